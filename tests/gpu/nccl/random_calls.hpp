@@ -77,4 +77,53 @@ inline bool are_of_nccl(const Trial& trial, NcclJob& job) {
   return job.outputs() == plain.outputs();
 }
 
+// Tests TEST_COUNT random sequences, `count` without that variable, from TEST_SEED on; stops at a failure.
+// `test(sequence, seed, jobs)` makes the calls and checks them.
+template <class Test>
+void for_each_sequence(std::uint64_t count, Test test) {
+  const std::uint64_t first = number_from_environment("TEST_SEED", 1);
+  const std::uint64_t last = first + number_from_environment("TEST_COUNT", count);
+  for (std::uint64_t seed = first; seed < last && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(testing::Message() << "TEST_COUNT=1 TEST_SEED=" << seed);
+    stand_in_set_seed(seed);
+    const Sequence sequence(seed);
+    auto jobs = jobs_of(sequence);
+    test(sequence, seed, jobs);
+  }
+}
+
+// `run(sequence, seed, jobs, begin)` calls begin() when the communicator exists, makes the calls, and returns
+// true if all of them succeeded.
+template <class Run>
+void expect_bits_of_host(Run run) {
+  for_each_sequence(20, [&](const Sequence& sequence, std::uint64_t seed, auto& jobs) {
+    EXPECT_TRUE(run(sequence, seed, jobs, [] {})) << TAUT_Nccl_last_error();
+    EXPECT_EQ(fake_nccl::take_report(), "");
+    expect_results_of_host(sequence, jobs);
+  });
+}
+
+// A call of NCCL or CUDA fails in each sequence. No rank hangs, and without an error the results are right.
+template <class Run>
+void expect_failures_are_reported(Run run) {
+  std::uint64_t sequences = 0, errors = 0;
+  for_each_sequence(12, [&](const Sequence& sequence, std::uint64_t seed, auto& jobs) {
+    Draw draw(seed + 1000);
+    const bool good = run(sequence, seed, jobs, [&] {
+      fake_nccl::set_patience(0.5);
+      if (draw.below(2) == 0)
+        fake_nccl::fail_at(1 + draw.below(60));
+      else
+        stand_in_at_call(1 + draw.below(400), nullptr, nullptr);
+    });
+    fake_nccl::set_patience(20);
+    fake_nccl::take_report();
+    ++sequences;
+    errors += !good;
+    for (std::size_t i = 0; i < jobs.size() && good; ++i)
+      if (!are_of_nccl(sequence.trials[i], *jobs[i])) expect_outputs_of_host(sequence.trials[i], *jobs[i]);
+  });
+  EXPECT_TRUE(errors > 0 || sequences < 10);
+}
+
 }  // namespace taut::test

@@ -76,46 +76,8 @@ bool run(const Sequence& sequence, std::uint64_t seed, const std::vector<std::un
   return failures == 0;
 }
 
-TEST(NcclRandom, DropInSequencesGiveTheBitsOfTheHost) {
-  const std::uint64_t first = number_from_environment("TEST_SEED", 1);
-  const std::uint64_t count = number_from_environment("TEST_COUNT", 20);
-  for (std::uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
-    SCOPED_TRACE(testing::Message() << "TEST_COUNT=1 TEST_SEED=" << seed);
-    stand_in_set_seed(seed);
-    const Sequence sequence(seed);
-    const auto jobs = jobs_of(sequence);
-    EXPECT_TRUE(run(sequence, seed, jobs, [] {}));
-    EXPECT_EQ(fake_nccl::take_report(), "");
-    expect_results_of_host(sequence, jobs);
-  }
-}
-
-// No rank hangs, and without an error the results are right.
-TEST(NcclRandom, DropInFailuresAreReported) {
-  const std::uint64_t first = number_from_environment("TEST_SEED", 1);
-  const std::uint64_t count = number_from_environment("TEST_COUNT", 12);
-  std::uint64_t errors = 0;
-  for (std::uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
-    SCOPED_TRACE(testing::Message() << "TEST_COUNT=1 TEST_SEED=" << seed);
-    stand_in_set_seed(seed);
-    const Sequence sequence(seed);
-    const auto jobs = jobs_of(sequence);
-    Draw draw(seed + 1000);
-    const bool good = run(sequence, seed, jobs, [&] {
-      fake_nccl::set_patience(0.5);
-      if (draw.below(2) == 0)
-        fake_nccl::fail_at(1 + draw.below(60));
-      else
-        stand_in_at_call(1 + draw.below(400), nullptr, nullptr);
-    });
-    fake_nccl::set_patience(20);
-    fake_nccl::take_report();
-    errors += !good;
-    for (std::size_t i = 0; i < jobs.size() && good; ++i)
-      if (!are_of_nccl(sequence.trials[i], *jobs[i])) expect_outputs_of_host(sequence.trials[i], *jobs[i]);
-  }
-  EXPECT_TRUE(errors > 0 || count < 10);
-}
+TEST(NcclRandom, DropInSequencesGiveTheBitsOfTheHost) { expect_bits_of_host(run); }
+TEST(NcclRandom, DropInFailuresAreReported) { expect_failures_are_reported(run); }
 
 }  // namespace
 }  // namespace taut::test

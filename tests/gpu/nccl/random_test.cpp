@@ -24,46 +24,13 @@ std::vector<std::vector<int>> run(const Sequence& sequence, std::vector<std::uni
   return codes;
 }
 
-TEST(NcclRandom, SequencesGiveTheBitsOfTheHost) {
-  const std::uint64_t first = number_from_environment("TEST_SEED", 1);
-  const std::uint64_t count = number_from_environment("TEST_COUNT", 20);
-  for (std::uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
-    SCOPED_TRACE(testing::Message() << "TEST_COUNT=1 TEST_SEED=" << seed);
-    stand_in_set_seed(seed);
-    const Sequence sequence(seed);
-    auto jobs = jobs_of(sequence);
-    EXPECT_TRUE(all_good(run(sequence, jobs, [] {}))) << TAUT_Nccl_last_error();
-    EXPECT_EQ(fake_nccl::take_report(), "");
-    expect_results_of_host(sequence, jobs);
-  }
+bool succeeds(const Sequence& sequence, std::uint64_t, std::vector<std::unique_ptr<NcclJob>>& jobs,
+              const std::function<void()>& begin) {
+  return all_good(run(sequence, jobs, begin));
 }
 
-// No rank hangs, and without an error the results are right.
-TEST(NcclRandom, FailuresAreReported) {
-  const std::uint64_t first = number_from_environment("TEST_SEED", 1);
-  const std::uint64_t count = number_from_environment("TEST_COUNT", 12);
-  std::uint64_t errors = 0;
-  for (std::uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
-    SCOPED_TRACE(testing::Message() << "TEST_COUNT=1 TEST_SEED=" << seed);
-    stand_in_set_seed(seed);
-    const Sequence sequence(seed);
-    auto jobs = jobs_of(sequence);
-    Draw draw(seed + 1000);
-    const auto codes = run(sequence, jobs, [&] {
-      fake_nccl::set_patience(0.5);
-      if (draw.below(2) == 0)
-        fake_nccl::fail_at(1 + draw.below(60));
-      else
-        stand_in_at_call(1 + draw.below(400), nullptr, nullptr);
-    });
-    fake_nccl::set_patience(20);
-    fake_nccl::take_report();
-    errors += !all_good(codes);
-    for (std::size_t i = 0; i < jobs.size() && all_good(codes); ++i)
-      if (!are_of_nccl(sequence.trials[i], *jobs[i])) expect_outputs_of_host(sequence.trials[i], *jobs[i]);
-  }
-  EXPECT_TRUE(errors > 0 || count < 10);
-}
+TEST(NcclRandom, SequencesGiveTheBitsOfTheHost) { expect_bits_of_host(succeeds); }
+TEST(NcclRandom, FailuresAreReported) { expect_failures_are_reported(succeeds); }
 
 }  // namespace
 }  // namespace taut::test
