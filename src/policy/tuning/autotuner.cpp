@@ -5,10 +5,6 @@
 namespace taut {
 namespace {
 
-// Greatest ratio of the predicted plain time to the compressed time for which a trial of plain MPI is worth
-// while.
-constexpr float hopeless = 1.5F;
-
 // Greatest number of plain calls that one trial counts for, even if a disturbance made it slow.
 constexpr float costliest = 4096;
 
@@ -87,6 +83,15 @@ bool Autotuner::keeps_trying(const Timing& agreed) noexcept {
   return trying_;
 }
 
+// Returns true if a plain call, as long as the last ones or as predicted, takes little of the time since the
+// last trial of plain MPI. The prediction may be far too long: a rank that waits for another rank's encoding
+// predicts a slow link.
+bool Autotuner::plain_trial_is_due(const Timing& agreed) const noexcept {
+  const float plain = plain_.calls() > 0 ? std::min(agreed.plain, agreed.predicted) : agreed.predicted;
+  return static_cast<float>(since_) * agreed.coded >=
+         static_cast<float>(between_) * std::max(plain, agreed.coded);
+}
+
 Fallback Autotuner::update(const Agreed& agreed) noexcept {
   if (agreed.plain == Fallback::no_gain || agreed.plain == Fallback::packed) {
     cached_candidate_.forget();
@@ -134,7 +139,7 @@ Fallback Autotuner::compare(const Timing& agreed) noexcept {
     }
     backoff_ = 1;
   }
-  if (since_ < between_ || agreed.predicted > hopeless * agreed.coded) return Fallback::none;
+  if (!plain_trial_is_due(agreed)) return Fallback::none;
   since_ = 0;
   between_ = std::min(2 * between_, longest_backoff);
   trying_ = true;

@@ -3,8 +3,8 @@
 // agreed on, so that they are the same on every rank.
 //
 // A call in back-off costs one lookup in this table. While compression is faster, every call has its
-// agreement anyway, and its times on the link predict the time of a plain call. Plain MPI is tried only if
-// the prediction comes near the time of compressed calls. While plain MPI is faster, or compression gains
+// agreement anyway, and its times on the link predict the time of a plain call. The longer a plain call, the
+// more compressed calls lie between two trials of plain MPI. While plain MPI is faster, or compression gains
 // nothing, calls go to plain MPI without an agreement for a back-off: first for as long as the trial took
 // that showed it, then twice as long after every trial that shows it again, up to `longest_backoff` times.
 // All trials together cost a few per cent of a thousand such times, later less than one in `longest_backoff`.
@@ -141,15 +141,17 @@ class Autotuner {
   void measure_anew() noexcept;
   void back_off(Fallback why, float trial, float plain) noexcept;
   bool keeps_trying(const Timing& agreed) noexcept;
+  bool plain_trial_is_due(const Timing& agreed) const noexcept;
 
   RecentTimes plain_, coded_, predicted_, asked_;
   RouteTrials routes_;
   CodingTrials codings_;
-  bool on_devices_ = false;                  // as the last agreement has shown
-  bool trying_ = false;                      // a trial of plain MPI is in progress
-  Fallback why_ = Fallback::none;            // reason of the back-off
-  std::uint32_t backoff_ = 1, left_ = 0;     // calls in the next back-off; calls left in this one
-  std::uint32_t between_ = 16, since_ = 16;  // calls between trials of plain MPI: least, and since the last
+  bool on_devices_ = false;               // as the last agreement has shown
+  bool trying_ = false;                   // a trial of plain MPI is in progress
+  Fallback why_ = Fallback::none;         // reason of the back-off
+  std::uint32_t backoff_ = 1, left_ = 0;  // calls in the next back-off; calls left in this one
+  std::uint32_t between_ = 16;            // time between trials of plain MPI, in plain calls
+  std::uint32_t since_ = 16;              // compressed calls since the last of them
   CandidateCache cached_candidate_;
 };
 
