@@ -26,7 +26,8 @@ bool AgreementRecord::intact() const noexcept { return checksum == checksum_of(*
 void AgreementRecord::merge(const AgreementRecord& other) noexcept {
   signature_low = std::min(signature_low, other.signature_low);
   signature_high = std::max(signature_high, other.signature_high);
-  for (std::size_t i = 0; i < max_candidates; ++i) ratio_low[i] = std::min(ratio_low[i], other.ratio_low[i]);
+  for (std::size_t i = 0; i < max_candidates; ++i)
+    measured_low[i] = std::min(measured_low[i], other.measured_low[i]);
   range.merge(other.range);
   bytes_high = std::max(bytes_high, other.bytes_high);
   sites &= other.sites;

@@ -26,7 +26,7 @@ struct AgreementRecord {
   std::uint64_t version = tag;
   std::uint64_t signature_low = 0, signature_high = 0;  // hash of all that must be equal on the ranks
   ValueRange range;                                     // range of all ranks' values, if a bound needs it
-  float ratio_low[max_candidates] = {};                 // estimated ratio by candidate
+  float measured_low[max_candidates] = {};              // estimated ratio by candidate, or speeds of codings
   std::uint64_t bytes_high = 0;                         // size of the message, if ranks know only their part
   std::uint64_t sites = ~std::uint64_t{0};   // bit i: the call site is that of rule i, on all ranks
   std::uint8_t type_low = 0, type_high = 0;  // DType; 0: some rank's type is not compressed

@@ -111,14 +111,14 @@ void Communicator::ActiveCall::add_speeds(const Plan& usual, AgreementRecord& mi
   gather();
   const ConstSlice values = own_values(call_, rank()).most();
   if (values.count == 0 && failure_ == Status::ok && (usual.algorithm != nullptr || call_.any_type)) return;
-  std::ranges::fill(mine.ratio_low, 0.0F);
+  std::ranges::fill(mine.measured_low, 0.0F);
   const bool able = failure_ == Status::ok && usual.algorithm != nullptr && !call_.on_device;
   if (!able || values.data == nullptr) return;
   try {
     for (std::size_t i = 0; i < CodingChoice::codecs; ++i) {
       const CodingSpeeds speeds = speeds_of(usual, static_cast<CodingChoice::Codec>(i), values);
       for (std::size_t k = 0; k < CodingSpeeds::numbers; ++k)
-        mine.ratio_low[i * CodingSpeeds::numbers + k] = speeds.*all_numbers[k];
+        mine.measured_low[i * CodingSpeeds::numbers + k] = speeds.*all_numbers[k];
     }
   } catch (const Error&) {  // the speeds that are missing are unknown to all ranks
   } catch (const std::bad_alloc&) {
@@ -146,7 +146,7 @@ void Communicator::ActiveCall::choose_coding(const Plan& usual, const AgreementR
   CodingSpeeds speeds[CodingChoice::codecs];
   for (std::size_t i = 0; i < CodingChoice::codecs; ++i)
     for (std::size_t k = 0; k < CodingSpeeds::numbers; ++k)
-      speeds[i].*all_numbers[k] = agreed.ratio_low[i * CodingSpeeds::numbers + k];
+      speeds[i].*all_numbers[k] = agreed.measured_low[i * CodingSpeeds::numbers + k];
   Autotuner& tuner = *early_.autotuner;
   CodingChoice chosen;
   if (usual.algorithm != nullptr)

@@ -187,8 +187,8 @@ AgreementRecord Communicator::ActiveCall::plan() {
 // Agrees on the call. From here on every rank decides alike.
 Task<Verdict> Communicator::ActiveCall::agree(AgreementRecord mine) {
   const AgreementRecord agreed = co_await exchange(mine);
-  chosen_ = best_candidate(plan_.candidates, agreed.ratio_low);
-  const float ratio = agreed.ratio_low[chosen_];
+  chosen_ = best_candidate(plan_.candidates, agreed.measured_low);
+  const float ratio = agreed.measured_low[chosen_];
   record_.agreed(rounds_, ranks(), ratio);
   if (packed_) record_.saw_packed();
   Verdict verdict = conclude(agreed);
@@ -212,7 +212,7 @@ void Communicator::ActiveCall::learn(const AgreementRecord& agreed, Verdict& ver
       (agreed.obstacles & AgreementRecord::on_device) != 0 && verdict.good() && gives_same_bits(call_, plan_);
   verdict.plain = early_.autotuner->update({.plain = verdict.plain,
                                             .candidate = chosen_,
-                                            .ratio = agreed.ratio_low[chosen_],
+                                            .ratio = agreed.measured_low[chosen_],
                                             .by_cached_candidate = early_.cached_candidate.has_value(),
                                             .has_to_pay = policy().has_to_pay(),
                                             .timing = timing,
@@ -297,7 +297,7 @@ Verdict Communicator::ActiveCall::conclude(const AgreementRecord& agreed) const 
     return {Fallback::none, failure_ != Status::ok ? failure_ : Status::peer_failed};
   if (has(AgreementRecord::packed)) return {Fallback::packed};
   if (has(AgreementRecord::on_device) && !has_kernels()) return {Fallback::device};
-  if (agreed.ratio_low[chosen_] < plan_.least_ratio) return {Fallback::no_gain};
+  if (agreed.measured_low[chosen_] < plan_.least_ratio) return {Fallback::no_gain};
   return {};
 }
 

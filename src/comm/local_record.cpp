@@ -113,7 +113,7 @@ AgreementRecord Communicator::ActiveCall::local_record(const Policy* policy) noe
     mine.set_any_type();
   else
     mine.set_type(static_cast<std::uint8_t>(call_.type));
-  std::ranges::fill(mine.ratio_low, std::numeric_limits<float>::max());
+  std::ranges::fill(mine.measured_low, std::numeric_limits<float>::max());
   mine.bytes_high = call_.bytes;
   if (call_.on_device) mine.obstacles = device_ ? AgreementRecord::on_device : AgreementRecord::out_of_reach;
   if (policy == nullptr)
@@ -167,7 +167,7 @@ void Communicator::ActiveCall::sample(AgreementRecord& mine) {
   if (for_packed) look_for_packed(sampled, mine);
   for (std::size_t i = 0; i < candidates && matters; ++i) {
     const bool wanted = i == early_.cached_candidate.value_or(i) && codecs_[i] != nullptr;
-    mine.ratio_low[i] = wanted ? estimate_ratio(*codecs_[i], sampled) : 0;
+    mine.measured_low[i] = wanted ? estimate_ratio(*codecs_[i], sampled) : 0;
   }
 }
 

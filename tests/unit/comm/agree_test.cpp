@@ -11,7 +11,7 @@ AgreementRecord facts_of(int rank) {
   AgreementRecord facts;
   facts.set_signature(7);
   facts.set_type(2);
-  facts.ratio_low[0] = static_cast<float>(10 + rank);
+  facts.measured_low[0] = static_cast<float>(10 + rank);
   return facts;
 }
 
@@ -30,13 +30,13 @@ TEST(Agree, EveryRankLearnsTheExtremesOfAll) {
     for (int odd = 0; odd < P; ++odd) {
       const auto all = agreed(P, [&](int rank, AgreementRecord& mine) {
         if (rank != odd) return;
-        mine.ratio_low[0] = 1.5;
+        mine.measured_low[0] = 1.5;
         mine.obstacles = AgreementRecord::short_of_memory;
         mine.type_low = 0;
       });
       for (const AgreementRecord& facts : all) {
         EXPECT_TRUE(facts.same_signature());
-        EXPECT_EQ(facts.ratio_low[0], 1.5);
+        EXPECT_EQ(facts.measured_low[0], 1.5);
         EXPECT_EQ(facts.obstacles, AgreementRecord::short_of_memory);
         EXPECT_EQ(facts.type_low, 0);
         EXPECT_EQ(facts.type_high, 2);
