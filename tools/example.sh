@@ -1,5 +1,6 @@
 #!/bin/bash
-# example.sh NAME [OPTIONS OF THE PROGRAM]: an example on 4 emulated hosts, plain MPI against Taut; pictures, if it has plot.py.
+# example.sh NAME [OPTIONS OF THE PROGRAM]: an example on emulated hosts, plain MPI against Taut; pictures, if it has plot.py.
+#   HOSTS=4           emulated hosts, or ranks
 #   LINK=1gbit        rate of the links (needs root); LINK= for ranks that share memory
 #   BUILD=build/release
 #   OUT=NAME-out      report.json, raw values, pictures
@@ -10,7 +11,7 @@ source "$root/tools/mpi_family.sh"
 source "$root/tools/rig/link_rate.sh"
 name=$1
 shift
-build=${BUILD:-$root/build/release} out=${OUT:-$name-out} link=${LINK-1gbit} ranks=4 seconds=${SECONDS_MAX:-7200}
+build=${BUILD:-$root/build/release} out=${OUT:-$name-out} link=${LINK-1gbit} ranks=${HOSTS:-4} seconds=${SECONDS_MAX:-7200}
 
 program=$build/examples/$name/$name
 mpiexec=$(sed -n 's/^MPIEXEC_EXECUTABLE:[A-Z]*=//p' "$build/CMakeCache.txt" 2>/dev/null || true)

@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "../comparison/cores.hpp"
+
 namespace wave3d {
 namespace {
 
@@ -122,7 +124,7 @@ void Halo::pass_messages() {
       if (!plain_ && !send) TAUT_Irecv(to, count, MPI_FLOAT, face.neighbour, tag, comm, &taut[i]);
     }
   if (plain_)
-    MPI_Waitall(n, plain.data(), MPI_STATUSES_IGNORE);
+    comparison::wait_all(n, plain.data());
   else
     TAUT_Waitall(n, taut.data(), MPI_STATUSES_IGNORE);
 }
@@ -136,12 +138,15 @@ void Halo::pass_by_collective() {
     long_counts[i] = counts[i] = static_cast<int>(faces_[i].count);
     long_displacements[i] = displacements[i] = static_cast<int>(faces_[i].offset);
   }
-  if (plain_)
-    MPI_Neighbor_alltoallv(out_.data(), counts.data(), displacements.data(), MPI_FLOAT, in_.data(),
-                           counts.data(), displacements.data(), MPI_FLOAT, comms_[0]);
-  else
+  if (plain_) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ineighbor_alltoallv(out_.data(), counts.data(), displacements.data(), MPI_FLOAT, in_.data(),
+                            counts.data(), displacements.data(), MPI_FLOAT, comms_[0], &request);
+    comparison::wait_all(1, &request);
+  } else {
     TAUT_Neighbor_alltoallv(out_.data(), long_counts.data(), long_displacements.data(), MPI_FLOAT, in_.data(),
                             long_counts.data(), long_displacements.data(), MPI_FLOAT, comms_[0]);
+  }
 }
 
 namespace {

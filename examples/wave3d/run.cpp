@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "../comparison/cores.hpp"
+
 namespace wave3d {
 namespace {
 
@@ -21,7 +23,7 @@ struct Variant {
   Way way;
   WaveField field;
   Halo halo;
-  std::vector<double> halo_seconds, step_seconds, energies;
+  std::vector<double> halo_seconds, halo_without_core, step_seconds, energies;
   std::vector<float> seismograms, slice;
 };
 
@@ -62,25 +64,35 @@ Scene make_scene(const Options& options, MPI_Comm world, Triple& ranks) {
   return scene;
 }
 
-// Calls `work` when all ranks are ready for it, and returns its seconds.
+struct Times {
+  double seconds, without_core;
+  friend Times operator+(Times a, Times b) {
+    return {a.seconds + b.seconds, a.without_core + b.without_core};
+  }
+};
+
+// Calls `work` when all ranks are ready for it, and returns its times.
 template <class Work>
-double timed(MPI_Comm comm, Work work) {
-  MPI_Barrier(comm);
+Times timed(MPI_Comm comm, Work work) {
+  comparison::barrier(comm);
+  const double without_core = comparison::seconds_without_core();
   const double start = MPI_Wtime();
   work();
-  return MPI_Wtime() - start;
+  const double seconds = MPI_Wtime() - start;
+  return {seconds, comparison::seconds_without_core() - without_core};
 }
 
 void advance(Variant& variant, const Scene& scene, int step) {
   constexpr std::array velocities{halo_velocities, halo_velocities, halo_velocities};
   const double start = MPI_Wtime();
   advance_velocities(variant.field, scene.medium);
-  double halo = timed(scene.comm, [&] { variant.halo.exchange(variant.field, velocities); });
+  Times halo = timed(scene.comm, [&] { variant.halo.exchange(variant.field, velocities); });
   advance_stresses(variant.field, scene.medium);
   add_source(variant.field, scene.source, step);
-  halo += timed(scene.comm, [&] { variant.halo.exchange(variant.field, halo_stresses); });
+  halo = halo + timed(scene.comm, [&] { variant.halo.exchange(variant.field, halo_stresses); });
   variant.step_seconds.push_back(MPI_Wtime() - start);
-  variant.halo_seconds.push_back(halo);
+  variant.halo_seconds.push_back(halo.seconds);
+  variant.halo_without_core.push_back(halo.without_core);
 }
 
 void record(Variant& variant, const Scene& scene, int step) {
@@ -132,11 +144,13 @@ Outcome outcome_of(Variant& variant, MPI_Comm comm) {
   outcome.sent_bytes = most[1];
   outcome.coded_share = sums[0] > 0 ? sums[1] / sums[0] : 0;
   reduce<double>(variant.halo_seconds, MPI_MAX, comm);
+  reduce<double>(variant.halo_without_core, MPI_MAX, comm);
   reduce<double>(variant.step_seconds, MPI_MAX, comm);
   reduce<double>(variant.energies, MPI_SUM, comm);
   reduce<float>(variant.seismograms, MPI_SUM, comm);
   reduce<float>(variant.slice, MPI_SUM, comm);
   outcome.halo_seconds = std::move(variant.halo_seconds);
+  outcome.halo_without_core = std::move(variant.halo_without_core);
   outcome.step_seconds = std::move(variant.step_seconds);
   outcome.energies = std::move(variant.energies);
   outcome.seismograms = std::move(variant.seismograms);

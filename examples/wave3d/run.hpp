@@ -16,6 +16,7 @@ struct Outcome {
   std::string name, policy;  // the policy is empty for plain MPI
   Way way = Way::messages;
   std::vector<double> halo_seconds, step_seconds;  // of each step, of the slowest rank
+  std::vector<double> halo_without_core;           // seconds of a step in which some rank had no core
   double plain_bytes = 0, sent_bytes = 0;          // of the busiest rank, in all steps
   double coded_share = 0;                          // of the values of all ranks
   std::vector<double> energies;                    // at equal distances

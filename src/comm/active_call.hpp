@@ -15,6 +15,7 @@ class Communicator::ActiveCall {
   // of the call travel on the lanes from `lane` on. `begun`: failure of this rank before the call, or ok.
   Task<Verdict> resolve_rule(Lane lane, Status begun);
   Task<Verdict> resolve_period();
+  Task<Verdict> resolve_trial();
   Task<Verdict> resolve_bound();
   Task<Verdict> resolve_coding();
   AgreementRecord plan();

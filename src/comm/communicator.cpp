@@ -87,6 +87,7 @@ Task<Verdict> Communicator::run(CollectiveCall call, std::optional<EarlyDecision
   if (verdict.good()) {
     verdict = co_await active.resolve_rule(co_await *own, begun);
     if (verdict.good()) verdict = co_await active.resolve_period();
+    if (verdict.good()) verdict = co_await active.resolve_trial();
     if (verdict.good()) verdict = co_await active.resolve_bound();
     if (verdict.good()) verdict = co_await active.resolve_coding();
     if (verdict.good()) verdict = co_await active.agree(active.plan());
@@ -128,6 +129,21 @@ Task<Verdict> Communicator::ActiveCall::resolve_period() {
   }
   if (!position.follows()) co_return Verdict{};
   co_return Verdict{position.fallback(), Status::ok, &position.tuner->plain_times()};
+}
+
+// Continues or ends a trial of plain MPI. The ranks agree on times alone: calls of a trial gather no values
+// and take no samples.
+Task<Verdict> Communicator::ActiveCall::resolve_trial() {
+  Autotuner* const tuner = early_.autotuner;
+  if (tuner == nullptr || !tuner->is_trying()) co_return Verdict{};
+  AgreementRecord mine = local_record(nullptr);
+  mine.set_timing(tuner->own(), completes_apart(call_.collective));
+  const AgreementRecord known = co_await exchange(mine);
+  if (const Verdict verdict = compared(known, call_); !verdict.good()) co_return verdict;
+  adopt_type(call_, known);
+  call_.bytes = static_cast<std::size_t>(known.bytes_high);
+  co_return Verdict{tuner->weigh(known.timing(completes_apart(call_.collective))), Status::ok,
+                    early_.plain_times()};
 }
 
 // Resolves a bound that is relative to the range of all ranks' values, and the size of a message of which

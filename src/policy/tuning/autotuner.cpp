@@ -76,11 +76,30 @@ void Autotuner::back_off(Fallback why, float trial, float plain) noexcept {
   coded_.clear();  // after the back-off, compressed calls are measured anew
 }
 
-// Returns true while a trial of plain MPI continues. A trial takes a few calls, fewer if plain MPI is clearly
-// slower.
-bool Autotuner::keeps_trying(const Timing& agreed) noexcept {
-  trying_ = trying_ && plain_.calls() < RecentTimes::most && agreed.plain < clear_difference * agreed.coded;
-  return trying_;
+// Begins a trial of plain MPI. The first one is this call, because compressed calls may prove very slow.
+// Later ones begin with the next call: the values of this one have been sampled.
+Fallback Autotuner::begin_trial() noexcept {
+  const bool at_once = plain_.calls() == 0;
+  since_ = 0;
+  between_ = std::min(2 * between_, longest_backoff);
+  trying_ = true;
+  plain_.clear();
+  if (at_once) return Fallback::trial;
+  why_ = Fallback::trial;
+  left_ = 1;
+  return Fallback::none;
+}
+
+// A trial takes a few calls, or one if plain MPI is clearly slower.
+Fallback Autotuner::weigh(const Timing& agreed) noexcept {
+  const bool over = plain_.calls() >= RecentTimes::most || agreed.plain > clear_difference * agreed.coded;
+  if (!over) {
+    why_ = Fallback::trial;
+    left_ = RecentTimes::most - std::min(plain_.calls() + 1, RecentTimes::most);
+    return Fallback::trial;
+  }
+  trying_ = false;
+  return compare(agreed);
 }
 
 // Returns true if a plain call, as long as the last ones or as predicted, takes little of the time since the
@@ -131,7 +150,6 @@ Fallback Autotuner::compare(const Timing& agreed) noexcept {
   ++since_;
   if (coded_.calls() == 0) return Fallback::none;  // this call is the first measurement
   if (plain_.calls() > 0) {
-    if (keeps_trying(agreed)) return Fallback::trial;
     const bool open = coded_.calls() < RecentTimes::most && agreed.coded < clear_difference * agreed.plain;
     if (agreed.coded > agreed.plain) {
       if (!open) back_off(Fallback::slower, agreed.coded, agreed.plain);
@@ -139,12 +157,7 @@ Fallback Autotuner::compare(const Timing& agreed) noexcept {
     }
     backoff_ = 1;
   }
-  if (!plain_trial_is_due(agreed)) return Fallback::none;
-  since_ = 0;
-  between_ = std::min(2 * between_, longest_backoff);
-  trying_ = true;
-  plain_.clear();
-  return Fallback::trial;
+  return plain_trial_is_due(agreed) ? begin_trial() : Fallback::none;
 }
 
 AutotunerTable::Kind& AutotunerTable::find(const Call& call, std::size_t bytes) noexcept {

@@ -4,10 +4,12 @@
 //
 // A call in back-off costs one lookup in this table. While compression is faster, every call has its
 // agreement anyway, and its times on the link predict the time of a plain call. The longer a plain call, the
-// more compressed calls lie between two trials of plain MPI. While plain MPI is faster, or compression gains
-// nothing, calls go to plain MPI without an agreement for a back-off: first for as long as the trial took
-// that showed it, then twice as long after every trial that shows it again, up to `longest_backoff` times.
-// All trials together cost a few per cent of a thousand such times, later less than one in `longest_backoff`.
+// more compressed calls lie between two trials of plain MPI. The calls of a trial need no agreement, except
+// that the ranks compare their times before the second call and after the last one, without samples. While
+// plain MPI is faster, or compression gains nothing, calls go to plain MPI without an agreement for a
+// back-off: first for as long as the trial took that showed it, then twice as long after every trial that
+// shows it again, up to `longest_backoff` times. All trials together cost a few per cent of a thousand such
+// times, later less than one in `longest_backoff`.
 #pragma once
 
 #include "policy/plan/plan.hpp"
@@ -123,6 +125,14 @@ class Autotuner {
   // Returns the candidate that the ranks last agreed on, if it is still valid.
   std::optional<std::size_t> cached_candidate() const noexcept { return cached_candidate_.get(); }
 
+  // Returns true if a trial of plain MPI is in progress: times alone may send the next call to plain MPI, so
+  // that the ranks agree on them before they look at its values.
+  bool is_trying() const noexcept { return trying_; }
+
+  // Continues or ends a trial by the times of all ranks. Returns the fallback if this very call goes to plain
+  // MPI, otherwise `none`.
+  Fallback weigh(const Timing& agreed) noexcept;
+
   // Learns from an agreement. Returns the fallback if this very call goes to plain MPI, otherwise `none`.
   Fallback update(const Agreed& agreed) noexcept;
 
@@ -138,9 +148,9 @@ class Autotuner {
 
  private:
   Fallback compare(const Timing& agreed) noexcept;
+  Fallback begin_trial() noexcept;
   void measure_anew() noexcept;
   void back_off(Fallback why, float trial, float plain) noexcept;
-  bool keeps_trying(const Timing& agreed) noexcept;
   bool plain_trial_is_due(const Timing& agreed) const noexcept;
 
   RecentTimes plain_, coded_, predicted_, asked_;
@@ -148,8 +158,8 @@ class Autotuner {
   CodingTrials codings_;
   bool on_devices_ = false;               // as the last agreement has shown
   bool trying_ = false;                   // a trial of plain MPI is in progress
-  Fallback why_ = Fallback::none;         // reason of the back-off
-  std::uint32_t backoff_ = 1, left_ = 0;  // calls in the next back-off; calls left in this one
+  Fallback why_ = Fallback::none;         // reason of the calls in left_
+  std::uint32_t backoff_ = 1, left_ = 0;  // calls in the next back-off; calls left in this one, or a trial
   std::uint32_t between_ = 16;            // time between trials of plain MPI, in plain calls
   std::uint32_t since_ = 16;              // compressed calls since the last of them
   CandidateCache cached_candidate_;

@@ -89,6 +89,73 @@ TEST_F(Pays, ARestHasNoMessages) {
   EXPECT_EQ(ranks.hub.transport(0).traffic().messages, before);
 }
 
+// Staging of values that are contiguous in truth, which counts how often they are gathered.
+class CountedStaging final : public Staging {
+ public:
+  CountedStaging(const Operands& there, int& gathered) : there_(there), gathered_(gathered) {}
+  std::array<Buffer, 2> gather(Place&, Operands& data) const override {
+    ++gathered_;
+    data = there_;
+    return {};
+  }
+  void spread(const Operands&) const override {}
+
+ private:
+  Operands there_;
+  int& gathered_;
+};
+
+// Cost of one call of all ranks beyond that of plain MPI.
+struct Cost {
+  Fallback course;
+  int gathered;            // times that values were gathered, which samples need
+  std::uint64_t messages;  // of rank 0
+};
+
+std::vector<Cost> costs_of_calls(Ranks& ranks, int calls, std::uint64_t nanoseconds) {
+  std::vector<Cost> costs;
+  for (int i = 0; i < calls; ++i) {
+    Job job(Collective::allgather, ranks.hub.size(), 100000, DType::f32, Pattern::noisy, 1);
+    int gathered = 0;
+    const std::uint64_t before = ranks.hub.transport(0).traffic().messages;
+    const auto verdicts = ranks.run(Collective::allgather, job, [&](int, CollectiveCall& request) {
+      request.staging = std::make_shared<CountedStaging>(request.data, gathered);
+      request.data.in.data = nullptr;
+      request.data.out.data = nullptr;
+    });
+    for (const Verdict& verdict : verdicts) record_plain(verdict, job.bytes(), nanoseconds);
+    costs.push_back({verdicts[0].plain, gathered, ranks.hub.transport(0).traffic().messages - before});
+  }
+  return costs;
+}
+
+// Samples show that a trial of plain MPI is due. Its other calls cost what plain MPI costs. The ranks compare
+// their times before the second call and after the last one.
+TEST_F(Pays, CallsOfATrialGatherNothing) {
+  const auto costs = costs_of_calls(ranks, 7, fast);
+  EXPECT_EQ(costs[0].course, Fallback::none);
+  constexpr std::uint64_t agreement = 2;  // messages of one of three ranks
+  const int gathered[] = {P, P, 0, 0, 0, 0, 0};
+  const std::uint64_t messages[] = {0, agreement, agreement, 0, 0, 0, agreement};
+  for (std::size_t i = 1; i < costs.size(); ++i) {
+    EXPECT_EQ(costs[i].course, i < 6 ? Fallback::trial : Fallback::slower) << i;
+    EXPECT_EQ(costs[i].gathered, gathered[i]) << i;
+    EXPECT_EQ(costs[i].messages, messages[i]) << i;
+  }
+}
+
+// Values that gain nothing: all but a few calls are plain calls, without messages and without samples.
+TEST(PaysNot, CallsThatGainNothingCostWhatPlainCallsCost) {
+  for (const char* const policy : {"abs:1e-12", "abs:1e-5,when=pays"}) {
+    Ranks ranks(3, policy, {});
+    const auto costs = costs_of_calls(ranks, 60, fast);
+    int burdened = 0;
+    for (const Cost& cost : costs) burdened += cost.gathered + cost.messages != 0;
+    EXPECT_LE(burdened, 10) << policy;
+    EXPECT_EQ(costs.back().gathered + costs.back().messages, 0u) << policy;
+  }
+}
+
 // Each rank may ask by the short or the full check, and so times different calls.
 TEST_F(Pays, RanksMayAskBrieflyWhetherAKindStillRests) {
   Job job(Collective::allreduce, P, 100000, DType::f32, Pattern::noisy, 1);

@@ -20,7 +20,9 @@ struct World {
 
 struct Tally {
   double seconds = 0;  // seconds for a byte, over all calls
-  int plain = 0, coded = 0, agreements = 0;
+  int plain = 0, coded = 0;
+  int agreements = 0;   // with samples
+  int comparisons = 0;  // agreements on times alone
 };
 
 class Calls {
@@ -37,6 +39,10 @@ class Calls {
   }
   void one(const World& w) {
     Fallback course = autotuner.next();
+    if (course == Fallback::none && autotuner.is_trying()) {
+      ++tally.comparisons;
+      course = autotuner.weigh(autotuner.own());
+    }
     if (course == Fallback::none) {
       ++tally.agreements;
       tally.seconds += w.agreement * w.plain;
@@ -95,6 +101,32 @@ TEST(Autotuner, TheMoreATrialCostsTheLaterItIsRepeated) {
     calls.run(world, 900000);
     EXPECT_LE(calls.tally.seconds, 1.006 * 1000000 * world.plain);
   }
+}
+
+// Trials of plain MPI sample nothing, after the call that begins the first one.
+TEST(Autotuner, ATrialTakesFiveCallsAndTwoComparisons) {
+  const World close{.plain = 1.1e-9, .coded = 1e-9, .wait = 0.3, .ratio = 3};
+  Calls calls;
+  calls.run(close, 6);  // a compressed call, then the trial
+  EXPECT_EQ(calls.tally.plain, 5);
+  EXPECT_EQ(calls.tally.agreements, 2);
+  EXPECT_EQ(calls.tally.comparisons, 1);
+  calls.run(close, 1);
+  EXPECT_EQ(calls.tally.coded, 2);
+  EXPECT_EQ(calls.tally.comparisons, 2);
+  while (calls.tally.plain == 5) calls.run(close, 1);  // until the next trial
+  const int samples = calls.tally.agreements;
+  calls.run(close, 4);
+  EXPECT_EQ(calls.tally.plain, 10);
+  EXPECT_EQ(calls.tally.agreements, samples);
+  EXPECT_EQ(calls.tally.comparisons, 3);
+}
+
+TEST(Autotuner, ATrialEndsWithItsFirstCallIfMpiIsClearlySlower) {
+  Calls calls;
+  calls.run({.plain = 1.4e-9, .coded = 1e-9, .wait = 0.3, .ratio = 3}, 10);
+  EXPECT_EQ(calls.tally.plain, 1);
+  EXPECT_EQ(calls.tally.comparisons, 1);
 }
 
 // A slow link: a plain call takes as long as seven compressed ones.
