@@ -1,5 +1,5 @@
 # How tests are registered. Labels: fast (no MPI; repeated under ASan), fast-threads (no MPI; repeated under TSan),
-# once-fast (no MPI; repeated under neither), mpi.
+# once-fast (no MPI; repeated under neither), mpi (repeated under Open MPI), once (MPI; not repeated).
 if(NOT BUILD_TESTING)
   return()
 endif()

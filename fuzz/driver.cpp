@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "mutation.hpp"
+#include "support/test_size.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*)());
@@ -121,6 +122,7 @@ Options read_options(int argc, char** argv) {
     for (const auto& [name, value] : numbers)
       if (argument.starts_with(name)) *value = std::strtoull(argv[i] + name.size(), nullptr, 10);
   }
+  options.runs = taut::test::sampled_part(options.runs);
   return options;
 }
 

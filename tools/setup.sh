@@ -190,7 +190,10 @@ if [ ${#wheels[@]} -gt 0 ]; then
   python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3-venv)
 fi
 install_packages
+installs=()
 for venv in "${!wheels[@]}"; do
   # shellcheck disable=SC2086  # a list of words
-  install_wheels "$venv" ${wheels[$venv]}
+  install_wheels "$venv" ${wheels[$venv]} &
+  installs+=($!)
 done
+for install in "${installs[@]}"; do wait "$install"; done

@@ -8,6 +8,7 @@
 #include "support/group.hpp"
 #include "support/honest.hpp"
 #include "support/places.hpp"
+#include "support/test_size.hpp"
 
 namespace taut::test {
 namespace {
@@ -89,7 +90,7 @@ TEST_P(AlgorithmConformance, ResultBoundAndSameBits) {
     for (const std::size_t count : awkward_counts(P)) {
       for (const int segments : {1, 3}) {
         const DType type = reals[++seed % std::size(reals)];
-        if (!GetParam().codec->serves(type, codec->contract().bound.kind)) continue;
+        if (!GetParam().codec->serves(type, codec->contract().bound.kind) || !is_sampled()) continue;
         SCOPED_TRACE(testing::Message()
                      << "P " << P << " count " << count << " segments " << segments << " seed " << seed);
         Job job(algorithm.collective, P, count, type, Pattern::noisy, seed, Reduction::sum, P / 2,
@@ -138,6 +139,7 @@ TEST_P(AddingAlgorithm, SameBitsByAnyAlgorithmAndSegments) {
     for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::c64}) {
       if (!GetParam().codec->serves(type, codec->contract().bound.kind)) continue;
       const int P = 2 + static_cast<int>(++seed % 4);
+      if (!is_sampled()) continue;
       std::map<std::size_t, Values> sums;  // by the number of ranks
       for (const int segments : {1, 2, 7}) {
         Job job(algorithm.collective, P, 20011, type, pattern, seed);
@@ -246,6 +248,7 @@ TEST_P(AlgorithmConformance, DamagedMessagesAreReportedAndNobodyHangs) {
   for (const int P : {2, 3, 5}) {
     for (const Damage& damage : damages) {
       for (int victim = 0; victim < algorithm.cost(P).messages; ++victim) {
+        if (!is_sampled()) continue;
         SCOPED_TRACE(testing::Message() << "P " << P << " message " << victim << " " << damage.name);
         Job job(algorithm.collective, P, 600, DType::f32, Pattern::noisy, 3);
         LoopbackHub hub(P, {.seed = static_cast<std::uint64_t>(victim) + 1, .random_order = true});

@@ -3,6 +3,7 @@
 
 #include "support/group.hpp"
 #include "support/subjects.hpp"
+#include "support/test_size.hpp"
 
 namespace taut::test {
 namespace {
@@ -51,6 +52,7 @@ TEST_P(Threads, ChangeNothing) {
   for (const Subject& subject : subjects_of(*GetParam(), false)) {
     const auto one = subject.make();
     for (const Work& work : works) {
+      if (!is_sampled()) continue;
       SCOPED_TRACE(subject.name() + " " + std::to_string(work.threads) + " " + std::to_string(work.count));
       CodecOptions options = subject.options;
       options.threads = work.threads;

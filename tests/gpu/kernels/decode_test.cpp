@@ -2,6 +2,7 @@
 
 #include "gpu/kernels/gpu_codec.hpp"
 #include "gpu/kernels/patterns.hpp"
+#include "support/test_size.hpp"
 
 namespace taut {
 namespace {
@@ -28,6 +29,7 @@ TYPED_TEST(GpuDecode, GivesTheBitsOfTheCpu) {
          {Predictor::none, Predictor::delta, Predictor::pairs, Predictor::second}) {
       for (const Pattern pattern : all_patterns) {
         for (const std::size_t n : {std::size_t{0}, std::size_t{9}, std::size_t{4096}, std::size_t{9001}}) {
+          if (!test::is_sampled()) continue;
           SCOPED_TRACE(testing::Message() << name_of(pattern) << " n " << n << " predictor "
                                           << static_cast<int>(predictor) << " bound " << bound.value);
           const auto codec = cpu_codec(bound, predictor);

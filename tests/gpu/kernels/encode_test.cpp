@@ -2,6 +2,7 @@
 
 #include "gpu/kernels/gpu_codec.hpp"
 #include "gpu/kernels/patterns.hpp"
+#include "support/test_size.hpp"
 
 namespace taut {
 namespace {
@@ -29,6 +30,7 @@ TYPED_TEST(GpuEncode, WritesTheFramesOfTheCpu) {
       for (const Pattern pattern : all_patterns) {
         for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{9}, std::size_t{4095},
                                     std::size_t{4096}, std::size_t{9001}}) {
+          if (!test::is_sampled()) continue;
           SCOPED_TRACE(testing::Message() << name_of(pattern) << " n " << n << " predictor "
                                           << static_cast<int>(predictor) << " bound " << bound.value);
           const std::vector<T> x = make<T>(pattern, n, 7);

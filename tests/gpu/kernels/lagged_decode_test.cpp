@@ -2,6 +2,7 @@
 
 #include "gpu/kernels/gpu_codec.hpp"
 #include "gpu/kernels/patterns.hpp"
+#include "support/test_size.hpp"
 
 namespace taut {
 namespace {
@@ -42,6 +43,7 @@ TYPED_TEST(GpuLaggedDecode, GivesTheBitsOfTheCpu) {
   for (const char* prediction : {"delta+64", "second+100+1000", "none+4097+5000", "pairs+64+64"}) {
     for (const Pattern pattern : all_patterns) {
       for (const std::size_t n : {std::size_t{0}, std::size_t{9}, std::size_t{65}, std::size_t{9001}}) {
+        if (!test::is_sampled()) continue;
         SCOPED_TRACE(testing::Message() << name_of(pattern) << " n " << n << " " << prediction);
         this->check(this->frame(pattern, n, prediction), n);
         if (testing::Test::HasFatalFailure()) return;

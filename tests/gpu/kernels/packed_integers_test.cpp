@@ -4,6 +4,7 @@
 #include "core/number_range.hpp"
 #include "gpu/kernels/gpu_codec.hpp"
 #include "gpu/kernels/patterns.hpp"
+#include "support/test_size.hpp"
 
 namespace taut {
 namespace {
@@ -50,6 +51,7 @@ class GpuPackedIntegers : public testing::Test {
     for (const Bound bound : bounds) {
       for (const Pattern pattern : patterns) {
         for (const std::size_t every : {std::size_t{1}, std::size_t{3}, std::size_t{50}, n + 1}) {
+          if (!test::is_sampled()) continue;
           SCOPED_TRACE(testing::Message() << name_of(pattern) << " one in " << every << " bound "
                                           << bound.value << " kind " << static_cast<int>(bound.kind));
           std::vector<T> x = make<T>(pattern, n, 7);
@@ -83,7 +85,7 @@ TYPED_TEST(GpuPackedIntegers, MakeTheFramesOfTheCpu) {
       ASSERT_EQ(codec.encode(x) == cpu, true);
     }
   });
-  EXPECT_GT(differing, 100u);
+  EXPECT_GT(differing, test::sampled_part(100));
 }
 
 TYPED_TEST(GpuPackedIntegers, ComeBackBitForBit) {
@@ -106,7 +108,7 @@ TYPED_TEST(GpuPackedIntegers, MakeTheFramesOfTheCpuWithLags) {
     ASSERT_EQ(codec.encode_lagged(x, {{64, 700}, 2}) == cpu, true);
     lagged += cpu[45] != std::byte{0};
   });
-  EXPECT_GT(lagged, 20u);
+  EXPECT_GT(lagged, test::sampled_part(20));
 }
 
 TYPED_TEST(GpuPackedIntegers, AreAddedToFramesAsOnTheCpu) {

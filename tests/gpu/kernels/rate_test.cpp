@@ -4,6 +4,7 @@
 #include "gpu/kernels/patterns.hpp"
 #include "gpu/kernels/rate_codec.hpp"
 #include "gpu/kernels/rate_cpu.hpp"
+#include "support/test_size.hpp"
 
 namespace taut {
 namespace {
@@ -42,6 +43,7 @@ TYPED_TEST(GpuRate, IsWhatTheCpuWrites) {
   for (const double rate : rates) {
     for (const Pattern pattern : all_patterns) {
       for (const std::size_t n : {1u, 130u, 1027u, 5003u}) {
+        if (!test::is_sampled()) continue;
         SCOPED_TRACE(testing::Message() << name_of(pattern) << " n " << n << " rate " << rate);
         this->try_it(make<TypeParam>(pattern, n, 7), rate);
         if (testing::Test::HasFailure()) return;
@@ -97,6 +99,7 @@ TYPED_TEST(GpuRate, ServesFields) {
     for (const double rate : {0.7, 4.0, 9.3, 20.0, 40.0}) {
       for (const Pattern pattern : {Pattern::walk, Pattern::sprinkled, Pattern::mixed}) {
         if (dims.count() > 50000 && (pattern != Pattern::mixed || (rate != 0.7 && rate != 9.3))) continue;
+        if (!test::is_sampled()) continue;
         SCOPED_TRACE(testing::Message() << dims.of[0] << " x " << dims.of[1] << " x " << dims.of[2] << " x "
                                         << dims.of[3] << " " << name_of(pattern) << " rate " << rate);
         this->try_it(make<TypeParam>(pattern, dims.count(), 7), rate, dims);

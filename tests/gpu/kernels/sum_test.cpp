@@ -2,6 +2,7 @@
 
 #include "gpu/kernels/gpu_codec.hpp"
 #include "gpu/kernels/patterns.hpp"
+#include "support/test_size.hpp"
 
 namespace taut {
 namespace {
@@ -52,6 +53,7 @@ TYPED_TEST(GpuSum, OfTwoFramesIsThatOfTheCpu) {
   for (const Predictor predictor : {Predictor::none, Predictor::delta, Predictor::pairs, Predictor::second}) {
     for (const Pattern a : all_patterns) {
       for (const Pattern b : {Pattern::wave, Pattern::mixed, a}) {
+        if (!test::is_sampled()) continue;
         SCOPED_TRACE(testing::Message()
                      << name_of(a) << " + " << name_of(b) << " predictor " << static_cast<int>(predictor));
         const Pattern patterns[] = {a, b};
@@ -68,6 +70,7 @@ TYPED_TEST(GpuSum, OfEightAndOfSumsIsThatOfTheCpu) {
   constexpr Predictor mixed[] = {Predictor::second, Predictor::delta, Predictor::pairs};
   for (const std::size_t kinds : {3u, 1u}) {
     if (sizeof(TypeParam) == 8 && kinds == 1) continue;  // exact sums of doubles take the longest
+    if (!test::is_sampled()) continue;
     const std::span<const Predictor> predictors(mixed, kinds);
     Frames of = this->frames(patterns, predictors);
     this->check(of, 8);
@@ -85,6 +88,7 @@ TYPED_TEST(GpuSum, AccumulatesAsTheCpu) {
   for (const Predictor predictor : {Predictor::none, Predictor::delta, Predictor::second}) {
     for (const Pattern a : all_patterns) {
       for (const Pattern b : {Pattern::wave, Pattern::sprinkled, Pattern::mixed}) {
+        if (!test::is_sampled()) continue;
         SCOPED_TRACE(testing::Message()
                      << name_of(a) << " + " << name_of(b) << " predictor " << static_cast<int>(predictor));
         const auto frame = cpu_frame<T>(make<T>(a, this->n, 1), this->bound, predictor);

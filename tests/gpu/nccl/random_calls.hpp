@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpu/nccl/calls.hpp"
+#include "support/test_size.hpp"
 
 namespace taut::test {
 
@@ -82,7 +83,7 @@ inline bool are_of_nccl(const Trial& trial, NcclJob& job) {
 template <class Test>
 void for_each_sequence(std::uint64_t count, Test test) {
   const std::uint64_t first = number_from_environment("TEST_SEED", 1);
-  const std::uint64_t last = first + number_from_environment("TEST_COUNT", count);
+  const std::uint64_t last = first + number_from_environment("TEST_COUNT", sampled_part(count));
   for (std::uint64_t seed = first; seed < last && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(testing::Message() << "TEST_COUNT=1 TEST_SEED=" << seed);
     stand_in_set_seed(seed);

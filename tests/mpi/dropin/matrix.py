@@ -96,19 +96,22 @@ OF_MESSAGES = {  # the same for programs that send messages
 }
 
 # The handshake happens at the first call of a kind, whichever program makes it and through whichever interface.
-PARTLY = ("c", "nonblocking", "messages", "mpi4py")
+PARTLY = ("c", "nonblocking", "messages")
+# What is served with nonblocking calls and messages includes what is served without.
+WIDEST = ("lossless", "lossless,nonblocking", "abs,nonblocking", "lossless,messages", "abs,messages,nonblocking")
 
 
 def modes_of(program):
-    """Returns the modes of a program that differ from those of other programs."""
-    if program == "mpi4py":
-        return MODES | OF_MESSAGES
+    """Returns the modes of a program that differ from those of other programs. `c` and `messages` run in all modes."""
     modes = OF_MESSAGES if program.startswith(("messages", "probes")) else MODES
+    if program in ("c", "messages"):
+        return modes
+    if program == "mpi4py":  # calls of both kinds in one program
+        wanted = ("lossless", "lossless,nonblocking", "abs,messages,nonblocking")
+        return {name: mode for name, mode in (MODES | OF_MESSAGES).items() if name in wanted}
     if program.endswith(".long"):  # what is not intercepted is MPI's at any length
-        return {name: mode for name, mode in modes.items() if "messages" in name}
-    if program.endswith(("mpi", "mpi_f08")):  # other names of what mpif.h reaches
-        return {name: mode for name, mode in modes.items() if name not in ("off", "rate")}
-    return modes
+        return {name: mode for name, mode in modes.items() if name in WIDEST and "messages" in name}
+    return {name: mode for name, mode in modes.items() if name in WIDEST}
 
 
 def skip(why):

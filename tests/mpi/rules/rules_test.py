@@ -2,7 +2,7 @@
 """Tests rules from the environment under mpiexec: the calls that they apply to, and that ranks with different
 rules neither hang nor fail.
 
-Usage: rules_test.py MPIEXEC PROGRAM
+Usage: rules_test.py MPIEXEC PROGRAM [AcrossRanks|Words]
 """
 
 import os
@@ -48,20 +48,16 @@ class RulesTest(unittest.TestCase):
         self.assertEqual(compressed, UNSERVED | expected)
         return lines
 
+
+class AcrossRanks(RulesTest):
+    """What ranks agree on, by messages of MPI."""
+
     def test_without_rules_all_is_plain(self):
         self.assertEqual(self.check({}, ""), [])
 
     def test_one_rule_for_all(self):
         self.assertEqual(self.check({"sum": "3", "halo": "1", "place": "1", "places": "1", "blocks": "1", "afterwards": "2",
                                      "several": "5", "policy": "1", "messages": "1", "children": "1", "types": "1"}, "* : abs=1e-3 when=always"), [])
-
-    def test_a_rule_for_messages_of_unchanged_programs_is_for_nothing_else(self):
-        self.assertEqual(self.check({}, "Send : abs=1e-3 when=always"), [])
-
-    def test_observing_changes_nothing(self):
-        with tempfile.TemporaryDirectory() as folder:
-            self.check({"halo": "1"}, "* comm=name:halo : abs=1e-3 when=always", extra={"TAUT_REPORT": folder + "/r"})
-            self.assertEqual(len(list(Path(folder).iterdir())), RANKS)
 
     def test_types_are_agreed_on(self):
         self.check({"place": "1", "places": "1", "several": "3", "types": "1"}, "Bcast f32 : abs=1e-3 when=always")
@@ -74,6 +70,33 @@ class RulesTest(unittest.TestCase):
     def test_call_sites_have_to_be_those_of_all_ranks(self):
         self.check({"place": "1"}, "* callsite=here : abs=1e-3 when=always")
 
+    def test_nodes(self):
+        self.check({"max": "1"}, "* scope=inter : abs=1e-3 ; * scope=intra max comm=world comm=size:3 : abs=1e-3 when=always")
+
+    def test_ranks_with_different_rules_go_without(self):
+        for other in ("", "* : abs=1e-4", "* : nonsense"):
+            lines = self.check({}, "* : abs=1e-3", other, "* : abs=1e-3")
+            self.assertEqual(len(lines), 1, lines)
+        self.assertIn("different rules", self.check({}, "", "* : abs=1e-3", "* : abs=1e-3")[0])
+
+    def test_switched_off_on_one_rank(self):
+        environment = {k: v for k, v in os.environ.items()} | {"TAUT_RULES": "* : abs=1e-3 when=always"}
+        done = subprocess.run([MPIEXEC, "-n", "1", "env", "TAUT=0", PROGRAM, ":", "-n", "2", PROGRAM], env=environment,
+                              capture_output=True, text=True, timeout=100, check=True)
+        self.assertEqual({line.split(" ")[1].split("/")[0] for line in done.stdout.splitlines()}, {"0"})
+
+
+class Words(RulesTest):
+    """What the words of a rule mean."""
+
+    def test_a_rule_for_messages_of_unchanged_programs_is_for_nothing_else(self):
+        self.assertEqual(self.check({}, "Send : abs=1e-3 when=always"), [])
+
+    def test_observing_changes_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.check({"halo": "1"}, "* comm=name:halo : abs=1e-3 when=always", extra={"TAUT_REPORT": folder + "/r"})
+            self.assertEqual(len(list(Path(folder).iterdir())), RANKS)
+
     def test_names_and_operators(self):
         self.check({"halo": "1"}, "Allreduce comm=name:halo : abs=1e-3 when=always")
         self.check({"max": "1"}, "Allreduce max : abs=1e-3 when=always")
@@ -84,9 +107,6 @@ class RulesTest(unittest.TestCase):
         self.check({"halo": "1"}, "Allreduce sum comm=name:halo : rate=24 codec=zfp when=always")
         self.check({}, "Allreduce sum comm=name:halo : rate=24 when=always")
 
-    def test_nodes(self):
-        self.check({"max": "1"}, "* scope=inter : abs=1e-3 ; * scope=intra max comm=world comm=size:3 : abs=1e-3 when=always")
-
     def test_a_file_comes_after_the_line(self):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "run.toml")
@@ -95,22 +115,10 @@ class RulesTest(unittest.TestCase):
             self.check({}, "* : off", extra={"TAUT_CONFIG": str(file)})
             self.assertIn("No such file", self.check({}, "", extra={"TAUT_CONFIG": str(file) + "x"})[0])
 
-    def test_ranks_with_different_rules_go_without(self):
-        for other in ("", "* : abs=1e-4", "* : nonsense"):
-            lines = self.check({}, "* : abs=1e-3", other, "* : abs=1e-3")
-            self.assertEqual(len(lines), 1, lines)
-        self.assertIn("different rules", self.check({}, "", "* : abs=1e-3", "* : abs=1e-3")[0])
-
     def test_faulty_rules_are_told_once_and_nothing_is_served(self):
         lines = self.check({}, "Allreduce f33 : abs=1e-3")
         self.assertEqual(len(lines), 1, lines)
         self.assertIn("column 11", lines[0])
-
-    def test_switched_off_on_one_rank(self):
-        environment = {k: v for k, v in os.environ.items()} | {"TAUT_RULES": "* : abs=1e-3 when=always"}
-        done = subprocess.run([MPIEXEC, "-n", "1", "env", "TAUT=0", PROGRAM, ":", "-n", "2", PROGRAM], env=environment,
-                              capture_output=True, text=True, timeout=100, check=True)
-        self.assertEqual({line.split(" ")[1].split("/")[0] for line in done.stdout.splitlines()}, {"0"})
 
     def test_unknown_names_are_told(self):
         lines = self.check({}, "", extra={"TAUT_RULE": "* : off"})

@@ -1,6 +1,7 @@
 // Frames damaged at every relevant position: the damage is detected or harmless. Frames and values are
 // followed by an inaccessible page, so that an access outside ends the test.
 #include "robustness/hostile/subject_test.hpp"
+#include "support/test_size.hpp"
 
 namespace taut::test {
 namespace {
@@ -117,7 +118,7 @@ TEST_P(Corruption, FlippedBitsOfAPayloadAreDetectedUnderAChecksumAndHarmlessWith
                  const Guarded damaged{ConstBytes(frame)};
                  const Bytes payload = damaged.bytes().subspan(frame_header_bytes);
                  std::mt19937_64 random(11);
-                 for (std::size_t n = 0; n < payload_flips; ++n) {
+                 for (std::size_t n = 0; n < sampled_part(payload_flips); ++n) {
                    const std::size_t bit = random() % (8 * payload.size());
                    payload[bit / 8] ^= std::byte(1 << bit % 8);
                    const Status status = receiver.read(damaged.bytes());
@@ -175,6 +176,7 @@ TEST_P(Corruption, NumbersInThePayloadAtTheirLimitsAreDetectedUnderAChecksumAndH
                  const Guarded damaged{ConstBytes(frame)};
                  for (const std::size_t width : {1u, 2u, 4u, 8u}) {
                    for (std::size_t at = frame_header_bytes; at + width <= frame.size(); ++at) {
+                     if (!is_sampled()) continue;
                      at_limits(damaged.bytes(), at, width, [&](std::uint64_t number) {
                        const Status status = receiver.read(damaged.bytes());
                        if (checksum) {

@@ -9,6 +9,8 @@
 //   --faults     the same as --kind faults
 //   --limit N    seconds that one may take before it counts as hung (60)
 //
+// TEST_ONE_IN=n in the environment runs the n-th part of them.
+//
 // A failure ends the run and prints the command that repeats it.
 #include <unistd.h>
 
@@ -21,6 +23,7 @@
 #include "robustness/random/configurations.hpp"
 #include "robustness/random/last_words.hpp"
 #include "robustness/random/watchdog.hpp"
+#include "support/test_size.hpp"
 
 namespace taut::test {
 namespace {
@@ -59,6 +62,7 @@ Options read_options(int argc, char** argv) {
     else
       throw std::runtime_error("'" + name + "' is no option; see main.cpp");
   }
+  if (!options.alone) options.count = sampled_part(options.count);
   return options;
 }
 

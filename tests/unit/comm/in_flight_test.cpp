@@ -8,6 +8,7 @@
 #include <map>
 
 #include "support/in_flight.hpp"
+#include "support/test_size.hpp"
 
 namespace taut::test {
 namespace {
@@ -100,7 +101,7 @@ void expect_results(Mixture& mixture, std::size_t i, double bound, const std::ve
 
 TEST(InFlight, RandomMixtures) {
   const std::uint64_t first = number_from_environment("TEST_SEED", 1),
-                      count = number_from_environment("TEST_COUNT", 400);
+                      count = number_from_environment("TEST_COUNT", sampled_part(400));
   int plain = 0, compressed = 0;
   for (std::uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
     SCOPED_TRACE(testing::Message() << "TEST_SEED=" << seed << " TEST_COUNT=1");
