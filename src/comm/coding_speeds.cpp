@@ -73,6 +73,17 @@ static_assert(CodingChoice::codecs * CodingSpeeds::numbers <= max_candidates);
 
 }  // namespace
 
+SpeedTest speed_test_of(const Policy& policy, const Call& call, const Plan& plan) noexcept {
+  constexpr std::size_t values_a_thread = 32768;  // parts_of() gives a thread 8 chunks
+  SpeedTest test;
+  if (policy.coding.threads <= 1) return test;
+  const double share = coding_work(policy, call, plan, 0).share / plan.segments;
+  const auto frame = static_cast<std::size_t>(share * static_cast<double>(call.count()));
+  const std::size_t most = values_a_thread * static_cast<std::size_t>(policy.coding.threads);
+  test.values_a_piece = std::clamp(frame, test.values_a_piece, most);
+  return test;
+}
+
 CodingSpeeds measure_speeds(const Codec& codec, ConstSlice values, Place& place, SpeedTest test) {
   const FloatEnvironment environment;
   Times times;
@@ -147,7 +158,8 @@ CodingSpeeds Communicator::ActiveCall::speeds_of(const Plan& usual, CodingChoice
   const std::size_t best = by_ratio ? std::min(early_.cached_candidate.value_or(0), able.size() - 1) : 0;
   if (codec == usual_predictor && best == 0 && by_ratio) return {};
   const Candidate& candidate = able[codec == best_ratio ? best : 0];
-  return measure_speeds(*early_.policy_state->codecs.of(candidate, usual.bound), values, comm_.place_);
+  return measure_speeds(*early_.policy_state->codecs.of(candidate, usual.bound), values, comm_.place_,
+                        speed_test_of(policy(), call_, usual));
 }
 
 // Chooses the coding by the speeds of the slowest rank, which all ranks know.

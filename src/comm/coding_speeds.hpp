@@ -3,7 +3,7 @@
 
 #include "core/codec.hpp"
 #include "core/place.hpp"
-#include "policy/plan/coding_choice.hpp"
+#include "policy/plan/plan.hpp"
 
 namespace taut {
 
@@ -14,6 +14,10 @@ struct SpeedTest {
   std::size_t values_a_piece = 16384;
   std::uint64_t pause = 0;  // nanoseconds before each operation, in which the codec's other threads sleep
 };
+
+// Returns the test for a planned call. If several threads work on a frame, pieces are as long as the frames
+// of the call, up to a length that occupies these threads.
+SpeedTest speed_test_of(const Policy& policy, const Call& call, const Plan& plan) noexcept;
 
 // Measures a codec on two pieces of the values. Of three times of each operation the least counts, because
 // disturbances only add time. Returns zeros if the codec refuses the values. Throws Error(out_of_memory).
