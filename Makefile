@@ -25,7 +25,7 @@
 #   make bench-training [QUICK=1]    DDP's hooks and Taut's on 4 emulated hosts [LINK=1gbit] [ARGS=...]
 #   make bench-dask                  x + x.T of a Dask array on 4 emulated hosts [LINK=1gbit|none] [WORKERS=4] [ARGS=...]
 #   make bench-net                   collectives over links of 1 to 10 Gbit/s, MPICH and Open MPI [QUICK=1] [DATA=folder]
-#   make bench-sim                   collectives on 2 to 512 simulated nodes [QUICK=1]
+#   make bench-sim                   collectives on 2 to 512 simulated nodes; goes on where it stopped [QUICK=1] [ARGS="--minutes 20"]
 #   make papers                      bench-sim, and the papers' tables beside ours: docs/results [QUICK=1]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
@@ -176,7 +176,7 @@ bench-net:
 bench-sim:
 	@tools/setup.sh bench_sim
 	@TARGET=taut_simulate tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
-	@bench/simulation/sweep.py $(if $(QUICK),--quick)
+	@bench/simulation/sweep.py $(if $(QUICK),--quick) $(ARGS)
 	@bench/simulation/validate.py
 
 papers: bench-sim

@@ -13,7 +13,9 @@ import sys
 import textwrap
 from pathlib import Path
 
-from break_even import write_break_even
+import breakdown
+import targets
+from break_even_map import write_break_even
 from chart import chart
 from claims import CLAIMS
 
@@ -28,18 +30,14 @@ algorithms run on simulated hosts, joined by one switch that never blocks
 ([how](../howto/simulate_collectives.md)). Coding takes the times that were measured on one machine
 ({processor}, {date}), by one thread; {threads}.
 A gain is the time of the *fastest uncompressed algorithm at the full rate of the link* over that of
-the compressed call. The papers divide by a real MPI, which is slower than that: their gains and
-these are not the same quotient. `cpr_p2p` codes at every hop, `once` codes each value once,
+the compressed call. `mpi` is the uncompressed call as MPICH and Open MPI run it: reductions in whole blocks, each
+added after its arrival by one thread. The papers divide by such a call. `cpr_p2p` codes at every hop, `once` codes each value once,
 `ccoll` overlaps segments (szx, sums by values), `hzccl` adds frames (planes), `taut` is the
 engine's own choice. The bound is that of each rank's values, as in the papers.
 
-**What limits one thread at 100 Gbit/s.** A ring allreduce moves each plain byte twice: 0.160 ns at
-12.5 GB/s. It adds a frame and values, and decodes: 0.142 ns on isabel_velmag at 1e-4, where this
-core does 10.1 and 23.5 GB/s. So one thread cannot gain more than 1.13 there, whatever the ratio;
-1.8 needs 1.6 times these speeds, more threads, or a slower link.
-
 """
 
+FIELDS = ROOT / "bench/results/zen5-2-core/codec_fields.json"
 PIPELINES = ROOT / "bench/results/zen5-2-core/sum_pipelines.json"
 SUM_PIPELINES = """Each field is added to itself, shifted by half of its slowest extent, as frames of planes with one predictor, on which ranks agree. Counted
 (`bench/codec/pipelines.py`): the same on any machine. A chunk has 4096 values, where hZCCL counts
@@ -60,10 +58,15 @@ def selected(rows, chosen):
     return [row for row in rows if all(row[key] == value for key, value in chosen.items() if key in row)]
 
 
+def baseline(row, chosen):
+    """Returns the variant that a claim compares with: that of the papers, unless it names another."""
+    return chosen.get("over", "mpi" if "mpi" in row["gains"] else "plain")
+
+
 def quotient(row, chosen):
     """Returns the gain of the variant `of` over the variant `over`."""
     gains = row["gains"]
-    return gains[chosen.get("of", "taut")] / gains[chosen.get("over", "plain")]
+    return gains[chosen.get("of", "taut")] / gains[baseline(row, chosen)]
 
 
 def span(values):
@@ -73,8 +76,7 @@ def span(values):
 
 def shares(row, variant):
     """Returns the share of a call that one rank's processor spends on coding."""
-    one = row["outcomes"][variant]
-    return sum(one[key] for key in ("encode", "combine", "decode", "copy")) / one["seconds"]
+    return targets.coding(row["outcomes"][variant]) / row["outcomes"][variant]["seconds"]
 
 
 def summary(rows, chosen):
@@ -90,7 +92,7 @@ def summary(rows, chosen):
                 coding = [100 * shares(row, chosen["shares"]) for row in some]
                 parts.append(f"{label}: coding {min(coding):.0f} to {max(coding):.0f} % of the call")
             else:
-                variants = f"{chosen.get('of', 'taut')} over {chosen.get('over', 'plain')}"
+                variants = f"{chosen.get('of', 'taut')} over {baseline(some[0], chosen)}"
                 parts.append(f"{label}: {variants} {span([quotient(row, chosen) for row in some])}")
     return "; ".join(parts)
 
@@ -183,7 +185,8 @@ def page(report, made):
     threads = f"for more threads these speeds grow by threads ** p, with p from one to two threads as measured ({exponents})"
     size = "a quick run (`QUICK=1`): 16 and 64 nodes" if report["quick"] else "a full run"
     introduction = wrapped(INTRODUCTION.format(size=size, processor=context["processor"], date=context["date"][:10], threads=threads))
-    parts = [introduction + table_of_claims(sets)]
+    parts = [introduction + table_of_claims(sets), targets.section(report, json.loads(FIELDS.read_text()), wrapped)]
+    parts.append(breakdown.section(report, wrapped))
     for name, rows in sets.items():
         picture = f"\n\n![Gain by {name.replace('_', ' ')}]({made[name]})" if name in made else ""
         parts.append(table_of_rows(name, rows) + picture)

@@ -62,14 +62,14 @@ taut::CodingSpeeds speeds_of(const CodecCosts& costs) {
           .accumulate = costs.adds_frames ? number(costs.accumulate) : 0};
 }
 
-// Returns the costs of the uncompressed baseline: whole values travel, and neither copies nor sums take time.
-CodecCosts uncompressed() {
+// Returns the costs of the uncompressed baseline: whole values travel, and copies take no time.
+CodecCosts uncompressed(double sum) {
   return {.bits = 32,
           .encode = 1e18,
           .decode = 1e18,
-          .decode_add = 1e18,
-          .add = 1e18,
-          .accumulate = 1e18,
+          .decode_add = sum,
+          .add = sum,
+          .accumulate = sum,
           .copy = 1e18,
           .call = 0};
 }
@@ -111,7 +111,9 @@ std::vector<PlannedCall> plans(const CollectiveCall& call, double link_bytes_a_s
 
 Spent run_on_rank(const CollectiveCall& call, const PlannedCall& planned, taut::Transport& transport,
                   const Processor& processor) {
-  const CodecCosts costs = call.policy.empty() ? uncompressed() : planned.fast ? *call.fast : call.costs;
+  const CodecCosts costs = call.policy.empty() ? uncompressed(call.plain_sum)
+                           : planned.fast      ? *call.fast
+                                               : call.costs;
   Spent spent;
   ModelledPlace place(costs.copy, processor.compute, spent);
   const std::size_t whole = sizeof(float) * static_cast<std::size_t>(call.ranks);  // equal blocks

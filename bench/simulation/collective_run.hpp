@@ -20,6 +20,7 @@ struct CollectiveCall {
   std::string algorithm = "";
   int segments = 1;
   CodecCosts costs = {};
+  double plain_sum = 1e18;       // bytes of values a second that the uncompressed call adds
   std::size_t packet_bytes = 0;  // Allgather and Bcast forward frames in packets of this size; 0: whole
   std::optional<CodecCosts> fast = {};  // costs of taut::fast_codec, the engine's alternative to `costs`
 };

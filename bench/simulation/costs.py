@@ -8,6 +8,7 @@ the median p of all fields for each operation.
 import json
 import math
 import statistics
+from copy import copy as shallow_copy
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,6 +41,16 @@ class Costs:
             if threads == 1 and codec == "planes" and two and row.get(column) and two.get(column):
                 gains.append(math.log2(two[column] / row[column]))
         return min(1.0, max(0.0, statistics.median(gains)))
+
+    def with_ideal_threads(self):
+        """Returns these costs, with speeds that grow in proportion to the threads."""
+        ideal = shallow_copy(self)
+        ideal.exponents = dict.fromkeys(SPEEDS, 1.0)
+        return ideal
+
+    def sum_speed(self, field, of_range):
+        """Returns the GB/s at which plain MPI adds values: it reads and writes memory as often as memcpy does."""
+        return self.rows[field, of_range, "planes", 1]["memcpy_gb_per_s"]
 
     def fields(self):
         return sorted({field for field, *_ in self.rows})

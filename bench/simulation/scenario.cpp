@@ -57,6 +57,7 @@ std::map<std::string, Setter> all_setters() {
       {"policy", [](Scenario& s, const std::string& v) { s.call.policy = v; }},
       {"packets",
        [](Scenario& s, const std::string& v) { s.call.packet_bytes = v == "0" ? 0 : bench::byte_size(v); }},
+      {"sum", [](Scenario& s, const std::string& v) { s.call.plain_sum = 1e9 * bench::positive_number(v); }},
       {"plain", [](Scenario& s, const std::string& v) { s.plain = v == "1"; }},
       {"gbit", [](Scenario& s,
                   const std::string& v) { s.link.bytes_a_second = bench::positive_number(v) * 1e9 / 8; }},

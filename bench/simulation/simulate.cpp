@@ -6,6 +6,8 @@ namespace simulation {
 namespace {
 
 constexpr std::size_t least_segment = std::size_t{8} << 10;  // bytes of a plain message in a segment
+constexpr double no_time = 1e18;                             // speed of sums that take no time
+constexpr double worthwhile = 0.99;  // greatest share of the best time for which an algorithm is simulated
 
 double total(const Spent& spent) { return spent.encode + spent.decode + spent.combine + spent.copy; }
 
@@ -24,6 +26,20 @@ Outcome simulate(const CollectiveCall& call, const PlannedCall& planned, const L
   return outcome;
 }
 
+// Replaces `best` by the algorithm of `whole` in several segments where that is faster. Segments do not
+// change the bytes that a link carries, so what the link alone takes rules out most algorithms.
+void try_segments(CollectiveCall& plain, const Link& link, const Outcome& whole, Outcome& best) {
+  const taut::AlgorithmInfo& algorithm = *whole.planned.algorithm;
+  const std::size_t message = plain.bytes / static_cast<std::size_t>(algorithm.parts(plain.ranks));
+  plain.algorithm = algorithm.name;
+  for (plain.segments = 4; plain.segments <= 16; plain.segments *= 4) {
+    if (message / static_cast<std::size_t>(plain.segments) < least_segment) return;
+    if (whole.sent_bytes / link.bytes_a_second > worthwhile * best.seconds) return;
+    const Outcome outcome = simulate(plain, link);
+    if (outcome.seconds < best.seconds) best = outcome;
+  }
+}
+
 }  // namespace
 
 Outcome simulate(const CollectiveCall& call, const Link& link) {
@@ -40,19 +56,18 @@ Outcome simulate_settled(const CollectiveCall& call, const Link& link) {
 }
 
 Outcome simulate_plain(const CollectiveCall& call, const Link& link) {
-  Outcome best;
   CollectiveCall plain = call;
   plain.policy.clear();
+  std::vector<Outcome> whole;  // in one segment, by algorithm
   for (const taut::AlgorithmInfo* const algorithm : taut::registered_algorithms()) {
     if (algorithm->collective != call.collective || algorithm->recodes) continue;
     plain.algorithm = algorithm->name;
-    const std::size_t message = call.bytes / static_cast<std::size_t>(algorithm->parts(call.ranks));
-    for (plain.segments = 1; plain.segments <= 16; plain.segments *= 4) {
-      if (plain.segments > 1 && message / static_cast<std::size_t>(plain.segments) < least_segment) break;
-      const Outcome outcome = simulate(plain, link);
-      if (best.seconds == 0 || outcome.seconds < best.seconds) best = outcome;
-    }
+    whole.push_back(simulate(plain, link));
   }
+  std::ranges::sort(whole, {}, &Outcome::seconds);
+  if (call.plain_sum < no_time && reduces(call.collective)) return whole[0];
+  Outcome best = whole[0];
+  for (const Outcome& one : whole) try_segments(plain, link, one, best);
   return best;
 }
 

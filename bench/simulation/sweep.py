@@ -1,22 +1,27 @@
 #!/usr/bin/env python3
 """Simulates collectives on 16 to 512 nodes at 10 to 400 Gbit/s, in the configurations of the papers.
 
-  sweep.py [--build BUILD_DIR] [--quick] [--json FILE] [--sets A,B]
+  sweep.py [--build BUILD_DIR] [--quick] [--json FILE] [--sets A,B] [--jobs N] [--minutes M]
 
-Every row has the fastest uncompressed call, and compressed ones: coded at every hop (CPR-P2P), C-Coll (szx, by
-values), hZCCL (planes, by frames) and Taut's own choice. Coding takes the times that were measured on one machine
-(costs.py); the network is that of taut_simulate. All rows are simulated: they are the same on any machine.
+Every row has the fastest uncompressed call at line rate, the same for reductions with time for sums (as MPI runs them),
+and compressed calls: coded at every hop (CPR-P2P), C-Coll (szx, by values), hZCCL (planes, by frames) and Taut's own
+choice. Coding takes the times that were measured on one machine (costs.py); the network is that of taut_simulate. All
+rows are simulated: they are the same on any machine.
+
+Outcomes are kept in simulation_outcomes.jsonl beside FILE. A sweep that was interrupted, or that --minutes ended, goes on
+there (exit status 3 while something is left). Outcomes of other sources of the simulation are not used.
 """
 
 import argparse
 import itertools
 import json
 import math
-import subprocess
+import os
 import sys
 from pathlib import Path
 
 from costs import ROOT, Costs
+from outcomes import Incomplete, Outcomes
 
 # The data classes of the rows, as (field, bound in units of the range): ratios near 8 and near 50, the papers' two.
 CLASSES = {"ratio8": ("isabel_velmag", 1e-4), "ratio50": ("spitzer_image", 1e-2)}
@@ -40,14 +45,19 @@ FORWARDING = {
 }
 UNEQUAL_CALLS = (("allgather", ",algorithm=ring"), ("bcast", ",algorithm=chain"))
 UNEQUAL_BITS = "bits=16 last_bits=0.32"  # ratios from 2 to 100
+IDEAL_THREADS = "ideal_threads"  # the set whose speeds grow in proportion to the threads
 MOVES = {"bcast": "binomial", "scatter": "binomial"}
+REDUCTIONS = ("allreduce", "reduce_scatter")
+MOST_RANKS_OF_STEPS = 64  # on more, a simulation takes long, and the papers have the whole variants alone
 HAS_CPR_P2P = ("allreduce", "allgather", "bcast")
 
 
-def variants_of(collective):
+def variants_of(collective, ranks):
     """Returns the variants that differ for a collective, with their codecs and options."""
+    if collective in REDUCTIONS and ranks > MOST_RANKS_OF_STEPS:
+        return {name: VARIANTS[name] for name in ("ccoll", "hzccl", "taut")}
     chosen = {name: one for name, one in VARIANTS.items() if name != "cpr_p2p" or collective in HAS_CPR_P2P}
-    if collective in ("allreduce", "reduce_scatter"):
+    if collective in REDUCTIONS:
         return chosen
     moves = {name: chosen[name] for name in ("cpr_p2p", "once", "taut") if name in chosen}
     if "once" in moves and collective in MOVES:
@@ -58,16 +68,13 @@ def variants_of(collective):
 def sets(costs, quick):
     """Yields (set, rows); a row is (collective, ranks, bytes, gbit, threads, field, bound)."""
     nodes = (16, 64) if quick else (2, 8, 32, 128, 512)
-    sizes = (64,) if quick else (4, 28, 128, 256)
+    sizes = (64,) if quick else (4, 28, 64, 256)
     rates = (10, 100, 400) if quick else (10, 25, 50, 100, 200, 400)
     bounds = (1e-4,) if quick else (1e-2, 1e-3, 1e-4)
     both = list(CLASSES.values())
-    for collective in ("allreduce", "reduce_scatter"):
+    for collective in REDUCTIONS:
         yield f"{collective}_sizes", [
             (collective, 64, size * MB, 100, threads, *one) for size in sizes for threads in (1, 16) for one in both
-        ]
-        yield f"{collective}_nodes", [
-            (collective, ranks, 646 * MB, 100, threads, *one) for ranks in nodes for threads in (1, 16) for one in both
         ]
     yield "links", [
         ("allreduce", 64, 64 * MB, gbit, threads, *one)
@@ -85,6 +92,11 @@ def sets(costs, quick):
         ("allreduce", 16, 128 * MB, 100, threads, field, 1e-4)
         for field in ("seismic_wave_early", "seismic_wave_late") for threads in (1, 16)
     ]  # fmt: skip
+    yield IDEAL_THREADS, [("allreduce", 64, 64 * MB, 100, 16, *one) for one in both]
+    for collective in REDUCTIONS:  # last, as 512 nodes take longest
+        yield f"{collective}_nodes", [
+            (collective, ranks, 646 * MB, 100, threads, *one) for ranks in nodes for threads in (1, 16) for one in both
+        ]
 
 
 def lines_of(row, costs):
@@ -93,18 +105,11 @@ def lines_of(row, costs):
     call = [f"collective={collective}", f"ranks={ranks}", f"bytes={size // (4 * ranks) * 4 * ranks}", f"gbit={gbit}"]
     call += [f"latency_us={LATENCY_US}", f"overhead_us={OVERHEAD_US}"]
     yield "plain", " ".join([*call, "plain=1"])
-    for name, (codec, options) in variants_of(collective).items():
+    if collective in REDUCTIONS:
+        yield "mpi", " ".join([*call, "plain=1", f"sum={costs.sum_speed(field, bound):.6g}"])
+    for name, (codec, options) in variants_of(collective, ranks).items():
         words = costs.words(field, bound, codec, threads) if options else costs.words_of_both(field, bound, threads)
         yield name, " ".join([*call, f"policy=abs:1,when=always{options}", *words])
-
-
-def simulate(program, lines):
-    """Returns the outcomes of the lines, by line."""
-    wanted = sorted(set(lines))
-    done = subprocess.run([program], input="\n".join(wanted) + "\n", stdout=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        raise SystemExit(done.returncode)
-    return dict(zip(wanted, map(json.loads, done.stdout.splitlines()), strict=True))
 
 
 def described(row, outcomes, costs):
@@ -117,7 +122,7 @@ def described(row, outcomes, costs):
     }  # fmt: skip
 
 
-def break_even(program, costs):
+def break_even(outcomes, costs):
     """Returns rows of {gbit, threads, ratio, gain} of an allreduce of 16 MB on 16 nodes, at the median speeds of the fields."""
     call = f"collective=allreduce ranks=16 bytes={16 * MB} latency_us={LATENCY_US} overhead_us={OVERHEAD_US}"
     lines = {}
@@ -125,17 +130,17 @@ def break_even(program, costs):
         words = " ".join(costs.typical_words(ratio, threads))
         lines[gbit, threads, ratio] = f"{call} gbit={gbit} policy=abs:1,when=always {words}"
     plain = {gbit: f"{call} gbit={gbit} plain=1" for gbit in RATES}
-    outcomes = simulate(program, [*lines.values(), *plain.values()])
+    found = outcomes.of([*lines.values(), *plain.values()])
     return [
         {
             "gbit": gbit, "threads": threads, "ratio": ratio,
-            "gain": outcomes[plain[gbit]]["seconds"] / outcomes[line]["seconds"],
+            "gain": found[plain[gbit]]["seconds"] / found[line]["seconds"],
         }
         for (gbit, threads, ratio), line in lines.items()
     ]  # fmt: skip
 
 
-def unequal(program, costs):
+def unequal(outcomes, costs):
     """Returns rows of {collective, ranks, threads, seconds: {way}} of messages whose ratio goes from 2 to 100.
 
     Threads 0 means that coding takes no time.
@@ -148,11 +153,11 @@ def unequal(program, costs):
                 f"collective={collective} ranks={ranks} bytes={64 * MB} gbit=100 latency_us={LATENCY_US}"
                 f" overhead_us={OVERHEAD_US} {words.format(algorithm=algorithm)} {speeds} {UNEQUAL_BITS}"
             )
-    outcomes = simulate(program, lines.values())
+    found = outcomes.of(lines.values())
     rows = {}
     for (*key, way), line in lines.items():
         row = rows.setdefault(tuple(key), dict(zip(("collective", "ranks", "threads"), key)) | {"seconds": {}})
-        row["seconds"][way] = outcomes[line]["seconds"]
+        row["seconds"][way] = found[line]["seconds"]
     return list(rows.values())
 
 
@@ -167,39 +172,60 @@ def print_set(name, rows):
         print(f"| {call} | {row['ratio']:.1f} | {row['outcomes']['plain']['seconds'] * 1e3:.2f} | {gains} |", flush=True)
 
 
+def swept(options, costs, outcomes):
+    """Returns the report of the wanted sets."""
+    wanted = [name for name in options.sets.split(",") if name]
+    report = {
+        "simulated": True, "latency_us": LATENCY_US, "overhead_us": OVERHEAD_US, "speeds_of": costs.context,
+        "thread_exponents": costs.exponents, "quick": options.quick, "sources": outcomes.sources, "sets": {},
+    }  # fmt: skip
+    if not wanted or "break_even" in wanted:
+        report["break_even"] = break_even(outcomes, costs)
+    if not wanted or "unequal" in wanted:
+        report["unequal"] = unequal(outcomes, costs)
+    for name, rows in sets(costs, options.quick):
+        if wanted and name not in wanted:
+            continue
+        of_set = costs.with_ideal_threads() if name == IDEAL_THREADS else costs
+        lines = [dict(lines_of(row, of_set)) for row in rows]
+        found = outcomes.of([line for one in lines for line in one.values()])
+        report["sets"][name] = [
+            described(row, {variant: found[line] for variant, line in one.items()}, costs)
+            for row, one in zip(rows, lines, strict=True)
+        ]
+        print_set(name, report["sets"][name])
+    return report
+
+
+def json_text(report):
+    """Returns JSON with a line for each row."""
+    rows = {name: [json.dumps(row) for row in of_set] for name, of_set in report["sets"].items()}
+    sets = ",\n".join(f'  "{name}": [\n   ' + ",\n   ".join(lines) + "\n  ]" for name, lines in rows.items())
+    rest = [f' "{key}": {json.dumps(value)}' for key, value in report.items() if key != "sets"]
+    return "{\n" + ",\n".join([*rest, f' "sets": {{\n{sets}\n }}']) + "\n}\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
     parser.add_argument("--json", type=Path, default=Path("bench-out/simulation.json"))
     parser.add_argument("--quick", action="store_true", help="fewer nodes and sizes")
     parser.add_argument("--sets", default="", help="names, separated by commas; default: all")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="simulations at a time; default: the cores")
+    parser.add_argument("--minutes", type=float, help="begin no simulation after that time; default: no limit")
     options = parser.parse_args()
-    costs = Costs()
     program = options.build / "bench/simulation/taut_simulate"
-    wanted = [name for name in options.sets.split(",") if name]
-    report = {
-        "simulated": True, "latency_us": LATENCY_US, "overhead_us": OVERHEAD_US, "speeds_of": costs.context,
-        "thread_exponents": costs.exponents, "quick": options.quick, "sets": {},
-    }  # fmt: skip
-    for name, rows in sets(costs, options.quick):
-        if wanted and name not in wanted:
-            continue
-        lines = [list(lines_of(row, costs)) for row in rows]
-        outcomes = simulate(program, [line for one in lines for _, line in one])
-        report["sets"][name] = [
-            described(row, {variant: outcomes[line] for variant, line in one}, costs)
-            for row, one in zip(rows, lines, strict=True)
-        ]
-        print_set(name, report["sets"][name])
-    if not wanted or "break_even" in wanted:
-        report["break_even"] = break_even(program, costs)
-    if not wanted or "unequal" in wanted:
-        report["unequal"] = unequal(program, costs)
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(report, indent=1) + "\n")
+    outcomes = Outcomes(program, options.json.with_name("simulation_outcomes.jsonl"), options.jobs, options.minutes)
+    try:
+        report = swept(options, Costs(), outcomes)
+    except Incomplete as left:
+        print(f"\n{left}")
+        return 3
+    options.json.write_text(json_text(report))
     gains = [row["gains"]["taut"] for rows in report["sets"].values() for row in rows]
     if gains:
         print(f"\n{len(gains)} rows; Taut's gain: geometric mean {math.exp(sum(map(math.log, gains)) / len(gains)):.2f}x")
+    return 0
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from costs import ROOT, Costs
-from sweep import simulate
+from outcomes import Outcomes
 
 MEASURED = ROOT / "bench/results/zen5-2-core/collectives_link_1gbit.json"
 TCP_SHARE = 1448 / 1538  # of the link's bytes: the rest are headers and gaps
@@ -51,7 +51,8 @@ def main():
     rows = [row for row in report["results"] if row["variant"] == "taut" and row["compressed"]]
     rows = [row for row in rows if row["bytes"] >= LEAST_BYTES]
     lines = [line_of(row, report, options.gbit, costs) for row in rows]
-    outcomes = simulate(options.build / "bench/simulation/taut_simulate", lines)
+    program = options.build / "bench/simulation/taut_simulate"
+    outcomes = Outcomes(program, options.json.with_name("simulation_outcomes.jsonl")).of(lines)
     compared = []
     print("| call | measured, ms | simulated, ms | off |\n|---|---:|---:|---:|")
     for row, line in zip(rows, lines, strict=True):

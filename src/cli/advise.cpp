@@ -3,7 +3,9 @@
 #include <cstdio>
 
 #include "cli/advice.hpp"
+#include "cli/calculation.hpp"
 #include "cli/command.hpp"
+#include "cli/input.hpp"
 #include "comm/explain.hpp"
 #include "core/json.hpp"
 #include "policy/plan/policy.hpp"
@@ -17,7 +19,15 @@ constexpr Option options[] = {
      "of each rank, as 1gbit, 25gbit or 3GB (bytes) a second\n(default: what the plain calls of the run "
      "show)"},
     {"nodes", 'n', "N",
-     "as if on N nodes with a rank each, messages of the same size\n(default: the ranks of the run)"},
+     "as if on N nodes with a rank each, messages of the same size\n(default: the ranks of the run; 16 "
+     "with --calc)"},
+    {"calc", 0, "", "forecasts one call instead, at speeds measured here; the options below are for it"},
+    {"call", 0, "NAME", "of the collective (default allreduce)"},
+    {"size", 0, "SIZE", "of the whole message, as 64MiB (default 16MiB)"},
+    {"ratio", 0, "R", "of values to frames (default: that of the values)"},
+    {"threads", 0, "A,B", "threads of a frame (default: 1, 2, 4 ... to the cores of this process)"},
+    dtype_option,
+    shape_option,
 };
 
 constexpr const char* details =
@@ -26,7 +36,11 @@ constexpr const char* details =
     "name, which stands for the files of all ranks. Forecasts are by bytes over the link, the codec's "
     "measured pace and the\n"
     "agreement; coding and transfer are not taken to overlap. Example:\n"
-    "taut advise report.json --bound rel:1e-3 --link 25gbit --nodes 64\n\n";
+    "taut advise report.json --bound rel:1e-3 --link 25gbit --nodes 64\n\n"
+    "With --calc no report is read: codecs are timed on the values of FILE (as for taut compress; default: "
+    "waves with\n"
+    "noise), and the call is forecast as the library would code it. Example:\n"
+    "taut advise --calc wave.f32 --link 100gbit --nodes 64 --size 64MiB\n\n";
 
 // Parses a bandwidth and returns bytes a second.
 double rate_of(const std::string& text) {
@@ -56,17 +70,21 @@ std::string text_of(const Policy& policy) {
   return taut::text_of(policy.coding.bound) + (comma == std::string::npos ? "" : policy.text.substr(comma));
 }
 
+// Returns the number of nodes that is asked for; nothing if none is.
+std::optional<int> nodes_of(const Arguments& arguments) {
+  const auto nodes = arguments.value("nodes");
+  if (!nodes) return {};
+  const double n = positive_number("nodes", *nodes);
+  if (n < 2 || n > 1e6 || n != static_cast<int>(n)) reject("--nodes: give a whole number from 2 to 1000000");
+  return static_cast<int>(n);
+}
+
 Circumstances circumstances_of(const Arguments& arguments) {
   Circumstances asked;
   const Policy policy = policy_of(arguments);
   asked.asked = {policy.coding.bound, policy.on == Policy::On::input, policy.coding.codec != nullptr};
   if (const auto link = arguments.value("link")) asked.link = rate_of(*link);
-  if (const auto nodes = arguments.value("nodes")) {
-    const double n = positive_number("nodes", *nodes);
-    if (n < 2 || n > 1e6 || n != static_cast<int>(n))
-      reject("--nodes: give a whole number from 2 to 1000000");
-    asked.ranks = static_cast<int>(n);
-  }
+  asked.ranks = nodes_of(arguments);
   return asked;
 }
 
@@ -206,7 +224,16 @@ void print_settings(const Settings& settings, const std::vector<Outlook>& all, d
   std::printf("export TAUT_RULES=\"%s\"\n", settings.rules.c_str());
 }
 
+Exit calculate(const Arguments& arguments) {
+  const auto link = arguments.value("link");
+  if (!link) reject("--calc: needs the rate of the link; give --link 100gbit, for instance");
+  return calculate(arguments, policy_of(arguments), rate_of(*link), nodes_of(arguments).value_or(16));
+}
+
 Exit run(const Arguments& arguments) {
+  if (arguments.has("calc")) return calculate(arguments);
+  for (const std::string_view option : {"call", "size", "ratio", "threads", "dtype", "shape"})
+    if (arguments.has(option)) reject("--" + std::string(option) + ": is for --calc only");
   const Circumstances circumstances = circumstances_of(arguments);
   if (arguments.names().empty()) reject("REPORT is missing; --help shows the arguments");
   const SeenProgram program = read_reports(arguments.names());
@@ -229,11 +256,12 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-extern constinit const Command advise_command{"advise",
-                                              "which rules would gain how much, from the reports of a run",
-                                              "REPORT... [--bound BOUND] [--link RATE] [--nodes N]",
-                                              details,
-                                              options,
-                                              run};
+extern constinit const Command advise_command{
+    "advise",
+    "which rules would gain how much, from the reports of a run",
+    "REPORT... | --calc [FILE] [--bound BOUND] [--link RATE] [--nodes N]",
+    details,
+    options,
+    run};
 
 }  // namespace taut::cli

@@ -1,14 +1,13 @@
 // taut bench-codec: ratio, error and speed of each codec on given arrays.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 
 #include "cli/coding.hpp"
 #include "cli/command.hpp"
 #include "cli/input.hpp"
 #include "cli/quality.hpp"
+#include "cli/subject.hpp"
 #include "cli/throughput.hpp"
 #include "core/json.hpp"
 
@@ -31,55 +30,11 @@ constexpr const char* details =
     "medians;\n"
     "beside them the share of memcpy of as many bytes, which takes turns with the codec.\n\n";
 
-// Input of a measurement: one frame's worth of values.
-struct Subject {
-  std::string name;
-  DType type;
-  Piece piece;
-  Room values;
-
-  ConstSlice slice() const { return {{values.all().data(), piece.count(), type}}; }
-};
-
 struct Line {
   std::string subject, codec, frame_codec;
   double ratio, encode, decode, copy;  // GB/s
   double max_error, psnr;
 };
-
-Subject subject_of(const std::string& path, const Arguments& arguments) {
-  const InputFile file(path);
-  const Input input = read_input(file, arguments);
-  const std::vector<Piece> pieces = pieces_of(input.array.shape);
-  if (pieces.empty()) fail(path + ": holds no values");
-  const Piece& middle = pieces[pieces.size() / 2];
-  const std::size_t size = size_of(input.array.type);
-  Subject subject{std::filesystem::path(path).filename().string(), input.array.type, middle,
-                  Room(middle.count() * size)};
-  file.read(input.values_at + middle.first * size, subject.values.all());
-  return subject;
-}
-
-// Returns three waves plus noise of a thousandth. The noise comes from a generator of its own, so that the
-// values are the same on every machine.
-Subject built_in() {
-  constexpr std::size_t n = 128;
-  Subject subject{"waves+noise", DType::f32, {0, {n, n, n}}, Room(n * n * n * sizeof(float))};
-  std::uint64_t state = 1;
-  std::size_t i = 0;
-  for (std::size_t z = 0; z < n; ++z)
-    for (std::size_t y = 0; y < n; ++y)
-      for (std::size_t x = 0; x < n; ++x, ++i) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        const double noise = static_cast<double>(state >> 11) * 0x1p-53 - 0.5;
-        const auto wave = [](std::size_t k, double period) {
-          return std::sin(static_cast<double>(k) * 6.2831853 / period);
-        };
-        const auto value = static_cast<float>(wave(x + y, 61) + wave(y + z, 97) * wave(x, 41) + 2e-3 * noise);
-        std::memcpy(subject.values.all().data() + i * sizeof value, &value, sizeof value);
-      }
-  return subject;
-}
 
 Line measure(const Subject& subject, const ArrayCoding& coding, const std::string& codec, double seconds) {
   const ConstSlice values = subject.slice();

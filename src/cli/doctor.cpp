@@ -2,8 +2,6 @@
 #define TAUT_NO_MPI
 #include <taut/taut.h>
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -45,12 +43,6 @@ class Page {
 };
 
 // ---- This program
-
-int usable_cores() noexcept {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
 
 void examine_processor(Page& page) {
   const std::string& wanted = taut::options().kernels;

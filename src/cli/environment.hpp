@@ -10,6 +10,9 @@ namespace taut::cli {
 // Returns a variable of the environment; "" if it is not set.
 std::string variable(std::string_view name);
 
+// Returns the number of cores that this process may use.
+int usable_cores() noexcept;
+
 // Returns the path of libtaut_preload.so: the one that TAUT_PRELOAD names, else the one installed with this
 // program; nothing if there is none.
 std::optional<std::string> find_preload();

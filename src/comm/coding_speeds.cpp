@@ -11,7 +11,7 @@
 namespace taut {
 namespace {
 
-constexpr std::size_t pieces = 2, values_a_piece = 16384;
+constexpr std::size_t pieces = 2;
 constexpr int repetitions = 3;
 
 // Total time of each operation on the pieces measured so far, and the bytes of values and frames.
@@ -20,10 +20,17 @@ struct Times {
   std::size_t values = 0, frames = 0;
 };
 
+// Waits as a rank does that polls for a message.
+void spin(std::uint64_t nanoseconds) noexcept {
+  for (const std::uint64_t end = clock_now() + nanoseconds; nanoseconds > 0 && clock_now() < end;) {
+  }
+}
+
 // Returns the least time of an operation.
-std::uint64_t least_time(auto operation) {
+std::uint64_t least_time(std::uint64_t pause, auto operation) {
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   for (int i = 0; i < repetitions; ++i) {
+    spin(pause);
     const std::uint64_t begin = clock_now();
     operation();
     least = std::min(least, clock_now() - begin);
@@ -32,22 +39,23 @@ std::uint64_t least_time(auto operation) {
 }
 
 // Adds the times of one piece. Returns false if the codec refuses its values.
-bool measure(const Codec& codec, ConstSlice values, Place& place, Times& times) {
+bool measure(const Codec& codec, ConstSlice values, Place& place, std::uint64_t pause, Times& times) {
   const FrameArithmetic* const adds = codec.arithmetic();
   const Buffer frame = place.scratch(codec.max_bytes(values.type, values.count));
   const Buffer sum = place.scratch(adds == nullptr ? 0 : codec.max_bytes(values.type, values.count, 2));
   const Buffer decoded = place.scratch(values.bytes());
   const Slice out{decoded.data(), values.count, values.type};
   Sized made;
-  times.encode += least_time([&] { made = codec.encode(values, frame.bytes()); });
+  times.encode += least_time(pause, [&] { made = codec.encode(values, frame.bytes()); });
   if (made.status != Status::ok) return false;
   const ConstBytes coded(frame.data(), made.bytes);
-  times.decode += least_time([&] { codec.decode(coded, out); });
-  times.reduce += least_time([&] {
+  times.decode += least_time(pause, [&] { codec.decode(coded, out); });
+  times.reduce += least_time(pause, [&] {
     std::memcpy(out.data, values.data, values.bytes());  // as sums by values begin
     codec.reduce(coded, out, Reduction::sum);
   });
-  if (adds != nullptr) times.accumulate += least_time([&] { adds->accumulate(coded, values, sum.bytes()); });
+  if (adds != nullptr)
+    times.accumulate += least_time(pause, [&] { adds->accumulate(coded, values, sum.bytes()); });
   times.values += values.bytes();
   times.frames += made.bytes - frame_header_bytes;
   return true;
@@ -65,14 +73,26 @@ static_assert(CodingChoice::codecs * CodingSpeeds::numbers <= max_candidates);
 
 }  // namespace
 
-CodingSpeeds measure_speeds(const Codec& codec, ConstSlice values, Place& place) {
+SpeedTest speed_test_of(const Policy& policy, const Call& call, const Plan& plan) noexcept {
+  constexpr std::size_t values_a_thread = 32768;  // parts_of() gives a thread 8 chunks
+  SpeedTest test;
+  if (policy.coding.threads <= 1) return test;
+  const double share = coding_work(policy, call, plan, 0).share / plan.segments;
+  const auto frame = static_cast<std::size_t>(share * static_cast<double>(call.count()));
+  const std::size_t most = values_a_thread * static_cast<std::size_t>(policy.coding.threads);
+  test.values_a_piece = std::clamp(frame, test.values_a_piece, most);
+  return test;
+}
+
+CodingSpeeds measure_speeds(const Codec& codec, ConstSlice values, Place& place, SpeedTest test) {
   const FloatEnvironment environment;
   Times times;
   for (std::size_t i = 0; i < pieces; ++i) {
     const Range part = part_range(values.count, i, pieces);
-    const std::size_t n = std::min(part.count, values_a_piece);
+    const std::size_t n = std::min(part.count, test.values_a_piece);
     if (n == 0) continue;
-    if (!measure(codec, {values.part(part.first + (part.count - n) / 2, n)}, place, times)) return {};
+    const ConstSlice piece{values.part(part.first + (part.count - n) / 2, n)};
+    if (!measure(codec, piece, place, test.pause, times)) return {};
   }
   if (times.values == 0) return {};
   return {
@@ -138,7 +158,8 @@ CodingSpeeds Communicator::ActiveCall::speeds_of(const Plan& usual, CodingChoice
   const std::size_t best = by_ratio ? std::min(early_.cached_candidate.value_or(0), able.size() - 1) : 0;
   if (codec == usual_predictor && best == 0 && by_ratio) return {};
   const Candidate& candidate = able[codec == best_ratio ? best : 0];
-  return measure_speeds(*early_.policy_state->codecs.of(candidate, usual.bound), values, comm_.place_);
+  return measure_speeds(*early_.policy_state->codecs.of(candidate, usual.bound), values, comm_.place_,
+                        speed_test_of(policy(), call_, usual));
 }
 
 // Chooses the coding by the speeds of the slowest rank, which all ranks know.

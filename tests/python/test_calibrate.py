@@ -38,8 +38,9 @@ def test_the_link_is_that_of_the_fastest_large_call():
 def test_what_it_concludes_is_said():
     gains = summary([row(1 << 22, 0.04, (2, 0.03), (8, 0.01))], 2)
     assert conclusions(gains) == ["A rank's link carries 0.105 GB/s: taut advise REPORT --link 839mbit",
+                                  "One call by ratio and threads: taut advise --calc FILE --link 839mbit",
                                   "bcast: values that shrink 8 times gain from 4 MiB on"]  # fmt: skip
-    assert "no call gains" in conclusions(summary([row(1 << 22, 0.001, (8, 0.01))], 2))[1]
+    assert "no call gains" in conclusions(summary([row(1 << 22, 0.001, (8, 0.01))], 2))[2]
     assert [bytes_text(n) for n in (512, 65536, 3 << 20, 1 << 30)] == ["512 B", "64 KiB", "3 MiB", "1 GiB"]
 
 

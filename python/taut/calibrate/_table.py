@@ -28,7 +28,9 @@ def conclusions(result: dict[str, Any]) -> list[str]:
     found = []
     link = result["link_bytes_a_second"]
     if link:
-        found.append(f"A rank's link carries {link / 1e9:.3g} GB/s: taut advise REPORT --link {link * 8e-6:.0f}mbit")
+        rate = f"{link * 8e-6:.0f}mbit"
+        found.append(f"A rank's link carries {link / 1e9:.3g} GB/s: taut advise REPORT --link {rate}")
+        found.append(f"One call by ratio and threads: taut advise --calc FILE --link {rate}")
     paying = {call: least for call, least in result["pays_from_bytes"].items() if least}
     typical = ratio(result["typical_ratio"])
     for call, least in paying.items():

@@ -24,8 +24,26 @@ double coded_message_seconds(const CallEstimate& message, double link) noexcept 
   return frames / link + 2 * message.bytes * message.seconds_a_byte + seconds_of_samples;
 }
 
-// Returns the share of the message that one frame holds.
-double frame(const AlgorithmInfo& algorithm, int ranks) noexcept { return 1.0 / algorithm.parts(ranks); }
+double agreement_seconds(int ranks) noexcept {
+  return seconds_of_samples + seconds_a_round * log2_ceil(ranks);
+}
+
+// Returns the greatest x, to a millionth, for which gains(x) is true. It must be true below some number, and
+// false above. Infinity: it is true at the greatest number; 0: it is false at the least one.
+double greatest(double least, double most, auto gains) noexcept {
+  if (gains(most)) return HUGE_VAL;
+  if (!gains(least)) return 0;
+  while (most > least * (1 + 1e-6)) (gains(std::sqrt(least * most)) ? least : most) = std::sqrt(least * most);
+  return least;
+}
+
+// Returns the call with ratios that are `factor` times as high; none falls below 1.
+MeasuredCall with_ratios(MeasuredCall measured, double factor) noexcept {
+  for (CodingSpeeds& speeds : measured.speeds)
+    if (speeds.known())
+      speeds.ratio = static_cast<float>(std::max(1.0, static_cast<double>(speeds.ratio) * factor));
+  return measured;
+}
 
 }  // namespace
 
@@ -48,11 +66,36 @@ double coded_seconds(const CallEstimate& call, double link) noexcept {
   if (call.collective == Collective::send) return coded_message_seconds(call, link);
   const AlgorithmInfo* const algorithm = usual(call.collective);
   if (algorithm == nullptr) return HUGE_VAL;
-  const Cost cost = algorithm->cost(call.ranks);
-  const double wire = carried(call.collective, call.ranks);
-  const double frames = (cost.encodes + cost.combines + cost.decodes) * frame(*algorithm, call.ranks);
-  const double agreement = seconds_of_samples + seconds_a_round * log2_ceil(call.ranks);
-  return wire * call.bytes / (link * call.ratio) + frames * call.bytes * call.seconds_a_byte + agreement;
+  const auto speed = static_cast<float>(1 / call.seconds_a_byte);
+  const CodingSpeeds speeds{static_cast<float>(call.ratio), speed, speed, speed, speed};
+  const CodingWork work{.cost = algorithm->cost(call.ranks),
+                        .share = 1.0 / algorithm->parts(call.ranks),
+                        .link = carried(call.collective, call.ranks) / link};
+  return call.bytes * coding_seconds(work, speeds, false) + agreement_seconds(call.ranks);
+}
+
+Forecast forecast(const MeasuredCall& measured, double link) noexcept {
+  const Call& call = measured.call;
+  const auto bytes = static_cast<double>(call.bytes);
+  CodingWork work = measured.work;
+  work.link = carried(call.collective, call.ranks) / link;
+  const CodingChoice choice = fastest_coding(work, measured.speeds);
+  const CodingSpeeds& speeds = measured.speeds[static_cast<std::size_t>(choice.codec)];
+  const bool by_values = choice.by_values || !work.adds_frames || speeds.accumulate == 0;
+  return {choice, bytes * work.link,
+          bytes * coding_seconds(work, speeds, by_values) + agreement_seconds(call.ranks)};
+}
+
+double fastest_link(const MeasuredCall& measured) noexcept {
+  return greatest(1e3, 1e15, [&](double link) { return forecast(measured, link).gain() >= 1; });
+}
+
+double least_ratio(const MeasuredCall& measured, double link) noexcept {
+  const double known = measured.speeds[0].ratio;
+  const double factor = greatest(1e-6, known, [&](double divisor) {
+    return forecast(with_ratios(measured, 1 / divisor), link).gain() >= 1;
+  });
+  return factor == 0 ? HUGE_VAL : std::max(1.0, known / factor);
 }
 
 double link_of(const CallEstimate& call, double seconds) noexcept {

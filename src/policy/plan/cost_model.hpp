@@ -1,8 +1,10 @@
 // Cost model: forecast of the time of a call with and without compression, from measured or known properties
 // of the link. Used for advice before a run; calls in a run are decided by their own times (autotuner.hpp).
+// Both use coding_seconds() for the time of coding and transfer.
 #pragma once
 
-#include "core/algorithm.hpp"
+#include "core/call.hpp"
+#include "policy/plan/coding_choice.hpp"
 
 namespace taut {
 
@@ -25,6 +27,29 @@ double carried(Collective collective, int ranks) noexcept;
 // overlap; the model ignores that, so it tends to underestimate the gain.
 double plain_seconds(const CallEstimate& call, double link) noexcept;
 double coded_seconds(const CallEstimate& call, double link) noexcept;
+
+// Forecast of a call whose codings have known speeds. The choice is the one that the tuner makes at these
+// speeds.
+struct Forecast {
+  CodingChoice choice;
+  double plain_seconds = 0, coded_seconds = 0;
+  double gain() const noexcept { return plain_seconds / coded_seconds; }
+};
+
+// A call, its coding work except for the link, and the speeds of its codings by CodingChoice::Codec.
+struct MeasuredCall {
+  Call call;
+  CodingWork work;
+  std::array<CodingSpeeds, CodingChoice::codecs> speeds;
+};
+
+Forecast forecast(const MeasuredCall& measured, double link) noexcept;
+
+// Return the break-even of a call. fastest_link: the rate in bytes a second up to which compression gains.
+// least_ratio: the ratio of the best candidate from which on it gains on a link, at these speeds. Infinity:
+// compression gains at any rate; no ratio is large enough.
+double fastest_link(const MeasuredCall& measured) noexcept;
+double least_ratio(const MeasuredCall& measured, double link) noexcept;
 
 // Returns the bytes per second of the link on which a plain call took `seconds`.
 double link_of(const CallEstimate& call, double seconds) noexcept;

@@ -25,6 +25,22 @@ TEST(CodingSpeeds, AreMeasuredOnTheValues) {
   EXPECT_FALSE(measure_speeds(*planes, {}, place).known());
 }
 
+// Returns the length of the pieces on which codings of an allreduce are measured.
+std::size_t piece_of(const char* text, std::size_t bytes) {
+  const Policy policy = parse_policy(text);
+  const Call call{.collective = Collective::allreduce, .type = DType::f32, .bytes = bytes, .ranks = 4};
+  CandidateTable table;
+  return speed_test_of(policy, call, make_plan(policy, call, policy.coding.bound, table)).values_a_piece;
+}
+
+TEST(CodingSpeeds, OfSeveralThreadsAreMeasuredOnFramesOfTheCall) {
+  constexpr std::size_t MiB = std::size_t{1} << 20;
+  EXPECT_EQ(piece_of("abs:1e-3,algorithm=ring,segments=1", 64 * MiB), 16384);
+  EXPECT_EQ(piece_of("abs:1e-3,algorithm=ring,segments=1,threads=2", 64 * MiB), 65536);  // 8 chunks for each
+  EXPECT_EQ(piece_of("abs:1e-3,algorithm=ring,segments=2,threads=8", 4 * MiB), MiB / 8);
+  EXPECT_EQ(piece_of("abs:1e-3,algorithm=ring,segments=16,threads=8", MiB), 16384);
+}
+
 constexpr int P = 3;
 constexpr double bound = 1e-3;
 

@@ -8,9 +8,10 @@ INTRODUCTION = """# Which link, ratio and number of threads pay?
 Written by `make papers`; not to be edited. Each cell of the map is the time of the fastest
 uncompressed allreduce over that of the compressed one: 16 MB on 16 nodes, one rank each, simulated
 ([how](../howto/simulate_collectives.md)) with the median speeds of the 16 fields at 1e-3 of their
-ranges. Above 1 compression pays. More threads than two are extrapolated. On another machine
-`taut calibrate` measures the same, and in a run calls that do not gain go to plain MPI by
-themselves.
+ranges. Above 1 compression pays. More threads than two are extrapolated. For another machine, link,
+call or field [`taut advise --calc`](../cli.md#forecasts-of-one-call) forecasts gain and break-even
+from speeds that it measures, and `mpiexec ... taut calibrate` times whole calls. In a run calls
+that do not gain go to plain MPI by themselves.
 
 """
 

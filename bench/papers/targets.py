@@ -1,0 +1,131 @@
+"""The targets of the simulated calls, and the section that says which are reached, and why others are not."""
+
+import math
+
+CODING = ("encode", "combine", "decode", "copy")
+INTRODUCTION = """Gains are stated over the *line rate* (the fastest uncompressed algorithm, without time for its sums) and, for
+reductions, over *MPI*: the fastest uncompressed algorithm in whole blocks, each added after its arrival by one thread at
+the speed of memcpy. A target is reached if the least gain over line rate reaches it, and *over MPI* if the gain over MPI
+does. For a target that is missed, *bound* is the gain if only coding took time: the time of the call that it is compared
+with (of its coding, if it is compressed too) over that of coding. *Needs* is how many times as fast coding has to be for
+the target, at least: by faster kernels, more threads, or a slower link, on which the same speeds gain more.
+"""
+
+
+def at(**columns):
+    return columns
+
+
+SINGLE, MANY = at(threads=1), at(threads=16)
+NEAR_8, NEAR_50 = at(field="isabel_velmag"), at(field="spitzer_image")
+OF_64 = at(ranks=64, bytes=64_000_000)
+
+# (what, set, chosen columns, variant, variant that it is compared with, least gain)
+TARGETS = [
+    ("Allreduce, 64 nodes, 1 thread, ratio near 8", "allreduce_sizes", OF_64 | SINGLE | NEAR_8, "taut", "plain", 1.8),
+    ("Allreduce, 64 nodes, 1 thread, ratio near 50", "allreduce_sizes", OF_64 | SINGLE | NEAR_50, "taut", "plain", 3.4),
+    ("Allreduce, 64 nodes, 16 threads, ratio near 8", "allreduce_sizes", OF_64 | MANY | NEAR_8, "taut", "plain", 7.0),
+    ("Allreduce, 64 nodes, 16 threads, ratio near 50", "allreduce_sizes", OF_64 | MANY | NEAR_50, "taut", "plain", 20.0),
+    ("the same, speeds 16 times those of one thread, near 8", "ideal_threads", NEAR_8, "taut", "plain", 7.0),
+    ("the same, speeds 16 times those of one thread, near 50", "ideal_threads", NEAR_50, "taut", "plain", 20.0),
+    ("frames over values of C-Coll, 64 nodes, 1 thread", "allreduce_sizes", OF_64 | SINGLE, "hzccl", "ccoll", 1.8),
+    ("frames over values of one codec, 64 nodes, 1 thread", "allreduce_sizes", OF_64 | SINGLE, "hzccl", "values", 1.8),
+    ("Allreduce, 512 nodes, 1 thread", "allreduce_nodes", at(ranks=512) | SINGLE, "taut", "plain", 1.9),
+    ("Allreduce, 512 nodes, 16 threads", "allreduce_nodes", at(ranks=512) | MANY, "taut", "plain", 5.8),
+    ("Reduce_scatter, 512 nodes, 1 thread", "reduce_scatter_nodes", at(ranks=512) | SINGLE, "taut", "plain", 1.9),
+    ("Reduce_scatter, 512 nodes, 16 threads", "reduce_scatter_nodes", at(ranks=512) | MANY, "taut", "plain", 5.8),
+    ("Bcast, 16 nodes, 1 thread", "moves", at(collective="bcast", ranks=16), "taut", "plain", 2.7),
+    ("Scatter, 16 nodes, 1 thread", "moves", at(collective="scatter", ranks=16), "taut", "plain", 1.8),
+    ("image stacking, early wave, 1 thread", "stacking", SINGLE | at(field="seismic_wave_early"), "taut", "plain", 1.81),
+    ("image stacking, late wave, 1 thread", "stacking", SINGLE | at(field="seismic_wave_late"), "taut", "plain", 1.81),
+    ("image stacking, early wave, 16 threads", "stacking", MANY | at(field="seismic_wave_early"), "taut", "plain", 5.02),
+    ("image stacking, late wave, 16 threads", "stacking", MANY | at(field="seismic_wave_late"), "taut", "plain", 5.02),
+]  # fmt: skip
+STEPS = ("cpr_p2p", "once", "ccoll", "values", "hzccl")  # simpler than `taut`
+MOST_LOSS = 1.03
+
+
+def coding(outcome):
+    """Returns the seconds of coding on the busiest rank."""
+    return sum(outcome[key] for key in CODING)
+
+
+def rows_of(report, name, chosen):
+    return [row for row in report["sets"].get(name, []) if all(row[key] == value for key, value in chosen.items())]
+
+
+def gains(rows, of, over):
+    return [row["gains"][of] / row["gains"][over] for row in rows if of in row["gains"] and over in row["gains"]]
+
+
+def times(values):
+    least, most = min(values), max(values)
+    return f"{least:.2f}x" if most - least < 0.005 else f"{least:.2f}x to {most:.2f}x"
+
+
+def reason(rows, of, over, least):
+    """Returns what bounds the gain of the row that is farthest from its target."""
+    row = min(rows, key=lambda row: row["gains"][of] / row["gains"][over])
+    compared, own = row["outcomes"][over], row["outcomes"][of]
+    spent = coding(own)
+    seconds = compared["seconds"] if over == "plain" else coding(compared)  # on a link without end
+    wanted = compared["seconds"] / least
+    needs = f"{spent / wanted:.1f} times" if spent > wanted else "less waiting"
+    return f"coding {100 * spent / own['seconds']:.0f} %", f"{seconds / spent:.2f}x", needs
+
+
+def line(report, target):
+    what, name, chosen, of, over, least = target
+    rows = rows_of(report, name, chosen)
+    if not rows:
+        return f"| {what} | {least:g}x | not simulated | | | | | |"
+    found, of_mpi = gains(rows, of, over), gains(rows, of, "mpi") if over == "plain" else []
+    verdict = "reached" if min(found) >= least else "over MPI" if of_mpi and min(of_mpi) >= least else "missed"
+    why = reason(rows, of, over, least) if min(found) < least else ("", "", "")
+    mpi = times(of_mpi) if of_mpi else ""
+    return f"| {what} | {least:g}x | {verdict} | {times(found)} | {mpi} | {' | '.join(why)} |"
+
+
+def losses(report):
+    """Returns (set, row, step, loss) of the rows whose engine's choice a simpler step beats by more than 3 %."""
+    found = []
+    for name, rows in report["sets"].items():
+        for row in rows:
+            least = {step: row["gains"][step] / row["gains"]["taut"] for step in STEPS if step in row["gains"]}
+            step = max(least, key=least.get)
+            if least[step] > MOST_LOSS:
+                found.append((name, row, step, least[step]))
+    return found
+
+
+def table_of_losses(report):
+    found = losses(report)
+    count = sum(map(len, report["sets"].values()))
+    text = f"In {count - len(found)} of {count} rows no simpler step is faster than the engine's choice by more than 3 %."
+    if not found:
+        return text
+    lines = [text + " The others:", "", "| set | call | faster step | by |", "|---|---|---|---:|"]
+    for name, row, step, loss in sorted(found, key=lambda one: -one[3]):
+        call = f"{row['collective']}, {row['ranks']} nodes, {row['bytes'] / 1e6:g} MB, {row['gbit']} Gbit/s, {row['threads']} threads,"
+        call += f" {row['field']} {row['bound_of_range']:g}"
+        lines.append(f"| {name.replace('_', ' ')} | {call} | {step} | {100 * (loss - 1):.0f} % |")
+    return "\n".join(lines)
+
+
+def quality(fields):
+    """Returns the line on the PSNR of sums, from the measured rows of the fields."""
+    rows = {
+        row["field"]: row["frame_add_psnr"]
+        for row in fields["results"]
+        if row["codec"] == "planes" and row["part"] == "whole" and row["threads"] == 1 and row["bound_kind"] == "absolute"
+        and row["of_range"] == 1e-4 and row["field"].startswith("seismic_wave") and not row["dims"]
+    }  # fmt: skip
+    measured = ", ".join(f"{name} {math.floor(10 * value) / 10:.1f} dB" for name, value in sorted(rows.items()))
+    return f"PSNR of sums of two fields at 1e-4 of the range, measured (target 62 dB): {measured}."
+
+
+def section(report, fields, wrapped):
+    """Returns the section on targets. `fields`: measured rows of the fields."""
+    head = ["| call, 100 Gbit/s | target | | over line rate | over MPI | of the call | bound | needs |", "|---|---:|---|---|---|---|---|---|"]
+    table = "\n".join(head + [line(report, target) for target in TARGETS])
+    return "\n\n".join(["## targets", wrapped(INTRODUCTION).rstrip(), table, quality(fields), table_of_losses(report)])
