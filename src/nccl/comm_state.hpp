@@ -47,7 +47,9 @@ class CommState {
 
   bool agreed() const noexcept { return communicator_ != nullptr; }
 
-  // Returns true if no call is ever compressed.
+  const Rules& rules() const noexcept { return rules_; }
+
+  // Returns true if no collective call is ever compressed.
   bool off() const noexcept { return rules_.off(); }
 
   // Returns true if the rules can select the call; the same on all ranks.

@@ -18,6 +18,7 @@ class Block {
   // Returns memory of at least that size; its content is unspecified. Throws Error(out_of_memory).
   std::byte* of(std::size_t bytes);
   std::byte* data() const noexcept { return static_cast<std::byte*>(memory_); }
+  std::size_t bytes() const noexcept { return bytes_; }
 
  private:
   void free() noexcept;

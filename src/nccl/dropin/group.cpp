@@ -80,7 +80,7 @@ int issue(const Operation& operation) {
   const std::shared_ptr<OrderedCalls> calls = find_calls(operation.comm());
   if (calls == nullptr) return run_by_nccl(operation, ranks_of(operation.comm()));
   void* stream = nullptr;
-  if (operation.has_stream(stream) && calls->is_captured(stream)) calls->leave_to_nccl();
+  if (operation.has_stream(stream) && calls->is_captured(stream)) calls->note_captured(operation);
   if (group.depth > 0) return group.calls.push_back(operation), success;
   int result = success;
   if (queued_or_made(*calls, {operation}, result)) calls->await_first();

@@ -1,5 +1,7 @@
 #include "nccl/dropin/operation.hpp"
 
+#include "nccl/dropin/coded_messages.hpp"
+
 namespace taut::nccl::dropin {
 namespace {
 
@@ -21,7 +23,8 @@ std::size_t bytes_of(const OperatorEnd&, int) noexcept { return 0; }
 
 int run(const NcclCall& call, int ranks) { return call_nccl(library(), call, ranks); }
 int run(const Message& message, int) {
-  const auto& [sends, buffer, count, type, peer, comm, stream] = message;
+  const auto& [sends, buffer, count, type, peer, comm, stream, coded] = message;
+  if (coded != nullptr) return coded->move(message);
   return sends ? library().Send(buffer, count, type, peer, comm, stream)
                : library().Recv(buffer, count, type, peer, comm, stream);
 }
@@ -38,14 +41,13 @@ ncclComm* Operation::comm() const noexcept {
 
 bool Operation::has_stream(void*& stream) const noexcept {
   if (const auto* const call = collective()) return stream = call->stream, true;
-  const auto* const message = std::get_if<Message>(&arguments);
-  if (message != nullptr) stream = message->stream;
-  return message != nullptr;
+  if (message() != nullptr) stream = message()->stream;
+  return message() != nullptr;
 }
 
 void Operation::set_stream(void* stream) noexcept {
   if (auto* const call = std::get_if<NcclCall>(&arguments)) call->stream = stream;
-  if (auto* const message = std::get_if<Message>(&arguments)) message->stream = stream;
+  if (message() != nullptr) message()->stream = stream;
 }
 
 std::size_t Operation::bytes(int ranks) const noexcept {
@@ -54,7 +56,9 @@ std::size_t Operation::bytes(int ranks) const noexcept {
 
 int run_by_nccl(const Operation& operation, int ranks) {
   const int result = std::visit([&](const auto& call) { return run(call, ranks); }, operation.arguments);
-  if (result == success) count(operation.function, Service::left, operation.bytes(ranks));
+  const bool coded = operation.message() != nullptr && operation.message()->coded != nullptr;
+  if (result == success)
+    count(operation.function, coded ? Service::served : Service::left, operation.bytes(ranks));
   return result;
 }
 

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <variant>
 
 #include "nccl/call.hpp"
 #include "nccl/dropin/counts.hpp"
 
 namespace taut::nccl::dropin {
+
+class CodedMessage;
 
 // Arguments of ncclSend or ncclRecv.
 struct Message {
@@ -18,6 +21,7 @@ struct Message {
   int peer;
   ncclComm* comm;
   void* stream;
+  std::shared_ptr<CodedMessage> coded = {};  // moves in place of the values; null: NCCL moves the values
 };
 
 // Arguments of ncclRedOpDestroy. Earlier calls may still need the operator.
@@ -30,6 +34,7 @@ struct OperatorEnd {
 struct Operation {
   Function function;
   std::variant<NcclCall, Message, OperatorEnd> arguments;
+  bool served = false;  // by Taut: a collective call that the rules select
 
   ncclComm* comm() const noexcept;
   // Returns true if the call has a stream, and then sets `stream`.
@@ -38,12 +43,15 @@ struct Operation {
   void set_stream(void* stream) noexcept;
   // Returns the collective call; null if this is none.
   const NcclCall* collective() const noexcept { return std::get_if<NcclCall>(&arguments); }
+  // Returns the message; null if this is none.
+  const Message* message() const noexcept { return std::get_if<Message>(&arguments); }
+  Message* message() noexcept { return std::get_if<Message>(&arguments); }
   // Returns the bytes of the whole message, all blocks included.
   std::size_t bytes(int ranks) const noexcept;
 };
 
-// Makes the call by NCCL's own function, and counts it. Returns NCCL's result. Throws Error if there is no
-// NCCL.
+// Makes the call by NCCL's own function, and counts it: of a coded message, NCCL moves the frame. Returns
+// NCCL's result. Throws Error if there is no NCCL.
 int run_by_nccl(const Operation& operation, int ranks);
 
 }  // namespace taut::nccl::dropin

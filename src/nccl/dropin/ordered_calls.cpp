@@ -43,14 +43,16 @@ OrderedCalls::OrderedCalls(ncclComm* comm, std::optional<std::string> policy)
 // Memory that work of the stream may still use is not freed.
 OrderedCalls::~OrderedCalls() {
   stop();
+  queue_.clear();
   while (done_->value() != last_) done_->increment();
   const CurrentDevice current(services_, device_);
   const std::uint64_t until = clock_now() + std::uint64_t{1'000'000'000};
   int idle = 0;
   while (services_.query(stream_->get(), &idle) == 0 && idle == 0 && clock_now() < until)
     std::this_thread::sleep_for(between_polls);
-  if (idle == 0) static_cast<void>(state_.release());
+  if (idle == 0) static_cast<void>(state_.release()), static_cast<void>(messages_.release());
   state_.reset();
+  messages_.reset();
   stream_.reset();  // while its device is the current one
 }
 
@@ -74,10 +76,24 @@ bool OrderedCalls::takes(std::span<const Operation> group) {
     if (!failure_.empty()) throw Error(Status::transport_failed, failure_);
     if (open_ > 0) return true;
   }
-  return !plain_ && std::ranges::any_of(group, [&](const Operation& operation) {
-    const NcclCall* const call = operation.collective();
-    return call != nullptr && state_->selects(*call);
-  });
+  return std::ranges::any_of(group, [&](const Operation& operation) { return selects(operation); });
+}
+
+bool OrderedCalls::selects(const Operation& operation) const {
+  if (plain_) return false;
+  if (const Message* const message = operation.message()) return messages_->selects(*message);
+  const NcclCall* const call = operation.collective();
+  return call != nullptr && !collectives_left_ && state_->selects(*call);
+}
+
+// Decides how a call is served, and moves it to the stream of the thread.
+void OrderedCalls::prepare(Operation& operation) {
+  Message* const message = operation.message();
+  if (message != nullptr && !plain_) message->coded = messages_->coded(*message);
+  operation.served = operation.collective() != nullptr && selects(operation);
+  const bool coded = message != nullptr && message->coded != nullptr;
+  first_ = (!coded && is_first(operation)) || captured_ || first_;
+  operation.set_stream(stream_->get());
 }
 
 // Returns true for the first call of its kind, and for a call larger than all of its kind before.
@@ -94,11 +110,10 @@ void OrderedCalls::put(std::vector<Operation> calls) {
   Group group{std::move(calls), {}};
   std::vector<void*> streams;
   for (Operation& operation : group.calls) {
-    first_ = is_first(operation) || first_;
-    if (void* stream = nullptr; operation.has_stream(stream)) {
-      if (std::ranges::find(streams, stream) == streams.end()) streams.push_back(stream);
-      operation.set_stream(stream_->get());
-    }
+    void* stream = nullptr;
+    if (operation.has_stream(stream) && std::ranges::find(streams, stream) == streams.end())
+      streams.push_back(stream);
+    prepare(operation);
   }
   for (void* const stream : streams)
     group.begins.push_back(std::make_unique<gpu::StreamPoint>(services_, stream));
@@ -121,10 +136,15 @@ void OrderedCalls::finish() {
   changed_.wait(lock, [&] { return open_ == 0 || !failure_.empty() || ended_; });
 }
 
-void OrderedCalls::leave_to_nccl() {
+void OrderedCalls::note_captured(const Operation& operation) {
   if (plain_) return;
   finish();
-  plain_ = true;
+  if (operation.message() != nullptr && selects(operation))
+    throw Error(
+        Status::invalid_argument,
+        "a rule selects a message in a captured stream: exclude such messages from the rules for Send");
+  captured_ = true;
+  collectives_left_ = collectives_left_ || operation.collective() != nullptr;
 }
 
 bool OrderedCalls::stop() {
@@ -208,8 +228,12 @@ void OrderedCalls::agree() {
   try {
     state_ = std::make_unique<CommState>(comm_, &limits_);
     state_->agree(policy_ ? &*policy_ : nullptr, stream_->get());
-    plain_ = state_->off();
-    if (!plain_) state_->connect(stream_->get());
+    messages_ = std::make_unique<CodedMessages>(services_, state_->rules(), state_->rank(), ranks_, device_);
+    plain_ = state_->off() && messages_->none();
+    if (!plain_) {
+      state_->connect(stream_->get());
+      messages_->load_kernels(stream_->get());
+    }
   } catch (const Error& error) {
     if (error.status() != Status::rank_mismatch) throw;
     int rank = 0;
@@ -230,24 +254,37 @@ void OrderedCalls::make(Group& group) {
     }
     if (begin->result() != Status::ok) throw Error(begin->result(), describe(begin->result()));
   }
-  const auto selected = std::ranges::stable_partition(group.calls, [&](const Operation& operation) {
-    const NcclCall* const call = operation.collective();
-    return call == nullptr || !state_->selects(*call);
-  });
-  if (selected.begin() != group.calls.begin()) {
-    check(library().GroupStart(), "ncclGroupStart");
-    int failed = success;
-    for (auto call = group.calls.begin(); call != selected.begin(); ++call)
-      if (failed == success) failed = run_by_nccl(*call, ranks_);
-    const int ended = library().GroupEnd();
-    check(failed, "a call of NCCL");
-    check(ended, "ncclGroupEnd");
-  }
-  for (const Operation& operation : selected) {
-    const bool served = state_->serve_anywhere(*operation.collective());
-    count(operation.function, served ? Service::served : Service::left, operation.bytes(ranks_));
+  const auto served = std::ranges::stable_partition(
+      group.calls, [](const Operation& operation) { return !operation.served; });
+  make_by_nccl(std::span(group.calls.begin(), served.begin()));
+  for (const Operation& operation : served) {
+    const bool compressed = state_->serve_anywhere(*operation.collective());
+    count(operation.function, compressed ? Service::served : Service::left, operation.bytes(ranks_));
   }
   state_->wait(stream_->get());
+  for (const Operation& operation : group.calls)
+    if (const Message* const message = operation.message(); message != nullptr && message->coded != nullptr)
+      message->coded->check();
+}
+
+// Makes calls as one group of NCCL. Frames move in place of the values of coded messages.
+void OrderedCalls::make_by_nccl(std::span<const Operation> calls) {
+  if (calls.empty()) return;
+  const auto on_coded = [&](bool sends, auto action) {
+    for (const Operation& operation : calls)
+      if (const Message* const message = operation.message();
+          message != nullptr && message->coded != nullptr && message->sends == sends)
+        (*message->coded.*action)(*message);
+  };
+  on_coded(true, &CodedMessage::encode);
+  check(library().GroupStart(), "ncclGroupStart");
+  int failed = success;
+  for (const Operation& call : calls)
+    if (failed == success) failed = run_by_nccl(call, ranks_);
+  const int ended = library().GroupEnd();
+  check(failed, "a call of NCCL");
+  check(ended, "ncclGroupEnd");
+  on_coded(false, &CodedMessage::decode);
 }
 
 }  // namespace taut::nccl::dropin

@@ -14,6 +14,7 @@
 
 #include "gpu/stream_order.hpp"
 #include "nccl/comm_state.hpp"
+#include "nccl/dropin/coded_messages.hpp"
 #include "nccl/dropin/operation.hpp"
 
 namespace taut::nccl::dropin {
@@ -47,14 +48,17 @@ class OrderedCalls {
 
   // Waits until the queue is empty, if put() has added the first call of a kind or one larger than all
   // before. Such a call allocates memory, loads kernels and opens connections. CUDA may wait for all streams
-  // meanwhile: a stream that waited for the call would deadlock.
+  // meanwhile: a stream that waited for the call would deadlock. Coded messages do none of this.
   void await_first();
 
   // Waits until the queue is empty, or there was a failure.
   void finish();
 
-  // Leaves all later calls to NCCL, once the queue is empty. All ranks do so at the same call.
-  void leave_to_nccl();
+  // Notes a call in a captured stream, which is left to NCCL; waits until the queue is empty. After a
+  // collective call, which all ranks capture, NCCL serves all collective calls. After any call, the host
+  // waits for later ones, so that NCCL sees them in the program's order among launches of the graph. Throws
+  // Error for a message that the other side would expect to be coded.
+  void note_captured(const Operation& operation);
 
   // Ends the thread without waiting for other ranks. Returns false if a function of NCCL does not return, so
   // that the thread runs on: the object must not be destroyed then.
@@ -81,7 +85,9 @@ class OrderedCalls {
   void run();
   void agree();
   void make(Group& group);
-  void serve(Operation& operation, bool& compressed);
+  bool selects(const Operation& operation) const;
+  void prepare(Operation& operation);
+  void make_by_nccl(std::span<const Operation> calls);
   void fail(const std::string& why);
   bool is_first(const Operation& operation);
 
@@ -94,7 +100,10 @@ class OrderedCalls {
   std::uint32_t last_ = 0;                // value of `done_` after the last group
   std::optional<OwnStream> stream_;
   std::unique_ptr<CommState> state_;
+  std::unique_ptr<CodedMessages> messages_;
   bool plain_ = false;                // NCCL serves all calls
+  bool collectives_left_ = false;     // NCCL serves all collective calls
+  bool captured_ = false;             // a graph has calls of the communicator
   bool first_ = false;                // await_first() has to wait
   std::map<Kind, std::size_t> made_;  // bytes of the largest call of each kind so far
 

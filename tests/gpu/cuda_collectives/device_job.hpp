@@ -46,16 +46,22 @@ class OnGpus {
     const auto bytes = values.slice().as_bytes();
     return {bytes.begin(), bytes.end()};
   }
+  // Returns the address in the copy of the buffer that holds the value at `at`. An address behind the last
+  // value of a buffer may be the first address of another buffer: it counts only if no buffer has a value
+  // there.
   const void* moved(int rank, const void* at) const {
     const auto r = static_cast<std::size_t>(rank);
+    const void* found = at;
     for (const std::size_t side : {0, 1}) {
       const ConstSlice host = std::as_const(side == 0 ? job_.inputs[r] : job_.outputs[r]).slice();
       const std::ptrdiff_t offset = static_cast<const std::byte*>(at) - host.as_bytes().data();
       const auto& copy = copies_[2 * r + side];
-      const bool inside = at != nullptr && offset >= 0 && offset <= std::ptrdiff_t(host.bytes());
-      if (inside && copy != nullptr) return copy->data() + offset;
+      const auto bytes = static_cast<std::ptrdiff_t>(host.bytes());
+      if (at == nullptr || copy == nullptr || offset < 0 || offset > bytes) continue;
+      found = copy->data() + offset;
+      if (offset < bytes) break;
     }
-    return at;
+    return found;
   }
 
   Job& job_;

@@ -1,7 +1,9 @@
 // Ranks whose calls of NCCL the drop-in serves.
 #pragma once
 
-#include "gpu/nccl/calls.hpp"
+#include <atomic>
+
+#include "gpu/nccl/random_calls.hpp"
 #include "nccl/dropin/communicators.hpp"
 #include "nccl/dropin/entry.hpp"
 
@@ -25,5 +27,35 @@ class DropinRanks : public NcclThreads {
     });
   }
 };
+
+// Waits until the calls of a rank are made.
+inline void finish_calls(const NcclRank& me) {
+  if (const auto calls = dropin::find_calls(me.comm)) calls->finish();
+}
+
+// Makes the calls of all ranks: `make_calls(rank)` returns the first code that is not 0. Aborts the
+// communicator after a failure. Returns true if all calls succeeded.
+template <class Calls>
+bool succeed(DropinRanks& ranks, Calls make_calls) {
+  std::atomic<int> failures{0};
+  ranks.run([&](NcclRank& me) {
+    const int code = make_calls(me);
+    finish_calls(me);
+    int error = 0;
+    taut_dropin_ncclCommGetAsyncError(me.comm, &error);
+    if (code == 0 && error == 0) return;
+    ++failures;
+    note_failure();
+  });
+  stand_in_at_call(0, nullptr, nullptr);
+  fake_nccl::fail_at(0);
+  if (failures > 0)
+    ranks.run([](NcclRank& me) {
+      taut_dropin_ncclCommAbort(me.comm);
+      me.comm = nullptr;
+    });
+  stand_in_finish();
+  return failures == 0;
+}
 
 }  // namespace taut::test

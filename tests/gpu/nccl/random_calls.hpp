@@ -78,19 +78,27 @@ inline bool are_of_nccl(const Trial& trial, NcclJob& job) {
   return job.outputs() == plain.outputs();
 }
 
-// Tests TEST_COUNT random sequences, `count` without that variable, from TEST_SEED on; stops at a failure.
-// `test(sequence, seed, jobs)` makes the calls and checks them.
+// Calls test(seed) for TEST_COUNT seeds, `count` without that variable, from TEST_SEED on; stops at a
+// failure.
 template <class Test>
-void for_each_sequence(std::uint64_t count, Test test) {
+void for_each_seed(std::uint64_t count, Test test) {
   const std::uint64_t first = number_from_environment("TEST_SEED", 1);
   const std::uint64_t last = first + number_from_environment("TEST_COUNT", sampled_part(count));
   for (std::uint64_t seed = first; seed < last && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(testing::Message() << "TEST_COUNT=1 TEST_SEED=" << seed);
     stand_in_set_seed(seed);
+    test(seed);
+  }
+}
+
+// Tests random sequences. `test(sequence, seed, jobs)` makes the calls and checks them.
+template <class Test>
+void for_each_sequence(std::uint64_t count, Test test) {
+  for_each_seed(count, [&](std::uint64_t seed) {
     const Sequence sequence(seed);
     auto jobs = jobs_of(sequence);
     test(sequence, seed, jobs);
-  }
+  });
 }
 
 // `run(sequence, seed, jobs, begin)` calls begin() when the communicator exists, makes the calls, and returns
@@ -104,21 +112,33 @@ void expect_bits_of_host(Run run) {
   });
 }
 
+// Returns a function that makes a random later call of NCCL or CUDA fail.
+inline std::function<void()> failure_of(std::uint64_t seed) {
+  return [seed] {
+    Draw draw(seed + 1000);
+    fake_nccl::set_patience(0.5);
+    if (draw.below(2) == 0)
+      fake_nccl::fail_at(1 + draw.below(60));
+    else
+      stand_in_at_call(1 + draw.below(400), nullptr, nullptr);
+  };
+}
+
+// Notes that a call of a rank has failed. Ranks that wait for that rank find a deadlock soon.
+inline void note_failure() { fake_nccl::set_patience(0.02); }
+
+inline void end_failure() {
+  fake_nccl::set_patience(20);
+  fake_nccl::take_report();
+}
+
 // A call of NCCL or CUDA fails in each sequence. No rank hangs, and without an error the results are right.
 template <class Run>
 void expect_failures_are_reported(Run run) {
   std::uint64_t sequences = 0, errors = 0;
   for_each_sequence(12, [&](const Sequence& sequence, std::uint64_t seed, auto& jobs) {
-    Draw draw(seed + 1000);
-    const bool good = run(sequence, seed, jobs, [&] {
-      fake_nccl::set_patience(0.5);
-      if (draw.below(2) == 0)
-        fake_nccl::fail_at(1 + draw.below(60));
-      else
-        stand_in_at_call(1 + draw.below(400), nullptr, nullptr);
-    });
-    fake_nccl::set_patience(20);
-    fake_nccl::take_report();
+    const bool good = run(sequence, seed, jobs, failure_of(seed));
+    end_failure();
     ++sequences;
     errors += !good;
     for (std::size_t i = 0; i < jobs.size() && good; ++i)

@@ -1,7 +1,5 @@
 // Tests random sequences of calls that an unchanged program makes, also in groups and among calls of NCCL,
 // and such sequences in which a call of NCCL or CUDA fails. TEST_COUNT, TEST_SEED: as in random_test.cpp.
-#include <atomic>
-
 #include "gpu/nccl/dropin_ranks.hpp"
 #include "gpu/nccl/random_calls.hpp"
 
@@ -24,11 +22,6 @@ struct Manner {
   std::vector<bool> begins, ends;              // of groups
   std::vector<bool> plain_after, waits_after;  // a call that NCCL serves; a wait of the host
 };
-
-// Waits until the calls of a rank are made.
-void finish_calls(const NcclRank& me) {
-  if (const auto calls = dropin::find_calls(me.comm)) calls->finish();
-}
 
 // Makes the calls of a rank until one fails. Returns the first code that is not 0. `integer`: the rank's
 // value for the calls that NCCL serves.
@@ -56,24 +49,10 @@ bool run(const Sequence& sequence, std::uint64_t seed, const std::vector<std::un
   for (int r = 0; r < ranks.size(); ++r)
     integers.push_back(std::make_unique<OnGpu<int>>(std::vector<int>(1, r)));
   const Manner manner(seed, jobs.size());
-  std::atomic<int> failures{0};
   begin();
-  ranks.run([&](NcclRank& me) {
-    const int code = make_calls(me, manner, jobs, *integers[static_cast<std::size_t>(me.rank)]);
-    finish_calls(me);
-    int error = 0;
-    taut_dropin_ncclCommGetAsyncError(me.comm, &error);
-    failures += code != 0 || error != 0;
+  return succeed(ranks, [&](NcclRank& me) {
+    return make_calls(me, manner, jobs, *integers[static_cast<std::size_t>(me.rank)]);
   });
-  stand_in_at_call(0, nullptr, nullptr);
-  fake_nccl::fail_at(0);
-  if (failures > 0)
-    ranks.run([](NcclRank& me) {
-      taut_dropin_ncclCommAbort(me.comm);
-      me.comm = nullptr;
-    });
-  stand_in_finish();
-  return failures == 0;
 }
 
 TEST(NcclRandom, DropInSequencesGiveTheBitsOfTheHost) { expect_bits_of_host(run); }

@@ -17,7 +17,9 @@ std::vector<std::vector<int>> run(const Sequence& sequence, std::vector<std::uni
     for (const auto& job : jobs)
       if (!failed()) own.push_back(job->call(me));
     if (!failed()) own.push_back(TAUT_Nccl_comm_settle(me.comm, nullptr, me.stream));
-    if (failed()) stand_in_finish();
+    if (!failed()) return;
+    note_failure();
+    stand_in_finish();
   });
   stand_in_at_call(0, nullptr, nullptr);
   fake_nccl::fail_at(0);
