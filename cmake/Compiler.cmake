@@ -53,9 +53,16 @@ function(taut_precompile_headers target)
   endif()
 endfunction()
 
-# taut_precompile_library_headers(TARGET): the headers of the C++ library take half the time of a typical file in src.
+# taut_precompile_library_headers(TARGET): the headers of the C++ library take half the time of a typical file in src. They
+# are precompiled for taut_core, and once more for targets of their own compiler options: codecs_alone, and taut_mpi
+# where mpicc has some.
 function(taut_precompile_library_headers target)
-  if(TAUT_PRECOMPILED_HEADERS)
+  if(NOT TAUT_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  if(TARGET taut_core AND NOT target MATCHES "^(taut_core|codecs_alone)$" AND NOT (target STREQUAL taut_mpi AND MPI_C_COMPILE_OPTIONS))
+    taut_precompile_headers(${target} REUSE_FROM taut_core)
+  else()
     taut_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <bit> <cmath> <coroutine> <cstring> <functional> <map> <memory>
                             <mutex> <optional> <span> <string> <string_view> <utility> <vector>)
   endif()
