@@ -179,13 +179,14 @@ def charts(sets, out):
     return made
 
 
-def page(report, made):
+def page(report, validation, made):
     context, sets = report["speeds_of"], report["sets"]
     exponents = ", ".join(f"{name} {value:.2f}" for name, value in report["thread_exponents"].items())
     threads = f"for more threads these speeds grow by threads ** p, with p from one to two threads as measured ({exponents})"
     size = "a quick run (`QUICK=1`): 16 and 64 nodes" if report["quick"] else "a full run"
     introduction = wrapped(INTRODUCTION.format(size=size, processor=context["processor"], date=context["date"][:10], threads=threads))
-    parts = [introduction + table_of_claims(sets), targets.section(report, json.loads(FIELDS.read_text()), wrapped)]
+    fields = json.loads(FIELDS.read_text())
+    parts = [introduction + table_of_claims(sets), targets.section(report, fields, validation, wrapped)]
     parts.append(breakdown.section(report, wrapped))
     for name, rows in sets.items():
         picture = f"\n\n![Gain by {name.replace('_', ' ')}]({made[name]})" if name in made else ""
@@ -206,7 +207,9 @@ def main():
     shutil.copyfile(options.simulation, options.out / "simulation.json")
     if "break_even" in report:
         write_break_even(report["break_even"], options.out)
-    (options.out / "papers.md").write_text(page(report, charts(report["sets"], options.out)))
+    validation = options.simulation.with_name("validation.json")
+    validated = json.loads(validation.read_text()) if validation.exists() else None
+    (options.out / "papers.md").write_text(page(report, validated, charts(report["sets"], options.out)))
 
 
 if __name__ == "__main__":

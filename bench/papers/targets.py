@@ -124,8 +124,20 @@ def quality(fields):
     return f"PSNR of sums of two fields at 1e-4 of the range, measured (target 62 dB): {measured}."
 
 
-def section(report, fields, wrapped):
-    """Returns the section on targets. `fields`: measured rows of the fields."""
+def confirmation(validation):
+    """Returns the line on simulated calls that were also measured (bench/simulation/validate.py)."""
+    off = [abs(call["off"]) for call in validation["calls"]]
+    return (
+        f"Measured on two emulated hosts at 1 Gbit/s and simulated: {sum(one <= 0.15 for one in off)} of {len(off)} calls "
+        f"within 15 %, the largest difference {100 * max(off):.1f} %."
+    )
+
+
+def section(report, fields, validation, wrapped):
+    """Returns the section on targets. `fields`: measured rows of the fields; `validation`: None if there is none."""
     head = ["| call, 100 Gbit/s | target | | over line rate | over MPI | of the call | bound | needs |", "|---|---:|---|---|---|---|---|---|"]
     table = "\n".join(head + [line(report, target) for target in TARGETS])
-    return "\n\n".join(["## targets", wrapped(INTRODUCTION).rstrip(), table, quality(fields), table_of_losses(report)])
+    parts = ["## targets", wrapped(INTRODUCTION).rstrip(), table, wrapped(quality(fields)).rstrip()]
+    if validation is not None:
+        parts.append(wrapped(confirmation(validation)).rstrip())
+    return "\n\n".join([*parts, table_of_losses(report)])

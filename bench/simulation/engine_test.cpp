@@ -1,6 +1,7 @@
 // The engine's choices, judged by simulated time. No clock of this machine is read.
 #include <gtest/gtest.h>
 
+#include "policy/plan/cost_model.hpp"
 #include "simulate.hpp"
 
 namespace simulation {
@@ -53,6 +54,36 @@ const Data classes[] = {
     {"nbody_density", costs(4.0, 0.9, 4.4, 8, 6.2, 4.7, 4.1), costs(5.4, 0.9, 6, 7.2, 5.7, 1, 0)},
     {"slow sums of frames", costs(4, 0.5, 16, 20, 18, 2, 2), costs(6, 0.5, 12, 24, 22, 1, 0)},
 };
+
+// Returns the forecast of `taut advise --calc` for a call by planes.
+double forecast_of(const CollectiveCall& call, const Link& link) {
+  const taut::Policy policy = taut::parse_policy(call.policy);
+  const taut::Call described{
+      .collective = call.collective, .type = taut::DType::f32, .bytes = call.bytes, .ranks = call.ranks};
+  taut::CandidateTable table;
+  const taut::Plan plan = taut::make_plan(policy, described, policy.coding.bound, table);
+  taut::MeasuredCall measured{described, taut::coding_work(policy, described, plan, 0), {}};
+  const CodecCosts& costs = call.costs;
+  const auto number = [](double value) { return static_cast<float>(value); };
+  measured.speeds[0] = {number(32 / costs.bits), number(costs.encode), number(costs.decode),
+                        number(1 / (1 / costs.decode_add + 1 / costs.copy)), number(costs.accumulate)};
+  return taut::forecast(measured, link.bytes_a_second).coded_seconds;
+}
+
+// Large messages take about as long as the model of the tuner and of `taut advise` says.
+TEST(Engine, TakesTheTimeOfTheTunersModel) {
+  for (const Data& data : classes)
+    for (const double gbit : {1.0, 10.0, 100.0})
+      for (const int ranks : {4, 16, 64}) {
+        CollectiveCall call{.collective = taut::Collective::allreduce, .ranks = ranks, .bytes = 64 * MiB};
+        call.costs = data.planes;
+        call.costs.bits_a_doubling = 0;  // the model has one ratio
+        call.policy = "abs:1,when=always,reduction=frames,codec=planes";
+        const double quotient = forecast_of(call, link_of(gbit)) / simulate(call, link_of(gbit)).seconds;
+        EXPECT_GT(quotient, 0.8) << data.name << " " << gbit << " " << ranks;
+        EXPECT_LT(quotient, 1.25) << data.name << " " << gbit << " " << ranks;
+      }
+}
 
 // Named steps of a collective. A step that is simpler than the engine's own choice should not be faster.
 struct Step {

@@ -46,6 +46,10 @@ class Targets(unittest.TestCase):
         self.assertIn("In 1 of 2 rows", text)
         self.assertIn("| once | 25 % |", text)
 
+    def test_calls_that_were_measured_confirm_the_simulation(self):
+        text = targets.confirmation({"calls": [{"off": 0.05}, {"off": -0.2}]})
+        self.assertIn("1 of 2 calls within 15 %, the largest difference 20.0 %", text)
+
     def test_every_target_names_a_set_of_the_sweep(self):
         sys.path.insert(0, str(Path(__file__).parents[2] / "bench/simulation"))
         import sweep
