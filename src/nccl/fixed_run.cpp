@@ -61,6 +61,7 @@ TAUT_Cuda_result* FixedFrames::Run::ignored() {
 
 // ---- Work on the stream
 
+// `launch` must not throw.
 template <class Launch>
 void FixedFrames::Run::enqueue(const Launch& launch) {
   const auto status = call_.device->enqueue(launch);
@@ -133,13 +134,14 @@ void FixedFrames::Run::add_up(std::vector<const void*> frames) {
   while (frames.size() > 1) {
     const std::size_t n = std::min(frames.size(), at_a_time);
     std::byte* const sum = take(room);
+    TAUT_Cuda_result* const result = ignored();
     enqueue([&](void* stream) {
       static constexpr std::byte no_header[frame_header_bytes] = {};
       return frames_.services_.copy_on(sum, no_header, frame_header_bytes, stream);
     });
     enqueue([&](void* stream) {
       return frames_.services_.add_frames(frames.data(), sizes.data(), static_cast<int>(n), count(me_),
-                                          static_cast<int>(call_.out.type), sum, room, ignored(), stream);
+                                          static_cast<int>(call_.out.type), sum, room, result, stream);
     });
     frames.erase(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(n));
     sizes.erase(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(n));

@@ -150,16 +150,15 @@ TAUT_DEVICE bool arrives_last(const Simt& simt, Control& control, std::uint32_t 
 }
 
 // Ends a call: writes the result, and prepares the scratch memory for the next call. Called by the first warp
-// of the block that arrived last. The fence orders all that the call has written before `done`, for a host
-// that polls.
+// of the block that arrived last. All that the call has written is ordered before `done`, for a host that
+// polls.
 template <class Simt>
 TAUT_DEVICE void end_call(const Simt& simt, ScratchHead& scratch, CallResult* result) {
   simt.sync_warp();
   if (simt.thread() != 0) return;
   Control& control = scratch.control;
   result->status = control.failure;
-  simt.fence();
-  result->done = 1;
+  simt.tell_host(&result->done);
   ++control.epoch;
   control.ticket = control.coded = control.failure = control.words = control.done = control.left =
       control.again = 0;

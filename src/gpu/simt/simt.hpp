@@ -11,9 +11,12 @@
 //   add(p, v), raise(p, v)        atomic: *p += v, *p = max(*p, v); return the previous value
 //   poll(p), publish(p, v)        load, store of a word as a whole, in memory that all blocks share; relaxed
 //                                 accesses at the scope of the GPU, which order no other accesses
-//   fence(), fence_blocks()       orders all earlier accesses of this thread before all its later ones, for
-//                                 other blocks and for the host, or for other blocks only; earlier accesses
-//                                 include those of other threads that this thread has observed
+//   fence_blocks()                orders all earlier accesses of this thread before all its later ones, for
+//                                 other blocks; earlier accesses include those of other threads that this
+//                                 thread has observed
+//   tell_host(p)                  *p = 1, a word that the host polls; orders these accesses before it, for
+//   the
+//                                 host
 //   pause()                       called in a loop that waits for another block
 //   leading_zeros(v), population(v), mirrored(v)
 //                                 mirrored: the bits of v in reverse order
@@ -116,7 +119,10 @@ struct CudaThread {
   __device__ static void publish(std::uint64_t* p, std::uint64_t v) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
   }
-  __device__ static void fence() { __threadfence_system(); }
+  __device__ static void tell_host(std::uint32_t* p) {
+    __threadfence_system();
+    *p = 1;
+  }
   __device__ static void fence_blocks() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
   __device__ static void pause() {}
   __device__ static unsigned leading_zeros(std::uint32_t v) {

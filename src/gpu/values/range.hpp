@@ -111,8 +111,7 @@ struct RangeTotalKernel {
     job.result->least = e.least;
     job.result->greatest = e.greatest;
     job.result->status = 0;
-    simt.fence();
-    job.result->done = 1;
+    simt.tell_host(&job.result->done);
   }
 };
 

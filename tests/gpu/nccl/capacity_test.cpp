@@ -1,5 +1,7 @@
 // Tests calls whose frames have rooms of a fixed size: the host waits for nothing, results have the bits of
 // the host, and blocks that do not fit are repeated.
+#include <atomic>
+
 #include "gpu/nccl/calls.hpp"
 
 namespace taut::test {
@@ -104,6 +106,29 @@ TEST(NcclCapacity, TheHostWaitsForNothing) {
   ranks.run([&](NcclRank& me) { EXPECT_EQ(TAUT_Nccl_comm_settle(me.comm, nullptr, me.stream), 0); });
   EXPECT_NEAR(x.peek(9000)[0], 24, 0.2);
   EXPECT_EQ(x.peek(9000), y.peek(9000));
+}
+
+// Memory ends at any allocation: the call is an error, or succeeds if it needs no more.
+TEST(NcclCapacity, WithoutMemoryACallEndsWithAnError) {
+  const Trial trial = as_nccl_allows(
+      {.policy = "abs:1e-2,codec=planes,predictor=delta", .P = 3, .count = 900, .in_place = true});
+  unsigned long missed = 1;
+  for (unsigned long n = 1; missed > 0 && n < 100; ++n) {
+    NcclRanks ranks(trial.P, trial.whole_policy(), 4);
+    NcclJob job(trial);
+    std::atomic<int> errors{0};
+    stand_in_no_memory_at(n);
+    fake_nccl::set_patience(0.2);
+    ranks.run([&](NcclRank& me) {
+      errors += job.call(me) != 0;
+      stand_in_finish();
+    });
+    missed = stand_in_no_memory_at(0);
+    EXPECT_TRUE(errors == 0 || missed > 0);
+    fake_nccl::set_patience(20);
+    fake_nccl::take_report();
+  }
+  EXPECT_EQ(missed, 0u);
 }
 
 // Calls that capacity does not serve have exact sizes.

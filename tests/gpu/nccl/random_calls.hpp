@@ -29,16 +29,18 @@ struct Sequence {
     constexpr double ratios[] = {0, 0, 1, 3, 30};
     constexpr DType types[] = {DType::f32, DType::f64, DType::f16, DType::bf16};
     constexpr Pattern patterns[] = {Pattern::smooth, Pattern::noisy, Pattern::sparse, Pattern::steps};
+    constexpr int sizes[] = {1, 2, 2, 3, 3, 4, 5, 6, 7};
+    constexpr std::size_t limits[] = {100, 300, 600, 600, 600, 2000, 2000, 12000};
     constexpr Reduction operators[] = {Reduction::sum, Reduction::sum, Reduction::max};
     Draw draw(seed);
-    const int P = 1 + static_cast<int>(draw.below(7));
+    const int P = draw.of(sizes);
     const std::string policy = draw.of(codings);
     ratio = draw.of(ratios);
     for (std::size_t i = 1 + draw.below(4); i > 0; --i) {
       trials.push_back(as_nccl_allows({.collective = draw.of(nccl_collectives),
                                        .policy = policy,
                                        .P = P,
-                                       .count = 1 + draw.below(draw.below(4) == 0 ? 20000 : 600),
+                                       .count = 1 + draw.below(draw.of(limits)),
                                        .type = draw.of(types),
                                        .pattern = draw.of(patterns),
                                        .op = draw.of(operators),
