@@ -129,12 +129,14 @@ void CommState::begin(MPI_Comm comm) {
   connect(comm);
 }
 
+// Samples the values of a call, unless they are still to be gathered: a block of such values has no address.
 void CommState::sample(const CollectiveCall& request) noexcept {
   const CallKey key = request.key();
   const auto lock = stop_driving();
   CallRow& row = observed_->calls.row(key);
-  const ConstSlice values = own_values(request, group_.rank).most();
-  if (row.key == key && !taut::on_device(values.data)) sampler_.look(row, values);
+  const Blocks<ConstSlice> values = own_values(request, group_.rank);
+  if (row.key == key && values.data != nullptr && !taut::on_device(values.data))
+    sampler_.look(row, values.most());
 }
 
 EarlyDecision CommState::decide(MPI_Comm comm, const std::optional<CollectiveCall>& request, bool overlaps) {
