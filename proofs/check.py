@@ -1,7 +1,10 @@
 """A check: a certificate to be proven, or a mutation of one to be refuted."""
 
+import os
 import signal
 import subprocess
+import tempfile
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -24,16 +27,34 @@ class Check:
     run: Callable[[], tuple[Verdict, str]]
 
 
-def output_of(command, **options):
+class Spent(threading.local):
+    """Processor time, in seconds, of the commands that this thread ran."""
+
+    seconds = 0.0
+
+
+spent = Spent()
+
+
+def output_of(command, input=None, cwd=None):
     """Returns (exit status, output, errors) of a command; the status is None at a limit or without the program."""
     limited = ["prlimit", f"--cpu={LIMIT}", *command]
-    try:
-        done = subprocess.run(limited, capture_output=True, text=True, timeout=WAIT, check=False, **options)
-    except (subprocess.TimeoutExpired, FileNotFoundError) as error:
-        return None, "", str(error)
-    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL, 126, 127):  # the limit; the program cannot be run
-        return None, "", done.stderr or f"after {LIMIT} s of processor time"
-    return done.returncode, done.stdout, done.stderr
+    with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        given.write(input or "")
+        given.seek(0)
+        started = subprocess.Popen(limited, stdin=given, stdout=output, stderr=errors, cwd=cwd)
+        ending = threading.Timer(WAIT, started.kill)
+        ending.start()
+        _, status, usage = os.wait4(started.pid, 0)
+        ending.cancel()
+        started.returncode = status = os.waitstatus_to_exitcode(status)
+        spent.seconds += usage.ru_utime + usage.ru_stime
+        output.seek(0)
+        errors.seek(0)
+        said = output.read(), errors.read()
+    if status in (-signal.SIGXCPU, -signal.SIGKILL, 126, 127):  # the limit; the program cannot be run
+        return None, "", said[1] or f"after {LIMIT} s of processor time"
+    return status, *said
 
 
 def last_line(text):

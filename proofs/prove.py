@@ -8,20 +8,22 @@ import os
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import bits_checks
 import bounds_checks
 import model_checks
 import quotations
 import reader_checks
-from check import Verdict
+from check import Verdict, spent
 
+# In the order in which they are begun: the part with the longest checks comes first.
 PARTS = {
-    "bounds": bounds_checks.checks,
-    "coq": bounds_checks.coq_checks,
-    "bits": bits_checks.checks,
-    "models": model_checks.checks,
     "readers": reader_checks.checks,
+    "models": model_checks.checks,
+    "bits": bits_checks.checks,
+    "coq": bounds_checks.coq_checks,
+    "bounds": bounds_checks.checks,
 }
 
 
@@ -29,39 +31,55 @@ def wanted(check, words):
     return not words or any(check.part == word or check.name.startswith(word) for word in words)
 
 
+@dataclass
+class Judgement:
+    """A check's verdict, and what is wrong with it. A mutation has to be refuted: an error or a limit is a fault."""
+
+    verdict: Verdict
+    fault: str
+    seconds: float  # of processor time
+
+
 def judged(check):
-    """Runs a check and returns (fault, verdict, seconds). A mutation has to be refuted: an error or a limit is a fault."""
-    begin = time.monotonic()
+    spent.seconds = 0.0
     verdict, note = check.run()
     expected = Verdict.proven if check.provable else Verdict.refuted
     fault = "" if verdict == expected else f"{check.part} {check.name}: {verdict.name}, not {expected.name}: {note}"
-    return fault, verdict, time.monotonic() - begin
+    return Judgement(verdict, fault, spent.seconds)
+
+
+def tell(part, judgements):
+    """Prints the outcome of a part's checks, given as (check, future judgement). Returns (faults, seconds)."""
+    found = [(check, future.result()) for check, future in judgements]
+    for check, judgement in found:
+        if judgement.fault:
+            print(judgement.fault, flush=True)
+        elif judgement.seconds > 20:
+            print(f"  {part} {check.name}: {judgement.seconds:.0f} s", flush=True)
+    good = [judgement.verdict for _, judgement in found if not judgement.fault]
+    seconds = sum(judgement.seconds for _, judgement in found)
+    print(
+        f"{part}: {good.count(Verdict.proven)} certificates proven, {good.count(Verdict.refuted)} mutations refuted, "
+        f"{seconds:.0f} s of processor time",
+        flush=True,
+    )
+    return len(found) - len(good), seconds
 
 
 def main(words):
     if quotations.main(quotations.FOLDER.parent) != 0:
         return 1
-    checks = [check for part in PARTS.values() for check in part() if wanted(check, words)]
-    if not checks:
+    checks = {part: [check for check in checks_of() if wanted(check, words)] for part, checks_of in PARTS.items()}
+    count = sum(map(len, checks.values()))
+    if count == 0:
         print(f"no certificate is named {' '.join(words)}; parts: {' '.join(PARTS)}", file=sys.stderr)
         return 2
-    faults = 0
+    begin = time.monotonic()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for part in PARTS:
-            of_part = [check for check in checks if check.part == part]
-            begin, proven, refuted = time.monotonic(), 0, 0
-            for check, (fault, verdict, seconds) in zip(of_part, pool.map(judged, of_part)):
-                if fault:
-                    faults += 1
-                    print(fault, flush=True)
-                elif seconds > 20:
-                    print(f"  {part} {check.name}: {seconds:.0f} s", flush=True)
-                proven += verdict == Verdict.proven and not fault
-                refuted += verdict == Verdict.refuted and not fault
-            if of_part:
-                took = time.monotonic() - begin
-                print(f"{part}: {proven} certificates proven, {refuted} mutations refuted, {took:.0f} s", flush=True)
-    print(f"{len(checks) - faults} passed, {faults} failed")
+        started = {part: [(check, pool.submit(judged, check)) for check in of_part] for part, of_part in checks.items() if of_part}
+        told = [tell(part, judgements) for part, judgements in started.items()]
+    faults, seconds = sum(fault for fault, _ in told), sum(seconds for _, seconds in told)
+    print(f"{count - faults} passed, {faults} failed; {seconds:.0f} s of processor time, {time.monotonic() - begin:.0f} s")
     return 1 if faults else 0
 
 

@@ -60,20 +60,21 @@ for target in "${targets[@]}"; do
   folders=("$corpus" "build/fuzz-seeds/$target")
   [ ! -d "tests/robustness/fuzz_regressions/$target" ] || folders+=("tests/robustness/fuzz_regressions/$target")
   echo "== $target, $seconds s"
-  nice "$build/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
-    -seed="${SEED:-$(date +%s)}" -print_final_stats=1 -artifact_prefix="$found/" "${folders[@]}" >"$log" 2>&1 &
+  { TIMEFORMAT=%U; time nice "$build/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
+    -seed="${SEED:-$(date +%s)}" -print_final_stats=1 -artifact_prefix="$found/" "${folders[@]}" >"$log" 2>&1; } 2>"$log.time" &
   pid=$!
   progress "$log" "$pid"
   status=0
   wait "$pid" || status=$?
   runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -n 1)
+  runs="${runs:-?} executions in $(tail -n 1 "$log.time") s"
   cover=$(grep -o ' cov: [0-9]*' "$log" | tail -n 1)
   if [ "$status" = 0 ]; then
-    summary+=("$target: ${runs:-?} executions,${cover:- no} coverage, no finding")
+    summary+=("$target: $runs,${cover:- no} coverage, no finding")
   else
     findings=$((findings + 1))
     sed -n '/ERROR: \|runtime error:\|SUMMARY: \|^Test unit/p' "$log" | head -n 20
-    summary+=("$target: ${runs:-?} executions,${cover:- no} coverage, FINDING in $found, told in $log")
+    summary+=("$target: $runs,${cover:- no} coverage, FINDING in $found, told in $log")
   fi
 done
 printf '%s\n' "${summary[@]}"

@@ -15,13 +15,13 @@ struct Sent {
   MPI_Request request;
 };
 
-struct All {
+struct SentMessages {
   std::mutex mutex;
   std::list<Sent> sent;
 };
 
-All& all() {
-  static auto* const one = new All;
+SentMessages& sent_messages() {
+  static auto* const one = new SentMessages;
   return *one;
 }
 
@@ -34,8 +34,8 @@ void clear_complete(std::list<Sent>& sent) noexcept {
 }
 
 void wait_for_all() noexcept {
-  for (Sent& one : all().sent) PMPI_Wait(&one.request, MPI_STATUS_IGNORE);
-  all().sent.clear();
+  for (Sent& one : sent_messages().sent) PMPI_Wait(&one.request, MPI_STATUS_IGNORE);
+  sent_messages().sent.clear();
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ int send_detached(const p2p::RecvBuffer& values, int dest, int tag) {
   if (!api::pmpi::fits(static_cast<MPI_Count>(sent.bytes.size())))
     throw Error(Status::invalid_count, "a count that needs MPI 4");
   [[maybe_unused]] static const bool once = (api::at_finalize(wait_for_all), true);
-  All& here = all();
+  SentMessages& here = sent_messages();
   const std::lock_guard lock(here.mutex);
   clear_complete(here.sent);
   const int code = TAUT_PMPI(Isend)(sent.bytes.data(), static_cast<api::pmpi::Count>(sent.bytes.size()),

@@ -10,7 +10,7 @@ namespace taut::dropin {
 
 namespace {
 
-struct All {
+struct StartedCalls {
   std::mutex mutex;
   // `open` has the incomplete calls, `ended` those that are complete or not started, until MPI has freed the
   // request.
@@ -19,8 +19,8 @@ struct All {
 
 // Returns the one instance. It outlives static destructors: the progress thread of a program that forgets
 // MPI_Finalize still uses it.
-All& all() noexcept {
-  static auto* const one = new All;
+StartedCalls& started_calls() noexcept {
+  static auto* const one = new StartedCalls;
   return *one;
 }
 
@@ -52,7 +52,7 @@ void complete(StartedCall& ended) noexcept { PMPI_Grequest_complete(ended.reques
 
 // Moves one completed call from `open` to `ended` and returns it; null if there is none.
 StartedCall* take_ended() noexcept {
-  All& calls = all();
+  StartedCalls& calls = started_calls();
   const std::lock_guard lock(calls.mutex);
   for (auto one = calls.open.begin(); one != calls.open.end(); ++one) {
     if (!one->call->complete()) continue;
@@ -73,7 +73,7 @@ void take_step() noexcept {
 }  // namespace
 
 void forget_freed() noexcept {
-  All& calls = all();
+  StartedCalls& calls = started_calls();
   std::list<StartedCall> freed;  // destroyed after the lock is released
   const std::lock_guard lock(calls.mutex);
   for (auto one = calls.ended.begin(); one != calls.ended.end();) {
@@ -99,7 +99,7 @@ int hand_over(std::list<StartedCall> one, MPI_Request* request) noexcept {
 CallHandle hold_inactive(std::list<StartedCall> one) noexcept {
   forget_freed();
   const CallHandle here = one.begin();
-  All& calls = all();
+  StartedCalls& calls = started_calls();
   const std::lock_guard lock(calls.mutex);
   calls.ended.splice(calls.ended.end(), one);
   return here;
@@ -110,7 +110,7 @@ void activate(CallHandle started, bool needs_steps) noexcept {
   need_steps += needs_steps;
   ++open;
   {
-    All& calls = all();
+    StartedCalls& calls = started_calls();
     const std::lock_guard lock(calls.mutex);
     calls.open.splice(calls.open.end(), calls.ended, started);
   }

@@ -11,7 +11,7 @@
 namespace taut::dropin {
 namespace {
 
-std::atomic<bool> on{true}, all_here{false};
+std::atomic<bool> switched_on{true}, all_here{false};
 std::optional<Handshake> handshake;
 
 constexpr const char* not_all_here =
@@ -21,7 +21,7 @@ constexpr const char* not_all_here =
 }  // namespace
 
 bool intercepts(MPI_Comm comm) noexcept {
-  if (BypassScope::active() || !all_here || !on || comm == MPI_COMM_NULL) return false;
+  if (BypassScope::active() || !all_here || !switched_on || comm == MPI_COMM_NULL) return false;
   const api::CommRecord* const record = api::find_record(comm);
   if (record != nullptr && record->members != api::CommRecord::unknown)
     return record->members == api::CommRecord::in_world;
@@ -32,7 +32,7 @@ bool intercepts(MPI_Comm comm) noexcept {
   }
 }
 
-void switch_on(bool yes) noexcept { on = yes; }
+void switch_on(bool yes) noexcept { switched_on = yes; }
 
 bool begin_interception() noexcept {
   int size = 1;

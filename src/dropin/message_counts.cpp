@@ -6,7 +6,7 @@
 namespace taut::dropin {
 namespace {
 
-bool counts() noexcept {
+bool is_counting() noexcept {
   static const bool asked = options().observe() && api::message_report() != nullptr;
   return asked;
 }
@@ -27,12 +27,12 @@ void sample(CallRow& row, const p2p::SendArguments& message, const api::Datatype
 }  // namespace
 
 bool begin_counting() noexcept {
-  return counts() && api::free_at_finalize();  // which also writes the report
+  return is_counting() && api::free_at_finalize();  // which also writes the report
 }
 
 void count_sent(const p2p::SendArguments& message, const api::DatatypeLayout& kind,
                 const EncodedMessage& made) noexcept {
-  if (!counts()) return;
+  if (!is_counting()) return;
   const std::size_t bytes = p2p::bytes_of_values(message, kind);
   api::MessageReport& seen = *api::message_report();
   const std::lock_guard lock(seen.mutex);
@@ -44,7 +44,7 @@ void count_sent(const p2p::SendArguments& message, const api::DatatypeLayout& ki
 }
 
 void count_received(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept {
-  if (!counts() || received.failed || received.bytes < least_value_bytes) return;
+  if (!is_counting() || received.failed || received.bytes < least_value_bytes) return;
   const auto known = api::known_datatype(at.type);
   const DType type = received.coded() ? *received.type : known ? known->type : DType{};
   const std::uint64_t nanoseconds = received.end - received.begin;

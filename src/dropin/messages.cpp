@@ -25,7 +25,7 @@ std::string fallback_reason(const std::string& unseen) {
 }
 
 // Prints why messages are plain MPI, on rank 0, if TAUT_MESSAGES or a rule asked for coded messages.
-void explain(const std::string& unseen) {
+void explain_plain_messages(const std::string& unseen) {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0 || (!options().messages && !api::rules_name_messages())) return;
@@ -105,7 +105,7 @@ void begin_messages() noexcept {
   } catch (...) {  // messages are then not served
   }
   PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  all != 0 ? begin_coding() : explain(unseen);
+  all != 0 ? begin_coding() : explain_plain_messages(unseen);
   looks = begin_counting() || all != 0;
 }
 

@@ -18,7 +18,7 @@ bool has_threads() noexcept {
   return level >= MPI_THREAD_MULTIPLE;
 }
 
-void explain(bool threads) noexcept {
+void explain_plain_calls(bool threads) noexcept {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0) return;
@@ -46,7 +46,7 @@ bool begin_nonblocking() noexcept {
   counts = all[1] == 0;
   api::driven_by_thread(on);
   if (!on) end_calls();
-  if (!on && options().nonblocking) explain(threads);
+  if (!on && options().nonblocking) explain_plain_calls(threads);
   return on;
 }
 

@@ -13,7 +13,7 @@ struct Entry {
 };
 
 // Calls behind the program's requests, and the communicator of the messages that complete them.
-struct All {
+struct PersistentCalls {
   std::mutex mutex;
   std::unordered_map<MPI_Request, Entry> calls;
   std::vector<int> free_tags;
@@ -24,15 +24,15 @@ struct All {
 std::atomic<bool> used{false};  // some request of the program was Taut's: without one no lock is needed
 
 // Returns the one instance, which outlives static destructors, as the calls do.
-All& all() noexcept {
-  static auto* const one = new All;
+PersistentCalls& persistent_calls() noexcept {
+  static auto* const one = new PersistentCalls;
   return *one;
 }
 
 char nothing[8];  // contents of the messages; the program's request has no room for any
 
 int take_tag() {
-  All& here = all();
+  PersistentCalls& here = persistent_calls();
   const std::lock_guard lock(here.mutex);
   // Room for all tags, so that giving one back never allocates.
   here.free_tags.reserve(static_cast<std::size_t>(here.tags) + 1);
@@ -46,7 +46,7 @@ int take_tag() {
 // which thus completes with an error. The program may free the request at any time, and may start it again
 // once the message is sent.
 void send_end(StartedCall& ended) noexcept {
-  All& here = all();
+  PersistentCalls& here = persistent_calls();
   const int tag = ended.tag;
   const bool failed = ended.code != MPI_SUCCESS;
   bool known = false;
@@ -85,14 +85,14 @@ int start(CallHandle started) noexcept {
 
 bool begin_persistent() noexcept {
   const BypassScope bypass;
-  MPI_Comm& self = all().self;
+  MPI_Comm& self = persistent_calls().self;
   return PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &self) == MPI_SUCCESS &&
          PMPI_Comm_set_errhandler(self, MPI_ERRORS_RETURN) == MPI_SUCCESS;
 }
 
 void end_persistent() noexcept {
   const BypassScope bypass;
-  if (all().self != MPI_COMM_NULL) PMPI_Comm_free(&all().self);
+  if (persistent_calls().self != MPI_COMM_NULL) PMPI_Comm_free(&persistent_calls().self);
 }
 
 int make_request(MPI_Comm comm, ArrayCopies copies, std::unique_ptr<TAUT_Request_s> call,
@@ -105,20 +105,20 @@ int make_request(MPI_Comm comm, ArrayCopies copies, std::unique_ptr<TAUT_Request
   if (!collective(made).set_apart(counts_all_calls())) return MPI_SUCCESS;
   made.tag = take_tag();
   made.tell_mpi = send_end;
-  const int code = PMPI_Recv_init(nothing, 0, MPI_BYTE, 0, made.tag, all().self, &made.request);
+  const int code = PMPI_Recv_init(nothing, 0, MPI_BYTE, 0, made.tag, persistent_calls().self, &made.request);
   if (code != MPI_SUCCESS) return api::raise(comm, code);
   *request = made.request;
   const CallHandle here = hold_inactive(std::move(one));
   used = true;
-  const std::lock_guard lock(all().mutex);
-  all().calls.insert_or_assign(*request, Entry{here, false});
+  const std::lock_guard lock(persistent_calls().mutex);
+  persistent_calls().calls.insert_or_assign(*request, Entry{here, false});
   return MPI_SUCCESS;
 }
 
 bool start_persistent(MPI_Request request, int& code) noexcept {
   if (!used) return false;
   const BypassScope bypass;
-  All& here = all();
+  PersistentCalls& here = persistent_calls();
   std::unique_lock lock(here.mutex);
   const auto found = here.calls.find(request);
   if (found == here.calls.end()) return false;
@@ -138,7 +138,7 @@ bool start_persistent(MPI_Request request, int& code) noexcept {
 
 void forget_persistent(MPI_Request request) noexcept {
   if (!used) return;
-  All& here = all();
+  PersistentCalls& here = persistent_calls();
   const std::lock_guard lock(here.mutex);
   const auto found = here.calls.find(request);
   if (found == here.calls.end()) return;

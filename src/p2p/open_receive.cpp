@@ -10,13 +10,13 @@ namespace taut::p2p {
 namespace {
 
 // The open receives of this process. The mutex also guards their state.
-struct All {
+struct OpenReceives {
   std::mutex mutex;
   std::vector<OpenReceive*> receives;
 };
 
-All& all() {
-  static auto* const one = new All;
+OpenReceives& all_receives() {
+  static auto* const one = new OpenReceives;
   return *one;
 }
 
@@ -30,14 +30,14 @@ bool may_be_segmented(const RecvBuffer& at) noexcept {
 
 OpenReceive::OpenReceive(const RecvBuffer& at, const Detached* detached, MPI_Request request)
     : at_(at), detached_(detached), request_(request) {
-  const std::lock_guard lock(all().mutex);
-  all().receives.push_back(this);
+  const std::lock_guard lock(all_receives().mutex);
+  all_receives().receives.push_back(this);
   ++open_receives;
 }
 
 OpenReceive::~OpenReceive() {
-  const std::lock_guard lock(all().mutex);
-  std::erase(all().receives, this);
+  const std::lock_guard lock(all_receives().mutex);
+  std::erase(all_receives().receives, this);
   --open_receives;
 }
 
@@ -68,22 +68,22 @@ void OpenReceive::finish() noexcept {
 }
 
 void OpenReceive::forget() noexcept {
-  const std::lock_guard lock(all().mutex);
+  const std::lock_guard lock(all_receives().mutex);
   forgotten_ = true;
 }
 
 bool OpenReceive::ready() noexcept {
   const BypassScope scope;
-  const std::lock_guard lock(all().mutex);
+  const std::lock_guard lock(all_receives().mutex);
   return step();
 }
 
 void advance_receives() noexcept {
   if (open_receives == 0) return;
   const BypassScope scope;
-  const std::unique_lock lock(all().mutex, std::try_to_lock);
+  const std::unique_lock lock(all_receives().mutex, std::try_to_lock);
   if (!lock.owns_lock()) return;
-  for (OpenReceive* const one : all().receives) one->step();
+  for (OpenReceive* const one : all_receives().receives) one->step();
 }
 
 }  // namespace taut::p2p

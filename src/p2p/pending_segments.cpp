@@ -28,14 +28,14 @@ struct Pending {
   }
 };
 
-struct All {
+struct PendingSegments {
   std::mutex mutex;
   std::list<Pending> pending;
   std::vector<SegmentComm*> comms;
 };
 
-All& all() {
-  static auto* const one = new All;
+PendingSegments& pending_segments() {
+  static auto* const one = new PendingSegments;
   return *one;
 }
 
@@ -44,7 +44,7 @@ std::atomic<std::size_t> bytes_kept{0};
 // Frees the messages that are sent. Returns true if none is left.
 bool clear_sent() noexcept {
   const BypassScope scope;
-  All& here = all();
+  PendingSegments& here = pending_segments();
   const std::lock_guard lock(here.mutex);
   here.pending.remove_if([](Pending& one) { return one.sent(); });
   std::size_t bytes = 0;
@@ -55,32 +55,32 @@ bool clear_sent() noexcept {
 
 // Leaves segments to MPI that no rank receives. MPI may still read their memory.
 void give_up() noexcept {
-  for (Pending& one : all().pending) {
+  for (Pending& one : pending_segments().pending) {
     for (MPI_Request& send : one.sends)
       if (send != MPI_REQUEST_NULL) PMPI_Request_free(&send);
     new Buffer(std::move(one.made.buffer));
   }
-  all().pending.clear();
+  pending_segments().pending.clear();
   bytes_kept = 0;
 }
 
 }  // namespace
 
 void register_segments(SegmentComm& comm) {
-  const std::lock_guard lock(all().mutex);
-  all().comms.push_back(&comm);
+  const std::lock_guard lock(pending_segments().mutex);
+  pending_segments().comms.push_back(&comm);
 }
 
 void unregister_segments(SegmentComm& comm) noexcept {
-  const std::lock_guard lock(all().mutex);
-  std::erase(all().comms, &comm);
+  const std::lock_guard lock(pending_segments().mutex);
+  std::erase(pending_segments().comms, &comm);
 }
 
 void keep_pending(EncodedMessage made, std::vector<MPI_Request> sends) noexcept {
   bytes_kept += made.buffer.capacity();
   {
-    const std::lock_guard lock(all().mutex);
-    all().pending.push_back({std::move(made), std::move(sends)});
+    const std::lock_guard lock(pending_segments().mutex);
+    pending_segments().pending.push_back({std::move(made), std::move(sends)});
   }
   clear_sent();
 }
@@ -92,7 +92,7 @@ std::size_t pending_bytes() noexcept {
 
 void finish_segments() noexcept {
   const BypassScope scope;
-  All& here = all();
+  PendingSegments& here = pending_segments();
   std::vector<MPI_Request> barriers;
   for (const SegmentComm* const comm : here.comms)
     if (comm->handle() != MPI_COMM_NULL)

@@ -54,7 +54,7 @@ bool begins_with_mark(const RecvBuffer& at) {
   return has_mark(format, packed({at.buf, std::min(at.count, 8 / element + 1), at.type, at.comm}));
 }
 
-void check(Status status) {
+void check_decoded(Status status) {
   if (status != Status::ok) throw Error(status, describe(status));
 }
 
@@ -69,11 +69,11 @@ void check_types(DType sent, const RecvBuffer& at) {
 void decode_to(const RecvBuffer& at, const Envelope& message) {
   Coder& coder = at.endpoint->coder();
   if (is_decoded_in_place(at))
-    return check(
+    return check_decoded(
         coder.decode(message.frames, message.type, {static_cast<std::byte*>(at.buf), message.bytes}));
   const Buffer memory = coder.scratch(message.bytes);
   const Bytes values = memory.bytes().first(message.bytes);
-  check(coder.decode(message.frames, message.type, values));
+  check_decoded(coder.decode(message.frames, message.type, values));
   place(values, at);
 }
 

@@ -51,26 +51,26 @@ struct Tracked {
 
 namespace {
 
-struct All {
+struct RequestTable {
   std::mutex mutex;
   std::unordered_map<MPI_Request, std::unique_ptr<Tracked>> tracked;
 };
 
-All& all() {
-  static auto* const one = new All;
+RequestTable& request_table() {
+  static auto* const one = new RequestTable;
   return *one;
 }
 
 std::atomic<std::size_t> open_requests{0};
 
 void insert(MPI_Request request, std::unique_ptr<Tracked> tracked) noexcept {
-  All& here = all();
+  RequestTable& here = request_table();
   const std::lock_guard lock(here.mutex);
   here.tracked.insert_or_assign(request, std::move(tracked));
   open_requests = here.tracked.size();
 }
 
-std::unique_ptr<Tracked> take(All& here, MPI_Request request) noexcept {
+std::unique_ptr<Tracked> take(RequestTable& here, MPI_Request request) noexcept {
   const auto found = here.tracked.find(request);
   if (found == here.tracked.end()) return nullptr;
   std::unique_ptr<Tracked> tracked = std::move(found->second);
@@ -83,7 +83,7 @@ std::unique_ptr<Tracked> take(All& here, MPI_Request request) noexcept {
 template <class Use>
 void with(MPI_Request request, Use use) noexcept {
   if (open_requests == 0) return;
-  All& here = all();
+  RequestTable& here = request_table();
   const std::lock_guard lock(here.mutex);
   const auto found = here.tracked.find(request);
   if (found != here.tracked.end()) use(*found->second);
@@ -148,7 +148,7 @@ void track_send(MPI_Request request, OutgoingMessage message) noexcept {
 
 bool untrack(MPI_Request& request) noexcept {
   if (open_requests == 0) return false;
-  All& here = all();
+  RequestTable& here = request_table();
   std::unique_lock lock(here.mutex);
   auto tracked = take(here, request);
   lock.unlock();
@@ -219,7 +219,7 @@ MPI_Request substitute_of(MPI_Request request) noexcept {
 
 CompletionScope::CompletionScope(std::span<MPI_Request> requests) noexcept : requests_(requests) {
   if (open_requests == 0) return;
-  All& here = all();
+  RequestTable& here = request_table();
   const std::lock_guard lock(here.mutex);
   const auto known = [&](MPI_Request request) { return here.tracked.contains(request); };
   if (std::ranges::none_of(requests, known)) return;

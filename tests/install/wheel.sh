@@ -21,6 +21,16 @@ environment() { # NAME REQUIREMENT
 environment none "$wheel"
 none/bin/python -c "import numpy, taut; x = numpy.zeros(9); assert (taut.decompress(taut.compress(x)) == x).all()"
 none/bin/taut --version
+none/bin/pip install --quiet --disable-pip-version-check "${wheel}[hdf5]"
+none/bin/python - <<'END'
+import h5py, numpy, taut.hdf5
+
+x = numpy.linspace(0, 1, 10000)
+with h5py.File("x.h5", "w") as file:
+    file.create_dataset("x", data=x, chunks=(1000,), **taut.hdf5.compression("abs:1e-3"))
+with h5py.File("x.h5") as file:
+    assert 0 < abs(file["x"][...] - x).max() <= 1e-3
+END
 for mpi in "$@"; do
   environment "$mpi" "${wheel}[$mpi]"
   "$mpi/bin/mpiexec" -n 4 "$mpi/bin/python" "$here/../../examples/python/allreduce.py" | tee said

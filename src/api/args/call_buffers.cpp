@@ -170,7 +170,7 @@ Layout in_values(const CallBuffer& buffer) {
   return layout;
 }
 
-Slice values_of(const CallBuffer& buffer) noexcept {
+Slice slice_of(const CallBuffer& buffer) noexcept {
   return {{buffer.staged() ? nullptr : buffer.at, buffer.all_values(), buffer.element_layout->type()}};
 }
 
@@ -219,11 +219,11 @@ CollectiveCall describe_move(Collective collective, const Group& group, CallBuff
   request.type = data.in.type = data.out.type;
   if (buffers.in) {
     request.layouts[0] = in_values(*buffers.in);
-    data.in = Blocks<ConstSlice>(ConstSlice(values_of(*buffers.in)), request.layouts[0].get());
+    data.in = Blocks<ConstSlice>(ConstSlice(slice_of(*buffers.in)), request.layouts[0].get());
   }
   if (buffers.out) {
     request.layouts[1] = in_values(*buffers.out);
-    data.out = Blocks<Slice>(values_of(*buffers.out), request.layouts[1].get());
+    data.out = Blocks<Slice>(slice_of(*buffers.out), request.layouts[1].get());
   } else if (collective == Collective::scatter) {
     data.out.count =
         buffers.in->values(buffers.in->count_of(group.index(), group.count()));  // stays in place

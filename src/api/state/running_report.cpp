@@ -49,7 +49,7 @@ void write(const std::string& name, const ProcessRank& process) noexcept {
 }
 
 // The arguments are copies: static objects may be destroyed while the thread runs.
-void run(const std::string name, const ProcessRank process) noexcept {
+void write_regularly(const std::string name, const ProcessRank process) noexcept {
   Writer& mine = writer();
   auto interval = first_interval;
   for (unsigned round = 1; !stopped_within(mine, interval); ++round) {
@@ -69,7 +69,7 @@ void begin_running_report() noexcept {
     const std::lock_guard lock(mine.mutex);
     mine.stops = false;
     const ProcessRank process = this_process(false);
-    mine.thread = std::thread(run, file_name(options().report, process), process);
+    mine.thread = std::thread(write_regularly, file_name(options().report, process), process);
     mine.runs = true;
   } catch (const std::system_error&) {
   } catch (const std::bad_alloc&) {

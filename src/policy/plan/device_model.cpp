@@ -10,7 +10,7 @@
 namespace taut {
 namespace {
 
-constexpr double seconds_an_operation = 12e-6, seconds_a_round = 3e-6;
+constexpr double seconds_an_operation = 12e-6, seconds_a_piece = 3e-6;
 constexpr double seconds_a_message = 3e-6;
 constexpr double values_a_second = 50e9;  // bytes of values: a link of 12.5 GB/s and a ratio of 4
 
@@ -18,7 +18,7 @@ constexpr double values_a_second = 50e9;  // bytes of values: a link of 12.5 GB/
 
 double device_seconds(double operations, double bytes) noexcept {
   const double rounds = std::max(1.0, bytes / static_cast<double>(device_round_bytes));
-  return operations * (seconds_an_operation + rounds * seconds_a_round);
+  return operations * (seconds_an_operation + rounds * seconds_a_piece);
 }
 
 const char* device_allreduce(std::size_t bytes, std::size_t ranks) noexcept {

@@ -1,0 +1,59 @@
+"""The journal of tools/soak.py: counts add up over commits, and a run goes on where the last one stopped."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+import soak
+
+
+class Soak(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "soak.json"
+        self.commands = []
+
+    def journal(self, commit):
+        return soak.Journal(self.path, commit, "a machine")
+
+    def run_with(self, status, output):
+        def run(command):
+            self.commands.append(command)
+            return status, output, 2.0
+
+        return run
+
+    def test_a_run_goes_on_at_another_commit(self):
+        self.assertTrue(soak.random_calls(self.journal("one"), "configurations", self.run_with(0, "")))
+        later = self.journal("two")
+        self.assertTrue(soak.random_calls(later, "configurations", self.run_with(0, "")))
+        piece = soak.PIECES["configurations"][0]
+        self.assertEqual(self.commands[1][self.commands[1].index("--first") + 1], str(piece))
+        self.assertEqual(later.total("configurations"), (2 * piece, 4.0))
+        self.assertEqual([run["commit"] for run in self.journal("two").told["runs"]], ["one", "two"])
+
+    def test_a_finding_is_kept_and_not_counted(self):
+        self.assertFalse(soak.random_calls(self.journal("one"), "faults", self.run_with(1, "FAILED --only 7")))
+        again = self.journal("one")
+        self.assertIn("FAILED --only 7", again.told["findings"][0]["what"])
+        self.assertEqual(again.total("faults")[0], 0)
+
+    def test_fuzz_targets_are_counted_one_by_one(self):
+        said = "== round_trip, 5 s\nround_trip: 30 executions in 1.5 s, cov: 7 coverage, no finding\nread_header: 70 executions in 0.5 s, no\n"
+        journal = self.journal("one")
+        self.assertTrue(soak.fuzzing(journal, 1, self.run_with(0, said)))
+        self.assertEqual(journal.run["counts"]["executions round_trip"], {"count": 30, "seconds": 1.5})
+        self.assertEqual(journal.total("executions"), (100, 2.0))
+        self.assertIn("executions: 100 of 1000000000, 50 a second", next(journal.left()))
+
+    def test_processor_time_is_counted(self):
+        status, output, seconds = soak.timed(["sh", "-c", "echo said; exit 3"])
+        self.assertEqual((status, output), (3, "said\n"))
+        self.assertGreaterEqual(seconds, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
