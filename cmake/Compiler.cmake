@@ -12,9 +12,7 @@ if("${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${CMAKE_BUILD_TYPE}}" MATCHES "-ffast-m
 endif()
 
 # mpi.h without MPI's old C++ bindings, which would ask for one more library.
-if(TAUT_DEV)
-  add_compile_definitions(OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
-endif()
+add_compile_definitions(OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 
 option(TAUT_HARDENED "Harden what is built: stack protector, fortified C library calls, read-only relocations" OFF)
 

