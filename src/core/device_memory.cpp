@@ -44,10 +44,11 @@ PointerGetAttributes driver() noexcept {
   static std::atomic<unsigned long long> looked_among{0};
   if (const auto found = known.load(std::memory_order_relaxed)) return found;
   const unsigned long long now = loaded_objects();
-  if (looked_among.load(std::memory_order_relaxed) == now) return nullptr;
+  // Another thread may have found the function since.
+  if (looked_among.load(std::memory_order_acquire) == now) return known.load(std::memory_order_relaxed);
   const auto found = find_driver();
-  known.store(found, std::memory_order_relaxed);
-  looked_among.store(now, std::memory_order_relaxed);
+  if (found != nullptr) known.store(found, std::memory_order_relaxed);
+  looked_among.store(now, std::memory_order_release);
   return found;
 }
 
