@@ -6,6 +6,7 @@
 #           with Fortran, hpcc, and on x86-64 the cross compiler and the emulator for AArch64
 #   torch   PyTorch (5 GB: its wheel on PyPI is the one for CUDA), and what its tests and bench/training take, in .venv-torch
 #   python  what the Python package and its tests take
+#   application  build, Debian's Open MPI and the application that APP names; with LINK as below
 #   link    the tools for emulated hosts, if LINK is set
 #   fftw    for root, FFTW for examples/fft
 #   demo    build and matplotlib; with LINK also the tools for emulated hosts
@@ -101,6 +102,21 @@ need_other_mpis() { # under the drop-in: Intel's and, for root, the system's wit
   missing mpicc.openmpi libopenmpi-dev
   missing mpiexec.openmpi openmpi-bin
   missing hpcc hpcc
+}
+need_application() {
+  need_build
+  need_link
+  missing mpicc.openmpi libopenmpi-dev
+  missing mpiexec.openmpi openmpi-bin
+  case ${APP:-} in
+    lammps) missing lmp lammps ;;
+    espresso)
+      missing pw.x quantum-espresso
+      missing /usr/share/espresso/pseudo quantum-espresso-data
+      ;;
+    meep) missing meep meep-openmpi ;;
+    *) echo "setup.sh: APP is none of lammps, espresso, meep" >&2; exit 2 ;;
+  esac
 }
 need_torch() {
   local spec

@@ -59,7 +59,14 @@ SIDE_BAR = {
         "howto/measure_codec",
         "howto/prove_the_bounds",
     ],
-    "Applications": ["applications/wave3d", "applications/fft", "applications/dask"],
+    "Applications": [
+        "applications/wave3d",
+        "applications/fft",
+        "applications/dask",
+        "applications/lammps",
+        "applications/quantum_espresso",
+        "applications/meep",
+    ],
     "Reference": [
         "configuration", "cli", "observe", "drop_in", "packed_integers", "C calls <reference/c_api>", "C++ <reference/cxx_api>",
         "Python <reference/python_api>", "C calls for GPUs <reference/cuda_api>", "C calls for NCCL <reference/nccl_api>",

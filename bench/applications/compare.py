@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Runs an application from Debian bare, observed, without loss and within bounds, and compares what it prints.
+
+  compare.py BUILD APP [--link 1gbit] [--size N] [--rounds 1] [--bounds rel=1e-4,rel=1e-6]
+
+BUILD: a folder of tools/build.sh with the drop-in. APP: lammps, espresso or meep. --link: two emulated hosts joined by
+such links, a rank on each (needs root); without it the ranks share memory. Times are the program's own. They are
+medians over the rounds, in each of which all variants run one after the other.
+"""
+
+import argparse
+import importlib
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+from application import greatest_difference
+from job import Job, traffic, what_is_missing
+
+
+def mbit_of(link):
+    unit = {"gbit": 1000, "mbit": 1}[link[-4:]] if link else 0
+    return int(float(link[:-4]) * unit) if link else 0
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=Path)
+    parser.add_argument("app", choices=("lammps", "espresso", "meep"))
+    parser.add_argument("--link", default="")
+    parser.add_argument("--size", type=int)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--bounds", default="")
+    return parser.parse_args()
+
+
+class Comparison:
+    def __init__(self, application, job):
+        self.application, self.job = application, job
+        self.outputs, self.failures, self.seconds, self.kinds = {}, {}, {}, {}
+
+    def run(self, name, policy):
+        """Runs a variant. `policy`: of the application's calls; None: bare; "": observed."""
+        report = f"{name.replace('=', '')}.json"
+        try:
+            if policy is None:
+                text = self.job.bare()
+            else:
+                rules = self.application.rules(policy) if policy else ""
+                text = self.job.observed(report, rules, self.application.messages and bool(policy))
+                self.kinds[name] = self.job.kinds(report)
+        except RuntimeError as failure:  # of the application: a bound may be more than it tolerates
+            self.failures[name] = str(failure)
+            return
+        self.outputs[name] = text
+        self.seconds.setdefault(name, []).append(self.application.seconds(text))
+
+    def differences(self, name):
+        bare = self.application.observables(self.outputs["bare"])
+        ours = self.application.observables(self.outputs[name])
+        return {what: greatest_difference(ours[what], bare[what]) for what in bare}
+
+    def same_digits(self, name):
+        return self.application.printed(self.outputs[name]) == self.application.printed(self.outputs["bare"])
+
+    def row(self, name):
+        compressed, carried, sent = traffic(self.kinds.get(name, []))
+        times = statistics.median(b / t for b, t in zip(self.seconds["bare"], self.seconds[name], strict=True))
+        cells = [
+            f"`{name}`",
+            "yes" if self.same_digits(name) else "no",
+            *(f"{difference:.2g}" for difference in self.differences(name).values()),
+            f"{compressed}",
+            f"{carried / 1e6:.4g}",
+            f"{sent / 1e6:.4g}",
+            f"{carried / sent:.3g}" if sent else "-",
+            f"{statistics.median(self.seconds[name]):.4g}",
+            f"{times:.3g}",
+        ]
+        return "| " + " | ".join(cells) + " |"
+
+    def table(self):
+        what = list(self.differences("bare"))
+        head = ["run", "same digits", *what, "compressed calls", "values, MB", "sent, MB", "ratio", "time, s", "gain"]
+        return "\n".join(["| " + " | ".join(head) + " |", "|---|---" + "|---:" * (len(head) - 2) + "|",
+                          *(self.row(name) for name in self.outputs)])  # fmt: skip
+
+
+def main():
+    asked = parse()
+    application = importlib.import_module(asked.app).APPLICATION
+    if reason := what_is_missing(application):
+        sys.exit(f"compare.py: {reason}")
+    bounds = [bound for bound in asked.bounds.split(",") if bound] or application.bounds
+    build = asked.build.resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        job = Job(application, asked.size or application.size, folder, build / "bin" / "taut",
+                  build / "lib" / "taut" / "libtaut_preload.so", mbit_of(asked.link))  # fmt: skip
+        comparison = Comparison(application, job)
+        policies = {"bare": None, "observed": ""}
+        policies |= {policy: f"{policy} when=always" for policy in ("lossless", *bounds)}
+        for _ in range(asked.rounds):
+            for name, policy in policies.items():
+                comparison.run(name, policy)
+        for bound in ("lossless", "rel:1e-6"):
+            print(f"taut advise --bound {bound} --link {asked.link or '1gbit'}\n")
+            print(job.advice("observed.json", "--bound", bound, "--link", asked.link or "1gbit"))
+        print("differences: the greatest one to the bare run, relative to the greatest value\n")
+        print(comparison.table())
+        for name, failure in comparison.failures.items():
+            print(f"\n{name} failed:\n{failure[-1500:]}")
+
+
+if __name__ == "__main__":
+    main()
