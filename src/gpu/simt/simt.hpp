@@ -14,9 +14,7 @@
 //   fence_blocks()                orders all earlier accesses of this thread before all its later ones, for
 //                                 other blocks; earlier accesses include those of other threads that this
 //                                 thread has observed
-//   tell_host(p)                  *p = 1, a word that the host polls; orders these accesses before it, for
-//   the
-//                                 host
+//   tell_host(p)                  sets *p to 1, a word that the host polls, after the same accesses
 //   pause()                       called in a loop that waits for another block
 //   leading_zeros(v), population(v), mirrored(v)
 //                                 mirrored: the bits of v in reverse order
