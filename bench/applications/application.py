@@ -11,12 +11,12 @@ class Application:
     program: str  # command in PATH
     package: str  # Debian package
     calls: str  # which calls a bound is put on, as rules name them, separated by ";"
-    bounds: tuple[str, ...]  # bounds that are compared
     size: int  # of the problem, for a measurement
     small_size: int  # for a test
     arguments: Callable[[Path, int], list[str]]  # writes the input for a size into a folder
     observables: Callable[[str], dict[str, list[float]]]  # what the program prints of physics, by name
     seconds: Callable[[str], float]  # the program's own time, without its start
+    bounds: tuple[str, ...] = ("rel=1e-4", "rel=1e-6", "rel=1e-8")  # bounds that are compared
     messages: bool = False  # the calls are messages between two ranks
     skipped_lines: str = "$^"  # pattern of printed lines that differ between equal runs
     variables: dict[str, str] = field(default_factory=dict)

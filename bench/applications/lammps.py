@@ -42,7 +42,6 @@ APPLICATION = Application(
     package="lammps",
     calls="Send f64 >=128KiB",
     messages=True,
-    bounds=("rel=1e-4", "rel=1e-6", "rel=1e-8"),
     size=21,
     small_size=20,
     arguments=arguments,

@@ -35,7 +35,6 @@ APPLICATION = Application(
     package="meep-openmpi",
     calls="Send f64 >=128KiB",
     messages=True,
-    bounds=("rel=1e-4", "rel=1e-6", "rel=1e-8"),
     size=120,
     small_size=92,
     arguments=arguments,

@@ -97,7 +97,7 @@ OF_MESSAGES = {  # the same for programs that send messages
 
 # The handshake happens at the first call of a kind, whichever program makes it and through whichever interface.
 PARTLY = ("c", "nonblocking", "messages")
-# What is served with nonblocking calls and messages includes what is served without.
+# These modes suffice for most programs: a mode that serves more kinds of calls also serves those of smaller modes.
 WIDEST = ("lossless", "lossless,nonblocking", "abs,nonblocking", "lossless,messages", "abs,messages,nonblocking")
 
 

@@ -50,7 +50,7 @@ class RulesTest(unittest.TestCase):
 
 
 class AcrossRanks(RulesTest):
-    """What ranks agree on, by messages of MPI."""
+    """Tests of rules whose outcome the ranks agree on by messages of MPI."""
 
     def test_without_rules_all_is_plain(self):
         self.assertEqual(self.check({}, ""), [])
@@ -87,7 +87,7 @@ class AcrossRanks(RulesTest):
 
 
 class Words(RulesTest):
-    """What the words of a rule mean."""
+    """Tests of the meaning of each word of a rule; the MPI library makes no difference."""
 
     def test_a_rule_for_messages_of_unchanged_programs_is_for_nothing_else(self):
         self.assertEqual(self.check({}, "Send : abs=1e-3 when=always"), [])
