@@ -149,7 +149,8 @@ std::string file_name(const std::string& pattern, const ProcessRank& process) {
 }
 
 std::string report_json(std::span<const CommReport* const> communicators, const ProcessRank& process,
-                        std::span<const UnservedCalls> unserved, std::span<const NcclCalls> nccl) {
+                        std::span<const UnservedCalls> unserved, std::span<const NcclCalls> nccl,
+                        std::uint64_t nccl_nonblocking) {
   json::Object all;
   all.add("format", "taut-report").add("version", 2).add("rank", process.rank).add("ranks", process.ranks);
   all.add("seconds", process.seconds).add("finished", process.finished);
@@ -161,6 +162,7 @@ std::string report_json(std::span<const CommReport* const> communicators, const 
   json::Object functions;
   for (const NcclCalls& one : nccl) functions.add_text(one.name, json_of(one));
   if (!nccl.empty()) all.add_text("nccl_calls", functions.text());
+  if (!nccl.empty()) all.add("nccl_nonblocking_communicators", nccl_nonblocking);
   return all.text() + "\n";
 }
 

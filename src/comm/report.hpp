@@ -43,8 +43,11 @@ struct NcclCalls {
 // several ranks.
 std::string file_name(const std::string& pattern, const ProcessRank& process);
 
+// `nccl_nonblocking`: communicators of NCCL that were created with blocking = 0, whose calls are left to
+// NCCL.
 std::string report_json(std::span<const CommReport* const> communicators, const ProcessRank& process,
-                        std::span<const UnservedCalls> unserved = {}, std::span<const NcclCalls> nccl = {});
+                        std::span<const UnservedCalls> unserved = {}, std::span<const NcclCalls> nccl = {},
+                        std::uint64_t nccl_nonblocking = 0);
 
 // Returns a table with a line for each kind of call, over all communicators; at most 20. A last line counts
 // calls that are not served.

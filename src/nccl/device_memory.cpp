@@ -1,10 +1,67 @@
 #include "nccl/device_memory.hpp"
 
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "core/status.hpp"
+#include "gpu/stream_order.hpp"
 
 namespace taut::nccl {
+namespace {
+
+// Memory that work of a stream may still use.
+struct BusyMemory {
+  const api::DeviceServices* services;
+  int device;
+  std::unique_ptr<gpu::StreamPoint> end;  // of that work
+  std::shared_ptr<void> memory;
+};
+
+struct BusyMemories {
+  std::mutex mutex;
+  std::vector<BusyMemory> all;
+};
+BusyMemories& busy_memories() {
+  static auto* const one = new BusyMemories;
+  return *one;
+}
+
+// The caller holds the lock.
+void free_unused(std::vector<BusyMemory>& all) noexcept {
+  std::erase_if(all, [](BusyMemory& busy) {
+    if (!busy.end->ready()) return false;
+    int before = 0, here = 0;
+    if (busy.services->use(busy.device, &before) != 0) return false;
+    busy.memory.reset();
+    busy.services->use(before, &here);
+    return true;
+  });
+}
+
+void free_all_unused() {
+  const std::lock_guard lock(busy_memories().mutex);
+  free_unused(busy_memories().all);
+}
+
+}  // namespace
+
+// Without memory for the entry of the list, the host waits.
+void free_after(const api::DeviceServices& services, void* stream, std::shared_ptr<void> memory) noexcept {
+  static const bool once = (services.at_release(free_all_unused), true);
+  static_cast<void>(once);
+  int device = 0, here = 0;
+  try {
+    auto end = std::make_unique<gpu::StreamPoint>(services, stream);
+    check_device(services, services.use(0, &device));
+    check_device(services, services.use(device, &here));
+    const std::lock_guard lock(busy_memories().mutex);
+    free_unused(busy_memories().all);
+    busy_memories().all.push_back({&services, device, std::move(end), memory});
+  } catch (...) {
+    services.wait(stream);
+  }
+}
 
 void check_device(const api::DeviceServices& services, int code) {
   if (code == 0) return;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 #include "gpu/device_services.hpp"
 
@@ -53,6 +54,11 @@ class OwnStream {
   const api::DeviceServices& services_;
   void* stream_ = nullptr;
 };
+
+// Keeps memory until all work that `stream`, of the thread's current device, has now is done. The host does
+// not wait: after a failure the stream may wait for other ranks for ever. Memory whose work is done is freed
+// at the next failure, and by TAUT_Cuda_release.
+void free_after(const api::DeviceServices& services, void* stream, std::shared_ptr<void> memory) noexcept;
 
 // Throws Error unless `code`, a status of taut_cuda.h, is 0.
 void check_device(const api::DeviceServices& services, int code);

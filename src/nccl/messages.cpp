@@ -29,11 +29,10 @@ MessageGroup::MessageGroup(const Library& nccl, const api::DeviceServices& servi
       states_(states),
       comm_(messages[0].comm),
       stream_(messages[0].stream),
-      here_(services, Block::Kind::pinned),
-      there_(services, Block::Kind::device) {
+      memory_(std::make_shared<Memory>(services)) {
   const std::size_t each = sizeof(TAUT_Cuda_result) + sizeof(Announced) + frame_header_bytes;
-  std::byte* const here = here_.of(messages.size() * each);
-  std::byte* const there = there_.of(messages.size() * sizeof(Announced));
+  std::byte* const here = memory_->here.of(messages.size() * each);
+  std::byte* const there = memory_->there.of(messages.size() * sizeof(Announced));
   std::fill_n(here, messages.size() * each, std::byte{});
   for (std::size_t i = 0; i < messages.size(); ++i) {
     std::byte* const at = here + i * each;  // the header comes first: its alignment is the strictest
@@ -44,6 +43,15 @@ MessageGroup::MessageGroup(const Library& nccl, const api::DeviceServices& servi
 }
 
 void MessageGroup::run() {
+  try {
+    run_now();
+  } catch (...) {
+    free_after(services_, stream_, memory_);
+    throw;
+  }
+}
+
+void MessageGroup::run_now() {
   for (Item& item : items_)
     if (item.message->sends()) encode(item);
   transport_.wait();
@@ -66,7 +74,7 @@ void MessageGroup::group(const Messages& messages) {
 }
 
 Block& MessageGroup::room(Item& item, std::size_t bytes) {
-  item.frame = std::make_unique<Block>(services_, Block::Kind::device);
+  item.frame = memory_->frames.emplace_back(std::make_unique<Block>(services_, Block::Kind::device)).get();
   item.frame->of(bytes);
   return *item.frame;
 }

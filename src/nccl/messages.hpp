@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "comm/tuner.hpp"
@@ -48,7 +49,7 @@ class MessageGroup {
   struct Item {
     const NcclMessage* message;
     // GPU memory for the frame of a message, or for a plain message of unexpected size; else null.
-    std::unique_ptr<Block> frame;
+    Block* frame;
     TAUT_Cuda_result* result;    // of encoding or decoding
     Announced* announced;        // on the host
     std::byte* announced_there;  // on the GPU
@@ -56,6 +57,16 @@ class MessageGroup {
     bool coded = false;
   };
 
+  // Memory that work on the stream uses.
+  struct Memory {
+    explicit Memory(const api::DeviceServices& services) noexcept
+        : here(services, Block::Kind::pinned), there(services, Block::Kind::device) {}
+
+    Block here, there;  // pinned: results, headers, announcements; GPU: announcements
+    std::vector<std::unique_ptr<Block>> frames;
+  };
+
+  void run_now();
   void encode(Item& item);
   void announce();
   void move();
@@ -73,7 +84,7 @@ class MessageGroup {
   ncclComm* comm_;
   void* stream_;
   std::vector<Item> items_;
-  Block here_, there_;  // pinned: results, headers, announcements; GPU: announcements
+  std::shared_ptr<Memory> memory_;
   int failed_ = success;
 };
 

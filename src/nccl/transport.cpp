@@ -21,8 +21,7 @@ NcclTransport::NcclTransport(const Library& nccl, const api::DeviceServices& ser
       services_(services),
       comm_(comm),
       limits_(limits),
-      pinned_(services, Block::Kind::pinned),
-      there_(services, Block::Kind::device) {
+      memory_(std::make_shared<Memory>(services)) {
   check(nccl.CommCount(comm, &size_), "ncclCommCount");
   check(nccl.CommUserRank(comm, &rank_), "ncclCommUserRank");
   check(nccl.CommCuDevice(comm, &device_), "ncclCommCuDevice");
@@ -34,7 +33,7 @@ void NcclTransport::begin_call(void* stream) noexcept {
   used_ = awaited_ = false;
   sends_.clear();
   recvs_.clear();
-  early_.clear();
+  memory_->early.clear();
 }
 
 // ---- Messages
@@ -50,11 +49,11 @@ std::uint64_t NcclTransport::start_recv(Bytes capacity, int from, Lane lane) {
   used_ = true;
   recvs_.push_back({++last_, from, lane, capacity.data(), capacity.size()});
   const auto found = std::ranges::find_if(
-      early_, [&](const Early& early) { return early.from == from && early.lane == lane; });
-  if (found != early_.end()) {
+      memory_->early, [&](const Early& early) { return early.from == from && early.lane == lane; });
+  if (found != memory_->early.end()) {
     const std::byte* const content = found->memory != nullptr ? found->memory->data() : found->content.data();
     deliver(recvs_.back(), content, found->bytes);
-    early_.erase(found);
+    memory_->early.erase(found);
   }
   return last_;
 }
@@ -105,15 +104,30 @@ NcclTransport::Message* NcclTransport::posted(int from, Lane lane) noexcept {
 
 // ---- Rounds
 
-bool NcclTransport::exchange(bool complete) {
+template <class Work>
+auto NcclTransport::with_memory(const Work& work) {
   const CurrentDevice current(services_, device_);
+  try {
+    return work();
+  } catch (...) {
+    free_after(services_, stream_, memory_);
+    memory_ = std::make_shared<Memory>(services_);
+    throw;
+  }
+}
+
+bool NcclTransport::exchange(bool complete) {
+  return with_memory([&] { return exchange_now(complete); });
+}
+
+bool NcclTransport::exchange_now(bool complete) {
   awaited_ = false;
-  pinned_.of(2 * announced_bytes());
-  there_.of(2 * announced_bytes());
+  memory_->pinned.of(2 * announced_bytes());
+  memory_->there.of(2 * announced_bytes());
   const std::vector<Message*> sends = announce(complete);
   swap_announcements();
   move(sends);
-  const Announcement* const theirs = announcements(pinned_.data() + announced_bytes());
+  const Announcement* const theirs = announcements(memory_->pinned.data() + announced_bytes());
   for (int r = 0; r < size_; ++r)
     if (r != rank_) complete = complete && theirs[r].complete != 0;
   return complete;
@@ -121,7 +135,7 @@ bool NcclTransport::exchange(bool complete) {
 
 // Writes what this rank tells the others. Returns the announced messages that are not in it.
 std::vector<NcclTransport::Message*> NcclTransport::announce(bool complete) {
-  Announcement* const mine = announcements(pinned_.data());
+  Announcement* const mine = announcements(memory_->pinned.data());
   for (int r = 0; r < size_; ++r) mine[r].complete = complete, mine[r].offers = 0;
   std::vector<Message*> apart;
   for (Message& send : sends_) {
@@ -143,20 +157,22 @@ std::vector<NcclTransport::Message*> NcclTransport::announce(bool complete) {
 
 void NcclTransport::swap_announcements() {
   const std::size_t all = announced_bytes();
-  check_device(services_, services_.copy_on(there_.data(), pinned_.data(), all, stream_));
+  check_device(services_, services_.copy_on(memory_->there.data(), memory_->pinned.data(), all, stream_));
   check(nccl_.GroupStart(), "ncclGroupStart");
   int failed = success;
   for (int d = 1; d < size_ && failed == success; ++d) {
     const int to = (rank_ + d) % size_, from = (rank_ - d + size_) % size_;
-    failed = nccl_.Send(&announcements(there_.data())[to], sizeof(Announcement), uint8, to, comm_, stream_);
+    failed = nccl_.Send(&announcements(memory_->there.data())[to], sizeof(Announcement), uint8, to, comm_,
+                        stream_);
     if (failed == success)
-      failed = nccl_.Recv(&announcements(there_.data() + all)[from], sizeof(Announcement), uint8, from, comm_,
-                          stream_);
+      failed = nccl_.Recv(&announcements(memory_->there.data() + all)[from], sizeof(Announcement), uint8,
+                          from, comm_, stream_);
   }
   const int ended = nccl_.GroupEnd();
   check(failed, "ncclSend");
   check(ended, "ncclGroupEnd");
-  check_device(services_, services_.copy_on(pinned_.data() + all, there_.data() + all, all, stream_));
+  check_device(services_,
+               services_.copy_on(memory_->pinned.data() + all, memory_->there.data() + all, all, stream_));
   wait();
 }
 
@@ -170,14 +186,14 @@ std::byte* NcclTransport::target(int from, const Offer& offer, std::vector<Messa
     return memory;
   };
   if (recv == nullptr) {
-    early_.push_back({from, offer.lane, bytes, {}, aside()});
-    return early_.back().memory->data();
+    memory_->early.push_back({from, offer.lane, bytes, {}, aside()});
+    return memory_->early.back().memory->data();
   }
   recv->done = true;  // no other message of the round is for it
   received.push_back(recv);
   recv->moved = bytes <= recv->bytes ? Sized{Status::ok, bytes} : Sized{Status::frame_mismatch};
   if (recv->moved.status == Status::ok) return recv->data;
-  return dropped_.emplace_back(aside())->data();
+  return memory_->dropped.emplace_back(aside())->data();
 }
 
 void NcclTransport::take_inlined(int from, const Offer& offer) {
@@ -185,12 +201,12 @@ void NcclTransport::take_inlined(int from, const Offer& offer) {
   if (Message* const recv = posted(from, offer.lane))
     deliver(*recv, offer.content, bytes);
   else
-    early_.push_back({from, offer.lane, bytes, {offer.content, offer.content + bytes}});
+    memory_->early.push_back({from, offer.lane, bytes, {offer.content, offer.content + bytes}});
 }
 
 // Moves the announced messages, in one group. Messages between two ranks are in the order of announcement.
 void NcclTransport::move(std::span<Message* const> sends) {
-  const Announcement* const theirs = announcements(pinned_.data() + announced_bytes());
+  const Announcement* const theirs = announcements(memory_->pinned.data() + announced_bytes());
   struct Arrival {
     std::byte* to;
     std::size_t bytes;
@@ -221,7 +237,7 @@ void NcclTransport::move(std::span<Message* const> sends) {
   check(failed, "ncclSend");
   check(ended, "ncclGroupEnd");
   wait();
-  dropped_.clear();
+  memory_->dropped.clear();
 }
 
 void NcclTransport::wait() {
@@ -240,10 +256,13 @@ void NcclTransport::wait() {
 }
 
 std::vector<std::byte> NcclTransport::allgather(ConstBytes bytes) {
-  const CurrentDevice current(services_, device_);
+  return with_memory([&] { return allgather_now(bytes); });
+}
+
+std::vector<std::byte> NcclTransport::allgather_now(ConstBytes bytes) {
   const std::size_t n = bytes.size(), all = n * static_cast<std::size_t>(size_);
-  std::byte* const there = there_.of(all);
-  std::byte* const here = pinned_.of(all);
+  std::byte* const there = memory_->there.of(all);
+  std::byte* const here = memory_->pinned.of(all);
   std::memcpy(here, bytes.data(), n);
   std::byte* const own = there + n * static_cast<std::size_t>(rank_);
   check_device(services_, services_.copy_on(own, here, n, stream_));

@@ -95,11 +95,29 @@ class NcclTransport final : public Transport {
   bool poll(std::uint64_t& operation, Sized& moved) override;
   void abandon(std::uint64_t operation) noexcept override;
 
+  // Memory that work on the stream uses.
+  struct Memory {
+    explicit Memory(const api::DeviceServices& services) noexcept
+        : pinned(services, Block::Kind::pinned), there(services, Block::Kind::device) {}
+
+    Block pinned, there;  // announcements: those to be sent, then those received
+    std::deque<Early> early;
+    // Buffers for messages longer than their receives, until the round ends.
+    std::vector<std::unique_ptr<Block>> dropped;
+  };
+
+  // Returns work(), which uses the memory. If work() throws, the memory is freed when the stream has done
+  // what it has got.
+  template <class Work>
+  auto with_memory(const Work& work);
+
   Announcement* announcements(std::byte* at) const noexcept { return reinterpret_cast<Announcement*>(at); }
   std::size_t announced_bytes() const noexcept {
     return sizeof(Announcement) * static_cast<std::size_t>(size_);
   }
   std::vector<Message*> announce(bool complete);
+  bool exchange_now(bool complete);
+  std::vector<std::byte> allgather_now(ConstBytes bytes);
   void swap_announcements();
   void move(std::span<Message* const> sends);
   std::byte* target(int from, const Offer& offer, std::vector<Message*>& received);
@@ -117,10 +135,7 @@ class NcclTransport final : public Transport {
   bool used_ = false, awaited_ = false;
   std::uint64_t last_ = 0;             // number of the last message
   std::deque<Message> sends_, recvs_;  // not finished, or finished but not yet polled
-  std::deque<Early> early_;
-  // Buffers for messages longer than their receives, until the round ends.
-  std::vector<std::unique_ptr<Block>> dropped_;
-  Block pinned_, there_;  // announcements: those to be sent, then those received
+  std::shared_ptr<Memory> memory_;
 };
 
 }  // namespace taut::nccl

@@ -3,8 +3,10 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <set>
 #include <vector>
 
+#include "nccl/dropin/counts.hpp"
 #include "nccl/dropin/exit_report.hpp"
 #include "policy/text/options.hpp"
 
@@ -15,6 +17,7 @@ namespace {
 struct Communicators {
   std::mutex mutex;
   std::map<ncclComm*, std::shared_ptr<OrderedCalls>> all;
+  std::set<ncclComm*> nonblocking;  // NCCL serves their calls
 };
 Communicators& communicators() {
   static auto* const one = new Communicators;
@@ -23,6 +26,7 @@ Communicators& communicators() {
 
 std::shared_ptr<OrderedCalls> forget(ncclComm* comm) {
   const std::lock_guard lock(communicators().mutex);
+  communicators().nonblocking.erase(comm);
   const auto found = communicators().all.find(comm);
   if (found == communicators().all.end()) return nullptr;
   std::shared_ptr<OrderedCalls> calls = std::move(found->second);
@@ -39,8 +43,7 @@ std::vector<std::unique_ptr<CommReport>> last_reports() {
   return all;
 }
 
-// Returns true if Taut may serve calls of a communicator with several ranks. A communicator that NCCL creates
-// in the background is not served.
+// Returns true if Taut may serve calls of a communicator with several ranks.
 bool may_serve(ncclComm* comm) {
   int state = success, rank = 0, ranks = 1;
   const Library& nccl = library();
@@ -72,6 +75,23 @@ int take(std::span<ncclComm* const> created, const std::optional<std::string>& p
   for (const auto& calls : taken)  // all threads run, so that ranks of one process can agree
     if (!calls->begun()) result = internal_error;
   return result;
+}
+
+void leave_nonblocking(ncclComm* comm, int rank) {
+  report_at_exit(last_reports);
+  count_nonblocking();
+  const bool rules = !options().rules.empty() || !options().config.empty();
+  if (rules && rank == 0)
+    std::fprintf(stderr,
+                 "taut: NCCL serves all calls of a communicator, which was created with blocking = 0 "
+                 "(PyTorch: set TORCH_NCCL_USE_COMM_NONBLOCKING=0)\n");
+  const std::lock_guard lock(communicators().mutex);
+  if (comm != nullptr) communicators().nonblocking.insert(comm);
+}
+
+bool is_nonblocking(ncclComm* comm) {
+  const std::lock_guard lock(communicators().mutex);
+  return communicators().nonblocking.contains(comm);
 }
 
 void release(ncclComm* comm) {

@@ -18,6 +18,13 @@ std::shared_ptr<OrderedCalls> find_calls(ncclComm* comm);
 // `policy`: in place of rules.
 int take(std::span<ncclComm* const> created, const std::optional<std::string>& policy = {});
 
+// Notes a communicator that the program creates with blocking = 0: NCCL serves all its calls, and those of
+// parts of it. `rank`: of this process; -1: not known.
+void leave_nonblocking(ncclComm* comm, int rank);
+
+// Returns true if the communicator was noted so.
+bool is_nonblocking(ncclComm* comm);
+
 // Completes the calls of a communicator that the program is about to destroy, and removes it from the list.
 void release(ncclComm* comm);
 

@@ -17,7 +17,12 @@ struct Count {
 };
 Count counts[std::size(names)][2];
 
+std::atomic<std::uint64_t> nonblocking{0};
+
 }  // namespace
+
+void count_nonblocking() noexcept { nonblocking.fetch_add(1, std::memory_order_relaxed); }
+std::uint64_t counted_nonblocking() noexcept { return nonblocking; }
 
 void count(Function function, Service service, std::size_t bytes) noexcept {
   if (function == Function::destroy_operator) return;

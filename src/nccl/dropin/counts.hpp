@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "comm/report.hpp"
@@ -28,6 +29,10 @@ enum class Service { served, left };  // compressed by Taut, or left to NCCL
 
 // Counts a call. `bytes`: of the whole message.
 void count(Function function, Service service, std::size_t bytes) noexcept;
+
+// Counts a communicator that the program creates with blocking = 0.
+void count_nonblocking() noexcept;
+std::uint64_t counted_nonblocking() noexcept;
 
 // Returns the counts of all functions that were called.
 std::vector<NcclCalls> counted();

@@ -37,12 +37,37 @@ void finish(ncclComm* comm) {
   if (const auto calls = find_calls(comm)) calls->finish();
 }
 
-// Creates a communicator by create(), and starts to serve its calls.
+// Beginning of ncclConfig_t, which later versions of NCCL only extend.
+struct Config {
+  std::size_t size;
+  unsigned magic, version;
+  int blocking;
+};
+
+// Returns true if a configuration of NCCL asks for a communicator that calls leave in progress.
+bool asks_nonblocking(const void* config) noexcept {
+  constexpr unsigned magic = 0xcafebeef;
+  const auto* const known = static_cast<const Config*>(config);
+  return known != nullptr && known->magic == magic && known->blocking == 0;
+}
+
+// Returns the rank that says why a part of a communicator is left to NCCL; -1 if that was said before.
+int rank_to_say(ncclComm* whole) {
+  int rank = -1;
+  if (!is_nonblocking(whole)) library().CommUserRank(whole, &rank);
+  return rank;
+}
+
+// Creates a communicator by create(), and starts to serve its calls unless it is nonblocking. That has to be
+// decided alike on all ranks, so that NCCL's result alone does not decide it.
 template <class Create>
-int creating(ncclComm** comm, const Create& create) noexcept {
+int creating(ncclComm** comm, bool nonblocking, int rank, const Create& create) noexcept {
   return guarded([&] {
     const int result = create();
-    return result == success ? created(comm, 1) : result;
+    if (result != success && result != in_progress) return result;
+    if (!nonblocking && result == success) return created(comm, 1);
+    leave_nonblocking(*comm, rank);
+    return result;
   });
 }
 
@@ -118,13 +143,13 @@ int taut_dropin_ncclGroupEnd() { return guarded(end_group); }
 // ---- Communicators
 
 int taut_dropin_ncclCommInitRank(ncclComm** comm, int ranks, taut_nccl_id id, int rank) {
-  return creating(comm, [&] {
+  return creating(comm, false, rank, [&] {
     return own<decltype(&taut_dropin_ncclCommInitRank)>("ncclCommInitRank")(comm, ranks, id, rank);
   });
 }
 
 int taut_dropin_ncclCommInitRankConfig(ncclComm** comm, int ranks, taut_nccl_id id, int rank, void* config) {
-  return creating(comm, [&] {
+  return creating(comm, asks_nonblocking(config), rank, [&] {
     return own<decltype(&taut_dropin_ncclCommInitRankConfig)>("ncclCommInitRankConfig")(comm, ranks, id, rank,
                                                                                         config);
   });
@@ -132,7 +157,7 @@ int taut_dropin_ncclCommInitRankConfig(ncclComm** comm, int ranks, taut_nccl_id 
 
 int taut_dropin_ncclCommInitRankScalable(ncclComm** comm, int ranks, int rank, int ids, taut_nccl_id* id,
                                          void* config) {
-  return creating(comm, [&] {
+  return creating(comm, asks_nonblocking(config), rank, [&] {
     return own<decltype(&taut_dropin_ncclCommInitRankScalable)>("ncclCommInitRankScalable")(comm, ranks, rank,
                                                                                             ids, id, config);
   });
@@ -146,9 +171,12 @@ int taut_dropin_ncclCommInitAll(ncclComm** comms, int n, const int* devices) {
 }
 
 int taut_dropin_ncclCommSplit(ncclComm* comm, int color, int key, ncclComm** part, void* config) {
-  return creating(part, [&] {
-    finish(comm);
-    return own<decltype(&taut_dropin_ncclCommSplit)>("ncclCommSplit")(comm, color, key, part, config);
+  return guarded([&] {
+    const bool nonblocking = asks_nonblocking(config) || is_nonblocking(comm);
+    return creating(part, nonblocking, rank_to_say(comm), [&] {
+      finish(comm);
+      return own<decltype(&taut_dropin_ncclCommSplit)>("ncclCommSplit")(comm, color, key, part, config);
+    });
   });
 }
 

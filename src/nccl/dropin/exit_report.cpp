@@ -32,7 +32,7 @@ Kept& kept() {
 void write_report(const std::string& pattern, std::span<const CommReport* const> communicators) {
   const ProcessRank& process = kept().process;
   const std::string name = file_name(pattern + ".nccl", process);
-  const std::string text = report_json(communicators, process, {}, counted());
+  const std::string text = report_json(communicators, process, {}, counted(), counted_nonblocking());
   const auto write = [&](std::FILE* file) {
     return std::fwrite(text.data(), 1, text.size(), file) == text.size();
   };

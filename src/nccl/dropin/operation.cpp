@@ -57,7 +57,7 @@ std::size_t Operation::bytes(int ranks) const noexcept {
 int run_by_nccl(const Operation& operation, int ranks) {
   const int result = std::visit([&](const auto& call) { return run(call, ranks); }, operation.arguments);
   const bool coded = operation.message() != nullptr && operation.message()->coded != nullptr;
-  if (result == success)
+  if (result == success || result == in_progress)
     count(operation.function, coded ? Service::served : Service::left, operation.bytes(ranks));
   return result;
 }

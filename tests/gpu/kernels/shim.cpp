@@ -30,6 +30,8 @@ std::size_t skipped_bytes(const Fiber& f) { return f.thread % 128 * std::size_t{
 Fiber* running = nullptr;
 const Gpu::Body* body = nullptr;
 
+void fiber_main();
+
 #if defined(__x86_64__)
 
 // Saves the registers that a call preserves (System V ABI) and continues on another stack. This is some 20
@@ -59,17 +61,7 @@ taut_shim_switch:
 
 void* scheduler = nullptr;
 
-void yield() {
-  Fiber& f = *running;
-  taut_shim_switch(&f.stack_pointer, scheduler);
-}
-
-void fiber_main() {
-  (*body)(Thread(*running), running->block->shared);
-  running->state = Fiber::State::ended;
-  yield();
-  fail("a fiber that had ended was run again");
-}
+void switch_stacks(void*& save, void* load) { taut_shim_switch(&save, load); }
 
 void prepare(Fiber& f) {
   auto top =
@@ -81,21 +73,13 @@ void prepare(Fiber& f) {
   f.stack_pointer = stack;
 }
 
-void resume(Fiber& f) {
-  running = &f;
-  taut_shim_switch(&scheduler, f.stack_pointer);
-}
-
 #else
 
-ucontext_t scheduler;
+ucontext_t scheduler_context;
+void* scheduler = &scheduler_context;
 
-void yield() { swapcontext(static_cast<ucontext_t*>(running->stack_pointer), &scheduler); }
-
-void fiber_main() {
-  (*body)(Thread(*running), running->block->shared);
-  running->state = Fiber::State::ended;
-  yield();
+void switch_stacks(void*& save, void* load) {
+  swapcontext(static_cast<ucontext_t*>(save), static_cast<ucontext_t*>(load));
 }
 
 void prepare(Fiber& f) {
@@ -108,12 +92,46 @@ void prepare(Fiber& f) {
   f.stack_pointer = context;
 }
 
-void resume(Fiber& f) {
-  running = &f;
-  swapcontext(&scheduler, static_cast<ucontext_t*>(f.stack_pointer));
+#endif
+
+Warp& warp_of(const Fiber& f) { return f.block->warps[f.thread / lanes]; }
+
+bool can_go_on(const Fiber& f) {
+  switch (f.state) {
+    case Fiber::State::ready: return true;
+    case Fiber::State::in_warp: return warp_of(f).round != f.round;
+    case Fiber::State::in_block: return f.block->round != f.round;
+    default: return false;
+  }
 }
 
-#endif
+// Makes a fiber the one that runs next. Returns its stack.
+void* stack_to_run(Fiber& f) {
+  f.state = Fiber::State::ready;
+  running = &f;
+  return f.stack_pointer;
+}
+
+// Lets the next lane of the warp run that can go on; the scheduler, if there is none. Fibers switch to one
+// another because that takes half the switches. All lanes of a warp usually wait at one place, so that the
+// processor predicts where a switch returns to.
+void yield(Fiber& f) {
+  Fiber* next = f.next;
+  while (next != &f && !can_go_on(*next)) next = next->next;
+  __builtin_prefetch(next->next->stack_pointer);
+  switch_stacks(f.stack_pointer, next != &f ? stack_to_run(*next) : scheduler);
+}
+
+void resume(Fiber& f) { switch_stacks(scheduler, stack_to_run(f)); }
+
+void fiber_main() {
+  Fiber& f = *running;
+  (*body)(Thread(f), f.block->shared);
+  f.state = Fiber::State::ended;
+  ++warp_of(f).ended;
+  yield(f);
+  fail("a fiber that had ended was run again");
+}
 
 // Removes AddressSanitizer's guards from the frames of a fiber that ended without leaving its last functions.
 // The frames begin at the stack pointer of the fiber's last switch.
@@ -125,57 +143,72 @@ void forget_frames([[maybe_unused]] Fiber& f) {
 #endif
 }
 
-bool can_go_on(const Fiber& f) {
-  const Block& b = *f.block;
-  switch (f.state) {
-    case Fiber::State::in_warp: return b.warps[f.thread / lanes].round != f.round;
-    case Fiber::State::in_block: return b.round != f.round;
-    case Fiber::State::ended: return false;
-    default: return true;
+// Adds the value of a lane to the combination of all lanes, which is 0 at first.
+void combine(Operation operation, std::uint64_t& all, unsigned lane, std::uint64_t v) {
+  switch (operation) {
+    case Operation::ballot: all |= v << lane; break;
+    case Operation::greatest: all = std::max(all, v); break;
+    case Operation::either: all |= v; break;
+    case Operation::sum: all += v; break;
+    default: break;
   }
 }
 
 }  // namespace
 
-const std::uint64_t* Thread::exchange(int operation, std::uint64_t v) const {
-  Warp& w = fiber_->block->warps[thread() / lanes];
-  if (w.arrived == 0) w.operation = operation;
-  if (w.operation != operation) fail("lanes of a warp do different things together");
+const Exchange& Thread::exchange(Operation operation, std::uint64_t v) const {
+  Warp& w = warp_of(*fiber_);
   const std::uint64_t round = w.round;
-  w.slots[round % 2][thread() % lanes] = v;
+  Exchange& values = w.exchanges[round % 2];
+  if (w.arrived == 0) {
+    w.operation = operation;
+    values.of_all = 0;
+  }
+  if (w.operation != operation) fail("lanes of a warp do different things together");
+  const unsigned lane = thread() % lanes;
+  values.of_lane[lane] = v;
+  combine(operation, values.of_all, lane, v);
   if (++w.arrived == lanes) {
+    if (operation == Operation::sum_up)
+      std::partial_sum(values.of_lane, values.of_lane + lanes, values.of_lane);
     w.arrived = 0;
     ++w.round;
   } else {
     fiber_->round = round;
     fiber_->state = Fiber::State::in_warp;
-    yield();
+    yield(*fiber_);
   }
-  return w.slots[round % 2];
+  return values;
 }
 
 bool Thread::barrier_any(bool b) const {
   Block& block = *fiber_->block;
   const std::uint64_t round = block.round;
   block.any[round % 2] = (block.arrived > 0 && block.any[round % 2]) || b;
-  if (++block.arrived == block.warps.size() * lanes) {
+  if (++block.arrived == block.threads) {
     block.arrived = 0;
     ++block.round;
   } else {
     fiber_->round = round;
     fiber_->state = Fiber::State::in_block;
-    yield();
+    yield(*fiber_);
   }
   return block.any[round % 2];
 }
 
 void Thread::pause() const {
   fiber_->state = Fiber::State::pausing;
-  yield();
+  ++warp_of(*fiber_).pausing;
+  yield(*fiber_);
+}
+
+bool Gpu::Resident::ended() const {
+  return std::ranges::all_of(block.warps, [](const Warp& w) { return w.ended == lanes; });
 }
 
 void Gpu::start(Resident& r, unsigned index, unsigned threads, std::size_t shared_bytes) {
   r.block.index = index;
+  r.block.threads = threads;
   r.block.warps.assign(threads / lanes, {});
   r.block.arrived = 0;
   r.block.round = 0;
@@ -200,26 +233,24 @@ void Gpu::start(Resident& r, unsigned index, unsigned threads, std::size_t share
     forget_frames(f);
     prepare(f);
   }
-  r.ended = 0;
+  for (std::size_t i = 0; i < threads; ++i)
+    r.fibers[r.order[i]].next = &r.fibers[r.order[i % lanes == lanes - 1 ? i + 1 - lanes : i + 1]];
 }
 
-// Runs one warp until all its threads wait for other warps or blocks. Returns true if any thread ran.
+// Runs one warp until all its lanes pause, or wait for other warps. Returns true if any lane ran.
 bool Gpu::advance_warp(Resident& r, std::size_t first) {
-  bool any = false;
-  for (bool more = true, pausing = false; more && !pausing;) {
-    more = false;
-    for (std::size_t i = first; i < first + lanes; ++i) {
-      Fiber& f = r.fibers[r.order[i]];
-      if (!can_go_on(f)) continue;
-      f.state = Fiber::State::ready;
-      resume(f);
-      more = any = true;
-      r.ended += f.state == Fiber::State::ended;
-      pausing |= f.state == Fiber::State::pausing;
-    }
-    pauses_ += pausing;
-  }
-  return any;
+  Warp& warp = r.block.warps[r.order[first] / lanes];
+  if (warp.ended == lanes) return false;
+  const auto all = std::span(r.order).subspan(first, lanes);
+  for (const unsigned t : all)
+    if (warp.pausing > 0 && r.fibers[t].state == Fiber::State::pausing)
+      r.fibers[t].state = Fiber::State::ready;
+  warp.pausing = 0;
+  const auto found = std::ranges::find_if(all, [&](unsigned t) { return can_go_on(r.fibers[t]); });
+  if (found == all.end()) return false;
+  resume(r.fibers[*found]);
+  pauses_ += warp.pausing > 0;
+  return true;
 }
 
 bool Gpu::advance(Resident& r) {
@@ -253,7 +284,7 @@ void Gpu::launch(unsigned blocks, unsigned threads, std::size_t shared_bytes, co
       if (i < some || !any) any |= advance(*residents[i]);
     if (!any) fail("threads wait for ever: not all of a warp or block came");
     for (auto& r : residents) {
-      if (r->ended < threads) continue;
+      if (!r->ended()) continue;
       if (next < order.size()) {
         start(*r, order[next++], threads, shared_bytes);
       } else {

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -20,15 +19,27 @@ namespace taut::shim {
 
 inline constexpr unsigned lanes = 32;
 
+// Operations that the lanes of a warp perform together.
+enum class Operation { sync, ballot, shuffle, shuffle_up, greatest, either, sum, sum_up };
+
+// Values of one operation: those of the lanes, or up to each lane (sum_up), and their combination.
+struct Exchange {
+  std::uint64_t of_lane[lanes];
+  std::uint64_t of_all;
+};
+
 struct Warp {
-  std::uint64_t slots[2][lanes];
-  int operation = 0;
-  unsigned arrived = 0;
+  Exchange exchanges[2];  // of the last two rounds
+  Operation operation = Operation::sync;
+  unsigned arrived = 0;  // lanes in the present round
+  unsigned pausing = 0;  // lanes
+  unsigned ended = 0;    // lanes
   std::uint64_t round = 0;
 };
 
 struct Block {
   unsigned index = 0;
+  unsigned threads = 0;
   std::vector<Warp> warps;
   unsigned arrived = 0;
   bool any[2] = {};
@@ -40,6 +51,7 @@ struct Fiber {
   void* stack_pointer = nullptr;
   std::unique_ptr<std::byte[]> stack;
   Block* block = nullptr;
+  Fiber* next = nullptr;  // lane that runs after this one, where both can go on
   unsigned thread = 0;
   enum class State { ready, in_warp, in_block, pausing, ended } state = State::ended;
   std::uint64_t round = 0;  // number of the warp's or block's operation that the thread waits for
@@ -54,39 +66,32 @@ class Thread {
   unsigned block() const { return fiber_->block->index; }
 
   std::uint32_t ballot(bool b) const {
-    const std::uint64_t* all = exchange(1, b);
-    std::uint32_t bits = 0;
-    for (unsigned i = 0; i < lanes; ++i) bits |= static_cast<std::uint32_t>(all[i]) << i;
-    return bits;
+    return static_cast<std::uint32_t>(exchange(Operation::ballot, b).of_all);
   }
   template <class V>
   V shuffle(V v, unsigned lane) const {
-    return from_slot<V>(exchange(2, to_slot(v))[lane % lanes]);
+    return from_slot<V>(exchange(Operation::shuffle, to_slot(v)).of_lane[lane % lanes]);
   }
   template <class V>
   V shuffle_up(V v, unsigned by) const {
     const unsigned lane = thread() % lanes;
-    return from_slot<V>(exchange(3, to_slot(v))[lane < by ? lane : lane - by]);
+    return from_slot<V>(exchange(Operation::shuffle_up, to_slot(v)).of_lane[lane < by ? lane : lane - by]);
   }
   std::uint32_t greatest(std::uint32_t v) const {
-    const std::uint64_t* all = exchange(4, v);
-    std::uint64_t most = 0;
-    for (unsigned i = 0; i < lanes; ++i) most = all[i] > most ? all[i] : most;
-    return static_cast<std::uint32_t>(most);
+    return static_cast<std::uint32_t>(exchange(Operation::greatest, v).of_all);
   }
   std::uint32_t either(std::uint32_t v) const {
-    const std::uint64_t* all = exchange(8, v);
-    return static_cast<std::uint32_t>(std::reduce(all, all + lanes, std::uint64_t{0}, std::bit_or<>()));
+    return static_cast<std::uint32_t>(exchange(Operation::either, v).of_all);
   }
   template <class V>
   V sum(V v) const {
-    return static_cast<V>(sum_of(exchange(5, v), lanes));
+    return static_cast<V>(exchange(Operation::sum, v).of_all);
   }
   template <class V>
   V sum_up(V v) const {
-    return static_cast<V>(sum_of(exchange(7, v), thread() % lanes + 1));
+    return static_cast<V>(exchange(Operation::sum_up, v).of_lane[thread() % lanes]);
   }
-  void sync_warp() const { exchange(6, 0); }
+  void sync_warp() const { exchange(Operation::sync, 0); }
   void barrier() const { barrier_any(false); }
   bool barrier_any(bool b) const;
 
@@ -131,9 +136,6 @@ class Thread {
   }
 
  private:
-  static std::uint64_t sum_of(const std::uint64_t* all, unsigned count) {
-    return std::accumulate(all, all + count, std::uint64_t{0});
-  }
   template <class V>
   static std::uint64_t to_slot(V v) {
     static_assert(sizeof v <= 8);
@@ -147,8 +149,8 @@ class Thread {
     std::memcpy(&v, &slot, sizeof v);
     return v;
   }
-  // Returns the values of all lanes, once all lanes have called.
-  const std::uint64_t* exchange(int operation, std::uint64_t v) const;
+  // Returns the values of all lanes, once all lanes have called. They stay until the next call but one.
+  const Exchange& exchange(Operation operation, std::uint64_t v) const;
 
   Fiber* fiber_;
 };
@@ -172,7 +174,8 @@ class Gpu {
     std::vector<Fiber> fibers;
     std::vector<unsigned> order;  // warps and lanes, permuted
     std::vector<std::byte> memory;
-    unsigned ended = 0;
+
+    bool ended() const;
   };
   void start(Resident& r, unsigned index, unsigned threads, std::size_t shared_bytes);
   bool advance(Resident& r);  // false: no thread could continue

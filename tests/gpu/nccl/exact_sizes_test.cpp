@@ -153,6 +153,28 @@ TEST(NcclErrors, DifferentPoliciesAreRefused) {
   });
 }
 
+// A failed agreement leaves copies on its stream: to the GPU where NCCL refuses the call, and from the GPU
+// where a rank is missing. They run later than the call that failed.
+TEST(NcclErrors, AFailedAgreementFreesItsMemoryAfterItsCopies) {
+  EXPECT_EQ(TAUT_Cuda_release(), 0);
+  const unsigned long before = stand_in_memories();
+  for (unsigned seed = 1; seed <= 10; ++seed)
+    for (const bool refused : {true, false}) {
+      stand_in_set_seed(seed);
+      fake_nccl::set_patience(0.01);
+      NcclThreads ranks(2);
+      if (refused) fake_nccl::fail_at(1);
+      EXPECT_EQ(TAUT_Nccl_comm_set_policy(ranks[0].comm, "abs:1e-3"), 80);
+      fake_nccl::fail_at(0);
+      stand_in_finish();
+      EXPECT_EQ(fake_nccl::take_report().empty(), refused);
+    }
+  fake_nccl::set_patience(20);
+  EXPECT_EQ(TAUT_Cuda_release(), 0);
+  stand_in_finish();
+  EXPECT_LE(stand_in_memories(), before);
+}
+
 TEST(NcclErrors, DifferentCallsAreRefusedOnAllRanks) {
   NcclRanks ranks(3, "abs:1e-3,codec=planes,when=always,min_bytes=1");
   ranks.run([&](NcclRank& me) {

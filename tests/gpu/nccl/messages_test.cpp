@@ -42,6 +42,25 @@ TEST(NcclMessages, AloneAndPlain) {
   }
 }
 
+// A group in which NCCL refuses a call leaves work on its stream, which runs later.
+TEST(NcclMessages, AFailureFreesTheMemoryOfTheGroupAfterItsWork) {
+  fake_nccl::set_patience(0.05);
+  for (unsigned long call = 1; call <= 4; ++call) {
+    NcclRanks ranks(2, "abs:1e-3,codec=planes,min_bytes=1");
+    fake_nccl::fail_at(call);
+    ranks.run([&](NcclRank& me) {
+      const OnGpu<float> x(std::vector<float>(n, 1));
+      const int code = me.rank == 0 ? TAUT_Nccl_Send(x.data(), n, ncclFloat32, 1, me.comm, me.stream)
+                                    : TAUT_Nccl_Recv(x.data(), n, ncclFloat32, 0, me.comm, me.stream);
+      EXPECT_EQ(code, 80);
+      stand_in_finish();
+    });
+    fake_nccl::fail_at(0);
+    fake_nccl::take_report();
+  }
+  fake_nccl::set_patience(20);
+}
+
 // Without a policy, messages are NCCL's own: also with a partner that calls NCCL itself.
 TEST(NcclMessages, WithoutAPolicyAreThoseOfNccl) {
   NcclThreads ranks(2);

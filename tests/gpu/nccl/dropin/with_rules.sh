@@ -9,6 +9,7 @@ rules="* f32 >=4KiB : abs=1e-3 codec=planes when=always${messages:+; $messages}"
 TAUT_RULES=$rules TAUT_REPORT=$folder/report.json TAUT_SUMMARY=1 LD_PRELOAD=$preload "$program" --gtest_brief=1 2> "$folder/stderr" ||
   { cat "$folder/stderr"; exit 1; }
 grep -q "taut: ncclAllReduce: [1-9]" "$folder/stderr"
+grep -q "taut: NCCL serves all calls of a communicator, which was created with blocking = 0" "$folder/stderr"
 python3 - "$folder"/report.json.nccl.* "$messages" <<'CHECK'
 import json
 import sys
@@ -24,5 +25,6 @@ assert calls["ncclSend"] == calls["ncclRecv"] == messages
 assert calls["ncclAllReduce"]["left_calls"] > 0
 collective = [one["served_calls"] for name, one in calls.items() if name not in ("ncclSend", "ncclRecv")]
 assert sum(one["compressed_calls"] for one in report["communicators"]) == sum(collective)
+assert report["nccl_nonblocking_communicators"] == 3 + 3 + 2 + 2  # of the ranks of nonblocking_test.cpp
 assert report["finished"] and report["ranks"] == 4
 CHECK

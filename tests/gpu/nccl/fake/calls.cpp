@@ -63,6 +63,7 @@ ncclResult_t enqueue(ncclComm_t comm, cudaStream_t stream, const KernelRef& kern
 // Enqueues one kernel for each communicator of the group.
 ncclResult_t end_group() {
   std::vector<Waiting> all = std::exchange(group, {});
+  ncclResult_t result = ncclSuccess;
   while (!all.empty()) {
     const Waiting first = all.front();
     const auto kernel = std::make_shared<Kernel>(Kernel{first.comm->clique, first.comm->rank});
@@ -74,10 +75,12 @@ ncclResult_t end_group() {
     }
     kernel->open = kernel->parts.size();
     std::erase_if(all, [&](const Waiting& one) { return one.comm == first.comm; });
-    if (const ncclResult_t result = enqueue(first.comm, first.stream, kernel); result != ncclSuccess)
-      return result;
+    if (const ncclResult_t failed = enqueue(first.comm, first.stream, kernel); failed != ncclSuccess)
+      return failed;
+    const std::lock_guard lock(shared().mutex);
+    if (made(first.comm) != ncclSuccess) result = ncclInProgress;
   }
-  return ncclSuccess;
+  return result;
 }
 
 // Returns true if this call has to fail.
@@ -123,6 +126,11 @@ ncclResult_t put(ncclComm_t comm, cudaStream_t stream, const Part& part, const S
   {
     const std::lock_guard lock(shared().mutex);
     if (comm->clique->error != ncclSuccess) return comm->clique->error;
+    if (in_progress(*comm)) {
+      shared().report +=
+          "rank " + std::to_string(comm->rank) + ": a call before the last one has been made\n";
+      return ncclInvalidArgument;
+    }
   }
   const bool message = part.kind == Kind::send || part.kind == Kind::recv;
   const auto ref = std::make_shared<Part>(part);

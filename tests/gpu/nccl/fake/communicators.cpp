@@ -40,7 +40,20 @@ int rank_in_part(const std::vector<std::pair<int, int>>& answers, int rank) {
 
 constexpr std::pair<int, int> no_answer{-2, 0};
 
+bool is_blocking(const ncclConfig_t* config, bool otherwise) {
+  return config == nullptr || config->blocking == NCCL_CONFIG_UNDEF_INT ? otherwise : config->blocking != 0;
+}
+
 }  // namespace
+
+ncclResult_t made(ncclComm_t comm) {
+  constexpr int some = 3;
+  comm->queries = comm->blocking ? 0 : some;
+  return comm->blocking ? ncclSuccess : ncclInProgress;
+}
+
+bool in_progress(const ncclComm& comm) { return comm.queries > 0 || comm.clique->joined < comm.clique->size; }
+
 }  // namespace taut::fake_nccl
 
 using namespace taut::fake_nccl;
@@ -72,6 +85,11 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
 }
 
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
+  return ncclCommInitRankConfig(comm, ranks, id, rank, nullptr);
+}
+
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank,
+                                    ncclConfig_t* config) {
   if (comm == nullptr || rank < 0 || rank >= ranks) return ncclInvalidArgument;
   const int device = current_device();
   unsigned long number = 0;
@@ -82,14 +100,12 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
   const std::shared_ptr<Clique> clique = meeting;
   if (clique->size != ranks) return ncclInvalidUsage;
   ++clique->joined;
-  if (!meet(lock, *clique, "ncclCommInitRank", [&] { return clique->joined == clique->size; }))
+  const bool blocking = is_blocking(config, true);
+  if (blocking && !meet(lock, *clique, "ncclCommInitRank", [&] { return clique->joined == clique->size; }))
     return ncclRemoteError;
   *comm = new ncclComm{clique, rank, device};
-  return ncclSuccess;
-}
-
-ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, void*) {
-  return ncclCommInitRank(comm, ranks, id, rank);
+  (*comm)->blocking = blocking;
+  return made(*comm);
 }
 
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int devices, const int* list) {
@@ -100,7 +116,7 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int devices, const int* list) {
   return ncclSuccess;
 }
 
-ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* part, void*) {
+ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* part, ncclConfig_t* config) {
   if (comm == nullptr || part == nullptr || color < NCCL_SPLIT_NOCOLOR) return ncclInvalidArgument;
   std::unique_lock lock(shared().mutex);
   const std::shared_ptr<Clique> clique = comm->clique;
@@ -112,11 +128,16 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* part
   if (!meet(lock, *clique, "ncclCommSplit", all)) return ncclRemoteError;
   *part = nullptr;
   if (color == NCCL_SPLIT_NOCOLOR) return ncclSuccess;
-  auto& made = clique->parts_of_splits[{number, color}];
+  auto& clique_of_part = clique->parts_of_splits[{number, color}];
   const auto ranks = std::ranges::count(answers, color, &std::pair<int, int>::first);
-  if (made == nullptr) made = std::make_shared<Clique>(static_cast<int>(ranks));
-  *part = new ncclComm{made, rank_in_part(answers, comm->rank), comm->device};
-  return ncclSuccess;
+  if (clique_of_part == nullptr) {
+    clique_of_part = std::make_shared<Clique>(static_cast<int>(ranks));
+    clique_of_part->joined = clique_of_part->size;
+  }
+  *part = new ncclComm{clique_of_part, rank_in_part(answers, comm->rank), comm->device};
+  (*part)->blocking = is_blocking(config, comm->blocking);
+  made(*part);
+  return made(comm);
 }
 
 ncclResult_t ncclCommFinalize(ncclComm_t comm) { return comm != nullptr ? ncclSuccess : ncclInvalidArgument; }
@@ -144,7 +165,8 @@ ncclResult_t ncclCommAbort(ncclComm_t comm) {
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
   if (comm == nullptr) return ncclInvalidArgument;
   const std::lock_guard lock(shared().mutex);
-  *error = comm->clique->error;
+  *error = comm->clique->error == ncclSuccess && in_progress(*comm) ? ncclInProgress : comm->clique->error;
+  if (comm->queries > 0) --comm->queries;
   return ncclSuccess;
 }
 

@@ -32,6 +32,17 @@ typedef enum {
   ncclRemoteError = 6,
   ncclInProgress = 7
 } ncclResult_t;
+/* Beginning of NCCL's type. */
+typedef struct {
+  size_t size;
+  unsigned magic, version;
+  int blocking;
+} ncclConfig_t;
+enum { NCCL_CONFIG_UNDEF_INT = -2147483647 - 1 };
+static inline ncclConfig_t fake_config(int blocking) {
+  const ncclConfig_t config = {sizeof(ncclConfig_t), 0xcafebeef, 22809, blocking};
+  return config;
+}
 typedef enum { ncclSum = 0, ncclProd = 1, ncclMax = 2, ncclMin = 3, ncclAvg = 4 } ncclRedOp_t;
 typedef enum {
   ncclInt8 = 0,
@@ -51,10 +62,12 @@ ncclResult_t ncclGetVersion(int* version);
 const char* ncclGetErrorString(ncclResult_t result);
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id);
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank);
-/* `config` is ignored: every communicator is a blocking one. */
-ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, void* config);
+/* The member `blocking` of `config` alone matters. A communicator with blocking = 0 is in progress until all
+   ranks have joined, and for some queries after each call. */
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank,
+                                    ncclConfig_t* config);
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int devices, const int* list);
-ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* part, void* config);
+ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* part, ncclConfig_t* config);
 ncclResult_t ncclCommFinalize(ncclComm_t comm);
 ncclResult_t ncclCommDestroy(ncclComm_t comm);
 ncclResult_t ncclCommAbort(ncclComm_t comm);

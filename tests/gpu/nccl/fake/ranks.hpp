@@ -85,6 +85,12 @@ void start(const KernelRef& kernel);
 // Returns true if the kernel is complete. Reports a deadlock if nothing has moved for too long.
 bool is_done(const KernelRef& kernel);
 
+// Returns what a call on the communicator returns once it has been made.
+ncclResult_t made(ncclComm_t comm);
+
+// Returns true if the last call is in progress, so that there must not be another one.
+bool in_progress(const ncclComm& comm);
+
 std::size_t size_of(ncclDataType_t type);
 
 // Computes a collective call once all ranks have started it.
@@ -96,6 +102,8 @@ struct ncclComm {
   std::shared_ptr<taut::fake_nccl::Clique> clique;
   int rank, device;
   std::size_t collectives = 0, splits = 0;
+  bool blocking = true;
+  int queries = 0;                       // for which the last call still is in progress, unless `blocking`
   std::map<int, double> factors = {};    // of operators that the program has created
   taut::fake_nccl::KernelRef last = {};  // the kernel that was enqueued last
 };
