@@ -225,18 +225,18 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
  *               | cpr_p2p                 encodes anew at each hop; for comparison
  *   reduction=  auto (default) | frames     sums of encoded data
  *               | values                    decode, operate, encode
- *   nodes=      auto (default)              tries both settings under when=pays; else off
+ *   nodes=      auto (default)              tries both settings under when=profitable; else off
  *               | on                        divides a message among the ranks of a node, with several ranks
  *                                           on each of several nodes: plain values on a node, frames
  *                                           between nodes
  *               | off
  *   segments=   auto (default) | 1..64      parts of a message that are in flight at a time
  *   min_bytes=  64KiB (default)             smaller messages go straight to plain MPI
- *   when=       auto (default)              always if a codec is named, else pays
- *               | pays                      leaves values that hardly compress, and kinds of calls at which
+ *   when=       auto (default)              always if a codec is named, else profitable
+ *               | profitable                leaves values that hardly compress, and kinds of calls at which
  *                                           plain MPI proves to be faster, to plain MPI. The choice goes by
  *                                           the clock: runs may differ in what is compressed, the ranks of
- *                                           one run never do
+ *                                           one run never do. The old spelling `pays` is accepted
  *               | always
  *
  * Errors: TAUT_ERR_POLICY or _ARGUMENT (the text names option, column and remedy; ranks whose

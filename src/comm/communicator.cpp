@@ -230,12 +230,12 @@ void Communicator::ActiveCall::learn(const AgreementRecord& agreed, Verdict& ver
                                             .candidate = chosen_,
                                             .ratio = agreed.measured_low[chosen_],
                                             .by_cached_candidate = early_.cached_candidate.has_value(),
-                                            .has_to_pay = policy().has_to_pay(),
+                                            .only_if_profitable = policy().only_if_profitable(),
                                             .timing = timing,
                                             .route = plan_.route(),
                                             .others = others,
                                             .on_devices = on_devices});
-  if (policy().has_to_pay() && is_timed(verdict.plain)) verdict.plain_times = early_.plain_times();
+  if (policy().only_if_profitable() && is_timed(verdict.plain)) verdict.plain_times = early_.plain_times();
 }
 
 Task<Verdict> Communicator::ActiveCall::execute() {

@@ -26,7 +26,7 @@ MessagePlan plan_message(const Policy& policy, std::size_t count, DType type, Bo
   const bool copies = plan.candidates[0].codec->rank(bound.kind) == CodecInfo::last_resort;
   if (copies && !named) plan.plain = Fallback::no_gain;
   plan.bound = bound;
-  plan.least_ratio = policy.has_to_pay() ? worthwhile_ratio : 0;
+  plan.least_ratio = policy.only_if_profitable() ? worthwhile_ratio : 0;
   plan.frames = 1 + bytes / most_frame_bytes;
   return plan;
 }

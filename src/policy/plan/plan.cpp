@@ -275,8 +275,8 @@ bool gives_same_bits(const Call& call, const Plan& plan) noexcept {
 std::span<const Route> alternatives(const Policy& policy, const Call& call, const Plan& plan,
                                     std::span<Route> found) noexcept {
   const bool free = policy.algorithm.empty() && gives_same_bits(call, plan);
-  const bool both =
-      policy.by_nodes == Policy::ByNodes::automatic && policy.has_to_pay() && may_go_by_nodes(policy, call);
+  const bool both = policy.by_nodes == Policy::ByNodes::automatic && policy.only_if_profitable() &&
+                    may_go_by_nodes(policy, call);
   std::size_t n = 0;
   for (const bool by_nodes : {false, true}) {
     if (by_nodes != plan.by_nodes && !both) continue;
@@ -348,7 +348,7 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
   plan.bound = choose_bound(policy, call, bound, plan);
   if (!plan.bound.exact() && !(plan.bound.value > 0))
     plan.plain = Fallback::unsupported;  // the share of one coding is 0
-  plan.least_ratio = policy.has_to_pay() ? worthwhile_ratio : 0;
+  plan.least_ratio = policy.only_if_profitable() ? worthwhile_ratio : 0;
   return plan;
 }
 

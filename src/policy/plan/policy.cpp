@@ -43,6 +43,10 @@ void check_reduction(const Policy& policy) {
 
 }  // namespace
 
+std::string_view current_spelling(const Item& item) noexcept {
+  return item.name == "when" && item.value == "pays" ? "profitable" : item.value;
+}
+
 void read_policy_option(const Item& item, Policy& policy) {
   using Reducing = Policy::Reducing;
   using On = Policy::On;
@@ -65,7 +69,8 @@ void read_policy_option(const Item& item, Policy& policy) {
     policy.min_bytes = read_size(item);
   } else if (item.name == "when") {
     policy.when =
-        choose<When>(item, {{"auto", When::automatic}, {"pays", When::pays}, {"always", When::always}});
+        choose<When>({item.name, current_spelling(item), item.column},
+                     {{"auto", When::automatic}, {"profitable", When::profitable}, {"always", When::always}});
   } else {
     item.reject_name(std::string("on, algorithm, reduction, nodes, segments, min_bytes, when, ") +
                      coding_options);
@@ -87,6 +92,8 @@ Policy parse_policy(std::string_view text, const std::string& kernels) {
     const Item item = next_item(text, begin);
     if (!first) {
       read_policy_option(item, policy);
+      const std::size_t from_end = text.size() - (item.column - 1);
+      policy.text.replace(policy.text.size() - from_end, item.value.size(), current_spelling(item));
     } else if (item.name.empty() && item.value == "off") {
       policy.off = true;
     } else {

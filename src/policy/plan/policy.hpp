@@ -11,10 +11,10 @@ struct Policy {
   // Values for which the bound holds: each rank's input; or the result, always or, for sums, with a
   // probability of 95 % (docs/error-model.md).
   enum class On { result, input, likely };
-  enum class When { automatic, pays, always };
+  enum class When { automatic, profitable, always };
   enum class ByNodes { automatic, on, off };
 
-  std::string text;  // as given
+  std::string text;  // as given, with today's spelling of each value
   bool off = true;   // plain MPI; the other members are ignored
   Coding coding;
   On on = On::result;     // values for which the bound holds
@@ -25,15 +25,18 @@ struct Policy {
   std::size_t min_bytes = std::size_t{64} << 10;
   When when = When::automatic;
 
-  // Returns true if calls that do not pay fall back to plain MPI. By default they need not pay if a codec is
-  // named.
-  bool has_to_pay() const noexcept {
-    return when == When::pays || (when == When::automatic && coding.codec == nullptr);
+  // Returns true if plain MPI serves the calls that compression does not make faster. By default, false if a
+  // codec is named.
+  bool only_if_profitable() const noexcept {
+    return when == When::profitable || (when == When::automatic && coding.codec == nullptr);
   }
 };
 
 // Parses a policy string. Throws Error(invalid_policy) naming the option, its column and the remedy.
 Policy parse_policy(std::string_view text, const std::string& kernels = "");
+
+// Returns the value of an option in today's spelling. An old spelling is still accepted: when=pays.
+std::string_view current_spelling(const Item& item) noexcept;
 
 // Parse and check the policy of a rule: one option other than the bound, and the complete policy.
 void read_policy_option(const Item& item, Policy& policy);

@@ -173,7 +173,7 @@ void RuleReader::bound(const RuleEntry& entry) {
 void RuleReader::option(const RuleEntry& entry) {
   const std::string& value = one(entry).text;
   at_place(entry, [&] { read_policy_option({entry.key.text, value}, rule_.policy); });
-  options_ += "," + entry.key.text + "=" + value;
+  options_ += "," + entry.key.text + "=" + std::string(current_spelling({entry.key.text, value}));
 }
 
 constexpr RuleReader::Key RuleReader::keys[] = {

@@ -123,8 +123,8 @@ Fallback Autotuner::update(const Agreed& agreed) noexcept {
     measure_anew();
     return Fallback::none;
   }
-  if (agreed.has_to_pay) codings_.note(agreed.timing.predicted);
-  const Fallback why = agreed.has_to_pay ? compare(agreed.timing) : Fallback::none;
+  if (agreed.only_if_profitable) codings_.note(agreed.timing.predicted);
+  const Fallback why = agreed.only_if_profitable ? compare(agreed.timing) : Fallback::none;
   if (why == Fallback::none && routes_.update(agreed.route, agreed.timing, coded_.calls(), agreed.others))
     coded_ = routes_.tried_calls();
   return why;

@@ -85,7 +85,7 @@ struct Agreed {
   std::size_t candidate = 0;           // the best of the sampled candidates
   float ratio = 0;                     // its ratio
   bool by_cached_candidate = false;    // only the cached candidate was sampled
-  bool has_to_pay = true;              // plain MPI serves the call if that is faster
+  bool only_if_profitable = true;      // plain MPI serves the call if that is faster
   Timing timing = {};                  // times of all ranks
   Route route = {};                    // planned route
   std::span<const Route> others = {};  // routes that would serve the call as well

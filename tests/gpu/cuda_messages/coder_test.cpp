@@ -82,7 +82,7 @@ TEST(MessagesOfGpus, SayWhyTheyArePlain) {
   const Values smooth = make_values(DType::f32, 50000, Pattern::smooth, 1);
   for (const char* const coding :
        {"abs:1e-3,codec=szx", "abs:1e-3,codec=planes,checksum=on", "lossless,codec=raw"})
-    for (const char* const when : {"pays", "always"})
+    for (const char* const when : {"profitable", "always"})
       EXPECT_EQ(why(std::string(coding) + ",when=" + when, smooth), Fallback::device) << coding;
   EXPECT_EQ(why("abs:1e-3", make_values(DType::f32, 50000, Pattern::wild, 1)), Fallback::no_gain);
   EXPECT_EQ(why("abs:1e-3", make_values(DType::f32, 100, Pattern::smooth, 1)), Fallback::small);

@@ -49,9 +49,9 @@ TEST(NcclEnvironment, ByNodes) {
   }
 }
 
-// With when=pays, calls are also left to NCCL to compare the times: results stay within the bound.
+// With when=profitable, calls are also left to NCCL to compare the times: results stay within the bound.
 TEST(NcclEnvironment, CallsThatHaveToPay) {
-  NcclRanks ranks(2, "abs:1e-3,when=pays,min_bytes=1");
+  NcclRanks ranks(2, "abs:1e-3,when=profitable,min_bytes=1");
   ranks.run([&](NcclRank& me) {
     const OnGpu<float> x(std::vector<float>(4000, 1)), sum(4000);
     for (int turn = 0; turn < 12; ++turn) {

@@ -51,7 +51,7 @@ TEST(NcclRateMessages, OtherMessagesAreNccls) {
   EXPECT_EQ(ring(policy, DType::f16, false), 3 * n * 2);
   for (const char* const other :
        {"abs:1e-3,codec=planes,min_bytes=1", "rate:5,codec=zfp,min_bytes=1", "rate:16,codec=zfp",
-        "rate:16,bits=exact,min_bytes=1", "rate:30,min_bytes=1,when=pays"})
+        "rate:16,bits=exact,min_bytes=1", "rate:30,min_bytes=1,when=profitable"})
     EXPECT_EQ(ring(other, DType::f32, false), 3 * n * sizeof(float)) << other;
 }
 

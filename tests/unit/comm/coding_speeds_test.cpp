@@ -48,7 +48,7 @@ class MeasuredCodings : public testing::TestWithParam<Collective> {};
 
 // The ranks measure different times, and still decide alike: otherwise a call would fail, or hang.
 TEST_P(MeasuredCodings, AreTheSameOnAllRanksAndKeepTheBound) {
-  Ranks ranks(P, "abs:1e-3,when=pays");
+  Ranks ranks(P, "abs:1e-3,when=profitable");
   Job job(GetParam(), P, 360'000, DType::f32, Pattern::sparse, 7);
   std::vector<int> records;  // of agreements, by call
   ranks.hub.set_damage([&](const LoopbackHub::Record& record, std::vector<std::byte>&) {

@@ -51,7 +51,7 @@ TEST(Communicator, PlainCallsTouchNothing) {
   }
 }
 
-TEST(Communicator, TheWorstRankDecidesWhetherItPays) {
+TEST(Communicator, TheWorstRankDecidesWhetherItIsProfitable) {
   Ranks ranks(4, "abs:1e-6");
   Job job(Collective::allreduce, 4, 100000, DType::f32, Pattern::sparse, 1);
   for (const Verdict& verdict : ranks.run(Collective::allreduce, job))

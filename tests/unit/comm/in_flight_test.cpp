@@ -220,7 +220,7 @@ TEST(InFlight, RanksDecideAlikeWhateverTheyHaveSeenCompleted) {
 // In loopback the substitutes of plain calls are much faster than compressed calls.
 TEST(InFlight, CallsGoPlainWherePlainMpiIsFaster) {
   constexpr std::size_t n = 100;
-  Mixture mixture(3, "abs:1e-4,when=pays", 7);
+  Mixture mixture(3, "abs:1e-4,when=profitable", 7);
   for (std::uint64_t i = 0; i < n; ++i)
     mixture.add(Collective::allreduce, 100000, DType::f32, Pattern::smooth, 1);
   mixture.run([&](int rank) -> Task<> {

@@ -111,6 +111,23 @@ TEST(Policy, ErrorsNameOptionColumnAndRemedy) {
   EXPECT_NE(complaint("abs:1,algorithm=rings").find("recursive_doubling"), std::string::npos);
 }
 
+TEST(Policy, AnOldSpellingIsReadAndNotShown) {
+  for (const auto* const text : {"abs:1 , when = pays,codec=raw", "abs:1,min_bytes=0,when=pays"}) {
+    const Policy old = parse_policy(text);
+    std::string shown = text;
+    shown.replace(shown.find("pays"), 4, "profitable");
+    EXPECT_EQ(old.when, Policy::When::profitable);
+    EXPECT_EQ(old.text, shown);
+    EXPECT_EQ(parse_policy(shown).text, shown);
+    EXPECT_TRUE(old.only_if_profitable());
+  }
+  EXPECT_EQ(parse_policy("abs:1,when=pays,when=pays,segments=2").text,
+            "abs:1,when=profitable,when=profitable,segments=2");
+  EXPECT_EQ(complaint("abs:1,when=pay"),
+            "policy, column 12: option 'when' cannot be 'pay'; use auto, profitable or always");
+  EXPECT_NE(complaint("abs:1,codec=pays"), "");
+}
+
 TEST(Policy, OptionsThatContradictEachOther) {
   EXPECT_NE(complaint("abs:1,codec=raw,reduction=frames").find("use reduction=values"), std::string::npos);
   EXPECT_NE(complaint("abs:1,algorithm=cpr_p2p,reduction=frames").find("use reduction=values"),

@@ -218,6 +218,15 @@ bound = "off"
   for (const Rule& rule : one.all()) EXPECT_EQ(text_of(line(text_of(rule)).all()[0]), text_of(rule));
 }
 
+TEST(Rules, AnOldSpellingIsReadAndNotShown) {
+  for (const Rules& rules :
+       {line("Bcast : abs=1 when=pays segments=2"),
+        toml("[[rule]]\ncall = \"Bcast\"\nbound = \"abs:1\"\nwhen = \"pays\"\nsegments = 2\n")}) {
+    EXPECT_EQ(rules.all()[0].policy.when, Policy::When::profitable);
+    EXPECT_EQ(rules.all()[0].policy.text, "abs:1,when=profitable,segments=2");
+  }
+}
+
 TEST(Rules, FaultsArePointedAt) {
   EXPECT_EQ(
       rejection([] { line("Allreduce f33 : abs=1e-4"); }),

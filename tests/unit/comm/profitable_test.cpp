@@ -21,7 +21,7 @@ void record_plain(const Verdict& verdict, std::size_t bytes, std::uint64_t nanos
   if (verdict.plain_times != nullptr) verdict.plain_times->note(seconds(nanoseconds), bytes);
 }
 
-class Pays : public testing::Test {
+class Profitable : public testing::Test {
  protected:
   // Makes one call on all ranks and returns its fallback reason. A plain call takes `nanoseconds(rank)`.
   template <class Nanoseconds>
@@ -52,12 +52,12 @@ class Pays : public testing::Test {
   }
 
   static constexpr int P = 3;
-  std::map<Collective, Job> jobs;            // the same values for each call
-  Ranks ranks{P, "abs:1e-5,when=pays", {}};  // the ratio is so low that plain MPI is worth a trial
+  std::map<Collective, Job> jobs;                  // the same values for each call
+  Ranks ranks{P, "abs:1e-5,when=profitable", {}};  // the ratio is so low that plain MPI is worth a trial
 };
 
 // If the ranks disagreed, one of them would try plain MPI while the others wait for it.
-TEST_F(Pays, ACallThatFailedOnOneRankIsExperienceOnAll) {
+TEST_F(Profitable, ACallThatFailedOnOneRankIsExperienceOnAll) {
   int frames = 0;
   ranks.hub.set_damage([&](const LoopbackHub::Record& record, std::vector<std::byte>& message) {
     if (record.bytes > 1000 && record.to == P - 1 && frames++ == 0) message.clear();  // passed on to nobody
@@ -69,7 +69,7 @@ TEST_F(Pays, ACallThatFailedOnOneRankIsExperienceOnAll) {
   for (int i = 0; i < 5; ++i) call(fast, Collective::bcast);
 }
 
-TEST_F(Pays, PlainMpiIsTriedAndKeptWhereItIsFaster) {
+TEST_F(Profitable, PlainMpiIsTriedAndKeptWhereItIsFaster) {
   EXPECT_EQ(call(fast), Fallback::none);
   EXPECT_EQ(call(fast), Fallback::trial);
   const auto courses = calls(300, fast);
@@ -77,7 +77,7 @@ TEST_F(Pays, PlainMpiIsTriedAndKeptWhereItIsFaster) {
   EXPECT_GE(count(courses, Fallback::slower), 285);
 }
 
-TEST_F(Pays, ARestHasNoMessages) {
+TEST_F(Profitable, ARestHasNoMessages) {
   while (call(moderate) != Fallback::slower) {
   }
   while (call(moderate) == Fallback::slower) {
@@ -131,7 +131,7 @@ std::vector<Cost> costs_of_calls(Ranks& ranks, int calls, std::uint64_t nanoseco
 
 // Samples show that a trial of plain MPI is due. Its other calls cost what plain MPI costs. The ranks compare
 // their times before the second call and after the last one.
-TEST_F(Pays, CallsOfATrialGatherNothing) {
+TEST_F(Profitable, CallsOfATrialGatherNothing) {
   const auto costs = costs_of_calls(ranks, 7, fast);
   EXPECT_EQ(costs[0].course, Fallback::none);
   constexpr std::uint64_t agreement = 2;  // messages of one of three ranks
@@ -146,7 +146,7 @@ TEST_F(Pays, CallsOfATrialGatherNothing) {
 
 // Values that gain nothing: all but a few calls are plain calls, without messages and without samples.
 TEST(PaysNot, CallsThatGainNothingCostWhatPlainCallsCost) {
-  for (const char* const policy : {"abs:1e-12", "abs:1e-5,when=pays"}) {
+  for (const char* const policy : {"abs:1e-12", "abs:1e-5,when=profitable"}) {
     Ranks ranks(3, policy, {});
     const auto costs = costs_of_calls(ranks, 60, fast);
     int burdened = 0;
@@ -157,7 +157,7 @@ TEST(PaysNot, CallsThatGainNothingCostWhatPlainCallsCost) {
 }
 
 // Each rank may ask by the short or the full check, and so times different calls.
-TEST_F(Pays, RanksMayAskBrieflyWhetherAKindStillRests) {
+TEST_F(Profitable, RanksMayAskBrieflyWhetherAKindStillRests) {
   Job job(Collective::allreduce, P, 100000, DType::f32, Pattern::noisy, 1);
   int asked_briefly = 0;
   Autotuner* backing_off[P] = {};
@@ -187,24 +187,24 @@ TEST_F(Pays, RanksMayAskBrieflyWhetherAKindStillRests) {
   EXPECT_GE(asked_briefly, 1000);
 }
 
-TEST_F(Pays, FramesAreKeptWhereTheyAreFaster) {
+TEST_F(Profitable, FramesAreKeptWhereTheyAreFaster) {
   const auto courses = calls(100, slow);
   EXPECT_GE(count(courses, Fallback::none), 90);
   EXPECT_EQ(count(courses, Fallback::slower), 0);
 }
 
-TEST_F(Pays, TheRankThatCameLastKnowsHowLongACallOfAllTook) {
+TEST_F(Profitable, TheRankThatCameLastKnowsHowLongACallOfAllTook) {
   const auto courses = calls(50, [](int rank) { return rank == 1 ? fast : slow; });
   EXPECT_GE(count(courses, Fallback::slower), 35);
 }
 
-TEST_F(Pays, OfARootedCallTheSlowestRankCounts) {
+TEST_F(Profitable, OfARootedCallTheSlowestRankCounts) {
   call(fast, Collective::bcast);
   for (int i = 0; i < 50; ++i)
     EXPECT_NE(call([](int rank) { return rank == 1 ? slow : fast; }, Collective::bcast), Fallback::slower);
 }
 
-TEST_F(Pays, WhatASampleRejectsIsLeftAlone) {
+TEST_F(Profitable, WhatASampleRejectsIsLeftAlone) {
   ranks.comms.clear();
   for (int r = 0; r < P; ++r)
     ranks.comms.push_back(std::make_unique<Communicator>(
@@ -215,7 +215,7 @@ TEST_F(Pays, WhatASampleRejectsIsLeftAlone) {
   EXPECT_LE(agreements, 7u);
 }
 
-TEST_F(Pays, AlwaysMeansAlways) {
+TEST_F(Profitable, AlwaysMeansAlways) {
   ranks.comms.clear();
   for (int r = 0; r < P; ++r)
     ranks.comms.push_back(std::make_unique<Communicator>(ranks.hub.transport(r),
@@ -225,7 +225,7 @@ TEST_F(Pays, AlwaysMeansAlways) {
 }
 
 // Every algorithm that is tried is the same on every rank and gives the bits of the first call.
-TEST_F(Pays, OtherAlgorithmsAreTriedAndGiveTheSameBits) {
+TEST_F(Profitable, OtherAlgorithmsAreTriedAndGiveTheSameBits) {
   for (const Collective collective : {Collective::allreduce, Collective::allgather, Collective::bcast}) {
     Ranks four(4, "abs:1e-3,when=always", {});
     Job first(collective, 4, 100000, DType::f32, Pattern::noisy, 1);
@@ -242,7 +242,7 @@ TEST_F(Pays, OtherAlgorithmsAreTriedAndGiveTheSameBits) {
 }
 
 // Overlapping calls do not update the autotuner: the ranks may see them complete in different orders.
-TEST_F(Pays, CallsThatOverlapTeachBlockingCallsNothing) {
+TEST_F(Profitable, CallsThatOverlapTeachBlockingCallsNothing) {
   for (int i = 0; i < 20; ++i) {
     Job job(Collective::allreduce, P, 100000, DType::f32, Pattern::noisy, 1);
     bool compressed[P] = {};

@@ -2,7 +2,7 @@
 """Tests that persistent and nonblocking calls go plain after their trials where plain MPI is faster: in shared
 memory, with the slowest kernels.
 
-pays_test.py LAYERS MPICC MPIEXEC    LAYERS: the folder of libtaut_preload.so
+profitable_test.py LAYERS MPICC MPIEXEC    LAYERS: the folder of libtaut_preload.so
 """
 
 import json
@@ -19,14 +19,14 @@ LAYERS, MPICC, MPIEXEC = Path(sys.argv[1]), *sys.argv[2:4]
 RANKS = 2
 
 
-class Pays(unittest.TestCase):
+class Profitable(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         held = tempfile.TemporaryDirectory()
         cls.addClassCleanup(held.cleanup)
         cls.folder = Path(held.name)
-        cls.program = cls.folder / "pays"
-        subprocess.run([MPICC, "-O1", "-o", cls.program, HERE / "pays.c"], check=True)
+        cls.program = cls.folder / "profitable"
+        subprocess.run([MPICC, "-O1", "-o", cls.program, HERE / "profitable.c"], check=True)
 
     def courses(self, rules):
         """Returns the number of calls by collective and by reason of the fallback, the same on all ranks."""
