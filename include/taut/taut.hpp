@@ -3,115 +3,35 @@
 // An array is any object that std::data and std::size accept: std::vector, std::array, std::span, a view of a
 // field. Its values are floating-point numbers, complex numbers or integers. Sizes are checked before
 // anything is sent. taut.h documents what the calls do and promise; frame.hpp has the calls that need no MPI.
+//
+// Each collective has three forms with the same arguments, as in MPI: blocking (`scan`), nonblocking
+// (`iscan`) and persistent (`scan_init`). The last two return a Request.
 #ifndef TAUT_TAUT_HPP
 #define TAUT_TAUT_HPP
 
-#include <taut/frame.hpp>
+#include <taut/arguments.hpp>
 
 namespace taut {
 inline namespace cxx {
 
-namespace detail {
-inline void check_mpi(int code) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  throw Error(TAUT_Error_status(code), text);
-}
-
-template <class T>
-MPI_Datatype mpi_type() noexcept {
-  switch (type_of<T>()) {
-    case TAUT_FLOAT32: return MPI_FLOAT;
-    case TAUT_FLOAT64: return MPI_DOUBLE;
-    case TAUT_COMPLEX64: return MPI_C_FLOAT_COMPLEX;
-    case TAUT_COMPLEX128: return MPI_C_DOUBLE_COMPLEX;
-    case TAUT_INT8: return MPI_INT8_T;
-    case TAUT_UINT8: return MPI_UINT8_T;
-    case TAUT_INT16: return MPI_INT16_T;
-    case TAUT_UINT16: return MPI_UINT16_T;
-    case TAUT_INT32: return MPI_INT32_T;
-    case TAUT_UINT32: return MPI_UINT32_T;
-    case TAUT_INT64: return MPI_INT64_T;
-    case TAUT_UINT64: return MPI_UINT64_T;
-    default: return MPI_DATATYPE_NULL;  // no C++ type
-  }
-}
-
-// Returns the MPI type of arrays whose values are all of one type.
-template <class Array, class Other = Array>
-MPI_Datatype type_in() noexcept {
-  static_assert(std::is_same_v<Value<Array>, Value<Other>>, "both arrays have values of the same type");
-  return mpi_type<Value<Array>>();
-}
-
-template <class Array>
-MPI_Count count(const Array& values) noexcept {
-  return static_cast<MPI_Count>(std::size(values));
-}
-
-template <class Array>
-void check_size(const Array& values, const char* name, std::size_t needed) {
-  if (std::size(values) == needed) return;
-  throw Error(TAUT_ERR_COUNT, std::string(name) + " holds " + std::to_string(std::size(values)) +
-                                  " values; the call needs " + std::to_string(needed));
-}
-}  // namespace detail
-
-// Blocks of one buffer of a call: for each block a count, a displacement in bytes and a datatype.
-struct TypedBlocks {
-  std::vector<MPI_Count> counts;
-  std::vector<MPI_Aint> displacements;
-  std::vector<MPI_Datatype> types;
-};
-
-namespace detail {
-inline void check_blocks(const TypedBlocks& blocks, std::size_t needed) {
-  for (const std::size_t n : {blocks.counts.size(), blocks.displacements.size(), blocks.types.size()})
-    if (n != needed)
-      throw Error(TAUT_ERR_COUNT, std::to_string(n) + " blocks; the call needs " + std::to_string(needed));
-}
-
-// Number of neighbours in the topology of a communicator.
-struct Degrees {
-  int in = 0, out = 0;
-};
-inline Degrees degrees_of(MPI_Comm comm) {
-  int kind = MPI_UNDEFINED, rank = 0, in = 0, out = 0, weighted = 0;
-  check_mpi(MPI_Topo_test(comm, &kind));
-  if (kind == MPI_UNDEFINED) throw Error(TAUT_ERR_ARGUMENT, "the communicator has no topology");
-  if (kind == MPI_DIST_GRAPH) {
-    check_mpi(MPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted));
-    return {in, out};
-  }
-  MPI_Comm_rank(comm, &rank);
-  check_mpi(kind == MPI_CART ? MPI_Cartdim_get(comm, &out) : MPI_Graph_neighbors_count(comm, rank, &out));
-  if (kind == MPI_CART) out *= 2;
-  return {out, out};
-}
-
-// Returns the size of the blocks of two arrays that hold m and n of them.
-template <class In, class Out>
-MPI_Count block_of(const In& in, int m, const Out& out, int n) {
-  const MPI_Count block = m > 0 ? count(in) / m : n > 0 ? count(out) / n : 0;
-  check_size(in, "in", static_cast<std::size_t>(block * m));
-  check_size(out, "out", static_cast<std::size_t>(block * n));
-  return block;
-}
-}  // namespace detail
-
-// Call in flight. Its arrays must stay alive and unmodified until wait() or test() reports completion.
+// Call in flight, or persistent call. Its arrays must stay alive and unmodified until wait() or test()
+// reports completion, those of a persistent call from each start() on. Blocks (ValueBlocks, TypedBlocks) are
+// copied.
 class Request {
  public:
   Request() = default;
-  Request(Request&& other) noexcept : request_(std::exchange(other.request_, TAUT_REQUEST_NULL)) {}
+  Request(Request&& other) noexcept
+      : request_(std::exchange(other.request_, TAUT_REQUEST_NULL)), arrays_(std::move(other.arrays_)) {}
   Request& operator=(Request&& other) noexcept {
     std::swap(request_, other.request_);
+    arrays_.swap(other.arrays_);
     return *this;
   }
   ~Request() { TAUT_Request_free(&request_); }  // waits
 
+  // Starts a persistent call. All ranks start their calls in the same order. Another request, or one in
+  // flight, is an error that the handler of MPI_COMM_SELF gets; it becomes an exception if that one returns.
+  void start() { detail::check_mpi(TAUT_Start(&request_)); }
   MPI_Status wait() {
     MPI_Status status;
     detail::check_mpi(TAUT_Wait(&request_, &status));
@@ -125,12 +45,14 @@ class Request {
   TAUT_Request* get() noexcept { return &request_; }
 
  private:
+  friend class Communicator;
   TAUT_Request request_ = TAUT_REQUEST_NULL;
+  std::shared_ptr<const void> arrays_;  // of blocks
 };
 
 // Duplicate of a communicator, with a policy of its own; errors on it become exceptions. All ranks create and
 // destroy it together, before MPI_Finalize.
-class Communicator {
+class Communicator : private detail::Caller {
  public:
   Communicator(MPI_Comm comm, const std::string& policy) {
     detail::check_mpi(MPI_Comm_dup(comm, &comm_));
@@ -142,8 +64,7 @@ class Communicator {
       detail::check_mpi(code);
     }
   }
-  Communicator(Communicator&& other) noexcept
-      : comm_(std::exchange(other.comm_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
+  Communicator(Communicator&& other) noexcept : Caller(other) { other.comm_ = MPI_COMM_NULL; }
   Communicator& operator=(Communicator&&) = delete;
   ~Communicator() {
     if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
@@ -176,148 +97,300 @@ class Communicator {
   // `out` is as long as `in`. Without `in` the call works in place.
   template <class In, class Out, class = Value<Out>>
   void allreduce(const In& in, Out&& out, MPI_Op op = MPI_SUM) const {
-    detail::check_size(out, "out", std::size(in));
-    detail::check_mpi(TAUT_Allreduce(std::data(in), std::data(out), detail::count(in),
-                                     detail::type_in<In, Out>(), op, comm_));
-  }
-  template <class Array>
-  void allreduce(Array&& values, MPI_Op op = MPI_SUM) const {
-    detail::check_mpi(TAUT_Allreduce(MPI_IN_PLACE, std::data(values), detail::count(values),
-                                     detail::type_in<Array>(), op, comm_));
+    complete(TAUT_Allreduce, reduction(in, out, op));
   }
   template <class In, class Out, class = Value<Out>>
   [[nodiscard]] Request iallreduce(const In& in, Out&& out, MPI_Op op = MPI_SUM) const {
-    detail::check_size(out, "out", std::size(in));
-    return started([&](TAUT_Request* request) {
-      return TAUT_Iallreduce(std::data(in), std::data(out), detail::count(in), detail::type_in<In, Out>(), op,
-                             comm_, request);
-    });
+    return start(TAUT_Iallreduce, reduction(in, out, op));
+  }
+  template <class In, class Out, class = Value<Out>>
+  [[nodiscard]] Request allreduce_init(const In& in, Out&& out, MPI_Op op = MPI_SUM) const {
+    return prepare(TAUT_Allreduce_init, reduction(in, out, op));
+  }
+  template <class Array>
+  void allreduce(Array&& values, MPI_Op op = MPI_SUM) const {
+    complete(TAUT_Allreduce, in_place(values, op));
   }
   template <class Array>
   [[nodiscard]] Request iallreduce(Array&& values, MPI_Op op = MPI_SUM) const {
-    return started([&](TAUT_Request* request) {
-      return TAUT_Iallreduce(MPI_IN_PLACE, std::data(values), detail::count(values), detail::type_in<Array>(),
-                             op, comm_, request);
-    });
+    return start(TAUT_Iallreduce, in_place(values, op));
+  }
+  template <class Array>
+  [[nodiscard]] Request allreduce_init(Array&& values, MPI_Op op = MPI_SUM) const {
+    return prepare(TAUT_Allreduce_init, in_place(values, op));
   }
 
-  // Computes the reduction over the ranks up to this one.
+  // Computes the reduction over the ranks up to this one. `out` is as long as `in`.
   template <class In, class Out>
   void scan(const In& in, Out&& out, MPI_Op op = MPI_SUM) const {
-    detail::check_size(out, "out", std::size(in));
-    detail::check_mpi(
-        TAUT_Scan(std::data(in), std::data(out), detail::count(in), detail::type_in<In, Out>(), op, comm_));
+    complete(TAUT_Scan, reduction(in, out, op));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request iscan(const In& in, Out&& out, MPI_Op op = MPI_SUM) const {
+    return start(TAUT_Iscan, reduction(in, out, op));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request scan_init(const In& in, Out&& out, MPI_Op op = MPI_SUM) const {
+    return prepare(TAUT_Scan_init, reduction(in, out, op));
   }
 
   // Computes the reduction over the ranks before this one. On rank 0 `out` is not touched.
   template <class In, class Out>
   void exscan(const In& in, Out&& out, MPI_Op op = MPI_SUM) const {
-    detail::check_size(out, "out", std::size(in));
-    detail::check_mpi(
-        TAUT_Exscan(std::data(in), std::data(out), detail::count(in), detail::type_in<In, Out>(), op, comm_));
+    complete(TAUT_Exscan, reduction(in, out, op));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request iexscan(const In& in, Out&& out, MPI_Op op = MPI_SUM) const {
+    return start(TAUT_Iexscan, reduction(in, out, op));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request exscan_init(const In& in, Out&& out, MPI_Op op = MPI_SUM) const {
+    return prepare(TAUT_Exscan_init, reduction(in, out, op));
   }
 
   // Here and in gather, `out` matters at the root alone.
   template <class In, class Out>
   void reduce(const In& in, Out&& out, int root = 0, MPI_Op op = MPI_SUM) const {
-    if (rank_ == root) detail::check_size(out, "out", std::size(in));
-    detail::check_mpi(TAUT_Reduce(std::data(in), std::data(out), detail::count(in),
-                                  detail::type_in<In, Out>(), op, root, comm_));
+    complete(TAUT_Reduce, reduction_at(root, in, out, op));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request ireduce(const In& in, Out&& out, int root = 0, MPI_Op op = MPI_SUM) const {
+    return start(TAUT_Ireduce, reduction_at(root, in, out, op));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request reduce_init(const In& in, Out&& out, int root = 0, MPI_Op op = MPI_SUM) const {
+    return prepare(TAUT_Reduce_init, reduction_at(root, in, out, op));
   }
 
   // `out` holds one block, `in` one block for each rank.
   template <class In, class Out>
   void reduce_scatter(const In& in, Out&& out, MPI_Op op = MPI_SUM) const {
-    detail::check_size(in, "in", std::size(out) * ranks());
-    detail::check_mpi(TAUT_Reduce_scatter_block(std::data(in), std::data(out), detail::count(out),
-                                                detail::type_in<In, Out>(), op, comm_));
+    complete(TAUT_Reduce_scatter_block, reduction_of_blocks(in, out, op));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request ireduce_scatter(const In& in, Out&& out, MPI_Op op = MPI_SUM) const {
+    return start(TAUT_Ireduce_scatter_block, reduction_of_blocks(in, out, op));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request reduce_scatter_init(const In& in, Out&& out, MPI_Op op = MPI_SUM) const {
+    return prepare(TAUT_Reduce_scatter_block_init, reduction_of_blocks(in, out, op));
+  }
+
+  // `in` holds counts[r] values for each rank r, `out` those of this rank.
+  template <class In, class Out>
+  void reduce_scatter(const In& in, Out&& out, const std::vector<MPI_Count>& counts,
+                      MPI_Op op = MPI_SUM) const {
+    complete(TAUT_Reduce_scatter, reduction_of_blocks(in, out, counts, op));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request ireduce_scatter(const In& in, Out&& out, const std::vector<MPI_Count>& counts,
+                                        MPI_Op op = MPI_SUM) const {
+    return start(TAUT_Ireduce_scatter, reduction_of_blocks(in, out, counts, op));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request reduce_scatter_init(const In& in, Out&& out, const std::vector<MPI_Count>& counts,
+                                            MPI_Op op = MPI_SUM) const {
+    return prepare(TAUT_Reduce_scatter_init, reduction_of_blocks(in, out, counts, op));
   }
 
   template <class Array>
   void bcast(Array&& values, int root = 0) const {
-    detail::check_mpi(
-        TAUT_Bcast(std::data(values), detail::count(values), detail::type_in<Array>(), root, comm_));
+    complete(TAUT_Bcast, broadcast(values, root));
   }
   template <class Array>
   [[nodiscard]] Request ibcast(Array&& values, int root = 0) const {
-    return started([&](TAUT_Request* request) {
-      return TAUT_Ibcast(std::data(values), detail::count(values), detail::type_in<Array>(), root, comm_,
-                         request);
-    });
+    return start(TAUT_Ibcast, broadcast(values, root));
+  }
+  template <class Array>
+  [[nodiscard]] Request bcast_init(Array&& values, int root = 0) const {
+    return prepare(TAUT_Bcast_init, broadcast(values, root));
   }
 
   // `in` holds one block, `out` one block for each rank.
   template <class In, class Out>
   void allgather(const In& in, Out&& out) const {
-    detail::check_size(out, "out", std::size(in) * ranks());
-    const MPI_Datatype type = detail::type_in<In, Out>();
-    detail::check_mpi(TAUT_Allgather(std::data(in), detail::count(in), type, std::data(out),
-                                     detail::count(in), type, comm_));
+    complete(TAUT_Allgather, gathered(in, out, ranks()));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request iallgather(const In& in, Out&& out) const {
+    return start(TAUT_Iallgather, gathered(in, out, ranks()));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request allgather_init(const In& in, Out&& out) const {
+    return prepare(TAUT_Allgather_init, gathered(in, out, ranks()));
   }
   template <class In, class Out>
   void gather(const In& in, Out&& out, int root = 0) const {
-    if (rank_ == root) detail::check_size(out, "out", std::size(in) * ranks());
-    const MPI_Datatype type = detail::type_in<In, Out>();
-    detail::check_mpi(TAUT_Gather(std::data(in), detail::count(in), type, std::data(out), detail::count(in),
-                                  type, root, comm_));
+    complete(TAUT_Gather, gathered_at(root, in, out));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request igather(const In& in, Out&& out, int root = 0) const {
+    return start(TAUT_Igather, gathered_at(root, in, out));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request gather_init(const In& in, Out&& out, int root = 0) const {
+    return prepare(TAUT_Gather_init, gathered_at(root, in, out));
   }
 
   // `out` holds one block, `in` one block for each rank; `in` matters at the root alone.
   template <class In, class Out>
   void scatter(const In& in, Out&& out, int root = 0) const {
-    if (rank_ == root) detail::check_size(in, "in", std::size(out) * ranks());
-    const MPI_Datatype type = detail::type_in<In, Out>();
-    detail::check_mpi(TAUT_Scatter(std::data(in), detail::count(out), type, std::data(out),
-                                   detail::count(out), type, root, comm_));
+    complete(TAUT_Scatter, scattered_from(root, in, out));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request iscatter(const In& in, Out&& out, int root = 0) const {
+    return start(TAUT_Iscatter, scattered_from(root, in, out));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request scatter_init(const In& in, Out&& out, int root = 0) const {
+    return prepare(TAUT_Scatter_init, scattered_from(root, in, out));
   }
 
   // `in` and `out` hold one block for each rank.
   template <class In, class Out>
   void alltoall(const In& in, Out&& out) const {
-    detail::check_size(out, "out", std::size(in));
-    const MPI_Count block = detail::count(in) / size_;
-    if (block * size_ != detail::count(in))
-      throw Error(TAUT_ERR_COUNT, "in: its size is no multiple of the number of ranks");
-    const MPI_Datatype type = detail::type_in<In, Out>();
-    detail::check_mpi(TAUT_Alltoall(std::data(in), block, type, std::data(out), block, type, comm_));
+    complete(TAUT_Alltoall, exchanged(in, out));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request ialltoall(const In& in, Out&& out) const {
+    return start(TAUT_Ialltoall, exchanged(in, out));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request alltoall_init(const In& in, Out&& out) const {
+    return prepare(TAUT_Alltoall_init, exchanged(in, out));
   }
 
-  // `sent` and `received` have one block for each rank.
+  // The calls with blocks of any size. `in` of allgatherv and gatherv, and `out` of scatterv, are the block
+  // of this rank. Blocks of gatherv and scatterv matter at the root alone.
+  template <class In, class Out>
+  void allgatherv(const In& in, Out&& out, const ValueBlocks& received) const {
+    complete(TAUT_Allgatherv, gathered(in, out, received));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request iallgatherv(const In& in, Out&& out, const ValueBlocks& received) const {
+    return start(TAUT_Iallgatherv, gathered(in, out, received));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request allgatherv_init(const In& in, Out&& out, const ValueBlocks& received) const {
+    return prepare(TAUT_Allgatherv_init, gathered(in, out, received));
+  }
+  template <class In, class Out>
+  void gatherv(const In& in, Out&& out, const ValueBlocks& received, int root = 0) const {
+    complete(TAUT_Gatherv, gathered_at(root, in, out, received));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request igatherv(const In& in, Out&& out, const ValueBlocks& received, int root = 0) const {
+    return start(TAUT_Igatherv, gathered_at(root, in, out, received));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request gatherv_init(const In& in, Out&& out, const ValueBlocks& received,
+                                     int root = 0) const {
+    return prepare(TAUT_Gatherv_init, gathered_at(root, in, out, received));
+  }
+  template <class In, class Out>
+  void scatterv(const In& in, const ValueBlocks& sent, Out&& out, int root = 0) const {
+    complete(TAUT_Scatterv, scattered_from(root, in, sent, out));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request iscatterv(const In& in, const ValueBlocks& sent, Out&& out, int root = 0) const {
+    return start(TAUT_Iscatterv, scattered_from(root, in, sent, out));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request scatterv_init(const In& in, const ValueBlocks& sent, Out&& out, int root = 0) const {
+    return prepare(TAUT_Scatterv_init, scattered_from(root, in, sent, out));
+  }
+  template <class In, class Out>
+  void alltoallv(const In& in, const ValueBlocks& sent, Out&& out, const ValueBlocks& received) const {
+    complete(TAUT_Alltoallv, exchanged(in, sent, out, received, everyone()));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request ialltoallv(const In& in, const ValueBlocks& sent, Out&& out,
+                                   const ValueBlocks& received) const {
+    return start(TAUT_Ialltoallv, exchanged(in, sent, out, received, everyone()));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request alltoallv_init(const In& in, const ValueBlocks& sent, Out&& out,
+                                       const ValueBlocks& received) const {
+    return prepare(TAUT_Alltoallv_init, exchanged(in, sent, out, received, everyone()));
+  }
   void alltoallw(const void* in, const TypedBlocks& sent, void* out, const TypedBlocks& received) const {
-    detail::check_blocks(sent, ranks());
-    detail::check_blocks(received, ranks());
-    detail::check_mpi(TAUT_Alltoallw(in, sent.counts.data(), sent.displacements.data(), sent.types.data(),
-                                     out, received.counts.data(), received.displacements.data(),
-                                     received.types.data(), comm_));
+    complete(TAUT_Alltoallw, exchanged(in, sent, out, received, everyone()));
+  }
+  [[nodiscard]] Request ialltoallw(const void* in, const TypedBlocks& sent, void* out,
+                                   const TypedBlocks& received) const {
+    return start(TAUT_Ialltoallw, exchanged(in, sent, out, received, everyone()));
+  }
+  [[nodiscard]] Request alltoallw_init(const void* in, const TypedBlocks& sent, void* out,
+                                       const TypedBlocks& received) const {
+    return prepare(TAUT_Alltoallw_init, exchanged(in, sent, out, received, everyone()));
   }
 
-  // `in` holds one block, `out` one block for each neighbour in the communicator's topology.
+  // The calls between neighbours in the communicator's topology. `in` of the first two is one block, which
+  // all neighbours receive; other arrays have one block for each neighbour.
   template <class In, class Out>
   void neighbor_allgather(const In& in, Out&& out) const {
-    detail::block_of(in, 1, out, detail::degrees_of(comm_).in);
-    const MPI_Datatype type = detail::type_in<In, Out>();
-    detail::check_mpi(TAUT_Neighbor_allgather(std::data(in), detail::count(in), type, std::data(out),
-                                              detail::count(in), type, comm_));
+    complete(TAUT_Neighbor_allgather, shared_with_neighbours(in, out));
   }
-
-  // `in` and `out` hold one block for each neighbour in the communicator's topology.
+  template <class In, class Out>
+  [[nodiscard]] Request ineighbor_allgather(const In& in, Out&& out) const {
+    return start(TAUT_Ineighbor_allgather, shared_with_neighbours(in, out));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request neighbor_allgather_init(const In& in, Out&& out) const {
+    return prepare(TAUT_Neighbor_allgather_init, shared_with_neighbours(in, out));
+  }
+  template <class In, class Out>
+  void neighbor_allgatherv(const In& in, Out&& out, const ValueBlocks& received) const {
+    complete(TAUT_Neighbor_allgatherv, shared_with_neighbours(in, out, received));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request ineighbor_allgatherv(const In& in, Out&& out, const ValueBlocks& received) const {
+    return start(TAUT_Ineighbor_allgatherv, shared_with_neighbours(in, out, received));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request neighbor_allgatherv_init(const In& in, Out&& out, const ValueBlocks& received) const {
+    return prepare(TAUT_Neighbor_allgatherv_init, shared_with_neighbours(in, out, received));
+  }
   template <class In, class Out>
   void neighbor_alltoall(const In& in, Out&& out) const {
-    const detail::Degrees neighbours = detail::degrees_of(comm_);
-    const MPI_Count block = detail::block_of(in, neighbours.out, out, neighbours.in);
-    const MPI_Datatype type = detail::type_in<In, Out>();
-    detail::check_mpi(TAUT_Neighbor_alltoall(std::data(in), block, type, std::data(out), block, type, comm_));
+    complete(TAUT_Neighbor_alltoall, exchanged_with_neighbours(in, out));
   }
-
-  // `sent` and `received` have one block for each neighbour.
+  template <class In, class Out>
+  [[nodiscard]] Request ineighbor_alltoall(const In& in, Out&& out) const {
+    return start(TAUT_Ineighbor_alltoall, exchanged_with_neighbours(in, out));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request neighbor_alltoall_init(const In& in, Out&& out) const {
+    return prepare(TAUT_Neighbor_alltoall_init, exchanged_with_neighbours(in, out));
+  }
+  template <class In, class Out>
+  void neighbor_alltoallv(const In& in, const ValueBlocks& sent, Out&& out,
+                          const ValueBlocks& received) const {
+    complete(TAUT_Neighbor_alltoallv, exchanged(in, sent, out, received, detail::degrees_of(comm_)));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request ineighbor_alltoallv(const In& in, const ValueBlocks& sent, Out&& out,
+                                            const ValueBlocks& received) const {
+    return start(TAUT_Ineighbor_alltoallv, exchanged(in, sent, out, received, detail::degrees_of(comm_)));
+  }
+  template <class In, class Out>
+  [[nodiscard]] Request neighbor_alltoallv_init(const In& in, const ValueBlocks& sent, Out&& out,
+                                                const ValueBlocks& received) const {
+    return prepare(TAUT_Neighbor_alltoallv_init,
+                   exchanged(in, sent, out, received, detail::degrees_of(comm_)));
+  }
   void neighbor_alltoallw(const void* in, const TypedBlocks& sent, void* out,
                           const TypedBlocks& received) const {
-    const detail::Degrees neighbours = detail::degrees_of(comm_);
-    detail::check_blocks(sent, static_cast<std::size_t>(neighbours.out));
-    detail::check_blocks(received, static_cast<std::size_t>(neighbours.in));
-    detail::check_mpi(TAUT_Neighbor_alltoallw(in, sent.counts.data(), sent.displacements.data(),
-                                              sent.types.data(), out, received.counts.data(),
-                                              received.displacements.data(), received.types.data(), comm_));
+    complete(TAUT_Neighbor_alltoallw, exchanged(in, sent, out, received, detail::degrees_of(comm_)));
+  }
+  [[nodiscard]] Request ineighbor_alltoallw(const void* in, const TypedBlocks& sent, void* out,
+                                            const TypedBlocks& received) const {
+    return start(TAUT_Ineighbor_alltoallw, exchanged(in, sent, out, received, detail::degrees_of(comm_)));
+  }
+  [[nodiscard]] Request neighbor_alltoallw_init(const void* in, const TypedBlocks& sent, void* out,
+                                                const TypedBlocks& received) const {
+    return prepare(TAUT_Neighbor_alltoallw_init,
+                   exchanged(in, sent, out, received, detail::degrees_of(comm_)));
   }
 
   // ---- Messages
@@ -338,30 +411,38 @@ class Communicator {
   }
   template <class Array>
   [[nodiscard]] Request isend(const Array& values, int dest, int tag = 0) const {
-    return started([&](TAUT_Request* request) {
-      return TAUT_Isend(std::data(values), detail::count(values), detail::type_in<const Array>(), dest, tag,
-                        comm_, request);
-    });
+    return start(TAUT_Isend, detail::arguments({}, std::data(values), detail::count(values),
+                                               detail::type_in<const Array>(), dest, tag));
   }
   template <class Array>
   [[nodiscard]] Request irecv(Array&& values, int source, int tag = MPI_ANY_TAG) const {
-    return started([&](TAUT_Request* request) {
-      return TAUT_Irecv(std::data(values), detail::count(values), detail::type_in<Array>(), source, tag,
-                        comm_, request);
-    });
+    return start(TAUT_Irecv, detail::arguments({}, std::data(values), detail::count(values),
+                                               detail::type_in<Array>(), source, tag));
   }
 
  private:
-  template <class Start>
-  static Request started(Start start) {
+  // ---- The three forms of a collective
+
+  template <class Function, class... Values>
+  void complete(Function function, const detail::Arguments<Values...>& call) const {
+    detail::check_mpi(std::apply(function, std::tuple_cat(call.values, std::tuple(comm_))));
+  }
+  template <class Function, class... Values>
+  Request start(Function function, const detail::Arguments<Values...>& call) const {
     Request request;
-    detail::check_mpi(start(request.get()));
+    request.arrays_ = call.arrays;
+    detail::check_mpi(
+        std::apply(function, std::tuple_cat(call.values, std::tuple(comm_, &request.request_))));
     return request;
   }
-  std::size_t ranks() const noexcept { return static_cast<std::size_t>(size_); }
-
-  MPI_Comm comm_ = MPI_COMM_NULL;
-  int rank_ = 0, size_ = 1;
+  template <class Function, class... Values>
+  Request prepare(Function function, const detail::Arguments<Values...>& call) const {
+    Request request;
+    request.arrays_ = call.arrays;
+    detail::check_mpi(std::apply(
+        function, std::tuple_cat(call.values, std::tuple(comm_, MPI_INFO_NULL, &request.request_))));
+    return request;
+  }
 };
 
 }  // namespace cxx

@@ -26,6 +26,7 @@ ELSEWHERE = {
     "include/taut/taut_cuda.h": "reference/cuda_api.md",
     "include/taut/taut_nccl.h": "reference/nccl_api.md",
     "include/taut/taut.hpp": "reference/cxx_api.md",
+    "include/taut/arguments.hpp": "reference/cxx_api.md",
     "include/taut/frame.hpp": "reference/cxx_api.md",
     "python/taut/__init__.py": "reference/python_api.md",
 }
