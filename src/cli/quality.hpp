@@ -1,4 +1,4 @@
-// Errors of decoded values, and the check of the bound.
+// Quality of decoded values: greatest error, PSNR and NRMSE, and the number of values beyond the bound.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
-// A collective call on one rank: its description and its memory.
+// A collective call on one rank, ready to execute: its description (`Call`), its memory (`Operands`), and
+// what only the execution needs, such as staging and the order of a stream.
 #pragma once
 
 #include "comm/staging.hpp"

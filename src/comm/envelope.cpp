@@ -33,7 +33,7 @@ std::uint64_t random_mark() {
 }
 
 std::size_t seal(const MessageFormat& format, std::uint8_t type, std::uint64_t bytes, std::size_t frames,
-                 Bytes message, const Following& following) noexcept {
+                 Bytes message, const FollowingSegments& following) noexcept {
   const std::size_t used = following.header_bytes() + frames, length = format.length(used);
   const std::uint32_t place[]{following.source, following.tag};
   if (following.segments != 0) std::memcpy(message.data() + envelope_bytes, place, sizeof place);
@@ -55,7 +55,7 @@ std::optional<Envelope> open_message(const MessageFormat& format, ConstBytes mes
   Words words;
   std::memcpy(words.data(), message.data(), envelope_bytes);
   const std::size_t padding = low(words[2], 24);
-  Following following{.segments = static_cast<std::uint8_t>(words[2] >> 24)};
+  FollowingSegments following{.segments = static_cast<std::uint8_t>(words[2] >> 24)};
   if (following.header_bytes() + padding > message.size()) return {};
   const ConstBytes used = message.first(message.size() - padding);
   if (checksum(words, used.subspan(envelope_bytes)) != words[2] >> 32) return {};

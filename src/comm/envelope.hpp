@@ -14,7 +14,7 @@ inline constexpr std::size_t envelope_bytes = 24;
 
 // Segments of a long message that follow the first one, and where: source and tag of their messages on a
 // private communicator. The header of the first segment names them in 8 bytes behind the envelope.
-struct Following {
+struct FollowingSegments {
   std::uint8_t segments = 0;
   std::uint32_t source = 0, tag = 0;
 
@@ -53,14 +53,14 @@ std::uint64_t random_mark();
 struct Envelope {
   std::uint8_t type = 0;    // DType of the values
   std::uint64_t bytes = 0;  // size of the values, of all segments
-  Following following{};
+  FollowingSegments following{};
   ConstBytes frames;
 };
 
 // Completes a coded message whose frames, of `frames` bytes, are stored behind the room for the header:
 // writes header and padding, for which `message` has room. Returns the length.
 std::size_t seal(const MessageFormat& format, std::uint8_t type, std::uint64_t bytes, std::size_t frames,
-                 Bytes message, const Following& following = {}) noexcept;
+                 Bytes message, const FollowingSegments& following = {}) noexcept;
 
 // Returns true if a message that begins with `begin` has the mark. A cheap check before open_message().
 bool has_mark(const MessageFormat& format, ConstBytes begin) noexcept;

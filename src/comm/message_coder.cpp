@@ -110,7 +110,7 @@ std::size_t MessageCoder::most_bytes(ConstSlice values, const Codec& codec, std:
   std::size_t most = 0;
   for (std::size_t i = 0; i < frames; ++i)
     most += codec.max_bytes(values.type, block(values, i, frames).count);
-  return format_.length(std::max(Following{.segments = 1}.header_bytes() + most, values.bytes()));
+  return format_.length(std::max(FollowingSegments{.segments = 1}.header_bytes() + most, values.bytes()));
 }
 
 // Encodes the values, or the first segment of them, to a coded message. If it is as long as the values, the
@@ -153,7 +153,7 @@ void MessageCoder::start_segment(ConstSlice values, std::size_t i, EncodedMessag
   if (started != nullptr || i >= segments) return;
   started = std::make_unique<StartedSegment>();
   started->item = {block(values, i, segments), segment_memory(made, i).subspan(envelope_bytes)};
-  started->operation = Coder(*made.codec).encode({&started->item, 1});
+  started->operation = CodecHandle(*made.codec).encode({&started->item, 1});
   started->operation.ready();  // launches the kernels
 }
 
@@ -201,7 +201,7 @@ MessageCoder::StreamState& MessageCoder::stream_state(ConstSlice values, std::ui
 }
 
 EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream,
-                                    const Following& following) noexcept {
+                                    const FollowingSegments& following) noexcept {
   EncodedMessage made{.following = following};
   const auto device = devices_.of(values.data);
   if (!device) {

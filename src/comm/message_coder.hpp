@@ -43,7 +43,7 @@ struct EncodedMessage {
   std::shared_ptr<MessageDevice> device{};  // GPU that has the values; null: the host
   Buffer buffer{};                          // the coded message, then the segments that follow
   std::size_t bytes = 0;                    // size of the coded message; 0: the values travel plain
-  Following following{};                    // segments behind the coded message, which is then the first one
+  FollowingSegments following{};            // segments behind the coded message, which is then the first one
   std::size_t later_bytes = 0;              // size of those that are encoded, each rounded up to 16
   std::size_t frame_bytes = 0;              // size of all frames
   const Candidate* candidate = nullptr;
@@ -96,7 +96,7 @@ class MessageCoder {
   // are likely to be alike; the results of their samples are kept, by type and size. If segments follow, only
   // the first one is encoded.
   EncodedMessage encode(ConstSlice values, std::uint64_t stream = 0,
-                        const Following& following = {}) noexcept;
+                        const FollowingSegments& following = {}) noexcept;
 
   // Encodes segment `i` > 0 of the values into the memory of `made`. Returns the message that carries it: a
   // coded one, or the values where that is not shorter. On a GPU the encoding of the next segment is started

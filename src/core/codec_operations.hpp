@@ -37,11 +37,11 @@ class CodecOperations {
   ~CodecOperations() = default;
 };
 
-// Handle of a team to its codec: uses CodecOperations if the codec has them; otherwise the work is complete
-// when the function returns. sum() and accumulate() need a codec with arithmetic().
-class Coder {
+// Codec with one interface for both kinds: the asynchronous CodecOperations if the codec has them; otherwise
+// the work is complete when a function returns. sum() and accumulate() need a codec with arithmetic().
+class CodecHandle {
  public:
-  explicit Coder(const Codec& codec) noexcept
+  explicit CodecHandle(const Codec& codec) noexcept
       : codec_(&codec), operations_(dynamic_cast<const CodecOperations*>(&codec)) {}
 
   const Codec* operator->() const noexcept { return codec_; }

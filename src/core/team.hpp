@@ -169,7 +169,7 @@ class Team {
   void note(Status failure) noexcept { counters_->note(failure); }
 
   Transport* transport_;
-  Coder codec_;
+  CodecHandle codec_;
   Place* place_;   // of frames
   Place* values_;  // of values
   CallCounters* counters_;

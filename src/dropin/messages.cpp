@@ -41,20 +41,20 @@ class Program final : public p2p::Endpoint {
   Program(const MessageFormat& format, std::shared_ptr<p2p::SegmentComm> segments)
       : Endpoint(format, false, std::move(segments)), decoder_(Policy{}, format, options().threads) {}
 
-  p2p::Coder& coder() noexcept override { return decoder_; }
+  p2p::SharedMessageCoder& coder() noexcept override { return decoder_; }
   void count(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept override {
     count_received(at, received);
   }
 
-  p2p::Coder& encoder(const Policy& policy) {
+  p2p::SharedMessageCoder& encoder(const Policy& policy) {
     const std::lock_guard lock(mutex_);
     return encoders_.try_emplace(policy.text, policy, format(), options().threads).first->second;
   }
 
  private:
-  p2p::Coder decoder_;
+  p2p::SharedMessageCoder decoder_;
   std::mutex mutex_;
-  std::map<std::string, p2p::Coder> encoders_;  // keyed by the text of the policy
+  std::map<std::string, p2p::SharedMessageCoder> encoders_;  // keyed by the text of the policy
 };
 
 // Endpoint of the program's messages. It outlives static destructors, as the program's requests may.

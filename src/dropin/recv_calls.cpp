@@ -42,9 +42,9 @@ int receiving_posted(const MatchKey& key, const RecvBuffer& at, MPI_Status* stat
 }
 
 // Returns true if MPI's own call does not receive a message from `source`: it may have been probed for, or it
-// lands aside. A receive from MPI_PROC_NULL is left to MPI's own call.
+// goes through a bounce buffer. A receive from MPI_PROC_NULL is left to MPI's own call.
 bool is_posted(int source, const RecvBuffer& at) noexcept {
-  return source != MPI_PROC_NULL && (may_be_probed() || lands_aside(at) != nullptr);
+  return source != MPI_PROC_NULL && (may_be_probed() || bounce_device(at) != nullptr);
 }
 
 int nothing_else() noexcept { return MPI_SUCCESS; }

@@ -13,13 +13,13 @@ using namespace taut::dropin;
 using namespace taut::p2p;
 
 // Starts a persistent receive: matches it to a message that was probed for, makes a nonblocking receive of a
-// message that may come in segments or lands aside, or lets MPI start it.
+// message that may come in segments or goes through a bounce buffer, or lets MPI start it.
 int start_receive(MPI_Request* request) noexcept {
   const auto receive = find_persistent_recv(*request);
   if (!receive) return call_next(Wrapped::MPI_Start, request);
   PostedReceive posted;
   int code = MPI_SUCCESS;
-  const bool posts = may_be_segmented(receive->at) || lands_aside(receive->at) != nullptr;
+  const bool posts = may_be_segmented(receive->at) || bounce_device(receive->at) != nullptr;
   if (posts && receive->key.source != MPI_PROC_NULL)
     code = post(receive->key, receive->at, posted);
   else if (!may_be_probed() || !ProbeQueue().receive(receive->key, receive->at, posted, code))

@@ -27,23 +27,23 @@ std::byte* DeviceFrames::allocate(std::size_t bytes) noexcept {
     return nullptr;
   }
   blocks_.push_back({static_cast<std::byte*>(here), static_cast<std::byte*>(there), bytes});
-  return blocks_.back().here;
+  return blocks_.back().host;
 }
 
 void DeviceFrames::release(std::byte* data) noexcept {
   const Device::Current current(device_);
   device_.wait();
-  const auto block = std::ranges::find(blocks_, data, &Twins::here);
-  device_.services().free_pinned(block->here);
-  device_.services().free(block->there);
+  const auto block = std::ranges::find(blocks_, data, &MirroredBlock::host);
+  device_.services().free_pinned(block->host);
+  device_.services().free(block->device);
   blocks_.erase(block);
 }
 
-std::byte* DeviceFrames::there(const std::byte* here) const noexcept {
+std::byte* DeviceFrames::device_address(const std::byte* host) const noexcept {
   const std::less<const std::byte*> before;
-  for (const Twins& block : blocks_)
-    if (!before(here, block.here) && before(here, block.here + block.bytes))
-      return block.there + (here - block.here);
+  for (const MirroredBlock& block : blocks_)
+    if (!before(host, block.host) && before(host, block.host + block.bytes))
+      return block.device + (host - block.host);
   return nullptr;
 }
 
@@ -55,12 +55,12 @@ Status DeviceFrames::copy_and_wait(void* to, const void* from, std::size_t bytes
 }
 
 Status DeviceFrames::upload(ConstBytes frame) noexcept {
-  std::byte* const to = there(frame.data());
+  std::byte* const to = device_address(frame.data());
   return to == nullptr ? Status::ok : copy_and_wait(to, frame.data(), frame.size());
 }
 
 Status DeviceFrames::download(ConstBytes frame) noexcept {
-  const std::byte* const from = there(frame.data());
+  const std::byte* const from = device_address(frame.data());
   return from == nullptr ? Status::ok
                          : copy_and_wait(const_cast<std::byte*>(frame.data()), from, frame.size());
 }
@@ -74,11 +74,11 @@ Status DeviceFrames::copy(std::byte* to, const std::byte* from, std::size_t byte
   std::memmove(to, from, std::min(bytes, frame_header_bytes));
   const std::less<const std::byte*> before;
   const bool overlap = before(to, from + bytes) && before(from, to + bytes);
-  if (!overlap) return copy_and_wait(there(to), there(from), bytes);
+  if (!overlap) return copy_and_wait(device_address(to), device_address(from), bytes);
   try {
     const Buffer between = device_.memory().scratch(bytes);
-    const Status status = device_.copy(between.data(), there(from), bytes);
-    return status == Status::ok ? copy_and_wait(there(to), between.data(), bytes) : status;
+    const Status status = device_.copy(between.data(), device_address(from), bytes);
+    return status == Status::ok ? copy_and_wait(device_address(to), between.data(), bytes) : status;
   } catch (const Error& error) {
     return error.status();
   } catch (const std::bad_alloc&) {
@@ -90,7 +90,7 @@ Status DeviceFrames::copy(std::byte* to, const std::byte* from, std::size_t byte
 
 // The host writes notices, which the GPU may lack.
 ConstBytes DeviceFrames::outgoing(ConstBytes frames) noexcept {
-  const std::byte* const from = there(frames.data());
+  const std::byte* const from = device_address(frames.data());
   if (from == nullptr || frames.empty()) return frames;
   for (ConstBytes rest = frames; !rest.empty(); rest = rest.subspan(frame_size(rest))) {
     FrameHeader header;
@@ -102,7 +102,7 @@ ConstBytes DeviceFrames::outgoing(ConstBytes frames) noexcept {
 }
 
 Bytes DeviceFrames::incoming(Bytes room) noexcept {
-  std::byte* const to = there(room.data());
+  std::byte* const to = device_address(room.data());
   if (to == nullptr) return room;
   device_.wait();  // enqueued work may still read what was there before; a later call reports the failure
   return {to, room.size()};

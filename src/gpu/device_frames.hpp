@@ -7,8 +7,8 @@
 
 namespace taut::gpu {
 
-// Each block of memory is a pair with equal offsets: one in pinned host memory, whose addresses callers use,
-// and one on the GPU. The header of each frame is in both; the payload is on the GPU only, except around
+// Each block of memory exists twice, with equal offsets: in pinned host memory, whose addresses callers use,
+// and on the GPU. The header of each frame is in both; the payload is on the GPU only, except around
 // upload() and download(). Messages are sent from and received into the memory of the GPU. The header of a
 // frame that arrives is then copied to the host.
 class DeviceFrames final : public DevicePool, public MessageMemory {
@@ -17,7 +17,7 @@ class DeviceFrames final : public DevicePool, public MessageMemory {
   ~DeviceFrames() override { trim(); }
 
   // Returns the address on the GPU of memory of this place; null for other memory.
-  std::byte* there(const std::byte* here) const noexcept;
+  std::byte* device_address(const std::byte* host) const noexcept;
 
   // Copy whole frames between the two memories, and wait. Do nothing for other memory.
   Status upload(ConstBytes frame) noexcept;
@@ -32,9 +32,9 @@ class DeviceFrames final : public DevicePool, public MessageMemory {
   Status arrived(Bytes message) noexcept override;
 
  private:
-  struct Twins {
-    std::byte* here;
-    std::byte* there;
+  struct MirroredBlock {
+    std::byte* host;
+    std::byte* device;
     std::size_t bytes;
   };
 
@@ -42,7 +42,7 @@ class DeviceFrames final : public DevicePool, public MessageMemory {
   void release(std::byte* data) noexcept override;
   Status copy_and_wait(void* to, const void* from, std::size_t bytes) noexcept;
 
-  std::vector<Twins> blocks_;
+  std::vector<MirroredBlock> blocks_;
 };
 
 }  // namespace taut::gpu

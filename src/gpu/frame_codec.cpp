@@ -38,7 +38,7 @@ class FrameCodec::Room {
   Room() = default;
   Room(Device& device, Bytes out, std::size_t most) : device_(&device), out_(out) {
     const std::size_t bytes = std::min(most, out.size());
-    std::byte* const there = device.frames_there().there(out.data());
+    std::byte* const there = device.frames_there().device_address(out.data());
     to_ = there != nullptr ? there : out.data();
     Place& aside = there != nullptr ? static_cast<Place&>(device.memory()) : device.pinned();
     if (!aligned(to_, frame_alignment)) aside_ = aside.scratch(bytes);
@@ -77,7 +77,7 @@ std::size_t FrameCodec::most_bytes(const FrameHeader& header, std::uint32_t adde
 
 // Returns a frame in memory of the GPU, suitably aligned: where it is, or a copy that is enqueued.
 Buffer FrameCodec::frame_there(Kernels& kernels, ConstBytes frame) const {
-  std::byte* const at = device_.frames_there().there(frame.data());
+  std::byte* const at = device_.frames_there().device_address(frame.data());
   if (at != nullptr && aligned(at, frame_alignment)) return Buffer(&values_, at, frame.size());
   Buffer there = device_.memory().scratch(frame.size());
   const Status status = kernels.copy(there.data(), at != nullptr ? at : frame.data(), frame.size());

@@ -1,4 +1,4 @@
-// Common parts of the C functions: errors, and the states of communicators.
+// Common parts of the C functions of taut_nccl.h: errors, and the states of communicators.
 #pragma once
 
 #include <memory>

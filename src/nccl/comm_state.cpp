@@ -31,7 +31,7 @@ std::uint64_t node_hash() noexcept {
 }
 
 // Values that this rank cannot access. The ranks then agree to leave the call to NCCL.
-class OutOfReach final : public Staging {
+class UnreachableValues final : public Staging {
   bool on_device() const noexcept override { return true; }
   std::array<Buffer, 2> gather(Place&, Operands&) const override {
     throw Error(Status::internal, "no values");
@@ -128,7 +128,7 @@ bool CommState::serve_anywhere(const NcclCall& call) {
     check_arguments(call, transport_.rank(), transport_.size());
   } catch (const Error&) {
     described->data.in.data = described->data.out.data = nullptr;
-    described->staging = std::make_shared<OutOfReach>();
+    described->staging = std::make_shared<UnreachableValues>();
   }
   return serve(call, *described);
 }

@@ -2,8 +2,8 @@
 // the drop-in (docs/adr/0020).
 #pragma once
 
-#include "p2p/coder.hpp"
 #include "p2p/segment_comm.hpp"
+#include "p2p/shared_message_coder.hpp"
 
 namespace taut::p2p {
 
@@ -38,7 +38,7 @@ class Endpoint {
   const std::shared_ptr<SegmentComm>& segments() const noexcept { return segments_; }
 
   // Returns the coder that decodes messages.
-  virtual Coder& coder() noexcept = 0;
+  virtual SharedMessageCoder& coder() noexcept = 0;
 
   // Counts a message that was received into `at`, for reports.
   virtual void count(const RecvBuffer& at, const Received& received) noexcept = 0;

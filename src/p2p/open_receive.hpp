@@ -1,4 +1,5 @@
-// Receives in progress whose message may come in segments, or lands aside. A call that polls while it waits
+// Open receives: receives that MPI has started and whose message may come in segments, or goes through a
+// bounce buffer. A call that polls while it waits
 // advances all of them in each turn, because the sender of segments may wait until they are received
 // (docs/adr/0022).
 #pragma once

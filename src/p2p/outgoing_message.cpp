@@ -19,10 +19,11 @@ constexpr std::uint64_t longest_look = 1'000'000;
 
 }  // namespace
 
-OutgoingMessage::OutgoingMessage(Coder& coder, SegmentComm* segments, const SendArguments& message,
-                                 const api::DatatypeLayout& kind, std::uint64_t stream) noexcept
+OutgoingMessage::OutgoingMessage(SharedMessageCoder& coder, SegmentComm* segments,
+                                 const SendArguments& message, const api::DatatypeLayout& kind,
+                                 std::uint64_t stream) noexcept
     : coder_(&coder), segments_(segments) {
-  Following following;
+  FollowingSegments following;
   const std::size_t bytes = bytes_of_values(message, kind);
   if (segments != nullptr && segments_of(bytes) > 1) {
     dest_ = segments->rank_of(message.comm, message.dest);
@@ -84,7 +85,7 @@ int OutgoingMessage::start(StartFunction function, const SendArguments& message,
 // Encodes and sends the segments behind the first. MPI sends those before while one is encoded, and gets its
 // turn between them.
 int OutgoingMessage::start_segments() noexcept {
-  const Following& following = made_.following;
+  const FollowingSegments& following = made_.following;
   sends_.reserve(following.segments);
   int code = MPI_SUCCESS;
   for (std::size_t i = 1; i <= following.segments && code == MPI_SUCCESS; ++i) {

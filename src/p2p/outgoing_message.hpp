@@ -19,8 +19,8 @@ class OutgoingMessage {
   explicit OutgoingMessage(EncodedMessage made) noexcept : made_(std::move(made)) {}
 
   // Encodes the values of a message, or the first segment of them. Segments go over `segments`, unless it is
-  // null. `stream`: as for Coder::encode().
-  OutgoingMessage(Coder& coder, SegmentComm* segments, const SendArguments& message,
+  // null. `stream`: as for SharedMessageCoder::encode().
+  OutgoingMessage(SharedMessageCoder& coder, SegmentComm* segments, const SendArguments& message,
                   const api::DatatypeLayout& kind, std::uint64_t stream) noexcept;
   OutgoingMessage(OutgoingMessage&& other) noexcept { *this = std::move(other); }
   OutgoingMessage& operator=(OutgoingMessage&& other) noexcept;
@@ -60,7 +60,7 @@ class OutgoingMessage {
   bool all_sent() noexcept;
 
   EncodedMessage made_;
-  Coder* coder_ = nullptr;
+  SharedMessageCoder* coder_ = nullptr;
   SegmentComm* segments_ = nullptr;
   int dest_ = MPI_UNDEFINED;  // rank in segments_
   Buffer packed_;

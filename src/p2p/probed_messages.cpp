@@ -160,9 +160,10 @@ int make_handle(Probed one, MPI_Comm comm, MPI_Message* message) {
 
 // Runs start(memory, bytes), which starts a receive into memory of Taut. Returns an MPI error code.
 template <class Start>
-int aside(const RecvBuffer& at, MessageDevice& device, PostedReceive& posted, Start start) noexcept {
+int receive_bounced(const RecvBuffer& at, MessageDevice& device, PostedReceive& posted,
+                    Start start) noexcept {
   return api::guard(at.comm, [&]() -> int {
-    posted.detached = landing(at, device);
+    posted.detached = bounce_buffer(at, device);
     return start(posted.detached.memory.get(), static_cast<api::pmpi::Count>(posted.detached.bytes));
   });
 }
@@ -196,8 +197,8 @@ bool ProbeQueue::receive(const MatchKey& key, const RecvBuffer& at, PostedReceiv
   code = MPI_SUCCESS;
   if (one.reading.detached)
     posted = std::move(one.reading);
-  else if (const auto device = lands_aside(at))
-    code = aside(at, *device, posted, [&](void* to, api::pmpi::Count bytes) {
+  else if (const auto device = bounce_device(at))
+    code = receive_bounced(at, *device, posted, [&](void* to, api::pmpi::Count bytes) {
       posted.detached.matched = true;
       return TAUT_PMPI(Imrecv)(to, bytes, MPI_BYTE, &one.message, &posted.request);
     });
@@ -238,9 +239,9 @@ int ProbeQueue::take(const MatchKey& key, const MessageFormat& format, int* ther
   return PMPI_Improbe(status.MPI_SOURCE, status.MPI_TAG, key.comm, there, message, &status);
 }
 
-int post_aside(const MatchKey& key, const RecvBuffer& at, MessageDevice& device,
-               PostedReceive& posted) noexcept {
-  return aside(at, device, posted, [&](void* to, api::pmpi::Count bytes) {
+int post_bounced(const MatchKey& key, const RecvBuffer& at, MessageDevice& device,
+                 PostedReceive& posted) noexcept {
+  return receive_bounced(at, device, posted, [&](void* to, api::pmpi::Count bytes) {
     return TAUT_PMPI(Irecv)(to, bytes, MPI_BYTE, key.source, key.tag, key.comm, &posted.request);
   });
 }

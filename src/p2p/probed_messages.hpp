@@ -63,17 +63,17 @@ struct MatchedMessage {
 };
 std::optional<MatchedMessage> receive_taken(MPI_Message* message) noexcept;
 
-// Starts a receive that lands aside, on this device. Returns an MPI error code.
-int post_aside(const MatchKey& key, const RecvBuffer& at, MessageDevice& device,
-               PostedReceive& posted) noexcept;
+// Starts a receive through a bounce buffer, for values on this device. Returns an MPI error code.
+int post_bounced(const MatchKey& key, const RecvBuffer& at, MessageDevice& device,
+                 PostedReceive& posted) noexcept;
 
-// Starts a receive: of a message of the queue, aside, or by `start(&posted.request)`. Returns an MPI error
-// code.
+// Starts a receive: of a message of the queue, through a bounce buffer, or by `start(&posted.request)`.
+// Returns an MPI error code.
 template <class Start>
 int post(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted, Start start) noexcept {
   const auto begin = [&] {
-    const auto device = key.source != MPI_PROC_NULL ? lands_aside(at) : nullptr;
-    return device != nullptr ? post_aside(key, at, *device, posted) : start(&posted.request);
+    const auto device = key.source != MPI_PROC_NULL ? bounce_device(at) : nullptr;
+    return device != nullptr ? post_bounced(key, at, *device, posted) : start(&posted.request);
   };
   if (!may_be_probed()) return begin();
   ProbeQueue queue;

@@ -19,13 +19,13 @@ std::optional<std::shared_ptr<MessageDevice>> array_of(const RecvBuffer& at) noe
   return at.endpoint->coder().devices().of(at.buf);
 }
 
-std::shared_ptr<MessageDevice> lands_aside(const RecvBuffer& at) noexcept {
+std::shared_ptr<MessageDevice> bounce_device(const RecvBuffer& at) noexcept {
   if (!may_be_coded(at) || !on_device(at.buf)) return nullptr;
   if (!api::pmpi::fits(static_cast<MPI_Count>(room(at)))) return nullptr;
   return array_of(at).value_or(nullptr);
 }
 
-Detached landing(const RecvBuffer& at, MessageDevice& device) {
+Detached bounce_buffer(const RecvBuffer& at, MessageDevice& device) {
   const auto memory = std::make_shared<Buffer>(at.endpoint->coder().scratch(room(at), &device));
   return {{memory, memory->data()}, room(at)};
 }
@@ -67,7 +67,7 @@ void check_types(DType sent, const RecvBuffer& at) {
 
 // Decodes a message to the receive buffer. Its frames are stored elsewhere.
 void decode_to(const RecvBuffer& at, const Envelope& message) {
-  Coder& coder = at.endpoint->coder();
+  SharedMessageCoder& coder = at.endpoint->coder();
   if (is_decoded_in_place(at))
     return check_decoded(
         coder.decode(message.frames, message.type, {static_cast<std::byte*>(at.buf), message.bytes}));

@@ -33,9 +33,10 @@ bool may_be_coded(const RecvBuffer& at) noexcept;
 // kernels.
 std::optional<std::shared_ptr<MessageDevice>> array_of(const RecvBuffer& at) noexcept;
 
-// Returns the GPU of a receive that MPI makes into memory of Taut, as any MPI can: its message may be coded.
-// Returns null for other receives, which MPI makes into the buffer.
-std::shared_ptr<MessageDevice> lands_aside(const RecvBuffer& at) noexcept;
+// Returns the GPU of a receive that goes through a bounce buffer: MPI receives into pinned memory of Taut,
+// because the message may be coded and its values go to a GPU. Returns null for other receives, which MPI
+// makes into the user's buffer.
+std::shared_ptr<MessageDevice> bounce_device(const RecvBuffer& at) noexcept;
 
 // Returns true if frames are decoded into the buffer itself.
 bool is_decoded_in_place(const RecvBuffer& at) noexcept;
@@ -63,8 +64,8 @@ struct Detached {
   explicit operator bool() const noexcept { return memory != nullptr; }
 };
 
-// Returns pinned memory for the message of a receive that lands aside. Throws Error.
-Detached landing(const RecvBuffer& at, MessageDevice& device);
+// Returns the bounce buffer of a receive: pinned memory for its message. Throws Error.
+Detached bounce_buffer(const RecvBuffer& at, MessageDevice& device);
 
 // Returns the bytes of the values of a message that fills its memory, or of the whole message if it is not
 // coded.

@@ -39,10 +39,10 @@ struct Tracked {
     if (api::is_derived(type) && PMPI_Type_dup(type, &kept_type) == MPI_SUCCESS) type = kept_type;
   }
 
-  // Opens a receive that may come in segments or lands aside.
+  // Opens a receive that may come in segments, or that goes through a bounce buffer.
   void open_by(MPI_Request request) noexcept {
-    const bool lands = detached && !detached.matched;
-    if (lands || may_be_segmented(at)) open.emplace(at, detached ? &detached : nullptr, request);
+    const bool bounced = detached && !detached.matched;
+    if (bounced || may_be_segmented(at)) open.emplace(at, detached ? &detached : nullptr, request);
   }
 
   // Returns true if MPI may complete the request: all segments of the message have arrived or are sent.

@@ -57,7 +57,7 @@ int SegmentComm::rank_of(MPI_Comm comm, int rank) const noexcept {
   return found;
 }
 
-Following SegmentComm::divide(std::size_t bytes, int dest) noexcept {
+FollowingSegments SegmentComm::divide(std::size_t bytes, int dest) noexcept {
   const std::size_t segments = segments_of(bytes);
   if (dest < 0 || segments < 2 || bytes > most_bytes || pending_bytes() > most_pending_bytes) return {};
   const std::lock_guard lock(mutex_);

@@ -27,7 +27,7 @@ class SegmentComm {
 
   // Returns how a message with `bytes` of values is divided: into one segment if it is short, if `dest` has
   // left earlier segments waiting, or if too many segments of this process wait. `dest`: rank here.
-  Following divide(std::size_t bytes, int dest) noexcept;
+  FollowingSegments divide(std::size_t bytes, int dest) noexcept;
 
   // Records if `dest` has received the segments of a message while its sender waited.
   void note(int dest, std::size_t bytes, bool received) noexcept;

@@ -15,7 +15,7 @@ SegmentedMessage::SegmentedMessage(const RecvBuffer& at, const Envelope& first)
     : at_(at), comm_(at.endpoint->segments()), first_(first), segments_(first.following.segments + 1u) {
   if (first.following.source >= static_cast<std::uint32_t>(comm_->size()))
     throw Error(Status::corrupt_frame, "a segmented message names a rank that is not there");
-  Coder& coder = at.endpoint->coder();
+  SharedMessageCoder& coder = at.endpoint->coder();
   const bool in_place = is_decoded_in_place(at);
   if (in_place) device_ = *array_of(at);
   const std::size_t most = segment(0).size();

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "api/args/pmpi_counts.hpp"
-#include "p2p/coder.hpp"
+#include "p2p/shared_message_coder.hpp"
 
 namespace taut::p2p {
 

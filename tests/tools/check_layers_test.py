@@ -31,7 +31,7 @@ class CheckLayers(unittest.TestCase):
             ("src/codecs/registry.cpp", "algorithms/ring.hpp"),
             ("src/policy/plan/plan.cpp", "comm/communicator.hpp"),
             ("src/comm/communicator.cpp", "api/errors.hpp"),
-            ("src/p2p/coder.cpp", "api/state/comm_state.hpp"),
+            ("src/p2p/shared_message_coder.cpp", "api/state/comm_state.hpp"),
             ("src/api/args/datatype_layout.cpp", "p2p/send.hpp"),
         ):
             self.assertEqual(len(faults(name, f'#include "{header}"\n')), 1, name)

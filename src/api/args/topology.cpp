@@ -10,20 +10,20 @@ int kind_of(MPI_Comm comm) noexcept {
   return PMPI_Topo_test(comm, &kind) == MPI_SUCCESS ? kind : MPI_UNDEFINED;
 }
 
-// Ranks in the order of the blocks.
-struct Lists {
+// Ranks that this rank receives from and sends to, in the order of the blocks.
+struct NeighbourRanks {
   std::vector<int> from, to;
 };
 
 // Returns the ranks at distance -1 and +1 in each dimension.
-Lists lists_of_grid(MPI_Comm comm, const Degrees& degrees) {
+NeighbourRanks ranks_of_grid(MPI_Comm comm, const Degrees& degrees) {
   std::vector<int> ranks(static_cast<std::size_t>(degrees.out));
   for (std::size_t i = 0; i < ranks.size(); i += 2)
     check(PMPI_Cart_shift(comm, static_cast<int>(i / 2), 1, &ranks[i], &ranks[i + 1]), "MPI_Cart_shift");
   return {ranks, ranks};
 }
 
-Lists lists_of_graph(MPI_Comm comm, const Degrees& degrees) {
+NeighbourRanks ranks_of_graph(MPI_Comm comm, const Degrees& degrees) {
   std::vector<int> ranks(static_cast<std::size_t>(degrees.out));
   int me = 0;
   PMPI_Comm_rank(comm, &me);
@@ -31,19 +31,19 @@ Lists lists_of_graph(MPI_Comm comm, const Degrees& degrees) {
   return {ranks, ranks};
 }
 
-Lists lists_of_distributed_graph(MPI_Comm comm, const Degrees& degrees) {
+NeighbourRanks ranks_of_distributed_graph(MPI_Comm comm, const Degrees& degrees) {
   const auto in = static_cast<std::size_t>(degrees.in), out = static_cast<std::size_t>(degrees.out);
-  Lists lists{std::vector<int>(in), std::vector<int>(out)};
+  NeighbourRanks ranks{std::vector<int>(in), std::vector<int>(out)};
   std::vector<int> weights_in(in + 1), weights_out(out + 1);
-  check(PMPI_Dist_graph_neighbors(comm, degrees.in, lists.from.data(), weights_in.data(), degrees.out,
-                                  lists.to.data(), weights_out.data()),
+  check(PMPI_Dist_graph_neighbors(comm, degrees.in, ranks.from.data(), weights_in.data(), degrees.out,
+                                  ranks.to.data(), weights_out.data()),
         "MPI_Dist_graph_neighbors");
-  return lists;
+  return ranks;
 }
 
-Lists lists_of(MPI_Comm comm, int kind, const Degrees& degrees) {
-  if (kind == MPI_CART) return lists_of_grid(comm, degrees);
-  return kind == MPI_GRAPH ? lists_of_graph(comm, degrees) : lists_of_distributed_graph(comm, degrees);
+NeighbourRanks ranks_of(MPI_Comm comm, int kind, const Degrees& degrees) {
+  if (kind == MPI_CART) return ranks_of_grid(comm, degrees);
+  return kind == MPI_GRAPH ? ranks_of_graph(comm, degrees) : ranks_of_distributed_graph(comm, degrees);
 }
 
 void add(int rank, std::size_t block, std::vector<int>& ranks, std::vector<std::size_t>& blocks) {
@@ -118,11 +118,11 @@ std::shared_ptr<const Topology> topology_of(MPI_Comm comm, bool turned) {
   auto made = std::make_shared<Topology>();
   made->degrees = degrees_of(comm);
   made->same_degrees = kind == MPI_CART;
-  const Lists lists = lists_of(comm, kind, made->degrees);
-  for (std::size_t i = 0; i < lists.to.size(); ++i) add(lists.to[i], i, made->neighbours.to, made->to_blocks);
-  for (std::size_t i = 0; i < lists.from.size(); ++i) {
+  const NeighbourRanks ranks = ranks_of(comm, kind, made->degrees);
+  for (std::size_t i = 0; i < ranks.to.size(); ++i) add(ranks.to[i], i, made->neighbours.to, made->to_blocks);
+  for (std::size_t i = 0; i < ranks.from.size(); ++i) {
     const std::size_t block = turned && kind == MPI_CART ? i ^ 1 : i;
-    add(lists.from[block], block, made->neighbours.from, made->from_blocks);
+    add(ranks.from[block], block, made->neighbours.from, made->from_blocks);
   }
   return made;
 }

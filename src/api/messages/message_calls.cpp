@@ -167,7 +167,7 @@ int RecvCall::receive(MPI_Status* status) {
   if (timed_) at_.began = clock_now();
   MPI_Status mpi_status{};
   int code = MPI_SUCCESS;
-  if (!calls_in_flight() && !p2p::may_be_probed() && p2p::lands_aside(at_) == nullptr) {
+  if (!calls_in_flight() && !p2p::may_be_probed() && p2p::bounce_device(at_) == nullptr) {
     code = TAUT_PMPI(Recv)(at_.buf, pmpi::count(at_.count), at_.type, key_.source, key_.tag, key_.comm,
                            &mpi_status);
   } else {

@@ -13,12 +13,12 @@ class Messages final : public p2p::Endpoint {
   // `comm_state` must outlive the object.
   Messages(CommState& comm_state, std::uint64_t mark, std::shared_ptr<p2p::SegmentComm> segments);
 
-  p2p::Coder& coder() noexcept override { return coder_; }
+  p2p::SharedMessageCoder& coder() noexcept override { return coder_; }
   void count(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept override;
 
  private:
   CommState& comm_state_;
-  p2p::Coder coder_;
+  p2p::SharedMessageCoder coder_;
 };
 
 // Returns the endpoint of TAUT_ calls on a communicator; null if no coded message can arrive there.

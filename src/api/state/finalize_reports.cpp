@@ -20,13 +20,13 @@ namespace {
 const std::uint64_t begin = clock_now();
 
 // Reports of freed communicators. Never destroyed, so that they outlive static destructors.
-struct Kept {
+struct FreedReports {
   std::mutex mutex;
   std::vector<std::unique_ptr<CommReport>> each;
   CommReport rest{.communicators = 0, .freed = true};
 };
-Kept* kept() noexcept {
-  static auto* const all = new (std::nothrow) Kept;
+FreedReports* kept() noexcept {
+  static auto* const all = new (std::nothrow) FreedReports;
   return all;
 }
 
@@ -91,7 +91,7 @@ Recorder* recorder() noexcept {
 void keep(std::unique_ptr<CommReport> gone) noexcept {
   if (!options().observe() || gone->calls.total().calls == 0 || kept() == nullptr) return;
   gone->freed = true;
-  Kept& all = *kept();
+  FreedReports& all = *kept();
   const std::lock_guard lock(all.mutex);
   try {
     if (all.each.size() < most_kept) return all.each.push_back(std::move(gone));

@@ -1,4 +1,4 @@
-// Names of predictions, and the predictions that `auto` considers.
+// Predictions of the planes codec: their names in policies (predictor=), and those that `auto` considers.
 #pragma once
 
 #include <string>

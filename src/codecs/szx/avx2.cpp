@@ -1,4 +1,4 @@
-// AVX2 kernels: packing instructions extract bytes; the sign bits of bytes give bit planes.
+// AVX2 kernels of the szx codec: packing instructions extract bytes; the sign bits of bytes give bit planes.
 #include <immintrin.h>
 
 #include "codecs/szx/loops.hpp"

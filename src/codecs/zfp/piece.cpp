@@ -86,13 +86,13 @@ Piece encode_within(double bound, const View<const T>& box, PackedBits bits, Scr
     gather_kept(box, scratch.source(), tame);
     source = dense<const T>(scratch.source(), box.shape);
   }
-  Coder& coder = scratch.coder();
-  coder.set(accuracy(bound));
-  const std::size_t raw = box.values() * sizeof(T), written = coder.compress(source);
+  ZfpStream& stream = scratch.stream();
+  stream.set(accuracy(bound));
+  const std::size_t raw = box.values() * sizeof(T), written = stream.compress(source);
   if (written == 0 || written >= raw) return store(box, out);
   const T* const decoded = scratch.decoded();
-  if (!coder.decompress(dense(scratch.decoded(), box.shape))) return store(box, out);
-  const std::size_t size = without_zeros(coder.stream(), written);
+  if (!stream.decompress(dense(scratch.decoded(), box.shape))) return store(box, out);
+  const std::size_t size = without_zeros(stream.data(), written);
 
   bool held = true;
   box.for_each_row([&](const T* row, std::size_t at) {
@@ -100,29 +100,30 @@ Piece encode_within(double bound, const View<const T>& box, PackedBits bits, Scr
   });
   ByteWriter piece(out.first(raw));
   if (held) {
-    piece.put(coder.stream(), size);
+    piece.put(stream.data(), size);
     return {Form::coded, piece.bytes()};
   }
   const T* const values = scratch.source();
   gather(box, scratch.source());
   const auto stream_bytes = static_cast<std::uint32_t>(size);
   piece.put(&stream_bytes, sizeof stream_bytes);
-  piece.put(coder.stream(), size);
+  piece.put(stream.data(), size);
   write_escapes(
       values, box.values(), [&](std::size_t i) { return !holds(values[i], decoded[i]); }, piece);
   return piece.fits() ? Piece{Form::mended, piece.bytes()} : store(box, out);
 }
 
 template <class T>
-bool decode_within(double bound, Form form, ConstBytes piece, Coder& coder, const View<T>& box) noexcept {
+bool decode_within(double bound, Form form, ConstBytes piece, ZfpStream& stream,
+                   const View<T>& box) noexcept {
   if (bound < least_bound<T>) return false;
-  coder.set(accuracy(bound));
-  if (form == Form::coded) return coder.decompress(piece, box);
+  stream.set(accuracy(bound));
+  if (form == Form::coded) return stream.decompress(piece, box);
   std::uint32_t stream_bytes;
   if (piece.size() < sizeof stream_bytes) return false;
   std::memcpy(&stream_bytes, piece.data(), sizeof stream_bytes);
   piece = piece.subspan(sizeof stream_bytes);
-  if (stream_bytes > piece.size() || !coder.decompress(piece.first(stream_bytes), box)) return false;
+  if (stream_bytes > piece.size() || !stream.decompress(piece.first(stream_bytes), box)) return false;
   return read_escapes<T>(piece.subspan(stream_bytes), box.values(), [&](std::size_t i, T x) { box[i] = x; });
 }
 
@@ -157,12 +158,12 @@ Piece encode_at(double rate, const View<const T>& box, PackedBits packed, Scratc
         values, values + count, [usual](T x) { return !usual(x); }, T(0));
     source = dense<const T>(values, box.shape);
   }
-  Coder& coder = scratch.coder();
-  coder.set(zfp::rate(bits));
+  ZfpStream& stream = scratch.stream();
+  stream.set(zfp::rate(bits));
   const std::size_t stream_bytes = (box.shape.blocks() * bits + 7) / 8;
-  if (coder.compress(source) < stream_bytes) return store(box, out);
+  if (stream.compress(source) < stream_bytes) return store(box, out);
   if (out.size() < size) return {};
-  std::byte* const end = std::copy_n(coder.stream(), stream_bytes, std::copy_n(map, map_size, out.data()));
+  std::byte* const end = std::copy_n(stream.data(), stream_bytes, std::copy_n(map, map_size, out.data()));
   std::fill(end, out.data() + size, std::byte{0});
   return {map_size == 0 ? Form::coded : Form::mended, size};
 }
@@ -177,7 +178,7 @@ void make_finite(const View<T>& box) noexcept {
 }
 
 template <class T>
-bool decode_at(double rate, Form form, ConstBytes piece, Coder& coder, const View<T>& box) noexcept {
+bool decode_at(double rate, Form form, ConstBytes piece, ZfpStream& stream, const View<T>& box) noexcept {
   if (piece.size() != coded_bytes<T>(rate, box.shape)) return false;
   unsigned bits = block_bits<T>(rate, box.shape);
   const std::byte* const map = piece.data();
@@ -188,8 +189,8 @@ bool decode_at(double rate, Form form, ConstBytes piece, Coder& coder, const Vie
     bits = static_cast<unsigned>(std::min<std::size_t>(bits, piece.size() * 8 / box.shape.blocks()));
   }
   if (bits < least_block_bits<T>) return false;
-  coder.set(zfp::rate(bits));
-  if (!coder.decompress(piece, box)) return false;
+  stream.set(zfp::rate(bits));
+  if (!stream.decompress(piece, box)) return false;
   make_finite(box);
   if (form == Form::mended) read_classes<T>(map, box.values(), [&](std::size_t i, T x) { box[i] = x; });
   return true;
@@ -214,9 +215,9 @@ Scratch<T>::Scratch(const Shape& largest)
     : count_(largest.values()),
       memory_(new std::uint64_t[(room_for<T>(largest) + 2 * count_ * sizeof(T)) / sizeof(std::uint64_t) + 2]),
       values_(reinterpret_cast<T*>(memory_.get() + room_for<T>(largest) / sizeof(std::uint64_t) + 1)),
-      coder_(
+      stream_(
           {reinterpret_cast<std::byte*>(memory_.get()), room_for<T>(largest) / sizeof(std::uint64_t) * 8}) {
-  if (!coder_.ok()) throw std::bad_alloc();
+  if (!stream_.ok()) throw std::bad_alloc();
 }
 
 template <class T>
@@ -232,8 +233,8 @@ bool decode_piece(Form form, ConstBytes piece, const Bound& bound, Scratch<T>& s
   const std::size_t raw = box.values() * sizeof(T);
   if (piece.size() > raw) return false;
   if (form != Form::stored)
-    return bound.kind == Bound::Kind::rate ? decode_at(bound.value, form, piece, scratch.coder(), box)
-                                           : decode_within(bound.value, form, piece, scratch.coder(), box);
+    return bound.kind == Bound::Kind::rate ? decode_at(bound.value, form, piece, scratch.stream(), box)
+                                           : decode_within(bound.value, form, piece, scratch.stream(), box);
   if (piece.size() != raw) return false;
   box.for_each_row([&](T* row, std::size_t at) {
     std::memcpy(row, piece.data() + at * sizeof(T), box.shape.extent[3] * sizeof(T));

@@ -2,7 +2,7 @@
 // the bound. Format: spec.md.
 #pragma once
 
-#include "codecs/zfp/coder.hpp"
+#include "codecs/zfp/zfp_stream.hpp"
 #include "core/bound.hpp"
 
 namespace taut::zfp {
@@ -45,7 +45,7 @@ class Scratch {
  public:
   explicit Scratch(const Shape& largest);  // throws std::bad_alloc
 
-  Coder& coder() noexcept { return coder_; }
+  ZfpStream& stream() noexcept { return stream_; }
   T* source() noexcept { return values_; }
   T* decoded() noexcept { return values_ + count_; }
 
@@ -53,7 +53,7 @@ class Scratch {
   std::size_t count_;
   std::unique_ptr<std::uint64_t[]> memory_;
   T* values_;
-  Coder coder_;
+  ZfpStream stream_;
 };
 
 // Encodes a box. `out` holds the unchanged values; at a rate of at least least_fixed_rate, coded_bytes() is

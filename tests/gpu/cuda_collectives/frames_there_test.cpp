@@ -104,7 +104,7 @@ class PlaceOfFrames : public testing::Test {
   std::vector<std::byte> there(ConstBytes frame) const {
     std::vector<std::byte> bytes(frame.size());
     stand_in_finish();
-    stand_in_copy(bytes.data(), place.there(frame.data()), frame.size());
+    stand_in_copy(bytes.data(), place.device_address(frame.data()), frame.size());
     return bytes;
   }
 };
@@ -147,7 +147,7 @@ TEST_F(PlaceOfFrames, NoticesOfTheHostAreSent) {
   const ConstBytes two = memory.bytes().first(2 * one.size());
   const ConstBytes sent = place.outgoing(two);
   ASSERT_EQ(sent.size(), two.size());
-  EXPECT_EQ(sent.data(), place.there(two.data()));
+  EXPECT_EQ(sent.data(), place.device_address(two.data()));
   EXPECT_EQ(there(two), std::vector<std::byte>(two.begin(), two.end()));
 }
 

@@ -86,7 +86,7 @@ TEST(Envelope, WhatIsNotInTheFormatIsRefused) {
 
 // The first segment of a long message.
 TEST(Envelope, NamesTheSegmentsThatFollow) {
-  const Following following{.segments = 15, .source = 3, .tag = 700};
+  const FollowingSegments following{.segments = 15, .source = 3, .tag = 700};
   Message message(format.length(following.header_bytes() + 500), std::byte{7});
   EXPECT_EQ(seal(format, 1, 9000000, 500, message, following), message.size());
   const auto read = open_message(format, message);

@@ -1,6 +1,7 @@
-// Prediction across a field of several dimensions. The residual of an integer is its difference from the
-// integer a row before, minus the same difference a plane before. The predictor of each chunk is then applied
-// to the residuals. The prediction is linear, so sums of frames add the residuals unchanged.
+// Lags of planes frames: prediction across the rows and planes of a field of several dimensions. The residual
+// of an integer is its difference from the integer a row before, minus the same difference a plane before.
+// The predictor of each chunk is then applied to the residuals. The prediction is linear, so sums of frames
+// add the residuals unchanged.
 #pragma once
 
 #include "codecs/planes/format/format.hpp"

@@ -1,4 +1,4 @@
-#include "p2p/coder.hpp"
+#include "p2p/shared_message_coder.hpp"
 
 #include <cstring>
 
@@ -11,11 +11,11 @@ std::size_t bytes_of_values(const SendArguments& message, const api::DatatypeLay
   return static_cast<std::size_t>(message.count) * kind.values_per_element * size_of(kind.type());
 }
 
-Coder::Coder(const Policy& policy, const MessageFormat& format, int threads)
+SharedMessageCoder::SharedMessageCoder(const Policy& policy, const MessageFormat& format, int threads)
     : policy_(policy), coder_(policy_, format, *place_, options().kernels, std::max(threads, 1)) {}
 
-ConstSlice Coder::values_in_a_row(const SendArguments& message, const api::DatatypeLayout& kind,
-                                  Buffer& memory) {
+ConstSlice SharedMessageCoder::values_in_a_row(const SendArguments& message, const api::DatatypeLayout& kind,
+                                               Buffer& memory) {
   const std::size_t bytes = bytes_of_values(message, kind), n = bytes / size_of(kind.type());
   if (kind.dense) return {{message.buf, n, kind.type()}};
   memory = scratch(bytes);
@@ -23,19 +23,21 @@ ConstSlice Coder::values_in_a_row(const SendArguments& message, const api::Datat
   return {{memory.data(), n, kind.type()}};
 }
 
-EncodedMessage Coder::encode(ConstSlice values, std::uint64_t stream, const Following& following) noexcept {
+EncodedMessage SharedMessageCoder::encode(ConstSlice values, std::uint64_t stream,
+                                          const FollowingSegments& following) noexcept {
   const std::lock_guard lock(mutex_);
   EncodedMessage made = coder_.encode(values, stream, following);
   if (!api::pmpi::fits(static_cast<MPI_Count>(made.bytes))) made = {.plain = Fallback::unsupported};
   return made;
 }
 
-ConstBytes Coder::encode_segment(ConstSlice values, std::size_t i, EncodedMessage& made) noexcept {
+ConstBytes SharedMessageCoder::encode_segment(ConstSlice values, std::size_t i,
+                                              EncodedMessage& made) noexcept {
   const std::lock_guard lock(mutex_);
   return coder_.encode_segment(values, i, made);
 }
 
-void Coder::shrink(EncodedMessage& made) {
+void SharedMessageCoder::shrink(EncodedMessage& made) {
   if (made.bytes == 0 || made.bytes > made.buffer.capacity() / 2) return;
   Buffer smaller = scratch(before_message + made.bytes, made.device.get());
   std::memcpy(smaller.data() + (made.message().data() - made.buffer.data()), made.message().data(),
@@ -43,13 +45,13 @@ void Coder::shrink(EncodedMessage& made) {
   made.buffer = std::move(smaller);
 }
 
-Buffer Coder::scratch(std::size_t bytes, MessageDevice* device) {
+Buffer SharedMessageCoder::scratch(std::size_t bytes, MessageDevice* device) {
   if (device == nullptr) return place_->scratch(bytes);
   const std::lock_guard lock(mutex_);  // the pool may wait for the device
   return device->frames().scratch(bytes);
 }
 
-void Coder::copy(void* to, const void* from, std::size_t bytes, MessageDevice* device) {
+void SharedMessageCoder::copy(void* to, const void* from, std::size_t bytes, MessageDevice* device) {
   if (bytes == 0) return;
   if (device == nullptr) return void(std::memcpy(to, from, bytes));
   const std::lock_guard lock(mutex_);
@@ -58,7 +60,7 @@ void Coder::copy(void* to, const void* from, std::size_t bytes, MessageDevice* d
   if (status != Status::ok) throw Error(status, describe(status));
 }
 
-Status Coder::decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept {
+Status SharedMessageCoder::decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept {
   const std::lock_guard lock(mutex_);
   return coder_.decode(frames, type, values);
 }

@@ -33,10 +33,10 @@ constexpr unsigned least_block_bits = sizeof(T) == 4 ? 1 + 8 : 1 + 11;
 inline constexpr std::size_t stream_tail = ZFP_MAX_BITS / 8 + box_values / 4 / 8 + 2 * sizeof(std::uint64_t);
 
 // A zfp stream over memory of the caller.
-class Coder {
+class ZfpStream {
  public:
-  // `memory` is aligned for 64-bit words and outlives the coder. Call ok() before any other function.
-  explicit Coder(Bytes memory) noexcept
+  // `memory` is aligned for 64-bit words and outlives the stream. Call ok() before any other function.
+  explicit ZfpStream(Bytes memory) noexcept
       : memory_(memory),
         bits_(stream_open(memory.data(), memory.size())),
         zfp_(zfp_stream_open(bits_.get())) {}
@@ -56,7 +56,7 @@ class Coder {
   template <class T>
   bool decompress(ConstBytes stream, const View<T>& box) noexcept;
 
-  const std::byte* stream() const noexcept { return memory_.data(); }  // the output of compress()
+  const std::byte* data() const noexcept { return memory_.data(); }  // the output of compress()
 
   // Decodes the output of compress() in the memory.
   template <class T>
@@ -72,7 +72,7 @@ class Coder {
   std::unique_ptr<zfp_stream, Close> zfp_;
 };
 
-// Returns the bytes of memory that a coder needs for boxes up to this size.
+// Returns the bytes of memory that a stream needs for boxes up to this size.
 template <class T>
 constexpr std::size_t room_for(const Shape& box) noexcept {
   const std::size_t block_bits =

@@ -1,4 +1,4 @@
-#include "codecs/zfp/coder.hpp"
+#include "codecs/zfp/zfp_stream.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -31,14 +31,14 @@ Limits accuracy(double bound) noexcept {
 }
 
 template <class T>
-std::size_t Coder::compress(const View<const T>& box) noexcept {
+std::size_t ZfpStream::compress(const View<const T>& box) noexcept {
   const zfp_field field = field_of(box);
   zfp_stream_rewind(zfp_.get());
   return zfp_compress(zfp_.get(), &field);
 }
 
 template <class T>
-bool Coder::decompress(ConstBytes stream, const View<T>& box) noexcept {
+bool ZfpStream::decompress(ConstBytes stream, const View<T>& box) noexcept {
   if (stream.size() + stream_tail > memory_.size()) return false;
   std::memcpy(memory_.data(), stream.data(), stream.size());
   std::memset(memory_.data() + stream.size(), 0, stream_tail);
@@ -46,17 +46,17 @@ bool Coder::decompress(ConstBytes stream, const View<T>& box) noexcept {
 }
 
 template <class T>
-bool Coder::decompress(const View<T>& box) noexcept {
+bool ZfpStream::decompress(const View<T>& box) noexcept {
   zfp_field field = field_of(box);
   zfp_stream_rewind(zfp_.get());
   return zfp_decompress(zfp_.get(), &field) != 0;
 }
 
-template std::size_t Coder::compress(const View<const float>&) noexcept;
-template std::size_t Coder::compress(const View<const double>&) noexcept;
-template bool Coder::decompress(ConstBytes, const View<float>&) noexcept;
-template bool Coder::decompress(ConstBytes, const View<double>&) noexcept;
-template bool Coder::decompress(const View<float>&) noexcept;
-template bool Coder::decompress(const View<double>&) noexcept;
+template std::size_t ZfpStream::compress(const View<const float>&) noexcept;
+template std::size_t ZfpStream::compress(const View<const double>&) noexcept;
+template bool ZfpStream::decompress(ConstBytes, const View<float>&) noexcept;
+template bool ZfpStream::decompress(ConstBytes, const View<double>&) noexcept;
+template bool ZfpStream::decompress(const View<float>&) noexcept;
+template bool ZfpStream::decompress(const View<double>&) noexcept;
 
 }  // namespace taut::zfp

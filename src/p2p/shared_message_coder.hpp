@@ -1,4 +1,5 @@
-// Encoding and decoding of messages by several threads.
+// Shared message coder: the encoder and decoder of point-to-point messages that the threads of a process use
+// in turn.
 #pragma once
 
 #include <mpi.h>
@@ -22,9 +23,9 @@ struct SendArguments {
 };
 
 // Message coder that threads share. One thread at a time encodes or decodes.
-class Coder {
+class SharedMessageCoder {
  public:
-  Coder(const Policy& policy, const MessageFormat& format, int threads);
+  SharedMessageCoder(const Policy& policy, const MessageFormat& format, int threads);
 
   // Returns the values of a message with this layout as contiguous values, packed into `memory` if they have
   // gaps. Throws Error.
@@ -32,7 +33,7 @@ class Coder {
 
   // Encodes the values of a message, or the first segment if others follow. `plain` of the result says why
   // the message is not coded. `stream` names messages that are likely to be alike.
-  EncodedMessage encode(ConstSlice values, std::uint64_t stream, const Following& following) noexcept;
+  EncodedMessage encode(ConstSlice values, std::uint64_t stream, const FollowingSegments& following) noexcept;
 
   // Encodes segment `i` > 0, as MessageCoder::encode_segment().
   ConstBytes encode_segment(ConstSlice values, std::size_t i, EncodedMessage& made) noexcept;
