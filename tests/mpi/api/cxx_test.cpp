@@ -220,6 +220,8 @@ TEST_F(CxxCalls, FaultsAreExceptions) {
   EXPECT_EQ(status_of([&] { comm.reduce_scatter(mine, shorter); }), TAUT_ERR_COUNT);
   EXPECT_EQ(status_of([&] { comm.set_policy("abs:0"); }), TAUT_ERR_POLICY);
   EXPECT_EQ(status_of([] { Communicator(MPI_COMM_WORLD, "abs"); }), TAUT_ERR_POLICY);
+  comm.set_policy("abs:1,when=pays");  // an old spelling
+  EXPECT_NE(comm.explain().find("when=profitable"), std::string::npos);
   comm.set_policy("off");
   EXPECT_NE(comm.explain().find("off"), std::string::npos);
 }

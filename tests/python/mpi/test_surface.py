@@ -235,6 +235,14 @@ def test_policies(comm):
         assert str(taut.Comm(comm).Get_policy()) == "lossless"
 
 
+def test_old_spelling_of_a_policy_is_shown_in_todays():
+    duplicate = MPI.COMM_WORLD.Dup()
+    text = taut.Comm(duplicate, "abs:1e-3", when="pays").explain()
+    assert "when=profitable" in text
+    assert "pays" not in text
+    duplicate.Free()
+
+
 def test_what_was_done_is_told(comm):
     comm.Allreduce(MPI.IN_PLACE, wave(N, comm.rank, np.float64))
     stats, text = comm.stats(), comm.explain()
