@@ -28,7 +28,7 @@ from ._policy import Policy
 
 MIN_BYTES = 1 << 16  # smaller arrays are not compressed
 SAMPLE_VALUES = 1 << 15  # values of the sample that larger arrays are judged by
-LEAST_RATIO = 1.1  # of bytes of values to bytes of the frame; below, the array stays as it is
+LEAST_RATIO = 1.2  # of bytes of values to bytes of the frame; below, the array stays as it is
 
 Packed = tuple[dict[str, Any], list[Any]]
 
