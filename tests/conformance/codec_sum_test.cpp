@@ -2,7 +2,7 @@
 #include "conformance/codec_test.hpp"
 
 namespace taut::test {
-namespace {
+namespace codec_sum_test {
 
 class AddingCodec : public CodecConformance {
  protected:
@@ -94,5 +94,5 @@ TEST_P(AddingCodec, FramesThatDoNotBelongTogetherAreRefused) {
 bool adds_frames(const Contract& contract) { return contract.adds_frames; }
 INSTANTIATE_TEST_SUITE_P(All, AddingCodec, testing::ValuesIn(codec_cases(adds_frames)), name_of_case);
 
-}  // namespace
+}  // namespace codec_sum_test
 }  // namespace taut::test

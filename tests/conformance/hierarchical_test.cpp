@@ -10,7 +10,7 @@
 #include "support/places.hpp"
 
 namespace taut::test {
-namespace {
+namespace hierarchical_test {
 
 constexpr double codec_bound = 1e-3;
 
@@ -213,5 +213,5 @@ TEST_P(ByNodes, RunsWithOneThreadARank) {
 
 INSTANTIATE_TEST_SUITE_P(All, ByNodes, testing::ValuesIn(cases()), name_of_test);
 
-}  // namespace
+}  // namespace hierarchical_test
 }  // namespace taut::test

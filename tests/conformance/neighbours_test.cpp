@@ -6,7 +6,7 @@
 #include "support/group.hpp"
 
 namespace taut::test {
-namespace {
+namespace neighbours_test {
 
 constexpr double untouched = -7777;
 
@@ -177,5 +177,5 @@ INSTANTIATE_TEST_SUITE_P(All, OnGraphs, testing::ValuesIn(algorithms()), [](cons
   return std::string(name_of(test.param->collective)) + "_" + test.param->name;
 });
 
-}  // namespace
+}  // namespace neighbours_test
 }  // namespace taut::test

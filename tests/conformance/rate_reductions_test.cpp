@@ -6,7 +6,7 @@
 #include "support/group.hpp"
 
 namespace taut::test {
-namespace {
+namespace rate_reductions_test {
 
 using Frame = std::vector<std::byte>;
 
@@ -165,5 +165,5 @@ TEST(RateReductions, ErrorsAreOfTheSizeThatTheRateLeaves) {
   }
 }
 
-}  // namespace
+}  // namespace rate_reductions_test
 }  // namespace taut::test

@@ -5,7 +5,7 @@
 #include "support/group.hpp"
 
 namespace taut::test {
-namespace {
+namespace unequal_blocks_test {
 
 constexpr double untouched = -7777;
 
@@ -219,5 +219,5 @@ TEST(UnequalBlocksOfRanks, ThatDifferAreReported) {
   }
 }
 
-}  // namespace
+}  // namespace unequal_blocks_test
 }  // namespace taut::test

@@ -4,7 +4,7 @@
 #include "gpu/cuda_collectives/device_job.hpp"
 
 namespace taut::test {
-namespace {
+namespace call_costs_test {
 
 // Kernels of one operation on frames without lags. Up to 8 frames that are encoded, decoded or added together
 // are one operation.
@@ -130,5 +130,5 @@ TEST(CallCostsOnGpus, TwoShotTakesFiveKernels) {
         8 * (kernels_to_encode + kernels_to_sum + kernels_to_decode));
 }
 
-}  // namespace
+}  // namespace call_costs_test
 }  // namespace taut::test

@@ -7,7 +7,7 @@
 #include "support/test_size.hpp"
 
 namespace taut::test {
-namespace {
+namespace frames_there_test {
 
 constexpr const char* codings[] = {
     "abs:1e-3,codec=planes,predictor=delta",
@@ -176,5 +176,5 @@ TEST_F(PlaceOfFrames, OtherMemoryStaysWhereItIs) {
   EXPECT_EQ(device->pinned().scratch(10).data() != nullptr, true);
 }
 
-}  // namespace
+}  // namespace frames_there_test
 }  // namespace taut::test

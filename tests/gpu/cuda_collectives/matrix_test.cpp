@@ -7,7 +7,7 @@
 #include "support/test_size.hpp"
 
 namespace taut::test {
-namespace {
+namespace matrix_test {
 
 struct Coded {
   const char* coding;
@@ -90,5 +90,5 @@ std::string name_of_algorithm(const testing::TestParamInfo<const AlgorithmInfo*>
 
 INSTANTIATE_TEST_SUITE_P(All, MatrixOnGpus, testing::ValuesIn(registered_algorithms()), name_of_algorithm);
 
-}  // namespace
+}  // namespace matrix_test
 }  // namespace taut::test

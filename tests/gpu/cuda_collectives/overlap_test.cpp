@@ -5,7 +5,7 @@
 #include "gpu/device_services.hpp"
 
 namespace taut::test {
-namespace {
+namespace overlap_test {
 
 constexpr int segments = 4;
 constexpr unsigned long kernels_to_encode = 1;
@@ -101,5 +101,5 @@ TEST(KernelsOfAnOperation, WaitForACopyWhoseKernelIsDeclined) {
   EXPECT_EQ(to.peek(bytes), std::vector<std::byte>(bytes, std::byte{7}));
 }
 
-}  // namespace
+}  // namespace overlap_test
 }  // namespace taut::test

@@ -7,7 +7,7 @@
 #include "support/on_gpu.hpp"
 
 namespace taut {
-namespace {
+namespace batch_test {
 
 using api::DeviceFrameItem;
 using test::OnGpu;
@@ -175,5 +175,5 @@ TEST(GpuBatchMistakes, AreTold) {
   EXPECT_EQ(services().decode_many(nullptr, -1, 1, 0, nullptr), of(Status::invalid_argument));
 }
 
-}  // namespace
+}  // namespace batch_test
 }  // namespace taut

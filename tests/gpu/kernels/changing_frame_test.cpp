@@ -7,7 +7,7 @@
 #include "gpu/kernels/patterns.hpp"
 
 namespace taut {
-namespace {
+namespace changing_frame_test {
 
 using namespace planes;
 
@@ -103,5 +103,5 @@ TEST(GpuChangingFrame, HoldsUpNoThreadByTheNumberOfRuns) {
   compute_while_changing(frame, n, runs_at, 0);
 }
 
-}  // namespace
+}  // namespace changing_frame_test
 }  // namespace taut

@@ -7,7 +7,7 @@
 #include "support/test_size.hpp"
 
 namespace taut {
-namespace {
+namespace damage_test {
 
 using namespace planes;
 
@@ -119,5 +119,5 @@ TEST(GpuDamage, OfMoreRunsThanTheAddendsHave) {
   }
 }
 
-}  // namespace
+}  // namespace damage_test
 }  // namespace taut

@@ -5,7 +5,7 @@
 #include "support/test_size.hpp"
 
 namespace taut {
-namespace {
+namespace decode_test {
 
 using namespace planes;
 
@@ -49,5 +49,5 @@ TYPED_TEST(GpuDecode, GivesTheBitsOfTheCpu) {
   }
 }
 
-}  // namespace
+}  // namespace decode_test
 }  // namespace taut

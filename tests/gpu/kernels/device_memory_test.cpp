@@ -12,7 +12,7 @@
 #include "support/on_gpu.hpp"
 
 namespace taut {
-namespace {
+namespace device_memory_test {
 
 using test::OnGpu;
 
@@ -115,5 +115,5 @@ TEST(CudaMemory, IsFreedOnceThoughCudaReportsAnError) {
   EXPECT_EQ(encode(), 0);
 }
 
-}  // namespace
+}  // namespace device_memory_test
 }  // namespace taut

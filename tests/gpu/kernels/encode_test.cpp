@@ -5,7 +5,7 @@
 #include "support/test_size.hpp"
 
 namespace taut {
-namespace {
+namespace encode_test {
 
 using namespace planes;
 
@@ -45,5 +45,5 @@ TYPED_TEST(GpuEncode, WritesTheFramesOfTheCpu) {
   }
 }
 
-}  // namespace
+}  // namespace encode_test
 }  // namespace taut

@@ -5,7 +5,7 @@
 #include "gpu/kernels/lossless_codec.hpp"
 
 namespace taut {
-namespace {
+namespace end_encoding_test {
 
 using namespace planes;
 
@@ -83,5 +83,5 @@ TEST(GpuLaunches, AreFewAsDocumented) {
   EXPECT_EQ(launches_of([&] { codec.accumulate(frame, x, 2 * frame.size()); }), 3u);
 }
 
-}  // namespace
+}  // namespace end_encoding_test
 }  // namespace taut

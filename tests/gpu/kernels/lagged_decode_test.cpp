@@ -5,7 +5,7 @@
 #include "support/test_size.hpp"
 
 namespace taut {
-namespace {
+namespace lagged_decode_test {
 
 using namespace planes;
 
@@ -90,5 +90,5 @@ TEST(GpuDecodeWithoutLags, RefusesThem) {
   EXPECT_EQ(kernels.decode(frame, there), planes::cuda::needs_host);
 }
 
-}  // namespace
+}  // namespace lagged_decode_test
 }  // namespace taut

@@ -6,7 +6,7 @@
 #include "support/test_size.hpp"
 
 namespace taut {
-namespace {
+namespace lagged_encode_test {
 
 using namespace planes;
 
@@ -100,5 +100,5 @@ TYPED_TEST(GpuLaggedEncode, FitsWhatTheFrameMayTake) {
   EXPECT_GT(this->lagged, 0);
 }
 
-}  // namespace
+}  // namespace lagged_encode_test
 }  // namespace taut

@@ -5,9 +5,10 @@
 #include "gpu/kernels/patterns.hpp"
 
 namespace taut {
-namespace {
+namespace lagged_sum_test {
 
 using namespace planes;
+
 using Frame = std::vector<std::byte>;
 
 template <class T>
@@ -102,5 +103,5 @@ TYPED_TEST(GpuLaggedSum, NeedsRoomForTheLagsToo) {
               static_cast<std::uint32_t>(Status::buffer_too_small));
 }
 
-}  // namespace
+}  // namespace lagged_sum_test
 }  // namespace taut

@@ -5,7 +5,7 @@
 #include "gpu/kernels/patterns.hpp"
 
 namespace taut {
-namespace {
+namespace look_back_test {
 
 using namespace planes;
 
@@ -93,5 +93,5 @@ TEST(GpuSum, ThatDoesNotFitIsReported) {
   }
 }
 
-}  // namespace
+}  // namespace look_back_test
 }  // namespace taut

@@ -4,7 +4,7 @@
 #include "gpu/kernels/lossless_codec.hpp"
 
 namespace taut {
-namespace {
+namespace lossless_add_test {
 
 // True if the numbers have the same bits, or both are NaN.
 template <class Number>
@@ -67,5 +67,5 @@ TEST(GpuLosslessAddOfZeros, MakesNegativeOnesPositive) {
   check(codec, std::vector<float>(3000, 0.0F), 1, std::vector<float>(3000, -0.0F));
 }
 
-}  // namespace
+}  // namespace lossless_add_test
 }  // namespace taut

@@ -7,7 +7,7 @@
 #include "support/on_gpu.hpp"
 
 namespace taut {
-namespace {
+namespace lossless_calls_test {
 
 using test::OnGpu;
 
@@ -105,5 +105,5 @@ TEST(CudaLosslessMistakes, AreTold) {
             of(Status::invalid_argument));
 }
 
-}  // namespace
+}  // namespace lossless_calls_test
 }  // namespace taut

@@ -6,7 +6,7 @@
 #include "gpu/kernels/seal.hpp"
 
 namespace taut {
-namespace {
+namespace lossless_damage_test {
 
 template <class T>
 void compare(LosslessGpuCodec<T>& gpu, const Codec& cpu, const std::vector<std::byte>& frame, std::size_t n) {
@@ -105,5 +105,5 @@ TEST(GpuLosslessDamage, OfTheKind) {
   EXPECT_EQ(codec.decode(lossless_cpu_frame(x, 1), x), 0u) << "what the calls before left";
 }
 
-}  // namespace
+}  // namespace lossless_damage_test
 }  // namespace taut

@@ -5,7 +5,7 @@
 #include "gpu/kernels/seal.hpp"
 
 namespace taut {
-namespace {
+namespace lossless_lags_test {
 
 template <class T>
 class GpuLosslessLags : public testing::Test {};
@@ -83,5 +83,5 @@ TEST(GpuLosslessLagsOfFloats, AreRejectedWhereTheCpuRejectsThem) {
   }
 }
 
-}  // namespace
+}  // namespace lossless_lags_test
 }  // namespace taut

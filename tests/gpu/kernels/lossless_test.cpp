@@ -4,7 +4,7 @@
 #include "gpu/kernels/lossless_codec.hpp"
 
 namespace taut {
-namespace {
+namespace lossless_test {
 
 template <class T>
 void same_frames(LosslessGpuCodec<T>& gpu, const std::vector<T>& x, unsigned distance, double relative = 0) {
@@ -107,5 +107,5 @@ TEST(GpuLosslessLookBack, LeavesNothingOfTheCallBefore) {
   }
 }
 
-}  // namespace
+}  // namespace lossless_test
 }  // namespace taut

@@ -7,7 +7,7 @@
 #include "support/test_size.hpp"
 
 namespace taut {
-namespace {
+namespace packed_integers_test {
 
 using namespace planes;
 
@@ -138,5 +138,5 @@ TYPED_TEST(GpuPackedIntegers, AloneMakeAStoredFrame) {
   EXPECT_EQ(frame.size(), frame_header_bytes + x.size() * sizeof(T));
 }
 
-}  // namespace
+}  // namespace packed_integers_test
 }  // namespace taut

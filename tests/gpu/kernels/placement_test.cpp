@@ -6,7 +6,7 @@
 #include "gpu/kernels/patterns.hpp"
 
 namespace taut {
-namespace {
+namespace placement_test {
 
 using namespace planes;
 
@@ -78,5 +78,5 @@ TEST(GpuPlacement, PutsSlotsBeyond32BitsWhereTheReaderFindsThem) {
   EXPECT_EQ(placement.index[chunk], 7u);
 }
 
-}  // namespace
+}  // namespace placement_test
 }  // namespace taut

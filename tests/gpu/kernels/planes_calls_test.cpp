@@ -7,7 +7,7 @@
 #include "support/on_gpu.hpp"
 
 namespace taut {
-namespace {
+namespace planes_calls_test {
 
 using test::OnGpu;
 
@@ -83,5 +83,5 @@ TEST_F(PlanesCalls, RefuseSlotsThatKernelsCannotRead) {
   EXPECT_EQ(add_slots(words.data(), slots.data() + 2, slot), invalid);
 }
 
-}  // namespace
+}  // namespace planes_calls_test
 }  // namespace taut

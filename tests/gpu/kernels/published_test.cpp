@@ -5,7 +5,7 @@
 #include "gpu/kernels/patterns.hpp"
 
 namespace taut {
-namespace {
+namespace published_test {
 
 using namespace planes;
 
@@ -77,5 +77,5 @@ TEST_F(GpuPublishedFrame, IsAddedWithoutItsHeader) {
   EXPECT_TRUE(std::vector<std::byte>(sum.data(), sum.data() + result.bytes) == cpu);
 }
 
-}  // namespace
+}  // namespace published_test
 }  // namespace taut

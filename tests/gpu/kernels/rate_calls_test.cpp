@@ -9,7 +9,7 @@
 #include "gpu/kernels/shim_launcher.hpp"
 
 namespace taut {
-namespace {
+namespace rate_calls_test {
 
 constexpr int f32 = static_cast<int>(DType::f32);
 int code(Status status) { return static_cast<int>(status); }
@@ -76,5 +76,5 @@ TEST_F(RateCalls, NeedNoMoreRoomThanAFrameTakes) {
   EXPECT_EQ(result.bytes, bytes);
 }
 
-}  // namespace
+}  // namespace rate_calls_test
 }  // namespace taut

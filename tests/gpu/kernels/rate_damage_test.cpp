@@ -8,7 +8,7 @@
 #include "support/test_size.hpp"
 
 namespace taut {
-namespace {
+namespace rate_damage_test {
 
 template <class T>
 void compare(RateGpuCodec<T>& gpu, const Codec& cpu, const std::vector<std::byte>& frame, std::size_t n,
@@ -160,5 +160,5 @@ TEST(GpuRateDamage, OfTheKind) {
   EXPECT_EQ(codec.decode(frame, x), 0u) << "what the calls before left";
 }
 
-}  // namespace
+}  // namespace rate_damage_test
 }  // namespace taut

@@ -7,7 +7,7 @@
 #include "support/test_size.hpp"
 
 namespace taut {
-namespace {
+namespace rate_test {
 
 template <class T>
 void there_and_back(RateGpuCodec<T>& gpu, const std::vector<T>& x, double rate, const Dims& dims = {}) {
@@ -125,5 +125,5 @@ TYPED_TEST(GpuRate, LeavesNothingOfTheCallBefore) {
   }
 }
 
-}  // namespace
+}  // namespace rate_test
 }  // namespace taut

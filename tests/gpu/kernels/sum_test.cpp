@@ -5,9 +5,10 @@
 #include "support/test_size.hpp"
 
 namespace taut {
-namespace {
+namespace sum_test {
 
 using namespace planes;
+
 using Frames = std::vector<std::vector<std::byte>>;
 
 template <class T>
@@ -118,5 +119,5 @@ TEST(GpuSumOfNothing, IsThatOfTheCpu) {
   EXPECT_TRUE(GpuCodec<float>(gpu, {1e-4}, Predictor::delta).sum({frame, frame}, 0, cpu.size()) == cpu);
 }
 
-}  // namespace
+}  // namespace sum_test
 }  // namespace taut

@@ -8,7 +8,7 @@
 #include "support/on_gpu.hpp"
 
 namespace taut {
-namespace {
+namespace value_services_test {
 
 using api::DeviceRange;
 using test::OnGpu;
@@ -99,5 +99,5 @@ TEST(ValueServicesMistakes, AreTold) {
             of(Status::invalid_argument));
 }
 
-}  // namespace
+}  // namespace value_services_test
 }  // namespace taut

@@ -7,7 +7,7 @@
 #include "gpu/values/calls.hpp"
 
 namespace taut {
-namespace {
+namespace values_test {
 
 constexpr std::size_t group_bytes = 16;
 
@@ -142,5 +142,5 @@ TYPED_TEST(GpuNumbers, HaveTheRangeThatTheCpuFinds) {
   }
 }
 
-}  // namespace
+}  // namespace values_test
 }  // namespace taut

@@ -5,7 +5,7 @@
 #include "policy/text/options.hpp"
 
 namespace taut::test {
-namespace {
+namespace dropin_test {
 
 constexpr std::size_t n = 6000;
 
@@ -122,5 +122,5 @@ TEST(NcclDropin, AnAbortEndsACallThatWaits) {
   fake_nccl::take_report();
 }
 
-}  // namespace
+}  // namespace dropin_test
 }  // namespace taut::test

@@ -4,7 +4,7 @@
 #include "gpu/nccl/threads.hpp"
 
 namespace taut::test {
-namespace {
+namespace fake_test {
 
 using Floats = std::vector<float>;
 
@@ -223,5 +223,5 @@ TEST_F(FakeNccl, AbortEndsTheKernelsOfARank) {
   me.comm = nullptr;
 }
 
-}  // namespace
+}  // namespace fake_test
 }  // namespace taut::test

@@ -2,7 +2,7 @@
 #include "gpu/nccl/coded_values.hpp"
 
 namespace taut::test {
-namespace {
+namespace messages_test {
 
 constexpr std::size_t n = 20000;
 
@@ -100,5 +100,5 @@ TEST(NcclMessages, ErrorsNameTheArgument) {
   EXPECT_EQ(TAUT_Nccl_GroupEnd(), 1);
 }
 
-}  // namespace
+}  // namespace messages_test
 }  // namespace taut::test

@@ -4,7 +4,7 @@
 #include "gpu/nccl/random_calls.hpp"
 
 namespace taut::test {
-namespace {
+namespace random_dropin_test {
 
 // The way in which a program makes a sequence of calls.
 struct Manner {
@@ -58,5 +58,5 @@ bool run(const Sequence& sequence, std::uint64_t seed, const std::vector<std::un
 TEST(NcclRandom, DropInSequencesGiveTheBitsOfTheHost) { expect_bits_of_host(run); }
 TEST(NcclRandom, DropInFailuresAreReported) { expect_failures_are_reported(run); }
 
-}  // namespace
+}  // namespace random_dropin_test
 }  // namespace taut::test

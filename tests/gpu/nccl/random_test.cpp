@@ -3,7 +3,7 @@
 #include "gpu/nccl/random_calls.hpp"
 
 namespace taut::test {
-namespace {
+namespace random_test {
 
 // Runs a sequence. Returns the codes of the calls of each rank, the settle included; outputs are in `jobs`.
 std::vector<std::vector<int>> run(const Sequence& sequence, std::vector<std::unique_ptr<NcclJob>>& jobs,
@@ -34,5 +34,5 @@ bool succeeds(const Sequence& sequence, std::uint64_t, std::vector<std::unique_p
 TEST(NcclRandom, SequencesGiveTheBitsOfTheHost) { expect_bits_of_host(succeeds); }
 TEST(NcclRandom, FailuresAreReported) { expect_failures_are_reported(succeeds); }
 
-}  // namespace
+}  // namespace random_test
 }  // namespace taut::test

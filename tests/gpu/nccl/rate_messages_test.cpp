@@ -3,7 +3,7 @@
 #include "gpu/nccl/dropin_ranks.hpp"
 
 namespace taut::test {
-namespace {
+namespace rate_messages_test {
 
 constexpr std::size_t n = 6000;
 constexpr const char* coding = "rate:16";
@@ -123,5 +123,5 @@ TEST(NcclRateMessages, InACapturedStreamAreAnError) {
   if (graph != nullptr) cudaGraphDestroy(graph);
 }
 
-}  // namespace
+}  // namespace rate_messages_test
 }  // namespace taut::test

@@ -7,7 +7,7 @@
 #include "gpu/nccl/random_calls.hpp"
 
 namespace taut::test {
-namespace {
+namespace rate_random_test {
 
 // A message, or a product of integers that all ranks make. NCCL serves it: a collective call that Taut serves
 // has to be in groups of the same calls on all ranks.
@@ -144,5 +144,5 @@ TEST(NcclRandom, DropInFailuresOfMessages) {
   });
 }
 
-}  // namespace
+}  // namespace rate_random_test
 }  // namespace taut::test

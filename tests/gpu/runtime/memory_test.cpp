@@ -2,7 +2,7 @@
 #include "gpu/runtime/gpu.hpp"
 
 namespace taut::test {
-namespace {
+namespace memory_test {
 
 constexpr std::size_t bytes = 5000;
 
@@ -137,5 +137,5 @@ TEST(SimulatedGraphs, AreNotCapturedWithCallsThatWait) {
   cudaGetLastError();
 }
 
-}  // namespace
+}  // namespace memory_test
 }  // namespace taut::test

@@ -5,7 +5,7 @@
 #include "gpu/runtime/gpu.hpp"
 
 namespace taut::test {
-namespace {
+namespace streams_test {
 
 constexpr std::size_t bytes = 100;
 
@@ -160,5 +160,5 @@ TEST(SimulatedFaults, FailTheCallThatIsNamed) {
   EXPECT_EQ(cudaFree(at), cudaSuccess);
 }
 
-}  // namespace
+}  // namespace streams_test
 }  // namespace taut::test

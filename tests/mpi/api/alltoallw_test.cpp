@@ -6,7 +6,7 @@
 #include "mpi/api/typed_blocks.hpp"
 
 namespace taut::test {
-namespace {
+namespace alltoallw_test {
 
 // Number of values that rank i sends to rank j.
 int matrix(int i, int j) { return (i + 2 * j) % 4 == 0 ? 0 : values_of_shapes * (300 + 51 * i + 7 * j); }
@@ -131,5 +131,5 @@ TEST(AlltoallwOfSeveralKinds, IsMpis) {
   }
 }
 
-}  // namespace
+}  // namespace alltoallw_test
 }  // namespace taut::test

@@ -3,7 +3,7 @@
 #include "mpi/api/world.hpp"
 
 namespace taut::test {
-namespace {
+namespace arguments_test {
 
 constexpr MPI_Count many = 60000;
 constexpr std::size_t n = many;
@@ -133,5 +133,5 @@ TEST(Types, WithGapsTouchNothingBetween) {
   MPI_Type_free(&every_second);
 }
 
-}  // namespace
+}  // namespace arguments_test
 }  // namespace taut::test

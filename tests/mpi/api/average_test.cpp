@@ -2,7 +2,7 @@
 #include "mpi/api/world.hpp"
 
 namespace taut::test {
-namespace {
+namespace average_test {
 
 constexpr int n = 40000;
 
@@ -130,5 +130,5 @@ INSTANTIATE_TEST_SUITE_P(All, Average,
                                          Way{"abs:1e-4,codec=planes,algorithm=halving_doubling", 1e-4},
                                          Way{"abs:1e-4,min_bytes=1MiB", 0}, Way{"abs:1e-4,on=input", 1e-4}),
                          [](const auto& test) { return "Way" + std::to_string(test.index); });
-}  // namespace
+}  // namespace average_test
 }  // namespace taut::test

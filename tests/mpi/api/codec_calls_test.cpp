@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace codec_calls_test {
 
 using FrameBytes = std::vector<unsigned char>;
 
@@ -246,4 +246,4 @@ TEST(CodecCalls, StatusesAndVersionAreDescribed) {
   EXPECT_EQ(minor, TAUT_VERSION_MINOR);
 }
 
-}  // namespace
+}  // namespace codec_calls_test

@@ -2,7 +2,7 @@
 #include "mpi/api/world.hpp"
 
 namespace taut::test {
-namespace {
+namespace collectives_test {
 
 struct Case {
   Collective collective;
@@ -250,5 +250,5 @@ TEST(PlainCalls, Intercommunicators) {
   MPI_Comm_free(&half);
 }
 
-}  // namespace
+}  // namespace collectives_test
 }  // namespace taut::test

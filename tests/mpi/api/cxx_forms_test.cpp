@@ -7,7 +7,7 @@
 #include <limits>
 #include <optional>
 
-namespace {
+namespace cxx_forms_test {
 
 using taut::Communicator, taut::Request, taut::TypedBlocks, taut::ValueBlocks;
 
@@ -314,4 +314,4 @@ TEST_F(CxxForms, OnlyPersistentCallsAreStarted) {
   MPI_Errhandler_free(&usual);
 }
 
-}  // namespace
+}  // namespace cxx_forms_test

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace {
+namespace cxx_test {
 
 using taut::Communicator, taut::Error, taut::Frame;
 
@@ -226,4 +226,4 @@ TEST_F(CxxCalls, FaultsAreExceptions) {
   EXPECT_NE(comm.explain().find("off"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace cxx_test

@@ -4,7 +4,7 @@
 #include "mpi/api/shapes.hpp"
 
 namespace taut::test {
-namespace {
+namespace datatypes_test {
 
 constexpr int block_values = values_of_shapes * 500;
 
@@ -240,5 +240,5 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(Mode::blocking, Mode::nonblocking, Mode::persistent)),
     name_by_mode<Datatypes::ParamType>);
 
-}  // namespace
+}  // namespace datatypes_test
 }  // namespace taut::test

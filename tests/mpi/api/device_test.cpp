@@ -5,7 +5,7 @@
 #include "world.hpp"
 
 namespace taut::test {
-namespace {
+namespace device_test {
 
 constexpr int count = 50000;
 
@@ -90,5 +90,5 @@ TEST(ValuesOnADevice, MessagesAreLeftToMpi) {
   EXPECT_EQ(comm.stats().compressed_calls, comm.size() == 1 ? 0u : 2u);
 }
 
-}  // namespace
+}  // namespace device_test
 }  // namespace taut::test

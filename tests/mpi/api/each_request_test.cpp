@@ -2,7 +2,7 @@
 #include "mpi/api/world.hpp"
 
 namespace taut::test {
-namespace {
+namespace each_request_test {
 
 struct Case {
   Collective collective;
@@ -104,5 +104,5 @@ TEST_P(EachCall, PersistentReadsItsBuffersAnew) {
 INSTANTIATE_TEST_SUITE_P(All, EachCall, testing::ValuesIn(cases()), [](const auto& test) {
   return std::string(name_of(test.param.collective)) + (test.param.in_place ? "_in_place" : "");
 });
-}  // namespace
+}  // namespace each_request_test
 }  // namespace taut::test

@@ -4,7 +4,7 @@
 #include "mpi/api/world.hpp"
 
 namespace taut::test {
-namespace {
+namespace errors_test {
 
 std::string text_of(int code) {
   char text[MPI_MAX_ERROR_STRING] = {};
@@ -243,5 +243,5 @@ TEST(Errors, CodesOfMPIAreNotOurs) {
   EXPECT_EQ(TAUT_Error_status(MPI_ERR_COUNT), TAUT_ERR_TRANSPORT);
 }
 
-}  // namespace
+}  // namespace errors_test
 }  // namespace taut::test

@@ -7,7 +7,7 @@
 #include "mpi/api/typed_blocks.hpp"
 
 namespace taut::test {
-namespace {
+namespace neighbours_test {
 
 // Blocks for these ranks, of length(rank) values; the count for MPI_PROC_NULL does not matter.
 GappedBlocks blocks_for(const std::vector<int>& ranks, const std::function<int(int)>& length) {
@@ -230,5 +230,5 @@ TEST(NeighbourCallsWithoutTopology, AreMpisErrors) {
             MPI_SUCCESS);
 }
 
-}  // namespace
+}  // namespace neighbours_test
 }  // namespace taut::test

@@ -4,7 +4,7 @@
 #include "mpi/api/world.hpp"
 
 namespace taut::test {
-namespace {
+namespace observe_test {
 
 constexpr int n = 100000;
 
@@ -192,5 +192,5 @@ TEST_F(Observing, AnExplanationIsCutToItsRoom) {
   EXPECT_EQ(TAUT_Error_status(TAUT_Comm_explain(comm, nullptr, 3, &needed)), TAUT_ERR_ARGUMENT);
 }
 
-}  // namespace
+}  // namespace observe_test
 }  // namespace taut::test

@@ -12,7 +12,7 @@
 #include "world.hpp"
 
 namespace taut::test {
-namespace {
+namespace traps_test {
 
 constexpr int count = 100000;
 
@@ -128,5 +128,5 @@ TEST(Traps, SmallStacksAreEnough) {
   }
 }
 
-}  // namespace
+}  // namespace traps_test
 }  // namespace taut::test

@@ -7,7 +7,7 @@
 #include "mpi/api/modes.hpp"
 
 namespace taut::test {
-namespace {
+namespace vector_calls_test {
 
 // Number of values that rank i sends to rank j.
 int matrix(int i, int j) { return (i + 2 * j) % 4 == 0 ? 0 : 4000 + 501 * i + 77 * j; }
@@ -161,5 +161,5 @@ TEST(VectorCallsOfOtherTypes, AreMpis) {
   EXPECT_EQ(comm.stats().compressed_calls, 0u);
 }
 
-}  // namespace
+}  // namespace vector_calls_test
 }  // namespace taut::test

@@ -10,7 +10,7 @@
 #include "core/half.hpp"
 
 namespace taut::test {
-namespace {
+namespace exponents_test {
 
 using Words = std::vector<std::uint16_t>;
 
@@ -192,5 +192,5 @@ TEST_P(ExponentsDamage, DoesNoHarm) {
 INSTANTIATE_TEST_SUITE_P(Kernels, ExponentsDamage, testing::ValuesIn(kernel_names()),
                          [](const auto& of) { return std::string(of.param); });
 
-}  // namespace
+}  // namespace exponents_test
 }  // namespace taut::test

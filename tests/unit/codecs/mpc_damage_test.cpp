@@ -2,7 +2,7 @@
 #include "support/mpc_frames.hpp"
 
 namespace taut::test {
-namespace {
+namespace mpc_damage_test {
 
 constexpr std::size_t count = 2200, index_at = frame_header_bytes, records_at = index_at + 4 * 4;
 
@@ -188,5 +188,5 @@ TEST_P(MpcDamage, AnyBytesDoNoHarm) {
 INSTANTIATE_TEST_SUITE_P(Sets, MpcDamage, testing::ValuesIn(mpc_kernel_names()),
                          [](const auto& set) { return std::string(set.param); });
 
-}  // namespace
+}  // namespace mpc_damage_test
 }  // namespace taut::test

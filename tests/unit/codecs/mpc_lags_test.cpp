@@ -2,7 +2,7 @@
 #include "support/mpc_frames.hpp"
 
 namespace taut::test {
-namespace {
+namespace mpc_lags_test {
 
 constexpr std::uint32_t planes = 12, rows = 40, columns = 150;
 
@@ -151,5 +151,5 @@ TEST_F(MpcLagsDamage, IsRejected) {
   EXPECT_EQ(with_header([](FrameHeader& h) { h.payload_bytes = 4; }), Status::corrupt_frame);
 }
 
-}  // namespace
+}  // namespace mpc_lags_test
 }  // namespace taut::test

@@ -7,7 +7,7 @@
 #include "support/mpc_frames.hpp"
 
 namespace taut::test {
-namespace {
+namespace mpc_pointwise_test {
 
 constexpr double bounds[] = {1e-9, 1e-6, 1e-3, 0.01, 0.06, 0.1, 0.2, 1.0 / 3, 0.5, 1, 1e10};
 
@@ -149,5 +149,5 @@ TEST(MpcPointwiseTypes, PartsOfComplexValuesAreRounded) {
   EXPECT_TRUE(decoded == as_bytes(one));
 }
 
-}  // namespace
+}  // namespace mpc_pointwise_test
 }  // namespace taut::test

@@ -5,7 +5,7 @@
 #include "support/mpc_frames.hpp"
 
 namespace taut::test {
-namespace {
+namespace mpc_test {
 
 enum class Data { any_bits, smooth, series, short_words, sparse, zero, constant, one_off, special, count };
 
@@ -169,5 +169,5 @@ TEST(Mpc, WhatItDoesNotServeIsRefused) {
   EXPECT_THROW(mpc_codec("d1", "", {Bound::Kind::pointwise, INFINITY}), Error);
 }
 
-}  // namespace
+}  // namespace mpc_test
 }  // namespace taut::test

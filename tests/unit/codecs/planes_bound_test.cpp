@@ -10,7 +10,7 @@
 #include "support/group.hpp"
 
 namespace taut::test {
-namespace {
+namespace planes_bound_test {
 
 using FrameBytes = std::vector<std::byte>;
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -234,5 +234,5 @@ TEST(PlanesBound, SumsOfTheLargestFramesFit) {
   decoded<double>(*codec, added<double>(*codec, fa, fb, a.size(), 2), a.size());
 }
 
-}  // namespace
+}  // namespace planes_bound_test
 }  // namespace taut::test

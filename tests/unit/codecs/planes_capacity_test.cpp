@@ -5,7 +5,7 @@
 #include "support/test_size.hpp"
 
 namespace taut::test {
-namespace {
+namespace planes_capacity_test {
 
 constexpr std::size_t count = 4096 + 488;
 constexpr const char* predictors[] = {"none", "delta", "pairs", "second"};
@@ -117,5 +117,5 @@ std::string name_of_type(const testing::TestParamInfo<DType>& info) { return nam
 INSTANTIATE_TEST_SUITE_P(Types, PlanesCapacity,
                          testing::Values(DType::f32, DType::f64, DType::f16, DType::bf16), name_of_type);
 
-}  // namespace
+}  // namespace planes_capacity_test
 }  // namespace taut::test

@@ -4,7 +4,7 @@
 #include "support/group.hpp"
 
 namespace taut::test {
-namespace {
+namespace planes_complex_test {
 
 std::unique_ptr<Codec> planes(const char* predictor) {
   return find_codec("planes")->make({.bound = {Bound::Kind::absolute, 1e-3}, .predictor = predictor});
@@ -34,5 +34,5 @@ TEST(PlanesOfComplexNumbers, FramesAndValuesAddUpWithLags) {
       }
 }
 
-}  // namespace
+}  // namespace planes_complex_test
 }  // namespace taut::test

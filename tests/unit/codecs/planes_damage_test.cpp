@@ -2,7 +2,7 @@
 #include "support/exact_values.hpp"
 
 namespace taut::test {
-namespace {
+namespace planes_damage_test {
 
 template <class T>
 class PlanesDamage : public testing::Test {};
@@ -70,5 +70,5 @@ TYPED_TEST(PlanesDamage, DamageDoesNoHarm) {
   }
 }
 
-}  // namespace
+}  // namespace planes_damage_test
 }  // namespace taut::test

@@ -7,7 +7,7 @@
 #include "support/exact_values.hpp"
 
 namespace taut::test {
-namespace {
+namespace planes_exact_test {
 
 template <class T>
 bool same_bits(T a, T b) {
@@ -309,5 +309,5 @@ TYPED_TEST(PlanesExact, SumsOfVeryManyBecomeWide) {
   }
 }
 
-}  // namespace
+}  // namespace planes_exact_test
 }  // namespace taut::test

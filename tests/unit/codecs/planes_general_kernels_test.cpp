@@ -10,7 +10,7 @@
 #include "codecs/planes/record/runs.hpp"
 
 namespace taut::planes {
-namespace {
+namespace planes_general_kernels_test {
 
 std::mt19937_64 random_bits(11);
 
@@ -242,5 +242,5 @@ TEST(GeneralKernels, StripsAreRoundedOnceWhereTheySaySo) {
   }
 }
 
-}  // namespace
+}  // namespace planes_general_kernels_test
 }  // namespace taut::planes

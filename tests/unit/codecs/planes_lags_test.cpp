@@ -6,7 +6,7 @@
 #include "support/exact_values.hpp"
 
 namespace taut::test {
-namespace {
+namespace planes_lags_test {
 
 std::unique_ptr<Codec> lagged(const char* predictor, double e = bound, Dims dims = {}) {
   return find_codec("planes")->make({.bound = e, .predictor = predictor, .dims = dims});
@@ -287,5 +287,5 @@ TEST(PlanesPrediction, SamplesSeeWhatLagsGain) {
   EXPECT_GT(with, 2 * plain);
 }
 
-}  // namespace
+}  // namespace planes_lags_test
 }  // namespace taut::test

@@ -11,7 +11,7 @@
 #include "core/codec.hpp"
 
 namespace taut {
-namespace {
+namespace planes_places_test {
 
 std::mt19937_64 random_bits(7);
 double uniform(double low, double high) {
@@ -109,5 +109,5 @@ TYPED_TEST(PlanesPlaces, SumsWhereverChunksBegin) {
   }
 }
 
-}  // namespace
+}  // namespace planes_places_test
 }  // namespace taut

@@ -3,7 +3,7 @@
 #include "support/exact_values.hpp"
 
 namespace taut::test {
-namespace {
+namespace planes_scale_exact_test {
 
 Frame scaled(const Codec& codec, const Frame& frame, double factor) {
   Frame out(codec.max_bytes(DType::f64, count, addends_of(frame)));
@@ -85,5 +85,5 @@ TEST(PlanesScale, DamageDoesNoHarm) {
   }
 }
 
-}  // namespace
+}  // namespace planes_scale_exact_test
 }  // namespace taut::test

@@ -9,7 +9,7 @@
 #include "support/group.hpp"
 
 namespace taut::test {
-namespace {
+namespace planes_scale_test {
 
 struct Case {
   DType type;
@@ -206,5 +206,5 @@ TEST(PlanesScale, StatisticsAreThoseOfTheDecodedValues) {
   }
 }
 
-}  // namespace
+}  // namespace planes_scale_test
 }  // namespace taut::test

@@ -12,7 +12,7 @@
 #include "core/codec.hpp"
 
 namespace taut {
-namespace {
+namespace planes_test {
 
 using Frame = std::vector<std::byte>;
 std::mt19937_64 random_bits(20);
@@ -185,5 +185,5 @@ TEST(ExactSum, RoundsOnceToFloat) {
   EXPECT_EQ(sum.rounded<float>(), 1.0f + 0x1p-23f);
 }
 
-}  // namespace
+}  // namespace planes_test
 }  // namespace taut

@@ -13,7 +13,7 @@
 #include "support/frames.hpp"
 
 namespace taut::test {
-namespace {
+namespace proofs_test {
 
 using Numbers = std::map<std::string, double>;
 
@@ -157,5 +157,5 @@ TYPED_TEST(ProofsOf, MantissasOfPwrel) {
   }
 }
 
-}  // namespace
+}  // namespace proofs_test
 }  // namespace taut::test

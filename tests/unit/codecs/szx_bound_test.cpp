@@ -7,7 +7,7 @@
 #include "support/frames.hpp"
 
 namespace taut::test {
-namespace {
+namespace szx_bound_test {
 
 std::unique_ptr<Codec> make(double bound) { return find_codec("szx")->make({.bound = bound}); }
 
@@ -158,5 +158,5 @@ TYPED_TEST(SzxBound, MultiplesStayInAnyBlock) {
   }
 }
 
-}  // namespace
+}  // namespace szx_bound_test
 }  // namespace taut::test

@@ -10,7 +10,7 @@
 #include "support/frames.hpp"
 
 namespace taut::test {
-namespace {
+namespace szx_test {
 
 using szx::block_values;
 using szx::chunk_values;
@@ -364,5 +364,5 @@ TEST(SzxOptions, AreRefusedWhereTheyCannotBeServed) {
   EXPECT_THROW(make(1, "none"), Error);
 }
 
-}  // namespace
+}  // namespace szx_test
 }  // namespace taut::test

@@ -8,7 +8,7 @@
 #include "support/ranks.hpp"
 
 namespace taut::test {
-namespace {
+namespace coding_speeds_test {
 
 TEST(CodingSpeeds, AreMeasuredOnTheValues) {
   HostPlace place;
@@ -54,16 +54,19 @@ TEST_P(MeasuredCodings, AreTheSameOnAllRanksAndKeepTheBound) {
   ranks.hub.set_damage([&](const LoopbackHub::Record& record, std::vector<std::byte>&) {
     records.back() += record.bytes == sizeof(AgreementRecord);
   });
-  for (int call = 0; call < 8; ++call) {
+  // Until the speeds were measured, and two calls more. A rank that the system holds up for long takes its
+  // sample for slow, and the call goes to plain MPI: such calls delay the measurement.
+  constexpr int a_round = P * 2;  // ceil(log2 P) messages a rank
+  const auto measured = [&] { return std::ranges::find(records, 2 * a_round); };
+  while (records.size() < 100 && records.end() - measured() < 3) {
     records.push_back(0);
     for (const Verdict& verdict : ranks.run(GetParam(), job)) {
       ASSERT_EQ(verdict.status, Status::ok);
       if (verdict.plain_times != nullptr) verdict.plain_times->note(1e6, job.bytes());  // plain MPI is slow
     }
   }
-  constexpr int a_round = P * 2;  // ceil(log2 P) messages a rank
   EXPECT_EQ(std::ranges::count(records, 2 * a_round), 1);
-  EXPECT_EQ(std::ranges::count(records, a_round), 7);
+  EXPECT_TRUE(std::ranges::all_of(records, [](int n) { return n % a_round == 0 && n <= 2 * a_round; }));
   for (int rank = 0; rank < P; ++rank) {
     const Values &all = job.outputs[static_cast<std::size_t>(rank)], &first = job.outputs[0];
     const Range defined = job.defined(rank);
@@ -80,5 +83,5 @@ INSTANTIATE_TEST_SUITE_P(All, MeasuredCodings,
                          testing::Values(Collective::allreduce, Collective::allgather, Collective::bcast,
                                          Collective::reduce_scatter, Collective::alltoall));
 
-}  // namespace
+}  // namespace coding_speeds_test
 }  // namespace taut::test

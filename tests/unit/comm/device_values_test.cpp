@@ -3,7 +3,7 @@
 #include "support/ranks.hpp"
 
 namespace taut::test {
-namespace {
+namespace device_values_test {
 
 constexpr int P = 3;
 constexpr std::size_t count = 30000;
@@ -66,5 +66,5 @@ INSTANTIATE_TEST_SUITE_P(All, ValuesOnADevice,
                          testing::Values("abs:1e-3", "rel:1e-5", "lossless,codec=mpc",
                                          "abs:1e-3,when=always"));
 
-}  // namespace
+}  // namespace device_values_test
 }  // namespace taut::test

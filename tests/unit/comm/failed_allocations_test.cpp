@@ -7,7 +7,7 @@
 #include "support/shielded.hpp"
 
 namespace taut::test {
-namespace {
+namespace failed_allocations_test {
 
 constexpr int P = 4, victim = 1;
 const std::vector<int> node_of{0, 0, 1, 1};
@@ -75,5 +75,5 @@ TEST(FailedAllocations, CoroutinesHaveSpareFrames) {
   }).join();
 }
 
-}  // namespace
+}  // namespace failed_allocations_test
 }  // namespace taut::test

@@ -4,7 +4,7 @@
 #include "support/ranks.hpp"
 
 namespace taut::test {
-namespace {
+namespace hierarchical_test {
 
 constexpr int P = 6;
 constexpr double bound = 1e-3;
@@ -93,5 +93,5 @@ TEST_F(OnNodes, IsTriedWhereCallsHaveToPay) {
   }
 }
 
-}  // namespace
+}  // namespace hierarchical_test
 }  // namespace taut::test

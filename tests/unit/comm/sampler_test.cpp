@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace taut {
-namespace {
+namespace sampler_test {
 
 constexpr std::uint64_t unlimited = std::uint64_t{1} << 62;
 
@@ -70,9 +70,16 @@ TEST(Sampler, ConstantsHaveNoRange) {
   for (const auto& sum : row.values.sums) EXPECT_GT(ratio(sum), 8);
 }
 
+// A clock that goes on by a microsecond whenever it is read: a sample takes as long as a call that is not
+// sampled.
+std::uint64_t virtual_clock() {
+  static std::uint64_t time = clock_now();
+  return time += 1000;
+}
+
 // Samples of one call after another would take far more than their share.
 TEST(Sampler, StopsWhenItsTimeIsUp) {
-  Sampler sampler("");
+  Sampler sampler("", 0, virtual_clock);
   CallRow row = row_of(DType::f32);
   const auto values = wave(100'000);
   for (; row.sum.calls < 1000; ++row.sum.calls) {
@@ -105,5 +112,5 @@ TEST(Sampler, NothingToSee) {
   EXPECT_EQ(row.values.samples, 0u);
 }
 
-}  // namespace
+}  // namespace sampler_test
 }  // namespace taut

@@ -9,7 +9,7 @@
 #include "support/ranks.hpp"
 
 namespace taut::test {
-namespace {
+namespace statistics_test {
 
 using std::chrono::milliseconds;
 constexpr std::uint64_t ms = 1000000;  // nanoseconds
@@ -268,5 +268,5 @@ TEST(CallEvents, OneForEachVerb) {
   EXPECT_EQ(recorder.lost(), 0u);
 }
 
-}  // namespace
+}  // namespace statistics_test
 }  // namespace taut::test

@@ -6,7 +6,7 @@
 #include "support/group.hpp"
 
 namespace taut::test {
-namespace {
+namespace coding_test {
 
 // Codec whose operations are complete some polls after they have been started. Wraps the codec raw.
 class SlowCodec final : public Codec, public CodecOperations {
@@ -154,5 +154,5 @@ TEST_F(CodingTest, SegmentsAreEncodedBesideEachOther) {
   EXPECT_TRUE(out == in);
 }
 
-}  // namespace
+}  // namespace coding_test
 }  // namespace taut::test

@@ -9,7 +9,7 @@
 #include "support/packed.hpp"
 
 namespace taut::test {
-namespace {
+namespace packed_integers_test {
 
 constexpr std::size_t count = 50000;
 
@@ -102,5 +102,5 @@ TEST(PackingOf, PackedIntegersHaveNoPartInTheRange) {
   EXPECT_LT(rounded.least, -1e34);
 }
 
-}  // namespace
+}  // namespace packed_integers_test
 }  // namespace taut::test

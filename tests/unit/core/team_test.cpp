@@ -5,7 +5,7 @@
 #include "support/group.hpp"
 
 namespace taut::test {
-namespace {
+namespace team_test {
 
 // Returns the result of an operation that is awaited elsewhere.
 template <class Operation>
@@ -224,5 +224,5 @@ TEST_F(TeamTest, SegmentsPartEveryBlock) {
   EXPECT_EQ(team(0).chunk(values.slice(), -1).data, team(0).chunk(values.slice(), 1).data);
 }
 
-}  // namespace
+}  // namespace team_test
 }  // namespace taut::test

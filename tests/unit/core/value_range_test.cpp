@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace taut {
-namespace {
+namespace value_range_test {
 
 template <class T>
 ValueRange range(const std::vector<T>& x, std::optional<double> fill = {}) {
@@ -77,5 +77,5 @@ TEST(Resolved, LeavesNothingToLoseWithoutARange) {
   EXPECT_LE(resolved({Bound::Kind::range, 1}, {-1.7e308, 1.7e308}).value, std::numeric_limits<double>::max());
 }
 
-}  // namespace
+}  // namespace value_range_test
 }  // namespace taut

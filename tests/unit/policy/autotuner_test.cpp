@@ -5,7 +5,7 @@
 #include <random>
 
 namespace taut {
-namespace {
+namespace autotuner_test {
 
 constexpr std::size_t bytes = std::size_t{1} << 20;
 
@@ -218,5 +218,5 @@ TEST(AutotunerTable, MoreKindsThanThereIsRoomForTakeTurns) {
   EXPECT_EQ(all.of({.collective = Collective::scatter}, bytes).next(), Fallback::no_gain);
 }
 
-}  // namespace
+}  // namespace autotuner_test
 }  // namespace taut

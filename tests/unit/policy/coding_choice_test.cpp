@@ -7,7 +7,7 @@
 #include "policy/tuning/autotuner.hpp"
 
 namespace taut {
-namespace {
+namespace coding_choice_test {
 
 constexpr double gbit = 1e9 / 8;
 
@@ -107,5 +107,5 @@ TEST(CodingTrials, AreDueOnceTheLinkIsKnownAndEverMoreSeldom) {
   EXPECT_EQ(calls, CodingTrials::growth * RecentTimes::most);
 }
 
-}  // namespace
+}  // namespace coding_choice_test
 }  // namespace taut

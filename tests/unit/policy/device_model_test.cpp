@@ -5,7 +5,7 @@
 #include "policy/plan/plan.hpp"
 
 namespace taut {
-namespace {
+namespace device_model_test {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
@@ -57,5 +57,5 @@ TEST(DeviceModel, OnlyRoutesThatGiveTheSameBitsAreExchanged) {
   EXPECT_FALSE(same("abs:1,reduction=values"));
 }
 
-}  // namespace
+}  // namespace device_model_test
 }  // namespace taut

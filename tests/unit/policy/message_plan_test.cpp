@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace taut::test {
-namespace {
+namespace message_plan_test {
 
 MessagePlan plan(const char* text, std::size_t count, DType type = DType::f32) {
   static Policy policy;  // static: plans refer to its table
@@ -45,5 +45,5 @@ TEST(MessagePlan, HugeMessagesAreSeveralFrames) {
   EXPECT_EQ(plan("abs:1e-3", std::size_t{1} << 28).frames, 3u);
 }
 
-}  // namespace
+}  // namespace message_plan_test
 }  // namespace taut::test

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace taut {
-namespace {
+namespace overlap_tuner_test {
 
 constexpr std::size_t bytes = std::size_t{1} << 20;
 
@@ -102,5 +102,5 @@ TEST(OverlapTuner, CallsDoNotFollowAnObstacleOfOne) {
   }
 }
 
-}  // namespace
+}  // namespace overlap_tuner_test
 }  // namespace taut

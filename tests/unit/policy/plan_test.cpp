@@ -5,7 +5,7 @@
 #include <cmath>
 
 namespace taut {
-namespace {
+namespace plan_test {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
@@ -247,5 +247,5 @@ TEST(Plan, ANamedCodecIsUsedWhateverItGains) {
   EXPECT_EQ(plan("abs:1,codec=planes", Collective::bcast, MiB, 4).least_ratio, 0);
 }
 
-}  // namespace
+}  // namespace plan_test
 }  // namespace taut

@@ -5,7 +5,7 @@
 #include <random>
 
 namespace taut {
-namespace {
+namespace route_trials_test {
 
 const Route ring{find_algorithm(Collective::allreduce, "ring")},
     two_shot{find_algorithm(Collective::allreduce, "two_shot")},
@@ -67,5 +67,5 @@ TEST(RouteTrials, WithoutAnotherNoneIsTried) {
   EXPECT_EQ(trials.next(), ring);
 }
 
-}  // namespace
+}  // namespace route_trials_test
 }  // namespace taut

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace taut {
-namespace {
+namespace rules_test {
 
 Rules line(const std::string& text) { return Rules(parse_rules_line({"TAUT_RULES", text})); }
 Rules toml(const std::string& text) { return Rules(parse_rules_toml({"run.toml", text})); }
@@ -319,5 +319,5 @@ TEST(Rules, LongLinesAndControlCharactersAreShownWithCare) {
   EXPECT_LT(told.size(), 900u);
 }
 
-}  // namespace
+}  // namespace rules_test
 }  // namespace taut
