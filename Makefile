@@ -20,7 +20,7 @@
 #   make docs                        the documentation site, build/docs/html
 #   make bench-codec                 the codecs beside memcpy and peers [QUICK=1] [ARGS=...]
 #   TAUT_FIELDS=folder make bench-fields    the codecs on real fields
-#   TAUT_FIELDS=folder make bench-peers     public compressors beside the codecs on real fields
+#   TAUT_FIELDS=folder make bench-peers     public compressors beside the codecs on real fields, and the best codec for each link
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
 #   make bench-training [QUICK=1]    DDP's hooks and Taut's on 4 emulated hosts [LINK=1gbit] [ARGS=...]
 #   make bench-dask                  x + x.T of a Dask array on 4 emulated hosts [LINK=1gbit|none] [WORKERS=4] [ARGS=...]
@@ -151,7 +151,7 @@ bench-fields:
 
 bench-peers:
 	@tools/setup.sh bench_peers
-	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
+	@TARGET=taut_bench_fields tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
 	@.venv-peers/bin/python bench/codec/peers.py $(ARGS)
 
 bench-collectives:

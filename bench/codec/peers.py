@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
 """Measures public compressors beside Taut on real fields:
-peers.py [--folder DIR] [--build BUILD_DIR] [--json FILE] [--fields NAMES] [--seconds S]
+peers.py [--folder DIR] [--build BUILD_DIR] [--json FILE] [--page FILE] [--map FILE] [--fields NAMES] [--seconds S]
+         [--without PACKAGES] [--program NAME=COMMAND]...
 
 DIR is a folder as fields.py takes it. Each field goes through taut_bench_fields and then, whole and with one thread,
-through the peers that this Python can import: pcodec, fpzip, Blosc2, zstd (exact), SZ3, zfp (absolute bounds). The
-tables go to standard output, all rows to FILE. Speeds are GB/s of values, of the process's CPU time.
-Exit status: 0, also where there is no such folder; 1 if a peer's exact result differs from the values.
+through the peers: pcodec, fpzip, Blosc2, zstd (exact), SZ3, zfp (absolute bounds). All rows go to the JSON file, their
+tables to the page, and the best codec for each link and field to the map: the committed files, or files in bench-out
+if --fields or --without leaves something out. Speeds are GB/s of values, of the process's CPU time.
+
+--program adds an exact compressor that no package installs. `COMMAND FIELD.raw float32|float64 AxBxC` prints
+{"bytes": of the frame, "encode_s": median, "decode_s": median, "exact": true or false}.
+Exit status: 1 if an exact result differs from the values, 2 if the fields or a peer are missing.
 """
 
 import argparse
@@ -13,15 +18,22 @@ import importlib.metadata
 import json
 import math
 import os
+import shlex
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 import fields
-import numpy
+import link_map
 import tables
+
+try:
+    import numpy
+except ImportError:
+    numpy = None  # missing() names it
 
 BOUNDS = (1e-2, 1e-3, 1e-4)  # of the range
 
@@ -85,7 +97,14 @@ EXACT = {
     "zstd-3": lambda: zstd_peer(3),
 }
 BOUNDED = {"SZ3": sz3_peer, "zfp": zfp_peer}
-PACKAGES = {"pcodec": "pcodec", "fpzip": "fpzip", "blosc2": "blosc2", "zstandard": "zstandard", "pysz": "pysz", "zfpy": "zfpy"}
+PACKAGE_OF = {
+    "pcodec-4": "pcodec", "pcodec-8": "pcodec", "fpzip": "fpzip", "bitshuffle+lz4": "blosc2", "bitshuffle+zstd-1": "blosc2",
+    "zstd-3": "zstandard", "SZ3": "pysz", "zfp": "zfpy",
+}  # fmt: skip
+RESULTS = fields.ROOT / "bench/results/zen5-2-core/codec_peers.json"
+PAGE = fields.ROOT / "docs/notes/codec_peers.md"
+MAP = fields.ROOT / "docs/results/best_codec.md"
+RIVALS = ("ndzip", "SPspeed", "bitshuffle+lz4")  # compressors of Taut's own class of speed
 
 
 def timed(work, seconds):
@@ -108,30 +127,36 @@ def measured(name, peer, x, seconds):
     return row | {"decode_gb_per_s": x.nbytes / decoding / 1e9, "dims": False}, numpy.asarray(decoded).reshape(x.shape)
 
 
-def rows_of_peers(field, x, value_range, seconds):
+def rows_of_peers(field, x, value_range, seconds, without):
     for name, make in EXACT.items():
-        try:
+        if PACKAGE_OF[name] not in without:
             row, decoded = measured(name, make(), x, seconds)
-        except ImportError:
-            continue
-        row["exact"] = decoded.tobytes() == x.tobytes()
-        yield row | {"field": field["name"], "of_range": 0}
+            yield row | {"exact": decoded.tobytes() == x.tobytes(), "field": field["name"], "of_range": 0}
     if not numpy.isfinite(x).all():
         return  # zfp and SZ3 promise nothing for such values
     for name, make in BOUNDED.items():
-        for of_range in BOUNDS:
+        for of_range in BOUNDS if PACKAGE_OF[name] not in without else ():
             bound = of_range * value_range
-            try:
-                row, decoded = measured(name, make(bound), x, seconds)
-            except ImportError:
-                continue
+            row, decoded = measured(name, make(bound), x, seconds)
             error = float(numpy.abs(decoded.astype("f8") - x.astype("f8")).max())
             yield row | {"field": field["name"], "of_range": of_range, "within_bound": error <= bound}
 
 
-def rows_of_taut(folder, field, build, temporary, seconds):
-    options = ["--codecs", "planes,mpc", "--threads", "1", "--seconds", str(seconds)]
+def row_of_program(name, command, field, path):
+    """Returns the row of a program that --program names, on a field."""
+    words = [*shlex.split(command), str(path), field["dtype"], "x".join(map(str, field["dims"]))]
+    found = json.loads(subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    size = math.prod(field["dims"]) * numpy.dtype(field["dtype"]).itemsize
+    speeds = {f"{what}_gb_per_s": size / found[f"{what}_s"] / 1e9 for what in ("encode", "decode")}
+    row = {"codec": name, "ratio": size / found["bytes"], **speeds, "dims": False, "exact": found["exact"]}
+    return row | {"field": field["name"], "of_range": 0}
+
+
+def rows_of_taut(folder, field, build, temporary, seconds, context):
+    """Yields the rows of Taut's codecs on a field, and notes the machine in the context."""
+    options = ["--codecs", "planes,szx,mpc", "--threads", "1", "--seconds", str(seconds)]
     report, _ = fields.measure(build / "bench/codec/taut_bench_fields", folder, field, temporary, options)
+    context |= {key: report["context"][key] for key in ("processor", "compiler", "date") if key not in context}
     kept = ("codec", "dims", "field", "of_range", "ratio", "encode_gb_per_s", "decode_gb_per_s", "within_bound")
     for row in report["results"]:
         if row["part"] == "whole" and row["bound_kind"] in ("exact", "absolute"):
@@ -158,7 +183,6 @@ def table_of(rows, without):
     names, in_rows = tables.in_order(map(name_of, rows)), tables.in_order(row["field"] for row in rows)
     cells = {(row["field"], name_of(row)): row for row in rows}
     common = [f for f in in_rows if f not in without and all((f, n) in cells for n in names)]
-    # Taut takes the same with and without extents where a field has one dimension.
     lines = [[f, *(tables.figure(cells[f, n]["ratio"]) if (f, n) in cells else "-" for n in names)] for f in in_rows]
     lines.append([f"geometric mean of {len(common)}", *(tables.figure(mean([cells[f, n]["ratio"] for f in common])) for n in names)])
     for what in ("encode", "decode"):
@@ -167,59 +191,132 @@ def table_of(rows, without):
     yield from tables.table(["field", *names], lines)
 
 
+def table_of_rivals(rows):
+    """Makes the table of mpc's ratio, with extents where there are several, over those of RIVALS."""
+    cells = {(row["field"], name_of(row)): row["ratio"] for row in rows}
+    rivals = [rival for rival in RIVALS if any(row["codec"] == rival for row in rows)]
+    lines = []
+    for field in tables.in_order(row["field"] for row in rows):
+        ours = cells[field, "mpc with extents"]
+        lines.append([field, tables.figure(ours), *(f"{ours / cells[field, rival]:.2f}" for rival in rivals)])
+    yield from tables.table(["field", "mpc with extents", *(f"over {rival}" for rival in rivals)], lines)
+
+
 def with_one_dimension(rows):
     """Adds rows `with extents` for fields of one dimension, where extents change nothing."""
     known = {(row["field"], row["codec"], row["of_range"]) for row in rows if row["dims"]}
     return rows + [row | {"dims": True} for row in rows if row["codec"] in ("mpc", "planes") and (row["field"], row["codec"], row["of_range"]) not in known]
 
 
+INTRODUCTION = """# Taut beside public compressors
+
+Written by `make bench-peers`; not to be edited. Ratios and speeds of whole fields, one thread, CPU time.
+
+{context}
+
+Means leave out {exact} where values are exact, and {bounded} (fill values, NaN) under bounds.
+"""
+RIVALS_INTRODUCTION = """## Exact, field by field, beside compressors of this class of speed
+
+Ratio of mpc over theirs; above 1 mpc's frames are shorter.{programs}
+"""
+BY_HAND = """ {names}: built by hand from the authors' sources
+(`g++ -O3 -march=native`, one thread), and measured in the same run by `--program`."""
+
+
 def page(report):
-    rows = with_one_dimension(report["rows"])
+    rows, left_out = with_one_dimension(report["rows"]), report["not_in_means"]
     context = ", ".join(f"{key}: {value}" for key, value in report["context"].items())
-    yield f"# Taut beside public compressors\n\n{context}\n"
+    named = {kind: ", ".join(names) or "no field" for kind, names in left_out.items()}
+    yield INTRODUCTION.format(context=context, **named)
     for of_range in sorted({row["of_range"] for row in rows}):
         yield "## " + ("Exact" if of_range == 0 else f"Absolute bound of {of_range:g} of the range") + "\n"
-        yield from table_of([row for row in rows if row["of_range"] == of_range], {"num_plasma"} if of_range == 0 else set())
+        yield from table_of([row for row in rows if row["of_range"] == of_range], left_out["bounded" if of_range else "exact"])
+    programs = BY_HAND.format(names=", ".join(report["programs"])) if report["programs"] else ""
+    yield RIVALS_INTRODUCTION.format(programs=programs)
+    yield from table_of_rivals([row for row in rows if row["of_range"] == 0])
 
 
-def versions():
-    found = {}
-    for module, package in PACKAGES.items():
+def versions(without):
+    """Returns the versions of the peers. Ends the program if one is missing that --without does not name."""
+    found, missing = {}, [] if numpy else ["numpy"]
+    for package in tables.in_order(PACKAGE_OF.values()):
         try:
-            importlib.import_module(module)
-            found[package] = importlib.metadata.version(package)
-        except ImportError as error:
-            print(f"peers.py: without {package}: {error}", file=sys.stderr)
+            if package not in without:
+                importlib.import_module(package)
+                found[package] = importlib.metadata.version(package)
+        except ImportError:
+            missing.append(package)
+    if missing:
+        print(
+            f"peers.py: {', '.join(missing)}: not installed for {sys.executable}. Run `tools/setup.sh bench_peers` and take"
+            f" .venv-peers/bin/python, or leave peers out: --without {','.join(missing)}",
+            file=sys.stderr,
+        )
+        raise SystemExit(2)
     return found
 
 
-def main():
+def read_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=os.environ.get("TAUT_FIELDS", "fields"), help="or TAUT_FIELDS")
     parser.add_argument("--build", type=Path, default=fields.ROOT / "build/release")
-    parser.add_argument("--json", type=Path, default=Path("bench-out/peers.json"))
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--page", type=Path)
+    parser.add_argument("--map", type=Path)
     parser.add_argument("--fields", default="", help="names, separated by commas; default: all")
     parser.add_argument("--seconds", type=float, default=0.25, help="for each figure")
+    parser.add_argument("--without", default="", help="packages to leave out, separated by commas")
+    parser.add_argument("--program", action="append", default=[], metavar="NAME=COMMAND")
     arguments = parser.parse_args()
+    for option, committed in (("json", RESULTS), ("page", PAGE), ("map", MAP)):
+        partly = Path("bench-out") / committed.name
+        if getattr(arguments, option) is None:
+            setattr(arguments, option, partly if arguments.fields or arguments.without else committed)
+    return arguments
+
+
+def measure(arguments, all_fields, context):
+    """Returns the report on all fields: context, rows, and the fields that means leave out."""
+    without = arguments.without.split(",")
+    programs = dict(program.split("=", 1) for program in arguments.program)
+    odd = [f["name"] for f in all_fields if f.get("fill_value") is not None or f.get("nan_count") or f.get("inf_count")]
+    left_out = {"exact": ["num_plasma"], "bounded": odd}
+    report = {"context": context, "not_in_means": left_out, "programs": list(programs), "rows": []}
+    for field in all_fields:
+        with tempfile.TemporaryDirectory() as temporary:
+            report["rows"] += rows_of_taut(arguments.folder, field, arguments.build, Path(temporary), arguments.seconds, context)
+            path = fields.raw_file(arguments.folder, field, Path(temporary))
+            x = numpy.fromfile(path, field["dtype"]).reshape(field["dims"])
+            report["rows"] += rows_of_peers(field, x, value_range(field, x), arguments.seconds, without)
+            report["rows"] += [row_of_program(name, command, field, path) for name, command in programs.items()]
+        print(f"peers.py: {field['name']} is measured", file=sys.stderr)
+    return report
+
+
+def write(report, arguments):
+    for path in (arguments.json, arguments.page, arguments.map):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    head = {key: value for key, value in report.items() if key != "rows"}
+    rows = ",\n  ".join(json.dumps(row) for row in report["rows"])
+    arguments.json.write_text(json.dumps(head)[:-1] + f',\n "rows": [\n  {rows}]}}\n')
+    arguments.page.write_text("\n".join(page(report)).rstrip() + "\n")
+    arguments.map.write_text(link_map.page(report["rows"]))
+
+
+def main():
+    arguments = read_arguments()
     manifest = arguments.folder / "MANIFEST.json"
     if not manifest.exists():
-        print(f"peers.py: skipped, as there is no {manifest}; name a folder with --folder or TAUT_FIELDS")
-        return 0
+        print(f"peers.py: there is no {manifest}; name a folder of fields with --folder or TAUT_FIELDS", file=sys.stderr)
+        return 2
     wanted = [name for name in arguments.fields.split(",") if name]
-    context = {"commit": fields.commit(), "processors": os.cpu_count(), "load": os.getloadavg()[0]} | versions()
-    report = {"context": context, "rows": []}
-    with tempfile.TemporaryDirectory() as temporary:
-        for field in json.loads(manifest.read_text())["fields"]:
-            if wanted and field["name"] not in wanted:
-                continue
-            x = numpy.fromfile(fields.raw_file(arguments.folder, field, Path(temporary)), field["dtype"])
-            x = x.reshape(field["dims"])
-            report["rows"] += rows_of_taut(arguments.folder, field, arguments.build, Path(temporary), arguments.seconds)
-            report["rows"] += rows_of_peers(field, x, value_range(field, x), arguments.seconds)
-            print(f"peers.py: {field['name']} is measured", file=sys.stderr)
-    arguments.json.parent.mkdir(parents=True, exist_ok=True)
-    arguments.json.write_text(json.dumps(report, indent=1) + "\n")
-    print("\n".join(page(report)))
+    all_fields = [f for f in json.loads(manifest.read_text())["fields"] if not wanted or f["name"] in wanted]
+    context = {"commit": fields.commit(), "processors": os.cpu_count()}
+    context |= {"load": round(os.getloadavg()[0], 2)} | versions(arguments.without.split(","))
+    report = measure(arguments, all_fields, context)
+    write(report, arguments)
+    print(f"peers.py: wrote {arguments.json}, {arguments.page}, {arguments.map}")
     return 0 if all(row.get("exact", True) for row in report["rows"]) else 1
 
 
