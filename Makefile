@@ -13,7 +13,7 @@
 #   make soak HOURS=                 fuzzing, random configurations and faults; goes on where the last run stopped
 #   make gpu-random | gpu-faults     the same on simulated GPUs
 #   make nccl-random                 10^4 random sequences of NCCL calls on simulated GPUs, and 10^3 failures
-#   make test-aarch64                all tests without MPI, and 10^4 random configurations, for AArch64 under qemu
+#   make test-aarch64                all tests without MPI, 10^4 random configurations and the drop-in, for AArch64 under qemu
 #   make test-mpi4py                 mpi4py's own tests under the drop-in, against a bare run [ARGS="--mpi mpich-wheel"]
 #   make torch-test                  the tests of taut.torch, with PyTorch (5 GB) in .venv-torch
 #   make lint | format               layout, layers, sizes, links, width of Markdown, scripts

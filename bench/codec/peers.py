@@ -23,6 +23,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 from pathlib import Path
 
@@ -198,7 +199,7 @@ def table_of_rivals(rows):
     lines = []
     for field in tables.in_order(row["field"] for row in rows):
         ours = cells[field, "mpc with extents"]
-        lines.append([field, tables.figure(ours), *(f"{ours / cells[field, rival]:.2f}" for rival in rivals)])
+        lines.append([field, tables.figure(ours), *(f"{ours / cells[field, rival]:.3f}" for rival in rivals)])
     yield from tables.table(["field", "mpc with extents", *(f"over {rival}" for rival in rivals)], lines)
 
 
@@ -208,32 +209,32 @@ def with_one_dimension(rows):
     return rows + [row | {"dims": True} for row in rows if row["codec"] in ("mpc", "planes") and (row["field"], row["codec"], row["of_range"]) not in known]
 
 
-INTRODUCTION = """# Taut beside public compressors
+INTRODUCTION = """Written by `make bench-peers`; not to be edited. Ratios and speeds are of whole fields, by one thread;
+speeds are GB/s of values, of CPU time. Means leave out {exact} where values are exact, and {bounded} (fill values, NaN)
+under bounds. What follows from them for a link is in [the map](../results/best_codec.md)."""
+RIVALS_INTRODUCTION = """Ratio of mpc over theirs; above 1 mpc's frames are shorter ([where they are not, and
+why](../adr/0054-lossless-limits.md))."""
+BY_HAND = """{names}: built by hand from the authors' sources (`g++ -O3 -march=native`, one thread), and measured in the same
+run by `--program`; ndzip with the best of one to three dimensions."""
 
-Written by `make bench-peers`; not to be edited. Ratios and speeds of whole fields, one thread, CPU time.
 
-{context}
-
-Means leave out {exact} where values are exact, and {bounded} (fill values, NaN) under bounds.
-"""
-RIVALS_INTRODUCTION = """## Exact, field by field, beside compressors of this class of speed
-
-Ratio of mpc over theirs; above 1 mpc's frames are shorter.{programs}
-"""
-BY_HAND = """ {names}: built by hand from the authors' sources
-(`g++ -O3 -march=native`, one thread), and measured in the same run by `--program`."""
+def wrapped(text):
+    return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
 def page(report):
     rows, left_out = with_one_dimension(report["rows"]), report["not_in_means"]
-    context = ", ".join(f"{key}: {value}" for key, value in report["context"].items())
     named = {kind: ", ".join(names) or "no field" for kind, names in left_out.items()}
-    yield INTRODUCTION.format(context=context, **named)
+    yield "# Taut beside public compressors\n"
+    yield wrapped(INTRODUCTION.format(**named))
+    yield wrapped("; ".join(f"{key} {value}" for key, value in report["context"].items()) + ".")
     for of_range in sorted({row["of_range"] for row in rows}):
         yield "## " + ("Exact" if of_range == 0 else f"Absolute bound of {of_range:g} of the range") + "\n"
         yield from table_of([row for row in rows if row["of_range"] == of_range], left_out["bounded" if of_range else "exact"])
-    programs = BY_HAND.format(names=", ".join(report["programs"])) if report["programs"] else ""
-    yield RIVALS_INTRODUCTION.format(programs=programs)
+    yield "## Exact, field by field, beside compressors of this class of speed\n"
+    yield wrapped(RIVALS_INTRODUCTION)
+    if report["programs"]:
+        yield wrapped(BY_HAND.format(names=", ".join(report["programs"])))
     yield from table_of_rivals([row for row in rows if row["of_range"] == 0])
 
 
