@@ -152,7 +152,7 @@ bench-fields:
 bench-peers:
 	@tools/setup.sh bench_peers
 	@TARGET=taut_bench_fields tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
-	@.venv-peers/bin/python bench/codec/peers.py $(ARGS)
+	@.venv-peers/bin/python bench/codec/codec_peers.py $(ARGS)
 
 bench-collectives:
 	@tools/setup.sh bench

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes a map from the speed of a link and a field to the best codec: link_map.py CODEC_PEERS.json
 
-The rows are those of peers.py, which writes the map with them. A message takes the time to encode it, to send its
+The rows are those of codec_peers.py, which writes the map with them. A message takes the time to encode it, to send its
 frame and to decode it, one after the other, on one core of each side.
 """
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench/codec"))
+import codec_peers as peers
 import link_map
-import peers
 
 
 def row(codec, ratio, speed, field="wave", of_range=0, **more):
@@ -56,13 +56,13 @@ class MissingPeers(unittest.TestCase):
 
     def test_a_missing_folder_ends_the_program(self):
         said = io.StringIO()
-        with mock.patch.object(sys, "argv", ["peers.py", "--folder", "/nowhere"]), contextlib.redirect_stderr(said):
+        with mock.patch.object(sys, "argv", ["codec_peers.py", "--folder", "/nowhere"]), contextlib.redirect_stderr(said):
             self.assertEqual(peers.main(), 2)
         self.assertIn("TAUT_FIELDS", said.getvalue())
 
     def test_a_part_of_the_fields_leaves_the_committed_tables(self):
         for option in ("--fields=wave", "--without=fpzip"):
-            with mock.patch.object(sys, "argv", ["peers.py", option]):
+            with mock.patch.object(sys, "argv", ["codec_peers.py", option]):
                 arguments = peers.read_arguments()
             self.assertEqual({path.parts[0] for path in (arguments.json, arguments.page, arguments.map)}, {"bench-out"})
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures public compressors beside Taut on real fields:
-peers.py [--folder DIR] [--build BUILD_DIR] [--json FILE] [--page FILE] [--map FILE] [--fields NAMES] [--seconds S]
-         [--without PACKAGES] [--program NAME=COMMAND]...
+codec_peers.py [--folder DIR] [--build BUILD_DIR] [--json FILE] [--page FILE] [--map FILE] [--fields NAMES]
+               [--seconds S] [--without PACKAGES] [--program NAME=COMMAND]...
 
 DIR is a folder as fields.py takes it. Each field goes through taut_bench_fields and then, whole and with one thread,
 through the peers: pcodec, fpzip, Blosc2, zstd (exact), SZ3, zfp (absolute bounds). All rows go to the JSON file, their
@@ -250,7 +250,7 @@ def versions(without):
             missing.append(package)
     if missing:
         print(
-            f"peers.py: {', '.join(missing)}: not installed for {sys.executable}. Run `tools/setup.sh bench_peers` and take"
+            f"codec_peers.py: {', '.join(missing)}: not installed for {sys.executable}. Run `tools/setup.sh bench_peers` and take"
             f" .venv-peers/bin/python, or leave peers out: --without {','.join(missing)}",
             file=sys.stderr,
         )
@@ -291,7 +291,7 @@ def measure(arguments, all_fields, context):
             x = numpy.fromfile(path, field["dtype"]).reshape(field["dims"])
             report["rows"] += rows_of_peers(field, x, value_range(field, x), arguments.seconds, without)
             report["rows"] += [row_of_program(name, command, field, path) for name, command in programs.items()]
-        print(f"peers.py: {field['name']} is measured", file=sys.stderr)
+        print(f"codec_peers.py: {field['name']} is measured", file=sys.stderr)
     return report
 
 
@@ -309,7 +309,7 @@ def main():
     arguments = read_arguments()
     manifest = arguments.folder / "MANIFEST.json"
     if not manifest.exists():
-        print(f"peers.py: there is no {manifest}; name a folder of fields with --folder or TAUT_FIELDS", file=sys.stderr)
+        print(f"codec_peers.py: there is no {manifest}; name a folder of fields with --folder or TAUT_FIELDS", file=sys.stderr)
         return 2
     wanted = [name for name in arguments.fields.split(",") if name]
     all_fields = [f for f in json.loads(manifest.read_text())["fields"] if not wanted or f["name"] in wanted]
@@ -317,7 +317,7 @@ def main():
     context |= {"load": round(os.getloadavg()[0], 2)} | versions(arguments.without.split(","))
     report = measure(arguments, all_fields, context)
     write(report, arguments)
-    print(f"peers.py: wrote {arguments.json}, {arguments.page}, {arguments.map}")
+    print(f"codec_peers.py: wrote {arguments.json}, {arguments.page}, {arguments.map}")
     return 0 if all(row.get("exact", True) for row in report["rows"]) else 1
 
 
