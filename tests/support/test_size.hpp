@@ -1,4 +1,4 @@
-// The environment of tests: how many cases a long test tries, all or a sample under sanitizers, and whether times count.
+// The environment of tests: how many cases a long test tries, all or a sample under sanitizers, and whether
 // times count.
 #pragma once
 
