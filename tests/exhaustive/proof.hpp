@@ -1,6 +1,7 @@
-// A proof: one codec under one bound over all patterns of one type.
+// A proof: one codec under one bound, with one predictor, over all patterns of one type.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,14 @@ struct Proof {
   DType type;
   Bound bound;
   Surroundings surroundings;
+  std::string predictor = "auto";
 
   std::string name() const;
 };
 
-// Returns a proof for every codec with every kind of bound and every real type that the codec serves.
+// Returns a proof for every codec with every kind of bound and every real type that the codec serves. Where
+// the codec is exact, each of its predictors with lags has a proof of its own: `auto` chooses none without
+// extents.
 std::vector<Proof> all_proofs();
 
 struct Findings {
@@ -36,5 +40,7 @@ struct Findings {
 
 // Checks the patterns [first, first + count). `codec` is the proof's codec.
 Findings prove(const Proof& proof, const Codec& codec, std::uint64_t first, std::uint64_t count);
+
+std::unique_ptr<Codec> codec_of(const Proof& proof);
 
 }  // namespace taut::exhaustive

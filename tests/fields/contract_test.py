@@ -30,10 +30,11 @@ taut.TAUT_Encode.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, cty
                              ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t)]
 taut.TAUT_Decode.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 taut.TAUT_Last_error.restype = ctypes.c_char_p
-TYPES = {"f32": (1, "<f4", "<u4"), "f64": (2, "<f8", "<u8")}
+TYPES = {"f32": (1, "<f4", "<u4"), "f64": (2, "<f8", "<u8"), "f16": (3, "<f2", "<u2"), "bf16": (4, "<u2", "<u2")}
 POLICY_ERROR, TYPE_ERROR = 4, 3
 
 CODECS = ("auto", "planes", "szx", "zfp", "mpc", "raw")
+EXACT_CODECS = ("auto", "mpc", "exponents", "raw")  # of 16-bit numbers, without loss
 BOUNDS = ("lossless", "rel:1e-2", "rel:1e-3", "rel:1e-4", "abs", "snap", "psnr:60", "psnr:90", "pwrel:1e-3", "pwrel:0.1",
           "rate:12")
 
@@ -59,6 +60,19 @@ def load(entry):
     plain = FIELDS / entry["raw_file"]
     data = plain.read_bytes() if plain.is_file() else lzma.decompress((FIELDS / entry["file"]).read_bytes())
     return kind, np.frombuffer(data, TYPES[kind][1])
+
+
+def in_16_bits(values):
+    """Yields the values rounded to float16, and the upper halves of float32, which are bfloat16."""
+    single = values.astype("<f4")
+    with np.errstate(over="ignore"):
+        yield "f16", single.astype("<f2")
+    yield "bf16", (single.view("<u4") >> 16).astype("<u2")
+
+
+def entries_of_manifest():
+    entries = json.loads((FIELDS / "MANIFEST.json").read_text())
+    return entries["fields"] if isinstance(entries, dict) else entries
 
 
 def wide(values):
@@ -96,9 +110,7 @@ class RealFields(unittest.TestCase):
             np.testing.assert_array_equal(np.remainder(moved, step), 0)
 
     def test_contract(self):
-        entries = json.loads((FIELDS / "MANIFEST.json").read_text())
-        entries = entries["fields"] if isinstance(entries, dict) else entries
-        checked = 0
+        entries, checked = entries_of_manifest(), 0
         for entry in entries:
             kind, x = load(entry)
             fill = f",fill={entry['fill_value']}" if entry.get("fill_value") else ""
@@ -119,6 +131,17 @@ class RealFields(unittest.TestCase):
                         checked += 1
         print(f"{checked} round trips of {len(entries)} fields kept their contract")
         self.assertGreaterEqual(checked, 16 * 11)
+
+    def test_every_bit_of_16_bit_numbers_returns(self):
+        smallest = {codec: 0 for codec in EXACT_CODECS}
+        for entry in entries_of_manifest():
+            for kind, x in in_16_bits(load(entry)[1]):
+                for codec in EXACT_CODECS:
+                    with self.subTest(field=entry["name"], type=kind, codec=codec):
+                        y, size = round_trip(x, kind, f"lossless,codec={codec}")
+                        np.testing.assert_array_equal(x.view("<u2"), y.view("<u2"))
+                        smallest[codec] += size < x.nbytes
+        self.assertGreater(smallest["exponents"], 16)  # it codes; frames of stored values would return as well
 
 
 if __name__ == "__main__":

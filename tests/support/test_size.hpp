@@ -1,4 +1,5 @@
-// How many of its cases a long test tries: all, or a sample under sanitizers.
+// The environment of tests: how many cases a long test tries, all or a sample under sanitizers, and whether
+// times count.
 #pragma once
 
 #include <algorithm>
@@ -27,5 +28,9 @@ inline bool is_sampled() {
 inline std::uint64_t sampled_part(std::uint64_t cases) {
   return std::max<std::uint64_t>(cases / one_case_in(), 1);
 }
+
+// Returns true if TEST_EMULATED is set in the environment, because the processor is emulated: no time that a
+// test measures is then that of the work.
+inline bool is_emulated() { return std::getenv("TEST_EMULATED") != nullptr; }
 
 }  // namespace taut::test

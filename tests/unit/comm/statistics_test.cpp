@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "support/ranks.hpp"
+#include "support/test_size.hpp"
 
 namespace taut::test {
 namespace statistics_test {
@@ -101,7 +102,8 @@ TEST(CallTimes, LateMessagesAreWaitedFor) {
   drive(ranks.comms[0]->run({Collective::allreduce, job.operands(0), job.bytes()}),
         ranks.comms[1]->run({Collective::allreduce, job.operands(1), job.bytes()}), [] {});
   const PhaseTimes times = ranks.statistics(0).times;
-  EXPECT_GE(times[Phase::wait], 40 * ms);  // two steps in a row; the segments wait at the same time
+  // Two steps in a row; the segments wait at the same time. Work that is emulated fills a part of the wait.
+  EXPECT_GE(times[Phase::wait], (is_emulated() ? 30 : 40) * ms);
   EXPECT_EQ(parts(times), times[Phase::call]);
 }
 

@@ -1,0 +1,325 @@
+#!/usr/bin/env python3
+"""Measures public compressors beside Taut on real fields:
+codec_peers.py [--folder DIR] [--build BUILD_DIR] [--json FILE] [--page FILE] [--map FILE] [--fields NAMES]
+               [--seconds S] [--without PACKAGES] [--program NAME=COMMAND]...
+
+DIR is a folder as fields.py takes it. Each field goes through taut_bench_fields and then, whole and with one thread,
+through the peers: pcodec, fpzip, Blosc2, zstd (exact), SZ3, zfp (absolute bounds). All rows go to the JSON file, their
+tables to the page, and the best codec for each link and field to the map: the committed files, or files in bench-out
+if --fields or --without leaves something out. Speeds are GB/s of values, of the process's CPU time.
+
+--program adds an exact compressor that no package installs. `COMMAND FIELD.raw float32|float64 AxBxC` prints
+{"bytes": of the frame, "encode_s": median, "decode_s": median, "exact": true or false}.
+Exit status: 1 if an exact result differs from the values, 2 if the fields or a peer are missing.
+"""
+
+import argparse
+import importlib.metadata
+import json
+import math
+import os
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from pathlib import Path
+
+import fields
+import link_map
+import tables
+
+try:
+    import numpy
+except ImportError:
+    numpy = None  # missing() names it
+
+BOUNDS = (1e-2, 1e-3, 1e-4)  # of the range
+
+
+def pcodec_peer(level):
+    from pcodec import ChunkConfig, standalone
+
+    config = ChunkConfig(compression_level=level)
+    return (lambda x: standalone.simple_compress(x.reshape(-1), config), lambda frame, x: standalone.simple_decompress(frame))
+
+
+def fpzip_peer():
+    import fpzip
+
+    return (lambda x: fpzip.compress(x, precision=0, order="C"), lambda frame, x: fpzip.decompress(frame, order="C"))
+
+
+def blosc2_peer(codec, level):
+    import blosc2
+
+    blosc2.set_nthreads(1)
+    filters = [blosc2.Filter.BITSHUFFLE]
+    options = {"codec": getattr(blosc2.Codec, codec), "clevel": level, "filters": filters, "filters_meta": [0], "nthreads": 1}
+    return (
+        lambda x: blosc2.compress2(x.tobytes(), typesize=x.itemsize, **options),
+        lambda frame, x: numpy.frombuffer(blosc2.decompress2(frame), x.dtype),
+    )
+
+
+def zstd_peer(level):
+    import zstandard
+
+    compressor, decompressor = zstandard.ZstdCompressor(level=level), zstandard.ZstdDecompressor()
+    return (lambda x: compressor.compress(x.data), lambda frame, x: numpy.frombuffer(decompressor.decompress(frame), x.dtype))
+
+
+def sz3_peer(bound):
+    from pysz import sz, szConfig, szErrorBoundMode
+
+    def compress(x):
+        config = szConfig()
+        config.errorBoundMode = szErrorBoundMode.ABS
+        config.absErrorBound = bound
+        return sz.compress(x, config)[0]
+
+    return compress, lambda frame, x: sz.decompress(frame, x.dtype, x.shape)[0]
+
+
+def zfp_peer(bound):
+    import zfpy
+
+    return (lambda x: zfpy.compress_numpy(x, tolerance=bound), lambda frame, x: zfpy.decompress_numpy(frame))
+
+
+EXACT = {
+    "pcodec-4": lambda: pcodec_peer(4),
+    "pcodec-8": lambda: pcodec_peer(8),
+    "fpzip": fpzip_peer,
+    "bitshuffle+lz4": lambda: blosc2_peer("LZ4", 5),
+    "bitshuffle+zstd-1": lambda: blosc2_peer("ZSTD", 1),
+    "zstd-3": lambda: zstd_peer(3),
+}
+BOUNDED = {"SZ3": sz3_peer, "zfp": zfp_peer}
+PACKAGE_OF = {
+    "pcodec-4": "pcodec", "pcodec-8": "pcodec", "fpzip": "fpzip", "bitshuffle+lz4": "blosc2", "bitshuffle+zstd-1": "blosc2",
+    "zstd-3": "zstandard", "SZ3": "pysz", "zfp": "zfpy",
+}  # fmt: skip
+RESULTS = fields.ROOT / "bench/results/zen5-2-core/codec_peers.json"
+PAGE = fields.ROOT / "docs/notes/codec_peers.md"
+MAP = fields.ROOT / "docs/results/best_codec.md"
+RIVALS = ("ndzip", "SPspeed", "bitshuffle+lz4")  # compressors of Taut's own class of speed
+
+
+def timed(work, seconds):
+    """Returns the result of work() and the median of its CPU times."""
+    times, begin = [], time.perf_counter()
+    while not times or (time.perf_counter() - begin < seconds and len(times) < 15):
+        before = time.process_time()
+        result = work()
+        times.append(time.process_time() - before)
+    return result, max(statistics.median(times), 1e-9)
+
+
+def measured(name, peer, x, seconds):
+    """Returns the row of a peer on a field, and the decoded values."""
+    compress, decompress = peer
+    frame, encoding = timed(lambda: compress(x), seconds)
+    decoded, decoding = timed(lambda: decompress(frame, x), seconds)
+    size = len(frame) if isinstance(frame, (bytes, bytearray, memoryview)) else frame.nbytes
+    row = {"codec": name, "ratio": x.nbytes / size, "encode_gb_per_s": x.nbytes / encoding / 1e9}
+    return row | {"decode_gb_per_s": x.nbytes / decoding / 1e9, "dims": False}, numpy.asarray(decoded).reshape(x.shape)
+
+
+def rows_of_peers(field, x, value_range, seconds, without):
+    for name, make in EXACT.items():
+        if PACKAGE_OF[name] not in without:
+            row, decoded = measured(name, make(), x, seconds)
+            yield row | {"exact": decoded.tobytes() == x.tobytes(), "field": field["name"], "of_range": 0}
+    if not numpy.isfinite(x).all():
+        return  # zfp and SZ3 promise nothing for such values
+    for name, make in BOUNDED.items():
+        for of_range in BOUNDS if PACKAGE_OF[name] not in without else ():
+            bound = of_range * value_range
+            row, decoded = measured(name, make(bound), x, seconds)
+            error = float(numpy.abs(decoded.astype("f8") - x.astype("f8")).max())
+            yield row | {"field": field["name"], "of_range": of_range, "within_bound": error <= bound}
+
+
+def row_of_program(name, command, field, path):
+    """Returns the row of a program that --program names, on a field."""
+    words = [*shlex.split(command), str(path), field["dtype"], "x".join(map(str, field["dims"]))]
+    found = json.loads(subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    size = math.prod(field["dims"]) * numpy.dtype(field["dtype"]).itemsize
+    speeds = {f"{what}_gb_per_s": size / found[f"{what}_s"] / 1e9 for what in ("encode", "decode")}
+    row = {"codec": name, "ratio": size / found["bytes"], **speeds, "dims": False, "exact": found["exact"]}
+    return row | {"field": field["name"], "of_range": 0}
+
+
+def rows_of_taut(folder, field, build, temporary, seconds, context):
+    """Yields the rows of Taut's codecs on a field, and notes the machine in the context."""
+    options = ["--codecs", "planes,szx,mpc", "--threads", "1", "--seconds", str(seconds)]
+    report, _ = fields.measure(build / "bench/codec/taut_bench_fields", folder, field, temporary, options)
+    context |= {key: report["context"][key] for key in ("processor", "compiler", "date") if key not in context}
+    kept = ("codec", "dims", "field", "of_range", "ratio", "encode_gb_per_s", "decode_gb_per_s", "within_bound")
+    for row in report["results"]:
+        if row["part"] == "whole" and row["bound_kind"] in ("exact", "absolute"):
+            yield {key: row[key] for key in kept}
+
+
+def value_range(field, x):
+    there = x[numpy.isfinite(x)]
+    if field.get("fill_value") is not None:
+        there = there[there != x.dtype.type(field["fill_value"])]
+    return float(there.max()) - float(there.min())
+
+
+def mean(numbers):
+    return math.exp(statistics.fmean(map(math.log, numbers)))
+
+
+def name_of(row):
+    return row["codec"] + (" with extents" if row["dims"] else "")
+
+
+def table_of(rows, without):
+    """Makes the table of ratios under one bound; the means are of the fields that all codecs have, but `without`."""
+    names, in_rows = tables.in_order(map(name_of, rows)), tables.in_order(row["field"] for row in rows)
+    cells = {(row["field"], name_of(row)): row for row in rows}
+    common = [f for f in in_rows if f not in without and all((f, n) in cells for n in names)]
+    lines = [[f, *(tables.figure(cells[f, n]["ratio"]) if (f, n) in cells else "-" for n in names)] for f in in_rows]
+    lines.append([f"geometric mean of {len(common)}", *(tables.figure(mean([cells[f, n]["ratio"] for f in common])) for n in names)])
+    for what in ("encode", "decode"):
+        speeds = {n: statistics.median(row[f"{what}_gb_per_s"] for row in rows if name_of(row) == n) for n in names}
+        lines.append([f"{what}, GB/s, median", *(tables.figure(speeds[n]) for n in names)])
+    yield from tables.table(["field", *names], lines)
+
+
+def table_of_rivals(rows):
+    """Makes the table of mpc's ratio, with extents where there are several, over those of RIVALS."""
+    cells = {(row["field"], name_of(row)): row["ratio"] for row in rows}
+    rivals = [rival for rival in RIVALS if any(row["codec"] == rival for row in rows)]
+    lines = []
+    for field in tables.in_order(row["field"] for row in rows):
+        ours = cells[field, "mpc with extents"]
+        lines.append([field, tables.figure(ours), *(f"{ours / cells[field, rival]:.3f}" for rival in rivals)])
+    yield from tables.table(["field", "mpc with extents", *(f"over {rival}" for rival in rivals)], lines)
+
+
+def with_one_dimension(rows):
+    """Adds rows `with extents` for fields of one dimension, where extents change nothing."""
+    known = {(row["field"], row["codec"], row["of_range"]) for row in rows if row["dims"]}
+    return rows + [row | {"dims": True} for row in rows if row["codec"] in ("mpc", "planes") and (row["field"], row["codec"], row["of_range"]) not in known]
+
+
+INTRODUCTION = """Written by `make bench-peers`; not to be edited. Ratios and speeds are of whole fields, by one thread;
+speeds are GB/s of values, of CPU time. Means leave out {exact} where values are exact, and {bounded} (fill values, NaN)
+under bounds. What follows from them for a link is in [the map](../results/best_codec.md)."""
+RIVALS_INTRODUCTION = """Ratio of mpc over theirs; above 1 mpc's frames are shorter ([where they are not, and
+why](../adr/0054-lossless-limits.md))."""
+BY_HAND = """{names}: built by hand from the authors' sources (`g++ -O3 -march=native`, one thread), and measured in the same
+run by `--program`; ndzip with the best of one to three dimensions."""
+
+
+def wrapped(text):
+    return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False) + "\n"
+
+
+def page(report):
+    rows, left_out = with_one_dimension(report["rows"]), report["not_in_means"]
+    named = {kind: ", ".join(names) or "no field" for kind, names in left_out.items()}
+    yield "# Taut beside public compressors\n"
+    yield wrapped(INTRODUCTION.format(**named))
+    yield wrapped("; ".join(f"{key} {value}" for key, value in report["context"].items()) + ".")
+    for of_range in sorted({row["of_range"] for row in rows}):
+        yield "## " + ("Exact" if of_range == 0 else f"Absolute bound of {of_range:g} of the range") + "\n"
+        yield from table_of([row for row in rows if row["of_range"] == of_range], left_out["bounded" if of_range else "exact"])
+    yield "## Exact, field by field, beside compressors of this class of speed\n"
+    yield wrapped(RIVALS_INTRODUCTION)
+    if report["programs"]:
+        yield wrapped(BY_HAND.format(names=", ".join(report["programs"])))
+    yield from table_of_rivals([row for row in rows if row["of_range"] == 0])
+
+
+def versions(without):
+    """Returns the versions of the peers. Ends the program if one is missing that --without does not name."""
+    found, missing = {}, [] if numpy else ["numpy"]
+    for package in tables.in_order(PACKAGE_OF.values()):
+        try:
+            if package not in without:
+                importlib.import_module(package)
+                found[package] = importlib.metadata.version(package)
+        except ImportError:
+            missing.append(package)
+    if missing:
+        print(
+            f"codec_peers.py: {', '.join(missing)}: not installed for {sys.executable}. Run `tools/setup.sh bench_peers` and take"
+            f" .venv-peers/bin/python, or leave peers out: --without {','.join(missing)}",
+            file=sys.stderr,
+        )
+        raise SystemExit(2)
+    return found
+
+
+def read_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, default=os.environ.get("TAUT_FIELDS", "fields"), help="or TAUT_FIELDS")
+    parser.add_argument("--build", type=Path, default=fields.ROOT / "build/release")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--page", type=Path)
+    parser.add_argument("--map", type=Path)
+    parser.add_argument("--fields", default="", help="names, separated by commas; default: all")
+    parser.add_argument("--seconds", type=float, default=0.25, help="for each figure")
+    parser.add_argument("--without", default="", help="packages to leave out, separated by commas")
+    parser.add_argument("--program", action="append", default=[], metavar="NAME=COMMAND")
+    arguments = parser.parse_args()
+    for option, committed in (("json", RESULTS), ("page", PAGE), ("map", MAP)):
+        partly = Path("bench-out") / committed.name
+        if getattr(arguments, option) is None:
+            setattr(arguments, option, partly if arguments.fields or arguments.without else committed)
+    return arguments
+
+
+def measure(arguments, all_fields, context):
+    """Returns the report on all fields: context, rows, and the fields that means leave out."""
+    without = arguments.without.split(",")
+    programs = dict(program.split("=", 1) for program in arguments.program)
+    odd = [f["name"] for f in all_fields if f.get("fill_value") is not None or f.get("nan_count") or f.get("inf_count")]
+    left_out = {"exact": ["num_plasma"], "bounded": odd}
+    report = {"context": context, "not_in_means": left_out, "programs": list(programs), "rows": []}
+    for field in all_fields:
+        with tempfile.TemporaryDirectory() as temporary:
+            report["rows"] += rows_of_taut(arguments.folder, field, arguments.build, Path(temporary), arguments.seconds, context)
+            path = fields.raw_file(arguments.folder, field, Path(temporary))
+            x = numpy.fromfile(path, field["dtype"]).reshape(field["dims"])
+            report["rows"] += rows_of_peers(field, x, value_range(field, x), arguments.seconds, without)
+            report["rows"] += [row_of_program(name, command, field, path) for name, command in programs.items()]
+        print(f"codec_peers.py: {field['name']} is measured", file=sys.stderr)
+    return report
+
+
+def write(report, arguments):
+    for path in (arguments.json, arguments.page, arguments.map):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    head = {key: value for key, value in report.items() if key != "rows"}
+    rows = ",\n  ".join(json.dumps(row) for row in report["rows"])
+    arguments.json.write_text(json.dumps(head)[:-1] + f',\n "rows": [\n  {rows}]}}\n')
+    arguments.page.write_text("\n".join(page(report)).rstrip() + "\n")
+    arguments.map.write_text(link_map.page(report["rows"]))
+
+
+def main():
+    arguments = read_arguments()
+    manifest = arguments.folder / "MANIFEST.json"
+    if not manifest.exists():
+        print(f"codec_peers.py: there is no {manifest}; name a folder of fields with --folder or TAUT_FIELDS", file=sys.stderr)
+        return 2
+    wanted = [name for name in arguments.fields.split(",") if name]
+    all_fields = [f for f in json.loads(manifest.read_text())["fields"] if not wanted or f["name"] in wanted]
+    context = {"commit": fields.commit(), "processors": os.cpu_count()}
+    context |= {"load": round(os.getloadavg()[0], 2)} | versions(arguments.without.split(","))
+    report = measure(arguments, all_fields, context)
+    write(report, arguments)
+    print(f"codec_peers.py: wrote {arguments.json}, {arguments.page}, {arguments.map}")
+    return 0 if all(row.get("exact", True) for row in report["rows"]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

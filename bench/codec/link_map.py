@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Makes a map from the speed of a link and a field to the best codec: link_map.py CODEC_PEERS.json
+
+The rows are those of codec_peers.py, which writes the map with them. A message takes the time to encode it, to send its
+frame and to decode it, one after the other, on one core of each side.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import tables
+
+LINKS = {"100 Mbit/s": 0.1, "1 Gbit/s": 1, "10 Gbit/s": 10, "25 Gbit/s": 25, "100 Gbit/s": 100, "200 Gbit/s": 200, "400 Gbit/s": 400}
+INTRODUCTION = """# The best codec for a link and a field
+
+Written by `make bench-peers` from [its measurements](../notes/codec_peers.md); not to be edited. A
+cell names the codec by which one message arrives first, and the gain over plain values. A *model*:
+encoding, transfer and decoding follow one another, each by one thread at its measured speed, and
+the link takes no other time. Taut overlaps these steps in long messages, and threads share frames,
+so that compression pays on faster links than shown. Sums need frames that can be added: of these
+codecs, planes alone. *dims*: with the extents of the field. *plain*: no codec gains.
+"""
+
+
+def seconds_a_gigabyte(row, gbit):
+    return 1 / row["encode_gb_per_s"] + 8 / (gbit * row["ratio"]) + 1 / row["decode_gb_per_s"]
+
+
+def best(rows, gbit):
+    """Returns the text of a cell: the codec that is the fastest on a link, and its gain over plain values."""
+    first = min(rows, key=lambda row: seconds_a_gigabyte(row, gbit))
+    gain = 8 / gbit / seconds_a_gigabyte(first, gbit)
+    return f"{first['codec']}{' dims' * first['dims']} {tables.figure(gain, 2)}x" if gain > 1 else "plain"
+
+
+def page(rows):
+    lines = [INTRODUCTION]
+    for of_range in sorted({row["of_range"] for row in rows}):
+        lines.append("## " + ("Without loss" if of_range == 0 else f"Absolute bound of {of_range:g} of the range") + "\n")
+        under = [row for row in rows if row["of_range"] == of_range and row.get("within_bound", True) and row.get("exact", True)]
+        cells = []
+        for field in tables.in_order(row["field"] for row in under):
+            here = [row for row in under if row["field"] == field]
+            cells.append([field, *(best(here, gbit) for gbit in LINKS.values())])
+        lines += tables.table(["field", *LINKS], cells)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+if __name__ == "__main__":
+    print(page(json.loads(Path(sys.argv[1]).read_text())["rows"]), end="")
