@@ -23,7 +23,8 @@ from pathlib import Path
 from costs import ROOT, Costs
 from outcomes import Incomplete, Outcomes
 
-# The data classes of the rows, as (field, bound in units of the range): ratios near 8 and near 50, the papers' two.
+# The data classes of the rows, as (field, bound in units of the range). They stand for the papers' ratios near 8 and
+# near 50; each row states the ratio that was measured.
 CLASSES = {"ratio8": ("isabel_velmag", 1e-4), "ratio50": ("spitzer_image", 1e-2)}
 LATENCY_US, OVERHEAD_US = 1.5, 0.4
 MB = 1_000_000

@@ -35,6 +35,11 @@ class Targets(unittest.TestCase):
     def test_reached_over_mpi_only(self):
         self.assertIn("| over MPI | 1.25x | 1.88x |", self.line(taut=8.0, mpi=15.0))
 
+    def test_the_measured_ratio_is_stated(self):
+        report = {"sets": {"allreduce_sizes": [row(plain=10.0, taut=5.0) | {"ratio": 86.77}]}}
+        near_50 = ("ratio {ratio} for near 50", "allreduce_sizes", {"threads": 1}, "taut", "plain", 1.8)
+        self.assertIn("| ratio 86.8 for near 50 |", targets.line(report, near_50))
+
     def test_missed_with_the_reason(self):
         # Coding takes 4 of 8 seconds: 2.5x without transfer; 3.5x leaves 2.86 s for it.
         self.assertEqual(self.line(3.5, taut=8.0, mpi=10.0), "| call | 3.5x | missed | 1.25x | 1.25x | coding 50 % | 2.50x | 1.4 times |")
