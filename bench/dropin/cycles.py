@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Measures the cost of creating and freeing persistent requests and communicators under the drop-in, as a
-ratio to bare MPI.
+ratio to bare MPI, and to bare MPI at the thread level that TAUT_NONBLOCKING=1 asks for.
 
   cycles.py BUILD_DIR [--mpi mpich-wheel ...] [--ranks 2 4] [--rounds 7] [--out bench-out]
 
-Every round runs cycles.c bare and under the drop-in, in random order, with rules for all calls,
-TAUT_NONBLOCKING=1 and TAUT_MESSAGES=1. The ratios are medians of the rounds' quotients. Writes
-dropin_cycles.json, and prints a Markdown table. The MPIs are those of tests/mpi/dropin/matrix.py; those that
+Every round runs cycles.c bare, bare with MPI_THREAD_MULTIPLE, and under the drop-in, in random order; the
+last with rules for all calls, TAUT_NONBLOCKING=1 and TAUT_MESSAGES=1. The ratios are medians of the rounds'
+quotients. Writes dropin_cycles.json, and prints a Markdown table. The MPIs are those of tests/mpi/dropin/matrix.py; those that
 are not installed are left out.
 """
 
@@ -31,7 +31,7 @@ CASES = [  # name, arguments of cycles.c
     ("Gather_init of 512 KiB, 10 starts", ("requests", "65536", "50")),
     ("dup, split, dist_graph_create, free", ("communicators", "0", "500")),
 ]
-ASKED = {"TAUT_RULES": "* : abs=1e-3", "TAUT_NONBLOCKING": "1", "TAUT_MESSAGES": "1"}
+RULES = {"TAUT_RULES": "* : abs=1e-3", "TAUT_NONBLOCKING": "1", "TAUT_MESSAGES": "1"}
 
 
 def seconds(mpi, program, case, ranks, environment):
@@ -45,12 +45,17 @@ def seconds(mpi, program, case, ranks, environment):
 
 
 def measure(mpi, program, case, ranks, preload, rounds):
-    """Returns {bare, dropin: [seconds of a cycle in each round]}."""
-    modes = {"bare": {}, "dropin": {"LD_PRELOAD": str(preload)} | ASKED}
+    """Returns {bare, multiple, dropin: [seconds of a cycle in each round]}."""
+    modes = {  # arguments beside those of the case, environment
+        "bare": ((), {}),
+        "multiple": (("multiple",), {}),
+        "dropin": ((), {"LD_PRELOAD": str(preload)} | RULES),
+    }
     times = {mode: [] for mode in modes}
     for _ in range(rounds):
         for mode in random.sample(list(modes), len(modes)):
-            times[mode].append(seconds(mpi, program, case, ranks, modes[mode]))
+            arguments, environment = modes[mode]
+            times[mode].append(seconds(mpi, program, (*case, *arguments), ranks, environment))
     return times
 
 
@@ -70,8 +75,11 @@ def rows(options, folder, preload):
                 if lacks_requests and case[0] == "requests":
                     continue
                 times = measure(mpi, program, case, ranks, preload, options.rounds)
-                ratios = [taut / bare for taut, bare in zip(times["dropin"], times["bare"], strict=True)]
-                yield {"mpi": name, "ranks": ranks, "case": title, "ratio": statistics.median(ratios)} | times
+                row = {"mpi": name, "ranks": ranks, "case": title} | times
+                for key, base in ("ratio", "bare"), ("ratio_to_multiple", "multiple"):
+                    quotients = [taut / mpis for taut, mpis in zip(times["dropin"], times[base], strict=True)]
+                    row[key] = statistics.median(quotients)
+                yield row
 
 
 def main():
@@ -84,13 +92,15 @@ def main():
     options = parser.parse_args()
     preload = options.build.resolve() / "lib/taut/libtaut_preload.so"
     made = []
-    print("| MPI | ranks | cycle | bare, us | drop-in, us | ratio |\n|---|---|---|---|---|---|")
+    print("| MPI | ranks | cycle | bare, us | bare with threads, us | drop-in, us | ratio | to threads |")
+    print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for row in rows(options, folder, preload):
             made.append(row)
-            bare, taut = (statistics.median(row[mode]) * 1e6 for mode in ("bare", "dropin"))
-            line = f"| {row['mpi']} | {row['ranks']} | {row['case']} | {bare:.0f} | {taut:.0f} | {row['ratio']:.2f} |"
-            print(line, flush=True)
+            times = (f"{statistics.median(row[mode]) * 1e6:.0f}" for mode in ("bare", "multiple", "dropin"))
+            ratios = (f"{row[key]:.2f}" for key in ("ratio", "ratio_to_multiple"))
+            cells = (row["mpi"], str(row["ranks"]), row["case"], *times, *ratios)
+            print(f"| {' | '.join(cells)} |", flush=True)
     options.out.mkdir(exist_ok=True)
     (options.out / "dropin_cycles.json").write_text(json.dumps(made, indent=1))
 

@@ -22,6 +22,7 @@ ValueSend::ValueSend(NodePeers& node, ConstSlice values, int to) : waiting_(node
   if (!team.values_->on_host()) values = staged(team, values);
   ConstBytes bytes = values.as_bytes();
   if (team.failed() != Status::ok && !bytes.empty()) bytes = bytes.first(bytes.size() - 1);
+  bytes_ = bytes.size();
   pending_ = team.transport_->send(bytes, team.address(to), team.lane_);
 }
 

@@ -49,13 +49,17 @@ class ValueSend final : public Waitable {
   ValueSend(NodePeers& node, ConstSlice values, int to);
   ValueSend(const ValueSend&) = delete;
   bool ready() override { return pending_.ready(); }
-  void result() const noexcept { waiting_.over(pending_.result().bytes); }
+  void result() const noexcept {
+    pending_.result();
+    waiting_.over(bytes_);
+  }
 
  private:
   ConstSlice staged(Team& team, ConstSlice values) noexcept;
 
   Waiting waiting_;
-  Buffer staging_;  // memory of the message, if the host cannot access the values
+  std::size_t bytes_;  // size of the message; MPI's status of a send has none
+  Buffer staging_;     // memory of the message, if the host cannot access the values
   Pending pending_;
 };
 

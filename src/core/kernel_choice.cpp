@@ -14,8 +14,11 @@ bool converts_halves() noexcept {
 
 }  // namespace
 
+// The processor is asked once: the instruction CPUID takes 20 us and more in a virtual machine.
 bool has_avx2() noexcept {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && converts_halves();
+  static const bool has =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && converts_halves();
+  return has;
 }
 
 bool has_avx512() noexcept {

@@ -95,8 +95,9 @@ Sending::Sending(const Team& team, const Frames& frames, int first, int n, int t
   ConstBytes bytes = frames.part(first, n);
   if (MessageMemory* const memory = team.place_->message_memory()) bytes = memory->outgoing(bytes);
   if (bytes.empty()) bytes = write_notice(Status::peer_failed, frames.type, frames.count, notice_);
+  bytes_ = bytes.size();
   pending_ = team.transport_->send(bytes, team.address(to), team.lane_);
-  team.counters_->sent(bytes.size(), static_cast<std::size_t>(n) * frames.count * size_of(frames.type));
+  team.counters_->sent(bytes_, static_cast<std::size_t>(n) * frames.count * size_of(frames.type));
 }
 
 Receiving::Receiving(Team& team, int from, ConstSlice like)

@@ -222,10 +222,14 @@ class Sending final : public Waitable {
   Sending(const Team& team, const Frames& frames, int first, int n, int to);
   Sending(const Sending&) = delete;
   bool ready() override { return pending_.ready(); }
-  void result() const noexcept { waiting_.over(pending_.result().bytes); }
+  void result() const noexcept {
+    pending_.result();
+    waiting_.over(bytes_);
+  }
 
  private:
   Waiting waiting_;
+  std::size_t bytes_;  // size of the message; MPI's status of a send has none
   std::byte notice_[frame_header_bytes];
   Pending pending_;
 };

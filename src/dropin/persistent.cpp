@@ -103,6 +103,7 @@ int make_request(MPI_Comm comm, ArrayCopies copies, std::unique_ptr<TAUT_Request
   made.copies = std::move(copies);
   made.call = std::move(call);
   if (!collective(made).set_apart(counts_all_calls())) return MPI_SUCCESS;
+  if (const int code = collective(made).make_plain_persistent(); code != MPI_SUCCESS) return code;
   made.tag = take_tag();
   made.tell_mpi = send_end;
   const int code = PMPI_Recv_init(nothing, 0, MPI_BYTE, 0, made.tag, persistent_calls().self, &made.request);

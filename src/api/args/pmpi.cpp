@@ -69,9 +69,9 @@ int start_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Requ
   return pmpi_nonblocking(call, args, on, request);
 }
 
-int init_plain(const MpiCall& call, const PmpiArgs& args, MPI_Info info, MPI_Request* request) {
-  if (const int fault = fault_of(call, args, call.comm); fault != MPI_SUCCESS) return raise(call.comm, fault);
-  return pmpi_init(call, args, call.comm, info, request);
+int init_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Info info, MPI_Request* request) {
+  if (const int fault = fault_of(call, args, on); fault != MPI_SUCCESS) return raise(on, fault);
+  return pmpi_init(call, args, on, info, request);
 }
 
 int settle(const MpiCall& call, const Group& group) noexcept {

@@ -66,9 +66,10 @@ int run_plain(const MpiCall& call);
 // made for `on`, until the call is complete. Returns an MPI error code, already raised.
 int start_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Request* request);
 
-// Makes MPI's persistent request on the communicator of the call. Requires pmpi::has_persistent. Returns an
-// MPI error code, already raised.
-int init_plain(const MpiCall& call, const PmpiArgs& args, MPI_Info info, MPI_Request* request);
+// Makes MPI's persistent request on `on`, a communicator of the same ranks. MPI reads `args`, which must be
+// made for `on`, as long as the request exists. Requires pmpi::has_persistent. Returns an MPI error code,
+// already raised.
+int init_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Info info, MPI_Request* request);
 
 // Finishes a call that plain MPI has completed: divides the sum of TAUT_Avg(). Returns an MPI error code,
 // already raised.

@@ -8,9 +8,9 @@ PlainCall::~PlainCall() {
   if (persistent_) PMPI_Request_free(&request_);
 }
 
-int PlainCall::make_persistent(MPI_Info info) {
-  args_.emplace(call_, call_.comm);
-  const int code = init_plain(call_, *args_, info, &request_);
+int PlainCall::make_persistent(MPI_Comm comm, MPI_Info info) {
+  args_.emplace(call_, comm);
+  const int code = init_plain(call_, *args_, comm, info, &request_);
   persistent_ = code == MPI_SUCCESS;
   return code;
 }

@@ -14,8 +14,9 @@ class PlainCall final : public FallbackCall {
   PlainCall(const PlainCall&) = delete;
   ~PlainCall();
 
-  // Makes MPI's persistent request, which all starts then use. Returns an MPI error code, already raised.
-  int make_persistent(MPI_Info info);
+  // Makes MPI's persistent request on a communicator of the same ranks; all starts then use it. Returns an
+  // MPI error code, already raised.
+  int make_persistent(MPI_Comm comm, MPI_Info info);
   bool persistent() const noexcept { return persistent_; }
 
   // Sets a communicator of the same ranks that issue() uses, unless MPI's request is persistent. `topology`:

@@ -49,6 +49,10 @@ bool CollectiveRequest::freed() const noexcept {
   return users != nullptr && users->freed();
 }
 
+bool CollectiveRequest::is_orphaned() const noexcept {
+  return freed() && (apart_from_ != nullptr || !plain_.persistent());
+}
+
 MPI_Comm CollectiveRequest::comm() const noexcept { return freed() ? MPI_COMM_NULL : call_.comm; }
 
 int CollectiveRequest::init(MPI_Info info) {
@@ -61,7 +65,7 @@ int CollectiveRequest::init(MPI_Info info) {
   if (comm_state_ != nullptr || !pmpi::has_persistent) keep_types();
   // A state that is not usable only counts calls, perhaps not on all ranks.
   const bool serves = comm_state_ != nullptr && comm_state_->usable();
-  return serves || !pmpi::has_persistent ? MPI_SUCCESS : plain_.make_persistent(info);
+  return serves || !pmpi::has_persistent ? MPI_SUCCESS : plain_.make_persistent(call_.comm, info);
 }
 
 bool CollectiveRequest::set_apart(bool counts) {
@@ -70,6 +74,12 @@ bool CollectiveRequest::set_apart(bool counts) {
   std::shared_ptr<CommState> own = comm_state_->state_for_request(call_.comm);
   apart_from_ = std::exchange(comm_state_, std::move(own));
   return true;
+}
+
+int CollectiveRequest::make_plain_persistent() {
+  if (!pmpi::has_persistent || of_neighbours(call_.info().collective)) return MPI_SUCCESS;
+  const int code = plain_.make_persistent(comm_state_->private_communicator(), MPI_INFO_NULL);
+  return code == MPI_SUCCESS ? code : raise(call_.comm, code);
 }
 
 // Duplicates derived types, which the user may free as soon as the call is started. Returns true if there are
@@ -106,8 +116,7 @@ std::optional<CollectiveCall> CollectiveRequest::describe() const {
 }
 
 int CollectiveRequest::start() {
-  if (freed() && !plain_.persistent())
-    throw Error(Status::invalid_argument, "the communicator of the request is freed");
+  if (is_orphaned()) throw Error(Status::invalid_argument, "the communicator of the request is freed");
   in_flight_.reset();
   early_plain_ = {};
   if (comm_state_ == nullptr) return start_plain();
@@ -186,8 +195,7 @@ void CollectiveRequest::start_on(void* stream) {
     throw Error(Status::invalid_argument,
                 "the request is active: let a stream wait for its last start (TAUT_Cuda_wait_enqueue), or "
                 "complete it (TAUT_Wait)");
-  if (freed() && !plain_.persistent())
-    throw Error(Status::invalid_argument, "the communicator of the request is freed");
+  if (is_orphaned()) throw Error(Status::invalid_argument, "the communicator of the request is freed");
   if (enqueued_ == nullptr) enqueued_ = std::make_unique<EnqueuedCalls>(call_, group_, comm_state_, plain_);
   enqueued_->start(stream);
   active_ = true;

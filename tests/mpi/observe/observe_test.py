@@ -118,6 +118,15 @@ class Observed(unittest.TestCase):
             self.assertEqual(names["process_name", 0], f"rank {rank}")
             self.assertEqual(names["thread_name", 3], "segment 3")
 
+    def test_messages_are_no_longer_than_their_call(self):  # whoever waits for them, sender or receiver
+        for trace in self.traces:
+            events = [e for e in trace["traceEvents"] if e["ph"] == "X"]
+            waits = [e for e in events if e["name"] == "wait" and e["cat"] == "allreduce f32 sum"]
+            bytes_of = {e["args"]["call"]: e["args"]["bytes"] for e in events if e["name"] == e["cat"]}
+            self.assertTrue(any(e["args"]["bytes"] > 0 for e in waits))
+            for e in waits:
+                self.assertLessEqual(e["args"]["bytes"], bytes_of[e["args"]["call"]])
+
     def test_events_of_a_thread_are_one_after_the_other_within_a_call(self):
         for trace in self.traces:
             threads = {}
