@@ -73,7 +73,7 @@ SIDE_BAR = {
         "Python <reference/python_api>", "C calls for GPUs <reference/cuda_api>", "C calls for NCCL <reference/nccl_api>",
         "abi", "spec/index", "glossary",
     ],
-    "Explanation": ["faq", "design", "error-model", "soundness", "security", "algorithms", "notes/codec_tables", "notes/codec_cells"],
+    "Explanation": ["faq", "design", "error-model", "soundness", "security", "algorithms", "notes/codec_tables", "notes/codec_cells", "notes/codec_peers"],
     "Develop": [
         "develop", "contributing", "howto/add_a_codec", "howto/add_an_algorithm", "howto/add_a_collective", "howto/add_a_transport", "gpu_kernels", "testing",
         "adr/index", "changelog",
