@@ -138,6 +138,7 @@ Status TypedCodec<T>::reduce(ConstBytes in, Slice slice, Reduction op) const {
     }
     T decoded[chunk_values];
     decode_chunk(operand, addends, z, decoded, n);
+    if (op == Reduction::sum) return general_.add_values(to, decoded, n);
     reduce_values({{to, n, dtype_of<T>}}, {{decoded, n, dtype_of<T>}}, op);
   });
 }

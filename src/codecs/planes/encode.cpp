@@ -35,12 +35,15 @@ auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, Form before, un
   const std::size_t groups = groups_of(n);
   PlanesOut planes(writer.room() + RecordHeader{}.bytes(), width_class);
   std::uint8_t flags = 0;
+  Form form = Form::simple;
   const bool packed = may_hold_packed(values, n);
   const bool likely_small = !packed && (before == Form::simple || general_.may_be_small(values, n, z_));
   const bool small = likely_small && kernels_.of<T>().encode(whole, groups, z_, planes);
-  if (!small && !packed && general_.may_be_unchecked(values, n, z_) &&
-      kernels_.of<T>().encode_large(whole, groups, z_, planes)) {
+  const bool likely_unchecked =
+      !small && !packed && general_.may_be_unchecked(values, n, z_, before == Form::unchecked);
+  if (likely_unchecked && kernels_.of<T>().encode_large(whole, groups, z_, planes)) {
     flags = large;
+    form = Form::unchecked;
   } else if (!small) {
     alignas(64) std::int32_t q[chunk_values];
     Marks marks;
@@ -55,10 +58,11 @@ auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, Form before, un
       return general_.encode(values, n, q, marks, large, z_, writer) ? Form::general : Form::layer;
     kernels_.ints.pack(q, groups, {z_.predictor, {}}, planes);
     flags = large;
+    form = Form::general;
   }
   commit_planes(planes, flags, n, writer);
   width_class = planes.width_class;
-  return small ? Form::simple : Form::general;
+  return form;
 }
 
 template <class T>

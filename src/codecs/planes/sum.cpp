@@ -166,7 +166,7 @@ template <class T>
 bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, std::size_t n,
                                      std::uint32_t addends, Form& form, unsigned& width_class,
                                      Records& writer) const {
-  const Form before = std::exchange(form, Form::general);
+  const Form before = form;
   if (operand.simple() && fits_narrow(operand.size_flag(), addends) && !may_hold_packed(values, n)) {
     T padded[chunk_values];
     const T* const whole = whole_groups(values, n, z_.predictor, padded);
@@ -176,19 +176,22 @@ bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, st
     };
     std::uint8_t size = 0;
     bool coded = (before == Form::simple || general_.may_be_small(values, n, z_)) && accumulates(size);
+    form = Form::simple;
     if (!coded && fits_narrow(large, addends)) {
       size = large;
-      coded = (general_.may_be_unchecked(values, n, z_) && accumulates(size)) ||
-              accumulate_integers(operand.record, whole, n, planes);
+      const bool unchecked =
+          general_.may_be_unchecked(values, n, z_, before == Form::unchecked) && accumulates(size);
+      form = unchecked ? Form::unchecked : Form::general;
+      coded = unchecked || accumulate_integers(operand.record, whole, n, planes);
     }
     if (coded) {
       count_chunk(operand.record.greatest > 0 ? 2 : planes.bytes > 0);
-      form = size == 0 ? Form::simple : Form::general;
       const bool fits = commit_planes(planes, operand.size_flag() | size, n, writer);
       width_class = planes.width_class;
       return fits;
     }
   }
+  form = Form::general;
   return accumulate_general(operand, values, n, addends, writer);
 }
 
@@ -197,6 +200,10 @@ bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, st
 template <class T>
 bool TypedCodec<T>::accumulate_general(const Operand& operand, const T* values, std::size_t n,
                                        std::uint32_t addends, Records& writer) const {
+  if (fits_narrow(0, addends) && general_.accumulate_certain_layer(operand.part(), values, n, z_, writer)) {
+    ++SumPipelineCounting::own().general;
+    return true;
+  }
   std::byte bytes[own_chunk_bytes];
   const unsigned width_class = operand.raw == nullptr && operand.record.greatest > 8 ? 16 : 8;
   const bool layers = operand.raw != nullptr || operand.record.layer_count > 0;

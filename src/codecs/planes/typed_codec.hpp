@@ -110,7 +110,8 @@ class TypedCodec {
     return sizeof(T) == 8 || greatest_sum(flags, addends) <= std::uint64_t{1} << 24;
   }
 
-  enum class Form { simple, general, layer };
+  // simple, unchecked: written by the kernels of the small and of the large range.
+  enum class Form { simple, unchecked, general, layer };
   // `before`: form of the previous chunk, used as a guess for this one; it does not affect the bytes written.
   Form encode_chunk(const T* values, std::size_t n, Form before, unsigned& width_class,
                     Records& writer) const;

@@ -221,7 +221,7 @@ void check_compensated_sums(const GeneralKernels& kernels, std::size_t terms) {
 
   CompensatedSums compensated;
   kernels.multiply(compensated, multiples, step, CompensatedSums::places);
-  for (const auto& row : x) kernels.of<T>().add(compensated, row.data(), CompensatedSums::places);
+  for (const auto& row : x) kernels.of<T>().add_compensated(compensated, row.data(), CompensatedSums::places);
   kernels.of<T>().round(compensated, CompensatedSums::places, sums);
   EXPECT_EQ(compensated.certain[7], 0u);
   for (std::size_t i = 0; i < CompensatedSums::places; ++i) {

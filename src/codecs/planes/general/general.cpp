@@ -113,11 +113,32 @@ void GeneralPath<T>::write_layer(const T* values, std::size_t n, const Marks& un
 template <class T>
 bool GeneralPath<T>::encode_certain_layer(const T* values, std::size_t n, const Quantiser<T>& z,
                                           Records& writer) const {
-  Marks beyond;  // values beyond all integers
+  return write_certain_layers(nullptr, 0, values, n, z, writer);
+}
+
+template <class T>
+bool GeneralPath<T>::accumulate_certain_layer(const Part<T>& part, const T* values, std::size_t n,
+                                              const Quantiser<T>& z, Records& writer) const {
+  if (part.raw == nullptr && part.record->header.flags != has_layers) return false;
+  return write_certain_layers(part.raw != nullptr ? part.raw : part.record->layers, part.layers(), values, n,
+                              z, writer);
+}
+
+template <class T>
+bool GeneralPath<T>::write_certain_layers(const std::byte* before, std::size_t layers, const T* values,
+                                          std::size_t n, const Quantiser<T>& z, Records& writer) const {
+  const std::size_t used = RecordHeader{}.bytes() + layers_bytes<T>(layers + 1, n);
+  if (used + 3 > writer.left()) return false;
+  // Values beyond this limit have no integer of any range.
   const auto limit = z.step * static_cast<ComputedIn<T>>(std::int64_t{2} << value_bits<T>);
-  const std::size_t most = n * sizeof(T) / run_bytes<T>(false);
-  if (general_.of<T>().mark_beyond(values, n, limit, beyond) <= most) return false;
-  write_layer(values, n, beyond, z, writer);
+  const std::size_t most = n * sizeof(T) / run_bytes<T>(false), bytes_before = layers * n * sizeof(T);
+  std::byte* const record = writer.at();
+  std::byte* const first =
+      store(write_record_header(record, {.flags = has_layers}), static_cast<std::uint32_t>(layers + 1));
+  if (general_.of<T>().write_forms(values, n, limit, z, first + bytes_before) <= most) return false;
+  if (layers > 0) std::memcpy(first, before, bytes_before);
+  pad_words(record, used);
+  writer.advance(whole_words(used));
   return true;
 }
 
@@ -224,9 +245,7 @@ template <class T>
 void GeneralPath<T>::integers(const Record<T>& r, const Quantiser<T>& z, std::int32_t* q, T* values) const {
   if (r.greatest == 0) {
     const std::int32_t base = z.predictor == Predictor::none ? 0 : r.planes().base;
-    std::fill_n(q, r.count, base);
-    std::fill_n(values, r.count, dequantise<T>(base, z.step));
-    return;
+    return general_.of<T>().repeat(base, dequantise<T>(base, z.step), r.count, q, values);
   }
   kernels_.ints.unpack(r.planes(), groups_of(r.count), {z.predictor, {}}, q);
   multiply(q, r.count, z, values);

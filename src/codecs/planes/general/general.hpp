@@ -20,10 +20,11 @@ class GeneralPath {
     return general_.of<T>().all_below(values, n, z.step * (1 << (small_bits + 1)));
   }
 
-  // Returns false if the kernels for large chunks are certain to refuse these values, or there are none.
-  bool may_be_unchecked(const T* values, std::size_t n, const Quantiser<T>& z) const noexcept {
+  // Returns false if the kernels for large chunks are certain to refuse these values, or there are none. The
+  // values are not examined if they are likely to be accepted.
+  bool may_be_unchecked(const T* values, std::size_t n, const Quantiser<T>& z, bool likely) const noexcept {
     return kernels_.of<T>().encode_large != nullptr &&
-           general_.of<T>().all_below(values, n, z.step * (1 << unchecked_bits<T>));
+           (likely || general_.of<T>().all_below(values, n, z.step * (1 << unchecked_bits<T>)));
   }
 
   // Quantises values for the large range. If the result is not complete, the chunk has to be written by
@@ -44,6 +45,11 @@ class GeneralPath {
   // Writes a chunk as a layer if that is certain to be its form. It is a cheap check where layers are likely.
   bool encode_certain_layer(const T* values, std::size_t n, const Quantiser<T>& z, Records& writer) const;
 
+  // Writes the sum of a chunk that consists of layers and of values that are certain to be a layer. Returns
+  // false and writes no record in any other case.
+  bool accumulate_certain_layer(const Part<T>& part, const T* values, std::size_t n, const Quantiser<T>& z,
+                                Records& writer) const;
+
   // Writes a chunk as a layer of these values.
   void write_values(const T* values, std::size_t n, Records& writer) const noexcept;
 
@@ -54,6 +60,11 @@ class GeneralPath {
                      const Quantiser<T>& z, const Lags& lags, Records& writer) const;
 
   void decode(const Record<T>& record, const Quantiser<T>& z, T* values) const;
+
+  // values <- values + operand, for real values.
+  void add_values(T* values, const T* operand, std::size_t n) const noexcept {
+    general_.of<T>().add(values, operand, n);
+  }
 
   // Decodes a record whose integers are known.
   void decode_integers(const Record<T>& record, const std::int32_t* q, const Quantiser<T>& z,
@@ -71,6 +82,8 @@ class GeneralPath {
   void integers(const Record<T>& record, const Quantiser<T>& z, std::int64_t* q, T* values) const;
   void multiply(const std::int32_t* q, std::size_t n, const Quantiser<T>& z, T* values) const;
 
+  bool write_certain_layers(const std::byte* before, std::size_t layers, const T* values, std::size_t n,
+                            const Quantiser<T>& z, Records& writer) const;
   void write_layer(const T* values, std::size_t n, const Marks& unchanged, const Quantiser<T>& z,
                    Records& writer) const noexcept;
   bool becomes_wide(const T* values, std::size_t n, const Quantiser<T>& z, std::int64_t* q,

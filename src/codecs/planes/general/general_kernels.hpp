@@ -61,9 +61,10 @@ struct GeneralValueKernels {
 
   // Returns false if some |x| is beyond `limit` or NaN.
   bool (*all_below)(const T* values, std::size_t n, ComputedIn<T> limit) noexcept;
-  // Marks such values; sets or clears all marks. Returns how many of them differ from the value before, bit
-  // for bit.
-  std::size_t (*mark_beyond)(const T* values, std::size_t n, ComputedIn<T> limit, Marks& marks) noexcept;
+  // Writes the decoded forms of n values, of which those beyond `limit` and NaN have no integer. Returns how
+  // many of these differ from the value before, bit for bit.
+  std::size_t (*write_forms)(const T* values, std::size_t n, ComputedIn<T> limit, const Quantiser<T>& z,
+                             std::byte* out) noexcept;
 
   // Writes the runs of the marked values, and sets their entries in `q` to the integer before them. Returns
   // the number of runs; if the number is above `most`, nothing is changed.
@@ -72,12 +73,17 @@ struct GeneralValueKernels {
   std::size_t (*take_wide_runs)(const T* values, std::size_t n, const Marks& marks, std::size_t most,
                                 std::int64_t* q, std::byte* out) noexcept;
 
+  // to <- q and values <- value, n times.
+  void (*repeat)(std::int32_t q, T value, std::size_t n, std::int32_t* to, T* values) noexcept;
+  // values <- values + operand, as reduce_values().
+  void (*add)(T* values, const T* operand, std::size_t n) noexcept;
+
   // values <- value at the marked positions.
   void (*put)(T* values, std::size_t n, const Marks& marks, T value) noexcept;
 
   // compensated <- compensated + values, position by position. Every `places` is a multiple of 8 and may
   // exceed the number of positions in use.
-  void (*add)(CompensatedSums& compensated, const T* values, std::size_t places) noexcept;
+  void (*add_compensated)(CompensatedSums& compensated, const T* values, std::size_t places) noexcept;
   // values <- the sums, correctly rounded at the positions that are `certain`. Returns false if some position
   // is not.
   bool (*round)(CompensatedSums& compensated, std::size_t places, T* values) noexcept;

@@ -5,6 +5,7 @@
 
 #include "codecs/planes/general/general_kernels.hpp"
 #include "codecs/planes/record/runs.hpp"
+#include "core/reduction.hpp"
 
 namespace taut::planes {
 namespace {  // one copy for each kernel set, compiled with its instructions
@@ -151,11 +152,21 @@ bool round_compensated(CompensatedSums& compensated, std::size_t places, T* valu
 
 // ---- Marks
 
-// Calls word(first, n) for each 64 values, with the first one and how many there are.
+// Calls visit(first, n) for each 64 values, with the first one and how many there are. The compiler sees the
+// constant 64 where all are there.
+template <class Visit>
+void for_words(std::size_t n, Visit visit) noexcept {
+  std::size_t first = 0;
+  for (; first + 64 <= n; first += 64) visit(first, 64);
+  if (first < n) visit(first, n - first);
+}
+
+// Sets each 64 marks to word(first, n), as above.
 template <class Word>
 void mark(std::size_t n, Marks& marks, Word word) noexcept {
-  for (std::size_t first = 0; first < chunk_values; first += 64)
-    marks.of[first / 64] = first < n ? word(first, std::min<std::size_t>(n - first, 64)) : 0;
+  for_words(n, [&](std::size_t first, std::size_t left)
+                   [[gnu::always_inline]] { marks.of[first / 64] = word(first, left); });
+  std::fill(marks.of + (n + 63) / 64, std::end(marks.of), 0);
 }
 
 template <class Isa, class Int>
@@ -165,11 +176,19 @@ void mark_escaped(const Int* q, std::size_t n, Marks& marks) noexcept {
   mark(n, marks, [&](std::size_t first, std::size_t left) { return Isa::equal(q + first, wanted, left); });
 }
 
+// Returns the bits of the values [first, first + n) that equal the value before, bit for bit. The very first
+// value has no value before it.
+template <class Isa, class T>
+[[gnu::always_inline]] inline std::uint64_t repeats(const T* values, std::size_t first,
+                                                    std::size_t n) noexcept {
+  const T* const at = values + first;
+  return first == 0 ? Isa::equal(at + 1, at, n - 1) << 1 : Isa::equal(at, at - 1, n);
+}
+
 template <class Isa, class T>
 void mark_repeats(const T* values, std::size_t n, Marks& marks) noexcept {
-  mark(n, marks, [=](std::size_t first, std::size_t left) {
-    const T* const at = values + first;  // the very first value has no value before it
-    return first == 0 ? Isa::equal(at + 1, at, left - 1) << 1 : Isa::equal(at, at - 1, left);
+  mark(n, marks, [=](std::size_t first, std::size_t left) [[gnu::always_inline]] {
+    return repeats<Isa>(values, first, left);
   });
 }
 
@@ -180,15 +199,36 @@ bool all_below(const T* values, std::size_t n, ComputedIn<T> limit) noexcept {
   return true;
 }
 
+// Writes the decoded forms of n <= 64 values. `exact`: bits of those that have no integer; among random
+// values few others are in a group.
+template <class T>
+void write_few_forms(const T* x, std::size_t n, std::uint64_t exact, const Quantiser<T>& z,
+                     std::byte* out) noexcept {
+  std::uint64_t left = ~exact & (~std::uint64_t{0} >> (64 - n));
+  if (z.snaps || std::popcount(left) > 8) {
+    alignas(64) T decoded[64];
+    decoded_forms(x, n, z, decoded);
+    std::memcpy(out, decoded, n * sizeof(T));
+    return;
+  }
+  for (; left != 0; left &= left - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(left));
+    store(out + i * sizeof(T), as_decoded(x[i], z));
+  }
+}
+
 template <class Isa, class T>
-std::size_t mark_beyond(const T* values, std::size_t n, ComputedIn<T> limit, Marks& marks) noexcept {
-  Marks repeats;
-  mark_repeats<Isa>(values, n, repeats);
-  mark(n, marks,
-       [=](std::size_t first, std::size_t left) { return Isa::beyond(values + first, left, limit); });
+std::size_t write_forms(const T* values, std::size_t n, ComputedIn<T> limit, const Quantiser<T>& z,
+                        std::byte* out) noexcept {
   std::size_t lone = 0;
-  for (std::size_t w = 0; w < std::size(marks.of); ++w)
-    lone += static_cast<std::size_t>(std::popcount(marks.of[w] & ~repeats.of[w]));
+  for_words(n, [&](std::size_t first, std::size_t left) [[gnu::always_inline]] {
+    const T* const x = values + first;
+    std::byte* const to = out + first * sizeof(T);
+    const std::uint64_t beyond = Isa::beyond(x, left, limit);
+    lone += static_cast<std::size_t>(std::popcount(beyond & ~repeats<Isa>(values, first, left)));
+    std::memcpy(to, x, left * sizeof(T));
+    if (z.snaps || ~beyond << (64 - left) != 0) write_few_forms(x, left, beyond, z, to);
+  });
   return lone;
 }
 
@@ -229,7 +269,19 @@ Quantised quantise_groups(const T* values, std::size_t groups, const Quantiser<T
 
 template <class Isa, class T>
 void put(T* values, std::size_t n, const Marks& marks, T value) noexcept {
-  for (std::size_t i = 0; i < n; i += 64) Isa::put(values + i, marks.of[i / 64], value);
+  for (std::size_t i = 0; i < n; i += 64)
+    if (marks.of[i / 64] != 0) Isa::put(values + i, marks.of[i / 64], value);
+}
+
+template <class T>
+void repeat(std::int32_t q, T value, std::size_t n, std::int32_t* to, T* values) noexcept {
+  for (std::size_t i = 0; i < n; ++i) to[i] = q;
+  for (std::size_t i = 0; i < n; ++i) values[i] = value;
+}
+
+template <class T>
+void add(T* __restrict values, const T* __restrict operand, std::size_t n) noexcept {
+  for (std::size_t i = 0; i < n; ++i) values[i] = combine(Reduction::sum, values[i], operand[i]);
 }
 
 // ---- Runs
@@ -251,13 +303,13 @@ inline std::uint16_t* append_places(std::uint64_t bits, std::size_t w, std::uint
 template <class Isa, class T, class Int>
 std::size_t take_runs(const T* values, std::size_t n, const Marks& marks, std::size_t most, Int* q,
                       std::byte* out) noexcept {
-  Marks repeats;  // values that equal the value before, bit for bit
-  mark_repeats<Isa>(values, n, repeats);
   constexpr std::size_t n_words = chunk_values / 64;
-  std::uint64_t continues[n_words + 1], before = 0;
+  std::uint64_t continues[n_words + 1], before = 0;  // continues: marked values that extend a run
   std::size_t runs = 0;
   for (std::size_t w = 0; w < n_words; ++w) {
-    continues[w] = marks.of[w] & (marks.of[w] << 1 | before >> 63) & repeats.of[w];
+    continues[w] = marks.of[w] & (marks.of[w] << 1 | before >> 63);
+    if (continues[w] != 0)
+      continues[w] &= repeats<Isa>(values, 64 * w, std::min<std::size_t>(n - 64 * w, 64));
     before = marks.of[w];
     runs += static_cast<std::size_t>(std::popcount(marks.of[w] & ~continues[w]));
   }
@@ -354,9 +406,11 @@ constexpr GeneralKernels general_kernels() {
                                           dequantise_wide<T>,
                                           decoded_forms<T>,
                                           all_below<Isa, T>,
-                                          mark_beyond<Isa, T>,
+                                          write_forms<Isa, T>,
                                           take_runs<Isa, T, std::int32_t>,
                                           take_runs<Isa, T, std::int64_t>,
+                                          repeat<T>,
+                                          add<T>,
                                           put<Isa, T>,
                                           add_compensated<T>,
                                           round_compensated<T>};

@@ -162,7 +162,7 @@ class Places {
     double multiples[CompensatedSums::places] = {};
     std::copy_n(rests, n, multiples);
     CompensatedSums compensated;
-    const auto add = [&] { kernels_.of<T>().add(compensated, exact, padded); };
+    const auto add = [&] { kernels_.of<T>().add_compensated(compensated, exact, padded); };
     kernels_.multiply(compensated, multiples, step_, padded);
     places.each_value([&](T value) {
       std::fill_n(exact, n, value);

@@ -20,8 +20,9 @@ __m512i repeated(T value) {
 
 // Loads the first n elements; the others are 0.
 template <class T>
-__m512i load_first(const T* from, std::size_t n) {
-  return _mm512_maskz_loadu_epi8(first_places(std::min<std::size_t>(n * sizeof(T), 64)), from);
+[[gnu::always_inline]] inline __m512i load_first(const T* from, std::size_t n) {
+  if (n * sizeof(T) >= 64) return _mm512_loadu_si512(from);
+  return _mm512_maskz_loadu_epi8(first_places(n * sizeof(T)), from);
 }
 
 template <class T>
@@ -92,20 +93,19 @@ inline std::uint64_t eight_within_bound(const float* x, __m256i q, const Quantis
 
 // Returns the bits of the values of a group that have an integer, and corrects the integers that are not
 // small: those of floats have to be computed in double. In the range of `large`, float and double differ by
-// less than 1, so that integers beyond twice the range stay beyond it.
+// less than 1, so that integers beyond twice the range stay beyond it. `small`: bits of the small integers.
 template <class T>
-std::uint64_t coded_in_group(const T* x, const Quantiser<T>& z, std::int32_t* q) {
+std::uint64_t coded_in_group(const T* x, std::uint64_t small, const Quantiser<T>& z, std::int32_t* q) {
   if constexpr (!std::is_same_v<T, float>) {
     return group_within_bits<large_bits>(q);
   } else {
-    if (group_within_bits<large_bits + 1>(q) == group_within_bits<small_bits>(q))
-      return group_within_bits<small_bits>(q);
+    if (group_within_bits<large_bits + 1>(q) == small) return small;
     const double scale = 1 / static_cast<double>(z.step);
     std::uint64_t coded = 0;
     for (unsigned i = 0; i < group_values; i += 16) {
       const __m512i in_float = _mm512_loadu_si512(q + i);
-      const auto small = static_cast<__mmask16>(within_bits<small_bits>(in_float));
-      const __m512i both = _mm512_mask_mov_epi32(rounded_in_double(x + i, scale), small, in_float);
+      const auto keep = static_cast<__mmask16>(within_bits<small_bits>(in_float));
+      const __m512i both = _mm512_mask_mov_epi32(rounded_in_double(x + i, scale), keep, in_float);
       _mm512_storeu_si512(q + i, both);
       const std::uint64_t sure = within_bits<unchecked_bits<float>>(both);
       coded |= sure << i;
@@ -130,8 +130,8 @@ struct Avx512 : WideAvx512 {
       small |= within_bits<small_bits>(integers) << i;
     }
     if (small == ~std::uint64_t{0}) return {small, 0};
-    const std::uint64_t coded = coded_in_group(x, z, q);
-    return {coded, coded & ~group_within_bits<small_bits>(q)};
+    const std::uint64_t coded = coded_in_group(x, small, z, q);
+    return {coded, coded == small ? 0 : coded & ~group_within_bits<small_bits>(q)};
   }
   template <class T>
   static Quantised quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
@@ -140,7 +140,7 @@ struct Avx512 : WideAvx512 {
   }
 
   template <class T>
-  static std::uint64_t equal(const T* a, const T* b, std::size_t n) {
+  [[gnu::always_inline]] static std::uint64_t equal(const T* a, const T* b, std::size_t n) {
     std::uint64_t bits = 0;
     for (std::size_t i = 0; i < n; i += lanes<T>)
       bits |= equal_lanes<T>(load_first(a + i, n - i), load_first(b + i, n - i)) << i;
@@ -148,7 +148,7 @@ struct Avx512 : WideAvx512 {
   }
 
   template <class T>
-  static std::uint64_t beyond(const T* x, std::size_t n, ComputedIn<T> limit) {
+  [[gnu::always_inline]] static std::uint64_t beyond(const T* x, std::size_t n, ComputedIn<T> limit) {
     constexpr std::size_t step = lanes<ComputedIn<T>>;
     std::uint64_t bits = 0;
     for (std::size_t i = 0; i < n; i += step)

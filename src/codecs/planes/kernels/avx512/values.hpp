@@ -53,7 +53,7 @@ class ValueReader {
 };
 
 template <bool Add>
-void write_values(const Integers& q, float step, float* to) {
+[[gnu::always_inline]] inline void write_values(const Integers& q, float step, float* to) {
   for (unsigned r = 0; r < 4; ++r) {
     __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(q.part[r]), _mm512_set1_ps(step));
     if constexpr (Add) x = _mm512_add_ps(_mm512_loadu_ps(to + 16 * r), x);
@@ -62,7 +62,7 @@ void write_values(const Integers& q, float step, float* to) {
 }
 
 template <bool Add>
-void write_values(const Integers& q, double step, double* to) {
+[[gnu::always_inline]] inline void write_values(const Integers& q, double step, double* to) {
   for (unsigned r = 0; r < 8; ++r) {
     const __m256i half =
         r % 2 == 0 ? _mm512_castsi512_si256(q.part[r / 2]) : _mm512_extracti64x4_epi64(q.part[r / 2], 1);
@@ -75,7 +75,7 @@ void write_values(const Integers& q, double step, double* to) {
 // Writes the values of integers. With Add, the product is rounded to the half type before the addition, like
 // a value that is decoded first.
 template <bool Add, class Half>
-void write_values(const Integers& q, float step, Half* to) {
+[[gnu::always_inline]] inline void write_values(const Integers& q, float step, Half* to) {
   const auto value = [=](__m512i integers, const Half* before) {
     const __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(integers), _mm512_set1_ps(step));
     return Add ? _mm512_add_ps(load_floats(before), rounded(x, before)) : x;
