@@ -1,7 +1,8 @@
 #!/bin/bash
 # fuzz.sh: fuzzes for MINUTES (default 5, shared by the targets), or only TARGET (a file of fuzz/ without .cpp). With Clang 15
 # or later libFuzzer drives; else g++ and fuzz/driver.cpp. Inputs that were worth keeping stay in build/fuzz-corpus/TARGET,
-# findings in build/fuzz-findings/TARGET; a finding makes the exit status 1.
+# findings in build/fuzz-findings/TARGET; a finding makes the exit status 1. An input may take LIMIT seconds (default 20); more
+# suits a machine on which processes are stopped for a while.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 export PATH=$PATH:$PWD/.venv/bin
@@ -60,7 +61,7 @@ for target in "${targets[@]}"; do
   folders=("$corpus" "build/fuzz-seeds/$target")
   [ ! -d "tests/robustness/fuzz_regressions/$target" ] || folders+=("tests/robustness/fuzz_regressions/$target")
   echo "== $target, $seconds s"
-  { TIMEFORMAT=%U; time nice "$build/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
+  { TIMEFORMAT=%U; time nice "$build/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout="${LIMIT:-20}" -rss_limit_mb=2048 -max_len=65536 \
     -seed="${SEED:-$(date +%s)}" -print_final_stats=1 -artifact_prefix="$found/" "${folders[@]}" >"$log" 2>&1; } 2>"$log.time" &
   pid=$!
   progress "$log" "$pid"
