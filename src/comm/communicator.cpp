@@ -144,7 +144,7 @@ Task<Verdict> Communicator::ActiveCall::resolve_trial() {
   if (const Verdict verdict = compared(known, call_); !verdict.good()) co_return verdict;
   adopt_type(call_, known);
   call_.bytes = static_cast<std::size_t>(known.bytes_high);
-  co_return Verdict{tuner->weigh(known.timing(completes_apart(call_.collective))), Status::ok,
+  co_return Verdict{tuner->continue_trial(known.timing(completes_apart(call_.collective))), Status::ok,
                     early_.plain_times()};
 }
 

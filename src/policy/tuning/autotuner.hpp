@@ -25,7 +25,7 @@ struct Timing {
   float coded = 0;      // compressed, agreement included
   float predicted = 0;  // plain, predicted from the speed of the link in compressed calls
   float other = 0;      // compressed, by the route that is tried
-  float asked = 0;      // agreements that found no gain, samples included
+  float declined = 0;   // agreements that found no gain, samples included
 };
 
 // Times of the last few calls. The median counts, the lower one of an even number, because some calls are
@@ -175,7 +175,7 @@ class Autotuner {
 
   // Continues or ends a trial by the times of all ranks. Returns the fallback if this very call goes to plain
   // MPI, otherwise `none`.
-  Fallback weigh(const Timing& agreed) noexcept;
+  Fallback continue_trial(const Timing& agreed) noexcept;
 
   // Learns from an agreement. Returns the fallback if this very call goes to plain MPI, otherwise `none`.
   Fallback update(const Agreed& agreed) noexcept;
@@ -197,7 +197,7 @@ class Autotuner {
   void back_off(Fallback why, float trial, float plain) noexcept;
   bool plain_trial_is_due(const Timing& agreed) const noexcept;
 
-  RecentTimes plain_, coded_, predicted_, asked_;
+  RecentTimes plain_, coded_, predicted_, declined_;
   RouteTrials routes_;
   CodingTrials codings_;
   bool on_devices_ = false;               // as the last agreement has shown

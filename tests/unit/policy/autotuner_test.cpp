@@ -41,7 +41,7 @@ class Calls {
     Fallback course = autotuner.next();
     if (course == Fallback::none && autotuner.is_trying()) {
       ++tally.comparisons;
-      course = autotuner.weigh(autotuner.own());
+      course = autotuner.continue_trial(autotuner.own());
     }
     if (course == Fallback::none) {
       ++tally.agreements;
