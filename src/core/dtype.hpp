@@ -4,7 +4,6 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include "core/half.hpp"
 
@@ -58,35 +57,57 @@ constexpr std::size_t components_of(DType type) noexcept {
   return info_of(type).family == Family::complex ? 2 : 1;
 }
 
-// C++ types of the value types, by number.
-template <class... Types>
-struct TypeList {};
-using ValueTypes =
-    TypeList<float, double, f16, bf16, std::complex<float>, std::complex<double>, std::int8_t, std::uint8_t,
-             std::int16_t, std::uint16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>;
-
-// Returns the number of T in a list, from 1 on; 0 if the list lacks it.
-template <class T, class... Types>
-constexpr std::uint8_t number_in(TypeList<Types...>) noexcept {
-  std::uint8_t number = 0, found = 0;
-  ((++number, found = std::is_same_v<T, Types> ? number : found), ...);
-  return found;
-}
-
 template <class T>
-inline constexpr DType dtype_of{number_in<T>(ValueTypes{})};
+constexpr DType dtype_of = DType{};
+template <>
+inline constexpr DType dtype_of<float> = DType::f32;
+template <>
+inline constexpr DType dtype_of<double> = DType::f64;
+template <>
+inline constexpr DType dtype_of<f16> = DType::f16;
+template <>
+inline constexpr DType dtype_of<bf16> = DType::bf16;
+template <>
+inline constexpr DType dtype_of<std::complex<float>> = DType::c64;
+template <>
+inline constexpr DType dtype_of<std::complex<double>> = DType::c128;
+template <>
+inline constexpr DType dtype_of<std::int8_t> = DType::i8;
+template <>
+inline constexpr DType dtype_of<std::uint8_t> = DType::u8;
+template <>
+inline constexpr DType dtype_of<std::int16_t> = DType::i16;
+template <>
+inline constexpr DType dtype_of<std::uint16_t> = DType::u16;
+template <>
+inline constexpr DType dtype_of<std::int32_t> = DType::i32;
+template <>
+inline constexpr DType dtype_of<std::uint32_t> = DType::u32;
+template <>
+inline constexpr DType dtype_of<std::int64_t> = DType::i64;
+template <>
+inline constexpr DType dtype_of<std::uint64_t> = DType::u64;
 
 // Calls action.operator()<T>() with the C++ type that `type` stands for.
-template <class Action, class First, class... Rest>
-decltype(auto) with_type_among(TypeList<First, Rest...>, DType type, Action& action) {
-  if constexpr (sizeof...(Rest) != 0) {
-    if (type != dtype_of<First>) return with_type_among(TypeList<Rest...>{}, type, action);
-  }
-  return action.template operator()<First>();
-}
 template <class Action>
 decltype(auto) with_dtype(DType type, Action action) {
-  return with_type_among(ValueTypes{}, type, action);
+  switch (type) {
+    case DType::f32: return action.template operator()<float>();
+    case DType::f64: return action.template operator()<double>();
+    case DType::f16: return action.template operator()<f16>();
+    case DType::bf16: return action.template operator()<bf16>();
+    case DType::c64: return action.template operator()<std::complex<float>>();
+    case DType::c128: return action.template operator()<std::complex<double>>();
+    case DType::i8: return action.template operator()<std::int8_t>();
+    case DType::u8: return action.template operator()<std::uint8_t>();
+    case DType::i16: return action.template operator()<std::int16_t>();
+    case DType::u16: return action.template operator()<std::uint16_t>();
+    case DType::i32: return action.template operator()<std::int32_t>();
+    case DType::u32: return action.template operator()<std::uint32_t>();
+    case DType::i64: return action.template operator()<std::int64_t>();
+    case DType::u64: break;
+  }
+  return action.template operator()<std::uint64_t>();
 }
 
 }  // namespace taut
