@@ -684,7 +684,7 @@ TAUT_Request_free(TAUT_Request* request /* TAUT_REQUEST_NULL afterwards; a null 
  *   MPI_Send sends. Messages that TAUT_Probe has found must be received by TAUT_ calls. No message may
  *   be in flight when the policy is changed.
  * - A message longer than the receive buffer is MPI_ERR_TRUNCATE; Taut writes nothing beyond that
- *   buffer. Open MPI 5.0.11 itself may do so, as in MPI_Recv (docs/adr/0020).
+ *   buffer. Open MPI 5.0.11 itself may do so, as in MPI_Recv (docs/adr/0021).
  * - A compressed message of numbers that is received as numbers of another type is
  *   TAUT_ERR_FRAME_MISMATCH, a damaged one TAUT_ERR_FRAME. A plain message is MPI's, which checks
  *   neither. The communicator remains usable after both errors.

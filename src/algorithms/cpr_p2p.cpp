@@ -18,7 +18,7 @@
 namespace taut::algorithms {
 namespace {
 
-Task<> recoding_share(Team team, Frames mine, Blocks<Slice> values) {
+Task<> recoding_allgather(Team team, Frames mine, Blocks<Slice> values) {
   const int P = team.size(), me = team.rank();
   const int left = mod(me - 1, P), right = mod(me + 1, P);
   auto chunk = [&](int i) { return team.chunk(values, i); };
@@ -35,12 +35,12 @@ Task<> recoding_share(Team team, Frames mine, Blocks<Slice> values) {
 
 Task<> allgather(Team team, Operands data) {
   Frames mine = co_await team.encode(team.whole(data.in));
-  co_await recoding_share(team, std::move(mine), data.out);
+  co_await recoding_allgather(team, std::move(mine), data.out);
 }
 
 Task<> allreduce(Team team, Operands data) {
   Frames total = co_await ring_reduce(team, data.in, data.op);
-  co_await recoding_share(team, std::move(total), data.out);
+  co_await recoding_allgather(team, std::move(total), data.out);
 }
 
 Task<> bcast(Team team, Operands data) {

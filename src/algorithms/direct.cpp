@@ -62,7 +62,7 @@ Task<Frames> direct_reduce(Team team, Blocks<ConstSlice> values, Reduction op) {
 }
 
 // `mine` is the frame of block `rank`. Every rank ends with all blocks decoded, its own included.
-Task<> direct_share(Team team, Frames mine, Blocks<Slice> values) {
+Task<> direct_allgather_frames(Team team, Frames mine, Blocks<Slice> values) {
   const int P = team.size(), me = team.rank();
   auto chunk = [&](int i) { return team.chunk(values, i); };
 
@@ -87,12 +87,12 @@ Task<> reduce_scatter(Team team, Operands data) {
 
 Task<> allgather(Team team, Operands data) {
   Frames mine = co_await team.encode(team.whole(data.in));
-  co_await direct_share(team, std::move(mine), data.out);
+  co_await direct_allgather_frames(team, std::move(mine), data.out);
 }
 
 Task<> allreduce(Team team, Operands data) {
   Frames total = co_await direct_reduce(team, data.in, data.op);
-  co_await direct_share(team, std::move(total), data.out);
+  co_await direct_allgather_frames(team, std::move(total), data.out);
 }
 
 int growth(int P, Arithmetic how) {
@@ -103,7 +103,9 @@ int growth(int P, Arithmetic how) {
 Scratch scratch_of_reduce(int P, int) {
   return {.frames = 1, .buffers = 2 * std::min(P - 1, Round::most) + 2};
 }
-Scratch scratch_of_share(int P, int) { return {.frames = 1, .buffers = std::min(P - 1, Round::most) + 1}; }
+Scratch scratch_of_allgather(int P, int) {
+  return {.frames = 1, .buffers = std::min(P - 1, Round::most) + 1};
+}
 
 }  // namespace
 
@@ -128,7 +130,7 @@ extern constinit const AlgorithmInfo direct_allgather{
     .growth = coded_once,
     .run = allgather,
     .any_blocks = true,
-    .scratch = scratch_of_share,
+    .scratch = scratch_of_allgather,
 };
 
 extern constinit const AlgorithmInfo two_shot_allreduce{

@@ -33,7 +33,7 @@ Task<Frames> ring_reduce(Team team, Blocks<ConstSlice> values, Reduction op) {
   co_return partial;
 }
 
-Task<> ring_share(Team team, Frames mine, Blocks<Slice> values) {
+Task<> ring_allgather_frames(Team team, Frames mine, Blocks<Slice> values) {
   const int P = team.size(), me = team.rank();
   const int left = mod(me - 1, P), right = mod(me + 1, P);
   auto chunk = [&](int i) { return team.chunk(values, i); };
@@ -57,12 +57,12 @@ Task<> reduce_scatter(Team team, Operands data) {
 
 Task<> allgather(Team team, Operands data) {
   Frames mine = co_await team.encode(team.whole(data.in));
-  co_await ring_share(team, std::move(mine), data.out);
+  co_await ring_allgather_frames(team, std::move(mine), data.out);
 }
 
 Task<> allreduce(Team team, Operands data) {
   Frames total = co_await ring_reduce(team, data.in, data.op);
-  co_await ring_share(team, std::move(total), data.out);
+  co_await ring_allgather_frames(team, std::move(total), data.out);
 }
 
 Task<> reduce(Team team, Operands data) {

@@ -9,6 +9,6 @@ namespace taut::algorithms {
 Task<Frames> ring_reduce(Team team, Blocks<ConstSlice> values, Reduction op);
 
 // Allgather: `mine` is the frame of block `rank`. Every rank ends with all blocks decoded, its own included.
-Task<> ring_share(Team team, Frames mine, Blocks<Slice> values);
+Task<> ring_allgather_frames(Team team, Frames mine, Blocks<Slice> values);
 
 }  // namespace taut::algorithms

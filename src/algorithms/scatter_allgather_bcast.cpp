@@ -20,7 +20,7 @@ Task<> run(Team team, Operands data) {
     const Frames frames = co_await binomial_spread(team, data.out, team.chunk(data.out, 0), data.root);
     if (me != data.root) team.copy(frames, 0, frame);
   }
-  co_await ring_share(team, std::move(frame), data.out);
+  co_await ring_allgather_frames(team, std::move(frame), data.out);
 }
 
 Cost cost(int P) {

@@ -29,6 +29,7 @@ class Communicator::ActiveCall {
   const Policy& policy() const noexcept { return early_.policy_state->policy; }
   int ranks() const noexcept { return comm_.transport_.size(); }
   int rank() const noexcept { return comm_.transport_.rank(); }
+  bool opens_period() const noexcept { return early_.position && early_.position->opens(); }
 
   // ---- The phase `plan` (local_record.cpp). It communicates nothing, and leaves the user's memory
   // unchanged.
@@ -47,7 +48,6 @@ class Communicator::ActiveCall {
   static std::optional<gpu::DeviceValues> device_of(Communicator& comm, CollectiveCall& call) noexcept;
 
   // ---- The phase `coding` (coding_speeds.cpp)
-  bool measures_codings() const noexcept;
   Plan usual_plan() noexcept;
   void add_speeds(const Plan& usual, AgreementRecord& mine) noexcept;
   CodingSpeeds speeds_of(const Plan& usual, CodingChoice::Codec codec, ConstSlice values);

@@ -56,7 +56,7 @@ void AgreementRecord::set_timing(const Timing& timing, bool rooted) noexcept {
   timing_low[1] = coded(timing.coded, rooted);
   timing_low[2] = coded(timing.predicted, false);
   timing_low[3] = coded(timing.other, rooted);
-  timing_low[4] = coded(timing.asked, rooted);
+  timing_low[4] = coded(timing.declined, rooted);
 }
 
 Timing AgreementRecord::timing(bool rooted) const noexcept {

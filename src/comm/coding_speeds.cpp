@@ -105,13 +105,6 @@ CodingSpeeds measure_speeds(const Codec& codec, ConstSlice values, Place& place,
 
 // ---- The phase `coding` of a call
 
-// Returns true if calls of this kind are large enough for measurements, and due for them: the same on all
-// ranks.
-bool Communicator::ActiveCall::measures_codings() const noexcept {
-  return early_.autotuner != nullptr && early_.autotuner->due_codings() != nullptr && call_.bytes_known &&
-         call_.bytes >= least_measured_bytes;
-}
-
 // Returns the plan by the coding that compresses best; its algorithm is null if there is none.
 Plan Communicator::ActiveCall::usual_plan() noexcept {
   if (!call_.coded()) return {};

@@ -1,6 +1,7 @@
 #include "comm/communicator.hpp"
 
 #include "comm/active_call.hpp"
+#include "comm/coding_speeds.hpp"
 #include "core/hierarchical.hpp"
 #include "gpu/device_kernels.hpp"
 #include "gpu/stream_order.hpp"
@@ -122,12 +123,13 @@ Task<Verdict> Communicator::ActiveCall::resolve_rule(Lane lane, Status begun) {
 
 // Waits for the decision on the tuning period of the call; if the call opens it, on the previous period.
 Task<Verdict> Communicator::ActiveCall::resolve_period() {
-  const PeriodPosition& position = early_.position;
+  if (!early_.position) co_return Verdict{};
+  const PeriodPosition& position = *early_.position;
   if (const TuningPeriod* const awaited = position.awaited(); awaited != nullptr) {
     PeriodDecision decision(*awaited);
     co_await decision;
   }
-  if (!position.follows()) co_return Verdict{};
+  if (position.opens()) co_return Verdict{};
   co_return Verdict{position.fallback(), Status::ok, &position.tuner->plain_times()};
 }
 
@@ -142,7 +144,7 @@ Task<Verdict> Communicator::ActiveCall::resolve_trial() {
   if (const Verdict verdict = compared(known, call_); !verdict.good()) co_return verdict;
   adopt_type(call_, known);
   call_.bytes = static_cast<std::size_t>(known.bytes_high);
-  co_return Verdict{tuner->weigh(known.timing(completes_apart(call_.collective))), Status::ok,
+  co_return Verdict{tuner->continue_trial(known.timing(completes_apart(call_.collective))), Status::ok,
                     early_.plain_times()};
 }
 
@@ -166,10 +168,11 @@ Task<Verdict> Communicator::ActiveCall::resolve_bound() {
   co_return Verdict{early_fallback(policy(), call_.bytes, ranks())};
 }
 
-// Chooses the coding of calls of this kind anew, if that is due: the ranks measure codecs on their values,
-// and agree on the speeds.
+// Chooses the coding of calls of this kind anew, if that is due and the message is large enough: the ranks
+// measure codecs on their values, and agree on the speeds.
 Task<Verdict> Communicator::ActiveCall::resolve_coding() {
-  if (!measures_codings()) co_return Verdict{};
+  const bool due = early_.autotuner != nullptr && early_.autotuner->due_codings() != nullptr;
+  if (!due || !call_.bytes_known || call_.bytes < least_measured_bytes) co_return Verdict{};
   Plan usual = usual_plan();
   AgreementRecord mine = local_record(nullptr);
   add_speeds(usual, mine);
@@ -183,8 +186,8 @@ Task<Verdict> Communicator::ActiveCall::resolve_coding() {
 
 AgreementRecord Communicator::ActiveCall::plan() {
   AgreementRecord mine = local_record(&policy());
-  if (early_.autotuner != nullptr || early_.position.opens()) {
-    const Timing own = early_.autotuner != nullptr ? early_.autotuner->own() : early_.position.tuner->own();
+  if (early_.autotuner != nullptr || opens_period()) {
+    const Timing own = early_.autotuner != nullptr ? early_.autotuner->own() : early_.position->tuner->own();
     mine.set_timing(own, completes_apart(call_.collective));
   }
   try {
@@ -216,9 +219,9 @@ Task<Verdict> Communicator::ActiveCall::agree(AgreementRecord mine) {
 // is tried.
 void Communicator::ActiveCall::learn(const AgreementRecord& agreed, Verdict& verdict) noexcept {
   const Timing timing = agreed.timing(completes_apart(call_.collective));
-  if (early_.position.opens()) {
-    verdict.plain = early_.position.period->decide(verdict.plain, timing);
-    verdict.plain_times = &early_.position.tuner->plain_times();
+  if (opens_period()) {
+    verdict.plain = early_.position->period->decide(verdict.plain, timing);
+    verdict.plain_times = &early_.position->tuner->plain_times();
   }
   if (early_.autotuner == nullptr) return;
   std::array<Route, most_alternatives> found;
@@ -266,8 +269,8 @@ void Communicator::ActiveCall::end(const Verdict& verdict) noexcept {
   record_.end(verdict);
   const CallCounters& counters = record_.counters();
   const PhaseTimes& times = counters.times;
-  if (record_.compressed() && early_.position.period != nullptr)
-    early_.position.tuner->coded_times().note(seconds(times[Phase::call]), record_.bytes());
+  if (record_.compressed() && early_.position)
+    early_.position->tuner->coded_times().note(seconds(times[Phase::call]), record_.bytes());
   if (early_.autotuner == nullptr) return;
   if (record_.compressed()) {  // also on failure, which may be local
     const double gain =
@@ -284,9 +287,9 @@ void Communicator::ActiveCall::end(const Verdict& verdict) noexcept {
 // Decides on the tuning period that the call opened, if the call ended before its agreement: the other calls
 // of the period are not compared with plain MPI.
 Communicator::ActiveCall::~ActiveCall() {
-  if (!early_.position.opens()) return;
-  early_.position.period->decided = true;
-  early_.position.period->previous = nullptr;
+  if (!opens_period()) return;
+  early_.position->period->decided = true;
+  early_.position->period->previous = nullptr;
 }
 
 // ---- The agreement

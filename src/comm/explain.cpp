@@ -9,6 +9,27 @@
 namespace taut {
 namespace {
 
+// Words for each reason of a fallback, in the order of the enumeration.
+struct FallbackText {
+  const char *name, *clause;
+};
+constexpr FallbackText texts[fallback_reasons] = {
+    {"no", ""},
+    {"off", "switched off"},
+    {"unsupported",
+     "the policy promises nothing for it, or no codec serves it; reductions at a rate and lossless sums "
+     "need codec="},
+    {"small", "below min_bytes"},
+    {"no_gain", "samples compress too little"},
+    {"communicator", "a single rank or an intercommunicator"},
+    {"type", "its type or operator is not compressed under this policy"},
+    {"memory", "a rank lacked memory"},
+    {"slower", "plain MPI proved to be faster"},
+    {"trial", "tried, to compare"},
+    {"sender", "its sender did not compress it"},
+    {"device", "values in memory of a GPU, and no kernel serves them"},
+    {"packed", "integers packed into the values"}};
+
 std::string percent(std::uint64_t part, std::uint64_t whole) {
   char text[16];
   std::snprintf(text, sizeof text, "%.1f %%", 100 * static_cast<double>(part) / static_cast<double>(whole));
@@ -53,46 +74,8 @@ std::string times_text(const PhaseTimes& times) {
 
 }  // namespace
 
-const char* describe(Fallback why) noexcept {
-  switch (why) {
-    case Fallback::none: break;
-    case Fallback::off: return "switched off";
-    case Fallback::unsupported:
-      return "the policy promises nothing for it, or no codec serves it; reductions at a rate and lossless "
-             "sums "
-             "need codec=";
-    case Fallback::small: return "below min_bytes";
-    case Fallback::no_gain: return "samples compress too little";
-    case Fallback::communicator: return "a single rank or an intercommunicator";
-    case Fallback::type: return "its type or operator is not compressed under this policy";
-    case Fallback::memory: return "a rank lacked memory";
-    case Fallback::device: return "values in memory of a GPU, and no kernel serves them";
-    case Fallback::packed: return "integers packed into the values";
-    case Fallback::sender: return "its sender did not compress it";
-    case Fallback::slower: return "plain MPI proved to be faster";
-    case Fallback::trial: return "tried, to compare";
-  }
-  return "";
-}
-
-const char* name_of(Fallback why) noexcept {
-  switch (why) {
-    case Fallback::none: return "no";
-    case Fallback::off: return "off";
-    case Fallback::unsupported: return "unsupported";
-    case Fallback::small: return "small";
-    case Fallback::no_gain: return "no_gain";
-    case Fallback::communicator: return "communicator";
-    case Fallback::type: return "type";
-    case Fallback::memory: return "memory";
-    case Fallback::device: return "device";
-    case Fallback::packed: return "packed";
-    case Fallback::sender: return "sender";
-    case Fallback::slower: return "slower";
-    case Fallback::trial: return "trial";
-  }
-  return "";
-}
+const char* describe(Fallback why) noexcept { return texts[static_cast<std::size_t>(why)].clause; }
+const char* name_of(Fallback why) noexcept { return texts[static_cast<std::size_t>(why)].name; }
 
 std::string size_text(std::uint64_t bytes) {
   constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

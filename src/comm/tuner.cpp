@@ -7,6 +7,23 @@
 
 namespace taut {
 
+AutotunerTable::Kind& AutotunerTable::find(const Call& call, std::size_t bytes) noexcept {
+  const std::uint32_t key = Call{.collective = call.collective,
+                                 .type = reduces(call.collective) ? call.type : DType{},
+                                 .op = call.op,
+                                 .bytes = bytes}
+                                .kind();
+  Kind* const home = &kinds_[key * 2654435769U >> 26];  // Fibonacci hashing to 6 bits
+  static_assert(most_kinds == 64);
+  for (std::size_t i = 0; i < 4; ++i) {
+    Kind& kind = kinds_[(static_cast<std::size_t>(home - kinds_.data()) + i) % most_kinds];
+    if (kind.key == 0) kind.key = key;
+    if (kind.key == key) return kind;
+  }
+  *home = {.key = key, .autotuner = {}, .overlap_tuner = {}};
+  return *home;
+}
+
 Tuner::Tuner(Rules rules, int ranks, const std::string& kernels) : rules_(std::move(rules)), ranks_(ranks) {
   for (const Rule& rule : rules_.all()) {
     policies_.emplace_back(rule.policy, kernels);

@@ -7,9 +7,29 @@
 #include <utility>
 
 #include "policy/plan/rules.hpp"
-#include "policy/tuning/autotuner.hpp"
+#include "policy/tuning/overlap_tuner.hpp"
 
 namespace taut {
+
+// Table of autotuners by kind of call: collective, size class, and type and operator of a reduction, which
+// every rank knows. It holds most_kinds kinds; further kinds replace others, the same on every rank.
+class AutotunerTable {
+ public:
+  static constexpr std::size_t most_kinds = 64;
+  Autotuner& of(const Call& call, std::size_t bytes) noexcept { return find(call, bytes).autotuner; }
+  OverlapTuner& of_overlapping(const Call& call, std::size_t bytes) noexcept {
+    return find(call, bytes).overlap_tuner;
+  }
+
+ private:
+  struct Kind {
+    std::uint32_t key = 0;  // 0: free
+    Autotuner autotuner;
+    OverlapTuner overlap_tuner;  // for calls that may overlap others
+  };
+  Kind& find(const Call& call, std::size_t bytes) noexcept;
+  std::array<Kind, most_kinds> kinds_;
+};
 
 // Policy state: what the calls under one policy share.
 struct PolicyState {
@@ -30,7 +50,8 @@ struct EarlyDecision {
   std::optional<std::size_t> cached_candidate = {};  // the only candidate that is sampled; none: all are
   Route route = {};                                  // requested route
   bool overlaps = false;                             // other calls may be in flight
-  PeriodPosition position = {};  // of a call that may overlap others, in its tuning period
+  // Position in a tuning period, of a call that may overlap others and is compared with plain MPI.
+  std::optional<PeriodPosition> position = {};
 
   // Returns the times of plain calls of this kind; null: none are recorded.
   RecentTimes* plain_times() const noexcept {

@@ -1,5 +1,6 @@
 // Records of a frame: each holds one encoded chunk. Records are stored one after another, with a table of
-// their ends: 32 bits a chunk, in units of 4 bytes.
+// their ends: 32 bits a chunk, in units of 4 bytes. An index is the word 0 and that table, in front of the
+// records.
 #pragma once
 
 #include <atomic>
@@ -116,6 +117,73 @@ Sized write_records(std::size_t parts, const RecordRoom& room, const Write& writ
     turn.notify_all();
   });
   return all.status == Status::buffer_too_small ? write_all() : all;
+}
+
+// ---- Payloads with an index
+
+constexpr std::size_t index_bytes(std::size_t chunks) noexcept { return record_unit * (chunks + 1); }
+
+// Writes an index and records into `payload`, with at most `threads` threads; `write` as in write_records().
+// Returns their bytes; 0 if they do not fit.
+template <class Writer, class Write>
+std::size_t write_indexed(Bytes payload, std::size_t chunks, int threads, const Write& write) {
+  const std::size_t index = index_bytes(chunks);
+  if (index > payload.size()) return 0;
+  std::byte* const ends = store(payload.data(), std::uint32_t{0});
+  const Bytes records = payload.subspan(index);
+  const RecordRoom room{ends, records, chunks, even_share(records.size(), chunks)};
+  const Sized written = write_records<Writer>(parts_of(threads, chunks), room, write);
+  return written.status == Status::ok ? index + written.bytes : 0;
+}
+
+inline bool has_index(ConstBytes payload, std::size_t chunks) noexcept {
+  const std::size_t index = index_bytes(chunks);
+  return payload.size() >= index && load<std::uint32_t>(payload.data()) == 0 &&
+         ends_fit(payload.data() + record_unit, chunks, payload.size() - index);
+}
+
+// Returns the record of chunk i in a payload that has an index.
+inline ConstBytes record_at(ConstBytes payload, std::size_t chunks, std::size_t i) noexcept {
+  const std::byte* const entry = payload.data() + i * record_unit;
+  const std::size_t first = load<std::uint32_t>(entry), end = load<std::uint32_t>(entry + record_unit);
+  return payload.subspan(index_bytes(chunks) + first * record_unit, (end - first) * record_unit);
+}
+
+// ---- Records of chunks without loss. An empty record stands for a chunk of zeros. A record as long as its
+// chunk, in whole units, holds the bytes of the chunk. Shorter records are encoded.
+
+constexpr std::size_t whole_units(std::size_t bytes) noexcept {
+  return (bytes + record_unit - 1) / record_unit * record_unit;
+}
+
+// Appends the record of a chunk. encode(record) -> bytes writes the encoded record. Returns false if the
+// record does not fit.
+template <class Writer, class Encode>
+bool write_lossless(ConstBytes chunk, Writer& writer, const Encode& encode) noexcept {
+  const std::byte* const bytes = chunk.data();
+  if (bytes[0] == std::byte{0} && std::memcmp(bytes, bytes + 1, chunk.size() - 1) == 0)
+    return writer.commit(0);
+  std::byte* const record = writer.room();
+  const std::size_t encoded = encode(record), whole = whole_units(chunk.size());
+  if (encoded < whole) return writer.commit(encoded);
+  store(record + whole - record_unit, std::uint32_t{0});
+  std::memcpy(record, bytes, chunk.size());
+  return writer.commit(whole);
+}
+
+// Reads a chunk of `size` bytes from its record. decode(record) -> bool decodes an encoded record; false: the
+// record is malformed.
+template <class Decode>
+Status read_lossless(ConstBytes record, std::size_t size, std::byte* to, const Decode& decode) noexcept {
+  const std::size_t whole = whole_units(size);
+  if (record.empty()) {
+    std::memset(to, 0, size);
+  } else if (record.size() == whole) {
+    std::memcpy(to, record.data(), size);
+  } else if (record.size() > whole || !decode(record)) {
+    return Status::corrupt_frame;
+  }
+  return Status::ok;
 }
 
 }  // namespace taut

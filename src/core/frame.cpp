@@ -42,6 +42,23 @@ void get(const std::byte* header, Offset at, T& value) noexcept {
   std::memcpy(&value, header + at, sizeof value);
 }
 
+// Calls visit(offset, member) for each member of a header that has a place of its own.
+template <class Header, class Visit>
+void each_field(Header& h, const Visit& visit) noexcept {
+  visit(at_codec, h.codec);
+  visit(at_type, h.type);
+  visit(at_flags, h.flags);
+  visit(at_count, h.count);
+  visit(at_bound, h.bound.value);
+  visit(at_bound_kind, h.bound.kind);
+  visit(at_step, h.step);
+  visit(at_payload, h.payload_bytes);
+  visit(at_addends, h.addends);
+  visit(at_parameters, h.parameters);
+  visit(at_checksum, h.payload_checksum);
+  visit(at_failure, h.failure);
+}
+
 bool usable(double x) noexcept { return std::isfinite(x) && x >= 0; }
 
 }  // namespace
@@ -50,18 +67,7 @@ void write_header(const FrameHeader& h, Bytes out) noexcept {
   std::byte* const to = out.data();
   std::memcpy(to, magic, sizeof magic);
   put(to, at_version, frame_version);
-  put(to, at_codec, h.codec);
-  put(to, at_type, h.type);
-  put(to, at_flags, h.flags);
-  put(to, at_count, h.count);
-  put(to, at_bound, h.bound.value);
-  put(to, at_bound_kind, h.bound.kind);
-  put(to, at_step, h.step);
-  put(to, at_payload, h.payload_bytes);
-  put(to, at_addends, h.addends);
-  put(to, at_parameters, h.parameters);
-  put(to, at_checksum, h.payload_checksum);
-  put(to, at_failure, h.failure);
+  each_field(h, [&](Offset at, const auto& value) { put(to, at, value); });
   std::memset(to + at_reserved, 0, at_crc - at_reserved);
   put(to, at_crc, crc32c(out.first(at_crc)));
 }
@@ -73,27 +79,15 @@ Status read_header(ConstBytes in, FrameHeader& h) noexcept {
   std::uint32_t crc;
   get(from, at_crc, crc);
   if (crc != crc32c(in.first(at_crc))) return Status::corrupt_frame;
-  std::uint8_t version, type, reserved[at_crc - at_reserved];
+  std::uint8_t version;
   get(from, at_version, version);
   if (version != frame_version) return Status::unsupported_version;
 
-  get(from, at_codec, h.codec);
-  get(from, at_type, type);
-  get(from, at_flags, h.flags);
-  get(from, at_count, h.count);
-  get(from, at_bound, h.bound.value);
-  get(from, at_bound_kind, h.bound.kind);
-  get(from, at_step, h.step);
-  get(from, at_payload, h.payload_bytes);
-  get(from, at_addends, h.addends);
-  get(from, at_parameters, h.parameters);
-  get(from, at_checksum, h.payload_checksum);
-  get(from, at_failure, h.failure);
-  get(from, at_reserved, reserved);
-  h.type = DType{type};
-  const bool known = is_dtype(type) && (h.flags & ~known_flags) == 0 &&
+  each_field(h, [&](Offset at, auto& value) { get(from, at, value); });
+  const bool known = is_dtype(static_cast<std::uint8_t>(h.type)) && (h.flags & ~known_flags) == 0 &&
                      static_cast<std::uint8_t>(h.bound.kind) < frame_bound_kinds &&
-                     std::ranges::all_of(reserved, [](std::uint8_t byte) { return byte == 0; });
+                     std::ranges::all_of(in.subspan(at_reserved, at_crc - at_reserved),
+                                         [](std::byte byte) { return byte == std::byte{0}; });
   const bool bounded = usable(h.bound.value) && h.bound.exact() == (h.bound.value == 0);
   if (!known || !bounded || !usable(h.step)) return Status::corrupt_frame;
   if (h.payload_bytes > in.size() - frame_header_bytes) return Status::corrupt_frame;

@@ -58,4 +58,15 @@ Status first_failure(std::size_t parts, std::size_t chunks, const Work& work) {
   return failed == status + parts ? Status::ok : *failed;
 }
 
+// Calls read(i) -> Status for each chunk, with at most `threads` threads, and returns the first status that
+// is not ok.
+template <class Read>
+Status for_chunks(int threads, std::size_t chunks, const Read& read) {
+  return first_failure(parts_of(threads, chunks), chunks, [&](Range range) {
+    for (std::size_t i = range.first; i < range.first + range.count; ++i)
+      if (const Status status = read(i); status != Status::ok) return status;
+    return Status::ok;
+  });
+}
+
 }  // namespace taut

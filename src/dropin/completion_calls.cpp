@@ -16,74 +16,52 @@ namespace {
 
 using p2p::CompletionScope;
 
-// Advances Taut's calls and runs `test(&done)`, a test function of MPI, until none of Taut's calls is in
-// progress or the test reports that there is nothing more to wait for. Returns true in the second case,
-// or if the test fails; `code` is then the test's code.
-template <class Test>
-bool test_until_done(int& code, Test test) noexcept {
-  if (!calls_in_progress()) return false;
-  const DrivingScope driving;
-  int done = 0;
-  for (Backoff backoff; done == 0 && calls_in_progress(); backoff.pause()) {
-    progress_calls();
-    code = test(&done);
-    if (code != MPI_SUCCESS) return true;
+// Makes a call of `function`, which waits for requests. While calls of Taut are in progress, advances them
+// and runs `test(&done)`, the corresponding test function of MPI, until it reports that there is nothing more
+// to wait for.
+template <class Test, class... Arguments>
+int wait(Test test, Wrapped function, Arguments... arguments) noexcept {
+  if (calls_in_progress()) {
+    const DrivingScope driving;
+    int done = 0;
+    for (Backoff backoff; done == 0 && calls_in_progress(); backoff.pause()) {
+      progress_calls();
+      if (const int code = test(&done); code != MPI_SUCCESS || done != 0) return code;
+    }
   }
-  return done != 0;
+  return call_next(function, arguments...);
 }
 
-// ---- MPI's completion functions while calls of Taut are in progress
-
-int wait(MPI_Request* request, MPI_Status* status) noexcept {
-  int code = MPI_SUCCESS;
+int wait_one(MPI_Request* request, MPI_Status* status) noexcept {
   const auto test = [&](int* done) { return PMPI_Test(request, done, status); };
-  return test_until_done(code, test) ? code : call_next(Wrapped::MPI_Wait, request, status);
+  return wait(test, Wrapped::MPI_Wait, request, status);
 }
 
 int wait_all(int count, MPI_Request requests[], MPI_Status statuses[]) noexcept {
-  int code = MPI_SUCCESS;
   const auto test = [&](int* done) { return PMPI_Testall(count, requests, done, statuses); };
-  return test_until_done(code, test) ? code : call_next(Wrapped::MPI_Waitall, count, requests, statuses);
+  return wait(test, Wrapped::MPI_Waitall, count, requests, statuses);
 }
 
 int wait_any(int count, MPI_Request requests[], int* index, MPI_Status* status) noexcept {
-  int code = MPI_SUCCESS;
   const auto test = [&](int* done) { return PMPI_Testany(count, requests, index, done, status); };
-  return test_until_done(code, test) ? code : call_next(Wrapped::MPI_Waitany, count, requests, index, status);
+  return wait(test, Wrapped::MPI_Waitany, count, requests, index, status);
 }
 
 int wait_some(int incount, MPI_Request requests[], int* outcount, int indices[],
               MPI_Status statuses[]) noexcept {
-  int code = MPI_SUCCESS;
   const auto test = [&](int* done) {
-    const int tested = PMPI_Testsome(incount, requests, outcount, indices, statuses);
+    const int code = PMPI_Testsome(incount, requests, outcount, indices, statuses);
     *done = *outcount != 0;  // MPI_UNDEFINED: there is no request to wait for
-    return tested;
+    return code;
   };
-  return test_until_done(code, test)
-             ? code
-             : call_next(Wrapped::MPI_Waitsome, incount, requests, outcount, indices, statuses);
+  return wait(test, Wrapped::MPI_Waitsome, incount, requests, outcount, indices, statuses);
 }
 
-int test(MPI_Request* request, int* flag, MPI_Status* status) noexcept {
+// Makes a call of `function`, which tests or inspects requests, after Taut's calls have advanced.
+template <class... Arguments>
+int test(Wrapped function, Arguments... arguments) noexcept {
   if (calls_in_progress()) progress_calls();
-  return call_next(Wrapped::MPI_Test, request, flag, status);
-}
-
-int test_all(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) noexcept {
-  if (calls_in_progress()) progress_calls();
-  return call_next(Wrapped::MPI_Testall, count, requests, flag, statuses);
-}
-
-int test_any(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) noexcept {
-  if (calls_in_progress()) progress_calls();
-  return call_next(Wrapped::MPI_Testany, count, requests, index, flag, status);
-}
-
-int test_some(int incount, MPI_Request requests[], int* outcount, int indices[],
-              MPI_Status statuses[]) noexcept {
-  if (calls_in_progress()) progress_calls();
-  return call_next(Wrapped::MPI_Testsome, incount, requests, outcount, indices, statuses);
+  return call_next(function, arguments...);
 }
 
 // ---- Messages among the completed requests
@@ -136,10 +114,12 @@ int look_at_one(CompletionScope& completion, std::size_t i, int code, MPI_Status
   return code == MPI_SUCCESS ? completion.look(i, status) : code;
 }
 
+using Finish = decltype(&finish_one);
+
 // Finishes n completed requests, of which the k-th is index(k). Returns a code as MPI does.
 template <class Index>
 int finish_all(CompletionScope& completion, int code, int n, const ReadableStatuses& statuses, Index index,
-               decltype(finish_one) finish = finish_one) noexcept {
+               Finish finish = finish_one) noexcept {
   int error_class = code;
   if (code != MPI_SUCCESS) PMPI_Error_class(code, &error_class);
   if (code != MPI_SUCCESS && error_class != MPI_ERR_IN_STATUS) return code;
@@ -163,29 +143,56 @@ int itself(int k) noexcept { return k; }
 int wait_for_any(CompletionScope& completion, int count, int* index, MPI_Status& status) noexcept {
   for (Backoff backoff; hold_back(completion); backoff.pause()) {
     int done = 0;
-    const int code = test_any(count, completion.requests(), index, &done, &status);
+    const int code = test(Wrapped::MPI_Testany, count, completion.requests(), index, &done, &status);
     if (code != MPI_SUCCESS || (done != 0 && *index != MPI_UNDEFINED)) return code;
   }
   return wait_any(count, completion.requests(), index, &status);
 }
 
-// Completes some requests. `waits`: at least one, as MPI_Waitsome.
-int complete_some(bool waits, int incount, MPI_Request requests[], int* outcount, int indices[],
-                  MPI_Status statuses[]) {
-  CompletionScope completion(listed(incount, requests));
-  if (!completion.matters())
-    return (waits ? wait_some : test_some)(incount, requests, outcount, indices, statuses);
-  const ReadableStatuses some(statuses, statuses == MPI_STATUSES_IGNORE, incount);
-  int code = MPI_SUCCESS;
-  bool held = true, nothing = true;
-  for (Backoff backoff; nothing; backoff.pause()) {
-    held = hold_back(completion);
-    code = (waits && !held ? wait_some : test_some)(incount, completion.requests(), outcount, indices,
-                                                    some.data());
-    if (held && *outcount == MPI_UNDEFINED) *outcount = 0;
-    nothing = waits && held && code == MPI_SUCCESS && *outcount == 0;
+// Waits for at least one of the requests, some of which may be held back.
+int wait_for_some(CompletionScope& completion, int incount, int* outcount, int indices[],
+                  MPI_Status statuses[]) noexcept {
+  for (Backoff backoff; hold_back(completion); backoff.pause()) {
+    const int code = test(Wrapped::MPI_Testsome, incount, completion.requests(), outcount, indices, statuses);
+    if (code != MPI_SUCCESS || *outcount > 0) return code;
   }
-  return finish_all(completion, code, *outcount, some, [&](int k) { return indices[k]; });
+  return wait_some(incount, completion.requests(), outcount, indices, statuses);
+}
+
+// ---- Tests. `function` completes the requests or inspects them; `finish` does the same for one request.
+
+int test_all(Wrapped function, Finish finish, int count, MPI_Request requests[], int* flag,
+             MPI_Status statuses[]) {
+  CompletionScope completion(listed(count, requests));
+  if (!completion.matters()) return test(function, count, requests, flag, statuses);
+  if (hold_back(completion)) return *flag = 0, MPI_SUCCESS;
+  const ReadableStatuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
+  const int code = test(function, count, completion.requests(), flag, all.data());
+  return *flag != 0 || code != MPI_SUCCESS ? finish_all(completion, code, count, all, itself, finish) : code;
+}
+
+int test_any(Wrapped function, Finish finish, int count, MPI_Request requests[], int* index, int* flag,
+             MPI_Status* status) {
+  CompletionScope completion(listed(count, requests));
+  if (!completion.matters()) return test(function, count, requests, index, flag, status);
+  const bool held = hold_back(completion);
+  const ReadableStatuses one(status, status == MPI_STATUS_IGNORE, 1);
+  const int code = test(function, count, completion.requests(), index, flag, one.data());
+  if (held && *index == MPI_UNDEFINED) *flag = 0;
+  if (*flag == 0 || *index < 0) return code;
+  return finish(completion, static_cast<std::size_t>(*index), code, *one.data());
+}
+
+int test_some(Wrapped function, Finish finish, int incount, MPI_Request requests[], int* outcount,
+              int indices[], MPI_Status statuses[]) {
+  CompletionScope completion(listed(incount, requests));
+  if (!completion.matters()) return test(function, incount, requests, outcount, indices, statuses);
+  const bool held = hold_back(completion);
+  const ReadableStatuses some(statuses, statuses == MPI_STATUSES_IGNORE, incount);
+  const int code = test(function, incount, completion.requests(), outcount, indices, some.data());
+  if (held && *outcount == MPI_UNDEFINED) *outcount = 0;
+  return finish_all(
+      completion, code, *outcount, some, [&](int k) { return indices[k]; }, finish);
 }
 
 }  // namespace
@@ -251,19 +258,19 @@ extern "C" {
 
 TAUT_API int taut_dropin_MPI_Wait(MPI_Request* request, MPI_Status* status) {
   CompletionScope completion(listed(1, request));
-  if (!completion.matters()) return wait(request, status);
+  if (!completion.matters()) return wait_one(request, status);
   wait_for_segments(completion);
   const ReadableStatuses one(status, status == MPI_STATUS_IGNORE, 1);
-  const int code = wait(completion.requests(), one.data());
+  const int code = wait_one(completion.requests(), one.data());
   return finish_one(completion, 0, code, *one.data());
 }
 
 TAUT_API int taut_dropin_MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   CompletionScope completion(listed(1, request));
-  if (!completion.matters()) return test(request, flag, status);
+  if (!completion.matters()) return test(Wrapped::MPI_Test, request, flag, status);
   if (hold_back(completion)) return *flag = 0, MPI_SUCCESS;
   const ReadableStatuses one(status, status == MPI_STATUS_IGNORE, 1);
-  const int code = test(completion.requests(), flag, one.data());
+  const int code = test(Wrapped::MPI_Test, completion.requests(), flag, one.data());
   return code != MPI_SUCCESS || *flag != 0 ? finish_one(completion, 0, code, *one.data()) : code;
 }
 
@@ -277,12 +284,7 @@ TAUT_API int taut_dropin_MPI_Waitall(int count, MPI_Request requests[], MPI_Stat
 }
 
 TAUT_API int taut_dropin_MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
-  CompletionScope completion(listed(count, requests));
-  if (!completion.matters()) return test_all(count, requests, flag, statuses);
-  if (hold_back(completion)) return *flag = 0, MPI_SUCCESS;
-  const ReadableStatuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
-  const int code = test_all(count, completion.requests(), flag, all.data());
-  return *flag != 0 || code != MPI_SUCCESS ? finish_all(completion, code, count, all, itself) : code;
+  return test_all(Wrapped::MPI_Testall, finish_one, count, requests, flag, statuses);
 }
 
 TAUT_API int taut_dropin_MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
@@ -295,34 +297,31 @@ TAUT_API int taut_dropin_MPI_Waitany(int count, MPI_Request requests[], int* ind
 
 TAUT_API int taut_dropin_MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
                                      MPI_Status* status) {
-  CompletionScope completion(listed(count, requests));
-  if (!completion.matters()) return test_any(count, requests, index, flag, status);
-  const ReadableStatuses one(status, status == MPI_STATUS_IGNORE, 1);
-  const bool held = hold_back(completion);
-  const int code = test_any(count, completion.requests(), index, flag, one.data());
-  if (held && *index == MPI_UNDEFINED) *flag = 0;
-  if (*flag == 0 || *index < 0) return code;
-  return finish_one(completion, static_cast<std::size_t>(*index), code, *one.data());
+  return test_any(Wrapped::MPI_Testany, finish_one, count, requests, index, flag, status);
 }
 
 TAUT_API int taut_dropin_MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
                                       MPI_Status statuses[]) {
-  return complete_some(true, incount, requests, outcount, indices, statuses);
+  CompletionScope completion(listed(incount, requests));
+  if (!completion.matters()) return wait_some(incount, requests, outcount, indices, statuses);
+  const ReadableStatuses some(statuses, statuses == MPI_STATUSES_IGNORE, incount);
+  const int code = wait_for_some(completion, incount, outcount, indices, some.data());
+  return finish_all(completion, code, *outcount, some, [&](int k) { return indices[k]; });
 }
 
 TAUT_API int taut_dropin_MPI_Testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
                                       MPI_Status statuses[]) {
-  return complete_some(false, incount, requests, outcount, indices, statuses);
+  return test_some(Wrapped::MPI_Testsome, finish_one, incount, requests, outcount, indices, statuses);
 }
 
 // ---- Inspection of requests without completion
 
 TAUT_API int taut_dropin_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   CompletionScope completion(listed(1, &request));
-  if (!completion.matters()) return call_next(Wrapped::MPI_Request_get_status, request, flag, status);
+  if (!completion.matters()) return test(Wrapped::MPI_Request_get_status, request, flag, status);
   if (hold_back(completion)) return *flag = 0, MPI_SUCCESS;
   const ReadableStatuses one(status, status == MPI_STATUS_IGNORE, 1);
-  const int code = call_next(Wrapped::MPI_Request_get_status, *completion.requests(), flag, one.data());
+  const int code = test(Wrapped::MPI_Request_get_status, *completion.requests(), flag, one.data());
   return *flag != 0 ? look_at_one(completion, 0, code, *one.data()) : code;
 }
 
@@ -330,40 +329,21 @@ TAUT_API int taut_dropin_MPI_Request_get_status_any(int count, MPI_Request reque
                                                     MPI_Status* status) {
   constexpr Wrapped function = Wrapped::MPI_Request_get_status_any;
   if (!has(function)) return look_for_any(count, requests, index, flag, status);
-  CompletionScope completion(listed(count, requests));
-  if (!completion.matters()) return call_next(function, count, requests, index, flag, status);
-  const bool held = hold_back(completion);
-  const ReadableStatuses one(status, status == MPI_STATUS_IGNORE, 1);
-  const int code = call_next(function, count, completion.requests(), index, flag, one.data());
-  if (held && *index == MPI_UNDEFINED) *flag = 0;
-  if (*flag == 0 || *index < 0) return code;
-  return look_at_one(completion, static_cast<std::size_t>(*index), code, *one.data());
+  return test_any(function, look_at_one, count, requests, index, flag, status);
 }
 
 TAUT_API int taut_dropin_MPI_Request_get_status_all(int count, MPI_Request requests[], int* flag,
                                                     MPI_Status statuses[]) {
   constexpr Wrapped function = Wrapped::MPI_Request_get_status_all;
   if (!has(function)) return look_at_all(count, requests, flag, statuses);
-  CompletionScope completion(listed(count, requests));
-  if (!completion.matters()) return call_next(function, count, requests, flag, statuses);
-  if (hold_back(completion)) return *flag = 0, MPI_SUCCESS;
-  const ReadableStatuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
-  const int code = call_next(function, count, completion.requests(), flag, all.data());
-  return *flag != 0 ? finish_all(completion, code, count, all, itself, look_at_one) : code;
+  return test_all(function, look_at_one, count, requests, flag, statuses);
 }
 
 TAUT_API int taut_dropin_MPI_Request_get_status_some(int incount, MPI_Request requests[], int* outcount,
                                                      int indices[], MPI_Status statuses[]) {
   constexpr Wrapped function = Wrapped::MPI_Request_get_status_some;
   if (!has(function)) return look_for_some(incount, requests, outcount, indices, statuses);
-  CompletionScope completion(listed(incount, requests));
-  if (!completion.matters()) return call_next(function, incount, requests, outcount, indices, statuses);
-  const bool held = hold_back(completion);
-  const ReadableStatuses some(statuses, statuses == MPI_STATUSES_IGNORE, incount);
-  const int code = call_next(function, incount, completion.requests(), outcount, indices, some.data());
-  if (held && *outcount == MPI_UNDEFINED) *outcount = 0;
-  return finish_all(
-      completion, code, *outcount, some, [&](int k) { return indices[k]; }, look_at_one);
+  return test_some(function, look_at_one, incount, requests, outcount, indices, statuses);
 }
 
 }  // extern "C"

@@ -41,8 +41,8 @@ class UnreachableValues final : public Staging {
 
 }  // namespace
 
-// Facts that the ranks compare once.
-struct CommState::Vote {
+// Settings of a rank that the ranks compare once.
+struct CommState::RankSettings {
   std::uint64_t rules, node, enabled, readable;
 };
 
@@ -77,17 +77,17 @@ void CommState::agree(const std::string* policy, void* stream) {
 // Returns the rules that all ranks have; none if some rank runs with TAUT=0. Sets `node_of` to the node of
 // each rank. Throws Error(rank_mismatch) if the rules differ, or cannot be read on some rank.
 Rules CommState::agreed_rules(Rules mine, bool readable, std::vector<int>& node_of) {
-  const Vote own{mine.hash(), node_hash(), options().enabled, readable};
+  const RankSettings own{mine.hash(), node_hash(), options().enabled, readable};
   const std::vector<std::byte> all = transport_.allgather(std::as_bytes(std::span(&own, 1)));
-  std::vector<Vote> votes(static_cast<std::size_t>(transport_.size()));
-  std::memcpy(votes.data(), all.data(), all.size());
+  std::vector<RankSettings> settings(static_cast<std::size_t>(transport_.size()));
+  std::memcpy(settings.data(), all.data(), all.size());
   bool same = true, several = false, enabled = true;
-  for (std::size_t r = 0; r < votes.size(); ++r) {
-    same = same && votes[r].rules == own.rules && votes[r].readable != 0;
-    enabled = enabled && votes[r].enabled != 0;
-    several = several || votes[r].node != own.node;
+  for (std::size_t r = 0; r < settings.size(); ++r) {
+    same = same && settings[r].rules == own.rules && settings[r].readable != 0;
+    enabled = enabled && settings[r].enabled != 0;
+    several = several || settings[r].node != own.node;
     std::size_t first = 0;
-    while (votes[first].node != votes[r].node) ++first;
+    while (settings[first].node != settings[r].node) ++first;
     const int per_node = options().ranks_per_node;
     node_of.push_back(static_cast<int>(per_node > 0 ? r / static_cast<std::size_t>(per_node) : first));
   }

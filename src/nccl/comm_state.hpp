@@ -71,7 +71,7 @@ class CommState {
   std::uint64_t capacity_calls() const noexcept { return fixed_.calls(); }
 
  private:
-  struct Vote;
+  struct RankSettings;
   Rules agreed_rules(Rules mine, bool readable, std::vector<int>& node_of);
   bool serve(const NcclCall& call, const CollectiveCall& described);
   Verdict run(CollectiveCall call, void* stream);

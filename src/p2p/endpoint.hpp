@@ -1,5 +1,5 @@
 // Endpoint of messages that may be coded: TAUT_ calls on a communicator with a policy, or the program under
-// the drop-in (docs/adr/0020).
+// the drop-in (docs/adr/0021).
 #pragma once
 
 #include "p2p/segment_comm.hpp"

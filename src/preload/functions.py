@@ -12,10 +12,9 @@ from collectives import collectives
 BY_HAND = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Pcontrol"}  # src/dropin/init_finalize.cpp
 COMPLETION = re.compile(r"MPI_(Wait|Test)(|all|any|some)")  # src/dropin/completion_calls.cpp
 SEND = re.compile(r"MPI_(I?[sr]?send|[sr]?send_init)(_c)?", re.I)  # src/dropin/send_calls.cpp
-TEMPLATES = re.compile(r"MPI_(I?mrecv|Isendrecv(_replace)?)(_c)?", re.I)  # src/dropin/{matched_recv,isendrecv}_calls.hpp
-OTHER_MESSAGE = re.compile(  # src/dropin: recv_calls.cpp, probe_calls.cpp, completion_calls.cpp, start_calls.cpp
-    r"MPI_(Recv|Irecv|Recv_init|Sendrecv(_replace)?)(_c)?|MPI_I?m?probe|MPI_Request_get_status(_any|_all|_some)?|MPI_Cancel", re.I
-)
+TEMPLATES = re.compile(r"MPI_(I?m?recv|Recv_init|I?sendrecv(_replace)?)(_c)?", re.I)  # src/dropin/recv_calls.hpp
+# src/dropin: probe_calls.cpp, completion_calls.cpp, start_calls.cpp
+OTHER_MESSAGE = re.compile(r"MPI_I?m?probe|MPI_Request_get_status(_any|_all|_some)?|MPI_Cancel", re.I)
 SENDRECV = re.compile(r"MPI_Sendrecv(_c)?")
 OF_PERSISTENT = {"MPI_Start", "MPI_Startall", "MPI_Request_free"}  # src/dropin/start_calls.cpp
 

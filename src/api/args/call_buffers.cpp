@@ -35,7 +35,7 @@ std::optional<DatatypeLayout> common_layout(const CallBuffer& buffer) {
 
 CallBuffer::CallBuffer(const void* data, Layout layout, std::vector<MPI_Datatype> of_blocks)
     : CallBuffer(data, std::move(layout), MPI_DATATYPE_NULL) {
-  typed = true;
+  has_types = true;
   types = std::move(of_blocks);
   element_layout = common_layout(*this);
 }
@@ -48,11 +48,11 @@ std::size_t CallBuffer::values_in_block(std::size_t i) const noexcept {
   const std::size_t of_block = blocks->counts[i];
   if (of_block == 0) return 0;
   return of_block *
-         (typed ? datatype_layout_of(types[i])->values_per_element : element_layout->values_per_element);
+         (has_types ? datatype_layout_of(types[i])->values_per_element : element_layout->values_per_element);
 }
 
 std::size_t CallBuffer::all_values() const noexcept {
-  if (!typed) return values(count);
+  if (!has_types) return values(count);
   std::size_t all = 0;
   for (std::size_t i = 0; i < types.size(); ++i) all += values_in_block(i);
   return all;
@@ -60,7 +60,7 @@ std::size_t CallBuffer::all_values() const noexcept {
 
 void* CallBuffer::address_of(std::size_t i, std::size_t n) const noexcept {
   MPI_Aint least = 0, extent = 1;
-  if (!typed) PMPI_Type_get_extent(type, &least, &extent);
+  if (!has_types) PMPI_Type_get_extent(type, &least, &extent);
   const std::ptrdiff_t first =
       blocks != nullptr ? blocks->offsets[i]
                         : static_cast<std::ptrdiff_t>(count_of(i, n)) * static_cast<std::ptrdiff_t>(i);
@@ -70,7 +70,7 @@ void* CallBuffer::address_of(std::size_t i, std::size_t n) const noexcept {
 
 std::optional<std::size_t> bytes_of_all(const CallBuffer& buffer) noexcept {
   if (buffer.any_type()) return 0;
-  MPI_Count all = buffer.typed ? 0 : bytes_of(buffer.count, buffer.type);
+  MPI_Count all = buffer.has_types ? 0 : bytes_of(buffer.count, buffer.type);
   for (std::size_t i = 0; i < buffer.types.size(); ++i) {
     const MPI_Count block =
         buffer.blocks->counts[i] == 0 ? 0 : bytes_of(buffer.count_of(i, 0), buffer.types[i]);
@@ -90,7 +90,7 @@ class Packed final : public Staging {
 
   bool on_device() const noexcept override {
     const auto is_on_device = [](const std::optional<CallBuffer>& buffer) {
-      if (!buffer || !buffer->typed) return buffer && api::on_device(buffer->at, buffer->type);
+      if (!buffer || !buffer->has_types) return buffer && api::on_device(buffer->at, buffer->type);
       for (std::size_t i = 0; i < buffer->types.size(); ++i)
         if (buffer->blocks->counts[i] != 0) return api::on_device(buffer->address_of(i, 0), buffer->types[i]);
       return false;
@@ -102,14 +102,14 @@ class Packed final : public Staging {
     std::array<Buffer, 2> memory;
     Operands staged = data;
     if (buffers_.out && buffers_.out->staged()) staged.out.data = take(place, staged.out, memory[1]);
-    if (buffers_.sends == CallBuffers::Sends::in) {
+    if (buffers_.source == CallBuffers::Source::in) {
       if (buffers_.in && buffers_.in->staged()) {
         void* const values = take(place, staged.in, memory[0]);
         staged.in.data = values;
         pack_all(*buffers_.in,
                  Blocks<Slice>(Slice{{values, staged.in.count, staged.in.type}}, staged.in.layout));
       }
-    } else if (buffers_.sends == CallBuffers::Sends::own_block) {
+    } else if (buffers_.source == CallBuffers::Source::own_block_of_out) {
       const Slice own = staged.out.at(group_.index(), group_.count());
       staged.in = ConstSlice(own);
       pack_block(*buffers_.out, group_.index(), group_.count(), own);
@@ -157,13 +157,13 @@ class Packed final : public Staging {
 // Returns the block layout counted in values instead of elements. Staged blocks follow each other.
 Layout in_values(const CallBuffer& buffer) {
   const DatatypeLayout& element = *buffer.element_layout;
-  if (buffer.blocks == nullptr || (element.dense && element.values_per_element == 1 && !buffer.typed))
+  if (buffer.blocks == nullptr || (element.dense && element.values_per_element == 1 && !buffer.has_types))
     return buffer.blocks;
   auto layout = std::make_shared<BlockLayout>(*buffer.blocks);
   for (std::size_t i = 0; i < layout->counts.size(); ++i) layout->counts[i] = buffer.values_in_block(i);
   for (std::ptrdiff_t& offset : layout->offsets)
-    offset = buffer.typed ? offset / static_cast<std::ptrdiff_t>(size_of(element.type()))
-                          : offset * static_cast<std::ptrdiff_t>(element.values_per_element);
+    offset = buffer.has_types ? offset / static_cast<std::ptrdiff_t>(size_of(element.type()))
+                              : offset * static_cast<std::ptrdiff_t>(element.values_per_element);
   if (buffer.staged())
     std::exclusive_scan(layout->counts.begin(), layout->counts.end(), layout->offsets.begin(),
                         std::ptrdiff_t{0});
@@ -229,9 +229,9 @@ CollectiveCall describe_move(Collective collective, const Group& group, CallBuff
         buffers.in->values(buffers.in->count_of(group.index(), group.count()));  // stays in place
   }
   const bool staged = (buffers.in && buffers.in->staged()) || (buffers.out && buffers.out->staged());
-  if (buffers.sends == CallBuffers::Sends::all && collective != Collective::bcast)
+  if (buffers.source == CallBuffers::Source::all_of_out && collective != Collective::bcast)
     data.in = Blocks<ConstSlice>(ConstSlice(data.out), data.out.layout);
-  if (buffers.sends == CallBuffers::Sends::own_block && !staged)
+  if (buffers.source == CallBuffers::Source::own_block_of_out && !staged)
     data.in = ConstSlice(data.out.at(group.index(), group.count()));
   if (staged) request.staging = std::make_shared<Packed>(std::move(buffers), group);
   return request;

@@ -18,7 +18,7 @@ struct CallBuffer {
   MPI_Count count;  // number of elements in all blocks
   MPI_Datatype type;
   Layout blocks = {};                    // in elements; null: blocks of equal size, one after another
-  bool typed = false;                    // each block has a datatype of its own, and its offset is in bytes
+  bool has_types = false;                // each block has a datatype of its own, and its offset is in bytes
   std::vector<MPI_Datatype> types = {};  // these datatypes
   std::optional<DatatypeLayout> element_layout = datatype_layout_of(type);  // common to all datatypes
 
@@ -30,12 +30,12 @@ struct CallBuffer {
   bool staged() const noexcept { return known() && !element_layout->dense; }
   // Returns true if no datatype matters: blocks with datatypes of their own are all empty, or there are none.
   bool any_type() const noexcept {
-    return count == 0 && (typed || (blocks != nullptr && blocks->counts.empty()));
+    return count == 0 && (has_types || (blocks != nullptr && blocks->counts.empty()));
   }
 
   // Return the number of elements in block i of n, their datatype, and the address of the first element.
   MPI_Count count_of(std::size_t i, std::size_t n) const noexcept;
-  MPI_Datatype type_of(std::size_t i) const noexcept { return typed ? types[i] : type; }
+  MPI_Datatype type_of(std::size_t i) const noexcept { return has_types ? types[i] : type; }
   void* address_of(std::size_t i, std::size_t n) const noexcept;
 
   // Return the number of values in `of` elements of `type`, in block i, and in all blocks. The datatypes must
@@ -50,18 +50,18 @@ struct CallBuffer {
 // Returns the bytes of all blocks; nothing if MPI has to report an error in the arguments.
 std::optional<std::size_t> bytes_of_all(const CallBuffer& buffer) noexcept;
 
-// Buffers of a call that are significant on this rank. `sends`: the values that the call reads.
+// Buffers of a call that are significant on this rank. `source`: the values that the call reads.
 struct CallBuffers {
-  enum class Sends { in, own_block, all };  // own_block, all: values of `out` instead of `in`
+  enum class Source { in, own_block_of_out, all_of_out };
 
   std::optional<CallBuffer> in, out;
-  Sends sends = Sends::in;
+  Source source = Source::in;
 
   // Sets the values that are sent. MPI_IN_PLACE selects the part of `out` that `in_place` names, if there is
   // an `out`.
-  void send(const void* data, MPI_Count count, MPI_Datatype type, Sends in_place) noexcept {
+  void send(const void* data, MPI_Count count, MPI_Datatype type, Source in_place) noexcept {
     if (out && data == MPI_IN_PLACE)
-      sends = in_place;
+      source = in_place;
     else
       in = CallBuffer(data, count, type);
   }

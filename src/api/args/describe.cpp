@@ -114,7 +114,7 @@ Described gathering(const MpiCall& call, const Group& group) {
     buffers.out = call_buffer(call.recv, any_size, group.size);
     if (!buffers.out) return {};
   }
-  buffers.send(call.send.at, call.send.count, call.send.type, CallBuffers::Sends::own_block);
+  buffers.send(call.send.at, call.send.count, call.send.type, CallBuffers::Source::own_block_of_out);
   if (any_size) bytes = bytes_of_all(receives ? *buffers.out : *buffers.in);
   if (!bytes) return {};
   return describe_move(call.info().collective, group, std::move(buffers), rooted ? call.root : 0, *bytes,
@@ -144,14 +144,15 @@ Described exchange(const MpiCall& call, const Group& group) {
   std::optional<std::size_t> bytes =
       any_size ? std::size_t{0} : message_bytes(call.recv.count, call.recv.type, group.size);
   if (!bytes) return {};
-  CallBuffers buffers{
-      .in = {}, .out = call_buffer(call.recv, any_size, group.size), .sends = CallBuffers::Sends::all};
+  CallBuffers buffers{.in = {},
+                      .out = call_buffer(call.recv, any_size, group.size),
+                      .source = CallBuffers::Source::all_of_out};
   if (!buffers.out) return {};
   if (any_size) bytes = bytes_of_all(*buffers.out);
   if (!in_place) {
     buffers.in = call_buffer(call.send, any_size, group.size);
     if (!buffers.in) return {};
-    buffers.sends = CallBuffers::Sends::in;
+    buffers.source = CallBuffers::Source::in;
     if (any_size) bytes = std::max(bytes, bytes_of_all(*buffers.in));
   }
   if (!bytes) return {};
@@ -175,9 +176,9 @@ Described exchange_with_neighbours(const MpiCall& call, const Group& group, cons
 Described broadcast(const MpiCall& call, const Group& group) {
   const auto bytes = message_bytes(call.recv.count, call.recv.type, 1);
   if (!bytes) return {};
-  const auto sends = group.rank == call.root ? CallBuffers::Sends::all : CallBuffers::Sends::in;
+  const auto source = group.rank == call.root ? CallBuffers::Source::all_of_out : CallBuffers::Source::in;
   return describe_move(Collective::bcast, group,
-                       {{}, CallBuffer(call.recv.at, call.recv.count, call.recv.type), sends}, call.root,
+                       {{}, CallBuffer(call.recv.at, call.recv.count, call.recv.type), source}, call.root,
                        *bytes);
 }
 

@@ -13,7 +13,6 @@ struct Group {
   bool has(int root) const noexcept { return root >= 0 && root < size; }
   std::size_t index() const noexcept { return static_cast<std::size_t>(rank); }
   std::size_t count() const noexcept { return static_cast<std::size_t>(size); }
-  ConstSlice own_block(ConstSlice all) const noexcept { return block(all, index(), count()); }
 };
 
 inline Group group_of(MPI_Comm comm) noexcept {

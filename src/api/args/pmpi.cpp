@@ -32,18 +32,13 @@ int fault_of(const MpiCall& call, const PmpiArgs& args, MPI_Comm on) noexcept {
 }  // namespace
 
 BlockCounts blocks_of(const MpiCall& call, MPI_Comm on) noexcept {
-  int size = 0, inter = 0;
   if (!call.info().has_counts) return {};
   if (of_neighbours(call.info().collective)) {
     const Degrees degrees = degrees_of(on);
     return {degrees.out, degrees.in};
   }
-  PMPI_Comm_test_inter(on, &inter);
-  if (inter != 0)
-    PMPI_Comm_remote_size(on, &size);
-  else
-    PMPI_Comm_size(on, &size);
-  return {size, size};
+  const int blocks = block_count(on);
+  return {blocks, blocks};
 }
 
 PmpiArgs::PmpiArgs(const MpiCall& call, MPI_Comm on)

@@ -52,18 +52,19 @@ void add(int rank, std::size_t block, std::vector<int>& ranks, std::vector<std::
   blocks.push_back(block);
 }
 
-// Order in which this MPI delivers two blocks that a rank sends to itself, along a ring of one rank: true if
-// they change places. By function (alltoall, alltoallv, alltoallw), and for nonblocking and blocking calls.
-struct OrderOfMpi {
-  bool turns[3][2] = {};
+// Pairing of two blocks that a rank sends to itself along a ring of one rank, as this MPI does it: by
+// direction if the blocks change places. By function (alltoall, alltoallv, alltoallw), and for nonblocking
+// and blocking calls.
+struct PairingOfMpi {
+  bool by_direction[3][2] = {};
 
-  OrderOfMpi() noexcept {
+  PairingOfMpi() noexcept {
     const int one = 1;
     MPI_Comm ring = MPI_COMM_NULL;
     if (PMPI_Cart_create(MPI_COMM_SELF, 1, &one, &one, 0, &ring) != MPI_SUCCESS) return;
     for (int function = 0; function < 3; ++function)
       for (const bool blocking : {false, true})
-        turns[function][blocking] = first_comes_last(function, blocking, ring);
+        by_direction[function][blocking] = first_comes_last(function, blocking, ring);
     PMPI_Comm_free(&ring);
   }
 
@@ -105,14 +106,14 @@ Degrees degrees_of(MPI_Comm comm) noexcept {
   }
 }
 
-bool turns_directions(const MpiCall& call, bool blocking) noexcept {
-  static const OrderOfMpi order;
+bool pairs_by_direction(const MpiCall& call, bool blocking) noexcept {
+  static const PairingOfMpi pairing;
   const int function = call.send.types != nullptr ? 2 : call.send.counts != nullptr ? 1 : 0;
-  return order.turns[function][blocking];
+  return pairing.by_direction[function][blocking];
 }
 
 // If several edges join two ranks, the receiver lists them in the order in which the sender does.
-std::shared_ptr<const Topology> topology_of(MPI_Comm comm, bool turned) {
+std::shared_ptr<const Topology> topology_of(MPI_Comm comm, bool by_direction) {
   const int kind = kind_of(comm);
   if (kind == MPI_UNDEFINED) return nullptr;
   auto made = std::make_shared<Topology>();
@@ -121,7 +122,7 @@ std::shared_ptr<const Topology> topology_of(MPI_Comm comm, bool turned) {
   const NeighbourRanks ranks = ranks_of(comm, kind, made->degrees);
   for (std::size_t i = 0; i < ranks.to.size(); ++i) add(ranks.to[i], i, made->neighbours.to, made->to_blocks);
   for (std::size_t i = 0; i < ranks.from.size(); ++i) {
-    const std::size_t block = turned && kind == MPI_CART ? i ^ 1 : i;
+    const std::size_t block = by_direction && kind == MPI_CART ? i ^ 1 : i;
     add(ranks.from[block], block, made->neighbours.from, made->from_blocks);
   }
   return made;

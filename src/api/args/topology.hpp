@@ -25,13 +25,15 @@ struct Topology {
   std::vector<std::size_t> from_blocks, to_blocks;  // number of each neighbour's block in the buffers
 };
 
-// Returns true if in such calls of this MPI, what a neighbour in a grid sends in one direction comes from the
-// other direction, as MPI-4.1 (8.6) says. It matters where a rank is a neighbour twice. Several MPIs match
-// the blocks of two ranks in their order instead, in some functions: Intel MPI 2021.19, MPICH 4.0 (alltoallv
-// and alltoallw), and nonblocking calls of Open MPI 4.1 and 5.0.
-bool turns_directions(const MpiCall& call, bool blocking) noexcept;
+// Returns true if this MPI pairs the blocks of two neighbours in a grid by direction in such calls, as
+// MPI-4.1 (8.6) requires: what a rank sends to its upper neighbour, that neighbour receives from its lower
+// one. The pairing matters where a rank is a neighbour twice. In some functions, several MPIs pair the blocks
+// of two ranks in their order instead: Intel MPI 2021.19, MPICH 4.0 (alltoallv and alltoallw), and
+// nonblocking calls of Open MPI 4.1 and 5.0.
+bool pairs_by_direction(const MpiCall& call, bool blocking) noexcept;
 
-// Returns the topology of a communicator; null if it has none. `turned`: as above, for grids. Local; throws.
-std::shared_ptr<const Topology> topology_of(MPI_Comm comm, bool turned);
+// Returns the topology of a communicator; null if it has none. `by_direction`: the pairing of blocks in a
+// grid, as above. Local; throws.
+std::shared_ptr<const Topology> topology_of(MPI_Comm comm, bool by_direction);
 
 }  // namespace taut::api

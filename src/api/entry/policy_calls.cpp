@@ -12,9 +12,10 @@
 namespace taut::api {
 namespace {
 
-// Data that the ranks compare when a policy is set; combined by minimum.
-struct Vote {
-  std::uint64_t hash, not_hash, good, enabled;
+// Settings of a rank that the ranks compare when a policy is set; combined by minimum. `hash` is that of the
+// policy string, `complement` makes differences visible to the minimum.
+struct RankSettings {
+  std::uint64_t hash, complement, good, enabled;
   std::uint64_t mark;  // first bytes of coded messages; under the drop-in, the program endpoint's mark
 };
 
@@ -62,11 +63,11 @@ int set_policy(MPI_Comm comm, const char* text, std::optional<Error> unreadable 
   const std::uint64_t hashed = hash(std::as_bytes(std::span(given)), AgreementRecord::tag);
   const p2p::Endpoint* const program = p2p::program_endpoint();
   const std::uint64_t mark = program != nullptr ? program->format().mark : random_mark();
-  Vote vote{hashed, ~hashed, !unreadable, options().enabled, mark}, agreed = vote;
-  if (const int code = PMPI_Allreduce(&vote, &agreed, 5, MPI_UINT64_T, MPI_MIN, comm); code != MPI_SUCCESS)
+  RankSettings mine{hashed, ~hashed, !unreadable, options().enabled, mark}, agreed = mine;
+  if (const int code = PMPI_Allreduce(&mine, &agreed, 5, MPI_UINT64_T, MPI_MIN, comm); code != MPI_SUCCESS)
     return code;
 
-  if (agreed.hash != hashed || agreed.not_hash != ~hashed)
+  if (agreed.hash != hashed || agreed.complement != ~hashed)
     throw Error(Status::rank_mismatch, "the ranks set different policies");
   if (agreed.good == 0) throw unreadable.value_or(Error(Status::peer_failed, describe(Status::peer_failed)));
   if (given.empty()) {

@@ -1,4 +1,4 @@
-// Point-to-point messages of a communicator with a policy (docs/adr/0020).
+// Point-to-point messages of a communicator with a policy (docs/adr/0021).
 #pragma once
 
 #include "p2p/recv_decode.hpp"

@@ -74,9 +74,9 @@ std::optional<CollectiveCall> CommState::describe(const MpiCall& call, bool bloc
 }
 
 const Topology* CommState::topology(const MpiCall& call, bool blocking) {
-  const bool turned = turns_directions(call, blocking);
-  auto& known = topology_[turned];
-  if (!known) known = topology_of(call.comm, turned);
+  const bool by_direction = pairs_by_direction(call, blocking);
+  auto& known = topology_[by_direction];
+  if (!known) known = topology_of(call.comm, by_direction);
   return known->get();
 }
 

@@ -172,7 +172,7 @@ class CommState : public std::enable_shared_from_this<CommState> {
     std::uint64_t nanoseconds = 0;   // time of the last timed call
   } repeated_;
   std::vector<std::shared_ptr<CommState>> request_states_;  // of persistent requests; as many on all ranks
-  std::optional<std::shared_ptr<const Topology>> topology_[2];  // [turned]; empty: not asked for yet
+  std::optional<std::shared_ptr<const Topology>> topology_[2];  // [by_direction]; empty: not asked for yet
   std::optional<Messages> messages_;
   HostPlace place_;
   void* stream_ = nullptr;  // of calls whose values are on a GPU

@@ -91,7 +91,7 @@ EnqueuedCalls::EnqueuedCalls(const MpiCall& call, const Group& group,
   finish_calls();
   own_comm_.emplace(make_mpi_transport(call.comm));
   if (of_neighbours(call.info().collective))
-    own_comm_->topology = topology_of(call.comm, turns_directions(call, false));
+    own_comm_->topology = topology_of(call.comm, pairs_by_direction(call, false));
 }
 
 void EnqueuedCalls::start(void* stream) {

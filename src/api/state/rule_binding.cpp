@@ -57,23 +57,24 @@ struct Same {
   std::uint64_t value, complement;
 };
 
-struct Vote {
+// Settings of a rank that the ranks compare; combined by minimum.
+struct RankSettings {
   Same rules, name, node;
   std::uint64_t enabled, readable;
 };
-static_assert(sizeof(Vote) == 8 * sizeof(std::uint64_t));
+static_assert(sizeof(RankSettings) == 8 * sizeof(std::uint64_t));
 
-std::optional<Vote> world_vote;  // agreed by the ranks of MPI_COMM_WORLD
+std::optional<RankSettings> world_settings;  // agreed by the ranks of MPI_COMM_WORLD
 
-Vote own_vote(MPI_Comm comm) {
+RankSettings own_settings(MPI_Comm comm) {
   const bool has_rules = !process_rules().rules.empty();
   return {Same(process_rules().rules.hash() ^ AgreementRecord::tag),
           Same(has_rules ? hash_of(name_of(comm)) : 0), Same(has_rules ? node_hash() : 0), options().enabled,
           process_rules().fault.empty()};
 }
 
-Vote agreed_vote(MPI_Comm comm, const Vote& mine) {
-  Vote agreed = mine;
+RankSettings agree_on(MPI_Comm comm, const RankSettings& mine) {
+  RankSettings agreed = mine;
   finish_calls();
   if (group_of(comm).size > 1 &&
       PMPI_Allreduce(&mine, &agreed, sizeof mine / 8, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS)
@@ -95,7 +96,7 @@ void say(int rank, const char* what) noexcept {
 
 // Returns the rules for this communicator. There are none if the rules of the ranks differ: a program that
 // knows nothing of rules has to continue.
-Rules rules_on(MPI_Comm comm, const Group& group, const Vote& mine, const Vote& agreed) {
+Rules rules_on(MPI_Comm comm, const Group& group, const RankSettings& mine, const RankSettings& agreed) {
   if (agreed.readable == 0) {
     const std::string& fault = process_rules().fault;
     say(group.rank, fault.empty() ? "a rank cannot read its rules; all go without" : fault.c_str());
@@ -133,8 +134,8 @@ std::shared_ptr<CommState> bind_rules(MPI_Comm comm) {
   if (!may_have_rules(comm)) return nullptr;
   const Group group = group_of(comm);
   print_warnings_once(group.rank);
-  const Vote mine = own_vote(comm);
-  const Vote agreed = world_vote && ranks_in_world(comm) ? *world_vote : agreed_vote(comm, mine);
+  const RankSettings mine = own_settings(comm);
+  const RankSettings agreed = world_settings && ranks_in_world(comm) ? *world_settings : agree_on(comm, mine);
   Rules rules = rules_on(comm, group, mine, agreed);
   if (rules.off() && !options().observe()) return nullptr;
   auto made = std::make_shared<CommState>(std::move(rules), agreed.enabled != 0, false, group);
@@ -143,9 +144,9 @@ std::shared_ptr<CommState> bind_rules(MPI_Comm comm) {
 }
 
 bool compare_rules_in_world() {
-  const Vote mine = own_vote(MPI_COMM_WORLD), agreed = agreed_vote(MPI_COMM_WORLD, mine);
+  const RankSettings mine = own_settings(MPI_COMM_WORLD), agreed = agree_on(MPI_COMM_WORLD, mine);
   const bool same = mine.rules.on_all(agreed.rules) && agreed.readable != 0 && agreed.enabled != 0;
-  if (same && !rules_differ_by_communicator()) world_vote = agreed;
+  if (same && !rules_differ_by_communicator()) world_settings = agreed;
   return same;
 }
 

@@ -43,7 +43,8 @@ class Exponents final : public Codec {
     FrameReader frame;
     if (const Status status = frame.open(in, values); status != Status::ok) return status;
     auto* const to = static_cast<std::byte*>(values.data);
-    return for_chunks(frame, [&](std::size_t i) { return frame.read(i, kernels_, to + i * chunk_bytes); });
+    return for_chunks(threads_, frame.chunks(),
+                      [&](std::size_t i) { return frame.read(i, kernels_, to + i * chunk_bytes); });
   }
 
   // Decodes and combines chunk by chunk, while the decoded values are in the cache.
@@ -51,7 +52,7 @@ class Exponents final : public Codec {
     if (!serves(values.type, Bound::Kind::exact) || !is_defined(op, values.type)) return Status::invalid_type;
     FrameReader frame;
     if (const Status status = frame.open(in, values); status != Status::ok) return status;
-    return for_chunks(frame, [&](std::size_t i) {
+    return for_chunks(threads_, frame.chunks(), [&](std::size_t i) {
       alignas(64) std::byte piece[chunk_bytes];
       if (const Status status = frame.read(i, kernels_, piece); status != Status::ok) return status;
       const std::size_t n = frame.values_of_chunk(i);
@@ -61,15 +62,6 @@ class Exponents final : public Codec {
   }
 
  private:
-  template <class Read>
-  Status for_chunks(const FrameReader& frame, const Read& read) const noexcept {
-    return first_failure(parts_of(threads_, frame.chunks()), frame.chunks(), [&](Range chunks) {
-      for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i)
-        if (const Status status = read(i); status != Status::ok) return status;
-      return Status::ok;
-    });
-  }
-
   Contract contract_;
   bool checksum_;
   int threads_;

@@ -34,7 +34,6 @@ constexpr std::size_t groups_of(std::size_t values) noexcept {
 constexpr std::size_t chunks_of(std::size_t values) noexcept {
   return (values + chunk_values - 1) / chunk_values;
 }
-constexpr std::size_t index_bytes(std::size_t chunks) noexcept { return index_unit * (chunks + 1); }
 constexpr std::size_t plane_bytes(std::size_t groups, unsigned width) noexcept {
   return groups * width * sizeof(std::uint64_t);
 }

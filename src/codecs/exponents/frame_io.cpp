@@ -26,23 +26,14 @@ class ChunkWriter {
   template <class Writer>
   bool write(std::size_t i, Writer& writer) noexcept {
     const ConstBytes chunk = chunk_at(i);
-    if (all_zero(chunk)) return writer.commit(0);
-    use_books_of(i / chunks_of_books);
-    const std::size_t plain = (chunk.size() + index_unit - 1) / index_unit * index_unit;
-    std::byte* const record = writer.room();
-    const std::size_t bytes = encode_chunk(whole_groups(chunk), groups_of(chunk.size() / value_bytes), type_,
-                                           books_, kernels_, record);
-    if (bytes < plain) return writer.commit(bytes);
-    store(record + plain - index_unit, std::uint32_t{0});
-    std::memcpy(record, chunk.data(), chunk.size());
-    return writer.commit(plain);
+    return write_lossless(chunk, writer, [&](std::byte* record) {
+      use_books_of(i / chunks_of_books);
+      return encode_chunk(whole_groups(chunk), groups_of(chunk.size() / value_bytes), type_, books_, kernels_,
+                          record);
+    });
   }
 
  private:
-  static bool all_zero(ConstBytes bytes) noexcept {
-    return bytes[0] == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
-  }
-
   ConstBytes chunk_at(std::size_t i) const noexcept {
     const std::size_t first = i * chunk_bytes;
     return values_.subspan(first, std::min(chunk_bytes, values_.size() - first));
@@ -94,19 +85,13 @@ class ChunkWriter {
 
 std::size_t write_chunks(ConstSlice values, const KernelSet& kernels, int threads, Bytes payload) noexcept {
   using Writer = RecordWriter<max_record_bytes>;
-  const std::size_t chunks = chunks_of(values.count), index = index_bytes(chunks);
-  if (index > payload.size()) return 0;
-  std::byte* const ends = store(payload.data(), std::uint32_t{0});
-  const Bytes records = payload.subspan(index);
   const auto write = [&](Range range, Writer& writer) {
     ChunkWriter chunk(values, kernels);
     for (std::size_t i = range.first; i < range.first + range.count; ++i)
       if (!chunk.write(i, writer)) return Status::buffer_too_small;
     return Status::ok;
   };
-  const Sized written = write_records<Writer>(
-      parts_of(threads, chunks), {ends, records, chunks, even_share(records.size(), chunks)}, write);
-  return written.status == Status::ok ? index + written.bytes : 0;
+  return write_indexed<Writer>(payload, chunks_of(values.count), threads, write);
 }
 
 Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
@@ -115,11 +100,7 @@ Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
   frame_ = frame;
   if (header_.has(FrameHeader::stored))
     return payload_.size() == values.bytes() ? Status::ok : Status::corrupt_frame;
-  const std::size_t index = index_bytes(chunks());
-  const bool fit = header_.addends == 1 && payload_.size() >= index &&
-                   load<std::uint32_t>(payload_.data()) == 0 &&
-                   ends_fit(payload_.data() + index_unit, chunks(), payload_.size() - index);
-  return fit ? Status::ok : Status::corrupt_frame;
+  return header_.addends == 1 && has_index(payload_, chunks()) ? Status::ok : Status::corrupt_frame;
 }
 
 Status FrameReader::read(std::size_t i, const KernelSet& kernels, std::byte* to) const noexcept {
@@ -128,19 +109,8 @@ Status FrameReader::read(std::size_t i, const KernelSet& kernels, std::byte* to)
     std::memcpy(to, payload_.data() + i * chunk_bytes, size);
     return Status::ok;
   }
-  const std::byte* const index = payload_.data() + i * index_unit;
-  const std::size_t first = load<std::uint32_t>(index), last = load<std::uint32_t>(index + index_unit);
-  const ConstBytes record =
-      payload_.subspan(index_bytes(chunks()) + first * index_unit, (last - first) * index_unit);
-  const std::size_t plain = (size + index_unit - 1) / index_unit * index_unit;
-  if (record.empty()) {
-    std::memset(to, 0, size);
-  } else if (record.size() == plain) {
-    std::memcpy(to, record.data(), size);
-  } else if (record.size() > plain || !decode(record, n, kernels, to)) {
-    return Status::corrupt_frame;
-  }
-  return Status::ok;
+  return read_lossless(record_at(payload_, chunks(), i), size, to,
+                       [&](ConstBytes record) { return decode(record, n, kernels, to); });
 }
 
 // Decodes a record that is shorter than its values. Kernels read beyond its end; a record near the end of the

@@ -64,7 +64,8 @@ class Mpc final : public Codec {
       return read_lagged(frame, [&](std::size_t i, const std::byte* words) {
         std::memcpy(to + i * chunk_bytes, words, frame.size_of_chunk(i));
       });
-    return for_chunks(frame, [&](std::size_t i) { return frame.read(i, kernels_, to + i * chunk_bytes); });
+    return for_chunks(threads_, frame.chunks(),
+                      [&](std::size_t i) { return frame.read(i, kernels_, to + i * chunk_bytes); });
   }
 
   // Decodes and combines chunk by chunk, while the decoded values are in the cache.
@@ -78,7 +79,7 @@ class Mpc final : public Codec {
       reduce_values({values.part(i * (chunk_bytes / value_bytes), n)}, {{words, n, values.type}}, op);
     };
     if (frame.lags().any()) return read_lagged(frame, combine);
-    return for_chunks(frame, [&](std::size_t i) {
+    return for_chunks(threads_, frame.chunks(), [&](std::size_t i) {
       alignas(64) std::byte piece[chunk_bytes];
       const Status status = frame.read(i, kernels_, piece);
       if (status == Status::ok) combine(i, piece);
@@ -94,15 +95,6 @@ class Mpc final : public Codec {
   }
 
  private:
-  template <class Read>
-  Status for_chunks(const FrameReader& frame, const Read& read) const noexcept {
-    return first_failure(parts_of(threads_, frame.chunks()), frame.chunks(), [&](Range chunks) {
-      for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i)
-        if (const Status status = read(i); status != Status::ok) return status;
-      return Status::ok;
-    });
-  }
-
   template <class Take>
   Status read_lagged(const FrameReader& frame, const Take& take) const noexcept {
     try {

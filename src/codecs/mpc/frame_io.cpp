@@ -9,10 +9,6 @@ struct Piece {
   alignas(64) std::byte bytes[chunk_bytes];
 };
 
-bool all_zero(const std::byte* words, std::size_t bytes) noexcept {
-  return words[0] == std::byte{0} && std::memcmp(words, words + 1, bytes - 1) == 0;
-}
-
 // A part of the values: its first byte, which may be before the values, and its size.
 struct Part {
   std::ptrdiff_t first;
@@ -84,16 +80,11 @@ class Preparation {
 template <class Writer>
 bool write_chunk(Part chunk, Preparation& preparation, const Layout& layout, const KernelSet& kernels,
                  Writer& writer) noexcept {
-  const std::byte* words = preparation.residuals(chunk);
-  if (all_zero(words, chunk.size)) return writer.commit(0);
-  std::byte* record = writer.room();
-  const std::size_t bytes =
-      kernels.of(layout.word_bytes).encode(words, vectors_of(chunk.size), layout.prediction.distance, record);
-  const std::size_t plain = index_unit * units_of(chunk.size);
-  if (bytes < plain) return writer.commit(bytes);
-  store(record + plain - index_unit, std::uint32_t{0});
-  std::memcpy(record, words, chunk.size);
-  return writer.commit(plain);
+  const std::byte* const words = preparation.residuals(chunk);
+  return write_lossless({words, chunk.size}, writer, [&](std::byte* record) {
+    return kernels.of(layout.word_bytes)
+        .encode(words, vectors_of(chunk.size), layout.prediction.distance, record);
+  });
 }
 
 Part chunk_at(std::size_t i, std::size_t bytes) noexcept {
@@ -107,13 +98,9 @@ std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSe
                          Bytes payload) noexcept {
   using Writer = RecordWriter<max_record_bytes>;
   const Lags& lags = layout.prediction.lags;
-  const std::size_t chunks = chunks_of(values.size()), before = lags.n * sizeof lags.of[0],
-                    index = before + index_bytes(chunks);
-  if (index > payload.size()) return 0;
-  std::byte* ends = payload.data();
-  for (unsigned k = 0; k < lags.n; ++k) ends = store(ends, lags.of[k]);
-  ends = store(ends, std::uint32_t{0});
-  const Bytes records = payload.subspan(index);
+  const std::size_t before = lags.n * sizeof lags.of[0];
+  if (before > payload.size()) return 0;
+  for (unsigned k = 0; k < lags.n; ++k) store(payload.data() + k * sizeof lags.of[0], lags.of[k]);
   const auto write = [&](Range range, Writer& writer) {
     Preparation preparation(values, layout, kernels);
     for (std::size_t i = range.first; i < range.first + range.count; ++i)
@@ -121,9 +108,9 @@ std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSe
         return Status::buffer_too_small;
     return Status::ok;
   };
-  const Sized written = write_records<Writer>(
-      parts_of(threads, chunks), {ends, records, chunks, even_share(records.size(), chunks)}, write);
-  return written.status == Status::ok ? index + written.bytes : 0;
+  const std::size_t bytes =
+      write_indexed<Writer>(payload.subspan(before), chunks_of(values.size()), threads, write);
+  return bytes == 0 ? 0 : before + bytes;
 }
 
 void write_rounded(ConstBytes values, const Layout& layout, const KernelSet& kernels,
@@ -162,16 +149,9 @@ Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
   bytes_ = values.bytes();
   word_bytes_ = size_of(component_of(values.type));
   if (header_.has(FrameHeader::stored)) return payload_.size() == bytes_ ? Status::ok : Status::corrupt_frame;
-  return open_index();
-}
-
-Status FrameReader::open_index() noexcept {
-  if (header_.parameters[0] > max_distance || header_.addends != 1 || !read_lags())
-    return Status::corrupt_frame;
-  const std::size_t index = index_bytes(chunks());
-  if (payload_.size() < index || load<std::uint32_t>(payload_.data()) != 0) return Status::corrupt_frame;
-  const bool fit = ends_fit(payload_.data() + index_unit, chunks(), payload_.size() - index);
-  return fit ? Status::ok : Status::corrupt_frame;
+  const bool good = header_.parameters[0] <= max_distance && header_.addends == 1 && read_lags() &&
+                    has_index(payload_, chunks());
+  return good ? Status::ok : Status::corrupt_frame;
 }
 
 bool FrameReader::read_lags() noexcept {
@@ -193,19 +173,8 @@ Status FrameReader::read(std::size_t i, const KernelSet& kernels, std::byte* to)
     std::memcpy(to, payload_.data() + i * chunk_bytes, size);
     return Status::ok;
   }
-  const std::byte* index = payload_.data() + i * index_unit;
-  const std::size_t first = load<std::uint32_t>(index), last = load<std::uint32_t>(index + index_unit);
-  const ConstBytes record =
-      payload_.subspan(index_bytes(chunks()) + first * index_unit, (last - first) * index_unit);
-  const std::size_t plain = index_unit * units_of(size);
-  if (record.empty()) {
-    std::memset(to, 0, size);
-  } else if (record.size() == plain) {
-    std::memcpy(to, record.data(), size);
-  } else if (record.size() > plain || !decode(record, size, kernels, to)) {
-    return Status::corrupt_frame;
-  }
-  return Status::ok;
+  return read_lossless(record_at(payload_, chunks(), i), size, to,
+                       [&](ConstBytes record) { return decode(record, size, kernels, to); });
 }
 
 // Decodes a record that is shorter than its words. Kernels read a little before the record, where header and

@@ -56,7 +56,6 @@ class FrameReader {
   Status read(std::size_t i, const KernelSet& kernels, std::byte* to) const noexcept;
 
  private:
-  Status open_index() noexcept;
   bool read_lags() noexcept;
   bool decode(ConstBytes record, std::size_t size, const KernelSet& kernels, std::byte* to) const noexcept;
 

@@ -9,7 +9,6 @@ namespace {
 struct Bytes64 {
   __m256i low, high;
 };
-using Offsets = __m256i[8];  // int32, in the order of the values
 
 void write_256(void* to, __m256i v) noexcept { _mm256_storeu_si256(static_cast<__m256i*>(to), v); }
 __m256i repeated(int byte) noexcept { return _mm256_set1_epi8(static_cast<char>(byte)); }
@@ -69,6 +68,8 @@ double folded_greatest(__m256d v) noexcept {
 }
 
 struct Avx2 {
+  using Offsets = __m256i[8];  // int32, in the order of the values
+
   static void extremes(const float* x, std::size_t blocks, float* least, float* greatest) noexcept {
     for (std::size_t b = 0; b < blocks; ++b, x += block_values) {
       __m256 low = _mm256_loadu_ps(x), high = low, nan = _mm256_setzero_ps();
@@ -126,16 +127,7 @@ struct Avx2 {
     for (std::size_t j = 0; j < 8; ++j) o[j] = _mm256_set_m128i(four(8 * j + 4), four(8 * j));
   }
 
-  template <class T>
-  static void pack(const T* x, IntOf<T> low, BitsOf<T> span, unsigned width, const Grid<T>& grid,
-                   std::byte* to) noexcept {
-    if (width > 30) return Portable::pack(x, low, span, width, grid, to);
-    Offsets o;
-    if (width <= Limits<T>::direct_bits) {
-      find<false>(x, grid.value(low), grid, o);
-    } else {
-      find<true>(x, grid.value(low), grid, o);
-    }
+  static void write_offsets(Offsets& o, std::uint32_t span, unsigned width, std::byte* to) noexcept {
     const __m256i most = _mm256_set1_epi32(static_cast<int>(span));
     for (__m256i& v : o) v = _mm256_min_epi32(_mm256_max_epi32(v, _mm256_setzero_si256()), most);
     const __m256i mask = _mm256_set1_epi32(0xFF);
@@ -181,11 +173,9 @@ struct Avx2 {
     four(_mm256_extracti128_si256(o, 1), y + 4);
   }
 
-  // The sum of low and offset is exact, so mu + offset * step equals the result of the reference.
   template <bool add, class T>
-  static void unpack(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid,
-                     T* y) noexcept {
-    if (width > 30) return Portable::unpack<add>(from, low, width, grid, y);
+  static void unpack_offsets(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid,
+                             T* y) noexcept {
     const unsigned whole = width / 8;
     const Bytes64 planes = read_planes(from + whole * block_values, width % 8);
     alignas(32) std::byte top[block_values];
@@ -199,7 +189,7 @@ struct Avx2 {
 }  // namespace
 
 const KernelSet& KernelSet::avx2() noexcept {
-  static constexpr auto set = kernel_set<Avx2>("avx2", has_avx2);
+  static constexpr auto set = kernel_set<Vectorised<Avx2>>("avx2", has_avx2);
   return set;
 }
 

@@ -11,7 +11,6 @@ namespace taut::szx {
 namespace {
 
 using Indices = std::array<std::uint8_t, 64>;
-using Offsets = __m512i[4];  // int32, in the order of the values
 
 template <class Rule>
 constexpr Indices indices(Rule rule) noexcept {
@@ -59,6 +58,8 @@ void store_planes(std::byte* to, __m512i mirrored_bytes) noexcept {
 }
 
 struct Avx512 {
+  using Offsets = __m512i[4];  // int32, in the order of the values
+
   template <class T>
   static void extremes(const T* x, std::size_t blocks, T* least, T* greatest) noexcept {
     using E = avx512::Extremes<T>;
@@ -142,20 +143,10 @@ struct Avx512 {
     }
   }
 
-  template <class T>
-  static void pack(const T* x, IntOf<T> low, BitsOf<T> span, unsigned width, const Grid<T>& grid,
-                   std::byte* to) noexcept {
-    if (width > 30) return Portable::pack(x, low, span, width, grid, to);
-    Offsets o;
-    if (width <= Limits<T>::direct_bits) {
-      find<false>(x, grid.value(low), grid, o);
-    } else {
-      find<true>(x, grid.value(low), grid, o);
-    }
-    const auto most = static_cast<std::uint32_t>(span);
-    if (width <= 8) return pack_narrow(o, most, width, to);
-    if (width <= 16) return pack_medium(o, most, width, to);
-    pack_long(o, most, width, to);
+  static void write_offsets(Offsets& o, std::uint32_t span, unsigned width, std::byte* to) noexcept {
+    if (width <= 8) return pack_narrow(o, span, width, to);
+    if (width <= 16) return pack_medium(o, span, width, to);
+    pack_long(o, span, width, to);
   }
 
   // Returns the 16 values of `bytes` from `first` on, each in byte `at` of an int32.
@@ -200,11 +191,9 @@ struct Avx512 {
     }
   }
 
-  // The sum of low and offset is exact, so mu + offset * step equals the result of the reference.
   template <bool add, class T>
-  static void unpack(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid,
-                     T* y) noexcept {
-    if (width > 30) return Portable::unpack<add>(from, low, width, grid, y);
+  static void unpack_offsets(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid,
+                             T* y) noexcept {
     Offsets o;
     switch (width / 8) {
       case 0: read<0>(from, width, o); break;
@@ -219,7 +208,7 @@ struct Avx512 {
 }  // namespace
 
 const KernelSet& KernelSet::avx512() noexcept {
-  static constexpr auto set = kernel_set<Avx512>("avx512", has_avx512);
+  static constexpr auto set = kernel_set<Vectorised<Avx512>>("avx512", has_avx512);
   return set;
 }
 

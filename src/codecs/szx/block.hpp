@@ -116,4 +116,32 @@ struct Portable {
   }
 };
 
+// Block operations by the vectors of an instruction set, which hold offsets as 32-bit integers. `Vectors`
+// finds, writes and unpacks offsets of up to 30 bits; wider ones are left to portable code.
+template <class Vectors>
+struct Vectorised : Vectors {
+  static constexpr unsigned widest = 30;
+
+  template <class T>
+  static void pack(const T* x, IntOf<T> low, BitsOf<T> span, unsigned width, const Grid<T>& grid,
+                   std::byte* to) noexcept {
+    if (width > widest) return Portable::pack(x, low, span, width, grid, to);
+    typename Vectors::Offsets offsets;
+    if (width <= Limits<T>::direct_bits) {
+      Vectors::template find<false>(x, grid.value(low), grid, offsets);
+    } else {
+      Vectors::template find<true>(x, grid.value(low), grid, offsets);
+    }
+    Vectors::write_offsets(offsets, static_cast<std::uint32_t>(span), width, to);
+  }
+
+  // The sum of low and offset is exact, so mu + offset * step equals the result of the reference.
+  template <bool add, class T>
+  static void unpack(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid,
+                     T* y) noexcept {
+    if (width > widest) return Portable::unpack<add>(from, low, width, grid, y);
+    Vectors::template unpack_offsets<add>(from, low, width, grid, y);
+  }
+};
+
 }  // namespace taut::szx

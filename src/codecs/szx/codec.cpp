@@ -111,11 +111,9 @@ class Szx final : public Codec {
   template <class T, class Action>
   Status for_chunks(const FrameReader<T>& frame, Slice values, const Action& action) const noexcept {
     auto* data = static_cast<T*>(values.data);
-    return first_failure(parts_of(threads_, frame.chunks()), frame.chunks(), [&](Range chunks) {
-      for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i)
-        if (!action(frame.record(i), data + i * chunk_values, frame.chunk_count(i)))
-          return Status::corrupt_frame;
-      return Status::ok;
+    return taut::for_chunks(threads_, frame.chunks(), [&](std::size_t i) {
+      const bool good = action(frame.record(i), data + i * chunk_values, frame.chunk_count(i));
+      return good ? Status::ok : Status::corrupt_frame;
     });
   }
 

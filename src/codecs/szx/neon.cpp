@@ -5,10 +5,11 @@
 namespace taut::szx {
 namespace {
 
-using Offsets = int32x4_t[16];  // in the order of the values
 constexpr std::size_t lanes = 4, registers = block_values / lanes;
 
 struct Neon {
+  using Offsets = int32x4_t[16];  // in the order of the values
+
   // The minimum of NaN and a number is NaN.
   static void extremes(const float* x, std::size_t blocks, float* least, float* greatest) noexcept {
     for (std::size_t b = 0; b < blocks; ++b, x += block_values) {
@@ -33,16 +34,7 @@ struct Neon {
     }
   }
 
-  template <class T>
-  static void pack(const T* x, IntOf<T> low, BitsOf<T> span, unsigned width, const Grid<T>& grid,
-                   std::byte* to) noexcept {
-    if (width > 30) return Portable::pack(x, low, span, width, grid, to);
-    Offsets o;
-    if (width <= Limits<T>::direct_bits) {
-      find<false>(x, grid.value(low), grid, o);
-    } else {
-      find<true>(x, grid.value(low), grid, o);
-    }
+  static void write_offsets(Offsets& o, std::uint32_t span, unsigned width, std::byte* to) noexcept {
     const int32x4_t most = vdupq_n_s32(static_cast<std::int32_t>(span));
     for (int32x4_t& v : o) v = vminq_s32(vmaxq_s32(v, vdupq_n_s32(0)), most);
     write(bytes_of<0>(o), width, to);
@@ -52,9 +44,8 @@ struct Neon {
   }
 
   template <bool add, class T>
-  static void unpack(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid,
-                     T* y) noexcept {
-    if (width > 30) return Portable::unpack<add>(from, low, width, grid, y);
+  static void unpack_offsets(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid,
+                             T* y) noexcept {
     const unsigned whole = width / 8;
     Bytes64 rows[4];
     for (unsigned k = 0; k < whole; ++k, from += block_values) rows[k] = load_64(from);
@@ -75,7 +66,6 @@ struct Neon {
     }
   }
 
- private:
   // Computes `offset` of grid.hpp, before it is clamped to the span.
   template <bool corrected>
   static void find(const float* x, float mu, const Grid<float>& grid, Offsets& o) noexcept {
@@ -165,7 +155,7 @@ struct Neon {
 }  // namespace
 
 const KernelSet& KernelSet::neon() noexcept {
-  static constexpr auto set = kernel_set<Neon>("neon", []() noexcept { return true; });
+  static constexpr auto set = kernel_set<Vectorised<Neon>>("neon", []() noexcept { return true; });
   return set;
 }
 

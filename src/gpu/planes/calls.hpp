@@ -159,7 +159,7 @@ DecodeJob<T> decode_job(const Source& source, T* values, const Opening& opening,
           .chunks = chunks,
           .add = add,
           .scratch = place.scratch,
-          .left = place.of_chunks(),
+          .deferred = place.of_chunks(),
           .blocks = exact_blocks_for(chunks)};
 }
 
@@ -211,7 +211,7 @@ void sum(Launcher& launcher, const SumCall<T>& call, const FrameRoom& room, cons
   const SumJob<T> sum{.input = sum_input(call, room),
                       .sink = sink,
                       .scratch = place.scratch,
-                      .left = place.of_chunks(),
+                      .deferred = place.of_chunks(),
                       .blocks = exact_blocks_for(sink.chunks)};
   FrameSeal seal = seal_of(call.count, place);
   seal.frame = reinterpret_cast<std::uint32_t*>(room.at);

@@ -1,7 +1,7 @@
 // Decodes frames: values <- frame, or values += frame. A thread block processes a chunk. The values have the
 // same bits as those of decode.cpp, general.cpp and exact_values.cpp. Decoding takes two kernels, because few
 // chunks need the many registers of the second one: the first kernel opens the frame, and leaves to the
-// second one a list of the chunks with 64-bit integers or exact values.
+// second one a list of the chunks with 64-bit integers or exact values: the deferred chunks.
 #pragma once
 
 #include "gpu/planes/exact_in.hpp"
@@ -18,7 +18,7 @@ struct DecodeJob {
   std::uint32_t chunks;
   bool add;  // adds to the values in memory
   Scratch* scratch;
-  ChunkWords* left;      // chunks for the second kernel; Control::left is their number
+  ChunkWords* deferred;  // chunks for the second kernel; Control::deferred is their number
   std::uint32_t blocks;  // blocks of the second kernel
 };
 
@@ -49,7 +49,7 @@ class ChunkDecoder {
 
   // Runs the second kernel, on chunks whose sizes are valid. `q` is shared memory for the chunk's integers.
   TAUT_DEVICE void run_exact(std::int64_t* q) {
-    each_left([&](std::uint32_t) { decode_exact(q); });
+    each_deferred([&](std::uint32_t) { decode_exact(q); });
   }
 
  protected:
@@ -72,7 +72,7 @@ class ChunkDecoder {
     if (!shared_.good) {
       fail();
     } else if (!shared_.head.simple()) {
-      leave(chunk);
+      defer(chunk);
     } else if (read<RunsCheck::none>()) {
       decode_simple();
     } else {
@@ -82,10 +82,10 @@ class ChunkDecoder {
 
   // Reads each chunk of the list, and calls decode_found(chunk) if the chunk is valid.
   template <class DecodeFound>
-  TAUT_DEVICE void each_left(const DecodeFound& decode_found) {
-    const std::uint32_t left = frame_.status == 0 ? job_.scratch->control.left : 0;
-    for (std::uint32_t i = group_.simt().block(); i < left; i += job_.blocks) {
-      const std::uint32_t chunk = job_.left[i].left.chunk;
+  TAUT_DEVICE void each_deferred(const DecodeFound& decode_found) {
+    const std::uint32_t deferred = frame_.status == 0 ? job_.scratch->control.deferred : 0;
+    for (std::uint32_t i = group_.simt().block(); i < deferred; i += job_.blocks) {
+      const std::uint32_t chunk = job_.deferred[i].deferred.chunk;
       find(chunk);
       if (find_head(chunk) && read<RunsCheck::all>()) {
         decode_found(chunk);
@@ -96,8 +96,9 @@ class ChunkDecoder {
     }
   }
 
-  TAUT_DEVICE void leave(std::uint32_t chunk) const {
-    if (group_.thread() == 0) job_.left[group_.simt().add(&job_.scratch->control.left, 1)].left = {chunk, 0};
+  TAUT_DEVICE void defer(std::uint32_t chunk) const {
+    if (group_.thread() == 0)
+      job_.deferred[group_.simt().add(&job_.scratch->control.deferred, 1)].deferred = {chunk, 0};
   }
 
   TAUT_DEVICE void find(std::uint32_t chunk) {

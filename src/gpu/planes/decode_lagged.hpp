@@ -1,6 +1,6 @@
-// Decodes frames with lags. Planes give rests (lags.hpp), which the first kernel writes to memory.
-// segmented_scan.hpp turns the rests into integers. Two more kernels compute the values. A frame without lags
-// is decoded by the first kernel, and its exact chunks by the last one.
+// Decodes frames with lags. Planes give residuals (lags.hpp), which the first kernel writes to memory.
+// segmented_scan.hpp sums the residuals to integers. Two more kernels compute the values. A frame without
+// lags is decoded by the first kernel, and its exact chunks by the last one.
 #pragma once
 
 #include "gpu/planes/decode.hpp"
@@ -23,7 +23,7 @@ class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
                                  const OpenFrame& frame)
       : Base(simt, shared, job.decode, frame), integers_(job.integers) {}
 
-  // Runs the first kernel: writes rests, or the values of a frame without lags.
+  // Runs the first kernel: writes residuals, or the values of a frame without lags.
   TAUT_DEVICE void run_rests() {
     const std::uint32_t chunk = this->group_.simt().block();
     if (!this->open(chunk)) return;
@@ -35,14 +35,15 @@ class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
     store_block(block_of(chunk), block_values, r);
   }
 
-  // Computes values once the rests have become integers. Skips chunks that the first kernel found malformed.
+  // Computes values once the residuals have become integers. Skips chunks that the first kernel found
+  // malformed.
   TAUT_DEVICE void run_values() {
     if (!lagged()) return;
     const std::uint32_t chunk = this->group_.simt().block();
     this->find(chunk);
     if (!this->find_head(chunk)) return;
     const RecordHead& head = this->shared_.head;
-    if (!head.simple()) return this->leave(chunk);
+    if (!head.simple()) return this->defer(chunk);
     std::int32_t q[block_values];
     load_block(block_of(chunk), block_values, q);
     this->store_multiples(head.flags, q);
@@ -51,7 +52,7 @@ class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
   // Computes the values of chunks with exact values. `all`: see run_exact() of the base class.
   TAUT_DEVICE void run_exact(std::int64_t* all) {
     if (!lagged()) return Base::run_exact(all);
-    this->each_left([&](std::uint32_t chunk) {
+    this->each_deferred([&](std::uint32_t chunk) {
       std::int32_t q[block_values];
       load_block(block_of(chunk), block_values, q);
       this->store_general(q, all);

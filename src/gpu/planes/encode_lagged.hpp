@@ -156,7 +156,7 @@ struct BeginAgainKernel {
     if (simt.thread() != 0 || (control.again == 0 && control.failure == 0)) return;
     control.again = 1;
     ++control.epoch;
-    control.ticket = control.coded = control.failure = control.words = control.left = 0;
+    control.ticket = control.coded = control.failure = control.words = control.deferred = 0;
   }
 };
 

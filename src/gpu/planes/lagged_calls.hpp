@@ -31,7 +31,7 @@ class IntegersRoom {
   std::uint64_t count_;
 };
 
-// Converts rests to integers.
+// Converts residuals to integers.
 template <class Launcher>
 void undo_lags(Launcher& launcher, const IntegersRoom& room, std::uint64_t count, const CallPlace& place) {
   const std::uint32_t blocks = columns_blocks(count);

@@ -185,7 +185,7 @@ class RecordReader {
   bool good_ = true;      // no error found so far
 };
 
-// Reads the rests of two records with one scan: each sum of widths is below 2^16.
+// Reads what follows the heads of two records, with one scan: each sum of widths is below 2^16.
 template <class Simt, class Reader>
 TAUT_DEVICE bool read_rests(BlockGroup<Simt>& block_group, Reader& a, Reader& b) {
   const auto widths = block_group.scan(a.width() | b.width() << 16);

@@ -1,4 +1,4 @@
-// Turns rests of a lag into integers, by running sums: gpu/simt/column_sums.hpp.
+// Undoes the prediction by a lag: sums residuals, from lag to lag, to integers (gpu/simt/column_sums.hpp).
 #pragma once
 
 #include "gpu/planes/seal_frame.hpp"
@@ -10,7 +10,7 @@ struct ColumnsJob {
   using Word = std::int32_t;
   using Sum = std::uint32_t;
 
-  std::int32_t* words;  // the integers
+  std::int32_t* words;  // residuals, replaced by integers
   std::uint64_t count;
   std::uint32_t* totals;
   std::uint32_t blocks;

@@ -17,7 +17,7 @@ struct SumJob {
   SumInput input;
   Sink sink;
   Scratch* scratch;
-  ChunkWords* left;      // chunks for sum_exact.hpp; Control::left is their number
+  ChunkWords* deferred;  // chunks for sum_exact.hpp; Control::deferred is their number
   std::uint32_t blocks;  // blocks of the kernel of sum_exact.hpp
 };
 
@@ -352,8 +352,8 @@ class ChunkAdder {
     std::uint32_t* const to = sink.records + shared_.at;
     copy_words(group_, shared_.record, plane_bytes / 4, to);
     if (group_.thread() == 0 && words > plane_bytes / 4)
-      job_.left[group_.simt().add(&sink.control->left, 1)].left = {shared_.chunk,
-                                                                   shared_.at + plane_bytes / 4};
+      job_.deferred[group_.simt().add(&sink.control->deferred, 1)].deferred = {shared_.chunk,
+                                                                               shared_.at + plane_bytes / 4};
   }
 
   BlockGroup<Simt> group_;

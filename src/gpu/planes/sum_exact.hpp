@@ -29,9 +29,9 @@ class ExactAdder {
 
   TAUT_DEVICE void run() {
     const Scratch& scratch = *job_.scratch;
-    const std::uint32_t left = scratch.opened.total.status == 0 ? scratch.control.left : 0;
-    for (std::uint32_t i = group_.simt().block(); i < left; i += job_.blocks) {
-      const LeftChunk chunk = job_.left[i].left;
+    const std::uint32_t deferred = scratch.opened.total.status == 0 ? scratch.control.deferred : 0;
+    for (std::uint32_t i = group_.simt().block(); i < deferred; i += job_.blocks) {
+      const DeferredChunk chunk = job_.deferred[i].deferred;
       const std::uint64_t values = job_.input.opening.values - std::uint64_t{chunk.chunk} * chunk_values;
       n_ = values < chunk_values ? static_cast<std::uint32_t>(values)
                                  : static_cast<std::uint32_t>(chunk_values);
@@ -40,7 +40,7 @@ class ExactAdder {
   }
 
  private:
-  TAUT_DEVICE void add(const LeftChunk& chunk) {
+  TAUT_DEVICE void add(const DeferredChunk& chunk) {
     if (group_.thread() < job_.input.count) find_head(group_.thread(), chunk.chunk);
     group_.simt().barrier();
     std::uint32_t runs = 0, layers = 0;

@@ -71,14 +71,6 @@ TAUT_DEVICE bool quantise_large(T x, const Quantiser<T>& z, double reciprocal, s
   return quantise_to(x, z, reciprocal, large_bits, q);
 }
 
-// Returns a bit for each packed integer among the values.
-template <class T, std::size_t N>
-TAUT_DEVICE std::uint32_t packed_among(const T (&x)[N]) {
-  std::uint32_t packed = 0;
-  for (unsigned i = 0; i < N; ++i) packed |= static_cast<std::uint32_t>(is_packed(x[i])) << i;
-  return packed;
-}
-
 // Returns true if the small integers of a thread's values can be used although packed integers are exact: no
 // value is below the range of numbers (computed as any_below_numbers() does), and the step is below its
 // limit.

@@ -160,7 +160,7 @@ TAUT_DEVICE void end_call(const Simt& simt, ScratchHead& scratch, CallResult* re
   result->status = control.failure;
   simt.tell_host(&result->done);
   ++control.epoch;
-  control.ticket = control.coded = control.failure = control.words = control.done = control.left =
+  control.ticket = control.coded = control.failure = control.words = control.done = control.deferred =
       control.again = 0;
 }
 

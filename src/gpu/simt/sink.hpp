@@ -13,18 +13,18 @@ namespace taut::cuda {
 // State of a launch, at the start of its scratch memory. New memory is all zero; each launch leaves the state
 // ready for the next one.
 struct Control {
-  std::uint32_t epoch;    // number of earlier launches
-  std::uint32_t ticket;   // number of chunks taken so far
-  std::uint32_t coded;    // not 0: some chunk is not a layer
-  std::uint32_t failure;  // greatest Status reported
-  std::uint32_t words;    // words of all records
-  std::uint32_t done;     // number of blocks of the last kernel that have done their part
-  std::uint32_t left;     // number of chunks that a kernel leaves to the next one
-  std::uint32_t again;    // not 0: some record requires that the next kernels encode again, in another form
+  std::uint32_t epoch;     // number of earlier launches
+  std::uint32_t ticket;    // number of chunks taken so far
+  std::uint32_t coded;     // not 0: some chunk is not a layer
+  std::uint32_t failure;   // greatest Status reported
+  std::uint32_t words;     // words of all records
+  std::uint32_t done;      // number of blocks of the last kernel that have done their part
+  std::uint32_t deferred;  // number of chunks that a kernel leaves to the next one
+  std::uint32_t again;     // not 0: some record requires that the next kernels encode again, in another form
 };
 
 // A chunk that a kernel leaves to the next one.
-struct LeftChunk {
+struct DeferredChunk {
   std::uint32_t chunk;
   std::uint32_t at;  // in a sum: word of the records where the chunk's exact values are stored
 };
@@ -38,7 +38,7 @@ enum PublishedState : std::uint32_t { own_words = 1, all_words = 2 };
 // word.
 struct ChunkWords {
   std::uint64_t published;
-  LeftChunk left;  // entry of a list; does not belong to this chunk
+  DeferredChunk deferred;  // entry of a list; does not belong to this chunk
 };
 
 struct Sink {

@@ -47,7 +47,7 @@ void RouteTrials::begin(std::span<const Route> others) noexcept {
 void Autotuner::record(Outcome outcome, double seconds, std::size_t bytes, const Route& route,
                        double predicted) noexcept {
   if (outcome == Outcome::plain) return plain_.note(seconds, bytes);
-  if (outcome == Outcome::declined) return asked_.note(seconds, bytes);
+  if (outcome == Outcome::declined) return declined_.note(seconds, bytes);
   if (routes_.is_tried(route)) routes_.tried_calls().note(seconds, bytes);
   if (!routes_.is_usual(route)) return;
   coded_.note(seconds, bytes);
@@ -56,7 +56,7 @@ void Autotuner::record(Outcome outcome, double seconds, std::size_t bytes, const
 
 Timing Autotuner::own() const noexcept {
   return {plain_.typical(), coded_.typical(), predicted_.least(), routes_.tried_calls().typical(),
-          asked_.typical()};
+          declined_.typical()};
 }
 
 Fallback Autotuner::next() noexcept {
@@ -90,8 +90,8 @@ Fallback Autotuner::begin_trial() noexcept {
   return Fallback::none;
 }
 
-// A trial takes a few calls, or one if plain MPI is clearly slower.
-Fallback Autotuner::weigh(const Timing& agreed) noexcept {
+// A trial takes RecentTimes::most calls, or one if plain MPI is clearly slower.
+Fallback Autotuner::continue_trial(const Timing& agreed) noexcept {
   const bool over = plain_.calls() >= RecentTimes::most || agreed.plain > clear_difference * agreed.coded;
   if (!over) {
     why_ = Fallback::trial;
@@ -114,7 +114,7 @@ bool Autotuner::plain_trial_is_due(const Timing& agreed) const noexcept {
 Fallback Autotuner::update(const Agreed& agreed) noexcept {
   if (agreed.plain == Fallback::no_gain || agreed.plain == Fallback::packed) {
     cached_candidate_.forget();
-    if (!agreed.by_cached_candidate) back_off(Fallback::no_gain, agreed.timing.asked, agreed.timing.plain);
+    if (!agreed.by_cached_candidate) back_off(Fallback::no_gain, agreed.timing.declined, agreed.timing.plain);
   }
   if (agreed.plain == Fallback::device) codings_ = {};  // a codec that was chosen may lack kernels
   if (agreed.plain != Fallback::none) return agreed.plain;
@@ -158,23 +158,6 @@ Fallback Autotuner::compare(const Timing& agreed) noexcept {
     backoff_ = 1;
   }
   return plain_trial_is_due(agreed) ? begin_trial() : Fallback::none;
-}
-
-AutotunerTable::Kind& AutotunerTable::find(const Call& call, std::size_t bytes) noexcept {
-  const std::uint32_t key = Call{.collective = call.collective,
-                                 .type = reduces(call.collective) ? call.type : DType{},
-                                 .op = call.op,
-                                 .bytes = bytes}
-                                .kind();
-  Kind* const home = &kinds_[key * 2654435769U >> 26];  // Fibonacci hashing to 6 bits
-  static_assert(most_kinds == 64);
-  for (std::size_t i = 0; i < 4; ++i) {
-    Kind& kind = kinds_[(static_cast<std::size_t>(home - kinds_.data()) + i) % most_kinds];
-    if (kind.key == 0) kind.key = key;
-    if (kind.key == key) return kind;
-  }
-  *home = {.key = key, .autotuner = {}, .overlap_tuner = {}};
-  return *home;
 }
 
 }  // namespace taut

@@ -12,10 +12,54 @@
 // times, later less than one in `longest_backoff`.
 #pragma once
 
+#include <algorithm>
+#include <array>
+
 #include "policy/plan/plan.hpp"
-#include "policy/tuning/overlap_tuner.hpp"
 
 namespace taut {
+
+// Seconds per byte of message; 0: not known.
+struct Timing {
+  float plain = 0;
+  float coded = 0;      // compressed, agreement included
+  float predicted = 0;  // plain, predicted from the speed of the link in compressed calls
+  float other = 0;      // compressed, by the route that is tried
+  float declined = 0;   // agreements that found no gain, samples included
+};
+
+// Times of the last few calls. The median counts, the lower one of an even number, because some calls are
+// disturbed.
+class RecentTimes {
+ public:
+  static constexpr std::uint32_t most = 5;
+
+  void note(double seconds, std::size_t bytes) noexcept {
+    const auto all = static_cast<double>(std::max<std::size_t>(bytes, 1));
+    paces_[calls_++ % most] = static_cast<float>(seconds / all);
+  }
+  void clear() noexcept { calls_ = 0; }
+  std::uint32_t calls() const noexcept { return std::min(calls_, most); }
+  float least() const noexcept {  // 0: no calls
+    float least = calls_ == 0 ? 0 : paces_[0];
+    for (std::uint32_t i = 1; i < calls(); ++i) least = std::min(least, paces_[i]);
+    return least;
+  }
+  float typical() const noexcept {  // 0: no calls
+    const std::span<const float> all(paces_.data(), calls());
+    for (const float timing : all) {
+      const auto below = std::ranges::count_if(all, [=](float other) { return other < timing; });
+      const auto up_to = std::ranges::count_if(all, [=](float other) { return other <= timing; });
+      const std::ptrdiff_t middle = (std::ssize(all) - 1) / 2;
+      if (below <= middle && middle < up_to) return timing;
+    }
+    return 0;
+  }
+
+ private:
+  std::array<float, most> paces_{};
+  std::uint32_t calls_ = 0;
+};
 
 // Least ratio of two times whose order is clear. With a smaller ratio, the next call may change the order.
 inline constexpr float clear_difference = 1.3F;
@@ -131,7 +175,7 @@ class Autotuner {
 
   // Continues or ends a trial by the times of all ranks. Returns the fallback if this very call goes to plain
   // MPI, otherwise `none`.
-  Fallback weigh(const Timing& agreed) noexcept;
+  Fallback continue_trial(const Timing& agreed) noexcept;
 
   // Learns from an agreement. Returns the fallback if this very call goes to plain MPI, otherwise `none`.
   Fallback update(const Agreed& agreed) noexcept;
@@ -153,7 +197,7 @@ class Autotuner {
   void back_off(Fallback why, float trial, float plain) noexcept;
   bool plain_trial_is_due(const Timing& agreed) const noexcept;
 
-  RecentTimes plain_, coded_, predicted_, asked_;
+  RecentTimes plain_, coded_, predicted_, declined_;
   RouteTrials routes_;
   CodingTrials codings_;
   bool on_devices_ = false;               // as the last agreement has shown
@@ -163,26 +207,6 @@ class Autotuner {
   std::uint32_t between_ = 16;            // time between trials of plain MPI, in plain calls
   std::uint32_t since_ = 16;              // compressed calls since the last of them
   CandidateCache cached_candidate_;
-};
-
-// Table of autotuners by kind of call: collective, size class, and type and operator of a reduction, which
-// every rank knows. It holds most_kinds kinds; further kinds replace others, the same on every rank.
-class AutotunerTable {
- public:
-  static constexpr std::size_t most_kinds = 64;
-  Autotuner& of(const Call& call, std::size_t bytes) noexcept { return find(call, bytes).autotuner; }
-  OverlapTuner& of_overlapping(const Call& call, std::size_t bytes) noexcept {
-    return find(call, bytes).overlap_tuner;
-  }
-
- private:
-  struct Kind {
-    std::uint32_t key = 0;  // 0: free
-    Autotuner autotuner;
-    OverlapTuner overlap_tuner;  // for calls that may overlap others
-  };
-  Kind& find(const Call& call, std::size_t bytes) noexcept;
-  std::array<Kind, most_kinds> kinds_;
 };
 
 }  // namespace taut

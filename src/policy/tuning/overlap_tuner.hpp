@@ -14,8 +14,7 @@
 
 #include <memory>
 
-#include "policy/plan/plan.hpp"
-#include "policy/tuning/recent_times.hpp"
+#include "policy/tuning/autotuner.hpp"
 
 namespace taut {
 
@@ -41,8 +40,7 @@ class OverlapTuner;
 
 // Position of a call in its tuning period.
 struct PeriodPosition {
-  bool opens() const noexcept { return period != nullptr && number == 0; }
-  bool follows() const noexcept { return period != nullptr && number != 0; }
+  bool opens() const noexcept { return number == 0; }
 
   // Returns the period whose decision the call waits for; null: none.
   const TuningPeriod* awaited() const noexcept { return opens() ? period->previous.get() : period.get(); }
@@ -50,7 +48,7 @@ struct PeriodPosition {
   // Returns the fallback of a call that follows in a period that is decided.
   Fallback fallback() const noexcept;
 
-  std::shared_ptr<TuningPeriod> period;  // null: the call is not compared with plain MPI
+  std::shared_ptr<TuningPeriod> period;
   std::uint32_t number = 0;
   OverlapTuner* tuner = nullptr;  // records the time of the call
 };

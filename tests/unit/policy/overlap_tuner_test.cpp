@@ -79,7 +79,7 @@ TEST(OverlapTuner, WithoutTimesCallsAreCompressed) {
   ASSERT_TRUE(places[0].opens());
   EXPECT_EQ(places[0].period->decide(Fallback::none, {.coded = 1}), Fallback::none);
   for (std::size_t i = 1; i < places.size(); ++i) {
-    EXPECT_TRUE(places[i].follows());
+    EXPECT_FALSE(places[i].opens());
     EXPECT_EQ(places[i].fallback(), i < 4 ? Fallback::none : Fallback::trial);
   }
   EXPECT_TRUE(tuner.next().opens());

@@ -15,11 +15,7 @@ Status FrameReader<T>::open(ConstBytes frame) noexcept {
   if (stored()) return payload_.size() == count_ * sizeof(T) ? Status::ok : Status::corrupt_frame;
 
   if (!step_fits<T>(header_.step)) return Status::corrupt_frame;
-  const std::size_t index_bytes = 4 * (chunks() + 1);
-  if (payload_.size() < index_bytes || load<std::uint32_t>(payload_.data()) != 0)
-    return Status::corrupt_frame;
-  const bool fit = ends_fit(payload_.data() + 4, chunks(), payload_.size() - index_bytes);
-  return fit ? Status::ok : Status::corrupt_frame;
+  return has_index(payload_, chunks()) ? Status::ok : Status::corrupt_frame;
 }
 
 // Reads predictor and lags; returns false for invalid ones. Lags beyond the count would request memory in
