@@ -58,6 +58,7 @@ std::map<std::string, Setter> all_setters() {
       {"packets",
        [](Scenario& s, const std::string& v) { s.call.packet_bytes = v == "0" ? 0 : bench::byte_size(v); }},
       {"sum", [](Scenario& s, const std::string& v) { s.call.plain_sum = 1e9 * bench::positive_number(v); }},
+      {"whole", [](Scenario& s, const std::string& v) { s.call.plain_whole = v == "1"; }},
       {"plain", [](Scenario& s, const std::string& v) { s.plain = v == "1"; }},
       {"gbit", [](Scenario& s,
                   const std::string& v) { s.link.bytes_a_second = bench::positive_number(v) * 1e9 / 8; }},
