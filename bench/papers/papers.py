@@ -34,8 +34,8 @@ the compressed call. `mpi` is the uncompressed call as MPICH runs it: in whole m
 reduction added after their arrival by one thread. The papers divide by such a call. `cpr_p2p` (szx),
 `zfp` (within the bound) and `zfp_rate` (8 bits a value) code at every hop, `once` codes each value
 once, `ccoll` overlaps segments (szx, sums by values), `values` is the same with planes, `hzccl` adds
-frames (planes), `taut` is the engine's own choice. The bound is that of each rank's values, as in
-the papers.
+frames (planes), `taut` is the engine's own choice, on up to 64 nodes after it has tried the algorithms
+that give the same bits. The bound is that of each rank's values, as in the papers.
 
 """
 

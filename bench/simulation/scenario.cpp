@@ -60,6 +60,7 @@ std::map<std::string, Setter> all_setters() {
       {"sum", [](Scenario& s, const std::string& v) { s.call.plain_sum = 1e9 * bench::positive_number(v); }},
       {"whole", [](Scenario& s, const std::string& v) { s.call.plain_whole = v == "1"; }},
       {"plain", [](Scenario& s, const std::string& v) { s.plain = v == "1"; }},
+      {"settled", [](Scenario& s, const std::string& v) { s.settled = v == "1"; }},
       {"gbit", [](Scenario& s,
                   const std::string& v) { s.link.bytes_a_second = bench::positive_number(v) * 1e9 / 8; }},
       {"latency_us", [](Scenario& s, const std::string& v) { s.link.latency = not_negative(v) * 1e-6; }},

@@ -53,7 +53,9 @@ UNEQUAL_BITS = "bits=16 last_bits=0.32"  # ratios from 2 to 100
 IDEAL_THREADS = "ideal_threads"  # the set whose speeds grow in proportion to the threads
 MOVES = {"bcast": "binomial", "scatter": "binomial"}
 REDUCTIONS = ("allreduce", "reduce_scatter")
-MOST_RANKS_OF_STEPS = 64  # on more, a simulation takes long, and the papers have the whole variants alone
+# On more ranks a simulation takes long: the papers have the whole variants alone, and Taut's choice is the first one,
+# before the engine has tried other algorithms.
+MOST_RANKS_OF_STEPS = 64
 BASELINES_OF_ZFP = ("zfp", "zfp_rate")  # by one thread, as the codec has no more
 
 
@@ -116,7 +118,8 @@ def lines_of(row, costs):
     yield "mpi", " ".join([*call, "plain=1", in_mpi])
     for name, (codec, options) in variants_of(row, costs).items():
         words = costs.words(field, bound, codec, threads) if options else costs.words_of_both(field, bound, threads)
-        yield name, " ".join([*call, f"policy=abs:1,when=always{options}", *words])
+        settled = ["settled=1"] if not options and ranks <= MOST_RANKS_OF_STEPS else []
+        yield name, " ".join([*call, f"policy=abs:1,when=always{options}", *settled, *words])
 
 
 def described(row, outcomes, costs):

@@ -209,7 +209,10 @@ TEST(Plan, LargeScansArePassedOnInSegments) {
 }
 
 TEST(Plan, SegmentsFollowTheSizeUnlessNamed) {
-  EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB / 2, 4).segments, 1);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB / 8, 4).segments, 1);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB / 4, 4).segments, 2);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, 2 * MiB, 4).segments, 2);
+  EXPECT_EQ(plan("abs:1", Collective::gather, MiB / 2, 4).segments, 1);
   EXPECT_EQ(plan("abs:1", Collective::allreduce, 4 * MiB, 4).segments, 4);
   EXPECT_EQ(plan("abs:1", Collective::allreduce, 16 * MiB, 4).segments, 8);
   EXPECT_EQ(plan("abs:1", Collective::allreduce, 2000 * MiB, 4).segments, 16);
