@@ -39,7 +39,7 @@ that give the same bits. The bound is that of each rank's values, as in the pape
 
 """
 
-FIELDS = ROOT / "bench/results/emerald-rapids-2-core/codec_fields.json"
+FIELDS = ROOT / "bench/results/zen5-2-core/codec_fields.json"
 PIPELINES = ROOT / "bench/results/zen5-2-core/sum_pipelines.json"
 SUM_PIPELINES = """Each field is added to itself, shifted by half of its slowest extent, as frames of planes with one predictor, on which ranks agree. Counted
 (`bench/codec/pipelines.py`): the same on any machine. A chunk has 4096 values, where hZCCL counts

@@ -1,6 +1,6 @@
 """Costs of a codec on a field, as words of a scenario of taut_simulate, from measured rows.
 
-codec_fields.json has the codecs of Taut on all fields, codec_baselines.json has zfp on some. Sizes are those of real
+codec_fields.json has the codecs of Taut on all fields; codec_baselines.json, if it exists, has zfp on some. Sizes are those of real
 frames of the whole field. Speeds are those of whole fields, which do not fit a cache, by one thread. Threads beyond the
 measured two follow the power law of the gain from one thread to two: threads ** p, with the median p of all fields for
 each operation.
@@ -13,7 +13,7 @@ from copy import copy as shallow_copy
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MEASURED = ROOT / "bench/results/emerald-rapids-2-core"
+MEASURED = ROOT / "bench/results/zen5-2-core"
 ROWS, BASELINES = MEASURED / "codec_fields.json", MEASURED / "codec_baselines.json"
 RATE = "zfp_rate"  # zfp at a fixed rate; its rows have no bound
 VALUE_BITS = 32  # scenarios have floats; ratios of double fields are taken over
@@ -28,10 +28,11 @@ SPEEDS = {
 
 class Costs:
     def __init__(self, path=ROWS, baselines=BASELINES):
-        report, of_baselines = (json.loads(Path(one).read_text()) for one in (path, baselines))
+        report = json.loads(Path(path).read_text())
+        of_baselines = json.loads(Path(baselines).read_text())["results"] if Path(baselines).exists() else []
         self.context = report["context"]
         self.rows = {}
-        for row in report["results"] + of_baselines["results"]:
+        for row in report["results"] + of_baselines:
             if row["part"] != "whole" or row["dims"]:
                 continue
             if row["bound_kind"] == "absolute":

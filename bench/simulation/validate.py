@@ -6,8 +6,9 @@
 FILE is a report of taut_bench_collectives over a link (default: the committed one of two hosts at 1 Gbit/s). Each call of
 Taut is simulated with the ratio that was measured, and with the speeds of the field whose ratio is nearest. Exit
 status: 0; 1 if fewer than nine of ten calls are within the tolerance. An emulated link passes its first BYTES at once,
-which is taken off the simulated time: the burst that `shape` in tools/rig/rig.sh sets. Calls below 8 MiB are left out:
-they send little more than the burst.
+which is taken off the simulated time. BYTES is the burst of tools/rig/rig.sh when FILE was measured: 131072 for the
+committed FILE (the default); for reports after 2026-11-23 the smaller one that `shape` in rig.sh sets. Calls below
+8 MiB are left out: they send little more than the burst.
 """
 
 import argparse
@@ -44,7 +45,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
     parser.add_argument("--measured", type=Path, default=OVER_A_LINK)
-    parser.add_argument("--burst", type=int, default=32768)
+    parser.add_argument("--burst", type=int, default=131072)
     parser.add_argument("--json", type=Path, default=Path("bench-out/validation.json"))
     parser.add_argument("--gbit", type=float, default=1)
     parser.add_argument("--tolerance", type=float, default=0.15)
