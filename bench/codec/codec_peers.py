@@ -4,7 +4,7 @@ codec_peers.py [--folder DIR] [--build BUILD_DIR] [--json FILE] [--page FILE] [-
                [--seconds S] [--without PACKAGES] [--program NAME=COMMAND]...
 
 DIR is a folder as fields.py takes it. Each field goes through taut_bench_fields and then, whole and with one thread,
-through the peers: pcodec, fpzip, Blosc2, zstd (exact), SZ3, zfp (absolute bounds). All rows go to the JSON file, their
+through the peers: pcodec, fpzip, Blosc2, zstd (exact), SZ3, SPERR, zfp (absolute bounds). All rows go to the JSON file, their
 tables to the page, and the best codec for each link and field to the map: the committed files, or files in bench-out
 if --fields or --without leaves something out. Speeds are GB/s of values, of the process's CPU time.
 
@@ -89,6 +89,41 @@ def zfp_peer(bound):
     return (lambda x: zfpy.compress_numpy(x, tolerance=bound), lambda frame, x: zfpy.decompress_numpy(frame))
 
 
+def in_two_or_three_dimensions(shape):
+    """Returns the extents in which SPERR takes an array: leading ones are merged, and one is divided."""
+    if len(shape) > 3:
+        return (math.prod(shape[:-2]), *shape[-2:])
+    if len(shape) > 1:
+        return tuple(shape)
+    rows = next(n for n in range(math.isqrt(shape[0]), 0, -1) if shape[0] % n == 0)
+    return (rows, shape[0] // rows)
+
+
+def sperr_peer(bound):
+    """Returns the filter of HDF5, on a file in memory with one chunk."""
+    import h5py
+    import hdf5plugin
+
+    def dataset(file, x):
+        shape = in_two_or_three_dimensions(x.shape)
+        return file.create_dataset("x", shape, x.dtype, chunks=shape, **hdf5plugin.Sperr(absolute=bound))
+
+    def compress(x):
+        with h5py.File("values", "w", driver="core", backing_store=False) as file:
+            values = dataset(file, x)
+            values.write_direct(x.reshape(values.shape))
+            file.flush()
+            return values.id.read_direct_chunk((0,) * values.ndim)[1]
+
+    def decompress(frame, x):
+        with h5py.File("frame", "w", driver="core", backing_store=False) as file:
+            values = dataset(file, x)
+            values.id.write_direct_chunk((0,) * values.ndim, frame)
+            return values[()]
+
+    return compress, decompress
+
+
 EXACT = {
     "pcodec-4": lambda: pcodec_peer(4),
     "pcodec-8": lambda: pcodec_peer(8),
@@ -97,10 +132,10 @@ EXACT = {
     "bitshuffle+zstd-1": lambda: blosc2_peer("ZSTD", 1),
     "zstd-3": lambda: zstd_peer(3),
 }
-BOUNDED = {"SZ3": sz3_peer, "zfp": zfp_peer}
+BOUNDED = {"SZ3": sz3_peer, "SPERR": sperr_peer, "zfp": zfp_peer}
 PACKAGE_OF = {
     "pcodec-4": "pcodec", "pcodec-8": "pcodec", "fpzip": "fpzip", "bitshuffle+lz4": "blosc2", "bitshuffle+zstd-1": "blosc2",
-    "zstd-3": "zstandard", "SZ3": "pysz", "zfp": "zfpy",
+    "zstd-3": "zstandard", "SZ3": "pysz", "SPERR": "hdf5plugin", "zfp": "zfpy",
 }  # fmt: skip
 RESULTS = fields.ROOT / "bench/results/zen5-2-core/codec_peers.json"
 PAGE = fields.ROOT / "docs/notes/codec_peers.md"
@@ -134,7 +169,7 @@ def rows_of_peers(field, x, value_range, seconds, without):
             row, decoded = measured(name, make(), x, seconds)
             yield row | {"exact": decoded.tobytes() == x.tobytes(), "field": field["name"], "of_range": 0}
     if not numpy.isfinite(x).all():
-        return  # zfp and SZ3 promise nothing for such values
+        return  # these peers promise nothing for such values
     for name, make in BOUNDED.items():
         for of_range in BOUNDS if PACKAGE_OF[name] not in without else ():
             bound = of_range * value_range

@@ -30,10 +30,12 @@ algorithms run on simulated hosts, joined by one switch that never blocks
 ([how](../howto/simulate_collectives.md)). Coding takes the times that were measured on one machine
 ({processor}, {date}), by one thread; {threads}.
 A gain is the time of the *fastest uncompressed algorithm at the full rate of the link* over that of
-the compressed call. `mpi` is the uncompressed call as MPICH and Open MPI run it: reductions in whole blocks, each
-added after its arrival by one thread. The papers divide by such a call. `cpr_p2p` codes at every hop, `once` codes each value once,
-`ccoll` overlaps segments (szx, sums by values), `hzccl` adds frames (planes), `taut` is the
-engine's own choice. The bound is that of each rank's values, as in the papers.
+the compressed call. `mpi` is the uncompressed call as MPICH runs it: in whole messages, blocks of a
+reduction added after their arrival by one thread. The papers divide by such a call. `cpr_p2p` (szx),
+`zfp` (within the bound) and `zfp_rate` (8 bits a value) code at every hop, `once` codes each value
+once, `ccoll` overlaps segments (szx, sums by values), `values` is the same with planes, `hzccl` adds
+frames (planes), `taut` is the engine's own choice, on up to 64 nodes after it has tried the algorithms
+that give the same bits. The bound is that of each rank's values, as in the papers.
 
 """
 

@@ -3,12 +3,17 @@
 import math
 
 CODING = ("encode", "combine", "decode", "copy")
-INTRODUCTION = """Gains are stated over the *line rate* (the fastest uncompressed algorithm, without time for its sums) and, for
-reductions, over *MPI*: the fastest uncompressed algorithm in whole blocks, each added after its arrival by one thread at
-the speed of memcpy. A target is reached if the least gain over line rate reaches it, and *over MPI* if the gain over MPI
-does. *For near 50* is the ratio that the target names; the ratio before it is that of the simulated field. For a target that is missed, *bound* is the gain if only coding took time: the time of the call that it is compared
-with (of its coding, if it is compressed too) over that of coding. *Needs* is how many times as fast coding has to be for
-the target, at least: by faster kernels, more threads, or a slower link, on which the same speeds gain more.
+INTRODUCTION = """Gains are stated over the *line rate* (the fastest uncompressed algorithm and number of segments, without time
+for its sums) and over *MPI*: the fastest uncompressed algorithm in whole messages, with sums after the arrival of a block,
+by one thread at the speed of memcpy. A target is reached if the least gain over line rate reaches it, and *over MPI* if
+the gain over MPI does. *For near 50* is the ratio that the target names; the ratio before it is that of the simulated
+field.
+
+The columns *coding* and *link* say why a target is missed: the share of the call in which the rank that codes longest is
+coding, and the busiest sender's link is sending; then the gain if nothing else took time. Both overlap. A gain below the
+target names the cause. *It would take* is how many times as fast coding must be, or how much shorter the frames, at
+least. Where both gains exceed the target, the rest of the call is waiting: latency, and coding that does not overlap with
+transfer. Against another compressed call the gains are the quotients of both calls' coding and bytes.
 """
 
 
@@ -64,15 +69,39 @@ def times(values):
     return f"{least:.2f}x" if most - least < 0.005 else f"{least:.2f}x to {most:.2f}x"
 
 
+def sending(row, outcome):
+    """Returns the seconds in which the busiest sender's link carries bytes."""
+    return 8 * outcome["sent_bytes"] / (1e9 * row["gbit"])
+
+
+def share(part, allowed):
+    return f"{100 * part:.0f} %: {allowed:.2f}x"
+
+
+def remedy(coding_allows, link_allows, least):
+    """Returns what would have to change for the gain `least`."""
+    needs = []
+    if coding_allows < least:
+        needs.append(f"coding {least / coding_allows:.1f} times as fast")
+    if link_allows < least:
+        needs.append(f"frames {link_allows / least:.2f} times as long")
+    return " and ".join(needs) or "less waiting"
+
+
 def reason(rows, of, over, least):
-    """Returns what bounds the gain of the row that is farthest from its target."""
+    """Returns what bounds the gain of the row that is farthest from its target: columns coding, link, it would take."""
     row = min(rows, key=lambda row: row["gains"][of] / row["gains"][over])
     compared, own = row["outcomes"][over], row["outcomes"][of]
-    spent = coding(own)
-    seconds = compared["seconds"] if over == "plain" else coding(compared)  # on a link without end
-    wanted = compared["seconds"] / least
-    needs = f"{spent / wanted:.1f} times" if spent > wanted else "less waiting"
-    return f"coding {100 * spent / own['seconds']:.0f} %", f"{seconds / spent:.2f}x", needs
+    on_link = sending(row, own)
+    if over == "plain":
+        coding_allows, link_allows = compared["seconds"] / coding(own), compared["seconds"] / on_link
+    else:
+        coding_allows, link_allows = coding(compared) / coding(own), sending(row, compared) / on_link
+    return (
+        share(coding(own) / own["seconds"], coding_allows),
+        share(on_link / own["seconds"], link_allows),
+        remedy(coding_allows, link_allows, least),
+    )
 
 
 def line(report, target):
@@ -137,7 +166,10 @@ def confirmation(validation):
 
 def section(report, fields, validation, wrapped):
     """Returns the section on targets. `fields`: measured rows of the fields; `validation`: None if there is none."""
-    head = ["| call, 100 Gbit/s | target | | over line rate | over MPI | of the call | bound | needs |", "|---|---:|---|---|---|---|---|---|"]
+    head = [
+        "| call, 100 Gbit/s | target | | over line rate | over MPI | coding | link | it would take |",
+        "|---|---:|---|---|---|---|---|---|",
+    ]
     table = "\n".join(head + [line(report, target) for target in TARGETS])
     parts = ["## targets", wrapped(INTRODUCTION).rstrip(), table, wrapped(quality(fields)).rstrip()]
     if validation is not None:

@@ -21,6 +21,7 @@ struct CollectiveCall {
   int segments = 1;
   CodecCosts costs = {};
   double plain_sum = 1e18;       // bytes of values a second that the uncompressed call adds
+  bool plain_whole = false;      // the uncompressed call moves whole messages, not segments
   std::size_t packet_bytes = 0;  // Allgather and Bcast forward frames in packets of this size; 0: whole
   std::optional<CodecCosts> fast = {};  // costs of taut::fast_codec, the engine's alternative to `costs`
 };

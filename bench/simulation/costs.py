@@ -1,8 +1,9 @@
-"""Costs of a codec on a field, as words of a scenario of taut_simulate, from measured rows of codec_fields.json.
+"""Costs of a codec on a field, as words of a scenario of taut_simulate, from measured rows.
 
-Sizes are those of real frames of the whole field. Speeds are those of whole fields, which do not fit a cache, by one
-thread. Threads beyond the measured two follow the power law of the gain from one thread to two: threads ** p, with
-the median p of all fields for each operation.
+codec_fields.json has the codecs of Taut on all fields; codec_baselines.json, if it exists, has zfp on some. Sizes are those of real
+frames of the whole field. Speeds are those of whole fields, which do not fit a cache, by one thread. Threads beyond the
+measured two follow the power law of the gain from one thread to two: threads ** p, with the median p of all fields for
+each operation.
 """
 
 import json
@@ -12,7 +13,9 @@ from copy import copy as shallow_copy
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ROWS = ROOT / "bench/results/zen5-2-core/codec_fields.json"
+MEASURED = ROOT / "bench/results/zen5-2-core"
+ROWS, BASELINES = MEASURED / "codec_fields.json", MEASURED / "codec_baselines.json"
+RATE = "zfp_rate"  # zfp at a fixed rate; its rows have no bound
 VALUE_BITS = 32  # scenarios have floats; ratios of double fields are taken over
 SPEEDS = {
     "encode": "encode_gb_per_s",
@@ -24,13 +27,18 @@ SPEEDS = {
 
 
 class Costs:
-    def __init__(self, path=ROWS):
+    def __init__(self, path=ROWS, baselines=BASELINES):
         report = json.loads(Path(path).read_text())
+        of_baselines = json.loads(Path(baselines).read_text())["results"] if Path(baselines).exists() else []
         self.context = report["context"]
         self.rows = {}
-        for row in report["results"]:
-            if row["part"] == "whole" and row["bound_kind"] == "absolute" and not row["dims"]:
+        for row in report["results"] + of_baselines:
+            if row["part"] != "whole" or row["dims"]:
+                continue
+            if row["bound_kind"] == "absolute":
                 self.rows[row["field"], row["of_range"], row["codec"], row["threads"]] = row
+            elif row["bound_kind"] == "rate":
+                self.rows[row["field"], None, RATE, row["threads"]] = row
         self.exponents = {name: self.exponent(column) for name, column in SPEEDS.items()}
 
     def exponent(self, column):
@@ -58,6 +66,10 @@ class Costs:
     def ratio(self, field, of_range, codec="planes"):
         return self.rows[field, of_range, codec, 1]["ratio"]
 
+    def row(self, field, of_range, codec, threads=1):
+        """Returns the row of a codec on a field; None if it was not measured."""
+        return self.rows.get((field, None if codec == RATE else of_range, codec, threads))
+
     def growth(self, field, of_range):
         """Returns how many bits a sum of two fields takes beyond those of one, for each value."""
         row = self.rows[field, of_range, "planes", 1]
@@ -78,8 +90,9 @@ class Costs:
         return [f"bits={VALUE_BITS / ratio:.6g}", f"bits_a_doubling={growth:.6g}", *words, f"copy={copy:.6g}", "adds=1"]
 
     def words(self, field, of_range, codec="planes", threads=1):
-        row = self.rows[field, of_range, codec, 1]
-        words = [f"bits={VALUE_BITS / row['ratio']:.6g}", f"bits_a_doubling={self.growth(field, of_range):.6g}"]
+        row = self.row(field, of_range, codec)
+        growth = 0 if codec == RATE else self.growth(field, of_range)
+        words = [f"bits={VALUE_BITS / row['ratio']:.6g}", f"bits_a_doubling={growth:.6g}"]
         for name, column in SPEEDS.items():
             if row.get(column):
                 words.append(f"{name}={row[column] * threads ** self.exponents[name]:.6g}")

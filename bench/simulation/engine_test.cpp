@@ -19,7 +19,7 @@ Link link_of(double gbit) { return {.bytes_a_second = gbit * 1e9 / 8}; }
 // Coding and transfer overlap in blocks of 64 KiB to 2 MiB: with a codec that is as slow as the link, a call
 // is clearly faster than one segment after the other.
 TEST(Engine, OverlapsCodingAndTransferOfBlocks) {
-  for (const std::size_t block : {MiB / 4, MiB / 2, MiB, 2 * MiB}) {
+  for (const std::size_t block : {MiB / 16, MiB / 8, MiB / 4, MiB / 2, MiB, 2 * MiB}) {
     CollectiveCall call{.collective = taut::Collective::allreduce, .ranks = 16, .bytes = 16 * block};
     const Link link = link_of(10);
     const double wire = link.bytes_a_second * 8;  // bytes of values that pass the link a second

@@ -8,13 +8,21 @@
 #include "../command_line.hpp"
 #include "scenario.hpp"
 
+namespace {
+
+simulation::Outcome outcome_of(const simulation::Scenario& scenario) {
+  if (scenario.plain) return simulate_plain(scenario.call, scenario.link);
+  return scenario.settled ? simulate_settled(scenario.call, scenario.link)
+                          : simulate(scenario.call, scenario.link);
+}
+
+}  // namespace
+
 int main() {
   for (std::string line; std::getline(std::cin, line);) {
     try {
       const simulation::Scenario scenario = simulation::parse_scenario(bench::split(line, ' '));
-      const simulation::Outcome outcome = scenario.plain ? simulate_plain(scenario.call, scenario.link)
-                                                         : simulate(scenario.call, scenario.link);
-      std::puts(json_of(outcome).c_str());
+      std::puts(json_of(outcome_of(scenario)).c_str());
       std::fflush(stdout);
     } catch (const std::exception& error) {
       std::fprintf(stderr, "taut_simulate: %s\n", error.what());

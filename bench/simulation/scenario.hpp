@@ -11,7 +11,8 @@ namespace simulation {
 struct Scenario {
   CollectiveCall call;
   Link link;
-  bool plain = false;  // the uncompressed baseline
+  bool plain = false;    // the uncompressed baseline
+  bool settled = false;  // by the fastest of the routes that the engine tries
 };
 
 // Throws std::invalid_argument naming the word that cannot be read.

@@ -27,12 +27,14 @@ Outcome simulate(const CollectiveCall& call, const PlannedCall& planned, const L
 }
 
 // Replaces `best` by the algorithm of `whole` in several segments where that is faster. Segments do not
-// change the bytes that a link carries, so what the link alone takes rules out most algorithms.
+// change the bytes that a link carries, so what the link alone takes rules out most algorithms. Whole messages
+// along a chain gain from more segments than blocks of a message do.
 void try_segments(CollectiveCall& plain, const Link& link, const Outcome& whole, Outcome& best) {
   const taut::AlgorithmInfo& algorithm = *whole.planned.algorithm;
   const std::size_t message = plain.bytes / static_cast<std::size_t>(algorithm.parts(plain.ranks));
   plain.algorithm = algorithm.name;
-  for (plain.segments = 4; plain.segments <= 16; plain.segments *= 4) {
+  const int most = algorithm.unit == taut::AlgorithmInfo::Unit::whole ? taut::max_segments : 16;
+  for (plain.segments = 4; plain.segments <= most; plain.segments *= 4) {
     if (message / static_cast<std::size_t>(plain.segments) < least_segment) return;
     if (whole.sent_bytes / link.bytes_a_second > worthwhile * best.seconds) return;
     const Outcome outcome = simulate(plain, link);
@@ -65,7 +67,7 @@ Outcome simulate_plain(const CollectiveCall& call, const Link& link) {
     whole.push_back(simulate(plain, link));
   }
   std::ranges::sort(whole, {}, &Outcome::seconds);
-  if (call.plain_sum < no_time && reduces(call.collective)) return whole[0];
+  if (call.plain_whole || (call.plain_sum < no_time && reduces(call.collective))) return whole[0];
   Outcome best = whole[0];
   for (const Outcome& one : whole) try_segments(plain, link, one, best);
   return best;

@@ -20,9 +20,9 @@ Outcome simulate(const CollectiveCall& call, const Link& link);
 Outcome simulate_settled(const CollectiveCall& call, const Link& link);
 
 // Simulates the uncompressed call by every algorithm and several numbers of segments, and returns the
-// fastest, to 1 %: at least as fast as any MPI that uses one of these algorithms on such a network. If sums
-// take time
-// (`plain_sum`), a reduction goes in whole blocks, each added after its arrival: as MPICH and Open MPI do.
+// fastest, to 1 %: at least as fast as any MPI that uses one of these algorithms on such a network. With
+// `plain_whole`, and if sums take time (`plain_sum`), messages go in one piece, and each block is added after
+// its arrival: as MPICH does.
 Outcome simulate_plain(const CollectiveCall& call, const Link& link);
 
 }  // namespace simulation

@@ -50,6 +50,16 @@ TEST(Simulation, SumsGrowByTheirAddends) {
   EXPECT_NEAR(simulate(call, link).sent_bytes, values * bits / 8, 5e3);
 }
 
+// The uncompressed baseline fills the link: a broadcast along a chain takes little more than its bytes. In one
+// piece, as MPICH runs it, the bytes pass a link about twice (scatter and allgather).
+TEST(Simulation, TheBaselineOfABroadcastFillsTheLink) {
+  CollectiveCall call{.collective = taut::Collective::bcast, .ranks = 16, .bytes = 128'000'000};
+  const double line = 128e6 / link.bytes_a_second;
+  EXPECT_LT(simulate_plain(call, link).seconds, 1.3 * line);
+  call.plain_whole = true;
+  EXPECT_NEAR(simulate_plain(call, link).seconds, 2 * 15.0 / 16 * line, 0.1 * line);
+}
+
 TEST(Simulation, IsTheSameTwice) {
   CollectiveCall call{.collective = taut::Collective::alltoall, .ranks = 9, .bytes = 20'000'000};
   EXPECT_EQ(simulate(call, link).seconds, simulate(call, link).seconds);

@@ -3,10 +3,11 @@
 
   sweep.py [--build BUILD_DIR] [--quick] [--json FILE] [--sets A,B] [--jobs N] [--minutes M]
 
-Every row has the fastest uncompressed call at line rate, the same for reductions with time for sums (as MPI runs them),
-and compressed calls: coded at every hop (CPR-P2P), C-Coll (szx, by values), hZCCL (planes, by frames) and Taut's own
-choice. Coding takes the times that were measured on one machine (costs.py); the network is that of taut_simulate. All
-rows are simulated: they are the same on any machine.
+Every row has the fastest uncompressed call at line rate, the same in whole messages with time for sums (as MPICH runs
+it), and compressed calls: coded at every hop (CPR-P2P; by szx, and where it was measured by zfp within the bound and at
+a fixed rate), C-Coll (szx, by values), hZCCL (planes, by frames) and Taut's own choice. Coding takes the times that
+were measured on one machine (costs.py); the network is that of taut_simulate. All rows are simulated: they are the same
+on any machine.
 
 Outcomes are kept in simulation_outcomes.jsonl beside FILE. A sweep that was interrupted, or that --minutes ended, goes on
 there (exit status 3 while something is left). Outcomes of other sources of the simulation are not used.
@@ -20,7 +21,7 @@ import os
 import sys
 from pathlib import Path
 
-from costs import ROOT, Costs
+from costs import RATE, ROOT, Costs
 from outcomes import Incomplete, Outcomes
 
 # The data classes of the rows, as (field, bound in units of the range). They stand for the papers' ratios near 8 and
@@ -28,8 +29,11 @@ from outcomes import Incomplete, Outcomes
 CLASSES = {"ratio8": ("isabel_velmag", 1e-4), "ratio50": ("spitzer_image", 1e-2)}
 LATENCY_US, OVERHEAD_US = 1.5, 0.4
 MB = 1_000_000
-VARIANTS = {  # name: (codec, options of the policy)
-    "cpr_p2p": ("szx", ",codec=szx,algorithm=cpr_p2p,segments=1"),
+CPR_P2P = ",codec=szx,algorithm=cpr_p2p,segments=1"  # the costs may be those of another codec
+VARIANTS = {  # name: (codec whose costs count, options of the policy)
+    "zfp": ("zfp", CPR_P2P),
+    "zfp_rate": (RATE, CPR_P2P),
+    "cpr_p2p": ("szx", CPR_P2P),
     "once": ("szx", ",codec=szx,algorithm=ring,reduction=values,segments=1"),
     "ccoll": ("szx", ",codec=szx,algorithm=ring,reduction=values"),
     "values": ("planes", ",codec=planes,algorithm=ring,reduction=values"),
@@ -49,19 +53,23 @@ UNEQUAL_BITS = "bits=16 last_bits=0.32"  # ratios from 2 to 100
 IDEAL_THREADS = "ideal_threads"  # the set whose speeds grow in proportion to the threads
 MOVES = {"bcast": "binomial", "scatter": "binomial"}
 REDUCTIONS = ("allreduce", "reduce_scatter")
-MOST_RANKS_OF_STEPS = 64  # on more, a simulation takes long, and the papers have the whole variants alone
-HAS_CPR_P2P = ("allreduce", "allgather", "bcast")
+# On more ranks a simulation takes long: the papers have the whole variants alone, and Taut's choice is the first one,
+# before the engine has tried other algorithms.
+MOST_RANKS_OF_STEPS = 64
+BASELINES_OF_ZFP = ("zfp", "zfp_rate")  # by one thread, as the codec has no more
 
 
-def variants_of(collective, ranks):
-    """Returns the variants that differ for a collective, with their codecs and options."""
+def variants_of(row, costs):
+    """Returns the variants that differ for a row and whose codecs were measured on its field: codec and options."""
+    collective, ranks, _, _, threads, field, bound = row
     if collective in REDUCTIONS and ranks > MOST_RANKS_OF_STEPS:
         return {name: VARIANTS[name] for name in ("ccoll", "hzccl", "taut")}
-    chosen = {name: one for name, one in VARIANTS.items() if name != "cpr_p2p" or collective in HAS_CPR_P2P}
+    absent = [name for name in BASELINES_OF_ZFP if threads > 1 or not costs.row(field, bound, VARIANTS[name][0])]
+    chosen = {name: one for name, one in VARIANTS.items() if name not in absent}
     if collective in REDUCTIONS:
         return chosen
-    moves = {name: chosen[name] for name in ("cpr_p2p", "once", "taut") if name in chosen}
-    if "once" in moves and collective in MOVES:
+    moves = {name: chosen[name] for name in (*BASELINES_OF_ZFP, "cpr_p2p", "once", "taut") if name in chosen}
+    if collective in MOVES:
         moves["once"] = ("szx", f",codec=szx,algorithm={MOVES[collective]},segments=1")
     return moves
 
@@ -106,11 +114,12 @@ def lines_of(row, costs):
     call = [f"collective={collective}", f"ranks={ranks}", f"bytes={size // (4 * ranks) * 4 * ranks}", f"gbit={gbit}"]
     call += [f"latency_us={LATENCY_US}", f"overhead_us={OVERHEAD_US}"]
     yield "plain", " ".join([*call, "plain=1"])
-    if collective in REDUCTIONS:
-        yield "mpi", " ".join([*call, "plain=1", f"sum={costs.sum_speed(field, bound):.6g}"])
-    for name, (codec, options) in variants_of(collective, ranks).items():
+    in_mpi = f"sum={costs.sum_speed(field, bound):.6g}" if collective in REDUCTIONS else "whole=1"
+    yield "mpi", " ".join([*call, "plain=1", in_mpi])
+    for name, (codec, options) in variants_of(row, costs).items():
         words = costs.words(field, bound, codec, threads) if options else costs.words_of_both(field, bound, threads)
-        yield name, " ".join([*call, f"policy=abs:1,when=always{options}", *words])
+        settled = ["settled=1"] if not options and ranks <= MOST_RANKS_OF_STEPS else []
+        yield name, " ".join([*call, f"policy=abs:1,when=always{options}", *settled, *words])
 
 
 def described(row, outcomes, costs):

@@ -7,7 +7,8 @@ FILE is a report of taut_bench_collectives over a link (default: the committed o
 Taut is simulated with the ratio that was measured, and with the speeds of the field whose ratio is nearest. Exit
 status: 0; 1 if fewer than nine of ten calls are within the tolerance. An emulated link passes its first BYTES at once,
 which is taken off the simulated time. BYTES is the burst of tools/rig/rig.sh when FILE was measured: 131072 for the
-committed FILE (the default); for reports after 2026-11-23 the smaller one that `shape` in rig.sh sets. Calls below 8 MiB are left out: they send little more than the burst.
+committed FILE (the default); for reports after 2026-11-23 the smaller one that `shape` in rig.sh sets. Calls below
+8 MiB are left out: they send little more than the burst.
 """
 
 import argparse
@@ -15,10 +16,10 @@ import json
 import sys
 from pathlib import Path
 
-from costs import ROOT, Costs
+from costs import MEASURED, ROOT, Costs
 from outcomes import Outcomes
 
-MEASURED = ROOT / "bench/results/zen5-2-core/collectives_link_1gbit.json"
+OVER_A_LINK = MEASURED / "collectives_link_1gbit.json"
 TCP_SHARE = 1448 / 1538  # of the link's bytes: the rest are headers and gaps
 LATENCY_US, OVERHEAD_US = 50, 10  # TCP between two network namespaces
 LEAST_BYTES = 8 << 20
@@ -43,7 +44,7 @@ def line_of(row, report, gbit, costs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
-    parser.add_argument("--measured", type=Path, default=MEASURED)
+    parser.add_argument("--measured", type=Path, default=OVER_A_LINK)
     parser.add_argument("--burst", type=int, default=131072)
     parser.add_argument("--json", type=Path, default=Path("bench-out/validation.json"))
     parser.add_argument("--gbit", type=float, default=1)

@@ -1,17 +1,22 @@
 // Collectives by point-to-point calls that compress each message before sending and decompress it after
 // receiving: the baseline (CPR-P2P) of Huang et al., "C-Coll", IPDPS 2024, and Zhou et al., "Designing
 // high-performance MPI libraries with on-the-fly compression for modern GPU clusters", IPDPS 2021. For
-// comparison; never chosen automatically. Ring allreduce and allgather, binomial broadcast:
+// comparison; never chosen automatically. Ring allreduce, reduce-scatter and allgather, binomial broadcast and
+// scatter (s: blocks of the largest subtree below the root):
 //
-//              steps          messages of a rank               encodes                combines   decodes
-//   allreduce  2(P-1)         2(P-1)                           P-1                    P-1        P
-//   allgather  P-1            P-1                              P-1                    -          P
-//   bcast      ceil(log2 P)   root ceil(log2 P), P-1 in all    root ceil(log2 P)      -          1
+//                   steps          messages of a rank               encodes             combines   decodes
+//   allreduce       2(P-1)         2(P-1)                           P-1                 P-1        P
+//   reduce_scatter  P-1            P-1                              P-1                 P-1        -
+//   allgather       P-1            P-1                              P-1                 -          P
+//   bcast           ceil(log2 P)   root ceil(log2 P), P-1 in all    root ceil(log2 P)   -          1
+//   scatter         ceil(log2 P)   root ceil(log2 P), P-1 in all    root P-1            -          s
 //
-//   error: of moved data one bound for each hop (one, if the codec is idempotent): P-1, bcast ceil(log2 P);
-//   of a sum 2(P-1), P from the reduce-scatter and one for each later hop (P, if the codec is idempotent)
+//   error: of moved data one bound for each hop (one, if the codec is idempotent): P-1, by the trees
+//   ceil(log2 P); of a sum P-1 from the reduce-scatter; of an allreduce 2(P-1), as its sums are coded once
+//   more and then at each later hop (P, if the codec is idempotent)
 #include <algorithm>
 
+#include "algorithms/binomial.hpp"
 #include "algorithms/costs.hpp"
 #include "algorithms/ring.hpp"
 
@@ -43,6 +48,26 @@ Task<> allreduce(Team team, Operands data) {
   co_await recoding_allgather(team, std::move(total), data.out);
 }
 
+// Ring reduce-scatter whose last sum stays uncoded, as the last hop has passed.
+Task<> reduce_scatter(Team team, Operands data) {
+  const int P = team.size(), me = team.rank();
+  const int left = mod(me - 1, P), right = mod(me + 1, P);
+  const Slice sum = team.whole(data.out);
+  auto chunk = [&](int i) { return team.chunk(data.in, i); };
+
+  Frames partial;
+  if (P > 1) partial = co_await team.encode(chunk(me - 1));
+  for (int s = 0; s < P - 2; ++s) {
+    const ConstSlice own = chunk(me - s - 2);
+    const Frames other = co_await team.exchange(partial, right, left, own);
+    partial = co_await team.combine(other, own, data.op);
+  }
+  Frames other;
+  if (P > 1) other = co_await team.exchange(partial, right, left, chunk(me));
+  team.copy(chunk(me), sum);
+  if (P > 1) co_await team.reduce(other, sum, data.op);
+}
+
 Task<> bcast(Team team, Operands data) {
   const int P = team.size(), me = mod(team.rank() - data.root, P);  // counted from the root
   const Slice values = team.whole(data.out);
@@ -63,6 +88,47 @@ Task<> bcast(Team team, Operands data) {
   }
   if (me == 0 && P > 1) co_await team.decode(frame, values);  // as all other ranks have done
 }
+
+// Binomial scatter. A rank decodes the blocks of its subtree into the memory of its own block, one after the
+// other, and encodes them again for its children.
+Task<> scatter(Team team, Operands data) {
+  const int P = team.size(), me = mod(team.rank() - data.root, P), mine = binomial_subtree(me, P);
+  const Slice own = team.whole(data.out);
+  auto rank = [&](int i) { return mod(i + data.root, P); };
+
+  Frames received;  // frames of the subtree, that of the own block first
+  if (me != 0) {
+    received = team.empty(own, mine);
+    co_await team.recv(rank(me - (me & -me)), received, mine);
+  }
+  for (int d = power_of_two_within(mine); d > 0; d /= 2) {
+    if (d == mine) continue;
+    const int n = binomial_subtree(me + d, P);
+    Frames message;
+    if (me == 0) {
+      message = co_await team.encode(data.in, data.root + d, n);
+    } else {
+      message = team.empty(own, n);
+      for (int i = d; i < d + n; ++i) {
+        const Status known = co_await team.decode(received, i, own);
+        co_await team.encode(own, message, known);
+      }
+    }
+    co_await team.send(message, 0, n, rank(me + d));
+  }
+  if (me != 0)
+    co_await team.decode(received, 0, own);
+  else if (data.out.data != nullptr)
+    team.copy(team.chunk(data.in, data.root), own);
+}
+
+Cost cost_of_scatter(int P) {
+  Cost cost = binomial_spread_cost(P);
+  for (int i = 1; i < P; ++i) cost.decodes = std::max(cost.decodes, binomial_subtree(i, P));
+  return cost;
+}
+
+Scratch scratch_of_scatter(int P, int me) { return {.frames = (P + 1) / 2, .buffers = me == 0 ? 1 : 2}; }
 
 Cost cost_of_bcast(int P) {
   const int k = log2_ceil(P);
@@ -100,6 +166,18 @@ extern constinit const AlgorithmInfo cpr_p2p_allreduce{
     .recodes = true,
 };
 
+extern constinit const AlgorithmInfo cpr_p2p_reduce_scatter{
+    .name = "cpr_p2p",
+    .collective = Collective::reduce_scatter,
+    .paper = "Huang et al. 2024; Zhou et al. 2021",
+    .unit = AlgorithmInfo::Unit::block,
+    .cost = [](int P) { return cost_of_exchanges(P, P - 1, P - 1, P - 1, 0); },
+    .growth = [](int P, Arithmetic) { return std::max(P - 1, 1); },
+    .run = reduce_scatter,
+    .any_blocks = true,
+    .recodes = true,
+};
+
 extern constinit const AlgorithmInfo cpr_p2p_bcast{
     .name = "cpr_p2p",
     .collective = Collective::bcast,
@@ -108,6 +186,18 @@ extern constinit const AlgorithmInfo cpr_p2p_bcast{
     .cost = cost_of_bcast,
     .growth = [](int P, Arithmetic) { return std::max(log2_ceil(P), 1); },
     .run = bcast,
+    .recodes = true,
+};
+
+extern constinit const AlgorithmInfo cpr_p2p_scatter{
+    .name = "cpr_p2p",
+    .collective = Collective::scatter,
+    .paper = "Huang et al. 2024; Zhou et al. 2021",
+    .unit = AlgorithmInfo::Unit::blocks,
+    .cost = cost_of_scatter,
+    .growth = [](int P, Arithmetic) { return std::max(log2_ceil(P), 1); },
+    .run = scatter,
+    .scratch = scratch_of_scatter,
     .recodes = true,
 };
 

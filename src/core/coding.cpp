@@ -11,8 +11,8 @@ Encoding::Encoding(Team& team, ConstSlice values, Status known)
   start();
 }
 
-Encoding::Encoding(Team& team, ConstSlice values, Frames& to)
-    : team_(team), values_(values), single_(true), to_(&to, 1) {
+Encoding::Encoding(Team& team, ConstSlice values, Frames& to, Status known)
+    : team_(team), values_(values), single_(true), to_(&to, 1), known_(known) {
   start();
 }
 
@@ -82,17 +82,27 @@ bool Encoding::ready() {
 // ---- Decodings
 
 Decoding::Decoding(Team& team, std::span<const Item> items) : team_(team), begin_(clock_now()) {
-  for (const Item& item : items) {
-    ++team.counters_->decodes;
-    bytes_ += item.values.bytes();
-    const ConstBytes frame = item.frames->part(item.index, 1);
-    Status status = inspect(frame, item.values.type, item.values.count, team.addends());
-    if (status == Status::ok) status = team.failed();
-    if (status == Status::ok) items_[n_++] = {frame, item.values};
-    if (status_ == Status::ok) status_ = status;
-  }
+  for (const Item& item : items) add(item);
+  team.counters_->decodes += items.size();
   if (n_ > 0) operation_ = team.codec_.decode(std::span(items_).first(n_));
   complete_ = items.empty();
+}
+
+Decoding::Decoding(Team& team, const Item& item, Reduction op)
+    : team_(team), phase_(Phase::combine), begin_(clock_now()) {
+  add(item);
+  ++team.counters_->combines;
+  if (n_ > 0) operation_ = team.codec_.reduce(items_[0].in, items_[0].values, op);
+}
+
+// Adds a frame to those of the operation, or notes why it cannot be one of them.
+void Decoding::add(const Item& item) noexcept {
+  bytes_ += item.values.bytes();
+  const ConstBytes frame = item.frames->part(item.index, 1);
+  Status status = inspect(frame, item.values.type, item.values.count, team_.addends());
+  if (status == Status::ok) status = team_.failed();
+  if (status == Status::ok) items_[n_++] = {frame, item.values};
+  if (status_ == Status::ok) status_ = status;
 }
 
 bool Decoding::ready() {
@@ -103,7 +113,7 @@ bool Decoding::ready() {
   for (const DecodeItem& item : std::span(items_).first(n_))
     if (status_ == Status::ok) status_ = outcome != Status::ok ? outcome : item.status;
   team_.note(status_);
-  team_.counters_->spent(Phase::decode, team_.segment_, begin_, bytes_);
+  team_.counters_->spent(phase_, team_.segment_, begin_, bytes_);
   return true;
 }
 

@@ -15,7 +15,7 @@ namespace taut {
 class Encoding final : public Waitable {
  public:
   Encoding(Team& team, ConstSlice values, Status known);
-  Encoding(Team& team, ConstSlice values, Frames& to);
+  Encoding(Team& team, ConstSlice values, Frames& to, Status known);
   Encoding(Team& team, const Blocks<ConstSlice>& values, int first, int n);
   Encoding(Team& team, const Blocks<ConstSlice>& values, int first, std::span<Frames> to);
   Encoding(const Encoding&) = delete;
@@ -44,7 +44,8 @@ class Encoding final : public Waitable {
   Operation operation_;
 };
 
-// Decodes up to CodecOperations::max_batch frames together. Returns the first failure.
+// Decodes up to CodecOperations::max_batch frames together, or reduces one frame into values. Returns the first
+// failure.
 class Decoding final : public Waitable {
  public:
   struct Item {
@@ -53,13 +54,17 @@ class Decoding final : public Waitable {
     Slice values;
   };
   Decoding(Team& team, std::span<const Item> items);
+  Decoding(Team& team, const Item& item, Reduction op);
   Decoding(const Decoding&) = delete;
 
   bool ready() override;
   Status result() const noexcept { return status_; }
 
  private:
+  void add(const Item& item) noexcept;
+
   Team& team_;
+  Phase phase_ = Phase::decode;
   std::uint64_t begin_;
   std::size_t bytes_ = 0, n_ = 0;
   Status status_ = Status::ok;
@@ -124,7 +129,9 @@ class DecodeBatch {
 };
 
 inline Encoding Team::encode(ConstSlice values, Status known) { return Encoding(*this, values, known); }
-inline Encoding Team::encode(ConstSlice values, Frames& to) { return Encoding(*this, values, to); }
+inline Encoding Team::encode(ConstSlice values, Frames& to, Status known) {
+  return Encoding(*this, values, to, known);
+}
 inline Encoding Team::encode(const Blocks<ConstSlice>& values, int first, int n) {
   return Encoding(*this, values, first, n);
 }
@@ -136,6 +143,9 @@ inline Decoding Team::decode(const Frames& frames, int i, Slice values) {
   return Decoding(*this, std::span(&item, 1));
 }
 inline Decoding Team::decode(const Frames& frames, Slice values) { return decode(frames, 0, values); }
+inline Decoding Team::reduce(const Frames& frame, Slice values, Reduction op) {
+  return Decoding(*this, {&frame, 0, values}, op);
+}
 
 inline Combining Team::combine(const Frames& partial, ConstSlice own, Reduction op) {
   return Combining(*this, {.a = &partial, .own = own, .has_own = true}, op);

@@ -104,13 +104,14 @@ class Team {
   int batch() const noexcept { return codec_.batch(); }
 
   Encoding encode(ConstSlice values, Status known = Status::ok);  // a notice if `known` is not ok
-  Encoding encode(ConstSlice values, Frames& to);                 // appends a frame
+  Encoding encode(ConstSlice values, Frames& to, Status known = Status::ok);  // appends a frame
   // Encode n blocks, from block `first` on: to one buffer, or to to[0] .. to[n - 1].
   Encoding encode(const Blocks<ConstSlice>& values, int first, int n);
   Encoding encode(const Blocks<ConstSlice>& values, int first, std::span<Frames> to);
 
   Decoding decode(const Frames& frames, Slice values);
   Decoding decode(const Frames& frames, int i, Slice values);
+  Decoding reduce(const Frames& frame, Slice values, Reduction op);  // values <- values op frame
 
   // Yield partial op values: one frame, or n frames and the blocks first .. first + n - 1.
   Combining combine(const Frames& partial, ConstSlice own, Reduction op);

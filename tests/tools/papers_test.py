@@ -11,12 +11,13 @@ import targets
 
 
 def outcome(seconds, **parts):
-    return {"encode": 0.0, "combine": 0.0, "decode": 0.0, "copy": 0.0} | parts | {"seconds": seconds}
+    nothing = {"encode": 0.0, "combine": 0.0, "decode": 0.0, "copy": 0.0, "sent_bytes": 0.0}
+    return nothing | parts | {"seconds": seconds}
 
 
 def row(**seconds):
-    """Returns a row of a call whose coding takes half of each time."""
-    outcomes = {name: outcome(one, combine=one / 2) for name, one in seconds.items()}
+    """Returns a row of a call whose coding takes half of each time, and whose transfer a quarter."""
+    outcomes = {name: outcome(one, combine=one / 2, sent_bytes=one / 4 * 12.5e9) for name, one in seconds.items()}
     return {
         "collective": "allreduce", "ranks": 64, "bytes": 64_000_000, "gbit": 100, "threads": 1, "field": "isabel_velmag",
         "bound_of_range": 1e-4, "ratio": 8.55, "gains": {name: seconds["plain"] / one for name, one in seconds.items()},
@@ -41,9 +42,17 @@ class Targets(unittest.TestCase):
         self.assertIn("| ratio 86.8 for near 50 |", targets.line(report, near_50))
 
     def test_missed_with_the_reason(self):
-        # Coding takes 4 of 8 seconds: 2.5x without transfer; 3.5x leaves 2.86 s for it.
-        self.assertEqual(self.line(3.5, taut=8.0, mpi=10.0), "| call | 3.5x | missed | 1.25x | 1.25x | coding 50 % | 2.50x | 1.4 times |")
+        # Coding takes 4 of 8 seconds: 2.5x without anything else. The link takes 2: 5x.
+        head = "| call | 3.5x | missed | 1.25x | 1.25x | 50 %: 2.50x | 25 %: 5.00x |"
+        self.assertEqual(self.line(3.5, taut=8.0, mpi=10.0), f"{head} coding 1.4 times as fast |")
+        both = "coding 4.0 times as fast and frames 0.50 times as long"
+        self.assertIn(both, self.line(10.0, taut=8.0, mpi=10.0))
         self.assertIn("less waiting", self.line(1.5, taut=8.0, mpi=10.0))
+
+    def test_a_compressed_call_is_compared_with_another_by_coding_and_bytes(self):
+        report = {"sets": {"allreduce_sizes": [row(plain=10.0, hzccl=5.0, ccoll=8.0)]}}
+        text = targets.line(report, ("frames", "allreduce_sizes", {"threads": 1}, "hzccl", "ccoll", 1.8))
+        self.assertIn("| 1.60x |  | 50 %: 1.60x | 25 %: 1.60x | coding 1.1 times as fast and", text)
 
     def test_a_faster_simpler_step_is_listed(self):
         report = {"sets": {"moves": [row(plain=10.0, taut=5.0, once=4.9), row(plain=10.0, taut=5.0, once=4.0)]}}

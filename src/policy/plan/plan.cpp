@@ -30,14 +30,16 @@ bool goes_by_nodes(const Policy& policy, const Call& call, Route route) noexcept
 // Returns the number of segments that a policy asks for; otherwise one for each MiB of values, but at least
 // the root of the values in units of 64 KiB, and at most 16. With k segments, coding hides all but 1/k of the
 // transfer, or the other way round, and each segment costs messages and operations: the best k grows as the
-// root of the size (docs/adr/0038). A segment of up to 1 MiB fits caches. Segments on GPUs are larger
-// (device_model.hpp).
-std::size_t wanted_segments(const Policy& policy, std::size_t frame_bytes, bool on_devices) noexcept {
+// root of the size (docs/adr/0038). `least`: of frames of 64 KiB or more. A segment of up to 1 MiB fits caches.
+// Segments on GPUs are larger (device_model.hpp).
+std::size_t wanted_segments(const Policy& policy, std::size_t frame_bytes, bool on_devices,
+                            std::size_t least) noexcept {
   if (policy.segments != 0) return static_cast<std::size_t>(policy.segments);
-  constexpr std::size_t most = 16;
+  constexpr std::size_t most = 16, least_divided = 64 << 10;
   if (on_devices) return std::min(frame_bytes / device_round_bytes, most);
-  const double root = std::sqrt(static_cast<double>(frame_bytes) / (64 << 10));
-  return std::min(std::max(frame_bytes / MiB, static_cast<std::size_t>(root)), most);
+  if (frame_bytes < least_divided) return 1;
+  const auto root = static_cast<std::size_t>(std::sqrt(static_cast<double>(frame_bytes) / least_divided));
+  return std::clamp(std::max(frame_bytes / MiB, root), least, most);
 }
 
 // Chooses the algorithm of Allreduce. Ring needs 2(P-1) messages of N/P values in sequence, halving and
@@ -52,6 +54,10 @@ const char* for_allreduce(std::size_t bytes, std::size_t ranks, bool by_frames) 
   if (bytes >= 256 * KiB * ranks || ranks == 2) return "ring";
   return std::has_single_bit(ranks) ? "halving_doubling" : "two_shot";
 }
+
+// Two segments gain from 64 KiB on (docs/adr/0057), but for messages that all go to or from the root: they
+// overlap with each other.
+constexpr std::size_t least_segments = 2;
 
 // Bytes of values whose frames pass a link in the time that a message costs besides its bytes. A guess
 // between 60 KB (TCP at 1 Gbit/s) and 400 KB (100 Gbit/s), at a ratio of 8. Messages in a pipeline overlap
@@ -71,7 +77,7 @@ std::size_t scan_segments(std::size_t bytes) noexcept {
 // scans depends on the message alone: a prefix has the same bits in communicators with more ranks.
 std::size_t chain_segments(const Policy& policy, const Call& call, std::size_t bytes,
                            bool on_devices) noexcept {
-  const std::size_t wanted = wanted_segments(policy, bytes, on_devices);
+  const std::size_t wanted = wanted_segments(policy, bytes, on_devices, least_segments);
   if (policy.segments != 0 || on_devices) return wanted;
   if (computes_prefixes(call.collective)) return scan_segments(bytes);
   if (call.ranks < 3) return wanted;
@@ -243,9 +249,11 @@ int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo&
   const std::size_t message = may_be_all ? call.bytes : frame;
   const std::size_t least = 1 + message / (512 * MiB);
   if (least > max_segments) return 0;
-  const bool chain = std::string_view(algorithm.name) == "chain";
+  const std::string_view name = algorithm.name;
   const std::size_t wanted =
-      chain ? chain_segments(policy, call, frame, on_devices) : wanted_segments(policy, frame, on_devices);
+      name == "chain"
+          ? chain_segments(policy, call, frame, on_devices)
+          : wanted_segments(policy, frame, on_devices, name == "linear" ? 1 : least_segments);
   return static_cast<int>(std::max(least, wanted));
 }
 

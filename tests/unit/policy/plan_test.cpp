@@ -150,7 +150,10 @@ TEST(Plan, WhatIsMovedByManyCodingsSharesTheBound) {
                  bcast = plan((policy + ",on=input").c_str(), Collective::bcast, MiB, 8).bound.value;
     EXPECT_EQ(gather, codec->idempotent ? 0.5 : 0.5 / 3) << policy;
     EXPECT_EQ(bcast, codec->idempotent ? 0.5 : 0.5 / 3) << policy;
-    EXPECT_EQ(plan(policy.c_str(), Collective::scatter, MiB, 4).bound.value, 0.5) << policy;
+    const double scatter = plan(policy.c_str(), Collective::scatter, MiB, 8).bound.value;
+    EXPECT_EQ(scatter, codec->idempotent ? 0.5 : 0.5 / 3) << policy;
+    EXPECT_EQ(plan(policy.c_str(), Collective::gather, MiB, 4).bound.value, 0.5) << policy;
+    EXPECT_EQ(plan(policy.c_str(), Collective::reduce_scatter, MiB, 4).bound.value, 0.5 / 3) << policy;
     const Plan sum = plan(policy.c_str(), Collective::allreduce, MiB, 4);
     EXPECT_EQ(sum.how, Arithmetic::values);
     EXPECT_EQ(sum.bound.value, 0.5 / 6);
@@ -206,7 +209,10 @@ TEST(Plan, LargeScansArePassedOnInSegments) {
 }
 
 TEST(Plan, SegmentsFollowTheSizeUnlessNamed) {
-  EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB / 2, 4).segments, 1);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB / 8, 4).segments, 1);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB / 4, 4).segments, 2);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, 2 * MiB, 4).segments, 2);
+  EXPECT_EQ(plan("abs:1", Collective::gather, MiB / 2, 4).segments, 1);
   EXPECT_EQ(plan("abs:1", Collective::allreduce, 4 * MiB, 4).segments, 4);
   EXPECT_EQ(plan("abs:1", Collective::allreduce, 16 * MiB, 4).segments, 8);
   EXPECT_EQ(plan("abs:1", Collective::allreduce, 2000 * MiB, 4).segments, 16);

@@ -1,0 +1,57 @@
+"""The scenarios of the sweep: baselines of each call, and variants whose codecs were measured on the field."""
+
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench/simulation"))
+import costs
+import sweep
+
+FIELD, BOUND = sweep.CLASSES["ratio8"]
+
+
+def zfp_row(kind, of_range, ratio):
+    return {
+        "field": FIELD, "codec": "zfp", "part": "whole", "dims": False, "threads": 1, "bound_kind": kind,
+        "of_range": of_range, "ratio": ratio, "encode_gb_per_s": 0.2, "decode_gb_per_s": 0.3, "decode_add_gb_per_s": 0.3,
+        "memcpy_gb_per_s": 10,
+    }  # fmt: skip
+
+
+class Sweep(unittest.TestCase):
+    def setUp(self):
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        rows = [zfp_row("absolute", BOUND, 4.5), zfp_row("rate", 0, 8)]
+        (folder / "zfp.json").write_text(json.dumps({"results": rows}))
+        self.without, self.with_zfp = (costs.Costs(costs.ROWS, folder / name) for name in ("absent", "zfp.json"))
+
+    def lines(self, measured, collective="allreduce", ranks=64, threads=1):
+        return dict(sweep.lines_of((collective, ranks, 64 * sweep.MB, 100, threads, FIELD, BOUND), measured))
+
+    def test_every_call_has_plain_mpi_in_whole_messages(self):
+        self.assertIn(" sum=", self.lines(self.without)["mpi"])
+        for collective in ("bcast", "scatter", "allgather"):
+            self.assertIn(" whole=1", self.lines(self.without, collective)["mpi"])
+
+    def test_every_call_has_coding_at_every_hop(self):
+        for collective in ("allreduce", "reduce_scatter", "bcast", "scatter", "allgather"):
+            self.assertIn("algorithm=cpr_p2p", self.lines(self.without, collective)["cpr_p2p"])
+
+    def test_zfp_is_simulated_where_it_was_measured_by_one_thread(self):
+        self.assertNotIn("zfp", self.lines(self.without))
+        self.assertNotIn("zfp", self.lines(self.with_zfp, threads=16))
+        lines = self.lines(self.with_zfp)
+        self.assertIn(" bits=7.11111 ", lines["zfp"])
+        self.assertIn(" bits=4 bits_a_doubling=0 ", lines["zfp_rate"])
+
+    def test_taut_has_tried_other_algorithms_where_that_can_be_simulated(self):
+        self.assertIn("settled=1", self.lines(self.without)["taut"])
+        self.assertNotIn("settled=1", self.lines(self.without, ranks=512)["taut"])
+        self.assertNotIn("settled=1", self.lines(self.without)["hzccl"])
+
+
+if __name__ == "__main__":
+    unittest.main()
