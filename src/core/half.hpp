@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -14,6 +15,13 @@ struct FloatLayout {
   int exponent_bits, fraction_bits;
   constexpr int bias() const noexcept { return (1 << (exponent_bits - 1)) - 1; }
 };
+
+// Returns one of two numbers without a branch: GCC would compute the other one behind a branch and then not
+// vectorise the loop.
+template <class Bits>
+constexpr Bits chosen(bool condition, Bits yes, Bits no) noexcept {
+  return no ^ ((yes ^ no) & (Bits{0} - Bits{condition}));
+}
 
 // Returns the nearest number of the 16-bit layout `To`, ties to even. A NaN keeps its sign and its upper bits
 // and becomes quiet. A number that rounds beyond the greatest one becomes an infinity. Every operation is
@@ -32,19 +40,20 @@ constexpr std::uint16_t narrowed(Float value) noexcept {
   Bits result =
       std::min((moved + (Bits{1} << (dropped - 1)) - 1 + (moved >> dropped & 1)) >> dropped, infinity);
   if constexpr (down > 0) {  // below the least normal number: multiples of the least denormal number
-    constexpr auto least = std::bit_cast<Float>(Bits{down + 1} << from.fraction_bits);
+    constexpr Bits least = Bits{down + 1} << from.fraction_bits;
     constexpr auto inverse =
         std::bit_cast<Float>(Bits{2 * from.bias() - down - 1 + To.fraction_bits} << from.fraction_bits);
-    const Float multiple = std::min(least, std::bit_cast<Float>(size)) * inverse;
-    const auto whole = static_cast<std::int32_t>(multiple);
-    const Float rest = multiple - static_cast<Float>(whole);
-    const bool up = (rest > Float{0.5}) | ((rest == Float{0.5}) & (whole % 2 != 0));
-    result = size < std::bit_cast<Bits>(least) ? static_cast<Bits>(whole + up) : result;
+    const Float multiple = std::bit_cast<Float>(std::min(least, size)) * inverse;
+    const auto integer = static_cast<std::int32_t>(multiple);
+    const Float rest = multiple - static_cast<Float>(integer);
+    const auto whole = static_cast<Bits>(integer);
+    const Bits up = Bits{rest > Float{0.5}} | (Bits{rest == Float{0.5}} & whole);
+    result = chosen(size < least, whole + (up & 1), result);
   }
   const Bits nan = infinity | Bits{1} << (To.fraction_bits - 1) |
                    (size & ((Bits{1} << from.fraction_bits) - 1)) >> dropped;
   const Bits sign = bits >> (8 * sizeof(Float) - 16) & 0x8000;
-  return static_cast<std::uint16_t>(sign | (size > beyond ? nan : result));
+  return static_cast<std::uint16_t>(sign | chosen(size > beyond, nan, result));
 }
 
 struct f16 {
@@ -61,8 +70,8 @@ struct f16 {
     const auto denormal =
         std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(size)) * 0x1p-24f);
     const std::uint32_t rebias =
-        size >= 0x7C00 ? 2 * (112u << 23) : 112u << 23;  // infinities and NaN: an exponent of all ones
-    return std::bit_cast<float>(sign | (size < 0x400 ? denormal : (size << 13) + rebias));
+        (112u << 23) << (size >= 0x7C00);  // doubled for infinities and NaN: an exponent of all ones
+    return std::bit_cast<float>(sign | chosen(size < 0x400, denormal, (size << 13) + rebias));
   }
   explicit constexpr operator double() const noexcept {
     return static_cast<double>(static_cast<float>(*this));
@@ -88,6 +97,17 @@ struct bf16 {
 
 template <class T>
 inline constexpr bool is_half = std::is_same_v<T, f16> || std::is_same_v<T, bf16>;
+
+// Writes a number n times. Compilers vectorise the copies of its bits, but not those of a half.
+template <class T>
+void fill(T* to, std::size_t n, T value) noexcept {
+  if constexpr (is_half<T>) {
+    const std::uint16_t bits = value.bits;
+    for (std::size_t i = 0; i < n; ++i) to[i].bits = bits;
+  } else {
+    std::fill_n(to, n, value);
+  }
+}
 
 // Type in which arithmetic on values of T is done.
 template <class T>

@@ -63,7 +63,7 @@ void TypedCodec<T>::decode_chunk(Operand& operand, std::uint32_t addends, const 
                                  : general_.decode(operand.record, z, values);
   }
   if (operand.record.greatest == 0 && !operand.history.any()) {
-    std::fill_n(values, n, dequantise<T>(operand.record.header.base, z.step));
+    fill(values, n, dequantise<T>(operand.record.header.base, z.step));
     return;
   }
   if (n % group_values == 0) return decode_groups(operand, addends, z, values, n / group_values);

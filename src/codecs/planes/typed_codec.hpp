@@ -194,16 +194,4 @@ class TypedCodec {
   GeneralPath<T> general_;
 };
 
-// Returns a chunk's values, padded to whole groups so that the padding causes no difference.
-template <class T>
-const T* whole_groups(const T* values, std::size_t n, Predictor predictor,
-                      T (&padded)[chunk_values]) noexcept {
-  if (n % group_values == 0) return values;
-  const std::size_t back = lag(predictor);
-  std::memcpy(padded, values, n * sizeof(T));
-  for (std::size_t i = n; i < groups_of(n) * group_values; ++i)
-    padded[i] = back == 0 ? T{} : padded[i < back ? 0 : i - back];
-  return padded;
-}
-
 }  // namespace taut::planes

@@ -178,6 +178,36 @@ TYPED_TEST(PlanesExact, AccumulateIsEncodeThenSum) {
   }
 }
 
+// Exact values from a few to so many that a layer takes fewer bytes, among small and large integers.
+TYPED_TEST(PlanesExact, AccumulateIsEncodeThenSumAtAnyDensity) {
+  using T = TypeParam;
+  std::mt19937_64 random(12);
+  constexpr std::size_t n = 2 * 4096 + 77;
+  const auto field = [&](unsigned per_mille, double offset) {
+    std::vector<T> x(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const T number = static_cast<T>(offset + std::sin(static_cast<double>(i) / 50));
+      x[i] = random() % 1000 >= per_mille ? number : random() % 8 == 0 ? T(1e20) : special_nan<T>();
+    }
+    return x;
+  };
+  for (const char* kernels : kernel_names())
+    for (const char* predictor : {"delta", "none", "pairs", "second"}) {
+      const auto codec = planes(bound, kernels, predictor);
+      for (const unsigned per_mille : {1u, 10u, 50u, 100u, 140u, 145u, 150u, 300u, 990u})
+        for (const double offset : {0.0, 3e4 * bound, 1e6 * bound}) {
+          const std::vector<T> y = field(per_mille, offset);
+          for (const unsigned other : {0u, 10u, 140u}) {
+            const Frame fx = encoded(*codec, field(other, offset));
+            Frame room(codec->max_bytes(dtype_of<T>, n, 2));
+            const Sized size = codec->arithmetic()->accumulate(fx, slice(y), room);
+            ASSERT_TRUE(taken(std::move(room), size) == summed(*codec, {fx, encoded(*codec, y)}))
+                << kernels << " " << predictor << " " << per_mille << " " << other << " " << offset;
+          }
+        }
+    }
+}
+
 // Runs overlap in more ways than a decoder has buffers for.
 TYPED_TEST(PlanesExact, ManyRunsMayOverlap) {
   using T = TypeParam;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "codecs/planes/kernels/kernels.hpp"
 #include "support/frames.hpp"
 #include "support/test_size.hpp"
 
@@ -112,6 +113,34 @@ TYPED_TEST(PlanesHalves, SumsAreRoundedOnce) {
         ASSERT_EQ(sum[i].bits, TypeParam(static_cast<double>(a[i]) + static_cast<double>(b[i])).bits);
     }
   }
+}
+
+// The sum of any number and a decoded one is that of floats, rounded once, in every kernel set: integers
+// about as great as halves hold exactly, steps at their limits, NaN and infinities.
+TYPED_TEST(PlanesHalves, FramesAreAddedToEveryPattern) {
+  using T = TypeParam;
+  const double greatest = std::is_same_v<T, f16> ? 0x1p5 : 0x1p120;
+  for (const planes::KernelSet* set : planes::kernel_sets())
+    for (const char* predictor : {"delta", "none", "pairs", "second"})
+      for (const double step : {0x1p-24, 0x1p-9, 1.0, greatest})
+        for (const int range : {100, 256, 260, 1024, 1030, 2100, 16000}) {
+          std::vector<T> x(65536), y = this->all_patterns();
+          for (std::size_t i = 0; i < x.size(); ++i) {
+            const int q = static_cast<int>(i * 37 % static_cast<std::size_t>(2 * range)) - range;
+            x[i] = static_cast<T>(i % 200 < 150 ? std::clamp(q * step, -0x1p14 * step, 0x1p13 * step)
+                                                : q % 50 * step);
+          }
+          if (!set->supported()) continue;
+          const auto codec = planes(step / 2, set->name, predictor);
+          const Frame frame = encoded(*codec, x);
+          const std::vector<T> decoded_x = decoded<T>(*codec, frame, x.size());
+          ASSERT_EQ(codec->reduce(frame, slice(y), Reduction::sum), Status::ok);
+          for (std::uint32_t i = 0; i < 65536; ++i) {
+            const T before = T::of_bits(static_cast<std::uint16_t>(i));
+            const auto sum = static_cast<T>(static_cast<float>(before) + static_cast<float>(decoded_x[i]));
+            ASSERT_EQ(y[i].bits, sum.bits) << set->name << predictor << step << " " << range << " " << i;
+          }
+        }
 }
 
 // Fine integers of a coarse type need more than its 16 bits; such a chunk is stored as it is.

@@ -9,6 +9,25 @@
 
 namespace taut::planes {
 
+// Returns a chunk's values, padded to whole groups so that the padding causes no difference.
+template <class T>
+const T* whole_groups(const T* values, std::size_t n, Predictor predictor,
+                      T (&padded)[chunk_values]) noexcept {
+  if (n % group_values == 0) return values;
+  const std::size_t back = lag(predictor);
+  std::memcpy(padded, values, n * sizeof(T));
+  for (std::size_t i = n; i < groups_of(n) * group_values; ++i)
+    padded[i] = back == 0 ? T{} : padded[i < back ? 0 : i - back];
+  return padded;
+}
+
+// Returns the most bytes that a record of n values takes without lags and without runs. `flags`: large or 0.
+inline std::size_t most_plane_bytes(std::size_t n, std::uint8_t flags) noexcept {
+  constexpr std::size_t signs = 3;  // sign bits of the integer, the difference and the second difference
+  const std::size_t bits = ((flags & large) != 0 ? large_bits : small_bits) + signs;
+  return RecordHeader{}.bytes() + blocks_of(n) * (bits + 1) + sizeof(std::uint32_t);
+}
+
 template <class T>
 class GeneralPath {
  public:
@@ -50,6 +69,11 @@ class GeneralPath {
   bool accumulate_certain_layer(const Part<T>& part, const T* values, std::size_t n, const Quantiser<T>& z,
                                 Records& writer) const;
 
+  // Writes the sum of a chunk and of values whose own record is certain to have runs, or planes alone.
+  // Returns false and writes no record in any other case.
+  bool accumulate_runs(const Part<T>& part, const T* values, std::size_t n, std::uint32_t addends,
+                       const Quantiser<T>& z, Records& writer) const;
+
   // Writes a chunk as a layer of these values.
   void write_values(const T* values, std::size_t n, Records& writer) const noexcept;
 
@@ -90,6 +114,9 @@ class GeneralPath {
                     Marks& marks) const noexcept;
   std::size_t pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags, const Prediction& prediction,
                           std::byte* out) const noexcept;
+  std::size_t add_narrow(const Record<T>& record, const std::int32_t* q, std::size_t n, std::uint8_t flags,
+                         Predictor predictor, std::byte* out) const noexcept;
+  std::size_t finish_narrow(PlanesOut& planes, RecordHeader h, std::size_t n, std::byte* out) const noexcept;
   std::size_t pack_wide(std::int64_t* q, std::size_t n, std::uint8_t flags, Predictor predictor,
                         std::byte* out) const noexcept;
   std::size_t sum_narrow(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags,

@@ -1,6 +1,10 @@
 // The kernels of the general path, built from the operations of an instruction set; Portable in
 // general_kernels.cpp shows these. The other loops are plain ones that the compiler vectorises for each
-// kernel set.
+// kernel set. Sets with conversions of halves have these operations as well:
+//
+//   halves                               number of halves that the next two process
+//   add_halves(values, operand)          values <- values + operand
+//   decoded_halves(values, z, to)        to <- as_decoded(values), without snapping or packed integers
 #pragma once
 
 #include "codecs/planes/general/general_kernels.hpp"
@@ -48,9 +52,16 @@ Rounded rounded_within(double x, double scale, double step, double bound) noexce
   return {integer, all_ones_if((integer < range) & (integer >= -range) & (std::abs(error) <= bound))};
 }
 
+// Returns how many of n halves, from the first one on, the operations on halves process.
+template <class Isa, class T>
+constexpr std::size_t in_halves(std::size_t n) noexcept {
+  if constexpr (is_half<T> && requires { Isa::halves; }) return n / Isa::halves * Isa::halves;
+  return 0;
+}
+
 // Returns the decoded forms of values that may have no integer. Halves are computed in float, where all
 // products with a power of two are exact.
-template <class T>
+template <class Isa, class T>
 void decoded_forms(const T* values, std::size_t n, const Quantiser<T>& z, T* to) noexcept {
   using Bits = BitsOf<T>;
   const auto choose = [](std::uint64_t all_ones, T yes, T no) {
@@ -61,7 +72,10 @@ void decoded_forms(const T* values, std::size_t n, const Quantiser<T>& z, T* to)
   if (z.snaps || z.exact_bits) {
     for (std::size_t i = 0; i < n; ++i) to[i] = as_decoded(values[i], z);
   } else if constexpr (is_half<T>) {
-    for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t first = in_halves<Isa, T>(n);
+    if constexpr (requires { Isa::halves; })
+      for (std::size_t i = 0; i < first; i += Isa::halves) Isa::decoded_halves(values + i, z, to + i);
+    for (std::size_t i = first; i < n; ++i) {
       const float integer = static_cast<float>(values[i]) * z.inverse + 0x1.8p23f - 0x1.8p23f;
       const std::uint64_t good = all_ones_if((integer < 0x1p22f) & (integer >= -0x1p22f));
       to[i] = choose(good, static_cast<T>(integer * z.step), values[i]);
@@ -201,13 +215,13 @@ bool all_below(const T* values, std::size_t n, ComputedIn<T> limit) noexcept {
 
 // Writes the decoded forms of n <= 64 values. `exact`: bits of those that have no integer; among random
 // values few others are in a group.
-template <class T>
+template <class Isa, class T>
 void write_few_forms(const T* x, std::size_t n, std::uint64_t exact, const Quantiser<T>& z,
                      std::byte* out) noexcept {
   std::uint64_t left = ~exact & (~std::uint64_t{0} >> (64 - n));
   if (z.snaps || std::popcount(left) > 8) {
     alignas(64) T decoded[64];
-    decoded_forms(x, n, z, decoded);
+    decoded_forms<Isa>(x, n, z, decoded);
     std::memcpy(out, decoded, n * sizeof(T));
     return;
   }
@@ -227,7 +241,7 @@ std::size_t write_forms(const T* values, std::size_t n, ComputedIn<T> limit, con
     const std::uint64_t beyond = Isa::beyond(x, left, limit);
     lone += static_cast<std::size_t>(std::popcount(beyond & ~repeats<Isa>(values, first, left)));
     std::memcpy(to, x, left * sizeof(T));
-    if (z.snaps || ~beyond << (64 - left) != 0) write_few_forms(x, left, beyond, z, to);
+    if (z.snaps || ~beyond << (64 - left) != 0) write_few_forms<Isa>(x, left, beyond, z, to);
   });
   return lone;
 }
@@ -276,12 +290,15 @@ void put(T* values, std::size_t n, const Marks& marks, T value) noexcept {
 template <class T>
 void repeat(std::int32_t q, T value, std::size_t n, std::int32_t* to, T* values) noexcept {
   for (std::size_t i = 0; i < n; ++i) to[i] = q;
-  for (std::size_t i = 0; i < n; ++i) values[i] = value;
+  fill(values, n, value);
 }
 
-template <class T>
+template <class Isa, class T>
 void add(T* __restrict values, const T* __restrict operand, std::size_t n) noexcept {
-  for (std::size_t i = 0; i < n; ++i) values[i] = combine(Reduction::sum, values[i], operand[i]);
+  const std::size_t first = in_halves<Isa, T>(n);
+  if constexpr (is_half<T> && requires { Isa::halves; })
+    for (std::size_t i = 0; i < first; i += Isa::halves) Isa::add_halves(values + i, operand + i);
+  for (std::size_t i = first; i < n; ++i) values[i] = combine(Reduction::sum, values[i], operand[i]);
 }
 
 // ---- Runs
@@ -404,13 +421,13 @@ constexpr GeneralKernels general_kernels() {
             return GeneralValueKernels<T>{Isa::template quantise<T>,
                                           quantise_wide<T>,
                                           dequantise_wide<T>,
-                                          decoded_forms<T>,
+                                          decoded_forms<Isa, T>,
                                           all_below<Isa, T>,
                                           write_forms<Isa, T>,
                                           take_runs<Isa, T, std::int32_t>,
                                           take_runs<Isa, T, std::int64_t>,
                                           repeat<T>,
-                                          add<T>,
+                                          add<Isa, T>,
                                           put<Isa, T>,
                                           add_compensated<T>,
                                           round_compensated<T>};

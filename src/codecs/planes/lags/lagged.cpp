@@ -4,16 +4,6 @@
 #include "core/sum_pipelines.hpp"
 
 namespace taut::planes {
-namespace {
-
-// Returns the most bytes that a record of n values takes without lags and without runs.
-std::size_t most_plane_bytes(std::size_t n, std::uint8_t flags) noexcept {
-  constexpr std::size_t signs = 3;  // sign bits of the integer, the difference and the second difference
-  const std::size_t bits = ((flags & large) != 0 ? large_bits : small_bits) + signs;
-  return RecordHeader{}.bytes() + blocks_of(n) * (bits + 1) + sizeof(std::uint32_t);
-}
-
-}  // namespace
 
 // ---- A chunk with exact values
 

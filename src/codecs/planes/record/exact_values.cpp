@@ -126,7 +126,7 @@ class Places {
       return false;
     const bool plain = (low == 0 && high == 0) || same_bits(total.alone, total.settled);
     if (plain) {
-      std::fill(values_ + places.from(), values_ + places.to(), total.alone);
+      fill(values_ + places.from(), places.to() - places.from(), total.alone);
     } else {
       for (std::size_t i = places.from(); i < places.to(); ++i)
         values_[i] = rest(places, i) == 0 ? total.alone : total.settled;
@@ -165,8 +165,8 @@ class Places {
     const auto add = [&] { kernels_.of<T>().add_compensated(compensated, exact, padded); };
     kernels_.multiply(compensated, multiples, step_, padded);
     places.each_value([&](T value) {
-      std::fill_n(exact, n, value);
-      std::fill_n(last, n, value);
+      fill(exact, n, value);
+      fill(last, n, value);
       add();
     });
     for (std::size_t k = 0; k < record_.layer_count; ++k) {

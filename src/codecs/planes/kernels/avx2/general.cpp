@@ -15,6 +15,11 @@ __m128i half_load(const T* from) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
 }
 
+template <class T>
+void store_half(T* to, __m128i v) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), v);
+}
+
 // Returns the sign bits of eight 32-bit or four 64-bit lanes.
 inline std::uint64_t signs(__m256 v) { return static_cast<std::uint64_t>(_mm256_movemask_ps(v)); }
 inline std::uint64_t signs(__m256d v) { return static_cast<std::uint64_t>(_mm256_movemask_pd(v)); }
@@ -148,6 +153,26 @@ struct Avx2 : PortableWide {
     return quantise_groups<Avx2>(values, groups, z, q, marks);
   }
 
+  static constexpr std::size_t halves = 8;
+
+  template <class Half>
+  static void add_halves(Half* values, const Half* operand) {
+    store_half(values, narrowed(_mm256_add_ps(eight(values), eight(operand)), values));
+  }
+
+  template <class Half>
+  static void decoded_halves(const Half* x, const Quantiser<Half>& z, Half* to) {
+    const __m256 shift = _mm256_set1_ps(0x1.8p23f);
+    const __m256 scaled = _mm256_mul_ps(eight(x), _mm256_set1_ps(z.inverse));
+    const __m256 integer = _mm256_sub_ps(_mm256_add_ps(scaled, shift), shift);
+    const __m256i good =
+        _mm256_castps_si256(_mm256_and_ps(_mm256_cmp_ps(integer, _mm256_set1_ps(0x1p22f), _CMP_LT_OQ),
+                                          _mm256_cmp_ps(integer, _mm256_set1_ps(-0x1p22f), _CMP_GE_OQ)));
+    const __m128i coded = _mm_packs_epi32(_mm256_castsi256_si128(good), _mm256_extracti128_si256(good, 1));
+    const __m128i decoded = narrowed(_mm256_mul_ps(integer, _mm256_set1_ps(z.step)), to);
+    store_half(to, _mm_blendv_epi8(half_load(x), decoded, coded));
+  }
+
   template <class T>
   static std::uint64_t equal(const T* a, const T* b, std::size_t n) {
     return bits_of(
@@ -165,7 +190,7 @@ struct Avx2 : PortableWide {
   template <class T>
   static void put(T* values, std::uint64_t marks, T value) {
     if (marks == ~std::uint64_t{0}) {
-      std::fill_n(values, 64, value);
+      taut::fill(values, 64, value);
       return;
     }
     for (; marks != 0; marks &= marks - 1) values[std::countr_zero(marks)] = value;

@@ -30,28 +30,38 @@ inline __m256i rounded(const double* x, double inverse) {
   return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
-// Converts floats to halves, rounded to nearest even. A NaN keeps its upper bits and becomes quiet.
+// Returns the bfloat16 nearest to each float in the upper half of its lane; the caller drops the lower half.
+// A NaN stays, if its lower half is 0: sums of halves have such a NaN, which is quiet, and products of
+// integers have none.
+inline __m256i rounded_upper(__m256 x) {
+  const __m256i bits = _mm256_castps_si256(x);
+  const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+  return _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), odd);
+}
+
+// Converts floats to halves, rounded to nearest even.
 inline __m128i narrowed(__m256 x, const f16*) { return _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT); }
 inline __m128i narrowed(__m256 x, const bf16*) {
-  const __m256i bits = _mm256_castps_si256(x), upper = _mm256_srli_epi32(bits, 16);
-  const __m256i odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));
-  const __m256i rounded =
-      _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), odd), 16);
-  const __m256i quiet = _mm256_or_si256(upper, _mm256_set1_epi32(0x40));
-  const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
-  const __m256i both = _mm256_blendv_epi8(rounded, quiet, is_nan);
-  return _mm_packus_epi32(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
+  const __m256i upper = _mm256_srli_epi32(rounded_upper(x), 16);
+  return _mm_packus_epi32(_mm256_castsi256_si128(upper), _mm256_extracti128_si256(upper, 1));
+}
+
+// Returns, as a float, the half nearest to each float.
+inline __m256 rounded(__m256 x, const f16* type) { return _mm256_cvtph_ps(narrowed(x, type)); }
+inline __m256 rounded(__m256 x, const bf16*) {
+  const __m256i upper = _mm256_set1_epi32(static_cast<int>(0xFFFF0000));
+  return _mm256_castsi256_ps(_mm256_and_si256(rounded_upper(x), upper));
 }
 
 template <bool Add>
-void write_values(__m256i q, float step, float* to) {
+[[gnu::always_inline]] inline void write_values(__m256i q, float step, float* to) {
   __m256 x = _mm256_mul_ps(_mm256_cvtepi32_ps(q), _mm256_set1_ps(step));
   if constexpr (Add) x = _mm256_add_ps(_mm256_loadu_ps(to), x);
   _mm256_storeu_ps(to, x);
 }
 
 template <bool Add>
-void write_values(__m256i q, double step, double* to) {
+[[gnu::always_inline]] inline void write_values(__m256i q, double step, double* to) {
   const __m128i half[] = {_mm256_castsi256_si128(q), _mm256_extracti128_si256(q, 1)};
   for (unsigned h = 0; h < 2; ++h) {
     __m256d x = _mm256_mul_pd(_mm256_cvtepi32_pd(half[h]), _mm256_set1_pd(step));
@@ -63,14 +73,10 @@ void write_values(__m256i q, double step, double* to) {
 // Writes the values of integers. With Add, the product is rounded to the half type before the addition, like
 // a value that is decoded first.
 template <bool Add, class Half>
-void write_values(__m256i q, float step, Half* to) {
-  __m128i x = narrowed(_mm256_mul_ps(_mm256_cvtepi32_ps(q), _mm256_set1_ps(step)), to);
-  if constexpr (Add) {
-    const __m256 before = eight(to);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), x);
-    x = narrowed(_mm256_add_ps(before, eight(to)), to);
-  }
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), x);
+[[gnu::always_inline]] inline void write_values(__m256i q, float step, Half* to) {
+  __m256 x = _mm256_mul_ps(_mm256_cvtepi32_ps(q), _mm256_set1_ps(step));
+  if constexpr (Add) x = _mm256_add_ps(eight(to), rounded(x, to));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), narrowed(x, to));
 }
 
 // Converts integers to floats that round to the same halves: the bits far below the last

@@ -139,6 +139,30 @@ struct Avx512 : WideAvx512 {
     return quantise_groups<Avx512>(values, groups, z, q, marks);
   }
 
+  static constexpr std::size_t halves = 32;
+
+  template <class Half>
+  static void add_halves(Half* values, const Half* operand) {
+    const __m512 low = _mm512_add_ps(load_floats(values), load_floats(operand));
+    store_halves(low, _mm512_add_ps(load_floats(values + 16), load_floats(operand + 16)), values);
+  }
+
+  template <class Half>
+  static void decoded_halves(const Half* x, const Quantiser<Half>& z, Half* to) {
+    const __m512 shift = _mm512_set1_ps(0x1.8p23f);
+    std::uint64_t exact = 0;
+    __m512 decoded[2];
+    for (unsigned i = 0; i < 2; ++i) {
+      const __m512 scaled = _mm512_mul_ps(load_floats(x + 16 * i), _mm512_set1_ps(z.inverse));
+      const __m512 integer = _mm512_sub_ps(_mm512_add_ps(scaled, shift), shift);
+      const std::uint64_t below = _mm512_cmp_ps_mask(integer, _mm512_set1_ps(0x1p22f), _CMP_LT_OQ);
+      exact |= (~below | _mm512_cmp_ps_mask(integer, _mm512_set1_ps(-0x1p22f), _CMP_NGE_UQ)) << 16 * i;
+      decoded[i] = _mm512_mul_ps(integer, _mm512_set1_ps(z.step));
+    }
+    store_halves(decoded[0], decoded[1], to);
+    store_marked(to, exact, _mm512_loadu_si512(x));
+  }
+
   template <class T>
   [[gnu::always_inline]] static std::uint64_t equal(const T* a, const T* b, std::size_t n) {
     std::uint64_t bits = 0;

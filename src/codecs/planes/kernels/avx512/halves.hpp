@@ -35,36 +35,53 @@ __m512i rounded_in_double(const T* x, double scale) {
   return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
-// Converts floats to halves, rounded to nearest even. A NaN keeps its upper bits and becomes quiet, if
-// MayBeNan.
-template <bool MayBeNan>
-__m512i narrowed(__m512 a, __m512 b, const f16*) {
-  const __m512i low = _mm512_castsi256_si512(_mm512_cvtps_ph(a, to_nearest));
-  return _mm512_inserti64x4(low, _mm512_cvtps_ph(b, to_nearest), 1);
+// Writes floats as halves, rounded to nearest even. A NaN stays, if its lower half is 0: sums of halves have
+// such a NaN, which is quiet, and products of integers have none.
+inline void store_halves(__m512 a, __m512 b, f16* to) {
+  auto* const halves = reinterpret_cast<__m256i*>(to);
+  _mm256_storeu_si256(halves, _mm512_cvtps_ph(a, to_nearest));
+  _mm256_storeu_si256(halves + 1, _mm512_cvtps_ph(b, to_nearest));
 }
 
-// Returns the bfloat16 in the upper half of each lane; the caller drops the lower half.
-template <bool MayBeNan>
-__m512i rounded_upper(__m512 x) {
-  const __m512i bits = _mm512_castps_si512(x);
-  const __mmask16 odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
-  const __m512i half = _mm512_mask_set1_epi32(_mm512_set1_epi32(0x7FFF), odd, 0x8000);
-  const __m512i rounded = _mm512_add_epi32(bits, half);
-  if constexpr (!MayBeNan) return rounded;
-  const __mmask16 is_nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
-  return _mm512_mask_or_epi32(rounded, is_nan, bits, _mm512_set1_epi32(0x400000));
+// Returns the bfloat16 in the upper half of each lane; the caller drops the lower half. The product of words
+// adds 1 where the bfloat16 is odd.
+inline __m512i rounded_upper(__m512 x) {
+  const __m512i bits = _mm512_castps_si512(x), one = _mm512_set1_epi32(0x10000);
+  return _mm512_dpwssd_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7FFF)), _mm512_and_si512(bits, one),
+                             one);
 }
-template <bool MayBeNan>
-__m512i narrowed(__m512 a, __m512 b, const bf16*) {
+inline void store_halves(__m512 a, __m512 b, bf16* to) {
   const __m512i upper = _mm512_load_si512(constants<std::uint16_t>([](unsigned i) { return 2 * i + 1; }));
-  return _mm512_permutex2var_epi16(rounded_upper<MayBeNan>(a), upper, rounded_upper<MayBeNan>(b));
+  _mm512_storeu_si512(to, _mm512_permutex2var_epi16(rounded_upper(a), upper, rounded_upper(b)));
 }
+
+inline __m512i upper_half() { return _mm512_set1_epi32(static_cast<int>(0xFFFF0000)); }
 
 // Returns, as a float, the half nearest to each float. The floats must not be NaN.
 inline __m512 rounded(__m512 x, const f16*) { return _mm512_cvtph_ps(_mm512_cvtps_ph(x, to_nearest)); }
 inline __m512 rounded(__m512 x, const bf16*) {
-  const __m512i upper = _mm512_set1_epi32(static_cast<int>(0xFFFF0000));
-  return _mm512_castsi512_ps(_mm512_and_si512(rounded_upper<false>(x), upper));
+  return _mm512_castsi512_ps(_mm512_and_si512(rounded_upper(x), upper_half()));
+}
+
+// ---- Two bfloat16 in each 32-bit lane
+
+inline __m512 first_floats(__m512i pairs) { return _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16)); }
+inline __m512 second_floats(__m512i pairs) {
+  return _mm512_castsi512_ps(_mm512_and_si512(pairs, upper_half()));
+}
+
+// Returns true if the floats are bfloat16: their lower halves are 0.
+inline bool are_bfloat16(__m512 a, __m512 b, __m512 c, __m512 d) {
+  const __m512i bits =
+      _mm512_ternarylogic_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b), _mm512_castps_si512(c), 0xFE);
+  return _mm512_test_epi32_mask(_mm512_or_si512(bits, _mm512_castps_si512(d)), _mm512_set1_epi32(0xFFFF)) ==
+         0;
+}
+
+// Returns the pairs of the upper halves of lanes.
+inline __m512i joined(__m512i first, __m512i second) {
+  constexpr int upper_of_second = 0xEA;  // (second & mask) | first
+  return _mm512_ternarylogic_epi32(second, upper_half(), _mm512_srli_epi32(first, 16), upper_of_second);
 }
 
 }  // namespace

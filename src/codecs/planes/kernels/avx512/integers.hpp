@@ -66,25 +66,68 @@ inline __m512i sums_before(__m512i sums, __m512i& carry) {
   return before;
 }
 
-// Sums the short differences within each lane first, then across lanes. The products with a triangle of ones
-// add the differences of a lane up to each position.
-inline Integers short_deltas(const Group<8>& d, __m512i& carry) {
-  const __m512i triangle = _mm512_broadcast_i32x4(_mm_setr_epi32(0x1, 0x101, 0x10101, 0x1010101));
+// Integers of a group, as short numbers in 32-bit lanes, four bytes or two words: the integers, or their
+// differences and the integer before each lane.
+template <unsigned C, bool Differences>
+struct Lanes {
+  Group<C> d;
+  __m512i before[C / 8];
+};
+
+// Sums the differences within each lane first, then across lanes.
+inline Lanes<8, true> lane_sums(const Group<8>& d, __m512i& carry) {
   const __m512i sums = _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(1), d.part[0]);
-  const __m512i before = sums_before(sums, carry);
-  Integers q;
-  for (unsigned r = 0; r < 4; ++r)
-    q.part[r] = _mm512_dpbusd_epi32(spread<4>(before, r), triangle, spread<4>(d.part[0], r));
-  return q;
+  return {d, {sums_before(sums, carry)}};
 }
-inline Integers short_deltas(const Group<16>& d, __m512i& carry) {
-  const __m512i triangle = _mm512_set1_epi64(0x0001000100000001);
-  Integers q;
+inline Lanes<16, true> lane_sums(const Group<16>& d, __m512i& carry) {
+  Lanes<16, true> s{d, {}};
   for (unsigned h = 0; h < 2; ++h) {
     const __m512i sums = _mm512_dpwssd_epi32(_mm512_setzero_si512(), _mm512_set1_epi16(1), d.part[h]);
-    const __m512i before = sums_before(sums, carry);
-    for (unsigned r = 0; r < 2; ++r)
-      q.part[2 * h + r] = _mm512_dpwssd_epi32(spread<2>(before, r), triangle, spread<2>(d.part[h], r));
+    s.before[h] = sums_before(sums, carry);
+  }
+  return s;
+}
+
+// Returns the integers in order. The products with a triangle of ones add the differences of a lane up to
+// each position.
+[[gnu::always_inline]] inline Integers in_order(const Lanes<8, true>& s) {
+  const __m512i triangle = _mm512_broadcast_i32x4(_mm_setr_epi32(0x1, 0x101, 0x10101, 0x1010101));
+  Integers q;
+  for (unsigned r = 0; r < 4; ++r)
+    q.part[r] = _mm512_dpbusd_epi32(spread<4>(s.before[0], r), triangle, spread<4>(s.d.part[0], r));
+  return q;
+}
+[[gnu::always_inline]] inline Integers in_order(const Lanes<16, true>& s) {
+  const __m512i triangle = _mm512_set1_epi64(0x0001000100000001);
+  Integers q;
+  for (unsigned r = 0; r < 4; ++r)
+    q.part[r] =
+        _mm512_dpwssd_epi32(spread<2>(s.before[r / 2], r % 2), triangle, spread<2>(s.d.part[r / 2], r % 2));
+  return q;
+}
+template <unsigned C>
+Integers in_order(const Lanes<C, false>& s) {
+  return widened(s.d);
+}
+inline const Integers& in_order(const Integers& q) { return q; }
+
+// Returns the integers apart, without permutations. Lane l of part k has the integer 4 l + k; or, of
+// words, lane l of part 2 h + k has the integer 32 h + 2 l + k.
+template <bool Differences>
+[[gnu::always_inline]] inline Integers apart(const Lanes<8, Differences>& s) {
+  Integers q;
+  for (unsigned k = 0; k < 4; ++k) {
+    const __m512i weights = _mm512_set1_epi32(Differences ? 0x1010101 >> 8 * (3 - k) : 1 << 8 * k);
+    q.part[k] = _mm512_dpbusd_epi32(s.before[0], weights, s.d.part[0]);
+  }
+  return q;
+}
+template <bool Differences>
+[[gnu::always_inline]] inline Integers apart(const Lanes<16, Differences>& s) {
+  Integers q;
+  for (unsigned r = 0; r < 4; ++r) {
+    const __m512i weights = _mm512_set1_epi32(r % 2 == 0 ? 1 : Differences ? 0x10001 : 0x10000);
+    q.part[r] = _mm512_dpwssd_epi32(s.before[r / 2], weights, s.d.part[r / 2]);
   }
   return q;
 }
@@ -121,12 +164,20 @@ inline void sum_up(Integers& q, __m512i& carry) {
   }
 }
 
+// Returns Integers, or Lanes.
 template <Predictor P, unsigned C>
-Integers integers(const Group<C>& d, __m512i& carry) {
-  if constexpr (P == Predictor::delta && C < 32) return short_deltas(d, carry);
-  Integers q = widened(d);
-  if constexpr (P != Predictor::none) sum_up<P>(q, carry);
-  return q;
+auto integers(const Group<C>& d, __m512i& carry) {
+  if constexpr (P == Predictor::delta && C < 32) {
+    return lane_sums(d, carry);
+  } else if constexpr (P == Predictor::none && C < 32) {
+    Lanes<C, false> lanes{d, {}};
+    for (__m512i& before : lanes.before) before = _mm512_setzero_si512();
+    return lanes;
+  } else {
+    Integers q = widened(d);
+    if constexpr (P != Predictor::none) sum_up<P>(q, carry);
+    return q;
+  }
 }
 
 // Interleaves four registers whose lanes l hold the elements 4 l, 4 l + 1, .. of a group into the group.
@@ -204,11 +255,14 @@ struct Seconds {
 };
 
 template <Predictor P, unsigned C>
-Integers integers(const Group<C>& d, Carry& carry) {
-  if constexpr (P != Predictor::second) return integers<P>(d, carry.integer);
-  Integers q = integers<Predictor::delta>(d, carry.difference);
-  sum_up<Predictor::delta>(q, carry.integer);
-  return q;
+auto integers(const Group<C>& d, Carry& carry) {
+  if constexpr (P != Predictor::second) {
+    return integers<P>(d, carry.integer);
+  } else {
+    Integers q = integers<Predictor::delta>(d, carry.difference);
+    sum_up<Predictor::delta>(q, carry.integer);
+    return q;
+  }
 }
 
 // ---- Differences
@@ -266,6 +320,52 @@ Group<C> narrow(const Group<32>& d, Fit<C, Bits>& fit) {
     fit.seen = _mm512_ternarylogic_epi32(fit.seen, _mm512_add_epi16(a, h), _mm512_add_epi16(b, h), 0xFE);
     const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
     return {{_mm512_permutexvar_epi32(order, _mm512_packs_epi16(a, b))}};
+  }
+}
+
+// ---- Differences of small integers, in words
+
+// 64 integers of 16 bits, in order.
+struct Words {
+  __m512i part[2];
+};
+
+// Checks differences in words as Fit does.
+template <unsigned Bits>
+struct WordFit {
+  __m512i seen = _mm512_setzero_si512();
+  bool holds() const {
+    return Bits == 16 ||
+           _mm512_test_epi16_mask(seen, _mm512_set1_epi16(static_cast<short>(~0u << Bits))) == 0;
+  }
+};
+
+// Computes the differences of a group, which fit 16 bits. `previous`: as above.
+template <Predictor P>
+Words differences(const Words& q, __m512i& previous) {
+  Words d;
+  for (unsigned r = 0; r < 2; ++r) {
+    const __m512i pairs_before = _mm512_alignr_epi32(q.part[r], previous, 15);
+    const __m512i before =
+        P == Predictor::pairs ? pairs_before : _mm512_shldi_epi32(q.part[r], pairs_before, 16);
+    d.part[r] = _mm512_sub_epi16(q.part[r], before);
+    previous = q.part[r];
+  }
+  return d;
+}
+
+template <unsigned C, unsigned Bits>
+Group<C> narrow(const Words& d, WordFit<Bits>& fit) {
+  if constexpr (Bits < 16) {
+    const __m512i h = _mm512_set1_epi16(1 << (Bits - 1));
+    fit.seen = _mm512_ternarylogic_epi32(fit.seen, _mm512_add_epi16(d.part[0], h),
+                                         _mm512_add_epi16(d.part[1], h), 0xFE);
+  }
+  if constexpr (C == 16) {
+    return {{d.part[0], d.part[1]}};
+  } else {
+    const __m512i order = _mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0);
+    return {{_mm512_permutexvar_epi64(order, _mm512_packs_epi16(d.part[0], d.part[1]))}};
   }
 }
 

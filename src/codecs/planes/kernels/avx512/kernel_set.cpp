@@ -39,7 +39,32 @@ class Differences {
   Differences(Reader reader, std::size_t, PlanesOut& out) : reader_(reader), base_(out.base) {}
 
   Group<C> group(std::size_t g) {
-    const Integers q = reader_.group(g);
+    if constexpr (in_words) {
+      return of_words(reader_.words(g), g);
+    } else {
+      return of_integers(reader_.group(g), g);
+    }
+  }
+  bool holds() const { return fit_.holds(); }
+  bool small() const { return reader_.small(); }
+
+ private:
+  // Second differences may have more than 16 bits.
+  static constexpr bool in_words = C < 32 && P != Predictor::second && requires(Reader r) {
+    r.words(std::size_t{0});
+  };
+
+  Group<C> of_words(const Words& q, std::size_t g) {
+    if constexpr (P == Predictor::none) return narrow<C>(q, fit_);
+    if (g == 0) {
+      const __m128i first = _mm512_castsi512_si128(q.part[0]);
+      base_ = add_wrapping(base_, static_cast<std::int16_t>(_mm_cvtsi128_si32(first)));
+      previous_.integer = _mm512_broadcastw_epi16(first);
+    }
+    return narrow<C>(differences<P>(q, previous_.integer), fit_);
+  }
+
+  Group<C> of_integers(const Integers& q, std::size_t g) {
     if constexpr (P == Predictor::none) {
       return narrow({{q.part[0], q.part[1], q.part[2], q.part[3]}}, fit_);
     } else {
@@ -51,14 +76,11 @@ class Differences {
       return narrow(differences<P>(q, previous_), fit_);
     }
   }
-  bool holds() const { return fit_.holds(); }
-  bool small() const { return reader_.small(); }
 
- private:
   Reader reader_;
   std::int32_t& base_;
-  Carry previous_;
-  Fit<C, Bits> fit_;
+  Carry previous_;  // integers as words, if in_words
+  std::conditional_t<in_words, WordFit<Bits>, Fit<C, Bits>> fit_;
 };
 
 template <class Reader>
@@ -220,17 +242,25 @@ struct Avx512 {
   }
 
   static Integers load(const std::int32_t* from, std::size_t) { return IntegerReader(from, {}).group(0); }
-  static void store(const Integers& q, std::int32_t* to) {
+  // `q`: Integers or Lanes.
+  template <class Q>
+  static void store(const Q& of, std::int32_t* to) {
+    const Integers q = in_order(of);
     for (unsigned r = 0; r < 4; ++r) _mm512_storeu_si512(to + 16 * r, q.part[r]);
   }
 
-  static Integers predicted(const Integers& q, const std::int32_t* at, const Lags& lags) {
-    return with_lagged(q, at, lags);
+  template <class Q>
+  static Integers predicted(const Q& q, const std::int32_t* at, const Lags& lags) {
+    return with_lagged(in_order(q), at, lags);
   }
 
-  template <bool add, class T, class Step>
-  static void put(const Integers& q, Step step, T* to) {
-    write_values<add>(q, step, to);
+  template <bool add, class T, class Step, class Q>
+  static void put(const Q& q, Step step, T* to) {
+    if constexpr (std::is_same_v<T, bf16>) {
+      write_values<add>(q, step, to);
+    } else {
+      write_values<add>(in_order(q), step, to);
+    }
   }
   template <class Half>
   static void put_large(const Integers& q, float step, Half* to) {

@@ -7,8 +7,9 @@
 namespace taut::planes {
 namespace {
 
-// Quantises values: group(g) returns the integers of group g. After all groups, small() tells if every
-// integer has at most `Bits` bits. Beyond small_bits the integers of floats are computed in double.
+// Quantises values: group(g) returns the integers of group g, and words(g) those of bfloat16 as 16-bit words.
+// After all groups, small() tells if every integer has at most `Bits` bits. Beyond small_bits the integers of
+// floats are computed in double.
 template <class T, int Bits = small_bits>
 class ValueReader {
  public:
@@ -17,25 +18,44 @@ class ValueReader {
     if constexpr (sizeof(T) < 8) inverse_ = _mm512_set1_ps(z.inverse);
   }
 
-  Integers group(std::size_t g) {
+  [[gnu::always_inline]] Integers group(std::size_t g) {
     Integers q;
-    for (unsigned r = 0; r < 4; ++r) {
-      q.part[r] = part(values_ + g * group_values + 16 * r);
-      // Folding the sign keeps the magnitude's bits. NaN and values out of range convert to INT_MIN.
-      seen_ = _mm512_ternarylogic_epi32(seen_, q.part[r], _mm512_srai_epi32(q.part[r], 31), 0xF6);
-    }
+    for (unsigned r = 0; r < 4; ++r) q.part[r] = part(values_ + g * group_values + 16 * r);
+    for (unsigned r = 0; r < 4; r += 2) see(q.part[r], q.part[r + 1]);
+    return q;
+  }
+
+  [[gnu::always_inline]] Words words(std::size_t g) requires std::is_same_v<T, bf16> {
+    Words q;
+    for (unsigned r = 0; r < 2; ++r) q.part[r] = words_of(values_ + g * group_values + 32 * r);
     return q;
   }
 
   bool small() const {
-    return _mm512_test_epi32_mask(seen_, _mm512_set1_epi32(static_cast<int>(~0u << Bits))) == 0;
+    return _mm512_test_epi32_mask(seen_, _mm512_set1_epi32(static_cast<int>(~0u << (Bits + 1)))) == 0;
   }
 
  private:
+  // After 2^Bits is added, bits beyond show what leaves the range. NaN and values out of it convert to
+  // INT_MIN.
+  void see(__m512i a, __m512i b) {
+    const __m512i h = _mm512_set1_epi32(1 << Bits);
+    seen_ = _mm512_ternarylogic_epi32(seen_, _mm512_add_epi32(a, h), _mm512_add_epi32(b, h), 0xFE);
+  }
+
+  __m512i words_of(const bf16* x) {
+    const __m512i pairs = _mm512_loadu_si512(x);
+    const __m512i first = quantised(first_floats(pairs)), second = quantised(second_floats(pairs));
+    see(first, second);
+    return joined(_mm512_slli_epi32(first, 16), _mm512_slli_epi32(second, 16));
+  }
+
+  __m512i quantised(__m512 x) const {
+    return _mm512_cvt_roundps_epi32(_mm512_mul_ps(x, inverse_), to_nearest);
+  }
   template <class Short>
   __m512i part(const Short* x) const {
-    const __m512 s = _mm512_mul_ps(load_floats(x), inverse_);
-    const __m512i q = _mm512_cvt_roundps_epi32(s, to_nearest);
+    const __m512i q = quantised(load_floats(x));
     if constexpr (Bits == small_bits) {
       return q;
     } else {
@@ -72,18 +92,86 @@ template <bool Add>
   }
 }
 
+// Returns true if the integers have so few bits that halves hold their products with the step: 8 bits, or 10
+// of float16, whose greatest number is below the product of 2^11 and the greatest step.
+template <class Half>
+bool are_exact(const Integers& q) {
+  constexpr int range = std::is_same_v<Half, f16> ? 1 << 10 : 1 << 8;
+  const __m512i h = _mm512_set1_epi32(range);
+  const __m512i a = _mm512_or_si512(_mm512_add_epi32(q.part[0], h), _mm512_add_epi32(q.part[1], h));
+  const __m512i seen =
+      _mm512_ternarylogic_epi32(a, _mm512_add_epi32(q.part[2], h), _mm512_add_epi32(q.part[3], h), 0xFE);
+  return _mm512_test_epi32_mask(seen, _mm512_set1_epi32(-2 * range)) == 0;
+}
+
 // Writes the values of integers. With Add, the product is rounded to the half type before the addition, like
 // a value that is decoded first.
 template <bool Add, class Half>
 [[gnu::always_inline]] inline void write_values(const Integers& q, float step, Half* to) {
+  const bool exact = Add && are_exact<Half>(q);
   const auto value = [=](__m512i integers, const Half* before) {
     const __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(integers), _mm512_set1_ps(step));
-    return Add ? _mm512_add_ps(load_floats(before), rounded(x, before)) : x;
+    if constexpr (!Add) return x;
+    return _mm512_add_ps(load_floats(before), exact ? x : rounded(x, before));
   };
   for (unsigned r = 0; r < 4; r += 2, to += 32) {
     const __m512 a = value(q.part[r], to), b = value(q.part[r + 1], to + 16);
-    _mm512_storeu_si512(to, narrowed<Add>(a, b, to));
+    store_halves(a, b, to);
   }
+}
+
+// Two bfloat16 in each 32-bit lane. Lane l of `of[j]` belongs to lane l of the parts 2 j and 2 j + 1 of
+// integers that are apart.
+struct Pairs {
+  __m512i of[2];
+};
+
+inline __m512i every_second(unsigned from) {
+  return _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(from)),
+                          _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30));
+}
+
+template <unsigned C>
+Pairs load_pairs(const void* from) {
+  const __m512i a = _mm512_loadu_si512(from),
+                b = _mm512_loadu_si512(static_cast<const std::byte*>(from) + 64);
+  if constexpr (C == 16) return {{a, b}};
+  return {
+      {_mm512_permutex2var_epi32(a, every_second(0), b), _mm512_permutex2var_epi32(a, every_second(1), b)}};
+}
+
+template <unsigned C>
+void store_pairs(const Pairs& pairs, void* to) {
+  __m512i a = pairs.of[0], b = pairs.of[1];
+  if constexpr (C == 8) {
+    const std::uint32_t* const lanes =
+        constants<std::uint32_t, 32>([](unsigned i) { return i / 2 + i % 2 * 16; });
+    a = _mm512_permutex2var_epi32(pairs.of[0], _mm512_load_si512(lanes), pairs.of[1]);
+    b = _mm512_permutex2var_epi32(pairs.of[0], _mm512_load_si512(lanes + 16), pairs.of[1]);
+  }
+  _mm512_storeu_si512(to, a);
+  _mm512_storeu_si512(static_cast<std::byte*>(to) + 64, b);
+}
+
+// Writes bfloat16 in pairs, which needs fewer permutations than integers in order. Integers of up to 8 bits,
+// as in smooth fields, need no rounding.
+template <bool Add, unsigned C, bool Differences>
+[[gnu::always_inline]] inline void write_values(const Lanes<C, Differences>& s, float step, bf16* to) {
+  const Integers q = apart(s);
+  __m512 x[4];
+  for (unsigned r = 0; r < 4; ++r) x[r] = _mm512_mul_ps(_mm512_cvtepi32_ps(q.part[r]), _mm512_set1_ps(step));
+  if (!are_bfloat16(x[0], x[1], x[2], x[3]))
+    for (__m512& product : x) product = rounded(product, to);
+  __m512i bits[4];
+  for (unsigned r = 0; r < 4; ++r) bits[r] = _mm512_castps_si512(x[r]);
+  if constexpr (Add) {
+    const Pairs before = load_pairs<C>(to);
+    for (unsigned r = 0; r < 4; ++r) {
+      const __m512 value = r % 2 == 0 ? first_floats(before.of[r / 2]) : second_floats(before.of[r / 2]);
+      bits[r] = rounded_upper(_mm512_add_ps(value, x[r]));
+    }
+  }
+  store_pairs<C>({{joined(bits[0], bits[1]), joined(bits[2], bits[3])}}, to);
 }
 
 // Converts integers to floats that round to the same halves: the bits far below the last
@@ -102,7 +190,7 @@ void write_large(const Integers& q, float step, Half* to) {
   for (unsigned r = 0; r < 4; r += 2, to += 32) {
     const __m512 a = _mm512_mul_ps(floats_for_halves(q.part[r]), _mm512_set1_ps(step));
     const __m512 b = _mm512_mul_ps(floats_for_halves(q.part[r + 1]), _mm512_set1_ps(step));
-    _mm512_storeu_si512(to, narrowed<false>(a, b, to));
+    store_halves(a, b, to);
   }
 }
 

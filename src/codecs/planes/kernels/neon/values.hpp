@@ -29,18 +29,28 @@ inline EightFloats eight(const bf16* x) {
            vreinterpretq_f32_u32(vshll_high_n_u16(upper, 16))}};
 }
 
-// Converts floats to halves, rounded to nearest even. A NaN keeps its upper bits and becomes quiet.
+// Returns the bfloat16 nearest to each float in the upper half of its lane; the caller drops the lower half.
+// A NaN stays, if its lower half is 0: sums of halves have such a NaN, which is quiet, and products of
+// integers have none.
+inline uint32x4_t rounded_upper(float32x4_t x) {
+  const uint32x4_t bits = vreinterpretq_u32_f32(x);
+  const uint32x4_t odd = vandq_u32(vshrq_n_u32(bits, 16), vdupq_n_u32(1));
+  return vaddq_u32(vaddq_u32(bits, vdupq_n_u32(0x7FFF)), odd);
+}
+
+// Converts floats to halves, rounded to nearest even.
 inline uint16x8_t narrowed(const EightFloats& x, const f16*) {
   return vreinterpretq_u16_f16(vcvt_high_f16_f32(vcvt_f16_f32(x.val[0]), x.val[1]));
 }
 inline uint16x8_t narrowed(const EightFloats& x, const bf16*) {
-  const auto rounded = [&](int h) {
-    const uint32x4_t bits = vreinterpretq_u32_f32(x.val[h]);
-    const uint32x4_t odd = vandq_u32(vshrq_n_u32(bits, 16), vdupq_n_u32(1));
-    const uint32x4_t up = vaddq_u32(vaddq_u32(bits, vdupq_n_u32(0x7FFF)), odd);
-    return vbslq_u32(vceqq_f32(x.val[h], x.val[h]), up, vorrq_u32(bits, vdupq_n_u32(0x40'0000)));
-  };
-  return vuzp2q_u16(vreinterpretq_u16_u32(rounded(0)), vreinterpretq_u16_u32(rounded(1)));
+  return vuzp2q_u16(vreinterpretq_u16_u32(rounded_upper(x.val[0])),
+                    vreinterpretq_u16_u32(rounded_upper(x.val[1])));
+}
+
+// Returns, as a float, the half nearest to each float.
+inline float32x4_t rounded(float32x4_t x, const f16*) { return vcvt_f32_f16(vcvt_f16_f32(x)); }
+inline float32x4_t rounded(float32x4_t x, const bf16*) {
+  return vreinterpretq_f32_u32(vandq_u32(rounded_upper(x), vdupq_n_u32(0xFFFF'0000)));
 }
 
 inline EightFloats products(const EightInts& q, float step) {
@@ -74,15 +84,12 @@ void write_values(const EightInts& q, double step, double* to) {
 // a value that is decoded first.
 template <bool Add, class Half>
 void write_values(const EightInts& q, float step, Half* to) {
-  auto* const bits = reinterpret_cast<std::uint16_t*>(to);
-  uint16x8_t x = narrowed(products(q, step), to);
+  EightFloats x = products(q, step);
   if constexpr (Add) {
     const EightFloats before = eight(to);
-    vst1q_u16(bits, x);
-    const EightFloats added = eight(to);
-    x = narrowed({{vaddq_f32(before.val[0], added.val[0]), vaddq_f32(before.val[1], added.val[1])}}, to);
+    x = {{vaddq_f32(before.val[0], rounded(x.val[0], to)), vaddq_f32(before.val[1], rounded(x.val[1], to))}};
   }
-  vst1q_u16(bits, x);
+  vst1q_u16(reinterpret_cast<std::uint16_t*>(to), narrowed(x, to));
 }
 
 // Writes the values of large integers as halves. One sticky bit replaces the bits far below the last bit of a
