@@ -96,7 +96,6 @@ WAYS = {
         "lossless_decode_tables": 1,
         "lossless_move": 2 + 1,
         "lossless_decode_step": 4,
-        "lossless_decode_tile": 8,
     },
 }
 
@@ -222,7 +221,7 @@ def machine_code(nvdisasm, cubin):
             code[name] = []
         elif found := re.match(r"(\.L\w+):", line):
             skipped = skipped or found[1] in apart
-        elif name and (found := re.match(r"\s+/\*[0-9a-f]+\*/\s+(@?!?U?P?\w*\s+)?([A-Z][\w.]*)", line)):
+        elif name and (found := re.match(r"\s+/\*[0-9a-f]+\*/\s+(@!?U?P\w+\s+)?([A-Z][\w.]*)", line)):
             if found[2] != "NOP" and not skipped:
                 code[name].append(found[2])
             skipped = skipped and not (found[2] == "BRA" and not found[1])
