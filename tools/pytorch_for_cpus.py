@@ -4,7 +4,8 @@
 PyPI's wheel of PyTorch for x86-64 Linux is built for CUDA and requires packages of 4 GB. Its work on CPUs takes nothing from
 them, but the loader demands libraries of their names. This program installs the wheel alone and, beside its libraries, ones of
 these names whose functions do nothing and return 1, which is an error in each. CUDA's runtime is the real one, so that
-torch.cuda.is_available() returns False. Elsewhere PyPI's wheel is the one for CPUs, and there is nothing to replace.
+torch.cuda.is_available() returns False where there is no GPU. Work on a GPU fails. Elsewhere PyPI's wheel is the one for CPUs,
+and there is nothing to replace.
 """
 
 import re
@@ -17,12 +18,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 NVIDIAS = re.compile(r"lib(cu|nv|nccl)[\w.-]*\.so[.\d]*")
-RUNTIME = "libcudart"  # the one that is installed
+REAL = ("libcudart.", "libcuda.")  # the runtime, which is installed, and the driver, which is not needed
 UNDEFINED = re.compile(r"undefined symbol: (\w+)(?:, version ([\w.]+))?\s")
 
 
 def install(*arguments):
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments], check=True)
+    options = ("--quiet", "--disable-pip-version-check", "--no-warn-conflicts")
+    subprocess.run([sys.executable, "-m", "pip", "install", *options, *arguments], check=True)
 
 
 def requirements():
@@ -38,27 +40,30 @@ def requirements():
     return others, cuda
 
 
-def ldd(library):
-    """Returns what the loader says of a library and of those that it needs."""
-    found = subprocess.run(["ldd", "-r", library], capture_output=True, text=True)
-    return found.stdout + found.stderr
+def said_by(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.stdout + done.stderr
 
 
 def demanded(folder):
-    """Returns the names of NVIDIA's libraries that those in the folder need, except the runtime."""
-    said = "".join(ldd(library) for library in folder.glob("*.so"))
+    """Returns the names of NVIDIA's libraries that those in the folder need, except the real ones."""
+    said = "".join(said_by("ldd", library) for library in folder.glob("*.so"))
     names = {match[0] for match in re.finditer(NVIDIAS, "\n".join(re.findall(r"^\s+(\S+) =>", said, re.M)))}
-    return sorted(name for name in names if not name.startswith(RUNTIME))
+    return sorted(name for name in names if not name.startswith(REAL))
 
 
 def undefined(folder):
-    """Returns the functions that no library defines, by the version that is asked for; None: no version."""
-    versions = defaultdict(set)
+    """Returns the functions that no library defines, by the version that is asked for, and the library that should have each
+    version. None: no version."""
+    versions, owners = defaultdict(set), {}
+    defined = set(re.findall(r" [A-Z] (\w+)", said_by("nm", "-D", "--defined-only", *folder.glob("*.so"))))
     for library in folder.glob("*.so"):
-        for name, version in re.findall(UNDEFINED, ldd(library)):
-            if not name.startswith(("Py", "_Py")):  # the interpreter defines these
+        said = said_by("ldd", "-r", "-v", library)
+        owners.update((version, owner) for owner, version in re.findall(r"(\S+) \(([\w.]+)\) => not found", said))
+        for name, version in re.findall(UNDEFINED, said):
+            if name not in defined and not name.startswith(("Py", "_Py")):  # the interpreter defines these
                 versions[version or None].add(name)
-    return versions
+    return versions, owners
 
 
 def build(library, versions):
@@ -82,8 +87,8 @@ def stand_in(folder):
         build(library, {})
     if not libraries:
         return
-    versions = undefined(folder)
-    own = {library: {v: names for v, names in versions.items() if v and v.startswith(library.name)} for library in libraries}
+    versions, owners = undefined(folder)
+    own = {library: {v: names for v, names in versions.items() if owners.get(v) == library.name} for library in libraries}
     unversioned = next((library for library in libraries if not own[library]), None)
     if unversioned and versions[None]:
         own[unversioned] = {None: versions[None]}
@@ -98,7 +103,7 @@ def main():
     if cuda:
         install(f"nvidia-cuda-runtime=={cuda}.*")
         stand_in(Path(find_spec("torch").origin).parent / "lib")
-    check = "import torch, torch.distributed; assert torch.distributed.is_gloo_available() and not torch.cuda.is_available()"
+    check = "import torch, torch.distributed; assert torch.distributed.is_gloo_available()"
     subprocess.run([sys.executable, "-c", check], check=True)
 
 

@@ -29,7 +29,7 @@ class StandIns(unittest.TestCase):
 
     def test_a_library_loads_without_those_that_it_was_linked_with(self):
         versions = self.elsewhere / "versions"
-        versions.write_text("libcufoo.so.13 { global: cuFoo; };\n")
+        versions.write_text("CUFOO { global: cuFoo; };\n")
         cufoo, nvbar = self.elsewhere / "libcufoo.so.13", self.elsewhere / "libnvbar.so.0"
         library(cufoo, "int cuFoo(void) { return 0; }", f"-Wl,--version-script={versions}")
         library(nvbar, "int nvBar(void) { return 0; }")
@@ -41,7 +41,7 @@ class StandIns(unittest.TestCase):
             ctypes.CDLL(self.folder / "libuser.so")
         tool.stand_in(self.folder)
         self.assertEqual({path.name for path in self.folder.iterdir()}, {"libuser.so", "libcufoo.so.13", "libnvbar.so.0"})
-        self.assertEqual(tool.undefined(self.folder), {})
+        self.assertEqual(tool.undefined(self.folder)[0], {})
         self.assertEqual(ctypes.CDLL(self.folder / "libuser.so").both(), 11)
 
     def test_nothing_is_made_for_a_library_without_cuda(self):
