@@ -40,10 +40,12 @@ TAUT_DEVICE std::uint32_t digits_of(std::uint32_t bits) {
   return (bits | bits << 3) & 0x11111111;
 }
 
-// Returns the planes of a row. Those whose bits of `present` are set are stored from byte `from` of `at` on, the
-// top one first; the others are 0. Eight bytes from `from` on may be read, and the words of 4 bytes that hold them.
+// Returns the planes of a row. Those whose bits of `present` are set are stored from byte `from` of `at` on,
+// the top one first; the others are 0. Eight bytes from `from` on may be read, and the words of 4 bytes that
+// hold them.
 template <class Simt>
-TAUT_DEVICE PlaneRow stored_planes(const Simt& simt, const std::uint8_t* at, std::uint32_t from, std::uint32_t present) {
+TAUT_DEVICE PlaneRow stored_planes(const Simt& simt, const std::uint8_t* at, std::uint32_t from,
+                                   std::uint32_t present) {
   std::uint32_t words[3];
   for (unsigned i = 0; i < 3; ++i) words[i] = load_as<std::uint32_t>(at + from / 4 * 4 + 4 * i);
   const auto shifted = [&](unsigned i) {
@@ -144,8 +146,8 @@ class ChunkDecoder {
     }
   }
 
-  // Replaces the differences of neighbouring words by the words, in a block of each lane. `before` is the word
-  // before the first lane's block, and then the one before its next block.
+  // Replaces the differences of neighbouring words by the words, in a block of each lane. `before` is the
+  // word before the first lane's block, and then the one before its next block.
   TAUT_DEVICE void add_up(Word (&x)[side], InRegister<Word>& before) const {
     InRegister<Word> sums[side] = {x[0]};
     for (unsigned i = 1; i < side; ++i) sums[i] = sums[i - 1] + x[i];
@@ -185,7 +187,8 @@ class ChunkDecoder {
     return true;
   }
 
-  // Converts planes to words, in shared memory. `head` is the word before the first one of this lane's column.
+  // Converts planes to words, in shared memory. `head` is the word before the first one of this lane's
+  // column.
   TAUT_DEVICE void read_words(Word head) {
     InRegister<Word> before = head;
     TAUT_ROLLED
