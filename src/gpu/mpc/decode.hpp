@@ -40,23 +40,20 @@ TAUT_DEVICE std::uint32_t digits_of(std::uint32_t bits) {
   return (bits | bits << 3) & 0x11111111;
 }
 
-// Returns the planes of a row. Those whose bits of `present` are set are stored from byte `from` of `at` on,
-// the top one first; the others are 0. Eight bytes from `from` on may be read, and the words of 4 bytes that
-// hold them.
+// Returns eight bytes. Byte i is the stored one that digit i of `places` names, or 0 if digit i of `present`
+// is 0, not 1. Stored bytes, at most as many as digits that are 1, begin at byte `first` of the words,
+// below 4.
 template <class Simt>
-TAUT_DEVICE PlaneRow stored_planes(const Simt& simt, const std::uint8_t* at, std::uint32_t from,
-                                   std::uint32_t present) {
-  std::uint32_t words[3];
-  for (unsigned i = 0; i < 3; ++i) words[i] = load_as<std::uint32_t>(at + from / 4 * 4 + 4 * i);
+TAUT_DEVICE PlaneRow spread(const Simt& simt, const std::uint32_t (&words)[3], unsigned first,
+                            std::uint32_t present, std::uint32_t places) {
   const auto shifted = [&](unsigned i) {
-    return static_cast<std::uint32_t>((words[i] | std::uint64_t{words[i + 1]} << 32) >> (8 * (from % 4)));
+    return static_cast<std::uint32_t>((words[i] | std::uint64_t{words[i + 1]} << 32) >> (8 * first));
   };
-  // Eight bytes hold all planes of the row, or a byte that no plane takes, which then is 0.
-  const std::uint32_t low = shifted(0), high = shifted(1) & (present == 0xFF ? 0xFFFFFFFF : 0x00FFFFFF);
-  // Digit k is the place of plane k: the number of stored planes above it, or that of the zero.
-  const std::uint32_t digits = digits_of(present), absent = 7 * (0x11111111 - digits);
-  const std::uint32_t places = (simt.population(present) - digits) * 0x11111111 | absent;
-  return {simt.permute(low, high, places), simt.permute(low, high, places >> 16)};
+  // If a byte is 0, the last one of the eight is not stored, and serves as the 0.
+  const bool all = present == 0x11111111;
+  const std::uint32_t low = shifted(0), high = shifted(1) & (all ? 0xFFFFFFFF : 0x00FFFFFF);
+  const std::uint32_t from = places | 7 * (0x11111111 - present);
+  return {simt.permute(low, high, from), simt.permute(low, high, from >> 16)};
 }
 
 // Decodes one chunk. Target: see target.hpp.
@@ -117,10 +114,11 @@ class ChunkDecoder {
     if (flags_end - flags < coded) return false;
     const std::uint32_t planes_end = flags_end - flags - coded;
     std::uint32_t at = planes_end + up_to - count;
-    std::uint64_t bitmaps[2] = {};
-    for (unsigned k = 0; k < 2; ++k)
-      for (unsigned i = 0; i < 8; ++i)
-        if ((flag[k] >> i & 1) != 0) bitmaps[k] |= std::uint64_t{record.byte(at++)} << (8 * i);
+    std::uint64_t bitmaps[2];
+    for (unsigned k = 0; k < 2; ++k) {
+      bitmaps[k] = coded_bitmaps(record, at, flag[k]);
+      at += simt_.population(flag[k]);
+    }
     undo_exclusive_or<Word>(simt_, bitmaps);
     for (unsigned k = 0; k < 2; ++k)
       if (2 * lane() + k >= vectors) bitmaps[k] = 0;
@@ -137,7 +135,7 @@ class ChunkDecoder {
     ByteRow rows[sizeof(Word)];
     for (unsigned row = sizeof(Word); row-- > 0;) {
       const std::uint32_t present = static_cast<std::uint32_t>(planes >> (8 * row)) & 0xFF;
-      rows[row] = to_bytes(simt_, stored_planes(simt_, at, from, present));
+      rows[row] = to_bytes(simt_, stored_planes(at, from, present));
       from += simt_.population(present);
     }
     for (unsigned i = 0; i < side; ++i) {
@@ -164,6 +162,28 @@ class ChunkDecoder {
   TAUT_DEVICE static Word plain(const std::uint32_t* from, std::uint32_t i) {
     if constexpr (sizeof(Word) == 8) return from[2 * i] | std::uint64_t{from[2 * i + 1]} << 32;
     return load_as<Word>(reinterpret_cast<const std::uint8_t*>(from) + i * sizeof(Word));
+  }
+
+  // Returns the coded bitmaps of a vector. Bytes whose bits of `present` are set are stored from byte `from`
+  // of the record on, the lowest one first; the others are 0.
+  TAUT_DEVICE std::uint64_t coded_bitmaps(const Words& record, std::uint32_t from,
+                                          std::uint32_t present) const {
+    const std::uint32_t words[3] = {record[from / 4], record[from / 4 + 1], record[from / 4 + 2]};
+    const std::uint32_t digits = digits_of(present);
+    const PlaneRow bytes = spread(simt_, words, from % 4, digits, digits * 0x11111110);
+    return bytes.low | std::uint64_t{bytes.high} << 32;
+  }
+
+  // Returns the planes of a row. Those whose bits of `present` are set are stored from byte `from` of `at`
+  // on, the top one first; the others are 0. Up to 11 bytes from there on are read.
+  TAUT_DEVICE PlaneRow stored_planes(const std::uint8_t* at, std::uint32_t from,
+                                     std::uint32_t present) const {
+    std::uint32_t words[3];
+    for (unsigned i = 0; i < 3; ++i) words[i] = load_as<std::uint32_t>(at + from / 4 * 4 + 4 * i);
+    const std::uint32_t digits = digits_of(present);
+    // Digit k counts the stored planes above plane k.
+    const std::uint32_t places = (simt_.population(present) - digits) * 0x11111111;
+    return spread(simt_, words, from % 4, digits, places);
   }
 
   // Stores the bitmaps and copies the planes to shared memory. Returns false if the planes do not fill their
