@@ -15,14 +15,14 @@
 #   make nccl-random                 10^4 random sequences of NCCL calls on simulated GPUs, and 10^3 failures
 #   make test-aarch64                all tests without MPI, 10^4 random configurations and the drop-in, for AArch64 under qemu
 #   make test-mpi4py                 mpi4py's own tests under the drop-in, against a bare run [ARGS="--mpi mpich-wheel"]
-#   make torch-test                  the tests of taut.torch, with PyTorch (5 GB) in .venv-torch
+#   make torch-test                  the tests of taut.torch, with PyTorch (1.4 GB) in .venv-torch
 #   make lint | format               layout, layers, sizes, links, width of Markdown, scripts
 #   make docs                        the documentation site, build/docs/html
 #   make bench-codec                 the codecs beside memcpy and peers [QUICK=1] [ARGS=...]
 #   TAUT_FIELDS=folder make bench-fields    the codecs on real fields
 #   TAUT_FIELDS=folder make bench-peers     public compressors beside the codecs on real fields, and the best codec for each link
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
-#   make bench-training [QUICK=1]    DDP's hooks and Taut's on 4 emulated hosts [LINK=1gbit] [ARGS=...]
+#   make bench-training [QUICK=1]    DDP's hooks and Taut's on 4 emulated hosts [LINK=1gbit] [DILOCO=1] [ARGS=...]
 #   make bench-dask                  x + x.T of a Dask array on 4 emulated hosts [LINK=1gbit|none] [WORKERS=4] [ARGS=...]
 #   make bench-applications APP=lammps|espresso|meep   a Debian program under `taut run` [LINK=1gbit] [ARGS=...]
 #   make bench-net                   collectives over links of 1 to 10 Gbit/s, MPICH and Open MPI [QUICK=1] [DATA=folder]

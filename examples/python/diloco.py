@@ -53,6 +53,10 @@ def seconds_of(action):
     return time.perf_counter() - start
 
 
+def seconds_of_plain_sum(values):
+    return seconds_of(lambda: dist.all_reduce(values))
+
+
 def train(options):
     model, random = network(options.width), torch.Generator().manual_seed(100 + dist.get_rank())
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
@@ -61,11 +65,10 @@ def train(options):
     for outer in range(options.outer):
         losses.append(inner_steps(model, optimizer, random, options.inner))
         moved = shared - nn.utils.parameters_to_vector(model.parameters()).detach()
-        copy = moved.clone()
-        plain = seconds_of(lambda: dist.all_reduce(copy))  # noqa: B023
+        plain = seconds_of_plain_sum(moved.clone())
         coded = seconds_of(lambda: taut.torch.all_reduce(moved, options.bound, op=dist.ReduceOp.AVG))  # noqa: B023
         momentum.mul_(0.9).add_(moved)
-        shared -= 0.7 * (moved + 0.9 * momentum)  # Nesterov's momentum
+        shared.sub_(moved, alpha=0.7).sub_(momentum, alpha=0.63)  # Nesterov's momentum
         nn.utils.vector_to_parameters(shared.clone(), model.parameters())
         if dist.get_rank() == 0:
             print(f"outer step {outer}: loss {losses[-1]:.3f}, average of {len(shared) / 1e6:.1f} M weights: "

@@ -15,7 +15,6 @@ from ._work import Work
 
 Bound = Union[str, Policy, None]
 SUM, AVG = dist.ReduceOp.SUM, dist.ReduceOp.AVG
-_HALVES = (torch.float16, torch.bfloat16)
 
 
 def _policy_text(bound: Bound, group: Any) -> str:
@@ -53,6 +52,14 @@ def _sum_coding(exchange: Exchange, policy: str, values: torch.Tensor, mean: boo
     return _sums.Coding(text, adds, mean) if text else None
 
 
+def _addends(exchange: Exchange, policy: str, values: torch.Tensor, mean: bool) -> torch.Tensor:
+    """Returns values as they are coded in a sum: 16-bit floats as float32, except without loss by a codec that is named."""
+    wide = _sums.wide_type(values)
+    if wide == values.dtype or (policy.startswith("lossless") and _sum_coding(exchange, policy, values, mean)):
+        return values
+    return values.to(wide)
+
+
 def _check_op(op: Any) -> bool:
     """Returns true for a mean."""
     if op not in (SUM, AVG):
@@ -61,7 +68,7 @@ def _check_op(op: Any) -> bool:
 
 
 def _add_up(exchange: Exchange, values: torch.Tensor, policy: str, mean: bool) -> None:
-    """Replaces values of at least 32 bits by their sum over the ranks, or their mean."""
+    """Replaces values, as `_addends` returns them, by their sum over the ranks, or their mean."""
     coding = _sum_coding(exchange, policy, values, mean)
     if coding is not None:
         frames = _sums.encode_blocks(values, exchange.ranks, coding)
@@ -100,25 +107,25 @@ def all_reduce(
     exchange = exchange_of(group)
 
     def action() -> None:
-        wide = values.float() if values.dtype in _HALVES else values
-        _add_up(exchange, wide, policy, mean)
-        if wide is not values:
-            values.copy_(wide)
+        addends = _addends(exchange, policy, values, mean)
+        _add_up(exchange, addends, policy, mean)
+        if addends is not values:
+            values.copy_(addends)
 
     return _run(exchange, action, tensor, async_op)
 
 
 def scatter_sum(exchange: Exchange, block: torch.Tensor, values: torch.Tensor, policy: str, mean: bool) -> None:
     """Writes this rank's block of the sum, or mean, of all ranks' values; runs in the thread of the exchange."""
-    wide = values.float() if values.dtype in _HALVES else values
-    coding = _sum_coding(exchange, policy, wide, mean)
+    addends = _addends(exchange, policy, values, mean)
+    coding = _sum_coding(exchange, policy, addends, mean)
     if coding is not None:
-        frames = [_frames.encode(part, coding.text) for part in _rows(wide, exchange.ranks)]
-        mine = torch.empty_like(block, dtype=wide.dtype)
+        frames = [_frames.encode(part, coding.text) for part in _rows(addends, exchange.ranks)]
+        mine = torch.empty_like(block, dtype=addends.dtype)
         _sums.combine(exchange.swap(frames), mine, coding)
         block.copy_(mine)
         return
-    total = wide.clone()
+    total = addends.clone()
     exchange.plain_sum(total)
     mine = _rows(total, exchange.ranks)[exchange.rank]
     block.copy_(mine / exchange.ranks if mean else mine)

@@ -117,7 +117,7 @@ class GradientState:
         if self.error_feedback:
             values += bucket.residual
         mean_square = self._sum_within(bound, bucket, values) if bound else self._plain_sum(bucket, values)
-        if math.isfinite(mean_square):
+        if mean_square is None or math.isfinite(mean_square):
             bucket.mean_square = mean_square
         else:
             bucket.residual.zero_()  # NaN and infinities must not come back in the next step
@@ -127,16 +127,16 @@ class GradientState:
 
     def _bound_of(self, bucket: _Bucket, values: torch.Tensor, step: int) -> float:
         """Returns the absolute bound; 0: the gradients travel uncompressed."""
-        small = values.numel() * values.element_size() < _LEAST_BYTES
-        if step < self.warm_up_steps or small or not bucket.mean_square:
+        if step < self.warm_up_steps or _is_small(values) or not bucket.mean_square:
             return 0.0
         return self.bound * math.sqrt(bucket.mean_square)
 
-    def _plain_sum(self, bucket: _Bucket, values: torch.Tensor) -> float:
+    def _plain_sum(self, bucket: _Bucket, values: torch.Tensor) -> Optional[float]:
+        """Averages uncompressed; returns the mean square, or None if the bucket is never compressed."""
         bucket.residual.zero_()
         self.exchange.plain_sum(values)
         values /= self.exchange.ranks
-        return _sums.agreed_mean_square(self.exchange, values)
+        return None if _is_small(values) else _sums.agreed_mean_square(self.exchange, values)
 
     def _sum_within(self, bound: float, bucket: _Bucket, values: torch.Tensor) -> float:
         ranks = self.exchange.ranks
@@ -147,6 +147,10 @@ class GradientState:
                 _sums.open_sum(frame, block, 1, coding)
             torch.sub(values, bucket.residual, out=bucket.residual)
         return _sums.finish_sum(self.exchange, frames, values, coding)
+
+
+def _is_small(values: torch.Tensor) -> bool:
+    return values.numel() * values.element_size() < _LEAST_BYTES
 
 
 def _parts(bucket: _Bucket) -> list[tuple[str, torch.Tensor]]:

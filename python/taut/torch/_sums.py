@@ -16,6 +16,16 @@ class Coding:
     adds: bool  # frames are added; else they are decoded, and the sum of the values is encoded again
     mean: bool  # the sum is divided by the number of ranks
 
+    @property
+    def exact(self) -> bool:
+        """True if sums of values are encoded without loss."""
+        return not self.adds and self.text.startswith("lossless")
+
+
+def wide_type(values: torch.Tensor) -> torch.dtype:
+    """Returns the type in which values are added."""
+    return torch.float32 if values.dtype in (torch.float16, torch.bfloat16) else values.dtype
+
 
 def blocks_of(values: torch.Tensor, ranks: int) -> list[torch.Tensor]:
     """Returns one block of nearly equal size for each rank; the last blocks may be empty."""
@@ -33,19 +43,21 @@ def combine(frames: list[torch.Tensor], block: torch.Tensor, coding: Coding) -> 
     if coding.adds:
         total = _frames.add(frames, block)
     else:
-        part, sum_of_values = torch.empty_like(block), torch.zeros_like(block)
+        part, sum_of_values = torch.empty_like(block), torch.zeros_like(block, dtype=wide_type(block))
         for frame in frames:
             _frames.decode(frame, part)
             sum_of_values += part
-        total = _frames.encode(sum_of_values, coding.text)
+        if coding.mean and coding.exact:
+            sum_of_values /= len(frames)
+        total = _frames.encode(sum_of_values.to(block.dtype), coding.text)
     open_sum(total, block, len(frames), coding)
     return total
 
 
 def open_sum(frame: torch.Tensor, block: torch.Tensor, addends: int, coding: Coding) -> None:
-    """Decodes the frame of a sum into `block`, and divides it if the mean is wanted."""
+    """Decodes the frame of a sum into `block`, and divides it if the mean is wanted. An exact frame has the mean itself."""
     _frames.decode(frame, block)
-    if coding.mean:
+    if coding.mean and not coding.exact:
         block /= addends
 
 

@@ -20,9 +20,10 @@ struct DecodeJob {
 
 // Shared memory of a warp. The planes of a coded record are stored at the end of `words`, and are overwritten
 // by words as they are read. The unread planes never need more memory than the words that are not yet
-// written, apart from the padding to a word of 4 bytes.
+// written, apart from the padding to a word of 4 bytes. Reading the last planes may touch `after`.
 struct DecodeWarp {
   alignas(16) std::uint8_t words[chunk_bytes + sizeof(Quad)];
+  Quad after;
   std::uint64_t bitmaps[chunk_vectors];
   std::uint16_t before[chunk_vectors];  // bytes of the planes of all preceding vectors
 };
@@ -31,6 +32,29 @@ struct DecodeShared {
   OpenFrame frame;
   DecodeWarp warps[block_warps];
 };
+
+// Returns a number whose base-16 digit i is bit i of `bits`, for eight bits.
+TAUT_DEVICE std::uint32_t digits_of(std::uint32_t bits) {
+  bits = (bits | bits << 12) & 0x000F000F;
+  bits = (bits | bits << 6) & 0x03030303;
+  return (bits | bits << 3) & 0x11111111;
+}
+
+// Returns eight bytes. Byte i is the stored one that digit i of `places` names, or 0 if digit i of `present`
+// is 0, not 1. Stored bytes, at most as many as digits that are 1, begin at byte `first` of the words,
+// below 4.
+template <class Simt>
+TAUT_DEVICE PlaneRow spread(const Simt& simt, const std::uint32_t (&words)[3], unsigned first,
+                            std::uint32_t present, std::uint32_t places) {
+  const auto shifted = [&](unsigned i) {
+    return static_cast<std::uint32_t>((words[i] | std::uint64_t{words[i + 1]} << 32) >> (8 * first));
+  };
+  // If a byte is 0, the last one of the eight is not stored, and serves as the 0.
+  const bool all = present == 0x11111111;
+  const std::uint32_t low = shifted(0), high = shifted(1) & (all ? 0xFFFFFFFF : 0x00FFFFFF);
+  const std::uint32_t from = places | 7 * (0x11111111 - present);
+  return {simt.permute(low, high, from), simt.permute(low, high, from >> 16)};
+}
 
 // Decodes one chunk. Target: see target.hpp.
 template <class Target, class Simt>
@@ -63,8 +87,7 @@ class ChunkDecoder {
       for (std::uint32_t i = lane(); i < n_; i += warp_lanes) Target::put(values_[i], Word{0});
     } else {
       if (!read_tables(record)) return false;
-      read_words();
-      if (distance_ > 0) add_up(record);
+      read_words(distance_ > 0 ? head(record) : Word{0});
       store();
     }
     return true;
@@ -91,10 +114,11 @@ class ChunkDecoder {
     if (flags_end - flags < coded) return false;
     const std::uint32_t planes_end = flags_end - flags - coded;
     std::uint32_t at = planes_end + up_to - count;
-    std::uint64_t bitmaps[2] = {};
-    for (unsigned k = 0; k < 2; ++k)
-      for (unsigned i = 0; i < 8; ++i)
-        if ((flag[k] >> i & 1) != 0) bitmaps[k] |= std::uint64_t{record.byte(at++)} << (8 * i);
+    std::uint64_t bitmaps[2];
+    for (unsigned k = 0; k < 2; ++k) {
+      bitmaps[k] = coded_bitmaps(record, at, flag[k]);
+      at += simt_.population(flag[k]);
+    }
     undo_exclusive_or<Word>(simt_, bitmaps);
     for (unsigned k = 0; k < 2; ++k)
       if (2 * lane() + k >= vectors) bitmaps[k] = 0;
@@ -107,20 +131,27 @@ class ChunkDecoder {
     const unsigned v = block / blocks, shift = block % blocks * bitmap_bits<Word>;
     const std::uint64_t bitmaps = shared_.bitmaps[v];
     const auto planes = mirrored_bits(simt_, static_cast<Word>(bitmaps >> shift));
-    const std::uint8_t* from = at + shared_.before[v] + simt_.population(bitmaps & below(shift));
+    std::uint32_t from = shared_.before[v] + simt_.population(bitmaps & below(shift));
     ByteRow rows[sizeof(Word)];
     for (unsigned row = sizeof(Word); row-- > 0;) {
-      const auto present = static_cast<std::uint32_t>(planes >> (8 * row));
-      PlaneRow bytes{0, 0};
-      for (unsigned k = side; k-- > 0;)
-        if ((present >> k & 1) != 0)
-          (k < 4 ? bytes.low : bytes.high) |= std::uint32_t{*from++} << (8 * (k % 4));
-      rows[row] = to_bytes(simt_, bytes);
+      const std::uint32_t present = static_cast<std::uint32_t>(planes >> (8 * row)) & 0xFF;
+      rows[row] = to_bytes(simt_, stored_planes(at, from, present));
+      from += simt_.population(present);
     }
     for (unsigned i = 0; i < side; ++i) {
       const Word digits = integer_of<Word>(simt_, rows, i);
       x[i] = static_cast<Word>((digits ^ negabinary<Word>)-negabinary<Word>);
     }
+  }
+
+  // Replaces the differences of neighbouring words by the words, in a block of each lane. `before` is the
+  // word before the first lane's block, and then the one before its next block.
+  TAUT_DEVICE void add_up(Word (&x)[side], InRegister<Word>& before) const {
+    InRegister<Word> sums[side] = {x[0]};
+    for (unsigned i = 1; i < side; ++i) sums[i] = sums[i - 1] + x[i];
+    const InRegister<Word> up_to = simt_.sum_up(sums[side - 1]), above = before + up_to - sums[side - 1];
+    for (unsigned i = 0; i < side; ++i) x[i] = static_cast<Word>(above + sums[i]);
+    before += simt_.shuffle(up_to, warp_lanes - 1);
   }
 
  private:
@@ -131,6 +162,28 @@ class ChunkDecoder {
   TAUT_DEVICE static Word plain(const std::uint32_t* from, std::uint32_t i) {
     if constexpr (sizeof(Word) == 8) return from[2 * i] | std::uint64_t{from[2 * i + 1]} << 32;
     return load_as<Word>(reinterpret_cast<const std::uint8_t*>(from) + i * sizeof(Word));
+  }
+
+  // Returns the coded bitmaps of a vector. Bytes whose bits of `present` are set are stored from byte `from`
+  // of the record on, the lowest one first; the others are 0.
+  TAUT_DEVICE std::uint64_t coded_bitmaps(const Words& record, std::uint32_t from,
+                                          std::uint32_t present) const {
+    const std::uint32_t words[3] = {record[from / 4], record[from / 4 + 1], record[from / 4 + 2]};
+    const std::uint32_t digits = digits_of(present);
+    const PlaneRow bytes = spread(simt_, words, from % 4, digits, digits * 0x11111110);
+    return bytes.low | std::uint64_t{bytes.high} << 32;
+  }
+
+  // Returns the planes of a row. Those whose bits of `present` are set are stored from byte `from` of `at`
+  // on, the top one first; the others are 0. Up to 11 bytes from there on are read.
+  TAUT_DEVICE PlaneRow stored_planes(const std::uint8_t* at, std::uint32_t from,
+                                     std::uint32_t present) const {
+    std::uint32_t words[3];
+    for (unsigned i = 0; i < 3; ++i) words[i] = load_as<std::uint32_t>(at + from / 4 * 4 + 4 * i);
+    const std::uint32_t digits = digits_of(present);
+    // Digit k counts the stored planes above plane k.
+    const std::uint32_t places = (simt_.population(present) - digits) * 0x11111111;
+    return spread(simt_, words, from % 4, digits, places);
   }
 
   // Stores the bitmaps and copies the planes to shared memory. Returns false if the planes do not fill their
@@ -154,13 +207,16 @@ class ChunkDecoder {
     return true;
   }
 
-  // Converts planes to differences, in shared memory.
-  TAUT_DEVICE void read_words() {
+  // Converts planes to words, in shared memory. `head` is the word before the first one of this lane's
+  // column.
+  TAUT_DEVICE void read_words(Word head) {
+    InRegister<Word> before = head;
     TAUT_ROLLED
     for (unsigned step = 0; step < chunk_steps<Word>; ++step) {
       const unsigned block = step * warp_lanes + lane();
       Word x[side];
       read_block(planes_, block, x);
+      if (distance_ == 1) add_up(x, before);
       simt_.sync_warp();
       struct Block {
         Word words[side];
@@ -169,16 +225,19 @@ class ChunkDecoder {
       store_as(shared_.words + block * sizeof read, read);
     }
     simt_.sync_warp();
+    if (distance_ < 2) return;
+    RunningSums<Word, Simt>(simt_, distance_, head, shared_.words, n_).undo();
+    simt_.sync_warp();
   }
 
-  TAUT_DEVICE void add_up(const Words& record) {
+  // Returns the head of column lane % distance.
+  TAUT_DEVICE Word head(const Words& record) const {
     constexpr auto word_bytes = static_cast<std::uint32_t>(sizeof(Word));
     const std::uint32_t at = heads_end(record) - heads_bytes() + lane() % distance_ * word_bytes;
     Word head = 0;
     for (unsigned k = 0; k < word_bytes; ++k)
       head = static_cast<Word>(head | static_cast<Word>(record.byte(at + k)) << (8 * k));
-    RunningSums<Word, Simt>(simt_, distance_, head, shared_.words, n_).undo();
-    simt_.sync_warp();
+    return head;
   }
 
   TAUT_DEVICE void store() const {

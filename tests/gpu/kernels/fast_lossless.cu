@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(block_threads, 5) lossless_decode_tables(const
 }
 
 __global__ void __launch_bounds__(block_threads, 5)
-    lossless_decode_step(const __grid_constant__ DecodeJob<Word> job, unsigned at, unsigned step) {
+    lossless_decode_step(const __grid_constant__ DecodeJob<Word> job, unsigned at, unsigned step, Word before) {
   __shared__ DecodeWarp shared;
   is_used(shared);
   const CudaThread simt;
@@ -94,15 +94,9 @@ __global__ void __launch_bounds__(block_threads, 5)
   const unsigned block = step * warp_lanes + simt.thread() % warp_lanes;
   Word x[side];
   decoder.read_block(shared.words + at, block, x);
+  decoder.add_up(x, before);
   std::memcpy(__builtin_assume_aligned(shared.words + block * sizeof x, 16), x, sizeof x);
-  is_used(shared);
-}
-
-__global__ void __launch_bounds__(block_threads, 5) lossless_decode_tile(unsigned first, Word head) {
-  __shared__ DecodeWarp shared;
-  is_used(shared);
-  const CudaThread simt;
-  RunningSums<Word, CudaThread>(simt, 1, head, shared.words, chunk_words<Word>).undo_tile(first);
+  if (before == 0) job.values[block] = 0;  // uses what the next step needs
   is_used(shared);
 }
 

@@ -49,6 +49,22 @@ def test_a_named_codec_adds_without_loss(rank, ranks):
     assert error_of(tensor, exact_sum(COUNT, ranks, torch.float64)) < 1e-14 and same_bits_everywhere(tensor)
 
 
+@pytest.mark.parametrize("codec", ["exponents", "mpc"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("op", [dist.ReduceOp.SUM, dist.ReduceOp.AVG], ids=str)
+def test_sums_of_16_bits_are_rounded_once(rank, ranks, codec, dtype, op):
+    exact = torch.zeros(COUNT)
+    for one in range(ranks):
+        exact += noise(COUNT, one, dtype).float()
+    exact = (exact / ranks if op == dist.ReduceOp.AVG else exact).to(dtype)
+    tensor = noise(COUNT, rank, dtype)
+    taut.torch.all_reduce(tensor, f"lossless,codec={codec}", op=op)
+    assert torch.equal(tensor, exact)
+    block, part = torch.empty(COUNT, dtype=dtype), noise(COUNT, rank, dtype).repeat(ranks)
+    taut.torch.reduce_scatter(block, part, f"lossless,codec={codec}", op=op)
+    assert torch.equal(block, exact)
+
+
 def test_integers_and_nothing(rank, ranks):
     whole = torch.arange(COUNT) * (rank + 1)
     taut.torch.all_reduce(whole, "abs:1e-2")
@@ -131,7 +147,7 @@ def test_the_surrounding_policy_applies(rank, ranks):
         (lambda: taut.torch.all_reduce(torch.zeros(4), "abs:1", op=dist.ReduceOp.MAX), taut.ArgumentError, "torch.distributed"),
         (lambda: taut.torch.all_gather(torch.zeros(5), torch.zeros(3)), taut.ArgumentError, "output has 5 values"),
         (lambda: taut.torch.all_gather(torch.zeros(9), torch.zeros(3).int()), taut.ArgumentError, "same type"),
-        (lambda: taut.torch.all_to_all(torch.zeros(6), torch.zeros(6), "off", [1, 2]), taut.ArgumentError, "output_split_sizes"),
+        (lambda: taut.torch.all_to_all(torch.zeros(12), torch.zeros(12), "off", [1, 2]), taut.ArgumentError, "output_split_sizes"),
     ],
 )
 def test_errors_name_the_argument_and_the_remedy(call, error, text):
