@@ -8,6 +8,7 @@
 #           bench/training take, in .venv-torch
 #   python  what the Python package and its tests take
 #   application  build, Debian's Open MPI and the application that APP names; with LINK as below
+#   fft     build, FFTW, Debian's Open MPI, and mpi4py-fft and dtFFT in .venv-fft; with LINK as below
 #   link    the tools for emulated hosts, if LINK is set
 #   fftw    for root, FFTW for examples/fft
 #   demo    build and matplotlib; with LINK also the tools for emulated hosts
@@ -125,6 +126,15 @@ need_application() {
     meep) missing meep meep-openmpi ;;
     *) echo "setup.sh: APP is none of lammps, espresso, meep" >&2; exit 2 ;;
   esac
+}
+need_fft() {
+  local spec
+  need_build
+  need_link
+  missing /usr/include/fftw3.h libfftw3-dev
+  missing mpicc.openmpi libopenmpi-dev
+  missing mpiexec.openmpi openmpi-bin
+  for spec in numpy 'mpi4py==4.*' 'mpi4py-fft==2.*' 'dtfft-fftw-openmpi==3.*'; do wheel .venv-fft "$spec"; done
 }
 need_torch() {
   local spec

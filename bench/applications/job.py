@@ -23,6 +23,27 @@ def what_is_missing(application):
     return "" if shutil.which(MPIEXEC) else f"{MPIEXEC} is missing (apt-get install openmpi-bin)"
 
 
+def mbit_of(link):
+    unit = {"gbit": 1000, "mbit": 1}[link[-4:]] if link else 0
+    return int(float(link[:-4]) * unit) if link else 0
+
+
+def launch(command, folder, ranks=2, mbit=0, timeout=900):
+    """Runs a command on ranks that share memory, or on emulated hosts with links of `mbit` and a rank each. Returns what the
+    ranks print. Raises RuntimeError if they fail."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("TAUT_")}
+    if mbit:
+        link = ["--mbit", str(mbit), "--hosts", str(ranks), "--gate", "warn", "--seconds", str(timeout)]
+        start = [str(RIG), "--mpiexec", MPIEXEC, *link, "--"]
+    else:
+        start = ["timeout", str(timeout), MPIEXEC, "--oversubscribe", "-n", str(ranks)]
+    done = subprocess.run([*start, *command], cwd=folder, env=clean | VARIABLES, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
 class Job:
     """`taut`: the program; `preload`: libtaut_preload.so. `mbit`: rate of the link between two emulated hosts with a
     rank each; 0: the ranks share memory."""
@@ -32,23 +53,8 @@ class Job:
         self.taut, self.preload, self.timeout = str(taut), str(preload), timeout
         self.command = [application.program, *application.arguments(self.folder, size)]
 
-    def variables(self):
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("TAUT_")}
-        return clean | VARIABLES
-
     def launch(self, command):
-        """Returns what the ranks print. Raises RuntimeError if they fail."""
-        limit = str(self.timeout)
-        if self.mbit:
-            link = ["--mbit", str(self.mbit), "--gate", "warn", "--seconds", limit]
-            start = [str(RIG), "--mpiexec", MPIEXEC, *link, "--"]
-        else:
-            start = ["timeout", limit, MPIEXEC, "--oversubscribe", "-n", str(self.ranks)]
-        done = subprocess.run([*start, *command], cwd=self.folder, env=self.variables(), stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, check=False)  # fmt: skip
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(command)}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
-        return done.stdout
+        return launch(command, self.folder, self.ranks, self.mbit, self.timeout)
 
     def bare(self):
         return self.launch(["env", "OMP_NUM_THREADS=1", *self.command])
@@ -60,13 +66,17 @@ class Job:
         return self.launch(["env", *settings, *run])
 
     def kinds(self, report):
-        """Returns the kinds of calls in the reports of all ranks."""
-        reports = [json.loads((self.folder / f"{report}.{rank}").read_text()) for rank in range(self.ranks)]
-        return [kind for one in reports for c in one["communicators"] for kind in c["kinds"]]
+        return kinds_of(self.folder / report, self.ranks)
 
     def advice(self, report, *options):
         command = [self.taut, "advise", report, *options]
         return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=True).stdout
+
+
+def kinds_of(report, ranks):
+    """Returns the kinds of calls in the reports of all ranks."""
+    reports = [json.loads(Path(f"{report}.{rank}").read_text()) for rank in range(ranks)]
+    return [kind for one in reports for c in one["communicators"] for kind in c["kinds"]]
 
 
 def traffic(kinds):
