@@ -80,7 +80,7 @@ faults:
 
 soak:
 	@tools/setup.sh fuzz
-	@TARGET=taut_random tools/build.sh test
+	@TARGET=soak_programs tools/build.sh test
 	@tools/soak.py $(or $(HOURS),1)
 
 gpu-random:

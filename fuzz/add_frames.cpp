@@ -19,16 +19,15 @@ constexpr std::size_t most_bytes = std::size_t{1} << 20;
 
 // Memory for a frame, exactly as large as its capacity.
 struct Room {
-  explicit Room(std::size_t most) : memory(std::make_unique<std::byte[]>(most)), capacity(most) {}
-  Bytes bytes() noexcept { return {memory.get(), capacity}; }
-  ConstBytes frame() const noexcept { return {memory.get(), size.bytes}; }
+  explicit Room(std::size_t capacity) : memory(capacity) {}
+  Bytes bytes() const noexcept { return memory.bytes(); }
+  ConstBytes frame() const noexcept { return bytes().first(size.bytes); }
   bool ok() const noexcept { return size.status == Status::ok; }
   bool operator==(const Room& other) const noexcept {
     return size.status == other.size.status && (!ok() || std::ranges::equal(frame(), other.frame()));
   }
 
-  std::unique_ptr<std::byte[]> memory;
-  std::size_t capacity;
+  ExactMemory memory;
   Sized size;
 };
 
@@ -118,6 +117,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Room out(operands.capacity);
   std::size_t bytes = 0;
   TAUT_Frame_add(first.bytes().data(), first.bytes().size(), second.bytes().data(), second.bytes().size(),
-                 out.bytes().data(), out.capacity, &bytes);
+                 out.bytes().data(), out.bytes().size(), &bytes);
   return 0;
 }
