@@ -13,7 +13,7 @@ static const uint8_t* take_last(struct second_cursor* c, size_t n) {
 
 static size_t ones(const uint8_t* map, size_t bytes) {
   size_t n = 0;
-  for (size_t i = 0; i < 8 * bytes; ++i) n += map[i / 8] >> (i % 8) & 1;
+  for (size_t i = 0; i < bytes; ++i) n += (size_t)__builtin_popcount(map[i]);
   return n;
 }
 

@@ -48,6 +48,17 @@ static int greater(int a, int b) { return a > b ? a : b; }
 
 uint64_t second_round(const struct second_type* type, double number) {
   if (!isfinite(number)) return special(type, number);
+  if (type->precision == 53) { /* C rounds to float64 and float32 */
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+  }
+  if (type->precision == 24) {
+    const float rounded = (float)number;
+    uint32_t bits;
+    memcpy(&bits, &rounded, sizeof bits);
+    return bits;
+  }
   if (number == 0) return (uint64_t)(signbit(number) != 0) << (8 * type->bytes - 1);
   int exponent;
   frexp(number, &exponent); /* |number| is in [2^(exponent-1), 2^exponent) */

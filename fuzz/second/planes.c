@@ -76,7 +76,7 @@ static bool read_widths(struct second_cursor* c, size_t blocks, struct record* r
   for (size_t b = 0, e = 0; b < blocks; ++b) {
     r->width[b] = 0;
     if (map != NULL && !(map[b / 8] >> (b % 8) & 1)) continue;
-    r->width[b] = bytes ? entries[e] : entries[e / 2] >> (4 * (e % 2)) & 15;
+    r->width[b] = (uint8_t)(bytes ? entries[e] : entries[e / 2] >> (4 * (e % 2)) & 15);
     ++e;
     sum += r->width[b];
     if (r->width[b] > (r->flags & wide ? 64 : 32)) return false;
@@ -221,10 +221,10 @@ static bool read_runs(const struct decoder* d, struct second_cursor* c, unsigned
 static void write_values(struct decoder* d, struct run* runs, size_t n, const uint8_t* layers, size_t layer_count) {
   static struct run* ends_at[chunk_values + 1];
   const unsigned bytes = d->frame->type->bytes;
-  memset(ends_at, 0, sizeof ends_at);
+  if (n > 0) memset(ends_at, 0, (d->n + 1) * sizeof *ends_at);
   struct place place = {.exact = 0};
   for (size_t i = 0, next = 0; i < d->n; ++i) {
-    for (struct run* run = ends_at[i]; run != NULL; run = run->next) {
+    for (struct run* run = n > 0 ? ends_at[i] : NULL; run != NULL; run = run->next) {
       place.holds -= (uint64_t)run->hold;
       put(d, &place, run->bits, true);
     }
@@ -270,7 +270,10 @@ static bool read_record(struct decoder* d, struct second_cursor c) {
 
 enum second_verdict second_planes(const struct second_frame* frame, uint8_t* values) {
   struct second_cursor payload = {frame->payload, frame->end}, records;
-  struct decoder* const d = calloc(1, sizeof *d);
+  static struct decoder decoder;
+  struct decoder* const d = &decoder;
+  d->history = NULL;
+  d->unspecified = false;
   d->frame = frame;
   d->values = values;
   d->lag_count = frame->parameters[1];
@@ -287,6 +290,5 @@ enum second_verdict second_planes(const struct second_frame* frame, uint8_t* val
   }
   const enum second_verdict verdict = !good ? second_rejected : d->unspecified ? second_unspecified : second_decoded;
   free(d->history);
-  free(d);
   return verdict;
 }

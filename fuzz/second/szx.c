@@ -82,7 +82,7 @@ static bool read_blocks(struct reader* r, size_t blocks, int64_t base, unsigned 
 /* Decodes the n values of a chunk into r->bits; false: reject. */
 static bool read_record(struct reader* r, size_t n) {
   const uint8_t* const start = r->in.at;
-  memset(r->bits, 0, sizeof r->bits);
+  memset(r->bits, 0, n * sizeof *r->bits);
   if (r->in.at == r->in.end) return true;
   const uint8_t* const head = second_take(&r->in, 4);
   if (head == NULL || head[2] != 0 || head[3] != 0) return false;
