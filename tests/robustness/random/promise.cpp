@@ -117,7 +117,7 @@ class Judge {
     return division + (hidden ? 0 : half_ulp(size) * (1 + 0x1p-27L));
   }
 
-  bool finite_sum(ExactSum exact, long double magnitude, long double y) const {
+  bool finite_sum(ExactSum& exact, long double magnitude, long double y) const {
     const long double total = exact.value(), bound = parts() * promise_.bound, most = largest(call_.type);
     if (std::isinf(y)) return std::abs(total) + bound + half_ulp(most) >= most && (y > 0) == (total > 0);
     exact.add(-parts() * y);
@@ -178,7 +178,6 @@ std::string explained(const Memory& memory, int rank, std::size_t block, std::si
 
 std::string other_bits(const Memory& memory, int rank, std::size_t block) {
   const ConstBytes here = memory.received(rank, block), there = memory.received(0, block);
-  if (same_bytes(here, there)) return "";
   const auto at = std::ranges::mismatch(here, there).in1 - here.begin();
   const DType type = memory.call().type;
   const std::size_t i = static_cast<std::size_t>(at) / size_of(component_of(type));
@@ -221,19 +220,20 @@ std::string broken_block(const Judge& judge, const Memory& memory, int rank, std
 
 }  // namespace
 
-std::string broken(const Promise& promise, const Memory& memory, Errors& errors, int rank) {
+std::string broken(const Promise& promise, const Memory& memory, Errors& errors,
+                   const std::vector<int>& ranks) {
   const Call& call = memory.call();
   const Judge judge(promise, call, may_overflow(promise, memory), errors);
-  const bool same = promise.same_bits && call.neighbours.empty() && Job::same_everywhere(call.collective);
+  const bool same = call.neighbours.empty() && Job::same_everywhere(call.collective);
+  const int judged = ranks.empty() ? 0 : ranks[0];
   for (int r = 0; r < call.P; ++r) {
-    if (rank >= 0 && r != rank) continue;
+    if (!ranks.empty() && std::ranges::find(ranks, r) == ranks.end()) continue;
     for (std::size_t block = 0; block < call.blocks_out(r).size(); ++block) {
-      if (same && r > 0 && rank < 0) {
-        if (std::string text = other_bits(memory, r, block); !text.empty()) return text;
-        continue;
+      if (same && r != judged) {
+        if (same_bytes(memory.received(r, block), memory.received(judged, block))) continue;
+        if (promise.same_bits && ranks.empty()) return other_bits(memory, r, block);
       }
-      std::string text = broken_block(judge, memory, r, block);
-      if (!text.empty()) return text;
+      if (std::string text = broken_block(judge, memory, r, block); !text.empty()) return text;
     }
   }
   return "";
