@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs fuzzing, random configurations and random faults for some hours, and counts them by commit.
 
-The counts are in a journal, bench/results/MACHINE/soak.json, with which the next run goes on, at whatever commit. A
-finding ends the run: its command repeats it. JOBS=1 in the environment does one thing after the other, for machines that have other
+The counts are in a journal, bench/results/soak.json, with which the next run goes on, at whatever commit and machine. A finding
+ends the run: its command repeats it. JOBS=1 in the environment does one thing after the other, for machines that have other
 work. Usage: soak.py HOURS [JOURNAL]
 """
 
@@ -176,5 +176,4 @@ if __name__ == "__main__":
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     os.chdir(ROOT)
-    folder = f"{machine().split(',')[0].lower().replace(' ', '-')}-{os.cpu_count()}-core"
-    sys.exit(main(float(sys.argv[1]), Path(sys.argv[2] if len(sys.argv) == 3 else f"bench/results/{folder}/soak.json")))
+    sys.exit(main(float(sys.argv[1]), Path(sys.argv[2] if len(sys.argv) == 3 else "bench/results/soak.json")))
