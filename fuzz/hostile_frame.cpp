@@ -42,8 +42,7 @@ void repair(Bytes frame, std::uint8_t repairs) noexcept {
 
 }  // namespace
 
-HostileFrame::HostileFrame(ConstBytes bytes, std::uint8_t repairs)
-    : memory_(bytes.size()) {
+HostileFrame::HostileFrame(ConstBytes bytes, std::uint8_t repairs) : memory_(bytes.size()) {
   if (!bytes.empty()) std::memcpy(memory_.data(), bytes.data(), bytes.size());
   if (bytes.size() >= frame_header_bytes) repair(memory_.bytes(), repairs);
 }

@@ -25,8 +25,7 @@ inline constexpr std::size_t most_values = 9000;  // posted values: two chunks o
 // Values that a receiver posted, in memory of exactly their size.
 class Posted {
  public:
-  Posted(DType type, std::size_t count)
-      : type_(type), count_(count), memory_(count * size_of(type)) {
+  Posted(DType type, std::size_t count) : type_(type), count_(count), memory_(count * size_of(type)) {
     reset();
   }
   void reset() noexcept {  // sets finite numbers of moderate size

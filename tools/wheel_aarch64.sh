@@ -9,7 +9,7 @@ if command -v ccache >/dev/null; then
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-[ -e dist/taut-*.tar.gz ] || .venv/bin/python -m build --sdist --outdir dist .
+compgen -G 'dist/taut-*.tar.gz' >/dev/null || .venv/bin/python -m build --sdist --outdir dist .
 rm -f dist/taut-*aarch64.whl
 tar -C "$scratch" -xzf dist/taut-*.tar.gz
 

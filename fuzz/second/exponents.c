@@ -29,7 +29,8 @@ static bool read_codes(struct second_cursor* c, size_t groups, unsigned width, s
   return codes->book != NULL && read_numbers(c, groups, width, codes->of);
 }
 
-/* Sets the symbols of codes; those that the book lacks are `more`, of which there must be n. False: reject. */
+/* Sets the symbols of codes; those that the book lacks are `more`, of which there must be n. False: reject.
+ */
 static bool look_up(const struct codes* codes, const uint8_t* more, size_t n, uint8_t* symbols) {
   size_t used = 0;
   for (size_t i = 0; i < codes->n; ++i) {
@@ -77,14 +78,17 @@ enum second_verdict second_exponents(const struct second_frame* frame, uint8_t* 
   static uint16_t decoded[chunk_values];
   const size_t chunks = (frame->count + chunk_values - 1) / chunk_values;
   struct second_cursor records;
-  const uint8_t* const ends = second_index((struct second_cursor){frame->payload, frame->end}, chunks, true, &records);
+  const uint8_t* const ends =
+      second_index((struct second_cursor){frame->payload, frame->end}, chunks, true, &records);
   if (ends == NULL || frame->addends != 1) return second_rejected;
   for (size_t i = 0; i < chunks; ++i) {
-    const size_t first = i * chunk_values, n = frame->count - first < chunk_values ? frame->count - first : chunk_values;
+    const size_t first = i * chunk_values,
+                 n = frame->count - first < chunk_values ? frame->count - first : chunk_values;
     const struct second_cursor c = second_record(ends, i, records);
     const size_t size = (size_t)(c.end - c.at), plain = (2 * n + 3) / 4 * 4;
     if (size > plain) return second_rejected;
-    if (size != 0 && size != plain && !read_coded(c, n, frame->number == 3 ? 3 : 0, decoded)) return second_rejected;
+    if (size != 0 && size != plain && !read_coded(c, n, frame->number == 3 ? 3 : 0, decoded))
+      return second_rejected;
     for (size_t k = 0; k < n; ++k) {
       const uint64_t plain_value = size == 0 ? 0 : second_number(c.at + 2 * k, 2);
       second_put(values + 2 * (first + k), size != 0 && size != plain ? decoded[k] : plain_value, 2);

@@ -9,19 +9,19 @@ enum { exact, absolute, snap, pointwise, rate, bound_kinds };
 
 static const struct second_type types[] = {
     {0},
-    {1, 4, 24, -149, 127, 22},    /* float32 */
-    {1, 8, 53, -1074, 1023, 43},  /* float64 */
-    {1, 2, 11, -24, 15, 22},      /* float16 */
-    {1, 2, 8, -133, 127, 22},     /* bfloat16 */
-    {2, 4, 24, -149, 127, 22},    /* complex64 */
-    {2, 8, 53, -1074, 1023, 43},  /* complex128 */
-    {1, 1, 0, 0, 0, 0},           /* int8, uint8 */
+    {1, 4, 24, -149, 127, 22},   /* float32 */
+    {1, 8, 53, -1074, 1023, 43}, /* float64 */
+    {1, 2, 11, -24, 15, 22},     /* float16 */
+    {1, 2, 8, -133, 127, 22},    /* bfloat16 */
+    {2, 4, 24, -149, 127, 22},   /* complex64 */
+    {2, 8, 53, -1074, 1023, 43}, /* complex128 */
+    {1, 1, 0, 0, 0, 0},          /* int8, uint8 */
     {1, 1, 0, 0, 0, 0},
-    {1, 2, 0, 0, 0, 0},           /* int16, uint16 */
+    {1, 2, 0, 0, 0, 0}, /* int16, uint16 */
     {1, 2, 0, 0, 0, 0},
-    {1, 4, 0, 0, 0, 0},           /* int32, uint32 */
+    {1, 4, 0, 0, 0, 0}, /* int32, uint32 */
     {1, 4, 0, 0, 0, 0},
-    {1, 8, 0, 0, 0, 0},           /* int64, uint64 */
+    {1, 8, 0, 0, 0, 0}, /* int64, uint64 */
     {1, 8, 0, 0, 0, 0},
 };
 static const int last_type = 14;
@@ -77,15 +77,19 @@ static bool read_header(const uint8_t* from, size_t bytes, struct second_frame* 
   frame->type = &types[frame->number];
   frame->payload = from + 64;
   frame->end = frame->payload + payload_bytes;
-  return !(from[7] & checksummed) || second_number(from + 48, 4) == crc32c(frame->payload, (size_t)payload_bytes);
+  return !(from[7] & checksummed) ||
+         second_number(from + 48, 4) == crc32c(frame->payload, (size_t)payload_bytes);
 }
 
-/* Decodes a frame that holds the values themselves. Fields that say how values are coded have no meaning in it, but for planes. */
+/* Decodes a frame that holds the values themselves. Fields that say how values are coded have no meaning in
+ * it, but for planes. */
 static enum second_verdict copy_stored(const struct second_frame* frame, int codec, uint8_t* values) {
   const size_t size = (size_t)(frame->end - frame->payload);
   if (size != frame->count * frame->type->bytes) return second_rejected;
-  if (codec == planes && (frame->parameters[0] > 3 || frame->parameters[1] != 0 || frame->addends == 0)) return second_rejected;
-  if (codec == szx && (frame->addends != 1 || second_number(frame->parameters, 4) != 0)) return second_rejected;
+  if (codec == planes && (frame->parameters[0] > 3 || frame->parameters[1] != 0 || frame->addends == 0))
+    return second_rejected;
+  if (codec == szx && (frame->addends != 1 || second_number(frame->parameters, 4) != 0))
+    return second_rejected;
   if (size > 0) memcpy(values, frame->payload, size);
   return second_decoded;
 }
@@ -108,7 +112,8 @@ enum second_verdict second_decode(const uint8_t* bytes, size_t size, int type, u
   }
 }
 
-const uint8_t* second_index(struct second_cursor payload, size_t chunks, bool leading_zero, struct second_cursor* records) {
+const uint8_t* second_index(struct second_cursor payload, size_t chunks, bool leading_zero,
+                            struct second_cursor* records) {
   if (leading_zero) {
     const uint8_t* const zero = second_take(&payload, 4);
     if (zero == NULL || second_number(zero, 4) != 0) return NULL;
@@ -127,7 +132,8 @@ const uint8_t* second_index(struct second_cursor payload, size_t chunks, bool le
 }
 
 struct second_cursor second_record(const uint8_t* ends, size_t chunk, struct second_cursor records) {
-  const uint64_t first = chunk == 0 ? 0 : second_number(ends + 4 * (chunk - 1), 4), last = second_number(ends + 4 * chunk, 4);
+  const uint64_t first = chunk == 0 ? 0 : second_number(ends + 4 * (chunk - 1), 4),
+                 last = second_number(ends + 4 * chunk, 4);
   return (struct second_cursor){records.at + 4 * first, records.at + 4 * last};
 }
 

@@ -28,8 +28,8 @@ struct rows {
 };
 
 /* Reads the rows, and *heads; false: reject. */
-static bool read_rows(struct second_cursor c, size_t vectors, unsigned word, size_t distance, struct rows* rows,
-                      const uint8_t** heads) {
+static bool read_rows(struct second_cursor c, size_t vectors, unsigned word, size_t distance,
+                      struct rows* rows, const uint8_t** heads) {
   const uint8_t* const top = take_last(&c, 8);
   if (top == NULL || (vectors < 64 && second_number(top, 8) >> vectors != 0)) return false;
   *heads = take_last(&c, distance * word);
@@ -53,14 +53,17 @@ static bool read_rows(struct second_cursor c, size_t vectors, unsigned word, siz
 static bool read_coded(struct second_cursor c, size_t n, unsigned word, size_t distance, uint64_t* words) {
   static struct rows rows;
   const uint8_t* heads;
-  if (!read_rows(c, (n * word + vector_bytes - 1) / vector_bytes, word, distance, &rows, &heads)) return false;
+  if (!read_rows(c, (n * word + vector_bytes - 1) / vector_bytes, word, distance, &rows, &heads))
+    return false;
   const uint64_t mask = ~(uint64_t)0 >> (64 - 8 * word), alternating = 0xAAAAAAAAAAAAAAAA & mask;
   for (size_t i = 0; i < n; ++i) {
     const uint8_t* const block = rows.planes + i / block_words * block_words * word;
     uint64_t digits = 0;
     for (size_t p = 0; p < 8 * (size_t)word; ++p) digits = digits << 1 | (block[p] >> (i % block_words) & 1);
     const uint64_t difference = (digits ^ alternating) - alternating;
-    const uint64_t from = distance == 0 ? 0 : i >= distance ? words[i - distance] : second_number(heads + i * word, word);
+    const uint64_t from = distance == 0   ? 0
+                          : i >= distance ? words[i - distance]
+                                          : second_number(heads + i * word, word);
     words[i] = (from + difference) & mask;
   }
   return true;
@@ -88,7 +91,8 @@ enum second_verdict second_mpc(const struct second_frame* frame, uint8_t* values
   struct second_cursor payload = {frame->payload, frame->end}, records;
   uint32_t lags[2];
   const unsigned n = frame->parameters[1], word = frame->type->bytes;
-  if (frame->parameters[0] > 8 || frame->addends != 1 || !second_lags(&payload, n, frame->count, lags)) return second_rejected;
+  if (frame->parameters[0] > 8 || frame->addends != 1 || !second_lags(&payload, n, frame->count, lags))
+    return second_rejected;
   const size_t bytes = frame->count * word, chunks = (bytes + chunk_bytes - 1) / chunk_bytes;
   const uint8_t* const ends = second_index(payload, chunks, true, &records);
   if (ends == NULL) return second_rejected;
@@ -96,7 +100,8 @@ enum second_verdict second_mpc(const struct second_frame* frame, uint8_t* values
   bool good = true;
   for (size_t i = 0; good && i < chunks; ++i) {
     const size_t first = i * chunk_bytes, size = bytes - first < chunk_bytes ? bytes - first : chunk_bytes;
-    good = read_record(second_record(ends, i, records), size / word, word, frame->parameters[0], words + first / word);
+    good = read_record(second_record(ends, i, records), size / word, word, frame->parameters[0],
+                       words + first / word);
   }
   if (good) undo_lags(words, frame->count, lags, n);
   for (size_t i = 0; good && i < frame->count; ++i) second_put(values + i * word, words[i], word);

@@ -1,4 +1,4 @@
-/* What the files of the second decoder share: the parsed header, a cursor over bytes, and arithmetic of value types. */
+/* Parts of the second decoder that its files share: the header as it was read, a cursor over bytes, arithmetic. */
 #ifndef TAUT_FUZZ_SECOND_PARTS_H
 #define TAUT_FUZZ_SECOND_PARTS_H
 
@@ -53,9 +53,11 @@ static inline int64_t second_signed(uint64_t number, unsigned bits) {
   return (int64_t)((number & (2 * sign - 1)) ^ sign) - (int64_t)sign;
 }
 
-/* Reads the index of the records of `chunks` chunks, and sets *records to the bytes behind it. With `leading_zero` the index starts
-   with the offset 0. Returns the ends of the records, in words of 4 bytes; NULL: reject. */
-const uint8_t* second_index(struct second_cursor payload, size_t chunks, bool leading_zero, struct second_cursor* records);
+/* Reads the index of the records of `chunks` chunks, and sets *records to the bytes behind it. With
+   `leading_zero` the index starts with the offset 0. Returns the ends of the records, in words of 4 bytes;
+   NULL: reject. */
+const uint8_t* second_index(struct second_cursor payload, size_t chunks, bool leading_zero,
+                            struct second_cursor* records);
 struct second_cursor second_record(const uint8_t* ends, size_t chunk, struct second_cursor records);
 
 /* Reads n lags below `count`, as the first thing of a payload; false: reject. */
@@ -63,9 +65,11 @@ bool second_lags(struct second_cursor* payload, unsigned n, size_t count, uint32
 
 /* Arithmetic of real types. */
 double second_value(const struct second_type* type, uint64_t bits);
-uint64_t second_round(const struct second_type* type, double number); /* to nearest, ties to even; NaN: the default one */
+uint64_t second_round(const struct second_type* type,
+                      double number); /* to nearest, ties to even; NaN: the default one */
 
-/* A sum of numbers without rounding: a fixed-point number of 2240 bits in two's complement, whose lowest bit is 2^-1074. */
+/* A sum of numbers without rounding: a fixed-point number of 2240 bits in two's complement, whose lowest bit
+ * is 2^-1074. */
 struct second_sum {
   uint64_t limb[35];
 };

@@ -34,7 +34,7 @@ struct record {
   uint8_t width[chunk_blocks];
 };
 
-/* What exact values and integers at one place add up to. */
+/* The sum of exact values and integers at one place. */
 struct place {
   struct second_sum finite;
   uint64_t holds; /* less the integers that values stand for */
@@ -119,13 +119,16 @@ static void read_integers(struct decoder* d, const struct record* r) {
     for (unsigned k = 0; k < width; ++k) difference = difference << 1 | (plane[k] >> (i % block_values) & 1);
     if (width > 0) difference = (uint64_t)second_signed(difference, width);
     if (i % block_values == block_values - 1) plane += width;
-    const uint64_t one = (uint64_t)(i >= 1 ? d->q[i - 1] : r->base), two = (uint64_t)(i >= 2 ? d->q[i - 2] : r->base);
+    const uint64_t one = (uint64_t)(i >= 1 ? d->q[i - 1] : r->base),
+                   two = (uint64_t)(i >= 2 ? d->q[i - 2] : r->base);
     const uint64_t predicted[] = {0, one, two, 2 * one - two};
     d->q[i] = second_signed(difference + predicted[predictor], bits);
   }
 }
 
-static int32_t before(const struct decoder* d, size_t i, size_t distance) { return i >= distance ? d->history[i - distance] : 0; }
+static int32_t before(const struct decoder* d, size_t i, size_t distance) {
+  return i >= distance ? d->history[i - distance] : 0;
+}
 
 /* Adds what the lags predict. */
 static void undo_lags(struct decoder* d) {
@@ -147,7 +150,8 @@ static void check_range(struct decoder* d, unsigned flags) {
   for (size_t i = 0; i < d->n; ++i) d->unspecified |= fabs((double)d->q[i]) > most;
 }
 
-/* Sets *q to the integer that a value in a run or a layer stands for, the one next to value / step; false: none. */
+/* Sets *q to the integer that a value in a run or a layer stands for, the one next to value / step; false:
+ * none. */
 static bool stands_for(const struct decoder* d, uint64_t bits, int64_t* q) {
   const double value = second_value(d->frame->type, bits), limit = ldexp(1, d->frame->type->value_bits);
   if (!isfinite(value) || d->frame->step == 0) return false;
@@ -183,8 +187,10 @@ static uint64_t total(struct decoder* d, const struct place* place, int64_t inte
   if (place->exact == 0) return product(d, q);
   if (place->exact == 1 && q == 0) return place->bits;
   const double infinity = (double)INFINITY;
-  if (place->nans > 0 || (place->above > 0 && place->below > 0)) return second_round(d->frame->type, (double)NAN);
-  if (place->above > 0 || place->below > 0) return second_round(d->frame->type, place->above > 0 ? infinity : -infinity);
+  if (place->nans > 0 || (place->above > 0 && place->below > 0))
+    return second_round(d->frame->type, (double)NAN);
+  if (place->above > 0 || place->below > 0)
+    return second_round(d->frame->type, place->above > 0 ? infinity : -infinity);
   struct second_sum sum = place->finite;
   second_add_product(&sum, q, d->frame->step);
   return second_rounded(&sum, d->frame->type);
@@ -197,13 +203,15 @@ static bool in_order(const struct run* a, const struct run* b) {
 }
 
 /* Reads the runs into *runs, which the caller frees; false: reject. */
-static bool read_runs(const struct decoder* d, struct second_cursor* c, unsigned flags, struct run** runs, size_t* n) {
+static bool read_runs(const struct decoder* d, struct second_cursor* c, unsigned flags, struct run** runs,
+                      size_t* n) {
   const unsigned hold_bytes = flags & wide ? 8 : 4, value_bytes = d->frame->type->bytes;
   const uint8_t* const count = second_take(c, 4);
   if (count == NULL) return false;
   *n = (size_t)second_number(count, 4);
   const size_t size = 4 + hold_bytes + value_bytes;
-  if (*n == 0 || *n > (size_t)(c->end - c->at) / size || *n > (uint64_t)d->frame->addends * d->n) return false;
+  if (*n == 0 || *n > (size_t)(c->end - c->at) / size || *n > (uint64_t)d->frame->addends * d->n)
+    return false;
   *runs = malloc(*n * sizeof **runs);
   for (size_t i = 0; i < *n; ++i) {
     const uint8_t* const from = second_take(c, size);
@@ -212,13 +220,15 @@ static bool read_runs(const struct decoder* d, struct second_cursor* c, unsigned
     run->length = (size_t)second_number(from + 2, 2);
     run->hold = second_signed(second_number(from + 4, hold_bytes), 8 * hold_bytes);
     run->bits = second_number(from + 4 + hold_bytes, value_bytes);
-    if (run->length == 0 || run->start + run->length > d->n || (i > 0 && !in_order(run - 1, run))) return false;
+    if (run->length == 0 || run->start + run->length > d->n || (i > 0 && !in_order(run - 1, run)))
+      return false;
   }
   return true;
 }
 
 /* Writes the values of the chunk, place by place: runs begin and end, layers add one value each. */
-static void write_values(struct decoder* d, struct run* runs, size_t n, const uint8_t* layers, size_t layer_count) {
+static void write_values(struct decoder* d, struct run* runs, size_t n, const uint8_t* layers,
+                         size_t layer_count) {
   static struct run* ends_at[chunk_values + 1];
   const unsigned bytes = d->frame->type->bytes;
   if (n > 0) memset(ends_at, 0, (d->n + 1) * sizeof *ends_at);
@@ -235,9 +245,11 @@ static void write_values(struct decoder* d, struct run* runs, size_t n, const ui
       run->next = ends_at[i + run->length];
       ends_at[i + run->length] = run;
     }
-    for (size_t k = 0; k < layer_count; ++k) put(d, &place, second_number(layers + (k * d->n + i) * bytes, bytes), false);
+    for (size_t k = 0; k < layer_count; ++k)
+      put(d, &place, second_number(layers + (k * d->n + i) * bytes, bytes), false);
     second_put(d->values + (d->first + i) * bytes, total(d, &place, d->q[i]), bytes);
-    for (size_t k = 0; k < layer_count; ++k) put(d, &place, second_number(layers + (k * d->n + i) * bytes, bytes), true);
+    for (size_t k = 0; k < layer_count; ++k)
+      put(d, &place, second_number(layers + (k * d->n + i) * bytes, bytes), true);
   }
 }
 
@@ -288,7 +300,9 @@ enum second_verdict second_planes(const struct second_frame* frame, uint8_t* val
     d->n = frame->count - d->first < chunk_values ? frame->count - d->first : chunk_values;
     good = read_record(d, second_record(ends, i, records));
   }
-  const enum second_verdict verdict = !good ? second_rejected : d->unspecified ? second_unspecified : second_decoded;
+  const enum second_verdict verdict = !good            ? second_rejected
+                                      : d->unspecified ? second_unspecified
+                                                       : second_decoded;
   free(d->history);
   return verdict;
 }

@@ -1,5 +1,6 @@
-/* A second decoder of frames, written in C from docs/spec/frame.md and src/codecs/<name>/spec.md alone. It shares no code with the
-   library. Fuzz targets compare the library with it; it is slow and handles one value at a time. */
+/* A second decoder of frames, written in C from docs/spec/frame.md and src/codecs/<name>/spec.md alone. It
+   shares no code with the library. Fuzz targets compare the library with it; it is slow and handles one value
+   at a time. */
 #ifndef TAUT_FUZZ_SECOND_H
 #define TAUT_FUZZ_SECOND_H
 
@@ -13,8 +14,8 @@ extern "C" {
 enum second_verdict {
   second_rejected,
   second_decoded,
-  second_unspecified, /* accepted, but its integers are beyond what the header and the flags of a record allow: values are not
-                         specified */
+  second_unspecified, /* accepted, but its integers are beyond what the header and the flags of a record
+                         allow: values are not specified */
   second_foreign      /* a codec that this decoder does not know */
 };
 

@@ -15,7 +15,9 @@ struct reader {
   uint64_t bits[chunk_values];
 };
 
-static uint64_t product(const struct reader* r, int64_t q) { return second_round(r->frame->type, (double)q * r->frame->step); }
+static uint64_t product(const struct reader* r, int64_t q) {
+  return second_round(r->frame->type, (double)q * r->frame->step);
+}
 
 static bool is_low(const struct reader* r, int64_t low) { return low >= -r->limit && low < r->limit; }
 
@@ -62,7 +64,8 @@ static bool read_block(struct reader* r, unsigned code, int64_t low, uint64_t* t
     holes = second_number(map, 8);
   }
   if (!read_offsets(r, width, offsets)) return false;
-  for (size_t i = 0; i < block_values; ++i) to[i] = holes >> i & 1 ? fill : product(r, low + (int64_t)offsets[i]);
+  for (size_t i = 0; i < block_values; ++i)
+    to[i] = holes >> i & 1 ? fill : product(r, low + (int64_t)offsets[i]);
   return true;
 }
 
@@ -110,10 +113,13 @@ enum second_verdict second_szx(const struct second_frame* frame, uint8_t* values
   r->limit = (int64_t)1 << (r->bytes == 4 ? 19 : 42);
   r->most_width = r->bytes == 4 ? 20 : 43;
   const bool fields = is_step(r) && frame->addends == 1 && second_number(frame->parameters, 4) == 0;
-  const uint8_t* const ends = fields ? second_index((struct second_cursor){frame->payload, frame->end}, chunks, false, &records) : NULL;
+  const uint8_t* const ends =
+      fields ? second_index((struct second_cursor){frame->payload, frame->end}, chunks, false, &records)
+             : NULL;
   if (ends == NULL) return second_rejected;
   for (size_t i = 0; i < chunks; ++i) {
-    const size_t first = i * chunk_values, n = frame->count - first < chunk_values ? frame->count - first : chunk_values;
+    const size_t first = i * chunk_values,
+                 n = frame->count - first < chunk_values ? frame->count - first : chunk_values;
     r->in = second_record(ends, i, records);
     if (!read_record(r, n)) return second_rejected;
     for (size_t k = 0; k < n; ++k) second_put(values + (first + k) * r->bytes, r->bits[k], r->bytes);
