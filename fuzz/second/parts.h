@@ -1,4 +1,5 @@
-/* Parts of the second decoder that its files share: the header as it was read, a cursor over bytes, arithmetic. */
+/* Parts of the second decoder that its files share: the header as it was read, a cursor over bytes,
+ * arithmetic. */
 #ifndef TAUT_FUZZ_SECOND_PARTS_H
 #define TAUT_FUZZ_SECOND_PARTS_H
 
