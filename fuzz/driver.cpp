@@ -7,6 +7,7 @@
 // A crash, a broken promise or an input that takes longer than -timeout ends the program; the driver writes
 // the input to PATHcrash-NUMBER. The driver has no coverage feedback: a run with libFuzzer finds more.
 #include <fcntl.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "mutation.hpp"
 #include "support/test_size.hpp"
@@ -37,12 +39,25 @@ struct Options {
   std::vector<std::string> paths;
 };
 
-// The input that a signal handler writes to a file when the program dies.
+// The input that a signal handler writes to a file when the program dies, and its number.
 const Bytes8* current = nullptr;
+volatile std::uint64_t current_number = 0;
+std::uint64_t seconds_for_input = 0;
 char artifact[4096];
+std::size_t artifact_prefix = 0;  // characters of `artifact` before the number
+
+void name_artifact(std::uint64_t number) noexcept {
+  char digits[20];
+  std::size_t n = 0, at = artifact_prefix;
+  do digits[n++] = static_cast<char>('0' + number % 10);
+  while ((number /= 10) > 0);
+  while (n > 0) artifact[at++] = digits[--n];
+  artifact[at] = 0;
+}
 
 void save_input() {
   if (current == nullptr) return;
+  name_artifact(current_number);
   const int file = open(artifact, O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (file < 0) return;
   const bool written = write(file, current->data(), current->size()) == static_cast<ssize_t>(current->size());
@@ -54,8 +69,16 @@ void save_input() {
     _exit(78);
 }
 
+// Returns true each second, once an input has taken its time.
+bool took_too_long() noexcept {
+  static std::uint64_t before = 0, seconds = 0;
+  seconds = std::exchange(before, current_number) == current_number ? seconds + 1 : 0;
+  return current != nullptr && seconds > seconds_for_input;
+}
+
 void on_signal(int signal) {
   if (signal == SIGALRM) {
+    if (!took_too_long()) return;
     constexpr std::string_view told = "ERROR: timeout: this input takes too long\n";
     if (write(2, told.data(), told.size()) < 0) _exit(78);
   }
@@ -63,22 +86,24 @@ void on_signal(int signal) {
   _exit(77);
 }
 
-void watch() {
+void watch(const Options& options) {
+  seconds_for_input = options.timeout;
+  std::snprintf(artifact, sizeof artifact - 20, "%scrash-%llu-", options.artifacts.c_str(),
+                static_cast<unsigned long long>(options.seed));
+  artifact_prefix = std::char_traits<char>::length(artifact);
   for (const int signal : {SIGABRT, SIGALRM, SIGILL, SIGTRAP}) std::signal(signal, on_signal);
   if (__sanitizer_set_death_callback != nullptr)
     __sanitizer_set_death_callback(save_input);
   else
     for (const int signal : {SIGSEGV, SIGBUS, SIGFPE}) std::signal(signal, on_signal);
+  const itimerval each_second{{1, 0}, {1, 0}};
+  setitimer(ITIMER_REAL, &each_second, nullptr);
 }
 
-void run(const Bytes8& input, const Options& options, std::uint64_t number) {
-  std::snprintf(artifact, sizeof artifact, "%scrash-%llu-%llu", options.artifacts.c_str(),
-                static_cast<unsigned long long>(options.seed), static_cast<unsigned long long>(number));
+void run(const Bytes8& input, std::uint64_t number) {
+  current_number = number;
   current = &input;
-  alarm(static_cast<unsigned>(options.timeout));
-  const Bytes8 exact(input);  // a copy without spare capacity, for sanitizers
-  LLVMFuzzerTestOneInput(exact.data(), exact.size());
-  alarm(0);
+  LLVMFuzzerTestOneInput(input.data(), input.size());
   current = nullptr;
 }
 
@@ -135,19 +160,20 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "no inputs; usage: %s [-runs=N] [-max_total_time=S] FILE|FOLDER...\n", argv[0]);
     return 2;
   }
-  watch();
+  watch(options);
   const auto start = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   std::uint64_t done = 0;
-  for (const Bytes8& input : corpus) run(input, options, done++);
+  for (const Bytes8& input : corpus) run(input, done++);
   taut::fuzz::Mutation mutation(corpus, options.most_bytes, options.seed);
   double told = 0;
   const auto more = [&] {
-    return options.seconds > 0 ? elapsed() < static_cast<double>(options.seconds) : done < options.runs;
+    if (options.seconds == 0) return done < options.runs;
+    return done % 64 != 0 || elapsed() < static_cast<double>(options.seconds);
   };
   while (more()) {
-    run(mutation.next(), options, done++);
-    if (elapsed() - told < 10) continue;
+    run(mutation.next(), done++);
+    if (done % 64 != 0 || elapsed() - told < 10) continue;
     told = elapsed();
     std::fprintf(stderr, "#%llu after %.0f s\n", static_cast<unsigned long long>(done), told);
   }

@@ -42,10 +42,9 @@ void repair(Bytes frame, std::uint8_t repairs) noexcept {
 
 }  // namespace
 
-HostileFrame::HostileFrame(ConstBytes bytes, std::uint8_t repairs)
-    : memory_(std::make_unique<std::byte[]>(bytes.size())), size_(bytes.size()) {
-  if (size_ > 0) std::memcpy(memory_.get(), bytes.data(), size_);
-  if (size_ >= frame_header_bytes) repair({memory_.get(), size_}, repairs);
+HostileFrame::HostileFrame(ConstBytes bytes, std::uint8_t repairs) : memory_(bytes.size()) {
+  if (!bytes.empty()) std::memcpy(memory_.data(), bytes.data(), bytes.size());
+  if (bytes.size() >= frame_header_bytes) repair(memory_.bytes(), repairs);
 }
 
 FrameHeader HostileFrame::header() const noexcept {

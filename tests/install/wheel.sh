@@ -36,5 +36,11 @@ for mpi in "$@"; do
   "$mpi/bin/mpiexec" -n 4 "$mpi/bin/python" "$here/../../examples/python/allreduce.py" | tee said
   grep -q 'compressed by planes' said || { echo "$mpi: nothing was compressed" >&2; exit 1; }
   "$mpi/bin/mpiexec" -n 4 "$mpi/bin/python" "$here/../../examples/python/training.py" --steps 30 --out "$mpi-out"
+  if [ -x "$mpi/bin/mpicc" ] && command -v cmake >/dev/null; then # a program in C, by the wheel's CMake package
+    cmake -S "$here/find_package" -B "$mpi-c" -DTaut_DIR="$("$mpi/bin/taut" --cmake-dir)" -Dtaut_DIR="$("$mpi/bin/taut" --cmake-dir)" \
+      -DMPI_C_COMPILER="$scratch/$mpi/bin/mpicc" >cmake.log || { cat cmake.log; exit 1; }
+    cmake --build "$mpi-c" >cmake.log || { cat cmake.log; exit 1; }
+    "$mpi/bin/mpiexec" -n 2 "$mpi-c/program"
+  fi
   echo "$mpi: the wheel works"
 done

@@ -1,5 +1,6 @@
 """The journal of tools/soak.py: counts add up over commits, and a run goes on where the last one stopped."""
 
+import os
 import sys
 import tempfile
 import unittest
@@ -15,6 +16,8 @@ class Soak(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.path = Path(folder.name) / "soak.json"
         self.commands = []
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
 
     def journal(self, commit):
         return soak.Journal(self.path, commit, "a machine")
@@ -48,6 +51,15 @@ class Soak(unittest.TestCase):
         self.assertEqual(journal.run["counts"]["executions round_trip"], {"count": 30, "seconds": 1.5})
         self.assertEqual(journal.total("executions"), (100, 2.0))
         self.assertIn("executions: 100 of 1000000000, 50 a second", next(journal.left()))
+
+    def test_executions_without_sanitizers_are_told_apart(self):
+        journal = self.journal("one")
+        journal.add("executions read_header", 5, 1.0)
+        said = "#640 after 10 s\nDone 700 runs in 10.0 s\nstat::number_of_executed_units: 700\n"
+        self.assertTrue(soak.bulk_fuzzing(journal, 1, ["read_header", "round_trip"], self.run_with(0, said)))
+        self.assertEqual(journal.told["totals"]["executions"], 1405)
+        self.assertEqual(journal.told["totals"]["executions under sanitizers"], 5)
+        self.assertNotEqual(self.commands[0][4], self.commands[1][4])  # seeds
 
     def test_processor_time_is_counted(self):
         status, output, seconds = soak.timed(["sh", "-c", "echo said; exit 3"])

@@ -167,7 +167,9 @@ bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, st
                                      std::uint32_t addends, Form& form, unsigned& width_class,
                                      Records& writer) const {
   const Form before = form;
-  if (operand.simple() && fits_narrow(operand.size_flag(), addends) && !may_hold_packed(values, n)) {
+  const bool has_integers = z_.step != 0;  // else values travel exactly, also beside a record without layers
+  if (has_integers && operand.simple() && fits_narrow(operand.size_flag(), addends) &&
+      !may_hold_packed(values, n)) {
     T padded[chunk_values];
     const T* const whole = whole_groups(values, n, z_.predictor, padded);
     PlanesOut planes(writer.room() + RecordHeader{}.bytes(), width_class);

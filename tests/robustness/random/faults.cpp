@@ -126,16 +126,17 @@ std::string name_of(const Outcome& outcome) {
 std::string dishonest(const Scenario& s, const Memory& memory, const std::vector<Outcome>& outcomes,
                       Tally& tally) {
   if (std::string text = memory.touched(true); !text.empty()) return text;
+  std::vector<int> served;
   for (int r = 0; r < s.P; ++r) {
     const Outcome& outcome = outcomes[static_cast<std::size_t>(r)];
     tally.ended += outcome.thrown;
     tally.errors += !outcome.thrown && outcome.status() != Status::ok;
-    const bool served = outcome.status() == Status::ok && outcome.verdict.plain == Fallback::none;
-    if (!served) continue;
-    std::string text = broken(promise_of(parse_policy(s.policy), memory), memory, tally.exactness, r);
-    if (!text.empty()) return "without an error: " + text;
+    if (outcome.status() == Status::ok && outcome.verdict.plain == Fallback::none) served.push_back(r);
   }
-  return "";
+  if (served.empty()) return "";
+  const std::string text =
+      broken(promise_of(parse_policy(s.policy), memory), memory, tally.exactness, served);
+  return text.empty() ? "" : "without an error: " + text;
 }
 
 // Checks that either all ranks or none fall back to plain MPI, and that such a rank has written nothing.

@@ -234,10 +234,11 @@ std::string Memory::touched(bool served) const {
         std::copy_n(region.bytes.begin() + static_cast<std::ptrdiff_t>(got.first), got.count,
                     expected.begin() + static_cast<std::ptrdiff_t>(got.first));
       }
-      const auto [was, is] = std::mismatch(expected.begin(), expected.end(), region.bytes.begin());
-      if (was != expected.end())
+      if (!expected.empty() && std::memcmp(expected.data(), region.bytes.data(), expected.size()) != 0) {
+        const auto is = std::mismatch(expected.begin(), expected.end(), region.bytes.begin()).second;
         return "rank " + std::to_string(r) + ": byte " + std::to_string(is - region.bytes.begin()) +
                " of its " + (which == mine.out.region ? "output" : "input") + " was touched";
+      }
       if (std::string text = touched_between(region); !text.empty())
         return "rank " + std::to_string(r) + ": " + text;
     }

@@ -75,7 +75,7 @@ std::string Messages::wrong(Errors& errors) const {
     std::string text = message.status != Status::ok ? describe(message.status) : "";
     if (text.empty()) text = message.memory.touched(true);
     if (text.empty())
-      text = broken(promise_of_message(policy_, message.memory, message.coded), message.memory, errors, 1);
+      text = broken(promise_of_message(policy_, message.memory, message.coded), message.memory, errors, {1});
     if (!text.empty()) return "message " + std::to_string(i) + ": " + text;
   }
   return "";

@@ -5,6 +5,11 @@
 namespace taut::test {
 namespace {
 
+// Returns the range of the contributed values where the bound depends on it.
+ValueRange range_for(const Policy& policy, const Memory& memory) {
+  return is_relative(policy.coding.bound) ? range_of_all(memory, policy.coding.fill) : ValueRange{};
+}
+
 std::string text(double x) {
   char buffer[40];
   std::snprintf(buffer, sizeof buffer, "%.17g", x);
@@ -120,7 +125,7 @@ void record_plain(const CollectiveCall& request, const Verdict& verdict, std::ui
 
 Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table) {
   const Call& call = memory.call();
-  const Bound bound = resolved(policy.coding.bound, range_of_all(memory, policy.coding.fill));
+  const Bound bound = resolved(policy.coding.bound, range_for(policy, memory));
   return make_plan(policy,
                    {.collective = call.collective,
                     .type = call.type,
@@ -135,7 +140,7 @@ Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table) 
 
 Promise promise_of(const Policy& policy, const Memory& memory) {
   const Call& call = memory.call();
-  const ValueRange range = range_of_all(memory, policy.coding.fill);
+  const ValueRange range = range_for(policy, memory);
   const long double E = resolved_bound(policy.coding.bound, range);
   CandidateTable table;
   const Plan plan = plan_of(policy, memory, table);
@@ -155,7 +160,7 @@ Promise promise_of(const Policy& policy, const Memory& memory) {
 }
 
 Promise promise_of_message(const Policy& policy, const Memory& memory, bool coded) {
-  const Bound bound = resolved(policy.coding.bound, range_of_all(memory, policy.coding.fill));
+  const Bound bound = resolved(policy.coding.bound, range_for(policy, memory));
   return promise_of(coded ? bound : Bound(), memory.call(), Arithmetic::values);
 }
 

@@ -11,20 +11,28 @@ namespace {
 
 std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
 
-// Returns number i of some bytes. A long double represents 64-bit integers exactly.
-long double number_at(DType type, ConstBytes bytes, std::size_t i) noexcept {
-  return with_dtype(component_of(type), [&]<class T>() -> long double {
-    if constexpr (std::is_arithmetic_v<T>) {
-      T x;
-      std::memcpy(&x, bytes.data() + i * sizeof x, sizeof x);
-      return x;
-    } else if constexpr (is_half<T>) {
-      T x;
-      std::memcpy(&x, bytes.data() + i * sizeof x, sizeof x);
-      return static_cast<double>(x);
+using Numbers = std::vector<long double>;
+
+bool same_bytes(ConstBytes a, ConstBytes b) noexcept {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
+
+// Returns the numbers of some bytes. A long double represents 64-bit integers exactly.
+Numbers numbers_of(DType type, ConstBytes bytes) {
+  Numbers numbers(bytes.size() / size_of(component_of(type)));
+  with_dtype(component_of(type), [&]<class T>() {
+    if constexpr (std::is_arithmetic_v<T> || is_half<T>) {
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        T x;
+        std::memcpy(&x, bytes.data() + i * sizeof x, sizeof x);
+        if constexpr (is_half<T>)
+          numbers[i] = static_cast<double>(x);
+        else
+          numbers[i] = x;
+      }
     }
-    return 0;
   });
+  return numbers;
 }
 
 long double largest(DType type) noexcept {
@@ -109,7 +117,7 @@ class Judge {
     return division + (hidden ? 0 : half_ulp(size) * (1 + 0x1p-27L));
   }
 
-  bool finite_sum(ExactSum exact, long double magnitude, long double y) const {
+  bool finite_sum(ExactSum& exact, long double magnitude, long double y) const {
     const long double total = exact.value(), bound = parts() * promise_.bound, most = largest(call_.type);
     if (std::isinf(y)) return std::abs(total) + bound + half_ulp(most) >= most && (y > 0) == (total > 0);
     exact.add(-parts() * y);
@@ -171,11 +179,10 @@ std::string explained(const Memory& memory, int rank, std::size_t block, std::si
 std::string other_bits(const Memory& memory, int rank, std::size_t block) {
   const ConstBytes here = memory.received(rank, block), there = memory.received(0, block);
   const auto at = std::ranges::mismatch(here, there).in1 - here.begin();
-  if (at == static_cast<std::ptrdiff_t>(here.size())) return "";
   const DType type = memory.call().type;
   const std::size_t i = static_cast<std::size_t>(at) / size_of(component_of(type));
   return "other bits than on rank 0: " +
-         explained(memory, rank, block, i, number_at(type, here, i), {number_at(type, there, i)});
+         explained(memory, rank, block, i, numbers_of(type, here)[i], {numbers_of(type, there)[i]});
 }
 
 std::string broken_block(const Judge& judge, const Memory& memory, int rank, std::size_t block) {
@@ -187,13 +194,17 @@ std::string broken_block(const Judge& judge, const Memory& memory, int rank, std
   const bool reducing = reduces(call.collective);
   const Call::Source source = reducing ? Call::Source{} : call.source(rank, block);
   const int addends = call.addends(rank);
-  std::vector<long double> inputs(reducing ? index(addends) : 1);
   std::vector<ConstBytes> blocks;
   for (int r = 0; r < addends && reducing; ++r) blocks.push_back(memory.contributed(r, from));
   if (!reducing) blocks.push_back(memory.contributed(source.rank, source.block));
-  for (std::size_t i = 0; i < got.size() / size; ++i) {
-    for (std::size_t k = 0; k < inputs.size(); ++k) inputs[k] = number_at(call.type, blocks[k], i);
-    const long double y = number_at(call.type, got, i);
+  if (!reducing && same_bytes(got, blocks[0])) return "";  // exact values keep every promise
+  std::vector<Numbers> sent;
+  for (const ConstBytes bytes : blocks) sent.push_back(numbers_of(call.type, bytes));
+  const Numbers received = numbers_of(call.type, got);
+  Numbers inputs(blocks.size());
+  for (std::size_t i = 0; i < received.size(); ++i) {
+    for (std::size_t k = 0; k < inputs.size(); ++k) inputs[k] = sent[k][i];
+    const long double y = received[i];
     bool good = false;
     if (!reducing)
       good = judge.moved(inputs[0], y,
@@ -209,19 +220,20 @@ std::string broken_block(const Judge& judge, const Memory& memory, int rank, std
 
 }  // namespace
 
-std::string broken(const Promise& promise, const Memory& memory, Errors& errors, int rank) {
+std::string broken(const Promise& promise, const Memory& memory, Errors& errors,
+                   const std::vector<int>& ranks) {
   const Call& call = memory.call();
   const Judge judge(promise, call, may_overflow(promise, memory), errors);
-  const bool same = promise.same_bits && call.neighbours.empty() && Job::same_everywhere(call.collective);
+  const bool same = call.neighbours.empty() && Job::same_everywhere(call.collective);
+  const int judged = ranks.empty() ? 0 : ranks[0];
   for (int r = 0; r < call.P; ++r) {
-    if (rank >= 0 && r != rank) continue;
+    if (!ranks.empty() && std::ranges::find(ranks, r) == ranks.end()) continue;
     for (std::size_t block = 0; block < call.blocks_out(r).size(); ++block) {
-      if (same && r > 0 && rank < 0) {
-        if (std::string text = other_bits(memory, r, block); !text.empty()) return text;
-        continue;
+      if (same && r != judged) {
+        if (same_bytes(memory.received(r, block), memory.received(judged, block))) continue;
+        if (promise.same_bits && ranks.empty()) return other_bits(memory, r, block);
       }
-      std::string text = broken_block(judge, memory, r, block);
-      if (!text.empty()) return text;
+      if (std::string text = broken_block(judge, memory, r, block); !text.empty()) return text;
     }
   }
   return "";
@@ -229,17 +241,17 @@ std::string broken(const Promise& promise, const Memory& memory, Errors& errors,
 
 ValueRange range_of_all(const Memory& memory, std::optional<double> fill) {
   const Call& call = memory.call();
-  Values excluded(component_of(call.type), 1);  // the fill value as rounded to the type
-  excluded.set(0, fill.value_or(0));
+  Values rounded(component_of(call.type), 1);  // the fill value, in the type
+  rounded.set(0, fill.value_or(0));
+  const double excluded = rounded.at(0);
   ValueRange range;
   for (int r = 0; r < call.P; ++r) {
     const bool root_alone = call.collective == Collective::bcast;
     const std::size_t blocks = root_alone ? (r == call.root ? 1 : 0) : call.blocks_in(r).size();
     for (std::size_t block = 0; block < blocks; ++block) {
-      const ConstBytes bytes = memory.contributed(r, block);
-      for (std::size_t i = 0; i < bytes.size() / size_of(component_of(call.type)); ++i) {
-        const auto x = static_cast<double>(number_at(call.type, bytes, i));
-        if (std::isfinite(x) && !(fill && x == excluded.at(0))) range.merge({x, x});
+      for (const long double number : numbers_of(call.type, memory.contributed(r, block))) {
+        const auto x = static_cast<double>(number);
+        if (std::isfinite(x) && !(fill && x == excluded)) range.merge({x, x});
       }
     }
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "core/value_range.hpp"
 #include "robustness/random/memory.hpp"
@@ -24,9 +25,10 @@ struct Errors {
   double worst = 0;  // greatest error / bound, where rounding does not matter
 };
 
-// Returns the first number that breaks the promise; "" when there is none. `rank`: checks this rank alone;
-// else all ranks, and that they have the same bits.
-std::string broken(const Promise& promise, const Memory& memory, Errors& errors, int rank = -1);
+// Returns the first number that breaks the promise; "" when there is none. `ranks`: checks these ranks alone;
+// empty: all ranks, and that they have the same bits.
+std::string broken(const Promise& promise, const Memory& memory, Errors& errors,
+                   const std::vector<int>& ranks = {});
 
 // Returns the range of the finite numbers that the ranks contribute, without those equal to `fill`.
 ValueRange range_of_all(const Memory& memory, std::optional<double> fill);

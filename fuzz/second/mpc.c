@@ -1,0 +1,110 @@
+/* The mpc codec, by src/codecs/mpc/spec.md. */
+#include <stdlib.h>
+
+#include "parts.h"
+
+enum { chunk_bytes = 4096, vector_bytes = 64, block_words = 8 };
+
+/* Takes the last n bytes away; NULL: there are fewer. */
+static const uint8_t* take_last(struct second_cursor* c, size_t n) {
+  if ((size_t)(c->end - c->at) < n) return NULL;
+  return c->end -= n;
+}
+
+static size_t ones(const uint8_t* map, size_t bytes) {
+  size_t n = 0;
+  for (size_t i = 0; i < bytes; ++i) n += (size_t)__builtin_popcount(map[i]);
+  return n;
+}
+
+/* Writes 8 bytes for each byte of the bitmap: those that it names, and zeros. */
+static void put_zeros_back(const uint8_t* present, const uint8_t* map, size_t map_bytes, uint8_t* to) {
+  for (size_t i = 0; i < 8 * map_bytes; ++i) to[i] = map[i / 8] >> (i % 8) & 1 ? *present++ : 0;
+}
+
+/* The rows of a coded record. */
+struct rows {
+  uint8_t flags[8 * 8], bitmaps[8 * 64], planes[8 * 8 * 64];
+};
+
+/* Reads the rows, and *heads; false: reject. */
+static bool read_rows(struct second_cursor c, size_t vectors, unsigned word, size_t distance,
+                      struct rows* rows, const uint8_t** heads) {
+  const uint8_t* const top = take_last(&c, 8);
+  if (top == NULL || (vectors < 64 && second_number(top, 8) >> vectors != 0)) return false;
+  *heads = take_last(&c, distance * word);
+  if (*heads == NULL) return false;
+  const uint8_t* const flags = take_last(&c, ones(top, 8));
+  if (flags == NULL) return false;
+  put_zeros_back(flags, top, 8, rows->flags);
+  const uint8_t* const coded = take_last(&c, ones(rows->flags, vectors));
+  if (coded == NULL) return false;
+  put_zeros_back(coded, rows->flags, vectors, rows->bitmaps);
+  for (size_t i = word; i < 8 * vectors; ++i) rows->bitmaps[i] ^= rows->bitmaps[i - word];
+  const size_t planes = ones(rows->bitmaps, 8 * vectors), left = (size_t)(c.end - c.at);
+  if (left < planes || left - planes > 3) return false;
+  for (size_t i = planes; i < left; ++i)
+    if (c.at[i] != 0) return false;
+  put_zeros_back(c.at, rows->bitmaps, 8 * vectors, rows->planes);
+  return true;
+}
+
+/* Decodes the n words of a coded record; false: reject. */
+static bool read_coded(struct second_cursor c, size_t n, unsigned word, size_t distance, uint64_t* words) {
+  static struct rows rows;
+  const uint8_t* heads;
+  if (!read_rows(c, (n * word + vector_bytes - 1) / vector_bytes, word, distance, &rows, &heads))
+    return false;
+  const uint64_t mask = ~(uint64_t)0 >> (64 - 8 * word), alternating = 0xAAAAAAAAAAAAAAAA & mask;
+  for (size_t i = 0; i < n; ++i) {
+    const uint8_t* const block = rows.planes + i / block_words * block_words * word;
+    uint64_t digits = 0;
+    for (size_t p = 0; p < 8 * (size_t)word; ++p) digits = digits << 1 | (block[p] >> (i % block_words) & 1);
+    const uint64_t difference = (digits ^ alternating) - alternating;
+    const uint64_t from = distance == 0   ? 0
+                          : i >= distance ? words[i - distance]
+                                          : second_number(heads + i * word, word);
+    words[i] = (from + difference) & mask;
+  }
+  return true;
+}
+
+/* Decodes the n words of a chunk; false: reject. */
+static bool read_record(struct second_cursor c, size_t n, unsigned word, size_t distance, uint64_t* words) {
+  const size_t size = (size_t)(c.end - c.at), plain = (n * word + 3) / 4 * 4;
+  if (size > plain) return false;
+  if (size != 0 && size != plain) return read_coded(c, n, word, distance, words);
+  for (size_t i = 0; i < n; ++i) words[i] = size == 0 ? 0 : second_number(c.at + i * word, word);
+  return true;
+}
+
+static void undo_lags(uint64_t* words, size_t count, const uint32_t* lags, unsigned n) {
+  for (size_t i = 0; i < count && n > 0; ++i) {
+    const size_t a = lags[0], b = lags[1];
+    if (i >= a) words[i] += words[i - a];
+    if (n == 2 && i >= b) words[i] += words[i - b];
+    if (n == 2 && i >= a + b) words[i] -= words[i - a - b];
+  }
+}
+
+enum second_verdict second_mpc(const struct second_frame* frame, uint8_t* values) {
+  struct second_cursor payload = {frame->payload, frame->end}, records;
+  uint32_t lags[2];
+  const unsigned n = frame->parameters[1], word = frame->type->bytes;
+  if (frame->parameters[0] > 8 || frame->addends != 1 || !second_lags(&payload, n, frame->count, lags))
+    return second_rejected;
+  const size_t bytes = frame->count * word, chunks = (bytes + chunk_bytes - 1) / chunk_bytes;
+  const uint8_t* const ends = second_index(payload, chunks, true, &records);
+  if (ends == NULL) return second_rejected;
+  uint64_t* const words = malloc((frame->count + 1) * sizeof *words);
+  bool good = true;
+  for (size_t i = 0; good && i < chunks; ++i) {
+    const size_t first = i * chunk_bytes, size = bytes - first < chunk_bytes ? bytes - first : chunk_bytes;
+    good = read_record(second_record(ends, i, records), size / word, word, frame->parameters[0],
+                       words + first / word);
+  }
+  if (good) undo_lags(words, frame->count, lags, n);
+  for (size_t i = 0; good && i < frame->count; ++i) second_put(values + i * word, words[i], word);
+  free(words);
+  return good ? second_decoded : second_rejected;
+}
