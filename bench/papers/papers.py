@@ -28,11 +28,12 @@ page names Taut's counterpart, or says why there is none. Losses stand beside ga
 **Simulated** rows come from [simulation.json](simulation.json), {size}. The engine's own plans and
 algorithms run on simulated hosts, joined by one switch that never blocks
 ([how](../howto/simulate_collectives.md)). Coding takes the times that were measured on one machine
-({processor}, {date}), by one thread; {threads}.
+({processor}, {date}, commit {commit}), by one thread; {threads}. Kernels that became faster after that commit are
+not in these times.
 A gain is the time of the *fastest uncompressed algorithm at the full rate of the link* over that of
 the compressed call. `mpi` is the uncompressed call as MPICH runs it: in whole messages, blocks of a
-reduction added after their arrival by one thread. The papers divide by such a call. `cpr_p2p` (szx),
-`zfp` (within the bound) and `zfp_rate` (8 bits a value) code at every hop, `once` codes each value
+reduction added after their arrival by one thread. The papers divide by such a call. `cpr_p2p` codes at
+every hop by szx, `zfp` (within the bound) and `zfp_rate` (8 bits a value) by zfp where its speeds were measured, `once` codes each value
 once, `ccoll` overlaps segments (szx, sums by values), `values` is the same with planes, `hzccl` adds
 frames (planes), `taut` is the engine's own choice, on up to 64 nodes after it has tried the algorithms
 that give the same bits. The bound is that of each rank's values, as in the papers.
@@ -186,7 +187,7 @@ def page(report, validation, made):
     exponents = ", ".join(f"{name} {value:.2f}" for name, value in report["thread_exponents"].items())
     threads = f"for more threads these speeds grow by threads ** p, with p from one to two threads as measured ({exponents})"
     size = "a quick run (`QUICK=1`): 16 and 64 nodes" if report["quick"] else "a full run"
-    introduction = wrapped(INTRODUCTION.format(size=size, processor=context["processor"], date=context["date"][:10], threads=threads))
+    introduction = wrapped(INTRODUCTION.format(size=size, processor=context["processor"], date=context["date"][:10], commit=context["commit"], threads=threads))
     fields = json.loads(FIELDS.read_text())
     parts = [introduction + table_of_claims(sets), targets.section(report, fields, validation, wrapped)]
     parts.append(breakdown.section(report, wrapped))

@@ -13,7 +13,7 @@ The columns *coding* and *link* say why a target is missed: the share of the cal
 coding, and the busiest sender's link is sending; then the gain if nothing else took time. Both overlap. A gain below the
 target names the cause. *It would take* is how many times as fast coding must be, or how much shorter the frames, at
 least. Where both gains exceed the target, the rest of the call is waiting: latency, and coding that does not overlap with
-transfer. Against another compressed call the gains are the quotients of both calls' coding and bytes.
+transfer. Frames of sums are longer than those of the fields, by the bits that were measured for sums of two.
 """
 
 
@@ -91,12 +91,9 @@ def remedy(coding_allows, link_allows, least):
 def reason(rows, of, over, least):
     """Returns what bounds the gain of the row that is farthest from its target: columns coding, link, it would take."""
     row = min(rows, key=lambda row: row["gains"][of] / row["gains"][over])
-    compared, own = row["outcomes"][over], row["outcomes"][of]
+    own, compared = row["outcomes"][of], row["outcomes"][over]["seconds"]
     on_link = sending(row, own)
-    if over == "plain":
-        coding_allows, link_allows = compared["seconds"] / coding(own), compared["seconds"] / on_link
-    else:
-        coding_allows, link_allows = coding(compared) / coding(own), sending(row, compared) / on_link
+    coding_allows, link_allows = compared / coding(own), compared / on_link
     return (
         share(coding(own) / own["seconds"], coding_allows),
         share(on_link / own["seconds"], link_allows),

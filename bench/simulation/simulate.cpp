@@ -27,8 +27,8 @@ Outcome simulate(const CollectiveCall& call, const PlannedCall& planned, const L
 }
 
 // Replaces `best` by the algorithm of `whole` in several segments where that is faster. Segments do not
-// change the bytes that a link carries, so what the link alone takes rules out most algorithms. Whole messages
-// along a chain gain from more segments than blocks of a message do.
+// change the bytes that a link carries, so what the link alone takes rules out most algorithms. Whole
+// messages along a chain gain from more segments than blocks of a message do.
 void try_segments(CollectiveCall& plain, const Link& link, const Outcome& whole, Outcome& best) {
   const taut::AlgorithmInfo& algorithm = *whole.planned.algorithm;
   const std::size_t message = plain.bytes / static_cast<std::size_t>(algorithm.parts(plain.ranks));

@@ -50,8 +50,8 @@ TEST(Simulation, SumsGrowByTheirAddends) {
   EXPECT_NEAR(simulate(call, link).sent_bytes, values * bits / 8, 5e3);
 }
 
-// The uncompressed baseline fills the link: a broadcast along a chain takes little more than its bytes. In one
-// piece, as MPICH runs it, the bytes pass a link about twice (scatter and allgather).
+// The uncompressed baseline fills the link: a broadcast along a chain takes little more than its bytes. In
+// one piece, as MPICH runs it, the bytes pass a link about twice (scatter and allgather).
 TEST(Simulation, TheBaselineOfABroadcastFillsTheLink) {
   CollectiveCall call{.collective = taut::Collective::bcast, .ranks = 16, .bytes = 128'000'000};
   const double line = 128e6 / link.bytes_a_second;

@@ -1,8 +1,8 @@
 // Collectives by point-to-point calls that compress each message before sending and decompress it after
 // receiving: the baseline (CPR-P2P) of Huang et al., "C-Coll", IPDPS 2024, and Zhou et al., "Designing
 // high-performance MPI libraries with on-the-fly compression for modern GPU clusters", IPDPS 2021. For
-// comparison; never chosen automatically. Ring allreduce, reduce-scatter and allgather, binomial broadcast and
-// scatter (s: blocks of the largest subtree below the root):
+// comparison; never chosen automatically. Ring allreduce, reduce-scatter and allgather, binomial broadcast
+// and scatter (s: blocks of the largest subtree below the root):
 //
 //                   steps          messages of a rank               encodes             combines   decodes
 //   allreduce       2(P-1)         2(P-1)                           P-1                 P-1        P

@@ -44,8 +44,8 @@ class Encoding final : public Waitable {
   Operation operation_;
 };
 
-// Decodes up to CodecOperations::max_batch frames together, or reduces one frame into values. Returns the first
-// failure.
+// Decodes up to CodecOperations::max_batch frames together, or reduces one frame into values. Returns the
+// first failure.
 class Decoding final : public Waitable {
  public:
   struct Item {

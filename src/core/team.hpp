@@ -103,7 +103,7 @@ class Team {
   // Returns the number of frames that are best encoded or decoded together.
   int batch() const noexcept { return codec_.batch(); }
 
-  Encoding encode(ConstSlice values, Status known = Status::ok);  // a notice if `known` is not ok
+  Encoding encode(ConstSlice values, Status known = Status::ok);              // a notice if `known` is not ok
   Encoding encode(ConstSlice values, Frames& to, Status known = Status::ok);  // appends a frame
   // Encode n blocks, from block `first` on: to one buffer, or to to[0] .. to[n - 1].
   Encoding encode(const Blocks<ConstSlice>& values, int first, int n);

@@ -30,8 +30,8 @@ bool goes_by_nodes(const Policy& policy, const Call& call, Route route) noexcept
 // Returns the number of segments that a policy asks for; otherwise one for each MiB of values, but at least
 // the root of the values in units of 64 KiB, and at most 16. With k segments, coding hides all but 1/k of the
 // transfer, or the other way round, and each segment costs messages and operations: the best k grows as the
-// root of the size (docs/adr/0038). `least`: of frames of 64 KiB or more. A segment of up to 1 MiB fits caches.
-// Segments on GPUs are larger (device_model.hpp).
+// root of the size (docs/adr/0038). `least`: of frames of 64 KiB or more. A segment of up to 1 MiB fits
+// caches. Segments on GPUs are larger (device_model.hpp).
 std::size_t wanted_segments(const Policy& policy, std::size_t frame_bytes, bool on_devices,
                             std::size_t least) noexcept {
   if (policy.segments != 0) return static_cast<std::size_t>(policy.segments);
@@ -251,9 +251,8 @@ int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo&
   if (least > max_segments) return 0;
   const std::string_view name = algorithm.name;
   const std::size_t wanted =
-      name == "chain"
-          ? chain_segments(policy, call, frame, on_devices)
-          : wanted_segments(policy, frame, on_devices, name == "linear" ? 1 : least_segments);
+      name == "chain" ? chain_segments(policy, call, frame, on_devices)
+                      : wanted_segments(policy, frame, on_devices, name == "linear" ? 1 : least_segments);
   return static_cast<int>(std::max(least, wanted));
 }
 
