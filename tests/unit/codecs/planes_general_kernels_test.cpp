@@ -8,6 +8,7 @@
 #include "codecs/planes/general/general_kernels.hpp"
 #include "codecs/planes/record/exact_sum.hpp"
 #include "codecs/planes/record/runs.hpp"
+#include "core/reduction.hpp"
 
 namespace taut::planes {
 namespace planes_general_kernels_test {
@@ -238,6 +239,38 @@ TEST(GeneralKernels, StripsAreRoundedOnceWhereTheySaySo) {
     for (int round = 0; round < 2000; ++round) {
       check_compensated_sums<float>(*kernels, 1 + static_cast<std::size_t>(round) % 8);
       check_compensated_sums<double>(*kernels, 1 + static_cast<std::size_t>(round) % 8);
+    }
+  }
+}
+
+// Every pattern of 16 bits, in runs of values that fill no register as well.
+template <class T>
+void check_halves(const GeneralValueKernels<T>& kernels, std::size_t n) {
+  for (std::uint32_t first = 0; first < 65536; first += chunk_values) {
+    std::vector<T> x(n), sums(n), forms(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      x[i] = T::of_bits(static_cast<std::uint16_t>(first + i));
+      sums[i] = T::of_bits(static_cast<std::uint16_t>(40503 * i + first));
+      if (std::isnan(static_cast<float>(x[i]))) sums[i] = static_cast<T>(1.0);  // of two NaN, either may stay
+    }
+    const std::vector<T> before = sums;
+    kernels.add(sums.data(), x.data(), n);
+    for (std::size_t i = 0; i < n; ++i)
+      ASSERT_EQ(sums[i].bits, combine(Reduction::sum, before[i], x[i]).bits) << x[i].bits;
+    for (const double step : {0x1p-24, 0x1p-9, 1.0, 0x1p5}) {
+      const auto z = Quantiser<T>::make(step / 2, Predictor::delta);
+      kernels.decoded_forms(x.data(), n, z, forms.data());
+      for (std::size_t i = 0; i < n; ++i)
+        ASSERT_EQ(forms[i].bits, as_decoded(x[i], z).bits) << x[i].bits << " " << step;
+    }
+  }
+}
+
+TEST(GeneralKernels, HalvesAreAddedAndDecodedLikeOneValue) {
+  for (const GeneralKernels* kernels : sets()) {
+    for (const std::size_t n : {chunk_values, std::size_t{1000}, std::size_t{7}}) {
+      check_halves(kernels->of<f16>(), n);
+      check_halves(kernels->of<bf16>(), n);
     }
   }
 }

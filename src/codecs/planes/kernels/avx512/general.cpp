@@ -155,8 +155,9 @@ struct Avx512 : WideAvx512 {
     for (unsigned i = 0; i < 2; ++i) {
       const __m512 scaled = _mm512_mul_ps(load_floats(x + 16 * i), _mm512_set1_ps(z.inverse));
       const __m512 integer = _mm512_sub_ps(_mm512_add_ps(scaled, shift), shift);
-      const std::uint64_t below = _mm512_cmp_ps_mask(integer, _mm512_set1_ps(0x1p22f), _CMP_LT_OQ);
-      exact |= (~below | _mm512_cmp_ps_mask(integer, _mm512_set1_ps(-0x1p22f), _CMP_NGE_UQ)) << 16 * i;
+      const std::uint64_t beyond = _mm512_cmp_ps_mask(integer, _mm512_set1_ps(0x1p22f), _CMP_NLT_UQ);
+      const std::uint64_t before = _mm512_cmp_ps_mask(integer, _mm512_set1_ps(-0x1p22f), _CMP_NGE_UQ);
+      exact |= (beyond | before) << 16 * i;
       decoded[i] = _mm512_mul_ps(integer, _mm512_set1_ps(z.step));
     }
     store_halves(decoded[0], decoded[1], to);
