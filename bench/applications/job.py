@@ -23,6 +23,11 @@ def what_is_missing(application):
     return "" if shutil.which(MPIEXEC) else f"{MPIEXEC} is missing (apt-get install openmpi-bin)"
 
 
+def environment():
+    """Returns the environment of a job. Settings of Taut come by its command line alone."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("TAUT_")} | VARIABLES
+
+
 def mbit_of(link):
     unit = {"gbit": 1000, "mbit": 1}[link[-4:]] if link else 0
     return int(float(link[:-4]) * unit) if link else 0
@@ -31,13 +36,12 @@ def mbit_of(link):
 def launch(command, folder, ranks=2, mbit=0, timeout=900):
     """Runs a command on ranks that share memory, or on emulated hosts with links of `mbit` and a rank each. Returns what the
     ranks print. Raises RuntimeError if they fail."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("TAUT_")}
     if mbit:
         link = ["--mbit", str(mbit), "--hosts", str(ranks), "--gate", "warn", "--seconds", str(timeout)]
         start = [str(RIG), "--mpiexec", MPIEXEC, *link, "--"]
     else:
         start = ["timeout", str(timeout), MPIEXEC, "--oversubscribe", "-n", str(ranks)]
-    done = subprocess.run([*start, *command], cwd=folder, env=clean | VARIABLES, stdin=subprocess.DEVNULL,
+    done = subprocess.run([*start, *command], cwd=folder, env=environment(), stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, check=False)  # fmt: skip
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)}: exit status {done.returncode}\n{done.stdout}{done.stderr}")

@@ -13,25 +13,50 @@ without compression alternate with those of the row.
 """
 
 import argparse
+import contextlib
 import json
 import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench" / "applications"))
-from job import kinds_of, launch, mbit_of, traffic  # noqa: E402
+from job import MPIEXEC, RIG, environment, kinds_of, launch, mbit_of, traffic  # noqa: E402
 
 TRANSFORM = Path(__file__).resolve().with_name("transform.py")
 LIBRARY = "/usr/lib/x86_64-linux-gnu/libmpi.so.40"  # Debian's Open MPI, which dtFFT's wheel for Open MPI fits too
 
 
-class Case:
-    """Jobs on one array. `build`: the folder with taut and the drop-in."""
+@contextlib.contextmanager
+def emulated_hosts(mbit, hosts):
+    """Sets up hosts that are joined by links, for many jobs. Yields their name, or "" if `mbit` is 0."""
+    name, rig = f"taut{os.getpid()}" if mbit else "", RIG.with_name("rig.sh")
+    if name:
+        subprocess.run([rig, "up", name, str(hosts), str(mbit)], check=True)
+    try:
+        yield name
+    finally:
+        if name:
+            subprocess.run([rig, "down", name], check=True)
 
-    def __init__(self, build, python, mbit=0, ranks=2, options=()):
-        self.build, self.python, self.mbit, self.ranks, self.options = Path(build), str(python), mbit, ranks, options
+
+def launch_on(name, command, folder, ranks):
+    """Runs a command on a rank of each emulated host. Raises RuntimeError if it fails."""
+    start = ["timeout", "200", str(RIG.with_name("launch.sh")), name, str(ranks), "1", MPIEXEC, *command]
+    done = subprocess.run(start, cwd=folder, env=environment(), stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, check=False)  # fmt: skip
+    if done.returncode:
+        raise RuntimeError(f"exit status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Case:
+    """Jobs on one array. `build`: the folder with taut and the drop-in. `hosts`: name of emulated hosts; "": none."""
+
+    def __init__(self, build, python, hosts="", ranks=2, options=()):
+        self.build, self.python, self.hosts, self.ranks, self.options = Path(build).resolve(), str(python), hosts, ranks, options
 
     def run(self, library, variant, policy=""):
         """Returns the figures of a job. `policy`: Taut's for all transpositions; "" without Taut."""
@@ -40,15 +65,19 @@ class Case:
             program = [self.python, str(TRANSFORM), library, variant, "--out", str(out), *self.options]
             settings = ["OMP_NUM_THREADS=1", f"MPI4PY_LIBMPI={LIBRARY}"]
             if policy:
-                settings += [f"TAUT_PRELOAD={self.build}/lib/taut/libtaut_preload.so", "TAUT_NONBLOCKING=1"]
-                rules = ["--rules", f"Alltoall : {policy} ; * : off"]
-                observing = [] if self.mbit else ["--report", str(report)]  # takes time
+                settings += [f"TAUT_PRELOAD={self.build}/lib/taut/libtaut_preload.so", "TAUT_NONBLOCKING=1", "TAUT_MESSAGES=1"]
+                rules = ["--rules", f"Alltoall,Send : {policy} ; * : off"]
+                observing = [] if self.hosts else ["--report", str(report)]  # takes time
                 program = [str(self.build / "bin" / "taut"), "run", *rules, *observing, "--", *program]
-            printed = launch(["env", *settings, *program], folder, self.ranks, self.mbit, timeout=200)
+            command = ["env", *settings, *program]
+            if self.hosts:
+                printed = launch_on(self.hosts, command, folder, self.ranks)
+            else:
+                printed = launch(command, folder, self.ranks, timeout=200)
             if not out.exists():  # a library has ended the job with exit status 0
                 raise RuntimeError(printed)
             figures = json.loads(out.read_text()) | {"policy": policy}
-            if policy and not self.mbit:
+            if policy and not self.hosts:
                 figures["compressed_calls"], figures["values"], figures["frames"] = traffic(kinds_of(report, self.ranks))
             return figures
 
@@ -87,23 +116,32 @@ def parse():
     return parser.parse_args()
 
 
+def print_rows(case, libraries, bounds):
+    """Runs and prints the rows of an array. Returns their figures."""
+    everything = []
+    for row in [row for library in libraries for row in rows_of(library, bounds)]:
+        try:
+            everything.append(case.run(*row))
+            print(printed_row(everything[-1]), flush=True)
+        except RuntimeError as failure:
+            name = f"`{row[2]}`" if row[2] else f"own zfp, {row[1]}"
+            print(f"| {row[0]} | {name} | ended: {str(failure)[-400:]!r} |", flush=True)
+    return everything
+
+
 def main():
     asked = parse()
     python = os.environ.get("PYTHON", ROOT / ".venv-fft" / "bin" / "python")
     everything = []
-    for data in asked.data.split(","):
-        print(f"\n{data}, {asked.shape} doubles, {asked.hosts} ranks, {asked.link or 'shared memory'}\n")
-        print("| library | compression | sent, MB | ratio | plain, ms | ms | gain | error |")
-        print("|---|---|---:|---:|---:|---:|---:|---:|", flush=True)
-        options = ["--data", data, "--shape", asked.shape, "--repeats", str(asked.repeats)]
-        case = Case(asked.build.resolve(), python, mbit_of(asked.link), asked.hosts, options)
-        for library in asked.libraries.split(","):
-            for row in rows_of(library, asked.bounds.split(",")):
-                try:
-                    everything.append(case.run(*row) | {"shape": asked.shape, "link": asked.link})
-                    print(printed_row(everything[-1]), flush=True)
-                except RuntimeError as failure:
-                    print(f"| {row[0]} | {row[2] or 'own zfp, ' + row[1]} | ended: {str(failure)[-200:]!r} |", flush=True)
+    with emulated_hosts(mbit_of(asked.link), asked.hosts) as hosts:
+        for data in asked.data.split(","):
+            print(f"\n{data}, {asked.shape} doubles, {asked.hosts} ranks, {asked.link or 'shared memory'}\n")
+            print("| library | compression | sent, MB | ratio | plain, ms | ms | gain | error |")
+            print("|---|---|---:|---:|---:|---:|---:|---:|", flush=True)
+            options = ["--data", data, "--shape", asked.shape, "--repeats", str(asked.repeats)]
+            case = Case(asked.build, python, hosts, asked.hosts, options)
+            rows = print_rows(case, asked.libraries.split(","), asked.bounds.split(","))
+            everything += [row | {"shape": asked.shape, "link": asked.link} for row in rows]
     if asked.json:
         asked.json.write_text(json.dumps(everything, indent=1) + "\n")
 

@@ -29,7 +29,7 @@ def turbulence(shape):
     squared = sum(k**2 for k in np.meshgrid(*numbers, indexing="ij", sparse=True))
     squared[0, 0, 0] = np.inf
     spectrum *= squared ** (-11 / 12)
-    return np.fft.irfftn(spectrum, shape)
+    return np.fft.irfftn(spectrum, shape, axes=range(3))
 
 
 def noise(shape):

@@ -18,7 +18,9 @@ struct Box {
 
   constexpr std::ptrdiff_t row() const { return extent[0] + 2 * halo_planes; }
   constexpr std::ptrdiff_t plane() const { return row() * (extent[1] + 2 * halo_planes); }
-  constexpr std::size_t size() const { return static_cast<std::size_t>(plane() * (extent[2] + 2 * halo_planes)); }
+  constexpr std::size_t size() const {
+    return static_cast<std::size_t>(plane() * (extent[2] + 2 * halo_planes));
+  }
 
   // Returns the index of a cell, counted from the rank's own first cell.
   constexpr std::ptrdiff_t at(int x, int y, int z) const {

@@ -59,8 +59,8 @@ double energy(const WaveField& field, const Medium& medium) {
         const auto cell = static_cast<std::size_t>(box.at(x, y, z));
         const auto of = [&](Component c) { return waves[c][cell]; };
         const double mu = static_cast<double>(mus[cell]), lambda = static_cast<double>(lambdas[cell]);
-        const double kinetic = (square(of(vx)) + square(of(vy)) + square(of(vz))) / 2 /
-                               static_cast<double>(buoyancies[cell]);
+        const double kinetic =
+            (square(of(vx)) + square(of(vy)) + square(of(vz))) / 2 / static_cast<double>(buoyancies[cell]);
         const double shear = 2 * (square(of(sxy)) + square(of(sxz)) + square(of(syz)));
         const double normal = square(of(sxx)) + square(of(syy)) + square(of(szz));
         const double trace = square(of(sxx) + of(syy) + of(szz));

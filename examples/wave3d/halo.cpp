@@ -18,10 +18,10 @@ std::size_t cells_of_face(const Box& box, std::size_t axis) {
   return static_cast<std::size_t>(box.extent[slow]) * static_cast<std::size_t>(box.extent[fast]);
 }
 
-// Body of a loop (loops.hpp) that copies halo_planes planes of a component between an array and a buffer. Rows
-// are those along the fast axis of the face.
+// Body of a loop (loops.hpp) that copies halo_planes planes of a component between an array and a buffer.
+// Rows are those along the fast axis of the face.
 struct CopyFace {
-  float* array;   // at the first cell of the planes
+  float* array;  // at the first cell of the planes
   float* buffer;
   std::ptrdiff_t plane, slow, fast;  // strides in the array
   int rows, cells;                   // of a plane

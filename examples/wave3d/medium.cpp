@@ -82,8 +82,8 @@ Medium make_medium(const Box& box, int sponge_cells, bool free_surface) {
   medium.mu = Array(std::move(mu));
   medium.buoyancy = Array(std::move(buoyancy));
   for (std::size_t a = 0; a < 3; ++a)
-    medium.damping[a] =
-        Array(damping_along(box.extent[a], box.first[a], box.whole[a], sponge_cells, a != 2 || !free_surface));
+    medium.damping[a] = Array(
+        damping_along(box.extent[a], box.first[a], box.whole[a], sponge_cells, a != 2 || !free_surface));
   medium.free_surface = free_surface;
   return medium;
 }

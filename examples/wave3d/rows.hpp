@@ -1,5 +1,5 @@
-// Differences of the elastic equations, cell by cell. The functions are constexpr, which CUDA's compiler takes
-// for the host and for a GPU alike.
+// Differences of the elastic equations, cell by cell. The functions are constexpr, which CUDA's compiler
+// takes for the host and for a GPU alike.
 #pragma once
 
 #include "elastic.hpp"

@@ -103,7 +103,8 @@ void record(Variant& variant, const Scene& scene, int step) {
     if (!box.holds(scene.stations[s])) continue;
     for (std::size_t c = 0; c < 3; ++c)
       variant.seismograms[(s * 3 + c) * steps + static_cast<std::size_t>(step)] =
-          variant.field.values[halo_velocities[c]].read(static_cast<std::size_t>(box.at_whole(scene.stations[s])));
+          variant.field.values[halo_velocities[c]].read(
+              static_cast<std::size_t>(box.at_whole(scene.stations[s])));
   }
 }
 

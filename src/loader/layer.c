@@ -57,6 +57,31 @@ void* taut_find_mpi(void) {
   return mpi != NULL ? mpi : dlopen(NULL, RTLD_LAZY); /* MPI is linked into the program itself */
 }
 
+enum { most_libraries = 16 };
+struct libraries {
+  const char* paths[most_libraries];
+  int count;
+};
+
+static int note_libraries(struct dl_phdr_info* library, size_t size, void* to) {
+  struct libraries* const found = to;
+  (void)size;
+  if (library->dlpi_name != NULL && strncmp(base_name(library->dlpi_name), "libmpi", 6) == 0)
+    found->paths[found->count++] = library->dlpi_name;
+  return found->count == most_libraries;
+}
+
+void* taut_find_private(const char* name) {
+  struct libraries loaded = {{NULL}, 0};
+  void* symbol = NULL;
+  dl_iterate_phdr(note_libraries, &loaded);
+  for (int i = 0; i < loaded.count && symbol == NULL; ++i) {
+    void* const library = dlopen(loaded.paths[i], RTLD_LAZY | RTLD_NOLOAD);
+    if (library != NULL) symbol = dlsym(library, name);
+  }
+  return symbol;
+}
+
 const char* taut_mpi_flavour(void* mpi) {
   int major = -1, minor = -1;
   int (*abi)(int*, int*) = NULL;

@@ -47,8 +47,11 @@ def fortran_creation(function, kind, spellings):
     """Returns the wrapper of a Fortran function that creates a communicator. It passes on the Fortran arguments, which may be
     logicals, the special addresses for missing weights, or an absent `ierror`."""
     listed = ", ".join(f'"{name}"' for name in spellings)
+    call = f"call_fortran({{{listed}}}, {function.arguments}, ierror);"
+    if kind == "f08":  # the module calls another wrapper, or MPI itself where there are logicals (Open MPI)
+        call = f"[&] {{\n    const BypassScope bypass;\n    {call}\n  }}();"
     return f"""TAUT_API void taut_{kind}_{function.name}({fortran_types(function)}, MPI_Fint* ierror) {{
-  call_fortran({{{listed}}}, {function.arguments}, ierror);
+  {call}
   if (ierror == nullptr || *ierror == MPI_SUCCESS)
     connect_made(PMPI_Comm_f2c(*{function.parameters[0].name}), PMPI_Comm_f2c(*{function.parameters[-1].name}));
 }}
@@ -116,12 +119,13 @@ def fortran(all_functions):
     made = [*(fortran_wrapper(f) for f in served), *(fortran_message(f, "f08") for f in by_f08)]
     wrappers = "\n".join([*made, *map(fortran_counting_wrapper, unserved())])
     created = [fortran_creation(f, "f08", [f"{f.name.lower()}_f08_"]) for f in served if f.creates]
-    beyond = "\n".join([*created, *(fortran_message(f, "f08") for f in served if without_buffer(f))])
+    beyond = "\n".join(fortran_message(f, "f08") for f in served if without_buffer(f))
     return f"""// Made by generate.py.
 #include <taut/taut.h>
 
 #include "dropin/count_widening.hpp"
 #include "dropin/fortran.hpp"
+#include "dropin/interception.hpp"
 #include "dropin/nonblocking.hpp"
 #include "dropin/unserved.hpp"
 
@@ -130,9 +134,12 @@ using namespace taut::dropin;
 extern "C" {{
 
 {declared}
+#ifndef MPI_ABI  // which knows no Fortran
+{"".join(created)}
+#endif
 #ifdef OPEN_MPI
 {wrappers}
-#elif !defined(MPI_ABI)  // which knows no Fortran
+#elif !defined(MPI_ABI)
 {beyond}
 #endif
 }}  // extern "C"

@@ -3,8 +3,8 @@
 
 namespace wave3d {
 
-// Calls body(row, first, last) so that every row gets all its cells, from 0 to `cells`. The calls of different
-// rows, and of different cells of a row, may run at the same time.
+// Calls body(row, first, last) so that every row gets all its cells, from 0 to `cells`. The calls of
+// different rows, and of different cells of a row, may run at the same time.
 template <class Body>
 void for_each(int rows, int cells, const Body& body) {
   for (int row = 0; row < rows; ++row) body(row, 0, cells);

@@ -16,8 +16,8 @@ class Array {
   const std::vector<float>& read() const { return values_; }
   float read(std::size_t i) const { return values_[i]; }
 
-  // Memory for plain MPI, which may not be able to access that of a GPU: to_host() fills it, from_host() copies
-  // it back. Here it is the array itself.
+  // Memory for plain MPI, which may not be able to access that of a GPU: to_host() fills it, from_host()
+  // copies it back. Here it is the array itself.
   float* to_host() { return values_.data(); }
   void from_host() {}
 

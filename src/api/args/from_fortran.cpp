@@ -31,10 +31,12 @@ constexpr Spellings<1> status_ignore{"MPIR_F08_MPI_STATUS_IGNORE_OBJ"};
 constexpr Spellings<1> statuses_ignore{"MPIR_F08_MPI_STATUSES_IGNORE_OBJ"};
 #endif
 
+void* (*find_variable)(const char*) = [](const char* name) { return dlsym(RTLD_DEFAULT, name); };
+
 template <std::size_t n>
 std::array<void*, n> addresses(const Spellings<n>& names) noexcept {
   std::array<void*, n> found{};
-  std::ranges::transform(names, found.begin(), [](const char* name) { return dlsym(RTLD_DEFAULT, name); });
+  std::ranges::transform(names, found.begin(), [](const char* name) { return find_variable(name); });
   return found;
 }
 
@@ -44,6 +46,8 @@ bool is_one_of(const std::array<void*, n>& known, const void* address) noexcept 
 }
 
 }  // namespace
+
+void find_variables_by(void* (*find)(const char* name)) noexcept { find_variable = find; }
 
 void* c_buffer(const void* address) noexcept {
   static const auto known_in_place = addresses(in_place);

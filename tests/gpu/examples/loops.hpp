@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include "gpu/kernels/on_host/outside_work.h"
 #include "memory.hpp"
 #include "support/gpu_driver.h"
 

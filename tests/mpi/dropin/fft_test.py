@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "bench" / "fft"))
 from compare import Case  # noqa: E402
 
 PYTHON = ROOT / ".venv-fft" / "bin" / "python"
-OPTIONS = ("--shape", "48x48x48", "--repeats", "2")
+OPTIONS = ("--shape", "64x64x64", "--repeats", "2")
 
 
 class Transforms(unittest.TestCase):
