@@ -1,5 +1,6 @@
 // Fuzz target: sums of hostile frames. Every sum gives an error status or a frame that decodes; any order
-// gives the same values, every kernel set the same bytes; nothing outside the buffers is accessed.
+// gives the same values, every kernel set the same bytes, values count as their frame; nothing outside the
+// buffers is accessed.
 //
 //   repairs u8 | codec u8 | capacity u32 | bytes of the first frame u32 | first frame | second frame
 #define TAUT_NO_MPI
@@ -72,6 +73,21 @@ void check(const Codec& codec, const Operands& operands, const Room& sum) {
   }
 }
 
+// Checks that values which are added to the first frame count as their own frame would. The values are those
+// of the second frame.
+void check_accumulated(const Codec& codec, const Operands& operands) {
+  Posted values(operands.type, operands.count), sum(operands.type, operands.count);
+  if (!decodes(codec, operands.second, values)) return;
+  const Room added = accumulate(codec, operands.first, values.slice(), operands.capacity);
+  Room own(codec.max_bytes(operands.type, operands.count));
+  own.size = codec.encode(values.slice(), own.bytes());
+  if (!added.ok() || !own.ok()) return;
+  const ConstBytes both[] = {operands.first, own.frame()};
+  const Room total = add(codec, both, operands.capacity);
+  if (total.ok() && decodes(codec, added.frame(), values) && decodes(codec, total.frame(), sum))
+    expect(values == sum, "a sum with values is a sum with their frame");
+}
+
 // Makes the codec instances that the header of the first frame describes, as TAUT_Frame_add does.
 std::vector<std::unique_ptr<Codec>> instances_for(const CodecInfo& info, const FrameHeader& header) {
   const CodecOptions options{.bound = header.bound, .checksum = header.has(FrameHeader::checksummed)};
@@ -89,6 +105,7 @@ void run(std::span<const std::unique_ptr<Codec>> kernel_sets, const Operands& op
   const Room sum = add(reference, both, operands.capacity),
              added = accumulate(reference, operands.first, values.slice(), operands.capacity);
   check(reference, operands, sum);
+  check_accumulated(reference, operands);
   Posted decoded(operands.type, operands.count);
   if (added.ok() && decodes(reference, operands.first, decoded))
     expect(decodes(reference, added.frame(), decoded),

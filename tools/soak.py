@@ -54,6 +54,10 @@ class Journal:
             self.told["findings"].append({"commit": self.run["commit"], "what": what})
             self.save()
 
+    def open_findings(self):
+        """Returns the findings to which nobody has added how they were mended ("mended")."""
+        return [finding for finding in self.told["findings"] if "mended" not in finding]
+
     def save(self):
         self.told["totals"] = {kind: self.total(kind)[0] for kind in WANTED}
         self.told["totals"]["executions under sanitizers"] = self.total("executions", under_sanitizers=True)[0]
@@ -167,7 +171,7 @@ def main(hours, path):
     with ThreadPoolExecutor(len(jobs)) as pool:
         good = all(list(pool.map(lambda works: until(end, lambda: all(work() for work in works)), jobs)))
     print(*journal.left(), sep="\n")
-    for finding in journal.told["findings"]:
+    for finding in journal.open_findings():
         print(f"FINDING at {finding['commit']}: {finding['what']}")
     return 0 if good else 1
 

@@ -43,6 +43,9 @@ class Soak(unittest.TestCase):
         again = self.journal("one")
         self.assertIn("FAILED --only 7", again.told["findings"][0]["what"])
         self.assertEqual(again.total("faults")[0], 0)
+        self.assertEqual(len(again.open_findings()), 1)
+        again.told["findings"][0]["mended"] = "a test of the regression"
+        self.assertEqual(again.open_findings(), [])
 
     def test_fuzz_targets_are_counted_one_by_one(self):
         said = "== round_trip, 5 s\nround_trip: 30 executions in 1.5 s, cov: 7 coverage, no finding\nread_header: 70 executions in 0.5 s, no\n"

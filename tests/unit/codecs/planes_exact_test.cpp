@@ -208,6 +208,32 @@ TYPED_TEST(PlanesExact, AccumulateIsEncodeThenSumAtAnyDensity) {
     }
 }
 
+// A record of layers may have integers as well, which are all equal: it has a base and no planes.
+TYPED_TEST(PlanesExact, ConstantsBesideLayersAreKept) {
+  using T = TypeParam;
+  constexpr std::size_t n = 40;
+  const std::vector<T> constant(n, T(1));
+  std::vector<T> beyond(n);
+  for (std::size_t i = 0; i < n; ++i)
+    beyond[i] = std::is_same_v<T, double> ? T(1e40 + 1e38 * static_cast<double>(i))
+                                          : T(3e4 + 100 * static_cast<double>(i));
+  for (const char* kernels : kernel_names()) {
+    const auto codec = planes(bound, kernels);
+    Frame total = encoded(*codec, constant);
+    std::vector<std::vector<T>> operands{constant};
+    for (int k = 0; k < 3; ++k) {
+      operands.push_back(beyond);
+      Frame room(codec->max_bytes(dtype_of<T>, n, 5));
+      const Sized size = codec->arithmetic()->accumulate(total, slice(beyond), room);
+      total = taken(std::move(room), size);
+      const std::vector<T> y = decoded<T>(*codec, total, n);
+      for (std::size_t i = 0; i < n; ++i)
+        ASSERT_TRUE(same_bits(y[i], exact_result(operands, i, step_of(total))))
+            << kernels << i << ": " << y[i];
+    }
+  }
+}
+
 // Runs overlap in more ways than a decoder has buffers for.
 TYPED_TEST(PlanesExact, ManyRunsMayOverlap) {
   using T = TypeParam;

@@ -119,7 +119,9 @@ bool GeneralPath<T>::encode_certain_layer(const T* values, std::size_t n, const 
 template <class T>
 bool GeneralPath<T>::accumulate_certain_layer(const Part<T>& part, const T* values, std::size_t n,
                                               const Quantiser<T>& z, Records& writer) const {
-  if (part.raw == nullptr && part.record->header.flags != has_layers) return false;
+  const bool layers_alone =
+      part.raw != nullptr || (part.record->header.flags == has_layers && part.record->header.base == 0);
+  if (!layers_alone) return false;
   return write_certain_layers(part.raw != nullptr ? part.raw : part.record->layers, part.layers(), values, n,
                               z, writer);
 }
