@@ -1,9 +1,6 @@
 # Runs wave3d on 4 ranks and checks its exit status and report.json.
-# cmake [-D preload=LIBRARY] -D program=.. -D mpiexec=.. -D ranks_flag=-n -D preflags=.. -D out=DIR -P run_test.cmake
+# cmake -D program=.. -D mpiexec=.. -D ranks_flag=-n -D preflags=.. -D out=DIR -P run_test.cmake
 file(REMOVE_RECURSE ${out})
-if(preload)
-  list(APPEND preflags env LD_PRELOAD=${preload})
-endif()
 set(variants plain/collective lossless abs:1e-4 abs:1e-4/collective rate:16) # rates: with libzfp
 execute_process(
   COMMAND ${mpiexec} ${ranks_flag} 4 ${preflags} ${program} --cells 20x16x12 --ranks 2x1x2 --steps 60 --sponge 4
