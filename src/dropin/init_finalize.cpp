@@ -2,7 +2,6 @@
 
 #include <taut/taut.h>
 
-#include "api/args/from_fortran.hpp"
 #include "api/state/comm_registry.hpp"
 #include "api/state/rule_binding.hpp"
 #include "dropin/creations.hpp"
@@ -66,9 +65,6 @@ TAUT_API int taut_dropin_MPI_Init_thread(int* argc, char*** argv, int required, 
 TAUT_API void taut_dropin_start(void* (*next_function)(const char*)) {
   find = next_function;
   for (std::size_t i = 0; i < nexts.size(); ++i) nexts[i] = find(wrapped_names[i]);
-#ifndef MPI_ABI
-  taut::api::find_variables_by(find);
-#endif
 }
 
 TAUT_API int taut_dropin_MPI_Init(int* argc, char*** argv) {

@@ -2,11 +2,13 @@
 
 #ifndef MPI_ABI
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
 #include <array>
 #include <mutex>
 #include <set>
+#include <string>
 
 namespace taut::api {
 namespace {
@@ -31,23 +33,33 @@ constexpr Spellings<1> status_ignore{"MPIR_F08_MPI_STATUS_IGNORE_OBJ"};
 constexpr Spellings<1> statuses_ignore{"MPIR_F08_MPI_STATUSES_IGNORE_OBJ"};
 #endif
 
-void* (*find_variable)(const char*) = [](const char* name) { return dlsym(RTLD_DEFAULT, name); };
+// Notes the path of a library of MPI, such as libmpi_usempif08.so or libmpifort.so.
+int note_library(dl_phdr_info* library, std::size_t, void* paths) {
+  const std::string path = library->dlpi_name != nullptr ? library->dlpi_name : "";
+  if (path.compare(path.rfind('/') + 1, 6, "libmpi") == 0)
+    static_cast<std::vector<std::string>*>(paths)->push_back(path);
+  return 0;
+}
 
+// Returns the addresses of a variable. Several libraries of Open MPI define it. Which one the program and MPI
+// use depends on the order in which they were loaded, and a library may be private (RTLD_LOCAL).
 template <std::size_t n>
-std::array<void*, n> addresses(const Spellings<n>& names) noexcept {
-  std::array<void*, n> found{};
-  std::ranges::transform(names, found.begin(), [](const char* name) { return find_variable(name); });
+std::vector<void*> addresses(const Spellings<n>& names) {
+  std::vector<std::string> paths;
+  dl_iterate_phdr(note_library, &paths);
+  std::vector<void*> libraries{RTLD_DEFAULT}, found;
+  for (const std::string& path : paths)
+    if (void* const library = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD)) libraries.push_back(library);
+  for (void* const library : libraries)
+    for (const char* const name : names) found.push_back(dlsym(library, name));
   return found;
 }
 
-template <std::size_t n>
-bool is_one_of(const std::array<void*, n>& known, const void* address) noexcept {
+bool is_one_of(const std::vector<void*>& known, const void* address) noexcept {
   return address != nullptr && std::ranges::find(known, address) != known.end();
 }
 
 }  // namespace
-
-void find_variables_by(void* (*find)(const char* name)) noexcept { find_variable = find; }
 
 void* c_buffer(const void* address) noexcept {
   static const auto known_in_place = addresses(in_place);

@@ -9,10 +9,6 @@ namespace taut::api {
 
 #ifndef MPI_ABI  // the standard ABI has no Fortran
 
-// Sets the function that finds Fortran's variables, which may be in a library that is loaded privately. It
-// must be set before they are looked for. Default: dlsym() in the global scope.
-void find_variables_by(void* (*find)(const char* name)) noexcept;
-
 // Returns the C address for a Fortran buffer. Fortran's MPI_IN_PLACE and MPI_BOTTOM are variables.
 void* c_buffer(const void* address) noexcept;
 

@@ -1,1 +1,0 @@
-#include "../elastic.cpp"  // as CUDA: its loops run on the GPU

@@ -1,1 +1,0 @@
-#include "../halo.cpp"  // as CUDA: its loops run on the GPU
