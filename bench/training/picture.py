@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Draws the training loss over time of each variant from the results of train.py: picture.py RESULTS [-o PICTURE]."""
+"""Draws what train.py measured, for each task: training loss over time, and held-out loss beside the time of a step.
+
+picture.py RESULTS [-o PICTURE]
+"""
 
 import argparse
 import json
@@ -23,19 +26,42 @@ def curve(row):
     return times[window - 1 :], means
 
 
+def color_of(row, number):
+    return "#222222" if row["variant"] == "plain" else f"C{number}"
+
+
+def draw_curves(axes, job):
+    for number, row in enumerate(job["results"]):
+        width = 2.4 if row["variant"] == "plain" else 1.4
+        axes.plot(*curve(row), color=color_of(row, number), linewidth=width, label=row["variant"])
+    axes.set_xlabel("seconds")
+    axes.set_ylabel(f"training loss (mean of {WINDOW} steps)")
+    axes.legend(frameon=False, fontsize=8)
+
+
+def draw_points(axes, job):
+    plain = job["results"][0]["test_loss"]
+    for number, row in enumerate(job["results"]):
+        at = row["median_step_ms"], 100 * (row["test_loss"] / plain - 1)
+        axes.plot(*at, "o", color=color_of(row, number))
+        axes.annotate(row["variant"], at, xytext=(5, 4), textcoords="offset points", fontsize=8)
+    axes.axhline(0, color="#bbbbbb", linewidth=0.8, zorder=0)
+    axes.margins(0.12)
+    axes.set_xlabel("median time of a step, ms")
+    axes.set_ylabel("held-out loss against plain, %")
+
+
 def draw(results, path):
-    figure, panels = plt.subplots(1, len(results["jobs"]), figsize=(6 * len(results["jobs"]), 4), squeeze=False)
-    for axes, job in zip(panels[0], results["jobs"]):
-        for row in job["results"]:
-            style = {"color": "#222222", "linewidth": 2.4} if row["variant"] == "plain" else {"linewidth": 1.4}
-            axes.plot(*curve(row), label=f"{row['variant']}: {row['median_step_ms']:.0f} ms a step", **style)
-        axes.set_title(f"{job['task']}, {job['parameters'] / 1e6:.1f} M parameters, {results['ranks']} ranks, links: {results['link']}")
-        axes.set_xlabel("seconds")
-        axes.set_ylabel(f"training loss (mean of {WINDOW} steps)")
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(frameon=False, fontsize=8)
+    figure, panels = plt.subplots(2, len(results["jobs"]), figsize=(6 * len(results["jobs"]), 7), squeeze=False)
+    for (above, below), job in zip(panels.T, results["jobs"]):
+        draw_curves(above, job)
+        draw_points(below, job)
+        millions = job["parameters"] / 1e6
+        above.set_title(f"{job['task']}, {millions:.1f} M parameters, {results['ranks']} ranks, links: {results['link']}")
+        for axes in (above, below):
+            axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
-    figure.savefig(path, dpi=120)
+    figure.savefig(path, dpi=100)
 
 
 def main():
@@ -45,7 +71,7 @@ def main():
     options = parser.parse_args()
     path = options.output or options.results.with_suffix(".png")
     draw(json.loads(options.results.read_text()), path)
-    print(f"{path}: loss over time")
+    print(f"{path}: losses and times")
 
 
 if __name__ == "__main__":
