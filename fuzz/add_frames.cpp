@@ -1,6 +1,6 @@
-// Fuzz target: sums of hostile frames. Every sum gives an error status or a frame that decodes; any order
-// gives the same values, every kernel set the same bytes, values count as their frame; nothing outside the
-// buffers is accessed.
+// Fuzz target: sums of hostile frames. Every sum gives an error status or a frame that decodes. Any order of
+// the operands gives the same values, and every kernel set the same bytes. A sum with values decodes as the
+// sum with their frame does. Nothing outside the buffers is accessed.
 //
 //   repairs u8 | codec u8 | capacity u32 | bytes of the first frame u32 | first frame | second frame
 #define TAUT_NO_MPI
@@ -73,8 +73,8 @@ void check(const Codec& codec, const Operands& operands, const Room& sum) {
   }
 }
 
-// Checks that values which are added to the first frame count as their own frame would. The values are those
-// of the second frame.
+// Checks that the first frame plus values decodes as the first frame plus the frame of these values does. The
+// values are those of the second frame.
 void check_accumulated(const Codec& codec, const Operands& operands) {
   Posted values(operands.type, operands.count), sum(operands.type, operands.count);
   if (!decodes(codec, operands.second, values)) return;

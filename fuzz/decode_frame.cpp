@@ -1,12 +1,12 @@
 // Fuzz target: any bytes as a frame for every codec's decode and reduce. Each call gives an error status or
 // values, the same from every kernel set; it accesses nothing outside the buffers and takes no memory beyond
-// what was posted. TAUT_Decode accepts, and gives, what the decoder in second/ does, which was written from
-// the specification.
+// what was posted. TAUT_Decode accepts the same frames and gives the same values as the decoder in second/,
+// which was written from the specification.
 //
 //   repairs u8 | type u8 | operator u8 | count u32 | frame
 //
-// With the repair `agree` the receiver posts what the header says, if it is not too much. Codecs other than
-// the header's are asked if the operator is 240 or more.
+// With the repair `agree` the receiver posts what the header says, if it is not too much. The codec that the
+// header names decodes the frame; if the operator is 240 or more, the other codecs try as well.
 #define TAUT_NO_MPI
 #include <taut/taut.h>
 
@@ -20,7 +20,7 @@
 namespace taut::fuzz {
 namespace {
 
-constexpr std::uint8_t agree = 8, asks_all = 240;
+constexpr std::uint8_t agree = 8, least_for_all_codecs = 240;
 
 struct Receiver {
   DType type;
@@ -91,7 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool accepted = decode_by_api(frame.bytes(), receiver, by_api);
   Result first(receiver), other(receiver);
   for (const Reader& reader : readers()) {
-    if (reader.info->frame_id != header.codec && op < asks_all) continue;
+    if (reader.info->frame_id != header.codec && op < least_for_all_codecs) continue;
     read(*reader.kernel_sets[0], frame.bytes(), receiver, first);
     check(first, header, frame.bytes(), receiver);
     for (std::size_t k = 1; k < reader.kernel_sets.size(); ++k) {

@@ -69,7 +69,8 @@ void save_input() {
     _exit(78);
 }
 
-// Returns true each second, once an input has taken its time.
+// Returns true if the current input has run for longer than the limit. The timer's signal calls this function
+// each second.
 bool took_too_long() noexcept {
   static std::uint64_t before = 0, seconds = 0;
   seconds = std::exchange(before, current_number) == current_number ? seconds + 1 : 0;

@@ -1,6 +1,6 @@
 // Memory of exactly the bytes that were asked for: an access behind its end ends the program. Under
-// AddressSanitizer the heap sees to that. Elsewhere the bytes end at an inaccessible page, in mappings that
-// are used again.
+// AddressSanitizer the memory is on the heap, where such accesses are reported. Elsewhere the bytes end at an
+// inaccessible page, in mappings that are used again.
 #pragma once
 
 #include <utility>

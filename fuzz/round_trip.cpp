@@ -61,7 +61,7 @@ test::Values make_values(const Request& request, ConstBytes from, double unit) {
                             : request.making == Making::halves ? 2
                                                                : 1;
   const std::size_t once = from.size() / width;
-  const std::size_t most = request.repeat % 8 == 0 ? most_values : 1000;  // several chunks take their time
+  const std::size_t most = request.repeat % 8 == 0 ? most_values : 1000;  // several chunks are slow
   const std::size_t count = std::min(once * (1u + request.repeat), most);
   test::Values values(type, count);
   double level = 0;

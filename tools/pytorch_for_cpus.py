@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Installs PyTorch without NVIDIA's packages into the Python that runs it: pytorch_for_cpus.py 'torch==2.11.*'
 
-PyPI's wheel of PyTorch for x86-64 Linux is built for CUDA and requires packages of 4 GB. Its work on CPUs takes nothing from
-them, but the loader demands libraries of their names. This program installs the wheel alone and, beside its libraries, ones of
-these names whose functions do nothing and return 1, which is an error in each. CUDA's runtime is the real one, so that
-torch.cuda.is_available() returns False where there is no GPU. Work on a GPU fails. Elsewhere PyPI's wheel is the one for CPUs,
-and there is nothing to replace.
+PyPI's wheel of PyTorch for x86-64 Linux is built for CUDA and requires packages of 4 GB. Work on CPUs uses none of them, but the
+loader requires libraries with their names. This program installs the wheel alone, and puts stand-ins beside the wheel's
+libraries: libraries with the required names whose functions do nothing and return 1, which each of NVIDIA's libraries defines as
+an error. CUDA's runtime is the real one, so that torch.cuda.is_available() returns False where there is no GPU. Work on a GPU
+fails. On other platforms PyPI's wheel is built for CPUs, and this program makes no stand-ins.
 """
 
 import re

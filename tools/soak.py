@@ -55,7 +55,7 @@ class Journal:
             self.save()
 
     def open_findings(self):
-        """Returns the findings to which nobody has added how they were mended ("mended")."""
+        """Returns the findings that lack the member "mended", which says how a finding was mended."""
         return [finding for finding in self.told["findings"] if "mended" not in finding]
 
     def save(self):
@@ -117,7 +117,7 @@ def fuzzing(journal, minutes, run=timed):
 
 
 def bulk_fuzzing(journal, minutes, targets, run=timed):
-    """Mutates what fuzzing has kept, without sanitizers: ten times as fast and more. Returns false after a finding."""
+    """Mutates the inputs that fuzzing has kept, in builds without sanitizers. Returns false after a finding."""
     for target in targets:
         found = Path("build/fuzz-findings") / target
         found.mkdir(parents=True, exist_ok=True)

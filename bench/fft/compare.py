@@ -83,7 +83,7 @@ class Case:
 
 
 def rows_of(library, bounds):
-    """Returns arguments of Case.run."""
+    """Returns the rows of a library, as arguments of Case.run."""
     if library == "dtfft-zfp":
         # zfp keeps errors well below its tolerance: with these, transforms err about as much as within Taut's bounds
         accuracies = [f"accuracy:{float(bound) * 4:g}" for bound in bounds]

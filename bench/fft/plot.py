@@ -13,7 +13,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-KINDS = [  # name in the legend, colour, marker, which rows
+KINDS = [  # lines of a picture: name in the legend, colour, marker, true for the rows on the line
     ("mpi4py-fft, Taut", "tab:blue", "o", lambda row: row["library"] == "mpi4py-fft"),
     ("dtFFT, Taut", "tab:green", "s", lambda row: row["library"] == "dtfft" and row["policy"]),
     ("dtFFT, its own zfp", "tab:red", "^", lambda row: row["library"] == "dtfft" and not row["policy"]),

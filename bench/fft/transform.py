@@ -6,7 +6,7 @@
 LIBRARY: mpi4py-fft or dtfft. VARIANT: taut, for a job under `taut run`, whose plain transforms run with Taut switched off by
 MPI_Pcontrol; or one of dtFFT's own zfp modes: lossless, accuracy:T, precision:N, rate:N. Rank 0 writes the figures to FILE.
 
-The values are in units in which those of the last transposition have a root mean square of about 1.
+The array is scaled so that the values in the last transposition have a root mean square of about 1.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from mpi4py import MPI
 
 WORLD = MPI.COMM_WORLD
 SENT = Path("/sys/class/net/eth0/statistics/tx_bytes")  # of an emulated host
-WARM_UP = 2  # transforms that are not measured; a policy that measures times has decided after some more
+WARM_UP = 2  # transforms that are not measured; a policy that compares times needs some more to decide
 
 
 def turbulence(shape):

@@ -31,12 +31,14 @@ algorithms run on simulated hosts, joined by one switch that never blocks
 ({processor}, {date}, commit {commit}), by one thread; {threads}. Kernels that became faster after that commit are
 not in these times.
 A gain is the time of the *fastest uncompressed algorithm at the full rate of the link* over that of
-the compressed call. `mpi` is the uncompressed call as MPICH runs it: in whole messages, blocks of a
-reduction added after their arrival by one thread. The papers divide by such a call. `cpr_p2p` codes at
-every hop by szx, `zfp` (within the bound) and `zfp_rate` (8 bits a value) by zfp where its speeds were measured, `once` codes each value
-once, `ccoll` overlaps segments (szx, sums by values), `values` is the same with planes, `hzccl` adds
-frames (planes), `taut` is the engine's own choice, on up to 64 nodes after it has tried the algorithms
-that give the same bits. The bound is that of each rank's values, as in the papers.
+the compressed call. `mpi` is the uncompressed call as MPICH runs it: messages are whole, and blocks of a
+reduction are added after their arrival, by one thread. The papers divide by such a call. The other
+variants compress. `cpr_p2p` codes at every hop by szx. `zfp` and `zfp_rate` code at every hop by zfp,
+within the bound and at 8 bits a value, where the speeds of zfp were measured. `once` codes each value
+once (szx, sums by values). `ccoll` is `once` with segments, so that coding and transfer overlap.
+`values` is `ccoll` by planes. `hzccl` adds frames (planes). `taut` is the engine's own choice, on up
+to 64 nodes after trials of the algorithms that give the same bits. The bound is that of each rank's
+values, as in the papers.
 
 """
 

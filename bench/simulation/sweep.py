@@ -29,8 +29,8 @@ from outcomes import Incomplete, Outcomes
 CLASSES = {"ratio8": ("isabel_velmag", 1e-4), "ratio50": ("spitzer_image", 1e-2)}
 LATENCY_US, OVERHEAD_US = 1.5, 0.4
 MB = 1_000_000
-CPR_P2P = ",codec=szx,algorithm=cpr_p2p,segments=1"  # the costs may be those of another codec
-VARIANTS = {  # name: (codec whose costs count, options of the policy)
+CPR_P2P = ",codec=szx,algorithm=cpr_p2p,segments=1"  # zfp's variants use their own costs instead of szx's
+VARIANTS = {  # name: (codec whose measured costs are used, options of the policy)
     "zfp": ("zfp", CPR_P2P),
     "zfp_rate": (RATE, CPR_P2P),
     "cpr_p2p": ("szx", CPR_P2P),
@@ -53,8 +53,8 @@ UNEQUAL_BITS = "bits=16 last_bits=0.32"  # ratios from 2 to 100
 IDEAL_THREADS = "ideal_threads"  # the set whose speeds grow in proportion to the threads
 MOVES = {"bcast": "binomial", "scatter": "binomial"}
 REDUCTIONS = ("allreduce", "reduce_scatter")
-# On more ranks a simulation takes long: the papers have the whole variants alone, and Taut's choice is the first one,
-# before the engine has tried other algorithms.
+# On more ranks a simulation takes long. Rows then have only the variants that the papers have, and Taut's choice is its
+# first one, before the engine has tried other algorithms.
 MOST_RANKS_OF_STEPS = 64
 BASELINES_OF_ZFP = ("zfp", "zfp_rate")  # by one thread, as the codec has no more
 

@@ -5,7 +5,7 @@ enum { group = 64, chunk_values = 4096, second_width = 4 };
 
 /* A book of symbols, and the codes of values. */
 struct codes {
-  size_t n, most; /* most: the code of a symbol that the book lacks */
+  size_t n, most; /* most: the greatest code, which stands for any symbol that the book lacks */
   const uint8_t* book;
   uint8_t of[chunk_values];
 };
@@ -29,8 +29,8 @@ static bool read_codes(struct second_cursor* c, size_t groups, unsigned width, s
   return codes->book != NULL && read_numbers(c, groups, width, codes->of);
 }
 
-/* Sets the symbols of codes; those that the book lacks are `more`, of which there must be n. False: reject.
- */
+/* Translates codes to symbols. Symbols that the book lacks are taken from `more`, which must have exactly n.
+ * False: reject. */
 static bool look_up(const struct codes* codes, const uint8_t* more, size_t n, uint8_t* symbols) {
   size_t used = 0;
   for (size_t i = 0; i < codes->n; ++i) {

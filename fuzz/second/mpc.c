@@ -17,7 +17,7 @@ static size_t ones(const uint8_t* map, size_t bytes) {
   return n;
 }
 
-/* Writes 8 bytes for each byte of the bitmap: those that it names, and zeros. */
+/* Writes a byte for each bit of the bitmap: the next byte of `present` for a 1, zero for a 0. */
 static void put_zeros_back(const uint8_t* present, const uint8_t* map, size_t map_bytes, uint8_t* to) {
   for (size_t i = 0; i < 8 * map_bytes; ++i) to[i] = map[i / 8] >> (i % 8) & 1 ? *present++ : 0;
 }

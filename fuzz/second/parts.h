@@ -8,7 +8,7 @@
 
 #include "second.h"
 
-/* Real numbers, and the parts of complex numbers, of a value type. */
+/* A value type. A value has one part, or two if it is complex. */
 struct second_type {
   unsigned parts, bytes; /* parts of a value, bytes of a part */
   int precision;         /* bits of the significand; 0: an integer */
@@ -59,12 +59,13 @@ static inline int64_t second_signed(uint64_t number, unsigned bits) {
    NULL: reject. */
 const uint8_t* second_index(struct second_cursor payload, size_t chunks, bool leading_zero,
                             struct second_cursor* records);
+/* Returns the bytes of the record of a chunk. */
 struct second_cursor second_record(const uint8_t* ends, size_t chunk, struct second_cursor records);
 
-/* Reads n lags below `count`, as the first thing of a payload; false: reject. */
+/* Reads n lags, each below `count`, from the start of a payload; false: reject. */
 bool second_lags(struct second_cursor* payload, unsigned n, size_t count, uint32_t* lags);
 
-/* Arithmetic of real types. */
+/* Arithmetic of real types: the number that bits stand for, and the bits of the nearest number. */
 double second_value(const struct second_type* type, uint64_t bits);
 uint64_t second_round(const struct second_type* type,
                       double number); /* to nearest, ties to even; NaN: the default one */

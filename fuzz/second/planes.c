@@ -7,7 +7,7 @@
 enum { chunk_values = 4096, block_values = 8, chunk_blocks = chunk_values / block_values };
 enum { wide = 1, has_planes = 2, dense = 4, byte_widths = 8, has_runs = 16, has_layers = 32, large = 64 };
 
-/* The places that a run ends at: `next` links the runs that end at one place. */
+/* A run. `next` links the runs that end at the same place. */
 struct run {
   size_t start, length;
   int64_t hold;
@@ -37,7 +37,7 @@ struct record {
 /* The sum of exact values and integers at one place. */
 struct place {
   struct second_sum finite;
-  uint64_t holds; /* less the integers that values stand for */
+  uint64_t holds; /* sum of the holds, less the integers that values stand for */
   uint64_t bits;  /* exclusive-or of the exact values */
   size_t exact, nans, above, below;
 };
@@ -142,7 +142,7 @@ static void undo_lags(struct decoder* d) {
   }
 }
 
-/* Notes integers that no sum of so many addends has: the format says nothing of their values. */
+/* Notes if an integer exceeds every sum of so many addends: the format does not specify its value. */
 static void check_range(struct decoder* d, unsigned flags) {
   const int bits = flags & wide ? d->frame->type->value_bits : flags & large ? 22 : 14;
   double most = ldexp((double)d->frame->addends, bits);
@@ -182,6 +182,7 @@ static void put(const struct decoder* d, struct place* place, uint64_t bits, boo
     second_add(&place->finite, value, away);
 }
 
+/* Returns the bits of the value at a place, whose planes hold `integer`. */
 static uint64_t total(struct decoder* d, const struct place* place, int64_t integer) {
   const int64_t q = (int64_t)((uint64_t)integer - place->holds);
   if (place->exact == 0) return product(d, q);

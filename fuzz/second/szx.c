@@ -3,9 +3,11 @@
 
 #include "parts.h"
 
+/* `holed`, `same` and `as_is` are codes of blocks: with a map of places that hold a fill value (plus the
+ * width), with one value everywhere, with the values themselves. */
 enum { block_values = 64, chunk_values = 5120, holed = 128, same = 254, as_is = 255 };
 
-/* A record as it is read, and the values of whole blocks. */
+/* A record that is being read, and the bits of the values of its blocks. */
 struct reader {
   const struct second_frame* frame;
   struct second_cursor in;

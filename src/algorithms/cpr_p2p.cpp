@@ -48,7 +48,7 @@ Task<> allreduce(Team team, Operands data) {
   co_await recoding_allgather(team, std::move(total), data.out);
 }
 
-// Ring reduce-scatter whose last sum stays uncoded, as the last hop has passed.
+// Ring reduce-scatter. The last sum stays uncoded, because no hop follows it.
 Task<> reduce_scatter(Team team, Operands data) {
   const int P = team.size(), me = team.rank();
   const int left = mod(me - 1, P), right = mod(me + 1, P);

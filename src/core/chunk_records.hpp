@@ -136,6 +136,7 @@ std::size_t write_indexed(Bytes payload, std::size_t chunks, int threads, const 
   return written.status == Status::ok ? index + written.bytes : 0;
 }
 
+// Returns true if a payload begins with a valid index, whose ends lie inside the payload.
 inline bool has_index(ConstBytes payload, std::size_t chunks) noexcept {
   const std::size_t index = index_bytes(chunks);
   return payload.size() >= index && load<std::uint32_t>(payload.data()) == 0 &&
@@ -149,8 +150,8 @@ inline ConstBytes record_at(ConstBytes payload, std::size_t chunks, std::size_t 
   return payload.subspan(index_bytes(chunks) + first * record_unit, (end - first) * record_unit);
 }
 
-// ---- Records of chunks without loss. An empty record stands for a chunk of zeros. A record as long as its
-// chunk, in whole units, holds the bytes of the chunk. Shorter records are encoded.
+// ---- Records of chunks that are coded without loss. An empty record stands for a chunk of zeros. A record
+// as long as its chunk, in whole units, holds the bytes of the chunk. Shorter records are encoded.
 
 constexpr std::size_t whole_units(std::size_t bytes) noexcept {
   return (bytes + record_unit - 1) / record_unit * record_unit;

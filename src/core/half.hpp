@@ -16,8 +16,8 @@ struct FloatLayout {
   constexpr int bias() const noexcept { return (1 << (exponent_bits - 1)) - 1; }
 };
 
-// Returns one of two numbers without a branch: GCC would compute the other one behind a branch and then not
-// vectorise the loop.
+// Returns `yes` if the condition holds, otherwise `no`, by masks. With the conditional operator GCC 12
+// computes one of the two numbers behind a branch, and does not vectorise the loop.
 template <class Bits>
 constexpr Bits chosen(bool condition, Bits yes, Bits no) noexcept {
   return no ^ ((yes ^ no) & (Bits{0} - Bits{condition}));
@@ -98,7 +98,7 @@ struct bf16 {
 template <class T>
 inline constexpr bool is_half = std::is_same_v<T, f16> || std::is_same_v<T, bf16>;
 
-// Writes a number n times. Compilers vectorise the copies of its bits, but not those of a half.
+// Writes a number n times. A half is written as an integer: compilers do not vectorise copies of a struct.
 template <class T>
 void fill(T* to, std::size_t n, T value) noexcept {
   if constexpr (is_half<T>) {

@@ -40,9 +40,10 @@ int receiving_posted(const p2p::MatchKey& key, const p2p::RecvBuffer& at, MPI_St
   return posted.detached ? p2p::deliver(posted.detached, at, *readable) : p2p::finish_recv(at, *readable);
 }
 
-// Returns true if MPI's own call does not receive a message from `source`: it may have been probed for, or it
-// goes through a bounce buffer. A receive from MPI_PROC_NULL is left to MPI's own call.
-inline bool is_posted(int source, const p2p::RecvBuffer& at) noexcept {
+// Returns true if receiving_posted() has to receive a message from `source`, instead of MPI's own call: a
+// probe may have taken the message, or the message goes through a bounce buffer. A receive from MPI_PROC_NULL
+// is left to MPI's own call.
+inline bool must_be_posted(int source, const p2p::RecvBuffer& at) noexcept {
   return source != MPI_PROC_NULL && (p2p::may_be_probed() || p2p::bounce_device(at) != nullptr);
 }
 
@@ -54,7 +55,7 @@ template <class Count>
 int recv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
          MPI_Status* status) noexcept {
   const p2p::RecvBuffer at = here(buf, count, type, comm);
-  if (is_posted(source, at)) return receiving_posted({source, tag, comm}, at, status, nothing_else);
+  if (must_be_posted(source, at)) return receiving_posted({source, tag, comm}, at, status, nothing_else);
   return receiving(at, status, [&](MPI_Status* mpi_status) {
     return call_next(function, buf, count, type, source, tag, comm, mpi_status);
   });
@@ -89,7 +90,7 @@ int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatyp
   const p2p::RecvBuffer at = here(recvbuf, recvcount, recvtype, comm);
   ProgramSend sending({sendbuf, sendcount, sendtype, dest, sendtag, comm});
   const p2p::SendBuffer sent = sending.buffer();
-  if (sending.in_segments() || is_posted(source, at))
+  if (sending.in_segments() || must_be_posted(source, at))
     return receiving_posted({source, recvtag, comm}, at, status, [&] {
       if (sending.in_segments()) return sending.send(nullptr);
       return TAUT_PMPI(Send)(sent.at, sent.count, sent.type, dest, sendtag, comm);
@@ -105,7 +106,7 @@ template <class Count>
 int sendrecv_replace(Wrapped function, void* buf, Count count, MPI_Datatype type, int dest, int sendtag,
                      int source, int recvtag, MPI_Comm comm, MPI_Status* status) noexcept {
   const p2p::RecvBuffer at = here(buf, count, type, comm);
-  if (!is_posted(source, at))
+  if (!must_be_posted(source, at))
     return receiving(at, status, [&](MPI_Status* mpi_status) {
       return call_next(function, buf, count, type, dest, sendtag, source, recvtag, comm, mpi_status);
     });

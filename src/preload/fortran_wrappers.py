@@ -48,7 +48,7 @@ def fortran_creation(function, kind, spellings):
     logicals, the special addresses for missing weights, or an absent `ierror`."""
     listed = ", ".join(f'"{name}"' for name in spellings)
     call = f"call_fortran({{{listed}}}, {function.arguments}, ierror);"
-    if kind == "f08":  # the module calls another wrapper, or MPI itself where there are logicals (Open MPI)
+    if kind == "f08":  # the module calls MPI through another wrapper, which must not serve the call again
         call = f"[&] {{\n    const BypassScope bypass;\n    {call}\n  }}();"
     return f"""TAUT_API void taut_{kind}_{function.name}({fortran_types(function)}, MPI_Fint* ierror) {{
   {call}

@@ -29,8 +29,9 @@ static void* next_function(const char* name) {
   if (next != NULL || mpi == NULL) return next;
   void* const plain = dlsym(mpi, name);
   if (plain != NULL && plain != dlsym(RTLD_DEFAULT, name)) return plain;
-  void* const beside = taut_find_private(name);
-  return beside != NULL ? beside : dlsym(mpi, strncat(profiling, name, sizeof profiling - 2));
+  void* const private_function = taut_find_private(name);
+  if (private_function != NULL) return private_function;
+  return dlsym(mpi, strncat(profiling, name, sizeof profiling - 2));
 }
 
 int taut_is_set(const char* name) {

@@ -53,7 +53,7 @@ def _sum_coding(exchange: Exchange, policy: str, values: torch.Tensor, mean: boo
 
 
 def _addends(exchange: Exchange, policy: str, values: torch.Tensor, mean: bool) -> torch.Tensor:
-    """Returns values as they are coded in a sum: 16-bit floats as float32, except without loss by a codec that is named."""
+    """Returns values in the type in which a sum codes them: float32 for 16-bit floats, unless a lossless policy names a codec."""
     wide = _sums.wide_type(values)
     if wide == values.dtype or (policy.startswith("lossless") and _sum_coding(exchange, policy, values, mean)):
         return values

@@ -55,7 +55,7 @@ def combine(frames: list[torch.Tensor], block: torch.Tensor, coding: Coding) -> 
 
 
 def open_sum(frame: torch.Tensor, block: torch.Tensor, addends: int, coding: Coding) -> None:
-    """Decodes the frame of a sum into `block`, and divides it if the mean is wanted. An exact frame has the mean itself."""
+    """Decodes the frame of a sum into `block`, and divides the sum for a mean. The frame of an exact coding holds the mean."""
     _frames.decode(frame, block)
     if coding.mean and not coding.exact:
         block /= addends

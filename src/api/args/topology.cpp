@@ -52,9 +52,9 @@ void add(int rank, std::size_t block, std::vector<int>& ranks, std::vector<std::
   blocks.push_back(block);
 }
 
-// Pairing of two blocks that a rank sends to itself along a ring of one rank, as this MPI does it: by
-// direction if the blocks change places. By function (alltoall, alltoallv, alltoallw), and for nonblocking
-// and blocking calls.
+// Table of how this MPI pairs two blocks that a rank sends to itself along a ring of one rank: by direction
+// if the blocks change places. The first index is the function (alltoall, alltoallv, alltoallw), the second
+// is 1 for blocking calls.
 struct PairingOfMpi {
   bool by_direction[3][2] = {};
 
@@ -64,11 +64,11 @@ struct PairingOfMpi {
     if (PMPI_Cart_create(MPI_COMM_SELF, 1, &one, &one, 0, &ring) != MPI_SUCCESS) return;
     for (int function = 0; function < 3; ++function)
       for (const bool blocking : {false, true})
-        by_direction[function][blocking] = first_comes_last(function, blocking, ring);
+        by_direction[function][blocking] = blocks_change_places(function, blocking, ring);
     PMPI_Comm_free(&ring);
   }
 
-  static bool first_comes_last(int function, bool blocking, MPI_Comm ring) noexcept {
+  static bool blocks_change_places(int function, bool blocking, MPI_Comm ring) noexcept {
     const int sent[] = {0, 1}, counts[] = {1, 1}, displs[] = {0, 1};
     const MPI_Aint bytes[] = {0, sizeof(int)};
     const MPI_Datatype type = MPI_INT, types[] = {type, type};

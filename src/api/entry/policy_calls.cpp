@@ -13,7 +13,7 @@ namespace taut::api {
 namespace {
 
 // Settings of a rank that the ranks compare when a policy is set; combined by minimum. `hash` is that of the
-// policy string, `complement` makes differences visible to the minimum.
+// policy string, and `complement` is ~hash: ranks whose own numbers are both the minimum have the same hash.
 struct RankSettings {
   std::uint64_t hash, complement, good, enabled;
   std::uint64_t mark;  // first bytes of coded messages; under the drop-in, the program endpoint's mark

@@ -20,7 +20,7 @@ struct DecodeJob {
 
 // Shared memory of a warp. The planes of a coded record are stored at the end of `words`, and are overwritten
 // by words as they are read. The unread planes never need more memory than the words that are not yet
-// written, apart from the padding to a word of 4 bytes. Reading the last planes may touch `after`.
+// written, apart from the padding to a word of 4 bytes. Reads of the last planes may extend into `after`.
 struct DecodeWarp {
   alignas(16) std::uint8_t words[chunk_bytes + sizeof(Quad)];
   Quad after;
@@ -40,16 +40,17 @@ TAUT_DEVICE std::uint32_t digits_of(std::uint32_t bits) {
   return (bits | bits << 3) & 0x11111111;
 }
 
-// Returns eight bytes. Byte i is the stored one that digit i of `places` names, or 0 if digit i of `present`
-// is 0, not 1. Stored bytes, at most as many as digits that are 1, begin at byte `first` of the words,
-// below 4.
+// Returns eight bytes. If digit i of `present` is 1, byte i is the stored byte whose number is digit i of
+// `places`; if it is 0, byte i is 0. The stored bytes, one for each digit 1 of `present`, begin at byte
+// `first` of the words, which is below 4.
 template <class Simt>
 TAUT_DEVICE PlaneRow spread(const Simt& simt, const std::uint32_t (&words)[3], unsigned first,
                             std::uint32_t present, std::uint32_t places) {
   const auto shifted = [&](unsigned i) {
     return static_cast<std::uint32_t>((words[i] | std::uint64_t{words[i + 1]} << 32) >> (8 * first));
   };
-  // If a byte is 0, the last one of the eight is not stored, and serves as the 0.
+  // Unless all bytes are present, at most seven are stored: the eighth byte that was read is set to 0, and
+  // serves as the 0.
   const bool all = present == 0x11111111;
   const std::uint32_t low = shifted(0), high = shifted(1) & (all ? 0xFFFFFFFF : 0x00FFFFFF);
   const std::uint32_t from = places | 7 * (0x11111111 - present);

@@ -1,4 +1,5 @@
-// Undoes the prediction by a lag: sums residuals, from lag to lag, to integers (gpu/simt/column_sums.hpp).
+// Undoes the prediction by a lag: each integer is its residual plus the integer one lag before, a running sum
+// (gpu/simt/column_sums.hpp).
 #pragma once
 
 #include "gpu/planes/seal_frame.hpp"

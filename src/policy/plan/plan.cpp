@@ -30,8 +30,8 @@ bool goes_by_nodes(const Policy& policy, const Call& call, Route route) noexcept
 // Returns the number of segments that a policy asks for; otherwise one for each MiB of values, but at least
 // the root of the values in units of 64 KiB, and at most 16. With k segments, coding hides all but 1/k of the
 // transfer, or the other way round, and each segment costs messages and operations: the best k grows as the
-// root of the size (docs/adr/0038). `least`: of frames of 64 KiB or more. A segment of up to 1 MiB fits
-// caches. Segments on GPUs are larger (device_model.hpp).
+// root of the size (docs/adr/0038). `least`: the least number for 64 KiB of values or more. A segment of up
+// to 1 MiB fits caches. Segments on GPUs are larger (device_model.hpp).
 std::size_t wanted_segments(const Policy& policy, std::size_t frame_bytes, bool on_devices,
                             std::size_t least) noexcept {
   if (policy.segments != 0) return static_cast<std::size_t>(policy.segments);
@@ -55,8 +55,8 @@ const char* for_allreduce(std::size_t bytes, std::size_t ranks, bool by_frames) 
   return std::has_single_bit(ranks) ? "halving_doubling" : "two_shot";
 }
 
-// Two segments gain from 64 KiB on (docs/adr/0057), but for messages that all go to or from the root: they
-// overlap with each other.
+// Least number of segments of a message with 64 KiB of values or more (docs/adr/0057). Messages that all go
+// to or from the root (`linear`) may have one segment: coding and transfer of several messages overlap.
 constexpr std::size_t least_segments = 2;
 
 // Bytes of values whose frames pass a link in the time that a message costs besides its bytes. A guess

@@ -243,7 +243,7 @@ TEST(GeneralKernels, StripsAreRoundedOnceWhereTheySaySo) {
   }
 }
 
-// Every pattern of 16 bits, in runs of values that fill no register as well.
+// Checks every pattern of 16 bits, in arrays of n values: with few values the last register is not full.
 template <class T>
 void check_halves(const GeneralValueKernels<T>& kernels, std::size_t n) {
   for (std::uint32_t first = 0; first < 65536; first += chunk_values) {

@@ -181,7 +181,7 @@ std::size_t GeneralPath<T>::pack_narrow(std::int32_t* q, std::size_t n, std::uin
   return finish_narrow(planes, h, n, out);
 }
 
-// Writes the planes of a record plus those of integers that are completed to whole groups.
+// Writes the planes of the sums of a record's integers and `q`, which has whole groups.
 template <class T>
 std::size_t GeneralPath<T>::add_narrow(const Record<T>& record, const std::int32_t* q, std::size_t n,
                                        std::uint8_t flags, Predictor predictor,
@@ -397,8 +397,9 @@ bool GeneralPath<T>::sum(std::span<const Part<T>> parts, std::size_t n, std::uin
   return true;
 }
 
-// Adds the integers of the values to the planes of the record, and merges the runs: faster than a sum with a
-// record of their own. An own record of halves, or of doubles with 64-bit integers, may take another form.
+// Adds the integers of the values to the planes of the record, and merges the runs. This is faster than
+// encoding the values into a record of their own and adding the two records. Halves, and doubles with many
+// exact values, are left out: their own record may have another form (of doubles: 64-bit integers).
 template <class T>
 bool GeneralPath<T>::accumulate_runs(const Part<T>& part, const T* values, std::size_t n,
                                      std::uint32_t addends, const Quantiser<T>& z, Records& writer) const {

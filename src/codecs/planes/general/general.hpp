@@ -69,7 +69,7 @@ class GeneralPath {
   bool accumulate_certain_layer(const Part<T>& part, const T* values, std::size_t n, const Quantiser<T>& z,
                                 Records& writer) const;
 
-  // Writes the sum of a chunk and of values whose own record is certain to have runs, or planes alone.
+  // Writes the sum of a chunk and of values whose own record is certain to have planes, with or without runs.
   // Returns false and writes no record in any other case.
   bool accumulate_runs(const Part<T>& part, const T* values, std::size_t n, std::uint32_t addends,
                        const Quantiser<T>& z, Records& writer) const;

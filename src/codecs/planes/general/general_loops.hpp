@@ -52,9 +52,10 @@ Rounded rounded_within(double x, double scale, double step, double bound) noexce
   return {integer, all_ones_if((integer < range) & (integer >= -range) & (std::abs(error) <= bound))};
 }
 
-// Returns how many of n halves, from the first one on, the operations on halves process.
+// Returns how many of n values, from the first one on, the operations on halves process: 0 if T is not a half
+// or the set lacks these operations.
 template <class Isa, class T>
-constexpr std::size_t in_halves(std::size_t n) noexcept {
+constexpr std::size_t vectorised_halves(std::size_t n) noexcept {
   if constexpr (is_half<T> && requires { Isa::halves; }) return n / Isa::halves * Isa::halves;
   return 0;
 }
@@ -72,7 +73,7 @@ void decoded_forms(const T* values, std::size_t n, const Quantiser<T>& z, T* to)
   if (z.snaps || z.exact_bits) {
     for (std::size_t i = 0; i < n; ++i) to[i] = as_decoded(values[i], z);
   } else if constexpr (is_half<T>) {
-    const std::size_t first = in_halves<Isa, T>(n);
+    const std::size_t first = vectorised_halves<Isa, T>(n);
     if constexpr (requires { Isa::halves; })
       for (std::size_t i = 0; i < first; i += Isa::halves) Isa::decoded_halves(values + i, z, to + i);
     for (std::size_t i = first; i < n; ++i) {
@@ -295,7 +296,7 @@ void repeat(std::int32_t q, T value, std::size_t n, std::int32_t* to, T* values)
 
 template <class Isa, class T>
 void add(T* __restrict values, const T* __restrict operand, std::size_t n) noexcept {
-  const std::size_t first = in_halves<Isa, T>(n);
+  const std::size_t first = vectorised_halves<Isa, T>(n);
   if constexpr (is_half<T> && requires { Isa::halves; })
     for (std::size_t i = 0; i < first; i += Isa::halves) Isa::add_halves(values + i, operand + i);
   for (std::size_t i = first; i < n; ++i) values[i] = combine(Reduction::sum, values[i], operand[i]);

@@ -31,8 +31,8 @@ inline __m256i rounded(const double* x, double inverse) {
 }
 
 // Returns the bfloat16 nearest to each float in the upper half of its lane; the caller drops the lower half.
-// A NaN stays, if its lower half is 0: sums of halves have such a NaN, which is quiet, and products of
-// integers have none.
+// The lower half of a NaN must be 0; the NaN then stays as it is. A NaN that is a sum of halves is quiet and
+// has such a lower half; products of integers are no NaN.
 inline __m256i rounded_upper(__m256 x) {
   const __m256i bits = _mm256_castps_si256(x);
   const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));

@@ -66,8 +66,8 @@ inline __m512i sums_before(__m512i sums, __m512i& carry) {
   return before;
 }
 
-// Integers of a group, as short numbers in 32-bit lanes, four bytes or two words: the integers, or their
-// differences and the integer before each lane.
+// Integers of a group in 32-bit lanes of four bytes or two words. With Differences, `d` holds differences and
+// `before` the integer before each lane. Otherwise `d` holds integers, and `before` is 0.
 template <unsigned C, bool Differences>
 struct Lanes {
   Group<C> d;
@@ -111,8 +111,8 @@ Integers in_order(const Lanes<C, false>& s) {
 }
 inline const Integers& in_order(const Integers& q) { return q; }
 
-// Returns the integers apart, without permutations. Lane l of part k has the integer 4 l + k; or, of
-// words, lane l of part 2 h + k has the integer 32 h + 2 l + k.
+// Returns integers in the lanes that held them, which takes no permutations. Of bytes, lane l of part k has
+// the integer 4 l + k; of words, lane l of part 2 h + k has the integer 32 h + 2 l + k.
 template <bool Differences>
 [[gnu::always_inline]] inline Integers apart(const Lanes<8, Differences>& s) {
   Integers q;
@@ -164,7 +164,8 @@ inline void sum_up(Integers& q, __m512i& carry) {
   }
 }
 
-// Returns Integers, or Lanes.
+// Returns the integers of a group of differences: as Lanes where the differences are short and P is none or
+// delta, otherwise as Integers.
 template <Predictor P, unsigned C>
 auto integers(const Group<C>& d, __m512i& carry) {
   if constexpr (P == Predictor::delta && C < 32) {

@@ -242,7 +242,7 @@ struct Avx512 {
   }
 
   static Integers load(const std::int32_t* from, std::size_t) { return IntegerReader(from, {}).group(0); }
-  // `q`: Integers or Lanes.
+  // Stores integers in order. `of`: Integers or Lanes.
   template <class Q>
   static void store(const Q& of, std::int32_t* to) {
     const Integers q = in_order(of);

@@ -21,7 +21,7 @@ class ValueReader {
   [[gnu::always_inline]] Integers group(std::size_t g) {
     Integers q;
     for (unsigned r = 0; r < 4; ++r) q.part[r] = part(values_ + g * group_values + 16 * r);
-    for (unsigned r = 0; r < 4; r += 2) see(q.part[r], q.part[r + 1]);
+    for (unsigned r = 0; r < 4; r += 2) note_range(q.part[r], q.part[r + 1]);
     return q;
   }
 
@@ -36,9 +36,9 @@ class ValueReader {
   }
 
  private:
-  // After 2^Bits is added, bits beyond show what leaves the range. NaN and values out of it convert to
-  // INT_MIN.
-  void see(__m512i a, __m512i b) {
+  // Notes if an integer leaves the range -2^Bits <= q < 2^Bits: q + 2^Bits then has bits above bit Bits. NaN
+  // and values that no integer holds convert to INT_MIN, which is out of the range.
+  void note_range(__m512i a, __m512i b) {
     const __m512i h = _mm512_set1_epi32(1 << Bits);
     seen_ = _mm512_ternarylogic_epi32(seen_, _mm512_add_epi32(a, h), _mm512_add_epi32(b, h), 0xFE);
   }
@@ -46,7 +46,7 @@ class ValueReader {
   __m512i words_of(const bf16* x) {
     const __m512i pairs = _mm512_loadu_si512(x);
     const __m512i first = quantised(first_floats(pairs)), second = quantised(second_floats(pairs));
-    see(first, second);
+    note_range(first, second);
     return joined(_mm512_slli_epi32(first, 16), _mm512_slli_epi32(second, 16));
   }
 
@@ -92,8 +92,8 @@ template <bool Add>
   }
 }
 
-// Returns true if the integers have so few bits that halves hold their products with the step: 8 bits, or 10
-// of float16, whose greatest number is below the product of 2^11 and the greatest step.
+// Returns true if halves hold the products of the integers with the step exactly: integers of 8 bits and a
+// sign, or 10 bits for float16. With 11 bits the product with the greatest step exceeds the greatest float16.
 template <class Half>
 bool are_exact(const Integers& q) {
   constexpr int range = std::is_same_v<Half, f16> ? 1 << 10 : 1 << 8;
@@ -120,8 +120,8 @@ template <bool Add, class Half>
   }
 }
 
-// Two bfloat16 in each 32-bit lane. Lane l of `of[j]` belongs to lane l of the parts 2 j and 2 j + 1 of
-// integers that are apart.
+// Two bfloat16 in each 32-bit lane. Lane l of `of[j]` belongs to lane l of the parts 2 j and 2 j + 1 that
+// apart() returns.
 struct Pairs {
   __m512i of[2];
 };

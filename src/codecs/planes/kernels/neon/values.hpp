@@ -30,8 +30,8 @@ inline EightFloats eight(const bf16* x) {
 }
 
 // Returns the bfloat16 nearest to each float in the upper half of its lane; the caller drops the lower half.
-// A NaN stays, if its lower half is 0: sums of halves have such a NaN, which is quiet, and products of
-// integers have none.
+// The lower half of a NaN must be 0; the NaN then stays as it is. A NaN that is a sum of halves is quiet and
+// has such a lower half; products of integers are no NaN.
 inline uint32x4_t rounded_upper(float32x4_t x) {
   const uint32x4_t bits = vreinterpretq_u32_f32(x);
   const uint32x4_t odd = vandq_u32(vshrq_n_u32(bits, 16), vdupq_n_u32(1));
