@@ -71,13 +71,15 @@ static int note_libraries(struct dl_phdr_info* library, size_t size, void* to) {
   return found->count == most_libraries;
 }
 
-void* taut_find_private(const char* name) {
+void* taut_find_private(void* mpi, const char* name) {
   struct libraries loaded = {{NULL}, 0};
   void* symbol = NULL;
   dl_iterate_phdr(note_libraries, &loaded);
   for (int i = 0; i < loaded.count && symbol == NULL; ++i) {
     void* const library = dlopen(loaded.paths[i], RTLD_LAZY | RTLD_NOLOAD);
-    if (library != NULL) symbol = dlsym(library, name);
+    if (library == NULL) continue;
+    if (dlsym(library, "PMPI_Init") == dlsym(mpi, "PMPI_Init")) symbol = dlsym(library, name);
+    dlclose(library);
   }
   return symbol;
 }

@@ -17,9 +17,9 @@ void* taut_find_mpi(void);
  * their paths: it is then unknown which library a call is meant for. */
 int taut_two_mpis(const char* paths[2]);
 
-/* Returns a function of MPI's other libraries (libmpi_usempif08.so, libmpifort.so ...) that are loaded
+/* Returns a function of the other libraries of `mpi` (libmpi_usempif08.so, libmpifort.so ...) that are loaded
  * privately, as a Python extension in Fortran loads them. NULL: none has it. */
-void* taut_find_private(const char* name);
+void* taut_find_private(void* mpi, const char* name);
 
 /* Returns the kind of an MPI: "mpich" (MPICH, Intel MPI and other relatives), "openmpi" or "mpiabi" (the
  * standard ABI of MPI 5). */

@@ -29,7 +29,7 @@ static void* next_function(const char* name) {
   if (next != NULL || mpi == NULL) return next;
   void* const plain = dlsym(mpi, name);
   if (plain != NULL && plain != dlsym(RTLD_DEFAULT, name)) return plain;
-  void* const private_function = taut_find_private(name);
+  void* const private_function = taut_find_private(mpi, name);
   if (private_function != NULL) return private_function;
   return dlsym(mpi, strncat(profiling, name, sizeof profiling - 2));
 }

@@ -33,25 +33,30 @@ constexpr Spellings<1> status_ignore{"MPIR_F08_MPI_STATUS_IGNORE_OBJ"};
 constexpr Spellings<1> statuses_ignore{"MPIR_F08_MPI_STATUSES_IGNORE_OBJ"};
 #endif
 
-// Notes the path of a library of MPI, such as libmpi_usempif08.so or libmpifort.so.
 int note_library(dl_phdr_info* library, std::size_t, void* paths) {
   const std::string path = library->dlpi_name != nullptr ? library->dlpi_name : "";
-  if (path.compare(path.rfind('/') + 1, 6, "libmpi") == 0)
-    static_cast<std::vector<std::string>*>(paths)->push_back(path);
+  if (!path.empty()) static_cast<std::vector<std::string>*>(paths)->push_back(path);
   return 0;
 }
 
-// Returns the addresses of a variable. Several libraries of Open MPI define it. Which one the program and MPI
-// use depends on the order in which they were loaded, and a library may be private (RTLD_LOCAL).
+// Returns the addresses of a variable. Several libraries of Open MPI define it, and so does each library that
+// is compiled with its mpif.h. Which one the program and MPI use depends on the order in which they were
+// loaded, and a library may be private (RTLD_LOCAL).
 template <std::size_t n>
 std::vector<void*> addresses(const Spellings<n>& names) {
   std::vector<std::string> paths;
   dl_iterate_phdr(note_library, &paths);
-  std::vector<void*> libraries{RTLD_DEFAULT}, found;
-  for (const std::string& path : paths)
-    if (void* const library = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD)) libraries.push_back(library);
-  for (void* const library : libraries)
+  std::vector<void*> found;
+  const auto note = [&](void* library) {
     for (const char* const name : names) found.push_back(dlsym(library, name));
+  };
+  note(RTLD_DEFAULT);
+  for (const std::string& path : paths) {
+    void* const library = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) continue;
+    note(library);
+    dlclose(library);
+  }
   return found;
 }
 

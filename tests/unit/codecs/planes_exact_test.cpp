@@ -178,6 +178,36 @@ TYPED_TEST(PlanesExact, AccumulateIsEncodeThenSum) {
   }
 }
 
+// A bound below every step of the type: all values are exact values, also beside a stored frame.
+TYPED_TEST(PlanesExact, AccumulateWithoutAStepIsExact) {
+  using T = TypeParam;
+  std::mt19937_64 random(13);
+  std::uniform_real_distribution<double> numbers(1, 2);
+  constexpr std::size_t n = 4096 + 77;
+  const auto field = [&](unsigned zeros_in_64) {
+    std::vector<T> x(n);
+    for (std::size_t i = 0; i < n; ++i)
+      x[i] = static_cast<T>(i % 64 < zeros_in_64 ? (i % 2 == 0 ? 0.0 : -0.0) : numbers(random));
+    return x;
+  };
+  for (const char* kernels : kernel_names()) {
+    const auto codec = planes(1e-38, kernels);
+    for (const unsigned zeros : {0u, 4u, 16u, 40u, 64u}) {
+      const std::vector<T> x = field(16), y = field(zeros);
+      const Frame fx = encoded(*codec, x);
+      Frame room(codec->max_bytes(dtype_of<T>, n, 2));
+      const Sized size = codec->arithmetic()->accumulate(fx, slice(y), room);
+      const Frame total = taken(std::move(room), size);
+      ASSERT_TRUE(total == summed(*codec, {fx, encoded(*codec, y)})) << kernels << " " << zeros;
+      const std::vector<T> sums = decoded<T>(*codec, total, n);
+      for (std::size_t i = 0; i < n; ++i) {
+        const T sum = static_cast<T>(static_cast<double>(x[i]) + static_cast<double>(y[i]));
+        ASSERT_EQ(sums[i], sum) << kernels << " " << zeros << " " << i;
+      }
+    }
+  }
+}
+
 // Exact values from a few to so many that a layer takes fewer bytes, among small and large integers.
 TYPED_TEST(PlanesExact, AccumulateIsEncodeThenSumAtAnyDensity) {
   using T = TypeParam;

@@ -410,6 +410,7 @@ bool GeneralPath<T>::accumulate_runs(const Part<T>& part, const T* values, std::
   alignas(64) std::int32_t q[chunk_values];
   Marks marks;
   const Quantised found = quantise(whole_groups(values, n, z.predictor, padded), n, z, q, marks);
+  if (found.complete) return false;  // encode() has other kernels for such values, which judge the size
   trim(marks, n);
   const Record<T>& record = *part.record;
   const std::uint8_t size = found.small ? 0 : large;
