@@ -6,7 +6,7 @@
 //
 //                   steps          messages of a rank               encodes             combines   decodes
 //   allreduce       2(P-1)         2(P-1)                           P-1                 P-1        P
-//   reduce_scatter  P-1            P-1                              P-1                 P-1        -
+//   reduce_scatter  P-1            P-1                              1                   P-1        -
 //   allgather       P-1            P-1                              P-1                 -          P
 //   bcast           ceil(log2 P)   root ceil(log2 P), P-1 in all    root ceil(log2 P)   -          1
 //   scatter         ceil(log2 P)   root ceil(log2 P), P-1 in all    root P-1            -          s
@@ -171,7 +171,7 @@ extern constinit const AlgorithmInfo cpr_p2p_reduce_scatter{
     .collective = Collective::reduce_scatter,
     .paper = "Huang et al. 2024; Zhou et al. 2021",
     .unit = AlgorithmInfo::Unit::block,
-    .cost = [](int P) { return cost_of_exchanges(P, P - 1, P - 1, P - 1, 0); },
+    .cost = [](int P) { return cost_of_exchanges(P, P - 1, P > 1, P - 1, 0); },
     .growth = [](int P, Arithmetic) { return std::max(P - 1, 1); },
     .run = reduce_scatter,
     .any_blocks = true,

@@ -68,6 +68,7 @@ LOCAL |= {("sm_100", "values.CombineKernel", "u8"): 24, ("sm_100", "values.Combi
 SPILLS = {(arch, "planes.EncodeKernel", "f32"): 8 for arch in ("sm_90", "sm_100")}
 SPILLS |= {(arch, "planes.EncodeKernel", "f64"): 36 for arch in ("sm_90", "sm_100")}
 SPILLS |= {(arch, "planes.EncodeKernel.exact", "f64"): 16 for arch in ("sm_80", "sm_90", "sm_100")}
+SPILLS |= {("sm_80", "planes.DecodeKernel", "f16"): 8}
 SPILLS |= {("sm_80", "planes.DecodeKernel.batch", dtype): 8 for dtype in ("f16", "bf16")}
 # Bytes of local memory for arrays of rare ways, whose loops are rolled so that registers suffice. Nothing is spilt.
 ARRAYS = {"planes.EncodeKernel": 128, "planes.EncodeAgainKernel": 128, "planes.SumKernel": 176}
