@@ -59,7 +59,8 @@ class Configuration(unittest.TestCase):
 
 class Observing(unittest.TestCase):
     def test_reasons(self):
-        known = set(re.findall(r'case Fallback::(\w+): return "\1";', source("comm/explain.cpp"))) - {"no"}
+        table = re.search(r"FallbackText texts\[.*?\};", source("comm/explain.cpp"), re.S)[0]
+        known = set(re.findall(r'\{"(\w+)",', table)) - {"no"}
         self.assertEqual(column((ROOT / "docs/observe.md").read_text(), "reason for plain MPI", 1), known)
 
     def test_statistics(self):
