@@ -59,12 +59,16 @@ TEST_P(MeasuredCodings, AreTheSameOnAllRanksAndKeepTheBound) {
   // sample for slow, and the call goes to plain MPI: such calls delay the measurement.
   constexpr int a_round = P * 2;  // ceil(log2 P) messages a rank
   const auto measured = [&] { return std::ranges::find(records, 2 * a_round); };
+  bool in_trial = false;  // of plain MPI, which busy cores make look worth it
   while (records.size() < 100 && records.end() - measured() < 3) {
     records.push_back(0);
+    const bool compares_times = in_trial;  // by an agreement more
     for (const Verdict& verdict : ranks.run(GetParam(), job)) {
       ASSERT_EQ(verdict.status, Status::ok);
-      if (verdict.plain_times != nullptr) verdict.plain_times->note(1e6, job.bytes());  // plain MPI is slow
+      in_trial = verdict.plain_times != nullptr;
+      if (in_trial) verdict.plain_times->note(1e6, job.bytes());  // plain MPI is slow
     }
+    if (compares_times && records.back() > a_round) records.back() -= a_round;
   }
   // The measurement is due when measured times have shown the link.
   EXPECT_TRUE(std::ranges::count(records, 2 * a_round) == 1 || is_emulated());
