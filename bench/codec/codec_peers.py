@@ -348,8 +348,7 @@ def main():
         return 2
     wanted = [name for name in arguments.fields.split(",") if name]
     all_fields = [f for f in json.loads(manifest.read_text())["fields"] if not wanted or f["name"] in wanted]
-    context = {"commit": fields.commit(), "processors": os.cpu_count()}
-    context |= {"load": round(os.getloadavg()[0], 2)} | versions(arguments.without.split(","))
+    context = fields.machine.record() | versions(arguments.without.split(","))
     report = measure(arguments, all_fields, context)
     write(report, arguments)
     print(f"codec_peers.py: wrote {arguments.json}, {arguments.page}, {arguments.map}")

@@ -19,6 +19,9 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+import machine  # noqa: E402
+
 TYPES = {"float32": "f32", "float64": "f64"}
 
 
@@ -56,11 +59,6 @@ def measure(program, folder, field, temporary, options):
     return json.loads(report.read_text()), done.returncode == 0
 
 
-def commit():
-    described = ["git", "-C", ROOT, "describe", "--always", "--dirty", "--abbrev=12"]
-    return subprocess.run(described, capture_output=True, text=True).stdout.strip()
-
-
 def write(report, path):
     """Writes the report with one row a line, so that a diff shows which rows changed."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,6 +77,7 @@ def main():
     if not manifest.exists():
         print(f"fields.py: skipped, as there is no {manifest}; name a folder with --folder or TAUT_FIELDS")
         return 0
+    before = machine.record()
     wanted = [name for name in arguments.fields.split(",") if name]
     program = arguments.build / "bench/codec/taut_bench_fields"
     report, good = {"context": {}, "results": []}, True
@@ -92,7 +91,7 @@ def main():
             good = good and kept
     if not report["results"]:
         raise SystemExit("fields.py: no such fields")
-    report["context"] |= {"commit": commit(), "processors": os.cpu_count(), "load": os.getloadavg()[0]}
+    report["context"] |= before
     write(report, arguments.json)
     return 0 if good else 1
 

@@ -12,15 +12,14 @@ plain median of all MPIs is what the link allows (0.9 of its rate), and with eac
 """
 
 import argparse
-import datetime
 import json
-import os
-import platform
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+import machine  # noqa: E402
 SHARE_OF_RATIO = 0.85
 SHARE_OF_LINK = 0.9
 WIRE_TOLERANCE = 0.02
@@ -84,13 +83,6 @@ def judge(job, best_plain_us, ideal_plain_us):
     }
 
 
-def commit():
-    described = subprocess.run(
-        ["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True
-    )
-    return described.stdout.strip() or None
-
-
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("builds", nargs="+", metavar="NAME=BUILD_DIR")
@@ -101,7 +93,6 @@ def arguments():
     parser.add_argument("--bound", default=1e-4, type=float)
     parser.add_argument("--seconds", default=200, type=int, help="limit of each job")
     parser.add_argument("--gate", default="fail", choices=["fail", "warn"])
-    parser.add_argument("--machine", default=f"{os.cpu_count()} cores, {platform.machine()}", help="for the report")
     parser.add_argument("--out", default=Path("bench-out"), type=Path)
     return parser.parse_args()
 
@@ -109,7 +100,7 @@ def arguments():
 def main():
     options = arguments()
     options.out.mkdir(parents=True, exist_ok=True)
-    jobs = {}
+    before, jobs = machine.record(), {}
     for build in options.builds:
         name, _, folder = build.partition("=")
         jobs[name] = run_job(name, Path(folder or name).resolve(), options)
@@ -118,8 +109,7 @@ def main():
     fair = best_plain_us <= ideal_plain_us / SHARE_OF_LINK
     verdicts = {name: judge(job, best_plain_us, ideal_plain_us) for name, job in jobs.items()}
     accepted = fair and all(verdict["accepted"] for verdict in verdicts.values())
-    report = {
-        "date": datetime.date.today().isoformat(), "commit": commit(), "machine": options.machine,
+    report = before | {
         "operation": "allreduce", "ranks": 2, "size": options.size, "mbit": options.mbit, "data": options.data,
         "bound": options.bound, "iterations": options.iterations, "best_plain_ms": best_plain_us / 1e3,
         "ideal_plain_ms": ideal_plain_us / 1e3, "plain_reaches_link": fair, "jobs": verdicts, "accepted": accepted,

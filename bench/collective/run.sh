@@ -3,7 +3,7 @@
 #   LINK=1gbit     two emulated hosts joined by such a link (needs root): wire bytes are counted; else shared memory.
 #                  Sizes are then 4M:64M unless arguments say otherwise.
 #   RANKS=2        ranks, PER_HOST=1 of them on each emulated host
-#   OUT=bench-out  collectives.json
+#   OUT=bench-out  collectives.json, with the machine, commit and load (bench/machine.py)
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 source "$root/tools/mpi_family.sh"
@@ -19,13 +19,17 @@ if [ ! -x "$program" ] || [ ! -x "$mpiexec" ]; then
   exit 2
 fi
 
+for ((i = 1; i < $#; i++)); do # the last --json counts
+  if [ "${!i}" = --json ]; then after=$((i + 1)) json=${!after}; fi
+done
+
 if [ -n "$link" ]; then
   mbit=$(link_mbit "$link")
   [ $# -gt 0 ] || set -- -m 4M:64M
   echo "A link passes its first 131 kB at once: a call that sends less than a few MB looks faster than the link is."
-  exec "$root/tools/rig/on_link.sh" --mpiexec "$mpiexec" --mbit "$mbit" --hosts $((ranks / per_host)) --per-host "$per_host" --seconds "$seconds" -- \
+  exec "$root/bench/machine.py" "$json" "$root/tools/rig/on_link.sh" --mpiexec "$mpiexec" --mbit "$mbit" --hosts $((ranks / per_host)) --per-host "$per_host" --seconds "$seconds" -- \
     "$program" --json "$json" --link "$link links" --interface eth0 "$@"
 fi
 # shellcheck disable=SC2046  # the options are plain words
-exec timeout --kill-after=5 "$seconds" "$mpiexec" $(mpi_oversubscribe "$(mpi_family "$mpiexec")") -n "$ranks" \
+exec "$root/bench/machine.py" "$json" timeout --kill-after=5 "$seconds" "$mpiexec" $(mpi_oversubscribe "$(mpi_family "$mpiexec")") -n "$ranks" \
   "$program" --json "$json" "$@"

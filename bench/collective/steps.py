@@ -9,7 +9,7 @@ in one job.
 The order is that of C-Coll (Huang et al., IPDPS 2024, "step-wise optimizations") and hZCCL (Huang et al., SC
 2024): a codec at every hop; each value coded once and moved as a frame; coding and transfer of segments
 overlapped; then the codec, and sums of frames. All keep the same bound on the result. Writes steps.json, the
-jobs by operation, and Markdown tables to standard output.
+jobs by operation, each with its machine and commit, and Markdown tables to standard output.
 """
 
 import argparse

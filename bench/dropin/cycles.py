@@ -6,13 +6,12 @@ ratio to bare MPI, and to bare MPI at the thread level that TAUT_NONBLOCKING=1 a
 
 Every round runs cycles.c bare, bare with MPI_THREAD_MULTIPLE, and under the drop-in, in random order; the
 last with rules for all calls, TAUT_NONBLOCKING=1 and TAUT_MESSAGES=1. The ratios are medians of the rounds'
-quotients. Writes dropin_cycles.json, and prints a Markdown table. The MPIs are those of tests/mpi/dropin/matrix.py; those that
-are not installed are left out.
+quotients. Writes dropin_cycles.json (the machine, and the rows), and prints a Markdown table. The MPIs are those of
+tests/mpi/dropin/matrix.py; those that are not installed are left out.
 """
 
 import argparse
 import json
-import os
 import random
 import shutil
 import statistics
@@ -22,7 +21,8 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent.parent / "tests/mpi/dropin"))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "tests/mpi/dropin")]
+import machine  # noqa: E402
 from matrix import MPIS  # noqa: E402
 
 CASES = [  # name, arguments of cycles.c
@@ -37,8 +37,7 @@ RULES = {"TAUT_RULES": "* : abs=1e-3", "TAUT_NONBLOCKING": "1", "TAUT_MESSAGES":
 def seconds(mpi, program, case, ranks, environment):
     variables = ["env", *(f"{k}={v}" for k, v in environment.items())]
     command = [mpi.mpiexec, "-n", str(ranks), *variables, program, *case]
-    here = dict(os.environ) | mpi.environment
-    done = subprocess.run(command, env=here, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, env=mpi.variables(), capture_output=True, text=True, timeout=300, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
     return float(done.stdout.split()[-1])
@@ -91,7 +90,7 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("bench-out"))
     options = parser.parse_args()
     preload = options.build.resolve() / "lib/taut/libtaut_preload.so"
-    made = []
+    before, made = machine.record(), []
     print("| MPI | ranks | cycle | bare, us | bare with threads, us | drop-in, us | ratio | to threads |")
     print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
@@ -102,7 +101,7 @@ def main():
             cells = (row["mpi"], str(row["ranks"]), row["case"], *times, *ratios)
             print(f"| {' | '.join(cells)} |", flush=True)
     options.out.mkdir(exist_ok=True)
-    (options.out / "dropin_cycles.json").write_text(json.dumps(made, indent=1))
+    (options.out / "dropin_cycles.json").write_text(json.dumps(before | {"rounds": options.rounds, "rows": made}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

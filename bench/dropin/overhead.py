@@ -7,20 +7,23 @@ preloaded in alternation.
 The preloaded runs are: without settings; observing (TAUT_REPORT); with rules for which the calls are too
 small, or which leave them to plain MPI. Every round runs all modes in a random order. The figures are medians
 and minima of the seconds of a call over the rounds, and medians of the quotients to the bare run of the same
-round. Writes dropin_overhead.json and prints a Markdown table.
+round. Writes dropin_overhead.json (the machine, and the rows) and prints a Markdown table.
 """
 
 import argparse
 import json
-import os
 import random
 import statistics
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path[:0] = [str(HERE.parent), str(ROOT / "tests/mpi/dropin")]
+import machine  # noqa: E402
+from matrix import Mpi  # noqa: E402
 
 CASES = [  # name, bytes, calls, microseconds of computing before each call
     ("8 bytes", 8, 200000, 0),
@@ -36,21 +39,21 @@ MODES = {  # name: environment beside LD_PRELOAD; None: bare
 }
 
 
-def seconds(launch, program, case, environment):
+def seconds(mpi, ranks, program, case, environment):
     variables = (
         []
         if environment is None
         else ["env", *(f"{k}={v}" for k, v in environment.items())]
     )
-    command = [*launch, *variables, program, *(str(number) for number in case[1:])]
+    command = [mpi.mpiexec, "-n", str(ranks), *variables, program, *(str(number) for number in case[1:])]
     return float(
         subprocess.run(
-            command, capture_output=True, text=True, check=True, timeout=120
+            command, env=mpi.variables(), capture_output=True, text=True, check=True, timeout=120
         ).stdout
     )
 
 
-def measure(launch, program, preload, rounds):
+def measure(mpi, ranks, program, preload, rounds):
     """Returns {case: {mode: seconds of a call in each round}}."""
     times = {case[0]: {mode: [] for mode in MODES} for case in CASES}
     for _ in range(rounds):
@@ -60,7 +63,7 @@ def measure(launch, program, preload, rounds):
                 environment = (
                     None if extra is None else {"LD_PRELOAD": str(preload)} | extra
                 )
-                times[case[0]][mode].append(seconds(launch, program, case, environment))
+                times[case[0]][mode].append(seconds(mpi, ranks, program, case, environment))
     return times
 
 
@@ -115,24 +118,18 @@ def main():
     preload = options.build.resolve() / "lib/taut/libtaut_preload.so"
     if not preload.exists():
         parser.error(f"{preload} is not there: build with -DTAUT_DROPIN=ON")
+    before = machine.record()
+    mpi = Mpi(f"{options.mpi}/bin/mpicc", f"{options.mpi}/bin/mpiexec")
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "calls"
         subprocess.run(
-            [options.mpi / "bin/mpicc", "-O2", "-o", program, HERE / "calls.c"],
+            [mpi.cc, "-O2", "-o", program, HERE / "calls.c"],
             check=True,
         )
-        launch = [options.mpi / "bin/mpiexec", "-n", str(options.ranks)]
-        rows = summary(measure(launch, program, preload, options.rounds))
+        rows = summary(measure(mpi, options.ranks, program, preload, options.rounds))
     options.out.mkdir(exist_ok=True)
-    machine = {
-        "cpus": os.cpu_count(),
-        "load": os.getloadavg()[0],
-        "ranks": options.ranks,
-        "rounds": options.rounds,
-    }
-    (options.out / "dropin_overhead.json").write_text(
-        json.dumps({"machine": machine, "results": rows}, indent=1) + "\n"
-    )
+    report = before | {"ranks": options.ranks, "rounds": options.rounds, "rows": rows}
+    (options.out / "dropin_overhead.json").write_text(json.dumps(report, indent=1) + "\n")
     print("\n".join(table(rows)))
 
 

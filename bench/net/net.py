@@ -11,15 +11,14 @@ from 2.5 Gbit/s on, and on a busy machine at any rate.
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "bench/codec"))
-sys.path.insert(0, str(ROOT / "bench/collective"))
+sys.path[:0] = [str(ROOT / folder) for folder in ("bench", "bench/codec", "bench/collective")]
+import machine  # noqa: E402
 from fields import TYPES, raw_file  # noqa: E402
 from link_acceptance import SHARE_OF_LINK, launcher  # noqa: E402
 
@@ -98,7 +97,7 @@ def main():
     options = parser.parse_args()
     if options.quick:
         options.rates, options.iterations = "1gbit", 3
-    rows = []
+    before, rows = machine.record(), []
     with tempfile.TemporaryDirectory() as folder:
         for field, data in data_of(options.data, Path(folder)):
             for build in options.builds:
@@ -109,7 +108,7 @@ def main():
                         continue
                     rows += rows_of(job, rate, field)
     options.json.parent.mkdir(parents=True, exist_ok=True)
-    report = {"cores": os.cpu_count(), "hosts": options.hosts, "size": options.size, "rows": rows}
+    report = before | {"hosts": options.hosts, "size": options.size, "rows": rows}
     options.json.write_text(json.dumps(report, indent=1) + "\n")
     print("\n| call | MPI | link | data | plain, ms | Taut, ms | gain | ratio | plain at 0.9 of the link |")
     print("|---|---|---|---|---:|---:|---:|---:|---|")

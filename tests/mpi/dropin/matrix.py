@@ -25,6 +25,15 @@ BOUND = 0.01
 SKIPPED = 77
 
 
+# Open MPI 4 and 5 start ranks as root, and more ranks than cores, only if told so. Other MPIs ignore these variables.
+OF_OPENMPI = {f"{name}_ALLOW_RUN_AS_ROOT{suffix}": "1" for name in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")} | {
+    "OMPI_MCA_rmaps_base_oversubscribe": "true",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+}
+
+
 @dataclass
 class Mpi:
     cc: str
@@ -36,6 +45,10 @@ class Mpi:
     libraries: list = field(default_factory=list)  # compiler flags for MPI where `cc` is no mpicc
     emulator: list = field(default_factory=list)  # command that runs programs of another processor
     seconds: int = 120  # that a run may take
+
+    def variables(self):
+        """Returns the environment of a launcher."""
+        return dict(os.environ) | OF_OPENMPI | self.environment
 
 
 def wheel(venv, **more):
@@ -159,8 +172,7 @@ def run(mpi, command, out, environment, with_it=RANKS):
     """Runs the program on RANKS ranks, the first `with_it` of them in that environment; returns the ranks'
     output as {rank: [lines]}."""
     out.mkdir()
-    set_here = dict(os.environ) | mpi.environment
-    set_here["MPI4PY_LIBMPI"] = mpi.library
+    set_here = mpi.variables() | {"MPI4PY_LIBMPI": mpi.library}
     program = [*mpi.emulator, *command, str(out)]
     preloading = program
     if mpi.emulator and "LD_PRELOAD" in environment:  # into the program, not into the emulator

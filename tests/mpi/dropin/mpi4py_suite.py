@@ -12,7 +12,6 @@ Tests that spawn processes are left out: launchers of one machine without a name
 
 import argparse
 import importlib.metadata
-import os
 import re
 import subprocess
 import sys
@@ -40,7 +39,7 @@ def fetch(folder):
 def run(mpi, main, options, environment):
     """Returns the names of the tests that failed, and the number of tests."""
     ranks, included = options.ranks, [word for pattern in options.include for word in ("-i", pattern)]
-    set_here = dict(os.environ) | mpi.environment | {"MPI4PY_LIBMPI": mpi.library}
+    set_here = mpi.variables() | {"MPI4PY_LIBMPI": mpi.library}
     program = [str(ROOT / ".venv/bin/python"), str(main), "-q", *included, *LEFT_OUT]
     launch = [mpi.mpiexec, "-n", str(ranks), "env", *(f"{k}={v}" for k, v in environment.items()), *program]
     done = subprocess.run(launch, env=set_here, timeout=SECONDS, capture_output=True, text=True, check=False)

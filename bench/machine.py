@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""The machine of a measurement, for its record, and the committed results that pages are made of.
+
+  machine.py FILE COMMAND...    runs the command, which writes the JSON object FILE, and adds the record to FILE
+
+The load is that before the command.
+"""
+
+import datetime
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "bench/results/zen5-2-core"  # simulations and pages take measured speeds from here
+
+
+def commit():
+    """Returns the commit of the working tree, marked if tracked files differ from it."""
+    described = ["git", "-C", ROOT, "describe", "--always", "--dirty", "--abbrev=12"]
+    return subprocess.run(described, capture_output=True, text=True).stdout.strip()
+
+
+def processor():
+    """Returns the processor's name, and the numbers that tell its generation."""
+    text = Path("/proc/cpuinfo").read_text()
+    words = dict(re.findall(r"^(model name|cpu family|model)\s*: (.*)", text, flags=re.M))
+    if "cpu family" not in words:
+        return words.get("model name", os.uname().machine)
+    return f"{words['model name']}, family {words['cpu family']}, model {words['model']}"
+
+
+def record():
+    """Returns the fields that every report of a measurement has. To be called before the measurement."""
+    return {
+        "machine": f"{os.cpu_count()} cores, {os.uname().machine}",
+        "processor": processor(),
+        "processors": os.cpu_count(),
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "commit": commit(),
+        "load": round(os.getloadavg()[0], 2),
+    }
+
+
+def main():
+    path, command, before = Path(sys.argv[1]), sys.argv[2:], record()
+    path.unlink(missing_ok=True)
+    status = subprocess.run(command).returncode
+    if path.exists():
+        path.write_text(json.dumps({**before, **json.loads(path.read_text()), "load": before["load"]}, indent=1) + "\n")
+    return status if status >= 0 else 128 - status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
