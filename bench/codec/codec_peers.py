@@ -137,9 +137,9 @@ PACKAGE_OF = {
     "pcodec-4": "pcodec", "pcodec-8": "pcodec", "fpzip": "fpzip", "bitshuffle+lz4": "blosc2", "bitshuffle+zstd-1": "blosc2",
     "zstd-3": "zstandard", "SZ3": "pysz", "SPERR": "hdf5plugin", "zfp": "zfpy",
 }  # fmt: skip
-RESULTS = fields.ROOT / "bench/results/zen5-2-core/codec_peers.json"
+RESULTS = fields.machine.RESULTS / "codec_peers.json"
 PAGE = fields.ROOT / "docs/notes/codec_peers.md"
-MAP = fields.ROOT / "docs/results/best_codec.md"
+MAP = fields.ROOT / "docs/notes/best_codec.md"
 RIVALS = ("ndzip", "SPspeed", "bitshuffle+lz4")  # compressors of Taut's own class of speed
 
 
@@ -246,7 +246,7 @@ def with_one_dimension(rows):
 
 INTRODUCTION = """Written by `make bench-peers`; not to be edited. Ratios and speeds are of whole fields, by one thread;
 speeds are GB/s of values, of CPU time. Means leave out {exact} where values are exact, and {bounded} (fill values, NaN)
-under bounds. What follows from them for a link is in [the map](../results/best_codec.md)."""
+under bounds. What follows from them for a link is in [the map](best_codec.md)."""
 RIVALS_INTRODUCTION = """Ratio of mpc over theirs; above 1 mpc's frames are shorter ([where they are not, and
 why](../adr/0054-lossless-limits.md))."""
 BY_HAND = """{names}: built by hand from the authors' sources (`g++ -O3 -march=native`, one thread), and measured in the same

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from fields import ROOT, TYPES, raw_file
+from fields import ROOT, TYPES, machine, raw_file
 
 
 def counted(program, folder, field, temporary):
@@ -32,7 +32,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=os.environ.get("TAUT_FIELDS", "fields"), help="or TAUT_FIELDS")
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
-    parser.add_argument("--json", type=Path, default=ROOT / "bench/results/zen5-2-core/sum_pipelines.json")
+    parser.add_argument("--json", type=Path, default=machine.RESULTS / "sum_pipelines.json")
     arguments = parser.parse_args()
     manifest = arguments.folder / "MANIFEST.json"
     if not manifest.exists():

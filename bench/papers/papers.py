@@ -19,7 +19,9 @@ from break_even_map import write_break_even
 from chart import chart
 from claims import CLAIMS
 
-ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from machine import RESULTS, ROOT  # noqa: E402
+
 INTRODUCTION = """# Taut beside the papers
 
 Written by `make papers`; not to be edited. For each result table and figure of the four papers this
@@ -42,8 +44,7 @@ values, as in the papers.
 
 """
 
-FIELDS = ROOT / "bench/results/zen5-2-core/codec_fields.json"
-PIPELINES = ROOT / "bench/results/zen5-2-core/sum_pipelines.json"
+FIELDS, PIPELINES = RESULTS / "codec_fields.json", RESULTS / "sum_pipelines.json"
 SUM_PIPELINES = """Each field is added to itself, shifted by half of its slowest extent, as frames of planes with one predictor, on which ranks agree. Counted
 (`bench/codec/pipelines.py`): the same on any machine. A chunk has 4096 values, where hZCCL counts
 much smaller blocks, so fewer chunks are constant. *Constant*: bases are added. *Copied*: one operand is not

@@ -9,12 +9,14 @@ each operation.
 import json
 import math
 import statistics
+import sys
 from copy import copy as shallow_copy
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-MEASURED = ROOT / "bench/results/zen5-2-core"
-ROWS, BASELINES = MEASURED / "codec_fields.json", MEASURED / "codec_baselines.json"
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from machine import RESULTS  # noqa: E402
+
+ROWS, BASELINES = RESULTS / "codec_fields.json", RESULTS / "codec_baselines.json"
 RATE = "zfp_rate"  # zfp at a fixed rate; its rows have no bound
 VALUE_BITS = 32  # scenarios have floats; ratios of double fields are taken over
 SPEEDS = {

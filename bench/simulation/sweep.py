@@ -21,7 +21,8 @@ import os
 import sys
 from pathlib import Path
 
-from costs import RATE, ROOT, Costs
+from costs import RATE, Costs
+from machine import ROOT
 from outcomes import Incomplete, Outcomes
 
 # The data classes of the rows, as (field, bound in units of the range). They stand for the papers' ratios near 8 and

@@ -57,7 +57,7 @@ SIDE_BAR = {
         "howto/simulate_collectives",
         "results/papers",
         "results/break_even",
-        "results/best_codec",
+        "notes/best_codec",
         "howto/measure_codec",
         "howto/prove_the_bounds",
     ],
