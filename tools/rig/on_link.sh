@@ -6,17 +6,18 @@
 #   --per-host N       ranks on each (default 1)
 #   --seconds N        everything is ended after this long (default 300)
 #   --gate fail|warn   what to do when plain MPI does not reach 0.9 of the link (default fail: exit status 3)
+#   --tries N          how often the check is tried (default 10)
 # Sets up a rig of its own name, checks plain MPI against the link, runs the program, takes the rig down in any case.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-mpiexec=mpiexec mbit=1000 hosts=2 per_host=1 seconds=300 gate=fail
-usage() { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+mpiexec=mpiexec mbit=1000 hosts=2 per_host=1 seconds=300 gate=fail tries=10
+usage() { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 
 while [ $# -gt 0 ]; do
   case $1 in
     --) shift; break ;;
     --mpiexec) mpiexec=$2 ;; --mbit) mbit=$2 ;; --hosts) hosts=$2 ;;
-    --per-host) per_host=$2 ;; --seconds) seconds=$2 ;; --gate) gate=$2 ;;
+    --per-host) per_host=$2 ;; --seconds) seconds=$2 ;; --gate) gate=$2 ;; --tries) tries=$2 ;;
     *) usage ;;
   esac
   shift 2
@@ -51,7 +52,7 @@ build_gate() {
 
 pass_gate() { # between two hosts, one rank each; on a busy machine it may take many attempts
   [ "$mbit" != 0 ] && [ "$hosts" -gt 1 ] || return 0
-  for _ in {1..10}; do
+  for ((i = 0; i < tries; i++)); do
     run 60 2 1 "$scratch/gate" "$mbit" 0.9 | tee "$scratch/gate.txt"
     grep -q 'passed$' "$scratch/gate.txt" && return 0
     sleep 1
