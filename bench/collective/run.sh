@@ -26,7 +26,7 @@ done
 if [ -n "$link" ]; then
   mbit=$(link_mbit "$link")
   [ $# -gt 0 ] || set -- -m 4M:64M
-  echo "A link passes its first 131 kB at once: a call that sends less than a few MB looks faster than the link is."
+  echo "A link passes its first 0.25 ms (32 KiB at 1 Gbit/s) at once: a call that sends less than 1 MB looks faster than the link is."
   exec "$root/bench/machine.py" "$json" "$root/tools/rig/on_link.sh" --mpiexec "$mpiexec" --mbit "$mbit" --hosts $((ranks / per_host)) --per-host "$per_host" --seconds "$seconds" -- \
     "$program" --json "$json" --link "$link links" --interface eth0 "$@"
 fi

@@ -14,6 +14,7 @@ import textwrap
 from pathlib import Path
 
 import breakdown
+import measured
 import targets
 from break_even_map import write_break_even
 from chart import chart
@@ -44,7 +45,11 @@ values, as in the papers.
 
 """
 
-FIELDS, PIPELINES = RESULTS / "codec_fields.json", RESULTS / "sum_pipelines.json"
+FIELDS, PIPELINES, STEPS = (RESULTS / f"{name}.json" for name in ("codec_fields", "sum_pipelines", "steps_1gbit"))
+LINKS = {  # reports of bench/net/net.py
+    "Smooth waves": RESULTS / "net.json",
+    "Real fields, a bound of 1e-4 of the range": RESULTS / "net_fields.json",
+}
 SUM_PIPELINES = """Each field is added to itself, shifted by half of its slowest extent, as frames of planes with one predictor, on which ranks agree. Counted
 (`bench/codec/pipelines.py`): the same on any machine. A chunk has 4096 values, where hZCCL counts
 much smaller blocks, so fewer chunks are constant. *Constant*: bases are added. *Copied*: one operand is not
@@ -185,6 +190,13 @@ def charts(sets, out):
     return made
 
 
+def measured_sections():
+    """Returns the sections on calls that were measured between emulated hosts."""
+    links = {data: json.loads(path.read_text()) for data, path in LINKS.items() if path.exists()}
+    steps = measured.section_of_steps(json.loads(STEPS.read_text()), RESULTS.name, wrapped)
+    return [steps, measured.section_of_links(links, RESULTS.name, wrapped)]
+
+
 def page(report, validation, made):
     context, sets = report["speeds_of"], report["sets"]
     exponents = ", ".join(f"{name} {value:.2f}" for name, value in report["thread_exponents"].items())
@@ -193,6 +205,7 @@ def page(report, validation, made):
     introduction = wrapped(INTRODUCTION.format(size=size, processor=context["processor"], date=context["date"][:10], commit=context["commit"], threads=threads))
     fields = json.loads(FIELDS.read_text())
     parts = [introduction + table_of_claims(sets), targets.section(report, fields, validation, wrapped)]
+    parts += measured_sections()
     parts.append(breakdown.section(report, wrapped))
     for name, rows in sets.items():
         picture = f"\n\n![Gain by {name.replace('_', ' ')}]({made[name]})" if name in made else ""

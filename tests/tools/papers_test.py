@@ -6,6 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench/papers"))
 import breakdown
+import measured
 import papers
 import targets
 
@@ -73,6 +74,62 @@ class Targets(unittest.TestCase):
         report = {"sets": {name: [dict(zip(keys, one)) for one in of_set] for name, of_set in rows.items()}}
         for what, name, chosen, *_ in targets.TARGETS:
             self.assertTrue(targets.rows_of(report, name, chosen), what)
+
+
+class MeasuredSteps(unittest.TestCase):
+    OWN = [90.0, 100.0, 100.0, 100.0, 110.0]
+
+    def verdict(self, *us):
+        return measured.verdict(us, self.OWN)
+
+    def test_a_step_beats_the_choice_by_more_than_3_percent_beyond_the_noise(self):
+        self.assertEqual(self.verdict(95, 96, 96, 97, 130), "beats it")
+        self.assertEqual(self.verdict(97.5, 97.5, 97.5, 97.5, 97.5), "")
+        self.assertEqual(self.verdict(80, 90, 90, 101, 101), "in the noise")
+        self.assertEqual(self.verdict(120, 120, 120, 120, 120), "")
+
+    def test_the_section_names_steps_by_their_policies_and_counts_those_that_win(self):
+        def timed(variant, policy, *us):
+            return {"variant": variant, "policy": policy, "us": [1e3 * one for one in us], "median_us": 1e3 * sorted(us)[len(us) // 2]}
+
+        policy = dict(measured.steps_of("bcast"))["segments overlap"]
+        rows = [
+            timed("plain", "", 900, 900, 900), timed("taut", "abs:1", *self.OWN), timed("taut-raw", "lossless,codec=raw", 1, 1, 1),
+            timed("policy-7", f"abs:1,when=always,{policy}", 80, 80, 80),
+        ]  # fmt: skip
+        job = {"ranks": 4, "link": "1gbit links", "mpi": "MPICH", "data": "waves", "iterations": 5, "load": 0.5, "results": rows}
+        text = measured.section_of_steps({"bcast": job}, "machine", papers.wrapped)
+        self.assertIn("1 of 2 steps beat Taut's own choice. 0 more", text)
+        self.assertIn("| bcast | segments overlap | 80.0 | 80.0 to 80.0 | 1.25 | beats it |", text)
+        self.assertIn("| bcast | plain MPI | 900.0 | 900.0 to 900.0 | 0.11 |  |", text)
+        self.assertNotIn("raw", text)
+        self.assertIn("machine, load 0.5", text)
+
+
+class MeasuredLinks(unittest.TestCase):
+    def row(self, plain, taut, rate="1gbit", passed=True, field="wave"):
+        def around(ms):
+            return [0.99 * ms, 1.01 * ms]
+
+        return {
+            "operation": "bcast", "mpi": "MPICH", "rate": rate, "field": field, "plain_ms": plain, "taut_ms": taut, "ratio": 8.0,
+            "plain_quartiles_ms": around(plain), "taut_quartiles_ms": around(taut), "gain": plain / taut, "compressed": True,
+            "gate": {"one_way_mbit": 950, "both_ways_mbit": 900, "passed": passed}, "ideal_ms": 80.0,
+        }  # fmt: skip
+
+    def test_wins_and_losses_are_counted_for_each_link(self):
+        rows = [self.row(100, 20), self.row(100, 101, field="noise"), self.row(10, 20, "10gbit", False), self.row(10, 5, "10gbit", False)]
+        text = measured.table_of_gates(rows)
+        self.assertIn("| MPICH | 1gbit | 950 to 950 | 900 to 900 | 2 of 2 | 2 | 1 | 1 | 0 | 0.99 | 5.00 |", text)
+        self.assertIn("| 0 of 1 | 2 | 1 | 0 | 1 | 0.50 | 2.00 |", text)
+
+    def test_each_call_stands_in_the_table_with_its_gate(self):
+        report = {"size": "16M", "hosts": 2, "iterations": 7, "processor": "P", "commit": "c", "date": "2026-01-31", "load": 1.0}
+        report["rows"] = [self.row(100, 20, passed=False)]
+        text = measured.section_of_links({"Fields": report}, "machine", papers.wrapped)
+        self.assertIn("**Fields**: 16 MiB, 2 hosts, 7 calls (P, commit c, 2026-01-31, load 1.0).", text)
+        self.assertIn("| wave | bcast | MPICH | 1gbit | not | 100.0 | 20.0 | 5.00 | 8.0 | 0.80 | win |", text)
+        self.assertIn("kept in bench/results/machine", measured.section_of_links({}, "machine", papers.wrapped))
 
 
 class Pages(unittest.TestCase):

@@ -1,0 +1,128 @@
+"""The sections on calls that were measured between emulated hosts: steps (bench/collective/steps.py), and links, MPIs and
+fields (bench/net/net.py)."""
+
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("", "collective")]
+from spread import MOST_LOSS, beyond_noise, exceeds, quartiles  # noqa: E402
+from steps import steps_of  # noqa: E402
+
+OWN = "Taut's own choice"
+STEPS = """Times of 16 MiB from {ranks} ranks over {link}, {mpi}, {data}; medians of {iterations} calls in
+alternation within one job ({origin}), by `bench/collective/steps.py`. A simpler step *beats* Taut's own choice if its
+median is lower by more than 3 % and the difference exceeds the noise. The difference exceeds the noise if the quartiles
+do not overlap: the upper quartile of the step lies below the lower quartile of the choice. *Choice / step*: the time of
+the choice over that of the step; above 1 the step is faster.
+"""
+LINKS = """Allreduce, allgather and bcast between network namespaces, by `make bench-net`: plain MPI and Taut in alternation within
+one job, medians. *Gate*: before each job plain messages of 16 MB are sent one way and both ways at a time; it passes at
+0.9 of the link. The ranges are those of all jobs. Where the gate does not pass, the processor limits plain MPI and Taut
+alike, and the gain says little about the link. *Of the link*: the share of the link's rate that plain MPI reached in the
+call itself. A call counts as a win or a loss where the medians differ by more than 3 % and the quartiles do not overlap;
+else it is even.
+"""
+
+
+def origin(report, folder):
+    """Returns the machine, commit, date and load of a measurement, as far as it names them."""
+    known = [report.get("processor") or folder, f"commit {report['commit']}" if "commit" in report else "", report.get("date", "")[:10]]
+    return ", ".join([part for part in known if part] + [f"load {report['load']:.1f}" if "load" in report else "load unknown"])
+
+
+def name_of(row, operation):
+    """Returns the name of the step that a row measured; None for a row that is no step."""
+    names = {"plain": "plain MPI", "taut": OWN}
+    for name, policy in steps_of(operation):
+        if row["policy"].endswith(f"when=always,{policy}"):
+            return name
+    return names.get(row["variant"])
+
+
+def verdict(step, own):
+    """Returns what a step's times mean beside those of Taut's own choice."""
+    if not exceeds(own, step):
+        return ""
+    return "beats it" if beyond_noise(own, step) else "in the noise"
+
+
+def section_of_steps(jobs, folder, wrapped):
+    """Returns the section on measured steps. `jobs`: {operation: report}."""
+    lines = ["| call | step | ms | quartiles | choice / step | |", "|---|---|---:|---|---:|---|"]
+    verdicts = []
+    for operation, job in jobs.items():
+        rows = [(name_of(row, operation), row) for row in job["results"]]
+        own = next(row for name, row in rows if name == OWN)
+        for name, row in rows:
+            if name is None:
+                continue
+            low, high = (us / 1e3 for us in quartiles(row["us"]))
+            over = "" if row is own else f"{own['median_us'] / row['median_us']:.2f}"
+            verdicts += [] if row is own else [verdict(row["us"], own["us"])]
+            line = f"| {operation} | {name} | {row['median_us'] / 1e3:.1f} | {low:.1f} to {high:.1f} | {over} |"
+            lines.append(f"{line} {verdict(row['us'], own['us'])} |")
+    first = next(iter(jobs.values()))
+    said = {key: first[key] for key in ("ranks", "link", "mpi", "data", "iterations")}
+    beaten, noisy = verdicts.count("beats it"), verdicts.count("in the noise")
+    text = f"{beaten} of {len(verdicts)} steps beat Taut's own choice. {noisy} more are faster by more than 3 % within the noise."
+    head = wrapped(STEPS.format(**said, origin=origin(first, folder))).rstrip()
+    return "\n\n".join(["## measured steps", head, wrapped(text).rstrip(), "\n".join(lines)])
+
+
+def outcome(row):
+    """Returns win, even or loss of one call."""
+    gain, (plain_low, plain_high), (taut_low, taut_high) = row["gain"], row["plain_quartiles_ms"], row["taut_quartiles_ms"]
+    if gain > MOST_LOSS and taut_high < plain_low:
+        return "win"
+    return "loss" if gain < 1 / MOST_LOSS and plain_high < taut_low else "even"
+
+
+def span(values):
+    return f"{min(values):.0f} to {max(values):.0f}"
+
+
+def kinds(rows):
+    """Returns {(MPI, rate): rows}."""
+    found = {}
+    for row in rows:
+        found.setdefault((row["mpi"], row["rate"]), []).append(row)
+    return found
+
+
+def table_of_gates(rows):
+    lines = ["| MPI | link | gate: one way, Mbit/s | both ways | passed | calls | wins | even | losses | least gain | greatest |",
+             "|---|---|---|---|---|---:|---:|---:|---:|---:|---:|"]  # fmt: skip
+    for (mpi, rate), some in kinds(rows).items():
+        of_jobs = list({row["field"]: row["gate"] for row in some}.values())
+        one_way, both = (span([gate[key] for gate in of_jobs]) for key in ("one_way_mbit", "both_ways_mbit"))
+        passed = f"{sum(gate['passed'] for gate in of_jobs)} of {len(of_jobs)}"
+        outcomes = [outcome(row) for row in some]
+        counts = " | ".join(str(outcomes.count(one)) for one in ("win", "even", "loss"))
+        gains = [row["gain"] for row in some]
+        lines.append(f"| {mpi} | {rate} | {one_way} | {both} | {passed} | {len(some)} | {counts} | {min(gains):.2f} | {max(gains):.2f} |")
+    return "\n".join(lines)
+
+
+def table_of_calls(rows):
+    lines = ["| data | call | MPI | link | gate | plain, ms | Taut, ms | gain | ratio | of the link | |",
+             "|---|---|---|---|---|---:|---:|---:|---:|---:|---|"]  # fmt: skip
+    for row in rows:
+        gate = "passed" if row["gate"]["passed"] else "not"
+        ratio = f"{row['ratio']:.1f}" if row["compressed"] else "plain"
+        lines.append(
+            f"| {row['field']} | {row['operation']} | {row['mpi']} | {row['rate']} | {gate} | {row['plain_ms']:.1f} | {row['taut_ms']:.1f} |"
+            f" {row['gain']:.2f} | {ratio} | {row['ideal_ms'] / row['plain_ms']:.2f} | {outcome(row)} |"
+        )
+    return "\n".join(lines)
+
+
+def section_of_links(reports, folder, wrapped):
+    """Returns the section on links, MPIs and data. `reports`: {what the data are: report of net.py}."""
+    parts = ["## measured on emulated links", wrapped(LINKS).rstrip()]
+    for data, report in reports.items():
+        text = f"**{data}**: {report['size'][:-1]} {report['size'][-1]}iB, {report['hosts']} hosts, {report['iterations']} calls"
+        parts.append(wrapped(f"{text} ({origin(report, folder)}).").rstrip())
+        parts += [table_of_gates(report["rows"]), table_of_calls(report["rows"])]
+    if not reports:
+        parts.append(wrapped(f"No report of `make bench-net` is kept in bench/results/{folder}.").rstrip())
+    return "\n\n".join(parts)
