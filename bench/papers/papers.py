@@ -43,6 +43,10 @@ once (szx, sums by values). `ccoll` is `once` with segments, so that coding and 
 to 64 nodes after trials of the algorithms that give the same bits. The bound is that of each rank's
 values, as in the papers.
 
+Extrapolated are: the speeds of more than two threads, as said; the bits of sums of more than two frames, which grow
+with the logarithm of their number as they did from one to two; and `taut advise --calc` beyond 64 nodes, up to which its
+model was compared with the simulation ([checks](../howto/simulate_collectives.md#checks)).
+
 """
 
 FIELDS, PIPELINES, STEPS = (RESULTS / f"{name}.json" for name in ("codec_fields", "sum_pipelines", "steps_1gbit"))
@@ -112,10 +116,10 @@ def counterpart(claim, sets):
     kind, where, *more = claim
     if kind == "none":
         return "-", where
-    if kind == "page":
+    if kind in ("page", "program"):
         path, _, anchor = where.partition("#")
         target = f"../{path.removeprefix('docs/')}" + (f"#{anchor}" if anchor else "")
-        return "measured", f"[{more[0]}]({target})"
+        return "measured" if kind == "page" else "a program prints it", f"[{more[0]}]({target})"
     if where not in sets:
         return "-", "this set was not simulated"
     return "simulated", f"{summary(sets[where], more[0])} ([rows](#{where.replace('_', '-')}))"
