@@ -52,6 +52,8 @@ MPIS = {
     "impi-wheel": Mpi(
         f"{ROOT}/.venv/bin/mpicc",
         f"{IMPI}/bin/mpiexec",
+        fortran="gfortran",
+        flags=["-I/usr/include/x86_64-linux-gnu/mpich", f"-L{IMPI}/lib", "-l:libmpifort.so.12", "-l:libmpi.so.12"],
         library=f"{IMPI}/lib/libmpi.so.12",
         environment={"LD_LIBRARY_PATH": f"{IMPI}/lib", "I_MPI_ROOT": str(IMPI), "FI_PROVIDER": "tcp"},
     ),

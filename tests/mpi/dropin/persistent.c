@@ -13,9 +13,18 @@ static void came(const char* name, long n) {
 /* Returns true if Taut serves persistent calls, for tests that plain MPI would not pass. */
 static int served(void) { return getenv("TAUT_NONBLOCKING") != NULL; }
 
+/* Returns how often a persistent scatter is started. Plain MPI of MPICH 4.0.2 and Intel MPI 2021.19 fails at
+   the second start ("Invalid communicator"). */
+static int starts_of_scatter(void) {
+  char library[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length;
+  MPI_Get_library_version(library, &length);
+  return strstr(library, "Intel") != NULL || strstr(library, "4.0.2") != NULL ? 1 : starts;
+}
+
 /* Starts a persistent call several times, each time with other values in its buffer. */
-static void repeat(MPI_Request* request, const char* name, long n, void (*fresh)(void)) {
-  for (int i = 0; i < starts; ++i) {
+static void start_times(int times, MPI_Request* request, const char* name, long n, void (*fresh)(void)) {
+  for (int i = 0; i < times; ++i) {
     begin();
     if (fresh != NULL) fresh();
     MPI_Start(request);
@@ -25,6 +34,9 @@ static void repeat(MPI_Request* request, const char* name, long n, void (*fresh)
   }
   MPI_Request_free(request);
   if (*request != MPI_REQUEST_NULL) fail("MPI_Request_free");
+}
+static void repeat(MPI_Request* request, const char* name, long n, void (*fresh)(void)) {
+  start_times(starts, request, name, n, fresh);
 }
 
 static void own_values(void) { memcpy(receive, send, sizeof(float) * (size_t)(size * block)); }
@@ -72,7 +84,7 @@ static void movements(void) {
   repeat(&request, "Gather_init", rank == root ? n : 0, NULL);
   for (long i = 0; i < block; ++i) exact[i] = value(root, (long)rank * block + i);
   MPI_Scatter_init(send, block, MPI_FLOAT, receive, block, MPI_FLOAT, root, comm, MPI_INFO_NULL, &request);
-  repeat(&request, "Scatter_init", block, NULL);
+  start_times(starts_of_scatter(), &request, "Scatter_init", block, NULL);
   expect_blocks(block, -1, (long)rank * block);
   MPI_Alltoall_init(send, block, MPI_FLOAT, receive, block, MPI_FLOAT, comm, MPI_INFO_NULL, &request);
   repeat(&request, "Alltoall_init", n, NULL);
@@ -113,12 +125,29 @@ static void neighbours(void) {
   MPI_Request request;
   MPI_Dist_graph_create_adjacent(comm, 2, around, MPI_UNWEIGHTED, 2, around, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
                                  &ring);
+  const int counts[2] = {block, block}, places[2] = {0, block};
+  const MPI_Aint bytes[2] = {0, block * (MPI_Aint)sizeof(float)};
+  const MPI_Datatype types[2] = {MPI_FLOAT, MPI_FLOAT};
+  for (int i = 0; i < 2; ++i)
+    for (long k = 0; k < block; ++k) exact[i * (long)block + k] = value(around[i], k);
+  MPI_Neighbor_allgather_init(send, block, MPI_FLOAT, receive, block, MPI_FLOAT, ring, MPI_INFO_NULL,
+                              &request);
+  repeat(&request, "Neighbor_allgather_init", 2 * block, NULL);
+  MPI_Neighbor_allgatherv_init(send, block, MPI_FLOAT, receive, counts, places, MPI_FLOAT, ring,
+                               MPI_INFO_NULL, &request);
+  repeat(&request, "Neighbor_allgatherv_init", 2 * block, NULL);
   for (int i = 0; i < 2; ++i)
     for (long k = 0; k < block; ++k) /* in a pair, block i of the other rank */
       exact[i * (long)block + k] = value(around[i], (size == 2 ? i : 1 - i) * (long)block + k);
   MPI_Neighbor_alltoall_init(send, block, MPI_FLOAT, receive, block, MPI_FLOAT, ring, MPI_INFO_NULL,
                              &request);
   repeat(&request, "Neighbor_alltoall_init", 2 * block, NULL);
+  MPI_Neighbor_alltoallv_init(send, counts, places, MPI_FLOAT, receive, counts, places, MPI_FLOAT, ring,
+                              MPI_INFO_NULL, &request);
+  repeat(&request, "Neighbor_alltoallv_init", 2 * block, NULL);
+  MPI_Neighbor_alltoallw_init(send, counts, bytes, types, receive, counts, bytes, types, ring, MPI_INFO_NULL,
+                              &request);
+  repeat(&request, "Neighbor_alltoallw_init", 2 * block, NULL);
   MPI_Comm_free(&ring);
 }
 
