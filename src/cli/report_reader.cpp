@@ -50,7 +50,7 @@ Reduction operator_of(const Json& name) noexcept {
   return Reduction{};
 }
 
-// Adds the samples of one rank.
+// Adds what one rank's samples of its values showed.
 void add_samples(const Json& samples, SeenCalls& seen) {
   if (!samples["least"].is_null() && !samples["greatest"].is_null()) {
     seen.least = std::min(seen.least, samples["least"].number);
@@ -67,7 +67,8 @@ void add_samples(const Json& samples, SeenCalls& seen) {
   }
 }
 
-// Adds the calls of one kind. Communicators of the same size, and different call sites, are taken together.
+// Adds the calls of one kind. Calls on communicators of the same size, and of different call sites, are
+// counted together.
 void add_kind(const Json& kind, int ranks, Kinds& kinds) {
   const auto collective = collective_of(kind["collective"]);
   const auto type = find_dtype(kind["type"].text);
@@ -88,15 +89,16 @@ void add_kind(const Json& kind, int ranks, Kinds& kinds) {
   seen.packed |= kind["compressibility"]["packed"].number > 0;
 }
 
-// Merges the counts of two ranks. A rank that waits for others tells less of the link than the last rank to
-// arrive. In a collective with a root and in scans, ranks that complete before others tell less.
+// Merges the counts of two ranks for the same calls. `plain_seconds` is to show the speed of the link. Of
+// ranks that complete together, the one with the least time waited least for the others. In a collective with
+// a root and in scans, a rank may complete early, and the greatest time counts.
 void merge(const SeenCalls& from, SeenCalls& into) {
   if (from.calls > into.calls) {
     into.calls = from.calls;
     into.message_bytes = from.message_bytes;
     into.plain_calls = from.plain_calls;
   }
-  const bool longest = completes_apart(from.collective) || into.plain_seconds == 0;
+  const bool longest = may_complete_early(from.collective) || into.plain_seconds == 0;
   if (from.plain_seconds > 0)
     into.plain_seconds = longest ? std::max(into.plain_seconds, from.plain_seconds)
                                  : std::min(into.plain_seconds, from.plain_seconds);

@@ -139,12 +139,12 @@ Task<Verdict> Communicator::ActiveCall::resolve_trial() {
   Autotuner* const tuner = early_.autotuner;
   if (tuner == nullptr || !tuner->is_trying()) co_return Verdict{};
   AgreementRecord mine = local_record(nullptr);
-  mine.set_timing(tuner->own(), completes_apart(call_.collective));
+  mine.set_timing(tuner->own(), may_complete_early(call_.collective));
   const AgreementRecord known = co_await exchange(mine);
   if (const Verdict verdict = compared(known, call_); !verdict.good()) co_return verdict;
   adopt_type(call_, known);
   call_.bytes = static_cast<std::size_t>(known.bytes_high);
-  co_return Verdict{tuner->continue_trial(known.timing(completes_apart(call_.collective))), Status::ok,
+  co_return Verdict{tuner->continue_trial(known.timing(may_complete_early(call_.collective))), Status::ok,
                     early_.plain_times()};
 }
 
@@ -188,7 +188,7 @@ AgreementRecord Communicator::ActiveCall::plan() {
   AgreementRecord mine = local_record(&policy());
   if (early_.autotuner != nullptr || opens_period()) {
     const Timing own = early_.autotuner != nullptr ? early_.autotuner->own() : early_.position->tuner->own();
-    mine.set_timing(own, completes_apart(call_.collective));
+    mine.set_timing(own, may_complete_early(call_.collective));
   }
   try {
     if (call_.coded()) plan(mine);
@@ -218,7 +218,7 @@ Task<Verdict> Communicator::ActiveCall::agree(AgreementRecord mine) {
 // Teaches the tuner of the call what the ranks agreed on. Sends the call to plain MPI if that is faster, or
 // is tried.
 void Communicator::ActiveCall::learn(const AgreementRecord& agreed, Verdict& verdict) noexcept {
-  const Timing timing = agreed.timing(completes_apart(call_.collective));
+  const Timing timing = agreed.timing(may_complete_early(call_.collective));
   if (opens_period()) {
     verdict.plain = early_.position->period->decide(verdict.plain, timing);
     verdict.plain_times = &early_.position->tuner->plain_times();

@@ -137,7 +137,7 @@ std::size_t write_indexed(Bytes payload, std::size_t chunks, int threads, const 
 }
 
 // Returns true if a payload begins with a valid index, whose ends lie inside the payload.
-inline bool has_index(ConstBytes payload, std::size_t chunks) noexcept {
+inline bool has_valid_index(ConstBytes payload, std::size_t chunks) noexcept {
   const std::size_t index = index_bytes(chunks);
   return payload.size() >= index && load<std::uint32_t>(payload.data()) == 0 &&
          ends_fit(payload.data() + record_unit, chunks, payload.size() - index);

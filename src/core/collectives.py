@@ -140,8 +140,8 @@ constexpr bool reduces(Collective collective) noexcept {{ return {reducing}; }}
 constexpr bool has_root(Collective collective) noexcept {{ return {rooted}; }}
 // Returns true if rank r gets the reduction over the ranks up to r.
 constexpr bool computes_prefixes(Collective collective) noexcept {{ return {prefixing}; }}
-// Returns true if ranks may complete long before others: they need nothing of some ranks.
-constexpr bool completes_apart(Collective collective) noexcept {{
+// Returns true if a rank may complete long before the others, because it needs data of some ranks only.
+constexpr bool may_complete_early(Collective collective) noexcept {{
   return has_root(collective) || computes_prefixes(collective);
 }}
 constexpr bool of_neighbours(Collective collective) noexcept {{ return {of_neighbours}; }}

@@ -111,7 +111,7 @@ int finish_one(CompletionScope& completion, std::size_t i, int code, MPI_Status&
 
 // Inspects request `i`, which is complete and stays as it is.
 int look_at_one(CompletionScope& completion, std::size_t i, int code, MPI_Status& status) noexcept {
-  return code == MPI_SUCCESS ? completion.look(i, status) : code;
+  return code == MPI_SUCCESS ? completion.get_status(i, status) : code;
 }
 
 using Finish = decltype(&finish_one);

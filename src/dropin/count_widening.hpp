@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "api/args/group.hpp"
+#include "api/args/rank_and_size.hpp"
 #include "api/args/topology.hpp"
 
 namespace taut::dropin {
@@ -17,7 +17,7 @@ inline constexpr int every_rank = -1;  // in place of a root: the blocks matter 
 inline int blocks(MPI_Comm comm, int root) noexcept {
   int inter = 0;
   PMPI_Comm_test_inter(comm, &inter);
-  const bool read = inter != 0 || root == every_rank || api::group_of(comm).rank == root;
+  const bool read = inter != 0 || root == every_rank || api::rank_and_size_of(comm).rank == root;
   return read ? api::block_count(comm) : 0;
 }
 

@@ -11,7 +11,8 @@
 
 namespace taut::p2p {
 
-struct Tracked {
+// TrackedRequest: what the table knows of one request, a receive or a send.
+struct TrackedRequest {
   RecvBuffer at{};                      // buffer of a receive
   Detached detached;                    // gets the message instead of the program's buffer
   OutgoingMessage sent;                 // message of a coded send
@@ -20,13 +21,13 @@ struct Tracked {
   std::optional<PersistentSend> sends;  // function and arguments of a persistent send
   MPI_Request substitute = MPI_REQUEST_NULL;
   MPI_Datatype kept_type = MPI_DATATYPE_NULL;
-  bool looked_at = false;  // look() was called before completion, with this result:
+  bool has_status = false;  // get_status() was called before completion, with this result:
   int code = MPI_SUCCESS;
   std::size_t bytes = 0;
 
-  Tracked() = default;
-  Tracked(const Tracked&) = delete;
-  ~Tracked() {
+  TrackedRequest() = default;
+  TrackedRequest(const TrackedRequest&) = delete;
+  ~TrackedRequest() {
     if (kept_type != MPI_DATATYPE_NULL) PMPI_Type_free(&kept_type);
   }
 
@@ -53,7 +54,7 @@ namespace {
 
 struct RequestTable {
   std::mutex mutex;
-  std::unordered_map<MPI_Request, std::unique_ptr<Tracked>> tracked;
+  std::unordered_map<MPI_Request, std::unique_ptr<TrackedRequest>> tracked;
 };
 
 RequestTable& request_table() {
@@ -63,17 +64,17 @@ RequestTable& request_table() {
 
 std::atomic<std::size_t> open_requests{0};
 
-void insert(MPI_Request request, std::unique_ptr<Tracked> tracked) noexcept {
+void insert(MPI_Request request, std::unique_ptr<TrackedRequest> tracked) noexcept {
   RequestTable& here = request_table();
   const std::lock_guard lock(here.mutex);
   here.tracked.insert_or_assign(request, std::move(tracked));
   open_requests = here.tracked.size();
 }
 
-std::unique_ptr<Tracked> take(RequestTable& here, MPI_Request request) noexcept {
+std::unique_ptr<TrackedRequest> take(RequestTable& here, MPI_Request request) noexcept {
   const auto found = here.tracked.find(request);
   if (found == here.tracked.end()) return nullptr;
-  std::unique_ptr<Tracked> tracked = std::move(found->second);
+  std::unique_ptr<TrackedRequest> tracked = std::move(found->second);
   here.tracked.erase(found);
   open_requests = here.tracked.size();
   return tracked;
@@ -89,26 +90,26 @@ void with(MPI_Request request, Use use) noexcept {
   if (found != here.tracked.end()) use(*found->second);
 }
 
-std::unique_ptr<Tracked> receiving(const RecvBuffer& at) noexcept {
-  auto tracked = std::make_unique<Tracked>();
+std::unique_ptr<TrackedRequest> receiving(const RecvBuffer& at) noexcept {
+  auto tracked = std::make_unique<TrackedRequest>();
   tracked->at = at;
   tracked->keep(tracked->at.type);
   return tracked;
 }
 
 // Ends a request. A persistent request may be started again.
-void end(std::unique_ptr<Tracked>& tracked) noexcept {
+void end(std::unique_ptr<TrackedRequest>& tracked) noexcept {
   if (!tracked->persistent()) return tracked.reset();
-  tracked->looked_at = false;
+  tracked->has_status = false;
   tracked->open.reset();
   tracked->substitute = MPI_REQUEST_NULL;
   tracked->detached = {};
   tracked->sent = {};
 }
 
-int finish_tracked(Tracked& tracked, MPI_Status& status) noexcept {
+int finish_tracked(TrackedRequest& tracked, MPI_Status& status) noexcept {
   if (tracked.is_send()) return MPI_SUCCESS;
-  if (tracked.looked_at) {
+  if (tracked.has_status) {
     set_received_bytes(status, tracked.bytes);
     return tracked.code;
   }
@@ -119,7 +120,7 @@ int finish_tracked(Tracked& tracked, MPI_Status& status) noexcept {
 
 // Frees a request for which the program does not wait. A receive into memory of Taut is waited for: its
 // message is on its way.
-void free_started(Tracked& tracked, MPI_Request& started) noexcept {
+void free_started(TrackedRequest& tracked, MPI_Request& started) noexcept {
   if (started == MPI_REQUEST_NULL) return;
   if (!tracked.detached) return void(PMPI_Request_free(&started));
   MPI_Status status;
@@ -141,7 +142,7 @@ void hand_over(PostedReceive posted, const RecvBuffer& at, MPI_Request* request)
 }
 
 void track_send(MPI_Request request, OutgoingMessage message) noexcept {
-  auto tracked = std::make_unique<Tracked>();
+  auto tracked = std::make_unique<TrackedRequest>();
   tracked->sent = std::move(message);
   insert(request, std::move(tracked));
 }
@@ -175,14 +176,14 @@ void track_persistent(MPI_Request request, const PersistentRecv& recv) noexcept 
 
 std::optional<PersistentRecv> find_persistent_recv(MPI_Request request) noexcept {
   std::optional<PersistentRecv> found;
-  with(request, [&](const Tracked& tracked) {
+  with(request, [&](const TrackedRequest& tracked) {
     if (tracked.key) found = {tracked.at, *tracked.key};
   });
   return found;
 }
 
 void track_persistent(MPI_Request request, const PersistentSend& send) noexcept {
-  auto tracked = std::make_unique<Tracked>();
+  auto tracked = std::make_unique<TrackedRequest>();
   tracked->sends = send;
   tracked->keep(tracked->sends->message.type);
   insert(request, std::move(tracked));
@@ -190,12 +191,12 @@ void track_persistent(MPI_Request request, const PersistentSend& send) noexcept 
 
 std::optional<PersistentSend> find_persistent_send(MPI_Request request) noexcept {
   std::optional<PersistentSend> found;
-  with(request, [&](const Tracked& tracked) { found = tracked.sends; });
+  with(request, [&](const TrackedRequest& tracked) { found = tracked.sends; });
   return found;
 }
 
 void substitute(MPI_Request request, PostedReceive posted) noexcept {
-  with(request, [&](Tracked& tracked) {
+  with(request, [&](TrackedRequest& tracked) {
     tracked.substitute = posted.request;
     tracked.detached = std::move(posted.detached);
     tracked.open_by(tracked.substitute);
@@ -203,7 +204,7 @@ void substitute(MPI_Request request, PostedReceive posted) noexcept {
 }
 
 void substitute(MPI_Request request, MPI_Request started, OutgoingMessage sent) noexcept {
-  with(request, [&](Tracked& tracked) {
+  with(request, [&](TrackedRequest& tracked) {
     tracked.substitute = started;
     tracked.sent = std::move(sent);
   });
@@ -211,7 +212,7 @@ void substitute(MPI_Request request, MPI_Request started, OutgoingMessage sent) 
 
 MPI_Request substitute_of(MPI_Request request) noexcept {
   MPI_Request substitute = MPI_REQUEST_NULL;
-  with(request, [&](const Tracked& tracked) { substitute = tracked.substitute; });
+  with(request, [&](const TrackedRequest& tracked) { substitute = tracked.substitute; });
   return substitute;
 }
 
@@ -267,11 +268,11 @@ void CompletionScope::discard(std::size_t i) noexcept {
   if (auto& tracked = mine_[i].tracked) end(tracked);
 }
 
-int CompletionScope::look(std::size_t i, MPI_Status& status) noexcept {
+int CompletionScope::get_status(std::size_t i, MPI_Status& status) noexcept {
   auto& tracked = mine_[i].tracked;
   if (!tracked) return MPI_SUCCESS;
   tracked->code = finish_tracked(*tracked, status);
-  tracked->looked_at = true;
+  tracked->has_status = true;
   tracked->bytes = received_bytes(status);
   return tracked->code;
 }

@@ -1,4 +1,5 @@
-// Request table: the program's requests whose message may arrive, or was sent, coded.
+// Request table: the requests of the program that Taut completes together with MPI. They are receives whose
+// message may be compressed, and sends of compressed messages, whose memory is Taut's.
 #pragma once
 
 #include <mpi.h>
@@ -17,7 +18,8 @@ namespace taut::p2p {
 // program's buffer.
 void track_recv(MPI_Request request, const RecvBuffer& at, Detached detached = {}) noexcept;
 
-// Gives the program the request of a posted receive, and adds it to the table if its message may be coded.
+// Gives the program the request of a posted receive, and adds it to the table if its message may be
+// compressed.
 void hand_over(PostedReceive posted, const RecvBuffer& at, MPI_Request* request) noexcept;
 
 // Adds a send, with the memory that MPI reads until the send is complete.
@@ -51,7 +53,7 @@ MPI_Request substitute_of(MPI_Request request) noexcept;
 
 // ---- Completion
 
-struct Tracked;
+struct TrackedRequest;
 
 // Scope of a call that completes requests. MPI may overwrite the requests. They are not in the table until
 // the scope ends: as soon as MPI has completed a request, another thread may get a request with the same
@@ -81,12 +83,12 @@ class CompletionScope {
 
   // Reads the result of request i, which has completed, for MPI_Request_get_status. The request remains to be
   // completed.
-  int look(std::size_t i, MPI_Status& status) noexcept;
+  int get_status(std::size_t i, MPI_Status& status) noexcept;
 
  private:
   struct One {
     MPI_Request request;
-    std::unique_ptr<Tracked> tracked;
+    std::unique_ptr<TrackedRequest> tracked;
     bool substituted;
     MPI_Request of_mpi;
     bool held = false;

@@ -86,7 +86,7 @@ namespace {
 
 class Packed final : public Staging {
  public:
-  Packed(CallBuffers buffers, Group group) : buffers_(std::move(buffers)), group_(group) {}
+  Packed(CallBuffers buffers, RankAndSize group) : buffers_(std::move(buffers)), group_(group) {}
 
   bool on_device() const noexcept override {
     const auto is_on_device = [](const std::optional<CallBuffer>& buffer) {
@@ -149,7 +149,7 @@ class Packed final : public Staging {
   }
 
   CallBuffers buffers_;
-  Group group_;
+  RankAndSize group_;
 };
 
 // ---- Translation to a CollectiveCall
@@ -175,7 +175,7 @@ Slice slice_of(const CallBuffer& buffer) noexcept {
 }
 
 // Returns true if both buffers agree on the block that this rank sends to itself.
-bool agree_here(Collective collective, const Group& group, const CallBuffers& buffers) noexcept {
+bool agree_here(Collective collective, const RankAndSize& group, const CallBuffers& buffers) noexcept {
   if (!buffers.in || !buffers.out) return true;
   const CallBuffer &in = *buffers.in, &out = *buffers.out;
   if (!in.known() || !out.known() || in.element_layout->type() != out.element_layout->type()) return false;
@@ -198,7 +198,7 @@ void adopt_type(CallBuffer& buffer, const CallBuffer& other) noexcept {
 
 }  // namespace
 
-CollectiveCall describe_move(Collective collective, const Group& group, CallBuffers buffers, int root,
+CollectiveCall describe_move(Collective collective, const RankAndSize& group, CallBuffers buffers, int root,
                              std::size_t bytes, bool bytes_known) {
   CollectiveCall request{collective, {}, bytes, false};
   request.bytes_known = bytes_known;

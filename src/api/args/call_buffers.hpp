@@ -1,12 +1,13 @@
-// Buffers that a data-moving call reads or writes on this rank, from its arguments, and their translation to
-// a CollectiveCall. Contiguous values are served in place; other values are staged.
+// CallBuffers: the buffers that a collective without a reduction reads and writes on this rank, made from the
+// arguments of the MPI call, and their translation to a CollectiveCall. Contiguous values stay where they
+// are; other values are packed into contiguous memory for the call (staged).
 #pragma once
 
 #include <optional>
 
 #include "api/args/block_layouts.hpp"
 #include "api/args/datatype_layout.hpp"
-#include "api/args/group.hpp"
+#include "api/args/rank_and_size.hpp"
 #include "comm/collective_call.hpp"
 
 namespace taut::api {
@@ -28,7 +29,8 @@ struct CallBuffer {
 
   bool known() const noexcept { return element_layout.has_value(); }
   bool staged() const noexcept { return known() && !element_layout->dense; }
-  // Returns true if no datatype matters: blocks with datatypes of their own are all empty, or there are none.
+  // Returns true if the buffer has no values, and its arguments therefore no datatype that counts: blocks
+  // with a datatype each are all empty, or there are no blocks.
   bool any_type() const noexcept {
     return count == 0 && (has_types || (blocks != nullptr && blocks->counts.empty()));
   }
@@ -67,10 +69,10 @@ struct CallBuffers {
   }
 };
 
-// Describes a call that moves a whole message of `bytes` bytes. Taut can serve it if both buffers have one
-// known kind of values. Another rank may use other datatypes of the same signature, so all ranks take part in
-// the agreement.
-CollectiveCall describe_move(Collective collective, const Group& group, CallBuffers buffers, int root,
+// Describes a collective without a reduction, with a whole message of `bytes` bytes. Taut can serve it if
+// both buffers have one known kind of values. Another rank may use other datatypes of the same signature, so
+// all ranks take part in the agreement.
+CollectiveCall describe_move(Collective collective, const RankAndSize& group, CallBuffers buffers, int root,
                              std::size_t bytes, bool bytes_known = true);
 
 }  // namespace taut::api

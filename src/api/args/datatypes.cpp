@@ -8,17 +8,17 @@
 namespace taut::api {
 namespace {
 
-enum class Kind { real, complex, integer, natural, opaque };  // opaque: bytes, which are only moved
+enum class Kind { real, complex, signed_integer, unsigned_integer, opaque };  // opaque: bytes, only moved
 
-struct Named {
+struct PredefinedType {
   MPI_Datatype type;
   Kind kind;
 };
 
 // Returns the predefined types that Taut knows. A type that this MPI lacks is MPI_DATATYPE_NULL, or its macro
 // is missing.
-std::vector<Named> names() {
-  std::vector<Named> all;
+std::vector<PredefinedType> predefined_types() {
+  std::vector<PredefinedType> all;
   const auto add = [&](Kind kind, std::initializer_list<MPI_Datatype> types) {
     for (const MPI_Datatype type : types)
       if (type != MPI_DATATYPE_NULL) all.push_back({type, kind});
@@ -32,16 +32,16 @@ std::vector<Named> names() {
 #ifdef MPIX_C_FLOAT16
   add(Kind::real, {MPIX_C_FLOAT16});
 #endif
-  add(Kind::integer, {MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_SHORT, MPI_SIGNED_CHAR, MPI_INT8_T, MPI_INT16_T,
-                      MPI_INT32_T, MPI_INT64_T, MPI_INTEGER});
-  add(Kind::natural, {MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG, MPI_UNSIGNED_SHORT,
-                      MPI_UNSIGNED_CHAR, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T});
+  add(Kind::signed_integer, {MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_SHORT, MPI_SIGNED_CHAR, MPI_INT8_T,
+                             MPI_INT16_T, MPI_INT32_T, MPI_INT64_T, MPI_INTEGER});
+  add(Kind::unsigned_integer, {MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG, MPI_UNSIGNED_SHORT,
+                               MPI_UNSIGNED_CHAR, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T});
   add(Kind::opaque, {MPI_BYTE, MPI_CHAR});
   return all;
 }
 
 // Returns Taut's type for a kind and a size. Compiler options can change the size of a Fortran type.
-std::optional<Datatype> sized(Kind kind, int bytes) noexcept {
+std::optional<Datatype> datatype_of(Kind kind, int bytes) noexcept {
   const auto one_of = [=](std::initializer_list<DType> types) -> std::optional<Datatype> {
     for (const DType type : types)
       if (static_cast<int>(size_of(type)) == bytes) return Datatype{type, kind != Kind::opaque};
@@ -50,22 +50,22 @@ std::optional<Datatype> sized(Kind kind, int bytes) noexcept {
   switch (kind) {
     case Kind::real: return one_of({DType::f32, DType::f64, DType::f16});
     case Kind::complex: return one_of({DType::c64, DType::c128});
-    case Kind::integer: return one_of({DType::i32, DType::i64, DType::i16, DType::i8});
+    case Kind::signed_integer: return one_of({DType::i32, DType::i64, DType::i16, DType::i8});
     default: return one_of({DType::u32, DType::u64, DType::u16, DType::u8});
   }
 }
 
-struct Entry {
+struct KnownDatatype {
   MPI_Datatype handle;
   Datatype datatype;
 };
 
-std::vector<Entry> entries() {
-  std::vector<Entry> all;
-  for (const Named& named : names()) {
+std::vector<KnownDatatype> known_datatypes() {
+  std::vector<KnownDatatype> all;
+  for (const PredefinedType& predefined : predefined_types()) {
     int bytes = 0;
-    PMPI_Type_size(named.type, &bytes);
-    if (const auto is = sized(named.kind, bytes)) all.push_back({named.type, *is});
+    PMPI_Type_size(predefined.type, &bytes);
+    if (const auto is = datatype_of(predefined.kind, bytes)) all.push_back({predefined.type, *is});
   }
 #ifdef MPIX_BFLOAT16
   if (MPIX_BFLOAT16 != MPI_DATATYPE_NULL) all.push_back({MPIX_BFLOAT16, {DType::bf16, true}});
@@ -83,8 +83,8 @@ std::optional<Reduction> reduction_of(MPI_Op op) noexcept {
 }  // namespace
 
 std::optional<Datatype> known_datatype(MPI_Datatype type) noexcept {
-  static const std::vector<Entry> table = entries();
-  for (const Entry& entry : table)
+  static const std::vector<KnownDatatype> table = known_datatypes();
+  for (const KnownDatatype& entry : table)
     if (entry.handle == type) return entry.datatype;
   return std::nullopt;
 }
@@ -95,14 +95,14 @@ bool is_predefined(MPI_Op op) noexcept {
   return is_average(op) || std::ranges::find(all, op) != std::end(all);
 }
 
-std::optional<Reducing> known_reduction(MPI_Datatype type, MPI_Op op) noexcept {
+std::optional<KnownReduction> known_reduction(MPI_Datatype type, MPI_Op op) noexcept {
   const auto known = known_datatype(type);
   auto reduction = reduction_of(op);
   const bool mean = !reduction && is_average(op);
   if (mean) reduction = Reduction::sum;
   if (!known || !known->computes || !reduction || !is_defined(*reduction, known->type)) return std::nullopt;
   if (mean && info_of(known->type).family == Family::integer) return std::nullopt;
-  return Reducing{known->type, *reduction, mean};
+  return KnownReduction{known->type, *reduction, mean};
 }
 
 }  // namespace taut::api

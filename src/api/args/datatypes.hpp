@@ -25,11 +25,11 @@ bool is_predefined(MPI_Op op) noexcept;
 
 // Reduction of a known type by a known operator. known_reduction() returns nothing if Taut leaves the pair to
 // plain MPI, or if MPI does not define it.
-struct Reducing {
+struct KnownReduction {
   DType type;
   Reduction op;
   bool mean;  // the sum is divided by the number of ranks
 };
-std::optional<Reducing> known_reduction(MPI_Datatype type, MPI_Op op) noexcept;
+std::optional<KnownReduction> known_reduction(MPI_Datatype type, MPI_Op op) noexcept;
 
 }  // namespace taut::api

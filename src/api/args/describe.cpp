@@ -47,7 +47,7 @@ const void* reduced(const MpiCall& call) noexcept {
   return call.send.at == MPI_IN_PLACE ? call.recv.at : call.send.at;
 }
 
-Described rooted_reduction(const MpiCall& call, const Group& group) {
+Described rooted_reduction(const MpiCall& call, const RankAndSize& group) {
   const bool at_root = group.rank == call.root;
   Described made = reduction(call, at_root ? reduced(call) : call.send.at,
                              at_root ? call.recv.writable() : nullptr, call.recv.count, 1);
@@ -62,7 +62,7 @@ Described prefix(const MpiCall& call) {
 }
 
 // Describes MPI_Exscan, in which rank 0 receives nothing.
-Described exclusive_prefix(const MpiCall& call, const Group& group) {
+Described exclusive_prefix(const MpiCall& call, const RankAndSize& group) {
   Described made = prefix(call);
   if (made && group.rank == 0) {
     made->data.out.data = nullptr;
@@ -72,7 +72,7 @@ Described exclusive_prefix(const MpiCall& call, const Group& group) {
 }
 
 // Describes MPI_Reduce_scatter, whose blocks may have different sizes.
-Described reduction_to_blocks(const MpiCall& call, const Group& group) {
+Described reduction_to_blocks(const MpiCall& call, const RankAndSize& group) {
   const Layout layout = layout_of(call.recv.counts, nullptr, group.size);
   if (layout == nullptr) return {};
   const auto all = static_cast<MPI_Count>(values_of(*layout));
@@ -102,7 +102,7 @@ std::optional<CallBuffer> call_buffer(const BufferArg& buffer, bool any_size, in
 }
 
 // Describes a call that sends every rank's block to every rank, or to the root.
-Described gathering(const MpiCall& call, const Group& group) {
+Described gathering(const MpiCall& call, const RankAndSize& group) {
   const bool any_size = call.info().has_counts, rooted = call.info().has_root;
   const bool receives = !rooted || group.rank == call.root;
   std::optional<std::size_t> bytes = any_size   ? std::size_t{0}
@@ -121,7 +121,7 @@ Described gathering(const MpiCall& call, const Group& group) {
                        !(any_size && rooted));
 }
 
-Described scattering(const MpiCall& call, const Group& group) {
+Described scattering(const MpiCall& call, const RankAndSize& group) {
   const bool any_size = call.info().has_counts, at_root = group.rank == call.root;
   const BufferArg& told = at_root ? call.send : call.recv;
   std::optional<std::size_t> bytes =
@@ -139,7 +139,7 @@ Described scattering(const MpiCall& call, const Group& group) {
   return describe_move(Collective::scatter, group, std::move(buffers), call.root, *bytes, !any_size);
 }
 
-Described exchange(const MpiCall& call, const Group& group) {
+Described exchange(const MpiCall& call, const RankAndSize& group) {
   const bool any_size = call.info().has_counts, in_place = call.send.at == MPI_IN_PLACE;
   std::optional<std::size_t> bytes =
       any_size ? std::size_t{0} : message_bytes(call.recv.count, call.recv.type, group.size);
@@ -159,7 +159,7 @@ Described exchange(const MpiCall& call, const Group& group) {
   return describe_move(Collective::alltoall, group, std::move(buffers), 0, *bytes, !any_size);
 }
 
-Described exchange_with_neighbours(const MpiCall& call, const Group& group, const Topology& topology) {
+Described exchange_with_neighbours(const MpiCall& call, const RankAndSize& group, const Topology& topology) {
   std::optional<CallBuffers> buffers = neighbour_buffers(call, topology);
   if (!buffers) return {};
   const auto sent = bytes_of_all(*buffers->in), received = bytes_of_all(*buffers->out);
@@ -173,7 +173,7 @@ Described exchange_with_neighbours(const MpiCall& call, const Group& group, cons
   return made;
 }
 
-Described broadcast(const MpiCall& call, const Group& group) {
+Described broadcast(const MpiCall& call, const RankAndSize& group) {
   const auto bytes = message_bytes(call.recv.count, call.recv.type, 1);
   if (!bytes) return {};
   const auto source = group.rank == call.root ? CallBuffers::Source::all_of_out : CallBuffers::Source::in;
@@ -182,7 +182,7 @@ Described broadcast(const MpiCall& call, const Group& group) {
                        *bytes);
 }
 
-Described describe_arguments(const MpiCall& call, const Group& group, const Topology* topology) {
+Described describe_arguments(const MpiCall& call, const RankAndSize& group, const Topology* topology) {
   if (call.info().has_root && !group.has(call.root)) return {};
   if (of_neighbours(call.info().collective))
     return topology != nullptr ? exchange_with_neighbours(call, group, *topology) : Described{};
@@ -206,7 +206,7 @@ Described describe_arguments(const MpiCall& call, const Group& group, const Topo
 
 }  // namespace
 
-Described describe(const MpiCall& call, const Group& group, const Topology* topology) {
+Described describe(const MpiCall& call, const RankAndSize& group, const Topology* topology) {
   Described made = describe_arguments(call, group, topology);
   if (made) made->site = call.site;
   return made;

@@ -1,4 +1,5 @@
-// Neighbourhood collectives: the buffers of a call, and the messages that stand for a call of plain MPI.
+// Neighbourhood collectives: the buffers of a call, and an uncompressed exchange by point-to-point messages
+// for calls that cannot be left to MPI's own function.
 #pragma once
 
 #include "api/args/call_buffers.hpp"
@@ -11,8 +12,9 @@ namespace taut::api {
 // that is sent. Blocks for MPI_PROC_NULL are left out. Returns nothing if MPI has to report an error.
 std::optional<CallBuffers> neighbour_buffers(const MpiCall& call, const Topology& topology);
 
-// Messages of a call of plain MPI on a communicator that has the ranks of the user's communicator but not its
-// topology: a private one of Taut. MPI's own collectives exchange the same messages.
+// NeighbourMessages: the point-to-point messages by which an uncompressed neighbourhood collective runs on
+// Taut's private communicator. That communicator has the ranks of the user's communicator but not its
+// topology, so that MPI's own function cannot be called there.
 class NeighbourMessages {
  public:
   // Starts the messages. Returns an MPI error code, already raised; throws.

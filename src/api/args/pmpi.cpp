@@ -56,7 +56,7 @@ PmpiArgs::PmpiArgs(const MpiCall& call, const Significance& matters, BlockCounts
   const PmpiArgs args(call, call.comm);
   if (const int fault = fault_of(call, args, call.comm); fault != MPI_SUCCESS) return raise(call.comm, fault);
   const int code = pmpi_blocking(call, args, call.comm);
-  return code == MPI_SUCCESS && args.op != call.op ? settle(call, group_of(call.comm)) : code;
+  return code == MPI_SUCCESS && args.op != call.op ? settle(call, rank_and_size_of(call.comm)) : code;
 }
 
 int start_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Request* request) {
@@ -69,7 +69,7 @@ int init_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Info 
   return pmpi_init(call, args, on, info, request);
 }
 
-int settle(const MpiCall& call, const Group& group) noexcept {
+int settle(const MpiCall& call, const RankAndSize& group) noexcept {
   const bool has_result = !call.info().has_root || group.rank == call.root;
   if (!is_average(call.op) || !has_result) return MPI_SUCCESS;
   const MPI_Count count = call.info().has_counts ? call.recv.counts[group.rank] : call.recv.count;

@@ -1,9 +1,9 @@
 // Collective calls of plain MPI, made from an MpiCall.
 #pragma once
 
-#include "api/args/group.hpp"
 #include "api/args/mpi_call.hpp"
 #include "api/args/pmpi_counts.hpp"
+#include "api/args/rank_and_size.hpp"
 
 namespace taut::api {
 
@@ -73,6 +73,6 @@ int init_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Info 
 
 // Finishes a call that plain MPI has completed: divides the sum of TAUT_Avg(). Returns an MPI error code,
 // already raised.
-int settle(const MpiCall& call, const Group& group) noexcept;
+int settle(const MpiCall& call, const RankAndSize& group) noexcept;
 
 }  // namespace taut::api

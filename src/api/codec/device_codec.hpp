@@ -1,6 +1,6 @@
-// Codec calls in which some of the memory is GPU memory. The work is done where the values are (for sums: the
-// frames), by kernels if there are any, otherwise on the host with the same results. Frames are copied, and
-// so is data that only the host can process.
+// The work of TAUT_Encode, TAUT_Decode and the other codec calls, where values or frames are in GPU memory.
+// Kernels work where the values are (in sums: where the frames are); a frame in other memory is copied there.
+// Without a kernel the host works on copies, with the same results.
 #pragma once
 
 #include "policy/plan/coding.hpp"
@@ -12,7 +12,7 @@ Sized encode_with_device(ConstSlice values, const Coding& coding, Bytes out);
 Status decode_with_device(ConstBytes frame, Slice values);
 Sized add_with_device(ConstBytes a, ConstBytes b, Bytes out);
 
-// Work as read_header and range_of do, on memory of the host or of a GPU.
+// Read the header of a frame, and find the range of values, in host memory or in GPU memory.
 Status read_header_anywhere(ConstBytes frame, FrameHeader& header);
 ValueRange range_anywhere(ConstSlice values, const Coding& coding);
 

@@ -1,4 +1,4 @@
-// Codec calls on host memory.
+// The work of TAUT_Encode, TAUT_Decode and the other codec calls, for values and frames in host memory.
 #pragma once
 
 #include "core/value_statistics.hpp"
@@ -6,7 +6,8 @@
 
 namespace taut::api {
 
-// Encode values into one frame, decode a frame, and add two frames. `coding` is already parsed.
+// Encode values into one frame, decode a frame, and add two frames. `coding`: the parsed argument of
+// TAUT_Encode that names the bound and the codec.
 Sized encode_on_host(ConstSlice values, const Coding& coding, Bytes out);
 Status decode_on_host(ConstBytes frame, Slice values);
 Sized add_on_host(ConstBytes a, ConstBytes b, Bytes out);
@@ -20,8 +21,8 @@ Status summarize_on_host(ConstBytes frame, ValueStatistics& statistics);
 // Returns Status::ok if two frames can be added: same codec, type and count, and a codec that adds.
 Status check_addable(const FrameHeader& a, const FrameHeader& b);
 
-// Least number of values for which candidates are sampled. Fewer values are coded by the first candidate,
-// because a sample would not be small in comparison.
+// Least number of values for which a sample chooses among the candidates (codecs with their predictors).
+// Fewer values are coded by the first candidate, because a sample would not be small in comparison.
 inline constexpr std::size_t least_to_sample = 65536;
 
 // Returns the candidate that is best for a sample of the values.

@@ -202,7 +202,7 @@ def calls():
 #include <taut/taut.h>
 
 #include "api/args/from_fortran.hpp"
-#include "api/args/group.hpp"
+#include "api/args/rank_and_size.hpp"
 #include "api/args/topology.hpp"
 
 #ifndef MPI_ABI  // which knows no Fortran

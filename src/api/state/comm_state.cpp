@@ -26,7 +26,7 @@ void bring_to_best(MPI_Comm comm) {
 
 }  // namespace
 
-CommState::CommState(Rules rules, bool enabled, bool inter, Group group, std::uint64_t mark,
+CommState::CommState(Rules rules, bool enabled, bool inter, RankAndSize group, std::uint64_t mark,
                      std::shared_ptr<p2p::SegmentComm> segments)
     : rules_(std::move(rules)),
       enabled_(enabled),

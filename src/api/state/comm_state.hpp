@@ -8,8 +8,8 @@
 #include <optional>
 #include <thread>
 
-#include "api/args/group.hpp"
 #include "api/args/mpi_call.hpp"
+#include "api/args/rank_and_size.hpp"
 #include "api/args/topology.hpp"
 #include "api/messages/messages.hpp"
 #include "api/state/finalize_reports.hpp"
@@ -27,7 +27,7 @@ class CommState : public std::enable_shared_from_this<CommState> {
   // Creates the state for a policy, or for the rules on this communicator. Not collective; connect() creates
   // the private communicator. `mark`: first word of coded messages. `segments`: communicator of the segments
   // of long messages.
-  CommState(Rules rules, bool enabled, bool inter, Group group, std::uint64_t mark = 0,
+  CommState(Rules rules, bool enabled, bool inter, RankAndSize group, std::uint64_t mark = 0,
             std::shared_ptr<p2p::SegmentComm> segments = nullptr);
   CommState(const CommState& other,
             std::shared_ptr<const bool> freed);  // for a duplicate of the communicator
@@ -114,7 +114,7 @@ class CommState : public std::enable_shared_from_this<CommState> {
     change(observed_->calls);
   }
 
-  const Group& group() const noexcept { return group_; }
+  const RankAndSize& group() const noexcept { return group_; }
   MPI_Comm private_communicator() const noexcept { return transport_->communicator(); }
 
   // Lets `look` read the counters while no other thread changes them.
@@ -153,7 +153,7 @@ class CommState : public std::enable_shared_from_this<CommState> {
 
   Rules rules_;
   bool enabled_, inter_, begun_ = false;
-  Group group_;
+  RankAndSize group_;
   std::uint64_t mark_;
   std::shared_ptr<p2p::SegmentComm> segments_;  // shared with duplicates
   std::shared_ptr<const bool> freed_;           // true after the communicator is freed

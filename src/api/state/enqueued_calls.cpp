@@ -9,7 +9,7 @@ namespace {
 
 // Returns the state that drives calls which no policy serves. It belongs to no communicator.
 CommState& state_without_policy() {
-  static auto* const one = new CommState(Rules{}, false, false, Group{});
+  static auto* const one = new CommState(Rules{}, false, false, RankAndSize{});
   return *one;
 }
 
@@ -31,7 +31,7 @@ void expect_no_capture(const DeviceServices& services, void* stream) {
 
 // ---- EnqueuedCall
 
-EnqueuedCall::EnqueuedCall(const MpiCall& call, const Group& group, PlainCall& persistent, void* stream,
+EnqueuedCall::EnqueuedCall(const MpiCall& call, const RankAndSize& group, PlainCall& persistent, void* stream,
                            const DeviceServices& services, gpu::HostCounter& completed) noexcept
     : call_(call),
       group_(group),
@@ -78,7 +78,7 @@ void EnqueuedCall::ended() noexcept {
 
 // ---- EnqueuedCalls
 
-EnqueuedCalls::EnqueuedCalls(const MpiCall& call, const Group& group,
+EnqueuedCalls::EnqueuedCalls(const MpiCall& call, const RankAndSize& group,
                              const std::shared_ptr<CommState>& comm_state, PlainCall& plain)
     : call_(call),
       group_(group),

@@ -19,7 +19,7 @@ struct RequestComm {
 class EnqueuedCall final : private FallbackCall {
  public:
   // `persistent`: MPI's persistent request of this call, or another PlainCall that is not used.
-  EnqueuedCall(const MpiCall& call, const Group& group, PlainCall& persistent, void* stream,
+  EnqueuedCall(const MpiCall& call, const RankAndSize& group, PlainCall& persistent, void* stream,
                const DeviceServices& services, gpu::HostCounter& completed) noexcept;
   EnqueuedCall(const EnqueuedCall&) = delete;
 
@@ -35,7 +35,7 @@ class EnqueuedCall final : private FallbackCall {
   void ended() noexcept override;
 
   const MpiCall& call_;
-  const Group& group_;
+  const RankAndSize& group_;
   gpu::StreamPoint begins_;
   gpu::HostCounter& completed_;
   PlainCall own_plain_;
@@ -49,7 +49,7 @@ class EnqueuedCalls {
  public:
   // All arguments belong to the request, which must outlive this object. Starts the progress thread. Throws
   // Error if calls on streams cannot be served.
-  EnqueuedCalls(const MpiCall& call, const Group& group, const std::shared_ptr<CommState>& comm_state,
+  EnqueuedCalls(const MpiCall& call, const RankAndSize& group, const std::shared_ptr<CommState>& comm_state,
                 PlainCall& plain);
 
   // Starts the call at the end of the work that is on the stream now. Throws Error.
@@ -69,7 +69,7 @@ class EnqueuedCalls {
   void drop_done() noexcept;
 
   const MpiCall& call_;
-  const Group& group_;
+  const RankAndSize& group_;
   const std::shared_ptr<CommState>& comm_state_;
   PlainCall& plain_;
   const DeviceServices& services_;

@@ -56,7 +56,7 @@ bool CollectiveRequest::is_orphaned() const noexcept {
 MPI_Comm CollectiveRequest::comm() const noexcept { return freed() ? MPI_COMM_NULL : call_.comm; }
 
 int CollectiveRequest::init(MPI_Info info) {
-  if (takes_mean(call_)) group_ = group_of(call_.comm);
+  if (takes_mean(call_)) group_ = rank_and_size_of(call_.comm);
   CommState* comm_state = nullptr;  // a nonblocking call cannot wait until rules are bound
   if (keeps_its_operator(call_))
     comm_state = persistent_ ? find_or_bind_state(call_.comm) : find_bound_state(call_.comm);
@@ -86,7 +86,7 @@ int CollectiveRequest::make_plain_persistent() {
 // any.
 bool CollectiveRequest::keep_types() {
   const MPI_Comm comm = call_.comm;
-  Group group;
+  RankAndSize group;
   int inter = 0;
   if (comm != MPI_COMM_NULL) PMPI_Comm_test_inter(comm, &inter);
   if (comm == MPI_COMM_NULL || inter != 0) return false;

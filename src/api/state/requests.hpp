@@ -97,7 +97,7 @@ class CollectiveRequest final : public TAUT_Request_s {
   };
 
   MpiCall call_;
-  Group group_;                                          // ranks, for a mean
+  RankAndSize group_;                                    // ranks, for a mean
   std::shared_ptr<CommState> comm_state_;                // null: no policy serves the call
   std::shared_ptr<CommState> apart_from_;                // state of the user's communicator, if set_apart()
   std::vector<MPI_Datatype> kept_types_;                 // duplicates of derived types

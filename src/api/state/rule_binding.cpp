@@ -76,7 +76,7 @@ RankSettings own_settings(MPI_Comm comm) {
 RankSettings agree_on(MPI_Comm comm, const RankSettings& mine) {
   RankSettings agreed = mine;
   finish_calls();
-  if (group_of(comm).size > 1 &&
+  if (rank_and_size_of(comm).size > 1 &&
       PMPI_Allreduce(&mine, &agreed, sizeof mine / 8, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS)
     throw Error(Status::transport_failed, "MPI_Allreduce");
   return agreed;
@@ -96,7 +96,8 @@ void say(int rank, const char* what) noexcept {
 
 // Returns the rules for this communicator. There are none if the rules of the ranks differ: a program that
 // knows nothing of rules has to continue.
-Rules rules_on(MPI_Comm comm, const Group& group, const RankSettings& mine, const RankSettings& agreed) {
+Rules rules_on(MPI_Comm comm, const RankAndSize& group, const RankSettings& mine,
+               const RankSettings& agreed) {
   if (agreed.readable == 0) {
     const std::string& fault = process_rules().fault;
     say(group.rank, fault.empty() ? "a rank cannot read its rules; all go without" : fault.c_str());
@@ -132,7 +133,7 @@ void print_warnings_once(int rank) noexcept {
 
 std::shared_ptr<CommState> bind_rules(MPI_Comm comm) {
   if (!may_have_rules(comm)) return nullptr;
-  const Group group = group_of(comm);
+  const RankAndSize group = rank_and_size_of(comm);
   print_warnings_once(group.rank);
   const RankSettings mine = own_settings(comm);
   const RankSettings agreed = world_settings && ranks_in_world(comm) ? *world_settings : agree_on(comm, mine);
@@ -154,7 +155,7 @@ Rules local_rules(MPI_Comm comm) {
   std::vector<Rule> rules = process_rules().rules.all();
   std::erase_if(rules, [](const Rule& rule) { return rule.when.scope != Conditions::Scope::any; });
   return Rules(std::move(rules))
-      .on({.name = name_of(comm), .ranks = group_of(comm).size, .world = is_world(comm)});
+      .on({.name = name_of(comm), .ranks = rank_and_size_of(comm).size, .world = is_world(comm)});
 }
 
 bool rules_match_names() {

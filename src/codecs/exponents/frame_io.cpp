@@ -100,7 +100,7 @@ Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
   frame_ = frame;
   if (header_.has(FrameHeader::stored))
     return payload_.size() == values.bytes() ? Status::ok : Status::corrupt_frame;
-  return header_.addends == 1 && has_index(payload_, chunks()) ? Status::ok : Status::corrupt_frame;
+  return header_.addends == 1 && has_valid_index(payload_, chunks()) ? Status::ok : Status::corrupt_frame;
 }
 
 Status FrameReader::read(std::size_t i, const KernelSet& kernels, std::byte* to) const noexcept {

@@ -150,7 +150,7 @@ Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
   word_bytes_ = size_of(component_of(values.type));
   if (header_.has(FrameHeader::stored)) return payload_.size() == bytes_ ? Status::ok : Status::corrupt_frame;
   const bool good = header_.parameters[0] <= max_distance && header_.addends == 1 && read_lags() &&
-                    has_index(payload_, chunks());
+                    has_valid_index(payload_, chunks());
   return good ? Status::ok : Status::corrupt_frame;
 }
 

@@ -202,9 +202,7 @@ bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, st
 template <class T>
 bool TypedCodec<T>::accumulate_general(const Operand& operand, const T* values, std::size_t n,
                                        std::uint32_t addends, Records& writer) const {
-  const bool has_integers = z_.step != 0;  // as in accumulate_chunk
-  if ((has_integers && fits_narrow(0, addends) &&
-       general_.accumulate_certain_layer(operand.part(), values, n, z_, writer)) ||
+  if ((fits_narrow(0, addends) && general_.accumulate_certain_layer(operand.part(), values, n, z_, writer)) ||
       general_.accumulate_runs(operand.part(), values, n, addends, z_, writer)) {
     ++SumPipelineCounting::own().general;
     return true;

@@ -24,7 +24,7 @@ class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
       : Base(simt, shared, job.decode, frame), integers_(job.integers) {}
 
   // Runs the first kernel: writes residuals, or the values of a frame without lags.
-  TAUT_DEVICE void run_rests() {
+  TAUT_DEVICE void run_residuals() {
     const std::uint32_t chunk = this->group_.simt().block();
     if (!this->open(chunk)) return;
     if (!lagged()) return this->decode(chunk);
@@ -69,13 +69,13 @@ class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
 };
 
 template <class T>
-struct RestsKernel {
+struct ResidualsKernel {
   using Job = LaggedDecodeJob<T>;
   using Shared = DecodeShared;
   static constexpr BlockShape shape{group_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    LaggedChunkDecoder<T, Simt>(simt, shared, job, shared.frame).run_rests();
+    LaggedChunkDecoder<T, Simt>(simt, shared, job, shared.frame).run_residuals();
   }
 };
 

@@ -55,7 +55,7 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
     this->find(chunk);
     const auto flags = static_cast<std::uint8_t>(lagged_.forms[chunk]);
     std::int32_t r[block_values];
-    load_rests(r);
+    load_residuals(r);
     if ((flags & has_runs) != 0) {
       encode_with_runs(r, flags);
     } else {
@@ -88,7 +88,7 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
     for (unsigned i = 0; i < block_values; ++i) q[i] = static_cast<std::int32_t>(all[i]);
   }
 
-  TAUT_DEVICE void load_rests(std::int32_t (&r)[block_values]) const {
+  TAUT_DEVICE void load_residuals(std::int32_t (&r)[block_values]) const {
     const Lags& lags = lagged_.lags;
     load_block(at(), block_values, r);
     for (unsigned k = 0; k < lags.n; ++k) take_from(r, lags.of[k], 0u - 1);

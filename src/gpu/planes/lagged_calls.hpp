@@ -52,7 +52,7 @@ void decode_lagged(Launcher& launcher, const Source& source, DType type, T* valu
                    bool add, const IntegersRoom& room, const CallPlace& place) {
   const Opening opening{count, type, LagsUse::undone};
   const LaggedDecodeJob<T> job{decode_job(source, values, opening, add, place), room.integers()};
-  launcher.template launch<RestsKernel<T>>(opening_blocks(job.decode.chunks), job);
+  launcher.template launch<ResidualsKernel<T>>(opening_blocks(job.decode.chunks), job);
   if (count > 0) {
     undo_lags(launcher, room, count, place);
     launcher.template launch<LaggedValuesKernel<T>>(job.decode.chunks, job);

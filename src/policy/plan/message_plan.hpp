@@ -1,4 +1,5 @@
-// Plan of a point-to-point message, which its sender makes alone.
+// MessagePlan: how one point-to-point message is sent, plain or compressed. The sender decides this alone,
+// without the receiver.
 #pragma once
 
 #include "policy/plan/plan.hpp"
@@ -13,8 +14,9 @@ struct MessagePlan {
   std::size_t frames = 1;  // number of frames for the values
 };
 
-// Makes the plan of a message. `bound` is the policy's, no longer relative; `table` belongs to this policy. A
-// message is coded once, so the bound holds for each value that arrives.
+// Makes the plan of a message of `count` values. `bound`: the policy's bound; a relative one is already
+// converted to an absolute one. `table`: the candidates of this policy. A message is coded once, so the bound
+// holds for each value that arrives.
 MessagePlan plan_message(const Policy& policy, std::size_t count, DType type, Bound bound,
                          CandidateTable& table);
 

@@ -231,7 +231,7 @@ def machine_code(nvdisasm, cubin):
 
 def faults_of_code(arch, code):
     wide = {"planes.EncodeKernel": "LDG.E.128", "planes.DecodeKernel": "STG.E.128"}
-    wide |= {"planes.IntegersKernel": "STG.E.128", "planes.RestsKernel": "STG.E.128", "planes.LaggedValuesKernel": "LDG.E.128"}
+    wide |= {"planes.IntegersKernel": "STG.E.128", "planes.ResidualsKernel": "STG.E.128", "planes.LaggedValuesKernel": "LDG.E.128"}
     wide |= {"mpc.EncodeKernel": "LDG.E.128", "mpc.DecodeKernel": "STG.E.128", "mpc.DecodeKernel.add": "STG.E.128"}
     wide |= {"planes.EncodeKernel.exact": "LDG.E.128", "planes.IntegersKernel.exact": "STG.E.128"}
     wide |= {"values.CombineKernel": "STG.E.128", "values.DivideKernel": "STG.E.128", "values.RangeKernel": "LDG.E.128"}

@@ -161,6 +161,17 @@ program calls
   call MPI_Cart_create(MPI_COMM_WORLD, 1, [ranks], [.true.], .false., other, ierror)
   do r = 0, 1
     do i = 0, block - 1
+      exact(r*block + i) = value(modulo(rank + 2*r - 1, ranks), i)
+    end do
+  end do
+  call start()
+  call MPI_Neighbor_allgather(send, block, MPI_REAL, receive, block, MPI_REAL, other, ierror)
+  call finish('Neighbor_allgather', 2*block)
+  call start()
+  call MPI_Neighbor_allgatherv(send, block, MPI_REAL, receive, [block, block], [0, block], MPI_REAL, other, ierror)
+  call finish('Neighbor_allgatherv', 2*block)
+  do r = 0, 1
+    do i = 0, block - 1
       exact(r*block + i) = value(modulo(rank + 2*r - 1, ranks), (1 - r)*block + i)
     end do
   end do

@@ -116,10 +116,15 @@ class Calls:
         ring = self.comm.Create_cart([self.size], periods=[True])
         before, after = ring.Shift(0, 1)
         sent = self.send[: 2 * BLOCK] if self.size > 1 else numpy.resize(self.send, 2 * BLOCK)
+        exact = numpy.concatenate([value(before, 0, BLOCK), value(after, 0, BLOCK)])
+        ring.Neighbor_allgather(sent[:BLOCK], received := numpy.full(2 * BLOCK, -1, "f4"))
+        self.end("Neighbor_allgather", received, exact)
+        numbers = ([BLOCK, BLOCK], [0, BLOCK])
+        ring.Neighbor_allgatherv(sent[:BLOCK], [received := numpy.full(2 * BLOCK, -1, "f4"), *numbers, MPI.FLOAT])
+        self.end("Neighbor_allgatherv", received, exact)
         exact = numpy.concatenate([value(before, BLOCK, BLOCK), value(after, 0, BLOCK)])
         ring.Neighbor_alltoall(sent, received := numpy.full(2 * BLOCK, -1, "f4"))
         self.end("Neighbor_alltoall", received, exact)
-        numbers = ([BLOCK, BLOCK], [0, BLOCK])
         ring.Neighbor_alltoallv([sent, *numbers, MPI.FLOAT], [received := numpy.full(2 * BLOCK, -1, "f4"), *numbers, MPI.FLOAT])
         self.end("Neighbor_alltoallv", received, exact)
         numbers = ([BLOCK, BLOCK], [0, 4 * BLOCK])
@@ -169,7 +174,8 @@ class Calls:
         """Sends long messages around a ring, which are probed before they are received."""
         comm, before = self.comm, (self.rank - 1) % self.size
         exact, status = value(before, 0, self.size * BLOCK), MPI.Status()
-        for way in ("Recv", "Probe", "Mprobe", "Improbe", "Isendrecv"):
+        of_mpi_4 = ("Isendrecv",) if MPI.Get_version() >= (4, 0) else ()
+        for way in ("Recv", "Probe", "Mprobe", "Improbe", *of_mpi_4):
             received = self.received()
             if way == "Isendrecv":
                 comm.Isendrecv(self.send, (self.rank + 1) % self.size, 3, received, before, 3).Wait()

@@ -74,6 +74,10 @@ contains
     call expect_values('Allreduce in place', got, middle, 1d0*ranks)
     call TAUT_Allreduce(mine, got, n, MPI_REAL, TAUT_Avg(), MPI_COMM_WORLD)
     call expect_values('mean', got, middle, 1d0)
+    call TAUT_Scan(mine, got, n, MPI_REAL, MPI_SUM, MPI_COMM_WORLD)
+    call expect_values('Scan', got, rank/2d0, rank + 1d0)
+    call TAUT_Exscan(mine, got, n, MPI_REAL, MPI_SUM, MPI_COMM_WORLD)
+    if (rank > 0) call expect_values('Exscan', got, (rank - 1)/2d0, 1d0*rank)
     got = mine
     call TAUT_Bcast(got, n, MPI_REAL, 0, MPI_COMM_WORLD)
     call expect_values('Bcast', got, 0d0, 1d0)

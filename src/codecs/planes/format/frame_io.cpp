@@ -15,7 +15,7 @@ Status FrameReader<T>::open(ConstBytes frame) noexcept {
   if (stored()) return payload_.size() == count_ * sizeof(T) ? Status::ok : Status::corrupt_frame;
 
   if (!step_fits<T>(header_.step)) return Status::corrupt_frame;
-  return has_index(payload_, chunks()) ? Status::ok : Status::corrupt_frame;
+  return has_valid_index(payload_, chunks()) ? Status::ok : Status::corrupt_frame;
 }
 
 // Reads predictor and lags; returns false for invalid ones. Lags beyond the count would request memory in

@@ -121,7 +121,7 @@ bool GeneralPath<T>::accumulate_certain_layer(const Part<T>& part, const T* valu
                                               const Quantiser<T>& z, Records& writer) const {
   const bool layers_alone =
       part.raw != nullptr || (part.record->header.flags == has_layers && part.record->header.base == 0);
-  if (!layers_alone) return false;
+  if (z.step == 0 || !layers_alone) return false;  // with step 0 all values are exact values
   return write_certain_layers(part.raw != nullptr ? part.raw : part.record->layers, part.layers(), values, n,
                               z, writer);
 }

@@ -114,7 +114,7 @@ inline const Integers& in_order(const Integers& q) { return q; }
 // Returns integers in the lanes that held them, which takes no permutations. Of bytes, lane l of part k has
 // the integer 4 l + k; of words, lane l of part 2 h + k has the integer 32 h + 2 l + k.
 template <bool Differences>
-[[gnu::always_inline]] inline Integers apart(const Lanes<8, Differences>& s) {
+[[gnu::always_inline]] inline Integers in_lane_order(const Lanes<8, Differences>& s) {
   Integers q;
   for (unsigned k = 0; k < 4; ++k) {
     const __m512i weights = _mm512_set1_epi32(Differences ? 0x1010101 >> 8 * (3 - k) : 1 << 8 * k);
@@ -123,7 +123,7 @@ template <bool Differences>
   return q;
 }
 template <bool Differences>
-[[gnu::always_inline]] inline Integers apart(const Lanes<16, Differences>& s) {
+[[gnu::always_inline]] inline Integers in_lane_order(const Lanes<16, Differences>& s) {
   Integers q;
   for (unsigned r = 0; r < 4; ++r) {
     const __m512i weights = _mm512_set1_epi32(r % 2 == 0 ? 1 : Differences ? 0x10001 : 0x10000);

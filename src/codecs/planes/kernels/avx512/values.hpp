@@ -121,7 +121,7 @@ template <bool Add, class Half>
 }
 
 // Two bfloat16 in each 32-bit lane. Lane l of `of[j]` belongs to lane l of the parts 2 j and 2 j + 1 that
-// apart() returns.
+// in_lane_order() returns.
 struct Pairs {
   __m512i of[2];
 };
@@ -157,7 +157,7 @@ void store_pairs(const Pairs& pairs, void* to) {
 // as in smooth fields, need no rounding.
 template <bool Add, unsigned C, bool Differences>
 [[gnu::always_inline]] inline void write_values(const Lanes<C, Differences>& s, float step, bf16* to) {
-  const Integers q = apart(s);
+  const Integers q = in_lane_order(s);
   __m512 x[4];
   for (unsigned r = 0; r < 4; ++r) x[r] = _mm512_mul_ps(_mm512_cvtepi32_ps(q.part[r]), _mm512_set1_ps(step));
   if (!are_bfloat16(x[0], x[1], x[2], x[3]))

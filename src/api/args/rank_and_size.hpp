@@ -1,4 +1,4 @@
-// Rank of this process in an intracommunicator, and the number of ranks.
+// RankAndSize: the rank of this process in a communicator, and the number of the communicator's ranks.
 #pragma once
 
 #include <mpi.h>
@@ -7,7 +7,7 @@
 
 namespace taut::api {
 
-struct Group {
+struct RankAndSize {
   int rank = 0, size = 1;
 
   bool has(int root) const noexcept { return root >= 0 && root < size; }
@@ -15,8 +15,8 @@ struct Group {
   std::size_t count() const noexcept { return static_cast<std::size_t>(size); }
 };
 
-inline Group group_of(MPI_Comm comm) noexcept {
-  Group group;
+inline RankAndSize rank_and_size_of(MPI_Comm comm) noexcept {
+  RankAndSize group;
   PMPI_Comm_rank(comm, &group.rank);
   PMPI_Comm_size(comm, &group.size);
   return group;
