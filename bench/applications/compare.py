@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs an application from Debian bare, observed, without loss and within bounds, and compares what it prints.
 
-  compare.py BUILD APP [--link 1gbit] [--size N] [--rounds 1] [--bounds rel=1e-4,rel=1e-6]
+  compare.py BUILD APP [--link 1gbit] [--size N] [--rounds 1] [--bounds rel=1e-4,rel=1e-6] [--json FILE]
 
 BUILD: a folder of tools/build.sh with the drop-in. APP: lammps, espresso or meep. --link: two emulated hosts joined by
 such links, a rank on each (needs root); without it the ranks share memory. Times are the program's own. They are
@@ -10,6 +10,7 @@ medians over the rounds, in each of which all variants run one after the other.
 
 import argparse
 import importlib
+import json
 import statistics
 import sys
 import tempfile
@@ -27,6 +28,7 @@ def parse():
     parser.add_argument("--size", type=int)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--bounds", default="")
+    parser.add_argument("--json", type=Path)
     return parser.parse_args()
 
 
@@ -59,19 +61,28 @@ class Comparison:
     def same_digits(self, name):
         return self.application.printed(self.outputs[name]) == self.application.printed(self.outputs["bare"])
 
-    def row(self, name):
+    def figures(self, name):
+        """Returns what is known of a variant."""
         compressed, carried, sent = traffic(self.kinds.get(name, []))
-        times = statistics.median(b / t for b, t in zip(self.seconds["bare"], self.seconds[name], strict=True))
+        gains = [bare / own for bare, own in zip(self.seconds["bare"], self.seconds[name], strict=True)]
+        return {
+            "name": name, "same_digits": self.same_digits(name), "differences": self.differences(name),
+            "compressed_calls": compressed, "carried_bytes": carried, "sent_bytes": sent,
+            "seconds": statistics.median(self.seconds[name]), "gain": statistics.median(gains),
+        }  # fmt: skip
+
+    def row(self, name):
+        own = self.figures(name)
         cells = [
             f"`{name}`",
-            "yes" if self.same_digits(name) else "no",
-            *(f"{difference:.2g}" for difference in self.differences(name).values()),
-            f"{compressed}",
-            f"{carried / 1e6:.4g}",
-            f"{sent / 1e6:.4g}",
-            f"{carried / sent:.3g}" if sent else "-",
-            f"{statistics.median(self.seconds[name]):.4g}",
-            f"{times:.3g}",
+            "yes" if own["same_digits"] else "no",
+            *(f"{difference:.2g}" for difference in own["differences"].values()),
+            f"{own['compressed_calls']}",
+            f"{own['carried_bytes'] / 1e6:.4g}",
+            f"{own['sent_bytes'] / 1e6:.4g}",
+            f"{own['carried_bytes'] / own['sent_bytes']:.3g}" if own["sent_bytes"] else "-",
+            f"{own['seconds']:.4g}",
+            f"{own['gain']:.3g}",
         ]
         return "| " + " | ".join(cells) + " |"
 
@@ -80,6 +91,12 @@ class Comparison:
         head = ["run", "same digits", *what, "compressed calls", "values, MB", "sent, MB", "ratio", "time, s", "gain"]
         return "\n".join(["| " + " | ".join(head) + " |", "|---|---" + "|---:" * (len(head) - 2) + "|",
                           *(self.row(name) for name in self.outputs)])  # fmt: skip
+
+    def write(self, file):
+        """Writes the figures of all variants, which picture.py draws."""
+        rows = [self.figures(name) for name in self.outputs if name != "bare"]
+        failed = {name: text[-1500:] for name, text in self.failures.items()}
+        file.write_text(json.dumps({"program": self.application.program, "rows": rows, "failed": failed}, indent=1) + "\n")
 
 
 def main():
@@ -103,6 +120,8 @@ def main():
             print(job.advice("observed.json", "--bound", bound, "--link", asked.link or "1gbit"))
         print("differences: the greatest one to the bare run, relative to the greatest value\n")
         print(comparison.table())
+        if asked.json:
+            comparison.write(asked.json)
         for name, failure in comparison.failures.items():
             print(f"\n{name} failed:\n{failure[-1500:]}")
 

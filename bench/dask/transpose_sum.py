@@ -2,10 +2,11 @@
 """Measures x + x.T of a Dask array on a running cluster: plain, lossless and within a bound, in turn.
 
   transpose_sum.py SCHEDULER --workers N [--link NAME] [--size 8192] [--chunk 1024] [--data smooth,noise]
-                   [--bounds lossless,abs:1e-3] [--repeats 5] [--json FILE]
+                   [--bounds lossless,abs:1e-3] [--repeats 5] [--json bench-out/dask.json]
 
 The chunks of x lie on the workers in turn. The sum needs each chunk beside its mirror image, so that most chunks move.
-Gain is the median of the ratios of a plain run to the next run with compression.
+Gain is the median of the ratios of a plain run to the next run with compression. Throughput is the size of x over the
+median of the times.
 """
 
 import argparse
@@ -75,10 +76,24 @@ def measure(client, data, options):
         seconds = statistics.median(run[0] for run in plain), statistics.median(run[0] for run in coded)
         yield {
             "workers": options.workers, "link": options.link, "data": data, "bound": bound, "mbytes": x.nbytes / 1e6,
-            "plain_s": seconds[0], "taut_s": seconds[1], "gain": statistics.median(a[0] / b[0] for a, b in runs),
+            "plain_s": seconds[0], "taut_s": seconds[1],
+            "plain_mb_s": x.nbytes / 1e6 / seconds[0], "taut_mb_s": x.nbytes / 1e6 / seconds[1],
+            "gain": statistics.median(a[0] / b[0] for a, b in runs),
             "plain_mb": plain[0][1] / 1e6, "taut_mb": coded[0][1] / 1e6, "error": max(run[2] for run in coded),
             "load": os.getloadavg()[0],
         }  # fmt: skip
+
+
+def table(rows):
+    """Returns the rows as lines of Markdown. Throughput stands behind each time."""
+    head = "| workers | link | data | bound | sent, plain | sent, Taut | plain | Taut | gain | error |"
+    lines = [head, "|---:|---|---|---|---:|---:|---:|---:|---:|---:|"]
+    for row in rows:
+        sent = (f"{row[f'{name}_mb']:.0f} MB" for name in ("plain", "taut"))
+        times = (f"{row[f'{name}_s']:.2f} s, {row[f'{name}_mb_s']:.0f} MB/s" for name in ("plain", "taut"))
+        named = (str(row[name]) for name in ("workers", "link", "data", "bound"))
+        lines.append("| " + " | ".join([*named, *sent, *times, f"{row['gain']:.2f}", f"{row['error']:.2g}"]) + " |")
+    return "\n".join(lines)
 
 
 def main():
@@ -91,19 +106,15 @@ def main():
     parser.add_argument("--data", default="smooth,noise")
     parser.add_argument("--bounds", default="lossless,abs:1e-3")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=Path, default=Path("bench-out/dask.json"))
     options = parser.parse_args()
     with Client(options.scheduler, timeout=60) as client:
         client.wait_for_workers(options.workers, timeout=60)
         taut.dask.enable("off")
         rows = [row for data in options.data.split(",") for row in measure(client, data, options)]
-    print("| workers | link | data | bound | sent, plain | sent, Taut | plain | Taut | gain | error |")
-    print("|---:|---|---|---|---:|---:|---:|---:|---:|---:|")
-    for row in rows:
-        print(f"| {row['workers']} | {row['link']} | {row['data']} | {row['bound']} | {row['plain_mb']:.0f} MB |"
-              f" {row['taut_mb']:.0f} MB | {row['plain_s']:.2f} s | {row['taut_s']:.2f} s | {row['gain']:.2f} | {row['error']:.2g} |")  # fmt: skip
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    print(table(rows))
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(rows, indent=1) + "\n")
     within = all(row["error"] <= (2.001 * float(row["bound"][4:]) if row["bound"].startswith("abs:") else 0) for row in rows)
     return 0 if within else 1
 
