@@ -49,8 +49,9 @@ model was compared with the simulation ([checks](../howto/simulate_collectives.m
 
 """
 
-FIELDS, PIPELINES, STEPS = (RESULTS / f"{name}.json" for name in ("codec_fields", "sum_pipelines", "steps_1gbit"))
-STACKS = RESULTS.parent / "stacks_of_16.json"  # the same on any machine
+FIELDS, STEPS = RESULTS / "codec_fields.json", RESULTS / "steps_1gbit.json"
+# The same on any machine.
+PIPELINES, STACKS = RESULTS.parent / "sum_pipelines.json", RESULTS.parent / "stacks_of_16.json"
 LINKS = {  # reports of bench/net/net.py
     "Smooth waves": RESULTS / "net.json",
     "Real fields, a bound of 1e-4 of the range": RESULTS / "net_fields.json",
@@ -228,7 +229,7 @@ def page(report, validation, made):
     for name, rows in sets.items():
         picture = f"\n\n![Gain by {name.replace('_', ' ')}]({made[name]})" if name in made else ""
         parts.append(table_of_rows(name, rows) + picture)
-    parts.append(table_of_pipelines(json.loads(PIPELINES.read_text()), fields))
+    parts.append(table_of_pipelines(json.loads(PIPELINES.read_text())["rows"], fields))
     if "unequal" in report:
         parts.append(table_of_unequal(report["unequal"]))
     return "\n\n".join(parts) + "\n"
