@@ -1,6 +1,7 @@
 # What there is to do; every target first fetches what it lacks (tools/setup.sh).
 #   make demo [LINK=1gbit]           image stacking on 4 ranks, plain MPI against Taut
-#   make example-wave3d [LINK=1gbit] elastic waves on 4 emulated hosts: halos by plain MPI and Taut [ARGS=...]
+#   make example-wave3d [LINK=1gbit] elastic waves on 4 emulated hosts: halos by plain MPI and Taut [ARGS=...];
+#                                    SCALING=1: on 1, 2 and 4, with fixed cells on each and in all
 #   make example-fft [LINK=1gbit]    Fourier transforms on 4 emulated hosts: transpositions by plain MPI and Taut [ARGS=...]
 #   make test                        all tests, with MPICH and Open MPI, under ASan/UBSan and TSan
 #   make check                       lint and the quick tests, between edits: under 3 minutes where all is built
@@ -44,7 +45,7 @@ demo:
 example-wave3d:
 	@LINK=$${LINK-1gbit} tools/setup.sh demo codecs
 	@TARGET=wave3d tools/build.sh release -DTAUT_DROPIN=OFF
-	@tools/example.sh wave3d $(ARGS)
+	@$(if $(SCALING),python3 examples/wave3d/scaling.py,tools/example.sh wave3d) $(ARGS)
 
 example-fft:
 	@LINK=$${LINK-1gbit} tools/setup.sh demo codecs fftw

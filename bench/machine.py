@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# The measurements that simulations and pages are made of: codec_fields.json, codec_peers.json, sum_pipelines.json,
-# steps_1gbit.json, collectives_link_1gbit.json, and where they exist codec_baselines.json, net.json, net_fields.json.
+# The measurements that simulations and pages are made of: codec_fields.json, codec_peers.json, steps_1gbit.json,
+# collectives_link_1gbit.json, and where they exist codec_baselines.json, net.json, net_fields.json.
 RESULTS = ROOT / "bench/results/zen5-2-core"
 
 

@@ -27,7 +27,8 @@ endfunction()
 
 # taut_compile_options(TARGET): what every target with sources of ours is compiled with.
 function(taut_compile_options target)
-  target_compile_options(${target} PRIVATE -ffp-contract=off)
+  set(not_cuda $<NOT:$<COMPILE_LANGUAGE:CUDA>>) # nvcc knows none of these options
+  target_compile_options(${target} PRIVATE $<${not_cuda}:-ffp-contract=off>)
   taut_harden(${target})
   if(TAUT_DEV)
     set(cxx_only -Wnon-virtual-dtor)
@@ -35,7 +36,7 @@ function(taut_compile_options target)
       list(APPEND cxx_only -Wno-mismatched-new-delete)
     endif()
     target_compile_options(
-      ${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<COMPILE_LANGUAGE:CXX>:${cxx_only}>)
+      ${target} PRIVATE "$<${not_cuda}:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion>" $<$<COMPILE_LANGUAGE:CXX>:${cxx_only}>)
   endif()
 endfunction()
 

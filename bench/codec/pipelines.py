@@ -4,6 +4,7 @@ pipelines.py [--folder DIR] [--build BUILD_DIR] [--json FILE]
 
 DIR is that of fields.py. Each field is added to itself, shifted by half of its slowest extent. The counts depend on
 the values alone, so that they are the same on any machine; `make papers` publishes those of the committed file.
+FILE has the machine and commit, and the rows.
 """
 
 import argparse
@@ -32,19 +33,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=os.environ.get("TAUT_FIELDS", "fields"), help="or TAUT_FIELDS")
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
-    parser.add_argument("--json", type=Path, default=machine.RESULTS / "sum_pipelines.json")
+    parser.add_argument("--json", type=Path, default=ROOT / "bench/results/sum_pipelines.json")
     arguments = parser.parse_args()
     manifest = arguments.folder / "MANIFEST.json"
     if not manifest.exists():
         print(f"pipelines.py: skipped, as there is no {manifest}; name a folder with --folder or TAUT_FIELDS")
         return 0
-    rows = []
+    before, rows = machine.record(), []
     with tempfile.TemporaryDirectory() as temporary:
         for field in json.loads(manifest.read_text())["fields"]:
             if field["dtype"] in TYPES:
                 rows += counted(arguments.build / "bench/codec/taut_bench_pipelines", arguments.folder, field, Path(temporary))
-    text = ",\n ".join(json.dumps(row) for row in rows)
-    arguments.json.write_text(f"[{text}]\n")
+    text = ",\n  ".join(json.dumps(row) for row in rows)
+    arguments.json.write_text(json.dumps(before)[:-1] + f',\n "rows": [\n  {text}]}}\n')
     return 0
 
 

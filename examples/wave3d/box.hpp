@@ -16,20 +16,22 @@ struct Box {
   Triple first{};   // position of its first cell in the whole grid
   Triple whole{};   // cells of the whole grid
 
-  std::ptrdiff_t row() const { return extent[0] + 2 * halo_planes; }
-  std::ptrdiff_t plane() const { return row() * (extent[1] + 2 * halo_planes); }
-  std::size_t size() const { return static_cast<std::size_t>(plane() * (extent[2] + 2 * halo_planes)); }
+  constexpr std::ptrdiff_t row() const { return extent[0] + 2 * halo_planes; }
+  constexpr std::ptrdiff_t plane() const { return row() * (extent[1] + 2 * halo_planes); }
+  constexpr std::size_t size() const {
+    return static_cast<std::size_t>(plane() * (extent[2] + 2 * halo_planes));
+  }
 
   // Returns the index of a cell, counted from the rank's own first cell.
-  std::ptrdiff_t at(int x, int y, int z) const {
+  constexpr std::ptrdiff_t at(int x, int y, int z) const {
     return x + halo_planes + row() * (y + halo_planes) + plane() * (z + halo_planes);
   }
-  bool holds(const Triple& cell) const {
+  constexpr bool holds(const Triple& cell) const {
     for (std::size_t a = 0; a < 3; ++a)
       if (cell[a] < first[a] || cell[a] >= first[a] + extent[a]) return false;
     return true;
   }
-  std::ptrdiff_t at_whole(const Triple& cell) const {
+  constexpr std::ptrdiff_t at_whole(const Triple& cell) const {
     return at(cell[0] - first[0], cell[1] - first[1], cell[2] - first[2]);
   }
 };

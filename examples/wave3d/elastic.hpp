@@ -16,13 +16,13 @@ enum Component { vx, vy, vz, sxx, syy, szz, sxy, sxz, syz, components };
 
 struct WaveField {
   explicit WaveField(const Box& where) : box(where) {
-    for (auto& part : values) part.assign(box.size(), 0.0F);
+    for (Array& part : values) part = Array(box.size());
   }
   float* data(Component c) { return values[c].data(); }
   const float* data(Component c) const { return values[c].data(); }
 
   Box box;
-  std::array<std::vector<float>, components> values;
+  std::array<Array, components> values;
 };
 
 // Components that a neighbour along an axis needs after each half of a step.

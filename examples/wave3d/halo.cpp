@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "../comparison/cores.hpp"
+#include "loops.hpp"
 
 namespace wave3d {
 namespace {
@@ -17,16 +18,33 @@ std::size_t cells_of_face(const Box& box, std::size_t axis) {
   return static_cast<std::size_t>(box.extent[slow]) * static_cast<std::size_t>(box.extent[fast]);
 }
 
-// Calls copy(index of a cell) for the cells of halo_planes planes, the first of which is `plane`.
-template <class Copy>
-void for_each_cell(const Box& box, std::size_t axis, int plane, Copy copy) {
+// Body of a loop (loops.hpp) that copies halo_planes planes of a component between an array and a buffer.
+// Rows are those along the fast axis of the face.
+struct CopyFace {
+  float* array;  // at the first cell of the planes
+  float* buffer;
+  std::ptrdiff_t plane, slow, fast;  // strides in the array
+  int rows, cells;                   // of a plane
+  bool packs;                        // from the array to the buffer, else back
+
+  constexpr void operator()(int row, int first, int last) const {
+    float* const at = array + row / rows * plane + row % rows * slow;
+    float* const packed = buffer + static_cast<std::ptrdiff_t>(row) * cells;
+    for (int i = first; i < last; ++i)
+      if (packs)
+        packed[i] = at[i * fast];
+      else
+        at[i * fast] = packed[i];
+  }
+};
+
+void copy_face(const Box& box, std::size_t axis, int plane, float* array, float* buffer, bool packs) {
   const auto [slow, fast] = axes_along[axis];
   const std::array<std::ptrdiff_t, 3> stride{1, box.row(), box.plane()};
-  for (int p = plane; p < plane + halo_planes; ++p)
-    for (int s = 0; s < box.extent[slow]; ++s) {
-      std::ptrdiff_t at = box.at(0, 0, 0) + p * stride[axis] + s * stride[slow];
-      for (int f = 0; f < box.extent[fast]; ++f, at += stride[fast]) copy(at);
-    }
+  const int rows = box.extent[slow], cells = box.extent[fast];
+  for_each(halo_planes * rows, cells,
+           CopyFace{array + box.at(0, 0, 0) + plane * stride[axis], buffer, stride[axis], stride[slow],
+                    stride[fast], rows, cells, packs});
 }
 
 // Returns the extents of a message: the planes of three components, then the face.
@@ -52,8 +70,9 @@ Halo::Halo(MPI_Comm cartesian, const Box& box, const std::string& policy, Way wa
       values += faces_.back().count;
     }
   }
-  out_.resize(values);
-  in_.resize(values);
+  values_ = values;
+  out_ = Array(values);
+  in_ = Array(values);
   if (!plain_) set_policies(policy);
 }
 
@@ -85,30 +104,32 @@ void Halo::set_policies(const std::string& policy) {
 }
 
 void Halo::exchange(WaveField& field, const std::array<std::array<Component, 3>, 3>& components_by_axis) {
-  for (const Face& face : faces_) {
-    if (face.count == 0) continue;
-    float* to = out_.data() + face.offset;
-    const int plane = face.high ? box_.extent[face.axis] - halo_planes : 0;
-    for (const Component c : components_by_axis[face.axis])
-      for_each_cell(box_, face.axis, plane, [&, from = field.data(c)](std::ptrdiff_t i) { *to++ = from[i]; });
-  }
+  const auto copy = [&](bool packs) {
+    for (const Face& face : faces_) {
+      if (face.count == 0) continue;
+      float* buffer = (packs ? out_ : in_).data() + face.offset;
+      const int own = face.high ? box_.extent[face.axis] - halo_planes : 0;
+      const int halo = face.high ? box_.extent[face.axis] : -halo_planes;
+      for (const Component c : components_by_axis[face.axis]) {
+        copy_face(box_, face.axis, packs ? own : halo, field.data(c), buffer, packs);
+        buffer += halo_planes * cells_of_face(box_, face.axis);
+      }
+    }
+    finish_loops();
+  };
+  copy(true);
   if (way_ == Way::messages)
     pass_messages();
   else
     pass_by_collective();
-  plain_bytes_ += static_cast<double>(out_.size() * sizeof(float));
-  for (const Face& face : faces_) {
-    if (face.count == 0) continue;
-    const float* from = in_.data() + face.offset;
-    const int plane = face.high ? box_.extent[face.axis] : -halo_planes;
-    for (const Component c : components_by_axis[face.axis])
-      for_each_cell(box_, face.axis, plane, [&, to = field.data(c)](std::ptrdiff_t i) { to[i] = *from++; });
-  }
+  plain_bytes_ += static_cast<double>(values_ * sizeof(float));
+  copy(false);
 }
 
 void Halo::pass_messages() {
   std::array<MPI_Request, 12> plain;
   std::array<TAUT_Request, 12> taut;
+  float *const out = plain_ ? out_.to_host() : out_.data(), *const in = plain_ ? in_.to_host() : in_.data();
   int n = 0;
   for (const bool send : {false, true})
     for (const Face& face : faces_) {
@@ -116,17 +137,19 @@ void Halo::pass_messages() {
       const auto count = static_cast<int>(face.count);
       const int tag = send == face.high;  // by the direction in which the message goes
       const MPI_Comm comm = comms_[face.axis];
-      float *to = in_.data() + face.offset, *from = out_.data() + face.offset;
+      float *to = in + face.offset, *from = out + face.offset;
       const auto i = static_cast<std::size_t>(n++);
       if (plain_ && send) MPI_Isend(from, count, MPI_FLOAT, face.neighbour, tag, comm, &plain[i]);
       if (plain_ && !send) MPI_Irecv(to, count, MPI_FLOAT, face.neighbour, tag, comm, &plain[i]);
       if (!plain_ && send) TAUT_Isend(from, count, MPI_FLOAT, face.neighbour, tag, comm, &taut[i]);
       if (!plain_ && !send) TAUT_Irecv(to, count, MPI_FLOAT, face.neighbour, tag, comm, &taut[i]);
     }
-  if (plain_)
+  if (plain_) {
     comparison::wait_all(n, plain.data());
-  else
+    in_.from_host();
+  } else {
     TAUT_Waitall(n, taut.data(), MPI_STATUSES_IGNORE);
+  }
 }
 
 // The neighbours of a Cartesian communicator have the order of the faces.
@@ -140,9 +163,10 @@ void Halo::pass_by_collective() {
   }
   if (plain_) {
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Ineighbor_alltoallv(out_.data(), counts.data(), displacements.data(), MPI_FLOAT, in_.data(),
+    MPI_Ineighbor_alltoallv(out_.to_host(), counts.data(), displacements.data(), MPI_FLOAT, in_.to_host(),
                             counts.data(), displacements.data(), MPI_FLOAT, comms_[0], &request);
     comparison::wait_all(1, &request);
+    in_.from_host();
   } else {
     TAUT_Neighbor_alltoallv(out_.data(), long_counts.data(), long_displacements.data(), MPI_FLOAT, in_.data(),
                             long_counts.data(), long_displacements.data(), MPI_FLOAT, comms_[0]);

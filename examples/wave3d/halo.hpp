@@ -50,7 +50,8 @@ class Halo {
   bool plain_;
   std::array<MPI_Comm, 3> comms_;  // one for each axis, since the extents of faces differ
   std::vector<Face> faces_;
-  std::vector<float> out_, in_;
+  Array out_, in_;
+  std::size_t values_ = 0;  // in each of them
   double plain_bytes_ = 0;
 };
 

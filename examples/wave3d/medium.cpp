@@ -59,8 +59,7 @@ std::vector<float> damping_along(int extent, int first, int whole, int cells, bo
 }  // namespace
 
 Medium make_medium(const Box& box, int sponge_cells, bool free_surface) {
-  Medium medium;
-  for (auto* part : {&medium.lambda, &medium.mu, &medium.buoyancy}) part->assign(box.size(), 0.0F);
+  std::vector<float> lambda(box.size()), mu(box.size()), buoyancy(box.size());
   const std::vector<PlaneWave> waves = random_waves();
   for (int z = 0; z < box.extent[2]; ++z)
     for (int y = 0; y < box.extent[1]; ++y)
@@ -74,13 +73,17 @@ Medium make_medium(const Box& box, int sponge_cells, bool free_surface) {
         const double p = std::min(1.0, layer * (1 + change)), s = p / 1.75;
         const double density = 0.5 + 0.5 * p;
         const auto i = static_cast<std::size_t>(box.at(x, y, z));
-        medium.mu[i] = static_cast<float>(density * s * s);
-        medium.lambda[i] = static_cast<float>(density * (p * p - 2 * s * s));
-        medium.buoyancy[i] = static_cast<float>(1 / density);
+        mu[i] = static_cast<float>(density * s * s);
+        lambda[i] = static_cast<float>(density * (p * p - 2 * s * s));
+        buoyancy[i] = static_cast<float>(1 / density);
       }
+  Medium medium;
+  medium.lambda = Array(std::move(lambda));
+  medium.mu = Array(std::move(mu));
+  medium.buoyancy = Array(std::move(buoyancy));
   for (std::size_t a = 0; a < 3; ++a)
-    medium.damping[a] =
-        damping_along(box.extent[a], box.first[a], box.whole[a], sponge_cells, a != 2 || !free_surface);
+    medium.damping[a] = Array(
+        damping_along(box.extent[a], box.first[a], box.whole[a], sponge_cells, a != 2 || !free_surface));
   medium.free_surface = free_surface;
   return medium;
 }

@@ -3,17 +3,16 @@
 // Units: lengths in cells, speeds in the greatest speed of P waves, densities in the density there.
 #pragma once
 
-#include <vector>
-
 #include "box.hpp"
+#include "memory.hpp"
 
 namespace wave3d {
 
 struct Medium {
-  std::vector<float> lambda, mu;  // Lame's parameters of each cell
-  std::vector<float> buoyancy;    // 1 / density
+  Array lambda, mu;  // Lame's parameters of each cell
+  Array buoyancy;    // 1 / density
   // Factors by which a sponge damps the waves near the faces of the whole grid, for each axis.
-  std::array<std::vector<float>, 3> damping;
+  std::array<Array, 3> damping;
   bool free_surface = true;  // z = 0 is the surface of the earth; else there is a sponge too
 };
 

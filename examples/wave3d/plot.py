@@ -85,14 +85,16 @@ def variants(run):
     figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
     colours = dict(zip(["plain", "lossless", "rate", "abs", "rel"], ["0.4", "tab:green", "tab:orange", "tab:blue", "tab:purple"]))
     least = 1e-7  # where variants without any difference are drawn
-    for name, row in run.rows.items():
+    for number, (name, row) in enumerate(run.rows.items()):
         marker = "s" if row["way"] == "collective" else "o"
         place = (max(row["misfit"], least), row["halo_ms"])
         axes.plot(*place, marker, color=colours.get(family(name), "k"))
-        axes.annotate(name, place, xytext=(5, 4), textcoords="offset points", fontsize=7)
+        axes.annotate(name, place, xytext=(5, 4 if number % 2 == 0 else -10), textcoords="offset points", fontsize=7)
     axes.axhline(run.rows["plain"]["halo_ms"], color="0.8", zorder=0)
     axes.set_xscale("log")
     axes.set_yscale("log")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("{x:g}")
     axes.margins(0.12)
     axes.set_xlabel(f"misfit of the seismograms after {run.report['steps']} steps (at the left end: the same bits)")
     axes.set_ylabel("halo time a step (ms), median")

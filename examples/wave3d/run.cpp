@@ -103,7 +103,8 @@ void record(Variant& variant, const Scene& scene, int step) {
     if (!box.holds(scene.stations[s])) continue;
     for (std::size_t c = 0; c < 3; ++c)
       variant.seismograms[(s * 3 + c) * steps + static_cast<std::size_t>(step)] =
-          variant.field.data(halo_velocities[c])[box.at_whole(scene.stations[s])];
+          variant.field.values[halo_velocities[c]].read(
+              static_cast<std::size_t>(box.at_whole(scene.stations[s])));
   }
 }
 
@@ -111,13 +112,14 @@ void record(Variant& variant, const Scene& scene, int step) {
 void keep_slice(Variant& variant, const Scene& scene) {
   const Box& box = variant.field.box;
   const auto columns = static_cast<std::size_t>(box.whole[0]);
+  const std::vector<float>& values = variant.field.values[vx].read();
   variant.slice.assign(columns * static_cast<std::size_t>(box.whole[2]), 0.0F);
   for (int z = 0; z < box.whole[2]; ++z)
     for (int x = 0; x < box.whole[0]; ++x) {
       const Triple cell{x, scene.source[1], z};
       if (box.holds(cell))
         variant.slice[static_cast<std::size_t>(z) * columns + static_cast<std::size_t>(x)] =
-            variant.field.data(vx)[box.at_whole(cell)];
+            values[static_cast<std::size_t>(box.at_whole(cell))];
     }
 }
 
@@ -174,6 +176,7 @@ std::vector<std::unique_ptr<Variant>> make_variants(const Options& options, cons
 }  // namespace
 
 Run run(const Options& options, MPI_Comm world) {
+  choose_memory();
   Run run;
   Scene scene = make_scene(options, world, run.ranks);
   run.whole = scene.box.whole;

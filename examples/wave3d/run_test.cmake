@@ -1,10 +1,16 @@
 # Runs wave3d on 4 ranks and checks its exit status and report.json.
-# cmake -D program=.. -D mpiexec=.. -D ranks_flag=-n -D preflags=.. -D out=DIR -P run_test.cmake
+# cmake [-D preload=LIBRARY] [-D on_host=PROGRAM] -D program=.. -D mpiexec=.. -D ranks_flag=-n -D preflags=.. -D out=DIR
+#       -P run_test.cmake
+# on_host: a build whose waves by plain MPI must be the same, to the bit.
 file(REMOVE_RECURSE ${out})
+set(launch ${mpiexec} ${ranks_flag} 4 ${preflags})
+set(grid --cells 20x16x12 --ranks 2x1x2 --steps 60 --sponge 4)
+if(preload)
+  set(environment env LD_PRELOAD=${preload})
+endif()
 set(variants plain/collective lossless abs:1e-4 abs:1e-4/collective rate:16) # rates: with libzfp
 execute_process(
-  COMMAND ${mpiexec} ${ranks_flag} 4 ${preflags} ${program} --cells 20x16x12 --ranks 2x1x2 --steps 60 --sponge 4
-          --variants "${variants}" --out ${out}
+  COMMAND ${launch} ${environment} ${program} ${grid} --variants "${variants}" --out ${out}
   RESULT_VARIABLE status
   OUTPUT_VARIABLE output
   ERROR_VARIABLE output)
@@ -47,3 +53,10 @@ foreach(row 3 4)
   expect_below(1e-2 ${row} misfit)
   expect_below(1e-2 ${row} energy_drift)
 endforeach()
+
+if(on_host)
+  execute_process(COMMAND ${launch} ${on_host} ${grid} --variants plain/collective --out ${out}/on-host COMMAND_ERROR_IS_FATAL ANY)
+  foreach(file plain.seismograms.f32 plain.slice.f32)
+    execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${out}/${file} ${out}/on-host/${file} COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()
+endif()

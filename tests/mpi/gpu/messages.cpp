@@ -3,6 +3,7 @@
 // to the bit.
 #include <taut/taut.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -48,12 +49,18 @@ std::vector<float> values_of(int of_rank, int count, int seed = 0) {
   return x;
 }
 
-// Lets the host access memory of GPUs, as an MPI does that supports it.
+bool aware = false;  // this MPI reads and writes memory of GPUs (mpi/gpu/aware_mpi.c)
+
+// Lets the host access memory of GPUs, as an MPI does that supports it. An aware MPI needs none.
 class Opened {
  public:
-  Opened() { stand_in_open_all(); }
+  Opened() {
+    if (!aware) stand_in_open_all();
+  }
   Opened(const Opened&) = delete;
-  ~Opened() { stand_in_close_all(); }
+  ~Opened() {
+    if (!aware) stand_in_close_all();
+  }
 };
 
 // Sends `in` to the right and receives `out` from the left, `count` values each. Returns an MPI error code.
@@ -278,6 +285,9 @@ void faults(MPI_Comm comm) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const auto given = [&](const char* word) { return std::ranges::count(words, word) != 0; };
+  aware = given("aware");
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
@@ -287,13 +297,13 @@ int main(int argc, char** argv) {
   left = (rank + ranks - 1) % ranks;
   all_exchanges(comm, "abs:1e-3,codec=planes,when=always,min_bytes=1");
   all_exchanges(comm, "lossless,codec=mpc,when=always,min_bytes=1");
-  if (argc > 1) all_exchanges(comm, "rate:8,when=always,min_bytes=1");
+  if (given("rates")) all_exchanges(comm, "rate:8,when=always,min_bytes=1");
   TAUT_Comm_set_policy(comm, "abs:1e-3,codec=planes,when=always,min_bytes=1");
   for (const std::size_t skipped : {1, 4, 8})
     compare("unaligned by " + std::to_string(skipped), comm, 20011, {true, true}, by_sendrecv, skipped);
   plain_messages(comm);
   out_of_order(comm);
-  truncated(comm);
+  if (!aware) truncated(comm);  // Open MPI 4 writes more than the room, here behind a copy of that size
   gaps(comm);
   short_messages(comm);
   if (ranks > 1) faults(comm);

@@ -1,0 +1,1 @@
+#include "../elastic.cpp"  // as CUDA: its loops run on the GPU

@@ -1,0 +1,1 @@
+#include "../halo.cpp"  // as CUDA: its loops run on the GPU
