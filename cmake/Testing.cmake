@@ -23,10 +23,6 @@ set(TAUT_MPI_ENVIRONMENT
 # What the sources of tests are compiled with beyond the preset's flags: they check results, and need no speed.
 set(TAUT_TEST_FLAGS "" CACHE STRING "Compiler options of the tests' own sources, after all others")
 
-# Kernels for GPUs on the shim of a GPU's threads take a tenth of the time of a build, and their tests spend more time in
-# the shim than in them.
-set(TAUT_SHIM_FLAGS "" CACHE STRING "Compiler options of GPU kernels on the shim, after all others")
-
 option(TAUT_TEST_UNITY "Compile the sources of a test program by eights: faster from nothing, slower after a change" OFF)
 
 # taut_test_options(TARGET): compiler options of a test program made of GoogleTest files. GoogleTest's header alone takes

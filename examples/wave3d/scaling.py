@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs wave3d on 1, 2 and 4 hosts: weak scaling (the same cells on each host) and strong scaling (the same cells in all).
 
-  scaling.py [--hosts 1,2,4] [--cells 64x64x64] [--steps 300] [--variants 'lossless;abs:5e-5'] [--out wave3d-out/scaling]
+  scaling.py [--hosts 1,2,4] [--cells 64x64x64] [--steps 600] [--variants 'lossless;abs:5e-5'] [--out wave3d-out/scaling]
 
 --cells: of each host, and of each of the most hosts in strong scaling. LINK, BUILD and PYTHON are those of
 tools/example.sh, which makes every run. OUT gets a folder for each run, and scaling.json with all figures.
@@ -83,7 +83,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", default="1,2,4", type=lambda text: sorted(map(int, text.split(","))))
     parser.add_argument("--cells", default="64x64x64", type=lambda text: list(map(int, text.split("x"))))
-    parser.add_argument("--steps", default=300, type=int)
+    parser.add_argument("--steps", default=600, type=int)
     parser.add_argument("--variants", default="lossless;abs:5e-5")
     parser.add_argument("--out", default=Path("wave3d-out/scaling"), type=Path)
     asked = parser.parse_args()
