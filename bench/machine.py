@@ -15,9 +15,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-# The measurements that simulations and pages are made of: codec_fields.json, codec_peers.json, steps_1gbit.json,
-# collectives_link_1gbit.json, and where they exist codec_baselines.json, net.json, net_fields.json.
-RESULTS = ROOT / "bench/results/zen5-2-core"
+# The measurements that simulations and docs/results are made of: codec_fields.json, collectives_link_1gbit.json,
+# steps_1gbit.json, steps_1gbit_4_hosts.json, and where they exist codec_baselines.json, net.json, net_fields.json.
+RESULTS = ROOT / "bench/results/emerald-rapids-2-core"
 
 
 def commit():

@@ -9,11 +9,12 @@ from spread import MOST_LOSS, beyond_noise, exceeds, quartiles  # noqa: E402
 from steps import steps_of  # noqa: E402
 
 OWN = "Taut's own choice"
-STEPS = """Times of 16 MiB from {ranks} ranks over {link}, {mpi}, {data}; medians of {iterations} calls in
-alternation within one job ({origin}), by `bench/collective/steps.py`. A simpler step *beats* Taut's own choice if its
-median is lower by more than 3 % and the difference exceeds the noise. The difference exceeds the noise if the quartiles
-do not overlap: the upper quartile of the step lies below the lower quartile of the choice. *Choice / step*: the time of
-the choice over that of the step; above 1 the step is faster.
+STEPS = """Times of 16 MiB; medians of calls in alternation within one job, by `bench/collective/steps.py`. Each rank is on an
+emulated host of its own. Two hosts have a core each. Four hosts share two cores, so that two ranks wait for each other's
+coding, and the kernel's work for the links takes time from both. A simpler step *beats* Taut's own choice if its median is
+lower by more than 3 % and the difference exceeds the noise. The difference exceeds the noise if the quartiles do not
+overlap: the upper quartile of the step lies below the lower quartile of the choice. *Choice / step*: the time of the choice
+over that of the step; above 1 the step is faster.
 """
 LINKS = """Allreduce, allgather and bcast between network namespaces, by `make bench-net`: plain MPI and Taut in alternation within
 one job, medians. *Gate*: before each job plain messages of 16 MB are sent one way and both ways at a time; it passes at
@@ -46,8 +47,8 @@ def verdict(step, own):
     return "beats it" if beyond_noise(own, step) else "in the noise"
 
 
-def section_of_steps(jobs, folder, wrapped):
-    """Returns the section on measured steps. `jobs`: {operation: report}."""
+def table_of_steps(jobs, folder, wrapped):
+    """Returns the table of one run, and what it shows. `jobs`: {operation: report}."""
     lines = ["| call | step | ms | quartiles | choice / step | |", "|---|---|---:|---|---:|---|"]
     verdicts = []
     for operation, job in jobs.items():
@@ -62,11 +63,17 @@ def section_of_steps(jobs, folder, wrapped):
             line = f"| {operation} | {name} | {row['median_us'] / 1e3:.1f} | {low:.1f} to {high:.1f} | {over} |"
             lines.append(f"{line} {verdict(row['us'], own['us'])} |")
     first = next(iter(jobs.values()))
-    said = {key: first[key] for key in ("ranks", "link", "mpi", "data", "iterations")}
+    said = "{ranks} ranks over {link}, {mpi}, {data}; {iterations} calls".format_map(first)
     beaten, noisy = verdicts.count("beats it"), verdicts.count("in the noise")
-    text = f"{beaten} of {len(verdicts)} steps beat Taut's own choice. {noisy} more are faster by more than 3 % within the noise."
-    head = wrapped(STEPS.format(**said, origin=origin(first, folder))).rstrip()
-    return "\n\n".join(["## measured steps", head, wrapped(text).rstrip(), "\n".join(lines)])
+    text = f"**{said}** ({origin(first, folder)}). {beaten} of {len(verdicts)} steps beat Taut's own choice. "
+    text += f"{noisy} more are faster by more than 3 % within the noise."
+    return [wrapped(text).rstrip(), "\n".join(lines)]
+
+
+def section_of_steps(runs, folder, wrapped):
+    """Returns the section on measured steps. `runs`: what steps.py wrote, one for each number of hosts."""
+    parts = ["## measured steps", wrapped(STEPS).rstrip()]
+    return "\n\n".join(parts + [part for jobs in runs for part in table_of_steps(jobs, folder, wrapped)])
 
 
 def outcome(row):

@@ -49,7 +49,8 @@ model was compared with the simulation ([checks](../howto/simulate_collectives.m
 
 """
 
-FIELDS, STEPS = RESULTS / "codec_fields.json", RESULTS / "steps_1gbit.json"
+FIELDS = RESULTS / "codec_fields.json"
+STEPS = (RESULTS / "steps_1gbit.json", RESULTS / "steps_1gbit_4_hosts.json")
 # The same on any machine.
 PIPELINES, STACKS = RESULTS.parent / "sum_pipelines.json", RESULTS.parent / "stacks_of_16.json"
 LINKS = {  # reports of bench/net/net.py
@@ -212,8 +213,8 @@ def charts(sets, out):
 def measured_sections():
     """Returns the sections on calls that were measured between emulated hosts."""
     links = {data: json.loads(path.read_text()) for data, path in LINKS.items() if path.exists()}
-    steps = measured.section_of_steps(json.loads(STEPS.read_text()), RESULTS.name, wrapped)
-    return [steps, measured.section_of_links(links, RESULTS.name, wrapped)]
+    steps = [json.loads(path.read_text()) for path in STEPS]
+    return [measured.section_of_steps(steps, RESULTS.name, wrapped), measured.section_of_links(links, RESULTS.name, wrapped)]
 
 
 def page(report, validation, made):
