@@ -1,8 +1,9 @@
 // Pairwise exchange. Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in
-// MPICH", IJHPCA 19 (2005), section 4.4. The partners of a step are ranks whose sum is the step modulo P.
-// Both halves of an exchange thus have the same partner for any P, and a block can be received where it was
-// sent from.
-//   steps P (a rank pauses in the step in which it is its own partner) · messages of a rank P-1
+// MPICH", IJHPCA 19 (2005), section 4.3. There, ranks are paired by exclusive or, which needs a power of two.
+// Here the partners of step s are ranks whose sum is s modulo P. A rank thus sends to and receives from the
+// same partner for any P, and the received block can replace the sent one (MPI_IN_PLACE).
+//   steps P, or P-1 if P < 3 (a rank pauses in the step in which it is its own partner)
+//   · messages of a rank P-1
 //   · encodes P-1 · decodes P-1
 //   error: the codec's bound; a rank's block for itself is copied
 

@@ -1,28 +1,29 @@
 // Scan and exclusive scan by recursive doubling. Hillis and Steele, "Data parallel algorithms", Commun. ACM
-// 29 (1986), after Kogge and Stone, IEEE Trans. Comput. C-22 (1973); prefixes as frames: Huang et al.,
-// "hZCCL", SC24. In an exscan every rank gets the values of the rank before it, then the ranks from 1 on make
-// a scan.
+// 29 (1986), after Kogge and Stone, IEEE Trans. Comput. C-22 (1973). Partial results stay compressed between
+// steps, as in Huang et al., "hZCCL", SC24. In an exscan, rank r first receives the operand of rank r-1; then
+// the ranks 1 .. P-1 run the scan on what they received.
 //
 // With k = ceil(log2 P) for a scan and k = ceil(log2 (P-1)) for an exscan:
 //
-//           steps   messages of a rank   encodes              combines   decodes
+//           steps   messages sent (most) encodes              combines   decodes
 //   scan    k       k (rank 0)           1                    k          1
 //   exscan  1 + k   1 + k (rank 1)       1 (not last rank)    k          1 (not rank 0)
 //
-//   error of a sum: by frames P times the codec's bound; by values 2P-1 (P leaves and P-1 inner nodes of the
-//   tree are encoded). The tree of a rank does not depend on P; rank r+1 gets the bits in an exscan that rank
-//   r gets in a scan.
+//   error of a sum on the last rank of a scan: by frames (compressed operands are added) P times the codec's
+//   bound; by values (decode, add, encode again) 2P-1 times, because P operands and P-1 partial sums are
+//   encoded. In an exscan P-1 takes the place of P. The order of additions for rank r is the same for every
+//   P. The result of rank r+1 in an exscan has the bits of the result of rank r in a scan.
 #include "core/algorithm.hpp"
 
 namespace taut::algorithms {
 namespace {
 
-// Scan over the ranks first .. P-1, this rank among them: `own` is the frame of this rank's operand, which is
-// like `values`. Returns the frame of the reduction over the ranks first .. rank.
+// Scan over the ranks first .. P-1, this rank among them. `own`: this rank's operand, encoded. `values`: an
+// operand, for the type and number of its values. Returns the encoded reduction over the ranks first .. rank.
 Task<Frames> doubled_prefix(Team team, Frames own, int first, ConstSlice values, Reduction op) {
   const int P = team.size() - first, me = team.rank() - first;  // counted from `first`
 
-  // Before the step of distance d, `prefix` holds the reduction over the ranks me-d+1 .. me, from 0 on.
+  // Before the step of distance d, `prefix` holds the reduction over the ranks max(0, me-d+1) .. me.
   Frames prefix = std::move(own);
   for (int d = 1; d < P; d *= 2) {
     const int to = first + me + d, from = first + me - d;

@@ -13,20 +13,21 @@
 namespace taut::cli {
 namespace {
 
-constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;  // greatest size of a report
+constexpr std::uint64_t max_report_bytes = std::uint64_t{256} << 20;
 
-using Key = std::tuple<Collective, DType, Reduction, int, std::uint64_t>;
+using Key = std::tuple<Collective, DType, Reduction, int, std::uint64_t>;  // ..., ranks, least_bytes
 using Kinds = std::map<Key, SeenCalls>;
 
 std::string contents(const std::string& name) {
   const InputFile file(name);
-  if (file.size() > most_bytes) fail(name + ": is longer than any report");
+  if (file.size() > max_report_bytes) fail(name + ": exceeds 256 MiB, the greatest size of a report");
   std::string text(static_cast<std::size_t>(file.size()), '\0');
   file.read(0, std::as_writable_bytes(std::span(text)));
   return text;
 }
 
-// Returns the files that a name stands for: TAUT_REPORT writes one file for each rank.
+// Returns `name` if it is a file; else name.0, name.1, ... up to the first that is missing: TAUT_REPORT
+// writes one file for each rank.
 std::vector<std::string> files_of(const std::string& name) {
   if (std::filesystem::exists(name)) return {name};
   std::vector<std::string> files;
@@ -44,13 +45,14 @@ std::optional<Collective> collective_of(const Json& name) noexcept {
   return std::nullopt;
 }
 
-Reduction operator_of(const Json& name) noexcept {
+// Returns Reduction{}, which is no operator, for other names.
+Reduction reduction_of(const Json& name) noexcept {
   for (const Reduction op : {Reduction::sum, Reduction::min, Reduction::max})
     if (name.text == taut::name_of(op)) return op;
   return Reduction{};
 }
 
-// Adds what one rank's samples of its values showed.
+// Merges the samples of one rank into `seen`: the range of its values, and the ratio and time at each bound.
 void add_samples(const Json& samples, SeenCalls& seen) {
   if (!samples["least"].is_null() && !samples["greatest"].is_null()) {
     seen.least = std::min(seen.least, samples["least"].number);
@@ -73,7 +75,7 @@ void add_kind(const Json& kind, int ranks, Kinds& kinds) {
   const auto collective = collective_of(kind["collective"]);
   const auto type = find_dtype(kind["type"].text);
   if (!collective || !type || ranks < 2) return;
-  const Reduction op = operator_of(kind["operator"]);
+  const Reduction op = reduction_of(kind["operator"]);
   const auto least = static_cast<std::uint64_t>(std::clamp(kind["least_bytes"].number, 0.0, 0x1p60));
   SeenCalls& seen = kinds[{*collective, *type, op, ranks, least}];
   seen.collective = *collective;

@@ -1,4 +1,4 @@
-// Active call: one call of a communicator while it is served, from phase to phase.
+// Active call: the state of one collective of a communicator from its start to its end.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -11,9 +11,12 @@ class Communicator::ActiveCall {
   ActiveCall(Communicator& comm, CollectiveCall call, const EarlyDecision& early, bool* compressed) noexcept;
   ~ActiveCall();
 
-  // The phases, in this order. A verdict that is not good() ends the call, the same on every rank. Messages
-  // of the call travel on the lanes from `lane` on. `begun`: failure of this rank before the call, or ok.
-  Task<Verdict> resolve_rule(Lane lane, Status begun);
+  // The phases, in this order: find the rule; keep to the decision of a tuning period; continue a trial of
+  // plain MPI; make a relative bound absolute; choose the coding by speed; fill this rank's record; agree;
+  // execute. Every rank gets the same verdict. If the verdict is not good(), later phases are skipped: the
+  // call is left to plain MPI, or fails. `lane`: the first of the lanes (tags) of the call's messages.
+  // `earlier`: a failure of this rank before the call, or ok.
+  Task<Verdict> resolve_rule(Lane lane, Status earlier);
   Task<Verdict> resolve_period();
   Task<Verdict> resolve_trial();
   Task<Verdict> resolve_bound();
@@ -47,7 +50,7 @@ class Communicator::ActiveCall {
   float estimate_ratio(const Codec& coder, ConstSlice sampled);
   static std::optional<gpu::DeviceValues> device_of(Communicator& comm, CollectiveCall& call) noexcept;
 
-  // ---- The phase `coding` (coding_speeds.cpp)
+  // ---- The phase `resolve_coding` (coding_speeds.cpp)
   Plan usual_plan() noexcept;
   void add_speeds(const Plan& usual, AgreementRecord& mine) noexcept;
   CodingSpeeds speeds_of(const Plan& usual, CodingChoice::Codec codec, ConstSlice values);

@@ -82,11 +82,11 @@ Task<Verdict> Communicator::run(CollectiveCall call, std::optional<EarlyDecision
   Verdict verdict{early->plain, Status::ok, early->plain_times()};
   std::optional<Lanes> own;
   if (verdict.good()) own.emplace(*this);
-  Status begun = Status::ok;
-  if (call.begins != nullptr) begun = co_await *call.begins;
+  Status earlier = Status::ok;
+  if (call.begins != nullptr) earlier = co_await *call.begins;
   ActiveCall active(*this, std::move(call), *early, compressed);
   if (verdict.good()) {
-    verdict = co_await active.resolve_rule(co_await *own, begun);
+    verdict = co_await active.resolve_rule(co_await *own, earlier);
     if (verdict.good()) verdict = co_await active.resolve_period();
     if (verdict.good()) verdict = co_await active.resolve_trial();
     if (verdict.good()) verdict = co_await active.resolve_bound();
@@ -103,9 +103,9 @@ Task<Verdict> Communicator::run(CollectiveCall call, std::optional<EarlyDecision
 // Finds the rule of a call whose parameters may be known to some ranks only: the ranks first agree on these
 // parameters. A call that overlaps others then uses nothing that was learned, because the calls from which it
 // was learned may have completed on some ranks only.
-Task<Verdict> Communicator::ActiveCall::resolve_rule(Lane lane, Status begun) {
+Task<Verdict> Communicator::ActiveCall::resolve_rule(Lane lane, Status earlier) {
   lane_ = lane;
-  failure_ = begun;
+  failure_ = earlier;
   if (early_.policy_state != nullptr) co_return Verdict{};
   const AgreementRecord known = co_await exchange(local_record(nullptr));
   if (const Verdict verdict = compared(known, call_); !verdict.good()) co_return verdict;

@@ -34,7 +34,7 @@ Tuner::Tuner(Rules rules, int ranks, const std::string& kernels) : rules_(std::m
 // Returns the rules whose call site contains the address. Results are cached: finding the name of an address
 // takes microseconds, and programs call from few places.
 std::uint64_t Tuner::sites(const void* address) noexcept {
-  if (!rules_.ask_for_sites()) return ~std::uint64_t{0};
+  if (!rules_.need_callsites()) return ~std::uint64_t{0};
   const auto known = std::ranges::find(sites_, address, &std::pair<const void*, std::uint64_t>::first);
   if (known != sites_.end()) return known->second;
   std::uint64_t found = 0;

@@ -8,17 +8,19 @@
 namespace taut {
 namespace {
 
-// Counts over the pieces of a message: values, packed values, and pairs of adjacent values by kind and
-// distance.
+// Counts over the pieces of a message: values, subnormal values, and pairs of adjacent values by kind and by
+// the difference of their exponents.
 struct PairCounts {
-  std::size_t values = 0, packed = 0;
-  std::size_t far_numbers = 0;          // pairs far apart, neither value packed
-  std::size_t declines = 0, jumps = 0;  // pairs with one packed value: near each other; far apart
+  std::size_t values = 0, subnormals = 0;
+  std::size_t far_normals = 0;  // pairs of normal numbers that are far apart
+  // Pairs of a normal and a subnormal number: near each other, as in values that fade to 0; and far apart, as
+  // an integer beside a number.
+  std::size_t declines = 0, jumps = 0;
 
   PackedIntegers result() const noexcept {
     constexpr std::size_t one_in = 64;
-    if (far_numbers > 0 && far_numbers * one_in >= values) return PackedIntegers::large;
-    return packed > 0 && declines <= jumps ? PackedIntegers::small : PackedIntegers::none;
+    if (far_normals > 0 && far_normals * one_in >= values) return PackedIntegers::large;
+    return subnormals > 0 && declines <= jumps ? PackedIntegers::small : PackedIntegers::none;
   }
 };
 
@@ -46,12 +48,12 @@ void count_pairs(const T* x, std::size_t n, PairCounts& pairs) noexcept {
   }
   constexpr auto least = static_cast<std::int32_t>(Numbers::least >> Numbers::fraction_bits);
   pairs.values += n;
-  for (std::size_t i = 0; i < n; ++i) pairs.packed += (exponent[i] >= 0) & (exponent[i] < least);
+  for (std::size_t i = 0; i < n; ++i) pairs.subnormals += (exponent[i] >= 0) & (exponent[i] < least);
   for (std::size_t i = 1; i < n; ++i) {
     const std::int32_t a = exponent[i - 1], b = exponent[i], distance = a < b ? b - a : a - b;
     const bool both = (a >= 0) & (b >= 0), far = distance >= far_apart<T>;
     const bool first = a < least, second = b < least;
-    pairs.far_numbers += both & far & !first & !second;
+    pairs.far_normals += both & far & !first & !second;
     pairs.jumps += both & far & (first != second);
     pairs.declines += both & !far & (first != second);
   }

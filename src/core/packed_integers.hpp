@@ -1,5 +1,7 @@
-// Detection of packed integers, which a program has stored bit by bit in floating-point values, by a sample
-// of a message. docs/packed_integers.md explains them.
+// Detection of packed integers: integers whose bits a program has stored in an array of floating-point type,
+// so that a lossy codec would change them. Small integers have the bits of subnormal numbers; large ones have
+// exponents that jump from value to value. The test reads a sample of a message. docs/packed_integers.md
+// explains the practice.
 #pragma once
 
 #include "core/slice.hpp"

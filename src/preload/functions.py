@@ -201,10 +201,10 @@ def fortran_names(function):
 
 
 def widening(function, p):
-    """Returns number type and size of the array of wider numbers that replaces the array `p`."""
+    """Returns number type and size of the copy, in wider numbers, of the array `p`."""
     number = "MPI_Aint" if "displs" in p.name else "MPI_Count"
     root = "root" if any(q.name == "root" for q in function.parameters) else "every_rank"
-    count = f"blocks(comm, {root})"
+    count = f"blocks_read_here(comm, {root})"
     if "eighbor" in function.name:
         return number, f"taut::api::degrees_of(comm).{'out' if p.name.startswith('s') else 'in'}"
     if p.name in ("sendcounts", "sdispls", "sendtypes") and root == "every_rank":

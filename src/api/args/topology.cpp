@@ -10,13 +10,13 @@ int kind_of(MPI_Comm comm) noexcept {
   return PMPI_Topo_test(comm, &kind) == MPI_SUCCESS ? kind : MPI_UNDEFINED;
 }
 
-// Ranks that this rank receives from and sends to, in the order of the blocks.
+// Ranks that this rank receives from and sends to, in the order of their blocks in the buffers.
 struct NeighbourRanks {
   std::vector<int> from, to;
 };
 
-// Returns the ranks at distance -1 and +1 in each dimension.
-NeighbourRanks ranks_of_grid(MPI_Comm comm, const Degrees& degrees) {
+// Returns source and destination of a shift by 1 in each dimension.
+NeighbourRanks ranks_of_cartesian(MPI_Comm comm, const Degrees& degrees) {
   std::vector<int> ranks(static_cast<std::size_t>(degrees.out));
   for (std::size_t i = 0; i < ranks.size(); i += 2)
     check(PMPI_Cart_shift(comm, static_cast<int>(i / 2), 1, &ranks[i], &ranks[i + 1]), "MPI_Cart_shift");
@@ -42,7 +42,7 @@ NeighbourRanks ranks_of_distributed_graph(MPI_Comm comm, const Degrees& degrees)
 }
 
 NeighbourRanks ranks_of(MPI_Comm comm, int kind, const Degrees& degrees) {
-  if (kind == MPI_CART) return ranks_of_grid(comm, degrees);
+  if (kind == MPI_CART) return ranks_of_cartesian(comm, degrees);
   return kind == MPI_GRAPH ? ranks_of_graph(comm, degrees) : ranks_of_distributed_graph(comm, degrees);
 }
 
@@ -52,13 +52,14 @@ void add(int rank, std::size_t block, std::vector<int>& ranks, std::vector<std::
   blocks.push_back(block);
 }
 
-// Table of how this MPI pairs two blocks that a rank sends to itself along a ring of one rank: by direction
-// if the blocks change places. The first index is the function (alltoall, alltoallv, alltoallw), the second
-// is 1 for blocking calls.
-struct PairingOfMpi {
+// Table of where MPI delivers the blocks of a rank that is its own neighbour. In a periodic dimension of one
+// rank, both neighbours are the rank itself. Some functions of some MPIs pair the blocks by direction: what
+// is sent to -1 arrives from +1, so that the two blocks change places. Others deliver each block in its own
+// place. Measured once, on MPI_COMM_SELF. First index: alltoall, alltoallv, alltoallw; second: 1 if blocking.
+struct SelfPairing {
   bool by_direction[3][2] = {};
 
-  PairingOfMpi() noexcept {
+  SelfPairing() noexcept {
     const int one = 1;
     MPI_Comm ring = MPI_COMM_NULL;
     if (PMPI_Cart_create(MPI_COMM_SELF, 1, &one, &one, 0, &ring) != MPI_SUCCESS) return;
@@ -107,7 +108,7 @@ Degrees degrees_of(MPI_Comm comm) noexcept {
 }
 
 bool pairs_by_direction(const MpiCall& call, bool blocking) noexcept {
-  static const PairingOfMpi pairing;
+  static const SelfPairing pairing;
   const int function = call.send.types != nullptr ? 2 : call.send.counts != nullptr ? 1 : 0;
   return pairing.by_direction[function][blocking];
 }

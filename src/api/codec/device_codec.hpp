@@ -1,13 +1,13 @@
 // The work of TAUT_Encode, TAUT_Decode and the other codec calls, where values or frames are in GPU memory.
-// Kernels work where the values are (in sums: where the frames are); a frame in other memory is copied there.
-// Without a kernel the host works on copies, with the same results.
+// The work is done where the values are (in sums: where the frames are), and a frame in other memory is
+// copied there. Where no kernel serves a codec or type, the host works on copies.
 #pragma once
 
 #include "policy/plan/coding.hpp"
 
 namespace taut::api {
 
-// Encode, decode and add as in api/codec/host_codec.hpp. Throw Error, also if CUDA is not available.
+// Encode, decode and add as in api/codec/host_codec.hpp, and throw Error where CUDA is not available.
 Sized encode_with_device(ConstSlice values, const Coding& coding, Bytes out);
 Status decode_with_device(ConstBytes frame, Slice values);
 Sized add_with_device(ConstBytes a, ConstBytes b, Bytes out);

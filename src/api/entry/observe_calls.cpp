@@ -1,4 +1,4 @@
-// Calls of taut.h that report what Taut did.
+// Functions of taut.h that return statistics and explanations: TAUT_Comm_get_stats and others.
 #include <taut/taut.h>
 
 #include <algorithm>
@@ -57,7 +57,8 @@ extern "C" {
 int TAUT_Comm_get_stats(MPI_Comm comm, TAUT_Stats* stats) {
   return guard(comm, [&] {
     if (stats == nullptr || stats->struct_size < sizeof stats->struct_size)
-      throw taut::Error(taut::Status::invalid_argument, "TAUT_Stats without its size");
+      throw taut::Error(taut::Status::invalid_argument,
+                        "TAUT_Stats: set struct_size to sizeof(TAUT_Stats) before the call");
     const CommState* const comm_state = find_comm_state(comm);
     TAUT_Stats all{};
     if (comm_state != nullptr)

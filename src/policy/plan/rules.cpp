@@ -18,7 +18,7 @@ bool holds_on(const Conditions& when, const CommFacts& comm) noexcept {
          (when.scope == Conditions::Scope::any || several == comm.several_nodes);
 }
 
-bool fits_in(const Conditions& when, std::size_t bytes) noexcept {
+bool size_matches(const Conditions& when, std::size_t bytes) noexcept {
   return when.min_bytes <= bytes && bytes <= when.max_bytes;
 }
 
@@ -47,7 +47,7 @@ void Rules::summarize() {
   hash_ = hash_of(text);
 }
 
-bool Rules::ask_for_sites() const noexcept {
+bool Rules::need_callsites() const noexcept {
   return std::ranges::any_of(rules_, [](const Rule& rule) { return !rule.when.callsite.empty(); });
 }
 
@@ -80,8 +80,8 @@ Match Rules::match(const Call& call) const noexcept {
     const bool at_site = (call.sites >> i & 1) != 0;
     const bool of_call =
         (when.calls & Conditions::bit(call.collective)) != 0 && rule.covers(call.collective, call.op);
-    if (!of_call || (type_known && typed && !of_type) || (call.bytes_known && !fits_in(when, call.bytes)) ||
-        (placed && call.sites_agreed && !at_site))
+    if (!of_call || (type_known && typed && !of_type) ||
+        (call.bytes_known && !size_matches(when, call.bytes)) || (placed && call.sites_agreed && !at_site))
       continue;
     const bool open =
         (typed && !type_known) || (sized && !call.bytes_known) || (placed && !call.sites_agreed);

@@ -86,7 +86,7 @@ class Rules {
 
   // Returns the hash of the rules; the same for the same rules.
   std::uint64_t hash() const noexcept { return hash_; }
-  bool ask_for_sites() const noexcept;
+  bool need_callsites() const noexcept;
 
   // Returns the rules that can match on such a communicator, without their conditions on it.
   Rules on(const CommFacts& comm) const;
