@@ -137,7 +137,7 @@ TEST(Rules, UnknownSizesAreOpen) {
 
 TEST(Rules, CallSitesCountWhereAllRanksAreThere) {
   const Rules rules = line("* callsite=solve : abs=1 ; * : abs=2");
-  EXPECT_TRUE(rules.ask_for_sites());
+  EXPECT_TRUE(rules.need_callsites());
   Call call = sum_of_f32(MiB);
   EXPECT_TRUE(rules.match(call).open);
   call.sites_agreed = true;
