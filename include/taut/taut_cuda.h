@@ -52,7 +52,8 @@ typedef struct TAUT_Cuda_coding {
 typedef struct TAUT_Cuda_result {
   uint64_t bytes;  /* size of the frame; at most the capacity passed to the call */
   uint32_t status; /* TAUT_SUCCESS or the error */
-  uint32_t done;   /* becomes 1 once the other members are written; set it to 0 before the call to poll it */
+  uint32_t done;   /* becomes 1 once the other members are written; set it to 0 before the call to poll it.
+                    * A frame is complete once the stream has passed the call. */
 } TAUT_Cuda_result;
 
 /* In all calls `stream` is a cudaStream_t and `type` a TAUT_Type. Lossless and fixed-rate calls list their

@@ -34,6 +34,22 @@ int add(const Call<T>& call, std::span<const Source> sources, const planes::cuda
   return 0;
 }
 
+// `polled`: see FrameSeal.
+int encode(const void* values, size_t count, int type, const TAUT_Cuda_coding* coding, void* frame, size_t capacity,
+           TAUT_Cuda_result* result, void* stream, bool polled) noexcept {
+  return on_numbers(type, count, [&]<class T>() {
+    const Call<T> call(type, count, result, stream);
+    if (!call.can_use(frame, values) || !usable(coding)) return static_cast<int>(Status::invalid_argument);
+    if (capacity < planes::max_frame_bytes(sizeof(T), call.count, 1)) return static_cast<int>(Status::buffer_too_small);
+    StreamLauncher launcher = call.launcher;
+    planes::cuda::CallPlace place = call.place();
+    place.polled = polled;
+    planes::cuda::encode(launcher, encoding(call, values, *coding),
+                         FrameRoom{static_cast<std::byte*>(frame), capacity}, place);
+    return 0;
+  });
+}
+
 // Loads the kernels of all calls on `type`.
 template <class T>
 void load_kernels(int type, void* stream) {
@@ -50,6 +66,12 @@ void load_kernels(int type, void* stream) {
 }
 
 }  // namespace
+
+int encode_polled(const void* values, size_t count, int type, const TAUT_Cuda_coding* coding, void* frame,
+                  size_t capacity, TAUT_Cuda_result* result, void* stream) noexcept {
+  return encode(values, count, type, coding, frame, capacity, result, stream, true);
+}
+
 }  // namespace taut::api
 
 using namespace taut;
@@ -99,15 +121,7 @@ int TAUT_Cuda_release(void) {
 
 int TAUT_Encode_cuda(const void* values, size_t count, int type, const TAUT_Cuda_coding* coding, void* frame,
                      size_t capacity, TAUT_Cuda_result* result, void* stream) {
-  return on_numbers(type, count, [&]<class T>() {
-    const Call<T> call(type, count, result, stream);
-    if (!call.can_use(frame, values) || !usable(coding)) return static_cast<int>(Status::invalid_argument);
-    if (capacity < planes::max_frame_bytes(sizeof(T), call.count, 1)) return static_cast<int>(Status::buffer_too_small);
-    StreamLauncher launcher = call.launcher;
-    planes::cuda::encode(launcher, encoding(call, values, *coding),
-                         FrameRoom{static_cast<std::byte*>(frame), capacity}, call.place());
-    return 0;
-  });
+  return encode(values, count, type, coding, frame, capacity, result, stream, false);
 }
 
 int TAUT_Encode_slots_cuda(const void* values, size_t count, int type, const TAUT_Cuda_coding* coding, uint32_t* words,

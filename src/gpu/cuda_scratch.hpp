@@ -9,6 +9,7 @@
 #include <bit>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "gpu/cuda_memory.hpp"
@@ -74,14 +75,32 @@ class CudaScratch {
  private:
   static constexpr std::size_t least_bytes = 1 << 16;
 
-  // Finds the stream by its number: a handle may name another stream later, or in another thread.
-  StreamScratch& find(cudaStream_t stream) {
+  // A handle, and the thread where it names a stream of the thread.
+  struct Handle {
+    int device;
+    cudaStream_t stream;
+    std::thread::id thread;
+
+    Handle(int of, cudaStream_t handle) : device(of), stream(handle) {
+      if (handle == cudaStreamPerThread) thread = std::this_thread::get_id();
+    }
+    auto operator<=>(const Handle&) const = default;
+  };
+
+  // Finds the stream by its number: a handle may name another stream later, or in another thread. To ask a
+  // captured stream for its number would end the capture. It has the number that its handle had last: if that
+  // was another stream's, it was one that is destroyed, whose memory serves as well.
+  StreamScratch& find(cudaStream_t stream, bool captured) {
     int device = 0;
     unsigned long long number = 0;
     check(cudaGetDevice(&device));
-    check(cudaStreamGetId(stream, &number));
+    if (!captured) check(cudaStreamGetId(stream, &number));
     const std::lock_guard lock(mutex_);
-    return streams_[{device, number}];
+    const Handle handle(device, stream);
+    if (!captured) numbers_[handle] = number;
+    const auto known = numbers_.find(handle);
+    if (known == numbers_.end()) throw NotReserved{};
+    return streams_[{device, known->second}];
   }
 
   static bool is_captured(cudaStream_t stream) {
@@ -109,6 +128,7 @@ class CudaScratch {
   }
 
   std::mutex mutex_;
+  std::map<Handle, unsigned long long> numbers_;
   std::map<std::pair<int, unsigned long long>, StreamScratch> streams_;
 };
 
@@ -158,10 +178,10 @@ class CudaCall {
 };
 
 inline std::byte* CudaScratch::of(cudaStream_t stream, Use use, std::size_t bytes) {
-  StreamScratch& own = find(stream);
+  const bool captured = is_captured(stream);
+  StreamScratch& own = find(stream, captured);
   CudaCall::current()->take_turn(own, stream);
   StreamScratch::Block& block = own.blocks[static_cast<std::size_t>(use)];
-  const bool captured = is_captured(stream);
   if (block.bytes < bytes) {
     if (captured) throw NotReserved{};
     const StreamScratch::Block outgrown = std::exchange(block, allocate(stream, bytes));

@@ -118,7 +118,7 @@ extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
       .has_happened = has_happened,
       .free_event = free_event,
       .wait_for_word = wait_for_word,
-      .encode = TAUT_Encode_cuda,
+      .encode = encode_polled,
       .decode = TAUT_Decode_cuda,
       .decode_add = TAUT_Decode_add_cuda,
       .add_frames = TAUT_Frame_add_cuda,

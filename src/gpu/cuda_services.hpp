@@ -6,6 +6,10 @@
 
 namespace taut::api {
 
+// cuda.cu
+int encode_polled(const void* values, std::size_t count, int type, const TAUT_Cuda_coding* coding,
+                  void* frame, std::size_t capacity, TAUT_Cuda_result* result, void* stream) noexcept;
+
 // cuda_batch.cu
 int encode_many(const DeviceFrameItem* items, int n, int type, const TAUT_Cuda_coding* coding,
                 void* stream) noexcept;

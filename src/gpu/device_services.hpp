@@ -81,7 +81,7 @@ struct DeviceServices {
   int (*wait_for_word)(const std::uint32_t* word, std::uint32_t value, void* stream);
 
   // ---- Codecs
-  decltype(&TAUT_Encode_cuda) encode;
+  decltype(&TAUT_Encode_cuda) encode;  // the frame is complete once `done` is 1
   decltype(&TAUT_Decode_cuda) decode;
   decltype(&TAUT_Decode_add_cuda) decode_add;
   decltype(&TAUT_Frame_add_cuda) add_frames;

@@ -158,6 +158,11 @@ void bench_type(const char* name, cudaStream_t stream) {
 
 }  // namespace
 
+void planes_profile(cudaStream_t stream) {
+  const std::vector<float> x = make<float>(Pattern::walk, std::min(settings.most_values, std::size_t{1} << 26), 1);
+  PlanesBench<float>("walk, ratio 8", x, bound_for(x, 8), stream).usual();
+}
+
 void planes_kernels(cudaStream_t stream) {
   for (const std::size_t n : bench_sizes()) {
     const std::vector<float> x = make<float>(Pattern::walk, n, 1);

@@ -1,5 +1,6 @@
-// check correctness|small|kernels [VALUES SPIN_MS REPLAY_BYTES]: the checks that check.sh runs on a GPU. Prints one JSON
-// object a line. The numbers make a short rehearsal: Settings in timing.hpp.
+// check correctness|small|kernels|profile [VALUES SPIN_MS REPLAY_BYTES TIMES]: the checks that check.sh runs on a GPU, and
+// a few calls on one long array for a profiler. Prints one JSON object a line. The numbers make a shorter run: Settings
+// in timing.hpp.
 // check values PATTERN COUNT: prints the float32 values that `kernels` uses, in binary, for peers.py.
 #include "check.hpp"
 
@@ -143,7 +144,8 @@ int write_values(const std::string& pattern, std::size_t count) {
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "values" && argc == 4) return write_values(argv[2], std::strtoull(argv[3], nullptr, 10));
-  if (argc == 5) settings = {std::strtoull(argv[2], nullptr, 10), std::strtod(argv[3], nullptr), std::strtoull(argv[4], nullptr, 10), 2};
+  if (argc == 6)
+    settings = {std::strtoull(argv[2], nullptr, 10), std::strtod(argv[3], nullptr), std::strtoull(argv[4], nullptr, 10), std::atoi(argv[5])};
   const char* why = "";
   if (TAUT_Cuda_available(&why) == 0) {
     std::printf("{\"check\": \"device\", \"ok\": false, \"error\": \"%s\"}\n", why);
@@ -173,8 +175,10 @@ int main(int argc, char** argv) {
     lagged_kernels(stream);
     lossless_kernels(stream);
     rate_kernels(stream);
+  } else if (what == "profile") {
+    planes_profile(stream);
   } else {
-    std::fprintf(stderr, "check correctness|small|kernels [VALUES SPIN_MS REPLAY_BYTES], check values PATTERN COUNT\n");
+    std::fprintf(stderr, "check correctness|small|kernels|profile [VALUES SPIN_MS REPLAY_BYTES TIMES], check values PATTERN COUNT\n");
     return 2;
   }
   return 0;

@@ -15,6 +15,7 @@ double copy_rate(std::size_t bytes, cudaStream_t stream);
 
 // bench_planes.cu
 void planes_kernels(cudaStream_t stream);
+void planes_profile(cudaStream_t stream);
 // check_lagged.cu, check_lossless.cu, check_rate.cu
 bool lagged_small(cudaStream_t stream);
 void lagged_correctness(cudaStream_t stream);

@@ -44,7 +44,7 @@ if [ "$what" = ranks ]; then
 fi
 
 # Objects are made anew if the contents of any source have changed: a copy of the tree may have younger files.
-contents=$(find src include tools/gpu tests/gpu/kernels -type f -print0 | sort -z | xargs -0 cat | sha256sum)
+contents=$(find src include tools/gpu tests/gpu/kernels -type f -print0 | LC_ALL=C sort -z | xargs -0 cat | sha256sum)
 [ "$(cat "$build/contents" 2>/dev/null)" = "$contents" ] || rm -f "$build"/*.o
 echo "$contents" >"$build/contents"
 object() { echo "$build/$(echo "$1" | tr / _).o"; }
@@ -58,10 +58,12 @@ on_gpu() { # SOURCE NVCC'S OPTIONS...
 }
 export -f object stale on_cpu
 export build
-sources=$(find src/core src/codecs/planes src/codecs/mpc -name '*.cpp' ! -name 'avx*' ! -path '*/avx*')
+# Algorithms include a header that CMake generates; codecs do without them.
+sources=$(find src/core src/codecs/planes src/codecs/mpc -name '*.cpp' ! -name 'avx*' ! -path '*/avx*' ! -name algorithm.cpp \
+  ! -name hierarchical.cpp)
 [ "$(uname -m)" = aarch64 ] || sources=$(grep -v neon <<<"$sources")
-sources+=" src/codecs/zfp/shape.cpp tests/gpu/kernels/shim.cpp tools/gpu/rate_on_host.cpp"
-gpu_sources=(src/gpu/cuda.cu src/gpu/cuda_lagged.cu src/gpu/cuda_lossless.cu src/gpu/cuda_rate.cu)
+sources+=" src/codecs/zfp/shape.cpp tests/gpu/kernels/shim.cpp tests/gpu/kernels/rate_codec.cpp tools/gpu/rate_on_host.cpp"
+gpu_sources=(src/gpu/*.cu)
 main=()
 for part in check bench_planes check_lagged check_lossless check_rate plain; do main+=("tools/gpu/$part.cu"); done
 program=$build/check mpi=()

@@ -14,6 +14,8 @@ using namespace taut::cuda;
 inline constexpr unsigned group_threads = chunk_blocks;
 static_assert(group_threads <= block_threads_limit);
 inline constexpr unsigned group_warps = group_threads / warp_lanes;
+// Number of blocks of the usual kernels (encode, decode, sum) on a multiprocessor.
+inline constexpr unsigned resident_blocks = 4;
 
 // Number of integers or rows of planes that loops process at a time. 64-bit integers, which are rare, are in
 // local memory.

@@ -28,6 +28,7 @@ struct Slots {
 struct CallPlace {
   Scratch* scratch;
   CallResult* result;
+  bool polled = true;  // see FrameSeal
 
   ChunkWords* of_chunks() const { return reinterpret_cast<ChunkWords*>(scratch + 1); }
 };
@@ -86,6 +87,7 @@ inline FrameSeal seal_of(std::uint64_t count, const CallPlace& place) {
   FrameSeal seal{};
   seal.scratch = place.scratch;
   seal.result = place.result;
+  seal.polled = place.polled;
   seal.chunks = static_cast<std::uint32_t>(chunks_of(count));
   seal.blocks = 1;
   return seal;

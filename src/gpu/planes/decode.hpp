@@ -7,6 +7,7 @@
 #include "gpu/planes/exact_in.hpp"
 #include "gpu/planes/parse_header.hpp"
 #include "gpu/simt/load.hpp"
+#include "gpu/simt/prefetch.hpp"
 
 namespace taut::planes::cuda {
 
@@ -60,6 +61,8 @@ class ChunkDecoder {
       find_opened<T>(group_.simt(), *job_.scratch, job_.opening, job_.source, shared_.frame);
       const bool coded = frame_.status == 0 && !frame_.stored;
       if (group_.thread() == 0 && coded && chunk < job_.chunks) read_head_of(chunk);
+    } else if (group_.warp() == 1) {
+      prefetch_record(group_.simt(), job_.source, job_.chunks, next_resident(group_.simt(), resident_blocks));
     }
     group_.simt().barrier();
     return frame_.status == 0 && chunk < job_.chunks;
@@ -218,7 +221,7 @@ template <class T>
 struct DecodeKernel {
   using Job = DecodeJob<T>;
   using Shared = DecodeShared;
-  static constexpr BlockShape shape{group_threads, 4};
+  static constexpr BlockShape shape{group_threads, resident_blocks};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     ChunkDecoder<T, Simt>(simt, shared, job, shared.frame).run();

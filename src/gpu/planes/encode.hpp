@@ -50,7 +50,7 @@ template <class T, class Simt, PackedBits Bits>
 class ChunkEncoder {
  public:
   TAUT_DEVICE ChunkEncoder(Simt simt, EncodeShared<T>& shared, const EncodeJob<T>& job)
-      : group_(simt, shared.block_group), shared_(shared), job_(job) {}
+      : group_(simt, shared.block_group), shared_(shared), job_(job), ordered_(job.seal.polled) {}
 
   TAUT_DEVICE void run() {
     const Sink& sink = job_.sink;
@@ -58,7 +58,7 @@ class ChunkEncoder {
     if (chunk < sink.chunks) encode_chunk(chunk);
     if (job_.seal.result == nullptr) return;
     const EncodingBlocks blocks{sink.chunks, job_.seal.blocks, sink.slot_words == 0};
-    EncodingEnd(group_.simt(), *this, blocks).run(shared_.chunk);
+    EncodingEnd(group_.simt(), *this, blocks).run(shared_.chunk, ordered_);
   }
 
   // The codec's part of the end: see EncodingEnd.
@@ -260,7 +260,10 @@ class ChunkEncoder {
     if (group_.thread() != 0) return;
     shared_.words = words;
     announce(group_.simt(), job_.sink, shared_.chunk, words);
-    if (coded && job_.sink.control->coded == 0) group_.simt().raise(&job_.sink.control->coded, 1);
+    const bool first_coded = coded && job_.sink.control->coded == 0;
+    if (first_coded) group_.simt().raise(&job_.sink.control->coded, 1);
+    // Blocks that close the frame read `coded`, layers, and the words of all chunks.
+    ordered_ |= first_coded || !coded || shared_.chunk + 1 == job_.sink.chunks;
   }
 
   // Copies the record from shared memory to its place.
@@ -276,6 +279,7 @@ class ChunkEncoder {
       copy_words(group_, shared_.record, shared_.words, sink.records + shared_.at);
     } else if (group_.thread() == 0) {
       group_.simt().raise(&sink.control->failure, static_cast<std::uint32_t>(Status::buffer_too_small));
+      ordered_ = true;
     }
   }
 
@@ -284,13 +288,14 @@ class ChunkEncoder {
   const EncodeJob<T>& job_;
   std::uint32_t n_ = 0;
   unsigned values_ = 0;  // number of values of this thread
+  bool ordered_;         // in the first thread: other blocks, or the host, read what this block writes
 };
 
 template <class T, PackedBits Bits = PackedBits::rounded>
 struct EncodeKernel {
   using Job = EncodeJob<T>;
   using Shared = EncodeShared<T>;
-  static constexpr BlockShape shape{group_threads, 4};
+  static constexpr BlockShape shape{group_threads, resident_blocks};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     ChunkEncoder<T, Simt, Bits>(simt, shared, job).run();

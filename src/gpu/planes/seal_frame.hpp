@@ -37,11 +37,12 @@ struct Scratch : ScratchHead {
 struct FrameSeal {
   std::uint32_t* frame;  // null: the call writes no frame, or writes slots, which have no header
   Scratch* scratch;
-  CallResult* result;                  // null: a later kernel ends the call
-  std::uint32_t chunks;                // of the frame
-  std::uint32_t blocks;                // of the kernel
-  bool of_sum;                         // the header is in scratch memory
-  Lags lags;                           // lags of an encoding that did not begin again
+  CallResult* result;    // null: a later kernel ends the call
+  std::uint32_t chunks;  // of the frame
+  std::uint32_t blocks;  // of the kernel
+  bool of_sum;           // the header is in scratch memory
+  bool polled;  // the frame is read as soon as CallResult::done is 1; otherwise once the kernel has ended
+  Lags lags;    // lags of an encoding that did not begin again
   std::uint32_t header[header_words];  // without flag `stored`, number of lags, payload_bytes, checksum
 };
 

@@ -8,6 +8,7 @@
 #include "gpu/planes/plane_sum.hpp"
 #include "gpu/planes/record_reader.hpp"
 #include "gpu/planes/record_writer.hpp"
+#include "gpu/simt/prefetch.hpp"
 #include "gpu/simt/sink.hpp"
 
 namespace taut::planes::cuda {
@@ -129,6 +130,10 @@ class ChunkAdder {
     const Simt& simt = group_.simt();
     Scratch& scratch = *job_.scratch;
     const std::uint32_t taken = simt.thread() == 0 ? take_chunk(simt, job_.sink) : 0;
+    const unsigned source = group_.warp() - 1;  // the first warp has enough to do
+    if (source < job_.input.count)
+      prefetch_record(simt, job_.input.sources[source], job_.sink.chunks,
+                      next_resident(simt, resident_blocks));
     const bool there =
         take_published(simt, scratch.control, scratch.published, opened_words(job_.input), shared_.opened);
     if (simt.barrier_any(!there)) open_sources();
@@ -366,7 +371,7 @@ template <class T>
 struct SumKernel {
   using Job = SumJob<T>;
   using Shared = SumShared<T>;
-  static constexpr BlockShape shape{group_threads, 4};
+  static constexpr BlockShape shape{group_threads, resident_blocks};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     ChunkAdder<T, Simt>(simt, shared, job).run();

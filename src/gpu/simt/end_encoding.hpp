@@ -3,7 +3,8 @@
 // started before them, as look-back does. If the frame is to be stored, which is known only after all chunks
 // are coded, they write its values together, over the records of the chunks. The very last block waits for
 // all others, writes the header and ends the call. So the block of a chunk only counts itself at its end: it
-// waits for nothing, and does not ask if it is the last.
+// waits for nothing, and does not ask if it is the last. A fence would keep it until its writes have reached
+// memory; it has one only if other blocks of the kernel, or the host, read them.
 #pragma once
 
 #include <algorithm>
@@ -31,17 +32,17 @@ struct EncodingBlocks {
 //   thread void write_stored(simt, part, parts)   writes a part of the frame's values void seal(simt) writes
 //   the header and ends the call; called by the first warp of one block
 //
-// Called by all threads of all blocks at their end. `block`: number of the block.
+// Called by all threads of all blocks at their end. `block`: number of the block. `ordered`: see arrive().
 template <class Simt, class Encoding>
 class EncodingEnd {
  public:
   TAUT_DEVICE EncodingEnd(const Simt& simt, const Encoding& encoding, const EncodingBlocks& blocks)
       : simt_(simt), encoding_(encoding), blocks_(blocks) {}
 
-  TAUT_DEVICE void run(std::uint32_t block) const {
+  TAUT_DEVICE void run(std::uint32_t block, bool ordered) const {
     const bool of_chunk = block < blocks_.chunks;
     if (of_chunk && blocks_.in_order) {
-      arrive(simt_, control());
+      arrive(simt_, control(), ordered);
       return;
     }
     if (!of_chunk) close(block);

@@ -127,14 +127,16 @@ TAUT_DEVICE void write_header(const Simt& simt, const HeaderCrc& crc, std::uint3
 
 // Counts this block among those that have done their part of a call's last kernel. Called by all threads.
 // Returns, in the first thread, the number of blocks counted before.
-// The writes of all blocks are ordered before what follows the last arrival: the barrier orders the writes of
-// a block's threads before the fence of its first thread, and a fence is cumulative, so that it covers the
-// writes that its thread has observed. The additions to `done` pass this order on.
+// `ordered`, which counts in the first thread: the writes of this block are ordered before what follows the
+// last arrival. Otherwise only the end of the kernel orders them. If all blocks are ordered, so are all
+// writes: the barrier orders the writes of a block's threads before the fence of its first thread, and a
+// fence is cumulative, so that it covers the writes that its thread has observed. The additions to `done`
+// pass this order on.
 template <class Simt>
-TAUT_DEVICE std::uint32_t arrive(const Simt& simt, Control& control) {
+TAUT_DEVICE std::uint32_t arrive(const Simt& simt, Control& control, bool ordered = true) {
   simt.barrier();
   if (simt.thread() != 0) return 0;
-  simt.fence_blocks();
+  if (ordered) simt.fence_blocks();
   return simt.add(&control.done, 1);
 }
 

@@ -16,6 +16,8 @@
 //                                 thread has observed
 //   tell_host(p)                  sets *p to 1, a word that the host polls, after the same accesses
 //   pause()                       called in a loop that waits for another block
+//   prefetch(p)                   starts to load the 128 bytes around p, memory of the GPU, into its L2 cache
+//   multiprocessors()             number of multiprocessors of the GPU
 //   leading_zeros(v), population(v), mirrored(v)
 //                                 mirrored: the bits of v in reverse order
 //   permute(low, high, selector)  four of eight bytes, one for each of the four lowest base-16 digits of the
@@ -25,22 +27,25 @@
 //   keep_in_memory(v)             a variable of a thread is in memory: the compiler does not keep it in
 //   registers
 //                                 from one barrier to the next
-// TAUT_ROLLED marks loops that run only a few times: unrolled they would take more instructions. An array
-// that such a loop indexes is in local memory instead of registers. TAUT_UNROLLED marks loops over an array
-// in registers, which the compiler would otherwise not unroll; TAUT_UNROLLED_BY(n) has n iterations at a
-// time, a constant.
+// TAUT_TABLE declares a constant array that kernels index at run time. A static constant of a function will
+// not do: nvcc 13.0 leaves that of a template without its values. TAUT_ROLLED marks loops that run only a few
+// times: unrolled they would take more instructions. An array that such a loop indexes is in local memory
+// instead of registers. TAUT_UNROLLED marks loops over an array in registers, which the compiler would
+// otherwise not unroll; TAUT_UNROLLED_BY(n) has n iterations at a time, a constant.
 #pragma once
 
 #include <cstdint>
 
 #if defined(__CUDACC__)
 #define TAUT_DEVICE __device__ __forceinline__
+#define TAUT_TABLE static __device__ constexpr
 #define TAUT_ROLLED _Pragma("unroll 1")
 #define TAUT_UNROLLED _Pragma("unroll")
 #define TAUT_UNROLLED_BY(n) _Pragma(TAUT_TEXT(unroll n))
 #define TAUT_TEXT(text) #text
 #else
 #define TAUT_DEVICE inline
+#define TAUT_TABLE inline constexpr
 #define TAUT_ROLLED
 #define TAUT_UNROLLED
 #define TAUT_UNROLLED_BY(n)
@@ -123,6 +128,14 @@ struct CudaThread {
   }
   __device__ static void fence_blocks() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
   __device__ static void pause() {}
+  __device__ static void prefetch(const void* p) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(p)));
+  }
+  __device__ static unsigned multiprocessors() {
+    unsigned n;
+    asm("mov.u32 %0, %%nsmid;" : "=r"(n));
+    return n;
+  }
   __device__ static unsigned leading_zeros(std::uint32_t v) {
     return static_cast<unsigned>(__clz(static_cast<int>(v)));
   }

@@ -8,6 +8,8 @@ namespace taut::zfp::cuda {
 
 inline constexpr unsigned wide_values = block_values<4>, of_lane = wide_values / warp_lanes;
 
+TAUT_TABLE Sequency<4> wide_order{};
+
 template <class T>
 struct WideBlock {
   WordOf<T> integers[wide_values];
@@ -73,7 +75,6 @@ TAUT_DEVICE unsigned place_in_block(unsigned lane, unsigned i) {
 template <class T, class Simt>
 TAUT_DEVICE void write_wide_block(const Simt& simt, WideBlock<T>& shared, const T (&x)[of_lane],
                                   BitWriter<Simt>& out) {
-  static constexpr Sequency<4> order;
   const unsigned lane = simt.thread() % warp_lanes, exponent = simt.greatest(block_exponent(x));
   if (exponent == 0) return;
   if (lane == 0) out.put(2 * exponent + 1, Number<T>::exponent_bits + 1);
@@ -83,7 +84,7 @@ TAUT_DEVICE void write_wide_block(const Simt& simt, WideBlock<T>& shared, const 
   simt.sync_warp();
   WordOf<T> digits[of_lane];
   for (unsigned i = 0; i < of_lane; ++i)
-    digits[i] = to_negabinary(shared.integers[order.at[i * warp_lanes + lane]]);
+    digits[i] = to_negabinary(shared.integers[wide_order.at[i * warp_lanes + lane]]);
   simt.sync_warp();
   unsigned n = 0;
   TAUT_ROLLED
@@ -103,7 +104,6 @@ TAUT_DEVICE void write_wide_block(const Simt& simt, WideBlock<T>& shared, const 
 template <class T, class Simt>
 TAUT_DEVICE void read_wide_block(const Simt& simt, WideBlock<T>& shared, BitReader<Simt>& in,
                                  T (&x)[of_lane]) {
-  static constexpr Sequency<4> order;
   const unsigned lane = simt.thread() % warp_lanes;
   std::uint32_t exponent = 0, planes = 0;
   if (lane == 0 && in.take(1) != 0) {
@@ -122,7 +122,7 @@ TAUT_DEVICE void read_wide_block(const Simt& simt, WideBlock<T>& shared, BitRead
     simt.sync_warp();
   }
   for (unsigned i = 0; i < of_lane; ++i)
-    shared.integers[order.at[i * warp_lanes + lane]] = of_negabinary(with_zeros(digits[i], read));
+    shared.integers[wide_order.at[i * warp_lanes + lane]] = of_negabinary(with_zeros(digits[i], read));
   restore_wide<1>(simt, shared.integers);
   simt.sync_warp();
   for (unsigned i = 0; i < of_lane; ++i)

@@ -242,6 +242,8 @@ def faults_of_code(arch, code):
         local = sum(i.startswith(("LDL", "STL")) for i in instructions)
         if local > 0 and (arch, name, dtype) not in {**LOCAL, **SPILLS} and plain(name) not in ARRAYS:
             yield f"{name} of {dtype}: {local} accesses to local memory"
+        if any(i.startswith("BPT") for i in instructions):  # what nvcc makes of a function or a constant of the host
+            yield f"{name} of {dtype}: a trap"
         ordering = sorted({i for i in instructions if i.startswith(ORDERING)})
         if ordering and name.replace(".batch", "") not in ENDING:
             yield f"{name} of {dtype}: {', '.join(ordering)}"
@@ -262,6 +264,11 @@ def translate(nvcc, source, arch, folder):
     ptx = Path(folder) / f"{source.stem}.ptx"
     run([nvcc, *FLAGS, f"-arch={arch.replace('sm', 'compute')}", "-o", ptx, source])
     return ptx
+
+
+def tables_without_values(ptx):
+    """Returns the faults of a source: constant arrays that nvcc has left without their values."""
+    return [f"{ptx.stem}: {name} has no values" for name in re.findall(r"^\.(?:global|const) [^=;]* (\S+)\[\d+\];", ptx.read_text(), re.M)]
 
 
 def examine(nvcc, nvdisasm, ptx, arch):
@@ -292,6 +299,7 @@ def main():
         jobs = [(ptx, arch) for ptx in translated for arch in supported]
         found = list(threads.map(lambda job: examine(nvcc, nvdisasm, *job), jobs))
     faults, rows, lines = ([item for part in parts for item in part] for parts in zip(*found))
+    faults += [fault for ptx in translated for fault in tables_without_values(ptx)]
     print("\n".join(lines))
     print("arch     type    kernel                           registers shared spills blocks instructions")
     for row in rows:

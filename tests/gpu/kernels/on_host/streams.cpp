@@ -206,6 +206,7 @@ cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
   return call(cudaErrorUnknown, [&] {
     const StandInStream* const stream = find_stream(handle);
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (stream->capture != nullptr) return invalidate(*stream->capture, cudaErrorStreamCaptureUnsupported);
     *id = stream->id;
     return cudaSuccess;
   });
