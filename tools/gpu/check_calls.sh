@@ -118,3 +118,39 @@ tests() { # NAME SECONDS COMMAND...
 
 bin=$built/bin
 tell libraries "\"nccl\": \"$nccl\", \"cupti\": \"$cupti\""
+mpi taut_on_gpus 30 2 "$bin/taut_on_real_gpu"
+mpi taut_on_gpus 30 3 "$bin/taut_on_real_gpu"
+TAUT_RANKS_PER_NODE=2 mpi taut_on_gpus 40 4 "$bin/taut_on_real_gpu" # as if there were two nodes
+for ranks in 2 3; do
+  mpi taut_messages_on_gpus 40 $ranks "$bin/taut_messages_on_real_gpu" rates
+  mpi taut_streams 40 $ranks "$bin/taut_streams_on_real_gpu" calls
+done
+# MPI gets pointers into the memory of the GPU.
+aware="LD_PRELOAD=$built/lib/libaware_mpi_on_real_gpu.so"
+mpi taut_messages_on_gpus.aware 40 2 env "$aware" "$bin/taut_messages_on_real_gpu" aware
+mpi halo 20 2 "$bin/halo" 512 512 5
+mpi stacking 20 2 "$bin/stacking" 1024 1024
+mpi wave3d_cuda 40 4 env "$aware" "$bin/wave3d_cuda" --cells 32x32x32 --ranks 2x1x2 --steps 60 --sponge 4 \
+  --variants 'plain/collective;lossless;abs:1e-4;abs:1e-4/collective;rate:16' --out "$folder/wave3d"
+preload="LD_PRELOAD=$built/lib/taut/libtaut_preload.so"
+for rules in 'Send : abs=1e-3, codec=planes, when=always' 'Send : lossless, codec=mpc, when=always'; do
+  mpi "dropin ${rules%%,*}" 30 2 env "$preload" TAUT_MESSAGES=1 TAUT_RULES="$rules" "$bin/dropin_on_real_gpu"
+done
+
+# Each rank of NCCL is a process. What one process alone can do on several GPUs, or a simulated NCCL refuses, is left out.
+if [ -x "$bin/nccl_on_real_gpu" ] && [ -n "$nccl" ]; then
+  check nccl_sum 30 "$bin/nccl_sum" 4000000
+  for ranks in 2 4; do tests nccl_calls.n$ranks 60 "$bin/ranks.sh" $ranks "$bin/nccl_on_real_gpu"; done
+  program=("$bin/nccl_program_on_real_gpu" '--gtest_filter=-*OneThread*:*SeveralCommunicators:*CapturedStreams*')
+  tests nccl_program.alone 30 "$bin/ranks.sh" 3 "${program[@]}"
+  tests nccl_program.without_rules 30 "$bin/ranks.sh" 3 env "$preload" "${program[@]}"
+  TAUT_RULES='* f32 >=4KiB : abs=1e-3 codec=planes when=always; Send f32 >=4KiB : rate=24 bits=rounded' \
+    tests nccl_program.rules 30 "$bin/ranks.sh" 3 env "$preload" "${program[@]}"
+else
+  tell nccl '"skipped": "there is no libnccl.so.2"'
+fi
+
+tests cuda_calls 30 "$bin/cuda_calls_on_real_gpu"
+tests cuda_messages 30 "$bin/cuda_messages_on_real_gpu"
+tests cuda_collectives 120 "$bin/cuda_collectives_on_real_gpu"
+! grep -q '"ok": false' "$out"

@@ -14,11 +14,13 @@ void expect_bits_of_host(const Trial& asked, double ratio = 0) {
   const Trial trial = as_nccl_allows(asked);
   SCOPED_TRACE(text_of(trial) + " ratio " + std::to_string(ratio));
   NcclRanks ranks(trial.P, trial.whole_policy(), ratio);
-  if (!is_here(0) && ranks.size() == 0) return;
+  if (ranks.size() == 0) return;  // another process
   NcclJob job(trial);
   ranks.run([&](NcclRank& me) {
     EXPECT_EQ(job.call(me), 0) << TAUT_Nccl_last_error();
-    if (ratio > 0) EXPECT_EQ(TAUT_Nccl_comm_settle(me.comm, nullptr, me.stream), 0) << TAUT_Nccl_last_error();
+    if (ratio > 0) {
+      EXPECT_EQ(TAUT_Nccl_comm_settle(me.comm, nullptr, me.stream), 0) << TAUT_Nccl_last_error();
+    }
     me.finish();
     const TAUT_Nccl_stats stats = stats_of(me);
     EXPECT_EQ(ratio > 0 ? stats.capacity_calls : stats.compressed_calls, 1u);
@@ -144,7 +146,7 @@ TEST(RealNccl, SumsKeepTheirBoundInFewerBytes) {
         worst = std::max(worst, std::abs(double(got[i]) - value_of(0, i) - value_of(1, i)));
       EXPECT_LE(worst, 1e-4);
       const TAUT_Nccl_stats stats = stats_of(me);
-      if (ratio == 0) EXPECT_LT(stats.frame_bytes * 2, stats.value_bytes);
+      EXPECT_TRUE(ratio > 0 || 2 * stats.frame_bytes < stats.value_bytes);
     });
   }
 }
