@@ -47,8 +47,10 @@ inline constexpr double least_fixed_rate = 7;
 // Returns the number of bits of a block of `values` values.
 template <class T>
 constexpr unsigned block_bits(double rate, unsigned values) {
-  const double most = word_bits<T>, bits = (rate < most ? rate : most) * values + 0.5;
-  return std::max(static_cast<unsigned>(bits), least_block_bits<T>);
+  constexpr unsigned least = least_block_bits<T>;
+  const double most = word_bits<T>;
+  const auto bits = static_cast<unsigned>((rate < most ? rate : most) * values + 0.5);
+  return bits < least ? least : bits;  // std::max would take the address of a constant of the host: a trap
 }
 constexpr std::uint32_t stream_bytes(std::uint32_t blocks, unsigned bits) { return (blocks * bits + 7) / 8; }
 
