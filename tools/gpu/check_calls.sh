@@ -9,7 +9,7 @@
 # LIMIT=240: seconds for all programs. ARCH=90: the GPU's architecture, if it is not here. NCCL and CUPTI, which counts
 # kernels, are looked for in $NCCL_LIBRARY and $CUPTI_LIBRARY, the folders of CUDA and of PyTorch.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit
 mkdir -p build/gpu
 out=$(realpath -m "${1:-build/gpu/calls.json}")
 log=${out%.json}.log
@@ -81,7 +81,8 @@ timeout 30 "${mpiexec[@]}" -n 2 true >/dev/null 2>&1 || mpiexec+=(-iface lo)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir -p "$(dirname "$out")"
-: >"$out" >"$log"
+: >"$out"
+: >"$log"
 end=$((SECONDS + ${LIMIT:-240}))
 
 tell() { # NAME FIELDS

@@ -5,7 +5,7 @@ set -uo pipefail
 ranks=$1
 shift
 folder=$(mktemp -d)
-trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$folder"' EXIT
+trap 'jobs -p | xargs -r kill 2>/dev/null; rm -rf "$folder"' EXIT
 processes=() status=0
 for ((rank = 0; rank < ranks; ++rank)); do
   NCCL_TEST_RANK=$rank NCCL_TEST_RANKS=$ranks NCCL_TEST_FOLDER=$folder "$@" >"$folder/$rank.log" 2>&1 &
@@ -19,7 +19,7 @@ for ((tenths = 0; status != 0 && tenths < 30; ++tenths)); do
   [ -n "$(jobs -rp)" ] || break
   sleep 0.1
 done
-kill $(jobs -rp) 2>/dev/null
+jobs -rp | xargs -r kill 2>/dev/null
 wait
 for ((rank = 0; rank < ranks; ++rank)); do sed "s/^/rank $rank: /" "$folder/$rank.log"; done
 exit $status
