@@ -1,5 +1,6 @@
-// The functions of support/gpu_driver.h and support/gpu_faults.h on a real GPU, by CUDA's runtime. What a real
-// GPU cannot do ends the program, so that no test passes by it: faults, and memory that is opened to the host.
+// The functions of support/gpu_driver.h and support/gpu_faults.h on a real GPU, by CUDA's runtime. What a
+// real GPU cannot do ends the program, so that no test passes by it: faults, and memory that is opened to the
+// host.
 #include <cuda_runtime.h>
 
 #include <chrono>
@@ -101,8 +102,8 @@ void stand_in_finish(void) { check(cudaDeviceSynchronize(), "cudaDeviceSynchroni
 unsigned long stand_in_launches(void) { return taut::test::launches(); }
 int stand_in_counts_launches(void) { return taut::test::counts_launches() ? 1 : 0; }
 
-// A real GPU goes on by itself: this count grows with time, slowly enough that most questions find no progress
-// (support/loopback.hpp, outside).
+// A real GPU goes on by itself: this count grows with time, slowly enough that most questions find no
+// progress (support/loopback.hpp, outside).
 unsigned long stand_in_calls(void) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return static_cast<unsigned long>(std::chrono::duration_cast<std::chrono::microseconds>(now).count() / 5);

@@ -37,9 +37,8 @@ bool subscribe() {
   *reinterpret_cast<void**>(&enable) = dlsym(cupti, "cuptiEnableCallback");
   void* subscriber = nullptr;
   if (begin == nullptr || enable == nullptr || begin(&subscriber, count, nullptr) != 0) return false;
-  return std::ranges::all_of(launching_calls, [&](std::uint32_t call) {
-    return enable(1, subscriber, driver_api, call) == 0;
-  });
+  return std::ranges::all_of(
+      launching_calls, [&](std::uint32_t call) { return enable(1, subscriber, driver_api, call) == 0; });
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ int own_rank() {
 // Passes NCCL's name of a communicator from rank 0 to the others, by a file.
 ncclUniqueId name_of_communicator(int P) {
   const char* const folder = std::getenv("NCCL_TEST_FOLDER");
-  const std::filesystem::path path = std::filesystem::path(folder != nullptr ? folder : ".") / ("ranks" + std::to_string(P));
+  const std::filesystem::path path =
+      std::filesystem::path(folder != nullptr ? folder : ".") / ("ranks" + std::to_string(P));
   ncclUniqueId id{};
   if (own_rank() == 0) {
     if (ncclGetUniqueId(&id) != ncclSuccess) throw std::runtime_error("ncclGetUniqueId");
@@ -54,7 +55,8 @@ NcclRank join(int P) {
   NcclRank me{own_rank()};
   if (cudaSetDevice(0) != cudaSuccess) throw std::runtime_error("there is no GPU");
   const ncclResult_t result = ncclCommInitRank(&me.comm, P, name_of_communicator(P), me.rank);
-  if (result != ncclSuccess) throw std::runtime_error(std::string("ncclCommInitRank: ") + ncclGetErrorString(result));
+  if (result != ncclSuccess)
+    throw std::runtime_error(std::string("ncclCommInitRank: ") + ncclGetErrorString(result));
   if (cudaStreamCreateWithFlags(&me.stream, cudaStreamNonBlocking) != cudaSuccess)
     throw std::runtime_error("cudaStreamCreate");
   return me;

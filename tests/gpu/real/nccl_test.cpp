@@ -1,5 +1,5 @@
-// Tests the calls of taut_nccl.h over the real NCCL: the bits of the same calls on the host, on 2 ranks and on
-// as many as there are processes.
+// Tests the calls of taut_nccl.h over the real NCCL: the bits of the same calls on the host, on 2 ranks and
+// on as many as there are processes.
 #include <set>
 
 #include "gpu/nccl/coded_values.hpp"
@@ -32,7 +32,8 @@ void expect_bits_of_host(const Trial& asked, double ratio = 0) {
 TEST(RealNccl, ExactSizesGiveTheBitsOfTheHost) {
   for (const int P : numbers_of_ranks())
     for (const Collective collective : nccl_collectives)
-      for (const std::string coding : {"abs:1e-3,codec=planes", "rel:1e-3,codec=planes", "lossless,codec=mpc"})
+      for (const std::string coding :
+           {"abs:1e-3,codec=planes", "rel:1e-3,codec=planes", "lossless,codec=mpc"})
         for (const bool in_place : {false, true})
           expect_bits_of_host({.collective = collective,
                                .policy = coding,
@@ -45,9 +46,11 @@ TEST(RealNccl, ExactSizesGiveTheBitsOfTheHost) {
 TEST(RealNccl, TypesGiveTheBitsOfTheHost) {
   for (const Collective collective : nccl_collectives)
     for (const DType type : {DType::f64, DType::f16, DType::bf16})
-      expect_bits_of_host({.collective = collective, .policy = "abs:1e-2,codec=planes", .P = 2, .type = type});
+      expect_bits_of_host(
+          {.collective = collective, .policy = "abs:1e-2,codec=planes", .P = 2, .type = type});
   for (const Collective collective : {Collective::allgather, Collective::bcast, Collective::alltoall})
-    expect_bits_of_host({.collective = collective, .policy = "lossless,codec=mpc", .P = 2, .type = DType::i32});
+    expect_bits_of_host(
+        {.collective = collective, .policy = "lossless,codec=mpc", .P = 2, .type = DType::i32});
 }
 
 TEST(RealNccl, OperatorsGiveTheBitsOfTheHost) {
@@ -113,9 +116,14 @@ TEST(RealNccl, TheRestIsServedByNccl) {
   ranks.run([&](NcclRank& me) {
     const OnGpu<int> integers(std::vector<int>(900, me.rank + 1));
     const OnGpu<float> product(std::vector<float>(900, 2)), small(std::vector<float>(20, 1));
-    EXPECT_EQ(TAUT_Nccl_AllReduce(integers.data(), integers.data(), 900, ncclInt32, ncclSum, me.comm, me.stream), 0);
-    EXPECT_EQ(TAUT_Nccl_AllReduce(product.data(), product.data(), 900, ncclFloat32, ncclProd, me.comm, me.stream), 0);
-    EXPECT_EQ(TAUT_Nccl_AllReduce(small.data(), small.data(), 20, ncclFloat32, ncclSum, me.comm, me.stream), 0);
+    EXPECT_EQ(
+        TAUT_Nccl_AllReduce(integers.data(), integers.data(), 900, ncclInt32, ncclSum, me.comm, me.stream),
+        0);
+    EXPECT_EQ(
+        TAUT_Nccl_AllReduce(product.data(), product.data(), 900, ncclFloat32, ncclProd, me.comm, me.stream),
+        0);
+    EXPECT_EQ(TAUT_Nccl_AllReduce(small.data(), small.data(), 20, ncclFloat32, ncclSum, me.comm, me.stream),
+              0);
     me.finish();
     EXPECT_EQ(integers.peek(900)[899], 3);
     EXPECT_EQ(product.peek(900)[899], 4);

@@ -1,6 +1,7 @@
 // Makes all collective calls of taut.h over MPI, blocking, nonblocking and persistent, on memory of GPUs,
-// simulated or real (gpu/real). The ranks with odd numbers have their values on the host. Results equal those of the same calls on
-// host memory, to the bit. No call is left to MPI, which would end the program when it reads the memory.
+// simulated or real (gpu/real). The ranks with odd numbers have their values on the host. Results equal those
+// of the same calls on host memory, to the bit. No call is left to MPI, which would end the program when it
+// reads the memory.
 #include <taut/taut_cuda.h>
 
 #include <cmath>

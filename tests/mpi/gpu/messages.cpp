@@ -1,6 +1,6 @@
-// Messages of taut.h from and to memory of GPUs, simulated or real (gpu/real), over MPI: every call that sends or receives,
-// either side on the host or on a GPU. What is received equals what arrives from host memory in host memory,
-// to the bit.
+// Messages of taut.h from and to memory of GPUs, simulated or real (gpu/real), over MPI: every call that
+// sends or receives, either side on the host or on a GPU. What is received equals what arrives from host
+// memory in host memory, to the bit.
 #include <taut/taut.h>
 
 #include <algorithm>
