@@ -623,9 +623,9 @@ TAUT_Startall(int count, TAUT_Request requests[]);
  * - A progress thread advances the calls, whatever TAUT_PROGRESS says. It needs MPI_THREAD_MULTIPLE. The
  *   calls work on a stream of Taut's own; TAUT_Cuda_comm_set_stream does not apply. The start of a call may
  *   wait until the thread has coded a frame, and the first one of a request for all ranks.
- * - For a new request CUDA may have to load kernels or allocate memory, which may wait for the whole GPU, and
- *   then for ever if a stream there waits for the request. Complete the first start of a request by TAUT_Wait
- *   before you call TAUT_Cuda_wait_enqueue, and set CUDA_MODULE_LOADING=EAGER.
+ * - While a stream waits for a request, calls of CUDA that wait for the whole GPU wait for ever: cudaFree,
+ *   cudaFreeHost, and others (docs/gpu.md, "While a stream waits"). The first launch of a kernel waits too:
+ * run each kernel before, or set CUDA_MODULE_LOADING=EAGER. Taut loads its own kernels before.
  * - Streams that are captured in a graph are refused. */
 TAUT_API int /* MPI_SUCCESS, TAUT_ERR_CUDA or TAUT_ERR_ARGUMENT: no persistent collective request, an active
                 one without a wait, a captured stream, no MPI_THREAD_MULTIPLE, no libtaut_cuda */

@@ -2,11 +2,15 @@
 // a word of host memory.
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "gpu/cuda_beside_captures.hpp"
 #include "gpu/cuda_call.hpp"
+#include "gpu/cuda_held.hpp"
 #include "gpu/cuda_services.hpp"
 
 namespace taut::api {
@@ -48,6 +52,79 @@ struct ClosedStreams {
 ClosedStreams& closed_streams() {
   static auto* const closed = new ClosedStreams;
   return *closed;
+}
+
+// An event, for one user at a time.
+struct Event {
+  int device = 0;
+  cudaEvent_t event = nullptr;
+};
+
+// Events that nobody uses. They are used again rather than destroyed: cudaEventDestroy waits for calls of CUDA in other
+// threads, which may wait for a stream.
+struct FreeEvents {
+  std::mutex lock;
+  std::vector<Event*> all;
+};
+FreeEvents& free_events() {
+  static auto* const free = new FreeEvents;
+  return *free;
+}
+
+void give_back(Event* event) {
+  FreeEvents& free = free_events();
+  const std::lock_guard lock(free.lock);
+  free.all.push_back(event);
+}
+
+// Records an event on a stream of the current device. Throws cudaError_t.
+Event* recorded(void* stream) {
+  int device = 0;
+  CudaScratch::check(cudaGetDevice(&device));
+  const auto take = [&]() -> Event* {
+    FreeEvents& free = free_events();
+    const std::lock_guard lock(free.lock);
+    const auto found = std::ranges::find(free.all, device, &Event::device);
+    if (found == free.all.end()) return nullptr;
+    Event* const event = *found;
+    free.all.erase(found);
+    return event;
+  };
+  Event* event = take();
+  if (event == nullptr) {
+    auto made = std::make_unique<Event>(device);
+    CudaScratch::check(cudaEventCreateWithFlags(&made->event, cudaEventDisableTiming));
+    event = made.release();
+  }
+  const cudaError_t error = cudaEventRecord(event->event, handle(stream));
+  if (error == cudaSuccess) return event;
+  give_back(event);
+  throw error;
+}
+
+void destroy_events() {
+  FreeEvents& free = free_events();
+  const std::lock_guard lock(free.lock);
+  for (Event* const event : free.all) cudaEventDestroy(event->event), delete event;
+  free.all.clear();
+}
+
+// Prepares the current device before a stream first waits for the host: CUDA would make Taut wait for that stream when
+// it loads a kernel or allocates local memory, and a new stream may make it wait too.
+cudaError_t prepare_device() {
+  static std::mutex mutex;
+  static std::set<int> prepared;
+  int device = 0;
+  if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
+  const std::lock_guard lock(mutex);
+  if (prepared.contains(device)) return cudaSuccess;
+  const BesideCaptures scope;
+  void *own = nullptr, *other = nullptr;
+  if (own_stream(&own) != 0 || open_stream(&other) != 0) return cudaErrorUnknown;
+  close_stream(other);
+  const cudaError_t error = cuda::load_all(handle(own));
+  if (error == cudaSuccess) prepared.insert(device);
+  return error;
 }
 
 }  // namespace
@@ -92,16 +169,16 @@ void release_streams() noexcept {
   const std::lock_guard lock(closed.lock);
   for (const auto& [device, stream] : closed.all) cudaStreamDestroy(stream);
   closed.all.clear();
+  destroy_events();
 }
 
 int follow(void* stream, void* before) noexcept {
-  cudaEvent_t event = nullptr;
-  cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
-  if (error != cudaSuccess) return status_of(error);
-  error = cudaEventRecord(event, handle(before));
-  if (error == cudaSuccess) error = cudaStreamWaitEvent(handle(stream), event, 0);
-  cudaEventDestroy(event);  // at once for the host; the runtime frees it when the streams have passed it
-  return status_of(error);
+  return guarded([&] {
+    Event* const event = recorded(before);
+    const cudaError_t error = cudaStreamWaitEvent(handle(stream), event->event, 0);
+    give_back(event);  // the wait is for the point that is recorded now
+    return status_of(error);
+  });
 }
 
 int is_captured(void* stream, int* captured) noexcept {
@@ -113,30 +190,32 @@ int is_captured(void* stream, int* captured) noexcept {
 }
 
 int record(void** event, void* stream) noexcept {
-  cudaEvent_t made = nullptr;
-  cudaError_t error = cudaEventCreateWithFlags(&made, cudaEventDisableTiming);
-  if (error != cudaSuccess) return status_of(error);
-  error = cudaEventRecord(made, handle(stream));
-  if (error != cudaSuccess) cudaEventDestroy(made);
-  *event = made;
-  return status_of(error);
+  return guarded([&] {
+    *event = recorded(stream);
+    return 0;
+  });
 }
 
 int has_happened(void* event, int* happened) noexcept {
-  const cudaError_t error = cudaEventQuery(static_cast<cudaEvent_t>(event));
+  const BesideCaptures scope;
+  const cudaError_t error = cudaEventQuery(static_cast<const Event*>(event)->event);
   *happened = error == cudaSuccess;
   if (error != cudaErrorNotReady) return status_of(error);
   cudaGetLastError();  // the next launch must not take the answer for its own error
   return 0;
 }
 
-void free_event(void* event) noexcept { cudaEventDestroy(static_cast<cudaEvent_t>(event)); }
+void free_event(void* event) noexcept { give_back(static_cast<Event*>(event)); }
 
 int wait_for_word(const std::uint32_t* word, std::uint32_t value, void* stream) noexcept {
-  WaitValue wait_value = nullptr;
-  if (const cudaError_t error = find_wait_value(wait_value); error != cudaSuccess) return status_of(error);
-  const auto address = reinterpret_cast<std::uintptr_t>(word);
-  return status_of(static_cast<cudaError_t>(wait_value(handle(stream), address, value, until_reached)));
+  return guarded([&] {
+    WaitValue wait_value = nullptr;
+    CudaScratch::check(find_wait_value(wait_value));
+    CudaScratch::check(prepare_device());
+    const auto address = reinterpret_cast<std::uintptr_t>(word);
+    held_streams().note_wait(word, value);
+    return status_of(static_cast<cudaError_t>(wait_value(handle(stream), address, value, until_reached)));
+  });
 }
 
 }  // namespace taut::api

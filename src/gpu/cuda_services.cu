@@ -4,7 +4,9 @@
 #include <mutex>
 #include <vector>
 
+#include "gpu/cuda_beside_captures.hpp"
 #include "gpu/cuda_call.hpp"
+#include "gpu/cuda_held.hpp"
 #include "gpu/cuda_memory.hpp"
 
 namespace taut::api {
@@ -33,6 +35,7 @@ int wait(void* stream) { return status_of(cudaStreamSynchronize(static_cast<cuda
 // Other streams may use the memory once the allocating stream has got to the allocation. That is Taut's own,
 // because a stream of the program may wait for the call that needs the memory.
 int allocate(void** memory, std::size_t bytes) {
+  const BesideCaptures scope;
   void* stream = nullptr;
   int status = own_stream(&stream);
   if (status == 0)
@@ -43,7 +46,13 @@ int allocate(void** memory, std::size_t bytes) {
   return status;
 }
 
-void give_back(void* memory) { device_memory().free(memory, nullptr); }
+// All work on the memory is done. The legacy stream would wait for the streams of the program, and memory that it
+// frees could be allocated again only behind that.
+void give_back(void* memory) {
+  const BesideCaptures scope;
+  void* stream = nullptr;
+  if (own_stream(&stream) == 0) device_memory().free(memory, static_cast<cudaStream_t>(stream));
+}
 
 int copy(void* to, const void* from, std::size_t bytes) {
   const cudaError_t error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, nullptr);
@@ -51,10 +60,14 @@ int copy(void* to, const void* from, std::size_t bytes) {
 }
 
 int allocate_pinned(void** memory, std::size_t bytes) {
-  return status_of(cudaHostAlloc(memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped));
+  const BesideCaptures scope;
+  return guarded([&] { return status_of(held_streams().allocate(memory, bytes)); });
 }
 
-void free_pinned(void* memory) { cudaFreeHost(memory); }
+void free_pinned(void* memory) {
+  const BesideCaptures scope;
+  held_streams().free(memory);
+}
 
 struct ReleaseHooks {
   std::mutex mutex;
@@ -76,6 +89,7 @@ int copy_on(void* to, const void* from, std::size_t bytes, void* stream) {
 }
 
 int query(void* stream, int* idle) {
+  const BesideCaptures scope;
   const cudaError_t error = cudaStreamQuery(static_cast<cudaStream_t>(stream));
   *idle = error == cudaSuccess;
   if (error != cudaErrorNotReady) return status_of(error);
@@ -88,6 +102,7 @@ int query(void* stream, int* idle) {
 void run_release_hooks() {
   const std::lock_guard lock(release_hooks().mutex);
   for (const auto trim : release_hooks().all) trim();
+  held_streams().trim();
 }
 
 }  // namespace taut::api

@@ -26,7 +26,7 @@ int own_stream(void** stream) noexcept;
 int open_stream(void** stream) noexcept;
 void close_stream(void* stream) noexcept;
 int follow(void* stream, void* before) noexcept;
-void release_streams() noexcept;  // those that open_stream may still return
+void release_streams() noexcept;  // those that open_stream may still return, and events that nobody uses
 int is_captured(void* stream, int* captured) noexcept;
 int record(void** event, void* stream) noexcept;
 int has_happened(void* event, int* happened) noexcept;

@@ -11,7 +11,9 @@ DeviceCall::DeviceCall(const void* memory, const char* argument) : services_(dev
   check(services_.use(device_, &device_before_));
 }
 
+// After an error, kernels may still use the memory.
 DeviceCall::~DeviceCall() {
+  if (!on_device_.empty()) services_.wait(nullptr);
   for (void* const memory : on_device_) services_.free(memory);
   services_.use(device_before_, &device_);
 }

@@ -53,7 +53,7 @@ struct DeviceServices {
   void (*free)(void* memory);
   // Allocates pinned host memory, which every device accesses at the same address. Aligned to 64 bytes.
   int (*allocate_pinned)(void** memory, std::size_t bytes);
-  void (*free_pinned)(void* memory);
+  void (*free_pinned)(void* memory);  // later, if a stream waits for a word now
   // Makes TAUT_Cuda_release call trim(), which frees the caller's unused memory.
   void (*at_release)(void (*trim)());
 
@@ -77,7 +77,8 @@ struct DeviceServices {
   int (*record)(void** event, void* stream);
   int (*has_happened)(void* event, int* happened);  // as `query`
   void (*free_event)(void* event);
-  // Makes the stream wait until the word, in pinned memory, is `value` or at most 2^31 - 1 beyond it.
+  // Makes the stream wait until the word, in pinned memory that is never freed, is `value` or at most 2^31 -
+  // 1 beyond it. The first call on a device loads all kernels and waits for its streams.
   int (*wait_for_word)(const std::uint32_t* word, std::uint32_t value, void* stream);
 
   // ---- Codecs

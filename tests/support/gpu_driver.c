@@ -28,6 +28,10 @@ static const char* range_at;
 static size_t range_bytes;
 static int range_managed;
 
+int stand_in_is_real(void) { return 0; }
+int stand_in_counts_launches(void) { return 1; }
+int stand_in_device_count(void) { return stand_in_devices; }
+
 static void protect(const struct memory* m) {
   const int accessible = m->mapped && (m->device == stand_in_host || m->opened > 0 || all_opened > 0);
   mprotect(m->pages, m->length, accessible ? PROT_READ | PROT_WRITE : PROT_NONE);

@@ -1,4 +1,5 @@
-/* A stand-in for CUDA's driver, libcuda.so.1 (gpu_driver.c), which reports some memory as GPU memory. */
+/* A stand-in for CUDA's driver, libcuda.so.1 (gpu_driver.c), which reports some memory as GPU memory. On a
+   machine with a GPU, gpu/real/driver.cpp has these functions for that GPU. */
 #ifndef TAUT_TESTS_GPU_DRIVER_H
 #define TAUT_TESTS_GPU_DRIVER_H
 
@@ -12,6 +13,15 @@ extern "C" {
 void stand_in_range(const void* at, size_t bytes, int managed);
 
 enum { stand_in_devices = 2, stand_in_any_device = -1, stand_in_host = -2, stand_in_unknown = -3 };
+
+/* Returns 1 if the functions work on a real GPU. Faults, and memory that the host opens, need simulated ones.
+ */
+int stand_in_is_real(void);
+
+/* Returns 1 if stand_in_launches counts; on a real GPU that needs CUPTI (gpu/real/launches.cpp). */
+int stand_in_counts_launches(void);
+
+int stand_in_device_count(void);
 
 /* Allocates device memory that is accessible only while the runtime (tests/gpu/kernels/on_host) has opened
    it. Device stand_in_host: pinned memory, which the host can access too. The memory is aligned to 16 bytes

@@ -41,6 +41,7 @@ class CheckLayers(unittest.TestCase):
             ("#include <mpi.h>", "src/transports/mpi.hpp", "src/comm/agree.cpp"),
             ("#include <taut/taut.h>", "src/api/c.cpp", "src/core/status.cpp"),
             ("#include <nccl.h>", "examples/gpu/nccl_sum.cpp", "src/nccl/library.cpp"),
+            ("#include <nccl.h>", "tests/gpu/real/instead/gpu/nccl/fake/nccl.h", "tests/gpu/nccl/calls.hpp"),
             ("#include <cuda_runtime.h>", "src/gpu/place.cu", "src/core/place.cpp"),
             ("#include <immintrin.h>", "src/codecs/planes/kernels/avx512/planes.hpp", "src/codecs/planes/kernels/scalar.cpp"),
             ('auto x = std::getenv("X");', "src/policy/text/options.cpp", "src/comm/communicator.cpp"),

@@ -104,6 +104,11 @@ class CheckSh(unittest.TestCase):
         self.assertEqual(status, 0, self.said)
         self.assertEqual([line["ok"] for line in lines], [True] * 5)
 
+    def test_calls_are_checked_by_a_script_of_their_own(self):
+        script = '#!/bin/bash\nmkdir -p "$(dirname "$1")"\necho \'{"check": "halo", "ok": false}\' >"$1"\nexit 1\n'
+        self.play("check_calls.sh", script, "tools/gpu")
+        self.assertEqual(self.run_part("calls"), (1, [{"check": "halo", "ok": False}]))
+
     def test_objects_are_made_anew_only_where_contents_changed(self):
         self.assertEqual(self.run_part("correctness")[0], 0, self.said)
         self.assertGreater(self.compiled(), 12)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# check.sh probe|correctness|kernels|ranks [OUT]: checks on a machine with an NVIDIA GPU; each takes less than 8 minutes, build
+# check.sh probe|correctness|kernels|ranks|calls [OUT]: checks on a machine with an NVIDIA GPU; each takes less than 8 minutes, build
 # included, and downloads nothing. Needs nvcc 12.8 or later and g++ 12 or later; builds into build/gpu, once. Results as JSON lines
 # in OUT (default build/gpu/WHAT.json), logs beside it; status 0: no check failed, 77: something is missing, which is said.
 #   probe        20 seconds: driver, clocks, tools, MPS, the device, rates of pinned memory, whether two processes can share memory
@@ -10,11 +10,13 @@
 #   ranks        $RANKS (default 4) ranks of MPI that share the GPU: sums of frames over pinned memory of the host, the same
 #                bits on each and on the CPU. Takes mpicxx of $MPI/bin, .venv/bin or PATH, and mpiexec beside it. MPI may be a
 #                folder that `pip install --target` has filled from MPICH's wheel.
+#   calls        the C calls on memory of a GPU, over MPI and NCCL, beside the same calls on the host (check_calls.sh, which names
+#                what it needs and how another machine can build it)
 # BUILD_ONLY=1 builds and runs nothing, also where there is no GPU; ARCH=90 says for which one (default: the one that is there).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 what=${1:-}
-case $what in probe | correctness | kernels | ranks) ;; *) sed -n '2,/^set/{/^set/d;s/^# //;p}' "$0" >&2; exit 2 ;; esac
+case $what in probe | correctness | kernels | ranks) ;; calls) exec tools/gpu/check_calls.sh "${2:-build/gpu/calls.json}" ;; *) sed -n '2,/^set/{/^set/d;s/^# //;p}' "$0" >&2; exit 2 ;; esac
 out=${2:-build/gpu/$what.json}
 seconds=460 # for all of it
 

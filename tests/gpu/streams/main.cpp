@@ -108,7 +108,7 @@ int main(int argc, char** argv) {
     order();
     if (ranks > 1) {
       misuse();
-      faults();
+      if (stand_in_is_real() == 0) faults();
     }
   }
   MPI_Finalize();

@@ -20,7 +20,9 @@ bool within(float bound, const std::vector<float>& a, const std::vector<float>& 
 }
 
 // Each turn makes values, adds them up and takes the result; the host waits after the last turn only. Values
-// and result are overwritten at once by the next turn. `bound`: greatest difference from the blocking call.
+// and result are overwritten at once by the next turn. All memory is there before the stream waits, and no
+// copy is from the host to the host: such a copy waits for the stream. `bound`: greatest difference from the
+// blocking call.
 template <class Memory>
 void turns(const PolicyComm& comm, cudaStream_t stream, const std::string& name, MPI_Op op = MPI_SUM,
            float bound = 0) {
@@ -28,20 +30,23 @@ void turns(const PolicyComm& comm, cudaStream_t stream, const std::string& name,
   const Memory in, out;
   Sum sum(in.data(), out.data(), comm, op);
   std::list<OnGpu<float>> sources;
-  std::list<Pinned> results;
+  std::list<OnGpu<float>> results;
   for (int i = 0; i < most; ++i) {
     sources.emplace_back(values_of(i));
-    results.emplace_back();
-    copy(in.data(), sources.back().data(), stream);
+    results.emplace_back(count);
+  }
+  auto source = sources.begin();
+  for (OnGpu<float>& result : results) {
+    copy(in.data(), (source++)->data(), stream);
     sum.run_on(stream);
-    copy(results.back().data(), out.data(), stream);
+    copy(result.data(), out.data(), stream);
     expect(cudaMemsetAsync(out.data(), 0x77, bytes, stream) == cudaSuccess, "cudaMemsetAsync");
   }
   expect(cudaStreamSynchronize(stream) == cudaSuccess, name + ": the stream stops");
   sum.wait();
   int i = 0;
-  for (const Pinned& result : results)
-    expect(within(bound, result.read(), comm.sum_of(values_of(i++), op)), name + ": another result");
+  for (const OnGpu<float>& result : results)
+    expect(within(bound, result.peek(count), comm.sum_of(values_of(i++), op)), name + ": another result");
 }
 
 void kinds_of_streams() {
@@ -76,14 +81,19 @@ void plain_calls() {
 class Gate {
  public:
   explicit Gate(cudaStream_t stream) {
-    *word() = 0;
-    expect(TAUT_Cuda_services()->wait_for_word(word(), 1, stream) == 0, "wait_for_word");
+    expect(TAUT_Cuda_services()->wait_for_word(word_, 1, stream) == 0, "wait_for_word");
   }
-  void open() { __atomic_store_n(word(), 1, __ATOMIC_RELEASE); }
+  void open() { __atomic_store_n(word_, 1, __ATOMIC_RELEASE); }
 
  private:
-  std::uint32_t* word() const { return reinterpret_cast<std::uint32_t*>(memory_.data()); }
-  Pinned memory_{64};
+  // Returns a word that is 0 and never freed.
+  static std::uint32_t* new_word() {
+    static auto* const page = new Pinned(4096);
+    static auto* next = reinterpret_cast<std::uint32_t*>(page->data());
+    *next = 0;
+    return next++;
+  }
+  std::uint32_t* word_ = new_word();
 };
 
 // Started first, ready last on some ranks: the second call does not wait for the first one.
@@ -131,11 +141,9 @@ void many_in_flight() {
   const OnGpu<float> in(values_of(3));
   const OnGpu<float> out(count);
   std::list<Sum> sums;
+  for (int i = 0; i < 150; ++i) sums.emplace_back(in.data(), out.data(), comm);
   Gate gate(stream);
-  for (int i = 0; i < 150; ++i) {
-    sums.emplace_back(in.data(), out.data(), comm);
-    sums.back().run_on(stream);
-  }
+  for (Sum& sum : sums) sum.run_on(stream);
   gate.open();
   for (Sum& sum : sums) sum.wait();
   expect(out.read() == comm.sum_of(values_of(3)), "another sum of many");

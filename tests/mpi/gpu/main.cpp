@@ -1,6 +1,7 @@
-// Makes all collective calls of taut.h over MPI, blocking, nonblocking and persistent, on memory of simulated
-// GPUs. The ranks with odd numbers have their values on the host. Results equal those of the same calls on
-// host memory, to the bit. No call is left to MPI, which would end the program when it reads the memory.
+// Makes all collective calls of taut.h over MPI, blocking, nonblocking and persistent, on memory of GPUs,
+// simulated or real (gpu/real). The ranks with odd numbers have their values on the host. Results equal those
+// of the same calls on host memory, to the bit. No call is left to MPI, which would end the program when it
+// reads the memory.
 #include <taut/taut_cuda.h>
 
 #include <cmath>
@@ -59,7 +60,7 @@ void call_on_gpu(const std::string& name, MPI_Comm comm, const Call& call, cudaS
   expect(code == MPI_SUCCESS, name + ": " + text_of(code));
   cudaStreamSynchronize(stream);  // for what a call has not used
   results.read(out);
-  expect(stand_in_launches() > launches, name + ": no kernel has run");
+  expect(stand_in_launches() > launches || stand_in_counts_launches() == 0, name + ": no kernel has run");
 }
 
 void compare(const std::string& name, MPI_Comm comm, const Call& call, cudaStream_t stream) {
@@ -106,6 +107,7 @@ void run() {
   cudaStreamDestroy(stream);
   expect(TAUT_Cuda_release() == 0, "TAUT_Cuda_release");
   stand_in_finish();
+  if (stand_in_is_real() != 0) return;  // which does not tell what is left
   expect(stand_in_memories() == 0 && stand_in_objects() <= stand_in_devices,
          "memory or a stream of the GPU is left");
 }

@@ -44,6 +44,12 @@ bool joins_all(const std::vector<Node>& nodes, const std::vector<std::size_t>& j
   return std::ranges::find(followed, false) == followed.end();
 }
 
+// How far calls of this thread mind captures.
+cudaStreamCaptureMode& mode_of_thread() {
+  thread_local auto mode = cudaStreamCaptureModeGlobal;
+  return mode;
+}
+
 cudaError_t begin(cudaStream_t handle, cudaStreamCaptureMode mode) {
   StandInStream* const stream = find_stream(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
@@ -107,9 +113,10 @@ cudaError_t capture_node(StandInStream& stream, Body run, void* allocated) {
 }
 
 cudaError_t check_no_capture() {
+  if (mode_of_thread() == cudaStreamCaptureModeRelaxed) return cudaSuccess;
   for (const CaptureRef& capture : runtime().captures) {
     const bool own = capture->thread == std::this_thread::get_id();
-    if (capture->mode == cudaStreamCaptureModeGlobal ||
+    if ((capture->mode == cudaStreamCaptureModeGlobal && mode_of_thread() == cudaStreamCaptureModeGlobal) ||
         (capture->mode == cudaStreamCaptureModeThreadLocal && own))
       return invalidate(*capture, cudaErrorStreamCaptureUnsupported);
   }
@@ -117,6 +124,11 @@ cudaError_t check_no_capture() {
 }
 
 }  // namespace taut::on_host
+
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  std::swap(*mode, mode_of_thread());
+  return cudaSuccess;
+}
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
   return call(cudaErrorUnknown, [&] { return begin(stream, mode); });

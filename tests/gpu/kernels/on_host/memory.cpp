@@ -1,5 +1,7 @@
 // Memory of the devices, and pinned memory of the host.
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 
 #include "gpu/kernels/on_host/runtime.hpp"
@@ -60,6 +62,15 @@ cudaError_t free_ordered(void* at, cudaStream_t handle) {
   return error;
 }
 
+// Ends the program if a stream waits for the host. A real call waits for that stream then, and launches of
+// other threads wait for the call.
+void expect_no_wait(const char* call) {
+  if (!runtime().schedule.waits_for_host()) return;
+  std::fprintf(stderr, "simulated GPU: %s while a stream waits for the host: a GPU may wait for ever\n",
+               call);
+  std::abort();
+}
+
 // Waits for the device, unless the memory was allocated in the order of a stream: then the caller has waited.
 cudaError_t free_now(void* at) {
   const auto found = kinds().find(at);
@@ -101,6 +112,7 @@ cudaError_t cudaMallocAsync(void** at, std::size_t bytes, cudaStream_t stream) {
 
 cudaError_t cudaFree(void* at) {
   const std::lock_guard lock(runtime().lock);
+  if (at != nullptr) expect_no_wait("cudaFree");
   const cudaError_t error = free_now(at);
   return noted(error == cudaSuccess && taut::shim::free_fails() ? cudaErrorUnknown : error);
 }
@@ -124,6 +136,7 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
 // Does not wait for work that uses the memory.
 cudaError_t cudaFreeHost(void* at) {
   const std::lock_guard lock(runtime().lock);
+  if (at != nullptr) expect_no_wait("cudaFreeHost");
   if (at != nullptr && kinds().erase(at) == 0) return noted(cudaErrorInvalidValue);
   stand_in_free(at);
   return cudaSuccess;

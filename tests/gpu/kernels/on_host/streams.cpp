@@ -272,6 +272,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   return call(cudaErrorUnknown, [&] {
+    if (const cudaError_t error = check_no_capture(); error != cudaSuccess) return error;
     if (event->capture != nullptr) return invalidate(*event->capture, cudaErrorStreamCaptureUnsupported);
     return state_of(event->at);
   });

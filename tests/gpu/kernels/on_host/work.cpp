@@ -77,6 +77,11 @@ void Schedule::finish_device(int device) {
   }
 }
 
+bool Schedule::waits_for_host() const {
+  return std::ranges::any_of(pending_,
+                             [](const WorkRef& work) { return work->condition && !work->condition(); });
+}
+
 void Schedule::advance() {
   for (unsigned steps = stand_in_random(3); steps > 0; --steps) {
     const std::vector<WorkRef> candidates = ready();

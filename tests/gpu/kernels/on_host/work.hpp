@@ -33,6 +33,9 @@ class Schedule {
   void finish(const WorkRef& last);
   void finish_device(int device);
 
+  // Returns true if a stream of a device waits for the host.
+  bool waits_for_host() const;
+
   // Runs a few pieces of work, possibly none.
   void advance();
 

@@ -1,0 +1,48 @@
+// Ranks of a real NCCL communicator, in place of threads: each is a process of its own, and all share a GPU.
+//   NCCL_TEST_RANK, NCCL_TEST_RANKS    number of this process, and of all
+//   NCCL_TEST_FOLDER                   an empty folder that they share
+// All processes run the same tests in the same order.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <vector>
+
+#include "gpu/nccl/fake/control.h"
+#include "gpu/nccl/fake/nccl.h"
+#include "support/gpu_faults.h"
+#include "support/on_gpu.hpp"
+
+namespace taut::test {
+
+// A rank: its number, communicator, and a stream on its GPU.
+struct NcclRank {
+  int rank = 0;
+  ncclComm_t comm = nullptr;
+  cudaStream_t stream = nullptr;
+
+  void finish() const { EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess); }
+};
+
+// Returns true if this process is the rank.
+bool is_here(int rank);
+int processes();
+
+// The first P processes. Those of the same number share one communicator, which lives as long as the process.
+class NcclThreads {
+ public:
+  explicit NcclThreads(int P, int device = 0);
+
+  // Runs action(rank) if this process is one of the ranks.
+  void run(const std::function<void(NcclRank&)>& action) {
+    if (own_.comm != nullptr) action(own_);
+  }
+  NcclRank& operator[](int) { return own_; }
+  int size() const { return own_.comm != nullptr ? 1 : 0; }
+
+ private:
+  NcclRank own_;
+};
+
+}  // namespace taut::test

@@ -1,0 +1,107 @@
+// Tests what libtaut_cuda does while a stream waits for the host, and while a stream is captured.
+#include "gpu/device_services.hpp"
+#include "gpu/runtime/gpu.hpp"
+
+namespace taut::test {
+namespace held_streams_test {
+
+const api::DeviceServices& services() { return *TAUT_Cuda_services(); }
+
+void* pinned(std::size_t bytes) {
+  void* memory = nullptr;
+  EXPECT_EQ(services().allocate_pinned(&memory, bytes), 0);
+  return memory;
+}
+
+bool exists(const void* memory) { return stand_in_device_of(memory) == stand_in_host; }
+
+// A stream that waits until go_on() is called.
+class Held {
+ public:
+  Held() { EXPECT_EQ(services().wait_for_word(word_, 1, stream_), 0); }
+  Held(const Held&) = delete;
+  ~Held() { go_on(); }
+  void go_on() {
+    __atomic_store_n(word_, 1, __ATOMIC_RELEASE);
+    EXPECT_EQ(cudaStreamSynchronize(stream_), cudaSuccess);
+  }
+  operator cudaStream_t() const { return stream_; }
+
+ private:
+  const Stream stream_;
+  std::uint32_t* word_ = new (pinned(64)) std::uint32_t(0);  // never freed
+};
+
+TEST(HeldStreams, LetNoPinnedMemoryBeFreed) {
+  void* const first = pinned(1000);
+  void* const second = pinned(100'000);
+  Held held;
+  services().free_pinned(first);
+  services().free_pinned(second);
+  EXPECT_TRUE(exists(first));
+  EXPECT_TRUE(exists(second));
+  EXPECT_EQ(pinned(60'000), second);
+  EXPECT_NE(pinned(100), first);  // far too large
+  services().free_pinned(second);
+  held.go_on();
+  services().free_pinned(pinned(10));
+  EXPECT_FALSE(exists(first));
+  EXPECT_FALSE(exists(second));
+}
+
+TEST(HeldStreams, UseEventsAgain) {
+  const Stream stream, other;
+  void* event = nullptr;
+  ASSERT_EQ(services().record(&event, stream), 0);
+  services().free_event(event);
+  const long objects = stand_in_objects();
+  const Held held;
+  for (int i = 0; i < 10; ++i) {
+    int happened = 0;
+    ASSERT_EQ(services().record(&event, stream), 0);
+    while (happened == 0) ASSERT_EQ(services().has_happened(event, &happened), 0);
+    services().free_event(event);
+    ASSERT_EQ(services().follow(other, stream), 0);
+  }
+  EXPECT_LE(stand_in_objects(), objects + 3);  // the held stream, and Taut's own two
+}
+
+TEST(HeldStreams, AreNotWaitedForByOtherCalls) {
+  const Held held;
+  void* memory = nullptr;
+  ASSERT_EQ(services().allocate(&memory, 1000), 0);
+  services().free(memory);
+  EXPECT_EQ(cudaStreamQuery(held), cudaErrorNotReady);
+}
+
+TEST(HeldStreamsDeathTest, EndAProgramThatFreesMemory) {
+  void *there = nullptr, *here = nullptr;
+  ASSERT_EQ(cudaMalloc(&there, 100), cudaSuccess);
+  ASSERT_EQ(cudaHostAlloc(&here, 100, cudaHostAllocDefault), cudaSuccess);
+  {
+    const Held held;
+    EXPECT_DEATH(cudaFree(there), "cudaFree while a stream waits");
+    EXPECT_DEATH(cudaFreeHost(here), "cudaFreeHost while a stream waits");
+  }
+  EXPECT_EQ(cudaFree(there), cudaSuccess);
+  EXPECT_EQ(cudaFreeHost(here), cudaSuccess);
+}
+
+TEST(Captures, AreLeftAloneByServices) {
+  const Stream stream, captured;
+  void *event = nullptr, *memory = nullptr;
+  ASSERT_EQ(services().record(&event, stream), 0);
+  const Graph graph(captured, [&] {
+    int happened = 0, idle = 0;
+    EXPECT_EQ(services().has_happened(event, &happened), 0);
+    EXPECT_EQ(services().query(stream, &idle), 0);
+    EXPECT_EQ(services().allocate(&memory, 100), 0);
+    services().free_pinned(pinned(5000));
+  });
+  EXPECT_EQ(graph.ended(), cudaSuccess);
+  services().free(memory);
+  services().free_event(event);
+}
+
+}  // namespace held_streams_test
+}  // namespace taut::test
