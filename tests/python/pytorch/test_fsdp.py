@@ -15,7 +15,8 @@ fully_shard = pytest.importorskip("torch.distributed.fsdp", reason="this PyTorch
 def trained(rank, ranks, compressed):
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(64, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 8))
-    mesh = init_device_mesh("cpu", (ranks,))
+    device = torch.get_default_device()
+    mesh = init_device_mesh(device.type, (ranks,))
     for layer in model:
         if isinstance(layer, nn.Linear):
             fully_shard(layer, mesh=mesh)
@@ -24,7 +25,7 @@ def trained(rank, ranks, compressed):
         taut.torch.compress_sharded_gradients(model, bound=0.1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     for step in range(30):
-        points = torch.randn(32, 64, generator=torch.Generator().manual_seed(100 * step + rank))
+        points = torch.randn(32, 64, generator=torch.Generator().manual_seed(100 * step + rank), device="cpu").to(device)
         loss = nn.functional.cross_entropy(model(points), points[:, :8].argmax(1))
         optimizer.zero_grad()
         loss.backward()
