@@ -32,8 +32,8 @@ std::string coding_text(const Coding& coding, Bound bound, const CodecInfo* code
   return text;
 }
 
-// Returns the range of values, on the host or on a GPU, if the policy's bound is relative to it, else an empty
-// range: least > greatest.
+// Returns the range of values, on the host or on a GPU, if the policy's bound is relative to it, else an
+// empty range: least > greatest.
 std::pair<double, double> range_for(const std::string& text, Address address, std::size_t count, int type) {
   return unlocked([&] {
     const Coding coding = parse_policy(text).coding;

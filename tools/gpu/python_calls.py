@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Runs everything in Python that works on memory of a GPU: arrays of CuPy, PyTorch and JAX in codec calls and in calls of
+taut.Comm, taut.torch over NCCL, gloo and MPI, and an unchanged program of PyTorch under `taut run`.
+
+  python_calls.py --package FOLDER [--mpi FOLDER] [--out FOLDER] [--only NAMES] [--seconds 120]
+
+FOLDER of --package has the package `taut`; that of --mpi has bin/mpiexec and lib/libmpi.so.12. Prints one line for each step; the
+log is OUT/python_calls.log. Steps of different lanes run at the same time. Two ranks share one GPU. Every step ends by its
+timeout; the status is the number of steps that failed.
+"""
+
+import argparse
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TESTS = ROOT / "tests/python"
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-ra", "--color=no", "--tb=short"]
+SOCKETS = {"NCCL_SOCKET_IFNAME": "lo", "GLOO_SOCKET_IFNAME": "lo", "NCCL_MAX_CTAS": "2", "NCCL_NET_GDR_LEVEL": "LOC", "NCCL_DEBUG": "WARN"}
+RULES = "* f32 >=64KiB : abs=1e-3 codec=planes when=always"
+
+
+@dataclass
+class Step:
+    name: str
+    lane: str
+    command: list[str]
+    seconds: int = 60
+    environment: dict = field(default_factory=dict)
+    said: str = ""  # what the output must contain
+    after: object = None  # returns why the step failed after all
+
+
+def torch_tests(backend, device):
+    return [sys.executable, str(TESTS / "pytorch/launch.py"), "2", str(TESTS / "pytorch"), "-ra", "--color=no", "--tb=short"]
+
+
+def program(folder, *before, bound="0", port=0):
+    run = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--master-addr=127.0.0.1", f"--master-port={port}"]
+    return [*before, *run, str(ROOT / "tools/gpu/torch_program.py"), bound]
+
+
+def bits_of(text):
+    """Returns the lines of a program that tell its results."""
+    return sorted(re.findall(r"rank \d [^:\n]*: error \S+ bits \w+", text))
+
+
+def steps(options, texts):
+    package, out = Path(options.package), Path(options.out)
+    preload = package / "taut/lib/taut/libtaut_preload.so"
+    mpiexec = options.mpiexec
+    tensors = {"OMP_NUM_THREADS": "1", **SOCKETS}
+    yield Step("codec calls, stand-in classes", "a", [*PYTEST, str(TESTS / "test_gpu.py")])
+    yield Step("codec calls, CuPy PyTorch JAX", "a", [*PYTEST, str(TESTS / "test_gpu_libraries.py")])
+    if mpiexec:
+        of_mpi = [*mpiexec, "-n", "2", *PYTEST]
+        kinds = ["test_device_arrays.py", "test_device_protocols.py"]
+        yield Step("taut.Comm, stand-in classes", "a", [*of_mpi, *(str(TESTS / "mpi" / name) for name in kinds)])
+        yield Step("taut.Comm, CuPy PyTorch JAX", "a", [*of_mpi, str(TESTS / "mpi/test_gpu_libraries.py")])
+        yield Step("taut.torch over MPI", "a", [*of_mpi, str(TESTS / "mpi/test_tensors.py")], 60, {**tensors, "TAUT_TORCH_DEVICE": "cuda"})
+        yield Step("transpose.py", "a", [*mpiexec, "-n", "2", sys.executable, str(ROOT / "examples/gpu/transpose.py"), "2048"], 40, said="bound")
+    for backend in ("nccl", "gloo"):
+        settings = {**tensors, "TAUT_TORCH_BACKEND": backend, "TAUT_TORCH_DEVICE": "cuda"}
+        yield Step(f"taut.torch over {backend}", "b", torch_tests(backend, "cuda"), 75, settings)
+    yield Step("unchanged program, alone", "c", program(out, port=29611), 60, tensors)
+    bare = {**tensors, "LD_PRELOAD": str(preload)}
+
+    def same_bits():
+        return "" if bits_of(texts["unchanged program, alone"]) == bits_of(texts["preloaded, no rules"]) else "other bits than alone"
+
+    yield Step("preloaded, no rules", "c", program(out, port=29612), 60, bare, after=same_bits)
+    report = out / "dropin.json"
+
+    def served():
+        calls = {}
+        for file in out.glob("dropin.json.nccl.*"):
+            calls.update(json.loads(file.read_text()).get("nccl_calls", {}))
+        counts = {name: (one["served_calls"], one["left_calls"]) for name, one in calls.items()}
+        print(f"  served and left: {counts}", flush=True)
+        return "" if counts.get("ncclAllReduce", (0, 0))[0] > 0 else "no AllReduce was served"
+
+    run = [str(package / "taut/bin/taut"), "run", "--rules", RULES, "--report", str(report), "--"]
+    yield Step("taut run --rules", "c", program(out, *run, bound="2e-3", port=29613), 60, tensors, after=served)
+    ruled = {**bare, "TAUT_RULES": "Allreduce f32,bf16 >=64KiB : rel=1e-4 codec=planes", "TAUT_SUMMARY": "1"}
+    yield Step("LD_PRELOAD, TAUT_RULES", "c", program(out, bound="1e-2", port=29614), 60, ruled, said="taut: ncclAllReduce")
+    yield Step("nonblocking communicators", "c", program(out, port=29615), 60, {**bare, "TAUT_RULES": RULES, "NONBLOCKING": "1"}, said="blocking = 0")
+
+
+def find_mpiexec(folder, environment):
+    """Returns the command that starts ranks here, or why there is none."""
+    if not folder:
+        return None, "no --mpi"
+    code = "from mpi4py import MPI; print('ranks', MPI.COMM_WORLD.allreduce(1))"
+    why = "no try"
+    for options in ([], ["-iface", "lo"], ["-iface", "lo", "-genv", "FI_PROVIDER", "tcp"]):
+        command = [str(Path(folder) / "bin/mpiexec"), *options]
+        try:
+            done = subprocess.run([*command, "-n", "2", sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=15)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            why = str(error)
+            continue
+        if done.stdout.count("ranks 2") == 2:
+            return command, ""
+        why = (done.stderr or done.stdout).strip()[-300:]
+    return None, why
+
+
+def last_error(text):
+    """Returns the line of a log that says best why it failed."""
+    text = re.sub(r"^.*(?:traceback : To enable|ChildFailedError|error_file).*$", "", text, flags=re.M)
+    for pattern in (r"^(?:.*:\s)?(FAILED .*)$", r"^E +(.+)$", r"^(?:\[rank\d\]: ?)?(\w*(?:Error|Exception)\b.*)$", r"^(.*error.*)$"):
+        found = re.findall(pattern, text, re.M)
+        if found:
+            return found[-1][:220]
+    lines = text.strip().splitlines()
+    return lines[-1][:220] if lines else "no output"
+
+
+def carry_out(step, environment, texts, until):
+    """Runs a step within its time; returns (outcome, seconds, remark)."""
+    seconds = min(step.seconds, until - time.monotonic())
+    start = time.monotonic()
+    if seconds < 5:
+        return "skipped", 0.0, "out of time"
+    process = subprocess.Popen(
+        step.command, env={**environment, **step.environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        errors="replace", stdin=subprocess.DEVNULL, start_new_session=True, cwd=ROOT,
+    )  # fmt: skip
+    late = False
+    try:
+        text, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        late = True
+        os.killpg(process.pid, signal.SIGKILL)
+        try:
+            text, _ = process.communicate(timeout=5)
+        except subprocess.TimeoutExpired as error:  # a grandchild holds the pipe
+            text = (error.stdout or b"").decode(errors="replace") if isinstance(error.stdout, bytes) else error.stdout or ""
+    taken = time.monotonic() - start
+    texts[step.name] = text
+    counts = re.findall(r"^=*\s*((?:\d+ \w+,? ?)+) in [\d.]+s", text, re.M)
+    remark = counts[-1] if counts else ""
+    if late:
+        return "failed", taken, f"no end within {seconds:.0f} s; {last_error(text)}"
+    if process.returncode == 5:  # pytest's: no tests
+        return "skipped", taken, (re.findall(r"^SKIPPED.*$", text, re.M) or [remark])[-1][:200]
+    if process.returncode != 0:
+        return "failed", taken, f"status {process.returncode}; {remark} {last_error(text)}"
+    if step.said and step.said not in text:
+        return "failed", taken, f"does not say '{step.said}'"
+    why = step.after() if step.after else ""
+    if why:
+        return "failed", taken, why
+    if re.fullmatch(r"\d+ skipped", remark):
+        return "skipped", taken, (re.findall(r"^SKIPPED.*$", text, re.M) or [remark])[-1][:200]
+    return "ok", taken, remark
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--package", required=True)
+    parser.add_argument("--mpi", default="")
+    parser.add_argument("--out", default="build/gpu/python")
+    parser.add_argument("--only", default="", help="parts of the names of steps, separated by commas")
+    parser.add_argument("--seconds", type=float, default=120)
+    options = parser.parse_args()
+    Path(options.out).mkdir(parents=True, exist_ok=True)
+    until = time.monotonic() + options.seconds
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "TAUT_PROGRAM": str(Path(options.package) / "taut/bin/taut")}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [options.package, os.environ.get("PYTHONPATH", "")]))
+    if options.mpi:
+        environment["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [f"{options.mpi}/lib", os.environ.get("LD_LIBRARY_PATH", "")]))
+        environment.setdefault("MPI4PY_MPIABI", "mpich")
+    options.mpiexec, why = find_mpiexec(options.mpi, environment)
+    print(f"mpiexec: {' '.join(options.mpiexec) if options.mpiexec else 'skipped: ' + why}", flush=True)
+    texts, failures, lock = {}, [], threading.Lock()
+    log = open(Path(options.out) / "python_calls.log", "w")
+    wanted = [step for step in steps(options, texts) if not options.only or any(part in step.name for part in options.only.split(","))]
+
+    def lane(mine):
+        for step in mine:
+            try:
+                outcome, seconds, remark = carry_out(step, environment, texts, until)
+            except Exception as error:
+                outcome, seconds, remark = "failed", 0.0, f"{type(error).__name__}: {error}"
+            with lock:
+                print(f"{step.name:32} {outcome:8} {seconds:5.1f} s  {remark}", flush=True)
+                log.write(f"\n######## {step.name}: {outcome}, {seconds:.1f} s: {' '.join(step.command)}\n{texts.get(step.name, '')}\n")
+                log.flush()
+                if outcome == "failed":
+                    failures.append(step.name)
+
+    threads = [threading.Thread(target=lane, args=([step for step in wanted if step.lane == name],)) for name in dict.fromkeys(step.lane for step in wanted)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return len(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
