@@ -16,6 +16,14 @@ def reason_against(name):
         return f"{type(error).__name__}: {error}".splitlines()[0][:200]
 
 
+def has(name, dtype):
+    """Returns true if a library keeps values of a type as they are."""
+    try:
+        return contents(array(name, np.zeros(1, dtype))).dtype == dtype
+    except (TypeError, ValueError):
+        return False
+
+
 def array(name, values):
     """Returns an array of the library in memory of the GPU, with the values and the type of a NumPy array."""
     library = importlib.import_module(name)

@@ -42,9 +42,9 @@ def test_values_keep_the_bound(library, bound, shape):
 @pytest.mark.parametrize("dtype", FLOATS + INTEGERS, ids=lambda dtype: np.dtype(dtype).name)
 def test_types(library, dtype):
     values = (100 * np.sin(np.arange(5000) / 50)).astype(np.int8).astype(dtype)
+    if not libraries.has(library, dtype):
+        pytest.skip(f"{library} has no {np.dtype(dtype).name}")
     there = libraries.array(library, values)
-    if libraries.contents(there).dtype != values.dtype:
-        pytest.skip(f"{library} converts {np.dtype(dtype).name}")
     for bound in ("abs:1e-3", "lossless"):
         packed = taut.compress(there, bound)
         assert packed == taut.compress(values, bound)
@@ -56,11 +56,9 @@ def test_types(library, dtype):
 
 def test_empty_and_single_values(library):
     for values in (np.zeros((0, 3), np.float32), np.ones((), np.float32), np.ones((1, 1), np.float64)):
-        there = libraries.array(library, values)
-        if libraries.contents(there).dtype != values.dtype:
-            continue
-        packed = taut.compress(there, "lossless")
-        assert packed == taut.compress(values, "lossless")
+        if libraries.has(library, values.dtype):
+            packed = taut.compress(libraries.array(library, values), "lossless")
+            assert packed == taut.compress(values, "lossless")
 
 
 def test_several_frames(library):

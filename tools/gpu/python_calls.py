@@ -23,7 +23,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests/python"
-PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-ra", "--color=no", "--tb=short"]
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-ra", "--color=no", "--tb=short", "-o", "faulthandler_timeout=25"]
+TORCH_TESTS = [sys.executable, str(TESTS / "pytorch/launch.py"), "2", str(TESTS / "pytorch"), *PYTEST[6:]]
 SOCKETS = {"NCCL_SOCKET_IFNAME": "lo", "GLOO_SOCKET_IFNAME": "lo", "NCCL_MAX_CTAS": "2", "NCCL_NET_GDR_LEVEL": "LOC", "NCCL_DEBUG": "WARN"}
 RULES = "* f32 >=64KiB : abs=1e-3 codec=planes when=always"
 
@@ -37,10 +38,6 @@ class Step:
     environment: dict = field(default_factory=dict)
     said: str = ""  # what the output must contain
     after: object = None  # returns why the step failed after all
-
-
-def torch_tests(backend, device):
-    return [sys.executable, str(TESTS / "pytorch/launch.py"), "2", str(TESTS / "pytorch"), "-ra", "--color=no", "--tb=short"]
 
 
 def program(folder, *before, bound="0", port=0):
@@ -62,21 +59,22 @@ def steps(options, texts):
     yield Step("codec calls, CuPy PyTorch JAX", "a", [*PYTEST, str(TESTS / "test_gpu_libraries.py")])
     if mpiexec:
         of_mpi = [*mpiexec, "-n", "2", *PYTEST]
-        kinds = ["test_device_arrays.py", "test_device_protocols.py"]
-        yield Step("taut.Comm, stand-in classes", "a", [*of_mpi, *(str(TESTS / "mpi" / name) for name in kinds)])
+        yield Step("taut.Comm, stand-in classes", "a", [*of_mpi, str(TESTS / "mpi/test_device_arrays.py")])
         yield Step("taut.Comm, CuPy PyTorch JAX", "a", [*of_mpi, str(TESTS / "mpi/test_gpu_libraries.py")])
         yield Step("taut.torch over MPI", "a", [*of_mpi, str(TESTS / "mpi/test_tensors.py")], 60, {**tensors, "TAUT_TORCH_DEVICE": "cuda"})
         yield Step("transpose.py", "a", [*mpiexec, "-n", "2", sys.executable, str(ROOT / "examples/gpu/transpose.py"), "2048"], 40, said="bound")
-    for backend in ("nccl", "gloo"):
+        eager = {"CUDA_MODULE_LOADING": "EAGER"}  # so that nothing waits for the whole GPU behind a stream that waits
+        yield Step("taut.Comm, streams", "a", [*of_mpi, str(TESTS / "mpi/test_device_protocols.py")], 45, eager)
+    for backend, lane in (("gloo", "a"), ("nccl", "b")):
         settings = {**tensors, "TAUT_TORCH_BACKEND": backend, "TAUT_TORCH_DEVICE": "cuda"}
-        yield Step(f"taut.torch over {backend}", "b", torch_tests(backend, "cuda"), 75, settings)
-    yield Step("unchanged program, alone", "c", program(out, port=29611), 60, tensors)
+        yield Step(f"taut.torch over {backend}", lane, TORCH_TESTS, 55, settings)
+    yield Step("unchanged program, alone", "b", program(out, port=29611), 40, tensors)
     bare = {**tensors, "LD_PRELOAD": str(preload)}
 
     def same_bits():
         return "" if bits_of(texts["unchanged program, alone"]) == bits_of(texts["preloaded, no rules"]) else "other bits than alone"
 
-    yield Step("preloaded, no rules", "c", program(out, port=29612), 60, bare, after=same_bits)
+    yield Step("preloaded, no rules", "b", program(out, port=29612), 40, bare, after=same_bits)
     report = out / "dropin.json"
 
     def served():
@@ -88,10 +86,10 @@ def steps(options, texts):
         return "" if counts.get("ncclAllReduce", (0, 0))[0] > 0 else "no AllReduce was served"
 
     run = [str(package / "taut/bin/taut"), "run", "--rules", RULES, "--report", str(report), "--"]
-    yield Step("taut run --rules", "c", program(out, *run, bound="2e-3", port=29613), 60, tensors, after=served)
+    yield Step("taut run --rules", "b", program(out, *run, bound="2e-3", port=29613), 40, tensors, after=served)
     ruled = {**bare, "TAUT_RULES": "Allreduce f32,bf16 >=64KiB : rel=1e-4 codec=planes", "TAUT_SUMMARY": "1"}
-    yield Step("LD_PRELOAD, TAUT_RULES", "c", program(out, bound="1e-2", port=29614), 60, ruled, said="taut: ncclAllReduce")
-    yield Step("nonblocking communicators", "c", program(out, port=29615), 60, {**bare, "TAUT_RULES": RULES, "NONBLOCKING": "1"}, said="blocking = 0")
+    yield Step("LD_PRELOAD, TAUT_RULES", "b", program(out, bound="1e-2", port=29614), 40, ruled, said="taut: ncclAllReduce")
+    yield Step("nonblocking communicators", "b", program(out, port=29615), 40, {**bare, "TAUT_RULES": RULES, "NONBLOCKING": "1"}, said="blocking = 0")
 
 
 def find_mpiexec(folder, environment):
@@ -116,12 +114,23 @@ def find_mpiexec(folder, environment):
 def last_error(text):
     """Returns the line of a log that says best why it failed."""
     text = re.sub(r"^.*(?:traceback : To enable|ChildFailedError|error_file).*$", "", text, flags=re.M)
-    for pattern in (r"^(?:.*:\s)?(FAILED .*)$", r"^E +(.+)$", r"^(?:\[rank\d\]: ?)?(\w*(?:Error|Exception)\b.*)$", r"^(.*error.*)$"):
+    for pattern in (r"^(?:.*:\s)?(FAILED .*)$", r"^E +(.+)$", r"^(?:\[rank\d\]: ?)?(\w*(?:Error|Exception)\b.*)$", r"^(?! *File )(.*error.*)$"):
         found = re.findall(pattern, text, re.M)
         if found:
             return found[-1][:220]
     lines = text.strip().splitlines()
     return lines[-1][:220] if lines else "no output"
+
+
+def end(mark):
+    """Ends all processes of a step, also those that have left its group."""
+    wanted = f"TAUT_STEP={mark}".encode()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if wanted in (folder / "environ").read_bytes().split(b"\0"):
+                os.kill(int(folder.name), signal.SIGKILL)
+        except OSError:
+            pass
 
 
 def carry_out(step, environment, texts, until):
@@ -130,8 +139,9 @@ def carry_out(step, environment, texts, until):
     start = time.monotonic()
     if seconds < 5:
         return "skipped", 0.0, "out of time"
+    mark = f"{os.getpid()}-{step.name}"
     process = subprocess.Popen(
-        step.command, env={**environment, **step.environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        step.command, env={**environment, **step.environment, "TAUT_STEP": mark}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         errors="replace", stdin=subprocess.DEVNULL, start_new_session=True, cwd=ROOT,
     )  # fmt: skip
     late = False
@@ -139,11 +149,12 @@ def carry_out(step, environment, texts, until):
         text, _ = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         late = True
-        os.killpg(process.pid, signal.SIGKILL)
+        end(mark)
         try:
             text, _ = process.communicate(timeout=5)
-        except subprocess.TimeoutExpired as error:  # a grandchild holds the pipe
-            text = (error.stdout or b"").decode(errors="replace") if isinstance(error.stdout, bytes) else error.stdout or ""
+        except subprocess.TimeoutExpired:
+            text = "its processes do not end"
+    end(mark)
     taken = time.monotonic() - start
     texts[step.name] = text
     counts = re.findall(r"^=*\s*((?:\d+ \w+,? ?)+) in [\d.]+s", text, re.M)
@@ -174,7 +185,7 @@ def main():
     options = parser.parse_args()
     Path(options.out).mkdir(parents=True, exist_ok=True)
     until = time.monotonic() + options.seconds
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "TAUT_PROGRAM": str(Path(options.package) / "taut/bin/taut")}
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TAUT_PROGRAM": str(Path(options.package) / "taut/bin/taut")}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [options.package, os.environ.get("PYTHONPATH", "")]))
     if options.mpi:
         environment["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [f"{options.mpi}/lib", os.environ.get("LD_LIBRARY_PATH", "")]))
