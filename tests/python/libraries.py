@@ -30,12 +30,10 @@ def array(name, values):
     if name == "cupy":
         return library.asarray(values)
     if name == "torch":
-        bits = np.ascontiguousarray(values)
         if values.dtype.name == "bfloat16":
-            return library.from_numpy(bits.view(np.int16).copy()).cuda().view(library.bfloat16)
-        return library.from_numpy(bits.copy()).cuda()
-    device = library.devices("cuda")[0]
-    return library.device_put(np.ascontiguousarray(values), device)
+            return library.from_numpy(np.array(values, order="C").view(np.int16)).cuda().view(library.bfloat16)
+        return library.from_numpy(np.array(values, order="C")).cuda()
+    return library.device_put(np.array(values, order="C"), library.devices("cuda")[0])
 
 
 def contents(array):

@@ -5,14 +5,15 @@ taut.Comm, taut.torch over NCCL, gloo and MPI, and an unchanged program of PyTor
   python_calls.py --package FOLDER [--mpi FOLDER] [--out FOLDER] [--only NAMES] [--seconds 120]
 
 FOLDER of --package has the package `taut`; that of --mpi has bin/mpiexec and lib/libmpi.so.12. Prints one line for each step; the
-log is OUT/python_calls.log. Steps of different lanes run at the same time. Two ranks share one GPU. Every step ends by its
-timeout; the status is the number of steps that failed.
+log is OUT/python_calls.log. Steps of different lanes run at the same time. Two ranks share one GPU. A step that has not ended
+by its time is ended, after the stacks of its processes are in the log. The status is the number of steps that failed.
 """
 
 import argparse
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,8 +24,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests/python"
-PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-ra", "--color=no", "--tb=short", "-o", "faulthandler_timeout=25"]
-TORCH_TESTS = [sys.executable, str(TESTS / "pytorch/launch.py"), "2", str(TESTS / "pytorch"), *PYTEST[6:]]
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-ra", "--color=no", "--tb=short", "-o", "faulthandler_timeout=20"]
+TORCH_TESTS = [sys.executable, str(TESTS / "pytorch/launch.py"), "2", *PYTEST[6:]]
 SOCKETS = {"NCCL_SOCKET_IFNAME": "lo", "GLOO_SOCKET_IFNAME": "lo", "NCCL_MAX_CTAS": "2", "NCCL_NET_GDR_LEVEL": "LOC", "NCCL_DEBUG": "WARN"}
 RULES = "* f32 >=64KiB : abs=1e-3 codec=planes when=always"
 
@@ -40,9 +41,18 @@ class Step:
     after: object = None  # returns why the step failed after all
 
 
-def program(folder, *before, bound="0", port=0):
-    run = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--master-addr=127.0.0.1", f"--master-port={port}"]
-    return [*before, *run, str(ROOT / "tools/gpu/torch_program.py"), bound]
+PROGRAM = [sys.executable, str(ROOT / "tools/gpu/torch_program.py")]
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--master-addr=127.0.0.1"]
+EACH_RANK = """
+for rank in 0 1; do RANK=$rank LOCAL_RANK=$rank "$@" & processes="$processes $!"; done
+for process in $processes; do wait $process || failed=1; done
+exit ${failed:-0}
+"""
+
+
+def on_two_ranks(*arguments, port):
+    """Returns the command that runs the program of PyTorch on two ranks, without torchrun, which takes seconds to start."""
+    return ["env", "WORLD_SIZE=2", "MASTER_ADDR=127.0.0.1", f"MASTER_PORT={port}", "bash", "-c", EACH_RANK, "ranks", *PROGRAM, *arguments]
 
 
 def bits_of(text):
@@ -55,26 +65,22 @@ def steps(options, texts):
     preload = package / "taut/lib/taut/libtaut_preload.so"
     mpiexec = options.mpiexec
     tensors = {"OMP_NUM_THREADS": "1", **SOCKETS}
-    yield Step("codec calls, stand-in classes", "a", [*PYTEST, str(TESTS / "test_gpu.py")])
-    yield Step("codec calls, CuPy PyTorch JAX", "a", [*PYTEST, str(TESTS / "test_gpu_libraries.py")])
+    eager = {"CUDA_MODULE_LOADING": "EAGER"}  # so that nothing waits for the whole GPU behind a stream that waits
     if mpiexec:
         of_mpi = [*mpiexec, "-n", "2", *PYTEST]
-        yield Step("taut.Comm, stand-in classes", "a", [*of_mpi, str(TESTS / "mpi/test_device_arrays.py")])
+        yield Step("taut.Comm, streams", "a", [*of_mpi, str(TESTS / "mpi/test_device_protocols.py")], 30, eager)
+    yield Step("codec calls, CuPy PyTorch JAX", "a", [*PYTEST, str(TESTS / "test_gpu_libraries.py")])
+    if mpiexec:
+        yield Step("taut.Comm, stand-in classes", "a", [*of_mpi, str(TESTS / "mpi/test_device_arrays.py")], 40)
         yield Step("taut.Comm, CuPy PyTorch JAX", "a", [*of_mpi, str(TESTS / "mpi/test_gpu_libraries.py")])
-        yield Step("taut.torch over MPI", "a", [*of_mpi, str(TESTS / "mpi/test_tensors.py")], 60, {**tensors, "TAUT_TORCH_DEVICE": "cuda"})
+        yield Step("taut.torch over MPI", "a", [*of_mpi, str(TESTS / "mpi/test_tensors.py")], 60, {**tensors, "TESTED_DEVICE": "cuda"})
         yield Step("transpose.py", "a", [*mpiexec, "-n", "2", sys.executable, str(ROOT / "examples/gpu/transpose.py"), "2048"], 40, said="bound")
-        eager = {"CUDA_MODULE_LOADING": "EAGER"}  # so that nothing waits for the whole GPU behind a stream that waits
-        yield Step("taut.Comm, streams", "a", [*of_mpi, str(TESTS / "mpi/test_device_protocols.py")], 45, eager)
-    for backend, lane in (("gloo", "a"), ("nccl", "b")):
-        settings = {**tensors, "TAUT_TORCH_BACKEND": backend, "TAUT_TORCH_DEVICE": "cuda"}
-        yield Step(f"taut.torch over {backend}", lane, TORCH_TESTS, 55, settings)
-    yield Step("unchanged program, alone", "b", program(out, port=29611), 40, tensors)
-    bare = {**tensors, "LD_PRELOAD": str(preload)}
-
-    def same_bits():
-        return "" if bits_of(texts["unchanged program, alone"]) == bits_of(texts["preloaded, no rules"]) else "other bits than alone"
-
-    yield Step("preloaded, no rules", "b", program(out, port=29612), 40, bare, after=same_bits)
+    yield Step("codec calls, stand-in classes", "a", [*PYTEST, str(TESTS / "test_gpu.py")])
+    over = {name: {**tensors, "TESTED_BACKEND": name, "TESTED_DEVICE": "cuda"} for name in ("gloo", "nccl")}
+    torch_tests, fsdp_tests = TESTS / "pytorch", TESTS / "pytorch/test_fsdp.py"
+    yield Step("FSDP2 over nccl", "c", [*TORCH_TESTS, str(fsdp_tests)], 40, over["nccl"])
+    yield Step("taut.torch over gloo", "c", [*TORCH_TESTS, str(torch_tests)], 65, over["gloo"])
+    bare = {**tensors, "LD_PRELOAD": str(package / "taut/lib/taut/libtaut_preload.so")}
     report = out / "dropin.json"
 
     def served():
@@ -85,11 +91,23 @@ def steps(options, texts):
         print(f"  served and left: {counts}", flush=True)
         return "" if counts.get("ncclAllReduce", (0, 0))[0] > 0 else "no AllReduce was served"
 
-    run = [str(package / "taut/bin/taut"), "run", "--rules", RULES, "--report", str(report), "--"]
-    yield Step("taut run --rules", "b", program(out, *run, bound="2e-3", port=29613), 40, tensors, after=served)
+    run = [str(package / "taut/bin/taut"), "run", "--rules", RULES, "--report", str(report), "--", *TORCHRUN, "--master-port=29613"]
+    yield Step("taut run --rules", "b", [*run, *PROGRAM[1:], "2e-3", "waiting,training"], 35, tensors, after=served)
     ruled = {**bare, "TAUT_RULES": "Allreduce f32,bf16 >=64KiB : rel=1e-4 codec=planes", "TAUT_SUMMARY": "1"}
-    yield Step("LD_PRELOAD, TAUT_RULES", "b", program(out, bound="1e-2", port=29614), 40, ruled, said="taut: ncclAllReduce")
-    yield Step("nonblocking communicators", "b", program(out, port=29615), 40, {**bare, "TAUT_RULES": RULES, "NONBLOCKING": "1"}, said="blocking = 0")
+    yield Step("LD_PRELOAD, TAUT_RULES", "b", on_two_ranks("1e-2", "waiting,training", port=29614), 30, ruled, said="taut: ncclAllReduce")
+    ruled = {**bare, "TAUT_RULES": RULES}
+    yield Step("calls in flight, rules", "b", on_two_ranks("2e-3", "flying,stream", port=29616), 26, ruled)
+    yield Step("calls in flight, rules, eager", "b", on_two_ranks("2e-3", "flying,stream", port=29617), 26, {**ruled, **eager})
+    nonblocking = on_two_ranks("2e-3", "waiting", port=29615)
+    yield Step("nonblocking communicators", "b", nonblocking, 26, {**ruled, "NONBLOCKING": "1"}, said="blocking = 0")
+
+    def same_bits():
+        alone, preloaded = (bits_of(texts.get(name, "")) for name in ("unchanged program, alone", "preloaded, no rules"))
+        return "" if alone == preloaded else "other bits than alone"
+
+    yield Step("unchanged program, alone", "b", on_two_ranks(port=29611), 30, tensors)
+    yield Step("preloaded, no rules", "b", on_two_ranks(port=29612), 30, bare, after=same_bits)
+    yield Step("taut.torch over nccl", "c", [*TORCH_TESTS, str(torch_tests), f"--ignore={fsdp_tests}"], 60, over["nccl"])
 
 
 def find_mpiexec(folder, environment):
@@ -122,45 +140,74 @@ def last_error(text):
     return lines[-1][:220] if lines else "no output"
 
 
-def end(mark):
-    """Ends all processes of a step, also those that have left its group."""
-    wanted = f"TAUT_STEP={mark}".encode()
+def processes_of(mark):
+    """Returns the numbers of all processes of a step, also those that have left its group."""
+    found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            if wanted in (folder / "environ").read_bytes().split(b"\0"):
-                os.kill(int(folder.name), signal.SIGKILL)
+            if f"STEP_OF_CALLS={mark}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
         except OSError:
             pass
+    return found
+
+
+def end(mark):
+    for process in processes_of(mark):
+        try:
+            os.kill(process, signal.SIGKILL)
+        except OSError:
+            pass
+
+
+def stacks(mark):
+    """Returns where the threads of a step's processes are that use the driver of a GPU, if there is a debugger."""
+    debugger = shutil.which("gdb") or shutil.which("cuda-gdb", path="/usr/local/cuda/bin")
+    if not debugger:
+        return ""
+    quick = ["-nx", "-batch", "-iex", "set auto-solib-add off", "-iex", "set debuginfod enabled off"]  # without all of PyTorch's symbols
+    ask = ["-ex", "sharedlibrary libtaut|_core|libcuda|libnccl|libc.so|libmpi", "-ex", "thread apply all backtrace 16"]
+    text = ""
+    for process in processes_of(mark):
+        try:
+            if "libcuda.so" not in Path(f"/proc/{process}/maps").read_text():
+                continue
+            done = subprocess.run([debugger, *quick, "-p", str(process), *ask], capture_output=True, text=True, errors="replace", timeout=10)
+            text += f"\n---- process {process}\n{done.stdout}{done.stderr[-500:]}"
+        except (OSError, subprocess.TimeoutExpired) as error:
+            text += f"\n---- process {process}: {type(error).__name__}\n"
+    return text
 
 
 def carry_out(step, environment, texts, until):
     """Runs a step within its time; returns (outcome, seconds, remark)."""
     seconds = min(step.seconds, until - time.monotonic())
     start = time.monotonic()
-    if seconds < 5:
+    if seconds < 10:
         return "skipped", 0.0, "out of time"
     mark = f"{os.getpid()}-{step.name}"
     process = subprocess.Popen(
-        step.command, env={**environment, **step.environment, "TAUT_STEP": mark}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        step.command, env={**environment, **step.environment, "STEP_OF_CALLS": mark}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         errors="replace", stdin=subprocess.DEVNULL, start_new_session=True, cwd=ROOT,
     )  # fmt: skip
-    late = False
+    late, where = False, ""
     try:
         text, _ = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
-        late = True
+        late, where = True, stacks(mark)
         end(mark)
         try:
             text, _ = process.communicate(timeout=5)
         except subprocess.TimeoutExpired:
             text = "its processes do not end"
+        text += where
     end(mark)
     taken = time.monotonic() - start
     texts[step.name] = text
     counts = re.findall(r"^=*\s*((?:\d+ \w+,? ?)+) in [\d.]+s", text, re.M)
     remark = counts[-1] if counts else ""
     if late:
-        return "failed", taken, f"no end within {seconds:.0f} s; {last_error(text)}"
+        return "failed", taken, f"no end within {seconds:.0f} s; {last_error(text.removesuffix(where))}"
     if process.returncode == 5:  # pytest's: no tests
         return "skipped", taken, (re.findall(r"^SKIPPED.*$", text, re.M) or [remark])[-1][:200]
     if process.returncode != 0:
@@ -185,7 +232,7 @@ def main():
     options = parser.parse_args()
     Path(options.out).mkdir(parents=True, exist_ok=True)
     until = time.monotonic() + options.seconds
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TAUT_PROGRAM": str(Path(options.package) / "taut/bin/taut")}
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TESTED_PROGRAM": str(Path(options.package) / "taut/bin/taut")}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [options.package, os.environ.get("PYTHONPATH", "")]))
     if options.mpi:
         environment["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [f"{options.mpi}/lib", os.environ.get("LD_LIBRARY_PATH", "")]))

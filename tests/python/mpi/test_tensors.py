@@ -1,4 +1,4 @@
-"""Tests tensors of PyTorch in calls of taut.Comm, and taut.torch over MPI; on a GPU with TAUT_TORCH_DEVICE=cuda."""
+"""Tests tensors of PyTorch in calls of taut.Comm, and taut.torch over MPI; on a GPU with TESTED_DEVICE=cuda."""
 
 import os
 
@@ -11,7 +11,7 @@ import taut  # noqa: E402
 import torch  # noqa: E402
 
 WORLD = MPI.COMM_WORLD
-torch.set_default_device(os.environ.get("TAUT_TORCH_DEVICE", "cpu"))
+torch.set_default_device(os.environ.get("TESTED_DEVICE", "cpu"))
 DTYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
 
 

@@ -1,6 +1,6 @@
 """Runs all tests on each rank of a process group. A test that fails on one rank fails on all, so that the ranks stay together.
 
-TAUT_TORCH_BACKEND names the backend of the group (gloo), TAUT_TORCH_DEVICE the device of the tensors (cpu).
+TESTED_BACKEND names the backend of the group (gloo), TESTED_DEVICE the device of the tensors (cpu).
 """
 
 import os
@@ -10,8 +10,8 @@ import pytest
 import torch
 import torch.distributed as dist
 
-BACKEND = os.environ.get("TAUT_TORCH_BACKEND", "gloo")
-torch.set_default_device(os.environ.get("TAUT_TORCH_DEVICE", "cpu"))
+BACKEND = os.environ.get("TESTED_BACKEND", "gloo")
+torch.set_default_device(os.environ.get("TESTED_DEVICE", "cpu"))
 if BACKEND == "nccl" and torch.cuda.device_count() < int(os.environ["WORLD_SIZE"]):
     # NCCL refuses two ranks on a GPU of one host, so each rank claims a host of its own.
     os.environ["NCCL_HOSTID"] = f"rank{os.environ['RANK']}"
