@@ -75,7 +75,7 @@ def steps(options, texts):
         yield Step("taut.Comm, CuPy PyTorch JAX", "a", [*of_mpi, str(TESTS / "mpi/test_gpu_libraries.py")])
         yield Step("taut.torch over MPI", "a", [*of_mpi, str(TESTS / "mpi/test_tensors.py")], 60, {**tensors, "TESTED_DEVICE": "cuda"})
         yield Step("transpose.py", "a", [*mpiexec, "-n", "2", sys.executable, str(ROOT / "examples/gpu/transpose.py"), "2048"], 40, said="bound")
-    yield Step("codec calls, stand-in classes", "a", [*PYTEST, str(TESTS / "test_gpu.py")])
+    yield Step("codec calls, stand-in classes", "a", [*PYTEST, str(TESTS / "test_gpu.py"), str(TESTS / "test_gpu_frames.py")])
     over = {name: {**tensors, "TESTED_BACKEND": name, "TESTED_DEVICE": "cuda"} for name in ("gloo", "nccl")}
     torch_tests, fsdp_tests = TESTS / "pytorch", TESTS / "pytorch/test_fsdp.py"
     yield Step("FSDP2 over nccl", "c", [*TORCH_TESTS, str(fsdp_tests)], 40, over["nccl"])
