@@ -62,7 +62,6 @@ def bits_of(text):
 
 def steps(options, texts):
     package, out = Path(options.package), Path(options.out)
-    preload = package / "taut/lib/taut/libtaut_preload.so"
     mpiexec = options.mpiexec
     tensors = {"OMP_NUM_THREADS": "1", **SOCKETS}
     eager = {"CUDA_MODULE_LOADING": "EAGER"}  # so that nothing waits for the whole GPU behind a stream that waits
@@ -92,12 +91,12 @@ def steps(options, texts):
         return "" if counts.get("ncclAllReduce", (0, 0))[0] > 0 else "no AllReduce was served"
 
     run = [str(package / "taut/bin/taut"), "run", "--rules", RULES, "--report", str(report), "--", *TORCHRUN, "--master-port=29613"]
-    yield Step("taut run --rules", "b", [*run, *PROGRAM[1:], "2e-3", "waiting,training"], 35, tensors, after=served)
+    yield Step("taut run --rules", "b", [*run, *PROGRAM[1:], "2e-3", "waiting"], 35, tensors, after=served)
     ruled = {**bare, "TAUT_RULES": "Allreduce f32,bf16 >=64KiB : rel=1e-4 codec=planes", "TAUT_SUMMARY": "1"}
-    yield Step("LD_PRELOAD, TAUT_RULES", "b", on_two_ranks("1e-2", "waiting,training", port=29614), 30, ruled, said="taut: ncclAllReduce")
+    yield Step("LD_PRELOAD, TAUT_RULES", "b", on_two_ranks("1e-2", "waiting", port=29614), 30, ruled, said="taut: ncclAllReduce")
     ruled = {**bare, "TAUT_RULES": RULES}
-    yield Step("calls in flight, rules", "b", on_two_ranks("2e-3", "flying,stream", port=29616), 26, ruled)
-    yield Step("calls in flight, rules, eager", "b", on_two_ranks("2e-3", "flying,stream", port=29617), 26, {**ruled, **eager})
+    yield Step("calls in flight, rules", "b", on_two_ranks("2e-3", "flying,stream,training", port=29616), 26, ruled)
+    yield Step("calls in flight, rules, eager", "b", on_two_ranks("2e-3", "flying,stream,training", port=29617), 26, {**ruled, **eager})
     nonblocking = on_two_ranks("2e-3", "waiting", port=29615)
     yield Step("nonblocking communicators", "b", nonblocking, 26, {**ruled, "NONBLOCKING": "1"}, said="blocking = 0")
 
