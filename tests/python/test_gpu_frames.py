@@ -53,8 +53,9 @@ def test_frames(coding, values_there, frame_there):
     frame = encoded(wave(), coding)
     assert encoded(wave(), coding, values_there, frame_there).tobytes() == frame.tobytes()
     expected, result = np.zeros(COUNT, np.float32), Room(np.zeros(COUNT, np.float32), values_there)
+    there = Room(frame, frame_there)
     _core.decode(frame.ctypes.data, frame.nbytes, expected.ctypes.data, COUNT, FLOAT)
-    _core.decode(*Room(frame, frame_there).span(), result.address, COUNT, FLOAT)
+    _core.decode(*there.span(), result.address, COUNT, FLOAT)
     assert result.contents().tobytes() == expected.tobytes()
     assert np.abs(expected - wave()).max() <= 1e-3
 
@@ -65,8 +66,8 @@ def test_sums_of_frames(coding, parts_there, sum_there):
     frames = [encoded(wave(shift), coding) for shift in (0, 1)]
     sums = []
     for there, frame_there in ((False, False), (parts_there, sum_there)):
-        total = empty_frame(frame_there, 2)
-        size = _core.add_into(*(Room(frame, there).span() for frame in frames), total.span())
+        total, parts = empty_frame(frame_there, 2), [Room(frame, there) for frame in frames]
+        size = _core.add_into(*(part.span() for part in parts), total.span())
         sums.append(total.contents()[:size].tobytes())
     assert sums[0] == sums[1]
 
