@@ -6,6 +6,7 @@
 
 #include <span>
 
+#include "api/codec/device_codec.hpp"
 #include "errors.hpp"
 #include "policy/plan/plan.hpp"
 
@@ -31,13 +32,13 @@ std::string coding_text(const Coding& coding, Bound bound, const CodecInfo* code
   return text;
 }
 
-// Returns the range of the values if the policy's bound is relative to it, else an empty range: least >
-// greatest.
+// Returns the range of values, on the host or on a GPU, if the policy's bound is relative to it, else an
+// empty range: least > greatest.
 std::pair<double, double> range_for(const std::string& text, Address address, std::size_t count, int type) {
   return unlocked([&] {
     const Coding coding = parse_policy(text).coding;
     const ValueRange range = is_relative(coding.bound)
-                                 ? range_of(values_at(address, count, type), coding.fill, coding.bits)
+                                 ? api::range_anywhere(values_at(address, count, type), coding)
                                  : ValueRange{};
     return std::pair(range.least, range.greatest);
   });
@@ -71,8 +72,7 @@ std::string move_coding(const std::string& text, Address address, std::size_t co
     const Bound asked = policy.coding.bound;
     const bool is_integer = info_of(values.type).family == Family::integer;
     if (policy.off || values.bytes() < policy.min_bytes || (is_integer && !asked.exact())) return "";
-    const ValueRange range =
-        is_relative(asked) ? range_of(values, policy.coding.fill, policy.coding.bits) : ValueRange{};
+    const ValueRange range = is_relative(asked) ? api::range_anywhere(values, policy.coding) : ValueRange{};
     return coding_text(policy.coding, resolved(asked, range), policy.coding.codec);
   });
 }

@@ -20,11 +20,11 @@ std::string own_folder() {
   return path.substr(0, path.rfind('/') + 1);
 }
 
-// Opens the library beside libtaut, one folder above (MPI layers are in a folder of their own), or where the
-// loader looks.
+// Opens the library beside libtaut, one or two folders above (MPI layers are in a folder of their own, in the
+// Python package in lib/taut), or where the loader looks.
 void* open_library() {
   if (const std::string folder = own_folder(); !folder.empty())
-    for (const char* const place : {"", "../"})
+    for (const char* const place : {"", "../", "../../"})
       if (void* const found = dlopen((folder + place + library).c_str(), RTLD_NOW | RTLD_LOCAL)) return found;
   return dlopen(library, RTLD_NOW | RTLD_LOCAL);
 }

@@ -23,6 +23,6 @@ def taut_program():
     """Returns a function that runs the program `taut` with its arguments."""
 
     def run(*arguments):
-        subprocess.run([os.environ["TAUT_PROGRAM"], *map(str, arguments)], check=True, capture_output=True)
+        subprocess.run([os.environ["TESTED_PROGRAM"], *map(str, arguments)], check=True, capture_output=True)
 
     return run

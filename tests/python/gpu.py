@@ -1,16 +1,72 @@
-"""GPU arrays with the interfaces of CuPy, PyTorch, JAX and Numba, on memory that a stand-in for the driver reports as GPU
-memory. Each class has only what Taut may use of its library."""
+"""GPU arrays with the interfaces of CuPy, PyTorch, JAX and Numba. Each class has only what Taut may use of its library.
+
+The memory is that of a stand-in for the driver, STAND_IN_DRIVER; without it, that of a GPU.
+"""
 
 import ctypes
 import os
 
 import numpy as np
 
-DRIVER = ctypes.CDLL(os.environ["STAND_IN_DRIVER"])
-DRIVER.stand_in_allocate.restype = ctypes.c_void_p
-DRIVER.stand_in_launches.restype = ctypes.c_ulong
+SIMULATED = "STAND_IN_DRIVER" in os.environ
 _CODES = {"i": 0, "u": 1, "f": 2, "V": 4, "c": 5}  # DLDataTypeCode; V: bfloat16 of ml_dtypes
 CUDA, MANAGED = 2, 13
+
+
+class _StandIn:
+    """The stand-in for the driver."""
+
+    def __init__(self):
+        self._library = ctypes.CDLL(os.environ["STAND_IN_DRIVER"])
+        self._library.stand_in_allocate.restype = ctypes.c_void_p
+        self._library.stand_in_launches.restype = ctypes.c_ulong
+
+    def allocate(self, size, number):
+        return self._library.stand_in_allocate(ctypes.c_size_t(size), number)
+
+    def free(self, at):
+        self._library.stand_in_free(ctypes.c_void_p(at))
+
+    def copy(self, to, start, size):
+        self._library.stand_in_copy(ctypes.c_void_p(to), ctypes.c_void_p(start), ctypes.c_size_t(size))
+
+    def launches(self):
+        return self._library.stand_in_launches()
+
+
+class _Driver:
+    """The driver of a GPU, through CuPy. It does not count launches."""
+
+    def __init__(self):
+        from cupy.cuda import runtime
+
+        self._runtime = runtime
+        runtime.setDevice(0)
+
+    def allocate(self, size, number):
+        return self._runtime.malloc(max(size, 1))
+
+    def free(self, at):
+        self._runtime.free(at)
+
+    def copy(self, to, start, size):
+        self._runtime.memcpy(to, start, size, 4)  # cudaMemcpyDefault
+
+    def launches(self):
+        return None
+
+
+def _driver():
+    """Returns the driver; None if there is neither a stand-in nor CuPy with a GPU."""
+    if SIMULATED:
+        return _StandIn()
+    try:
+        return _Driver()
+    except Exception:  # of CuPy, or because it is not there
+        return None
+
+
+DRIVER = _driver()
 
 
 class _Tensor(ctypes.Structure):
@@ -31,11 +87,12 @@ class _Tensor(ctypes.Structure):
 
 
 def launches():
-    return DRIVER.stand_in_launches()
+    """Returns how often kernels were launched; None if nobody counts."""
+    return DRIVER.launches()
 
 
 def _copy(to, start, size):
-    DRIVER.stand_in_copy(ctypes.c_void_p(to), ctypes.c_void_p(start), ctypes.c_size_t(size))
+    DRIVER.copy(to, start, size)
 
 
 class Memory:
@@ -46,12 +103,12 @@ class Memory:
         self.number = number  # of the GPU
         base = array if array.base is None else array.base
         self._bytes = base.nbytes
-        self._at = DRIVER.stand_in_allocate(ctypes.c_size_t(self._bytes), number)
+        self._at = DRIVER.allocate(self._bytes, number)
         _copy(self._at, base.ctypes.data, self._bytes)
         self.address = self._at + array.ctypes.data - base.ctypes.data
 
     def __del__(self):
-        DRIVER.stand_in_free(ctypes.c_void_p(self._at))
+        DRIVER.free(self._at)
 
     def numpy(self):
         """Returns the current contents as a NumPy array."""

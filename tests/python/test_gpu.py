@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 import taut
 
+if gpu.DRIVER is None:
+    pytest.skip("needs a GPU or simulated GPUs", allow_module_level=True)
 KINDS = [gpu.DLPackArray, gpu.InterfaceArray]
 
 
@@ -23,8 +25,8 @@ def same(a, b):
 def test_round_trip(kind, bound, wave):
     before = gpu.launches()
     packed = taut.compress(kind(wave), bound)
-    by_kernels = gpu.launches() > before
-    assert by_kernels == (bound[:3] in ("abs", "rel", "sna", "los"))
+    if gpu.SIMULATED:
+        assert (gpu.launches() > before) == (bound[:3] in ("abs", "rel", "sna", "los"))
     contract.check(wave, taut.decompress(packed), bound.split(",")[0])
     room = kind(np.zeros_like(wave))
     assert taut.decompress(packed, out=room) is room
@@ -128,6 +130,7 @@ def test_out_on_the_host(wave):
     assert taut.decompress(packed, out=room) is room and same(room, taut.decompress(packed))
 
 
+@pytest.mark.skipif(not gpu.SIMULATED, reason="libtaut_cuda may lie beside the package")
 def test_without_the_library(wave, monkeypatch):
     monkeypatch.delenv("LD_LIBRARY_PATH")
     code = (

@@ -5,7 +5,8 @@
     taut.torch.all_reduce(tensor, "abs:1e-4")                 # every element within 1e-4 of the exact sum
     state = taut.torch.compress_gradients(ddp_model, 0.25)    # DDP's gradients, within a quarter of their RMS
 
-Frames travel over a gloo process group, or over MPI. All ranks get the same bits. Tensors are in host memory.
+Tensors are in host memory or on NVIDIA GPUs. Frames travel over a process group of NCCL, in memory of the GPU, or over gloo or
+MPI, in memory of the host. All ranks get the same bits.
 docs/howto/train_with_pytorch.md is the guide.
 """
 

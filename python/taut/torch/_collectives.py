@@ -32,7 +32,7 @@ def _run(exchange: Exchange, action: Callable[[], None], result: torch.Tensor, a
         action()
         return result
 
-    work = Work(exchange.worker.submit(whole))
+    work = Work(exchange.worker.submit(whole, result.device))
     if async_op:
         return work
     work.wait()
@@ -71,7 +71,7 @@ def _add_up(exchange: Exchange, values: torch.Tensor, policy: str, mean: bool) -
     """Replaces values, as `_addends` returns them, by their sum over the ranks, or their mean."""
     coding = _sum_coding(exchange, policy, values, mean)
     if coding is not None:
-        frames = _sums.encode_blocks(values, exchange.ranks, coding)
+        frames = _sums.encode_blocks(exchange, values, coding)
         _sums.finish_sum(exchange, frames, values, coding)
         return
     exchange.plain_sum(values)
@@ -87,7 +87,7 @@ def all_reduce(
     Parameters
     ----------
     tensor
-        Contiguous tensor in host memory, of the same size and type on every rank.
+        Contiguous tensor on the host or on a GPU, of the same size and type on every rank, and on the same kind of device.
     bound
         Policy, the same on every rank: ``"abs:1e-4"``, ``"rel:1e-3"``, ... with options (docs/configuration.md). Default:
         the policy of a `taut.Comm`, else the surrounding `taut.policy`, else ``"lossless"``. Sums under ``"lossless"`` and
@@ -104,7 +104,7 @@ def all_reduce(
     Every rank gets the same bits. 16-bit floats are added as float32 and rounded once.
     """
     policy, mean, values = _policy_text(bound, group), _check_op(op), _frames.values_of(tensor, "tensor")
-    exchange = exchange_of(group)
+    exchange = exchange_of(group, values.device)
 
     def action() -> None:
         addends = _addends(exchange, policy, values, mean)
@@ -120,7 +120,7 @@ def scatter_sum(exchange: Exchange, block: torch.Tensor, values: torch.Tensor, p
     addends = _addends(exchange, policy, values, mean)
     coding = _sum_coding(exchange, policy, addends, mean)
     if coding is not None:
-        frames = [_frames.encode(part, coding.text) for part in _rows(addends, exchange.ranks)]
+        frames = [_frames.encode(part, coding.text, exchange.device) for part in _rows(addends, exchange.ranks)]
         mine = torch.empty_like(block, dtype=addends.dtype)
         _sums.combine(exchange.swap(frames), mine, coding)
         block.copy_(mine)
@@ -140,7 +140,7 @@ def reduce_scatter(
     """
     policy, mean = _policy_text(bound, group), _check_op(op)
     block, values = _frames.values_of(output, "output"), _frames.values_of(input, "input")
-    exchange = exchange_of(group)
+    exchange = exchange_of(group, values.device)
     _check_blocks(block, values, exchange.ranks, "output", "input")
 
     def action() -> None:
@@ -155,17 +155,19 @@ def _rows(values: torch.Tensor, ranks: int) -> tuple[torch.Tensor, ...]:
 
 
 def _check_blocks(block: torch.Tensor, values: torch.Tensor, ranks: int, small: str, large: str) -> None:
+    if block.device != values.device:
+        raise ArgumentError(f"{small} is on device {block.device}, {large} on {values.device}: give both on the same device")
     if block.dtype != values.dtype:
         raise ArgumentError(f"{small} has values of type {block.dtype}, {large} of type {values.dtype}: give both the same type")
     if block.numel() * ranks != values.numel():
         raise ArgumentError(f"{large} has {values.numel()} values: give it {ranks} times the {block.numel()} of {small}")
 
 
-def _moved(values: torch.Tensor, policy: str) -> torch.Tensor:
+def _moved(exchange: Exchange, values: torch.Tensor, policy: str) -> torch.Tensor:
     """Returns the frame of values that a call moves."""
     number = _frames.number_of(values)
     coding = _core.move_coding(policy, values.data_ptr(), values.numel(), number)
-    return _frames.encode(values, coding or _frames.STORED)
+    return _frames.encode(values, coding or _frames.STORED, exchange.device)
 
 
 def all_gather(
@@ -177,11 +179,11 @@ def all_gather(
     """
     policy = _policy_text(bound, group)
     values, block = _frames.values_of(output, "output"), _frames.values_of(input, "input")
-    exchange = exchange_of(group)
+    exchange = exchange_of(group, values.device)
     _check_blocks(block, values, exchange.ranks, "input", "output")
 
     def action() -> None:
-        frames = exchange.spread(_moved(block, policy))
+        frames = exchange.spread(_moved(exchange, block, policy))
         for frame, room in zip(frames, _rows(values, exchange.ranks)):
             _frames.decode(frame, room)
 
@@ -202,12 +204,12 @@ def all_to_all(
     Split sizes count rows: the first dimension. Other arguments are as for `all_reduce`.
     """
     policy = _policy_text(bound, group)
-    exchange = exchange_of(group)
+    exchange = exchange_of(group, _frames.values_of(input, "input").device)
     parts = _parts(input, input_split_sizes, exchange.ranks, "input")
     rooms = _parts(output, output_split_sizes, exchange.ranks, "output")
 
     def action() -> None:
-        frames = exchange.swap([_moved(part, policy) for part in parts])
+        frames = exchange.swap([_moved(exchange, part, policy) for part in parts])
         for frame, room in zip(frames, rooms):
             _frames.decode(frame, room)
 

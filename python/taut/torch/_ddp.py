@@ -65,10 +65,10 @@ class GradientState:
         self._mean_squares: dict[tuple[str, ...], float] = {}  # of buckets that were not met yet
         self._names = {id(parameter): name for name, parameter in parameters}
 
-    @property
-    def exchange(self) -> Exchange:
+    def exchange_for(self, device: torch.device) -> Exchange:
+        """Returns the transport of frames of gradients on a device; the first call is collective."""
         if self._exchange is None:
-            self._exchange = exchange_of(self._group)
+            self._exchange = exchange_of(self._group, device)
         return self._exchange
 
     def state_dict(self) -> dict[str, Any]:
@@ -103,7 +103,7 @@ class GradientState:
     def _new_bucket(self, names: tuple[str, ...], parameters: Sequence[torch.Tensor], buffer: torch.Tensor) -> _Bucket:
         sizes = [parameter.numel() for parameter in parameters]
         wide = buffer.dtype if buffer.dtype in _WIDE else torch.float32
-        residual = torch.zeros(buffer.numel() if self.error_feedback else 0, dtype=wide)
+        residual = torch.zeros(buffer.numel() if self.error_feedback else 0, dtype=wide, device=buffer.device)
         made = _Bucket(names, sizes, residual, self._mean_squares.pop(names, None))
         for name, part in _parts(made):
             if name in self._residuals:
@@ -134,19 +134,20 @@ class GradientState:
     def _plain_sum(self, bucket: _Bucket, values: torch.Tensor) -> Optional[float]:
         """Averages uncompressed; returns the mean square, or None if the bucket is never compressed."""
         bucket.residual.zero_()
-        self.exchange.plain_sum(values)
-        values /= self.exchange.ranks
-        return None if _is_small(values) else _sums.agreed_mean_square(self.exchange, values)
+        exchange = self.exchange_for(values.device)
+        exchange.plain_sum(values)
+        values /= exchange.ranks
+        return None if _is_small(values) else _sums.agreed_mean_square(exchange, values)
 
     def _sum_within(self, bound: float, bucket: _Bucket, values: torch.Tensor) -> float:
-        ranks = self.exchange.ranks
+        exchange = self.exchange_for(values.device)
         coding = _sums.Coding(f"abs:{bound!r},codec=planes,predictor=none", adds=True, mean=True)
-        frames = _sums.encode_blocks(values, ranks, coding)
+        frames = _sums.encode_blocks(exchange, values, coding)
         if self.error_feedback:
-            for frame, block in zip(frames, _sums.blocks_of(bucket.residual, ranks)):
+            for frame, block in zip(frames, _sums.blocks_of(bucket.residual, exchange.ranks)):
                 _sums.open_sum(frame, block, 1, coding)
             torch.sub(values, bucket.residual, out=bucket.residual)
-        return _sums.finish_sum(self.exchange, frames, values, coding)
+        return _sums.finish_sum(exchange, frames, values, coding)
 
 
 def _is_small(values: torch.Tensor) -> bool:
@@ -163,7 +164,8 @@ def gradient_hook(state: GradientState, bucket: dist.GradBucket) -> torch.future
     remembered, buffer, step = state.bucket_of(bucket), bucket.buffer(), state.steps
     if bucket.is_last():
         state.steps += 1
-    return state.exchange.worker.submit(lambda: state.average(remembered, buffer, step))
+    worker = state.exchange_for(buffer.device).worker
+    return worker.submit(lambda: state.average(remembered, buffer, step), buffer.device)
 
 
 def compress_gradients(model: DistributedDataParallel, bound: float = 0.25, **options: Any) -> GradientState:
@@ -181,6 +183,6 @@ def compress_gradients(model: DistributedDataParallel, bound: float = 0.25, **op
     """
     options.setdefault("group", model.process_group)
     state = GradientState(model.module.named_parameters(), bound, **options)
-    _ = state.exchange  # collective: made now rather than within the first backward pass
+    state.exchange_for(next(model.module.parameters()).device)  # collective: made now rather than within the first backward pass
     model.register_comm_hook(state, gradient_hook)
     return state

@@ -1,4 +1,7 @@
-"""Exchange: transport of frames among the ranks of a process group, or of a communicator of MPI."""
+"""Exchange: transport of frames among the ranks of a process group, or of a communicator of MPI.
+
+Frames travel over NCCL in memory of the GPU, otherwise over gloo or MPI in memory of the host.
+"""
 
 import sys
 from abc import ABC, abstractmethod
@@ -14,23 +17,29 @@ from .._errors import ArgumentError
 from ._work import Worker
 
 
+HOST = torch.device("cpu")
+
+
 class Exchange(ABC):
     """Transport of bytes among ranks. Its worker is the only thread that communicates over it."""
 
     rank: int
     ranks: int
 
-    def __init__(self) -> None:
+    def __init__(self, device: torch.device) -> None:
+        self.device = device  # which has the bytes in its memory
         self.worker = Worker()
 
     def swap(self, parts: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """Sends part i to rank i; returns the parts for this rank, in the order of the senders."""
-        sizes = torch.tensor([part.numel() for part in parts])
+        sends = [part.numel() for part in parts]
+        sizes = torch.tensor(sends, device=self.device)
         theirs = torch.empty_like(sizes)
         self.all_to_all(theirs, sizes, [1] * self.ranks, [1] * self.ranks)
-        room = torch.empty(int(theirs.sum()), dtype=torch.uint8)
-        self.all_to_all(room, torch.cat(list(parts)), theirs.tolist(), sizes.tolist())
-        return list(room.split(theirs.tolist()))
+        receives = theirs.tolist()
+        room = torch.empty(sum(receives), dtype=torch.uint8, device=self.device)
+        self.all_to_all(room, torch.cat(list(parts)), receives, sends)
+        return list(room.split(receives))
 
     def spread(self, part: torch.Tensor) -> list[torch.Tensor]:
         """Sends a part to all ranks; returns the parts of all ranks."""
@@ -38,7 +47,7 @@ class Exchange(ABC):
 
     def numbers(self, number: float) -> torch.Tensor:
         """Returns the numbers of all ranks, as float64."""
-        row = torch.full((self.ranks,), number, dtype=torch.float64)
+        row = torch.full((self.ranks,), number, dtype=torch.float64, device=self.device)
         every = torch.empty_like(row)
         self.all_to_all(every, row, [1] * self.ranks, [1] * self.ranks)
         return every
@@ -47,24 +56,33 @@ class Exchange(ABC):
     def all_to_all(self, room: torch.Tensor, data: torch.Tensor, receives: list[int], sends: list[int]) -> None:
         """Sends the next sends[i] elements of `data` to rank i, and receives receives[i] elements from it."""
 
-    @abstractmethod
     def plain_sum(self, values: torch.Tensor) -> None:
         """Replaces `values` by the sum over the ranks, without compression."""
+        there = values.to(self.device)
+        self.sum_there(there)
+        if there is not values:
+            values.copy_(there)
+
+    @abstractmethod
+    def sum_there(self, values: torch.Tensor) -> None:
+        """Replaces `values`, in memory of the exchange's device, by the sum over the ranks."""
 
 
 class GroupExchange(Exchange):
-    """Transport over a gloo group of its own, with the ranks of a process group. Collective to create."""
+    """Transport over a group of its own with the ranks of a process group: of NCCL for a GPU, else of gloo. Collective to
+    create."""
 
-    def __init__(self, group: dist.ProcessGroup) -> None:
-        super().__init__()
+    def __init__(self, group: dist.ProcessGroup, device: torch.device) -> None:
+        super().__init__(device)
         members = dist.get_process_group_ranks(group)
         self.rank, self.ranks = dist.get_rank(group), len(members)
-        self._group = dist.new_group(members, backend="gloo", use_local_synchronization=True)
+        backend = "gloo" if device == HOST else "nccl"
+        self._group = dist.new_group(members, backend=backend, use_local_synchronization=True)
 
     def all_to_all(self, room: torch.Tensor, data: torch.Tensor, receives: list[int], sends: list[int]) -> None:
         dist.all_to_all_single(room, data, receives, sends, group=self._group)
 
-    def plain_sum(self, values: torch.Tensor) -> None:
+    def sum_there(self, values: torch.Tensor) -> None:
         dist.all_reduce(values, group=self._group)
 
 
@@ -78,7 +96,7 @@ class MpiExchange(Exchange):
 
         if MPI.Query_thread() != MPI.THREAD_MULTIPLE:
             raise ArgumentError("a thread of taut.torch communicates: initialise MPI with MPI_THREAD_MULTIPLE")
-        super().__init__()
+        super().__init__(HOST)
         self._in_place = MPI.IN_PLACE
         self._comm = Comm(comm.Dup(), "off")
         self.rank, self.ranks = comm.Get_rank(), comm.Get_size()
@@ -86,11 +104,11 @@ class MpiExchange(Exchange):
     def all_to_all(self, room: torch.Tensor, data: torch.Tensor, receives: list[int], sends: list[int]) -> None:
         self._comm.Alltoallv([data, sends], [room, receives])
 
-    def plain_sum(self, values: torch.Tensor) -> None:
+    def sum_there(self, values: torch.Tensor) -> None:
         self._comm.Allreduce(self._in_place, values)
 
 
-_of_groups: "WeakKeyDictionary[Any, Exchange]" = WeakKeyDictionary()
+_of_groups: "WeakKeyDictionary[Any, dict[torch.device, Exchange]]" = WeakKeyDictionary()
 
 
 @lru_cache(maxsize=None)
@@ -107,8 +125,14 @@ def is_mpi(group: Any) -> bool:
     return (mpi is not None and isinstance(group, mpi.Comm)) or (comm is not None and isinstance(group, comm.Comm))
 
 
-def exchange_of(group: Any) -> Exchange:
-    """Returns the exchange of a group, which the first call makes. The first call is collective over the group."""
+def _carrier(group: dist.ProcessGroup, device: torch.device) -> torch.device:
+    """Returns the device in whose memory frames of values on `device` travel: a GPU if the group uses NCCL there."""
+    backends = dict(pair.split(":", 1) for pair in dist.get_backend_config(group).split(","))
+    return device if device.type == "cuda" and backends.get("cuda") == "nccl" else HOST
+
+
+def exchange_of(group: Any, device: torch.device) -> Exchange:
+    """Returns the exchange of a group for values on a device. The first call makes it, and is collective over the group."""
     if group is None:
         group = dist.group.WORLD
     if group is None:
@@ -118,6 +142,7 @@ def exchange_of(group: Any) -> Exchange:
         if comm.Get_attr(_keyval()) is None:
             comm.Set_attr(_keyval(), MpiExchange(comm))
         return comm.Get_attr(_keyval())
-    if group not in _of_groups:
-        _of_groups[group] = GroupExchange(group)
-    return _of_groups[group]
+    exchanges, carrier = _of_groups.setdefault(group, {}), _carrier(group, device)
+    if carrier not in exchanges:
+        exchanges[carrier] = GroupExchange(group, carrier)
+    return exchanges[carrier]

@@ -1,4 +1,4 @@
-"""Frames of tensors. A frame is a tensor of bytes."""
+"""Frames of tensors. A frame is a tensor of bytes. Values and frames are in memory of the host or of a GPU, independently."""
 
 from collections.abc import Sequence
 
@@ -28,8 +28,8 @@ def values_of(tensor: torch.Tensor, name: str) -> torch.Tensor:
     """Returns the values of a tensor as one row; raises if Taut cannot access them. `name`: of the argument."""
     if not isinstance(tensor, torch.Tensor):
         raise DTypeError(f"{name} is no tensor: {type(tensor).__name__}")
-    if tensor.device.type != "cpu":
-        raise ArgumentError(f"{name} is on device {tensor.device}; taut.torch serves tensors in host memory: pass {name}.cpu()")
+    if tensor.device.type not in ("cpu", "cuda"):
+        raise ArgumentError(f"{name} is on device {tensor.device}; taut.torch serves tensors on CPUs and CUDA: pass {name}.cpu()")
     if not tensor.is_contiguous():
         raise ArgumentError(f"{name} is not contiguous: pass {name}.contiguous()")
     return tensor.detach().view(-1)
@@ -43,12 +43,12 @@ def number_of(values: torch.Tensor) -> int:
     return number
 
 
-def encode(values: torch.Tensor, coding: str) -> torch.Tensor:
-    """Returns the frame of the values; no bytes if there are no values."""
+def encode(values: torch.Tensor, coding: str, device: torch.device) -> torch.Tensor:
+    """Returns the frame of the values, in memory of `device`; no bytes if there are no values."""
     if values.numel() == 0:
-        return torch.empty(0, dtype=torch.uint8)
+        return torch.empty(0, dtype=torch.uint8, device=device)
     number = number_of(values)
-    frame = _room(number, values.numel(), 1)
+    frame = _room(number, values.numel(), 1, device)
     return frame[: _core.encode_into(values.data_ptr(), values.numel(), number, coding, _span(frame))]
 
 
@@ -63,13 +63,13 @@ def add(frames: Sequence[torch.Tensor], values: torch.Tensor) -> torch.Tensor:
     total = frames[0]
     if values.numel() > 0:
         for addends, frame in enumerate(frames[1:], start=2):
-            room = _room(number_of(values), values.numel(), addends)
+            room = _room(number_of(values), values.numel(), addends, total.device)
             total = room[: _core.add_into(_span(total), _span(frame), _span(room))]
     return total
 
 
-def _room(number: int, count: int, addends: int) -> torch.Tensor:
-    return torch.empty(_core.max_bytes(number, count, addends), dtype=torch.uint8)
+def _room(number: int, count: int, addends: int, device: torch.device) -> torch.Tensor:
+    return torch.empty(_core.max_bytes(number, count, addends), dtype=torch.uint8, device=device)
 
 
 def _span(data: torch.Tensor) -> tuple[int, int]:

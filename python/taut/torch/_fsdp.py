@@ -29,14 +29,14 @@ class BoundedReduceScatter(ReduceScatter):
         self, output_tensor: torch.Tensor, input_tensor: torch.Tensor, group: Any, op: Any, async_op: bool = False
     ) -> Optional[Work]:
         block, values = _frames.values_of(output_tensor, "output_tensor"), _frames.values_of(input_tensor, "input_tensor")
-        exchange = exchange_of(group)
+        exchange = exchange_of(group, values.device)
 
         def action() -> torch.Tensor:
             scatter_sum(exchange, block, values, self._policy(), op == AVG)
             self._remember(exchange, block)
             return output_tensor
 
-        work = Work(exchange.worker.submit(action))
+        work = Work(exchange.worker.submit(action, values.device))
         if async_op:
             return work
         work.wait()

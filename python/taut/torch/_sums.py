@@ -34,8 +34,8 @@ def blocks_of(values: torch.Tensor, ranks: int) -> list[torch.Tensor]:
     return [values[rank * size : (rank + 1) * size] for rank in range(ranks)]
 
 
-def encode_blocks(values: torch.Tensor, ranks: int, coding: Coding) -> list[torch.Tensor]:
-    return [_frames.encode(block, coding.text) for block in blocks_of(values, ranks)]
+def encode_blocks(exchange: Exchange, values: torch.Tensor, coding: Coding) -> list[torch.Tensor]:
+    return [_frames.encode(block, coding.text, exchange.device) for block in blocks_of(values, exchange.ranks)]
 
 
 def combine(frames: list[torch.Tensor], block: torch.Tensor, coding: Coding) -> torch.Tensor:
@@ -49,7 +49,7 @@ def combine(frames: list[torch.Tensor], block: torch.Tensor, coding: Coding) -> 
             sum_of_values += part
         if coding.mean and coding.exact:
             sum_of_values /= len(frames)
-        total = _frames.encode(sum_of_values.to(block.dtype), coding.text)
+        total = _frames.encode(sum_of_values.to(block.dtype), coding.text, frames[0].device)
     open_sum(total, block, len(frames), coding)
     return total
 
@@ -66,7 +66,7 @@ def finish_sum(exchange: Exchange, frames: list[torch.Tensor], values: torch.Ten
     blocks = blocks_of(values, exchange.ranks)
     mine = blocks[exchange.rank]
     total = combine(exchange.swap(frames), mine, coding)
-    note = torch.tensor([sum_of_squares(mine)], dtype=torch.float64).view(torch.uint8)
+    note = torch.tensor([sum_of_squares(mine)], dtype=torch.float64, device=exchange.device).view(torch.uint8)
     squares = 0.0
     for rank, message in enumerate(exchange.spread(torch.cat([note, total]))):
         squares += message[:8].clone().view(torch.float64).item()

@@ -1,7 +1,8 @@
 """Work: handle of a collective in flight, as torch.distributed's calls return it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, Optional
 
@@ -50,13 +51,18 @@ class Worker:
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="taut")
 
-    def submit(self, action: Callable[[], Any]) -> torch.futures.Future:
-        """Runs `action` in the thread; returns a future of its result."""
+    def submit(self, action: Callable[[], Any], device: torch.device) -> torch.futures.Future:
+        """Runs `action` in the thread; returns a future of its result.
+
+        On a GPU the action comes after the work that the caller's stream of `device` has now. The future is complete when all
+        work of the action is done, so that its result is there for any stream.
+        """
         done: torch.futures.Future = torch.futures.Future()
+        before = torch.cuda.current_stream(device).record_event() if device.type == "cuda" else None
 
         def carry_out() -> None:
             try:
-                with torch.no_grad():
+                with torch.no_grad(), _behind(before, device):
                     result = action()
             except Exception as error:
                 done.set_exception(error)
@@ -65,3 +71,17 @@ class Worker:
 
         self._thread.submit(carry_out)
         return done
+
+
+@contextmanager
+def _behind(event: Optional[torch.cuda.Event], device: torch.device) -> Iterator[None]:
+    """Puts the block's work on a GPU behind an event, on the device's default stream, on which the codecs work; at the end of the
+    block waits for that stream. Does nothing without an event."""
+    if event is None:
+        yield
+        return
+    stream = torch.cuda.default_stream(device)
+    with torch.cuda.stream(stream):
+        stream.wait_event(event)
+        yield
+        stream.synchronize()

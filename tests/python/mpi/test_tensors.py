@@ -1,4 +1,6 @@
-"""Tests tensors of PyTorch in calls of taut.Comm, and taut.torch over MPI."""
+"""Tests tensors of PyTorch in calls of taut.Comm, and taut.torch over MPI; on a GPU with TESTED_DEVICE=cuda."""
+
+import os
 
 import numpy as np
 import pytest
@@ -9,11 +11,13 @@ import taut  # noqa: E402
 import torch  # noqa: E402
 
 WORLD = MPI.COMM_WORLD
+torch.set_default_device(os.environ.get("TESTED_DEVICE", "cpu"))
 DTYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
 
 
 def noise(rank, dtype=torch.float32, count=50_000):
-    return torch.randn(count, generator=torch.Generator().manual_seed(rank), dtype=torch.float64).to(dtype)
+    values = torch.randn(count, generator=torch.Generator().manual_seed(rank), dtype=torch.float64, device="cpu").to(dtype)
+    return values.to(torch.get_default_device())
 
 
 def exact(dtype=torch.float32):
@@ -21,12 +25,12 @@ def exact(dtype=torch.float32):
 
 
 def same_bits_everywhere(tensor):
-    return len(set(WORLD.allgather(tensor.contiguous().view(torch.uint8).numpy().tobytes()))) == 1
+    return len(set(WORLD.allgather(tensor.cpu().contiguous().view(torch.uint8).numpy().tobytes()))) == 1
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_tensors_send_and_receive(dtype):
-    comm = taut.Comm(WORLD.Dup(), "abs:1e-2", codec="planes")
+    comm = taut.Comm(WORLD.Dup(), "abs:1e-2", codec="planes", when="always", min_bytes=1)
     tensor, total = noise(WORLD.rank, dtype), torch.zeros(50_000, dtype=dtype)
     comm.Allreduce(tensor, total)
     assert float((total.double() - exact(dtype)).abs().max()) <= 1e-2 + float(exact(dtype).abs().max()) * 2**-7
@@ -37,8 +41,9 @@ def test_tensors_send_and_receive(dtype):
     assert torch.equal(tensor, total)
 
 
+@pytest.mark.skipif(torch.get_default_device().type != "cpu", reason="NumPy has no arrays on a GPU")
 def test_tensors_share_memory_with_numpy():
-    comm = taut.Comm(WORLD.Dup(), "abs:1e-2", codec="planes")
+    comm = taut.Comm(WORLD.Dup(), "abs:1e-2", codec="planes", when="always", min_bytes=1)
     tensor = torch.zeros(50_000)
     if WORLD.rank == 0:
         tensor.copy_(noise(5))
@@ -47,7 +52,7 @@ def test_tensors_share_memory_with_numpy():
     assert np.abs(view - noise(5).numpy()).max() <= 1e-2
 
 
-@pytest.mark.parametrize("wrap", [lambda comm: comm, lambda comm: taut.Comm(comm, "abs:1e-2")], ids=["mpi4py", "taut.Comm"])
+@pytest.mark.parametrize("wrap", [lambda comm: comm, lambda comm: taut.Comm(comm, "abs:1e-2", codec="planes", when="always", min_bytes=1)], ids=["mpi4py", "taut.Comm"])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_collectives_of_torch_over_mpi(wrap, dtype):
     import taut.torch

@@ -6,7 +6,8 @@ import torch.distributed as dist
 
 def noise(count, rank, dtype=torch.float32):
     """Returns normal numbers that depend on the rank."""
-    return torch.randn(count, generator=torch.Generator().manual_seed(rank), dtype=torch.float64).to(dtype)
+    values = torch.randn(count, generator=torch.Generator().manual_seed(rank), dtype=torch.float64, device="cpu").to(dtype)
+    return values.to(torch.get_default_device())
 
 
 def exact_sum(count, ranks, dtype=torch.float32):

@@ -21,9 +21,10 @@ def network():
 
 def batch(rank, step, size=32):
     """Returns random points and their classes under a fixed random network."""
-    teacher = torch.randn(32, 10, generator=torch.Generator().manual_seed(1))
-    points = torch.randn(size, 32, generator=torch.Generator().manual_seed(1000 * step + rank))
-    return points, (points @ teacher).argmax(1)
+    teacher = torch.randn(32, 10, generator=torch.Generator().manual_seed(1), device="cpu")
+    points = torch.randn(size, 32, generator=torch.Generator().manual_seed(1000 * step + rank), device="cpu")
+    device = torch.get_default_device()
+    return points.to(device), (points @ teacher).argmax(1).to(device)
 
 
 class Training:

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-PROGRAM = os.environ.get("TAUT_PROGRAM", "build/test/bin/taut")
+PROGRAM = os.environ.get("TESTED_PROGRAM", "build/test/bin/taut")
 
 # Type name of the program -> name in struct, NumPy's name in .npy headers, numbers in a value (complex: 2).
 TYPES = {
