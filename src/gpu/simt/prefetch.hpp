@@ -3,8 +3,6 @@
 // that will take its place: a trip to the cache takes half of the time.
 #pragma once
 
-#include <algorithm>
-
 #include "gpu/simt/source.hpp"
 
 namespace taut::cuda {
