@@ -75,7 +75,8 @@ class CudaScratch {
  private:
   static constexpr std::size_t least_bytes = 1 << 16;
 
-  // A handle, and the thread where it names a stream of the thread.
+  // Key of a stream: device and handle, and the calling thread for cudaStreamPerThread, a handle by which
+  // each thread has a stream of its own.
   struct Handle {
     int device;
     cudaStream_t stream;
@@ -87,9 +88,10 @@ class CudaScratch {
     auto operator<=>(const Handle&) const = default;
   };
 
-  // Finds the stream by its number: a handle may name another stream later, or in another thread. To ask a
-  // captured stream for its number would end the capture. It has the number that its handle had last: if that
-  // was another stream's, it was one that is destroyed, whose memory serves as well.
+  // Finds the memory of a stream by the stream's number, because CUDA uses handles again. cudaStreamGetId
+  // ends a capture (error 900, driver 580), so a captured stream is taken for the one that had its handle in
+  // the last call. If that was another stream, the program has destroyed it, and no later call uses its
+  // memory.
   StreamScratch& find(cudaStream_t stream, bool captured) {
     int device = 0;
     unsigned long long number = 0;

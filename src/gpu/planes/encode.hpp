@@ -50,7 +50,7 @@ template <class T, class Simt, PackedBits Bits>
 class ChunkEncoder {
  public:
   TAUT_DEVICE ChunkEncoder(Simt simt, EncodeShared<T>& shared, const EncodeJob<T>& job)
-      : group_(simt, shared.block_group), shared_(shared), job_(job), ordered_(job.seal.polled) {}
+      : group_(simt, shared.block_group), shared_(shared), job_(job), needs_fence_(job.seal.polled) {}
 
   TAUT_DEVICE void run() {
     const Sink& sink = job_.sink;
@@ -58,7 +58,7 @@ class ChunkEncoder {
     if (chunk < sink.chunks) encode_chunk(chunk);
     if (job_.seal.result == nullptr) return;
     const EncodingBlocks blocks{sink.chunks, job_.seal.blocks, sink.slot_words == 0};
-    EncodingEnd(group_.simt(), *this, blocks).run(shared_.chunk, ordered_);
+    EncodingEnd(group_.simt(), *this, blocks).run(shared_.chunk, needs_fence_);
   }
 
   // The codec's part of the end: see EncodingEnd.
@@ -262,8 +262,9 @@ class ChunkEncoder {
     announce(group_.simt(), job_.sink, shared_.chunk, words);
     const bool first_coded = coded && job_.sink.control->coded == 0;
     if (first_coded) group_.simt().raise(&job_.sink.control->coded, 1);
-    // Blocks that close the frame read `coded`, layers, and the words of all chunks.
-    ordered_ |= first_coded || !coded || shared_.chunk + 1 == job_.sink.chunks;
+    // Blocks that close the frame read `coded`, write over layers, and read Control::words, which the block
+    // of the last chunk writes.
+    needs_fence_ |= first_coded || !coded || shared_.chunk + 1 == job_.sink.chunks;
   }
 
   // Copies the record from shared memory to its place.
@@ -279,7 +280,7 @@ class ChunkEncoder {
       copy_words(group_, shared_.record, shared_.words, sink.records + shared_.at);
     } else if (group_.thread() == 0) {
       group_.simt().raise(&sink.control->failure, static_cast<std::uint32_t>(Status::buffer_too_small));
-      ordered_ = true;
+      needs_fence_ = true;
     }
   }
 
@@ -288,7 +289,7 @@ class ChunkEncoder {
   const EncodeJob<T>& job_;
   std::uint32_t n_ = 0;
   unsigned values_ = 0;  // number of values of this thread
-  bool ordered_;         // in the first thread: other blocks, or the host, read what this block writes
+  bool needs_fence_;     // of the first thread: other blocks, or the host, read what this block writes
 };
 
 template <class T, PackedBits Bits = PackedBits::rounded>

@@ -41,7 +41,7 @@ struct FrameSeal {
   std::uint32_t chunks;  // of the frame
   std::uint32_t blocks;  // of the kernel
   bool of_sum;           // the header is in scratch memory
-  bool polled;  // the frame is read as soon as CallResult::done is 1; otherwise once the kernel has ended
+  bool polled;  // the host reads the frame as soon as CallResult::done is 1; otherwise after the kernel
   Lags lags;    // lags of an encoding that did not begin again
   std::uint32_t header[header_words];  // without flag `stored`, number of lags, payload_bytes, checksum
 };

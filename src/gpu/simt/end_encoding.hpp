@@ -2,9 +2,9 @@
 // that are placed together): the blocks that start last close the frame. They wait only for blocks that have
 // started before them, as look-back does. If the frame is to be stored, which is known only after all chunks
 // are coded, they write its values together, over the records of the chunks. The very last block waits for
-// all others, writes the header and ends the call. So the block of a chunk only counts itself at its end: it
-// waits for nothing, and does not ask if it is the last. A fence would keep it until its writes have reached
-// memory; it has one only if other blocks of the kernel, or the host, read them.
+// all others, writes the header and ends the call. The block of a chunk only counts itself at its end, and
+// waits for nothing. A fence would delay its end until its writes have reached memory; it has one only if
+// other blocks of the kernel, or the host, read them.
 #pragma once
 
 #include <algorithm>
@@ -14,23 +14,25 @@
 namespace taut::cuda {
 
 // Number of blocks that close a frame of `chunks` chunks: each of them writes up to 16 chunks of a stored
-// frame, or more of large frames. Without chunks to code: of a frame that is stored in any case.
+// frame, or more of large frames.
 inline std::uint32_t closing_blocks(std::uint32_t chunks) { return std::clamp(chunks / 16, 1u, 256u); }
+// Number of blocks of a kernel that only writes a stored frame.
 inline std::uint32_t storing_blocks(std::uint32_t chunks) { return std::clamp(chunks, 1u, 256u); }
 
 // Blocks of an encoding: those with numbers from `chunks` on close the frame.
 struct EncodingBlocks {
   std::uint32_t chunks, all;
-  bool
-      in_order;  // numbers were given in the order in which blocks started; otherwise no block closes a frame
+  bool in_order;  // numbers follow the order in which blocks started; otherwise no block closes a frame
 };
 
 // Encoding: the codec's part of the end, with the members
 //
+// clang-format off
 //   Control& control()
-//   bool may_be_stored(simt)    false as soon as it is known that the frame is not stored; called by one
-//   thread void write_stored(simt, part, parts)   writes a part of the frame's values void seal(simt) writes
-//   the header and ends the call; called by the first warp of one block
+//   bool may_be_stored(simt)               false as soon as it is known that the frame is not stored; for one thread
+//   void write_stored(simt, part, parts)   writes a part of the frame's values
+//   void seal(simt)                        writes the header and ends the call; for the first warp of one block
+// clang-format on
 //
 // Called by all threads of all blocks at their end. `block`: number of the block. `ordered`: see arrive().
 template <class Simt, class Encoding>
@@ -65,7 +67,8 @@ class EncodingEnd {
     while (is_first() && last && simt_.poll(&control().done) + 1 < blocks_.all) simt_.pause();
   }
 
-  // Waits until the records of all chunks are written, or until it is known that the frame is not stored.
+  // Waits until the blocks of all chunks have arrived, or until it is known that the frame is not stored. The
+  // blocks of a stored frame arrive `ordered`, as all chunks are layers: their records are written then.
   TAUT_DEVICE bool is_stored() const {
     bool stored = false;
     if (is_first()) {

@@ -126,12 +126,11 @@ TAUT_DEVICE void write_header(const Simt& simt, const HeaderCrc& crc, std::uint3
 }
 
 // Counts this block among those that have done their part of a call's last kernel. Called by all threads.
-// Returns, in the first thread, the number of blocks counted before.
-// `ordered`, which counts in the first thread: the writes of this block are ordered before what follows the
-// last arrival. Otherwise only the end of the kernel orders them. If all blocks are ordered, so are all
-// writes: the barrier orders the writes of a block's threads before the fence of its first thread, and a
-// fence is cumulative, so that it covers the writes that its thread has observed. The additions to `done`
-// pass this order on.
+// Returns the number of blocks counted before in the first thread, 0 in the others.
+// `ordered`, of which only the first thread's value is used: the block that arrives last sees what this block
+// has written. Otherwise the writes are visible once the kernel has ended. The reason: the barrier orders the
+// writes of a block's threads before the fence of its first thread, and a fence is cumulative, so that it
+// covers the writes that its thread has observed. The additions to `done` pass this order on.
 template <class Simt>
 TAUT_DEVICE std::uint32_t arrive(const Simt& simt, Control& control, bool ordered = true) {
   simt.barrier();
@@ -141,7 +140,7 @@ TAUT_DEVICE std::uint32_t arrive(const Simt& simt, Control& control, bool ordere
 }
 
 // Same as above, in a kernel of `blocks` blocks. Returns true in the first warp of the block that arrives
-// last; the writes of all blocks are visible to this warp.
+// last; the writes of all blocks that arrived `ordered` are visible to this warp.
 template <class Simt>
 TAUT_DEVICE bool arrives_last(const Simt& simt, Control& control, std::uint32_t blocks) {
   const std::uint32_t before = arrive(simt, control);
@@ -152,8 +151,8 @@ TAUT_DEVICE bool arrives_last(const Simt& simt, Control& control, std::uint32_t 
 }
 
 // Ends a call: writes the result, and prepares the scratch memory for the next call. Called by the first warp
-// of the block that arrived last. All that the call has written is ordered before `done`, for a host that
-// polls.
+// of the block that arrived last. What the blocks that arrived `ordered` have written is ordered before
+// `done`, for a host that polls.
 template <class Simt>
 TAUT_DEVICE void end_call(const Simt& simt, ScratchHead& scratch, CallResult* result) {
   simt.sync_warp();

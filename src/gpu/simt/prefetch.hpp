@@ -1,6 +1,6 @@
-// Loads into the L2 cache what a later block will read. A block makes several trips to memory, one after the
-// other, and too few blocks reside on a multiprocessor to hide them. So each block prefetches for the block
-// that will take its place: a trip to the cache takes half of the time.
+// Prefetching into the L2 cache: a block loads the record that the block after it, on the same
+// multiprocessor, will read. A block makes several trips to memory, one after the other, and too few blocks
+// reside on a multiprocessor to hide them. A trip to the cache takes half as long as one to memory.
 #pragma once
 
 #include "gpu/simt/source.hpp"
@@ -8,7 +8,7 @@
 namespace taut::cuda {
 
 inline constexpr unsigned line_words = 32;   // words that one prefetch loads
-inline constexpr unsigned most_lines = 512;  // more than any record of a chunk has
+inline constexpr unsigned most_lines = 512;  // limit where an index is damaged; more than any record has
 
 // Returns the number of the block that starts when this one ends, if `resident` blocks run on each
 // multiprocessor. Blocks start in the order of their numbers.
@@ -17,7 +17,7 @@ TAUT_DEVICE std::uint32_t next_resident(const Simt& simt, unsigned resident) {
   return simt.block() + resident * simt.multiprocessors();
 }
 
-// Prefetches the record of chunk i of a frame without lags; of any other frame perhaps other words. Nothing
+// Prefetches the record of chunk i. In a frame with lags this may be other words, which does no harm. Nothing
 // beyond the frame's bytes is accessed. Called by a warp.
 template <class Simt>
 TAUT_DEVICE void prefetch_record(const Simt& simt, const Source& source, std::uint32_t chunks,

@@ -267,7 +267,7 @@ def translate(nvcc, source, arch, folder):
 
 
 def tables_without_values(ptx):
-    """Returns the faults of a source: constant arrays that nvcc has left without their values."""
+    """Returns a fault for each array in a translated source that nvcc has left without its values."""
     return [f"{ptx.stem}: {name} has no values" for name in re.findall(r"^\.(?:global|const) [^=;]* (\S+)\[\d+\];", ptx.read_text(), re.M)]
 
 
