@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Prints when compressed messages between GPUs are faster, as a model says (docs/gpu.md#what-to-expect).
 
-The model adds up the times of the steps of one message. Its speeds are assumptions until they are measured: give those that
-`tools/gpu/check.sh probe` and `kernels` print. Usage: break_even.py [--encode GB/s] [--decode GB/s] [--bus GB/s]
+The model adds up the times of the steps of one message. Its speeds are those of kernels on an H200 and of the bus of an H100; the
+latency is an assumption. For another machine give those that `tools/gpu/check.sh probe` and `kernels` print. Usage: break_even.py [--encode GB/s] [--decode GB/s] [--bus GB/s]
 [--latency MICROSECONDS]
 """
 
@@ -42,9 +42,9 @@ def table(speeds):
 
 def arguments(given=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--encode", type=float, default=200, help="GB of values a second (assumed: 200)")
-    parser.add_argument("--decode", type=float, default=200, help="GB of values a second (assumed: 200)")
-    parser.add_argument("--bus", type=float, default=25, help="pinned copies, GB/s (assumed: 25, PCIe 4 x16)")
+    parser.add_argument("--encode", type=float, default=1075, help="GB of values a second (default: 1075, 64 MiB on an H200)")
+    parser.add_argument("--decode", type=float, default=1106, help="GB of values a second (default: 1106, as above)")
+    parser.add_argument("--bus", type=float, default=54, help="pinned copies, GB/s (default: 54, an H100)")
     parser.add_argument("--latency", type=float, default=50, help="of each coding, microseconds (assumed: 50)")
     return parser.parse_args(given)
 
