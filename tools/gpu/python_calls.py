@@ -95,8 +95,8 @@ def steps(options, texts):
     ruled = {**bare, "TAUT_RULES": "Allreduce f32,bf16 >=64KiB : rel=1e-4 codec=planes", "TAUT_SUMMARY": "1"}
     yield Step("LD_PRELOAD, TAUT_RULES", "b", on_two_ranks("1e-2", "waiting", port=29614), 30, ruled, said="taut: ncclAllReduce")
     ruled = {**bare, "TAUT_RULES": RULES}
-    yield Step("calls in flight, rules", "b", on_two_ranks("2e-3", "flying,stream,training", port=29616), 26, ruled)
-    yield Step("calls in flight, rules, eager", "b", on_two_ranks("2e-3", "flying,stream,training", port=29617), 26, {**ruled, **eager})
+    flying = ("2e-3", "flying,stream,training")
+    yield Step("flying and training, rules", "b", on_two_ranks(*flying, port=29616), 26, ruled)
     nonblocking = on_two_ranks("2e-3", "waiting", port=29615)
     yield Step("nonblocking communicators", "b", nonblocking, 26, {**ruled, "NONBLOCKING": "1"}, said="blocking = 0")
 
@@ -106,6 +106,8 @@ def steps(options, texts):
 
     yield Step("unchanged program, alone", "b", on_two_ranks(port=29611), 30, tensors)
     yield Step("preloaded, no rules", "b", on_two_ranks(port=29612), 30, bare, after=same_bits)
+    in_flight = {**ruled, **eager, "TAUT_NCCL_IN_FLIGHT": "1"}  # the streams wait instead of the host
+    yield Step("calls in flight, rules", "b", on_two_ranks(*flying, port=29617), 26, in_flight)
     yield Step("taut.torch over nccl", "c", [*TORCH_TESTS, str(torch_tests), f"--ignore={fsdp_tests}"], 60, over["nccl"])
 
 

@@ -77,13 +77,32 @@ class GroupExchange(Exchange):
         members = dist.get_process_group_ranks(group)
         self.rank, self.ranks = dist.get_rank(group), len(members)
         backend = "gloo" if device == HOST else "nccl"
-        self._group = dist.new_group(members, backend=backend, use_local_synchronization=True)
+        self._group = _new_group(group, members, backend, device)
 
     def all_to_all(self, room: torch.Tensor, data: torch.Tensor, receives: list[int], sends: list[int]) -> None:
         dist.all_to_all_single(room, data, receives, sends, group=self._group)
 
     def sum_there(self, values: torch.Tensor) -> None:
         dist.all_reduce(values, group=self._group)
+
+
+def _new_group(group: dist.ProcessGroup, members: list[int], backend: str, device: torch.device) -> dist.ProcessGroup:
+    """Makes a group with the ranks of another one. Collective over these ranks alone.
+
+    PyTorch names such a group by its ranks and by the number of groups of the process, and its ranks never meet if their names
+    differ. So every rank counts as many groups as the rank with the most.
+    """
+    names = dist.distributed_c10d._world.pg_names
+    there = device if device.type in _backends(group) else torch.device("cuda", torch.cuda.current_device())
+    most = torch.tensor([len(names)], device=there)
+    dist.all_reduce(most, dist.ReduceOp.MAX, group)
+    missing: dict[Any, Any] = {f"taut {i}": f"taut {i}" for i in range(int(most) - len(names))}
+    names.update(missing)
+    try:
+        return dist.new_group(members, backend=backend, use_local_synchronization=True)
+    finally:
+        for name in missing:
+            del names[name]
 
 
 class MpiExchange(Exchange):
@@ -125,10 +144,14 @@ def is_mpi(group: Any) -> bool:
     return (mpi is not None and isinstance(group, mpi.Comm)) or (comm is not None and isinstance(group, comm.Comm))
 
 
+def _backends(group: dist.ProcessGroup) -> dict[str, str]:
+    """Returns the backend of a group for each type of device."""
+    return dict(pair.split(":", 1) for pair in dist.get_backend_config(group).split(","))
+
+
 def _carrier(group: dist.ProcessGroup, device: torch.device) -> torch.device:
     """Returns the device in whose memory frames of values on `device` travel: a GPU if the group uses NCCL there."""
-    backends = dict(pair.split(":", 1) for pair in dist.get_backend_config(group).split(","))
-    return device if device.type == "cuda" and backends.get("cuda") == "nccl" else HOST
+    return device if device.type == "cuda" and _backends(group).get("cuda") == "nccl" else HOST
 
 
 def exchange_of(group: Any, device: torch.device) -> Exchange:

@@ -129,6 +129,14 @@ def test_groups_of_some_ranks(rank, ranks):
     dist.barrier()
 
 
+def test_ranks_with_different_numbers_of_groups(rank, ranks):
+    dist.new_group([0])  # the other ranks have one group less
+    group = dist.new_group(list(range(ranks)))
+    tensor = noise(COUNT, rank)
+    taut.torch.all_reduce(tensor, "abs:1e-2", group=group)
+    assert error_of(tensor, exact_sum(COUNT, ranks)) <= 1e-2 + 1e-5
+
+
 def test_the_surrounding_policy_applies(rank, ranks):
     tensor, plain = noise(COUNT, rank), noise(COUNT, rank)
     dist.all_reduce(plain)
