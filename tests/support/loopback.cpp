@@ -257,6 +257,7 @@ void LoopbackHub::run(std::span<Task<>> tasks) {
   constexpr std::size_t most_idle = 64;  // a rank that waits for something outside asks now and then
   const auto progress = [&] { return progress_ + (outside != nullptr ? outside() : 0); };
   std::size_t idle = 0;  // number of advances in a row that changed nothing
+  std::chrono::steady_clock::time_point since;  // the first of them
   while (!open.empty()) {
     const std::size_t pick =
         idle < open.size() ? random_() % open.size() : (idle - open.size()) % open.size();
@@ -266,7 +267,9 @@ void LoopbackHub::run(std::span<Task<>> tasks) {
       ++progress_;
     }
     idle = progress() != before || let_time_pass() ? 0 : idle + 1;
-    if (!open.empty() && idle > most_idle * open.size())
+    if (idle == 1) since = std::chrono::steady_clock::now();
+    if (!open.empty() && idle > most_idle * open.size() &&
+        std::chrono::steady_clock::now() - since >= patience)
       throw Error(Status::internal, "deadlock:" + waiting());
   }
 }

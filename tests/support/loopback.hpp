@@ -2,6 +2,7 @@
 // messages.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -56,6 +57,9 @@ class LoopbackHub {
   // Counts progress outside the hub, for example on simulated GPUs, which ranks may wait for. Null: there is
   // none.
   static inline unsigned long (*outside)() = nullptr;
+
+  // Time that nothing has to move in before run() reports a deadlock: a real GPU goes on by itself.
+  static inline std::chrono::milliseconds patience{0};
 
   // Drives the tasks of all ranks in this thread, in a random order that the seed fixes. If no rank can ever
   // advance, throws Error(internal) with a list of the pending operations. Results and exceptions stay in the

@@ -69,7 +69,7 @@ int end_group() {
     throw;
   }
   const int result = library().GroupEnd();
-  for (const auto& calls : queued) calls->await_first();
+  for (const auto& calls : queued) calls->await_calls();
   if (made != success || result != success) return made != success ? made : result;
   std::vector<ncclComm*> comms;
   for (ncclComm* const* const comm : ended.created) comms.push_back(*comm);
@@ -83,7 +83,7 @@ int issue(const Operation& operation) {
   if (operation.has_stream(stream) && calls->is_captured(stream)) calls->note_captured(operation);
   if (group.depth > 0) return group.calls.push_back(operation), success;
   int result = success;
-  if (queued_or_made(*calls, {operation}, result)) calls->await_first();
+  if (queued_or_made(*calls, {operation}, result)) calls->await_calls();
   return result;
 }
 

@@ -92,7 +92,8 @@ void OrderedCalls::prepare(Operation& operation) {
   if (message != nullptr && !plain_) message->coded = messages_->coded(*message);
   operation.served = operation.collective() != nullptr && selects(operation);
   const bool coded = message != nullptr && message->coded != nullptr;
-  first_ = (!coded && is_first(operation)) || captured_ || first_;
+  const bool first = !coded && is_first(operation);
+  awaited_ = awaited_ || !options().nccl_in_flight || captured_ || first;
   operation.set_stream(stream_->get());
 }
 
@@ -120,15 +121,20 @@ void OrderedCalls::put(std::vector<Operation> calls) {
   ++last_;
   // The host waits for the call if a stream cannot wait for the counter.
   for (void* const stream : streams)
-    if (!first_ && done_->hold(stream, last_) != Status::ok) first_ = true;
+    if (!awaited_ && done_->hold(stream, last_) != Status::ok) awaited_ = true;
   const std::lock_guard lock(mutex_);
   queue_.push_back(std::move(group));
   ++open_;
   changed_.notify_all();
 }
 
-void OrderedCalls::await_first() {
-  if (std::exchange(first_, false)) finish();
+// The program goes on with the results. An error is therefore one of the call itself.
+void OrderedCalls::await_calls() {
+  if (!std::exchange(awaited_, false)) return;
+  finish();
+  const std::lock_guard lock(mutex_);
+  if (!failure_.empty()) throw Error(Status::transport_failed, failure_);
+  if (open_ > 0) throw Error(Status::transport_failed, "the communicator was aborted");
 }
 
 void OrderedCalls::finish() {

@@ -19,12 +19,15 @@
 
 namespace taut::nccl::dropin {
 
-// Queue of the calls on one communicator, and the thread that makes them. A call whose frames have exact
-// sizes waits on the host, but functions of NCCL return at once. A call that the rules select therefore
-// enters the queue, and its stream waits for a counter in pinned memory. The thread makes the calls on a
-// stream of its own, and increments the counter after each group. Calls that are left to NCCL enter the queue
-// too unless it is empty, so that NCCL sees the same order of calls on all ranks. After a failure the streams
-// wait, as after failures of NCCL, until the program aborts or destroys the communicator.
+// Queue of the calls on one communicator, and the thread that makes them, on a stream of its own. A call that
+// the rules select enters the queue, and the program's thread waits until it is complete.
+//
+// Under TAUT_NCCL_IN_FLIGHT=1 calls return at once, as NCCL's do. The stream of a call then waits for a
+// counter in pinned memory, which the thread increments after each group. Calls that are left to NCCL enter
+// the queue too unless it is empty, so that NCCL sees the same order of calls on all ranks. After a failure
+// the streams wait, as after failures of NCCL, until the program aborts or destroys the communicator. This is
+// no default: while a stream waits, the driver may hold a lock for another call of the program, and the
+// thread waits for that lock.
 //
 // All functions are called by threads of the program, one at a time, as NCCL demands of its calls.
 class OrderedCalls {
@@ -43,13 +46,14 @@ class OrderedCalls {
   // has to make them by NCCL now. Throws Error after a failure.
   bool takes(std::span<const Operation> group);
 
-  // Puts the calls of a group in the queue. The caller must call await_first() when all its groups are there.
+  // Puts the calls of a group in the queue. The caller must call await_calls() when all its groups are there.
   void put(std::vector<Operation> group);
 
-  // Waits until the queue is empty, if put() has added the first call of a kind or one larger than all
-  // before. Such a call allocates memory, loads kernels and opens connections. CUDA may wait for all streams
-  // meanwhile: a stream that waited for the call would deadlock. Coded messages do none of this.
-  void await_first();
+  // Waits until the queue is empty. Throws Error after a failure. With calls in flight, waits only if put()
+  // has added the first call of a kind or one larger than all before. Such a call allocates memory, loads
+  // kernels and opens connections. CUDA may wait for all streams meanwhile: a stream that waited for the call
+  // would deadlock. Coded messages do none of this.
+  void await_calls();
 
   // Waits until the queue is empty, or there was a failure.
   void finish();
@@ -104,7 +108,7 @@ class OrderedCalls {
   bool plain_ = false;                // NCCL serves all calls
   bool collectives_left_ = false;     // NCCL serves all collective calls
   bool captured_ = false;             // a graph has calls of the communicator
-  bool first_ = false;                // await_first() has to wait
+  bool awaited_ = false;              // await_calls() has to wait
   std::map<Kind, std::size_t> made_;  // bytes of the largest call of each kind so far
 
   std::mutex mutex_;

@@ -36,6 +36,8 @@ constexpr OptionInfo table[] = {
      "1: MPI reads and writes memory of GPUs, so that frames stay there; 0: frames are in host memory; "
      "empty: "
      "as MPI says"},
+    {"TAUT_NCCL_IN_FLIGHT", &Options::nccl_in_flight, "0|1", "0",
+     "1: served calls of an unchanged NCCL program return before they are complete; streams wait for them"},
     {"TAUT_RULES", &Options::rules, "rules", "", "rules for communicators that have no policy"},
     {"TAUT_CONFIG", &Options::config, "file", "",
      "a TOML file of rules, which come after those of TAUT_RULES"},

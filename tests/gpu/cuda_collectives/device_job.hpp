@@ -10,8 +10,13 @@
 
 namespace taut::test {
 
-// Ranks on loopback may wait for simulated GPUs.
-inline const bool gpus_are_outside = (LoopbackHub::outside = stand_in_calls, true);
+// Ranks on loopback may wait for GPUs. Simulated GPUs go on when they are asked, a real GPU by itself.
+inline const bool gpus_are_outside = [] {
+  const bool real = stand_in_is_real() != 0;
+  if (real) LoopbackHub::patience = std::chrono::seconds(5);
+  LoopbackHub::outside = real ? nullptr : stand_in_calls;
+  return true;
+}();
 
 // Copies of a job's inputs and outputs in memory of a GPU, for some of its ranks.
 class OnGpus {

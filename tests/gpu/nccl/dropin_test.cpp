@@ -1,5 +1,6 @@
 // Tests of the drop-in where ranks differ or calls fail. The tests in dropin/ make the usual calls.
 #include <atomic>
+#include <cmath>
 
 #include "gpu/nccl/dropin_ranks.hpp"
 #include "policy/text/options.hpp"
@@ -27,8 +28,51 @@ TEST(NcclDropin, ServesInTheOrderOfTheStream) {
   EXPECT_EQ(fake_nccl::take_report(), "");
 }
 
-// From the second call on, the host waits for nothing: one thread drives both ranks.
+// Unless calls may be in flight, a call is complete when it returns, and its stream waits for nothing.
+TEST(NcclDropin, CallsAreCompleteWhenTheyReturn) {
+  if (options().nccl_in_flight) GTEST_SKIP() << "TAUT_NCCL_IN_FLIGHT is 1";
+  DropinRanks ranks(3, policy);
+  ranks.run([&](NcclRank& me) {
+    const OnGpu<float> x(std::vector<float>(n, 1));
+    for (int turn = 1; turn <= 3; ++turn) {
+      EXPECT_EQ(all_reduce(me, x), 0);
+      EXPECT_EQ(cudaStreamQuery(me.stream), cudaSuccess);
+      EXPECT_EQ(dropin::find_calls(me.comm)->report()->calls.total().compressed_calls,
+                static_cast<std::uint64_t>(turn));
+      EXPECT_NEAR(x.peek(n)[n - 1], std::pow(3, turn), 0.02);
+    }
+  });
+  EXPECT_EQ(fake_nccl::take_report(), "");
+}
+
+// A failed call returns the error: the program would go on with its results.
+TEST(NcclDropin, AnAwaitedCallReturnsItsFailure) {
+  if (options().nccl_in_flight) GTEST_SKIP() << "TAUT_NCCL_IN_FLIGHT is 1";
+  fake_nccl::set_patience(0.3);
+  DropinRanks ranks(2, policy);
+  ranks.run([&](NcclRank& me) { EXPECT_EQ(all_reduce(me, OnGpu<float>(n)), 0); });
+  fake_nccl::fail_at(2);
+  std::atomic<int> failed{0};
+  ranks.run([&](NcclRank& me) {
+    const OnGpu<float> x(std::vector<float>(n, 1));
+    const int code = all_reduce(me, x);
+    int error = 0;
+    EXPECT_EQ(taut_dropin_ncclCommGetAsyncError(me.comm, &error), 0);
+    EXPECT_EQ(code != 0, error != 0);
+    failed += code != 0;
+    EXPECT_EQ(taut_dropin_ncclCommAbort(me.comm), 0);
+    me.comm = nullptr;
+    me.finish();
+  });
+  EXPECT_GT(failed, 0);
+  fake_nccl::fail_at(0);
+  fake_nccl::take_report();
+  fake_nccl::set_patience(20);
+}
+
+// With calls in flight, the host waits for nothing from the second call on: one thread drives both ranks.
 TEST(NcclDropin, TheHostDoesNotWait) {
+  if (!options().nccl_in_flight) GTEST_SKIP() << "TAUT_NCCL_IN_FLIGHT is not 1";
   DropinRanks ranks(2, policy);
   const OnGpu<float> x(std::vector<float>(n, 1)), y(std::vector<float>(n, 2));
   ranks.run([&](NcclRank& me) { EXPECT_EQ(all_reduce(me, me.rank == 0 ? x : y), 0); });
@@ -77,6 +121,7 @@ TEST(NcclDropin, RanksWithoutRulesAreFound) {
 
 // A rank fails: its streams wait until the program aborts the communicator.
 TEST(NcclDropin, AFailureIsAnErrorOfTheCommunicator) {
+  if (!options().nccl_in_flight) GTEST_SKIP() << "TAUT_NCCL_IN_FLIGHT is not 1";
   fake_nccl::set_patience(0.3);
   for (const unsigned long at : {1ul, 4ul, 9ul}) {
     DropinRanks ranks(2, policy);
@@ -110,6 +155,7 @@ TEST(NcclDropin, AFailureIsAnErrorOfTheCommunicator) {
 
 // A program that aborts while a rank is missing does not hang.
 TEST(NcclDropin, AnAbortEndsACallThatWaits) {
+  if (!options().nccl_in_flight) GTEST_SKIP() << "TAUT_NCCL_IN_FLIGHT is not 1";
   DropinRanks ranks(2, policy);
   const OnGpu<float> x(std::vector<float>(n, 1)), y(std::vector<float>(n, 1));
   ranks.run([&](NcclRank& me) { EXPECT_EQ(all_reduce(me, me.rank == 0 ? x : y), 0); });

@@ -23,6 +23,8 @@ TEST(Options, AreRead) {
   EXPECT_EQ(read({"TAUT_REPORT=a=%r.json"}).report, "a=%r.json");
   EXPECT_EQ(read({"TAUT_TRACE=trace.json"}).trace, "trace.json");
   EXPECT_TRUE(read({"TAUT_SUMMARY=1"}).summary);
+  EXPECT_FALSE(read({}).nccl_in_flight);
+  EXPECT_TRUE(read({"TAUT_NCCL_IN_FLIGHT=1"}).nccl_in_flight);
   EXPECT_EQ(read({"TAUT_RULES=* : off"}).rules, "* : off");
   EXPECT_EQ(read({"TAUT_CONFIG=run.toml"}).config, "run.toml");
   EXPECT_EQ(read({"TAUT_PRELOAD=/x.so"}).preload, "/x.so");

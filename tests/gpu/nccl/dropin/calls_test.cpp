@@ -9,7 +9,7 @@ constexpr std::size_t n = 9000;
 constexpr int P = 3;
 
 TEST(NcclProgram, LoadsTautForRulesOnly) {
-  const NcclThreads ranks(2);
+  const NcclThreads ranks(P);
   EXPECT_EQ(is_loaded("libtaut_nccl"), has_rules());
 }
 
