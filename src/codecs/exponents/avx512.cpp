@@ -77,9 +77,10 @@ struct Avx512 {
     explicit Codes(const Book& book) noexcept
         : of_{load(book.code), load(book.code + 64), load(book.code + 128), load(book.code + 192)} {}
     Bytes operator()(Bytes symbols) const noexcept {
-      const Bytes lower = _mm512_permutex2var_epi8(of_[0], symbols, of_[1]),
-                  upper = _mm512_permutex2var_epi8(of_[2], symbols, of_[3]);
-      return _mm512_mask_mov_epi8(lower, _mm512_movepi8_mask(symbols), upper);
+      const Bytes lower = _mm512_permutex2var_epi8(of_[0], symbols, of_[1]);
+      const __mmask64 above = _mm512_movepi8_mask(symbols);
+      if (above == 0) [[likely]] return lower;  // most values are below 2
+      return _mm512_mask_mov_epi8(lower, above, _mm512_permutex2var_epi8(of_[2], symbols, of_[3]));
     }
 
    private:
