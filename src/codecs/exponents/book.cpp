@@ -10,7 +10,8 @@ using Frequency = std::array<std::uint32_t, 256>;
 
 // Returns the symbols in the order of their frequency, the smaller symbol first where it is equal.
 std::array<std::uint8_t, 256> commonest(const Frequency& frequency) noexcept {
-  std::array<std::uint32_t, 256> keys;  // of the symbols that occur: the frequency, then the symbol's complement
+  std::array<std::uint32_t, 256>
+      keys;  // of the symbols that occur: the frequency, then the symbol's complement
   std::array<std::uint8_t, 256> order;
   std::size_t used = 0, unused = order.size();
   for (std::uint32_t s = 256; s-- > 0;) {

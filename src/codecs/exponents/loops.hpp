@@ -4,13 +4,17 @@
 //   halves(values, high, low)            high and low bytes of 64 values, each rotated left by one bit
 //   merged(high, low, values)            the inverse
 //   up(v, n), down(v, n)                 shift each byte by n < 8 bits
-//   plane(v, k)                          bitmap: bit k of each byte
-//   spread(bitmap, byte)                 `byte` where the bitmap is 1, else 0
 //   zeros(v)                             bitmap: byte is 0
+//   planes<n>(v, to)                     writes n bitmaps; bitmap k is bit k of each byte. Returns the bitmap
+//                                        of the bytes with all n bits
+//   of_planes<n>(from)                   the inverse, 0 in the other bits; may read 64 bytes
 //   keep(out, v, bitmap)                 writes the bytes in the bitmap, overwrites up to 64; returns the end
 //   restore(in, bitmap)                  the inverse, 0 elsewhere; reads 64 bytes
 //   Codes(book)(symbols)                 codes of symbols
 //   Symbols(book)(codes)                 symbols of codes
+// A set takes planes and of_planes from PlaneByPlane if it has
+//   plane(v, k)                          bitmap: bit k of each byte
+//   spread(bitmap, byte)                 `byte` where the bitmap is 1, else 0
 #pragma once
 
 #include <bit>
@@ -19,6 +23,28 @@
 #include "codecs/exponents/kernels.hpp"
 
 namespace taut::exponents {
+
+template <class Set>
+struct PlaneByPlane {
+  template <unsigned n, class Bytes>
+  static std::uint64_t planes(const Bytes& v, std::byte* to) noexcept {
+    std::uint64_t all = ~std::uint64_t{0};
+    for (unsigned k = 0; k < n; ++k) {
+      const std::uint64_t plane = Set::plane(v, k);
+      to = store(to, plane);
+      all &= plane;
+    }
+    return all;
+  }
+  template <unsigned n>
+  static auto of_planes(const std::byte* from) noexcept {
+    auto v = Set::all(0);
+    for (unsigned k = 0; k < n; ++k)
+      v = Set::either(
+          v, Set::spread(load<std::uint64_t>(from + plane_bytes(1, k)), static_cast<std::uint8_t>(1u << k)));
+    return v;
+  }
+};
 
 template <class Set>
 struct Loops {
@@ -33,15 +59,13 @@ struct Loops {
   }
   static std::size_t encode(const std::byte* symbols, std::size_t groups, const Book& book, std::byte* planes,
                             std::byte* escapes) noexcept {
-    return at_width(book.width, [&](auto width) {
-      return encode<width>(symbols, groups, book, planes, escapes);
-    });
+    return at_width(book.width,
+                    [&](auto width) { return encode<width>(symbols, groups, book, planes, escapes); });
   }
   static bool decode(const std::byte* planes, std::size_t groups, const Book& book, ConstBytes escapes,
                      std::byte* symbols) noexcept {
-    return at_width(book.width, [&](auto width) {
-      return decode<width>(planes, groups, book, escapes, symbols);
-    });
+    return at_width(book.width,
+                    [&](auto width) { return decode<width>(planes, groups, book, escapes, symbols); });
   }
 
   static std::size_t leave_out(const std::byte* symbols, const std::byte* bytes, std::size_t groups,
@@ -87,7 +111,10 @@ struct Loops {
     for (std::size_t g = 0; g < groups; ++g) {
       Bytes high, low;
       Set::halves(values + g * group_values * value_bytes, high, low);
-      for (unsigned k = 0; k < spare; ++k) extra = store(extra, Set::plane(high, k));
+      if constexpr (spare > 0) {
+        Set::template planes<spare>(high, extra);
+        extra += plane_bytes(1, spare);
+      }
       const Bytes symbols = spare == 0 ? high : Set::down(high, spare);
       Set::store(parts.symbols + g * group_values, symbols);
       Set::store(parts.low + g * group_values, low);
@@ -104,9 +131,10 @@ struct Loops {
                    std::byte* values) noexcept {
     for (std::size_t g = 0; g < groups; ++g) {
       Bytes high = Set::load(symbols + g * group_values);
-      if (spare != 0) high = Set::up(high, spare);
-      for (unsigned k = 0; k < spare; ++k, extra += sizeof(std::uint64_t))
-        high = Set::either(high, Set::spread(load<std::uint64_t>(extra), bit(k)));
+      if constexpr (spare > 0) {
+        high = Set::either(Set::up(high, spare), Set::template of_planes<spare>(extra));
+        extra += plane_bytes(1, spare);
+      }
       Set::merged(high, Set::load(low + g * group_values), values + g * group_values * value_bytes);
     }
   }
@@ -118,13 +146,8 @@ struct Loops {
     std::byte* out = escapes;
     for (std::size_t g = 0; g < groups; ++g) {
       const Bytes own = Set::load(symbols + g * group_values), code = codes(own);
-      std::uint64_t escaped = ~std::uint64_t{0};
-      for (unsigned k = 0; k < width; ++k) {
-        const std::uint64_t plane = Set::plane(code, k);
-        planes = store(planes, plane);
-        escaped &= plane;
-      }
-      out = Set::keep(out, own, escaped);
+      out = Set::keep(out, own, Set::template planes<width>(code, planes));
+      planes += plane_bytes(1, width);
     }
     return static_cast<std::size_t>(out - escapes);
   }
@@ -137,22 +160,18 @@ struct Loops {
     std::size_t left = escapes.size();
     for (std::size_t g = 0; g < groups; ++g) {
       std::uint64_t escaped = ~std::uint64_t{0};
-      Bytes code = Set::all(0);
-      for (unsigned k = 0; k < width; ++k, planes += sizeof(std::uint64_t)) {
-        const auto plane = load<std::uint64_t>(planes);
-        code = Set::either(code, Set::spread(plane, bit(k)));
-        escaped &= plane;
-      }
+      for (unsigned k = 0; k < width; ++k) escaped &= load<std::uint64_t>(planes + plane_bytes(1, k));
       const std::size_t n = ones(escaped);
       if (n > left) return false;
-      Set::store(symbols + g * group_values, Set::either(known(code), Set::restore(in, escaped)));
+      const Bytes codes = Set::template of_planes<width>(planes);
+      Set::store(symbols + g * group_values, Set::either(known(codes), Set::restore(in, escaped)));
+      planes += plane_bytes(1, width);
       in += n;
       left -= n;
     }
     return left == 0;
   }
 
-  static std::uint8_t bit(unsigned k) noexcept { return static_cast<std::uint8_t>(1u << k); }
   static std::size_t ones(std::uint64_t bitmap) noexcept {
     return static_cast<std::size_t>(std::popcount(bitmap));
   }

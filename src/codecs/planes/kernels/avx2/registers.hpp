@@ -158,7 +158,8 @@ struct Avx2Registers {
   template <class T>
   class LargeRounder {
    public:
-    explicit LargeRounder(const Quantiser<T>& z) : inverse_(z.inverse), scale_(1 / static_cast<double>(z.step)) {}
+    explicit LargeRounder(const Quantiser<T>& z)
+        : inverse_(z.inverse), scale_(1 / static_cast<double>(z.step)) {}
     Ints operator()(const T* x) {
       Ints q = rounded_in_double(x, scale_);
       if constexpr (sizeof(T) == 4) {

@@ -111,8 +111,8 @@ struct SliceKernels {
   template <class T>
   using Values = ChunkValues<SliceKernels, T>;
   template <class T>
-  requires(!is_half<T> && requires { typename R::template LargeRounder<T>; })
-  using LargeValues = ChunkLargeValues<R, T>;
+  requires(!is_half<T> &&
+           requires { typename R::template LargeRounder<T>; }) using LargeValues = ChunkLargeValues<R, T>;
   using Residuals = ChunkResiduals;
   using Widths = typename R::Widths;
 
