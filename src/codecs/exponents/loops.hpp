@@ -7,7 +7,7 @@
 //   zeros(v)                             bitmap: byte is 0
 //   planes<n>(v, to)                     writes n bitmaps; bitmap k is bit k of each byte. Returns the bitmap
 //                                        of the bytes with all n bits
-//   of_planes<n>(from)                   the inverse, 0 in the other bits; may read 64 bytes
+//   of_planes<n>(from)                   the inverse, 0 in the other bits
 //   keep(out, v, bitmap)                 writes the bytes in the bitmap, overwrites up to 64; returns the end
 //   restore(in, bitmap)                  the inverse, 0 elsewhere; reads 64 bytes
 //   Codes(book)(symbols)                 codes of symbols
