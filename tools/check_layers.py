@@ -24,7 +24,7 @@ CONFINED = [
     (r"#include\s*<taut/", rf"src/(api|cli|dropin|gpu|nccl)/|{OUTSIDE}"),
     (r'#include\s*[<"]nccl\.h', r"examples/gpu/nccl|tests/gpu/real/instead/"),
     (r'#include\s*[<"]cu(da|bin|blas|rand)\w*\.h|#include\s*[<"]cu(da|b)/', r"src/gpu/|tests/gpu/|tests/mpi/gpu/|tests/robustness/random/gpus\.|tools/gpu/|examples/gpu/"),
-    (r'#include\s*[<"]\w*(intrin|arm_neon|arm_sve)\.h', r"src/codecs/\w+/(kernels/)?(avx2|avx512|neon|sve)[\w/]*\.[ch]pp$|src/core/(avx2_bitmaps|neon_bitmaps|checksum|float_environment)\."),
+    (r'#include\s*[<"]\w*(intrin|arm_neon|arm_sve)\.h', r"src/codecs/\w+/(kernels/)?(avx2|avx512|neon|sve)[\w/]*\.[ch]pp$|src/core/(avx2_bitmaps|avx2_halves|neon_bitmaps|checksum|float_environment)\."),
     (r'#include\s*[<"]zfp', r"src/codecs/zfp/|tests/|bench/"),
     (r"\b(secure_)?getenv\b", r"src/policy/text/options\.cpp$|src/preload/preload\.c$|tests/|bench/|examples/|tools/"),
 ]

@@ -21,6 +21,12 @@ the link takes no other time. Taut overlaps these steps in long messages, and th
 so that compression pays on faster links than shown. Sums need frames that can be added: of these
 codecs, planes alone. *dims*: with the extents of the field. *plain*: no codec gains.
 """
+WITHOUT_LOSS = """
+num_plasma repeats itself after 18200 values, which `auto` does not search for. A policy that names
+this lag (`predictor=d2+18200`) makes mpc the first codec there too: 144x, 33x, 3.8x and 1.5x from
+100 Mbit/s to 25 Gbit/s, in the same model. The ratio of one frame is 231. Speeds are of
+`taut.compress` and `taut.decompress` on another machine, an Emerald Rapids Xeon: 13.4 and 7.5 GB/s.
+"""
 
 
 def seconds_a_gigabyte(row, gbit):
@@ -44,6 +50,8 @@ def page(rows):
             here = [row for row in under if row["field"] == field]
             cells.append([field, *(best(here, gbit) for gbit in LINKS.values())])
         lines += tables.table(["field", *LINKS], cells)
+        if of_range == 0 and any(field == "num_plasma" for field, *_ in cells):
+            lines.append(WITHOUT_LOSS.lstrip())
     return "\n".join(lines).rstrip() + "\n"
 
 

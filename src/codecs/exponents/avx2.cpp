@@ -17,7 +17,7 @@ inline Register in_all_lanes(const std::uint8_t* sixteen) noexcept {
   return _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(sixteen)));
 }
 
-struct Avx2 {
+struct Avx2 : PlaneByPlane<Avx2> {
   struct Bytes {
     Register lo, hi;
   };

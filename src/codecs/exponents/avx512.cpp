@@ -28,6 +28,8 @@ struct Avx512 {
     return _mm512_and_si512(_mm512_srli_epi16(v, n), all(static_cast<std::uint8_t>(0xFF >> n)));
   }
 
+  static Bytes matrix(std::uint64_t rows) noexcept { return _mm512_set1_epi64(static_cast<long long>(rows)); }
+
   template <class Of>
   static Bytes indices(Of) noexcept {
     alignas(64) static constexpr auto table = [] {
@@ -54,11 +56,23 @@ struct Avx512 {
     store(values + 64, _mm512_shrdi_epi16(b, b, 1));
   }
 
-  static std::uint64_t plane(Bytes v, unsigned k) noexcept {
-    return _mm512_test_epi8_mask(v, all(static_cast<std::uint8_t>(1u << k)));
+  // Bytes of a plane are lanes of eight values: each 64-bit lane is a matrix of bits, transposed by
+  // gf2p8affine. Its first byte counts as the last row, so bytes, or the bits in them, come out reversed.
+  template <unsigned n>
+  static std::uint64_t planes(Bytes v, std::byte* to) noexcept {
+    const Bytes reversed = _mm512_gf2p8affine_epi64_epi8(matrix(0x8040201008040201), v, 0);
+    const Bytes gathered =
+        _mm512_permutexvar_epi8(indices([](unsigned i) { return i % 8 * 8 + i / 8; }), reversed);
+    const Bytes planes = _mm512_gf2p8affine_epi64_epi8(gathered, matrix(0x8040201008040201), 0);
+    _mm512_mask_storeu_epi64(to, (1u << n) - 1, planes);
+    return _mm512_cmpeq_epi8_mask(either(v, all(static_cast<std::uint8_t>(0xFF << n))), all(0xFF));
   }
-  static Bytes spread(std::uint64_t map, std::uint8_t byte) noexcept {
-    return _mm512_maskz_mov_epi8(map, all(byte));
+  template <unsigned n>
+  static Bytes of_planes(const std::byte* from) noexcept {
+    const auto rows = [](unsigned i) { return (7 - i % 8) * 8 + i / 8; };
+    const Bytes planes =
+        _mm512_permutexvar_epi8(indices(rows), _mm512_maskz_loadu_epi64((1u << n) - 1, from));
+    return _mm512_gf2p8affine_epi64_epi8(matrix(0x8040201008040201), planes, 0);
   }
   static std::uint64_t zeros(Bytes v) noexcept { return _mm512_testn_epi8_mask(v, v); }
 
@@ -77,9 +91,11 @@ struct Avx512 {
     explicit Codes(const Book& book) noexcept
         : of_{load(book.code), load(book.code + 64), load(book.code + 128), load(book.code + 192)} {}
     Bytes operator()(Bytes symbols) const noexcept {
-      const Bytes lower = _mm512_permutex2var_epi8(of_[0], symbols, of_[1]),
-                  upper = _mm512_permutex2var_epi8(of_[2], symbols, of_[3]);
-      return _mm512_mask_mov_epi8(lower, _mm512_movepi8_mask(symbols), upper);
+      const Bytes lower = _mm512_permutex2var_epi8(of_[0], symbols, of_[1]);
+      const __mmask64 above = _mm512_movepi8_mask(symbols);
+      if (above == 0) [[likely]]
+        return lower;  // most values are below 2
+      return _mm512_mask_mov_epi8(lower, above, _mm512_permutex2var_epi8(of_[2], symbols, of_[3]));
     }
 
    private:

@@ -1,6 +1,7 @@
 #include "codecs/exponents/book.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace taut::exponents {
 namespace {
@@ -9,17 +10,18 @@ using Frequency = std::array<std::uint32_t, 256>;
 
 // Returns the symbols in the order of their frequency, the smaller symbol first where it is equal.
 std::array<std::uint8_t, 256> commonest(const Frequency& frequency) noexcept {
+  std::array<std::uint32_t, 256>
+      keys;  // of the symbols that occur: the frequency, then the symbol's complement
   std::array<std::uint8_t, 256> order;
-  auto append = [&, n = std::size_t{0}](bool used) mutable {
-    for (unsigned s = 0; s < 256; ++s)
-      if ((frequency[s] > 0) == used) order[n++] = static_cast<std::uint8_t>(s);
-    return order.begin() + static_cast<std::ptrdiff_t>(n);
-  };
-  const auto end_of_used = append(true);
-  append(false);
-  std::sort(order.begin(), end_of_used, [&](std::uint8_t a, std::uint8_t b) {
-    return frequency[a] != frequency[b] ? frequency[a] > frequency[b] : a < b;
-  });
+  std::size_t used = 0, unused = order.size();
+  for (std::uint32_t s = 256; s-- > 0;) {
+    if (frequency[s] > 0)
+      keys[used++] = frequency[s] << 8 | (255 - s);
+    else
+      order[--unused] = static_cast<std::uint8_t>(s);
+  }
+  std::sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(used), std::greater<>());
+  for (std::size_t i = 0; i < used; ++i) order[i] = static_cast<std::uint8_t>(~keys[i]);
   return order;
 }
 
@@ -28,7 +30,7 @@ std::uint64_t bits_with(unsigned width, const Frequency& frequency,
                         const std::array<std::uint8_t, 256>& order) noexcept {
   std::uint64_t bits = 0;
   const std::size_t first = symbols_of(width), second = first + symbols_of(second_width);
-  for (std::size_t i = 0; i < order.size(); ++i) {
+  for (std::size_t i = 0; i < order.size() && frequency[order[i]] > 0; ++i) {
     const unsigned each = width + (i < first ? 0 : second_width) + (i < second ? 0 : 8);
     bits += std::uint64_t{each} * frequency[order[i]];
   }

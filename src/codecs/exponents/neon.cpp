@@ -9,7 +9,7 @@ using Register = uint8x16_t;
 
 inline Register byte_of(unsigned byte) noexcept { return vdupq_n_u8(static_cast<std::uint8_t>(byte)); }
 
-struct Neon {
+struct Neon : PlaneByPlane<Neon> {
   using Bytes = Bytes64;
 
   static Bytes load(const std::byte* from) noexcept { return load_64(from); }

@@ -4,7 +4,7 @@
 namespace taut::exponents {
 namespace {
 
-struct Scalar {
+struct Scalar : PlaneByPlane<Scalar> {
   using Bytes = std::array<std::uint8_t, 64>;
 
   static Bytes load(const std::byte* from) noexcept { return taut::load<Bytes>(from); }

@@ -46,5 +46,22 @@ struct ChunkValues {
   }
 };
 
+// Values quantised by the registers' LargeRounder.
+template <class R, class T>
+struct ChunkLargeValues {
+  const T* values;
+  const Quantiser<T>& z;
+
+  ChunkLargeValues(const T* x, const Quantiser<T>& quantiser) : values(x), z(quantiser) {}
+
+  // Returns null if a value has no integer of at most unchecked_bits<T>.
+  const std::int32_t* read(std::size_t groups, std::int32_t* room) const noexcept {
+    typename R::template LargeRounder<T> round(z);
+    for (std::size_t i = 0; i < groups * group_values; i += block_values)
+      R::store_ints(room + i, round(values + i));
+    return round.unchecked() ? room : nullptr;
+  }
+};
+
 }  // namespace
 }  // namespace taut::planes

@@ -68,12 +68,6 @@ std::uint64_t bits_of(std::size_t n, Eight take, One one) {
 
 // ---- Values to integers
 
-// Returns all ones in the lanes of integers q with -2^bits <= q < 2^bits.
-template <int bits>
-__m256i lanes_within(__m256i q) {
-  const __m256i beyond = _mm256_srli_epi32(_mm256_add_epi32(q, _mm256_set1_epi32(1 << bits)), bits + 1);
-  return _mm256_cmpeq_epi32(beyond, _mm256_setzero_si256());
-}
 template <int bits>
 std::uint64_t within_bits(__m256i q) {
   return signs(_mm256_castsi256_ps(lanes_within<bits>(q)));
@@ -86,8 +80,6 @@ std::uint64_t group_within_bits(const std::int32_t* q) {
   return good;
 }
 
-inline __m256d four(const float* x) { return _mm256_cvtps_pd(_mm_loadu_ps(x)); }
-
 // Returns the bits of four values that decode within the bound.
 inline std::uint64_t four_within_bound(const float* x, __m128i q, const Quantiser<float>& z) {
   const __m256d product = _mm256_mul_pd(_mm256_cvtepi32_pd(q), _mm256_set1_pd(static_cast<double>(z.step)));
@@ -98,14 +90,6 @@ inline std::uint64_t four_within_bound(const float* x, __m128i q, const Quantise
 inline std::uint64_t eight_within_bound(const float* x, __m256i q, const Quantiser<float>& z) {
   return four_within_bound(x, _mm256_castsi256_si128(q), z) |
          four_within_bound(x + 4, _mm256_extracti128_si256(q, 1), z) << 4;
-}
-
-// Quantises eight floats in double.
-inline __m256i rounded_in_double(const float* x, double scale) {
-  const __m256d by = _mm256_set1_pd(scale);
-  const __m128i low = _mm256_cvtpd_epi32(_mm256_mul_pd(four(x), by));
-  const __m128i high = _mm256_cvtpd_epi32(_mm256_mul_pd(four(x + 4), by));
-  return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
 // Returns the bits of the values of a group that have an integer, and corrects the integers that are not

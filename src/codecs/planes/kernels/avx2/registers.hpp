@@ -154,6 +154,32 @@ struct Avx2Registers {
     Register seen_ = bytes(0);
   };
 
+  // Quantises eight values; beyond the small range, floats in double.
+  template <class T>
+  class LargeRounder {
+   public:
+    explicit LargeRounder(const Quantiser<T>& z)
+        : inverse_(z.inverse), scale_(1 / static_cast<double>(z.step)) {}
+    Ints operator()(const T* x) {
+      Ints q = rounded_in_double(x, scale_);
+      if constexpr (sizeof(T) == 4) {
+        const Ints in_float = rounded(x, inverse_);
+        q = _mm256_blendv_epi8(q, in_float, lanes_within<small_bits>(in_float));
+      }
+      seen_ = either(seen_, add(q, ints(1 << unchecked_bits<T>)));
+      return q;
+    }
+    // Returns true if all integers had at most unchecked_bits<T>.
+    bool unchecked() const {
+      return _mm256_testz_si256(seen_, ints(static_cast<int>(~0u << (unchecked_bits<T> + 1)))) != 0;
+    }
+
+   private:
+    ComputedIn<T> inverse_;
+    double scale_;
+    Ints seen_ = ints(0);
+  };
+
   template <bool add, class T, class Step>
   static void put(Ints q, Step step, T* to) {
     write_values<add>(q, step, to);

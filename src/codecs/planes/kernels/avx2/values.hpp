@@ -5,45 +5,38 @@
 #include <immintrin.h>
 
 #include "codecs/planes/kernels/kernels.hpp"
+#include "core/avx2_halves.hpp"
 
 namespace taut::planes {
 namespace {
 
+using taut::eight;
 inline __m256 eight(const float* x) { return _mm256_loadu_ps(x); }
-inline __m256 eight(const f16* x) {
-  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)));
-}
-inline __m256 eight(const bf16* x) {
-  const __m128i upper = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x));
-  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(upper), 16));
+
+inline __m256d four(const double* x) { return _mm256_loadu_pd(x); }
+inline __m256d four(const float* x) { return _mm256_cvtps_pd(_mm_loadu_ps(x)); }
+
+// Rounds eight values, scaled in double. NaN and values out of range become INT_MIN.
+template <class T>
+__m256i rounded_in_double(const T* x, double scale) {
+  const __m256d by = _mm256_set1_pd(scale);
+  const __m128i low = _mm256_cvtpd_epi32(_mm256_mul_pd(four(x), by));
+  const __m128i high = _mm256_cvtpd_epi32(_mm256_mul_pd(four(x + 4), by));
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
-// Rounds eight scaled values. NaN and values out of range become INT_MIN.
+// Rounds eight scaled values in the arithmetic of their type; halves in float.
 template <class T>
 __m256i rounded(const T* x, float inverse) {
   return _mm256_cvtps_epi32(_mm256_mul_ps(eight(x), _mm256_set1_ps(inverse)));
 }
-inline __m256i rounded(const double* x, double inverse) {
-  const __m256d by = _mm256_set1_pd(inverse);
-  const __m128i low = _mm256_cvtpd_epi32(_mm256_mul_pd(_mm256_loadu_pd(x), by));
-  const __m128i high = _mm256_cvtpd_epi32(_mm256_mul_pd(_mm256_loadu_pd(x + 4), by));
-  return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
-}
+inline __m256i rounded(const double* x, double inverse) { return rounded_in_double(x, inverse); }
 
-// Returns the bfloat16 nearest to each float in the upper half of its lane; the caller drops the lower half.
-// The lower half of a NaN must be 0; the NaN then stays as it is. A NaN that is a sum of halves is quiet and
-// has such a lower half; products of integers are no NaN.
-inline __m256i rounded_upper(__m256 x) {
-  const __m256i bits = _mm256_castps_si256(x);
-  const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
-  return _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), odd);
-}
-
-// Converts floats to halves, rounded to nearest even.
-inline __m128i narrowed(__m256 x, const f16*) { return _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT); }
-inline __m128i narrowed(__m256 x, const bf16*) {
-  const __m256i upper = _mm256_srli_epi32(rounded_upper(x), 16);
-  return _mm_packus_epi32(_mm256_castsi256_si128(upper), _mm256_extracti128_si256(upper, 1));
+// Returns all ones in the lanes of integers q with -2^bits <= q < 2^bits.
+template <int bits>
+__m256i lanes_within(__m256i q) {
+  const __m256i beyond = _mm256_srli_epi32(_mm256_add_epi32(q, _mm256_set1_epi32(1 << bits)), bits + 1);
+  return _mm256_cmpeq_epi32(beyond, _mm256_setzero_si256());
 }
 
 // Returns, as a float, the half nearest to each float.

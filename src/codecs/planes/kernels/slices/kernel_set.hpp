@@ -110,6 +110,9 @@ struct SliceKernels {
   static constexpr std::size_t lanes = block_values;
   template <class T>
   using Values = ChunkValues<SliceKernels, T>;
+  template <class T>
+  requires(!is_half<T> &&
+           requires { typename R::template LargeRounder<T>; }) using LargeValues = ChunkLargeValues<R, T>;
   using Residuals = ChunkResiduals;
   using Widths = typename R::Widths;
 
@@ -196,9 +199,11 @@ struct SliceKernels {
     base = q.base();
     return small;
   }
-  static bool take(const Residuals& source, std::size_t groups, Integers<R>& d, std::int32_t& base) {
+  template <class Source>
+  static bool take(const Source& source, std::size_t groups, Integers<R>& d, std::int32_t& base) {
     alignas(32) std::int32_t room[chunk_values];
     const std::int32_t* const q = source.read(groups, room);
+    if (q == nullptr) return false;
     base = d.back == 0 ? 0 : q[0];
     return differences(q, groups, std::exchange(d.back, 0), d);
   }

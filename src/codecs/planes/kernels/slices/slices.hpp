@@ -33,6 +33,9 @@
 //   scan<lag>(q), last_of<lag>(q)           running sums over a lag of 1 or 2; the last sum for each place
 //   Rounder<T>(inverse)                     round(x) quantises a register of words
 //                                           small(): true if all integers were in the small range
+//   LargeRounder<T>(z)                      optional, for floats and doubles: round(x) quantises Ints, as
+//                                           LargeValues in loops.hpp; unchecked(): true if all of these had
+//                                           at most unchecked_bits<T>
 //   put<add>, put_large, Widths             as in loops.hpp
 //
 // With 16 blocks a lane, blocks 0 to 15 of a batch are in the first lane of a register. With eight bits or

@@ -1,0 +1,39 @@
+// Conversions between eight halves and floats on AVX2 registers. The functions may be called by files that
+// are compiled for AVX2, and by functions with the same attribute.
+#pragma once
+
+#include <immintrin.h>
+
+#include "core/half.hpp"
+
+namespace taut {
+namespace {  // one copy for each kernel set, compiled with its instructions
+
+[[gnu::target("avx2,f16c")]] inline __m256 eight(const f16* x) {
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)));
+}
+[[gnu::target("avx2,f16c")]] inline __m256 eight(const bf16* x) {
+  const __m128i upper = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x));
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(upper), 16));
+}
+
+// Returns the bfloat16 nearest to each float in the upper half of its lane; the caller drops the lower half.
+// The lower half of a NaN must be 0; the NaN then stays as it is. A NaN that is a sum of halves is quiet and
+// has such a lower half; products of integers are no NaN.
+[[gnu::target("avx2,f16c")]] inline __m256i rounded_upper(__m256 x) {
+  const __m256i bits = _mm256_castps_si256(x);
+  const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+  return _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), odd);
+}
+
+// Converts floats to halves, rounded to nearest even.
+[[gnu::target("avx2,f16c")]] inline __m128i narrowed(__m256 x, const f16*) {
+  return _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT);
+}
+[[gnu::target("avx2,f16c")]] inline __m128i narrowed(__m256 x, const bf16*) {
+  const __m256i upper = _mm256_srli_epi32(rounded_upper(x), 16);
+  return _mm_packus_epi32(_mm256_castsi256_si128(upper), _mm256_extracti128_si256(upper, 1));
+}
+
+}  // namespace
+}  // namespace taut
