@@ -256,7 +256,7 @@ void LoopbackHub::run(std::span<Task<>> tasks) {
   for (Task<>& task : tasks) open.push_back(&task);
   constexpr std::size_t most_idle = 64;  // a rank that waits for something outside asks now and then
   const auto progress = [&] { return progress_ + (outside != nullptr ? outside() : 0); };
-  std::size_t idle = 0;  // number of advances in a row that changed nothing
+  std::size_t idle = 0;                         // number of advances in a row that changed nothing
   std::chrono::steady_clock::time_point since;  // the first of them
   while (!open.empty()) {
     const std::size_t pick =
