@@ -78,8 +78,9 @@ void Schedule::finish_device(int device) {
 }
 
 bool Schedule::waits_for_host() const {
-  return std::ranges::any_of(pending_,
-                             [](const WorkRef& work) { return work->condition && !work->condition(); });
+  // Work with a body is a kernel of NCCL, which waits for other ranks.
+  return std::ranges::any_of(
+      pending_, [](const WorkRef& work) { return work->condition && !work->run && !work->condition(); });
 }
 
 void Schedule::advance() {
