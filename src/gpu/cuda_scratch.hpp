@@ -90,8 +90,7 @@ class CudaScratch {
 
   // Finds the memory of a stream by the stream's number, because CUDA uses handles again. cudaStreamGetId
   // ends a capture (error 900, driver 580), so a captured stream is taken for the one that had its handle in
-  // the last call. If that was another stream, the program has destroyed it, and no later call uses its
-  // memory.
+  // the last call. If that was another stream, the program has destroyed it.
   StreamScratch& find(cudaStream_t stream, bool captured) {
     int device = 0;
     unsigned long long number = 0;

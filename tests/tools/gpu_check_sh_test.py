@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # Files of the tree whose names are played; of the CPU's codec only a few.
 SOURCES = ("src/gpu/cuda*.cu", "src/gpu/simt/*.hpp", "src/codecs/*/codec.cpp", "src/codecs/zfp/shape.cpp", "src/core/frame.cpp")
-SOURCES += ("include/taut/*.h", "tests/gpu/kernels/shim.cpp", "tools/gpu/*.c*", "tools/gpu/*.hpp")
+SOURCES += ("include/taut/*.h", "tests/gpu/kernels/shim.cpp", "tests/gpu/kernels/rate_codec.cpp", "tools/gpu/*.c*", "tools/gpu/*.hpp")
 
 # Compiles to an empty object, if the source is there; links to a program that prints a line, if all objects are there.
 COMPILER = """#!/bin/bash

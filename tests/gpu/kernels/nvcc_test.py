@@ -65,9 +65,9 @@ LOCAL |= {
 }
 LOCAL |= {("sm_100", "values.CombineKernel", "u8"): 24, ("sm_100", "values.CombineKernel", "i8"): 16}
 # Bytes that are spilt so that four blocks reside on a multiprocessor, beside the arrays of rare ways.
-SPILLS = {(arch, "planes.EncodeKernel", "f32"): 8 for arch in ("sm_90", "sm_100")}
-SPILLS |= {(arch, "planes.EncodeKernel", "f64"): 36 for arch in ("sm_90", "sm_100")}
-SPILLS |= {(arch, "planes.EncodeKernel.exact", "f64"): 16 for arch in ("sm_80", "sm_90", "sm_100")}
+SPILLS = {(arch, "planes.EncodeKernel", dtype): 16 for arch in ("sm_80", "sm_90", "sm_100") for dtype in ("f32", "f16", "bf16")}
+SPILLS |= {(arch, "planes.EncodeKernel", "f64"): 42 for arch in ("sm_80", "sm_90", "sm_100")}
+SPILLS |= {(arch, "planes.EncodeKernel.exact", dtype): 26 for arch in ("sm_80", "sm_90", "sm_100") for dtype in ("f32", "f64")}
 SPILLS |= {("sm_80", "planes.DecodeKernel", "f16"): 8}
 SPILLS |= {("sm_80", "planes.DecodeKernel.batch", dtype): 8 for dtype in ("f16", "bf16")}
 # Bytes of local memory for arrays of rare ways, whose loops are rolled so that registers suffice. Nothing is spilt.
@@ -78,6 +78,7 @@ NARROW = [("mpc.EncodeKernel", "u8")]
 # Instructions that order memory accesses: fences, and what an acquire or a release becomes. Only the kernels that
 # end a call have any, one on each way of a block: blocks pass results on by relaxed accesses (gpu/simt/sink.hpp).
 ORDERING = ("MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "FENCE")
+PREFETCH = "CCTL.E.PF2"  # orders nothing
 ENDING = ("planes.EncodeKernel", "planes.EncodeKernel.exact", "planes.EncodeAgainKernel", "planes.EncodeAgainKernel.exact", "planes.DecodeEndKernel", "planes.SumEndKernel", "planes.LaggedEndKernel")
 ENDING += ("fast_place", "mpc.FinishKernel", "zfp.MendKernel", "zfp.DecodeKernel", "values.RangeTotalKernel")
 # Instructions for 1024 values of usual chunks, whose records have up to 1024 words. Change a number only on
@@ -244,7 +245,7 @@ def faults_of_code(arch, code):
             yield f"{name} of {dtype}: {local} accesses to local memory"
         if any(i.startswith("BPT") for i in instructions):  # what nvcc makes of a function or a constant of the host
             yield f"{name} of {dtype}: a trap"
-        ordering = sorted({i for i in instructions if i.startswith(ORDERING)})
+        ordering = sorted({i for i in instructions if i.startswith(ORDERING) and i != PREFETCH})
         if ordering and name.replace(".batch", "") not in ENDING:
             yield f"{name} of {dtype}: {', '.join(ordering)}"
 
@@ -298,8 +299,8 @@ def main():
         translated = list(threads.map(lambda source: translate(nvcc, source, supported[0], folder), ALL))
         jobs = [(ptx, arch) for ptx in translated for arch in supported]
         found = list(threads.map(lambda job: examine(nvcc, nvdisasm, *job), jobs))
+        found += [(tables_without_values(ptx), [], []) for ptx in translated]
     faults, rows, lines = ([item for part in parts for item in part] for parts in zip(*found))
-    faults += [fault for ptx in translated for fault in tables_without_values(ptx)]
     print("\n".join(lines))
     print("arch     type    kernel                           registers shared spills blocks instructions")
     for row in rows:

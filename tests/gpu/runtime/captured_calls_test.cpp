@@ -1,6 +1,7 @@
 // Tests calls of taut_cuda.h that are captured in graphs: a graph keeps its scratch memory, whatever other
 // calls do before it is launched.
 #include <cstring>
+#include <list>
 
 #include "gpu/kernels/on_host/kernels.hpp"
 #include "gpu/runtime/cuda_calls.hpp"
@@ -73,9 +74,10 @@ TEST(CapturedCalls, FindTheirKernelsLoaded) {
 // A capture does not allocate, as the graph would own the memory.
 TEST(CapturedCalls, NeedMemoryThatWasReservedBefore) {
   const CudaCalls calls;
+  std::list<Stream> streams;  // all of them: a new stream with an old handle would have memory
   for (const CudaCalls::Call& call : calls.all()) {
     SCOPED_TRACE(call.name);
-    const Stream stream;
+    const Stream& stream = streams.emplace_back();
     int status = 0;
     const Graph graph(stream, [&] { status = call.launch(stream); });
     EXPECT_EQ(status, TAUT_ERR_CUDA);
