@@ -111,9 +111,9 @@ int TAUT_Cuda_reserve_accumulate(size_t count, int type, void* stream) {
 }
 
 int TAUT_Cuda_release(void) {
-  release_streams();
   return guarded([] {
-    run_release_hooks();
+    run_release_hooks();  // these give events back
+    release_streams();
     scratch().release();
     return 0;
   });

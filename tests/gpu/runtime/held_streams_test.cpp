@@ -66,6 +66,20 @@ TEST(HeldStreams, UseEventsAgain) {
   EXPECT_LE(stand_in_objects(), objects + 3);  // the held stream, and Taut's own two
 }
 
+TEST(HeldStreams, LeaveNoEventThatAHookOfReleaseFrees) {
+  static void* event = nullptr;
+  const Stream stream;
+  ASSERT_EQ(TAUT_Cuda_release(), 0);
+  const long objects = stand_in_objects();
+  ASSERT_EQ(services().record(&event, stream), 0);
+  services().at_release([] {
+    if (event != nullptr) services().free_event(event);
+    event = nullptr;
+  });
+  ASSERT_EQ(TAUT_Cuda_release(), 0);
+  EXPECT_EQ(stand_in_objects(), objects);
+}
+
 TEST(HeldStreams, AreNotWaitedForByOtherCalls) {
   const Held held;
   void* memory = nullptr;
