@@ -3,6 +3,7 @@
 import os
 import subprocess
 
+import libraries
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -26,3 +27,12 @@ def taut_program():
         subprocess.run([os.environ["TESTED_PROGRAM"], *map(str, arguments)], check=True, capture_output=True)
 
     return run
+
+
+@pytest.fixture(scope="module", params=libraries.NAMES)
+def library(request):
+    """Returns the name of each library that can make arrays on a GPU here."""
+    reason = libraries.reason_against(request.param)
+    if reason:
+        pytest.skip(reason)
+    return request.param

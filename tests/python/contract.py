@@ -21,6 +21,11 @@ def bits(values):
     return np.ascontiguousarray(values).view(np.uint8)
 
 
+def same(a, b):
+    """Returns true if two arrays have the same shape, type and bits."""
+    return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+
+
 def finite_range(values, fill=None):
     fill = None if fill is None else values.dtype.type(fill)
     x = wide(values)

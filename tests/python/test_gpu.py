@@ -16,10 +16,6 @@ if gpu.DRIVER is None:
 KINDS = [gpu.DLPackArray, gpu.InterfaceArray]
 
 
-def same(a, b):
-    return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("bound", ["abs:1e-3", "rel:1e-4", "snap:1e-2", "lossless", "psnr:60,codec=szx"])
 def test_round_trip(kind, bound, wave):
@@ -30,7 +26,7 @@ def test_round_trip(kind, bound, wave):
     contract.check(wave, taut.decompress(packed), bound.split(",")[0])
     room = kind(np.zeros_like(wave))
     assert taut.decompress(packed, out=room) is room
-    assert same(room.numpy(), taut.decompress(packed))
+    assert contract.same(room.numpy(), taut.decompress(packed))
 
 
 @pytest.mark.parametrize(
@@ -42,7 +38,7 @@ def test_types(dtype):
     assert packed == taut.compress(values, "abs:1e-3")  # for one dimension the same bytes as from the host
     room = gpu.DLPackArray(np.empty_like(values))
     taut.decompress(packed, out=room)
-    assert same(room.numpy(), taut.decompress(packed))
+    assert contract.same(room.numpy(), taut.decompress(packed))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -58,7 +54,7 @@ def test_types(dtype):
 def test_shapes(kind, values):
     packed = taut.compress(kind(values), "lossless")
     assert packed == taut.compress(values, "lossless")
-    assert same(np.asarray(taut.decompress(packed, out=kind(np.zeros_like(values))).numpy()), values)
+    assert contract.same(np.asarray(taut.decompress(packed, out=kind(np.zeros_like(values))).numpy()), values)
 
 
 def test_more_than_one_frame():
@@ -71,7 +67,7 @@ def test_more_than_one_frame():
 def test_packed_bytes_may_lie_there(wave):
     packed = taut.compress(wave, "abs:1e-3")
     there = gpu.DLPackArray(np.array(list(packed), np.uint8))
-    assert same(taut.decompress(there), taut.decompress(packed))
+    assert contract.same(taut.decompress(there), taut.decompress(packed))
     assert taut.info(there).shape == wave.shape
 
 
@@ -127,7 +123,7 @@ def test_what_values_go_into(room, error, text, wave):
 def test_out_on_the_host(wave):
     packed = taut.compress(wave.T, "abs:1e-3")
     room = np.empty_like(wave).T
-    assert taut.decompress(packed, out=room) is room and same(room, taut.decompress(packed))
+    assert taut.decompress(packed, out=room) is room and contract.same(room, taut.decompress(packed))
 
 
 @pytest.mark.skipif(not gpu.SIMULATED, reason="libtaut_cuda may lie beside the package")

@@ -11,18 +11,6 @@ FLOATS = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16, np.complex64, 
 INTEGERS = [np.int8, np.uint8, np.int16, np.int32, np.int64]
 
 
-@pytest.fixture(scope="module", params=libraries.NAMES)
-def library(request):
-    reason = libraries.reason_against(request.param)
-    if reason:
-        pytest.skip(reason)
-    return request.param
-
-
-def same(a, b):
-    return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
-
-
 @pytest.mark.parametrize("bound", ["abs:1e-3", "rel:1e-4", "snap:1e-2", "pwrel:1e-3", "lossless", "psnr:60", "abs:1e-3,codec=szx"])
 @pytest.mark.parametrize("shape", [(90_000,), (300, 300), (45, 40, 50)])
 def test_values_keep_the_bound(library, bound, shape):
@@ -36,7 +24,7 @@ def test_values_keep_the_bound(library, bound, shape):
     if library != "jax":
         room = libraries.array(library, np.zeros_like(values))
         assert taut.decompress(packed, out=room) is room
-        assert same(libraries.contents(room), restored)
+        assert contract.same(libraries.contents(room), restored)
 
 
 @pytest.mark.parametrize("dtype", FLOATS + INTEGERS, ids=lambda dtype: np.dtype(dtype).name)
@@ -51,7 +39,7 @@ def test_types(library, dtype):
         if library != "jax":
             room = libraries.array(library, np.zeros_like(values))
             taut.decompress(packed, out=room)
-            assert same(libraries.contents(room), taut.decompress(packed))
+            assert contract.same(libraries.contents(room), taut.decompress(packed))
 
 
 def test_empty_and_single_values(library):
@@ -71,7 +59,7 @@ def test_several_frames(library):
 def test_packed_bytes_may_lie_there(library, wave):
     packed = taut.compress(wave, "abs:1e-3")
     there = libraries.array(library, np.frombuffer(packed, np.uint8))
-    assert same(taut.decompress(there), taut.decompress(packed))
+    assert contract.same(taut.decompress(there), taut.decompress(packed))
 
 
 def test_values_that_lie_apart_are_refused(library, wave):

@@ -1,27 +1,13 @@
 // Ranks of a simulated NCCL communicator, each driven by a thread of its own.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <functional>
 #include <thread>
 #include <vector>
 
-#include "gpu/nccl/fake/control.h"
-#include "gpu/nccl/fake/nccl.h"
-#include "support/gpu_faults.h"
-#include "support/on_gpu.hpp"
+#include "gpu/nccl/rank.hpp"
 
 namespace taut::test {
-
-// A rank: its number, communicator, and a stream on its GPU.
-struct NcclRank {
-  int rank = 0;
-  ncclComm_t comm = nullptr;
-  cudaStream_t stream = nullptr;
-
-  void finish() const { EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess); }
-};
 
 // Returns true if the rank is one of this process: each one is.
 inline bool is_here(int) { return true; }

@@ -12,14 +12,6 @@ from test_collectives import MOVES, REDUCTIONS, arguments, run
 N = 3000
 
 
-@pytest.fixture(scope="module", params=libraries.NAMES)
-def library(request):
-    reason = libraries.reason_against(request.param)
-    if reason:
-        pytest.skip(reason)
-    return request.param
-
-
 def moved(library, message, result):
     """Returns a message with its arrays on the GPU, and the one that takes the place of `result`, if it is there."""
     if isinstance(message, np.ndarray):

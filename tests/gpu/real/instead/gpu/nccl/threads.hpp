@@ -4,26 +4,12 @@
 // All processes run the same tests in the same order.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <functional>
 #include <vector>
 
-#include "gpu/nccl/fake/control.h"
-#include "gpu/nccl/fake/nccl.h"
-#include "support/gpu_faults.h"
-#include "support/on_gpu.hpp"
+#include "gpu/nccl/rank.hpp"
 
 namespace taut::test {
-
-// A rank: its number, communicator, and a stream on its GPU.
-struct NcclRank {
-  int rank = 0;
-  ncclComm_t comm = nullptr;
-  cudaStream_t stream = nullptr;
-
-  void finish() const { EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess); }
-};
 
 // Returns true if this process is the rank.
 bool is_here(int rank);
