@@ -92,7 +92,7 @@ def main():
     for series, reports in every.items():
         print(table(series, reports))
     print("Efficiency and speed-up: to plain MPI on the fewest hosts, by the median step.")
-    cores = every["weak"][0][1]["cores"]
+    cores = every["weak"][0][1]["processors"]
     if cores < max(asked.hosts):
         print(f"More hosts than cores ({cores}) share them: their steps wait for cores, whatever the link does.")
     (asked.out / "scaling.json").write_text(json.dumps(every, indent=1) + "\n")
