@@ -22,13 +22,13 @@ def by(cells, separator="x"):
 
 
 def ranks_on(hosts):
-    """Returns the ranks along x, y and z: twice as many along x, then along y, and so on."""
-    ranks, axis = [1, 1, 1], 0
+    """Returns the ranks along x, y and z: twice as many along z, then along y, and so on."""
+    ranks, axis = [1, 1, 1], 2
     while hosts > 1:
         if hosts % 2:
             raise SystemExit("scaling.py: --hosts takes powers of two")
         ranks[axis] *= 2
-        hosts, axis = hosts // 2, 1 - axis
+        hosts, axis = hosts // 2, 3 - axis
     return ranks
 
 
