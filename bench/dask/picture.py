@@ -38,7 +38,8 @@ def draw(axes, groups, gains_shown):
         for number, (name, throughput, gain, gains) in enumerate(bars):
             at, top = place + 0.26 * (number - (len(bars) - 1) / 2), gain if gains_shown else throughput
             axes.bar(at, top, 0.24, color=COLOURS.get(name, "tab:blue"), label=None if name in named else name)
-            axes.annotate(f"{top:.3g}", (at, top), xytext=(0, 2), textcoords="offset points", ha="center", fontsize=7)
+            foot = (at, 0) if gains_shown else (at, top)  # away from the points
+            axes.annotate(f"{top:.3g}", foot, xytext=(0, 2), textcoords="offset points", ha="center", fontsize=7)
             if gains_shown:
                 axes.plot([at] * len(gains), gains, "k.", markersize=3)
             named.add(name)
