@@ -2,6 +2,7 @@
 """The machine of a measurement, for its record, and the committed results that pages are made of.
 
   machine.py FILE COMMAND...    runs the command, which writes the JSON object FILE, and adds the record to FILE
+  machine.py - COMMAND...       prints the record as a line, and runs the command, which prints its figures
 
 The load is that before the command.
 """
@@ -47,8 +48,16 @@ def record():
     }
 
 
+def sentence(of):
+    """Returns a record as a line of text."""
+    return f"{of['processors']} cores of {of['processor']}; commit {of['commit']}; load {of['load']} before; {of['date']}"
+
+
 def main():
     path, command, before = Path(sys.argv[1]), sys.argv[2:], record()
+    if str(path) == "-":
+        print("#", sentence(before), flush=True)
+        os.execvp(command[0], command)
     path.unlink(missing_ok=True)
     status = subprocess.run(command).returncode
     if path.exists():

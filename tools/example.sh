@@ -3,7 +3,7 @@
 #   HOSTS=4           emulated hosts, or ranks
 #   LINK=1gbit        rate of the links (needs root); LINK= for ranks that share memory
 #   BUILD=build/release
-#   OUT=NAME-out      report.json, raw values, pictures
+#   OUT=NAME-out      report.json with the machine and commit (bench/machine.py), raw values, pictures
 #   PYTHON=...        with numpy and matplotlib (default: .venv/bin/python, else python3)
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -19,13 +19,14 @@ if [ ! -x "$program" ] || [ ! -x "$mpiexec" ]; then
   echo "example.sh: $build does not hold $name (make example-$name builds it)" >&2
   exit 2
 fi
+recorded=("$root/bench/machine.py" "$out/report.json")
 if [ -n "$link" ]; then
   mbit=$(link_mbit "$link")
-  "$root/tools/rig/on_link.sh" --mpiexec "$mpiexec" --mbit "$mbit" --hosts "$ranks" --seconds "$seconds" --gate warn -- \
-    "$program" --link "$link links between $ranks emulated hosts" --out "$out" "$@"
+  "${recorded[@]}" "$root/tools/rig/on_link.sh" --mpiexec "$mpiexec" --mbit "$mbit" --hosts "$ranks" --seconds "$seconds" \
+    --gate warn -- "$program" --link "$link links between $ranks emulated hosts" --out "$out" "$@"
 else
   # shellcheck disable=SC2046  # the options are plain words
-  timeout --kill-after=5 "$seconds" "$mpiexec" $(mpi_oversubscribe "$(mpi_family "$mpiexec")") -n "$ranks" \
+  "${recorded[@]}" timeout --kill-after=5 "$seconds" "$mpiexec" $(mpi_oversubscribe "$(mpi_family "$mpiexec")") -n "$ranks" \
     "$program" --out "$out" "$@"
 fi
 

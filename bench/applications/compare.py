@@ -19,6 +19,9 @@ from pathlib import Path
 from application import greatest_difference
 from job import Job, mbit_of, traffic, what_is_missing
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import machine  # noqa: E402
+
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -92,11 +95,11 @@ class Comparison:
         return "\n".join(["| " + " | ".join(head) + " |", "|---|---" + "|---:" * (len(head) - 2) + "|",
                           *(self.row(name) for name in self.outputs)])  # fmt: skip
 
-    def write(self, file):
-        """Writes the figures of all variants, which picture.py draws."""
+    def write(self, file, about):
+        """Writes the figures of all variants, which picture.py draws. `about`: fields that stand before them."""
         rows = [self.figures(name) for name in self.outputs if name != "bare"]
         failed = {name: text[-1500:] for name, text in self.failures.items()}
-        file.write_text(json.dumps({"program": self.application.program, "rows": rows, "failed": failed}, indent=1) + "\n")
+        file.write_text(json.dumps({**about, "program": self.application.program, "rows": rows, "failed": failed}, indent=1) + "\n")
 
 
 def main():
@@ -105,7 +108,8 @@ def main():
     if reason := what_is_missing(application):
         sys.exit(f"compare.py: {reason}")
     bounds = [bound for bound in asked.bounds.split(",") if bound] or application.bounds
-    build = asked.build.resolve()
+    build, before = asked.build.resolve(), machine.record()
+    print(machine.sentence(before), "\n", sep="")
     with tempfile.TemporaryDirectory() as folder:
         job = Job(application, asked.size or application.size, folder, build / "bin" / "taut",
                   build / "lib" / "taut" / "libtaut_preload.so", mbit_of(asked.link))  # fmt: skip
@@ -121,7 +125,7 @@ def main():
         print("differences: the greatest one to the bare run, relative to the greatest value\n")
         print(comparison.table())
         if asked.json:
-            comparison.write(asked.json)
+            comparison.write(asked.json, before)
         for name, failure in comparison.failures.items():
             print(f"\n{name} failed:\n{failure[-1500:]}")
 

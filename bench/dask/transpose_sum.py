@@ -22,6 +22,9 @@ import numpy as np
 import taut.dask
 from distributed import Client, wait
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import machine  # noqa: E402
+
 
 def block(data, first_row, first_column, chunk):
     """Returns a chunk: a wave with noise of 1e-4, which a bound of 1e-3 drops, or noise of full precision."""
@@ -74,11 +77,12 @@ def measure(client, data, options):
         runs = [(timed_sum(client, x, "off"), timed_sum(client, x, bound)) for _ in range(options.repeats)]
         plain, coded = zip(*runs)
         seconds = statistics.median(run[0] for run in plain), statistics.median(run[0] for run in coded)
+        gains = [a[0] / b[0] for a, b in runs]
         yield {
             "workers": options.workers, "link": options.link, "data": data, "bound": bound, "mbytes": x.nbytes / 1e6,
             "plain_s": seconds[0], "taut_s": seconds[1],
             "plain_mb_s": x.nbytes / 1e6 / seconds[0], "taut_mb_s": x.nbytes / 1e6 / seconds[1],
-            "gain": statistics.median(a[0] / b[0] for a, b in runs),
+            "gain": statistics.median(gains), "gains": gains,
             "plain_mb": plain[0][1] / 1e6, "taut_mb": coded[0][1] / 1e6, "error": max(run[2] for run in coded),
             "load": os.getloadavg()[0],
         }  # fmt: skip
@@ -108,13 +112,15 @@ def main():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--json", type=Path, default=Path("bench-out/dask.json"))
     options = parser.parse_args()
+    before = machine.record()
+    print(machine.sentence(before), flush=True)
     with Client(options.scheduler, timeout=60) as client:
         client.wait_for_workers(options.workers, timeout=60)
         taut.dask.enable("off")
         rows = [row for data in options.data.split(",") for row in measure(client, data, options)]
     print(table(rows))
     options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    options.json.write_text(json.dumps({**before, "rows": rows}, indent=1) + "\n")
     within = all(row["error"] <= (2.001 * float(row["bound"][4:]) if row["bound"].startswith("abs:") else 0) for row in rows)
     return 0 if within else 1
 

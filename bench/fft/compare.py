@@ -22,7 +22,8 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "bench" / "applications"))
+sys.path[:0] = [str(ROOT / "bench" / "applications"), str(ROOT / "bench")]
+import machine  # noqa: E402
 from job import MPIEXEC, RIG, environment, kinds_of, launch, mbit_of, traffic  # noqa: E402
 
 TRANSFORM = Path(__file__).resolve().with_name("transform.py")
@@ -132,7 +133,8 @@ def print_rows(case, libraries, bounds):
 def main():
     asked = parse()
     python = os.environ.get("PYTHON", ROOT / ".venv-fft" / "bin" / "python")
-    everything = []
+    before, everything = machine.record(), []
+    print(machine.sentence(before))
     with emulated_hosts(mbit_of(asked.link), asked.hosts) as hosts:
         for data in asked.data.split(","):
             print(f"\n{data}, {asked.shape} doubles, {asked.hosts} ranks, {asked.link or 'shared memory'}\n")
@@ -143,7 +145,7 @@ def main():
             rows = print_rows(case, asked.libraries.split(","), asked.bounds.split(","))
             everything += [row | {"shape": asked.shape, "link": asked.link} for row in rows]
     if asked.json:
-        asked.json.write_text(json.dumps(everything, indent=1) + "\n")
+        asked.json.write_text(json.dumps({**before, "rows": everything}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,9 @@ from torch.nn.parallel import DistributedDataParallel
 
 import taut
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import machine  # noqa: E402
+
 CHUNK = 10
 
 
@@ -135,15 +138,14 @@ def main():
     if unknown := [name for name in options.tasks.split(",") if name not in tasks.TASKS]:
         parser.error(f"--tasks: no task {unknown[0]!r}; there are {', '.join(tasks.TASKS)}")
     set_up(options.interface)
-    jobs = []
+    about, jobs = machine.record(), []
     for name in options.tasks.split(","):
         jobs.append(measure(name, options, counter_of(options.interface)))
         if dist.get_rank() == 0:
             print_table(jobs[-1])
             sys.stdout.flush()
     if dist.get_rank() == 0:
-        about = {"link": options.link, "ranks": dist.get_world_size(), "torch": torch.__version__, "taut": taut.__version__,
-                 "load_average": os.getloadavg()[0]}  # fmt: skip
+        about |= {"link": options.link, "ranks": dist.get_world_size(), "torch": torch.__version__, "taut": taut.__version__}
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps({**about, "jobs": jobs}) + "\n")
     dist.barrier()

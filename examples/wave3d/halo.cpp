@@ -18,6 +18,11 @@ std::size_t cells_of_face(const Box& box, std::size_t axis) {
   return static_cast<std::size_t>(box.extent[slow]) * static_cast<std::size_t>(box.extent[fast]);
 }
 
+constexpr void copy_cells(float* to, std::ptrdiff_t to_stride, const float* from, std::ptrdiff_t from_stride,
+                          int first, int last) {
+  for (int i = first; i < last; ++i) to[i * to_stride] = from[i * from_stride];
+}
+
 // Body of a loop (loops.hpp) that copies halo_planes planes of a component between an array and a buffer.
 // Rows are those along the fast axis of the face.
 struct CopyFace {
@@ -30,11 +35,14 @@ struct CopyFace {
   constexpr void operator()(int row, int first, int last) const {
     float* const at = array + row / rows * plane + row % rows * slow;
     float* const packed = buffer + static_cast<std::ptrdiff_t>(row) * cells;
-    for (int i = first; i < last; ++i)
-      if (packs)
-        packed[i] = at[i * fast];
-      else
-        at[i * fast] = packed[i];
+    if (packs && fast == 1)  // strides that compilers know: such copies are several times as fast
+      copy_cells(packed, 1, at, 1, first, last);
+    else if (packs)
+      copy_cells(packed, 1, at, fast, first, last);
+    else if (fast == 1)
+      copy_cells(at, 1, packed, 1, first, last);
+    else
+      copy_cells(at, fast, packed, 1, first, last);
   }
 };
 

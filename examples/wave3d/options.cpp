@@ -47,7 +47,7 @@ const char* usage() {
   return "wave3d [options]: elastic waves in 3 dimensions; the halos go by plain MPI and by Taut, step by "
          "step.\n"
          "  --cells 64x64x64   cells of each rank\n"
-         "  --ranks 2x2x1      ranks along x, y and z; 0: MPI chooses\n"
+         "  --ranks 1x0x0      ranks along x, y and z; 0: MPI chooses\n"
          "  --steps 1000\n"
          "  --sponge 16        cells of the absorbing sponge; 0: none\n"
          "  --surface no       a sponge in place of the free surface\n"

@@ -10,7 +10,7 @@ namespace wave3d {
 
 struct Options {
   Triple cells{64, 64, 64};  // of each rank
-  Triple ranks{0, 0, 1};     // along each axis; 0: MPI chooses
+  Triple ranks{1, 0, 0};     // along each axis; 0: MPI chooses
   int steps = 1000;
   int sponge = 16;  // cells
   bool free_surface = true;

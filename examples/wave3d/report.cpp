@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
-#include <thread>
 
 #include "../comparison/times.hpp"
 #include "json.hpp"
@@ -49,19 +48,6 @@ double relative(double squared_error, double squared_size) {
 
 double ratio(const Outcome& outcome) {
   return outcome.sent_bytes > 0 ? outcome.plain_bytes / outcome.sent_bytes : 1;
-}
-
-std::string first_line(const char* file, const std::string& key) {
-  std::ifstream stream(file);
-  for (std::string line; std::getline(stream, line);)
-    if (line.rfind(key, 0) == 0) return line.substr(std::min(line.size(), line.find(':') + 2));
-  return "unknown";
-}
-
-double load() {
-  double value = 0;
-  std::ifstream("/proc/loadavg") >> value;
-  return value;
 }
 
 std::string file_name(const Outcome& outcome) {
@@ -170,8 +156,6 @@ void write_files(const Run& run, const Options& options) {
       << "], \"steps\": " << options.steps << ", \"stations\": " << run.stations
       << ",\n \"slice_step\": " << run.slice_step << ", \"link\": " << quoted(options.link)
       << ", \"mpi\": " << quoted(mpi.substr(0, mpi.find('\n')))
-      << ",\n \"processor\": " << quoted(first_line("/proc/cpuinfo", "model name"))
-      << ", \"cores\": " << std::thread::hardware_concurrency() << ", \"load\": " << number(load())
       << ", \"peak\": " << number(peak(run.outcomes.front().seismograms)) << ",\n \"rows\": [\n  ";
   for (std::size_t i = 0; i < run.outcomes.size(); ++i)
     out << (i > 0 ? ",\n  " : "") << json_row(run.outcomes[i], run);

@@ -43,7 +43,9 @@ Scene make_scene(const Options& options, MPI_Comm world, Triple& ranks) {
   ranks = options.ranks;
   if (std::ranges::count(ranks, 0) == 0 && ranks[0] * ranks[1] * ranks[2] != size)
     throw std::invalid_argument("--ranks does not multiply to the number of ranks");
-  MPI_Dims_create(size, 3, ranks.data());
+  std::ranges::reverse(ranks);  // MPI gives the first axes the most ranks: here the last, whose faces are
+  MPI_Dims_create(size, 3, ranks.data());  // contiguous in memory
+  std::ranges::reverse(ranks);
   const Triple periods{};
   MPI_Cart_create(world, 3, ranks.data(), periods.data(), 0, &scene.comm);
   MPI_Comm_rank(scene.comm, &me);
@@ -71,15 +73,17 @@ struct Times {
   }
 };
 
-// Calls `work` when all ranks are ready for it, and returns its times.
+// Calls `work` when all ranks are ready for it, and returns its times. A rank that is done waits for the
+// others: where hosts share cores, its next computation would take the core that another still needs.
 template <class Work>
 Times timed(MPI_Comm comm, Work work) {
   comparison::barrier(comm);
   const double without_core = comparison::seconds_without_core();
   const double start = MPI_Wtime();
   work();
-  const double seconds = MPI_Wtime() - start;
-  return {seconds, comparison::seconds_without_core() - without_core};
+  const Times times{MPI_Wtime() - start, comparison::seconds_without_core() - without_core};
+  comparison::barrier(comm);
+  return times;
 }
 
 void advance(Variant& variant, const Scene& scene, int step) {

@@ -22,13 +22,13 @@ def by(cells, separator="x"):
 
 
 def ranks_on(hosts):
-    """Returns the ranks along x, y and z: twice as many along x, then along y, and so on."""
-    ranks, axis = [1, 1, 1], 0
+    """Returns the ranks along x, y and z: twice as many along z, then along y, and so on."""
+    ranks, axis = [1, 1, 1], 2
     while hosts > 1:
         if hosts % 2:
             raise SystemExit("scaling.py: --hosts takes powers of two")
         ranks[axis] *= 2
-        hosts, axis = hosts // 2, 1 - axis
+        hosts, axis = hosts // 2, 3 - axis
     return ranks
 
 
@@ -92,7 +92,7 @@ def main():
     for series, reports in every.items():
         print(table(series, reports))
     print("Efficiency and speed-up: to plain MPI on the fewest hosts, by the median step.")
-    cores = every["weak"][0][1]["cores"]
+    cores = every["weak"][0][1]["processors"]
     if cores < max(asked.hosts):
         print(f"More hosts than cores ({cores}) share them: their steps wait for cores, whatever the link does.")
     (asked.out / "scaling.json").write_text(json.dumps(every, indent=1) + "\n")

@@ -33,6 +33,12 @@ class Machine(unittest.TestCase):
     def test_a_command_without_a_report_leaves_none(self):
         self.assertEqual(self.run_with("false"), (1, None))
 
+    def test_without_a_report_the_record_stands_before_what_the_command_prints(self):
+        done = subprocess.run([sys.executable, machine.__file__, "-", "sh", "-c", "echo figures; exit 3"], capture_output=True, text=True)
+        first, second = done.stdout.splitlines()
+        self.assertEqual((done.returncode, second), (3, "figures"))
+        self.assertTrue(first.startswith("# ") and machine.processor() in first and machine.commit() in first, first)
+
     def test_a_signal_is_an_exit_status(self):
         self.assertEqual(self.run_with("sh", "-c", "kill -TERM $$"), (143, None))
 

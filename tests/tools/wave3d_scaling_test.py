@@ -25,10 +25,10 @@ class ScalingTest(unittest.TestCase):
         runs = scaling.runs([1, 2, 4], [64, 64, 32])
         self.assertEqual(runs["weak"], [(hosts, [64, 64, 32]) for hosts in (1, 2, 4)])
         for hosts, cells in runs["strong"]:
-            self.assertEqual([n * ranks for n, ranks in zip(cells, scaling.ranks_on(hosts), strict=True)], [128, 128, 32])
+            self.assertEqual([n * ranks for n, ranks in zip(cells, scaling.ranks_on(hosts), strict=True)], [64, 128, 64])
 
     def test_ranks_multiply_to_the_hosts(self):
-        self.assertEqual([scaling.ranks_on(hosts) for hosts in (1, 2, 4, 8)], [[1, 1, 1], [2, 1, 1], [2, 2, 1], [4, 2, 1]])
+        self.assertEqual([scaling.ranks_on(hosts) for hosts in (1, 2, 4, 8)], [[1, 1, 1], [1, 1, 2], [1, 2, 2], [1, 2, 4]])
         with self.assertRaises(SystemExit):
             scaling.ranks_on(3)
 
@@ -38,7 +38,7 @@ class ScalingTest(unittest.TestCase):
             every = scaling.reports_of(asked)
         self.assertEqual(made.call_count, 5)
         self.assertEqual(every["weak"][2], every["strong"][2])
-        self.assertEqual(every["strong"][0], (1, (1, 16, 16, 8)))
+        self.assertEqual(every["strong"][0], (1, (1, 8, 16, 16)))
 
     def test_efficiency_and_speed_up_refer_to_plain_mpi_on_the_fewest_hosts(self):
         reports = [(1, report([128, 64, 64], 8, 8)), (4, report([256, 128, 64], 16, 4))]
