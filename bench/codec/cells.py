@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Prints the cells of taut_bench_codec as a page, weak cells first: cells.py CODEC.json > docs/notes/codec_cells.md"""
+"""Prints the cells of taut_bench_codec as a page, weak cells first: cells.py CODEC.json.. > docs/notes/codec_cells.md"""
 
 import json
 import sys
+from pathlib import Path
+
+import tables
 
 OPERATIONS = {
     "encode": "encode",
@@ -16,11 +19,10 @@ HEAD = """# Cells of the codecs
 Written by `bench/codec/cells.py`; not to be edited. Share of memcpy at 1 MiB, one thread, for each
 codec, kernel set, type and class of fields ([what they are](../howto/measure_codec.md)); rows with
 the weakest cell first. Every figure is the median of runs in alternation with memcpy of as many
-bytes. A codec that cannot add frames has no figures for operations on them.
-
-{processor}, {processors} cores; {compiler}; {date}, commit {commit}; load {load:.1f}.
-The machine is a noisy virtual one.
+bytes. A codec that cannot add frames has no figures for operations on them. The machine is a noisy
+virtual one.
 """
+ABOUT = "{codecs}: {processor}, {processors} cores; {compiler}; {date}, commit {commit}; load {load:.1f}."
 
 
 def rows_of(report):
@@ -43,15 +45,17 @@ def table_of(rows):
         yield f"| {kind} | {field} | " + " | ".join(cells) + " |"
 
 
-def page_of(report):
-    about = {**report["context"], "date": report["context"]["date"][:10]}
-    lines = [HEAD.format(**about)]
-    rows = rows_of(report)
-    for part in dict.fromkeys(key[:2] for key in rows):
-        lines += ["## {}, {}".format(*part), "", *table_of({key: rows[key] for key in rows if key[:2] == part}), ""]
+def page_of(reports):
+    lines = [HEAD]
+    for report in reports:
+        codecs = ", ".join(dict.fromkeys(row["coding"] for row in report["results"]))
+        about = {**report["context"], "codecs": codecs, "date": report["context"]["date"][:10]}
+        lines.append(tables.paragraph(ABOUT.format(**about)))
+    for rows in map(rows_of, reports):
+        for part in dict.fromkeys(key[:2] for key in rows):
+            lines += ["## {}, {}".format(*part), "", *table_of({key: rows[key] for key in rows if key[:2] == part}), ""]
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    with open(sys.argv[1]) as file:
-        print(page_of(json.load(file)), end="")
+    print(page_of([json.loads(Path(name).read_text()) for name in sys.argv[1:]]), end="")
