@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Prints the cells of taut_bench_codec as a page, weak cells first: cells.py CODEC.json > docs/notes/codec_cells.md"""
+"""Prints the cells of taut_bench_codec as a page, weak cells first: cells.py CODEC.json.. > docs/notes/codec_cells.md"""
 
 import json
 import sys
+from pathlib import Path
+
+import tables
 
 OPERATIONS = {
     "encode": "encode",
@@ -11,44 +14,48 @@ OPERATIONS = {
     "frame_add": "frame + frame",
     "accumulate": "frame += values",
 }
-HEAD = """# Cells of the planes codec
+HEAD = """# Cells of the codecs
 
 Written by `bench/codec/cells.py`; not to be edited. Share of memcpy at 1 MiB, one thread, for each
-type, class of fields ([what they are](../howto/measure_codec.md)) and kernel set; rows with the
-weakest cell first. Every figure is the median of runs in alternation with memcpy of as many bytes.
-
-{processor}, {processors} cores; {compiler}; {date}, commit {commit}; load {load:.1f}.
-The machine is a noisy virtual one.
+codec, kernel set, type and class of fields ([what they are](../howto/measure_codec.md)); rows with
+the weakest cell first. Every figure is the median of runs in alternation with memcpy of as many
+bytes. A codec that cannot add frames has no figures for operations on them. The machine is a noisy
+virtual one.
 """
+ABOUT = "{codecs}: {processor}, {processors} cores; {compiler}; {date}, commit {commit}; load {load:.1f}."
 
 
 def rows_of(report):
-    """Returns the shares of each type, field and kernel set of planes, at 1 MiB."""
+    """Returns the shares of each codec, kernel set, type and field, at 1 MiB."""
     rows = {}
     for row in report["results"]:
-        if row["codec"] == "planes" and row["bytes"] == 1 << 20 and row["kernel"] in OPERATIONS:
-            rows.setdefault((row["type"], row["field"], row["set"]), {})[row["kernel"]] = row["share_of_memcpy"]
+        if row["bytes"] == 1 << 20 and row["kernel"] in OPERATIONS:
+            key = (row["coding"], row["set"], row["type"], row["field"])
+            rows.setdefault(key, {})[row["kernel"]] = row["share_of_memcpy"]
     return rows
 
 
-def table_of(rows, kernels):
+def table_of(rows):
+    """Makes the table of one codec and kernel set."""
     yield "| type | field | " + " | ".join(OPERATIONS.values()) + " |"
     yield "|---|---|" + "---:|" * len(OPERATIONS)
-    chosen = [(min(shares.values()), key, shares) for key, shares in rows.items() if key[2] == kernels]
-    for _, (kind, field, _), shares in sorted(chosen, key=lambda row: row[:2]):
+    chosen = [(min(shares.values()), kind, field, shares) for (_, _, kind, field), shares in rows.items()]
+    for _, kind, field, shares in sorted(chosen, key=lambda row: row[:3]):
         cells = (f"{shares[name]:.2f}" if name in shares else "-" for name in OPERATIONS)
         yield f"| {kind} | {field} | " + " | ".join(cells) + " |"
 
 
-def page_of(report):
-    about = {**report["context"], "date": report["context"]["date"][:10]}
-    lines = [HEAD.format(**about)]
-    rows = rows_of(report)
-    for kernels in dict.fromkeys(key[2] for key in rows):
-        lines += [f"## {kernels}", "", *table_of(rows, kernels), ""]
+def page_of(reports):
+    lines = [HEAD]
+    for report in reports:
+        codecs = ", ".join(dict.fromkeys(row["coding"] for row in report["results"]))
+        about = {**report["context"], "codecs": codecs, "date": report["context"]["date"][:10]}
+        lines.append(tables.paragraph(ABOUT.format(**about)))
+    for rows in map(rows_of, reports):
+        for part in dict.fromkeys(key[:2] for key in rows):
+            lines += ["## {}, {}".format(*part), "", *table_of({key: rows[key] for key in rows if key[:2] == part}), ""]
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    with open(sys.argv[1]) as file:
-        print(page_of(json.load(file)), end="")
+    print(page_of([json.loads(Path(name).read_text()) for name in sys.argv[1:]]), end="")

@@ -23,7 +23,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 from pathlib import Path
 
@@ -255,23 +254,19 @@ BY_HAND = """{names}: built by hand from the authors' sources (`g++ -O3 -march=n
 run by `--program`; ndzip with the best of one to three dimensions."""
 
 
-def wrapped(text):
-    return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False) + "\n"
-
-
 def page(report):
     rows, left_out = with_one_dimension(report["rows"]), report["not_in_means"]
     named = {kind: ", ".join(names) or "no field" for kind, names in left_out.items()}
     yield "# Taut beside public compressors\n"
-    yield wrapped(INTRODUCTION.format(**named))
-    yield wrapped("; ".join(f"{key} {value}" for key, value in report["context"].items()) + ".")
+    yield tables.paragraph(INTRODUCTION.format(**named))
+    yield tables.paragraph("; ".join(f"{key} {value}" for key, value in report["context"].items()) + ".")
     for of_range in sorted({row["of_range"] for row in rows}):
         yield "## " + ("Exact" if of_range == 0 else f"Absolute bound of {of_range:g} of the range") + "\n"
         yield from table_of([row for row in rows if row["of_range"] == of_range], left_out["bounded" if of_range else "exact"])
     yield "## Exact, field by field, beside compressors of this class of speed\n"
-    yield wrapped(RIVALS_INTRODUCTION)
+    yield tables.paragraph(RIVALS_INTRODUCTION)
     if report["programs"]:
-        yield wrapped(BY_HAND.format(names=", ".join(report["programs"])))
+        yield tables.paragraph(BY_HAND.format(names=", ".join(report["programs"])))
     yield from table_of_rivals([row for row in rows if row["of_range"] == 0])
 
 

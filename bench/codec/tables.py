@@ -5,6 +5,7 @@ docs/notes/codec_tables.md"""
 import json
 import statistics
 import sys
+import textwrap
 
 SPEEDS = [
     ("encode", "encode"),
@@ -38,6 +39,11 @@ def figure(value, digits=3):
     return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
+def paragraph(text):
+    """Returns the text wrapped as documents are, with an empty line behind it."""
+    return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False) + "\n"
+
+
 def in_order(values):
     return list(dict.fromkeys(values))
 
@@ -61,8 +67,10 @@ def by_field(rows, text, absent="-"):
 
 def ratio_tables(rows):
     yield "## Ratios\n"
-    yield "Bytes of values / bytes of the frame; whole fields. Bounds are in units of the range; `with extents`: the codec"
-    yield "is told those of the field, where there are several.\n"
+    yield paragraph(
+        "Bytes of values / bytes of the frame; whole fields. Bounds are in units of the range; `with extents`: the codec is"
+        " told those of the field, where there are several."
+    )
     bounded = [row for row in rows if row["of_range"]]
     yield from by_field(bounded, lambda row: figure(row["ratio"]))
     others = [row for row in rows if not row["of_range"]]
@@ -99,9 +107,11 @@ def rate(rows, name):
 
 def speed_tables(rows):
     yield "## Speeds\n"
-    yield "GB/s of one operand's values, medians over the fields; in parentheses the share of memcpy of as many bytes."
-    yield "memcpy's bytes are counted once. STREAM's triad, 24 bytes an index, goes through three arrays of that size. Rows"
-    yield "`with extents` are of the fields that have several.\n"
+    yield paragraph(
+        "GB/s of one operand's values, medians over the fields; in parentheses the share of memcpy of as many bytes."
+        " memcpy's bytes are counted once. STREAM's triad, 24 bytes an index, goes through three arrays of that size. Rows"
+        " `with extents` are of the fields that have several."
+    )
     for part, words in PARTS.items():
         here = [row for row in rows if row["part"] == part]
         if not here:
@@ -135,9 +145,12 @@ def sum_table(rows):
     if not adding:
         return
     yield "## Sums of frames\n"
-    yield "Two frames in, one out; whole fields. `sum` adds frames as they are, `by values` decodes both, adds and encodes:"
-    yield "GB/s of one operand, how many times faster, ratio, PSNR in dB and largest error in units of the bound. At most 2 bounds"
-    yield "are allowed to a sum, 3 by way of values: less where, as in planes, sums of coded values can be coded without loss.\n"
+    yield paragraph(
+        "Two frames in, one out; whole fields. The second addend is the field itself, moved by half of its slowest extent."
+        " `sum` adds frames as they are, `by values` decodes both, adds and encodes: GB/s of one operand, how many times"
+        " faster, ratio, PSNR in dB and largest error in units of the bound. At most 2 bounds are allowed to a sum, 3 by way"
+        " of values: less where, as in planes, sums of coded values can be coded without loss."
+    )
     heading = ["field", "bound", "threads", "sum", "by values", "faster", "frame += values"]
     heading += ["ratio sum", "by values", "PSNR sum", "by values", "error sum", "by values"]
     lines = []
@@ -155,17 +168,21 @@ def sum_table(rows):
 
 def head(context, rows):
     yield "# Codecs on real fields\n"
-    yield "Written by `bench/codec/tables.py`; not to be edited. Each codec takes each field as one frame, through the codec"
-    yield "interface, all operations in turn with memcpy (of one thread); medians of 7 to 101 samples, time of the thread, of"
-    yield "the wall where there are several. Fill values are left out of range and PSNR. The second addend of a sum is the field itself, moved by half of its slowest extent.\n"
-    yield (
+    yield paragraph(
+        "Written by `bench/codec/tables.py`; not to be edited. Each codec takes each field as one frame, through the codec"
+        " interface, all operations in turn with memcpy (of one thread); medians of 7 to 101 samples, time of the thread, of"
+        " the wall where there are several. Fill values are left out of range and PSNR."
+    )
+    yield paragraph(
         f"{context['processor']}, {context['processors']} cores; {context['compiler']}; {context['date'][:10]},"
         f" commit {context['commit'] or 'unknown'}; load {context['load']:.1f}."
+        " The machine is a noisy virtual one: trust shares of memcpy and quotients more than GB/s."
     )
-    yield "The machine is a noisy virtual one: trust shares of memcpy and quotients more than GB/s.\n"
     broken = sum(not row["within_bound"] for row in rows)
     yield f"{len(rows)} rows; {'all bounds kept' if not broken else f'{broken} BOUNDS VIOLATED'}.\n"
-    yield "To reproduce, with a folder of fields and their `MANIFEST.json` ([how](../howto/measure_codec.md#real-fields)):\n"
+    yield paragraph(
+        "To reproduce, with a folder of fields and their `MANIFEST.json` ([how](../howto/measure_codec.md#real-fields)):"
+    )
     yield "```\nTAUT_FIELDS=folder make bench-fields\n```\n"
 
 
