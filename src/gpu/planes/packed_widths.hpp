@@ -9,8 +9,13 @@ namespace taut::planes::cuda {
 TAUT_DEVICE unsigned width_at(std::uint32_t widths, unsigned block) { return widths >> (8 * block) & 0xFF; }
 
 // True if some byte exceeds `limit`, which is below 128. Bytes may have any value here.
+template <unsigned Each>
 TAUT_DEVICE bool any_above(std::uint32_t widths, unsigned limit) {
-  return ((((widths & 0x7F7F7F7F) + 0x01010101 * (127 - limit)) | widths) & 0x80808080) != 0;
+  if constexpr (Each == 1) {
+    return widths > limit;
+  } else {
+    return ((((widths & 0x7F7F7F7F) + 0x01010101 * (127 - limit)) | widths) & 0x80808080) != 0;
+  }
 }
 
 // True if some width does not fit in a nibble.
@@ -37,11 +42,21 @@ TAUT_DEVICE std::uint32_t coded_blocks(std::uint32_t widths) {
   }
 }
 
+// Returns the number of marked blocks. `marks` has a bit for each block of a thread.
+template <unsigned Each, class Simt>
+TAUT_DEVICE std::uint32_t marked_blocks(const Simt& simt, std::uint32_t marks) {
+  return Each == 1 ? marks : simt.population(marks);
+}
+
 // Returns a bit for each block of a thread that is one of the chunk's `blocks` blocks.
 template <unsigned Each>
 TAUT_DEVICE std::uint32_t own_blocks(unsigned thread, std::uint32_t blocks) {
-  const std::uint32_t first = thread * Each, all = (1u << Each) - 1;
-  return first + Each <= blocks ? all : first < blocks ? (1u << (blocks - first)) - 1 : 0;
+  const std::uint32_t first = thread * Each;
+  if constexpr (Each == 1) {
+    return first < blocks;
+  } else {
+    return first + Each <= blocks ? (1u << Each) - 1 : first < blocks ? (1u << (blocks - first)) - 1 : 0;
+  }
 }
 
 // Returns the lowest `n` bytes of a word, and zeros above them.

@@ -120,7 +120,7 @@ class RecordReader {
       if (named != 0) r_.width = nibbles(table, rank.before, named);
     } else {
       if (named != 0) r_.width = bytes(table + rank.before, named);
-      if (group_.any(any_above(r_.width, r_.has(wide) ? 64 : 32))) good_ = false;
+      if (group_.any(any_above<Group::each>(r_.width, r_.has(wide) ? 64 : 32))) good_ = false;
     }
   }
 
@@ -167,7 +167,8 @@ class RecordReader {
                         marked = eight >> (first % 8) & ((1u << Group::each) - 1);
     const bool beyond = (marked & ~named) != 0;
     named = marked;
-    rank = group_.scan(group_.simt().population(marked) | static_cast<std::uint32_t>(beyond) << 16);
+    rank = group_.scan(marked_blocks<Group::each>(group_.simt(), marked) | static_cast<std::uint32_t>(beyond)
+                                                                               << 16);
     good_ &= rank.all < 1u << 16;
   }
 

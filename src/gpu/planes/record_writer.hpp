@@ -32,7 +32,8 @@ TAUT_DEVICE PlanesPlan plan_planes(Group& block_group, std::uint32_t widths, std
   plan.head_bytes = is_wide ? 12 : 8;
   // One word holds three sums: widths, blocks with planes, and warps with a width that does not fit a nibble.
   const bool long_widths = block_group.simt().ballot(any_long(widths)) != 0 && block_group.lane() == 0;
-  const std::uint32_t coded = block_group.simt().population(coded_blocks<Group::each>(widths));
+  const std::uint32_t coded =
+      marked_blocks<Group::each>(block_group.simt(), coded_blocks<Group::each>(widths));
   const auto found =
       block_group.scan(sum_of_widths<Group::each>(widths) | coded << 16 | std::uint32_t{long_widths} << 26);
   plan.at = found.before & 0xFFFF;
@@ -155,9 +156,11 @@ TAUT_DEVICE void copy_words(const Group& block_group, const std::uint32_t* from,
                             std::uint32_t* to) {
   constexpr unsigned apart = Group::threads, at_once = 2 * Group::each;
   TAUT_ROLLED
-  for (std::uint32_t i = block_group.thread(); i < words; i += at_once * apart)
-    for (unsigned k = 0; k < at_once; ++k)
+  for (std::uint32_t i = block_group.thread(); i < words; i += at_once * apart) {
+    to[i] = from[i];
+    for (unsigned k = 1; k < at_once; ++k)
       if (i + k * apart < words) to[i + k * apart] = from[i + k * apart];
+  }
 }
 
 }  // namespace taut::planes::cuda

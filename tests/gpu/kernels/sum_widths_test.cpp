@@ -36,7 +36,7 @@ unsigned append_table(Frame& to, const std::vector<unsigned>& widths, unsigned g
     const unsigned next = by_bytes || i + 1 == entries.size() ? 0 : entries[i + 1];
     to.push_back(std::byte(entries[i] | next << 4));
   }
-  return (by_bytes ? byte_widths : 0u) | (is_dense ? dense : 0u);
+  return (by_bytes ? unsigned{byte_widths} : 0u) | (is_dense ? unsigned{dense} : 0u);
 }
 
 // Returns the record of a chunk of n values with no width above `greatest`.
