@@ -69,6 +69,7 @@ SPILLS = {(arch, "planes.EncodeKernel", dtype): 16 for arch in ("sm_80", "sm_90"
 SPILLS |= {(arch, "planes.EncodeKernel", "f64"): 42 for arch in ("sm_80", "sm_90", "sm_100")}
 SPILLS |= {(arch, "planes.EncodeKernel.exact", dtype): 26 for arch in ("sm_80", "sm_90", "sm_100") for dtype in ("f32", "f64")}
 SPILLS |= {("sm_80", "planes.DecodeKernel", "f16"): 8}
+SPILLS |= {("sm_100", "planes.DecodeKernel", "f16"): 8, ("sm_100", "planes.DecodeKernel", "f64"): 8, ("sm_100", "planes.DecodeKernel.batch", "f16"): 16}
 SPILLS |= {("sm_80", "planes.DecodeKernel.batch", dtype): 8 for dtype in ("f16", "bf16")}
 # Bytes of local memory for arrays of rare ways, whose loops are rolled so that registers suffice. Nothing is spilt.
 ARRAYS = {"planes.EncodeKernel": 128, "planes.EncodeAgainKernel": 128, "planes.SumKernel": 560}
