@@ -1,5 +1,5 @@
-// The 512 threads that process a chunk, one block of 8 values each, and the operations that they perform
-// together.
+// The threads that process a chunk, and the operations that they perform together. 512 threads have one block
+// of 8 values each; the 128 threads of a sum have four each.
 #pragma once
 
 #include <cstring>
@@ -14,7 +14,7 @@ using namespace taut::cuda;
 inline constexpr unsigned group_threads = chunk_blocks;
 static_assert(group_threads <= block_threads_limit);
 inline constexpr unsigned group_warps = group_threads / warp_lanes;
-// Number of blocks of the usual kernels (encode, decode, sum) on a multiprocessor.
+// Number of blocks of encode and decode, the usual kernels with 512 threads, on a multiprocessor.
 inline constexpr unsigned resident_blocks = 4;
 
 // Number of integers or rows of planes that loops process at a time. 64-bit integers, which are rare, are in
@@ -33,9 +33,12 @@ struct Scanned {
 };
 
 // Every member except the trivial accessors is called by all threads alike.
-template <class Simt>
+template <class Simt, unsigned Threads = group_threads>
 class BlockGroup {
  public:
+  static constexpr unsigned threads = Threads, warps = Threads / warp_lanes;
+  static constexpr unsigned each = chunk_blocks / Threads;  // number of blocks of a thread
+
   TAUT_DEVICE BlockGroup(Simt simt, BlockGroupShared& shared) : simt_(simt), shared_(shared) {}
 
   TAUT_DEVICE const Simt& simt() const { return simt_; }
@@ -50,7 +53,7 @@ class BlockGroup {
     const V up_to = simt_.sum_up(v);
     if (lane() == warp_lanes - 1) put(up_to);
     simt_.barrier();
-    const V total = lane() < group_warps ? of_warp<V>(lane()) : V{0};
+    const V total = lane() < warps ? of_warp<V>(lane()) : V{0};
     round_ ^= 1;
     return {static_cast<V>(simt_.sum(lane() < warp() ? total : V{0}) + up_to - v), simt_.sum(total)};
   }
@@ -61,7 +64,7 @@ class BlockGroup {
     if (lane() == warp_lanes - 1) put(v);
     simt_.barrier();
     const V of_lane = simt_.shuffle_up(v, 1);
-    const V last = of_warp<V>((warp() + group_warps - 1) % group_warps);
+    const V last = of_warp<V>((warp() + warps - 1) % warps);
     round_ ^= 1;
     return thread() == 0 ? first : lane() == 0 ? last : of_lane;
   }

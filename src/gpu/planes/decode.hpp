@@ -119,7 +119,7 @@ class ChunkDecoder {
   // malformed.
   template <RunsCheck Check>
   TAUT_DEVICE bool read() {
-    return RecordReader<T, Simt, Check>(group_, record_, shared_.head, n_, frame_.addends).read();
+    return RecordReader<T, BlockGroup<Simt>, Check>(group_, record_, shared_.head, n_, frame_.addends).read();
   }
   // Reads the head of a chunk's record into shared memory. Called by one thread, which reads for all: threads
   // that disagreed about a frame that changes meanwhile would wait at different barriers for ever.

@@ -28,14 +28,13 @@ TAUT_DEVICE OpenFrame open_source(const Simt& simt, const SumInput& input, unsig
   return HeaderParser<T>(input.opening, input.sources[k]).open(simt, crc);
 }
 
-// Opens all sources, each by a warp. Takes one barrier.
+// Opens all sources, each by one of the block's warps. Takes one barrier.
 template <class T, class Simt>
-TAUT_DEVICE void open_sources(const Simt& simt, const SumInput& input, const HeaderCrc& crc,
+TAUT_DEVICE void open_sources(const Simt& simt, const SumInput& input, const HeaderCrc& crc, unsigned warps,
                               OpenedSources& opened) {
-  const unsigned warp = simt.thread() / warp_lanes;
-  if (warp < input.count) {
-    const OpenFrame f = open_source<T>(simt, input, warp, crc);
-    if (simt.thread() % warp_lanes == 0) opened.of[warp] = f;
+  for (unsigned k = simt.thread() / warp_lanes; k < input.count; k += warps) {
+    const OpenFrame f = open_source<T>(simt, input, k, crc);
+    if (simt.thread() % warp_lanes == 0) opened.of[k] = f;
   }
   simt.barrier();
 }

@@ -4,6 +4,7 @@
 #include "codecs/planes/format/widths.hpp"
 #include "codecs/planes/lags/lags.hpp"
 #include "gpu/planes/integers.hpp"
+#include "gpu/planes/packed_widths.hpp"
 #include "gpu/planes/run.hpp"
 
 namespace taut::planes::cuda {
@@ -41,9 +42,9 @@ TAUT_DEVICE bool read_head(const Words& words, const Prediction& prediction, Rec
 
 template <class T>
 struct RecordIn : RecordHead {
-  std::uint32_t n = 0;   // number of values in the chunk
-  unsigned width = 0;    // width of this thread's block
-  std::uint32_t at = 0;  // first byte of this thread's block
+  std::uint32_t n = 0;      // number of values in the chunk
+  std::uint32_t width = 0;  // widths of this thread's blocks: packed_widths.hpp
+  std::uint32_t at = 0;     // first byte of this thread's blocks
   RunsAt<T> runs;
   std::uint32_t layers_at = 0, layers = 0;
   bool runs_in_line = true;  // the ends of the runs are sorted, too
@@ -51,7 +52,7 @@ struct RecordIn : RecordHead {
   TAUT_DEVICE T layer_value(std::uint32_t layer, std::uint32_t place) const {
     return load_bytes<T>(words, layers_at + (layer * n + place) * static_cast<std::uint32_t>(sizeof(T)));
   }
-  // Decodes the differences of this thread's block.
+  // Decodes the differences of a thread's only block.
   template <class Simt, class Int>
   TAUT_DEVICE void differences(const Simt& simt, Int (&d)[block_values]) const {
     read_block(simt, words, at, width, d);
@@ -64,12 +65,12 @@ enum class RunsCheck { none, lengths, all };
 
 // Reads a record after its head. Used by all threads alike; the barriers depend only on the head and on what
 // all threads have from one of them, so a record that changes meanwhile blocks no thread.
-template <class T, class Simt, RunsCheck Check>
+template <class T, class Group, RunsCheck Check>
 class RecordReader {
  public:
   // `n`: values in the chunk. `addends`: of the frame.
-  TAUT_DEVICE RecordReader(BlockGroup<Simt>& block_group, RecordIn<T>& record, const RecordHead& head,
-                           std::uint32_t n, std::uint32_t addends)
+  TAUT_DEVICE RecordReader(Group& block_group, RecordIn<T>& record, const RecordHead& head, std::uint32_t n,
+                           std::uint32_t addends)
       : group_(block_group), r_(record), most_runs_(std::uint64_t{addends} * n) {
     r_ = {};
     static_cast<RecordHead&>(r_) = head;
@@ -83,16 +84,16 @@ class RecordReader {
   TAUT_DEVICE bool read() {
     if (r_.words.count == 0) return true;
     read_width();
-    return read_rest(group_.scan(std::uint32_t{r_.width}));
+    return read_rest(group_.scan(sum_of_widths()));
   }
 
-  TAUT_DEVICE unsigned width() const { return r_.width; }
+  TAUT_DEVICE std::uint32_t sum_of_widths() const { return cuda::sum_of_widths<Group::each>(r_.width); }
 
-  // Reads the width of this thread's block, and checks the end of a simple record.
+  // Reads the widths of this thread's blocks, and checks the end of a simple record.
   TAUT_DEVICE void read_width() {
     at_ += r_.plane_bytes;
     if (r_.has(has_planes)) read_table();
-    if (Check == RunsCheck::none) good_ &= whole_words(at_) / 4 == r_.words.count;
+    if (Check == RunsCheck::none) good_ &= (at_ + 3) / 4 == r_.words.count;
   }
 
   // Reads the rest of the record, given the sums of the widths. Returns false if the record is malformed.
@@ -108,19 +109,39 @@ class RecordReader {
 
  private:
   TAUT_DEVICE void read_table() {
-    const auto blocks = static_cast<std::uint32_t>(blocks_of(r_.n));
-    Scanned<std::uint32_t> rank{group_.thread(), blocks};
-    bool named = rank.before < blocks;
+    const std::uint32_t blocks = blocks_in(r_.n);
+    Scanned<std::uint32_t> rank{group_.thread() * Group::each, blocks};
+    std::uint32_t named = own_blocks<Group::each>(group_.thread(), blocks);
     if (!r_.has(dense)) read_map(blocks, named, rank);
     const std::uint32_t table = at_;
     take_table(static_cast<std::uint32_t>(entry_bytes(rank.all, r_.flags)));
-    named &= good_;
+    if (!good_) named = 0;
     if (!r_.has(byte_widths)) {
-      if (named) r_.width = r_.words.byte(table + rank.before / 2) >> (rank.before % 2 * 4) & 15u;
+      if (named != 0) r_.width = nibbles(table, rank.before, named);
     } else {
-      if (named) r_.width = r_.words.byte(table + rank.before);
-      if (group_.any(r_.width > (r_.has(wide) ? 64u : 32u))) good_ = false;
+      if (named != 0) r_.width = bytes(table + rank.before, named);
+      if (group_.any(any_above<Group::each>(r_.width, r_.has(wide) ? 64 : 32))) good_ = false;
     }
+  }
+
+  // Return the entries of the blocks in `named`, from entry `first` on, or from byte `at` on.
+  TAUT_DEVICE std::uint32_t nibbles(std::uint32_t table, std::uint32_t first, std::uint32_t named) const {
+    const std::uint32_t at = table + first / 2, shift = first % 2 * 4;
+    if constexpr (Group::each == 1) {
+      return r_.words.byte(at) >> shift & 15u;
+    } else {
+      return spread(bytes_of_nibbles(r_.words.word(at) >> shift), named);
+    }
+  }
+  TAUT_DEVICE std::uint32_t bytes(std::uint32_t at, std::uint32_t named) const {
+    if constexpr (Group::each == 1) {
+      return r_.words.byte(at);
+    } else {
+      return spread(r_.words.word(at), named);
+    }
+  }
+  TAUT_DEVICE std::uint32_t spread(std::uint32_t entries, std::uint32_t named) const {
+    return named == 15 ? entries : spread_bytes(group_.simt(), entries, named);
   }
 
   TAUT_DEVICE std::uint64_t left() const { return std::uint64_t{r_.words.count} * 4 - at_; }
@@ -136,16 +157,18 @@ class RecordReader {
     good_ &= (at_ + 3) / 4 <= r_.words.count;
   }
 
-  // Reads the map of blocks with an entry: `named` tells if this block has one, `rank` counts the entries
-  // before it.
-  TAUT_DEVICE void read_map(std::uint32_t blocks, bool& named, Scanned<std::uint32_t>& rank) {
-    const unsigned t = group_.thread();
+  // Reads the map of blocks with an entry: `named` has a bit for each block of this thread, `rank` counts the
+  // entries before them.
+  TAUT_DEVICE void read_map(std::uint32_t blocks, std::uint32_t& named, Scanned<std::uint32_t>& rank) {
+    const unsigned first = group_.thread() * Group::each;
     const auto map = static_cast<std::uint32_t>(map_bytes(blocks)), at = at_;
     take_table(map);
-    const bool marked = good_ && t < 8 * map && (r_.words.byte(at + t / 8) >> (t % 8) & 1) != 0;
-    const bool beyond = marked && !named;
+    const std::uint32_t eight = good_ && first < 8 * map ? r_.words.byte(at + first / 8) : 0u,
+                        marked = eight >> (first % 8) & ((1u << Group::each) - 1);
+    const bool beyond = (marked & ~named) != 0;
     named = marked;
-    rank = group_.scan(marked | static_cast<std::uint32_t>(beyond) << 16);
+    rank = group_.scan(marked_blocks<Group::each>(group_.simt(), marked) | static_cast<std::uint32_t>(beyond)
+                                                                               << 16);
     good_ &= rank.all < 1u << 16;
   }
 
@@ -162,7 +185,7 @@ class RecordReader {
     if (Check == RunsCheck::lengths) return true;
     if (count > most_runs_) return false;
     bool bad = false, in_line = true;
-    for (std::uint32_t i = group_.thread(); i < count; i += group_threads) {
+    for (std::uint32_t i = group_.thread(); i < count; i += Group::threads) {
       const RunAt<T> run = r_.runs[i], before = i > 0 ? r_.runs[i - 1] : RunAt<T>{};
       bad |= run.end() == run.start() || run.end() > r_.n || (i > 0 && run < before);
       in_line &= i == 0 || run.end() >= before.end();
@@ -178,7 +201,7 @@ class RecordReader {
     return r_.layers != 0 && take(std::uint64_t{r_.layers} * r_.n * sizeof(T));
   }
 
-  BlockGroup<Simt>& group_;
+  Group& group_;
   RecordIn<T>& r_;
   std::uint64_t most_runs_;
   std::uint32_t at_ = 0;  // end of the data read so far, in bytes
@@ -186,9 +209,9 @@ class RecordReader {
 };
 
 // Reads what follows the heads of two records, with one scan: each sum of widths is below 2^16.
-template <class Simt, class Reader>
-TAUT_DEVICE bool read_rests(BlockGroup<Simt>& block_group, Reader& a, Reader& b) {
-  const auto widths = block_group.scan(a.width() | b.width() << 16);
+template <class Group, class Reader>
+TAUT_DEVICE bool read_rests(Group& block_group, Reader& a, Reader& b) {
+  const auto widths = block_group.scan(a.sum_of_widths() | b.sum_of_widths() << 16);
   const bool good = a.read_rest({widths.before & 0xFFFF, widths.all & 0xFFFF});
   return b.read_rest({widths.before >> 16, widths.all >> 16}) && good;
 }

@@ -1,7 +1,9 @@
 // Adds up to 8 frames or slots without decoding them: differences are added block by block. Runs and layers
 // of the records are added by sum_exact.hpp. Writes the same bytes as sum.cpp and general.cpp.
-// Chunks whose records are all simple are usual. For other chunks, loops over the values of a thread are
-// rolled: their arrays are in local memory, so that all chunks do with the registers of the usual ones.
+// A thread has four blocks of a chunk, side by side in each record, so that the work that is done once a
+// thread (heads, tables, places) is shared by 32 values. Chunks whose records are all simple are usual. For
+// other chunks, loops over the values of a thread are rolled: their arrays are in local memory, so that all
+// chunks do with the registers of the usual ones.
 #pragma once
 
 #include "gpu/planes/open_sum.hpp"
@@ -22,6 +24,9 @@ struct SumJob {
   std::uint32_t blocks;  // blocks of the kernel of sum_exact.hpp
 };
 
+inline constexpr unsigned sum_threads = 128;         // that process a chunk
+inline constexpr unsigned resident_sum_blocks = 10;  // number of blocks of the kernel on a multiprocessor
+
 // Properties of a chunk's records in all sources together.
 struct Operands {
   bool good;            // the heads of all records are valid
@@ -32,13 +37,25 @@ struct Operands {
   std::uint8_t form;    // flags `wide` and `large` of the sum
 };
 
-// Place of a block in its record, and its width, in one word.
-struct PlacedBlock {
-  std::uint32_t word;
+// Place of a thread's blocks in a record, and their widths (packed_widths.hpp).
+struct alignas(8) PlacedBlocks {
+  std::uint32_t at, widths;
+};
 
-  TAUT_DEVICE static PlacedBlock of(std::uint32_t at, unsigned width) { return {at << 8 | width}; }
-  TAUT_DEVICE std::uint32_t at() const { return word >> 8; }
-  TAUT_DEVICE unsigned width() const { return word & 0xFF; }
+// A thread's blocks to be written, given by their differences.
+template <class Int, unsigned Each>
+struct DifferencesOfBlocks {
+  const Int (&d)[Each][block_values];
+
+  // Writes the blocks, each with the planes of its width. Called by whole warps.
+  template <class Simt>
+  TAUT_DEVICE void write(const Simt& simt, std::uint8_t* to, std::uint32_t widths) const {
+    TAUT_ROLLED
+    for (unsigned i = 0; i < Each; ++i) {
+      Differences{d[i]}.write(simt, to, width_at(widths, i));
+      to += width_at(widths, i);
+    }
+  }
 };
 
 template <class T>
@@ -52,13 +69,8 @@ struct SumShared {
   RecordHead heads[max_sources];
   PlanesShared planes;
   union {
-    PlacedBlock blocks[max_sources][group_threads];
-    struct {
-      std::uint32_t record[max_plane_record<std::int32_t> / 4];
-      SummedPlanes planes;
-    } narrow;
-    std::int64_t sums[chunk_values];  // integers, before they are written
-    std::uint32_t record[max_plane_record<std::int64_t> / 4];
+    PlacedBlocks blocks[max_sources][sum_threads];
+    std::uint32_t record[max_plane_record<std::int32_t> / 4];  // a wide record is written to its place
   };
 };
 
@@ -113,6 +125,9 @@ TAUT_DEVICE void find_records(const Simt& simt, const SumJob<T>& job, std::uint3
 
 template <class T, class Simt>
 class ChunkAdder {
+  using Group = BlockGroup<Simt, sum_threads>;
+  static constexpr unsigned own_values = Group::each * block_values;  // of a thread
+
  public:
   TAUT_DEVICE ChunkAdder(Simt simt, SumShared<T>& shared, const SumJob<T>& job)
       : group_(simt, shared.block_group), shared_(shared), job_(job), total_(shared.opened.total) {}
@@ -130,10 +145,10 @@ class ChunkAdder {
     const Simt& simt = group_.simt();
     Scratch& scratch = *job_.scratch;
     const std::uint32_t taken = simt.thread() == 0 ? take_chunk(simt, job_.sink) : 0;
-    const unsigned source = group_.warp() - 1;  // the first warp has enough to do
-    if (source < job_.input.count)
-      prefetch_record(simt, job_.input.sources[source], job_.sink.chunks,
-                      next_resident(simt, resident_blocks));
+    if (group_.warp() > 0)  // the first warp has enough to do
+      for (unsigned k = group_.warp() - 1; k < job_.input.count; k += Group::warps - 1)
+        prefetch_record(simt, job_.input.sources[k], job_.sink.chunks,
+                        next_resident(simt, resident_sum_blocks));
     const bool there =
         take_published(simt, scratch.control, scratch.published, opened_words(job_.input), shared_.opened);
     if (simt.barrier_any(!there)) open_sources();
@@ -145,7 +160,7 @@ class ChunkAdder {
   TAUT_DEVICE void open_sources() {
     const Simt& simt = group_.simt();
     Scratch& scratch = *job_.scratch;
-    cuda::open_sources<T>(simt, job_.input, scratch.crc, shared_.opened);
+    cuda::open_sources<T>(simt, job_.input, scratch.crc, Group::warps, shared_.opened);
     if (group_.warp() == 0) {
       const SumDescriber describer(simt, job_.input, shared_.opened);
       describer.describe();
@@ -160,7 +175,7 @@ class ChunkAdder {
   // Gives a chunk with a malformed record no words.
   TAUT_DEVICE void refuse() {
     if (group_.thread() == 0) group_.simt().raise(&job_.sink.control->failure, code(Status::corrupt_frame));
-    finish(0, false);
+    place_record(0, false);
   }
 
   // Adds the records, and writes their sum. Returns false if some record is malformed.
@@ -174,9 +189,7 @@ class ChunkAdder {
   }
 
   TAUT_DEVICE bool is_wide() const { return (shared_.operands.form & wide) != 0; }
-  TAUT_DEVICE unsigned values() const { return values_of(group_.thread(), shared_.n); }
-
-  TAUT_DEVICE std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_of(shared_.n)); }
+  TAUT_DEVICE std::uint32_t blocks() const { return blocks_in(shared_.n); }
 
   // True if a sum that is all zeros has no record.
   TAUT_DEVICE bool may_be_empty() const {
@@ -184,10 +197,10 @@ class ChunkAdder {
     return all.stored == 0 && (all.flags & (wide | has_runs | has_layers)) == 0 && all.alike && all.form == 0;
   }
 
-  // Reads simple records, two at a time, and finds this thread's block in each. An empty record follows the
+  // Reads simple records, two at a time, and finds this thread's blocks in each. An empty record follows the
   // last one. Returns false if a record is malformed.
   TAUT_DEVICE bool find_simple_blocks() {
-    using Reader = RecordReader<T, Simt, RunsCheck::none>;
+    using Reader = RecordReader<T, Group, RunsCheck::none>;
     TAUT_ROLLED
     for (unsigned k = 0; k < job_.input.count; k += 2) {
       RecordIn<T> a, b;
@@ -196,8 +209,8 @@ class ChunkAdder {
       Reader of_b(group_, b, shared_.heads[k + 1], shared_.n, 0);
       of_b.read_width();
       if (!read_rests(group_, of_a, of_b)) return false;
-      block(k) = PlacedBlock::of(a.at, a.width);
-      block(k + 1) = PlacedBlock::of(b.at, b.width);
+      placed(k) = {a.at, a.width};
+      placed(k + 1) = {b.at, b.width};
     }
     return true;
   }
@@ -208,14 +221,14 @@ class ChunkAdder {
     for (unsigned k = 0; k < job_.input.count; ++k) {
       RecordIn<T> r;
       if (!read(k, r)) return false;
-      block(k) = PlacedBlock::of(r.at, r.width);
+      placed(k) = {r.at, r.width};
     }
     return true;
   }
 
   // Reads the record of source k, but does not look at addends. Returns false if the record is malformed.
   TAUT_DEVICE bool read(unsigned k, RecordIn<T>& r) {
-    using Reader = RecordReader<T, Simt, RunsCheck::lengths>;
+    using Reader = RecordReader<T, Group, RunsCheck::lengths>;
     if (!Reader(group_, r, shared_.heads[k], shared_.n, 0).read()) return false;
     count_exact(r.runs.count, r.layers);
     return true;
@@ -228,103 +241,133 @@ class ChunkAdder {
     shared_.layers += layers;
   }
 
-  // Returns this thread's block in source k. No other thread accesses it.
-  TAUT_DEVICE PlacedBlock& block(unsigned k) { return shared_.blocks[k][group_.thread()]; }
+  // Returns this thread's blocks in source k. No other thread accesses them.
+  TAUT_DEVICE PlacedBlocks& placed(unsigned k) { return shared_.blocks[k][group_.thread()]; }
 
   // Adds the blocks plane by plane.
   TAUT_DEVICE void add_planes() {
     const unsigned coded = shared_.operands.coded;
     const unsigned carries = coded > 1 ? 32 - group_.simt().leading_zeros(coded - 1u) : 0;
     const unsigned rows = rows_of<std::int32_t>(group_.simt(), greatest_width() + carries);
-    const unsigned width = rows == 1 ? add_rows<1>() : rows == 2 ? add_rows<2>() : add_rows<4>();
-    write(SummedBlock{shared_.narrow.planes, group_.thread(), rows}, width);
+    if (rows == 1) {
+      add_rows<1>();
+    } else if (rows == 2) {
+      add_rows<2>();
+    } else {
+      add_rows<4>();
+    }
   }
 
   // Returns the greatest width of this thread's blocks.
   TAUT_DEVICE unsigned greatest_width() {
     unsigned greatest = 0;
     TAUT_ROLLED
-    for (unsigned k = 0; k < job_.input.count; ++k)
-      greatest = block(k).width() > greatest ? block(k).width() : greatest;
+    for (unsigned k = 0; k < job_.input.count; ++k) {
+      const std::uint32_t widths = placed(k).widths;
+      for (unsigned i = 0; i < Group::each; ++i)
+        greatest = width_at(widths, i) > greatest ? width_at(widths, i) : greatest;
+    }
     return greatest;
   }
 
-  // Adds the blocks in registers, and keeps the sum in shared memory. Returns its width. A single block keeps
-  // its own width.
+  // Adds the blocks, and writes their sums. Blocks of a single record keep their widths.
   template <unsigned Rows>
-  TAUT_DEVICE unsigned add_rows() {
-    PlaneSum<Rows> sum;
+  TAUT_DEVICE void add_rows() {
+    PlaneSum<Group::each, Rows> sum;
+    std::uint32_t widths = 0;
     TAUT_ROLLED
     for (unsigned k = 0; k < job_.input.count; ++k) {
       const RecordHead& head = shared_.heads[k];
-      const Words words{group_.simt().global(head.words.at), 0};
-      if (head.has(has_planes)) sum.add(group_.simt(), words, block(k).at(), block(k).width());
+      if (!head.has(has_planes)) continue;
+      const PlacedBlocks own = placed(k);
+      sum.add(group_.simt(), {group_.simt().global(head.words.at), 0}, own.at, own.widths);
+      widths = own.widths;
     }
-    shared_.narrow.planes.keep(group_.thread(), sum);
-    return shared_.operands.coded > 1 ? sum.width(group_.simt()) : greatest_width();
+    if (shared_.operands.coded > 1) widths = sum.widths(group_.simt());
+    const PlanesPlan plan = plan_planes(group_, widths, blocks(), false);
+    const bool empty = may_be_empty() && plan.sum == 0 && shared_.base == 0;
+    if (!empty) write(plan, sum, shared_.record);
+    store_record(plan, !empty);
   }
 
   // Adds the records integer by integer: for 64-bit integers, or for predictors that differ. Returns false if
   // some record is malformed.
   TAUT_DEVICE bool add_integers() {
-    for (unsigned i = 0; i < block_values; ++i) sum(i) = 0;
+    std::int64_t sums[own_values];
+    TAUT_ROLLED
+    for (unsigned i = 0; i < own_values; ++i) sums[i] = 0;
+    group_.simt().keep_in_memory(sums);
     TAUT_ROLLED
     for (unsigned k = 0; k < job_.input.count; ++k) {
       group_.simt().keep_in_memory(k);
       RecordIn<T> r;
       if (!read(k, r)) return false;
-      const PlacedBlock block = PlacedBlock::of(r.at, r.width);
       if (shared_.heads[k].has(wide)) {
-        add_block<std::int64_t>(k, block);
+        add_blocks<std::int64_t>(k, {r.at, r.width}, sums);
       } else {
-        add_block<std::int32_t>(k, block);
+        add_blocks<std::int32_t>(k, {r.at, r.width}, sums);
       }
     }
     if (is_wide()) {
-      write_sums<std::int64_t>();
+      write_sums<std::int64_t>(sums);
     } else {
-      write_sums<std::int32_t>();
+      write_sums<std::int32_t>(sums);
     }
     return true;
   }
 
-  // Returns the sum of value i of this thread. No other thread accesses it.
-  TAUT_DEVICE std::int64_t& sum(unsigned i) { return shared_.sums[i * group_threads + group_.thread()]; }
-
-  // Adds the integers of a block of source k. Integers of a record that is not wide are known modulo 2^32.
+  // Adds the integers of this thread's blocks in source k. Integers of a record that is not wide are known
+  // modulo 2^32.
   template <class Int>
-  TAUT_DEVICE void add_block(unsigned k, const PlacedBlock& block) {
+  TAUT_DEVICE void add_blocks(unsigned k, const PlacedBlocks& own, std::int64_t (&sums)[own_values]) {
     const Words words{group_.simt().global(shared_.heads[k].words.at), 0};
-    Int q[block_values];
-    read_block_in_loops(group_.simt(), words, block.at(), block.width(), q);
-    group_.simt().keep_in_memory(q);
-    undo_difference(group_, shared_.opened.of[k].prediction.inner, static_cast<Int>(shared_.heads[k].base),
-                    q);
+    Int q[Group::each][block_values];
+    std::uint32_t at = own.at;
     TAUT_ROLLED
-    for (unsigned i = 0; i < block_values; ++i)
-      sum(i) = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum(i)) +
-                                         static_cast<std::uint64_t>(std::int64_t{q[i]}));
+    for (unsigned i = 0; i < Group::each; ++i) {
+      const unsigned width = width_at(own.widths, i);
+      read_block_in_loops(group_.simt(), words, at, width, q[i]);
+      at += width;
+    }
+    group_.simt().keep_in_memory(q);
+    auto& line = reinterpret_cast<Int(&)[own_values]>(q);
+    undo_difference(group_, shared_.opened.of[k].prediction.inner, static_cast<Int>(shared_.heads[k].base),
+                    line);
+    TAUT_ROLLED
+    for (unsigned i = 0; i < own_values; ++i)
+      sums[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(sums[i]) +
+                                          static_cast<std::uint64_t>(std::int64_t{line[i]}));
   }
 
   template <class Int>
-  TAUT_DEVICE void write_sums() {
-    Int q[block_values];
+  TAUT_DEVICE void write_sums(const std::int64_t (&sums)[own_values]) {
+    Int q[Group::each][block_values];
+    auto& line = reinterpret_cast<Int(&)[own_values]>(q);
     TAUT_ROLLED
-    for (unsigned i = 0; i < block_values; ++i) q[i] = static_cast<Int>(sum(i));
-    const Int base = difference(group_, total_.prediction.inner, values(), q);
+    for (unsigned i = 0; i < own_values; ++i) line[i] = static_cast<Int>(sums[i]);
+    const Int base =
+        difference(group_, total_.prediction.inner, values_of<own_values>(group_.thread(), shared_.n), line);
     group_.simt().keep_in_memory(q);
     if (group_.thread() == 0) shared_.base = base;
-    write(Differences<Int>{q}, width_of(group_.simt(), q));
+    std::uint32_t widths = 0;
+    TAUT_ROLLED
+    for (unsigned i = 0; i < Group::each; ++i) widths |= width_of(group_.simt(), q[i]) << (8 * i);
+    const unsigned first = group_.thread() * Group::each;
+    widths = first < blocks() ? low_bytes(widths, blocks() - first) : 0;
+    PlanesPlan plan = plan_planes(group_, widths, blocks(), sizeof(Int) == 8);
+    group_.simt().keep_in_memory(plan);
+    if constexpr (sizeof(Int) == 8) {
+      std::uint32_t* const to = place_record(plan.bytes(), true);
+      if (to != nullptr) write(plan, DifferencesOfBlocks<Int, Group::each>{q}, to);
+    } else {
+      write(plan, DifferencesOfBlocks<Int, Group::each>{q}, shared_.record);
+      store_record(plan, true);
+    }
   }
 
   template <class Block>
-  TAUT_DEVICE void write(const Block& block, unsigned width) {
-    PlanesPlan plan = plan_planes(group_, values() > 0 ? width : 0, blocks(), is_wide());
-    if constexpr (!std::is_same_v<Block, SummedBlock>) group_.simt().keep_in_memory(plan);
-    const bool empty = may_be_empty() && plan.sum == 0 && shared_.base == 0;
-    if (!empty)
-      write_planes(group_, shared_.planes, plan, flags(), shared_.base, blocks(), block, shared_.record);
-    finish(empty ? 0 : plan.bytes(), !empty);
+  TAUT_DEVICE void write(const PlanesPlan& plan, const Block& block, std::uint32_t* record) {
+    write_planes(group_, shared_.planes, plan, flags(), shared_.base, blocks(), block, record);
   }
 
   // Returns the flags of the record, except those of its planes.
@@ -340,8 +383,9 @@ class ChunkAdder {
            (layers > 0 ? 4 + layers * shared_.n * sizeof(T) : 0);
   }
 
-  // Places and stores the record, whose planes are in shared memory. `any`: the chunk has a record.
-  TAUT_DEVICE void finish(std::uint32_t plane_bytes, bool any) {
+  // Places the record of the chunk, and leaves its exact values to the next kernel. Returns where its planes
+  // go, or null if the frame has no room for the record. `any`: the chunk has a record. Takes one barrier.
+  TAUT_DEVICE std::uint32_t* place_record(std::uint32_t plane_bytes, bool any) {
     const Sink sink = behind_lags(job_.sink, total_);
     const std::uint32_t words = saturated((plane_bytes + (any ? exact_bytes() : 0) + 3) / 4);
     if (group_.thread() == 0) announce(group_.simt(), sink, shared_.chunk, words);
@@ -350,18 +394,24 @@ class ChunkAdder {
       if (group_.thread() == 0) shared_.at = static_cast<std::uint32_t>(at);
     }
     group_.simt().barrier();
-    if (!fits(sink, shared_.at, words)) {
-      if (group_.thread() == 0) group_.simt().raise(&sink.control->failure, code(Status::buffer_too_small));
-      return;
-    }
-    std::uint32_t* const to = sink.records + shared_.at;
-    copy_words(group_, shared_.record, plane_bytes / 4, to);
-    if (group_.thread() == 0 && words > plane_bytes / 4)
+    const std::uint32_t at = shared_.at;
+    const bool has_room = fits(sink, at, words);
+    if (group_.thread() == 0 && !has_room)
+      group_.simt().raise(&sink.control->failure, code(Status::buffer_too_small));
+    if (group_.thread() == 0 && has_room && words > plane_bytes / 4)
       job_.deferred[group_.simt().add(&sink.control->deferred, 1)].deferred = {shared_.chunk,
-                                                                               shared_.at + plane_bytes / 4};
+                                                                               at + plane_bytes / 4};
+    return has_room ? sink.records + at : nullptr;
   }
 
-  BlockGroup<Simt> group_;
+  // Places the record whose planes are in shared memory, and copies them there.
+  TAUT_DEVICE void store_record(const PlanesPlan& plan, bool any) {
+    const std::uint32_t bytes = any ? plan.bytes() : 0;
+    std::uint32_t* const to = place_record(bytes, any);
+    if (to != nullptr) copy_words(group_, shared_.record, bytes / 4, to);
+  }
+
+  Group group_;
   SumShared<T>& shared_;
   const SumJob<T>& job_;
   const OpenFrame& total_;
@@ -371,7 +421,7 @@ template <class T>
 struct SumKernel {
   using Job = SumJob<T>;
   using Shared = SumShared<T>;
-  static constexpr BlockShape shape{group_threads, resident_blocks};
+  static constexpr BlockShape shape{sum_threads, resident_sum_blocks};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     ChunkAdder<T, Simt>(simt, shared, job).run();

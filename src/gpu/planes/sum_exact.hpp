@@ -83,7 +83,8 @@ class ExactAdder {
     }
     RecordIn<T> r;
     const bool good =
-        RecordReader<T, Simt, RunsCheck::all>(group_, r, shared_.heads[k], n_, frame.addends).read();
+        RecordReader<T, BlockGroup<Simt>, RunsCheck::all>(group_, r, shared_.heads[k], n_, frame.addends)
+            .read();
     if (!good && group_.thread() == 0)
       group_.simt().raise(&job_.sink.control->failure, code(Status::corrupt_frame));
     return {r.runs, r.words, r.layers_at, r.layers};

@@ -1,13 +1,15 @@
 // Kernels for counting instructions: the code that the planes kernels execute for a usual chunk (small
 // integers, delta, a dense table, no width above 8), without branches to other cases. The code is composed of
 // the kernels' own functions and is never run. fast_open, fast_find and fast_place contain the work of one warp
-// of 16, in a block that finds the opened frames published.
+// of 16 (of a sum: of 4), in a block that finds the opened frames published.
 #include "gpu/planes/calls.hpp"
 #include "gpu/simt/kernel.cuh"
 
 namespace taut::planes::cuda {
 
-using UsualReader = RecordReader<float, CudaThread, RunsCheck::none>;
+template <class Group>
+using UsualReader = RecordReader<float, Group, RunsCheck::none>;
+using SumGroup = BlockGroup<CudaThread, sum_threads>;
 
 // True if a record has the usual form. The compiler then removes the code for all other forms.
 TAUT_DEVICE bool is_usual(RecordHead& head) {
@@ -17,8 +19,8 @@ TAUT_DEVICE bool is_usual(RecordHead& head) {
 }
 
 // Writes a record to a known place.
-template <class Shared, class Write>
-TAUT_DEVICE void write_usual(BlockGroup<CudaThread>& block_group, Shared& shared, const Sink& sink, unsigned width, const Write& write) {
+template <class Group, class Shared, class Write>
+TAUT_DEVICE void write_usual(Group& block_group, Shared& shared, const Sink& sink, std::uint32_t width, const Write& write) {
   PlanesPlan plan = plan_planes(block_group, width, chunk_blocks, false);
   if (plan.table_flags != dense) return;
   plan.table_flags = dense;
@@ -100,7 +102,7 @@ __global__ void __launch_bounds__(group_threads, 4)
   const std::uint32_t chunk = block_group.simt().block();
   if (!shared.good || !is_usual(head)) return;
   RecordIn<float> record;
-  if (!UsualReader(block_group, record, head, chunk_values, 1).read()) return;
+  if (!UsualReader<BlockGroup<CudaThread>>(block_group, record, head, chunk_values, 1).read()) return;
   if (rows_of<std::int32_t>(block_group.simt(), record.width) != 1) return;
   std::int32_t q[block_values];
   read_rows<1>(block_group.simt(), record.words, record.at, record.width, q);
@@ -110,7 +112,7 @@ __global__ void __launch_bounds__(group_threads, 4)
   store_block(job.values + std::uint64_t{chunk} * chunk_values + block_group.thread() * block_values, block_values, x);
 }
 
-__global__ void __launch_bounds__(group_threads, 4) fast_find(const __grid_constant__ SumJob<float> job) {
+__global__ void __launch_bounds__(sum_threads, resident_sum_blocks) fast_find(const __grid_constant__ SumJob<float> job) {
   __shared__ SumShared<float> shared;
   const CudaThread simt;
   const Scratch& scratch = *job.scratch;
@@ -120,34 +122,33 @@ __global__ void __launch_bounds__(group_threads, 4) fast_find(const __grid_const
   asm volatile("" ::"l"(&shared) : "memory");  // other threads read it
 }
 
-__global__ void __launch_bounds__(group_threads, 4) fast_add(const __grid_constant__ SumJob<float> job) {
+__global__ void __launch_bounds__(sum_threads, resident_sum_blocks) fast_add(const __grid_constant__ SumJob<float> job) {
   __shared__ SumShared<float> shared;
-  BlockGroup<CudaThread> block_group(CudaThread{}, shared.block_group);
-  block_group.simt().barrier();  // the records have been found
+  SumGroup block_group(CudaThread{}, shared.block_group);
+  const CudaThread& simt = block_group.simt();
+  simt.barrier();  // the records have been found
   RecordHead heads[] = {shared.heads[0], shared.heads[1]};
   if (!shared.operands.good || !is_usual(heads[0]) || !is_usual(heads[1])) return;
   RecordIn<float> a, b;
-  UsualReader of_a(block_group, a, heads[0], chunk_values, 1);
+  UsualReader<SumGroup> of_a(block_group, a, heads[0], chunk_values, 1);
   of_a.read_width();
-  UsualReader of_b(block_group, b, heads[1], chunk_values, 1);
+  UsualReader<SumGroup> of_b(block_group, b, heads[1], chunk_values, 1);
   of_b.read_width();
   if (!read_rests(block_group, of_a, of_b)) return;
-  PlacedBlock* const blocks[] = {&shared.blocks[0][block_group.thread()], &shared.blocks[1][block_group.thread()]};
-  *blocks[0] = PlacedBlock::of(a.at, a.width);
-  *blocks[1] = PlacedBlock::of(b.at, b.width);
-  const unsigned greatest = a.width > b.width ? a.width : b.width;
-  if (rows_of<std::int32_t>(block_group.simt(), greatest + 1) != 1) return;
-  PlaneSum<1> sum;
+  shared.blocks[0][simt.thread()] = {a.at, a.width};
+  shared.blocks[1][simt.thread()] = {b.at, b.width};
+  unsigned greatest = 0;
+  for (unsigned i = 0; i < SumGroup::each; ++i)
+    for (const std::uint32_t widths : {a.width, b.width}) greatest = width_at(widths, i) > greatest ? width_at(widths, i) : greatest;
+  if (rows_of<std::int32_t>(simt, greatest + 1) != 1) return;
+  PlaneSum<SumGroup::each, 1> sum;
   for (unsigned k = 0; k < 2; ++k) {
-    const Words words{block_group.simt().global(shared.heads[k].words.at), 0};
-    sum.add(block_group.simt(), words, blocks[k]->at(), blocks[k]->width());
+    const PlacedBlocks placed = shared.blocks[k][simt.thread()];
+    sum.add(simt, {simt.global(shared.heads[k].words.at), 0}, placed.at, placed.widths);
   }
-  shared.narrow.planes.keep(block_group.thread(), sum);
-  if (block_group.thread() == 0) shared.record[1] = static_cast<std::uint32_t>(shared.base);
-  const unsigned width = sum.width(block_group.simt());
-  write_usual(block_group, shared, job.sink, width, [&](std::uint8_t* to) {
-    SummedBlock{shared.narrow.planes, block_group.thread(), 1}.write(block_group.simt(), to, width);
-  });
+  if (simt.thread() == 0) shared.record[1] = static_cast<std::uint32_t>(shared.base);
+  const std::uint32_t widths = sum.widths(simt);
+  write_usual(block_group, shared, job.sink, widths, [&](std::uint8_t* to) { sum.write(simt, to, widths); });
 }
 
 }  // namespace taut::planes::cuda

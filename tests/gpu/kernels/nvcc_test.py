@@ -26,10 +26,10 @@ FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", f"-I{ROOT}/src
 FLAGS += ["-diag-suppress", "445", "-ptx"]
 SKIPPED = 77
 
-# Registers that let two blocks of 512 threads reside on a multiprocessor, four of the usual ways, and one block where
-# few chunks come.
+# Registers that let two blocks of 512 threads reside on a multiprocessor, four of the usual ways, ten of sums with 128
+# threads, and one block where few chunks come.
 REGISTERS = {"planes.DecodeEndKernel": 120}
-REGISTERS |= {f"planes.{kernel}": 32 for kernel in ("EncodeKernel", "DecodeKernel", "SumKernel")}
+REGISTERS |= {"planes.EncodeKernel": 32, "planes.DecodeKernel": 32, "planes.SumKernel": 48}
 REGISTERS |= {"planes.LaggedEndKernel": 124, "planes.LaggedValuesKernel": 52}
 REGISTERS |= {"planes.ColumnTotalsKernel": 40, "planes.ColumnCarriesKernel": 40, "planes.ColumnSumsKernel": 40}
 USUAL_REGISTERS = 64
@@ -49,7 +49,7 @@ MEND_REGISTERS = {"f32 1-D": 48, "f32 2-D": 64, "f32 3-D": 128, "f32 4-D": 72}
 MEND_REGISTERS |= {"f64 1-D": 56, "f64 2-D": 80, "f64 3-D": 232, "f64 4-D": 80}
 SHARED_BYTES = 48 << 10  # limit without an explicit request for more
 # Threads of a block, and the least number of blocks that a multiprocessor holds, of the usual ways.
-RESIDENT = {f"planes.{kernel}": (512, 4) for kernel in ("EncodeKernel", "DecodeKernel", "SumKernel")}
+RESIDENT = {"planes.EncodeKernel": (512, 4), "planes.DecodeKernel": (512, 4), "planes.SumKernel": (128, 8)}
 RESIDENT |= {f"mpc.{kernel}": (256, 4) for kernel in ("EncodeKernel", "DecodeKernel")}
 # Bytes of shared memory of a multiprocessor, of which each block takes 1 KiB more than it asks for.
 SHARED_OF_MULTIPROCESSOR = {"sm_80": 164 << 10, "sm_90": 228 << 10, "sm_100": 228 << 10}
@@ -69,9 +69,10 @@ SPILLS = {(arch, "planes.EncodeKernel", dtype): 16 for arch in ("sm_80", "sm_90"
 SPILLS |= {(arch, "planes.EncodeKernel", "f64"): 42 for arch in ("sm_80", "sm_90", "sm_100")}
 SPILLS |= {(arch, "planes.EncodeKernel.exact", dtype): 26 for arch in ("sm_80", "sm_90", "sm_100") for dtype in ("f32", "f64")}
 SPILLS |= {("sm_80", "planes.DecodeKernel", "f16"): 8}
+SPILLS |= {("sm_100", "planes.DecodeKernel", "f16"): 8, ("sm_100", "planes.DecodeKernel", "f64"): 8, ("sm_100", "planes.DecodeKernel.batch", "f16"): 16}
 SPILLS |= {("sm_80", "planes.DecodeKernel.batch", dtype): 8 for dtype in ("f16", "bf16")}
 # Bytes of local memory for arrays of rare ways, whose loops are rolled so that registers suffice. Nothing is spilt.
-ARRAYS = {"planes.EncodeKernel": 128, "planes.EncodeAgainKernel": 128, "planes.SumKernel": 176}
+ARRAYS = {"planes.EncodeKernel": 128, "planes.EncodeAgainKernel": 128, "planes.SumKernel": 560}
 ARRAYS |= {"planes.IntegersKernel": 128, "planes.LaggedRecordsKernel": 128, "planes.DecodeEndKernel": 128, "planes.LaggedEndKernel": 128}
 # Kernels without accesses of 16 bytes: a block has 8 bytes.
 NARROW = [("mpc.EncodeKernel", "u8")]
@@ -83,15 +84,15 @@ ENDING = ("planes.EncodeKernel", "planes.EncodeKernel.exact", "planes.EncodeAgai
 ENDING += ("fast_place", "mpc.FinishKernel", "zfp.MendKernel", "zfp.DecodeKernel", "values.RangeTotalKernel")
 # Instructions for 1024 values of usual chunks, whose records have up to 1024 words. Change a number only on
 # purpose.
-INSTRUCTIONS = {"encode": 1180, "encode exact": 1240, "decode": 905, "add": 1500, "encode lossless": 1450, "decode lossless": 1650}
-# Number of times that a warp executes a part for 1024 values. planes: 4 warps; one warp of 16 does some work
-# for all. mpc: one warp; one warp of 8 does some work for all. Of the chunk's 32 rows of words, half are
-# moved as records and all are moved as values, by four: a part moves 8.
+INSTRUCTIONS = {"encode": 1180, "encode exact": 1240, "decode": 880, "add": 860, "encode lossless": 1450, "decode lossless": 1650}
+# Number of times that a warp executes a part for 1024 values. planes: 4 warps, of a sum one; one warp of 16, of a sum
+# of 4, does some work for all. mpc: one warp; one warp of 8 does some work for all. Of the chunk's 32 rows of words, half
+# are moved as records and all are moved as values, by four: a part moves 8.
 WAYS = {
     "encode": {"fast_encode": 4, "fast_place": 4 / 16},
     "encode exact": {"fast_encode_exact": 4, "fast_place": 4 / 16},
     "decode": {"fast_decode": 4, "fast_open": 4 / 16},
-    "add": {"fast_add": 4, "fast_find": 4 / 16, "fast_place": 4 / 16},
+    "add": {"fast_add": 1, "fast_find": 1 / 4, "fast_place": 1 / 4},
     "encode lossless": {"lossless_encode_step": 4, "lossless_encode_tables": 1, "lossless_place": 1 / 8, "lossless_move": 2},
     "decode lossless": {
         "lossless_open": 1 / 8,
