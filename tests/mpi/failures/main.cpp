@@ -32,10 +32,16 @@ template <class Function>
 static Function* mpi_function(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
-// These replace MPI's functions for libtaut, which makes its private communicators by them.
+// These replace MPI's functions for libtaut, which makes its communicators by them.
 extern "C" int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
   const int code =
       mpi_function<int(MPI_Comm, int, int, MPI_Comm*)>("PMPI_Comm_split")(comm, color, key, made);
+  communicators += code == MPI_SUCCESS;
+  return code;
+}
+extern "C" int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made) {
+  const int code = mpi_function<int(MPI_Comm, int, int, MPI_Info, MPI_Comm*)>("PMPI_Comm_split_type")(
+      comm, type, key, info, made);
   communicators += code == MPI_SUCCESS;
   return code;
 }
