@@ -2,8 +2,7 @@
 # fuzz.sh: fuzzes for MINUTES (default 5, shared by the targets), or only TARGET (a file of fuzz/ without .cpp). With Clang 15
 # or later libFuzzer drives; else g++ and fuzz/driver.cpp. Inputs that were worth keeping stay in build/fuzz-corpus/TARGET,
 # findings in build/fuzz-findings/TARGET; a finding makes the exit status 1. An input may take LIMIT seconds (default 20); more
-# suits a machine on which processes are stopped for a while. It begins with the inputs that tests/robustness/fuzz_corpus has of
-# earlier runs (tools/keep_corpus.sh).
+# suits a machine on which processes are stopped for a while.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 export PATH=$PATH:$PWD/.venv/bin
@@ -59,10 +58,8 @@ progress() { # of the newest line that says how far it is, until the log is comp
 findings=0 summary=()
 for target in "${targets[@]}"; do
   corpus=build/fuzz-corpus/$target found=build/fuzz-findings/$target log=build/fuzz-$target.log
-  mkdir -p "$corpus" "$found" "build/fuzz-kept/$target"
-  archive=tests/robustness/fuzz_corpus/$target.tar.xz
-  [ ! -e "$archive" ] || tar -C "build/fuzz-kept/$target" -xJf "$archive"
-  folders=("$corpus" "build/fuzz-kept/$target" "build/fuzz-seeds/$target")
+  mkdir -p "$corpus" "$found"
+  folders=("$corpus" "build/fuzz-seeds/$target")
   [ ! -d "tests/robustness/fuzz_regressions/$target" ] || folders+=("tests/robustness/fuzz_regressions/$target")
   echo "== $target, $seconds s"
   { TIMEFORMAT=%U; time nice "$build/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout="${LIMIT:-20}" -rss_limit_mb=2048 -max_len=65536 \

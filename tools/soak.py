@@ -126,7 +126,7 @@ def bulk_fuzzing(journal, minutes, targets, run=timed):
         found = Path("build/fuzz-findings") / target
         found.mkdir(parents=True, exist_ok=True)
         seed = 1 + journal.total("executions")[0] % 2**31
-        folders = ["build/fuzz-corpus", "build/fuzz-kept", "build/fuzz-seeds", "tests/robustness/fuzz_regressions"]
+        folders = ["build/fuzz-corpus", "build/fuzz-seeds", "tests/robustness/fuzz_regressions"]
         inputs = [f"{folder}/{target}" for folder in folders]
         seconds = max(1, 60 * minutes // len(targets))
         limits = [f"-max_total_time={seconds}", "-timeout=20", f"-seed={seed}", f"-artifact_prefix={found}/"]
