@@ -72,7 +72,7 @@ option(TAUT_UNITY "Compile the sources of a folder as one: faster from nothing, 
 # taut_compile_folders(TARGET): compiles the sources of each of these folders as one. Their anonymous namespaces share no
 # names. Sources with an instruction set of their own stay apart, and so does datatypes.cpp, which must not see mpi-ext.h:
 # the type that this header of Open MPI 5 adds is missing in the libraries of Open MPI 4.
-set(TAUT_UNITY_FOLDERS api/args api/messages api/state comm core dropin gpu p2p policy/plan policy/text policy/tuning)
+set(TAUT_UNITY_FOLDERS api/args api/entry api/messages api/state comm core dropin gpu p2p policy/plan policy/text policy/tuning)
 function(taut_compile_folders target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)

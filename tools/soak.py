@@ -2,8 +2,8 @@
 """Runs fuzzing, random configurations and random faults for some hours, and counts them by commit.
 
 The counts are in a journal, bench/results/soak.json, with which the next run goes on, at whatever commit and machine. A finding
-ends the run: its command repeats it. JOBS=1 in the environment does one thing after the other, for machines that have other
-work. Usage: soak.py HOURS [JOURNAL]
+ends the run: its command repeats it. A kind that has reached its aim (WANTED) is left out, so that the others get its time. JOBS=1
+in the environment does one thing after the other, for machines that have other work. Usage: soak.py HOURS [JOURNAL]
 """
 
 import datetime
@@ -73,6 +73,10 @@ class Journal:
         ]
         return sum(counted["count"] for counted in chosen), sum(counted["seconds"] for counted in chosen)
 
+    def reached(self, kind):
+        """Returns whether the runs have reached the aim of a kind."""
+        return self.total(kind)[0] >= WANTED[kind]
+
     def left(self):
         """Says for each kind how far it is, and how long the rest takes."""
         for kind, wanted in WANTED.items():
@@ -135,12 +139,31 @@ def bulk_fuzzing(journal, minutes, targets, run=timed):
     return True
 
 
-def until(end, work):
-    """Repeats work() until the time `end`, or until it returns false."""
-    while time.monotonic() < end:
-        if not work():
-            return False
-    return True
+class Turns:
+    """The order of work: of the kinds that are wanted still and not at work, the one that was begun longest ago is next."""
+
+    def __init__(self, journal, works):
+        """Takes for each kind a function that does one piece of work, and returns false after a finding."""
+        self.journal, self.works, self.lock = journal, dict(works), threading.Lock()
+        self.waiting = list(works)
+
+    def take(self):
+        """Returns a kind, or None if no kind is left."""
+        with self.lock:
+            kind = next((kind for kind in self.waiting if not self.journal.reached(kind)), None)
+            if kind is not None:
+                self.waiting.remove(kind)
+            return kind
+
+    def work_until(self, end):
+        """Works until the time `end`, until nothing is left, or until a finding. Returns false after a finding."""
+        while time.monotonic() < end and (kind := self.take()) is not None:
+            good = self.works[kind]()
+            with self.lock:
+                self.waiting.append(kind)
+            if not good:
+                return False
+        return True
 
 
 def output_of(*command):
@@ -165,11 +188,12 @@ def main(hours, path):
     end = time.monotonic() + hours * 3600
     minutes = max(1, min(FUZZ_MINUTES, int(hours * 6)))
     targets = sorted(path.name.removeprefix("fuzz_") for path in Path(DRIVERS).parent.glob("fuzz_*") if os.access(path, os.X_OK))
-    fuzz = [lambda: fuzzing(journal, minutes), lambda: bulk_fuzzing(journal, minutes, targets)]
-    calls = [lambda kind=kind: random_calls(journal, kind) for kind in PIECES]
-    jobs = [calls + fuzz] if os.environ.get("JOBS") == "1" else [calls, fuzz]
-    with ThreadPoolExecutor(len(jobs)) as pool:
-        good = all(list(pool.map(lambda works: until(end, lambda: all(work() for work in works)), jobs)))
+    works = {kind: lambda kind=kind: random_calls(journal, kind) for kind in PIECES}
+    works["executions"] = lambda: fuzzing(journal, minutes) and bulk_fuzzing(journal, minutes, targets)
+    turns = Turns(journal, works)
+    workers = 1 if os.environ.get("JOBS") == "1" else 2
+    with ThreadPoolExecutor(workers) as pool:
+        good = all(list(pool.map(turns.work_until, [end] * workers)))
     print(*journal.left(), sep="\n")
     for finding in journal.open_findings():
         print(f"FINDING at {finding['commit']}: {finding['what']}")

@@ -3,6 +3,11 @@
 
 from spack.package import *
 
+try:
+    from spack_repo.builtin.build_systems.cmake import CMakePackage
+except ImportError:  # Spack before 1.0, where spack.package has it
+    pass
+
 
 class Taut(CMakePackage):
     """Compression inside MPI communication, with an error bound on the result."""
@@ -30,6 +35,8 @@ class Taut(CMakePackage):
             self.define("TAUT_DEV", False),
             self.define("TAUT_PYTHON", False),
             self.define("TAUT_HARDENED", True),
+            self.define("TAUT_PRECOMPILED_HEADERS", True),
+            self.define("TAUT_UNITY", True),
             self.define("MPI_C_COMPILER", self.spec["mpi"].mpicc),
             self.define_from_variant("TAUT_ZFP", "zfp"),
         ]

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <mutex>
+#include <new>
 #include <string>
 
 namespace taut::api {
@@ -60,6 +61,20 @@ int raise(MPI_Comm comm, Status status, const char* message) noexcept {
 int raise(MPI_Comm comm, int code) noexcept {
   if (comm != MPI_COMM_NULL) PMPI_Comm_call_errhandler(comm, code);
   return code;
+}
+
+int raise_caught(MPI_Comm comm) noexcept {
+  try {
+    throw;
+  } catch (const MpiError& error) {
+    return raise(comm, error.code());
+  } catch (const Error& error) {
+    return raise(comm, error.status(), error.what());
+  } catch (const std::bad_alloc&) {
+    return raise(comm, Status::out_of_memory);
+  } catch (...) {
+    return raise(comm, Status::internal);
+  }
 }
 
 }  // namespace taut::api

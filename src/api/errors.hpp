@@ -3,8 +3,6 @@
 
 #include <mpi.h>
 
-#include <new>
-
 #include "core/status.hpp"
 #include "transports/mpi_failures.hpp"
 
@@ -21,20 +19,16 @@ int raise(MPI_Comm comm, Status status, const char* message = nullptr) noexcept;
 // Raises an error code of MPI. With MPI_COMM_NULL, no handler is called.
 int raise(MPI_Comm comm, int code) noexcept;
 
-// Runs `action`, which returns an MPI error code. Exceptions become errors of the communicator; those of MPI
-// keep their code.
+// Raises the exception that is being handled. Exceptions of MPI keep their code.
+int raise_caught(MPI_Comm comm) noexcept;
+
+// Runs `action`, which returns an MPI error code. Exceptions become errors of the communicator.
 template <class Action>
 int guard(MPI_Comm comm, Action action) noexcept {
   try {
     return action();
-  } catch (const MpiError& error) {
-    return raise(comm, error.code());
-  } catch (const Error& error) {
-    return raise(comm, error.status(), error.what());
-  } catch (const std::bad_alloc&) {
-    return raise(comm, Status::out_of_memory);
   } catch (...) {
-    return raise(comm, Status::internal);
+    return raise_caught(comm);
   }
 }
 

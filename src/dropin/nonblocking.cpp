@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdio>
 
+#include "api/errors.hpp"
 #include "api/state/comm_registry.hpp"
 #include "dropin/persistent.hpp"
 #include "policy/text/options.hpp"
@@ -65,5 +66,22 @@ bool intercepts_nonblocking(MPI_Comm comm) noexcept {
 bool intercepts_persistent(MPI_Comm comm) noexcept { return on && intercepts(comm); }
 
 bool counts_all_calls() noexcept { return counts; }
+
+int launch(MPI_Comm comm, MPI_Request* request, Starter start) noexcept {
+  const BypassScope bypass;
+  return api::guard(comm, [&]() -> int {
+    std::list<StartedCall> one(1);
+    TAUT_Request call = TAUT_REQUEST_NULL;
+    if (const int code = start(one.front().copies, &call); code != MPI_SUCCESS) return code;
+    one.front().call.reset(call);
+    const MPI_Request plain = static_cast<api::CollectiveRequest*>(call)->give_plain();
+    if (plain == MPI_REQUEST_NULL) {
+      note_nonblocking_use(comm);
+      return hand_over(std::move(one), request);
+    }
+    *request = plain;
+    return MPI_SUCCESS;
+  });
+}
 
 }  // namespace taut::dropin

@@ -1,7 +1,6 @@
 // Interception of the program's nonblocking and persistent collective calls (docs/adr/0012).
 #pragma once
 
-#include "api/errors.hpp"
 #include "api/state/requests.hpp"
 #include "dropin/creations.hpp"
 #include "dropin/generalized_requests.hpp"
@@ -32,24 +31,23 @@ bool intercepts_persistent(MPI_Comm comm) noexcept;
 // MPI.
 bool counts_all_calls() noexcept;
 
-// Starts a nonblocking call by `start(copies, &call)`, a function of taut.h. A call that is plain MPI at once
-// gets MPI's own request.
-template <class Start>
-int launch(MPI_Comm comm, MPI_Request* request, Start start) noexcept {
-  const BypassScope bypass;
-  return api::guard(comm, [&]() -> int {
-    std::list<StartedCall> one(1);
-    TAUT_Request call = TAUT_REQUEST_NULL;
-    if (const int code = start(one.front().copies, &call); code != MPI_SUCCESS) return code;
-    one.front().call.reset(call);
-    const MPI_Request plain = static_cast<api::CollectiveRequest*>(call)->give_plain();
-    if (plain == MPI_REQUEST_NULL) {
-      note_nonblocking_use(comm);
-      return hand_over(std::move(one), request);
-    }
-    *request = plain;
-    return MPI_SUCCESS;
-  });
-}
+// Reference to a function start(copies, &call), which calls a function of taut.h. It is no template, so that
+// the functions that take one are compiled once, not for each call of MPI.
+class Starter {
+ public:
+  template <class Start>
+  Starter(const Start& start)
+      : start_(&start), run_([](const void* here, ArrayCopies& copies, TAUT_Request* call) {
+          return (*static_cast<const Start*>(here))(copies, call);
+        }) {}
+  int operator()(ArrayCopies& copies, TAUT_Request* call) const { return run_(start_, copies, call); }
+
+ private:
+  const void* start_;
+  int (*run_)(const void*, ArrayCopies&, TAUT_Request*);
+};
+
+// Starts a nonblocking call. A call that is plain MPI at once gets MPI's own request.
+int launch(MPI_Comm comm, MPI_Request* request, Starter start) noexcept;
 
 }  // namespace taut::dropin

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "api/errors.hpp"
+
 namespace taut::dropin {
 namespace {
 
@@ -81,20 +83,8 @@ int start(CallHandle started) noexcept {
   return code;
 }
 
-}  // namespace
-
-bool begin_persistent() noexcept {
-  const BypassScope bypass;
-  MPI_Comm& self = persistent_calls().self;
-  return PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &self) == MPI_SUCCESS &&
-         PMPI_Comm_set_errhandler(self, MPI_ERRORS_RETURN) == MPI_SUCCESS;
-}
-
-void end_persistent() noexcept {
-  const BypassScope bypass;
-  if (persistent_calls().self != MPI_COMM_NULL) PMPI_Comm_free(&persistent_calls().self);
-}
-
+// Creates the program's request for a call that Taut serves. Leaves `*request` unchanged if the call is plain
+// MPI, on all ranks. Collective over `comm`. Returns an MPI code; throws Error.
 int make_request(MPI_Comm comm, ArrayCopies copies, std::unique_ptr<TAUT_Request_s> call,
                  MPI_Request* request) {
   forget_freed();
@@ -114,6 +104,35 @@ int make_request(MPI_Comm comm, ArrayCopies copies, std::unique_ptr<TAUT_Request
   const std::lock_guard lock(persistent_calls().mutex);
   persistent_calls().calls.insert_or_assign(*request, Entry{here, false});
   return MPI_SUCCESS;
+}
+
+}  // namespace
+
+bool begin_persistent() noexcept {
+  const BypassScope bypass;
+  MPI_Comm& self = persistent_calls().self;
+  return PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &self) == MPI_SUCCESS &&
+         PMPI_Comm_set_errhandler(self, MPI_ERRORS_RETURN) == MPI_SUCCESS;
+}
+
+void end_persistent() noexcept {
+  const BypassScope bypass;
+  if (persistent_calls().self != MPI_COMM_NULL) PMPI_Comm_free(&persistent_calls().self);
+}
+
+bool create_persistent(MPI_Comm comm, MPI_Request* request, int& code, Starter init) noexcept {
+  if (!intercepts_persistent(comm)) return false;
+  const BypassScope bypass;
+  MPI_Request made = MPI_REQUEST_NULL;
+  code = api::guard(comm, [&]() -> int {
+    ArrayCopies copies;
+    TAUT_Request call = TAUT_REQUEST_NULL;
+    if (const int failure = init(copies, &call); failure != MPI_SUCCESS) return failure;
+    return make_request(comm, std::move(copies), std::unique_ptr<TAUT_Request_s>(call), &made);
+  });
+  if (code == MPI_SUCCESS && made == MPI_REQUEST_NULL) return false;
+  if (code == MPI_SUCCESS) *request = made;
+  return true;
 }
 
 bool start_persistent(MPI_Request request, int& code) noexcept {

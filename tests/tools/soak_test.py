@@ -64,6 +64,32 @@ class Soak(unittest.TestCase):
         self.assertEqual(journal.told["totals"]["executions under sanitizers"], 5)
         self.assertNotEqual(self.commands[0][4], self.commands[1][4])  # seeds
 
+    def turns(self, journal, done, finding=None):
+        """Returns the turns of three kinds, whose works note their kind in `done` and count 1 each."""
+
+        def work(kind):
+            done.append(kind)
+            journal.add(kind, 1, 1.0)
+            return kind != finding
+
+        return soak.Turns(journal, {kind: lambda kind=kind: work(kind) for kind in soak.WANTED})
+
+    def test_kinds_that_have_reached_their_aim_are_left_out(self):
+        journal, done = self.journal("one"), []
+        for kind, left in (("executions", 0), ("configurations", 1), ("faults", 3)):
+            journal.add(kind, soak.WANTED[kind] - left, 1.0)
+        self.assertTrue(self.turns(journal, done).work_until(float("inf")))
+        self.assertEqual(done, ["configurations", "faults", "faults", "faults"])
+
+    def test_kinds_take_turns_and_none_is_done_twice_at_a_time(self):
+        journal, done = self.journal("one"), []
+        turns = self.turns(journal, done, finding="faults")
+        self.assertEqual([turns.take() for _ in range(4)], [*soak.WANTED, None])
+        turns.waiting = ["configurations", "faults"]
+        self.assertFalse(turns.work_until(float("inf")))
+        self.assertEqual(done, ["configurations", "faults"])
+        self.assertTrue(turns.work_until(0))
+
     def test_processor_time_is_counted(self):
         status, output, seconds = soak.timed(["sh", "-c", "echo said; exit 3"])
         self.assertEqual((status, output), (3, "said\n"))

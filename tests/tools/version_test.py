@@ -23,6 +23,15 @@ class Version(unittest.TestCase):
                 self.assertEqual(re.search(pattern, (ROOT / name).read_text(), re.M)[1], VERSION)
         self.assertIn(f"## {VERSION} ", (ROOT / "CHANGELOG.md").read_text())
 
+    def test_the_header_and_the_pages_state_it(self):
+        header = (ROOT / "include/taut/taut.h").read_text()
+        numbers = re.findall(r"^#define TAUT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", header, re.M)
+        self.assertEqual(".".join(numbers), VERSION)
+        minor = VERSION.rpartition(".")[0]
+        for path in [*ROOT.glob("docs/*/*.md"), *ROOT.glob("tests/install/*/CMakeLists.txt")]:
+            for found in re.findall(r"find_package\([Tt]aut (\S+) REQUIRED\)|GIT_TAG v(\S+)\)|^taut (\d\S+),", path.read_text(), re.M):
+                self.assertIn("".join(found), (VERSION, minor), path)
+
     def test_recipes_are_programs_of_python(self):
         for name in (f"easybuild/Taut-{VERSION}-gompi-2024a.eb", "spack/package.py"):
             ast.parse((ROOT / "packaging" / name).read_text())

@@ -1,16 +1,15 @@
 // Ranks that die in collective calls, under an MPI that goes on without them (ULFM):
 //
-//   taut_failures WHICH    for each call of a set, a rank starts the call and kills itself
+//   taut_failures SET    for each call of a set (calls.hpp), a rank starts the call and kills itself
 //
-// All others get an error of MPI, shrink the communicator, set the policy again and add up on it.
-#include <taut/taut.h>
+// All others get an error of MPI, shrink the communicator, set the policy again and add up on it. The memory
+// of C++ may not grow from one failure to the next.
+#include "mpi/failures/calls.hpp"
 
 #include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
-#include <functional>
 #include <vector>
 
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
 #endif
+#include "support/replace_new.hpp"
 
 #ifndef MPIX_ERR_PROC_FAILED
 int main() {
@@ -27,8 +27,10 @@ int main() {
 #else
 namespace {
 
-constexpr int count = 100000;  // elements of each rank
+using namespace taut::test;
+
 constexpr double most_seconds = 5;
+constexpr long few = 20;  // allocations that may be added: tables that have grown
 constexpr const char* policy = "abs:1e-3,min_bytes=0,when=always";
 
 int faults = 0;
@@ -38,63 +40,6 @@ void expect(bool holds, const char* call, const char* what) {
   std::printf("not so: %s: %s\n", call, what);
   ++faults;
 }
-
-struct Buffers {
-  explicit Buffers(int ranks) : in(all(ranks)), out(all(ranks)) {
-    for (std::size_t i = 0; i < in.size(); ++i) in[i] = std::sin(1e-3f * static_cast<float>(i % count));
-  }
-  static std::size_t all(int ranks) {
-    return static_cast<std::size_t>(count) * static_cast<std::size_t>(ranks);
-  }
-  std::vector<float> in, out;
-};
-
-struct Call {
-  const char* name;
-  std::function<int(Buffers&, MPI_Comm, TAUT_Request*)> start;
-};
-
-const std::vector<Call> reductions{
-    {"Iallreduce",
-     [](Buffers& b, MPI_Comm on, TAUT_Request* request) {
-       return TAUT_Iallreduce(b.in.data(), b.out.data(), count, MPI_FLOAT, MPI_SUM, on, request);
-     }},
-    {"Ireduce_scatter_block",
-     [](Buffers& b, MPI_Comm on, TAUT_Request* request) {
-       return TAUT_Ireduce_scatter_block(b.in.data(), b.out.data(), count, MPI_FLOAT, MPI_SUM, on, request);
-     }},
-    {"Ireduce",
-     [](Buffers& b, MPI_Comm on, TAUT_Request* request) {
-       return TAUT_Ireduce(b.in.data(), b.out.data(), count, MPI_FLOAT, MPI_SUM, 0, on, request);
-     }},
-    {"Iscan",
-     [](Buffers& b, MPI_Comm on, TAUT_Request* request) {
-       return TAUT_Iscan(b.in.data(), b.out.data(), count, MPI_FLOAT, MPI_SUM, on, request);
-     }},
-};
-
-const std::vector<Call> moves{
-    {"Iallgather",
-     [](Buffers& b, MPI_Comm on, TAUT_Request* request) {
-       return TAUT_Iallgather(b.in.data(), count, MPI_FLOAT, b.out.data(), count, MPI_FLOAT, on, request);
-     }},
-    {"Ialltoall",
-     [](Buffers& b, MPI_Comm on, TAUT_Request* request) {
-       return TAUT_Ialltoall(b.in.data(), count, MPI_FLOAT, b.out.data(), count, MPI_FLOAT, on, request);
-     }},
-    {"Ibcast",
-     [](Buffers& b, MPI_Comm on, TAUT_Request* request) {
-       return TAUT_Ibcast(b.in.data(), count, MPI_FLOAT, 0, on, request);
-     }},
-    {"Igather",
-     [](Buffers& b, MPI_Comm on, TAUT_Request* request) {
-       return TAUT_Igather(b.in.data(), count, MPI_FLOAT, b.out.data(), count, MPI_FLOAT, 0, on, request);
-     }},
-    {"Iscatter",
-     [](Buffers& b, MPI_Comm on, TAUT_Request* request) {
-       return TAUT_Iscatter(b.in.data(), count, MPI_FLOAT, b.out.data(), count, MPI_FLOAT, 0, on, request);
-     }},
-};
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -134,15 +79,26 @@ void add_up(MPI_Comm comm, const char* name) {
   expect(worst <= 1.01e-3 && stats.compressed_calls > 0, name, "it is compressed and within the bound");
 }
 
+// Returns a communicator whose ranks form a ring, with the policy.
+MPI_Comm ring_of(MPI_Comm comm, const char* name) {
+  int ranks = 0, periodic = 1;
+  MPI_Comm ring = MPI_COMM_NULL;
+  MPI_Comm_size(comm, &ranks);
+  expect(MPI_Cart_create(comm, 1, &ranks, &periodic, 0, &ring) == MPI_SUCCESS, name, "a ring can be made");
+  expect(TAUT_Comm_set_policy(ring, policy) == MPI_SUCCESS, name, "its policy can be set");
+  return ring;
+}
+
 // Lets the last rank die in a call, and returns a communicator of the others.
 MPI_Comm lose_one(const Call& call, MPI_Comm comm, int steps) {
   int rank = 0, ranks = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);
   Buffers b(ranks);
+  const MPI_Comm on = call.on_ring ? ring_of(comm, call.name) : comm;
   TAUT_Request request = TAUT_REQUEST_NULL;
   const double begin = now();
-  int code = call.start(b, comm, &request);
+  int code = call.start(b, on, &request);
   if (rank == ranks - 1) {
     for (int step = 0, flag = 0; step < steps; ++step) TAUT_Test(&request, &flag, MPI_STATUS_IGNORE);
     std::raise(SIGKILL);
@@ -158,13 +114,18 @@ MPI_Comm lose_one(const Call& call, MPI_Comm comm, int steps) {
   expect(seconds < most_seconds, call.name, "the error comes in time");
   std::printf("%s: rank %d of %d: error class %d after %.2f s\n", call.name, rank, ranks, error_class,
               seconds);
+  if (MPI_Comm made = on; call.on_ring) MPI_Comm_free(&made);
   return survivors(comm, call.name);
 }
+
+// Returns how many allocations of C++ exist.
+long held() { return static_cast<long>(allocations.made - allocations.given_back); }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::vector<Call>& calls = argc > 1 && std::strcmp(argv[1], "moves") == 0 ? moves : reductions;
+  const std::vector<Call>& calls = calls_of(argc > 1 ? argv[1] : "");
+  expect(!calls.empty(), "arguments", "the set is known");
   MPI_Init(&argc, &argv);
   MPI_Comm comm;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -173,10 +134,14 @@ int main(int argc, char** argv) {
   expect(TAUT_Comm_set_policy(comm, policy) == MPI_SUCCESS, "policy", "it can be set");
   add_up(comm, "all ranks");
   int steps = 0;
+  long first = 0;
   for (const Call& call : calls) {
     comm = lose_one(call, comm, steps);
     add_up(comm, call.name);
     steps = 3 * steps + 1;
+    if (&call == &calls.front()) first = held();
+    std::printf("%s: %ld allocations\n", call.name, held());
+    expect(held() <= first + few, call.name, "memory is freed");
   }
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
