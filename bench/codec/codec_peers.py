@@ -136,7 +136,7 @@ PACKAGE_OF = {
     "pcodec-4": "pcodec", "pcodec-8": "pcodec", "fpzip": "fpzip", "bitshuffle+lz4": "blosc2", "bitshuffle+zstd-1": "blosc2",
     "zstd-3": "zstandard", "SZ3": "pysz", "SPERR": "hdf5plugin", "zfp": "zfpy",
 }  # fmt: skip
-RESULTS = fields.ROOT / "bench/results/zen5-2-core/codec_peers.json"
+RESULTS = fields.ROOT / "bench/results/emerald-rapids-2-core/codec_peers.json"
 PAGE = fields.ROOT / "docs/notes/codec_peers.md"
 MAP = fields.ROOT / "docs/notes/best_codec.md"
 RIVALS = ("ndzip", "SPspeed", "bitshuffle+lz4")  # compressors of Taut's own class of speed

@@ -25,7 +25,7 @@ WITHOUT_LOSS = """
 num_plasma repeats itself after 18200 values, which `auto` does not search for. A policy that names
 this lag (`predictor=d2+18200`) makes mpc the first codec there too: 144x, 33x, 3.8x and 1.5x from
 100 Mbit/s to 25 Gbit/s, in the same model. The ratio of one frame is 231. Speeds are of
-`taut.compress` and `taut.decompress` on another machine, an Emerald Rapids Xeon: 13.4 and 7.5 GB/s.
+`taut.compress` and `taut.decompress`, of an earlier run on such a Xeon: 13.4 and 7.5 GB/s.
 """
 
 
