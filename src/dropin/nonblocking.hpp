@@ -31,8 +31,9 @@ bool intercepts_persistent(MPI_Comm comm) noexcept;
 // MPI.
 bool counts_all_calls() noexcept;
 
-// Reference to a function start(copies, &call), which calls a function of taut.h. It is no template, so that
-// the functions that take one are compiled once, not for each call of MPI.
+// Reference to a function start(copies, &call), which calls a function of taut.h; valid only during the call
+// that takes it. It is no template, so that functions with such a parameter are compiled once, not for each
+// call of MPI.
 class Starter {
  public:
   template <class Start>
@@ -47,7 +48,8 @@ class Starter {
   int (*run_)(const void*, ArrayCopies&, TAUT_Request*);
 };
 
-// Starts a nonblocking call. A call that is plain MPI at once gets MPI's own request.
+// Starts a nonblocking call. If no other rank is needed to leave it to plain MPI, `*request` is MPI's own.
+// Returns an MPI code.
 int launch(MPI_Comm comm, MPI_Request* request, Starter start) noexcept;
 
 }  // namespace taut::dropin

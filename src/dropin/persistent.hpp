@@ -13,7 +13,8 @@ namespace taut::dropin {
 bool begin_persistent() noexcept;
 void end_persistent() noexcept;
 
-// Creates a persistent request. Returns false if the call is plain MPI, on all ranks.
+// Creates a persistent request, and sets `code`. Returns the same on all ranks: false if plain MPI has to
+// serve the call.
 bool create_persistent(MPI_Comm comm, MPI_Request* request, int& code, Starter init) noexcept;
 
 // Starts the call behind a request of create_persistent(). Returns false for any other request.

@@ -14,13 +14,14 @@ TAUT_DEVICE void add_word(const Simt& simt, std::uint32_t& word, std::uint32_t o
   const auto into = [&](std::uint32_t out) { return simt.permute(carry, out, 0x6543); };
   const std::uint32_t differ = word ^ other;
   std::uint32_t out = word;
+  // Each pass makes one more plane final, since a carry needs only the carry of the plane below.
   for (unsigned plane = 0; plane < 4; ++plane) out = simt.choose(differ, into(out), word);
   word = differ ^ into(out);
   carry = out;
 }
 
-// Sums, modulo 2^32, of one thread's `Each` blocks over several records. `Rows` rows are enough for the sums.
-// Up to two rows are in registers. Used by whole warps.
+// Sums, modulo 2^32, of one thread's `Each` blocks over several records. `Rows` rows, of 8 planes each, are
+// enough for the sums. Up to two rows are in registers, more in local memory. Used by whole warps.
 template <unsigned Each, unsigned Rows>
 class PlaneSum {
  public:

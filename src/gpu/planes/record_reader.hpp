@@ -47,7 +47,7 @@ struct RecordIn : RecordHead {
   std::uint32_t at = 0;     // first byte of this thread's blocks
   RunsAt<T> runs;
   std::uint32_t layers_at = 0, layers = 0;
-  bool runs_in_line = true;  // the ends of the runs are sorted, too
+  bool runs_in_line = true;  // the ends of the runs are sorted too
 
   TAUT_DEVICE T layer_value(std::uint32_t layer, std::uint32_t place) const {
     return load_bytes<T>(words, layers_at + (layer * n + place) * static_cast<std::uint32_t>(sizeof(T)));
@@ -63,8 +63,9 @@ struct RecordIn : RecordHead {
 // record. all: each run is valid, too.
 enum class RunsCheck { none, lengths, all };
 
-// Reads a record after its head. Used by all threads alike; the barriers depend only on the head and on what
-// all threads have from one of them, so a record that changes meanwhile blocks no thread.
+// Reads a record after its head. All threads call it together. Whether they reach a barrier depends only on
+// the head and on results of scans, never on what one thread alone has read: a record that is overwritten
+// meanwhile cannot deadlock the block.
 template <class T, class Group, RunsCheck Check>
 class RecordReader {
  public:
@@ -124,7 +125,8 @@ class RecordReader {
     }
   }
 
-  // Return the entries of the blocks in `named`, from entry `first` on, or from byte `at` on.
+  // Return the widths of this thread's blocks that have an entry in the table, a bit of `named` for each:
+  // from entry `first` on, or from byte `at` on.
   TAUT_DEVICE std::uint32_t nibbles(std::uint32_t table, std::uint32_t first, std::uint32_t named) const {
     const std::uint32_t at = table + first / 2, shift = first % 2 * 4;
     if constexpr (Group::each == 1) {

@@ -1,4 +1,4 @@
-// Writes the planes and widths of a record to shared memory.
+// Writes the planes and widths of a record, to shared memory or straight to a frame.
 #pragma once
 
 #include "codecs/planes/format/widths.hpp"
@@ -146,7 +146,8 @@ TAUT_DEVICE void write_planes(Group& block_group, PlanesShared& shared, const Pl
                               std::uint32_t* record) {
   if (block_group.thread() == 0) write_head(plan, flags, base, record);
   if (plan.sum == 0) return;
-  write_table(block_group, shared, plan, blocks, record);  // first: most of the plan is for the table
+  // The table is first: the registers of its part of the plan are free afterwards.
+  write_table(block_group, shared, plan, blocks, record);
   block.write(block_group.simt(), plan.block_in(record), plan.widths);
 }
 

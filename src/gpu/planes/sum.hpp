@@ -1,9 +1,9 @@
 // Adds up to 8 frames or slots without decoding them: differences are added block by block. Runs and layers
 // of the records are added by sum_exact.hpp. Writes the same bytes as sum.cpp and general.cpp.
 // A thread has four blocks of a chunk, side by side in each record, so that the work that is done once a
-// thread (heads, tables, places) is shared by 32 values. Chunks whose records are all simple are usual. For
-// other chunks, loops over the values of a thread are rolled: their arrays are in local memory, so that all
-// chunks do with the registers of the usual ones.
+// thread (heads, tables, places) is shared by 32 values. Chunks whose records are all simple are usual. The
+// code for other chunks uses rolled loops and arrays in local memory (keep_in_memory), so that it does not
+// raise the number of registers of the kernel.
 #pragma once
 
 #include "gpu/planes/open_sum.hpp"
@@ -24,7 +24,7 @@ struct SumJob {
   std::uint32_t blocks;  // blocks of the kernel of sum_exact.hpp
 };
 
-inline constexpr unsigned sum_threads = 128;         // that process a chunk
+inline constexpr unsigned sum_threads = 128;         // threads of a chunk
 inline constexpr unsigned resident_sum_blocks = 10;  // number of blocks of the kernel on a multiprocessor
 
 // Properties of a chunk's records in all sources together.
@@ -32,7 +32,7 @@ struct Operands {
   bool good;            // the heads of all records are valid
   bool alike;           // all records have the predictor of the sum
   std::uint8_t flags;   // flags of all records, combined by or
-  std::uint8_t stored;  // number of sources that are layers
+  std::uint8_t stored;  // number of sources with uncompressed values, each of which is added as a layer
   std::uint8_t coded;   // number of records with planes
   std::uint8_t form;    // flags `wide` and `large` of the sum
 };
@@ -70,13 +70,13 @@ struct SumShared {
   PlanesShared planes;
   union {
     PlacedBlocks blocks[max_sources][sum_threads];
-    std::uint32_t record[max_plane_record<std::int32_t> / 4];  // a wide record is written to its place
+    std::uint32_t record[max_plane_record<std::int32_t> / 4];  // wide records go straight to the frame
   };
 };
 
-// Returns `sink` moved past the lags at the start of the frame, for which there is room.
-TAUT_DEVICE Sink behind_lags(Sink sink, const OpenFrame& total) {
-  const unsigned lags = total.prediction.lags.n;
+// Returns `sink` without the lags at the start of its frame. The frame is open, so that it holds them.
+TAUT_DEVICE Sink behind_lags(Sink sink, const OpenFrame& frame) {
+  const unsigned lags = frame.prediction.lags.n;
   sink.index += lags;
   sink.records += lags;
   sink.capacity -= lags;
@@ -92,7 +92,7 @@ TAUT_DEVICE void find_records(const Simt& simt, const SumJob<T>& job, std::uint3
   if (total.status != 0) return;
   RecordHead head;  // head of a stored frame: that of a chunk of zeros
   bool good = true, alike = true, stored = false;
-  if (k <= job.input.count && k < max_sources) shared.heads[k] = {};  // ChunkAdder reads two at a time
+  if (k <= job.input.count && k < max_sources) shared.heads[k] = {};  // find_simple_blocks() reads pairs
   if (chunk < job.sink.chunks && k < job.input.count) {
     const OpenFrame& frame = shared.opened.of[k];
     stored = frame.stored;
@@ -172,7 +172,7 @@ class ChunkAdder {
       publish(simt, scratch.control, shared_.opened, opened_words(job_.input), scratch.published);
   }
 
-  // Gives a chunk with a malformed record no words.
+  // Reports a corrupt frame, and places an empty record for the chunk.
   TAUT_DEVICE void refuse() {
     if (group_.thread() == 0) group_.simt().raise(&job_.sink.control->failure, code(Status::corrupt_frame));
     place_record(0, false);
@@ -226,7 +226,8 @@ class ChunkAdder {
     return true;
   }
 
-  // Reads the record of source k, but does not look at addends. Returns false if the record is malformed.
+  // Reads the record of source k, of whose runs it checks neither the number nor the values. Returns false if
+  // the record is malformed.
   TAUT_DEVICE bool read(unsigned k, RecordIn<T>& r) {
     using Reader = RecordReader<T, Group, RunsCheck::lengths>;
     if (!Reader(group_, r, shared_.heads[k], shared_.n, 0).read()) return false;
