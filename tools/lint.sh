@@ -11,6 +11,8 @@ python3 tools/check_links.py
 python3 tools/check_markdown.py
 python3 tools/check_comments.py
 python3 proofs/quotations.py
+# A script that names its interpreter can be run: make and the pages call it by its path.
+git ls-files -s | awk '$1 == "100644" { print $4 }' | xargs awk 'FNR == 1 { if (/^#!/) { print FILENAME ": not executable"; found = 1 } nextfile } END { exit found }'
 git ls-files '*.py' | xargs ruff check --quiet
 git ls-files '*.sh' | xargs shellcheck -x --severity=warning
 echo "lint: no faults"
