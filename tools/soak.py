@@ -35,11 +35,12 @@ class Journal:
 
     def __init__(self, path, commit, machine):
         self.path, self.lock = path, threading.Lock()
-        self.told = json.loads(path.read_text()) if path.exists() else {"wanted": WANTED, "findings": [], "runs": []}
-        self.run = next((run for run in self.told["runs"] if (run["commit"], run["machine"]) == (commit, machine)), None)
+        self.record = json.loads(path.read_text()) if path.exists() else {"findings": [], "runs": []}
+        self.record["wanted"] = WANTED
+        self.run = next((run for run in self.record["runs"] if (run["commit"], run["machine"]) == (commit, machine)), None)
         if self.run is None:
             self.run = {"commit": commit, "machine": machine, "counts": {}}
-            self.told["runs"].append(self.run)
+            self.record["runs"].append(self.run)
 
     def add(self, kind, count, seconds):
         with self.lock:
@@ -49,25 +50,29 @@ class Journal:
             counted["seconds"] = round(counted["seconds"] + seconds, 1)
             self.save()
 
-    def found(self, what):
+    def found(self, what, output):
         with self.lock:
-            self.told["findings"].append({"commit": self.run["commit"], "what": what})
+            self.record["findings"].append({"commit": self.run["commit"], "what": f"{what}: {output.strip()[-2000:]}"})
             self.save()
 
+    def next_seed(self):
+        """Returns a seed for fuzzing that the executions so far have not had."""
+        return 1 + self.total("executions")[0] % 2**31
+
     def open_findings(self):
-        """Returns the findings that lack the member "mended", which says how a finding was mended."""
-        return [finding for finding in self.told["findings"] if "mended" not in finding]
+        """Returns the findings that lack the member "fixed", which says how a finding was fixed."""
+        return [finding for finding in self.record["findings"] if "fixed" not in finding]
 
     def save(self):
-        self.told["totals"] = {kind: self.total(kind)[0] for kind in WANTED}
-        self.told["totals"]["executions under sanitizers"] = self.total("executions", under_sanitizers=True)[0]
+        self.record["totals"] = {kind: self.total(kind)[0] for kind in WANTED}
+        self.record["totals"]["executions under sanitizers"] = self.total("executions", under_sanitizers=True)[0]
         written = self.path.with_suffix(".new")
-        written.write_text(json.dumps(self.told, indent=1) + "\n")
+        written.write_text(json.dumps(self.record, indent=1) + "\n")
         written.replace(self.path)
 
     def total(self, kind, under_sanitizers=False):
         """Returns (count, seconds) of all runs."""
-        counts = [counted for run in self.told["runs"] for counted in run["counts"].items()]
+        counts = [counted for run in self.record["runs"] for counted in run["counts"].items()]
         chosen = [
             counted for name, counted in counts if name.split()[0] == kind and not (under_sanitizers and name.endswith(UNCHECKED))
         ]
@@ -103,7 +108,7 @@ def random_calls(journal, kind, run=timed):
     passive = ["env", "OMP_WAIT_POLICY=passive"]  # threads of the codecs that wait take no processor time
     status, output, seconds = run([*passive, "nice", RANDOM, "--seed", "1", "--first", str(first), "--count", str(count), *options])
     if status != 0:
-        journal.found(f"{kind} from {first}: {output.strip()[-2000:]}")
+        journal.found(f"{kind} from {first}", output)
         return False
     journal.add(kind, count, seconds)
     return True
@@ -111,12 +116,11 @@ def random_calls(journal, kind, run=timed):
 
 def fuzzing(journal, minutes, run=timed):
     """Fuzzes every target. Returns false after a finding."""
-    seed = 1 + journal.total("executions")[0] % 2**31
-    status, output, _ = run(["env", f"MINUTES={minutes}", f"SEED={seed}", "tools/fuzz.sh"])
+    status, output, _ = run(["env", f"MINUTES={minutes}", f"SEED={journal.next_seed()}", "tools/fuzz.sh"])
     for target, count, seconds in re.findall(r"^(\w+): (\d+) executions in ([\d.]+) s", output, flags=re.M):
         journal.add(f"executions {target}", int(count), float(seconds))
     if status != 0:
-        journal.found(f"fuzzing: {output.strip()[-2000:]}")
+        journal.found("fuzzing", output)
     return status == 0
 
 
@@ -125,16 +129,15 @@ def bulk_fuzzing(journal, minutes, targets, run=timed):
     for target in targets:
         found = Path("build/fuzz-findings") / target
         found.mkdir(parents=True, exist_ok=True)
-        seed = 1 + journal.total("executions")[0] % 2**31
         folders = ["build/fuzz-corpus", "build/fuzz-seeds", "tests/robustness/fuzz_regressions"]
         inputs = [f"{folder}/{target}" for folder in folders]
         seconds = max(1, 60 * minutes // len(targets))
-        limits = [f"-max_total_time={seconds}", "-timeout=20", f"-seed={seed}", f"-artifact_prefix={found}/"]
+        limits = [f"-max_total_time={seconds}", "-timeout=20", f"-seed={journal.next_seed()}", f"-artifact_prefix={found}/"]
         status, output, used = run(["nice", f"{DRIVERS}{target}", *limits, *filter(os.path.isdir, inputs)])
-        if status != 0:
-            journal.found(f"fuzzing {target}: {output.strip()[-2000:]}")
-            return False
         count = re.search(r"^stat::number_of_executed_units: (\d+)", output, flags=re.M)
+        if status != 0 or not count:
+            journal.found(f"fuzzing {target}", output)
+            return False
         journal.add(f"executions {target} {UNCHECKED}", int(count[1]), used)
     return True
 
@@ -145,25 +148,23 @@ class Turns:
     def __init__(self, journal, works):
         """Takes for each kind a function that does one piece of work, and returns false after a finding."""
         self.journal, self.works, self.lock = journal, dict(works), threading.Lock()
-        self.waiting = list(works)
+        self.waiting, self.good = list(works), True
 
     def take(self):
-        """Returns a kind, or None if no kind is left."""
+        """Returns a kind, or None if no kind is left, or after a finding."""
         with self.lock:
-            kind = next((kind for kind in self.waiting if not self.journal.reached(kind)), None)
+            kind = next((kind for kind in self.waiting if self.good and not self.journal.reached(kind)), None)
             if kind is not None:
                 self.waiting.remove(kind)
             return kind
 
     def work_until(self, end):
-        """Works until the time `end`, until nothing is left, or until a finding. Returns false after a finding."""
+        """Works until the time `end`, until nothing is left, or until a finding of any worker."""
         while time.monotonic() < end and (kind := self.take()) is not None:
             good = self.works[kind]()
             with self.lock:
                 self.waiting.append(kind)
-            if not good:
-                return False
-        return True
+                self.good = self.good and good
 
 
 def output_of(*command):
@@ -193,11 +194,11 @@ def main(hours, path):
     turns = Turns(journal, works)
     workers = 1 if os.environ.get("JOBS") == "1" else 2
     with ThreadPoolExecutor(workers) as pool:
-        good = all(list(pool.map(turns.work_until, [end] * workers)))
+        list(pool.map(turns.work_until, [end] * workers))
     print(*journal.left(), sep="\n")
     for finding in journal.open_findings():
         print(f"FINDING at {finding['commit']}: {finding['what']}")
-    return 0 if good else 1
+    return 0 if turns.good else 1
 
 
 if __name__ == "__main__":

@@ -42,6 +42,12 @@ def sent_bytes():
     return int(path.read_text()) if path.exists() else 0
 
 
+def idle_seconds():
+    """Returns the time for which the processors of this machine have been idle, added up."""
+    fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()
+    return int(fields[4]) / os.sysconf("SC_CLK_TCK")
+
+
 def chunks_in_turn(client, data, size, chunk):
     """Returns the array, with its chunks on the workers in turn."""
     names = sorted(client.scheduler_info(n_workers=-1)["workers"])
@@ -56,17 +62,18 @@ def chunks_in_turn(client, data, size, chunk):
 
 
 def timed_sum(client, x, policy):
-    """Returns seconds, sent bytes and the largest error of x + x.T under a policy."""
+    """Returns seconds, sent bytes, the processors' busy part and the largest error of x + x.T under a policy."""
     client.run(taut.dask.enable, policy)
     before = sum(client.run(sent_bytes).values())
-    start = time.perf_counter()
+    start, idle = time.perf_counter(), idle_seconds()
     y = (x + x.T).persist()
     wait(y)
     seconds = time.perf_counter() - start
+    busy = 1 - (idle_seconds() - idle) / (seconds * os.cpu_count())
     sent = sum(client.run(sent_bytes).values()) - before
     client.run(taut.dask.enable, "off")
     exact = x.T + x  # other keys than those of y, which Dask would otherwise take for the same
-    return seconds, sent, float(abs(y - exact).max().compute())
+    return seconds, sent, busy, float(abs(y - exact).max().compute())
 
 
 def measure(client, data, options):
@@ -77,24 +84,26 @@ def measure(client, data, options):
         runs = [(timed_sum(client, x, "off"), timed_sum(client, x, bound)) for _ in range(options.repeats)]
         plain, coded = zip(*runs)
         seconds = statistics.median(run[0] for run in plain), statistics.median(run[0] for run in coded)
+        busy = statistics.median(run[2] for run in plain), statistics.median(run[2] for run in coded)
         gains = [a[0] / b[0] for a, b in runs]
         yield {
             "workers": options.workers, "link": options.link, "data": data, "bound": bound, "mbytes": x.nbytes / 1e6,
             "plain_s": seconds[0], "taut_s": seconds[1],
             "plain_mb_s": x.nbytes / 1e6 / seconds[0], "taut_mb_s": x.nbytes / 1e6 / seconds[1],
             "gain": statistics.median(gains), "gains": gains,
-            "plain_mb": plain[0][1] / 1e6, "taut_mb": coded[0][1] / 1e6, "error": max(run[2] for run in coded),
+            "plain_mb": plain[0][1] / 1e6, "taut_mb": coded[0][1] / 1e6,
+            "plain_busy": busy[0], "taut_busy": busy[1], "error": max(run[3] for run in coded),
             "load": os.getloadavg()[0],
         }  # fmt: skip
 
 
 def table(rows):
-    """Returns the rows as lines of Markdown. Throughput stands behind each time."""
+    """Returns the rows as lines of Markdown. Behind each time: throughput, and how busy the machine's processors were."""
     head = "| workers | link | data | bound | sent, plain | sent, Taut | plain | Taut | gain | error |"
     lines = [head, "|---:|---|---|---|---:|---:|---:|---:|---:|---:|"]
     for row in rows:
         sent = (f"{row[f'{name}_mb']:.0f} MB" for name in ("plain", "taut"))
-        times = (f"{row[f'{name}_s']:.2f} s, {row[f'{name}_mb_s']:.0f} MB/s" for name in ("plain", "taut"))
+        times = (f"{row[f'{name}_s']:.2f} s, {row[f'{name}_mb_s']:.0f} MB/s, {row[f'{name}_busy']:.0%}" for name in ("plain", "taut"))
         named = (str(row[name]) for name in ("workers", "link", "data", "bound"))
         lines.append("| " + " | ".join([*named, *sent, *times, f"{row['gain']:.2f}", f"{row['error']:.2g}"]) + " |")
     return "\n".join(lines)

@@ -132,7 +132,7 @@ def print_rows(case, libraries, bounds):
 
 def main():
     asked = parse()
-    python = os.environ.get("PYTHON", ROOT / ".venv-fft" / "bin" / "python")
+    python = Path(os.environ.get("PYTHON", ROOT / ".venv-fft" / "bin" / "python")).absolute()
     before, everything = machine.record(), []
     print(machine.sentence(before))
     with emulated_hosts(mbit_of(asked.link), asked.hosts) as hosts:

@@ -36,15 +36,15 @@ class Soak(unittest.TestCase):
         piece = soak.PIECES["configurations"][0]
         self.assertEqual(self.commands[1][self.commands[1].index("--first") + 1], str(piece))
         self.assertEqual(later.total("configurations"), (2 * piece, 4.0))
-        self.assertEqual([run["commit"] for run in self.journal("two").told["runs"]], ["one", "two"])
+        self.assertEqual([run["commit"] for run in self.journal("two").record["runs"]], ["one", "two"])
 
     def test_a_finding_is_kept_and_not_counted(self):
         self.assertFalse(soak.random_calls(self.journal("one"), "faults", self.run_with(1, "FAILED --only 7")))
         again = self.journal("one")
-        self.assertIn("FAILED --only 7", again.told["findings"][0]["what"])
+        self.assertIn("FAILED --only 7", again.record["findings"][0]["what"])
         self.assertEqual(again.total("faults")[0], 0)
         self.assertEqual(len(again.open_findings()), 1)
-        again.told["findings"][0]["mended"] = "a test of the regression"
+        again.record["findings"][0]["fixed"] = "a test of the regression"
         self.assertEqual(again.open_findings(), [])
 
     def test_fuzz_targets_are_counted_one_by_one(self):
@@ -55,13 +55,18 @@ class Soak(unittest.TestCase):
         self.assertEqual(journal.total("executions"), (100, 2.0))
         self.assertIn("executions: 100 of 1000000000, 50 a second", next(journal.left()))
 
+    def test_a_fuzzer_that_names_no_count_is_a_finding(self):
+        journal = self.journal("one")
+        self.assertFalse(soak.bulk_fuzzing(journal, 1, ["read_header"], self.run_with(0, "Done")))
+        self.assertEqual(journal.open_findings()[0]["what"], "fuzzing read_header: Done")
+
     def test_executions_without_sanitizers_are_told_apart(self):
         journal = self.journal("one")
         journal.add("executions read_header", 5, 1.0)
         said = "#640 after 10 s\nDone 700 runs in 10.0 s\nstat::number_of_executed_units: 700\n"
         self.assertTrue(soak.bulk_fuzzing(journal, 1, ["read_header", "round_trip"], self.run_with(0, said)))
-        self.assertEqual(journal.told["totals"]["executions"], 1405)
-        self.assertEqual(journal.told["totals"]["executions under sanitizers"], 5)
+        self.assertEqual(journal.record["totals"]["executions"], 1405)
+        self.assertEqual(journal.record["totals"]["executions under sanitizers"], 5)
         self.assertNotEqual(self.commands[0][4], self.commands[1][4])  # seeds
 
     def turns(self, journal, done, finding=None):
@@ -78,7 +83,9 @@ class Soak(unittest.TestCase):
         journal, done = self.journal("one"), []
         for kind, left in (("executions", 0), ("configurations", 1), ("faults", 3)):
             journal.add(kind, soak.WANTED[kind] - left, 1.0)
-        self.assertTrue(self.turns(journal, done).work_until(float("inf")))
+        turns = self.turns(journal, done)
+        turns.work_until(float("inf"))
+        self.assertTrue(turns.good)
         self.assertEqual(done, ["configurations", "faults", "faults", "faults"])
 
     def test_kinds_take_turns_and_none_is_done_twice_at_a_time(self):
@@ -86,9 +93,10 @@ class Soak(unittest.TestCase):
         turns = self.turns(journal, done, finding="faults")
         self.assertEqual([turns.take() for _ in range(4)], [*soak.WANTED, None])
         turns.waiting = ["configurations", "faults"]
-        self.assertFalse(turns.work_until(float("inf")))
+        turns.work_until(float("inf"))
         self.assertEqual(done, ["configurations", "faults"])
-        self.assertTrue(turns.work_until(0))
+        self.assertFalse(turns.good)
+        self.assertIsNone(turns.take())  # a finding ends the work of all
 
     def test_processor_time_is_counted(self):
         status, output, seconds = soak.timed(["sh", "-c", "echo said; exit 3"])
