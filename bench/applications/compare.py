@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from application import greatest_difference
-from job import Job, mbit_of, traffic, what_is_missing
+from job import Job, emulated_hosts, mbit_of, traffic, what_is_missing
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import machine  # noqa: E402
@@ -110,22 +110,22 @@ def main():
     bounds = [bound for bound in asked.bounds.split(",") if bound] or application.bounds
     build, before = asked.build.resolve(), machine.record()
     print(machine.sentence(before), "\n", sep="")
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, emulated_hosts(mbit_of(asked.link)) as hosts:
         job = Job(application, asked.size or application.size, folder, build / "bin" / "taut",
-                  build / "lib" / "taut" / "libtaut_preload.so", mbit_of(asked.link))  # fmt: skip
+                  build / "lib" / "taut" / "libtaut_preload.so", hosts)  # fmt: skip
         comparison = Comparison(application, job)
         policies = {"bare": None, "observed": ""}
         policies |= {policy: f"{policy} when=always" for policy in ("lossless", *bounds)}
         for _ in range(asked.rounds):
             for name, policy in policies.items():
                 comparison.run(name, policy)
+            if asked.json:  # after each round, for a run that is stopped
+                comparison.write(asked.json, before)
         for bound in ("lossless", "rel:1e-6"):
             print(f"taut advise --bound {bound} --link {asked.link or '1gbit'}\n")
             print(job.advice("observed.json", "--bound", bound, "--link", asked.link or "1gbit"))
         print("differences: the greatest one to the bare run, relative to the greatest value\n")
         print(comparison.table())
-        if asked.json:
-            comparison.write(asked.json, before)
         for name, failure in comparison.failures.items():
             print(f"\n{name} failed:\n{failure[-1500:]}")
 

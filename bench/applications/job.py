@@ -1,5 +1,6 @@
 """Runs of an application on two ranks of Debian's Open MPI, bare and under `taut run`."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -7,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 MPIEXEC = "mpiexec.openmpi"
-RIG = Path(__file__).resolve().parents[2] / "tools" / "rig" / "on_link.sh"
+RIG = Path(__file__).resolve().parents[2] / "tools" / "rig"
 # Open MPI refuses to run as root, and waits without yielding the core to the ranks that it waits for.
 VARIABLES = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -33,15 +34,25 @@ def mbit_of(link):
     return int(float(link[:-4]) * unit) if link else 0
 
 
-def launch(command, folder, ranks=2, mbit=0, timeout=900):
-    """Runs a command on ranks that share memory, or on emulated hosts with links of `mbit` and a rank each. Returns what the
+@contextlib.contextmanager
+def emulated_hosts(mbit, hosts=2):
+    """Sets up hosts that are joined by links, for many jobs. Yields their name, or "" if `mbit` is 0. Needs root."""
+    name = f"taut{os.getpid()}" if mbit else ""
+    if name:
+        subprocess.run([RIG / "rig.sh", "up", name, str(hosts), str(mbit)], check=True)
+    try:
+        yield name
+    finally:
+        if name:
+            subprocess.run([RIG / "rig.sh", "down", name], check=True)
+
+
+def launch(command, folder, ranks=2, hosts="", timeout=900):
+    """Runs a command on ranks that share memory, or with a rank on each of emulated hosts, by their name. Returns what the
     ranks print. Raises RuntimeError if they fail."""
-    if mbit:
-        link = ["--mbit", str(mbit), "--hosts", str(ranks), "--gate", "warn", "--seconds", str(timeout)]
-        start = [str(RIG), "--mpiexec", MPIEXEC, *link, "--"]
-    else:
-        start = ["timeout", str(timeout), MPIEXEC, "--oversubscribe", "-n", str(ranks)]
-    done = subprocess.run([*start, *command], cwd=folder, env=environment(), stdin=subprocess.DEVNULL,
+    on_hosts = [str(RIG / "launch.sh"), hosts, str(ranks), "1", MPIEXEC]
+    start = on_hosts if hosts else [MPIEXEC, "--oversubscribe", "-n", str(ranks)]
+    done = subprocess.run(["timeout", str(timeout), *start, *command], cwd=folder, env=environment(), stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, check=False)  # fmt: skip
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
@@ -49,16 +60,16 @@ def launch(command, folder, ranks=2, mbit=0, timeout=900):
 
 
 class Job:
-    """`taut`: the program; `preload`: libtaut_preload.so. `mbit`: rate of the link between two emulated hosts with a
-    rank each; 0: the ranks share memory."""
+    """`taut`: the program; `preload`: libtaut_preload.so. `hosts`: name of emulated hosts with a rank each; "": the ranks
+    share memory."""
 
-    def __init__(self, application, size, folder, taut, preload, mbit=0, ranks=2, timeout=900):
-        self.application, self.folder, self.ranks, self.mbit = application, Path(folder), ranks, mbit
+    def __init__(self, application, size, folder, taut, preload, hosts="", ranks=2, timeout=900):
+        self.application, self.folder, self.ranks, self.hosts = application, Path(folder), ranks, hosts
         self.taut, self.preload, self.timeout = str(taut), str(preload), timeout
         self.command = [application.program, *application.arguments(self.folder, size)]
 
     def launch(self, command):
-        return launch(command, self.folder, self.ranks, self.mbit, self.timeout)
+        return launch(command, self.folder, self.ranks, self.hosts, self.timeout)
 
     def bare(self):
         return self.launch(["env", "OMP_NUM_THREADS=1", *self.command])

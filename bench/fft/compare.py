@@ -13,10 +13,8 @@ without compression alternate with those of the row.
 """
 
 import argparse
-import contextlib
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -24,33 +22,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "bench" / "applications"), str(ROOT / "bench")]
 import machine  # noqa: E402
-from job import MPIEXEC, RIG, environment, kinds_of, launch, mbit_of, traffic  # noqa: E402
+from job import emulated_hosts, kinds_of, launch, mbit_of, traffic  # noqa: E402
 
 TRANSFORM = Path(__file__).resolve().with_name("transform.py")
 LIBRARY = "/usr/lib/x86_64-linux-gnu/libmpi.so.40"  # Debian's Open MPI, which dtFFT's wheel for Open MPI fits too
-
-
-@contextlib.contextmanager
-def emulated_hosts(mbit, hosts):
-    """Sets up hosts that are joined by links, for many jobs. Yields their name, or "" if `mbit` is 0."""
-    name, rig = f"taut{os.getpid()}" if mbit else "", RIG.with_name("rig.sh")
-    if name:
-        subprocess.run([rig, "up", name, str(hosts), str(mbit)], check=True)
-    try:
-        yield name
-    finally:
-        if name:
-            subprocess.run([rig, "down", name], check=True)
-
-
-def launch_on(name, command, folder, ranks):
-    """Runs a command on a rank of each emulated host. Raises RuntimeError if it fails."""
-    start = ["timeout", "200", str(RIG.with_name("launch.sh")), name, str(ranks), "1", MPIEXEC, *command]
-    done = subprocess.run(start, cwd=folder, env=environment(), stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, check=False)  # fmt: skip
-    if done.returncode:
-        raise RuntimeError(f"exit status {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
 
 
 class Case:
@@ -71,10 +46,7 @@ class Case:
                 observing = [] if self.hosts else ["--report", str(report)]  # takes time
                 program = [str(self.build / "bin" / "taut"), "run", *rules, *observing, "--", *program]
             command = ["env", *settings, *program]
-            if self.hosts:
-                printed = launch_on(self.hosts, command, folder, self.ranks)
-            else:
-                printed = launch(command, folder, self.ranks, timeout=200)
+            printed = launch(command, folder, self.ranks, self.hosts, timeout=200)
             if not out.exists():  # a library has ended the job with exit status 0
                 raise RuntimeError(printed)
             figures = json.loads(out.read_text()) | {"policy": policy}
