@@ -31,9 +31,10 @@
 #   make bench-sim                   collectives on 2 to 512 simulated nodes; goes on where it stopped [QUICK=1] [ARGS="--minutes 20"]
 #   make papers                      bench-sim, and the papers' tables beside ours: docs/results [QUICK=1]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
+#   make wheel-aarch64               the same for AArch64, by a cross compiler, tried under qemu
 #   make debian                      Debian packages in dist/debian, judged by lintian
 #   make clean                       forgets the build
-.PHONY: help demo test check test-aarch64 test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training bench-peers bench-net papers abi bench-dask bench-fft example-wave3d example-fft debian bench-applications
+.PHONY: help demo test check test-aarch64 test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training bench-peers bench-net papers abi bench-dask bench-fft example-wave3d example-fft debian bench-applications wheel-aarch64
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -199,6 +200,10 @@ papers: bench-sim
 wheel:
 	@tools/setup.sh wheel
 	@tools/wheel.sh
+
+wheel-aarch64:
+	@tools/setup.sh wheel_aarch64
+	@tools/wheel_aarch64.sh
 
 debian:
 	@tools/setup.sh debian

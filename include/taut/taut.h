@@ -21,7 +21,7 @@
 #endif
 
 #define TAUT_VERSION_MAJOR 0
-#define TAUT_VERSION_MINOR 1
+#define TAUT_VERSION_MINOR 2
 #define TAUT_VERSION_PATCH 0
 
 #if defined(__GNUC__)

@@ -13,11 +13,11 @@ class Taut(CMakePackage):
     """Compression inside MPI communication, with an error bound on the result."""
 
     homepage = "https://example.org/taut"
-    url = "https://example.org/taut/taut-0.1.0.tar.gz"
+    url = "https://example.org/taut/taut-0.2.0.tar.gz"
 
     license("Apache-2.0")
 
-    version("0.1.0", sha256="@SHA256@")
+    version("0.2.0", sha256="@SHA256@")
 
     variant("zfp", default=True, description="The codec zfp")
 

