@@ -7,9 +7,7 @@
 namespace taut::zfp::cuda {
 
 // Returns the size of the scratch memory for a call on a field of `boxes` boxes.
-inline std::size_t scratch_bytes(std::size_t boxes) {
-  return sizeof(Scratch) + sizeof(std::uint64_t) * boxes;
-}
+inline std::size_t scratch_bytes(std::size_t boxes) { return sizeof(Scratch) + sizeof(BoxState) * boxes; }
 
 // Returns an upper bound on the size of any frame of the field; at most Codec::max_bytes().
 template <class T>
@@ -58,16 +56,27 @@ void encode(Launcher& launcher, const T* values, const Field& field, FrameHeader
             const CallPlace& place) {
   header.parameters[0] = static_cast<std::uint8_t>(field.dims);
   const unsigned bits = block_bits<T>(header.bound.value, 1u << 2 * field.dims);
-  auto* const words = reinterpret_cast<std::uint32_t*>(frame);
-  PlaceJob placing{words, field, place.scratch, place.result, {}};
-  write_header(header, std::as_writable_bytes(std::span(placing.header)));
+  bool fixed = true;
+  EncodeJob<T> job{};
+  job.values = values;
+  job.field = field;
+  job.places = places_of(field, [&](std::uint32_t of_box, std::uint32_t blocks) {
+    fixed = fixed && is_fixed<T>(of_box, blocks, bits);
+    return entry_of<T>(of_box, blocks, bits, 0).bytes();
+  });
+  job.bits = bits;
+  job.frame = reinterpret_cast<std::uint32_t*>(frame);
+  job.scratch = place.scratch;
+  job.result = place.result;
+  write_header(header, std::as_writable_bytes(std::span(job.header)));
   on_dims(field, [&]<unsigned D>() {
-    const EncodeJob<T> job{values, field, bits, parts_of<D>(field), words, place.scratch, place.result};
-    if (field.boxes > 0)
-      launcher.template launch<SurveyKernel<T, D>>(
-          field.boxes, {values, field, bits, words + header_words + extent_words(D)});
-    launcher.template launch<PlaceKernel>(1, placing);
+    job.parts = parts_of<D>(field);
     if (field.boxes > 0) launcher.template launch<EncodeKernel<T, D>>(field.boxes * job.parts, job);
+    if (!fixed) {
+      launcher.template launch<SurveyKernel<T, D>>(field.boxes, job);
+      const std::uint32_t* const index = job.frame + header_words + extent_words(D);
+      launcher.template launch<PlaceKernel>(1, {index, field.boxes, place.scratch});
+    }
     launcher.template launch<MendKernel<T, D>>(std::max(field.boxes, 1u), job);
   });
 }

@@ -2,8 +2,9 @@
 // or warp waits for another. Pieces that piece.cpp rejects are rejected here.
 #pragma once
 
-#include "gpu/zfp/encode.hpp"
-#include "gpu/zfp/survey.hpp"
+#include "gpu/zfp/finite.hpp"
+#include "gpu/zfp/frame.hpp"
+#include "gpu/zfp/warp_blocks.hpp"
 
 namespace taut::zfp::cuda {
 
@@ -21,6 +22,7 @@ template <class T, unsigned D>
 struct DecodeShared {
   Marks marks;
   WideOrNothing<T, D> wide;
+  PlanesOf<D> planes[block_threads<D> / warp_lanes];
 };
 
 template <class T, unsigned D, class Simt>
@@ -36,7 +38,7 @@ class BoxDecoder {
         blocks_(box_.blocks()),
         part_(part),
         entry_(job.source.frame[header_words + extent_words(D) + box]),
-        at_(frame_header_bytes + front_bytes(D, job.field.boxes) + job.scratch->pieces()[box]) {}
+        at_(frame_header_bytes + front_bytes(D, job.field.boxes) + job.scratch->boxes()[box].piece) {}
 
   // Decodes the piece of the box. Returns false if the piece is malformed.
   TAUT_DEVICE bool decode() {
@@ -49,14 +51,12 @@ class BoxDecoder {
     }
     if (entry_.form() > Form::mended || entry_.bytes() > raw || entry_.bytes() != stream_bytes(blocks_, bits))
       return false;
-    if (entry_.form() == Form::coded) {
-      decode_blocks(0, bits, false);
-      return true;
-    }
-    if (!read_marks()) return false;
-    const unsigned left = mended_bits(entry_.bytes(), shared_.marks.bytes, blocks_, bits);
+    const bool mended = entry_.form() == Form::mended;
+    if (mended && !read_marks()) return false;
+    const std::uint32_t map = mended ? shared_.marks.bytes : 0;
+    const unsigned left = mended_bits(entry_.bytes(), map, blocks_, bits);
     if (left < least_block_bits<T>) return false;
-    decode_blocks(shared_.marks.bytes, left, true);
+    decode_blocks(map, left, mended);
     return true;
   }
 
@@ -102,9 +102,7 @@ class BoxDecoder {
       return BitReader<Simt>(simt_, words, first + std::uint64_t{i} * bits, bits);
     };
     if constexpr (D == 4) {
-      TAUT_ROLLED
-      for (std::uint32_t i = part_ * part_blocks<D>; i < blocks_ && i < (part_ + 1) * part_blocks<D>; ++i)
-        decode_wide(i, reader(i), mended);
+      decode_wide(reader, mended);
     } else {
       const std::uint32_t i = part_ * part_blocks<D> + simt_.thread();
       if (i < blocks_) decode_own(i, reader(i), mended);
@@ -113,19 +111,31 @@ class BoxDecoder {
 
   TAUT_DEVICE void decode_own(std::uint32_t i, BitReader<Simt> in, bool mended) const {
     T x[block_values<D>];
-    read_block<D>(in, x);
+    read_block<D>(simt_, shared_.planes[simt_.thread() / warp_lanes], in, x);
     const Block<D> block(box_, i);
     TAUT_UNROLLED
     for (unsigned row = 0; row < Block<D>::rows; ++row) put_row(block, row, x + row * edge, mended);
   }
-  // Decodes a block of 256 values. Called by a warp.
-  TAUT_DEVICE void decode_wide(std::uint32_t i, BitReader<Simt> in, bool mended) const {
-    T x[of_lane];
-    read_wide_block(simt_, shared_.wide, in, x);
-    const Block<D> block(box_, i);
-    TAUT_UNROLLED
-    for (unsigned k = 0; k < of_lane / edge; ++k)
-      put_row(block, simt_.thread() + k * warp_lanes, x + k * edge, mended);
+  // Decodes blocks of 256 values. Called by a warp.
+  template <class Reader>
+  TAUT_DEVICE void decode_wide(const Reader& reader, bool mended) const {
+    const std::uint32_t first = part_ * part_blocks<D>, lane = simt_.thread();
+    WideHead own{0, 0};
+    if (lane < wide_blocks && first + lane < blocks_) {
+      BitReader<Simt> in = reader(first + lane);
+      own = read_wide_block<T>(shared_.wide.planes[lane], in);
+    }
+    simt_.sync_warp();
+    TAUT_ROLLED
+    for (unsigned i = 0; i < wide_blocks && first + i < blocks_; ++i) {
+      const WideHead head{simt_.shuffle(own.exponent, i), simt_.shuffle(own.planes, i)};
+      T x[of_lane];
+      use_planes(simt_, shared_.wide, shared_.wide.planes[i], head, x);
+      const Block<D> block(box_, first + i);
+      TAUT_UNROLLED
+      for (unsigned k = 0; k < of_lane / edge; ++k)
+        put_row(block, lane + k * warp_lanes, x + k * edge, mended);
+    }
   }
 
   TAUT_DEVICE void put_row(const Block<D>& block, unsigned number, const T* x, bool mended) const {

@@ -1,4 +1,5 @@
-// Encodes values to pieces. Boxes with values that are not finite are encoded by mend.hpp.
+// Encodes values to pieces, each at its place if no box is stored because of its values. Boxes with values
+// that are not finite are left to mend.hpp.
 #pragma once
 
 #include "gpu/zfp/frame.hpp"
@@ -10,25 +11,39 @@ template <class T>
 struct EncodeJob {
   const T* values;
   Field field;
+  Places places;
   unsigned bits;        // bits of a block
   std::uint32_t parts;  // thread blocks of a box
   std::uint32_t* frame;
   Scratch* scratch;
   CallResult* result;
+  std::uint32_t header[header_words];  // without payload_bytes, checksum
 
-  TAUT_DEVICE Entry entry(std::uint32_t box) const {
-    return frame[header_words + extent_words(field.dims) + box];
-  }
-  TAUT_DEVICE std::uint8_t* piece(std::uint32_t box) const {
-    return reinterpret_cast<std::uint8_t*>(frame) + frame_header_bytes +
-           front_bytes(field.dims, field.boxes) + scratch->pieces()[box];
+  TAUT_DEVICE std::uint32_t* index() const { return frame + header_words + extent_words(field.dims); }
+  TAUT_DEVICE std::uint8_t* pieces() const {
+    return reinterpret_cast<std::uint8_t*>(frame) + frame_header_bytes + front_bytes(field.dims, field.boxes);
   }
 };
+
+// Writes values i, i + step ... of a box to a stored piece.
+template <class T, unsigned D>
+TAUT_DEVICE void store_box(const T* field, const Box<D>& box, std::uint8_t* piece, std::uint32_t i,
+                           std::uint32_t step) {
+  const std::uint32_t values = box.values();
+  TAUT_ROLLED
+  for (; i < values; i += step) std::memcpy(piece + i * sizeof(T), &field[box.place(i)], sizeof(T));
+}
+
+// Blocks of encoding that a multiprocessor must hold.
+template <class T, unsigned D>
+inline constexpr unsigned encoding_blocks = D == 2   ? (sizeof(T) == 4 ? 12 : 9)
+                                            : D == 3 ? (sizeof(T) == 4 ? 10 : 6)
+                                                     : 4;
 
 template <class T, unsigned D>
 struct EncodeKernel {
   using Job = EncodeJob<T>;
-  static constexpr BlockShape shape = shape_for<D>;
+  static constexpr BlockShape shape{block_threads<D>, encoding_blocks<T, D>};
   struct Shared {
     WarpShared<T, D> warps[shape.threads / warp_lanes];
   };
@@ -37,23 +52,17 @@ struct EncodeKernel {
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     const std::uint32_t at = simt.block() / job.parts, part = simt.block() % job.parts;
     const Box<D> box(job.field, at);
-    const Form form = job.entry(at).form();
-    if (form == Form::stored) return store(simt, job, box, job.piece(at), part);
-    if (form == Form::mended) return;
+    const Entry entry = entry_of<T>(box.values(), box.blocks(), job.bits, 0);
+    if (part == 0 && simt.thread() == 0) job.index()[at] = entry.word;
+    std::uint8_t* const piece = job.pieces() + job.places.template of<D>(job.field, at);
+    if (entry.form() == Form::stored)
+      return store_box(job.values, box, piece, part * shape.threads + simt.thread(),
+                       job.parts * shape.threads);
     const unsigned warp = simt.thread() / warp_lanes;
-    encode_blocks(
-        simt, shared.warps[warp], box, part * part_blocks<D> + warp * warp_blocks<D>, job.bits, job.piece(at),
+    const bool finite = encode_blocks(
+        simt, shared.warps[warp], box, part * part_blocks<D> + warp * warp_blocks<D>, job.bits, piece,
         [&job](const Row& row, unsigned width, T* x) { take_row(job.values + row.place, width, x); });
-  }
-
- private:
-  template <class Simt>
-  TAUT_DEVICE static void store(const Simt& simt, const Job& job, const Box<D>& box, std::uint8_t* piece,
-                                std::uint32_t part) {
-    const std::uint32_t values = box.values();
-    TAUT_ROLLED
-    for (std::uint32_t i = part * shape.threads + simt.thread(); i < values; i += job.parts * shape.threads)
-      std::memcpy(piece + i * sizeof(T), &job.values[box.place(i)], sizeof(T));
+    if (!finite) job.scratch->boxes()[at].special = 1;
   }
 };
 

@@ -31,6 +31,15 @@ inline Field field_of(const Shape& shape) {
 
 constexpr std::uint32_t edges(std::uint32_t n) { return (n + edge - 1) / edge; }
 
+// Removes the index along extent k from a number that counts along all extents, and returns it. Of extent 0
+// it is the number itself: a division takes 20 instructions.
+TAUT_DEVICE std::uint32_t take_index(std::uint32_t& number, std::uint32_t along, unsigned k) {
+  if (k == 0) return number;
+  const std::uint32_t index = number % along;
+  number /= along;
+  return index;
+}
+
 template <unsigned D>
 struct Box {
   std::uint32_t first = 0;  // place of the first value in the field
@@ -41,8 +50,8 @@ struct Box {
     std::uint32_t step = 1;
     for (unsigned k = D; k-- > 0;) {
       const unsigned of = max_dims - D + k;
-      const std::uint32_t begin = i % field.along[of] * field.box[of], left = field.extent[of] - begin;
-      i /= field.along[of];
+      const std::uint32_t begin = take_index(i, field.along[of], k) * field.box[of];
+      const std::uint32_t left = field.extent[of] - begin;
       extent[k] = left < field.box[of] ? left : field.box[of];
       stride[k] = step;
       first += begin * step;
@@ -68,6 +77,50 @@ struct Box {
   }
 };
 
+// Places of the pieces of a field if no piece is stored because of its values: the size of a piece then
+// follows from its box, and boxes differ only where they are the last ones along an extent.
+struct Places {
+  std::uint64_t total;  // bytes of all pieces
+  // before[k][last]: bytes of the pieces with the same index along extent k, which is not their last one. Bit
+  // j of `last`: their index along extent j < k is the last one.
+  std::uint64_t before[max_dims][1u << (max_dims - 1)];
+
+  // Returns the position of a box's piece, from the first piece on.
+  template <unsigned D>
+  TAUT_DEVICE std::uint64_t of(const Field& field, std::uint32_t box) const {
+    std::uint32_t at[max_dims];
+    for (unsigned k = max_dims; k-- > max_dims - D;)
+      at[k] = take_index(box, field.along[k], k - (max_dims - D));
+    unsigned last = (1u << (max_dims - D)) - 1;
+    std::uint64_t place = 0;
+    for (unsigned k = max_dims - D; k < max_dims; ++k) {
+      place += at[k] * before[k][last];
+      if (at[k] + 1 == field.along[k]) last |= 1u << k;
+    }
+    return place;
+  }
+};
+
+// Returns the places of the pieces of a field. size(values, blocks) returns the size of the piece of a box
+// with so many values and blocks.
+template <class Size>
+Places places_of(const Field& field, Size size) {
+  Places places{};
+  // Returns the bytes of all pieces with `last` for the extents before k.
+  const auto sum = [&](auto self, unsigned k, unsigned last, std::uint32_t values,
+                       std::uint32_t blocks) -> std::uint64_t {
+    if (k == max_dims) return size(values, blocks);
+    const std::uint32_t along = field.along[k], whole = field.box[k];
+    const std::uint32_t end = field.extent[k] - (along - 1) * whole;
+    const std::uint64_t each = self(self, k + 1, last, values * whole, blocks * edges(whole));
+    const std::uint64_t of_end = self(self, k + 1, last | 1u << k, values * end, blocks * edges(end));
+    places.before[k][last] = each;
+    return (along - 1) * each + of_end;
+  };
+  places.total = field.boxes == 0 ? 0 : sum(sum, 0, 0, 1, 1);
+  return places;
+}
+
 // Four values along the fastest extent, or fewer at its end.
 struct Row {
   std::uint32_t place;   // place in the field
@@ -88,8 +141,7 @@ class Block {
   TAUT_DEVICE Block(const Box<D>& box, std::uint32_t i) : box_(box) {
     for (unsigned k = D; k-- > 0;) {
       const std::uint32_t along = edges(box.extent[k]);
-      corner_[k] = i % along * edge;
-      i /= along;
+      corner_[k] = take_index(i, along, k) * edge;
       const std::uint32_t left = box.extent[k] - corner_[k];
       there_[k] = left < edge ? left : edge;
     }

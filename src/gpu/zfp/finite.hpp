@@ -77,21 +77,23 @@ static_assert(mark_words == warp_lanes);
 struct FiniteValues {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   std::uint64_t of[most_groups];
-  std::uint32_t before[most_groups];  // last finite value of the earlier groups
+  std::uint16_t before[most_groups];  // last finite value of the earlier groups, or the first one of the box
+  bool exists;                        // false: no value is finite, and `before` has no meaning
 
   // Returns the index of the value that is coded for value i of the box; `none` if no value is finite.
   template <class Simt>
   TAUT_DEVICE std::uint32_t coded_index(const Simt& simt, std::uint32_t i) const {
     const std::uint32_t group = i / group_size;
     const std::uint64_t up_to = of[group] & all_of(i % group_size + 1);
-    return up_to == 0 ? before[group] : last_of(simt, group, up_to);
+    return !exists ? none : up_to == 0 ? before[group] : last_of(simt, group, up_to);
   }
 
-  // Computes `before`. Called by a warp.
+  // Computes `before` and `exists`. Called by a warp.
   template <class Simt>
   TAUT_DEVICE void look_back(const Simt& simt, std::uint32_t groups) {
     const unsigned lane = simt.thread() % warp_lanes;
     std::uint32_t last = first_of_all(simt, groups);
+    if (lane == 0) exists = last != none;
     TAUT_ROLLED
     for (std::uint32_t first = 0; first < groups; first += warp_lanes) {
       const std::uint32_t group = first + lane;
@@ -100,7 +102,7 @@ struct FiniteValues {
       const std::uint32_t of_own = own == 0 ? none : last_of(simt, group, own);
       const std::uint32_t of_lower = simt.shuffle(of_own, lower == 0 ? 0 : 31 - simt.leading_zeros(lower));
       const std::uint32_t of_all = simt.shuffle(of_own, any == 0 ? 0 : 31 - simt.leading_zeros(any));
-      if (group < groups) before[group] = lower == 0 ? last : of_lower;
+      if (group < groups) before[group] = static_cast<std::uint16_t>(lower == 0 ? last : of_lower);
       if (any != 0) last = of_all;
     }
   }

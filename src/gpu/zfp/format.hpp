@@ -67,6 +67,34 @@ struct Entry {
   constexpr Form form() const { return static_cast<Form>(word >> form_shift); }
 };
 
+// Returns the index entry of a box. `map_bytes` is the size of its map, or 0 if all values are finite.
+template <class T>
+constexpr Entry entry_of(std::uint32_t values, std::uint32_t blocks, unsigned bits, std::uint32_t map_bytes) {
+  const auto raw = static_cast<std::uint32_t>(values * sizeof(T));
+  const std::uint32_t bytes = stream_bytes(blocks, bits);
+  if (bytes >= raw) return {Form::stored, raw};
+  if (map_bytes == 0) return {Form::coded, bytes};
+  const bool fits = map_bytes < bytes && (bytes - map_bytes) * 8 / blocks >= least_block_bits<T>;
+  return fits ? Entry(Form::mended, bytes) : Entry(Form::stored, raw);
+}
+
+// Returns the bits that are left for each block of a box with a map.
+constexpr unsigned mended_bits(std::uint32_t bytes, std::uint32_t map_bytes, std::uint32_t blocks,
+                               unsigned bits) {
+  const std::uint32_t left = (bytes - map_bytes) * 8 / blocks;
+  return left < bits ? left : bits;
+}
+
+// Returns true if a box has the same size whether its values are finite or not.
+template <class T>
+constexpr bool is_fixed(std::uint32_t values, std::uint32_t blocks, unsigned bits) {
+  const std::size_t rest = values % class_group;
+  const std::size_t map =
+      mark_bytes(values) + values / class_group * class_bytes(class_group) + class_bytes(rest);
+  return entry_of<T>(values, blocks, bits, static_cast<std::uint32_t>(map)).bytes() ==
+         entry_of<T>(values, blocks, bits, 0).bytes();
+}
+
 // Return the words of a frame between header and index, and the bytes between header and pieces.
 constexpr unsigned extent_words(unsigned dims) { return dims > 1 ? dims : 0; }
 constexpr std::uint64_t front_bytes(unsigned dims, std::uint64_t boxes) {

@@ -12,18 +12,23 @@ struct OpenFrame {
   unsigned bits;         // bits of a block
 };
 
-// Head of the scratch memory; followed by 64-bit words, the position of each box's piece.
+// A box in scratch memory.
+struct BoxState {
+  std::uint64_t piece;    // position of its piece
+  std::uint32_t special;  // not 0: some of its values are not finite; 0 between calls
+};
+
+// Head of the scratch memory; followed by the states of all boxes.
 struct Scratch : ScratchHead {
   OpenFrame opened;
 
-  TAUT_DEVICE std::uint64_t* pieces() { return reinterpret_cast<std::uint64_t*>(this + 1); }
+  TAUT_DEVICE BoxState* boxes() { return reinterpret_cast<BoxState*>(this + 1); }
 };
 
 inline constexpr unsigned place_threads = 256;
 
 struct PlaceShared {
   std::uint64_t of_warp[place_threads / warp_lanes];
-  std::uint32_t header[header_words];
   std::uint32_t status;
 };
 
@@ -31,7 +36,7 @@ struct PlaceShared {
 // threads of a block.
 template <class Simt>
 TAUT_DEVICE std::uint64_t place_pieces(const Simt& simt, PlaceShared& shared, const std::uint32_t* index,
-                                       std::uint32_t boxes, std::uint64_t* pieces) {
+                                       std::uint32_t boxes, BoxState* states) {
   std::uint64_t before = 0;
   TAUT_ROLLED
   for (std::uint32_t first = 0; first < boxes; first += place_threads) {
@@ -44,21 +49,19 @@ TAUT_DEVICE std::uint64_t place_pieces(const Simt& simt, PlaceShared& shared, co
       if (warp < simt.thread() / warp_lanes) at += shared.of_warp[warp];
       before += shared.of_warp[warp];
     }
-    if (box < boxes) pieces[box] = at;
+    if (box < boxes) states[box].piece = at;
     simt.barrier();
   }
   return before;
 }
 
 struct PlaceJob {
-  std::uint32_t* frame;
-  Field field;
+  const std::uint32_t* index;
+  std::uint32_t boxes;
   Scratch* scratch;
-  CallResult* result;
-  std::uint32_t header[header_words];  // without payload_bytes, checksum
 };
 
-// Writes header and extents of a frame whose index is complete, and computes the positions of its pieces.
+// Computes the positions of the pieces of a frame whose index is complete, if some are not at Places.
 struct PlaceKernel {
   using Job = PlaceJob;
   using Shared = PlaceShared;
@@ -66,15 +69,8 @@ struct PlaceKernel {
 
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    const unsigned dims = job.field.dims, thread = simt.thread();
-    std::uint32_t* const payload = job.frame + header_words;
-    const std::uint64_t bytes =
-        place_pieces(simt, shared, payload + extent_words(dims), job.field.boxes, job.scratch->pieces());
-    if (thread < extent_words(dims)) payload[thread] = job.field.extent[max_dims - dims + thread];
-    if (thread >= warp_lanes) return;
-    for (unsigned i = 0; thread == 0 && i < header_words; ++i) shared.header[i] = job.header[i];
-    write_header(simt, job.scratch->crc, shared.header, front_bytes(dims, job.field.boxes) + bytes, job.frame,
-                 job.result);
+    if (job.scratch->control.again == 0) return;
+    place_pieces(simt, shared, job.index, job.boxes, job.scratch->boxes());
   }
 };
 
@@ -107,7 +103,7 @@ struct OpenKernel {
       const unsigned dims = job.field.dims;
       const std::uint32_t* const index = source.frame + header_words + extent_words(dims);
       const std::uint64_t front = front_bytes(dims, job.field.boxes);
-      if (front + place_pieces(simt, shared, index, job.field.boxes, job.scratch->pieces()) !=
+      if (front + place_pieces(simt, shared, index, job.field.boxes, job.scratch->boxes()) !=
           h.payload_bytes())
         f.status = code(Status::corrupt_frame);
       f.bits = job.type == DType::f64 ? block_bits<double>(h.bound(), 1u << 2 * dims)

@@ -1,37 +1,40 @@
-// Last encoding kernel: encodes the boxes of form `mended`, which hold values that are not finite (a map of
-// these values, then zfp blocks with substitutes in their place), and completes the call. A block of threads
-// processes a box.
+// Last encoding kernel: encodes again the boxes with values that are not finite (a map of these values, then
+// zfp blocks with substitutes in their place; or stored values), and the boxes whose pieces moved because
+// another one is stored. Completes the call. A block of threads processes a box.
 #pragma once
 
-#include "gpu/zfp/encode.hpp"
 #include "gpu/zfp/survey.hpp"
 
 namespace taut::zfp::cuda {
 
 template <class T, unsigned D>
 struct MendShared {
+  std::uint32_t header[header_words];
   FiniteValues finite;
   Marks marks;
   WarpShared<T, D> warps[block_threads<D> / warp_lanes];
 };
 
-// Encoder of one box of form `mended`.
+// Encodes one box again. `piece`: its place.
 template <class T, unsigned D, class Simt>
 class Mender {
  public:
-  TAUT_DEVICE Mender(const Simt& simt, MendShared<T, D>& shared, const EncodeJob<T>& job, std::uint32_t box)
+  TAUT_DEVICE Mender(const Simt& simt, MendShared<T, D>& shared, const EncodeJob<T>& job, std::uint32_t box,
+                     Entry entry, std::uint8_t* piece)
       : simt_(simt),
         shared_(shared),
         job_(job),
         box_(job.field, box),
         values_(box_.values()),
         groups_(static_cast<std::uint32_t>(class_groups(values_))),
-        bytes_(job.entry(box).bytes()),
-        piece_(job.piece(box)) {}
+        entry_(entry),
+        piece_(piece) {}
 
-  TAUT_DEVICE void mend() {
+  TAUT_DEVICE void encode() {
+    if (entry_.form() == Form::stored)
+      return store_box(job_.values, box_, piece_, simt_.thread(), block_threads<D>);
     find_finite();
-    write_map();
+    if (entry_.form() == Form::mended) write_map();
     write_stream();
   }
 
@@ -80,8 +83,9 @@ class Mender {
   }
 
   TAUT_DEVICE void write_stream() {
-    const std::uint32_t blocks = box_.blocks(), map = shared_.marks.bytes;
-    const unsigned bits = mended_bits(bytes_, map, blocks, job_.bits);
+    const std::uint32_t blocks = box_.blocks(), bytes = entry_.bytes();
+    const std::uint32_t map = entry_.form() == Form::mended ? shared_.marks.bytes : 0;
+    const unsigned bits = mended_bits(bytes, map, blocks, job_.bits);
     TAUT_ROLLED
     for (std::uint32_t first = warp() * warp_blocks<D>; first < blocks; first += part_blocks<D>)
       encode_blocks(simt_, shared_.warps[warp()], box_, first, bits, piece_ + map,
@@ -89,7 +93,7 @@ class Mender {
                       for (unsigned i = 0; i < edge; ++i)
                         x[i] = coded_value(row.number + Block<1>::padded_index(i, width));
                     });
-    for (std::uint32_t i = map + stream_bytes(blocks, bits) + simt_.thread(); i < bytes_;
+    for (std::uint32_t i = map + stream_bytes(blocks, bits) + simt_.thread(); i < bytes;
          i += block_threads<D>)
       piece_[i] = 0;
   }
@@ -104,7 +108,8 @@ class Mender {
   MendShared<T, D>& shared_;
   const EncodeJob<T>& job_;
   const Box<D> box_;
-  std::uint32_t values_, groups_, bytes_;
+  std::uint32_t values_, groups_;
+  Entry entry_;
   std::uint8_t* piece_;
 };
 
@@ -116,10 +121,41 @@ struct MendKernel {
 
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    const std::uint32_t box = simt.block(), boxes = job.field.boxes;
-    if (box < boxes && job.entry(box).form() == Form::mended)
-      Mender<T, D, Simt>(simt, shared, job, box).mend();
-    close(simt, *job.scratch, boxes > 0 ? boxes : 1, job.result);
+    const std::uint32_t boxes = job.field.boxes;
+    if (simt.block() < boxes) mend(simt, shared, job, simt.block());
+    if (!arrives_last(simt, job.scratch->control, boxes > 0 ? boxes : 1)) return;
+    write_front(simt, shared.header, job);
+    end_call(simt, *job.scratch, job.result);
+  }
+
+ private:
+  template <class Simt>
+  TAUT_DEVICE static void mend(const Simt& simt, Shared& shared, const Job& job, std::uint32_t box) {
+    BoxState& state = job.scratch->boxes()[box];
+    const std::uint64_t usual = job.places.template of<D>(job.field, box);
+    const std::uint64_t place = job.scratch->control.again != 0 ? state.piece : usual;
+    const bool special = state.special != 0;
+    if (!special && place == usual) return;
+    Entry entry = job.index()[box];
+    if (special && entry.form() == Form::coded) entry = Entry(Form::mended, entry.bytes());
+    Mender<T, D, Simt>(simt, shared, job, box, entry, job.pieces() + place).encode();
+    simt.barrier();
+    if (simt.thread() != 0) return;
+    job.index()[box] = entry.word;
+    state.special = 0;
+  }
+
+  // Writes header and extents. Called by a warp.
+  template <class Simt>
+  TAUT_DEVICE static void write_front(const Simt& simt, std::uint32_t* header, const Job& job) {
+    const unsigned dims = job.field.dims, lane = simt.thread();
+    const std::uint32_t boxes = job.field.boxes;
+    std::uint64_t bytes = job.places.total;
+    if (job.scratch->control.again != 0)
+      bytes = job.scratch->boxes()[boxes - 1].piece + Entry(job.index()[boxes - 1]).bytes();
+    if (lane < extent_words(dims)) job.frame[header_words + lane] = job.field.extent[max_dims - dims + lane];
+    for (unsigned i = 0; lane == 0 && i < header_words; ++i) header[i] = job.header[i];
+    write_header(simt, job.scratch->crc, header, front_bytes(dims, boxes) + bytes, job.frame, job.result);
   }
 };
 

@@ -10,7 +10,7 @@ namespace taut::zfp::cuda {
 // Number of a warp's blocks, chosen so that they end at a byte; threads of a thread block; blocks of values
 // that a thread block processes.
 template <unsigned D>
-inline constexpr unsigned warp_blocks = D == 4 ? 8 : warp_lanes;
+inline constexpr unsigned warp_blocks = D == 4 ? wide_blocks : warp_lanes;
 template <unsigned D>
 inline constexpr unsigned block_threads = D == 4   ? 32
                                           : D == 3 ? 64
@@ -20,28 +20,30 @@ inline constexpr unsigned part_blocks = block_threads<D> / warp_lanes* warp_bloc
 template <unsigned D>
 inline constexpr BlockShape shape_for{block_threads<D>, 4};
 
-struct Nothing {};
 template <class T, unsigned D>
-using WideOrNothing = std::conditional_t<D == 4, WideBlock<T>, Nothing>;
+using WideOrNothing = std::conditional_t<D == 4, WideBlocks<T>, Nothing>;
 
 template <class T, unsigned D>
 struct WarpShared {
   std::uint32_t words[warp_blocks<D> * most_block_bits<T, D> / 32];
   WideOrNothing<T, D> wide;
+  PlanesOf<D> planes;
 };
 
-// Copies the first `bytes` bytes of `words` to any address. Called by a warp.
+// Copies the first `bytes` bytes of a stream to any address. `words` holds the stream: place_of_word().
+// Called by a warp.
 template <class Simt>
 TAUT_DEVICE void copy_bytes(const Simt& simt, const std::uint32_t* words, std::uint32_t bytes,
                             std::uint8_t* to) {
   const unsigned lane = simt.thread() % warp_lanes;
-  const auto byte = [words](std::uint32_t i) { return static_cast<std::uint8_t>(words[i / 4] >> i % 4 * 8); };
+  const auto word = [words](std::uint32_t i) { return words[place_of_word(i)]; };
+  const auto byte = [word](std::uint32_t i) { return static_cast<std::uint8_t>(word(i / 4) >> i % 4 * 8); };
   const auto unaligned = static_cast<std::uint32_t>(0 - reinterpret_cast<std::uintptr_t>(to)) % 4;
   const std::uint32_t head = unaligned < bytes ? unaligned : bytes, whole = (bytes - head) / 4;
   auto* const aligned = reinterpret_cast<std::uint32_t*>(to + head);
   TAUT_ROLLED
   for (std::uint32_t i = lane; i < whole; i += warp_lanes)
-    aligned[i] = head == 0 ? words[i] : words[i] >> 8 * head | words[i + 1] << (32 - 8 * head);
+    aligned[i] = head == 0 ? word(i) : word(i) >> 8 * head | word(i + 1) << (32 - 8 * head);
   const std::uint32_t tail = head + 4 * whole;
   if (lane < head) to[lane] = byte(lane);
   if (tail + lane < bytes) to[tail + lane] = byte(tail + lane);
@@ -67,28 +69,38 @@ TAUT_DEVICE T without_least(T x) {
   return x < least && x > -least ? T(0) : x;
 }
 
+// Exponent of blocks with values that are not finite: see block_exponent().
+template <class T>
+inline constexpr unsigned special_exponent = 1u << Number<T>::exponent_bits;
+
 // Encodes the block of each lane, for the first `blocks` lanes. take(row, width, x) stores the values to be
-// coded for a row in x.
+// coded for a row in x. Returns false, and writes nothing, if values of the lane's block are not finite.
 template <class T, unsigned D, class Simt, class Take>
-TAUT_DEVICE void write_side_by_side(const Simt& simt, WarpShared<T, D>& shared, const Box<D>& box,
+TAUT_DEVICE bool write_side_by_side(const Simt& simt, WarpShared<T, D>& shared, const Box<D>& box,
                                     std::uint32_t first, std::uint32_t blocks, unsigned bits,
                                     const Take& take) {
   const unsigned lane = simt.thread() % warp_lanes;
-  if (lane >= blocks) return;
+  if (lane >= blocks) return true;
   const Block<D> block(box, first + lane);
   T x[block_values<D>];
   TAUT_UNROLLED
   for (unsigned row = 0; row < Block<D>::rows; ++row) take(block.row(row), block.width(), x + row * edge);
   for (T& value : x) value = without_least(value);
+  const unsigned exponent = block_exponent(x);
+  if (exponent == 0 || exponent == special_exponent<T>)
+    return exponent == 0;  // zeros: a 0 bit, which is there
   BitWriter<Simt> out(simt, shared.words, lane * bits, bits);
-  write_block<D>(simt, x, out);
+  write_block<D>(simt, shared.planes, x, exponent, out);
   out.flush();
+  return true;
 }
-// Encodes blocks of 256 values, each by all lanes.
+// Encodes blocks of 256 values. Returns false if some of their values are not finite.
 template <class T, class Simt, class Take>
-TAUT_DEVICE void write_in_turn(const Simt& simt, WarpShared<T, 4>& shared, const Box<4>& box,
+TAUT_DEVICE bool write_in_turn(const Simt& simt, WarpShared<T, 4>& shared, const Box<4>& box,
                                std::uint32_t first, std::uint32_t blocks, unsigned bits, const Take& take) {
   const unsigned lane = simt.thread() % warp_lanes;
+  unsigned own = 0;  // exponent of the block that this lane writes; 0: it writes nothing
+  bool finite = true;
   TAUT_ROLLED
   for (std::uint32_t i = 0; i < blocks; ++i) {
     const Block<4> block(box, first + i);
@@ -97,31 +109,41 @@ TAUT_DEVICE void write_in_turn(const Simt& simt, WarpShared<T, 4>& shared, const
     for (unsigned k = 0; k < of_lane / edge; ++k)
       take(block.row(lane + k * warp_lanes), block.width(), x + k * edge);
     for (T& value : x) value = without_least(value);
-    BitWriter<Simt> out(simt, shared.words, i * bits, bits);
-    write_wide_block(simt, shared.wide, x, out);
-    if (lane == 0) out.flush();
+    const unsigned exponent = simt.greatest(block_exponent(x));
+    finite = finite && exponent != special_exponent<T>;
+    if (exponent == 0 || exponent == special_exponent<T>) continue;
+    if (i == lane) own = exponent;
+    make_planes(simt, shared.wide, shared.wide.planes[i], x, exponent, bits);
   }
+  if (own == 0) return finite;
+  BitWriter<Simt> out(simt, shared.words, lane * bits, bits);
+  write_wide_block<T>(simt, shared.wide.planes[lane], own, out);
+  out.flush();
+  return finite;
 }
 
-// Encodes blocks to the box's stream, from block `first` on, which is a multiple of warp_blocks.
+// Encodes blocks to the box's stream, from block `first` on, which is a multiple of warp_blocks. Returns
+// false if some values of a lane are not finite.
 template <class T, unsigned D, class Simt, class Take>
-TAUT_DEVICE void encode_blocks(const Simt& simt, WarpShared<T, D>& shared, const Box<D>& box,
+TAUT_DEVICE bool encode_blocks(const Simt& simt, WarpShared<T, D>& shared, const Box<D>& box,
                                std::uint32_t first, unsigned bits, std::uint8_t* stream, const Take& take) {
   const std::uint32_t blocks = box.blocks();
-  if (first >= blocks) return;
+  if (first >= blocks) return true;
   const std::uint32_t there = blocks - first < warp_blocks<D> ? blocks - first : warp_blocks<D>;
   TAUT_ROLLED
   for (unsigned i = simt.thread() % warp_lanes; 32 * i < warp_blocks<D> * bits; i += warp_lanes)
-    shared.words[i] = 0;
+    shared.words[place_of_word(i)] = 0;
   simt.sync_warp();
+  bool finite;
   if constexpr (D == 4) {
-    write_in_turn(simt, shared, box, first, there, bits, take);
+    finite = write_in_turn(simt, shared, box, first, there, bits, take);
   } else {
-    write_side_by_side(simt, shared, box, first, there, bits, take);
+    finite = write_side_by_side(simt, shared, box, first, there, bits, take);
   }
   simt.sync_warp();
   copy_bytes(simt, shared.words, stream_bytes(there, bits), stream + first / 8 * bits);
   simt.sync_warp();
+  return finite;
 }
 
 }  // namespace taut::zfp::cuda

@@ -1,5 +1,6 @@
-// Encodes and decodes blocks of 256 values, which do not fit the registers of a thread: a warp processes a
-// block. Each lane has eight coefficients, so that a plane takes eight ballots. The first lane codes.
+// Encodes and decodes blocks of 256 values, which do not fit the registers of a thread: a warp transforms one
+// block after the other, and passes their bit planes in memory to the coder, where each lane codes a block.
+// In the transform each lane has eight coefficients, so that a plane takes eight ballots.
 #pragma once
 
 #include "gpu/zfp/planes.hpp"
@@ -10,10 +11,15 @@ inline constexpr unsigned wide_values = block_values<4>, of_lane = wide_values /
 
 TAUT_TABLE Sequency<4> wide_order{};
 
+// Number of blocks that a warp codes at a time. They end at a byte.
+inline constexpr unsigned wide_blocks = 8;
+
+// Memory of a warp. The planes of a block take `of_lane` words each, the top plane first. One word more lets
+// the planes of each block begin in another bank of the memory.
 template <class T>
-struct WideBlock {
+struct WideBlocks {
   WordOf<T> integers[wide_values];
-  std::uint32_t plane[of_lane];
+  std::uint32_t planes[wide_blocks][word_bits<T> * of_lane + 1];
 };
 
 // Transforms along all extents with strides from `Stride` on. Each lane handles two lines.
@@ -45,22 +51,19 @@ TAUT_DEVICE unsigned next_one(const Simt& simt, const std::uint32_t* plane, unsi
 template <class Simt>
 TAUT_DEVICE void write_wide_plane(const Simt& simt, const std::uint32_t* plane, unsigned& n,
                                   BitWriter<Simt>& out) {
-  for (unsigned i = 0; i < n; i += 32) out.put(plane[i / 32], n - i < 32 ? n - i : 32);
-  while (n < wide_values && out.left() > 0) {
+  for (unsigned i = 0; i < n; i += 32) out.put(low_bits(plane[i / 32], n - i), n - i < 32 ? n - i : 32);
+  while (n < wide_values && out.has_room()) {
     const unsigned next = next_one(simt, plane, n);
-    out.put(next < wide_values ? 1u : 0u, 1);
-    if (next == wide_values) return;
-    for (; n < next; n += next - n < 32 ? next - n : 32) out.put(0u, next - n < 32 ? next - n : 32);
-    if (++n < wide_values) out.put(1u, 1);
+    if (next == wide_values) return out.put(0, 1);
+    out.put_next(next - n, next + 1 == wide_values);
+    n = next + 1;
   }
 }
 template <class Simt>
 TAUT_DEVICE void read_wide_plane(std::uint32_t* plane, unsigned& n, BitReader<Simt>& in) {
   for (unsigned i = 0; i < wide_values; i += 32) plane[i / 32] = in.take(n < i ? 0 : n - i < 32 ? n - i : 32);
   while (n < wide_values && in.take(1) != 0) {
-    const unsigned unknown = wide_values - 1 - n, zeros = in.take_zeros(unknown);
-    if (zeros < unknown) in.take(1);
-    n += zeros;
+    n += in.take_zeros(wide_values - 1 - n);
     plane[n / 32] |= 1u << n % 32;
     ++n;
   }
@@ -71,13 +74,12 @@ TAUT_DEVICE unsigned place_in_block(unsigned lane, unsigned i) {
   return (lane + i / edge * warp_lanes) * edge + i % edge;
 }
 
-// Writes a block. `out` is valid in the first lane.
+// Computes the planes of a block with this exponent, which is not 0: as many as can have a part in `bits`
+// bits. Called by a warp.
 template <class T, class Simt>
-TAUT_DEVICE void write_wide_block(const Simt& simt, WideBlock<T>& shared, const T (&x)[of_lane],
-                                  BitWriter<Simt>& out) {
-  const unsigned lane = simt.thread() % warp_lanes, exponent = simt.greatest(block_exponent(x));
-  if (exponent == 0) return;
-  if (lane == 0) out.put(2 * exponent + 1, Number<T>::exponent_bits + 1);
+TAUT_DEVICE void make_planes(const Simt& simt, WideBlocks<T>& shared, std::uint32_t* planes,
+                             const T (&x)[of_lane], unsigned exponent, unsigned bits) {
+  const unsigned lane = simt.thread() % warp_lanes;
   for (unsigned i = 0; i < of_lane; ++i)
     shared.integers[place_in_block(lane, i)] = to_integer(x[i], scale_up<T>(exponent));
   transform_wide<1>(simt, shared.integers);
@@ -85,48 +87,64 @@ TAUT_DEVICE void write_wide_block(const Simt& simt, WideBlock<T>& shared, const 
   WordOf<T> digits[of_lane];
   for (unsigned i = 0; i < of_lane; ++i)
     digits[i] = to_negabinary(shared.integers[wide_order.at[i * warp_lanes + lane]]);
-  simt.sync_warp();
-  unsigned n = 0;
+  // A plane takes a bit for each coefficient reached before, or more.
+  unsigned reached = 0, least = least_block_bits<T>;
   TAUT_ROLLED
-  for (unsigned k = word_bits<T>; k > 0 && simt.shuffle(out.left(), 0) > 0; --k) {
+  for (unsigned k = 0; k < word_bits<T> && least < bits; ++k) {
+    std::uint32_t own = 0;
     for (unsigned i = 0; i < of_lane; ++i) {
       const std::uint32_t part = simt.ballot(digits[i] >> (word_bits<T> - 1) != 0);
-      if (lane == i) shared.plane[i] = part;
+      if (lane == i) own = part;
       digits[i] <<= 1;
     }
-    simt.sync_warp();
-    if (lane == 0) write_wide_plane(simt, shared.plane, n, out);
-    simt.sync_warp();
+    if (lane < of_lane) planes[k * of_lane + lane] = own;
+    least += reached < wide_values ? reached + 1 : reached;
+    const unsigned highest = simt.greatest(own == 0 ? 0 : 32 * lane + 32 - simt.leading_zeros(own));
+    reached = highest > reached ? highest : reached;
   }
+  simt.sync_warp();
+}
+// Writes a block, whose exponent is not 0. Called by a lane.
+template <class T, class Simt>
+TAUT_DEVICE void write_wide_block(const Simt& simt, const std::uint32_t* planes, unsigned exponent,
+                                  BitWriter<Simt>& out) {
+  out.put(2 * exponent + 1, Number<T>::exponent_bits + 1);
+  unsigned n = 0;
+  TAUT_ROLLED
+  for (unsigned k = 0; k < word_bits<T> && out.has_room(); ++k)
+    write_wide_plane(simt, planes + k * of_lane, n, out);
 }
 
-// Reads a block, the inverse of write_wide_block().
+// Exponent of a block, and number of planes that were read.
+struct WideHead {
+  unsigned exponent, planes;
+};
+
+// Reads a block, the inverse of write_wide_block(). Called by a lane.
 template <class T, class Simt>
-TAUT_DEVICE void read_wide_block(const Simt& simt, WideBlock<T>& shared, BitReader<Simt>& in,
-                                 T (&x)[of_lane]) {
-  const unsigned lane = simt.thread() % warp_lanes;
-  std::uint32_t exponent = 0, planes = 0;
-  if (lane == 0 && in.take(1) != 0) {
-    exponent = in.take(Number<T>::exponent_bits);
-    planes = planes_of<4, T>(exponent);
-  }
-  exponent = simt.shuffle(exponent, 0);
-  planes = simt.shuffle(planes, 0);
-  WordOf<T> digits[of_lane] = {};
+TAUT_DEVICE WideHead read_wide_block(std::uint32_t* planes, BitReader<Simt>& in) {
+  if (in.take(1) == 0) return {0, 0};
+  const unsigned exponent = in.take(Number<T>::exponent_bits), most = planes_of<4, T>(exponent);
   unsigned n = 0, read = 0;
   TAUT_ROLLED
-  for (; read < planes && simt.shuffle(in.left(), 0) > 0; ++read) {
-    if (lane == 0) read_wide_plane(shared.plane, n, in);
-    simt.sync_warp();
-    for (unsigned i = 0; i < of_lane; ++i) digits[i] = digits[i] << 1 | (shared.plane[i] >> lane & 1);
-    simt.sync_warp();
-  }
+  for (; read < most && in.left() > 0; ++read) read_wide_plane(planes + read * of_lane, n, in);
+  return {exponent, read};
+}
+// Computes the values of a block, the inverse of make_planes(). Called by a warp.
+template <class T, class Simt>
+TAUT_DEVICE void use_planes(const Simt& simt, WideBlocks<T>& shared, const std::uint32_t* planes,
+                            const WideHead& head, T (&x)[of_lane]) {
+  const unsigned lane = simt.thread() % warp_lanes;
+  WordOf<T> digits[of_lane] = {};
+  TAUT_ROLLED
+  for (unsigned k = 0; k < head.planes; ++k)
+    for (unsigned i = 0; i < of_lane; ++i) digits[i] = digits[i] << 1 | (planes[k * of_lane + i] >> lane & 1);
   for (unsigned i = 0; i < of_lane; ++i)
-    shared.integers[wide_order.at[i * warp_lanes + lane]] = of_negabinary(with_zeros(digits[i], read));
+    shared.integers[wide_order.at[i * warp_lanes + lane]] = of_negabinary(with_zeros(digits[i], head.planes));
   restore_wide<1>(simt, shared.integers);
   simt.sync_warp();
   for (unsigned i = 0; i < of_lane; ++i)
-    x[i] = to_value(shared.integers[place_in_block(lane, i)], scale_down<T>(exponent));
+    x[i] = to_value(shared.integers[place_in_block(lane, i)], scale_down<T>(head.exponent));
   simt.sync_warp();
 }
 
