@@ -84,14 +84,16 @@ ENDING = ("planes.EncodeKernel", "planes.EncodeKernel.exact", "planes.EncodeAgai
 ENDING += ("fast_place", "mpc.FinishKernel", "zfp.MendKernel", "zfp.DecodeKernel", "values.RangeTotalKernel")
 # Instructions for 1024 values of usual chunks, whose records have up to 1024 words. Change a number only on
 # purpose.
-INSTRUCTIONS = {"encode": 1180, "encode exact": 1240, "decode": 880, "add": 860, "encode lossless": 1450, "decode lossless": 1650}
+INSTRUCTIONS = {"encode": 1180, "encode exact": 1240, "encode large": 2000, "decode": 880, "decode large": 1500, "add": 860, "encode lossless": 1450, "decode lossless": 1650}
 # Number of times that a warp executes a part for 1024 values. planes: 4 warps, of a sum one; one warp of 16, of a sum
 # of 4, does some work for all. mpc: one warp; one warp of 8 does some work for all. Of the chunk's 32 rows of words, half
 # are moved as records and all are moved as values, by four: a part moves 8.
 WAYS = {
     "encode": {"fast_encode": 4, "fast_place": 4 / 16},
     "encode exact": {"fast_encode_exact": 4, "fast_place": 4 / 16},
+    "encode large": {"fast_encode_large": 4, "fast_place": 4 / 16},
     "decode": {"fast_decode": 4, "fast_open": 4 / 16},
+    "decode large": {"fast_decode_large": 4, "fast_open": 4 / 16},
     "add": {"fast_add": 1, "fast_find": 1 / 4, "fast_place": 1 / 4},
     "encode lossless": {"lossless_encode_step": 4, "lossless_encode_tables": 1, "lossless_place": 1 / 8, "lossless_move": 2},
     "decode lossless": {
