@@ -69,10 +69,25 @@ struct LargeRange {
   }
 };
 
+// Replaces the result of quantise_small() by the integer, of up to 22 bits, of a value in a chunk that is not
+// small. Returns false if no integer is within the bound. An integer that is too long appears by its low
+// bits, whose multiple is far from x. The multiple is rounded once, and so is the same as if it were computed
+// in double. The difference of two close numbers is exact.
+template <class T>
+TAUT_DEVICE bool extend_to_large(T x, const Quantiser<T>& z, const LargeRange<T>& range, std::int32_t& q) {
+  static_assert(!is_half<T>);
+  if constexpr (sizeof(T) == 4) {  // a small value keeps its integer; in double both are the same
+    const double shifted = static_cast<double>(x) * range.reciprocal + 0x1.8p52;
+    const bool is_small = static_cast<std::uint32_t>(q) + (1u << small_bits) < 2u << small_bits;
+    q = is_small ? q : static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(shifted));
+  }
+  const T error = x - static_cast<T>(q) * z.step;
+  return static_cast<std::uint32_t>(q) + (1u << large_bits) < 2u << large_bits &&
+         (error < 0 ? -error : error) <= range.bound;
+}
+
 // Computes the integer, of up to 22 bits, of a value in a chunk that is not small. Returns false if no
-// integer is within the bound. `near` has the low bits of an integer that is too long; its multiple is far
-// from x. The multiple is rounded once, and so is the same as if it were computed in double. The difference
-// of two close numbers is exact.
+// integer is within the bound.
 template <class T>
 TAUT_DEVICE bool quantise_large(T x, const Quantiser<T>& z, const LargeRange<T>& range, std::int32_t& q) {
   if constexpr (is_half<T>) {
@@ -81,19 +96,8 @@ TAUT_DEVICE bool quantise_large(T x, const Quantiser<T>& z, const LargeRange<T>&
     q = static_cast<std::int32_t>(v);
     return good;
   } else {
-    const double shifted = static_cast<double>(x) * range.reciprocal + 0x1.8p52;
-    const auto near = static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(shifted));
-    const T error = x - static_cast<T>(near) * z.step;
-    bool good = static_cast<std::uint32_t>(near) + (1u << large_bits) < 2u << large_bits &&
-                (error < 0 ? -error : error) <= range.bound;
-    q = near;
-    if constexpr (std::is_same_v<T, float>) {  // a small value gets the same integer as in a small chunk
-      std::int32_t small_q = 0;
-      const bool is_small = quantise_small(x, z, small_q);
-      q = is_small ? small_q : near;
-      good |= is_small;
-    }
-    return good;
+    quantise_small(x, z, q);
+    return extend_to_large(x, z, range, q);
   }
 }
 

@@ -81,7 +81,7 @@ TAUT_DEVICE void encode_usual(const EncodeJob<float>& job) {
     float x[block_values];
     load_block(from, block_values, x);
     std::uint32_t marked = 0;
-    for (unsigned i = 0; i < block_values; ++i) marked |= static_cast<std::uint32_t>(!quantise_large(x[i], job.z, job.range, q[i])) << i;
+    for (unsigned i = 0; i < block_values; ++i) marked |= static_cast<std::uint32_t>(!extend_to_large(x[i], job.z, job.range, q[i])) << i;
     if (block_group.any(marked != 0)) return;
   }
   encode_rows<Large ? 2 : 1>(block_group, shared, job, q);
