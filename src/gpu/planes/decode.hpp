@@ -38,11 +38,6 @@ struct DecodeExactShared {
   std::int64_t q[chunk_values];
 };
 
-// Number of values that a loop over runs processes at a time. The conversion to halves takes many
-// instructions.
-template <class T>
-inline constexpr int runs_at_a_time = is_half<T> ? 1 : static_cast<int>(block_values);
-
 template <class T, class Simt>
 class ChunkDecoder {
  public:
@@ -82,10 +77,9 @@ class ChunkDecoder {
     if (frame_.stored) return copy_stored(chunk);
     const RecordHead& head = shared_.head;
     if (!shared_.good) return fail();
-    if (head.has(wide | has_layers)) return head.is_layer<T>(n_) ? copy_layer() : defer(chunk);
-    if (!read<RunsCheck::apart>()) return fail();
-    if (!record_.has(has_runs)) return decode_simple();
-    if (!decode_with_runs()) defer(chunk);
+    if (head.simple()) return read<RunsCheck::none>() ? decode_simple() : fail();
+    if (head.is_layer<T>(n_)) return copy_layer();
+    if (head.has(wide | has_layers) || !decode_with_runs()) defer(chunk);
   }
 
   // Reads each chunk of the list, and calls decode_found(chunk) if the chunk is valid.
@@ -175,14 +169,18 @@ class ChunkDecoder {
     store_multiples(record_.flags, q);
   }
 
-  // Stores the multiples of the step. `flags` are those of the record that the integers come from.
+  // True if multiples of the step have the same bits computed in T. `flags` are those of the record that the
+  // integers come from.
+  TAUT_DEVICE bool exact_in_type(std::uint8_t flags) const {
+    return sizeof(T) == 8 || greatest_sum(flags & large, frame_.addends) <= 1u << 24;
+  }
   TAUT_DEVICE void store_multiples(std::uint8_t flags, const std::int32_t (&q)[block_values]) const {
-    const bool exact_in_type = sizeof(T) == 8 || greatest_sum(flags & large, frame_.addends) <= 1u << 24;
+    const bool in_type = exact_in_type(flags);
     const auto step = static_cast<ComputedIn<T>>(frame_.step);
     T x[block_values];
     for (unsigned i = 0; i < block_values; ++i)
-      x[i] = exact_in_type ? static_cast<T>(static_cast<ComputedIn<T>>(q[i]) * step)
-                           : multiple<T>(q[i], frame_.step);
+      x[i] =
+          in_type ? static_cast<T>(static_cast<ComputedIn<T>>(q[i]) * step) : multiple<T>(q[i], frame_.step);
     store(x);
   }
 
@@ -198,7 +196,11 @@ class ChunkDecoder {
       for (unsigned k = 0; k < at_once; ++k) {
         const std::uint32_t i = first + k * group_threads;
         x[k] = i < n_ ? load_layer_value<T>(record, i) : T{};
-        if (job_.add && i < n_) x[k] = combine(Reduction::sum, there[i], x[k]);
+      }
+      if (job_.add) {
+        for (unsigned k = 0; k < at_once; ++k)
+          if (const std::uint32_t i = first + k * group_threads; i < n_)
+            x[k] = combine(Reduction::sum, there[i], x[k]);
       }
       for (unsigned k = 0; k < at_once; ++k)
         if (const std::uint32_t i = first + k * group_threads; i < n_) there[i] = x[k];
@@ -207,9 +209,9 @@ class ChunkDecoder {
 
   // Decodes a record with runs of which none overlaps another one, and whose holds are the integers at their
   // places: each place of a run has the run's value. An encoder writes such records. Returns false, without
-  // having stored anything, if the record is another one or malformed.
+  // having stored anything, if the record is another one or malformed, or the sum of many.
   TAUT_DEVICE bool decode_with_runs() {
-    if (!find_runs()) return false;
+    if (!exact_in_type(shared_.head.flags) || !read<RunsCheck::apart>() || !find_runs()) return false;
     std::int32_t q[block_values];
     integers(q);
     T x[block_values];
@@ -246,14 +248,14 @@ class ChunkDecoder {
     const std::uint32_t first = group_.thread() * block_values,
                         starts = shared_.starts[first / 32] >> first % 32 & 0xFF;
     std::uint32_t next = group_.scan(static_cast<std::uint32_t>(group_.simt().population(starts))).before;
+    const auto step = static_cast<ComputedIn<T>>(frame_.step);
     RunAt<T> run = next > 0 ? record_.runs[next - 1] : RunAt<T>{};
     bool other = false;
-    TAUT_UNROLLED_BY(runs_at_a_time<T>)
     for (unsigned i = 0; i < block_values; ++i) {
       if ((starts >> i & 1) != 0) run = record_.runs[next++];
       const bool covered = first + i < run.end();
       other |= covered && q[i] != run.hold;
-      x[i] = covered ? run.value : multiple<T>(q[i], frame_.step);
+      x[i] = covered ? run.value : static_cast<T>(static_cast<ComputedIn<T>>(q[i]) * step);
     }
     return !group_.any(other);
   }

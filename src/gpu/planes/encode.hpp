@@ -115,22 +115,17 @@ class ChunkEncoder {
     return !group_.any(!is_small);
   }
 
-  // True if all values have an integer in the large range, given the integers of all_small(). `marked` gets a
-  // bit for each value that has none. Halves of such a chunk have no code of their own.
+  // True if all values have an integer in the large range. `marked` gets a bit for each value that has none.
+  // Values are read again, because registers are scarce. Halves of such a chunk have no code of their own.
   TAUT_DEVICE bool all_large(std::int32_t (&q)[block_values], std::uint32_t& marked) {
-    if constexpr (std::is_same_v<T, float>) {
-      T x[block_values];
-      load_block(from(), values_, x);
-      for (unsigned i = 0; i < block_values; ++i)
-        marked |= static_cast<std::uint32_t>(!extend_to_large(x[i], job_.z, job_.range, q[i])) << i;
-    } else if constexpr (is_half<T>) {
+    if constexpr (is_half<T>) {
       std::int32_t unused[block_values];
-      marked = quantise(unused);
+      marked = quantise(unused) | packed();
+      return false;
     } else {
-      marked = quantise(q);
+      marked = quantise(q) | packed();
+      return !group_.any(marked != 0);
     }
-    marked |= packed();
-    return !is_half<T> && !group_.any(marked != 0);
   }
   // Computes integers in the large range. Returns a bit for each value that has none.
   TAUT_DEVICE std::uint32_t quantise(std::int32_t (&q)[block_values]) const {

@@ -103,7 +103,8 @@ class RecordReader {
     at_ += r_.plane_bytes;
     if (r_.has(has_planes)) read_table();
     const std::uint32_t end = (at_ + 3) / 4;
-    if (only_planes) good_ &= r_.has(has_runs) ? end < r_.words.count : end == r_.words.count;
+    if (Check == RunsCheck::none) good_ &= end == r_.words.count;
+    if (Check == RunsCheck::apart) good_ &= end < r_.words.count;
     if (Check == RunsCheck::apart) r_.runs.at = 4 * end;
   }
 

@@ -69,25 +69,10 @@ struct LargeRange {
   }
 };
 
-// Replaces the result of quantise_small() by the integer, of up to 22 bits, of a value in a chunk that is not
-// small. Returns false if no integer is within the bound. An integer that is too long appears by its low
-// bits, whose multiple is far from x. The multiple is rounded once, and so is the same as if it were computed
-// in double. The difference of two close numbers is exact.
-template <class T>
-TAUT_DEVICE bool extend_to_large(T x, const Quantiser<T>& z, const LargeRange<T>& range, std::int32_t& q) {
-  static_assert(!is_half<T>);
-  if constexpr (sizeof(T) == 4) {  // a small value keeps its integer; in double both are the same
-    const double shifted = static_cast<double>(x) * range.reciprocal + 0x1.8p52;
-    const bool is_small = static_cast<std::uint32_t>(q) + (1u << small_bits) < 2u << small_bits;
-    q = is_small ? q : static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(shifted));
-  }
-  const T error = x - static_cast<T>(q) * z.step;
-  return static_cast<std::uint32_t>(q) + (1u << large_bits) < 2u << large_bits &&
-         (error < 0 ? -error : error) <= range.bound;
-}
-
 // Computes the integer, of up to 22 bits, of a value in a chunk that is not small. Returns false if no
-// integer is within the bound.
+// integer is within the bound. An integer that is too long appears by its low bits, whose multiple is far
+// from x. The multiple is rounded once, and so is the same as if it were computed in double. The difference
+// of two close numbers is exact.
 template <class T>
 TAUT_DEVICE bool quantise_large(T x, const Quantiser<T>& z, const LargeRange<T>& range, std::int32_t& q) {
   if constexpr (is_half<T>) {
@@ -96,8 +81,14 @@ TAUT_DEVICE bool quantise_large(T x, const Quantiser<T>& z, const LargeRange<T>&
     q = static_cast<std::int32_t>(v);
     return good;
   } else {
-    quantise_small(x, z, q);
-    return extend_to_large(x, z, range, q);
+    const bool is_small = quantise_small(x, z, q);
+    if constexpr (sizeof(T) == 4) {  // a small value keeps its integer; in double both are the same
+      const double shifted = static_cast<double>(x) * range.reciprocal + 0x1.8p52;
+      q = is_small ? q : static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(shifted));
+    }
+    const T error = x - static_cast<T>(q) * z.step;
+    return static_cast<std::uint32_t>(q) + (1u << large_bits) < 2u << large_bits &&
+           (error < 0 ? -error : error) <= range.bound;
   }
 }
 

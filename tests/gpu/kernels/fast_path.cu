@@ -81,7 +81,7 @@ TAUT_DEVICE void encode_usual(const EncodeJob<float>& job) {
     float x[block_values];
     load_block(from, block_values, x);
     std::uint32_t marked = 0;
-    for (unsigned i = 0; i < block_values; ++i) marked |= static_cast<std::uint32_t>(!extend_to_large(x[i], job.z, job.range, q[i])) << i;
+    for (unsigned i = 0; i < block_values; ++i) marked |= static_cast<std::uint32_t>(!quantise_large(x[i], job.z, job.range, q[i])) << i;
     if (block_group.any(marked != 0)) return;
   }
   encode_rows<Large ? 2 : 1>(block_group, shared, job, q);
@@ -128,7 +128,7 @@ TAUT_DEVICE void decode_usual(const DecodeJob<float>& job) {
   const std::uint32_t chunk = block_group.simt().block();
   if (!shared.good || !is_usual(head)) return;
   RecordIn<float> record;
-  if (!RecordReader<float, BlockGroup<CudaThread>, RunsCheck::apart>(block_group, record, head, chunk_values, 1).read()) return;
+  if (!UsualReader<BlockGroup<CudaThread>>(block_group, record, head, chunk_values, 1).read()) return;
   if (rows_of<std::int32_t>(block_group.simt(), record.width) != Rows) return;
   std::int32_t q[block_values];
   read_rows<Rows>(block_group.simt(), record.words, record.at, record.width, q);

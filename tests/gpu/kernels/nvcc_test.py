@@ -66,11 +66,17 @@ LOCAL |= {
 LOCAL |= {("sm_100", "values.CombineKernel", "u8"): 24, ("sm_100", "values.CombineKernel", "i8"): 16}
 # Bytes that are spilt so that four blocks reside on a multiprocessor, beside the arrays of rare ways.
 SPILLS = {(arch, "planes.EncodeKernel", dtype): 16 for arch in ("sm_80", "sm_90", "sm_100") for dtype in ("f32", "f16", "bf16")}
-SPILLS |= {(arch, "planes.EncodeKernel", "f64"): 42 for arch in ("sm_80", "sm_90", "sm_100")}
-SPILLS |= {(arch, "planes.EncodeKernel.exact", dtype): 26 for arch in ("sm_80", "sm_90", "sm_100") for dtype in ("f32", "f64")}
-SPILLS |= {("sm_80", "planes.DecodeKernel", "f16"): 8}
-SPILLS |= {("sm_100", "planes.DecodeKernel", "f16"): 8, ("sm_100", "planes.DecodeKernel", "f64"): 8, ("sm_100", "planes.DecodeKernel.batch", "f16"): 16}
-SPILLS |= {("sm_80", "planes.DecodeKernel.batch", dtype): 8 for dtype in ("f16", "bf16")}
+SPILLS |= {(arch, "planes.EncodeKernel", "f64"): 104 for arch in ("sm_80", "sm_90", "sm_100")}
+SPILLS |= {(arch, "planes.EncodeKernel.exact", "f32"): 26 for arch in ("sm_80", "sm_90", "sm_100")}
+SPILLS |= {(arch, "planes.EncodeKernel.exact", "f64"): 52 for arch in ("sm_80", "sm_90", "sm_100")}
+# In decoding, by the way of runs.
+SPILLS |= {
+    (arch, f"planes.DecodeKernel{form}", dtype): 80
+    for arch in ("sm_80", "sm_90", "sm_100")
+    for form in ("", ".batch")
+    for dtype in ("f64", "f16", "bf16")
+}
+SPILLS |= {("sm_80", "planes.DecodeKernel.batch", "f32"): 12}
 # Bytes of local memory for arrays of rare ways, whose loops are rolled so that registers suffice. Nothing is spilt.
 ARRAYS = {"planes.EncodeKernel": 128, "planes.EncodeAgainKernel": 128, "planes.SumKernel": 560}
 ARRAYS |= {"planes.IntegersKernel": 128, "planes.LaggedRecordsKernel": 128, "planes.DecodeEndKernel": 128, "planes.LaggedEndKernel": 128}
