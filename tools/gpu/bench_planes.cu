@@ -156,6 +156,19 @@ void bench_type(const char* name, cudaStream_t stream) {
   }
 }
 
+// Chunks that are not usual: integers of 16 bits; layers, but for the first chunks; and runs, in chunks of which a
+// third of the values have no integer.
+void bench_rare(cudaStream_t stream) {
+  struct {
+    Pattern pattern;
+    const char* abs;
+  } const rows[] = {{Pattern::wave, "1e-5"}, {Pattern::walk, "1e-5"}, {Pattern::masked, "1e-4"}, {Pattern::sprinkled, "1e-4"}};
+  for (const std::size_t n : within({std::size_t{1} << 18, std::size_t{1} << 26}))
+    for (const auto& row : rows)
+      PlanesBench<float>(std::string(name_of(row.pattern)) + " abs:" + row.abs, make<float>(row.pattern, n, 1), std::strtod(row.abs, nullptr),
+                         stream).usual();
+}
+
 }  // namespace
 
 void planes_profile(cudaStream_t stream) {
@@ -172,6 +185,7 @@ void planes_kernels(cudaStream_t stream) {
     bench.usual();
     bench.more();
   }
+  bench_rare(stream);
   bench_type<double>("f64", stream);
   bench_type<f16>("f16", stream);
   bench_type<bf16>("bf16", stream);

@@ -105,7 +105,7 @@ FrameSeal seal_of(const EncodeCall<T>& call, const CallPlace& place) {
 
 template <class T>
 EncodeJob<T> encode_job(const EncodeCall<T>& call, const Sink& sink, const FrameSeal& seal) {
-  return {call.values, call.count, call.z, sink, nullptr, reciprocal_of(call.z), seal};
+  return {call.values, call.count, call.z, sink, nullptr, LargeRange<T>::of(call.z), seal};
 }
 
 template <class T, class Launcher>

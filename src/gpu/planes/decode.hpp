@@ -1,7 +1,8 @@
 // Decodes frames: values <- frame, or values += frame. A thread block processes a chunk. The values have the
 // same bits as those of decode.cpp, general.cpp and exact_values.cpp. Decoding takes two kernels, because few
 // chunks need the many registers of the second one: the first kernel opens the frame, and leaves to the
-// second one a list of the chunks with 64-bit integers or exact values: the deferred chunks.
+// second one a list of the deferred chunks: those with 64-bit integers, or with exact values that an encoder
+// does not write in this way: several layers, and sums of exact values.
 #pragma once
 
 #include "gpu/planes/exact_in.hpp"
@@ -27,7 +28,9 @@ struct DecodeShared {
   BlockGroupShared block_group;
   OpenFrame frame;
   RecordHead head;
-  bool good;  // the head is valid
+  bool good;                                // the head is valid
+  std::uint32_t runs;                       // number of runs
+  std::uint32_t starts[chunk_values / 32];  // a bit for each place: a run begins there
 };
 
 struct DecodeExactShared {
@@ -72,15 +75,11 @@ class ChunkDecoder {
   TAUT_DEVICE void decode(std::uint32_t chunk) {
     find(chunk);
     if (frame_.stored) return copy_stored(chunk);
-    if (!shared_.good) {
-      fail();
-    } else if (!shared_.head.simple()) {
-      defer(chunk);
-    } else if (read<RunsCheck::none>()) {
-      decode_simple();
-    } else {
-      fail();
-    }
+    const RecordHead& head = shared_.head;
+    if (!shared_.good) return fail();
+    if (head.simple()) return read<RunsCheck::none>() ? decode_simple() : fail();
+    if (head.is_layer<T>(n_)) return copy_layer();
+    if (head.has(wide | has_layers) || !decode_with_runs()) defer(chunk);
   }
 
   // Reads each chunk of the list, and calls decode_found(chunk) if the chunk is valid.
@@ -170,15 +169,95 @@ class ChunkDecoder {
     store_multiples(record_.flags, q);
   }
 
-  // Stores the multiples of the step. `flags` are those of the record that the integers come from.
+  // True if multiples of the step have the same bits computed in T. `flags` are those of the record that the
+  // integers come from.
+  TAUT_DEVICE bool exact_in_type(std::uint8_t flags) const {
+    return sizeof(T) == 8 || greatest_sum(flags & large, frame_.addends) <= 1u << 24;
+  }
   TAUT_DEVICE void store_multiples(std::uint8_t flags, const std::int32_t (&q)[block_values]) const {
-    const bool exact_in_type = sizeof(T) == 8 || greatest_sum(flags & large, frame_.addends) <= 1u << 24;
+    const bool in_type = exact_in_type(flags);
     const auto step = static_cast<ComputedIn<T>>(frame_.step);
     T x[block_values];
     for (unsigned i = 0; i < block_values; ++i)
-      x[i] = exact_in_type ? static_cast<T>(static_cast<ComputedIn<T>>(q[i]) * step)
-                           : multiple<T>(q[i], frame_.step);
+      x[i] =
+          in_type ? static_cast<T>(static_cast<ComputedIn<T>>(q[i]) * step) : multiple<T>(q[i], frame_.step);
     store(x);
+  }
+
+  // Copies the layer of a record that is nothing else. Neighbouring threads have neighbouring values, because
+  // the record is aligned to words only.
+  TAUT_DEVICE void copy_layer() const {
+    constexpr unsigned at_once = sizeof(T) == 8 ? 4 : 8;
+    const std::uint32_t* const record = group_.simt().global(shared_.head.words.at);
+    T* const there = to();
+    TAUT_ROLLED
+    for (std::uint32_t first = group_.thread(); first < n_; first += at_once * group_threads) {
+      T x[at_once];
+      for (unsigned k = 0; k < at_once; ++k) {
+        const std::uint32_t i = first + k * group_threads;
+        x[k] = i < n_ ? load_layer_value<T>(record, i) : T{};
+      }
+      if (job_.add) {
+        for (unsigned k = 0; k < at_once; ++k)
+          if (const std::uint32_t i = first + k * group_threads; i < n_)
+            x[k] = combine(Reduction::sum, there[i], x[k]);
+      }
+      for (unsigned k = 0; k < at_once; ++k)
+        if (const std::uint32_t i = first + k * group_threads; i < n_) there[i] = x[k];
+    }
+  }
+
+  // Decodes a record with runs of which none overlaps another one, and whose holds are the integers at their
+  // places: each place of a run has the run's value. An encoder writes such records. Returns false, without
+  // having stored anything, if the record is another one or malformed, or the sum of many.
+  TAUT_DEVICE bool decode_with_runs() {
+    if (!exact_in_type(shared_.head.flags) || !read<RunsCheck::apart>() || !find_runs()) return false;
+    std::int32_t q[block_values];
+    integers(q);
+    T x[block_values];
+    if (!put_runs(q, x)) return false;
+    store(x);
+    return true;
+  }
+
+  // Marks the starts of the runs. Returns false if they overlap or are malformed.
+  TAUT_DEVICE bool find_runs() {
+    const unsigned t = group_.thread();
+    if (t < chunk_values / 32) shared_.starts[t] = 0;
+    if (t == 0) shared_.runs = record_.words.at[record_.runs.at / 4];
+    group_.simt().barrier();
+    record_.runs = {record_.words, record_.runs.at + 4, shared_.runs, false};
+    const RunsAt<T>& runs = record_.runs;
+    if (runs.count > n_) return false;
+    bool bad = whole_words(runs.at + runs.count * run_bytes_of<T>(false)) / 4 != record_.words.count;
+    if (runs.count == 0 || bad) return false;
+    TAUT_ROLLED
+    for (std::uint32_t i = t; i < runs.count; i += group_threads) {
+      const RunAt<T> run = runs[i], before = i > 0 ? runs[i - 1] : RunAt<T>{};
+      const std::uint32_t start = run.start();
+      const bool good = start >= before.end() && run.end() > start && run.end() <= n_;
+      if (good) group_.simt().add(&shared_.starts[start / 32], std::uint32_t{1} << start % 32);
+      bad |= !good;
+    }
+    return !group_.any(bad);
+  }
+
+  // Computes this thread's values: those of runs, and multiples of the step elsewhere. Returns false if a
+  // hold is not the integer at its place.
+  TAUT_DEVICE bool put_runs(const std::int32_t (&q)[block_values], T (&x)[block_values]) {
+    const std::uint32_t first = group_.thread() * block_values,
+                        starts = shared_.starts[first / 32] >> first % 32 & 0xFF;
+    std::uint32_t next = group_.scan(static_cast<std::uint32_t>(group_.simt().population(starts))).before;
+    const auto step = static_cast<ComputedIn<T>>(frame_.step);
+    RunAt<T> run = next > 0 ? record_.runs[next - 1] : RunAt<T>{};
+    bool other = false;
+    for (unsigned i = 0; i < block_values; ++i) {
+      if ((starts >> i & 1) != 0) run = record_.runs[next++];
+      const bool covered = first + i < run.end();
+      other |= covered && q[i] != run.hold;
+      x[i] = covered ? run.value : static_cast<T>(static_cast<ComputedIn<T>>(q[i]) * step);
+    }
+    return !group_.any(other);
   }
 
   TAUT_DEVICE void decode_exact(std::int64_t* all) {

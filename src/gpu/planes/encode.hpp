@@ -1,7 +1,8 @@
 // Encodes values to records: a thread block processes a chunk, a thread a block of 8 values. Writes the same
 // bytes as encode.cpp and general.cpp.
-// Chunks of small integers are usual. For other chunks, loops over the values of a thread are rolled: their
-// arrays are in local memory, so that all chunks do with the registers of the usual ones.
+// Chunks whose values all have an integer, of up to 14 or up to 22 bits, are usual, except that halves have
+// up to 14 bits. In the code for other chunks, loops over 64-bit integers are rolled: their arrays are in
+// local memory, so that all chunks do with the registers of the usual ones.
 #pragma once
 
 #include "core/status.hpp"
@@ -22,7 +23,7 @@ struct EncodeJob {
   Quantiser<T> z;
   Sink sink;
   const std::uint32_t* like;  // frame whose predictor is used; null: the predictor of z
-  double reciprocal;          // 1 / step
+  LargeRange<T> range;
   FrameSeal seal;
 };
 
@@ -43,6 +44,11 @@ struct EncodeShared {
 
 // Greatest number of values beyond the large range in a float64 chunk that is not wide.
 inline constexpr std::uint32_t tolerated_escapes = 64;
+
+// Number of values that a loop over integers of the large range processes at a time. Halves, which are seldom
+// larger than 14 bits, are in local memory.
+template <class T>
+inline constexpr int large_at_a_time = is_half<T> ? 1 : static_cast<int>(block_values);
 
 // Bits: PackedBits::exact stores packed integers as exact values. The kernels for PackedBits::rounded contain
 // no code for that.
@@ -70,7 +76,7 @@ class ChunkEncoder {
     TAUT_ROLLED
     for (std::uint64_t i = std::uint64_t{part} * group_threads + simt.thread(); i < job_.count; i += step) {
       const T x = job_.values[i];
-      to[i] = job_.z.step == 0 ? x : value_as_decoded(x, quantiser());
+      to[i] = job_.z.step == 0 ? x : value_as_decoded(x, quantiser(), job_.range);
     }
   }
   TAUT_DEVICE void seal(const Simt& simt) const {
@@ -83,10 +89,12 @@ class ChunkEncoder {
   TAUT_DEVICE void encode_chunk(std::uint32_t chunk) {
     find(chunk);
     std::int32_t q[block_values];
-    if (all_small(q)) {
-      encode_integers(q, 0);
+    std::uint32_t marked = 0;
+    const bool small = all_small(q);
+    if (small || all_large(q, marked)) {
+      encode_integers(q, small ? 0 : large);
     } else {
-      encode_large();
+      encode_exact(marked);
     }
     store();
   }
@@ -105,6 +113,29 @@ class ChunkEncoder {
     for (unsigned i = 0; i < block_values; ++i) is_small &= quantise_small(x[i], job_.z, q[i]);
     if constexpr (Bits == PackedBits::exact) is_small &= has_no_packed(x, job_.z);
     return !group_.any(!is_small);
+  }
+
+  // True if all values have an integer in the large range. `marked` gets a bit for each value that has none.
+  // Values are read again, because registers are scarce. Halves of such a chunk have no code of their own.
+  TAUT_DEVICE bool all_large(std::int32_t (&q)[block_values], std::uint32_t& marked) {
+    if constexpr (is_half<T>) {
+      std::int32_t unused[block_values];
+      marked = quantise(unused) | packed();
+      return false;
+    } else {
+      marked = quantise(q) | packed();
+      return !group_.any(marked != 0);
+    }
+  }
+  // Computes integers in the large range. Returns a bit for each value that has none.
+  TAUT_DEVICE std::uint32_t quantise(std::int32_t (&q)[block_values]) const {
+    T x[block_values];
+    load_block(from(), values_, x);
+    std::uint32_t marked = 0;
+    TAUT_UNROLLED_BY(large_at_a_time<T>)
+    for (unsigned i = 0; i < block_values; ++i)
+      marked |= static_cast<std::uint32_t>(!quantise_large(x[i], job_.z, job_.range, q[i])) << i;
+    return marked;
   }
 
   // Returns the values of this thread.
@@ -142,55 +173,31 @@ class ChunkEncoder {
     return plan_planes(group_, values_ > 0 ? width_of(group_.simt(), d) : 0, blocks(), is_wide);
   }
 
-  // Computes the integers, of up to 22 bits, of a chunk in which some value needs more than 14 bits. Returns
-  // the number of values without an integer, which `marked` marks. The integers of packed integers decide
-  // about the flag `large`, as on the CPU.
-  TAUT_DEVICE std::uint32_t quantise_chunk(Int (&q)[block_values], std::uint32_t& marked,
-                                           std::uint8_t& flags) {
-    marked = quantise(large_bits, q);
-    std::uint32_t seen = 0;
+  // What the values of a thread are, in a chunk that has exact values.
+  struct Found {
+    std::uint32_t marked = 0;  // a bit for each value that is stored exactly
+    std::uint32_t seen = 0;    // is 2^14 or more if an integer of the large range has more than 14 bits
+  };
+  // Computes integers in the large range. Those of packed integers decide about the flag `large`, as on the
+  // CPU.
+  TAUT_DEVICE Found find_large(std::int32_t (&q)[block_values]) const {
+    Found found{quantise(q)};
     for (unsigned i = 0; i < block_values; ++i)
-      if ((marked >> i & 1) == 0) seen |= static_cast<std::uint32_t>(q[i] ^ (q[i] >> 31));
-    marked |= packed();
-    const std::uint32_t escapes =
-        group_.scan(static_cast<std::uint32_t>(group_.simt().population(marked))).all;
-    const bool small_else = !group_.any(seen >> small_bits != 0);
-    flags = escapes > 0 && small_else ? 0 : static_cast<std::uint8_t>(large);
-    return escapes;
+      found.seen |= (found.marked >> i & 1) == 0 ? static_cast<std::uint32_t>(q[i] ^ (q[i] >> 31)) : 0;
+    found.marked |= packed();
+    return found;
   }
 
-  // Encodes a chunk in which some value is not in the small range.
-  TAUT_DEVICE void encode_large() {
-    find(shared_.chunk);
-    Int q[block_values];
-    std::uint32_t marked;
-    std::uint8_t flags;
-    const std::uint32_t escapes = quantise_chunk(q, marked, flags);
-    if (escapes == 0 && !is_half<T>) return encode_integers(q, large);
-    if constexpr (sizeof(T) == 8) {
-      if (wants_wide(escapes)) {
-        marked = quantise(wide_bits, q) | packed();
-        flags = wide | large;
-      }
-    }
-    encode_general(q, marked, flags);
-  }
-
-  // Quantises the values and marks those without an integer. In the wide range all integers follow the rule
-  // of that range.
-  TAUT_DEVICE std::uint32_t quantise(int bits, Int (&q)[block_values]) const {
+  // Computes integers in the wide range. Returns a bit for each value that has none.
+  TAUT_DEVICE std::uint32_t quantise_wide(std::int64_t (&q)[block_values]) const {
     ValuesAt<T> values = own();
-    if constexpr (sizeof(T) == 8) group_.simt().keep_in_memory(values);
+    group_.simt().keep_in_memory(values);
     std::uint32_t marked = 0;
     TAUT_ROLLED
-    for (unsigned i = 0; i < block_values; ++i) {
-      const T x = values[i];
-      std::int64_t v = 0;
-      const bool good = bits == large_bits ? quantise_large(x, job_.z, job_.reciprocal, v)
-                                           : quantise_to(x, job_.z, job_.reciprocal, bits, v);
-      q[i] = static_cast<Int>(v);
-      marked |= static_cast<std::uint32_t>(i < values_ && !good) << i;
-    }
+    for (unsigned i = 0; i < block_values; ++i)
+      marked |=
+          static_cast<std::uint32_t>(!quantise_to(values[i], job_.z, job_.range.reciprocal, wide_bits, q[i]))
+          << i;
     return marked;
   }
 
@@ -206,42 +213,91 @@ class ChunkEncoder {
     return found;
   }
 
-  TAUT_DEVICE bool wants_wide(std::uint32_t escapes) {
-    if (escapes <= tolerated_escapes) return false;
-    Int q[block_values];
-    const std::uint32_t marked = quantise(wide_bits, q) | packed();
-    const std::uint32_t more = group_.scan(static_cast<std::uint32_t>(group_.simt().population(marked))).all;
-    return n_ - more > n_ - escapes + tolerated_escapes;
+  struct Survey {
+    std::uint32_t escapes;  // values without an integer
+    std::uint32_t runs;     // of the runs that they form, those that begin behind another value of a thread
+  };
+  TAUT_DEVICE Survey survey(std::uint32_t marked) {
+    T x[block_values];
+    load_block(from(), values_, x);
+    const std::uint32_t starts = marked & ~(repeats_in(x) & marked << 1) & ~1u;
+    const std::uint32_t all = group_
+                                  .scan(static_cast<std::uint32_t>(group_.simt().population(marked) |
+                                                                   group_.simt().population(starts) << 16))
+                                  .all;
+    return {all & 0xFFFF, all >> 16};
+  }
+
+  // Encodes a chunk in which the `marked` values have no integer in the large range. The values of most such
+  // chunks are all different, so that they are soon known to be a layer.
+  TAUT_DEVICE void encode_exact(std::uint32_t marked) {
+    Survey found = survey(marked);
+    bool is_wide = false;
+    if constexpr (sizeof(T) == 8) {
+      if (found.escapes > tolerated_escapes) {
+        Int q[block_values];
+        const Survey beyond = survey(quantise_wide(q) | packed());
+        is_wide = beyond.escapes + tolerated_escapes < found.escapes;
+        if (is_wide) found = beyond;
+      }
+    }
+    if (found.runs > most_runs_of(is_wide)) return encode_layer();
+    encode_general(is_wide);
+  }
+  // Greatest number of runs in a record that is no layer.
+  TAUT_DEVICE std::uint32_t most_runs_of(bool is_wide) const {
+    return n_ * static_cast<std::uint32_t>(sizeof(T)) / run_bytes_of<T>(is_wide);
+  }
+  TAUT_DEVICE void encode_layer() {
+    announce_words(layer_words<T>(n_), false);
+    write_layer(group_, quantiser(), job_.range, n_,
+                job_.values + std::uint64_t{shared_.chunk} * chunk_values, shared_.record);
+  }
+
+  // Computes the integers of a chunk with exact values. Integers are repeated where values have none.
+  TAUT_DEVICE Found hold_integers(bool is_wide, Int (&q)[block_values]) {
+    Found found;
+    if constexpr (sizeof(T) == 8) {
+      if (is_wide) {
+        found.marked = quantise_wide(q) | packed();
+      } else {
+        std::int32_t r[block_values];
+        found = find_large(r);
+        for (unsigned i = 0; i < block_values; ++i) q[i] = r[i];
+      }
+    } else {
+      found = find_large(q);
+    }
+    hold_on(group_, found.marked, values_, q);
+    return found;
   }
 
   // Encodes a chunk with exact values. The values, the integers for their runs, and what find() finds are
   // computed again where they are needed, because registers are scarce.
-  TAUT_DEVICE void encode_general(Int (&q)[block_values], std::uint32_t marked, std::uint8_t flags) {
+  TAUT_DEVICE void encode_general(bool is_wide) {
     find(shared_.chunk);
-    const bool is_wide = (flags & wide) != 0;
-    const std::uint32_t each = run_bytes_of<T>(is_wide);
-    hold_on(group_, marked, values_, q);
-    RunsPlan runs = runs_of(marked);
+    Int q[block_values];
+    const Found found = hold_integers(is_wide, q);
+    const bool all_short = !group_.any(found.seen >> small_bits != 0);
+    RunsPlan runs = runs_of(found.marked);
     group_.simt().keep_in_memory(runs);
     find(shared_.chunk);
     const Int base = difference(group_, predictor(), values_, q);
-    group_.simt().keep_in_memory(q);
+    if constexpr (sizeof(T) == 8) group_.simt().keep_in_memory(q);
     PlanesPlan plan = plan_of(q, is_wide);
     group_.simt().keep_in_memory(plan);
-    const std::uint32_t exact_bytes = runs.count > 0 ? 4 + runs.count * each : 0;
+    const std::uint32_t each = run_bytes_of<T>(is_wide),
+                        exact_bytes = runs.count > 0 ? 4 + runs.count * each : 0;
     const std::uint32_t words = (plan.bytes() + exact_bytes + 3) / 4;
-    if (runs.count > n_ * sizeof(T) / each || words >= layer_words<T>(n_)) {
-      announce_words(layer_words<T>(n_), false);
-      return write_layer(group_, quantiser(), n_, own(), shared_.record);
-    }
+    if (runs.count > most_runs_of(is_wide) || words >= layer_words<T>(n_)) return encode_layer();
     announce_words(words, true);
     find(shared_.chunk);
-    if (runs.count > 0) flags |= has_runs;
+    const unsigned form = is_wide ? wide | large : runs.count > 0 && all_short ? 0u : unsigned{large};
+    const auto flags = static_cast<std::uint8_t>(runs.count > 0 ? form | has_runs : form);
     write_planes(group_, shared_.planes, plan, flags, base, blocks(), Differences{q}, shared_.record);
     if (runs.count == 0) return;
     find(shared_.chunk);
-    marked = quantise(is_wide ? wide_bits : large_bits, q) | packed();
-    hold_on(group_, marked, values_, q);
+    hold_integers(is_wide, q);
     put_runs(runs, is_wide, q, plan);
   }
 
@@ -252,7 +308,8 @@ class ChunkEncoder {
   template <class I>
   TAUT_DEVICE void put_runs(const RunsPlan& runs, bool is_wide, const I (&q)[block_values],
                             const PlanesPlan& plan) {
-    write_runs(group_, shared_.runs, runs, quantiser(), is_wide, own(), q, shared_.record + plan.bytes() / 4);
+    write_runs(group_, shared_.runs, runs, quantiser(), job_.range, is_wide, own(), q,
+               shared_.record + plan.bytes() / 4);
   }
 
   // Announces the size of the record. `coded`: the record is not a layer.

@@ -65,27 +65,24 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
   }
 
  private:
-  using Int = typename Base::Int;
-
   TAUT_DEVICE std::uint64_t first() const {
     return std::uint64_t{this->shared_.chunk} * chunk_values + this->group_.thread() * block_values;
   }
   TAUT_DEVICE std::int32_t* at() const { return lagged_.integers + first(); }
 
   TAUT_DEVICE void hold_large(std::int32_t (&q)[block_values], std::uint8_t& flags) {
-    Int all[block_values];
-    std::uint32_t marked;
-    const std::uint32_t escapes = this->quantise_chunk(all, marked, flags);
-    if (escapes > 0 || is_half<T>) {
-      const RunsPlan runs = this->runs_of(marked);
-      const std::uint32_t planes = most_plane_bytes(this->n_, flags),
-                          layer = this->n_ * static_cast<std::uint32_t>(sizeof(T));
-      const bool fits = planes < layer && runs.count <= (layer - planes) / run_bytes_of<T>(false);
-      if (!fits && this->group_.thread() == 0) this->group_.simt().raise(&this->job_.sink.control->again, 1);
-      hold_on(this->group_, marked, this->values_, all);
-      if (escapes > 0) flags |= has_runs;
-    }
-    for (unsigned i = 0; i < block_values; ++i) q[i] = static_cast<std::int32_t>(all[i]);
+    const auto found = this->find_large(q);
+    const bool some_exact = this->group_.any(found.marked != 0);
+    const bool all_short = !this->group_.any(found.seen >> small_bits != 0);
+    flags = some_exact && all_short ? 0 : static_cast<std::uint8_t>(large);
+    if (!some_exact && !is_half<T>) return;
+    const RunsPlan runs = this->runs_of(found.marked);
+    const std::uint32_t planes = most_plane_bytes(this->n_, flags),
+                        layer = this->n_ * static_cast<std::uint32_t>(sizeof(T));
+    const bool fits = planes < layer && runs.count <= (layer - planes) / run_bytes_of<T>(false);
+    if (!fits && this->group_.thread() == 0) this->group_.simt().raise(&this->job_.sink.control->again, 1);
+    hold_on(this->group_, found.marked, this->values_, q);
+    if (some_exact) flags |= has_runs;
   }
 
   TAUT_DEVICE void load_residuals(std::int32_t (&r)[block_values]) const {
@@ -105,8 +102,8 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
   }
 
   TAUT_DEVICE void encode_with_runs(std::int32_t (&r)[block_values], std::uint8_t flags) {
-    Int unused[block_values];
-    const RunsPlan runs = this->runs_of(this->quantise(large_bits, unused) | this->packed());
+    std::int32_t unused[block_values];
+    const RunsPlan runs = this->runs_of(this->quantise(unused) | this->packed());
     const std::int32_t base = difference(this->group_, this->job_.z.predictor, this->values_, r);
     const PlanesPlan plan = this->plan_of(r, false);
     this->announce_words((plan.bytes() + 4 + runs.count * run_bytes_of<T>(false) + 3) / 4, true);

@@ -5,6 +5,7 @@
 
 #include "gpu/planes/integers.hpp"
 #include "gpu/planes/run.hpp"
+#include "gpu/simt/load.hpp"
 
 namespace taut::planes::cuda {
 
@@ -38,18 +39,27 @@ struct ValuesAt {
   TAUT_DEVICE T operator[](unsigned i) const { return i < values ? from[i] : T{}; }
 };
 
+// Returns a bit for each value behind the first whose bits equal those of the value before it.
+template <class T>
+TAUT_DEVICE std::uint32_t repeats_in(const T (&x)[block_values]) {
+  std::uint32_t repeats = 0;
+  for (unsigned i = 1; i < block_values; ++i)
+    repeats |= static_cast<std::uint32_t>(bits_of(x[i]) == bits_of(x[i - 1])) << i;
+  return repeats;
+}
+
 // Sets the integer of each `marked` value to the integer before it, or 0 at the start of the chunk. Takes
 // three barriers.
 template <class Simt, class Int>
 TAUT_DEVICE void hold_on(BlockGroup<Simt>& block_group, std::uint32_t marked, unsigned values,
                          Int (&q)[block_values]) {
   Int last = 0;
-  TAUT_ROLLED
+  TAUT_UNROLLED_BY(at_a_time<Int>)
   for (unsigned i = 0; i < block_values; ++i)
     if (i < values && (marked >> i & 1) == 0) last = q[i];
   const bool some = values > static_cast<unsigned>(block_group.simt().population(marked));
   last = block_group.last_before(last, some);
-  TAUT_ROLLED
+  TAUT_UNROLLED_BY(at_a_time<Int>)
   for (unsigned i = 0; i < block_values; ++i) {
     if ((marked >> i & 1) != 0) q[i] = last;
     last = q[i];
@@ -60,19 +70,15 @@ TAUT_DEVICE void hold_on(BlockGroup<Simt>& block_group, std::uint32_t marked, un
 // Takes three barriers.
 template <class T, class Simt>
 TAUT_DEVICE RunsPlan plan_runs(BlockGroup<Simt>& block_group, RunsShared<T>& shared, std::uint32_t marked,
-                               T before, const ValuesAt<T>& x) {
+                               T before, const ValuesAt<T>& from) {
   const unsigned t = block_group.thread();
   shared.marked[t] = static_cast<std::uint8_t>(marked);
   block_group.simt().barrier();
   const std::uint32_t last_marked = t > 0 ? shared.marked[t - 1] >> 7 : 0;
-  std::uint32_t continues = 0;
-  TAUT_ROLLED
-  for (unsigned i = 0; i < block_values; ++i) {
-    const T value = x[i];
-    continues |= static_cast<std::uint32_t>(bits_of(value) == bits_of(before)) << i;
-    before = value;
-  }
-  continues &= marked & (marked << 1 | last_marked);
+  T x[block_values];
+  load_block(from.from, from.values, x);
+  const std::uint32_t repeats = repeats_in(x) | static_cast<std::uint32_t>(bits_of(x[0]) == bits_of(before)),
+                      continues = repeats & marked & (marked << 1 | last_marked);
   shared.continues[t] = static_cast<std::uint8_t>(continues);
   block_group.simt().barrier();
   const auto ranks =
@@ -83,8 +89,8 @@ TAUT_DEVICE RunsPlan plan_runs(BlockGroup<Simt>& block_group, RunsShared<T>& sha
 // Writes the count and the runs to `out`; `q` holds the integers that hold_on() returned. Takes one barrier.
 template <class T, class Simt, class Int>
 TAUT_DEVICE void write_runs(BlockGroup<Simt>& block_group, RunsShared<T>& shared, const RunsPlan& plan,
-                            const Quantiser<T>& z, bool is_wide, const ValuesAt<T>& x,
-                            const Int (&q)[block_values], std::uint32_t* out) {
+                            const Quantiser<T>& z, const LargeRange<T>& range, bool is_wide,
+                            const ValuesAt<T>& x, const Int (&q)[block_values], std::uint32_t* out) {
   const std::uint32_t first = block_group.thread() * block_values;
   const std::uint32_t starts = shared.starts_of(block_group.thread()),
                       lasts = shared.lasts_of(block_group.thread());
@@ -98,42 +104,34 @@ TAUT_DEVICE void write_runs(BlockGroup<Simt>& block_group, RunsShared<T>& shared
   const auto halves = run_bytes_of<T>(is_wide) / 2;
   auto* const runs = reinterpret_cast<std::uint16_t*>(out + 1);
   rank = plan.rank;
-  TAUT_ROLLED
+  TAUT_UNROLLED_BY(at_a_time<Int>)
   for (unsigned i = 0; i < block_values; ++i) {
     if ((starts >> i & 1) == 0) continue;
     const std::uint32_t length = shared.lasts[rank] + 1u - (first + i);
     write_place(runs + rank++ * halves, (first + i) << 16 | length, static_cast<std::int64_t>(q[i]), is_wide);
   }
+  const bool by_integers = sizeof(T) == 8 || z.snaps;
   rank = plan.rank;
-  TAUT_ROLLED
-  for (unsigned i = 0; i < block_values; ++i) {
-    if ((starts >> i & 1) == 0) continue;
-    const bool by_integers = sizeof(T) == 8 || z.snaps;
-    write_value(runs + rank++ * halves, by_integers ? value_as_decoded(x[i], z) : x[i], is_wide);
+  for (std::uint32_t left = starts; left != 0; left &= left - 1) {
+    const T value = x[31 - block_group.simt().leading_zeros(left & (0u - left))];
+    write_value(runs + rank++ * halves, by_integers ? value_as_decoded(value, z, range) : value, is_wide);
   }
   if (block_group.thread() == 0 && plan.count * halves % 2 != 0) runs[plan.count * halves] = 0;
 }
 
-// Number of words of a record that consists of one layer of n values.
-template <class T>
-constexpr std::uint32_t layer_words(std::uint32_t n) {
-  return static_cast<std::uint32_t>(whole_words(layer_head_bytes + n * sizeof(T)) / 4);
-}
-
+// Writes a record of one layer. Neighbouring threads have neighbouring values.
 template <class T, class Simt>
-TAUT_DEVICE void write_layer(const BlockGroup<Simt>& block_group, const Quantiser<T>& z, std::uint32_t n,
-                             const ValuesAt<T>& x, std::uint32_t* record) {
+TAUT_DEVICE void write_layer(const BlockGroup<Simt>& block_group, const Quantiser<T>& z,
+                             const LargeRange<T>& range, std::uint32_t n, const T* x, std::uint32_t* record) {
   if (block_group.thread() == 0) {
     record[0] = has_layers;
     record[1] = 0;
     record[2] = 1;
-    if (sizeof(T) == 2 && n % 2 != 0) record[layer_words<T>(n) - 1] = 0;
+    if (sizeof(T) == 2 && n % 2 != 0) store_layer_value(record, n, T{});
   }
-  if (sizeof(T) == 2) block_group.simt().barrier();  // the last word may also hold a value
-  auto* const to =
-      reinterpret_cast<std::uint16_t*>(record + 3) + block_group.thread() * block_values * (sizeof(T) / 2);
   TAUT_ROLLED
-  for (unsigned i = 0; i < x.values; ++i) store_halves(to + i * (sizeof(T) / 2), value_as_decoded(x[i], z));
+  for (std::uint32_t i = block_group.thread(); i < n; i += group_threads)
+    store_layer_value(record, i, value_as_decoded(x[i], z, range));
 }
 
 }  // namespace taut::planes::cuda

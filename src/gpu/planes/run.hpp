@@ -29,6 +29,38 @@ TAUT_DEVICE V load_bytes(const Words& in, std::uint32_t byte) {
   }
 }
 
+// Number of words of a record that consists of one layer of n values.
+template <class T>
+constexpr std::uint32_t layer_words(std::uint32_t n) {
+  return static_cast<std::uint32_t>(whole_words(layer_head_bytes + n * sizeof(T)) / 4);
+}
+
+// Value i of the layer in such a record, which is aligned to words only.
+template <class T>
+TAUT_DEVICE T load_layer_value(const std::uint32_t* record, std::uint32_t i) {
+  const std::uint32_t* const layer = record + layer_head_bytes / 4;
+  if constexpr (sizeof(T) == 2) {
+    return reinterpret_cast<const T*>(layer)[i];
+  } else if constexpr (sizeof(T) == 4) {
+    return std::bit_cast<T>(layer[i]);
+  } else {
+    return std::bit_cast<T>(layer[2 * i] | std::uint64_t{layer[2 * i + 1]} << 32);
+  }
+}
+template <class T>
+TAUT_DEVICE void store_layer_value(std::uint32_t* record, std::uint32_t i, T value) {
+  std::uint32_t* const layer = record + layer_head_bytes / 4;
+  const BitsOf<T> bits = bits_of(value);
+  if constexpr (sizeof(T) == 2) {
+    reinterpret_cast<std::uint16_t*>(layer)[i] = bits;
+  } else if constexpr (sizeof(T) == 4) {
+    layer[i] = bits;
+  } else {
+    layer[2 * i] = static_cast<std::uint32_t>(bits);
+    layer[2 * i + 1] = static_cast<std::uint32_t>(bits >> 32);
+  }
+}
+
 template <class T>
 struct RunAt {
   std::uint32_t place;  // start << 16 | length

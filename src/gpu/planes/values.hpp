@@ -3,6 +3,8 @@
 // No operation may be fused or reordered: compile with -fmad=false.
 #pragma once
 
+#include <algorithm>
+
 #include "codecs/planes/format/quantiser.hpp"
 #include "core/reduction.hpp"
 #include "gpu/simt/simt.hpp"
@@ -40,12 +42,6 @@ TAUT_DEVICE bool quantise_small(T x, const Quantiser<T>& z, std::int32_t& q) {
   }
 }
 
-// Returns 1 / step, in double arithmetic.
-template <class T>
-constexpr double reciprocal_of(const Quantiser<T>& z) {
-  return 1 / static_cast<double>(z.step);
-}
-
 // Computes the integer of up to `bits` bits, in double arithmetic. Returns false if no integer is within the
 // bound.
 template <class T>
@@ -58,17 +54,42 @@ TAUT_DEVICE bool quantise_to(T value, const Quantiser<T>& z, double reciprocal, 
   return integer < range && integer >= -range && (error < 0 ? -error : error) <= z.bound;
 }
 
-// Computes the integer of a value in a chunk that is not small.
+// What the large range needs beside the quantiser. The bound is rounded down to the type, and no greater than
+// the step: the integer next to a value is never farther away.
 template <class T>
-TAUT_DEVICE bool quantise_large(T x, const Quantiser<T>& z, double reciprocal, std::int64_t& q) {
-  if constexpr (std::is_same_v<T, float>) {  // a small value gets the same integer as in a small chunk
-    std::int32_t small_q = 0;
-    if (quantise_small(x, z, small_q)) {
-      q = small_q;
-      return true;
-    }
+struct LargeRange {
+  double reciprocal;
+  ComputedIn<T> bound;
+
+  static LargeRange of(const Quantiser<T>& z) {
+    const double exact = std::min(z.bound, static_cast<double>(z.step));
+    auto bound = static_cast<ComputedIn<T>>(exact);
+    if (bound > exact) bound = std::nextafter(bound, ComputedIn<T>{0});
+    return {1 / static_cast<double>(z.step), bound};
   }
-  return quantise_to(x, z, reciprocal, large_bits, q);
+};
+
+// Computes the integer, of up to 22 bits, of a value in a chunk that is not small. Returns false if no
+// integer is within the bound. An integer that is too long appears by its low bits, whose multiple is far
+// from x. The multiple is rounded once, and so is the same as if it were computed in double. The difference
+// of two close numbers is exact.
+template <class T>
+TAUT_DEVICE bool quantise_large(T x, const Quantiser<T>& z, const LargeRange<T>& range, std::int32_t& q) {
+  if constexpr (is_half<T>) {
+    std::int64_t v = 0;
+    const bool good = quantise_to(x, z, range.reciprocal, large_bits, v);
+    q = static_cast<std::int32_t>(v);
+    return good;
+  } else {
+    const bool is_small = quantise_small(x, z, q);
+    if constexpr (sizeof(T) == 4) {  // a small value keeps its integer; in double both are the same
+      const double shifted = static_cast<double>(x) * range.reciprocal + 0x1.8p52;
+      q = is_small ? q : static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(shifted));
+    }
+    const T error = x - static_cast<T>(q) * z.step;
+    return static_cast<std::uint32_t>(q) + (1u << large_bits) < 2u << large_bits &&
+           (error < 0 ? -error : error) <= range.bound;
+  }
 }
 
 // Returns true if the small integers of a thread's values can be used although packed integers are exact: no
@@ -88,14 +109,15 @@ TAUT_DEVICE bool has_no_packed(const T (&x)[N], const Quantiser<T>& z) {
 // Returns the value that a decoder restores: the multiple of its integer, or the value itself if it is sent
 // exactly.
 template <class T>
-TAUT_DEVICE T value_as_decoded(T x, const Quantiser<T>& z) {
+TAUT_DEVICE T value_as_decoded(T x, const Quantiser<T>& z, const LargeRange<T>& range) {
   if (z.exact_bits && is_packed(x)) return x;
-  std::int64_t q = 0;
   const double step = static_cast<double>(z.step);
   if constexpr (std::is_same_v<T, float>) {
-    if (quantise_large(x, z, reciprocal_of(z), q)) return multiple<T>(q, step);
+    std::int32_t q = 0;
+    if (quantise_large(x, z, range, q)) return static_cast<float>(q) * z.step;
   } else {
-    if (quantise_to(x, z, reciprocal_of(z), value_bits<T>, q)) return multiple<T>(q, step);
+    std::int64_t q = 0;
+    if (quantise_to(x, z, range.reciprocal, value_bits<T>, q)) return multiple<T>(q, step);
   }
   if (!z.snaps) return x;
   const double s = static_cast<double>(x) / step;

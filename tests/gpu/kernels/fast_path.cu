@@ -1,6 +1,6 @@
 // Kernels for counting instructions: the code that the planes kernels execute for a usual chunk (small
-// integers, delta, a dense table, no width above 8), without branches to other cases. The code is composed of
-// the kernels' own functions and is never run. fast_open, fast_find and fast_place contain the work of one warp
+// integers, delta, a dense table, no width above 8), without branches to other cases. `large`: for a chunk of
+// integers beyond 14 bits, with widths of 9 to 15. The code is composed of the kernels' own functions and is never run. fast_open, fast_find and fast_place contain the work of one warp
 // of 16 (of a sum: of 4), in a block that finds the opened frames published.
 #include "gpu/planes/calls.hpp"
 #include "gpu/simt/kernel.cuh"
@@ -47,24 +47,44 @@ __global__ void __launch_bounds__(group_threads, 4)
   arrive(simt, *sink.control);
 }
 
-template <PackedBits Bits>
+// Encodes the integers of a chunk whose widths need `Rows` rows.
+template <unsigned Rows, class Group>
+TAUT_DEVICE void encode_rows(Group& block_group, EncodeShared<float>& shared, const EncodeJob<float>& job, std::int32_t (&q)[block_values]) {
+  const std::int32_t base = difference(block_group, Predictor::delta, block_values, q);
+  if (block_group.thread() == 0) shared.record[1] = static_cast<std::uint32_t>(base);
+  const unsigned width = width_of(block_group.simt(), q);
+  if (rows_of<std::int32_t>(block_group.simt(), width) != Rows) return;
+  write_usual(block_group, shared, job.sink, width, [&](std::uint8_t* to) { write_rows<Rows>(block_group.simt(), to, q, width); });
+  block_group.simt().barrier();  // the block arrives at its end
+}
+
+// Computes small integers. Returns true if every value of the chunk has one.
+template <PackedBits Bits, class Group>
+TAUT_DEVICE bool all_small(Group& block_group, const EncodeJob<float>& job, const float* from, std::int32_t (&q)[block_values]) {
+  float x[block_values];
+  load_block(from, block_values, x);
+  bool is_small = true;
+  for (unsigned i = 0; i < block_values; ++i) is_small &= quantise_small(x[i], job.z, q[i]);
+  if constexpr (Bits == PackedBits::exact) is_small &= has_no_packed(x, job.z);
+  return !block_group.any(!is_small);
+}
+
+template <PackedBits Bits, bool Large = false>
 TAUT_DEVICE void encode_usual(const EncodeJob<float>& job) {
   __shared__ EncodeShared<float> shared;
   BlockGroup<CudaThread> block_group(CudaThread{}, shared.block_group);
   block_group.simt().barrier();  // the chunk has been taken
-  float x[block_values];
-  load_block(job.values + std::uint64_t{shared.chunk} * chunk_values + block_group.thread() * block_values, block_values, x);
+  const float* const from = job.values + std::uint64_t{shared.chunk} * chunk_values + block_group.thread() * block_values;
   std::int32_t q[block_values];
-  bool is_small = true;
-  for (unsigned i = 0; i < block_values; ++i) is_small &= quantise_small(x[i], job.z, q[i]);
-  if constexpr (Bits == PackedBits::exact) is_small &= has_no_packed(x, job.z);
-  if (block_group.any(!is_small)) return;
-  const std::int32_t base = difference(block_group, Predictor::delta, block_values, q);
-  if (block_group.thread() == 0) shared.record[1] = static_cast<std::uint32_t>(base);
-  const unsigned width = width_of(block_group.simt(), q);
-  if (rows_of<std::int32_t>(block_group.simt(), width) != 1) return;
-  write_usual(block_group, shared, job.sink, width, [&](std::uint8_t* to) { write_rows<1>(block_group.simt(), to, q, width); });
-  block_group.simt().barrier();  // the block arrives at its end
+  if (all_small<Bits>(block_group, job, from, q) == Large) return;
+  if constexpr (Large) {
+    float x[block_values];
+    load_block(from, block_values, x);
+    std::uint32_t marked = 0;
+    for (unsigned i = 0; i < block_values; ++i) marked |= static_cast<std::uint32_t>(!quantise_large(x[i], job.z, job.range, q[i])) << i;
+    if (block_group.any(marked != 0)) return;
+  }
+  encode_rows<Large ? 2 : 1>(block_group, shared, job, q);
 }
 
 __global__ void __launch_bounds__(group_threads, 4)
@@ -75,6 +95,11 @@ __global__ void __launch_bounds__(group_threads, 4)
 __global__ void __launch_bounds__(group_threads, 4)
     fast_encode_exact(const __grid_constant__ EncodeJob<float> job) {
   encode_usual<PackedBits::exact>(job);
+}
+
+__global__ void __launch_bounds__(group_threads, 4)
+    fast_encode_large(const __grid_constant__ EncodeJob<float> job) {
+  encode_usual<PackedBits::rounded, true>(job);
 }
 
 __global__ void __launch_bounds__(group_threads, 4)
@@ -92,8 +117,9 @@ __global__ void __launch_bounds__(group_threads, 4)
   asm volatile("" ::"l"(&shared) : "memory");  // other threads read it
 }
 
-__global__ void __launch_bounds__(group_threads, 4)
-    fast_decode(const __grid_constant__ DecodeJob<float> job) {
+// Decodes a chunk whose widths need `Rows` rows.
+template <unsigned Rows>
+TAUT_DEVICE void decode_usual(const DecodeJob<float>& job) {
   __shared__ DecodeShared shared;
   BlockGroup<CudaThread> block_group(CudaThread{}, shared.block_group);
   const OpenFrame& frame = shared.frame;
@@ -103,13 +129,23 @@ __global__ void __launch_bounds__(group_threads, 4)
   if (!shared.good || !is_usual(head)) return;
   RecordIn<float> record;
   if (!UsualReader<BlockGroup<CudaThread>>(block_group, record, head, chunk_values, 1).read()) return;
-  if (rows_of<std::int32_t>(block_group.simt(), record.width) != 1) return;
+  if (rows_of<std::int32_t>(block_group.simt(), record.width) != Rows) return;
   std::int32_t q[block_values];
-  read_rows<1>(block_group.simt(), record.words, record.at, record.width, q);
+  read_rows<Rows>(block_group.simt(), record.words, record.at, record.width, q);
   undo_difference(block_group, Predictor::delta, static_cast<std::int32_t>(record.base), q);
   float x[block_values];
   for (unsigned i = 0; i < block_values; ++i) x[i] = static_cast<float>(q[i]) * static_cast<float>(frame.step);
   store_block(job.values + std::uint64_t{chunk} * chunk_values + block_group.thread() * block_values, block_values, x);
+}
+
+__global__ void __launch_bounds__(group_threads, 4)
+    fast_decode(const __grid_constant__ DecodeJob<float> job) {
+  decode_usual<1>(job);
+}
+
+__global__ void __launch_bounds__(group_threads, 4)
+    fast_decode_large(const __grid_constant__ DecodeJob<float> job) {
+  decode_usual<2>(job);
 }
 
 __global__ void __launch_bounds__(sum_threads, resident_sum_blocks) fast_find(const __grid_constant__ SumJob<float> job) {

@@ -66,11 +66,18 @@ LOCAL |= {
 LOCAL |= {("sm_100", "values.CombineKernel", "u8"): 24, ("sm_100", "values.CombineKernel", "i8"): 16}
 # Bytes that are spilt so that four blocks reside on a multiprocessor, beside the arrays of rare ways.
 SPILLS = {(arch, "planes.EncodeKernel", dtype): 16 for arch in ("sm_80", "sm_90", "sm_100") for dtype in ("f32", "f16", "bf16")}
-SPILLS |= {(arch, "planes.EncodeKernel", "f64"): 42 for arch in ("sm_80", "sm_90", "sm_100")}
-SPILLS |= {(arch, "planes.EncodeKernel.exact", dtype): 26 for arch in ("sm_80", "sm_90", "sm_100") for dtype in ("f32", "f64")}
-SPILLS |= {("sm_80", "planes.DecodeKernel", "f16"): 8, ("sm_80", "zfp.EncodeKernel", "f64 3-D"): 8}
-SPILLS |= {("sm_100", "planes.DecodeKernel", "f16"): 8, ("sm_100", "planes.DecodeKernel", "f64"): 8, ("sm_100", "planes.DecodeKernel.batch", "f16"): 16}
-SPILLS |= {("sm_80", "planes.DecodeKernel.batch", dtype): 8 for dtype in ("f16", "bf16")}
+SPILLS |= {(arch, "planes.EncodeKernel", "f64"): 104 for arch in ("sm_80", "sm_90", "sm_100")}
+SPILLS |= {(arch, "planes.EncodeKernel.exact", "f32"): 26 for arch in ("sm_80", "sm_90", "sm_100")}
+SPILLS |= {(arch, "planes.EncodeKernel.exact", "f64"): 52 for arch in ("sm_80", "sm_90", "sm_100")}
+# In decoding, by the way of runs.
+SPILLS |= {
+    (arch, f"planes.DecodeKernel{form}", dtype): 80
+    for arch in ("sm_80", "sm_90", "sm_100")
+    for form in ("", ".batch")
+    for dtype in ("f64", "f16", "bf16")
+}
+SPILLS |= {("sm_80", "planes.DecodeKernel.batch", "f32"): 12}
+SPILLS |= {("sm_80", "zfp.EncodeKernel", "f64 3-D"): 8}
 # Bytes of local memory for arrays of rare ways, whose loops are rolled so that registers suffice. Nothing is spilt.
 ARRAYS = {"planes.EncodeKernel": 128, "planes.EncodeAgainKernel": 128, "planes.SumKernel": 560}
 ARRAYS |= {"planes.IntegersKernel": 128, "planes.LaggedRecordsKernel": 128, "planes.DecodeEndKernel": 128, "planes.LaggedEndKernel": 128}
@@ -84,14 +91,16 @@ ENDING = ("planes.EncodeKernel", "planes.EncodeKernel.exact", "planes.EncodeAgai
 ENDING += ("fast_place", "mpc.FinishKernel", "zfp.MendKernel", "zfp.DecodeKernel", "values.RangeTotalKernel")
 # Instructions for 1024 values of usual chunks, whose records have up to 1024 words. Change a number only on
 # purpose.
-INSTRUCTIONS = {"encode": 1180, "encode exact": 1240, "decode": 880, "add": 860, "encode lossless": 1460, "decode lossless": 1650}
+INSTRUCTIONS = {"encode": 1180, "encode exact": 1240, "encode large": 2040, "decode": 880, "decode large": 1080, "add": 860, "encode lossless": 1460, "decode lossless": 1650}
 # Number of times that a warp executes a part for 1024 values. planes: 4 warps, of a sum one; one warp of 16, of a sum
 # of 4, does some work for all. mpc: one warp; one warp of 8 does some work for all. Of the chunk's 32 rows of words, half
 # are moved as records and all are moved as values, by four: a part moves 8.
 WAYS = {
     "encode": {"fast_encode": 4, "fast_place": 4 / 16},
     "encode exact": {"fast_encode_exact": 4, "fast_place": 4 / 16},
+    "encode large": {"fast_encode_large": 4, "fast_place": 4 / 16},
     "decode": {"fast_decode": 4, "fast_open": 4 / 16},
+    "decode large": {"fast_decode_large": 4, "fast_open": 4 / 16},
     "add": {"fast_add": 1, "fast_find": 1 / 4, "fast_place": 1 / 4},
     "encode lossless": {"lossless_encode_step": 4, "lossless_encode_tables": 1, "lossless_place": 1 / 8, "lossless_move": 2},
     "decode lossless": {
