@@ -61,8 +61,19 @@ class BlockGroup {
   // Returns v of the preceding thread; `first` for the first thread. Takes one barrier.
   template <class V>
   TAUT_DEVICE V before(V v, V first) {
-    if (lane() == warp_lanes - 1) put(v);
+    offer(v);
     simt_.barrier();
+    return offered(v, first);
+  }
+
+  // The two halves of before(), for a barrier that is needed anyway: v is offered before it, and taken behind
+  // it. What nobody takes may be offered anew.
+  template <class V>
+  TAUT_DEVICE void offer(V v) {
+    if (lane() == warp_lanes - 1) put(v);
+  }
+  template <class V>
+  TAUT_DEVICE V offered(V v, V first) {
     const V of_lane = simt_.shuffle_up(v, 1);
     const V last = of_warp<V>((warp() + warps - 1) % warps);
     round_ ^= 1;

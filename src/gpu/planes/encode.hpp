@@ -89,14 +89,23 @@ class ChunkEncoder {
   TAUT_DEVICE void encode_chunk(std::uint32_t chunk) {
     find(chunk);
     std::int32_t q[block_values];
+    if (all_small(q)) {
+      encode_integers(q, 0);
+    } else {
+      encode_large();
+    }
+    store();
+  }
+
+  // Encodes a chunk in which some value is not in the small range.
+  TAUT_DEVICE void encode_large() {
+    std::int32_t q[block_values];
     std::uint32_t marked = 0;
-    const bool small = all_small(q);
-    if (small || all_large(q, marked)) {
-      encode_integers(q, small ? 0 : large);
+    if (all_large(q, marked)) {
+      encode_integers(q, large);
     } else {
       encode_exact(marked);
     }
-    store();
   }
 
   TAUT_DEVICE void find(std::uint32_t chunk) {
@@ -112,6 +121,7 @@ class ChunkEncoder {
     bool is_small = true;
     for (unsigned i = 0; i < block_values; ++i) is_small &= quantise_small(x[i], job_.z, q[i]);
     if constexpr (Bits == PackedBits::exact) is_small &= has_no_packed(x, job_.z);
+    group_.offer(q[block_values - 1]);
     return !group_.any(!is_small);
   }
 
@@ -124,6 +134,7 @@ class ChunkEncoder {
       return false;
     } else {
       marked = quantise(q) | packed();
+      group_.offer(q[block_values - 1]);
       return !group_.any(marked != 0);
     }
   }
@@ -156,16 +167,20 @@ class ChunkEncoder {
   }
   TAUT_DEVICE std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_of(n_)); }
 
-  // Writes a record if all values have an integer: planes only, or no record.
-  template <class I>
-  TAUT_DEVICE void encode_integers(I (&q)[block_values], std::uint8_t flags) {
-    const I base = difference(group_, predictor(), values_, q);
-    const PlanesPlan plan = plan_of(q, false);
+  // Writes a record if all values have an integer. The threads have offered their last one.
+  TAUT_DEVICE void encode_integers(std::int32_t (&q)[block_values], std::uint8_t flags) {
+    const std::int32_t base = difference<true>(group_, predictor(), values_, q);
+    encode_differences(base, q, flags);
+  }
+  // Writes a record of planes only, or no record.
+  TAUT_DEVICE void encode_differences(std::int32_t base, const std::int32_t (&d)[block_values],
+                                      std::uint8_t flags) {
+    const PlanesPlan plan = plan_of(d, false);
     const bool flat = plan.sum == 0 && flags == 0;
     const bool empty = flat && !group_.any(group_.thread() == 0 && base != 0);
     announce_words(empty ? 0 : plan.bytes() / 4, true);
     if (!empty)
-      write_planes(group_, shared_.planes, plan, flags, base, blocks(), Differences{q}, shared_.record);
+      write_planes(group_, shared_.planes, plan, flags, base, blocks(), Differences{d}, shared_.record);
   }
 
   template <class I>

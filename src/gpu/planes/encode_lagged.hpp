@@ -56,10 +56,11 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
     const auto flags = static_cast<std::uint8_t>(lagged_.forms[chunk]);
     std::int32_t r[block_values];
     load_residuals(r);
+    const std::int32_t base = difference(this->group_, this->job_.z.predictor, this->values_, r);
     if ((flags & has_runs) != 0) {
-      encode_with_runs(r, flags);
+      encode_with_runs(base, r, flags);
     } else {
-      this->encode_integers(r, flags);
+      this->encode_differences(base, r, flags);
     }
     this->store();
   }
@@ -101,14 +102,14 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
     }
   }
 
-  TAUT_DEVICE void encode_with_runs(std::int32_t (&r)[block_values], std::uint8_t flags) {
+  TAUT_DEVICE void encode_with_runs(std::int32_t base, const std::int32_t (&d)[block_values],
+                                    std::uint8_t flags) {
     std::int32_t unused[block_values];
     const RunsPlan runs = this->runs_of(this->quantise(unused) | this->packed());
-    const std::int32_t base = difference(this->group_, this->job_.z.predictor, this->values_, r);
-    const PlanesPlan plan = this->plan_of(r, false);
+    const PlanesPlan plan = this->plan_of(d, false);
     this->announce_words((plan.bytes() + 4 + runs.count * run_bytes_of<T>(false) + 3) / 4, true);
     write_planes(this->group_, this->shared_.planes, plan, flags, base, this->blocks(),
-                 Differences<std::int32_t>{r}, this->shared_.record);
+                 Differences<std::int32_t>{d}, this->shared_.record);
     std::int32_t q[block_values];
     load_block(at(), block_values, q);
     this->put_runs(runs, false, q, plan);
