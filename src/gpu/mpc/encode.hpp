@@ -17,23 +17,6 @@ struct EncodeJob {
   Sink sink;  // places groups of block_warps chunks
 };
 
-// Order in which the planes of a row are stored. Digit i of of[present] is the number of the plane that comes
-// i-th: the planes whose bits of `present` are set, the top one first, then the others, whose bytes are 0.
-struct StoredOrder {
-  std::uint32_t of[256];
-
-  constexpr StoredOrder() : of{} {
-    for (std::uint32_t present = 0; present < 256; ++present) {
-      unsigned digits = 0;
-      for (unsigned is = 2; is-- > 0;)
-        for (std::uint32_t k = side; k-- > 0;)
-          if ((present >> k & 1) == is) of[present] |= k << 4 * digits++;
-    }
-  }
-};
-TAUT_TABLE StoredOrder stored_order{};
-
-// Planes are added to words that were zero, because neighbouring lanes share words.
 struct EncodeWarp {
   alignas(16) std::uint8_t record[chunk_bytes];
   std::uint64_t bitmaps[chunk_vectors];
@@ -125,6 +108,7 @@ class ChunkEncoder {
     const auto plain_words = static_cast<std::uint32_t>(units_of(n_ * sizeof(Word)));
     plain_ = words >= plain_words;
     if (plain_) return plain_words;
+    if (plane_bytes_ + lane() < 4 * words - table_bytes) shared_.record[plane_bytes_ + lane()] = 0;
     write_tables(t, shared_.record + 4 * words - table_bytes);
     simt_.sync_warp();
     return words;
@@ -136,42 +120,23 @@ class ChunkEncoder {
       to[i] = plain_ ? plain_word(i) : load_as<std::uint32_t>(shared_.record + 4 * i);
   }
 
-  // Parts of encode(): clear() sets the record to 0; write_block() stores the nonzero planes of a block and
-  // their bitmap; write_tables() stores the tables of all blocks.
-  TAUT_DEVICE void clear() const {
-    for (std::uint32_t i = lane(); i < chunk_bytes / sizeof(Quad); i += warp_lanes)
-      store_as(shared_.record + i * sizeof(Quad), Quad{});
-    simt_.sync_warp();
-  }
-
+  // Parts of encode(): write_block() stores the nonzero planes of a block and their bitmap; write_tables()
+  // stores the tables of all blocks.
   TAUT_DEVICE void write_block(const Word (&digits)[side], unsigned block) {
     Word planes = 0;
     for (unsigned i = 0; i < side; ++i) planes |= digits[i];
     store_as(reinterpret_cast<std::uint8_t*>(shared_.bitmaps) + block * sizeof(Word),
              mirrored_bits(simt_, planes));
     const std::uint32_t count = simt_.population(InRegister<Word>{planes}), up_to = simt_.sum_up(count);
-    const std::uint32_t first = plane_bytes_ + up_to - count;
+    std::uint8_t* to = shared_.record + plane_bytes_ + up_to - count;
     plane_bytes_ += simt_.shuffle(up_to, warp_lanes - 1);
-    std::uint32_t* to = reinterpret_cast<std::uint32_t*>(shared_.record) + first / 4;
-    std::uint32_t buffer = 0, filled = first % 4 * 8;  // the bits before `filled` are the preceding lane's
     for (unsigned row = sizeof(Word); row-- > 0;) {
-      const std::uint32_t present = static_cast<std::uint32_t>(planes >> (8 * row)) & 0xFF;
-      const std::uint32_t order = stored_order.of[present];
+      const auto present = static_cast<std::uint32_t>(planes >> (8 * row));
       const PlaneRow bytes = to_planes(simt_, byte_row(simt_, digits, row));
-      const std::uint32_t low = simt_.permute(bytes.low, bytes.high, order);
-      const std::uint32_t high = simt_.permute(bytes.low, bytes.high, order >> 16);
-      const std::uint64_t moved = (low | std::uint64_t{high} << 32) << filled;
-      const std::uint32_t words[] = {buffer | static_cast<std::uint32_t>(moved),
-                                     static_cast<std::uint32_t>(moved >> 32),
-                                     static_cast<std::uint32_t>((std::uint64_t{high} << filled) >> 32)};
-      const unsigned end = filled + 8 * simt_.population(present);
-      if (end >= 32) simt_.add(to, words[0]);
-      if (end >= 64) simt_.add(to + 1, words[1]);
-      buffer = end < 32 ? words[0] : end < 64 ? words[1] : words[2];
-      to += end / 32;
-      filled = end % 32;
+      for (unsigned k = side; k-- > 0;)
+        if ((present >> k & 1) != 0)
+          *to++ = static_cast<std::uint8_t>((k < 4 ? bytes.low : bytes.high) >> (8 * (k % 4)));
     }
-    if (filled > 0) simt_.add(to, buffer);
   }
 
   TAUT_DEVICE void write_tables(const CodedTables& t, std::uint8_t* to) const {
@@ -197,7 +162,6 @@ class ChunkEncoder {
   TAUT_DEVICE Word value(std::uint32_t i) const { return taken(values_[i], rounding_); }
 
   TAUT_DEVICE void write_planes() {
-    clear();
     Differences<Word, Simt> differences(simt_, distance_);
     Word seen = 0;
     TAUT_ROLLED

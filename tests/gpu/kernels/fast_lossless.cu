@@ -46,7 +46,6 @@ __global__ void __launch_bounds__(block_threads, 5)
   const CudaThread simt;
   const EncodeJob<Word> whole = usual(job);
   ChunkEncoder<Word, CudaThread> encoder(simt, shared, whole, 0);
-  encoder.clear();
   encoder.write_tables(code_tables<Word>(simt, shared.bitmaps, chunk_vectors), shared.record + at);
   is_used(shared);
 }
