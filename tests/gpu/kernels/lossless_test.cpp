@@ -49,6 +49,41 @@ TYPED_TEST(GpuLossless, IsWhatTheCpuWrites) {
   }
 }
 
+// Returns words whose blocks have random sets of planes: any, few, one, or whole bytes of planes.
+template <class Word>
+std::vector<Word> words_of_planes(std::size_t n, unsigned distance) {
+  constexpr auto negabinary = static_cast<Word>(0xAAAAAAAAAAAAAAAA), all = static_cast<Word>(~Word{0});
+  std::mt19937_64 random(n + distance);
+  std::vector<Word> x(n);
+  Word planes = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i % 8 == 0) {
+      const std::uint64_t any = random(), few = any & random() & random();
+      const std::uint64_t one = std::uint64_t{1} << any % (8 * sizeof(Word)),
+                          byte = std::uint64_t{0xFF} << any % 8 * 8;
+      planes = static_cast<Word>(i / 8 % 4 == 0 ? any : i / 8 % 4 == 1 ? few : i / 8 % 4 == 2 ? one : byte);
+    }
+    const auto digits = static_cast<Word>(planes & (i % 8 == 7 ? all : static_cast<Word>(random())));
+    const auto difference = static_cast<Word>((digits ^ negabinary) - negabinary);
+    x[i] = static_cast<Word>(difference + (distance > 0 && i >= distance ? x[i - distance] : Word{0}));
+  }
+  return x;
+}
+
+TYPED_TEST(GpuLossless, StoresEverySetOfPlanes) {
+  using T = TypeParam;
+  shim::Gpu gpu(4);
+  LosslessGpuCodec<T> codec(gpu);
+  for (unsigned distance = 0; distance <= mpc::max_distance; ++distance) {
+    std::vector<T> x(3 * mpc::chunk_bytes / sizeof(T) + 5);
+    const auto words = words_of_planes<typename LosslessGpuCodec<T>::Word>(x.size() * codec.parts, distance);
+    std::memcpy(static_cast<void*>(x.data()), words.data(), x.size() * sizeof(T));
+    SCOPED_TRACE(testing::Message() << "distance " << distance);
+    there_and_back(codec, x, distance);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
 // The bounds drop from nearly all bits of the mantissas to none.
 TYPED_TEST(GpuLossless, RoundsMantissasAsTheCpu) {
   using T = TypeParam;
