@@ -53,7 +53,7 @@ def _headers(flavour: str) -> str:
 
 
 def settings_with_layers(given: Optional[dict]) -> dict:
-    """Returns the settings of a build, and in them for each layer the folder of its mpi.h, or OFF."""
+    """Returns the settings of a build, and in them for each layer that is looked for the folder of its mpi.h, or OFF."""
     settings = dict(given or {})
     for flavour in ("mpich", "openmpi", "mpiabi"):
         name = f"TAUT_{flavour.upper()}_INCLUDE"

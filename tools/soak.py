@@ -143,7 +143,7 @@ def bulk_fuzzing(journal, minutes, targets, run=timed):
 
 
 class Turns:
-    """The order of work: of the kinds that are wanted still and not at work, the one that was begun longest ago is next."""
+    """The order of work: of the kinds that are wanted still and not at work, the one that ended longest ago is next."""
 
     def __init__(self, journal, works):
         """Takes for each kind a function that does one piece of work, and returns false after a finding."""

@@ -10,9 +10,10 @@ if command -v ccache >/dev/null; then
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-compgen -G 'dist/taut-*.tar.gz' >/dev/null || .venv/bin/python -m build --sdist --outdir dist .
+archive=dist/taut-$(tools/version.sh).tar.gz
+[ -e "$archive" ] || .venv/bin/python -m build --sdist --outdir dist .
 rm -f dist/taut-*aarch64.whl
-tar -C "$scratch" -xzf dist/taut-*.tar.gz
+tar -C "$scratch" -xzf "$archive"
 
 # The extension's name and the wheel's tag are those of the host's Python for the other processor; its headers serve both.
 version=$(.venv/bin/python -c 'import sys; print("%d%d" % sys.version_info[:2])')

@@ -1,4 +1,4 @@
-"""Runs of an application on two ranks of Debian's Open MPI, bare and under `taut run`."""
+"""Runs of an application on a few ranks of Debian's Open MPI, bare and under `taut run`."""
 
 import contextlib
 import json

@@ -83,15 +83,14 @@ def measure(client, data, options):
     for bound in options.bounds.split(","):
         runs = [(timed_sum(client, x, "off"), timed_sum(client, x, bound)) for _ in range(options.repeats)]
         plain, coded = zip(*runs)
-        seconds = statistics.median(run[0] for run in plain), statistics.median(run[0] for run in coded)
-        busy = statistics.median(run[2] for run in plain), statistics.median(run[2] for run in coded)
+        seconds, sent, busy = ([statistics.median(run[i] for run in of) for of in (plain, coded)] for i in range(3))
         gains = [a[0] / b[0] for a, b in runs]
         yield {
             "workers": options.workers, "link": options.link, "data": data, "bound": bound, "mbytes": x.nbytes / 1e6,
             "plain_s": seconds[0], "taut_s": seconds[1],
             "plain_mb_s": x.nbytes / 1e6 / seconds[0], "taut_mb_s": x.nbytes / 1e6 / seconds[1],
             "gain": statistics.median(gains), "gains": gains,
-            "plain_mb": plain[0][1] / 1e6, "taut_mb": coded[0][1] / 1e6,
+            "plain_mb": sent[0] / 1e6, "taut_mb": sent[1] / 1e6,
             "plain_busy": busy[0], "taut_busy": busy[1], "error": max(run[3] for run in coded),
             "load": os.getloadavg()[0],
         }  # fmt: skip

@@ -61,19 +61,19 @@ class BlockGroup {
   // Returns v of the preceding thread; `first` for the first thread. Takes one barrier.
   template <class V>
   TAUT_DEVICE V before(V v, V first) {
-    offer(v);
+    publish_last(v);
     simt_.barrier();
-    return offered(v, first);
+    return take_previous(v, first);
   }
 
-  // The two halves of before(), for a barrier that is needed anyway: v is offered before it, and taken behind
-  // it. What nobody takes may be offered anew.
+  // before() in two parts, for a barrier that is needed anyway: publish_last() precedes the barrier, and
+  // take_previous() follows it. A value that no thread takes may be published anew after that barrier.
   template <class V>
-  TAUT_DEVICE void offer(V v) {
+  TAUT_DEVICE void publish_last(V v) {
     if (lane() == warp_lanes - 1) put(v);
   }
   template <class V>
-  TAUT_DEVICE V offered(V v, V first) {
+  TAUT_DEVICE V take_previous(V v, V first) {
     const V of_lane = simt_.shuffle_up(v, 1);
     const V last = of_warp<V>((warp() + warps - 1) % warps);
     round_ ^= 1;

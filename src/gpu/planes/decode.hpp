@@ -77,7 +77,7 @@ class ChunkDecoder {
     if (frame_.stored) return copy_stored(chunk);
     const RecordHead& head = shared_.head;
     if (!shared_.good) return fail();
-    if (head.simple()) return read<RunsCheck::none>() ? decode_simple() : fail();
+    if (head.simple()) return read<RunsCheck::absent>() ? decode_simple() : fail();
     if (head.is_layer<T>(n_)) return copy_layer();
     if (head.has(wide | has_layers) || !decode_with_runs()) defer(chunk);
   }
@@ -211,7 +211,7 @@ class ChunkDecoder {
   // places: each place of a run has the run's value. An encoder writes such records. Returns false, without
   // having stored anything, if the record is another one or malformed, or the sum of many.
   TAUT_DEVICE bool decode_with_runs() {
-    if (!exact_in_type(shared_.head.flags) || !read<RunsCheck::apart>() || !find_runs()) return false;
+    if (!exact_in_type(shared_.head.flags) || !read<RunsCheck::by_caller>() || !find_runs()) return false;
     std::int32_t q[block_values];
     integers(q);
     T x[block_values];

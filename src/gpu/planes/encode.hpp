@@ -121,12 +121,12 @@ class ChunkEncoder {
     bool is_small = true;
     for (unsigned i = 0; i < block_values; ++i) is_small &= quantise_small(x[i], job_.z, q[i]);
     if constexpr (Bits == PackedBits::exact) is_small &= has_no_packed(x, job_.z);
-    group_.offer(q[block_values - 1]);
+    group_.publish_last(q[block_values - 1]);
     return !group_.any(!is_small);
   }
 
   // True if all values have an integer in the large range. `marked` gets a bit for each value that has none.
-  // Values are read again, because registers are scarce. Halves of such a chunk have no code of their own.
+  // Values are read again, because registers are scarce. Halves are left to encode_exact().
   TAUT_DEVICE bool all_large(std::int32_t (&q)[block_values], std::uint32_t& marked) {
     if constexpr (is_half<T>) {
       std::int32_t unused[block_values];
@@ -134,7 +134,7 @@ class ChunkEncoder {
       return false;
     } else {
       marked = quantise(q) | packed();
-      group_.offer(q[block_values - 1]);
+      group_.publish_last(q[block_values - 1]);
       return !group_.any(marked != 0);
     }
   }
@@ -153,8 +153,8 @@ class ChunkEncoder {
   TAUT_DEVICE const T* from() const {
     return job_.values + std::uint64_t{shared_.chunk} * chunk_values + group_.thread() * block_values;
   }
-  // Returns the predictor. A frame with an unknown one is refused by the kernel that opens it.
   TAUT_DEVICE ValuesAt<T> own() const { return {from(), values_}; }
+  // Returns the predictor. A frame with an unknown one is refused by the kernel that opens it.
   TAUT_DEVICE Predictor predictor() const {
     if (job_.like == nullptr) return job_.z.predictor;
     return static_cast<Predictor>(HeaderAt{job_.like}.parameter(0) & 3);
@@ -167,7 +167,7 @@ class ChunkEncoder {
   }
   TAUT_DEVICE std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_of(n_)); }
 
-  // Writes a record if all values have an integer. The threads have offered their last one.
+  // Writes a record if all values have an integer. The threads have published their last one.
   TAUT_DEVICE void encode_integers(std::int32_t (&q)[block_values], std::uint8_t flags) {
     const std::int32_t base = difference<true>(group_, predictor(), values_, q);
     encode_differences(base, q, flags);
@@ -188,17 +188,17 @@ class ChunkEncoder {
     return plan_planes(group_, values_ > 0 ? width_of(group_.simt(), d) : 0, blocks(), is_wide);
   }
 
-  // What the values of a thread are, in a chunk that has exact values.
+  // The integers of a thread's values, in a chunk that has exact values.
   struct Found {
-    std::uint32_t marked = 0;  // a bit for each value that is stored exactly
-    std::uint32_t seen = 0;    // is 2^14 or more if an integer of the large range has more than 14 bits
+    std::uint32_t marked = 0;      // a bit for each value that is stored exactly
+    std::uint32_t magnitudes = 0;  // bitwise or of the integers' magnitudes
   };
   // Computes integers in the large range. Those of packed integers decide about the flag `large`, as on the
   // CPU.
   TAUT_DEVICE Found find_large(std::int32_t (&q)[block_values]) const {
     Found found{quantise(q)};
     for (unsigned i = 0; i < block_values; ++i)
-      found.seen |= (found.marked >> i & 1) == 0 ? static_cast<std::uint32_t>(q[i] ^ (q[i] >> 31)) : 0;
+      found.magnitudes |= (found.marked >> i & 1) == 0 ? static_cast<std::uint32_t>(q[i] ^ (q[i] >> 31)) : 0;
     found.marked |= packed();
     return found;
   }
@@ -228,11 +228,12 @@ class ChunkEncoder {
     return found;
   }
 
-  struct Survey {
-    std::uint32_t escapes;  // values without an integer
-    std::uint32_t runs;     // of the runs that they form, those that begin behind another value of a thread
+  struct ExactCounts {
+    std::uint32_t escapes;     // values without an integer
+    std::uint32_t least_runs;  // lower bound of the number of their runs
   };
-  TAUT_DEVICE Survey survey(std::uint32_t marked) {
+  // Counts the `marked` values, and the starts of runs except those at a thread's first value.
+  TAUT_DEVICE ExactCounts count_exact(std::uint32_t marked) {
     T x[block_values];
     load_block(from(), values_, x);
     const std::uint32_t starts = marked & ~(repeats_in(x) & marked << 1) & ~1u;
@@ -246,17 +247,17 @@ class ChunkEncoder {
   // Encodes a chunk in which the `marked` values have no integer in the large range. The values of most such
   // chunks are all different, so that they are soon known to be a layer.
   TAUT_DEVICE void encode_exact(std::uint32_t marked) {
-    Survey found = survey(marked);
+    ExactCounts found = count_exact(marked);
     bool is_wide = false;
     if constexpr (sizeof(T) == 8) {
       if (found.escapes > tolerated_escapes) {
         Int q[block_values];
-        const Survey beyond = survey(quantise_wide(q) | packed());
+        const ExactCounts beyond = count_exact(quantise_wide(q) | packed());
         is_wide = beyond.escapes + tolerated_escapes < found.escapes;
         if (is_wide) found = beyond;
       }
     }
-    if (found.runs > most_runs_of(is_wide)) return encode_layer();
+    if (found.least_runs > most_runs_of(is_wide)) return encode_layer();
     encode_general(is_wide);
   }
   // Greatest number of runs in a record that is no layer.
@@ -293,7 +294,7 @@ class ChunkEncoder {
     find(shared_.chunk);
     Int q[block_values];
     const Found found = hold_integers(is_wide, q);
-    const bool all_short = !group_.any(found.seen >> small_bits != 0);
+    const bool all_short = !group_.any(found.magnitudes >> small_bits != 0);
     RunsPlan runs = runs_of(found.marked);
     group_.simt().keep_in_memory(runs);
     find(shared_.chunk);

@@ -74,7 +74,7 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
   TAUT_DEVICE void hold_large(std::int32_t (&q)[block_values], std::uint8_t& flags) {
     const auto found = this->find_large(q);
     const bool some_exact = this->group_.any(found.marked != 0);
-    const bool all_short = !this->group_.any(found.seen >> small_bits != 0);
+    const bool all_short = !this->group_.any(found.magnitudes >> small_bits != 0);
     flags = some_exact && all_short ? 0 : static_cast<std::uint8_t>(large);
     if (!some_exact && !is_half<T>) return;
     const RunsPlan runs = this->runs_of(found.marked);

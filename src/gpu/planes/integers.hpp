@@ -19,9 +19,9 @@ TAUT_DEVICE unsigned values_of(unsigned thread, std::uint32_t n) {
 }
 
 // Replaces the integers q by their differences. The places after the chunk's values get differences of 0.
-// Returns the base, which is valid in the first thread. Offered: the threads have offered q[N - 1] before a
-// barrier (BlockGroup::offer).
-template <bool Offered = false, class Group, class Int, std::size_t N>
+// Returns the base, which is valid in the first thread. Published: the threads have published q[N - 1]
+// before a barrier (BlockGroup::publish_last).
+template <bool Published = false, class Group, class Int, std::size_t N>
 TAUT_DEVICE Int difference(Group& block_group, Predictor predictor, unsigned values, Int (&q)[N]) {
   static_assert(N == Group::each * block_values);
   using Bits = std::make_unsigned_t<Int>;
@@ -30,7 +30,7 @@ TAUT_DEVICE Int difference(Group& block_group, Predictor predictor, unsigned val
     return 0;
   }
   const Int base = q[0];
-  const Int one = Offered ? block_group.offered(q[N - 1], base) : block_group.before(q[N - 1], base),
+  const Int one = Published ? block_group.take_previous(q[N - 1], base) : block_group.before(q[N - 1], base),
             two = predictor == Predictor::delta ? 0 : block_group.before(q[N - 2], base);
   const bool by_pairs = predictor == Predictor::pairs;
   TAUT_UNROLLED_BY(at_a_time<Int>)

@@ -64,10 +64,10 @@ struct RecordIn : RecordHead {
   }
 };
 
-// Checks of runs that a kernel performs. none: the records are simple. apart: the kernel itself reads the
-// runs, of records without 64-bit integers and layers. lengths: the runs are inside the record. all: each run
-// is valid, too.
-enum class RunsCheck { none, apart, lengths, all };
+// Checks of runs that a kernel performs. absent: the records are simple. by_caller: the kernel itself reads
+// the runs, of records without 64-bit integers and layers. lengths: the runs are inside the record. all: each
+// run is valid, too.
+enum class RunsCheck { absent, by_caller, lengths, all };
 
 // Reads a record after its head. All threads call it together. Whether they reach a barrier depends only on
 // the head and on results of scans, never on what one thread alone has read: a record that is overwritten
@@ -81,8 +81,8 @@ class RecordReader {
       : group_(block_group), r_(record), most_runs_(std::uint64_t{addends} * n) {
     r_ = {};
     static_cast<RecordHead&>(r_) = head;
-    if (only_planes) r_.flags &= static_cast<std::uint8_t>(~(wide | has_layers));
-    if (Check == RunsCheck::none) r_.flags &= static_cast<std::uint8_t>(~has_runs);
+    if (stops_before_runs) r_.flags &= static_cast<std::uint8_t>(~(wide | has_layers));
+    if (Check == RunsCheck::absent) r_.flags &= static_cast<std::uint8_t>(~has_runs);
     r_.words.at = block_group.simt().global(head.words.at);
     r_.n = n;
     at_ = head.bytes();
@@ -98,21 +98,21 @@ class RecordReader {
   TAUT_DEVICE std::uint32_t sum_of_widths() const { return cuda::sum_of_widths<Group::each>(r_.width); }
 
   // Reads the widths of this thread's blocks, and checks the end of a record that is only read that far.
-  // Where the runs are apart, `runs.at` becomes the byte of their number.
+  // Where the caller reads the runs, `runs.at` becomes the byte of their number.
   TAUT_DEVICE void read_width() {
     at_ += r_.plane_bytes;
     if (r_.has(has_planes)) read_table();
     const std::uint32_t end = (at_ + 3) / 4;
-    if (Check == RunsCheck::none) good_ &= end == r_.words.count;
-    if (Check == RunsCheck::apart) good_ &= end < r_.words.count;
-    if (Check == RunsCheck::apart) r_.runs.at = 4 * end;
+    if (Check == RunsCheck::absent) good_ &= end == r_.words.count;
+    if (Check == RunsCheck::by_caller) good_ &= end < r_.words.count;
+    if (Check == RunsCheck::by_caller) r_.runs.at = 4 * end;
   }
 
   // Reads the rest of the record, given the sums of the widths. Returns false if the record is malformed.
   TAUT_DEVICE bool read_rest(const Scanned<std::uint32_t>& widths) {
     r_.at = r_.bytes() + widths.before;
     if (widths.all != r_.plane_bytes || !good_) return false;
-    if (only_planes) return true;
+    if (stops_before_runs) return true;
     at_ = static_cast<std::uint32_t>(whole_words(at_));
     if (r_.has(has_runs) && !read_runs()) return false;
     if (r_.has(has_layers) && !read_layers()) return false;
@@ -120,7 +120,7 @@ class RecordReader {
   }
 
  private:
-  static constexpr bool only_planes = Check == RunsCheck::none || Check == RunsCheck::apart;
+  static constexpr bool stops_before_runs = Check == RunsCheck::absent || Check == RunsCheck::by_caller;
 
   TAUT_DEVICE void read_table() {
     const std::uint32_t blocks = blocks_in(r_.n);

@@ -104,7 +104,7 @@ class ChunkAdder {
   // Reads simple records, two at a time, and finds this thread's blocks in each. An empty record follows the
   // last one. Returns false if a record is malformed.
   TAUT_DEVICE bool find_simple_blocks() {
-    using Reader = RecordReader<T, Group, RunsCheck::none>;
+    using Reader = RecordReader<T, Group, RunsCheck::absent>;
     TAUT_ROLLED
     for (unsigned k = 0; k < job_.input.count; k += 2) {
       RecordIn<T> a, b;

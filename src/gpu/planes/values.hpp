@@ -54,8 +54,8 @@ TAUT_DEVICE bool quantise_to(T value, const Quantiser<T>& z, double reciprocal, 
   return integer < range && integer >= -range && (error < 0 ? -error : error) <= z.bound;
 }
 
-// What the large range needs beside the quantiser. The bound is rounded down to the type, and no greater than
-// the step: the integer next to a value is never farther away.
+// Parameters of the large range, beside the quantiser. The bound is rounded down to the type, and no greater
+// than the step: the integer next to a value is never farther away.
 template <class T>
 struct LargeRange {
   double reciprocal;
@@ -70,9 +70,9 @@ struct LargeRange {
 };
 
 // Computes the integer, of up to 22 bits, of a value in a chunk that is not small. Returns false if no
-// integer is within the bound. An integer that is too long appears by its low bits, whose multiple is far
-// from x. The multiple is rounded once, and so is the same as if it were computed in double. The difference
-// of two close numbers is exact.
+// integer is within the bound. An integer beyond 32 bits is truncated, and its multiple is then farther from
+// x than the bound. The multiple is rounded once, and so is the same as if it were computed in double. The
+// difference of two close numbers is exact.
 template <class T>
 TAUT_DEVICE bool quantise_large(T x, const Quantiser<T>& z, const LargeRange<T>& range, std::int32_t& q) {
   if constexpr (is_half<T>) {
@@ -82,7 +82,8 @@ TAUT_DEVICE bool quantise_large(T x, const Quantiser<T>& z, const LargeRange<T>&
     return good;
   } else {
     const bool is_small = quantise_small(x, z, q);
-    if constexpr (sizeof(T) == 4) {  // a small value keeps its integer; in double both are the same
+    if constexpr (sizeof(T) ==
+                  4) {  // a small value keeps its integer, as on the CPU; float64 computes both alike
       const double shifted = static_cast<double>(x) * range.reciprocal + 0x1.8p52;
       q = is_small ? q : static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(shifted));
     }

@@ -11,9 +11,9 @@ TAUT_DEVICE std::uint32_t low_bits(std::uint32_t v, unsigned n) {
   return n < 32 ? v & ((std::uint32_t{1} << n) - 1) : v;
 }
 
-// Returns v without its n lowest bits; 0 if n is at least the number of bits.
+// Returns v shifted right by n bits; 0 if n is at least the number of bits.
 template <class V>
-TAUT_DEVICE V without_low(V v, unsigned n) {
+TAUT_DEVICE V shifted_out(V v, unsigned n) {
   return n < 8 * sizeof(V) ? v >> n : V{0};
 }
 
@@ -60,14 +60,14 @@ class BitWriter {
     end_ -= 32;
     ++word_;
   }
-  // Writes a 1, zeros, and another 1 unless the zeros are the `last` bits of a plane but one, which is a 1
-  // then.
-  TAUT_DEVICE void put_next(unsigned zeros, bool last) {
-    if (zeros < 31) return put(last ? 1 : 1 | 2u << zeros, last ? zeros + 1 : zeros + 2);
+  // Writes the code of a plane's next 1: the bit 1, `zeros` 0 bits and a 1. The 1 at the end is left out for
+  // the block's last coefficient, of which the decoder knows it.
+  TAUT_DEVICE void put_next_one(unsigned zeros, bool is_last) {
+    if (zeros < 31) return put(is_last ? 1 : 1 | 2u << zeros, is_last ? zeros + 1 : zeros + 2);
     put(1, 32);
     TAUT_ROLLED
     for (zeros -= 31; zeros >= 32; zeros -= 32) put(0, 32);
-    put(last ? 0 : 1u << zeros, last ? zeros : zeros + 1);
+    put(is_last ? 0 : 1u << zeros, is_last ? zeros : zeros + 1);
   }
   // Adds the buffer to the current word, which neighbouring blocks may share.
   TAUT_DEVICE void flush() const {
@@ -138,8 +138,8 @@ class BitReader {
     skip(n);
     return v;
   }
-  // Reads zeros and the 1 after them. There are at most `most` zeros, after which there is no 1; and none
-  // beyond the last bit. Returns the number of zeros.
+  // Reads the zeros before a plane's next 1, and that 1. Behind `most` zeros the 1 is not stored. Stops at
+  // the end of the block's bits. Returns the number of zeros.
   TAUT_DEVICE unsigned take_zeros(unsigned most) {
     unsigned zeros = 0;
     while (peek() == 0 && zeros + 32 <= most && left_ >= 32) {

@@ -22,7 +22,7 @@ template <class T, unsigned D>
 struct DecodeShared {
   Marks marks;
   WideOrNothing<T, D> wide;
-  PlanesOf<D> planes[block_threads<D> / warp_lanes];
+  PlaneMemory<D> planes[block_threads<D> / warp_lanes];
 };
 
 template <class T, unsigned D, class Simt>

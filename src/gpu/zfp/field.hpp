@@ -81,9 +81,9 @@ struct Box {
 // follows from its box, and boxes differ only where they are the last ones along an extent.
 struct Places {
   std::uint64_t total;  // bytes of all pieces
-  // before[k][last]: bytes of the pieces with the same index along extent k, which is not their last one. Bit
-  // j of `last`: their index along extent j < k is the last one.
-  std::uint64_t before[max_dims][1u << (max_dims - 1)];
+  // slab_bytes[k][ends]: bytes of the pieces of a slab of boxes along extent k that is not the last slab. Bit
+  // j of `ends`: the slab is among the last boxes along extent j < k.
+  std::uint64_t slab_bytes[max_dims][1u << (max_dims - 1)];
 
   // Returns the position of a box's piece, from the first piece on.
   template <unsigned D>
@@ -91,11 +91,11 @@ struct Places {
     std::uint32_t at[max_dims];
     for (unsigned k = max_dims; k-- > max_dims - D;)
       at[k] = take_index(box, field.along[k], k - (max_dims - D));
-    unsigned last = (1u << (max_dims - D)) - 1;
+    unsigned ends = (1u << (max_dims - D)) - 1;
     std::uint64_t place = 0;
     for (unsigned k = max_dims - D; k < max_dims; ++k) {
-      place += at[k] * before[k][last];
-      if (at[k] + 1 == field.along[k]) last |= 1u << k;
+      place += at[k] * slab_bytes[k][ends];
+      if (at[k] + 1 == field.along[k]) ends |= 1u << k;
     }
     return place;
   }
@@ -106,15 +106,15 @@ struct Places {
 template <class Size>
 Places places_of(const Field& field, Size size) {
   Places places{};
-  // Returns the bytes of all pieces with `last` for the extents before k.
-  const auto sum = [&](auto self, unsigned k, unsigned last, std::uint32_t values,
+  // Returns the bytes of all pieces with `ends` for the extents before k.
+  const auto sum = [&](auto self, unsigned k, unsigned ends, std::uint32_t values,
                        std::uint32_t blocks) -> std::uint64_t {
     if (k == max_dims) return size(values, blocks);
     const std::uint32_t along = field.along[k], whole = field.box[k];
     const std::uint32_t end = field.extent[k] - (along - 1) * whole;
-    const std::uint64_t each = self(self, k + 1, last, values * whole, blocks * edges(whole));
-    const std::uint64_t of_end = self(self, k + 1, last | 1u << k, values * end, blocks * edges(end));
-    places.before[k][last] = each;
+    const std::uint64_t each = self(self, k + 1, ends, values * whole, blocks * edges(whole));
+    const std::uint64_t of_end = self(self, k + 1, ends | 1u << k, values * end, blocks * edges(end));
+    places.slab_bytes[k][ends] = each;
     return (along - 1) * each + of_end;
   };
   places.total = field.boxes == 0 ? 0 : sum(sum, 0, 0, 1, 1);

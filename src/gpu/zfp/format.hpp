@@ -40,9 +40,9 @@ inline constexpr unsigned least_block_bits = 1 + Number<T>::exponent_bits;
 template <class T, unsigned D>
 inline constexpr unsigned most_block_bits = word_bits<T>* block_values<D>;
 
-// Least rate at which every box fits in the same number of bytes, even a mended box of nothing but NaN and
-// infinities.
-inline constexpr double least_fixed_rate = 7;
+// Rate from which on every box fits in the same number of bytes, even a mended box of nothing but NaN and
+// infinities. Some boxes do at lower rates.
+inline constexpr double fixed_rate = 7;
 
 // Returns the number of bits of a block of `values` values.
 template <class T>

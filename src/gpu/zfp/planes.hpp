@@ -138,14 +138,14 @@ TAUT_DEVICE void write_plane(const Simt& simt, std::uint64_t plane, unsigned& n,
   const unsigned low = n < 32 ? n : 32;
   out.put(low_bits(static_cast<std::uint32_t>(plane), low), low);
   if (n > 32) out.put(low_bits(static_cast<std::uint32_t>(plane >> 32), n - 32), n - 32);
-  plane = without_low(plane, n);
+  plane = shifted_out(plane, n);
   TAUT_ROLLED
   while (n < Size && out.has_room()) {
     if (plane == 0) return out.put(0, 1);
     const unsigned zeros = trailing_zeros(simt, plane);
     n += zeros + 1;
-    out.put_next(zeros, n == Size);
-    plane = without_low(plane, zeros + 1);
+    out.put_next_one(zeros, n == Size);
+    plane = shifted_out(plane, zeros + 1);
   }
 }
 
@@ -187,12 +187,12 @@ TAUT_DEVICE Plane<Size> read_plane(const Simt& simt, unsigned& n, BitReader<Simt
 // Memory of a warp for the planes of blocks.
 struct Nothing {};
 template <unsigned D>
-using PlanesOf = std::conditional_t<D == 3, EightPlanes, Nothing>;
+using PlaneMemory = std::conditional_t<D == 3, EightPlanes, Nothing>;
 
 // Writes a block with this exponent, which is not 0. The values are finite, and each is 0 or at least
 // least_at_a_rate in magnitude.
 template <unsigned D, class T, class Simt>
-TAUT_DEVICE void write_block(const Simt& simt, PlanesOf<D>& planes, const T (&x)[block_values<D>],
+TAUT_DEVICE void write_block(const Simt& simt, PlaneMemory<D>& planes, const T (&x)[block_values<D>],
                              unsigned exponent, BitWriter<Simt>& out) {
   constexpr unsigned size = block_values<D>;
   out.put(2 * exponent + 1, Number<T>::exponent_bits + 1);
@@ -218,7 +218,7 @@ TAUT_DEVICE void write_block(const Simt& simt, PlanesOf<D>& planes, const T (&x)
 
 // Returns the number of planes that zfp reads: planes down to the least number of 64 bits, and a few more.
 template <unsigned D, class T>
-TAUT_DEVICE unsigned planes_of(unsigned exponent) {
+TAUT_DEVICE unsigned planes_to_read(unsigned exponent) {
   constexpr unsigned least_exponent = 1074, spare = 2 * D + 2;
   const unsigned planes = exponent + least_exponent + spare - Number<T>::bias;
   return planes < word_bits<T> ? planes : word_bits<T>;
@@ -231,7 +231,7 @@ TAUT_DEVICE Word with_zeros(Word digits, unsigned planes) {
 }
 
 template <unsigned D, class T, class Simt>
-TAUT_DEVICE void read_block(const Simt& simt, PlanesOf<D>& planes, BitReader<Simt>& in,
+TAUT_DEVICE void read_block(const Simt& simt, PlaneMemory<D>& planes, BitReader<Simt>& in,
                             T (&x)[block_values<D>]) {
   constexpr unsigned size = block_values<D>;
   WordOf<T> digits[size] = {}, p[size];
@@ -239,7 +239,7 @@ TAUT_DEVICE void read_block(const Simt& simt, PlanesOf<D>& planes, BitReader<Sim
   if (in.take(1) != 0) {
     exponent = in.take(Number<T>::exponent_bits);
     unsigned n = 0, read = 0;
-    const unsigned most = planes_of<D, T>(exponent);
+    const unsigned most = planes_to_read<D, T>(exponent);
     const auto next = [&] { return read < most && in.left() > 0; };
     TAUT_ROLLED
     while (next() && (D > 1 || n < size)) {

@@ -27,7 +27,7 @@ template <class T, unsigned D>
 struct WarpShared {
   std::uint32_t words[warp_blocks<D> * most_block_bits<T, D> / 32];
   WideOrNothing<T, D> wide;
-  PlanesOf<D> planes;
+  PlaneMemory<D> planes;
 };
 
 // Copies the first `bytes` bytes of a stream to any address. `words` holds the stream: place_of_word().
@@ -64,7 +64,7 @@ TAUT_DEVICE void take_row(const T* from, unsigned width, T* to) {
 
 // Replaces a value that is too small by 0: zfp's scale of such values would overflow at a rate.
 template <class T>
-TAUT_DEVICE T without_least(T x) {
+TAUT_DEVICE T flush_tiny(T x) {
   constexpr T least = static_cast<T>(sizeof(T) == 4 ? 0x1p-96 : 0x1p-960);
   return x < least && x > -least ? T(0) : x;
 }
@@ -85,7 +85,7 @@ TAUT_DEVICE bool write_side_by_side(const Simt& simt, WarpShared<T, D>& shared, 
   T x[block_values<D>];
   TAUT_UNROLLED
   for (unsigned row = 0; row < Block<D>::rows; ++row) take(block.row(row), block.width(), x + row * edge);
-  for (T& value : x) value = without_least(value);
+  for (T& value : x) value = flush_tiny(value);
   const unsigned exponent = block_exponent(x);
   if (exponent == 0 || exponent == special_exponent<T>)
     return exponent == 0;  // zeros: a 0 bit, which is there
@@ -108,7 +108,7 @@ TAUT_DEVICE bool write_in_turn(const Simt& simt, WarpShared<T, 4>& shared, const
     TAUT_UNROLLED
     for (unsigned k = 0; k < of_lane / edge; ++k)
       take(block.row(lane + k * warp_lanes), block.width(), x + k * edge);
-    for (T& value : x) value = without_least(value);
+    for (T& value : x) value = flush_tiny(value);
     const unsigned exponent = simt.greatest(block_exponent(x));
     finite = finite && exponent != special_exponent<T>;
     if (exponent == 0 || exponent == special_exponent<T>) continue;

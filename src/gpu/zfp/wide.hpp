@@ -55,7 +55,7 @@ TAUT_DEVICE void write_wide_plane(const Simt& simt, const std::uint32_t* plane, 
   while (n < wide_values && out.has_room()) {
     const unsigned next = next_one(simt, plane, n);
     if (next == wide_values) return out.put(0, 1);
-    out.put_next(next - n, next + 1 == wide_values);
+    out.put_next_one(next - n, next + 1 == wide_values);
     n = next + 1;
   }
 }
@@ -124,7 +124,7 @@ struct WideHead {
 template <class T, class Simt>
 TAUT_DEVICE WideHead read_wide_block(std::uint32_t* planes, BitReader<Simt>& in) {
   if (in.take(1) == 0) return {0, 0};
-  const unsigned exponent = in.take(Number<T>::exponent_bits), most = planes_of<4, T>(exponent);
+  const unsigned exponent = in.take(Number<T>::exponent_bits), most = planes_to_read<4, T>(exponent);
   unsigned n = 0, read = 0;
   TAUT_ROLLED
   for (; read < most && in.left() > 0; ++read) read_wide_plane(planes + read * of_lane, n, in);

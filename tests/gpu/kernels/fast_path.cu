@@ -8,7 +8,7 @@
 namespace taut::planes::cuda {
 
 template <class Group>
-using UsualReader = RecordReader<float, Group, RunsCheck::none>;
+using UsualReader = RecordReader<float, Group, RunsCheck::absent>;
 using SumGroup = BlockGroup<CudaThread, sum_threads>;
 
 // True if a record has the usual form. The compiler then removes the code for all other forms.
