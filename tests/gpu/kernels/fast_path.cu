@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(group_threads, 4)
 // Encodes the integers of a chunk whose widths need `Rows` rows.
 template <unsigned Rows, class Group>
 TAUT_DEVICE void encode_rows(Group& block_group, EncodeShared<float>& shared, const EncodeJob<float>& job, std::int32_t (&q)[block_values]) {
-  const std::int32_t base = difference(block_group, Predictor::delta, block_values, q);
+  const std::int32_t base = difference<true>(block_group, Predictor::delta, block_values, q);
   if (block_group.thread() == 0) shared.record[1] = static_cast<std::uint32_t>(base);
   const unsigned width = width_of(block_group.simt(), q);
   if (rows_of<std::int32_t>(block_group.simt(), width) != Rows) return;
@@ -66,6 +66,7 @@ TAUT_DEVICE bool all_small(Group& block_group, const EncodeJob<float>& job, cons
   bool is_small = true;
   for (unsigned i = 0; i < block_values; ++i) is_small &= quantise_small(x[i], job.z, q[i]);
   if constexpr (Bits == PackedBits::exact) is_small &= has_no_packed(x, job.z);
+  block_group.publish_last(q[block_values - 1]);
   return !block_group.any(!is_small);
 }
 
@@ -82,6 +83,7 @@ TAUT_DEVICE void encode_usual(const EncodeJob<float>& job) {
     load_block(from, block_values, x);
     std::uint32_t marked = 0;
     for (unsigned i = 0; i < block_values; ++i) marked |= static_cast<std::uint32_t>(!quantise_large(x[i], job.z, job.range, q[i])) << i;
+    block_group.publish_last(q[block_values - 1]);
     if (block_group.any(marked != 0)) return;
   }
   encode_rows<Large ? 2 : 1>(block_group, shared, job, q);
