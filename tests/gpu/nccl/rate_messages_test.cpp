@@ -95,10 +95,10 @@ TEST(NcclRateMessages, TheHostDoesNotWait) {
 // Memory of the host that a GPU can access, and an address that kernels do not accept.
 TEST(NcclRateMessages, AnyBufferOfNccl) {
   DropinRanks ranks(2, policy);
+  void* pinned = nullptr;  // freed when no stream waits for the host any more
+  EXPECT_EQ(cudaHostAlloc(&pinned, n * sizeof(float), cudaHostAllocDefault), cudaSuccess);
   ranks.run([&](NcclRank& me) {
     const OnGpu<std::byte> odd = on_gpu(values_of(0), 2);
-    void* pinned = nullptr;
-    EXPECT_EQ(cudaHostAlloc(&pinned, n * sizeof(float), cudaHostAllocDefault), cudaSuccess);
     if (me.rank == 0) {
       EXPECT_EQ(send(me, 1, odd), 0);
     } else {
@@ -109,8 +109,8 @@ TEST(NcclRateMessages, AnyBufferOfNccl) {
     if (me.rank == 1) {
       EXPECT_EQ(std::memcmp(pinned, expected.slice().data, n * sizeof(float)), 0);
     }
-    cudaFreeHost(pinned);
   });
+  cudaFreeHost(pinned);
 }
 
 // The other side, whose stream may not be captured, expects a frame.
