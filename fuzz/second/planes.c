@@ -182,9 +182,11 @@ static void put(const struct decoder* d, struct place* place, uint64_t bits, boo
     second_add(&place->finite, value, away);
 }
 
-/* Returns the bits of the value at a place, whose planes hold `integer`. */
+/* Returns the bits of the value at a place, whose planes hold `integer`. Holds that no encoder writes make an
+ * integer that exceeds every sum of so many addends: the format does not specify its value. */
 static uint64_t total(struct decoder* d, const struct place* place, int64_t integer) {
   const int64_t q = (int64_t)((uint64_t)integer - place->holds);
+  d->unspecified |= fabs((double)q) > ldexp((double)d->frame->addends, d->frame->type->value_bits);
   if (place->exact == 0) return product(d, q);
   if (place->exact == 1 && q == 0) return place->bits;
   const double infinity = (double)INFINITY;
