@@ -98,7 +98,7 @@ class RecordReader {
   TAUT_DEVICE std::uint32_t sum_of_widths() const { return cuda::sum_of_widths<Group::each>(r_.width); }
 
   // Reads the widths of this thread's blocks, and checks the end of a record that is only read that far.
-  // Where the caller reads the runs, `runs.at` becomes the byte of their number.
+  // `runs.at` becomes the byte of the number of runs, if the caller reads them.
   TAUT_DEVICE void read_width() {
     at_ += r_.plane_bytes;
     if (r_.has(has_planes)) read_table();

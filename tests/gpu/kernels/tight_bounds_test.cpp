@@ -20,7 +20,7 @@ constexpr Bound bound{1e-3};
 constexpr Predictor predictors[] = {Predictor::none, Predictor::delta, Predictor::pairs, Predictor::second};
 
 // Returns values whose integers have up to `bits` bits, beside the sign, and are not multiples of the step.
-// Of halves the values are rounded.
+// The values of halves are rounded.
 template <class T>
 std::vector<T> values_of(std::size_t n, int bits, Random& random) {
   const auto step = static_cast<double>(Quantiser<T>::make(bound, Predictor::delta).step);
