@@ -4,10 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:$PWD/.venv/bin
-if command -v ccache >/dev/null; then
-  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
-  export CCACHE_BASEDIR=${TMPDIR:-/tmp} CCACHE_SLOPPINESS=pch_defines,time_macros # pip builds in a folder of another name each time
-fi
+source tools/pip_ccache.sh
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 rm -f dist/taut-*.whl dist/taut-*.tar.gz
