@@ -70,8 +70,8 @@ static bool read_header(const uint8_t* from, size_t bytes, struct second_frame* 
   frame->parameters = from + 44;
   if (frame->number < 1 || frame->number > last_type || frame->bound_kind >= bound_kinds) return false;
   if (from[5] < raw || from[5] > exponents || from[7] > 7 || (from[7] & failed)) return false;
-  if (!isfinite(bound) || bound < 0 || (bound == 0) != (frame->bound_kind == exact)) return false;
-  if (!isfinite(frame->step) || frame->step < 0) return false;
+  if (!isfinite(bound) || signbit(bound) || (bound == 0) != (frame->bound_kind == exact)) return false;
+  if (!isfinite(frame->step) || signbit(frame->step)) return false;
   const uint64_t payload_bytes = second_number(from + 32, 8);
   if (payload_bytes > bytes - 64) return false;
   frame->type = &types[frame->number];

@@ -59,7 +59,7 @@ void each_field(Header& h, const Visit& visit) noexcept {
   visit(at_failure, h.failure);
 }
 
-bool usable(double x) noexcept { return std::isfinite(x) && x >= 0; }
+bool usable(double x) noexcept { return std::isfinite(x) && !std::signbit(x); }
 
 }  // namespace
 

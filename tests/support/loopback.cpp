@@ -9,26 +9,19 @@ namespace {
 
 constexpr std::uint64_t receive_bit = std::uint64_t{1} << 63;
 
-template <class Slot>
-std::size_t free_slot(std::vector<std::unique_ptr<Slot>>& slots) {
-  for (std::size_t i = 0; i < slots.size(); ++i)
-    if (!slots[i]->used) return i;
-  slots.push_back(std::make_unique<Slot>());
-  return slots.size() - 1;
-}
-
 void copy_on_host(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 
 }  // namespace
 
 struct LoopbackHub::Message {
+  std::uint64_t operation = 0;
   bool used = false;  // in flight, or its send has not been polled yet
   bool delivered = false;
   bool awaited = false;  // the sender has not seen its send complete
   bool eager = true;     // the send completes at once
-  int step = 0, from = 0, to = 0, late = 0;
+  int step = 0, from = 0, to = 0;
   Lane lane = 0;
-  std::uint64_t order = 0;
+  std::uint64_t due = 0;  // time of delivery at the earliest
   std::vector<std::byte> bytes;
   ConstBytes source;  // memory of a send that is not eager: must not change before delivery
 };
@@ -37,10 +30,33 @@ struct LoopbackHub::Receive {
   bool used = false, finished = false;
   int rank = 0, from = 0;
   Lane lane = 0;
-  std::uint64_t order = 0;
   Bytes capacity;
   Sized moved;
 };
+
+template <class Slot>
+std::uint64_t LoopbackHub::Slots<Slot>::take() {
+  if (unused.empty()) {
+    all.push_back(std::make_unique<Slot>());
+    unused.reserve(all.capacity());
+    unused.push_back(all.size());
+  }
+  const std::uint64_t operation = unused.back();
+  unused.pop_back();
+  of(operation).used = true;
+  return operation;
+}
+
+template <class Slot>
+Slot& LoopbackHub::Slots<Slot>::of(std::uint64_t operation) const noexcept {
+  return *all[(operation & ~receive_bit) - 1];
+}
+
+template <class Slot>
+void LoopbackHub::Slots<Slot>::release(std::uint64_t operation) noexcept {
+  of(operation).used = false;
+  unused.push_back(operation & ~receive_bit);
+}
 
 class LoopbackHub::Rank final : public Transport {
  public:
@@ -102,65 +118,49 @@ void LoopbackHub::start_operation(int rank, int other, Lane lane) {
 std::uint64_t LoopbackHub::send(int from, ConstBytes bytes, int to, Lane lane) {
   const std::lock_guard lock(mutex_);
   start_operation(from, to, lane);
-  const std::size_t slot = free_slot(messages_);
-  Message& m = *messages_[slot];
+  const std::uint64_t operation = messages_.take();
+  Message& m = messages_.of(operation);
   m.bytes.resize(bytes.size());
   copy(m.bytes.data(), bytes);
   const Record record{++steps_[static_cast<std::size_t>(from)], from, to, lane, bytes.size()};
   if (options_.record) records_.push_back(record);
   if (damage_) damage_(record, m.bytes);
-  m.used = m.awaited = true;
+  m.operation = operation;
+  m.awaited = true;
   m.delivered = false;
   m.step = record.step;
   m.from = from;
   m.to = to;
   m.lane = lane;
-  m.order = ++clock_;
-  m.late = options_.random_order ? static_cast<int>(random_() % 4) * static_cast<int>(random_() % 8) : 0;
-  if (from == options_.slow) m.late += static_cast<int>(random_() % 500);
+  m.due = now_ + (options_.random_order ? random_() % 4 * (random_() % 8) : 0);
+  if (from == options_.slow) m.due += random_() % 500;
+  last_due_ = std::max(last_due_, m.due);
   m.eager = !options_.random_order || random_() % 2 == 0;
   m.source = damage_ ? ConstBytes{} : bytes;
+  queue(to, from, lane).messages.push_back(&m);
   ++progress_;
-  return slot + 1;
+  return operation;
 }
 
 std::uint64_t LoopbackHub::recv(int rank, Bytes capacity, int from, Lane lane) {
   const std::lock_guard lock(mutex_);
   start_operation(rank, from, lane);
-  const std::size_t slot = free_slot(receives_);
-  Receive& r = *receives_[slot];
-  r.used = true;
+  const std::uint64_t operation = receives_.take();
+  Receive& r = receives_.of(operation);
   r.finished = false;
   r.rank = rank;
   r.from = from;
   r.lane = lane;
-  r.order = ++clock_;
   r.capacity = capacity;
+  queue(rank, from, lane).receives.push_back(&r);
   ++progress_;
-  return (slot + 1) | receive_bit;
+  return operation | receive_bit;
 }
 
-// Returns the oldest message of a receive's lane that is not delivered; null if there is none or it is still
-// late.
-LoopbackHub::Message* LoopbackHub::oldest_message(const Receive& lane) noexcept {
-  Message* found = nullptr;
-  for (const auto& m : messages_) {
-    const bool same =
-        m->used && !m->delivered && m->to == lane.rank && m->from == lane.from && m->lane == lane.lane;
-    if (same && (found == nullptr || m->order < found->order)) found = m.get();
-  }
-  return found != nullptr && found->late == 0 ? found : nullptr;
-}
-
-// Returns the oldest receive of a receive's lane that has no message yet.
-LoopbackHub::Receive& LoopbackHub::oldest_receive(Receive& lane) noexcept {
-  Receive* found = &lane;
-  for (const auto& r : receives_) {
-    const bool same =
-        r->used && !r->finished && r->rank == lane.rank && r->from == lane.from && r->lane == lane.lane;
-    if (same && r->order < found->order) found = r.get();
-  }
-  return *found;
+LoopbackHub::Queue& LoopbackHub::queue(int to, int from, Lane lane) {
+  const auto ranks = static_cast<std::uint64_t>(size());
+  return queues_[(static_cast<std::uint64_t>(lane) * ranks + static_cast<std::uint64_t>(to)) * ranks +
+                 static_cast<std::uint64_t>(from)];
 }
 
 void LoopbackHub::copy(std::byte* to, ConstBytes from) const {
@@ -184,7 +184,7 @@ void LoopbackHub::deliver(Message& m, Receive& r) {
   int& step = steps_[static_cast<std::size_t>(r.rank)];
   step = std::max(step, m.step);
   m.delivered = true;
-  m.used = m.awaited;
+  if (!m.awaited) messages_.release(m.operation);
   ++progress_;
   if (changed) throw Error(Status::internal, "a buffer was changed while it was being sent");
 }
@@ -193,49 +193,50 @@ bool LoopbackHub::poll(std::uint64_t operation, Sized& moved) {
   const std::lock_guard lock(mutex_);
   check_alive();
   if ((operation & receive_bit) == 0) {
-    Message& m = *messages_[operation - 1];
+    Message& m = messages_.of(operation);
     if (!m.eager && !m.delivered) return false;
-    m.awaited = false;
-    m.used = !m.delivered;
     moved = {Status::ok, m.bytes.size()};
+    forget(m);
     ++progress_;
     return true;
   }
-  Receive& r = *receives_[(operation & ~receive_bit) - 1];
+  Receive& r = receives_.of(operation);
   while (!r.finished) {
-    Message* const m = oldest_message(r);
-    if (m == nullptr) return false;
-    deliver(*m, oldest_receive(r));
+    auto& [messages, receives] = queue(r.rank, r.from, r.lane);
+    if (messages.empty() || messages.front()->due > now_) return false;
+    Message& oldest = *messages.front();
+    Receive& first = *receives.front();
+    messages.erase(messages.begin());
+    receives.erase(receives.begin());
+    deliver(oldest, first);
   }
   moved = r.moved;
-  r.used = false;
+  receives_.release(operation);
   ++progress_;
   return true;
 }
 
 void LoopbackHub::abandon(std::uint64_t operation) noexcept {
   const std::lock_guard lock(mutex_);
-  if ((operation & receive_bit) != 0) {
-    receives_[(operation & ~receive_bit) - 1]->used = false;
-    return;
-  }
-  Message& m = *messages_[operation - 1];
+  if ((operation & receive_bit) == 0) return forget(messages_.of(operation));
+  Receive& r = receives_.of(operation);
+  if (!r.finished) std::erase(queue(r.rank, r.from, r.lane).receives, &r);
+  receives_.release(operation);
+}
+
+// Ends the sender's interest in a message, which is still delivered.
+void LoopbackHub::forget(Message& m) noexcept {
   m.awaited = false;
-  m.used = !m.delivered;
+  if (m.delivered) messages_.release(m.operation);
 }
 
 // ---- Drivers
 
-// Advances the delays of late messages. Returns true if some message was late, so that the receivable
-// messages may change.
+// Advances the time. Returns true if some message may be late, so that the receivable messages may change.
 bool LoopbackHub::let_time_pass() noexcept {
-  bool late = false;
-  for (const auto& m : messages_) {
-    if (!m->used || m->late == 0) continue;
-    --m->late;
-    late = true;
-  }
-  return late;
+  if (now_ >= last_due_) return false;
+  ++now_;
+  return true;
 }
 
 std::string LoopbackHub::waiting() const {
@@ -244,9 +245,9 @@ std::string LoopbackHub::waiting() const {
     text += std::string("\n  rank ") + std::to_string(rank) + what + preposition + std::to_string(other) +
             " on lane " + std::to_string(lane);
   };
-  for (const auto& r : receives_)
+  for (const auto& r : receives_.all)
     if (r->used && !r->finished) add(" receives", r->rank, " from ", r->from, r->lane);
-  for (const auto& m : messages_)
+  for (const auto& m : messages_.all)
     if (m->used && !m->delivered) add(" sends", m->from, " to ", m->to, m->lane);
   return text;
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <unordered_map>
 #include <vector>
 
 #include "core/transport.hpp"
@@ -74,6 +75,25 @@ class LoopbackHub {
   struct Message;
   struct Receive;
 
+  // The messages from one rank to another on one lane that are not delivered, and the receives that have no
+  // message, oldest first.
+  struct Queue {
+    std::vector<Message*> messages;
+    std::vector<Receive*> receives;
+  };
+
+  // Slots of operations; they are reused, so that nothing is allocated in the steady state. The index of the
+  // slot, plus 1, identifies an operation; the top bit is set for a receive.
+  template <class Slot>
+  struct Slots {
+    std::vector<std::unique_ptr<Slot>> all;
+    std::vector<std::uint64_t> unused;  // operations
+
+    std::uint64_t take();
+    Slot& of(std::uint64_t operation) const noexcept;
+    void release(std::uint64_t operation) noexcept;
+  };
+
   void start_operation(int rank, int other, Lane lane);
   void check_alive() const;
   std::uint64_t send(int from, ConstBytes bytes, int to, Lane lane);
@@ -81,11 +101,11 @@ class LoopbackHub {
   bool poll(std::uint64_t operation, Sized& moved);
   void abandon(std::uint64_t operation) noexcept;
 
-  Message* oldest_message(const Receive& lane) noexcept;
-  Receive& oldest_receive(Receive& lane) noexcept;
+  Queue& queue(int to, int from, Lane lane);
   void copy(std::byte* to, ConstBytes from) const;
   bool changed(const Message& message) const;
   void deliver(Message& message, Receive& receive);
+  void forget(Message& message) noexcept;
   bool let_time_pass() noexcept;
   std::string waiting() const;
 
@@ -93,16 +113,15 @@ class LoopbackHub {
   mutable std::mutex mutex_;
   std::mt19937_64 random_;
   std::vector<std::unique_ptr<Rank>> ranks_;
-  // Slots of operations; they are reused, so that nothing is allocated in the steady state. The index of the
-  // slot, plus 1, identifies an operation; the top bit is set for a receive.
-  std::vector<std::unique_ptr<Message>> messages_;
-  std::vector<std::unique_ptr<Receive>> receives_;
+  Slots<Message> messages_;
+  Slots<Receive> receives_;
+  std::unordered_map<std::uint64_t, Queue> queues_;
   std::vector<Record> records_;
   std::vector<int> steps_;  // number of steps so far, by rank
   Damage damage_;
   int doomed_ = -1, dead_ = -1;  // ranks; -1: none
   std::uint64_t left_ = 0;       // operations until the doomed rank dies
-  std::uint64_t clock_ = 0;      // counts sends and receives: their order inside a lane
+  std::uint64_t now_ = 0, last_due_ = 0;  // the time, and that from which on no message is late
   std::uint64_t progress_ = 0;   // changes whenever something happens
 };
 

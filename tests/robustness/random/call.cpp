@@ -1,24 +1,25 @@
 #include "robustness/random/call.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace taut::test {
 namespace {
 
 std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
 
+// Draws a number of values: of a thousand calls some hundred have none, one, a prime, or about as many as
+// there are ranks; half have up to 2000, whose logarithm is uniform; a few have several chunks a rank.
 std::size_t draw_count(Draw& draw, int P) {
-  constexpr int primes[] = {2, 3, 5, 7, 13, 31, 127, 509, 1021, 4093, 8191};
+  constexpr int primes[] = {2, 3, 5, 7, 13, 31, 127, 509, 1021};
   const int few = P > 16 ? 8 : 1;  // many ranks get fewer values
-  if (P <= 4 && draw.one_in(100)) return index(P * 65536 + draw.pick(100000));
+  if (P <= 4 && draw.one_in(2000)) return index(P * 65536 + draw.pick(100000));
   switch (draw.pick(8)) {
-    case 0: return 0;
-    case 1: return 1;
-    case 2: return index(draw.one_of(primes));
-    case 3: return index(draw.pick(40));
-    case 4: return index(std::max(0, P - 1 + draw.pick(3)));
-    case 5: return index(draw.pick(20000 / few));
-    default: return index(draw.pick(3000 / few));
+    case 0: return index(draw.pick(2));
+    case 1: return index(draw.one_of(primes));
+    case 2: return index(std::max(0, P - 1 + draw.pick(3)));
+    case 3: return index(draw.pick(draw.one_in(16) ? 20000 / few : 40));
+    default: return static_cast<std::size_t>(std::exp2(11 * draw.uniform())) / index(few);
   }
 }
 
@@ -117,7 +118,7 @@ Call::Source Call::source(int rank, std::size_t block) const noexcept {
 }
 
 int draw_ranks(Draw& draw, int most) {
-  const int P = draw.one_in(12) ? 1 + draw.pick(64) : draw.one_in(5) ? 1 + draw.pick(17) : 1 + draw.pick(8);
+  const int P = draw.one_in(60) ? 1 + draw.pick(64) : draw.one_in(10) ? 1 + draw.pick(17) : 1 + draw.pick(8);
   return std::min(P, most);
 }
 

@@ -12,7 +12,7 @@ template <class T>
 class Maker {
  public:
   Maker(Content content, double scale, std::uint64_t seed)
-      : content_(content), random_(seed), scale_(std::min(scale, largest / 8)) {
+      : content_(content), draw_(seed, 0), scale_(std::min(scale, largest / 8)) {
     phase_ = 3 * uniform();
     constant_ = scale_ * uniform();
   }
@@ -23,15 +23,15 @@ class Maker {
       case Content::smooth: return number(smooth(at));
       case Content::noise: return number(scale_ * uniform());
       case Content::constant: return number(constant_);
-      case Content::zeros: return number(random_() % 40 == 0 ? scale_ * uniform() : 0);
+      case Content::zeros: return number(draw_.bits() % 40 == 0 ? scale_ * uniform() : 0);
       case Content::integers: return number(std::floor(smooth(at)));
       case Content::wild: return number(uniform() * std::exp2(exponent()));
-      case Content::specials: return random_() % 12 == 0 ? special() : number(smooth(at));
+      case Content::specials: return draw_.bits() % 12 == 0 ? special() : number(smooth(at));
       case Content::fill: return number(i / 37 % 3 == 1 ? std::min(1e20, largest) : smooth(at));
       case Content::tiny: return number(uniform() * std::exp2(least_exponent + 20));
       case Content::any_bits: break;
     }
-    return of_bits(random_());
+    return of_bits(draw_.bits());
   }
 
  private:
@@ -42,11 +42,11 @@ class Maker {
                                                      : 0x1p124;
   static constexpr int least_exponent = sizeof(T) == 8 ? -1074 : sizeof(T) == 4 ? -149 : -24;
 
-  double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-52 - 1; }  // -1 .. 1
+  double uniform() { return 2 * draw_.uniform() - 1; }  // -1 .. 1
   double smooth(double at) const { return scale_ * std::sin(phase_ + 0.01 * at); }
   double exponent() {
     const int range = sizeof(T) == 8 ? 600 : sizeof(T) == 4 ? 120 : 14;
-    return static_cast<double>(random_() % static_cast<unsigned>(2 * range)) - range;
+    return static_cast<double>(draw_.bits() % static_cast<unsigned>(2 * range)) - range;
   }
   static T number(double x) {
     if constexpr (is_integer) {
@@ -64,14 +64,14 @@ class Maker {
   T special() {
     if constexpr (is_integer) {
       constexpr T ends[] = {std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), T{0}};
-      return ends[random_() % 3];
+      return ends[draw_.bits() % 3];
     } else {
       const double infinity = std::numeric_limits<double>::infinity(), tiny = std::exp2(least_exponent);
-      switch (random_() % 8) {
+      switch (draw_.bits() % 8) {
         case 0: return number(infinity);
         case 1: return number(-infinity);
         case 2: return number(-0.0);
-        case 3: return number(tiny * static_cast<double>(1 + random_() % 1000));
+        case 3: return number(tiny * static_cast<double>(1 + draw_.bits() % 1000));
         case 4: return number(1e30);
         case 5: return number(-1e30);
         case 6: return of_bits(nan_bits());
@@ -81,14 +81,14 @@ class Maker {
   }
   // Returns the bits of a NaN with a payload and a sign.
   std::uint64_t nan_bits() {
-    const std::uint64_t payload = random_();
+    const std::uint64_t payload = draw_.bits();
     if (sizeof(T) == 8) return 0x7FF8'0000'0000'0000 | (payload & 0x8007'FFFF'FFFF'FFFF);
     if (sizeof(T) == 4) return 0x7FC0'0000 | (payload & 0x803F'FFFF);
     return 0x7FFF;  // a NaN in both 16-bit types
   }
 
   Content content_;
-  std::mt19937_64 random_;
+  Draw draw_;
   double scale_, phase_ = 0, constant_ = 0;
 };
 
