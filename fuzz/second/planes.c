@@ -96,6 +96,7 @@ static bool read_head(const struct decoder* d, struct second_cursor* c, struct r
   if (base == NULL) return false;
   r->base = second_signed(second_number(base, base_bytes), 8 * base_bytes);
   if (d->frame->parameters[0] == 0 && r->base != 0) return false;
+  if (d->frame->step == 0 && (r->base != 0 || r->flags & (has_planes | has_runs))) return false;
   if (d->lag_count > 0 && (r->flags & (wide | has_layers))) return false;
   memset(r->width, 0, sizeof r->width);
   if (r->flags & has_planes) {

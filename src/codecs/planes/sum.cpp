@@ -167,7 +167,7 @@ bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, st
                                      std::uint32_t addends, Form& form, unsigned& width_class,
                                      Records& writer) const {
   const Form before = form;
-  const bool has_integers = z_.step != 0;  // with step 0 all values are exact values, whatever the record has
+  const bool has_integers = z_.step != 0;  // with step 0 all values are exact values
   if (has_integers && operand.simple() && fits_narrow(operand.size_flag(), addends) &&
       !may_hold_packed(values, n)) {
     T padded[chunk_values];

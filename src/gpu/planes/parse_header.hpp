@@ -42,7 +42,6 @@ TAUT_DEVICE bool same(const Prediction& a, const Prediction& b) {
 template <class T>
 TAUT_DEVICE bool step_serves(double step) {
   using Step = typename Quantiser<T>::Step;
-  if (step == 0) return true;
   const bool power_of_two = std::bit_cast<std::uint64_t>(step) << 12 == 0;
   return step >= StepRange<T>::lowest && step <= StepRange<T>::highest &&
          static_cast<double>(static_cast<Step>(step)) == step && (!is_half<T> || power_of_two);
@@ -82,7 +81,7 @@ class HeaderParser {
     if (count * parts != opening_.values) return code(Status::frame_mismatch);
     if (h_.has(FrameHeader::stored))
       return lag_count == 0 && bytes == opening_.values * sizeof(T) ? 0 : code(Status::corrupt_frame);
-    if (lag_count > 0 && opening_.lags == LagsUse::refused) return needs_host;
+    if ((lag_count > 0 && opening_.lags == LagsUse::refused) || h_.step() == 0) return needs_host;
     const bool fits = step_serves<T>(h_.step()) && bytes >= bytes_before_records() && bytes % 4 == 0;
     const bool whole = opening_.values > 0 || (bytes == 4 && h_.word[header_words] == 0);
     return fits && whole && read_lags(lags) ? 0 : code(Status::corrupt_frame);

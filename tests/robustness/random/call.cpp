@@ -8,8 +8,8 @@ namespace {
 
 std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
 
-// Draws a number of values: of a thousand calls some hundred have none, one, a prime, or about as many as
-// there are ranks; half have up to 2000, whose logarithm is uniform; a few have several chunks a rank.
+// Draws a number of values: none, one, a prime, about as many as there are ranks, or up to 2000, where each
+// power of two is as likely as the next; now and then so many that each rank has several chunks.
 std::size_t draw_count(Draw& draw, int P) {
   constexpr int primes[] = {2, 3, 5, 7, 13, 31, 127, 509, 1021};
   const int few = P > 16 ? 8 : 1;  // many ranks get fewer values

@@ -49,6 +49,8 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
   if (prediction_.lags.any() && (record.header.flags & (wide | has_layers)) != 0)
     return Status::corrupt_frame;
   if (prediction_.inner == Predictor::none && record.header.base != 0) return Status::corrupt_frame;
+  const bool coded = record.header.base != 0 || (record.header.flags & (has_planes | has_runs)) != 0;
+  if (header_.step == 0 && coded) return Status::corrupt_frame;
   if (record.header.has(wide)) return Status::ok;
   const std::size_t bytes = record.header.plane_bytes;
   if (bytes == 0) {
