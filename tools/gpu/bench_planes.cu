@@ -179,7 +179,7 @@ void planes_profile(cudaStream_t stream) {
 void planes_kernels(cudaStream_t stream) {
   for (const std::size_t n : bench_sizes()) {
     const std::vector<float> x = make<float>(Pattern::walk, n, 1);
-    for (const char* const abs : {"1e-1", "1e-2", "1e-4"})
+    for (const char* const abs : {"1e-1", "1e-2", "1e-3", "1e-4"})
       PlanesBench<float>("walk abs:" + std::string(abs), x, std::strtod(abs, nullptr), stream).usual();
     PlanesBench<float> bench("walk, ratio 8", x, bound_for(x, 8), stream);
     bench.usual();
