@@ -31,7 +31,7 @@ std::uint32_t checksum(Words words, ConstBytes content) noexcept {
 }  // namespace
 
 std::uint64_t random_mark() {
-  // std::random_device of a linked-in libstdc++ would need glibc 2.36, where GCC found that version.
+  // std::random_device of a linked-in libstdc++ would need glibc 2.36 (cmake/Compiler.cmake).
   std::uint64_t mark = 0;
   if (getentropy(&mark, sizeof mark) != 0)
     throw std::system_error(errno, std::generic_category(), "no random number of the system");
