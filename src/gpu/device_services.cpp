@@ -59,9 +59,9 @@ const DeviceServices& opened(const std::string& what) {
 const DeviceServices& device_services(std::string_view what) {
   static std::atomic<const DeviceServices*> known{nullptr};
   if (const auto* const services = known.load(std::memory_order_acquire)) return *services;
-  const DeviceServices& services = opened(std::string(what));
-  known.store(&services, std::memory_order_release);
-  return services;
+  const DeviceServices* const services = &opened(std::string(what));
+  known.store(services, std::memory_order_release);
+  return *services;
 }
 
 }  // namespace taut::api
