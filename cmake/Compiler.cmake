@@ -40,6 +40,13 @@ function(taut_compile_options target)
   endif()
 endfunction()
 
+# taut_link_cxx_library_in(TARGET): links libstdc++ statically, since that of the machine may be older. Its functions are not
+# exported, and unused ones are left out, as std::random_device would need glibc 2.36. libgcc stays that of the machine: linked
+# in, it needs glibc 2.35.
+function(taut_link_cxx_library_in target)
+  target_link_options(${target} PRIVATE -static-libstdc++ -Wl,--exclude-libs,ALL -Wl,--gc-sections)
+endfunction()
+
 option(TAUT_PRECOMPILED_HEADERS "Precompile the C++ library's headers for the sources in src" OFF)
 
 # taut_precompile_headers(TARGET PRIVATE HEADERS... | REUSE_FROM OTHER): precompiles HEADERS for a target of C++ sources,

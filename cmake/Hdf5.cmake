@@ -11,7 +11,7 @@ set(map ${PROJECT_SOURCE_DIR}/cmake/taut_hdf5.map)
 target_link_options(taut_hdf5 PRIVATE -Wl,--version-script=${map})
 set_property(TARGET taut_hdf5 APPEND PROPERTY LINK_DEPENDS ${map})
 if(SKBUILD)
-  target_link_options(taut_hdf5 PRIVATE -static-libstdc++ -static-libgcc) # those of the machine may be older
+  taut_link_cxx_library_in(taut_hdf5)
 endif()
 set(TAUT_LAYER_FOLDER ${CMAKE_INSTALL_LIBDIR}/taut CACHE STRING "Where layers are installed, below the prefix")
 install(TARGETS taut_hdf5 LIBRARY DESTINATION ${TAUT_LAYER_FOLDER}/hdf5)

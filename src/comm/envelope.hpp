@@ -46,7 +46,8 @@ struct MessageFormat {
   }
 };
 
-// Returns a mark that no other job or communicator is likely to have.
+// Returns a mark that no other job or communicator is likely to have. Throws std::system_error if the system
+// has no random numbers.
 std::uint64_t random_mark();
 
 // Contents of a coded message, as its reader gets them.

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <string>
 
 #include "core/status.hpp"
 
@@ -55,12 +56,12 @@ const DeviceServices& opened(const std::string& what) {
 }  // namespace
 
 // A failed search is not cached: the program may correct the error, and the next call searches again.
-const DeviceServices& device_services(const std::string& what) {
+const DeviceServices& device_services(std::string_view what) {
   static std::atomic<const DeviceServices*> known{nullptr};
   if (const auto* const services = known.load(std::memory_order_acquire)) return *services;
-  const DeviceServices& services = opened(what);
-  known.store(&services, std::memory_order_release);
-  return services;
+  const DeviceServices* const services = &opened(std::string(what));
+  known.store(services, std::memory_order_release);
+  return *services;
 }
 
 }  // namespace taut::api

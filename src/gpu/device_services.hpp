@@ -5,7 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <string_view>
 
 #include "core/lags.hpp"
 
@@ -123,7 +123,7 @@ inline constexpr unsigned device_services_version = 7;
 // Returns the table of libtaut_cuda, which is opened at the first call. Throws Error(invalid_argument) if the
 // library, or a device that it can use, is missing; the error text begins with `what`, the name of the
 // argument that is in GPU memory.
-const DeviceServices& device_services(const std::string& what);
+const DeviceServices& device_services(std::string_view what);
 
 }  // namespace taut::api
 

@@ -3,6 +3,7 @@
 // to write instead. docs/adr/0007-own-toml.md says why no library is used.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "policy/text/source_text.hpp"

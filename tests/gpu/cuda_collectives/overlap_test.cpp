@@ -1,5 +1,6 @@
 // Tests that codec operations on GPUs overlap, and that their second stream keeps the order of the user's.
 #include <cstring>
+#include <string>
 
 #include "gpu/cuda_collectives/device_job.hpp"
 #include "gpu/device_services.hpp"

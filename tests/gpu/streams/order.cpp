@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <list>
+#include <string>
 
 #include "gpu/device_services.hpp"
 #include "gpu/streams/streams.hpp"

@@ -26,7 +26,7 @@ std::int64_t round_to_int(double s) noexcept { return round_to_integer(s); }
 [[gnu::always_inline]] inline std::int32_t difference(const std::int32_t* q, std::size_t n,
                                                       Predictor predictor, Integers& d) noexcept {
   const std::size_t back = lag(predictor);
-  if (back == 0) {
+  if (back == 0 || n == 0) {
     std::memcpy(d.of, q, n * sizeof *q);
     return 0;
   }
