@@ -41,9 +41,6 @@ class Taut(CMakePackage):
             self.define_from_variant("TAUT_ZFP", "zfp"),
         ]
 
-    def setup_run_environment(self, env):
-        env.prepend_path("PATH", self.prefix.bin)
-
     @run_after("install")
     @on_package_attributes(run_tests=True)
     def check_install(self):
