@@ -99,7 +99,7 @@ void second_add_product(struct second_sum* sum, int64_t q, double step) {
   if (q == 0 || step == 0) return;
   int exponent;
   const uint64_t whole = (uint64_t)ldexp(frexp(step, &exponent), 53),
-                 magnitude = q < 0 ? 0 - (uint64_t)q : (uint64_t)q;
+                 magnitude = (uint64_t)fabs((double)q);
   const int unit = exponent - 53;
   const uint64_t a[2] = {magnitude & 0xFFFFFFFFu, magnitude >> 32}, b[2] = {whole & 0x7FFFFFFu, whole >> 27};
   for (int i = 0; i < 2; ++i)

@@ -119,10 +119,10 @@ class LoopbackHub {
   std::vector<Record> records_;
   std::vector<int> steps_;  // number of steps so far, by rank
   Damage damage_;
-  int doomed_ = -1, dead_ = -1;  // ranks; -1: none
-  std::uint64_t left_ = 0;       // operations until the doomed rank dies
+  int doomed_ = -1, dead_ = -1;           // ranks; -1: none
+  std::uint64_t left_ = 0;                // operations until the doomed rank dies
   std::uint64_t now_ = 0, last_due_ = 0;  // the time, and that from which on no message is late
-  std::uint64_t progress_ = 0;   // changes whenever something happens
+  std::uint64_t progress_ = 0;            // changes whenever something happens
 };
 
 }  // namespace taut::test
