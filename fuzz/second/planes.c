@@ -196,7 +196,7 @@ static uint64_t total(struct decoder* d, const struct place* place, int64_t inte
   if (place->above > 0 || place->below > 0)
     return second_round(d->frame->type, place->above > 0 ? infinity : -infinity);
   struct second_sum sum = place->finite;
-  second_add_product(&sum, q, d->frame->step);
+  second_add_product(&sum, (double)q, d->frame->step);
   return second_rounded(&sum, d->frame->type);
 }
 
