@@ -40,10 +40,10 @@ function(taut_compile_options target)
   endif()
 endfunction()
 
-# taut_link_cxx_library_in(TARGET): links libstdc++ statically, since that of the machine may be older. Its functions are not
-# exported, and unused ones are left out, as std::random_device would need glibc 2.36. libgcc stays that of the machine: linked
-# in, it needs glibc 2.35.
-function(taut_link_cxx_library_in target)
+# taut_link_libstdcxx_statically(TARGET): links libstdc++ into a library for machines that may have an older one. The linker hides
+# its functions and drops unused ones, of which std::random_device needs glibc 2.36. libgcc stays shared: a static one needs
+# glibc 2.35.
+function(taut_link_libstdcxx_statically target)
   target_link_options(${target} PRIVATE -static-libstdc++ -Wl,--exclude-libs,ALL -Wl,--gc-sections)
 endfunction()
 

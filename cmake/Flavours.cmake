@@ -56,7 +56,7 @@ function(taut_add_layer flavour include)
   target_link_libraries(${layer} PRIVATE Threads::Threads $<TARGET_NAME_IF_EXISTS:OpenMP::OpenMP_CXX> ${CMAKE_DL_LIBS}
                                          ${TAUT_CODEC_LIBRARIES})
   target_link_options(${layer} PRIVATE -Wl,-z,lazy -Wl,--unresolved-symbols=ignore-all)
-  taut_link_cxx_library_in(${layer})
+  taut_link_libstdcxx_statically(${layer})
   taut_compile_options(${layer})
   taut_precompile_library_headers(${layer})
   taut_compile_folders(${layer})

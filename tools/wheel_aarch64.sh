@@ -1,6 +1,6 @@
 #!/bin/bash
 # wheel_aarch64.sh: dist/taut-*_aarch64.whl, from the source archive in dist (tools/wheel.sh), by Debian's cross compiler on an x86-64
-# machine, for glibc 2.34 or MANYLINUX as there; then its test under qemu.
+# machine, for glibc 2.34, or with MANYLINUX=auto for a newer one; then its test under qemu.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:$PWD/.venv/bin
@@ -25,7 +25,7 @@ mkdir "$scratch/libraries" # what the wheel brings along
 cp /usr/aarch64-linux-gnu/lib/libgomp.so.1 "$scratch/libraries"
 unset _PYTHON_HOST_PLATFORM
 LD_LIBRARY_PATH=$scratch/libraries auditwheel repair --wheel-dir dist "$scratch"/taut-*.whl
-# auditwheel lets its caller choose among the platforms of this processor alone.
+# auditwheel's --plat takes only platforms of the machine that it runs on: the tag that it chose is checked instead.
 wheel=$(echo dist/taut-*aarch64.whl)
 if [ "${MANYLINUX:-}" != auto ] && ! { [[ $wheel =~ manylinux_2_([0-9]+)_ ]] && [ "${BASH_REMATCH[1]}" -le 34 ]; }; then
   echo "wheel_aarch64.sh: $wheel needs a newer glibc than 2.34" >&2

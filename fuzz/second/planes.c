@@ -119,7 +119,7 @@ static void read_integers(struct decoder* d, const struct record* r) {
     uint64_t difference = 0;
     for (unsigned k = 0; k < width; ++k) difference = difference << 1 | (plane[k] >> (i % block_values) & 1);
     if (width > 0) difference = (uint64_t)second_signed(difference, width);
-    if (width > 0 && i % block_values == block_values - 1) plane += width; /* without planes null */
+    if (width > 0 && i % block_values == block_values - 1) plane += width; /* null without planes */
     const uint64_t one = (uint64_t)(i >= 1 ? d->q[i - 1] : r->base),
                    two = (uint64_t)(i >= 2 ? d->q[i - 2] : r->base);
     const uint64_t predicted[] = {0, one, two, 2 * one - two};

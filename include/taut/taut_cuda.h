@@ -19,9 +19,9 @@
  *
  * Pointers to values and frames are device pointers, or point to memory that the device can access. Frames
  * and sums are aligned to 16 bytes, values as their type requires (values aligned to 16 bytes are read
- * faster). Frames with a checksum of the payload need the host: TAUT_ERR_CUDA_NEEDS_HOST. So do sums of
- * frames whose bound is too small for their type, and frames with lags (prediction across rows), except in
- * sums that keep the lags and in the separate calls below. */
+ * faster). Frames with a checksum of the payload need the host: TAUT_ERR_CUDA_NEEDS_HOST. So does a
+ * frame that is a sum of frames whose bound is too small for their type, and so do frames with lags
+ * (prediction across rows), except in sums that keep the lags and in the separate calls below. */
 #ifndef TAUT_CUDA_H
 #define TAUT_CUDA_H
 

@@ -34,7 +34,7 @@ std::uint64_t random_mark() {
   // std::random_device of a linked-in libstdc++ would need glibc 2.36 (cmake/Compiler.cmake).
   std::uint64_t mark = 0;
   if (getentropy(&mark, sizeof mark) != 0)
-    throw std::system_error(errno, std::generic_category(), "no random number of the system");
+    throw std::system_error(errno, std::generic_category(), "the system gives no random number");
   return std::uint64_t{1} << 63 | mark;
 }
 

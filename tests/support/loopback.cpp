@@ -196,7 +196,7 @@ bool LoopbackHub::poll(std::uint64_t operation, Sized& moved) {
     Message& m = messages_.of(operation);
     if (!m.eager && !m.delivered) return false;
     moved = {Status::ok, m.bytes.size()};
-    forget(m);
+    stop_awaiting(m);
     ++progress_;
     return true;
   }
@@ -218,21 +218,22 @@ bool LoopbackHub::poll(std::uint64_t operation, Sized& moved) {
 
 void LoopbackHub::abandon(std::uint64_t operation) noexcept {
   const std::lock_guard lock(mutex_);
-  if ((operation & receive_bit) == 0) return forget(messages_.of(operation));
+  if ((operation & receive_bit) == 0) return stop_awaiting(messages_.of(operation));
   Receive& r = receives_.of(operation);
   if (!r.finished) std::erase(queue(r.rank, r.from, r.lane).receives, &r);
   receives_.release(operation);
 }
 
-// Ends the sender's interest in a message, which is still delivered.
-void LoopbackHub::forget(Message& m) noexcept {
+// Notes that the sender no longer waits for a message. A message in flight keeps its slot until its delivery.
+void LoopbackHub::stop_awaiting(Message& m) noexcept {
   m.awaited = false;
   if (m.delivered) messages_.release(m.operation);
 }
 
 // ---- Drivers
 
-// Advances the time. Returns true if some message may be late, so that the receivable messages may change.
+// Advances the time. Returns true if some message may have been late, so that the receivable messages may
+// change.
 bool LoopbackHub::let_time_pass() noexcept {
   if (now_ >= last_due_) return false;
   ++now_;

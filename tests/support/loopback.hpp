@@ -87,7 +87,7 @@ class LoopbackHub {
   template <class Slot>
   struct Slots {
     std::vector<std::unique_ptr<Slot>> all;
-    std::vector<std::uint64_t> unused;  // operations
+    std::vector<std::uint64_t> unused;  // operations of free slots, without the top bit
 
     std::uint64_t take();
     Slot& of(std::uint64_t operation) const noexcept;
@@ -105,7 +105,7 @@ class LoopbackHub {
   void copy(std::byte* to, ConstBytes from) const;
   bool changed(const Message& message) const;
   void deliver(Message& message, Receive& receive);
-  void forget(Message& message) noexcept;
+  void stop_awaiting(Message& message) noexcept;
   bool let_time_pass() noexcept;
   std::string waiting() const;
 
@@ -119,10 +119,11 @@ class LoopbackHub {
   std::vector<Record> records_;
   std::vector<int> steps_;  // number of steps so far, by rank
   Damage damage_;
-  int doomed_ = -1, dead_ = -1;           // ranks; -1: none
-  std::uint64_t left_ = 0;                // operations until the doomed rank dies
-  std::uint64_t now_ = 0, last_due_ = 0;  // the time, and that from which on no message is late
-  std::uint64_t progress_ = 0;            // changes whenever something happens
+  int doomed_ = -1, dead_ = -1;  // ranks; -1: none
+  std::uint64_t left_ = 0;       // operations until the doomed rank dies
+  std::uint64_t now_ = 0;        // number of times that let_time_pass() has advanced
+  std::uint64_t last_due_ = 0;   // the latest time of delivery of any message
+  std::uint64_t progress_ = 0;   // changes whenever something happens
 };
 
 }  // namespace taut::test

@@ -112,7 +112,7 @@ class ChunkAdder {
       of_a.read_width();
       Reader of_b(group_, b, shared_.heads[k + 1], shared_.n, 0);
       of_b.read_width();
-      raise_greatest(a.width, b.width);
+      raise_greatest_width(a.width, b.width);
       if (!read_rests(group_, of_a, of_b)) return false;
       placed(k) = {a.at, a.width};
       placed(k + 1) = {b.at, b.width};
@@ -127,22 +127,22 @@ class ChunkAdder {
       RecordIn<T> r;
       if (!read(k, r)) return false;
       placed(k) = {r.at, r.width};
-      raise_greatest(r.width, 0);
+      raise_greatest_width(r.width, 0);
     }
     group_.simt().barrier();
     return true;
   }
 
-  // Counts widths of this thread's blocks in two records. A barrier precedes the use of the greatest width.
-  // Called by whole warps.
-  TAUT_DEVICE void raise_greatest(std::uint32_t a, std::uint32_t b) {
+  // Raises the greatest width of the chunk to that of this warp's blocks in two records. The caller waits at
+  // a barrier before it reads the width. Called by whole warps.
+  TAUT_DEVICE void raise_greatest_width(std::uint32_t a, std::uint32_t b) {
     std::uint32_t greatest = 0;
     for (unsigned i = 0; i < Group::each; ++i) {
       greatest = width_at(a, i) > greatest ? width_at(a, i) : greatest;
       greatest = width_at(b, i) > greatest ? width_at(b, i) : greatest;
     }
     greatest = group_.simt().greatest(greatest);
-    if (group_.lane() == 0) group_.simt().raise(&shared_.greatest, greatest);
+    if (group_.lane() == 0) group_.simt().raise(&shared_.greatest_width, greatest);
   }
 
   // Reads the record of source k, of whose runs it checks neither the number nor the values. Returns false if
@@ -168,7 +168,7 @@ class ChunkAdder {
   TAUT_DEVICE void add_planes() {
     const unsigned coded = shared_.operands.coded;
     const unsigned carries = coded > 1 ? 32 - group_.simt().leading_zeros(coded - 1u) : 0;
-    const unsigned rows = rows_of<std::int32_t>(group_.simt(), shared_.greatest + carries);
+    const unsigned rows = rows_of<std::int32_t>(group_.simt(), shared_.greatest_width + carries);
     if (rows == 1) {
       add_rows<1>();
     } else if (rows == 2) {

@@ -39,10 +39,10 @@ template <class T>
 struct SumShared {
   BlockGroupShared block_group;
   OpenedSources opened;
-  std::uint32_t chunk, n, at;  // n: number of values in the chunk
-  std::uint32_t runs, layers;  // of all records
-  std::uint32_t greatest;      // width of all blocks in all records
-  std::int64_t base;           // of the sum
+  std::uint32_t chunk, n, at;    // n: number of values in the chunk
+  std::uint32_t runs, layers;    // of all records
+  std::uint32_t greatest_width;  // of any block in any record of the chunk
+  std::int64_t base;             // of the sum
   Operands operands;
   RecordHead heads[max_sources];
   PlanesShared planes;
@@ -98,7 +98,7 @@ TAUT_DEVICE void find_records(const Simt& simt, const SumJob<T>& job, std::uint3
   shared.base = static_cast<std::int32_t>(base);
   shared.runs = 0;
   shared.layers = all.stored;
-  shared.greatest = 0;
+  shared.greatest_width = 0;
   shared.operands = all;
 }
 

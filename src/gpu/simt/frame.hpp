@@ -86,7 +86,7 @@ struct HeaderAt {
 
   // True if frame.cpp rejects the header for every codec.
   TAUT_DEVICE bool malformed(std::uint64_t readable) const {
-    const auto usable = [](double x) { return x >= 0 && x - x == 0; };
+    const auto usable = [](double x) { return std::bit_cast<std::uint64_t>(x) >> 63 == 0 && x - x == 0; };
     return type() < 1 || type() > dtypes || word[1] >> 27 != 0 || bound_kind() >= frame_bound_kinds ||
            word[14] >> 8 != 0 || !usable(bound()) || (bound_kind() == 0) != (bound() == 0) ||
            !usable(step()) || payload_bytes() > readable - frame_header_bytes;

@@ -8,10 +8,10 @@ namespace {
 
 std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
 
-// Draws a number of values: none, one, a prime, about as many as there are ranks, or up to 2000, where each
-// power of two is as likely as the next; now and then so many that each rank has several chunks.
+// Draws a number of values: 0 or 1; a prime, some near one or two chunks; P - 1 to P + 1; below 40, rarely
+// below 20000; or below 2048 with a uniform logarithm. Up to 4 ranks rarely have more than 65536 each.
 std::size_t draw_count(Draw& draw, int P) {
-  constexpr int primes[] = {2, 3, 5, 7, 13, 31, 127, 509, 1021};
+  constexpr int primes[] = {2, 3, 5, 7, 13, 31, 127, 509, 1021, 4093, 8191};
   const int few = P > 16 ? 8 : 1;  // many ranks get fewer values
   if (P <= 4 && draw.one_in(2000)) return index(P * 65536 + draw.pick(100000));
   switch (draw.pick(8)) {

@@ -12,7 +12,8 @@ class Draw {
  public:
   Draw(std::uint64_t seed, std::uint64_t number) : state_(mixed(mixed(seed) + number)) {}
 
-  // Returns 64 bits by SplitMix64, whose state is ready at once: most configurations draw little.
+  // Returns 64 random bits: a mixed counter. A generator with more state takes longer to set up than most
+  // configurations take to draw.
   std::uint64_t bits() { return mixed(state_ += 0x9E37'79B9'7F4A'7C15); }
   int pick(int n) { return static_cast<int>(bits() % static_cast<unsigned>(n)); }  // 0 .. n-1
   bool one_in(int n) { return pick(n) == 0; }
