@@ -24,6 +24,7 @@ struct LoopbackHub::Message {
   std::uint64_t due = 0;  // time of delivery at the earliest
   std::vector<std::byte> bytes;
   ConstBytes source;  // memory of a send that is not eager: must not change before delivery
+  Message* next = nullptr;
 };
 
 struct LoopbackHub::Receive {
@@ -32,7 +33,30 @@ struct LoopbackHub::Receive {
   Lane lane = 0;
   Bytes capacity;
   Sized moved;
+  Receive* next = nullptr;
 };
+
+template <class Operation>
+void LoopbackHub::Queue<Operation>::append(Operation& operation) noexcept {
+  operation.next = nullptr;
+  (first == nullptr ? first : last->next) = &operation;
+  last = &operation;
+}
+
+template <class Operation>
+Operation* LoopbackHub::Queue<Operation>::oldest(Lane lane) const noexcept {
+  Operation* found = first;
+  while (found != nullptr && found->lane != lane) found = found->next;
+  return found;
+}
+
+template <class Operation>
+void LoopbackHub::Queue<Operation>::remove(Operation& operation) noexcept {
+  Operation* before = nullptr;
+  for (Operation* at = first; at != &operation; at = at->next) before = at;
+  (before == nullptr ? first : before->next) = operation.next;
+  if (last == &operation) last = before;
+}
 
 template <class Slot>
 std::uint64_t LoopbackHub::Slots<Slot>::take() {
@@ -41,6 +65,7 @@ std::uint64_t LoopbackHub::Slots<Slot>::take() {
     unused.reserve(all.capacity());
     unused.push_back(all.size());
   }
+  std::ranges::pop_heap(unused, std::greater());
   const std::uint64_t operation = unused.back();
   unused.pop_back();
   of(operation).used = true;
@@ -56,6 +81,7 @@ template <class Slot>
 void LoopbackHub::Slots<Slot>::release(std::uint64_t operation) noexcept {
   of(operation).used = false;
   unused.push_back(operation & ~receive_bit);
+  std::ranges::push_heap(unused, std::greater());
 }
 
 class LoopbackHub::Rank final : public Transport {
@@ -80,6 +106,7 @@ class LoopbackHub::Rank final : public Transport {
 
 LoopbackHub::LoopbackHub(int size, Options options)
     : options_(options), random_(options.seed), steps_(static_cast<std::size_t>(size)) {
+  channels_.resize(steps_.size() * steps_.size());
   for (int r = 0; r < size; ++r) ranks_.push_back(std::make_unique<Rank>(*this, r));
 }
 
@@ -137,7 +164,7 @@ std::uint64_t LoopbackHub::send(int from, ConstBytes bytes, int to, Lane lane) {
   last_due_ = std::max(last_due_, m.due);
   m.eager = !options_.random_order || random_() % 2 == 0;
   m.source = damage_ ? ConstBytes{} : bytes;
-  queue(to, from, lane).messages.push_back(&m);
+  channel(to, from).messages.append(m);
   ++progress_;
   return operation;
 }
@@ -152,15 +179,13 @@ std::uint64_t LoopbackHub::recv(int rank, Bytes capacity, int from, Lane lane) {
   r.from = from;
   r.lane = lane;
   r.capacity = capacity;
-  queue(rank, from, lane).receives.push_back(&r);
+  channel(rank, from).receives.append(r);
   ++progress_;
   return operation | receive_bit;
 }
 
-LoopbackHub::Queue& LoopbackHub::queue(int to, int from, Lane lane) {
-  const auto ranks = static_cast<std::uint64_t>(size());
-  return queues_[(static_cast<std::uint64_t>(lane) * ranks + static_cast<std::uint64_t>(to)) * ranks +
-                 static_cast<std::uint64_t>(from)];
+LoopbackHub::Channel& LoopbackHub::channel(int to, int from) noexcept {
+  return channels_[static_cast<std::size_t>(to) * ranks_.size() + static_cast<std::size_t>(from)];
 }
 
 void LoopbackHub::copy(std::byte* to, ConstBytes from) const {
@@ -202,13 +227,13 @@ bool LoopbackHub::poll(std::uint64_t operation, Sized& moved) {
   }
   Receive& r = receives_.of(operation);
   while (!r.finished) {
-    auto& [messages, receives] = queue(r.rank, r.from, r.lane);
-    if (messages.empty() || messages.front()->due > now_) return false;
-    Message& oldest = *messages.front();
-    Receive& first = *receives.front();
-    messages.erase(messages.begin());
-    receives.erase(receives.begin());
-    deliver(oldest, first);
+    auto& [messages, receives] = channel(r.rank, r.from);
+    Message* const message = messages.oldest(r.lane);
+    if (message == nullptr || message->due > now_) return false;
+    Receive& receive = *receives.oldest(r.lane);
+    messages.remove(*message);
+    receives.remove(receive);
+    deliver(*message, receive);
   }
   moved = r.moved;
   receives_.release(operation);
@@ -220,7 +245,7 @@ void LoopbackHub::abandon(std::uint64_t operation) noexcept {
   const std::lock_guard lock(mutex_);
   if ((operation & receive_bit) == 0) return stop_awaiting(messages_.of(operation));
   Receive& r = receives_.of(operation);
-  if (!r.finished) std::erase(queue(r.rank, r.from, r.lane).receives, &r);
+  if (!r.finished) channel(r.rank, r.from).receives.remove(r);
   receives_.release(operation);
 }
 

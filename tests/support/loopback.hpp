@@ -7,7 +7,6 @@
 #include <memory>
 #include <mutex>
 #include <random>
-#include <unordered_map>
 #include <vector>
 
 #include "core/transport.hpp"
@@ -75,11 +74,20 @@ class LoopbackHub {
   struct Message;
   struct Receive;
 
-  // The messages from one rank to another on one lane that are not delivered, and the receives that have no
-  // message, oldest first.
+  // A queue of operations, on all lanes, linked by their member `next`: it allocates nothing.
+  template <class Operation>
   struct Queue {
-    std::vector<Message*> messages;
-    std::vector<Receive*> receives;
+    Operation *first = nullptr, *last = nullptr;
+
+    void append(Operation& operation) noexcept;
+    Operation* oldest(Lane lane) const noexcept;  // null: none
+    void remove(Operation& operation) noexcept;
+  };
+
+  // The messages from one rank to another that are not delivered, and the receives that have no message.
+  struct Channel {
+    Queue<Message> messages;
+    Queue<Receive> receives;
   };
 
   // Slots of operations; they are reused, so that nothing is allocated in the steady state. The index of the
@@ -87,7 +95,9 @@ class LoopbackHub {
   template <class Slot>
   struct Slots {
     std::vector<std::unique_ptr<Slot>> all;
-    std::vector<std::uint64_t> unused;  // operations of free slots, without the top bit
+    // Operations of free slots, without the top bit: a heap, so that the first free slot is taken, which has
+    // room for a message of the steady state.
+    std::vector<std::uint64_t> unused;
 
     std::uint64_t take();
     Slot& of(std::uint64_t operation) const noexcept;
@@ -101,7 +111,7 @@ class LoopbackHub {
   bool poll(std::uint64_t operation, Sized& moved);
   void abandon(std::uint64_t operation) noexcept;
 
-  Queue& queue(int to, int from, Lane lane);
+  Channel& channel(int to, int from) noexcept;
   void copy(std::byte* to, ConstBytes from) const;
   bool changed(const Message& message) const;
   void deliver(Message& message, Receive& receive);
@@ -115,7 +125,7 @@ class LoopbackHub {
   std::vector<std::unique_ptr<Rank>> ranks_;
   Slots<Message> messages_;
   Slots<Receive> receives_;
-  std::unordered_map<std::uint64_t, Queue> queues_;
+  std::vector<Channel> channels_;  // of each pair of ranks
   std::vector<Record> records_;
   std::vector<int> steps_;  // number of steps so far, by rank
   Damage damage_;

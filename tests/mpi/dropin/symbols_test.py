@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SYSTEM = r".*@(GLIBC|GOMP|OMP)_[\w.]+|__gmon_start__|_ITM_\w+|__cxa_finalize|zfp_\w+|stream_(open|close)|__(tsan|asan|ubsan)_\w+"
+SYSTEM = r".*@(GLIBC|GCC|GOMP|OMP)_[\w.]+|__gmon_start__|_ITM_\w+|__cxa_finalize|zfp_\w+|stream_(open|close)|__(tsan|asan|ubsan)_\w+"
 OFFERED = r"TAUT_\w+|taut_(dropin|fortran|f08)_\w+"
 OPEN_MPI = r"ompi_\w+|OMPI_C_\w+"
 
