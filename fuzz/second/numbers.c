@@ -98,8 +98,7 @@ void second_add(struct second_sum* sum, double finite, bool negate) {
 void second_add_product(struct second_sum* sum, double q, double step) {
   if (q == 0 || step == 0) return;
   int exponent;
-  const uint64_t whole = (uint64_t)ldexp(frexp(step, &exponent), 53),
-                 magnitude = (uint64_t)fabs(q);
+  const uint64_t whole = (uint64_t)ldexp(frexp(step, &exponent), 53), magnitude = (uint64_t)fabs(q);
   const int unit = exponent - 53;
   const uint64_t a[2] = {magnitude & 0xFFFFFFFFu, magnitude >> 32}, b[2] = {whole & 0x7FFFFFFu, whole >> 27};
   for (int i = 0; i < 2; ++i)

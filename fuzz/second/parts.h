@@ -76,7 +76,8 @@ struct second_sum {
   uint64_t limb[35];
 };
 void second_add(struct second_sum* sum, double finite, bool negate);
-void second_add_product(struct second_sum* sum, double q, double step); /* q: an integer of at most 2^63 in magnitude */
+/* Adds q * step; q is an integer of at most 2^63 in magnitude. */
+void second_add_product(struct second_sum* sum, double q, double step);
 uint64_t second_rounded(const struct second_sum* sum, const struct second_type* type);
 
 enum second_verdict second_planes(const struct second_frame* frame, uint8_t* values);
