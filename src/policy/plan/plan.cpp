@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <string_view>
 
 #include "core/float_environment.hpp"
@@ -197,7 +198,6 @@ bool asks_for(const Policy& policy, const Call& call, Bound bound) noexcept {
 // Returns the bound of one coding, such that `growth` times this bound is at most E. Rounded down if the
 // quotient was rounded up.
 double share(double E, int growth) noexcept {
-  const FloatEnvironment environment;  // the same on every rank
   const double part = E / growth;
   return std::fma(part, growth, -E) > 0 ? std::nextafter(part, 0.0) : part;
 }
@@ -212,7 +212,6 @@ double share_of_mean(double E, int growth, int P) noexcept {
 // e], have a standard deviation of e sqrt(g / 3); their sum is within two standard deviations with a
 // probability of 95 %. After Huang et al., "C-Coll", IPDPS 2024, who assume normal errors with 3 sigma = e.
 double likely_share(double E, int growth) noexcept {
-  const FloatEnvironment environment;
   return E * std::sqrt(3.0 / growth) / 2;
 }
 
@@ -226,9 +225,12 @@ Bound choose_bound(const Policy& policy, const Call& call, Bound bound, const Pl
   const bool each_input = policy.on == Policy::On::input && reduces(call.collective);
   const bool shared = growth > 1 && !coded_once && !each_input && bound.kind != Bound::Kind::rate;
   if (!shared || bound.exact()) return bound;
+  const FloatEnvironment environment;  // the bound must be the same on every rank
   const double E = bound.kind == Bound::Kind::pointwise ? bound.value / (1 + bound.value) : bound.value;
-  if (policy.on == Policy::On::likely && sums(call))
-    return {bound.kind, likely_share(call.mean ? E * call.ranks : E, growth)};
+  if (policy.on == Policy::On::likely && sums(call)) {
+    const double of_sum = call.mean ? std::min(E * call.ranks, std::numeric_limits<double>::max()) : E;
+    return {bound.kind, likely_share(of_sum, growth)};
+  }
   if (call.mean) return {bound.kind, share_of_mean(E, growth, call.ranks)};
   return {bound.kind, share(E, growth)};
 }

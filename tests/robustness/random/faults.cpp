@@ -53,6 +53,7 @@ class Trial {
       tasks.push_back(one_rank(r, request, faulty && r == s_.victim, outcomes[static_cast<std::size_t>(r)]));
     }
     if (faulty) machine_.arm(s_);
+    if (!faulty && short_ != nullptr) short_->stop_failing();
     s_.threads ? ranks_.hub.run_threads(tasks) : ranks_.hub.run(tasks);
     for (Task<>& task : tasks) task.result();
     tasks.clear();

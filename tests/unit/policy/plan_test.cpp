@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <cmath>
 
 namespace taut {
@@ -58,6 +59,39 @@ TEST(Plan, AMeanMayBeCodedWithinTheWholeBound) {
   EXPECT_LE(7 * tree, 4 * 0.1);
   EXPECT_NEAR(tree, 0.4 / 7, 1e-15);
   EXPECT_DOUBLE_EQ(bound("abs:1,on=likely", 12), 3);
+}
+
+// A relative bound of values near the greatest of float64 is near it too.
+TEST(Plan, TheBoundOfAMeanIsFinite) {
+  CandidateTable table;
+  for (const char* policy :
+       {"rel:0.9", "rel:0.9,on=likely", "rel:0.9,reduction=values,algorithm=recursive_doubling"}) {
+    const Call call{
+        .collective = Collective::allreduce, .type = DType::f64, .bytes = 4 * MiB, .ranks = 12, .mean = true};
+    const Bound bound = make_plan(parse_policy(policy), call, Bound(1.7e308), table).bound;
+    EXPECT_TRUE(std::isfinite(bound.value)) << policy;
+  }
+}
+
+TEST(Plan, TheBoundIsTheSameUnderEveryRoundingMode) {
+  CandidateTable table;
+  for (const char* policy :
+       {"abs:0.1", "abs:0.1,on=likely", "abs:0.1,reduction=values,algorithm=recursive_doubling"})
+    for (const bool mean : {false, true}) {
+      const Policy parsed = parse_policy(policy);
+      const Call call{.collective = Collective::allreduce,
+                      .type = DType::f32,
+                      .bytes = 4 * MiB,
+                      .ranks = 7,
+                      .mean = mean};
+      const Bound nearest = make_plan(parsed, call, parsed.coding.bound, table).bound;
+      for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+        std::fesetround(mode);
+        const Bound bound = make_plan(parsed, call, parsed.coding.bound, table).bound;
+        std::fesetround(FE_TONEAREST);
+        EXPECT_EQ(bound, nearest) << policy << (mean ? ", mean" : "");
+      }
+    }
 }
 
 TEST(Plan, ALikelyBoundIsSharedByItsSpread) {
