@@ -86,8 +86,7 @@ static bool read_header(const uint8_t* from, size_t bytes, struct second_frame* 
 static enum second_verdict copy_stored(const struct second_frame* frame, int codec, uint8_t* values) {
   const size_t size = (size_t)(frame->end - frame->payload);
   if (size != frame->count * frame->type->bytes) return second_rejected;
-  if (codec == planes && (frame->parameters[0] > 3 || frame->parameters[1] != 0 || frame->addends == 0))
-    return second_rejected;
+  if (codec == planes && (!second_planes_header(frame) || frame->parameters[1] != 0)) return second_rejected;
   if (codec == szx && (frame->addends != 1 || second_number(frame->parameters, 4) != 0))
     return second_rejected;
   if (size > 0) memcpy(values, frame->payload, size);

@@ -79,10 +79,12 @@ class HeaderParser {
     if (count > max_count / parts || h_.addends() == 0 || h_.parameter(0) > 3 || lag_count > max_lags)
       return code(Status::corrupt_frame);
     if (count * parts != opening_.values) return code(Status::frame_mismatch);
+    const double step = h_.step();
+    if (step != 0 && !step_serves<T>(step)) return code(Status::corrupt_frame);
     if (h_.has(FrameHeader::stored))
       return lag_count == 0 && bytes == opening_.values * sizeof(T) ? 0 : code(Status::corrupt_frame);
-    if ((lag_count > 0 && opening_.lags == LagsUse::refused) || h_.step() == 0) return needs_host;
-    const bool fits = step_serves<T>(h_.step()) && bytes >= bytes_before_records() && bytes % 4 == 0;
+    if ((lag_count > 0 && opening_.lags == LagsUse::refused) || step == 0) return needs_host;
+    const bool fits = bytes >= bytes_before_records() && bytes % 4 == 0;
     const bool whole = opening_.values > 0 || (bytes == 4 && h_.word[header_words] == 0);
     return fits && whole && read_lags(lags) ? 0 : code(Status::corrupt_frame);
   }

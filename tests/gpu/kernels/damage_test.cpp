@@ -67,13 +67,13 @@ TEST(GpuDamage, OfF32WithLags) {
 }
 TEST(GpuDamage, OfF64WithLags) { damage<double>(Pattern::masked, 60, "none+70+80"); }
 
-TEST(GpuDamage, OfTheSignOfBoundAndStep) {
+TEST(GpuDamage, OfBoundAndStep) {
   shim::Gpu gpu(2);
   const auto cpu = cpu_codec({1e-3}, Predictor::delta);
   for (const Pattern pattern : {Pattern::wave, Pattern::bits}) {
     const auto whole = cpu_frame<float>(make<float>(pattern, 500, 1), {1e-3}, "delta");
     for (const std::size_t field : {16, 24}) {
-      for (const double value : {-0.0, 0.0, -1.0}) {
+      for (const double value : {-0.0, 0.0, -1.0, 0x1p-133, 0x1p127}) {
         auto frame = whole;
         std::memcpy(frame.data() + field, &value, sizeof value);
         seal(frame);

@@ -47,6 +47,26 @@ TYPED_TEST(PlanesDamage, RunsOutOfOrderAreRejected) {
   EXPECT_EQ(codec->decode(frame, slice(x)), Status::corrupt_frame);
 }
 
+// Sums of stored frames are not stored, so the step of a stored frame counts as well.
+TYPED_TEST(PlanesDamage, StepsThatNoEncoderChoosesAreRejected) {
+  using T = TypeParam;
+  const auto codec = planes(bound);
+  std::vector<T> x(100, T(1)), noise(100);
+  for (T& value : noise) value = std::bit_cast<T>(static_cast<planes::BitsOf<T>>(random_bits()));
+  for (const bool stored : {false, true}) {
+    const Frame good = encoded(*codec, stored ? noise : x);
+    FrameHeader header;
+    ASSERT_EQ(read_header(good, header), Status::ok);
+    ASSERT_EQ(header.has(FrameHeader::stored), stored);
+    for (const double step : {0x1p-1001, 0x1p961}) {
+      Frame frame = good;
+      header.step = step;
+      seal_frame(header, frame.data(), frame.size() - frame_header_bytes);
+      EXPECT_EQ(codec->decode(frame, slice(x)), Status::corrupt_frame) << step;
+    }
+  }
+}
+
 TYPED_TEST(PlanesDamage, DamageDoesNoHarm) {
   using T = TypeParam;
   for (const char* kernels : kernel_names()) {

@@ -11,10 +11,8 @@ Status FrameReader<T>::open(ConstBytes frame) noexcept {
   const std::size_t parts = components_of(header_.type);
   if (header_.count > max_count / parts || header_.addends == 0) return Status::corrupt_frame;
   count_ = static_cast<std::size_t>(header_.count) * parts;
-  if (!read_prediction()) return Status::corrupt_frame;
+  if (!step_fits<T>(header_.step) || !read_prediction()) return Status::corrupt_frame;
   if (stored()) return payload_.size() == count_ * sizeof(T) ? Status::ok : Status::corrupt_frame;
-
-  if (!step_fits<T>(header_.step)) return Status::corrupt_frame;
   return has_valid_index(payload_, chunks()) ? Status::ok : Status::corrupt_frame;
 }
 
