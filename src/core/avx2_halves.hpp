@@ -17,6 +17,10 @@ namespace {  // one copy for each kernel set, compiled with its instructions
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(upper), 16));
 }
 
+[[gnu::target("avx2,f16c")]] inline bool has_nan(__m256 x) {
+  return _mm256_movemask_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)) != 0;
+}
+
 // Returns the bfloat16 nearest to each float in the upper half of its lane; the caller drops the lower half.
 // The lower half of a NaN must be 0; the NaN then stays as it is. A NaN that is a sum of halves is quiet and
 // has such a lower half; products of integers are no NaN.

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "core/add_values.hpp"
+
 #if TAUT_X86
 #include "core/avx2_halves.hpp"
 #include "core/kernel_choice.hpp"
@@ -18,20 +20,28 @@ template <class Half>
   std::size_t i = 0;
   for (; i + 8 <= count; i += 8) {
     const __m256 sum = _mm256_add_ps(eight(values + i), eight(operand + i));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(values + i), narrowed(sum, values));
+    if (has_nan(sum))
+      add_each(values + i, operand + i, 8);
+    else
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(values + i), narrowed(sum, values));
   }
   return i;
 }
 #endif
 
-template <class T, Reduction op>
-void reduce_as(T* values, const T* operand, std::size_t count) noexcept {
+template <class T>
+void add(T* values, const T* operand, std::size_t count) noexcept {
   std::size_t i = 0;
 #if TAUT_X86
-  if constexpr (is_half<T> && op == Reduction::sum)
+  if constexpr (is_half<T>)
     if (has_avx2()) i = add_eights(values, operand, count);
 #endif
-  for (; i < count; ++i) values[i] = combine(op, values[i], operand[i]);
+  add_values(values + i, operand + i, count - i);
+}
+
+template <Reduction op, class T>
+void choose_extremes(T* values, const T* operand, std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i) values[i] = combine(op, values[i], operand[i]);
 }
 
 template <class T>
@@ -39,9 +49,9 @@ void reduce_typed(Slice values, ConstSlice operand, Reduction op) noexcept {
   T* y = static_cast<T*>(values.data);
   const T* x = static_cast<const T*>(operand.data);
   switch (op) {
-    case Reduction::sum: return reduce_as<T, Reduction::sum>(y, x, values.count);
-    case Reduction::min: return reduce_as<T, Reduction::min>(y, x, values.count);
-    case Reduction::max: return reduce_as<T, Reduction::max>(y, x, values.count);
+    case Reduction::sum: return add(y, x, values.count);
+    case Reduction::min: return choose_extremes<Reduction::min>(y, x, values.count);
+    case Reduction::max: return choose_extremes<Reduction::max>(y, x, values.count);
   }
 }
 

@@ -1,6 +1,10 @@
 // Reduction operators on values. Arithmetic on frames is in codec.hpp.
 #pragma once
 
+#include <bit>
+#include <limits>
+#include <type_traits>
+
 #include "core/slice.hpp"
 
 namespace taut {
@@ -16,9 +20,20 @@ constexpr bool is_defined(Reduction op, DType type) noexcept {
   return op == Reduction::sum || info_of(type).family != Family::complex;
 }
 
+// Returns the NaN with its quiet bit set.
+template <class Float>
+constexpr Float made_quiet(Float nan) noexcept {
+  using Bits = std::conditional_t<sizeof(Float) == 8, std::uint64_t, std::uint32_t>;
+  return std::bit_cast<Float>(std::bit_cast<Bits>(nan) | Bits{1} << (std::numeric_limits<Float>::digits - 2));
+}
+
 // Returns y op x for one pair of values. Integers add modulo 2^bits; halves are computed in float and rounded
 // once. MIN and MAX return a NaN when either operand is one, whichever side it is on, so that the result does
 // not depend on the order of the ranks.
+//
+// A sum with one NaN is that NaN, made quiet. The sum of two NaN, and of infinities of both signs, is the
+// quiet NaN whose other bits are its sign: the one that x86 processors make. The bits thus depend neither on
+// the order of the operands, which compilers may change, nor on the processor.
 template <class T>
 constexpr T combine(Reduction op, T y, T x) noexcept {
   if constexpr (std::is_integral_v<T>) {
@@ -27,8 +42,14 @@ constexpr T combine(Reduction op, T y, T x) noexcept {
       return static_cast<T>(static_cast<Bits>(static_cast<Bits>(y) + static_cast<Bits>(x)));
     return (op == Reduction::min) == (x < y) ? x : y;
   } else {
-    const auto a = static_cast<ComputedIn<T>>(y), b = static_cast<ComputedIn<T>>(x);
-    if (op == Reduction::sum) return static_cast<T>(a + b);
+    using Computed = ComputedIn<T>;
+    const auto a = static_cast<Computed>(y), b = static_cast<Computed>(x);
+    if (op == Reduction::sum) {
+      const Computed sum = a + b;
+      if (sum == sum) return static_cast<T>(sum);
+      if ((a != a) != (b != b)) return static_cast<T>(made_quiet(a != a ? a : b));
+      return static_cast<T>(-std::numeric_limits<Computed>::quiet_NaN());
+    }
     if (a != a) return y;
     if (b != b) return x;
     return (op == Reduction::min) == (b < a) ? x : y;

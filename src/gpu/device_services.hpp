@@ -108,7 +108,7 @@ struct DeviceServices {
 
   // ---- Values. `type`: any TAUT_Type.
   // values <- values op operand, as reduce_values() of core/reduction.hpp. `op`: a Reduction that is defined
-  // for the type. The bits of a NaN may differ.
+  // for the type.
   int (*reduce_values)(void* values, const void* operand, std::size_t count, int type, int op, void* stream);
   // values <- values / n, as divide() of core/mean.hpp.
   int (*divide_values)(void* values, std::size_t count, int type, int n, void* stream);

@@ -1,6 +1,10 @@
 // Tests of every registered codec, independent of its format.
 #include "conformance/codec_test.hpp"
 
+#include <bit>
+
+#include "support/subjects.hpp"
+
 namespace taut::test {
 namespace {
 
@@ -106,6 +110,31 @@ TEST_P(CodecConformance, ReduceIsDecodeThenOperate) {
         reduce_values(apart.slice(), std::as_const(decoded).slice(), op);
         ASSERT_TRUE(fused == apart) << name_of(type) << " " << name_of(op) << " " << count;
       }
+    }
+  }
+}
+
+// Compilers may change the order of the operands of an addition, and processors add NaN by different rules.
+TEST_P(CodecConformance, ASumThatIsNaNHasTheSameBitsInEveryKernelSet) {
+  constexpr std::size_t count = 5000;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const double nan = std::bit_cast<double>(0xFFFB'4000'0000'0000),
+               other = std::bit_cast<double>(0x7FFC'8000'0000'0000);
+  for (const DType type : types()) {
+    if (info_of(type).family == Family::integer) continue;
+    Values a = make_values(type, count, Pattern::smooth, 1), b = make_values(type, count, Pattern::noisy, 2);
+    a.set(2000, {{nan, nan, infinity, infinity}});
+    b.set(2000, {{other, 1.0, -infinity, 1.0}});
+    b.set(7, {{nan, other}});  // beside numbers of the frame
+    b.set(4998, {{other}});
+    for (const auto& codec : with_all_kernels(*GetParam().codec, {.bound = usual_bound()})) {
+      const FrameBytes frame = encoded(*codec, std::as_const(a).slice());
+      Values decoded(type, count), sum = b, apart = b;
+      ASSERT_EQ(codec->decode(frame, decoded.slice()), Status::ok);
+      ASSERT_EQ(codec->reduce(frame, sum.slice(), Reduction::sum), Status::ok);
+      reduce_values(apart.slice(), std::as_const(decoded).slice(), Reduction::sum);
+      EXPECT_TRUE(std::isnan(sum.at(7)) && std::isnan(sum.at(2000)) && std::isnan(sum.at(2002)));
+      EXPECT_TRUE(sum == apart) << name_of(type);
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "codecs/szx/kernels.hpp"
+#include "core/reduction.hpp"
 
 namespace taut::szx {
 
@@ -69,10 +70,10 @@ IntOf<T> sum_of(IntOf<T> low, BitsOf<T> offset) noexcept {
   return static_cast<IntOf<T>>(static_cast<BitsOf<T>>(low) + offset);
 }
 
-// y <- x, or y <- y + x.
+// y <- x, or y <- y + x as combine() adds.
 template <bool add, class T>
 void put(T& y, T x) noexcept {
-  y = add ? y + x : x;
+  y = add ? combine(Reduction::sum, y, x) : x;
 }
 
 struct Portable {

@@ -1,5 +1,5 @@
 // Reduces two arrays of values, values <- values op other, and divides an array by a number. The bits are
-// those of reduction.cpp and mean.cpp, except the bits of a sum that is a NaN.
+// those of reduction.cpp and mean.cpp.
 #pragma once
 
 #include "gpu/values/groups.hpp"
@@ -51,6 +51,13 @@ struct DivideJob {
   std::uint32_t blocks;
 };
 
+// Returns the quotient; a NaN is made quiet, but keeps its other bits, as on CPUs.
+template <class T>
+TAUT_DEVICE T quotient(T x, ComputedIn<T> divisor) {
+  const auto number = static_cast<ComputedIn<T>>(x);
+  return static_cast<T>(number == number ? number / divisor : made_quiet(number));
+}
+
 template <class T>
 struct DivideKernel {
   using Job = DivideJob<T>;
@@ -62,8 +69,7 @@ struct DivideKernel {
     each_group<T>(simt, job.count, job.blocks, [&](std::uint64_t first, unsigned n) {
       T y[group_values<T>];
       load_block<T>(job.values + first, n, y);
-      for (unsigned i = 0; i < group_values<T>; ++i)
-        y[i] = static_cast<T>(static_cast<ComputedIn<T>>(y[i]) / job.divisor);
+      for (unsigned i = 0; i < group_values<T>; ++i) y[i] = quotient(y[i], job.divisor);
       store_block(job.values + first, n, y);
     });
   }

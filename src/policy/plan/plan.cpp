@@ -211,9 +211,7 @@ double share_of_mean(double E, int growth, int P) noexcept {
 // Returns the bound of one coding for on=likely. Errors of g codings, independent and spread evenly over [-e,
 // e], have a standard deviation of e sqrt(g / 3); their sum is within two standard deviations with a
 // probability of 95 %. After Huang et al., "C-Coll", IPDPS 2024, who assume normal errors with 3 sigma = e.
-double likely_share(double E, int growth) noexcept {
-  return E * std::sqrt(3.0 / growth) / 2;
-}
+double likely_share(double E, int growth) noexcept { return E * std::sqrt(3.0 / growth) / 2; }
 
 // Returns the bound of one coding, given the bound of the result. An idempotent codec codes minima, maxima
 // and moved values with the error of one coding, however often they are coded. Otherwise each coding adds its

@@ -100,10 +100,7 @@ TYPED_TEST(GpuBatch, GivesWhatCallsOnSingleFramesGive) {
       ASSERT_EQ(codec->decode(frame, to), Status::ok);
       ASSERT_EQ(codec->reduce(frame, to, Reduction::sum), Status::ok);
       const std::vector<T> back = piece->back.read();
-      for (std::size_t i = 0; i < y.size(); ++i) {
-        const auto a = static_cast<double>(y[i]), b = static_cast<double>(back[i]);
-        ASSERT_EQ(a != a ? b != b : std::memcmp(&y[i], &back[i], sizeof(T)) == 0, true) << i;
-      }
+      ASSERT_EQ(y.empty() || std::memcmp(y.data(), back.data(), y.size() * sizeof(T)) == 0, true);
     }
   }
 }

@@ -30,17 +30,6 @@ class Copy {
   std::size_t first_, count_;
 };
 
-// The bits of a NaN that an addition computes are those of the machine.
-template <class T>
-void same_nan(std::vector<T>& x) {
-  if constexpr (!std::is_integral_v<T>) {
-    for (T& v : x) {
-      const auto number = static_cast<double>(static_cast<ComputedIn<T>>(v));
-      if (number != number) v = static_cast<T>(std::numeric_limits<float>::quiet_NaN());
-    }
-  }
-}
-
 template <class T>
 class GpuValues : public testing::Test {
  public:
@@ -65,14 +54,7 @@ TYPED_TEST(GpuValues, ReduceAsOnTheCpu) {
           const Copy<T> there(y, shifted), other(x, !shifted);
           values::cuda::combine<T>(launcher, there.data(), other.data(), n, op);
           reduce_values({y.data(), n, dtype_of<T>}, {x.data(), n, dtype_of<T>}, op);
-          if (op == Reduction::sum && !std::is_integral_v<T>) {
-            std::vector<T> sums(there.data(), there.data() + n);
-            same_nan(sums);
-            same_nan(y);
-            ASSERT_EQ(n == 0 || std::memcmp(sums.data(), y.data(), n * sizeof(T)) == 0, true);
-          } else {
-            ASSERT_EQ(there.equals(y), true);
-          }
+          ASSERT_EQ(there.equals(y), true);
           ASSERT_EQ(other.equals(x), true);
         }
       }
@@ -106,7 +88,6 @@ TYPED_TEST(GpuNumbers, DivideAsOnTheCpu) {
       for (const int ranks : {1, 3, 7, 1000, 1 << 24}) {
         SCOPED_TRACE(testing::Message() << name_of(pattern) << " n " << n << " ranks " << ranks);
         std::vector<T> x = make<T>(pattern, n, 7);
-        same_nan(x);
         const Copy<T> there(x, ranks == 3);
         values::cuda::divide<T>(launcher, there.data(), n, ranks);
         divide({x.data(), n, dtype_of<T>}, ranks);

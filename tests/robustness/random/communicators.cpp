@@ -84,28 +84,8 @@ std::string wrong(const Verdicts& verdicts, const Policy& policy, const Memory& 
   return plain == Fallback::none ? broken(promise_of(policy, memory), memory, tally.exactness) : "";
 }
 
-// Returns true if results have the same bits, but for those of NaNs where `any_nan`.
-bool same(DType type, ConstBytes a, ConstBytes b, bool any_nan) {
-  if (std::ranges::equal(a, b)) return true;
-  bool same = any_nan;
-  with_dtype(component_of(type), [&]<class T>() {
-    if constexpr (!std::is_integral_v<T> && (std::is_arithmetic_v<T> || is_half<T>)) {
-      for (std::size_t i = 0; i < a.size(); i += sizeof(T)) {
-        T x, y;
-        std::memcpy(&x, a.data() + i, sizeof x);
-        std::memcpy(&y, b.data() + i, sizeof y);
-        same = same && (std::memcmp(&x, &y, sizeof x) == 0 ||
-                        (std::isnan(static_cast<double>(x)) && std::isnan(static_cast<double>(y))));
-      }
-    } else {
-      same = false;
-    }
-  });
-  return same;
-}
-
 // Runs the calls again and compares: the bits are the same in whatever order messages arrive, and on every
-// machine, unless timing makes other calls fall back to plain MPI. Sums of GPUs may have other NaNs.
+// machine, unless timing makes other calls fall back to plain MPI.
 std::string differs_again(Machine& there, Draw& draw, const std::string& policy,
                           const std::vector<Memory>& memories, const Verdicts& verdicts) {
   Machine host;
@@ -119,8 +99,7 @@ std::string differs_again(Machine& there, Draw& draw, const std::string& policy,
     if (others[0][k].plain != verdicts[0][k].plain && !(on_host && !served)) return "";
     for (int r = 0; r < call.P && served; ++r)
       for (std::size_t block = 0; block < call.blocks_out(r).size(); ++block)
-        if (!same(call.type, again[k].received(r, block), memories[k].received(r, block),
-                  on_host && reduces(call.collective)))
+        if (!std::ranges::equal(again[k].received(r, block), memories[k].received(r, block)))
           return "call " + std::to_string(k) + ": other bits " +
                  (on_host ? "on the host" : "when it is run again");
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <limits>
 
 #include "core/half.hpp"
@@ -21,6 +22,12 @@ TEST(Divide, RoundsOnce) {
   f16 h[] = {f16(1.0F), f16(10.0F)};
   divide({{h, 2, DType::f16}}, 3);
   EXPECT_EQ(h[1].bits, f16(10.0F / 3).bits);
+}
+
+TEST(Divide, ANaNIsMadeQuietAndKeepsItsOtherBits) {
+  double d[] = {std::bit_cast<double>(0xFFF3'4000'0000'0001)};
+  divide({{d, 1, DType::f64}}, 3);
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(d[0]), 0xFFFB'4000'0000'0001u);
 }
 
 TEST(Divide, BothPartsOfComplexNumbers) {

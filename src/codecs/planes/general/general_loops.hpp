@@ -9,7 +9,7 @@
 
 #include "codecs/planes/general/general_kernels.hpp"
 #include "codecs/planes/record/runs.hpp"
-#include "core/reduction.hpp"
+#include "core/add_values.hpp"
 
 namespace taut::planes {
 namespace {  // one copy for each kernel set, compiled with its instructions
@@ -299,7 +299,7 @@ void add(T* __restrict values, const T* __restrict operand, std::size_t n) noexc
   const std::size_t first = vectorised_halves<Isa, T>(n);
   if constexpr (is_half<T> && requires { Isa::halves; })
     for (std::size_t i = 0; i < first; i += Isa::halves) Isa::add_halves(values + i, operand + i);
-  for (std::size_t i = first; i < n; ++i) values[i] = combine(Reduction::sum, values[i], operand[i]);
+  add_values(values + first, operand + first, n - first);
 }
 
 // ---- Runs

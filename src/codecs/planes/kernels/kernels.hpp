@@ -55,7 +55,8 @@ struct Kernels {
   void (*dequantise_large)(const std::int32_t* q, std::size_t groups, const Quantiser<T>& z,
                            T* values) noexcept;
 
-  // values <- step * q, and values <- values + step * q, in the arithmetic of T, for |q| <= 2^24.
+  // values <- step * q, and values <- values + step * q, in the arithmetic of T, for |q| <= 2^24. The sums
+  // are those of combine(); as no product is a NaN, the additions of x86 processors give them.
   void (*decode)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
   void (*decode_add)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
 

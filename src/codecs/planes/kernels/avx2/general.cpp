@@ -141,7 +141,9 @@ struct Avx2 : PortableWide {
 
   template <class Half>
   static void add_halves(Half* values, const Half* operand) {
-    store_half(values, narrowed(_mm256_add_ps(eight(values), eight(operand)), values));
+    const __m256 sums = _mm256_add_ps(eight(values), eight(operand));
+    if (has_nan(sums)) return add_each(values, operand, halves);
+    store_half(values, narrowed(sums, values));
   }
 
   template <class Half>

@@ -80,6 +80,13 @@ void write_values(const EightInts& q, double step, double* to) {
   }
 }
 
+// Returns the sums of combine(); x is no NaN.
+inline float32x4_t sum_with_number(float32x4_t y, float32x4_t x) {
+  const float32x4_t sum = vaddq_f32(y, x), nan = vdupq_n_f32(-std::numeric_limits<float>::quiet_NaN());
+  const uint32x4_t of_infinities = vbicq_u32(vceqq_f32(y, y), vceqq_f32(sum, sum));
+  return vbslq_f32(of_infinities, nan, sum);
+}
+
 // Writes the values of integers. With Add, the product is rounded to the half type before the addition, like
 // a value that is decoded first.
 template <bool Add, class Half>
@@ -87,7 +94,8 @@ void write_values(const EightInts& q, float step, Half* to) {
   EightFloats x = products(q, step);
   if constexpr (Add) {
     const EightFloats before = eight(to);
-    x = {{vaddq_f32(before.val[0], rounded(x.val[0], to)), vaddq_f32(before.val[1], rounded(x.val[1], to))}};
+    x = {{sum_with_number(before.val[0], rounded(x.val[0], to)),
+          sum_with_number(before.val[1], rounded(x.val[1], to))}};
   }
   vst1q_u16(reinterpret_cast<std::uint16_t*>(to), narrowed(x, to));
 }
