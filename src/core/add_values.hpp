@@ -1,42 +1,33 @@
-// Addition of arrays, as combine() adds two values. Compilers vectorise the code for the instructions of the
-// file that includes it.
+// Addition of arrays of values, as combine() adds two of them. Compilers vectorise the code for the
+// instructions of the file that includes it.
 #pragma once
 
-#include "core/half.hpp"
 #include "core/reduction.hpp"
 
 namespace taut {
 namespace {  // one copy for each kernel set, compiled with its instructions
 
+// Returns combine(Reduction::sum, y, x) without a branch. The addition of x86 and Arm processors makes a
+// single NaN quiet; the rest is left to do.
 template <class T>
-void add_each(T* values, const T* operand, std::size_t n) noexcept {
-  for (std::size_t i = 0; i < n; ++i) values[i] = combine(Reduction::sum, values[i], operand[i]);
-}
-
-// values <- values + operand. A block with a NaN among its sums, which is rare, is added value by value.
-template <class T>
-void add_values(T* __restrict values, const T* __restrict operand, std::size_t n) noexcept {
+T sum_of(T y, T x) noexcept {
   if constexpr (std::is_integral_v<T>) {
-    add_each(values, operand, n);
+    return combine(Reduction::sum, y, x);
   } else {
     using Sum = ComputedIn<T>;
-    constexpr std::size_t block = 64;
-    const T* const end = values + n / block * block;
-    for (; values != end; values += block, operand += block) {
-      Sum sums[block];
-      unsigned nans = 0;
-      for (std::size_t i = 0; i < block; ++i) {
-        sums[i] = static_cast<Sum>(values[i]) + static_cast<Sum>(operand[i]);
-        nans |= unsigned{sums[i] != sums[i]};
-      }
-      if (nans != 0) {
-        add_each(values, operand, block);
-      } else {
-        for (std::size_t i = 0; i < block; ++i) values[i] = static_cast<T>(sums[i]);
-      }
-    }
-    add_each(values, operand, n % block);
+    using Bits = BitsOfFloat<Sum>;
+    const auto a = static_cast<Sum>(y), b = static_cast<Sum>(x);
+    const Sum sum = a + b;
+    const bool of_two = (sum != sum) & ((a != a) == (b != b));  // of two NaN, or of infinities of both signs
+    const auto nan = std::bit_cast<Bits>(-std::numeric_limits<Sum>::quiet_NaN());
+    return static_cast<T>(std::bit_cast<Sum>(chosen(of_two, nan, std::bit_cast<Bits>(sum))));
   }
+}
+
+// values <- values + operand
+template <class T>
+void add_values(T* __restrict values, const T* __restrict operand, std::size_t n) noexcept {
+  for (std::size_t i = 0; i < n; ++i) values[i] = sum_of(values[i], operand[i]);
 }
 
 }  // namespace

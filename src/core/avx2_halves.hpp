@@ -4,6 +4,8 @@
 
 #include <immintrin.h>
 
+#include <limits>
+
 #include "core/half.hpp"
 
 namespace taut {
@@ -17,8 +19,11 @@ namespace {  // one copy for each kernel set, compiled with its instructions
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(upper), 16));
 }
 
-[[gnu::target("avx2,f16c")]] inline bool has_nan(__m256 x) {
-  return _mm256_movemask_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)) != 0;
+// Returns the sums of combine(). The processor makes a single NaN quiet, but compilers choose one of two NaN.
+[[gnu::target("avx2,f16c")]] inline __m256 sum_of(__m256 a, __m256 b) {
+  const __m256 sum = _mm256_add_ps(a, b), nan = _mm256_set1_ps(-std::numeric_limits<float>::quiet_NaN());
+  const __m256 two = _mm256_and_ps(_mm256_cmp_ps(a, a, _CMP_UNORD_Q), _mm256_cmp_ps(b, b, _CMP_UNORD_Q));
+  return _mm256_blendv_ps(sum, nan, two);
 }
 
 // Returns the bfloat16 nearest to each float in the upper half of its lane; the caller drops the lower half.

@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/half.hpp"
 #include "core/slice.hpp"
 
 namespace taut {
@@ -20,20 +21,31 @@ constexpr bool is_defined(Reduction op, DType type) noexcept {
   return op == Reduction::sum || info_of(type).family != Family::complex;
 }
 
+template <class Float>
+using BitsOfFloat = std::conditional_t<sizeof(Float) == 8, std::uint64_t, std::uint32_t>;
+
 // Returns the NaN with its quiet bit set.
 template <class Float>
 constexpr Float made_quiet(Float nan) noexcept {
-  using Bits = std::conditional_t<sizeof(Float) == 8, std::uint64_t, std::uint32_t>;
+  using Bits = BitsOfFloat<Float>;
   return std::bit_cast<Float>(std::bit_cast<Bits>(nan) | Bits{1} << (std::numeric_limits<Float>::digits - 2));
+}
+
+// Returns the NaN that the sum of y and x is. With one NaN it is that NaN, made quiet. Of two NaN, and of
+// infinities of both signs, it is the quiet NaN whose other bits are its sign: the one that x86 processors
+// make. The bits thus depend neither on the processor nor on the order of the operands, which compilers may
+// change.
+template <class Float>
+constexpr Float nan_of_sum(Float y, Float x) noexcept {
+  using Bits = BitsOfFloat<Float>;
+  const Bits one = chosen(y != y, std::bit_cast<Bits>(y), std::bit_cast<Bits>(x));
+  const auto none = std::bit_cast<Bits>(-std::numeric_limits<Float>::quiet_NaN());
+  return made_quiet(std::bit_cast<Float>(chosen((y != y) != (x != x), one, none)));
 }
 
 // Returns y op x for one pair of values. Integers add modulo 2^bits; halves are computed in float and rounded
 // once. MIN and MAX return a NaN when either operand is one, whichever side it is on, so that the result does
 // not depend on the order of the ranks.
-//
-// A sum with one NaN is that NaN, made quiet. The sum of two NaN, and of infinities of both signs, is the
-// quiet NaN whose other bits are its sign: the one that x86 processors make. The bits thus depend neither on
-// the order of the operands, which compilers may change, nor on the processor.
 template <class T>
 constexpr T combine(Reduction op, T y, T x) noexcept {
   if constexpr (std::is_integral_v<T>) {
@@ -46,9 +58,7 @@ constexpr T combine(Reduction op, T y, T x) noexcept {
     const auto a = static_cast<Computed>(y), b = static_cast<Computed>(x);
     if (op == Reduction::sum) {
       const Computed sum = a + b;
-      if (sum == sum) return static_cast<T>(sum);
-      if ((a != a) != (b != b)) return static_cast<T>(made_quiet(a != a ? a : b));
-      return static_cast<T>(-std::numeric_limits<Computed>::quiet_NaN());
+      return static_cast<T>(sum == sum ? sum : nan_of_sum(a, b));
     }
     if (a != a) return y;
     if (b != b) return x;

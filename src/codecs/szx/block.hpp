@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "codecs/szx/kernels.hpp"
-#include "core/reduction.hpp"
+#include "core/add_values.hpp"
 
 namespace taut::szx {
 
@@ -73,7 +73,7 @@ IntOf<T> sum_of(IntOf<T> low, BitsOf<T> offset) noexcept {
 // y <- x, or y <- y + x as combine() adds.
 template <bool add, class T>
 void put(T& y, T x) noexcept {
-  y = add ? combine(Reduction::sum, y, x) : x;
+  y = add ? taut::sum_of(y, x) : x;
 }
 
 struct Portable {

@@ -3,6 +3,7 @@
 #include "codecs/planes/format/block.hpp"
 #include "codecs/planes/kernels/loops.hpp"
 #include "codecs/planes/kernels/sources.hpp"
+#include "core/add_values.hpp"
 #include "core/reduction.hpp"
 
 namespace taut::planes {
@@ -217,23 +218,12 @@ struct Scalar {
     return {to, r.n};
   }
 
-  // Returns combine(Reduction::sum, y, x) without a branch; x is no NaN.
-  template <class T>
-  static T sum_with_number(T y, T x) noexcept {
-    using Computed = ComputedIn<T>;
-    using Bits = std::conditional_t<sizeof(Computed) == 8, std::uint64_t, std::uint32_t>;
-    const auto number = static_cast<Computed>(y), sum = number + static_cast<Computed>(x);
-    const bool of_infinities = (sum != sum) & (number == number);
-    const auto nan = std::bit_cast<Bits>(-std::numeric_limits<Computed>::quiet_NaN());
-    return static_cast<T>(std::bit_cast<Computed>(chosen(of_infinities, nan, std::bit_cast<Bits>(sum))));
-  }
-
   template <bool add, class T, class Step>
   static void put(const View& q, Step step, T* to) noexcept {
     for (std::size_t i = 0; i < q.n; ++i) {  // without a copy of a half, which GCC does not vectorise
       const auto product = static_cast<ComputedIn<T>>(q.of[i]) * step;
       if constexpr (add)
-        to[i] = sum_with_number(to[i], decoded<T>(product));
+        to[i] = sum_of(to[i], decoded<T>(product));
       else
         to[i] = decoded<T>(product);
     }

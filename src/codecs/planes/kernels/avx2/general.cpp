@@ -141,9 +141,7 @@ struct Avx2 : PortableWide {
 
   template <class Half>
   static void add_halves(Half* values, const Half* operand) {
-    const __m256 sums = _mm256_add_ps(eight(values), eight(operand));
-    if (has_nan(sums)) return add_each(values, operand, halves);
-    store_half(values, narrowed(sums, values));
+    store_half(values, narrowed(sum_of(eight(values), eight(operand)), values));
   }
 
   template <class Half>

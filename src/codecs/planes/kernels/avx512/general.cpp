@@ -143,12 +143,8 @@ struct Avx512 : WideAvx512 {
 
   template <class Half>
   static void add_halves(Half* values, const Half* operand) {
-    const __m512 low = _mm512_add_ps(load_floats(values), load_floats(operand)),
-                 high = _mm512_add_ps(load_floats(values + 16), load_floats(operand + 16));
-    const int nans =
-        _mm512_cmp_ps_mask(low, low, _CMP_UNORD_Q) | _mm512_cmp_ps_mask(high, high, _CMP_UNORD_Q);
-    if (nans != 0) return add_each(values, operand, halves);
-    store_halves(low, high, values);
+    const __m512 low = sum_of(load_floats(values), load_floats(operand));
+    store_halves(low, sum_of(load_floats(values + 16), load_floats(operand + 16)), values);
   }
 
   template <class Half>
