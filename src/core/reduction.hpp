@@ -31,16 +31,17 @@ constexpr Float made_quiet(Float nan) noexcept {
   return std::bit_cast<Float>(std::bit_cast<Bits>(nan) | Bits{1} << (std::numeric_limits<Float>::digits - 2));
 }
 
-// Returns the NaN that the sum of y and x is. With one NaN it is that NaN, made quiet. Of two NaN, and of
-// infinities of both signs, it is the quiet NaN whose other bits are its sign: the one that x86 processors
-// make. The bits thus depend neither on the processor nor on the order of the operands, which compilers may
-// change.
+// Returns y + x. A sum with one NaN is that NaN, made quiet. The sum of two NaN, and of infinities of both
+// signs, is the quiet NaN whose other bits are its sign: the one that x86 processors make. The bits thus
+// depend neither on the processor nor on the order of the operands, which compilers may change. Each way out
+// needs one operand at most beside the sum: registers of GPUs are scarce.
 template <class Float>
-constexpr Float nan_of_sum(Float y, Float x) noexcept {
-  using Bits = BitsOfFloat<Float>;
-  const Bits one = chosen(y != y, std::bit_cast<Bits>(y), std::bit_cast<Bits>(x));
-  const auto none = std::bit_cast<Bits>(-std::numeric_limits<Float>::quiet_NaN());
-  return made_quiet(std::bit_cast<Float>(chosen((y != y) != (x != x), one, none)));
+constexpr Float sum_of_floats(Float y, Float x) noexcept {
+  constexpr Float of_two = -std::numeric_limits<Float>::quiet_NaN();
+  if (y != y) return x != x ? of_two : made_quiet(y);
+  if (x != x) return made_quiet(x);
+  const Float sum = y + x;
+  return sum == sum ? sum : of_two;
 }
 
 // Returns y op x for one pair of values. Integers add modulo 2^bits; halves are computed in float and rounded
@@ -56,10 +57,7 @@ constexpr T combine(Reduction op, T y, T x) noexcept {
   } else {
     using Computed = ComputedIn<T>;
     const auto a = static_cast<Computed>(y), b = static_cast<Computed>(x);
-    if (op == Reduction::sum) {
-      const Computed sum = a + b;
-      return static_cast<T>(sum == sum ? sum : nan_of_sum(a, b));
-    }
+    if (op == Reduction::sum) return static_cast<T>(sum_of_floats(a, b));
     if (a != a) return y;
     if (b != b) return x;
     return (op == Reduction::min) == (b < a) ? x : y;

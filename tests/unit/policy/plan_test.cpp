@@ -62,15 +62,21 @@ TEST(Plan, AMeanMayBeCodedWithinTheWholeBound) {
 }
 
 // A relative bound of values near the greatest of float64 is near it too.
-TEST(Plan, TheBoundOfAMeanIsFinite) {
+TEST(Plan, TheBoundOfOneCodingIsFinite) {
   CandidateTable table;
   for (const char* policy :
-       {"rel:0.9", "rel:0.9,on=likely", "rel:0.9,reduction=values,algorithm=recursive_doubling"}) {
-    const Call call{
-        .collective = Collective::allreduce, .type = DType::f64, .bytes = 4 * MiB, .ranks = 12, .mean = true};
-    const Bound bound = make_plan(parse_policy(policy), call, Bound(1.7e308), table).bound;
-    EXPECT_TRUE(std::isfinite(bound.value)) << policy;
-  }
+       {"rel:0.9", "rel:0.9,on=likely", "rel:0.9,reduction=values,algorithm=recursive_doubling"})
+    for (const int ranks : {2, 3, 12})
+      for (const bool mean : {false, true}) {
+        const Call call{.collective = Collective::allreduce,
+                        .type = DType::f64,
+                        .bytes = 4 * MiB,
+                        .ranks = ranks,
+                        .mean = mean};
+        const Bound greatest(std::numeric_limits<double>::max());
+        const Bound bound = make_plan(parse_policy(policy), call, greatest, table).bound;
+        EXPECT_TRUE(std::isfinite(bound.value)) << policy << " on " << ranks << (mean ? ", mean" : "");
+      }
 }
 
 TEST(Plan, TheBoundIsTheSameUnderEveryRoundingMode) {
