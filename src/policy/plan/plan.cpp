@@ -212,50 +212,52 @@ double share_of_mean(double E, int growth, int P) noexcept {
 // e], have a standard deviation of e sqrt(g / 3); their sum is within two standard deviations with a
 // probability of 95 %. After Huang et al., "C-Coll", IPDPS 2024, who assume normal errors with 3 sigma = e.
 double likely_share(double E, int growth) noexcept {
-  return E / 2 * std::sqrt(3.0 / growth);  // in this order, as E may be the greatest number }
+  const double half = E / 2;  // first, as E may be the greatest number
+  return half * std::sqrt(3.0 / growth);
+}
 
-  // Returns the bound of one coding, given the bound of the result. An idempotent codec codes minima, maxima
-  // and moved values with the error of one coding, however often they are coded. Otherwise each coding adds
-  // its error, as in a sum. A pointwise relative error of g codings, each within R/(1+R)/g, grows to (1 +
-  // R/(1+R)/g)^g - 1 <= R.
-  Bound choose_bound(const Policy& policy, const Call& call, Bound bound, const Plan& plan) noexcept {
-    const int growth = plan.algorithm->growth(call_of_algorithm(call, plan.by_nodes).ranks, plan.how);
-    const bool coded_once = !sums(call) && plan.candidates[0].codec->idempotent;
-    const bool each_input = policy.on == Policy::On::input && reduces(call.collective);
-    const bool shared = growth > 1 && !coded_once && !each_input && bound.kind != Bound::Kind::rate;
-    if (!shared || bound.exact()) return bound;
-    const FloatEnvironment environment;  // the bound must be the same on every rank
-    const double E = bound.kind == Bound::Kind::pointwise ? bound.value / (1 + bound.value) : bound.value;
-    if (policy.on == Policy::On::likely && sums(call)) {
-      const double of_sum = call.mean ? std::min(E * call.ranks, std::numeric_limits<double>::max()) : E;
-      return {bound.kind, likely_share(of_sum, growth)};
-    }
-    if (call.mean) return {bound.kind, share_of_mean(E, growth, call.ranks)};
-    return {bound.kind, share(E, growth)};
+// Returns the bound of one coding, given the bound of the result. An idempotent codec codes minima, maxima
+// and moved values with the error of one coding, however often they are coded. Otherwise each coding adds its
+// error, as in a sum. A pointwise relative error of g codings, each within R/(1+R)/g, grows to (1 +
+// R/(1+R)/g)^g - 1 <= R.
+Bound choose_bound(const Policy& policy, const Call& call, Bound bound, const Plan& plan) noexcept {
+  const int growth = plan.algorithm->growth(call_of_algorithm(call, plan.by_nodes).ranks, plan.how);
+  const bool coded_once = !sums(call) && plan.candidates[0].codec->idempotent;
+  const bool each_input = policy.on == Policy::On::input && reduces(call.collective);
+  const bool shared = growth > 1 && !coded_once && !each_input && bound.kind != Bound::Kind::rate;
+  if (!shared || bound.exact()) return bound;
+  const FloatEnvironment environment;  // the bound must be the same on every rank
+  const double E = bound.kind == Bound::Kind::pointwise ? bound.value / (1 + bound.value) : bound.value;
+  if (policy.on == Policy::On::likely && sums(call)) {
+    const double of_sum = call.mean ? std::min(E * call.ranks, std::numeric_limits<double>::max()) : E;
+    return {bound.kind, likely_share(of_sum, growth)};
   }
+  if (call.mean) return {bound.kind, share_of_mean(E, growth, call.ranks)};
+  return {bound.kind, share(E, growth)};
+}
 
-  // Returns true if values of this type may be coded. Integers are coded only under exact bounds, and their
-  // sums are left to plain MPI.
-  bool may_be_coded(const Policy& policy, const Call& call) noexcept {
-    if (reduces(call.collective) && !is_defined(call.op, call.type)) return false;
-    return info_of(call.type).family != Family::integer || (policy.coding.bound.exact() && !sums(call));
-  }
+// Returns true if values of this type may be coded. Integers are coded only under exact bounds, and their
+// sums are left to plain MPI.
+bool may_be_coded(const Policy& policy, const Call& call) noexcept {
+  if (reduces(call.collective) && !is_defined(call.op, call.type)) return false;
+  return info_of(call.type).family != Family::integer || (policy.coding.bound.exact() && !sums(call));
+}
 
-  // Returns the number of segments. There are more than wanted if messages would otherwise be larger than MPI
-  // 3 can count. Returns 0 if the call is too large.
-  int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm, bool by_nodes,
-                      bool on_devices) noexcept {
-    const std::size_t frame = call.bytes / static_cast<std::size_t>(algorithm.parts(call.ranks));
-    const bool may_be_all = algorithm.unit == AlgorithmInfo::Unit::blocks || call.any_blocks || by_nodes;
-    const std::size_t message = may_be_all ? call.bytes : frame;
-    const std::size_t least = 1 + message / (512 * MiB);
-    if (least > max_segments) return 0;
-    const std::string_view name = algorithm.name;
-    const std::size_t wanted =
-        name == "chain" ? chain_segments(policy, call, frame, on_devices)
-                        : wanted_segments(policy, frame, on_devices, name == "linear" ? 1 : least_segments);
-    return static_cast<int>(std::max(least, wanted));
-  }
+// Returns the number of segments. There are more than wanted if messages would otherwise be larger than MPI 3
+// can count. Returns 0 if the call is too large.
+int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm, bool by_nodes,
+                    bool on_devices) noexcept {
+  const std::size_t frame = call.bytes / static_cast<std::size_t>(algorithm.parts(call.ranks));
+  const bool may_be_all = algorithm.unit == AlgorithmInfo::Unit::blocks || call.any_blocks || by_nodes;
+  const std::size_t message = may_be_all ? call.bytes : frame;
+  const std::size_t least = 1 + message / (512 * MiB);
+  if (least > max_segments) return 0;
+  const std::string_view name = algorithm.name;
+  const std::size_t wanted =
+      name == "chain" ? chain_segments(policy, call, frame, on_devices)
+                      : wanted_segments(policy, frame, on_devices, name == "linear" ? 1 : least_segments);
+  return static_cast<int>(std::max(least, wanted));
+}
 
 }  // namespace
 
