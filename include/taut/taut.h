@@ -270,12 +270,11 @@ TAUT_API int TAUT_Comm_set_info(MPI_Comm comm, MPI_Info info);
  *   within P * E instead, or (2P-1) * E with reduction=values. MIN, MAX and moved values are within E.
  * - Values may be in memory of a GPU (CUDA), on any of the ranks. Kernels of libtaut_cuda then code and
  *   reduce them there, and frames travel through host memory, with any MPI; results are the same to the
- *   bit. See TAUT_Cuda_comm_set_stream for the order of work. The following
- *   go to plain MPI, as they are, for the same reason on every rank: values on several GPUs in one rank's
- *   call, values that would be packed, codecs without kernels (szx, raw, zfp under a bound), checksum=on,
- *   and ranks without libtaut_cuda. Messages are served alike, on either side; a message goes to plain MPI
- *   for the reasons of its sender alone. A receive that has room for a compressed message goes through host
- *   memory.
+ *   bit. See TAUT_Cuda_comm_set_stream for the order of work. The following go to plain MPI, as they are,
+ *   for the same reason on every rank: values on several GPUs in one rank's call, values that would be
+ *   packed, codecs without kernels (szx, raw, zfp under a bound), checksum=on, and ranks without
+ *   libtaut_cuda. Messages are served alike, on either side; a message goes to plain MPI for the reasons of
+ *   its sender alone. A receive that has room for a compressed message goes through host memory.
  * - NaN and infinities arrive unchanged. MIN and MAX return NaN if an input is NaN.
  * - Buffers overlap only by MPI_IN_PLACE. After an error receive buffers may hold anything.
  * - A call returns MPI_SUCCESS, MPI's own errors, or a code for: TAUT_ERR_RANK_MISMATCH on every rank if

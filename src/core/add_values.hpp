@@ -10,7 +10,7 @@ namespace {  // one copy for each kernel set, compiled with its instructions
 // Returns combine(Reduction::sum, y, x) without a branch. The addition of x86 and Arm processors makes a
 // single NaN quiet; the rest is left to do.
 template <class T>
-T sum_of(T y, T x) noexcept {
+T branchless_sum(T y, T x) noexcept {
   if constexpr (std::is_integral_v<T>) {
     return combine(Reduction::sum, y, x);
   } else {
@@ -27,7 +27,7 @@ T sum_of(T y, T x) noexcept {
 // values <- values + operand
 template <class T>
 void add_values(T* __restrict values, const T* __restrict operand, std::size_t n) noexcept {
-  for (std::size_t i = 0; i < n; ++i) values[i] = sum_of(values[i], operand[i]);
+  for (std::size_t i = 0; i < n; ++i) values[i] = branchless_sum(values[i], operand[i]);
 }
 
 }  // namespace

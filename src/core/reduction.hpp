@@ -3,7 +3,6 @@
 
 #include <bit>
 #include <limits>
-#include <type_traits>
 
 #include "core/half.hpp"
 #include "core/slice.hpp"
@@ -20,9 +19,6 @@ constexpr const char* name_of(Reduction op) noexcept {
 constexpr bool is_defined(Reduction op, DType type) noexcept {
   return op == Reduction::sum || info_of(type).family != Family::complex;
 }
-
-template <class Float>
-using BitsOfFloat = std::conditional_t<sizeof(Float) == 8, std::uint64_t, std::uint32_t>;
 
 // Returns the NaN with its quiet bit set.
 template <class Float>

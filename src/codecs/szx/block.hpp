@@ -73,7 +73,7 @@ IntOf<T> sum_of(IntOf<T> low, BitsOf<T> offset) noexcept {
 // y <- x, or y <- y + x as combine() adds.
 template <bool add, class T>
 void put(T& y, T x) noexcept {
-  y = add ? taut::sum_of(y, x) : x;
+  y = add ? branchless_sum(y, x) : x;
 }
 
 struct Portable {

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/half.hpp"
 #include "core/slice.hpp"
 #include "core/unaligned.hpp"
 
@@ -42,7 +43,7 @@ enum Code : std::uint8_t {
 };
 
 template <class T>
-using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+using BitsOf = BitsOfFloat<T>;
 template <class T>
 using IntOf = std::make_signed_t<BitsOf<T>>;
 

@@ -37,7 +37,7 @@ TEST(Reduction, NaNWinsFromEitherSide) {
 TEST(Reduction, ASumThatIsNaNHasItsBitsFromARule) {
   const auto bits_of = [](double a, double b) {
     std::vector<std::uint64_t> bits;
-    for (const std::size_t n : {1u, 64u, 100u}) {  // with and without blocks
+    for (const std::size_t n : {1u, 64u, 100u}) {  // in vectors, and in the values that remain
       std::vector<double> y(n, 1.0), x(n, 2.0);
       y[n - 1] = a;
       x[n - 1] = b;

@@ -223,7 +223,7 @@ struct Scalar {
     for (std::size_t i = 0; i < q.n; ++i) {  // without a copy of a half, which GCC does not vectorise
       const auto product = static_cast<ComputedIn<T>>(q.of[i]) * step;
       if constexpr (add)
-        to[i] = sum_of(to[i], decoded<T>(product));
+        to[i] = branchless_sum(to[i], decoded<T>(product));
       else
         to[i] = decoded<T>(product);
     }
