@@ -58,9 +58,9 @@ std::pair<std::string, bool> sum_coding(const std::string& text, int type, std::
     CandidateTable table;
     const Bound bound = resolved(policy.coding.bound, {least, greatest});
     const Plan plan = make_plan(policy, call, bound, table);
-    if (plan.plain != Fallback::none) return {"", false};
+    if (plan.fallback != Fallback::none) return {"", false};
     const CodecInfo* const codec = plan.candidates[0].codec;
-    return {coding_text(policy.coding, plan.bound, codec), plan.how == Arithmetic::frames};
+    return {coding_text(policy.coding, plan.bound, codec), plan.arithmetic == Arithmetic::frames};
   });
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # release.sh: makes the artefacts of the version that CMakeLists.txt states, in dist/, from the commit that is checked out:
-# source archive, wheels for x86-64 and, for root on Debian, AArch64, documentation, Debian packages (on Debian), recipes with the
-# archive's checksum, checksums. Publishes nothing.
+# source archive; wheel for this machine's processor, and for AArch64 if root runs it on x86-64 with apt-get; documentation; Debian
+# packages, where there is apt-get; recipes with the archive's checksum; checksums of all. Publishes nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=$(tools/version.sh)

@@ -88,7 +88,7 @@ std::vector<PlannedCall> plans(const CollectiveCall& call, double link_bytes_a_s
   const taut::Call described{
       .collective = call.collective, .type = taut::DType::f32, .bytes = call.bytes, .ranks = call.ranks};
   taut::Plan made = taut::make_plan(policy, described, policy.coding.bound, table);
-  if (made.plain != taut::Fallback::none)
+  if (made.fallback != taut::Fallback::none)
     throw taut::Error(taut::Status::invalid_policy, "the engine would leave the call to plain MPI");
   const double link = taut::carried(call.collective, call.ranks) / link_bytes_a_second;
   const taut::CodingSpeeds speeds[] = {
@@ -103,8 +103,8 @@ std::vector<PlannedCall> plans(const CollectiveCall& call, double link_bytes_a_s
   std::vector<PlannedCall> planned;
   for (const taut::Route& route : routes) {
     made = taut::make_plan(policy, described, policy.coding.bound, table, route);
-    planned.push_back(
-        {made.algorithm, made.how, made.segments, true, choice.codec == taut::CodingChoice::Codec::fast});
+    planned.push_back({made.algorithm, made.arithmetic, made.segments, true,
+                       choice.codec == taut::CodingChoice::Codec::fast});
   }
   return planned;
 }

@@ -81,12 +81,13 @@ static bool read_header(const uint8_t* from, size_t bytes, struct second_frame* 
          second_number(from + 48, 4) == crc32c(frame->payload, (size_t)payload_bytes);
 }
 
-/* Decodes a frame that holds the values themselves. Fields that say how values are coded have no meaning in
- * it, but for planes. */
+/* Decodes a frame that holds the values themselves. Stored frames of planes and szx are checked for the
+ * header fields that say how values are coded; those of other codecs ignore them. */
 static enum second_verdict copy_stored(const struct second_frame* frame, int codec, uint8_t* values) {
   const size_t size = (size_t)(frame->end - frame->payload);
   if (size != frame->count * frame->type->bytes) return second_rejected;
-  if (codec == planes && (!second_planes_header(frame) || frame->parameters[1] != 0)) return second_rejected;
+  if (codec == planes && (!second_check_planes_header(frame) || frame->parameters[1] != 0))
+    return second_rejected;
   if (codec == szx && (frame->addends != 1 || second_number(frame->parameters, 4) != 0))
     return second_rejected;
   if (size > 0) memcpy(values, frame->payload, size);

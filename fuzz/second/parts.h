@@ -80,8 +80,9 @@ void second_add(struct second_sum* sum, double finite, bool negate);
 void second_add_product(struct second_sum* sum, double q, double step);
 uint64_t second_rounded(const struct second_sum* sum, const struct second_type* type);
 
-/* Checks predictor, addends and step, which stored frames have too; false: reject. */
-bool second_planes_header(const struct second_frame* frame);
+/* Returns false if predictor, addends or step of a frame of planes is invalid. Stored frames have them too.
+ */
+bool second_check_planes_header(const struct second_frame* frame);
 enum second_verdict second_planes(const struct second_frame* frame, uint8_t* values);
 enum second_verdict second_mpc(const struct second_frame* frame, uint8_t* values);
 enum second_verdict second_szx(const struct second_frame* frame, uint8_t* values);

@@ -284,7 +284,7 @@ static bool read_record(struct decoder* d, struct second_cursor c) {
   return good;
 }
 
-bool second_planes_header(const struct second_frame* frame) {
+bool second_check_planes_header(const struct second_frame* frame) {
   return frame->parameters[0] <= 3 && frame->addends > 0 && in_step_range(frame);
 }
 
@@ -298,7 +298,7 @@ enum second_verdict second_planes(const struct second_frame* frame, uint8_t* val
   d->values = values;
   d->lag_count = frame->parameters[1];
   const size_t chunks = (frame->count + chunk_values - 1) / chunk_values;
-  bool good = second_planes_header(frame) && second_lags(&payload, d->lag_count, frame->count, d->lags);
+  bool good = second_check_planes_header(frame) && second_lags(&payload, d->lag_count, frame->count, d->lags);
   const uint8_t* const ends = good ? second_index(payload, chunks, true, &records) : NULL;
   good = ends != NULL;
   if (good && d->lag_count > 0) d->history = malloc(frame->count * sizeof *d->history);

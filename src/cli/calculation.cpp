@@ -68,8 +68,8 @@ class Calculation {
     bound_ = is_relative(coding.bound) ? resolved(coding.bound, range_of(values_, coding.fill, coding.bits))
                                        : coding.bound;
     plan_ = plan({});
-    if (plan_.plain != Fallback::none)
-      fail("such calls go to plain MPI: " + std::string(describe(plan_.plain)));
+    if (plan_.fallback != Fallback::none)
+      fail("such calls go to plain MPI: " + std::string(describe(plan_.fallback)));
   }
 
   Plan plan(CodingChoice choice) {
@@ -147,7 +147,7 @@ void print(const Row& row, Calculation& calculation) {
               rounded(speeds.decode / 1e9, 3).c_str(), sums.c_str(),
               rounded(row.forecast.plain_seconds, 3).c_str(), rounded(row.forecast.coded_seconds, 3).c_str(),
               rounded(row.forecast.gain(), 3).c_str(), plan.candidates[0].codec->name, plan.algorithm->name,
-              name_of(plan.how), plan.segments);
+              name_of(plan.arithmetic), plan.segments);
 }
 
 void print_break_even(const Row& row, double link) {

@@ -1,5 +1,7 @@
 // taut doctor: checks that everything Taut needs is there, and prints what it found.
 #define TAUT_NO_MPI
+#include <dlfcn.h>
+#include <link.h>
 #include <taut/taut.h>
 
 #include <algorithm>
@@ -52,7 +54,7 @@ void examine_processor(Page& page) {
   else
     page.line("processor", "kernels " + std::string(kernels->name) + ", " + std::to_string(usable_cores()) +
                                " cores for this process, " + std::to_string(taut::options().threads) +
-                               " threads a frame");
+                               " to code an array (TAUT_THREADS)");
   std::string names;
   for (const CodecInfo* codec : registered_codecs()) names += std::string(codec->name) + " ";
   for (const AbsentCodec& codec : absent_codecs()) names += std::string("(without ") + codec.name + ") ";
@@ -68,12 +70,14 @@ struct Examined {
 
 Examined examine_mpi(Page& page, const std::optional<std::string>& asked) {
   const auto launcher = find_program(asked.value_or("mpiexec"));
-  const Launcher kind =
-      launcher ? launcher_of_version(output_of({*launcher, "--version"}).text) : Launcher::none;
+  const Launcher kind = launcher ? launcher_of_file(*launcher) : Launcher::none;
   if (!launcher)
     page.fault("launcher", asked.value_or("mpiexec") + " is not in PATH; install an MPI, or load its module");
   else if (kind == Launcher::none)
-    page.fault("launcher", *launcher + ": of no kind that is known; taut run hands on its own environment");
+    page.fault("launcher",
+               *launcher +
+                   ": neither MPICH's, Intel MPI's, Open MPI's nor Slurm's; taut run works only if "
+                   "it passes LD_PRELOAD and TAUT_RULES on to the ranks");
   else
     page.line("launcher", *launcher + ": " + name_of(kind));
   auto mpi = find_mpi(launcher, kind == Launcher::openmpi);
@@ -115,39 +119,55 @@ void examine_other_mpis(Page& page, Launcher named, const std::vector<std::strin
     if (contains(layers, flavour))
       page.line("other MPI", text);
     else
-      page.fault("other MPI", text + ", whose programs have no layer; build Taut with its mpi.h (" +
-                                  variable_of(flavour) + "), or check one MPI with --mpiexec");
+      page.fault("other MPI",
+                 text + ", whose programs run without Taut, as no layer was built for it; build one (" +
+                     variable_of(flavour) + " of its mpi.h), or check one MPI with --mpiexec");
   }
 }
 
-// Names the library that serves programs with NCCL, which Taut may lack.
-void examine_nccl(Page& page, const fs::path& preload) {
-  std::error_code error;
-  for (const fs::path& folder : {preload.parent_path(), preload.parent_path().parent_path()})
-    if (const fs::path library = folder / "libtaut_nccl.so.0"; fs::exists(library, error))
-      return page.line("NCCL", library.string() + " serves unchanged programs, with libtaut_cuda");
-  page.line("NCCL", "no libtaut_nccl.so.0 near the preloaded library: NCCL serves all its calls");
+// Opens a library that is in the folder, one or two above, or where the loader looks, and returns its file;
+// "" if it cannot be opened.
+std::string opened_library(const fs::path& folder, const std::string& name) {
+  for (const fs::path& place : {folder / name, folder / ".." / name, folder / "../.." / name, fs::path(name)})
+    if (void* const library = dlopen(place.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
+      const link_map* entry = nullptr;
+      std::error_code error;
+      return dlinfo(library, RTLD_DI_LINKMAP, &entry) == 0 ? fs::canonical(entry->l_name, error).string()
+                                                           : place.string();
+    }
+  return "";
+}
+
+// Names the libraries that serve GPU memory and programs with NCCL, which many builds lack.
+void examine_gpu_libraries(Page& page, const fs::path& folder) {
+  const std::string cuda = opened_library(folder, "libtaut_cuda.so.0");
+  const std::string nccl = opened_library(folder, "libtaut_nccl.so.0");
+  page.line("GPU memory", !cuda.empty() ? cuda : "no libtaut_cuda.so.0: MPI serves all calls on GPU memory");
+  if (!cuda.empty() || nccl.empty())
+    page.line("NCCL", !nccl.empty() ? nccl : "no libtaut_nccl.so.0: NCCL serves all its calls");
+  else
+    page.line("NCCL", nccl + " lacks libtaut_cuda.so.0: NCCL serves all its calls");
 }
 
 void examine_dropin(Page& page, const Examined& examined, bool others) {
   const auto library = find_preload();
-  if (!library)
-    return page.fault("preload",
-                      "libtaut_preload.so is not beside this program (../lib/taut); set TAUT_PRELOAD");
+  if (!library) return page.fault("preload", missing_preload());
   const Output silent = output_of({"true"}, {"LD_PRELOAD=" + *library});
   if (silent.status != 0 || !silent.text.empty())
-    return page.fault("preload", *library + " cannot be preloaded: " + silent.text.substr(0, 200));
+    return page.fault("preload", *library + " cannot be preloaded: " +
+                                     (silent.text.empty() ? "exit status " + std::to_string(silent.status)
+                                                          : silent.text.substr(0, 200)));
   page.line("preload", *library);
   const std::vector<std::string> layers = layers_beside(*library);
   std::string names;
   for (const std::string& layer : layers) names += layer + " ";
   const auto& mpi = examined.mpi;
   if (!mpi || contains(layers, mpi->flavour))
-    page.line("layers", names);
+    page.line("layers", names.empty() ? "none" : names);
   else
     page.fault("layers", names + "- none for this MPI (" + mpi->flavour + "); build Taut with its mpi.h (" +
                              variable_of(mpi->flavour) + ")");
-  examine_nccl(page, *library);
+  examine_gpu_libraries(page, fs::path(*library).parent_path());
   if (others) examine_other_mpis(page, examined.launcher, layers);
 }
 
@@ -161,12 +181,13 @@ void examine_environment(Page& page) {
   for (const std::string& warning : taut::options().warnings) page.fault("environment", warning);
   try {
     const Rules rules = read_rules(taut::options().rules, taut::options().config, taut::options().kernels);
-    page.line("rules", rules.empty() ? "none: calls without a policy are plain MPI's"
-                                     : std::to_string(rules.all().size()));
+    page.line("rules", rules.empty()
+                           ? "none: calls are compressed where a program sets a policy"
+                           : std::to_string(rules.all().size()) + " (taut config --print shows them)");
   } catch (const Error& error) {
     page.fault("rules", error.what());
   }
-  if (!taut::options().enabled) page.line("rules", "TAUT=0: nothing is compressed");
+  if (!taut::options().enabled) page.line("TAUT=0", "nothing is compressed");
 }
 
 Exit run(const Arguments& arguments) {

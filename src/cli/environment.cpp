@@ -78,6 +78,13 @@ std::optional<std::string> find_preload() {
   return std::nullopt;
 }
 
+std::string missing_preload() {
+  if (!options().preload.empty())
+    return "TAUT_PRELOAD=" + options().preload +
+           ": there is no such file; name libtaut_preload.so, or unset it";
+  return "libtaut_preload.so is not beside this program (../lib/taut); name it with TAUT_PRELOAD=/path/to/it";
+}
+
 std::optional<std::string> find_program(const std::string& name) {
   if (name.find('/') != std::string::npos)
     return access(name.c_str(), X_OK) == 0 ? std::optional(name) : std::nullopt;

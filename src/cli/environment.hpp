@@ -17,6 +17,9 @@ int usable_cores() noexcept;
 // program; nothing if there is none.
 std::optional<std::string> find_preload();
 
+// Returns what to tell the user where find_preload() finds nothing.
+std::string missing_preload();
+
 // Returns the path at which the shell would find a program; nothing if there is none.
 std::optional<std::string> find_program(const std::string& name);
 

@@ -9,6 +9,7 @@
 
 #include "cli/command.hpp"
 #include "cli/environment.hpp"
+#include "cli/installed_mpi.hpp"
 #include "cli/launcher.hpp"
 #include "policy/plan/rules.hpp"
 #include "policy/text/options.hpp"
@@ -75,10 +76,9 @@ std::string value_in(const Variables& all, std::string_view name) {
 // Returns the launcher of a program. mpiexec and mpirun name their MPI in --version; otherwise the program is
 // assumed to pass all variables on.
 Launcher find_launcher(const std::string& program) {
-  if (!find_program(program)) fail(program + ": there is no such program; check its name and PATH");
-  if (const Launcher known = launcher_of(program); known != Launcher::none || !is_mpiexec(program))
-    return known;
-  return launcher_of_version(output_of({program, "--version"}).text);
+  const auto file = find_program(program);
+  if (!file) fail(program + ": there is no such program; check its name and PATH");
+  return is_mpiexec(program) ? launcher_of_file(*file) : launcher_of(program);
 }
 
 [[noreturn]] void execute(const Start& start) {
@@ -100,9 +100,7 @@ Exit run(const Arguments& arguments) {
   for (const std::string& warning : taut::options().warnings)
     std::fprintf(stderr, "taut run: %s\n", warning.c_str());
   const auto library = find_preload();
-  if (!library)
-    fail(
-        "libtaut_preload.so is not beside this program (../lib/taut); name it with TAUT_PRELOAD=/path/to/it");
+  if (!library) fail(missing_preload());
   const Start start =
       started(find_launcher(command[0]), command, variables, *library, variable("LD_PRELOAD"));
   if (!arguments.has("print")) execute(start);

@@ -29,14 +29,14 @@ void CallRecord::agreed(int rounds, int ranks, float expected_ratio) noexcept {
 void CallRecord::decided(const Plan& plan, const Candidate& candidate) noexcept {
   compressed_ = true;
   Decision& decision = row().decision;
-  decision = {candidate.codec->name, {},         plan.algorithm->name, plan.how,
+  decision = {candidate.codec->name, {},         plan.algorithm->name, plan.arithmetic,
               plan.segments,         plan.bound, plan.by_nodes};
   candidate.predictor.copy(decision.predictor, sizeof decision.predictor - 1);
 }
 
 void CallRecord::end(const Verdict& verdict) noexcept {
   CallRow& row = this->row();
-  if (verdict.plain != Fallback::none) row.note_plain(verdict.plain);
+  if (verdict.fallback != Fallback::none) row.note_plain(verdict.fallback);
   row.sum.failed_calls += verdict.status != Status::ok;
   if (compressed_) add_traffic(row.sum);
   row.sum.times += split();

@@ -113,7 +113,7 @@ Plan Communicator::ActiveCall::usual_plan() noexcept {
   route.coding = {};
   try {
     const Plan plan = make_plan(policy(), call_, bound_, early_.policy_state->candidates, route);
-    if (plan.plain == Fallback::none) return plan;
+    if (plan.fallback == Fallback::none) return plan;
   } catch (const std::bad_alloc&) {
   }
   return {};

@@ -79,7 +79,7 @@ class Communicator::Lanes final : public Waitable {
 
 Task<Verdict> Communicator::run(CollectiveCall call, std::optional<EarlyDecision> early, bool* compressed) {
   if (!early) early = decide(call, compressed != nullptr);
-  Verdict verdict{early->plain, Status::ok, early->plain_times()};
+  Verdict verdict{early->fallback, Status::ok, early->plain_times()};
   std::optional<Lanes> own;
   if (verdict.good()) own.emplace(*this);
   Status earlier = Status::ok;
@@ -118,7 +118,7 @@ Task<Verdict> Communicator::ActiveCall::resolve_rule(Lane lane, Status earlier) 
   if (match.off) co_return Verdict{Fallback::off};
   early_ = early_.overlaps ? EarlyDecision{.policy_state = &comm_.tuner_.of(*match.rule), .overlaps = true}
                            : comm_.tuner_.decide(*match.rule, call_, false);
-  co_return Verdict{early_.plain, Status::ok, early_.plain_times()};
+  co_return Verdict{early_.fallback, Status::ok, early_.plain_times()};
 }
 
 // Waits for the decision on the tuning period of the call; if the call opens it, on the previous period.
@@ -220,7 +220,7 @@ Task<Verdict> Communicator::ActiveCall::agree(AgreementRecord mine) {
 void Communicator::ActiveCall::learn(const AgreementRecord& agreed, Verdict& verdict) noexcept {
   const Timing timing = agreed.timing(may_complete_early(call_.collective));
   if (opens_period()) {
-    verdict.plain = early_.position->period->decide(verdict.plain, timing);
+    verdict.fallback = early_.position->period->decide(verdict.fallback, timing);
     verdict.plain_times = &early_.position->tuner->plain_times();
   }
   if (early_.autotuner == nullptr) return;
@@ -229,22 +229,22 @@ void Communicator::ActiveCall::learn(const AgreementRecord& agreed, Verdict& ver
   if (verdict.good() && call_.bytes_known) others = alternatives(policy(), call_, plan_, found);
   const bool on_devices =
       (agreed.obstacles & AgreementRecord::on_device) != 0 && verdict.good() && gives_same_bits(call_, plan_);
-  verdict.plain = early_.autotuner->update({.plain = verdict.plain,
-                                            .candidate = chosen_,
-                                            .ratio = agreed.measured_low[chosen_],
-                                            .by_cached_candidate = early_.cached_candidate.has_value(),
-                                            .only_if_profitable = policy().only_if_profitable(),
-                                            .timing = timing,
-                                            .route = plan_.route(),
-                                            .others = others,
-                                            .on_devices = on_devices});
-  if (policy().only_if_profitable() && is_timed(verdict.plain)) verdict.plain_times = early_.plain_times();
+  verdict.fallback = early_.autotuner->update({.fallback = verdict.fallback,
+                                               .candidate = chosen_,
+                                               .ratio = agreed.measured_low[chosen_],
+                                               .by_cached_candidate = early_.cached_candidate.has_value(),
+                                               .only_if_profitable = policy().only_if_profitable(),
+                                               .timing = timing,
+                                               .route = plan_.route(),
+                                               .others = others,
+                                               .on_devices = on_devices});
+  if (policy().only_if_profitable() && is_timed(verdict.fallback)) verdict.plain_times = early_.plain_times();
 }
 
 Task<Verdict> Communicator::ActiveCall::execute() {
   if (compressed_ != nullptr) *compressed_ = true;
   record_.decided(plan_, plan_.candidates[chosen_]);
-  const Team team(comm_.transport_, *codecs_[chosen_], place_, record_.counters(), plan_.how, lane_,
+  const Team team(comm_.transport_, *codecs_[chosen_], place_, record_.counters(), plan_.arithmetic, lane_,
                   device_ ? &*device_ : nullptr);
   co_await pipelined(*plan_.algorithm, team, call_.data, plan_.segments,
                      plan_.by_nodes ? &comm_.nodes_ : nullptr);
@@ -279,7 +279,7 @@ void Communicator::ActiveCall::end(const Verdict& verdict) noexcept {
     const double predicted = compressed_ == nullptr ? seconds(times[Phase::wait]) * gain : 0;
     early_.autotuner->record(Outcome::compressed, seconds(times[Phase::call]), record_.bytes(), plan_.route(),
                              predicted);
-  } else if (verdict.plain == Fallback::no_gain && record_.has_agreed()) {
+  } else if (verdict.fallback == Fallback::no_gain && record_.has_agreed()) {
     early_.autotuner->record(Outcome::declined, seconds(times[Phase::agree]), record_.bytes());
   }
 }
@@ -310,8 +310,9 @@ Verdict Communicator::ActiveCall::conclude(const AgreementRecord& agreed) const 
   const auto has = [&](AgreementRecord::Obstacles some) { return (agreed.obstacles & some) != 0; };
   if (has(AgreementRecord::out_of_reach)) return {Fallback::device};
   if (has(AgreementRecord::short_of_memory))
-    return {Fallback::memory};                              // a rank may have had no memory to make a plan
-  if (plan_.plain != Fallback::none) return {plan_.plain};  // the same on all ranks, as the type is the same
+    return {Fallback::memory};  // a rank may have had no memory to make a plan
+  if (plan_.fallback != Fallback::none)
+    return {plan_.fallback};  // the same on all ranks, as the type is the same
   if (has(AgreementRecord::failed))
     return {Fallback::none, failure_ != Status::ok ? failure_ : Status::peer_failed};
   if (has(AgreementRecord::packed)) return {Fallback::packed};

@@ -18,12 +18,12 @@ namespace taut {
 // Verdict: the outcome of a call, either compressed (with a status) or left to plain MPI, for the same reason
 // on every rank. A call that is left to plain MPI has not changed the user's memory.
 struct Verdict {
-  Fallback plain = Fallback::none;
+  Fallback fallback = Fallback::none;
   Status status = Status::ok;
   RecentTimes* plain_times = nullptr;  // records the time of plain MPI; null: nothing does
 
   // Returns true if nothing keeps the call from being compressed so far.
-  bool good() const noexcept { return plain == Fallback::none && status == Status::ok; }
+  bool good() const noexcept { return fallback == Fallback::none && status == Status::ok; }
 };
 
 class Communicator {

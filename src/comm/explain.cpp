@@ -53,7 +53,7 @@ std::string plain_calls(const CallRow& row) {
     if (row.sum.plain[i] == 0) continue;
     const auto why = static_cast<Fallback>(i);
     text += (text.empty() ? "" : ", ") + std::to_string(row.sum.plain[i]) + " plain (" + describe(why);
-    if (why == Fallback::no_gain && row.plain == Fallback::no_gain && row.expected_ratio != 0)
+    if (why == Fallback::no_gain && row.fallback == Fallback::no_gain && row.expected_ratio != 0)
       text += ": ratio " + rounded(static_cast<double>(row.expected_ratio), 3);
     text += ")";
   }
@@ -98,8 +98,9 @@ std::string text_of(const Decision& decision) {
   std::string text = decision.codec;
   if (decision.predictor[0] != 0) text += std::string("/") + decision.predictor;
   return text + ", " + decision.algorithm + (decision.by_nodes ? " of nodes" : "") + " by " +
-         name_of(decision.how) + ", " + count_of(static_cast<std::uint64_t>(decision.segments), "segment") +
-         ", " + text_of(decision.bound, 4) +
+         name_of(decision.arithmetic) + ", " +
+         count_of(static_cast<std::uint64_t>(decision.segments), "segment") + ", " +
+         text_of(decision.bound, 4) +
          (decision.bound.kind == Bound::Kind::rate ? " without an error bound" : "");
 }
 
@@ -122,7 +123,7 @@ std::string explain(const CallRow& row) {
   if (row.sum.compressed_calls != 0) {
     text += " by " + text_of(row.decision);
     if (row.sum.frame_bytes != 0) text += "; " + gain(row.sum);  // frame_bytes is 0 for received messages
-    if (row.plain != Fallback::no_gain && row.expected_ratio != 0)
+    if (row.fallback != Fallback::no_gain && row.expected_ratio != 0)
       text += ", expected " + rounded(static_cast<double>(row.expected_ratio), 3);
   }
   if (!plain.empty()) text += "; " + plain;

@@ -11,7 +11,7 @@ CallInFlight::CallInFlight(Communicator& comm, const CollectiveCall& call, Fallb
 Task<Verdict> CallInFlight::run(Communicator& comm, CollectiveCall call, std::optional<EarlyDecision> early) {
   const std::uint64_t begin = clock_now();
   const Verdict verdict = co_await comm.run(call, early, &settled_);
-  if (verdict.plain != Fallback::none) {
+  if (verdict.fallback != Fallback::none) {
     co_await turn_;
     plain_.issue();
     settled_ = true;

@@ -145,7 +145,7 @@ ValueRange Communicator::ActiveCall::range_of_own(const Coding& coding) noexcept
 // the plan.
 void Communicator::ActiveCall::plan(AgreementRecord& mine) {
   plan_ = make_plan(policy(), call_, bound_, early_.policy_state->candidates, early_.route);
-  if ((mine.obstacles & AgreementRecord::out_of_reach) != 0 || plan_.plain != Fallback::none) return;
+  if ((mine.obstacles & AgreementRecord::out_of_reach) != 0 || plan_.fallback != Fallback::none) return;
   gather();
   if (failure_ != Status::ok) return;
   reserve();
@@ -210,7 +210,8 @@ void Communicator::ActiveCall::reserve() {
   const Call part = call_of_algorithm(call_, plan_.by_nodes);
   const auto segments = static_cast<std::size_t>(plan_.segments);
   const std::size_t values = part_range(block_values(), 0, segments).count;
-  const std::uint32_t addends = plan_.how == Arithmetic::frames ? static_cast<std::uint32_t>(part.ranks) : 1;
+  const std::uint32_t addends =
+      plan_.arithmetic == Arithmetic::frames ? static_cast<std::uint32_t>(part.ranks) : 1;
   std::size_t frame = 0;
   for (std::size_t i = 0; i < plan_.candidates.size(); ++i) {  // no codec is made later
     codecs_[i] = codec_of(plan_.candidates[i]);
@@ -222,7 +223,7 @@ void Communicator::ActiveCall::reserve() {
   Scratch scratch = of_neighbours(call_.collective)
                         ? plan_.algorithm->scratch(neighbours, 0)
                         : plan_.algorithm->scratch(part.ranks, mod(me - root, part.ranks));
-  const bool needs_values = plan_.how == Arithmetic::values && reduces(call_.collective);
+  const bool needs_values = plan_.arithmetic == Arithmetic::values && reduces(call_.collective);
   if (needs_values && !device_) ++scratch.buffers;
   std::size_t bytes = frame_room(frame) * static_cast<std::size_t>(scratch.frames);
   if (plan_.by_nodes && reduces(call_.collective)) {

@@ -84,11 +84,11 @@ void MessageCoder::sample(ConstSlice values, const MessagePlan& plan, CandidateC
   if (rounds_packed) {
     const PackedIntegers found = find_packed_integers(values);
     made.packed = found != PackedIntegers::none;
-    if (found == PackedIntegers::large) made.plain = Fallback::packed;
+    if (found == PackedIntegers::large) made.fallback = Fallback::packed;
   }
-  if (made.plain != Fallback::none || !matters) return;
+  if (made.fallback != Fallback::none || !matters) return;
   choose(values, plan, cached_candidate, made);
-  if (made.expected_ratio < static_cast<float>(plan.least_ratio)) made.plain = Fallback::no_gain;
+  if (made.expected_ratio < static_cast<float>(plan.least_ratio)) made.fallback = Fallback::no_gain;
 }
 
 void MessageCoder::decide(ConstSlice values, MessagePlan& plan, CandidateCache& cached_candidate,
@@ -96,11 +96,11 @@ void MessageCoder::decide(ConstSlice values, MessagePlan& plan, CandidateCache& 
   made.bound = policy_.coding.bound;
   if (is_relative(made.bound)) made.bound = resolved(made.bound, range(values, made));
   plan = plan_message(policy_, values.count, values.type, made.bound, candidates_);
-  made.plain = plan.plain;
-  if (made.plain != Fallback::none) return;
+  made.fallback = plan.fallback;
+  if (made.fallback != Fallback::none) return;
   const auto is_served = [&](const Candidate& candidate) { return codec_of(candidate, made) != nullptr; };
   if (made.device != nullptr && std::ranges::none_of(plan.candidates, is_served))
-    made.plain = Fallback::device;
+    made.fallback = Fallback::device;
   else
     sample(values, plan, cached_candidate, made);
 }
@@ -131,7 +131,7 @@ void MessageCoder::write_frames(ConstSlice values, const MessagePlan& plan, Enco
   }
   made.frames = segments * frames_of_one;
   if (format_.length(header + made.frame_bytes) >= first.bytes())
-    made.plain = Fallback::no_gain;
+    made.fallback = Fallback::no_gain;
   else
     made.bytes = seal(format_, static_cast<std::uint8_t>(values.type), values.bytes(), made.frame_bytes,
                       made.message(), made.following);
@@ -205,13 +205,13 @@ EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream,
   EncodedMessage made{.following = following};
   const auto device = devices_.of(values.data);
   if (!device) {
-    made.plain = Fallback::device;
+    made.fallback = Fallback::device;
     return made;
   }
   made.device = *device;
   StreamState& stream_state = this->stream_state(values, stream);
   if (!stream_state.backoff.has()) {
-    made.plain = Fallback::no_gain;
+    made.fallback = Fallback::no_gain;
     return made;
   }
   made.begin = made.decided = clock_now();
@@ -219,15 +219,15 @@ EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream,
     MessagePlan plan;
     decide(values, plan, stream_state.cached_candidate, made);
     made.decided = clock_now();
-    if (made.plain == Fallback::none) write_frames(values, plan, made);
+    if (made.fallback == Fallback::none) write_frames(values, plan, made);
   } catch (const Error& error) {
-    made.plain = error.status() == Status::out_of_memory ? Fallback::memory : Fallback::unsupported;
+    made.fallback = error.status() == Status::out_of_memory ? Fallback::memory : Fallback::unsupported;
     if (made.device != nullptr) made.failure = error.status();
   } catch (const std::bad_alloc&) {
-    made.plain = Fallback::memory;
+    made.fallback = Fallback::memory;
   }
-  if (made.plain != Fallback::none) made.buffer = {};
-  stream_state.backoff.tried(made.plain != Fallback::no_gain && made.plain != Fallback::packed,
+  if (made.fallback != Fallback::none) made.buffer = {};
+  stream_state.backoff.tried(made.fallback != Fallback::no_gain && made.fallback != Fallback::packed,
                              values.bytes());
   made.end = clock_now();
   return made;
@@ -279,7 +279,7 @@ void note_sent(const EncodedMessage& made, std::size_t bytes, CallRow& row) noex
   row.sum.packed_calls += made.packed;
   row.sum.times[Phase::agree] += made.decided - made.begin;
   row.sum.times[Phase::encode] += made.end - made.decided;
-  if (made.bytes == 0) return row.note_plain(made.plain);
+  if (made.bytes == 0) return row.note_plain(made.fallback);
   ++row.sum.compressed_calls;
   row.sum.sent_messages += made.following.segments + std::size_t{1};
   row.sum.value_bytes += bytes;

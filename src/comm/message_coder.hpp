@@ -38,7 +38,7 @@ struct StartedSegment {
 
 // Encoded message: the frames of its values, or the reason why there are none.
 struct EncodedMessage {
-  Fallback plain = Fallback::none;
+  Fallback fallback = Fallback::none;
   Status failure = Status::ok;              // of a GPU: the values may not be readable
   std::shared_ptr<MessageDevice> device{};  // GPU that has the values; null: the host
   Buffer buffer{};                          // the coded message, then the segments that follow

@@ -42,7 +42,7 @@ std::string json_of(const Decision& decision) {
   json::Object object;
   object.add("codec", decision.codec).add("predictor", std::string_view(decision.predictor));
   object.add("algorithm", decision.algorithm).add("by_nodes", decision.by_nodes);
-  object.add("arithmetic", name_of(decision.how));
+  object.add("arithmetic", name_of(decision.arithmetic));
   return object.add("segments", decision.segments).add("bound", text_of(decision.bound)).text();
 }
 
@@ -79,7 +79,7 @@ std::string json_of(const CallRow& row) {
   object.add("least_bytes", std::uint64_t{call.bytes}).add_text("site", text_or_null(!site.empty(), site));
   add_counts(object, row.sum);
   object.add_text("decision", row.decision.codec == nullptr ? "null" : json_of(row.decision));
-  object.add_text("plain", text_or_null(row.plain != Fallback::none, name_of(row.plain)));
+  object.add_text("plain", text_or_null(row.fallback != Fallback::none, name_of(row.fallback)));
   object.add_text("expected_ratio",
                   row.expected_ratio == 0 ? "null" : json::text(double{row.expected_ratio}));
   object.add_text("compressibility", row.values.samples == 0 ? "null" : json_of(row.values));

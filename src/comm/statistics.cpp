@@ -78,7 +78,7 @@ void CallTable::merge(const CallTable& other) noexcept {
     to.sum += from.sum;
     to.values += from.values;
     if (from.decision.codec != nullptr) to.decision = from.decision;
-    if (from.plain != Fallback::none) to.plain = from.plain;
+    if (from.fallback != Fallback::none) to.fallback = from.fallback;
     if (from.expected_ratio != 0) to.expected_ratio = from.expected_ratio;
   };
   for (const CallRow& row : other.rows_) take(row);

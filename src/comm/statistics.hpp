@@ -31,7 +31,7 @@ struct Decision {
   const char* codec = nullptr;  // null: no call was compressed
   char predictor[40] = {};
   const char* algorithm = nullptr;
-  Arithmetic how = Arithmetic::values;
+  Arithmetic arithmetic = Arithmetic::values;
   int segments = 0;
   Bound bound;            // bound of one value, for the codec
   bool by_nodes = false;  // hierarchical: core/hierarchical.hpp
@@ -60,8 +60,8 @@ struct Compressibility {
 struct CallRow {
   CallKey key{};
   Statistics sum;
-  Decision decision;                // decision for the last compressed call
-  Fallback plain = Fallback::none;  // reason of the last fallback
+  Decision decision;                   // decision for the last compressed call
+  Fallback fallback = Fallback::none;  // reason of the last fallback
   float expected_ratio =
       0;  // expected by the rank that gains least, at the last agreement; 0: no samples were taken
   Compressibility values = {};
@@ -75,7 +75,7 @@ struct CallRow {
   }
   void note_plain(Fallback why) noexcept {  // for a call that is already counted
     ++sum.plain[static_cast<std::size_t>(why)];
-    plain = why;
+    fallback = why;
   }
 };
 

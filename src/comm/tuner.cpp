@@ -67,13 +67,13 @@ EarlyDecision Tuner::decide(const Rule& rule, const Call& call, bool overlaps, b
   }
   Autotuner& kind = state.autotuners.of(call, bytes);
   const bool only_if_profitable = state.policy.only_if_profitable();
-  EarlyDecision early{.plain = only_if_profitable ? kind.next() : Fallback::none,
+  EarlyDecision early{.fallback = only_if_profitable ? kind.next() : Fallback::none,
                       .policy_state = &state,
                       .autotuner = overlaps ? nullptr : &kind,
                       .cached_candidate = kind.cached_candidate(),
                       .route = kind.route(),
                       .overlaps = overlaps};
-  if (overlaps && in_periods && only_if_profitable && early.plain == Fallback::none)
+  if (overlaps && in_periods && only_if_profitable && early.fallback == Fallback::none)
     early.position = state.autotuners.of_overlapping(call, bytes).next();
   return early;
 }

@@ -44,7 +44,7 @@ struct PolicyState {
 
 // Early decision: what is known about a call before the ranks agree on it.
 struct EarlyDecision {
-  Fallback plain = Fallback::none;      // reason of an early fallback
+  Fallback fallback = Fallback::none;   // reason of an early fallback
   PolicyState* policy_state = nullptr;  // null: the rule depends on data that the ranks have to agree on
   Autotuner* autotuner = nullptr;       // learns from the call; null: nothing does
   std::optional<std::size_t> cached_candidate = {};  // the only candidate that is sampled; none: all are

@@ -7,20 +7,20 @@
 namespace taut {
 namespace {  // one copy for each kernel set, compiled with its instructions
 
-// Returns combine(Reduction::sum, y, x) without a branch. The addition of x86 and Arm processors makes a
-// single NaN quiet; the rest is left to do.
+// Returns combine(Reduction::sum, y, x) without branches, on x86 and Arm, whose addition makes a single NaN
+// quiet. The NaN of two NaN, or of infinities of both signs, is set here.
 template <class T>
 T branchless_sum(T y, T x) noexcept {
   if constexpr (std::is_integral_v<T>) {
     return combine(Reduction::sum, y, x);
   } else {
     using Sum = ComputedIn<T>;
-    using Bits = BitsOfFloat<Sum>;
+    using Bits = BitsOf<Sum>;
     const auto a = static_cast<Sum>(y), b = static_cast<Sum>(x);
     const Sum sum = a + b;
-    const bool of_two = (sum != sum) & ((a != a) == (b != b));  // of two NaN, or of infinities of both signs
-    const auto nan = std::bit_cast<Bits>(-std::numeric_limits<Sum>::quiet_NaN());
-    return static_cast<T>(std::bit_cast<Sum>(chosen(of_two, nan, std::bit_cast<Bits>(sum))));
+    const bool indefinite = (sum != sum) & ((a != a) == (b != b));
+    constexpr auto nan = std::bit_cast<Bits>(indefinite_nan<Sum>);
+    return static_cast<T>(std::bit_cast<Sum>(chosen(indefinite, nan, std::bit_cast<Bits>(sum))));
   }
 }
 

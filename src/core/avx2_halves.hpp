@@ -4,9 +4,7 @@
 
 #include <immintrin.h>
 
-#include <limits>
-
-#include "core/half.hpp"
+#include "core/reduction.hpp"
 
 namespace taut {
 namespace {  // one copy for each kernel set, compiled with its instructions
@@ -19,9 +17,10 @@ namespace {  // one copy for each kernel set, compiled with its instructions
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(upper), 16));
 }
 
-// Returns the sums of combine(). The processor makes a single NaN quiet, but compilers choose one of two NaN.
-[[gnu::target("avx2,f16c")]] inline __m256 sum_of(__m256 a, __m256 b) {
-  const __m256 sum = _mm256_add_ps(a, b), nan = _mm256_set1_ps(-std::numeric_limits<float>::quiet_NaN());
+// Returns the sums of combine(). The processor makes a single NaN quiet. The sum of two NaN is set here,
+// because compilers may exchange the operands.
+[[gnu::target("avx2,f16c")]] inline __m256 sum_of_eight(__m256 a, __m256 b) {
+  const __m256 sum = _mm256_add_ps(a, b), nan = _mm256_set1_ps(indefinite_nan<float>);
   const __m256 two = _mm256_and_ps(_mm256_cmp_ps(a, a, _CMP_UNORD_Q), _mm256_cmp_ps(b, b, _CMP_UNORD_Q));
   return _mm256_blendv_ps(sum, nan, two);
 }

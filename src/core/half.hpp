@@ -16,9 +16,10 @@ struct FloatLayout {
   constexpr int bias() const noexcept { return (1 << (exponent_bits - 1)) - 1; }
 };
 
-// Unsigned integer with as many bits as a float or double.
-template <class Float>
-using BitsOfFloat = std::conditional_t<sizeof(Float) == 8, std::uint64_t, std::uint32_t>;
+// Unsigned integer with as many bits as a number of 16, 32 or 64 bits.
+template <class T>
+using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t,
+                                  std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
 
 // Returns `yes` if the condition holds, otherwise `no`, by masks. With the conditional operator GCC 12
 // computes one of the two numbers behind a branch, and does not vectorise the loop.
@@ -33,7 +34,7 @@ constexpr Bits chosen(bool condition, Bits yes, Bits no) noexcept {
 // so that compilers vectorize the code.
 template <FloatLayout To, class Float>
 constexpr std::uint16_t narrowed(Float value) noexcept {
-  using Bits = BitsOfFloat<Float>;
+  using Bits = BitsOf<Float>;
   constexpr FloatLayout from = sizeof(Float) == 8 ? FloatLayout{11, 52} : FloatLayout{8, 23};
   constexpr int dropped = from.fraction_bits - To.fraction_bits, down = from.bias() - To.bias();
   constexpr Bits infinity = ((Bits{1} << To.exponent_bits) - 1) << To.fraction_bits;

@@ -20,29 +20,47 @@ constexpr bool is_defined(Reduction op, DType type) noexcept {
   return op == Reduction::sum || info_of(type).family != Family::complex;
 }
 
+// The quiet NaN with its sign bit set and no payload (0xFFC00000, 0xFFF8000000000000), which x86 processors
+// make and their manual calls indefinite.
+template <class Float>
+inline constexpr Float indefinite_nan = -std::numeric_limits<Float>::quiet_NaN();
+
 // Returns the NaN with its quiet bit set.
 template <class Float>
 constexpr Float made_quiet(Float nan) noexcept {
-  using Bits = BitsOfFloat<Float>;
+  using Bits = BitsOf<Float>;
   return std::bit_cast<Float>(std::bit_cast<Bits>(nan) | Bits{1} << (std::numeric_limits<Float>::digits - 2));
 }
 
 // Returns y + x. A sum with one NaN is that NaN, made quiet. The sum of two NaN, and of infinities of both
-// signs, is the quiet NaN whose other bits are its sign: the one that x86 processors make. The bits thus
-// depend neither on the processor nor on the order of the operands, which compilers may change. Each way out
-// needs one operand at most beside the sum: registers of GPUs are scarce.
+// signs, is the indefinite one. The bits thus depend neither on the processor nor on the order of the
+// operands, which compilers may change. NaN are found before the addition, so that no operand is kept beside
+// the sum: registers of GPUs are scarce.
 template <class Float>
 constexpr Float sum_of_floats(Float y, Float x) noexcept {
-  constexpr Float of_two = -std::numeric_limits<Float>::quiet_NaN();
-  if (y != y) return x != x ? of_two : made_quiet(y);
+  if (y != y) return x != x ? indefinite_nan<Float> : made_quiet(y);
   if (x != x) return made_quiet(x);
   const Float sum = y + x;
-  return sum == sum ? sum : of_two;
+  return sum == sum ? sum : indefinite_nan<Float>;
+}
+
+// Returns the lesser or the greater of two numbers, where -0 is less than +0; the indefinite NaN if one of
+// them is a NaN. (IEEE 754-2019, minimum and maximum.) The result of many numbers has the same bits in every
+// order.
+template <Reduction op, class T>
+constexpr T extreme_of_floats(T y, T x) noexcept {
+  static_assert(op != Reduction::sum);
+  const auto a = static_cast<ComputedIn<T>>(y), b = static_cast<ComputedIn<T>>(x);
+  const bool min = op == Reduction::min;
+  // Equal numbers differ in nothing but the sign of a zero: both are chosen, and their bits are combined.
+  const auto first = std::bit_cast<BitsOf<T>>((min ? b < a : a < b) ? x : y);
+  const auto second = std::bit_cast<BitsOf<T>>((min ? a < b : b < a) ? y : x);
+  const auto both = static_cast<BitsOf<T>>(min ? first | second : first & second);
+  return (a != a) | (b != b) ? static_cast<T>(indefinite_nan<ComputedIn<T>>) : std::bit_cast<T>(both);
 }
 
 // Returns y op x for one pair of values. Integers add modulo 2^bits; halves are computed in float and rounded
-// once. MIN and MAX return a NaN when either operand is one, whichever side it is on, so that the result does
-// not depend on the order of the ranks.
+// once.
 template <class T>
 constexpr T combine(Reduction op, T y, T x) noexcept {
   if constexpr (std::is_integral_v<T>) {
@@ -52,11 +70,10 @@ constexpr T combine(Reduction op, T y, T x) noexcept {
     return (op == Reduction::min) == (x < y) ? x : y;
   } else {
     using Computed = ComputedIn<T>;
-    const auto a = static_cast<Computed>(y), b = static_cast<Computed>(x);
-    if (op == Reduction::sum) return static_cast<T>(sum_of_floats(a, b));
-    if (a != a) return y;
-    if (b != b) return x;
-    return (op == Reduction::min) == (b < a) ? x : y;
+    if (op == Reduction::sum)
+      return static_cast<T>(sum_of_floats(static_cast<Computed>(y), static_cast<Computed>(x)));
+    return op == Reduction::min ? extreme_of_floats<Reduction::min>(y, x)
+                                : extreme_of_floats<Reduction::max>(y, x);
   }
 }
 

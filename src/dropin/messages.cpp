@@ -77,7 +77,7 @@ const Policy* policy_for(const Rules& rules, DType type, std::size_t bytes) {
 }
 
 p2p::OutgoingMessage encode(const p2p::SendArguments& message, const api::DatatypeLayout& kind) noexcept {
-  const auto as_it_is = [](Fallback why) { return p2p::OutgoingMessage(EncodedMessage{.plain = why}); };
+  const auto as_it_is = [](Fallback why) { return p2p::OutgoingMessage(EncodedMessage{.fallback = why}); };
   if (p2p::program_endpoint() == nullptr) return as_it_is(Fallback::off);
   const std::size_t bytes = p2p::bytes_of_values(message, kind);
   try {

@@ -140,7 +140,7 @@ bool CommState::serve(const NcclCall& call, const CollectiveCall& described) {
     check_device(services_,
                  services_.copy_on(call.recvbuff, call.sendbuff, described.data.out.bytes(), call.stream));
   const Verdict verdict = run(described, call.stream);
-  if (verdict.plain != Fallback::none) return run_plain_timed(call, verdict.plain_times), false;
+  if (verdict.fallback != Fallback::none) return run_plain_timed(call, verdict.plain_times), false;
   if (verdict.status != Status::ok) throw Error(verdict.status, describe(verdict.status));
   return true;
 }

@@ -93,7 +93,7 @@ void MessageGroup::encode(Item& item) {
   PolicyState& state = states_.try_emplace(policy, *policy, "").first->second;
   const MessagePlan plan =
       plan_message(*policy, values.count, values.type, policy->coding.bound, state.candidates);
-  if (plan.plain != Fallback::none || plan.frames != 1) return;
+  if (plan.fallback != Fallback::none || plan.frames != 1) return;
   const auto encoder = api::DeviceEncoder::of(plan.candidates[0], policy->coding, plan.bound);
   if (!encoder || plan.bound.kind == Bound::Kind::rate) return;
   const std::size_t most =

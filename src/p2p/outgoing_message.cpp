@@ -31,15 +31,15 @@ OutgoingMessage::OutgoingMessage(SharedMessageCoder& coder, SegmentComm* segment
   }
   try {
     if (!kind.dense && api::on_device(message.buf, message.type)) {
-      made_.plain = Fallback::device;
+      made_.fallback = Fallback::device;
     } else {
       values_ = coder.values_in_a_row(message, kind, packed_);
       made_ = coder.encode(values_, stream, following);
     }
   } catch (const Error& error) {  // thrown before any value is coded
-    made_.plain = error.status() == Status::out_of_memory ? Fallback::memory : Fallback::type;
+    made_.fallback = error.status() == Status::out_of_memory ? Fallback::memory : Fallback::type;
   } catch (...) {
-    made_.plain = Fallback::memory;
+    made_.fallback = Fallback::memory;
   }
   if (!coded()) made_.following = {};
   if (!in_segments()) packed_ = {};

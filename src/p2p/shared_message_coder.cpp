@@ -27,7 +27,7 @@ EncodedMessage SharedMessageCoder::encode(ConstSlice values, std::uint64_t strea
                                           const FollowingSegments& following) noexcept {
   const std::lock_guard lock(mutex_);
   EncodedMessage made = coder_.encode(values, stream, following);
-  if (!api::pmpi::fits(static_cast<MPI_Count>(made.bytes))) made = {.plain = Fallback::unsupported};
+  if (!api::pmpi::fits(static_cast<MPI_Count>(made.bytes))) made = {.fallback = Fallback::unsupported};
   return made;
 }
 

@@ -41,12 +41,12 @@ class Group {
       for (std::size_t r = 0; r < ranks_of_a_group; ++r) {
         const Verdict verdict = ranks_[r]->verdicts[i];
         ASSERT_EQ(verdict.status, Status::ok) << describe(verdict.status);
-        ASSERT_EQ(verdict.plain, ranks_[0]->verdicts[i].plain);
-        if (verdict.plain == Fallback::none) {
+        ASSERT_EQ(verdict.fallback, ranks_[0]->verdicts[i].fallback);
+        if (verdict.fallback == Fallback::none) {
           ASSERT_EQ(jobs_[i]->check(static_cast<int>(r), bound, 2 * ranks_of_a_group), "");
         }
       }
-      ASSERT_TRUE(jobs_[i]->same_bits() || ranks_[0]->verdicts[i].plain != Fallback::none);
+      ASSERT_TRUE(jobs_[i]->same_bits() || ranks_[0]->verdicts[i].fallback != Fallback::none);
     }
     for (const auto& rank : ranks_) {
       EXPECT_EQ(rank->comm->calls().total().calls, jobs_.size());

@@ -146,7 +146,7 @@ class OnGraphs : public testing::TestWithParam<const AlgorithmInfo*> {
     for (const Verdict& verdict : run_all<Verdict>(
              hub, [&](int r) { return comms[static_cast<std::size_t>(r)]->run(job.request(r)); })) {
       ASSERT_EQ(verdict.status, Status::ok) << describe(verdict.status);
-      ASSERT_EQ(verdict.plain, Fallback::none);
+      ASSERT_EQ(verdict.fallback, Fallback::none);
     }
     ASSERT_EQ(job.check(bound), "");
   }

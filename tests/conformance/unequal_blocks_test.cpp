@@ -170,7 +170,7 @@ class UnequalBlocks : public testing::TestWithParam<const AlgorithmInfo*> {
     for (const Verdict& verdict : run_all<Verdict>(
              hub, [&](int r) { return comms[static_cast<std::size_t>(r)]->run(job.request(r)); })) {
       ASSERT_EQ(verdict.status, Status::ok) << describe(verdict.status);
-      ASSERT_EQ(verdict.plain, plain);
+      ASSERT_EQ(verdict.fallback, plain);
     }
     if (plain == Fallback::none) {
       ASSERT_EQ(job.check(bound), "");

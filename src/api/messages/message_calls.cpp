@@ -30,7 +30,7 @@ bool SendCall::describe() noexcept {
 }
 
 p2p::OutgoingMessage SendCall::encode() {
-  const auto plain = [](Fallback why) { return p2p::OutgoingMessage(EncodedMessage{.plain = why}); };
+  const auto plain = [](Fallback why) { return p2p::OutgoingMessage(EncodedMessage{.fallback = why}); };
   Messages* const messages = comm_state_->messages();
   if (messages == nullptr) return plain(comm_state_->fallback_reason());
   if (bytes_ == 0) return plain(Fallback::small);

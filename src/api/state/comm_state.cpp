@@ -144,19 +144,19 @@ EarlyDecision CommState::decide(MPI_Comm comm, const std::optional<CollectiveCal
   if (repeated_.autotuner != nullptr) repeated_ = {};
   EarlyDecision early;
   if (!enabled_ || rules_.off()) {
-    early.plain = Fallback::off;
+    early.fallback = Fallback::off;
   } else if (!request) {
-    early.plain = Fallback::unsupported;
+    early.fallback = Fallback::unsupported;
   } else if (!usable()) {
-    early.plain = Fallback::communicator;
+    early.fallback = Fallback::communicator;
   } else if (never_serves(request)) {
-    early.plain = Fallback::small;
+    early.fallback = Fallback::small;
   } else {
     begin(comm);
     const auto lock = stop_driving();
     early = communicator_->decide(*request, overlaps);
   }
-  if (early.plain != Fallback::none) count_plain(request, early.plain);
+  if (early.fallback != Fallback::none) count_plain(request, early.fallback);
   return early;
 }
 
@@ -218,13 +218,13 @@ int CommState::serve(const MpiCall& call) {
   if (is_repeated(call)) return fall_back_again(call);
   const std::optional<CollectiveCall> request = describe(call, true);
   const EarlyDecision early = decide(call.comm, request, false);
-  if (early.plain != Fallback::none) {
+  if (early.fallback != Fallback::none) {
     if (request) remember(call, *request, early);
     finish_calls();
-    return fall_back(call, request, {early.plain, Status::ok, early.plain_times()});
+    return fall_back(call, request, {early.fallback, Status::ok, early.plain_times()});
   }
   const Verdict verdict = run(*request, early);
-  if (verdict.plain != Fallback::none)  // agreed, so that every rank falls back here
+  if (verdict.fallback != Fallback::none)  // agreed, so that every rank falls back here
     return fall_back(call, request, verdict);
   return verdict.status == Status::ok ? MPI_SUCCESS : raise(call.comm, verdict.status);
 }
@@ -251,7 +251,7 @@ void CommState::remember(const MpiCall& call, const CollectiveCall& request,
   if (!request.coded() || !request.bytes_known || call.info().has_counts || recorder() != nullptr) return;
   if (!known_datatype(telling_buffer(call, group_.rank).type)) return;
   if (early.autotuner != nullptr || request.bytes < rules_.least_bytes())
-    repeated_ = {call, request.key(), request.bytes, early.plain, early.autotuner};
+    repeated_ = {call, request.key(), request.bytes, early.fallback, early.autotuner};
 }
 
 // Makes the plain call after is_repeated(). The cost of the clock is noticeable for 64 KiB in shared memory.

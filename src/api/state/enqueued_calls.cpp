@@ -42,7 +42,7 @@ EnqueuedCall::EnqueuedCall(const MpiCall& call, const RankAndSize& group, PlainC
 
 void EnqueuedCall::start(CommState* comm_state, const RequestComm* own) {
   std::optional<CollectiveCall> request;
-  EarlyDecision early{.plain = Fallback::off};
+  EarlyDecision early{.fallback = Fallback::off};
   if (comm_state != nullptr) {
     request = comm_state->describe(call_, false);
     if (request) request->begins = &begins_;
@@ -55,11 +55,11 @@ void EnqueuedCall::start(CommState* comm_state, const RequestComm* own) {
   } else if (own != nullptr) {
     own_plain_.set_private(own->transport->communicator(), own->topology.get());
   }
-  if (early.plain == Fallback::none) {
+  if (early.fallback == Fallback::none) {
     return comm_state->start(*request, early, *this, in_flight_);
   }
   CommState& driver = comm_state != nullptr ? *comm_state : state_without_policy();
-  driver.start_plain(*this, early.plain, begins_, in_turn, in_flight_);
+  driver.start_plain(*this, early.fallback, begins_, in_turn, in_flight_);
 }
 
 // Completes the result, finds the code, and lets the waiting streams go on.
@@ -68,7 +68,7 @@ void EnqueuedCall::ended() noexcept {
   silent.comm = MPI_COMM_NULL;
   code_ = guard(MPI_COMM_NULL, [&]() -> int {
     const Verdict verdict = in_flight_->verdict();
-    const bool plain = verdict.plain != Fallback::none;
+    const bool plain = verdict.fallback != Fallback::none;
     if (plain && plain_->code() != MPI_SUCCESS) return plain_->code();
     if (verdict.status != Status::ok) return raise(MPI_COMM_NULL, verdict.status);
     return plain ? settle(silent, group_) : MPI_SUCCESS;

@@ -123,7 +123,7 @@ int CollectiveRequest::start() {
   std::optional<CollectiveCall> request = describe();
   const bool overlaps = apart_from_ == nullptr;
   const EarlyDecision early = comm_state_->decide(call_.comm, request, overlaps);
-  if (early.plain != Fallback::none) {
+  if (early.fallback != Fallback::none) {
     if (early.plain_times() != nullptr) early_plain_ = {early.plain_times(), clock_now(), request->bytes};
     return start_plain();
   }
@@ -181,7 +181,7 @@ int CollectiveRequest::finish(MPI_Status*) noexcept {
   }
   return guard(comm(), [&]() -> int {
     const Verdict verdict = in_flight_->verdict();
-    if (verdict.plain != Fallback::none) {
+    if (verdict.fallback != Fallback::none) {
       return plain_.code() == MPI_SUCCESS ? settle(call_, group_) : raise(comm(), plain_.code());
     }
     return verdict.status == Status::ok ? MPI_SUCCESS : raise(comm(), verdict.status);

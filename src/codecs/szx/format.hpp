@@ -43,8 +43,6 @@ enum Code : std::uint8_t {
 };
 
 template <class T>
-using BitsOf = BitsOfFloat<T>;
-template <class T>
 using IntOf = std::make_signed_t<BitsOf<T>>;
 
 constexpr bool on_grid(std::uint8_t code) noexcept { return code < same; }

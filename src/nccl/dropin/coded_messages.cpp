@@ -125,7 +125,7 @@ std::optional<CodedMessages::Choice> CodedMessages::choice(DType type, std::size
   if (policy == nullptr || is_relative(policy->coding.bound)) return {};
   PolicyState& state = states_.try_emplace(policy, *policy, "").first->second;
   const MessagePlan plan = plan_message(*policy, count, type, policy->coding.bound, state.candidates);
-  if (plan.plain != Fallback::none || plan.frames != 1) return {};
+  if (plan.fallback != Fallback::none || plan.frames != 1) return {};
   const std::shared_ptr<const Codec> codec = state.codecs.of(plan.candidates[0], plan.bound);
   const auto encoder = api::DeviceEncoder::of(plan.candidates[0], policy->coding, plan.bound);
   if (!encoder || !codec->contract().fixed_size) return {};

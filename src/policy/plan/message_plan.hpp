@@ -7,7 +7,7 @@
 namespace taut {
 
 struct MessagePlan {
-  Fallback plain = Fallback::none;  // the other members are valid for `none`
+  Fallback fallback = Fallback::none;  // the other members are valid for `none`
   Bound bound;
   std::span<const Candidate> candidates;
   double least_ratio = 0;  // fall back if the sampled ratio is below

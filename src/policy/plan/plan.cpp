@@ -29,25 +29,25 @@ bool goes_by_nodes(const Policy& policy, const Call& call, Route route) noexcept
 }
 
 // Returns the number of segments that a policy asks for; otherwise one for each MiB of values, but at least
-// the root of the values in units of 64 KiB, and at most 16. With k segments, coding hides all but 1/k of the
-// transfer, or the other way round, and each segment costs messages and operations: the best k grows as the
-// root of the size (docs/adr/0038). `least`: the least number for 64 KiB of values or more. A segment of up
-// to 1 MiB fits caches. Segments on GPUs are larger (device_model.hpp).
+// the square root of the values in units of 64 KiB, and at most 16. With k segments, coding hides all but 1/k
+// of the transfer, or the other way round, and each segment costs messages and operations: the best k grows
+// as the square root of the size (docs/adr/0038). `least`: the least number for 64 KiB of values or more. A
+// segment of up to 1 MiB fits caches. Segments on GPUs are larger (device_model.hpp).
 std::size_t wanted_segments(const Policy& policy, std::size_t frame_bytes, bool on_devices,
                             std::size_t least) noexcept {
   if (policy.segments != 0) return static_cast<std::size_t>(policy.segments);
   constexpr std::size_t most = 16, least_divided = 64 << 10;
   if (on_devices) return std::min(frame_bytes / device_round_bytes, most);
   if (frame_bytes < least_divided) return 1;
-  const auto root = static_cast<std::size_t>(std::sqrt(static_cast<double>(frame_bytes) / least_divided));
-  return std::clamp(std::max(frame_bytes / MiB, root), least, most);
+  const double units = static_cast<double>(frame_bytes) / least_divided;
+  return std::clamp(std::max(frame_bytes / MiB, static_cast<std::size_t>(std::sqrt(units))), least, most);
 }
 
-// Chooses the algorithm of Allreduce. Ring needs 2(P-1) messages of N/P values in sequence, halving and
-// doubling 2 log2(P) messages of as many values together, two-shot 2(P-1) messages side by side, recursive
-// doubling log2(P) messages of N values. Latency decides below blocks that the ring would divide into
-// segments, from which on the ring's overlap does. By values the ring leaves most of the bound to each
-// coding.
+// Chooses the algorithm of Allreduce. `ring` sends 2(P-1) messages of N/P values in sequence,
+// `halving_doubling` 2 log2(P) messages with as many values in all, `two_shot` 2(P-1) messages of N/P values
+// at once, `recursive_doubling` log2(P) messages of N values. By frames the ring is taken from blocks of 256
+// KiB on, where its overlap outweighs its latency (docs/adr/0038). By values it is taken from 32 KiB on, as
+// it leaves the largest share of the bound to each coding.
 const char* for_allreduce(std::size_t bytes, std::size_t ranks, bool by_frames) noexcept {
   constexpr std::size_t KiB = 1024;
   if (!by_frames) return bytes < 32 * KiB * ranks ? "recursive_doubling" : "ring";
@@ -65,13 +65,13 @@ constexpr std::size_t least_segments = 2;
 // their latencies: each costs a quarter of that.
 constexpr double message_cost = 96 << 10, message_cost_in_pipeline = message_cost / 4;
 
-// Returns the number of segments of a scan along a chain: the root of the values in units of 4 KiB. The best
-// number grows with the ranks; this one costs little on few ranks, where 16 to 64 segments take the same
-// time.
+// Returns the number of segments of a scan along a chain: the square root of the values in units of 4 KiB.
+// The best number grows with the ranks; this one costs little on few ranks, where 16 to 64 segments take the
+// same time.
 std::size_t scan_segments(std::size_t bytes) noexcept {
   constexpr std::size_t least_segment = 32 << 10;
-  const auto root = static_cast<std::size_t>(std::sqrt(static_cast<double>(bytes) / 4096));
-  return std::clamp<std::size_t>(std::min(root, bytes / least_segment), 1, max_segments);
+  const auto best = static_cast<std::size_t>(std::sqrt(static_cast<double>(bytes) / 4096));
+  return std::clamp<std::size_t>(std::min(best, bytes / least_segment), 1, max_segments);
 }
 
 // Returns the number of segments in which a message of a call best passes along a chain of all ranks. That of
@@ -212,7 +212,7 @@ double share_of_mean(double E, int growth, int P) noexcept {
 // e], have a standard deviation of e sqrt(g / 3); their sum is within two standard deviations with a
 // probability of 95 %. After Huang et al., "C-Coll", IPDPS 2024, who assume normal errors with 3 sigma = e.
 double likely_share(double E, int growth) noexcept {
-  const double half = E / 2;  // first, as E may be the greatest number
+  const double half = E / 2;  // E * sqrt(3 / growth) may overflow
   return half * std::sqrt(3.0 / growth);
 }
 
@@ -221,7 +221,7 @@ double likely_share(double E, int growth) noexcept {
 // error, as in a sum. A pointwise relative error of g codings, each within R/(1+R)/g, grows to (1 +
 // R/(1+R)/g)^g - 1 <= R.
 Bound choose_bound(const Policy& policy, const Call& call, Bound bound, const Plan& plan) noexcept {
-  const int growth = plan.algorithm->growth(call_of_algorithm(call, plan.by_nodes).ranks, plan.how);
+  const int growth = plan.algorithm->growth(call_of_algorithm(call, plan.by_nodes).ranks, plan.arithmetic);
   const bool coded_once = !sums(call) && plan.candidates[0].codec->idempotent;
   const bool each_input = policy.on == Policy::On::input && reduces(call.collective);
   const bool shared = growth > 1 && !coded_once && !each_input && bound.kind != Bound::Kind::rate;
@@ -278,7 +278,7 @@ Call call_of_algorithm(const Call& call, bool by_nodes) noexcept {
 }
 
 bool gives_same_bits(const Call& call, const Plan& plan) noexcept {
-  if (!reduces(call.collective) || plan.how == Arithmetic::frames) return true;
+  if (!reduces(call.collective) || plan.arithmetic == Arithmetic::frames) return true;
   return !sums(call) && plan.candidates[0].codec->idempotent;
 }
 
@@ -332,8 +332,8 @@ std::span<const Candidate> candidates_of(const Policy& policy, const Call& call,
 
 Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTable& table, Route route) {
   Plan plan;
-  plan.plain = early_fallback(policy, call.bytes, call.ranks);
-  if (plan.plain != Fallback::none) return plan;
+  plan.fallback = early_fallback(policy, call.bytes, call.ranks);
+  if (plan.fallback != Fallback::none) return plan;
   plan.by_nodes = goes_by_nodes(policy, call, route);
   plan.on_devices = route.on_devices;
   plan.coding = route.coding;
@@ -343,21 +343,21 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
                       ? 0
                       : choose_segments(policy, part, *plan.algorithm, plan.by_nodes, plan.on_devices);
   if (plan.segments == 0) {
-    plan.plain = Fallback::unsupported;
+    plan.fallback = Fallback::unsupported;
     return plan;
   }
-  if (!may_be_coded(policy, call)) plan.plain = Fallback::type;
-  if (plan.plain != Fallback::none) return plan;
+  if (!may_be_coded(policy, call)) plan.fallback = Fallback::type;
+  if (plan.fallback != Fallback::none) return plan;
   plan.candidates = candidates_of(policy, call, *plan.algorithm, bound, plan.coding, table);
-  if (plan.candidates.empty() || !asks_for(policy, call, bound)) plan.plain = Fallback::unsupported;
-  if (plan.plain != Fallback::none) return plan;
+  if (plan.candidates.empty() || !asks_for(policy, call, bound)) plan.fallback = Fallback::unsupported;
+  if (plan.fallback != Fallback::none) return plan;
   const bool named = policy.coding.codec != nullptr;
   const bool copies = plan.candidates[0].codec->rank(bound.kind) == CodecInfo::last_resort;
-  if (copies && !named) plan.plain = Fallback::no_gain;
-  plan.how = choose_arithmetic(policy, call, plan);
+  if (copies && !named) plan.fallback = Fallback::no_gain;
+  plan.arithmetic = choose_arithmetic(policy, call, plan);
   plan.bound = choose_bound(policy, call, bound, plan);
   if (!plan.bound.exact() && !(plan.bound.value > 0))
-    plan.plain = Fallback::unsupported;  // the share of one coding is 0
+    plan.fallback = Fallback::unsupported;  // the share of one coding is 0
   plan.least_ratio = policy.only_if_profitable() ? worthwhile_ratio : 0;
   return plan;
 }

@@ -39,9 +39,9 @@ struct Route {
 struct Plan {
   Route route() const noexcept { return {algorithm, by_nodes, on_devices, coding}; }
 
-  Fallback plain = Fallback::none;  // the other members are valid for `none`
+  Fallback fallback = Fallback::none;  // the other members are valid for `none`
   const AlgorithmInfo* algorithm = nullptr;
-  Arithmetic how = Arithmetic::values;
+  Arithmetic arithmetic = Arithmetic::values;
   bool by_nodes = false;    // the algorithm serves one rank of each node, and their part of the message
   bool on_devices = false;  // as in the route
   CodingChoice coding;      // as in the route
@@ -65,10 +65,11 @@ Call call_of_algorithm(const Call& call, bool by_nodes) noexcept;
 // Returns true if every algorithm gives the result of the plan, bit by bit.
 bool gives_same_bits(const Call& call, const Plan& plan) noexcept;
 
+inline constexpr std::size_t most_alternatives = 8;
+
 // Returns routes that would serve the call under the same promise, at most as many as `found` holds. Other
 // algorithms count if they give the same results, bit by bit. Routes by nodes and routes not by nodes both
 // count if measured times decide anyway whether the call is compressed.
-inline constexpr std::size_t most_alternatives = 8;
 std::span<const Route> alternatives(const Policy& policy, const Call& call, const Plan& plan,
                                     std::span<Route> found) noexcept;
 

@@ -112,12 +112,12 @@ bool Autotuner::plain_trial_is_due(const Timing& agreed) const noexcept {
 }
 
 Fallback Autotuner::update(const Agreed& agreed) noexcept {
-  if (agreed.plain == Fallback::no_gain || agreed.plain == Fallback::packed) {
+  if (agreed.fallback == Fallback::no_gain || agreed.fallback == Fallback::packed) {
     cached_candidate_.forget();
     if (!agreed.by_cached_candidate) back_off(Fallback::no_gain, agreed.timing.declined, agreed.timing.plain);
   }
-  if (agreed.plain == Fallback::device) codings_ = {};  // a codec that was chosen may lack kernels
-  if (agreed.plain != Fallback::none) return agreed.plain;
+  if (agreed.fallback == Fallback::device) codings_ = {};  // a codec that was chosen may lack kernels
+  if (agreed.fallback != Fallback::none) return agreed.fallback;
   cached_candidate_.choose(agreed.candidate, agreed.ratio);
   if (std::exchange(on_devices_, agreed.on_devices) != agreed.on_devices) {  // other routes, other times
     measure_anew();

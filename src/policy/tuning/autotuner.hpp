@@ -125,7 +125,7 @@ class CodingTrials {
 
 // Result of an agreement on one call, the same on every rank.
 struct Agreed {
-  Fallback plain = Fallback::none;     // reason why the call is not compressed
+  Fallback fallback = Fallback::none;  // reason why the call is not compressed
   std::size_t candidate = 0;           // the best of the sampled candidates
   float ratio = 0;                     // its ratio
   bool by_cached_candidate = false;    // only the cached candidate was sampled

@@ -46,7 +46,7 @@ Requests requests_of(const Trial& trial) {
                                   [&](int rank, CollectiveCall& request) { there.place(rank, request); });
   const Requests made = Requests::so_far() - before;
   for (const Verdict& verdict : verdicts) {
-    EXPECT_EQ(verdict.plain, Fallback::none);
+    EXPECT_EQ(verdict.fallback, Fallback::none);
     EXPECT_EQ(verdict.status, Status::ok);
   }
   return made;

@@ -95,7 +95,7 @@ TEST(CollectivesOnGpus, ValuesThatAreNotFinite) {
           if (!reduces(collective)) values.set(4400, std::numeric_limits<double>::quiet_NaN());
         }
       Ranks host(3, trial.whole_policy()), gpus(3, trial.whole_policy());
-      for (const Verdict& verdict : host.run(collective, here)) EXPECT_EQ(verdict.plain, Fallback::none);
+      for (const Verdict& verdict : host.run(collective, here)) EXPECT_EQ(verdict.fallback, Fallback::none);
       for (const Verdict& verdict : run_on_gpus(gpus, trial, there)) EXPECT_EQ(verdict.status, Status::ok);
       EXPECT_TRUE(here.outputs == there.outputs) << text_of(trial);
     }
@@ -111,7 +111,7 @@ TEST(CollectivesOnGpus, ValuesThatAreNotAligned) {
       host.run(collective, here);
       for (const Verdict& verdict : run_on_gpus(gpus, trial, there, 1)) {
         EXPECT_EQ(verdict.status, Status::ok) << text_of(trial);
-        EXPECT_EQ(verdict.plain, Fallback::none) << text_of(trial);
+        EXPECT_EQ(verdict.fallback, Fallback::none) << text_of(trial);
       }
       EXPECT_TRUE(here.outputs == there.outputs) << text_of(trial);
     }
@@ -128,7 +128,7 @@ TEST(CollectivesOnGpus, SeveralGpusOnOneRankArePlain) {
     there.place(rank, request);
     if (rank == 1) request.data.out.data = other.data();
   });
-  for (const Verdict& verdict : verdicts) EXPECT_EQ(verdict.plain, Fallback::device);
+  for (const Verdict& verdict : verdicts) EXPECT_EQ(verdict.fallback, Fallback::device);
 }
 
 // Memory out of reach hides no other difference of the calls.

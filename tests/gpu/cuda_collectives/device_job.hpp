@@ -139,9 +139,9 @@ inline void expect_same_bits(const Trial& trial) {
   EXPECT_TRUE(stand_in_launches() > launches || !some || stand_in_counts_launches() == 0);
   for (int r = 0; r < trial.P; ++r) {
     const auto i = static_cast<std::size_t>(r);
-    EXPECT_EQ(wanted[i].plain, here.bytes() == 0 ? Fallback::small : Fallback::none);
+    EXPECT_EQ(wanted[i].fallback, here.bytes() == 0 ? Fallback::small : Fallback::none);
     EXPECT_EQ(wanted[i].status, Status::ok);
-    EXPECT_EQ(got[i].plain, wanted[i].plain) << "rank " << r;
+    EXPECT_EQ(got[i].fallback, wanted[i].fallback) << "rank " << r;
     EXPECT_EQ(got[i].status, Status::ok) << "rank " << r;
     EXPECT_TRUE(here.outputs[i] == there.outputs[i]) << "rank " << r;
   }

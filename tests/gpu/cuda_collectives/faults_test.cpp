@@ -26,11 +26,11 @@ bool fails_cleanly(const Trial& trial, unsigned long n, const Job& wanted, int d
   bool any_error = false, any_plain = false;
   for (const Verdict& verdict : verdicts) {
     any_error = any_error || verdict.status != Status::ok;
-    any_plain = any_plain || verdict.plain != Fallback::none;
+    any_plain = any_plain || verdict.fallback != Fallback::none;
   }
   for (std::size_t r = 0; r < verdicts.size(); ++r) {
-    EXPECT_TRUE(!any_plain || verdicts[r].plain == verdicts[0].plain);
-    const bool served = verdicts[r].plain == Fallback::none && verdicts[r].status == Status::ok;
+    EXPECT_TRUE(!any_plain || verdicts[r].fallback == verdicts[0].fallback);
+    const bool served = verdicts[r].fallback == Fallback::none && verdicts[r].status == Status::ok;
     EXPECT_TRUE(!served || job.outputs[r] == wanted.outputs[r]) << "rank " << r << " call " << n;
   }
   EXPECT_TRUE(reached || (!any_error && !any_plain));

@@ -62,16 +62,16 @@ void expect_as_on_the_host(const Trial& trial, bool kernels) {
   SCOPED_TRACE(text_of(trial));
   Job here = trial.job(), there = trial.job();
   Ranks host(trial.P, trial.whole_policy()), gpus(trial.P, trial.whole_policy());
-  const Fallback on_host = host.run(trial.collective, here)[0].plain;
+  const Fallback on_host = host.run(trial.collective, here)[0].fallback;
   const bool any_gpu = (trial.on_gpus & ((1u << trial.P) - 1)) != 0;
   const bool out_of_reach = on_host == Fallback::none && !kernels && any_gpu;
   const auto verdicts = run_on_gpus(gpus, trial, there);
   for (const Verdict& verdict : verdicts) {
-    EXPECT_EQ(verdict.plain, out_of_reach ? Fallback::device : on_host);
+    EXPECT_EQ(verdict.fallback, out_of_reach ? Fallback::device : on_host);
     EXPECT_EQ(verdict.status, Status::ok);
   }
   const Job untouched = trial.job();
-  EXPECT_TRUE(there.outputs == (verdicts[0].plain == Fallback::none ? here.outputs : untouched.outputs));
+  EXPECT_TRUE(there.outputs == (verdicts[0].fallback == Fallback::none ? here.outputs : untouched.outputs));
 }
 
 TEST_P(MatrixOnGpus, EveryCodecAndType) {

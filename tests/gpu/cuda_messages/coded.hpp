@@ -70,7 +70,7 @@ inline std::vector<std::vector<std::byte>> segments_of(OneCoder& coder, const vo
                                                        EncodedMessage& made) {
   made = coder.encode(at, values, message.segments);
   std::vector<std::vector<std::byte>> all{bytes_of(made)};
-  if (made.plain != Fallback::none) return all;
+  if (made.fallback != Fallback::none) return all;
   for (std::size_t i = 1; i < message.segments; ++i) {
     const ConstBytes one = coder.coder.encode_segment({{at, message.count, message.type}}, i, made);
     all.emplace_back(one.begin(), one.end());
@@ -89,10 +89,10 @@ inline void expect_same_bits(const Message& message) {
   const auto wanted = segments_of(host, values.slice().data, message, values, from_host);
   EXPECT_EQ(stand_in_launches(), launches);
   const auto got = segments_of(gpu, there.data(), message, values, from_gpu);
-  ASSERT_EQ(from_gpu.plain, from_host.plain);
+  ASSERT_EQ(from_gpu.fallback, from_host.fallback);
   EXPECT_EQ(from_gpu.failure, Status::ok);
   EXPECT_EQ(got, wanted);
-  if (from_host.plain != Fallback::none) return;
+  if (from_host.fallback != Fallback::none) return;
   EXPECT_TRUE(stand_in_launches() > launches || message.skipped % size_of(message.type) != 0);
   const std::size_t first = block(values.slice(), 0, message.segments).bytes();
   std::vector<std::byte> here(first);

@@ -64,9 +64,10 @@ TEST(MessagesOfGpus, ChooseAmongCodecsWithKernels) {
     const OnGpu<std::byte> there(bytes_of(values));
     for (int turn = 0; turn < 3; ++turn) {
       const EncodedMessage made = coder.encode(there.data(), values);
-      ASSERT_EQ(made.plain, Fallback::none) << policy;
+      ASSERT_EQ(made.fallback, Fallback::none) << policy;
       EXPECT_TRUE(api::DeviceEncoder::of(*made.candidate, coder.policy.coding, made.bound)) << policy;
-      EXPECT_EQ(coder.encode(values.slice().data, values).plain, Fallback::none);  // the same kind of message
+      EXPECT_EQ(coder.encode(values.slice().data, values).fallback,
+                Fallback::none);  // the same kind of message
     }
   }
 }
@@ -77,7 +78,7 @@ TEST(MessagesOfGpus, SayWhyTheyArePlain) {
     const EncodedMessage made = OneCoder(policy).encode(there.data(), values);
     EXPECT_EQ(made.bytes, 0u);
     EXPECT_EQ(made.failure, Status::ok);
-    return made.plain;
+    return made.fallback;
   };
   const Values smooth = make_values(DType::f32, 50000, Pattern::smooth, 1);
   for (const char* const coding :
@@ -95,7 +96,7 @@ TEST(MessagesOfGpus, DecodeFramesOfAllCodecs) {
     OneCoder coder(std::string(coding) + ",when=always,min_bytes=1");
     const Values values = make_values(DType::f32, 50000, Pattern::smooth, 2);
     const EncodedMessage made = coder.encode(values.slice().data, values);
-    if (made.plain != Fallback::none) continue;
+    if (made.fallback != Fallback::none) continue;
     Values here(DType::f32, 50000);
     const OnGpu<std::byte> there(values.slice().bytes());
     EXPECT_EQ(coder.decode(made, here.slice().as_bytes()), Status::ok);
@@ -109,7 +110,7 @@ TEST(MessagesOfGpus, DamagedFramesAreErrors) {
   const Values values = make_values(DType::f32, 50000, Pattern::smooth, 2);
   const OnGpu<std::byte> there(bytes_of(values));
   const EncodedMessage made = coder.encode(there.data(), values);
-  ASSERT_EQ(made.plain, Fallback::none);
+  ASSERT_EQ(made.fallback, Fallback::none);
   made.message()[envelope_bytes + 70] ^= std::byte{255};
   made.message()[envelope_bytes + made.frame_bytes / 2] ^= std::byte{255};
   EXPECT_EQ(coder.decode(made, {there.data(), there.size() - 4}), Status::frame_mismatch);

@@ -28,12 +28,12 @@ class FaultsOfMessages : public testing::TestWithParam<const char*> {
 TEST_P(FaultsOfMessages, OfSenders) {
   EncodedMessage made;
   const auto wanted = segments_of(coder, there.data(), message, values, made);
-  ASSERT_EQ(made.plain, Fallback::none);
+  ASSERT_EQ(made.fallback, Fallback::none);
   const auto try_call = [&](unsigned long n) {
     return with_failing_call(n, [&] {
       const auto got = segments_of(coder, there.data(), message, values, made);
-      const bool plain = made.plain != Fallback::none;
-      EXPECT_TRUE(!plain || made.failure != Status::ok || made.plain == Fallback::device) << n;
+      const bool plain = made.fallback != Fallback::none;
+      EXPECT_TRUE(!plain || made.failure != Status::ok || made.fallback == Fallback::device) << n;
       for (std::size_t i = 0; i < got.size() && !plain; ++i) {
         const std::size_t bytes = block(values.slice(), i, message.segments).bytes();
         const bool as_values = i > 0 && got[i].size() == bytes;  // the encoder has failed, the copy has not

@@ -44,7 +44,7 @@ T value_of(Pattern pattern, std::size_t i, std::mt19937_64& random, double& stat
                               : static_cast<T>(std::sin(static_cast<double>(i) * 0.02));
     case Pattern::huge: return static_cast<T>((uniform() - 0.5) * (random() % 4 == 0 ? 1e30 : 1e3));
     case Pattern::denormal: return static_cast<T>((uniform() - 0.5) * (sizeof(T) == 8 ? 1e-310 : 1e-40));
-    case Pattern::bits: return std::bit_cast<T>(static_cast<planes::BitsOf<T>>(random()));
+    case Pattern::bits: return std::bit_cast<T>(static_cast<BitsOf<T>>(random()));
     case Pattern::mixed: break;
   }
   return value_of<T>(all_patterns[i / 1500 % 10], i, random, state);

@@ -97,7 +97,7 @@ inline void expect_outputs_of_host(const Trial& trial, NcclJob& job) {
   Ranks ranks(trial.P, trial.whole_policy(), {.seed = 1, .random_order = true}, trial.nodes);
   const auto verdicts =
       ranks.run(trial.collective, host, [&](int, CollectiveCall& request) { request.mean = trial.mean; });
-  if (verdicts[0].plain != Fallback::none) return;
+  if (verdicts[0].fallback != Fallback::none) return;
   expect_equal(host.outputs);
 }
 

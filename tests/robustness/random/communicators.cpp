@@ -74,10 +74,10 @@ Verdicts run(Machine& machine, const std::string& policy, std::vector<Memory>& m
 
 std::string wrong(const Verdicts& verdicts, const Policy& policy, const Memory& memory, std::size_t k,
                   Tally& tally) {
-  const Fallback plain = verdicts[0][k].plain;
+  const Fallback plain = verdicts[0][k].fallback;
   for (const auto& of_rank : verdicts) {
     if (of_rank[k].status != Status::ok) return describe(of_rank[k].status);
-    if (of_rank[k].plain != plain) return "ranks differ in whether the call is left to plain MPI";
+    if (of_rank[k].fallback != plain) return "ranks differ in whether the call is left to plain MPI";
   }
   tally.plain += plain != Fallback::none;
   if (std::string text = memory.touched(plain == Fallback::none); !text.empty()) return text;
@@ -95,8 +95,8 @@ std::string differs_again(Machine& there, Draw& draw, const std::string& policy,
   const Verdicts others = run(on_host ? host : there, policy, again, {false, false, draw.bits()});
   for (std::size_t k = 0; k < again.size(); ++k) {
     const Call& call = again[k].call();
-    const bool served = verdicts[0][k].plain == Fallback::none;
-    if (others[0][k].plain != verdicts[0][k].plain && !(on_host && !served)) return "";
+    const bool served = verdicts[0][k].fallback == Fallback::none;
+    if (others[0][k].fallback != verdicts[0][k].fallback && !(on_host && !served)) return "";
     for (int r = 0; r < call.P && served; ++r)
       for (std::size_t block = 0; block < call.blocks_out(r).size(); ++block)
         if (!std::ranges::equal(again[k].received(r, block), memories[k].received(r, block)))

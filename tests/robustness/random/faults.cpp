@@ -132,7 +132,7 @@ std::string dishonest(const Scenario& s, const Memory& memory, const std::vector
     const Outcome& outcome = outcomes[static_cast<std::size_t>(r)];
     tally.ended += outcome.thrown;
     tally.errors += !outcome.thrown && outcome.status() != Status::ok;
-    if (outcome.status() == Status::ok && outcome.verdict.plain == Fallback::none) served.push_back(r);
+    if (outcome.status() == Status::ok && outcome.verdict.fallback == Fallback::none) served.push_back(r);
   }
   if (served.empty()) return "";
   const std::string text =
@@ -143,8 +143,9 @@ std::string dishonest(const Scenario& s, const Memory& memory, const std::vector
 // Checks that either all ranks or none fall back to plain MPI, and that such a rank has written nothing.
 std::string divided(const Memory& memory, const std::vector<Outcome>& outcomes) {
   for (const Outcome& outcome : outcomes)
-    if (outcome.verdict.plain != outcomes[0].verdict.plain) return "some ranks leave the call to plain MPI";
-  return outcomes[0].verdict.plain != Fallback::none ? memory.touched(false) : "";
+    if (outcome.verdict.fallback != outcomes[0].verdict.fallback)
+      return "some ranks leave the call to plain MPI";
+  return outcomes[0].verdict.fallback != Fallback::none ? memory.touched(false) : "";
 }
 
 template <class Wanted>
@@ -156,7 +157,7 @@ std::string unless_all(const std::vector<Outcome>& outcomes, Wanted wanted) {
 
 bool fine(const Outcome& outcome) { return outcome.status() == Status::ok; }
 bool ended(const Outcome& outcome) {  // or left to plain MPI without an agreement
-  return outcome.thrown || outcome.verdict.plain != Fallback::none;
+  return outcome.thrown || outcome.verdict.fallback != Fallback::none;
 }
 bool refused(const Outcome& outcome) { return !outcome.thrown && outcome.verdict.status != Status::ok; }
 bool survived(const Outcome& outcome) { return !outcome.thrown; }
@@ -166,7 +167,7 @@ std::string wrong(const Scenario& s, const Memory& memory, const std::vector<Out
   const bool unseen = damaged > 0 && s.may_pass_unseen();
   if (std::string text = unseen ? memory.touched(true) : dishonest(s, memory, outcomes, tally); !text.empty())
     return text;
-  const bool plain = outcomes[0].verdict.plain != Fallback::none;
+  const bool plain = outcomes[0].verdict.fallback != Fallback::none;
   // A thread that has never run a call may lack the memory to begin one.
   const bool may_end = s.is(Fault::agreement) || s.is(Fault::death) || (s.is(Fault::no_memory) && s.threads);
   if (!may_end) {

@@ -119,7 +119,7 @@ CollectiveCall request_of(Memory& memory, int rank) {
 }
 
 void record_plain(const CollectiveCall& request, const Verdict& verdict, std::uint64_t nanoseconds) {
-  if (verdict.plain == Fallback::trial || verdict.plain == Fallback::slower)
+  if (verdict.fallback == Fallback::trial || verdict.fallback == Fallback::slower)
     verdict.plain_times->note(seconds(nanoseconds), request.bytes);
 }
 
@@ -144,15 +144,16 @@ Promise promise_of(const Policy& policy, const Memory& memory) {
   const long double E = resolved_bound(policy.coding.bound, range);
   CandidateTable table;
   const Plan plan = plan_of(policy, memory, table);
-  if (plan.plain != Fallback::none) throw Error(Status::internal, "this call was to be left to plain MPI");
-  const Arithmetic how = plan.by_nodes ? Arithmetic::values : plan.how;  // nodes add values without coding
+  if (plan.fallback != Fallback::none) throw Error(Status::internal, "this call was to be left to plain MPI");
+  const Arithmetic how =
+      plan.by_nodes ? Arithmetic::values : plan.arithmetic;  // nodes add values without coding
   Promise promise = promise_of(resolved(policy.coding.bound, range), call, how);
   promise.bound = E;
   const bool idempotent =
       std::ranges::all_of(plan.candidates, [](const Candidate& c) { return c.codec->idempotent; });
   promise.same_bits = !plan.algorithm->recodes || idempotent;
   const bool sums = reduces(call.collective) && call.op == Reduction::sum;
-  const int growth = plan.algorithm->growth(plan.by_nodes ? call.nodes : call.P, plan.how);
+  const int growth = plan.algorithm->growth(plan.by_nodes ? call.nodes : call.P, plan.arithmetic);
   if (policy.on == Policy::On::input && reduces(call.collective) && (sums || !idempotent))
     promise.bound *= call.mean ? static_cast<long double>(growth) / call.P : growth;
   if (policy.on == Policy::On::likely && sums && growth > 1) promise.bound *= std::sqrt(0.75L * growth);

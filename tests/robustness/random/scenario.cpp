@@ -13,7 +13,7 @@ bool is_served(const std::string& policy, const Call& call) {
   CandidateTable table;
   const Plan plan = plan_of(parse_policy(policy), Memory(call), table);
   const bool gains = plan.least_ratio == 0 || call.contents[0] == Content::smooth;
-  return plan.plain == Fallback::none && gains;
+  return plan.fallback == Fallback::none && gains;
 }
 
 // Returns true for lanes of agreements, which communicator.cpp defines.

@@ -109,7 +109,7 @@ class Run(ProgramTest):
         self.refuse(2, "exclude each other", "run", "--bound", "abs:1", "--rules", RULES, "--", "true")
         self.refuse(1, "there is no such program", "run", "--", "no-such-program")
         with mock.patch.dict(os.environ, {"TAUT_PRELOAD": "/no/such/library"}):
-            self.refuse(1, "name it with TAUT_PRELOAD", "run", "--", "true")
+            self.refuse(1, "TAUT_PRELOAD=/no/such/library: there is no such file", "run", "--", "true")
 
     # ---- taut doctor
 
@@ -119,7 +119,7 @@ class Run(ProgramTest):
             result = self.run_program("doctor")
         self.assertEqual(result.returncode, 1, result.stderr)
         faults = [line for line in result.stdout.splitlines() if line.startswith("! ")]
-        self.assertTrue(any("of no kind that is known" in line for line in faults), faults)
+        self.assertTrue(any("neither MPICH's, Intel MPI's" in line for line in faults), faults)
         self.assertTrue(any("cannot be preloaded" in line for line in faults), faults)
         self.assertTrue(any("did you mean TAUT_RULES?" in line for line in faults), faults)
         self.assertTrue(any("TAUT_RULES, column 3" in line for line in faults), faults)
@@ -138,11 +138,30 @@ class Run(ProgramTest):
         self.fake("mpiexec", VERSIONS["hydra"])
         self.fake("mpiexec.openmpi", VERSIONS["openmpi"])
         (line,) = self.doctor_with_layers("mpich")
-        self.assertRegex(line, r"^! other MPI .*/mpiexec.openmpi: Open MPI, whose programs have no layer")
+        self.assertRegex(line, r"^! other MPI .*/mpiexec.openmpi: Open MPI, whose programs run without Taut")
         self.assertIn("-DTAUT_OPENMPI_INCLUDE=FOLDER", line)
         self.assertEqual(self.doctor_with_layers("mpich", arguments=["--mpiexec", "./mpiexec"]), [])
         (line,) = self.doctor_with_layers("mpich", "openmpi")
         self.assertRegex(line, r"^  other MPI .*/mpiexec.openmpi: Open MPI$")
+
+    def test_the_doctor_names_what_serves_gpus(self):
+        self.fake("mpiexec", VERSIONS["hydra"])
+        self.doctor_with_layers("mpich")
+        lines = self.run_program("doctor").stdout
+        self.assertIn("  GPU memory   no libtaut_cuda.so.0: MPI serves all calls on GPU memory", lines)
+        self.assertIn("  NCCL         no libtaut_nccl.so.0: NCCL serves all its calls", lines)
+        for name in ("cuda", "nccl"):
+            shutil.copy(self.library, self.folder / f"libtaut_{name}.so.0")
+        lines = self.run_program("doctor").stdout
+        self.assertRegex(lines, r"\n  GPU memory   /\S+/libtaut_cuda.so.0\n  NCCL         /\S+/libtaut_nccl.so.0\n")
+
+    def test_the_doctor_knows_launchers_by_name(self):
+        self.fake("srun", "something else")
+        self.assertRegex(self.run_program("doctor", "--mpiexec", "./srun").stdout, r"\n  launcher     ./srun: Slurm\n")
+
+    def test_the_doctor_tells_where_the_library_was_looked_for(self):
+        with mock.patch.dict(os.environ, {"TAUT_PRELOAD": "/nowhere/x.so"}):
+            self.assertIn("TAUT_PRELOAD=/nowhere/x.so: there is no such file", self.run_program("doctor").stdout)
 
     def test_the_doctor_takes_no_names(self):
         self.refuse(2, "doctor takes no names", "doctor", "x")

@@ -152,7 +152,7 @@ TYPED_TEST(ProofsOf, MantissasOfPwrel) {
       const auto ties = std::ldexp(std::floor(std::ldexp(draw(1, 2), m + 1)), -m - 1);
       const T x = static_cast<T>(i % 2 == 0 ? draw(1, 2) : ties);
       const T c = static_cast<T>(std::ldexp(std::nearbyint(std::ldexp(x, m)), -m));
-      ASSERT_EQ(mpc::rounded(std::bit_cast<szx::BitsOf<T>>(x), rounding), std::bit_cast<szx::BitsOf<T>>(c));
+      ASSERT_EQ(mpc::rounded(std::bit_cast<BitsOf<T>>(x), rounding), std::bit_cast<BitsOf<T>>(c));
     }
   }
 }

@@ -120,7 +120,7 @@ TYPED_TEST(SzxBound, BoundsOfAllSizes) {
 // Tests values of any bits, with one exponent in a block, so that many blocks are coded.
 TYPED_TEST(SzxBound, ValuesOfAllBits) {
   using T = TypeParam;
-  using Bits = szx::BitsOf<T>;
+  using Bits = BitsOf<T>;
   constexpr int mantissa = std::numeric_limits<T>::digits - 1;
   std::vector<T> x;
   for (int i = 0; i < 4000; ++i) {

@@ -139,7 +139,7 @@ TYPED_TEST(Szx, ZerosTakeAnIndexEntryOnly) {
 
 // Tests land in an ocean: one fill value at many positions.
 TYPED_TEST(Szx, FillValuesTakeABitEachAndComeBackBitForBit) {
-  using Bits = szx::BitsOf<TypeParam>;
+  using Bits = BitsOf<TypeParam>;
   const auto odd_nan = std::bit_cast<TypeParam>(
       static_cast<Bits>(sizeof(TypeParam) == 8 ? 0x7FF8'0000'1234'5678 : 0x7FC1'2345));
   const auto infinity = std::numeric_limits<TypeParam>::infinity();

@@ -14,7 +14,7 @@ TEST(Communicator, EveryCollectiveKeepsTheBoundOnTheResult) {
       Ranks ranks(P, "abs:1e-3");
       Job job(collective, P, 100000, DType::f32, Pattern::smooth, 1);
       for (const Verdict& verdict : ranks.run(collective, job)) {
-        ASSERT_EQ(verdict.plain, Fallback::none);
+        ASSERT_EQ(verdict.fallback, Fallback::none);
         ASSERT_EQ(verdict.status, Status::ok);
       }
       for (int r = 0; r < P; ++r) EXPECT_EQ(job.check(r, 1e-3, 0), "");
@@ -44,7 +44,7 @@ TEST(Communicator, PlainCallsTouchNothing) {
     Ranks ranks(c.P, c.policy);
     Job job(Collective::allreduce, c.P, c.count, DType::f32, c.pattern, 1);
     const Job untouched = job;
-    for (const Verdict& verdict : ranks.run(Collective::allreduce, job)) EXPECT_EQ(verdict.plain, c.why);
+    for (const Verdict& verdict : ranks.run(Collective::allreduce, job)) EXPECT_EQ(verdict.fallback, c.why);
     EXPECT_TRUE(job.outputs == untouched.outputs);
     EXPECT_EQ(ranks.statistics(0).compressed_calls, 0u);
     EXPECT_EQ(ranks.statistics(0).sent_bytes, 0u);
@@ -55,10 +55,10 @@ TEST(Communicator, TheWorstRankDecidesWhetherItIsProfitable) {
   Ranks ranks(4, "abs:1e-6");
   Job job(Collective::allreduce, 4, 100000, DType::f32, Pattern::sparse, 1);
   for (const Verdict& verdict : ranks.run(Collective::allreduce, job))
-    EXPECT_EQ(verdict.plain, Fallback::none);
+    EXPECT_EQ(verdict.fallback, Fallback::none);
   job.inputs[2] = make_values(DType::f32, 100000, Pattern::wild, 5);
   for (const Verdict& verdict : ranks.run(Collective::allreduce, job))
-    EXPECT_EQ(verdict.plain, Fallback::no_gain);
+    EXPECT_EQ(verdict.fallback, Fallback::no_gain);
 }
 
 TEST(Communicator, DifferentCallsAreAnErrorOnEveryRank) {
@@ -83,7 +83,7 @@ TEST(Communicator, DifferentCallsAreAnErrorOnEveryRank) {
            ranks.run(Collective::allreduce, job, [&](int rank, CollectiveCall&request) {
              if (rank == P - 1) change(request);
            })) {
-        EXPECT_EQ(verdict.plain, Fallback::none);
+        EXPECT_EQ(verdict.fallback, Fallback::none);
         EXPECT_EQ(verdict.status, Status::rank_mismatch);
       }
       // The communicator remains usable.
@@ -110,7 +110,7 @@ TEST(Communicator, ATypeThatOneRankCannotCompressSendsAllToPlain) {
          request.data = {};
          request.type = {};
        }))
-    EXPECT_EQ(verdict.plain, Fallback::type);
+    EXPECT_EQ(verdict.fallback, Fallback::type);
 }
 
 TEST(Communicator, ANullBufferIsAnErrorOnEveryRank) {
@@ -144,7 +144,7 @@ TEST(Communicator, ARankWithoutMemorySendsAllToPlain) {
   Job job(Collective::allreduce, 3, 100000, DType::f32, Pattern::smooth, 1);
   const Job untouched = job;
   for (const Verdict& verdict : ranks.run(Collective::allreduce, job))
-    EXPECT_EQ(verdict.plain, Fallback::memory);
+    EXPECT_EQ(verdict.fallback, Fallback::memory);
   EXPECT_TRUE(job.outputs == untouched.outputs);
 }
 
@@ -187,7 +187,7 @@ TEST(Communicator, ACallLivesOnWhatItReserved) {
         }
         Job job(collective, P, 20011, DType::f32, Pattern::smooth, 1, Reduction::sum, P / 2);
         for (const Verdict& verdict : ranks.run(collective, job)) {
-          ASSERT_EQ(verdict.plain, Fallback::none);
+          ASSERT_EQ(verdict.fallback, Fallback::none);
           ASSERT_EQ(verdict.status, Status::ok);
         }
       }

@@ -17,7 +17,7 @@ class ValuesOnADevice : public testing::TestWithParam<const char*> {
     Job job(collective, P, count, DType::f32, Pattern::smooth, 1);
     const Job untouched = job;
     for (const Verdict& verdict : ranks.run(collective, job, place)) {
-      EXPECT_EQ(verdict.plain, Fallback::device);
+      EXPECT_EQ(verdict.fallback, Fallback::device);
       EXPECT_EQ(verdict.status, Status::ok);
     }
     EXPECT_TRUE(job.outputs == untouched.outputs);

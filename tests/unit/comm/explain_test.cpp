@@ -25,7 +25,7 @@ CallRow a_row() {
   sum.times[Phase::wait] = 750000000;
   sum.times[Phase::call] = 1000000000;
   row.decision = {"planes", "delta", "ring", Arithmetic::frames, 4, Bound(1e-4 / 3)};
-  row.plain = Fallback::no_gain;
+  row.fallback = Fallback::no_gain;
   row.expected_ratio = 1.05f;
   return row;
 }

@@ -37,13 +37,13 @@ bool starves(const AlgorithmInfo& algorithm, const std::string& policy, std::siz
   bool reported = false;
   for (int r = 0; r < P; ++r) {
     const Verdict& verdict = verdicts[static_cast<std::size_t>(r)];
-    EXPECT_EQ(verdict.plain, verdicts[0].plain);
-    reported |= verdict.plain == Fallback::memory || verdict.status != Status::ok;
-    if (verdict.plain == Fallback::none && verdict.status == Status::ok) {
+    EXPECT_EQ(verdict.fallback, verdicts[0].fallback);
+    reported |= verdict.fallback == Fallback::memory || verdict.status != Status::ok;
+    if (verdict.fallback == Fallback::none && verdict.status == Status::ok) {
       EXPECT_EQ(job.check(r, bound, 2 * P), "");
     }
   }
-  EXPECT_TRUE(reported || !starved || verdicts[0].plain == Fallback::none);
+  EXPECT_TRUE(reported || !starved || verdicts[0].fallback == Fallback::none);
   return starved;
 }
 

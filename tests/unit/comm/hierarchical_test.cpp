@@ -21,7 +21,7 @@ class OnNodes : public testing::Test {
     Job job(collective, P, 60000, DType::f32, Pattern::noisy, 1, Reduction::sum, 2);
     for (const Verdict& verdict : on.run(collective, job)) {
       EXPECT_EQ(verdict.status, Status::ok);
-      EXPECT_EQ(verdict.plain, Fallback::none);
+      EXPECT_EQ(verdict.fallback, Fallback::none);
     }
     for (int r = 0; r < P; ++r) EXPECT_EQ(job.check(r, bound, 2 * P), "") << name_of(collective);
     EXPECT_TRUE(job.same_bits());

@@ -92,9 +92,9 @@ void expect_results(Mixture& mixture, std::size_t i, double bound, const std::ve
   const int P = mixture.ranks.hub.size();
   for (const Verdict& verdict : verdicts) {
     ASSERT_EQ(verdict.status, Status::ok) << describe(verdict.status);
-    ASSERT_EQ(verdict.plain, verdicts[0].plain);
+    ASSERT_EQ(verdict.fallback, verdicts[0].fallback);
   }
-  if (verdicts[0].plain != Fallback::none) return;
+  if (verdicts[0].fallback != Fallback::none) return;
   for (int r = 0; r < P; ++r) ASSERT_EQ(job.check(r, bound, 2 * P), "");
   ASSERT_TRUE(job.same_bits());
 }
@@ -136,10 +136,10 @@ TEST(InFlight, RandomMixtures) {
       expect_results(mixture, i, bound, of_call);
       for (int r = 0; r < P && !blocking[i]; ++r) {
         OneCall& call = mixture.at(r, i);
-        ASSERT_EQ(call.plain.issued(), of_call[0].plain != Fallback::none);
+        ASSERT_EQ(call.plain.issued(), of_call[0].fallback != Fallback::none);
         ASSERT_TRUE(!call.plain.issued() || call.plain.same_everywhere());
       }
-      (of_call[0].plain != Fallback::none ? plain : compressed) += 1;
+      (of_call[0].fallback != Fallback::none ? plain : compressed) += 1;
     }
   }
   if (count < 100) return;
@@ -171,7 +171,7 @@ TEST(InFlight, PlainCallsKeepTheOrderOfTheCalls) {
     mixture.run([&](int rank) { return start_all_then_wait(mixture, rank, seed); });
     for (std::size_t i = 0; i < 9; ++i) {
       for (int r = 0; r < P; ++r) {
-        EXPECT_EQ(mixture.at(r, i).call.verdict().plain, i % 3 == 0 ? Fallback::none : Fallback::no_gain);
+        EXPECT_EQ(mixture.at(r, i).call.verdict().fallback, i % 3 == 0 ? Fallback::none : Fallback::no_gain);
         EXPECT_EQ(mixture.at(r, i).plain.issued(), i % 3 != 0);
         if (i % 3 != 0) {
           EXPECT_TRUE(mixture.at(r, i).plain.same_everywhere());
@@ -188,7 +188,7 @@ std::vector<Verdict> verdicts_of(Mixture& mixture, std::size_t call) {
   for (int r = 0; r < mixture.ranks.hub.size(); ++r) {
     OneCall& one = mixture.at(r, call);
     all.push_back(one.call.verdict());
-    EXPECT_EQ(one.plain.issued(), all[0].plain != Fallback::none);
+    EXPECT_EQ(one.plain.issued(), all[0].fallback != Fallback::none);
     EXPECT_TRUE(!one.plain.issued() || one.plain.same_everywhere());
   }
   return all;
@@ -232,8 +232,8 @@ TEST(InFlight, CallsGoPlainWherePlainMpiIsFaster) {
   std::map<Fallback, int> count;
   for (std::size_t i = 0; i < n; ++i) {
     const std::vector<Verdict> verdicts = verdicts_of(mixture, i);
-    for (const Verdict& verdict : verdicts) EXPECT_EQ(verdict.plain, verdicts[0].plain);
-    ++count[verdicts[0].plain];
+    for (const Verdict& verdict : verdicts) EXPECT_EQ(verdict.fallback, verdicts[0].fallback);
+    ++count[verdicts[0].fallback];
   }
   EXPECT_EQ(count[Fallback::trial], OverlapTuner::trial_calls);
   EXPECT_LE(count[Fallback::none], 4 + 3);
@@ -247,7 +247,7 @@ TEST(InFlight, CallsThatNeedNotPayAreNotCompared) {
     mixture.add(Collective::allreduce, 20000, DType::f32, Pattern::smooth, 1);
   mixture.run([&](int rank) { return start_all_then_wait(mixture, rank, 8); });
   for (std::size_t i = 0; i < n; ++i)
-    for (const Verdict& verdict : verdicts_of(mixture, i)) EXPECT_EQ(verdict.plain, Fallback::none);
+    for (const Verdict& verdict : verdicts_of(mixture, i)) EXPECT_EQ(verdict.fallback, Fallback::none);
 }
 
 // The calls of a period do not wait for an opening call that ends with an error.

@@ -17,7 +17,7 @@ struct Spread {
 Spread spread_of_sum(Job& job, const std::string& policy) {
   Ranks ranks(static_cast<int>(job.inputs.size()), policy);
   for (const Verdict& verdict : ranks.run(Collective::allreduce, job)) {
-    EXPECT_EQ(verdict.plain, Fallback::none);
+    EXPECT_EQ(verdict.fallback, Fallback::none);
     EXPECT_EQ(verdict.status, Status::ok);
   }
   EXPECT_TRUE(job.same_bits());

@@ -38,7 +38,7 @@ TEST(MessageCoder, DecodesWithinTheBound) {
       const Values values = smooth(50000, type);
       Values decoded(type, 50000);
       const EncodedMessage made = sender.coder.encode(values.slice());
-      ASSERT_EQ(made.plain, Fallback::none) << text;
+      ASSERT_EQ(made.fallback, Fallback::none) << text;
       EXPECT_LT(made.bytes, values.slice().bytes());
       EXPECT_GE(made.end, made.decided);
       EXPECT_EQ(
@@ -51,7 +51,7 @@ TEST(MessageCoder, DecodesWithinTheBound) {
 
 TEST(MessageCoder, SaysWhyAMessageIsPlain) {
   const auto why = [](const char* text, const Values& values) {
-    return Coder(text).coder.encode(values.slice()).plain;
+    return Coder(text).coder.encode(values.slice()).fallback;
   };
   EXPECT_EQ(why("abs:1e-3", smooth(100)), Fallback::small);
   EXPECT_EQ(why("abs:1e-3", make_values(DType::f32, 50000, Pattern::wild, 1)), Fallback::no_gain);
@@ -67,16 +67,16 @@ TEST(MessageCoder, WhatDoesNotCompressIsTriedLessAndLess) {
   std::vector<int> tried;
   for (int i = 0; i < 400; ++i) {
     const EncodedMessage made = sender.coder.encode(wild.slice());
-    EXPECT_EQ(made.plain, Fallback::no_gain);
+    EXPECT_EQ(made.fallback, Fallback::no_gain);
     if (made.begin != 0) tried.push_back(i);
   }
   EXPECT_EQ(tried, (std::vector<int>{0, 2, 5, 11, 22, 44, 87, 173, 344}));
   // Other sizes are unaffected; this size is coded again from the next trial on.
-  EXPECT_EQ(sender.coder.encode(smooth(500000).slice()).plain, Fallback::none);
+  EXPECT_EQ(sender.coder.encode(smooth(500000).slice()).fallback, Fallback::none);
   int plain = 0;
-  while (sender.coder.encode(good.slice()).plain != Fallback::none) ++plain;
+  while (sender.coder.encode(good.slice()).fallback != Fallback::none) ++plain;
   EXPECT_EQ(plain, 344 + 335 - 400);
-  EXPECT_EQ(sender.coder.encode(good.slice()).plain, Fallback::none);
+  EXPECT_EQ(sender.coder.encode(good.slice()).fallback, Fallback::none);
 }
 
 TEST(MessageCoder, SamplesOfAnySizeTakeTheSameShareOfTheBytes) {
@@ -99,7 +99,7 @@ TEST(MessageCoder, OfTwoKindsThatAlternateTheOneThatCompressesIsCoded) {
   int coded = 0;
   for (int i = 0; i < 200; ++i) {
     sender.coder.encode(wild.slice());
-    coded += sender.coder.encode(good.slice()).plain == Fallback::none;
+    coded += sender.coder.encode(good.slice()).fallback == Fallback::none;
   }
   EXPECT_GT(coded, 50);
   // All distinct streams are coded.
@@ -107,7 +107,7 @@ TEST(MessageCoder, OfTwoKindsThatAlternateTheOneThatCompressesIsCoded) {
   coded = 0;
   for (int i = 0; i < 200; ++i) {
     other.coder.encode(wild.slice(), 1);
-    coded += other.coder.encode(good.slice(), 2).plain == Fallback::none;
+    coded += other.coder.encode(good.slice(), 2).fallback == Fallback::none;
   }
   EXPECT_EQ(coded, 200);
 }
@@ -134,7 +134,7 @@ TEST(MessageCoder, WithoutMemoryItIsPlain) {
   Fallback plain = Fallback::memory;
   for (int enough = 0; enough < 100 && plain != Fallback::none; ++enough) {
     place.left = enough;
-    plain = coder.encode(values.slice()).plain;
+    plain = coder.encode(values.slice()).fallback;
     EXPECT_TRUE(plain == Fallback::memory || (plain == Fallback::none && enough > 0));
   }
   EXPECT_EQ(plain, Fallback::none);

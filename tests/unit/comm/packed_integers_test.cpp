@@ -42,7 +42,7 @@ TEST(PackedIntegers, CollectivesLeaveThemAsTheyAre) {
       if (collective == Collective::bcast) job.outputs[0] = job.inputs[0];
       Ranks ranks(3, std::string(policy) + ",bits=exact,when=always");
       for (const Verdict& verdict : ranks.run(collective, job)) {
-        EXPECT_EQ(verdict.plain, Fallback::none);
+        EXPECT_EQ(verdict.fallback, Fallback::none);
         EXPECT_EQ(verdict.status, Status::ok);
       }
       EXPECT_EQ(ranks.statistics(0).packed_calls, 1u);
@@ -86,10 +86,10 @@ TEST(PackedIntegers, WhatCannotBeToldApartIsPlainOnAllRanks) {
   job.inputs[2] = values_of(hashes());
   Ranks ranks(3, "abs:1e-4,bits=exact");
   for (const Verdict& verdict : ranks.run(Collective::allgather, job))
-    EXPECT_EQ(verdict.plain, Fallback::packed);
+    EXPECT_EQ(verdict.fallback, Fallback::packed);
   Ranks rounded(3, "abs:1e-4,bits=rounded,when=always");
   for (const Verdict& verdict : rounded.run(Collective::allgather, job))
-    EXPECT_EQ(verdict.plain, Fallback::none);
+    EXPECT_EQ(verdict.fallback, Fallback::none);
 }
 
 EncodedMessage encoded(const std::string& policy_text, const PackedBuffer<double>& buffer) {
@@ -97,7 +97,7 @@ EncodedMessage encoded(const std::string& policy_text, const PackedBuffer<double
   HostPlace place;
   MessageCoder coder(policy, {}, place, "", 1);
   EncodedMessage made = coder.encode(values_of(buffer).slice());
-  if (made.plain == Fallback::none) {
+  if (made.fallback == Fallback::none) {
     Values decoded(DType::f64, buffer.values.size());
     const ConstBytes frames = made.message().subspan(envelope_bytes, made.frame_bytes);
     EXPECT_EQ(coder.decode(frames, static_cast<std::uint8_t>(DType::f64), decoded.slice().as_bytes()),
@@ -113,10 +113,10 @@ TEST(PackedIntegers, MessagesLeaveThemAsTheyAre) {
   for (std::size_t i = 0; i < 20 * records; ++i) buffer.number(coordinate(i, 1));
   for (const char* policy : {"abs:1e-4,bits=exact", "rel:1e-5,bits=exact"}) {
     const EncodedMessage made = encoded(policy, buffer);
-    EXPECT_EQ(made.plain, Fallback::none);
+    EXPECT_EQ(made.fallback, Fallback::none);
   }
   EXPECT_EQ(encoded("abs:1e-4,bits=exact,when=always", lammps(records)).packed, true);
-  EXPECT_EQ(encoded("abs:1e-4,bits=exact", hashes()).plain, Fallback::packed);
+  EXPECT_EQ(encoded("abs:1e-4,bits=exact", hashes()).fallback, Fallback::packed);
 }
 
 TEST(PackedIntegers, SamplesCountThem) {

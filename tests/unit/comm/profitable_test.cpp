@@ -32,10 +32,10 @@ class Profitable : public testing::Test {
     for (int r = 0; r < P; ++r) {
       const Verdict& verdict = verdicts[static_cast<std::size_t>(r)];
       EXPECT_EQ(verdict.status, Status::ok);
-      EXPECT_EQ(verdict.plain, verdicts[0].plain);
+      EXPECT_EQ(verdict.fallback, verdicts[0].fallback);
       record_plain(verdict, job.bytes(), nanoseconds(r));
     }
-    return verdicts[0].plain;
+    return verdicts[0].fallback;
   }
   Fallback call(std::uint64_t nanoseconds, Collective collective = Collective::allreduce) {
     return call([=](int) { return nanoseconds; }, collective);
@@ -124,7 +124,7 @@ std::vector<Cost> costs_of_calls(Ranks& ranks, int calls, std::uint64_t nanoseco
       request.data.out.data = nullptr;
     });
     for (const Verdict& verdict : verdicts) record_plain(verdict, job.bytes(), nanoseconds);
-    costs.push_back({verdicts[0].plain, gathered, ranks.hub.transport(0).traffic().messages - before});
+    costs.push_back({verdicts[0].fallback, gathered, ranks.hub.transport(0).traffic().messages - before});
   }
   return costs;
 }
@@ -171,11 +171,11 @@ TEST_F(Profitable, RanksMayAskBrieflyWhetherAKindStillRests) {
       if (why != Fallback::none) return plain(why);
       const CollectiveCall request{collective, job.operands(rank), job.bytes()};
       const EarlyDecision early = comm(rank).decide(request);
-      last = early.plain != Fallback::none ? early.autotuner : nullptr;
+      last = early.fallback != Fallback::none ? early.autotuner : nullptr;
       return comm(rank).run(request, early);
     });
     for (int r = 0; r < P; ++r) {
-      ASSERT_EQ(verdicts[static_cast<std::size_t>(r)].plain, verdicts[0].plain) << i;
+      ASSERT_EQ(verdicts[static_cast<std::size_t>(r)].fallback, verdicts[0].fallback) << i;
       Autotuner* const last = backing_off[r];
       asked_briefly += last != nullptr && r != 1 && like_the_last;
       if (last == nullptr)
@@ -249,7 +249,7 @@ TEST_F(Profitable, CallsThatOverlapTeachBlockingCallsNothing) {
     const auto verdicts = run_all<Verdict>(ranks.hub, [&](int rank) {
       return comm(rank).run({Collective::allreduce, job.operands(rank), job.bytes()}, {}, &compressed[rank]);
     });
-    for (const Verdict& verdict : verdicts) EXPECT_EQ(verdict.plain, verdicts[0].plain);
+    for (const Verdict& verdict : verdicts) EXPECT_EQ(verdict.fallback, verdicts[0].fallback);
   }
   EXPECT_EQ(call(fast), Fallback::none);
   EXPECT_EQ(call(fast), Fallback::trial);

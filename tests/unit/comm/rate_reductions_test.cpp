@@ -13,7 +13,7 @@ class RateReductions : public testing::TestWithParam<Collective> {
   }
   static void expect_plain(Ranks& ranks, Job& job, Fallback plain) {
     for (const Verdict& verdict : ranks.run(GetParam(), job)) {
-      EXPECT_EQ(verdict.plain, plain);
+      EXPECT_EQ(verdict.fallback, plain);
       EXPECT_EQ(verdict.status, Status::ok);
     }
   }

@@ -18,7 +18,7 @@ double range_of_all(Job& job, std::optional<double> fill) {
 
 void expect_within(Ranks& ranks, Collective collective, Job& job, double bound) {
   for (const Verdict& verdict : ranks.run(collective, job)) {
-    ASSERT_EQ(verdict.plain, Fallback::none);
+    ASSERT_EQ(verdict.fallback, Fallback::none);
     ASSERT_EQ(verdict.status, Status::ok);
   }
   for (int r = 0; r < static_cast<int>(job.inputs.size()); ++r) EXPECT_EQ(job.check(r, bound, 0), "");

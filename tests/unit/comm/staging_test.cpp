@@ -51,7 +51,7 @@ class StagedCalls : public testing::TestWithParam<const char*> {
 
 TEST_P(StagedCalls, AreServed) {
   for (const Verdict& verdict : run_staged(ranks, job, -1, Status::ok)) {
-    EXPECT_EQ(verdict.plain, Fallback::none);
+    EXPECT_EQ(verdict.fallback, Fallback::none);
     EXPECT_EQ(verdict.status, Status::ok);
   }
   for (int r = 0; r < P; ++r) EXPECT_EQ(job.check(r, 1e-2, 0), "");
@@ -60,14 +60,14 @@ TEST_P(StagedCalls, AreServed) {
 
 TEST_P(StagedCalls, WithoutMemoryOnOneRankAreAllPlain) {
   for (const Verdict& verdict : run_staged(ranks, job, 1, Status::out_of_memory))
-    EXPECT_EQ(verdict.plain, Fallback::memory);
+    EXPECT_EQ(verdict.fallback, Fallback::memory);
   EXPECT_TRUE(job.outputs == untouched.outputs);
 }
 
 TEST_P(StagedCalls, FailOnEveryRankWhereOneCannotGather) {
   const auto verdicts = run_staged(ranks, job, 1, Status::transport_failed);
   for (std::size_t r = 0; r < verdicts.size(); ++r) {
-    EXPECT_EQ(verdicts[r].plain, Fallback::none);
+    EXPECT_EQ(verdicts[r].fallback, Fallback::none);
     EXPECT_EQ(verdicts[r].status, r == 1 ? Status::transport_failed : Status::peer_failed);
   }
   EXPECT_TRUE(job.outputs == untouched.outputs);
@@ -80,12 +80,12 @@ TEST(StagedPlainCalls, GatherNothing) {
     Ranks ranks(2, policy);
     Job job(Collective::allgather, 2, 10000, DType::f32, Pattern::smooth, 1);
     for (const Verdict& verdict : run_staged(ranks, job, 0, Status::transport_failed))
-      EXPECT_NE(verdict.plain, Fallback::none);
+      EXPECT_NE(verdict.fallback, Fallback::none);
   }
   Ranks ranks(2, "abs:1e-3");
   Job job(Collective::allgather, 2, 100000, DType::i32, Pattern::smooth, 1);  // falls back: an integer type
   for (const Verdict& verdict : run_staged(ranks, job, 0, Status::transport_failed))
-    EXPECT_EQ(verdict.plain, Fallback::type);
+    EXPECT_EQ(verdict.fallback, Fallback::type);
 }
 
 }  // namespace

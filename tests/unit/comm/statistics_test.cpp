@@ -178,14 +178,14 @@ TEST(CallKinds, AreCountedApart) {
   EXPECT_EQ(twice->sum.compressed_calls, 2u);
   EXPECT_STREQ(twice->decision.codec, "planes");
   EXPECT_STREQ(twice->decision.algorithm, "ring");
-  EXPECT_EQ(twice->decision.how, Arithmetic::frames);
+  EXPECT_EQ(twice->decision.arithmetic, Arithmetic::frames);
   EXPECT_EQ(twice->decision.segments, 2);
   EXPECT_EQ(twice->decision.bound, Bound(0.5e-3));
   EXPECT_GT(twice->expected_ratio, 1.2f);
   const CallRow* const small =
       row_of(calls, {.collective = Collective::bcast, .type = DType::f32, .bytes = 1 << 8, .site = &here});
   ASSERT_NE(small, nullptr);  // calls that only move data have no operator
-  EXPECT_EQ(small->plain, Fallback::small);
+  EXPECT_EQ(small->fallback, Fallback::small);
   EXPECT_EQ(small->sum.times[Phase::call], 0u);
 }
 
@@ -194,7 +194,7 @@ TEST(CallKinds, WhyACallWasPlain) {
   Job job(Collective::allreduce, 2, 100000, DType::f32, Pattern::wild, 1);
   ranks.run(Collective::allreduce, job);
   const CallRow& row = ranks.comms[0]->calls().rows()[0];
-  EXPECT_EQ(row.plain, Fallback::no_gain);
+  EXPECT_EQ(row.fallback, Fallback::no_gain);
   EXPECT_EQ(row.sum.plain[static_cast<std::size_t>(Fallback::no_gain)], 1u);
   EXPECT_GT(row.expected_ratio, 0.0f);
   EXPECT_LT(row.expected_ratio, 1.2f);
@@ -223,13 +223,13 @@ TEST(CallTable, Merges) {
   for (std::size_t i = 0; i < 40; ++i) a.count(kind_number(i), 1);
   for (std::size_t i = 30; i < 130; ++i) b.count(kind_number(i), 1);
   b.row(kind_number(35)).decision.codec = "planes";
-  b.row(kind_number(36)).plain = Fallback::small;
+  b.row(kind_number(36)).fallback = Fallback::small;
   a.merge(b);
   EXPECT_EQ(a.rows().size(), CallTable::most_kinds);
   EXPECT_EQ(a.total().calls, 140u);
   EXPECT_EQ(a.row(kind_number(35)).sum.calls, 2u);
   EXPECT_STREQ(a.row(kind_number(35)).decision.codec, "planes");
-  EXPECT_EQ(a.row(kind_number(36)).plain, Fallback::small);
+  EXPECT_EQ(a.row(kind_number(36)).fallback, Fallback::small);
   a.merge(CallTable());
   EXPECT_EQ(a.total().calls, 140u);
 }

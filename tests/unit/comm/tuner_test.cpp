@@ -14,14 +14,14 @@ TEST(AutotunerTable, KindsArePartedByCollectiveAndSizeReductionsByTypeAndOperato
   Call doubles = sum, most = sum, bcast_of_doubles = bcast;
   doubles.type = bcast_of_doubles.type = DType::f64;
   most.op = Reduction::max;
-  all.of(sum, bytes).update({.plain = Fallback::no_gain});
+  all.of(sum, bytes).update({.fallback = Fallback::no_gain});
   EXPECT_EQ(all.of(sum, bytes + 1).next(), Fallback::no_gain);
   EXPECT_EQ(all.of(sum, 2 * bytes).next(), Fallback::none);
   EXPECT_EQ(all.of(doubles, bytes).next(), Fallback::none);
   EXPECT_EQ(all.of(most, bytes).next(), Fallback::none);
   EXPECT_EQ(all.of(bcast, ~std::size_t{0}).next(), Fallback::none);
   all.of(bcast, bytes)
-      .update({.plain = Fallback::no_gain});  // ranks may describe the same bytes by different types
+      .update({.fallback = Fallback::no_gain});  // ranks may describe the same bytes by different types
   EXPECT_EQ(all.of(bcast_of_doubles, bytes).next(), Fallback::no_gain);
 }
 
@@ -30,8 +30,8 @@ TEST(AutotunerTable, MoreKindsThanThereIsRoomForTakeTurns) {
   for (int round = 0; round < 3; ++round)
     for (const Collective collective : all_collectives)
       for (int bits = 0; bits < 48; ++bits)
-        all.of({.collective = collective}, std::size_t{1} << bits).update({.plain = Fallback::no_gain});
-  all.of({.collective = Collective::scatter}, bytes).update({.plain = Fallback::no_gain});
+        all.of({.collective = collective}, std::size_t{1} << bits).update({.fallback = Fallback::no_gain});
+  all.of({.collective = Collective::scatter}, bytes).update({.fallback = Fallback::no_gain});
   EXPECT_EQ(all.of({.collective = Collective::scatter}, bytes).next(), Fallback::no_gain);
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace taut {
@@ -57,6 +58,45 @@ TEST(Reduction, ASumThatIsNaNHasItsBitsFromARule) {
   EXPECT_EQ(bits_of(INFINITY, -INFINITY), 0xFFF8'0000'0000'0000u);
 }
 
+// Minima and maxima of three values have the same bits in every order, in vectors and in single values.
+template <class T>
+void check_extremes_in_every_order() {
+  using Limits = std::numeric_limits<ComputedIn<T>>;
+  std::vector<T> special;
+  for (const auto x : {Limits::infinity(), Limits::max(), Limits::min(), Limits::denorm_min(),
+                       Limits::quiet_NaN(), ComputedIn<T>{0}, ComputedIn<T>{1}})
+    special.insert(special.end(), {static_cast<T>(x), static_cast<T>(-x)});
+  special.push_back(std::bit_cast<T>(  // a signalling NaN
+      static_cast<BitsOf<T>>(std::bit_cast<BitsOf<T>>(static_cast<T>(Limits::infinity())) + 1)));
+  std::vector<T> a, b, c;
+  for (const T x : special)
+    for (const T y : special)
+      for (const T z : special) a.push_back(x), b.push_back(y), c.push_back(z);
+  const auto bits = [](const std::vector<T>& values) {
+    std::vector<BitsOf<T>> all;
+    for (const T value : values) all.push_back(std::bit_cast<BitsOf<T>>(value));
+    return all;
+  };
+  for (const Reduction op : {Reduction::min, Reduction::max}) {
+    const auto once = bits(reduced(reduced(a, b, op), c, op));
+    EXPECT_EQ(bits(reduced(reduced(b, a, op), c, op)), once) << name_of(op);
+    EXPECT_EQ(bits(reduced(reduced(c, b, op), a, op)), once) << name_of(op);
+    EXPECT_EQ(bits(reduced(a, reduced(b, c, op), op)), once) << name_of(op);
+    for (std::size_t i = 0; i < a.size(); ++i)
+      ASSERT_EQ(std::bit_cast<BitsOf<T>>(combine(op, combine(op, a[i], b[i]), c[i])), once[i]) << i;
+  }
+}
+
+TEST(Reduction, MinimaAndMaximaHaveTheSameBitsInEveryOrder) {
+  check_extremes_in_every_order<float>();
+  check_extremes_in_every_order<double>();
+  check_extremes_in_every_order<f16>();
+  check_extremes_in_every_order<bf16>();
+  EXPECT_TRUE(std::signbit(reduced<double>({0.0}, {-0.0}, Reduction::min)[0]));
+  EXPECT_FALSE(std::signbit(reduced<double>({-0.0}, {0.0}, Reduction::max)[0]));
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(reduced<float>({1}, {NAN}, Reduction::min)[0]), 0xFFC0'0000u);
+}
+
 TEST(Reduction, IntegersAddModuloTheirRange) {
   EXPECT_EQ(reduced<std::int8_t>({127, -128, 5}, {1, -1, -7}, Reduction::sum),
             (std::vector<std::int8_t>{-128, 127, -2}));
@@ -96,7 +136,7 @@ void check_halves() {
                                    : Half(-std::numeric_limits<float>::quiet_NaN()).bits);
       }
       if (std::isnan(a) || std::isnan(b)) {
-        ASSERT_EQ(least[i].bits, std::isnan(a) ? x[i].bits : y[i].bits);
+        ASSERT_EQ(least[i].bits, Half(-std::numeric_limits<float>::quiet_NaN()).bits);
       } else {
         const double far = std::abs(a) > 0x1p50 * std::abs(b)   ? a
                            : std::abs(b) > 0x1p50 * std::abs(a) ? b

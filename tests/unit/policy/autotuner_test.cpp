@@ -47,7 +47,7 @@ class Calls {
       ++tally.agreements;
       tally.seconds += w.agreement * w.plain;
       if (!w.gains) {
-        autotuner.update({.plain = Fallback::no_gain, .timing = autotuner.own()});
+        autotuner.update({.fallback = Fallback::no_gain, .timing = autotuner.own()});
         autotuner.record(Outcome::declined, w.agreement * w.plain * bytes, bytes);
         course = Fallback::no_gain;
       } else {

@@ -69,10 +69,10 @@ TEST(CodingChoice, PlansFollowIt) {
   const auto plan = [&](CodingChoice choice) {
     return make_plan(policy, call, policy.coding.bound, table, {.coding = choice});
   };
-  EXPECT_EQ(plan({}).how, Arithmetic::frames);
-  EXPECT_EQ(plan(by_values).how, Arithmetic::values);
+  EXPECT_EQ(plan({}).arithmetic, Arithmetic::frames);
+  EXPECT_EQ(plan(by_values).arithmetic, Arithmetic::values);
   EXPECT_STREQ(plan(by_values).candidates[0].codec->name, "planes");
-  EXPECT_EQ(plan(fast_by_values).how, Arithmetic::values);
+  EXPECT_EQ(plan(fast_by_values).arithmetic, Arithmetic::values);
   EXPECT_STREQ(plan(fast_by_values).candidates[0].codec->name, fast_codec);
   EXPECT_EQ(plan({CodingChoice::Codec::usual_predictor}).candidates.size(), 1U);
   EXPECT_EQ(plan(fast_by_values).route().coding, fast_by_values);

@@ -17,7 +17,7 @@ MessagePlan plan(const char* text, std::size_t count, DType type = DType::f32) {
 TEST(MessagePlan, TheBoundIsThatOfTheValue) {
   for (const char* text : {"abs:1e-3", "abs:1e-3,on=input", "snap:1e-3"}) {
     const MessagePlan made = plan(text, 100000);
-    EXPECT_EQ(made.plain, Fallback::none);
+    EXPECT_EQ(made.fallback, Fallback::none);
     EXPECT_EQ(made.bound.value, 1e-3);
     EXPECT_EQ(made.frames, 1u);
     EXPECT_GT(made.least_ratio, 1);
@@ -25,16 +25,16 @@ TEST(MessagePlan, TheBoundIsThatOfTheValue) {
 }
 
 TEST(MessagePlan, AnAlgorithmOfCollectivesDoesNotMatter) {
-  EXPECT_EQ(plan("abs:1e-3,algorithm=ring,reduction=values,segments=4", 100000).plain, Fallback::none);
+  EXPECT_EQ(plan("abs:1e-3,algorithm=ring,reduction=values,segments=4", 100000).fallback, Fallback::none);
 }
 
 TEST(MessagePlan, WhatIsNotCompressed) {
-  EXPECT_EQ(plan("off", 100000).plain, Fallback::off);
-  EXPECT_EQ(plan("abs:1e-3", 16383).plain, Fallback::small);
-  EXPECT_EQ(plan("abs:1e-3", 16384).plain, Fallback::none);
-  EXPECT_EQ(plan("abs:1e-3", 100000, DType::i32).plain, Fallback::type);
-  EXPECT_EQ(plan("lossless", 100000, DType::i32).plain, Fallback::none);
-  EXPECT_EQ(plan("abs:1e-3,codec=szx", 100000, DType::f16).plain, Fallback::unsupported);
+  EXPECT_EQ(plan("off", 100000).fallback, Fallback::off);
+  EXPECT_EQ(plan("abs:1e-3", 16383).fallback, Fallback::small);
+  EXPECT_EQ(plan("abs:1e-3", 16384).fallback, Fallback::none);
+  EXPECT_EQ(plan("abs:1e-3", 100000, DType::i32).fallback, Fallback::type);
+  EXPECT_EQ(plan("lossless", 100000, DType::i32).fallback, Fallback::none);
+  EXPECT_EQ(plan("abs:1e-3,codec=szx", 100000, DType::f16).fallback, Fallback::unsupported);
 }
 
 TEST(MessagePlan, ANamedCodecIsTakenWhateverItGains) {

@@ -21,11 +21,11 @@ Plan plan(const char* policy, Collective collective, std::size_t bytes, int rank
 
 TEST(Plan, SomeCallsArePlainAtOnce) {
   using enum Fallback;
-  EXPECT_EQ(plan("off", Collective::allreduce, MiB, 4).plain, off);
-  EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 1).plain, communicator);
-  EXPECT_EQ(plan("abs:1", Collective::allreduce, 65532, 4).plain, small);
-  EXPECT_EQ(plan("abs:1", Collective::allreduce, 65536, 4).plain, none);
-  EXPECT_EQ(plan("lossless,codec=raw", Collective::allreduce, MiB, 4).plain, none);
+  EXPECT_EQ(plan("off", Collective::allreduce, MiB, 4).fallback, off);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 1).fallback, communicator);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, 65532, 4).fallback, small);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, 65536, 4).fallback, none);
+  EXPECT_EQ(plan("lossless,codec=raw", Collective::allreduce, MiB, 4).fallback, none);
 }
 
 TEST(Plan, TheBoundOfAResultIsShared) {
@@ -33,7 +33,7 @@ TEST(Plan, TheBoundOfAResultIsShared) {
     for (const double E : {1e-4, 0.1, 3.0}) {
       const std::string bound = "abs:" + std::to_string(E);
       const Plan frames = plan(bound.c_str(), Collective::allreduce, 100 * MiB, P);
-      EXPECT_EQ(frames.how, Arithmetic::frames);
+      EXPECT_EQ(frames.arithmetic, Arithmetic::frames);
       EXPECT_LE(static_cast<long double>(frames.bound.value) * P,
                 static_cast<long double>(std::stod(bound.substr(4))));
       EXPECT_GE(frames.bound.value * P, E * (1 - 1e-15) * (1 - 1e-6));
@@ -112,8 +112,8 @@ TEST(Plan, ALikelyBoundIsSharedByItsSpread) {
 }
 
 TEST(Plan, WhereNothingIsLeftToShareMpiServes) {
-  EXPECT_EQ(plan("abs:1e-323", Collective::allreduce, MiB, 8).plain, Fallback::unsupported);
-  EXPECT_EQ(plan("abs:1e-323", Collective::allgather, MiB, 8).plain, Fallback::none);
+  EXPECT_EQ(plan("abs:1e-323", Collective::allreduce, MiB, 8).fallback, Fallback::unsupported);
+  EXPECT_EQ(plan("abs:1e-323", Collective::allgather, MiB, 8).fallback, Fallback::none);
 }
 
 TEST(Plan, WhatIsNotSummedKeepsTheWholeBound) {
@@ -123,7 +123,7 @@ TEST(Plan, WhatIsNotSummedKeepsTheWholeBound) {
     }
   for (const Reduction op : {Reduction::min, Reduction::max}) {
     EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 4, op).bound, Bound(1));
-    EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 4, op).how, Arithmetic::values);
+    EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 4, op).arithmetic, Arithmetic::values);
   }
   EXPECT_EQ(plan("abs:1,on=input", Collective::allreduce, MiB, 4).bound, Bound(1));
 }
@@ -131,10 +131,10 @@ TEST(Plan, WhatIsNotSummedKeepsTheWholeBound) {
 // The order of MPI's own sums is unknown, and a bound relative to each value does not bound the error of a
 // sum.
 TEST(Plan, SumsThatHaveNoBoundAreMpis) {
-  EXPECT_EQ(plan("lossless", Collective::allreduce, MiB, 4).plain, Fallback::unsupported);
-  EXPECT_EQ(plan("pwrel:1e-3", Collective::allreduce, MiB, 4).plain, Fallback::unsupported);
-  EXPECT_NE(plan("lossless", Collective::allreduce, MiB, 4, Reduction::max).plain, Fallback::unsupported);
-  EXPECT_NE(plan("lossless", Collective::bcast, MiB, 4).plain, Fallback::unsupported);
+  EXPECT_EQ(plan("lossless", Collective::allreduce, MiB, 4).fallback, Fallback::unsupported);
+  EXPECT_EQ(plan("pwrel:1e-3", Collective::allreduce, MiB, 4).fallback, Fallback::unsupported);
+  EXPECT_NE(plan("lossless", Collective::allreduce, MiB, 4, Reduction::max).fallback, Fallback::unsupported);
+  EXPECT_NE(plan("lossless", Collective::bcast, MiB, 4).fallback, Fallback::unsupported);
 }
 
 // No bound is promised for such a reduction, so that the policy has to name the codec.
@@ -143,10 +143,10 @@ TEST(Plan, ReductionsAtARateNeedANamedCodec) {
   for (const Collective collective : all_collectives)
     for (const Reduction op : {Reduction::sum, Reduction::min, Reduction::max}) {
       const Fallback unnamed = reduces(collective) ? Fallback::unsupported : Fallback::none;
-      EXPECT_EQ(plan("rate:8", collective, MiB, 4, op).plain, unnamed);
+      EXPECT_EQ(plan("rate:8", collective, MiB, 4, op).fallback, unnamed);
       const Plan named = plan("rate:8,codec=zfp", collective, MiB, 4, op);
-      EXPECT_EQ(named.plain, Fallback::none);
-      EXPECT_EQ(named.how, Arithmetic::values);
+      EXPECT_EQ(named.fallback, Fallback::none);
+      EXPECT_EQ(named.arithmetic, Arithmetic::values);
       EXPECT_EQ(named.bound, Bound(Bound::Kind::rate, 8));  // not shared among the codings
       EXPECT_EQ(named.least_ratio, 0);
     }
@@ -195,7 +195,7 @@ TEST(Plan, WhatIsMovedByManyCodingsSharesTheBound) {
     EXPECT_EQ(plan(policy.c_str(), Collective::gather, MiB, 4).bound.value, 0.5) << policy;
     EXPECT_EQ(plan(policy.c_str(), Collective::reduce_scatter, MiB, 4).bound.value, 0.5 / 3) << policy;
     const Plan sum = plan(policy.c_str(), Collective::allreduce, MiB, 4);
-    EXPECT_EQ(sum.how, Arithmetic::values);
+    EXPECT_EQ(sum.arithmetic, Arithmetic::values);
     EXPECT_EQ(sum.bound.value, 0.5 / 6);
   }
 }
@@ -280,11 +280,11 @@ TEST(Plan, SegmentsOfScansDoNotDependOnTheRanks) {
 TEST(Plan, MessagesStayCountableForMPI3) {
   for (const std::size_t bytes : {10000 * MiB, 31000 * MiB}) {
     const Plan p = plan("abs:1,segments=1", Collective::bcast, bytes, 4);
-    ASSERT_EQ(p.plain, Fallback::none);
+    ASSERT_EQ(p.fallback, Fallback::none);
     EXPECT_LT(bytes / static_cast<std::size_t>(p.segments), std::size_t{1} << 30);
   }
-  EXPECT_EQ(plan("abs:1", Collective::bcast, 40000 * MiB, 4).plain, Fallback::unsupported);
-  EXPECT_EQ(plan("abs:1", Collective::allgather, 40000 * MiB, 4).plain,
+  EXPECT_EQ(plan("abs:1", Collective::bcast, 40000 * MiB, 4).fallback, Fallback::unsupported);
+  EXPECT_EQ(plan("abs:1", Collective::allgather, 40000 * MiB, 4).fallback,
             Fallback::none);  // blocks of a quarter
 }
 

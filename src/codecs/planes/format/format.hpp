@@ -73,10 +73,6 @@ constexpr bool fits_narrow(std::uint8_t flags, std::uint32_t addends) noexcept {
 
 inline constexpr std::size_t layer_head_bytes = 12;  // bytes before the values in a record of one layer
 
-template <class T>
-using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t,
-                                  std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
-
 inline std::byte* write_record_header(std::byte* out, const RecordHeader& h) noexcept {
   out = store(out, h.flags);
   out = store(out, std::uint8_t{0});

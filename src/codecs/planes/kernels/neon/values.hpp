@@ -82,7 +82,7 @@ void write_values(const EightInts& q, double step, double* to) {
 
 // Returns the sums of combine(); x is no NaN.
 inline float32x4_t sum_with_number(float32x4_t y, float32x4_t x) {
-  const float32x4_t sum = vaddq_f32(y, x), nan = vdupq_n_f32(-std::numeric_limits<float>::quiet_NaN());
+  const float32x4_t sum = vaddq_f32(y, x), nan = vdupq_n_f32(indefinite_nan<float>);
   const uint32x4_t of_infinities = vbicq_u32(vceqq_f32(y, y), vceqq_f32(sum, sum));
   return vbslq_f32(of_infinities, nan, sum);
 }
