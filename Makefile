@@ -120,12 +120,12 @@ abi:
 
 test-mpi4py:
 	@tools/setup.sh test
-	@TARGET=layers tools/build.sh test -DTAUT_MPI="$${TAUT_MPI:-$$PWD/.venv}"
+	@TARGET=layers tools/build.sh test
 	@.venv/bin/python tests/mpi/dropin/mpi4py_suite.py --layers build/test/lib/taut $(ARGS)
 
 torch-test:
 	@tools/setup.sh test torch
-	@TARGET=torch_tests tools/build.sh test -DTAUT_MPI="$${TAUT_MPI:-$$PWD/.venv}"
+	@TARGET=torch_tests tools/build.sh test
 	@ctest --test-dir build/test -L torch --output-on-failure --no-tests=error
 
 lint:

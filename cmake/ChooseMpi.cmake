@@ -2,7 +2,13 @@
 # .venv (tools/setup.sh). Defines MPI::MPI_C and MPIEXEC_EXECUTABLE; only C is needed, also by the C++ parts.
 set(TAUT_MPI "$ENV{TAUT_MPI}" CACHE PATH "Prefix of the MPI to build with; empty: mpicc in PATH, else .venv")
 
-if(NOT MPI_C_COMPILER)
+if(TAUT_MPI AND MPI_C_COMPILER)
+  cmake_path(IS_PREFIX TAUT_MPI "${MPI_C_COMPILER}" NORMALIZE is_of_prefix)
+  if(NOT is_of_prefix)
+    message(FATAL_ERROR "MPI_C_COMPILER=${MPI_C_COMPILER}, perhaps of an earlier configuration, is not of TAUT_MPI=${TAUT_MPI}: "
+                        "leave one of them out, or remove ${CMAKE_BINARY_DIR}")
+  endif()
+elseif(NOT MPI_C_COMPILER)
   if(TAUT_MPI)
     find_program(MPI_C_COMPILER mpicc PATHS ${TAUT_MPI}/bin NO_DEFAULT_PATH)
     if(NOT MPI_C_COMPILER)

@@ -30,7 +30,7 @@ mpi)
   ;;
 impi)
   tools/setup.sh test
-  TARGET=layers tools/build.sh test -DTAUT_MPI="$PWD/.venv"
+  TARGET=layers tools/build.sh test
   PATH=$PATH:$PWD/.venv/bin ctest --test-dir build/test -R '^dropin\.impi-wheel\.' -j"$(nproc)" --output-on-failure --no-tests=error
   ;;
 sanitizers) build_and_test asan fast_tests '^(gpu-)?fast$' asan ;;

