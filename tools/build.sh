@@ -6,7 +6,10 @@ cd "$(dirname "$0")/.."
 preset=$1
 shift
 export PATH=$PATH:$PWD/.venv/bin
-if [ "$preset" != release ] && [ -x .venv/bin/mpicc ]; then set -- -DTAUT_MPI="${TAUT_MPI:-$PWD/.venv}" "$@"; fi
+case $preset in
+release | aarch64) ;;
+*) [ ! -x .venv/bin/mpicc ] || set -- -DTAUT_MPI="${TAUT_MPI:-$PWD/.venv}" "$@" ;;
+esac
 export CCACHE_SLOPPINESS=pch_defines,time_macros # what it asks for where headers are precompiled
 [ -n "$(ccache --get-config base_dir 2>/dev/null)" ] || export CCACHE_BASEDIR=$PWD # an object serves all build folders
 command -v ccache >/dev/null && set -- -DCMAKE_CXX_COMPILER_LAUNCHER=ccache "$@"
