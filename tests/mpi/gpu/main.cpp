@@ -5,6 +5,9 @@
 #include <taut/taut_cuda.h>
 
 #include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <string>
 
 #include "mpi/gpu/calls.hpp"
 
