@@ -15,9 +15,10 @@ if [ ! -d "$root" ]; then
 fi
 rm -rf "$root/clone"
 git clone --quiet . "$root/clone"
-cleanup() { umount --lazy "$root/proc" "$root/dev/shm" "$root/dev" 2>/dev/null || true; }
+cleanup() { umount --lazy "$root/proc" "$root/sys" "$root/dev/shm" "$root/dev" 2>/dev/null || true; }
 trap cleanup EXIT
 mount -t proc proc "$root/proc"
+mount -t sysfs -o ro sysfs "$root/sys" # UCX and hwloc complain without it
 mount --bind /dev "$root/dev"
 mount -t tmpfs tmpfs "$root/dev/shm" 2>/dev/null || true
 # A proxy that this machine trusts is trusted there as well.
