@@ -12,6 +12,7 @@ run's bits. Exit status 77: the MPI, or a compiler for it, is not installed.
 import argparse
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -190,9 +191,11 @@ def run(mpi, command, out, environment, with_it=RANKS):
     if mpi.emulator and "LD_PRELOAD" in environment:  # into the program, not into the emulator
         environment = dict(environment)
         preloading = [*mpi.emulator, "-E", f"LD_PRELOAD={environment.pop('LD_PRELOAD')}", *command, str(out)]
-    launch = [mpi.mpiexec, "-n", str(with_it), "env", *(f"{k}={v}" for k, v in environment.items()), *preloading]
-    if with_it < RANKS:
-        launch += [":", "-n", str(RANKS - with_it), *program]
+    on_rank = ["env", *(f"{k}={v}" for k, v in environment.items()), *preloading]
+    if with_it < RANKS:  # the rank decides: mpiexec of Open MPI 5.0.7 crashes where two programs are named
+        there = f'[ "${{OMPI_COMM_WORLD_RANK:-${{PMI_RANK:?}}}}" -lt {with_it} ] && exec {shlex.join(on_rank)}; exec {shlex.join(program)}'
+        on_rank = ["sh", "-c", there]
+    launch = [mpi.mpiexec, "-n", str(RANKS), *on_rank]
     done = subprocess.run(launch, env=set_here, timeout=mpi.seconds, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(launch)}\nended with {done.returncode}:\n{done.stdout}{done.stderr}")
