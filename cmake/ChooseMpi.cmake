@@ -1,11 +1,11 @@
-# The MPI to build with, first of: MPI_C_COMPILER, TAUT_MPI=/prefix (cache or environment), mpicc in PATH, the wheel in
+# The MPI to build with, first of: MPI_C_COMPILER (in TAUT_MPI, if both are set), TAUT_MPI=/prefix (cache or environment), mpicc in PATH, the wheel in
 # .venv (tools/setup.sh). Defines MPI::MPI_C and MPIEXEC_EXECUTABLE; only C is needed, also by the C++ parts.
 set(TAUT_MPI "$ENV{TAUT_MPI}" CACHE PATH "Prefix of the MPI to build with; empty: mpicc in PATH, else .venv")
 
 if(TAUT_MPI AND MPI_C_COMPILER)
   cmake_path(IS_PREFIX TAUT_MPI "${MPI_C_COMPILER}" NORMALIZE is_of_prefix)
   if(NOT is_of_prefix)
-    message(FATAL_ERROR "MPI_C_COMPILER=${MPI_C_COMPILER}, perhaps of an earlier configuration, is not of TAUT_MPI=${TAUT_MPI}: "
+    message(FATAL_ERROR "MPI_C_COMPILER=${MPI_C_COMPILER}, perhaps of an earlier configuration, does not lie in TAUT_MPI=${TAUT_MPI}: "
                         "leave one of them out, or remove ${CMAKE_BINARY_DIR}")
   endif()
 elseif(NOT MPI_C_COMPILER)

@@ -43,12 +43,12 @@ void read(const Codec& codec, ConstBytes frame, const Receiver& receiver, Result
 }
 
 void check(Result& r, const FrameHeader& header, ConstBytes frame, const Receiver& receiver,
-           bool may_compare) {
+           bool values_are_specified) {
   expect((r.decoding == Status::ok) == (r.reducing == Status::ok), "reduce takes what decode takes");
   if (r.decoding != Status::ok) return;
   Posted apart(receiver.type, receiver.count);
   reduce_values(apart.slice(), r.decoded.slice(), receiver.op);
-  expect(apart == r.reduced || !may_compare, "reduce is decode, then the operator");
+  expect(apart == r.reduced || !values_are_specified, "reduce is decode, then the operator");
   expect(header.count == receiver.count && header.type == receiver.type, "only what was posted is accepted");
   if (header.has(FrameHeader::checksummed)) {
     const ConstBytes payload =
@@ -60,7 +60,7 @@ void check(Result& r, const FrameHeader& header, ConstBytes frame, const Receive
 // Outcome of TAUT_Decode.
 struct ApiOutcome {
   bool decoded;
-  bool may_compare;  // the second decoder gave values too, or does not know the codec
+  bool values_are_specified;  // false: rejected, or accepted with values that the format leaves open
 };
 
 // Decodes by TAUT_Decode, and compares with the second decoder.
@@ -101,7 +101,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const Reader& reader : readers()) {
     if (reader.info->frame_id != header.codec && op < least_for_all_codecs) continue;
     read(*reader.kernel_sets[0], frame.bytes(), receiver, first);
-    check(first, header, frame.bytes(), receiver, api.may_compare);
+    check(first, header, frame.bytes(), receiver, api.values_are_specified);
     for (std::size_t k = 1; k < reader.kernel_sets.size(); ++k) {
       read(*reader.kernel_sets[k], frame.bytes(), receiver, other);
       expect(other.decoding == first.decoding, "kernel sets give the same status");

@@ -1,7 +1,7 @@
 #!/bin/bash
 # try_distribution.sh SUITE [TARGET...]: make TARGET (default: demo test) from a bare clone in an empty root of Debian SUITE
 # (bookworm, trixie) or of another distribution that debootstrap knows (MIRROR). Needs root, debootstrap and the network.
-# The root, without the clone, is kept in build/roots/SUITE.
+# The root is kept in build/roots/SUITE; each run replaces the clone in it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 suite=$1

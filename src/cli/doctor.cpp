@@ -70,13 +70,13 @@ struct Examined {
 
 Examined examine_mpi(Page& page, const std::optional<std::string>& asked) {
   const auto launcher = find_program(asked.value_or("mpiexec"));
-  const Launcher kind = launcher ? launcher_of_file(*launcher) : Launcher::none;
+  const Launcher kind = launcher ? kind_of_launcher(*launcher) : Launcher::none;
   if (!launcher)
     page.fault("launcher", asked.value_or("mpiexec") + " is not in PATH; install an MPI, or load its module");
   else if (kind == Launcher::none)
     page.fault("launcher",
                *launcher +
-                   ": neither MPICH's, Intel MPI's, Open MPI's nor Slurm's; taut run works only if "
+                   ": neither MPICH's, Intel MPI's, Open MPI's, Slurm's nor LSF's; taut run works only if "
                    "it passes LD_PRELOAD and TAUT_RULES on to the ranks");
   else
     page.line("launcher", *launcher + ": " + name_of(kind));
@@ -125,11 +125,11 @@ void examine_other_mpis(Page& page, Launcher named, const std::vector<std::strin
   }
 }
 
-// Opens a library that is in the folder, one or two above, or where the loader looks, and returns its file;
-// "" if it cannot be opened.
-std::string opened_library(const fs::path& folder, const std::string& name) {
+// Returns the file of a library that is in the folder, one or two above, or where the loader looks; "" if it
+// cannot be opened.
+std::string file_of_library(const fs::path& folder, const std::string& name) {
   for (const fs::path& place : {folder / name, folder / ".." / name, folder / "../.." / name, fs::path(name)})
-    if (void* const library = dlopen(place.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
+    if (void* const library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       const link_map* entry = nullptr;
       std::error_code error;
       return dlinfo(library, RTLD_DI_LINKMAP, &entry) == 0 ? fs::canonical(entry->l_name, error).string()
@@ -140,8 +140,8 @@ std::string opened_library(const fs::path& folder, const std::string& name) {
 
 // Names the libraries that serve GPU memory and programs with NCCL, which many builds lack.
 void examine_gpu_libraries(Page& page, const fs::path& folder) {
-  const std::string cuda = opened_library(folder, "libtaut_cuda.so.0");
-  const std::string nccl = opened_library(folder, "libtaut_nccl.so.0");
+  const std::string cuda = file_of_library(folder, "libtaut_cuda.so.0");
+  const std::string nccl = file_of_library(folder, "libtaut_nccl.so.0");
   page.line("GPU memory", !cuda.empty() ? cuda : "no libtaut_cuda.so.0: MPI serves all calls on GPU memory");
   if (!cuda.empty() || nccl.empty())
     page.line("NCCL", !nccl.empty() ? nccl : "no libtaut_nccl.so.0: NCCL serves all its calls");
@@ -151,7 +151,7 @@ void examine_gpu_libraries(Page& page, const fs::path& folder) {
 
 void examine_dropin(Page& page, const Examined& examined, bool others) {
   const auto library = find_preload();
-  if (!library) return page.fault("preload", missing_preload());
+  if (!library) return page.fault("preload", missing_preload_message());
   const Output silent = output_of({"true"}, {"LD_PRELOAD=" + *library});
   if (silent.status != 0 || !silent.text.empty())
     return page.fault("preload", *library + " cannot be preloaded: " +

@@ -78,7 +78,7 @@ std::optional<std::string> find_preload() {
   return std::nullopt;
 }
 
-std::string missing_preload() {
+std::string missing_preload_message() {
   if (!options().preload.empty())
     return "TAUT_PRELOAD=" + options().preload +
            ": there is no such file; name libtaut_preload.so, or unset it";

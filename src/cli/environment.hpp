@@ -18,7 +18,7 @@ int usable_cores() noexcept;
 std::optional<std::string> find_preload();
 
 // Returns what to tell the user where find_preload() finds nothing.
-std::string missing_preload();
+std::string missing_preload_message();
 
 // Returns the path at which the shell would find a program; nothing if there is none.
 std::optional<std::string> find_program(const std::string& name);

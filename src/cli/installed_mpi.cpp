@@ -61,7 +61,7 @@ std::vector<std::string> launchers_in(const fs::path& folder) {
 
 }  // namespace
 
-Launcher launcher_of_file(const std::string& file) {
+Launcher kind_of_launcher(const std::string& file) {
   if (access(file.c_str(), X_OK) != 0) return Launcher::none;
   if (const Launcher known = launcher_of(file); known != Launcher::none) return known;
   return launcher_of_version(output_of({file, "--version"}).text);
@@ -92,7 +92,7 @@ std::vector<InstalledLauncher> installed_launchers() {
   for (const fs::path& folder : launcher_folders())
     for (const std::string& file : launchers_in(folder)) {
       if (found.size() == 2) return found;
-      const Launcher kind = launcher_of_file(file);
+      const Launcher kind = kind_of_launcher(file);
       if (kind != Launcher::none && std::ranges::find(found, kind, &InstalledLauncher::kind) == found.end())
         found.push_back({file, kind});
     }

@@ -13,8 +13,9 @@ struct Mpi {
   std::string file, version, flavour;
 };
 
-// Returns the launcher of a file: by its name, or by what it prints for --version.
-Launcher launcher_of_file(const std::string& file);
+// Returns the kind of a launcher: by its name, or by what it prints for --version. `none`: unknown, or it
+// cannot be executed.
+Launcher kind_of_launcher(const std::string& file);
 
 // Finds the MPI library: the one installed with the launcher, else the one that the dynamic loader finds.
 std::optional<Mpi> find_mpi(const std::optional<std::string>& launcher, bool openmpi);

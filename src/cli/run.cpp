@@ -78,7 +78,7 @@ std::string value_in(const Variables& all, std::string_view name) {
 Launcher find_launcher(const std::string& program) {
   const auto file = find_program(program);
   if (!file) fail(program + ": there is no such program; check its name and PATH");
-  return is_mpiexec(program) ? launcher_of_file(*file) : launcher_of(program);
+  return is_mpiexec(program) ? kind_of_launcher(*file) : launcher_of(program);
 }
 
 [[noreturn]] void execute(const Start& start) {
@@ -100,7 +100,7 @@ Exit run(const Arguments& arguments) {
   for (const std::string& warning : taut::options().warnings)
     std::fprintf(stderr, "taut run: %s\n", warning.c_str());
   const auto library = find_preload();
-  if (!library) fail(missing_preload());
+  if (!library) fail(missing_preload_message());
   const Start start =
       started(find_launcher(command[0]), command, variables, *library, variable("LD_PRELOAD"));
   if (!arguments.has("print")) execute(start);

@@ -7,8 +7,9 @@
 namespace taut {
 namespace {  // one copy for each kernel set, compiled with its instructions
 
-// Returns combine(Reduction::sum, y, x) without branches, on x86 and Arm, whose addition makes a single NaN
-// quiet. The NaN of two NaN, or of infinities of both signs, is set here.
+// Returns combine(Reduction::sum, y, x) without a branch for numbers with a fraction. The addition of x86 and
+// Arm makes a single NaN quiet; on other processors it is what their addition gives. The NaN of two NaN, or
+// of infinities of both signs, is set here.
 template <class T>
 T branchless_sum(T y, T x) noexcept {
   if constexpr (std::is_integral_v<T>) {

@@ -1,5 +1,5 @@
-// Conversions between eight halves and floats on AVX2 registers. The functions may be called by files that
-// are compiled for AVX2, and by functions with the same attribute.
+// Conversions between eight halves and floats, and their sums, on AVX2 registers. The functions may be called
+// by files that are compiled for AVX2, and by functions with the same attribute.
 #pragma once
 
 #include <immintrin.h>
@@ -17,9 +17,10 @@ namespace {  // one copy for each kernel set, compiled with its instructions
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(upper), 16));
 }
 
-// Returns the sums of combine(). The processor makes a single NaN quiet. The sum of two NaN is set here,
+// Returns eight sums as combine() gives them, before they are rounded to halves. The processor makes a single
+// NaN quiet and gives the indefinite NaN for infinities of both signs. The sum of two NaN is set here,
 // because compilers may exchange the operands.
-[[gnu::target("avx2,f16c")]] inline __m256 sum_of_eight(__m256 a, __m256 b) {
+[[gnu::target("avx2,f16c")]] inline __m256 eight_sums(__m256 a, __m256 b) {
   const __m256 sum = _mm256_add_ps(a, b), nan = _mm256_set1_ps(indefinite_nan<float>);
   const __m256 two = _mm256_and_ps(_mm256_cmp_ps(a, a, _CMP_UNORD_Q), _mm256_cmp_ps(b, b, _CMP_UNORD_Q));
   return _mm256_blendv_ps(sum, nan, two);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/add_values.hpp"
+#include "core/float_environment.hpp"
 
 #if TAUT_X86
 #include "core/avx2_halves.hpp"
@@ -19,7 +20,7 @@ template <class Half>
                                                     std::size_t count) noexcept {
   std::size_t i = 0;
   for (; i + 8 <= count; i += 8) {
-    const __m256 sum = sum_of_eight(eight(values + i), eight(operand + i));
+    const __m256 sum = eight_sums(eight(values + i), eight(operand + i));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(values + i), narrowed(sum, values));
   }
   return i;
@@ -36,8 +37,10 @@ void add(T* values, const T* operand, std::size_t count) noexcept {
   add_values(values + i, operand + i, count - i);
 }
 
+// Computes in the standard environment: denormals are told apart, and a NaN raises no trap.
 template <Reduction op, class T>
 void choose_extremes(T* values, const T* operand, std::size_t count) noexcept {
+  const FloatEnvironment environment;
   for (std::size_t i = 0; i < count; ++i) values[i] = combine(op, values[i], operand[i]);
 }
 

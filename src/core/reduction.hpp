@@ -44,9 +44,9 @@ constexpr Float sum_of_floats(Float y, Float x) noexcept {
   return sum == sum ? sum : indefinite_nan<Float>;
 }
 
-// Returns the lesser or the greater of two numbers, where -0 is less than +0; the indefinite NaN if one of
-// them is a NaN. (IEEE 754-2019, minimum and maximum.) The result of many numbers has the same bits in every
-// order.
+// Returns the lesser or the greater of two numbers, where -0 is less than +0 (IEEE 754-2019, minimum and
+// maximum); the indefinite NaN if one of them is a NaN. The result of many numbers has the same bits in every
+// order. Denormals must be honoured.
 template <Reduction op, class T>
 constexpr T extreme_of_floats(T y, T x) noexcept {
   static_assert(op != Reduction::sum);

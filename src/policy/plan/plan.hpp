@@ -39,9 +39,9 @@ struct Route {
 struct Plan {
   Route route() const noexcept { return {algorithm, by_nodes, on_devices, coding}; }
 
-  Fallback fallback = Fallback::none;  // the other members are valid for `none`
+  Fallback fallback = Fallback::none;  // the other members are valid only for `none`
   const AlgorithmInfo* algorithm = nullptr;
-  Arithmetic arithmetic = Arithmetic::values;
+  Arithmetic arithmetic = Arithmetic::values;  // of a reduction: on frames or on values (core/team.hpp)
   bool by_nodes = false;    // the algorithm serves one rank of each node, and their part of the message
   bool on_devices = false;  // as in the route
   CodingChoice coding;      // as in the route

@@ -66,8 +66,9 @@ void check_extremes_in_every_order() {
   for (const auto x : {Limits::infinity(), Limits::max(), Limits::min(), Limits::denorm_min(),
                        Limits::quiet_NaN(), ComputedIn<T>{0}, ComputedIn<T>{1}})
     special.insert(special.end(), {static_cast<T>(x), static_cast<T>(-x)});
-  special.push_back(std::bit_cast<T>(  // a signalling NaN
-      static_cast<BitsOf<T>>(std::bit_cast<BitsOf<T>>(static_cast<T>(Limits::infinity())) + 1)));
+  const auto infinity = std::bit_cast<BitsOf<T>>(static_cast<T>(Limits::infinity()));
+  for (const BitsOf<T> bits : {BitsOf<T>{1}, BitsOf<T>{2}, static_cast<BitsOf<T>>(infinity + 1)})
+    special.push_back(std::bit_cast<T>(bits));  // denormal numbers, a signalling NaN
   std::vector<T> a, b, c;
   for (const T x : special)
     for (const T y : special)
@@ -96,6 +97,22 @@ TEST(Reduction, MinimaAndMaximaHaveTheSameBitsInEveryOrder) {
   EXPECT_FALSE(std::signbit(reduced<double>({-0.0}, {0.0}, Reduction::max)[0]));
   EXPECT_EQ(std::bit_cast<std::uint32_t>(reduced<float>({1}, {NAN}, Reduction::min)[0]), 0xFFC0'0000u);
 }
+
+#if defined(__x86_64__)
+// Denormals are told apart although the caller flushes them, and a NaN does not trap although the caller
+// asks.
+TEST(Reduction, MinimaAndMaximaIgnoreTheCallersEnvironment) {
+  constexpr unsigned usual = 0x1F80, flushes = 0x8040, traps_invalid = 0x80;
+  const float one = std::bit_cast<float>(1), two = std::bit_cast<float>(2);
+  std::vector<std::uint32_t> bits;
+  __builtin_ia32_ldmxcsr((usual | flushes) & ~traps_invalid);
+  for (const Reduction op : {Reduction::min, Reduction::max})
+    for (const float value : {reduced<float>({one}, {two}, op)[0], reduced<float>({two}, {NAN}, op)[0]})
+      bits.push_back(std::bit_cast<std::uint32_t>(value));
+  __builtin_ia32_ldmxcsr(usual);
+  EXPECT_EQ(bits, (std::vector<std::uint32_t>{1, 0xFFC0'0000, 2, 0xFFC0'0000}));
+}
+#endif
 
 TEST(Reduction, IntegersAddModuloTheirRange) {
   EXPECT_EQ(reduced<std::int8_t>({127, -128, 5}, {1, -1, -7}, Reduction::sum),

@@ -141,7 +141,7 @@ struct Avx2 : PortableWide {
 
   template <class Half>
   static void add_halves(Half* values, const Half* operand) {
-    store_half(values, narrowed(sum_of_eight(eight(values), eight(operand)), values));
+    store_half(values, narrowed(eight_sums(eight(values), eight(operand)), values));
   }
 
   template <class Half>

@@ -143,8 +143,8 @@ struct Avx512 : WideAvx512 {
 
   template <class Half>
   static void add_halves(Half* values, const Half* operand) {
-    const __m512 low = sum_of_sixteen(load_floats(values), load_floats(operand));
-    store_halves(low, sum_of_sixteen(load_floats(values + 16), load_floats(operand + 16)), values);
+    const __m512 low = sixteen_sums(load_floats(values), load_floats(operand));
+    store_halves(low, sixteen_sums(load_floats(values + 16), load_floats(operand + 16)), values);
   }
 
   template <class Half>

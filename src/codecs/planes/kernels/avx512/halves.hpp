@@ -16,9 +16,8 @@ inline __m512 widened(__m256i x, const bf16*) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
 }
 
-// Returns the sums of combine(). The processor makes a single NaN quiet. The sum of two NaN is set here,
-// because compilers may exchange the operands.
-inline __m512 sum_of_sixteen(__m512 a, __m512 b) {
+// Returns sixteen sums as eight_sums() of AVX2 does.
+inline __m512 sixteen_sums(__m512 a, __m512 b) {
   const __m512 sum = _mm512_add_ps(a, b), nan = _mm512_set1_ps(indefinite_nan<float>);
   const __mmask16 first = _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q);
   return _mm512_mask_mov_ps(sum, _mm512_mask_cmp_ps_mask(first, b, b, _CMP_UNORD_Q), nan);
