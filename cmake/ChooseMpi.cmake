@@ -1,5 +1,6 @@
-# The MPI to build with, first of: MPI_C_COMPILER (in TAUT_MPI, if both are set), TAUT_MPI=/prefix (cache or environment), mpicc in PATH, the wheel in
-# .venv (tools/setup.sh). Defines MPI::MPI_C and MPIEXEC_EXECUTABLE; only C is needed, also by the C++ parts.
+# The MPI to build with, first of: MPI_C_COMPILER (in TAUT_MPI, if both are set), TAUT_MPI=/prefix (cache or environment),
+# mpicc in PATH, the wheel in .venv (tools/setup.sh). Defines MPI::MPI_C and MPIEXEC_EXECUTABLE; only C is needed, also by
+# the C++ parts.
 set(TAUT_MPI "$ENV{TAUT_MPI}" CACHE PATH "Prefix of the MPI to build with; empty: mpicc in PATH, else .venv")
 
 if(TAUT_MPI AND MPI_C_COMPILER)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # build.sh PRESET [CMAKE OPTIONS]: configures and builds build/PRESET, or build/$NAME with that preset's settings; of it
-# only $TARGET, if that is set. TAUT_MPI=/prefix names the MPI; default: that in .venv, if there is one and
-# the preset has tests with MPI.
+# only $TARGET, if that is set. TAUT_MPI=/prefix names the MPI. By default presets other than release take the MPI in .venv,
+# if there is one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=$1

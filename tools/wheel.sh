@@ -1,7 +1,8 @@
 #!/bin/bash
 # wheel.sh: dist/taut-*.tar.gz, the source archive, and from it dist/taut-*.whl, with the layers of all MPIs whose headers are
 # found, for systems with glibc 2.34 or later; tried in empty environments with each MPI. Fails if a library needs a newer glibc.
-# Removes all wheels and archives from dist first. MANYLINUX=auto takes the newer tag instead, for wheels built on distributions after Debian 12.
+# Removes all wheels and archives from dist first. MANYLINUX=auto takes the newer tag instead, for wheels built on distributions
+# after Debian 12.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:$PWD/.venv/bin
