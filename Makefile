@@ -15,6 +15,7 @@
 #   make gpu-random | gpu-faults     the same on simulated GPUs
 #   make nccl-random                 10^4 random sequences of NCCL calls on simulated GPUs, and 10^3 failures
 #   make test-aarch64                all tests without MPI, 10^4 random configurations and the drop-in, for AArch64 under qemu
+#   make test-matrix                 programs that failed elsewhere, under the drop-in, by MPI and mode [ARGS="--mpi mpich-debian"]
 #   make test-mpi4py                 mpi4py's own tests under the drop-in, against a bare run [ARGS="--mpi mpich-wheel"]
 #   make torch-test                  the tests of taut.torch, with PyTorch (1.4 GB) in .venv-torch
 #   make lint | format               layout, layers, sizes, links, width of Markdown, scripts
@@ -34,7 +35,7 @@
 #   make wheel-aarch64               the same for AArch64, by a cross compiler, tried under qemu
 #   make debian                      Debian packages in dist/debian, judged by lintian
 #   make clean                       forgets the build
-.PHONY: help demo test check test-aarch64 test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training bench-peers bench-net papers abi bench-dask bench-fft example-wave3d example-fft debian bench-applications wheel-aarch64
+.PHONY: help demo test check test-aarch64 test-matrix test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training bench-peers bench-net papers abi bench-dask bench-fft example-wave3d example-fft debian bench-applications wheel-aarch64
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -117,6 +118,11 @@ test-aarch64:
 abi:
 	@tools/setup.sh abi
 	@tools/abi.py $(if $(RECORD),--record)
+
+test-matrix:
+	@tools/setup.sh test
+	@TARGET=layers tools/build.sh test
+	@tests/mpi/programs/programs.py --layers build/test/lib/taut $(ARGS)
 
 test-mpi4py:
 	@tools/setup.sh test
