@@ -2,7 +2,8 @@
 // operations in MPICH", IJHPCA 19 (2005), section 4.3; encoded once at the root: Huang et al., "C-Coll",
 // IPDPS 2024.
 //   steps ceil(log2 P) · messages of the root ceil(log2 P), P-1 in all · encodes 1 (root) · decodes 1
-//   error: the codec's bound; the frame travels unchanged and the root decodes it as well
+//   error: the codec's bound; the frame travels unchanged, and the root's values stay unless it has memory
+//   for the decoded ones
 #include "core/algorithm.hpp"
 
 namespace taut::algorithms {
@@ -17,7 +18,7 @@ Task<> run(Team team, Operands data) {
   int span = 1 << log2_ceil(P);
   Frames frame;
   if (me == 0) {
-    frame = co_await team.encode(values);
+    frame = co_await team.encode(team.whole(data.in));
   } else {
     span = me & -me;
     frame = co_await team.recv(rank(me - span), values);

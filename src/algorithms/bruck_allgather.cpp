@@ -1,7 +1,8 @@
 // Bruck allgather of finished frames. Bruck, Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for
 // all-to-all communications in multiport message-passing systems", IEEE Trans. Parallel Distrib. Syst. 8
 // (1997); frames forwarded unchanged: Huang et al., "C-Coll", IPDPS 2024.
-//   steps ceil(log2 P) · messages of a rank ceil(log2 P), P-1 frames in them · encodes 1 · decodes P
+//   steps ceil(log2 P) · messages of a rank ceil(log2 P), P-1 frames in them · encodes 1
+//   · decodes P (P-1 if the own block stays)
 //   error: the codec's bound; each value is encoded once, and all ranks decode the same bytes
 #include <algorithm>
 
@@ -20,7 +21,8 @@ Task<> run(Team team, Operands data) {
   for (int d = 1; d < P; d *= 2)
     co_await team.exchange(blocks, 0, std::min(d, P - d), mod(me - d, P), mod(me + d, P), blocks);
   DecodeBatch batch(team);
-  for (int i = 0; i < P; ++i) co_await batch.add(blocks, i, chunk(me + i));
+  co_await batch.add(blocks, 0, own_block(team, data));
+  for (int i = 1; i < P; ++i) co_await batch.add(blocks, i, chunk(me + i));
   co_await batch.rest();
 }
 

@@ -2,7 +2,8 @@
 // multidimensional meshes", Parallel Process. Lett. 5 (1995); encoded once at the root: Huang et al.,
 // "C-Coll", IPDPS 2024.
 //   steps P-1 · messages of a rank 1 (the last one none) · encodes 1 (root) · decodes 1
-//   error: the codec's bound; the frame travels unchanged and the root decodes it as well
+//   error: the codec's bound; the frame travels unchanged, and the root's values stay unless it has memory
+//   for the decoded ones
 #include "algorithms/costs.hpp"
 
 namespace taut::algorithms {
@@ -15,7 +16,7 @@ Task<> run(Team team, Operands data) {
 
   Frames frame;
   if (me == 0) {
-    frame = co_await team.encode(values);
+    frame = co_await team.encode(team.whole(data.in));
   } else {
     frame = co_await team.recv(rank(me - 1), values);
   }

@@ -11,6 +11,8 @@
 //   bcast           ceil(log2 P)   root ceil(log2 P), P-1 in all    root ceil(log2 P)   -          1
 //   scatter         ceil(log2 P)   root ceil(log2 P), P-1 in all    root P-1            -          s
 //
+//   A rank whose own values stay as they are decodes one frame less in an allgather, and none in a broadcast.
+//
 //   error: of moved data one bound for each hop (one, if the codec is idempotent): P-1, by the trees
 //   ceil(log2 P); of a sum P-1 from the reduce-scatter; of an allreduce 2(P-1), as its sums are coded once
 //   more and then at each later hop (P, if the codec is idempotent)
@@ -23,13 +25,13 @@
 namespace taut::algorithms {
 namespace {
 
-Task<> recoding_allgather(Team team, Frames mine, Blocks<Slice> values) {
+Task<> recoding_allgather(Team team, Frames mine, Blocks<Slice> values, Slice own) {
   const int P = team.size(), me = team.rank();
   const int left = mod(me - 1, P), right = mod(me + 1, P);
   auto chunk = [&](int i) { return team.chunk(values, i); };
 
   Frames frame = std::move(mine);
-  co_await team.decode(frame, chunk(me));  // as all other ranks will do
+  co_await team.decode(frame, own);  // as all other ranks will do
   for (int s = 0; s < P - 1; ++s) {
     const Slice next = chunk(me - s - 1);
     frame = co_await team.exchange(frame, right, left, next);
@@ -40,12 +42,12 @@ Task<> recoding_allgather(Team team, Frames mine, Blocks<Slice> values) {
 
 Task<> allgather(Team team, Operands data) {
   Frames mine = co_await team.encode(team.whole(data.in));
-  co_await recoding_allgather(team, std::move(mine), data.out);
+  co_await recoding_allgather(team, std::move(mine), data.out, own_block(team, data));
 }
 
 Task<> allreduce(Team team, Operands data) {
   Frames total = co_await ring_reduce(team, data.in, data.op);
-  co_await recoding_allgather(team, std::move(total), data.out);
+  co_await recoding_allgather(team, std::move(total), data.out, team.chunk(data.out, team.rank()));
 }
 
 // Ring reduce-scatter. The last sum stays uncoded, because no hop follows it.
@@ -71,6 +73,7 @@ Task<> reduce_scatter(Team team, Operands data) {
 Task<> bcast(Team team, Operands data) {
   const int P = team.size(), me = mod(team.rank() - data.root, P);  // counted from the root
   const Slice values = team.whole(data.out);
+  const ConstSlice source = me == 0 ? team.whole(data.in) : ConstSlice(values);
   auto rank = [&](int i) { return mod(i + data.root, P); };
 
   // The parent of a rank is the rank with its lowest bit cleared; below that bit are its children.
@@ -83,10 +86,14 @@ Task<> bcast(Team team, Operands data) {
   Frames frame;
   for (int d = span / 2; d > 0; d /= 2) {
     if (me + d >= P) continue;
-    frame = co_await team.encode(values, known);
+    frame = co_await team.encode(source, known);
     co_await team.send(frame, rank(me + d));
   }
-  if (me == 0 && P > 1) co_await team.decode(frame, values);  // as all other ranks have done
+  if (me != 0) co_return;
+  if (P > 1)
+    co_await team.decode(frame, values);  // as all other ranks have done
+  else
+    team.copy(source, values);
 }
 
 // Binomial scatter. A rank decodes the blocks of its subtree into the memory of its own block, one after the

@@ -7,7 +7,8 @@
 //
 //                   steps                      messages of a rank   encodes   combines   decodes
 //   reduce_scatter  P-1, independent           P-1                  P         P-1        1
-//   allgather       P-1, independent           P-1                  1         -          P
+//   allgather       P-1, independent           P-1                  1         -          P (P-1 if the own
+//                                                                                        block stays)
 //   allreduce       the first, then the other  2(P-1)               P         P-1        P
 //
 //   combines: up to 7 at once
@@ -61,8 +62,8 @@ Task<Frames> direct_reduce(Team team, Blocks<ConstSlice> values, Reduction op) {
   co_return total;
 }
 
-// `mine` is the frame of block `rank`. Every rank ends with all blocks decoded, its own included.
-Task<> direct_allgather_frames(Team team, Frames mine, Blocks<Slice> values) {
+// `mine` is the frame of block `rank`. Every rank ends with all blocks decoded, its own in `own`.
+Task<> direct_allgather_frames(Team team, Frames mine, Blocks<Slice> values, Slice own) {
   const int P = team.size(), me = team.rank();
   auto chunk = [&](int i) { return team.chunk(values, i); };
 
@@ -73,7 +74,7 @@ Task<> direct_allgather_frames(Team team, Frames mine, Blocks<Slice> values) {
     DecodeBatch batch(team);
     for (int d = first; d < last; ++d) round.recv(mod(me - d, P), chunk(me - d));
     for (int d = first; d < last; ++d) round.send(mine, mod(me + d, P));
-    if (first == 1) co_await batch.add(mine, 0, chunk(me));  // while frames are in flight
+    if (first == 1) co_await batch.add(mine, 0, own);  // while frames are in flight
     for (int d = first; d < last; ++d) co_await batch.add(co_await round[d - first], chunk(me - d));
     co_await batch.rest();
     co_await round;
@@ -87,12 +88,12 @@ Task<> reduce_scatter(Team team, Operands data) {
 
 Task<> allgather(Team team, Operands data) {
   Frames mine = co_await team.encode(team.whole(data.in));
-  co_await direct_allgather_frames(team, std::move(mine), data.out);
+  co_await direct_allgather_frames(team, std::move(mine), data.out, own_block(team, data));
 }
 
 Task<> allreduce(Team team, Operands data) {
   Frames total = co_await direct_reduce(team, data.in, data.op);
-  co_await direct_allgather_frames(team, std::move(total), data.out);
+  co_await direct_allgather_frames(team, std::move(total), data.out, team.chunk(data.out, team.rank()));
 }
 
 int growth(int P, Arithmetic how) {

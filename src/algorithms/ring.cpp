@@ -6,7 +6,7 @@
 //
 //                   steps    messages of a rank      encodes   combines   decodes
 //   reduce_scatter  P-1      P-1                     1         P-1        1
-//   allgather       P-1      P-1                     1         -          P
+//   allgather       P-1      P-1                     1         -          P (P-1 if the own block stays)
 //   allreduce       2(P-1)   2(P-1)                  1         P-1        P
 //   reduce          P        P, of the root P-1      1         P-1        P (root)
 //
@@ -33,14 +33,14 @@ Task<Frames> ring_reduce(Team team, Blocks<ConstSlice> values, Reduction op) {
   co_return partial;
 }
 
-Task<> ring_allgather_frames(Team team, Frames mine, Blocks<Slice> values) {
+Task<> ring_allgather_frames(Team team, Frames mine, Blocks<Slice> values, Slice own) {
   const int P = team.size(), me = team.rank();
   const int left = mod(me - 1, P), right = mod(me + 1, P);
   auto chunk = [&](int i) { return team.chunk(values, i); };
 
   // After step s, the blocks me-s-1 .. me are in place and `frame` is that of block me-s-1.
   Frames frame = std::move(mine);
-  co_await team.decode(frame, chunk(me));
+  co_await team.decode(frame, own);
   for (int s = 0; s < P - 1; ++s) {
     const Slice next = chunk(me - s - 1);
     frame = co_await team.exchange(frame, right, left, next);
@@ -57,12 +57,12 @@ Task<> reduce_scatter(Team team, Operands data) {
 
 Task<> allgather(Team team, Operands data) {
   Frames mine = co_await team.encode(team.whole(data.in));
-  co_await ring_allgather_frames(team, std::move(mine), data.out);
+  co_await ring_allgather_frames(team, std::move(mine), data.out, own_block(team, data));
 }
 
 Task<> allreduce(Team team, Operands data) {
   Frames total = co_await ring_reduce(team, data.in, data.op);
-  co_await ring_allgather_frames(team, std::move(total), data.out);
+  co_await ring_allgather_frames(team, std::move(total), data.out, team.chunk(data.out, team.rank()));
 }
 
 Task<> reduce(Team team, Operands data) {

@@ -4,7 +4,8 @@
 // et al., "C-Coll", IPDPS 2024.
 //   steps ceil(log2 P) + P-1 · messages of a rank P-1, of the root ceil(log2 P) more · encodes P (root)
 //   · decodes P
-//   error: the codec's bound; frames travel unchanged and the root decodes them as well
+//   error: the codec's bound; frames travel unchanged, and the root's values stay unless it has memory for
+//   the decoded ones
 #include "algorithms/binomial.hpp"
 #include "algorithms/ring.hpp"
 
@@ -15,12 +16,12 @@ Task<> run(Team team, Operands data) {
   const int me = team.rank();
   const Slice own = team.chunk(data.out, me);
   Frames frame = team.empty(own, 1);
-  if (me == data.root) co_await team.encode(own, frame);
+  if (me == data.root) co_await team.encode(team.chunk(data.in, me), frame);
   {
-    const Frames frames = co_await binomial_spread(team, data.out, team.chunk(data.out, 0), data.root);
+    const Frames frames = co_await binomial_spread(team, data.in, team.chunk(data.out, 0), data.root);
     if (me != data.root) team.copy(frames, 0, frame);
   }
-  co_await ring_allgather_frames(team, std::move(frame), data.out);
+  co_await ring_allgather_frames(team, std::move(frame), data.out, own);
 }
 
 Cost cost(int P) {

@@ -42,6 +42,7 @@ class Communicator::ActiveCall {
   void gather() noexcept;
   void plan(AgreementRecord& mine);
   std::size_t block_values() const noexcept;
+  std::size_t values_by_nodes(const Call& part) const noexcept;
   void reserve();
   std::shared_ptr<const Codec> codec_of(const Candidate& candidate);
   void sample(AgreementRecord& mine);

@@ -27,6 +27,7 @@ void mix(std::uint64_t& signature, const T& fact) noexcept {
 bool receives(const CollectiveCall& call, int rank) noexcept {
   const bool at_root = rank == call.data.root;
   switch (call.collective) {
+    case Collective::bcast:
     case Collective::scatter: return !at_root || call.data.out.data != nullptr;
     case Collective::reduce:
     case Collective::gather: return at_root;
@@ -53,10 +54,8 @@ bool values_on_device(const CollectiveCall& call) noexcept {
 
 Blocks<ConstSlice> own_values(const CollectiveCall& call, int rank) noexcept {
   const Operands& data = call.data;
-  if (call.collective == Collective::bcast)
-    return rank == data.root ? Blocks<ConstSlice>(data.out) : Blocks<ConstSlice>{};
-  if (call.collective == Collective::scatter && rank != data.root) return {};
-  return data.in;
+  const bool root_alone = call.collective == Collective::bcast || call.collective == Collective::scatter;
+  return root_alone && rank != data.root ? Blocks<ConstSlice>{} : data.in;
 }
 
 // Fills in the members of the call that the caller of the library need not know.
@@ -148,6 +147,7 @@ void Communicator::ActiveCall::plan(AgreementRecord& mine) {
   if ((mine.obstacles & AgreementRecord::out_of_reach) != 0 || plan_.fallback != Fallback::none) return;
   gather();
   if (failure_ != Status::ok) return;
+  if (!policy().same_bits) leave_input(call_.collective, call_.data, rank(), ranks());
   reserve();
   sample(mine);
 }
@@ -193,6 +193,17 @@ std::size_t Communicator::ActiveCall::block_values() const noexcept {
   return part_range(part.count(), 0, static_cast<std::size_t>(plan_.algorithm->parts(part.ranks))).count;
 }
 
+// Returns the number of values of each buffer that this rank needs by nodes; 0 if it needs none.
+std::size_t Communicator::ActiveCall::values_by_nodes(const Call& part) const noexcept {
+  if (!plan_.by_nodes) return 0;
+  const Operands& data = call_.data;
+  const auto segments = static_cast<std::size_t>(plan_.segments);
+  if (data.own) return part_range(data.own->count, 0, segments).count;
+  const bool root_stays =
+      call_.collective == Collective::bcast && rank() == data.root && data.out.data == nullptr;
+  return reduces(call_.collective) || root_stays ? part_range(part.count(), 0, segments).count : 0;
+}
+
 // Returns the codec of this rank for a candidate; null if the values are on a GPU and no kernels serve it.
 std::shared_ptr<const Codec> Communicator::ActiveCall::codec_of(const Candidate& candidate) {
   std::shared_ptr<const Codec> host = early_.policy_state->codecs.of(candidate, plan_.bound);
@@ -226,13 +237,13 @@ void Communicator::ActiveCall::reserve() {
   const bool needs_values = plan_.arithmetic == Arithmetic::values && reduces(call_.collective);
   if (needs_values && !device_) ++scratch.buffers;
   std::size_t bytes = frame_room(frame) * static_cast<std::size_t>(scratch.frames);
-  if (plan_.by_nodes && reduces(call_.collective)) {
-    bytes = std::max(bytes, part_range(part.count(), 0, segments).count * size_of(data.out.type));
-    scratch.buffers += buffers_by_nodes;
-  }
+  const std::size_t by_nodes = values_by_nodes(part);
+  const int buffers = by_nodes > 0 ? buffers_by_nodes : 0;
+  bytes = std::max(bytes, by_nodes * size_of(data.out.type));
+  scratch.buffers += buffers;
   place_.reserve(bytes, static_cast<std::size_t>(scratch.buffers) * segments);
   if (device_) {  // one frame, a result, a decoded operand, and values that the host has in the buffers above
-    const std::size_t of_values = 2 * needs_values + (plan_.by_nodes ? buffers_by_nodes * segments : 0);
+    const std::size_t of_values = 2 * needs_values + static_cast<std::size_t>(buffers) * segments;
     device_->reserve(std::max(bytes, values * size_of(data.out.type)), 1 + of_values);
   }
   const auto rounds = static_cast<std::size_t>(neighbours / Round::most);

@@ -2,6 +2,8 @@
 // memory through a Team only.
 #pragma once
 
+#include <optional>
+
 #include "core/coding.hpp"
 #include "core/collective.hpp"
 #include "core/neighbours.hpp"
@@ -16,7 +18,7 @@ class Nodes;
 //   allreduce       all values          all values (may be `in`)
 //   reduce_scatter  P blocks            own block (may be block `rank` of `in`)
 //   allgather       own block           P blocks (own one may be `in`)
-//   bcast           -                   all values (read at the root)
+//   bcast           all values, root    all values (null at the root: they stay in `in`)
 //   scatter         P blocks, root      own block (null at the root: its block stays in `in`)
 //   prefixes        all values          all values (may be `in`); none on a rank without a result
 //   reduce          all values          all values, root (may be `in`)
@@ -34,7 +36,20 @@ struct Operands {
   Reduction op = Reduction::sum;
   int root = 0;
   const Neighbours* neighbours = nullptr;  // of a neighbourhood collective
+  // Memory that an allgather decodes the own block to. If it has no data, the own block is not decoded. By
+  // default it is the own block of `out`.
+  std::optional<Slice> own = {};
 };
+
+// Leaves a rank's input as it is if a collective that moves data works in place: the root's values of a
+// broadcast, and the own block of an allgather. Without this function they are replaced by the values that
+// the other ranks decode.
+void leave_input(Collective collective, Operands& data, int rank, int ranks) noexcept;
+
+// Returns this segment's part of the memory that an allgather decodes the own block to.
+inline Slice own_block(const Team& team, const Operands& data) noexcept {
+  return data.own ? *data.own : team.chunk(data.out, team.rank());
+}
 
 // Cost of an algorithm for P ranks and one segment.
 struct Cost {

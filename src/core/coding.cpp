@@ -82,10 +82,15 @@ bool Encoding::ready() {
 // ---- Decodings
 
 Decoding::Decoding(Team& team, std::span<const Item> items) : team_(team), begin_(clock_now()) {
-  for (const Item& item : items) add(item);
-  team.counters_->decodes += items.size();
+  std::size_t decoded = 0;
+  for (const Item& item : items) {
+    if (item.values.data == nullptr && item.values.count != 0) continue;
+    add(item);
+    ++decoded;
+  }
+  team.counters_->decodes += decoded;
   if (n_ > 0) operation_ = team.codec_.decode(std::span(items_).first(n_));
-  complete_ = items.empty();
+  complete_ = decoded == 0;
 }
 
 Decoding::Decoding(Team& team, const Item& item, Reduction op)

@@ -49,11 +49,14 @@ Task<> sum_up(View& view, ConstSlice values, Slice mine, Reduction op) {
   }
 }
 
-// Allgather on the node: every rank sends its part of `values` to all others.
-Task<> share(View& view, Slice values) {
+// Allgather on the node: every rank sends its part, `mine`, to all others. A rank whose `values` have no data
+// receives the parts of the others in `spare`.
+Task<> share(View& view, ConstSlice mine, Slice values, Slice spare = {}) {
   for (int d = 1; d < view.node.size(); ++d) {
     const int to = view.neighbour(d), from = view.neighbour(-d);
-    co_await view.node.exchange(view.part(values, view.me()), to, view.part(values, from), from);
+    Slice theirs = view.part(values, from);
+    if (values.data == nullptr) theirs.data = spare.data;
+    co_await view.node.exchange(mine, to, theirs, from);
   }
 }
 
@@ -63,7 +66,7 @@ Task<> allreduce(View view, Operands data) {
   const Slice mine = view.part(static_cast<Slice>(data.out), view.me());
   co_await sum_up(view, data.in, mine, data.op);
   co_await view.algorithm.run(view.across.of_segment(), {ConstSlice(mine), mine, data.op});
-  co_await share(view, data.out);
+  co_await share(view, mine, data.out);
 }
 
 Task<> reduce(View view, Operands data) {
@@ -83,28 +86,50 @@ Task<> reduce(View view, Operands data) {
   }
 }
 
+// A root whose values stay decodes its part into other memory, from which the other ranks of the node get it.
 Task<> bcast(View view, Operands data) {
   const int root = view.nodes.local_rank(data.root), root_node = view.nodes.node(data.root);
   const bool at_root = view.all.rank() == data.root, beside_root = view.across.rank() == root_node;
-  const Slice values = data.out, mine = view.part(values, view.me());
+  const Slice values = data.out;
+  const ConstSlice source = data.in;
+  NodePeers::Memory decoded, spare;
+  Slice mine = view.part(values, view.me());
+  if (at_root && values.data == nullptr) {
+    decoded = view.node.memory(mine.count, mine.type);
+    spare = view.node.memory(view.part(values, 0).count, mine.type);
+    mine = {{decoded.values.data, mine.count, mine.type}};
+  }
   if (beside_root && !at_root) co_await view.node.recv(mine, root);
   for (int d = 1; at_root && d < view.node.size(); ++d) {
     const int to = view.neighbour(d);
-    co_await view.node.send(view.part(values, to), to);
+    co_await view.node.send(view.part(source, to), to);
   }
-  co_await view.algorithm.run(view.across.of_segment(), {{}, mine, data.op, root_node});
-  co_await share(view, values);
+  const ConstSlice exact = at_root ? view.part(source, view.me()) : ConstSlice(mine);
+  co_await view.algorithm.run(view.across.of_segment(), {exact, mine, data.op, root_node});
+  const ConstSlice shared =
+      mine.data != nullptr ? mine : exact;  // placeholder if no memory; values are unused
+  co_await share(view, shared, values, spare.values);
 }
 
 // In the following two collectives all blocks have the same size.
 
+// A rank whose own block stays decodes it into other memory, from which the other ranks of the node get it.
 Task<> allgather(View view, Operands data) {
+  const int node = view.across.rank();
+  const Slice block = view.chunk(data.out, node, view.me());
+  NodePeers::Memory decoded;
+  ConstSlice own = block;
+  if (data.own) {
+    decoded = view.node.memory(block.count, block.type);
+    data.own = Slice{{decoded.values.data, block.count, block.type}};
+    if (decoded.values.data != nullptr) own = decoded.values;  // else a placeholder; its values are not used
+  }
   co_await view.algorithm.run(view.across.in_blocks_of_all(), data);
   for (int d = 1; d < view.node.size(); ++d) {
     const int to = view.neighbour(d), from = view.neighbour(-d);
     for (int n = 0; n < view.nodes.count(); ++n)
-      co_await view.node.exchange(view.chunk(data.out, n, view.me()), to, view.chunk(data.out, n, from),
-                                  from);
+      co_await view.node.exchange(n == node ? own : view.chunk(data.out, n, view.me()), to,
+                                  view.chunk(data.out, n, from), from);
   }
 }
 

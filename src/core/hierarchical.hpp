@@ -12,8 +12,9 @@ namespace taut {
 // Returns true if calls with `count` values in all blocks can run by nodes.
 bool runs_by_nodes(Collective collective, std::size_t count, int ranks) noexcept;
 
-// Number of scratch buffers of one rank for a reduction by nodes, in addition to those of the algorithm. Each
-// buffer holds a rank's part of a segment.
+// Number of scratch buffers of values of one rank by nodes, in addition to those of the algorithm. A
+// reduction needs them, and so does a rank whose own values stay in a broadcast or an allgather. Each buffer
+// holds a rank's part of a segment, in an allgather its block.
 inline constexpr int buffers_by_nodes = 2;
 
 // Runs the algorithm by nodes. There must be several nodes with equally many ranks.

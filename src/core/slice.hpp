@@ -25,14 +25,15 @@ struct BasicSlice {
   // Returns complex elements as twice as many real elements, and other elements unchanged.
   BasicSlice components() const noexcept { return {data, count * components_of(type), component_of(type)}; }
 
-  // Returns the address of element i, which may be outside the slice.
+  // Returns the address of element i, which may be outside the slice; null if the slice has no data.
   Void* address(std::ptrdiff_t i) const noexcept {
-    return static_cast<Byte*>(data) + i * static_cast<std::ptrdiff_t>(size_of(type));
+    return data == nullptr ? nullptr
+                           : static_cast<Byte*>(data) + i * static_cast<std::ptrdiff_t>(size_of(type));
   }
 
   // Returns the elements [first, first + n) of this slice.
   BasicSlice part(std::size_t first, std::size_t n) const noexcept {
-    return {static_cast<Byte*>(data) + first * size_of(type), n, type};
+    return {address(static_cast<std::ptrdiff_t>(first)), n, type};
   }
 };
 

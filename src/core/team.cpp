@@ -85,7 +85,7 @@ void Team::copy(const Frames& from, int i, Frames& to) noexcept {
 }
 
 void Team::copy(ConstSlice from, Slice to) noexcept {
-  if (to.data != from.data && to.count != 0)
+  if (to.data != nullptr && to.data != from.data && to.count != 0)
     note(values_->copy(to.as_bytes().data(), from.as_bytes().data(), to.bytes()));
 }
 

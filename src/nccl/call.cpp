@@ -67,7 +67,7 @@ std::optional<CollectiveCall> describe(const NcclCall& call, int rank, int ranks
   const bool scatters = call.collective == Collective::reduce_scatter;
   Operands data{ConstSlice{{call.sendbuff, gathers ? call.count : all, type}},
                 Slice{{call.recvbuff, scatters ? call.count : all, type}}, *op, call.root};
-  if (call.collective == Collective::bcast) data.in = {};
+  if (call.collective == Collective::bcast && rank != call.root) data.in = {};
   if (call.collective == Collective::reduce && rank != call.root) data.out.data = nullptr;
   CollectiveCall described(call.collective, data, all * size_of(type));
   described.mean = reduces(call.collective) && call.op == op_avg;

@@ -135,10 +135,6 @@ bool CommState::serve_anywhere(const NcclCall& call) {
 
 bool CommState::serve(const NcclCall& call, const CollectiveCall& described) {
   if (fixed_.serve(call, described, rules_)) return true;
-  if (call.collective == Collective::bcast && transport_.rank() == call.root &&
-      call.sendbuff != call.recvbuff && described.staging == nullptr)
-    check_device(services_,
-                 services_.copy_on(call.recvbuff, call.sendbuff, described.data.out.bytes(), call.stream));
   const Verdict verdict = run(described, call.stream);
   if (verdict.fallback != Fallback::none) return run_plain_timed(call, verdict.plain_times), false;
   if (verdict.status != Status::ok) throw Error(verdict.status, describe(verdict.status));

@@ -66,6 +66,7 @@ std::optional<FixedFrames::Call> FixedFrames::planned(const NcclCall& call, cons
               in,
               described.data.out,
               call.root,
+              policy->same_bits,
               call.stream,
               *coding,
               state.codecs.of(plan.candidates[0], plan.bound),

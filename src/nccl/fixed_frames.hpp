@@ -47,6 +47,7 @@ class FixedFrames {
     ConstSlice in;
     Slice out;
     int root;
+    bool same_bits;  // as in the policy
     void* stream;
     TAUT_Cuda_coding coding;
     std::shared_ptr<const Codec> codec;

@@ -48,6 +48,11 @@ std::size_t FixedFrames::Run::sent_bytes(int b, int addends) const noexcept {
   return std::min(full, frame_room(least + static_cast<std::size_t>(wanted)));
 }
 
+// Returns true if the own block is the input of a call in place, which stays as it is.
+bool FixedFrames::Run::stays(int b) const noexcept {
+  return !sums() && !call_.same_bits && owns(b) && in(b).data == out(b).data;
+}
+
 bool FixedFrames::Run::owns_any() const noexcept { return std::ranges::find(blocks_, me_) != blocks_.end(); }
 
 std::byte* FixedFrames::Run::take(std::size_t bytes) {
@@ -180,8 +185,14 @@ void FixedFrames::Run::encode_own() {
 
 void FixedFrames::Run::share() {
   const int addends = sums() ? ranks_ : 1;
-  std::vector<std::byte*> frames;
-  for (const int b : blocks_) frames.push_back(owns(b) ? mine_ : take(sent_bytes(b, addends)));
+  std::vector<std::byte*> frames, decoded_frames;
+  std::vector<int> decoded;
+  for (const int b : blocks_) {
+    frames.push_back(owns(b) ? mine_ : take(sent_bytes(b, addends)));
+    if (stays(b)) continue;
+    decoded.push_back(b);
+    decoded_frames.push_back(frames.back());
+  }
   exchange([&] {
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const int b = blocks_[i];
@@ -189,7 +200,7 @@ void FixedFrames::Run::share() {
       for (int d = 1; owns(b) && d < ranks_; ++d) send(mine_, sent_bytes(b, addends), (me_ + d) % ranks_);
     }
   });
-  decode(blocks_, frames);
+  decode(decoded, decoded_frames);
 }
 
 void FixedFrames::Run::decode_own() {

@@ -25,6 +25,7 @@ class FixedFrames::Run {
   std::size_t sent_bytes(int block, int addends) const noexcept;
   bool owns(int block) const noexcept { return block == me_; }
   bool owns_any() const noexcept;
+  bool stays(int block) const noexcept;
   bool sums() const noexcept { return reduces(call_.collective); }
   std::byte* take(std::size_t bytes);
 

@@ -99,7 +99,7 @@ TEST_P(AlgorithmConformance, ResultBoundAndSameBits) {
         for (const CallCounters& counters : run_algorithm(hub, algorithm, *codec, how, segments, job))
           ASSERT_EQ(counters.status, Status::ok) << describe(counters.status);
         for (int r = 0; r < P; ++r) ASSERT_EQ(job.check(r, allowed(P), roundings(P)), "");
-        ASSERT_TRUE(same_bits(job));
+        ASSERT_TRUE(same_bits(job) && job.inputs_stayed());
       }
     }
   }

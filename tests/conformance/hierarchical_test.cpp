@@ -74,7 +74,7 @@ TEST_P(ByNodes, ResultBoundAndSameBits) {
              run_algorithm(hub, algorithm, *codec, how, segments, job, nullptr, &nodes))
           ASSERT_EQ(counters.status, Status::ok) << describe(counters.status);
         for (int r = 0; r < P; ++r) ASSERT_EQ(job.check(r, allowed(N), roundings(P)), "");
-        ASSERT_TRUE(job.same_bits());
+        ASSERT_TRUE(job.same_bits() && job.inputs_stayed());
       }
     }
   }

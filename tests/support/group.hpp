@@ -161,7 +161,7 @@ class Job {
       outputs.back().set(0, unset);
     }
     for (int r = 0; r < P; ++r)
-      if (in_place_ || (collective == Collective::bcast && r == root)) outputs[index(r)] = inputs[index(r)];
+      if (collective == Collective::bcast ? r == root : in_place_) outputs[index(r)] = inputs[index(r)];
   }
 
   std::size_t count() const noexcept { return inputs[0].count(); }
@@ -174,7 +174,7 @@ class Job {
     Operands data{in, out, op_, root_, of_neighbours(collective_) ? &all_ranks_ : nullptr};
     if (collective_ == Collective::reduce_scatter) data.out = block(out, r, ranks());
     if (gathers_everywhere()) data.in = block(in, r, ranks());
-    if (collective_ == Collective::bcast) data.in = {};
+    if (collective_ == Collective::bcast && rank != root_) data.in = {};
     if (collective_ == Collective::scatter) {
       data.out = block(out, r, ranks());
       if (rank != root_) data.in = {};
@@ -240,11 +240,37 @@ class Job {
     return "";
   }
 
-  // True if all ranks hold the same bits where they hold the same elements.
-  bool same_bits() const noexcept {
+  // Returns the part of outputs[rank] that is the input of this rank and stays, in a call in place that moves
+  // data.
+  Range owned(int rank) const noexcept {
+    const bool at_root = collective_ == Collective::bcast || collective_ == Collective::scatter;
+    const bool own_block = collective_ == Collective::allgather || collective_ == Collective::alltoall ||
+                           (collective_ == Collective::gather && rank == root_);
+    if (in_place_ && own_block) return part_range(count(), index(rank), ranks());
+    return {0, in_place_ && at_root && rank == root_ ? count() : 0};
+  }
+
+  // True if the input of a rank that is in place is as it was before the call.
+  bool input_stayed(int rank) const noexcept {
+    return same_bytes(outputs[index(rank)], inputs[index(rank)], owned(rank));
+  }
+  bool inputs_stayed() const noexcept {
+    for (int r = 0; r < P_; ++r)
+      if (!input_stayed(r)) return false;
+    return true;
+  }
+
+  // True if all ranks hold the same bits where they have received the same elements; with `owners` also where
+  // the elements are the input of a rank, in place.
+  bool same_bits(bool owners = false) const noexcept {
     if (!same_everywhere(collective_)) return true;
-    for (const Values& out : outputs)
-      if (!(out == outputs[0])) return false;
+    const bool of_all = collective_ == Collective::allgather, owned = in_place_ && !reduces(collective_);
+    for (int b = 0; b < (of_all ? P_ : 1); ++b) {
+      const int left_out = !owned || owners ? -1 : of_all ? b : root_, first = left_out == 0 ? 1 : 0;
+      const Range block = of_all ? part_range(count(), index(b), ranks()) : Range{0, count()};
+      for (int r = first; r < P_; ++r)
+        if (r != left_out && !same_bytes(outputs[index(r)], outputs[index(first)], block)) return false;
+    }
     return true;
   }
 
@@ -267,6 +293,11 @@ class Job {
   }
   bool exchanges() const noexcept {
     return collective_ == Collective::alltoall || collective_ == Collective::neighbor_alltoall;
+  }
+  static bool same_bytes(const Values& a, const Values& b, Range range) noexcept {
+    const ConstSlice here{a.slice().part(range.first, range.count)};
+    const ConstSlice there{b.slice().part(range.first, range.count)};
+    return range.count == 0 || std::memcmp(here.data, there.data, here.bytes()) == 0;
   }
   bool to_root() const noexcept {
     return collective_ == Collective::reduce || collective_ == Collective::gather;
@@ -295,7 +326,7 @@ std::vector<T> run_all(LoopbackHub& hub, Make make_task) {
   return results;
 }
 
-// Runs an algorithm on all ranks of a hub; returns the call counters of each rank.
+// Runs an algorithm on all ranks of a hub, as under same_bits=off; returns the call counters of each rank.
 inline std::vector<CallCounters> run_algorithm(LoopbackHub& hub, const AlgorithmInfo& algorithm,
                                                const Codec& codec, Arithmetic how, int segments, Job& job,
                                                const std::function<Place&(int)>& place_of = nullptr,
@@ -309,7 +340,9 @@ inline std::vector<CallCounters> run_algorithm(LoopbackHub& hub, const Algorithm
     places.push_back(std::make_unique<HostPlace>());
     Place& place = place_of ? place_of(rank) : *places.back();
     const Team team(hub.transport(rank), codec, place, ledgers[r], how, 0);
-    tasks.push_back(pipelined(algorithm, team, job.operands(rank), segments, nodes));
+    Operands data = job.operands(rank);
+    leave_input(algorithm.collective, data, rank, hub.size());
+    tasks.push_back(pipelined(algorithm, team, data, segments, nodes));
   }
   hub.run(tasks);
   for (Task<>& task : tasks) task.result();

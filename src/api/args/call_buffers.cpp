@@ -122,7 +122,7 @@ class Packed final : public Staging {
   }
 
   void spread(const Operands& data) const override {
-    if (!buffers_.out || !buffers_.out->staged()) return;
+    if (!buffers_.out || !buffers_.out->staged() || data.out.data == nullptr) return;
     const CallBuffer& out = *buffers_.out;
     const std::size_t n = blocks_of(out);
     for (std::size_t i = 0; i < n; ++i)
@@ -229,7 +229,7 @@ CollectiveCall describe_move(Collective collective, const RankAndSize& group, Ca
         buffers.in->values(buffers.in->count_of(group.index(), group.count()));  // stays in place
   }
   const bool staged = (buffers.in && buffers.in->staged()) || (buffers.out && buffers.out->staged());
-  if (buffers.source == CallBuffers::Source::all_of_out && collective != Collective::bcast)
+  if (buffers.source == CallBuffers::Source::all_of_out)
     data.in = Blocks<ConstSlice>(ConstSlice(data.out), data.out.layout);
   if (buffers.source == CallBuffers::Source::own_block_of_out && !staged)
     data.in = ConstSlice(data.out.at(group.index(), group.count()));

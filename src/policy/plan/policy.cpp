@@ -65,6 +65,8 @@ void read_policy_option(const Item& item, Policy& policy) {
         choose<ByNodes>(item, {{"auto", ByNodes::automatic}, {"on", ByNodes::on}, {"off", ByNodes::off}});
   } else if (item.name == "segments") {
     read_segments(item, policy.segments);
+  } else if (item.name == "same_bits") {
+    policy.same_bits = choose<bool>(item, {{"off", false}, {"on", true}});
   } else if (item.name == "min_bytes") {
     policy.min_bytes = read_size(item);
   } else if (item.name == "when") {
@@ -72,7 +74,7 @@ void read_policy_option(const Item& item, Policy& policy) {
         choose<When>({item.name, current_spelling(item), item.column},
                      {{"auto", When::automatic}, {"profitable", When::profitable}, {"always", When::always}});
   } else {
-    item.reject_name(std::string("on, algorithm, reduction, nodes, segments, min_bytes, when, ") +
+    item.reject_name(std::string("on, algorithm, reduction, nodes, segments, same_bits, min_bytes, when, ") +
                      coding_options);
   }
 }

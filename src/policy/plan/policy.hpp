@@ -24,6 +24,9 @@ struct Policy {
   int segments = 0;                       // 0: chosen by size
   std::size_t min_bytes = std::size_t{64} << 10;
   When when = When::automatic;
+  // True if the values that a rank owns in a call in place, the root's of a broadcast and the own block of an
+  // allgather, are replaced by the decoded ones, so that all ranks hold the same bits.
+  bool same_bits = false;
 
   // Returns true if plain MPI serves the calls that compression does not make faster. By default, false if a
   // codec is named.

@@ -30,7 +30,7 @@ TEST(FramesOnGpus, EveryAlgorithmGivesTheBitsOfTheHost) {
                         .P = P,
                         .count = P % 2 == 0 ? 5003u : 997u,
                         .root = static_cast<int>(turn) % P,
-                        .in_place = turn % 3 == 1 && algorithm->collective != Collective::bcast,
+                        .in_place = turn % 3 == 1,
                         .on_gpus = turn % 4 == 3 ? 0b0100110u : ~0u,
                         .frames_there = true});
     }

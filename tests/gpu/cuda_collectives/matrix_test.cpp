@@ -53,7 +53,7 @@ class MatrixOnGpus : public testing::TestWithParam<const AlgorithmInfo*> {
             .type = type,
             .op = reduces(algorithm.collective) && is_defined(op, type) ? op : Reduction::sum,
             .root = static_cast<int>(turn / 3) % P,
-            .in_place = turn % 3 == 1 && algorithm.collective != Collective::bcast,
+            .in_place = turn % 3 == 1,
             .on_gpus = masks[turn / 5 % std::size(masks)]};
   }
 };

@@ -47,7 +47,8 @@ inline int call_nccl(const NcclFunctions& nccl, const Trial& t, const Operands& 
     case Collective::reduce_scatter:
       return nccl.reduce_scatter(in, out, data.out.count, type, op, me.comm, me.stream);
     case Collective::allgather: return nccl.all_gather(in, out, data.in.count, type, me.comm, me.stream);
-    case Collective::bcast: return nccl.broadcast(out, out, data.out.count, type, t.root, me.comm, me.stream);
+    case Collective::bcast:
+      return nccl.broadcast(in != nullptr ? in : out, out, data.out.count, type, t.root, me.comm, me.stream);
     case Collective::reduce: return nccl.reduce(in, out, data.in.count, type, op, t.root, me.comm, me.stream);
     default: return nccl.all_to_all(in, out, data.in.count / P, type, me.comm, me.stream);
   }
@@ -56,7 +57,7 @@ inline int call_nccl(const NcclFunctions& nccl, const Trial& t, const Operands& 
 // Returns the trial with blocks of one size, and buffers as NCCL allows them.
 inline Trial as_nccl_allows(Trial t) {
   t.count -= t.count % static_cast<std::size_t>(t.P);
-  if (t.collective == Collective::alltoall || t.collective == Collective::bcast) t.in_place = false;
+  if (t.collective == Collective::alltoall) t.in_place = false;
   return t;
 }
 

@@ -89,7 +89,7 @@ class MixtureOfCalls {
     call.op = reduces(call.collective) ? static_cast<Reduction>(1 + pick(3)) : Reduction::sum;
     const bool has_mean = reduces(call.collective) && !computes_prefixes(call.collective);
     call.mean = has_mean && call.op == Reduction::sum && pick(3) == 0;
-    call.in_place = call.collective != Collective::bcast && pick(3) == 0;
+    call.in_place = call.collective == Collective::bcast || pick(3) == 0;
     const bool apart = !reduces(call.collective) && pick(3) == 0;
     const std::size_t count = (pick(4) == 0 ? pick(20000) : pick(500)) / 6 * 6;
     const int P = call.comm->size();
@@ -114,6 +114,7 @@ class MixtureOfCalls {
                          nullptr, c.mean),
               "")
         << name_of(c.collective);
+    ASSERT_TRUE(c.job->input_stayed(c.comm->rank())) << name_of(c.collective);
   }
 
   // ---- Messages between any ranks

@@ -24,15 +24,18 @@ TEST(RandomCalls, ResultBoundAndSameBits) {
         "chain", "scatter_allgather",  "cpr_p2p"};
     const char* const algorithm = algorithms[pick(std::size(algorithms))];
     const bool recodes = std::strcmp(algorithm, "cpr_p2p") == 0, by_values = pick(3) == 0 || recodes;
-    const bool in_place = collective != Collective::bcast && pick(3) == 0;
+    const bool in_place = collective == Collective::bcast || pick(3) == 0;
     const bool has_mean = reduces(collective) && !computes_prefixes(collective);
     const bool mean = has_mean && op == Reduction::sum && pick(3) == 0;
     const int apart = reduces(collective) ? 0 : pick(3);  // 0: consecutive values
     const int threads = pick(3) == 0 ? 2 + pick(3) : 1;
-    char text[160];
-    std::snprintf(text, sizeof text,
-                  "abs:%.17g,min_bytes=0,nodes=on,algorithm=%s,reduction=%s,segments=%s,threads=%d", bound,
-                  algorithm, by_values ? "values" : "auto", pick(2) == 0 ? "auto" : "3", threads);
+    const bool same_bits = pick(3) == 0;
+    char text[180];
+    std::snprintf(
+        text, sizeof text,
+        "abs:%.17g,min_bytes=0,nodes=on,algorithm=%s,reduction=%s,segments=%s,threads=%d,same_bits=%s", bound,
+        algorithm, by_values ? "values" : "auto", pick(2) == 0 ? "auto" : "3", threads,
+        same_bits ? "on" : "off");
     const int parts = 1 + pick(2), part = pick(20);
     int count = part < 5 ? pick(50000) : pick(200);
     if (part == 0 && threads > 1) count += 66000;  // frames long enough for several threads
@@ -63,7 +66,7 @@ TEST(RandomCalls, ResultBoundAndSameBits) {
       }
       const bool plain = comm.stats().compressed_calls == 0;
       if (Job::same_everywhere(collective)) {
-        EXPECT_TRUE(same_on_all(job.outputs[static_cast<std::size_t>(comm.rank())], comm) || plain);
+        EXPECT_TRUE(same_on_all(job, comm, same_bits) || plain);
       }
       EXPECT_EQ(check_here(collective, job, in_place, comm.rank(), bound, by_values || plain ? 2 * P : 0,
                            plain ? nullptr : &worst, mean),

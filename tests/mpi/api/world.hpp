@@ -181,14 +181,27 @@ inline std::string check_here(Collective collective, Job& job, bool in_place, in
   return job.check(rank, bound, roundings, worst);
 }
 
-// Returns true if `values` have the same bits on all ranks.
-inline bool same_on_all(const Values& values, MPI_Comm comm) {
-  std::uint64_t hash = 0xCBF29CE484222325;
-  for (const std::byte b : values.slice().as_bytes())
-    hash = (hash ^ static_cast<std::uint64_t>(b)) * 0x100000001B3;
-  std::uint64_t mine[2] = {hash, ~hash}, least[2];
-  MPI_Allreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, comm);
-  return least[0] == ~least[1];
+// Returns true if the results of a job have the same bits on all ranks, and the input of each rank in a call
+// in place stays. `owners`: the input of each rank has the same bits as on the others instead.
+inline bool same_on_all(const Job& job, MPI_Comm comm, bool owners = false) {
+  const int rank = rank_of(comm);
+  const Range owned = owners ? Range{0, 0} : job.owned(rank);
+  const std::size_t blocks = job.inputs.size();  // of nearly equal size, as those of an allgather
+  std::vector<std::uint64_t> mine(2 * blocks, ~std::uint64_t{0}), least(2 * blocks);
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const Range block = part_range(job.count(), b, blocks);
+    if (owned.count != 0 && owned.first <= block.first && block.first < owned.first + owned.count) continue;
+    std::uint64_t hash = 0xCBF29CE484222325;
+    const ConstSlice values{
+        job.outputs[static_cast<std::size_t>(rank)].slice().part(block.first, block.count)};
+    for (const std::byte byte : values.as_bytes())
+      hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001B3;
+    mine[2 * b] = hash, mine[2 * b + 1] = ~hash;
+  }
+  MPI_Allreduce(mine.data(), least.data(), static_cast<int>(2 * blocks), MPI_UINT64_T, MPI_MIN, comm);
+  bool same = owners || job.input_stayed(rank);
+  for (std::size_t b = 0; b < blocks && blocks > 1; ++b) same = same && least[2 * b] == ~least[2 * b + 1];
+  return same;
 }
 
 }  // namespace taut::test

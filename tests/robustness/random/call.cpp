@@ -69,8 +69,8 @@ std::size_t Call::size_between(int from, int to) const noexcept {
 std::vector<std::size_t> Call::blocks_in(int rank) const {
   const bool many = collective == Collective::reduce_scatter || collective == Collective::alltoall ||
                     collective == Collective::scatter || collective == Collective::neighbor_alltoall;
-  if (collective == Collective::bcast || (collective == Collective::scatter && rank != root)) return {};
-  if (reduces(collective) && !many) return {count};
+  if ((collective == Collective::bcast || collective == Collective::scatter) && rank != root) return {};
+  if ((reduces(collective) || collective == Collective::bcast) && !many) return {count};
   if (!many) return {size_between(rank, root)};
   std::vector<std::size_t> blocks;
   if (const Neighbours* const mine = neighbours_of(rank)) {
@@ -94,6 +94,13 @@ std::vector<std::size_t> Call::blocks_out(int rank) const {
   }
   for (int from = 0; from < P; ++from) blocks.push_back(size_between(from, rank));
   return blocks;
+}
+
+bool Call::stays(int rank, std::size_t block) const noexcept {
+  const bool owns = collective == Collective::bcast       ? rank == root
+                    : collective == Collective::allgather ? block == index(rank)
+                                                          : false;
+  return owns && in_place && !same_bits;
 }
 
 int Call::addends(int rank) const noexcept {
@@ -137,7 +144,7 @@ Nodes nodes_of(const Call& call) {
 
 void draw_data(Draw& draw, Call& call, bool any_blocks) {
   call.root = draw.pick(call.P);
-  call.in_place = draw.one_in(3) && call.collective != Collective::bcast && !of_neighbours(call.collective);
+  call.in_place = draw.one_in(3) && !of_neighbours(call.collective);
   call.null_if_empty = draw.one_in(2);
   call.seed = draw.bits();
   call.count = draw_count(draw, call.P);
@@ -168,8 +175,8 @@ std::ostream& operator<<(std::ostream& out, const Call& call) {
     out << "any blocks, ";
   else
     out << call.count << " values, ";
-  out << "root " << call.root << (call.in_place ? ", in place" : "") << (call.apart ? ", apart" : "")
-      << ", scale " << call.scale << ", ";
+  out << "root " << call.root << (call.in_place ? ", in place" : "") << (call.same_bits ? ", same bits" : "")
+      << (call.apart ? ", apart" : "") << ", scale " << call.scale << ", ";
   const bool same = std::ranges::count(call.contents, call.contents[0]) == call.P;
   return out << (same ? names[static_cast<int>(call.contents[0])] : "mixed values");
 }

@@ -36,6 +36,7 @@ struct Call {
   std::vector<std::vector<std::size_t>> sizes;  // [i][j]: values sent from rank i to rank j
   std::vector<Neighbours> neighbours;           // of each rank, in a neighbourhood collective
   bool in_place = false;
+  bool same_bits = false;         // true if a call in place replaces what a rank owns, as under same_bits=on
   bool mean = false;              // true if the sum is divided by P
   bool apart = false;             // true if values have gaps between them in the memory of some ranks
   bool null_if_empty = false;     // true if an empty buffer has no address
@@ -50,6 +51,8 @@ struct Call {
   // own block, or one for each rank. Empty: no buffer.
   std::vector<std::size_t> blocks_in(int rank) const;
   std::vector<std::size_t> blocks_out(int rank) const;
+  // Returns true if block `block` in the output of `rank` is its input, in place, and stays as it is.
+  bool stays(int rank, std::size_t block) const noexcept;
   // Returns the number of ranks, from rank 0 on, whose values a reduction combines in the output of `rank`.
   int addends(int rank) const noexcept;
   // Source of block `block` in the output of `rank`, if the call does not reduce.

@@ -118,6 +118,7 @@ std::string run(Machine& machine, Draw& draw, Tally& tally, std::string& what) {
   std::vector<Memory> memories;
   for (int k = 0; k < count; ++k) {
     calls.push_back(machine.draw_call(draw, P, nodes, scale));
+    calls.back().same_bits = parse_policy(policy).same_bits;
     text << "\n  " << calls.back();
   }
   Messages messages(draw, P, policy, scale);

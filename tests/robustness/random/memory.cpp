@@ -13,9 +13,7 @@ constexpr std::size_t guard_bytes = 64;
 std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
 
 bool in_place_at(const Call& call, int rank) noexcept {
-  const bool at_root_alone = call.collective == Collective::reduce || call.collective == Collective::gather ||
-                             call.collective == Collective::scatter;
-  return call.in_place && (!at_root_alone || rank == call.root);
+  return call.in_place && (!has_root(call.collective) || rank == call.root);
 }
 
 }  // namespace
@@ -48,9 +46,7 @@ Memory::Region Memory::make_region(std::vector<std::size_t> counts, bool gaps, D
 void Memory::make_rank(int rank, Draw& draw) {
   Rank& mine = ranks_[index(rank)];
   const std::vector<std::size_t> in = call_->blocks_in(rank), out = call_->blocks_out(rank);
-  if (call_->collective == Collective::bcast) {
-    mine.in = mine.out;
-  } else if (in_place_at(*call_, rank)) {  // the smaller buffer is a block of the larger one
+  if (in_place_at(*call_, rank)) {  // the smaller buffer is a block of the larger one
     if (in.size() < out.size())
       mine.in = {1, index(rank)};
     else
@@ -60,9 +56,7 @@ void Memory::make_rank(int rank, Draw& draw) {
   if (mine.in.region == 0) mine.regions[0] = make_region(in, gaps && in.size() > 1, draw);
   if (mine.out.region == 1) mine.regions[1] = make_region(out, gaps && out.size() > 1, draw);
   Region& from = mine.regions[mine.in.region];
-  const bool sends = call_->collective != Collective::bcast || rank == call_->root;
-  const std::size_t blocks = call_->collective == Collective::bcast ? 1 : in.size();
-  for (std::size_t i = 0; sends && i < blocks; ++i) {
+  for (std::size_t i = 0; i < in.size(); ++i) {
     const Range block = bytes_of(from, mine.in.first + i);
     fill_values(call_->contents[index(rank)], call_->scale, call_->type, draw.bits(),
                 Bytes(from.bytes).subspan(block.first, block.count));
@@ -127,7 +121,7 @@ class Memory::Apart final : public Staging {
 
   void spread(const Operands& data) const override {
     Region& region = rank_.regions[rank_.out.region];
-    if (region.step == 0 || addresses_.out.data == nullptr) return;
+    if (region.step == 0 || addresses_.out.data == nullptr || data.out.data == nullptr) return;
     const std::byte* const image = static_cast<const std::byte*>(data.out.data) -
                                    (static_cast<const std::byte*>(addresses_.out.data) - region.bytes.data());
     for (std::size_t i = 0; i < blocks_; ++i)
@@ -230,6 +224,7 @@ std::string Memory::touched(bool served) const {
       const Region& region = mine.regions[which];
       std::vector<std::byte> expected = region.before;
       for (std::size_t i = 0; which == mine.out.region && i < results; ++i) {
+        if (call_->stays(r, i)) continue;
         const Range got = bytes_of(region, mine.out.first + i);
         std::copy_n(region.bytes.begin() + static_cast<std::ptrdiff_t>(got.first), got.count,
                     expected.begin() + static_cast<std::ptrdiff_t>(got.first));

@@ -30,8 +30,8 @@ class Memory {
   // and the part that outputs are in. Values with gaps are elsewhere.
   std::array<Bytes, 2> parts(int rank);
 
-  // Returns the first byte that has changed and must not; "" when there is none. `served`: the call wrote its
-  // result.
+  // Returns the first byte that has changed and must not, in inputs and around all memory; "" when there is
+  // none. `served`: the call wrote its result.
   std::string touched(bool served) const;
   // Resets the outputs, to repeat the call.
   void restore();

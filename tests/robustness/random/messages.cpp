@@ -17,7 +17,8 @@ Messages::Messages(Draw& draw, int P, const std::string& policy, double scale)
     Call call = draw_call(draw, 2, 0, scale);
     call.collective = Collective::bcast;
     call.root = 0;
-    call.mean = call.apart = call.in_place = false;
+    call.mean = call.apart = false;
+    call.in_place = true;
     call.sizes.clear();
     call.neighbours.clear();
     messages_.push_back(std::make_unique<Message>(draw.pick(P), draw.pick(P), std::move(call)));

@@ -176,12 +176,12 @@ std::string explained(const Memory& memory, int rank, std::size_t block, std::si
   return text + (memory.call().any_blocks() ? " (any blocks)" : "");
 }
 
-std::string other_bits(const Memory& memory, int rank, std::size_t block) {
-  const ConstBytes here = memory.received(rank, block), there = memory.received(0, block);
+std::string other_bits(const Memory& memory, int rank, int other, std::size_t block) {
+  const ConstBytes here = memory.received(rank, block), there = memory.received(other, block);
   const auto at = std::ranges::mismatch(here, there).in1 - here.begin();
   const DType type = memory.call().type;
   const std::size_t i = static_cast<std::size_t>(at) / size_of(component_of(type));
-  return "other bits than on rank 0: " +
+  return "other bits than on rank " + std::to_string(other) + ": " +
          explained(memory, rank, block, i, numbers_of(type, here)[i], {numbers_of(type, there)[i]});
 }
 
@@ -225,13 +225,14 @@ std::string broken(const Promise& promise, const Memory& memory, Errors& errors,
   const Call& call = memory.call();
   const Judge judge(promise, call, may_overflow(promise, memory), errors);
   const bool same = call.neighbours.empty() && Job::same_everywhere(call.collective);
-  const int judged = ranks.empty() ? 0 : ranks[0];
+  const int first = ranks.empty() ? 0 : ranks[0];
   for (int r = 0; r < call.P; ++r) {
     if (!ranks.empty() && std::ranges::find(ranks, r) == ranks.end()) continue;
     for (std::size_t block = 0; block < call.blocks_out(r).size(); ++block) {
-      if (same && r != judged) {
+      const int judged = call.stays(first, block) ? (first + 1) % call.P : first;  // a rank that received it
+      if (same && r != judged && !call.stays(r, block)) {
         if (same_bytes(memory.received(r, block), memory.received(judged, block))) continue;
-        if (promise.same_bits && ranks.empty()) return other_bits(memory, r, block);
+        if (promise.same_bits && ranks.empty()) return other_bits(memory, r, judged, block);
       }
       if (std::string text = broken_block(judge, memory, r, block); !text.empty()) return text;
     }
@@ -246,9 +247,7 @@ ValueRange range_of_all(const Memory& memory, std::optional<double> fill) {
   const double excluded = rounded.at(0);
   ValueRange range;
   for (int r = 0; r < call.P; ++r) {
-    const bool root_alone = call.collective == Collective::bcast;
-    const std::size_t blocks = root_alone ? (r == call.root ? 1 : 0) : call.blocks_in(r).size();
-    for (std::size_t block = 0; block < blocks; ++block) {
+    for (std::size_t block = 0; block < call.blocks_in(r).size(); ++block) {
       for (const long double number : numbers_of(call.type, memory.contributed(r, block))) {
         const auto x = static_cast<double>(number);
         if (std::isfinite(x) && !(fill && x == excluded)) range.merge({x, x});

@@ -68,9 +68,11 @@ Scenario::Scenario(Machine& machine, Draw& draw, Fault what) : fault(what) {
   do {
     policy = machine.draw_policy(draw, scale) + ",min_bytes=0";
     call = machine.draw_call(draw, P, nodes, scale);
+    call.same_bits = parse_policy(policy).same_bits;
   } while (!draw.one_in(8) && !is_served(policy, call));
   policy_of_victim = other_policy() ? machine.draw_policy(draw, scale * 2) + ",min_bytes=0" : policy;
   next = draw.one_in(2) ? call : machine.draw_call(draw, P, nodes, scale);
+  next.same_bits = call.same_bits;
   seed = draw.bits();
 }
 

@@ -61,6 +61,7 @@ TeamCall draw_call(Draw& draw, int P) {
   c.call.op = reduces(c.call.collective) ? static_cast<Reduction>(1 + draw.pick(3)) : Reduction::sum;
   if (!is_defined(c.call.op, c.call.type) || draw.one_in(3)) c.call.op = Reduction::sum;
   draw_data(draw, c.call, c.algorithm->any_blocks && draw.one_in(4));
+  c.call.same_bits = draw.one_in(3);
   draw_coding(draw, c);
   const bool may_add = c.codec->adds_frames && reduces(c.call.collective) && c.call.op == Reduction::sum &&
                        !c.algorithm->recodes;
@@ -97,13 +98,24 @@ struct Running {
     const auto r = static_cast<std::size_t>(rank);
     const Team team(hub.transport(rank), *codecs[(r * 7 + c.call.seed) % codecs.size()], place, ledgers[r],
                     c.how, lane);
-    return pipelined(*c.algorithm, team, memory.operands(rank), c.segments);
+    Operands data = memory.operands(rank);
+    if (!c.call.same_bits) leave_input(c.call.collective, data, rank, c.call.P);
+    return pipelined(*c.algorithm, team, data, c.segments);
+  }
+
+  // A rank does not decode its own input if that stays in place and is not empty.
+  Cost cost_on_all_ranks() const {
+    Cost cost = c.algorithm->cost(c.call.P);
+    const bool all_own = c.call.P == 1 || c.call.collective == Collective::allgather;
+    const bool empty = std::ranges::count(c.call.blocks_out(0), 0u) > 0;
+    if (all_own && !empty && c.call.stays(0, 0) && cost.decodes > 0) --cost.decodes;
+    return cost;
   }
 
   // Returns the cost on the graph of a neighbourhood collective: a message for each edge between two ranks.
   // An exchange codes the blocks of these edges, an allgather its own block and that of each edge to a rank.
   Cost declared_cost() const {
-    if (c.call.neighbours.empty()) return c.algorithm->cost(c.call.P);
+    if (c.call.neighbours.empty()) return cost_on_all_ranks();
     const bool gathers = c.call.collective != Collective::neighbor_alltoall;
     Cost cost;
     for (int r = 0; r < c.call.P; ++r) {

@@ -145,7 +145,7 @@ TEST_F(CodingTest, SegmentsAreEncodedBesideEachOther) {
   const AlgorithmInfo* const algorithm = find_algorithm(Collective::bcast, "chain");
   Values in = values, out(DType::f32, 97);
   constexpr int segments = 4;
-  Task<> tasks[] = {pipelined(*algorithm, team(0), {{}, in.slice()}, segments),
+  Task<> tasks[] = {pipelined(*algorithm, team(0), {std::as_const(in).slice(), in.slice()}, segments),
                     pipelined(*algorithm, team(1), {{}, out.slice()}, segments)};
   hub.run(tasks);
   for (Task<>& task : tasks) task.result();
