@@ -48,33 +48,35 @@ Status status_of(int code) noexcept {
   return Status::transport_failed;
 }
 
-int raise(MPI_Comm comm, Status status, const char* message) noexcept {
+Failure failure_of(Status status, const char* message) noexcept {
   std::call_once(once, add_entries);
   for (std::size_t i = 0; i < statuses.size(); ++i) {
     if (statuses[i] != status) continue;
     set_text(entries[i], message != nullptr ? message : describe(status));
-    return raise(comm, entries[i].code);
+    return {entries[i].code};
   }
-  return raise(comm, MPI_ERR_INTERN);
+  return {MPI_ERR_INTERN};
 }
 
-int raise(MPI_Comm comm, int code) noexcept {
-  if (comm != MPI_COMM_NULL) PMPI_Comm_call_errhandler(comm, code);
-  return code;
-}
-
-int raise_caught(MPI_Comm comm) noexcept {
+Failure caught_failure() {
   try {
     throw;
   } catch (const MpiError& error) {
-    return raise(comm, error.code());
+    return {error.code()};
   } catch (const Error& error) {
-    return raise(comm, error.status(), error.what());
+    return failure_of(error.status(), error.what());
   } catch (const std::bad_alloc&) {
-    return raise(comm, Status::out_of_memory);
-  } catch (...) {
-    return raise(comm, Status::internal);
+    return failure_of(Status::out_of_memory);
   }
+}
+
+int raise(MPI_Comm comm, Failure failure) {
+  if (failure && !failure.raised && comm != MPI_COMM_NULL) PMPI_Comm_call_errhandler(comm, failure.code);
+  return failure.code;
+}
+
+int raise(MPI_Comm comm, Status status, const char* message) {
+  return raise(comm, failure_of(status, message));
 }
 
 }  // namespace taut::api

@@ -23,7 +23,7 @@ struct Lineage {
   bool connects_children = true;
 };
 
-Lineage* lineage_of(MPI_Comm comm) noexcept {
+Lineage* lineage_of(MPI_Comm comm) {
   const api::CommRecord* const record = api::find_record(comm);
   return record != nullptr ? static_cast<Lineage*>(record->lineage.get()) : nullptr;
 }
@@ -61,7 +61,7 @@ void begin_creations() noexcept {
 
 void end_creations() noexcept { connects = false; }
 
-void connect_made(MPI_Comm parent, MPI_Comm made) noexcept {
+void connect_made(MPI_Comm parent, MPI_Comm made) {
   if (!connects || !intercepts(parent)) return;
   Lineage* const lineage = lineage_of(parent);
   const BypassScope bypass;
@@ -72,7 +72,7 @@ void connect_made(MPI_Comm parent, MPI_Comm made) noexcept {
   }
 }
 
-void note_nonblocking_use(MPI_Comm comm) noexcept {
+void note_nonblocking_use(MPI_Comm comm) {
   const Lineage* const lineage = lineage_of(comm);
   if (lineage != nullptr && lineage->siblings != nullptr)
     lineage->siblings->store(true, std::memory_order_relaxed);

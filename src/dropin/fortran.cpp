@@ -2,6 +2,8 @@
 
 #include <taut/taut.h>
 
+#include "dropin/init_finalize.hpp"
+
 #ifndef MPI_ABI
 #include <algorithm>
 
@@ -53,7 +55,6 @@ extern "C" {
 int taut_dropin_MPI_Init(int* argc, char*** argv);
 int taut_dropin_MPI_Init_thread(int* argc, char*** argv, int required, int* provided);
 int taut_dropin_MPI_Finalize();
-int taut_dropin_MPI_Pcontrol(int level, ...);
 
 TAUT_API void taut_fortran_MPI_Init(MPI_Fint* ierror) { *ierror = taut_dropin_MPI_Init(nullptr, nullptr); }
 
@@ -63,11 +64,13 @@ TAUT_API void taut_fortran_MPI_Init_thread(MPI_Fint* required, MPI_Fint* provide
 
 TAUT_API void taut_fortran_MPI_Finalize(MPI_Fint* ierror) { *ierror = taut_dropin_MPI_Finalize(); }
 
-TAUT_API void taut_fortran_MPI_Pcontrol(MPI_Fint* level) { taut_dropin_MPI_Pcontrol(*level); }
+TAUT_API void taut_fortran_MPI_Pcontrol(MPI_Fint* level) {
+  taut::dropin::control(*level);
+  taut::dropin::next_as<int (*)(int, ...)>(taut::dropin::Wrapped::MPI_Pcontrol)(*level);
+}
 
 }  // extern "C"
 #else
-#include "dropin/init_finalize.hpp"
 #include "dropin/nonblocking.hpp"
 
 using taut::dropin::call_fortran;

@@ -14,7 +14,7 @@ namespace taut::dropin {
 
 // Calls the next function of the first of these names that exists. All arguments are addresses.
 template <class... Arguments>
-void call_fortran(std::initializer_list<const char*> names, Arguments*... arguments) noexcept {
+void call_fortran(std::initializer_list<const char*> names, Arguments*... arguments) {
   for (const char* const name : names)
     if (void* const next = next_of(name))
       return reinterpret_cast<void (*)(Arguments * ...)>(next)(arguments...);

@@ -15,6 +15,7 @@ struct StartedCalls {
   // `open` has the incomplete calls, `ended` those that are complete or not started, until MPI has freed the
   // request.
   std::list<StartedCall> open, ended;
+  std::vector<std::pair<MPI_Comm, api::Failure>> failures;  // to be raised
 };
 
 // Returns the one instance. It outlives static destructors: the progress thread of a program that forgets
@@ -27,6 +28,7 @@ StartedCalls& started_calls() noexcept {
 std::atomic<std::size_t> open{0};        // incomplete calls
 std::atomic<std::size_t> need_steps{0};  // those of them that only progress_calls() advances
 std::atomic<int> drivers{0};
+std::atomic<std::size_t> failures{0};  // to be raised
 
 // ---- Callbacks of the generalized requests: MPI may call them under its locks, so they must neither wait
 // nor raise errors
@@ -62,12 +64,24 @@ StartedCall* take_ended() noexcept {
   return nullptr;
 }
 
+// Finishes a call that has completed, and leaves its failure to a thread of the program. Returns its code.
+int end_call(TAUT_Request_s& call) noexcept {
+  const MPI_Comm comm = call.comm();
+  const api::Failure failure = call.finish(MPI_STATUS_IGNORE);
+  if (!failure) return MPI_SUCCESS;
+  StartedCalls& calls = started_calls();
+  const std::lock_guard lock(calls.mutex);
+  calls.failures.emplace_back(comm, failure);
+  failures = calls.failures.size();
+  return failure.code;
+}
+
 // ---- Progress thread
 
 bool steps_are_needed() noexcept { return need_steps != 0 || api::calls_in_flight(); }
 
 void take_step() noexcept {
-  if (drivers == 0) progress_calls();
+  if (drivers == 0) advance_calls();
 }
 
 }  // namespace
@@ -117,14 +131,34 @@ void activate(CallHandle started, bool needs_steps) noexcept {
   if (needs_steps) api::wake_progress_thread();
 }
 
-bool calls_in_progress() noexcept { return open != 0; }
+bool calls_in_progress() noexcept { return open != 0 || failures != 0; }
 
-void progress_calls() noexcept {
+void raise_failures() {
+  while (failures != 0) {
+    std::pair<MPI_Comm, api::Failure> one{MPI_COMM_NULL, {}};
+    {
+      StartedCalls& calls = started_calls();
+      const std::lock_guard lock(calls.mutex);
+      if (calls.failures.empty()) return;
+      one = calls.failures.back();
+      calls.failures.pop_back();
+      failures = calls.failures.size();
+    }
+    api::raise(one.first, one.second);
+  }
+}
+
+void progress_calls() {
+  advance_calls();
+  raise_failures();
+}
+
+void advance_calls() noexcept {
   const BypassScope bypass;
   api::progress(nullptr);
   for (StartedCall* ended; (ended = take_ended()) != nullptr; --open) {
     need_steps -= ended->needs_steps;
-    ended->code = ended->call->finish(MPI_STATUS_IGNORE);
+    ended->code = end_call(*ended->call);
     ended->tell_mpi(*ended);
   }
 }

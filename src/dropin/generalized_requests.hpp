@@ -56,11 +56,17 @@ void activate(CallHandle started, bool needs_steps) noexcept;
 // Deletes the calls whose requests MPI has freed.
 void forget_freed() noexcept;
 
-// Returns true if one of these calls is not complete.
+// Returns true if one of these calls is not complete, or its failure is not raised yet.
 bool calls_in_progress() noexcept;
 
 // Advances all calls and open receives by a step, and completes the requests of calls that have ended.
-void progress_calls() noexcept;
+void advance_calls() noexcept;
+
+// Raises the failures of calls that have ended, in a thread of the program.
+void raise_failures();
+
+// Advances all calls, and raises their failures.
+void progress_calls();
 
 // Scope in which this thread advances the calls, and the progress thread leaves them alone.
 class DrivingScope {
@@ -75,7 +81,7 @@ class DrivingScope {
 // cannot be started.
 bool start_thread() noexcept;
 
-// Stops the progress thread; called before MPI_Finalize. A call that the program has not waited for then no
+// Stops the progress thread; called in MPI_Finalize. A call that the program has not waited for then no
 // longer advances by itself.
 void end_thread() noexcept;
 

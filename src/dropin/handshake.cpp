@@ -64,7 +64,10 @@ Handshake::~Handshake() {
 }
 
 bool Handshake::all_have_taut(std::chrono::milliseconds patience) {
-  return state_->rank == 0 ? lead(patience) : follow(patience);
+  const bool all = state_->rank == 0 ? lead(patience) : follow(patience);
+  std::vector<MPI_Request>& sends = state_->sends;
+  if (all) PMPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
+  return all;
 }
 
 bool Handshake::lead(std::chrono::milliseconds patience) {

@@ -21,10 +21,11 @@ namespace taut::dropin {
 class Handshake {
  public:
   explicit Handshake(MPI_Comm comm);
-  ~Handshake();  // before MPI_Finalize: cancels the receives of messages that never came
+  ~Handshake();  // cancels the receives of messages that never came; MPI must not be finalised yet
   Handshake(const Handshake&) = delete;
   Handshake& operator=(const Handshake&) = delete;
 
+  // Returns the answer. If it is yes, no message of the handshake is left in flight.
   bool all_have_taut(std::chrono::milliseconds patience);
 
  private:

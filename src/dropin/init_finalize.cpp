@@ -24,18 +24,26 @@ int started(int code) noexcept {
   return code;
 }
 
+// Ends what Taut has begun in MPI_Init. MPI calls this function in MPI_Finalize, as a callback of MPI_COMM_SELF.
+// The attribute is set in MPI_Init and such attributes are deleted last in, first out, so that the program's own
+// callbacks have run: they may receive messages and complete requests.
+void end_all() noexcept {
+  end_interception();
+  end_creations();
+  end_nonblocking();
+  end_messages();
+}
+
 }  // namespace
 
 void* next_of(const char* name) noexcept { return find(name); }
 
-// Registers before_finalize() with at_finalize() too, because a tool loaded before this library may turn the
-// program's MPI_Finalize into a direct call of MPI's own, which this library does not see.
 void after_init() noexcept {
   begin_counting_unserved();
   const bool all_here = begin_interception();
   bool same_rules = false;
   try {
-    api::at_finalize(before_finalize);
+    api::at_finalize(end_all);
     const BypassScope bypass;
     same_rules = all_here && api::compare_rules_in_world();
   } catch (...) {  // each communicator then compares its rules by itself
@@ -45,11 +53,14 @@ void after_init() noexcept {
   if (begin_nonblocking() && same_rules) begin_creations();
 }
 
-void before_finalize() noexcept {
-  end_creations();
-  end_nonblocking();
-  end_messages();
-  end_interception();
+// A tool loaded before this library may turn the program's MPI_Finalize into a direct call of MPI's own, which
+// this library does not see. Coding then stops in end_all().
+void before_finalize() noexcept { stop_serving(); }
+
+void control(int level) noexcept {
+  constexpr int off = 9000, on = 9001, report = 9002;
+  if (level == off || level == on) switch_on(level == on);
+  if (level == report) api::write_reports_so_far();
 }
 
 }  // namespace taut::dropin
@@ -82,14 +93,6 @@ TAUT_API int taut_dropin_MPI_Init_thread(int* argc, char*** argv, int required, 
 TAUT_API int taut_dropin_MPI_Finalize() {
   before_finalize();
   return next_as<int (*)()>(Wrapped::MPI_Finalize)();
-}
-
-// Controls Taut by the level. 0: calls go to MPI; 1: Taut serves calls again; 2: writes the reports of what
-// has been observed so far.
-TAUT_API int taut_dropin_MPI_Pcontrol(const int level, ...) {
-  if (level == 0 || level == 1) switch_on(level == 1);
-  if (level == 2) taut::api::write_reports_so_far();
-  return next_as<int (*)(int, ...)>(Wrapped::MPI_Pcontrol)(level);
 }
 
 }  // extern "C"

@@ -2,7 +2,8 @@
 
 #include <atomic>
 #include <cstdio>
-#include <optional>
+#include <memory>
+#include <utility>
 
 #include "api/state/comm_registry.hpp"
 #include "dropin/handshake.hpp"
@@ -12,7 +13,10 @@ namespace taut::dropin {
 namespace {
 
 std::atomic<bool> switched_on{true}, all_here{false};
-std::optional<Handshake> handshake;
+
+// Handshake that has given up, until MPI_Finalize receives what comes too late. Never destroyed at exit: a child
+// process that the program has forked exits too, and must make no call of MPI.
+Handshake* given_up = nullptr;
 
 constexpr const char* not_all_here =
     "taut: the program runs without Taut: some ranks were started without it, or came to MPI_Init later "
@@ -20,7 +24,7 @@ constexpr const char* not_all_here =
 
 }  // namespace
 
-bool intercepts(MPI_Comm comm) noexcept {
+bool intercepts(MPI_Comm comm) {
   if (BypassScope::active() || !all_here || !switched_on || comm == MPI_COMM_NULL) return false;
   const api::CommRecord* const record = api::find_record(comm);
   if (record != nullptr && record->members != api::CommRecord::unknown)
@@ -37,16 +41,20 @@ void switch_on(bool yes) noexcept { switched_on = yes; }
 bool begin_interception() noexcept {
   int size = 1;
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (size < 2 || handshake) return false;
-  handshake.emplace(MPI_COMM_WORLD);
+  if (size < 2 || all_here || given_up != nullptr) return false;
+  auto handshake = std::make_unique<Handshake>(MPI_COMM_WORLD);
   all_here = handshake->all_have_taut(std::chrono::seconds(options().handshake));
-  if (!all_here) std::fputs(not_all_here, stderr);
-  return all_here;
+  if (all_here) return true;
+  std::fputs(not_all_here, stderr);
+  given_up = handshake.release();
+  return false;
 }
 
+void stop_serving() noexcept { all_here = false; }
+
 void end_interception() noexcept {
-  all_here = false;
-  handshake.reset();
+  stop_serving();
+  delete std::exchange(given_up, nullptr);
 }
 
 }  // namespace taut::dropin

@@ -32,7 +32,7 @@ inline bool has(Wrapped function) noexcept { return next_as<void*>(function) != 
 
 // Calls `one(large, counts)`; if MPI lacks the large-count function, calls `one(function, ints)`.
 template <class One, class... Counts>
-int by_large(Wrapped large, Wrapped function, MPI_Comm comm, One one, Counts... counts) noexcept {
+int by_large(Wrapped large, Wrapped function, MPI_Comm comm, One one, Counts... counts) {
   if (has(large)) return one(large, counts...);
   return api::guard(comm, [&] { return one(function, narrowed(counts)...); });
 }

@@ -113,11 +113,10 @@ void end_messages() noexcept {
   looks = false;
   if (p2p::program_endpoint() == nullptr) return;
   p2p::finish_segments();
-  p2p::set_program_endpoint(nullptr);
   p2p::end_matched_probes();
 }
 
-std::optional<api::DatatypeLayout> kind_of(const p2p::SendArguments& message) noexcept {
+std::optional<api::DatatypeLayout> kind_of(const p2p::SendArguments& message) {
   const auto& [buf, count, type, dest, tag, comm] = message;
   if (!looks || count <= 0 || buf == nullptr || buf == MPI_BOTTOM || dest < 0 || tag < 0) return {};
   if (api::bytes_of(count, type) < static_cast<MPI_Count>(least_value_bytes) || !intercepts(comm)) return {};
@@ -126,7 +125,7 @@ std::optional<api::DatatypeLayout> kind_of(const p2p::SendArguments& message) no
   return kind && kind->value_type.computes ? kind : std::nullopt;
 }
 
-ProgramSend::ProgramSend(const p2p::SendArguments& message) noexcept
+ProgramSend::ProgramSend(const p2p::SendArguments& message)
     : message_(message), kind_(kind_of(message)) {
   const BypassScope bypass;
   if (kind_) outgoing_ = encode(message, *kind_);
@@ -139,17 +138,17 @@ void ProgramSend::count() noexcept {
   if (kind_ && !std::exchange(counted_, true)) count_sent(message_, *kind_, outgoing_.made());
 }
 
-p2p::SendBuffer ProgramSend::buffer() const noexcept {
+p2p::SendBuffer ProgramSend::buffer() const {
   if (coded()) return p2p::buffer_of(outgoing_.made(), message_.type);
   return {message_.buf, static_cast<api::pmpi::Count>(message_.count), message_.type};
 }
 
-int ProgramSend::send(p2p::SendFunction function) noexcept {
+int ProgramSend::send(p2p::SendFunction function) {
   if (in_segments()) return outgoing_.send(message_, progress_calls);
   return p2p::send(function, outgoing_.made(), message_);
 }
 
-int ProgramSend::start(p2p::StartFunction function, MPI_Request* request) noexcept {
+int ProgramSend::start(p2p::StartFunction function, MPI_Request* request) {
   return outgoing_.start(function, message_, request);
 }
 

@@ -14,18 +14,19 @@ inline constexpr std::size_t least_value_bytes = std::size_t{128} << 10;
 // which run with Taut.
 void begin_messages() noexcept;
 
-// Stops serving messages; called before MPI_Finalize.
+// Stops coding messages and receives what is in segments; called in MPI_Finalize. Messages in one piece are
+// decoded as long as MPI runs callbacks.
 void end_messages() noexcept;
 
 // Returns the datatype layout of a message that may be sent coded, if a rule applies to it, or that is
 // counted for reports. Returns nothing for a message that is left to MPI.
-std::optional<api::DatatypeLayout> kind_of(const p2p::SendArguments& message) noexcept;
+std::optional<api::DatatypeLayout> kind_of(const p2p::SendArguments& message);
 
 // Sends a message: encodes it if a rule asks for coding and the result is shorter, and counts it when it is
 // sent or its send has started.
 class ProgramSend {
  public:
-  explicit ProgramSend(const p2p::SendArguments& message) noexcept;
+  explicit ProgramSend(const p2p::SendArguments& message);
   ~ProgramSend();
   ProgramSend(const ProgramSend&) = delete;
 
@@ -34,11 +35,11 @@ class ProgramSend {
   bool in_segments() const noexcept { return outgoing_.in_segments(); }
 
   // Returns the buffer arguments of a message in one piece: of the coded message, or of the values.
-  p2p::SendBuffer buffer() const noexcept;
+  p2p::SendBuffer buffer() const;
 
   // Send the coded message by the MPI function, or start to send it. Return an MPI error code.
-  int send(p2p::SendFunction function) noexcept;
-  int start(p2p::StartFunction function, MPI_Request* request) noexcept;
+  int send(p2p::SendFunction function);
+  int start(p2p::StartFunction function, MPI_Request* request);
 
   // Moves the message out, to be kept while it is sent.
   p2p::OutgoingMessage take() noexcept;

@@ -20,7 +20,7 @@ void* next_of(const char* name) noexcept;
 
 // Calls the next function of `function`. The types of the arguments have to be those of its parameters.
 template <class... Arguments>
-int call_next(Wrapped function, Arguments... arguments) noexcept {
+int call_next(Wrapped function, Arguments... arguments) {
   return next_as<int (*)(Arguments...)>(function)(arguments...);
 }
 

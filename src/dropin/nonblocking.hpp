@@ -16,16 +16,16 @@ bool wants_nonblocking() noexcept;
 // after MPI_Init by all ranks of MPI_COMM_WORLD, all of which run with Taut.
 bool begin_nonblocking() noexcept;
 
-// Stops serving nonblocking calls; called before MPI_Finalize.
+// Stops serving nonblocking calls; called in MPI_Finalize.
 void end_nonblocking() noexcept;
 
 // Returns true if Taut serves nonblocking calls on this communicator. The communicator must be connected,
 // since a nonblocking call must not wait for other ranks. The result is the same on all its ranks.
-bool intercepts_nonblocking(MPI_Comm comm) noexcept;
+bool intercepts_nonblocking(MPI_Comm comm);
 
 // Returns true if Taut may serve persistent calls on this communicator; creating a persistent request waits
 // for other ranks. The result is the same on all its ranks.
-bool intercepts_persistent(MPI_Comm comm) noexcept;
+bool intercepts_persistent(MPI_Comm comm);
 
 // Returns true if some rank counts calls for a report, including calls that Taut certainly leaves to plain
 // MPI.
@@ -50,6 +50,6 @@ class Starter {
 
 // Starts a nonblocking call. If no other rank is needed to leave it to plain MPI, `*request` is MPI's own.
 // Returns an MPI code.
-int launch(MPI_Comm comm, MPI_Request* request, Starter start) noexcept;
+int launch(MPI_Comm comm, MPI_Request* request, Starter start);
 
 }  // namespace taut::dropin

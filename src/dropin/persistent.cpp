@@ -70,7 +70,7 @@ api::CollectiveRequest& collective(const StartedCall& one) noexcept {
 }
 
 // Starts a call that is not in progress.
-int start(CallHandle started) noexcept {
+int start(CallHandle started) {
   StartedCall& one = *started;
   if (const int code = PMPI_Start(&one.request); code != MPI_SUCCESS) return code;
   const int code = api::guard(one.call->comm(), [&] { return one.call->start(); });
@@ -85,7 +85,7 @@ int start(CallHandle started) noexcept {
 
 // Creates the program's request for a call that Taut serves. Leaves `*request` unchanged if the call is plain
 // MPI, on all ranks. Collective over `comm`. Returns an MPI code; throws Error.
-int make_request(MPI_Comm comm, ArrayCopies copies, std::unique_ptr<TAUT_Request_s> call,
+int make_request(ArrayCopies copies, std::unique_ptr<TAUT_Request_s> call,
                  MPI_Request* request) {
   forget_freed();
   std::list<StartedCall> one(1);
@@ -97,7 +97,7 @@ int make_request(MPI_Comm comm, ArrayCopies copies, std::unique_ptr<TAUT_Request
   made.tag = take_tag();
   made.tell_mpi = send_end;
   const int code = PMPI_Recv_init(nothing, 0, MPI_BYTE, 0, made.tag, persistent_calls().self, &made.request);
-  if (code != MPI_SUCCESS) return api::raise(comm, code);
+  if (code != MPI_SUCCESS) throw MpiError(code, "MPI_Recv_init");
   *request = made.request;
   const CallHandle here = hold_inactive(std::move(one));
   used = true;
@@ -120,24 +120,22 @@ void end_persistent() noexcept {
   if (persistent_calls().self != MPI_COMM_NULL) PMPI_Comm_free(&persistent_calls().self);
 }
 
-bool create_persistent(MPI_Comm comm, MPI_Request* request, int& code, Starter init) noexcept {
+bool create_persistent(MPI_Comm comm, MPI_Request* request, int& code, Starter init) {
   if (!intercepts_persistent(comm)) return false;
-  const BypassScope bypass;
   MPI_Request made = MPI_REQUEST_NULL;
   code = api::guard(comm, [&]() -> int {
     ArrayCopies copies;
     TAUT_Request call = TAUT_REQUEST_NULL;
     if (const int failure = init(copies, &call); failure != MPI_SUCCESS) return failure;
-    return make_request(comm, std::move(copies), std::unique_ptr<TAUT_Request_s>(call), &made);
+    return make_request(std::move(copies), std::unique_ptr<TAUT_Request_s>(call), &made);
   });
   if (code == MPI_SUCCESS && made == MPI_REQUEST_NULL) return false;
   if (code == MPI_SUCCESS) *request = made;
   return true;
 }
 
-bool start_persistent(MPI_Request request, int& code) noexcept {
+bool start_persistent(MPI_Request request, int& code) {
   if (!used) return false;
-  const BypassScope bypass;
   PersistentCalls& here = persistent_calls();
   std::unique_lock lock(here.mutex);
   const auto found = here.calls.find(request);

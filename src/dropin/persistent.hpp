@@ -8,17 +8,17 @@
 
 namespace taut::dropin {
 
-// Creates and frees the communicator on which these messages travel, after MPI_Init and before MPI_Finalize.
+// Creates and frees the communicator on which these messages travel, after MPI_Init and in MPI_Finalize.
 // begin_persistent() returns false if the communicator cannot be created.
 bool begin_persistent() noexcept;
 void end_persistent() noexcept;
 
 // Creates a persistent request, and sets `code`. Returns the same on all ranks: false if plain MPI has to
 // serve the call.
-bool create_persistent(MPI_Comm comm, MPI_Request* request, int& code, Starter init) noexcept;
+bool create_persistent(MPI_Comm comm, MPI_Request* request, int& code, Starter init);
 
 // Starts the call behind a request of create_persistent(). Returns false for any other request.
-bool start_persistent(MPI_Request request, int& code) noexcept;
+bool start_persistent(MPI_Request request, int& code);
 
 // Drops the call behind a request, if create_persistent() made the request. The caller frees MPI's request.
 void forget_persistent(MPI_Request request) noexcept;

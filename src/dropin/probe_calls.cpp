@@ -13,7 +13,7 @@ namespace {
 // Repeats `look(&there)` until a message is there. A waiting thread does not keep other threads from
 // receiving.
 template <class Look>
-int look_until_there(Look look) noexcept {
+int look_until_there(Look look) {
   int there = 0, code = MPI_SUCCESS;
   for (taut::Backoff backoff; there == 0 && code == MPI_SUCCESS; backoff.pause()) code = look(&there);
   return code;
@@ -27,7 +27,7 @@ TAUT_API int taut_dropin_MPI_Iprobe(int source, int tag, MPI_Comm comm, int* fla
   const Endpoint* const endpoint = program_endpoint();
   if (endpoint == nullptr) return call_next(Wrapped::MPI_Iprobe, source, tag, comm, flag, status);
   ReadableStatus readable(status);
-  return ProbeQueue().probe({source, tag, comm}, endpoint->format(), flag, *readable);
+  return probe({source, tag, comm}, endpoint->format(), flag, *readable);
 }
 
 TAUT_API int taut_dropin_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
@@ -35,7 +35,7 @@ TAUT_API int taut_dropin_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Statu
   if (endpoint == nullptr) return call_next(Wrapped::MPI_Probe, source, tag, comm, status);
   ReadableStatus readable(status);
   return look_until_there([&](int* there) {
-    return ProbeQueue().probe({source, tag, comm}, endpoint->format(), there, *readable);
+    return probe({source, tag, comm}, endpoint->format(), there, *readable);
   });
 }
 
@@ -44,7 +44,7 @@ TAUT_API int taut_dropin_MPI_Improbe(int source, int tag, MPI_Comm comm, int* fl
   const Endpoint* const endpoint = program_endpoint();
   if (endpoint == nullptr) return call_next(Wrapped::MPI_Improbe, source, tag, comm, flag, message, status);
   ReadableStatus readable(status);
-  return ProbeQueue().take({source, tag, comm}, endpoint->format(), flag, message, *readable);
+  return take({source, tag, comm}, endpoint->format(), flag, message, *readable);
 }
 
 TAUT_API int taut_dropin_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message,
@@ -53,7 +53,7 @@ TAUT_API int taut_dropin_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Mess
   if (endpoint == nullptr) return call_next(Wrapped::MPI_Mprobe, source, tag, comm, message, status);
   ReadableStatus readable(status);
   return look_until_there([&](int* there) {
-    return ProbeQueue().take({source, tag, comm}, endpoint->format(), there, message, *readable);
+    return take({source, tag, comm}, endpoint->format(), there, message, *readable);
   });
 }
 

@@ -14,36 +14,40 @@ namespace taut::dropin {
 
 // Runs `call(&status)`, which receives one message into `at`, and finishes a coded message.
 template <class Call>
-int receiving(const p2p::RecvBuffer& at, MPI_Status* status, Call call) noexcept {
+int receiving(const p2p::RecvBuffer& at, MPI_Status* status, Call call) {
   if (!p2p::may_be_coded(at)) return call(status);
   p2p::ReadableStatus readable(status);
   const int code = call(&*readable);
-  return code == MPI_SUCCESS ? p2p::finish_recv(at, *readable) : code;
+  return code == MPI_SUCCESS ? api::raise(at.comm, p2p::finish_recv(at, *readable)) : code;
 }
 
 // Receives a message by a nonblocking receive. Runs `meanwhile()` after the receive has begun.
 template <class Meanwhile>
 int receiving_posted(const p2p::MatchKey& key, const p2p::RecvBuffer& at, MPI_Status* status,
-                     Meanwhile meanwhile) noexcept {
+                     Meanwhile meanwhile) {
   p2p::PostedReceive posted;
   if (const int begun = p2p::post(key, at, posted); begun != MPI_SUCCESS) return begun;
-  std::optional<p2p::OpenReceive> open;
+  // On the heap, which outlives a longjmp out of an error handler.
+  std::unique_ptr<p2p::OpenReceive> open;
   if (p2p::may_be_segmented(at))
-    open.emplace(at, posted.detached ? &posted.detached : nullptr, posted.request);
+    open = std::make_unique<p2p::OpenReceive>(at, posted.detached ? &posted.detached : nullptr, posted.request);
   const int other = meanwhile();
   if (other != MPI_SUCCESS) PMPI_Cancel(&posted.request);
   for (Backoff backoff; open && !open->ready(); backoff.pause()) progress_calls();
+  const auto message = open ? open->take_message() : nullptr;
+  open.reset();
   p2p::ReadableStatus readable(status);
   const int code = PMPI_Wait(&posted.request, &*readable);
   if (other != MPI_SUCCESS || code != MPI_SUCCESS) return other != MPI_SUCCESS ? other : code;
-  if (open && open->message() != nullptr) return open->message()->finish(at.comm, *readable);
-  return posted.detached ? p2p::deliver(posted.detached, at, *readable) : p2p::finish_recv(at, *readable);
+  return api::raise(at.comm, message != nullptr ? message->finish(*readable)
+                             : posted.detached  ? p2p::deliver(posted.detached, at, *readable)
+                                                : p2p::finish_recv(at, *readable));
 }
 
 // Returns true if receiving_posted() has to receive a message from `source`, instead of MPI's own call: a
 // probe may have taken the message, or the message goes through a bounce buffer. A receive from MPI_PROC_NULL
 // is left to MPI's own call.
-inline bool must_be_posted(int source, const p2p::RecvBuffer& at) noexcept {
+inline bool must_be_posted(int source, const p2p::RecvBuffer& at) {
   return source != MPI_PROC_NULL && (p2p::may_be_probed() || p2p::bounce_device(at) != nullptr);
 }
 
@@ -53,7 +57,7 @@ inline int nothing_else() noexcept { return MPI_SUCCESS; }
 
 template <class Count>
 int recv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-         MPI_Status* status) noexcept {
+         MPI_Status* status) {
   const p2p::RecvBuffer at = here(buf, count, type, comm);
   if (must_be_posted(source, at)) return receiving_posted({source, tag, comm}, at, status, nothing_else);
   return receiving(at, status, [&](MPI_Status* mpi_status) {
@@ -63,7 +67,7 @@ int recv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source
 
 template <class Count>
 int irecv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-          MPI_Request* request) noexcept {
+          MPI_Request* request) {
   const p2p::RecvBuffer at = here(buf, count, type, comm);
   p2p::PostedReceive posted;
   const int code = p2p::post({source, tag, comm}, at, posted, [&](MPI_Request* made) {
@@ -76,7 +80,7 @@ int irecv(Wrapped function, void* buf, Count count, MPI_Datatype type, int sourc
 // Tracks a persistent receive, since each of its starts may find a message that was probed for.
 template <class Count>
 int recv_init(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-              MPI_Request* request) noexcept {
+              MPI_Request* request) {
   const int code = call_next(function, buf, count, type, source, tag, comm, request);
   if (code == MPI_SUCCESS && p2p::program_endpoint() != nullptr)
     p2p::track_persistent(*request, p2p::PersistentRecv{here(buf, count, type, comm), {source, tag, comm}});
@@ -86,7 +90,7 @@ int recv_init(Wrapped function, void* buf, Count count, MPI_Datatype type, int s
 template <class Count>
 int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest,
              int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
-             MPI_Comm comm, MPI_Status* status) noexcept {
+             MPI_Comm comm, MPI_Status* status) {
   const p2p::RecvBuffer at = here(recvbuf, recvcount, recvtype, comm);
   ProgramSend sending({sendbuf, sendcount, sendtype, dest, sendtag, comm});
   const p2p::SendBuffer sent = sending.buffer();
@@ -104,7 +108,7 @@ int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatyp
 // Serves MPI_Sendrecv_replace. The values that it sends are not coded.
 template <class Count>
 int sendrecv_replace(Wrapped function, void* buf, Count count, MPI_Datatype type, int dest, int sendtag,
-                     int source, int recvtag, MPI_Comm comm, MPI_Status* status) noexcept {
+                     int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   const p2p::RecvBuffer at = here(buf, count, type, comm);
   if (!must_be_posted(source, at))
     return receiving(at, status, [&](MPI_Status* mpi_status) {
@@ -129,7 +133,7 @@ int sendrecv_replace(Wrapped function, void* buf, Count count, MPI_Datatype type
 template <class Start>
 int send_and_receive(Wrapped function, const p2p::RecvBuffer& sent, int dest, int sendtag,
                      const p2p::MatchKey& key, const p2p::RecvBuffer& at, MPI_Request* request,
-                     Start start) noexcept {
+                     Start start) {
   p2p::PostedReceive posted;
   int code = MPI_SUCCESS;
   if (has(function) && !p2p::may_be_probed()) {
@@ -145,7 +149,7 @@ int send_and_receive(Wrapped function, const p2p::RecvBuffer& sent, int dest, in
 template <class Count>
 int isendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest,
               int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
-              MPI_Comm comm, MPI_Request* request) noexcept {
+              MPI_Comm comm, MPI_Request* request) {
   const auto start = [&](MPI_Request* made) {
     return call_next(function, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
                      source, recvtag, comm, made);
@@ -157,7 +161,7 @@ int isendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Dataty
 
 template <class Count>
 int isendrecv_replace(Wrapped function, void* buf, Count count, MPI_Datatype type, int dest, int sendtag,
-                      int source, int recvtag, MPI_Comm comm, MPI_Request* request) noexcept {
+                      int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
   const p2p::RecvBuffer values = here(buf, count, type, comm);
   const auto start = [&](MPI_Request* made) {
     return call_next(function, buf, count, type, dest, sendtag, source, recvtag, comm, made);
@@ -169,18 +173,19 @@ int isendrecv_replace(Wrapped function, void* buf, Count count, MPI_Datatype typ
 
 template <class Count>
 int mrecv(Wrapped function, void* buf, Count count, MPI_Datatype type, MPI_Message* message,
-          MPI_Status* status) noexcept {
+          MPI_Status* status) {
   auto taken = p2p::receive_taken(message);
   if (!taken) return call_next(function, buf, count, type, message, status);
   p2p::ReadableStatus readable(status);
   const int code = PMPI_Wait(&taken->posted.request, &*readable);
   if (code != MPI_SUCCESS) return code;
-  return p2p::deliver(taken->posted.detached, here(buf, count, type, taken->comm), *readable);
+  return api::raise(taken->comm,
+                    p2p::deliver(taken->posted.detached, here(buf, count, type, taken->comm), *readable));
 }
 
 template <class Count>
 int imrecv(Wrapped function, void* buf, Count count, MPI_Datatype type, MPI_Message* message,
-           MPI_Request* request) noexcept {
+           MPI_Request* request) {
   auto taken = p2p::receive_taken(message);
   if (!taken) return call_next(function, buf, count, type, message, request);
   *request = taken->posted.request;

@@ -5,14 +5,14 @@
 
 namespace taut::dropin {
 
-bool send_coded(p2p::SendFunction send, const p2p::SendArguments& message, int& code) noexcept {
+bool send_coded(p2p::SendFunction send, const p2p::SendArguments& message, int& code) {
   ProgramSend sending(message);
   if (sending.coded()) code = sending.send(send);
   return sending.coded();
 }
 
 bool send_coded(p2p::StartFunction start, const p2p::SendArguments& message, MPI_Request* request,
-                int& code) noexcept {
+                int& code) {
   ProgramSend sending(message);
   if (!sending.coded()) return false;
   code = sending.start(start, request);
@@ -21,11 +21,11 @@ bool send_coded(p2p::StartFunction start, const p2p::SendArguments& message, MPI
 }
 
 void send_at_each_start(MPI_Request request, p2p::StartFunction start,
-                        const p2p::SendArguments& message) noexcept {
+                        const p2p::SendArguments& message) {
   if (kind_of(message)) p2p::track_persistent(request, p2p::PersistentSend{start, message});
 }
 
-bool start_coded(MPI_Request request, int& code) noexcept {
+bool start_coded(MPI_Request request, int& code) {
   const auto send = p2p::find_persistent_send(request);
   if (!send) return false;
   ProgramSend sending(send->message);

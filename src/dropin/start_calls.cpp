@@ -12,9 +12,17 @@ namespace {
 using namespace taut::dropin;
 using namespace taut::p2p;
 
+// Receives a message that was probed for. Returns false if there is none.
+bool receive_probed(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted, int& code) {
+  taut::api::Failure failure;
+  if (!ProbeQueue().receive(key, at, posted, failure)) return false;
+  code = taut::api::raise(at.comm, failure);
+  return true;
+}
+
 // Starts a persistent receive: matches it to a message that was probed for, makes a nonblocking receive of a
 // message that may come in segments or goes through a bounce buffer, or lets MPI start it.
-int start_receive(MPI_Request* request) noexcept {
+int start_receive(MPI_Request* request) {
   const auto receive = find_persistent_recv(*request);
   if (!receive) return call_next(Wrapped::MPI_Start, request);
   PostedReceive posted;
@@ -22,13 +30,13 @@ int start_receive(MPI_Request* request) noexcept {
   const bool posts = may_be_segmented(receive->at) || bounce_device(receive->at) != nullptr;
   if (posts && receive->key.source != MPI_PROC_NULL)
     code = post(receive->key, receive->at, posted);
-  else if (!may_be_probed() || !ProbeQueue().receive(receive->key, receive->at, posted, code))
+  else if (!may_be_probed() || !receive_probed(receive->key, receive->at, posted, code))
     return call_next(Wrapped::MPI_Start, request);
   if (code == MPI_SUCCESS) substitute(*request, std::move(posted));
   return code;
 }
 
-int start(MPI_Request* request) noexcept {
+int start(MPI_Request* request) {
   int code = MPI_SUCCESS;
   if (request != nullptr && (start_persistent(*request, code) || start_coded(*request, code))) return code;
   return request != nullptr ? start_receive(request) : call_next(Wrapped::MPI_Start, request);

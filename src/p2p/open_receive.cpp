@@ -1,6 +1,7 @@
 #include "p2p/open_receive.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <mutex>
 
@@ -22,9 +23,34 @@ OpenReceives& all_receives() {
 
 std::atomic<std::size_t> open_receives{0};
 
+// Scope in which the functions of MPI on requests return their errors. Of a receive that is truncated, MPICH's
+// MPI_Request_get_status calls the error handler of MPI_COMM_SELF or MPI_COMM_WORLD. The program's handler must
+// not run before the program completes the receive, nor while Taut holds a lock.
+class QuietErrors {
+ public:
+  QuietErrors() {
+    for (std::size_t i = 0; i < comms_.size(); ++i) {
+      PMPI_Comm_get_errhandler(comms_[i], &handlers_[i]);
+      PMPI_Comm_set_errhandler(comms_[i], MPI_ERRORS_RETURN);
+    }
+  }
+  ~QuietErrors() {
+    for (std::size_t i = 0; i < comms_.size(); ++i) {
+      PMPI_Comm_set_errhandler(comms_[i], handlers_[i]);
+      PMPI_Errhandler_free(&handlers_[i]);
+    }
+  }
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+
+ private:
+  const std::array<MPI_Comm, 2> comms_{MPI_COMM_SELF, MPI_COMM_WORLD};
+  std::array<MPI_Errhandler, 2> handlers_{};
+};
+
 }  // namespace
 
-bool may_be_segmented(const RecvBuffer& at) noexcept {
+bool may_be_segmented(const RecvBuffer& at) {
   return at.endpoint != nullptr && at.endpoint->segments() != nullptr && segments_of(room(at)) > 1;
 }
 
@@ -41,7 +67,7 @@ OpenReceive::~OpenReceive() {
   --open_receives;
 }
 
-bool OpenReceive::step() noexcept {
+bool OpenReceive::step() {
   if (ready_) return true;
   if (!message_) {
     int there = 0;
@@ -55,12 +81,11 @@ bool OpenReceive::step() noexcept {
   return ready_;
 }
 
-void OpenReceive::finish() noexcept {
+void OpenReceive::finish() {
   MPI_Status status{};
-  at_.comm = MPI_COMM_NULL;  // may be freed
   if (PMPI_Wait(&request_, &status) != MPI_SUCCESS) return;
   if (message_)
-    message_->finish(MPI_COMM_NULL, status);
+    message_->finish(status);
   else if (detached_ != nullptr)
     deliver(*detached_, at_, status);
   else
@@ -72,17 +97,19 @@ void OpenReceive::forget() noexcept {
   forgotten_ = true;
 }
 
-bool OpenReceive::ready() noexcept {
+bool OpenReceive::ready() {
   const BypassScope scope;
   const std::lock_guard lock(all_receives().mutex);
+  const QuietErrors quiet;
   return step();
 }
 
-void advance_receives() noexcept {
+void advance_receives() {
   if (open_receives == 0) return;
   const BypassScope scope;
   const std::unique_lock lock(all_receives().mutex, std::try_to_lock);
   if (!lock.owns_lock()) return;
+  const QuietErrors quiet;
   for (OpenReceive* const one : all_receives().receives) one->step();
 }
 

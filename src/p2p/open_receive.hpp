@@ -9,7 +9,7 @@
 namespace taut::p2p {
 
 // Returns true if a message in segments fits this buffer.
-bool may_be_segmented(const RecvBuffer& at) noexcept;
+bool may_be_segmented(const RecvBuffer& at);
 
 // A receive that MPI has started. Threads may advance it until it is ready; the thread that completes the
 // request asks ready() before.
@@ -22,18 +22,19 @@ class OpenReceive {
   ~OpenReceive();
 
   // Returns true if the request may be completed by MPI: its message has arrived, with all segments.
-  bool ready() noexcept;
+  bool ready();
 
   // Lets the receive complete by itself: the program has freed its request. The object is never destroyed.
   void forget() noexcept;
 
   // Returns the message of a receive that is ready; null if it is in one piece.
   SegmentedMessage* message() noexcept { return message_.get(); }
+  std::unique_ptr<SegmentedMessage> take_message() noexcept { return std::move(message_); }
 
  private:
-  friend void advance_receives() noexcept;
-  bool step() noexcept;
-  void finish() noexcept;
+  friend void advance_receives();
+  bool step();
+  void finish();
 
   RecvBuffer at_;
   const Detached* detached_;
@@ -43,6 +44,6 @@ class OpenReceive {
 };
 
 // Advances all open receives, unless another thread does so.
-void advance_receives() noexcept;
+void advance_receives();
 
 }  // namespace taut::p2p

@@ -73,7 +73,7 @@ void OutgoingMessage::shrink() {
 }
 
 int OutgoingMessage::start(StartFunction function, const SendArguments& message,
-                           MPI_Request* request) noexcept {
+                           MPI_Request* request) {
   const SendBuffer coded = buffer_of(made_, message.type);
   if (!in_segments()) return p2p::start(function, made_, message, request);
   const BypassScope scope;
@@ -111,7 +111,7 @@ bool OutgoingMessage::all_sent() noexcept {
   return done != 0;
 }
 
-bool OutgoingMessage::ready(MPI_Request request) noexcept {
+bool OutgoingMessage::ready(MPI_Request request) {
   if (left_ == 0 || gave_up_) return true;
   const BypassScope scope;
   int matched = 0;

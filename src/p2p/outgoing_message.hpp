@@ -35,16 +35,16 @@ class OutgoingMessage {
 
   // Starts to send the message by MPI's nonblocking `function`; a long one by MPI_Issend. Returns an MPI
   // error code. `request` is that of the first segment.
-  int start(StartFunction function, const SendArguments& message, MPI_Request* request) noexcept;
+  int start(StartFunction function, const SendArguments& message, MPI_Request* request);
 
   // Returns true if the send may complete: the segments are sent, or the receiver has left them waiting for a
   // while. `request`: as of start().
-  bool ready(MPI_Request request) noexcept;
+  bool ready(MPI_Request request);
 
   // Sends a long message. `progress()` is called while it waits, and advances open receives at least. Returns
   // an MPI error code.
   template <class Progress>
-  int send(const SendArguments& message, Progress progress) noexcept {
+  int send(const SendArguments& message, Progress progress) {
     MPI_Request request = MPI_REQUEST_NULL;
     if (const int code = start(nullptr, message, &request); code != MPI_SUCCESS) return code;
     for (Backoff backoff; !ready(request); backoff.pause()) progress();

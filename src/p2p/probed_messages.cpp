@@ -158,13 +158,12 @@ int make_handle(Probed one, MPI_Comm comm, MPI_Message* message) {
   return MPI_SUCCESS;
 }
 
-// Runs start(memory, bytes), which starts a receive into memory of Taut. Returns an MPI error code.
+// Runs start(memory, bytes), which starts a receive into memory of Taut and returns an MPI error code.
 template <class Start>
-int receive_bounced(const RecvBuffer& at, MessageDevice& device, PostedReceive& posted,
-                    Start start) noexcept {
-  return api::guard(at.comm, [&]() -> int {
+api::Failure receive_bounced(const RecvBuffer& at, MessageDevice& device, PostedReceive& posted, Start start) {
+  return api::attempt([&]() -> api::Failure {
     posted.detached = bounce_buffer(at, device);
-    return start(posted.detached.memory.get(), static_cast<api::pmpi::Count>(posted.detached.bytes));
+    return {start(posted.detached.memory.get(), static_cast<api::pmpi::Count>(posted.detached.bytes)), true};
   });
 }
 
@@ -189,64 +188,86 @@ bool may_be_probed() noexcept { return threads || probed != 0; }
 ProbeQueue::ProbeQueue() : lock_(probing) {}
 
 bool ProbeQueue::receive(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted,
-                         int& code) noexcept {
+                         api::Failure& failure) {
   const Found found = find(key);
   if (!found) return false;
   const BypassScope scope;
   Probed one = remove(found);
-  code = MPI_SUCCESS;
   if (one.reading.detached)
     posted = std::move(one.reading);
   else if (const auto device = bounce_device(at))
-    code = receive_bounced(at, *device, posted, [&](void* to, api::pmpi::Count bytes) {
+    failure = receive_bounced(at, *device, posted, [&](void* to, api::pmpi::Count bytes) {
       posted.detached.matched = true;
       return TAUT_PMPI(Imrecv)(to, bytes, MPI_BYTE, &one.message, &posted.request);
     });
   else
-    code = TAUT_PMPI(Imrecv)(at.buf, static_cast<api::pmpi::Count>(at.count), at.type, &one.message,
-                             &posted.request);
+    failure = {TAUT_PMPI(Imrecv)(at.buf, static_cast<api::pmpi::Count>(at.count), at.type, &one.message,
+                                 &posted.request),
+               true};
   return true;
 }
 
-int ProbeQueue::probe(const MatchKey& key, const MessageFormat& format, int* there,
-                      MPI_Status& status) noexcept {
+api::Failure ProbeQueue::probe(const MatchKey& key, const MessageFormat& format, int* there,
+                               MPI_Status& status) {
   const BypassScope scope;
-  advance_receives();  // the program may look for messages until a receive is complete that it has freed
-  return api::guard(key.comm, [&]() -> int {
+  return api::attempt([&]() -> api::Failure {
     *there = 0;
     Found found = find(key);
     if (!found) {
       const int code = PMPI_Iprobe(key.source, key.tag, key.comm, there, &status);
-      if (code != MPI_SUCCESS || *there == 0 || !may_be_coded(format, received_bytes(status))) return code;
+      if (code != MPI_SUCCESS || *there == 0 || !may_be_coded(format, received_bytes(status)))
+        return {code, true};
       *there = 0;
-      if (const int taken = take_up_to(status.MPI_SOURCE, status.MPI_TAG, key.comm)) return taken;
+      if (const int taken = take_up_to(status.MPI_SOURCE, status.MPI_TAG, key.comm)) return {taken, true};
       found = find(key);
     }
-    if (!found) return MPI_SUCCESS;
+    if (!found) return {};
     const int code = know(*found.at, format, there);
     if (code == MPI_SUCCESS && *there != 0) status = found.at->status;
-    return code;
+    return {code, true};
   });
 }
 
-int ProbeQueue::take(const MatchKey& key, const MessageFormat& format, int* there, MPI_Message* message,
-                     MPI_Status& status) noexcept {
-  const int code = probe(key, format, there, status);
-  if (code != MPI_SUCCESS || *there == 0) return code;
+api::Failure ProbeQueue::take(const MatchKey& key, const MessageFormat& format, int* there,
+                              MPI_Message* message, MPI_Status& status) {
+  const api::Failure failure = probe(key, format, there, status);
+  if (failure || *there == 0) return failure;
   const BypassScope scope;
-  if (const Found found = find(key))
-    return api::guard(key.comm, [&]() -> int { return make_handle(remove(found), key.comm, message); });
-  return PMPI_Improbe(status.MPI_SOURCE, status.MPI_TAG, key.comm, there, message, &status);
-}
-
-int post_bounced(const MatchKey& key, const RecvBuffer& at, MessageDevice& device,
-                 PostedReceive& posted) noexcept {
-  return receive_bounced(at, device, posted, [&](void* to, api::pmpi::Count bytes) {
-    return TAUT_PMPI(Irecv)(to, bytes, MPI_BYTE, key.source, key.tag, key.comm, &posted.request);
+  return api::attempt([&]() -> api::Failure {
+    if (const Found found = find(key)) return {make_handle(remove(found), key.comm, message), true};
+    return {PMPI_Improbe(status.MPI_SOURCE, status.MPI_TAG, key.comm, there, message, &status), true};
   });
 }
 
-int post(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted) noexcept {
+int check_key(const MatchKey& key, int* there) {
+  return PMPI_Iprobe(key.source, key.tag, key.comm, there, MPI_STATUS_IGNORE);
+}
+
+int probe(const MatchKey& key, const MessageFormat& format, int* there, MPI_Status& status) {
+  advance_receives();  // the program may look for messages until a receive is complete that it has freed
+  if (const int code = check_key(key, there); code != MPI_SUCCESS) return code;
+  if (*there == 0 && probed == 0) return MPI_SUCCESS;
+  const api::Failure failure = ProbeQueue().probe(key, format, there, status);
+  return api::raise(key.comm, failure);
+}
+
+int take(const MatchKey& key, const MessageFormat& format, int* there, MPI_Message* message,
+         MPI_Status& status) {
+  advance_receives();
+  if (const int code = check_key(key, there); code != MPI_SUCCESS) return code;
+  if (*there == 0 && probed == 0) return MPI_SUCCESS;
+  const api::Failure failure = ProbeQueue().take(key, format, there, message, status);
+  return api::raise(key.comm, failure);
+}
+
+int post_bounced(const MatchKey& key, const RecvBuffer& at, MessageDevice& device, PostedReceive& posted) {
+  return api::raise(at.comm, receive_bounced(at, device, posted, [&](void* to, api::pmpi::Count bytes) {
+                      return TAUT_PMPI(Irecv)(to, bytes, MPI_BYTE, key.source, key.tag, key.comm,
+                                              &posted.request);
+                    }));
+}
+
+int post(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted) {
   return post(key, at, posted, [&](MPI_Request* request) {
     return TAUT_PMPI(Irecv)(at.buf, static_cast<api::pmpi::Count>(at.count), at.type, key.source, key.tag,
                             key.comm, request);

@@ -40,21 +40,31 @@ class ProbeQueue {
   ProbeQueue();
 
   // Starts to receive the first message of the queue that matches. Returns false if there is none.
-  bool receive(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted, int& code) noexcept;
+  bool receive(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted, api::Failure& failure);
 
-  // Looks for a message that matches, first in this queue and then in MPI's queues. If there is one, `status`
-  // is that of its values. `format`: format of messages that may be coded. Returns an MPI error code.
-  int probe(const MatchKey& key, const MessageFormat& format, int* there, MPI_Status& status) noexcept;
-
-  // Looks for a message as probe() does, and takes it: a matched probe.
-  int take(const MatchKey& key, const MessageFormat& format, int* there, MPI_Message* message,
-           MPI_Status& status) noexcept;
+  // As the functions below. `key` has been found to be valid.
+  api::Failure probe(const MatchKey& key, const MessageFormat& format, int* there, MPI_Status& status);
+  api::Failure take(const MatchKey& key, const MessageFormat& format, int* there, MPI_Message* message,
+                    MPI_Status& status);
 
  private:
   std::lock_guard<std::mutex> lock_;
 };
 
-// Message behind a handle of ProbeQueue::take() that is not a handle of MPI's: its receive, which has to be
+// Looks for a message that matches, first in the queue and then in MPI's queues. If there is one, `status` is
+// that of its values. `format`: format of messages that may be coded. Returns an MPI error code, raised on the
+// communicator.
+int probe(const MatchKey& key, const MessageFormat& format, int* there, MPI_Status& status);
+
+// Looks for a message as probe() does, and takes it: a matched probe.
+int take(const MatchKey& key, const MessageFormat& format, int* there, MPI_Message* message,
+         MPI_Status& status);
+
+// Lets MPI check the arguments of a receive or probe: an error handler that does not return must find no lock
+// held. `there`: a message of MPI's queues matches. Returns an MPI error code, raised by MPI.
+int check_key(const MatchKey& key, int* there);
+
+// Message behind a handle of take() that is not a handle of MPI's: its receive, which has to be
 // waited for. receive_taken() returns nothing if the handle is MPI's.
 struct MatchedMessage {
   PostedReceive posted;
@@ -64,22 +74,26 @@ struct MatchedMessage {
 std::optional<MatchedMessage> receive_taken(MPI_Message* message) noexcept;
 
 // Starts a receive through a bounce buffer, for values on this device. Returns an MPI error code.
-int post_bounced(const MatchKey& key, const RecvBuffer& at, MessageDevice& device,
-                 PostedReceive& posted) noexcept;
+int post_bounced(const MatchKey& key, const RecvBuffer& at, MessageDevice& device, PostedReceive& posted);
 
 // Starts a receive: of a message of the queue, through a bounce buffer, or by `start(&posted.request)`.
 // Returns an MPI error code.
 template <class Start>
-int post(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted, Start start) noexcept {
+int post(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted, Start start) {
   const auto begin = [&] {
     const auto device = key.source != MPI_PROC_NULL ? bounce_device(at) : nullptr;
     return device != nullptr ? post_bounced(key, at, *device, posted) : start(&posted.request);
   };
-  if (!may_be_probed()) return begin();
-  ProbeQueue queue;
-  int code = MPI_SUCCESS;
-  return queue.receive(key, at, posted, code) ? code : begin();
+  if (!may_be_probed() || at.count < 0) return begin();
+  int there = 0;
+  if (const int code = check_key(key, &there); code != MPI_SUCCESS) return code;
+  api::Failure failure;
+  {
+    ProbeQueue queue;
+    if (!queue.receive(key, at, posted, failure)) return begin();
+  }
+  return api::raise(at.comm, failure);
 }
-int post(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted) noexcept;  // by MPI_Irecv
+int post(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted);  // by MPI_Irecv
 
 }  // namespace taut::p2p

@@ -13,13 +13,15 @@
 
 namespace taut::p2p {
 
-std::optional<std::shared_ptr<MessageDevice>> array_of(const RecvBuffer& at) noexcept {
+using api::Failure;
+
+std::optional<std::shared_ptr<MessageDevice>> array_of(const RecvBuffer& at) {
   const auto elements = api::datatype_layout_of(at.type);
   if (!elements || !elements->dense) return {};
   return at.endpoint->coder().devices().of(at.buf);
 }
 
-std::shared_ptr<MessageDevice> bounce_device(const RecvBuffer& at) noexcept {
+std::shared_ptr<MessageDevice> bounce_device(const RecvBuffer& at) {
   if (!may_be_coded(at) || !on_device(at.buf)) return nullptr;
   if (!api::pmpi::fits(static_cast<MPI_Count>(room(at)))) return nullptr;
   return array_of(at).value_or(nullptr);
@@ -78,16 +80,16 @@ void decode_to(const RecvBuffer& at, const Envelope& message) {
 }
 
 // Decodes a message that is stored outside the receive buffer.
-int decode_message(ConstBytes message, const RecvBuffer& at, MPI_Status& status, Received& received) {
+Failure decode_message(ConstBytes message, const RecvBuffer& at, MPI_Status& status, Received& received) {
   const auto envelope = open_message(at.endpoint->format(), message);
   if (!envelope) throw Error(Status::corrupt_frame, "a coded message came damaged");
   describe_coded(*envelope, at, received);
-  if (envelope->bytes > room(at)) return api::raise(at.comm, MPI_ERR_TRUNCATE);
+  if (envelope->bytes > room(at)) return {MPI_ERR_TRUNCATE};
   received.begin = clock_now();
   decode_to(at, *envelope);
   received.end = clock_now();
   set_received_bytes(status, envelope->bytes);
-  return MPI_SUCCESS;
+  return {};
 }
 
 // Returns a copy of the received message in memory of its own.
@@ -102,15 +104,15 @@ Buffer moved_away(const RecvBuffer& at, std::size_t bytes) {
   return copy;
 }
 
-// Runs `action(received)`, which returns an MPI error code, and counts the message.
+// Runs `action(received)`, which returns a failure, and counts the message.
 template <class Action>
-int counted(const RecvBuffer& at, std::size_t bytes, Action action) noexcept {
+Failure counted(const RecvBuffer& at, std::size_t bytes, Action action) {
   Received received;
   received.bytes = bytes;
-  const int code = api::guard(at.comm, [&]() -> int { return action(received); });
-  received.failed = code != MPI_SUCCESS;
+  const Failure failure = api::attempt([&] { return action(received); });
+  received.failed = static_cast<bool>(failure);
   at.endpoint->count(at, received);
-  return code;
+  return failure;
 }
 
 // Returns the bytes of a message that has arrived; 0 if its receive was cancelled.
@@ -122,7 +124,7 @@ std::size_t arrived_bytes(const MPI_Status& status) noexcept {
 
 }  // namespace
 
-std::size_t room(const RecvBuffer& at) noexcept {
+std::size_t room(const RecvBuffer& at) {
   return static_cast<std::size_t>(std::max<MPI_Count>(api::bytes_of(at.count, at.type), 0));
 }
 
@@ -136,12 +138,12 @@ std::vector<std::byte> packed(const RecvBuffer& at) {
   return all;
 }
 
-bool is_decoded_in_place(const RecvBuffer& at) noexcept {
+bool is_decoded_in_place(const RecvBuffer& at) {
   const auto device = array_of(at);
   return device && (*device != nullptr || reinterpret_cast<std::uintptr_t>(at.buf) % 16 == 0);
 }
 
-bool may_be_coded(const RecvBuffer& at) noexcept {
+bool may_be_coded(const RecvBuffer& at) {
   return at.endpoint != nullptr && room(at) >= at.endpoint->format().least_bytes;
 }
 
@@ -156,12 +158,12 @@ void describe_coded(const Envelope& message, const RecvBuffer& at, Received& rec
   check_types(*received.type, at);
 }
 
-int finish_recv(const RecvBuffer& at, MPI_Status& status) noexcept {
+api::Failure finish_recv(const RecvBuffer& at, MPI_Status& status) {
   const BypassScope scope;
   if (const auto message = segmented_message(at, nullptr, status)) return message->receive(status);
   const std::size_t bytes = arrived_bytes(status);
-  return counted(at, bytes, [&](Received& received) -> int {
-    if (!at.endpoint->format().may_have(bytes) || !begins_with_mark(at)) return MPI_SUCCESS;
+  return counted(at, bytes, [&](Received& received) -> Failure {
+    if (!at.endpoint->format().may_have(bytes) || !begins_with_mark(at)) return {};
     set_received_bytes(status, 0);
     const Buffer message = moved_away(at, bytes);
     return decode_message(ConstBytes(message.bytes()).first(bytes), at, status, received);
@@ -173,15 +175,15 @@ std::size_t bytes_of_values(const Detached& message, const MessageFormat& format
   return envelope ? envelope->bytes : message.bytes;
 }
 
-int deliver(const Detached& message, const RecvBuffer& at, MPI_Status& status) noexcept {
+api::Failure deliver(const Detached& message, const RecvBuffer& at, MPI_Status& status) {
   const BypassScope scope;
   if (const auto long_one = segmented_message(at, &message, status)) return long_one->receive(status);
   const ConstBytes all{message.memory.get(), arrived_bytes(status)};
-  return counted(at, all.size(), [&](Received& received) -> int {
+  return counted(at, all.size(), [&](Received& received) -> Failure {
     if (has_mark(at.endpoint->format(), all)) return decode_message(all, at, status, received);
-    if (all.size() > room(at)) return api::raise(at.comm, MPI_ERR_TRUNCATE);
+    if (all.size() > room(at)) return {MPI_ERR_TRUNCATE};
     place(all, at);
-    return MPI_SUCCESS;
+    return {};
   });
 }
 

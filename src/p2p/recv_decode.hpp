@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "api/errors.hpp"
 #include "p2p/endpoint.hpp"
 #include "p2p/status.hpp"
 
@@ -23,23 +24,23 @@ struct RecvBuffer {
 };
 
 // Returns the bytes that the buffer has room for.
-std::size_t room(const RecvBuffer& at) noexcept;
+std::size_t room(const RecvBuffer& at);
 
 // Returns true if a coded message can arrive in this buffer.
-bool may_be_coded(const RecvBuffer& at) noexcept;
+bool may_be_coded(const RecvBuffer& at);
 
 // Returns the GPU that has the buffer, or null for host memory, if Taut reads and writes the values there as
 // an array. Returns nothing if MPI has to pack and unpack them: values with gaps, or on a GPU without usable
 // kernels.
-std::optional<std::shared_ptr<MessageDevice>> array_of(const RecvBuffer& at) noexcept;
+std::optional<std::shared_ptr<MessageDevice>> array_of(const RecvBuffer& at);
 
 // Returns the GPU of a receive that goes through a bounce buffer: MPI receives into pinned memory of Taut,
 // because the message may be coded and its values go to a GPU. Returns null for other receives, which MPI
 // makes into the user's buffer.
-std::shared_ptr<MessageDevice> bounce_device(const RecvBuffer& at) noexcept;
+std::shared_ptr<MessageDevice> bounce_device(const RecvBuffer& at);
 
 // Returns true if frames are decoded into the buffer itself.
-bool is_decoded_in_place(const RecvBuffer& at) noexcept;
+bool is_decoded_in_place(const RecvBuffer& at);
 
 // Writes values to the receive buffer. Data behind the values is written back unchanged, because MPI_Unpack
 // cannot end within an element. Throws Error.
@@ -50,9 +51,8 @@ void place(ConstBytes values, const RecvBuffer& at);
 void describe_coded(const Envelope& message, const RecvBuffer& at, Received& received);
 
 // Finishes a receive after MPI has received its message: decodes the message if it is coded, sets the bytes
-// of the values in `status`, which comes from MPI, and counts the message. Returns an MPI error code, raised
-// on the communicator.
-int finish_recv(const RecvBuffer& at, MPI_Status& status) noexcept;
+// of the values in `status`, which comes from MPI, and counts the message. The caller raises the failure.
+api::Failure finish_recv(const RecvBuffer& at, MPI_Status& status);
 
 // A message in memory of Taut. A probe had to receive it there to know its content, or its values go to a
 // GPU.
@@ -72,7 +72,7 @@ Detached bounce_buffer(const RecvBuffer& at, MessageDevice& device);
 std::size_t bytes_of_values(const Detached& message, const MessageFormat& format) noexcept;
 
 // Puts the values of a message into the receive buffer; otherwise as finish_recv().
-int deliver(const Detached& message, const RecvBuffer& at, MPI_Status& status) noexcept;
+api::Failure deliver(const Detached& message, const RecvBuffer& at, MPI_Status& status);
 
 class SegmentedMessage;
 

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <list>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 
 #include "api/args/datatype_layout.hpp"
@@ -21,6 +24,7 @@ struct TrackedRequest {
   std::optional<PersistentSend> sends;  // function and arguments of a persistent send
   MPI_Request substitute = MPI_REQUEST_NULL;
   MPI_Datatype kept_type = MPI_DATATYPE_NULL;
+  std::uint64_t born = 0;   // time of the entry, by RequestTable::clock
   bool has_status = false;  // get_status() was called before completion, with this result:
   int code = MPI_SUCCESS;
   std::size_t bytes = 0;
@@ -32,6 +36,15 @@ struct TrackedRequest {
   }
 
   bool persistent() const noexcept { return key || sends; }
+
+  // Ends the call that a start of a persistent request has begun.
+  void end_start() noexcept {
+    has_status = false;
+    open.reset();
+    substitute = MPI_REQUEST_NULL;
+    detached = {};
+    sent = {};
+  }
   bool is_send() const noexcept { return sent.coded() || sends; }
 
   // Duplicates a derived type, which the program may free before the request is complete.
@@ -46,15 +59,40 @@ struct TrackedRequest {
     if (bounced || may_be_segmented(at)) open.emplace(at, detached ? &detached : nullptr, request);
   }
 
+  // Returns true if a call has to look at the request before MPI completes it.
+  bool special() const noexcept { return open || sent.in_segments() || substitute != MPI_REQUEST_NULL; }
+
   // Returns true if MPI may complete the request: all segments of the message have arrived or are sent.
-  bool ready(MPI_Request request) noexcept { return open ? open->ready() : sent.ready(request); }
+  bool ready(MPI_Request request) { return open ? open->ready() : sent.ready(request); }
+};
+
+namespace {
+
+using Entries = std::unordered_map<MPI_Request, std::unique_ptr<TrackedRequest>>;
+
+}  // namespace
+
+// CompletingCall: a call that completes requests. Until it has looked them up, their entries are its own,
+// though MPI may have given their handles to new requests.
+struct CompletingCall {
+  std::vector<MPI_Request> handles;
+  std::uint64_t start = 0;
+  std::thread::id thread = std::this_thread::get_id();
+  const void* frame = __builtin_frame_address(0);
+  Entries displaced;  // entries whose handle a new request in the table has
+
+  bool owns(MPI_Request request, const TrackedRequest& tracked) const noexcept {
+    return tracked.born < start && std::ranges::find(handles, request) != handles.end();
+  }
 };
 
 namespace {
 
 struct RequestTable {
   std::mutex mutex;
-  std::unordered_map<MPI_Request, std::unique_ptr<TrackedRequest>> tracked;
+  Entries tracked;
+  std::list<CompletingCall> calls;
+  std::uint64_t clock = 0;
 };
 
 RequestTable& request_table() {
@@ -62,59 +100,88 @@ RequestTable& request_table() {
   return *one;
 }
 
-std::atomic<std::size_t> open_requests{0};
+std::atomic<std::size_t> open_requests{0}, special_requests{0};
 
-void insert(MPI_Request request, std::unique_ptr<TrackedRequest> tracked) noexcept {
+// Returns the call of another thread that owns an entry; the end of the list if there is none.
+auto owner(RequestTable& here, const Entries::value_type& entry) noexcept {
+  const auto me = std::this_thread::get_id();
+  return std::ranges::find_if(here.calls, [&](const CompletingCall& call) {
+    return call.thread != me && call.owns(entry.first, *entry.second);
+  });
+}
+
+void count(RequestTable& here) noexcept { open_requests = here.tracked.size(); }
+
+void insert(MPI_Request request, std::unique_ptr<TrackedRequest> tracked) {
   RequestTable& here = request_table();
   const std::lock_guard lock(here.mutex);
-  here.tracked.insert_or_assign(request, std::move(tracked));
-  open_requests = here.tracked.size();
+  tracked->born = ++here.clock;
+  special_requests += tracked->special();
+  if (const auto old = here.tracked.find(request); old != here.tracked.end()) {
+    if (const auto call = owner(here, *old); call != here.calls.end())
+      call->displaced.insert_or_assign(request, std::move(old->second));
+    else
+      special_requests -= old->second->special();
+    here.tracked.erase(old);
+  }
+  here.tracked.emplace(request, std::move(tracked));
+  count(here);
+}
+
+// Returns the entry of a request of this thread; the end of the table if there is none.
+auto find(RequestTable& here, MPI_Request request) noexcept {
+  const auto found = here.tracked.find(request);
+  const bool mine = found != here.tracked.end() && owner(here, *found) == here.calls.end();
+  return mine ? found : here.tracked.end();
 }
 
 std::unique_ptr<TrackedRequest> take(RequestTable& here, MPI_Request request) noexcept {
-  const auto found = here.tracked.find(request);
+  const auto found = find(here, request);
   if (found == here.tracked.end()) return nullptr;
   std::unique_ptr<TrackedRequest> tracked = std::move(found->second);
   here.tracked.erase(found);
-  open_requests = here.tracked.size();
+  special_requests -= tracked->special();
+  count(here);
   return tracked;
 }
 
 // Runs `use(tracked)` if the request is in the table.
 template <class Use>
-void with(MPI_Request request, Use use) noexcept {
+void with(MPI_Request request, Use use) {
   if (open_requests == 0) return;
   RequestTable& here = request_table();
   const std::lock_guard lock(here.mutex);
-  const auto found = here.tracked.find(request);
+  const auto found = find(here, request);
   if (found != here.tracked.end()) use(*found->second);
 }
 
-std::unique_ptr<TrackedRequest> receiving(const RecvBuffer& at) noexcept {
+// Removes the calls of this thread that the program's error handler has left by longjmp: calls in progress
+// have frames above this one. A request that was completed alone has ended.
+void remove_left_calls(RequestTable& here) noexcept {
+  const auto me = std::this_thread::get_id();
+  const void* const frame = __builtin_frame_address(0);
+  for (auto call = here.calls.begin(); call != here.calls.end();) {
+    const auto one = call++;
+    if (one->thread != me || std::less<>()(frame, one->frame)) continue;
+    if (one->handles.size() == 1) take(here, one->handles.front());
+    here.calls.erase(one);
+  }
+}
+
+std::unique_ptr<TrackedRequest> receiving(const RecvBuffer& at) {
   auto tracked = std::make_unique<TrackedRequest>();
   tracked->at = at;
   tracked->keep(tracked->at.type);
   return tracked;
 }
 
-// Ends a request. A persistent request may be started again.
-void end(std::unique_ptr<TrackedRequest>& tracked) noexcept {
-  if (!tracked->persistent()) return tracked.reset();
-  tracked->has_status = false;
-  tracked->open.reset();
-  tracked->substitute = MPI_REQUEST_NULL;
-  tracked->detached = {};
-  tracked->sent = {};
-}
-
-int finish_tracked(TrackedRequest& tracked, MPI_Status& status) noexcept {
-  if (tracked.is_send()) return MPI_SUCCESS;
+api::Failure finish_tracked(TrackedRequest& tracked, MPI_Status& status) {
+  if (tracked.is_send()) return {};
   if (tracked.has_status) {
     set_received_bytes(status, tracked.bytes);
-    return tracked.code;
+    return {tracked.code};
   }
-  if (tracked.open && tracked.open->message() != nullptr)
-    return tracked.open->message()->finish(tracked.at.comm, status);
+  if (tracked.open && tracked.open->message() != nullptr) return tracked.open->message()->finish(status);
   return tracked.detached ? deliver(tracked.detached, tracked.at, status) : finish_recv(tracked.at, status);
 }
 
@@ -197,16 +264,20 @@ std::optional<PersistentSend> find_persistent_send(MPI_Request request) noexcept
 
 void substitute(MPI_Request request, PostedReceive posted) noexcept {
   with(request, [&](TrackedRequest& tracked) {
+    special_requests -= tracked.special();
     tracked.substitute = posted.request;
     tracked.detached = std::move(posted.detached);
     tracked.open_by(tracked.substitute);
+    special_requests += tracked.special();
   });
 }
 
 void substitute(MPI_Request request, MPI_Request started, OutgoingMessage sent) noexcept {
   with(request, [&](TrackedRequest& tracked) {
+    special_requests -= tracked.special();
     tracked.substitute = started;
     tracked.sent = std::move(sent);
+    special_requests += tracked.special();
   });
 }
 
@@ -218,60 +289,122 @@ MPI_Request substitute_of(MPI_Request request) noexcept {
 
 // ---- Completion
 
-CompletionScope::CompletionScope(std::span<MPI_Request> requests) noexcept : requests_(requests) {
-  if (open_requests == 0) return;
+namespace {
+
+constexpr std::size_t few = 16;  // requests that are looked up before the call, which MPI may then serve alone
+
+}  // namespace
+
+CompletionScope::CompletionScope(std::span<MPI_Request> requests) : requests_(requests) {
+  if (open_requests == 0 || requests.empty()) return;
   RequestTable& here = request_table();
   const std::lock_guard lock(here.mutex);
-  const auto known = [&](MPI_Request request) { return here.tracked.contains(request); };
-  if (std::ranges::none_of(requests, known)) return;
-  for (const MPI_Request request : requests) {
-    auto tracked = take(here, request);
-    const bool substituted = tracked && tracked->substitute != MPI_REQUEST_NULL;
-    of_mpi_.push_back(substituted ? tracked->substitute : request);
-    mine_.push_back({request, std::move(tracked), substituted, of_mpi_.back()});
-  }
+  if (!here.calls.empty()) remove_left_calls(here);
+  const auto known = [&](MPI_Request request) { return find(here, request) != here.tracked.end(); };
+  if (requests.size() <= few && std::ranges::none_of(requests, known)) return;
+  call_ = &here.calls.emplace_back();
+  call_->handles.assign(requests.begin(), requests.end());
+  call_->start = ++here.clock;
+  if (special_requests != 0) find_specials();
 }
 
-// Ends the requests that are complete. The other requests return to the table.
+void CompletionScope::find_specials() {
+  RequestTable& here = request_table();
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    const auto found = find(here, requests_[i]);
+    if (found == here.tracked.end() || !found->second->special()) continue;
+    TrackedRequest& tracked = *found->second;
+    const bool substituted = tracked.substitute != MPI_REQUEST_NULL;
+    specials_.push_back({i, &tracked, substituted, substituted ? tracked.substitute : requests_[i]});
+  }
+  if (specials_.empty()) return;
+  of_mpi_.assign(requests_.begin(), requests_.end());
+  for (const Special& one : specials_) of_mpi_[one.index] = one.of_mpi;
+}
+
+// Gives the program its requests as MPI has left them.
 CompletionScope::~CompletionScope() {
-  for (std::size_t i = 0; i < mine_.size(); ++i) {
-    auto& [request, tracked, substituted, of_mpi, held] = mine_[i];
-    if (!substituted && !held) requests_[i] = of_mpi_[i];
-    if (!tracked) continue;
-    const bool over = of_mpi_[i] == MPI_REQUEST_NULL && !held;
-    if (over) end(tracked);
-    if (tracked) insert(request, std::move(tracked));
+  if (call_ == nullptr) return;
+  if (std::uncaught_exceptions() > exceptions_) discard_ended();
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < of_mpi_.size(); ++i) {
+    const bool special = kept < specials_.size() && specials_[kept].index == i;
+    const bool keeps = special && (specials_[kept].substituted || specials_[kept].held);
+    kept += special;
+    if (!keeps) requests_[i] = of_mpi_[i];
   }
+  RequestTable& here = request_table();
+  const std::lock_guard lock(here.mutex);
+  here.calls.remove_if([this](const CompletingCall& call) { return &call == call_; });
 }
 
-std::size_t CompletionScope::hold_back() noexcept {
+std::size_t CompletionScope::hold_back() {
   std::size_t held = 0;
-  for (std::size_t i = 0; i < mine_.size(); ++i) {
-    One& one = mine_[i];
-    if (!one.tracked) continue;
+  for (Special& one : specials_) {
     one.held = !one.tracked->ready(one.of_mpi);
-    of_mpi_[i] = one.held ? MPI_REQUEST_NULL : one.of_mpi;
+    of_mpi_[one.index] = one.held ? MPI_REQUEST_NULL : one.of_mpi;
     held += one.held;
   }
   return held;
 }
 
-int CompletionScope::finish(std::size_t i, MPI_Status& status) noexcept {
-  auto& tracked = mine_[i].tracked;
-  if (!tracked) return MPI_SUCCESS;
-  const int code = finish_tracked(*tracked, status);
-  end(tracked);
+TrackedRequest* CompletionScope::find_mine(std::size_t i) const noexcept {
+  RequestTable& here = request_table();
+  const std::lock_guard lock(here.mutex);
+  const MPI_Request request = call_->handles[i];
+  if (const auto found = call_->displaced.find(request); found != call_->displaced.end())
+    return found->second.get();
+  const auto found = here.tracked.find(request);
+  return found != here.tracked.end() && found->second->born < call_->start ? found->second.get() : nullptr;
+}
+
+// Ends a request of the program. A persistent request may be started again.
+void CompletionScope::end(std::size_t i, TrackedRequest& tracked) noexcept {
+  RequestTable& here = request_table();
+  std::unique_ptr<TrackedRequest> over;  // destroyed after the lock is released
+  const std::lock_guard lock(here.mutex);
+  if (tracked.persistent()) {
+    special_requests -= tracked.special();
+    tracked.end_start();
+  } else if (const auto displaced = call_->displaced.extract(call_->handles[i]); !displaced.empty()) {
+    special_requests -= tracked.special();
+    over = std::move(displaced.mapped());
+  } else {
+    over = take(here, call_->handles[i]);
+  }
+}
+
+int CompletionScope::note(TrackedRequest& tracked, MPI_Status& status) {
+  const api::Failure failure = finish_tracked(tracked, status);
+  if (failure && !failure_.second) failure_ = {tracked.at.comm, failure};
+  return failure.code;
+}
+
+int CompletionScope::finish(std::size_t i, MPI_Status& status) {
+  TrackedRequest* const tracked = find_mine(i);
+  if (tracked == nullptr) return MPI_SUCCESS;
+  const int code = note(*tracked, status);
+  end(i, *tracked);
   return code;
 }
 
 void CompletionScope::discard(std::size_t i) noexcept {
-  if (auto& tracked = mine_[i].tracked) end(tracked);
+  if (TrackedRequest* const tracked = find_mine(i)) end(i, *tracked);
 }
 
-int CompletionScope::get_status(std::size_t i, MPI_Status& status) noexcept {
-  auto& tracked = mine_[i].tracked;
-  if (!tracked) return MPI_SUCCESS;
-  tracked->code = finish_tracked(*tracked, status);
+void CompletionScope::discard_ended() noexcept {
+  for (std::size_t i = 0; i < requests_.size(); ++i)
+    if (requests()[i] == MPI_REQUEST_NULL && call_->handles[i] != MPI_REQUEST_NULL && !is_held(i)) discard(i);
+}
+
+bool CompletionScope::is_held(std::size_t i) const noexcept {
+  return std::ranges::any_of(specials_, [i](const Special& one) { return one.held && one.index == i; });
+}
+
+int CompletionScope::get_status(std::size_t i, MPI_Status& status) {
+  TrackedRequest* const tracked = find_mine(i);
+  if (tracked == nullptr) return MPI_SUCCESS;
+  tracked->code = note(*tracked, status);
   tracked->has_status = true;
   tracked->bytes = received_bytes(status);
   return tracked->code;

@@ -47,12 +47,16 @@ void SegmentComm::free() noexcept {
   if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
 }
 
-int SegmentComm::rank_of(MPI_Comm comm, int rank) const noexcept {
+int SegmentComm::rank_of(MPI_Comm comm, int rank) const {
   const BypassScope scope;
   MPI_Group group = MPI_GROUP_NULL;
   int found = MPI_UNDEFINED;
+  int size = 0;
   if (comm_ == MPI_COMM_NULL || PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return found;
-  if (PMPI_Group_translate_ranks(group, 1, &rank, group_, &found) != MPI_SUCCESS) found = MPI_UNDEFINED;
+  PMPI_Group_size(group, &size);
+  if (rank >= size)  // MPI reports the error in the send
+    found = MPI_UNDEFINED;
+  else if (PMPI_Group_translate_ranks(group, 1, &rank, group_, &found) != MPI_SUCCESS) found = MPI_UNDEFINED;
   PMPI_Group_free(&group);
   return found;
 }

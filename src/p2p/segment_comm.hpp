@@ -23,7 +23,7 @@ class SegmentComm {
   int size() const noexcept { return size_; }
 
   // Returns the rank here of a rank of `comm`; MPI_UNDEFINED if it has none.
-  int rank_of(MPI_Comm comm, int rank) const noexcept;
+  int rank_of(MPI_Comm comm, int rank) const;
 
   // Returns how a message with `bytes` of values is divided: into one segment if it is short, if `dest` has
   // left earlier segments waiting, or if too many segments of this process wait. `dest`: rank here.

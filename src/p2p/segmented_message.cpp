@@ -108,24 +108,24 @@ bool SegmentedMessage::advance() noexcept {
   return true;
 }
 
-int SegmentedMessage::finish(MPI_Comm comm, MPI_Status& status) noexcept {
+api::Failure SegmentedMessage::finish(MPI_Status& status) {
   received_.begin = received_.end - decoding_;
   set_received_bytes(status, 0);
-  const int code = api::guard(comm, [&]() -> int {
+  const api::Failure failure = api::attempt([&]() -> api::Failure {
     if (failure_) throw Error(*failure_);
-    if (truncated_) return api::raise(comm, MPI_ERR_TRUNCATE);
+    if (truncated_) return {MPI_ERR_TRUNCATE};
     if (memory_.data() != nullptr) place(values_, at_);
     set_received_bytes(status, first_.bytes);
-    return MPI_SUCCESS;
+    return {};
   });
-  received_.failed = code != MPI_SUCCESS;
+  received_.failed = static_cast<bool>(failure);
   at_.endpoint->count(at_, received_);
-  return code;
+  return failure;
 }
 
-int SegmentedMessage::receive(MPI_Status& status) noexcept {
+api::Failure SegmentedMessage::receive(MPI_Status& status) {
   for (Backoff backoff; !advance(); backoff.pause()) advance_receives();
-  return finish(at_.comm, status);
+  return finish(status);
 }
 
 }  // namespace taut::p2p

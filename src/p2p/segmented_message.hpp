@@ -21,11 +21,11 @@ class SegmentedMessage {
   bool advance() noexcept;
 
   // Ends a message of which no more segments are to come: sets the bytes of the values in `status`, which
-  // comes from MPI, and counts the message. Returns an MPI error code, raised on `comm`.
-  int finish(MPI_Comm comm, MPI_Status& status) noexcept;
+  // comes from MPI, and counts the message. The caller raises the failure.
+  api::Failure finish(MPI_Status& status);
 
   // Waits for the segments, and ends the message.
-  int receive(MPI_Status& status) noexcept;
+  api::Failure receive(MPI_Status& status);
 
  private:
   // Receives of segments that are posted at a time.

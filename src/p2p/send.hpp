@@ -19,11 +19,11 @@ struct SendBuffer {
 
 // Returns the buffer arguments of a coded message that replaces values of `type`: elements of `type` if it is
 // predefined, otherwise bytes.
-SendBuffer buffer_of(const EncodedMessage& made, MPI_Datatype type) noexcept;
+SendBuffer buffer_of(const EncodedMessage& made, MPI_Datatype type);
 
 // Send a coded message in place of `message`, or start to send it. Return an MPI error code.
-int send(SendFunction function, const EncodedMessage& made, const SendArguments& message) noexcept;
+int send(SendFunction function, const EncodedMessage& made, const SendArguments& message);
 int start(StartFunction function, const EncodedMessage& made, const SendArguments& message,
-          MPI_Request* request) noexcept;
+          MPI_Request* request);
 
 }  // namespace taut::p2p

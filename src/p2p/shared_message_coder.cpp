@@ -7,7 +7,7 @@
 
 namespace taut::p2p {
 
-std::size_t bytes_of_values(const SendArguments& message, const api::DatatypeLayout& kind) noexcept {
+std::size_t bytes_of_values(const SendArguments& message, const api::DatatypeLayout& kind) {
   return static_cast<std::size_t>(message.count) * kind.values_per_element * size_of(kind.type());
 }
 

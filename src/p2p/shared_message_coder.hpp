@@ -62,6 +62,6 @@ class SharedMessageCoder {
 };
 
 // Returns the bytes of the values of a message with this layout.
-std::size_t bytes_of_values(const SendArguments& message, const api::DatatypeLayout& kind) noexcept;
+std::size_t bytes_of_values(const SendArguments& message, const api::DatatypeLayout& kind);
 
 }  // namespace taut::p2p

@@ -28,6 +28,18 @@ COUNTED = 4  # asked for by TAUT_REPORT or TAUT_SUMMARY, as in preload.h
 OF_NCCL = 8  # a function of NCCL, as in preload.h
 
 
+# All that a variadic function may get in registers, with x86-64 and AArch64. A jump to the next function passes them on,
+# and leaves further arguments where they are on the stack.
+WORDS = [f"word{i}" for i in range(1, 8)]
+DOUBLES = [f"double{i}" for i in range(8)]
+
+
+def in_registers(function):
+    """Returns the names of the arguments of a function, and of what stands for its variadic arguments."""
+    fixed = [p.name for p in function.parameters if p.type != "..."]
+    return fixed + (WORDS + DOUBLES) * (len(fixed) < len(function.parameters))
+
+
 def in_fortran(function):
     """Returns the parameters in Fortran, without the error code. All arguments are addresses."""
     return [p for p in function.parameters if p.name not in ("argc", "argv") and p.type != "..."]
@@ -42,13 +54,13 @@ class Entry:
     type: str
     arguments: list
     asked_by: int
-    variadic: bool = False
 
     @property
     def definition(self):
-        words = ["struct taut_nccl_id" if name == "commId" else "taut_word" for name in self.arguments]
-        declared = ", ".join([f"{word} {name}" for word, name in zip(words, self.arguments)] + ["..."] * self.variadic)
-        types = ", ".join(words + ["..."] * self.variadic)
+        kinds = {"commId": "struct taut_nccl_id"} | dict.fromkeys(DOUBLES, "double")
+        words = [kinds.get(name, "taut_word") for name in self.arguments]
+        declared = ", ".join(f"{word} {name}" for word, name in zip(words, self.arguments))
+        types = "taut_word, ..." if self.arguments[-1:] == DOUBLES[-1:] else ", ".join(words)
         call = f"(({self.type} (*)({types or 'void'}))taut_target(%d))({', '.join(self.arguments)});"
         result = "return " if self.type != "void" else ""
         return f"WRAPPER {self.type} {self.symbol}({declared or 'void'}) {{\n  {result}{call}\n}}\n"
@@ -56,8 +68,7 @@ class Entry:
 
 def entries(all_functions):
     for f in all_functions:
-        fixed = [p.name for p in f.parameters if p.type != "..."]
-        yield Entry(f.name, f"taut_dropin_{f.name}", "int", fixed, f.asked_by, len(fixed) < len(f.parameters))
+        yield Entry(f.name, f"taut_dropin_{f.name}", "int", in_registers(f), f.asked_by)
     for f in all_functions:
         if not f.large:
             error = [] if f.name == "MPI_Pcontrol" else ["ierror"]
@@ -130,16 +141,16 @@ def nonblocking_body(function):
 
 def collective_wrapper(function):
     types = ", ".join(p.declaration for p in function.parameters)
-    intercepts, body, inside = "intercepts", blocking_body, "\n  const BypassScope bypass;"
+    intercepts, body = "intercepts", blocking_body
     if function.nonblocking:
-        intercepts, body, inside = "intercepts_nonblocking", nonblocking_body, ""
+        intercepts, body = "intercepts_nonblocking", nonblocking_body
     # An MPI before 4 has no large-count functions: TAUT_ calls then serve them as plain MPI.
     lacking = f"if (next == nullptr) {{\n    const RuleBypassScope plain;\n    {body(function)}\n  }}\n    " if function.large else ""
     return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
   const auto next = next_as<int (*)({types})>(Wrapped::{function.name});
   if (!{intercepts}(comm)) {{
     {lacking}return next({function.arguments});
-  }}{inside}
+  }}
   {body(function)}
 }}
 """
@@ -247,11 +258,24 @@ def counting_wrapper(function):
 """
 
 
+def control_wrapper(function):
+    """Returns the wrapper of MPI_Pcontrol, which passes on all arguments."""
+    arguments = in_registers(function)
+    declared = ", ".join(f"{'double' if name in DOUBLES else 'std::uint64_t'} {name}" for name in arguments)
+    return f"""TAUT_API int taut_dropin_{function.name}({declared}) {{
+  control(static_cast<int>(level));
+  return next_as<int (*)(std::uint64_t, ...)>(Wrapped::{function.name})({", ".join(arguments)});
+}}
+"""
+
+
 def generated(all_functions):
-    return [f for f in all_functions if not f.by_hand]
+    return [f for f in all_functions if not f.by_hand or f.name == "MPI_Pcontrol"]
 
 
 def wrapper(function):
+    if function.name == "MPI_Pcontrol":
+        return control_wrapper(function)
     if function.creates:
         return creation_wrapper(function)
     if function.sends:
@@ -269,6 +293,7 @@ def dropin(all_functions):
 #include "api/errors.hpp"
 #include "api/args/pmpi_counts.hpp"
 #include "api/state/comm_registry.hpp"
+#include "dropin/init_finalize.hpp"
 #include "dropin/nonblocking.hpp"
 #include "dropin/persistent.hpp"
 #include "dropin/recv_calls.hpp"

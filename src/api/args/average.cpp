@@ -29,24 +29,24 @@ extern "C" void add(void* in, void* inout, int* count, MPI_Datatype* type) {
 
 std::atomic<MPI_Op> average{MPI_OP_NULL};
 
-bool has_average(MPI_Datatype type, MPI_Comm on) noexcept {
+bool has_average(MPI_Datatype type, MPI_Comm on) {
   int inter = 0;
   PMPI_Comm_test_inter(on, &inter);
   const auto known = known_datatype(type);
   return inter == 0 && known && known->computes && info_of(known->type).family != Family::integer;
 }
 
-int divide(void* values, MPI_Count count, MPI_Datatype type, int ranks, MPI_Comm comm) noexcept {
+Failure divide(void* values, MPI_Count count, MPI_Datatype type, int ranks) {
   const auto known = known_datatype(type);
-  if (!known) return MPI_SUCCESS;
-  return guard(comm, [&]() -> int {
+  if (!known) return {};
+  return attempt([&]() -> Failure {
     const Slice sums{{values, static_cast<std::size_t>(count), known->type}};
     if (!taut::on_device(values)) {
       taut::divide(sums, ranks);
-      return MPI_SUCCESS;
+      return {};
     }
     const Status status = gpu::divide(sums, ranks);
-    return status == Status::ok ? MPI_SUCCESS : raise(comm, status);
+    return status == Status::ok ? Failure{} : failure_of(status);
   });
 }
 

@@ -6,6 +6,8 @@
 
 #include <atomic>
 
+#include "api/errors.hpp"
+
 namespace taut::api {
 
 extern std::atomic<MPI_Op> average;  // result of TAUT_Avg(); MPI_OP_NULL until its first call
@@ -20,12 +22,11 @@ inline MPI_Op plain_operator(MPI_Op op) noexcept { return is_average(op) ? MPI_S
 
 // Returns true if the mean of such values over the ranks of `on` is defined: for floating-point types, on an
 // intracommunicator.
-bool has_average(MPI_Datatype type, MPI_Comm on) noexcept;
+bool has_average(MPI_Datatype type, MPI_Comm on);
 
-// Divides values by the number of ranks. Their type must have an average. Returns an MPI error code, raised
-// on `comm`: TAUT_ERR_ARGUMENT if the values are in memory of a GPU that cannot be used; they stay the sum
-// then.
-int divide(void* values, MPI_Count count, MPI_Datatype type, int ranks, MPI_Comm comm) noexcept;
+// Divides values by the number of ranks. Their type must have an average. The failure is TAUT_ERR_ARGUMENT if
+// the values are in memory of a GPU that cannot be used; they stay the sum then.
+Failure divide(void* values, MPI_Count count, MPI_Datatype type, int ranks);
 
 // Frees the operator. To be called before MPI is finalised.
 void free_average() noexcept;

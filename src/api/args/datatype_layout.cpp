@@ -64,7 +64,7 @@ struct Form {
 std::optional<Form> form_of(MPI_Datatype type);
 
 // Returns true if consecutive elements leave no gap: the extent of the type is its size.
-bool is_tight(MPI_Datatype type) noexcept {
+bool is_tight(MPI_Datatype type) {
   MPI_Aint least = 0, extent = 0;
   return PMPI_Type_get_extent(type, &least, &extent) == MPI_SUCCESS && extent == bytes_of(1, type);
 }
@@ -192,7 +192,7 @@ std::uintptr_t address(const void* base) noexcept { return reinterpret_cast<std:
 
 }  // namespace
 
-MPI_Count bytes_of(MPI_Count count, MPI_Datatype type) noexcept {
+MPI_Count bytes_of(MPI_Count count, MPI_Datatype type) {
   MPI_Count element = -1, bytes = -1;
   if (count < 0 || type == MPI_DATATYPE_NULL) return -1;
 #if MPI_VERSION >= 4
@@ -204,7 +204,7 @@ MPI_Count bytes_of(MPI_Count count, MPI_Datatype type) noexcept {
   return bytes;
 }
 
-bool is_derived(MPI_Datatype type) noexcept {
+bool is_derived(MPI_Datatype type) {
   switch (Origin(type).combiner) {
     case MPI_COMBINER_NAMED:
     case MPI_COMBINER_F90_REAL:  // predefined types without a name (MPI-4.1 section 19.1.5)
@@ -214,7 +214,7 @@ bool is_derived(MPI_Datatype type) noexcept {
   }
 }
 
-std::optional<DatatypeLayout> datatype_layout_of(MPI_Datatype type) noexcept {
+std::optional<DatatypeLayout> datatype_layout_of(MPI_Datatype type) {
   if (const auto known = known_datatype(type)) return DatatypeLayout{*known};
   if (!is_derived(type) || bytes_of(1, type) < 0) return {};
   void* attribute = nullptr;
@@ -234,7 +234,7 @@ std::optional<DatatypeLayout> datatype_layout_of(MPI_Datatype type) noexcept {
   return decoded(attribute, type);
 }
 
-bool on_device(const void* at, MPI_Datatype type) noexcept {
+bool on_device(const void* at, MPI_Datatype type) {
   MPI_Aint first = 0, extent = 0;
   if (is_derived(type)) PMPI_Type_get_true_extent(type, &first, &extent);
   return taut::on_device(reinterpret_cast<const void*>(address(at) + static_cast<std::uintptr_t>(first)));

@@ -17,16 +17,16 @@ struct DatatypeLayout {
 };
 // Returns nothing if the values are of several kinds or of an unknown one. Cached as an attribute of the
 // type.
-std::optional<DatatypeLayout> datatype_layout_of(MPI_Datatype type) noexcept;
+std::optional<DatatypeLayout> datatype_layout_of(MPI_Datatype type);
 
 // Returns the bytes of `count` elements; -1 if an argument is invalid or the size overflows.
-MPI_Count bytes_of(MPI_Count count, MPI_Datatype type) noexcept;
+MPI_Count bytes_of(MPI_Count count, MPI_Datatype type);
 
 // Returns true if the datatype is derived: a constructor made it, and its handle has to be freed.
-bool is_derived(MPI_Datatype type) noexcept;
+bool is_derived(MPI_Datatype type);
 
 // Returns true if elements that begin at `at` are in GPU memory.
-bool on_device(const void* at, MPI_Datatype type) noexcept;
+bool on_device(const void* at, MPI_Datatype type);
 
 // Copies the values of `count` elements to `to`, contiguous and in MPI's order. `to` must have room for them.
 // Throws Error.

@@ -12,7 +12,7 @@ using Described = std::optional<CollectiveCall>;
 
 // Returns the bytes of `blocks` blocks of `count` elements; nothing if MPI has to report an error in the
 // arguments.
-std::optional<std::size_t> message_bytes(MPI_Count count, MPI_Datatype type, int blocks) noexcept {
+std::optional<std::size_t> message_bytes(MPI_Count count, MPI_Datatype type, int blocks) {
   int element = 0;
   std::size_t bytes = 0;
   if (count < 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &element) != MPI_SUCCESS || element < 0)

@@ -68,11 +68,11 @@ int NeighbourMessages::start(const MpiCall& call, const Topology& topology, MPI_
                     [](auto... arguments) { return TAUT_PMPI(Isend)(arguments...); });
 }
 
-int NeighbourMessages::test(int& complete) noexcept {
+int NeighbourMessages::test(int& complete) {
   return PMPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &complete, MPI_STATUSES_IGNORE);
 }
 
-int NeighbourMessages::wait() noexcept {
+int NeighbourMessages::wait() {
   return PMPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
 }
 

@@ -22,8 +22,8 @@ class NeighbourMessages {
   bool started() const noexcept { return started_; }
 
   // Return an MPI error code. test() sets `complete` when all messages are complete.
-  int test(int& complete) noexcept;
-  int wait() noexcept;
+  int test(int& complete);
+  int wait();
 
  private:
   std::vector<MPI_Request> requests_;

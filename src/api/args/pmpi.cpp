@@ -8,7 +8,7 @@ namespace taut::api {
 namespace {
 
 // Returns true if this rank is the root. In an intercommunicator, the root passes MPI_ROOT.
-bool is_root(MPI_Comm comm, int root) noexcept {
+bool is_root(MPI_Comm comm, int root) {
   int rank = 0, inter = 0;
   if (comm == MPI_COMM_NULL) return false;
   PMPI_Comm_test_inter(comm, &inter);
@@ -21,7 +21,7 @@ bool asks_for_root(const MpiCall& call) noexcept {
 }
 
 // Returns an error code if plain MPI cannot make the call; otherwise MPI_SUCCESS.
-int fault_of(const MpiCall& call, const PmpiArgs& args, MPI_Comm on) noexcept {
+int fault_of(const MpiCall& call, const PmpiArgs& args, MPI_Comm on) {
   if (!args.send.fits() || !args.recv.fits()) return MPI_ERR_COUNT;
   const bool mean = args.op != call.op;
   if (!mean) return MPI_SUCCESS;
@@ -31,7 +31,7 @@ int fault_of(const MpiCall& call, const PmpiArgs& args, MPI_Comm on) noexcept {
 
 }  // namespace
 
-BlockCounts blocks_of(const MpiCall& call, MPI_Comm on) noexcept {
+BlockCounts blocks_of(const MpiCall& call, MPI_Comm on) {
   if (!call.info().has_counts) return {};
   if (of_neighbours(call.info().collective)) {
     const Degrees degrees = degrees_of(on);
@@ -56,7 +56,8 @@ PmpiArgs::PmpiArgs(const MpiCall& call, const Significance& matters, BlockCounts
   const PmpiArgs args(call, call.comm);
   if (const int fault = fault_of(call, args, call.comm); fault != MPI_SUCCESS) return raise(call.comm, fault);
   const int code = pmpi_blocking(call, args, call.comm);
-  return code == MPI_SUCCESS && args.op != call.op ? settle(call, rank_and_size_of(call.comm)) : code;
+  if (code != MPI_SUCCESS || args.op == call.op) return code;
+  return raise(call.comm, settle(call, rank_and_size_of(call.comm)));
 }
 
 int start_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Request* request) {
@@ -69,11 +70,11 @@ int init_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Info 
   return pmpi_init(call, args, on, info, request);
 }
 
-int settle(const MpiCall& call, const RankAndSize& group) noexcept {
+Failure settle(const MpiCall& call, const RankAndSize& group) {
   const bool has_result = !call.info().has_root || group.rank == call.root;
-  if (!is_average(call.op) || !has_result) return MPI_SUCCESS;
+  if (!is_average(call.op) || !has_result) return {};
   const MPI_Count count = call.info().has_counts ? call.recv.counts[group.rank] : call.recv.count;
-  return divide(call.recv.writable(), count, call.recv.type, group.size, call.comm);
+  return divide(call.recv.writable(), count, call.recv.type, group.size);
 }
 
 }  // namespace taut::api

@@ -11,7 +11,7 @@ namespace taut::api {
 struct BlockCounts {
   int send = 0, recv = 0;
 };
-BlockCounts blocks_of(const MpiCall& call, MPI_Comm on) noexcept;
+BlockCounts blocks_of(const MpiCall& call, MPI_Comm on);
 
 // Counts and displacements of one buffer in the types of plain MPI: 0 and null if the buffer is not
 // significant on this rank. `int_displs`: the function has displacements of int before MPI 4. `buffer` must
@@ -71,8 +71,7 @@ int start_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Requ
 // already raised.
 int init_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Info info, MPI_Request* request);
 
-// Finishes a call that plain MPI has completed: divides the sum of TAUT_Avg(). Returns an MPI error code,
-// already raised.
-int settle(const MpiCall& call, const RankAndSize& group) noexcept;
+// Finishes a call that plain MPI has completed: divides the sum of TAUT_Avg().
+Failure settle(const MpiCall& call, const RankAndSize& group);
 
 }  // namespace taut::api

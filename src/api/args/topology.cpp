@@ -5,7 +5,7 @@
 namespace taut::api {
 namespace {
 
-int kind_of(MPI_Comm comm) noexcept {
+int kind_of(MPI_Comm comm) {
   int kind = MPI_UNDEFINED;
   return PMPI_Topo_test(comm, &kind) == MPI_SUCCESS ? kind : MPI_UNDEFINED;
 }
@@ -92,7 +92,7 @@ struct SelfPairing {
 
 }  // namespace
 
-Degrees degrees_of(MPI_Comm comm) noexcept {
+Degrees degrees_of(MPI_Comm comm) {
   int in = 0, out = 0, weighted = 0;
   switch (kind_of(comm)) {
     case MPI_CART: PMPI_Cartdim_get(comm, &out); return {2 * out, 2 * out};
@@ -107,7 +107,7 @@ Degrees degrees_of(MPI_Comm comm) noexcept {
   }
 }
 
-bool pairs_by_direction(const MpiCall& call, bool blocking) noexcept {
+bool pairs_by_direction(const MpiCall& call, bool blocking) {
   static const SelfPairing pairing;
   const int function = call.send.types != nullptr ? 2 : call.send.counts != nullptr ? 1 : 0;
   return pairing.by_direction[function][blocking];

@@ -16,7 +16,7 @@ struct Degrees {
 };
 
 // Returns the degrees of this rank; 0 without a topology. Local.
-Degrees degrees_of(MPI_Comm comm) noexcept;
+Degrees degrees_of(MPI_Comm comm);
 
 struct Topology {
   Degrees degrees;
@@ -30,7 +30,7 @@ struct Topology {
 // one. The pairing matters where a rank is a neighbour twice. In some functions, several MPIs pair the blocks
 // of two ranks in their order instead: Intel MPI 2021.19, MPICH 4.0 (alltoallv and alltoallw), and
 // nonblocking calls of Open MPI 4.1 and 5.0.
-bool pairs_by_direction(const MpiCall& call, bool blocking) noexcept;
+bool pairs_by_direction(const MpiCall& call, bool blocking);
 
 // Returns the topology of a communicator; null if it has none. `by_direction`: the pairing of blocks in a
 // grid, as above. Local; throws.

@@ -10,7 +10,7 @@ namespace {
 
 // Starts a nonblocking message. Inlined, so that its return address is the call site in the program.
 template <class Call, class Arguments>
-[[gnu::always_inline]] inline int begin(const Arguments& arguments, TAUT_Request* request) noexcept {
+[[gnu::always_inline]] inline int begin(const Arguments& arguments, TAUT_Request* request) {
   const void* const site = __builtin_return_address(0);
   return guard(arguments.comm, [&] {
     if (request == nullptr) throw Error(Status::invalid_argument, "a request is NULL");
@@ -44,13 +44,13 @@ int sendrecv(const p2p::SendArguments& out, const RecvArguments& in, MPI_Status*
   if (const int code = send_or_abandon(sending, receiving, request); code != MPI_SUCCESS) return code;
   MPI_Status mpi_status{};
   const int code = wait_for(receiving, request, &mpi_status);
-  if (code == MPI_SUCCESS) return receiving.finish(mpi_status, in.comm, status);
+  if (code == MPI_SUCCESS) return raise(in.comm, receiving.finish(mpi_status, status));
   if (status != MPI_STATUS_IGNORE) *status = mpi_status;
   return code;
 }
 
 // Returns the format of coded messages that a probe may find; null if none can be coded.
-const MessageFormat* format_of(MPI_Comm comm, int source) noexcept {
+const MessageFormat* format_of(MPI_Comm comm, int source) {
   const p2p::Endpoint* const endpoint =
       source != MPI_PROC_NULL ? endpoint_of(find_comm_state(comm)) : nullptr;
   return endpoint != nullptr ? &endpoint->format() : nullptr;
@@ -60,7 +60,7 @@ int probe(MPI_Comm comm, int source, int tag, int* there, MPI_Status* status) {
   const MessageFormat* const format = format_of(comm, source);
   if (format == nullptr) return PMPI_Iprobe(source, tag, comm, there, status);
   p2p::ReadableStatus readable(status);
-  return p2p::ProbeQueue().probe({source, tag, comm}, *format, there, *readable);
+  return p2p::probe({source, tag, comm}, *format, there, *readable);
 }
 
 }  // namespace

@@ -14,31 +14,41 @@ void make_empty(MPI_Status* status) noexcept {
   PMPI_Wait(&none, status);
 }
 
+// Failure of a request, and the communicator on which it is raised.
+struct Ended {
+  MPI_Comm comm = MPI_COMM_NULL;
+  Failure failure;
+};
+
 // Finishes a request that is complete. Deletes a nonblocking one.
-int end(TAUT_Request& request, MPI_Status* status) noexcept {
+Ended finish(TAUT_Request& request, MPI_Status* status) {
   make_empty(status);
-  if (!active(request)) return MPI_SUCCESS;
-  const int code = request->finish(status);
-  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = code;
-  if (!request->persistent()) {
-    delete request;
-    request = TAUT_REQUEST_NULL;
-  }
-  return code;
+  if (!active(request)) return {};
+  const Ended ended{request->comm(), request->finish(status)};
+  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = ended.failure.code;
+  if (!request->persistent()) delete std::exchange(request, TAUT_REQUEST_NULL);
+  return ended;
 }
 
-bool complete(TAUT_Request request) noexcept { return !active(request) || request->complete(); }
+// Finishes a request that is complete, and raises its failure.
+int end(TAUT_Request& request, MPI_Status* status) {
+  const auto [comm, failure] = finish(request, status);
+  return raise(comm, failure);
+}
 
-// Finishes requests that are all complete.
-int end_all(std::span<TAUT_Request> requests, MPI_Status* statuses) noexcept {
-  int first = MPI_SUCCESS;
+bool complete(TAUT_Request request) { return !active(request) || request->complete(); }
+
+// Finishes requests that are all complete. Raises the first failure.
+int end_all(std::span<TAUT_Request> requests, MPI_Status* statuses) {
+  Ended first;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     MPI_Status* const status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
-    const int code = end(requests[i], status);
-    if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = code;
-    if (first == MPI_SUCCESS) first = code;
+    const Ended ended = finish(requests[i], status);
+    if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = ended.failure.code;
+    if (!first.failure) first = ended;
   }
-  return first == MPI_SUCCESS || statuses == MPI_STATUSES_IGNORE ? first : MPI_ERR_IN_STATUS;
+  const int code = raise(first.comm, first.failure);
+  return code == MPI_SUCCESS || statuses == MPI_STATUSES_IGNORE ? code : MPI_ERR_IN_STATUS;
 }
 
 void check(bool usable) {
@@ -154,10 +164,13 @@ int TAUT_Waitany(int count, TAUT_Request requests[], int* index, MPI_Status* sta
 int TAUT_Request_free(TAUT_Request* request) {
   return guard(MPI_COMM_SELF, [&]() -> int {
     check(request != nullptr);
-    const std::unique_ptr<TAUT_Request_s> owned(std::exchange(*request, TAUT_REQUEST_NULL));
+    std::unique_ptr<TAUT_Request_s> owned(std::exchange(*request, TAUT_REQUEST_NULL));
     if (!active(owned.get())) return MPI_SUCCESS;
     owned->wait();
-    return owned->finish(MPI_STATUS_IGNORE);
+    const MPI_Comm comm = owned->comm();
+    const Failure failure = owned->finish(MPI_STATUS_IGNORE);
+    owned.reset();
+    return raise(comm, failure);
   });
 }
 

@@ -7,7 +7,7 @@
 
 namespace taut::api {
 
-int wait_for(MPI_Request& request, MPI_Status* status) noexcept {
+int wait_for(MPI_Request& request, MPI_Status* status) {
   if (!calls_in_flight()) return PMPI_Wait(&request, status);
   for (Backoff backoff;; backoff.pause()) {
     int done = 0;
@@ -20,7 +20,7 @@ int wait_for(MPI_Request& request, MPI_Status* status) noexcept {
 // ---- Sending
 
 // Reads the datatype of the message. Returns false if plain MPI serves the call uncounted.
-bool SendCall::describe() noexcept {
+bool SendCall::describe() {
   if (comm_state_ == nullptr || arguments_.dest == MPI_PROC_NULL) return false;
   const MPI_Count bytes = bytes_of(arguments_.count, arguments_.type);
   if (bytes < 0) return false;
@@ -88,10 +88,9 @@ int SendCall::run(HandOver hand_over, bool keeps) {
   return code;
 }
 
-// Returns MPI_SUCCESS, or the error of a send one of whose segments could not be read: its receive fails.
-int SendCall::finish(MPI_Comm raise_on) const noexcept {
-  const Status failure = message_.made().failure;
-  return failure == Status::ok ? MPI_SUCCESS : raise(raise_on, failure);
+Failure SendCall::finish() const noexcept {
+  const Status status = message_.made().failure;
+  return status == Status::ok ? Failure{} : failure_of(status);
 }
 
 int SendCall::start(MPI_Request* request) {
@@ -115,12 +114,12 @@ int SendCall::send() {
         return code != MPI_SUCCESS ? code : wait_for(request, MPI_STATUS_IGNORE);
       },
       false);
-  return sent == MPI_SUCCESS ? finish(comm) : sent;
+  return sent == MPI_SUCCESS ? raise(comm, finish()) : sent;
 }
 
 // ---- Receiving
 
-RecvCall::RecvCall(CommState* comm_state, const RecvArguments& arguments, const void* site) noexcept
+RecvCall::RecvCall(CommState* comm_state, const RecvArguments& arguments, const void* site)
     : at_{arguments.buf, arguments.count, arguments.type, arguments.comm, nullptr, site},
       key_{arguments.source, arguments.tag, arguments.comm} {
   const MPI_Count bytes = bytes_of(at_.count, at_.type);
@@ -175,7 +174,7 @@ int RecvCall::receive(MPI_Status* status) {
     code = post(&request);
     if (code == MPI_SUCCESS) code = wait_for(request, &mpi_status);
   }
-  if (code == MPI_SUCCESS) return finish(mpi_status, at_.comm, status);
+  if (code == MPI_SUCCESS) return raise(at_.comm, finish(mpi_status, status));
   if (status != MPI_STATUS_IGNORE) *status = mpi_status;
   return code;
 }
@@ -186,17 +185,16 @@ void RecvCall::abandon(MPI_Request& request) noexcept {
   PMPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-int RecvCall::finish(MPI_Status mpi_status, MPI_Comm raise_on, MPI_Status* status) noexcept {
-  int code = MPI_SUCCESS;
-  at_.comm = raise_on;
+Failure RecvCall::finish(MPI_Status mpi_status, MPI_Status* status) {
+  Failure failure;
   if (open_ && open_->message() != nullptr)
-    code = open_->message()->finish(raise_on, mpi_status);
+    failure = open_->message()->finish(mpi_status);
   else if (detached_)
-    code = p2p::deliver(detached_, at_, mpi_status);
+    failure = p2p::deliver(detached_, at_, mpi_status);
   else if (at_.endpoint != nullptr)
-    code = p2p::finish_recv(at_, mpi_status);
+    failure = p2p::finish_recv(at_, mpi_status);
   if (status != MPI_STATUS_IGNORE) *status = mpi_status;
-  return code;
+  return failure;
 }
 
 }  // namespace taut::api

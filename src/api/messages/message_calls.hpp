@@ -22,15 +22,16 @@ class SendCall {
   int start(MPI_Request* request);
 
   // Returns true if the request of start() may be completed.
-  bool ready(MPI_Request request) noexcept { return message_.ready(request); }
+  bool ready(MPI_Request request) { return message_.ready(request); }
 
-  // Returns an MPI error code, raised on `raise_on`, once the request is complete without an error.
-  int finish(MPI_Comm raise_on) const noexcept;
+  // Returns the failure of a send one of whose segments could not be read, once the request is complete
+  // without an error.
+  Failure finish() const noexcept;
 
  private:
   template <class HandOver>
   int run(HandOver hand_over, bool keeps);
-  bool describe() noexcept;
+  bool describe();
   p2p::OutgoingMessage encode();
   p2p::SendBuffer buffer() const noexcept;
   void count(std::uint64_t begin, std::uint64_t prepared) noexcept;
@@ -54,7 +55,7 @@ struct RecvArguments {
 // A receive. The object must not move until the message has arrived.
 class RecvCall {
  public:
-  RecvCall(CommState* comm_state, const RecvArguments& arguments, const void* site) noexcept;
+  RecvCall(CommState* comm_state, const RecvArguments& arguments, const void* site);
   RecvCall(const RecvCall&) = delete;
   ~RecvCall();
 
@@ -62,11 +63,11 @@ class RecvCall {
   int receive(MPI_Status* status);
 
   // Receive in two steps. The datatype may be freed after start(). finish() follows when the request is
-  // complete without an error; `mpi_status` is the status that MPI has returned. Errors are raised on
-  // `raise_on`, unless it is MPI_COMM_NULL. `status` may be MPI_STATUS_IGNORE.
+  // complete without an error; `mpi_status` is the status that MPI has returned. `status` may be
+  // MPI_STATUS_IGNORE.
   int start(MPI_Request* request);
-  bool ready(MPI_Request) noexcept { return !open_ || open_->ready(); }  // the request may be completed
-  int finish(MPI_Status mpi_status, MPI_Comm raise_on, MPI_Status* status) noexcept;
+  bool ready(MPI_Request) { return !open_ || open_->ready(); }  // the request may be completed
+  Failure finish(MPI_Status mpi_status, MPI_Status* status);
   void abandon(MPI_Request& request) noexcept;  // instead of finish(), after a failure elsewhere
 
  private:
@@ -82,11 +83,11 @@ class RecvCall {
 };
 
 // Completes a request, and drives the calls in flight meanwhile. Returns an MPI error code.
-int wait_for(MPI_Request& request, MPI_Status* status) noexcept;
+int wait_for(MPI_Request& request, MPI_Status* status);
 
 // Completes the request of a call, a SendCall or RecvCall, once the call is ready.
 template <class Call>
-int wait_for(Call& call, MPI_Request& request, MPI_Status* status) noexcept {
+int wait_for(Call& call, MPI_Request& request, MPI_Status* status) {
   for (Backoff backoff; !call.ready(request); backoff.pause()) progress(nullptr);
   return wait_for(request, status);
 }

@@ -23,7 +23,7 @@ class MessageRequest final : public TAUT_Request_s {
     return code;
   }
 
-  bool complete() noexcept override {
+  bool complete() override {
     if (!done_ && call_.ready(request_)) {
       int done = 0;
       mpi_code_ = PMPI_Test(&request_, &done, &mpi_status_);
@@ -32,21 +32,21 @@ class MessageRequest final : public TAUT_Request_s {
     return done_;
   }
 
-  void wait() noexcept override {
+  void wait() override {
     if (!done_) mpi_code_ = wait_for(call_, request_, &mpi_status_);
     done_ = true;
   }
 
-  int finish(MPI_Status* status) noexcept override {
+  Failure finish(MPI_Status* status) override {
     active_ = false;
-    if (mpi_code_ != MPI_SUCCESS) {  // already raised by MPI
+    if (mpi_code_ != MPI_SUCCESS) {
       if (status != MPI_STATUS_IGNORE) *status = mpi_status_;
-      return mpi_code_;
+      return {mpi_code_, true};
     }
-    if constexpr (requires { call_.finish(comm_); })
-      return call_.finish(comm());
+    if constexpr (requires { call_.finish(); })
+      return call_.finish();
     else
-      return call_.finish(mpi_status_, comm(), status);
+      return call_.finish(mpi_status_, status);
   }
 
   MPI_Comm comm() const noexcept override {

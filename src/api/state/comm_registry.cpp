@@ -11,6 +11,7 @@
 #include "api/state/progress_thread.hpp"
 #include "api/state/rule_binding.hpp"
 #include "api/state/running_report.hpp"
+#include "p2p/bypass.hpp"
 #include "p2p/open_receive.hpp"
 #include "p2p/pending_segments.hpp"
 
@@ -94,7 +95,7 @@ void make_keyvals() {
   });
 }
 
-CommRecord* read_record(MPI_Comm comm) noexcept {
+CommRecord* read_record(MPI_Comm comm) {
   const int ours = keyval;
   void* record = nullptr;
   int found = 0;
@@ -133,7 +134,7 @@ void unregister_comm_state(const CommState& comm_state) noexcept {
   std::erase(all_comm_states(), &comm_state);
 }
 
-void progress_others(const CommState* self) noexcept {
+void progress_others(const CommState* self) {
   const std::unique_lock lock(mutex, std::try_to_lock);  // otherwise another thread drives the calls
   if (!lock.owns_lock()) return;
   for (CommState* const comm_state : all_comm_states())
@@ -181,14 +182,15 @@ std::string text_of_copied_reports(const ProcessRank& process) {
   return report_text(all, process);
 }
 
-void progress(CommState* first) noexcept {
+void progress(CommState* first) {
+  const p2p::BypassScope bypass;
   p2p::advance_receives();
   if (!calls_in_flight()) return;
   if (first != nullptr) first->progress();
   progress_others(first);
 }
 
-void finish_own_calls() noexcept {
+void finish_own_calls() {
   const auto open = [me = std::this_thread::get_id()] {
     const std::lock_guard lock(mutex);
     return std::ranges::any_of(all_comm_states(), [me](const CommState* a) { return a->has_calls_of(me); });
@@ -201,7 +203,7 @@ void driven_by_thread(bool yes) noexcept { driven = yes; }
 
 // Finds the record of a communicator. A thread mostly uses the same communicator again, so the record is
 // cached.
-CommRecord* find_record(MPI_Comm comm) noexcept {
+CommRecord* find_record(MPI_Comm comm) {
   struct StateLookup {
     MPI_Comm comm = MPI_COMM_NULL;
     std::uint64_t generation = 0;
@@ -246,7 +248,7 @@ thread_local int without_rules = 0;
 RuleBypassScope::RuleBypassScope() noexcept { ++without_rules; }
 RuleBypassScope::~RuleBypassScope() { --without_rules; }
 
-CommState* find_bound_state(MPI_Comm comm) noexcept {
+CommState* find_bound_state(MPI_Comm comm) {
   return without_rules > 0 ? nullptr : find_comm_state(comm);
 }
 

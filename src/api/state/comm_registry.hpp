@@ -16,10 +16,10 @@ void unregister_comm_state(const CommState& comm_state) noexcept;
 
 // Advances all calls in flight and all open receives in this process by one step, because other ranks may
 // wait for any of them. The calls of `first` come before the others.
-void progress(CommState* first) noexcept;
+void progress(CommState* first);
 
 // Advances all calls in flight by one step, except those of `self`.
-void progress_others(const CommState* self) noexcept;
+void progress_others(const CommState* self);
 
 extern std::atomic<std::size_t> in_process;  // number of calls in flight
 inline bool calls_in_flight() noexcept { return in_process > 0; }
@@ -37,8 +37,8 @@ std::string text_of_copied_reports(const ProcessRank& process);
 // Completes the calls that this thread has in flight. Needed before a blocking call of plain MPI: during it
 // they would not advance, and other ranks might wait for them before they enter it. Does nothing if the
 // progress thread drives the calls.
-void finish_own_calls() noexcept;
-inline void finish_calls() noexcept {
+void finish_own_calls();
+inline void finish_calls() {
   if (calls_in_flight()) finish_own_calls();
 }
 
@@ -65,7 +65,7 @@ struct CommRecord {
 };
 
 // Returns the record of `comm`; null if there is none yet.
-CommRecord* find_record(MPI_Comm comm) noexcept;
+CommRecord* find_record(MPI_Comm comm);
 
 // Returns the record of `comm`, and creates it if there is none. Throws.
 CommRecord& record_of(MPI_Comm comm);
@@ -75,7 +75,7 @@ CommRecord& record_of(MPI_Comm comm);
 bool ranks_in_world(MPI_Comm comm);
 
 // Returns the CommState of `comm`; null if there is none.
-inline CommState* find_comm_state(MPI_Comm comm) noexcept {
+inline CommState* find_comm_state(MPI_Comm comm) {
   const CommRecord* const record = find_record(comm);
   return record != nullptr ? record->comm_state.get() : nullptr;
 }
@@ -87,7 +87,7 @@ CommState* find_or_bind_state(MPI_Comm comm);
 
 // Returns the CommState that serves calls of this thread, without communication. Null also if the ranks have
 // not compared their rules.
-CommState* find_bound_state(MPI_Comm comm) noexcept;
+CommState* find_bound_state(MPI_Comm comm);
 
 // Scope in which plain MPI serves the calls of this thread.
 class RuleBypassScope {

@@ -11,6 +11,7 @@
 #include "api/state/comm_registry.hpp"
 #include "api/state/progress_thread.hpp"
 #include "core/device_memory.hpp"
+#include "p2p/bypass.hpp"
 #include "p2p/open_receive.hpp"
 #include "policy/text/options.hpp"
 
@@ -82,6 +83,7 @@ const Topology* CommState::topology(const MpiCall& call, bool blocking) {
 
 void CommState::connect(MPI_Comm comm) {
   if (communicator_ != nullptr || !usable()) return;
+  const p2p::BypassScope bypass;
   finish_calls();
   bring_to_best(comm);
   transport_ = make_mpi_transport(comm, freed_);
@@ -97,6 +99,7 @@ void CommState::connect(MPI_Comm comm) {
 // Returns a state that no rank uses, or makes one. For 64 states at a time, the ranks combine the bits of
 // those that they do not use.
 std::shared_ptr<CommState> CommState::state_for_request(MPI_Comm comm) {
+  const p2p::BypassScope bypass;
   constexpr std::size_t at_a_time = 64;
   finish_calls();
   for (std::size_t first = 0; first < request_states_.size(); first += at_a_time) {
@@ -140,6 +143,7 @@ void CommState::sample(const CollectiveCall& request) noexcept {
 }
 
 EarlyDecision CommState::decide(MPI_Comm comm, const std::optional<CollectiveCall>& request, bool overlaps) {
+  const p2p::BypassScope bypass;
   if (request && samples_) sample(*request);
   if (repeated_.autotuner != nullptr) repeated_ = {};
   EarlyDecision early;
@@ -205,7 +209,7 @@ void CommState::add_plain_time(const CallKey& key, std::uint64_t nanoseconds) no
 
 // ---- Blocking calls
 
-int serve(const MpiCall& call) noexcept {
+int serve(const MpiCall& call) {
   return guard(call.comm, [&] {
     CommState* const comm_state = find_or_bind_state(call.comm);
     if (comm_state != nullptr) return comm_state->serve(call);
@@ -226,7 +230,8 @@ int CommState::serve(const MpiCall& call) {
   const Verdict verdict = run(*request, early);
   if (verdict.fallback != Fallback::none)  // agreed, so that every rank falls back here
     return fall_back(call, request, verdict);
-  return verdict.status == Status::ok ? MPI_SUCCESS : raise(call.comm, verdict.status);
+  if (verdict.status != Status::ok) throw Error(verdict.status, taut::describe(verdict.status));
+  return MPI_SUCCESS;
 }
 
 // Returns true if a call is like the last one, which fell back early, and falls back again. The call is then
@@ -294,6 +299,7 @@ int CommState::fall_back(const MpiCall& call, const std::optional<CollectiveCall
 
 // Runs a blocking call. Its lanes come after those of the calls in flight, and it waits for none of them.
 Verdict CommState::run(const CollectiveCall& request, const EarlyDecision& early) {
+  const p2p::BypassScope bypass;
   const std::lock_guard lock(driving_);
   Task<Verdict> task = communicator_->run(request, early);
   for (Backoff backoff; !task.advance(); backoff.pause()) {
@@ -310,6 +316,7 @@ Verdict CommState::run(const CollectiveCall& request, const EarlyDecision& early
 
 void CommState::start(const CollectiveCall& request, const EarlyDecision& early, FallbackCall& plain,
                       std::optional<CallInFlight>& call) {
+  const p2p::BypassScope bypass;
   const std::lock_guard lock(driving_);
   call.emplace(*communicator_, request, plain, early);
   put_in_flight(*call);
@@ -317,6 +324,7 @@ void CommState::start(const CollectiveCall& request, const EarlyDecision& early,
 
 void CommState::start_plain(FallbackCall& plain, Fallback why, gpu::StreamPoint& begins, bool in_turn,
                             std::optional<CallInFlight>& call) {
+  const p2p::BypassScope bypass;
   const std::lock_guard lock(driving_);
   call.emplace(plain, why, begins, in_turn);
   put_in_flight(*call);

@@ -190,6 +190,6 @@ class CommState : public std::enable_shared_from_this<CommState> {
 
 // Serves a blocking call of taut.h. Returns an MPI error code, raised on the communicator. The functions of
 // taut.h are not inlined: their return address, `call.site`, is the call site in the program.
-int serve(const MpiCall& call) noexcept;
+int serve(const MpiCall& call);
 
 }  // namespace taut::api

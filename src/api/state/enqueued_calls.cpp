@@ -64,15 +64,14 @@ void EnqueuedCall::start(CommState* comm_state, const RequestComm* own) {
 
 // Completes the result, finds the code, and lets the waiting streams go on.
 void EnqueuedCall::ended() noexcept {
-  MpiCall silent = call_;  // the code is raised in a thread of the program
-  silent.comm = MPI_COMM_NULL;
-  code_ = guard(MPI_COMM_NULL, [&]() -> int {
+  const Failure failure = attempt([&]() -> Failure {  // raised in a thread of the program
     const Verdict verdict = in_flight_->verdict();
     const bool plain = verdict.fallback != Fallback::none;
-    if (plain && plain_->code() != MPI_SUCCESS) return plain_->code();
-    if (verdict.status != Status::ok) return raise(MPI_COMM_NULL, verdict.status);
-    return plain ? settle(silent, group_) : MPI_SUCCESS;
+    if (plain && plain_->code() != MPI_SUCCESS) return {plain_->code()};
+    if (verdict.status != Status::ok) return failure_of(verdict.status);
+    return plain ? settle(call_, group_) : Failure{};
   });
+  code_ = failure.code;
   completed_.increment();
 }
 
@@ -121,10 +120,9 @@ void EnqueuedCalls::drop_done() noexcept {
     if (failure_ == MPI_SUCCESS) failure_ = calls_.front().code();
 }
 
-int EnqueuedCalls::finish(MPI_Comm comm) noexcept {
+Failure EnqueuedCalls::finish() noexcept {
   drop_done();
-  const int code = std::exchange(failure_, MPI_SUCCESS);
-  return code == MPI_SUCCESS ? MPI_SUCCESS : raise(comm, code);
+  return {std::exchange(failure_, MPI_SUCCESS)};
 }
 
 }  // namespace taut::api

@@ -62,8 +62,8 @@ class EnqueuedCalls {
   bool any() const noexcept { return !calls_.empty(); }
   bool done() const noexcept;
 
-  // Removes all calls, which must be done. Returns the code of the first one that failed, raised on `comm`.
-  int finish(MPI_Comm comm) noexcept;
+  // Removes all calls, which must be done. Returns the failure of the first one that failed.
+  Failure finish() noexcept;
 
  private:
   void drop_done() noexcept;

@@ -40,7 +40,7 @@ bool PlainCall::ready() {
   return complete_;
 }
 
-void PlainCall::wait() noexcept {
+void PlainCall::wait() {
   if (complete_) return;
   code_ = messages_.started() ? messages_.wait() : PMPI_Wait(&request_, MPI_STATUS_IGNORE);
   complete_ = true;

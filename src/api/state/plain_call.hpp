@@ -32,7 +32,7 @@ class PlainCall final : public FallbackCall {
 
   void issue() override;
   bool ready() override;
-  void wait() noexcept;
+  void wait();
   int code() const noexcept { return code_; }  // of a call that is complete
 
   // Hands MPI's request of a started call to the caller.

@@ -79,7 +79,8 @@ bool CollectiveRequest::set_apart(bool counts) {
 int CollectiveRequest::make_plain_persistent() {
   if (!pmpi::has_persistent || of_neighbours(call_.info().collective)) return MPI_SUCCESS;
   const int code = plain_.make_persistent(comm_state_->private_communicator(), MPI_INFO_NULL);
-  return code == MPI_SUCCESS ? code : raise(call_.comm, code);
+  if (code != MPI_SUCCESS) throw MpiError(code, "a persistent call");
+  return MPI_SUCCESS;
 }
 
 // Duplicates derived types, which the user may free as soon as the call is started. Returns true if there are
@@ -160,7 +161,7 @@ bool CollectiveRequest::on_stream() const noexcept { return enqueued_ != nullptr
 
 bool CollectiveRequest::advanced_by_mpi() const noexcept { return !on_stream() && !in_flight_; }
 
-bool CollectiveRequest::complete() noexcept {
+bool CollectiveRequest::complete() {
   if (on_stream()) return enqueued_->done();
   if (in_flight_) return in_flight_->done();
   if (!plain_.ready()) return false;
@@ -168,23 +169,21 @@ bool CollectiveRequest::complete() noexcept {
   return true;
 }
 
-void CollectiveRequest::wait() noexcept {
+void CollectiveRequest::wait() {
   if (advanced_by_mpi() && !calls_in_flight()) plain_.wait();
   for (Backoff backoff; !complete(); backoff.pause()) progress(comm_state_.get());
 }
 
-int CollectiveRequest::finish(MPI_Status*) noexcept {
+Failure CollectiveRequest::finish(MPI_Status*) {
   active_ = false;
-  if (on_stream()) return enqueued_->finish(comm());
-  if (!in_flight_) {
-    return plain_.code() == MPI_SUCCESS ? settle(call_, group_) : plain_.code();  // already raised by MPI
-  }
-  return guard(comm(), [&]() -> int {
-    const Verdict verdict = in_flight_->verdict();
-    if (verdict.fallback != Fallback::none) {
-      return plain_.code() == MPI_SUCCESS ? settle(call_, group_) : raise(comm(), plain_.code());
-    }
-    return verdict.status == Status::ok ? MPI_SUCCESS : raise(comm(), verdict.status);
+  if (on_stream()) return enqueued_->finish();
+  return attempt([&]() -> Failure {
+    const Verdict verdict = in_flight_ ? in_flight_->verdict() : Verdict{Fallback::off};
+    if (verdict.fallback == Fallback::none && verdict.status != Status::ok) return failure_of(verdict.status);
+    if (verdict.fallback == Fallback::none) return {};
+    const bool on_users = !in_flight_ && apart_from_ == nullptr;
+    if (plain_.code() != MPI_SUCCESS) return {plain_.code(), on_users};
+    return settle(call_, group_);
   });
 }
 
@@ -210,7 +209,7 @@ void CollectiveRequest::hold(void* stream) {
   enqueued_->hold(stream);
 }
 
-int begin(const MpiCall& call, TAUT_Request* request) noexcept {
+int begin(const MpiCall& call, TAUT_Request* request) {
   return guard(call.comm, [&] {
     auto made = make_request(call, false, request);
     int code = made->init(MPI_INFO_NULL);
@@ -220,7 +219,7 @@ int begin(const MpiCall& call, TAUT_Request* request) noexcept {
   });
 }
 
-int prepare(const MpiCall& call, MPI_Info info, TAUT_Request* request) noexcept {
+int prepare(const MpiCall& call, MPI_Info info, TAUT_Request* request) {
   return guard(call.comm, [&] {
     auto made = make_request(call, true, request);
     const int code = made->init(info);

@@ -22,12 +22,12 @@ struct TAUT_Request_s {
 
   // Returns true if the started call is complete. Advancing the call is the task of wait() and
   // api::progress().
-  virtual bool complete() noexcept = 0;
-  virtual void wait() noexcept = 0;
+  virtual bool complete() = 0;
+  virtual void wait() = 0;
 
-  // Finishes a complete call. Returns its MPI error code, raised on the communicator. `status` is an empty
-  // status, which messages fill; it may be MPI_STATUS_IGNORE. The request is inactive afterwards.
-  virtual int finish(MPI_Status* status) noexcept = 0;
+  // Finishes a complete call. Returns its failure, which the caller raises on the communicator. `status` is an
+  // empty status, which messages fill; it may be MPI_STATUS_IGNORE. The request is inactive afterwards.
+  virtual taut::api::Failure finish(MPI_Status* status) = 0;
 
   // Returns the communicator on which errors are raised; MPI_COMM_NULL if the user has freed it.
   virtual MPI_Comm comm() const noexcept = 0;
@@ -66,9 +66,9 @@ class CollectiveRequest final : public TAUT_Request_s {
   int start() override;
   void start_on(void* stream) override;
   void hold(void* stream) override;
-  bool complete() noexcept override;
-  void wait() noexcept override;
-  int finish(MPI_Status* status) noexcept override;
+  bool complete() override;
+  void wait() override;
+  Failure finish(MPI_Status* status) override;
   MPI_Comm comm() const noexcept override;
 
   // Returns true if MPI alone advances the started call, as a request of plain MPI.
@@ -109,7 +109,7 @@ class CollectiveRequest final : public TAUT_Request_s {
 };
 
 // Begin a nonblocking call of taut.h, or prepare a persistent one. As serve().
-int begin(const MpiCall& call, TAUT_Request* request) noexcept;
-int prepare(const MpiCall& call, MPI_Info info, TAUT_Request* request) noexcept;
+int begin(const MpiCall& call, TAUT_Request* request);
+int prepare(const MpiCall& call, MPI_Info info, TAUT_Request* request);
 
 }  // namespace taut::api

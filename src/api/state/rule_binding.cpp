@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdio>
 
+#include "p2p/bypass.hpp"
 #include "policy/text/options.hpp"
 
 namespace taut::api {
@@ -169,6 +170,7 @@ bool rules_name_messages() {
 }
 
 void attach_rules(MPI_Comm comm) {
+  const p2p::BypassScope bypass;
   if (may_have_rules(comm)) attach(comm, bind_rules(comm));
 }
 
