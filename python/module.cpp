@@ -44,10 +44,10 @@ void check_coding(const std::string& text) {
 std::string frame_text(const std::string& text, Address address, std::size_t count, int type) {
   return unlocked([&] {
     const cli::ArrayCoding coding("bound", text);
-    const ValueRange range = coding.needs_range()
-                                 ? api::range_anywhere({values_at(address, count, type)}, coding.coding())
-                                 : ValueRange{};
-    return coding.frame_text(range);
+    const ConstSlice values{values_at(address, count, type)};
+    const ValueRange range = coding.needs_range(values.type) ? api::range_anywhere(values, coding.coding())
+                                                             : ValueRange{};
+    return coding.frame_text(values.type, range);
   });
 }
 

@@ -36,11 +36,15 @@ struct Line {
   double max_error, psnr;
 };
 
+// Returns the range of the values if the bound is relative to it.
+ValueRange range_for(const ArrayCoding& coding, ConstSlice values) {
+  return coding.needs_range(values.type) ? range_of(values, coding.fill(), coding.bits()) : ValueRange{};
+}
+
 Line measure(const Subject& subject, const ArrayCoding& coding, const std::string& codec, double seconds) {
   const ConstSlice values = subject.slice();
-  const ValueRange range =
-      coding.needs_range() ? range_of(values, coding.fill(), coding.bits()) : ValueRange{};
-  const std::string text = coding.frame_text(range) + ",codec=" + codec;
+  const ValueRange range = range_for(coding, values);
+  const std::string text = coding.frame_text(subject.type, range) + ",codec=" + codec;
   const Room frame(most_frame_bytes(subject.type, values.count)), decoded(values.bytes()),
       copied(values.bytes());
   std::size_t bytes = 0;
@@ -54,7 +58,7 @@ Line measure(const Subject& subject, const ArrayCoding& coding, const std::strin
   const auto copying = [&] { std::memcpy(copied.all().data(), values.data, values.bytes()); };
   const std::vector<double> medians = median_seconds({copying, encoding, decoding}, seconds);
 
-  Quality quality(coding.bound(range), coding.fill());
+  Quality quality(coding.bound(subject.type, range), coding.fill());
   quality.compare(values, {{decoded.all().data(), values.count, subject.type}});
   if (quality.beyond() > 0)
     throw Failure(Exit::bound_broken,
@@ -89,11 +93,10 @@ std::vector<std::string> named_codecs(const Arguments& arguments) {
 
 // Returns all codecs that serve the subject, and the choice of `auto`.
 std::vector<std::string> codecs_that_serve(const Subject& subject, const ArrayCoding& coding) {
-  const ValueRange range =
-      coding.needs_range() ? range_of(subject.slice(), coding.fill(), coding.bits()) : ValueRange{};
+  const Bound bound = coding.bound(subject.type, range_for(coding, subject.slice()));
   std::vector<std::string> names;
   for (const CodecInfo* codec : registered_codecs())
-    if (codec->serves(subject.type, coding.bound(range).kind)) names.emplace_back(codec->name);
+    if (codec->serves(subject.type, bound.kind)) names.emplace_back(codec->name);
   names.emplace_back("auto");
   return names;
 }

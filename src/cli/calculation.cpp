@@ -65,8 +65,8 @@ class Calculation {
   Calculation(const Policy& policy, const Call& call, const Subject& subject)
       : policy_(policy), call_(call), values_(subject.slice()) {
     const Coding& coding = policy.coding;
-    bound_ = is_relative(coding.bound) ? resolved(coding.bound, range_of(values_, coding.fill, coding.bits))
-                                       : coding.bound;
+    bound_ = bound_for(call.type, coding.bound);
+    if (is_relative(bound_)) bound_ = resolved(bound_, range_of(values_, coding.fill, coding.bits));
     plan_ = plan({});
     if (plan_.fallback != Fallback::none)
       fail("such calls go to plain MPI: " + std::string(describe(plan_.fallback)));

@@ -28,17 +28,17 @@ ArrayCoding::ArrayCoding(std::string_view option, const std::string& text) : tex
     reject("--" + std::string(option) + " '" + text + "': dims= follows from the shape; use --shape");
 }
 
-double ArrayCoding::wanted_psnr() const noexcept {
-  return coding_.bound.kind == Bound::Kind::psnr ? coding_.bound.value : 0;
+std::optional<double> ArrayCoding::wanted_psnr() const noexcept {
+  return coding_.bound.kind == Bound::Kind::psnr ? std::optional(coding_.bound.value) : std::nullopt;
 }
 
-std::string ArrayCoding::frame_text(const ValueRange& range) const {
-  if (!needs_range()) return text_;
-  const Bound absolute = bound(range);
-  std::string text = text_of(absolute);
+std::string ArrayCoding::frame_text(DType type, const ValueRange& range) const {
+  const Bound used = bound(type, range);
+  if (used == coding_.bound) return text_;
+  std::string text = text_of(used);
   // An exact bound drops the codec that was asked for, which may be unable to code without loss.
-  if (coding_.codec != nullptr && !absolute.exact()) text += std::string(",codec=") + coding_.codec->name;
-  if (coding_.predictor != "auto" && !absolute.exact()) text += ",predictor=" + coding_.predictor;
+  if (coding_.codec != nullptr && !used.exact()) text += std::string(",codec=") + coding_.codec->name;
+  if (coding_.predictor != "auto" && !used.exact()) text += ",predictor=" + coding_.predictor;
   if (coding_.checksum) text += ",checksum=on";
   if (coding_.bits == PackedBits::exact) text += ",bits=exact";
   return text;

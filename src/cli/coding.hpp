@@ -19,16 +19,18 @@ class ArrayCoding {
 
   const std::string& text() const noexcept { return text_; }
   bool names_codec() const noexcept { return coding_.codec != nullptr; }
-  bool needs_range() const noexcept { return is_relative(coding_.bound); }
+  bool needs_range(DType type) const noexcept { return is_relative(bound_for(type, coding_.bound)); }
   const Coding& coding() const noexcept { return coding_; }
   std::optional<double> fill() const noexcept { return coding_.fill; }
   PackedBits bits() const noexcept { return coding_.bits; }
-  double wanted_psnr() const noexcept;  // in dB; 0: not asked for
+  std::optional<double> wanted_psnr() const noexcept;  // in dB
 
   // Returns the bound that each value must meet, and the text for frames, in which bounds relative to the
-  // array's range are absolute.
-  Bound bound(const ValueRange& range) const noexcept { return resolved(coding_.bound, range); }
-  std::string frame_text(const ValueRange& range) const;
+  // array's range are absolute, and those of integers exact.
+  Bound bound(DType type, const ValueRange& range) const noexcept {
+    return resolved(bound_for(type, coding_.bound), range);
+  }
+  std::string frame_text(DType type, const ValueRange& range) const;
 
  private:
   std::string text_;

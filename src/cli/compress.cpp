@@ -4,6 +4,7 @@
 #include "cli/coding.hpp"
 #include "cli/command.hpp"
 #include "cli/file_format.hpp"
+#include "cli/file_names.hpp"
 #include "cli/input.hpp"
 #include "cli/progress.hpp"
 #include "cli/quality.hpp"
@@ -13,7 +14,7 @@ namespace taut::cli {
 namespace {
 
 constexpr Option options[] = {
-    {"output", 'o', "OUT", "file to write; default: IN.taut"},
+    {"output", 'o', "OUT", "file to write, or a folder for all IN; default: IN.taut; -: standard output"},
     {"bound", 'b', "BOUND",
      "what may be lost: lossless (default), abs:E, rel:R, psnr:D, pwrel:R,\n"
      "snap:E or rate:B; options of the coding behind commas: rel:1e-3,codec=planes"},
@@ -26,8 +27,8 @@ constexpr Option options[] = {
 };
 
 constexpr const char* details =
-    "IN is a .npy file, or holds raw little-endian values. rel and psnr refer to the range of the whole "
-    "file.\n"
+    "IN is a .npy file, or holds raw little-endian values; -: standard input. rel and psnr refer to the\n"
+    "range of the whole file. Integers are coded without loss under every bound.\n"
     "Example: taut compress wave.f32 --shape 120x225x225 --bound rel:1e-3\n\n";
 
 struct Summary {
@@ -40,10 +41,11 @@ struct Summary {
 
 class Compression {
  public:
-  Compression(const Arguments& arguments)
+  Compression(const Arguments& arguments, const ArrayCoding& coding, const FileNames& names)
       : arguments_(arguments),
-        coding_("bound", arguments.value("bound").value_or("lossless")),
-        file_(arguments.only_name("IN")),
+        coding_(coding),
+        output_name_(names.output),
+        file_(names.input),
         input_(read_input(file_, arguments)),
         pieces_(pieces_of(input_.array.shape)) {
     check_coded(type());
@@ -55,14 +57,13 @@ class Compression {
   }
 
   Exit run() {
-    const std::string name = arguments_.value("output").value_or(file_.path() + ".taut");
-    OutputFile output(name, arguments_.has("force"));
-    const ValueRange range = coding_.needs_range() ? find_range() : ValueRange{};
-    summary_.frame_text = coding_.frame_text(range);
-    summary_.bound = coding_.bound(range);
+    OutputFile output(output_name_, arguments_.has("force"));
+    const ValueRange range = coding_.needs_range(type()) ? find_range() : ValueRange{};
+    summary_.frame_text = coding_.frame_text(type(), range);
+    summary_.bound = coding_.bound(type(), range);
     Quality quality(summary_.bound, coding_.fill());
     write(output, quality);
-    check(quality);
+    check_psnr(quality);
     output.commit();
     if (arguments_.has("json"))
       print_json(output, quality);
@@ -105,7 +106,7 @@ class Compression {
     for (const Piece& piece : pieces_) {
       const ConstSlice values = read(piece);
       const ConstBytes frame = encode_timed(piece, values);
-      if (verified()) verify(frame, values, quality);
+      if (verified()) verify(frame, values, quality);  // before it is written, perhaps to a pipe
       writer.add(frame, values.count);
       progress.advance(values.bytes());
     }
@@ -129,46 +130,49 @@ class Compression {
     if (!decode(frame, values.count, type(), bytes)) broken("a frame cannot be decoded");
     summary_.decode_seconds += seconds_since(start);
     quality.compare(values, {{bytes.data(), values.count, type()}});
+    if (quality.beyond() > 0)
+      broken(std::to_string(quality.beyond()) + " of " + std::to_string(values.count) +
+             " values of a frame came back beyond the bound");
   }
 
   [[noreturn]] void broken(const std::string& how) const {
     throw Failure(
         Exit::bound_broken,
         file_.path() + " under '" + summary_.frame_text + "': " + how +
-            "; nothing was written. This is a defect of the codec: please report it, and use codec=raw");
+            "; no file was written. This is a defect of the codec: please report it, and use codec=raw");
   }
 
-  void check(const Quality& quality) const {
-    if (!verified()) return;
-    if (quality.beyond() > 0)
-      broken(std::to_string(quality.beyond()) + " of " + std::to_string(input_.array.count()) +
-             " values came back beyond the bound");
-    if (quality.psnr() < coding_.wanted_psnr()) broken("the PSNR is " + shortest(quality.psnr()) + " dB");
+  // Checks what a psnr bound promises beside the error of each value. Other bounds say nothing of PSNR.
+  void check_psnr(const Quality& quality) const {
+    const auto wanted = coding_.wanted_psnr();
+    if (verified() && wanted && quality.psnr() < *wanted)
+      broken("the PSNR is " + shortest(quality.psnr()) + " dB");
   }
 
   void print(const OutputFile& output, const Quality& quality) const {
-    std::printf("%s -> %s\n", file_.path().c_str(), output.path().c_str());
-    std::printf("  values     %s %s, %llu bytes\n", text_of(input_.array.shape).c_str(), name_of(type()),
+    std::FILE* const to = summary_stream(output);
+    std::fprintf(to, "%s -> %s\n", file_.path().c_str(), output.path().c_str());
+    std::fprintf(to, "  values     %s %s, %llu bytes\n", text_of(input_.array.shape).c_str(), name_of(type()),
                 static_cast<unsigned long long>(file_.size()));
     std::string codecs;
     for (const auto& [codec, frames] : summary_.codecs)
       codecs += (codecs.empty() ? "" : ", ") + codec + " x " + std::to_string(frames);
-    std::printf("  coded      %s", coding_.text().c_str());
-    if (coding_.needs_range()) std::printf(" = %s", text_of(summary_.bound).c_str());
-    std::printf("; frames: %s\n", codecs.empty() ? "none" : codecs.c_str());
-    std::printf("  ratio      %.2f, %llu bytes\n", ratio(),
+    std::fprintf(to, "  coded      %s", coding_.text().c_str());
+    if (summary_.bound != coding_.coding().bound) std::fprintf(to, " = %s", text_of(summary_.bound).c_str());
+    std::fprintf(to, "; frames: %s\n", codecs.empty() ? "none" : codecs.c_str());
+    std::fprintf(to, "  ratio      %.2f, %llu bytes\n", ratio(),
                 static_cast<unsigned long long>(summary_.file_bytes));
     if (verified()) {
-      std::printf("  max error  %s", rounded(quality.max_error(), 4).c_str());
-      if (quality.rmse() > 0)
-        std::printf(", NRMSE %s, PSNR %s dB", rounded(quality.nrmse(), 3).c_str(),
+      std::fprintf(to, "  max error  %s", rounded(quality.max_error(), 4).c_str());
+      if (quality.rmse() > 0 && quality.range_width() > 0)
+        std::fprintf(to, ", NRMSE %s, PSNR %s dB", rounded(quality.nrmse(), 3).c_str(),
                     rounded(quality.psnr(), 4).c_str());
-      std::printf("; decoded and checked\n");
-      std::printf("  speed      encode %s GB/s, decode %s GB/s\n",
+      std::fprintf(to, "; decoded and checked\n");
+      std::fprintf(to, "  speed      encode %s GB/s, decode %s GB/s\n",
                   rounded(rate(summary_.encode_seconds), 3).c_str(),
                   rounded(rate(summary_.decode_seconds), 3).c_str());
     } else {
-      std::printf("  speed      encode %s GB/s; not checked\n",
+      std::fprintf(to, "  speed      encode %s GB/s; not checked\n",
                   rounded(rate(summary_.encode_seconds), 3).c_str());
     }
   }
@@ -187,11 +191,12 @@ class Compression {
       all.add("max_error", quality.max_error()).add("rmse", quality.rmse());
       all.add("nrmse", quality.nrmse()).add("psnr_db", quality.psnr());
     }
-    std::puts(all.text().c_str());
+    std::fprintf(summary_stream(output), "%s\n", all.text().c_str());
   }
 
   const Arguments& arguments_;
-  ArrayCoding coding_;
+  const ArrayCoding& coding_;
+  std::string output_name_;
   InputFile file_;
   Input input_;
   std::vector<Piece> pieces_;
@@ -199,14 +204,21 @@ class Compression {
   Summary summary_;
 };
 
+Exit run(const Arguments& arguments) {
+  const ArrayCoding coding("bound", arguments.value("bound").value_or("lossless"));
+  const auto names = file_names(arguments, [](const std::string& input) { return input + ".taut"; });
+  return each_reported("compress", names,
+                       [&](const FileNames& one) { return Compression(arguments, coding, one).run(); });
+}
+
 }  // namespace
 
 extern constinit const Command compress_command{
     "compress",
     "code an array within an error bound",
-    "IN [-o OUT] [--bound BOUND] [--dtype TYPE --shape AxBxC]",
+    "IN... [-o OUT] [--bound BOUND] [--dtype TYPE --shape AxBxC]",
     details,
     options,
-    [](const Arguments& arguments) { return Compression(arguments).run(); }};
+    run};
 
 }  // namespace taut::cli

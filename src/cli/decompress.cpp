@@ -4,6 +4,7 @@
 #include "cli/coding.hpp"
 #include "cli/command.hpp"
 #include "cli/file_format.hpp"
+#include "cli/file_names.hpp"
 #include "cli/npy.hpp"
 #include "cli/progress.hpp"
 #include "core/json.hpp"
@@ -12,17 +13,18 @@ namespace taut::cli {
 namespace {
 
 constexpr Option options[] = {
-    {"output", 'o', "OUT", "file to write; default: IN without its ending .taut"},
+    {"output", 'o', "OUT",
+     "file to write, or a folder for all IN; default: IN without its ending .taut;\n-: standard output"},
     {"form", 0, "raw|npy", "of OUT; default: as what was compressed"},
     {"force", 'f', "", "replace OUT if there is one"},
     {"quiet", 'q', "", "print nothing but errors"},
     {"json", 0, "", "print the summary as JSON"},
 };
 
-constexpr const char* details = "Example: taut decompress wave.npy.taut -o wave.npy\n\n";
+constexpr const char* details =
+    "IN is a .taut file; -: standard input. Example: taut decompress wave.npy.taut -o wave.npy\n\n";
 
-std::string output_name(const Arguments& arguments, const std::string& input) {
-  if (const auto name = arguments.value("output")) return *name;
+std::string usual_output(const std::string& input) {
   const std::string ending = ".taut";
   if (!input.ends_with(ending) || input.size() == ending.size())
     reject(input + ": does not end in .taut; name the output with -o");
@@ -56,12 +58,12 @@ double write_values(FrameReader& reader, OutputFile& output, Progress& progress,
   return seconds;
 }
 
-Exit run(const Arguments& arguments) {
-  const InputFile file(arguments.only_name("IN"));
+Exit decompress(const Arguments& arguments, const FileNames& names) {
+  const InputFile file(names.input);
   FrameReader reader(file);
   Array array = reader.array();
   array.form = output_form(arguments, array.form);
-  OutputFile output(output_name(arguments, file.path()), arguments.has("force"));
+  OutputFile output(names.output, arguments.has("force"));
   if (is_npy(array.form)) {
     const std::string header = npy_header(array);
     output.write(std::as_bytes(std::span(header)));
@@ -80,19 +82,24 @@ Exit run(const Arguments& arguments) {
     all.add("input", file.path()).add("output", output.path()).add("dtype", name_of(array.type));
     all.add_text("shape", json::list(array.shape, [](auto extent) { return json::text(extent); }));
     all.add("input_bytes", file.size()).add("output_bytes", output.written()).add("decode_gb_s", rate);
-    std::puts(all.text().c_str());
+    std::fprintf(summary_stream(output), "%s\n", all.text().c_str());
   } else if (!quiet) {
-    std::printf("%s -> %s\n  values     %s %s, %llu bytes\n  speed      decode %s GB/s\n",
+    std::fprintf(summary_stream(output), "%s -> %s\n  values     %s %s, %llu bytes\n  speed      decode %s GB/s\n",
                 file.path().c_str(), output.path().c_str(), text_of(array.shape).c_str(), name_of(array.type),
                 static_cast<unsigned long long>(output.written()), rounded(rate, 3).c_str());
   }
   return Exit::ok;
 }
 
+Exit run(const Arguments& arguments) {
+  return each_reported("decompress", file_names(arguments, usual_output),
+                       [&](const FileNames& names) { return decompress(arguments, names); });
+}
+
 }  // namespace
 
 extern constinit const Command decompress_command{
-    "decompress", "give back the array of a .taut file", "IN [-o OUT] [--form raw|npy]", details, options,
+    "decompress", "give back the array of a .taut file", "IN... [-o OUT] [--form raw|npy]", details, options,
     run};
 
 }  // namespace taut::cli

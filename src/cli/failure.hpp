@@ -1,8 +1,13 @@
 // Exit codes, and the exception that ends the program with one of them.
 #pragma once
 
+#include <algorithm>
+#include <cstdio>
+#include <new>
 #include <stdexcept>
 #include <string>
+
+#include "core/status.hpp"
 
 namespace taut::cli {
 
@@ -29,5 +34,32 @@ class Failure : public std::runtime_error {
 
 [[noreturn]] inline void fail(const std::string& message) { throw Failure(Exit::failed, message); }
 [[noreturn]] inline void reject(const std::string& message) { throw Failure(Exit::usage, message); }
+
+// Returns the result of body(). An exception becomes a line on stderr that begins with the command.
+template <class Body>
+Exit reported(const char* command, Body body) noexcept {
+  const auto report = [&](const char* text) { std::fprintf(stderr, "taut %s: %s\n", command, text); };
+  try {
+    return body();
+  } catch (const Failure& failure) {
+    report(failure.what());
+    return failure.code();
+  } catch (const Error& error) {
+    report(error.what());
+  } catch (const std::bad_alloc&) {
+    report(describe(Status::out_of_memory));
+  } catch (const std::exception& error) {
+    report(error.what());
+  }
+  return Exit::failed;
+}
+
+// Calls body(item) for each item, also after one has failed, and returns the worst exit code.
+template <class Items, class Body>
+Exit each_reported(const char* command, const Items& items, Body body) noexcept {
+  Exit worst = Exit::ok;
+  for (const auto& item : items) worst = std::max(worst, reported(command, [&] { return body(item); }));
+  return worst;
+}
 
 }  // namespace taut::cli

@@ -4,6 +4,7 @@
 #include "cli/coding.hpp"
 #include "cli/command.hpp"
 #include "cli/file_format.hpp"
+#include "cli/file_names.hpp"
 #include "cli/files.hpp"
 #include "core/json.hpp"
 
@@ -16,8 +17,8 @@ constexpr Option options[] = {
 };
 
 constexpr const char* details =
-    "Without --frames only the first frame is read, whose codec and bound are shown. Example: taut info "
-    "wave.f32.taut\n\n";
+    "FILE -: standard input. Without --frames only the first frame is read, whose codec and bound are shown.\n"
+    "Example: taut info wave.f32.taut\n\n";
 
 struct FrameLine {
   FrameEntry entry;
@@ -89,8 +90,8 @@ void print(const InputFile& file, const FrameReader& reader, std::span<const Fra
   }
 }
 
-Exit run(const Arguments& arguments) {
-  const InputFile file(arguments.only_name("FILE"));
+Exit show(const Arguments& arguments, const std::string& name) {
+  const InputFile file(name);
   FrameReader reader(file);
   const bool all = arguments.has("frames");
   const std::vector<FrameLine> lines = read_lines(reader, all, file.path());
@@ -98,9 +99,14 @@ Exit run(const Arguments& arguments) {
   return Exit::ok;
 }
 
+Exit run(const Arguments& arguments) {
+  return each_reported("info", input_names(arguments, "FILE"),
+                       [&](const std::string& name) { return show(arguments, name); });
+}
+
 }  // namespace
 
 extern constinit const Command info_command{
-    "info", "what a .taut file holds", "FILE [--frames] [--json]", details, options, run};
+    "info", "what a .taut file holds", "FILE... [--frames] [--json]", details, options, run};
 
 }  // namespace taut::cli

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "cli/coding.hpp"
+#include "cli/container.hpp"
 #include "cli/failure.hpp"
 #include "cli/npy.hpp"
 
@@ -50,7 +51,10 @@ Input read_raw(const InputFile& file, const Arguments& arguments) {
 }  // namespace
 
 Input read_input(const InputFile& file, const Arguments& arguments) {
-  if (!is_npy(file)) return read_raw(file, arguments);
+  if (!is_npy(file)) {
+    if (const auto container = container_of(file)) reject(file.path() + ": is " + *container);
+    return read_raw(file, arguments);
+  }
   if (arguments.has("shape"))
     reject("--shape: " + file.path() + " is a .npy file, which has its own; leave it out");
   const NpyFile npy = read_npy(file, wanted_dtype(arguments));

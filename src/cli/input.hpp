@@ -19,8 +19,8 @@ struct Input {
   std::uint64_t values_at;  // offset of the values in the file
 };
 
-// Reads the description of the array. NumPy files are recognised by their first bytes; all other files hold
-// raw values. Throws Failure.
+// Reads the description of the array. NumPy files are recognised by their first bytes, and so are containers,
+// which are refused. All other files hold raw values. Throws Failure.
 Input read_input(const InputFile& file, const Arguments& arguments);
 
 }  // namespace taut::cli

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <new>
 
 #include "cli/commands.hpp"
-#include "core/status.hpp"
 
 namespace taut::cli {
 namespace {
@@ -36,24 +34,6 @@ Exit run(const Command& command, std::span<const char* const> words) {
   return command.run(Arguments(command.options, words));
 }
 
-// Runs a command and reports any error as one line that begins with the command.
-Exit run_reporting(const Command& command, std::span<const char* const> words) noexcept {
-  const auto report = [&](const char* text) { std::fprintf(stderr, "taut %s: %s\n", command.name, text); };
-  try {
-    return run(command, words);
-  } catch (const Failure& failure) {
-    report(failure.what());
-    return failure.code();
-  } catch (const Error& error) {
-    report(error.what());
-  } catch (const std::bad_alloc&) {
-    report(describe(Status::out_of_memory));
-  } catch (const std::exception& error) {
-    report(error.what());
-  }
-  return Exit::failed;
-}
-
 // Says where a command of the Python package is found. The package starts this program for other commands
 // only.
 Exit name_python_package(const PythonCommand& command) {
@@ -65,9 +45,10 @@ Exit name_python_package(const PythonCommand& command) {
 }
 
 Exit dispatch(std::span<const char* const> words) {
-  const std::string_view first = words.empty() ? "" : words[0];
+  const std::string_view first = words.empty() ? "--help" : words[0];
   for (const Command* command : all_commands())
-    if (first == command->name) return run_reporting(*command, words.subspan(1));
+    if (first == command->name)
+      return reported(command->name, [&] { return run(*command, words.subspan(1)); });
   if (first == "--version") {
     int major = 0, minor = 0, patch = 0;
     TAUT_Get_version(&major, &minor, &patch);
@@ -80,9 +61,7 @@ Exit dispatch(std::span<const char* const> words) {
   }
   for (const PythonCommand& command : python_commands())
     if (first == command.name) return name_python_package(command);
-  std::fprintf(stderr,
-               first.empty() ? "taut: no command; taut --help lists them%.*s\n"
-                             : "taut: unknown command '%.*s'; taut --help lists them\n",
+  std::fprintf(stderr, "taut: unknown command '%.*s'; taut --help lists them\n",
                static_cast<int>(first.size()), first.data());
   return Exit::usage;
 }

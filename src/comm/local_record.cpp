@@ -254,7 +254,7 @@ void Communicator::ActiveCall::reserve() {
 
 // Returns true if the coding must not change packed integers, but would change large ones.
 bool Communicator::ActiveCall::rounds_packed_integers() const noexcept {
-  return policy().coding.bits != PackedBits::rounded && !policy().coding.bound.exact();
+  return policy().coding.bits != PackedBits::rounded && !plan_.bound.exact();
 }
 
 // Looks for packed integers in the values of this rank.

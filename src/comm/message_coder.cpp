@@ -93,7 +93,7 @@ void MessageCoder::sample(ConstSlice values, const MessagePlan& plan, CandidateC
 
 void MessageCoder::decide(ConstSlice values, MessagePlan& plan, CandidateCache& cached_candidate,
                           EncodedMessage& made) {
-  made.bound = policy_.coding.bound;
+  made.bound = bound_for(values.type, policy_.coding.bound);
   if (is_relative(made.bound)) made.bound = resolved(made.bound, range(values, made));
   plan = plan_message(policy_, values.count, values.type, made.bound, candidates_);
   made.fallback = plan.fallback;

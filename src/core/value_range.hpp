@@ -21,6 +21,12 @@ struct ValueRange {
 ValueRange range_of(ConstSlice values, std::optional<double> fill,
                     PackedBits bits = PackedBits::rounded) noexcept;
 
+// Returns the bound under which values of `type` are coded, given the bound of a policy: integers are coded
+// without loss under every bound (docs/adr/0082).
+constexpr Bound bound_for(DType type, Bound bound) noexcept {
+  return info_of(type).family == Family::integer ? Bound{} : bound;
+}
+
 // Returns true if `bound` depends on the range of the values.
 constexpr bool is_relative(Bound bound) noexcept {
   return bound.kind == Bound::Kind::range || bound.kind == Bound::Kind::psnr;

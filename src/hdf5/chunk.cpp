@@ -52,9 +52,9 @@ class MemorySource final : public cli::ByteSource {
 
 std::string frame_text(const cli::ArrayCoding& coding, DType type, ConstBytes values) {
   ValueRange range;
-  if (coding.needs_range())
+  if (coding.needs_range(type))
     range = range_of({{values.data(), values.size() / size_of(type), type}}, coding.fill(), coding.bits());
-  return coding.frame_text(range);
+  return coding.frame_text(type, range);
 }
 
 // Decodes all frames into `out`.

@@ -55,10 +55,10 @@ bool needs_host(const TAUT_Cuda_result& result) {
 
 // Encodes by a kernel. Returns nothing if the host has to do it.
 std::optional<Sized> encode_by_kernel(DeviceCall& call, ConstSlice values, Coding coding, Bytes out) {
-  const Bound kind = is_relative(coding.bound) ? Bound(1) : coding.bound;
+  const Bound asked = bound_for(values.type, coding.bound);
+  const Bound kind = is_relative(asked) ? Bound(1) : asked;
   if (kernel_candidates(coding, values.type, kind).empty()) return {};
-  const Bound bound =
-      resolved(coding.bound, is_relative(coding.bound) ? range_anywhere(values, coding) : ValueRange{});
+  const Bound bound = resolved(asked, is_relative(asked) ? range_anywhere(values, coding) : ValueRange{});
   const std::vector<Candidate> all = kernel_candidates(coding, values.type, bound);
   if (all.empty()) return {};  // no kernel serves the exact bound that a range of 0 leaves
   const Candidate chosen = choose(call, all, coding, bound, values);

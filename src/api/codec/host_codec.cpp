@@ -34,9 +34,9 @@ Candidate best_by_sample(std::span<const Candidate> all, const Coding& coding, B
 }
 
 Sized encode_on_host(ConstSlice values, const Coding& coding, Bytes out) {
-  const ValueRange range =
-      is_relative(coding.bound) ? range_of(values, coding.fill, coding.bits) : ValueRange{};
-  const Bound bound = resolved(coding.bound, range);
+  const Bound asked = bound_for(values.type, coding.bound);
+  const ValueRange range = is_relative(asked) ? range_of(values, coding.fill, coding.bits) : ValueRange{};
+  const Bound bound = resolved(asked, range);
   return choose(coding, bound, values).make(coding, bound, options().kernels)->encode(values, out);
 }
 

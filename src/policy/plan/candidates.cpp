@@ -24,6 +24,16 @@ bool knows_predictor(const CodecInfo& codec, const Coding& coding, Bound bound) 
   }
 }
 
+// Returns the coding of values that must not change although the coding has a bound: of integers, and of a
+// range of 0 under a relative bound. Any codec may be chosen if the named one does not code such values.
+Coding exact_coding(const Coding& coding, DType type) {
+  Coding exact = coding;
+  exact.bound = {};
+  exact.predictor = "auto";
+  if (exact.codec != nullptr && !exact.codec->serves(type, Bound::Kind::exact)) exact.codec = nullptr;
+  return exact;
+}
+
 }  // namespace
 
 std::unique_ptr<Codec> Candidate::make(const Coding& coding, Bound bound, const std::string& kernels) const {
@@ -37,6 +47,7 @@ std::unique_ptr<Codec> Candidate::make(const Coding& coding, Bound bound, const 
 }
 
 std::vector<Candidate> candidates(const Coding& coding, DType type, Bound bound) {
+  if (bound.exact() && !coding.bound.exact()) return candidates(exact_coding(coding, type), type, bound);
   std::vector<const CodecInfo*> able;
   for (const CodecInfo* codec : registered_codecs()) {
     if (!codec->serves(type, bound.kind)) continue;
@@ -45,14 +56,6 @@ std::vector<Candidate> candidates(const Coding& coding, DType type, Bound bound)
                                                 : coding.codec == codec;
     const auto rank = [&](const CodecInfo* other) { return other->rank(bound.kind); };
     if (wanted) able.insert(std::ranges::upper_bound(able, rank(codec), {}, rank), codec);
-  }
-  // A range of 0 makes a relative bound exact. A named codec may not support that; then any codec may be
-  // chosen.
-  if (able.empty() && bound.exact() && is_relative(coding.bound)) {
-    Coding free = coding;
-    free.codec = nullptr;
-    free.predictor = "auto";
-    return candidates(free, type, bound);
   }
   const bool more = able.size() > 1 && able.back()->rank(bound.kind) == CodecInfo::last_resort;
   if (more) able.pop_back();

@@ -25,7 +25,8 @@ struct Candidate {
 inline constexpr std::size_t max_candidates = 16;
 
 // Returns the candidates for values of `type` under `bound` (not relative), the usual choice first. The
-// result is empty only if a codec or predictor was named that does not serve such values.
+// result is empty only if a codec or predictor was named that does not serve such values. `bound` may be
+// exact although the coding's is not; the named codec and predictor are then dropped if they do not suit.
 std::vector<Candidate> candidates(const Coding& coding, DType type, Bound bound);
 
 // Property of a codec from which a call gains most.

@@ -13,19 +13,15 @@ MessagePlan plan_message(const Policy& policy, std::size_t count, DType type, Bo
   const std::size_t bytes = count * size_of(type);
   plan.fallback = early_fallback(policy, bytes, 2);
   if (plan.fallback != Fallback::none) return plan;
-  if (info_of(type).family == Family::integer && !policy.coding.bound.exact()) {
-    plan.fallback = Fallback::type;
-    return plan;
-  }
-  plan.candidates = table.of(policy.coding, type, bound, Preference::none);
+  plan.bound = bound_for(type, bound);
+  plan.candidates = table.of(policy.coding, type, plan.bound, Preference::none);
   if (plan.candidates.empty()) {
     plan.fallback = Fallback::unsupported;
     return plan;
   }
   const bool named = policy.coding.codec != nullptr;
-  const bool copies = plan.candidates[0].codec->rank(bound.kind) == CodecInfo::last_resort;
+  const bool copies = plan.candidates[0].codec->rank(plan.bound.kind) == CodecInfo::last_resort;
   if (copies && !named) plan.fallback = Fallback::no_gain;
-  plan.bound = bound;
   plan.least_ratio = policy.only_if_profitable() ? worthwhile_ratio : 0;
   plan.frames = 1 + bytes / most_frame_bytes;
   return plan;

@@ -16,7 +16,7 @@ struct MessagePlan {
 
 // Makes the plan of a message of `count` values. `bound`: the policy's bound; a relative one is already
 // converted to an absolute one. `table`: the candidates of this policy. A message is coded once, so the bound
-// holds for each value that arrives.
+// holds for each value that arrives. Integers are coded without loss.
 MessagePlan plan_message(const Policy& policy, std::size_t count, DType type, Bound bound,
                          CandidateTable& table);
 

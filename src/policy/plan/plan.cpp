@@ -236,10 +236,11 @@ Bound choose_bound(const Policy& policy, const Call& call, Bound bound, const Pl
   return {bound.kind, share(E, growth)};
 }
 
-// Returns true if values of this type may be coded. Integers are coded only under exact bounds, and their
-// sums are left to plain MPI.
+// Returns true if values of this type may be coded. Integers that a call moves are coded without loss under
+// every bound. Reductions of integers are left to plain MPI, except minima and maxima under an exact bound.
 bool may_be_coded(const Policy& policy, const Call& call) noexcept {
-  if (reduces(call.collective) && !is_defined(call.op, call.type)) return false;
+  if (!reduces(call.collective)) return true;
+  if (!is_defined(call.op, call.type)) return false;
   return info_of(call.type).family != Family::integer || (policy.coding.bound.exact() && !sums(call));
 }
 
@@ -334,6 +335,7 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
   Plan plan;
   plan.fallback = early_fallback(policy, call.bytes, call.ranks);
   if (plan.fallback != Fallback::none) return plan;
+  bound = bound_for(call.type, bound);
   plan.by_nodes = goes_by_nodes(policy, call, route);
   plan.on_devices = route.on_devices;
   plan.coding = route.coding;

@@ -82,7 +82,7 @@ std::span<const Candidate> candidates_of(const Policy& policy, const Call& call,
                                          CandidateTable& table);
 
 // Makes the plan of a call. `bound` is the policy's, no longer relative; `table` belongs to this policy;
-// `route` is used if it can serve the call.
+// `route` is used if it can serve the call. Integers that a call moves are coded without loss.
 Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTable& table, Route route = {});
 
 }  // namespace taut

@@ -73,6 +73,13 @@ TEST_P(Collectives, IntegersWhereNothingIsLost) {
     expect_within("lossless,codec=raw,min_bytes=0", 30001, type, 0, 0, Reduction::min);
 }
 
+TEST_P(Collectives, MovedIntegersAreCodedWithoutLossUnderEveryBound) {
+  if (reduces(GetParam().collective)) GTEST_SKIP() << "plain MPI reduces integers";
+  for (const DType type : {DType::i8, DType::u16, DType::i32, DType::u64})
+    for (const char* policy : {"abs:100,when=always,min_bytes=0", "rel:0.5,codec=planes,min_bytes=0"})
+      expect_within(policy, 30001, type, 0, 0);
+}
+
 TEST_P(Collectives, FewValuesAndNone) {
   const int P = size_of_comm(MPI_COMM_WORLD);
   for (const std::size_t count : {0u, 1u, 2u, 33u}) {

@@ -66,8 +66,10 @@ TEST(Messages, EveryKindOfBound) {
   }
 }
 
-TEST(Messages, IntegersAndBytesAreCodedWhereNothingMayBeLost) {
-  const Comm comm("lossless");
+class IntegerMessages : public testing::TestWithParam<const char*> {};
+
+TEST_P(IntegerMessages, AreCodedWithoutLossAndSoAreBytes) {
+  const Comm comm(GetParam());
   for (const DType type : {DType::i8, DType::u16, DType::i32, DType::u64})
     go_round(comm, type, 100000, Pattern::steps, 0);
   std::vector<char> bytes(200000, 'x'), got(bytes.size());
@@ -76,7 +78,12 @@ TEST(Messages, IntegersAndBytesAreCodedWhereNothingMayBeLost) {
                           ring.left, 0, comm, MPI_STATUS_IGNORE),
             MPI_SUCCESS);
   EXPECT_TRUE(bytes == got);
+  if (!alone(comm)) {
+    EXPECT_EQ(comm.stats().compressed_calls, 10u);
+  }
 }
+
+INSTANTIATE_TEST_SUITE_P(All, IntegerMessages, testing::Values("lossless", "abs:100", "rel:0.5", "pwrel:0.5"));
 
 TEST(Messages, NeedNoPolicy) {
   const Comm comm;

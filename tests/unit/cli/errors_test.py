@@ -17,7 +17,6 @@ class Errors(ProgramTest):
 
     def test_command_lines(self):
         for text, *arguments in (
-            ("no command",),
             ("unknown command 'squeeze'", "squeeze"),
             ("is a command of the Python package", "calibrate"),
             ("its extra [report]", "report", "r.json"),
@@ -28,7 +27,10 @@ class Errors(ProgramTest):
             ("unknown option '--bond'", "compress", "x.f32", "--bond", "abs:1"),
             ("--bound lacks its value", "compress", "x.f32", "--bound"),
             ("--force takes no value", "compress", "x.f32", "--force=yes"),
-            ("'y' is one name too many", "compress", "x.f32", "y"),
+            ("is one file for 2 inputs; name a folder, y/", "compress", "x.f32", "y", "-o", "y"),
+            ("would go to out/x.f32.taut, as another input does", "compress", "x.f32", "./x.f32", "-o", "out/"),
+            ("name the file for standard input", "compress", "-", "-o", "."),
+            ("'bash' is one name too many", "completion", "zsh", "bash"),
             ("--bound 'abs'", "compress", "x.f32", "--bound", "abs"),
             ("give a bound above 0", "compress", "x.f32", "--bound", "abs:-1"),
             ("start with", "compress", "x.f32", "--bound", "codec=planes"),
@@ -99,6 +101,7 @@ class Errors(ProgramTest):
 class Texts(ProgramTest):
     def test_help_and_version(self):
         commands = re.findall(r"^  ([a-z-]+)  ", self.succeed("--help"), flags=re.M)
+        self.assertEqual(self.succeed(), self.succeed("--help"))
         own = ["run", "advise", "config", "doctor", "compress", "decompress", "info", "bench-codec", "completion", "manual"]
         self.assertEqual(commands, [*own, "report", "calibrate"])
         for command in own:

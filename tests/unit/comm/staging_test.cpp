@@ -83,7 +83,7 @@ TEST(StagedPlainCalls, GatherNothing) {
       EXPECT_NE(verdict.fallback, Fallback::none);
   }
   Ranks ranks(2, "abs:1e-3");
-  Job job(Collective::allgather, 2, 100000, DType::i32, Pattern::smooth, 1);  // falls back: an integer type
+  Job job(Collective::allreduce, 2, 100000, DType::i32, Pattern::smooth, 1);  // falls back: a sum of integers
   for (const Verdict& verdict : run_staged(ranks, job, 0, Status::transport_failed))
     EXPECT_EQ(verdict.fallback, Fallback::type);
 }

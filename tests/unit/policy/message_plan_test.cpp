@@ -32,9 +32,18 @@ TEST(MessagePlan, WhatIsNotCompressed) {
   EXPECT_EQ(plan("off", 100000).fallback, Fallback::off);
   EXPECT_EQ(plan("abs:1e-3", 16383).fallback, Fallback::small);
   EXPECT_EQ(plan("abs:1e-3", 16384).fallback, Fallback::none);
-  EXPECT_EQ(plan("abs:1e-3", 100000, DType::i32).fallback, Fallback::type);
-  EXPECT_EQ(plan("lossless", 100000, DType::i32).fallback, Fallback::none);
   EXPECT_EQ(plan("abs:1e-3,codec=szx", 100000, DType::f16).fallback, Fallback::unsupported);
+}
+
+TEST(MessagePlan, IntegersAreCodedWithoutLossUnderEveryBound) {
+  for (const DType type : {DType::i8, DType::u16, DType::i32, DType::u64})
+    for (const char* text :
+         {"lossless", "abs:1e-3", "snap:1", "pwrel:0.1", "rate:8", "abs:1,codec=szx", "abs:1,predictor=none"}) {
+      const MessagePlan made = plan(text, 100000, type);
+      ASSERT_EQ(made.fallback, Fallback::none) << text;
+      EXPECT_TRUE(made.bound.exact()) << text;
+      EXPECT_STREQ(made.candidates[0].codec->name, "mpc") << text;
+    }
 }
 
 TEST(MessagePlan, ANamedCodecIsTakenWhateverItGains) {

@@ -288,6 +288,25 @@ TEST(Plan, MessagesStayCountableForMPI3) {
             Fallback::none);  // blocks of a quarter
 }
 
+TEST(Plan, MovedIntegersAreCodedWithoutLossAndReducedByPlainMpi) {
+  CandidateTable table;
+  for (const char* text : {"abs:0.1", "rel:0.5", "pwrel:0.1", "abs:0.1,codec=szx", "snap:4,predictor=none"})
+    for (const DType type : {DType::i8, DType::u16, DType::i32, DType::u64}) {
+      table = {};
+      const Policy policy = parse_policy(text);
+      Call call{.collective = Collective::bcast, .type = type, .bytes = MiB, .ranks = 4};
+      const Plan moved = make_plan(policy, call, resolved(policy.coding.bound, {-1, 1}), table);
+      ASSERT_EQ(moved.fallback, Fallback::none) << text;
+      EXPECT_TRUE(moved.bound.exact()) << text;
+      EXPECT_STREQ(moved.candidates[0].codec->name, "mpc") << text;
+      call.collective = Collective::allreduce;
+      for (const Reduction op : {Reduction::sum, Reduction::min}) {
+        call.op = op;
+        EXPECT_EQ(make_plan(policy, call, policy.coding.bound, table).fallback, Fallback::type) << text;
+      }
+    }
+}
+
 TEST(Plan, ANamedCodecIsUsedWhateverItGains) {
   EXPECT_GT(plan("abs:1", Collective::bcast, MiB, 4).least_ratio, 1);
   EXPECT_EQ(plan("abs:1,codec=planes", Collective::bcast, MiB, 4).least_ratio, 0);
