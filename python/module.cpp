@@ -6,12 +6,15 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "api/codec/device_codec.hpp"
+#include "cli/bound_check.hpp"
 #include "cli/chunking.hpp"
 #include "cli/coding.hpp"
+#include "core/device_memory.hpp"
 #include "core/frame.hpp"
 #include "errors.hpp"
 #include "gpu/device_call.hpp"
@@ -40,14 +43,17 @@ void check_coding(const std::string& text) {
     raise(TAUT_ERR_POLICY, "'" + text + "': dims= follows from the shape of the array; leave it away");
 }
 
-// Returns the coding text of the array's frames, in which bounds relative to the array's range are absolute.
-std::string frame_text(const std::string& text, Address address, std::size_t count, int type) {
+// Returns the coding text of the array's frames, in which bounds relative to the array's range are absolute,
+// and a warning about the bound, which is empty if there is none or the values are on a GPU.
+std::pair<std::string, std::string> frame_text(const std::string& text, Address address, std::size_t count,
+                                               int type) {
   return unlocked([&] {
     const cli::ArrayCoding coding("bound", text);
     const ConstSlice values{values_at(address, count, type)};
     const ValueRange range = coding.needs_range(values.type) ? api::range_anywhere(values, coding.coding())
                                                              : ValueRange{};
-    return coding.frame_text(values.type, range);
+    return std::pair(coding.frame_text(values.type, range),
+                     on_device(values.data) ? std::string() : cli::bound_warning(coding, range, values));
   });
 }
 

@@ -254,7 +254,7 @@ TAUT_API int TAUT_Comm_set_info(MPI_Comm comm, MPI_Info info);
  *
  * - Compressed types are float, double, their complex kinds in C, C++ and Fortran, and 16-bit floats if
  *   the MPI has a type for them (MPIX_C_FLOAT16, MPIX_BFLOAT16); for complex numbers a bound holds for
- *   both parts. Integers and bytes are coded if the policy says lossless, except in sums. Collectives
+ *   both parts. Integers and bytes that are moved are coded without loss under every bound. Collectives
  *   that only move values also accept derived types whose values are all of one of these types. Such
  *   values are coded in place if they are contiguous as in an array, else packed before the call and
  *   unpacked after it (memory for that is allocated beforehand; memory between the values is not

@@ -19,6 +19,7 @@ from ._codec import Info, Statistics, compress, decompress, info, scale, statist
 from ._core import version as _version
 from ._errors import (
     ArgumentError,
+    BoundWarning,
     DTypeError,
     Error,
     FrameError,
@@ -37,6 +38,7 @@ __version__ = _version()
 __all__ = [
     "AVG",
     "ArgumentError",
+    "BoundWarning",
     "Comm",
     "DTypeError",
     "Error",

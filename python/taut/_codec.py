@@ -1,5 +1,6 @@
 """compress, decompress, info, scale and statistics: arrays as compressed bytes."""
 
+import warnings
 from dataclasses import replace
 from typing import Any, NamedTuple, Optional, Union
 
@@ -9,7 +10,7 @@ from . import _core
 from ._arrays import Values, address_of, as_array
 from ._device import device_values
 from ._dtypes import coded_number, dtype_of, size_of
-from ._errors import ArgumentError
+from ._errors import ArgumentError, BoundWarning
 from ._file import FORTRAN, NPY, Contents, Description, read, write
 from ._policy import Policy, current_policy
 
@@ -87,6 +88,11 @@ def compress(array: Any, bound: Union[str, Policy, None] = None) -> bytes:
     DTypeError
         If no codec supports values of this type.
 
+    Warns
+    -----
+    BoundWarning
+        If the bound exceeds the range of the array, or is relative to a range that a value for missing data sets (1e20).
+
     Notes
     -----
     NaN and infinities come back unchanged, as do values that the bound cannot resolve. The GIL is released.
@@ -102,18 +108,41 @@ def compress(array: Any, bound: Union[str, Policy, None] = None) -> bytes:
     >>> back.shape, back.dtype.name, bool(np.abs(back - field).max() <= 1e-4)
     ((1000, 1000), 'float32', True)
     """
+    packed, warning = pack(array, bound)
+    if warning:
+        warnings.warn(warning, BoundWarning, stacklevel=2)
+    return packed
+
+
+def pack(array: Any, bound: Union[str, Policy, None]) -> tuple[bytes, str]:
+    """Returns what `compress` returns, and its warning; empty: none."""
     text = str(bound if bound is not None else current_policy() or "lossless")
     _core.check_coding(text)
     values = device_values(array) or _host_values(array)
     number = values.type
     if _core.max_bytes(number, 1) == 0:
         raise ArgumentError(f"values of type {dtype_of(number)} are not coded by this build")
-    frame_text = _core.frame_text(text, values.address, values.count, number)
+    frame_text, warning = _core.frame_text(text, values.address, values.count, number)
     frames = []
     for first, extents in _core.pieces(list(values.extents)):
         frame = _core.encode(values.address + first * size_of(number), extents, number, frame_text)
         frames.append((frame, int(np.prod(extents))))
-    return write(Description(number, FORTRAN if values.fortran else NPY, values.extents, text), frames)
+    return write(Description(number, FORTRAN if values.fortran else NPY, values.extents, text), frames), warning
+
+
+class ChunkPacker:
+    """Compresses the chunks of an array, and warns of the bound once."""
+
+    def __init__(self, bound: str) -> None:
+        self.bound = bound
+        self.warned = False
+
+    def __call__(self, chunk: Any) -> bytes:
+        packed, warning = pack(chunk, self.bound)
+        if warning and not self.warned:
+            self.warned = True
+            warnings.warn(f"a chunk under {self.bound!r}: {warning}", BoundWarning, stacklevel=2)
+        return packed
 
 
 def _host_values(array: Any) -> Values:

@@ -20,6 +20,10 @@ class Error(RuntimeError):
             self.status = status
 
 
+class BoundWarning(UserWarning):
+    """A bound leaves little or nothing of the values that it is for."""
+
+
 class ArgumentError(Error, ValueError):
     """An argument or a count is invalid."""
 

@@ -12,7 +12,7 @@ from numcodecs.abc import Codec
 from numcodecs.compat import ensure_contiguous_ndarray, ndarray_copy
 from numcodecs.registry import register_codec
 
-from ._codec import compress, decompress
+from ._codec import ChunkPacker, decompress
 from ._core import check_coding
 from ._policy import Policy
 
@@ -32,10 +32,11 @@ class Taut(Codec):
     def __init__(self, bound: Union[str, Policy] = "lossless") -> None:
         self.bound = str(bound)
         check_coding(self.bound)
+        self._pack = ChunkPacker(self.bound)
 
     def encode(self, buf: Any) -> bytes:
         """Encodes an array, whose type must be one of those of `taut.compress`."""
-        return compress(buf, self.bound)
+        return self._pack(buf)
 
     def decode(self, buf: Any, out: Optional[Any] = None) -> Any:
         """Decodes an array, whose shape, type and order are those of the original.

@@ -7,14 +7,14 @@ bound beside type and shape of the chunks.
 """
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Union
 
 import numpy as np
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.registry import register_codec
 
-from ._codec import compress, decompress
+from ._codec import ChunkPacker, decompress
 from ._core import check_coding
 from ._dtypes import coded_number
 from ._errors import ArgumentError, FrameError
@@ -37,10 +37,12 @@ class Taut(ArrayBytesCodec):
     is_fixed_size = False
 
     bound: str
+    _pack: ChunkPacker = field(init=False, repr=False, compare=False)
 
     def __init__(self, bound: Union[str, Policy] = "lossless") -> None:
         check_coding(str(bound))
         object.__setattr__(self, "bound", str(bound))
+        object.__setattr__(self, "_pack", ChunkPacker(self.bound))
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Taut":
@@ -63,7 +65,7 @@ class Taut(ArrayBytesCodec):
         raise NotImplementedError("the size of coded chunks depends on their values")
 
     async def _encode_single(self, chunk_data: Any, chunk_spec: Any) -> Any:
-        packed = await asyncio.to_thread(compress, chunk_data.as_ndarray_like(), self.bound)
+        packed = await asyncio.to_thread(self._pack, chunk_data.as_ndarray_like())
         return chunk_spec.prototype.buffer.from_bytes(packed)
 
     async def _decode_single(self, chunk_data: Any, chunk_spec: Any) -> Any:

@@ -1,6 +1,7 @@
 // taut compress: writes an array file to a .taut file, frame by frame.
 #include <cstdio>
 
+#include "cli/bound_check.hpp"
 #include "cli/coding.hpp"
 #include "cli/command.hpp"
 #include "cli/file_format.hpp"
@@ -22,7 +23,7 @@ constexpr Option options[] = {
     shape_option,
     {"force", 'f', "", "replace OUT if there is one"},
     {"no-verify", 0, "", "do not decode each frame to check it"},
-    {"quiet", 'q', "", "print nothing but errors"},
+    {"quiet", 'q', "", "print nothing but errors, and no warnings"},
     {"json", 0, "", "print the summary as JSON"},
 };
 
@@ -47,7 +48,8 @@ class Compression {
         output_name_(names.output),
         file_(names.input),
         input_(read_input(file_, arguments)),
-        pieces_(pieces_of(input_.array.shape)) {
+        pieces_(pieces_of(input_.array.shape)),
+        bound_check_(coding, type()) {
     check_coded(type());
     std::size_t most = 0;
     for (const Piece& piece : pieces_) most = std::max(most, piece.count());
@@ -65,6 +67,7 @@ class Compression {
     write(output, quality);
     check_psnr(quality);
     output.commit();
+    if (!arguments_.has("quiet")) warn(range);
     if (arguments_.has("json"))
       print_json(output, quality);
     else if (!arguments_.has("quiet"))
@@ -95,6 +98,7 @@ class Compression {
     for (const Piece& piece : pieces_) {
       const ConstSlice values = read(piece);
       range.merge(range_of(values, coding_.fill(), coding_.bits()));
+      bound_check_.sample(values);
       progress.advance(values.bytes());
     }
     return range;
@@ -105,6 +109,7 @@ class Compression {
     Progress progress("compressing", input_.array.bytes(), quiet());
     for (const Piece& piece : pieces_) {
       const ConstSlice values = read(piece);
+      if (!coding_.needs_range(type())) bound_check_.sample(values);
       const ConstBytes frame = encode_timed(piece, values);
       if (verified()) verify(frame, values, quality);  // before it is written, perhaps to a pipe
       writer.add(frame, values.count);
@@ -113,6 +118,14 @@ class Compression {
     writer.finish();
     summary_.frames = writer.frames();
     summary_.file_bytes = output.written();
+  }
+
+  // Warns of a bound that leaves little of the values. `range` is that of find_range().
+  void warn(const ValueRange& range) {
+    if (bound_check_.needs_all(range))
+      for (const Piece& piece : pieces_) bound_check_.count(read(piece));
+    if (const std::string text = bound_check_.warning(); !text.empty())
+      std::fprintf(stderr, "taut compress: warning: %s: %s\n", file_.path().c_str(), text.c_str());
   }
 
   ConstBytes encode_timed(const Piece& piece, const ConstSlice& values) {
@@ -200,6 +213,7 @@ class Compression {
   InputFile file_;
   Input input_;
   std::vector<Piece> pieces_;
+  BoundCheck bound_check_;
   Room values_, decoded_, frame_;
   Summary summary_;
 };

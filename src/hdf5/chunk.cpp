@@ -1,9 +1,12 @@
 #include "hdf5/chunk.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <new>
 
+#include "cli/bound_check.hpp"
 #include "cli/coding.hpp"
 #include "cli/failure.hpp"
 #include "cli/file_format.hpp"
@@ -50,11 +53,22 @@ class MemorySource final : public cli::ByteSource {
   std::string name_ = "a chunk";
 };
 
-std::string frame_text(const cli::ArrayCoding& coding, DType type, ConstBytes values) {
-  ValueRange range;
-  if (coding.needs_range(type))
-    range = range_of({{values.data(), values.size() / size_of(type), type}}, coding.fill(), coding.bits());
-  return coding.frame_text(type, range);
+ConstSlice slice_of(DType type, ConstBytes values) {
+  return {{values.data(), values.size() / size_of(type), type}};
+}
+
+ValueRange range_for(const cli::ArrayCoding& coding, ConstSlice values) {
+  return coding.needs_range(values.type) ? range_of(values, coding.fill(), coding.bits()) : ValueRange{};
+}
+
+// Warns once in a process of a bound that leaves little of a chunk.
+void warn_once(const cli::ArrayCoding& coding, const ValueRange& range, ConstSlice values) {
+  static std::atomic<bool> warned{false};
+  if (warned) return;
+  const std::string text = cli::bound_warning(coding, range, values);
+  if (!text.empty() && !warned.exchange(true))
+    std::fprintf(stderr, "taut: warning: a chunk of an HDF5 dataset under '%s': %s\n", coding.text().c_str(),
+                 text.c_str());
 }
 
 // Decodes all frames into `out`.
@@ -75,7 +89,8 @@ void check_coding(DType type, const std::string& text) {
   const std::byte zero[16]{};
   const ConstBytes value = ConstBytes(zero).first(size_of(type));
   const cli::Room frame(cli::most_frame_bytes(type, 1));
-  cli::encode({0, {1}}, value, type, frame_text(coding, type, value), frame.all());
+  const ValueRange range = range_for(coding, slice_of(type, value));
+  cli::encode({0, {1}}, value, type, coding.frame_text(type, range), frame.all());
 }
 
 Buffer encode_chunk(const ChunkOptions& options, ConstBytes values) {
@@ -86,7 +101,9 @@ Buffer encode_chunk(const ChunkOptions& options, ConstBytes values) {
     cli::fail("a chunk has " + std::to_string(values.size()) + " bytes where the words of the filter name " +
               std::to_string(array.bytes()) + "; the filter must be the first of the dataset");
   const cli::ArrayCoding coding("bound", options.coding);
-  const std::string text = frame_text(coding, type, values);
+  const ValueRange range = range_for(coding, slice_of(type, values));
+  const std::string text = coding.frame_text(type, range);
+  warn_once(coding, range, slice_of(type, values));
   MemoryTarget target;
   cli::FrameWriter writer(target, array, coding.text());
   for (const cli::Piece& piece : cli::pieces_of(options.extents)) {

@@ -175,3 +175,24 @@ def test_the_words_for_other_programs(capsys):
     assert hdf5.main(["abs:1e-3"]) == 0
     printed = capsys.readouterr().out
     assert hdf5.plugin_folder() in printed and f"UD={hdf5.FILTER},0,6,1,0,0,8," in printed
+
+
+@pytest.mark.parametrize("bound", ["abs:1e-4", "rel:1e-3", "pwrel:1e-3"])
+def test_integers_are_coded_without_loss_under_every_bound(bound, tmp_path):
+    values = np.arange(100000).reshape(100, 1000)
+    write(tmp_path / "f.h5", values, bound, chunks=(50, 1000))
+    np.testing.assert_array_equal(read(tmp_path / "f.h5"), values)
+    assert values.nbytes > 20 * (tmp_path / "f.h5").stat().st_size
+
+
+def test_a_constant_chunk_and_a_warning_that_comes_once(tmp_path):
+    write(tmp_path / "c.h5", np.full((100, 100), 273.15, "f4"), "abs:1e-2", chunks=(50, 50))
+    assert np.abs(read(tmp_path / "c.h5") - 273.15).max() <= 1.01e-2
+    program = (
+        "import sys, h5py, numpy as np, taut.hdf5\n"
+        "values = np.sin(np.arange(10000.0)).reshape(100, 100)\n"
+        "h5py.File(sys.argv[1], 'w').create_dataset('x', data=values, chunks=(10, 100), **taut.hdf5.compression('abs:100'))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "w.h5")], capture_output=True, text=True, check=True)
+    assert done.stderr.count("warning") == 1
+    assert "a chunk of an HDF5 dataset under 'abs:100': the bound 100 exceeds the range 2 of the values" in done.stderr

@@ -112,3 +112,15 @@ def test_kernel_sets_read_each_other(wave, tmp_path):
     environment = {**os.environ, "TAUT_KERNELS": "scalar"}
     subprocess.run([sys.executable, "-c", program, tmp_path / "z", tmp_path / "wave.npy"], env=environment, check=True)
     contract.check(wave, zarr.open_array(tmp_path / "z", mode="r")[:], "abs:1e-3")
+
+
+@pytest.mark.filterwarnings("default")
+def test_integers_and_a_warning_that_comes_once(tmp_path, recwarn):
+    values = np.arange(100000).reshape(100, 1000)
+    array = create(tmp_path / "i", values, "abs:1e-4", chunks=(50, 1000))
+    np.testing.assert_array_equal(array[:], values)
+    assert values.nbytes > 20 * array.nbytes_stored()
+    assert not [one for one in recwarn if issubclass(one.category, taut.BoundWarning)]
+    create(tmp_path / "w", np.sin(np.arange(10000.0)).reshape(100, 100), "abs:100", chunks=(10, 100))
+    told = [str(one.message) for one in recwarn if issubclass(one.category, taut.BoundWarning)]
+    assert len(told) == 1 and "a chunk under 'abs:100': the bound 100 exceeds the range" in told[0]
