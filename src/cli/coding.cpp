@@ -36,8 +36,9 @@ std::string ArrayCoding::frame_text(DType type, const ValueRange& range) const {
   const Bound used = bound(type, range);
   if (used == coding_.bound) return text_;
   std::string text = text_of(used);
-  // An exact bound drops the codec that was asked for, which may be unable to code without loss.
-  if (coding_.codec != nullptr && !used.exact()) text += std::string(",codec=") + coding_.codec->name;
+  // An exact bound drops a codec that does not code without loss.
+  const bool suits = coding_.codec != nullptr && (!used.exact() || coding_.codec->serves(type, used.kind));
+  if (suits) text += std::string(",codec=") + coding_.codec->name;
   if (coding_.predictor != "auto" && !used.exact()) text += ",predictor=" + coding_.predictor;
   if (coding_.checksum) text += ",checksum=on";
   if (coding_.bits == PackedBits::exact) text += ",bits=exact";

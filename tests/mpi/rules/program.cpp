@@ -171,6 +171,14 @@ bool messages(MPI_Comm comm) {
   return good && out == in;
 }
 
+// Integers lose nothing, whatever the bound of the rule.
+bool masks(MPI_Comm comm) {
+  std::vector<int> expected(n);
+  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = i % 1000 < 300 ? static_cast<int>(i / 1000) : -7;
+  std::vector<int> values = rank == 0 ? expected : std::vector<int>(n);
+  return TAUT_Bcast(values.data(), n, MPI_INT, 0, comm) == MPI_SUCCESS && values == expected;
+}
+
 bool with_children(MPI_Comm comm) {
   MPI_Comm copy;
   MPI_Comm_dup(comm, &copy);
@@ -200,5 +208,6 @@ int main(int argc, char** argv) {
   on_its_own("policy", own_policy_first);
   on_its_own("messages", messages);
   on_its_own("children", with_children);
+  on_its_own("masks", masks);
   MPI_Finalize();
 }

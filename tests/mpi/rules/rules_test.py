@@ -15,7 +15,7 @@ from pathlib import Path
 MPIEXEC, PROGRAM = sys.argv[1:3]
 del sys.argv[1:3]
 RANKS = 3
-NAMES = ["sum", "halo", "max", "small", "types", "place", "places", "blocks", "first", "afterwards", "several", "policy", "messages", "children"]
+NAMES = ["sum", "halo", "max", "small", "types", "place", "places", "blocks", "first", "afterwards", "several", "policy", "messages", "children", "masks"]
 UNSERVED = {name: "0" for name in NAMES}
 
 
@@ -57,11 +57,15 @@ class AcrossRanks(RulesTest):
 
     def test_one_rule_for_all(self):
         self.assertEqual(self.check({"sum": "3", "halo": "1", "place": "1", "places": "1", "blocks": "1", "afterwards": "2",
-                                     "several": "5", "policy": "1", "messages": "1", "children": "1", "types": "1"}, "* : abs=1e-3 when=always"), [])
+                                     "several": "5", "policy": "1", "messages": "1", "children": "1", "types": "1", "masks": "1"}, "* : abs=1e-3 when=always"), [])
 
     def test_types_are_agreed_on(self):
         self.check({"place": "1", "places": "1", "several": "3", "types": "1"}, "Bcast f32 : abs=1e-3 when=always")
-        self.check({"place": "1", "places": "1", "several": "3", "types": "1"}, "Bcast f32 : rel=1e-4 when=always ; Bcast : lossless")
+        self.check({"place": "1", "places": "1", "several": "3", "types": "1"}, "Bcast f32 : rel=1e-4 when=always ; Bcast i32 : off")
+
+    def test_integers_are_coded_without_loss_under_every_bound(self):
+        for bound in ("abs=100", "rel=0.5", "pwrel=0.5", "abs=100 codec=planes"):
+            self.check({"masks": "1"}, f"Bcast i32 : {bound}")
 
     def test_sizes_are_agreed_on(self):
         self.check({"blocks": "1"}, "Gather >=700KiB : abs=1e-3 when=always")

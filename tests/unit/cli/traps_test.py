@@ -65,6 +65,22 @@ class Traps(ProgramTest):
         self.refuse(2, "a .taut file already", "bench-codec", "x.f32", "--json")
         self.succeed("compress", self.file("x.f32", b"BZh9" + zeros), "--quiet")
 
+    def test_bounds_that_leave_little_are_warned_of(self):
+        wave = struct.unpack("<20000f", numbers("f32", 20000))
+        filled = struct.pack("<20000f", *(1e20 if i % 20 == 0 else x for i, x in enumerate(wave)))
+        for text, name, bound in (
+            ("x.f32: the bound 100 exceeds the range 20 of the values: nothing of the field is left", "x.f32", "abs:100"),
+            ("y.f32: the range is set by 1000 values of 1e+20, the others lie within 20 ", "y.f32", "rel:1e-3"),
+        ):
+            self.file("x.f32", numbers("f32", 20000))
+            self.file("y.f32", filled)
+            result = self.run_program("compress", name, "--bound", bound, "--force")
+            self.assertEqual((result.returncode, result.stderr.count("\n")), (0, 1), result.stderr)
+            self.assertIn("taut compress: warning: " + text, result.stderr)
+            self.assertEqual(self.run_program("compress", name, "--bound", bound, "--force", "--quiet").stderr, "")
+        self.succeed("compress", "y.f32", "--bound", "rel:1e-3,fill=1e20", "--force")
+        self.succeed("compress", self.file("z.f32", struct.pack("<f", 273.15) * 999), "--bound", "abs:1")
+
 
 if __name__ == "__main__":
     unittest.main()
