@@ -371,6 +371,33 @@ def ranges(mutation):
     return claims
 
 
+def round_numbers(mutation):
+    """A product as near to a number as keeps_round_numbers asks is rounded to that number.
+
+    source: src/codecs/planes/format/quantiser.hpp
+    | return std::abs(std::fma(parts, static_cast<double>(step), -1.0)) <= std::numeric_limits<T>::epsilon() / 4;
+    """
+    claims = {}
+    for name in ("float32", "float64"):
+        bits = P[f"{name}_significand"]
+        below = bits + 2  # bits of the product below the last one of a number
+        size = bits + below + 2
+        number, product = BitVec("number", size), BitVec("product", size)
+        exact = number << below
+        away = If(ULT(product, exact), exact - product, product - exact)
+        near = ULE(away, LShR(exact, bits if mutation == "twice_as_far" else bits + 1))
+        # The numbers below the least significand are half as far apart.
+        short = ULT(product, 1 << (bits - 1 + below))
+        down = If(short, LShR(product, below - 1) << (below - 1), LShR(product, below) << below)
+        unit = If(short, BitVecVal(1 << (below - 1), size), BitVecVal(1 << below, size))
+        rest, half = product - down, LShR(unit, 1)
+        odd = down & unit != 0
+        rounded = If(Or(ULT(half, rest), And(rest == half, odd)), down + unit, down)
+        normal = And(ULE(1 << (bits - 1), number), ULT(number, 1 << bits))
+        claims[name] = Implies(And(normal, near), rounded == exact)
+    return claims
+
+
 # Certificates with their mutations.
 CERTIFICATES = {
     sliced_addition: ["carry_not_propagated"],
@@ -386,4 +413,5 @@ CERTIFICATES = {
     jammed: ["bits_dropped"],
     mantissas: ["ties_up", "half_up"],
     ranges: ["one_more_bit"],
+    round_numbers: ["twice_as_far"],
 }

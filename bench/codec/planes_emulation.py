@@ -6,6 +6,7 @@ import dataclasses
 import functools
 
 import numpy
+import taut
 
 CHUNK, BLOCK = 4096, 8
 HEADER_BYTES = 64  # of a frame
@@ -30,9 +31,8 @@ class Prediction:
 
 def step_of(bound, dtype):
     """Returns the quantisation step for an absolute bound, and its inverse, both rounded to the type."""
-    step = dtype.type(2 * bound * (1 - 2**-7))
-    if float(step) > 2 * bound * (1 - 2**-7):
-        step = numpy.nextafter(step, dtype.type(0))
+    once = taut.compress(numpy.array([2 * bound], dtype), f"abs:{bound!r},codec=planes")
+    step = taut.decompress(once)[0]  # the multiple of the step next to twice the bound
     return step, dtype.type(1) / step
 
 

@@ -1,9 +1,13 @@
 #include "field.hpp"
 
+#include <taut/taut.h>
+
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
+#include <sstream>
 #include <stdexcept>
 
 namespace fft {
@@ -68,6 +72,20 @@ std::vector<double> from_file(const std::string& name, const Triple& whole, cons
   return values;
 }
 
+// Returns the quantisation step of the codec planes: twice the bound comes back as the multiple next to it.
+double step_of_planes(double bound) {
+  std::ostringstream coding;
+  coding << std::setprecision(17) << "abs:" << bound << ",codec=planes";
+  const double value = 2 * bound;
+  double step = 0;
+  std::vector<char> frame(TAUT_Max_bytes(TAUT_FLOAT64, 1, 1));
+  std::size_t bytes = 0;
+  if (TAUT_Encode(&value, 1, TAUT_FLOAT64, coding.str().c_str(), frame.data(), frame.size(), &bytes) != 0 ||
+      TAUT_Decode(frame.data(), bytes, &step, 1, TAUT_FLOAT64) != 0)
+    throw std::invalid_argument("--data tight: the codec planes refuses the bound of the first variant");
+  return step;
+}
+
 }  // namespace
 
 std::vector<double> field(const std::string& data, const Triple& whole, const Transform& transform) {
@@ -79,8 +97,8 @@ std::vector<double> field(const std::string& data, const Triple& whole, const Tr
 }
 
 std::vector<Complex> pencils_with_the_greatest_error(double bound, std::size_t count) {
-  const double step = 2 * bound * (1 - 0x1p-7);  // docs/error-model.md: a value between two multiples of it
-  return std::vector<Complex>(count, Complex(3.5 * step, 3.5 * step));
+  const double step = step_of_planes(bound);
+  return std::vector<Complex>(count, Complex(3.5 * step, 3.5 * step));  // between two multiples of the step
 }
 
 }  // namespace fft

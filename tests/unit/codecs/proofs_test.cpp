@@ -45,6 +45,7 @@ Numbers numbers_of_the_code() {
       {"float16_significand", significand<f16>(0x3C00)},
       {"bfloat16_significand", significand<bf16>(0x3F80)},
       {"planes_margin", 1 - step_of_one / 2},
+      {"planes_round_step_loss", round_step_loss},
       {"planes_small_bits", small_bits},
       {"planes_large_bits", large_bits},
       {"planes_wide_bits", wide_bits},
@@ -74,13 +75,6 @@ double draw(double least, double most) {
   return std::uniform_real_distribution<double>(least, most)(random_bits);
 }
 
-// Returns x rounded towards zero to T.
-template <class T>
-T towards_zero(double x) {
-  const T nearest = static_cast<T>(x);
-  return std::abs(static_cast<double>(nearest)) > std::abs(x) ? std::nextafter(nearest, T{0}) : nearest;
-}
-
 template <class T>
 class ProofsOf : public testing::Test {};
 using Types = testing::Types<float, double>;
@@ -93,7 +87,9 @@ template <class T, class Product>
 void compare_planes(int bits) {
   for (int trial = 0; trial < 20; ++trial) {
     const double e = draw(1e-6, 1e6), M = 2 * e * (1 - 0x1p-7);
-    const T D = towards_zero<T>(M);
+    const T D = planes::Quantiser<T>::make({Bound::Kind::absolute, e}, planes::Predictor::none).step;
+    ASSERT_LE((M - static_cast<double>(D)) / M, planes::round_step_loss);  // what the scripts assume of D
+    ASSERT_LE(static_cast<double>(D), M);
     const auto r = static_cast<Product>(1 / static_cast<double>(D));
     std::vector<T> x(planes::chunk_values);
     for (T& one : x) one = static_cast<T>(draw(-1, 1) * std::ldexp(D, bits));

@@ -39,6 +39,45 @@ inline double power_of_two_below(double x) noexcept {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & ~std::uint64_t{0} << 52);
 }
 
+// Returns the greatest number of T that is not above x > 0.
+template <class T>
+T rounded_down(double x) noexcept {
+  const T nearest = static_cast<T>(x);
+  return nearest > x ? std::nextafter(nearest, T{0}) : nearest;
+}
+
+// Returns true if every number of T that is a multiple of 1 / parts decodes to itself. Their sums, which are
+// such multiples too, then come out exactly. Proof: docs/error-model.md, theorem 1b.
+template <class T>
+bool keeps_round_numbers(T step, double parts) noexcept {
+  return std::abs(std::fma(parts, static_cast<double>(step), -1.0)) <= std::numeric_limits<T>::epsilon() / 4;
+}
+
+// Returns true if 1 decodes to itself.
+template <class T>
+bool keeps_one(T step, double parts) noexcept {
+  return static_cast<T>(parts * static_cast<double>(step)) == 1;
+}
+
+// Part of the greatest step that may be given up for round numbers. It costs at most 0.023 bits a value.
+inline constexpr double round_step_loss = 0x1p-6;
+
+// Returns a step up to `most`, which is 1 / parts for a whole number of parts, so that round numbers stay
+// round. At best the number of parts is a multiple of a power of two: then 0.5, 0.25 and so on are multiples
+// of the step as well. Where all such steps lose more than round_step_loss, the step is `most`, rounded down.
+template <class T>
+T round_step(double most) noexcept {
+  const double least_parts = 1 / most, most_parts = least_parts * (1 + round_step_loss);
+  const double greatest_power = std::max(1.0, power_of_two_below(least_parts) * 0x1p-7);
+  for (const auto keeps : {keeps_round_numbers<T>, keeps_one<T>})
+    for (double power = greatest_power; power >= 1; power /= 2)
+      for (double parts = std::ceil(least_parts / power) * power; parts <= most_parts; parts += power) {
+        const T step = static_cast<T>(1 / parts);
+        if (step <= most && keeps(step, parts)) return step;
+      }
+  return rounded_down<T>(most);
+}
+
 // Returns true for a step that a frame may have. Step 0: the bound is too small to be coded, so every chunk
 // is stored unchanged.
 template <class T>
@@ -61,8 +100,8 @@ struct Quantiser {
   bool exact_bits = false;  // packed integers are stored exactly: they have no integer and do not snap
 
   // Chooses the step. For snapping bounds, and for halves under any bound, the step is the greatest power of
-  // two up to twice the bound, and all products are exact. Other steps are rounded towards zero to the value
-  // type; their margin of 2^-7 absorbs every rounding of a small or wide q.
+  // two up to twice the bound, and all products are exact. The margin of 2^-7 of other steps absorbs every
+  // rounding of a small or wide q.
   static Quantiser make(const Bound& of, Predictor predictor,
                         PackedBits bits = PackedBits::rounded) noexcept {
     Quantiser z{of.value,
@@ -75,9 +114,7 @@ struct Quantiser {
     double wanted = std::min(power_of_two ? 2 * z.bound : 2 * z.bound * (1 - 0x1p-7), StepRange<T>::highest);
     if (std::is_same_v<T, f16> && z.bound > 0) wanted = std::max(wanted, StepRange<T>::lowest);
     if (!(wanted >= StepRange<T>::lowest)) return z;
-    if (power_of_two) wanted = power_of_two_below(wanted);
-    z.step = static_cast<Step>(wanted);
-    if (z.step > wanted) z.step = std::nextafter(z.step, Step{0});
+    z.step = power_of_two ? static_cast<Step>(power_of_two_below(wanted)) : round_step<Step>(wanted);
     z.inverse = static_cast<Step>(1 / static_cast<double>(z.step));
     return z;
   }
