@@ -21,7 +21,7 @@ struct AgreementRecord {
   };
   static constexpr std::uint8_t any_type = 0xFF;
   static constexpr float unknown_timing = std::numeric_limits<float>::max();
-  static constexpr std::uint64_t tag = 0x3131'5455'4154;  // "TAUT11": changes with this struct
+  static constexpr std::uint64_t tag = 0x3231'5455'4154;  // "TAUT12": changes with this struct and with steps
 
   std::uint64_t version = tag;
   std::uint64_t signature_low = 0, signature_high = 0;  // hash of all that must be equal on the ranks
