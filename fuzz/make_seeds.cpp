@@ -138,7 +138,7 @@ void add_policies(Seeds& seeds) {
                            "rate:8",
                            "abs:1e-3,on=input,codec=planes,algorithm=ring,reduction=frames",
                            "abs:0.5, segments=4, min_bytes=64KiB, checksum=on, predictor=pairs",
-                           "lossless,codec=raw,segments=64",
+                           "lossless,codec=raw,segments=64,same_bits=on",
                            "abs:1e-400",
                            "abs:1e308,codec=planes",
                            "rel:1e-3,fill=1e20,dims=5x8",

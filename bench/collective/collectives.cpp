@@ -14,6 +14,7 @@ MPI_Count as_count(std::size_t count) { return static_cast<MPI_Count>(count); }
 std::size_t whole(const Call& call) { return call.count; }
 std::size_t one_block(const Call& call) { return call.block(); }
 std::size_t whole_at_root(const Call& call) { return call.rank == 0 ? call.count : 0; }
+std::size_t whole_beside_root(const Call& call) { return call.rank == 0 ? 0 : call.count; }
 
 double sum_of_first(int ranks, const Data& data, std::size_t i) {
   double sum = 0;
@@ -36,7 +37,7 @@ const std::array<Collective, 9> table{{
      [](const Call& c) { TAUT_Allreduce(c.send, c.receive, as_count(c.count), c.type, MPI_SUM, c.comm); },
      whole, all_ranks_sum, twice_all_but_own},
     {"bcast", false, true, [](const Call& c) { MPI_Bcast(c.receive, as_int(c.count), c.type, 0, c.comm); },
-     [](const Call& c) { TAUT_Bcast(c.receive, as_count(c.count), c.type, 0, c.comm); }, whole,
+     [](const Call& c) { TAUT_Bcast(c.receive, as_count(c.count), c.type, 0, c.comm); }, whole_beside_root,
      [](const Call&, const Data& data, std::size_t i) { return data.at(0, i); }, everything},
     {"allgather", false, true,
      [](const Call& c) {

@@ -23,6 +23,7 @@ double sent_over(const std::string& interface) {
   return bytes;
 }
 
+// Returns true if all ranks with values have the same ones.
 template <class T>
 bool same_on_all(const T* values, std::size_t count) {
   std::uint64_t state = 0x9e3779b97f4a7c15U;
@@ -33,8 +34,9 @@ bool same_on_all(const T* values, std::size_t count) {
     state ^= state >> 32;
   }
   std::uint64_t ends[2] = {state, ~state};  // smallest value, and complement of the largest one
+  if (count == 0) ends[0] = ends[1] = ~std::uint64_t{0};
   MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
-  return ends[0] == ~ends[1];
+  return ends[0] == ~ends[1] || ends[0] == ends[1];  // equal: no rank has values
 }
 
 // Measures one collective at one size with values of type T.

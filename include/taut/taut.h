@@ -231,6 +231,10 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
  *                                           between nodes
  *               | off
  *   segments=   auto (default) | 1..64      parts of a message that are in flight at a time
+ *   same_bits=  off (default)               what a rank owns as input stays as it is
+ *               | on                        the root's values of a broadcast, and the own block of an
+ *                                           allgather in place, are replaced by the decoded values: all
+ *                                           ranks hold the same bits
  *   min_bytes=  64KiB (default)             smaller messages go straight to plain MPI
  *   when=       auto (default)              always if a codec is named, else profitable
  *               | profitable                leaves values that hardly compress, and kinds of calls at which
@@ -275,6 +279,12 @@ TAUT_API int TAUT_Comm_set_info(MPI_Comm comm, MPI_Info info);
  *   packed, codecs without kernels (szx, raw, zfp under a bound), checksum=on, and ranks without
  *   libtaut_cuda. Messages are served alike, on either side; a message goes to plain MPI for the reasons of
  *   its sender alone. A receive that has room for a compressed message goes through host memory.
+ * - Inputs stay as they are, bit for bit, and may be in read-only memory: send buffers, the root's buffer of
+ *   a broadcast, and a rank's own block in place. All ranks receive the same bits; results of calls that
+ *   are not in place are the same on all ranks. same_bits=on replaces what a rank owns by what the others
+ *   receive. Calls that are fed with results of earlier calls keep moved values, minima and maxima within E
+ *   of the first ones under abs, snap, pwrel and lossless, as long as one codec other than zfp serves them;
+ *   otherwise within k * E after k calls.
  * - NaN and infinities arrive unchanged. MIN and MAX return NaN if an input is NaN.
  * - Buffers overlap only by MPI_IN_PLACE. After an error receive buffers may hold anything.
  * - A call returns MPI_SUCCESS, MPI's own errors, or a code for: TAUT_ERR_RANK_MISMATCH on every rank if
@@ -333,15 +343,15 @@ TAUT_API int TAUT_Reduce(const void* sendbuf, /* count elements, or MPI_IN_PLACE
                          void* recvbuf,       /* count elements at the root; ignored elsewhere */
                          MPI_Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm);
 
-/* Gives every rank the blocks of all ranks, in rank order. Like MPI_Allgather. A rank's own block is
- * decoded as well, so that all ranks hold the same bits. */
+/* Gives every rank the blocks of all ranks, in rank order. Like MPI_Allgather. All ranks hold the same bits:
+ * a rank's own block is decoded as well. In place the own block stays as it is, unless same_bits=on. */
 TAUT_API int TAUT_Allgather(
     const void* sendbuf, /* sendcount elements, or MPI_IN_PLACE (then the block is in recvbuf) */
     MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, /* size * recvcount elements */
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
-/* Broadcasts the root's values to every rank. Like MPI_Bcast. The root's buffer receives the decoded
- * values too, so that all ranks hold the same bits. */
+/* Broadcasts the root's values to every rank. Like MPI_Bcast. All other ranks receive the same bits. The
+ * root's buffer is only read, unless same_bits=on: then it receives the decoded values too. */
 TAUT_API int TAUT_Bcast(void* buffer, /* count elements */
                         MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
 

@@ -9,7 +9,9 @@
  * - A thread drives one rank: the host waits for other ranks. A call must not be between ncclGroupStart and
  *   ncclGroupEnd, and its stream must not be captured.
  * - `comm` is an ncclComm_t, `stream` a cudaStream_t, `datatype` an ncclDataType_t, `op` an ncclRedOp_t.
- * - Buffers are memory of the communicator's GPU, aligned as their type. In place is as NCCL defines it.
+ * - Buffers are memory of the communicator's GPU, aligned as their type. In place is as NCCL defines it: the
+ *   root's values of a broadcast and the own block of an all-gather then stay as they are, unless the policy
+ *   says same_bits=on. Out of place they are decoded, as on the other ranks.
  * - Work is put on `stream`: it follows the work that the program has put there, and later work follows it.
  *
  * Two modes:

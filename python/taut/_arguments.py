@@ -140,8 +140,8 @@ def reduce_scatter(buffers: Buffers, sendbuf: Any, recvbuf: Any, recvcounts: Any
 
 
 def bcast(buffers: Buffers, buf: Any, root: int) -> Call:
-    """Broadcasts the root's values to every rank; the root's array gets the decoded values too."""
-    both = buffers.message(buf, True)
+    """Broadcasts the root's values to every rank; the root's array, which may be read-only, stays unless ``same_bits=on``."""
+    both = buffers.message(buf, buffers.rank != root or buffers.same_bits)
     return Call("Bcast", [both.address, both.count, both.type, root, buffers.handle], [both])
 
 

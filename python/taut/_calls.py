@@ -9,17 +9,19 @@ from ._device import LEGACY_STREAM
 from ._errors import ArgumentError
 from ._layer import call, handle
 from ._message import Buffers
+from ._policy import Policy
 from ._request import Request
 
 
 class Calls:
     """Base class of `Comm`: runs, starts and initialises calls, whose arguments a function of _arguments.py makes."""
 
+    Get_policy: Callable[[], Optional[Policy]]
     _comm: MPI.Comm
     _stream: int = LEGACY_STREAM  # on which the calls work on arrays on a GPU
 
     def _made(self, make: Callable[..., Call], given: tuple[Any, ...]) -> Call:
-        buffers = Buffers(self._comm, self._stream)
+        buffers = Buffers(self._comm, self._stream, "same_bits=on" in str(self.Get_policy()))
         made = make(buffers, *given)
         made.buffers = buffers
         if buffers.on_gpu:

@@ -131,8 +131,9 @@ def _on_host(buffer: Any, writes: bool) -> np.ndarray:
 class Buffers:
     """The buffers of one call on a communicator. Work on the CUDA stream sees complete values in arrays on a GPU."""
 
-    def __init__(self, comm: MPI.Comm, stream: int = LEGACY_STREAM) -> None:
+    def __init__(self, comm: MPI.Comm, stream: int = LEGACY_STREAM, same_bits: bool = False) -> None:
         self.comm = comm
+        self.same_bits = same_bits  # the policy's option: a broadcast writes to the root's array
         self.stream = stream
         self.rank, self.ranks = comm.Get_rank(), comm.Get_size()
         self.handle = handle(comm)

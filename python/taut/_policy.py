@@ -19,7 +19,7 @@ class Policy:
         or ``"off"``, possibly followed by options: ``"abs:1e-4,on=input,codec=planes"`` (docs/configuration.md).
     **options
         Further options by name: ``on="input"``, ``codec="planes"``, ``algorithm="ring"``, ``min_bytes="64KiB"``,
-        ``when="always"``, ``segments=8``, ``checksum=True``, ``dims=(100, 500, 500)`` and others.
+        ``when="always"``, ``segments=8``, ``same_bits=True``, ``checksum=True``, ``dims=(100, 500, 500)`` and others.
 
     Raises
     ------

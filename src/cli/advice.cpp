@@ -21,11 +21,13 @@ CallEstimate prospect_of(const SeenCalls& seen, const Circumstances& circumstanc
 
 // Returns true if the calls must be coded without loss. One rule serves all sizes from a threshold on, and
 // samples do not cover every message. Packed integers in some of the calls therefore rule out a bound for all
-// calls that are alike.
+// calls that are alike. So do results in which a rank keeps its exact input: programs may rely on copies that
+// are equal.
 bool only_exact(const SeenProgram& program, const SeenCalls& seen) noexcept {
-  return info_of(seen.type).family == Family::integer ||
-         std::ranges::any_of(program.kinds,
-                             [&](const SeenCalls& other) { return other.packed && alike(other, seen); });
+  return info_of(seen.type).family == Family::integer || seen.collective == Collective::bcast ||
+         std::ranges::any_of(program.kinds, [&](const SeenCalls& other) {
+           return (other.packed || other.in_place) && alike(other, seen);
+         });
 }
 
 using FamilyKey = std::tuple<Collective, DType, Reduction>;

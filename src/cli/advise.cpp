@@ -111,6 +111,8 @@ double seconds_plain(const std::vector<Outlook>& all) {
 
 const char* remark(const Outlook& one) noexcept {
   if (one.seen.packed) return one.gains() ? "  packed integers: lossless" : "  packed integers";
+  if (one.gains() && (one.seen.in_place || one.seen.collective == Collective::bcast))
+    return "  copies stay equal: lossless";
   return one.gains() ? "" : one.loses() ? "  would lose" : "  not worth it";
 }
 

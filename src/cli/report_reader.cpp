@@ -89,6 +89,7 @@ void add_kind(const Json& kind, int ranks, Kinds& kinds) {
   seen.plain_seconds += kind["nanoseconds"]["plain"].number * 1e-9;
   add_samples(kind["compressibility"], seen);
   seen.packed |= kind["compressibility"]["packed"].number > 0;
+  seen.in_place |= kind["compressibility"]["in_place"].number > 0;
 }
 
 // Merges the counts of two ranks for the same calls. `plain_seconds` is to show the speed of the link. Of
@@ -112,6 +113,7 @@ void merge(const SeenCalls& from, SeenCalls& into) {
   into.least = std::min(into.least, from.least);
   into.greatest = std::max(into.greatest, from.greatest);
   into.packed |= from.packed;
+  into.in_place |= from.in_place;
 }
 
 void read_one(const std::string& file, SeenProgram& program, Kinds& all) {

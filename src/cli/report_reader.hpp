@@ -31,7 +31,8 @@ struct SeenCalls {
   // Range of the finite values in samples; unknown if least > greatest.
   double least = std::numeric_limits<double>::infinity(), greatest = -least;
 
-  bool packed = false;  // true if some rank's samples showed packed integers
+  bool packed = false;    // true if some rank's samples showed packed integers
+  bool in_place = false;  // true if some rank kept its input in a result that other ranks got too
 
   bool messages() const noexcept { return collective == Collective::send; }
   bool sampled() const noexcept {

@@ -53,6 +53,7 @@ std::string json_of(const Compressibility& values) {
   json::Object object;
   object.add("samples", values.samples)
       .add("packed", values.packed)
+      .add("in_place", values.in_place)
       .add("least", values.least)
       .add("greatest", values.greatest);
   std::string bounds;

@@ -40,7 +40,7 @@ ValueRange Sampler::range_of_some(ConstSlice values) noexcept {
   return range;
 }
 
-void Sampler::look(CallRow& row, ConstSlice values) noexcept {
+void Sampler::look(CallRow& row, ConstSlice values, bool in_place) noexcept {
   if (!is_due(row) || values.data == nullptr) return;
   const std::uint64_t call = row.sum.calls + 1;
   if (values.bytes() < least_bytes) {
@@ -55,7 +55,7 @@ void Sampler::look(CallRow& row, ConstSlice values) noexcept {
   const std::uint64_t begin = clock_();
   try {
     const FloatEnvironment environment;
-    sample(row, values);
+    sample(row, values, in_place);
   } catch (const Error&) {  // a codec refused these values: there is no sample
   } catch (const std::bad_alloc&) {
   }
@@ -63,11 +63,12 @@ void Sampler::look(CallRow& row, ConstSlice values) noexcept {
   ++taken;
 }
 
-void Sampler::sample(CallRow& row, ConstSlice values) {
+void Sampler::sample(CallRow& row, ConstSlice values, bool in_place) {
   const bool exact_only = info_of(values.type).family == Family::integer;
   const ValueRange range = range_of_some(values);
   Compressibility found;
   found.samples = 1;
+  found.in_place = in_place;
   found.packed = find_packed_integers(values) != PackedIntegers::none;
   found.least = range.least;
   found.greatest = range.greatest;

@@ -29,14 +29,14 @@ class Sampler {
   }
 
   // Samples the values of a call if it is due. Called before the call is counted in `row`, the row of its
-  // kind.
-  void look(CallRow& row, ConstSlice values) noexcept;
+  // kind. `in_place`: as in Compressibility.
+  void look(CallRow& row, ConstSlice values, bool in_place = false) noexcept;
 
   // Returns the range of a sample of the values.
   static ValueRange range_of_some(ConstSlice values) noexcept;
 
  private:
-  void sample(CallRow& row, ConstSlice values);
+  void sample(CallRow& row, ConstSlice values, bool in_place);
   void sample(ConstSlice values, Bound bound, Compressibility::Sum& sum);
 
   bool may_spend(bool on_first) const noexcept;

@@ -36,6 +36,7 @@ Statistics& Statistics::operator+=(const Statistics& other) noexcept {
 Compressibility& Compressibility::operator+=(const Compressibility& other) noexcept {
   samples += other.samples;
   packed += other.packed;
+  in_place += other.in_place;
   least = std::min(least, other.least);
   greatest = std::max(greatest, other.greatest);
   for (std::size_t i = 0; i < bounds; ++i) {

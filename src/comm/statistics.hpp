@@ -49,7 +49,8 @@ struct Compressibility {
   };
 
   std::uint64_t samples = 0;
-  std::uint64_t packed = 0;  // samples with packed integers (core/packed_integers.hpp)
+  std::uint64_t packed = 0;    // samples with packed integers (core/packed_integers.hpp)
+  std::uint64_t in_place = 0;  // samples of a rank's input in a result that other ranks get too
   double least = std::numeric_limits<double>::infinity(), greatest = -least;  // finite values that were seen
   std::array<Sum, bounds> sums{};
 

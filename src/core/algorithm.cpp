@@ -6,14 +6,27 @@
 
 namespace taut {
 
+namespace {
+
+Slice block_of(const Operands& data, int rank, int ranks) noexcept {
+  return data.out.at(static_cast<std::size_t>(rank), static_cast<std::size_t>(ranks));
+}
+
+}  // namespace
+
+bool has_input_in_result(Collective collective, const Operands& data, int rank, int ranks) noexcept {
+  if (collective == Collective::bcast) return rank == data.root && data.out.data == data.in.data;
+  return collective == Collective::allgather && block_of(data, rank, ranks).data == data.in.data;
+}
+
 void leave_input(Collective collective, Operands& data, int rank, int ranks) noexcept {
-  if (collective == Collective::bcast && rank == data.root && data.out.data == data.in.data)
+  if (!has_input_in_result(collective, data, rank, ranks)) return;
+  if (collective == Collective::bcast) {
     data.out.data = nullptr;
-  if (collective != Collective::allgather) return;
-  Slice own = data.out.at(static_cast<std::size_t>(rank), static_cast<std::size_t>(ranks));
-  if (own.data != data.in.data) return;
-  own.data = nullptr;
-  data.own = own;
+  } else {
+    data.own = block_of(data, rank, ranks);
+    data.own->data = nullptr;
+  }
 }
 
 Task<> pipelined(const AlgorithmInfo& algorithm, Team team, Operands data, int segments, const Nodes* nodes) {

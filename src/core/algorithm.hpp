@@ -41,9 +41,12 @@ struct Operands {
   std::optional<Slice> own = {};
 };
 
-// Leaves a rank's input as it is if a collective that moves data works in place: the root's values of a
-// broadcast, and the own block of an allgather. Without this function they are replaced by the values that
-// the other ranks decode.
+// Returns true if a rank's input is in the memory of a result that other ranks get too: the root's values of
+// a broadcast, and the own block of an allgather in place.
+bool has_input_in_result(Collective collective, const Operands& data, int rank, int ranks) noexcept;
+
+// Leaves such an input as it is. Without this function it is replaced by the values that the other ranks
+// decode.
 void leave_input(Collective collective, Operands& data, int rank, int ranks) noexcept;
 
 // Returns this segment's part of the memory that an allgather decodes the own block to.

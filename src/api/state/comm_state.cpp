@@ -139,7 +139,8 @@ void CommState::sample(const CollectiveCall& request) noexcept {
   CallRow& row = observed_->calls.row(key);
   const Blocks<ConstSlice> values = own_values(request, group_.rank);
   if (row.key == key && values.data != nullptr && !taut::on_device(values.data))
-    sampler_.look(row, values.most());
+    sampler_.look(row, values.most(),
+                  !inter_ && has_input_in_result(request.collective, request.data, group_.rank, group_.size));
 }
 
 EarlyDecision CommState::decide(MPI_Comm comm, const std::optional<CollectiveCall>& request, bool overlaps) {

@@ -102,6 +102,27 @@ def test_within_the_bound_of_what_mpi_makes(comm, name, how):
         assert comm.stats()["compressed_calls"] == 1
 
 
+@pytest.mark.parametrize("how", ["blocking", "nonblocking", "persistent"])
+def test_the_root_of_a_broadcast_may_be_read_only(comm, how, tmp_path):
+    values = wave(N, 0, np.float64)
+    np.save(tmp_path / "table.npy", values)
+    both = np.load(tmp_path / "table.npy", mmap_mode="r") if comm.rank == 0 else np.zeros(N)
+    run(comm, "Bcast", how, [both])
+    assert np.abs(both - values).max() <= BOUND
+    assert comm.rank > 0 or (both == values).all()
+
+
+def test_same_bits_replaces_the_roots_values(comm):
+    comm.Set_policy("abs:1e-3,min_bytes=0,when=always,same_bits=on")
+    both = wave(N, 0, np.float64) if comm.rank == 0 else np.zeros(N)
+    comm.Bcast(both)
+    assert len(set(comm.wrapped.allgather(both.tobytes()))) == 1
+    both.flags.writeable = False
+    if comm.rank == 0:
+        with pytest.raises(taut.ArgumentError, match="read-only"):
+            comm.Bcast(both)
+
+
 @pytest.mark.parametrize("name", MOVES)
 def test_lossless_is_bit_identical(lossless, name):
     messages, result = arguments(name, lossless, np.float32)

@@ -168,7 +168,7 @@ def test_calls_that_need_recvbuf_say_so(on_gpu):
         with pytest.raises(taut.ArgumentError, match="recvbuf is missing"):
             getattr(on_gpu, name)(mine)
     with pytest.raises(taut.ArgumentError, match="read-only"):
-        on_gpu.Bcast(gpu.JaxArray(wave(N, 0)))
+        on_gpu.Allreduce(mine, gpu.JaxArray(wave(N * on_gpu.size, 0)))
 
 
 def test_types_that_the_mpi_lacks(on_gpu, monkeypatch):

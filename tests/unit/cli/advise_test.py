@@ -106,6 +106,17 @@ class Advise(ProgramTest):
         for reports in ([report(larger, packed)], [report(larger, moved), report(larger, packed, rank=1)]):
             self.assertEqual(self.rules(self.advise(*reports)), "Alltoall f64 >=1MiB : lossless ; * : off")
 
+    def test_copies_stay_equal(self):
+        # In a broadcast, and in a gather in place, the owner keeps exact values: under a bound, the copies would differ.
+        seconds, ratios = 10 * 0.75 * MIB / 125e6, RATIOS | {"lossless": 2}
+        gathered, broadcast = (kind(name, "f64", None, MIB, seconds, ratios) for name in ("allgather", "bcast"))
+        self.assertIn("Allgather f64 >=1MiB : rel", self.rules(self.advise(report(gathered))))
+        printed = self.advise(report(broadcast))
+        self.assertEqual(self.rules(printed), "Bcast f64 >=1MiB : lossless ; * : off")
+        self.assertIn("copies stay equal: lossless", printed)
+        in_place = gathered | {"compressibility": samples(ratios) | {"in_place": 1}}
+        self.assertEqual(self.rules(self.advise(report(in_place))), "Allgather f64 >=1MiB : lossless ; * : off")
+
     def test_the_gain_as_a_share_of_the_run(self):
         saved = re.search(r"(\S+) s of plain MPI would become (\S+) s", self.advise(report(LARGE) | {"seconds": 200}))
         share = 100 * (float(saved[1]) - float(saved[2])) / 200

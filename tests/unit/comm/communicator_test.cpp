@@ -174,18 +174,25 @@ TEST(Communicator, ACallLivesOnWhatItReserved) {
   for (const AlgorithmInfo* algorithm : registered_algorithms()) {
     for (const char* how :
          {"abs:1e-3,segments=3", "abs:1e-3,reduction=values", "lossless,codec=raw,segments=2"}) {
-      const std::string policy = how + std::string(",algorithm=") + algorithm->name;
+      const std::string policy = how + std::string(",nodes=on,algorithm=") + algorithm->name;
       const Collective collective = algorithm->collective;
-      for (int P = 2; P <= 10; ++P) {
-        SCOPED_TRACE(testing::Message() << policy << " " << name_of(collective) << " P " << P);
+      for (int turn = 4; turn <= 21; ++turn) {
+        const int P = turn / 2;
+        const bool on_nodes = turn % 2 == 1;  // two nodes, and in place
+        SCOPED_TRACE(testing::Message()
+                     << policy << " " << name_of(collective) << " P " << P << " " << on_nodes);
         Ranks ranks(P, policy);
+        std::vector<int> node_of;
+        for (int r = 0; r < P; ++r) node_of.push_back(on_nodes ? r % 2 : 0);
         for (int r = 0; r < P; ++r) {
           const auto i = static_cast<std::size_t>(r);
           ranks.places[i] = std::make_unique<StrictPlace>();
-          ranks.comms[i] =
-              std::make_unique<Communicator>(ranks.hub.transport(r), *ranks.places[i], parse_policy(policy));
+          ranks.comms[i] = std::make_unique<Communicator>(
+              ranks.hub.transport(r), *ranks.places[i], parse_policy(policy), "", Observer{}, Nodes(node_of));
         }
-        Job job(collective, P, 20011, DType::f32, Pattern::smooth, 1, Reduction::sum, P / 2);
+        const std::size_t count = 20011 / static_cast<std::size_t>(P) * static_cast<std::size_t>(P);
+        Job job(collective, P, on_nodes ? count : 20011, DType::f32, Pattern::smooth, 1, Reduction::sum,
+                P / 2, on_nodes);
         for (const Verdict& verdict : ranks.run(collective, job)) {
           ASSERT_EQ(verdict.fallback, Fallback::none);
           ASSERT_EQ(verdict.status, Status::ok);

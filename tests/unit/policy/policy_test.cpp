@@ -36,7 +36,7 @@ TEST(Policy, EveryOptionIsRead) {
   const Policy p = parse_policy(
       " abs:2.5 , on=input, codec=planes,algorithm = ring "
       ",reduction=values,segments=7,min_bytes=1MiB,predictor=none,"
-      "checksum=on");
+      "checksum=on,same_bits=on");
   EXPECT_EQ(p.coding.bound, Bound(2.5));
   EXPECT_EQ(p.on, Policy::On::input);
   EXPECT_STREQ(p.coding.codec->name, "planes");
@@ -46,6 +46,8 @@ TEST(Policy, EveryOptionIsRead) {
   EXPECT_EQ(p.min_bytes, 1u << 20);
   EXPECT_EQ(p.coding.predictor, "none");
   EXPECT_TRUE(p.coding.checksum);
+  EXPECT_TRUE(p.same_bits);
+  EXPECT_FALSE(parse_policy("abs:1").same_bits);
 }
 
 TEST(Policy, Sizes) {
