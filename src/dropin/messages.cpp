@@ -81,7 +81,7 @@ p2p::OutgoingMessage encode(const p2p::SendArguments& message, const api::Dataty
   if (p2p::program_endpoint() == nullptr) return as_it_is(Fallback::off);
   const std::size_t bytes = p2p::bytes_of_values(message, kind);
   try {
-    const Rules rules = api::local_rules(message.comm);
+    const Rules& rules = api::local_rules(message.comm);
     const Policy* const policy = policy_for(rules, kind.type(), bytes);
     const Fallback plain = policy == nullptr           ? Fallback::off
                            : bytes < policy->min_bytes ? Fallback::small

@@ -94,11 +94,14 @@ int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatyp
   const p2p::RecvBuffer at = here(recvbuf, recvcount, recvtype, comm);
   ProgramSend sending({sendbuf, sendcount, sendtype, dest, sendtag, comm});
   const p2p::SendBuffer sent = sending.buffer();
-  if (sending.in_segments() || must_be_posted(source, at))
+  if (sending.in_segments() || must_be_posted(source, at)) {
+    int there = 0;  // MPI checks the destination before a receive is posted that the program would not know of
+    if (const int code = p2p::check_key({dest, sendtag, comm}, &there); code != MPI_SUCCESS) return code;
     return receiving_posted({source, recvtag, comm}, at, status, [&] {
       if (sending.in_segments()) return sending.send(nullptr);
       return TAUT_PMPI(Send)(sent.at, sent.count, sent.type, dest, sendtag, comm);
     });
+  }
   return receiving(at, status, [&](MPI_Status* mpi_status) {
     return call_next(function, sent.at, static_cast<Count>(sent.count), sent.type, dest, sendtag, recvbuf,
                      recvcount, recvtype, source, recvtag, comm, mpi_status);

@@ -55,12 +55,17 @@ void at_finalize(void (*function)() noexcept);
 
 // Record of a communicator: the only attribute that Taut sets on it. Lives as long as the communicator.
 struct CommRecord {
+  CommRecord() = default;
+  ~CommRecord() { delete local_rules.load(); }
+  CommRecord(const CommRecord&) = delete;
+
   std::shared_ptr<CommState> comm_state;  // null: no policy
   bool settled = false;                   // a policy is set, or the ranks have compared their rules
   void* stream = nullptr;                 // of calls whose values are on a GPU
   std::shared_ptr<bool> freed = std::make_shared<bool>(false);
   enum Members : std::uint8_t { unknown, in_world, elsewhere };
   std::atomic<Members> members = unknown;  // in_world: several ranks, all in MPI_COMM_WORLD
+  std::atomic<const Rules*> local_rules = nullptr;  // rules of messages, owned; null: not bound yet
   std::shared_ptr<void> lineage;           // used by dropin/creations.cpp
 };
 

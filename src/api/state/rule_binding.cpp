@@ -152,11 +152,16 @@ bool compare_rules_in_world() {
   return same;
 }
 
-Rules local_rules(MPI_Comm comm) {
+const Rules& local_rules(MPI_Comm comm) {
+  std::atomic<const Rules*>& bound = record_of(comm).local_rules;
+  if (const Rules* const known = bound) return *known;
   std::vector<Rule> rules = process_rules().rules.all();
   std::erase_if(rules, [](const Rule& rule) { return rule.when.scope != Conditions::Scope::any; });
-  return Rules(std::move(rules))
-      .on({.name = name_of(comm), .ranks = rank_and_size_of(comm).size, .world = is_world(comm)});
+  auto made = std::make_unique<const Rules>(
+      Rules(std::move(rules))
+          .on({.name = name_of(comm), .ranks = rank_and_size_of(comm).size, .world = is_world(comm)}));
+  const Rules* known = nullptr;  // set if another thread has bound them meanwhile
+  return bound.compare_exchange_strong(known, made.get()) ? *made.release() : *known;
 }
 
 bool rules_match_names() {

@@ -6,8 +6,8 @@
 namespace taut::api {
 
 // Returns the rules of this process for `comm`, without rules that depend on nodes, which one rank cannot
-// decide alone. Local.
-Rules local_rules(MPI_Comm comm);
+// decide alone. They are bound once, and valid as long as the communicator. Local; throws.
+const Rules& local_rules(MPI_Comm comm);
 
 // Returns true if rules of this process depend on names of communicators, which are set after creation.
 bool rules_match_names();
