@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "cli/command.hpp"
 #include "cli/environment.hpp"
@@ -68,6 +69,24 @@ Variables variables_of(const Arguments& arguments) {
   return all;
 }
 
+// Returns true if the word is a program that AddressSanitizer was built into. Such a program ends at once where
+// any library is preloaded, unless it is told to start.
+bool has_asan(const std::string& word) {
+  const auto file = find_program(word);
+  std::error_code error;
+  if (!file || !std::filesystem::is_regular_file(*file, error)) return false;
+  std::string all(std::filesystem::file_size(*file, error), '\0');
+  std::ifstream(*file, std::ios::binary).read(all.data(), static_cast<std::streamsize>(all.size()));
+  return std::string_view(all).starts_with("\177ELF") && all.find("__asan_init") != std::string::npos;
+}
+
+// Tells programs with AddressSanitizer to start with a library before its own.
+void let_asan_start(const std::vector<std::string>& command, Variables& variables) {
+  if (std::ranges::none_of(command, has_asan)) return;
+  const std::string own = variable("ASAN_OPTIONS");
+  variables.emplace_back("ASAN_OPTIONS", "verify_asan_link_order=0" + (own.empty() ? "" : ":" + own));
+}
+
 std::string value_in(const Variables& all, std::string_view name) {
   const auto found = std::ranges::find(all, name, &Variables::value_type::first);
   return found == all.end() ? "" : found->second;
@@ -95,12 +114,13 @@ Exit run(const Arguments& arguments) {
   const std::vector<std::string>& command = arguments.names();
   if (command.empty())
     reject("the command is missing; put it behind --, as in taut run -- mpiexec -n 4 ./app");
-  const Variables variables = variables_of(arguments);
+  Variables variables = variables_of(arguments);
   read_rules(value_in(variables, "TAUT_RULES"), value_in(variables, "TAUT_CONFIG"), taut::options().kernels);
   for (const std::string& warning : taut::options().warnings)
     std::fprintf(stderr, "taut run: %s\n", warning.c_str());
   const auto library = find_preload();
   if (!library) fail(missing_preload_message());
+  let_asan_start(command, variables);
   const Start start =
       started(find_launcher(command[0]), command, variables, *library, variable("LD_PRELOAD"));
   if (!arguments.has("print")) execute(start);

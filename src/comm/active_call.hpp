@@ -29,6 +29,8 @@ class Communicator::ActiveCall {
   void end(const Verdict& verdict) noexcept;
 
  private:
+  // Returns true if the program has set no policy: it may know nothing of Taut.
+  bool under_rules() const noexcept { return comm_.tuner_.rules().only() == nullptr; }
   const Policy& policy() const noexcept { return early_.policy_state->policy; }
   int ranks() const noexcept { return comm_.transport_.size(); }
   int rank() const noexcept { return comm_.transport_.rank(); }

@@ -25,6 +25,7 @@ struct CollectiveCall : Call {
   std::shared_ptr<const BlockLayout> layouts[2] = {};  // own the layouts that `data` refers to
   bool any_type = false;    // this rank has no values, and no type: it takes the type of the other ranks
   bool on_device = false;   // this rank's values are in memory of a GPU, which the host must not access
+  bool overlaps = false;    // the buffers overlap, which MPI may refuse
   void* move_to = nullptr;  // final address of the result if it is not that of `out`; else null
   gpu::StreamPoint* begins = nullptr;           // point in a stream at which the call begins; null: at once
   std::shared_ptr<const Staging> staging = {};  // gathers values that `data` lacks; null: `data` is complete

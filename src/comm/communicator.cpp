@@ -14,14 +14,21 @@ constexpr Lane lanes_of_a_call = 128;
 constexpr Lane agreement_lane = max_segments;
 static_assert(max_segments < lanes_of_a_call);
 
+// Returns the verdict on calls that differ between the ranks: an error under a policy that the program has
+// set. Rules leave them to plain MPI, which tolerates many differences.
+Verdict differing(const Rules& rules) noexcept {
+  return rules.only() != nullptr ? Verdict{Fallback::none, Status::rank_mismatch}
+                                 : Verdict{Fallback::mismatch};
+}
+
 // Compares the calls of all ranks. The verdict is good if they are equivalent and compressed types.
-Verdict compared(const AgreementRecord& agreed, const Call& call) noexcept {
-  if (!agreed.same_signature()) return {Fallback::none, Status::rank_mismatch};
+Verdict compared(const AgreementRecord& agreed, const Call& call, const Rules& rules) noexcept {
+  if (!agreed.same_signature()) return differing(rules);
   if (agreed.type_low == 0 || agreed.type_low == AgreementRecord::any_type) return {Fallback::type};
   if (agreed.type_low == agreed.type_high) return {};
   const bool may_differ =
       !call.bytes_known && !has_root(call.collective);  // blocks between ranks may be empty
-  return may_differ ? Verdict{Fallback::type} : Verdict{Fallback::none, Status::rank_mismatch};
+  return may_differ ? Verdict{Fallback::type} : differing(rules);
 }
 
 // Gives a call without values the type of the other ranks.
@@ -108,7 +115,7 @@ Task<Verdict> Communicator::ActiveCall::resolve_rule(Lane lane, Status earlier) 
   failure_ = earlier;
   if (early_.policy_state != nullptr) co_return Verdict{};
   const AgreementRecord known = co_await exchange(local_record(nullptr));
-  if (const Verdict verdict = compared(known, call_); !verdict.good()) co_return verdict;
+  if (const Verdict verdict = compared(known, call_, comm_.tuner_.rules()); !verdict.good()) co_return verdict;
   adopt_type(call_, known);
   call_.bytes = static_cast<std::size_t>(known.bytes_high);
   Call agreed = call_;
@@ -141,7 +148,7 @@ Task<Verdict> Communicator::ActiveCall::resolve_trial() {
   AgreementRecord mine = local_record(nullptr);
   mine.set_timing(tuner->own(), may_complete_early(call_.collective));
   const AgreementRecord known = co_await exchange(mine);
-  if (const Verdict verdict = compared(known, call_); !verdict.good()) co_return verdict;
+  if (const Verdict verdict = compared(known, call_, comm_.tuner_.rules()); !verdict.good()) co_return verdict;
   adopt_type(call_, known);
   call_.bytes = static_cast<std::size_t>(known.bytes_high);
   co_return Verdict{tuner->continue_trial(known.timing(may_complete_early(call_.collective))), Status::ok,
@@ -155,9 +162,9 @@ Task<Verdict> Communicator::ActiveCall::resolve_bound() {
   if (is_relative(bound_)) gather();
   if (is_relative(bound_) || (!call_.bytes_known && rounds_ == 0)) {
     const AgreementRecord known = co_await exchange(local_record(&policy()));
-    if (!known.same_signature()) co_return Verdict{Fallback::none, Status::rank_mismatch};
+    if (!known.same_signature()) co_return differing(comm_.tuner_.rules());
     if ((known.obstacles & AgreementRecord::out_of_reach) != 0) {  // a range is missing
-      const Verdict verdict = compared(known, call_);
+      const Verdict verdict = compared(known, call_, comm_.tuner_.rules());
       co_return verdict.good() ? Verdict{Fallback::device} : verdict;
     }
     if (known.type_low == AgreementRecord::any_type) co_return Verdict{Fallback::type};
@@ -177,7 +184,7 @@ Task<Verdict> Communicator::ActiveCall::resolve_coding() {
   AgreementRecord mine = local_record(nullptr);
   add_speeds(usual, mine);
   const AgreementRecord known = co_await exchange(mine);
-  if (const Verdict verdict = compared(known, call_); !verdict.good()) co_return verdict;
+  if (const Verdict verdict = compared(known, call_, comm_.tuner_.rules()); !verdict.good()) co_return verdict;
   adopt_type(call_, known);
   if (call_.any_type) usual = usual_plan();
   choose_coding(usual, known);
@@ -306,13 +313,14 @@ bool Communicator::ActiveCall::has_kernels() const {
 }
 
 Verdict Communicator::ActiveCall::conclude(const AgreementRecord& agreed) const noexcept {
-  if (const Verdict verdict = compared(agreed, call_); !verdict.good()) return verdict;
+  if (const Verdict verdict = compared(agreed, call_, comm_.tuner_.rules()); !verdict.good()) return verdict;
   const auto has = [&](AgreementRecord::Obstacles some) { return (agreed.obstacles & some) != 0; };
   if (has(AgreementRecord::out_of_reach)) return {Fallback::device};
   if (has(AgreementRecord::short_of_memory))
     return {Fallback::memory};  // a rank may have had no memory to make a plan
   if (plan_.fallback != Fallback::none)
     return {plan_.fallback};  // the same on all ranks, as the type is the same
+  if (has(AgreementRecord::failed) && under_rules()) return {Fallback::arguments};
   if (has(AgreementRecord::failed))
     return {Fallback::none, failure_ != Status::ok ? failure_ : Status::peer_failed};
   if (has(AgreementRecord::packed)) return {Fallback::packed};

@@ -28,7 +28,9 @@ constexpr FallbackText texts[fallback_reasons] = {
     {"trial", "tried, to compare"},
     {"sender", "its sender did not compress it"},
     {"device", "values in memory of a GPU, and no kernel serves them"},
-    {"packed", "integers packed into the values"}};
+    {"packed", "integers packed into the values"},
+    {"mismatch", "the ranks' calls differ in count, type or operator"},
+    {"arguments", "a rank's buffers overlap, are NULL or cannot be packed"}};
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {
   char text[16];

@@ -218,6 +218,7 @@ void Communicator::ActiveCall::reserve() {
   const Operands& data = call_.data;
   if (missing(own_values(call_, rank())) || (receives(call_, rank()) && missing(data.out)))
     throw Error(Status::invalid_argument, "a buffer is NULL");
+  if (call_.overlaps && under_rules()) throw Error(Status::invalid_argument, "the buffers overlap");
   const Call part = call_of_algorithm(call_, plan_.by_nodes);
   const auto segments = static_cast<std::size_t>(plan_.segments);
   const std::size_t values = part_range(block_values(), 0, segments).count;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <new>
 
+#include "core/coding_stack.hpp"
 #include "core/float_environment.hpp"
 #include "core/packed_integers.hpp"
 #include "core/sample.hpp"
@@ -87,7 +88,7 @@ void Sampler::sample(ConstSlice values, Bound bound, Compressibility::Sum& sum) 
   std::unique_ptr<Codec> best;
   Sample least;
   for (const Candidate& candidate : candidates(coding, values.type, bound)) {
-    std::unique_ptr<Codec> codec = candidate.make(coding, bound, kernels_);
+    std::unique_ptr<Codec> codec = on_coding_stack(candidate.make(coding, bound, kernels_));
     const Buffer scratch = place_.scratch(sample_scratch(*codec, values.type));
     const Sample made = codec->sample(values, scratch.bytes());
     if (made.status != Status::ok || (best != nullptr && made.frame_bytes >= least.frame_bytes)) continue;

@@ -34,7 +34,7 @@ struct Handshake::State {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, size = 1;
   std::vector<int> replies;  // contents of the messages from other ranks
-  int asks = 0, says = 0;    // contents of the messages to them
+  int version = 0, says = 0;  // contents of the messages to them
   std::vector<MPI_Request> receives, sends;
 
   MPI_Request receive(int& into, int from, Tag tag) {
@@ -47,8 +47,9 @@ struct Handshake::State {
   }
 };
 
-Handshake::Handshake(MPI_Comm comm) : state_(std::make_unique<State>()) {
+Handshake::Handshake(MPI_Comm comm, int version) : state_(std::make_unique<State>()) {
   state_->comm = comm;
+  state_->version = version;
   PMPI_Comm_rank(comm, &state_->rank);
   PMPI_Comm_size(comm, &state_->size);
 }
@@ -63,14 +64,14 @@ Handshake::~Handshake() {
     if (request != MPI_REQUEST_NULL) PMPI_Request_free(&request);  // a small send completes by itself
 }
 
-bool Handshake::all_have_taut(std::chrono::milliseconds patience) {
-  const bool all = state_->rank == 0 ? lead(patience) : follow(patience);
+Handshake::Outcome Handshake::find_out(std::chrono::milliseconds patience) {
+  const Outcome found = state_->rank == 0 ? lead(patience) : follow(patience);
   std::vector<MPI_Request>& sends = state_->sends;
-  if (all) PMPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
-  return all;
+  if (found == Outcome::all_here) PMPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
+  return found;
 }
 
-bool Handshake::lead(std::chrono::milliseconds patience) {
+Handshake::Outcome Handshake::lead(std::chrono::milliseconds patience) {
   const auto others = static_cast<std::size_t>(state_->size - 1);
   State& state = *state_;
   state.replies.assign(2 * others, 0);
@@ -83,27 +84,32 @@ bool Handshake::lead(std::chrono::milliseconds patience) {
     if (state.receives[i] == MPI_REQUEST_NULL) here.push_back(static_cast<int>(i) + 1);
   for (std::size_t i = 0; i < here.size(); ++i) {
     state.receives.push_back(state.receive(state.replies[others + i], here[i], answer));
-    state.send(state.asks, here[i], question);
+    state.send(state.version, here[i], question);
   }
-  state.says = all_here && arrive(state.receives, Clock::now() + patience);
+  const bool one_version = std::ranges::all_of(here, [&](int rank) {
+    return state.replies[static_cast<std::size_t>(rank) - 1] == state.version;
+  });
+  state.says = all_here && one_version && arrive(state.receives, Clock::now() + patience);
   for (const int rank : here) state.send(state.says, rank, word);
-  return state.says != 0;
+  if (state.says != 0) return Outcome::all_here;
+  return one_version ? Outcome::some_missing : Outcome::other_version;
 }
 
-bool Handshake::follow(std::chrono::milliseconds patience) {
+Handshake::Outcome Handshake::follow(std::chrono::milliseconds patience) {
   State& state = *state_;
   state.replies.assign(2, 0);
-  state.send(state.says, 0, greeting);
+  state.send(state.version, 0, greeting);
   state.receives = {state.receive(state.replies[0], 0, word)};
   std::vector<MPI_Request> questions{state.receive(state.replies[1], 0, question)};
   // The leader may wait as long for the slowest rank before it sends the question.
   if (!arrive(questions, Clock::now() + 2 * patience)) {
     state.receives.push_back(questions[0]);
-    return false;
+    return Outcome::some_missing;
   }
+  if (state.replies[1] != state.version) return Outcome::other_version;
   state.send(state.says, 0, answer);
   PMPI_Wait(state.receives.data(), MPI_STATUS_IGNORE);
-  return state.replies[0] != 0;
+  return state.replies[0] != 0 ? Outcome::all_here : Outcome::some_missing;
 }
 
 }  // namespace taut::dropin

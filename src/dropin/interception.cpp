@@ -1,6 +1,10 @@
 #include "dropin/interception.hpp"
 
+#include <taut/taut.h>
+
+#include <array>
 #include <atomic>
+#include <climits>
 #include <cstdio>
 #include <memory>
 #include <utility>
@@ -19,8 +23,17 @@ std::atomic<bool> switched_on{true}, all_here{false};
 Handshake* given_up = nullptr;
 
 constexpr const char* not_all_here =
-    "taut: the program runs without Taut: some ranks were started without it, or came to MPI_Init later "
-    "than TAUT_HANDSHAKE seconds after this one\n";
+    "taut: the program runs without Taut: some ranks were started without it or with another version, or came "
+    "to MPI_Init later than TAUT_HANDSHAKE seconds after this one\n";
+constexpr const char* other_version =
+    "taut: the program runs without Taut: its ranks have different versions of Taut\n";
+
+// Returns a number that versions of Taut do not share: their ranks might plan a call differently.
+int version_word() noexcept {
+  constexpr std::array version{TAUT_VERSION_MAJOR, TAUT_VERSION_MINOR, TAUT_VERSION_PATCH};
+  const std::uint64_t all = hash(std::as_bytes(std::span(version)), AgreementRecord::tag);
+  return static_cast<int>(all % INT_MAX) + 1;
+}
 
 }  // namespace
 
@@ -42,10 +55,11 @@ bool begin_interception() noexcept {
   int size = 1;
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size < 2 || all_here || given_up != nullptr) return false;
-  auto handshake = std::make_unique<Handshake>(MPI_COMM_WORLD);
-  all_here = handshake->all_have_taut(std::chrono::seconds(options().handshake));
+  auto handshake = std::make_unique<Handshake>(MPI_COMM_WORLD, version_word());
+  const Handshake::Outcome found = handshake->find_out(std::chrono::seconds(options().handshake));
+  all_here = found == Handshake::Outcome::all_here;
   if (all_here) return true;
-  std::fputs(not_all_here, stderr);
+  std::fputs(found == Handshake::Outcome::other_version ? other_version : not_all_here, stderr);
   given_up = handshake.release();
   return false;
 }

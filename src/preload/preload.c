@@ -81,10 +81,16 @@ static void leave_two_mpis(void) {
   asked = more = 0;
 }
 
-static void start(void) {
+int taut_is_asked(void) {
   static const char* const asks[] = {"TAUT_RULES", "TAUT_CONFIG", "TAUT_REPORT", "TAUT_TRACE",
                                      "TAUT_SUMMARY"};
-  for (size_t i = 0; i < sizeof asks / sizeof *asks; ++i) asked |= taut_is_set(asks[i]);
+  for (size_t i = 0; i < sizeof asks / sizeof *asks; ++i)
+    if (taut_is_set(asks[i])) return 1;
+  return 0;
+}
+
+static void start(void) {
+  asked = taut_is_asked();
   if (asked && is_on("TAUT_NONBLOCKING")) more |= taut_nonblocking;
   if (asked && is_on("TAUT_MESSAGES")) more |= taut_messages;
   if (taut_is_set("TAUT_REPORT") || taut_is_set("TAUT_SUMMARY")) more |= taut_counts;

@@ -49,6 +49,9 @@ extern const struct taut_wrapped taut_wrapped[];
 /* Returns nonzero if the variable is set and not empty. */
 TAUT_HIDDEN int taut_is_set(const char* name);
 
+/* Returns nonzero if a variable asks Taut for anything. */
+TAUT_HIDDEN int taut_is_asked(void);
+
 /* Stores the folder of this library in `folder`, of `size` bytes. */
 TAUT_HIDDEN void taut_own_folder(char* folder, size_t size);
 

@@ -244,10 +244,38 @@ bool on_device(const void* at, MPI_Datatype type) {
 
 namespace {
 
+// Elements as MPI_Pack and MPI_Unpack take them. MPICH 4.0 refuses MPI_BOTTOM there, a null pointer: these
+// elements then begin at their first value, and have a datatype moved back by as much.
+class Elements {
+ public:
+  Elements(std::uintptr_t at, MPI_Datatype type) noexcept : at_(at), type_(type) {
+    MPI_Aint first = 0, extent = 0;
+    if (at != address(MPI_BOTTOM)) return;
+    PMPI_Type_get_true_extent(type, &first, &extent);
+    const int one = 1;
+    const MPI_Aint back = -first;
+    if (first == 0 || PMPI_Type_create_hindexed(1, &one, &back, type, &moved_) != MPI_SUCCESS) return;
+    PMPI_Type_commit(&moved_);
+    at_ = static_cast<std::uintptr_t>(first);
+    type_ = moved_;
+  }
+  Elements(const Elements&) = delete;
+  ~Elements() {
+    if (moved_ != MPI_DATATYPE_NULL) PMPI_Type_free(&moved_);
+  }
+
+  void* at() const noexcept { return reinterpret_cast<void*>(at_); }
+  MPI_Datatype type() const noexcept { return type_; }
+
+ private:
+  std::uintptr_t at_;
+  MPI_Datatype type_, moved_ = MPI_DATATYPE_NULL;
+};
+
 // Calls `work` for pieces of at most INT_MAX bytes, since MPI_Pack and MPI_Unpack of MPI 3 count bytes by an
 // int.
 template <class Work>
-void in_pieces(MPI_Count count, MPI_Datatype type, std::size_t room, Work work) {
+void in_pieces(const void* from, MPI_Count count, MPI_Datatype type, std::size_t room, Work work) {
   MPI_Aint least = 0, extent = 0;
   const MPI_Count element = bytes_of(1, type);
   PMPI_Type_get_extent(type, &least, &extent);
@@ -257,7 +285,8 @@ void in_pieces(MPI_Count count, MPI_Datatype type, std::size_t room, Work work) 
     const MPI_Count n = std::min(most, count - done);
     const auto first = static_cast<std::size_t>(done * element),
                bytes = static_cast<std::size_t>(n * element);
-    if (first + bytes > room || work(done * extent, n, first, bytes) != MPI_SUCCESS)
+    const Elements elements(address(from) + static_cast<std::uintptr_t>(done * extent), type);
+    if (first + bytes > room || work(elements, n, first, bytes) != MPI_SUCCESS)
       throw Error(Status::transport_failed, "MPI moved no values between a datatype and a row");
   }
 }
@@ -265,22 +294,21 @@ void in_pieces(MPI_Count count, MPI_Datatype type, std::size_t room, Work work) 
 }  // namespace
 
 void pack_values(const void* from, MPI_Count count, MPI_Datatype type, Bytes to) {
-  in_pieces(count, type, to.size(), [&](MPI_Count at, MPI_Count n, std::size_t first, std::size_t bytes) {
+  const auto pack = [&](const Elements& elements, MPI_Count n, std::size_t first, std::size_t bytes) {
     pmpi::Count position = 0;
-    const auto* const elements =
-        reinterpret_cast<const void*>(address(from) + static_cast<std::uintptr_t>(at));
-    return TAUT_PMPI(Pack)(elements, pmpi::count(n), type, to.data() + first, static_cast<pmpi::Count>(bytes),
-                           &position, MPI_COMM_SELF);
-  });
+    return TAUT_PMPI(Pack)(elements.at(), pmpi::count(n), elements.type(), to.data() + first,
+                           static_cast<pmpi::Count>(bytes), &position, MPI_COMM_SELF);
+  };
+  in_pieces(from, count, type, to.size(), pack);
 }
 
 void unpack_values(ConstBytes from, void* to, MPI_Count count, MPI_Datatype type) {
-  in_pieces(count, type, from.size(), [&](MPI_Count at, MPI_Count n, std::size_t first, std::size_t bytes) {
+  const auto unpack = [&](const Elements& elements, MPI_Count n, std::size_t first, std::size_t bytes) {
     pmpi::Count position = 0;
-    auto* const elements = reinterpret_cast<void*>(address(to) + static_cast<std::uintptr_t>(at));
-    return TAUT_PMPI(Unpack)(from.data() + first, static_cast<pmpi::Count>(bytes), &position, elements,
-                             pmpi::count(n), type, MPI_COMM_SELF);
-  });
+    return TAUT_PMPI(Unpack)(from.data() + first, static_cast<pmpi::Count>(bytes), &position, elements.at(),
+                             pmpi::count(n), elements.type(), MPI_COMM_SELF);
+  };
+  in_pieces(to, count, type, from.size(), unpack);
 }
 
 }  // namespace taut::api

@@ -182,8 +182,44 @@ Described broadcast(const MpiCall& call, const RankAndSize& group) {
                        *bytes);
 }
 
+// Returns true if MPI_IN_PLACE stands where MPI does not allow it.
+bool misplaces_in_place(const MpiCall& call, const RankAndSize& group) noexcept {
+  const bool at_root = group.rank == call.root;
+  const bool sends_in_place = call.send.at == MPI_IN_PLACE, receives_in_place = call.recv.at == MPI_IN_PLACE;
+  switch (call.info().collective) {
+    case Collective::bcast: return receives_in_place;
+    case Collective::scatter: return at_root ? sends_in_place : receives_in_place;
+    case Collective::gather:
+    case Collective::reduce: return at_root ? receives_in_place : sends_in_place;
+    case Collective::neighbor_allgather:
+    case Collective::neighbor_alltoall: return sends_in_place || receives_in_place;
+    default: return receives_in_place;
+  }
+}
+
+// Returns true if the values that a call sends overlap those that it receives. Blocks are compared with the
+// block of the same rank.
+bool overlap(const Operands& data, const RankAndSize& group) noexcept {
+  if (data.in.data == nullptr || data.out.data == nullptr) return false;
+  const auto of_one = [](ConstSlice in, ConstSlice out) {
+    const auto first = [](const ConstSlice& s) { return reinterpret_cast<std::uintptr_t>(s.data); };
+    return in.count != 0 && out.count != 0 && first(in) < first(out) + out.bytes() &&
+           first(out) < first(in) + in.bytes();
+  };
+  if (data.in.layout == nullptr && data.out.layout == nullptr)
+    return of_one(ConstSlice(data.in), ConstSlice(data.out));
+  const auto n = [&](const auto& blocks) { return blocks.layout != nullptr ? blocks.layout->counts.size() : 1; };
+  const std::size_t in = n(data.in), out = n(data.out);
+  if (in == 1 || out == 1)
+    return of_one(data.in.at(in == 1 ? 0 : group.index(), in), ConstSlice(data.out.at(out == 1 ? 0 : group.index(), out)));
+  for (std::size_t i = 0; i < std::min(in, out); ++i)
+    if (of_one(data.in.at(i, in), ConstSlice(data.out.at(i, out)))) return true;
+  return false;
+}
+
 Described describe_arguments(const MpiCall& call, const RankAndSize& group, const Topology* topology) {
   if (call.info().has_root && !group.has(call.root)) return {};
+  if (misplaces_in_place(call, group)) return {};
   if (of_neighbours(call.info().collective))
     return topology != nullptr ? exchange_with_neighbours(call, group, *topology) : Described{};
   switch (call.info().collective) {
@@ -208,7 +244,10 @@ Described describe_arguments(const MpiCall& call, const RankAndSize& group, cons
 
 Described describe(const MpiCall& call, const RankAndSize& group, const Topology* topology) {
   Described made = describe_arguments(call, group, topology);
-  if (made) made->site = call.site;
+  if (!made) return made;
+  made->site = call.site;
+  if (call.send.at != nullptr && call.send.at != MPI_IN_PLACE && call.recv.at != MPI_IN_PLACE)
+    made->overlaps = overlap(made->data, group);
   return made;
 }
 

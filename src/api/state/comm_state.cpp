@@ -10,6 +10,7 @@
 #include "api/errors.hpp"
 #include "api/state/comm_registry.hpp"
 #include "api/state/progress_thread.hpp"
+#include "api/state/rule_binding.hpp"
 #include "core/device_memory.hpp"
 #include "p2p/bypass.hpp"
 #include "p2p/open_receive.hpp"
@@ -283,6 +284,7 @@ int CommState::fall_back_again(const MpiCall& call) {
 // Makes the plain call after a verdict. Times the call if the cost of the clock is not noticeable.
 int CommState::fall_back(const MpiCall& call, const std::optional<CollectiveCall>& request,
                          const Verdict& verdict) {
+  if (verdict.fallback == Fallback::mismatch) tell_of_mismatch(call.info().name, group_.rank);
   const bool timed = verdict.plain_times != nullptr || (request && is_timed(request->bytes));
   if (!timed) return run_plain(call);
   const CallTag tag = recorder() != nullptr ? recorder()->open(request->kind()) : CallTag{};

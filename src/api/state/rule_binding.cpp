@@ -132,6 +132,15 @@ void print_warnings_once(int rank) noexcept {
   for (const std::string& warning : options().warnings) std::fprintf(stderr, "taut: %s\n", warning.c_str());
 }
 
+void tell_of_mismatch(const char* call, int rank) noexcept {
+  static std::atomic_flag told;
+  if (rank != 0 || told.test_and_set()) return;
+  std::fprintf(stderr,
+               "taut: the ranks of an MPI_%s name different counts, types or operators: plain MPI serves such "
+               "calls\n",
+               call);
+}
+
 std::shared_ptr<CommState> bind_rules(MPI_Comm comm) {
   if (!may_have_rules(comm)) return nullptr;
   const RankAndSize group = rank_and_size_of(comm);

@@ -26,6 +26,9 @@ void attach_rules(MPI_Comm comm);
 // among them unless rules depend on names or nodes. Returns true if all ranks have the same rules. Throws.
 bool compare_rules_in_world();
 
+// Says on rank 0, once in a process, that plain MPI serves a call whose arguments differ between the ranks.
+void tell_of_mismatch(const char* call, int rank) noexcept;
+
 // Prints warnings about the environment to stderr, once in a process.
 void print_warnings_once(int rank) noexcept;
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/coding_stack.hpp"
 #include "policy/plan/coding.hpp"
 
 namespace taut {
@@ -95,7 +96,7 @@ class CodecCache {
     for (const Entry& entry : entries_)
       if (entry.candidate == candidate && entry.bound == bound) return entry.codec;
     if (entries_.size() >= most) entries_.erase(entries_.begin());  // relative bounds change with the data
-    entries_.push_back({candidate, bound, candidate.make(coding_, bound, kernels_)});
+    entries_.push_back({candidate, bound, on_coding_stack(candidate.make(coding_, bound, kernels_))});
     return entries_.back().codec;
   }
 

@@ -22,9 +22,11 @@ enum class Fallback : std::uint8_t {
   trial,         // measures the time of plain MPI
   sender,        // a message that its sender did not compress
   device,        // values in memory of a GPU, on some rank
-  packed         // large integers packed into the values, which bits=exact cannot tell one by one
+  packed,        // large integers packed into the values, which bits=exact cannot tell one by one
+  mismatch,      // under rules: the ranks' calls differ, which MPI may tolerate
+  arguments      // under rules: a rank cannot serve its arguments, and MPI says what is wrong with them
 };
-inline constexpr std::size_t fallback_reasons = 13;
+inline constexpr std::size_t fallback_reasons = 15;
 
 // Route: an alternative for serving a kind of call, compared with others by trials.
 struct Route {

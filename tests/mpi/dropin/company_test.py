@@ -58,6 +58,8 @@ class OtherTools(unittest.TestCase):
         cls.tool, cls.program = cls.folder / "libtool.so", cls.folder / "summing"
         subprocess.run([MPICC, "-O1", "-shared", "-fPIC", "-o", cls.tool, HERE / "counting_tool.c"], check=True)
         subprocess.run([MPICC, "-O1", "-o", cls.program, HERE / "summing.c"], check=True)
+        cls.next_tool = cls.folder / "libnext_tool.so"
+        subprocess.run([MPICC, "-O1", "-shared", "-fPIC", "-DBY_NEXT", "-o", cls.next_tool, HERE / "counting_tool.c"], check=True)
 
     @classmethod
     def tearDownClass(cls):
@@ -96,6 +98,31 @@ class OtherTools(unittest.TestCase):
         counted, worst, _ = self.run_with([PRELOAD, self.tool], {})
         self.assertEqual(counted, 10)
         self.assertLess(worst, 1e-3)
+
+
+    def test_tools_that_forward_to_the_next_function_find_it(self):
+        counted, worst, seen = self.run_with([self.next_tool, PRELOAD], RULES)
+        self.assertEqual((counted, seen), (10, 1))
+        self.assertTrue(1e-3 < worst <= 0.01, worst)
+        self.assertEqual(self.run_with([PRELOAD, self.next_tool], {})[0], 10)
+
+
+class Handles(unittest.TestCase):
+    """Callers that find MPI's functions by the handle of its library."""
+
+    def test_they_are_served_like_others(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder) / "handles"
+            subprocess.run([MPICC, "-O1", "-o", program, HERE / "handles.c", "-lm", "-ldl"], check=True)
+            for rules in ({}, RULES | {"TAUT_MESSAGES": "1"}):
+                variables = rules | {"LD_PRELOAD": PRELOAD}
+                launch = [MPIEXEC, "-n", "2", "env", *(f"{k}={v}" for k, v in variables.items()), program]
+                done = subprocess.run(launch, capture_output=True, text=True, check=False, timeout=60)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                found = re.fullmatch(r"message: (\S+)\nbroadcast: (\S+)\nothers: 1\n", done.stdout)
+                self.assertTrue(found, done.stdout)
+                for worst in map(float, found.groups()):
+                    self.assertTrue(1e-3 < worst <= 0.01 if rules else worst == 0, worst)
 
 
 class Receives(unittest.TestCase):

@@ -27,7 +27,7 @@ def faults(library):
     """Returns the symbols that should not be there."""
     undefined, defined = symbols(library, "--undefined-only"), symbols(library, "--defined-only")
     if library.name == "libtaut_preload.so":
-        return odd(undefined, SYSTEM) + odd(defined, r"P?MPI_\w+|mpi_\w+|ompi_\w+_f|nccl\w+")
+        return odd(undefined, SYSTEM) + odd(defined, r"P?MPI_\w+|mpi_\w+|ompi_\w+_f|nccl\w+|dlsym")
     mpis = rf"PMPI_\w+|{OPEN_MPI}" if library.name == "libtaut_openmpi.so" else r"PMPI_\w+"
     return odd(undefined, f"{SYSTEM}|{mpis}") + odd([name.split("@")[0] for name in defined], rf"{OFFERED}|TAUT_\d+")
 
