@@ -19,15 +19,14 @@
    | other.version == mine.version && other.intact();
    | if (readable) {
    | mine.merge(other);
-   | mine.signature_low = 0;
-   | mine.signature_high = ~std::uint64_t{0};
+   | mine.note_unreadable();
 
    source: src/comm/communicator.cpp
-   | if (!agreed.same_signature()) return {Fallback::none, Status::rank_mismatch};
+   | if (!agreed.same_signature()) return differing(agreed, rules);
    | bool ready() override { return ended_ == number_ / calls_at_a_time; }
    | if (verdict.good()) verdict = co_await active.agree(active.plan());
    | if (verdict.good()) verdict = co_await active.execute();
-   | if (const Verdict verdict = compared(agreed, call_); !verdict.good()) return verdict;
+   | if (const Verdict verdict = compared(agreed, call_, comm_.tuner_.rules()); !verdict.good()) return verdict;
    | if (has(AgreementRecord::short_of_memory))
 
    Mutations: ignore_unreadable, decide_alone, one_round_less, any_source, leave_on_error. */
@@ -166,7 +165,7 @@ concluded:
       fi
     };
     if
-    :: verdict == mismatch  /* the call ends with an error, the same on every rank */
+    :: verdict == mismatch  /* an error, the same on every rank; under rules plain MPI, if all records were read */
     :: verdict != mismatch ->  /* both ways communicate: here along a ring, on the same channels */
       send(1);
       receive(1);

@@ -69,8 +69,8 @@ Variables variables_of(const Arguments& arguments) {
   return all;
 }
 
-// Returns true if the word is a program that AddressSanitizer was built into. Such a program ends at once where
-// any library is preloaded, unless it is told to start.
+// Returns true if the word is a program that AddressSanitizer was built into. Such a program ends at once
+// where any library is preloaded, unless it is told to start.
 bool has_asan(const std::string& word) {
   const auto file = find_program(word);
   std::error_code error;

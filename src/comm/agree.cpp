@@ -80,8 +80,7 @@ Task<AgreementRecord> agree(Transport& transport, Lane lane, AgreementRecord min
     if (readable) {
       mine.merge(other);
     } else {  // another version of this library, a different call, or a damaged record
-      mine.signature_low = 0;
-      mine.signature_high = ~std::uint64_t{0};
+      mine.note_unreadable();
     }
   }
   co_return mine;

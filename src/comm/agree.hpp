@@ -49,6 +49,12 @@ struct AgreementRecord {
   void set_timing(const Timing& timing, bool rooted) noexcept;
   Timing timing(bool rooted) const noexcept;
   bool same_signature() const noexcept { return signature_low == signature_high; }
+  // Notes that the record of a rank cannot be read; returns true if any rank has noted it.
+  void note_unreadable() noexcept {
+    signature_low = 0;
+    signature_high = ~std::uint64_t{0};
+  }
+  bool has_unreadable() const noexcept { return signature_low == 0 && signature_high == ~std::uint64_t{0}; }
   void merge(const AgreementRecord& other) noexcept;
   void seal() noexcept;
   bool intact() const noexcept;

@@ -15,20 +15,21 @@ constexpr Lane agreement_lane = max_segments;
 static_assert(max_segments < lanes_of_a_call);
 
 // Returns the verdict on calls that differ between the ranks: an error under a policy that the program has
-// set. Rules leave them to plain MPI, which tolerates many differences.
-Verdict differing(const Rules& rules) noexcept {
-  return rules.only() != nullptr ? Verdict{Fallback::none, Status::rank_mismatch}
-                                 : Verdict{Fallback::mismatch};
+// set. Rules leave them to plain MPI, which tolerates many differences. A record that came damaged is an
+// error in any case: not all ranks know of it.
+Verdict differing(const AgreementRecord& agreed, const Rules& rules) noexcept {
+  return rules.only() != nullptr || agreed.has_unreadable() ? Verdict{Fallback::none, Status::rank_mismatch}
+                                                            : Verdict{Fallback::mismatch};
 }
 
 // Compares the calls of all ranks. The verdict is good if they are equivalent and compressed types.
 Verdict compared(const AgreementRecord& agreed, const Call& call, const Rules& rules) noexcept {
-  if (!agreed.same_signature()) return differing(rules);
+  if (!agreed.same_signature()) return differing(agreed, rules);
   if (agreed.type_low == 0 || agreed.type_low == AgreementRecord::any_type) return {Fallback::type};
   if (agreed.type_low == agreed.type_high) return {};
   const bool may_differ =
       !call.bytes_known && !has_root(call.collective);  // blocks between ranks may be empty
-  return may_differ ? Verdict{Fallback::type} : differing(rules);
+  return may_differ ? Verdict{Fallback::type} : differing(agreed, rules);
 }
 
 // Gives a call without values the type of the other ranks.
@@ -115,7 +116,8 @@ Task<Verdict> Communicator::ActiveCall::resolve_rule(Lane lane, Status earlier) 
   failure_ = earlier;
   if (early_.policy_state != nullptr) co_return Verdict{};
   const AgreementRecord known = co_await exchange(local_record(nullptr));
-  if (const Verdict verdict = compared(known, call_, comm_.tuner_.rules()); !verdict.good()) co_return verdict;
+  if (const Verdict verdict = compared(known, call_, comm_.tuner_.rules()); !verdict.good())
+    co_return verdict;
   adopt_type(call_, known);
   call_.bytes = static_cast<std::size_t>(known.bytes_high);
   Call agreed = call_;
@@ -148,7 +150,8 @@ Task<Verdict> Communicator::ActiveCall::resolve_trial() {
   AgreementRecord mine = local_record(nullptr);
   mine.set_timing(tuner->own(), may_complete_early(call_.collective));
   const AgreementRecord known = co_await exchange(mine);
-  if (const Verdict verdict = compared(known, call_, comm_.tuner_.rules()); !verdict.good()) co_return verdict;
+  if (const Verdict verdict = compared(known, call_, comm_.tuner_.rules()); !verdict.good())
+    co_return verdict;
   adopt_type(call_, known);
   call_.bytes = static_cast<std::size_t>(known.bytes_high);
   co_return Verdict{tuner->continue_trial(known.timing(may_complete_early(call_.collective))), Status::ok,
@@ -162,7 +165,7 @@ Task<Verdict> Communicator::ActiveCall::resolve_bound() {
   if (is_relative(bound_)) gather();
   if (is_relative(bound_) || (!call_.bytes_known && rounds_ == 0)) {
     const AgreementRecord known = co_await exchange(local_record(&policy()));
-    if (!known.same_signature()) co_return differing(comm_.tuner_.rules());
+    if (!known.same_signature()) co_return differing(known, comm_.tuner_.rules());
     if ((known.obstacles & AgreementRecord::out_of_reach) != 0) {  // a range is missing
       const Verdict verdict = compared(known, call_, comm_.tuner_.rules());
       co_return verdict.good() ? Verdict{Fallback::device} : verdict;
@@ -184,7 +187,8 @@ Task<Verdict> Communicator::ActiveCall::resolve_coding() {
   AgreementRecord mine = local_record(nullptr);
   add_speeds(usual, mine);
   const AgreementRecord known = co_await exchange(mine);
-  if (const Verdict verdict = compared(known, call_, comm_.tuner_.rules()); !verdict.good()) co_return verdict;
+  if (const Verdict verdict = compared(known, call_, comm_.tuner_.rules()); !verdict.good())
+    co_return verdict;
   adopt_type(call_, known);
   if (call_.any_type) usual = usual_plan();
   choose_coding(usual, known);

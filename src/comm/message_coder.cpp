@@ -237,7 +237,8 @@ EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream,
 std::shared_ptr<const Codec> MessageCoder::decoder(const FrameHeader& header) {
   for (const Decoder& known : decoders_)
     if (known.frame_id == header.codec && known.kind == header.bound.kind) return known.codec;
-  decoders_.push_back({header.codec, header.bound.kind, on_coding_stack(make_decoder(header, codecs_.kernels(), threads_))});
+  decoders_.push_back(
+      {header.codec, header.bound.kind, on_coding_stack(make_decoder(header, codecs_.kernels(), threads_))});
   return decoders_.back().codec;
 }
 

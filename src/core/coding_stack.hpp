@@ -1,5 +1,5 @@
-// Stacks on which codecs work. A chunk's values and planes are local arrays of codecs, up to 200 KiB together.
-// The threads and fibres of programs may have less: tasks of 16 to 128 KiB are common.
+// Stacks on which codecs work. A chunk's values and planes are local arrays of codecs, up to 200 KiB
+// together. The threads and fibres of programs may have less: tasks of 16 to 128 KiB are common.
 #pragma once
 
 #include "core/codec.hpp"

@@ -33,7 +33,7 @@ bool arrive(std::vector<MPI_Request>& requests, Clock::time_point until) {
 struct Handshake::State {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, size = 1;
-  std::vector<int> replies;  // contents of the messages from other ranks
+  std::vector<int> replies;   // contents of the messages from other ranks
   int version = 0, says = 0;  // contents of the messages to them
   std::vector<MPI_Request> receives, sends;
 
@@ -86,10 +86,10 @@ Handshake::Outcome Handshake::lead(std::chrono::milliseconds patience) {
     state.receives.push_back(state.receive(state.replies[others + i], here[i], answer));
     state.send(state.version, here[i], question);
   }
-  const bool one_version = std::ranges::all_of(here, [&](int rank) {
-    return state.replies[static_cast<std::size_t>(rank) - 1] == state.version;
-  });
-  state.says = all_here && one_version && arrive(state.receives, Clock::now() + patience);
+  const bool one_version = std::ranges::all_of(
+      here, [&](int rank) { return state.replies[static_cast<std::size_t>(rank) - 1] == state.version; });
+  const bool all_wait = all_here && arrive(state.receives, Clock::now() + patience);
+  state.says = all_wait && one_version;
   for (const int rank : here) state.send(state.says, rank, word);
   if (state.says != 0) return Outcome::all_here;
   return one_version ? Outcome::some_missing : Outcome::other_version;
@@ -106,9 +106,10 @@ Handshake::Outcome Handshake::follow(std::chrono::milliseconds patience) {
     state.receives.push_back(questions[0]);
     return Outcome::some_missing;
   }
-  if (state.replies[1] != state.version) return Outcome::other_version;
-  state.send(state.says, 0, answer);
+  // A leader that names no version compares none: silence keeps it from saying yes.
+  if (state.replies[1] != 0) state.send(state.says, 0, answer);
   PMPI_Wait(state.receives.data(), MPI_STATUS_IGNORE);
+  if (state.replies[1] != state.version) return Outcome::other_version;
   return state.replies[0] != 0 ? Outcome::all_here : Outcome::some_missing;
 }
 

@@ -12,9 +12,8 @@ namespace taut::dropin {
 // Two-phase commit led by the lowest rank. The leader collects a greeting from each other rank, asks all of
 // them if they still wait, and tells them the result: yes only if all have answered. A rank that has answered
 // waits until it is told the result; a rank that has given up before stays silent, so that no rank is told
-// yes. Greetings and questions carry the version: the leader says no to a rank of another version, and a rank
-// stays silent to a leader of another version. The handshake costs four messages a rank if all ranks run with Taut; otherwise it costs twice the
-// patience, once.
+// yes. Greetings and questions carry the version: the leader says no if a rank has another one. The handshake
+// costs four messages a rank if all ranks run with Taut; otherwise it costs twice the patience, once.
 //
 // The messages travel on the communicator itself. The handshake must therefore run while none of the
 // program's messages are in flight, right after MPI_Init. If the lowest rank runs without Taut, greetings

@@ -23,8 +23,8 @@ std::atomic<bool> switched_on{true}, all_here{false};
 Handshake* given_up = nullptr;
 
 constexpr const char* not_all_here =
-    "taut: the program runs without Taut: some ranks were started without it or with another version, or came "
-    "to MPI_Init later than TAUT_HANDSHAKE seconds after this one\n";
+    "taut: the program runs without Taut: some ranks were started without it or with another version, or "
+    "came to MPI_Init later than TAUT_HANDSHAKE seconds after this one\n";
 constexpr const char* other_version =
     "taut: the program runs without Taut: its ranks have different versions of Taut\n";
 

@@ -17,7 +17,8 @@ typedef void* (*lookup)(void*, const char*);
 
 /* Returns dlsym() of the C library, which has another version name on each processor. */
 static lookup next_dlsym(void) {
-  static const char* const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17", "GLIBC_2.27", "GLIBC_2.36"};
+  static const char* const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17", "GLIBC_2.27",
+                                         "GLIBC_2.36"};
   static _Atomic(lookup) known;
   lookup found = atomic_load_explicit(&known, memory_order_relaxed);
   for (size_t i = 0; found == NULL && i < sizeof versions / sizeof *versions; ++i)
@@ -36,8 +37,8 @@ static const void* object_of(const void* address) {
   return address != NULL && dladdr(address, &where) != 0 ? where.dli_fbase : NULL;
 }
 
-/* Returns the wrapper of the function that a caller looks for in an MPI library; NULL if it gets what it looks
- * for. */
+/* Returns the wrapper of the function that a caller looks for in an MPI library; NULL if it gets what it
+ * looks for. */
 static void* wrapper_for(lookup look, void* handle, const char* name, const void* caller) {
   const void* const here = object_of((void*)&taut_targets);
   const char* paths[2];
@@ -48,7 +49,8 @@ static void* wrapper_for(lookup look, void* handle, const char* name, const void
   return object_of(wrapper) == here ? wrapper : NULL;
 }
 
-/* A jump to the next function, rather than a call, keeps its caller: RTLD_NEXT means the objects behind it. */
+/* A jump to the next function, rather than a call, keeps its caller: RTLD_NEXT means the objects behind it.
+ */
 #if defined(__has_attribute)
 #if __has_attribute(musttail)
 #define TAUT_JUMP __attribute__((musttail))

@@ -208,10 +208,13 @@ bool overlap(const Operands& data, const RankAndSize& group) noexcept {
   };
   if (data.in.layout == nullptr && data.out.layout == nullptr)
     return of_one(ConstSlice(data.in), ConstSlice(data.out));
-  const auto n = [&](const auto& blocks) { return blocks.layout != nullptr ? blocks.layout->counts.size() : 1; };
+  const auto n = [&](const auto& blocks) {
+    return blocks.layout != nullptr ? blocks.layout->counts.size() : 1;
+  };
   const std::size_t in = n(data.in), out = n(data.out);
   if (in == 1 || out == 1)
-    return of_one(data.in.at(in == 1 ? 0 : group.index(), in), ConstSlice(data.out.at(out == 1 ? 0 : group.index(), out)));
+    return of_one(data.in.at(in == 1 ? 0 : group.index(), in),
+                  ConstSlice(data.out.at(out == 1 ? 0 : group.index(), out)));
   for (std::size_t i = 0; i < std::min(in, out); ++i)
     if (of_one(data.in.at(i, in), ConstSlice(data.out.at(i, out)))) return true;
   return false;

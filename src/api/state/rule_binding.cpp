@@ -135,10 +135,11 @@ void print_warnings_once(int rank) noexcept {
 void tell_of_mismatch(const char* call, int rank) noexcept {
   static std::atomic_flag told;
   if (rank != 0 || told.test_and_set()) return;
-  std::fprintf(stderr,
-               "taut: the ranks of an MPI_%s name different counts, types or operators: plain MPI serves such "
-               "calls\n",
-               call);
+  std::fprintf(
+      stderr,
+      "taut: the ranks of an MPI_%s name different counts, types or operators: plain MPI serves such "
+      "calls\n",
+      call);
 }
 
 std::shared_ptr<CommState> bind_rules(MPI_Comm comm) {

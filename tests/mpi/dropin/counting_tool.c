@@ -1,5 +1,5 @@
-/* A profiling tool: counts calls by the profiling interface of MPI, and prints the count in MPI_Finalize. With
- * -DBY_NEXT it forwards calls to the next function of that name instead, as some tools do. */
+/* A profiling tool: counts calls by the profiling interface of MPI, and prints the count in MPI_Finalize.
+ * With -DBY_NEXT it forwards calls to the next function of that name instead, as some tools do. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dlfcn.h>
 #include <mpi.h>

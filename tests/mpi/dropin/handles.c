@@ -1,5 +1,5 @@
-/* A rank that finds MPI's functions by the handle of the MPI library, as ctypes and Julia do, beside a rank that
- * is linked to them: a message and a broadcast. Prints the greatest errors. */
+/* A rank that finds MPI's functions by the handle of the MPI library, as ctypes and Julia do, beside a rank
+ * that is linked to them: a message and a broadcast. Prints the greatest errors. */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <math.h>

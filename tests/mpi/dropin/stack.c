@@ -34,7 +34,8 @@ static void* alltoall(void* unused) {
 static void* message(void* unused) {
   int me;
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
-  MPI_Sendrecv(sent, n, MPI_FLOAT, 1 - me, 0, got, n, MPI_FLOAT, 1 - me, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(sent, n, MPI_FLOAT, 1 - me, 0, got, n, MPI_FLOAT, 1 - me, 0, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
   return unused;
 }
 

@@ -1,6 +1,6 @@
-/* Calls that plain MPI tolerates, or refuses by an error class: one buffer under different types on the ranks,
- * absolute addresses, wrong and aliased arguments. Prints for each call and rank what came of it. The output is
- * that of plain MPI if Taut hides nothing and breaks nothing. Two ranks or more. */
+/* Calls that plain MPI tolerates, or refuses by an error class: one buffer under different types on the
+ * ranks, absolute addresses, wrong and aliased arguments. Prints for each call and rank what came of it. The
+ * output is that of plain MPI if Taut hides nothing and breaks nothing. Two ranks or more. */
 #include <math.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -36,17 +36,21 @@ static void one_buffer_of_several_types(void) {
     tell("Bcast float, byte", MPI_Bcast(buf, me ? 4 * n : n, me ? MPI_BYTE : MPI_FLOAT, 0, world), blocks, 1);
     tell("Bcast int, float", MPI_Bcast(buf, n, me ? MPI_FLOAT : MPI_INT, 0, world), blocks, 1);
   }
-  tell("Bcast float, complex", MPI_Bcast(buf, me ? n / 2 : n, me ? MPI_C_FLOAT_COMPLEX : MPI_FLOAT, 0, world), blocks, 1);
+  tell("Bcast float, complex", MPI_Bcast(buf, me ? n / 2 : n, me ? MPI_C_FLOAT_COMPLEX : MPI_FLOAT, 0, world),
+       blocks, 1);
   MPI_Ibcast(buf, me ? 4 * n : n, me ? MPI_BYTE : MPI_FLOAT, 0, world, &request);
   tell("Ibcast float, byte", MPI_Wait(&request, MPI_STATUS_IGNORE), blocks, 1);
-  tell("Gather float, byte", MPI_Gather(mine, me ? 4 * n : n, me ? MPI_BYTE : MPI_FLOAT, got, n, MPI_FLOAT, 0, world),
+  tell("Gather float, byte",
+       MPI_Gather(mine, me ? 4 * n : n, me ? MPI_BYTE : MPI_FLOAT, got, n, MPI_FLOAT, 0, world),
        me == 0 ? P : 0, 1);
   tell("Allgather float, byte",
-       MPI_Allgather(mine, me == 1 ? 4 * n : n, me == 1 ? MPI_BYTE : MPI_FLOAT, got, n, MPI_FLOAT, world), P, 1);
+       MPI_Allgather(mine, me == 1 ? 4 * n : n, me == 1 ? MPI_BYTE : MPI_FLOAT, got, n, MPI_FLOAT, world), P,
+       1);
   float* const all = malloc(sizeof *all * n * P);
   for (int i = 0; i < n * P; ++i) all[i] = mine[i % n];
   tell("Scatter float, byte",
-       MPI_Scatter(all, n, MPI_FLOAT, got, me == 1 ? 4 * n : n, me == 1 ? MPI_BYTE : MPI_FLOAT, 0, world), 1, 1);
+       MPI_Scatter(all, n, MPI_FLOAT, got, me == 1 ? 4 * n : n, me == 1 ? MPI_BYTE : MPI_FLOAT, 0, world), 1,
+       1);
   free(all);
 }
 
@@ -76,9 +80,11 @@ static void absolute_addresses(void) {
   const int other = me ^ 1, here = other < P ? other : MPI_PROC_NULL, moved = here != MPI_PROC_NULL;
   MPI_Request request;
   tell("Bcast at MPI_BOTTOM", MPI_Bcast(MPI_BOTTOM, 1, me ? to : from, 0, world), me != 0, 1);
-  tell("Gather at MPI_BOTTOM", MPI_Gather(MPI_BOTTOM, 1, from, got, n, MPI_FLOAT, 0, world), me == 0 ? P : 0, 1);
+  tell("Gather at MPI_BOTTOM", MPI_Gather(MPI_BOTTOM, 1, from, got, n, MPI_FLOAT, 0, world), me == 0 ? P : 0,
+       1);
   tell("Sendrecv at MPI_BOTTOM",
-       MPI_Sendrecv(mine, n, MPI_FLOAT, here, 1, MPI_BOTTOM, 1, to, here, 1, world, MPI_STATUS_IGNORE), moved, 1);
+       MPI_Sendrecv(mine, n, MPI_FLOAT, here, 1, MPI_BOTTOM, 1, to, here, 1, world, MPI_STATUS_IGNORE), moved,
+       1);
   MPI_Irecv(MPI_BOTTOM, 1, to, here, 2, world, &request);
   MPI_Send(MPI_BOTTOM, 1, from, here, 2, world);
   tell("Irecv at MPI_BOTTOM", MPI_Wait(&request, MPI_STATUS_IGNORE), moved, 1);

@@ -80,6 +80,14 @@ class Run(ProgramTest):
         printed = self.succeed("run", "--bound", "lossless", "--print", "--", "./app", "an argument")
         self.assertEqual(printed, f"env TAUT_RULES='* : lossless' LD_PRELOAD={self.library} ./app 'an argument'\n")
 
+    def test_programs_with_address_sanitizer_are_told_to_start(self):
+        self.fake("mpiexec", VERSIONS["hydra"])
+        self.file("app", b"\x7fELF" + bytes(100) + b"__asan_init")
+        (self.folder / "app").chmod(stat.S_IRWXU)
+        told = f"env ASAN_OPTIONS=verify_asan_link_order=0:halt_on_error=1 mpiexec -genv LD_PRELOAD {self.library} ./app\n"
+        with mock.patch.dict(os.environ, {"ASAN_OPTIONS": "halt_on_error=1"}):
+            self.assertEqual(self.succeed("run", "--print", "--", "mpiexec", "./app"), told)
+
     def test_what_was_preloaded_stays(self):
         self.fake("mpiexec", VERSIONS["hydra"])
         first = {"ASAN_OPTIONS": "verify_asan_link_order=0"}  # a sanitizer's library must be loaded first

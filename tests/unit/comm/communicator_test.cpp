@@ -93,6 +93,48 @@ TEST(Communicator, DifferentCallsAreAnErrorOnEveryRank) {
   }
 }
 
+// Gives all ranks rules, which are no policy of the program.
+void set_rules(Ranks& ranks, const char* rules) {
+  for (std::size_t r = 0; r < ranks.comms.size(); ++r)
+    ranks.comms[r] = std::make_unique<Communicator>(ranks.hub.transport(static_cast<int>(r)),
+                                                    *ranks.places[r], read_rules(rules, "", ""));
+}
+
+TEST(Communicator, DifferentCallsUnderRulesAreLeftToPlainMpi) {
+  for (const char* const rules :
+       {"* : abs=1e-3 when=always", "f32 : abs=1e-3", "* : rel=1e-3", "* : lossless codec=mpc"}) {
+    for (const auto change :
+         {+[](CollectiveCall& r) { r.bytes += 4; },
+          +[](CollectiveCall& r) { r.type = r.data.in.type = r.data.out.type = DType::u8; },
+          +[](CollectiveCall& r) { r.data.root = 1; }}) {
+      SCOPED_TRACE(rules);
+      Ranks ranks(3, "off");
+      set_rules(ranks, rules);
+      Job job(Collective::bcast, 3, 100000, DType::f32, Pattern::smooth, 1);
+      const Job untouched = job;
+      for (const Verdict& verdict : ranks.run(Collective::bcast, job, [&](int rank, CollectiveCall&request) {
+             if (rank == 2) change(request);
+           }))
+        EXPECT_EQ(verdict.fallback, Fallback::mismatch);
+      EXPECT_TRUE(job.outputs == untouched.outputs);
+    }
+  }
+}
+
+TEST(Communicator, BuffersUnderRulesThatOverlapOrAreNullAreLeftToPlainMpi) {
+  for (const auto change : {+[](CollectiveCall& r) { r.overlaps = true; },
+                            +[](CollectiveCall& r) { r.data.in.data = nullptr; }}) {
+    Ranks ranks(3, "off");
+    set_rules(ranks, "* : abs=1e-3 when=always");
+    Job job(Collective::allreduce, 3, 100000, DType::f32, Pattern::smooth, 1);
+    for (const Verdict& verdict :
+         ranks.run(Collective::allreduce, job, [&](int rank, CollectiveCall&request) {
+           if (rank == 1) change(request);
+         }))
+      EXPECT_EQ(verdict.fallback, Fallback::arguments);
+  }
+}
+
 TEST(Communicator, DifferentPoliciesAreAnErrorOnEveryRank) {
   Ranks ranks(3, "abs:1e-3");
   ranks.comms[1] =
