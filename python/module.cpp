@@ -50,8 +50,8 @@ std::pair<std::string, std::string> frame_text(const std::string& text, Address 
   return unlocked([&] {
     const cli::ArrayCoding coding("bound", text);
     const ConstSlice values{values_at(address, count, type)};
-    const ValueRange range = coding.needs_range(values.type) ? api::range_anywhere(values, coding.coding())
-                                                             : ValueRange{};
+    const ValueRange range =
+        coding.needs_range(values.type) ? api::range_anywhere(values, coding.coding()) : ValueRange{};
     return std::pair(coding.frame_text(values.type, range),
                      on_device(values.data) ? std::string() : cli::bound_warning(coding, range, values));
   });

@@ -29,7 +29,7 @@ def main(arguments: Optional[list[str]] = None) -> int:
     if not path.exists():
         print(f"taut: the package has no {path}; install it anew", file=sys.stderr)
         return 1
-    if words[:1] in (["compress"], ["decompress"]) and any("::" in word for word in words[1:]):
+    if words[:1] in (["compress"], ["decompress"], ["bench-codec"]) and any("::" in word for word in words[1:]):
         from ._variables import main as on_variable
 
         return on_variable(words, path)

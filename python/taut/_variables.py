@@ -1,6 +1,6 @@
-"""`taut compress` and `taut decompress` on variables of HDF5 and NetCDF-4 files, which are named FILE::VARIABLE.
+"""`taut compress`, `decompress` and `bench-codec` on variables of HDF5 and NetCDF-4 files, named FILE::VARIABLE.
 
-The C++ program compresses or decompresses a temporary .npy file beside the output.
+The C++ program works on temporary .npy files; those of compress and decompress lie beside the output.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def main(words: Sequence[str], program: Path) -> int:
     """Runs the command and returns its exit code."""
     command = words[0]
     try:
-        return {"compress": _compress, "decompress": _decompress}[command](words[1:], program)
+        return {"compress": _compress, "decompress": _decompress, "bench-codec": _bench}[command](words[1:], program)
     except ImportError:
         message = "variables of HDF5 files need h5py; pip install 'taut[hdf5]'"
     except (Error, OSError, KeyError) as error:
@@ -33,9 +33,8 @@ def main(words: Sequence[str], program: Path) -> int:
     return 1
 
 
-def _parser(command: str, positional: str) -> argparse.ArgumentParser:
+def _parser(command: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"taut {command}", allow_abbrev=False)
-    parser.add_argument("input", metavar=positional)
     parser.add_argument("-f", "--force", action="store_true")
     parser.add_argument("-q", "--quiet", action="store_true")
     parser.add_argument("--json", action="store_true")
@@ -47,25 +46,53 @@ def _flags(options: argparse.Namespace, *names: str) -> list[str]:
 
 
 def _compress(words: Sequence[str], program: Path) -> int:
-    parser = _parser("compress", f"FILE{SEPARATOR}VARIABLE")
+    parser = _parser("compress")
+    parser.add_argument("inputs", metavar=f"FILE{SEPARATOR}VARIABLE", nargs="+")
     parser.add_argument("-o", "--output")
     parser.add_argument("-b", "--bound", default="lossless")
     parser.add_argument("--no-verify", action="store_true")
     options = parser.parse_args(words)
-    file, _, variable = options.input.partition(SEPARATOR)
-    if not variable:
-        parser.error("the variable is read from an HDF5 file: give IN as FILE::VARIABLE")
-    output = options.output or variable.rpartition("/")[2] + ".taut"
+    several, folder = len(options.inputs) > 1, options.output and (options.output.endswith("/") or Path(options.output).is_dir())
+    if any(not name.partition(SEPARATOR)[2] for name in options.inputs):
+        parser.error("variables are read from HDF5 files: give each IN as FILE::VARIABLE")
+    if several and options.output and not folder:
+        parser.error(f"-o: {options.output} is one file for {len(options.inputs)} variables; name a folder, {options.output}/")
+    usual = {name: name.rpartition(SEPARATOR)[2].rpartition("/")[2] + ".taut" for name in options.inputs}
+    if len(set(usual.values())) < len(options.inputs):
+        parser.error("two variables would go to one file; give them one by one, with -o")
+    outputs = {name: str(Path(options.output) / own) if folder else options.output or own for name, own in usual.items()}
+    return max(_compress_one(name, output, options, program) for name, output in outputs.items())
+
+
+def _compress_one(name: str, output: str, options: argparse.Namespace, program: Path) -> int:
+    file, _, variable = name.partition(SEPARATOR)
     with TemporaryDirectory(prefix=".taut-", dir=Path(output).absolute().parent) as folder:
         values = Path(folder) / "values.npy"
         _read(file, variable, values)
         flags = _flags(options, "force", "quiet", "json", "no-verify")
-        done = _run(program, "compress", values, "-o", output, "--bound", options.bound, *flags)
-    return _shown(done, values, options.input)
+        arguments = ("compress", values, "-o", output, "--bound", options.bound, *flags)
+        done = _run(program, *arguments, stdout=None if output == "-" else subprocess.PIPE)
+    return _shown(done, values, name)
+
+
+def _bench(words: Sequence[str], program: Path) -> int:
+    with TemporaryDirectory(prefix="taut-") as folder:
+
+        def local(word: str) -> str:
+            file, _, variable = word.partition(SEPARATOR)
+            if not variable:
+                return word
+            values = Path(folder) / word.replace("/", "|")
+            _read(file, variable, values)
+            return str(values)
+
+        sys.stdout.flush()
+        return subprocess.run([str(program), "bench-codec", *map(local, words)]).returncode
 
 
 def _decompress(words: Sequence[str], program: Path) -> int:
-    parser = _parser("decompress", "IN")
+    parser = _parser("decompress")
+    parser.add_argument("input", metavar="IN")
     parser.add_argument("-o", "--output", metavar=f"FILE{SEPARATOR}VARIABLE", required=True)
     options = parser.parse_args(words)
     file, _, variable = options.output.partition(SEPARATOR)
@@ -80,13 +107,13 @@ def _decompress(words: Sequence[str], program: Path) -> int:
     return _shown(done, values, options.output)
 
 
-def _run(program: Path, *arguments: Any) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([str(program), *map(str, arguments)], capture_output=True, text=True)
+def _run(program: Path, *arguments: Any, stdout: Any = subprocess.PIPE) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([str(program), *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE, text=True)
 
 
 def _shown(done: "subprocess.CompletedProcess[str]", values: Path, name: str) -> int:
     """Prints what the program printed, with the variable in place of the .npy file."""
-    sys.stdout.write(done.stdout.replace(str(values), name))
+    sys.stdout.write((done.stdout or "").replace(str(values), name))
     sys.stderr.write(done.stderr.replace(str(values), name))
     return done.returncode
 

@@ -35,7 +35,7 @@ Arguments::Arguments(std::span<const Option> known, std::span<const char* const>
     const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
     const Option* const option = find(known, word.substr(0, equals));
     if (option == nullptr) reject("unknown option '" + std::string(word) + "'; --help lists them");
-    std::string& value = values_[std::string(option->name)];
+    std::string& value = values_[std::string(option->name)].emplace_back();
     if (option->value.empty()) {
       if (equals != std::string_view::npos)
         reject("--" + std::string(option->name) + " takes no value; leave out '" +
@@ -52,7 +52,12 @@ Arguments::Arguments(std::span<const Option> known, std::span<const char* const>
 
 std::optional<std::string> Arguments::value(std::string_view option) const {
   const auto found = values_.find(option);
-  return found == values_.end() ? std::nullopt : std::optional(found->second);
+  return found == values_.end() ? std::nullopt : std::optional(found->second.back());
+}
+
+std::span<const std::string> Arguments::values(std::string_view option) const {
+  const auto found = values_.find(option);
+  return found == values_.end() ? std::span<const std::string>() : found->second;
 }
 
 const std::string& Arguments::only_name(const char* what) const {

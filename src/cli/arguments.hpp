@@ -24,13 +24,14 @@ class Arguments {
 
   bool has(std::string_view option) const { return values_.contains(option); }
   std::optional<std::string> value(std::string_view option) const;  // value of the last occurrence
+  std::span<const std::string> values(std::string_view option) const;
   const std::vector<std::string>& names() const noexcept { return names_; }
 
   // Returns the only name. Throws Failure(usage) unless there is exactly one; messages call it `what`.
   const std::string& only_name(const char* what) const;
 
  private:
-  std::map<std::string, std::string, std::less<>> values_;
+  std::map<std::string, std::vector<std::string>, std::less<>> values_;  // by option, in their order
   std::vector<std::string> names_;
 };
 

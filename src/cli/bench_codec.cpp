@@ -15,7 +15,8 @@ namespace taut::cli {
 namespace {
 
 constexpr Option options[] = {
-    {"bound", 'b', "BOUND", "as of taut compress, without codec=; default: rel:1e-3"},
+    {"bound", 'b', "BOUND",
+     "as of taut compress, without codec=; several times: a table for each;\ndefault: rel:1e-3"},
     {"codec", 0, "A,B", "codecs to measure; default: all that serve the bound, and auto"},
     dtype_option,
     shape_option,
@@ -116,9 +117,8 @@ std::string json_of(const Line& line) {
   return object.text();
 }
 
-Exit run(const Arguments& arguments) {
-  const ArrayCoding coding("bound", arguments.value("bound").value_or("rel:1e-3"));
-  if (coding.names_codec()) reject("--bound: takes no codec= here; name codecs with --codec");
+// Prints the table of one bound.
+void measure_under(const ArrayCoding& coding, const Arguments& arguments) {
   const auto given = arguments.value("seconds");
   const double seconds = given ? positive_number("seconds", *given) : 0.5;
   const bool as_json = arguments.has("json");
@@ -142,6 +142,18 @@ Exit run(const Arguments& arguments) {
     all.add("bound", coding.text()).add_text("lines", json::list(lines, json_of));
     std::puts(all.text().c_str());
   }
+}
+
+Exit run(const Arguments& arguments) {
+  std::vector<std::string> bounds;
+  std::ranges::copy(arguments.values("bound"), std::back_inserter(bounds));
+  if (bounds.empty()) bounds.emplace_back("rel:1e-3");
+  std::vector<ArrayCoding> codings;
+  for (const std::string& bound : bounds) {
+    if (codings.emplace_back("bound", bound).names_codec())
+      reject("--bound: takes no codec= here; name codecs with --codec");
+  }
+  for (const ArrayCoding& coding : codings) measure_under(coding, arguments);
   return Exit::ok;
 }
 
@@ -149,7 +161,7 @@ Exit run(const Arguments& arguments) {
 
 extern constinit const Command bench_codec_command{"bench-codec",
                                                    "ratio and speed of each codec beside memcpy",
-                                                   "[IN...] [--bound BOUND] [--codec A,B]",
+                                                   "[IN...] [--bound BOUND]... [--codec A,B]",
                                                    details,
                                                    options,
                                                    run};

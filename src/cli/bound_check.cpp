@@ -25,7 +25,8 @@ void each_value(ConstSlice part, std::size_t most, Visit visit) {
     if constexpr (requires(T x) { static_cast<double>(x); }) {
       const std::size_t n = part.count * components_of(part.type);
       const std::size_t step = std::max<std::size_t>(1, n / std::max<std::size_t>(most, 1));
-      for (std::size_t i = 0; i < n; i += step) visit(static_cast<double>(static_cast<const T*>(part.data)[i]));
+      for (std::size_t i = 0; i < n; i += step)
+        visit(static_cast<double>(static_cast<const T*>(part.data)[i]));
     }
   });
 }
@@ -81,14 +82,16 @@ void BoundCheck::count(ConstSlice part) {
   range_.merge(range_of(part, extreme_, coding_.bits()));
   if (!extreme_) return;
   const FloatEnvironment environment;
-  each_value(part, part.count * components_of(part.type), [&](double x) { equal_ += x == *extreme_ ? 1 : 0; });
+  each_value(part, part.count * components_of(part.type),
+             [&](double x) { equal_ += x == *extreme_ ? 1 : 0; });
 }
 
 std::string BoundCheck::outlying_text() const {
   const std::string value = text_in(type_, *extreme_);
-  return "the range is set by " + std::to_string(equal_) + " values of " + value + ", the others lie within " +
-         rounded(width_of(range_), 3) + " and the bound is " + rounded(bound_.value, 3) + ": if " + value +
-         " stands for missing values, fill=" + value + " leaves them out";
+  return "the range is set by " + std::to_string(equal_) + " values of " + value +
+         ", the others lie within " + rounded(width_of(range_), 3) + " and the bound is " +
+         rounded(bound_.value, 3) + ": if " + value + " stands for missing values, fill=" + value +
+         " leaves them out";
 }
 
 std::string BoundCheck::warning() const {

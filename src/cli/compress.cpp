@@ -166,7 +166,7 @@ class Compression {
     std::FILE* const to = summary_stream(output);
     std::fprintf(to, "%s -> %s\n", file_.path().c_str(), output.path().c_str());
     std::fprintf(to, "  values     %s %s, %llu bytes\n", text_of(input_.array.shape).c_str(), name_of(type()),
-                static_cast<unsigned long long>(file_.size()));
+                 static_cast<unsigned long long>(file_.size()));
     std::string codecs;
     for (const auto& [codec, frames] : summary_.codecs)
       codecs += (codecs.empty() ? "" : ", ") + codec + " x " + std::to_string(frames);
@@ -174,19 +174,19 @@ class Compression {
     if (summary_.bound != coding_.coding().bound) std::fprintf(to, " = %s", text_of(summary_.bound).c_str());
     std::fprintf(to, "; frames: %s\n", codecs.empty() ? "none" : codecs.c_str());
     std::fprintf(to, "  ratio      %.2f, %llu bytes\n", ratio(),
-                static_cast<unsigned long long>(summary_.file_bytes));
+                 static_cast<unsigned long long>(summary_.file_bytes));
     if (verified()) {
       std::fprintf(to, "  max error  %s", rounded(quality.max_error(), 4).c_str());
       if (quality.rmse() > 0 && quality.range_width() > 0)
         std::fprintf(to, ", NRMSE %s, PSNR %s dB", rounded(quality.nrmse(), 3).c_str(),
-                    rounded(quality.psnr(), 4).c_str());
+                     rounded(quality.psnr(), 4).c_str());
       std::fprintf(to, "; decoded and checked\n");
       std::fprintf(to, "  speed      encode %s GB/s, decode %s GB/s\n",
-                  rounded(rate(summary_.encode_seconds), 3).c_str(),
-                  rounded(rate(summary_.decode_seconds), 3).c_str());
+                   rounded(rate(summary_.encode_seconds), 3).c_str(),
+                   rounded(rate(summary_.decode_seconds), 3).c_str());
     } else {
       std::fprintf(to, "  speed      encode %s GB/s; not checked\n",
-                  rounded(rate(summary_.encode_seconds), 3).c_str());
+                   rounded(rate(summary_.encode_seconds), 3).c_str());
     }
   }
 
@@ -227,12 +227,11 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-extern constinit const Command compress_command{
-    "compress",
-    "code an array within an error bound",
-    "IN... [-o OUT] [--bound BOUND] [--dtype TYPE --shape AxBxC]",
-    details,
-    options,
-    run};
+extern constinit const Command compress_command{"compress",
+                                                "code an array within an error bound",
+                                                "IN... [-o OUT] [--bound BOUND] [--dtype TYPE --shape AxBxC]",
+                                                details,
+                                                options,
+                                                run};
 
 }  // namespace taut::cli

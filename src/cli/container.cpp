@@ -15,7 +15,8 @@ struct Signature {
   std::string_view block = {};  // at offset 4, if the first bytes alone would be too few to tell
 };
 
-constexpr const char* netcdf_remedy = "convert it by 'nccopy -k nc4 IN OUT.nc', and name a variable, OUT.nc::VARIABLE";
+constexpr const char* netcdf_remedy =
+    "convert it by 'nccopy -k nc4 IN OUT.nc', and name a variable, OUT.nc::VARIABLE";
 constexpr const char* other_remedy = "save the numbers that it holds as a .npy file";
 constexpr const char* packed_remedy = "unpack it first";
 
@@ -62,9 +63,11 @@ bool is_hdf5(const ByteSource& file) {
 
 std::optional<std::string> container_of(const ByteSource& file) {
   if (is_hdf5(file))
-    return "an HDF5 file: name a variable, " + file.path() + "::VARIABLE, in the command of the Python package";
+    return "an HDF5 file: name a variable, " + file.path() +
+           "::VARIABLE, in the command of the Python package";
   for (const Signature& known : signatures)
-    if (holds_at(file, 0, known.bytes) && holds_at(file, 4, known.block)) return std::string(known.name) + ": " + known.remedy;
+    if (holds_at(file, 0, known.bytes) && holds_at(file, 4, known.block))
+      return std::string(known.name) + ": " + known.remedy;
   return std::nullopt;
 }
 

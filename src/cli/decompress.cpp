@@ -84,9 +84,10 @@ Exit decompress(const Arguments& arguments, const FileNames& names) {
     all.add("input_bytes", file.size()).add("output_bytes", output.written()).add("decode_gb_s", rate);
     std::fprintf(summary_stream(output), "%s\n", all.text().c_str());
   } else if (!quiet) {
-    std::fprintf(summary_stream(output), "%s -> %s\n  values     %s %s, %llu bytes\n  speed      decode %s GB/s\n",
-                file.path().c_str(), output.path().c_str(), text_of(array.shape).c_str(), name_of(array.type),
-                static_cast<unsigned long long>(output.written()), rounded(rate, 3).c_str());
+    std::fprintf(
+        summary_stream(output), "%s -> %s\n  values     %s %s, %llu bytes\n  speed      decode %s GB/s\n",
+        file.path().c_str(), output.path().c_str(), text_of(array.shape).c_str(), name_of(array.type),
+        static_cast<unsigned long long>(output.written()), rounded(rate, 3).c_str());
   }
   return Exit::ok;
 }

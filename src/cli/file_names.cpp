@@ -18,7 +18,8 @@ bool is_folder(const std::string& name) {
 
 std::string output_in_folder(const std::string& folder, const std::string& input,
                              std::string (*usual)(const std::string&)) {
-  if (input == standard_stream) reject("--output: " + folder + " is a folder; name the file for standard input");
+  if (input == standard_stream)
+    reject("--output: " + folder + " is a folder; name the file for standard input");
   return fs::path(folder) / fs::path(usual(input)).filename();
 }
 

@@ -17,7 +17,8 @@ constexpr Option options[] = {
 };
 
 constexpr const char* details =
-    "FILE -: standard input. Without --frames only the first frame is read, whose codec and bound are shown.\n"
+    "FILE -: standard input. Without --frames only the first frame is read, whose codec and bound are "
+    "shown.\n"
     "Example: taut info wave.f32.taut\n\n";
 
 struct FrameLine {

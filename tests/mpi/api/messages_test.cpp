@@ -83,7 +83,8 @@ TEST_P(IntegerMessages, AreCodedWithoutLossAndSoAreBytes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, IntegerMessages, testing::Values("lossless", "abs:100", "rel:0.5", "pwrel:0.5"));
+INSTANTIATE_TEST_SUITE_P(All, IntegerMessages,
+                         testing::Values("lossless", "abs:100", "rel:0.5", "pwrel:0.5"));
 
 TEST(Messages, NeedNoPolicy) {
   const Comm comm;

@@ -174,7 +174,8 @@ bool messages(MPI_Comm comm) {
 // Integers lose nothing, whatever the bound of the rule.
 bool masks(MPI_Comm comm) {
   std::vector<int> expected(n);
-  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = i % 1000 < 300 ? static_cast<int>(i / 1000) : -7;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    expected[i] = i % 1000 < 300 ? static_cast<int>(i / 1000) : -7;
   std::vector<int> values = rank == 0 ? expected : std::vector<int>(n);
   return TAUT_Bcast(values.data(), n, MPI_INT, 0, comm) == MPI_SUCCESS && values == expected;
 }

@@ -70,3 +70,29 @@ def test_an_existing_variable_is_kept(wave, model, tmp_path, capfd):
 def test_errors_name_what_is_wrong(arguments, message, model, capfd):
     assert main(["compress", *(word.format(model) for word in arguments)]) != 0
     assert message in capfd.readouterr().err
+
+
+def test_several_variables_each_go_to_their_file(wave, model, tmp_path, capfd):
+    (tmp_path / "out").mkdir()
+    variables = [f"{model}::air/t", f"{model}::big"]
+    assert main(["compress", *variables, "-q", "-o", f"{tmp_path}/out/"]) == 0
+    for name in ("t", "big"):
+        contract.check(wave.astype("f8"), taut.decompress((tmp_path / f"out/{name}.taut").read_bytes()).astype("f8"), "lossless")
+    with pytest.raises(SystemExit):
+        main(["compress", *variables, "-o", f"{tmp_path}/one.taut"])
+    assert "name a folder" in capfd.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["compress", f"{model}::air/t", f"{model}::sea/t"])
+    assert "one by one" in capfd.readouterr().err
+
+
+def test_a_variable_goes_to_a_pipe(wave, model, capfdbinary):
+    assert main(["compress", f"{model}::air/t", "-q", "-o", "-"]) == 0
+    contract.check(wave, taut.decompress(capfdbinary.readouterr().out), "lossless")
+
+
+def test_codecs_are_compared_on_variables(model, capfd):
+    assert main(["bench-codec", f"{model}::air/t", "--codec", "auto", "--seconds", "1e-4", "-b", "abs:1e-3", "-b", "abs:1e-5", "--json"]) == 0
+    tables = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert [table["bound"] for table in tables] == ["abs:1e-3", "abs:1e-5"]
+    assert "model.nc::air|t" in tables[0]["lines"][0]["input"]

@@ -63,7 +63,8 @@ std::size_t message_bytes(const Call& call) {
 }
 
 // Returns the policy's bound as an absolute number for values of this range; 0 for exact bounds.
-long double resolved_bound(Bound bound, const ValueRange& range) {
+long double resolved_bound(DType type, Bound asked, const ValueRange& range) {
+  const Bound bound = bound_for(type, asked);
   if (!is_relative(bound)) return bound.value;
   const long double width = static_cast<long double>(range.greatest) - range.least;
   const long double factor =
@@ -142,13 +143,13 @@ Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table) 
 Promise promise_of(const Policy& policy, const Memory& memory) {
   const Call& call = memory.call();
   const ValueRange range = range_for(policy, memory);
-  const long double E = resolved_bound(policy.coding.bound, range);
+  const long double E = resolved_bound(call.type, policy.coding.bound, range);
   CandidateTable table;
   const Plan plan = plan_of(policy, memory, table);
   if (plan.fallback != Fallback::none) throw Error(Status::internal, "this call was to be left to plain MPI");
   const Arithmetic how =
       plan.by_nodes ? Arithmetic::values : plan.arithmetic;  // nodes add values without coding
-  Promise promise = promise_of(resolved(policy.coding.bound, range), call, how);
+  Promise promise = promise_of(resolved(bound_for(call.type, policy.coding.bound), range), call, how);
   promise.bound = E;
   const bool idempotent =
       std::ranges::all_of(plan.candidates, [](const Candidate& c) { return c.codec->idempotent; });
@@ -162,7 +163,8 @@ Promise promise_of(const Policy& policy, const Memory& memory) {
 }
 
 Promise promise_of_message(const Policy& policy, const Memory& memory, bool coded) {
-  const Bound bound = resolved(policy.coding.bound, range_for(policy, memory));
+  const Bound asked = bound_for(memory.call().type, policy.coding.bound);
+  const Bound bound = resolved(asked, range_for(policy, memory));
   return promise_of(coded ? bound : Bound(), memory.call(), Arithmetic::values);
 }
 

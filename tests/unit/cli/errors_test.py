@@ -1,5 +1,6 @@
 """Tests errors of the program: one line names argument and remedy, and all files stay as they are."""
 
+import json
 import re
 import signal
 import subprocess
@@ -128,6 +129,8 @@ class Texts(ProgramTest):
         for line in lines.values():
             self.assertLessEqual(line["max_error"], 1e-3)
             self.assertGreater(min(line[key] for key in ("ratio", "encode_gb_s", "decode_gb_s", "memcpy_gb_s")), 0)
+        two = self.run_program("bench-codec", "x.f32", "-b", "abs:1", "-b", "rel:1e-2", "--codec", "auto", "--seconds", "1e-4", "--json")
+        self.assertEqual([json.loads(line)["bound"] for line in two.stdout.splitlines()], ["abs:1", "rel:1e-2"])
         built_in = self.succeed("bench-codec", "--codec", "planes", "--seconds", "1e-4")
         self.assertEqual(len(built_in.splitlines()), 2)
 

@@ -37,8 +37,8 @@ TEST(MessagePlan, WhatIsNotCompressed) {
 
 TEST(MessagePlan, IntegersAreCodedWithoutLossUnderEveryBound) {
   for (const DType type : {DType::i8, DType::u16, DType::i32, DType::u64})
-    for (const char* text :
-         {"lossless", "abs:1e-3", "snap:1", "pwrel:0.1", "rate:8", "abs:1,codec=szx", "abs:1,predictor=none"}) {
+    for (const char* text : {"lossless", "abs:1e-3", "snap:1", "pwrel:0.1", "rate:8", "abs:1,codec=szx",
+                             "abs:1,predictor=none"}) {
       const MessagePlan made = plan(text, 100000, type);
       ASSERT_EQ(made.fallback, Fallback::none) << text;
       EXPECT_TRUE(made.bound.exact()) << text;
