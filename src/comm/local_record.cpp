@@ -197,11 +197,17 @@ std::size_t Communicator::ActiveCall::block_values() const noexcept {
 std::size_t Communicator::ActiveCall::values_by_nodes(const Call& part) const noexcept {
   if (!plan_.by_nodes) return 0;
   const Operands& data = call_.data;
-  const auto segments = static_cast<std::size_t>(plan_.segments);
-  if (data.own) return part_range(data.own->count, 0, segments).count;
-  const bool root_stays =
-      call_.collective == Collective::bcast && rank() == data.root && data.out.data == nullptr;
-  return reduces(call_.collective) || root_stays ? part_range(part.count(), 0, segments).count : 0;
+  const auto of_segment = [&](std::size_t values) {
+    return part_range(values, 0, static_cast<std::size_t>(plan_.segments)).count;
+  };
+  switch (call_.collective) {
+    case Collective::allgather: return data.own ? of_segment(data.own->count) : 0;
+    case Collective::bcast:
+      return rank() == data.root && data.out.data == nullptr ? of_segment(part.count()) : 0;
+    case Collective::reduce_scatter:
+      return of_segment(data.out.count) * static_cast<std::size_t>(call_.nodes);
+    default: return of_segment(part.count());
+  }
 }
 
 // Returns the codec of this rank for a candidate; null if the values are on a GPU and no kernels serve it.

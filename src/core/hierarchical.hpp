@@ -14,7 +14,7 @@ bool runs_by_nodes(Collective collective, std::size_t count, int ranks) noexcept
 
 // Number of scratch buffers of values of one rank by nodes, in addition to those of the algorithm. A
 // reduction needs them, and so does a rank whose own values stay in a broadcast or an allgather. Each buffer
-// holds a rank's part of a segment, in an allgather its block.
+// holds a rank's part of a segment; in an allgather its block, in a reduce_scatter one block for each node.
 inline constexpr int buffers_by_nodes = 2;
 
 // Runs the algorithm by nodes. There must be several nodes with equally many ranks.
