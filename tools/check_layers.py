@@ -15,7 +15,7 @@ LEVELS = {"core": 0, "policy": 1, "algorithms": 1, "codecs": 1, "transports": 1,
 LEVELS |= {"cli": 7, "dropin": 7, "nccl": 7, "hdf5": 8, "loader": 0, "preload": 1}
 
 # The part of api that models MPI's arguments: errors, datatypes, MPI's own calls.
-ARGUMENTS = r"api/(args/(?!average\.cpp)|errors\.[ch]pp$)"
+ARGUMENTS = r"api/(args/(?!average\.cpp)|(errors|failure)\.[ch]pp$)"
 
 # Confined names: (pattern on a line without comments, files where it may occur).
 OUTSIDE = "include/|tests/|fuzz/|bench/|examples/|tools/"

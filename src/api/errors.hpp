@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include "api/failure.hpp"
 #include "core/status.hpp"
 #include "transports/mpi_failures.hpp"
 
@@ -10,14 +11,6 @@ namespace taut::api {
 
 // Returns the status of an MPI error code; transport_failed for codes that are not Taut's.
 Status status_of(int code) noexcept;
-
-// Error code of a call; MPI_SUCCESS if there is no failure. `raised`: MPI has called the error handler already.
-struct Failure {
-  int code = MPI_SUCCESS;
-  bool raised = false;
-
-  explicit operator bool() const noexcept { return code != MPI_SUCCESS; }
-};
 
 // Returns an error code of Taut, whose error class stands for the status. MPI_Error_string returns `message`,
 // if there is one, until the next error of this status.
@@ -27,9 +20,9 @@ Failure failure_of(Status status, const char* message = nullptr) noexcept;
 // exception that is not Taut's: the program's error handler has thrown it.
 Failure caught_failure();
 
-// Calls the communicator's error handler, if a failure is left to be raised and `comm` is no MPI_COMM_NULL. Returns the
-// code if the handler returns. The handler may throw an exception or end the call by longjmp, which runs no
-// destructor. The caller therefore holds no lock, and no scope of its is open.
+// Calls the communicator's error handler, if a failure is left to be raised and `comm` is no MPI_COMM_NULL.
+// Returns the code if the handler returns. The handler may throw an exception or end the call by longjmp,
+// which runs no destructor. The caller therefore holds no lock, and no scope of its is open.
 int raise(MPI_Comm comm, Failure failure);
 int raise(MPI_Comm comm, Status status, const char* message = nullptr);
 inline int raise(MPI_Comm comm, int code) { return raise(comm, Failure{code}); }

@@ -33,7 +33,9 @@ int wait(Test test, Wrapped function, Arguments... arguments) {
     int done = 0;
     if (const int code = test(&done); code != MPI_SUCCESS || done != 0) return code;
   }
-  return call_next(function, arguments...);
+  const int code = call_next(function, arguments...);
+  raise_failures();
+  return code;
 }
 
 int wait_one(MPI_Request* request, MPI_Status* status) {
@@ -51,8 +53,7 @@ int wait_any(int count, MPI_Request requests[], int* index, MPI_Status* status) 
   return wait(test, Wrapped::MPI_Waitany, count, requests, index, status);
 }
 
-int wait_some(int incount, MPI_Request requests[], int* outcount, int indices[],
-              MPI_Status statuses[]) {
+int wait_some(int incount, MPI_Request requests[], int* outcount, int indices[], MPI_Status statuses[]) {
   const auto test = [&](int* done) {
     const int code = PMPI_Testsome(incount, requests, outcount, indices, statuses);
     *done = *outcount != 0;  // MPI_UNDEFINED: there is no request to wait for
@@ -65,7 +66,9 @@ int wait_some(int incount, MPI_Request requests[], int* outcount, int indices[],
 template <class... Arguments>
 int test(Wrapped function, Arguments... arguments) {
   if (calls_in_progress()) progress_calls();
-  return call_next(function, arguments...);
+  const int code = call_next(function, arguments...);
+  raise_failures();
+  return code;
 }
 
 // ---- Messages among the completed requests
@@ -93,8 +96,8 @@ class ReadableStatuses {
   bool ignored_;
 };
 
-// Completes requests by `complete(completion)`, or by `plain()` if none of them is Taut's. Raises the failure of
-// a message when no scope is left that an error handler which does not return would leave open.
+// Completes requests by `complete(completion)`, or by `plain()` if none of them is Taut's. Raises the failure
+// of a message when no scope is left that an error handler which does not return would leave open.
 template <class Plain, class Complete>
 int completing(std::span<MPI_Request> requests, Plain plain, Complete complete) {
   std::pair<MPI_Comm, api::Failure> failure;
@@ -188,7 +191,8 @@ int test_all(Wrapped function, Finish finish, int count, MPI_Request requests[],
     if (hold_back(completion)) return *flag = 0, MPI_SUCCESS;
     const ReadableStatuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
     const int code = test(function, count, completion.requests(), flag, all.data());
-    return *flag != 0 || code != MPI_SUCCESS ? finish_all(completion, code, count, all, itself, finish) : code;
+    return *flag != 0 || code != MPI_SUCCESS ? finish_all(completion, code, count, all, itself, finish)
+                                             : code;
   });
 }
 

@@ -15,7 +15,6 @@ struct StartedCalls {
   // `open` has the incomplete calls, `ended` those that are complete or not started, until MPI has freed the
   // request.
   std::list<StartedCall> open, ended;
-  std::vector<std::pair<MPI_Comm, api::Failure>> failures;  // to be raised
 };
 
 // Returns the one instance. It outlives static destructors: the progress thread of a program that forgets
@@ -64,16 +63,26 @@ StartedCall* take_ended() noexcept {
   return nullptr;
 }
 
-// Finishes a call that has completed, and leaves its failure to a thread of the program. Returns its code.
-int end_call(TAUT_Request_s& call) noexcept {
-  const MPI_Comm comm = call.comm();
-  const api::Failure failure = call.finish(MPI_STATUS_IGNORE);
-  if (!failure) return MPI_SUCCESS;
+// Finishes a call that has completed, and leaves its failure to a thread of the program.
+void end_call(StartedCall& ended) noexcept {
+  const api::Failure failure = ended.call->finish(MPI_STATUS_IGNORE);
+  ended.code = failure.code;
+  if (!failure || failure.raised) return;
+  const std::lock_guard lock(started_calls().mutex);
+  failures += !ended.failure;
+  ended.failure = failure;
+}
+
+// Returns the failure of some call, and the communicator on which it is to be raised.
+std::pair<MPI_Comm, api::Failure> take_failure() noexcept {
   StartedCalls& calls = started_calls();
   const std::lock_guard lock(calls.mutex);
-  calls.failures.emplace_back(comm, failure);
-  failures = calls.failures.size();
-  return failure.code;
+  for (StartedCall& one : calls.ended) {
+    if (!one.failure) continue;
+    --failures;
+    return {one.call->comm(), std::exchange(one.failure, {})};
+  }
+  return {MPI_COMM_NULL, {}};
 }
 
 // ---- Progress thread
@@ -92,7 +101,9 @@ void forget_freed() noexcept {
   const std::lock_guard lock(calls.mutex);
   for (auto one = calls.ended.begin(); one != calls.ended.end();) {
     const auto here = one++;
-    if (here->freed) freed.splice(freed.end(), calls.ended, here);
+    if (!here->freed) continue;
+    failures -= static_cast<bool>(here->failure);
+    freed.splice(freed.end(), calls.ended, here);
   }
 }
 
@@ -135,16 +146,9 @@ bool calls_in_progress() noexcept { return open != 0 || failures != 0; }
 
 void raise_failures() {
   while (failures != 0) {
-    std::pair<MPI_Comm, api::Failure> one{MPI_COMM_NULL, {}};
-    {
-      StartedCalls& calls = started_calls();
-      const std::lock_guard lock(calls.mutex);
-      if (calls.failures.empty()) return;
-      one = calls.failures.back();
-      calls.failures.pop_back();
-      failures = calls.failures.size();
-    }
-    api::raise(one.first, one.second);
+    const auto [comm, failure] = take_failure();
+    if (!failure) return;
+    api::raise(comm, failure);
   }
 }
 
@@ -158,7 +162,7 @@ void advance_calls() noexcept {
   api::progress(nullptr);
   for (StartedCall* ended; (ended = take_ended()) != nullptr; --open) {
     need_steps -= ended->needs_steps;
-    ended->code = end_call(*ended->call);
+    end_call(*ended);
     ended->tell_mpi(*ended);
   }
 }

@@ -36,6 +36,7 @@ struct StartedCall {
   std::unique_ptr<TAUT_Request_s> call;
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;           // MPI code of the completed call
+  api::Failure failure;             // to be raised by a thread of the program
   std::atomic<bool> freed = false;  // MPI no longer refers to the call
   int tag = 0;                      // tag of a persistent call's messages
   bool needs_steps = false;         // only progress_calls() advances the started call

@@ -24,9 +24,9 @@ int started(int code) noexcept {
   return code;
 }
 
-// Ends what Taut has begun in MPI_Init. MPI calls this function in MPI_Finalize, as a callback of MPI_COMM_SELF.
-// The attribute is set in MPI_Init and such attributes are deleted last in, first out, so that the program's own
-// callbacks have run: they may receive messages and complete requests.
+// Ends what Taut has begun in MPI_Init. MPI calls this function in MPI_Finalize, as a callback of
+// MPI_COMM_SELF. The attribute is set in MPI_Init and such attributes are deleted last in, first out, so that
+// the program's own callbacks have run: they may receive messages and complete requests.
 void end_all() noexcept {
   end_interception();
   end_creations();
@@ -53,8 +53,8 @@ void after_init() noexcept {
   if (begin_nonblocking() && same_rules) begin_creations();
 }
 
-// A tool loaded before this library may turn the program's MPI_Finalize into a direct call of MPI's own, which
-// this library does not see. Coding then stops in end_all().
+// A tool loaded before this library may turn the program's MPI_Finalize into a direct call of MPI's own,
+// which this library does not see. Coding then stops in end_all().
 void before_finalize() noexcept { stop_serving(); }
 
 void control(int level) noexcept {

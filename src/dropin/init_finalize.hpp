@@ -11,8 +11,8 @@ void after_init() noexcept;
 // Messages that come coded are still decoded, because the program may receive them in its callbacks.
 void before_finalize() noexcept;
 
-// Obeys the levels of MPI_Pcontrol that are Taut's own (docs/drop_in.md), and no other: programs mark regions for
-// other tools by the levels of these tools, each rank where it likes.
+// Obeys the levels of MPI_Pcontrol that are Taut's own (docs/drop_in.md), and no other: programs mark regions
+// for other tools by the levels of these tools, each rank where it likes.
 void control(int level) noexcept;
 
 }  // namespace taut::dropin

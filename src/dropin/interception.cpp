@@ -18,8 +18,8 @@ namespace {
 
 std::atomic<bool> switched_on{true}, all_here{false};
 
-// Handshake that has given up, until MPI_Finalize receives what comes too late. Never destroyed at exit: a child
-// process that the program has forked exits too, and must make no call of MPI.
+// Handshake that has given up, until MPI_Finalize receives what comes too late. Never destroyed at exit: a
+// child process that the program has forked exits too, and must make no call of MPI.
 Handshake* given_up = nullptr;
 
 constexpr const char* not_all_here =

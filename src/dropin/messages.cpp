@@ -125,8 +125,7 @@ std::optional<api::DatatypeLayout> kind_of(const p2p::SendArguments& message) {
   return kind && kind->value_type.computes ? kind : std::nullopt;
 }
 
-ProgramSend::ProgramSend(const p2p::SendArguments& message)
-    : message_(message), kind_(kind_of(message)) {
+ProgramSend::ProgramSend(const p2p::SendArguments& message) : message_(message), kind_(kind_of(message)) {
   const BypassScope bypass;
   if (kind_) outgoing_ = encode(message, *kind_);
 }

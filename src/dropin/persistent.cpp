@@ -85,8 +85,7 @@ int start(CallHandle started) {
 
 // Creates the program's request for a call that Taut serves. Leaves `*request` unchanged if the call is plain
 // MPI, on all ranks. Collective over `comm`. Returns an MPI code; throws Error.
-int make_request(ArrayCopies copies, std::unique_ptr<TAUT_Request_s> call,
-                 MPI_Request* request) {
+int make_request(ArrayCopies copies, std::unique_ptr<TAUT_Request_s> call, MPI_Request* request) {
   forget_freed();
   std::list<StartedCall> one(1);
   StartedCall& made = one.front();

@@ -30,7 +30,8 @@ int receiving_posted(const p2p::MatchKey& key, const p2p::RecvBuffer& at, MPI_St
   // On the heap, which outlives a longjmp out of an error handler.
   std::unique_ptr<p2p::OpenReceive> open;
   if (p2p::may_be_segmented(at))
-    open = std::make_unique<p2p::OpenReceive>(at, posted.detached ? &posted.detached : nullptr, posted.request);
+    open =
+        std::make_unique<p2p::OpenReceive>(at, posted.detached ? &posted.detached : nullptr, posted.request);
   const int other = meanwhile();
   if (other != MPI_SUCCESS) PMPI_Cancel(&posted.request);
   for (Backoff backoff; open && !open->ready(); backoff.pause()) progress_calls();
@@ -95,7 +96,8 @@ int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatyp
   ProgramSend sending({sendbuf, sendcount, sendtype, dest, sendtag, comm});
   const p2p::SendBuffer sent = sending.buffer();
   if (sending.in_segments() || must_be_posted(source, at)) {
-    int there = 0;  // MPI checks the destination before a receive is posted that the program would not know of
+    int there =
+        0;  // MPI checks the destination before a receive is posted that the program would not know of
     if (const int code = p2p::check_key({dest, sendtag, comm}, &there); code != MPI_SUCCESS) return code;
     return receiving_posted({source, recvtag, comm}, at, status, [&] {
       if (sending.in_segments()) return sending.send(nullptr);
@@ -135,8 +137,7 @@ int sendrecv_replace(Wrapped function, void* buf, Count count, MPI_Datatype type
 // receive, and the values are sent from memory owned by Taut.
 template <class Start>
 int send_and_receive(Wrapped function, const p2p::RecvBuffer& sent, int dest, int sendtag,
-                     const p2p::MatchKey& key, const p2p::RecvBuffer& at, MPI_Request* request,
-                     Start start) {
+                     const p2p::MatchKey& key, const p2p::RecvBuffer& at, MPI_Request* request, Start start) {
   p2p::PostedReceive posted;
   int code = MPI_SUCCESS;
   if (has(function) && !p2p::may_be_probed()) {

@@ -20,8 +20,7 @@ bool send_coded(p2p::StartFunction start, const p2p::SendArguments& message, MPI
   return true;
 }
 
-void send_at_each_start(MPI_Request request, p2p::StartFunction start,
-                        const p2p::SendArguments& message) {
+void send_at_each_start(MPI_Request request, p2p::StartFunction start, const p2p::SendArguments& message) {
   if (kind_of(message)) p2p::track_persistent(request, p2p::PersistentSend{start, message});
 }
 

@@ -23,9 +23,9 @@ OpenReceives& all_receives() {
 
 std::atomic<std::size_t> open_receives{0};
 
-// Scope in which the functions of MPI on requests return their errors. Of a receive that is truncated, MPICH's
-// MPI_Request_get_status calls the error handler of MPI_COMM_SELF or MPI_COMM_WORLD. The program's handler must
-// not run before the program completes the receive, nor while Taut holds a lock.
+// Scope in which the functions of MPI on requests return their errors. Of a receive that is truncated,
+// MPICH's MPI_Request_get_status calls the error handler of MPI_COMM_SELF or MPI_COMM_WORLD. The program's
+// handler must not run before the program completes the receive, nor while Taut holds a lock.
 class QuietErrors {
  public:
   QuietErrors() {

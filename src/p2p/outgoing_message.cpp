@@ -72,8 +72,7 @@ void OutgoingMessage::shrink() {
   if (coded() && !in_segments()) coder_->shrink(made_);
 }
 
-int OutgoingMessage::start(StartFunction function, const SendArguments& message,
-                           MPI_Request* request) {
+int OutgoingMessage::start(StartFunction function, const SendArguments& message, MPI_Request* request) {
   const SendBuffer coded = buffer_of(made_, message.type);
   if (!in_segments()) return p2p::start(function, made_, message, request);
   const BypassScope scope;

@@ -160,7 +160,8 @@ int make_handle(Probed one, MPI_Comm comm, MPI_Message* message) {
 
 // Runs start(memory, bytes), which starts a receive into memory of Taut and returns an MPI error code.
 template <class Start>
-api::Failure receive_bounced(const RecvBuffer& at, MessageDevice& device, PostedReceive& posted, Start start) {
+api::Failure receive_bounced(const RecvBuffer& at, MessageDevice& device, PostedReceive& posted,
+                             Start start) {
   return api::attempt([&]() -> api::Failure {
     posted.detached = bounce_buffer(at, device);
     return {start(posted.detached.memory.get(), static_cast<api::pmpi::Count>(posted.detached.bytes)), true};

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "api/errors.hpp"
 #include "p2p/recv_decode.hpp"
 
 namespace taut::p2p {
@@ -52,8 +53,8 @@ class ProbeQueue {
 };
 
 // Looks for a message that matches, first in the queue and then in MPI's queues. If there is one, `status` is
-// that of its values. `format`: format of messages that may be coded. Returns an MPI error code, raised on the
-// communicator.
+// that of its values. `format`: format of messages that may be coded. Returns an MPI error code, raised on
+// the communicator.
 int probe(const MatchKey& key, const MessageFormat& format, int* there, MPI_Status& status);
 
 // Looks for a message as probe() does, and takes it: a matched probe.

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "api/errors.hpp"
+#include "api/failure.hpp"
 #include "p2p/endpoint.hpp"
 #include "p2p/status.hpp"
 

@@ -291,7 +291,8 @@ MPI_Request substitute_of(MPI_Request request) noexcept {
 
 namespace {
 
-constexpr std::size_t few = 16;  // requests that are looked up before the call, which MPI may then serve alone
+constexpr std::size_t few =
+    16;  // requests that are looked up before the call, which MPI may then serve alone
 
 }  // namespace
 

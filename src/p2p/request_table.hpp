@@ -59,9 +59,9 @@ struct TrackedRequest;
 struct CompletingCall;
 
 // Scope of a call that completes requests, some of which may be in the table. MPI may overwrite the requests.
-// Only requests that MPI has completed are looked up, and those whose message is still coming in segments: the
-// table may hold thousands. A handle that MPI frees in the call may at once belong to a new request of another
-// thread: the table tells them apart by the time at which the call began.
+// Only requests that MPI has completed are looked up, and those whose message is still coming in segments:
+// the table may hold thousands. A handle that MPI frees in the call may at once belong to a new request of
+// another thread: the table tells them apart by the time at which the call began.
 class CompletionScope {
  public:
   explicit CompletionScope(std::span<MPI_Request> requests);

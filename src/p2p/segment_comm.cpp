@@ -56,7 +56,8 @@ int SegmentComm::rank_of(MPI_Comm comm, int rank) const {
   PMPI_Group_size(group, &size);
   if (rank >= size)  // MPI reports the error in the send
     found = MPI_UNDEFINED;
-  else if (PMPI_Group_translate_ranks(group, 1, &rank, group_, &found) != MPI_SUCCESS) found = MPI_UNDEFINED;
+  else if (PMPI_Group_translate_ranks(group, 1, &rank, group_, &found) != MPI_SUCCESS)
+    found = MPI_UNDEFINED;
   PMPI_Group_free(&group);
   return found;
 }

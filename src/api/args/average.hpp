@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-#include "api/errors.hpp"
+#include "api/failure.hpp"
 
 namespace taut::api {
 

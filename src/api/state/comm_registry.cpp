@@ -248,9 +248,7 @@ thread_local int without_rules = 0;
 RuleBypassScope::RuleBypassScope() noexcept { ++without_rules; }
 RuleBypassScope::~RuleBypassScope() { --without_rules; }
 
-CommState* find_bound_state(MPI_Comm comm) {
-  return without_rules > 0 ? nullptr : find_comm_state(comm);
-}
+CommState* find_bound_state(MPI_Comm comm) { return without_rules > 0 ? nullptr : find_comm_state(comm); }
 
 CommState* find_or_bind_state(MPI_Comm comm) {
   const CommRecord* const record = find_record(comm);

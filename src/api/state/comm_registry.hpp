@@ -64,9 +64,9 @@ struct CommRecord {
   void* stream = nullptr;                 // of calls whose values are on a GPU
   std::shared_ptr<bool> freed = std::make_shared<bool>(false);
   enum Members : std::uint8_t { unknown, in_world, elsewhere };
-  std::atomic<Members> members = unknown;  // in_world: several ranks, all in MPI_COMM_WORLD
+  std::atomic<Members> members = unknown;           // in_world: several ranks, all in MPI_COMM_WORLD
   std::atomic<const Rules*> local_rules = nullptr;  // rules of messages, owned; null: not bound yet
-  std::shared_ptr<void> lineage;           // used by dropin/creations.cpp
+  std::shared_ptr<void> lineage;                    // used by dropin/creations.cpp
 };
 
 // Returns the record of `comm`; null if there is none yet.

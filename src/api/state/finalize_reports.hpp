@@ -1,5 +1,5 @@
-// Reports that are written at MPI_Finalize, at MPI_Pcontrol(9002) and, of TAUT_REPORT, while the program runs:
-// TAUT_REPORT, TAUT_TRACE and TAUT_SUMMARY (docs/observe.md).
+// Reports that are written at MPI_Finalize, at MPI_Pcontrol(9002) and, of TAUT_REPORT, while the program
+// runs: TAUT_REPORT, TAUT_TRACE and TAUT_SUMMARY (docs/observe.md).
 #pragma once
 
 #include <memory>

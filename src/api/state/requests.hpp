@@ -25,8 +25,8 @@ struct TAUT_Request_s {
   virtual bool complete() = 0;
   virtual void wait() = 0;
 
-  // Finishes a complete call. Returns its failure, which the caller raises on the communicator. `status` is an
-  // empty status, which messages fill; it may be MPI_STATUS_IGNORE. The request is inactive afterwards.
+  // Finishes a complete call. Returns its failure, which the caller raises on the communicator. `status` is
+  // an empty status, which messages fill; it may be MPI_STATUS_IGNORE. The request is inactive afterwards.
   virtual taut::api::Failure finish(MPI_Status* status) = 0;
 
   // Returns the communicator on which errors are raised; MPI_COMM_NULL if the user has freed it.

@@ -1,6 +1,6 @@
-// What programs do at the edges of MPI: they receive in callbacks of MPI_Finalize, leave calls by exceptions or
-// longjmp, fork, and mark regions. lifetime CASE [threads]; lifetime_test.py names the cases. With a second
-// argument the program asks for MPI_THREAD_MULTIPLE. A line of output begins with the rank.
+// What programs do at the edges of MPI: they receive in callbacks of MPI_Finalize, leave calls by exceptions
+// or longjmp, fork, and mark regions. lifetime CASE [threads]; lifetime_test.py names the cases. With a
+// second argument the program asks for MPI_THREAD_MULTIPLE. A line of output begins with the rank.
 #include <dlfcn.h>
 #include <mpi.h>
 #include <sys/wait.h>
@@ -189,7 +189,9 @@ void fail(const char* name, void (*wrong)()) {
   if (wrong == short_wait_for_all) {  // the second receive goes on
     if (rank == 0) MPI_Send(a.data(), some, MPI_DOUBLE, 1, 2, MPI_COMM_WORLD);
     if (rank == 1 && two[1] != MPI_REQUEST_NULL) MPI_Wait(&two[1], MPI_STATUS_IGNORE);
-    if (rank == 1) say("its other receive", judged(worst({b.begin() + some, b.begin() + 2 * some}, {a.begin(), a.begin() + some})));
+    if (rank == 1)
+      say("its other receive",
+          judged(worst({b.begin() + some, b.begin() + 2 * some}, {a.begin(), a.begin() + some})));
   }
   say("a message after it", message(some, 3));
   say("a long message after it", message(many, 4));
@@ -247,16 +249,18 @@ void mark_regions() {
   say("sum while on", sum_on_all());
 }
 
-// Prints the least time of MPI_Testsome over many receives as a multiple of PMPI_Testsome's. The look-up by name
-// hides PMPI_Testsome from Taut, which would not code messages of a program that calls it.
+// Prints the least time of MPI_Testsome over many receives as a multiple of PMPI_Testsome's. The look-up by
+// name hides PMPI_Testsome from Taut, which would not code messages of a program that calls it.
 void poll_pending() {
   constexpr int n = 2000, polls = 200;
-  const auto plain = reinterpret_cast<int (*)(int, MPI_Request*, int*, int*, MPI_Status*)>(dlsym(RTLD_DEFAULT, "PMPI_Testsome"));
+  const auto plain = reinterpret_cast<int (*)(int, MPI_Request*, int*, int*, MPI_Status*)>(
+      dlsym(RTLD_DEFAULT, "PMPI_Testsome"));
   std::vector<double> buffers(static_cast<std::size_t>(n) * (some / 2));
   std::vector<MPI_Request> requests(n);
   std::vector<int> which(n);
   for (int i = 0; rank == 1 && i < n; ++i)
-    MPI_Irecv(&buffers[static_cast<std::size_t>(i) * (some / 2)], some / 2, MPI_DOUBLE, 0, i, MPI_COMM_WORLD, &requests[i]);
+    MPI_Irecv(&buffers[static_cast<std::size_t>(i) * (some / 2)], some / 2, MPI_DOUBLE, 0, i, MPI_COMM_WORLD,
+              &requests[i]);
   MPI_Barrier(MPI_COMM_WORLD);
   double least[2] = {1, 1};
   for (int i = 0, found = 0; rank == 1 && i < polls; ++i) {

@@ -20,6 +20,14 @@ MPI = MPIS[sys.argv[2]]
 PRELOAD = LAYERS / "libtaut_preload.so"
 RULES = {"TAUT_RULES": "* >=1B : abs=1e-4 when=always", "TAUT_MESSAGES": "1"}
 NONBLOCKING = RULES | {"TAUT_NONBLOCKING": "1"}
+FLAGS = [
+    "-xc++",
+    "-std=c++17",
+    "-O1",
+    "-w",
+    "-DOMPI_SKIP_MPICXX",
+    "-DMPICH_SKIP_MPICXX",
+]
 AFTER_ERRORS = r".* after it: (?!sent)|. its other"
 
 
@@ -30,15 +38,35 @@ class Lifetime(unittest.TestCase):
         cls.addClassCleanup(held.cleanup)
         cls.folder = Path(held.name)
         cls.program, cls.tool = cls.folder / "lifetime", cls.folder / "libtool.so"
-        build = [MPI.cc, "-xc++", "-std=c++17", "-O1", "-w", "-o", cls.program, HERE / "lifetime.cpp", *MPI.libraries, "-lstdc++", "-lm", "-ldl"]
+        build = [
+            MPI.cc,
+            *FLAGS,
+            "-o",
+            cls.program,
+            HERE / "lifetime.cpp",
+            *MPI.libraries,
+            "-lstdc++",
+            "-lm",
+            "-ldl",
+        ]
         subprocess.run(build, check=True)
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", cls.tool, HERE / "region_tool.c"], check=True)
+        subprocess.run(
+            ["cc", "-shared", "-fPIC", "-o", cls.tool, HERE / "region_tool.c"],
+            check=True,
+        )
 
     def run_case(self, case, variables=None, tools=()):
         """Returns the sorted lines that the ranks print, and the exit status."""
         preload = [str(PRELOAD)] * bool(variables) + [str(tool) for tool in tools]
-        environment = (variables or {}) | ({"LD_PRELOAD": " ".join(preload)} if preload else {})
-        on_rank = ["env", *(f"{name}={value}" for name, value in environment.items()), self.program, *case.split()]
+        environment = (variables or {}) | (
+            {"LD_PRELOAD": " ".join(preload)} if preload else {}
+        )
+        on_rank = [
+            "env",
+            *(f"{name}={value}" for name, value in environment.items()),
+            self.program,
+            *case.split(),
+        ]
         try:
             done = subprocess.run(
                 [MPI.mpiexec, "-n", "2", *on_rank],
@@ -49,14 +77,19 @@ class Lifetime(unittest.TestCase):
         self.said = done.stdout + done.stderr
         return sorted(done.stdout.splitlines()), done.returncode
 
-    def check_case(self, case, variables=RULES, coded=r".* (message|sum) after it: (?!sent)"):
+    def check_case(
+        self, case, variables=RULES, coded=r".* (message|sum) after it: (?!sent)"
+    ):
         """Checks that ranks print what they print without Taut, but for values that are coded instead of exact."""
         plain, status = self.run_case(case)
         if status != 0:
             self.skipTest(f"plain MPI ends with {status}")
         lines, status = self.run_case(case, variables)
         self.assertEqual(status, 0, self.said)
-        expected = [line.replace("exact", "coded") if re.match(coded, line) else line for line in plain]
+        expected = [
+            line.replace("exact", "coded") if re.match(coded, line) else line
+            for line in plain
+        ]
         self.assertEqual(lines, sorted(expected), self.said)
 
     def test_what_callbacks_of_finalize_receive_is_decoded(self):
@@ -70,6 +103,10 @@ class Lifetime(unittest.TestCase):
         self.check_case("jump", RULES, AFTER_ERRORS)
 
     def test_error_handlers_may_throw_in_programs_with_threads(self):
+        if not sys.argv[2].startswith("openmpi"):
+            self.skipTest(
+                "with threads MPICH holds a lock of its own while it calls an error handler"
+            )
         self.check_case("throw threads", NONBLOCKING, AFTER_ERRORS)
 
     def test_children_that_exit_leave_their_parent_alone(self):
@@ -79,13 +116,25 @@ class Lifetime(unittest.TestCase):
         self.assertIn('"finished": true', (self.folder / "report.0.json").read_text())
 
     def test_regions_of_other_tools_are_theirs(self):
-        expected = ["sum after a region: coded", "sum in a region: coded", "sum while off: exact", "sum while on: coded"]
-        self.assertEqual(self.run_case("regions", RULES)[0], [f"{rank} {line}" for rank in range(2) for line in expected])
+        expected = [
+            "sum after a region: coded",
+            "sum in a region: coded",
+            "sum while off: exact",
+            "sum while on: coded",
+        ]
+        self.assertEqual(
+            self.run_case("regions", RULES)[0],
+            [f"{rank} {line}" for rank in range(2) for line in expected],
+        )
 
     def test_tools_get_all_arguments(self):
         marked = ["tool: 0 solver", "tool: 1 solver 2 0.5 3 0.25 more 4 5 6 7 8.5 9"]
         for variables in (RULES, {"TAUT_SUMMARY": ""}):  # asked for, and not
-            lines = [line for line in self.run_case("regions", variables, [self.tool])[0] if line.startswith("tool")]
+            lines = [
+                line
+                for line in self.run_case("regions", variables, [self.tool])[0]
+                if line.startswith("tool")
+            ]
             self.assertEqual(lines, marked, self.said)
 
     def test_polls_cost_little_where_nothing_is_complete(self):

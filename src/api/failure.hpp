@@ -1,0 +1,18 @@
+// Failure: what a call returns before its error is raised. Without MPI's extensions, which define more
+// datatypes.
+#pragma once
+
+#include <mpi.h>
+
+namespace taut::api {
+
+// Error code of a call; MPI_SUCCESS if there is no failure. `raised`: MPI has called the error handler
+// already.
+struct Failure {
+  int code = MPI_SUCCESS;
+  bool raised = false;
+
+  explicit operator bool() const noexcept { return code != MPI_SUCCESS; }
+};
+
+}  // namespace taut::api
