@@ -1,6 +1,6 @@
-// What programs do at the edges of MPI: they receive in callbacks of MPI_Finalize, leave calls by exceptions
-// or longjmp, fork, and mark regions. lifetime CASE [threads]; lifetime_test.py names the cases. With a
-// second argument the program asks for MPI_THREAD_MULTIPLE. A line of output begins with the rank.
+// Program at the edges of MPI: it receives in callbacks of MPI_Finalize, leaves calls by exceptions or
+// longjmp, forks, and marks regions. lifetime CASE [threads]; lifetime_test.py names the cases. With a second
+// argument the program asks for MPI_THREAD_MULTIPLE. A line of output begins with the rank.
 #include <dlfcn.h>
 #include <mpi.h>
 #include <sys/wait.h>
