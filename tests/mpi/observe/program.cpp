@@ -22,8 +22,8 @@ static int many_kinds(const Values& in, Values& out, MPI_Comm comm) {
   int failed = 0;
   for (int i = 0; i < 5; ++i) failed += smooth_sum(in, out, comm);
   for (int i = 0; i < 7; ++i) failed += TAUT_Allreduce(in.data(), out.data(), 2, MPI_FLOAT, MPI_SUM, comm);
-  std::vector<int> ints(n, 1);
-  failed += TAUT_Bcast(ints.data(), n, MPI_INT, 0, comm);
+  std::vector<int> ints(n, 1), sums(n);
+  failed += TAUT_Allreduce(ints.data(), sums.data(), n, MPI_INT, MPI_SUM, comm);
   std::vector<double> noise(n / 2);
   std::uint64_t state = 1;
   for (double& x : noise) x = 1e9 * static_cast<double>((state = state * 6364136223846793005u + 1) >> 33);
