@@ -93,6 +93,20 @@ void add_sums(const test::Subject& subject, const Codec& codec, const Text& a, c
                                 *first + *second);
 }
 
+// Returns the contents of a .taut file (docs/spec/file.md) of one frame. Targets set the checksums.
+Text file_of(const test::Values& values, const Text& frame) {
+  const Text coding = "lossless";
+  const auto header = static_cast<std::uint32_t>(24 + 8 + coding.size() + 4);
+  const auto type = static_cast<std::uint8_t>(values.type());
+  return Text("\x89TAUT\r\n\x1a", 8) +
+         bytes_of(1u, header, type, std::uint8_t{1}, std::uint8_t{1}, std::uint8_t{0}, 8u,
+                  std::uint64_t{values.count()}) +
+         coding + bytes_of(0u) + frame +
+         bytes_of(std::uint64_t{frame.size()}, static_cast<std::uint32_t>(values.count()), 0u,
+                  std::uint64_t{header + frame.size()}, std::uint64_t{1}, 0u, 0u, 0u, 0u) +
+         "TAUT end";
+}
+
 void add_frames(const test::Subject& subject, Seeds& seeds) {
   const auto codec = subject.make();
   std::size_t kind = seeds.written() % 35;
@@ -104,6 +118,12 @@ void add_frames(const test::Subject& subject, Seeds& seeds) {
     seeds.add("decode_frame",
               bytes_of(std::uint8_t{all_repairs | as_posted}, type, std::uint8_t{0}, posted) + frame);
     seeds.add("decode_frame", bytes_of(std::uint8_t{0}, type, std::uint8_t{1}, posted) + frame);
+    if (count <= 700)
+      seeds.add("frame_calls", bytes_of(std::uint8_t{all_repairs}, static_cast<std::uint32_t>(frame.size())) +
+                                   frame + frame);
+    seeds.add("open_message",
+              bytes_of(std::uint8_t{0}, type, static_cast<std::uint16_t>(values.slice().bytes())) + frame);
+    if (count > 0) seeds.add("read_file", bytes_of(std::uint8_t{1}) + file_of(values, frame));
     if (count <= 65) seeds.add("read_header", bytes_of(std::uint8_t{seal}) + frame);
     if (codec->arithmetic() != nullptr)
       add_sums(subject, *codec, frame, encoded(*codec, data(subject.type, count, kind++)), count, seeds);
@@ -168,6 +188,26 @@ void add_rules(Seeds& seeds) {
     seeds.add("parse_rules", std::string(text));
 }
 
+// Adds the formats that fuzz/read_file.cpp and fuzz/read_texts.cpp read.
+void add_files(Seeds& seeds) {
+  for (const char* header : {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n",
+                             "{'descr': '<c16', 'fortran_order': True, 'shape': (4,), }\n"}) {
+    const Text text = header;
+    seeds.add("read_file",
+              bytes_of(std::uint8_t{2}) + "\x93NUMPY" +
+                  bytes_of(std::uint8_t{1}, std::uint8_t{0}, static_cast<std::uint16_t>(text.size())) + text +
+                  Text(64, '\1'));
+  }
+  for (const char* json : {"{\"a\": [1, -2.5e3, \"x\\u00e9\\n\", null, true], \"b\": {}}", "[[[[]]]]", "0"})
+    seeds.add("read_texts", bytes_of(std::uint8_t{0}) + json);
+  seeds.add("read_texts",
+            bytes_of(std::uint8_t{1}) +
+                "{\"taut\":\"0.2.0\",\"rank\":0,\"ranks\":2,\"seconds\":1,\"communicators\":[]}");
+  for (const char* variable :
+       {"=0", "_THREADS=3", "_RULES=* : lossless", "_SUMMARY=1", "_RULE=x", "_THREADS=65"})
+    seeds.add("read_texts", bytes_of(std::uint8_t{2}) + variable);
+}
+
 int make(const char* folder) {
   Seeds seeds(folder);
   for (const bool checksum : {false, true}) {
@@ -180,6 +220,7 @@ int make(const char* folder) {
   }
   add_policies(seeds);
   add_rules(seeds);
+  add_files(seeds);
   std::printf("%zu inputs in %s\n", seeds.written(), folder);
   return 0;
 }

@@ -58,6 +58,11 @@ void check_coding(const std::string& text) {
     values[i] = std::ldexp(static_cast<double>(i * i), static_cast<int>(i) - 20);
   std::string frame(TAUT_Max_bytes(TAUT_FLOAT64, n, 1), 0);
   std::size_t bytes = 0;
+  constexpr std::size_t extents[] = {5, 8};
+  const int as_field =
+      TAUT_Encode_nd(values, 2, extents, TAUT_FLOAT64, text.c_str(), frame.data(), frame.size(), &bytes);
+  expect(as_field != TAUT_ERR_INTERNAL && (read || as_field != TAUT_SUCCESS),
+         "a field is encoded, or refused");
   const int status = TAUT_Encode(values, n, TAUT_FLOAT64, text.c_str(), frame.data(), frame.size(), &bytes);
   expect(read || status == TAUT_ERR_POLICY || status == TAUT_ERR_ARGUMENT,
          "TAUT_Encode reads what parse_coding reads");

@@ -107,7 +107,10 @@ nb::bytes scale(Address frame, std::size_t bytes, double factor) {
   std::size_t size = 0;
   int status = TAUT_SUCCESS;
   const auto scaled = unlocked([&] {
-    const std::size_t capacity = TAUT_Max_bytes(static_cast<TAUT_Type>(info.type), info.count, info.addends);
+    // The bytes of the frame limit what is computed from it, whatever number of addends its header names.
+    const auto type = static_cast<TAUT_Type>(info.type);
+    const std::size_t capacity = std::min(TAUT_Max_bytes(type, info.count, info.addends),
+                                          2 * bytes + TAUT_Max_bytes(type, info.count, 2));
     auto room = std::make_unique_for_overwrite<std::byte[]>(capacity);
     status =
         TAUT_Frame_scale(reinterpret_cast<const void*>(frame), bytes, factor, room.get(), capacity, &size);

@@ -26,7 +26,9 @@ CONFINED = [
     (r'#include\s*[<"]cu(da|bin|blas|rand)\w*\.h|#include\s*[<"]cu(da|b)/', r"src/gpu/|tests/gpu/|tests/mpi/gpu/|tests/robustness/random/gpus\.|tools/gpu/|examples/gpu/"),
     (r'#include\s*[<"]\w*(intrin|arm_neon|arm_sve)\.h', r"src/codecs/\w+/(kernels/)?(avx2|avx512|neon|sve)[\w/]*\.[ch]pp$|src/core/(avx2_bitmaps|avx2_halves|neon_bitmaps|checksum|float_environment)\."),
     (r'#include\s*[<"]zfp', r"src/codecs/zfp/|tests/|bench/"),
-    (r"\b(secure_)?getenv\b", r"src/policy/text/options\.cpp$|src/preload/preload\.c$|tests/|bench/|examples/|tools/"),
+    (r"\benviron\b", r"src/policy/text/options\.cpp$|tests/"),
+    (r"\bgetenv\b", r"tests/|bench/|examples/|tools/"),
+    (r"\bsecure_getenv\b", r"src/preload/preload\.c$"),
 ]
 
 

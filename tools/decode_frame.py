@@ -335,6 +335,7 @@ def decode(frame):
     require(flags < 8 and not flags & FAILED and RAW <= codec <= EXPONENTS, "flags or codec")
     kind, payload = Type(number), frame[64 : 64 + size]
     require(len(payload) == size, "payload is cut off")
+    require(count <= 1 << 30 and -(-count // 65536) <= -(-size // 4), "count of values")
     require(checksum == (crc32c(payload) if flags & CHECKSUMMED else 0), "checksum")
     count *= kind.parts
     if codec == ZFP:

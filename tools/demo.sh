@@ -18,6 +18,7 @@ if [ ! -x "$program" ] || [ ! -x "$mpiexec" ]; then
   echo "demo.sh: $build does not hold the built demo (make demo builds it)" >&2
   exit 2
 fi
+mpi_fits "$mpiexec" "$program" || exit 2
 arguments=(--out "$out" "$@")
 [ ! -t 2 ] || arguments+=(--progress) # the program itself sees a pipe of the launcher
 

@@ -19,6 +19,7 @@ if [ ! -x "$program" ] || [ ! -x "$mpiexec" ]; then
   echo "example.sh: $build does not hold $name (make example-$name builds it)" >&2
   exit 2
 fi
+mpi_fits "$mpiexec" "$program" || exit 2
 recorded=("$root/bench/machine.py" "$out/report.json")
 if [ -n "$link" ]; then
   mbit=$(link_mbit "$link")

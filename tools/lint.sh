@@ -6,6 +6,7 @@ export PATH=$PWD/.venv/bin:$PATH
 git ls-files '*.cpp' '*.hpp' '*.c' '*.h' | xargs clang-format --dry-run --Werror
 python3 tools/check_layers.py
 python3 tools/check_collectives.py
+python3 tools/check_fuzzing.py
 python3 tools/check_sizes.py
 python3 tools/check_links.py
 python3 tools/check_markdown.py

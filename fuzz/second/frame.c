@@ -25,6 +25,7 @@ static const struct second_type types[] = {
     {1, 8, 0, 0, 0, 0},
 };
 static const int last_type = 14;
+static const uint64_t most_values = 1u << 30;
 
 static uint32_t crc32c(const uint8_t* bytes, size_t n) {
   static uint32_t table[256];
@@ -74,6 +75,8 @@ static bool read_header(const uint8_t* from, size_t bytes, struct second_frame* 
   if (!isfinite(frame->step) || signbit(frame->step)) return false;
   const uint64_t payload_bytes = second_number(from + 32, 8);
   if (payload_bytes > bytes - 64) return false;
+  const uint64_t count = second_number(from + 8, 8);
+  if (count > most_values || (count + 65535) / 65536 > (payload_bytes + 3) / 4) return false;
   frame->type = &types[frame->number];
   frame->payload = from + 64;
   frame->end = frame->payload + payload_bytes;

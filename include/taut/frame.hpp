@@ -8,6 +8,7 @@
 
 #include <taut/taut.h>
 
+#include <algorithm>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -71,10 +72,18 @@ inline void check(int status) {
   if (status != TAUT_SUCCESS) throw Error(status, TAUT_Last_error());
 }
 
-// Returns the frame that `write` writes into room for that many addends.
+// Returns the room for a frame that is computed from frames of so many bytes. These limit it, whatever number
+// of addends their headers name: the exact values in them at most double, and the integers are added up.
+inline std::size_t room_for(const TAUT_Frame_info& of, unsigned addends, std::size_t bytes) {
+  const auto type = static_cast<TAUT_Type>(of.type);
+  const auto count = static_cast<std::size_t>(of.count);
+  return (std::min)(TAUT_Max_bytes(type, count, addends), 2 * bytes + TAUT_Max_bytes(type, count, 2));
+}
+
+// Returns the frame that `write` writes into that much room.
 template <class Write>
-Frame written(TAUT_Type type, std::size_t count, unsigned addends, Write write) {
-  Frame frame(TAUT_Max_bytes(type, count, addends));
+Frame written(std::size_t room, Write write) {
+  Frame frame(room);
   std::size_t bytes = 0;
   check(write(frame.data(), frame.size(), &bytes));
   frame.resize(bytes);
@@ -86,7 +95,8 @@ Frame written(TAUT_Type type, std::size_t count, unsigned addends, Write write) 
 template <class Array>
 Frame encode(const Array& values, const std::string& coding) {
   constexpr TAUT_Type type = type_of_values<const Array>;
-  return detail::written(type, std::size(values), 1, [&](void* frame, std::size_t room, std::size_t* bytes) {
+  const std::size_t most = TAUT_Max_bytes(type, std::size(values), 1);
+  return detail::written(most, [&](void* frame, std::size_t room, std::size_t* bytes) {
     return TAUT_Encode(std::data(values), std::size(values), type, coding.c_str(), frame, room, bytes);
   });
 }
@@ -99,10 +109,11 @@ Frame encode(const Array& values, const std::vector<std::size_t>& extents, const
   for (const std::size_t extent : extents) count *= extent;
   if (count != std::size(values))
     throw Error(TAUT_ERR_COUNT, "extents: their product is not the number of values");
-  return detail::written(type, count, 1, [&](void* frame, std::size_t room, std::size_t* bytes) {
-    return TAUT_Encode_nd(std::data(values), static_cast<int>(extents.size()), extents.data(), type,
-                          coding.c_str(), frame, room, bytes);
-  });
+  return detail::written(TAUT_Max_bytes(type, count, 1),
+                         [&](void* frame, std::size_t room, std::size_t* bytes) {
+                           return TAUT_Encode_nd(std::data(values), static_cast<int>(extents.size()),
+                                                 extents.data(), type, coding.c_str(), frame, room, bytes);
+                         });
 }
 
 inline TAUT_Frame_info info(const Frame& frame) {
@@ -112,7 +123,9 @@ inline TAUT_Frame_info info(const Frame& frame) {
   return found;
 }
 
-// Decodes a frame into an array of the frame's type and count.
+// Decodes a frame into an array of the frame's type and count. The second form takes the count from the
+// frame: at most 65,536 values for each 4 bytes. Check info(frame).count first where frames come from
+// strangers.
 template <class Array>
 void decode(const Frame& frame, Array&& values) {
   detail::check(
@@ -130,19 +143,19 @@ std::vector<T> decode(const Frame& frame) {
 inline Frame add(const Frame& a, const Frame& b) {
   const TAUT_Frame_info of_a = info(a);
   const unsigned addends = of_a.addends + info(b).addends;
-  return detail::written(static_cast<TAUT_Type>(of_a.type), static_cast<std::size_t>(of_a.count), addends,
-                         [&](void* sum, std::size_t room, std::size_t* bytes) {
-                           return TAUT_Frame_add(a.data(), a.size(), b.data(), b.size(), sum, room, bytes);
-                         });
+  const std::size_t most = detail::room_for(of_a, addends, a.size() + b.size());
+  return detail::written(most, [&](void* sum, std::size_t room, std::size_t* bytes) {
+    return TAUT_Frame_add(a.data(), a.size(), b.data(), b.size(), sum, room, bytes);
+  });
 }
 
 // Returns the frame times a number, without decoding; see TAUT_Frame_scale.
 inline Frame scale(const Frame& frame, double factor) {
   const TAUT_Frame_info of = info(frame);
-  return detail::written(static_cast<TAUT_Type>(of.type), static_cast<std::size_t>(of.count), of.addends,
-                         [&](void* scaled, std::size_t room, std::size_t* bytes) {
-                           return TAUT_Frame_scale(frame.data(), frame.size(), factor, scaled, room, bytes);
-                         });
+  const std::size_t most = detail::room_for(of, of.addends, frame.size());
+  return detail::written(most, [&](void* scaled, std::size_t room, std::size_t* bytes) {
+    return TAUT_Frame_scale(frame.data(), frame.size(), factor, scaled, room, bytes);
+  });
 }
 
 // Returns mean, minimum and maximum of the decoded values.

@@ -199,7 +199,8 @@ typedef struct TAUT_Frame_info {
   int bound_kind;   /* meaning of `bound`: 0 exact, 1 abs, 2 snap, 3 pwrel, 4 rate */
 } TAUT_Frame_info;
 
-TAUT_API int /* TAUT_SUCCESS, TAUT_ERR_ARGUMENT, TAUT_ERR_FRAME or TAUT_ERR_VERSION */
+TAUT_API int /* TAUT_SUCCESS, TAUT_ERR_ARGUMENT, TAUT_ERR_FRAME, TAUT_ERR_VERSION, or TAUT_ERR_PEER: the frame
+                tells of a failure and has no values */
 TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
 
 /* ---- Collective calls ---- */
@@ -207,6 +208,22 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
 
 #if MPI_VERSION < 3
 #error "Taut needs MPI 3 or later"
+#endif
+
+/* The kind of MPI that a program is compiled for. Handles and constants of MPI differ between the kinds, and
+ * a program that is linked to the libtaut of another kind would crash in its first call. Each object file
+ * refers to a name that only the libtaut of its kind has, so that such a program neither links nor starts.
+ * The reference costs one relocation at the start of the program; nothing reads it. */
+#if defined(__GNUC__) && defined(OPEN_MPI)
+#define TAUT_KIND_OF_MPI TAUT_Libtaut_is_built_with_openmpi
+#elif defined(__GNUC__) && (defined(MPICH_VERSION) || defined(I_MPI_VERSION)) /* and MVAPICH, Cray MPICH */
+#define TAUT_KIND_OF_MPI TAUT_Libtaut_is_built_with_mpich
+#elif defined(__GNUC__) && defined(MPI_ABI_VERSION)
+#define TAUT_KIND_OF_MPI TAUT_Libtaut_is_built_with_mpiabi
+#endif
+#ifdef TAUT_KIND_OF_MPI
+extern TAUT_API const char TAUT_KIND_OF_MPI;
+static const char* const taut_kind_of_mpi __attribute__((used)) = &TAUT_KIND_OF_MPI;
 #endif
 
 /* Sets the communicator's policy; collective over comm. Every rank passes the same string. NULL or "" removes

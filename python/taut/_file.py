@@ -16,6 +16,7 @@ MAGIC, END = b"\x89TAUT\r\n\x1a", b"TAUT end"
 VERSION = 1
 NPY, FORTRAN = 2, 3
 MOST_VALUES = 1 << 22  # in a frame
+FRAME_HEADER, MOST_VALUES_A_WORD = 64, 65536  # bytes; in 4 bytes of a frame's payload
 MOST_TYPES = 14
 LONGEST_CODING = 4096
 HEADER = struct.Struct("<8sIIBBBBI")
@@ -64,6 +65,9 @@ class Contents:
         frame = self.data[entry.offset : entry.offset + entry.bytes]
         if checksum(frame) != entry.checksum:
             damaged(f"checksum of frame {position + 1} of {len(self.entries)}")
+        *_, number, count, _ = _core.frame_info(address_of(frame), frame.nbytes)
+        if (number, count) != (self.about.type, entry.values):
+            damaged(f"type or count in frame {position + 1} of {len(self.entries)}")
         return frame
 
 
@@ -150,7 +154,8 @@ def _checked_entries(index: np.ndarray, begin: int, end: int, about: Description
     for size, values, sum_of_frame in index.tolist():
         if not 0 < values <= min(MOST_VALUES, left) or size > end - offset:
             damaged("sizes in its index")
-        if size > most.setdefault(values, _core.max_bytes(about.type, values)):
+        least = FRAME_HEADER + -(-values // MOST_VALUES_A_WORD) * 4
+        if not least <= size <= most.setdefault(values, _core.max_bytes(about.type, values)):
             damaged("sizes in its index")
         entries.append(Entry(offset, size, values, sum_of_frame))
         offset += size

@@ -26,6 +26,7 @@ constexpr const char* details =
     "One line for each thing that matters, with a ! before what has to be fixed. The MPI is the one whose "
     "mpiexec is in\n"
     "PATH, or the one that --mpiexec names. Without --mpiexec, other MPIs of the machine are named as well.\n"
+    "A PROGRAM is checked for its MPI: that of the launcher, and one that has a layer.\n"
     "The exit code is 1 where something has to be fixed.\n\n";
 
 constexpr Option options[] = {
@@ -66,6 +67,7 @@ void examine_processor(Page& page) {
 struct Examined {
   std::optional<Mpi> mpi;
   Launcher launcher = Launcher::none;
+  std::string launcher_file = {};
 };
 
 Examined examine_mpi(Page& page, const std::optional<std::string>& asked) {
@@ -85,7 +87,7 @@ Examined examine_mpi(Page& page, const std::optional<std::string>& asked) {
     page.fault("MPI", "no libmpi beside the launcher or on the loader's path; set LD_LIBRARY_PATH");
   else
     page.line("MPI", mpi->file + " (" + mpi->flavour + "): " + mpi->version);
-  return {std::move(mpi), kind};
+  return {std::move(mpi), kind, launcher.value_or("")};
 }
 
 // ---- The drop-in
@@ -149,6 +151,19 @@ void examine_gpu_libraries(Page& page, const fs::path& folder) {
     page.line("NCCL", nccl + " lacks libtaut_cuda.so.0: NCCL serves all its calls");
 }
 
+// Tells of which MPI a program is. A launcher of another MPI starts each rank as a program of its own.
+void examine_program(Page& page, const std::string& program, const Examined& examined) {
+  const auto file = find_program(program);
+  if (!file) return page.fault("program", program + ": there is no such program; check its name and PATH");
+  const auto mpi = mpi_of_program(*file);
+  if (!mpi)
+    return page.line("program",
+                     *file + ": linked to no MPI (a script, a static program, or MPI is loaded later)");
+  const std::string told = told_of_launcher(examined.launcher_file, examined.launcher, *file);
+  if (!told.empty()) return page.fault("program", told);
+  page.line("program", *file + ": " + mpi->library + " (" + mpi->flavour + ")");
+}
+
 void examine_dropin(Page& page, const Examined& examined, bool others) {
   const auto library = find_preload();
   if (!library) return page.fault("preload", missing_preload_message());
@@ -191,8 +206,8 @@ void examine_environment(Page& page) {
 }
 
 Exit run(const Arguments& arguments) {
-  if (!arguments.names().empty())
-    reject("'" + arguments.names()[0] + "' belongs to no option; doctor takes no names");
+  if (arguments.names().size() > 1)
+    reject("'" + arguments.names()[1] + "' is one name too many; doctor takes one program");
   Page page;
   int major = 0, minor = 0, patch = 0;
   TAUT_Get_version(&major, &minor, &patch);
@@ -201,6 +216,7 @@ Exit run(const Arguments& arguments) {
   examine_processor(page);
   const auto asked = arguments.value("mpiexec");
   const Examined examined = examine_mpi(page, asked);
+  if (!arguments.names().empty()) examine_program(page, arguments.names()[0], examined);
   examine_dropin(page, examined, !asked);
   examine_environment(page);
   if (page.faults() == 0)
@@ -213,6 +229,6 @@ Exit run(const Arguments& arguments) {
 }  // namespace
 
 extern constinit const Command doctor_command{
-    "doctor", "is everything there that Taut needs?", "[--mpiexec FILE]", details, options, run};
+    "doctor", "is everything there that Taut needs?", "[--mpiexec FILE] [PROGRAM]", details, options, run};
 
 }  // namespace taut::cli

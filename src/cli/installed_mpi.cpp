@@ -1,10 +1,13 @@
 #include "cli/installed_mpi.hpp"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "cli/environment.hpp"
 
@@ -59,7 +62,49 @@ std::vector<std::string> launchers_in(const fs::path& folder) {
   return files;
 }
 
+// Returns true for a program that the dynamic loader starts. Others would run where the loader is to list
+// libraries.
+bool is_dynamic_program(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  Elf64_Ehdr header{};
+  if (!in.read(reinterpret_cast<char*>(&header), sizeof header)) return false;
+  if (!std::equal(header.e_ident, header.e_ident + SELFMAG, ELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64)
+    return false;
+  in.seekg(static_cast<std::streamoff>(header.e_phoff));
+  Elf64_Phdr segment{};
+  for (int i = 0; i < header.e_phnum && in.read(reinterpret_cast<char*>(&segment), sizeof segment); ++i)
+    if (segment.p_type == PT_INTERP) return true;
+  return false;
+}
+
+// Returns the kind of MPI that has a library of this name; "" if it is no MPI's.
+std::string flavour_of_library(const std::string& name) {
+  if (name.starts_with("libmpi_abi.so")) return "mpiabi";
+  if (name.starts_with("libmpich.so") || name == "libmpi.so.12") return "mpich";
+  return name.starts_with("libmpi.so.") ? "openmpi" : "";
+}
+
 }  // namespace
+
+std::optional<LinkedMpi> mpi_of_program(const std::string& file) {
+  if (!is_dynamic_program(file)) return std::nullopt;
+  std::istringstream lines(output_of({file}, {"LD_TRACE_LOADED_OBJECTS=1"}).text);
+  for (std::string name, line; lines >> name && std::getline(lines, line);)
+    if (const std::string flavour = flavour_of_library(name); !flavour.empty())
+      return LinkedMpi{name, flavour};
+  return std::nullopt;
+}
+
+std::string told_of_launcher(const std::string& launcher, Launcher kind, const std::string& program) {
+  const std::string starts = flavour_of(kind);
+  const auto mpi = mpi_of_program(program);
+  if (!mpi || starts.empty() || mpi->flavour == "mpiabi" || mpi->flavour == starts) return "";
+  std::string remedy = "start it with the mpiexec of " + mpi->flavour;
+  for (const InstalledLauncher& other : installed_launchers())
+    if (flavour_of(other.kind) == mpi->flavour) remedy = "start it with " + other.file;
+  return program + " is a program of " + mpi->flavour + " (" + mpi->library + "), and " + launcher +
+         " starts those of " + starts + ": 4 ranks would be 4 programs of 1 rank; " + remedy;
+}
 
 Launcher kind_of_launcher(const std::string& file) {
   if (access(file.c_str(), X_OK) != 0) return Launcher::none;

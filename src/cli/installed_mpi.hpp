@@ -20,6 +20,18 @@ Launcher kind_of_launcher(const std::string& file);
 // Finds the MPI library: the one installed with the launcher, else the one that the dynamic loader finds.
 std::optional<Mpi> find_mpi(const std::optional<std::string>& launcher, bool openmpi);
 
+// Library of MPI that a program is linked to, and its kind: mpich, openmpi or mpiabi.
+struct LinkedMpi {
+  std::string library, flavour;
+};
+
+// Returns the MPI of a program, which is not run. Nothing is known of scripts, of static programs, and of
+// programs that load MPI later.
+std::optional<LinkedMpi> mpi_of_program(const std::string& file);
+
+// Returns a sentence if a launcher of one kind of MPI starts a program of another kind; "" otherwise.
+std::string told_of_launcher(const std::string& launcher, Launcher kind, const std::string& program);
+
 struct InstalledLauncher {
   std::string file;
   Launcher kind = Launcher::none;

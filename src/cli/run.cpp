@@ -100,6 +100,18 @@ Launcher find_launcher(const std::string& program) {
   return is_mpiexec(program) ? kind_of_launcher(*file) : launcher_of(program);
 }
 
+// Warns of a program of another MPI than the launcher's: the first word behind it that is a program of some
+// MPI.
+void warn_of_other_mpi(Launcher kind, const std::vector<std::string>& command) {
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    const auto file = find_program(command[i]);
+    if (!file || !mpi_of_program(*file)) continue;
+    const std::string told = told_of_launcher(command[0], kind, command[i]);
+    if (!told.empty()) std::fprintf(stderr, "taut run: %s\n", told.c_str());
+    return;
+  }
+}
+
 [[noreturn]] void execute(const Start& start) {
   std::vector<char*> words;
   for (const std::string& word : start.command) words.push_back(const_cast<char*>(word.c_str()));
@@ -121,8 +133,9 @@ Exit run(const Arguments& arguments) {
   const auto library = find_preload();
   if (!library) fail(missing_preload_message());
   let_asan_start(command, variables);
-  const Start start =
-      started(find_launcher(command[0]), command, variables, *library, variable("LD_PRELOAD"));
+  const Launcher launcher = find_launcher(command[0]);
+  warn_of_other_mpi(launcher, command);
+  const Start start = started(launcher, command, variables, *library, variable("LD_PRELOAD"));
   if (!arguments.has("print")) execute(start);
   std::puts(shell_line(start).c_str());
   return Exit::ok;

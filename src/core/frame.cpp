@@ -59,6 +59,13 @@ void each_field(Header& h, const Visit& visit) noexcept {
   visit(at_failure, h.failure);
 }
 
+// Returns true if a frame can have that many values. A failure notice has a count, and no values.
+bool possible(const FrameHeader& h) noexcept {
+  if (h.count > most_frame_values) return false;
+  const std::uint64_t words = h.payload_bytes / 4 + (h.payload_bytes % 4 != 0 ? 1 : 0);
+  return h.has(FrameHeader::failed) || (h.count + most_values_a_word - 1) / most_values_a_word <= words;
+}
+
 bool usable(double x) noexcept { return std::isfinite(x) && !std::signbit(x); }
 
 }  // namespace
@@ -91,7 +98,7 @@ Status read_header(ConstBytes in, FrameHeader& h) noexcept {
   const bool bounded = usable(h.bound.value) && h.bound.exact() == (h.bound.value == 0);
   if (!known || !bounded || !usable(h.step)) return Status::corrupt_frame;
   if (h.payload_bytes > in.size() - frame_header_bytes) return Status::corrupt_frame;
-  return Status::ok;
+  return possible(h) ? Status::ok : Status::corrupt_frame;
 }
 
 Status open_frame(ConstBytes in, std::uint8_t codec, FrameHeader& header, ConstBytes& payload) noexcept {

@@ -11,6 +11,10 @@ namespace taut {
 inline constexpr std::uint8_t frame_version = 1;
 inline constexpr std::size_t frame_header_bytes = 64;
 
+// Limits of every frame: its values, and its values for each 4 bytes of payload. They bound what a header can
+// make a reader allocate. No product of a count, the size of a type and a number of components wraps.
+inline constexpr std::size_t most_frame_values = std::size_t{1} << 30, most_values_a_word = 65536;
+
 struct FrameHeader {
   enum Flags : std::uint8_t {
     stored = 1,       // the payload is the values themselves
@@ -36,9 +40,14 @@ struct FrameHeader {
 // Writes the header to the first 64 bytes of `out`, which must hold at least 64.
 void write_header(const FrameHeader& header, Bytes out) noexcept;
 
-// Reads and checks a header: magic, version, own checksum, known type and flags, finite bound and step, and a
-// payload that lies inside `in`. Does not check fields that depend on the codec. `in` may be longer than the
-// frame.
+// Returns the fewest bytes of a frame of that many values, whatever its codec.
+constexpr std::uint64_t least_frame_bytes(std::uint64_t values) noexcept {
+  return frame_header_bytes + (values + most_values_a_word - 1) / most_values_a_word * 4;
+}
+
+// Reads and checks a header: magic, version, own checksum, known type and flags, finite bound and step, a
+// payload that lies inside `in`, and a count of values that a payload of that size can hold. Does not check
+// fields that depend on the codec. `in` may be longer than the frame.
 Status read_header(ConstBytes in, FrameHeader& header) noexcept;
 
 // Reads a frame of `codec` and checks all that does not depend on the codec: the header, that the frame is

@@ -17,7 +17,7 @@ ConstBytes write_notice(Status failure, DType type, std::size_t count, Bytes out
   FrameHeader header;
   header.flags = FrameHeader::failed;
   header.type = type;
-  header.count = count;
+  header.count = std::min(count, most_frame_values);  // a call may be refused for its count
   header.failure = static_cast<std::uint32_t>(failure);
   write_header(header, out);
   return out.first(frame_header_bytes);

@@ -35,12 +35,12 @@ static void* next_function(const char* name) {
 }
 
 int taut_is_set(const char* name) {
-  const char* const value = getenv(name);
+  const char* const value = secure_getenv(name);
   return value != NULL && *value != '\0';
 }
 
 static int is_on(const char* name) {
-  const char* const value = getenv(name);
+  const char* const value = secure_getenv(name);
   return value != NULL && (strcmp(value, "1") == 0 || strcmp(value, "on") == 0);
 }
 

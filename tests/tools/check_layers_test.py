@@ -44,7 +44,9 @@ class CheckLayers(unittest.TestCase):
             ("#include <nccl.h>", "tests/gpu/real/instead/gpu/nccl/fake/nccl.h", "tests/gpu/nccl/calls.hpp"),
             ("#include <cuda_runtime.h>", "src/gpu/place.cu", "src/core/place.cpp"),
             ("#include <immintrin.h>", "src/codecs/planes/kernels/avx512/planes.hpp", "src/codecs/planes/kernels/scalar.cpp"),
-            ('auto x = std::getenv("X");', "src/policy/text/options.cpp", "src/comm/communicator.cpp"),
+            ('auto x = std::getenv("X");', "tools/gpu/check.cu", "src/policy/text/options.cpp"),
+            ('auto x = secure_getenv("X");', "src/preload/preload.c", "src/comm/communicator.cpp"),
+            ("auto** x = environ;", "src/policy/text/options.cpp", "src/nccl/call.cpp"),
         ):
             self.assertEqual(faults(right, text), [], right)
             self.assertEqual(len(faults(wrong, text)), 1, wrong)

@@ -128,6 +128,7 @@ def body_of(header):
     head, rest = re.match(r"/\*(.*?)\*/(.*)", header, re.S).groups()
     rest = re.sub(r"#if defined\(__GNUC__\).*?#endif\n", "", rest, flags=re.S)
     rest = re.sub(r'#ifdef __cplusplus\n(extern "C" \{|\})\n#endif\n', "", rest)
+    rest = re.sub(r"#ifdef TAUT_KIND_OF_MPI.*?#endif\n", "", rest, flags=re.S)
     rest = re.sub(r"#if MPI_VERSION.*?#endif\n", "", rest, flags=re.S)
     rest = re.sub(r"^#define \w+(_H|_API)\b.*\n", "", rest, flags=re.M)
     return plain(head), re.sub(r"^#(?!define).*\n", "", rest, flags=re.M)

@@ -16,7 +16,7 @@ namespace {
 
 static_assert(static_cast<int>(TAUT_UINT64) == dtypes && static_cast<DType>(TAUT_COMPLEX64) == DType::c64);
 
-constexpr std::size_t most_values = std::size_t{1} << 30;
+constexpr std::size_t most_values = most_frame_values;
 
 thread_local char last_error[512] = "";
 
@@ -78,6 +78,7 @@ Status encode(ConstSlice values, const char* text, Dims dims, Bytes out, std::si
 Status decode(ConstBytes frame, Slice values) {
   if (frame.data() == nullptr || (values.data == nullptr && values.count != 0))
     return Status::invalid_argument;
+  if (values.count > most_values) return Status::invalid_count;
   const bool device = on_device(frame.data()) || on_device(values.data);
   return device ? api::decode_with_device(frame, values) : api::decode_on_host(frame, values);
 }
@@ -136,6 +137,7 @@ Status info(ConstBytes frame, TAUT_Frame_info* info) {
     return Status::invalid_argument;
   FrameHeader header;
   if (const Status status = api::read_header_anywhere(frame, header); status != Status::ok) return status;
+  if (header.has(FrameHeader::failed)) return Status::peer_failed;
   const CodecInfo* const codec = find_codec(header.codec);
   TAUT_Frame_info all{};
   std::strncpy(all.codec, codec != nullptr ? codec->name : "unknown", sizeof all.codec - 1);

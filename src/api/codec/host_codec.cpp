@@ -81,6 +81,7 @@ Sized scale_on_host(ConstBytes frame, double factor, Bytes out) {
 Status summarize_on_host(ConstBytes frame, ValueStatistics& statistics) {
   FrameHeader header;
   if (const Status status = read_header(frame, header); status != Status::ok) return status;
+  if (header.has(FrameHeader::failed)) return Status::peer_failed;
   if (components_of(header.type) > 1) return Status::invalid_type;
   const auto codec = make_decoder(header, options().kernels, options().threads);
   if (const FrameScaling* const frames = FrameScaling::of(*codec))

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <new>
 
+#include "api/state/rule_binding.hpp"
 #include "comm/trace.hpp"
 #include "core/output_file.hpp"
 #include "core/phase_times.hpp"
@@ -58,8 +59,9 @@ void write_all(std::span<const CommReport* const> communicators, const ProcessRa
       return recorder() != nullptr && write_trace(file, *recorder(), process.rank);
     });
   });
-  if (asked.summary && process.rank == 0)
-    std::fputs(summary_table(communicators, process, unserved_calls()).c_str(), stderr);
+  if (!asked.summary || process.rank != 0) return;
+  std::fputs(summary_table(communicators, process, unserved_calls()).c_str(), stderr);
+  print_lone_ranks();
 }
 
 // Calls `write` with the reports of freed communicators, of the open ones and of messages.

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <new>
 
 #include "p2p/bypass.hpp"
+#include "policy/text/lone_ranks.hpp"
 #include "policy/text/options.hpp"
 
 namespace taut::api {
@@ -130,6 +132,17 @@ void print_warnings_once(int rank) noexcept {
   static std::atomic_flag printed;
   if (printed.test_and_set() || rank != 0) return;
   for (const std::string& warning : options().warnings) std::fprintf(stderr, "taut: %s\n", warning.c_str());
+  print_lone_ranks();
+}
+
+void print_lone_ranks() noexcept {
+  int ranks = 0;
+  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  try {
+    const std::string told = lone_ranks(environment(), ranks);
+    if (!told.empty()) std::fprintf(stderr, "taut: %s\n", told.c_str());
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 void tell_of_mismatch(const char* call, int rank) noexcept {
@@ -156,6 +169,7 @@ std::shared_ptr<CommState> bind_rules(MPI_Comm comm) {
 }
 
 bool compare_rules_in_world() {
+  print_warnings_once(rank_and_size_of(MPI_COMM_WORLD).rank);
   const RankSettings mine = own_settings(MPI_COMM_WORLD), agreed = agree_on(MPI_COMM_WORLD, mine);
   const bool same = mine.rules.on_all(agreed.rules) && agreed.readable != 0 && agreed.enabled != 0;
   if (same && !rules_differ_by_communicator()) world_settings = agreed;

@@ -32,4 +32,8 @@ void tell_of_mismatch(const char* call, int rank) noexcept;
 // Prints warnings about the environment to stderr, once in a process.
 void print_warnings_once(int rank) noexcept;
 
+// Prints a line to stderr if the launcher is of another MPI, so that the ranks of the job do not see each
+// other.
+void print_lone_ranks() noexcept;
+
 }  // namespace taut::api

@@ -10,13 +10,14 @@
 
 #include <cstdint>
 
+#include "core/frame.hpp"
 #include "core/slice.hpp"
 #include "core/unaligned.hpp"
 
 namespace taut::exponents {
 
 inline constexpr std::uint8_t frame_id = 6;
-inline constexpr std::size_t max_count = std::size_t{1} << 30;  // values in a frame
+inline constexpr std::size_t max_count = most_frame_values;  // values in a frame
 inline constexpr std::size_t value_bytes = 2;
 inline constexpr std::size_t chunk_values = 4096;
 inline constexpr std::size_t chunk_bytes = chunk_values * value_bytes;

@@ -10,13 +10,14 @@
 #include <bit>
 #include <cstring>
 
+#include "core/frame.hpp"
 #include "core/slice.hpp"
 #include "core/unaligned.hpp"
 
 namespace taut::mpc {
 
 inline constexpr std::uint8_t frame_id = 3;
-inline constexpr std::size_t max_count = std::size_t{1} << 30;  // values in a frame
+inline constexpr std::size_t max_count = most_frame_values;  // values in a frame
 inline constexpr std::size_t chunk_bytes = 4096;
 // Bytes that a kernel processes at a time; the bitmap of a vector has 64 bits.
 inline constexpr std::size_t vector_bytes = 64;

@@ -23,7 +23,12 @@ constexpr std::size_t max_frame_bytes(std::size_t value_bytes, std::size_t count
   const bool may_be_wide = value_bytes == 8 || addends >= 256;
   const std::size_t longer = !may_be_wide ? 0 : value_bytes == 2 ? records / 2 : records / 3;
   const std::size_t integers = blocks_of(count) * block_values * (may_be_wide ? 8 : 4);
-  const std::size_t sum = addends * (records + longer) + integers + 640 * chunks_of(count);
+  std::size_t sum = 0;
+  const std::size_t others = integers + 640 * chunks_of(count);
+  const bool too_many = __builtin_mul_overflow(records + longer, addends, &sum) ||
+                        sum > SIZE_MAX / 2 - others;  // no memory holds them, and no sum of sizes wraps
+  if (too_many) return SIZE_MAX / 2;
+  sum += others;
   const std::size_t all = addends == 1 ? records : sum;
   return frame_header_bytes + 4 * (chunks_of(count) + 1) + all;
 }

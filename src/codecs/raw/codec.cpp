@@ -8,7 +8,6 @@ namespace taut {
 namespace {
 
 constexpr std::uint8_t raw_id = 1;
-constexpr std::size_t max_count = std::size_t{1} << 30;
 
 class Raw final : public Codec {
  public:
@@ -21,7 +20,7 @@ class Raw final : public Codec {
   }
 
   Sized encode(ConstSlice values, Bytes out) const noexcept override {
-    if (values.count > max_count) return {Status::invalid_count};
+    if (values.count > most_frame_values) return {Status::invalid_count};
     const std::size_t bytes = max_bytes(values.type, values.count, 1);
     if (out.size() < bytes) return {Status::buffer_too_small};
     FrameHeader header{.codec = raw_id, .type = values.type, .count = values.count};

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/frame.hpp"
 #include "core/half.hpp"
 #include "core/slice.hpp"
 #include "core/unaligned.hpp"
@@ -24,8 +25,8 @@ inline constexpr std::uint8_t frame_id = 4;
 inline constexpr std::size_t block_values = 64;
 inline constexpr std::size_t chunk_values = 5120;
 inline constexpr std::size_t chunk_blocks = chunk_values / block_values;
-inline constexpr std::size_t max_count = std::size_t{1} << 30;  // values in a frame
-inline constexpr std::size_t overrun = 64;  // kernels may write so many bytes past a record
+inline constexpr std::size_t max_count = most_frame_values;  // values in a frame
+inline constexpr std::size_t overrun = 64;                   // kernels may write so many bytes past a record
 
 enum class Form : std::uint8_t {
   raw = 0,       // the chunk's values, unchanged

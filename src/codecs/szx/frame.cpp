@@ -5,8 +5,7 @@ template <class T>
 Status FrameReader<T>::open(ConstBytes frame) noexcept {
   if (const Status s = open_frame(frame, frame_id, header_, payload_); s != Status::ok) return s;
   if (header_.type != dtype_of<T>) return Status::frame_mismatch;
-  if (header_.count > max_count || header_.addends != 1 ||
-      std::bit_cast<std::uint32_t>(header_.parameters) != 0)
+  if (header_.addends != 1 || std::bit_cast<std::uint32_t>(header_.parameters) != 0)
     return Status::corrupt_frame;
   if (stored()) return payload_.size() == count() * sizeof(T) ? Status::ok : Status::corrupt_frame;
 

@@ -49,8 +49,8 @@ Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
   if (const Status s = open_frame(frame, frame_id, header, payload); s != Status::ok) return s;
   if (header.type != values.type || header.count != values.count) return Status::frame_mismatch;
   Shape shape;
-  if (header.has(FrameHeader::stored) || header.addends != 1 || header.count > max_count ||
-      !usable(header.bound) || !read_shape(header, payload, shape))
+  if (header.has(FrameHeader::stored) || header.addends != 1 || !usable(header.bound) ||
+      !read_shape(header, payload, shape))
     return Status::corrupt_frame;
 
   bound_ = header.bound;

@@ -7,7 +7,7 @@
 namespace taut::zfp {
 
 inline constexpr std::uint8_t frame_id = 5;
-inline constexpr std::size_t max_count = std::size_t{1} << 30, entry_bytes = 4;
+inline constexpr std::size_t max_count = most_frame_values, entry_bytes = 4;
 
 // Returns true if the codec has frames for this bound.
 bool usable(const Bound& bound) noexcept;

@@ -1,5 +1,6 @@
 #include "policy/text/options.hpp"
 
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -123,6 +124,7 @@ Options read_options(std::span<const char* const> environment) {
 }
 
 std::span<const char* const> environment() noexcept {
+  if (getauxval(AT_SECURE) != 0) return {};
   std::size_t n = 0;
   while (environ != nullptr && environ[n] != nullptr) ++n;
   return {environ, n};

@@ -48,7 +48,8 @@ std::span<const OptionInfo> known_options() noexcept;
 // Returns the options, read from the environment at the first call.
 const Options& options();
 
-// Returns the environment as "NAME=value" texts. The program `taut` passes it on.
+// Returns the environment as "NAME=value" texts. The program `taut` passes it on. A program that has more
+// rights than the user who starts it (set-user-ID, capabilities) gets none: as secure_getenv().
 std::span<const char* const> environment() noexcept;
 
 // Reads the options from a list of "NAME=value" texts. Names that do not start with TAUT are ignored.

@@ -213,6 +213,16 @@ class Observed(unittest.TestCase):
             lines = run(folder, 1, TAUT_REPORT="no/such/folder")
             self.assertEqual(lines, ["taut: cannot write no/such/folder: No such file or directory"])
 
+    def test_a_launcher_of_another_mpi_is_told_of(self):
+        """Its variables name 4 ranks, of which the program sees one; this launcher sets its own kind anew."""
+        sizes = dict.fromkeys(("OMPI_COMM_WORLD_SIZE", "PMI_SIZE"), "4")
+        for rank, told in (("0", 2), ("1", 0)):
+            ranks = dict.fromkeys(("OMPI_COMM_WORLD_RANK", "PMI_RANK"), rank)
+            with tempfile.TemporaryDirectory() as folder:
+                lines = run(folder, 1, TAUT_SUMMARY="1", **sizes, **ranks)
+            found = [line for line in lines if "these are 4 programs of 1 rank" in line]
+            self.assertEqual(len(found), told, lines)  # in the first call, and below the summary
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,10 +1,12 @@
 """Tests `taut config`: it lists correct rules and points at errors in others."""
 
 import os
+import shutil
+import subprocess
 import unittest
 from unittest import mock
 
-from program import ProgramTest
+from program import PROGRAM, ProgramTest
 
 RULES = "Allreduce f32 sum >=1MiB : abs=1e-4 ; Bcast,Allgather >=4MiB : lossless ; * : off"
 FILE = b'[[rule]]\ncall = "Allreduce"\nbound = "rel:1e-3"\n'
@@ -40,6 +42,18 @@ class Config(ProgramTest):
         self.assertIn("TAUT_RULES     " + RULES, printed)
         self.assertIn("did you mean TAUT_RULES?", printed)
         self.assertIn(" 3  * : off", printed)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give a program another user's rights")
+    def test_a_program_with_rights_of_its_own_reads_no_variables(self):
+        privileged = self.folder / "taut"
+        shutil.copy(PROGRAM, privileged)
+        self.folder.chmod(0o755)
+        os.chown(privileged, 65534, 65534)
+        privileged.chmod(0o4755)
+        with mock.patch.dict(os.environ, {"TAUT_RULES": RULES, "TAUT_RULE": "x"}):
+            printed = subprocess.run([privileged, "config", "--print"], capture_output=True, text=True, check=False)
+        self.assertIn("no rules", printed.stdout, printed.stderr)
+        self.assertNotIn("did you mean", printed.stdout + printed.stderr)
 
     def test_nothing_to_do(self):
         self.refuse(2, "use --check FILE", "config")

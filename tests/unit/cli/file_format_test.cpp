@@ -147,5 +147,17 @@ TEST_F(TautFile, AnArrayThatIsNotThereIsRefusedBeforeMemoryIsTaken) {
   EXPECT_TRUE(read(hostile).empty());
 }
 
+TEST_F(TautFile, MoreValuesThanItsFramesCanHoldAreRefused) {
+  const std::size_t index = good_.size() - footer_bytes - 2 * sizeof(FrameEntry);
+  std::uint32_t second = 0;
+  std::memcpy(&second, good_.data() + index + sizeof(FrameEntry) + 8, sizeof second);
+  Contents hostile = good_;
+  put(hostile, 24, std::uint64_t{most_values_a_frame} + second);
+  put(hostile, 32, std::uint64_t{1});
+  put(hostile, index + 8, static_cast<std::uint32_t>(most_values_a_frame));
+  repair(hostile);
+  EXPECT_TRUE(read(hostile).empty());
+}
+
 }  // namespace
 }  // namespace taut::cli

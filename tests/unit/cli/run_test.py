@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import stat
+import subprocess
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -166,6 +167,38 @@ class Run(ProgramTest):
     def test_the_doctor_knows_launchers_by_name(self):
         self.fake("srun", "something else")
         self.assertRegex(self.run_program("doctor", "--mpiexec", "./srun").stdout, r"\n  launcher     ./srun: Slurm\n")
+
+    def program_of(self, library):
+        """Makes a program that is linked to a library of this name."""
+        flags = ["-shared", "-fPIC", "-x", "c", "/dev/null", f"-Wl,-soname,{library}", "-o", self.folder / library]
+        subprocess.run(["cc", *flags], check=True)
+        self.file("app.c", b"int main(void) { return 0; }\n")
+        subprocess.run(["cc", "app.c", "-o", "app", "-Wl,--no-as-needed", f"./{library}"], check=True, cwd=self.folder)
+
+    @unittest.skipUnless(shutil.which("cc"), "no compiler")
+    def test_a_launcher_of_another_mpi_is_told(self):
+        self.fake("mpiexec", VERSIONS["hydra"])
+        self.fake("mpiexec.openmpi", VERSIONS["openmpi"])
+        for library, mismatch in (("libmpi.so.40", True), ("libmpich.so.12", False), ("libmpi.so.12", False)):
+            self.program_of(library)
+            with mock.patch.dict(os.environ, {"LD_LIBRARY_PATH": str(self.folder)}):
+                found = self.run_program("doctor", "./app").stdout
+                run = self.run_program("run", "--", "mpiexec", "-n", "4", "./app")
+            (line,) = (line for line in found.splitlines() if " program " in line)
+            self.assertEqual(line.startswith("! "), mismatch, line)
+            self.assertIn(library, line)
+            self.assertEqual("4 programs of 1 rank" in run.stderr, mismatch, run.stderr)
+            self.assertEqual("mpiexec.openmpi" in line, mismatch, line)
+            self.assertEqual(run.returncode, 0)
+
+    def test_the_doctor_runs_no_program(self):
+        self.fake("mpiexec", VERSIONS["hydra"])
+        self.file("script", b"#!/bin/sh\ntouch ran\n")
+        (self.folder / "script").chmod(0o755)
+        self.assertIn("linked to no MPI", self.run_program("doctor", "./script").stdout)
+        self.assertFalse((self.folder / "ran").exists())
+        self.assertIn("there is no such program", self.run_program("doctor", "./absent").stdout)
+        self.assertEqual(self.run_program("doctor", "a", "b").returncode, 2)
 
     def test_the_doctor_tells_where_the_library_was_looked_for(self):
         with mock.patch.dict(os.environ, {"TAUT_PRELOAD": "/nowhere/x.so"}):

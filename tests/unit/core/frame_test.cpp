@@ -10,8 +10,7 @@ namespace taut {
 namespace {
 
 FrameHeader sample() {
-  FrameHeader h{
-      .codec = 2, .type = DType::f64, .flags = FrameHeader::checksummed, .count = 0x0102030405060708};
+  FrameHeader h{.codec = 2, .type = DType::f64, .flags = FrameHeader::checksummed, .count = 0x010203};
   h.bound = 1e-3;
   h.step = 1.9e-3;
   h.payload_bytes = 8;
@@ -56,7 +55,7 @@ TEST(FrameHeader, RoundTrip) {
 
 TEST(FrameHeader, LayoutIsPinned) {
   const std::vector<std::byte> bytes = written(sample());
-  EXPECT_EQ(std::memcmp(bytes.data(), "TAUT\x01\x02\x02\x04\x08\x07\x06\x05\x04\x03\x02\x01", 16), 0);
+  EXPECT_EQ(std::memcmp(bytes.data(), "TAUT\x01\x02\x02\x04\x03\x02\x01\x00\x00\x00\x00\x00", 16), 0);
   EXPECT_EQ(bytes[32], std::byte{8});
   EXPECT_EQ(bytes[40], std::byte{7});
   EXPECT_EQ(bytes[44], std::byte{1});
@@ -104,6 +103,29 @@ TEST(FrameHeader, ImpossibleFieldsAreRejected) {
     EXPECT_EQ(read_header(patched(good, 56, kind), out), Status::corrupt_frame);
   for (const std::size_t at : {57u, 58u, 59u})
     EXPECT_EQ(read_header(patched(good, at, std::uint8_t{1}), out), Status::corrupt_frame);
+}
+
+TEST(FrameHeader, CountsHaveLimits) {
+  FrameHeader header = sample(), out;
+  const auto status = [&](std::uint64_t count, std::uint64_t payload_bytes, std::uint8_t flags) {
+    header.count = count;
+    header.payload_bytes = payload_bytes;
+    header.flags = flags;
+    return read_header(written(header, static_cast<std::size_t>(payload_bytes)), out);
+  };
+  EXPECT_EQ(status(0, 0, 0), Status::ok);
+  EXPECT_EQ(status(1, 0, 0), Status::corrupt_frame);
+  EXPECT_EQ(status(1, 1, 0), Status::ok);  // a stored byte
+  for (const std::uint64_t words : {1u, 2u, 1u << 14}) {
+    const std::uint64_t most = words * most_values_a_word;
+    EXPECT_EQ(status(most, 4 * words, 0), Status::ok) << words;
+    EXPECT_EQ(status(most + 1, 4 * words, 0), Status::corrupt_frame) << words;
+    EXPECT_EQ(least_frame_bytes(most), frame_header_bytes + 4 * words);
+  }
+  EXPECT_EQ(status(most_frame_values, 0, FrameHeader::failed), Status::ok);
+  for (const std::uint8_t flags : {std::uint8_t{0}, std::uint8_t{FrameHeader::failed}})
+    for (const std::uint64_t count : {std::uint64_t{most_frame_values} + 1, ~std::uint64_t{0}})
+      EXPECT_EQ(status(count, 1 << 17, flags), Status::corrupt_frame) << count;
 }
 
 }  // namespace

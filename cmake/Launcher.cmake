@@ -1,0 +1,63 @@
+# The launcher of the MPI that Taut is built with. A launcher of another MPI starts programs as so many programs of one rank.
+
+# taut_kind_of_launcher(FILE OUT): sets OUT to the kind of MPI (openmpi, mpich) whose programs a launcher starts, by what it prints
+# for --version; empty: it does not tell, as srun.
+function(taut_kind_of_launcher file out)
+  set(${out} "" PARENT_SCOPE)
+  execute_process(COMMAND ${file} --version OUTPUT_VARIABLE text ERROR_VARIABLE text TIMEOUT 20 RESULT_VARIABLE ignored)
+  if(text MATCHES "Open MPI|OpenRTE|PRRTE")
+    set(${out} openmpi PARENT_SCOPE)
+  elseif(text MATCHES "HYDRA|Hydra|Intel\\(R\\) MPI")
+    set(${out} mpich PARENT_SCOPE)
+  endif()
+endfunction()
+
+# taut_find_launcher(FLAVOUR COMPILER OUT): sets OUT to a launcher of that kind of MPI: beside the compiler and the file that it is
+# a link to, with the ending of their names (mpicc.mpich: mpiexec.mpich), then in PATH; empty: there is none.
+function(taut_find_launcher flavour compiler out)
+  set(${out} "" PARENT_SCOPE)
+  file(REAL_PATH ${compiler} real)
+  string(REPLACE ":" ";" folders "$ENV{PATH}")
+  set(candidates "")
+  foreach(file ${compiler} ${real})
+    cmake_path(GET file PARENT_PATH folder)
+    cmake_path(GET file EXTENSION LAST_ONLY ending)
+    list(APPEND candidates ${folder}/mpiexec${ending} ${folder}/mpirun${ending})
+    list(PREPEND folders ${folder})
+  endforeach()
+  foreach(folder ${folders})
+    foreach(name mpiexec.${flavour} mpiexec mpiexec.hydra)
+      list(APPEND candidates ${folder}/${name})
+    endforeach()
+  endforeach()
+  list(REMOVE_DUPLICATES candidates)
+  foreach(file ${candidates})
+    if(EXISTS ${file} AND NOT IS_DIRECTORY ${file})
+      taut_kind_of_launcher(${file} kind)
+      if(kind STREQUAL flavour)
+        set(${out} ${file} PARENT_SCOPE)
+        return()
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
+# taut_choose_launcher(FLAVOUR COMPILER): replaces MPIEXEC_EXECUTABLE in the cache if it starts programs of another kind of MPI.
+# find_package(MPI) takes the first mpiexec that it finds, and where a system has two MPIs that may be the other one's.
+function(taut_choose_launcher flavour compiler)
+  if(NOT MPIEXEC_EXECUTABLE)
+    return()
+  endif()
+  taut_kind_of_launcher(${MPIEXEC_EXECUTABLE} kind)
+  if(NOT kind OR NOT flavour OR kind STREQUAL flavour OR flavour STREQUAL mpiabi)
+    return()
+  endif()
+  taut_find_launcher(${flavour} ${compiler} found)
+  if(found)
+    message(STATUS "Launcher: ${found}, as ${MPIEXEC_EXECUTABLE} is of ${kind} and ${compiler} of ${flavour}")
+    set(MPIEXEC_EXECUTABLE ${found} CACHE FILEPATH "Launcher of the MPI to build with" FORCE)
+  else()
+    message(WARNING "${MPIEXEC_EXECUTABLE} is of ${kind} and ${compiler} of ${flavour}: it would start 4 programs of 1 rank for one of "
+                    "4. Set MPIEXEC_EXECUTABLE to the launcher of ${flavour}")
+  endif()
+endfunction()

@@ -1,0 +1,130 @@
+// Fuzz target: any bytes as a .taut file, for the reader that `taut` and the filter of HDF5 share, and as a
+// .npy file, for the reader of arrays. A file is read, or refused with words; nothing else is thrown. The
+// memory taken is bounded by the size of the file.
+//
+//   repairs u8 | file
+//
+// With the repair 1 the checksums of a .taut file of one frame are set, so that mutations reach the checks
+// behind them; with 2 the bytes are read as .npy; with 4 as a chunk of HDF5.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "cli/coding.hpp"
+#include "cli/failure.hpp"
+#include "cli/file_format.hpp"
+#include "cli/npy.hpp"
+#include "core/frame.hpp"
+#include "exact_memory.hpp"
+#include "expect.hpp"
+#include "hdf5/chunk.hpp"
+#include "input.hpp"
+
+namespace taut::fuzz {
+namespace {
+
+constexpr std::size_t footer_bytes = 40, most_decoded = std::size_t{1} << 20;
+
+class Contents final : public cli::ByteSource {
+ public:
+  explicit Contents(ConstBytes bytes) : bytes_(bytes) {}
+  const std::string& path() const noexcept override { return name_; }
+  std::uint64_t size() const noexcept override { return bytes_.size(); }
+  void read(std::uint64_t offset, Bytes out) const override {
+    expect(offset <= bytes_.size() && out.size() <= bytes_.size() - offset, "a reader stays inside the file");
+    std::ranges::copy(bytes_.subspan(static_cast<std::size_t>(offset), out.size()), out.begin());
+  }
+
+ private:
+  ConstBytes bytes_;
+  std::string name_ = "input";
+};
+
+void put(Bytes file, std::size_t at, std::uint32_t value) {
+  std::memcpy(file.data() + at, &value, sizeof value);
+}
+
+// Sets the checksums of header, frame, index and footer of a file with one frame, if its lengths allow it.
+void repair(Bytes file) {
+  std::uint32_t header_bytes = 0;
+  if (file.size() < 24 + footer_bytes + sizeof(cli::FrameEntry)) return;
+  std::memcpy(&header_bytes, file.data() + 12, sizeof header_bytes);
+  const std::size_t footer = file.size() - footer_bytes, index = footer - sizeof(cli::FrameEntry);
+  if (header_bytes < 28 || header_bytes > index) return;
+  const ConstBytes all = file;
+  const std::uint32_t header = crc32c(all.first(header_bytes - 4));
+  put(file, header_bytes - 4, header);
+  put(file, index + 12, crc32c(all.subspan(header_bytes, index - header_bytes)));
+  put(file, footer + 16, crc32c(all.subspan(index, sizeof(cli::FrameEntry))));
+  put(file, footer + 20, header);
+  put(file, footer + 28, crc32c(all.subspan(footer, 28)));
+}
+
+// Runs `action`, which may refuse the input.
+template <class Action>
+void refused_or(Action action) {
+  try {
+    action();
+  } catch (const cli::Failure& failure) {
+    expect(*failure.what() != 0, "a refusal explains itself");
+  } catch (...) {
+    expect(false, "only Failure is thrown");
+  }
+}
+
+void read_taut(ConstBytes bytes) {
+  const Contents file(bytes);
+  cli::FrameReader reader(file);
+  const DType type = reader.array().type;
+  std::uint64_t values = 0;
+  for (const cli::FrameEntry& entry : reader.entries()) {
+    expect(least_frame_bytes(entry.values) <= entry.bytes, "a frame can hold so many values");
+    values += entry.values;
+    const ConstBytes frame = reader.next();
+    cli::FrameFacts facts;
+    cli::read_facts(frame, facts);
+    if (entry.values > most_decoded) return;
+    const ExactMemory room(entry.values * size_of(type));
+    if (!cli::decode(frame, entry.values, type, room.bytes())) cli::fail("a frame");
+  }
+  expect(values == reader.array().count(), "the frames hold each value once");
+}
+
+void read_chunk(ConstBytes bytes) {
+  const Contents file(bytes);
+  if (cli::FrameReader(file).array().count() > most_decoded) return;
+  const hdf5::Buffer values = hdf5::decode_chunk({}, bytes);
+  expect(values.bytes <= values.capacity, "a chunk fits into its memory");
+}
+
+void read_array(ConstBytes bytes) {
+  const int descriptor = memfd_create("npy", MFD_CLOEXEC);
+  expect(
+      descriptor >= 0 && write(descriptor, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()),
+      "the input is in a file");
+  refused_or([&] {
+    const cli::InputFile file("/proc/self/fd/" + std::to_string(descriptor));
+    if (!cli::is_npy(file)) return;
+    const cli::NpyFile found = cli::read_npy(file, {});
+    expect(found.values_at <= bytes.size() && found.array.bytes() <= bytes.size() - found.values_at,
+           "the values lie inside the file");
+  });
+  close(descriptor);
+}
+
+}  // namespace
+}  // namespace taut::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace taut;
+  using namespace taut::fuzz;
+  Input input(data, size);
+  const auto repairs = input.take<std::uint8_t>();
+  const ExactMemory file(input.rest().size());
+  if (file.size() > 0) std::memcpy(file.data(), input.rest().data(), file.size());
+  if ((repairs & 1) != 0) repair(file.bytes());
+  if ((repairs & 2) != 0) return read_array(file.bytes()), 0;
+  refused_or([&] { (repairs & 4) != 0 ? read_chunk(file.bytes()) : read_taut(file.bytes()); });
+  return 0;
+}

@@ -1,0 +1,38 @@
+# cmake -DFOLDER=F -P launcher.cmake: a system of two MPIs, whose mpiexec and mpicc are Open MPI's and where mpicc.mpich was asked for.
+include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/Launcher.cmake)
+file(REMOVE_RECURSE ${FOLDER})
+
+# write_launcher(NAME TEXT): a program that prints a text, as mpiexec --version does.
+function(write_launcher name text)
+  file(WRITE ${FOLDER}/bin/${name} "#!/bin/sh\necho '${text}'\n")
+  file(CHMOD ${FOLDER}/bin/${name} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+endfunction()
+
+function(expect_launcher flavour compiler before after)
+  set(MPIEXEC_EXECUTABLE ${FOLDER}/bin/${before} CACHE FILEPATH "" FORCE)
+  taut_choose_launcher(${flavour} ${FOLDER}/bin/${compiler})
+  if(NOT MPIEXEC_EXECUTABLE STREQUAL "${FOLDER}/bin/${after}")
+    message(FATAL_ERROR "${compiler} with ${before}: ${MPIEXEC_EXECUTABLE} instead of ${after}")
+  endif()
+endfunction()
+
+write_launcher(mpiexec.openmpi "mpiexec.openmpi (OpenRTE) 4.1.4")
+write_launcher(mpiexec.mpich "HYDRA build details:")
+write_launcher(srun "slurm 22.05.8")
+write_launcher(mpicc.mpich "")
+write_launcher(wrapper "")
+foreach(link mpiexec mpicc mpicc.openmpi)
+  set(target ${link}.openmpi)
+  if(link MATCHES "mpicc")
+    set(target wrapper)
+  endif()
+  file(CREATE_LINK ${target} ${FOLDER}/bin/${link} SYMBOLIC)
+endforeach()
+set(ENV{PATH} ${FOLDER}/bin:$ENV{PATH})
+
+expect_launcher(mpich mpicc.mpich mpiexec mpiexec.mpich)
+expect_launcher(mpich mpicc.mpich mpiexec.mpich mpiexec.mpich)
+expect_launcher(openmpi mpicc mpiexec mpiexec)
+expect_launcher(openmpi mpicc mpiexec.mpich mpiexec)
+expect_launcher(openmpi mpicc.openmpi mpiexec.mpich mpiexec.openmpi)
+expect_launcher(mpich mpicc.mpich srun srun)
