@@ -184,7 +184,7 @@ class Run(ProgramTest):
             with mock.patch.dict(os.environ, {"LD_LIBRARY_PATH": str(self.folder)}):
                 found = self.run_program("doctor", "./app").stdout
                 run = self.run_program("run", "--", "mpiexec", "-n", "4", "./app")
-            (line,) = (line for line in found.splitlines() if " program " in line)
+            (line,) = (line for line in found.splitlines() if line[2:].startswith("program "))
             self.assertEqual(line.startswith("! "), mismatch, line)
             self.assertIn(library, line)
             self.assertEqual("4 programs of 1 rank" in run.stderr, mismatch, run.stderr)
@@ -203,9 +203,6 @@ class Run(ProgramTest):
     def test_the_doctor_tells_where_the_library_was_looked_for(self):
         with mock.patch.dict(os.environ, {"TAUT_PRELOAD": "/nowhere/x.so"}):
             self.assertIn("TAUT_PRELOAD=/nowhere/x.so: there is no such file", self.run_program("doctor").stdout)
-
-    def test_the_doctor_takes_no_names(self):
-        self.refuse(2, "doctor takes no names", "doctor", "x")
 
 
 if __name__ == "__main__":
