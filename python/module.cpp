@@ -34,8 +34,9 @@ Slice values_at(Address address, std::size_t count, int type) {
 }
 
 // Checks a policy, or the coding text of an array; raises if the text is invalid.
-void check_policy(const std::string& text) {
-  unlocked([&] { parse_policy(text); });
+// Returns the text of a policy in today's spelling; raises if it is invalid.
+std::string check_policy(const std::string& text) {
+  return unlocked([&] { return parse_policy(text).text; });
 }
 void check_coding(const std::string& text) {
   const bool dims = unlocked([&] { return parse_coding(text).dims.n > 0; });

@@ -263,8 +263,21 @@ static const char* const taut_kind_of_mpi __attribute__((used)) = &TAUT_KIND_OF_
  * Errors: TAUT_ERR_POLICY or _ARGUMENT (the text names option, column and remedy; ranks whose
  * policy is valid get TAUT_ERR_PEER), TAUT_ERR_RANK_MISMATCH (the strings differ), TAUT_ERR_TRANSPORT. After
  * an error the old policy stays in force. MPI_Comm_dup passes the policy on to the duplicate, whose
- * statistics begin at zero. */
+ * statistics begin at zero; MPI_Comm_split, MPI_Cart_create and other functions that make communicators of
+ * other ranks do not.
+ *
+ * The policy is that of the communicator itself: a second call replaces it for everybody who uses comm. A
+ * library sets its policy on a duplicate of its own. The statistics of comm go on under a new policy. */
 TAUT_API int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy);
+
+/* Writes the policy that is in force on comm, as it was set; "" if there is none, whether or not rules
+ * apply. */
+TAUT_API int /* MPI_SUCCESS, or a code for TAUT_ERR_ARGUMENT. Local */
+TAUT_Comm_get_policy(MPI_Comm comm,
+                     char* text,      /* out: the policy, cut to capacity, ending in a 0; NULL if that is 0 */
+                     size_t capacity, /* bytes at `text` */
+                     size_t* needed   /* out: bytes that the whole text needs; may be NULL */
+);
 
 /* Sets the policy from an info object: "taut_bound" is the bound ("abs:1e-4"), any other "taut_NAME" the
  * option NAME ("taut_on": "input"). Keys with another prefix are ignored. MPI_INFO_NULL, or an info object
@@ -776,13 +789,15 @@ typedef struct TAUT_Stats {
   uint64_t plain_sender;      /* received messages of min_bytes or more that the sender did not compress */
 } TAUT_Stats;
 
-TAUT_API int /* MPI_SUCCESS, or a code for TAUT_ERR_ARGUMENT. Local. All zero without a policy */
+/* Adds up the calls under all policies that comm has had; all zero if it never had any. */
+TAUT_API int /* MPI_SUCCESS, or a code for TAUT_ERR_ARGUMENT. Local */
 TAUT_Comm_get_stats(MPI_Comm comm, TAUT_Stats* stats /* out; filled up to its struct_size */);
 
 /* Writes the statistics in words: a summary line, then a line for each kind of call (collective, type,
  * operator, size to a power of two, call site), the kind that took the longest first. A line tells what
  * was decided and why, the ratio, the bytes sent and the bytes that plain MPI would have sent, and where
- * the time was spent. No other thread may be in a call on comm. */
+ * the time was spent. Calls under earlier policies follow, likewise under a line for each policy. No other
+ * thread may be in a call on comm. */
 TAUT_API int /* MPI_SUCCESS, or a code for TAUT_ERR_ARGUMENT. Local */
 TAUT_Comm_explain(MPI_Comm comm,
                   char* text,      /* out: lines, cut to capacity, ending in a 0; NULL if that is 0 */

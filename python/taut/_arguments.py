@@ -75,12 +75,18 @@ def _given(recvbuf: Any, blocks: int = 1) -> Any:
     return recvbuf
 
 
+def _source(send: Message, recv: Message) -> int:
+    """Returns the address that a reduction gets as sendbuf: MPI.IN_PLACE if both buffers are the same memory, as in mpi4py."""
+    same = send.address == recv.address and send.count > 0 and recv is not NOTHING
+    return IN_PLACE.address if same else send.address
+
+
 def _reduction(name: str, buffers: Buffers, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
     recvbuf, made = _received(sendbuf, recvbuf)
     half = _half.stage(sendbuf, recvbuf)
     send, recv = buffers.message(half.send, False), buffers.message(half.recv, made is None)
     what = _same_count(send, recv)
-    words = [send.address, recv.address, what.count, what.type, operator(op), buffers.handle]
+    words = [_source(send, recv), recv.address, what.count, what.type, operator(op), buffers.handle]
     return Call(name, words, [send, recv, half], half.before, half.after, made)
 
 
@@ -108,7 +114,8 @@ def reduce(buffers: Buffers, sendbuf: Any, recvbuf: Any, op: Any, root: int) -> 
     half = _half.stage(sendbuf, recvbuf)
     send, recv = buffers.message(half.send, False), buffers.message(half.recv, made is None)
     what = _same_count(send, recv)
-    words = [send.address, recv.address, what.count, what.type, operator(op), root, buffers.handle]
+    source = _source(send, recv) if buffers.rank == root else send.address
+    words = [source, recv.address, what.count, what.type, operator(op), root, buffers.handle]
     return Call("Reduce", words, [send, recv, half], half.before, half.after, made)
 
 
@@ -120,7 +127,7 @@ def reduce_scatter_block(buffers: Buffers, sendbuf: Any, recvbuf: Any, op: Any) 
     send = buffers.message(half.send, False, ranks)
     recv = buffers.message(half.recv, made is None, ranks if send is IN_PLACE else 1)
     what = _same_count(send, recv)
-    words = [send.address, recv.address, what.count, what.type, operator(op), buffers.handle]
+    words = [_source(send, recv), recv.address, what.count, what.type, operator(op), buffers.handle]
     return Call("Reduce_scatter_block", words, [send, recv, half], half.before, half.after, made)
 
 
@@ -129,13 +136,14 @@ def reduce_scatter(buffers: Buffers, sendbuf: Any, recvbuf: Any, recvcounts: Any
     half, ranks = _half.stage(sendbuf, _given(recvbuf)), buffers.ranks
     send, recv = buffers.message(half.send, False), buffers.message(half.recv, True)
     if recvcounts is None:
-        mine = recv.count // ranks if send is IN_PLACE else recv.count
+        whole_in_place = send is IN_PLACE or (_source(send, recv) == IN_PLACE.address and send.count == recv.count)
+        mine = recv.count // ranks if whole_in_place else recv.count
         recvcounts = buffers.comm.allgather(mine)
     counts = np.ascontiguousarray(np.broadcast_to(np.asarray(recvcounts, np.int64), ranks))
     whole = recv if send is IN_PLACE else send
     if counts.sum() != whole.count:
         raise ArgumentError(f"the counts add up to {counts.sum()}, the array has {whole.count} elements")
-    words = [send.address, recv.address, address_of(counts), whole.type, operator(op), buffers.handle]
+    words = [_source(send, recv), recv.address, address_of(counts), whole.type, operator(op), buffers.handle]
     return Call("Reduce_scatter", words, [send, recv, half, counts], half.before, half.after)
 
 
@@ -146,6 +154,10 @@ def bcast(buffers: Buffers, buf: Any, root: int) -> Call:
 
 
 def _pair(name: str, send: Message, recv: Message, *more: int, made: Any = None) -> Call:
+    if (send.address, send.type) == (recv.address, recv.type) and send.count > 0 and recv.count > 0:
+        raise ArgumentError(
+            "sendbuf and recvbuf are the same memory: pass MPI.IN_PLACE as mpi4py has it for this call, or two arrays"
+        )
     words = [send.address, send.count, send.type, recv.address, recv.count, recv.type, *more]
     return Call(name, words, [send, recv], result=made)
 

@@ -1,11 +1,13 @@
 """Comm: a communicator of mpi4py whose calls are compressed."""
 
 import ctypes
+from functools import wraps
 from typing import Any, Optional, Union
 
 from mpi4py import MPI
 
 from ._arguments import AVG, Average
+from ._core import check_policy
 from ._device import stream_number
 from ._errors import ArgumentError, DTypeError
 from ._forms import Blocking, Nonblocking, Persistent
@@ -23,11 +25,18 @@ STATISTICS = (
 ).split()
 
 
+# Methods of mpi4py's communicators that make a communicator of ranks of this one, besides duplicates.
+CREATIONS = frozenset(
+    "Create Create_cart Create_dist_graph Create_dist_graph_adjacent Create_graph Create_group Split Split_type Sub".split()
+)
+
+
 class Comm(Blocking, Nonblocking, Persistent, Messages):
     """A communicator of mpi4py whose upper-case methods are compressed within a bound.
 
     Creating a `Comm` is collective over the communicator if a policy is set. The policy is attached to the MPI communicator
-    itself: two `Comm` of one communicator share it, and ``Dup`` passes it on.
+    itself: two `Comm` of one communicator share it. ``Dup``, ``Split``, ``Create_cart`` and all other calls that make
+    communicators pass it on: they return a `Comm`, but for intercommunicators, which are mpi4py's and not compressed.
 
     Parameters
     ----------
@@ -35,7 +44,8 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
         Communicator to wrap. It serves all attributes that this class lacks (``rank``, ``Barrier``, ``bcast`` of objects, ...).
     bound : str or Policy, optional
         Error bound, the same on every rank: ``"abs:1e-4"``, ``"rel:1e-3"``, ``"lossless"``, ... with options after commas.
-        Default: the surrounding `policy`; if there is none, the communicator's policy is not changed.
+        Default: the surrounding `policy`; if there is none, the communicator's policy is not changed. A communicator that
+        has another policy is refused, because others may rely on its bound.
     **options
         More options by name, as for `Policy`.
 
@@ -43,6 +53,8 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
     ------
     PolicyError, RankMismatchError
         If the policy is invalid, or differs among the ranks. Errors of calls are ``MPI.Exception`` as well.
+    ArgumentError
+        If the communicator has another policy.
 
     Notes
     -----
@@ -72,9 +84,14 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
         if comm == MPI.COMM_NULL or comm.Is_inter():
             raise ArgumentError("taut.Comm wraps intracommunicators; calls of others are not compressed: use mpi4py's")
         self._comm = comm
-        self._policy: Optional[Policy] = None
         chosen = current_policy() if bound is None and not options else policy_text(bound, options)
-        if chosen is not None:
+        held = self.Get_policy()
+        if chosen is not None and held is not None and check_policy(str(chosen)) != str(held):
+            raise ArgumentError(
+                f"the communicator has the policy {str(held)!r}, on which others may rely: wrap comm.Dup() with "
+                f"{str(chosen)!r}, or change the policy for all by taut.Comm(comm).Set_policy({str(chosen)!r})"
+            )
+        if chosen is not None and held is None:
             self.Set_policy(chosen)
 
     @property
@@ -83,15 +100,15 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
         return self._comm
 
     def Set_policy(self, bound: Union[str, Policy, None]) -> None:
-        """Sets the policy of the communicator; None: plain MPI. Collective; no request may be in flight."""
+        """Sets the policy of the communicator, for all who use it; None: plain MPI. Collective; no request may be in flight."""
         chosen = policy_text(bound, {})
         text = ctypes.create_string_buffer(chosen.encode())
         call("Comm_set_policy", handle(self._comm), ctypes.addressof(text))
-        self._policy = Policy._unread(chosen) if chosen else None
 
     def Get_policy(self) -> Optional[Policy]:
-        """Returns the policy that was set through this object; None if there is none."""
-        return self._policy
+        """Returns the policy that is in force on the communicator, whoever has set it; None if there is none."""
+        text = self._text("Comm_get_policy")
+        return Policy._unread(text) if text else None
 
     def Set_stream(self, stream: Any) -> None:
         """Sets the CUDA stream on which later calls of this object work on arrays on a GPU: a stream of CuPy or PyTorch, the
@@ -104,15 +121,42 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
 
     def Dup(self, info: Optional[MPI.Info] = None) -> "Comm":
         """Returns a duplicate with the same policy and stream. Collective."""
-        twin = Comm.__new__(Comm)
-        twin._comm = self._comm.Dup(info) if info is not None else self._comm.Dup()
-        twin._policy, twin._stream = self._policy, self._stream
-        return twin
+        return self._twin(self._comm.Dup(info) if info is not None else self._comm.Dup())
 
     Clone = Dup
 
+    def Dup_with_info(self, info: MPI.Info) -> "Comm":
+        """Returns a duplicate with hints, and with the same policy and stream. Collective."""
+        return self._twin(self._comm.Dup_with_info(info))
+
+    def Idup(self, info: Optional[MPI.Info] = None) -> tuple["Comm", MPI.Request]:
+        """Starts to make a duplicate with the same policy and stream. Returns it, and the request. Collective."""
+        made, request = self._comm.Idup(info) if info is not None else self._comm.Idup()
+        return self._twin(made), request
+
+    def Idup_with_info(self, info: MPI.Info) -> tuple["Comm", MPI.Request]:
+        """Does the same with hints."""
+        return self.Idup(info)
+
+    def _twin(self, comm: MPI.Comm) -> "Comm":
+        """Wraps a communicator that was made of this one. Sets no policy."""
+        twin = Comm.__new__(Comm)
+        twin._comm, twin._stream = comm, self._stream
+        return twin
+
+    def _child(self, made: MPI.Comm) -> Union[MPI.Comm, "Comm"]:
+        """Returns a communicator that was made of this one's ranks, with the same policy."""
+        if made == MPI.COMM_NULL or made.Is_inter():
+            return made
+        child = self._twin(made)
+        policy = self.Get_policy()
+        if policy is not None:
+            child.Set_policy(policy)
+        return child
+
     def stats(self) -> dict[str, int]:
-        """Returns statistics of this rank's calls since the policy was set: the members of ``TAUT_Stats`` (taut.h).
+        """Returns statistics of this rank's calls under all policies of the communicator: the members of ``TAUT_Stats``
+        (taut.h).
 
         ``message_bytes``, ``value_bytes``, ``frame_bytes``, ``sent_bytes`` and the like are in bytes, ``..._ns`` in
         nanoseconds.
@@ -122,17 +166,33 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
         return dict(zip(STATISTICS, numbers[1:]))
 
     def explain(self) -> str:
-        """Returns the statistics in words: the decision for each kind of call, its reason, and the times (docs/observe.md)."""
+        """Returns the statistics in words: the decision for each kind of call, its reason, and the times (docs/observe.md).
+        The policy in force comes first, then earlier ones."""
+        return self._text("Comm_explain")
+
+    def _text(self, name: str) -> str:
+        """Returns the text that a function writes about the communicator."""
         needed = ctypes.c_size_t(0)
-        call("Comm_explain", handle(self._comm), 0, 0, ctypes.addressof(needed))
+        call(name, handle(self._comm), 0, 0, ctypes.addressof(needed))
         text = ctypes.create_string_buffer(max(needed.value, 1))
-        call("Comm_explain", handle(self._comm), ctypes.addressof(text), len(text), 0)
+        call(name, handle(self._comm), ctypes.addressof(text), len(text), 0)
         return text.value.decode(errors="replace")
 
     def __getattr__(self, name: str) -> Any:
         if name == "_comm":  # not set yet
             raise AttributeError(name)
-        return getattr(self._comm, name)
+        found = getattr(self._comm, name)
+        if name not in CREATIONS:
+            return found
+
+        @wraps(found)
+        def create(*arguments: Any, **named: Any) -> Union[MPI.Comm, "Comm"]:
+            return self._child(found(*arguments, **named))
+
+        return create
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *dir(self._comm)})
 
     def __eq__(self, other: object) -> bool:
         return self._comm == (other._comm if isinstance(other, Comm) else other)
@@ -145,4 +205,4 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
 
     def __repr__(self) -> str:
         name = f"rank {self._comm.Get_rank()} of {self._comm.Get_size()}" if self._comm else "null"
-        return f"<taut.Comm: {name}, {self._policy or 'no policy'}>"
+        return f"<taut.Comm: {name}, {(self.Get_policy() if self._comm else None) or 'no policy'}>"

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 
@@ -107,6 +109,16 @@ bool CommState::is_of(ncclComm* comm) const {
 
 void CommState::set_capacity(double ratio) {
   const std::lock_guard lock(calls_);
+  const CurrentDevice current(services_, transport_.device());
+  const OwnStream stream(services_);
+  transport_.begin_call(stream.get());
+  const std::vector<std::byte> all = transport_.allgather(std::as_bytes(std::span(&ratio, 1)));
+  std::vector<double> ratios(static_cast<std::size_t>(transport_.size()));
+  std::memcpy(ratios.data(), all.data(), all.size());
+  if (!(ratio == 0 || (ratio >= 1 && std::isfinite(ratio))))
+    throw Error(Status::invalid_argument, "ratio is neither 0 nor a number from 1 on");
+  if (std::ranges::any_of(ratios, [&](double other) { return other != ratio; }))
+    throw Error(Status::rank_mismatch, "the ranks state different ratios");
   fixed_.set_ratio(ratio);
 }
 

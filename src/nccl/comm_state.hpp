@@ -35,7 +35,7 @@ class CommState {
   int ranks() const noexcept { return transport_.size(); }
 
   // Sets the bytes reserved for a frame to the size of its values divided by `ratio`. 0: capacity mode is
-  // off, sizes are exact.
+  // off, sizes are exact. Collective: throws Error(rank_mismatch), if the ratios differ.
   void set_capacity(double ratio);
 
   // Serves a call, by Taut or by NCCL. Returns true if Taut compressed it. Throws Error.

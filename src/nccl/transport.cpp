@@ -8,11 +8,20 @@
 
 namespace taut::nccl {
 
+void WaitLimits::allow(int seconds, const char* why) noexcept {
+  constexpr std::uint64_t nanoseconds = 1'000'000'000;
+  why_late = why;
+  deadline = seconds == 0 ? 0 : clock_now() + static_cast<std::uint64_t>(seconds) * nanoseconds;
+}
+
+bool WaitLimits::late(std::uint64_t grace) const noexcept {
+  const std::uint64_t until = deadline;
+  return until != 0 && clock_now() > until + grace;
+}
+
 void WaitLimits::check() const {
   if (stopped) throw Error(Status::transport_failed, "the communicator is aborted");
-  if (deadline != 0 && clock_now() > deadline)
-    throw Error(Status::transport_failed,
-                "other ranks do not take part: they may run without Taut, or without rules");
+  if (late()) throw Error(Status::transport_failed, why_late.load());
 }
 
 NcclTransport::NcclTransport(const Library& nccl, const api::DeviceServices& services, ncclComm* comm,

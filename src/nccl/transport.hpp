@@ -16,7 +16,12 @@ namespace taut::nccl {
 struct WaitLimits {
   std::atomic<bool> stopped{false};        // waits end with an error
   std::atomic<std::uint64_t> deadline{0};  // time of clock_now() at which waits end with an error; 0: none
+  std::atomic<const char*> why_late{""};   // text of that error
 
+  // Sets the deadline `seconds` from now; 0: none.
+  void allow(int seconds, const char* why) noexcept;
+  // Returns true if the deadline was more than `grace` nanoseconds ago.
+  bool late(std::uint64_t grace = 0) const noexcept;
   // Throws Error(transport_failed) if a wait has to end.
   void check() const;
 };

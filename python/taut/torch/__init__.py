@@ -12,10 +12,11 @@ docs/howto/train_with_pytorch.md is the guide.
 
 from ._collectives import all_gather, all_reduce, all_to_all, reduce_scatter
 from ._ddp import GradientState, compress_gradients, gradient_hook
-from ._work import Work
+from ._work import Timeout, Work
 
 __all__ = [
     "GradientState",
+    "Timeout",
     "Work",
     "all_gather",
     "all_reduce",

@@ -60,8 +60,8 @@ def _addends(exchange: Exchange, policy: str, values: torch.Tensor, mean: bool) 
     return values.to(wide)
 
 
-def _check_op(op: Any) -> bool:
-    """Returns true for a mean."""
+def is_mean(op: Any) -> bool:
+    """Returns true for a mean, false for a sum; raises for all other operators, among them NCCL's sum of scaled values."""
     if op not in (SUM, AVG):
         raise ArgumentError("op is neither SUM nor AVG: call torch.distributed for other operators, whose results are exact")
     return op == AVG
@@ -103,7 +103,7 @@ def all_reduce(
     -----
     Every rank gets the same bits. 16-bit floats are added as float32 and rounded once.
     """
-    policy, mean, values = _policy_text(bound, group), _check_op(op), _frames.values_of(tensor, "tensor")
+    policy, mean, values = _policy_text(bound, group), is_mean(op), _frames.values_of(tensor, "tensor")
     exchange = exchange_of(group, values.device)
 
     def action() -> None:
@@ -138,7 +138,7 @@ def reduce_scatter(
 
     The block has the size of `output`, and `input` one block for each rank. Other arguments are as for `all_reduce`.
     """
-    policy, mean = _policy_text(bound, group), _check_op(op)
+    policy, mean = _policy_text(bound, group), is_mean(op)
     block, values = _frames.values_of(output, "output"), _frames.values_of(input, "input")
     exchange = exchange_of(group, values.device)
     _check_blocks(block, values, exchange.ranks, "output", "input")
@@ -164,10 +164,12 @@ def _check_blocks(block: torch.Tensor, values: torch.Tensor, ranks: int, small: 
 
 
 def _moved(exchange: Exchange, values: torch.Tensor, policy: str) -> torch.Tensor:
-    """Returns the frame of values that a call moves."""
-    number = _frames.number_of(values)
-    coding = _core.move_coding(policy, values.data_ptr(), values.numel(), number)
-    return _frames.encode(values, coding or _frames.STORED, exchange.device)
+    """Returns the frame of values that a call moves. Values of a type that Taut does not know are moved as bytes, without loss."""
+    data = _frames.movable(values)
+    if data is not values and not policy.startswith("lossless"):
+        return _frames.encode(data, _frames.STORED, exchange.device)
+    coding = _core.move_coding(policy, data.data_ptr(), data.numel(), _frames.number_of(data))
+    return _frames.encode(data, coding or _frames.STORED, exchange.device)
 
 
 def all_gather(
@@ -185,7 +187,7 @@ def all_gather(
     def action() -> None:
         frames = exchange.spread(_moved(exchange, block, policy))
         for frame, room in zip(frames, _rows(values, exchange.ranks)):
-            _frames.decode(frame, room)
+            _frames.decode(frame, _frames.movable(room))
 
     return _run(exchange, action, output, async_op)
 
@@ -211,7 +213,7 @@ def all_to_all(
     def action() -> None:
         frames = exchange.swap([_moved(exchange, part, policy) for part in parts])
         for frame, room in zip(frames, rooms):
-            _frames.decode(frame, room)
+            _frames.decode(frame, _frames.movable(room))
 
     return _run(exchange, action, output, async_op)
 

@@ -9,7 +9,7 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
-from .._errors import ArgumentError
+from .._errors import ArgumentError, DTypeError
 from . import _sums
 from ._exchange import Exchange, exchange_of
 
@@ -64,6 +64,7 @@ class GradientState:
         self._residuals: dict[str, torch.Tensor] = {}  # of parameters that are in no bucket yet
         self._mean_squares: dict[tuple[str, ...], float] = {}  # of buckets that were not met yet
         self._names = {id(parameter): name for name, parameter in parameters}
+        self._infinite_step: Optional[int] = None  # the last step with gradients that are not finite
 
     def exchange_for(self, device: torch.device) -> Exchange:
         """Returns the transport of frames of gradients on a device; the first call is collective."""
@@ -114,6 +115,8 @@ class GradientState:
         """Replaces gradients by their mean over the ranks; runs in the thread of the exchange."""
         values = buffer if buffer.dtype == bucket.residual.dtype else buffer.to(bucket.residual.dtype)
         bound = self._bound_of(bucket, values, step)
+        if self._infinite_step == step - 1:
+            bucket.residual.zero_()  # GradScaler has skipped that step, and has changed the scale of the gradients
         if self.error_feedback:
             values += bucket.residual
         mean_square = self._sum_within(bound, bucket, values) if bound else self._plain_sum(bucket, values)
@@ -121,6 +124,7 @@ class GradientState:
             bucket.mean_square = mean_square
         else:
             bucket.residual.zero_()  # NaN and infinities must not come back in the next step
+            self._infinite_step = step
         if values is not buffer:
             buffer.copy_(values)
         return buffer
@@ -181,6 +185,8 @@ def compress_gradients(model: DistributedDataParallel, bound: float = 0.25, **op
     >>> state = taut.torch.compress_gradients(model, bound=0.25)             # doctest: +SKIP
     >>> torch.save({"model": model.module.state_dict(), "taut": state.state_dict()}, f"rank{rank}.pt")  # doctest: +SKIP
     """
+    if not isinstance(model, DistributedDataParallel):
+        raise DTypeError(f"model is a {type(model).__name__}: wrap it by torch.nn.parallel.DistributedDataParallel first")
     options.setdefault("group", model.process_group)
     state = GradientState(model.module.named_parameters(), bound, **options)
     state.exchange_for(next(model.module.parameters()).device)  # collective: made now rather than within the first backward pass

@@ -117,7 +117,8 @@ class MpiExchange(Exchange):
             raise ArgumentError("a thread of taut.torch communicates: initialise MPI with MPI_THREAD_MULTIPLE")
         super().__init__(HOST)
         self._in_place = MPI.IN_PLACE
-        self._comm = Comm(comm.Dup(), "off")
+        self._comm = Comm(getattr(comm, "wrapped", comm).Dup())
+        self._comm.Set_policy("off")
         self.rank, self.ranks = comm.Get_rank(), comm.Get_size()
 
     def all_to_all(self, room: torch.Tensor, data: torch.Tensor, receives: list[int], sends: list[int]) -> None:

@@ -43,6 +43,11 @@ def number_of(values: torch.Tensor) -> int:
     return number
 
 
+def movable(values: torch.Tensor) -> torch.Tensor:
+    """Returns values that frames can hold: the same ones, or the bytes of values of another type, such as float8."""
+    return values if values.dtype in NUMBERS else values.view(torch.uint8)
+
+
 def encode(values: torch.Tensor, coding: str, device: torch.device) -> torch.Tensor:
     """Returns the frame of the values, in memory of `device`; no bytes if there are no values."""
     if values.numel() == 0:

@@ -10,7 +10,7 @@ from torch.distributed.fsdp._fully_shard._fsdp_api import AllGather, ReduceScatt
 from .._errors import ArgumentError
 from .._policy import Policy
 from . import _frames, _sums
-from ._collectives import AVG, all_gather, scatter_sum
+from ._collectives import all_gather, is_mean, scatter_sum
 from ._exchange import Exchange, exchange_of
 from ._work import Work
 
@@ -29,10 +29,10 @@ class BoundedReduceScatter(ReduceScatter):
         self, output_tensor: torch.Tensor, input_tensor: torch.Tensor, group: Any, op: Any, async_op: bool = False
     ) -> Optional[Work]:
         block, values = _frames.values_of(output_tensor, "output_tensor"), _frames.values_of(input_tensor, "input_tensor")
-        exchange = exchange_of(group, values.device)
+        mean, exchange = is_mean(op), exchange_of(group, values.device)
 
         def action() -> torch.Tensor:
-            scatter_sum(exchange, block, values, self._policy(), op == AVG)
+            scatter_sum(exchange, block, values, self._policy(), mean)
             self._remember(exchange, block)
             return output_tensor
 
@@ -82,6 +82,11 @@ def compress_sharded_gradients(
         first pass is uncompressed. There is no error feedback, which would need memory of the size of all gradients.
     parameters
         Policy of the all-gather of parameters. Every rank gets the same bits.
+
+    Notes
+    -----
+    FSDP2 is told to add gradients by plain sums and to scale them itself (``set_force_sum_reduction_for_comms``), because
+    Taut has no sum of scaled values, by which ``set_gradient_divide_factor`` works otherwise.
     """
     if not (isinstance(bound, (int, float)) and 0 < bound < math.inf):
         raise ArgumentError(f"bound={bound!r} is no positive number: give a part of the gradients' RMS, such as 0.05")
@@ -89,5 +94,6 @@ def compress_sharded_gradients(
     if not sharded:
         raise ArgumentError("model has no sharded module: call torch.distributed.fsdp.fully_shard first")
     for module in sharded:
+        module.set_force_sum_reduction_for_comms(True)
         module.set_custom_reduce_scatter(BoundedReduceScatter(float(bound)))
         module.set_custom_all_gather(PolicyAllGather(parameters))

@@ -4,10 +4,17 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
+from threading import Event
 from typing import Any, Optional
 
 import torch
 import torch.distributed as dist
+
+from .._errors import Error
+
+
+class Timeout(Error):
+    """A call was not complete after the time that `Work.wait` was given. The call goes on."""
 
 
 class Work(dist.Work):
@@ -20,8 +27,14 @@ class Work(dist.Work):
     def __init__(self, future: torch.futures.Future) -> None:
         super().__init__()
         self._future = future
+        self._complete = Event()
+        future.add_done_callback(lambda _: self._complete.set())
 
     def wait(self, timeout: Optional[timedelta] = None) -> bool:
+        """Waits for the call; raises `Timeout` if it is not complete in time. None or zero: there is no limit, as in PyTorch."""
+        seconds = timeout.total_seconds() if timeout else None
+        if not self._complete.wait(seconds):
+            raise Timeout(f"the call is not complete after {seconds:g} s; it goes on, and its tensors must not be used yet")
         self._future.wait()
         return True
 

@@ -39,12 +39,39 @@ TAUT_Stats stats_of(const Statistics& s) noexcept {
   return stats;
 }
 
+void expect_room(const char* text, std::size_t capacity) {
+  if (text == nullptr && capacity != 0)
+    throw Error(Status::invalid_argument, "text is NULL, and capacity is not 0");
+}
+
 void copy_text(const std::string& from, char* text, std::size_t capacity, std::size_t* needed) noexcept {
   if (needed != nullptr) *needed = from.size() + 1;
   if (capacity == 0) return;
   const std::size_t n = std::min(from.size(), capacity - 1);
   std::memcpy(text, from.data(), n);
   text[n] = '\0';
+}
+
+// Returns the statistics of a communicator under each of its policies; first the policy in force, or nothing
+// if there is neither policy nor rules.
+std::vector<CommReport> reports_of(MPI_Comm comm) {
+  std::vector<CommReport> all;
+  const CommRecord* const record = find_record(comm);
+  if (record == nullptr) return all;
+  if (record->comm_state != nullptr)
+    all.push_back(record->comm_state->observed([](const CommReport& observed) { return observed; }));
+  for (const CommReport& earlier : record->earlier)
+    if (!all.empty() && all[0].policy == earlier.policy)
+      all[0].calls.merge(earlier.calls);
+    else
+      all.push_back(earlier);
+  return all;
+}
+
+std::string told(MPI_Comm comm) {
+  std::string text = find_comm_state(comm) == nullptr ? "no policy: all calls are plain MPI\n" : "";
+  for (const CommReport& one : reports_of(comm)) text += explain(one.calls, one.policy, one.ranks);
+  return text;
 }
 
 }  // namespace
@@ -59,28 +86,29 @@ int TAUT_Comm_get_stats(MPI_Comm comm, TAUT_Stats* stats) {
     if (stats == nullptr || stats->struct_size < sizeof stats->struct_size)
       throw taut::Error(taut::Status::invalid_argument,
                         "TAUT_Stats: set struct_size to sizeof(TAUT_Stats) before the call");
-    const CommState* const comm_state = find_comm_state(comm);
-    TAUT_Stats all{};
-    if (comm_state != nullptr)
-      all = comm_state->observed([](const taut::CommReport& o) { return stats_of(o.calls.total()); });
+    taut::Statistics sum;
+    for (const taut::CommReport& one : reports_of(comm)) sum += one.calls.total();
+    TAUT_Stats all = stats_of(sum);
     all.struct_size = stats->struct_size;
     std::memcpy(stats, &all, std::min(stats->struct_size, sizeof all));
     return MPI_SUCCESS;
   });
 }
 
+int TAUT_Comm_get_policy(MPI_Comm comm, char* text, size_t capacity, size_t* needed) {
+  return guard(comm, [&] {
+    expect_room(text, capacity);
+    const CommState* const comm_state = find_comm_state(comm);
+    const bool has_policy = comm_state != nullptr && comm_state->inherited();
+    copy_text(has_policy ? comm_state->policy().text : "", text, capacity, needed);
+    return MPI_SUCCESS;
+  });
+}
+
 int TAUT_Comm_explain(MPI_Comm comm, char* text, size_t capacity, size_t* needed) {
   return guard(comm, [&] {
-    if (text == nullptr && capacity != 0)
-      throw taut::Error(taut::Status::invalid_argument, "text is NULL, and capacity is not 0");
-    const CommState* const comm_state = find_comm_state(comm);
-    if (comm_state == nullptr) {
-      copy_text("no policy: all calls are plain MPI\n", text, capacity, needed);
-    } else {
-      const std::string told = comm_state->observed(
-          [](const taut::CommReport& o) { return taut::explain(o.calls, o.policy, o.ranks); });
-      copy_text(told, text, capacity, needed);
-    }
+    expect_room(text, capacity);
+    copy_text(told(comm), text, capacity, needed);
     return MPI_SUCCESS;
   });
 }

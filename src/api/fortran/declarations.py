@@ -6,7 +6,7 @@ from pathlib import Path
 
 HEADER = Path(__file__).resolve().parents[3] / "include/taut/taut.h"
 # Functions whose Fortran code is in module.f90.in: texts and structures.
-BY_HAND = {"Comm_set_policy", "Comm_explain", "Comm_get_stats", "Error_status"}
+BY_HAND = {"Comm_set_policy", "Comm_get_policy", "Comm_explain", "Comm_get_stats", "Error_status"}
 
 
 @dataclass(frozen=True)

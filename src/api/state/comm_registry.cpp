@@ -260,8 +260,30 @@ CommState* find_or_bind_state(MPI_Comm comm) {
   return find_comm_state(comm);
 }
 
+namespace {
+
+// Adds the statistics of a state to those of earlier policies. Few policies have an entry of their own; the
+// last one is for all others.
+void keep_statistics(std::vector<CommReport>& earlier, const CommState& replaced) {
+  constexpr std::size_t most = 16;
+  CommReport report = replaced.observed([](const CommReport& observed) { return observed; });
+  if (report.calls.total().calls == 0) return;
+  auto found = std::ranges::find(earlier, report.policy, &CommReport::policy);
+  if (found == earlier.end() && earlier.size() == most) {
+    found = earlier.end() - 1;
+    found->policy = "others";
+  }
+  if (found == earlier.end())
+    earlier.push_back(std::move(report));
+  else
+    found->calls.merge(report.calls);
+}
+
+}  // namespace
+
 void attach(MPI_Comm comm, std::shared_ptr<CommState> comm_state) {
   CommRecord& record = record_of(comm);
+  if (record.comm_state != nullptr) keep_statistics(record.earlier, *record.comm_state);
   if (comm_state != nullptr) {
     comm_state->set_freed_flag(record.freed);
     comm_state->set_stream(record.stream);

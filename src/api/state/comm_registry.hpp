@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "api/state/comm_state.hpp"
 
@@ -60,6 +61,7 @@ struct CommRecord {
   CommRecord(const CommRecord&) = delete;
 
   std::shared_ptr<CommState> comm_state;  // null: no policy
+  std::vector<CommReport> earlier;        // statistics under policies and rules that were replaced
   bool settled = false;                   // a policy is set, or the ranks have compared their rules
   void* stream = nullptr;                 // of calls whose values are on a GPU
   std::shared_ptr<bool> freed = std::make_shared<bool>(false);
@@ -103,7 +105,8 @@ class RuleBypassScope {
   RuleBypassScope& operator=(const RuleBypassScope&) = delete;
 };
 
-// Attaches a CommState to `comm` in place of the previous one; null detaches it.
+// Attaches a CommState to `comm` in place of the previous one, whose statistics the record keeps; null detaches
+// it.
 void attach(MPI_Comm comm, std::shared_ptr<CommState> comm_state);
 
 }  // namespace taut::api

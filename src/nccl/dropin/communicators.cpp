@@ -1,5 +1,6 @@
 #include "nccl/dropin/communicators.hpp"
 
+#include <atomic>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -43,6 +44,24 @@ std::vector<std::unique_ptr<CommReport>> last_reports() {
   return all;
 }
 
+// Never frees the calls of a communicator whose thread does not end, because a function of NCCL does not return.
+void keep_running(const std::shared_ptr<OrderedCalls>& calls) {
+  if (!calls->stop()) new std::shared_ptr<OrderedCalls>(calls);
+}
+
+// Returns the object that serves the calls of a communicator; null where it cannot: without libtaut_cuda or a
+// GPU of NVIDIA, as under RCCL. NCCL then serves the calls, and the process says so once.
+std::shared_ptr<OrderedCalls> new_calls(ncclComm* comm, const std::optional<std::string>& policy) {
+  try {
+    api::device_services("a buffer of NCCL");
+  } catch (const Error& error) {
+    static std::atomic_flag said;
+    if (!said.test_and_set()) std::fprintf(stderr, "taut: NCCL serves all its calls: %s\n", error.what());
+    return nullptr;
+  }
+  return std::make_shared<OrderedCalls>(comm, policy);
+}
+
 // Returns true if Taut may serve calls of a communicator with several ranks.
 bool may_serve(ncclComm* comm) {
   int state = success, rank = 0, ranks = 1;
@@ -67,9 +86,11 @@ int take(std::span<ncclComm* const> created, const std::optional<std::string>& p
   std::vector<std::shared_ptr<OrderedCalls>> taken;
   for (ncclComm* const comm : created) {
     if (!may_serve(comm) || !rules) continue;
-    taken.push_back(std::make_shared<OrderedCalls>(comm, policy));
+    std::shared_ptr<OrderedCalls> calls = new_calls(comm, policy);
+    if (calls == nullptr) continue;
+    taken.push_back(calls);
     const std::lock_guard lock(communicators().mutex);
-    communicators().all[comm] = taken.back();
+    communicators().all[comm] = std::move(calls);
   }
   int result = success;
   for (const auto& calls : taken)  // all threads run, so that ranks of one process can agree
@@ -98,14 +119,16 @@ void release(ncclComm* comm) {
   const std::shared_ptr<OrderedCalls> calls = forget(comm);
   if (calls == nullptr) return;
   calls->finish();
-  keep_report(calls->report());
+  if (!calls->failed()) keep_report(calls->report());
+  keep_running(calls);
 }
 
-int abandon(ncclComm* comm, int (*abort)(ncclComm*)) {
-  std::shared_ptr<OrderedCalls> calls = forget(comm);
-  const bool ended = calls == nullptr || calls->stop();
-  const int result = abort(comm);
-  if (!ended) new std::shared_ptr<OrderedCalls>(std::move(calls));  // never freed: its thread runs on
+int abandon(ncclComm* comm, const std::function<int(ncclComm*)>& end) {
+  const std::shared_ptr<OrderedCalls> calls = forget(comm);
+  if (calls == nullptr) return end(comm);
+  const bool ended = calls->stop();
+  const int result = end(comm);
+  if (!ended) keep_running(calls);
   return result;
 }
 

@@ -1,6 +1,7 @@
 // The communicators of an unchanged program whose calls Taut may serve.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,9 +29,9 @@ bool is_nonblocking(ncclComm* comm);
 // Completes the calls of a communicator that the program is about to destroy, and removes it from the list.
 void release(ncclComm* comm);
 
-// Aborts a communicator by NCCL's function `abort`, and removes it from the list. Returns NCCL's result
-// without waiting for other ranks.
-int abandon(ncclComm* comm, int (*abort)(ncclComm*));
+// Ends the calls of a communicator by `end`, a function of NCCL such as ncclCommAbort, and removes the
+// communicator from the list: NCCL serves what follows. Returns NCCL's result without waiting for other ranks.
+int abandon(ncclComm* comm, const std::function<int(ncclComm*)>& end);
 
 // Prints the reason of a failed call, and returns NCCL's result for it.
 int refused(const char* why) noexcept;

@@ -1,5 +1,6 @@
 // The functions that libtaut_preload.so calls for those of NCCL: taut_dropin_<NCCL's name>.
 #include <exception>
+#include <string>
 
 #include "nccl/dropin/communicators.hpp"
 #include "nccl/dropin/entry.hpp"
@@ -23,10 +24,13 @@ int guarded(const Action& action) noexcept {
   }
 }
 
-// Returns NCCL's own function of a name.
+// Returns NCCL's own function of a name. Throws Error if this NCCL has none.
 template <class Function>
 Function own(const char* name) {
-  return reinterpret_cast<Function>(find_function(name));
+  void* const function = find_function(name);
+  if (function == nullptr)
+    throw Error(Status::invalid_argument, std::string("this NCCL has no ") + name + ": a later version has it");
+  return reinterpret_cast<Function>(function);
 }
 
 int collective(Function function, const NcclCall& call) noexcept {
@@ -139,6 +143,11 @@ int taut_dropin_ncclRedOpDestroy(int op, ncclComm* comm) {
 
 int taut_dropin_ncclGroupStart() { return guarded(start_group); }
 int taut_dropin_ncclGroupEnd() { return guarded(end_group); }
+int taut_dropin_ncclGroupSimulateEnd(void* estimate) {
+  return guarded([&] {
+    return simulate_group(own<decltype(&taut_dropin_ncclGroupSimulateEnd)>("ncclGroupSimulateEnd"), estimate);
+  });
+}
 
 // ---- Communicators
 
@@ -177,6 +186,51 @@ int taut_dropin_ncclCommSplit(ncclComm* comm, int color, int key, ncclComm** par
       finish(comm);
       return own<decltype(&taut_dropin_ncclCommSplit)>("ncclCommSplit")(comm, color, key, part, config);
     });
+  });
+}
+
+// With the flag NCCL_SHRINK_ABORT NCCL ends the calls that are in progress, whose other ranks may be gone.
+int taut_dropin_ncclCommShrink(ncclComm* comm, int* excluded, int n, ncclComm** rest, void* config, int flags) {
+  constexpr int aborts = 1;
+  return guarded([&] {
+    const auto shrink = own<decltype(&taut_dropin_ncclCommShrink)>("ncclCommShrink");
+    const bool nonblocking = asks_nonblocking(config) || is_nonblocking(comm);
+    return creating(rest, nonblocking, rank_to_say(comm), [&] {
+      const auto shrunk = [&](ncclComm* whole) { return shrink(whole, excluded, n, rest, config, flags); };
+      if ((flags & aborts) != 0 && !is_nonblocking(comm)) return abandon(comm, shrunk);
+      finish(comm);
+      return shrunk(comm);
+    });
+  });
+}
+
+// `comm` is null on the ranks that join.
+int taut_dropin_ncclCommGrow(ncclComm* comm, int ranks, const taut_nccl_id* id, int rank, ncclComm** grown,
+                             void* config) {
+  return guarded([&] {
+    const auto grow = own<decltype(&taut_dropin_ncclCommGrow)>("ncclCommGrow");
+    const bool joins = comm == nullptr;
+    const bool nonblocking = asks_nonblocking(config) || is_nonblocking(comm);
+    return creating(grown, nonblocking, joins ? rank : rank_to_say(comm), [&] {
+      finish(comm);
+      return grow(comm, ranks, id, rank, grown, config);
+    });
+  });
+}
+
+int taut_dropin_ncclCommSuspend(ncclComm* comm, int flags) {
+  return guarded([&] {
+    finish(comm);
+    return own<decltype(&taut_dropin_ncclCommSuspend)>("ncclCommSuspend")(comm, flags);
+  });
+}
+
+// No rank may make calls on a communicator that is revoked.
+int taut_dropin_ncclCommRevoke(ncclComm* comm, int flags) {
+  return guarded([&] {
+    const auto revoke = own<decltype(&taut_dropin_ncclCommRevoke)>("ncclCommRevoke");
+    const auto revoked = [&](ncclComm* whole) { return revoke(whole, flags); };
+    return is_nonblocking(comm) ? revoked(comm) : abandon(comm, revoked);
   });
 }
 

@@ -36,12 +36,18 @@ int taut_dropin_ncclRecv(void* to, size_t count, int type, int peer, ncclComm* c
 int taut_dropin_ncclRedOpDestroy(int op, ncclComm* comm);
 int taut_dropin_ncclGroupStart();
 int taut_dropin_ncclGroupEnd();
+int taut_dropin_ncclGroupSimulateEnd(void* estimate);
 int taut_dropin_ncclCommInitRank(ncclComm** comm, int ranks, taut_nccl_id id, int rank);
 int taut_dropin_ncclCommInitRankConfig(ncclComm** comm, int ranks, taut_nccl_id id, int rank, void* config);
 int taut_dropin_ncclCommInitRankScalable(ncclComm** comm, int ranks, int rank, int ids, taut_nccl_id* id,
                                          void* config);
 int taut_dropin_ncclCommInitAll(ncclComm** comms, int n, const int* devices);
 int taut_dropin_ncclCommSplit(ncclComm* comm, int color, int key, ncclComm** part, void* config);
+int taut_dropin_ncclCommShrink(ncclComm* comm, int* excluded, int n, ncclComm** rest, void* config, int flags);
+int taut_dropin_ncclCommGrow(ncclComm* comm, int ranks, const taut_nccl_id* id, int rank, ncclComm** grown,
+                             void* config);
+int taut_dropin_ncclCommSuspend(ncclComm* comm, int flags);
+int taut_dropin_ncclCommRevoke(ncclComm* comm, int flags);
 int taut_dropin_ncclCommFinalize(ncclComm* comm);
 int taut_dropin_ncclCommDestroy(ncclComm* comm);
 int taut_dropin_ncclCommAbort(ncclComm* comm);

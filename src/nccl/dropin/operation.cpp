@@ -54,8 +54,12 @@ std::size_t Operation::bytes(int ranks) const noexcept {
   return std::visit([&](const auto& call) { return bytes_of(call, ranks); }, arguments);
 }
 
+int run_uncounted(const Operation& operation, int ranks) {
+  return std::visit([&](const auto& call) { return run(call, ranks); }, operation.arguments);
+}
+
 int run_by_nccl(const Operation& operation, int ranks) {
-  const int result = std::visit([&](const auto& call) { return run(call, ranks); }, operation.arguments);
+  const int result = run_uncounted(operation, ranks);
   const bool coded = operation.message() != nullptr && operation.message()->coded != nullptr;
   if (result == success || result == in_progress)
     count(operation.function, coded ? Service::served : Service::left, operation.bytes(ranks));

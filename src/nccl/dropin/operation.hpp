@@ -50,6 +50,9 @@ struct Operation {
   std::size_t bytes(int ranks) const noexcept;
 };
 
+// Makes the call by NCCL's own function. Returns NCCL's result. Throws Error if there is no NCCL.
+int run_uncounted(const Operation& operation, int ranks);
+
 // Makes the call by NCCL's own function, and counts it: of a coded message, NCCL moves the frame. Returns
 // NCCL's result. Throws Error if there is no NCCL.
 int run_by_nccl(const Operation& operation, int ranks);

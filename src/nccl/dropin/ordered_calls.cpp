@@ -10,7 +10,12 @@ namespace taut::nccl::dropin {
 namespace {
 
 constexpr std::chrono::microseconds between_polls{50};
-constexpr std::chrono::seconds to_stop{10};
+constexpr std::chrono::seconds to_stop{10}, between_looks{1};
+constexpr std::uint64_t grace = 5'000'000'000;  // nanoseconds
+
+constexpr const char* unusable = "taut: a communicator of NCCL cannot be used any more: %s\n";
+constexpr const char* stuck =
+    "a call was not complete after TAUT_NCCL_TIMEOUT seconds: some rank has not made it, or has made another";
 
 int device_of(ncclComm* comm) {
   int device = 0;
@@ -60,7 +65,7 @@ OrderedCalls::~OrderedCalls() {
 
 bool OrderedCalls::begun() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return begun_ || ended_; });
+  wait(lock, [&] { return begun_; });
   return failure_.empty();
 }
 
@@ -139,7 +144,16 @@ void OrderedCalls::await_calls() {
 
 void OrderedCalls::finish() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return open_ == 0 || !failure_.empty() || ended_; });
+  wait(lock, [&] { return open_ == 0; });
+}
+
+// The thread of the communicator notices that ranks are missing, unless a function of NCCL does not return.
+void OrderedCalls::wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& done) {
+  while (!changed_.wait_for(lock, between_looks, [&] { return done() || !failure_.empty() || ended_; }))
+    if (limits_.late(grace)) {
+      failure_ = limits_.why_late;
+      std::fprintf(stderr, unusable, failure_.c_str());
+    }
 }
 
 void OrderedCalls::note_captured(const Operation& operation) {
@@ -220,8 +234,8 @@ void OrderedCalls::run() {
 }
 
 void OrderedCalls::fail(const std::string& why) {
-  std::fprintf(stderr, "taut: a communicator of NCCL cannot be used any more: %s\n", why.c_str());
   const std::lock_guard lock(mutex_);
+  if (failure_.empty()) std::fprintf(stderr, unusable, why.c_str());
   failure_ = why;
 }
 
@@ -229,8 +243,8 @@ void OrderedCalls::fail(const std::string& why) {
 // leave all calls to NCCL.
 void OrderedCalls::agree() {
   const CurrentDevice current(services_, device_);
-  constexpr std::uint64_t nanoseconds = 1'000'000'000;
-  limits_.deadline = clock_now() + static_cast<std::uint64_t>(options().handshake) * nanoseconds;
+  limits_.allow(options().handshake,
+                "other ranks do not take part: they may run without Taut, without rules or without libtaut_cuda");
   try {
     state_ = std::make_unique<CommState>(comm_, &limits_);
     state_->agree(policy_ ? &*policy_ : nullptr, stream_->get());
@@ -247,7 +261,7 @@ void OrderedCalls::agree() {
     if (rank == 0) std::fprintf(stderr, "taut: NCCL serves all calls of a communicator: %s\n", error.what());
     plain_ = true;
   }
-  limits_.deadline = 0;
+  limits_.allow(0, "");
 }
 
 // Makes the calls of a group: first those of NCCL, as one group of NCCL, then those that Taut may serve.
@@ -260,6 +274,7 @@ void OrderedCalls::make(Group& group) {
     }
     if (begin->result() != Status::ok) throw Error(begin->result(), describe(begin->result()));
   }
+  limits_.allow(options().nccl_timeout, stuck);
   const auto served = std::ranges::stable_partition(
       group.calls, [](const Operation& operation) { return !operation.served; });
   make_by_nccl(std::span(group.calls.begin(), served.begin()));
@@ -271,6 +286,7 @@ void OrderedCalls::make(Group& group) {
   for (const Operation& operation : group.calls)
     if (const Message* const message = operation.message(); message != nullptr && message->coded != nullptr)
       message->coded->check();
+  limits_.allow(0, "");
 }
 
 // Makes calls as one group of NCCL. Frames move in place of the values of coded messages.

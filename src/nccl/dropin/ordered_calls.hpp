@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -55,7 +56,8 @@ class OrderedCalls {
   // would deadlock. Coded messages do none of this.
   void await_calls();
 
-  // Waits until the queue is empty, or there was a failure.
+  // Waits until the queue is empty, or there was a failure. A call that waits for other ranks longer than
+  // TAUT_NCCL_TIMEOUT is one.
   void finish();
 
   // Notes a call in a captured stream, which is left to NCCL; waits until the queue is empty. After a
@@ -86,6 +88,7 @@ class OrderedCalls {
   };
   using Kind = std::pair<Function, int>;  // function and datatype
 
+  void wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& done);
   void run();
   void agree();
   void make(Group& group);

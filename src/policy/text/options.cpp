@@ -39,6 +39,8 @@ constexpr OptionInfo table[] = {
      "as MPI says"},
     {"TAUT_NCCL_IN_FLIGHT", &Options::nccl_in_flight, "0|1", "0",
      "1: served calls of an unchanged NCCL program return before they are complete; streams wait for them"},
+    {"TAUT_NCCL_TIMEOUT", &Options::nccl_timeout, "1..86400", "600",
+     "seconds that a served call of an unchanged NCCL program waits for other ranks before it fails", 86400},
     {"TAUT_RULES", &Options::rules, "rules", "", "rules for communicators that have no policy"},
     {"TAUT_CONFIG", &Options::config, "file", "",
      "a TOML file of rules, which come after those of TAUT_RULES"},

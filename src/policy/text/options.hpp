@@ -23,6 +23,7 @@ struct Options {
   bool progress = false;              // TAUT_PROGRESS
   std::optional<bool> cuda_aware;     // TAUT_CUDA_AWARE; empty: as MPI says
   bool nccl_in_flight = false;        // TAUT_NCCL_IN_FLIGHT
+  int nccl_timeout = 600;             // TAUT_NCCL_TIMEOUT, seconds
   std::string rules;                  // TAUT_RULES
   std::string config;                 // TAUT_CONFIG
   std::string preload;                // TAUT_PRELOAD

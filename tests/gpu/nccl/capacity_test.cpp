@@ -131,6 +131,22 @@ TEST(NcclCapacity, WithoutMemoryACallEndsWithAnError) {
   EXPECT_EQ(missed, 0u);
 }
 
+// Unequal ratios would be unequal sizes of the messages of NCCL.
+TEST(NcclCapacity, RatiosAreCompared) {
+  NcclRanks ranks(3, "abs:1e-2,codec=planes,predictor=delta,when=always,min_bytes=1");
+  ranks.run([&](NcclRank& me) {
+    const int differs = static_cast<int>(Status::rank_mismatch);
+    EXPECT_EQ(TAUT_Nccl_comm_set_capacity(me.comm, me.rank == 1 ? 4 : 2), differs);
+    EXPECT_EQ(TAUT_Nccl_comm_set_capacity(me.comm, me.rank == 1 ? 0.5 : 2),
+              me.rank == 1 ? static_cast<int>(Status::invalid_argument) : differs);
+    const OnGpu<float> x(std::vector<float>(9000, 1));
+    EXPECT_EQ(TAUT_Nccl_AllReduce(x.data(), x.data(), 9000, ncclFloat32, ncclSum, me.comm, me.stream), 0);
+    me.finish();
+    EXPECT_NEAR(x.peek(9000)[0], 3, 0.01);
+    EXPECT_EQ(stats_of(me).capacity_calls, 0u) << "the sizes are exact as before";
+  });
+}
+
 // Calls that capacity does not serve have exact sizes.
 TEST(NcclCapacity, OtherCallsHaveExactSizes) {
   const Trial trial =

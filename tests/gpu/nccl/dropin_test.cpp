@@ -168,5 +168,55 @@ TEST(NcclDropin, AnAbortEndsACallThatWaits) {
   fake_nccl::take_report();
 }
 
+// A revoked communicator makes no calls any more. A call that waits for a missing rank ends.
+TEST(NcclDropin, AnAbortByRevokingEndsACallThatWaits) {
+  if (!options().nccl_in_flight) GTEST_SKIP() << "TAUT_NCCL_IN_FLIGHT is not 1";
+  DropinRanks ranks(2, policy);
+  const OnGpu<float> x(std::vector<float>(n, 1)), y(std::vector<float>(n, 1));
+  ranks.run([&](NcclRank& me) { EXPECT_EQ(all_reduce(me, me.rank == 0 ? x : y), 0); });
+  EXPECT_EQ(all_reduce(ranks[0], x), 0);
+  for (NcclRank* const me : {&ranks[0], &ranks[1]}) {
+    EXPECT_EQ(taut_dropin_ncclCommRevoke(me->comm, 0), 0);
+    EXPECT_EQ(dropin::find_calls(me->comm), nullptr);
+    me->finish();
+    EXPECT_EQ(all_reduce(*me, x), ncclRemoteError) << "NCCL refuses the call";
+  }
+  fake_nccl::take_report();
+}
+
+// A rank is missing, and the other one shrinks the communicator.
+TEST(NcclDropin, AnAbortByShrinkingEndsACallThatWaits) {
+  if (!options().nccl_in_flight) GTEST_SKIP() << "TAUT_NCCL_IN_FLIGHT is not 1";
+  DropinRanks ranks(2, policy);
+  const OnGpu<float> x(std::vector<float>(n, 1)), y(std::vector<float>(n, 1));
+  ranks.run([&](NcclRank& me) { EXPECT_EQ(all_reduce(me, me.rank == 0 ? x : y), 0); });
+  EXPECT_EQ(all_reduce(ranks[0], x), 0);
+  int excluded = 1;
+  ncclComm_t rest = nullptr;
+  EXPECT_EQ(taut_dropin_ncclCommShrink(ranks[0].comm, &excluded, 1, &rest, nullptr, NCCL_SHRINK_ABORT), 0);
+  ranks[0].finish();
+  EXPECT_EQ(taut_dropin_ncclCommDestroy(rest), 0);
+  fake_nccl::take_report();
+}
+
+// A rank that never makes a call: the others' calls fail after TAUT_NCCL_TIMEOUT.
+TEST(NcclDropin, MissingRanksEndACall) {
+  if (options().nccl_timeout > 2) GTEST_SKIP() << "TAUT_NCCL_TIMEOUT is not 1";
+  DropinRanks ranks(2, policy);
+  ranks.run([&](NcclRank& me) { EXPECT_EQ(all_reduce(me, OnGpu<float>(n)), 0); });
+  ranks.run([&](NcclRank& me) {
+    if (me.rank == 1) return;
+    const OnGpu<float> x(std::vector<float>(n, 1));
+    EXPECT_EQ(all_reduce(me, x), nccl::internal_error);
+    int error = 0;
+    EXPECT_EQ(taut_dropin_ncclCommGetAsyncError(me.comm, &error), 0);
+    EXPECT_EQ(error, nccl::internal_error);
+    EXPECT_EQ(taut_dropin_ncclCommAbort(me.comm), 0);
+    me.comm = nullptr;
+    stand_in_finish();
+  });
+  EXPECT_EQ(fake_nccl::take_report(), "") << "the call ended before the deadlock was found";
+}
+
 }  // namespace dropin_test
 }  // namespace taut::test

@@ -181,6 +181,44 @@ TEST_F(Observing, PlacesInTheProgramAreToldApart) {
   EXPECT_EQ(lines(explanation(comm)), 1 + 2 + 1);
 }
 
+std::string policy_of(MPI_Comm comm) {
+  char text[64] = "";
+  std::size_t needed = 0;
+  EXPECT_EQ(TAUT_Comm_get_policy(comm, text, sizeof text, &needed), MPI_SUCCESS);
+  EXPECT_EQ(needed, std::strlen(text) + 1);
+  return text;
+}
+
+TEST_F(Observing, StatisticsOutliveAPolicy) {
+  const Comm comm("abs:1e-3,codec=planes");
+  EXPECT_EQ(sum(n, comm), MPI_SUCCESS);
+  EXPECT_EQ(sum(n, comm), MPI_SUCCESS);
+  EXPECT_EQ(TAUT_Comm_set_policy(comm, "lossless,codec=mpc"), MPI_SUCCESS);
+  EXPECT_EQ(policy_of(comm), "lossless,codec=mpc");
+  EXPECT_EQ(TAUT_Bcast(x.data(), n, MPI_FLOAT, 0, comm), MPI_SUCCESS);
+  EXPECT_EQ(comm.stats().calls, 3u);
+  EXPECT_EQ(TAUT_Comm_set_policy(comm, "abs:1e-3,codec=planes"), MPI_SUCCESS);
+  EXPECT_EQ(sum(n, comm), MPI_SUCCESS);
+  EXPECT_EQ(comm.stats().calls, 4u);
+  const std::string text = explanation(comm);
+  EXPECT_EQ(text.rfind("policy abs:1e-3,codec=planes on ", 0), 0u) << text;
+  EXPECT_NE(text.find(": 3 calls"), std::string::npos) << text;
+  EXPECT_NE(text.find("\npolicy lossless,codec=mpc on "), std::string::npos) << text;
+  EXPECT_EQ(TAUT_Comm_set_policy(comm, nullptr), MPI_SUCCESS);
+  EXPECT_EQ(policy_of(comm), "");
+  EXPECT_EQ(comm.stats().calls, 4u);
+}
+
+TEST_F(Observing, ManyPoliciesTakeLittleMemory) {
+  const Comm comm("abs:1e-3");
+  for (int i = 1; i <= 20; ++i) {
+    EXPECT_EQ(sum(2, comm), MPI_SUCCESS);
+    EXPECT_EQ(TAUT_Comm_set_policy(comm, ("abs:" + std::to_string(i)).c_str()), MPI_SUCCESS);
+  }
+  EXPECT_EQ(comm.stats().calls, 20u);
+  EXPECT_LE(lines(explanation(comm)), 1 + 2 * 16);
+}
+
 TEST_F(Observing, AnExplanationIsCutToItsRoom) {
   const Comm comm;
   EXPECT_EQ(explanation(comm), "no policy: all calls are plain MPI\n");
@@ -190,6 +228,7 @@ TEST_F(Observing, AnExplanationIsCutToItsRoom) {
   EXPECT_STREQ(text, "no");
   EXPECT_EQ(needed, 36u);
   EXPECT_EQ(TAUT_Error_status(TAUT_Comm_explain(comm, nullptr, 3, &needed)), TAUT_ERR_ARGUMENT);
+  EXPECT_EQ(TAUT_Error_status(TAUT_Comm_get_policy(comm, nullptr, 3, &needed)), TAUT_ERR_ARGUMENT);
 }
 
 }  // namespace observe_test

@@ -186,6 +186,8 @@ contains
     call expect('the module is that of the library', major == TAUT_VERSION_MAJOR .and. minor == TAUT_VERSION_MINOR)
     call TAUT_Comm_get_stats(MPI_COMM_WORLD, stats)
     call expect('statistics count calls', stats%calls > 15 .and. stats%compressed_calls == stats%calls)
+    call TAUT_Comm_get_policy(MPI_COMM_WORLD, said)
+    call expect('the policy is the one that was set', said(1:8) == 'abs:1e-3')
     call TAUT_Comm_explain(MPI_COMM_WORLD, said)
     call expect('the explanation names the policy', said(1:15) == 'policy abs:1e-3')
     call TAUT_Comm_explain(MPI_COMM_WORLD, said(1:10))

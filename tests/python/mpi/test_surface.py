@@ -194,7 +194,7 @@ def test_errors_are_mpi4pys_as_well(comm):
     assert str(comm.Get_policy()).startswith("abs:1e-3")  # the old one stays
     if comm.size > 1:
         with pytest.raises(taut.RankMismatchError):
-            taut.Comm(comm, "abs:nothing" if comm.rank == 0 else "abs:1")  # no rank waits for the others
+            comm.Set_policy("abs:nothing" if comm.rank == 0 else "abs:1")  # no rank waits for the others
         with pytest.raises(taut.RankMismatchError):
             with taut.policy("abs:1", comm, on="nothing" if comm.rank == 0 else "input"):
                 pass
@@ -231,8 +231,95 @@ def test_policies(comm):
         assert comm.stats()["plain_off"] == 1
     assert str(comm.Get_policy()).startswith("abs:1e-3")
     twin.Free()
+
+
+def test_a_policy_is_not_replaced_by_wrapping(comm):
+    held, bare = comm.Get_policy(), comm.wrapped
+    for wrap in (lambda: taut.Comm(bare, "abs:1e-1"), lambda: taut.Comm(comm, "off")):
+        with pytest.raises(taut.ArgumentError, match=r"comm\.Dup\(\).*Set_policy"):
+            wrap()
+    with taut.policy("lossless"), pytest.raises(taut.ArgumentError, match="'lossless'"):
+        taut.Comm(bare)
+    assert taut.Comm(bare).Get_policy() == taut.Comm(bare, str(held)).Get_policy() == comm.Get_policy() == held
+    other = taut.Comm(bare)
+    other.Set_policy("abs:1e-2,when=pays")
+    assert str(comm.Get_policy()) == "abs:1e-2,when=profitable" and "abs:1e-2" in repr(comm)
+    assert taut.Comm(bare, "abs:1e-2", when="pays") == comm  # an old spelling of the same policy
+    comm.Set_policy(None)
+    assert other.Get_policy() is None and "no policy" in repr(other)
     with taut.policy("lossless"):
-        assert str(taut.Comm(comm).Get_policy()) == "lossless"
+        assert str(taut.Comm(bare).Get_policy()) == "lossless"
+
+
+def test_statistics_outlive_a_policy(comm):
+    values = wave(N, comm.rank, np.float64)
+    comm.Allreduce(MPI.IN_PLACE, values)
+    with taut.policy("lossless", comm):
+        comm.Bcast(values)
+        assert comm.stats()["calls"] == 2
+    comm.Allreduce(MPI.IN_PLACE, values)
+    assert comm.stats()["calls"] == 3
+    text = comm.explain()
+    assert text.startswith("policy abs:1e-3") and ": 2 calls" in text and "\npolicy lossless on" in text
+
+
+def test_communicators_made_of_others_have_their_policy(comm):
+    ring = [(comm.rank - 1) % comm.size], [(comm.rank + 1) % comm.size]
+    group, ends = comm.Get_group(), list(range(1, comm.size + 1))
+    later, request = comm.Idup()
+    request.Wait()
+    children = [
+        later,
+        comm.Clone(),
+        comm.Dup_with_info(MPI.INFO_NULL),
+        comm.Split(0, -comm.rank),
+        comm.Split_type(MPI.COMM_TYPE_SHARED),
+        comm.Create(group),
+        comm.Create_group(group),
+        comm.Create_cart([comm.size], periods=[True]),
+        comm.Create_graph(ends, [(rank + 1) % comm.size for rank in range(comm.size)]),
+        comm.Create_dist_graph_adjacent(*ring),
+        comm.Create_dist_graph([comm.rank], [1], ring[1]),
+    ]
+    children += [children[7].Sub([True]), children[7].Dup()]
+    for child in children:
+        assert isinstance(child, taut.Comm) and child.Get_policy() == comm.Get_policy()
+        total = np.zeros(N)
+        child.Allreduce(wave(N, child.rank, np.float64), total)
+        assert child.stats()["compressed_calls"] == (1 if child.size > 1 else 0)
+    for child in children:
+        child.Free()
+    assert comm.Split(MPI.UNDEFINED) == MPI.COMM_NULL
+    bare = taut.Comm(WORLD.Dup())
+    part = bare.Split(0)
+    assert part.Get_policy() is None and isinstance(part, taut.Comm)
+    part.Free()
+    bare.Free()
+
+
+def test_names_are_listed(comm):
+    assert {"rank", "size", "Barrier", "Split", "bcast", "Allreduce", "explain"} <= set(dir(comm))
+
+
+def test_one_array_for_both_buffers_is_in_place(comm):
+    ranks, rank = comm.size, comm.rank
+    mine, every = wave(N * ranks, rank, np.float64), [wave(N * ranks, one, np.float64) for one in range(ranks)]
+
+    def check(call, expected):
+        values = mine.copy()
+        call(values)
+        assert np.abs(values[: len(expected)] - expected).max() <= 1e-3
+
+    check(lambda x: comm.Allreduce(x, x), sum(every))
+    check(lambda x: comm.Reduce([x, MPI.DOUBLE], [x, MPI.DOUBLE], root=ranks - 1), sum(every) if rank == ranks - 1 else mine)
+    check(lambda x: comm.Scan(x, x), sum(every[: rank + 1]))
+    check(lambda x: comm.Iallreduce(x, x).Wait(), sum(every))
+    block = slice(rank * N, (rank + 1) * N)
+    check(lambda x: comm.Reduce_scatter_block(x, x[:N]), sum(every)[block])
+    check(lambda x: comm.Reduce_scatter(x, x), sum(every)[block])
+    for call in (comm.Allgather, comm.Alltoall, comm.Ialltoall):
+        with pytest.raises(taut.ArgumentError, match="same memory.*IN_PLACE"):
+            call(mine, mine)
 
 
 def test_old_spelling_of_a_policy_is_shown_in_todays():
@@ -255,4 +342,4 @@ def test_docstring():
     for test in doctest.DocTestFinder().find(taut.Comm, "Comm", module=False, globs={}):
         runner.run(test)
     assert runner.summarize().failed == 0 and runner.tries > 5
-    taut.Comm(WORLD, "off")
+    taut.Comm(WORLD).Set_policy(None)

@@ -1,6 +1,8 @@
 """Tests collectives on tensors over a gloo group."""
 
 import math
+import time
+from datetime import timedelta
 
 import pytest
 import taut
@@ -118,6 +120,34 @@ def test_calls_overlap(rank, ranks):
     for call, tensor in enumerate(tensors):
         exact = sum(noise(COUNT, one + ranks * call).double() for one in range(ranks))
         assert error_of(tensor, exact) <= 1e-2 + 1e-5
+
+
+def test_waiting_ends_in_time(rank, ranks):
+    tensor = noise(COUNT, rank)
+    if rank == 0:
+        time.sleep(0.5)
+    work = taut.torch.all_reduce(tensor, "abs:1e-2", async_op=True)
+    if rank > 0:
+        with pytest.raises(taut.torch.Timeout, match="after 0.05 s"):
+            work.wait(timedelta(milliseconds=50))
+        assert not work.is_completed()
+    assert work.wait(timedelta(seconds=30)) and work.wait(timedelta(0)) and work.wait()
+    assert error_of(tensor, exact_sum(COUNT, ranks)) <= 1e-2 + 1e-5
+
+
+OTHER_TYPES = [torch.bool, torch.uint16, torch.complex32, torch.float8_e4m3fn, torch.float8_e5m2]
+
+
+@pytest.mark.parametrize("policy", ["lossless", "abs:1e-2", "rel:1e-3", "off"])
+@pytest.mark.parametrize("dtype", OTHER_TYPES, ids=str)
+def test_other_types_move_as_bytes(rank, ranks, policy, dtype):
+    parts = [torch.arange(3000 * ranks, device="cpu").add(sender).remainder(2).to(dtype) for sender in range(ranks)]
+    mine, every = parts[rank][:3000].to(torch.get_default_device()), torch.empty(3000 * ranks, dtype=dtype)
+    taut.torch.all_gather(every, mine, policy)
+    assert torch.equal(every.cpu().view(torch.uint8), torch.cat([part[:3000] for part in parts]).view(torch.uint8))
+    taut.torch.all_to_all(every, parts[rank].to(torch.get_default_device()), policy)
+    blocks = [part[3000 * rank : 3000 * (rank + 1)] for part in parts]
+    assert torch.equal(every.cpu().view(torch.uint8), torch.cat(blocks).view(torch.uint8))
 
 
 def test_groups_of_some_ranks(rank, ranks):

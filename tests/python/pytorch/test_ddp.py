@@ -122,6 +122,32 @@ def test_infinite_gradients_do_not_stay(rank, ranks):
     assert all(part.isfinite().all() for part in coded.state.state_dict()["residuals"].values())
 
 
+def test_no_residual_outlives_a_step_with_infinities(rank):
+    """GradScaler skips such a step, in all buckets, and changes the scale."""
+    model = DistributedDataParallel(nn.Sequential(nn.Linear(256, 256), nn.Linear(256, 256)), bucket_cap_mb=0.2)
+    state = taut.torch.compress_gradients(model, bound=0.5, warm_up_steps=2)
+    last = model.module[1].weight
+
+    def backward(scale):
+        model.zero_grad()
+        (model(torch.full((4, 256), 1.0 + rank)).square().mean() * scale).backward()
+
+    for _ in range(4):
+        backward(1.0)
+    residuals = state.state_dict()["residuals"]
+    assert residuals["0.weight"].any()
+    hook = last.register_hook(lambda gradient: gradient * float("inf"))
+    backward(1.0)
+    hook.remove()
+    backward(0.0)
+    assert not model.module[0].weight.grad.any() and not last.grad.any()
+
+
+def test_a_model_that_is_not_ddp_is_an_error():
+    with pytest.raises(taut.DTypeError, match="DistributedDataParallel"):
+        taut.torch.compress_gradients(nn.Linear(2, 2))
+
+
 def test_half_precision_gradients(rank):
     model = DistributedDataParallel(nn.Linear(300, 300).bfloat16())
     taut.torch.compress_gradients(model, 0.3, warm_up_steps=1)

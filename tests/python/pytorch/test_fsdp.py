@@ -98,6 +98,27 @@ def test_reduced_gradients_are_within_the_bound(rank, ranks, bound):
     assert 0.01 < largest <= 1 + 1e-5
 
 
+def test_gradients_are_divided_by_the_given_factor(rank, ranks):
+    """A factor of one's own, as expert parallelism needs, makes FSDP2 ask for NCCL's sum of scaled values otherwise."""
+    plain, coded = network(ranks), network(ranks, 0.02)
+    for layer in layers(coded):
+        layer.set_gradient_divide_factor(8.0)
+    for step in range(2):  # uncompressed, then compressed
+        backward(plain, rank, step)
+        backward(coded, rank, step)
+        for pair in zip(layers(plain), layers(coded)):
+            exact, got = (gradients(layer) for layer in pair)
+            assert root_mean_square(got - exact * ranks / 8) < 0.05 * root_mean_square(exact * ranks / 8)
+
+
+@pytest.mark.parametrize("op", [dist.ReduceOp.PREMUL_SUM, dist.ReduceOp.MAX, dist.ReduceOp.PRODUCT], ids=str)
+def test_other_operators_are_refused(ranks, op):
+    from taut.torch._fsdp import BoundedReduceScatter
+
+    with pytest.raises(taut.ArgumentError, match="neither SUM nor AVG"):
+        BoundedReduceScatter(0.1)(torch.empty(100), torch.empty(100 * ranks), dist.group.WORLD, op)
+
+
 def test_a_model_without_shards_is_an_error():
     with pytest.raises(taut.ArgumentError, match="fully_shard"):
         taut.torch.compress_sharded_gradients(nn.Linear(2, 2))

@@ -25,6 +25,8 @@ TEST(Options, AreRead) {
   EXPECT_TRUE(read({"TAUT_SUMMARY=1"}).summary);
   EXPECT_FALSE(read({}).nccl_in_flight);
   EXPECT_TRUE(read({"TAUT_NCCL_IN_FLIGHT=1"}).nccl_in_flight);
+  EXPECT_EQ(read({}).nccl_timeout, 600);
+  EXPECT_EQ(read({"TAUT_NCCL_TIMEOUT=1800"}).nccl_timeout, 1800);
   EXPECT_EQ(read({"TAUT_RULES=* : off"}).rules, "* : off");
   EXPECT_EQ(read({"TAUT_CONFIG=run.toml"}).config, "run.toml");
   EXPECT_EQ(read({"TAUT_PRELOAD=/x.so"}).preload, "/x.so");

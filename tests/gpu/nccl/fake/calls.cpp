@@ -160,6 +160,16 @@ ncclResult_t ncclGroupEnd() {
   return --depth > 0 ? ncclSuccess : end_group();
 }
 
+// The calls of the group count as never made.
+ncclResult_t ncclGroupSimulateEnd(ncclSimInfo_t* estimate) {
+  if (depth == 0 || estimate == nullptr) return ncclInvalidUsage;
+  if (--depth > 0) return ncclSuccess;
+  for (const Waiting& one : group)
+    if (one.part->kind != Kind::send && one.part->kind != Kind::recv) --one.comm->collectives;
+  estimate->estimatedTime = static_cast<float>(std::exchange(group, {}).size());
+  return ncclSuccess;
+}
+
 ncclResult_t ncclSend(const void* from, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
                       cudaStream_t stream) {
   const std::size_t bytes = count * size_of(type);

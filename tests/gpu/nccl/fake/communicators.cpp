@@ -40,6 +40,15 @@ int rank_in_part(const std::vector<std::pair<int, int>>& answers, int rank) {
 
 constexpr std::pair<int, int> no_answer{-2, 0};
 
+// Ends the kernels of this rank, whatever their messages wait for. The communicator gets an error.
+void end_kernels(const ncclComm& comm) {
+  for (const auto& weak : shared().kernels)
+    if (const KernelRef kernel = weak.lock();
+        kernel != nullptr && kernel->clique == comm.clique && kernel->rank == comm.rank)
+      kernel->open = 0;
+  comm.clique->error = ncclRemoteError;
+}
+
 bool is_blocking(const ncclConfig_t* config, bool otherwise) {
   return config == nullptr || config->blocking == NCCL_CONFIG_UNDEF_INT ? otherwise : config->blocking != 0;
 }
@@ -149,18 +158,54 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   return ncclSuccess;
 }
 
-// The kernels of this rank end, whatever their messages wait for.
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   if (comm == nullptr) return ncclInvalidArgument;
   const std::lock_guard lock(shared().mutex);
-  for (const auto& weak : shared().kernels)
-    if (const KernelRef kernel = weak.lock();
-        kernel != nullptr && kernel->clique == comm->clique && kernel->rank == comm->rank)
-      kernel->open = 0;
-  comm->clique->error = ncclRemoteError;
+  end_kernels(*comm);
   delete comm;
   return ncclSuccess;
 }
+
+ncclResult_t ncclCommRevoke(ncclComm_t comm, int) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  const std::lock_guard lock(shared().mutex);
+  end_kernels(*comm);
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommShrink(ncclComm_t comm, int* excluded, int n, ncclComm_t* rest, ncclConfig_t* config,
+                            int flags) {
+  if (comm == nullptr || excluded == nullptr || rest == nullptr) return ncclInvalidArgument;
+  std::unique_lock lock(shared().mutex);
+  const std::shared_ptr<Clique> whole = comm->clique;
+  if (flags == NCCL_SHRINK_ABORT) end_kernels(*comm);
+  const auto before = std::count_if(excluded, excluded + n, [&](int rank) { return rank < comm->rank; });
+  auto& made_so_far = whole->parts_of_splits[{comm->splits++, NCCL_SPLIT_NOCOLOR}];
+  if (made_so_far == nullptr) made_so_far = std::make_shared<Clique>(whole->size - n);
+  const std::shared_ptr<Clique> clique = made_so_far;
+  ++clique->joined;
+  if (!meet(lock, *clique, "ncclCommShrink", [&] { return clique->joined == clique->size; }))
+    return ncclRemoteError;
+  *rest = new ncclComm{clique, comm->rank - static_cast<int>(before), comm->device};
+  (*rest)->blocking = is_blocking(config, comm->blocking);
+  return made(*rest);
+}
+
+ncclResult_t ncclCommGrow(ncclComm_t comm, int ranks, const ncclUniqueId* id, int rank, ncclComm_t* grown,
+                          ncclConfig_t* config) {
+  if (id == nullptr || (comm == nullptr) == (rank < 0)) return ncclInvalidArgument;
+  return ncclCommInitRankConfig(grown, ranks, *id, comm != nullptr ? comm->rank : rank, config);
+}
+
+ncclResult_t ncclCommSuspend(ncclComm_t comm, int) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  const std::lock_guard lock(shared().mutex);
+  if (comm->last == nullptr || is_done(comm->last)) return ncclSuccess;
+  shared().report += "rank " + std::to_string(comm->rank) + " suspends a communicator with calls in progress\n";
+  return ncclInvalidUsage;
+}
+
+ncclResult_t ncclCommResume(ncclComm_t comm) { return comm != nullptr ? ncclSuccess : ncclInvalidArgument; }
 
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
   if (comm == nullptr) return ncclInvalidArgument;

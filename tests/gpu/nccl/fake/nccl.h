@@ -43,6 +43,17 @@ static inline ncclConfig_t fake_config(int blocking) {
   const ncclConfig_t config = {sizeof(ncclConfig_t), 0xcafebeef, 22809, blocking};
   return config;
 }
+/* Beginning of NCCL's type, in which NCCL expects the first three members as fake_estimate() sets them. */
+typedef struct {
+  size_t size;
+  unsigned magic, version;
+  float estimatedTime; /* here the number of calls in the group */
+} ncclSimInfo_t;
+static inline ncclSimInfo_t fake_estimate(void) {
+  const ncclSimInfo_t estimate = {sizeof(ncclSimInfo_t), 0x74685283, 22809, -1};
+  return estimate;
+}
+enum { NCCL_SHRINK_DEFAULT = 0, NCCL_SHRINK_ABORT = 1, NCCL_SUSPEND_MEM = 1 };
 typedef enum { ncclSum = 0, ncclProd = 1, ncclMax = 2, ncclMin = 3, ncclAvg = 4 } ncclRedOp_t;
 typedef enum {
   ncclInt8 = 0,
@@ -68,6 +79,14 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id
                                     ncclConfig_t* config);
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int devices, const int* list);
 ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* part, ncclConfig_t* config);
+ncclResult_t ncclCommShrink(ncclComm_t comm, int* excluded, int n, ncclComm_t* rest, ncclConfig_t* config,
+                            int flags);
+/* `comm` is NULL on ranks that join. All ranks pass `id`. */
+ncclResult_t ncclCommGrow(ncclComm_t comm, int ranks, const ncclUniqueId* id, int rank, ncclComm_t* grown,
+                          ncclConfig_t* config);
+ncclResult_t ncclCommSuspend(ncclComm_t comm, int flags);
+ncclResult_t ncclCommResume(ncclComm_t comm);
+ncclResult_t ncclCommRevoke(ncclComm_t comm, int flags);
 ncclResult_t ncclCommFinalize(ncclComm_t comm);
 ncclResult_t ncclCommDestroy(ncclComm_t comm);
 ncclResult_t ncclCommAbort(ncclComm_t comm);
@@ -85,6 +104,7 @@ ncclResult_t ncclRedOpDestroy(ncclRedOp_t op, ncclComm_t comm);
 /* calls.cpp */
 ncclResult_t ncclGroupStart(void);
 ncclResult_t ncclGroupEnd(void);
+ncclResult_t ncclGroupSimulateEnd(ncclSimInfo_t* estimate);
 ncclResult_t ncclSend(const void* from, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
                       cudaStream_t stream);
 ncclResult_t ncclRecv(void* to, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
