@@ -88,8 +88,9 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
         held = self.Get_policy()
         if chosen is not None and held is not None and check_policy(str(chosen)) != str(held):
             raise ArgumentError(
-                f"the communicator has the policy {str(held)!r}, on which others may rely: wrap comm.Dup() with "
-                f"{str(chosen)!r}, or change the policy for all by taut.Comm(comm).Set_policy({str(chosen)!r})"
+                f"the communicator has the policy {str(held)!r}, on which others may rely: take a duplicate of your own, "
+                f"mine = taut.Comm(comm.Dup()), and mine.Set_policy({str(chosen)!r}); or change the policy for all by "
+                f"taut.Comm(comm).Set_policy({str(chosen)!r})"
             )
         if chosen is not None and held is None:
             self.Set_policy(chosen)

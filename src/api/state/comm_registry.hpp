@@ -105,8 +105,8 @@ class RuleBypassScope {
   RuleBypassScope& operator=(const RuleBypassScope&) = delete;
 };
 
-// Attaches a CommState to `comm` in place of the previous one, whose statistics the record keeps; null detaches
-// it.
+// Attaches a CommState to `comm` in place of the previous one, whose statistics the record keeps; null
+// detaches it.
 void attach(MPI_Comm comm, std::shared_ptr<CommState> comm_state);
 
 }  // namespace taut::api

@@ -44,10 +44,9 @@ std::vector<std::unique_ptr<CommReport>> last_reports() {
   return all;
 }
 
-// Never frees the calls of a communicator whose thread does not end, because a function of NCCL does not return.
-void keep_running(const std::shared_ptr<OrderedCalls>& calls) {
-  if (!calls->stop()) new std::shared_ptr<OrderedCalls>(calls);
-}
+// Keeps the calls of a communicator for ever, because their thread is within a function of NCCL that does not
+// return.
+void never_free(const std::shared_ptr<OrderedCalls>& calls) { new std::shared_ptr<OrderedCalls>(calls); }
 
 // Returns the object that serves the calls of a communicator; null where it cannot: without libtaut_cuda or a
 // GPU of NVIDIA, as under RCCL. NCCL then serves the calls, and the process says so once.
@@ -119,8 +118,10 @@ void release(ncclComm* comm) {
   const std::shared_ptr<OrderedCalls> calls = forget(comm);
   if (calls == nullptr) return;
   calls->finish();
-  if (!calls->failed()) keep_report(calls->report());
-  keep_running(calls);
+  if (calls->stop())
+    keep_report(calls->report());
+  else
+    never_free(calls);
 }
 
 int abandon(ncclComm* comm, const std::function<int(ncclComm*)>& end) {
@@ -128,7 +129,7 @@ int abandon(ncclComm* comm, const std::function<int(ncclComm*)>& end) {
   if (calls == nullptr) return end(comm);
   const bool ended = calls->stop();
   const int result = end(comm);
-  if (!ended) keep_running(calls);
+  if (!ended) never_free(calls);
   return result;
 }
 

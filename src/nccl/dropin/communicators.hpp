@@ -30,7 +30,8 @@ bool is_nonblocking(ncclComm* comm);
 void release(ncclComm* comm);
 
 // Ends the calls of a communicator by `end`, a function of NCCL such as ncclCommAbort, and removes the
-// communicator from the list: NCCL serves what follows. Returns NCCL's result without waiting for other ranks.
+// communicator from the list: NCCL serves what follows. Returns NCCL's result without waiting for other
+// ranks.
 int abandon(ncclComm* comm, const std::function<int(ncclComm*)>& end);
 
 // Prints the reason of a failed call, and returns NCCL's result for it.

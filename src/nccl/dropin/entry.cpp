@@ -29,7 +29,8 @@ template <class Function>
 Function own(const char* name) {
   void* const function = find_function(name);
   if (function == nullptr)
-    throw Error(Status::invalid_argument, std::string("this NCCL has no ") + name + ": a later version has it");
+    throw Error(Status::invalid_argument,
+                std::string("this NCCL has no ") + name + ": a later version has it");
   return reinterpret_cast<Function>(function);
 }
 
@@ -190,7 +191,8 @@ int taut_dropin_ncclCommSplit(ncclComm* comm, int color, int key, ncclComm** par
 }
 
 // With the flag NCCL_SHRINK_ABORT NCCL ends the calls that are in progress, whose other ranks may be gone.
-int taut_dropin_ncclCommShrink(ncclComm* comm, int* excluded, int n, ncclComm** rest, void* config, int flags) {
+int taut_dropin_ncclCommShrink(ncclComm* comm, int* excluded, int n, ncclComm** rest, void* config,
+                               int flags) {
   constexpr int aborts = 1;
   return guarded([&] {
     const auto shrink = own<decltype(&taut_dropin_ncclCommShrink)>("ncclCommShrink");

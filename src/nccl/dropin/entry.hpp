@@ -43,7 +43,8 @@ int taut_dropin_ncclCommInitRankScalable(ncclComm** comm, int ranks, int rank, i
                                          void* config);
 int taut_dropin_ncclCommInitAll(ncclComm** comms, int n, const int* devices);
 int taut_dropin_ncclCommSplit(ncclComm* comm, int color, int key, ncclComm** part, void* config);
-int taut_dropin_ncclCommShrink(ncclComm* comm, int* excluded, int n, ncclComm** rest, void* config, int flags);
+int taut_dropin_ncclCommShrink(ncclComm* comm, int* excluded, int n, ncclComm** rest, void* config,
+                               int flags);
 int taut_dropin_ncclCommGrow(ncclComm* comm, int ranks, const taut_nccl_id* id, int rank, ncclComm** grown,
                              void* config);
 int taut_dropin_ncclCommSuspend(ncclComm* comm, int flags);

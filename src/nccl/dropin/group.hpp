@@ -9,8 +9,8 @@ namespace taut::nccl::dropin {
 int start_group();
 int end_group();
 
-// ncclGroupSimulateEnd under the drop-in: ends the group, and NCCL estimates the time of its calls in place of
-// making them. `estimate`: NCCL's ncclSimInfo_t. Returns NCCL's result, and throws Error.
+// ncclGroupSimulateEnd under the drop-in: ends the group, and NCCL estimates the time of its calls in place
+// of making them. `estimate`: NCCL's ncclSimInfo_t. Returns NCCL's result, and throws Error.
 int simulate_group(int (*simulate_end)(void* estimate), void* estimate);
 
 // Makes a call, now or at the end of the group.

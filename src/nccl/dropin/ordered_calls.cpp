@@ -243,8 +243,9 @@ void OrderedCalls::fail(const std::string& why) {
 // leave all calls to NCCL.
 void OrderedCalls::agree() {
   const CurrentDevice current(services_, device_);
-  limits_.allow(options().handshake,
-                "other ranks do not take part: they may run without Taut, without rules or without libtaut_cuda");
+  limits_.allow(
+      options().handshake,
+      "other ranks do not take part: they may run without Taut, without rules or without libtaut_cuda");
   try {
     state_ = std::make_unique<CommState>(comm_, &limits_);
     state_->agree(policy_ ? &*policy_ : nullptr, stream_->get());

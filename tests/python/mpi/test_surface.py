@@ -240,6 +240,10 @@ def test_a_policy_is_not_replaced_by_wrapping(comm):
             wrap()
     with taut.policy("lossless"), pytest.raises(taut.ArgumentError, match="'lossless'"):
         taut.Comm(bare)
+    mine = taut.Comm(bare.Dup())  # as the error advises
+    mine.Set_policy("abs:1e-1")
+    assert str(mine.Get_policy()) == "abs:1e-1"
+    mine.Free()
     assert taut.Comm(bare).Get_policy() == taut.Comm(bare, str(held)).Get_policy() == comm.Get_policy() == held
     other = taut.Comm(bare)
     other.Set_policy("abs:1e-2,when=pays")

@@ -201,7 +201,8 @@ ncclResult_t ncclCommSuspend(ncclComm_t comm, int) {
   if (comm == nullptr) return ncclInvalidArgument;
   const std::lock_guard lock(shared().mutex);
   if (comm->last == nullptr || is_done(comm->last)) return ncclSuccess;
-  shared().report += "rank " + std::to_string(comm->rank) + " suspends a communicator with calls in progress\n";
+  shared().report +=
+      "rank " + std::to_string(comm->rank) + " suspends a communicator with calls in progress\n";
   return ncclInvalidUsage;
 }
 
