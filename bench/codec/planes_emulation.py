@@ -14,6 +14,7 @@ NONE, DELTA, PAIRS, SECOND = range(4)
 NAMES = {NONE: "none", DELTA: "delta", PAIRS: "pairs", SECOND: "second"}
 LEAST_LAG = 64
 PIECE = 512  # values in a piece of the sample
+LEAST_TO_SAMPLE = 8192  # values
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,7 +185,7 @@ def candidates(dims):
 def choose(q, dims, tables):
     """Returns the prediction that `auto` takes with these extents."""
     among = candidates(dims)
-    if len(q) < 65536:
+    if len(q) < LEAST_TO_SAMPLE:
         return among[0]
     return min(among, key=lambda p: estimated_bytes(q, p, tables))  # the first of equal ones
 

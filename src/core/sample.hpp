@@ -26,6 +26,11 @@ struct Pieces {
   std::size_t part_;
 };
 
+// Least number of values for which a sample chooses among codecs or predictions where nothing else asks for
+// one. From there on the bytes that it saves on average take longer over a link of 1 Gbit/s than the sample
+// (docs/adr/0003-predictors-by-sample.md).
+inline constexpr std::size_t least_to_sample = 8192;
+
 // Returns the bytes of scratch memory that take_sample needs.
 std::size_t sample_scratch(const Codec& codec, DType type) noexcept;
 

@@ -29,7 +29,8 @@ std::vector<Candidate> kernel_candidates(Coding& coding, DType type, Bound bound
 // they have in the array. The other bytes of that host memory are never touched.
 Candidate choose(DeviceCall& call, std::span<const Candidate> all, const Coding& coding, Bound bound,
                  ConstSlice values) {
-  if (all.size() == 1 || values.count < least_to_sample) return all[0];
+  constexpr std::size_t least_to_sample_on_gpu = 65536;  // each piece is a copy from the GPU
+  if (all.size() == 1 || values.count < least_to_sample_on_gpu) return all[0];
   const auto memory = std::make_unique_for_overwrite<std::byte[]>(values.bytes());
   const Slice sparse{{memory.get(), values.count, values.type}};
   const auto fetch = [&](const auto& to, const auto& from) {

@@ -21,10 +21,6 @@ Status summarize_on_host(ConstBytes frame, ValueStatistics& statistics);
 // Returns Status::ok if two frames can be added: same codec, type and count, and a codec that adds.
 Status check_addable(const FrameHeader& a, const FrameHeader& b);
 
-// Least number of values for which a sample chooses among the candidates (codecs with their predictors).
-// Fewer values are coded by the first candidate, because a sample would not be small in comparison.
-inline constexpr std::size_t least_to_sample = 65536;
-
 // Returns the candidate that is best for a sample of the values.
 Candidate best_by_sample(std::span<const Candidate> all, const Coding& coding, Bound bound,
                          ConstSlice values);

@@ -132,14 +132,14 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
     }
   };
 
-  // Returns the prediction for a message. Messages below 65536 components are not sampled: the sample has to
-  // be small compared with the message. A complex value is two interleaved series.
+  // Returns the prediction for a message. Short messages are not sampled. A complex value is two interleaved
+  // series.
   template <class Typed>
   Prediction choose(const Typed& codec, ConstSlice values) const noexcept {
-    constexpr std::size_t least_values = 65536;
     if (predictions_.size() == 1) return for_parts(predictions_[0], values.type);
     const bool complex = components_of(values.type) == 2;
-    if (values.components().count < least_values) return {complex ? Predictor::pairs : Predictor::delta, {}};
+    if (values.components().count < least_to_sample)
+      return {complex ? Predictor::pairs : Predictor::delta, {}};
     const Estimates estimates(codec, values, predictions_);
     const std::size_t best = estimates.value_bytes > 0 ? estimates.best() : best_encoded(codec, values);
     return for_parts(predictions_[best], values.type);

@@ -221,6 +221,24 @@ TEST(CodecCalls, ArraysHaveExtents) {
   EXPECT_EQ(encode(2, {std::size_t{1} << 33, std::size_t{1} << 33}), TAUT_ERR_COUNT);
 }
 
+// Extents help from 8192 values on: 24,576 values are a halo of a program.
+TEST(CodecCalls, ExtentsOfShortArraysAreUsed) {
+  std::vector<double> x(6 * 64 * 64);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const auto along = static_cast<double>(i % 64), across = static_cast<double>(i / 64);
+    x[i] = std::cos(1.7 * along * along) + std::sin(0.01 * across);
+  }
+  FrameBytes frame(TAUT_Max_bytes(TAUT_FLOAT64, x.size(), 1));
+  const auto bytes = [&](const std::vector<std::size_t>& extents) {
+    std::size_t size = 0;
+    EXPECT_EQ(TAUT_Encode_nd(x.data(), static_cast<int>(extents.size()), extents.data(), TAUT_FLOAT64,
+                             "abs:1e-4", frame.data(), frame.size(), &size),
+              TAUT_SUCCESS);
+    return size;
+  };
+  EXPECT_LT(bytes({6, 64, 64}), bytes({x.size()}) / 2);
+}
+
 TEST(CodecCalls, NothingAtAllIsAFrameToo) {
   const FrameBytes frame = encoded({}, "abs:1e-3");
   EXPECT_EQ(TAUT_Decode(frame.data(), frame.size(), nullptr, 0, TAUT_FLOAT64), TAUT_SUCCESS);

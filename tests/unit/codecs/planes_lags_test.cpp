@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "codecs/planes/prediction.hpp"
+#include "core/sample.hpp"
 #include "support/exact_values.hpp"
 
 namespace taut::test {
@@ -277,6 +278,16 @@ TEST(PlanesPrediction, AutoTakesLagsWhereTheyPay) {
   EXPECT_TRUE(names_the_same(x, dims, "none"));
   for (std::size_t i = 1; i < x.size(); ++i) x[i] = x[i - 1] + x[i] / 50;
   EXPECT_TRUE(names_the_same(x, dims, "delta"));
+}
+
+// A short array, such as a halo, gets lags as a long one does; the shortest ones are not sampled.
+TEST(PlanesPrediction, AutoSamplesShortArraysToo) {
+  for (const std::size_t rows : {16u, 17u, 48u, 130u}) {
+    const std::vector<float> x = waves<float>(rows * 500, 500);
+    const Dims dims{{static_cast<std::uint32_t>(rows), 500}, 2};
+    EXPECT_EQ(lags_in(encoded(*lagged("auto", bound, dims), x)), x.size() >= least_to_sample ? 1u : 0u)
+        << rows;
+  }
 }
 
 TEST(PlanesPrediction, SamplesSeeWhatLagsGain) {

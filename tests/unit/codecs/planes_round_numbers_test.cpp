@@ -61,13 +61,14 @@ TYPED_TEST(PlanesRoundNumbers, WholeNumbersAndHalvesComeBack) {
   });
 }
 
-// A step between 1/n and 1/(n+1) for n from 256 to 511, times a power of two, is every step below 1/256. So this
-// test shows that there is a step for each bound up to greatest_bound.
+// A step between 1/n and 1/(n+1) for n from 256 to 511, times a power of two, is every step below 1/256. So
+// this test shows that there is a step for each bound up to greatest_bound.
 TYPED_TEST(PlanesRoundNumbers, EveryNumberOfPartsHasANearOne) {
   using T = TypeParam;
   for (int parts = 256; parts < 512; ++parts) {
     const T step = taut::planes::round_step<T>(1 / (parts * (1 + 0x1p-40)));
-    ASSERT_TRUE(taut::planes::keeps_round_numbers(step, std::nearbyint(1 / static_cast<double>(step)))) << parts;
+    ASSERT_TRUE(taut::planes::keeps_round_numbers(step, std::nearbyint(1 / static_cast<double>(step))))
+        << parts;
   }
 }
 
