@@ -197,26 +197,23 @@ bool misplaces_in_place(const MpiCall& call, const RankAndSize& group) noexcept 
   }
 }
 
-// Returns true if the values that a call sends overlap those that it receives. Blocks are compared with the
-// block of the same rank.
-bool overlap(const Operands& data, const RankAndSize& group) noexcept {
+bool overlap(ConstSlice a, ConstSlice b) noexcept {
+  const auto address = [](const ConstSlice& s) { return reinterpret_cast<std::uintptr_t>(s.data); };
+  return a.count != 0 && b.count != 0 && address(a) < address(b) + b.bytes() &&
+         address(b) < address(a) + a.bytes();
+}
+
+// Returns true if the values that a call sends overlap those that it receives. Where both sides have blocks,
+// each block is compared with its counterpart.
+bool overlap(const Operands& data) noexcept {
   if (data.in.data == nullptr || data.out.data == nullptr) return false;
-  const auto of_one = [](ConstSlice in, ConstSlice out) {
-    const auto first = [](const ConstSlice& s) { return reinterpret_cast<std::uintptr_t>(s.data); };
-    return in.count != 0 && out.count != 0 && first(in) < first(out) + out.bytes() &&
-           first(out) < first(in) + in.bytes();
+  const auto blocks = [](const auto& side) {
+    return side.layout != nullptr ? side.layout->counts.size() : std::size_t{1};
   };
-  if (data.in.layout == nullptr && data.out.layout == nullptr)
-    return of_one(ConstSlice(data.in), ConstSlice(data.out));
-  const auto n = [&](const auto& blocks) {
-    return blocks.layout != nullptr ? blocks.layout->counts.size() : 1;
-  };
-  const std::size_t in = n(data.in), out = n(data.out);
-  if (in == 1 || out == 1)
-    return of_one(data.in.at(in == 1 ? 0 : group.index(), in),
-                  ConstSlice(data.out.at(out == 1 ? 0 : group.index(), out)));
-  for (std::size_t i = 0; i < std::min(in, out); ++i)
-    if (of_one(data.in.at(i, in), ConstSlice(data.out.at(i, out)))) return true;
+  const std::size_t in = blocks(data.in), out = blocks(data.out);
+  const std::size_t pairs = in == 1 || out == 1 ? std::max(in, out) : std::min(in, out);
+  for (std::size_t i = 0; i < pairs && in != 0 && out != 0; ++i)
+    if (overlap(data.in.at(in == 1 ? 0 : i, in), ConstSlice(data.out.at(out == 1 ? 0 : i, out)))) return true;
   return false;
 }
 
@@ -250,7 +247,7 @@ Described describe(const MpiCall& call, const RankAndSize& group, const Topology
   if (!made) return made;
   made->site = call.site;
   if (call.send.at != nullptr && call.send.at != MPI_IN_PLACE && call.recv.at != MPI_IN_PLACE)
-    made->overlaps = overlap(made->data, group);
+    made->overlaps = overlap(made->data);
   return made;
 }
 

@@ -109,6 +109,8 @@ static void wrong_arguments(void) {
   tell("Allgather of a negative count", MPI_Allgather(mine, -1, f, got, n, f, world), 0, 1);
   tell("Alltoall of no type", MPI_Alltoall(mine, n / P, none, got, n / P, f, world), 0, 1);
   tell("Scan of a negative count", MPI_Scan(mine, got, -1, f, sum, world), 0, 1);
+  tell("Allreduce on no communicator", MPI_Allreduce(mine, got, n, f, sum, MPI_COMM_NULL), 0, 1);
+  tell("Neighbor_allgather without neighbours", MPI_Neighbor_allgather(mine, n, f, got, n, f, world), 0, 1);
   tell("Send to a rank too many", MPI_Send(mine, n, f, P, 0, world), 0, 1);
   tell("Send under a negative tag", MPI_Send(mine, n, f, 0, -5, world), 0, 1);
 }

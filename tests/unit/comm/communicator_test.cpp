@@ -102,7 +102,7 @@ void set_rules(Ranks& ranks, const char* rules) {
 
 TEST(Communicator, DifferentCallsUnderRulesAreLeftToPlainMpi) {
   for (const char* const rules :
-       {"* : abs=1e-3 when=always", "f32 : abs=1e-3", "* : rel=1e-3", "* : lossless codec=mpc"}) {
+       {"* : abs=1e-3 when=always", "* f32 : abs=1e-3", "* : rel=1e-3", "* : lossless codec=mpc"}) {
     for (const auto change :
          {+[](CollectiveCall& r) { r.bytes += 4; },
           +[](CollectiveCall& r) { r.type = r.data.in.type = r.data.out.type = DType::u8; },
