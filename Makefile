@@ -26,6 +26,7 @@
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
 #   make bench-training [QUICK=1]    DDP's hooks and Taut's on 4 emulated hosts [LINK=1gbit] [DILOCO=1] [ARGS=...]
 #   make bench-dask                  x + x.T of a Dask array on 4 emulated hosts [LINK=1gbit|none] [WORKERS=4] [ARGS=...]
+#   make bench-advise                forecasts of `taut advise` against measurements, over emulated links [LINK=1gbit] [ARGS=...]
 #   make bench-fft                   mpi4py-fft and dtFFT under `taut run`, beside dtFFT's own zfp [LINK=1gbit] [ARGS=...]
 #   make bench-applications APP=lammps|espresso|meep   a Debian program under `taut run` [LINK=1gbit] [ARGS=...]
 #   make bench-net                   collectives over links of 1 to 10 Gbit/s, MPICH and Open MPI [QUICK=1] [DATA=folder] [ARGS=...]
@@ -35,7 +36,7 @@
 #   make wheel-aarch64               the same for AArch64, by a cross compiler, tried under qemu
 #   make debian                      Debian packages in dist/debian, judged by lintian
 #   make clean                       forgets the build
-.PHONY: help demo test check test-aarch64 test-matrix test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training bench-peers bench-net papers abi bench-dask bench-fft example-wave3d example-fft debian bench-applications wheel-aarch64
+.PHONY: help demo test check test-aarch64 test-matrix test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training bench-peers bench-net papers abi bench-dask bench-fft example-wave3d example-fft debian bench-applications bench-advise wheel-aarch64
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -182,6 +183,11 @@ bench-fft:
 	@LINK=$(LINK) tools/setup.sh fft
 	@NAME=applications tools/build.sh release -DTAUT_OPENMPI_INCLUDE="$$(mpicc.openmpi --showme:incdirs | cut -d' ' -f1)"
 	@bench/fft/compare.py build/applications --link "$(LINK)" $(ARGS)
+
+bench-advise:
+	@LINK=$${LINK:-1gbit} tools/setup.sh bench_advise
+	@NAME=applications tools/build.sh release -DTAUT_OPENMPI_INCLUDE="$$(mpicc.openmpi --showme:incdirs | cut -d' ' -f1)"
+	@bench/advise/compare.py build/applications --link "$${LINK:-1gbit}" $(ARGS)
 
 bench-applications:
 	@APP=$(APP) LINK=$(LINK) tools/setup.sh application

@@ -13,7 +13,7 @@ foreach(what collectives functions)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/${file}.hpp CONTENT "${content}" @ONLY) # written only when it changes
 endforeach()
 
-foreach(made "entry collective_entry.cpp" "pmpi collective_pmpi.hpp")
+foreach(made "calls collective_calls.hpp" "entry collective_entry.cpp" "pmpi collective_pmpi.hpp")
   separate_arguments(made)
   list(GET made 0 what)
   list(GET made 1 file)

@@ -84,6 +84,8 @@ set_source_files_properties(src/preload/dlsym.c PROPERTIES COMPILE_OPTIONS -O2) 
 target_include_directories(taut_preload PRIVATE src)
 target_link_libraries(taut_preload PRIVATE ${CMAKE_DL_LIBS})
 target_compile_options(taut_preload PRIVATE -Wall -Wextra)
+# The wrappers jump to their targets, in all builds: a target's return address is then that of the program's call.
+set_source_files_properties(${wrapper_folder}/preload_wrappers.c PROPERTIES COMPILE_OPTIONS -O2)
 taut_harden(taut_preload)
 set_target_properties(taut_preload PROPERTIES C_VISIBILITY_PRESET hidden LINKER_LANGUAGE C
                                               LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/taut)

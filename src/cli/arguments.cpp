@@ -20,7 +20,7 @@ const Option* find(std::span<const Option> known, std::string_view word) {
 
 }  // namespace
 
-Arguments::Arguments(std::span<const Option> known, std::span<const char* const> words) {
+Arguments::Arguments(std::span<const Option> known, std::span<const char* const> words, bool takes_command) {
   bool options_end = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
@@ -34,6 +34,8 @@ Arguments::Arguments(std::span<const Option> known, std::span<const char* const>
     }
     const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
     const Option* const option = find(known, word.substr(0, equals));
+    if (option == nullptr && takes_command && !names_.empty())
+      reject("'" + std::string(word) + "' is an option of " + names_[0] + "; put -- before " + names_[0]);
     if (option == nullptr) reject("unknown option '" + std::string(word) + "'; --help lists them");
     std::string& value = values_[std::string(option->name)].emplace_back();
     if (option->value.empty()) {

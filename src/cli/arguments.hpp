@@ -19,8 +19,9 @@ struct Option {
 
 class Arguments {
  public:
-  // Parses the words. Throws Failure(usage) on an option that `known` does not list.
-  Arguments(std::span<const Option> known, std::span<const char* const> words);
+  // Parses the words. Throws Failure(usage) on an option that `known` does not list. `takes_command`: the names
+  // are a command to be started, whose own options belong behind "--".
+  Arguments(std::span<const Option> known, std::span<const char* const> words, bool takes_command = false);
 
   bool has(std::string_view option) const { return values_.contains(option); }
   std::optional<std::string> value(std::string_view option) const;  // value of the last occurrence

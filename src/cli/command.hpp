@@ -13,6 +13,7 @@ struct Command {
   const char* details;   // help text below the options
   std::span<const Option> options;
   Exit (*run)(const Arguments&);  // throws Failure, Error or std::bad_alloc
+  bool takes_command = false;     // the names are a command, behind "--"
 };
 
 // Each command is defined in the file of its name.

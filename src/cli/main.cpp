@@ -31,7 +31,7 @@ Exit run(const Command& command, std::span<const char* const> words) {
     print_help(command);
     return Exit::ok;
   }
-  return command.run(Arguments(command.options, words));
+  return command.run(Arguments(command.options, words, command.takes_command));
 }
 
 // Says where a command of the Python package is found. The package starts this program for other commands

@@ -25,6 +25,8 @@ constexpr Option options[] = {
     {"report", 0, "FILE", "statistics of each rank, for taut advise; TAUT_REPORT"},
     {"trace", 0, "FILE", "the last events of each rank; TAUT_TRACE"},
     {"summary", 0, "", "a table of rank 0 at the end; TAUT_SUMMARY"},
+    {"messages", 0, "", "serve messages (send, receive) as well; TAUT_MESSAGES"},
+    {"nonblocking", 0, "", "serve nonblocking and persistent collective calls as well; TAUT_NONBLOCKING"},
     {"print", 0, "", "print what would be executed, as a line for a shell"},
 };
 
@@ -55,12 +57,19 @@ Variables variables_of(const Arguments& arguments) {
     if (!value.empty()) all.emplace_back(name, value);
   };
   add("TAUT_RULES", rules_of(arguments));
-  const std::string config = arguments.value("config").value_or(taut::options().config);
-  add("TAUT_CONFIG",
-      config.empty() ? "" : std::filesystem::absolute(config).string());  // ranks may start in another folder
-  add("TAUT_REPORT", arguments.value("report").value_or(taut::options().report));
-  add("TAUT_TRACE", arguments.value("trace").value_or(taut::options().trace));
-  add("TAUT_SUMMARY", arguments.has("summary") ? "1" : variable("TAUT_SUMMARY"));
+  const auto add_file = [&](const char* name, std::string_view option, const std::string& set_already) {
+    const std::string file = arguments.value(option).value_or(set_already);
+    add(name, file.empty() ? "" : std::filesystem::absolute(file).string());  // ranks may start elsewhere
+  };
+  add_file("TAUT_CONFIG", "config", taut::options().config);
+  add_file("TAUT_REPORT", "report", taut::options().report);
+  add_file("TAUT_TRACE", "trace", taut::options().trace);
+  const auto add_switch = [&](const char* name, std::string_view option) {
+    add(name, arguments.has(option) ? "1" : variable(name));
+  };
+  add_switch("TAUT_SUMMARY", "summary");
+  add_switch("TAUT_MESSAGES", "messages");
+  add_switch("TAUT_NONBLOCKING", "nonblocking");
   for (const OptionInfo& option : known_options()) {
     const std::string name = option.name;
     const bool handed = std::ranges::any_of(all, [&](const auto& one) { return one.first == name; });
@@ -148,6 +157,7 @@ extern constinit const Command run_command{"run",
                                            "[--rules RULES | --bound BOUND] [--report FILE] -- COMMAND...",
                                            details,
                                            options,
-                                           run};
+                                           run,
+                                           true};
 
 }  // namespace taut::cli

@@ -12,6 +12,12 @@ namespace {
 
 // ---- JSON
 
+std::string hexadecimal(std::uint64_t number) {
+  char text[24];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number));
+  return text;
+}
+
 std::string json_of(const PhaseTimes& times) {
   json::Object object;
   for (std::size_t i = 0; i < phases; ++i)
@@ -54,6 +60,8 @@ std::string json_of(const Compressibility& values) {
   object.add("samples", values.samples)
       .add("packed", values.packed)
       .add("in_place", values.in_place)
+      .add("pickles", values.pickles)
+      .add("constant", values.constant)
       .add("least", values.least)
       .add("greatest", values.greatest);
   std::string bounds;
@@ -70,6 +78,14 @@ std::string json_of(const Compressibility& values) {
   return object.add_text("bounds", "[" + bounds + "]").text();
 }
 
+std::string json_of(const PlainTimes& times) {
+  const auto text = [](std::uint64_t nanoseconds) { return json::text(nanoseconds); };
+  return json::Object()
+      .add("every", times.every())
+      .add_text("nanoseconds", json::list(times.nanoseconds(), text))
+      .text();
+}
+
 std::string json_of(const CallRow& row) {
   const Call call = row.call();
   const std::string site = call_site_name(call.site);
@@ -83,6 +99,7 @@ std::string json_of(const CallRow& row) {
   object.add_text("plain", text_or_null(row.fallback != Fallback::none, name_of(row.fallback)));
   object.add_text("expected_ratio",
                   row.expected_ratio == 0 ? "null" : json::text(double{row.expected_ratio}));
+  object.add_text("plain_times", row.plain_times.nanoseconds().empty() ? "null" : json_of(row.plain_times));
   object.add_text("compressibility", row.values.samples == 0 ? "null" : json_of(row.values));
   return object.text();
 }
@@ -98,6 +115,9 @@ std::string json_of(const CommReport& communicator) {
   object.add("policy", std::string_view(communicator.policy)).add("name", communicator.name.data());
   object.add("ranks", communicator.ranks).add("communicators", communicator.communicators);
   object.add("freed", communicator.freed);
+  object.add_text("group", text_or_null(communicator.group != 0, hexadecimal(communicator.group)));
+  const char* const needs = communicator.needs;
+  object.add_text("needs", text_or_null(needs != nullptr, needs != nullptr ? needs : ""));
   add_counts(object, communicator.calls.total());
   const auto row_text = [](const CallRow* row) { return json_of(*row); };
   return object.add_text("kinds", lines(in_order(communicator.calls), row_text)).text();
@@ -144,9 +164,10 @@ std::string table_line(std::string kind, const std::string& rest) {
 
 std::string file_name(const std::string& pattern, const ProcessRank& process) {
   const std::string rank = std::to_string(process.rank);
-  std::string name = pattern;
+  const std::string world = process.spawned ? pattern + ".spawned-" + hexadecimal(process.run) : pattern;
+  std::string name = world;
   for (std::size_t at = name.find("%r"); at != name.npos; at = name.find("%r", at)) name.replace(at, 2, rank);
-  return name == pattern && process.ranks > 1 ? name + "." + rank : name;
+  return name == world && process.ranks > 1 ? name + "." + rank : name;
 }
 
 std::string report_json(std::span<const CommReport* const> communicators, const ProcessRank& process,
@@ -154,6 +175,8 @@ std::string report_json(std::span<const CommReport* const> communicators, const 
                         std::uint64_t nccl_nonblocking) {
   json::Object all;
   all.add("format", "taut-report").add("version", 2).add("rank", process.rank).add("ranks", process.ranks);
+  all.add_text("run", text_or_null(process.run != 0, hexadecimal(process.run)));
+  all.add("program", std::string_view(process.program)).add("nonblocking", process.nonblocking);
   all.add("seconds", process.seconds).add("finished", process.finished);
   all.add_text("communicators", lines(communicators, [](const CommReport* one) { return json_of(*one); }));
   all.add_text("summed_chunks", json_of(sum_pipelines()));

@@ -12,6 +12,10 @@ struct ProcessRank {
   int rank = 0, ranks = 1;
   double seconds = 0;     // run time, as far as this library knows
   bool finished = false;  // MPI_Finalize has been called
+  bool spawned = false;   // the program was started by MPI_Comm_spawn
+  bool nonblocking = false;  // TAUT_NONBLOCKING is set
+  std::uint64_t run = 0;  // identity of the run, the same on all its ranks; 0: unknown
+  std::string program = {};
 };
 
 // Report on the calls of a communicator.
@@ -23,6 +27,8 @@ struct CommReport {
   int ranks = 0;
   std::uint64_t communicators = 1;
   bool freed = false;
+  std::uint64_t group = 0;      // hash of the ranks in MPI_COMM_WORLD; 0: unknown
+  const char* needs = nullptr;  // setting without which rules leave these calls to MPI; null: none
   CallTable calls = {};
 };
 
@@ -40,7 +46,8 @@ struct NcclCalls {
 };
 
 // Returns `pattern` with the rank for each %r. A pattern without %r gets ".RANK" appended if there are
-// several ranks.
+// several ranks. Before that, ".spawned-RUN" is appended in a program that was started by MPI_Comm_spawn,
+// so that it does not replace the files of its parent.
 std::string file_name(const std::string& pattern, const ProcessRank& process);
 
 // `nccl_nonblocking`: communicators of NCCL that were created with blocking = 0, whose calls are left to

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <new>
 
 #include "core/coding_stack.hpp"
@@ -14,6 +15,21 @@ namespace {
 
 std::atomic<std::uint64_t> spent{0};  // nanoseconds that samples have taken in this process
 std::atomic<std::uint64_t> taken{0};  // number of samples
+
+// Returns true for bytes that begin as an object that Python has pickled: PROTO 2 to 5, from 4 on with a frame.
+bool begins_pickle(ConstSlice values) noexcept {
+  constexpr std::uint8_t proto = 0x80, frame = 0x95;
+  if (values.type != DType::u8 || values.count < 3) return false;
+  const auto* const bytes = static_cast<const std::uint8_t*>(values.data);
+  return bytes[0] == proto && bytes[1] >= 2 && bytes[1] <= 5 && (bytes[1] < 4 || bytes[2] == frame);
+}
+
+// Returns true if all bytes repeat with the size of a value.
+bool all_equal(ConstSlice values) noexcept {
+  const std::size_t one = size_of(values.type);
+  const auto* const bytes = static_cast<const std::byte*>(values.data);
+  return values.count > 1 && std::memcmp(bytes, bytes + one, values.bytes() - one) == 0;
+}
 
 }  // namespace
 
@@ -71,6 +87,8 @@ void Sampler::sample(CallRow& row, ConstSlice values, bool in_place) {
   found.samples = 1;
   found.in_place = in_place;
   found.packed = find_packed_integers(values) != PackedIntegers::none;
+  found.pickles = begins_pickle(values);
+  found.constant = all_equal(values);
   found.least = range.least;
   found.greatest = range.greatest;
   for (std::size_t i = 0; i + 1 < Compressibility::bounds && !exact_only; ++i)

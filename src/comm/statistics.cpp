@@ -37,6 +37,8 @@ Compressibility& Compressibility::operator+=(const Compressibility& other) noexc
   samples += other.samples;
   packed += other.packed;
   in_place += other.in_place;
+  pickles += other.pickles;
+  constant += other.constant;
   least = std::min(least, other.least);
   greatest = std::max(greatest, other.greatest);
   for (std::size_t i = 0; i < bounds; ++i) {
@@ -45,6 +47,27 @@ Compressibility& Compressibility::operator+=(const Compressibility& other) noexc
     sums[i].nanoseconds += other.sums[i].nanoseconds;
   }
   return *this;
+}
+
+void PlainTimes::forget() noexcept {
+  kept_ = {};
+  lost_ = true;
+}
+
+void PlainTimes::note(std::uint64_t call, std::uint64_t nanoseconds) noexcept {
+  if (lost_ || call % every_ != 0) return;
+  while (call / every_ >= most) {  // keep every other one
+    for (std::size_t i = 0; 2 * i < kept_.size(); ++i) kept_[i] = kept_[2 * i];
+    kept_.resize((kept_.size() + 1) / 2);
+    every_ *= 2;
+    if (call % every_ != 0) return;
+  }
+  try {
+    kept_.resize(std::max<std::size_t>(kept_.size(), call / every_ + 1));
+    kept_[call / every_] = nanoseconds;
+  } catch (const std::bad_alloc&) {
+    forget();
+  }
 }
 
 CallRow* CallTable::add(const CallKey& key) noexcept {
@@ -78,6 +101,7 @@ void CallTable::merge(const CallTable& other) noexcept {
     CallRow& to = row(from.key);
     to.sum += from.sum;
     to.values += from.values;
+    to.plain_times.forget();
     if (from.decision.codec != nullptr) to.decision = from.decision;
     if (from.fallback != Fallback::none) to.fallback = from.fallback;
     if (from.expected_ratio != 0) to.expected_ratio = from.expected_ratio;

@@ -51,10 +51,31 @@ struct Compressibility {
   std::uint64_t samples = 0;
   std::uint64_t packed = 0;    // samples with packed integers (core/packed_integers.hpp)
   std::uint64_t in_place = 0;  // samples of a rank's input in a result that other ranks get too
+  std::uint64_t pickles = 0;   // samples of bytes that begin as an object that Python has pickled
+  std::uint64_t constant = 0;  // samples all of whose values were equal
   double least = std::numeric_limits<double>::infinity(), greatest = -least;  // finite values that were seen
   std::array<Sum, bounds> sums{};
 
   Compressibility& operator+=(const Compressibility& other) noexcept;
+};
+
+// Times of plain calls of one kind, by the number of the call in its kind, which is the same on all ranks: for
+// a reader who takes for each call the rank that waited least. Every `every`-th call is kept, a power of two
+// that grows with the calls. Empty without memory, and where calls of several tables were added up.
+class PlainTimes {
+ public:
+  static constexpr std::size_t most = 128;
+
+  void note(std::uint64_t call, std::uint64_t nanoseconds) noexcept;
+  void forget() noexcept;  // for good
+
+  std::uint64_t every() const noexcept { return every_; }
+  std::span<const std::uint64_t> nanoseconds() const noexcept { return kept_; }  // 0: not timed
+
+ private:
+  std::vector<std::uint64_t> kept_;  // of the calls 0, every_, 2 every_, ...
+  std::uint64_t every_ = 1;
+  bool lost_ = false;
 };
 
 // Row of the table: the calls of one key.
@@ -66,6 +87,7 @@ struct CallRow {
   float expected_ratio =
       0;  // expected by the rank that gains least, at the last agreement; 0: no samples were taken
   Compressibility values = {};
+  PlainTimes plain_times = {};  // if a report is asked for
   std::uint64_t next_sample = 1;  // number of the next call to be sampled, counted from 1
 
   Call call() const noexcept { return Call::of_key(key); }  // the smallest call of this key

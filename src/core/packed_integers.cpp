@@ -19,8 +19,10 @@ struct PairCounts {
 
   PackedIntegers result() const noexcept {
     constexpr std::size_t one_in = 64;
-    if (far_normals > 0 && far_normals * one_in >= values) return PackedIntegers::large;
-    return subnormals > 0 && declines <= jumps ? PackedIntegers::small : PackedIntegers::none;
+    const bool small = subnormals > 0 && declines <= jumps;
+    // Where some words are no numbers, a single number out of place is taken for another such word.
+    if (far_normals > 0 && (small || far_normals * one_in >= values)) return PackedIntegers::large;
+    return small ? PackedIntegers::small : PackedIntegers::none;
   }
 };
 

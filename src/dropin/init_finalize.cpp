@@ -19,6 +19,26 @@ namespace {
 
 void* (*find)(const char*) = nullptr;
 
+bool is_alone() noexcept {
+  int size = 1;
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size == 1;
+}
+
+// Gives the run an identity, which reports show: a number that rank 0 draws. Called by all ranks.
+void agree_on_run() noexcept {
+  std::uint64_t run = 0;
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  try {
+    if (rank == 0) run = random_mark() | 1;
+  } catch (...) {  // without a source of random numbers the run has no identity
+  }
+  const BypassScope bypass;
+  PMPI_Bcast(&run, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  taut::api::set_run(run);
+}
+
 int started(int code) noexcept {
   if (code == MPI_SUCCESS) after_init();
   return code;
@@ -42,6 +62,7 @@ void after_init() noexcept {
   begin_counting_unserved();
   const bool all_here = begin_interception();
   bool same_rules = false;
+  if (all_here || is_alone()) agree_on_run();
   try {
     api::at_finalize(end_all);
     const BypassScope bypass;

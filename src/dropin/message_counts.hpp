@@ -6,6 +6,12 @@
 
 namespace taut::dropin {
 
+// Returns true if messages are counted.
+bool counts_messages() noexcept;
+
+// Returns the call site in the program for the return address of a call, if reports name it.
+const void* reported_site(const void* return_address) noexcept;
+
 // Prepares the counts, after MPI_Init and before the first message. Returns true if messages are counted.
 bool begin_counting() noexcept;
 

@@ -78,6 +78,7 @@ const Policy* policy_for(const Rules& rules, DType type, std::size_t bytes) {
 
 p2p::OutgoingMessage encode(const p2p::SendArguments& message, const api::DatatypeLayout& kind) noexcept {
   const auto as_it_is = [](Fallback why) { return p2p::OutgoingMessage(EncodedMessage{.fallback = why}); };
+  if (!kind.value_type.computes) return as_it_is(Fallback::type);
   if (p2p::program_endpoint() == nullptr) return as_it_is(Fallback::off);
   const std::size_t bytes = p2p::bytes_of_values(message, kind);
   try {
@@ -117,16 +118,17 @@ void end_messages() noexcept {
 }
 
 std::optional<api::DatatypeLayout> kind_of(const p2p::SendArguments& message) {
-  const auto& [buf, count, type, dest, tag, comm] = message;
+  const auto& [buf, count, type, dest, tag, comm, site] = message;
   if (!looks || count <= 0 || buf == nullptr || buf == MPI_BOTTOM || dest < 0 || tag < 0) return {};
   if (api::bytes_of(count, type) < static_cast<MPI_Count>(least_value_bytes) || !intercepts(comm)) return {};
   const BypassScope bypass;
   const auto kind = api::datatype_layout_of(type);
-  return kind && kind->value_type.computes ? kind : std::nullopt;
+  return kind && (kind->value_type.computes || counts_messages()) ? kind : std::nullopt;
 }
 
 ProgramSend::ProgramSend(const p2p::SendArguments& message) : message_(message), kind_(kind_of(message)) {
   const BypassScope bypass;
+  if (kind_) message_.site = reported_site(message.site);
   if (kind_) outgoing_ = encode(message, *kind_);
 }
 

@@ -67,11 +67,11 @@ bool intercepts_persistent(MPI_Comm comm) { return on && intercepts(comm); }
 
 bool counts_all_calls() noexcept { return counts; }
 
-int launch(MPI_Comm comm, MPI_Request* request, Starter start) {
+int launch(MPI_Comm comm, MPI_Request* request, CallMaker make) {
   return api::guard(comm, [&]() -> int {
     std::list<StartedCall> one(1);
     TAUT_Request call = TAUT_REQUEST_NULL;
-    if (const int code = start(one.front().copies, &call); code != MPI_SUCCESS) return code;
+    if (const int code = api::begin(make(one.front().copies), &call); code != MPI_SUCCESS) return code;
     one.front().call.reset(call);
     const MPI_Request plain = static_cast<api::CollectiveRequest*>(call)->give_plain();
     if (plain == MPI_REQUEST_NULL) {

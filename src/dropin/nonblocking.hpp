@@ -31,25 +31,25 @@ bool intercepts_persistent(MPI_Comm comm);
 // MPI.
 bool counts_all_calls() noexcept;
 
-// Reference to a function start(copies, &call), which calls a function of taut.h; valid only during the call
-// that takes it. It is no template, so that functions with such a parameter are compiled once, not for each
-// call of MPI.
-class Starter {
+// Reference to a function make(copies), which returns the arguments of a call; valid only during the call that
+// takes it. It is no template, so that functions with such a parameter are compiled once, not for each call of
+// MPI.
+class CallMaker {
  public:
-  template <class Start>
-  Starter(const Start& start)
-      : start_(&start), run_([](const void* here, ArrayCopies& copies, TAUT_Request* call) {
-          return (*static_cast<const Start*>(here))(copies, call);
+  template <class Make>
+  CallMaker(const Make& make)
+      : make_(&make), run_([](const void* here, ArrayCopies& copies) {
+          return (*static_cast<const Make*>(here))(copies);
         }) {}
-  int operator()(ArrayCopies& copies, TAUT_Request* call) const { return run_(start_, copies, call); }
+  api::MpiCall operator()(ArrayCopies& copies) const { return run_(make_, copies); }
 
  private:
-  const void* start_;
-  int (*run_)(const void*, ArrayCopies&, TAUT_Request*);
+  const void* make_;
+  api::MpiCall (*run_)(const void*, ArrayCopies&);
 };
 
 // Starts a nonblocking call. If no other rank is needed to leave it to plain MPI, `*request` is MPI's own.
 // Returns an MPI code.
-int launch(MPI_Comm comm, MPI_Request* request, Starter start);
+int launch(MPI_Comm comm, MPI_Request* request, CallMaker make);
 
 }  // namespace taut::dropin

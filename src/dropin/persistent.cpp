@@ -119,13 +119,13 @@ void end_persistent() noexcept {
   if (persistent_calls().self != MPI_COMM_NULL) PMPI_Comm_free(&persistent_calls().self);
 }
 
-bool create_persistent(MPI_Comm comm, MPI_Request* request, int& code, Starter init) {
+bool create_persistent(MPI_Comm comm, MPI_Info info, MPI_Request* request, int& code, CallMaker make) {
   if (!intercepts_persistent(comm)) return false;
   MPI_Request made = MPI_REQUEST_NULL;
   code = api::guard(comm, [&]() -> int {
     ArrayCopies copies;
     TAUT_Request call = TAUT_REQUEST_NULL;
-    if (const int failure = init(copies, &call); failure != MPI_SUCCESS) return failure;
+    if (const int failure = api::prepare(make(copies), info, &call); failure != MPI_SUCCESS) return failure;
     return make_request(std::move(copies), std::unique_ptr<TAUT_Request_s>(call), &made);
   });
   if (code == MPI_SUCCESS && made == MPI_REQUEST_NULL) return false;

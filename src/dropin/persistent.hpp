@@ -15,7 +15,7 @@ void end_persistent() noexcept;
 
 // Creates a persistent request, and sets `code`. Returns the same on all ranks: false if plain MPI has to
 // serve the call.
-bool create_persistent(MPI_Comm comm, MPI_Request* request, int& code, Starter init);
+bool create_persistent(MPI_Comm comm, MPI_Info info, MPI_Request* request, int& code, CallMaker make);
 
 // Starts the call behind a request of create_persistent(). Returns false for any other request.
 bool start_persistent(MPI_Request request, int& code);

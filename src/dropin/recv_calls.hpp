@@ -91,9 +91,9 @@ int recv_init(Wrapped function, void* buf, Count count, MPI_Datatype type, int s
 template <class Count>
 int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest,
              int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
-             MPI_Comm comm, MPI_Status* status) {
+             MPI_Comm comm, MPI_Status* status, const void* site) {
   const p2p::RecvBuffer at = here(recvbuf, recvcount, recvtype, comm);
-  ProgramSend sending({sendbuf, sendcount, sendtype, dest, sendtag, comm});
+  ProgramSend sending({sendbuf, sendcount, sendtype, dest, sendtag, comm, site});
   const p2p::SendBuffer sent = sending.buffer();
   if (sending.in_segments() || must_be_posted(source, at)) {
     int there =

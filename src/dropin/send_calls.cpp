@@ -1,5 +1,6 @@
 #include "dropin/send_calls.hpp"
 
+#include "dropin/message_counts.hpp"
 #include "dropin/messages.hpp"
 #include "p2p/request_table.hpp"
 
@@ -20,8 +21,12 @@ bool send_coded(p2p::StartFunction start, const p2p::SendArguments& message, MPI
   return true;
 }
 
-void send_at_each_start(MPI_Request request, p2p::StartFunction start, const p2p::SendArguments& message) {
-  if (kind_of(message)) p2p::track_persistent(request, p2p::PersistentSend{start, message});
+void send_at_each_start(MPI_Request request, p2p::StartFunction start,
+                        const p2p::SendArguments& message) {
+  if (!kind_of(message)) return;
+  p2p::PersistentSend send{start, message};
+  send.message.site = reported_site(message.site);
+  p2p::track_persistent(request, send);
 }
 
 bool start_coded(MPI_Request request, int& code) {

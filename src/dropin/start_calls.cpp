@@ -2,6 +2,7 @@
 #include <taut/taut.h>
 
 #include "dropin/next_symbol.hpp"
+#include "dropin/nonblocking_counts.hpp"
 #include "dropin/persistent.hpp"
 #include "dropin/send_calls.hpp"
 #include "p2p/open_receive.hpp"
@@ -38,6 +39,7 @@ int start_receive(MPI_Request* request) {
 
 int start(MPI_Request* request) {
   int code = MPI_SUCCESS;
+  if (request != nullptr) count_start(*request);
   if (request != nullptr && (start_persistent(*request, code) || start_coded(*request, code))) return code;
   return request != nullptr ? start_receive(request) : call_next(Wrapped::MPI_Start, request);
 }
@@ -57,6 +59,7 @@ TAUT_API int taut_dropin_MPI_Startall(int count, MPI_Request requests[]) {
 
 TAUT_API int taut_dropin_MPI_Request_free(MPI_Request* request) {
   if (request != nullptr) forget_persistent(*request);
+  if (request != nullptr) forget_starts_of(*request);
   if (request != nullptr && untrack(*request)) return MPI_SUCCESS;
   return call_next(Wrapped::MPI_Request_free, request);
 }

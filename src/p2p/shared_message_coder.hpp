@@ -20,6 +20,7 @@ struct SendArguments {
   int dest;
   int tag;
   MPI_Comm comm;
+  const void* site = nullptr;  // return address of the call, null if unknown
 };
 
 // Message coder that threads share. One thread at a time encodes or decodes.

@@ -48,6 +48,7 @@ INFO = Parameter("MPI_Info", "info", False)
 class Function:
     name: str
     parameters: list
+    collective: str = ""  # name of the collective in collectives.txt
 
     @property
     def declaration(self):
@@ -107,18 +108,15 @@ class Function:
     @property
     def asked_by(self):
         """Services of which one must be asked for, or else the next function serves the call. 1: TAUT_NONBLOCKING;
-        2: TAUT_MESSAGES; 4: TAUT_REPORT or TAUT_SUMMARY, which count sent messages; 0: any use of Taut."""
+        2: TAUT_MESSAGES; 4: TAUT_REPORT or TAUT_SUMMARY, which count sent messages and nonblocking calls; 0: any use
+        of Taut."""
         if self.of_persistent:
             return 7
         if self.completes:
             return 3
         if self.message:
             return 6 if self.sends or SENDRECV.fullmatch(self.name) else 2
-        return int(self.nonblocking or self.persistent or self.of_persistent or self.creates)
-
-    @property
-    def taut(self):
-        return "TAUT_" + self.name.removeprefix("MPI_").removesuffix("_c")
+        return 5 if self.nonblocking or self.persistent else int(self.creates)
 
 
 def parameter(text):
@@ -130,12 +128,12 @@ def parameter(text):
 
 def nonblocking(function):
     name = function.name.removeprefix("MPI_")
-    return Function(f"MPI_I{name[0].lower()}{name[1:]}", [*function.parameters, REQUEST])
+    return Function(f"MPI_I{name[0].lower()}{name[1:]}", [*function.parameters, REQUEST], function.collective)
 
 
 def persistent(function):
     name, large = re.fullmatch(r"(.*?)(_c)?", function.name).groups()
-    return Function(f"{name}_init{large or ''}", [*function.parameters, INFO, REQUEST])
+    return Function(f"{name}_init{large or ''}", [*function.parameters, INFO, REQUEST], function.collective)
 
 
 def collective_functions():
@@ -144,7 +142,7 @@ def collective_functions():
         narrow = collective.declarations("int", collective.int_displacement)
         wide = collective.declarations("MPI_Count", "MPI_Aint")
         for suffix, declarations in (("", narrow), ("_c", wide)):
-            function = Function(f"MPI_{collective.name}{suffix}", [parameter(text) for text in declarations])
+            function = Function(f"MPI_{collective.name}{suffix}", [parameter(text) for text in declarations], collective.name)
             yield from (function, nonblocking(function), persistent(function))
 
 

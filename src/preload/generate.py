@@ -3,7 +3,7 @@
 
 generate.py preload    C: the functions that C and Fortran programs call, for libtaut_preload.so, with any MPI
 generate.py names      C++: the list of functions
-generate.py dropin     C++: the functions of a layer that serve these calls by TAUT_ calls, for one MPI
+generate.py dropin     C++: the functions of a layer that serve these calls as TAUT_ calls are served, for one MPI
 generate.py fortran    C++: the functions of a layer that serve Fortran: all of Open MPI's, whose Fortran functions call no
                        MPI_ function of C, and those of other MPIs that call none
 
@@ -15,7 +15,7 @@ import sys
 from dataclasses import dataclass
 
 from fortran_wrappers import fortran
-from functions import REQUEST, fortran_names, functions, nccl_functions, unserved, widening, without_buffer
+from functions import INFO, REQUEST, SENDRECV, fortran_names, functions, nccl_functions, unserved, widening, without_buffer
 
 
 def beyond_c(function):
@@ -109,19 +109,26 @@ _Static_assert(sizeof taut_wrapped / sizeof *taut_wrapped <= taut_most_wrapped, 
 {wrappers}"""
 
 
+SITE = "  const void* const site = __builtin_return_address(0);\n"
+
+
+def made_call(function, argument):
+    """Returns the expression of the MpiCall of a collective. `argument` returns the C++ argument for a parameter."""
+    passed = [argument(p) for p in function.parameters if p not in (INFO, REQUEST)]
+    return f"calls::{function.collective}({', '.join([*passed, 'site'])})"
+
+
 def blocking_body(function):
     wide = ""
     for p in (p for p in function.parameters if p.widened):
         number, count = widening(function, p)
         wide += f"  const Widened<{number}> wide_{p.name}({p.name}, {count});\n"
-    passed = ", ".join(f"wide_{p.name}.data()" if p.widened else p.name for p in function.parameters)
-    body = f"{wide}  return {function.taut}({passed});"
+    call = made_call(function, lambda p: f"wide_{p.name}.data()" if p.widened else p.name)
+    body = f"{wide}  return serve({call});"
     return f"return guard(comm, [&] {{\n{body}\n  }});" if wide else body
 
 
 def nonblocking_argument(function, p):
-    if p == REQUEST:
-        return "call"
     if p.of_types:  # MPI lets the program change them no sooner than Taut needs them
         return p.name
     number, count = widening(function, p)
@@ -129,27 +136,28 @@ def nonblocking_argument(function, p):
 
 
 def making(function):
-    """Returns the lambda that creates Taut's request behind the program's request."""
-    passed = ", ".join(nonblocking_argument(function, p) for p in function.parameters)
-    copies = "ArrayCopies& copies" if "copies." in passed else "ArrayCopies&"
-    return f"[&]({copies}, TAUT_Request* call) {{\n    return {function.taut}({passed});\n  }}"
+    """Returns the definition of `make`, the function that returns the arguments of the call."""
+    made = made_call(function, lambda p: nonblocking_argument(function, p))
+    copies = "ArrayCopies& copies" if "copies." in made else "ArrayCopies&"
+    return f"  const auto make = [&]({copies}) {{ return {made}; }};\n"
 
 
-def nonblocking_body(function):
-    return f"return launch(comm, request, {making(function)});"
+def nonblocking_body(_):
+    return "return launch(comm, request, make);"
 
 
 def collective_wrapper(function):
     types = ", ".join(p.declaration for p in function.parameters)
-    intercepts, body = "intercepts", blocking_body
+    intercepts, body, make, count = "intercepts", blocking_body, "", ""
     if function.nonblocking:
-        intercepts, body = "intercepts_nonblocking", nonblocking_body
+        intercepts, body, make = "intercepts_nonblocking", nonblocking_body, making(function)
+        count = "count_left(comm, make);\n    "
     # An MPI before 4 has no large-count functions: TAUT_ calls then serve them as plain MPI.
     lacking = f"if (next == nullptr) {{\n    const RuleBypassScope plain;\n    {body(function)}\n  }}\n    " if function.large else ""
     return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
-  const auto next = next_as<int (*)({types})>(Wrapped::{function.name});
-  if (!{intercepts}(comm)) {{
-    {lacking}return next({function.arguments});
+{SITE}  const auto next = next_as<int (*)({types})>(Wrapped::{function.name});
+{make}  if (!{intercepts}(comm)) {{
+    {count}{lacking}return next({function.arguments});
   }}
   {body(function)}
 }}
@@ -184,10 +192,14 @@ def persistent_wrapper(function):
     return narrow({passed});
   }});"""
     return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
-  const auto next = next_as<int (*)({types})>(Wrapped::{function.name});
-  int code = MPI_SUCCESS;
-  if (create_persistent(comm, request, code, {making(function)})) return code;
-  if (next != nullptr) return next({function.arguments});
+{SITE}  const auto next = next_as<int (*)({types})>(Wrapped::{function.name});
+{making(function)}  int code = MPI_SUCCESS;
+  if (create_persistent(comm, info, request, code, make)) return code;
+  if (next != nullptr) {{
+    code = next({function.arguments});
+    if (code == MPI_SUCCESS) count_starts_of(comm, *request, make);
+    return code;
+  }}
   {lacking}
 }}
 """
@@ -197,7 +209,7 @@ def send_wrapper(function):
     """Returns the wrapper of a send: sends a frame, or makes the plain call, with ints if the MPI lacks large counts."""
     name, persistent = re.fullmatch(r"MPI_(.*?)(_init)?(_c)?", function.name).group(1, 2)
     started = f"I{name.lower()}" if persistent else name
-    message = "{buf, count, datatype, dest, tag, comm}"
+    message = "{buf, count, datatype, dest, tag, comm, __builtin_return_address(0)}"
     plain = f"call_next(Wrapped::{function.name}, {function.arguments})"
     if function.large:
         narrow = function.name.removesuffix("_c")
@@ -222,17 +234,19 @@ def send_wrapper(function):
 def template_wrapper(function):
     """Returns the wrapper of a call that a function template serves, with ints if the MPI lacks large counts."""
     name = function.name.removeprefix("MPI_").removesuffix("_c")
-    body = f"return {name.lower()}(Wrapped::{function.name}, {function.arguments});"
+    site = SITE if SENDRECV.fullmatch(function.name) else ""
+    more = ", site" if site else ""
+    body = f"return {name.lower()}(Wrapped::{function.name}, {function.arguments}{more});"
     if function.large:
         counts = [p.name for p in function.parameters if p.type == "MPI_Count"]
         passed = ", ".join(f"n_{p.name}" if p.name in counts else p.name for p in function.parameters)
         comm = "comm" if any(p.name == "comm" for p in function.parameters) else "MPI_COMM_WORLD"
         body = f"""const auto one = [&](Wrapped function, {", ".join(f"auto n_{count}" for count in counts)}) {{
-    return {name.lower()}(function, {passed});
+    return {name.lower()}(function, {passed}{more});
   }};
   return by_large(Wrapped::{function.name}, Wrapped::MPI_{name}, {comm}, one, {", ".join(counts)});"""
     return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
-  {body}
+{site}  {body}
 }}
 """
 
@@ -294,7 +308,9 @@ def dropin(all_functions):
 #include "api/args/pmpi_counts.hpp"
 #include "api/state/comm_registry.hpp"
 #include "dropin/init_finalize.hpp"
+#include "collective_calls.hpp"
 #include "dropin/nonblocking.hpp"
+#include "dropin/nonblocking_counts.hpp"
 #include "dropin/persistent.hpp"
 #include "dropin/recv_calls.hpp"
 #include "dropin/send_calls.hpp"

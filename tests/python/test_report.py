@@ -40,6 +40,14 @@ def write(folder, ranks=2, **of_kind):
     return folder / "report.json"
 
 
+def test_files_of_two_runs_are_refused(tmp_path, capsys):
+    for rank, run in enumerate("ab"):
+        one = {"format": "taut-report", "version": 2, "rank": rank, "ranks": 2, "run": run, "communicators": []}
+        (tmp_path / f"r.json.{rank}").write_text(json.dumps(one))
+    assert report.main([str(tmp_path / "r.json")]) == 1
+    assert "r.json.1: is not of the same run as the files before" in capsys.readouterr().err
+
+
 def test_ranks_are_added_up(tmp_path):
     all_of_it = _read.read([str(write(tmp_path))])
     assert (all_of_it.ranks, all_of_it.of_ranks) == (2, 2)

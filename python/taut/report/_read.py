@@ -103,12 +103,16 @@ def read(names: Sequence[str]) -> Report:
     unserved: dict[str, int] = {}
     summed_chunks: dict[str, int] = {}
     of_ranks = 0
+    run: tuple[int, str | None] | None = None
     for path in files_of(names):
         try:
             one = json.loads(path.read_text(encoding="utf-8"))
             if one.get("format") != "taut-report":
                 raise ReportError(f"{path}: is no report of Taut's")
-            of_ranks = max(of_ranks, one["ranks"])
+            run = run or (one["ranks"], one.get("run"))
+            if run != (one["ranks"], one.get("run")):
+                raise ReportError(f"{path}: is not of the same run as the files before; remove those of older runs")
+            of_ranks = one["ranks"]
             if one["rank"] in by_rank:
                 raise ReportError(f"{path}: rank {one['rank']} stands in another file too; give the files of one run")
             total = by_rank.setdefault(one["rank"], Sums())

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Generates C++ code for the collective functions in core/collectives.txt, one line per function.
 
+generate.py calls    functions that return the MpiCall of a call, for entry and for the drop-in
 generate.py entry    the C calls of taut.h: blocking, nonblocking, persistent
 generate.py pmpi     the same calls of plain MPI, for api/args/pmpi.cpp
 """
@@ -14,21 +15,38 @@ from collectives import collectives
 FIELDS = {"address": "at", "count": "count", "type": "type", "counts": "counts", "displacements": "displs", "types": "types"}
 
 
-def mpi_call(function):
-    """Returns the initializer of the MpiCall of a function. The return address of the function is the call site."""
+def maker(function):
+    """Returns the function that makes an MpiCall of the arguments. `site`: return address of the program's call."""
     fields = [f".function = Function::{function.name}"]
     for side in ("send", "recv"):
         given = function.of_side(side)
         members = ", ".join(f".{field} = {given[kind].name}" for kind, field in FIELDS.items() if kind in given)
         fields += [f".{side} = {{{members}}}"] if members else []
     fields += [f".{p.name} = {p.name}" for p in function.parameters if p.kind in ("op", "root")]
-    fields += [".comm = comm", ".site = __builtin_return_address(0)"]
-    return f"{{{', '.join(fields)}}}"
+    fields += [".comm = comm", ".site = site"]
+    declared = ", ".join(function.declarations("MPI_Count", "MPI_Aint"))
+    return f"inline MpiCall {function.name}({declared}, const void* site) {{\n  return {{{', '.join(fields)}}};\n}}\n"
+
+
+def made_calls():
+    makers = "\n".join(map(maker, collectives()))
+    return f"""// Made by generate.py.
+#pragma once
+
+#include "api/args/mpi_call.hpp"
+
+namespace taut::api::calls {{
+
+{makers}
+}}  // namespace taut::api::calls
+"""
 
 
 def definitions(function):
     declared = ", ".join(function.declarations("MPI_Count", "MPI_Aint"))
-    call, request = mpi_call(function), "TAUT_Request* request"
+    request = "TAUT_Request* request"
+    passed = ", ".join([p.name for p in function.parameters] + ["comm", "__builtin_return_address(0)"])
+    call = f"calls::{function.name}({passed})"
     yield f"int TAUT_{function.name}({declared}) {{ return serve({call}); }}"
     yield f"int TAUT_{function.immediate}({declared}, {request}) {{ return begin({call}, request); }}"
     yield f"int TAUT_{function.name}_init({declared}, MPI_Info info, {request}) {{ return prepare({call}, info, request); }}"
@@ -38,6 +56,7 @@ def entry():
     lines = "\n".join(line for function in collectives() for line in definitions(function))
     return f"""// Made by generate.py.
 #include "api/state/requests.hpp"
+#include "collective_calls.hpp"
 
 using namespace taut::api;
 
@@ -108,4 +127,4 @@ namespace taut::api {{
 
 
 if __name__ == "__main__":
-    print({"entry": entry, "pmpi": pmpi}[sys.argv[1]](), end="")
+    print({"calls": made_calls, "entry": entry, "pmpi": pmpi}[sys.argv[1]](), end="")

@@ -79,7 +79,7 @@ int set_policy(MPI_Comm comm, const char* text, std::optional<Error> unreadable 
   auto comm_state =
       std::make_shared<CommState>(std::move(rules), agreed.enabled != 0, inter != 0, RankAndSize{rank, size},
                                   agreed.mark, has_messages ? segments_for(comm) : nullptr);
-  comm_state->read_name(comm);
+  comm_state->read_identity(comm);
   comm_state->set_freed_flag(record_of(comm).freed);
   comm_state->connect(comm);
   attach(comm, std::move(comm_state));

@@ -94,7 +94,7 @@ Failure SendCall::finish() const noexcept {
 }
 
 int SendCall::start(MPI_Request* request) {
-  const auto& [buf, count, type, dest, tag, comm] = arguments_;
+  const auto& [buf, count, type, dest, tag, comm, site] = arguments_;
   return run(
       [&](const p2p::SendBuffer& b) {
         if (message_.in_segments()) return message_.start(nullptr, arguments_, request);
@@ -104,7 +104,7 @@ int SendCall::start(MPI_Request* request) {
 }
 
 int SendCall::send() {
-  const auto& [buf, count, type, dest, tag, comm] = arguments_;
+  const auto& [buf, count, type, dest, tag, comm, site] = arguments_;
   const int sent = run(
       [&](const p2p::SendBuffer& b) {
         if (message_.in_segments()) return message_.send(arguments_, [] { progress(nullptr); });
@@ -120,7 +120,8 @@ int SendCall::send() {
 // ---- Receiving
 
 RecvCall::RecvCall(CommState* comm_state, const RecvArguments& arguments, const void* site)
-    : at_{arguments.buf, arguments.count, arguments.type, arguments.comm, nullptr, site},
+    : at_{arguments.buf,  arguments.count, arguments.type,
+          arguments.comm, nullptr,         comm_state != nullptr ? comm_state->placed(site) : site},
       key_{arguments.source, arguments.tag, arguments.comm} {
   const MPI_Count bytes = bytes_of(at_.count, at_.type);
   const bool missing = bytes > 0 && at_.buf == nullptr && known_datatype(at_.type);

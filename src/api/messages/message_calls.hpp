@@ -11,9 +11,11 @@ namespace taut::api {
 // A send. The object must not move until MPI has completed the send.
 class SendCall {
  public:
-  // Stores the arguments. `comm_state`: null if there is no policy. `site`: call site in the program.
+  // Stores the arguments. `comm_state`: null if there is no policy. `site`: return address of the call.
   SendCall(CommState* comm_state, const p2p::SendArguments& arguments, const void* site) noexcept
-      : arguments_(arguments), comm_state_(comm_state), site_(site) {}
+      : arguments_(arguments),
+        comm_state_(comm_state),
+        site_(comm_state != nullptr ? comm_state->placed(site) : site) {}
   SendCall(const SendCall&) = delete;
 
   // send() blocks and drives the calls in flight; start() does not block. Both return an MPI error code,

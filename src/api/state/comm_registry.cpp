@@ -104,11 +104,8 @@ CommRecord* read_record(MPI_Comm comm) {
   return found != 0 ? static_cast<CommRecord*>(record) : nullptr;
 }
 
-bool look_for_ranks_in_world(MPI_Comm comm) {
-  int inter = 0, size = 0;
-  PMPI_Comm_test_inter(comm, &inter);
-  PMPI_Comm_size(comm, &size);
-  if (inter != 0 || size < 2) return false;
+// Returns the numbers that the ranks of an intracommunicator have in MPI_COMM_WORLD; MPI_UNDEFINED elsewhere.
+std::vector<int> numbers_in_world(MPI_Comm comm, int size) {
   MPI_Group world, group;
   PMPI_Comm_group(MPI_COMM_WORLD, &world);
   PMPI_Comm_group(comm, &group);
@@ -117,6 +114,15 @@ bool look_for_ranks_in_world(MPI_Comm comm) {
   PMPI_Group_translate_ranks(group, size, ranks.data(), world, there.data());
   PMPI_Group_free(&group);
   PMPI_Group_free(&world);
+  return there;
+}
+
+bool look_for_ranks_in_world(MPI_Comm comm) {
+  int inter = 0, size = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  PMPI_Comm_size(comm, &size);
+  if (inter != 0 || size < 2) return false;
+  const std::vector<int> there = numbers_in_world(comm, size);
   return std::ranges::find(there, MPI_UNDEFINED) == there.end();
 }
 
@@ -233,6 +239,21 @@ bool ranks_in_world(MPI_Comm comm) {
   if (record.members == CommRecord::unknown)
     record.members = look_for_ranks_in_world(comm) ? CommRecord::in_world : CommRecord::elsewhere;
   return record.members == CommRecord::in_world;
+}
+
+std::uint64_t hash_of_ranks(MPI_Comm comm) noexcept {
+  int inter = 0, size = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  PMPI_Comm_size(comm, &size);
+  if (inter != 0) return 0;
+  try {
+    std::uint64_t hash = 14695981039346656037U;  // FNV-1a
+    for (const int number : numbers_in_world(comm, size))
+      hash = (hash ^ static_cast<std::uint32_t>(number)) * 1099511628211U;
+    return hash | 1;
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
 }
 
 void at_finalize(void (*function)() noexcept) {

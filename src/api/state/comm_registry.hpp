@@ -81,6 +81,10 @@ CommRecord& record_of(MPI_Comm comm);
 // throws.
 bool ranks_in_world(MPI_Comm comm);
 
+// Returns a hash of the numbers that the ranks of `comm` have in MPI_COMM_WORLD; 0 for an intercommunicator.
+// Local.
+std::uint64_t hash_of_ranks(MPI_Comm comm) noexcept;
+
 // Returns the CommState of `comm`; null if there is none.
 inline CommState* find_comm_state(MPI_Comm comm) {
   const CommRecord* const record = find_record(comm);

@@ -11,6 +11,7 @@
 #include "api/state/comm_registry.hpp"
 #include "api/state/progress_thread.hpp"
 #include "api/state/rule_binding.hpp"
+#include "comm/call_site.hpp"
 #include "core/device_memory.hpp"
 #include "p2p/bypass.hpp"
 #include "p2p/open_receive.hpp"
@@ -62,12 +63,13 @@ void CommState::disconnect() noexcept {
   transport_.reset();
 }
 
-void CommState::read_name(MPI_Comm comm) noexcept {
+void CommState::read_identity(MPI_Comm comm) noexcept {
   char text[MPI_MAX_OBJECT_NAME + 1] = {};
   int length = 0;
   PMPI_Comm_get_name(comm, text, &length);
   const auto lock = stop_driving();
   std::string_view(text).copy(observed_->name.data(), observed_->name.size() - 1);
+  if (samples_ && observed_->group == 0) observed_->group = hash_of_ranks(comm);
 }
 
 std::optional<CollectiveCall> CommState::describe(const MpiCall& call, bool blocking) {
@@ -115,7 +117,7 @@ std::shared_ptr<CommState> CommState::state_for_request(MPI_Comm comm) {
     return found;
   }
   auto made = std::make_shared<CommState>(*this, freed_);
-  made->read_name(comm);
+  made->read_identity(comm);
   made->connect(comm);
   return request_states_.emplace_back(std::move(made));
 }
@@ -129,7 +131,7 @@ void CommState::set_stream(void* stream) noexcept {
 
 // Prepares a call. The name is read at the first call, when the program has set it.
 void CommState::begin(MPI_Comm comm) {
-  if (!std::exchange(begun_, true)) read_name(comm);
+  if (!std::exchange(begun_, true)) read_identity(comm);
   connect(comm);
 }
 
@@ -203,8 +205,12 @@ void CommState::count_plain(const std::optional<CollectiveCall>& request, Fallba
   row.note_plain(why);
 }
 
+// Adds the time of the last call that was counted under the key.
 void CommState::add_plain_time(const CallKey& key, std::uint64_t nanoseconds) noexcept {
-  PhaseTimes& times = observed_->calls.row(key).sum.times;
+  CallRow& row = observed_->calls.row(key);
+  PhaseTimes& times = row.sum.times;
+  if (samples_ && row.key == key && row.sum.calls > 0)
+    row.plain_times.note(row.sum.calls - 1, nanoseconds);
   times[Phase::plain] += nanoseconds;
   times[Phase::call] += nanoseconds;
 }
@@ -220,7 +226,17 @@ int serve(const MpiCall& call) {
   });
 }
 
-int CommState::serve(const MpiCall& call) {
+const void* CommState::placed(const void* return_address) const noexcept {
+  return names_sites_ ? program_site(return_address) : return_address;
+}
+
+MpiCall CommState::placed(const MpiCall& call) const noexcept {
+  MpiCall at_site = call;
+  at_site.site = placed(call.site);
+  return at_site;
+}
+
+int CommState::serve_at_site(const MpiCall& call) {
   if (is_repeated(call)) return fall_back_again(call);
   const std::optional<CollectiveCall> request = describe(call, true);
   const EarlyDecision early = decide(call.comm, request, false);

@@ -34,8 +34,8 @@ class CommState : public std::enable_shared_from_this<CommState> {
   ~CommState();
   CommState& operator=(const CommState&) = delete;
 
-  // Reads the communicator's name, for reports.
-  void read_name(MPI_Comm comm) noexcept;
+  // Reads the communicator's name and, if a report is asked for, its ranks.
+  void read_identity(MPI_Comm comm) noexcept;
 
   // Describes a blocking call on the user's communicator, or another call, as api::describe() does.
   std::optional<CollectiveCall> describe(const MpiCall& call, bool blocking);
@@ -65,7 +65,14 @@ class CommState : public std::enable_shared_from_this<CommState> {
   }
 
   // Serves a blocking call compressed, or by plain MPI. Returns an MPI error code, already raised. Throws.
-  int serve(const MpiCall& call);
+  int serve(const MpiCall& call) {
+    return names_sites_ ? serve_at_site(placed(call)) : serve_at_site(call);
+  }
+
+  // Returns the call with its call site in the program, if a report or a rule names call sites. Called while
+  // the program's call is on the stack.
+  MpiCall placed(const MpiCall& call) const noexcept;
+  const void* placed(const void* return_address) const noexcept;
 
   // Decides on a call, and counts it if it falls back early. `overlaps`: other calls may be in flight on the
   // private communicator. Without a request, the call is not one that Taut compresses. Collective over
@@ -136,6 +143,7 @@ class CommState : public std::enable_shared_from_this<CommState> {
   void set_freed_flag(std::shared_ptr<const bool> freed) noexcept { freed_ = std::move(freed); }
 
  private:
+  int serve_at_site(const MpiCall& call);
   void begin(MPI_Comm comm);
   Verdict run(const CollectiveCall& request, const EarlyDecision& early);
   void put_in_flight(CallInFlight& call);
@@ -160,6 +168,7 @@ class CommState : public std::enable_shared_from_this<CommState> {
   std::unique_ptr<CommReport> observed_;        // statistics, also of calls that do not reach communicator_
   bool observed_closely_ = options().observe();
   bool samples_ = !options().report.empty();
+  bool names_sites_ = samples_ || rules_.need_callsites();
   Sampler sampler_{options().kernels};
   // Cache of the last call that fell back early, if calls like it fall back again: the shortest path.
   struct Repeated {

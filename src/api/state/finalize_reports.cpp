@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 #include <new>
 
@@ -31,6 +32,8 @@ FreedReports* kept() noexcept {
   return all;
 }
 
+std::atomic<std::uint64_t> run_identity{0};
+
 std::atomic<std::vector<UnservedCalls> (*)()> unserved_counts{nullptr};
 
 void complain(const std::string& name, const char* why) noexcept {
@@ -51,10 +54,10 @@ void write_all(std::span<const CommReport* const> communicators, const ProcessRa
     const std::string name = file_name(pattern, process);
     if (const int code = how(name); code != 0) complain(name, std::strerror(code));
   };
-  write(asked.report, [&](const std::string& name) {
+  write(output_names().report, [&](const std::string& name) {
     return write_text(name, report_json(communicators, process, unserved_calls()));
   });
-  write(asked.trace, [&](const std::string& name) {
+  write(output_names().trace, [&](const std::string& name) {
     return write_file(name, [&](std::FILE* file) {
       return recorder() != nullptr && write_trace(file, *recorder(), process.rank);
     });
@@ -68,7 +71,7 @@ void write_all(std::span<const CommReport* const> communicators, const ProcessRa
 template <class Write>
 void with_all(std::span<const CommReport* const> open_communicators, int ranks, Write write) {
   std::vector<const CommReport*> communicators;
-  std::unique_lock<std::mutex> keeping, counting;
+  std::unique_lock<std::mutex> keeping, counting, counting_nonblocking;
   if (kept() != nullptr) {
     keeping = std::unique_lock(kept()->mutex);
     for (const auto& gone : kept()->each) communicators.push_back(gone.get());
@@ -80,7 +83,25 @@ void with_all(std::span<const CommReport* const> open_communicators, int ranks, 
     messages->observed.ranks = ranks;
     if (!messages->observed.calls.rows().empty()) communicators.push_back(&messages->observed);
   }
+  if (NonblockingReport* const all = nonblocking_report(); all != nullptr) {
+    counting_nonblocking = std::unique_lock(all->mutex);
+    for (const auto& [size, observed] : all->observed) communicators.push_back(&observed);
+  }
   write(communicators);
+}
+
+// Remembers the first answer: MPI names no parent once the program has left it.
+bool was_spawned() noexcept {
+  static const bool answer = [] {
+    MPI_Comm parent = MPI_COMM_NULL;
+    PMPI_Comm_get_parent(&parent);
+    return parent != MPI_COMM_NULL;
+  }();
+  return answer;
+}
+
+std::string absolute(const std::string& name) {
+  return name.empty() ? name : std::filesystem::absolute(name).string();
 }
 
 }  // namespace
@@ -110,8 +131,23 @@ MessageReport* message_report() noexcept {
   return all;
 }
 
+NonblockingReport* nonblocking_report() noexcept {
+  static auto* const all = new (std::nothrow) NonblockingReport;
+  return all;
+}
+
+void set_run(std::uint64_t identity) noexcept { run_identity = identity; }
+
+const OutputNames& output_names() {
+  static const auto* const names = new OutputNames{absolute(options().report), absolute(options().trace)};
+  return *names;
+}
+
 ProcessRank this_process(bool finished) noexcept {
-  ProcessRank process{.seconds = run_time(), .finished = finished};
+  ProcessRank process{.seconds = run_time(), .finished = finished, .run = run_identity};
+  process.nonblocking = options().nonblocking;
+  process.program = program_invocation_short_name;
+  process.spawned = was_spawned();
   PMPI_Comm_rank(MPI_COMM_WORLD, &process.rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &process.ranks);
   return process;

@@ -2,6 +2,7 @@
 // runs: TAUT_REPORT, TAUT_TRACE and TAUT_SUMMARY (docs/observe.md).
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -23,9 +24,27 @@ void keep(std::unique_ptr<CommReport> gone) noexcept;
 // memory.
 struct MessageReport {
   std::mutex mutex;  // held by the thread that counts or reads
-  CommReport observed{.policy = "rules", .name = {"messages"}};
+  CommReport observed{.policy = "rules", .name = {"messages"}, .needs = "TAUT_MESSAGES=1"};
 };
 MessageReport* message_report() noexcept;
+
+// Reports of the nonblocking and persistent collective calls that the drop-in leaves to MPI, by the number of
+// ranks. nonblocking_report() is null if there is no memory.
+struct NonblockingReport {
+  std::mutex mutex;  // held by the thread that counts or reads
+  std::map<int, CommReport> observed;
+};
+NonblockingReport* nonblocking_report() noexcept;
+
+// Sets the identity of this run, which stands in the reports of all its ranks. Called before the first report.
+void set_run(std::uint64_t identity) noexcept;
+
+// Returns the names of TAUT_REPORT and TAUT_TRACE, which do not change with the working directory; "": none.
+// Called first in MPI_Init or soon after.
+struct OutputNames {
+  std::string report, trace;
+};
+const OutputNames& output_names();
 
 // Registers `counts`, which returns the calls that are not served. `counts` is called for each report and
 // summary.

@@ -61,7 +61,10 @@ int CollectiveRequest::init(MPI_Info info) {
   CommState* comm_state = nullptr;  // a nonblocking call cannot wait until rules are bound
   if (keeps_its_operator(call_))
     comm_state = persistent_ ? find_or_bind_state(call_.comm) : find_bound_state(call_.comm);
-  if (comm_state != nullptr) comm_state_ = comm_state->shared_from_this();
+  if (comm_state != nullptr) {
+    comm_state_ = comm_state->shared_from_this();
+    call_.site = comm_state->placed(call_.site);
+  }
   if (!persistent_) return MPI_SUCCESS;
   if (comm_state_ != nullptr || !pmpi::has_persistent) keep_types();
   // A state that is not usable only counts calls, perhaps not on all ranks.

@@ -164,7 +164,7 @@ std::shared_ptr<CommState> bind_rules(MPI_Comm comm) {
   Rules rules = rules_on(comm, group, mine, agreed);
   if (rules.off() && !options().observe()) return nullptr;
   auto made = std::make_shared<CommState>(std::move(rules), agreed.enabled != 0, false, group);
-  made->read_name(comm);
+  made->read_identity(comm);
   return made;
 }
 

@@ -64,12 +64,12 @@ void write_regularly(const std::string name, const ProcessRank process) noexcept
 
 void begin_running_report() noexcept {
   Writer& mine = writer();
-  if (options().report.empty()) return;
   try {
+    const ProcessRank process = this_process(false);
+    if (output_names().report.empty()) return;
     const std::lock_guard lock(mine.mutex);
     mine.stops = false;
-    const ProcessRank process = this_process(false);
-    mine.thread = std::thread(write_regularly, file_name(options().report, process), process);
+    mine.thread = std::thread(write_regularly, file_name(output_names().report, process), process);
     mine.runs = true;
   } catch (const std::system_error&) {
   } catch (const std::bad_alloc&) {

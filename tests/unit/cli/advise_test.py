@@ -124,6 +124,73 @@ class Advise(ProgramTest):
         self.assertAlmostEqual(float(re.search(r"\((\S+) % of the run's 200 s\)", printed)[1]), share, delta=0.05 * share)
         self.assertNotIn("% of the run", self.advise(report(LARGE)))
 
+    def with_times(self, seconds, rank, **more):
+        """Returns a report of calls of these times in plain MPI."""
+        one = kind("allreduce", "f32", "sum", MIB, sum(seconds), calls=len(seconds))
+        one["plain_times"] = {"every": 1, "nanoseconds": [int(1e9 * s) for s in seconds]}
+        made = report(one, ranks=2, rank=rank)
+        made["communicators"][0]["group"] = "0123456789abcdef"
+        return made | more
+
+    def test_waiting_for_ranks_that_are_late_in_turn_is_no_slow_link(self):
+        late, least = 50e-3, MIB / 10e9  # a link of 10 GB/s
+        first, second = ([least + late * ((i + rank) % 2) for i in range(40)] for rank in range(2))
+        printed = self.advise(self.with_times(first, 0), self.with_times(second, 1))
+        self.assertIn("link 10 GB/s (as plain calls show)", printed)
+        self.assertIsNone(self.rules(printed))
+        # Calls of other numbers are not compared: the rank that waited least in all counts.
+        second.pop()
+        self.assertNotIn("link 10 GB/s", self.advise(self.with_times(first, 0), self.with_times(second, 1)))
+
+    def test_thinned_times_are_compared_by_call(self):
+        late, least = 50e-3, MIB / 10e9
+        first, second = ([least + late * ((i // 2 + rank) % 2) for i in range(40)] for rank in range(2))
+        reports = [self.with_times(first, 0), self.with_times(second, 1)]
+        times = reports[0]["communicators"][0]["kinds"][0]["plain_times"]
+        times |= {"every": 2, "nanoseconds": times["nanoseconds"][::2]}
+        self.assertIn("link 10 GB/s", self.advise(*reports))
+
+    def test_reports_of_two_runs_are_refused(self):
+        for other in ({"run": "b"}, {"ranks": 3}, {"rank": 0}):
+            one = report(LARGE) | {"run": "a"}
+            self.file("r.json.0", json.dumps(one).encode())
+            self.file("r.json.1", json.dumps(one | {"rank": 1} | other).encode())
+            self.refuse(1, "r.json.1: is not of the same run as r.json.0; remove the files", "advise", "r.json")
+
+    def test_reports_of_compressed_runs_are_refused(self):
+        one = report(LARGE)
+        one["communicators"][0]["compressed_calls"] = 1
+        self.file("r.json", json.dumps(one).encode())
+        self.refuse(1, "observe the program without TAUT_RULES", "advise", "r.json")
+
+    def test_another_link_gives_the_run_another_time(self):
+        seconds = LARGE["nanoseconds"]["plain"] / 1e9
+        printed = self.advise(report(LARGE) | {"seconds": seconds + 1}, arguments=["--link", "0.5gbit"])
+        self.assertNotIn("%", printed.partition("s of plain")[2])
+        took = re.search(r"On such a link the run would take (\S+) s instead of (\S+) s:", printed)
+        self.assertAlmostEqual(float(took[2]), 1 + 2 * seconds, delta=0.1)
+        self.assertLess(float(took[1]), float(took[2]))
+
+    def test_nonblocking_calls_have_a_variable(self):
+        one = report(LARGE, kind("bcast", "f32", None, 64 * MIB, 0))
+        one["communicators"].append({"ranks": 4, "needs": "TAUT_NONBLOCKING=1", "kinds": [kind("alltoall", "f32", None, 64 * MIB, 0)]})
+        printed = self.advise(one)
+        self.assertIn("export TAUT_NONBLOCKING=1\nexport TAUT_RULES=", printed)
+        self.assertRegex(printed, r"alltoall f32 64MiB .* with TAUT_NONBLOCKING=1")
+        self.assertIn("Alltoall f32 >=64MiB", self.rules(printed))
+        self.assertIn("Nonblocking and persistent calls are not timed", printed)
+        self.assertIn("export TAUT_NONBLOCKING=1\n", self.advise(report(LARGE) | {"nonblocking": True}))
+        self.assertNotIn("TAUT_NONBLOCKING", self.advise(report(LARGE)))
+
+    def test_pickles_and_constants_are_named(self):
+        pickled = kind("gather", "u8", None, 64 * MIB, 1, {"lossless": 1.1})
+        pickled["compressibility"]["pickles"] = 1
+        self.assertIn("objects that Python has pickled", self.advise(report(LARGE, pickled)))
+        constant = copy.deepcopy(LARGE)
+        constant["compressibility"]["constant"] = 1
+        self.assertIn("all values equal: a real program's data", self.advise(report(constant)))
+        self.assertNotIn("all values equal", self.advise(report(constant), report(LARGE, rank=1)))
+
     def test_minima_are_named(self):
         least = kind("allreduce", "f32", "min", MIB, 1)
         self.assertEqual(self.rules(self.advise(report(least))), "Allreduce f32 min >=1MiB : rel=1e-04 ; * : off")

@@ -60,6 +60,13 @@ class Run(ProgramTest):
             named = ["-x", "TAUT_RULES", "-x", "TAUT_REPORT", "-x", "LD_PRELOAD=" + self.library]
             self.assertEqual(words, [*named, "-n", "1", "a", ":", *named, "-n", "2", "b"])
 
+    def test_options_set_variables(self):
+        self.fake("app")
+        printed = self.succeed("run", "--messages", "--nonblocking", "--summary", "--print", "--", "./app")
+        self.assertIn("TAUT_SUMMARY=1 TAUT_MESSAGES=1 TAUT_NONBLOCKING=1 ", printed)
+        printed = self.succeed("run", "--report", "r.json", "--trace", "t.json", "--print", "--", "./app")
+        self.assertIn(f"TAUT_REPORT={self.folder}/r.json TAUT_TRACE={self.folder}/t.json ", printed)
+
     def test_slurm_exports(self):
         self.fake("srun")
         _, words = self.words("--bound", "abs:1e-4", "--", "srun", "-n", "4", "./app")
@@ -115,6 +122,7 @@ class Run(ProgramTest):
 
     def test_what_cannot_be_run(self):
         self.refuse(2, "the command is missing", "run", "--bound", "abs:1")
+        self.refuse(2, "'-n' is an option of mpiexec; put -- before mpiexec", "run", "--rules", RULES, "mpiexec", "-n", "2", "x")
         self.refuse(2, "exclude each other", "run", "--bound", "abs:1", "--rules", RULES, "--", "true")
         self.refuse(1, "there is no such program", "run", "--", "no-such-program")
         with mock.patch.dict(os.environ, {"TAUT_PRELOAD": "/no/such/library"}):

@@ -99,10 +99,19 @@ TEST(CallSite, IsNamedByItsObject) {
   EXPECT_EQ(call_site_name(here + 3).find('/'), std::string::npos);
 }
 
+TEST(CallSite, OfACallByTheProgramIsItsReturnAddress) {
+  EXPECT_EQ(program_site(nullptr), nullptr);
+  const void* const here = reinterpret_cast<const char*>(&a_row) + 3;
+  EXPECT_EQ(program_site(here), here);
+}
+
 TEST(FileName, HasTheRank) {
   EXPECT_EQ(file_name("a.json", {3, 4}), "a.json.3");
   EXPECT_EQ(file_name("a.json", {0, 1}), "a.json");
   EXPECT_EQ(file_name("a-%r.json", {0, 1}), "a-0.json");
+  const ProcessRank spawned{.rank = 1, .ranks = 2, .spawned = true, .run = 0xABC};
+  EXPECT_EQ(file_name("a.json", spawned), "a.json.spawned-0000000000000abc.1");
+  EXPECT_EQ(file_name("a-%r.json", spawned), "a-1.json.spawned-0000000000000abc");
   EXPECT_EQ(file_name("%r/a-%r.json", {12, 16}), "12/a-12.json");
 }
 

@@ -48,6 +48,28 @@ TEST(Sampler, LooksAtCallsOfPowersOfTwo) {
   EXPECT_EQ(looked, (std::vector<std::uint64_t>{1, 2, 4, 8}));
 }
 
+TEST(Sampler, KnowsPicklesAndConstants) {
+  Sampler sampler("", unlimited);
+  std::vector<std::uint8_t> bytes(10'000, 7);
+  const auto look = [&] {
+    CallRow row = row_of(DType::u8);
+    sampler.look(row, {{bytes.data(), bytes.size(), DType::u8}});
+    return std::pair(row.values.pickles, row.values.constant);
+  };
+  using Counts = std::pair<std::uint64_t, std::uint64_t>;
+  EXPECT_EQ(look(), Counts(0, 1));
+  bytes[0] = 0x80, bytes[1] = 5, bytes[2] = 0x95;
+  EXPECT_EQ(look(), Counts(1, 0));
+  bytes[2] = 0x96;
+  EXPECT_EQ(look(), Counts(0, 0));
+  CallRow row = row_of(DType::f32);
+  sampler.look(row, slice_of(std::vector<float>(10'000, 1.5F)));
+  EXPECT_EQ(row.values.constant, 1u);
+  CallRow other = row_of(DType::f32);
+  sampler.look(other, slice_of(wave(10'000)));
+  EXPECT_EQ(other.values.constant, 0u);
+}
+
 TEST(Sampler, WhatItSees) {
   Sampler sampler("", unlimited);
   CallRow row = row_of(DType::f32);

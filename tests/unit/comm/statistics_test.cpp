@@ -218,6 +218,26 @@ TEST(CallTable, WhatExceedsItSharesARow) {
   EXPECT_EQ(calls.total().message_bytes, 2000u);
 }
 
+TEST(PlainTimes, KeepsEveryPowerOfTwo) {
+  PlainTimes times;
+  for (std::uint64_t call = 0; call < 1000; ++call)
+    if (call != 512) times.note(call, 10 * call);
+  ASSERT_EQ(times.every(), 8u);
+  ASSERT_EQ(times.nanoseconds().size(), 125u);
+  for (std::size_t i = 0; i < 125; ++i) EXPECT_EQ(times.nanoseconds()[i], i == 64 ? 0 : 80 * i);
+  times.forget();
+  times.note(8, 1);
+  EXPECT_TRUE(times.nanoseconds().empty());
+}
+
+TEST(PlainTimes, DependsOnNumbersOfCallsAlone) {
+  PlainTimes all, late;
+  for (std::uint64_t call = 0; call < 300; ++call) all.note(call, call + 1);
+  late.note(299 - 299 % all.every(), 7);
+  EXPECT_EQ(late.every(), all.every());
+  EXPECT_EQ(late.nanoseconds().size(), all.nanoseconds().size());
+}
+
 TEST(CallTable, Merges) {
   CallTable a, b;
   for (std::size_t i = 0; i < 40; ++i) a.count(kind_number(i), 1);

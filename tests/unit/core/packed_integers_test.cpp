@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <random>
 
 #include "core/value_range.hpp"
@@ -68,6 +69,33 @@ TYPED_TEST(PackingOfFields, HashesAreSpread) {
     for (std::size_t i = 0; i < count; i += one_in) x[i] = std::bit_cast<T>(static_cast<Word>(random()));
     EXPECT_EQ(packing(x), PackedIntegers::large) << one_in;
   }
+}
+
+// Few words of text or of a random generator's state, some of which read as ordinary numbers.
+TEST(PackingOf, RareWordsBesideNumbersAreFound) {
+  constexpr const char* words[] = {"C  1S   ", "H       ", "ATOM0001", "GAUSSIAN"};
+  std::mt19937_64 random(7);
+  for (const std::size_t one_in : {50u, 100u}) {
+    std::vector<double> x = field<double>([](std::size_t i) { return coordinate(i, 0); });
+    for (std::size_t i = 0; i < count; i += one_in) std::memcpy(&x[i], words[random() % 4], 8);
+    EXPECT_EQ(packing(x), PackedIntegers::large) << one_in;
+  }
+  std::vector<double> x = field<double>([](std::size_t i) { return coordinate(i, 0); });
+  for (std::size_t i = 0; i < count; i += 200) x[i] = std::bit_cast<double>(random());
+  EXPECT_EQ(packing(x), PackedIntegers::large);
+}
+
+// Fields with fill values, numbers of all usual sizes, rounding noise and denormal tails.
+TEST(PackingOf, FieldsWithFillsNoiseAndTailsAreNone) {
+  std::mt19937_64 random(7);
+  const auto smooth = [](std::size_t i) { return coordinate(i, 0); };
+  EXPECT_EQ(packing(field<double>([&](std::size_t i) { return i % 40 < 3 ? 1e30 : smooth(i); })), PackedIntegers::none);
+  EXPECT_EQ(packing(field<double>([&](std::size_t i) { return i % 3 == 0 ? 1e-17 * smooth(i) : smooth(i); })),
+            PackedIntegers::none);
+  EXPECT_EQ(packing(field<double>([&](std::size_t) { return std::pow(10.0, static_cast<double>(random() % 30) - 15); })),
+            PackedIntegers::none);
+  EXPECT_EQ(packing(field<double>([](std::size_t i) { return 1e-300 * std::pow(0.97, static_cast<double>(i % 700)); })),
+            PackedIntegers::none);
 }
 
 TEST(PackingOf, LargeIndicesBesideNumbersAreSpread) {

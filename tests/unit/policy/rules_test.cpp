@@ -218,6 +218,15 @@ bound = "off"
   for (const Rule& rule : one.all()) EXPECT_EQ(text_of(line(text_of(rule)).all()[0]), text_of(rule));
 }
 
+TEST(Rules, LinesOfPythonAreCallSites) {
+  const Rules rules = line("Bcast callsite=solver.py:41 : abs=1 ; * : off");
+  EXPECT_EQ(rules.all()[0].when.callsite, "solver.py:41");
+  EXPECT_EQ(text_of(line(text_of(rules.all()[0])).all()[0]), text_of(rules.all()[0]));
+  EXPECT_NE(rejection([] { toml("[[rule]]\ncallsite = \"solver.py:\"\nbound = \"abs:1\"\n"); })
+                .find("solver.py:41)"),
+            std::string::npos);
+}
+
 TEST(Rules, AnOldSpellingIsReadAndNotShown) {
   for (const Rules& rules :
        {line("Bcast : abs=1 when=pays segments=2"),
