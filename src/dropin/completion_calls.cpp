@@ -22,6 +22,7 @@ using p2p::CompletionScope;
 // to wait for.
 template <class Test, class... Arguments>
 int wait(Test test, Wrapped function, Arguments... arguments) {
+  if (!calls_in_progress()) return call_next(function, arguments...);
   Backoff backoff;
   for (bool first = true; calls_in_progress(); first = false) {
     {
@@ -65,7 +66,8 @@ int wait_some(int incount, MPI_Request requests[], int* outcount, int indices[],
 // Makes a call of `function`, which tests or inspects requests, after Taut's calls have advanced.
 template <class... Arguments>
 int test(Wrapped function, Arguments... arguments) {
-  if (calls_in_progress()) progress_calls();
+  if (!calls_in_progress()) return call_next(function, arguments...);
+  progress_calls();
   const int code = call_next(function, arguments...);
   raise_failures();
   return code;
@@ -100,6 +102,7 @@ class ReadableStatuses {
 // of a message when no scope is left that an error handler which does not return would leave open.
 template <class Plain, class Complete>
 int completing(std::span<MPI_Request> requests, Plain plain, Complete complete) {
+  if (!p2p::has_tracked_requests()) return plain();
   std::pair<MPI_Comm, api::Failure> failure;
   int code = MPI_SUCCESS;
   {

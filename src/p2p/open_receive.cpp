@@ -67,15 +67,16 @@ OpenReceive::~OpenReceive() {
   --open_receives;
 }
 
+void OpenReceive::look() noexcept {
+  if (arrived_) return;
+  int there = 0;
+  failed_ = PMPI_Request_get_status(request_, &there, &status_) != MPI_SUCCESS;
+  arrived_ = failed_ || there != 0;
+}
+
 bool OpenReceive::step() {
-  if (ready_) return true;
-  if (!message_) {
-    int there = 0;
-    MPI_Status status{};
-    const int code = PMPI_Request_get_status(request_, &there, &status);
-    if (code == MPI_SUCCESS && there == 0) return false;
-    if (code == MPI_SUCCESS) message_ = segmented_message(at_, detached_, status);
-  }
+  if (ready_ || !arrived_) return ready_;
+  if (!message_ && !failed_) message_ = segmented_message(at_, detached_, status_);
   ready_ = !message_ || message_->advance();
   if (ready_ && forgotten_) finish();
   return ready_;
@@ -100,7 +101,10 @@ void OpenReceive::forget() noexcept {
 bool OpenReceive::ready() {
   const BypassScope scope;
   const std::lock_guard lock(all_receives().mutex);
-  const QuietErrors quiet;
+  if (!arrived_) {
+    const QuietErrors quiet;
+    look();
+  }
   return step();
 }
 
@@ -109,7 +113,10 @@ void advance_receives() {
   const BypassScope scope;
   const std::unique_lock lock(all_receives().mutex, std::try_to_lock);
   if (!lock.owns_lock()) return;
-  const QuietErrors quiet;
+  {
+    const QuietErrors quiet;
+    for (OpenReceive* const one : all_receives().receives) one->look();
+  }
   for (OpenReceive* const one : all_receives().receives) one->step();
 }
 

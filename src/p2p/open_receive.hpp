@@ -33,6 +33,7 @@ class OpenReceive {
 
  private:
   friend void advance_receives();
+  void look() noexcept;
   bool step();
   void finish();
 
@@ -40,7 +41,8 @@ class OpenReceive {
   const Detached* detached_;
   MPI_Request request_;
   std::unique_ptr<SegmentedMessage> message_;
-  bool ready_ = false, forgotten_ = false;
+  MPI_Status status_{};  // of a receive that has arrived
+  bool arrived_ = false, failed_ = false, ready_ = false, forgotten_ = false;
 };
 
 // Advances all open receives, unless another thread does so.

@@ -80,9 +80,10 @@ struct CompletingCall {
   std::thread::id thread = std::this_thread::get_id();
   const void* frame = __builtin_frame_address(0);
   Entries displaced;  // entries whose handle a new request in the table has
+  bool left = false;
 
   bool owns(MPI_Request request, const TrackedRequest& tracked) const noexcept {
-    return tracked.born < start && std::ranges::find(handles, request) != handles.end();
+    return !left && tracked.born < start && std::ranges::find(handles, request) != handles.end();
   }
 };
 
@@ -155,17 +156,14 @@ void with(MPI_Request request, Use use) {
   if (found != here.tracked.end()) use(*found->second);
 }
 
-// Removes the calls of this thread that the program's error handler has left by longjmp: calls in progress
-// have frames above this one. A request that was completed alone has ended.
-void remove_left_calls(RequestTable& here) noexcept {
+// Marks the calls of this thread that the program's error handler has left by longjmp: a call in progress has
+// frames above this one. They no longer keep entries from other threads. They are not removed, because a call
+// on another stack of this thread may still be in progress.
+void mark_left_calls(RequestTable& here) noexcept {
   const auto me = std::this_thread::get_id();
   const void* const frame = __builtin_frame_address(0);
-  for (auto call = here.calls.begin(); call != here.calls.end();) {
-    const auto one = call++;
-    if (one->thread != me || std::less<>()(frame, one->frame)) continue;
-    if (one->handles.size() == 1) take(here, one->handles.front());
-    here.calls.erase(one);
-  }
+  for (CompletingCall& call : here.calls)
+    call.left |= call.thread == me && !std::less<>()(frame, call.frame);
 }
 
 std::unique_ptr<TrackedRequest> receiving(const RecvBuffer& at) {
@@ -296,11 +294,13 @@ constexpr std::size_t few =
 
 }  // namespace
 
+bool has_tracked_requests() noexcept { return open_requests != 0; }
+
 CompletionScope::CompletionScope(std::span<MPI_Request> requests) : requests_(requests) {
-  if (open_requests == 0 || requests.empty()) return;
+  if (requests.empty()) return;
   RequestTable& here = request_table();
   const std::lock_guard lock(here.mutex);
-  if (!here.calls.empty()) remove_left_calls(here);
+  if (!here.calls.empty()) mark_left_calls(here);
   const auto known = [&](MPI_Request request) { return find(here, request) != here.tracked.end(); };
   if (requests.size() <= few && std::ranges::none_of(requests, known)) return;
   call_ = &here.calls.emplace_back();

@@ -55,6 +55,9 @@ MPI_Request substitute_of(MPI_Request request) noexcept;
 
 // ---- Completion
 
+// Returns true if the table has any request.
+bool has_tracked_requests() noexcept;
+
 struct TrackedRequest;
 struct CompletingCall;
 
