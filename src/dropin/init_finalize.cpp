@@ -76,7 +76,10 @@ void after_init() noexcept {
 
 // A tool loaded before this library may turn the program's MPI_Finalize into a direct call of MPI's own,
 // which this library does not see. Coding then stops in end_all().
-void before_finalize() noexcept { stop_serving(); }
+void before_finalize() noexcept {
+  stop_serving();
+  leave_calls_to_program();
+}
 
 void control(int level) noexcept {
   constexpr int off = 9000, on = 9001, report = 9002;

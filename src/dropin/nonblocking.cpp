@@ -51,10 +51,15 @@ bool begin_nonblocking() noexcept {
   return on;
 }
 
+void leave_calls_to_program() noexcept {
+  end_thread();
+  api::driven_by_thread(false);
+}
+
 void end_nonblocking() noexcept {
   on = false;
-  end_calls();
-  api::driven_by_thread(false);
+  leave_calls_to_program();
+  end_persistent();
 }
 
 bool intercepts_nonblocking(MPI_Comm comm) {

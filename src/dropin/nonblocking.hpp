@@ -16,6 +16,10 @@ bool wants_nonblocking() noexcept;
 // after MPI_Init by all ranks of MPI_COMM_WORLD, all of which run with Taut.
 bool begin_nonblocking() noexcept;
 
+// Ends the progress thread before MPI_Finalize, during which MPICH 4.0 makes progress in one thread alone.
+// The program's waits and tests then advance the calls in progress.
+void leave_calls_to_program() noexcept;
+
 // Stops serving nonblocking calls; called in MPI_Finalize.
 void end_nonblocking() noexcept;
 

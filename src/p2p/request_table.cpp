@@ -162,8 +162,7 @@ void with(MPI_Request request, Use use) {
 void mark_left_calls(RequestTable& here) noexcept {
   const auto me = std::this_thread::get_id();
   const void* const frame = __builtin_frame_address(0);
-  for (CompletingCall& call : here.calls)
-    call.left |= call.thread == me && !std::less<>()(frame, call.frame);
+  for (CompletingCall& call : here.calls) call.left |= call.thread == me && !std::less<>()(frame, call.frame);
 }
 
 std::unique_ptr<TrackedRequest> receiving(const RecvBuffer& at) {
