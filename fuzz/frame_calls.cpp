@@ -65,7 +65,8 @@ void check_scale(const Frame& frame, double factor) {
   std::size_t bytes = 0;
   const int status =
       TAUT_Frame_scale(frame.data(), frame.size(), factor, room.data.get(), room.bytes, &bytes);
-  expect(scaled.status == status, "the C++ form has room for what the call writes");
+  expect((scaled.status == TAUT_SUCCESS) == (status == TAUT_SUCCESS),
+         "the C++ form has room for what the call writes");
   if (status != TAUT_SUCCESS) return;
   expect(std::equal(scaled.result.begin(), scaled.result.end(), room.data.get(), room.data.get() + bytes),
          "both write the same frame");
@@ -78,8 +79,7 @@ void check_add(const Frame& a, const Frame& b) {
   std::size_t bytes = 0;
   const int status =
       TAUT_Frame_add(a.data(), a.size(), b.data(), b.size(), room.data.get(), room.bytes, &bytes);
-  expect(sum.status == status || sum.status == TAUT_ERR_FRAME || sum.status == TAUT_ERR_PEER ||
-             sum.status == TAUT_ERR_VERSION,
+  expect((sum.status == TAUT_SUCCESS) == (status == TAUT_SUCCESS),
          "the C++ form has room for what the call writes");
   expect(status != TAUT_SUCCESS || bytes == sum.result.size(), "both write the same frame");
 }
@@ -118,7 +118,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace taut::fuzz;
   Input input(data, size);
   const auto repairs = input.take<std::uint8_t>();
-  const std::size_t first_bytes = std::min<std::size_t>(input.take<std::uint32_t>(), input.rest().size());
+  const auto split = input.take<std::uint32_t>();
+  const std::size_t first_bytes = std::min<std::size_t>(split, input.rest().size());
   const HostileFrame first(input.rest().first(first_bytes), repairs),
       second(input.rest().subspan(first_bytes), repairs);
   const Frame a(first.bytes().begin(), first.bytes().end()), b(second.bytes().begin(), second.bytes().end());

@@ -65,6 +65,7 @@ Sized add_on_host(ConstBytes a, ConstBytes b, Bytes out) {
 Sized scale_on_host(ConstBytes frame, double factor, Bytes out) {
   FrameHeader header;
   if (const Status status = read_header(frame, header); status != Status::ok) return {status};
+  if (header.has(FrameHeader::failed)) return {Status::peer_failed};
   const auto codec = make_decoder(header, options().kernels, options().threads);
   const FrameScaling* const frames = FrameScaling::of(*codec);
   if (frames == nullptr)
