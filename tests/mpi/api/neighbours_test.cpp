@@ -190,7 +190,7 @@ class PlainNeighbourCalls : public testing::TestWithParam<Mode::Kind> {};
 
 TEST_P(PlainNeighbourCalls, AreMpisBitForBit) {
   with_topologies(MPI_COMM_WORLD, [&](const Topology& on) {
-    const Comm comm("abs:1e-3,min_bytes=0", on.comm);
+    const Comm comm("abs:1e-3,min_bytes=1GiB", on.comm);
     const auto length = [](int) { return 900; };
     const GappedBlocks from = blocks_for(on.targets, length), to = blocks_for(on.sources, length);
     std::vector<int> in(from.extent), got(to.extent, -1), want = got;

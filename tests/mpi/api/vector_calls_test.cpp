@@ -146,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(Mode::blocking, Mode::nonblocking, Mode::persistent)),
     name_by_mode<VectorCalls::ParamType>);
 
-TEST(VectorCallsOfOtherTypes, AreMpis) {
+TEST(VectorCallsOfIntegers, AreCodedWithoutLoss) {
   const Comm comm("abs:1e-3,min_bytes=0");
   const int P = comm.size();
   const GappedBlocks all(P, [](int i) { return matrix(i, 1); });
@@ -158,7 +158,7 @@ TEST(VectorCallsOfOtherTypes, AreMpis) {
   MPI_Allgatherv(own.data(), static_cast<int>(own.size()), MPI_INT, want.data(), all.int_counts.data(),
                  all.int_displacements.data(), MPI_INT, comm);
   EXPECT_TRUE(got == want);
-  EXPECT_EQ(comm.stats().compressed_calls, 0u);
+  EXPECT_EQ(comm.stats().compressed_calls, P > 1 ? 1u : 0u);
 }
 
 }  // namespace vector_calls_test
