@@ -52,6 +52,17 @@ void copy_text(const std::string& from, char* text, std::size_t capacity, std::s
   text[n] = '\0';
 }
 
+// Returns the sum of a communicator's statistics under all its policies.
+Statistics total_of(MPI_Comm comm) {
+  Statistics sum;
+  const CommRecord* const record = find_record(comm);
+  if (record == nullptr) return sum;
+  if (record->comm_state != nullptr)
+    sum = record->comm_state->observed([](const CommReport& observed) { return observed.calls.total(); });
+  for (const CommReport& earlier : record->earlier) sum += earlier.calls.total();
+  return sum;
+}
+
 // Returns the statistics of a communicator under each of its policies; first the policy in force, or nothing
 // if there is neither policy nor rules.
 std::vector<CommReport> reports_of(MPI_Comm comm) {
@@ -86,9 +97,7 @@ int TAUT_Comm_get_stats(MPI_Comm comm, TAUT_Stats* stats) {
     if (stats == nullptr || stats->struct_size < sizeof stats->struct_size)
       throw taut::Error(taut::Status::invalid_argument,
                         "TAUT_Stats: set struct_size to sizeof(TAUT_Stats) before the call");
-    taut::Statistics sum;
-    for (const taut::CommReport& one : reports_of(comm)) sum += one.calls.total();
-    TAUT_Stats all = stats_of(sum);
+    TAUT_Stats all = stats_of(total_of(comm));
     all.struct_size = stats->struct_size;
     std::memcpy(stats, &all, std::min(stats->struct_size, sizeof all));
     return MPI_SUCCESS;

@@ -124,6 +124,7 @@ def test_calls_overlap(rank, ranks):
 
 def test_waiting_ends_in_time(rank, ranks):
     tensor = noise(COUNT, rank)
+    taut.torch.all_reduce(torch.ones(1))  # the first call on a group waits for all ranks
     if rank == 0:
         time.sleep(0.5)
     work = taut.torch.all_reduce(tensor, "abs:1e-2", async_op=True)
@@ -135,7 +136,7 @@ def test_waiting_ends_in_time(rank, ranks):
     assert error_of(tensor, exact_sum(COUNT, ranks)) <= 1e-2 + 1e-5
 
 
-OTHER_TYPES = [torch.bool, torch.uint16, torch.complex32, torch.float8_e4m3fn, torch.float8_e5m2]
+OTHER_TYPES = [torch.bool, torch.uint16, torch.float8_e4m3fn, torch.float8_e5m2]
 
 
 @pytest.mark.parametrize("policy", ["lossless", "abs:1e-2", "rel:1e-3", "off"])
