@@ -22,7 +22,7 @@
    | mine.note_unreadable();
 
    source: src/comm/communicator.cpp
-   | if (!agreed.same_signature()) return differing(agreed, rules);
+   | if (!agreed.same_signature()) return differing(agreed, call, rules);
    | bool ready() override { return ended_ == number_ / calls_at_a_time; }
    | if (verdict.good()) verdict = co_await active.agree(active.plan());
    | if (verdict.good()) verdict = co_await active.execute();

@@ -15,21 +15,23 @@ constexpr Lane agreement_lane = max_segments;
 static_assert(max_segments < lanes_of_a_call);
 
 // Returns the verdict on calls that differ between the ranks: an error under a policy that the program has
-// set. Rules leave them to plain MPI, which tolerates many differences. A record that came damaged is an
-// error in any case: not all ranks know of it.
-Verdict differing(const AgreementRecord& agreed, const Rules& rules) noexcept {
-  return rules.only() != nullptr || agreed.has_unreadable() ? Verdict{Fallback::none, Status::rank_mismatch}
-                                                            : Verdict{Fallback::mismatch};
+// set. Rules leave them to plain MPI, which tolerates many differences. Two differences are an error in any
+// case: a record that came damaged, as not all ranks know of it, and blocks of other sizes than the ranks
+// without a root expect, as plain MPI would hang or give undefined data.
+Verdict differing(const AgreementRecord& agreed, const Call& call, const Rules& rules) noexcept {
+  const bool served_by_mpi = agreed.same_signature() || has_root(call.collective) || reduces(call.collective);
+  const bool error = rules.only() != nullptr || agreed.has_unreadable() || !served_by_mpi;
+  return error ? Verdict{Fallback::none, Status::rank_mismatch} : Verdict{Fallback::mismatch};
 }
 
 // Compares the calls of all ranks. The verdict is good if they are equivalent and compressed types.
 Verdict compared(const AgreementRecord& agreed, const Call& call, const Rules& rules) noexcept {
-  if (!agreed.same_signature()) return differing(agreed, rules);
+  if (!agreed.same_signature()) return differing(agreed, call, rules);
   if (agreed.type_low == 0 || agreed.type_low == AgreementRecord::any_type) return {Fallback::type};
   if (agreed.type_low == agreed.type_high) return {};
   const bool may_differ =
       !call.bytes_known && !has_root(call.collective);  // blocks between ranks may be empty
-  return may_differ ? Verdict{Fallback::type} : differing(agreed, rules);
+  return may_differ ? Verdict{Fallback::type} : differing(agreed, call, rules);
 }
 
 // Gives a call without values the type of the other ranks.
@@ -165,7 +167,7 @@ Task<Verdict> Communicator::ActiveCall::resolve_bound() {
   if (is_relative(bound_)) gather();
   if (is_relative(bound_) || (!call_.bytes_known && rounds_ == 0)) {
     const AgreementRecord known = co_await exchange(local_record(&policy()));
-    if (!known.same_signature()) co_return differing(known, comm_.tuner_.rules());
+    if (!known.same_signature()) co_return differing(known, call_, comm_.tuner_.rules());
     if ((known.obstacles & AgreementRecord::out_of_reach) != 0) {  // a range is missing
       const Verdict verdict = compared(known, call_, comm_.tuner_.rules());
       co_return verdict.good() ? Verdict{Fallback::device} : verdict;

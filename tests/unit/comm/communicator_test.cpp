@@ -121,6 +121,16 @@ TEST(Communicator, DifferentCallsUnderRulesAreLeftToPlainMpi) {
   }
 }
 
+TEST(Communicator, BlocksOfOtherSizesAreAnErrorUnderRulesToo) {
+  Ranks ranks(3, "off");
+  set_rules(ranks, "* : abs=1e-3 when=always");
+  Job job(Collective::allgather, 3, 100000, DType::f32, Pattern::smooth, 1);
+  for (const Verdict& verdict : ranks.run(Collective::allgather, job, [&](int rank, CollectiveCall&request) {
+         if (rank == 2) request.bytes += 4;
+       }))
+    EXPECT_EQ(verdict.status, Status::rank_mismatch);
+}
+
 TEST(Communicator, BuffersUnderRulesThatOverlapOrAreNullAreLeftToPlainMpi) {
   for (const auto change : {+[](CollectiveCall& r) { r.overlaps = true; },
                             +[](CollectiveCall& r) { r.data.in.data = nullptr; }}) {
