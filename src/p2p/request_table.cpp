@@ -103,12 +103,16 @@ RequestTable& request_table() {
 
 std::atomic<std::size_t> open_requests{0}, special_requests{0};
 
-// Returns the call of another thread that owns an entry; the end of the list if there is none.
-auto owner(RequestTable& here, const Entries::value_type& entry) noexcept {
-  const auto me = std::this_thread::get_id();
-  return std::ranges::find_if(here.calls, [&](const CompletingCall& call) {
-    return call.thread != me && call.owns(entry.first, *entry.second);
-  });
+// Returns the call of another thread that owns an entry; null if there is none. The calls are in the order of
+// their starts: later ones have a request of the same handle that is not in the table. `self` has the handle.
+CompletingCall* other_owner(RequestTable& here, const Entries::value_type& entry,
+                            const CompletingCall* self = nullptr) noexcept {
+  for (CompletingCall& call : here.calls) {
+    if (&call == self) return nullptr;
+    if (call.owns(entry.first, *entry.second))
+      return call.thread != std::this_thread::get_id() ? &call : nullptr;
+  }
+  return nullptr;
 }
 
 void count(RequestTable& here) noexcept { open_requests = here.tracked.size(); }
@@ -119,7 +123,7 @@ void insert(MPI_Request request, std::unique_ptr<TrackedRequest> tracked) {
   tracked->born = ++here.clock;
   special_requests += tracked->special();
   if (const auto old = here.tracked.find(request); old != here.tracked.end()) {
-    if (const auto call = owner(here, *old); call != here.calls.end())
+    if (CompletingCall* const call = other_owner(here, *old))
       call->displaced.insert_or_assign(request, std::move(old->second));
     else
       special_requests -= old->second->special();
@@ -132,12 +136,11 @@ void insert(MPI_Request request, std::unique_ptr<TrackedRequest> tracked) {
 // Returns the entry of a request of this thread; the end of the table if there is none.
 auto find(RequestTable& here, MPI_Request request) noexcept {
   const auto found = here.tracked.find(request);
-  const bool mine = found != here.tracked.end() && owner(here, *found) == here.calls.end();
+  const bool mine = found != here.tracked.end() && other_owner(here, *found) == nullptr;
   return mine ? found : here.tracked.end();
 }
 
-std::unique_ptr<TrackedRequest> take(RequestTable& here, MPI_Request request) noexcept {
-  const auto found = find(here, request);
+std::unique_ptr<TrackedRequest> remove(RequestTable& here, Entries::iterator found) noexcept {
   if (found == here.tracked.end()) return nullptr;
   std::unique_ptr<TrackedRequest> tracked = std::move(found->second);
   here.tracked.erase(found);
@@ -215,7 +218,7 @@ bool untrack(MPI_Request& request) noexcept {
   if (open_requests == 0) return false;
   RequestTable& here = request_table();
   std::unique_lock lock(here.mutex);
-  auto tracked = take(here, request);
+  auto tracked = remove(here, find(here, request));
   lock.unlock();
   if (!tracked) return false;
   if (tracked->open && !tracked->open->ready()) {  // the receive goes on: its segments have to be received
@@ -288,8 +291,8 @@ MPI_Request substitute_of(MPI_Request request) noexcept {
 
 namespace {
 
-constexpr std::size_t few =
-    16;  // requests that are looked up before the call, which MPI may then serve alone
+// Number of requests that are looked up before the call, which MPI can then serve alone.
+constexpr std::size_t few = 16;
 
 }  // namespace
 
@@ -355,7 +358,9 @@ TrackedRequest* CompletionScope::find_mine(std::size_t i) const noexcept {
   if (const auto found = call_->displaced.find(request); found != call_->displaced.end())
     return found->second.get();
   const auto found = here.tracked.find(request);
-  return found != here.tracked.end() && found->second->born < call_->start ? found->second.get() : nullptr;
+  const bool mine = found != here.tracked.end() && found->second->born < call_->start &&
+                    other_owner(here, *found, call_) == nullptr;
+  return mine ? found->second.get() : nullptr;
 }
 
 // Ends a request of the program. A persistent request may be started again.
@@ -370,7 +375,7 @@ void CompletionScope::end(std::size_t i, TrackedRequest& tracked) noexcept {
     special_requests -= tracked.special();
     over = std::move(displaced.mapped());
   } else {
-    over = take(here, call_->handles[i]);
+    over = remove(here, here.tracked.find(call_->handles[i]));
   }
 }
 
