@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -284,6 +285,43 @@ void poll_pending() {
   if (rank == 1) say("times plain", std::to_string(least[0] / least[1]));
 }
 
+// Exchanges long and short values in one thread, whose handles MPI gives to other threads as soon as they are
+// free. Returns the worst error of the long ones; the short ones must be exact.
+double exchange(MPI_Comm comm, int rounds) {
+  constexpr int pairs = 12, n = some / 2;
+  const std::vector<double> all = values(n);
+  std::vector<double> got(pairs * n);
+  double off = 0;
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<MPI_Request> requests(2 * pairs);
+    std::vector<int> which(requests.size());
+    const auto length = [&](int i) { return (i + round) % 2 == 0 ? n : 10; };
+    for (int i = 0; i < pairs; ++i) {
+      MPI_Irecv(&got[i * n], length(i), MPI_DOUBLE, 1 - rank, i, comm, &requests[i]);
+      MPI_Isend(all.data(), length(i), MPI_DOUBLE, 1 - rank, i, comm, &requests[pairs + i]);
+    }
+    for (int left = 2 * pairs, found = 0; left > 0; left -= found)
+      MPI_Waitsome(2 * pairs, requests.data(), &found, which.data(), MPI_STATUSES_IGNORE);
+    for (int i = 0; i < pairs; ++i) {
+      const double* const at = &got[i * n];
+      const double worst_here = worst({at, at + length(i)}, {all.begin(), all.begin() + length(i)});
+      off = std::max(off, length(i) == n || worst_here == 0 ? worst_here : 1.0);
+    }
+  }
+  return off;
+}
+
+void exchange_in_threads() {
+  constexpr int n = 4;
+  std::vector<MPI_Comm> comms(n);
+  std::vector<double> off(n);
+  std::vector<std::thread> threads;
+  for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  for (int i = 0; i < n; ++i) threads.emplace_back([&, i] { off[i] = exchange(comms[i], 20); });
+  for (std::thread& thread : threads) thread.join();
+  say("exchanged by threads", judged(*std::max_element(off.begin(), off.end())));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -298,5 +336,6 @@ int main(int argc, char** argv) {
   if (wanted == "fork") fork_children();
   if (wanted == "regions") mark_regions();
   if (wanted == "pending") poll_pending();
+  if (wanted == "exchange") exchange_in_threads();
   MPI_Finalize();
 }

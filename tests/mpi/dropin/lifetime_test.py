@@ -23,6 +23,7 @@ NONBLOCKING = RULES | {"TAUT_NONBLOCKING": "1"}
 FLAGS = [
     "-xc++",
     "-std=c++17",
+    "-pthread",
     "-O1",
     "-w",
     "-DOMPI_SKIP_MPICXX",
@@ -136,6 +137,9 @@ class Lifetime(unittest.TestCase):
                 if line.startswith("tool")
             ]
             self.assertEqual(lines, marked, self.said)
+
+    def test_threads_take_the_handles_of_each_other(self):
+        self.check_case("exchange threads", RULES, ".*")
 
     def test_polls_cost_little_where_nothing_is_complete(self):
         lines = self.run_case("pending", RULES)[0]
