@@ -104,11 +104,12 @@ RequestTable& request_table() {
 std::atomic<std::size_t> open_requests{0}, special_requests{0};
 
 // Returns the call of another thread that owns an entry; null if there is none. The calls are in the order of
-// their starts: later ones have a request of the same handle that is not in the table. `self` has the handle.
+// their starts: later ones have a request of the same handle that is not in the table. `asking` has the
+// handle.
 CompletingCall* other_owner(RequestTable& here, const Entries::value_type& entry,
-                            const CompletingCall* self = nullptr) noexcept {
+                            const CompletingCall* asking = nullptr) noexcept {
   for (CompletingCall& call : here.calls) {
-    if (&call == self) return nullptr;
+    if (&call == asking) return nullptr;
     if (call.owns(entry.first, *entry.second))
       return call.thread != std::this_thread::get_id() ? &call : nullptr;
   }
