@@ -154,7 +154,7 @@ def _checked_entries(index: np.ndarray, begin: int, end: int, about: Description
     for size, values, sum_of_frame in index.tolist():
         if not 0 < values <= min(MOST_VALUES, left) or size > end - offset:
             damaged("sizes in its index")
-        least = FRAME_HEADER + -(-values // MOST_VALUES_A_WORD) * 4
+        least = FRAME_HEADER + -(-values // MOST_VALUES_A_WORD) * 4 - 3  # a payload may end within a word
         if not least <= size <= most.setdefault(values, _core.max_bytes(about.type, values)):
             damaged("sizes in its index")
         entries.append(Entry(offset, size, values, sum_of_frame))

@@ -173,7 +173,7 @@ void FrameReader::check_sizes(std::uint64_t left) const {
   FrameEntry checked{};  // size limit for frames of that many values; most frames have equally many
   for (const FrameEntry& entry : entries_) {
     if (entry.values == 0 || entry.values > most_values_a_frame || entry.values > values ||
-        entry.bytes > left || entry.bytes < least_frame_bytes(entry.values))
+        entry.bytes > left || entry.bytes + 3 < least_frame_bytes(entry.values))
       damaged("sizes in its index");
     if (entry.values != checked.values)
       checked = {most_frame_bytes(array_.type, entry.values), entry.values, 0};

@@ -71,3 +71,9 @@ def test_a_sum_of_many_addends_needs_no_memory_for_each():
     frame[60:64] = struct.pack("<I", _file.checksum(bytes(frame[:60])))
     scaled = taut.scale(_file.write(contents.about, [(bytes(frame), 1 << 16)]), -2)
     assert len(scaled) < 2 * len(packed)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+def test_a_frame_of_few_bytes_is_long_enough(count):
+    values = np.arange(count, dtype=np.uint8)
+    assert np.array_equal(taut.decompress(taut.compress(values, "lossless,codec=raw")), values)
