@@ -40,7 +40,8 @@ struct FrameHeader {
 // Writes the header to the first 64 bytes of `out`, which must hold at least 64.
 void write_header(const FrameHeader& header, Bytes out) noexcept;
 
-// Returns the fewest bytes of a frame of that many values, whatever its codec.
+// Returns the fewest bytes of a frame of that many values, whatever its codec, with its payload rounded up to
+// whole words.
 constexpr std::uint64_t least_frame_bytes(std::uint64_t values) noexcept {
   return frame_header_bytes + (values + most_values_a_word - 1) / most_values_a_word * 4;
 }
