@@ -70,6 +70,17 @@ TEST(Sampler, KnowsPicklesAndConstants) {
   EXPECT_EQ(other.values.constant, 0u);
 }
 
+TEST(Sampler, CountsSamplesOfCallsInPlace) {
+  Sampler sampler("", unlimited);
+  CallRow row = row_of(DType::f32);
+  for (const bool in_place : {false, true, true}) {  // the third call is not sampled
+    sampler.look(row, slice_of(wave(2000)), in_place);
+    ++row.sum.calls;
+  }
+  EXPECT_EQ(row.values.samples, 2u);
+  EXPECT_EQ(row.values.in_place, 1u);
+}
+
 TEST(Sampler, WhatItSees) {
   Sampler sampler("", unlimited);
   CallRow row = row_of(DType::f32);

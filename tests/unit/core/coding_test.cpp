@@ -130,6 +130,17 @@ TEST_F(CodingTest, BlocksAreEncodedTogetherIntoBuffersOfTheirOwn) {
   EXPECT_TRUE(out == values);
 }
 
+TEST_F(CodingTest, NothingIsDecodedWithoutMemory) {
+  Team t = team();
+  const Frames frame = completed(t.encode(values.slice()));
+  const Slice none{{nullptr, 97, DType::f32}};
+  EXPECT_EQ(completed(t.decode(frame, none)), Status::ok);
+  t.copy(values.slice(), none);
+  EXPECT_TRUE(codec.decoded.empty());
+  EXPECT_EQ(counters[0].decodes, 0u);
+  EXPECT_EQ(counters[0].status, Status::ok);
+}
+
 TEST_F(CodingTest, AFrameThatFailsLeavesTheOthers) {
   Team t = team().in_blocks(4);  // blocks of 25, 24, 24 and 24 values
   codec.refused_count = 25;
