@@ -7,7 +7,8 @@
 BUILD: a folder of tools/build.sh with the drop-in. --link: emulated hosts joined by such a link, with a rank of Debian's Open
 MPI on each (needs root). Each program of programs.c runs bare, then observed, then with the settings that `taut advise` prints,
 bare runs and runs with the settings in turn. The forecast of a run is the time of the bare run less the seconds that advise
-promises; programs without a blocking collective call are forecast for the rate of the link (--link of advise).
+promises. Programs without a blocking collective call do nothing but their calls, which are not timed: their forecast is the time
+of the calls for the rate of the link (--link of advise).
 """
 
 import argparse
@@ -65,7 +66,7 @@ def row_of(case, name, repeats):
             with_settings.append(case.seconds(name, settings=settings, options=["--summary"]))
     before = statistics.median(bare)
     after = statistics.median(with_settings) if settings else before
-    forecast = before - (plain - coded)
+    forecast = coded if name in WITHOUT_LINK and settings else before - (plain - coded)
     return {"program": name, "bare_s": before, "forecast_s": forecast, "measured_s": after, "plain_calls_s": plain,
             "coded_calls_s": coded, "error": forecast / after - 1, "settings": settings, "all_bare_s": bare,
             "all_with_settings_s": with_settings}  # fmt: skip

@@ -65,7 +65,11 @@ int main(int argc, char** argv) {
   static const struct {
     const char* name;
     void (*run)(void);
-  } programs[] = {{"late", late}, {"nonblocking", nonblocking}, {"messages", messages}, {"sites", sites}, {"short", brief}};
+  } programs[] = {{"late", late},
+                  {"nonblocking", nonblocking},
+                  {"messages", messages},
+                  {"sites", sites},
+                  {"short", brief}};
   uint32_t random = 1;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -34,8 +34,8 @@ double link_seen(const SeenProgram& program) noexcept;
 // Returns true if one rule would serve both kinds of calls: the same collective, type and operator.
 bool alike(const SeenCalls& a, const SeenCalls& b) noexcept;
 
-// Returns the estimates for the sampled kinds of calls, the greatest saving first. The times of messages and of
-// nonblocking calls follow from the link.
+// Returns the estimates for the sampled kinds of calls, the greatest saving first. The times of messages and
+// of nonblocking calls follow from the link.
 std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& circumstances);
 
 // Proposed settings for the calls that gain, under `policy`: a bound, then options.

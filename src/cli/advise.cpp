@@ -238,20 +238,21 @@ struct RunTime {
   double run = 0;          // seconds; 0: unknown
   double timed_calls = 0;  // seconds in timed calls, without waits, as the program ran
   bool as_it_ran = true;   // forecast for the link and the ranks of the run itself
+  bool all_timed = true;   // otherwise it is unknown how much of the run its calls took
 };
 
-// Returns the saving as a share of the run, in words; "" if that means nothing: in other circumstances than its
-// own, or with calls that are not timed, the run would itself take another time.
+// Returns the saving as a share of the run, in words; "" if that means nothing: in other circumstances than
+// its own, or with calls that are not timed, the run would itself take another time.
 std::string share_text(const std::vector<Outlook>& all, const RunTime& time) {
   const double saved = seconds_plain(all) - seconds_with_rules(all);
-  if (!time.as_it_ran || !(time.run > 0) || saved > time.run) return "";
+  if (!time.as_it_ran || !time.all_timed || !(time.run > 0) || saved > time.run) return "";
   return " (" + rounded(100 * saved / time.run, 2) + " % of the run's " + rounded(time.run, 3) + " s)";
 }
 
-// Returns the time that the run would take in these circumstances, in words: that of its other work and of the
-// calls.
+// Returns the time that the run would take in these circumstances, in words: that of its other work and of
+// the calls.
 std::string run_text(const std::vector<Outlook>& all, const RunTime& time) {
-  if (time.as_it_ran || !(time.run > 0)) return "";
+  if (time.as_it_ran || !time.all_timed || !(time.run > 0)) return "";
   const double rest = std::max(time.run - time.timed_calls, 0.0);
   return ".\nOn such a link the run would take " + rounded(rest + seconds_with_rules(all), 3) +
          " s instead of " + rounded(rest + seconds_plain(all), 3) + " s";
@@ -259,9 +260,9 @@ std::string run_text(const std::vector<Outlook>& all, const RunTime& time) {
 
 RunTime run_time_of(const SeenProgram& program, const std::vector<Outlook>& all,
                     const Circumstances& circumstances) {
-  RunTime time{program.seconds, 0, !circumstances.link && !circumstances.ranks};
+  RunTime time{.run = program.seconds, .as_it_ran = !circumstances.link && !circumstances.ranks};
   for (const Outlook& one : all) {
-    time.as_it_ran &= !one.seen.untimed;
+    time.all_timed &= !one.seen.untimed;
     if (!one.seen.untimed && one.seen.plain_calls > 0)
       time.timed_calls += one.seen.calls * one.seen.plain_seconds / one.seen.plain_calls;
   }

@@ -19,8 +19,8 @@ struct Option {
 
 class Arguments {
  public:
-  // Parses the words. Throws Failure(usage) on an option that `known` does not list. `takes_command`: the names
-  // are a command to be started, whose own options belong behind "--".
+  // Parses the words. Throws Failure(usage) on an option that `known` does not list. `takes_command`: the
+  // names are a command to be started, whose own options belong behind "--".
   Arguments(std::span<const Option> known, std::span<const char* const> words, bool takes_command = false);
 
   bool has(std::string_view option) const { return values_.contains(option); }

@@ -78,8 +78,11 @@ std::optional<Row> row_of(const Json& kind, int ranks, const std::string& needs,
   if (!collective || !type || ranks < 2) return {};
   const auto least = static_cast<std::uint64_t>(std::clamp(kind["least_bytes"].number, 0.0, 0x1p60));
   const std::string& named = needs.empty() && *collective == Collective::send ? of_messages : needs;
-  return Row{&kind, {*collective, *type, reduction_of(kind["operator"]), ranks, least, named}, communicator,
-             kind["site"].text, kind["nanoseconds"]["plain"].number * 1e-9};
+  return Row{&kind,
+             {*collective, *type, reduction_of(kind["operator"]), ranks, least, named},
+             communicator,
+             kind["site"].text,
+             kind["nanoseconds"]["plain"].number * 1e-9};
 }
 
 // Merges the samples of one rank into `seen`: the range of its values, and the ratio and time at each bound.
@@ -99,8 +102,8 @@ void add_samples(const Json& samples, SeenCalls& seen) {
   }
 }
 
-// Adds the calls of one row of a report. Calls on communicators of the same size, and of different call sites,
-// are counted together.
+// Adds the calls of one row of a report. Calls on communicators of the same size, and of different call
+// sites, are counted together.
 void add_row(const Row& row, Kinds& kinds) {
   const Json& kind = *row.kind;
   SeenCalls& seen = kinds[row.key];
@@ -145,7 +148,8 @@ void merge(const SeenCalls& from, SeenCalls& into) {
   into.varied |= from.varied;
 }
 
-// Calls of one row on all ranks that report it: those of one collective at one call site, on one communicator.
+// Calls of one row on all ranks that report it: those of one collective at one call site, on one
+// communicator.
 struct RowOnRanks {
   std::vector<Row*> rows;
 
@@ -209,7 +213,8 @@ void check(const std::string& file, const Json& report) {
 // Refuses a second report that is not of the same run as the first, or is of the same rank.
 void check_same_run(const std::string& file, const Json& report, const std::string& first_file,
                     const Json& first) {
-  const bool same = report["ranks"].number == first["ranks"].number && report["run"].text == first["run"].text;
+  const bool same =
+      report["ranks"].number == first["ranks"].number && report["run"].text == first["run"].text;
   if (!same || report["rank"].number == first["rank"].number)
     fail(file + ": is not of the same run as " + first_file +
          "; remove the files of older runs, or give each run a name of its own");
@@ -226,8 +231,8 @@ void read_counts(const Json& report, SeenProgram& program) {
     program.unserved[name] = std::max(program.unserved[name], calls.number);
 }
 
-// Returns the rows of a report. `communicator` of a row: the group of ranks, and the number of the communicator
-// among those of the group; the same on all ranks.
+// Returns the rows of a report. `communicator` of a row: the group of ranks, and the number of the
+// communicator among those of the group; the same on all ranks.
 std::vector<Row> rows_of(const Json& report) {
   std::vector<Row> rows;
   std::map<std::string, int> of_group;

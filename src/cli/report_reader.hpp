@@ -23,7 +23,8 @@ struct SeenCalls {
 
   // Counts of the rank that made the most calls.
   double calls = 0, message_bytes = 0;
-  // Calls left to plain MPI, and their time without the waiting for late ranks, as far as the reports show it.
+  // Calls left to plain MPI, and their time without the waiting for late ranks, as far as the reports show
+  // it.
   double plain_calls = 0, plain_seconds = 0;
   // Samples of the rank whose values compress least; 0: not sampled.
   std::array<double, Compressibility::bounds> ratios{}, seconds_a_byte{};

@@ -8,8 +8,8 @@ namespace taut {
 
 // Returns the place in the program from which a call comes, for the return address of that call. In C that
 // is the return address itself. Calls by a library that only hands them on (MPI's Fortran interface, libffi,
-// Taut) come from the nearest frame outside of such libraries. Calls by a Python extension come from a line of
-// Python: the result then stands for that line, and is the same for all calls of the line. Takes about a
+// Taut) come from the nearest frame outside of such libraries. Calls by a Python extension come from a line
+// of Python: the result then stands for that line, and is the same for all calls of the line. Takes about a
 // microsecond outside of C; needs the frames of the call on the stack of this thread.
 const void* program_site(const void* return_address) noexcept;
 

@@ -101,7 +101,8 @@ PythonLine line_of(Object* frame) {
           interpreter().line(frame)};
 }
 
-// Returns the line of the innermost frame outside of the package; that of the innermost frame if there is none.
+// Returns the line of the innermost frame outside of the package; that of the innermost frame if there is
+// none.
 PythonLine line_outside(Object* innermost, std::string_view package) {
   const PythonLine first = line_of(innermost);
   PythonLine line = first;

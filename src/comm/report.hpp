@@ -10,11 +10,11 @@ namespace taut {
 // Rank of this process among all processes of the program.
 struct ProcessRank {
   int rank = 0, ranks = 1;
-  double seconds = 0;     // run time, as far as this library knows
-  bool finished = false;  // MPI_Finalize has been called
-  bool spawned = false;   // the program was started by MPI_Comm_spawn
+  double seconds = 0;        // run time, as far as this library knows
+  bool finished = false;     // MPI_Finalize has been called
+  bool spawned = false;      // the program was started by MPI_Comm_spawn
   bool nonblocking = false;  // TAUT_NONBLOCKING is set
-  std::uint64_t run = 0;  // identity of the run, the same on all its ranks; 0: unknown
+  std::uint64_t run = 0;     // identity of the run, the same on all its ranks; 0: unknown
   std::string program = {};
 };
 

@@ -16,7 +16,8 @@ namespace {
 std::atomic<std::uint64_t> spent{0};  // nanoseconds that samples have taken in this process
 std::atomic<std::uint64_t> taken{0};  // number of samples
 
-// Returns true for bytes that begin as an object that Python has pickled: PROTO 2 to 5, from 4 on with a frame.
+// Returns true for bytes that begin as an object that Python has pickled: PROTO 2 to 5, from 4 on with a
+// frame.
 bool begins_pickle(ConstSlice values) noexcept {
   constexpr std::uint8_t proto = 0x80, frame = 0x95;
   if (values.type != DType::u8 || values.count < 3) return false;

@@ -59,9 +59,9 @@ struct Compressibility {
   Compressibility& operator+=(const Compressibility& other) noexcept;
 };
 
-// Times of plain calls of one kind, by the number of the call in its kind, which is the same on all ranks: for
-// a reader who takes for each call the rank that waited least. Every `every`-th call is kept, a power of two
-// that grows with the calls. Empty without memory, and where calls of several tables were added up.
+// Times of plain calls of one kind, by the number of the call in its kind, which is the same on all ranks:
+// for a reader who takes for each call the rank that waited least. Every `every`-th call is kept, a power of
+// two that grows with the calls. Empty without memory, and where calls of several tables were added up.
 class PlainTimes {
  public:
   static constexpr std::size_t most = 128;
@@ -87,7 +87,7 @@ struct CallRow {
   float expected_ratio =
       0;  // expected by the rank that gains least, at the last agreement; 0: no samples were taken
   Compressibility values = {};
-  PlainTimes plain_times = {};  // if a report is asked for
+  PlainTimes plain_times = {};    // if a report is asked for
   std::uint64_t next_sample = 1;  // number of the next call to be sampled, counted from 1
 
   Call call() const noexcept { return Call::of_key(key); }  // the smallest call of this key

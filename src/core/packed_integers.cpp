@@ -20,7 +20,7 @@ struct PairCounts {
   PackedIntegers result() const noexcept {
     constexpr std::size_t one_in = 64;
     const bool small = subnormals > 0 && declines <= jumps;
-    // Where some words are no numbers, a single number out of place is taken for another such word.
+    // One number out of place counts as such a word too if other words are no numbers.
     if (far_normals > 0 && (small || far_normals * one_in >= values)) return PackedIntegers::large;
     return small ? PackedIntegers::small : PackedIntegers::none;
   }

@@ -55,7 +55,8 @@ void count_received(const p2p::RecvBuffer& at, const p2p::Received& received) no
   const std::uint64_t nanoseconds = received.end - received.begin;
   api::MessageReport& seen = *api::message_report();
   const std::lock_guard lock(seen.mutex);
-  CallRow& row = seen.observed.calls.count(key_of(Collective::recv, type, received.bytes, at.site), received.bytes);
+  CallRow& row =
+      seen.observed.calls.count(key_of(Collective::recv, type, received.bytes, at.site), received.bytes);
   if (!received.coded()) return row.note_plain(Fallback::sender);
   ++row.sum.compressed_calls;
   row.sum.times[Phase::decode] += nanoseconds;

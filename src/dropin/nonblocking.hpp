@@ -35,9 +35,9 @@ bool intercepts_persistent(MPI_Comm comm);
 // MPI.
 bool counts_all_calls() noexcept;
 
-// Reference to a function make(copies), which returns the arguments of a call; valid only during the call that
-// takes it. It is no template, so that functions with such a parameter are compiled once, not for each call of
-// MPI.
+// Reference to a function make(copies), which returns the arguments of a call; valid only during the call
+// that takes it. It is no template, so that functions with such a parameter are compiled once, not for each
+// call of MPI.
 class CallMaker {
  public:
   template <class Make>

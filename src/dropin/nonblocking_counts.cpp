@@ -64,10 +64,8 @@ void count(const LeftCall& call) {
   const std::lock_guard lock(seen.mutex);
   CommReport& report = seen.observed[group.size];
   if (report.needs == nullptr)
-    report = {.policy = "rules",
-              .name = {"nonblocking calls"},
-              .ranks = group.size,
-              .needs = "TAUT_NONBLOCKING=1"};
+    report = {
+        .policy = "rules", .name = {"nonblocking calls"}, .ranks = group.size, .needs = "TAUT_NONBLOCKING=1"};
   CallRow& row = report.calls.row(request->key());
   sample(row, *request, group.rank);
   row.add_call(request->bytes);

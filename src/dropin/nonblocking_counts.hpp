@@ -1,5 +1,5 @@
-// Counts of the nonblocking and persistent collective calls that go to MPI because TAUT_NONBLOCKING is not set
-// (docs/observe.md). Nothing is counted unless a report or summary is asked for.
+// Counts of the nonblocking and persistent collective calls that go to MPI because TAUT_NONBLOCKING is not
+// set (docs/observe.md). Nothing is counted unless a report or summary is asked for.
 #pragma once
 
 #include "dropin/nonblocking.hpp"

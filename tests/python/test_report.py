@@ -40,6 +40,13 @@ def write(folder, ranks=2, **of_kind):
     return folder / "report.json"
 
 
+def test_constant_values_and_pickles_are_named():
+    one = _read.Kind("gather u8 1MiB", "", _read.Communicator("", "none", 2), samples=2, constant=2)
+    assert "all values equal" in _rows.how_text(one)
+    one.constant, one.pickles = 1, 1
+    assert _rows.how_text(one) == "pickled objects: use mpi4py's upper-case calls for arrays"
+
+
 def test_files_of_two_runs_are_refused(tmp_path, capsys):
     for rank, run in enumerate("ab"):
         one = {"format": "taut-report", "version": 2, "rank": rank, "ranks": 2, "run": run, "communicators": []}

@@ -54,6 +54,9 @@ class Kind:
     sums: Sums = field(default_factory=Sums)
     decision: Optional[dict[str, Any]] = None
     compressibility: dict[str, tuple[int, int]] = field(default_factory=dict)  # by bound: bytes of values, bytes of frames
+    samples: int = 0
+    constant: int = 0  # samples whose values were all equal
+    pickles: int = 0  # samples of objects that Python had pickled
 
 
 @dataclass
@@ -138,7 +141,11 @@ def _add(communicators: dict[tuple[str, str, int], Communicator], one: dict[str,
         kind = communicator.kinds.setdefault((name, site), Kind(name, site, communicator))
         kind.sums.add(row)
         kind.decision = row["decision"] or kind.decision
-        for bound in (row.get("compressibility") or {}).get("bounds", []):
+        sampled = row.get("compressibility") or {}
+        kind.samples += sampled.get("samples", 0)
+        kind.constant += sampled.get("constant", 0)
+        kind.pickles += sampled.get("pickles", 0)
+        for bound in sampled.get("bounds", []):
             values, frames = kind.compressibility.get(bound["bound"], (0, 0))
             kind.compressibility[bound["bound"]] = (values + bound["value_bytes"], frames + bound["frame_bytes"])
 

@@ -209,8 +209,7 @@ void CommState::count_plain(const std::optional<CollectiveCall>& request, Fallba
 void CommState::add_plain_time(const CallKey& key, std::uint64_t nanoseconds) noexcept {
   CallRow& row = observed_->calls.row(key);
   PhaseTimes& times = row.sum.times;
-  if (samples_ && row.key == key && row.sum.calls > 0)
-    row.plain_times.note(row.sum.calls - 1, nanoseconds);
+  if (samples_ && row.key == key && row.sum.calls > 0) row.plain_times.note(row.sum.calls - 1, nanoseconds);
   times[Phase::plain] += nanoseconds;
   times[Phase::call] += nanoseconds;
 }

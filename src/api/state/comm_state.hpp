@@ -65,9 +65,7 @@ class CommState : public std::enable_shared_from_this<CommState> {
   }
 
   // Serves a blocking call compressed, or by plain MPI. Returns an MPI error code, already raised. Throws.
-  int serve(const MpiCall& call) {
-    return names_sites_ ? serve_at_site(placed(call)) : serve_at_site(call);
-  }
+  int serve(const MpiCall& call) { return names_sites_ ? serve_at_site(placed(call)) : serve_at_site(call); }
 
   // Returns the call with its call site in the program, if a report or a rule names call sites. Called while
   // the program's call is on the stack.

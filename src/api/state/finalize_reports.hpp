@@ -36,7 +36,8 @@ struct NonblockingReport {
 };
 NonblockingReport* nonblocking_report() noexcept;
 
-// Sets the identity of this run, which stands in the reports of all its ranks. Called before the first report.
+// Sets the identity of this run, which stands in the reports of all its ranks. Called before the first
+// report.
 void set_run(std::uint64_t identity) noexcept;
 
 // Returns the names of TAUT_REPORT and TAUT_TRACE, which do not change with the working directory; "": none.

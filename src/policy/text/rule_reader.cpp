@@ -158,7 +158,9 @@ void RuleReader::callsite(const RuleEntry& entry) {
   const Word& value = one(entry);
   const bool ends_in_colon = value.text.starts_with(':') || value.text.ends_with(':');
   if (value.text.empty() || ends_in_colon || value.text.find_first_of(" \t;") != std::string::npos)
-    reject(value, "name a module (libsolver.so, solver.py), a function (solve) or a place (solve+0x1f3, solver.py:41)");
+    reject(
+        value,
+        "name a module (libsolver.so, solver.py), a function (solve) or a place (solve+0x1f3, solver.py:41)");
   rule_.when.callsite = value.text;
 }
 

@@ -1,4 +1,5 @@
-/* Calls of every kind from named functions, which the compiler neither inlines nor leaves by a jump to MPI. */
+/* Calls of every kind from named functions, which the compiler neither inlines nor leaves by a jump to MPI.
+ */
 #include <math.h>
 #include <mpi.h>
 #include <stdlib.h>

@@ -70,7 +70,7 @@ class CallSites(unittest.TestCase):
         printed = self.taut("advise", "r.json", "--link", "1gbit")
         for setting in ("TAUT_MESSAGES=1", "TAUT_NONBLOCKING=1"):
             self.assertIn(f"export {setting}\n", printed)
-        self.assertRegex(printed, r"On such a link the run would take \S+ s instead of \S+ s:")
+        self.assertNotIn("the run would take", printed)  # some calls are not timed
         self.assertNotIn("%", printed)
 
         rules = f"Allreduce callsite=solve : {ALWAYS} ; Allreduce callsite=overlapped : {ALWAYS} ; * : off"

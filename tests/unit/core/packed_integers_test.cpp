@@ -89,12 +89,17 @@ TEST(PackingOf, RareWordsBesideNumbersAreFound) {
 TEST(PackingOf, FieldsWithFillsNoiseAndTailsAreNone) {
   std::mt19937_64 random(7);
   const auto smooth = [](std::size_t i) { return coordinate(i, 0); };
-  EXPECT_EQ(packing(field<double>([&](std::size_t i) { return i % 40 < 3 ? 1e30 : smooth(i); })), PackedIntegers::none);
+  EXPECT_EQ(packing(field<double>([&](std::size_t i) { return i % 40 < 3 ? 1e30 : smooth(i); })),
+            PackedIntegers::none);
   EXPECT_EQ(packing(field<double>([&](std::size_t i) { return i % 3 == 0 ? 1e-17 * smooth(i) : smooth(i); })),
             PackedIntegers::none);
-  EXPECT_EQ(packing(field<double>([&](std::size_t) { return std::pow(10.0, static_cast<double>(random() % 30) - 15); })),
+  EXPECT_EQ(packing(field<double>(
+                [&](std::size_t) { return std::pow(10.0, static_cast<double>(random() % 30) - 15); })),
             PackedIntegers::none);
-  EXPECT_EQ(packing(field<double>([](std::size_t i) { return 1e-300 * std::pow(0.97, static_cast<double>(i % 700)); })),
+  EXPECT_EQ(packing(field<double>([](std::size_t i) {
+              const double x = static_cast<double>(i % 600) / 600;
+              return i % 200 < 3 ? 1e30 : std::exp(-700 * x) * (1 + 0.1 * std::sin(static_cast<double>(i)));
+            })),
             PackedIntegers::none);
 }
 

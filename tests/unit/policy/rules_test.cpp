@@ -222,8 +222,9 @@ TEST(Rules, LinesOfPythonAreCallSites) {
   const Rules rules = line("Bcast callsite=solver.py:41 : abs=1 ; * : off");
   EXPECT_EQ(rules.all()[0].when.callsite, "solver.py:41");
   EXPECT_EQ(text_of(line(text_of(rules.all()[0])).all()[0]), text_of(rules.all()[0]));
-  EXPECT_NE(rejection([] { toml("[[rule]]\ncallsite = \"solver.py:\"\nbound = \"abs:1\"\n"); })
-                .find("solver.py:41)"),
+  EXPECT_NE(rejection([] {
+              toml("[[rule]]\ncallsite = \"solver.py:\"\nbound = \"abs:1\"\n");
+            }).find("solver.py:41)"),
             std::string::npos);
 }
 
