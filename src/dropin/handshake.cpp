@@ -67,7 +67,8 @@ Handshake::~Handshake() {
 Handshake::Outcome Handshake::find_out(std::chrono::milliseconds patience) {
   const Outcome found = state_->rank == 0 ? lead(patience) : follow(patience);
   std::vector<MPI_Request>& sends = state_->sends;
-  if (found == Outcome::all_here) PMPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
+  if (found == Outcome::all_here)
+    PMPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
   return found;
 }
 

@@ -21,8 +21,7 @@ bool send_coded(p2p::StartFunction start, const p2p::SendArguments& message, MPI
   return true;
 }
 
-void send_at_each_start(MPI_Request request, p2p::StartFunction start,
-                        const p2p::SendArguments& message) {
+void send_at_each_start(MPI_Request request, p2p::StartFunction start, const p2p::SendArguments& message) {
   if (!kind_of(message)) return;
   p2p::PersistentSend send{start, message};
   send.message.site = reported_site(message.site);

@@ -185,7 +185,8 @@ Failure CollectiveRequest::finish(MPI_Status*) {
     const Verdict verdict = in_flight_ ? in_flight_->verdict() : Verdict{Fallback::off};
     if (verdict.fallback == Fallback::none && verdict.status != Status::ok) return failure_of(verdict.status);
     if (verdict.fallback == Fallback::none) return {};
-    if (verdict.fallback == Fallback::mismatch) tell_of_mismatch(call_.info().name, comm_state_->group().rank);
+    if (verdict.fallback == Fallback::mismatch)
+      tell_of_mismatch(call_.info().name, comm_state_->group().rank);
     const bool on_users = !in_flight_ && apart_from_ == nullptr;
     if (plain_.code() != MPI_SUCCESS) return {plain_.code(), on_users};
     return settle(call_, group_);
