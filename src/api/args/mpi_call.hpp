@@ -53,10 +53,10 @@ inline const BufferArg& telling_buffer(const MpiCall& call, int me) noexcept {
 }
 
 // Returns true if two calls of rank `me` on one communicator request the same: the same function with the
-// same type, count and operator from the same call site. Buffer addresses and root may differ. Inspects
-// neither datatypes nor arrays of counts; the caller must exclude functions with counts.
+// same type, count and operator. Buffer addresses, root and call site may differ. Inspects neither datatypes
+// nor arrays of counts; the caller must exclude functions with counts.
 inline bool alike(const MpiCall& a, const MpiCall& b, int me) noexcept {
-  if (a.function != b.function || a.site != b.site || a.op != b.op) return false;
+  if (a.function != b.function || a.op != b.op) return false;
   if (a.root == b.root && a.recv.count == b.recv.count && a.recv.type == b.recv.type &&
       a.send.count == b.send.count && a.send.type == b.send.type)
     return true;

@@ -74,7 +74,10 @@ void CommState::read_identity(MPI_Comm comm) noexcept {
 
 std::optional<CollectiveCall> CommState::describe(const MpiCall& call, bool blocking) {
   const bool of_neighbours = taut::of_neighbours(call.info().collective);
-  return api::describe(call, group_, of_neighbours ? topology(call, blocking) : nullptr);
+  std::optional<CollectiveCall> request =
+      api::describe(call, group_, of_neighbours ? topology(call, blocking) : nullptr);
+  if (request && !keeps_sites_) request->site = nullptr;
+  return request;
 }
 
 const Topology* CommState::topology(const MpiCall& call, bool blocking) {
@@ -226,7 +229,8 @@ int serve(const MpiCall& call) {
 }
 
 const void* CommState::placed(const void* return_address) const noexcept {
-  return names_sites_ ? program_site(return_address) : return_address;
+  if (names_sites_) return program_site(return_address);
+  return keeps_sites_ ? return_address : nullptr;
 }
 
 MpiCall CommState::placed(const MpiCall& call) const noexcept {
@@ -255,6 +259,7 @@ int CommState::serve_at_site(const MpiCall& call) {
 // counted. Inspects no datatype.
 bool CommState::is_repeated(const MpiCall& call) noexcept {
   if (!alike(repeated_.call, call, group_.rank) || open_ != 0) return false;
+  if (keeps_sites_ && repeated_.call.site != call.site) return false;
   const auto lock = stop_driving();
   CallRow& row = observed_->calls.row(repeated_.key);
   if (samples_ && Sampler::is_due(row)) return false;

@@ -167,6 +167,7 @@ class CommState : public std::enable_shared_from_this<CommState> {
   bool observed_closely_ = options().observe();
   bool samples_ = !options().report.empty();
   bool names_sites_ = samples_ || rules_.need_callsites();
+  bool keeps_sites_ = names_sites_ || inherited();  // rules alone count calls of all sites together
   Sampler sampler_{options().kernels};
   // Cache of the last call that fell back early, if calls like it fall back again: the shortest path.
   struct Repeated {
