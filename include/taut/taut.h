@@ -760,7 +760,7 @@ TAUT_API int TAUT_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
 TAUT_API int TAUT_Iprobe(int source, int tag, MPI_Comm comm, int* flag /* out: 1 if there is one, else 0 */,
                          MPI_Status* status);
 
-/* Statistics of the communicator's calls on this rank since the policy was set. Times are in nanoseconds
+/* Statistics of the communicator's calls on this rank, under all its policies. Times are in nanoseconds
  * of a steady clock. Calls below min_bytes that go to plain MPI are timed only under TAUT_REPORT,
  * TAUT_TRACE or TAUT_SUMMARY (docs/observe.md). */
 typedef struct TAUT_Stats {
@@ -771,7 +771,7 @@ typedef struct TAUT_Stats {
   uint64_t frame_bytes;       /* bytes of the frames encoded from them */
   uint64_t sent_bytes;        /* bytes sent by this rank in compressed calls, frames forwarded included */
   uint64_t sent_messages;     /* messages sent by this rank in compressed calls, agreement included */
-  uint64_t plain_unsupported; /* plain: type, operator or communicator that is not compressed */
+  uint64_t plain_unsupported; /* plain: type, operator, communicator, arguments, device, lack of memory */
   uint64_t plain_small;       /* plain: below min_bytes */
   uint64_t plain_no_gain;     /* plain: the agreed estimate of the ratio was too low */
   uint64_t plain_off;         /* plain: the policy is off, or TAUT=0 */
@@ -789,7 +789,7 @@ typedef struct TAUT_Stats {
   uint64_t plain_sender;      /* received messages of min_bytes or more that the sender did not compress */
 } TAUT_Stats;
 
-/* Adds up the calls under all policies that comm has had; all zero if it never had any. */
+/* Adds up the calls under all policies and rules that comm has had; all zero if it had none. */
 TAUT_API int /* MPI_SUCCESS, or a code for TAUT_ERR_ARGUMENT. Local */
 TAUT_Comm_get_stats(MPI_Comm comm, TAUT_Stats* stats /* out; filled up to its struct_size */);
 

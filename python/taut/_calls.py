@@ -21,7 +21,7 @@ class Calls:
     _stream: int = LEGACY_STREAM  # on which the calls work on arrays on a GPU
 
     def _made(self, make: Callable[..., Call], given: tuple[Any, ...]) -> Call:
-        buffers = Buffers(self._comm, self._stream, "same_bits=on" in str(self.Get_policy()))
+        buffers = Buffers(self._comm, self._stream, self.Get_policy)
         made = make(buffers, *given)
         made.buffers = buffers
         if buffers.on_gpu:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 import numpy as np
 from mpi4py import MPI
@@ -131,13 +131,18 @@ def _on_host(buffer: Any, writes: bool) -> np.ndarray:
 class Buffers:
     """The buffers of one call on a communicator. Work on the CUDA stream sees complete values in arrays on a GPU."""
 
-    def __init__(self, comm: MPI.Comm, stream: int = LEGACY_STREAM, same_bits: bool = False) -> None:
+    def __init__(self, comm: MPI.Comm, stream: int = LEGACY_STREAM, policy: Callable[[], object] = lambda: None) -> None:
         self.comm = comm
-        self.same_bits = same_bits  # the policy's option: a broadcast writes to the root's array
+        self._policy = policy
         self.stream = stream
         self.rank, self.ranks = comm.Get_rank(), comm.Get_size()
         self.handle = handle(comm)
         self.on_gpu: list[Values] = []
+
+    @property
+    def same_bits(self) -> bool:
+        """Whether the policy says ``same_bits=on``: a broadcast then writes to the root's array."""
+        return "same_bits=on" in str(self._policy())
 
     def renew(self, stream: int) -> None:
         """Lets a stream wait for work on the arrays that was enqueued since they were taken."""

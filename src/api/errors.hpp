@@ -22,7 +22,7 @@ Failure caught_failure();
 
 // Calls the communicator's error handler, if a failure is left to be raised and `comm` is no MPI_COMM_NULL.
 // Returns the code if the handler returns. The handler may throw an exception or end the call by longjmp,
-// which runs no destructor. The caller therefore holds no lock, and no scope of its is open.
+// which runs no destructor. The caller must hold no lock and no object whose destructor matters.
 int raise(MPI_Comm comm, Failure failure);
 int raise(MPI_Comm comm, Status status, const char* message = nullptr);
 inline int raise(MPI_Comm comm, int code) { return raise(comm, Failure{code}); }

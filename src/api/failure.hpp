@@ -1,5 +1,5 @@
-// Failure: what a call returns before its error is raised. Without MPI's extensions, which define more
-// datatypes.
+// Failure: an MPI error code, and whether the error handler has been called for it. This header includes no
+// extensions of MPI.
 #pragma once
 
 #include <mpi.h>

@@ -213,7 +213,9 @@ void print_packed(const std::vector<Outlook>& all) {
   for (const Outlook& one : all) {
     const bool known =
         std::ranges::any_of(told, [&](const SeenCalls* other) { return alike(*other, one.seen); });
-    if (known || !one.exact || info_of(one.seen.type).family == Family::integer) continue;
+    const bool packed = std::ranges::any_of(
+        all, [&](const Outlook& other) { return other.seen.packed && alike(other.seen, one.seen); });
+    if (known || !packed || info_of(one.seen.type).family == Family::integer) continue;
     told.push_back(&one.seen);
     std::printf(
         "\n%s %s: values of some of these calls are integers packed bit by bit (tags, types); a bound would\n"

@@ -49,7 +49,7 @@ struct AgreementRecord {
   void set_timing(const Timing& timing, bool rooted) noexcept;
   Timing timing(bool rooted) const noexcept;
   bool same_signature() const noexcept { return signature_low == signature_high; }
-  // Notes that the record of a rank cannot be read; returns true if any rank has noted it.
+  // Mark the record: the record of some rank could not be read. has_unreadable(): some rank has set the mark.
   void note_unreadable() noexcept {
     signature_low = 0;
     signature_high = ~std::uint64_t{0};

@@ -12,7 +12,8 @@ namespace {
 
 // ---- JSON
 
-std::string hexadecimal(std::uint64_t number) {
+// Returns the 16 digits by which reports name a run or a communicator.
+std::string text_of_identity(std::uint64_t number) {
   char text[24];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number));
   return text;
@@ -115,7 +116,7 @@ std::string json_of(const CommReport& communicator) {
   object.add("policy", std::string_view(communicator.policy)).add("name", communicator.name.data());
   object.add("ranks", communicator.ranks).add("communicators", communicator.communicators);
   object.add("freed", communicator.freed);
-  object.add_text("group", text_or_null(communicator.group != 0, hexadecimal(communicator.group)));
+  object.add_text("group", text_or_null(communicator.group != 0, text_of_identity(communicator.group)));
   const char* const needs = communicator.needs;
   object.add_text("needs", text_or_null(needs != nullptr, needs != nullptr ? needs : ""));
   add_counts(object, communicator.calls.total());
@@ -164,7 +165,7 @@ std::string table_line(std::string kind, const std::string& rest) {
 
 std::string file_name(const std::string& pattern, const ProcessRank& process) {
   const std::string rank = std::to_string(process.rank);
-  const std::string world = process.spawned ? pattern + ".spawned-" + hexadecimal(process.run) : pattern;
+  const std::string world = process.spawned ? pattern + ".spawned-" + text_of_identity(process.run) : pattern;
   std::string name = world;
   for (std::size_t at = name.find("%r"); at != name.npos; at = name.find("%r", at)) name.replace(at, 2, rank);
   return name == world && process.ranks > 1 ? name + "." + rank : name;
@@ -175,7 +176,7 @@ std::string report_json(std::span<const CommReport* const> communicators, const 
                         std::uint64_t nccl_nonblocking) {
   json::Object all;
   all.add("format", "taut-report").add("version", 2).add("rank", process.rank).add("ranks", process.ranks);
-  all.add_text("run", text_or_null(process.run != 0, hexadecimal(process.run)));
+  all.add_text("run", text_or_null(process.run != 0, text_of_identity(process.run)));
   all.add("program", std::string_view(process.program)).add("nonblocking", process.nonblocking);
   all.add("seconds", process.seconds).add("finished", process.finished);
   all.add_text("communicators", lines(communicators, [](const CommReport* one) { return json_of(*one); }));

@@ -49,8 +49,9 @@ struct Compressibility {
   };
 
   std::uint64_t samples = 0;
-  std::uint64_t packed = 0;    // samples with packed integers (core/packed_integers.hpp)
-  std::uint64_t in_place = 0;  // samples of a rank's input in a result that other ranks get too
+  std::uint64_t packed = 0;  // samples with packed integers (core/packed_integers.hpp)
+  std::uint64_t in_place =
+      0;  // samples of inputs that are also result memory: root of a broadcast, allgather in place
   std::uint64_t pickles = 0;   // samples of bytes that begin as an object that Python has pickled
   std::uint64_t constant = 0;  // samples all of whose values were equal
   double least = std::numeric_limits<double>::infinity(), greatest = -least;  // finite values that were seen
@@ -59,9 +60,9 @@ struct Compressibility {
   Compressibility& operator+=(const Compressibility& other) noexcept;
 };
 
-// Times of plain calls of one kind, by the number of the call in its kind, which is the same on all ranks:
-// for a reader who takes for each call the rank that waited least. Every `every`-th call is kept, a power of
-// two that grows with the calls. Empty without memory, and where calls of several tables were added up.
+// Durations of plain calls of one kind, by the number of the call, which is the same on all ranks. A reader
+// takes for each call the rank that waited least. Each `every`-th call is kept; `every` doubles when the
+// table is full. Empty without memory, and after tables were added up.
 class PlainTimes {
  public:
   static constexpr std::size_t most = 128;

@@ -36,8 +36,8 @@ struct Operands {
   Reduction op = Reduction::sum;
   int root = 0;
   const Neighbours* neighbours = nullptr;  // of a neighbourhood collective
-  // Memory that an allgather decodes the own block to. If it has no data, the own block is not decoded. By
-  // default it is the own block of `out`.
+  // Destination of the decoded own block in an allgather. None: the own block of `out`. A slice without data:
+  // the own block is not decoded.
   std::optional<Slice> own = {};
 };
 
@@ -45,8 +45,8 @@ struct Operands {
 // a broadcast, and the own block of an allgather in place.
 bool has_input_in_result(Collective collective, const Operands& data, int rank, int ranks) noexcept;
 
-// Leaves such an input as it is. Without this function it is replaced by the values that the other ranks
-// decode.
+// Keeps such an input bit for bit: removes the memory of its decoded copy from `data`. By default the decoded
+// values overwrite the input.
 void leave_input(Collective collective, Operands& data, int rank, int ranks) noexcept;
 
 // Returns this segment's part of the memory that an allgather decodes the own block to.

@@ -86,7 +86,8 @@ Task<> reduce(View view, Operands data) {
   }
 }
 
-// A root whose values stay decodes its part into other memory, from which the other ranks of the node get it.
+// A root that keeps its values decodes its part to scratch memory, and sends this copy to the ranks of its
+// node.
 Task<> bcast(View view, Operands data) {
   const int root = view.nodes.local_rank(data.root), root_node = view.nodes.node(data.root);
   const bool at_root = view.all.rank() == data.root, beside_root = view.across.rank() == root_node;
@@ -113,7 +114,7 @@ Task<> bcast(View view, Operands data) {
 
 // In the following two collectives all blocks have the same size.
 
-// A rank whose own block stays decodes it into other memory, from which the other ranks of the node get it.
+// A rank that keeps its own block decodes it to scratch memory, and sends this copy to the ranks of its node.
 Task<> allgather(View view, Operands data) {
   const int node = view.across.rank();
   const Slice block = view.chunk(data.out, node, view.me());

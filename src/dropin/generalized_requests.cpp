@@ -25,7 +25,7 @@ StartedCalls& started_calls() noexcept {
 }
 
 std::atomic<std::size_t> open{0};        // incomplete calls
-std::atomic<std::size_t> need_steps{0};  // those of them that only progress_calls() advances
+std::atomic<std::size_t> need_steps{0};  // those of them that only advance_calls() advances
 std::atomic<int> drivers{0};
 std::atomic<std::size_t> failures{0};  // to be raised
 

@@ -39,7 +39,7 @@ struct StartedCall {
   api::Failure failure;             // to be raised by a thread of the program
   std::atomic<bool> freed = false;  // MPI no longer refers to the call
   int tag = 0;                      // tag of a persistent call's messages
-  bool needs_steps = false;         // only progress_calls() advances the started call
+  bool needs_steps = false;         // only advance_calls() advances the started call
 
   void (*tell_mpi)(StartedCall&) noexcept = nullptr;  // reports the completion of the call to MPI
 };
@@ -49,7 +49,7 @@ struct StartedCall {
 int hand_over(std::list<StartedCall> one, MPI_Request* request) noexcept;
 
 // hand_over() in two steps, for a call whose request exists already: hold_inactive() takes a call that has
-// not started yet; activate() marks the call as started. `needs_steps`: only progress_calls() advances it.
+// not started yet; activate() marks the call as started. `needs_steps`: only advance_calls() advances it.
 using CallHandle = std::list<StartedCall>::iterator;
 CallHandle hold_inactive(std::list<StartedCall> one) noexcept;
 void activate(CallHandle started, bool needs_steps) noexcept;

@@ -18,8 +18,8 @@ namespace {
 
 std::atomic<bool> switched_on{true}, all_here{false};
 
-// Handshake that has given up, until MPI_Finalize receives what comes too late. Never destroyed at exit: a
-// child process that the program has forked exits too, and must make no call of MPI.
+// Handshake whose answer was no. MPI_Finalize cancels its receives. The pointer is plain, because a
+// destructor of a static object would call MPI in child processes that the program forks.
 Handshake* given_up = nullptr;
 
 constexpr const char* not_all_here =

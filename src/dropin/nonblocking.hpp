@@ -35,9 +35,9 @@ bool intercepts_persistent(MPI_Comm comm);
 // MPI.
 bool counts_all_calls() noexcept;
 
-// Reference to a function make(copies), which returns the arguments of a call; valid only during the call
-// that takes it. It is no template, so that functions with such a parameter are compiled once, not for each
-// call of MPI.
+// Non-owning reference to a function make(copies), which describes a nonblocking call and copies its arrays.
+// Valid only during the call that takes it. The type is erased, so that the functions that take it are no
+// templates.
 class CallMaker {
  public:
   template <class Make>

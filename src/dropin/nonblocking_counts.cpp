@@ -10,7 +10,7 @@
 namespace taut::dropin {
 namespace {
 
-// Description of a call, made when the program makes or prepares it: its datatypes may be freed soon after.
+// Description of a call that MPI serves, made while its datatypes are valid: the program may free them soon.
 struct LeftCall {
   ArrayCopies copies;  // of the arrays of the call
   api::RankAndSize group;
@@ -50,11 +50,13 @@ LeftCall described(const CallMaker& make) {
 }
 
 // Samples the values of a call. Called before the call is counted in its row.
-void sample(CallRow& row, const CollectiveCall& request, int rank) noexcept {
+void sample(CallRow& row, const CollectiveCall& request, const api::RankAndSize& group) noexcept {
   static Sampler sampler(options().kernels);
-  const Blocks<ConstSlice> values = own_values(request, rank);
+  const Blocks<ConstSlice> values = own_values(request, group.rank);
   const bool readable = values.data != nullptr && !taut::on_device(values.data);
-  if (!options().report.empty() && row.key == request.key() && readable) sampler.look(row, values.most());
+  if (!options().report.empty() && row.key == request.key() && readable)
+    sampler.look(row, values.most(),
+                 has_input_in_result(request.collective, request.data, group.rank, group.size));
 }
 
 void count(const LeftCall& call) {
@@ -67,23 +69,24 @@ void count(const LeftCall& call) {
     report = {
         .policy = "rules", .name = {"nonblocking calls"}, .ranks = group.size, .needs = "TAUT_NONBLOCKING=1"};
   CallRow& row = report.calls.row(request->key());
-  sample(row, *request, group.rank);
+  sample(row, *request, group);
   row.add_call(request->bytes);
   row.note_plain(Fallback::off);
 }
 
 }  // namespace
 
-void count_left(MPI_Comm comm, CallMaker make) noexcept {
+void count_left(MPI_Comm comm, CallMaker make) {
   if (!counts_nonblocking() || !intercepts(comm)) return;
   const BypassScope bypass;
   try {
     count(described(make));
-  } catch (...) {  // the call is MPI's in any case
+  } catch (const Error&) {  // the call is MPI's in any case
+  } catch (const std::bad_alloc&) {
   }
 }
 
-void count_starts_of(MPI_Comm comm, MPI_Request request, CallMaker make) noexcept {
+void count_starts_of(MPI_Comm comm, MPI_Request request, CallMaker make) {
   if (!counts_nonblocking() || !intercepts(comm)) return;
   const BypassScope bypass;
   try {
@@ -91,7 +94,8 @@ void count_starts_of(MPI_Comm comm, MPI_Request request, CallMaker make) noexcep
     const std::lock_guard lock(counted_requests().mutex);
     counted_requests().calls.insert_or_assign(request, std::move(left));
     has_requests = true;
-  } catch (...) {  // its starts are not counted
+  } catch (const Error&) {  // its starts are not counted
+  } catch (const std::bad_alloc&) {
   }
 }
 

@@ -7,10 +7,10 @@
 namespace taut::dropin {
 
 // Counts a nonblocking call that MPI is about to start.
-void count_left(MPI_Comm comm, CallMaker make) noexcept;
+void count_left(MPI_Comm comm, CallMaker make);
 
 // Makes each start of MPI's persistent request count as a call.
-void count_starts_of(MPI_Comm comm, MPI_Request request, CallMaker make) noexcept;
+void count_starts_of(MPI_Comm comm, MPI_Request request, CallMaker make);
 
 // Counts the start of a request, if count_starts_of() knows it.
 void count_start(MPI_Request request) noexcept;

@@ -72,8 +72,8 @@ using Entries = std::unordered_map<MPI_Request, std::unique_ptr<TrackedRequest>>
 
 }  // namespace
 
-// CompletingCall: a call that completes requests. Until it has looked them up, their entries are its own,
-// though MPI may have given their handles to new requests.
+// Call such as MPI_Waitall that is in progress. The call owns the entries of its requests until it has looked
+// them up, even if MPI has freed their handles and given them to new requests.
 struct CompletingCall {
   std::vector<MPI_Request> handles;
   std::uint64_t start = 0;
@@ -103,9 +103,9 @@ RequestTable& request_table() {
 
 std::atomic<std::size_t> open_requests{0}, special_requests{0};
 
-// Returns the call of another thread that owns an entry; null if there is none. The calls are in the order of
-// their starts: later ones have a request of the same handle that is not in the table. `asking` has the
-// handle.
+// Returns the call of another thread that owns an entry; null if there is none. If several calls have the
+// handle, the call that started first owns the entry. `asking`: a call with the handle; only earlier calls
+// are considered.
 CompletingCall* other_owner(RequestTable& here, const Entries::value_type& entry,
                             const CompletingCall* asking = nullptr) noexcept {
   for (CompletingCall& call : here.calls) {
@@ -160,9 +160,9 @@ void with(MPI_Request request, Use use) {
   if (found != here.tracked.end()) use(*found->second);
 }
 
-// Marks the calls of this thread that the program's error handler has left by longjmp: a call in progress has
-// frames above this one. They no longer keep entries from other threads. They are not removed, because a call
-// on another stack of this thread may still be in progress.
+// Marks the calls of this thread that an error handler has left by longjmp: their stack frame is not above
+// the current one. Such calls no longer keep entries from other threads. They stay in the list, because a
+// call on another stack of this thread may still be in progress.
 void mark_left_calls(RequestTable& here) noexcept {
   const auto me = std::this_thread::get_id();
   const void* const frame = __builtin_frame_address(0);

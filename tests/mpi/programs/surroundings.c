@@ -1,6 +1,6 @@
-/* Calls in the surroundings of real programs: threads, communicators made in loops and in other numbers on other
- * ranks, handles freed while calls are in flight, other rounding modes, infinite and subnormal numbers. Seen
- * in mpi4py #784, open-mpi/ompi #2427 (threads), dolfinx #3065, MPI.jl (communicators), mpi-issues #675
+/* Calls in the surroundings of real programs: threads, communicators made in loops and in other numbers on
+ * other ranks, handles freed while calls are in flight, other rounding modes, infinite and subnormal numbers.
+ * Seen in mpi4py #784, open-mpi/ompi #2427 (threads), dolfinx #3065, MPI.jl (communicators), mpi-issues #675
  * (handles). */
 #include <fenv.h>
 #include <pthread.h>

@@ -43,7 +43,7 @@ TEST(Likely, NinetyFivePercentOfASumAreWithinTheBound) {
       const Spread spread =
           spread_of_sum(job, std::string("abs:1e-3,on=likely,codec=planes,algorithm=ring,reduction=") + how);
       EXPECT_GE(spread.within, 0.953);
-      EXPECT_LE(spread.within, 0.975);  // else bits are wasted; the step is up to 2^-6 less than the bound allows
+      EXPECT_LE(spread.within, 0.975);  // else bits are wasted
       EXPECT_LE(spread.worst, 0.867 * std::sqrt(P));
     }
 }

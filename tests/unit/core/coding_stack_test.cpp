@@ -8,12 +8,12 @@
 namespace taut::test {
 namespace {
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 std::uintptr_t here() noexcept {
   volatile char local = 0;
   return reinterpret_cast<std::uintptr_t>(&local);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(CodingStack, IsAnotherOneThanThatOfTheCallerAlsoWhenNested) {
   static std::uintptr_t outer = 0, inner = 0;
   call_on_coding_stack(
