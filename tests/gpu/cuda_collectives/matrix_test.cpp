@@ -86,7 +86,8 @@ TEST_P(MatrixOnGpus, EveryCodecAndType) {
   for (const Coded& coded : codings)
     for (std::uint8_t code = 1; is_dtype(code); ++code, ++turn)
       for (unsigned k = 0; k < repeats && exists(coded); ++k)
-        if (is_sampled()) expect_as_on_the_host(trial_of(coded, DType{code}, turn, k), coded.has_kernels(DType{code}));
+        if (is_sampled())
+          expect_as_on_the_host(trial_of(coded, DType{code}, turn, k), coded.has_kernels(DType{code}));
 }
 
 std::string name_of_algorithm(const testing::TestParamInfo<const AlgorithmInfo*>& info) {
