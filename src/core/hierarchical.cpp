@@ -108,7 +108,7 @@ Task<> bcast(View view, Operands data) {
   const ConstSlice exact = at_root ? view.part(source, view.me()) : ConstSlice(mine);
   co_await view.algorithm.run(view.across.of_segment(), {exact, mine, data.op, root_node});
   const ConstSlice shared =
-      mine.data != nullptr ? mine : exact;  // placeholder if no memory; values are unused
+      mine.data != nullptr ? mine : exact;  // without memory the call has failed already
   co_await share(view, shared, values, spare.values);
 }
 
@@ -123,7 +123,7 @@ Task<> allgather(View view, Operands data) {
   if (data.own) {
     decoded = view.node.memory(block.count, block.type);
     data.own = Slice{{decoded.values.data, block.count, block.type}};
-    if (decoded.values.data != nullptr) own = decoded.values;  // else a placeholder; its values are not used
+    if (decoded.values.data != nullptr) own = decoded.values;  // else the call has failed already
   }
   co_await view.algorithm.run(view.across.in_blocks_of_all(), data);
   for (int d = 1; d < view.node.size(); ++d) {
