@@ -141,7 +141,7 @@ class Buffers:
 
     @property
     def same_bits(self) -> bool:
-        """Whether the policy says ``same_bits=on``: a broadcast then writes to the root's array."""
+        """The policy's option ``same_bits=on``, as a bool: a broadcast then writes to the root's array."""
         return "same_bits=on" in str(self._policy())
 
     def renew(self, stream: int) -> None:

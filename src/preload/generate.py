@@ -28,8 +28,8 @@ COUNTED = 4  # asked for by TAUT_REPORT or TAUT_SUMMARY, as in preload.h
 OF_NCCL = 8  # a function of NCCL, as in preload.h
 
 
-# All that a variadic function may get in registers, with x86-64 and AArch64. A jump to the next function passes them on,
-# and leaves further arguments where they are on the stack.
+# Registers in which a variadic function may get arguments, on x86-64 and AArch64. A jump to the next function passes them
+# on, and leaves further arguments where they are on the stack.
 WORDS = [f"word{i}" for i in range(1, 8)]
 DOUBLES = [f"double{i}" for i in range(8)]
 
