@@ -1,8 +1,8 @@
-# What is made of the list of collectives, src/core/collectives.txt: headers as soon as the build is configured, since
+# What is made of the list of collectives, src/communication/team/collectives.txt: headers as soon as the build is configured, since
 # everything includes them, and the C calls. Sets COLLECTIVE_SOURCES.
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
-set(collectives ${PROJECT_SOURCE_DIR}/src/core/collectives.py ${PROJECT_SOURCE_DIR}/src/core/collectives.txt)
-set(entry_generator ${PROJECT_SOURCE_DIR}/src/api/entry/generate.py)
+set(collectives ${PROJECT_SOURCE_DIR}/src/communication/team/collectives.py ${PROJECT_SOURCE_DIR}/src/communication/team/collectives.txt)
+set(entry_generator ${PROJECT_SOURCE_DIR}/src/communication/api/entry/generate.py)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${collectives})
 
 foreach(what collectives functions)
@@ -25,8 +25,8 @@ foreach(made "calls collective_calls.hpp" "entry collective_entry.cpp" "pmpi col
   list(APPEND COLLECTIVE_SOURCES ${PROJECT_BINARY_DIR}/generated/${file})
 endforeach()
 
-# The Fortran module, which users compile (src/api/fortran), and the C functions that it calls: made from taut.h.
-set(fortran_folder ${PROJECT_SOURCE_DIR}/src/api/fortran)
+# The Fortran module, which users compile (src/communication/api/fortran), and the C functions that it calls: made from taut.h.
+set(fortran_folder ${PROJECT_SOURCE_DIR}/src/communication/api/fortran)
 set(fortran_sources ${fortran_folder}/generate.py ${fortran_folder}/declarations.py ${fortran_folder}/module.f90.in
                     ${PROJECT_SOURCE_DIR}/include/taut/taut.h)
 foreach(made "module taut.f90" "calls fortran_calls.cpp")

@@ -60,14 +60,13 @@ function(taut_precompile_headers target)
 endfunction()
 
 # taut_precompile_library_headers(TARGET): the headers of the C++ library take half the time of a typical file in src. They
-# are precompiled for taut_core, and once more for targets of their own compiler options: codecs_alone, and taut_mpi
-# where mpicc has some.
+# are precompiled for taut_compressor, and once more for taut_mpi where mpicc has compiler options of its own.
 function(taut_precompile_library_headers target)
   if(NOT TAUT_PRECOMPILED_HEADERS)
     return()
   endif()
-  if(TARGET taut_core AND NOT target MATCHES "^(taut_core|codecs_alone)$" AND NOT (target STREQUAL taut_mpi AND MPI_C_COMPILE_OPTIONS))
-    taut_precompile_headers(${target} REUSE_FROM taut_core)
+  if(NOT target STREQUAL taut_compressor AND NOT (target STREQUAL taut_mpi AND MPI_C_COMPILE_OPTIONS))
+    taut_precompile_headers(${target} REUSE_FROM taut_compressor)
   else()
     taut_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <bit> <cmath> <coroutine> <cstring> <functional> <map> <memory>
                             <mutex> <optional> <span> <string> <string_view> <utility> <vector>)
@@ -79,14 +78,16 @@ option(TAUT_UNITY "Compile the sources of a folder as one: faster from nothing, 
 # taut_compile_folders(TARGET): compiles the sources of each of these folders as one. Their anonymous namespaces share no
 # names. Sources with an instruction set of their own stay apart, and so does datatypes.cpp, which must not see mpi-ext.h:
 # the type that this header of Open MPI 5 adds is missing in the libraries of Open MPI 4.
-set(TAUT_UNITY_FOLDERS api/args api/entry api/messages api/state comm core dropin gpu p2p policy/plan policy/text policy/tuning)
+set(TAUT_UNITY_FOLDERS compressor/base compressor/frame compressor/gpu compressor/values communication/api/entry communication/api/messages communication/api/state
+    communication/comm communication/dropin communication/gpu communication/mpi communication/p2p communication/policy/plan communication/policy/text
+    communication/policy/tuning communication/team)
 function(taut_compile_folders target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
   foreach(folder ${TAUT_UNITY_FOLDERS})
     set(files ${sources})
     list(FILTER files INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/src/${folder}/[^/]+\\.cpp$")
-    list(FILTER files EXCLUDE REGEX "/api/args/datatypes\\.cpp$")
+    list(FILTER files EXCLUDE REGEX "/mpi/datatypes\\.cpp$")
     set_source_files_properties(${files} PROPERTIES UNITY_GROUP ${folder})
   endforeach()
   if(TAUT_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU) # which warns of neighbours; the preset test warns within a file

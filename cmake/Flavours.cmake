@@ -23,9 +23,9 @@ foreach(folder ${MPI_C_INCLUDE_DIRS} ${wheels})
 endforeach()
 
 # The wrappers of the drop-in are made from a list of MPI's functions.
-set(generator ${PROJECT_SOURCE_DIR}/src/preload/generate.py)
+set(generator ${PROJECT_SOURCE_DIR}/src/communication/preload/generate.py)
 set(generator_sources fortran_wrappers.py functions.py functions.txt nccl.txt unserved.txt)
-list(TRANSFORM generator_sources PREPEND ${PROJECT_SOURCE_DIR}/src/preload/)
+list(TRANSFORM generator_sources PREPEND ${PROJECT_SOURCE_DIR}/src/communication/preload/)
 set(wrapper_folder ${PROJECT_BINARY_DIR}/generated/wrappers)
 file(MAKE_DIRECTORY ${wrapper_folder})
 foreach(made "names wrapped_functions.hpp" "dropin dropin_calls.cpp" "fortran dropin_fortran.cpp" "preload preload_wrappers.c")
@@ -40,7 +40,7 @@ foreach(made "names wrapped_functions.hpp" "dropin dropin_calls.cpp" "fortran dr
 endforeach()
 
 # One source for all flavours: the C calls, the transport, the drop-in.
-file(GLOB dropin_sources CONFIGURE_DEPENDS src/dropin/*.cpp)
+file(GLOB dropin_sources CONFIGURE_DEPENDS src/communication/dropin/*.cpp)
 list(APPEND dropin_sources ${wrapper_folder}/dropin_calls.cpp ${wrapper_folder}/dropin_fortran.cpp
      ${wrapper_folder}/wrapped_functions.hpp)
 function(taut_add_layer flavour include)
@@ -49,7 +49,7 @@ function(taut_add_layer flavour include)
   if(include STREQUAL MPI_C_INCLUDE_DIRS AND NOT flavour STREQUAL mpiabi)
     set(interface $<TARGET_OBJECTS:taut_mpi>)
   endif()
-  add_library(${layer} SHARED ${interface} ${dropin_sources} $<TARGET_OBJECTS:taut_core>)
+  add_library(${layer} SHARED ${interface} ${dropin_sources} $<TARGET_OBJECTS:taut_communication> $<TARGET_OBJECTS:taut_compressor>)
   target_include_directories(${layer} PRIVATE src include ${PROJECT_BINARY_DIR}/generated ${wrapper_folder})
   target_include_directories(${layer} SYSTEM PRIVATE ${include})
   target_compile_definitions(${layer} PRIVATE TAUT_X86=${TAUT_X86} $<$<STREQUAL:${flavour},mpiabi>:MPI_ABI>)
@@ -78,9 +78,9 @@ foreach(flavour ${TAUT_FLAVOURS})
 endforeach()
 
 # What is preloaded: C, and linked to nothing but the C library, since it comes into every program.
-add_library(taut_preload SHARED src/preload/preload.c src/preload/dlsym.c src/preload/nccl.c src/loader/layer.c
+add_library(taut_preload SHARED src/communication/preload/preload.c src/communication/preload/dlsym.c src/communication/preload/nccl.c src/communication/loader/layer.c
                                  ${wrapper_folder}/preload_wrappers.c)
-set_source_files_properties(src/preload/dlsym.c PROPERTIES COMPILE_OPTIONS -O2) # its last call is then a jump
+set_source_files_properties(src/communication/preload/dlsym.c PROPERTIES COMPILE_OPTIONS -O2) # its last call is then a jump
 target_include_directories(taut_preload PRIVATE src)
 target_link_libraries(taut_preload PRIVATE ${CMAKE_DL_LIBS})
 target_compile_options(taut_preload PRIVATE -Wall -Wextra)

@@ -1,8 +1,8 @@
 # libtaut_hdf5: the filter of HDF5, a plugin that HDF5 loads from the folders of HDF5_PLUGIN_PATH. It builds without HDF5,
 # whose functions it finds in the process.
-file(GLOB hdf5_sources CONFIGURE_DEPENDS src/hdf5/*.cpp)
+file(GLOB hdf5_sources CONFIGURE_DEPENDS src/compressor/hdf5/*.cpp)
 add_library(taut_hdf5 MODULE ${hdf5_sources})
-target_link_libraries(taut_hdf5 PRIVATE taut_arrays taut_core)
+target_link_libraries(taut_hdf5 PRIVATE taut_file taut_compressor)
 taut_compile_options(taut_hdf5)
 taut_precompile_library_headers(taut_hdf5)
 # HDF5 tries every library of a folder: this one has a folder of its own, beside the layers.

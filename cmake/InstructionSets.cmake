@@ -1,5 +1,5 @@
-# Instruction-set files of codecs: src/codecs/<name>/avx2*.cpp, avx512*.cpp and neon*.cpp, or the same below
-# src/codecs/<name>/kernels/. All else is baseline.
+# Instruction-set files of codecs: src/compressor/codecs/<name>/avx2*.cpp, avx512*.cpp and neon*.cpp, or the same below
+# src/compressor/codecs/<name>/kernels/. All else is baseline.
 if(CMAKE_CXX_BYTE_ORDER STREQUAL BIG_ENDIAN)
   message(FATAL_ERROR "Taut's frames are little-endian, and ${CMAKE_SYSTEM_PROCESSOR} is big-endian: build Taut for a "
                       "little-endian processor (x86_64, aarch64, ppc64le)")
@@ -27,8 +27,8 @@ function(taut_instruction_sets list)
   set(sources ${${list}})
   foreach(set avx2 avx512 neon)
     set(files ${sources})
-    list(FILTER files INCLUDE REGEX "/src/codecs/[^/]+/(kernels/)?${set}((_|/)[a-z0-9_]+)?\\.cpp$")
-    list(FILTER sources EXCLUDE REGEX "/src/codecs/[^/]+/(kernels/)?${set}((_|/)[a-z0-9_]+)?\\.cpp$")
+    list(FILTER files INCLUDE REGEX "/src/compressor/codecs/[^/]+/(kernels/)?${set}((_|/)[a-z0-9_]+)?\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "/src/compressor/codecs/[^/]+/(kernels/)?${set}((_|/)[a-z0-9_]+)?\\.cpp$")
     if(set IN_LIST built_sets)
       set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS "${TAUT_FLAGS_${set}}" SKIP_PRECOMPILE_HEADERS ON)
       list(APPEND last ${files})

@@ -1,12 +1,12 @@
 # libtaut_nccl: the calls of taut_nccl.h, without MPI. It builds without CUDA and NCCL, which it opens at run time.
-file(GLOB nccl_sources CONFIGURE_DEPENDS src/nccl/*.cpp src/nccl/dropin/*.cpp)
+file(GLOB nccl_sources CONFIGURE_DEPENDS src/communication/nccl/*.cpp src/communication/nccl/dropin/*.cpp)
 add_library(taut_nccl_calls OBJECT ${nccl_sources})
-target_link_libraries(taut_nccl_calls PUBLIC taut_core)
+target_link_libraries(taut_nccl_calls PUBLIC taut_communication)
 taut_compile_options(taut_nccl_calls)
 taut_precompile_library_headers(taut_nccl_calls)
 set_target_properties(taut_nccl_calls PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
-add_library(taut_nccl SHARED $<TARGET_OBJECTS:taut_core> $<TARGET_OBJECTS:taut_nccl_calls>)
+add_library(taut_nccl SHARED $<TARGET_OBJECTS:taut_compressor> $<TARGET_OBJECTS:taut_communication> $<TARGET_OBJECTS:taut_nccl_calls>)
 add_library(Taut::taut_nccl ALIAS taut_nccl)
 target_include_directories(taut_nccl PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -41,7 +41,7 @@ endfunction()
 
 file(WRITE ${PROJECT_BINARY_DIR}/generated/test_headers.cpp "")
 add_library(test_headers OBJECT ${PROJECT_BINARY_DIR}/generated/test_headers.cpp)
-target_link_libraries(test_headers PRIVATE taut_core GTest::gtest)
+target_link_libraries(test_headers PRIVATE taut_compressor GTest::gtest)
 taut_compile_options(test_headers)
 target_compile_options(test_headers PRIVATE ${TAUT_TEST_FLAGS})
 taut_precompile_headers(test_headers PRIVATE <gtest/gtest.h> <algorithm> <array> <cmath> <memory> <optional> <random> <span> <string> <vector>)

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "core/slice.hpp"
+#include "compressor/values/slice.hpp"
 
 namespace taut::fuzz {
 

@@ -2,7 +2,7 @@
 // mutations pass the checks of the header and reach the decoder behind it.
 #pragma once
 
-#include "core/codec.hpp"
+#include "compressor/frame/codec.hpp"
 #include "exact_memory.hpp"
 
 namespace taut::fuzz {

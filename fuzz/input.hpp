@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "core/slice.hpp"
+#include "compressor/values/slice.hpp"
 
 namespace taut::fuzz {
 

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "hostile_frame.hpp"
-#include "support/group.hpp"
 #include "support/subjects.hpp"
+#include "support/values.hpp"
 
 namespace taut::fuzz {
 namespace {

@@ -6,7 +6,7 @@
 // With the repair 1 the message gets the mark and its checksum.
 #include <memory>
 
-#include "comm/message_coder.hpp"
+#include "communication/comm/message_coder.hpp"
 #include "exact_memory.hpp"
 #include "expect.hpp"
 #include "hostile_frame.hpp"

@@ -9,10 +9,10 @@
 #include <cmath>
 #include <string>
 
-#include "core/algorithm.hpp"
+#include "communication/policy/plan/policy.hpp"
+#include "communication/team/algorithm.hpp"
 #include "expect.hpp"
 #include "input.hpp"
-#include "policy/plan/policy.hpp"
 
 namespace taut::fuzz {
 namespace {

@@ -5,9 +5,9 @@
 //   text
 #include <string>
 
+#include "communication/policy/plan/rules.hpp"
 #include "expect.hpp"
 #include "input.hpp"
-#include "policy/plan/rules.hpp"
 
 namespace taut::fuzz {
 namespace {

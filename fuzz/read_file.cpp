@@ -11,14 +11,14 @@
 
 #include <algorithm>
 
-#include "cli/coding.hpp"
-#include "cli/failure.hpp"
-#include "cli/file_format.hpp"
-#include "cli/npy.hpp"
-#include "core/frame.hpp"
+#include "compressor/file/coding.hpp"
+#include "compressor/file/failure.hpp"
+#include "compressor/file/file_format.hpp"
+#include "compressor/file/npy.hpp"
+#include "compressor/frame/frame.hpp"
+#include "compressor/hdf5/chunk.hpp"
 #include "exact_memory.hpp"
 #include "expect.hpp"
-#include "hdf5/chunk.hpp"
 #include "input.hpp"
 
 namespace taut::fuzz {

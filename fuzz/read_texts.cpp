@@ -7,12 +7,12 @@
 
 #include <string>
 
-#include "cli/failure.hpp"
-#include "cli/json_reader.hpp"
-#include "cli/report_reader.hpp"
+#include "cli/jobs/json_reader.hpp"
+#include "cli/jobs/report_reader.hpp"
+#include "compressor/base/options.hpp"
+#include "compressor/file/failure.hpp"
 #include "expect.hpp"
 #include "input.hpp"
-#include "policy/text/options.hpp"
 
 namespace taut::fuzz {
 namespace {

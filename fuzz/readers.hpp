@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/codec.hpp"
+#include "compressor/frame/codec.hpp"
 #include "exact_memory.hpp"
 
 namespace taut::fuzz {

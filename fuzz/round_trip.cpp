@@ -12,8 +12,8 @@
 #include "input.hpp"
 #include "memory_limit.hpp"
 #include "readers.hpp"
-#include "support/group.hpp"
 #include "support/subjects.hpp"
+#include "support/values.hpp"
 
 namespace taut::fuzz {
 namespace {

@@ -29,7 +29,7 @@ def from_bits(bits):
 
 
 def sliced_addition(mutation):
-    """source: src/codecs/planes/kernels/slices/slices.hpp
+    """source: src/compressor/codecs/planes/kernels/slices/slices.hpp
     | const typename R::Register differ = a.plane[p] ^ b.plane[p];
     | sum.plane[p] = differ ^ carry;
     | carry = (a.plane[p] & b.plane[p]) | (differ & carry);
@@ -47,7 +47,7 @@ def sliced_addition(mutation):
 
 
 def sliced_width(mutation):
-    """source: src/codecs/planes/kernels/slices/slices.hpp
+    """source: src/compressor/codecs/planes/kernels/slices/slices.hpp
     | const typename R::Register next = p == 0 ? zero : s.plane[p - 1];
     | changed = changed | (s.plane[p] ^ next);
     | width = R::add_bytes(width, R::zeros(changed));
@@ -70,7 +70,7 @@ def sliced_width(mutation):
 
 
 def transpose8(x, masks=(0x00AA00AA00AA00AA, 0x0000CCCC0000CCCC, 0x00000000F0F0F0F0)):
-    """source: src/codecs/planes/format/block.hpp
+    """source: src/compressor/codecs/planes/format/block.hpp
     | std::uint64_t t = (x ^ (x >> 7)) & 0x00AA00AA00AA00AA;
     | x ^= t ^ (t << 7);
     | t = (x ^ (x >> 14)) & 0x0000CCCC0000CCCC;
@@ -94,7 +94,7 @@ def transposition(mutation):
 
 
 def fold_sign(d):
-    """source: src/codecs/planes/format/block.hpp
+    """source: src/compressor/codecs/planes/format/block.hpp
     | return (static_cast<Bits>(d) << 1) ^ static_cast<Bits>(d >> (8 * sizeof(Int) - 1));
     """
     return (d << 1) ^ (d >> (d.size() - 1))
@@ -138,7 +138,7 @@ def swapped(v):
 def write_block(d, width):
     """Returns the bytes of the planes.
 
-    source: src/codecs/planes/format/block.hpp
+    source: src/compressor/codecs/planes/format/block.hpp
     | store(out, __builtin_bswap64(transpose8(bytes)) >> ((64 - 8 * planes) % 64));
     | for (unsigned row = (width + 7) / 8; row-- > 0;) {
     | std::uint64_t bytes = 0;
@@ -157,7 +157,7 @@ def write_block(d, width):
 def read_block(bytes_, width, size):
     """Returns the integers of a block.
 
-    source: src/codecs/planes/format/block.hpp
+    source: src/compressor/codecs/planes/format/block.hpp
     | transpose8(__builtin_bswap64(load<std::uint64_t>(in)) >> absent << absent));
     | const unsigned planes = std::min(8u, width - done), absent = 8 - planes;
     | d[i] = done == 0 ? Int{bytes[i]} >> absent
@@ -192,7 +192,7 @@ def blocks(mutation):
 
 
 def sign_extension(mutation):
-    """source: src/codecs/planes/kernels/avx512/planes.hpp
+    """source: src/compressor/codecs/planes/kernels/avx512/planes.hpp
     | return _mm512_sub_epi8(_mm512_xor_si512(u, s), s);
     | return _mm512_sub_epi16(_mm512_xor_si512(_mm512_shuffle_epi8(u, order), s), s);
     | return _mm512_sub_epi32(_mm512_xor_si512(_mm512_permutexvar_epi8(order32(), u), sign), sign);
@@ -213,7 +213,7 @@ def sign_extension(mutation):
 def differences(q, base_of, predictor):
     """The differences that scalar.cpp computes.
 
-    source: src/codecs/planes/kernels/scalar.cpp
+    source: src/compressor/codecs/planes/kernels/scalar.cpp
     | for (std::size_t i = 0; i < back; ++i) d.of[i] = subtract_wrapping(q[i], q[0]);
     | for (std::size_t i = back; i < n; ++i) d.of[i] = subtract_wrapping(q[i], q[i - back]);
     | for (std::size_t i = n; i-- > 1;) d.of[i] = subtract_wrapping(d.of[i], d.of[i - 1]);
@@ -228,7 +228,7 @@ def differences(q, base_of, predictor):
 def integers(d, base, predictor, mutation=None):
     """The integers that scalar.cpp computes from differences.
 
-    source: src/codecs/planes/kernels/scalar.cpp
+    source: src/compressor/codecs/planes/kernels/scalar.cpp
     | for (std::size_t i = 1; i < n; ++i) q.of[i] = add_wrapping(q.of[i - 1], q.of[i]);
     | for (std::size_t i = 0; i < back; ++i) q.of[i] = add_wrapping(in.base, q.of[i]);
     | for (std::size_t i = back; back > 0 && i < n; ++i) q.of[i] = add_wrapping(q.of[i - back], q.of[i]);
@@ -260,10 +260,10 @@ def predictors(mutation):
 
 
 def lags(mutation):
-    """source: src/codecs/planes/kernels/sources.hpp
+    """source: src/compressor/codecs/planes/kernels/sources.hpp
     | room[i] = subtract_wrapping(add_wrapping(q[i], both[i]), add_wrapping(a[i], b[i]));
 
-    source: src/codecs/planes/kernels/scalar.cpp
+    source: src/compressor/codecs/planes/kernels/scalar.cpp
     | group[i] = add_wrapping(r.of[first + i], subtract_wrapping(add_wrapping(a[i], b[i]), both[i]));
     """
     q, a, b, both = (BitVec(name, 32) for name in ("q", "a", "b", "both"))
@@ -276,7 +276,7 @@ def lags(mutation):
 
 
 def to_integer(mutation):
-    """source: src/codecs/planes/kernels/scalar.cpp
+    """source: src/compressor/codecs/planes/kernels/scalar.cpp
     | return static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(s + 0x1.8p23f) -
     | std::bit_cast<std::uint32_t>(0x1.8p23f));
     """
@@ -288,7 +288,7 @@ def to_integer(mutation):
 
 
 def to_bfloat(mutation):
-    """source: src/codecs/planes/kernels/scalar.cpp
+    """source: src/compressor/codecs/planes/kernels/scalar.cpp
     | return bf16::of_bits(static_cast<std::uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16));
     """
     bits = BitVec("bits", 32)
@@ -300,7 +300,7 @@ def to_bfloat(mutation):
 
 
 def jammed(mutation):
-    """source: src/codecs/planes/kernels/scalar.cpp
+    """source: src/compressor/codecs/planes/kernels/scalar.cpp
     | const std::int32_t v = q.of[i], jammed = (v & ~0xFF) | ((v & 0xFF) != 0 ? 0x80 : 0);
     | to[i] = static_cast<Half>(static_cast<float>((v >= 1 << 24) | (v <= -(1 << 24)) ? jammed : v) * step);
     """
@@ -318,7 +318,7 @@ def jammed(mutation):
 def mantissas(mutation):
     """Rounding of `dropped` mantissa bits, for every type and number of bits.
 
-    source: src/codecs/mpc/rounding.hpp
+    source: src/compressor/codecs/mpc/rounding.hpp
     | const Word less_than_half = static_cast<Word>((Word{1} << (r.dropped - 1)) - 1);
     | const Word even = bits >> r.dropped & 1;
     | return static_cast<Word>(static_cast<Word>(bits + less_than_half + even) >> r.dropped << r.dropped);
@@ -351,10 +351,10 @@ def rounds_to_nearest(size, all_, dropped, mutation):
 
 
 def ranges(mutation):
-    """source: src/codecs/planes/format/quantiser.hpp
+    """source: src/compressor/codecs/planes/format/quantiser.hpp
     | constexpr bool within(std::int64_t q, int bits) noexcept { return (q ^ (q >> 63)) >> bits == 0; }
 
-    source: src/codecs/planes/kernels/scalar.cpp
+    source: src/compressor/codecs/planes/kernels/scalar.cpp
     | seen |= static_cast<std::make_unsigned_t<Wide>>(v) + (1u << small_bits);
     | return seen >> (small_bits + 1) == 0;
     """
@@ -374,7 +374,7 @@ def ranges(mutation):
 def round_numbers(mutation):
     """A product as near to a number as keeps_round_numbers asks is rounded to that number.
 
-    source: src/codecs/planes/format/quantiser.hpp
+    source: src/compressor/codecs/planes/format/quantiser.hpp
     | return std::abs(std::fma(parts, static_cast<double>(step), -1.0)) <= std::numeric_limits<T>::epsilon() / 4;
     """
     claims = {}

@@ -13,7 +13,7 @@ from pathlib import Path
 from check import Check, Verdict, last_line, output_of
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = ["core/frame.cpp", "comm/envelope.cpp"]
+SOURCES = ["compressor/frame/frame.cpp", "communication/comm/envelope.cpp"]
 FLAGS = (
     "-std=c++20 -O1 -shared -fPIC -w -fno-stack-protector -fcf-protection=none -mno-avx -fno-tree-vectorize "
     "-ffp-contract=off -fsanitize=undefined -fno-sanitize=vptr -fsanitize-undefined-trap-on-error"
@@ -23,15 +23,15 @@ FLAGS = (
 READERS = {
     "read_frame": (
         152,
-        [("unchecked_payload", "core/frame.cpp", "if (h.payload_bytes > in.size() - frame_header_bytes) return Status::corrupt_frame;", "")],
+        [("unchecked_payload", "compressor/frame/frame.cpp", "if (h.payload_bytes > in.size() - frame_header_bytes) return Status::corrupt_frame;", "")],
     ),
     "read_message": (
         152,
-        [("header_not_counted", "comm/envelope.cpp", "following.header_bytes() + padding > message.size()", "padding > message.size()")],
+        [("header_not_counted", "communication/comm/envelope.cpp", "following.header_bytes() + padding > message.size()", "padding > message.size()")],
     ),
     "read_escapes": (
         7,
-        [("place_not_counted", "codecs/zfp/escapes.hpp", "if (n == 0 || n > count - at) return false;", "if (n == 0 || n > count) return false;")],
+        [("place_not_counted", "compressor/codecs/zfp/escapes.hpp", "if (n == 0 || n > count - at) return false;", "if (n == 0 || n > count) return false;")],
     ),
 }
 

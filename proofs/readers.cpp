@@ -1,7 +1,7 @@
 // Readers of bytes from elsewhere, under names that reader_checks.py calls. `in` has n bytes.
-#include "codecs/zfp/escapes.hpp"
-#include "comm/envelope.hpp"
-#include "core/frame.hpp"
+#include "communication/comm/envelope.hpp"
+#include "compressor/codecs/zfp/escapes.hpp"
+#include "compressor/frame/frame.hpp"
 
 using namespace taut;
 

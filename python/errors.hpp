@@ -10,8 +10,8 @@
 #include <new>
 #include <string>
 
-#include "cli/failure.hpp"
-#include "core/status.hpp"
+#include "compressor/base/status.hpp"
+#include "compressor/file/failure.hpp"
 
 namespace nb = nanobind;
 

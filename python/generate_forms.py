@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Writes taut/_forms.py: the blocking, nonblocking and persistent methods of Comm for each collective function of
-src/core/collectives.txt. taut/_arguments.py converts the arguments of each function and has the docstrings of the methods."""
+src/communication/team/collectives.txt. taut/_arguments.py converts the arguments of each function and has the docstrings of the methods."""
 
 import ast
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src/core"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src/communication/team"))
 from collectives import collectives
 
 ARGUMENTS = Path(__file__).resolve().parent / "taut/_arguments.py"

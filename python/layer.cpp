@@ -9,7 +9,7 @@
 #include <utility>
 
 extern "C" {
-#include "loader/layer.h"
+#include "communication/loader/layer.h"
 }
 
 namespace nb = nanobind;

@@ -10,17 +10,16 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "api/codec/device_codec.hpp"
-#include "cli/bound_check.hpp"
-#include "cli/chunking.hpp"
-#include "cli/coding.hpp"
-#include "core/device_memory.hpp"
-#include "core/frame.hpp"
+#include "compressor/api/device_codec.hpp"
+#include "compressor/base/device_memory.hpp"
+#include "compressor/file/bound_check.hpp"
+#include "compressor/file/chunking.hpp"
+#include "compressor/file/coding.hpp"
+#include "compressor/frame/frame.hpp"
+#include "compressor/gpu/device_call.hpp"
 #include "errors.hpp"
-#include "gpu/device_call.hpp"
 #include "layer.hpp"
 #include "plans.hpp"
-#include "policy/plan/policy.hpp"
 
 namespace taut::python {
 namespace {
@@ -33,11 +32,7 @@ Slice values_at(Address address, std::size_t count, int type) {
   return {reinterpret_cast<std::byte*>(address), count, static_cast<DType>(type)};
 }
 
-// Checks a policy, or the coding text of an array; raises if the text is invalid.
-// Returns the text of a policy in today's spelling; raises if it is invalid.
-std::string check_policy(const std::string& text) {
-  return unlocked([&] { return parse_policy(text).text; });
-}
+// Checks the coding text of an array; raises if the text is invalid.
 void check_coding(const std::string& text) {
   const bool dims = unlocked([&] { return parse_coding(text).dims.n > 0; });
   if (dims)
@@ -178,7 +173,6 @@ std::string version() {
 
 NB_MODULE(_core, module) {
   module.doc() = "The codec calls of taut.h, and calls into an MPI layer.";
-  module.def("check_policy", check_policy, nb::arg("text"));
   module.def("check_coding", check_coding, nb::arg("text"));
   module.def("frame_text", frame_text, nb::arg("text"), nb::arg("address"), nb::arg("count"),
              nb::arg("type"));
@@ -211,8 +205,10 @@ NB_MODULE(_core, module) {
   module.def("wait_for_stream", wait_for_stream, nb::arg("address"), nb::arg("stream"));
   module.def("copy_to_host", copy_to_host, nb::arg("address"), nb::arg("bytes"));
   module.def("version", version);
+#if TAUT_COMMUNICATION
   add_plan_functions(module);
   add_layer_class(module);
+#endif
 }
 
 }  // namespace

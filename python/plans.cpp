@@ -6,9 +6,10 @@
 
 #include <span>
 
-#include "api/codec/device_codec.hpp"
+#include "communication/policy/plan/plan.hpp"
+#include "communication/policy/plan/policy.hpp"
+#include "compressor/api/device_codec.hpp"
 #include "errors.hpp"
-#include "policy/plan/plan.hpp"
 
 namespace taut::python {
 namespace {
@@ -17,6 +18,11 @@ using Room = std::pair<Address, std::size_t>;  // memory: its address and its si
 
 ConstSlice values_at(Address address, std::size_t count, int type) {
   return {reinterpret_cast<const std::byte*>(address), count, static_cast<DType>(type)};
+}
+
+// Returns the text of a policy in today's spelling; raises if it is invalid.
+std::string check_policy(const std::string& text) {
+  return unlocked([&] { return parse_policy(text).text; });
 }
 
 // Returns the text of a policy's coding under `bound`. A bound relative to the range of the values is exact
@@ -100,6 +106,7 @@ std::size_t add_into(Room a, Room b, Room room) {
 }  // namespace
 
 void add_plan_functions(nb::module_& module) {
+  module.def("check_policy", check_policy, nb::arg("text"));
   module.def("range_for", range_for, nb::arg("text"), nb::arg("address"), nb::arg("count"), nb::arg("type"));
   module.def("sum_coding", sum_coding, nb::arg("text"), nb::arg("type"), nb::arg("count"), nb::arg("ranks"),
              nb::arg("mean"), nb::arg("least"), nb::arg("greatest"));

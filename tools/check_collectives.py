@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the handwritten parts of each collective against the list, src/core/collectives.txt: declarations in
+"""Checks the handwritten parts of each collective against the list, src/communication/team/collectives.txt: declarations in
 taut.h in all forms, an algorithm for each collective, its rows in documents, the names that benchmarks and
 tools use.
 
@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src/core"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src/communication/team"))
 from collectives import collectives
 
 
@@ -24,7 +24,7 @@ def undeclared(header):
 def without_algorithm(algorithms):
     for name in {function.served_as for function in collectives()}:
         if not re.search(rf"\bCollective::{name}\b", algorithms):
-            yield f"src/algorithms has none for {name}"
+            yield f"src/communication/algorithms has none for {name}"
 
 
 def undocumented(algorithms, rules):
@@ -49,7 +49,7 @@ def main(root):
     def text(name):
         return (root / name).read_text()
 
-    algorithms = "".join(path.read_text() for path in (root / "src/algorithms").glob("*.cpp"))
+    algorithms = "".join(path.read_text() for path in (root / "src/communication/algorithms").glob("*.cpp"))
     faults = [*undeclared(text("include/taut/taut.h")), *without_algorithm(algorithms)]
     faults += undocumented(text("docs/algorithms.md"), text("docs/configuration.md"))
     faults += unknown(text("bench/collective/collectives.cpp"), text("python/taut/calibrate/__init__.py"))

@@ -1,34 +1,52 @@
 #!/usr/bin/env python3
-"""Checks which part of the library may include which: dependencies go {cli, dropin, nccl} -> api -> p2p -> comm -> gpu
--> {policy, algorithms, codecs, transports} -> core, {dropin} -> p2p, hdf5 -> cli, and {cli, preload} -> loader. Some headers of api are a level of their own, below p2p: ARGUMENTS.
+"""Checks which room of src may include which. A room is a folder of a half; src/compressor knows nothing of
+src/communication, and src/cli stands above both. ROOMS lists the rooms from the lowest on.
 
-A file may include its own part and the levels below; never a higher level or another part of its level. A
-codec includes no other codec. Some headers and calls are confined to the files named here. Usage:
-check_layers.py [ROOT]
+A file may include its own room and rooms of lower levels; never a higher level or another room of its level. A codec
+includes no other codec. The headers of the compressor that the communication may include are listed in DOOR. Some
+headers and calls are confined to the files named here. Usage: check_layers.py [ROOT]
 """
 
 import re
 import sys
 from pathlib import Path
 
-LEVELS = {"core": 0, "policy": 1, "algorithms": 1, "codecs": 1, "transports": 1, "gpu": 2, "comm": 3, "arguments": 4, "p2p": 5, "api": 6}
-LEVELS |= {"cli": 7, "dropin": 7, "nccl": 7, "hdf5": 8, "loader": 0, "preload": 1}
-
-# The part of api that models MPI's arguments: errors, datatypes, MPI's own calls.
-ARGUMENTS = r"api/(args/(?!average\.cpp)|(errors|failure)\.[ch]pp$)"
+# A line is a level; rooms of one level do not include each other.
+ROOMS = """
+compressor/base
+compressor/simd
+compressor/values
+compressor/frame
+compressor/codecs
+compressor/gpu
+compressor/api
+compressor/file
+compressor/hdf5
+communication/team communication/loader
+communication/algorithms communication/transports communication/policy
+communication/gpu
+communication/comm
+communication/mpi
+communication/p2p
+communication/api
+communication/dropin communication/nccl communication/preload
+cli
+"""
+LEVELS = {room: level for level, line in enumerate(ROOMS.strip().splitlines()) for room in line.split()}
+DOOR = "src/communication/compressor_headers.txt"
 
 # Confined names: (pattern on a line without comments, files where it may occur).
 OUTSIDE = "include/|tests/|fuzz/|bench/|examples/|tools/"
 CONFINED = [
-    (r'#include\s*[<"]mpi\.h', rf"src/transports/mpi(_failures)?\.|src/(api|p2p|dropin)/|{OUTSIDE}"),
-    (r"#include\s*<taut/", rf"src/(api|cli|dropin|gpu|nccl)/|{OUTSIDE}"),
+    (r'#include\s*[<"]mpi\.h', rf"src/communication/(transports/mpi(_failures)?\.|(mpi|p2p|api|dropin)/)|{OUTSIDE}"),
+    (r"#include\s*<taut/", rf"src/cli/|src/compressor/(api|file|gpu)/|src/communication/(gpu|mpi|api|dropin|nccl)/|{OUTSIDE}"),
     (r'#include\s*[<"]nccl\.h', r"examples/gpu/nccl|tests/gpu/real/instead/"),
-    (r'#include\s*[<"]cu(da|bin|blas|rand)\w*\.h|#include\s*[<"]cu(da|b)/', r"src/gpu/|tests/gpu/|tests/mpi/gpu/|tests/robustness/random/gpus\.|tools/gpu/|examples/gpu/"),
-    (r'#include\s*[<"]\w*(intrin|arm_neon|arm_sve)\.h', r"src/codecs/\w+/(kernels/)?(avx2|avx512|neon|sve)[\w/]*\.[ch]pp$|src/core/(avx2_bitmaps|avx2_halves|neon_bitmaps|checksum|float_environment)\."),
-    (r'#include\s*[<"]zfp', r"src/codecs/zfp/|tests/|bench/"),
-    (r"\benviron\b", r"src/policy/text/options\.cpp$|tests/"),
+    (r'#include\s*[<"]cu(da|bin|blas|rand)\w*\.h|#include\s*[<"]cu(da|b)/', r"src/compressor/gpu/|tests/gpu/|tests/mpi/gpu/|tests/robustness/random/gpus\.|tools/gpu/|examples/gpu/"),
+    (r'#include\s*[<"]\w*(intrin|arm_neon|arm_sve)\.h', r"src/compressor/codecs/\w+/(kernels/)?(avx2|avx512|neon|sve)[\w/]*\.[ch]pp$|src/compressor/(simd/\w+|values/avx2_halves|frame/checksum|base/float_environment)\."),
+    (r'#include\s*[<"]zfp', r"src/compressor/codecs/zfp/|tests/|bench/"),
+    (r"\benviron\b", r"src/compressor/base/options\.cpp$|tests/"),
     (r"\bgetenv\b", r"tests/|bench/|examples/|tools/"),
-    (r"\bsecure_getenv\b", r"src/preload/preload\.c$"),
+    (r"\bsecure_getenv\b", r"src/communication/preload/preload\.c$"),
 ]
 
 
@@ -36,33 +54,46 @@ def without_comments(text):
     return re.sub(r"//[^\n]*|/\*.*?\*/", lambda m: "\n" * m.group().count("\n"), text, flags=re.S)
 
 
-def part(path):
-    """Returns the unit of a file that must not include its neighbours: a codec's folder, ARGUMENTS, else the
-    folder in src."""
-    if re.match(ARGUMENTS, path):
-        return "arguments"
-    folders = path.split("/")
-    return "/".join(folders[:2]) if folders[0] == "codecs" and len(folders) > 2 else folders[0]
+def room(path):
+    """Returns the room of a path below src, such as compressor/frame, and for a file of a codec the codec's folder."""
+    folders = path.split("/")[:-1]
+    return folders[0] if folders[0] == "cli" else "/".join(folders[: 3 if folders[1:2] == ["codecs"] else 2])
 
 
-def arrow_allowed(including, included):
-    a, b = part(including), part(included)
-    if a == b or b == "codecs" and a.startswith("codecs/"):
-        return True
-    return LEVELS.get(b.split("/")[0], -1) < LEVELS.get(a.split("/")[0], -1)
+def level(room):
+    return LEVELS["/".join(room.split("/")[:2])]
 
 
-def check_file(name, text):
+def door(root):
+    """Returns the headers that the file DOOR lists: the first word of each line."""
+    lines = (root / DOOR).read_text().splitlines()
+    return {line.split()[0] for line in lines if line and not line.startswith("#")}
+
+
+def arrow_fault(including, included, listed):
+    """Returns why a file must not include another, or None. Both are paths below src."""
+    a, b = room(including), room(included)
+    for name in (a, b):
+        if "/".join(name.split("/")[:2]) not in LEVELS:
+            return f"{name} is no room that tools/check_layers.py lists"
+    if including.startswith("communication/") and included.startswith("compressor/") and included not in listed:
+        return f"{included} is not listed in {DOOR}"
+    if a == b or level(b) < level(a) or b == "compressor/codecs" and a.startswith(b):
+        return None
+    return f"{a} must not include {included}"
+
+
+def check_file(name, text, listed=frozenset()):
     """Yields the faults of one file, its name relative to the root, as (line, message)."""
     for number, line in enumerate(without_comments(text).splitlines(), 1):
         for pattern, files in CONFINED:
             found = re.search(pattern, line)
             if found and not re.match(files, name):
                 yield number, f"`{found.group().strip()}` is confined to {files}"
-        include = re.match(r'\s*#\s*include\s*"(\w+/[^"]+)"', line)
-        if include and name.startswith("src/") and include[1].split("/")[0] in LEVELS:
-            if not arrow_allowed(name.removeprefix("src/"), include[1]):
-                yield number, f"{part(name.removeprefix('src/'))} must not include {include[1]}"
+        include = re.match(r'\s*#\s*include\s*"((?:compressor|communication|cli)/[^"]+)"', line)
+        if include and name.startswith("src/"):
+            if fault := arrow_fault(name.removeprefix("src/"), include[1], listed):
+                yield number, fault
 
 
 def sources(root):
@@ -74,9 +105,10 @@ def sources(root):
 
 def main(root):
     faults = 0
+    listed = door(root)
     for path in sources(root):
         name = path.relative_to(root).as_posix()
-        for line, message in check_file(name, path.read_text()):
+        for line, message in check_file(name, path.read_text(), listed):
             print(f"{name}:{line}: {message}")
             faults += 1
     print(f"check_layers: {faults} faults")

@@ -34,7 +34,7 @@ impi)
   PATH=$PATH:$PWD/.venv/bin ctest --test-dir build/test -R '^dropin\.impi-wheel\.' -j"$(nproc)" --output-on-failure --no-tests=error
   ;;
 sanitizers) build_and_test asan fast_tests '^(gpu-)?fast$' asan ;;
-aarch64) build_and_test aarch64 codecs_alone_test short aarch64 ;;
+aarch64) build_and_test aarch64 compressor_test short aarch64 ;;
 wheel) make wheel ;;
 *)
   sed -n 's/^#   /  /p' "$0" >&2

@@ -1,4 +1,4 @@
-"""Decodes records of the exponents codec, by src/codecs/exponents/spec.md alone. decode_frame.py uses it."""
+"""Decodes records of the exponents codec, by src/compressor/codecs/exponents/spec.md alone. decode_frame.py uses it."""
 import struct
 
 GROUP, CHUNK, SECOND_WIDTH = 64, 4096, 4

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Decodes frames by their specification alone (docs/spec/frame.md, src/codecs/*/spec.md): slow, without any
+"""Decodes frames by their specification alone (docs/spec/frame.md, src/compressor/codecs/*/spec.md): slow, without any
 code of the library. decode_frame.py FRAME > VALUES writes the raw little-endian values."""
 import math
 import struct

@@ -1,4 +1,4 @@
-"""Decodes payloads of the szx codec, by src/codecs/szx/spec.md alone. decode_frame.py uses it."""
+"""Decodes payloads of the szx codec, by src/compressor/codecs/szx/spec.md alone. decode_frame.py uses it."""
 import math
 import struct
 

@@ -1,4 +1,4 @@
-"""Decodes the payload of zfp frames (src/codecs/zfp/spec.md) for decode_frame.py: slow, and without libzfp.
+"""Decodes the payload of zfp frames (src/compressor/codecs/zfp/spec.md) for decode_frame.py: slow, and without libzfp.
 Fields of one and two dimensions. zfp's own stream as zfp.readthedocs.io describes it under "Algorithm": a
 block's exponent, bit planes of negabinary coefficients from the highest on, each a group test at a time, the
 inverse transform, and the scale."""

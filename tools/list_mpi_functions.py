@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Prints the C prototypes of the MPI functions that the drop-in wraps, the contents of
-src/preload/functions.txt.
+src/communication/preload/functions.txt.
 
-Those of collectives are made from src/core/collectives.txt. They come from the MPI Forum's machine-readable
-standard, by the package pympistandard. src/preload/functions.py derives their large-count forms. Usage:
-list_mpi_functions.py > src/preload/functions.txt
+Those of collectives are made from src/communication/team/collectives.txt. They come from the MPI Forum's machine-readable
+standard, by the package pympistandard. src/communication/preload/functions.py derives their large-count forms. Usage:
+list_mpi_functions.py > src/communication/preload/functions.txt
 """
 
 import pympistandard as standard

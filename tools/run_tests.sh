@@ -77,7 +77,7 @@ all() {
   fi
   run tsan threads thread_tests tsan
   unset TEST_ONE_IN
-  emulated short codecs_alone_test
+  emulated short compressor_test
 }
 aarch64() { emulated . all; }
 case ${1:-all} in

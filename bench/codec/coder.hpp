@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/codec.hpp"
+#include "compressor/frame/codec.hpp"
 
 namespace bench {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/slice.hpp"
+#include "compressor/values/slice.hpp"
 
 namespace bench {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/codec.hpp"
+#include "compressor/frame/codec.hpp"
 
 namespace {
 

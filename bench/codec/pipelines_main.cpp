@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "../command_line.hpp"
-#include "core/json.hpp"
-#include "core/sum_pipelines.hpp"
+#include "compressor/base/json.hpp"
+#include "compressor/frame/sum_pipelines.hpp"
 #include "real_field.hpp"
 
 namespace {

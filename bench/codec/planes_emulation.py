@@ -1,4 +1,4 @@
-"""Sizes of planes frames, computed in numpy: quantisation, prediction and blocks as src/codecs/planes/spec.md has
+"""Sizes of planes frames, computed in numpy: quantisation, prediction and blocks as src/compressor/codecs/planes/spec.md has
 them. It serves studies of other predictions and encodings; frames with exact values are left out.
 """
 
@@ -139,14 +139,14 @@ def record_bytes(widths, base, tables, block=BLOCK):
 
 
 def pieces(count):
-    """Returns the first values of the pieces of a sample (src/core/sample.hpp)."""
+    """Returns the first values of the pieces of a sample (src/compressor/frame/sample.hpp)."""
     n = min(max(count // 65536, 4), 8)
     part = count // n
     return [i * part + (((1 << 31) + i * 2654435769) % 2**32 * (part - PIECE) >> 32) for i in range(n)]
 
 
 def estimated_bytes(q, prediction, tables):
-    """Returns what the encoder's sample charges for a prediction (src/codecs/planes/estimate.cpp)."""
+    """Returns what the encoder's sample charges for a prediction (src/compressor/codecs/planes/estimate.cpp)."""
     r, total = without_lags(q, prediction.lags), 0
     for first in pieces(len(q)):
         d, _ = differences(r[first : first + PIECE].reshape(1, -1), prediction.inner)
@@ -165,7 +165,7 @@ def strides(dims):
 
 
 def candidates(dims):
-    """Returns the predictions among which `auto` chooses (src/codecs/planes/prediction.cpp)."""
+    """Returns the predictions among which `auto` chooses (src/compressor/codecs/planes/prediction.cpp)."""
     every = [Prediction(inner) for inner in (DELTA, PAIRS, NONE, SECOND)]
     lags = [lag_of(stride) for stride in strides(dims)]
 

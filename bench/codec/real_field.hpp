@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "core/dims.hpp"
-#include "core/value_range.hpp"
+#include "compressor/values/dims.hpp"
+#include "compressor/values/value_range.hpp"
 #include "subject.hpp"
 
 namespace bench {

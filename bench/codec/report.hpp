@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/bound.hpp"
+#include "compressor/values/bound.hpp"
 #include "options.hpp"
 
 namespace bench {

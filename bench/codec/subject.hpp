@@ -5,7 +5,7 @@
 #include <memory>
 #include <new>
 
-#include "core/codec.hpp"
+#include "compressor/frame/codec.hpp"
 #include "field.hpp"
 
 namespace bench {

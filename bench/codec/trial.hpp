@@ -1,8 +1,8 @@
 // One codec under one bound on one part of a real field: speeds, ratio, quality, sums.
 #pragma once
 
-#include "core/codec.hpp"
-#include "core/json.hpp"
+#include "compressor/base/json.hpp"
+#include "compressor/frame/codec.hpp"
 #include "real_field.hpp"
 
 namespace bench {

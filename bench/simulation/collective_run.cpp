@@ -4,9 +4,9 @@
 
 #include <memory>
 
-#include "comm/agree.hpp"
+#include "communication/comm/agree.hpp"
+#include "communication/policy/plan/cost_model.hpp"
 #include "packets.hpp"
-#include "policy/plan/cost_model.hpp"
 
 namespace simulation {
 namespace {

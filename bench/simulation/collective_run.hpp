@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "core/transport.hpp"
+#include "communication/policy/plan/plan.hpp"
+#include "communication/team/transport.hpp"
 #include "modelled_codec.hpp"
-#include "policy/plan/plan.hpp"
 
 namespace simulation {
 

@@ -1,7 +1,7 @@
 // The engine's choices, judged by simulated time. No clock of this machine is read.
 #include <gtest/gtest.h>
 
-#include "policy/plan/cost_model.hpp"
+#include "communication/policy/plan/cost_model.hpp"
 #include "simulate.hpp"
 
 namespace simulation {

@@ -6,8 +6,8 @@
 #include <array>
 #include <functional>
 
-#include "core/codec.hpp"
-#include "core/place.hpp"
+#include "communication/team/place.hpp"
+#include "compressor/frame/codec.hpp"
 
 namespace simulation {
 

@@ -15,13 +15,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ("src/core", "src/algorithms", "src/policy", "bench/simulation")
+SOURCES = ("src/compressor/values", "src/compressor/frame", "src/communication/team", "src/communication/algorithms", "src/communication/policy", "bench/simulation")
 
 
 def fingerprint(root=ROOT):
     """Returns a hash of the code that a simulated call runs, without comments and layout."""
     files = sorted(path for folder in SOURCES for path in (root / folder).rglob("*.[ch]pp"))
-    files += sorted((root / "src/comm").glob("agree.[ch]pp"))  # the rest of src/comm is not simulated
+    files += sorted((root / "src/communication/comm").glob("agree.[ch]pp"))  # the rest of src/communication/comm is not simulated
     code = "".join(re.sub(r"//.*", "", path.read_text()) for path in files if not path.name.endswith("_test.cpp"))
     return hashlib.sha256("".join(code.split()).encode()).hexdigest()[:16]
 

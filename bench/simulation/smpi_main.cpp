@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <exception>
 
+#include "communication/transports/mpi.hpp"
 #include "scenario.hpp"
-#include "transports/mpi.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/frames.hpp"
+#include "communication/team/frames.hpp"
 
 namespace simulation {
 

@@ -10,7 +10,7 @@
 #include <deque>
 #include <unordered_map>
 
-#include "core/transport.hpp"
+#include "communication/team/transport.hpp"
 #include "virtual_ranks.hpp"
 
 namespace simulation {

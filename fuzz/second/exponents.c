@@ -1,4 +1,4 @@
-/* The exponents codec, by src/codecs/exponents/spec.md. */
+/* The exponents codec, by src/compressor/codecs/exponents/spec.md. */
 #include "parts.h"
 
 enum { group = 64, chunk_values = 4096, second_width = 4 };

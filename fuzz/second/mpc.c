@@ -1,4 +1,4 @@
-/* The mpc codec, by src/codecs/mpc/spec.md. */
+/* The mpc codec, by src/compressor/codecs/mpc/spec.md. */
 #include <stdlib.h>
 
 #include "parts.h"

@@ -1,4 +1,4 @@
-/* The planes codec, by src/codecs/planes/spec.md. */
+/* The planes codec, by src/compressor/codecs/planes/spec.md. */
 #include <math.h>
 #include <stdlib.h>
 

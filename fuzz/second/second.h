@@ -1,6 +1,6 @@
-/* A second decoder of frames, written in C from docs/spec/frame.md and src/codecs/<name>/spec.md alone. It
-   shares no code with the library. Fuzz targets compare the library with it; it is slow and handles one value
-   at a time. */
+/* A second decoder of frames, written in C from docs/spec/frame.md and src/compressor/codecs/<name>/spec.md
+   alone. It shares no code with the library. Fuzz targets compare the library with it; it is slow and handles
+   one value at a time. */
 #ifndef TAUT_FUZZ_SECOND_H
 #define TAUT_FUZZ_SECOND_H
 

@@ -1,4 +1,4 @@
-/* The szx codec, by src/codecs/szx/spec.md. */
+/* The szx codec, by src/compressor/codecs/szx/spec.md. */
 #include <math.h>
 
 #include "parts.h"

@@ -12,7 +12,7 @@
      damage         one of its records is damaged on its way. Its receiver then ends the job (MPI_ERRORS_ARE_FATAL);
                     ranks may have decided differently until then
 
-   source: src/comm/agree.cpp
+   source: src/communication/comm/agree.cpp
    | for (int d = 1; d < P; d *= 2) {
    | Pending receiving = transport.recv(std::as_writable_bytes(std::span(&other, 1)), (me - d + P) % P, lane);
    | Pending sending = transport.send(std::as_bytes(std::span(&sent, 1)), (me + d) % P, lane);
@@ -21,7 +21,7 @@
    | mine.merge(other);
    | mine.note_unreadable();
 
-   source: src/comm/communicator.cpp
+   source: src/communication/comm/communicator.cpp
    | if (!agreed.same_signature()) return differing(agreed, call, rules);
    | bool ready() override { return ended_ == number_ / calls_at_a_time; }
    | if (verdict.good()) verdict = co_await active.agree(active.plan());

@@ -9,7 +9,7 @@
    Faults of message `victim`: truncated (the receive is too short for the first segment), refused (it is too short for the
    values: all segments are received and dropped), death (its sender stops anywhere; MPI then ends the job).
 
-   source: src/p2p/outgoing_message.cpp
+   source: src/communication/p2p/outgoing_message.cpp
    | TAUT_PMPI(Issend)(coded.at, coded.count, coded.type, message.dest, message.tag, message.comm, request);
    | return code == MPI_SUCCESS ? start_segments() : code;
    | if (left_ == 0 || gave_up_) return true;
@@ -18,12 +18,12 @@
    | gave_up_ = left_ != 0 && idle_ > patience;
    | return left_ == 0 || gave_up_;
 
-   source: src/p2p/pending_segments.cpp
+   source: src/communication/p2p/pending_segments.cpp
    | PMPI_Ibarrier(comm->handle(), &barriers.emplace_back(MPI_REQUEST_NULL));
    | for (Backoff backoff; !clear_sent() || all_here == 0; backoff.pause()) {
    | if (all_here != 0 && clock_now() - since > last_patience) break;
 
-   source: src/p2p/segmented_message.cpp
+   source: src/communication/p2p/segmented_message.cpp
    | for (std::size_t i = 1; i <= std::min(window, segments_ - 1); ++i) post(i);
    | for (; arrived_ < segments_; ++arrived_) {
    | if (arrived_ + window < segments_) post(arrived_ + window);

@@ -9,7 +9,7 @@
 
    A call completes on a rank once every rank has taken its first step. One fault: a rank dies, and MPI ends the job.
 
-   source: src/api/state/progress_thread.cpp
+   source: src/communication/api/state/progress_thread.cpp
    | std::unique_lock lock(mine.mutex);
    | mine.comes.wait_until(lock, end, [&] { return mine.stops || work.pending(); });
    | if (mine.stops) return;
@@ -23,14 +23,14 @@
    | mine.comes.notify_one();
    | mine.thread.join();
 
-   source: src/api/state/comm_state.cpp
+   source: src/communication/api/state/comm_state.cpp
    | in_flight_.start(call);
    | count_calls();
    | wake_progress_thread();
    | const std::unique_lock lock(driving_, std::try_to_lock);
    | if (lock.owns_lock()) drive();
 
-   source: src/api/state/comm_registry.cpp
+   source: src/communication/api/state/comm_registry.cpp
    | end_progress_thread();
    | for (Backoff backoff; calls_in_flight(); backoff.pause()) progress(nullptr);
 

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Iterator, Optional, Protocol, Union
 
-from ._core import check_policy
+from . import _core
 
 _current: ContextVar[Optional["Policy"]] = ContextVar("taut_policy", default=None)
 
@@ -40,7 +40,7 @@ class Policy:
 
     def __init__(self, bound: Union[str, "Policy"], **options: object) -> None:
         self.text = policy_text(bound, options)
-        check_policy(self.text)
+        _core.check_policy(self.text)
 
     @classmethod
     def _unread(cls, text: str) -> "Policy":

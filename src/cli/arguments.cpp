@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/failure.hpp"
-#include "policy/text/option_parser.hpp"
+#include "compressor/base/option_parser.hpp"
+#include "compressor/file/failure.hpp"
 
 namespace taut::cli {
 namespace {

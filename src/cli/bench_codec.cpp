@@ -3,13 +3,13 @@
 #include <cstdio>
 #include <cstring>
 
-#include "cli/coding.hpp"
 #include "cli/command.hpp"
 #include "cli/input.hpp"
 #include "cli/quality.hpp"
 #include "cli/subject.hpp"
 #include "cli/throughput.hpp"
-#include "core/json.hpp"
+#include "compressor/base/json.hpp"
+#include "compressor/file/coding.hpp"
 
 namespace taut::cli {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/arguments.hpp"
-#include "cli/failure.hpp"
+#include "compressor/file/failure.hpp"
 
 namespace taut::cli {
 

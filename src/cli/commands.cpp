@@ -4,8 +4,12 @@ namespace taut::cli {
 namespace {
 
 constexpr const Command* commands[] = {
-    &run_command,        &advise_command, &config_command,      &doctor_command,     &compress_command,
-    &decompress_command, &info_command,   &bench_codec_command, &completion_command, &manual_command};
+#if TAUT_COMMUNICATION
+    &run_command,        &advise_command,     &config_command, &doctor_command,
+#endif
+    &compress_command,   &decompress_command, &info_command,   &bench_codec_command,
+    &completion_command, &manual_command,
+};
 
 constexpr PythonCommand in_python[] = {
     {"report", "reports of a run as tables and as a page with pictures", "report"},

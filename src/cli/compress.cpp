@@ -1,15 +1,15 @@
 // taut compress: writes an array file to a .taut file, frame by frame.
 #include <cstdio>
 
-#include "cli/bound_check.hpp"
-#include "cli/coding.hpp"
 #include "cli/command.hpp"
-#include "cli/file_format.hpp"
 #include "cli/file_names.hpp"
 #include "cli/input.hpp"
 #include "cli/progress.hpp"
 #include "cli/quality.hpp"
-#include "core/json.hpp"
+#include "compressor/base/json.hpp"
+#include "compressor/file/bound_check.hpp"
+#include "compressor/file/coding.hpp"
+#include "compressor/file/file_format.hpp"
 
 namespace taut::cli {
 namespace {

@@ -1,13 +1,13 @@
 // taut decompress: restores the array file from a .taut file.
 #include <cstdio>
 
-#include "cli/coding.hpp"
 #include "cli/command.hpp"
-#include "cli/file_format.hpp"
 #include "cli/file_names.hpp"
-#include "cli/npy.hpp"
 #include "cli/progress.hpp"
-#include "core/json.hpp"
+#include "compressor/base/json.hpp"
+#include "compressor/file/coding.hpp"
+#include "compressor/file/file_format.hpp"
+#include "compressor/file/npy.hpp"
 
 namespace taut::cli {
 namespace {

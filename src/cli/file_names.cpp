@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <set>
 
-#include "cli/failure.hpp"
-#include "cli/files.hpp"
+#include "compressor/file/failure.hpp"
+#include "compressor/file/files.hpp"
 
 namespace taut::cli {
 namespace {

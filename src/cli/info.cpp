@@ -1,12 +1,12 @@
 // taut info: prints the contents of a .taut file.
 #include <cstdio>
 
-#include "cli/coding.hpp"
 #include "cli/command.hpp"
-#include "cli/file_format.hpp"
 #include "cli/file_names.hpp"
-#include "cli/files.hpp"
-#include "core/json.hpp"
+#include "compressor/base/json.hpp"
+#include "compressor/file/coding.hpp"
+#include "compressor/file/file_format.hpp"
+#include "compressor/file/files.hpp"
 
 namespace taut::cli {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <filesystem>
 
-#include "cli/coding.hpp"
-#include "cli/container.hpp"
-#include "cli/failure.hpp"
-#include "cli/npy.hpp"
+#include "compressor/file/coding.hpp"
+#include "compressor/file/container.hpp"
+#include "compressor/file/failure.hpp"
+#include "compressor/file/npy.hpp"
 
 namespace taut::cli {
 namespace {

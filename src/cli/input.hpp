@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cli/arguments.hpp"
-#include "cli/array.hpp"
-#include "cli/files.hpp"
+#include "compressor/file/array.hpp"
+#include "compressor/file/files.hpp"
 
 namespace taut::cli {
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "cli/commands.hpp"
-#include "policy/text/options.hpp"
+#include "compressor/base/options.hpp"
 
 namespace taut::cli {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "core/bound.hpp"
-#include "core/value_range.hpp"
+#include "compressor/values/bound.hpp"
+#include "compressor/values/value_range.hpp"
 
 namespace taut::cli {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "cli/failure.hpp"
+#include "compressor/file/failure.hpp"
 
 namespace taut::cli {
 

@@ -1,8 +1,8 @@
 // Values on which commands measure codecs.
 #pragma once
 
-#include "cli/coding.hpp"
 #include "cli/input.hpp"
+#include "compressor/file/coding.hpp"
 
 namespace taut::cli {
 

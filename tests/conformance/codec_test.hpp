@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "support/group.hpp"
+#include "support/values.hpp"
 
 namespace taut::test {
 

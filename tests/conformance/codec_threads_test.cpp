@@ -1,9 +1,9 @@
 // Threads within a codec: they give the same bytes and values as one thread, for any values and any damage.
 #include <gtest/gtest.h>
 
-#include "support/group.hpp"
 #include "support/subjects.hpp"
 #include "support/test_size.hpp"
+#include "support/values.hpp"
 
 namespace taut::test {
 namespace {

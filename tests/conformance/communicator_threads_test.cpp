@@ -2,7 +2,7 @@
 // options, pools) and a recorder; ThreadSanitizer checks these.
 #include <gtest/gtest.h>
 
-#include "comm/communicator.hpp"
+#include "communication/comm/communicator.hpp"
 #include "support/group.hpp"
 
 namespace taut::test {

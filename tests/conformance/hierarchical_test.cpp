@@ -1,5 +1,5 @@
 // Tests of every algorithm on nodes with several ranks each, on loopback with random schedules.
-#include "core/hierarchical.hpp"
+#include "communication/team/hierarchical.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "comm/explain.hpp"
+#include "communication/comm/explain.hpp"
 #include "support/in_flight.hpp"
 
 namespace taut::test {

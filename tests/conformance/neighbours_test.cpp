@@ -2,7 +2,7 @@
 // itself, ranks without neighbours, and more neighbours than a round of messages has.
 #include <gtest/gtest.h>
 
-#include "comm/communicator.hpp"
+#include "communication/comm/communicator.hpp"
 #include "support/group.hpp"
 
 namespace taut::test {

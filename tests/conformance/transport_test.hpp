@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "core/transport.hpp"
+#include "communication/team/transport.hpp"
 
 namespace taut::test {
 

@@ -1,7 +1,7 @@
 // Tests of every algorithm that takes blocks of any size, with gaps between them.
 #include <gtest/gtest.h>
 
-#include "comm/communicator.hpp"
+#include "communication/comm/communicator.hpp"
 #include "support/group.hpp"
 
 namespace taut::test {

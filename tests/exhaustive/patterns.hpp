@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/dtype.hpp"
+#include "compressor/values/dtype.hpp"
 
 namespace taut::exhaustive {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "core/half.hpp"
+#include "compressor/values/half.hpp"
 #include "exhaustive/patterns.hpp"
 
 namespace taut::exhaustive {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/codec.hpp"
+#include "compressor/frame/codec.hpp"
 
 namespace taut::exhaustive {
 

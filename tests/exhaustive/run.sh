@@ -10,7 +10,7 @@ mkdir -p "$out"
 
 # What codec $1 is made of: its own sources, the headers they include, and the sources of those headers.
 sources() {
-  find src/codecs/"$1" -name '*.cpp' -exec "${CXX:-c++}" -std=c++20 -MM -MG -Isrc {} + | tr ' \\' '\n\n' | grep -E '^src/.*pp$' |
+  find src/compressor/codecs/"$1" -name '*.cpp' -exec "${CXX:-c++}" -std=c++20 -MM -MG -Isrc {} + | tr ' \\' '\n\n' | grep -E '^src/.*pp$' |
     sed -E 'p; s/hpp$/cpp/' | sort -u | while read -r file; do if [ -f "$file" ]; then echo "$file"; fi; done
 }
 

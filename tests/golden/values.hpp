@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/slice.hpp"
+#include "compressor/values/slice.hpp"
 
 namespace taut::test {
 

@@ -21,29 +21,29 @@ def column(text, heading, number=0):
 
 class Configuration(unittest.TestCase):
     def test_variables(self):
-        table = re.search(r"OptionInfo table\[\] = \{(.*?)\n\};", source("policy/text/options.cpp"), re.S)[1]
+        table = re.search(r"OptionInfo table\[\] = \{(.*?)\n\};", source("compressor/base/options.cpp"), re.S)[1]
         known = set(re.findall(r'\{"(TAUT\w*)"', table))
         self.assertEqual(column(CONFIGURATION, "name"), known)
 
     def test_bounds(self):
-        table = re.search(r"bound_names\[\] = \{(.*?)\n\};", source("policy/plan/coding.cpp"), re.S)[1]
+        table = re.search(r"bound_names\[\] = \{(.*?)\n\};", source("compressor/frame/coding.cpp"), re.S)[1]
         known = set(re.findall(r'\{"(\w+)"', table)) | {"off", "lossless"}
         self.assertEqual({word.split(":")[0] for word in column(CONFIGURATION, "bound")}, known)
 
     def test_options(self):
-        reading = source("policy/plan/policy.cpp") + source("policy/plan/coding.cpp")
+        reading = source("communication/policy/plan/policy.cpp") + source("compressor/frame/coding.cpp")
         known = set(re.findall(r'item\.name == "(\w+)"', reading))
         self.assertEqual(column(CONFIGURATION, "option"), known)
 
     def test_codecs(self):
-        known = {path.parent.name for path in (ROOT / "src/codecs").glob("*/codec.cpp")}
+        known = {path.parent.name for path in (ROOT / "src/compressor/codecs").glob("*/codec.cpp")}
         row = re.search(r"^\| `codec` \|([^|]*)\|", CONFIGURATION, re.M)[1]
         self.assertEqual(set(re.findall(r"`(\w+)`", row)), known | {"auto"})
         self.assertEqual(set(re.search(r"codec= +(.*)", HEADER)[1].replace(" (default)", "").split(" | ")), known | {"auto"})
 
     def test_algorithms(self):
         known = set()
-        for path in (ROOT / "src/algorithms").glob("*.cpp"):
+        for path in (ROOT / "src/communication/algorithms").glob("*.cpp"):
             known |= set(re.findall(r'\.name = "(\w+)"', path.read_text()))
         row = re.search(r"^\| `algorithm` \|([^|]*)\|", CONFIGURATION, re.M)[1]
         self.assertEqual(set(re.findall(r"`(\w+)`", row)), known | {"auto"})
@@ -53,13 +53,13 @@ class Configuration(unittest.TestCase):
     def test_status(self):
         known = dict(re.findall(r"\n  TAUT_ERR_(\w+) = (\d+)", HEADER))
         known["CUDA"] = re.search(r"TAUT_ERR_CUDA = (\d+)", source("../include/taut/taut_cuda.h"))[1]
-        core = dict(re.findall(r"\n  (\w+) = (\d+)", source("core/status.hpp")))
+        core = dict(re.findall(r"\n  (\w+) = (\d+)", source("compressor/base/status.hpp")))
         self.assertEqual(set(known.values()), set(core.values()) - {"0"})
 
 
 class Observing(unittest.TestCase):
     def test_reasons(self):
-        table = re.search(r"FallbackText texts\[.*?\};", source("comm/explain.cpp"), re.S)[0]
+        table = re.search(r"FallbackText texts\[.*?\};", source("communication/comm/explain.cpp"), re.S)[0]
         known = set(re.findall(r'\{"(\w+)",', table)) - {"no"}
         self.assertEqual(column((ROOT / "docs/observe.md").read_text(), "reason for plain MPI", 1), known)
 
@@ -102,7 +102,7 @@ class Names(unittest.TestCase):
 
 class Sizes(unittest.TestCase):
     def test_of_the_agreement(self):
-        size = re.search(r"sizeof\(AgreementRecord\) == (\d+)", source("comm/agree.cpp"))[1]
+        size = re.search(r"sizeof\(AgreementRecord\) == (\d+)", source("communication/comm/agree.cpp"))[1]
         for path in ("docs/algorithms.md", "include/taut/taut.h"):
             self.assertIn(f"{size} bytes", (ROOT / path).read_text(), path)
 

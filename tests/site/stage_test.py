@@ -20,7 +20,7 @@ class Links(unittest.TestCase):
     def test_pages_move(self):
         self.assertEqual(self.linked("[x](../error-model.md#sums)"), "[x](../error-model.md#sums)")
         self.assertEqual(self.linked("[x](../README.md)"), "[x](../index.md)")
-        self.assertEqual(self.linked("[x](../../src/codecs/szx/spec.md)"), "[x](../spec/szx.md)")
+        self.assertEqual(self.linked("[x](../../src/compressor/codecs/szx/spec.md)"), "[x](../spec/szx.md)")
         self.assertEqual(self.linked("[`a` b](../../include/taut/taut.h)"), "[`a` b](../reference/c_api.md)")
         self.assertEqual(self.linked("[`a`](../../include/taut/frame.hpp), `b`"), "[`a`](../reference/cxx_api.md), `b`")
         self.assertEqual(self.linked("[x](docs/adr/README.md)", "HACKING.md"), "[x](adr/index.md)")

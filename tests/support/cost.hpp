@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "core/algorithm.hpp"
+#include "communication/team/algorithm.hpp"
 #include "support/loopback.hpp"
 
 namespace taut::test {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "codecs/planes/kernels/kernels.hpp"
+#include "compressor/codecs/planes/kernels/kernels.hpp"
 #include "support/frames.hpp"
 
 namespace taut::test {

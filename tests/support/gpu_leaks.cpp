@@ -7,7 +7,8 @@
 namespace taut::test {
 namespace {
 
-// Number of allocations that are never freed: words that streams wait for (gpu/stream_order.cpp).
+// Number of allocations that are never freed: words that streams wait for
+// (communication/gpu/stream_order.cpp).
 #ifdef TAUT_KEPT_MEMORIES
 constexpr unsigned most_kept = TAUT_KEPT_MEMORIES;
 #else

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <new>
 
-#include "core/slice.hpp"
+#include "compressor/values/slice.hpp"
 
 namespace taut::test {
 

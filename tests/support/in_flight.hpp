@@ -1,7 +1,7 @@
 // Nonblocking calls on loopback: substitutes for calls of plain MPI, and for waiting.
 #pragma once
 
-#include "comm/in_flight.hpp"
+#include "communication/comm/in_flight.hpp"
 #include "support/ranks.hpp"
 
 namespace taut::test {

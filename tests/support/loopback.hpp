@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "core/transport.hpp"
+#include "communication/team/transport.hpp"
 
 namespace taut::test {
 

@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "codecs/mpc/kernels.hpp"
-#include "core/codec.hpp"
+#include "compressor/codecs/mpc/kernels.hpp"
+#include "compressor/frame/codec.hpp"
 
 namespace taut::test {
 

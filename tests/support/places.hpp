@@ -1,8 +1,8 @@
 // Places that run out of memory.
 #pragma once
 
-#include "core/place.hpp"
-#include "core/status.hpp"
+#include "communication/team/place.hpp"
+#include "compressor/base/status.hpp"
 
 namespace taut::test {
 

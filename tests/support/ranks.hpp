@@ -1,7 +1,7 @@
 // Communicators on loopback.
 #pragma once
 
-#include "comm/communicator.hpp"
+#include "communication/comm/communicator.hpp"
 #include "support/group.hpp"
 
 namespace taut::test {

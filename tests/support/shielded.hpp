@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/transport.hpp"
+#include "communication/team/transport.hpp"
 #include "support/allocations.hpp"
 
 namespace taut::test {

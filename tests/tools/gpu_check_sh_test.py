@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 # Files of the tree whose names are played; of the CPU's codec only a few.
-SOURCES = ("src/gpu/cuda*.cu", "src/gpu/simt/*.hpp", "src/codecs/*/codec.cpp", "src/codecs/zfp/shape.cpp", "src/core/frame.cpp")
+SOURCES = ("src/compressor/gpu/cuda*.cu", "src/compressor/gpu/simt/*.hpp", "src/compressor/codecs/*/codec.cpp", "src/compressor/codecs/zfp/shape.cpp", "src/compressor/frame/frame.cpp")
 SOURCES += ("include/taut/*.h", "tests/gpu/kernels/shim.cpp", "tests/gpu/kernels/rate_codec.cpp", "tools/gpu/*.c*", "tools/gpu/*.hpp")
 
 # Compiles to an empty object, if the source is there; links to a program that prints a line, if all objects are there.
@@ -116,7 +116,7 @@ class CheckSh(unittest.TestCase):
             file.touch()
         self.assertEqual(self.run_part("correctness")[0], 0, self.said)
         self.assertEqual(self.compiled(), 0)
-        (self.root / "src/gpu/simt/sink.hpp").write_text("// changed\n")
+        (self.root / "src/compressor/gpu/simt/sink.hpp").write_text("// changed\n")
         self.assertEqual(self.run_part("correctness")[0], 0, self.said)
         self.assertGreater(self.compiled(), 12)
 

@@ -58,7 +58,7 @@ class Outcomes(unittest.TestCase):
             self.of("a")
 
     def test_the_fingerprint_is_that_of_the_code(self):
-        source = self.folder / "src/core/call.cpp"
+        source = self.folder / "src/communication/team/call.cpp"
         source.parent.mkdir(parents=True)
         prints = []
         for text in ("int a;", "int a;  // a number\n", "int  a ;", "int b;"):

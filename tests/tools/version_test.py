@@ -38,7 +38,7 @@ class Version(unittest.TestCase):
             ast.parse((ROOT / "packaging" / name).read_text())
 
     def test_recipes_use_options_that_exist(self):
-        cmake = "".join(path.read_text() for path in [ROOT / "CMakeLists.txt", *ROOT.glob("cmake/*"), *ROOT.glob("src/codecs/*/needs.cmake")])
+        cmake = "".join(path.read_text() for path in [ROOT / "CMakeLists.txt", *ROOT.glob("cmake/*"), *ROOT.glob("src/compressor/codecs/*/needs.cmake")])
         for path in (ROOT / "packaging").rglob("*"):
             if path.is_file() and path.suffix not in (".abi", ".txt"):
                 for option in re.findall(r"\bTAUT_(?!RULES|CONFIG)[A-Z_]+\b(?==)|(?<=define\(\")TAUT_\w+", path.read_text()):

@@ -61,11 +61,10 @@ on_gpu() { # SOURCE NVCC'S OPTIONS...
 export -f object stale on_cpu
 export build
 # Algorithms include a header that CMake generates; codecs do without them.
-sources=$(find src/core src/codecs/planes src/codecs/mpc -name '*.cpp' ! -name 'avx*' ! -path '*/avx*' ! -name algorithm.cpp \
-  ! -name hierarchical.cpp)
+sources=$(find src/compressor/base src/compressor/values src/compressor/simd src/compressor/frame src/compressor/codecs/planes src/compressor/codecs/mpc -name '*.cpp' ! -name 'avx*' ! -path '*/avx*')
 [ "$(uname -m)" = aarch64 ] || sources=$(grep -v neon <<<"$sources")
-sources+=" src/codecs/zfp/shape.cpp tests/gpu/kernels/shim.cpp tests/gpu/kernels/rate_codec.cpp tools/gpu/rate_on_host.cpp"
-gpu_sources=(src/gpu/*.cu)
+sources+=" src/compressor/codecs/zfp/shape.cpp tests/gpu/kernels/shim.cpp tests/gpu/kernels/rate_codec.cpp tools/gpu/rate_on_host.cpp"
+gpu_sources=(src/compressor/gpu/*.cu)
 main=()
 for part in check bench_planes check_lagged check_lossless check_rate plain; do main+=("tools/gpu/$part.cu"); done
 program=$build/check mpi=()

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <vector>
 
-#include "codecs/planes/typed_codec.hpp"
-#include "core/codec.hpp"
+#include "compressor/codecs/planes/typed_codec.hpp"
+#include "compressor/frame/codec.hpp"
 
 namespace taut::codecs {
 extern const CodecInfo planes;

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "gpu/simt/simt.hpp"
+#include "compressor/gpu/simt/simt.hpp"
 
 #if !defined(__CUDACC__)
 #include <chrono>

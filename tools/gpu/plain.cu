@@ -1,9 +1,9 @@
 // Operations on uncompressed values, whose times are compared with those of frames; and kernels that keep the GPU
 // busy and measure its clock.
 #include "check.hpp"
+#include "compressor/gpu/simt/kernel.cuh"
+#include "compressor/gpu/simt/load.hpp"
 #include "device_clock.hpp"
-#include "gpu/simt/kernel.cuh"
-#include "gpu/simt/load.hpp"
 
 namespace {
 

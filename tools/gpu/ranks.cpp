@@ -8,7 +8,7 @@
 #include <climits>
 
 #include "../../tests/gpu/kernels/patterns.hpp"
-#include "core/frame.hpp"
+#include "compressor/frame/frame.hpp"
 #include "device.hpp"
 
 namespace {

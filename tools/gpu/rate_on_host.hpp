@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/dims.hpp"
+#include "compressor/values/dims.hpp"
 
 namespace taut::gpu {
 

@@ -86,7 +86,7 @@ FORMATS = ["frame", "planes", "szx", "mpc", "zfp", "exponents", "message", "file
 def place_of(path):
     """Returns the place of a repository's file on the site, or None."""
     name = path.relative_to(ROOT).as_posix()
-    codec = re.fullmatch(r"src/codecs/(\w+)/spec\.md", name)
+    codec = re.fullmatch(r"src/compressor/codecs/(\w+)/spec\.md", name)
     if codec:
         return f"spec/{codec[1]}.md"
     if path.suffix == ".md" and name.startswith("docs/"):
@@ -96,7 +96,7 @@ def place_of(path):
 
 def pages():
     """Yields each text with its place."""
-    texts = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "src/codecs").glob("*/spec.md")]
+    texts = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "src/compressor/codecs").glob("*/spec.md")]
     texts += [ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "HACKING.md", "SECURITY.md", "SOUNDNESS.md")]
     return {place_of(path): path for path in sorted(texts)}
 

@@ -48,7 +48,7 @@ class Row:
 
 
 def carried(call: str, ranks: int) -> float:
-    """Returns the bytes on the busiest link in one direction, for each byte of the message (src/policy/plan/cost_model.hpp)."""
+    """Returns the bytes on the busiest link in one direction, for each byte of the message (src/communication/policy/plan/cost_model.hpp)."""
     return (2 if call in ("allreduce", "bcast") else 1) * (ranks - 1) / ranks
 
 

@@ -1,8 +1,8 @@
 // Tests collective calls on memory of GPUs, which the shim and a stand-in for the driver simulate: results
 // equal the host's to the bit, whichever ranks have their values on a GPU. matrix_test.cpp has every
 // algorithm, codec and type.
+#include "communication/gpu/device_values.hpp"
 #include "gpu/cuda_collectives/device_job.hpp"
-#include "gpu/device_values.hpp"
 
 namespace taut::test {
 namespace {

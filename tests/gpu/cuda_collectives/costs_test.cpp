@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "gpu/frame_codec.hpp"
+#include "communication/gpu/frame_codec.hpp"
 #include "gpu/kernels/patterns.hpp"
 #include "support/on_gpu.hpp"
 

@@ -1,9 +1,9 @@
 // Tests collective calls whose frames stay on the GPUs, over a transport that accesses memory of GPUs: the
 // results equal those of frames on the host, to the bit.
-#include "core/frames.hpp"
+#include "communication/gpu/frame_codec.hpp"
+#include "communication/gpu/staging_codec.hpp"
+#include "communication/team/frames.hpp"
 #include "gpu/cuda_collectives/device_job.hpp"
-#include "gpu/frame_codec.hpp"
-#include "gpu/staging_codec.hpp"
 #include "support/test_size.hpp"
 
 namespace taut::test {

@@ -2,8 +2,8 @@
 #include <cstring>
 #include <string>
 
+#include "compressor/gpu/device_services.hpp"
 #include "gpu/cuda_collectives/device_job.hpp"
-#include "gpu/device_services.hpp"
 
 namespace taut::test {
 namespace overlap_test {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "comm/message_coder.hpp"
-#include "gpu/frame_codec.hpp"
+#include "communication/comm/message_coder.hpp"
+#include "communication/gpu/frame_codec.hpp"
 #include "support/group.hpp"
 #include "support/on_gpu.hpp"
 

@@ -1,8 +1,8 @@
 // Tests batches: several frames are encoded or decoded by as many launches as one, and to the same bytes.
 #include <gtest/gtest.h>
 
-#include "codecs/planes/typed_codec.hpp"
-#include "gpu/device_services.hpp"
+#include "compressor/codecs/planes/typed_codec.hpp"
+#include "compressor/gpu/device_services.hpp"
 #include "gpu/kernels/patterns.hpp"
 #include "support/on_gpu.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "gpu/device_services.hpp"
+#include "compressor/gpu/device_services.hpp"
 #include "gpu/kernels/patterns.hpp"
 #include "support/gpu_faults.h"
 #include "support/on_gpu.hpp"

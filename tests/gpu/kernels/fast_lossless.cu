@@ -1,8 +1,8 @@
 // Kernels for counting instructions: the parts of the mpc kernels that a usual chunk (float32, distance 1,
 // coded) executes. nvcc_test.py says how often each part is executed. The code is composed of the kernels'
 // own functions and is never run.
-#include "gpu/mpc/calls.hpp"
-#include "gpu/simt/kernel.cuh"
+#include "compressor/gpu/mpc/calls.hpp"
+#include "compressor/gpu/simt/kernel.cuh"
 
 namespace taut::mpc::cuda {
 

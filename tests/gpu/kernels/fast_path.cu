@@ -2,8 +2,8 @@
 // integers, delta, a dense table, no width above 8), without branches to other cases. `large`: for a chunk of
 // integers beyond 14 bits, with widths of 9 to 15. The code is composed of the kernels' own functions and is never run. fast_open, fast_find and fast_place contain the work of one warp
 // of 16 (of a sum: of 4), in a block that finds the opened frames published.
-#include "gpu/planes/calls.hpp"
-#include "gpu/simt/kernel.cuh"
+#include "compressor/gpu/planes/calls.hpp"
+#include "compressor/gpu/simt/kernel.cuh"
 
 namespace taut::planes::cuda {
 

@@ -1,8 +1,8 @@
 // The planes kernels, run on the shim, for each type of values once.
 #include "gpu/kernels/gpu_codec.hpp"
 
-#include "core/float_environment.hpp"
-#include "gpu/planes/lagged_calls.hpp"
+#include "compressor/base/float_environment.hpp"
+#include "compressor/gpu/planes/lagged_calls.hpp"
 
 namespace taut {
 

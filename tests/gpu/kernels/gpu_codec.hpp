@@ -1,9 +1,9 @@
 // The planes kernels, run on the shim, behind an interface like that of the codec.
 #pragma once
 
-#include "codecs/planes/typed_codec.hpp"
+#include "compressor/codecs/planes/typed_codec.hpp"
+#include "compressor/gpu/planes/lagged_calls.hpp"
 #include "gpu/kernels/shim_launcher.hpp"
-#include "gpu/planes/lagged_calls.hpp"
 
 namespace taut {
 

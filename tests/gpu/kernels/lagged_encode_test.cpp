@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "codecs/planes/prediction.hpp"
+#include "compressor/codecs/planes/prediction.hpp"
 #include "gpu/kernels/gpu_codec.hpp"
 #include "gpu/kernels/patterns.hpp"
 #include "support/test_size.hpp"

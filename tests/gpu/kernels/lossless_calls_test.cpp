@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <taut/taut_cuda.h>
 
-#include "gpu/cuda_services.hpp"
+#include "compressor/gpu/cuda_services.hpp"
 #include "gpu/kernels/lossless_codec.hpp"
 #include "support/on_gpu.hpp"
 

@@ -3,11 +3,11 @@
 
 #include <complex>
 
-#include "codecs/mpc/prediction.hpp"
-#include "core/codec.hpp"
+#include "compressor/codecs/mpc/prediction.hpp"
+#include "compressor/frame/codec.hpp"
+#include "compressor/gpu/mpc/calls.hpp"
 #include "gpu/kernels/patterns.hpp"
 #include "gpu/kernels/shim_launcher.hpp"
-#include "gpu/mpc/calls.hpp"
 
 namespace taut {
 

@@ -20,7 +20,7 @@ from os import cpu_count
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-ALL = [ROOT / f"src/gpu/{name}.cu" for name in ("cuda", "cuda_batch", "cuda_lagged", "cuda_lossless", "cuda_rate", "cuda_values")]
+ALL = [ROOT / f"src/compressor/gpu/{name}.cu" for name in ("cuda", "cuda_batch", "cuda_lagged", "cuda_lossless", "cuda_rate", "cuda_values")]
 ALL += [ROOT / "tests/gpu/kernels/fast_path.cu", ROOT / "tests/gpu/kernels/fast_lossless.cu"]
 FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", f"-I{ROOT}/src", f"-I{ROOT}/include"]
 FLAGS += ["-diag-suppress", "445", "-ptx"]
@@ -84,7 +84,7 @@ ARRAYS |= {"planes.IntegersKernel": 128, "planes.LaggedRecordsKernel": 128, "pla
 # Kernels without accesses of 16 bytes: a block has 8 bytes.
 NARROW = [("mpc.EncodeKernel", "u8")]
 # Instructions that order memory accesses: fences, and what an acquire or a release becomes. Only the kernels that
-# end a call have any, one on each way of a block: blocks pass results on by relaxed accesses (gpu/simt/sink.hpp).
+# end a call have any, one on each way of a block: blocks pass results on by relaxed accesses (compressor/gpu/simt/sink.hpp).
 ORDERING = ("MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "FENCE")
 PREFETCH = "CCTL.E.PF2"  # orders nothing
 ENDING = ("planes.EncodeKernel", "planes.EncodeKernel.exact", "planes.EncodeAgainKernel", "planes.EncodeAgainKernel.exact", "planes.DecodeEndKernel", "planes.SumEndKernel", "planes.LaggedEndKernel")

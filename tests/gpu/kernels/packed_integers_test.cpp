@@ -1,7 +1,7 @@
 // Tests that kernels encode packed integers exactly (bits=exact), with the CPU's frames.
 #include <gtest/gtest.h>
 
-#include "core/number_range.hpp"
+#include "compressor/values/number_range.hpp"
 #include "gpu/kernels/gpu_codec.hpp"
 #include "gpu/kernels/patterns.hpp"
 #include "support/test_size.hpp"

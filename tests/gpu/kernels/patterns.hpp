@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "codecs/planes/format/quantiser.hpp"
-#include "core/codec.hpp"
+#include "compressor/codecs/planes/format/quantiser.hpp"
+#include "compressor/frame/codec.hpp"
 
 namespace taut {
 

@@ -1,8 +1,8 @@
 // The zfp kernels on the shim.
 #pragma once
 
+#include "compressor/gpu/zfp/calls.hpp"
 #include "gpu/kernels/shim_launcher.hpp"
-#include "gpu/zfp/calls.hpp"
 
 namespace taut {
 

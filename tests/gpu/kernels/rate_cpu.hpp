@@ -1,7 +1,7 @@
 // Frames that the CPU's zfp codec writes at a rate.
 #pragma once
 
-#include "core/codec.hpp"
+#include "compressor/frame/codec.hpp"
 
 namespace taut {
 

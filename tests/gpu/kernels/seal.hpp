@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/frame.hpp"
+#include "compressor/frame/frame.hpp"
 
 namespace taut {
 

@@ -57,7 +57,7 @@ struct Fiber {
   std::uint64_t round = 0;  // number of the warp's or block's operation that the thread waits for
 };
 
-// Interface of one thread to the GPU: the operations of gpu/simt/simt.hpp.
+// Interface of one thread to the GPU: the operations of compressor/gpu/simt/simt.hpp.
 class Thread {
  public:
   explicit Thread(Fiber& fiber) : fiber_(&fiber) {}

@@ -1,9 +1,9 @@
 // Tests the services of libtaut_cuda on arrays of values, of every type, in the memory of a GPU.
 #include <gtest/gtest.h>
 
-#include "core/mean.hpp"
-#include "core/value_range.hpp"
-#include "gpu/device_services.hpp"
+#include "communication/team/mean.hpp"
+#include "compressor/gpu/device_services.hpp"
+#include "compressor/values/value_range.hpp"
 #include "gpu/kernels/lossless_codec.hpp"
 #include "support/on_gpu.hpp"
 

@@ -1,10 +1,10 @@
 // Tests the kernels on arrays of values: they give the CPU's bits.
 #include <gtest/gtest.h>
 
-#include "core/mean.hpp"
-#include "core/value_range.hpp"
+#include "communication/team/mean.hpp"
+#include "compressor/gpu/values/calls.hpp"
+#include "compressor/values/value_range.hpp"
 #include "gpu/kernels/lossless_codec.hpp"
-#include "gpu/values/calls.hpp"
 
 namespace taut {
 namespace values_test {

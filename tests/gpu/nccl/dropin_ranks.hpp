@@ -3,9 +3,9 @@
 
 #include <atomic>
 
+#include "communication/nccl/dropin/communicators.hpp"
+#include "communication/nccl/dropin/entry.hpp"
 #include "gpu/nccl/random_calls.hpp"
-#include "nccl/dropin/communicators.hpp"
-#include "nccl/dropin/entry.hpp"
 
 namespace taut::test {
 

@@ -2,8 +2,8 @@
 #include <atomic>
 #include <cmath>
 
+#include "compressor/base/options.hpp"
 #include "gpu/nccl/dropin_ranks.hpp"
-#include "policy/text/options.hpp"
 
 namespace taut::test {
 namespace dropin_test {

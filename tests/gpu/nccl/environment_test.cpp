@@ -1,7 +1,7 @@
 // Tests calls under rules of the environment, and as if there were several nodes: ctest sets TAUT_RULES and
 // TAUT_RANKS_PER_NODE (CMakeLists.txt); skipped without.
+#include "compressor/base/options.hpp"
 #include "gpu/nccl/calls.hpp"
-#include "policy/text/options.hpp"
 
 namespace taut::test {
 namespace {

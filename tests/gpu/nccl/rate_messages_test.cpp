@@ -1,7 +1,7 @@
 // Tests messages of unchanged programs that travel as frames of a fixed size.
+#include "compressor/base/options.hpp"
 #include "gpu/nccl/coded_values.hpp"
 #include "gpu/nccl/dropin_ranks.hpp"
-#include "policy/text/options.hpp"
 
 namespace taut::test {
 namespace rate_messages_test {

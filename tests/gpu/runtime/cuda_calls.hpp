@@ -8,8 +8,8 @@
 #include <functional>
 #include <string_view>
 
-#include "core/dtype.hpp"
-#include "gpu/device_services.hpp"
+#include "compressor/gpu/device_services.hpp"
+#include "compressor/values/dtype.hpp"
 #include "gpu/kernels/patterns.hpp"
 #include "gpu/runtime/gpu.hpp"
 #include "support/on_gpu.hpp"

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <thread>
 
-#include "core/status.hpp"
+#include "compressor/base/status.hpp"
 #include "gpu/runtime/cuda_calls.hpp"
 
 namespace taut::test {

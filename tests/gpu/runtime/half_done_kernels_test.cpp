@@ -2,12 +2,12 @@
 // the call fails, touches no memory of others, and leaves the scratch memory ready for the next one.
 #include <gtest/gtest.h>
 
-#include "codecs/planes/typed_codec.hpp"
+#include "compressor/codecs/planes/typed_codec.hpp"
+#include "compressor/gpu/mpc/calls.hpp"
+#include "compressor/gpu/planes/lagged_calls.hpp"
+#include "compressor/gpu/simt/batch.hpp"
 #include "gpu/kernels/patterns.hpp"
 #include "gpu/kernels/shim_launcher.hpp"
-#include "gpu/mpc/calls.hpp"
-#include "gpu/planes/lagged_calls.hpp"
-#include "gpu/simt/batch.hpp"
 
 namespace taut::test {
 namespace {

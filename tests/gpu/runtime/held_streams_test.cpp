@@ -1,5 +1,5 @@
 // Tests what libtaut_cuda does while a stream waits for the host, and while a stream is captured.
-#include "gpu/device_services.hpp"
+#include "compressor/gpu/device_services.hpp"
 #include "gpu/runtime/gpu.hpp"
 
 namespace taut::test {

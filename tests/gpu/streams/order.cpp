@@ -4,7 +4,7 @@
 #include <list>
 #include <string>
 
-#include "gpu/device_services.hpp"
+#include "compressor/gpu/device_services.hpp"
 #include "gpu/streams/streams.hpp"
 
 namespace taut::test {

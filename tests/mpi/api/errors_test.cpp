@@ -1,6 +1,6 @@
 // Invalid policies and calls that do not match: each gives an error on every rank, through the communicator's
 // error handler.
-#include "comm/agree.hpp"
+#include "communication/comm/agree.hpp"
 #include "mpi/api/world.hpp"
 
 namespace taut::test {

@@ -1,5 +1,5 @@
 // The handshake of the drop-in, on the ranks of the tests.
-#include "dropin/handshake.hpp"
+#include "communication/dropin/handshake.hpp"
 
 #include "mpi/api/world.hpp"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <thread>
 
-#include "api/state/comm_registry.hpp"
-#include "comm/envelope.hpp"
+#include "communication/api/state/comm_registry.hpp"
+#include "communication/comm/envelope.hpp"
 #include "mpi/api/messages.hpp"
 
 namespace taut::test {

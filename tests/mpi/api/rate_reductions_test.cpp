@@ -1,5 +1,5 @@
 // Reductions at a fixed rate, which a policy asks for by naming the codec, in every mode of a call.
-#include "core/codec.hpp"
+#include "compressor/frame/codec.hpp"
 #include "mpi/api/modes.hpp"
 
 namespace taut::test {

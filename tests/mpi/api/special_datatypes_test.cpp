@@ -1,6 +1,6 @@
 // Datatypes that are no arrangement of floats: several kinds of values, none, addresses, Fortran's types; and
 // the layouts that Taut finds.
-#include "api/args/datatype_layout.hpp"
+#include "communication/mpi/datatype_layout.hpp"
 #include "mpi/api/messages.hpp"
 #include "mpi/api/shapes.hpp"
 

@@ -1,7 +1,7 @@
 // Runs the tests of all transports on the MPI transport.
 #include "conformance/transport_test.hpp"
 
-#include "transports/mpi.hpp"
+#include "communication/transports/mpi.hpp"
 
 namespace taut::test {
 namespace {

@@ -65,7 +65,7 @@ struct Blocks {
   }
 };
 
-// All functions of core/collectives.txt; those of neighbours for a communicator that is a ring.
+// All functions of communication/team/collectives.txt; those of neighbours for a communicator that is a ring.
 std::vector<Calls> calls_of_ranks(int rank, int ranks);
 std::vector<Calls> calls_of_neighbours();
 

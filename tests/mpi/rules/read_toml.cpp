@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <iostream>
 
-#include "core/json.hpp"
-#include "policy/text/toml.hpp"
+#include "communication/policy/text/toml.hpp"
+#include "compressor/base/json.hpp"
 
 namespace taut {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <taut/frame.hpp>
 
-#include "core/codec.hpp"
+#include "compressor/frame/codec.hpp"
 #include "support/guarded.hpp"
 
 namespace taut::test {

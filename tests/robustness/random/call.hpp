@@ -5,8 +5,8 @@
 #include <ostream>
 #include <vector>
 
-#include "core/algorithm.hpp"
-#include "core/nodes.hpp"
+#include "communication/team/algorithm.hpp"
+#include "communication/team/nodes.hpp"
 #include "robustness/random/draw.hpp"
 
 namespace taut::test {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "comm/staging.hpp"
+#include "communication/comm/staging.hpp"
 #include "robustness/random/call.hpp"
 
 namespace taut::test {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "comm/message_coder.hpp"
+#include "communication/comm/message_coder.hpp"
 #include "robustness/random/policies.hpp"
 #include "support/loopback.hpp"
 

@@ -1,7 +1,7 @@
 // Random policies, the calls that communicators make under them, and the promise of such a call.
 #pragma once
 
-#include "comm/communicator.hpp"
+#include "communication/comm/communicator.hpp"
 #include "robustness/random/promise.hpp"
 
 namespace taut::test {

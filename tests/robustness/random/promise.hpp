@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/value_range.hpp"
+#include "compressor/values/value_range.hpp"
 #include "robustness/random/memory.hpp"
 
 namespace taut::test {

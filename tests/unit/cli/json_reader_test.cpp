@@ -1,8 +1,8 @@
-#include "cli/json_reader.hpp"
+#include "cli/jobs/json_reader.hpp"
 
 #include <gtest/gtest.h>
 
-#include "cli/failure.hpp"
+#include "compressor/file/failure.hpp"
 
 namespace taut::cli {
 namespace {

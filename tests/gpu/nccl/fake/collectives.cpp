@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/half.hpp"
+#include "compressor/values/half.hpp"
 #include "gpu/nccl/fake/ranks.hpp"
 #include "support/gpu_driver.h"
 

@@ -1,0 +1,234 @@
+// taut doctor: checks that everything Taut needs is there, and prints what it found.
+#define TAUT_NO_MPI
+#include <dlfcn.h>
+#include <link.h>
+#include <taut/taut.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "cli/jobs/environment.hpp"
+#include "cli/jobs/installed_mpi.hpp"
+#include "communication/policy/plan/rules.hpp"
+#include "compressor/base/options.hpp"
+#include "compressor/codecs/planes/kernels/kernels.hpp"
+
+namespace taut::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* details =
+    "One line for each thing that matters, with a ! before what has to be fixed. The MPI is the one whose "
+    "mpiexec is in\n"
+    "PATH, or the one that --mpiexec names. Without --mpiexec, other MPIs of the machine are named as well.\n"
+    "A PROGRAM is checked for its MPI: that of the launcher, and one that has a layer.\n"
+    "The exit code is 1 where something has to be fixed.\n\n";
+
+constexpr Option options[] = {
+    {"mpiexec", 0, "FILE", "the launcher to look at, and no other (default: mpiexec in PATH)"}};
+
+class Page {
+ public:
+  void line(const char* what, const std::string& text) { std::printf("  %-12s %s\n", what, text.c_str()); }
+  void fault(const char* what, const std::string& text) {
+    std::printf("! %-12s %s\n", what, text.c_str());
+    ++faults_;
+  }
+  int faults() const noexcept { return faults_; }
+
+ private:
+  int faults_ = 0;
+};
+
+// ---- This program
+
+void examine_processor(Page& page) {
+  const std::string& wanted = taut::options().kernels;
+  const planes::KernelSet* const kernels = choose_kernels(planes::kernel_sets(), wanted.c_str());
+  if (kernels == nullptr)
+    page.fault("processor", "no kernel set '" + wanted + "' here; unset TAUT_KERNELS");
+  else
+    page.line("processor", "kernels " + std::string(kernels->name) + ", " + std::to_string(usable_cores()) +
+                               " cores for this process, " + std::to_string(taut::options().threads) +
+                               " to code an array (TAUT_THREADS)");
+  std::string names;
+  for (const CodecInfo* codec : registered_codecs()) names += std::string(codec->name) + " ";
+  for (const AbsentCodec& codec : absent_codecs()) names += std::string("(without ") + codec.name + ") ";
+  page.line("codecs", names);
+}
+
+// ---- MPI
+
+struct Examined {
+  std::optional<Mpi> mpi;
+  Launcher launcher = Launcher::none;
+  std::string launcher_file = {};
+};
+
+Examined examine_mpi(Page& page, const std::optional<std::string>& asked) {
+  const auto launcher = find_program(asked.value_or("mpiexec"));
+  const Launcher kind = launcher ? kind_of_launcher(*launcher) : Launcher::none;
+  if (!launcher)
+    page.fault("launcher", asked.value_or("mpiexec") + " is not in PATH; install an MPI, or load its module");
+  else if (kind == Launcher::none)
+    page.fault("launcher",
+               *launcher +
+                   ": neither MPICH's, Intel MPI's, Open MPI's, Slurm's nor LSF's; taut run works only if "
+                   "it passes LD_PRELOAD and TAUT_RULES on to the ranks");
+  else
+    page.line("launcher", *launcher + ": " + name_of(kind));
+  auto mpi = find_mpi(launcher, kind == Launcher::openmpi);
+  if (!mpi)
+    page.fault("MPI", "no libmpi beside the launcher or on the loader's path; set LD_LIBRARY_PATH");
+  else
+    page.line("MPI", mpi->file + " (" + mpi->flavour + "): " + mpi->version);
+  return {std::move(mpi), kind, launcher.value_or("")};
+}
+
+// ---- The drop-in
+
+// Returns the CMake variable that names the folder of an MPI's mpi.h.
+std::string variable_of(std::string flavour) {
+  std::ranges::transform(flavour, flavour.begin(), [](char c) { return static_cast<char>(std::toupper(c)); });
+  return "-DTAUT_" + flavour + "_INCLUDE=FOLDER";
+}
+
+// Returns the kinds of MPI whose layers lie beside the preloaded library.
+std::vector<std::string> layers_beside(const fs::path& library) {
+  std::vector<std::string> layers;
+  for (const char* flavour : {"mpich", "openmpi", "mpiabi"}) {
+    std::error_code error;
+    if (fs::exists(library.parent_path() / ("libtaut_" + std::string(flavour) + ".so"), error))
+      layers.emplace_back(flavour);
+  }
+  return layers;
+}
+
+bool contains(const std::vector<std::string>& layers, const std::string& flavour) {
+  return std::ranges::find(layers, flavour) != layers.end();
+}
+
+// Names the MPIs that no line has named yet, and whether their programs have a layer.
+void examine_other_mpis(Page& page, Launcher named, const std::vector<std::string>& layers) {
+  for (const InstalledLauncher& other : installed_launchers()) {
+    if (other.kind == named) continue;
+    const std::string flavour = flavour_of(other.kind), text = other.file + ": " + name_of(other.kind);
+    if (contains(layers, flavour))
+      page.line("other MPI", text);
+    else
+      page.fault("other MPI",
+                 text + ", whose programs run without Taut, as no layer was built for it; build one (" +
+                     variable_of(flavour) + " of its mpi.h), or check one MPI with --mpiexec");
+  }
+}
+
+// Returns the file of a library that is in the folder, one or two above, or where the loader looks; "" if it
+// cannot be opened.
+std::string file_of_library(const fs::path& folder, const std::string& name) {
+  for (const fs::path& place : {folder / name, folder / ".." / name, folder / "../.." / name, fs::path(name)})
+    if (void* const library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      const link_map* entry = nullptr;
+      std::error_code error;
+      return dlinfo(library, RTLD_DI_LINKMAP, &entry) == 0 ? fs::canonical(entry->l_name, error).string()
+                                                           : place.string();
+    }
+  return "";
+}
+
+// Names the libraries that serve GPU memory and programs with NCCL, which many builds lack.
+void examine_gpu_libraries(Page& page, const fs::path& folder) {
+  const std::string cuda = file_of_library(folder, "libtaut_cuda.so.0");
+  const std::string nccl = file_of_library(folder, "libtaut_nccl.so.0");
+  page.line("GPU memory", !cuda.empty() ? cuda : "no libtaut_cuda.so.0: MPI serves all calls on GPU memory");
+  if (!cuda.empty() || nccl.empty())
+    page.line("NCCL", !nccl.empty() ? nccl : "no libtaut_nccl.so.0: NCCL serves all its calls");
+  else
+    page.line("NCCL", nccl + " lacks libtaut_cuda.so.0: NCCL serves all its calls");
+}
+
+// Tells of which MPI a program is. A launcher of another MPI starts each rank as a program of its own.
+void examine_program(Page& page, const std::string& program, const Examined& examined) {
+  const auto file = find_program(program);
+  if (!file) return page.fault("program", program + ": there is no such program; check its name and PATH");
+  const auto mpi = mpi_of_program(*file);
+  if (!mpi)
+    return page.line("program",
+                     *file + ": linked to no MPI (a script, a static program, or MPI is loaded later)");
+  const std::string told = told_of_launcher(examined.launcher_file, examined.launcher, *file);
+  if (!told.empty()) return page.fault("program", told);
+  page.line("program", *file + ": " + mpi->library + " (" + mpi->flavour + ")");
+}
+
+void examine_dropin(Page& page, const Examined& examined, bool others) {
+  const auto library = find_preload();
+  if (!library) return page.fault("preload", missing_preload_message());
+  const Output silent = output_of({"true"}, {"LD_PRELOAD=" + *library});
+  if (silent.status != 0 || !silent.text.empty())
+    return page.fault("preload", *library + " cannot be preloaded: " +
+                                     (silent.text.empty() ? "exit status " + std::to_string(silent.status)
+                                                          : silent.text.substr(0, 200)));
+  page.line("preload", *library);
+  const std::vector<std::string> layers = layers_beside(*library);
+  std::string names;
+  for (const std::string& layer : layers) names += layer + " ";
+  const auto& mpi = examined.mpi;
+  if (!mpi || contains(layers, mpi->flavour))
+    page.line("layers", names.empty() ? "none" : names);
+  else
+    page.fault("layers", names + "- none for this MPI (" + mpi->flavour + "); build Taut with its mpi.h (" +
+                             variable_of(mpi->flavour) + ")");
+  examine_gpu_libraries(page, fs::path(*library).parent_path());
+  if (others) examine_other_mpis(page, examined.launcher, layers);
+}
+
+// ---- The environment
+
+void examine_environment(Page& page) {
+  for (const char* const entry : environment()) {
+    const std::string_view text = entry;
+    if (text.starts_with("TAUT=") || text.starts_with("TAUT_")) page.line("environment", std::string(text));
+  }
+  for (const std::string& warning : taut::options().warnings) page.fault("environment", warning);
+  try {
+    const Rules rules = read_rules(taut::options().rules, taut::options().config, taut::options().kernels);
+    page.line("rules", rules.empty()
+                           ? "none: calls are compressed where a program sets a policy"
+                           : std::to_string(rules.all().size()) + " (taut config --print shows them)");
+  } catch (const Error& error) {
+    page.fault("rules", error.what());
+  }
+  if (!taut::options().enabled) page.line("TAUT=0", "nothing is compressed");
+}
+
+Exit run(const Arguments& arguments) {
+  if (arguments.names().size() > 1)
+    reject("'" + arguments.names()[1] + "' is one name too many; doctor takes one program");
+  Page page;
+  int major = 0, minor = 0, patch = 0;
+  TAUT_Get_version(&major, &minor, &patch);
+  std::error_code error;
+  std::printf("taut %d.%d.%d, %s\n", major, minor, patch, fs::canonical("/proc/self/exe", error).c_str());
+  examine_processor(page);
+  const auto asked = arguments.value("mpiexec");
+  const Examined examined = examine_mpi(page, asked);
+  if (!arguments.names().empty()) examine_program(page, arguments.names()[0], examined);
+  examine_dropin(page, examined, !asked);
+  examine_environment(page);
+  if (page.faults() == 0)
+    std::puts("all is well");
+  else
+    std::printf("%d to be fixed: see the lines with !\n", page.faults());
+  return page.faults() == 0 ? Exit::ok : Exit::failed;
+}
+
+}  // namespace
+
+extern constinit const Command doctor_command{
+    "doctor", "is everything there that Taut needs?", "[--mpiexec FILE] [PROGRAM]", details, options, run};
+
+}  // namespace taut::cli

@@ -1,0 +1,151 @@
+#include "cli/jobs/installed_mpi.hpp"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "cli/jobs/environment.hpp"
+
+namespace taut::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Opens an MPI library. Its symbols tell its kind, as in the drop-in's loader.
+std::optional<Mpi> open_mpi(const std::string& file) {
+  void* const library = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) return std::nullopt;
+  Mpi mpi{file, "no version", dlsym(library, "ompi_mpi_comm_self") != nullptr ? "openmpi" : "mpich"};
+  int (*version)(char*, int*) = nullptr;
+  *reinterpret_cast<void**>(&version) = dlsym(library, "MPI_Get_library_version");
+  std::vector<char> text(16384);  // more than any MPI's MPI_MAX_LIBRARY_VERSION_STRING
+  int length = 0;
+  if (version != nullptr && version(text.data(), &length) == 0) {
+    mpi.version = text.data();
+    for (char& c : mpi.version)
+      if (c == '\n' || c == '\t') c = ' ';
+    mpi.version.resize(std::min<std::size_t>(mpi.version.size(), 70));
+  }
+  return mpi;
+}
+
+// Returns the folders that may hold launchers: those of PATH, then those of systems and modules.
+std::vector<fs::path> launcher_folders() {
+  std::vector<fs::path> folders;
+  const std::string path = variable("PATH");
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    folders.emplace_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  folders.insert(folders.end(), {"/usr/bin", "/usr/local/bin"});
+  for (const char* parent : {"/usr/lib64", "/opt"})
+    for (std::error_code error; const auto& entry : fs::directory_iterator(parent, error))
+      folders.push_back(entry.path() / "bin");
+  return folders;
+}
+
+// Returns the launchers of a folder: mpiexec, and mpiexec.* of systems that have several MPIs.
+std::vector<std::string> launchers_in(const fs::path& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name == "mpiexec" || name.starts_with("mpiexec.")) files.push_back(entry.path().string());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+// Returns true for a program that the dynamic loader starts. Others would run where the loader is to list
+// libraries.
+bool is_dynamic_program(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  Elf64_Ehdr header{};
+  if (!in.read(reinterpret_cast<char*>(&header), sizeof header)) return false;
+  if (!std::equal(header.e_ident, header.e_ident + SELFMAG, ELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64)
+    return false;
+  in.seekg(static_cast<std::streamoff>(header.e_phoff));
+  Elf64_Phdr segment{};
+  for (int i = 0; i < header.e_phnum && in.read(reinterpret_cast<char*>(&segment), sizeof segment); ++i)
+    if (segment.p_type == PT_INTERP) return true;
+  return false;
+}
+
+// Returns the kind of MPI that has a library of this name; "" if it is no MPI's.
+std::string flavour_of_library(const std::string& name) {
+  if (name.starts_with("libmpi_abi.so")) return "mpiabi";
+  if (name.starts_with("libmpich.so") || name == "libmpi.so.12") return "mpich";
+  return name.starts_with("libmpi.so.") ? "openmpi" : "";
+}
+
+}  // namespace
+
+std::optional<LinkedMpi> mpi_of_program(const std::string& file) {
+  if (!is_dynamic_program(file)) return std::nullopt;
+  std::istringstream lines(output_of({file}, {"LD_TRACE_LOADED_OBJECTS=1"}).text);
+  for (std::string name, line; lines >> name && std::getline(lines, line);)
+    if (const std::string flavour = flavour_of_library(name); !flavour.empty())
+      return LinkedMpi{name, flavour};
+  return std::nullopt;
+}
+
+std::string told_of_launcher(const std::string& launcher, Launcher kind, const std::string& program) {
+  const std::string starts = flavour_of(kind);
+  const auto mpi = mpi_of_program(program);
+  if (!mpi || starts.empty() || mpi->flavour == "mpiabi" || mpi->flavour == starts) return "";
+  std::string remedy = "start it with the mpiexec of " + mpi->flavour;
+  for (const InstalledLauncher& other : installed_launchers())
+    if (flavour_of(other.kind) == mpi->flavour) remedy = "start it with " + other.file;
+  return program + " is a program of " + mpi->flavour + " (" + mpi->library + "), and " + launcher +
+         " starts those of " + starts + ": 4 ranks would be 4 programs of 1 rank; " + remedy;
+}
+
+Launcher kind_of_launcher(const std::string& file) {
+  if (access(file.c_str(), X_OK) != 0) return Launcher::none;
+  if (const Launcher known = launcher_of(file); known != Launcher::none) return known;
+  return launcher_of_version(output_of({file, "--version"}).text);
+}
+
+std::optional<Mpi> find_mpi(const std::optional<std::string>& launcher, bool openmpi) {
+  constexpr const char* names[] = {"libmpi.so.12", "libmpi.so.40", "libmpich.so.12", "libmpi.so"};
+  std::vector<fs::path> folders;
+  if (launcher) {
+    std::error_code error;
+    const fs::path found = *launcher, real = fs::canonical(found, error);
+    for (const fs::path& program : {found, real})
+      for (const char* lib : {"lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"})
+        folders.push_back(program.parent_path().parent_path() / lib);
+  }
+  for (const fs::path& folder : folders)
+    for (const char* name : names)
+      if (std::error_code error; fs::exists(folder / name, error))
+        if (auto mpi = open_mpi((folder / name).string()); mpi && (mpi->flavour == "openmpi") == openmpi)
+          return mpi;
+  for (const char* name : names)
+    if (auto mpi = open_mpi(name)) return mpi;
+  return std::nullopt;
+}
+
+std::vector<InstalledLauncher> installed_launchers() {
+  std::vector<InstalledLauncher> found;
+  for (const fs::path& folder : launcher_folders())
+    for (const std::string& file : launchers_in(folder)) {
+      if (found.size() == 2) return found;
+      const Launcher kind = kind_of_launcher(file);
+      if (kind != Launcher::none && std::ranges::find(found, kind, &InstalledLauncher::kind) == found.end())
+        found.push_back({file, kind});
+    }
+  return found;
+}
+
+const char* flavour_of(Launcher launcher) noexcept {
+  return launcher == Launcher::hydra ? "mpich" : launcher == Launcher::openmpi ? "openmpi" : "";
+}
+
+}  // namespace taut::cli

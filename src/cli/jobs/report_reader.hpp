@@ -1,0 +1,64 @@
+// Reader of reports (docs/observe.md) for `taut advise`: kinds of calls, and of sent messages, over all ranks
+// and communicators.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "communication/comm/statistics.hpp"
+
+namespace taut::cli {
+
+struct SeenCalls {
+  Collective collective = Collective::allreduce;
+  DType type{};
+  Reduction op{};  // Reduction{} if there is none
+  int ranks = 0;   // size of the communicator
+  std::uint64_t least_bytes = 0;
+
+  // Counts of the rank that made the most calls.
+  double calls = 0, message_bytes = 0;
+  // Calls left to plain MPI, and their time without the waiting for late ranks, as far as the reports show
+  // it.
+  double plain_calls = 0, plain_seconds = 0;
+  // Samples of the rank whose values compress least; 0: not sampled.
+  std::array<double, Compressibility::bounds> ratios{}, seconds_a_byte{};
+
+  // Range of the finite values in samples; unknown if least > greatest.
+  double least = std::numeric_limits<double>::infinity(), greatest = -least;
+
+  bool packed = false;    // true if some rank's samples showed packed integers
+  bool in_place = false;  // true if some rank kept its input in a result that other ranks got too
+  bool pickled = false;   // true if some rank's samples were objects that Python had pickled
+  bool varied = false;    // true if the values of some sample were not all equal
+  bool opaque = false;    // messages of bytes, which no rule serves
+  bool untimed = false;   // MPI completes these calls, messages among them, at times that Taut does not see
+  std::string needs;      // setting that rules for these calls need: "TAUT_MESSAGES=1"; "": none
+
+  bool messages() const noexcept { return collective == Collective::send; }
+  bool constant() const noexcept { return sampled() && !varied; }
+  bool sampled() const noexcept {
+    return std::ranges::any_of(ratios, [](double ratio) { return ratio > 0; });
+  }
+};
+
+struct SeenProgram {
+  int ranks = 1;
+  std::size_t files = 0, finished = 0;  // reports; those of ranks that reached MPI_Finalize
+  double seconds = 0;                   // run time of the rank that ran longest; 0: unknown
+  bool nonblocking = false;             // the run had TAUT_NONBLOCKING=1
+  std::vector<SeenCalls> kinds;
+  // Number of calls that Taut does not serve, by name, on the rank with the most.
+  std::map<std::string, double> unserved;
+};
+
+// Reads the report of one rank, or the reports of all ranks: `name` itself, or else name.0, name.1, ... All
+// have to be of one run, whose calls were plain. Throws Failure.
+SeenProgram read_reports(const std::vector<std::string>& names);
+
+}  // namespace taut::cli

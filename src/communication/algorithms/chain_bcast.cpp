@@ -1,0 +1,44 @@
+// Broadcast along a chain; segments make it a pipeline. Watts and van de Geijn, "A pipelined broadcast for
+// multidimensional meshes", Parallel Process. Lett. 5 (1995); encoded once at the root: Huang et al.,
+// "C-Coll", IPDPS 2024.
+//   steps P-1 · messages of a rank 1 (the last one none) · encodes 1 (root) · decodes 1
+//   error: the codec's bound; the frame travels unchanged, and the root's values stay unless it has memory
+//   for the decoded ones
+#include "communication/algorithms/costs.hpp"
+
+namespace taut::algorithms {
+namespace {
+
+Task<> run(Team team, Operands data) {
+  const int P = team.size(), me = mod(team.rank() - data.root, P);  // counted from the root
+  const Slice values = team.whole(data.out);
+  auto rank = [&](int i) { return mod(i + data.root, P); };
+
+  Frames frame;
+  if (me == 0) {
+    frame = co_await team.encode(team.whole(data.in));
+  } else {
+    frame = co_await team.recv(rank(me - 1), values);
+  }
+  if (me + 1 < P) {
+    Sending sending = team.send(frame, rank(me + 1));
+    co_await team.decode(frame, values);  // while the frame is in flight
+    co_await sending;
+  } else {
+    co_await team.decode(frame, values);
+  }
+}
+
+}  // namespace
+
+extern constinit const AlgorithmInfo chain_bcast{
+    .name = "chain",
+    .collective = Collective::bcast,
+    .paper = "Watts and van de Geijn 1995",
+    .unit = AlgorithmInfo::Unit::whole,
+    .cost = [](int P) { return cost_of_chain(P, 1, 0, 1); },
+    .growth = coded_once,
+    .run = run,
+};
+
+}  // namespace taut::algorithms

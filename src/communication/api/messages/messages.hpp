@@ -1,0 +1,27 @@
+// Point-to-point messages of a communicator with a policy (docs/adr/0021).
+#pragma once
+
+#include "communication/p2p/recv_decode.hpp"
+
+namespace taut::api {
+
+class CommState;
+
+// Messages of one communicator: coded by its policy, counted in its statistics.
+class Messages final : public p2p::Endpoint {
+ public:
+  // `comm_state` must outlive the object.
+  Messages(CommState& comm_state, std::uint64_t mark, std::shared_ptr<p2p::SegmentComm> segments);
+
+  p2p::SharedMessageCoder& coder() noexcept override { return coder_; }
+  void count(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept override;
+
+ private:
+  CommState& comm_state_;
+  p2p::SharedMessageCoder coder_;
+};
+
+// Returns the endpoint of TAUT_ calls on a communicator; null if no coded message can arrive there.
+p2p::Endpoint* endpoint_of(CommState* comm_state) noexcept;
+
+}  // namespace taut::api

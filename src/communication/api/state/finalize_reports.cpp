@@ -1,0 +1,183 @@
+#include "communication/api/state/finalize_reports.hpp"
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <new>
+
+#include "communication/api/state/rule_binding.hpp"
+#include "communication/comm/trace.hpp"
+#include "communication/team/phase_times.hpp"
+#include "compressor/base/options.hpp"
+#include "compressor/base/output_file.hpp"
+
+namespace taut::api {
+namespace {
+
+// Time when this library was loaded: with the program, or in MPI_Init.
+const std::uint64_t begin = clock_now();
+
+// Reports of freed communicators. Never destroyed, so that they outlive static destructors.
+struct FreedReports {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<CommReport>> each;
+  CommReport rest{.communicators = 0, .freed = true};
+};
+FreedReports* kept() noexcept {
+  static auto* const all = new (std::nothrow) FreedReports;
+  return all;
+}
+
+std::atomic<std::uint64_t> run_identity{0};
+
+std::atomic<std::vector<UnservedCalls> (*)()> unserved_counts{nullptr};
+
+void complain(const std::string& name, const char* why) noexcept {
+  std::fprintf(stderr, "taut: cannot write %s: %s\n", name.c_str(), why);
+}
+
+double run_time() noexcept { return seconds(clock_now() - begin); }
+
+std::vector<UnservedCalls> unserved_calls() {
+  const auto counts = unserved_counts.load();
+  return counts != nullptr ? counts() : std::vector<UnservedCalls>();
+}
+
+void write_all(std::span<const CommReport* const> communicators, const ProcessRank& process) {
+  const Options& asked = options();
+  const auto write = [&](const std::string& pattern, auto how) {
+    if (pattern.empty()) return;
+    const std::string name = file_name(pattern, process);
+    if (const int code = how(name); code != 0) complain(name, std::strerror(code));
+  };
+  write(output_names().report, [&](const std::string& name) {
+    return write_text(name, report_json(communicators, process, unserved_calls()));
+  });
+  write(output_names().trace, [&](const std::string& name) {
+    return write_file(name, [&](std::FILE* file) {
+      return recorder() != nullptr && write_trace(file, *recorder(), process.rank);
+    });
+  });
+  if (!asked.summary || process.rank != 0) return;
+  std::fputs(summary_table(communicators, process, unserved_calls()).c_str(), stderr);
+  print_lone_ranks();
+}
+
+// Calls `write` with the reports of freed communicators, of the open ones and of messages.
+template <class Write>
+void with_all(std::span<const CommReport* const> open_communicators, int ranks, Write write) {
+  std::vector<const CommReport*> communicators;
+  std::unique_lock<std::mutex> keeping, counting, counting_nonblocking;
+  if (kept() != nullptr) {
+    keeping = std::unique_lock(kept()->mutex);
+    for (const auto& gone : kept()->each) communicators.push_back(gone.get());
+    if (kept()->rest.communicators != 0) communicators.push_back(&kept()->rest);
+  }
+  communicators.insert(communicators.end(), open_communicators.begin(), open_communicators.end());
+  if (MessageReport* const messages = message_report(); messages != nullptr) {
+    counting = std::unique_lock(messages->mutex);
+    messages->observed.ranks = ranks;
+    if (!messages->observed.calls.rows().empty()) communicators.push_back(&messages->observed);
+  }
+  if (NonblockingReport* const all = nonblocking_report(); all != nullptr) {
+    counting_nonblocking = std::unique_lock(all->mutex);
+    for (const auto& [size, observed] : all->observed) communicators.push_back(&observed);
+  }
+  write(communicators);
+}
+
+// Remembers the first answer: MPI names no parent once the program has left it.
+bool was_spawned() noexcept {
+  static const bool answer = [] {
+    MPI_Comm parent = MPI_COMM_NULL;
+    PMPI_Comm_get_parent(&parent);
+    return parent != MPI_COMM_NULL;
+  }();
+  return answer;
+}
+
+std::string absolute(const std::string& name) {
+  return name.empty() ? name : std::filesystem::absolute(name).string();
+}
+
+}  // namespace
+
+Recorder* recorder() noexcept {
+  static Recorder* const one = options().trace.empty() ? nullptr : new (std::nothrow) Recorder;
+  return one;
+}
+
+void keep(std::unique_ptr<CommReport> gone) noexcept {
+  if (!options().observe() || gone->calls.total().calls == 0 || kept() == nullptr) return;
+  gone->freed = true;
+  FreedReports& all = *kept();
+  const std::lock_guard lock(all.mutex);
+  try {
+    if (all.each.size() < most_kept) return all.each.push_back(std::move(gone));
+  } catch (const std::bad_alloc&) {
+  }
+  all.rest.calls.merge(gone->calls);
+  ++all.rest.communicators;
+}
+
+void tell_unserved(std::vector<UnservedCalls> (*counts)()) noexcept { unserved_counts = counts; }
+
+MessageReport* message_report() noexcept {
+  static auto* const all = new (std::nothrow) MessageReport;
+  return all;
+}
+
+NonblockingReport* nonblocking_report() noexcept {
+  static auto* const all = new (std::nothrow) NonblockingReport;
+  return all;
+}
+
+void set_run(std::uint64_t identity) noexcept { run_identity = identity; }
+
+const OutputNames& output_names() {
+  static const auto* const names = new OutputNames{absolute(options().report), absolute(options().trace)};
+  return *names;
+}
+
+ProcessRank this_process(bool finished) noexcept {
+  ProcessRank process{.seconds = run_time(), .finished = finished, .run = run_identity};
+  process.nonblocking = options().nonblocking;
+  process.program = program_invocation_short_name;
+  process.spawned = was_spawned();
+  PMPI_Comm_rank(MPI_COMM_WORLD, &process.rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &process.ranks);
+  return process;
+}
+
+void write_reports(std::span<const CommReport* const> open_communicators,
+                   const ProcessRank& process) noexcept {
+  if (!options().observe()) return;
+  try {
+    with_all(open_communicators, process.ranks, [&](const auto& all) { write_all(all, process); });
+  } catch (...) {
+    complain("what TAUT_REPORT, TAUT_TRACE or TAUT_SUMMARY ask for", "out of memory");
+  }
+}
+
+std::string report_text(std::span<const CommReport* const> open_communicators, ProcessRank process) {
+  std::string text;
+  process.seconds = run_time();
+  with_all(open_communicators, process.ranks,
+           [&](const auto& all) { text = report_json(all, process, unserved_calls()); });
+  return text;
+}
+
+int write_text(const std::string& name, const std::string& text) noexcept {
+  try {
+    return write_file(
+        name, [&](std::FILE* file) { return std::fwrite(text.data(), 1, text.size(), file) == text.size(); });
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
+  }
+}
+
+}  // namespace taut::api

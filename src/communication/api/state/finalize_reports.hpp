@@ -1,0 +1,68 @@
+// Reports that are written at MPI_Finalize, at MPI_Pcontrol(9002) and, of TAUT_REPORT, while the program
+// runs: TAUT_REPORT, TAUT_TRACE and TAUT_SUMMARY (docs/observe.md).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "communication/comm/report.hpp"
+#include "communication/team/recorder.hpp"
+
+namespace taut::api {
+
+// Returns the event recorder of this process; null unless a trace is requested.
+Recorder* recorder() noexcept;
+
+// Keeps the report of a communicator that is freed, if reports are requested. Bounded: beyond most_kept, or
+// if memory is short, communicators share an entry.
+inline constexpr std::size_t most_kept = 64;
+void keep(std::unique_ptr<CommReport> gone) noexcept;
+
+// Report of the messages of all communicators under the drop-in. message_report() is null if there is no
+// memory.
+struct MessageReport {
+  std::mutex mutex;  // held by the thread that counts or reads
+  CommReport observed{.policy = "rules", .name = {"messages"}, .needs = "TAUT_MESSAGES=1"};
+};
+MessageReport* message_report() noexcept;
+
+// Reports of the nonblocking and persistent collective calls that the drop-in leaves to MPI, by the number of
+// ranks. nonblocking_report() is null if there is no memory.
+struct NonblockingReport {
+  std::mutex mutex;  // held by the thread that counts or reads
+  std::map<int, CommReport> observed;
+};
+NonblockingReport* nonblocking_report() noexcept;
+
+// Sets the identity of this run, which stands in the reports of all its ranks. Called before the first
+// report.
+void set_run(std::uint64_t identity) noexcept;
+
+// Returns the names of TAUT_REPORT and TAUT_TRACE, which do not change with the working directory; "": none.
+// Called first in MPI_Init or soon after.
+struct OutputNames {
+  std::string report, trace;
+};
+const OutputNames& output_names();
+
+// Registers `counts`, which returns the calls that are not served. `counts` is called for each report and
+// summary.
+void tell_unserved(std::vector<UnservedCalls> (*counts)()) noexcept;
+
+// Returns the rank of this process and its run time. Needs MPI.
+ProcessRank this_process(bool finished) noexcept;
+
+// Writes all requested reports, of the open communicators and of the freed ones that were kept.
+void write_reports(std::span<const CommReport* const> open_communicators,
+                   const ProcessRank& process) noexcept;
+
+// Returns the text of a report on these communicators, and on those that were kept. Makes no call of MPI;
+// throws std::bad_alloc.
+std::string report_text(std::span<const CommReport* const> open_communicators, ProcessRank process);
+
+// Writes a file, which appears under its name once it is complete. Returns 0 or the error.
+int write_text(const std::string& name, const std::string& text) noexcept;
+
+}  // namespace taut::api

@@ -1,0 +1,91 @@
+#include "communication/api/state/running_report.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "communication/api/state/comm_registry.hpp"
+#include "compressor/base/options.hpp"
+
+namespace taut::api {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The report is written after intervals of 1, 2, 4 ... 32 s, then of a minute: a job of many ranks makes few
+// files a second.
+constexpr std::chrono::seconds first_interval = 1s, last_interval = 60s;
+constexpr int attempts = 100;  // to copy the reports of communicators that are in use
+constexpr auto between_attempts = 2ms;
+
+struct Writer {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::thread thread;
+  bool runs = false, stops = false;
+};
+
+// Returns the state of the thread. Never destroyed: the thread of a program that omits MPI_Finalize still
+// uses it.
+Writer& writer() noexcept {
+  static auto* const one = new Writer;
+  return *one;
+}
+
+// Waits. Returns true if the thread has to end.
+bool stopped_within(Writer& mine, std::chrono::milliseconds time) {
+  std::unique_lock lock(mine.mutex);
+  return mine.changed.wait_for(lock, time, [&] { return mine.stops; });
+}
+
+void write(const std::string& name, const ProcessRank& process) noexcept {
+  try {
+    write_text(name, text_of_copied_reports(process));
+  } catch (const std::bad_alloc&) {  // memory may be there again next time
+  }
+}
+
+// The arguments are copies: static objects may be destroyed while the thread runs.
+void write_regularly(const std::string name, const ProcessRank process) noexcept {
+  Writer& mine = writer();
+  auto interval = first_interval;
+  for (unsigned round = 1; !stopped_within(mine, interval); ++round) {
+    for (int i = 0; i < attempts && !copy_reports(round); ++i)
+      if (stopped_within(mine, between_attempts)) return;
+    write(name, process);
+    interval = std::min(2 * interval, last_interval);
+  }
+}
+
+}  // namespace
+
+void begin_running_report() noexcept {
+  Writer& mine = writer();
+  try {
+    const ProcessRank process = this_process(false);
+    if (output_names().report.empty()) return;
+    const std::lock_guard lock(mine.mutex);
+    mine.stops = false;
+    mine.thread = std::thread(write_regularly, file_name(output_names().report, process), process);
+    mine.runs = true;
+  } catch (const std::system_error&) {
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+void end_running_report() noexcept {
+  Writer& mine = writer();
+  {
+    const std::lock_guard lock(mine.mutex);
+    if (!mine.runs) return;
+    mine.runs = false;
+    mine.stops = true;
+    mine.changed.notify_one();
+  }
+  mine.thread.join();
+}
+
+}  // namespace taut::api

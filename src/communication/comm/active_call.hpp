@@ -1,0 +1,90 @@
+// Active call: the state of one collective of a communicator from its start to its end.
+#pragma once
+
+#include "communication/comm/communicator.hpp"
+#include "communication/gpu/device_values.hpp"
+
+namespace taut {
+
+class Communicator::ActiveCall {
+ public:
+  ActiveCall(Communicator& comm, CollectiveCall call, const EarlyDecision& early, bool* compressed) noexcept;
+  ~ActiveCall();
+
+  // The phases, in this order: find the rule; keep to the decision of a tuning period; continue a trial of
+  // plain MPI; make a relative bound absolute; choose the coding by speed; fill this rank's record; agree;
+  // execute. Every rank gets the same verdict. If the verdict is not good(), later phases are skipped: the
+  // call is left to plain MPI, or fails. `lane`: the first of the lanes (tags) of the call's messages.
+  // `earlier`: a failure of this rank before the call, or ok.
+  Task<Verdict> resolve_rule(Lane lane, Status earlier);
+  Task<Verdict> resolve_period();
+  Task<Verdict> resolve_trial();
+  Task<Verdict> resolve_bound();
+  Task<Verdict> resolve_coding();
+  AgreementRecord plan();
+  Task<Verdict> agree(AgreementRecord mine);
+  Task<Verdict> execute();
+
+  // Records the outcome and its time.
+  void end(const Verdict& verdict) noexcept;
+
+ private:
+  // Returns true if the program has set no policy: it may know nothing of Taut.
+  bool under_rules() const noexcept { return comm_.tuner_.rules().only() == nullptr; }
+  const Policy& policy() const noexcept { return early_.policy_state->policy; }
+  int ranks() const noexcept { return comm_.transport_.size(); }
+  int rank() const noexcept { return comm_.transport_.rank(); }
+  bool opens_period() const noexcept { return early_.position && early_.position->opens(); }
+
+  // ---- The phase `plan` (local_record.cpp). It communicates nothing, and leaves the user's memory
+  // unchanged.
+  std::uint64_t signature() const noexcept;
+  AgreementRecord local_record(const Policy* policy) noexcept;
+  ValueRange range_of_own(const Coding& coding) noexcept;
+  void gather() noexcept;
+  void plan(AgreementRecord& mine);
+  std::size_t block_values() const noexcept;
+  std::size_t values_by_nodes(const Call& part) const noexcept;
+  void reserve();
+  std::shared_ptr<const Codec> codec_of(const Candidate& candidate);
+  void sample(AgreementRecord& mine);
+  void look_for_packed(ConstSlice sampled, AgreementRecord& mine) noexcept;
+  bool rounds_packed_integers() const noexcept;
+  float estimate_ratio(const Codec& coder, ConstSlice sampled);
+  static std::optional<gpu::DeviceValues> device_of(Communicator& comm, CollectiveCall& call) noexcept;
+
+  // ---- The phase `resolve_coding` (coding_speeds.cpp)
+  Plan usual_plan() noexcept;
+  void add_speeds(const Plan& usual, AgreementRecord& mine) noexcept;
+  CodingSpeeds speeds_of(const Plan& usual, CodingChoice::Codec codec, ConstSlice values);
+  void choose_coding(const Plan& usual, const AgreementRecord& agreed) noexcept;
+
+  // ---- The agreement
+  Task<AgreementRecord> exchange(const AgreementRecord& mine);
+  bool has_kernels() const;
+  Verdict conclude(const AgreementRecord& agreed) const noexcept;
+  void learn(const AgreementRecord& agreed, Verdict& verdict) noexcept;
+  Status finish() noexcept;
+
+  Communicator& comm_;
+  CollectiveCall call_;
+  EarlyDecision early_;
+  bool* compressed_;  // null: the call is not in flight
+  CallRecord record_;
+  Lane lane_ = 0;
+  int rounds_ = 0;  // of agreement
+  Bound bound_;     // of the result, not relative
+  Plan plan_;
+  std::size_t chosen_ = 0;  // candidate
+  Status failure_ = Status::ok;
+
+  // Resources that the call owns until it completes, independent of other calls.
+  std::optional<gpu::DeviceValues> device_;  // empty: the values are on the host, or out of reach
+  std::array<Buffer, 2> staged_;
+  bool gathered_ = false;
+  bool packed_ = false;  // integers are packed into the values
+  Reserve place_;
+  std::array<std::shared_ptr<const Codec>, max_candidates> codecs_;  // by candidate; null: no kernels
+};
+
+}  // namespace taut

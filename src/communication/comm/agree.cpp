@@ -1,0 +1,94 @@
+#include "communication/comm/agree.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include "compressor/frame/frame.hpp"
+
+namespace taut {
+
+static_assert(std::is_trivially_copyable_v<AgreementRecord> && sizeof(AgreementRecord) == 152);
+static_assert(offsetof(AgreementRecord, checksum) + sizeof(AgreementRecord::checksum) ==
+              sizeof(AgreementRecord));
+
+namespace {
+
+std::uint32_t checksum_of(const AgreementRecord& facts) noexcept {
+  return crc32c(std::as_bytes(std::span(&facts, 1)).first(offsetof(AgreementRecord, checksum)));
+}
+
+}  // namespace
+
+void AgreementRecord::seal() noexcept { checksum = checksum_of(*this); }
+bool AgreementRecord::intact() const noexcept { return checksum == checksum_of(*this); }
+
+void AgreementRecord::merge(const AgreementRecord& other) noexcept {
+  signature_low = std::min(signature_low, other.signature_low);
+  signature_high = std::max(signature_high, other.signature_high);
+  for (std::size_t i = 0; i < max_candidates; ++i)
+    measured_low[i] = std::min(measured_low[i], other.measured_low[i]);
+  range.merge(other.range);
+  bytes_high = std::max(bytes_high, other.bytes_high);
+  sites &= other.sites;
+  type_low = std::min(type_low, other.type_low);
+  type_high = std::max(type_high, other.type_high);
+  obstacles |= other.obstacles;
+  for (std::size_t i = 0; i < std::size(timing_low); ++i)
+    timing_low[i] = std::min(timing_low[i], other.timing_low[i]);
+}
+
+namespace {
+
+// coded() returns a timing in a form whose minimum is the wanted merge (negated if the greatest counts);
+// decoded() reverts it. 0: not known.
+float coded(float timing, bool most_counts) noexcept {
+  return most_counts ? -timing : timing > 0 ? timing : AgreementRecord::unknown_timing;
+}
+float decoded(float low, bool most_counts) noexcept {
+  return most_counts ? -low : low < AgreementRecord::unknown_timing ? low : 0;
+}
+
+}  // namespace
+
+void AgreementRecord::set_timing(const Timing& timing, bool rooted) noexcept {
+  timing_low[0] = coded(timing.plain, rooted);
+  timing_low[1] = coded(timing.coded, rooted);
+  timing_low[2] = coded(timing.predicted, false);
+  timing_low[3] = coded(timing.other, rooted);
+  timing_low[4] = coded(timing.declined, rooted);
+}
+
+Timing AgreementRecord::timing(bool rooted) const noexcept {
+  return {decoded(timing_low[0], rooted), decoded(timing_low[1], rooted), decoded(timing_low[2], false),
+          decoded(timing_low[3], rooted), decoded(timing_low[4], rooted)};
+}
+
+Task<AgreementRecord> agree(Transport& transport, Lane lane, AgreementRecord mine) {
+  const int P = transport.size(), me = transport.rank();
+
+  // Before the round of distance d, `mine` covers the ranks me-d+1 .. me (modulo P).
+  for (int d = 1; d < P; d *= 2) {
+    AgreementRecord other, sent = mine;
+    sent.seal();
+    Pending receiving = transport.recv(std::as_writable_bytes(std::span(&other, 1)), (me - d + P) % P, lane);
+    Pending sending = transport.send(std::as_bytes(std::span(&sent, 1)), (me + d) % P, lane);
+    const Sized moved = co_await receiving;
+    co_await sending;
+    const bool readable = moved.status == Status::ok && moved.bytes == sizeof other &&
+                          other.version == mine.version && other.intact();
+    if (readable) {
+      mine.merge(other);
+    } else {  // another version of this library, a different call, or a damaged record
+      mine.note_unreadable();
+    }
+  }
+  co_return mine;
+}
+
+std::uint64_t hash(ConstBytes bytes, std::uint64_t seed) noexcept {
+  for (const std::byte b : bytes) seed = (seed ^ static_cast<std::uint64_t>(b)) * 0x100000001B3;
+  return seed;
+}
+
+}  // namespace taut

@@ -1,0 +1,73 @@
+// Agreement at the start of each compressed call. The ranks check that their calls match, that every rank can
+// serve the call, and that compression pays.
+#pragma once
+
+#include <limits>
+
+#include "communication/policy/tuning/autotuner.hpp"
+#include "communication/team/transport.hpp"
+
+namespace taut {
+
+// Agreement record: the contribution of one rank, as it travels. Every field is merged by minimum, maximum,
+// "or" or "and", so that it does not matter how often a rank counts.
+struct AgreementRecord {
+  enum Obstacles : std::uint16_t {  // reasons why a rank cannot compress
+    failed = 1,                     // the rank has an error to report
+    short_of_memory = 2,
+    on_device = 4,      // no obstacle: the rank's values are on a GPU, so that kernels have to serve the call
+    packed = 8,         // its values look like packed integers, not recognisable singly
+                        // (compressor/frame/packed_integers.hpp)
+    out_of_reach = 16,  // its values are on a GPU, and the rank cannot serve the call there
+  };
+  static constexpr std::uint8_t any_type = 0xFF;
+  static constexpr float unknown_timing = std::numeric_limits<float>::max();
+  static constexpr std::uint64_t tag = 0x3231'5455'4154;  // "TAUT12": changes with this struct and with steps
+
+  std::uint64_t version = tag;
+  std::uint64_t signature_low = 0, signature_high = 0;  // hash of all that must be equal on the ranks
+  ValueRange range;                                     // range of all ranks' values, if a bound needs it
+  float measured_low[max_candidates] = {};              // estimated ratio by candidate, or speeds of codings
+  std::uint64_t bytes_high = 0;                         // size of the message, if ranks know only their part
+  std::uint64_t sites = ~std::uint64_t{0};   // bit i: the call site is that of rule i, on all ranks
+  std::uint8_t type_low = 0, type_high = 0;  // DType; 0: some rank's type is not compressed
+  std::uint16_t obstacles = 0;               // Obstacles of any rank
+  float timing_low[5] = {unknown_timing, unknown_timing, unknown_timing, unknown_timing,
+                         unknown_timing};  // members of Timing
+  std::uint32_t none = 0;                  // padding, so that these bytes have a defined value
+  std::uint32_t checksum = 0;              // checksum of all bytes before it
+
+  void set_signature(std::uint64_t signature) noexcept { signature_low = signature_high = signature; }
+  void set_type(std::uint8_t type) noexcept { type_low = type_high = type; }
+  void set_any_type() noexcept {  // neutral in the merge; remains if no rank has a type
+    type_low = any_type;
+    type_high = 0;
+  }
+  // Sets the timings of this rank, to be merged with those of the others. If all ranks complete together, the
+  // last rank to arrive knows best how long the call took: the least time counts. If some ranks complete
+  // before others (`rooted`), the greatest time counts. For the predicted time the least counts in any case:
+  // the link is as fast as it was on the rank that waited least.
+  void set_timing(const Timing& timing, bool rooted) noexcept;
+  Timing timing(bool rooted) const noexcept;
+  bool same_signature() const noexcept { return signature_low == signature_high; }
+  // Mark the record: the record of some rank could not be read. has_unreadable(): some rank has set the mark.
+  void note_unreadable() noexcept {
+    signature_low = 0;
+    signature_high = ~std::uint64_t{0};
+  }
+  bool has_unreadable() const noexcept { return signature_low == 0 && signature_high == ~std::uint64_t{0}; }
+  void merge(const AgreementRecord& other) noexcept;
+  void seal() noexcept;
+  bool intact() const noexcept;
+};
+
+// Merges the records of all ranks and returns the result, the same on each rank, by dissemination: ceil(log2
+// P) rounds of one message a rank. If a rank cannot read the record of another rank, it reports different
+// signatures, and so does every rank that receives from it afterwards. Hensgen, Finkel and Manber, "Two
+// algorithms for barrier synchronization", Int. J. Parallel Program. 17 (1988).
+Task<AgreementRecord> agree(Transport& transport, Lane lane, AgreementRecord mine);
+
+// Returns the FNV-1a hash of `bytes`, continuing from `seed`. It is equal on all machines.
+std::uint64_t hash(ConstBytes bytes, std::uint64_t seed = 0xCBF29CE484222325) noexcept;
+
+}  // namespace taut

@@ -1,0 +1,37 @@
+// A collective call on one rank, ready to execute: its description (`Call`), its memory (`Operands`), and
+// what only the execution needs, such as staging and the order of a stream.
+#pragma once
+
+#include "communication/comm/staging.hpp"
+#include "communication/team/call.hpp"
+
+namespace taut {
+
+namespace gpu {
+class StreamPoint;
+}
+
+struct CollectiveCall : Call {
+  // `all_bytes`: size of the whole message. A call that is not `coded` has no type, and `memory` is empty.
+  CollectiveCall(Collective of, Operands memory, std::size_t all_bytes, bool coded = true) noexcept
+      : data(memory) {
+    collective = of;
+    bytes = all_bytes;
+    op = memory.op;
+    if (coded) type = memory.out.type;
+  }
+
+  Operands data;
+  std::shared_ptr<const BlockLayout> layouts[2] = {};  // own the layouts that `data` refers to
+  bool any_type = false;    // this rank has no values, and no type: it takes the type of the other ranks
+  bool on_device = false;   // this rank's values are in memory of a GPU, which the host must not access
+  bool overlaps = false;    // the buffers overlap, which MPI may refuse
+  void* move_to = nullptr;  // final address of the result if it is not that of `out`; else null
+  gpu::StreamPoint* begins = nullptr;           // point in a stream at which the call begins; null: at once
+  std::shared_ptr<const Staging> staging = {};  // gathers values that `data` lacks; null: `data` is complete
+};
+
+// Returns the values that this rank encodes first, which it takes samples of; empty if it encodes none.
+Blocks<ConstSlice> own_values(const CollectiveCall& call, int rank) noexcept;
+
+}  // namespace taut

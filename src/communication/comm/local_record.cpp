@@ -1,0 +1,283 @@
+// Phase `plan` of a call: the plan, the resources that it needs, samples, and this rank's record for the
+// agreement. The code communicates nothing and leaves the user's memory unchanged.
+#include <algorithm>
+#include <limits>
+#include <new>
+
+#include "communication/comm/active_call.hpp"
+#include "communication/gpu/frame_codec.hpp"
+#include "communication/team/hierarchical.hpp"
+#include "communication/team/round.hpp"
+#include "compressor/base/device_memory.hpp"
+#include "compressor/frame/packed_integers.hpp"
+#include "compressor/frame/sample.hpp"
+
+namespace taut {
+namespace {
+
+// A segment: by nodes, the algorithm and its parts, a sum by values, and on a GPU its codec operation.
+constexpr std::size_t coroutines_of_a_call = 6, coroutines_of_a_segment = 5, coroutines_of_device_coding = 2;
+
+template <class T>
+void mix(std::uint64_t& signature, const T& fact) noexcept {
+  signature = hash(std::as_bytes(std::span(&fact, 1)), signature);
+}
+
+// Returns true if the call writes to `out` on this rank.
+bool receives(const CollectiveCall& call, int rank) noexcept {
+  const bool at_root = rank == call.data.root;
+  switch (call.collective) {
+    case Collective::bcast:
+    case Collective::scatter: return !at_root || call.data.out.data != nullptr;
+    case Collective::reduce:
+    case Collective::gather: return at_root;
+    default: return true;
+  }
+}
+
+template <class S>
+bool missing(const Blocks<S>& memory) noexcept {
+  return memory.data == nullptr && memory.values() != 0;
+}
+
+int most_neighbours(const Operands& data) noexcept {
+  const Neighbours* const all = data.neighbours;
+  return all == nullptr ? 0 : static_cast<int>(std::max(all->from.size(), all->to.size()));
+}
+
+bool values_on_device(const CollectiveCall& call) noexcept {
+  if (call.staging != nullptr) return call.staging->on_device();
+  return on_device(call.data.in.data) || on_device(call.data.out.data);
+}
+
+}  // namespace
+
+Blocks<ConstSlice> own_values(const CollectiveCall& call, int rank) noexcept {
+  const Operands& data = call.data;
+  const bool root_alone = call.collective == Collective::bcast || call.collective == Collective::scatter;
+  return root_alone && rank != data.root ? Blocks<ConstSlice>{} : data.in;
+}
+
+// Fills in the members of the call that the caller of the library need not know.
+Communicator::ActiveCall::ActiveCall(Communicator& comm, CollectiveCall call, const EarlyDecision& early,
+                                     bool* compressed) noexcept
+    : comm_(comm),
+      call_(std::move(call)),
+      early_(early),
+      compressed_(compressed),
+      record_(comm.observer_, call_),
+      device_(device_of(comm, call_)),
+      place_(device_ ? device_->device().frames() : comm.place_) {
+  call_.data.op = call_.op;
+  call_.ranks = ranks();
+  call_.nodes = comm.nodes_.uniform() ? comm.nodes_.count() : 0;
+  call_.any_blocks =
+      call_.data.in.layout != nullptr || call_.data.out.layout != nullptr || !call_.bytes_known;
+  call_.sites = comm.tuner_.sites(call_.site);
+}
+
+// Marks a call whose values are on a GPU, and returns the place of the values. Returns nothing if this rank
+// cannot serve them there.
+std::optional<gpu::DeviceValues> Communicator::ActiveCall::device_of(Communicator& comm,
+                                                                     CollectiveCall& call) noexcept {
+  call.on_device = values_on_device(call);
+  if (!call.on_device || call.staging != nullptr) return {};
+  std::shared_ptr<gpu::Device> device =
+      comm.devices_.of(call.data.in.data, call.data.out.data, call.begins != nullptr);
+  return device != nullptr ? std::optional<gpu::DeviceValues>(std::move(device)) : std::nullopt;
+}
+
+// Returns the hash of all that must be equal on the ranks.
+std::uint64_t Communicator::ActiveCall::signature() const noexcept {
+  std::uint64_t signature = comm_.tuner_.rules().hash();
+  mix(signature, call_.collective);
+  mix(signature, static_cast<std::uint64_t>(call_.bytes_known ? call_.bytes : 0));
+  mix(signature, call_.bytes_known);
+  if (call_.bytes_known && !of_neighbours(call_.collective))  // then all know the sizes of all blocks
+    for (const BlockLayout* layout : {call_.data.in.layout, call_.data.out.layout})
+      if (layout != nullptr) signature = hash(std::as_bytes(std::span(layout->counts)), signature);
+  mix(signature, call_.op);
+  if (reduces(call_.collective)) mix(signature, call_.coded());  // data movement may have different types
+  mix(signature, call_.data.root);
+  mix(signature, call_.mean);
+  return signature;
+}
+
+// Returns this rank's record of all that the calls must have in common, and the range of its values if the
+// bound still depends on the range. `policy` is null if it is not known yet.
+AgreementRecord Communicator::ActiveCall::local_record(const Policy* policy) noexcept {
+  AgreementRecord mine;
+  mine.set_signature(signature());
+  if (call_.any_type && !call_.coded())
+    mine.set_any_type();
+  else
+    mine.set_type(static_cast<std::uint8_t>(call_.type));
+  std::ranges::fill(mine.measured_low, std::numeric_limits<float>::max());
+  mine.bytes_high = call_.bytes;
+  if (call_.on_device) mine.obstacles = device_ ? AgreementRecord::on_device : AgreementRecord::out_of_reach;
+  if (policy == nullptr)
+    mine.sites = call_.sites;
+  else if (is_relative(bound_) && mine.obstacles != AgreementRecord::out_of_reach)
+    mine.range = range_of_own(policy->coding);
+  return mine;
+}
+
+// Returns the range of all values that this rank contributes. Records a failure of the GPU that has them.
+ValueRange Communicator::ActiveCall::range_of_own(const Coding& coding) noexcept {
+  const Blocks<ConstSlice> values = own_values(call_, rank());
+  ValueRange all;
+  if (values.data == nullptr) return all;
+  const std::size_t n = values.layout == nullptr ? 1 : values.layout->counts.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    ValueRange one;
+    const ConstSlice part = values.at(i, n);
+    if (!device_)
+      one = range_of(part, coding.fill, coding.bits);
+    else if (const Status status = device_->range(part, coding, one); status != Status::ok)
+      failure_ = status;
+    all.merge(one);
+  }
+  return all;
+}
+
+// Makes the plan, and adds what it shows of this rank to the record. Throws Error if the rank cannot serve
+// the plan.
+void Communicator::ActiveCall::plan(AgreementRecord& mine) {
+  plan_ = make_plan(policy(), call_, bound_, early_.policy_state->candidates, early_.route);
+  if ((mine.obstacles & AgreementRecord::out_of_reach) != 0 || plan_.fallback != Fallback::none) return;
+  gather();
+  if (failure_ != Status::ok) return;
+  if (!policy().same_bits) leave_input(call_.collective, call_.data, rank(), ranks());
+  reserve();
+  sample(mine);
+}
+
+// Takes samples of this rank's values. Candidates without kernels lose if the values are on a GPU.
+void Communicator::ActiveCall::sample(AgreementRecord& mine) {
+  const std::size_t candidates = plan_.candidates.size();
+  if (early_.cached_candidate >= candidates) early_.cached_candidate.reset();
+  const bool matters = plan_.least_ratio != 0 || candidates > 1, for_packed = rounds_packed_integers();
+  if (!matters && !for_packed) return;
+  ConstSlice sampled = own_values(call_, rank()).most();
+  std::optional<gpu::SampledParts> parts;
+  if (device_ && on_device(sampled.data)) {
+    parts.emplace(device_->device(), sampled, plan_.candidates, policy().coding.dims);
+    sampled = parts->values();
+  }
+  if (for_packed) look_for_packed(sampled, mine);
+  for (std::size_t i = 0; i < candidates && matters; ++i) {
+    const bool wanted = i == early_.cached_candidate.value_or(i) && codecs_[i] != nullptr;
+    mine.measured_low[i] = wanted ? estimate_ratio(*codecs_[i], sampled) : 0;
+  }
+}
+
+// Gathers staged values once, and not before they are needed: most calls that fall back to plain MPI are
+// known by then.
+void Communicator::ActiveCall::gather() noexcept {
+  if (call_.staging == nullptr || call_.on_device || std::exchange(gathered_, true)) return;
+  try {
+    staged_ = call_.staging->gather(comm_.place_, call_.data);
+  } catch (const Error& error) {
+    failure_ = error.status();
+  } catch (const std::bad_alloc&) {
+    failure_ = Status::out_of_memory;
+  }
+}
+
+// Returns the number of values in the largest frame that this rank makes or receives.
+std::size_t Communicator::ActiveCall::block_values() const noexcept {
+  const Operands& data = call_.data;
+  const bool whole = plan_.algorithm->unit == AlgorithmInfo::Unit::whole;
+  if (call_.any_blocks && !whole) return std::max(data.in.most().count, data.out.most().count);
+  const Call part = call_of_algorithm(call_, plan_.by_nodes);
+  return part_range(part.count(), 0, static_cast<std::size_t>(plan_.algorithm->parts(part.ranks))).count;
+}
+
+// Returns the number of values of each buffer that this rank needs by nodes; 0 if it needs none.
+std::size_t Communicator::ActiveCall::values_by_nodes(const Call& part) const noexcept {
+  if (!plan_.by_nodes) return 0;
+  const Operands& data = call_.data;
+  const auto of_segment = [&](std::size_t values) {
+    return part_range(values, 0, static_cast<std::size_t>(plan_.segments)).count;
+  };
+  switch (call_.collective) {
+    case Collective::allgather: return data.own ? of_segment(data.own->count) : 0;
+    case Collective::bcast:
+      return rank() == data.root && data.out.data == nullptr ? of_segment(part.count()) : 0;
+    case Collective::reduce_scatter:
+      return of_segment(data.out.count) * static_cast<std::size_t>(call_.nodes);
+    default: return of_segment(part.count());
+  }
+}
+
+// Returns the codec of this rank for a candidate; null if the values are on a GPU and no kernels serve it.
+std::shared_ptr<const Codec> Communicator::ActiveCall::codec_of(const Candidate& candidate) {
+  std::shared_ptr<const Codec> host = early_.policy_state->codecs.of(candidate, plan_.bound);
+  if (!device_) return host;
+  return gpu::codec_on_device(std::move(host), candidate, policy().coding, plan_.bound, *device_,
+                              plan_.segments > 1);
+}
+
+// Ensures that this rank can serve the call: usable pointers, a codec, memory for all that the algorithm
+// needs. Throws Error otherwise.
+void Communicator::ActiveCall::reserve() {
+  const Operands& data = call_.data;
+  if (missing(own_values(call_, rank())) || (receives(call_, rank()) && missing(data.out)))
+    throw Error(Status::invalid_argument, "a buffer is NULL");
+  if (call_.overlaps && under_rules()) throw Error(Status::invalid_argument, "the buffers overlap");
+  const Call part = call_of_algorithm(call_, plan_.by_nodes);
+  const auto segments = static_cast<std::size_t>(plan_.segments);
+  const std::size_t values = part_range(block_values(), 0, segments).count;
+  const std::uint32_t addends =
+      plan_.arithmetic == Arithmetic::frames ? static_cast<std::uint32_t>(part.ranks) : 1;
+  std::size_t frame = 0;
+  for (std::size_t i = 0; i < plan_.candidates.size(); ++i) {  // no codec is made later
+    codecs_[i] = codec_of(plan_.candidates[i]);
+    if (codecs_[i] != nullptr) frame = std::max(frame, codecs_[i]->max_bytes(data.out.type, values, addends));
+  }
+  const int me = plan_.by_nodes ? comm_.nodes_.node(rank()) : rank();
+  const int root = plan_.by_nodes ? comm_.nodes_.node(data.root) : data.root;
+  const int neighbours = most_neighbours(data);
+  Scratch scratch = of_neighbours(call_.collective)
+                        ? plan_.algorithm->scratch(neighbours, 0)
+                        : plan_.algorithm->scratch(part.ranks, mod(me - root, part.ranks));
+  const bool needs_values = plan_.arithmetic == Arithmetic::values && reduces(call_.collective);
+  if (needs_values && !device_) ++scratch.buffers;
+  std::size_t bytes = frame_room(frame) * static_cast<std::size_t>(scratch.frames);
+  const std::size_t by_nodes = values_by_nodes(part);
+  const int buffers = by_nodes > 0 ? buffers_by_nodes : 0;
+  bytes = std::max(bytes, by_nodes * size_of(data.out.type));
+  scratch.buffers += buffers;
+  place_.reserve(bytes, static_cast<std::size_t>(scratch.buffers) * segments);
+  if (device_) {  // one frame, a result, a decoded operand, and values that the host has in the buffers above
+    const std::size_t of_values = 2 * needs_values + static_cast<std::size_t>(buffers) * segments;
+    device_->reserve(std::max(bytes, values * size_of(data.out.type)), 1 + of_values);
+  }
+  const auto rounds = static_cast<std::size_t>(neighbours / Round::most);
+  const std::size_t of_a_segment =
+      coroutines_of_a_segment + rounds + (device_ ? coroutines_of_device_coding : 0);
+  reserve_coroutine_frames(coroutines_of_a_call + of_a_segment * segments);
+}
+
+// Returns true if the coding must not change packed integers, but would change large ones.
+bool Communicator::ActiveCall::rounds_packed_integers() const noexcept {
+  return policy().coding.bits != PackedBits::rounded && !plan_.bound.exact();
+}
+
+// Looks for packed integers in the values of this rank.
+void Communicator::ActiveCall::look_for_packed(ConstSlice sampled, AgreementRecord& mine) noexcept {
+  const PackedIntegers found = find_packed_integers(sampled);
+  packed_ = found != PackedIntegers::none;
+  if (found == PackedIntegers::large) mine.obstacles |= AgreementRecord::packed;
+}
+
+// Returns the ratio that samples of this rank's values reach.
+float Communicator::ActiveCall::estimate_ratio(const Codec& coder, ConstSlice values) {
+  if (values.count == 0) return std::numeric_limits<float>::max();
+  const Buffer scratch = place_.scratch(sample_scratch(coder, values.type));
+  const Sample sample = coder.sample(values, scratch.bytes());
+  if (sample.status != Status::ok) throw Error(sample.status, "the codec refused a sample");
+  return static_cast<float>(sample.ratio());
+}
+
+}  // namespace taut

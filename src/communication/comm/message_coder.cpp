@@ -1,0 +1,296 @@
+#include "communication/comm/message_coder.hpp"
+
+#include <bit>
+#include <new>
+
+#include "communication/gpu/frame_codec.hpp"
+#include "compressor/frame/coding_stack.hpp"
+#include "compressor/frame/packed_integers.hpp"
+#include "compressor/frame/sample.hpp"
+
+namespace taut {
+
+MessageCoder::MessageCoder(const Policy& policy, const MessageFormat& format, Place& place,
+                           std::string kernels, int threads)
+    : policy_(policy),
+      format_(format),
+      place_(place),
+      threads_(threads),
+      codecs_(policy.coding, std::move(kernels)) {}
+
+float MessageCoder::estimate_ratio(ConstSlice values, const Codec& codec) {
+  const Buffer scratch = place_.scratch(sample_scratch(codec, values.type));
+  const Sample sample = codec.sample(values, scratch.bytes());
+  if (sample.status != Status::ok) throw Error(sample.status, "the codec refused a sample");
+  return static_cast<float>(sample.ratio());
+}
+
+// Returns the codec of a candidate for the values of a message; null if no kernels serve it on their GPU.
+std::shared_ptr<const Codec> MessageCoder::codec_of(const Candidate& candidate, const EncodedMessage& made) {
+  std::shared_ptr<const Codec> host = codecs_.of(candidate, made.bound);
+  if (made.device == nullptr) return host;
+  return gpu::codec_on_device(std::move(host), candidate, policy_.coding, made.bound, made.device->values(),
+                              made.following.segments != 0);
+}
+
+Place& MessageCoder::frames_of(const EncodedMessage& made) noexcept {
+  return made.device != nullptr ? made.device->frames() : place_;
+}
+
+// Returns the range of the values, for a bound that is relative to it. Throws Error.
+ValueRange MessageCoder::range(ConstSlice values, const EncodedMessage& made) {
+  const Coding& coding = policy_.coding;
+  if (made.device == nullptr) return range_of(values, coding.fill, coding.bits);
+  ValueRange range;
+  const Status status = made.device->values().range(values, coding, range);
+  if (status != Status::ok) throw Error(status, describe(status));
+  return range;
+}
+
+// Chooses a candidate by samples: of the cached candidate while it is good enough, else of all candidates
+// that serve the message. Sets the expected ratio.
+void MessageCoder::choose(ConstSlice sampled, const MessagePlan& plan, CandidateCache& cached_candidate,
+                          EncodedMessage& made) {
+  const auto ratio_of = [&](std::size_t i) {
+    const auto codec = codec_of(plan.candidates[i], made);
+    return codec != nullptr ? estimate_ratio(sampled, *codec) : 0;
+  };
+  float& ratio = made.expected_ratio;
+  std::size_t chosen = cached_candidate.get().value_or(plan.candidates.size());
+  if (chosen < plan.candidates.size()) ratio = ratio_of(chosen);
+  if (chosen >= plan.candidates.size() || ratio == 0 || ratio < static_cast<float>(plan.least_ratio)) {
+    cached_candidate.forget();
+    std::array<float, max_candidates> ratios{};
+    for (std::size_t i = 0; i < plan.candidates.size(); ++i) ratios[i] = ratio_of(i);
+    chosen = best_candidate(plan.candidates, ratios);
+    ratio = ratios[chosen];
+  }
+  cached_candidate.choose(chosen, ratio);
+  made.candidate = &plan.candidates[chosen];
+}
+
+// Decides by samples of the values: if their packed integers keep them from being coded, and which candidate
+// codes them.
+void MessageCoder::sample(ConstSlice values, const MessagePlan& plan, CandidateCache& cached_candidate,
+                          EncodedMessage& made) {
+  const bool matters = plan.least_ratio > 0 || plan.candidates.size() > 1;
+  const bool rounds_packed = policy_.coding.bits == PackedBits::exact && !made.bound.exact();
+  made.candidate = &plan.candidates[0];
+  if (!matters && !rounds_packed) return;
+  std::optional<gpu::SampledParts> parts;
+  if (made.device != nullptr) {
+    parts.emplace(made.device->values().device(), values, plan.candidates, policy_.coding.dims);
+    values = parts->values();
+  }
+  if (rounds_packed) {
+    const PackedIntegers found = find_packed_integers(values);
+    made.packed = found != PackedIntegers::none;
+    if (found == PackedIntegers::large) made.fallback = Fallback::packed;
+  }
+  if (made.fallback != Fallback::none || !matters) return;
+  choose(values, plan, cached_candidate, made);
+  if (made.expected_ratio < static_cast<float>(plan.least_ratio)) made.fallback = Fallback::no_gain;
+}
+
+void MessageCoder::decide(ConstSlice values, MessagePlan& plan, CandidateCache& cached_candidate,
+                          EncodedMessage& made) {
+  made.bound = bound_for(values.type, policy_.coding.bound);
+  if (is_relative(made.bound)) made.bound = resolved(made.bound, range(values, made));
+  plan = plan_message(policy_, values.count, values.type, made.bound, candidates_);
+  made.fallback = plan.fallback;
+  if (made.fallback != Fallback::none) return;
+  const auto is_served = [&](const Candidate& candidate) { return codec_of(candidate, made) != nullptr; };
+  if (made.device != nullptr && std::ranges::none_of(plan.candidates, is_served))
+    made.fallback = Fallback::device;
+  else
+    sample(values, plan, cached_candidate, made);
+}
+
+// Returns the memory that a coded message may need, or the values themselves.
+std::size_t MessageCoder::most_bytes(ConstSlice values, const Codec& codec, std::size_t frames) {
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < frames; ++i)
+    most += codec.max_bytes(values.type, block(values, i, frames).count);
+  return format_.length(std::max(FollowingSegments{.segments = 1}.header_bytes() + most, values.bytes()));
+}
+
+// Encodes the values, or the first segment of them, to a coded message. If it is as long as the values, the
+// message travels plain: it would gain nothing, and receivers have no room for it.
+void MessageCoder::write_frames(ConstSlice values, const MessagePlan& plan, EncodedMessage& made) {
+  made.codec = codec_of(*made.candidate, made);
+  const std::size_t segments = made.following.segments + std::size_t{1};
+  const std::size_t frames_of_one = segments == 1 ? plan.frames : 1;
+  const ConstSlice first = block(values, 0, segments);
+  made.room = most_bytes(first, *made.codec, frames_of_one);
+  made.buffer = frames_of(made).scratch(2 * before_message + segments * made.room);
+  const std::size_t header = made.following.header_bytes();
+  const Bytes frames = made.message().subspan(header);
+  for (std::size_t i = 0; i < frames_of_one; ++i) {
+    const Sized size = made.codec->encode(block(first, i, frames_of_one), frames.subspan(made.frame_bytes));
+    if (size.status != Status::ok) throw Error(size.status, "the codec refused values");
+    made.frame_bytes += size.bytes;
+  }
+  made.frames = segments * frames_of_one;
+  if (format_.length(header + made.frame_bytes) >= first.bytes())
+    made.fallback = Fallback::no_gain;
+  else
+    made.bytes = seal(format_, static_cast<std::uint8_t>(values.type), values.bytes(), made.frame_bytes,
+                      made.message(), made.following);
+}
+
+namespace {
+
+// Returns the memory of the message that carries segment `i` > 0.
+Bytes segment_memory(const EncodedMessage& made, std::size_t i) noexcept {
+  return made.message().subspan(before_message + i * made.room, made.room);
+}
+
+}  // namespace
+
+// Starts to encode segment `i`, unless it is started or there is none.
+void MessageCoder::start_segment(ConstSlice values, std::size_t i, EncodedMessage& made) {
+  std::unique_ptr<StartedSegment>& started = made.started[i % 2];
+  const std::size_t segments = made.following.segments + std::size_t{1};
+  if (started != nullptr || i >= segments) return;
+  started = std::make_unique<StartedSegment>();
+  started->item = {block(values, i, segments), segment_memory(made, i).subspan(envelope_bytes)};
+  started->operation = CodecHandle(*made.codec).encode({&started->item, 1});
+  started->operation.ready();  // launches the kernels
+}
+
+// Completes a coded message of segment `i`, which has been started. Returns its length; 0 if it is not
+// shorter than the values.
+std::size_t MessageCoder::write_segment(ConstSlice segment, std::size_t i, EncodedMessage& made) {
+  const std::unique_ptr<StartedSegment> started = std::move(made.started[i % 2]);
+  const Sized outcome = started->operation.wait();
+  const Sized size = outcome.status == Status::ok ? started->item.made : outcome;
+  const MessageFormat format{.mark = format_.mark};
+  if (size.status != Status::ok || format.length(envelope_bytes + size.bytes) >= segment.bytes()) return 0;
+  made.frame_bytes += size.bytes;
+  return seal(format, static_cast<std::uint8_t>(segment.type), segment.bytes(), size.bytes,
+              segment_memory(made, i));
+}
+
+ConstBytes MessageCoder::encode_segment(ConstSlice values, std::size_t i, EncodedMessage& made) noexcept {
+  const ConstSlice segment = block(values, i, made.following.segments + std::size_t{1});
+  const Bytes at = segment_memory(made, i);
+  std::size_t bytes = 0;
+  try {
+    start_segment(values, i, made);
+    if (made.device != nullptr) start_segment(values, i + 1, made);
+    bytes = write_segment(segment, i, made);
+  } catch (...) {  // the values travel as they are
+  }
+  made.started[i % 2].reset();
+  if (bytes == 0) {
+    Place& place = made.device != nullptr ? made.device->values() : place_;
+    const Status status = place.copy(at.data(), segment.as_bytes().data(), segment.bytes());
+    if (status != Status::ok) made.failure = status;
+    bytes = status == Status::ok ? segment.bytes() : 0;
+    made.frame_bytes += bytes;
+  }
+  made.later_bytes += (bytes + 15) / 16 * 16;
+  made.end = clock_now();
+  return at.first(bytes);
+}
+
+MessageCoder::StreamState& MessageCoder::stream_state(ConstSlice values, std::uint64_t stream) noexcept {
+  const auto type = static_cast<std::uint64_t>(values.type);
+  const auto size = static_cast<std::uint64_t>(std::bit_width(values.bytes()));
+  const std::uint64_t mixed = (stream * 16 + type) * 64 + size;
+  return streams_[mixed * 0x9E3779B97F4A7C15 >> 56];  // Fibonacci hashing
+}
+
+EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream,
+                                    const FollowingSegments& following) noexcept {
+  EncodedMessage made{.following = following};
+  const auto device = devices_.of(values.data);
+  if (!device) {
+    made.fallback = Fallback::device;
+    return made;
+  }
+  made.device = *device;
+  StreamState& stream_state = this->stream_state(values, stream);
+  if (!stream_state.backoff.has()) {
+    made.fallback = Fallback::no_gain;
+    return made;
+  }
+  made.begin = made.decided = clock_now();
+  try {
+    MessagePlan plan;
+    decide(values, plan, stream_state.cached_candidate, made);
+    made.decided = clock_now();
+    if (made.fallback == Fallback::none) write_frames(values, plan, made);
+  } catch (const Error& error) {
+    made.fallback = error.status() == Status::out_of_memory ? Fallback::memory : Fallback::unsupported;
+    if (made.device != nullptr) made.failure = error.status();
+  } catch (const std::bad_alloc&) {
+    made.fallback = Fallback::memory;
+  }
+  if (made.fallback != Fallback::none) made.buffer = {};
+  stream_state.backoff.tried(made.fallback != Fallback::no_gain && made.fallback != Fallback::packed,
+                             values.bytes());
+  made.end = clock_now();
+  return made;
+}
+
+std::shared_ptr<const Codec> MessageCoder::decoder(const FrameHeader& header) {
+  for (const Decoder& known : decoders_)
+    if (known.frame_id == header.codec && known.kind == header.bound.kind) return known.codec;
+  decoders_.push_back(
+      {header.codec, header.bound.kind, on_coding_stack(make_decoder(header, codecs_.kernels(), threads_))});
+  return decoders_.back().codec;
+}
+
+// Decodes one frame. `device`: that has the values; null: the host.
+Status MessageCoder::decode_frame(ConstBytes frame, const FrameHeader& header, Slice values,
+                                  MessageDevice* device) {
+  const std::shared_ptr<const Codec> host = decoder(header);
+  if (device == nullptr) return host->decode(frame, values);
+  return gpu::FrameCodec(host, api::DeviceEncoder::of_frame(header, frame), device->values())
+      .decode(frame, values);
+}
+
+Status MessageCoder::decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept {
+  try {
+    const auto device = devices_.of(values.data());
+    if (!device) return Status::device_failed;
+    while (!frames.empty()) {
+      FrameHeader header;
+      if (const Status status = read_header(frames, header); status != Status::ok) return status;
+      const bool expected = type == 0 || header.type == static_cast<DType>(type);
+      const std::size_t most = values.size() / size_of(header.type);
+      if (!expected || header.count == 0 || header.count > most) return Status::frame_mismatch;
+      const Slice part{{values.data(), static_cast<std::size_t>(header.count), header.type}};
+      const std::size_t bytes = frame_header_bytes + static_cast<std::size_t>(header.payload_bytes);
+      const Status status = decode_frame(frames.first(bytes), header, part, device->get());
+      if (status != Status::ok) return status;
+      frames = frames.subspan(bytes);
+      values = values.subspan(part.bytes());
+    }
+    return values.empty() ? Status::ok : Status::frame_mismatch;
+  } catch (const Error& error) {
+    return error.status();
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory;
+  }
+}
+
+void note_sent(const EncodedMessage& made, std::size_t bytes, CallRow& row) noexcept {
+  if (made.expected_ratio != 0) row.expected_ratio = made.expected_ratio;
+  row.sum.packed_calls += made.packed;
+  row.sum.times[Phase::agree] += made.decided - made.begin;
+  row.sum.times[Phase::encode] += made.end - made.decided;
+  if (made.bytes == 0) return row.note_plain(made.fallback);
+  ++row.sum.compressed_calls;
+  row.sum.sent_messages += made.following.segments + std::size_t{1};
+  row.sum.value_bytes += bytes;
+  row.sum.carried_bytes += bytes;
+  row.sum.frame_bytes += made.frame_bytes;
+  row.sum.sent_bytes += made.bytes + made.later_bytes;
+  row.decision = {made.candidate->codec->name,   {},        "one_message", Arithmetic::values,
+                  static_cast<int>(made.frames), made.bound};
+  made.candidate->predictor.copy(row.decision.predictor, sizeof row.decision.predictor - 1);
+}
+
+}  // namespace taut

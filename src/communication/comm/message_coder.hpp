@@ -1,0 +1,153 @@
+// Coding of point-to-point messages. The sender alone decides if a message is compressed; the receiver reads
+// either form.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "communication/comm/envelope.hpp"
+#include "communication/comm/message_device.hpp"
+#include "communication/comm/statistics.hpp"
+#include "communication/policy/plan/message_plan.hpp"
+#include "communication/team/codec_operations.hpp"
+#include "communication/team/phase_times.hpp"
+#include "communication/team/place.hpp"
+
+namespace taut {
+
+// Bytes of values in one segment of a long message. Encoding of the first segment and decoding of the last
+// one overlap nothing: for 16 MiB that is a sixteenth of the coding. Other sizes were not measured
+// (docs/adr/0022).
+inline constexpr std::size_t segment_bytes = std::size_t{1} << 20;
+inline constexpr std::size_t most_segments = 256;
+
+// Returns the number of segments of a message whose values have `bytes`.
+constexpr std::size_t segments_of(std::size_t bytes) noexcept {
+  return std::clamp<std::size_t>(bytes / segment_bytes, 1, most_segments);
+}
+
+// Bytes before a message whose header has envelope_bytes, which align the frames behind the header to 16
+// bytes: kernels write aligned frames without a copy.
+inline constexpr std::size_t before_message = 16 - envelope_bytes % 16;
+
+// Segment of a long message whose encoding has been started.
+struct StartedSegment {
+  EncodeItem item;
+  Operation operation{};
+};
+
+// Encoded message: the frames of its values, or the reason why there are none.
+struct EncodedMessage {
+  Fallback fallback = Fallback::none;
+  Status failure = Status::ok;              // of a GPU: the values may not be readable
+  std::shared_ptr<MessageDevice> device{};  // GPU that has the values; null: the host
+  Buffer buffer{};                          // the coded message, then the segments that follow
+  std::size_t bytes = 0;                    // size of the coded message; 0: the values travel plain
+  FollowingSegments following{};            // segments behind the coded message, which is then the first one
+  std::size_t later_bytes = 0;              // size of those that are encoded, each rounded up to 16
+  std::size_t frame_bytes = 0;              // size of all frames
+  const Candidate* candidate = nullptr;
+  Bound bound{};  // bound of one value
+  std::size_t frames = 0;
+  bool packed = false;                            // samples show integers packed into the values
+  float expected_ratio = 0;                       // by samples; 0: none were taken
+  std::uint64_t begin = 0, decided = 0, end = 0;  // by clock_now(); 0: nothing was tried
+
+  std::size_t room = 0;                  // bytes of the buffer for each segment, a multiple of 16
+  std::shared_ptr<const Codec> codec{};  // of the segments
+  std::array<std::unique_ptr<StartedSegment>, 2> started{};  // segments by their number modulo 2
+
+  // Returns the memory from the first byte of the coded message on.
+  Bytes message() const noexcept {
+    return buffer.bytes().subspan(following.header_bytes() == envelope_bytes ? before_message : 0);
+  }
+};
+
+// Counts the outcome of encoding a message with `bytes` of values.
+void note_sent(const EncodedMessage& made, std::size_t bytes, CallRow& row) noexcept;
+
+// Back-off for messages whose samples show no gain. Each failure in a row about doubles the number of
+// messages that are not sampled next: at most 62, or for short messages up to 64 MiB in all (at most 4094).
+// Samples of any message take about the same time, so messages that do not compress cost little. The limit is
+// even, so tries come at odd distances: of two kinds of messages that alternate, both are tried.
+class RetryBackoff {
+ public:
+  static constexpr std::size_t least_most = 62, most = 4094, most_bytes = std::size_t{64} << 20;
+
+  bool has() noexcept { return left_ == 0 || left_-- == 0; }
+  void tried(bool gain, std::size_t bytes) noexcept {
+    const auto limit = std::clamp(most_bytes / std::max<std::size_t>(bytes, 1), least_most, most);
+    next_ = gain ? 0 : std::min(2 * next_ + 1 - next_ % 2, limit / 2 * 2);
+    left_ = next_;
+  }
+
+ private:
+  std::size_t next_ = 0, left_ = 0;
+};
+
+// Encoder and decoder of the messages under one policy. For one thread at a time.
+class MessageCoder {
+ public:
+  // `policy` and `place` must outlive this object; scratch memory is from `place`.
+  MessageCoder(const Policy& policy, const MessageFormat& format, Place& place, std::string kernels,
+               int threads);
+
+  // Encodes the values to a coded message. After a failure the message travels plain. `stream`: messages that
+  // are likely to be alike; the results of their samples are kept, by type and size. If segments follow, only
+  // the first one is encoded.
+  EncodedMessage encode(ConstSlice values, std::uint64_t stream = 0,
+                        const FollowingSegments& following = {}) noexcept;
+
+  // Encodes segment `i` > 0 of the values into the memory of `made`. Returns the message that carries it: a
+  // coded one, or the values where that is not shorter. On a GPU the encoding of the next segment is started
+  // too, and runs on while this one is sent.
+  ConstBytes encode_segment(ConstSlice values, std::size_t i, EncodedMessage& made) noexcept;
+
+  // Decodes frames to as many bytes of values as `values` has, on the host or on a GPU that devices() serves.
+  // `type`: DType of the values, 0: any.
+  Status decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept;
+
+  // Returns the GPUs that have values of messages. Threads may share them.
+  MessageDevices& devices() noexcept { return devices_; }
+
+ private:
+  // Stream state: the results of samples of messages that are alike.
+  struct StreamState {
+    RetryBackoff backoff;
+    CandidateCache cached_candidate;
+  };
+  StreamState& stream_state(ConstSlice values, std::uint64_t stream) noexcept;
+  ValueRange range(ConstSlice values, const EncodedMessage& made);
+  void decide(ConstSlice values, MessagePlan& plan, CandidateCache& cached_candidate, EncodedMessage& made);
+  void sample(ConstSlice values, const MessagePlan& plan, CandidateCache& cached_candidate,
+              EncodedMessage& made);
+  void choose(ConstSlice sampled, const MessagePlan& plan, CandidateCache& cached_candidate,
+              EncodedMessage& made);
+  std::shared_ptr<const Codec> codec_of(const Candidate& candidate, const EncodedMessage& made);
+  Place& frames_of(const EncodedMessage& made) noexcept;
+  std::size_t most_bytes(ConstSlice values, const Codec& codec, std::size_t frames);
+  void write_frames(ConstSlice values, const MessagePlan& plan, EncodedMessage& made);
+  void start_segment(ConstSlice values, std::size_t i, EncodedMessage& made);
+  std::size_t write_segment(ConstSlice values, std::size_t i, EncodedMessage& made);
+  float estimate_ratio(ConstSlice values, const Codec& codec);
+  std::shared_ptr<const Codec> decoder(const FrameHeader& header);
+  Status decode_frame(ConstBytes frame, const FrameHeader& header, Slice values, MessageDevice* device);
+
+  struct Decoder {
+    std::uint8_t frame_id;
+    Bound::Kind kind;
+    std::shared_ptr<const Codec> codec;
+  };
+
+  const Policy& policy_;
+  MessageFormat format_;
+  Place& place_;
+  int threads_;
+  CandidateTable candidates_;
+  CodecCache codecs_;
+  MessageDevices devices_;
+  std::vector<Decoder> decoders_;
+  std::array<StreamState, 256> streams_;
+};
+
+}  // namespace taut

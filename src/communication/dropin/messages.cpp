@@ -1,0 +1,161 @@
+#include "communication/dropin/messages.hpp"
+
+#include <atomic>
+#include <cstdio>
+#include <map>
+
+#include "communication/api/state/rule_binding.hpp"
+#include "communication/dropin/generalized_requests.hpp"
+#include "communication/dropin/imports.hpp"
+#include "communication/dropin/interception.hpp"
+#include "communication/dropin/message_counts.hpp"
+#include "communication/p2p/pending_segments.hpp"
+#include "communication/p2p/probed_messages.hpp"
+#include "compressor/base/options.hpp"
+
+namespace taut::dropin {
+namespace {
+
+std::atomic<bool> looks{false};  // true if sent messages are inspected, to be coded or only counted
+
+std::string fallback_reason(const std::string& unseen) {
+  if (!options().messages) return "a rule for Send needs TAUT_MESSAGES=1, on all ranks";
+  if (!unseen.empty()) return "the program may call " + unseen + ", which is not served";
+  return "ranks differ in TAUT_MESSAGES or in what they call";
+}
+
+// Prints why messages are plain MPI, on rank 0, if TAUT_MESSAGES or a rule asked for coded messages.
+void explain_plain_messages(const std::string& unseen) {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank != 0 || (!options().messages && !api::rules_name_messages())) return;
+  std::fprintf(stderr, "taut: messages are plain MPI's: %s\n", fallback_reason(unseen).c_str());
+}
+
+// Least length of a coded message, which padding makes longer than 64 KiB. A shorter receive buffer needs no
+// inspection: every coded message is too long for it, and MPI itself reports the truncation.
+constexpr std::size_t least_message_bytes = (std::size_t{64} << 10) + coded_rest;
+
+class Program final : public p2p::Endpoint {
+ public:
+  Program(const MessageFormat& format, std::shared_ptr<p2p::SegmentComm> segments)
+      : Endpoint(format, false, std::move(segments)), decoder_(Policy{}, format, options().threads) {}
+
+  p2p::SharedMessageCoder& coder() noexcept override { return decoder_; }
+  void count(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept override {
+    count_received(at, received);
+  }
+
+  p2p::SharedMessageCoder& encoder(const Policy& policy) {
+    const std::lock_guard lock(mutex_);
+    return encoders_.try_emplace(policy.text, policy, format(), options().threads).first->second;
+  }
+
+ private:
+  p2p::SharedMessageCoder decoder_;
+  std::mutex mutex_;
+  std::map<std::string, p2p::SharedMessageCoder> encoders_;  // keyed by the text of the policy
+};
+
+// Endpoint of the program's messages. It outlives static destructors, as the program's requests may.
+Program* program = nullptr;
+
+void begin_coding() {
+  std::uint64_t mark = 0;
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) mark = random_mark();
+  PMPI_Bcast(&mark, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  program = new Program({mark, least_message_bytes}, p2p::SegmentComm::make(MPI_COMM_WORLD));
+  p2p::begin_matched_probes();
+  p2p::set_program_endpoint(program);
+}
+
+// Returns the policy of the rule for a message, from what its sender alone knows.
+const Policy* policy_for(const Rules& rules, DType type, std::size_t bytes) {
+  return match(rules, {.collective = Collective::send, .type = type, .bytes = bytes, .sites = 0});
+}
+
+p2p::OutgoingMessage encode(const p2p::SendArguments& message, const api::DatatypeLayout& kind) noexcept {
+  const auto as_it_is = [](Fallback why) { return p2p::OutgoingMessage(EncodedMessage{.fallback = why}); };
+  if (!kind.value_type.computes) return as_it_is(Fallback::type);
+  if (p2p::program_endpoint() == nullptr) return as_it_is(Fallback::off);
+  const std::size_t bytes = p2p::bytes_of_values(message, kind);
+  try {
+    const Rules& rules = api::local_rules(message.comm);
+    const Policy* const policy = policy_for(rules, kind.type(), bytes);
+    const Fallback plain = policy == nullptr           ? Fallback::off
+                           : bytes < policy->min_bytes ? Fallback::small
+                                                       : Fallback::none;
+    if (plain != Fallback::none) return as_it_is(plain);
+    return {program->encoder(*policy), program->segments().get(), message, kind,
+            static_cast<unsigned>(message.tag)};
+  } catch (...) {
+    return as_it_is(Fallback::memory);
+  }
+}
+
+}  // namespace
+
+void begin_messages() noexcept {
+  std::string unseen;
+  int mine = 0, all = 0;
+  try {
+    if (options().messages) unseen = unseen_receives();
+    mine = options().messages && options().enabled && unseen.empty();
+  } catch (...) {  // messages are then not served
+  }
+  PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  all != 0 ? begin_coding() : explain_plain_messages(unseen);
+  looks = begin_counting() || all != 0;
+}
+
+void end_messages() noexcept {
+  looks = false;
+  if (p2p::program_endpoint() == nullptr) return;
+  p2p::finish_segments();
+  p2p::end_matched_probes();
+}
+
+std::optional<api::DatatypeLayout> kind_of(const p2p::SendArguments& message) {
+  const auto& [buf, count, type, dest, tag, comm, site] = message;
+  if (!looks || count <= 0 || buf == nullptr || buf == MPI_BOTTOM || dest < 0 || tag < 0) return {};
+  if (api::bytes_of(count, type) < static_cast<MPI_Count>(least_value_bytes) || !intercepts(comm)) return {};
+  const BypassScope bypass;
+  const auto kind = api::datatype_layout_of(type);
+  return kind && (kind->value_type.computes || counts_messages()) ? kind : std::nullopt;
+}
+
+ProgramSend::ProgramSend(const p2p::SendArguments& message) : message_(message), kind_(kind_of(message)) {
+  const BypassScope bypass;
+  if (kind_) message_.site = reported_site(message.site);
+  if (kind_) outgoing_ = encode(message, *kind_);
+}
+
+ProgramSend::~ProgramSend() { count(); }
+
+void ProgramSend::count() noexcept {
+  const BypassScope bypass;
+  if (kind_ && !std::exchange(counted_, true)) count_sent(message_, *kind_, outgoing_.made());
+}
+
+p2p::SendBuffer ProgramSend::buffer() const {
+  if (coded()) return p2p::buffer_of(outgoing_.made(), message_.type);
+  return {message_.buf, static_cast<api::pmpi::Count>(message_.count), message_.type};
+}
+
+int ProgramSend::send(p2p::SendFunction function) {
+  if (in_segments()) return outgoing_.send(message_, progress_calls);
+  return p2p::send(function, outgoing_.made(), message_);
+}
+
+int ProgramSend::start(p2p::StartFunction function, MPI_Request* request) {
+  return outgoing_.start(function, message_, request);
+}
+
+p2p::OutgoingMessage ProgramSend::take() noexcept {
+  count();
+  return std::move(outgoing_);
+}
+
+}  // namespace taut::dropin

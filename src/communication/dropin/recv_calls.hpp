@@ -1,0 +1,200 @@
+// Calls that receive messages, or send and receive (docs/adr/0014). The generated wrappers call the function
+// templates that have the names of MPI's functions; `function` takes counts of type Count.
+#pragma once
+
+#include "communication/dropin/detached_sends.hpp"
+#include "communication/dropin/generalized_requests.hpp"
+#include "communication/dropin/large_counts.hpp"
+#include "communication/dropin/messages.hpp"
+#include "communication/mpi/pmpi_counts.hpp"
+#include "communication/p2p/open_receive.hpp"
+#include "communication/p2p/request_table.hpp"
+
+namespace taut::dropin {
+
+// Runs `call(&status)`, which receives one message into `at`, and finishes a coded message.
+template <class Call>
+int receiving(const p2p::RecvBuffer& at, MPI_Status* status, Call call) {
+  if (!p2p::may_be_coded(at)) return call(status);
+  p2p::ReadableStatus readable(status);
+  const int code = call(&*readable);
+  return code == MPI_SUCCESS ? api::raise(at.comm, p2p::finish_recv(at, *readable)) : code;
+}
+
+// Receives a message by a nonblocking receive. Runs `meanwhile()` after the receive has begun.
+template <class Meanwhile>
+int receiving_posted(const p2p::MatchKey& key, const p2p::RecvBuffer& at, MPI_Status* status,
+                     Meanwhile meanwhile) {
+  p2p::PostedReceive posted;
+  if (const int begun = p2p::post(key, at, posted); begun != MPI_SUCCESS) return begun;
+  // On the heap, which outlives a longjmp out of an error handler.
+  std::unique_ptr<p2p::OpenReceive> open;
+  if (p2p::may_be_segmented(at))
+    open =
+        std::make_unique<p2p::OpenReceive>(at, posted.detached ? &posted.detached : nullptr, posted.request);
+  const int other = meanwhile();
+  if (other != MPI_SUCCESS) PMPI_Cancel(&posted.request);
+  for (Backoff backoff; open && !open->ready(); backoff.pause()) progress_calls();
+  const auto message = open ? open->take_message() : nullptr;
+  open.reset();
+  p2p::ReadableStatus readable(status);
+  const int code = PMPI_Wait(&posted.request, &*readable);
+  if (other != MPI_SUCCESS || code != MPI_SUCCESS) return other != MPI_SUCCESS ? other : code;
+  return api::raise(at.comm, message != nullptr ? message->finish(*readable)
+                             : posted.detached  ? p2p::deliver(posted.detached, at, *readable)
+                                                : p2p::finish_recv(at, *readable));
+}
+
+// Returns true if receiving_posted() has to receive a message from `source`, instead of MPI's own call: a
+// probe may have taken the message, or the message goes through a bounce buffer. A receive from MPI_PROC_NULL
+// is left to MPI's own call.
+inline bool must_be_posted(int source, const p2p::RecvBuffer& at) {
+  return source != MPI_PROC_NULL && (p2p::may_be_probed() || p2p::bounce_device(at) != nullptr);
+}
+
+inline int nothing_else() noexcept { return MPI_SUCCESS; }
+
+// ---- Blocking and persistent receives
+
+template <class Count>
+int recv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+         MPI_Status* status) {
+  const p2p::RecvBuffer at = here(buf, count, type, comm);
+  if (must_be_posted(source, at)) return receiving_posted({source, tag, comm}, at, status, nothing_else);
+  return receiving(at, status, [&](MPI_Status* mpi_status) {
+    return call_next(function, buf, count, type, source, tag, comm, mpi_status);
+  });
+}
+
+template <class Count>
+int irecv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+          MPI_Request* request) {
+  const p2p::RecvBuffer at = here(buf, count, type, comm);
+  p2p::PostedReceive posted;
+  const int code = p2p::post({source, tag, comm}, at, posted, [&](MPI_Request* made) {
+    return call_next(function, buf, count, type, source, tag, comm, made);
+  });
+  if (code == MPI_SUCCESS) p2p::hand_over(std::move(posted), at, request);
+  return code;
+}
+
+// Tracks a persistent receive, since each of its starts may find a message that was probed for.
+template <class Count>
+int recv_init(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+              MPI_Request* request) {
+  const int code = call_next(function, buf, count, type, source, tag, comm, request);
+  if (code == MPI_SUCCESS && p2p::program_endpoint() != nullptr)
+    p2p::track_persistent(*request, p2p::PersistentRecv{here(buf, count, type, comm), {source, tag, comm}});
+  return code;
+}
+
+template <class Count>
+int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest,
+             int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+             MPI_Comm comm, MPI_Status* status, const void* site) {
+  const p2p::RecvBuffer at = here(recvbuf, recvcount, recvtype, comm);
+  ProgramSend sending({sendbuf, sendcount, sendtype, dest, sendtag, comm, site});
+  const p2p::SendBuffer sent = sending.buffer();
+  if (sending.in_segments() || must_be_posted(source, at)) {
+    int there =
+        0;  // MPI checks the destination before a receive is posted that the program would not know of
+    if (const int code = p2p::check_key({dest, sendtag, comm}, &there); code != MPI_SUCCESS) return code;
+    return receiving_posted({source, recvtag, comm}, at, status, [&] {
+      if (sending.in_segments()) return sending.send(nullptr);
+      return TAUT_PMPI(Send)(sent.at, sent.count, sent.type, dest, sendtag, comm);
+    });
+  }
+  return receiving(at, status, [&](MPI_Status* mpi_status) {
+    return call_next(function, sent.at, static_cast<Count>(sent.count), sent.type, dest, sendtag, recvbuf,
+                     recvcount, recvtype, source, recvtag, comm, mpi_status);
+  });
+}
+
+// Serves MPI_Sendrecv_replace. The values that it sends are not coded.
+template <class Count>
+int sendrecv_replace(Wrapped function, void* buf, Count count, MPI_Datatype type, int dest, int sendtag,
+                     int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+  const p2p::RecvBuffer at = here(buf, count, type, comm);
+  if (!must_be_posted(source, at))
+    return receiving(at, status, [&](MPI_Status* mpi_status) {
+      return call_next(function, buf, count, type, dest, sendtag, source, recvtag, comm, mpi_status);
+    });
+  return api::guard(comm, [&]() -> int {
+    const std::vector<std::byte> sent = p2p::packed(at);
+    if (!api::pmpi::fits(static_cast<MPI_Count>(sent.size())))
+      throw Error(Status::invalid_count, "a count that needs MPI 4");
+    return receiving_posted({source, recvtag, comm}, at, status, [&] {
+      return TAUT_PMPI(Send)(sent.data(), static_cast<api::pmpi::Count>(sent.size()), MPI_PACKED, dest,
+                             sendtag, comm);
+    });
+  });
+}
+
+// ---- Nonblocking calls that send and receive. The values that they send are not coded.
+
+// Starts the send and the receive of one call. `start(&request)` makes one request for both. If MPI lacks the
+// call, or if the message to be received may have been probed for, the program's request is that of the
+// receive, and the values are sent from memory owned by Taut.
+template <class Start>
+int send_and_receive(Wrapped function, const p2p::RecvBuffer& sent, int dest, int sendtag,
+                     const p2p::MatchKey& key, const p2p::RecvBuffer& at, MPI_Request* request, Start start) {
+  p2p::PostedReceive posted;
+  int code = MPI_SUCCESS;
+  if (has(function) && !p2p::may_be_probed()) {
+    code = start(&posted.request);
+  } else {
+    code = api::guard(key.comm, [&] { return send_detached(sent, dest, sendtag); });
+    if (code == MPI_SUCCESS) code = p2p::post(key, at, posted);
+  }
+  if (code == MPI_SUCCESS) p2p::hand_over(std::move(posted), at, request);
+  return code;
+}
+
+template <class Count>
+int isendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest,
+              int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+              MPI_Comm comm, MPI_Request* request) {
+  const auto start = [&](MPI_Request* made) {
+    return call_next(function, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                     source, recvtag, comm, made);
+  };
+  return send_and_receive(function, here(const_cast<void*>(sendbuf), sendcount, sendtype, comm), dest,
+                          sendtag, {source, recvtag, comm}, here(recvbuf, recvcount, recvtype, comm), request,
+                          start);
+}
+
+template <class Count>
+int isendrecv_replace(Wrapped function, void* buf, Count count, MPI_Datatype type, int dest, int sendtag,
+                      int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+  const p2p::RecvBuffer values = here(buf, count, type, comm);
+  const auto start = [&](MPI_Request* made) {
+    return call_next(function, buf, count, type, dest, sendtag, source, recvtag, comm, made);
+  };
+  return send_and_receive(function, values, dest, sendtag, {source, recvtag, comm}, values, request, start);
+}
+
+// ---- Receives of messages that a probe took (docs/adr/0015)
+
+template <class Count>
+int mrecv(Wrapped function, void* buf, Count count, MPI_Datatype type, MPI_Message* message,
+          MPI_Status* status) {
+  auto taken = p2p::receive_taken(message);
+  if (!taken) return call_next(function, buf, count, type, message, status);
+  p2p::ReadableStatus readable(status);
+  const int code = PMPI_Wait(&taken->posted.request, &*readable);
+  if (code != MPI_SUCCESS) return code;
+  return api::raise(taken->comm,
+                    p2p::deliver(taken->posted.detached, here(buf, count, type, taken->comm), *readable));
+}
+
+template <class Count>
+int imrecv(Wrapped function, void* buf, Count count, MPI_Datatype type, MPI_Message* message,
+           MPI_Request* request) {
+  auto taken = p2p::receive_taken(message);
+  if (!taken) return call_next(function, buf, count, type, message, request);
+  *request = taken->posted.request;
+  p2p::track_recv(*request, here(buf, count, type, taken->comm), std::move(taken->posted.detached));
+  return MPI_SUCCESS;
+}
+
+}  // namespace taut::dropin

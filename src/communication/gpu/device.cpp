@@ -1,0 +1,290 @@
+#include "communication/gpu/device.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+
+#include "compressor/base/device_memory.hpp"
+
+namespace taut::gpu {
+
+static_assert(static_cast<int>(Status::device_failed) == TAUT_ERR_CUDA);
+
+// ---- Pools of memory
+
+namespace {
+
+struct Pools {
+  std::mutex mutex;
+  std::vector<DevicePool*> all;
+};
+
+Pools& pools() {
+  static auto* const one = new Pools;
+  return *one;
+}
+
+}  // namespace
+
+DevicePool::DevicePool(Device& device, MessageMemory* message_memory)
+    : PooledPlace(message_memory), device_(device) {
+  const std::lock_guard lock(pools().mutex);
+  pools().all.push_back(this);
+}
+
+DevicePool::~DevicePool() {
+  const std::lock_guard lock(pools().mutex);
+  std::erase(pools().all, this);
+}
+
+void DevicePool::trim_all() noexcept {
+  const std::lock_guard lock(pools().mutex);
+  for (DevicePool* const pool : pools().all) pool->trim();
+}
+
+std::byte* PinnedPlace::allocate(std::size_t bytes) noexcept {
+  const Device::Current current(device_);
+  void* memory = nullptr;
+  if (current.code() != 0) return nullptr;
+  return device_.services().allocate_pinned(&memory, bytes) == 0 ? static_cast<std::byte*>(memory) : nullptr;
+}
+
+void PinnedPlace::release(std::byte* data) noexcept {
+  const Device::Current current(device_);
+  device_.wait();
+  device_.services().free_pinned(data);
+}
+
+std::byte* DevicePlace::allocate(std::size_t bytes) noexcept {
+  const Device::Current current(device_);
+  void* memory = nullptr;
+  if (current.code() != 0) return nullptr;
+  return device_.services().allocate(&memory, bytes) == 0 ? static_cast<std::byte*>(memory) : nullptr;
+}
+
+void DevicePlace::release(std::byte* data) noexcept {
+  const Device::Current current(device_);
+  device_.wait();
+  device_.services().free(data);
+}
+
+// ---- Device
+
+Device::Current::Current(const Device& device) noexcept
+    : device_(device), code_(device.services_.use(device.number_, &before_)) {
+  if (code_ != 0) before_ = -1;
+}
+
+Device::Current::~Current() {
+  int here = 0;
+  if (before_ >= 0 && before_ != device_.number_) device_.services_.use(before_, &here);
+}
+
+Device::Device(const api::DeviceServices& services, int number, void* stream, bool frames_there)
+    : services_(services),
+      number_(number),
+      first_{stream},
+      keeps_frames_(frames_there),
+      pinned_(*this),
+      memory_(*this),
+      frames_there_(*this),
+      range_memory_(pinned_.scratch(sizeof(api::DeviceRange))),
+      range_(new (range_memory_.data()) api::DeviceRange{}) {
+  [[maybe_unused]] static const bool once = (services.at_release(DevicePool::trim_all), true);
+}
+
+Device::~Device() {
+  if (second_.stream == nullptr) return;
+  const Current current(*this);
+  wait(second_);
+  services_.close_stream(second_.stream);
+}
+
+Status Device::copy(void* to, const void* from, std::size_t bytes) noexcept {
+  if (bytes == 0) return Status::ok;
+  ++changes_;
+  return drained(first_,
+                 launched(first_, [&](void* stream) { return services_.copy_on(to, from, bytes, stream); }));
+}
+
+Status Device::wait() noexcept {
+  const Status status = wait(first_), other = wait(second_);
+  return status != Status::ok ? status : other;
+}
+
+Status Device::wait(Queue& queue) noexcept {
+  if (queue.done == queue.enqueued) return Status::ok;
+  const int code = wait_for(queue.stream);
+  if (code != 0 && wait_for(queue.stream) != 0) return status_of(code);
+  queue.done = queue.enqueued;
+  return status_of(code);
+}
+
+int Device::wait_for(void* stream) noexcept {
+  const Current current(*this);
+  return current.code() != 0 ? current.code() : services_.wait(stream);
+}
+
+Status Device::drained(Queue& queue, int code) noexcept {
+  if (code != 0) wait(queue);
+  return status_of(code);
+}
+
+std::optional<Status> Device::check(const std::uint32_t& done, Queue& queue, unsigned& checks) noexcept {
+  constexpr unsigned reads = 256, checks_between_queries = 16;
+  const auto set = [&] { return __atomic_load_n(&done, __ATOMIC_ACQUIRE) != 0; };
+  for (unsigned i = 0; i < reads; ++i)
+    if (set()) return Status::ok;
+  if (++checks % checks_between_queries != 0) return {};
+  const Current current(*this);
+  int idle = 0, code = current.code();
+  if (code == 0) code = services_.query(queue.stream, &idle);
+  if (code != 0) return drained(queue, code);
+  if (idle != 0 && !set()) return Status::device_failed;
+  return {};
+}
+
+// ---- Streams
+
+bool Device::fork() noexcept {
+  const Current current(*this);
+  if (current.code() != 0) return false;
+  if (second_.stream == nullptr && services_.open_stream(&second_.stream) != 0) return false;
+  if (services_.follow(second_.stream, first_.stream) != 0) return false;
+  followed_ = changes_;
+  return true;
+}
+
+Device::Queue& Device::queue(bool overlap) noexcept {
+  if (!overlap || first_.operations <= second_.operations) return first_;
+  return followed_ == changes_ || fork() ? second_ : first_;
+}
+
+// ---- Kernels of an operation
+
+Kernels::Kernels(Device& device, std::size_t results, bool overlap)
+    : device_(device),
+      queue_(device.queue(overlap)),
+      memory_(device.pinned().scratch(results * sizeof(TAUT_Cuda_result))),
+      results_(reinterpret_cast<TAUT_Cuda_result*>(memory_.data()), results) {
+  ++queue_.operations;
+  std::ranges::fill(results_, none(TAUT_ERR_CUDA_NEEDS_HOST));
+}
+
+Kernels::~Kernels() {
+  if (running_) device_.wait(queue_);  // the memory of the operation is freed next
+  --queue_.operations;
+}
+
+Status Kernels::copy(void* to, const void* from, std::size_t bytes) noexcept {
+  const int code = device_.launched(
+      queue_, [&](void* stream) { return device_.services_.copy_on(to, from, bytes, stream); });
+  enqueued(code);
+  return static_cast<Status>(code);
+}
+
+void Kernels::enqueued(int code) noexcept {
+  if (code != 0 && !Device::needs_host(code)) device_.drained(queue_, code);
+  last_ = queue_.enqueued;
+  running_ = true;
+}
+
+void Kernels::launched(int code) noexcept {
+  enqueued(code);
+  if (code == 0) shown_ = last_;
+}
+
+bool Kernels::ready() {
+  for (; next_ < results_.size() && failure_ == Status::ok; ++next_) {
+    const auto status = device_.check(results_[next_].done, queue_, checks_);
+    if (!status) return false;
+    failure_ = *status;
+  }
+  if (failure_ == Status::ok) queue_.done = std::max(queue_.done, shown_);
+  running_ = failure_ == Status::ok && shown_ < last_;
+  return true;
+}
+
+std::optional<Sized> Kernels::outcome(std::size_t i) const noexcept {
+  const TAUT_Cuda_result& result = results_[i];
+  if (failure_ != Status::ok) return Sized{failure_};
+  if (Device::needs_host(static_cast<int>(result.status))) return {};
+  return Sized{static_cast<Status>(result.status), static_cast<std::size_t>(result.bytes)};
+}
+
+std::optional<Status> Device::range(ConstSlice values, std::optional<double> fill, PackedBits bits,
+                                    ValueRange& range) noexcept {
+  api::DeviceRange& found = *range_;
+  found = {};
+  const int code = launched(first_, [&](void* stream) {
+    return services_.range(values.data, values.count, static_cast<int>(values.type), fill ? &*fill : nullptr,
+                           bits == PackedBits::exact, &found, stream);
+  });
+  if (needs_host(code)) return {};
+  if (code != 0) return drained(first_, code);
+  unsigned checks = 0;
+  std::optional<Status> status;
+  while (!(status = check(found.done, first_, checks))) continue;
+  if (*status != Status::ok) return *status;
+  first_.done = first_.enqueued;
+  range = {found.least, found.greatest};
+  return static_cast<Status>(found.status);
+}
+
+// ---- Devices
+
+namespace {
+
+// Returns Taut's own stream on a device. Throws Error.
+void* own_stream_of(const api::DeviceServices& services, int number) {
+  void* stream = nullptr;
+  int before = 0;
+  int code = services.use(number, &before);
+  if (code == 0) {
+    code = services.own_stream(&stream);
+    services.use(before, &number);
+  }
+  if (code != 0) throw Error(static_cast<Status>(code), "no stream");
+  return stream;
+}
+
+}  // namespace
+
+// Devices with the former stream are of no more use.
+void Devices::set_stream(void* stream) noexcept {
+  if (stream == stream_) return;
+  std::erase_if(devices_, [&](const auto& device) { return device->stream() == stream_; });
+  stream_ = stream;
+}
+
+std::shared_ptr<Device> Devices::find(const api::DeviceServices& services, int number, bool own_stream) {
+  void* const stream = own_stream ? own_stream_of(services, number) : stream_;
+  for (const std::shared_ptr<Device>& device : devices_)
+    if (device->number() == number && device->stream() == stream) return device;
+  return devices_.emplace_back(std::make_shared<Device>(services, number, stream, keeps_frames_));
+}
+
+std::shared_ptr<Device> Devices::of(const void* in, const void* out, bool own_stream) noexcept {
+  if (unusable_) return nullptr;
+  const api::DeviceServices* services = nullptr;
+  try {
+    services = &api::device_services("the buffer");
+  } catch (...) {
+    unusable_ = true;
+    return nullptr;
+  }
+  int number = -1;
+  for (const void* const memory : {in, out}) {
+    int here = -1;
+    if (!on_device(memory)) continue;
+    if (services->device_of(memory, &here) != 0 || (number >= 0 && number != here)) return nullptr;
+    number = here;
+  }
+  try {
+    return find(*services, number, own_stream);
+  } catch (...) {  // no pinned memory, or no stream
+    return nullptr;
+  }
+}
+
+}  // namespace taut::gpu

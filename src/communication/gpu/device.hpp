@@ -1,0 +1,192 @@
+// A GPU as the calls of one communicator use it: streams, pools of memory, and the way to wait for kernels.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "communication/gpu/device_frames.hpp"
+#include "communication/gpu/device_pools.hpp"
+#include "communication/team/task.hpp"
+#include "compressor/gpu/device_services.hpp"
+#include "compressor/values/value_range.hpp"
+
+namespace taut::gpu {
+
+// For one thread at a time. Members set the thread's current device while they run.
+class Device {
+ public:
+  // `frames_there`: frames are in memory of the GPU.
+  Device(const api::DeviceServices& services, int number, void* stream, bool frames_there = false);
+  Device(const Device&) = delete;
+  ~Device();
+
+  int number() const noexcept { return number_; }
+  void* stream() const noexcept { return first_.stream; }
+  const api::DeviceServices& services() const noexcept { return services_; }
+  PinnedPlace& pinned() noexcept { return pinned_; }
+  DevicePlace& memory() noexcept { return memory_; }
+  DeviceFrames& frames_there() noexcept { return frames_there_; }
+  bool keeps_frames() const noexcept { return keeps_frames_; }
+  // Returns the place of the frames of calls.
+  Place& frames() noexcept { return keeps_frames_ ? static_cast<Place&>(frames_there_) : pinned_; }
+
+  // Scope in which the device is the thread's current device.
+  class Current {
+   public:
+    explicit Current(const Device& device) noexcept;
+    Current(const Current&) = delete;
+    ~Current();
+
+    // Returns the error of CUDA, after which another device may be current; 0: none.
+    int code() const noexcept { return code_; }
+
+   private:
+    const Device& device_;
+    int before_ = -1;
+    int code_;
+  };
+
+  // Enqueues a copy on the stream of the user. The host must not change or reuse host memory before wait().
+  Status copy(void* to, const void* from, std::size_t bytes) noexcept;
+  // Waits for all enqueued work, unless polling has shown that it is done. A wait that fails is repeated: if
+  // the error persists, it is a fault of the device, on which nothing runs any more.
+  Status wait() noexcept;
+
+  // Runs launch(stream), which enqueues work without a result on the stream of the user. Returns nothing if
+  // no kernel does the work.
+  template <class Launch>
+  std::optional<Status> enqueue(const Launch& launch) noexcept {
+    ++changes_;
+    const int code = launched(first_, launch);
+    return needs_host(code) ? std::nullopt : std::optional(drained(first_, code));
+  }
+
+  // Prepares the second stream: its later work waits for all work that is on the first stream now. Returns
+  // false if there is no second stream.
+  bool fork() noexcept;
+
+  // Finds the range of values as range_of() does. Returns nothing if no kernel does the work.
+  std::optional<Status> range(ConstSlice values, std::optional<double> fill, PackedBits bits,
+                              ValueRange& range) noexcept;
+
+ private:
+  friend class Kernels;
+
+  struct Queue {
+    void* stream = nullptr;
+    std::uint64_t enqueued = 0, done = 0;  // pieces of work, and those known to be done
+    int operations = 0;                    // in flight
+  };
+
+  static bool needs_host(int code) noexcept {
+    return code == TAUT_ERR_CUDA_NEEDS_HOST || code == static_cast<int>(Status::invalid_count);
+  }
+  static Status status_of(int code) noexcept { return static_cast<Status>(code); }
+
+  // Returns the queue for an operation. `overlap`: it may be the second stream, if the first one is busy.
+  Queue& queue(bool overlap) noexcept;
+  template <class Launch>
+  int launched(Queue& queue, const Launch& launch) noexcept {
+    const Current current(*this);
+    if (current.code() != 0) return current.code();
+    ++queue.enqueued;
+    return launch(queue.stream);
+  }
+  Status wait(Queue& queue) noexcept;
+  int wait_for(void* stream) noexcept;  // returns the code of CUDA
+  // Polls `done`, and at times queries CUDA for errors: after an error no kernel sets `done`. Returns nothing
+  // if `done` is not set yet. `checks` counts the calls.
+  std::optional<Status> check(const std::uint32_t& done, Queue& queue, unsigned& checks) noexcept;
+  // Returns the status of a call. If the call failed, waits first for the work that was enqueued before: it
+  // may still access the memory that the caller is about to free.
+  Status drained(Queue& queue, int code) noexcept;
+
+  const api::DeviceServices& services_;
+  int number_;
+  Queue first_, second_;                      // the user's stream, and one that is opened when it is needed
+  std::uint64_t changes_ = 0, followed_ = 0;  // work that changes values on the first stream; as of fork()
+  bool keeps_frames_;
+  PinnedPlace pinned_;
+  DevicePlace memory_;
+  DeviceFrames frames_there_;
+  Buffer range_memory_;
+  api::DeviceRange* range_;  // in pinned memory
+};
+
+// Kernels of one operation, on one stream of a device. Each kernel, or sequence of kernels, writes one result
+// to pinned memory. Awaiting polls the results.
+class Kernels final : public Waitable {
+ public:
+  // Throws Error if there is no memory. `overlap`: the kernels may run beside other operations.
+  Kernels(Device& device, std::size_t results, bool overlap);
+  Kernels(const Kernels&) = delete;
+  ~Kernels();
+
+  // Enqueues a copy before the kernels.
+  Status copy(void* to, const void* from, std::size_t bytes) noexcept;
+
+  // Runs launch(result, stream), which enqueues the kernels of result i.
+  template <class Launch>
+  void run(std::size_t i, const Launch& launch) noexcept {
+    run(std::span(&i, 1), [&](void* stream) { return launch(&results_[i], stream); });
+  }
+  // Runs launch(stream), which enqueues the kernels of several results.
+  template <class Launch>
+  void run(std::span<const std::size_t> results, const Launch& launch) noexcept {
+    for (const std::size_t i : results) results_[i] = {};
+    const int code = device_.launched(queue_, launch);
+    launched(code);
+    for (const std::size_t i : results)
+      if (code != 0) results_[i] = none(code);
+  }
+  TAUT_Cuda_result* at(std::size_t i) noexcept { return &results_[i]; }
+
+  bool ready() override;
+  void result() const noexcept {}
+
+  // Returns result i, or nothing if no kernel does the work.
+  std::optional<Sized> outcome(std::size_t i) const noexcept;
+
+ private:
+  static TAUT_Cuda_result none(int code) noexcept { return {0, static_cast<std::uint32_t>(code), 1}; }
+  void enqueued(int code) noexcept;  // after each piece of work
+  void launched(int code) noexcept;  // after kernels that write results
+
+  Device& device_;
+  Device::Queue& queue_;
+  Buffer memory_;
+  std::span<TAUT_Cuda_result> results_;
+  std::uint64_t last_ = 0;   // number in the queue of the last piece of work
+  std::uint64_t shown_ = 0;  // number of the last piece of work that is done if the results are there
+  std::size_t next_ = 0;     // the first result that may not be there yet
+  unsigned checks_ = 0;
+  bool running_ = false;
+  Status failure_ = Status::ok;
+};
+
+// The GPUs that hold values of a communicator's calls.
+class Devices {
+ public:
+  // Sets the stream of later calls.
+  void set_stream(void* stream) noexcept;
+  void* stream() const noexcept { return stream_; }
+  // Keeps the frames of all calls on the GPU. Must not change once there was a call.
+  void keep_frames() noexcept { keeps_frames_ = true; }
+
+  // Returns the GPU that holds the operands of a call, at least one of which is on a GPU. Returns null if the
+  // operands are on several GPUs, or if kernels cannot be used in this process. `own_stream`: the call works
+  // on Taut's own stream, not on that of set_stream().
+  std::shared_ptr<Device> of(const void* in, const void* out, bool own_stream = false) noexcept;
+
+ private:
+  std::shared_ptr<Device> find(const api::DeviceServices& services, int number, bool own_stream);
+
+  void* stream_ = nullptr;
+  bool keeps_frames_ = false;
+  bool unusable_ = false;  // libtaut_cuda or a device is missing
+  std::vector<std::shared_ptr<Device>> devices_;
+};
+
+}  // namespace taut::gpu

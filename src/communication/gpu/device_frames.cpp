@@ -1,0 +1,122 @@
+#include "communication/gpu/device_frames.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <new>
+
+#include "communication/gpu/device.hpp"
+#include "communication/team/frames.hpp"
+
+namespace taut::gpu {
+
+// ---- Blocks
+
+std::byte* DeviceFrames::allocate(std::size_t bytes) noexcept {
+  const Device::Current current(device_);
+  void *here = nullptr, *there = nullptr;
+  if (current.code() != 0) return nullptr;
+  try {
+    blocks_.reserve(blocks_.size() + 1);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+  if (device_.services().allocate_pinned(&here, bytes) != 0) return nullptr;
+  if (device_.services().allocate(&there, bytes) != 0) {
+    device_.services().free_pinned(here);
+    return nullptr;
+  }
+  blocks_.push_back({static_cast<std::byte*>(here), static_cast<std::byte*>(there), bytes});
+  return blocks_.back().host;
+}
+
+void DeviceFrames::release(std::byte* data) noexcept {
+  const Device::Current current(device_);
+  device_.wait();
+  const auto block = std::ranges::find(blocks_, data, &MirroredBlock::host);
+  device_.services().free_pinned(block->host);
+  device_.services().free(block->device);
+  blocks_.erase(block);
+}
+
+std::byte* DeviceFrames::device_address(const std::byte* host) const noexcept {
+  const std::less<const std::byte*> before;
+  for (const MirroredBlock& block : blocks_)
+    if (!before(host, block.host) && before(host, block.host + block.bytes))
+      return block.device + (host - block.host);
+  return nullptr;
+}
+
+// ---- Copies
+
+Status DeviceFrames::copy_and_wait(void* to, const void* from, std::size_t bytes) noexcept {
+  const Status status = device_.copy(to, from, bytes);
+  return status == Status::ok ? device_.wait() : status;
+}
+
+Status DeviceFrames::upload(ConstBytes frame) noexcept {
+  std::byte* const to = device_address(frame.data());
+  return to == nullptr ? Status::ok : copy_and_wait(to, frame.data(), frame.size());
+}
+
+Status DeviceFrames::download(ConstBytes frame) noexcept {
+  const std::byte* const from = device_address(frame.data());
+  return from == nullptr ? Status::ok
+                         : copy_and_wait(const_cast<std::byte*>(frame.data()), from, frame.size());
+}
+
+Status DeviceFrames::fetch_header(ConstBytes frame) noexcept {
+  return download(frame.first(std::min(frame.size(), frame_header_bytes)));
+}
+
+// Waits, because the memory of either frame may be used again on another stream.
+Status DeviceFrames::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  std::memmove(to, from, std::min(bytes, frame_header_bytes));
+  const std::less<const std::byte*> before;
+  const bool overlap = before(to, from + bytes) && before(from, to + bytes);
+  if (!overlap) return copy_and_wait(device_address(to), device_address(from), bytes);
+  try {
+    const Buffer between = device_.memory().scratch(bytes);
+    const Status status = device_.copy(between.data(), device_address(from), bytes);
+    return status == Status::ok ? copy_and_wait(device_address(to), between.data(), bytes) : status;
+  } catch (const Error& error) {
+    return error.status();
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory;
+  }
+}
+
+// ---- Messages
+
+// The host writes notices, which the GPU may lack.
+ConstBytes DeviceFrames::outgoing(ConstBytes frames) noexcept {
+  const std::byte* const from = device_address(frames.data());
+  if (from == nullptr || frames.empty()) return frames;
+  for (ConstBytes rest = frames; !rest.empty(); rest = rest.subspan(frame_size(rest))) {
+    FrameHeader header;
+    if (read_header(rest, header) != Status::ok) break;
+    const bool notice = header.has(FrameHeader::failed);
+    if (notice && upload(rest.first(frame_header_bytes)) != Status::ok) return {};
+  }
+  return device_.wait() == Status::ok ? ConstBytes(from, frames.size()) : ConstBytes();
+}
+
+Bytes DeviceFrames::incoming(Bytes room) noexcept {
+  std::byte* const to = device_address(room.data());
+  if (to == nullptr) return room;
+  device_.wait();  // enqueued work may still read what was there before; a later call reports the failure
+  return {to, room.size()};
+}
+
+Status DeviceFrames::arrived(Bytes message) noexcept {
+  ConstBytes rest = message;
+  while (rest.size() >= frame_header_bytes) {
+    if (const Status status = fetch_header(rest); status != Status::ok) return status;
+    const std::size_t size = frame_size(rest);
+    if (size == 0) break;
+    rest = rest.subspan(size);
+  }
+  return Status::ok;
+}
+
+}  // namespace taut::gpu

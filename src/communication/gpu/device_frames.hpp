@@ -1,0 +1,48 @@
+// Place of frames whose bytes are on a GPU, for MPIs that read and write memory of GPUs.
+#pragma once
+
+#include <vector>
+
+#include "communication/gpu/device_pools.hpp"
+
+namespace taut::gpu {
+
+// Each block of memory exists twice, with equal offsets: in pinned host memory, whose addresses callers use,
+// and on the GPU. The header of each frame is in both; the payload is on the GPU only, except around
+// upload() and download(). Messages are sent from and received into the memory of the GPU. The header of a
+// frame that arrives is then copied to the host.
+class DeviceFrames final : public DevicePool, public MessageMemory {
+ public:
+  explicit DeviceFrames(Device& device) : DevicePool(device, this) {}
+  ~DeviceFrames() override { trim(); }
+
+  // Returns the address on the GPU of memory of this place; null for other memory.
+  std::byte* device_address(const std::byte* host) const noexcept;
+
+  // Copy whole frames between the two memories, and wait. Do nothing for other memory.
+  Status upload(ConstBytes frame) noexcept;
+  Status download(ConstBytes frame) noexcept;
+  // Copies the header of a frame on the GPU to the host, and waits.
+  Status fetch_header(ConstBytes frame) noexcept;
+
+  // Copies a frame within this place: the payload on the GPU, and the header in both memories.
+  Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept override;
+  ConstBytes outgoing(ConstBytes frames) noexcept override;
+  Bytes incoming(Bytes room) noexcept override;
+  Status arrived(Bytes message) noexcept override;
+
+ private:
+  struct MirroredBlock {
+    std::byte* host;
+    std::byte* device;
+    std::size_t bytes;
+  };
+
+  std::byte* allocate(std::size_t bytes) noexcept override;
+  void release(std::byte* data) noexcept override;
+  Status copy_and_wait(void* to, const void* from, std::size_t bytes) noexcept;
+
+  std::vector<MirroredBlock> blocks_;
+};
+
+}  // namespace taut::gpu

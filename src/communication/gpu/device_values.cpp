@@ -1,0 +1,175 @@
+#include "communication/gpu/device_values.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "communication/team/mean.hpp"
+#include "compressor/base/device_memory.hpp"
+#include "compressor/codecs/mpc/prediction.hpp"
+#include "compressor/codecs/planes/prediction.hpp"
+#include "compressor/frame/sample.hpp"
+
+namespace taut::gpu {
+namespace {
+
+bool overlap(const std::byte* a, const std::byte* b, std::size_t bytes) noexcept {
+  const std::less<const std::byte*> before;
+  return before(a, b + bytes) && before(b, a + bytes);
+}
+
+}  // namespace
+
+Status DeviceValues::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  const bool here = on_device(to) && on_device(from);
+  if (here && overlap(to, from, bytes))
+    return guarded([&] {
+      const Buffer between = scratch(bytes);
+      const Status status = device_->copy(between.data(), from, bytes);
+      return status == Status::ok ? device_->copy(to, between.data(), bytes) : status;
+    });
+  const Status status = device_->copy(to, from, bytes);
+  return status != Status::ok || here ? status : device_->wait();
+}
+
+// Returns nothing if no kernel does the work.
+std::optional<Status> DeviceValues::reduce_there(Slice values, ConstSlice operand, Reduction op) noexcept {
+  if (!suits_kernels(values) || !suits_kernels(operand)) return {};
+  return device_->enqueue([&](void* stream) {
+    return device_->services().reduce_values(values.data, operand.data, values.count,
+                                             static_cast<int>(values.type), static_cast<int>(op), stream);
+  });
+}
+
+std::optional<Status> DeviceValues::divide_there(Slice values, int n) noexcept {
+  if (!suits_kernels(values)) return {};
+  return device_->enqueue([&](void* stream) {
+    return device_->services().divide_values(values.data, values.count, static_cast<int>(values.type), n,
+                                             stream);
+  });
+}
+
+// The work is done where `values` are; the operand is copied there.
+Status DeviceValues::reduce(Slice values, ConstSlice operand, Reduction op) noexcept {
+  if (values.count == 0) return Status::ok;
+  const auto on_host = [&](ConstSlice there) {
+    return on_copy(there, [&](ConstSlice copy) { return Place::reduce(values, copy, op); });
+  };
+  if (!on_device(values.data))
+    return on_device(operand.data) ? on_host(operand) : Place::reduce(values, operand, op);
+  return guarded([&] {
+    Buffer memory;
+    if (!on_device(operand.data)) {
+      memory = scratch(operand.bytes());
+      const Status status = copy(memory.data(), operand.as_bytes().data(), operand.bytes());
+      if (status != Status::ok) return status;
+      operand.data = memory.data();
+    }
+    if (const auto done = reduce_there(values, operand, op)) return *done;
+    return on_copy(values, [&](Slice own) {
+      const Status status = on_copy(operand, [&](ConstSlice other) { return Place::reduce(own, other, op); });
+      return status == Status::ok ? copy(values.as_bytes().data(), own.as_bytes().data(), own.bytes())
+                                  : status;
+    });
+  });
+}
+
+Status DeviceValues::divide(Slice values, int n) noexcept {
+  if (values.count == 0 || !on_device(values.data)) return Place::divide(values, n);
+  if (const auto done = divide_there(values, n)) return *done;
+  return on_copy(values, [&](Slice own) {
+    taut::divide(own, n);
+    return copy(values.as_bytes().data(), own.as_bytes().data(), own.bytes());
+  });
+}
+
+Status DeviceValues::range(ConstSlice values, const Coding& coding, ValueRange& range) noexcept {
+  if (values.count == 0 || !on_device(values.data)) {
+    range = range_of(values, coding.fill, coding.bits);
+    return Status::ok;
+  }
+  if (suits_kernels(values))
+    if (const auto done = device_->range(values, coding.fill, coding.bits, range)) return *done;
+  constexpr std::size_t at_a_time = std::size_t{1} << 20;
+  for (std::size_t first = 0; first < values.count; first += at_a_time) {
+    const ConstSlice part{values.part(first, std::min(at_a_time, values.count - first))};
+    const Status status = on_copy(part, [&](ConstSlice copy) {
+      range.merge(range_of(copy, coding.fill, coding.bits));
+      return Status::ok;
+    });
+    if (status != Status::ok) return status;
+  }
+  return Status::ok;
+}
+
+Status divide(Slice values, int n) {
+  api::device_services("recvbuf");  // throws the reason if there are none
+  const std::shared_ptr<Device> device = Devices().of(values.data, nullptr, true);
+  if (device == nullptr) return Status::device_failed;
+  const Status status = DeviceValues(device).divide(values, n);
+  return status == Status::ok ? device->wait() : status;
+}
+
+// ---- Samples
+
+namespace {
+
+Lags lags_of(const Candidate& candidate, const Dims& dims) {
+  const std::string_view codec = candidate.codec->name;
+  if (candidate.predictor == "auto") return {};
+  if (codec == "planes") return planes::prediction_named(candidate.predictor, dims).lags;
+  return codec == "mpc" ? mpc::prediction_named(candidate.predictor, dims).lags : Lags{};
+}
+
+// Returns the distances, in components, from which the predictions of the candidates read other values.
+std::vector<std::size_t> distances_of(std::span<const Candidate> candidates, const Dims& dims, DType type) {
+  std::vector<std::size_t> distances{0};
+  for (const Candidate& candidate : candidates) {
+    const Lags lags = lags_of(candidate, dims);
+    for (unsigned k = 0; k < lags.n; ++k) distances.push_back(lags.of[k] * components_of(type));
+    if (lags.n > 1) distances.push_back(lags.span() * components_of(type));
+  }
+  std::ranges::sort(distances);
+  distances.erase(std::ranges::unique(distances).begin(), distances.end());
+  return distances;
+}
+
+// Adds the bytes of each sampled piece, and of the piece at each distance before it.
+void add_pieces(ConstSlice values, std::span<const std::size_t> distances, std::vector<Range>& parts) {
+  const Pieces pieces(values.count);
+  const std::size_t value_bytes = size_of(values.type);
+  for (std::size_t i = 0; i < pieces.count; ++i)
+    for (const std::size_t distance : distances) {
+      const std::size_t first = pieces.first(i) - std::min(pieces.first(i), distance);
+      parts.push_back({first * value_bytes, pieces.values * value_bytes});
+    }
+}
+
+}  // namespace
+
+SampledParts::SampledParts(Device& device, ConstSlice values, std::span<const Candidate> candidates,
+                           const Dims& dims)
+    : memory_(std::make_unique_for_overwrite<std::byte[]>(values.bytes())),
+      values_{{memory_.get(), values.count, values.type}} {
+  std::vector<Range> parts;
+  const std::size_t none[] = {0};
+  add_pieces({values.components()}, distances_of(candidates, dims, values.type), parts);
+  if (components_of(values.type) > 1) add_pieces(values, none, parts);
+  std::size_t bytes = 0;
+  for (const Range& part : parts) bytes += part.count;
+  const Buffer copies = device.pinned().scratch(bytes);
+  std::byte* to = copies.data();
+  Status status = Status::ok;
+  for (const Range& part : parts) {
+    if (status == Status::ok) status = device.copy(to, values.as_bytes().data() + part.first, part.count);
+    to += part.count;
+  }
+  if (status == Status::ok) status = device.wait();
+  if (status != Status::ok) throw Error(status, describe(status));
+  const std::byte* from = copies.data();
+  for (const Range& part : parts) {
+    std::memcpy(memory_.get() + part.first, from, part.count);
+    from += part.count;
+  }
+}
+
+}  // namespace taut::gpu

@@ -1,0 +1,86 @@
+// Values on a GPU, for one call of a communicator.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "communication/gpu/device.hpp"
+#include "compressor/frame/candidates.hpp"
+
+namespace taut::gpu {
+
+// Returns true if kernels can read and write the values.
+inline bool suits_kernels(ConstSlice values) noexcept {
+  return reinterpret_cast<std::uintptr_t>(values.data) % size_of(component_of(values.type)) == 0;
+}
+
+// Returns the status of action(), or that of the Error that the action throws.
+template <class Action>
+Status guarded(const Action& action) noexcept {
+  try {
+    return action();
+  } catch (const Error& error) {
+    return error.status();
+  } catch (...) {
+    return Status::out_of_memory;
+  }
+}
+
+// Place of the values of a call. Scratch memory is on the GPU. Values may be there or on the host.
+class DeviceValues final : public Place {
+ public:
+  explicit DeviceValues(std::shared_ptr<Device> device) noexcept : device_(std::move(device)) {}
+  DeviceValues(const DeviceValues&) = delete;
+  // Waits for work that is left when a call ends early: the program may free the values.
+  ~DeviceValues() override { device_->wait(); }
+
+  Device& device() const noexcept { return *device_; }
+
+  Buffer scratch(std::size_t bytes) override { return device_->memory().scratch(bytes); }
+  void reserve(std::size_t bytes, std::size_t blocks) override { device_->memory().reserve(bytes, blocks); }
+  bool on_host() const noexcept override { return false; }
+  // Waits for the copy, unless it is within the GPU.
+  Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept override;
+  Status reduce(Slice values, ConstSlice operand, Reduction op) noexcept override;
+  Status divide(Slice values, int n) noexcept override;
+
+  // Finds the range of values as range_of() does.
+  Status range(ConstSlice values, const Coding& coding, ValueRange& range) noexcept;
+
+  // Runs action(copy), where `copy` holds the values in host memory.
+  template <class Action>
+  Status on_copy(ConstSlice values, const Action& action) noexcept {
+    return guarded([&] {
+      const Buffer memory = device_->pinned().scratch(values.bytes());
+      const Status status = copy(memory.data(), static_cast<const std::byte*>(values.data), values.bytes());
+      return status == Status::ok ? action(Slice{{memory.data(), values.count, values.type}}) : status;
+    });
+  }
+
+ private:
+  std::optional<Status> reduce_there(Slice values, ConstSlice operand, Reduction op) noexcept;
+  std::optional<Status> divide_there(Slice values, int n) noexcept;
+  void recycle(std::byte*, std::size_t) noexcept override {}  // blocks belong to the pool of the device
+
+  std::shared_ptr<Device> device_;
+};
+
+// Computes values <- values / n for values on a GPU, on Taut's own stream there, and waits. Throws Error if
+// kernels cannot be used in this process.
+Status divide(Slice values, int n);
+
+// Copies the parts of `values` that samples for these candidates read (compressor/frame/sample.hpp) to host
+// memory, each part to the offset that it has in the values. The other bytes of the result are unspecified.
+// Throws Error.
+class SampledParts {
+ public:
+  SampledParts(Device& device, ConstSlice values, std::span<const Candidate> candidates, const Dims& dims);
+
+  ConstSlice values() const noexcept { return values_; }
+
+ private:
+  std::unique_ptr<std::byte[]> memory_;
+  ConstSlice values_;
+};
+
+}  // namespace taut::gpu

@@ -1,0 +1,92 @@
+// Codec for values on a GPU, and frames in pinned host memory or on the GPU.
+#pragma once
+
+#include "communication/gpu/device_values.hpp"
+#include "communication/team/codec_operations.hpp"
+#include "compressor/gpu/device_kernels.hpp"
+
+namespace taut::gpu {
+
+// Codes as another codec does on the host, with the same frames. Kernels do the work on values that are on
+// the GPU; encoders and sums write into the frame in host memory, or on the GPU (DeviceFrames). The host does
+// the work, on copies, where no kernel serves a frame. Operations that are started leave the host free until
+// their kernels are done; the other members return when their result is there. sample() reads values on the
+// host.
+class FrameCodec final : public Codec, public CodecOperations, private FrameArithmetic {
+ public:
+  // `host`, a codec for the same coding and bound, and `values` must outlive this object. Without an encoder
+  // the host encodes. `overlap`: operations may run beside each other, on two streams.
+  FrameCodec(std::shared_ptr<const Codec> host, const std::optional<api::DeviceEncoder>& encoder,
+             DeviceValues& values, bool overlap = false) noexcept
+      : host_(std::move(host)),
+        encoder_(encoder),
+        values_(values),
+        device_(values.device()),
+        overlap_(overlap) {}
+
+  const Contract& contract() const noexcept override { return host_->contract(); }
+  std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
+    return host_->max_bytes(type, count, addends);
+  }
+  Sized encode(ConstSlice values, Bytes out) const noexcept override;
+  Status decode(ConstBytes in, Slice values) const noexcept override;
+  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override;
+  Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
+    return host_->sample(values, scratch);
+  }
+  const FrameArithmetic* arithmetic() const noexcept override {
+    return host_->arithmetic() != nullptr ? this : nullptr;
+  }
+
+  int batch() const noexcept override { return max_batch; }
+  Operation start_encode(std::span<EncodeItem> items) const noexcept override;
+  Operation start_decode(std::span<DecodeItem> items) const noexcept override;
+  Operation start_reduce(ConstBytes in, Slice values, Reduction op) const noexcept override;
+  Operation start_sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override;
+  Operation start_accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override;
+
+ private:
+  using Outcome = std::optional<Sized>;  // empty: the host has to do the work
+
+  Sized sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override;
+  Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override;
+
+  // ---- Operations on values or frames for the GPU
+  Task<Sized> encode_there(std::span<EncodeItem> items) const;
+  Task<Sized> decode_there(std::span<DecodeItem> items) const;
+  Task<Sized> reduce_there(ConstBytes in, Slice values, Reduction op) const;
+  Task<Sized> sum_there(std::span<const ConstBytes> frames, Bytes out) const;
+  Task<Sized> accumulate_there(ConstBytes frame, ConstSlice values, Bytes out) const;
+  Task<Sized> accumulate_lagged(ConstBytes frame, ConstSlice values, Bytes out) const;
+
+  class Room;
+  Kernels kernels(std::size_t results) const { return Kernels(device_, results, overlaps()); }
+  bool overlaps() const;
+  bool has_decoder(const FrameHeader& header) const;
+  Buffer frame_there(Kernels& kernels, ConstBytes frame) const;
+  void launch_encoders(Kernels& kernels, std::span<const EncodeItem> items,
+                       std::span<const Bytes> frames) const;
+  void launch_decoders(Kernels& kernels, std::span<const DecodeItem> items,
+                       std::span<const Buffer> frames) const;
+  void add(Kernels& kernels, std::span<const ConstBytes> frames, const FrameHeader& header, Bytes out) const;
+  std::size_t most_bytes(const FrameHeader& header, std::uint32_t addends) const noexcept;
+
+  // ---- The same on the host, on copies of the values
+  Sized encode_here(ConstSlice values, Bytes out) const noexcept;
+  Status decode_here(ConstBytes in, Slice values) const noexcept;
+  Sized accumulate_here(ConstBytes frame, ConstSlice values, Bytes out) const noexcept;
+
+  std::shared_ptr<const Codec> host_;
+  std::optional<api::DeviceEncoder> encoder_;
+  DeviceValues& values_;
+  Device& device_;
+  mutable bool overlap_, forked_ = false;
+};
+
+// Returns the codec of a candidate for values on a GPU; null if no kernels serve the candidate. `host`: its
+// codec on the host; `overlap`: see FrameCodec.
+std::shared_ptr<const Codec> codec_on_device(std::shared_ptr<const Codec> host, const Candidate& candidate,
+                                             const Coding& coding, Bound bound, DeviceValues& values,
+                                             bool overlap = false);
+
+}  // namespace taut::gpu

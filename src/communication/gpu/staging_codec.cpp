@@ -1,0 +1,38 @@
+#include "communication/gpu/staging_codec.hpp"
+
+namespace taut::gpu {
+
+// Copies a frame that was made to the GPU.
+Sized StagingCodec::uploaded(Sized made, Bytes out) const noexcept {
+  if (made.status == Status::ok) made.status = frames_.upload(out.first(made.bytes));
+  return made;
+}
+
+Sized StagingCodec::encode(ConstSlice values, Bytes out) const noexcept {
+  return uploaded(codec_->encode(values, out), out);
+}
+
+Status StagingCodec::decode(ConstBytes in, Slice values) const noexcept {
+  const Status status = frames_.download(in);
+  return status == Status::ok ? codec_->decode(in, values) : status;
+}
+
+Status StagingCodec::reduce(ConstBytes in, Slice values, Reduction op) const noexcept {
+  const Status status = frames_.download(in);
+  return status == Status::ok ? codec_->reduce(in, values, op) : status;
+}
+
+Sized StagingCodec::sum(std::span<const ConstBytes> frames, Bytes out) const noexcept {
+  Status status = Status::ok;
+  for (const ConstBytes frame : frames)
+    if (status == Status::ok) status = frames_.download(frame);
+  return status == Status::ok ? uploaded(codec_->arithmetic()->sum(frames, out), out) : Sized{status};
+}
+
+Sized StagingCodec::accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept {
+  const Status status = frames_.download(frame);
+  return status == Status::ok ? uploaded(codec_->arithmetic()->accumulate(frame, values, out), out)
+                              : Sized{status};
+}
+
+}  // namespace taut::gpu

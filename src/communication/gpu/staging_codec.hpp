@@ -1,0 +1,42 @@
+// Codec that runs a codec of the host on frames in memory of a GPU.
+#pragma once
+
+#include <memory>
+
+#include "communication/gpu/device_frames.hpp"
+#include "compressor/frame/codec.hpp"
+
+namespace taut::gpu {
+
+// Downloads the frames that the codec of the host reads, and uploads the frames that it writes. Values are on
+// the host.
+class StagingCodec final : public Codec, private FrameArithmetic {
+ public:
+  // `frames` must outlive this object.
+  StagingCodec(std::shared_ptr<const Codec> codec, DeviceFrames& frames) noexcept
+      : codec_(std::move(codec)), frames_(frames) {}
+
+  const Contract& contract() const noexcept override { return codec_->contract(); }
+  std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
+    return codec_->max_bytes(type, count, addends);
+  }
+  Sized encode(ConstSlice values, Bytes out) const noexcept override;
+  Status decode(ConstBytes in, Slice values) const noexcept override;
+  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override;
+  Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
+    return codec_->sample(values, scratch);
+  }
+  const FrameArithmetic* arithmetic() const noexcept override {
+    return codec_->arithmetic() != nullptr ? this : nullptr;
+  }
+
+ private:
+  Sized sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override;
+  Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override;
+  Sized uploaded(Sized made, Bytes out) const noexcept;
+
+  std::shared_ptr<const Codec> codec_;
+  DeviceFrames& frames_;
+};
+
+}  // namespace taut::gpu

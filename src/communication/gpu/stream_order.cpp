@@ -1,0 +1,80 @@
+#include "communication/gpu/stream_order.hpp"
+
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace taut::gpu {
+
+// ---- StreamPoint
+
+StreamPoint::StreamPoint(const api::DeviceServices& services, void* stream) noexcept : services_(services) {
+  if (services_.record(&event_, stream) == 0) return;
+  event_ = nullptr;
+  status_ = static_cast<Status>(services_.wait(stream));
+}
+
+StreamPoint::~StreamPoint() { forget_event(); }
+
+void StreamPoint::forget_event() noexcept {
+  if (event_ != nullptr) services_.free_event(event_);
+  event_ = nullptr;
+}
+
+// A query that fails is repeated: if the error persists, it is a fault of the device.
+bool StreamPoint::ready() {
+  constexpr int most_failures = 2;
+  if (event_ == nullptr) return true;
+  int happened = 0;
+  const int code = services_.has_happened(event_, &happened);
+  failures_ = code != 0 ? failures_ + 1 : 0;
+  if (failures_ == most_failures) status_ = static_cast<Status>(code);
+  if (happened != 0 || failures_ == most_failures) forget_event();
+  return event_ == nullptr;
+}
+
+// ---- HostCounter
+
+namespace {
+
+// Words of counters that no request uses. A word is never freed and never set back: a stream that still waits
+// for an earlier value of it then goes on.
+struct FreeWords {
+  std::mutex mutex;
+  std::vector<std::uint32_t*> all;
+};
+
+FreeWords& free_words() {
+  static auto* const one = new FreeWords;
+  return *one;
+}
+
+constexpr std::size_t words_at_a_time = 64, words_apart = 16;  // each in a cache line of its own
+
+void allocate_words(const api::DeviceServices& services, std::vector<std::uint32_t*>& words) {
+  words.reserve(words.size() + words_at_a_time);
+  void* memory = nullptr;
+  const int code = services.allocate_pinned(&memory, words_at_a_time * words_apart * sizeof(std::uint32_t));
+  if (code != 0) throw Error(static_cast<Status>(code), "no pinned memory for a request in a stream");
+  for (std::size_t i = 0; i < words_at_a_time; ++i)
+    words.push_back(new (static_cast<std::uint32_t*>(memory) + i * words_apart) std::uint32_t(0));
+}
+
+}  // namespace
+
+HostCounter::HostCounter(const api::DeviceServices& services) : services_(services) {
+  FreeWords& words = free_words();
+  const std::lock_guard lock(words.mutex);
+  if (words.all.empty()) allocate_words(services, words.all);
+  word_ = words.all.back();
+  words.all.pop_back();
+}
+
+// The list has room: its words were all in it once.
+HostCounter::~HostCounter() {
+  FreeWords& words = free_words();
+  const std::lock_guard lock(words.mutex);
+  words.all.push_back(word_);
+}
+
+}  // namespace taut::gpu

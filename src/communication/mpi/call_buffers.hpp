@@ -1,0 +1,78 @@
+// CallBuffers: the buffers that a collective without a reduction reads and writes on this rank, made from the
+// arguments of the MPI call, and their translation to a CollectiveCall. Contiguous values stay where they
+// are; other values are packed into contiguous memory for the call (staged).
+#pragma once
+
+#include <optional>
+
+#include "communication/comm/collective_call.hpp"
+#include "communication/mpi/block_layouts.hpp"
+#include "communication/mpi/datatype_layout.hpp"
+#include "communication/mpi/rank_and_size.hpp"
+
+namespace taut::api {
+
+// Buffer that a call reads or writes on this rank: elements of one datatype, contiguous or in blocks; or
+// blocks that have a datatype each. Made from a BufferArg, whose arrays it copies.
+struct CallBuffer {
+  void* at;
+  MPI_Count count;  // number of elements in all blocks
+  MPI_Datatype type;
+  Layout blocks = {};                    // in elements; null: blocks of equal size, one after another
+  bool has_types = false;                // each block has a datatype of its own, and its offset is in bytes
+  std::vector<MPI_Datatype> types = {};  // these datatypes
+  std::optional<DatatypeLayout> element_layout = datatype_layout_of(type);  // common to all datatypes
+
+  CallBuffer(const void* data, MPI_Count n, MPI_Datatype of) noexcept;
+  CallBuffer(const void* data, Layout layout, MPI_Datatype of) noexcept;
+  CallBuffer(const void* data, Layout layout, std::vector<MPI_Datatype> of_blocks);
+
+  bool known() const noexcept { return element_layout.has_value(); }
+  bool staged() const noexcept { return known() && !element_layout->dense; }
+  // Returns true if the buffer has no values, and its arguments therefore no datatype that counts: blocks
+  // with a datatype each are all empty, or there are no blocks.
+  bool any_type() const noexcept {
+    return count == 0 && (has_types || (blocks != nullptr && blocks->counts.empty()));
+  }
+
+  // Return the number of elements in block i of n, their datatype, and the address of the first element.
+  MPI_Count count_of(std::size_t i, std::size_t n) const noexcept;
+  MPI_Datatype type_of(std::size_t i) const noexcept { return has_types ? types[i] : type; }
+  void* address_of(std::size_t i, std::size_t n) const noexcept;
+
+  // Return the number of values in `of` elements of `type`, in block i, and in all blocks. The datatypes must
+  // be known().
+  std::size_t values(MPI_Count of) const noexcept {
+    return static_cast<std::size_t>(of) * element_layout->values_per_element;
+  }
+  std::size_t values_in_block(std::size_t i) const noexcept;
+  std::size_t all_values() const noexcept;
+};
+
+// Returns the bytes of all blocks; nothing if MPI has to report an error in the arguments.
+std::optional<std::size_t> bytes_of_all(const CallBuffer& buffer) noexcept;
+
+// Buffers of a call that are significant on this rank. `source`: the values that the call reads.
+struct CallBuffers {
+  enum class Source { in, own_block_of_out, all_of_out };
+
+  std::optional<CallBuffer> in, out;
+  Source source = Source::in;
+
+  // Sets the values that are sent. MPI_IN_PLACE selects the part of `out` that `in_place` names, if there is
+  // an `out`.
+  void send(const void* data, MPI_Count count, MPI_Datatype type, Source in_place) noexcept {
+    if (out && data == MPI_IN_PLACE)
+      source = in_place;
+    else
+      in = CallBuffer(data, count, type);
+  }
+};
+
+// Describes a collective without a reduction, with a whole message of `bytes` bytes. Taut can serve it if
+// both buffers have one known kind of values. Another rank may use other datatypes of the same signature, so
+// all ranks take part in the agreement.
+CollectiveCall describe_move(Collective collective, const RankAndSize& group, CallBuffers buffers, int root,
+                             std::size_t bytes, bool bytes_known = true);
+
+}  // namespace taut::api

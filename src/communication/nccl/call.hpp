@@ -1,0 +1,43 @@
+// A call of NCCL: its arguments, the same call as Taut's, and its service by NCCL alone.
+#pragma once
+
+#include <optional>
+
+#include "communication/comm/collective_call.hpp"
+#include "communication/nccl/library.hpp"
+
+namespace taut::nccl {
+
+// Arguments as NCCL names them; `count` as in the call: of all values, or of one block.
+struct NcclCall {
+  Collective collective;
+  const void* sendbuff;
+  void* recvbuff;
+  std::size_t count;
+  int datatype;
+  int op;
+  int root;
+  ncclComm* comm;
+  void* stream;
+};
+
+// Returns true if the call has a block for each rank, of `count` values.
+constexpr bool in_blocks(Collective collective) noexcept {
+  return collective == Collective::reduce_scatter || collective == Collective::allgather ||
+         collective == Collective::alltoall;
+}
+
+// Throws Error that names the argument if the call cannot be served by Taut on this rank, whatever the others
+// pass: memory that is not a GPU's, a root that is no rank.
+void check_arguments(const NcclCall& call, int rank, int ranks);
+
+// Returns the call as Taut serves it; nothing for types and operators that Taut leaves to NCCL.
+std::optional<CollectiveCall> describe(const NcclCall& call, int rank, int ranks);
+
+// Enqueues the call as NCCL serves it, and returns NCCL's result.
+int call_nccl(const Library& nccl, const NcclCall& call, int ranks);
+
+// Enqueues the call as NCCL serves it. Throws Error.
+void run_plain(const Library& nccl, const NcclCall& call, int ranks);
+
+}  // namespace taut::nccl

@@ -1,0 +1,214 @@
+#include "communication/nccl/comm_state.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "compressor/base/options.hpp"
+
+namespace taut::nccl {
+namespace {
+
+// Rules of the environment; without them nothing is compressed. `fault`: why they cannot be read.
+struct ProcessRules {
+  Rules rules;
+  std::string fault;
+};
+
+ProcessRules process_rules() {
+  try {
+    return {read_rules(options().rules, options().config, options().kernels), ""};
+  } catch (const Error& error) {
+    return {{}, error.what()};
+  }
+}
+
+std::uint64_t node_hash() noexcept {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  return hash(std::as_bytes(std::span(name)), 1);
+}
+
+// Values that this rank cannot access. The ranks then agree to leave the call to NCCL.
+class UnreachableValues final : public Staging {
+  bool on_device() const noexcept override { return true; }
+  std::array<Buffer, 2> gather(Place&, Operands&) const override {
+    throw Error(Status::internal, "no values");
+  }
+  void spread(const Operands&) const override {}
+};
+
+}  // namespace
+
+// Settings of a rank that the ranks compare once.
+struct CommState::RankSettings {
+  std::uint64_t rules, node, enabled, readable;
+};
+
+CommState::CommState(ncclComm* comm, const WaitLimits* limits)
+    : nccl_(library()),
+      services_(api::device_services("the memory of a call of NCCL")),
+      transport_(nccl_, services_, comm, limits),
+      fixed_(nccl_, services_, transport_, comm) {}
+
+void CommState::agree(const std::string* policy) {
+  const CurrentDevice current(services_, transport_.device());
+  const OwnStream stream(services_);
+  agree(policy, stream.get());
+}
+
+void CommState::agree(const std::string* policy, void* stream) {
+  const CurrentDevice current(services_, transport_.device());
+  transport_.begin_call(stream);
+  ProcessRules mine;
+  if (policy == nullptr)
+    mine = process_rules();
+  else
+    mine.rules = Rules(parse_policy(*policy, options().kernels));
+  std::vector<int> node_of;
+  if (!mine.fault.empty()) std::fprintf(stderr, "taut: %s\n", mine.fault.c_str());
+  rules_ = agreed_rules(std::move(mine.rules), mine.fault.empty(), node_of);
+  communicator_ = std::make_unique<Communicator>(transport_, place_, rules_, options().kernels, Observer{},
+                                                 Nodes(node_of));
+  communicator_->keep_frames_on_devices();
+}
+
+// Returns the rules that all ranks have; none if some rank runs with TAUT=0. Sets `node_of` to the node of
+// each rank. Throws Error(rank_mismatch) if the rules differ, or cannot be read on some rank.
+Rules CommState::agreed_rules(Rules mine, bool readable, std::vector<int>& node_of) {
+  const RankSettings own{mine.hash(), node_hash(), options().enabled, readable};
+  const std::vector<std::byte> all = transport_.allgather(std::as_bytes(std::span(&own, 1)));
+  std::vector<RankSettings> settings(static_cast<std::size_t>(transport_.size()));
+  std::memcpy(settings.data(), all.data(), all.size());
+  bool same = true, several = false, enabled = true;
+  for (std::size_t r = 0; r < settings.size(); ++r) {
+    same = same && settings[r].rules == own.rules && settings[r].readable != 0;
+    enabled = enabled && settings[r].enabled != 0;
+    several = several || settings[r].node != own.node;
+    std::size_t first = 0;
+    while (settings[first].node != settings[r].node) ++first;
+    const int per_node = options().ranks_per_node;
+    node_of.push_back(static_cast<int>(per_node > 0 ? r / static_cast<std::size_t>(per_node) : first));
+  }
+  if (!same)
+    throw Error(Status::rank_mismatch, "the ranks have different policies or rules, or some cannot be read");
+  if (!enabled) return {};
+  if (mine.only() != nullptr) return mine;
+  return mine.on({.ranks = transport_.size(), .several_nodes = several});
+}
+
+bool CommState::is_of(ncclComm* comm) const {
+  int ranks = 0, rank = 0, device = 0;
+  return nccl_.CommCount(comm, &ranks) == success && ranks == transport_.size() &&
+         nccl_.CommUserRank(comm, &rank) == success && rank == transport_.rank() &&
+         nccl_.CommCuDevice(comm, &device) == success && device == transport_.device();
+}
+
+void CommState::set_capacity(double ratio) {
+  const std::lock_guard lock(calls_);
+  const CurrentDevice current(services_, transport_.device());
+  const OwnStream stream(services_);
+  transport_.begin_call(stream.get());
+  const std::vector<std::byte> all = transport_.allgather(std::as_bytes(std::span(&ratio, 1)));
+  std::vector<double> ratios(static_cast<std::size_t>(transport_.size()));
+  std::memcpy(ratios.data(), all.data(), all.size());
+  if (!(ratio == 0 || (ratio >= 1 && std::isfinite(ratio))))
+    throw Error(Status::invalid_argument, "ratio is neither 0 nor a number from 1 on");
+  if (std::ranges::any_of(ratios, [&](double other) { return other != ratio; }))
+    throw Error(Status::rank_mismatch, "the ranks state different ratios");
+  fixed_.set_ratio(ratio);
+}
+
+bool CommState::serve(const NcclCall& call) {
+  const std::lock_guard lock(calls_);
+  const std::optional<CollectiveCall> described = describe(call, transport_.rank(), transport_.size());
+  if (!described || rules_.off()) return run_plain(nccl_, call, transport_.size()), false;
+  check_arguments(call, transport_.rank(), transport_.size());
+  const CurrentDevice current(services_, transport_.device());
+  return serve(call, *described);
+}
+
+bool CommState::serve_anywhere(const NcclCall& call) {
+  const std::lock_guard lock(calls_);
+  const CurrentDevice current(services_, transport_.device());
+  std::optional<CollectiveCall> described = describe(call, transport_.rank(), transport_.size());
+  if (!described || rules_.off()) return run_plain(nccl_, call, transport_.size()), false;
+  try {
+    check_arguments(call, transport_.rank(), transport_.size());
+  } catch (const Error&) {
+    described->data.in.data = described->data.out.data = nullptr;
+    described->staging = std::make_shared<UnreachableValues>();
+  }
+  return serve(call, *described);
+}
+
+bool CommState::serve(const NcclCall& call, const CollectiveCall& described) {
+  if (fixed_.serve(call, described, rules_)) return true;
+  const Verdict verdict = run(described, call.stream);
+  if (verdict.fallback != Fallback::none) return run_plain_timed(call, verdict.plain_times), false;
+  if (verdict.status != Status::ok) throw Error(verdict.status, describe(verdict.status));
+  return true;
+}
+
+bool CommState::selects(const NcclCall& call) const {
+  std::optional<CollectiveCall> described = describe(call, transport_.rank(), transport_.size());
+  if (!described || rules_.off() || described->bytes < rules_.least_bytes()) return false;
+  if (call.root < 0 || call.root >= transport_.size()) return false;  // NCCL reports it
+  described->ranks = transport_.size();
+  return match(rules_, *described) != nullptr;
+}
+
+void CommState::connect(void* stream) {
+  const CurrentDevice current(services_, transport_.device());
+  transport_.begin_call(stream);
+  while (!transport_.exchange(true)) {
+  }
+}
+
+void CommState::wait(void* stream) {
+  transport_.begin_call(stream);
+  transport_.wait();
+}
+
+// Drives a call, and the rounds of messages until the call is complete on all ranks. A call that is decided
+// without a message is so on every rank.
+Verdict CommState::run(CollectiveCall call, void* stream) {
+  transport_.begin_call(stream);
+  communicator_->set_stream(stream);
+  Task<Verdict> task = communicator_->run(std::move(call));
+  for (bool complete = false;;) {
+    for (Backoff backoff; !complete && !transport_.awaited(); backoff.pause()) complete = task.advance();
+    if ((complete && !transport_.used()) || transport_.exchange(complete)) return task.result();
+  }
+}
+
+void CommState::run_plain_timed(const NcclCall& call, RecentTimes* times) {
+  const std::uint64_t begin = clock_now();
+  run_plain(nccl_, call, transport_.size());
+  if (times == nullptr) return;
+  transport_.begin_call(call.stream);
+  transport_.wait();
+  const std::size_t blocks = in_blocks(call.collective) ? static_cast<std::size_t>(transport_.size()) : 1;
+  times->note(static_cast<double>(clock_now() - begin) * 1e-9,
+              blocks * call.count * size_of(dtype_of_nccl(call.datatype)));
+}
+
+void CommState::serve(std::span<const NcclMessage> messages) {
+  const std::lock_guard lock(calls_);
+  if (rules_.off()) return run_plain(nccl_, messages);
+  const CurrentDevice current(services_, transport_.device());
+  transport_.begin_call(messages[0].stream);
+  MessageGroup(nccl_, services_, transport_, rules_, message_states_, messages).run();
+}
+
+std::size_t CommState::settle(void* stream) {
+  const std::lock_guard lock(calls_);
+  const CurrentDevice current(services_, transport_.device());
+  transport_.begin_call(stream);
+  return fixed_.settle(stream);
+}
+
+}  // namespace taut::nccl

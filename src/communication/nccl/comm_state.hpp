@@ -1,0 +1,91 @@
+// Taut's data for one communicator of NCCL.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "communication/comm/communicator.hpp"
+#include "communication/nccl/call.hpp"
+#include "communication/nccl/fixed_frames.hpp"
+#include "communication/nccl/messages.hpp"
+#include "communication/nccl/transport.hpp"
+
+namespace taut::nccl {
+
+// State that Taut keeps for one communicator of NCCL: the transport over it, the rules that the ranks agreed
+// on, what the tuner learned, and the calls that wait for settle().
+class CommState {
+ public:
+  // Creates the state without rules. `limits`: of all waits for other ranks; null: there are none. Throws
+  // Error.
+  explicit CommState(ncclComm* comm, const WaitLimits* limits = nullptr);
+
+  // Collective: agrees on the rules, by work on `stream`. All ranks do so at the same place among their
+  // calls, and compare `policy`; if it is null, the rules of the environment. Throws Error; rank_mismatch, on
+  // all ranks, if the policies or rules differ.
+  void agree(const std::string* policy, void* stream);
+  // Agrees likewise, by work on a stream of its own.
+  void agree(const std::string* policy);
+
+  // Returns false if `comm` now has another size, rank or device. A new communicator at the same address that
+  // equals the old one in all three is not noticed: release the state before ncclCommDestroy.
+  bool is_of(ncclComm* comm) const;
+
+  int rank() const noexcept { return transport_.rank(); }
+  int ranks() const noexcept { return transport_.size(); }
+
+  // Sets the bytes reserved for a frame to the size of its values divided by `ratio`. 0: capacity mode is
+  // off, sizes are exact. Collective: throws Error(rank_mismatch), if the ratios differ.
+  void set_capacity(double ratio);
+
+  // Serves a call, by Taut or by NCCL. Returns true if Taut compressed it. Throws Error.
+  bool serve(const NcclCall& call);
+
+  // Serves a call like serve(). If some rank's buffers are in memory that Taut cannot use, NCCL serves the
+  // call on all ranks.
+  bool serve_anywhere(const NcclCall& call);
+
+  bool agreed() const noexcept { return communicator_ != nullptr; }
+
+  const Rules& rules() const noexcept { return rules_; }
+
+  // Returns true if no collective call is ever compressed.
+  bool off() const noexcept { return rules_.off(); }
+
+  // Returns true if the rules can select the call; the same on all ranks.
+  bool selects(const NcclCall& call) const;
+
+  // Makes NCCL connect all pairs of ranks, by work on `stream`. All ranks call it.
+  void connect(void* stream);
+
+  // Waits until all work on a stream is done. Throws Error.
+  void wait(void* stream);
+
+  // Serves the messages of a group on this communicator and one stream. Throws Error.
+  void serve(std::span<const NcclMessage> messages);
+
+  // Completes the calls with frames of a fixed size. Returns the number of blocks that were repeated.
+  std::size_t settle(void* stream);
+
+  const CallTable& calls() const noexcept { return communicator_->calls(); }
+  std::uint64_t capacity_calls() const noexcept { return fixed_.calls(); }
+
+ private:
+  struct RankSettings;
+  Rules agreed_rules(Rules mine, bool readable, std::vector<int>& node_of);
+  bool serve(const NcclCall& call, const CollectiveCall& described);
+  Verdict run(CollectiveCall call, void* stream);
+  void run_plain_timed(const NcclCall& call, RecentTimes* times);
+
+  const Library& nccl_;
+  const api::DeviceServices& services_;
+  NcclTransport transport_;
+  HostPlace place_;
+  Rules rules_;
+  std::unique_ptr<Communicator> communicator_;
+  FixedFrames fixed_;
+  std::map<const Policy*, PolicyState> message_states_;
+  std::mutex calls_;  // one at a time
+};
+
+}  // namespace taut::nccl

@@ -1,0 +1,180 @@
+#include "communication/nccl/dropin/coded_messages.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "communication/gpu/device_values.hpp"
+#include "compressor/base/device_memory.hpp"
+
+namespace taut::nccl::dropin {
+namespace {
+
+// Returns the rules that apply to messages: those that name them, or the policy of all calls.
+Rules rules_for_messages(const Rules& rules) {
+  if (rules.only() != nullptr) return rules;
+  std::vector<Rule> named;
+  std::ranges::copy_if(rules.all(), std::back_inserter(named),
+                       [](const Rule& rule) { return rule.names(Collective::send); });
+  return Rules(std::move(named));
+}
+
+ConstSlice values_of(const Message& message, const void* at) {
+  return {{at, message.count, dtype_of_nccl(message.datatype)}};
+}
+
+void check_result(const TAUT_Cuda_result& result) {
+  const auto status = static_cast<Status>(result.status);
+  if (status != Status::ok) throw Error(status, describe(status));
+}
+
+}  // namespace
+
+// ---- MessageMemories
+
+std::unique_ptr<MessageMemory> MessageMemories::take(std::size_t frame, std::size_t values) {
+  std::unique_ptr<MessageMemory> memory;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find_if(unused_, [&](const auto& one) {
+      return one->frame.bytes() >= frame && one->values.bytes() >= values;
+    });
+    if (found != unused_.end()) {
+      memory = std::move(*found);
+      unused_.erase(found);
+      return memory;
+    }
+  }
+  memory = std::make_unique<MessageMemory>(services_);
+  memory->frame.of(std::bit_ceil(frame));
+  if (values > 0) memory->values.of(std::bit_ceil(values));
+  memory->result.of(sizeof(TAUT_Cuda_result));
+  return memory;
+}
+
+void MessageMemories::give_back(std::unique_ptr<MessageMemory> memory) noexcept {
+  const std::lock_guard lock(mutex_);
+  unused_.push_back(std::move(memory));
+}
+
+// ---- CodedMessage
+
+CodedMessage::CodedMessage(const api::DeviceServices& services, MessageMemories& memories,
+                           const api::DeviceEncoder& encoder, std::size_t frame_bytes,
+                           std::size_t values_aside)
+    : services_(services),
+      memories_(memories),
+      encoder_(encoder),
+      frame_bytes_(frame_bytes),
+      values_aside_(values_aside),
+      memory_(memories.take(frame_bytes, values_aside)) {}
+
+void CodedMessage::encode(const Message& message) {
+  const void* at = message.buffer;
+  if (values_aside_ > 0) {
+    at = memory_->values.data();
+    check_device(services_,
+                 services_.copy_on(memory_->values.data(), message.buffer, values_aside_, message.stream));
+  }
+  *result() = {};
+  const Bytes frame{memory_->frame.data(), frame_bytes_};
+  check_device(services_, encoder_(services_, values_of(message, at), frame, result(), message.stream));
+}
+
+int CodedMessage::move(const Message& message) const {
+  std::byte* const frame = memory_->frame.data();
+  return message.sends
+             ? library().Send(frame, frame_bytes_, uint8, message.peer, message.comm, message.stream)
+             : library().Recv(frame, frame_bytes_, uint8, message.peer, message.comm, message.stream);
+}
+
+void CodedMessage::decode(const Message& message) {
+  void* const at = values_aside_ > 0 ? memory_->values.data() : message.buffer;
+  const Slice values{{at, message.count, dtype_of_nccl(message.datatype)}};
+  *result() = {};
+  const ConstBytes frame{memory_->frame.data(), frame_bytes_};
+  check_device(services_, encoder_.decode(services_, frame, values, result(), message.stream));
+  if (values_aside_ > 0)
+    check_device(services_, services_.copy_on(message.buffer, at, values_aside_, message.stream));
+}
+
+void CodedMessage::check() const {
+  check_result(*result());
+  if (result()->done == 0) throw Error(Status::device_failed, "kernels of a message did not run");
+}
+
+// ---- CodedMessages
+
+CodedMessages::CodedMessages(const api::DeviceServices& services, const Rules& rules, int rank, int ranks,
+                             int device)
+    : services_(services),
+      rules_(rules_for_messages(rules)),
+      rank_(rank),
+      ranks_(ranks),
+      device_(device),
+      memories_(services) {}
+
+std::optional<CodedMessages::Choice> CodedMessages::choice(DType type, std::size_t count) {
+  if (none() || type == DType{} || count == 0) return {};
+  Call call;
+  call.collective = Collective::send;
+  call.type = type;
+  call.bytes = count * size_of(type);
+  call.ranks = ranks_;
+  call.sites = 0;
+  const Policy* const policy = match(rules_, call);
+  if (policy == nullptr || is_relative(policy->coding.bound)) return {};
+  PolicyState& state = states_.try_emplace(policy, *policy, "").first->second;
+  const MessagePlan plan = plan_message(*policy, count, type, policy->coding.bound, state.candidates);
+  if (plan.fallback != Fallback::none || plan.frames != 1) return {};
+  const std::shared_ptr<const Codec> codec = state.codecs.of(plan.candidates[0], plan.bound);
+  const auto encoder = api::DeviceEncoder::of(plan.candidates[0], policy->coding, plan.bound);
+  if (!encoder || !codec->contract().fixed_size) return {};
+  const std::size_t bytes = codec->max_bytes(type, count);
+  const double needed = static_cast<double>(bytes) * std::max(plan.least_ratio, 1.0);
+  if (bytes >= call.bytes || needed > static_cast<double>(call.bytes)) return {};
+  return Choice{*encoder, bytes};
+}
+
+std::optional<CodedMessages::Choice> CodedMessages::choice(const Message& message) {
+  const bool apart = message.peer != rank_ && message.peer >= 0 && message.peer < ranks_;
+  return apart ? choice(dtype_of_nccl(message.datatype), message.count) : std::nullopt;
+}
+
+bool CodedMessages::kernels_access(const Message& message) const {
+  int device = -1;
+  return on_device(message.buffer) && gpu::suits_kernels(values_of(message, message.buffer)) &&
+         services_.device_of(message.buffer, &device) == 0 && device == device_;
+}
+
+std::shared_ptr<CodedMessage> CodedMessages::coded(const Message& message) {
+  const auto chosen = choice(message);
+  if (!chosen) return nullptr;
+  const std::size_t aside = kernels_access(message) ? 0 : values_of(message, message.buffer).bytes();
+  return std::make_shared<CodedMessage>(services_, memories_, chosen->encoder, chosen->frame_bytes, aside);
+}
+
+void CodedMessages::load_kernels(void* stream) {
+  for (const Rule& rule : rules_.all())
+    for (const DType type : {DType::f32, DType::f64}) {
+      const std::size_t least = std::max(rule.when.min_bytes, rule.policy.min_bytes);
+      if (const auto chosen = choice(type, least / size_of(type) + 1024))
+        run_once(chosen->encoder, type, stream);
+    }
+}
+
+void CodedMessages::run_once(const api::DeviceEncoder& encoder, DType type, void* stream) {
+  constexpr std::size_t count = 1024, bytes = count * sizeof(double);
+  std::unique_ptr<MessageMemory> memory = memories_.take(2 * bytes, bytes);
+  const Slice values{{memory->values.data(), count, type}};
+  const Bytes room{memory->frame.data(), 2 * bytes};
+  auto* const outcome = reinterpret_cast<TAUT_Cuda_result*>(memory->result.data());
+  check_device(services_, encoder(services_, values, room, outcome, stream));
+  check_device(services_, services_.wait(stream));
+  check_result(*outcome);
+  const ConstBytes frame = room.first(static_cast<std::size_t>(outcome->bytes));
+  check_device(services_, encoder.decode(services_, frame, values, outcome, stream));
+  check_device(services_, services_.wait(stream));
+  memories_.give_back(std::move(memory));
+}
+
+}  // namespace taut::nccl::dropin

@@ -1,0 +1,111 @@
+// Messages of an unchanged program that travel as frames.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "communication/comm/tuner.hpp"
+#include "communication/nccl/device_memory.hpp"
+#include "communication/nccl/dropin/operation.hpp"
+#include "communication/policy/plan/message_plan.hpp"
+#include "compressor/gpu/device_kernels.hpp"
+
+namespace taut::nccl::dropin {
+
+// Memory of one coded message.
+struct MessageMemory {
+  explicit MessageMemory(const api::DeviceServices& services)
+      : frame(services, Block::Kind::device),
+        values(services, Block::Kind::device),
+        result(services, Block::Kind::pinned) {}
+
+  Block frame, values, result;  // values: of a buffer that kernels cannot access
+};
+
+// Unused memory of the messages of one communicator. It is freed with the communicator: CUDA may wait for all
+// streams when memory is freed, and streams wait for messages.
+class MessageMemories {
+ public:
+  explicit MessageMemories(const api::DeviceServices& services) noexcept : services_(services) {}
+
+  // Returns memory for a frame, and for values unless `values` is 0. Throws Error.
+  std::unique_ptr<MessageMemory> take(std::size_t frame, std::size_t values);
+  void give_back(std::unique_ptr<MessageMemory> memory) noexcept;
+
+ private:
+  const api::DeviceServices& services_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<MessageMemory>> unused_;
+};
+
+// A message whose frame moves in place of its values: one message of NCCL, of another size. All functions but
+// check() only enqueue work, on the stream of the message, and throw Error.
+class CodedMessage {
+ public:
+  // `values_aside`: size of the values if kernels cannot access the buffer of the program, else 0.
+  CodedMessage(const api::DeviceServices& services, MessageMemories& memories,
+               const api::DeviceEncoder& encoder, std::size_t frame_bytes, std::size_t values_aside);
+  CodedMessage(const CodedMessage&) = delete;
+  ~CodedMessage() { memories_.give_back(std::move(memory_)); }
+
+  void encode(const Message& message);
+  int move(const Message& message) const;  // returns NCCL's result
+  void decode(const Message& message);
+
+  // Throws Error if the kernels reported one. The stream is idle.
+  void check() const;
+
+ private:
+  TAUT_Cuda_result* result() const noexcept {
+    return reinterpret_cast<TAUT_Cuda_result*>(memory_->result.data());
+  }
+
+  const api::DeviceServices& services_;
+  MessageMemories& memories_;
+  api::DeviceEncoder encoder_;
+  std::size_t frame_bytes_, values_aside_;
+  std::unique_ptr<MessageMemory> memory_;
+};
+
+// Selects and prepares the messages of one communicator that travel as frames. Sender and receiver decide by
+// the rules, the type and the number of values, which are the same on both sides. Therefore only codings
+// whose frames have a size that these determine are served: the receiver must know the size before.
+class CodedMessages {
+ public:
+  // `rules`: those that all ranks have agreed on. `device`: that of the communicator.
+  CodedMessages(const api::DeviceServices& services, const Rules& rules, int rank, int ranks, int device);
+
+  // Returns true if no message is ever coded.
+  bool none() const noexcept { return rules_.empty(); }
+
+  // Runs the kernels of all types once, on `stream`, and waits for them: CUDA loads a kernel at its first
+  // launch, and may wait for all streams meanwhile.
+  void load_kernels(void* stream);
+
+  // Returns true if the message is coded, on both sides.
+  bool selects(const Message& message) { return choice(message).has_value(); }
+
+  // Returns the coded form of a message; null if NCCL moves its values. Throws Error.
+  std::shared_ptr<CodedMessage> coded(const Message& message);
+
+ private:
+  struct Choice {
+    api::DeviceEncoder encoder;
+    std::size_t frame_bytes;
+  };
+  std::optional<Choice> choice(DType type, std::size_t count);
+  std::optional<Choice> choice(const Message& message);
+  void run_once(const api::DeviceEncoder& encoder, DType type, void* stream);
+  bool kernels_access(const Message& message) const;
+
+  const api::DeviceServices& services_;
+  Rules rules_;  // for messages
+  int rank_, ranks_, device_;
+  std::map<const Policy*, PolicyState> states_;
+  MessageMemories memories_;
+};
+
+}  // namespace taut::nccl::dropin

@@ -1,0 +1,40 @@
+// The communicators of an unchanged program whose calls Taut may serve.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "communication/nccl/dropin/ordered_calls.hpp"
+
+namespace taut::nccl::dropin {
+
+// Returns the calls of a communicator; null if NCCL serves them all.
+std::shared_ptr<OrderedCalls> find_calls(ncclComm* comm);
+
+// Starts to serve the calls of communicators that the program has just created, if there are rules.
+// Collective over each communicator: the ranks compare their rules. Returns NCCL's result for the creation.
+// `policy`: in place of rules.
+int take(std::span<ncclComm* const> created, const std::optional<std::string>& policy = {});
+
+// Notes a communicator that the program creates with blocking = 0: NCCL serves all its calls, and those of
+// parts of it. `rank`: of this process; -1: not known.
+void leave_nonblocking(ncclComm* comm, int rank);
+
+// Returns true if the communicator was noted so.
+bool is_nonblocking(ncclComm* comm);
+
+// Completes the calls of a communicator that the program is about to destroy, and removes it from the list.
+void release(ncclComm* comm);
+
+// Ends the calls of a communicator by `end`, a function of NCCL such as ncclCommAbort, and removes the
+// communicator from the list: NCCL serves what follows. Returns NCCL's result without waiting for other
+// ranks.
+int abandon(ncclComm* comm, const std::function<int(ncclComm*)>& end);
+
+// Prints the reason of a failed call, and returns NCCL's result for it.
+int refused(const char* why) noexcept;
+
+}  // namespace taut::nccl::dropin

@@ -1,0 +1,40 @@
+// Numbers of calls of NCCL's functions under the drop-in, for reports.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "communication/comm/report.hpp"
+
+namespace taut::nccl::dropin {
+
+// Functions of NCCL whose calls keep the order of the program on a communicator.
+enum class Function {
+  all_reduce,
+  reduce_scatter,
+  all_gather,
+  broadcast,
+  bcast,
+  reduce,
+  all_to_all,
+  gather,
+  scatter,
+  send,
+  recv,
+  destroy_operator
+};
+
+enum class Service { served, left };  // compressed by Taut, or left to NCCL
+
+// Counts a call. `bytes`: of the whole message.
+void count(Function function, Service service, std::size_t bytes) noexcept;
+
+// Counts a communicator that the program creates with blocking = 0.
+void count_nonblocking() noexcept;
+std::uint64_t counted_nonblocking() noexcept;
+
+// Returns the counts of all functions that were called.
+std::vector<NcclCalls> counted();
+
+}  // namespace taut::nccl::dropin

@@ -1,0 +1,116 @@
+#include "communication/nccl/dropin/group.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "communication/nccl/dropin/communicators.hpp"
+
+namespace taut::nccl::dropin {
+namespace {
+
+// Open group of this thread, within an open group of NCCL.
+struct Group {
+  int depth = 0;
+  std::vector<Operation> calls;  // on communicators whose calls Taut may serve
+  std::vector<ncclComm**> created;
+};
+thread_local Group group;
+
+int ranks_of(ncclComm* comm) {
+  int ranks = 1;
+  if (comm != nullptr) library().CommCount(comm, &ranks);
+  return ranks;
+}
+
+// Puts calls in the queue of their communicator, or makes them by NCCL. Returns true if they are in the
+// queue; otherwise sets `result` to NCCL's.
+bool queued_or_made(OrderedCalls& calls, std::vector<Operation> operations, int& result) {
+  if (calls.takes(operations)) return calls.put(std::move(operations)), true;
+  for (const Operation& operation : operations)
+    if (result == success) result = run_by_nccl(operation, calls.ranks());
+  return false;
+}
+
+// Makes the calls of a group, those of each communicator together, in their order. Returns NCCL's result.
+int make(std::vector<Operation> all, std::vector<std::shared_ptr<OrderedCalls>>& queued) {
+  int result = success;
+  while (!all.empty() && result == success) {
+    ncclComm* const comm = all.front().comm();
+    const auto others =
+        std::ranges::stable_partition(all, [&](const Operation& one) { return one.comm() == comm; });
+    std::vector<Operation> own(all.begin(), others.begin());
+    all.erase(all.begin(), others.begin());
+    std::shared_ptr<OrderedCalls> calls = find_calls(comm);
+    if (calls != nullptr && queued_or_made(*calls, std::move(own), result))
+      queued.push_back(std::move(calls));
+  }
+  return result;
+}
+
+// Starts to serve the communicators that a group has created. Returns NCCL's result.
+int take_created(const Group& ended) {
+  std::vector<ncclComm*> comms;
+  for (ncclComm* const* const comm : ended.created) comms.push_back(*comm);
+  return comms.empty() ? success : take(comms);
+}
+
+}  // namespace
+
+int start_group() {
+  const int result = library().GroupStart();
+  if (result == success) ++group.depth;
+  return result;
+}
+
+int end_group() {
+  if (group.depth == 0 || --group.depth > 0) return library().GroupEnd();
+  const Group ended = std::exchange(group, {});
+  std::vector<std::shared_ptr<OrderedCalls>> queued;
+  int made = success;
+  try {
+    made = make(ended.calls, queued);
+  } catch (...) {
+    library().GroupEnd();
+    throw;
+  }
+  const int result = library().GroupEnd();
+  for (const auto& calls : queued) calls->await_calls();
+  if (made != success || result != success) return made != success ? made : result;
+  return take_created(ended);
+}
+
+// NCCL estimates its own calls. The thread of a communicator makes none meanwhile.
+int simulate_group(int (*simulate_end)(void* estimate), void* estimate) {
+  if (group.depth == 0 || --group.depth > 0) return simulate_end(estimate);
+  const Group ended = std::exchange(group, {});
+  int made = success;
+  for (const Operation& operation : ended.calls) {
+    const std::shared_ptr<OrderedCalls> calls = find_calls(operation.comm());
+    if (calls != nullptr) calls->finish();
+    if (made == success) made = run_uncounted(operation, ranks_of(operation.comm()));
+  }
+  const int result = simulate_end(estimate);
+  if (made != success || result != success) return made != success ? made : result;
+  return take_created(ended);
+}
+
+int issue(const Operation& operation) {
+  const std::shared_ptr<OrderedCalls> calls = find_calls(operation.comm());
+  if (calls == nullptr) return run_by_nccl(operation, ranks_of(operation.comm()));
+  void* stream = nullptr;
+  if (operation.has_stream(stream) && calls->is_captured(stream)) calls->note_captured(operation);
+  if (group.depth > 0) return group.calls.push_back(operation), success;
+  int result = success;
+  if (queued_or_made(*calls, {operation}, result)) calls->await_calls();
+  return result;
+}
+
+int created(ncclComm** comms, int n) {
+  if (group.depth == 0) return take(std::span(comms, static_cast<std::size_t>(n)));
+  for (int i = 0; i < n; ++i) group.created.push_back(comms + i);
+  return success;
+}
+
+}  // namespace taut::nccl::dropin

@@ -1,0 +1,60 @@
+// Calls of an unchanged program that keep their order on a communicator.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <variant>
+
+#include "communication/nccl/call.hpp"
+#include "communication/nccl/dropin/counts.hpp"
+
+namespace taut::nccl::dropin {
+
+class CodedMessage;
+
+// Arguments of ncclSend or ncclRecv.
+struct Message {
+  bool sends;
+  void* buffer;
+  std::size_t count;
+  int datatype;
+  int peer;
+  ncclComm* comm;
+  void* stream;
+  std::shared_ptr<CodedMessage> coded = {};  // moves in place of the values; null: NCCL moves the values
+};
+
+// Arguments of ncclRedOpDestroy. Earlier calls may still need the operator.
+struct OperatorEnd {
+  int op;
+  ncclComm* comm;
+};
+
+// A call of the program: the function of NCCL, and its arguments.
+struct Operation {
+  Function function;
+  std::variant<NcclCall, Message, OperatorEnd> arguments;
+  bool served = false;  // by Taut: a collective call that the rules select
+
+  ncclComm* comm() const noexcept;
+  // Returns true if the call has a stream, and then sets `stream`.
+  bool has_stream(void*& stream) const noexcept;
+  // Moves the call to another stream, if it has one.
+  void set_stream(void* stream) noexcept;
+  // Returns the collective call; null if this is none.
+  const NcclCall* collective() const noexcept { return std::get_if<NcclCall>(&arguments); }
+  // Returns the message; null if this is none.
+  const Message* message() const noexcept { return std::get_if<Message>(&arguments); }
+  Message* message() noexcept { return std::get_if<Message>(&arguments); }
+  // Returns the bytes of the whole message, all blocks included.
+  std::size_t bytes(int ranks) const noexcept;
+};
+
+// Makes the call by NCCL's own function. Returns NCCL's result. Throws Error if there is no NCCL.
+int run_uncounted(const Operation& operation, int ranks);
+
+// Makes the call by NCCL's own function, and counts it: of a coded message, NCCL moves the frame. Returns
+// NCCL's result. Throws Error if there is no NCCL.
+int run_by_nccl(const Operation& operation, int ranks);
+
+}  // namespace taut::nccl::dropin

@@ -1,0 +1,313 @@
+#include "communication/nccl/dropin/ordered_calls.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "compressor/base/options.hpp"
+
+namespace taut::nccl::dropin {
+namespace {
+
+constexpr std::chrono::microseconds between_polls{50};
+constexpr std::chrono::seconds to_stop{10}, between_looks{1};
+constexpr std::uint64_t grace = 5'000'000'000;  // nanoseconds
+
+constexpr const char* unusable = "taut: a communicator of NCCL cannot be used any more: %s\n";
+constexpr const char* stuck =
+    "a call was not complete after TAUT_NCCL_TIMEOUT seconds: some rank has not made it, or has made another";
+
+int device_of(ncclComm* comm) {
+  int device = 0;
+  check(library().CommCuDevice(comm, &device), "ncclCommCuDevice");
+  return device;
+}
+
+int datatype_of(const Operation& operation) {
+  if (const NcclCall* const call = operation.collective()) return call->datatype;
+  const auto* const message = std::get_if<Message>(&operation.arguments);
+  return message != nullptr ? message->datatype : 0;
+}
+
+}  // namespace
+
+OrderedCalls::OrderedCalls(ncclComm* comm, std::optional<std::string> policy)
+    : comm_(comm),
+      policy_(std::move(policy)),
+      services_(api::device_services("the memory of a call of NCCL")),
+      device_(device_of(comm)) {
+  check(library().CommCount(comm, &ranks_), "ncclCommCount");
+  const CurrentDevice current(services_, device_);
+  done_.emplace(services_);
+  last_ = done_->value();
+  stream_.emplace(services_);
+  open_ = 1;  // the agreement
+  thread_ = std::thread([this] { run(); });
+}
+
+// Memory that work of the stream may still use is not freed.
+OrderedCalls::~OrderedCalls() {
+  stop();
+  queue_.clear();
+  while (done_->value() != last_) done_->increment();
+  const CurrentDevice current(services_, device_);
+  const std::uint64_t until = clock_now() + std::uint64_t{1'000'000'000};
+  int idle = 0;
+  while (services_.query(stream_->get(), &idle) == 0 && idle == 0 && clock_now() < until)
+    std::this_thread::sleep_for(between_polls);
+  if (idle == 0) static_cast<void>(state_.release()), static_cast<void>(messages_.release());
+  state_.reset();
+  messages_.reset();
+  stream_.reset();  // while its device is the current one
+}
+
+// ---- In threads of the program
+
+bool OrderedCalls::begun() {
+  std::unique_lock lock(mutex_);
+  wait(lock, [&] { return begun_; });
+  return failure_.empty();
+}
+
+bool OrderedCalls::failed(std::string* why) {
+  const std::lock_guard lock(mutex_);
+  if (why != nullptr) *why = failure_;
+  return !failure_.empty();
+}
+
+bool OrderedCalls::takes(std::span<const Operation> group) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!failure_.empty()) throw Error(Status::transport_failed, failure_);
+    if (open_ > 0) return true;
+  }
+  return std::ranges::any_of(group, [&](const Operation& operation) { return selects(operation); });
+}
+
+bool OrderedCalls::selects(const Operation& operation) const {
+  if (plain_) return false;
+  if (const Message* const message = operation.message()) return messages_->selects(*message);
+  const NcclCall* const call = operation.collective();
+  return call != nullptr && !collectives_left_ && state_->selects(*call);
+}
+
+// Decides how a call is served, and moves it to the stream of the thread.
+void OrderedCalls::prepare(Operation& operation) {
+  Message* const message = operation.message();
+  if (message != nullptr && !plain_) message->coded = messages_->coded(*message);
+  operation.served = operation.collective() != nullptr && selects(operation);
+  const bool coded = message != nullptr && message->coded != nullptr;
+  const bool first = !coded && is_first(operation);
+  awaited_ = awaited_ || !options().nccl_in_flight || captured_ || first;
+  operation.set_stream(stream_->get());
+}
+
+// Returns true for the first call of its kind, and for a call larger than all of its kind before.
+bool OrderedCalls::is_first(const Operation& operation) {
+  const std::size_t bytes = operation.bytes(ranks_);
+  const auto [found, added] = made_.try_emplace({operation.function, datatype_of(operation)}, bytes);
+  const bool larger = added || found->second < bytes;
+  found->second = std::max(found->second, bytes);
+  return larger;
+}
+
+void OrderedCalls::put(std::vector<Operation> calls) {
+  const CurrentDevice current(services_, device_);
+  Group group{std::move(calls), {}};
+  std::vector<void*> streams;
+  for (Operation& operation : group.calls) {
+    void* stream = nullptr;
+    if (operation.has_stream(stream) && std::ranges::find(streams, stream) == streams.end())
+      streams.push_back(stream);
+    prepare(operation);
+  }
+  for (void* const stream : streams)
+    group.begins.push_back(std::make_unique<gpu::StreamPoint>(services_, stream));
+  ++last_;
+  // The host waits for the call if a stream cannot wait for the counter.
+  for (void* const stream : streams)
+    if (!awaited_ && done_->hold(stream, last_) != Status::ok) awaited_ = true;
+  const std::lock_guard lock(mutex_);
+  queue_.push_back(std::move(group));
+  ++open_;
+  changed_.notify_all();
+}
+
+// The program goes on with the results. An error is therefore one of the call itself.
+void OrderedCalls::await_calls() {
+  if (!std::exchange(awaited_, false)) return;
+  finish();
+  const std::lock_guard lock(mutex_);
+  if (!failure_.empty()) throw Error(Status::transport_failed, failure_);
+  if (open_ > 0) throw Error(Status::transport_failed, "the communicator was aborted");
+}
+
+void OrderedCalls::finish() {
+  std::unique_lock lock(mutex_);
+  wait(lock, [&] { return open_ == 0; });
+}
+
+// The thread of the communicator notices that ranks are missing, unless a function of NCCL does not return.
+void OrderedCalls::wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& done) {
+  while (!changed_.wait_for(lock, between_looks, [&] { return done() || !failure_.empty() || ended_; }))
+    if (limits_.late(grace)) {
+      failure_ = limits_.why_late;
+      std::fprintf(stderr, unusable, failure_.c_str());
+    }
+}
+
+void OrderedCalls::note_captured(const Operation& operation) {
+  if (plain_) return;
+  finish();
+  if (operation.message() != nullptr && selects(operation))
+    throw Error(
+        Status::invalid_argument,
+        "a rule selects a message in a captured stream: exclude such messages from the rules for Send");
+  captured_ = true;
+  collectives_left_ = collectives_left_ || operation.collective() != nullptr;
+}
+
+bool OrderedCalls::stop() {
+  limits_.stopped = true;
+  {
+    std::unique_lock lock(mutex_);
+    changed_.notify_all();
+    if (!changed_.wait_for(lock, to_stop, [&] { return ended_; })) return false;
+  }
+  if (thread_.joinable()) thread_.join();
+  return true;
+}
+
+bool OrderedCalls::is_captured(void* stream) const {
+  int captured = 0;
+  check_device(services_, services_.is_captured(stream, &captured));
+  return captured != 0;
+}
+
+std::unique_ptr<CommReport> OrderedCalls::report() const {
+  if (state_ == nullptr || !state_->agreed()) return nullptr;
+  auto report =
+      std::make_unique<CommReport>(CommReport{.policy = "rules", .name = {"nccl"}, .ranks = ranks_});
+  report->calls = state_->calls();
+  return report;
+}
+
+std::unique_ptr<CommReport> OrderedCalls::last_report() {
+  limits_.stopped = true;
+  const std::lock_guard lock(mutex_);
+  changed_.notify_all();
+  return open_ == 0 ? report() : nullptr;
+}
+
+// ---- In the thread
+
+void OrderedCalls::run() {
+  std::string why;
+  try {
+    agree();
+    for (;;) {
+      Group group;
+      {
+        std::unique_lock lock(mutex_);
+        --open_;
+        begun_ = true;
+        changed_.notify_all();
+        changed_.wait(lock, [&] { return limits_.stopped || !queue_.empty(); });
+        if (limits_.stopped) break;
+        group = std::move(queue_.front());
+        queue_.pop_front();
+      }
+      make(group);
+      done_->increment();
+    }
+  } catch (const Error& error) {
+    why = error.what();
+  } catch (const std::bad_alloc&) {
+    why = describe(Status::out_of_memory);
+  } catch (...) {
+    why = describe(Status::internal);
+  }
+  if (!why.empty() && !limits_.stopped) fail(why);
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  changed_.notify_all();
+}
+
+void OrderedCalls::fail(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  if (failure_.empty()) std::fprintf(stderr, unusable, why.c_str());
+  failure_ = why;
+}
+
+// Agrees with the other ranks on the rules, and connects all pairs of ranks. If the rules differ, all ranks
+// leave all calls to NCCL.
+void OrderedCalls::agree() {
+  const CurrentDevice current(services_, device_);
+  limits_.allow(
+      options().handshake,
+      "other ranks do not take part: they may run without Taut, without rules or without libtaut_cuda");
+  try {
+    state_ = std::make_unique<CommState>(comm_, &limits_);
+    state_->agree(policy_ ? &*policy_ : nullptr, stream_->get());
+    messages_ = std::make_unique<CodedMessages>(services_, state_->rules(), state_->rank(), ranks_, device_);
+    plain_ = state_->off() && messages_->none();
+    if (!plain_) {
+      state_->connect(stream_->get());
+      messages_->load_kernels(stream_->get());
+    }
+  } catch (const Error& error) {
+    if (error.status() != Status::rank_mismatch) throw;
+    int rank = 0;
+    library().CommUserRank(comm_, &rank);
+    if (rank == 0) std::fprintf(stderr, "taut: NCCL serves all calls of a communicator: %s\n", error.what());
+    plain_ = true;
+  }
+  limits_.allow(0, "");
+}
+
+// Makes the calls of a group: first those of NCCL, as one group of NCCL, then those that Taut may serve.
+void OrderedCalls::make(Group& group) {
+  const CurrentDevice current(services_, device_);
+  for (const auto& begin : group.begins) {
+    while (!begin->ready()) {
+      limits_.check();
+      std::this_thread::sleep_for(between_polls);
+    }
+    if (begin->result() != Status::ok) throw Error(begin->result(), describe(begin->result()));
+  }
+  limits_.allow(options().nccl_timeout, stuck);
+  const auto served = std::ranges::stable_partition(
+      group.calls, [](const Operation& operation) { return !operation.served; });
+  make_by_nccl(std::span(group.calls.begin(), served.begin()));
+  for (const Operation& operation : served) {
+    const bool compressed = state_->serve_anywhere(*operation.collective());
+    count(operation.function, compressed ? Service::served : Service::left, operation.bytes(ranks_));
+  }
+  state_->wait(stream_->get());
+  for (const Operation& operation : group.calls)
+    if (const Message* const message = operation.message(); message != nullptr && message->coded != nullptr)
+      message->coded->check();
+  limits_.allow(0, "");
+}
+
+// Makes calls as one group of NCCL. Frames move in place of the values of coded messages.
+void OrderedCalls::make_by_nccl(std::span<const Operation> calls) {
+  if (calls.empty()) return;
+  const auto on_coded = [&](bool sends, auto action) {
+    for (const Operation& operation : calls)
+      if (const Message* const message = operation.message();
+          message != nullptr && message->coded != nullptr && message->sends == sends)
+        (*message->coded.*action)(*message);
+  };
+  on_coded(true, &CodedMessage::encode);
+  check(library().GroupStart(), "ncclGroupStart");
+  int failed = success;
+  for (const Operation& call : calls)
+    if (failed == success) failed = run_by_nccl(call, ranks_);
+  const int ended = library().GroupEnd();
+  check(failed, "a call of NCCL");
+  check(ended, "ncclGroupEnd");
+  on_coded(false, &CodedMessage::decode);
+}
+
+}  // namespace taut::nccl::dropin

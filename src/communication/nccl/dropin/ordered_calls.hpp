@@ -1,0 +1,126 @@
+// Calls of an unchanged program on one communicator, which a thread makes in the order of the program.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "communication/gpu/stream_order.hpp"
+#include "communication/nccl/comm_state.hpp"
+#include "communication/nccl/dropin/coded_messages.hpp"
+#include "communication/nccl/dropin/operation.hpp"
+
+namespace taut::nccl::dropin {
+
+// Queue of the calls on one communicator, and the thread that makes them, on a stream of its own. A call that
+// the rules select enters the queue, and the program's thread waits until it is complete.
+//
+// Under TAUT_NCCL_IN_FLIGHT=1 calls return at once, as NCCL's do. The stream of a call then waits for a
+// counter in pinned memory, which the thread increments after each group. Calls that are left to NCCL enter
+// the queue too unless it is empty, so that NCCL sees the same order of calls on all ranks. After a failure
+// the streams wait, as after failures of NCCL, until the program aborts or destroys the communicator. This is
+// no default: while a stream waits, the driver may hold a lock for another call of the program, and the
+// thread waits for that lock.
+//
+// All functions are called by threads of the program, one at a time, as NCCL demands of its calls.
+class OrderedCalls {
+ public:
+  // Starts the thread, which agrees with the other ranks on the rules. `policy`: in place of rules. Throws
+  // Error.
+  OrderedCalls(ncclComm* comm, std::optional<std::string> policy);
+  OrderedCalls(const OrderedCalls&) = delete;
+  // Drops the calls in the queue, and ends the waiting of their streams.
+  ~OrderedCalls();
+
+  // Waits for the agreement of the ranks. Returns false if it failed: the communicator cannot be used then.
+  bool begun();
+
+  // Returns true if the calls, a group of the program, are to be put in the queue, and false if the caller
+  // has to make them by NCCL now. Throws Error after a failure.
+  bool takes(std::span<const Operation> group);
+
+  // Puts the calls of a group in the queue. The caller must call await_calls() when all its groups are there.
+  void put(std::vector<Operation> group);
+
+  // Waits until the queue is empty. Throws Error after a failure. With calls in flight, waits only if put()
+  // has added the first call of a kind or one larger than all before. Such a call allocates memory, loads
+  // kernels and opens connections. CUDA may wait for all streams meanwhile: a stream that waited for the call
+  // would deadlock. Coded messages do none of this.
+  void await_calls();
+
+  // Waits until the queue is empty, or there was a failure. A call that waits for other ranks longer than
+  // TAUT_NCCL_TIMEOUT is one.
+  void finish();
+
+  // Notes a call in a captured stream, which is left to NCCL; waits until the queue is empty. After a
+  // collective call, which all ranks capture, NCCL serves all collective calls. After any call, the host
+  // waits for later ones, so that NCCL sees them in the program's order among launches of the graph. Throws
+  // Error for a message that the other side would expect to be coded.
+  void note_captured(const Operation& operation);
+
+  // Ends the thread without waiting for other ranks. Returns false if a function of NCCL does not return, so
+  // that the thread runs on: the object must not be destroyed then.
+  bool stop();
+
+  // Returns true after a failure, and sets the reason.
+  bool failed(std::string* why = nullptr);
+
+  bool is_captured(void* stream) const;
+  int ranks() const noexcept { return ranks_; }
+
+  // Returns the report on the calls so far; null if there is none. The queue is empty.
+  std::unique_ptr<CommReport> report() const;
+  // Stops the thread at the end of the process. Returns the report; null if a call is in progress.
+  std::unique_ptr<CommReport> last_report();
+
+ private:
+  struct Group {
+    std::vector<Operation> calls;
+    std::vector<std::unique_ptr<gpu::StreamPoint>> begins;
+  };
+  using Kind = std::pair<Function, int>;  // function and datatype
+
+  void wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& done);
+  void run();
+  void agree();
+  void make(Group& group);
+  bool selects(const Operation& operation) const;
+  void prepare(Operation& operation);
+  void make_by_nccl(std::span<const Operation> calls);
+  void fail(const std::string& why);
+  bool is_first(const Operation& operation);
+
+  ncclComm* comm_;
+  std::optional<std::string> policy_;
+  const api::DeviceServices& services_;
+  int ranks_ = 0, device_ = 0;
+  WaitLimits limits_;
+  std::optional<gpu::HostCounter> done_;  // groups that are complete
+  std::uint32_t last_ = 0;                // value of `done_` after the last group
+  std::optional<OwnStream> stream_;
+  std::unique_ptr<CommState> state_;
+  std::unique_ptr<CodedMessages> messages_;
+  bool plain_ = false;                // NCCL serves all calls
+  bool collectives_left_ = false;     // NCCL serves all collective calls
+  bool captured_ = false;             // a graph has calls of the communicator
+  bool awaited_ = false;              // await_calls() has to wait
+  std::map<Kind, std::size_t> made_;  // bytes of the largest call of each kind so far
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Group> queue_;
+  std::size_t open_ = 0;  // groups in the queue or in progress; at first, the agreement
+  bool begun_ = false, ended_ = false;
+  std::string failure_;
+  std::thread thread_;
+};
+
+}  // namespace taut::nccl::dropin

@@ -1,0 +1,89 @@
+#include "communication/nccl/library.hpp"
+
+#include <dlfcn.h>
+
+#include <string>
+
+#include "compressor/base/status.hpp"
+
+namespace taut::nccl {
+namespace {
+
+constexpr const char* name = "libnccl.so.2";
+
+// Handle in which to look for functions. A program may have loaded NCCL for itself alone, as Python does, so
+// the name is tried before a second copy would be opened.
+void* find_library() {
+  if (dlsym(RTLD_DEFAULT, "pncclCommCount") != nullptr) return RTLD_DEFAULT;
+  if (void* const loaded = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD)) return loaded;
+  if (void* const opened = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return opened;
+  const char* const why = dlerror();
+  throw Error(Status::invalid_argument, std::string("NCCL is not loaded, and ") + name +
+                                            " could not be opened (" +
+                                            (why != nullptr ? why : "unknown reason") +
+                                            "): link NCCL, or have its folder in LD_LIBRARY_PATH");
+}
+
+struct Handle {
+  void* handle = find_library();
+};
+
+// A search that fails is repeated by the next call.
+void* library_handle() {
+  static const Handle known;
+  return known.handle;
+}
+
+template <class Function>
+void find(const char* symbol, Function& function) {
+  *reinterpret_cast<void**>(&function) = find_function(symbol);
+  if (function == nullptr)
+    throw Error(Status::invalid_argument,
+                std::string("this NCCL has no p") + symbol + ": Taut needs NCCL 2.7 or later");
+}
+
+Library found() {
+  Library nccl{};
+  find("ncclGetErrorString", nccl.GetErrorString);
+  find("ncclCommCount", nccl.CommCount);
+  find("ncclCommUserRank", nccl.CommUserRank);
+  find("ncclCommCuDevice", nccl.CommCuDevice);
+  find("ncclCommGetAsyncError", nccl.CommGetAsyncError);
+  find("ncclGroupStart", nccl.GroupStart);
+  find("ncclGroupEnd", nccl.GroupEnd);
+  find("ncclSend", nccl.Send);
+  find("ncclRecv", nccl.Recv);
+  find("ncclAllReduce", nccl.AllReduce);
+  find("ncclReduceScatter", nccl.ReduceScatter);
+  find("ncclAllGather", nccl.AllGather);
+  find("ncclBroadcast", nccl.Broadcast);
+  find("ncclReduce", nccl.Reduce);
+  *reinterpret_cast<void**>(&nccl.AlltoAll) = find_function("ncclAlltoAll");
+  *reinterpret_cast<void**>(&nccl.Gather) = find_function("ncclGather");
+  *reinterpret_cast<void**>(&nccl.Scatter) = find_function("ncclScatter");
+  return nccl;
+}
+
+}  // namespace
+
+void* find_function(const char* symbol) {
+  return dlsym(library_handle(), (std::string("p") + symbol).c_str());
+}
+
+const Library& library() {
+  static const Library known = found();
+  return known;
+}
+
+void check(int result, const char* call) {
+  if (result != success)
+    throw Error(Status::transport_failed, std::string(call) + ": " + library().GetErrorString(result));
+}
+
+DType dtype_of_nccl(int type) noexcept {
+  constexpr DType types[] = {DType::i8,  DType::u8,  DType::i32, DType::u32, DType::i64,
+                             DType::u64, DType::f16, DType::f32, DType::f64, DType::bf16};
+  return type >= 0 && type < static_cast<int>(std::size(types)) ? types[type] : DType{};
+}
+
+}  // namespace taut::nccl

@@ -1,0 +1,63 @@
+// NCCL as the process has it. Taut neither includes nor links NCCL: it finds the functions at run time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "compressor/values/dtype.hpp"
+#include "compressor/values/reduction.hpp"
+
+struct ncclComm;
+
+namespace taut::nccl {
+
+// Numbers of ncclResult_t, ncclDataType_t and ncclRedOp_t, which NCCL never changes.
+inline constexpr int success = 0, uint8 = 1;
+inline constexpr int internal_error = 3, invalid_argument = 4, in_progress = 7;
+enum Op : int { op_sum = 0, op_prod = 1, op_max = 2, op_min = 3, op_avg = 4 };
+
+// Functions of NCCL under their names without the prefix. Streams are cudaStream_t; all results ncclResult_t.
+// They are the functions of NCCL's profiling interface (pncclAllReduce ...): a preloaded library that
+// replaces ncclAllReduce does not see the calls that Taut makes.
+struct Library {
+  const char* (*GetErrorString)(int result);
+  int (*CommCount)(const ncclComm* comm, int* ranks);
+  int (*CommUserRank)(const ncclComm* comm, int* rank);
+  int (*CommCuDevice)(const ncclComm* comm, int* device);
+  int (*CommGetAsyncError)(ncclComm* comm, int* error);
+  int (*GroupStart)();
+  int (*GroupEnd)();
+  int (*Send)(const void* from, std::size_t count, int type, int peer, ncclComm* comm, void* stream);
+  int (*Recv)(void* to, std::size_t count, int type, int peer, ncclComm* comm, void* stream);
+  int (*AllReduce)(const void* from, void* to, std::size_t count, int type, int op, ncclComm* comm,
+                   void* stream);
+  int (*ReduceScatter)(const void* from, void* to, std::size_t count, int type, int op, ncclComm* comm,
+                       void* stream);
+  int (*AllGather)(const void* from, void* to, std::size_t count, int type, ncclComm* comm, void* stream);
+  int (*Broadcast)(const void* from, void* to, std::size_t count, int type, int root, ncclComm* comm,
+                   void* stream);
+  int (*Reduce)(const void* from, void* to, std::size_t count, int type, int op, int root, ncclComm* comm,
+                void* stream);
+  // Functions of recent versions; null in older ones.
+  int (*AlltoAll)(const void* from, void* to, std::size_t count, int type, ncclComm* comm, void* stream);
+  int (*Gather)(const void* from, void* to, std::size_t count, int type, int root, ncclComm* comm,
+                void* stream);
+  int (*Scatter)(const void* from, void* to, std::size_t count, int type, int root, ncclComm* comm,
+                 void* stream);
+};
+
+// Returns NCCL: the library that the process has loaded, otherwise libnccl.so.2 where the loader finds it.
+// Throws Error(invalid_argument) if there is none.
+const Library& library();
+
+// Returns NCCL's own function of that name, such as "ncclCommSplit"; null if this NCCL has none. Throws
+// Error(invalid_argument) if there is no NCCL.
+void* find_function(const char* symbol);
+
+// Throws Error(transport_failed) unless `result`, which the function `call` returned, is success.
+void check(int result, const char* call);
+
+// Returns the type of an ncclDataType_t; DType{} for numbers that are no type of Taut.
+DType dtype_of_nccl(int type) noexcept;
+
+}  // namespace taut::nccl

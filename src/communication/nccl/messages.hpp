@@ -1,0 +1,91 @@
+// Messages between two ranks, in groups.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "communication/comm/tuner.hpp"
+#include "communication/nccl/library.hpp"
+#include "communication/nccl/transport.hpp"
+#include "communication/policy/plan/message_plan.hpp"
+#include "compressor/gpu/device_kernels.hpp"
+
+namespace taut::nccl {
+
+// Arguments of a send or a receive.
+struct NcclMessage {
+  const void* from;  // null: a receive
+  void* to;          // null: a send
+  std::size_t count;
+  int datatype;
+  int peer;
+  ncclComm* comm;
+  void* stream;
+
+  bool sends() const noexcept { return from != nullptr; }
+  std::size_t bytes() const noexcept { return count * size_of(dtype_of_nccl(datatype)); }
+};
+
+// Enqueues the messages as NCCL serves them, in one group. Throws Error.
+void run_plain(const Library& nccl, std::span<const NcclMessage> messages);
+
+// Moves the messages of a group on one communicator. The sender alone decides if a message is compressed. For
+// each message its size travels first; then the values or their frame. Returns when all values are there.
+class MessageGroup {
+ public:
+  MessageGroup(const Library& nccl, const api::DeviceServices& services, NcclTransport& transport,
+               const Rules& rules, std::map<const Policy*, PolicyState>& states,
+               std::span<const NcclMessage> messages);
+
+  // Throws Error; values that could not be received are then unspecified.
+  void run();
+
+ private:
+  // Announcement of a sender, which travels first: size in bytes, and 1 if the message is compressed.
+  struct Announced {
+    std::uint64_t bytes, coded;
+  };
+  struct Item {
+    const NcclMessage* message;
+    // GPU memory for the frame of a message, or for a plain message of unexpected size; else null.
+    Block* frame;
+    TAUT_Cuda_result* result;    // of encoding or decoding
+    Announced* announced;        // on the host
+    std::byte* announced_there;  // on the GPU
+    double least_ratio = 0;
+    bool coded = false;
+  };
+
+  // Memory that work on the stream uses.
+  struct Memory {
+    explicit Memory(const api::DeviceServices& services) noexcept
+        : here(services, Block::Kind::pinned), there(services, Block::Kind::device) {}
+
+    Block here, there;  // pinned: results, headers, announcements; GPU: announcements
+    std::vector<std::unique_ptr<Block>> frames;
+  };
+
+  void run_now();
+  void encode(Item& item);
+  void announce();
+  void move();
+  void decode(Item& item);
+  void check_results();
+  Block& room(Item& item, std::size_t bytes);
+  template <class Messages>
+  void group(const Messages& messages);
+
+  const Library& nccl_;
+  const api::DeviceServices& services_;
+  NcclTransport& transport_;
+  const Rules& rules_;
+  std::map<const Policy*, PolicyState>& states_;
+  ncclComm* comm_;
+  void* stream_;
+  std::vector<Item> items_;
+  std::shared_ptr<Memory> memory_;
+  int failed_ = success;
+};
+
+}  // namespace taut::nccl

@@ -1,0 +1,146 @@
+// Transport over ncclSend and ncclRecv of a communicator of the user.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "communication/nccl/device_memory.hpp"
+#include "communication/nccl/library.hpp"
+#include "communication/team/transport.hpp"
+
+namespace taut::nccl {
+
+// Limits of the waits of a transport, which another thread sets.
+struct WaitLimits {
+  std::atomic<bool> stopped{false};        // waits end with an error
+  std::atomic<std::uint64_t> deadline{0};  // time of clock_now() at which waits end with an error; 0: none
+  std::atomic<const char*> why_late{""};   // text of that error
+
+  // Sets the deadline `seconds` from now; 0: none.
+  void allow(int seconds, const char* why) noexcept;
+  // Returns true if the deadline was more than `grace` nanoseconds ago.
+  bool late(std::uint64_t grace = 0) const noexcept;
+  // Throws Error(transport_failed) if a wait has to end.
+  void check() const;
+};
+
+// Moves messages in rounds in which all ranks take part. In a round, each rank first tells every other rank
+// the sizes of the messages that it has for that rank; then one group of NCCL moves exactly these bytes.
+// NCCL thus sees the same calls on both sides, whatever the algorithms and in whatever order messages are
+// started: this class matches messages by lane and keeps those that arrive before their receive.
+//
+// Memory of messages is on the GPU or pinned; short messages may be in any memory of the host.
+class NcclTransport final : public Transport {
+ public:
+  // `limits`: of its waits; null: there are none. Throws Error if the communicator cannot be used.
+  NcclTransport(const Library& nccl, const api::DeviceServices& services, ncclComm* comm,
+                const WaitLimits* limits = nullptr);
+
+  int rank() const noexcept override { return rank_; }
+  int size() const noexcept override { return size_; }
+  int device() const noexcept { return device_; }
+
+  // Begins a call, all of whose work is put on `stream`.
+  void begin_call(void* stream) noexcept;
+
+  // True if the call has started a message.
+  bool used() const noexcept { return used_; }
+  // True if a poll since the last round found its message unfinished: time for the next round.
+  bool awaited() const noexcept { return awaited_; }
+
+  // Takes part in a round. `complete`: this rank's call is complete. Returns true if those of all ranks are;
+  // then there is no further round. Throws Error if NCCL or CUDA fails: then nothing can be sent any more.
+  bool exchange(bool complete);
+
+  // Sends `bytes` to all ranks and receives theirs, in the order of ranks.
+  std::vector<std::byte> allgather(ConstBytes bytes);
+
+  // Waits until the stream is idle. Throws Error if NCCL or CUDA reports an error meanwhile.
+  void wait();
+
+ private:
+  // Limits of an announcement, which is about 1 KiB; further sends wait for the next round.
+  static constexpr std::size_t inline_bytes = 184, most_offers = 5;
+
+  // A message that is announced; short ones from memory of the host are in it.
+  struct Offer {
+    std::int32_t lane;
+    std::uint32_t inlined;
+    std::uint64_t bytes;
+    std::byte content[inline_bytes];
+  };
+  // Message of one rank to another one at the beginning of a round.
+  struct Announcement {
+    std::uint64_t complete, offers;
+    Offer offer[most_offers];
+  };
+
+  struct Message {
+    std::uint64_t id;
+    int other;  // rank
+    Lane lane;
+    std::byte* data;
+    std::size_t bytes;  // size of a send, capacity of a receive
+    bool done = false;
+    Sized moved = {};
+  };
+  // A message that has arrived before its receive was started.
+  struct Early {
+    int from;
+    Lane lane;
+    std::size_t bytes;
+    std::vector<std::byte> content;           // of an inlined message
+    std::unique_ptr<Block> memory = nullptr;  // of any other
+  };
+
+  std::uint64_t start_send(ConstBytes bytes, int to, Lane lane) override;
+  std::uint64_t start_recv(Bytes capacity, int from, Lane lane) override;
+  bool poll(std::uint64_t& operation, Sized& moved) override;
+  void abandon(std::uint64_t operation) noexcept override;
+
+  // Memory that work on the stream uses.
+  struct Memory {
+    explicit Memory(const api::DeviceServices& services) noexcept
+        : pinned(services, Block::Kind::pinned), there(services, Block::Kind::device) {}
+
+    Block pinned, there;  // announcements: those to be sent, then those received
+    std::deque<Early> early;
+    // Buffers for messages longer than their receives, until the round ends.
+    std::vector<std::unique_ptr<Block>> dropped;
+  };
+
+  // Returns work(), which uses the memory. If work() throws, the memory is freed when the stream has done
+  // what it has got.
+  template <class Work>
+  auto with_memory(const Work& work);
+
+  Announcement* announcements(std::byte* at) const noexcept { return reinterpret_cast<Announcement*>(at); }
+  std::size_t announced_bytes() const noexcept {
+    return sizeof(Announcement) * static_cast<std::size_t>(size_);
+  }
+  std::vector<Message*> announce(bool complete);
+  bool exchange_now(bool complete);
+  std::vector<std::byte> allgather_now(ConstBytes bytes);
+  void swap_announcements();
+  void move(std::span<Message* const> sends);
+  std::byte* target(int from, const Offer& offer, std::vector<Message*>& received);
+  void take_inlined(int from, const Offer& offer);
+  void deliver(Message& recv, const std::byte* from, std::size_t bytes);
+  Message* posted(int from, Lane lane) noexcept;
+  void copy(void* to, const void* from, std::size_t bytes);
+
+  const Library& nccl_;
+  const api::DeviceServices& services_;
+  ncclComm* comm_;
+  const WaitLimits* limits_;
+  void* stream_ = nullptr;
+  int rank_ = 0, size_ = 0, device_ = 0;
+  bool used_ = false, awaited_ = false;
+  std::uint64_t last_ = 0;             // number of the last message
+  std::deque<Message> sends_, recvs_;  // not finished, or finished but not yet polled
+  std::shared_ptr<Memory> memory_;
+};
+
+}  // namespace taut::nccl

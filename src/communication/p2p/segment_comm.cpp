@@ -1,0 +1,83 @@
+#include "communication/p2p/segment_comm.hpp"
+
+#include "communication/mpi/errors.hpp"
+#include "communication/p2p/bypass.hpp"
+#include "communication/p2p/pending_segments.hpp"
+
+namespace taut::p2p {
+namespace {
+
+// Tags of one message and the next differ. All tags are below 32768, which every MPI allows. A tag is used
+// again after that many long messages of this process.
+constexpr std::uint32_t tags = 32768;
+
+// Values of messages whose segments may wait to be received after their send is complete, in bytes.
+constexpr std::size_t most_pending_bytes = std::size_t{256} << 20;
+
+// Greatest size of the values that are divided. A segment is one frame, of at most 512 MiB.
+constexpr std::size_t most_bytes = most_segments * (std::size_t{512} << 20);
+
+}  // namespace
+
+std::shared_ptr<SegmentComm> SegmentComm::make(MPI_Comm parent) {
+  return std::shared_ptr<SegmentComm>(new SegmentComm(parent));
+}
+
+// Splits `parent`, since MPI_Comm_dup would run the callbacks of its attributes.
+SegmentComm::SegmentComm(MPI_Comm parent) {
+  const BypassScope scope;
+  PMPI_Comm_rank(parent, &rank_);
+  check(PMPI_Comm_split(parent, 0, rank_, &comm_), "MPI_Comm_split");
+  PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  PMPI_Comm_size(comm_, &size_);
+  PMPI_Comm_group(comm_, &group_);
+  register_segments(*this);
+}
+
+SegmentComm::~SegmentComm() {
+  unregister_segments(*this);
+  int finalized = 0;
+  PMPI_Finalized(&finalized);
+  if (finalized == 0) free();
+}
+
+void SegmentComm::free() noexcept {
+  const BypassScope scope;
+  if (group_ != MPI_GROUP_NULL) PMPI_Group_free(&group_);
+  if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
+}
+
+int SegmentComm::rank_of(MPI_Comm comm, int rank) const {
+  const BypassScope scope;
+  MPI_Group group = MPI_GROUP_NULL;
+  int found = MPI_UNDEFINED;
+  int size = 0;
+  if (comm_ == MPI_COMM_NULL || PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return found;
+  PMPI_Group_size(group, &size);
+  if (rank >= size)  // MPI reports the error in the send
+    found = MPI_UNDEFINED;
+  else if (PMPI_Group_translate_ranks(group, 1, &rank, group_, &found) != MPI_SUCCESS)
+    found = MPI_UNDEFINED;
+  PMPI_Group_free(&group);
+  return found;
+}
+
+FollowingSegments SegmentComm::divide(std::size_t bytes, int dest) noexcept {
+  const std::size_t segments = segments_of(bytes);
+  if (dest < 0 || segments < 2 || bytes > most_bytes || pending_bytes() > most_pending_bytes) return {};
+  const std::lock_guard lock(mutex_);
+  const auto known = backoffs_.find(dest);
+  if (known != backoffs_.end() && !known->second.has()) return {};
+  return {static_cast<std::uint8_t>(segments - 1), static_cast<std::uint32_t>(rank_), messages_++ % tags};
+}
+
+void SegmentComm::note(int dest, std::size_t bytes, bool received) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (received && !backoffs_.contains(dest)) return;
+  try {
+    backoffs_[dest].tried(received, bytes);
+  } catch (const std::bad_alloc&) {  // the next message is divided
+  }
+}
+
+}  // namespace taut::p2p

@@ -1,0 +1,53 @@
+#include "communication/policy/plan/coding_choice.hpp"
+
+#include <algorithm>
+
+namespace taut {
+namespace {
+
+// Greatest share of the usual time that another choice may take. A choice by values has to save more, because
+// no other algorithm can be tried for it: the bits of the result would differ.
+constexpr double worthwhile = 0.95, worthwhile_by_values = 0.9;
+
+// Returns true if frames of this codec are added unless the choice is by values.
+bool adds(const CodingWork& work, const CodingSpeeds& speeds) noexcept {
+  return work.adds_frames && speeds.accumulate > 0;
+}
+
+bool serves(const CodingWork& work, const CodingSpeeds& speeds, CodingChoice choice) noexcept {
+  if (!speeds.known()) return false;
+  if (choice.codec == CodingChoice::Codec::fast && !work.may_use_fast) return false;
+  return choice.by_values ? work.adds_frames && work.may_use_values : !work.adds_frames || adds(work, speeds);
+}
+
+}  // namespace
+
+double coding_seconds(const CodingWork& work, const CodingSpeeds& speeds, bool by_values) noexcept {
+  const double encode = 1 / double{speeds.encode}, decode = 1 / double{speeds.decode};
+  const double combine = by_values ? 1 / double{speeds.reduce} + encode : 1 / double{speeds.accumulate};
+  double coding = work.cost.encodes * encode + work.cost.decodes * decode;
+  if (work.cost.combines > 0) coding += work.cost.combines * combine;
+  coding *= work.share;
+  const double wire = work.link / double{speeds.ratio};
+  return std::max(coding, wire) + std::min(coding, wire) / work.segments;
+}
+
+CodingChoice fastest_coding(const CodingWork& work,
+                            std::span<const CodingSpeeds, CodingChoice::codecs> speeds) noexcept {
+  CodingChoice best;
+  if (!speeds[0].known()) return best;
+  double least = coding_seconds(work, speeds[0], !adds(work, speeds[0]));
+  const double usual = least;
+  for (std::size_t i = 0; i < speeds.size(); ++i)
+    for (const bool by_values : {false, true}) {
+      const CodingChoice choice{static_cast<CodingChoice::Codec>(i), by_values};
+      if (!serves(work, speeds[i], choice)) continue;
+      const double seconds = coding_seconds(work, speeds[i], by_values || !adds(work, speeds[i]));
+      if (seconds >= std::min(least, (by_values ? worthwhile_by_values : worthwhile) * usual)) continue;
+      least = seconds;
+      best = choice;
+    }
+  return best;
+}
+
+}  // namespace taut

@@ -1,0 +1,62 @@
+// Cost model: forecast of the time of a call with and without compression, from measured or known properties
+// of the link. Used for advice before a run; calls in a run are decided by their own times (autotuner.hpp).
+// Both use coding_seconds() for the time of coding and transfer.
+#pragma once
+
+#include "communication/policy/plan/coding_choice.hpp"
+#include "communication/team/call.hpp"
+
+namespace taut {
+
+// A kind of call, as forecasts see it; also a message under the drop-in (docs/adr/0014).
+struct CallEstimate {
+  Collective collective = Collective::allreduce;
+  int ranks = 2;
+  double bytes = 0;           // bytes of the whole message
+  double ratio = 1;           // ratio of values to frames
+  double seconds_a_byte = 0;  // to encode values; decoding and combining are assumed to cost the same
+};
+
+// Returns the bytes that pass the busiest rank's link in one direction, for each byte of the message, with
+// the algorithms that MPIs use for large messages: 2(P-1)/P for allreduce, bcast and reduce, ceil(log2 P) for
+// scans, (P-1)/P for the others. Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005). For a point-to-point
+// message to another node, the result is 1.
+double carried(Collective collective, int ranks) noexcept;
+
+// Return the seconds of a call on a link of `link` bytes per second. Segments let coding and transfer
+// overlap; the model ignores that, so it tends to underestimate the gain.
+double plain_seconds(const CallEstimate& call, double link) noexcept;
+double coded_seconds(const CallEstimate& call, double link) noexcept;
+
+// Forecast of a call whose codings have known speeds. The choice is the one that the tuner makes at these
+// speeds.
+struct Forecast {
+  CodingChoice choice;
+  double plain_seconds = 0, coded_seconds = 0;
+  double gain() const noexcept { return plain_seconds / coded_seconds; }
+};
+
+// A call, its coding work except for the link, and the speeds of its codings by CodingChoice::Codec.
+struct MeasuredCall {
+  Call call;
+  CodingWork work;
+  std::array<CodingSpeeds, CodingChoice::codecs> speeds;
+};
+
+Forecast forecast(const MeasuredCall& measured, double link) noexcept;
+
+// Return the break-even of a call. fastest_link: the rate in bytes a second up to which compression gains.
+// least_ratio: the ratio of the best candidate from which on it gains on a link, at these speeds. Infinity:
+// compression gains at any rate; no ratio is large enough.
+double fastest_link(const MeasuredCall& measured) noexcept;
+double least_ratio(const MeasuredCall& measured, double link) noexcept;
+
+// Returns the bytes per second of the link on which a plain call took `seconds`.
+double link_of(const CallEstimate& call, double seconds) noexcept;
+
+// Returns the ratio under `bound`, interpolated between ratios measured under `bounds`, linearly in the
+// logarithm of the bound. Needed for the bound that a sum leaves to each rank. Returns 0 if `bound` is below
+// the measured bounds. `bounds` is descending.
+double ratio_between(std::span<const double> bounds, std::span<const double> ratios, double bound) noexcept;
+
+}  // namespace taut

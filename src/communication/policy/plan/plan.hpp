@@ -1,0 +1,91 @@
+// Plan: how a call is served, as a pure function of data that is equal on all ranks.
+#pragma once
+
+#include "communication/policy/plan/coding_choice.hpp"
+#include "communication/policy/plan/policy.hpp"
+#include "communication/team/call.hpp"
+#include "compressor/frame/candidates.hpp"
+
+namespace taut {
+
+// Reason why a call falls back to plain MPI.
+enum class Fallback : std::uint8_t {
+  none,
+  off,           // the policy says so, or TAUT=0
+  unsupported,   // the policy promises nothing for such a call, or no codec or algorithm serves it
+  small,         // below min_bytes
+  no_gain,       // its samples compress too little
+  communicator,  // a single rank, or an intercommunicator
+  type,          // a type or operator that is not compressed under this policy
+  memory,        // some rank lacks memory
+  slower,        // plain MPI has proved to be faster
+  trial,         // measures the time of plain MPI
+  sender,        // a message that its sender did not compress
+  device,        // values in memory of a GPU, on some rank
+  packed,        // large integers packed into the values, which bits=exact cannot tell one by one
+  mismatch,      // under rules: the ranks' calls differ, which MPI may tolerate
+  arguments      // under rules: a rank cannot serve its arguments, and MPI says what is wrong with them
+};
+inline constexpr std::size_t fallback_reasons = 15;
+
+// Route: an alternative for serving a kind of call, compared with others by trials.
+struct Route {
+  const AlgorithmInfo* algorithm = nullptr;  // null: the plan chooses
+  bool by_nodes = false;                     // communication/team/hierarchical.hpp
+  bool on_devices = false;  // some rank has its values on a GPU, as all ranks know from an earlier call
+  CodingChoice coding = {};
+
+  friend bool operator==(const Route&, const Route&) = default;
+};
+
+struct Plan {
+  Route route() const noexcept { return {algorithm, by_nodes, on_devices, coding}; }
+
+  Fallback fallback = Fallback::none;  // the other members are valid only for `none`
+  const AlgorithmInfo* algorithm = nullptr;
+  Arithmetic arithmetic =
+      Arithmetic::values;   // of a reduction: on frames or on values (communication/team/team.hpp)
+  bool by_nodes = false;    // the algorithm serves one rank of each node, and their part of the message
+  bool on_devices = false;  // as in the route
+  CodingChoice coding;      // as in the route
+  int segments = 1;
+  Bound bound;  // bound of one coding, for the codec
+  std::span<const Candidate> candidates;
+  double least_ratio = 0;  // fall back if the ranks' estimate is below
+};
+
+// Least ratio that pays for coding.
+inline constexpr double worthwhile_ratio = 1.2;
+
+// Returns the fallback that is known without the type of the call. `bytes`: size of the whole message, on
+// `ranks` ranks.
+Fallback early_fallback(const Policy& policy, std::size_t bytes, int ranks) noexcept;
+
+// Returns the call that the algorithm of a plan serves: the whole call, or the part for one rank of each
+// node.
+Call call_of_algorithm(const Call& call, bool by_nodes) noexcept;
+
+// Returns true if every algorithm gives the result of the plan, bit by bit.
+bool gives_same_bits(const Call& call, const Plan& plan) noexcept;
+
+inline constexpr std::size_t most_alternatives = 8;
+
+// Returns routes that would serve the call under the same promise, at most as many as `found` holds. Other
+// algorithms count if they give the same results, bit by bit. Routes by nodes and routes not by nodes both
+// count if measured times decide anyway whether the call is compressed.
+std::span<const Route> alternatives(const Policy& policy, const Call& call, const Plan& plan,
+                                    std::span<Route> found) noexcept;
+
+// Returns the work of the coding of a planned call, for fastest_coding().
+CodingWork coding_work(const Policy& policy, const Call& call, const Plan& plan, double link) noexcept;
+
+// Returns the candidates that serve a call by `algorithm` under a coding choice; none if no codec does.
+std::span<const Candidate> candidates_of(const Policy& policy, const Call& call,
+                                         const AlgorithmInfo& algorithm, Bound bound, CodingChoice choice,
+                                         CandidateTable& table);
+
+// Makes the plan of a call. `bound` is the policy's, no longer relative; `table` belongs to this policy;
+// `route` is used if it can serve the call. Integers that a call moves are coded without loss.
+Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTable& table, Route route = {});
+
+}  // namespace taut

@@ -1,0 +1,110 @@
+#include "communication/policy/plan/policy.hpp"
+
+namespace taut {
+namespace {
+
+void read_algorithm(const Item& item, std::string& algorithm) {
+  algorithm = item.value == "auto" ? "" : item.value;
+  if (algorithm.empty() && item.value == "auto") return;
+  std::string remedy = "use auto";
+  for (const AlgorithmInfo* info : registered_algorithms()) {
+    if (info->name == item.value) return;
+    if (remedy.find(info->name) == std::string::npos) remedy += std::string(" or ") + info->name;
+  }
+  item.reject(remedy);
+}
+
+void read_segments(const Item& item, int& segments) {
+  if (item.value == "auto") return;
+  if (!read_number(item.value, segments) || segments < 1 || segments > max_segments)
+    item.reject("use auto or a number from 1 to " + std::to_string(max_segments));
+}
+
+void check_likely(const Policy& policy) {
+  const Bound bound = policy.coding.bound;
+  const bool adds_up =
+      !bound.exact() && bound.kind != Bound::Kind::pointwise && bound.kind != Bound::Kind::rate;
+  if (policy.on == Policy::On::likely && !adds_up)
+    throw Error(Status::invalid_policy,
+                "policy: on=likely needs a bound of errors that add up; use abs, rel, psnr or snap");
+}
+
+void check_reduction(const Policy& policy) {
+  if (policy.reducing != Policy::Reducing::frames) return;
+  for (const AlgorithmInfo* info : registered_algorithms())
+    if (info->recodes && info->name == policy.algorithm)
+      throw Error(Status::invalid_policy,
+                  "policy: algorithm '" + policy.algorithm +
+                      "' decodes at each hop and adds no frames; use reduction=values");
+  if (policy.coding.codec != nullptr && !policy.coding.codec->adds_frames)
+    throw Error(Status::invalid_policy, std::string("policy: frames of codec '") + policy.coding.codec->name +
+                                            "' cannot be added; use reduction=values");
+}
+
+}  // namespace
+
+std::string_view current_spelling(const Item& item) noexcept {
+  return item.name == "when" && item.value == "pays" ? "profitable" : item.value;
+}
+
+void read_policy_option(const Item& item, Policy& policy) {
+  using Reducing = Policy::Reducing;
+  using On = Policy::On;
+  using When = Policy::When;
+  using ByNodes = Policy::ByNodes;
+  if (read_coding_option(item, policy.coding)) return;
+  if (item.name == "on") {
+    policy.on = choose<On>(item, {{"result", On::result}, {"input", On::input}, {"likely", On::likely}});
+  } else if (item.name == "algorithm") {
+    read_algorithm(item, policy.algorithm);
+  } else if (item.name == "reduction") {
+    policy.reducing = choose<Reducing>(
+        item, {{"auto", Reducing::automatic}, {"frames", Reducing::frames}, {"values", Reducing::values}});
+  } else if (item.name == "nodes") {
+    policy.by_nodes =
+        choose<ByNodes>(item, {{"auto", ByNodes::automatic}, {"on", ByNodes::on}, {"off", ByNodes::off}});
+  } else if (item.name == "segments") {
+    read_segments(item, policy.segments);
+  } else if (item.name == "same_bits") {
+    policy.same_bits = choose<bool>(item, {{"off", false}, {"on", true}});
+  } else if (item.name == "min_bytes") {
+    policy.min_bytes = read_size(item);
+  } else if (item.name == "when") {
+    policy.when =
+        choose<When>({item.name, current_spelling(item), item.column},
+                     {{"auto", When::automatic}, {"profitable", When::profitable}, {"always", When::always}});
+  } else {
+    item.reject_name(std::string("on, algorithm, reduction, nodes, segments, same_bits, min_bytes, when, ") +
+                     coding_options);
+  }
+}
+
+void check(const Policy& policy, const std::string& kernels) {
+  check(policy.coding, kernels);
+  check_reduction(policy);
+  check_likely(policy);
+}
+
+Policy parse_policy(std::string_view text, const std::string& kernels) {
+  Policy policy;
+  policy.text = text;
+  if (trimmed(text).empty()) return policy;
+  bool first = true;
+  for (std::size_t begin = 0; begin <= text.size(); first = false) {
+    const Item item = next_item(text, begin);
+    if (!first) {
+      read_policy_option(item, policy);
+      const std::size_t from_end = text.size() - (item.column - 1);
+      policy.text.replace(policy.text.size() - from_end, item.value.size(), current_spelling(item));
+    } else if (item.name.empty() && item.value == "off") {
+      policy.off = true;
+    } else {
+      policy.off = false;
+      policy.coding.bound = read_bound(item);
+    }
+  }
+  if (!policy.off) check(policy, kernels);
+  return policy;
+}
+
+}  // namespace taut

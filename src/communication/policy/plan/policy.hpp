@@ -1,0 +1,48 @@
+// Policy: the settings of the user, read from a policy string (grammar: include/taut/taut.h).
+#pragma once
+
+#include "communication/team/algorithm.hpp"
+#include "compressor/frame/coding.hpp"
+
+namespace taut {
+
+struct Policy {
+  enum class Reducing { automatic, frames, values };
+  // Values for which the bound holds: each rank's input; or the result, always or, for sums, with a
+  // probability of 95 % (docs/error-model.md).
+  enum class On { result, input, likely };
+  enum class When { automatic, profitable, always };
+  enum class ByNodes { automatic, on, off };
+
+  std::string text;  // as given, with today's spelling of each value
+  bool off = true;   // plain MPI; the other members are ignored
+  Coding coding;
+  On on = On::result;     // values for which the bound holds
+  std::string algorithm;  // empty: chosen by size
+  Reducing reducing = Reducing::automatic;
+  ByNodes by_nodes = ByNodes::automatic;  // communication/team/hierarchical.hpp
+  int segments = 0;                       // 0: chosen by size
+  std::size_t min_bytes = std::size_t{64} << 10;
+  When when = When::automatic;
+  // True if the values that a rank owns in a call in place, the root's of a broadcast and the own block of an
+  // allgather, are replaced by the decoded ones, so that all ranks hold the same bits.
+  bool same_bits = false;
+
+  // Returns true if plain MPI serves the calls that compression does not make faster. By default, false if a
+  // codec is named.
+  bool only_if_profitable() const noexcept {
+    return when == When::profitable || (when == When::automatic && coding.codec == nullptr);
+  }
+};
+
+// Parses a policy string. Throws Error(invalid_policy) naming the option, its column and the remedy.
+Policy parse_policy(std::string_view text, const std::string& kernels = "");
+
+// Returns the value of an option in today's spelling. An old spelling is still accepted: when=pays.
+std::string_view current_spelling(const Item& item) noexcept;
+
+// Parse and check the policy of a rule: one option other than the bound, and the complete policy.
+void read_policy_option(const Item& item, Policy& policy);
+void check(const Policy& policy, const std::string& kernels);
+
+}  // namespace taut

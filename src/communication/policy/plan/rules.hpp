@@ -1,0 +1,116 @@
+// Rules choose the policy of a call if neither the call nor its communicator has one of its own. Pure
+// functions; grammar: docs/configuration.md.
+#pragma once
+
+#include <bit>
+
+#include "communication/policy/plan/plan.hpp"
+#include "compressor/base/source_text.hpp"
+
+namespace taut {
+
+// Conditions of a rule on a call. A condition that is not stated holds for every call.
+struct Conditions {
+  enum class Scope : std::uint8_t { any, inter, intra };
+  static constexpr std::uint32_t any = ~std::uint32_t{0};
+
+  std::uint32_t calls = any, types = any, ops = any;  // bit v: for value v
+  std::size_t min_bytes = 0, max_bytes = SIZE_MAX;    // bytes of the whole message
+  std::string name;                                   // name of the communicator; "": any
+  bool world = false;                                 // only communicators of all ranks of the program
+  int min_ranks = 0, max_ranks = INT32_MAX;
+  Scope scope = Scope::any;  // ranks of the communicator: on several nodes, or on one
+  std::string callsite;      // "": any
+
+  template <class Value>
+  static constexpr std::uint32_t bit(Value value) noexcept {
+    return std::uint32_t{1} << static_cast<unsigned>(value);
+  }
+};
+
+struct Rule {
+  Conditions when;
+  Policy policy;
+  bool operators_named = false;
+
+  // Returns true if the rule names such calls, rather than all calls.
+  bool names(Collective call) const noexcept {
+    return when.calls != Conditions::any && (when.calls & Conditions::bit(call)) != 0;
+  }
+
+  // Returns true if the rule covers a call with this operator. A rule that names operators covers reductions
+  // by them. A rule that names none covers SUM and data movement: a lossy minimum may be a value that no rank
+  // has. A rule that switches compression off covers all operators.
+  bool covers(Collective call, Reduction op) const noexcept {
+    if (when.ops == Conditions::any && operators_named) return true;
+    if (!reduces(call)) return !operators_named;
+    return operators_named ? (when.ops & Conditions::bit(op)) != 0 : op == Reduction::sum || policy.off;
+  }
+};
+
+// Returns a rule as TAUT_RULES writes it. The text reads back as the same rule.
+std::string text_of(const Rule& rule);
+
+// Properties of a communicator on which rules depend; the same on every rank of it.
+struct CommFacts {
+  std::string name = {};
+  int ranks = 1;
+  bool world = false;
+  bool several_nodes = false;
+};
+
+// First rule that matches a call.
+struct Match {
+  const Rule* rule = nullptr;  // null: no rule matches; plain MPI serves the call
+  bool open = false;  // depends on data that ranks may know differently; `rule` is then for this rank only
+  bool off = true;    // plain MPI serves the call, whatever the ranks find
+};
+
+class Rules {
+ public:
+  static constexpr std::size_t most = 64;
+
+  Rules() = default;
+  Rules(Policy policy);  // a policy for every call: that of a communicator
+  explicit Rules(std::vector<Rule> rules) noexcept;
+
+  bool empty() const noexcept { return rules_.empty(); }
+  bool off() const noexcept { return least_bytes_ == SIZE_MAX; }  // no collective call is ever compressed
+  const std::vector<Rule>& all() const noexcept { return rules_; }
+
+  // Returns the policy of every call; null if these are rules.
+  const Policy* only() const noexcept { return only_ ? &rules_[0].policy : nullptr; }
+
+  // Returns the size below which plain MPI serves all collective calls.
+  std::size_t least_bytes() const noexcept { return least_bytes_; }
+
+  // Returns the hash of the rules; the same for the same rules.
+  std::uint64_t hash() const noexcept { return hash_; }
+  bool need_callsites() const noexcept;
+
+  // Returns the rules that can match on such a communicator, without their conditions on it.
+  Rules on(const CommFacts& comm) const;
+
+  Match match(const Call& call) const noexcept;
+
+ private:
+  void summarize();
+
+  std::vector<Rule> rules_;
+  bool only_ = false;
+  std::size_t least_bytes_ = SIZE_MAX;
+  std::uint64_t hash_ = 0;
+};
+
+// Returns the policy for a call whose data the ranks have agreed on; null if plain MPI serves it.
+const Policy* match(const Rules& rules, const Call& call) noexcept;
+
+// Reads the rules of a line, then those of a file, if `file` is not empty. Throws Error: invalid_policy that
+// points at the fault, invalid_argument if the file cannot be read.
+Rules read_rules(const std::string& line, const std::string& file, const std::string& kernels);
+
+// Parse rules in one line, and rules in TOML. Throw Error(invalid_policy) that points at the fault.
+std::vector<Rule> parse_rules_line(const SourceText& source, const std::string& kernels = "");
+std::vector<Rule> parse_rules_toml(const SourceText& source, const std::string& kernels = "");
+
+}  // namespace taut

@@ -1,0 +1,233 @@
+#include "communication/policy/text/rule_reader.hpp"
+
+#include <algorithm>
+
+namespace taut {
+namespace {
+
+constexpr const char* rule_keys = "call, dtype, op, min_bytes, max_bytes, comm, scope, callsite, bound";
+
+// Reads one rule; each key has a function.
+class RuleReader {
+ public:
+  // Packed integers must stay exact by default: nobody has checked the buffers of the calls that rules serve.
+  RuleReader(const SourceText& source, const std::string& kernels) : source_(source), kernels_(kernels) {
+    rule_.policy.coding.bits = PackedBits::exact;
+  }
+
+  Rule read(std::size_t at, std::span<const RuleEntry> entries);
+
+ private:
+  struct Key {
+    std::string_view name;
+    void (RuleReader::*read)(const RuleEntry&);
+  };
+  static const Key keys[];
+
+  void set(const RuleEntry& entry);
+  [[noreturn]] void reject(const SourceWord& word, const std::string& remedy) const {
+    source_.reject(word.at, "'" + word.text + "' cannot stand here; " + remedy);
+  }
+  const SourceWord& one(const RuleEntry& entry) const {
+    if (entry.list || entry.values.size() != 1)
+      source_.reject(entry.key.at, "'" + entry.key.text + "' takes one value, not a list");
+    return entry.values[0];
+  }
+
+  void calls(const RuleEntry& entry);
+  void types(const RuleEntry& entry);
+  void operators(const RuleEntry& entry);
+  void communicator(const RuleEntry& entry);
+  void ranks(const SourceWord& value, std::string_view size);
+  void scope(const RuleEntry& entry);
+  void callsite(const RuleEntry& entry);
+  void least(const RuleEntry& entry) { rule_.when.min_bytes = bytes(one(entry)); }
+  void most(const RuleEntry& entry) { rule_.when.max_bytes = bytes(one(entry)); }
+  void above(const RuleEntry& entry) { rule_.when.min_bytes = bytes(one(entry)) + 1; }
+  void below(const RuleEntry& entry);
+  void bound(const RuleEntry& entry);
+  void option(const RuleEntry& entry);
+  std::size_t bytes(const SourceWord& value) const;
+
+  // Runs `read`, and reports the errors of policy parsers at the place of the entry in this text.
+  template <class Read>
+  void at_place(const RuleEntry& entry, Read read) const;
+
+  const SourceText& source_;
+  const std::string& kernels_;
+  Rule rule_;
+  std::string bound_, options_;
+  const SourceWord* bound_at_ = nullptr;
+};
+
+template <class Read>
+void RuleReader::at_place(const RuleEntry& entry, Read read) const {
+  try {
+    read();
+  } catch (const ItemError& error) {
+    if (!error.in_name()) source_.reject(entry.values[0].at, error.reason());
+    source_.reject(entry.key.at, error.reason() + ", and of rules " + rule_keys);
+  }
+}
+
+void RuleReader::calls(const RuleEntry& entry) {
+  rule_.when.calls = 0;
+  for (const SourceWord& name : entry.values) {
+    const std::uint32_t bit = name.text == "*" ? Conditions::any : call_bit(name.text);
+    if (bit == 0)
+      source_.reject(name.at, "'" + name.text + "' is no call that rules know; " + call_remedy(name.text));
+    rule_.when.calls |= bit;
+  }
+}
+
+void RuleReader::types(const RuleEntry& entry) {
+  rule_.when.types = 0;
+  for (const SourceWord& name : entry.values) {
+    if (type_bit(name.text) == 0) {
+      std::string remedy = "use";
+      for (const DTypeInfo& type : dtype_table) remedy += std::string(" ") + type.name;
+      reject(name, remedy);
+    }
+    rule_.when.types |= type_bit(name.text);
+  }
+}
+
+void RuleReader::operators(const RuleEntry& entry) {
+  rule_.when.ops = 0;
+  rule_.operators_named = true;
+  for (const SourceWord& name : entry.values) {
+    if (operator_bit(name.text) == 0)
+      reject(name, "use sum, min or max; other operators are never compressed");
+    rule_.when.ops |= operator_bit(name.text);
+  }
+}
+
+std::size_t RuleReader::bytes(const SourceWord& value) const {
+  try {
+    return read_size({"bytes", value.text});
+  } catch (const ItemError& error) {
+    source_.reject(value.at, error.reason());
+  }
+}
+
+void RuleReader::below(const RuleEntry& entry) {
+  const std::size_t limit = bytes(one(entry));
+  if (limit == 0) reject(one(entry), "no message is smaller than that");
+  rule_.when.max_bytes = limit - 1;
+}
+
+void RuleReader::ranks(const SourceWord& value, std::string_view size) {
+  int n = 0;
+  const auto number_after = [&](std::string_view sign) {
+    return size.starts_with(sign) && read_number(size.substr(sign.size()), n) && n > 0;
+  };
+  if (number_after(">=")) {
+    rule_.when.min_ranks = n;
+  } else if (number_after("<=")) {
+    rule_.when.max_ranks = n;
+  } else if (number_after("")) {
+    rule_.when.min_ranks = rule_.when.max_ranks = n;
+  } else {
+    reject(value, "give a number of ranks: size:8, size:>=8 or size:<=8");
+  }
+}
+
+void RuleReader::communicator(const RuleEntry& entry) {
+  for (const SourceWord& value : entry.values) {
+    const std::string_view text = value.text;
+    if (text == "world") {
+      rule_.when.world = true;
+    } else if (text.starts_with("name:") && text.size() > 5) {
+      rule_.when.name = text.substr(5);
+    } else if (text.starts_with("size:")) {
+      ranks(value, text.substr(5));
+    } else {
+      reject(value, "use world, name:NAME or size:>=8");
+    }
+  }
+}
+
+void RuleReader::scope(const RuleEntry& entry) {
+  const SourceWord& value = one(entry);
+  if (value.text != "inter" && value.text != "intra")
+    reject(value, "use inter (ranks on several nodes) or intra (all on one)");
+  rule_.when.scope = value.text == "inter" ? Conditions::Scope::inter : Conditions::Scope::intra;
+}
+
+void RuleReader::callsite(const RuleEntry& entry) {
+  const SourceWord& value = one(entry);
+  const bool ends_in_colon = value.text.starts_with(':') || value.text.ends_with(':');
+  if (value.text.empty() || ends_in_colon || value.text.find_first_of(" \t;") != std::string::npos)
+    reject(
+        value,
+        "name a module (libsolver.so, solver.py), a function (solve) or a place (solve+0x1f3, solver.py:41)");
+  rule_.when.callsite = value.text;
+}
+
+// Reads the bound: "abs:1e-4"; in the one-line form also "abs=1e-4".
+void RuleReader::bound(const RuleEntry& entry) {
+  bound_at_ = &one(entry);
+  bound_ = bound_at_->text;
+  rule_.policy.off = bound_ == "off";
+  if (rule_.policy.off) return;
+  at_place(entry, [&] { rule_.policy.coding.bound = read_bound({"", bound_}); });
+}
+
+void RuleReader::option(const RuleEntry& entry) {
+  const std::string& value = one(entry).text;
+  at_place(entry, [&] { read_policy_option({entry.key.text, value}, rule_.policy); });
+  options_ += "," + entry.key.text + "=" + std::string(current_spelling({entry.key.text, value}));
+}
+
+constexpr RuleReader::Key RuleReader::keys[] = {
+    {"call", &RuleReader::calls},     {"dtype", &RuleReader::types},
+    {"op", &RuleReader::operators},   {"min_bytes", &RuleReader::least},
+    {"max_bytes", &RuleReader::most}, {">=", &RuleReader::least},
+    {"<=", &RuleReader::most},        {">", &RuleReader::above},
+    {"<", &RuleReader::below},        {"comm", &RuleReader::communicator},
+    {"scope", &RuleReader::scope},    {"callsite", &RuleReader::callsite},
+    {"bound", &RuleReader::bound},
+};
+
+void RuleReader::set(const RuleEntry& entry) {
+  const auto key = std::ranges::find(keys, entry.key.text, &Key::name);
+  if (key == std::end(keys)) return option(entry);
+  if (entry.values.empty()) source_.reject(entry.key.at, "'" + entry.key.text + "' has no value");
+  (this->*key->read)(entry);
+}
+
+// Reads a rule and checks it. The size limit of a rule replaces min_bytes of its policy: smaller messages go
+// to the next rule, larger ones are meant to be compressed.
+Rule RuleReader::read(std::size_t at, std::span<const RuleEntry> entries) {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto before = entries.first(i);
+    const bool may_repeat = entries[i].key.text == "comm";
+    if (!may_repeat && std::ranges::any_of(before, [&](const RuleEntry& other) {
+          return other.key.text == entries[i].key.text;
+        }))
+      source_.reject(entries[i].key.at, "'" + entries[i].key.text + "' is there twice; leave one of them");
+    set(entries[i]);
+  }
+  if (bound_at_ == nullptr) source_.reject(at, "the rule has no bound; end it with one, or with off");
+  if (rule_.when.min_bytes > rule_.when.max_bytes)
+    source_.reject(at, "no message is of a size that this rule is for");
+  if (rule_.when.min_ranks > rule_.when.max_ranks)
+    source_.reject(at, "no communicator is of a size that this rule is for");
+  if (rule_.when.min_bytes != 0) rule_.policy.min_bytes = rule_.when.min_bytes;
+  rule_.policy.text = rule_.policy.off ? "off" : bound_ + options_;
+  try {
+    if (!rule_.policy.off) check(rule_.policy, kernels_);
+  } catch (const Error& error) {
+    source_.reject(bound_at_->at, error.what());
+  }
+  return std::move(rule_);
+}
+
+}  // namespace
+
+Rule read_rule(const SourceText& source, std::size_t at, std::span<const RuleEntry> entries,
+               const std::string& kernels) {
+  return RuleReader(source, kernels).read(at, entries);
+}
+
+}  // namespace taut

@@ -1,0 +1,212 @@
+// Autotuner: the measured times of one kind of call on a communicator, and the decision for the next call:
+// compress it, or leave it to plain MPI. Decisions follow from the order of the calls and from what the ranks
+// agreed on, so that they are the same on every rank.
+//
+// A call in back-off costs one lookup in this table. While compression is faster, every call has its
+// agreement anyway, and its times on the link predict the time of a plain call. The longer a plain call, the
+// more compressed calls lie between two trials of plain MPI. The calls of a trial need no agreement, except
+// that the ranks compare their times before the second call and after the last one, without samples. While
+// plain MPI is faster, or compression gains nothing, calls go to plain MPI without an agreement for a
+// back-off: first for as long as the trial took that showed it, then twice as long after every trial that
+// shows it again, up to `longest_backoff` times. All trials together cost a few per cent of a thousand such
+// times, later less than one in `longest_backoff`.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "communication/policy/plan/plan.hpp"
+
+namespace taut {
+
+// Seconds per byte of message; 0: not known.
+struct Timing {
+  float plain = 0;
+  float coded = 0;      // compressed, agreement included
+  float predicted = 0;  // plain, predicted from the speed of the link in compressed calls
+  float other = 0;      // compressed, by the route that is tried
+  float declined = 0;   // agreements that found no gain, samples included
+};
+
+// Times of the last few calls. The median counts, the lower one of an even number, because some calls are
+// disturbed.
+class RecentTimes {
+ public:
+  static constexpr std::uint32_t most = 5;
+
+  void note(double seconds, std::size_t bytes) noexcept {
+    const auto all = static_cast<double>(std::max<std::size_t>(bytes, 1));
+    paces_[calls_++ % most] = static_cast<float>(seconds / all);
+  }
+  void clear() noexcept { calls_ = 0; }
+  std::uint32_t calls() const noexcept { return std::min(calls_, most); }
+  float least() const noexcept {  // 0: no calls
+    float least = calls_ == 0 ? 0 : paces_[0];
+    for (std::uint32_t i = 1; i < calls(); ++i) least = std::min(least, paces_[i]);
+    return least;
+  }
+  float typical() const noexcept {  // 0: no calls
+    const std::span<const float> all(paces_.data(), calls());
+    for (const float timing : all) {
+      const auto below = std::ranges::count_if(all, [=](float other) { return other < timing; });
+      const auto up_to = std::ranges::count_if(all, [=](float other) { return other <= timing; });
+      const std::ptrdiff_t middle = (std::ssize(all) - 1) / 2;
+      if (below <= middle && middle < up_to) return timing;
+    }
+    return 0;
+  }
+
+ private:
+  std::array<float, most> paces_{};
+  std::uint32_t calls_ = 0;
+};
+
+// Least ratio of two times whose order is clear. With a smaller ratio, the next call may change the order.
+inline constexpr float clear_difference = 1.3F;
+
+// Route trials: find the fastest route of a kind of call. From time to time another route is tried, for a few
+// calls or until it is clearly slower.
+class RouteTrials {
+ public:
+  static constexpr std::uint32_t first_distance = 16, longest_distance = 1024;  // calls between trials
+
+  // Returns the route of the next call; without an algorithm, the plan chooses.
+  Route next() const noexcept { return is_trying() ? tried_ : usual_; }
+
+  // Updates the trials after an agreement on a call by `route`, with the times of all ranks. `others` are
+  // routes that might serve the call as well. Returns true if one of the others has become the usual route.
+  bool update(const Route& route, const Timing& agreed, std::uint32_t usual_calls,
+              std::span<const Route> others) noexcept;
+
+  bool is_usual(const Route& route) const noexcept { return route == usual_; }
+  bool is_tried(const Route& route) const noexcept { return is_trying() && route == tried_; }
+  RecentTimes& tried_calls() noexcept { return calls_; }
+  const RecentTimes& tried_calls() const noexcept { return calls_; }
+
+ private:
+  bool is_trying() const noexcept { return tried_.algorithm != nullptr; }
+  bool decide(const Timing& agreed) noexcept;
+  void begin(std::span<const Route> others) noexcept;
+
+  Route usual_, tried_;
+  RecentTimes calls_;  // times by the route that is tried
+  std::uint32_t distance_ = first_distance, since_ = 0;
+  std::size_t turn_ = 0;  // index of the next alternative
+};
+
+// Coding trials: when the speeds of the codings of a kind of call are measured, and the coding that was
+// chosen by them. They are measured once the link is known, and again after eight times as many calls each
+// time.
+class CodingTrials {
+ public:
+  static constexpr std::uint32_t growth = 8;
+
+  bool are_due() const noexcept { return link_ > 0 && calls_ >= next_; }
+  double link() const noexcept { return double{link_}; }  // seconds of plain MPI for each byte
+  CodingChoice choice() const noexcept { return choice_; }
+
+  // Notes a compressed call. `link`: the time of plain MPI that the ranks agreed on; 0: not known.
+  void note(float link) noexcept {
+    link_ = link;
+    calls_ = std::min(calls_ + 1, next_);
+  }
+  void choose(CodingChoice choice) noexcept {
+    choice_ = choice;
+    next_ = std::min(growth * next_, longest);
+    calls_ = 0;
+  }
+
+ private:
+  static constexpr std::uint32_t longest = std::uint32_t{1} << 20;
+  CodingChoice choice_;
+  float link_ = 0;
+  std::uint32_t calls_ = 0, next_ = RecentTimes::most;
+};
+
+// Result of an agreement on one call, the same on every rank.
+struct Agreed {
+  Fallback fallback = Fallback::none;  // reason why the call is not compressed
+  std::size_t candidate = 0;           // the best of the sampled candidates
+  float ratio = 0;                     // its ratio
+  bool by_cached_candidate = false;    // only the cached candidate was sampled
+  bool only_if_profitable = true;      // plain MPI serves the call if that is faster
+  Timing timing = {};                  // times of all ranks
+  Route route = {};                    // planned route
+  std::span<const Route> others = {};  // routes that would serve the call as well
+  bool on_devices = false;  // some rank has its values on a GPU, and the route does not change the result
+};
+
+enum class Outcome : std::uint8_t {
+  plain,      // plain MPI served the call
+  declined,   // the ranks agreed that compression gains nothing; the time is that of the agreement
+  compressed  // the call was compressed
+};
+
+class Autotuner {
+ public:
+  static constexpr std::uint32_t longest_backoff = 256;  // in units of the trial before
+
+  // Returns the fallback if the next call goes to plain MPI at once, otherwise `none`. To be called once for
+  // each call, in the order of the calls.
+  Fallback next() noexcept;
+
+  // Returns the route of the next call; without an algorithm, the plan chooses.
+  Route route() const noexcept {
+    Route route = routes_.next();
+    route.on_devices = on_devices_;
+    route.coding = codings_.choice();
+    return route;
+  }
+
+  // Returns the trials of codings; null if the coding of the next call is not to be chosen anew.
+  const CodingTrials* due_codings() const noexcept {
+    return codings_.are_due() && !on_devices_ ? &codings_ : nullptr;
+  }
+
+  // Serves the calls from now on by a coding that the ranks agreed on.
+  void choose(CodingChoice coding) noexcept;
+
+  // Returns the candidate that the ranks last agreed on, if it is still valid.
+  std::optional<std::size_t> cached_candidate() const noexcept { return cached_candidate_.get(); }
+
+  // Returns true if a trial of plain MPI is in progress: times alone may send the next call to plain MPI, so
+  // that the ranks agree on them before they look at its values.
+  bool is_trying() const noexcept { return trying_; }
+
+  // Continues or ends a trial by the times of all ranks. Returns the fallback if this very call goes to plain
+  // MPI, otherwise `none`.
+  Fallback continue_trial(const Timing& agreed) noexcept;
+
+  // Learns from an agreement. Returns the fallback if this very call goes to plain MPI, otherwise `none`.
+  Fallback update(const Agreed& agreed) noexcept;
+
+  // Returns true if the time of a call in back-off may still matter when the back-off is over.
+  bool needs_time() const noexcept { return left_ < RecentTimes::most; }
+
+  // Records the time of a call on this rank. The number of recorded calls is the same on every rank. A
+  // compressed call has its route, and the time that plain MPI would have taken by the speed of the link.
+  void record(Outcome outcome, double seconds, std::size_t bytes, const Route& route = {},
+              double predicted = 0) noexcept;
+  Timing own() const noexcept;
+  RecentTimes& plain_times() noexcept { return plain_; }
+
+ private:
+  Fallback compare(const Timing& agreed) noexcept;
+  Fallback begin_trial() noexcept;
+  void measure_anew() noexcept;
+  void back_off(Fallback why, float trial, float plain) noexcept;
+  bool plain_trial_is_due(const Timing& agreed) const noexcept;
+
+  RecentTimes plain_, coded_, predicted_, declined_;
+  RouteTrials routes_;
+  CodingTrials codings_;
+  bool on_devices_ = false;               // as the last agreement has shown
+  bool trying_ = false;                   // a trial of plain MPI is in progress
+  Fallback why_ = Fallback::none;         // reason of the calls in left_
+  std::uint32_t backoff_ = 1, left_ = 0;  // calls in the next back-off; calls left in this one, or a trial
+  std::uint32_t between_ = 16;            // time between trials of plain MPI, in plain calls
+  std::uint32_t since_ = 16;              // compressed calls since the last of them
+  CandidateCache cached_candidate_;
+};
+
+}  // namespace taut

@@ -1,0 +1,78 @@
+// Operations of codecs that may run beside the host, and of several frames together.
+#pragma once
+
+#include "communication/team/operation.hpp"
+#include "compressor/frame/codec.hpp"
+
+namespace taut {
+
+// Frame among those that a codec encodes or decodes together, and its outcome.
+struct EncodeItem {
+  ConstSlice values;
+  Bytes out;
+  Sized made = {};
+};
+struct DecodeItem {
+  ConstBytes in;
+  Slice values;
+  Status status = Status::ok;
+};
+
+// Optional interface of a codec whose work is asynchronous. start_X() starts what X() of Codec or
+// FrameArithmetic does. All memory, items included, must stay valid until the operation is complete. If an
+// operation on items fails as a whole, the outcomes in the items are not set.
+class CodecOperations {
+ public:
+  static constexpr int max_batch = 8;
+
+  // Returns the number of frames that are best encoded or decoded together, at most max_batch.
+  virtual int batch() const noexcept = 0;
+  virtual Operation start_encode(std::span<EncodeItem> items) const noexcept = 0;
+  virtual Operation start_decode(std::span<DecodeItem> items) const noexcept = 0;
+  virtual Operation start_reduce(ConstBytes in, Slice values, Reduction op) const noexcept = 0;
+  virtual Operation start_sum(std::span<const ConstBytes> frames, Bytes out) const noexcept = 0;
+  virtual Operation start_accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept = 0;
+
+ protected:
+  ~CodecOperations() = default;
+};
+
+// Codec with one interface for both kinds: the asynchronous CodecOperations if the codec has them; otherwise
+// the work is complete when a function returns. sum() and accumulate() need a codec with arithmetic().
+class CodecHandle {
+ public:
+  explicit CodecHandle(const Codec& codec) noexcept
+      : codec_(&codec), operations_(dynamic_cast<const CodecOperations*>(&codec)) {}
+
+  const Codec* operator->() const noexcept { return codec_; }
+
+  int batch() const noexcept { return operations_ == nullptr ? 1 : operations_->batch(); }
+  Operation encode(std::span<EncodeItem> items) const noexcept {
+    if (operations_ != nullptr) return operations_->start_encode(items);
+    for (EncodeItem& item : items) item.made = codec_->encode(item.values, item.out);
+    return {};
+  }
+  Operation decode(std::span<DecodeItem> items) const noexcept {
+    if (operations_ != nullptr) return operations_->start_decode(items);
+    for (DecodeItem& item : items) item.status = codec_->decode(item.in, item.values);
+    return {};
+  }
+  Operation reduce(ConstBytes in, Slice values, Reduction op) const noexcept {
+    if (operations_ != nullptr) return operations_->start_reduce(in, values, op);
+    return Sized{codec_->reduce(in, values, op)};
+  }
+  Operation sum(std::span<const ConstBytes> frames, Bytes out) const noexcept {
+    if (operations_ != nullptr) return operations_->start_sum(frames, out);
+    return codec_->arithmetic()->sum(frames, out);
+  }
+  Operation accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept {
+    if (operations_ != nullptr) return operations_->start_accumulate(frame, values, out);
+    return codec_->arithmetic()->accumulate(frame, values, out);
+  }
+
+ private:
+  const Codec* codec_;
+  const CodecOperations* operations_;  // null: the codec has none
+};
+
+}  // namespace taut

@@ -1,0 +1,184 @@
+// Hierarchical (two-level) collectives, after A. Mamidala, R. Kumar, D. De, D. Panda, "MPI collectives on
+// modern multicore clusters: performance optimizations and communication characteristics", CCGrid 2008. Every
+// rank of a node is the leader of a part of the message: M. Bayatpour et al., "Scalable reduction collectives
+// with data partitioning-based multi-leader design", SC17.
+//   cost for L ranks on each of N nodes and a message of S bytes: between nodes a rank moves what the
+//   algorithm moves for S/L bytes and N ranks; on its node it exchanges S/L bytes of values at a time,
+//   L-1 times for each step below
+//   error of a sum: that of the algorithm for N ranks; each value is coded as part of the sum of a node
+#include "communication/team/hierarchical.hpp"
+
+#include "communication/team/intra_node.hpp"
+
+namespace taut {
+namespace {
+
+// Context of one segment of a call on one rank.
+struct View {
+  const AlgorithmInfo& algorithm;
+  const Nodes& nodes;
+  Team all;
+  NodePeers node;
+  Team across;
+
+  int me() const noexcept { return node.rank(); }
+  int neighbour(int distance) const noexcept { return mod(me() + distance, node.size()); }
+
+  // Returns the part of a message that rank i of a node is responsible for.
+  template <class S>
+  S part(const S& message, int i) const noexcept {
+    return all.whole(block(message, static_cast<std::size_t>(i), static_cast<std::size_t>(node.size())));
+  }
+  // Returns the block of rank i of node `of_node`.
+  template <class S>
+  S chunk(const S& message, int of_node, int i) const noexcept {
+    return all.chunk(message, nodes.rank(of_node, i));
+  }
+};
+
+// ---- Steps on a node
+
+// Reduce-scatter on the node: mine <- this rank's part of the sum over the node.
+Task<> sum_up(View& view, ConstSlice values, Slice mine, Reduction op) {
+  const NodePeers::Memory theirs = view.node.memory(mine.count, mine.type);
+  view.node.copy(view.part(values, view.me()), mine);
+  for (int d = 1; d < view.node.size(); ++d) {
+    const int to = view.neighbour(d), from = view.neighbour(-d);
+    co_await view.node.exchange(view.part(values, to), to, theirs.values, from);
+    view.node.combine(mine, theirs.values, op);
+  }
+}
+
+// Allgather on the node: every rank sends its part, `mine`, to all others. A rank whose `values` have no data
+// receives the parts of the others in `spare`.
+Task<> share(View& view, ConstSlice mine, Slice values, Slice spare = {}) {
+  for (int d = 1; d < view.node.size(); ++d) {
+    const int to = view.neighbour(d), from = view.neighbour(-d);
+    Slice theirs = view.part(values, from);
+    if (values.data == nullptr) theirs.data = spare.data;
+    co_await view.node.exchange(mine, to, theirs, from);
+  }
+}
+
+// ---- Collectives
+
+Task<> allreduce(View view, Operands data) {
+  const Slice mine = view.part(static_cast<Slice>(data.out), view.me());
+  co_await sum_up(view, data.in, mine, data.op);
+  co_await view.algorithm.run(view.across.of_segment(), {ConstSlice(mine), mine, data.op});
+  co_await share(view, mine, data.out);
+}
+
+Task<> reduce(View view, Operands data) {
+  const int root = view.nodes.local_rank(data.root), root_node = view.nodes.node(data.root);
+  const bool at_root = view.all.rank() == data.root, beside_root = view.across.rank() == root_node;
+  const ConstSlice own = view.part(static_cast<ConstSlice>(data.in), view.me());
+  NodePeers::Memory memory;
+  if (!at_root) memory = view.node.memory(own.count, own.type);
+  const Slice mine = at_root ? view.part(static_cast<Slice>(data.out), view.me()) : memory.values;
+  const ConstSlice sum = mine.data != nullptr ? mine : own;  // placeholder if no memory; values are unused
+  co_await sum_up(view, data.in, mine, data.op);
+  co_await view.algorithm.run(view.across.of_segment(), {sum, mine, data.op, root_node});
+  if (beside_root && !at_root) co_await view.node.send(sum, root);
+  for (int d = 1; at_root && d < view.node.size(); ++d) {
+    const int from = view.neighbour(d);
+    co_await view.node.recv(view.part(static_cast<Slice>(data.out), from), from);
+  }
+}
+
+// A root that keeps its values decodes its part to scratch memory, and sends this copy to the ranks of its
+// node.
+Task<> bcast(View view, Operands data) {
+  const int root = view.nodes.local_rank(data.root), root_node = view.nodes.node(data.root);
+  const bool at_root = view.all.rank() == data.root, beside_root = view.across.rank() == root_node;
+  const Slice values = data.out;
+  const ConstSlice source = data.in;
+  NodePeers::Memory decoded, spare;
+  Slice mine = view.part(values, view.me());
+  if (at_root && values.data == nullptr) {
+    decoded = view.node.memory(mine.count, mine.type);
+    spare = view.node.memory(view.part(values, 0).count, mine.type);
+    mine = {{decoded.values.data, mine.count, mine.type}};
+  }
+  if (beside_root && !at_root) co_await view.node.recv(mine, root);
+  for (int d = 1; at_root && d < view.node.size(); ++d) {
+    const int to = view.neighbour(d);
+    co_await view.node.send(view.part(source, to), to);
+  }
+  const ConstSlice exact = at_root ? view.part(source, view.me()) : ConstSlice(mine);
+  co_await view.algorithm.run(view.across.of_segment(), {exact, mine, data.op, root_node});
+  const ConstSlice shared =
+      mine.data != nullptr ? mine : exact;  // without memory the call has failed already
+  co_await share(view, shared, values, spare.values);
+}
+
+// In the following two collectives all blocks have the same size.
+
+// A rank that keeps its own block decodes it to scratch memory, and sends this copy to the ranks of its node.
+Task<> allgather(View view, Operands data) {
+  const int node = view.across.rank();
+  const Slice block = view.chunk(data.out, node, view.me());
+  NodePeers::Memory decoded;
+  ConstSlice own = block;
+  if (data.own) {
+    decoded = view.node.memory(block.count, block.type);
+    data.own = Slice{{decoded.values.data, block.count, block.type}};
+    if (decoded.values.data != nullptr) own = decoded.values;  // else the call has failed already
+  }
+  co_await view.algorithm.run(view.across.in_blocks_of_all(), data);
+  for (int d = 1; d < view.node.size(); ++d) {
+    const int to = view.neighbour(d), from = view.neighbour(-d);
+    for (int n = 0; n < view.nodes.count(); ++n)
+      co_await view.node.exchange(n == node ? own : view.chunk(data.out, n, view.me()), to,
+                                  view.chunk(data.out, n, from), from);
+  }
+}
+
+Task<> reduce_scatter(View view, Operands data) {
+  const int N = view.nodes.count();
+  const Slice mine = view.all.whole(static_cast<Slice>(data.out));
+  const NodePeers::Memory memory = view.node.memory(mine.count * static_cast<std::size_t>(N), mine.type);
+  const bool lacking = memory.values.data == nullptr;
+  ConstSlice sums = memory.values;
+  if (lacking) sums.data = data.in.data;  // valid memory as a placeholder; its values are not used
+  const NodePeers::Memory theirs = view.node.memory(mine.count, mine.type);
+  for (int n = 0; n < N; ++n) {
+    const Slice sum = lacking ? Slice{} : view.across.of_segment().chunk(memory.values, n);
+    view.node.copy(view.chunk(data.in, n, view.me()), sum);
+    for (int d = 1; d < view.node.size(); ++d) {
+      const int to = view.neighbour(d), from = view.neighbour(-d);
+      co_await view.node.exchange(view.chunk(data.in, n, to), to, theirs.values, from);
+      view.node.combine(sum, theirs.values, data.op);
+    }
+  }
+  co_await view.algorithm.run(view.across.of_segment(), {sums, mine, data.op});
+}
+
+}  // namespace
+
+bool runs_by_nodes(Collective collective, std::size_t count, int ranks) noexcept {
+  switch (collective) {
+    case Collective::allreduce:
+    case Collective::reduce:
+    case Collective::bcast: return true;
+    case Collective::allgather:
+    case Collective::reduce_scatter: return count % static_cast<std::size_t>(ranks) == 0;
+    default: return false;
+  }
+}
+
+Task<> by_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Team team, Operands data) {
+  const int rank = team.rank();
+  const View view{
+      algorithm, nodes, team, {team, nodes.same_node(rank)}, team.among(nodes.same_local_rank(rank))};
+  switch (algorithm.collective) {
+    case Collective::allreduce: return allreduce(view, data);
+    case Collective::reduce: return reduce(view, data);
+    case Collective::bcast: return bcast(view, data);
+    case Collective::allgather: return allgather(view, data);
+    case Collective::reduce_scatter: return reduce_scatter(view, data);
+    default: return {};
+  }
+}
+
+}  // namespace taut

@@ -1,0 +1,23 @@
+// Hierarchical collectives, for nodes with several ranks each. Values travel uncompressed within a node,
+// through memory, and as frames between nodes. The algorithm between nodes runs once for each place on a
+// node: the ranks with that place run it on their part of the message. All ranks of a node thus use its
+// links, and each value is coded once a node.
+#pragma once
+
+#include "communication/team/algorithm.hpp"
+#include "communication/team/nodes.hpp"
+
+namespace taut {
+
+// Returns true if calls with `count` values in all blocks can run by nodes.
+bool runs_by_nodes(Collective collective, std::size_t count, int ranks) noexcept;
+
+// Number of scratch buffers of values of one rank by nodes, in addition to those of the algorithm. A
+// reduction needs them, and so does a rank whose own values stay in a broadcast or an allgather. Each buffer
+// holds a rank's part of a segment; in an allgather its block, in a reduce_scatter one block for each node.
+inline constexpr int buffers_by_nodes = 2;
+
+// Runs the algorithm by nodes. There must be several nodes with equally many ranks.
+Task<> by_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Team team, Operands data);
+
+}  // namespace taut

@@ -1,0 +1,129 @@
+#include "communication/team/place.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+
+#include "communication/team/mean.hpp"
+
+namespace taut {
+namespace {
+
+constexpr std::align_val_t alignment{64};
+
+// Rounds a size up to an eighth of its power of two, so that slightly different calls share blocks.
+std::size_t rounded(std::size_t bytes) noexcept {
+  constexpr std::size_t smallest = 4096;
+  if (bytes <= smallest) return smallest;
+  const std::size_t unit = std::bit_floor(bytes) / 8;
+  return (bytes + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+Status Place::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  if (bytes != 0) std::memmove(to, from, bytes);
+  return Status::ok;
+}
+
+Status Place::reduce(Slice values, ConstSlice operand, Reduction op) noexcept {
+  reduce_values(values, operand, op);
+  return Status::ok;
+}
+
+Status Place::divide(Slice values, int n) noexcept {
+  taut::divide(values, n);
+  return Status::ok;
+}
+
+Buffer PooledPlace::scratch(std::size_t bytes) {
+  const std::size_t wanted = rounded(bytes);
+  std::size_t best = free_.size(), largest = free_.size();
+  for (std::size_t i = 0; i < free_.size(); ++i) {
+    const std::size_t capacity = free_[i].capacity;
+    if (capacity >= wanted && (best == free_.size() || capacity < free_[best].capacity)) best = i;
+    if (largest == free_.size() || capacity > free_[largest].capacity) largest = i;
+  }
+  Block block;
+  if (best < free_.size()) {
+    block = take(best);
+  } else {
+    if (largest < free_.size()) {  // too small: a larger block replaces it
+      release(take(largest).data);
+      --blocks_;
+    }
+    block = new_block(wanted);
+  }
+  return Buffer(this, block.data, block.capacity);
+}
+
+void PooledPlace::reserve(std::size_t bytes, std::size_t blocks) {
+  const std::size_t wanted = rounded(bytes);
+  std::size_t enough = 0;
+  for (const Block& block : free_) enough += block.capacity >= wanted;
+  for (; enough < blocks; ++enough) free_.push_back(new_block(wanted));
+}
+
+PooledPlace::Block PooledPlace::new_block(std::size_t capacity) {
+  free_.reserve(blocks_ + 1);  // room for the return of every block
+  std::byte* const data = allocate(capacity);
+  if (data == nullptr) throw Error(Status::out_of_memory, "no scratch memory");
+  ++blocks_;
+  return {data, capacity};
+}
+
+PooledPlace::Block PooledPlace::take(std::size_t i) noexcept {
+  const Block block = free_[i];
+  free_[i] = free_.back();
+  free_.pop_back();
+  return block;
+}
+
+void PooledPlace::recycle(std::byte* data, std::size_t capacity) noexcept {
+  free_.push_back({data, capacity});
+}
+
+void PooledPlace::trim() noexcept {
+  for (const Block& block : free_) release(block.data);
+  blocks_ -= free_.size();
+  free_.clear();
+}
+
+std::byte* HostPlace::allocate(std::size_t bytes) noexcept {
+  return static_cast<std::byte*>(::operator new(bytes, alignment, std::nothrow));
+}
+
+void HostPlace::release(std::byte* data) noexcept { ::operator delete(data, alignment); }
+
+Reserve::~Reserve() {
+  while (free_ != nullptr) {
+    const Free block = *free_;
+    Buffer(&place_, reinterpret_cast<std::byte*>(std::exchange(free_, block.next)), block.capacity);
+  }
+}
+
+void Reserve::reserve(std::size_t bytes, std::size_t blocks) {
+  bytes = std::max(bytes, sizeof(Free));
+  place_.reserve(bytes, blocks);
+  for (std::size_t i = 0; i < blocks; ++i) {
+    Buffer block = place_.scratch(bytes);
+    block.place_ = this;  // its destructor returns the block to this reserve
+  }
+}
+
+Buffer Reserve::scratch(std::size_t bytes) {
+  for (Free** link = &free_; *link != nullptr; link = &(*link)->next) {
+    Free* const block = *link;
+    if (block->capacity < bytes) continue;
+    *link = block->next;
+    return Buffer(this, reinterpret_cast<std::byte*>(block), block->capacity);
+  }
+  return place_.scratch(bytes);
+}
+
+void Reserve::recycle(std::byte* data, std::size_t capacity) noexcept {
+  free_ = new (data) Free{free_, capacity};
+}
+
+}  // namespace taut

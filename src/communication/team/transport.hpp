@@ -1,0 +1,100 @@
+// Interface of transports, which move bytes between ranks. A transport is independent of values and codecs.
+#pragma once
+
+#include <cstdint>
+
+#include "communication/team/task.hpp"
+#include "compressor/base/status.hpp"
+#include "compressor/values/slice.hpp"
+
+namespace taut {
+
+// Messages from one rank to another arrive in order within a lane; lanes are independent of each other.
+using Lane = int;
+inline constexpr Lane lanes = 1 << 14;  // every transport offers the lanes 0 .. lanes - 1
+
+class Transport;
+
+// Pending: a send or receive in flight, to be polled or awaited. Awaiting yields the bytes moved. A received
+// message that is longer than the capacity is consumed and yields frame_mismatch.
+class [[nodiscard]] Pending final : public Waitable {
+ public:
+  Pending() = default;  // finished, nothing moved
+  Pending(Transport& transport, std::uint64_t operation) noexcept
+      : transport_(&transport), operation_(operation) {}
+  Pending(Pending&& other) noexcept { swap(other); }
+  Pending& operator=(Pending&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Pending();
+
+  bool ready() override;
+  Sized result() const noexcept { return moved_; }
+
+ private:
+  void swap(Pending& other) noexcept {
+    std::swap(transport_, other.transport_);
+    std::swap(operation_, other.operation_);
+    std::swap(moved_, other.moved_);
+  }
+
+  Transport* transport_ = nullptr;  // null: finished
+  std::uint64_t operation_ = 0;
+  Sized moved_;
+};
+
+// Number of messages and bytes that a rank has sent.
+struct Traffic {
+  std::uint64_t messages = 0, bytes = 0;
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual int rank() const noexcept = 0;
+  virtual int size() const noexcept = 0;
+
+  // Start a send or a receive. The memory must stay in place until the operation is finished. These functions
+  // and the Pending throw Error(transport_failed), for instance when a rank is gone. After that nothing can
+  // be sent or received any more.
+  Pending send(ConstBytes bytes, int to, Lane lane);
+  Pending recv(Bytes capacity, int from, Lane lane);
+
+  const Traffic& traffic() const noexcept { return traffic_; }
+
+ private:
+  friend class Pending;
+
+  // Start an operation. The returned number identifies the operation until poll() has found it finished.
+  virtual std::uint64_t start_send(ConstBytes bytes, int to, Lane lane) = 0;
+  virtual std::uint64_t start_recv(Bytes capacity, int from, Lane lane) = 0;
+  virtual bool poll(std::uint64_t& operation, Sized& moved) = 0;
+  // Abandons an unfinished operation: its memory is not accessed any more, as far as the transport can ensure
+  // that.
+  virtual void abandon(std::uint64_t operation) noexcept = 0;
+
+  Traffic traffic_;
+};
+
+inline Pending::~Pending() {
+  if (transport_ != nullptr) transport_->abandon(operation_);
+}
+
+inline bool Pending::ready() {
+  if (transport_ != nullptr && transport_->poll(operation_, moved_)) transport_ = nullptr;
+  return transport_ == nullptr;
+}
+
+inline Pending Transport::send(ConstBytes bytes, int to, Lane lane) {
+  Pending pending(*this, start_send(bytes, to, lane));
+  ++traffic_.messages;
+  traffic_.bytes += bytes.size();
+  return pending;
+}
+
+inline Pending Transport::recv(Bytes capacity, int from, Lane lane) {
+  return Pending(*this, start_recv(capacity, from, lane));
+}
+
+}  // namespace taut

@@ -1,0 +1,197 @@
+#include "compressor/api/device_codec.hpp"
+
+#define TAUT_NO_MPI
+#include <taut/taut.h>
+
+#include "compressor/api/host_codec.hpp"
+#include "compressor/base/device_memory.hpp"
+#include "compressor/base/options.hpp"
+#include "compressor/frame/sample.hpp"
+#include "compressor/gpu/device_call.hpp"
+#include "compressor/gpu/device_kernels.hpp"
+
+namespace taut::api {
+namespace {
+
+constexpr std::size_t frame_alignment = 16;
+
+// Returns the candidates that have GPU kernels. Extents are dropped if the predictor is `auto`: they would
+// only add predictions across rows, for which a sample would need the values before its pieces.
+std::vector<Candidate> kernel_candidates(Coding& coding, DType type, Bound bound) {
+  if (coding.predictor == "auto" && bound.kind != Bound::Kind::rate) coding.dims = {};
+  std::vector<Candidate> all = candidates(coding, type, bound);
+  std::erase_if(all,
+                [&](const Candidate& candidate) { return !DeviceEncoder::of(candidate, coding, bound); });
+  return all;
+}
+
+// Chooses a candidate by a sample. Only the pieces of the sample are copied from the GPU, to the offsets that
+// they have in the array. The other bytes of that host memory are never touched.
+Candidate choose(DeviceCall& call, std::span<const Candidate> all, const Coding& coding, Bound bound,
+                 ConstSlice values) {
+  constexpr std::size_t least_to_sample_on_gpu = 65536;  // each piece is a copy from the GPU
+  if (all.size() == 1 || values.count < least_to_sample_on_gpu) return all[0];
+  const auto memory = std::make_unique_for_overwrite<std::byte[]>(values.bytes());
+  const Slice sparse{{memory.get(), values.count, values.type}};
+  const auto fetch = [&](const auto& to, const auto& from) {
+    const Pieces pieces(from.count);
+    for (std::size_t i = 0; i < pieces.count; ++i)
+      call.copy(to.part(pieces.first(i), pieces.values).data, from.part(pieces.first(i), pieces.values).data,
+                pieces.values * size_of(from.type));
+  };
+  fetch(sparse, values);
+  if (components_of(values.type) > 1) fetch(sparse.components(), values.components());
+  return best_by_sample(all, coding, bound, sparse);
+}
+
+Sized sized(const TAUT_Cuda_result& result) {
+  return {static_cast<Status>(result.status), static_cast<std::size_t>(result.bytes)};
+}
+
+// Returns true if the host has to do the work, with its own checks: kernels cannot read the frame, or cannot
+// count that many values.
+bool needs_host(const TAUT_Cuda_result& result) {
+  return result.status == TAUT_ERR_CUDA_NEEDS_HOST || result.status == TAUT_ERR_COUNT;
+}
+
+// Encodes by a kernel. Returns nothing if the host has to do it.
+std::optional<Sized> encode_by_kernel(DeviceCall& call, ConstSlice values, Coding coding, Bytes out) {
+  const Bound asked = bound_for(values.type, coding.bound);
+  const Bound kind = is_relative(asked) ? Bound(1) : asked;
+  if (kernel_candidates(coding, values.type, kind).empty()) return {};
+  const Bound bound = resolved(asked, is_relative(asked) ? range_anywhere(values, coding) : ValueRange{});
+  const std::vector<Candidate> all = kernel_candidates(coding, values.type, bound);
+  if (all.empty()) return {};  // no kernel serves the exact bound that a range of 0 leaves
+  const Candidate chosen = choose(call, all, coding, bound, values);
+  const std::size_t most =
+      chosen.make(coding, bound, options().kernels)->max_bytes(values.type, values.count);
+  if (out.size() < most) return Sized{Status::buffer_too_small};
+  const ConstBytes from = call.for_device(values.as_bytes(), size_of(component_of(values.type)));
+  const Bytes frame = call.room_on_device(out.first(most), frame_alignment);
+  const DeviceEncoder encode = *DeviceEncoder::of(chosen, coding, bound);
+  const auto result = call.run([&](TAUT_Cuda_result* to) {
+    return encode(call.services(), {{from.data(), values.count, values.type}}, frame, to, nullptr);
+  });
+  if (needs_host(result)) return {};
+  const Sized size = sized(result);
+  if (size.status == Status::ok) call.copy(out.data(), frame.data(), size.bytes);
+  return size;
+}
+
+ConstBytes whole_frame(ConstBytes frame, const FrameHeader& header) {
+  return frame.first(frame_header_bytes + static_cast<std::size_t>(header.payload_bytes));
+}
+
+std::optional<Status> decode_by_kernel(DeviceCall& call, ConstBytes frame, const FrameHeader& header,
+                                       Slice values) {
+  const auto decode = decoder_of(call.services(), header);
+  if (decode == nullptr) return {};
+  const ConstBytes from = call.for_device(frame, frame_alignment);
+  const Bytes to = call.room_on_device(values.as_bytes(), size_of(component_of(values.type)));
+  const auto result = call.run([&](TAUT_Cuda_result* at) {
+    return decode(from.data(), from.size(), to.data(), values.count, static_cast<int>(values.type), at,
+                  nullptr);
+  });
+  if (needs_host(result)) return {};
+  const Status status = sized(result).status;
+  if (status == Status::ok) call.copy(values.data, to.data(), to.size());
+  return status;
+}
+
+std::optional<Sized> add_by_kernel(DeviceCall& call, std::span<const ConstBytes> frames,
+                                   const FrameHeader& header, Bytes out) {
+  const auto add = adder_of(call.services(), header);
+  if (add == nullptr) return {};
+  const ConstBytes a = call.for_device(frames[0], frame_alignment),
+                   b = call.for_device(frames[1], frame_alignment);
+  const Bytes sum = call.room_on_device(out, frame_alignment);
+  const auto result = call.run([&](TAUT_Cuda_result* to) {
+    const void* const both[] = {a.data(), b.data()};
+    const std::size_t bytes[] = {a.size(), b.size()};
+    return add(both, bytes, 2, header.count, static_cast<int>(header.type), sum.data(), sum.size(), to,
+               nullptr);
+  });
+  if (needs_host(result)) return {};
+  const Sized size = sized(result);
+  if (size.status == Status::ok) call.copy(out.data(), sum.data(), size.bytes);
+  return size;
+}
+
+}  // namespace
+
+Status read_header_anywhere(ConstBytes frame, FrameHeader& header) {
+  if (!on_device(frame.data())) return read_header(frame, header);
+  if (frame.size() < frame_header_bytes) return Status::corrupt_frame;
+  DeviceCall call(frame.data(), "the frame");
+  const ConstBytes start = call.for_host(frame.first(frame_header_bytes));
+  return read_header({start.data(), frame.size()},
+                     header);  // reads only the header, but checks the size of the frame
+}
+
+ValueRange range_anywhere(ConstSlice values, const Coding& coding) {
+  constexpr std::size_t piece = std::size_t{1} << 20;
+  if (!on_device(values.data)) return range_of(values, coding.fill, coding.bits);
+  DeviceCall call(values.data, "the array");
+  const auto memory = std::make_unique_for_overwrite<std::byte[]>(piece * size_of(values.type));
+  ValueRange range;
+  for (std::size_t first = 0; first < values.count; first += piece) {
+    const ConstSlice there{values.part(first, std::min(piece, values.count - first))};
+    call.copy(memory.get(), there.data, there.bytes());
+    range.merge(range_of({{memory.get(), there.count, there.type}}, coding.fill, coding.bits));
+  }
+  return range;
+}
+
+Sized encode_with_device(ConstSlice values, const Coding& coding, Bytes out) {
+  const bool there = on_device(values.data);
+  DeviceCall call(there ? values.data : out.data(), there ? "values" : "frame");
+  if (there)
+    if (const auto done = encode_by_kernel(call, values, coding, out)) return *done;
+  const std::size_t most = TAUT_Max_bytes(static_cast<TAUT_Type>(values.type), values.count, 1);
+  const ConstBytes here = call.for_host(values.as_bytes());
+  const Bytes frame = call.room_on_host(out.first(std::min(out.size(), most)));
+  const Sized size = encode_on_host({{here.data(), values.count, values.type}}, coding, frame);
+  if (size.status == Status::ok) call.copy(out.data(), frame.data(), size.bytes);
+  return size;
+}
+
+Status decode_with_device(ConstBytes frame, Slice values) {
+  const bool there = on_device(values.data);
+  FrameHeader header;
+  DeviceCall call(there ? values.data : frame.data(), there ? "values" : "frame");
+  if (const Status status = read_header_anywhere(frame, header); status != Status::ok) return status;
+  if (header.type != values.type || header.count != values.count) return Status::frame_mismatch;
+  frame = whole_frame(frame, header);
+  if (there)
+    if (const auto done = decode_by_kernel(call, frame, header, values)) return *done;
+  const Bytes here = call.room_on_host(values.as_bytes());
+  const Status status = decode_on_host(call.for_host(frame), {{here.data(), values.count, values.type}});
+  if (status == Status::ok) call.copy(values.data, here.data(), here.size());
+  return status;
+}
+
+Sized add_with_device(ConstBytes a, ConstBytes b, Bytes out) {
+  const void* const there = on_device(a.data()) ? a.data() : on_device(b.data()) ? b.data() : nullptr;
+  FrameHeader first, second;
+  DeviceCall call(there != nullptr ? there : out.data(), there == a.data()   ? "a"
+                                                         : there == b.data() ? "b"
+                                                                             : "sum");
+  if (const Status status = read_header_anywhere(a, first); status != Status::ok) return {status};
+  if (const Status status = read_header_anywhere(b, second); status != Status::ok) return {status};
+  if (const Status status = check_addable(first, second); status != Status::ok) return {status};
+  const auto decoder = make_decoder(first, options().kernels, options().threads);
+  const auto addends = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(std::uint64_t{first.addends} + second.addends, UINT32_MAX));
+  const std::size_t most = decoder->max_bytes(first.type, static_cast<std::size_t>(first.count), addends);
+  if (out.size() < most) return {Status::buffer_too_small};
+  out = out.first(most);
+  const ConstBytes both[] = {whole_frame(a, first), whole_frame(b, second)};
+  if (there != nullptr)
+    if (const auto done = add_by_kernel(call, both, first, out)) return *done;
+  const Bytes sum = call.room_on_host(out);
+  const Sized size = add_on_host(call.for_host(both[0]), call.for_host(both[1]), sum);
+  if (size.status == Status::ok) call.copy(out.data(), sum.data(), size.bytes);
+  return size;
+}
+
+}  // namespace taut::api

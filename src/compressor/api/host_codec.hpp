@@ -1,0 +1,28 @@
+// The work of TAUT_Encode, TAUT_Decode and the other codec calls, for values and frames in host memory.
+#pragma once
+
+#include "compressor/frame/candidates.hpp"
+#include "compressor/values/value_statistics.hpp"
+
+namespace taut::api {
+
+// Encode values into one frame, decode a frame, and add two frames. `coding`: the parsed argument of
+// TAUT_Encode that names the bound and the codec.
+Sized encode_on_host(ConstSlice values, const Coding& coding, Bytes out);
+Status decode_on_host(ConstBytes frame, Slice values);
+Sized add_on_host(ConstBytes a, ConstBytes b, Bytes out);
+
+// Multiplies a frame by a number. Throws Error where the frame cannot be multiplied by it.
+Sized scale_on_host(ConstBytes frame, double factor, Bytes out);
+
+// Computes the statistics of the decoded values of a frame of any codec.
+Status summarize_on_host(ConstBytes frame, ValueStatistics& statistics);
+
+// Returns Status::ok if two frames can be added: same codec, type and count, and a codec that adds.
+Status check_addable(const FrameHeader& a, const FrameHeader& b);
+
+// Returns the candidate that is best for a sample of the values.
+Candidate best_by_sample(std::span<const Candidate> all, const Coding& coding, Bound bound,
+                         ConstSlice values);
+
+}  // namespace taut::api

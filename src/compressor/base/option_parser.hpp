@@ -1,0 +1,67 @@
+// Parser of policy strings: items between commas, "name=value" or a value alone.
+#pragma once
+
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "compressor/base/status.hpp"
+
+namespace taut {
+
+struct Item {
+  std::string_view name, value;
+  std::size_t column = 1;  // column of the value, from 1
+
+  [[noreturn]] void reject(const std::string& remedy) const;       // throws: wrong value
+  [[noreturn]] void reject_name(const std::string& remedy) const;  // throws: unknown name
+};
+
+// Error of an item that cannot be read. A caller that found the item outside a policy string adds its place.
+class ItemError : public Error {
+ public:
+  ItemError(std::size_t column, bool in_name, const std::string& reason)
+      : Error(Status::invalid_policy, "policy, column " + std::to_string(column) + ": " + reason),
+        in_name_(in_name),
+        reason_(reason) {}
+
+  bool in_name() const noexcept { return in_name_; }  // false: in the value
+  const std::string& reason() const noexcept { return reason_; }
+
+ private:
+  bool in_name_;
+  std::string reason_;
+};
+
+std::string_view trimmed(std::string_view text) noexcept;
+
+// Returns the item that starts at `begin`, and moves `begin` behind the comma after it, or beyond the text.
+Item next_item(std::string_view text, std::size_t& begin) noexcept;
+
+// Reads a number. Returns false unless all of `text` is the number.
+template <class T>
+bool read_number(std::string_view text, T& number) noexcept {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+std::size_t read_size(const Item& item);      // returns bytes: 65536, 64KiB, 1MiB
+std::string text_of_size(std::size_t bytes);  // the inverse, in the largest unit that divides the size
+
+template <class T>
+struct Choice {
+  std::string_view name;
+  T value;
+};
+
+template <class T, std::size_t n>
+T choose(const Item& item, const Choice<T> (&choices)[n]) {
+  std::string remedy = "use ";
+  for (std::size_t i = 0; i < n; ++i) {
+    if (choices[i].name == item.value) return choices[i].value;
+    remedy += (i == 0 ? "" : i + 1 == n ? " or " : ", ") + std::string(choices[i].name);
+  }
+  item.reject(remedy);
+}
+
+}  // namespace taut

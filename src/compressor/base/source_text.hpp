@@ -1,0 +1,32 @@
+// Text of a user, and messages that point at a fault in it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "compressor/base/status.hpp"
+
+namespace taut {
+
+// A piece of a text, and the position at which it starts.
+struct SourceWord {
+  std::string text;
+  std::size_t at = 0;
+};
+
+struct SourceText {
+  std::string name;  // for messages: "TAUT_RULES", or a file
+  std::string text;
+
+  // Throws Error(invalid_policy) with a message that points at position `at`:
+  //
+  //   TAUT_RULES, column 11: 'f33' is no ...
+  //     Allreduce f33 : abs=1e-4
+  //               ^
+  //
+  // The message also has the number of the line if the text has several lines. Control characters are shown
+  // as '?'.
+  [[noreturn]] void reject(std::size_t at, const std::string& reason) const;
+};
+
+}  // namespace taut

@@ -1,0 +1,64 @@
+#include "compressor/codecs/exponents/book.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace taut::exponents {
+namespace {
+
+using Frequency = std::array<std::uint32_t, 256>;
+
+// Returns the symbols in the order of their frequency, the smaller symbol first where it is equal.
+std::array<std::uint8_t, 256> commonest(const Frequency& frequency) noexcept {
+  std::array<std::uint32_t, 256>
+      keys;  // of the symbols that occur: the frequency, then the symbol's complement
+  std::array<std::uint8_t, 256> order;
+  std::size_t used = 0, unused = order.size();
+  for (std::uint32_t s = 256; s-- > 0;) {
+    if (frequency[s] > 0)
+      keys[used++] = frequency[s] << 8 | (255 - s);
+    else
+      order[--unused] = static_cast<std::uint8_t>(s);
+  }
+  std::sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(used), std::greater<>());
+  for (std::size_t i = 0; i < used; ++i) order[i] = static_cast<std::uint8_t>(~keys[i]);
+  return order;
+}
+
+// Returns the bits of all codes with a first book of that width.
+std::uint64_t bits_with(unsigned width, const Frequency& frequency,
+                        const std::array<std::uint8_t, 256>& order) noexcept {
+  std::uint64_t bits = 0;
+  const std::size_t first = symbols_of(width), second = first + symbols_of(second_width);
+  for (std::size_t i = 0; i < order.size() && frequency[order[i]] > 0; ++i) {
+    const unsigned each = width + (i < first ? 0 : second_width) + (i < second ? 0 : 8);
+    bits += std::uint64_t{each} * frequency[order[i]];
+  }
+  return bits;
+}
+
+void fill(Book& book, unsigned width, const std::uint8_t* symbols) noexcept {
+  book.width = width;
+  std::copy_n(symbols, symbols_of(width), book.symbol);
+  book.index();
+}
+
+}  // namespace
+
+void Book::index() noexcept {
+  std::fill(code, std::end(code), escape());
+  for (std::size_t i = symbols_of(width); i-- > 0;) code[symbol[i]] = static_cast<std::uint8_t>(i);
+}
+
+Books Books::of(const Frequency& frequency) noexcept {
+  const auto order = commonest(frequency);
+  unsigned width = 1;
+  for (unsigned w = 2; w <= max_width; ++w)
+    if (bits_with(w, frequency, order) < bits_with(width, frequency, order)) width = w;
+  Books books;
+  fill(books.first, width, order.data());
+  fill(books.second, second_width, order.data() + symbols_of(width));
+  return books;
+}
+
+}  // namespace taut::exponents

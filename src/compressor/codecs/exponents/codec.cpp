@@ -1,0 +1,95 @@
+// The exponents codec: stores 16-bit floating-point values with short codes for their commonest exponents.
+// Format: spec.md beside this file.
+#include "compressor/frame/codec.hpp"
+#include "compressor/codecs/exponents/frame_io.hpp"
+#include "compressor/simd/kernel_choice.hpp"
+
+namespace taut {
+namespace exponents {
+namespace {
+
+bool serves(DType type, Bound::Kind kind) noexcept {
+  return kind == Bound::Kind::exact && (type == DType::f16 || type == DType::bf16);
+}
+
+class Exponents final : public Codec {
+ public:
+  Exponents(const CodecOptions& options, const KernelSet& kernels)
+      : contract_{.idempotent = true},
+        checksum_(options.checksum),
+        threads_(options.threads),
+        kernels_(kernels) {}
+
+  const Contract& contract() const noexcept override { return contract_; }
+
+  std::size_t max_bytes(DType type, std::size_t count, std::uint32_t) const noexcept override {
+    return frame_header_bytes + count * size_of(type);
+  }
+
+  Sized encode(ConstSlice values, Bytes out) const noexcept override {
+    if (!serves(values.type, Bound::Kind::exact)) return {Status::invalid_type};
+    if (values.count > max_count) return {Status::invalid_count};
+    if (out.size() < max_bytes(values.type, values.count, 1)) return {Status::buffer_too_small};
+    FrameHeader header{.codec = frame_id, .type = values.type, .count = values.count};
+    if (checksum_) header.flags |= FrameHeader::checksummed;
+    const Bytes payload = out.subspan(frame_header_bytes, values.bytes());
+    const std::size_t bytes = write_chunks(values, kernels_, threads_, payload);
+    if (bytes == 0) return {Status::ok, write_stored(header, values.as_bytes(), out)};
+    return {Status::ok, seal_frame(header, out.data(), bytes)};
+  }
+
+  Status decode(ConstBytes in, Slice values) const noexcept override {
+    if (!serves(values.type, Bound::Kind::exact)) return Status::invalid_type;
+    FrameReader frame;
+    if (const Status status = frame.open(in, values); status != Status::ok) return status;
+    auto* const to = static_cast<std::byte*>(values.data);
+    return for_chunks(threads_, frame.chunks(),
+                      [&](std::size_t i) { return frame.read(i, kernels_, to + i * chunk_bytes); });
+  }
+
+  // Decodes and combines chunk by chunk, while the decoded values are in the cache.
+  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+    if (!serves(values.type, Bound::Kind::exact) || !is_defined(op, values.type)) return Status::invalid_type;
+    FrameReader frame;
+    if (const Status status = frame.open(in, values); status != Status::ok) return status;
+    return for_chunks(threads_, frame.chunks(), [&](std::size_t i) {
+      alignas(64) std::byte piece[chunk_bytes];
+      if (const Status status = frame.read(i, kernels_, piece); status != Status::ok) return status;
+      const std::size_t n = frame.values_of_chunk(i);
+      reduce_values({values.part(i * chunk_values, n)}, {{piece, n, values.type}}, op);
+      return Status::ok;
+    });
+  }
+
+ private:
+  Contract contract_;
+  bool checksum_;
+  int threads_;
+  const KernelSet& kernels_;
+};
+
+std::unique_ptr<Codec> make(const CodecOptions& options) {
+  if (!options.bound.exact())
+    throw Error(Status::invalid_argument, "the exponents codec is exact; it has no other bounds");
+  return std::make_unique<Exponents>(options, require_kernels(kernel_sets(), options.kernels));
+}
+
+}  // namespace
+}  // namespace exponents
+
+namespace codecs {
+
+extern constinit const CodecInfo exponents{
+    .name = "exponents",
+    .frame_id = taut::exponents::frame_id,
+    .since = "0.2",
+    .summary = "16-bit floating-point values with short codes for the commonest exponents; exact",
+    .predictors = nullptr,
+    .serves = taut::exponents::serves,
+    .make = taut::exponents::make,
+    .rank = [](Bound::Kind) noexcept { return CodecInfo::only_by_name; },
+    .idempotent = true,
+};
+
+}  // namespace codecs
+}  // namespace taut

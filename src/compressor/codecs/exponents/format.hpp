@@ -1,0 +1,64 @@
+// Stream format of the exponents codec (lossless, float16 and bfloat16): constants and sizes. Common
+// exponents get codes of 1 to 4 bits, less common ones 4 more bits from a second book, the rest are stored
+// raw after both codes. The format is specified in spec.md beside this file.
+//
+//   payload = index: u32 offset[chunks + 1], in 4-byte words from the end of the index
+//           | records, one a chunk of 4096 values; offset[i] == offset[i + 1]: a chunk of zeros
+//   record  = header | book | planes | second book | second planes | raw | extra | low | 0..3 bytes of 0
+//             or the values themselves
+#pragma once
+
+#include <cstdint>
+
+#include "compressor/base/unaligned.hpp"
+#include "compressor/frame/frame.hpp"
+#include "compressor/values/slice.hpp"
+
+namespace taut::exponents {
+
+inline constexpr std::uint8_t frame_id = 6;
+inline constexpr std::size_t max_count = most_frame_values;  // values in a frame
+inline constexpr std::size_t value_bytes = 2;
+inline constexpr std::size_t chunk_values = 4096;
+inline constexpr std::size_t chunk_bytes = chunk_values * value_bytes;
+inline constexpr std::size_t group_values = 64;  // values that a kernel processes at a time
+inline constexpr std::size_t index_unit = 4;     // bytes
+// Kernels may read and write this many bytes past their part of a record.
+inline constexpr std::size_t overrun = 64;
+
+// Bits of a code in the first book at most, and in the second book.
+inline constexpr unsigned max_width = 4, second_width = 4;
+
+constexpr std::size_t groups_of(std::size_t values) noexcept {
+  return (values + group_values - 1) / group_values;
+}
+constexpr std::size_t chunks_of(std::size_t values) noexcept {
+  return (values + chunk_values - 1) / chunk_values;
+}
+constexpr std::size_t plane_bytes(std::size_t groups, unsigned width) noexcept {
+  return groups * width * sizeof(std::uint64_t);
+}
+
+// Returns the number of bits of the high byte that are not part of the exponent.
+constexpr unsigned spare_bits(DType type) noexcept { return type == DType::f16 ? 3 : 0; }
+
+struct RecordHeader {
+  enum Flags : std::uint8_t { without_zeros = 1 };  // values with symbol 0 are 0 and have no low byte
+
+  std::uint8_t width = 0;  // bits of a code in the first book
+  std::uint8_t flags = 0;
+  std::uint16_t escapes = 0;  // symbols that the first book lacks
+  std::uint16_t raw = 0;      // symbols that the second book lacks too
+  std::uint16_t low = 0;      // low bytes
+};
+static_assert(sizeof(RecordHeader) == 8);
+
+// Number of symbols in a book.
+constexpr std::size_t symbols_of(unsigned width) noexcept { return (std::size_t{1} << width) - 1; }
+
+inline constexpr std::size_t max_groups = chunk_values / group_values;
+inline constexpr std::size_t max_record_bytes =
+    sizeof(RecordHeader) + symbols_of(max_width) + symbols_of(second_width) +
+    plane_bytes(max_groups, max_width + second_width + 3) + 2 * chunk_values + index_unit + overrun;
+
+}  // namespace taut::exponents

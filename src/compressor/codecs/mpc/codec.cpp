@@ -1,0 +1,187 @@
+// The mpc codec: stores differences between the bit patterns of the values, transposed to bit planes, without
+// their zero bytes. Format: spec.md beside this file.
+#include <cmath>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "compressor/codecs/mpc/lagged_reader.hpp"
+#include "compressor/frame/codec.hpp"
+#include "compressor/simd/kernel_choice.hpp"
+
+namespace taut {
+namespace mpc {
+namespace {
+
+bool serves(DType type, Bound::Kind kind) noexcept {
+  return kind == Bound::Kind::exact ||
+         (kind == Bound::Kind::pointwise && info_of(type).family != Family::integer);
+}
+
+class Mpc final : public Codec {
+ public:
+  // If there are several predictions, each message gets the one that is best on a sample of its values.
+  Mpc(const CodecOptions& options, std::vector<Prediction> predictions, const KernelSet& kernels)
+      : contract_{.bound = options.bound, .idempotent = true},
+        bits_(options.bits),
+        predictions_(std::move(predictions)),
+        checksum_(options.checksum),
+        threads_(options.threads),
+        kernels_(kernels) {}
+
+  const Contract& contract() const noexcept override { return contract_; }
+
+  std::size_t max_bytes(DType type, std::size_t count, std::uint32_t) const noexcept override {
+    return frame_header_bytes + count * size_of(type);
+  }
+
+  Sized encode(ConstSlice values, Bytes out) const noexcept override {
+    if (!serves(values.type, contract_.bound.kind)) return {Status::invalid_type};
+    if (values.count > max_count) return {Status::invalid_count};
+    if (out.size() < max_bytes(values.type, values.count, 1)) return {Status::buffer_too_small};
+    const Layout layout = layout_of(values);
+    const Bytes payload = out.subspan(frame_header_bytes, values.bytes());
+    FrameHeader header{
+        .codec = frame_id, .type = values.type, .count = values.count, .bound = contract_.bound};
+    header.parameters[0] = static_cast<std::uint8_t>(layout.prediction.distance);
+    header.parameters[1] = static_cast<std::uint8_t>(layout.prediction.lags.n);
+    if (checksum_) header.flags |= FrameHeader::checksummed;
+    std::size_t bytes = write_chunks(values.as_bytes(), layout, kernels_, threads_, payload);
+    if (bytes == 0) {
+      header.flags |= FrameHeader::stored;
+      bytes = payload.size();
+      write_rounded(values.as_bytes(), layout, kernels_, payload.data());
+    }
+    return {Status::ok, seal_frame(header, out.data(), bytes)};
+  }
+
+  Status decode(ConstBytes in, Slice values) const noexcept override {
+    if (!serves(values.type, contract_.bound.kind)) return Status::invalid_type;
+    FrameReader frame;
+    if (const Status status = frame.open(in, values); status != Status::ok) return status;
+    auto* const to = static_cast<std::byte*>(values.data);
+    if (frame.lags().any())
+      return read_lagged(frame, [&](std::size_t i, const std::byte* words) {
+        std::memcpy(to + i * chunk_bytes, words, frame.size_of_chunk(i));
+      });
+    return for_chunks(threads_, frame.chunks(),
+                      [&](std::size_t i) { return frame.read(i, kernels_, to + i * chunk_bytes); });
+  }
+
+  // Decodes and combines chunk by chunk, while the decoded values are in the cache.
+  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+    if (!serves(values.type, contract_.bound.kind) || !is_defined(op, values.type))
+      return Status::invalid_type;
+    FrameReader frame;
+    if (const Status status = frame.open(in, values); status != Status::ok) return status;
+    const auto combine = [&](std::size_t i, const std::byte* words) {
+      const std::size_t value_bytes = size_of(values.type), n = frame.size_of_chunk(i) / value_bytes;
+      reduce_values({values.part(i * (chunk_bytes / value_bytes), n)}, {{words, n, values.type}}, op);
+    };
+    if (frame.lags().any()) return read_lagged(frame, combine);
+    return for_chunks(threads_, frame.chunks(), [&](std::size_t i) {
+      alignas(64) std::byte piece[chunk_bytes];
+      const Status status = frame.read(i, kernels_, piece);
+      if (status == Status::ok) combine(i, piece);
+      return status;
+    });
+  }
+
+  Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
+    if (!serves(values.type, contract_.bound.kind) || values.bytes() < least_sampled_bytes)
+      return Codec::sample(values, scratch);
+    const Sampled found = sampled(values.as_bytes(), layout_of(values), kernels_);
+    return {Status::ok, found.value_bytes, found.record_bytes};
+  }
+
+ private:
+  template <class Take>
+  Status read_lagged(const FrameReader& frame, const Take& take) const noexcept {
+    try {
+      return LaggedReader(frame, kernels_).read(take);
+    } catch (const std::bad_alloc&) {
+      return Status::out_of_memory;
+    }
+  }
+
+  Layout layout_of(ConstSlice values) const noexcept {
+    const DType component = component_of(values.type);
+    Layout layout{.word_bytes = size_of(component)};
+    if (contract_.bound.kind == Bound::Kind::pointwise && info_of(component).family == Family::real)
+      layout.rounding = Rounding::within(contract_.bound.value, component, bits_);
+    layout.prediction = predictions_.size() == 1 ? of_words(predictions_[0], values) : best(values, layout);
+    return layout;
+  }
+
+  // Converts lags from values to words, and leaves out lags that reach no value.
+  static Prediction of_words(const Prediction& prediction, ConstSlice values) noexcept {
+    Prediction p{prediction.distance, prediction.lags.within(values.count)};
+    for (std::uint32_t& lag : p.lags.of) lag *= static_cast<std::uint32_t>(components_of(values.type));
+    return p;
+  }
+
+  // Returns the prediction with the fewest bytes on a sample. Those with lags are slower, and have to save
+  // one byte in 32.
+  Prediction best(ConstSlice values, Layout layout) const noexcept {
+    Prediction best{static_cast<unsigned>(components_of(values.type)), {}};
+    if (values.bytes() < least_sampled_bytes) return best;
+    std::size_t least = ~std::size_t{0};
+    for (const Prediction& prediction : predictions_) {
+      layout.prediction = of_words(prediction, values);
+      std::size_t bytes = sampled(values.as_bytes(), layout, kernels_).record_bytes;
+      if (layout.prediction.lags.any()) bytes += bytes / 31;
+      if (bytes < least) {
+        best = layout.prediction;
+        least = bytes;
+      }
+    }
+    return best;
+  }
+
+  Contract contract_;
+  PackedBits bits_;
+  std::vector<Prediction> predictions_;
+  bool checksum_;
+  int threads_;
+  const KernelSet& kernels_;
+};
+
+std::vector<Prediction> predictions(const CodecOptions& options) {
+  if (std::string_view(options.predictor) == "auto") return candidates(options.dims);
+  return {prediction_named(options.predictor, options.dims)};
+}
+
+std::vector<std::string> predictors(const CodecOptions& options) {
+  std::vector<std::string> names;
+  for (const Prediction& p : predictions(options)) names.push_back(name_of(p));
+  return names;
+}
+
+std::unique_ptr<Codec> make(const CodecOptions& options) {
+  const Bound bound = options.bound;
+  if (!bound.exact() &&
+      !(bound.kind == Bound::Kind::pointwise && bound.value > 0 && std::isfinite(bound.value)))
+    throw Error(Status::invalid_argument,
+                "the mpc codec is exact, or within a finite pointwise bound above 0; it has no other bounds");
+  const KernelSet& kernels = require_kernels(kernel_sets(), options.kernels);
+  return std::make_unique<Mpc>(options, predictions(options), kernels);
+}
+
+}  // namespace
+}  // namespace mpc
+
+namespace codecs {
+
+extern constinit const CodecInfo mpc{
+    .name = "mpc",
+    .frame_id = taut::mpc::frame_id,
+    .since = "0.2",
+    .summary = "differences of the values' bits as bit planes without zeros; exact, or mantissas rounded",
+    .predictors = taut::mpc::predictors,
+    .serves = taut::mpc::serves,
+    .make = taut::mpc::make,
+    .idempotent = true,
+};
+
+}  // namespace codecs
+}  // namespace taut

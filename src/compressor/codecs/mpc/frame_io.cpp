@@ -1,0 +1,200 @@
+#include "compressor/codecs/mpc/frame_io.hpp"
+
+#include "compressor/frame/sample.hpp"
+
+namespace taut::mpc {
+namespace {
+
+struct Piece {
+  alignas(64) std::byte bytes[chunk_bytes];
+};
+
+// A part of the values: its first byte, which may be before the values, and its size.
+struct Part {
+  std::ptrdiff_t first;
+  std::size_t size;
+
+  Part before(std::size_t distance) const noexcept {
+    return {first - static_cast<std::ptrdiff_t>(distance), size};
+  }
+};
+
+// Brings parts of the values into the form that kernels take.
+class Preparation {
+ public:
+  Preparation(ConstBytes values, const Layout& layout, const KernelSet& kernels) noexcept
+      : values_(values), layout_(layout), kernels_(kernels.of(layout.word_bytes)) {}
+
+  // Returns the words of a part, rounded, in whole vectors. Words before the values are 0.
+  const std::byte* words(Part part) noexcept { return rounded(part, own_); }
+
+  // Returns the residuals of a part, in whole vectors; those beyond its end equal their prediction.
+  const std::byte* residuals(Part part) noexcept {
+    const std::size_t vectors = vectors_of(part.size), end = vectors * vector_bytes;
+    const std::byte* residuals = rounded(part, own_);
+    if (const Lags& lags = layout_.prediction.lags; lags.any()) {
+      kernels_.subtract_lags(sources(residuals, part, lags), vectors, own_.bytes);
+      residuals = own_.bytes;
+    }
+    if (part.size == end) return residuals;
+    if (residuals != own_.bytes) std::memcpy(own_.bytes, residuals, part.size);
+    const std::size_t back = layout_.heads_bytes();
+    for (std::size_t i = part.size; i < end; ++i)
+      own_.bytes[i] = i < back || back == 0 ? std::byte{0} : own_.bytes[i - back];
+    return own_.bytes;
+  }
+
+ private:
+  Sources sources(const std::byte* words, Part part, const Lags& lags) noexcept {
+    const auto at = [&](std::size_t lag, Piece& piece) {
+      return rounded(part.before(lag * layout_.word_bytes), piece);
+    };
+    if (lags.n == 1) return {words, at(lags.of[0], near_)};
+    return {words, at(lags.of[0], near_), at(lags.of[1], far_), at(lags.span(), both_)};
+  }
+
+  const std::byte* rounded(Part part, Piece& piece) const noexcept {
+    const std::byte* const whole = whole_vectors(part, piece);
+    if (layout_.rounding.dropped == 0) return whole;
+    kernels_.round(whole, vectors_of(part.size), layout_.rounding, piece.bytes);
+    return piece.bytes;
+  }
+
+  const std::byte* whole_vectors(Part part, Piece& piece) const noexcept {
+    const std::size_t end = vectors_of(part.size) * vector_bytes;
+    const std::size_t absent =
+        part.first < 0 ? std::min(static_cast<std::size_t>(-part.first), part.size) : 0;
+    const std::size_t first = static_cast<std::size_t>(part.first + static_cast<std::ptrdiff_t>(absent));
+    if (absent == 0 && end <= values_.size() - first) return values_.data() + first;
+    std::memset(piece.bytes, 0, end);
+    if (absent < part.size) std::memcpy(piece.bytes + absent, values_.data() + first, part.size - absent);
+    return piece.bytes;
+  }
+
+  ConstBytes values_;
+  const Layout& layout_;
+  const Kernels& kernels_;
+  Piece own_, near_, far_, both_;
+};
+
+template <class Writer>
+bool write_chunk(Part chunk, Preparation& preparation, const Layout& layout, const KernelSet& kernels,
+                 Writer& writer) noexcept {
+  const std::byte* const words = preparation.residuals(chunk);
+  return write_lossless({words, chunk.size}, writer, [&](std::byte* record) {
+    return kernels.of(layout.word_bytes)
+        .encode(words, vectors_of(chunk.size), layout.prediction.distance, record);
+  });
+}
+
+Part chunk_at(std::size_t i, std::size_t bytes) noexcept {
+  const std::size_t first = i * chunk_bytes;
+  return {static_cast<std::ptrdiff_t>(first), std::min(chunk_bytes, bytes - first)};
+}
+
+}  // namespace
+
+std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSet& kernels, int threads,
+                         Bytes payload) noexcept {
+  using Writer = RecordWriter<max_record_bytes>;
+  const Lags& lags = layout.prediction.lags;
+  const std::size_t before = lags.n * sizeof lags.of[0];
+  if (before > payload.size()) return 0;
+  for (unsigned k = 0; k < lags.n; ++k) store(payload.data() + k * sizeof lags.of[0], lags.of[k]);
+  const auto write = [&](Range range, Writer& writer) {
+    Preparation preparation(values, layout, kernels);
+    for (std::size_t i = range.first; i < range.first + range.count; ++i)
+      if (!write_chunk(chunk_at(i, values.size()), preparation, layout, kernels, writer))
+        return Status::buffer_too_small;
+    return Status::ok;
+  };
+  const std::size_t bytes =
+      write_indexed<Writer>(payload.subspan(before), chunks_of(values.size()), threads, write);
+  return bytes == 0 ? 0 : before + bytes;
+}
+
+void write_rounded(ConstBytes values, const Layout& layout, const KernelSet& kernels,
+                   std::byte* to) noexcept {
+  Preparation preparation(values, layout, kernels);
+  for (std::size_t i = 0; i < chunks_of(values.size()); ++i) {
+    const Part chunk = chunk_at(i, values.size());
+    std::memcpy(to + chunk.first, preparation.words(chunk), chunk.size);
+  }
+}
+
+Sampled sampled(ConstBytes values, const Layout& layout, const KernelSet& kernels) noexcept {
+  const Pieces pieces(values.size() / layout.word_bytes);
+  const std::size_t piece_bytes = pieces.values * layout.word_bytes, vectors = vectors_of(piece_bytes);
+  const auto encode = kernels.of(layout.word_bytes).encode;
+  const unsigned distance = layout.prediction.distance;
+  Preparation preparation(values, layout, kernels);
+  alignas(64) std::byte record[max_record_bytes];
+  Sampled all;
+  for (std::size_t i = 0; i < pieces.count; ++i) {
+    const std::size_t first = pieces.first(i) * layout.word_bytes;
+    const std::byte* words = preparation.residuals({static_cast<std::ptrdiff_t>(first), piece_bytes});
+    // The heads spare the first vector some bytes, and the more so the greater the distance. So the first
+    // vector is left out of the count.
+    all.record_bytes += encode(words, vectors, distance, record) - encode(words, 1, distance, record);
+    all.value_bytes += piece_bytes - vector_bytes;
+  }
+  all.record_bytes += pieces.count * layout.heads_bytes() * vectors / chunk_vectors;
+  return all;
+}
+
+Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
+  if (const Status s = open_frame(frame, frame_id, header_, payload_); s != Status::ok) return s;
+  if (header_.type != values.type || header_.count != values.count) return Status::frame_mismatch;
+  frame_ = frame;
+  bytes_ = values.bytes();
+  word_bytes_ = size_of(component_of(values.type));
+  if (header_.has(FrameHeader::stored)) return payload_.size() == bytes_ ? Status::ok : Status::corrupt_frame;
+  const bool good = header_.parameters[0] <= max_distance && header_.addends == 1 && read_lags() &&
+                    has_valid_index(payload_, chunks());
+  return good ? Status::ok : Status::corrupt_frame;
+}
+
+bool FrameReader::read_lags() noexcept {
+  const unsigned n = header_.parameters[1];
+  if (n > max_lags || payload_.size() < n * sizeof lags_.of[0]) return false;
+  std::uint32_t before = least_lag;
+  for (; lags_.n < n; ++lags_.n) {
+    const auto lag = load<std::uint32_t>(payload_.data() + lags_.n * sizeof before);
+    if (lag < before || lag >= bytes_ / word_bytes_) return false;
+    lags_.of[lags_.n] = before = lag;
+  }
+  payload_ = payload_.subspan(n * sizeof lags_.of[0]);
+  return true;
+}
+
+Status FrameReader::read(std::size_t i, const KernelSet& kernels, std::byte* to) const noexcept {
+  const std::size_t size = size_of_chunk(i);
+  if (header_.has(FrameHeader::stored)) {
+    std::memcpy(to, payload_.data() + i * chunk_bytes, size);
+    return Status::ok;
+  }
+  return read_lossless(record_at(payload_, chunks(), i), size, to,
+                       [&](ConstBytes record) { return decode(record, size, kernels, to); });
+}
+
+// Decodes a record that is shorter than its words. Kernels read a little before the record, where header and
+// index are stored, and beyond its end; a record near the end of the frame is copied first. Kernels write
+// whole vectors, so an incomplete last one goes through a buffer.
+bool FrameReader::decode(ConstBytes record, std::size_t size, const KernelSet& kernels,
+                         std::byte* to) const noexcept {
+  alignas(64) std::byte copy[overrun + chunk_bytes + overrun];
+  if (static_cast<std::size_t>(frame_.data() + frame_.size() - record.data()) < chunk_bytes + overrun) {
+    std::memset(copy, 0, sizeof copy);
+    std::memcpy(copy + overrun, record.data(), record.size());
+    record = {copy + overrun, record.size()};
+  }
+  const auto& kernel = kernels.of(word_bytes_);
+  const unsigned distance = header_.parameters[0];
+  if (size % vector_bytes == 0) return kernel.decode(record, size / vector_bytes, distance, to);
+  Piece piece;
+  if (!kernel.decode(record, vectors_of(size), distance, piece.bytes)) return false;
+  std::memcpy(to, piece.bytes, size);
+  return true;
+}
+
+}  // namespace taut::mpc

@@ -1,0 +1,69 @@
+// An mpc frame as a sequence of chunks. Reading checks every offset; writing stays within a given capacity.
+#pragma once
+
+#include "compressor/codecs/mpc/kernels.hpp"
+#include "compressor/codecs/mpc/prediction.hpp"
+#include "compressor/frame/chunk_records.hpp"
+#include "compressor/frame/codec.hpp"
+
+namespace taut::mpc {
+
+// Layout of a frame's values as words.
+struct Layout {
+  std::size_t word_bytes = 4;
+  Prediction prediction = {};  // lags in words, each below the number of words
+  Rounding rounding = {};
+
+  std::size_t heads_bytes() const noexcept { return prediction.distance * word_bytes; }
+};
+
+// Writes lags, index and records of `values` into `payload`. Returns their bytes; 0 if they do not fit.
+std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSet& kernels, int threads,
+                         Bytes payload) noexcept;
+
+// Writes the values as a stored frame holds them: rounded, but not coded.
+void write_rounded(ConstBytes values, const Layout& layout, const KernelSet& kernels, std::byte* to) noexcept;
+
+// Bytes of sampled values, and of their records.
+struct Sampled {
+  std::size_t value_bytes = 0, record_bytes = 0;
+};
+
+// Least bytes of a message that is sampled: the sample has to be small compared with the message.
+inline constexpr std::size_t least_sampled_bytes = std::size_t{1} << 18;
+
+// Estimates the bytes of records of the layout from a few pieces of `values`, which have at least
+// least_sampled_bytes.
+Sampled sampled(ConstBytes values, const Layout& layout, const KernelSet& kernels) noexcept;
+
+class FrameReader {
+ public:
+  // Opens a whole frame of the type and count of `values`. The reader refers to `frame` afterwards.
+  Status open(ConstBytes frame, ConstSlice values) noexcept;
+
+  std::size_t chunks() const noexcept { return chunks_of(bytes_); }
+  std::size_t size_of_chunk(std::size_t i) const noexcept {
+    return std::min(chunk_bytes, bytes_ - i * chunk_bytes);
+  }
+
+  std::size_t bytes() const noexcept { return bytes_; }
+  std::size_t word_bytes() const noexcept { return word_bytes_; }
+
+  // Lags in words. In a frame with lags read() gives residuals, not words: see LaggedReader.
+  const Lags& lags() const noexcept { return lags_; }
+
+  // Checks the record of chunk i and writes the chunk's size_of_chunk(i) bytes to `to`.
+  Status read(std::size_t i, const KernelSet& kernels, std::byte* to) const noexcept;
+
+ private:
+  bool read_lags() noexcept;
+  bool decode(ConstBytes record, std::size_t size, const KernelSet& kernels, std::byte* to) const noexcept;
+
+  FrameHeader header_;
+  ConstBytes frame_, payload_;  // frame_: the memory that may be read; payload_: without lags
+  Lags lags_;
+  std::size_t bytes_ = 0;  // bytes of the values
+  std::size_t word_bytes_ = 4;
+};
+
+}  // namespace taut::mpc

@@ -1,0 +1,58 @@
+// Kernel sets of the mpc codec, one for each instruction set; all sets produce the same bytes. A kernel
+// processes one chunk in whole vectors of 64 bytes; the caller pads a shorter chunk. The scalar set is the
+// reference that tests compare the other sets with.
+#pragma once
+
+#include "compressor/codecs/mpc/format.hpp"
+#include "compressor/codecs/mpc/rounding.hpp"
+#include "compressor/simd/kernel_choice.hpp"
+
+namespace taut::mpc {
+
+// Words, and the words at the lags before them, as whole vectors. Absent sources are null.
+struct Sources {
+  const std::byte* words;
+  const std::byte* near = nullptr;  // at the shorter lag
+  const std::byte* far = nullptr;   // at the longer lag
+  const std::byte* both = nullptr;  // at the sum of the lags; present if `far` is
+};
+
+// Kernels for one word size.
+struct Kernels {
+  // Encodes 1 <= vectors <= 64 vectors of words; each word is predicted by the word `distance` before it,
+  // with distance 0 by 0.
+  // `record` has room for max_record_bytes. Returns the record's size, a multiple of 4.
+  std::size_t (*encode)(const std::byte* words, std::size_t vectors, unsigned distance,
+                        std::byte* record) noexcept;
+
+  // Decodes a record and writes all vectors. The kernel may read `overrun` bytes beyond the end of the
+  // record. Returns false for a malformed record.
+  bool (*decode)(ConstBytes record, std::size_t vectors, unsigned distance, std::byte* words) noexcept;
+
+  // Rounds each word as a value of the floating-point type of this size. Null for words of one byte.
+  void (*round)(const std::byte* words, std::size_t vectors, const Rounding& rounding,
+                std::byte* rounded) noexcept;
+
+  // subtract_lags() computes residuals from words, and add_lags() words from residuals. There is at least one
+  // lag; `to` may be the place of the words.
+  void (*subtract_lags)(const Sources& of, std::size_t vectors, std::byte* to) noexcept;
+  void (*add_lags)(const Sources& of, std::size_t vectors, std::byte* to) noexcept;
+};
+
+struct KernelSet {
+  static const KernelSet& scalar() noexcept;
+  static const KernelSet& avx2() noexcept;
+  static const KernelSet& avx512() noexcept;
+  static const KernelSet& neon() noexcept;
+
+  const char* name;
+  bool (*supported)() noexcept;
+  Kernels words[4];  // for words of 1, 2, 4 and 8 bytes
+
+  const Kernels& of(std::size_t word_bytes) const noexcept { return words[std::countr_zero(word_bytes)]; }
+};
+
+// Returns all sets of this build; see built_kernels.
+inline std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
+
+}  // namespace taut::mpc

@@ -1,0 +1,225 @@
+// The pipeline of MPC (Yang, Mukka, Hesaaraki, Burtscher: "MPC: A Massively Parallel Compression Algorithm
+// for Scientific Data", IEEE Cluster 2015) on one chunk, written once for all instruction sets:
+//
+//   LNVds  replaces each word by its difference from the word `distance` before, in negabinary digits;
+//   BIT    transposes 8 differences (a block) into one byte for each of their bits;
+//   ZE     drops bytes of 0 and records the remaining ones in a bitmap.
+//
+// The bitmaps are compressed in the same way: each block's bitmap differs little from the bitmap of the block
+// before (LNV), and bytes without a difference are dropped (ZE), twice. MPC subtracts neighbouring planes
+// (LNV1s) to turn equal signs into zeros. Negabinary digits do not need that step: for numbers of either
+// sign, the digits above the number's highest digit are 0.
+//
+// Set<Word> is what an instruction set provides:
+//   Vector                            64 bytes; load, store
+//   add, subtract, exclusive_or       operations on its words
+//   planes(Vector differences)        the digits in blocks; differences(planes): the inverse
+//   nonzero(Vector)                   bitmap: bit i is set if byte i is not 0
+//   keep(out, Vector, mask)           writes the bytes in the mask, overwrites up to 64; returns the end
+//   restore(in, mask)                 the inverse; reads 64 bytes
+//   Scan<distance>(before)            inverse of LNV: scan(v, op) combines each word with the result
+//                                     `distance` words before it; `before`: the 64 bytes before the
+//                                     first vector
+//   round(Vector, Rounding)           rounds values of a floating-point type
+#pragma once
+
+#include <utility>
+
+#include "compressor/codecs/mpc/kernels.hpp"
+
+namespace taut::mpc {
+
+template <class Set>
+struct Pipeline {
+  using Word = typename Set::Word;
+  using Vector = typename Set::Vector;
+
+  static std::size_t encode(const std::byte* words, std::size_t vectors, unsigned distance,
+                            std::byte* record) noexcept {
+    const std::size_t back = distance * sizeof(Word);
+    Tables t;
+    std::byte* out = record;
+    Vector before = first_predictions(words, back);
+    std::uint64_t bitmap = 0;
+    for (std::size_t v = 0; v < vectors; ++v) {
+      const std::byte* at = words + v * vector_bytes;
+      if (v != 0 && back != 0) before = Set::load(at - back);
+      const Vector planes = Set::planes(Set::subtract(Set::load(at), before));
+      const std::uint64_t bitmap_before = std::exchange(bitmap, Set::nonzero(planes));
+      t.coded[v] = bitmap ^ delayed(bitmap, bitmap_before);
+      out = Set::keep(out, planes, bitmap);
+    }
+    std::fill(t.coded + vectors, t.coded + 8 * groups(vectors), 0);
+    return write_tables(t, groups(vectors), {words, back}, record, out);
+  }
+
+  static bool decode(ConstBytes record, std::size_t vectors, unsigned distance, std::byte* words) noexcept {
+    using Decode = bool (*)(ConstBytes, std::size_t, std::byte*);
+    static constexpr Decode at_distance[] = {decode_at<0>, decode_at<1>, decode_at<2>,
+                                             decode_at<3>, decode_at<4>, decode_at<5>,
+                                             decode_at<6>, decode_at<7>, decode_at<8>};
+    static_assert(std::size(at_distance) == max_distance + 1);
+    return at_distance[distance](record, vectors, words);
+  }
+
+  static void round(const std::byte* words, std::size_t vectors, const Rounding& rounding,
+                    std::byte* rounded) noexcept {
+    const Rounding r = rounding;  // the stores cannot change a copy
+    for (std::size_t i = 0; i < vectors * vector_bytes; i += vector_bytes)
+      Set::store(rounded + i, Set::round(Set::load(words + i), r));
+  }
+
+  static void subtract_lags(const Sources& of, std::size_t vectors, std::byte* to) noexcept {
+    each_vector(of, vectors, to, [](const Sources& s, std::size_t i) {
+      const Vector rest = Set::subtract(Set::load(s.words + i), Set::load(s.near + i));
+      if (s.far == nullptr) return rest;
+      return Set::subtract(rest, Set::subtract(Set::load(s.far + i), Set::load(s.both + i)));
+    });
+  }
+
+  // Sets have no addition of whole vectors: the negative prediction is subtracted.
+  static void add_lags(const Sources& of, std::size_t vectors, std::byte* to) noexcept {
+    alignas(64) static constexpr std::byte zeros[vector_bytes] = {};
+    each_vector(of, vectors, to, [none = Set::load(zeros)](const Sources& s, std::size_t i) {
+      const Vector far = s.far == nullptr ? none : Set::subtract(Set::load(s.both + i), Set::load(s.far + i));
+      return Set::subtract(Set::load(s.words + i), Set::subtract(far, Set::load(s.near + i)));
+    });
+  }
+
+ private:
+  // Calls of(sources, offset) for each vector, and stores the results.
+  template <class Of>
+  static void each_vector(const Sources& sources, std::size_t vectors, std::byte* to, const Of& of) noexcept {
+    const Sources s = sources;  // the stores cannot change a copy
+    for (std::size_t i = 0; i < vectors * vector_bytes; i += vector_bytes) Set::store(to + i, of(s, i));
+  }
+
+  // Stands for Set::Scan where words are not predicted.
+  struct NoScan {
+    explicit NoScan(const Vector&) noexcept {}
+    template <class Op>
+    const Vector& operator()(const Vector& v, const Op&) const noexcept {
+      return v;
+    }
+  };
+  template <unsigned distance>
+  using Scan = std::conditional_t<distance == 0, NoScan, typename Set::template Scan<distance>>;
+
+  // Number of groups of 8 bitmaps; a group fills a vector.
+  static std::size_t groups(std::size_t vectors) noexcept { return (vectors + 7) / 8; }
+
+  struct Tables {
+    alignas(64) std::uint64_t coded[chunk_vectors];  // bitmaps, each block's xor the previous block's
+    alignas(64) std::uint64_t flags[8];              // flags[g], bit i: byte i of group g of `coded` is not 0
+  };
+
+  static std::byte* bytes(std::uint64_t* of) noexcept { return reinterpret_cast<std::byte*>(of); }
+  static std::size_t ones(std::uint64_t mask) noexcept {
+    return static_cast<std::size_t>(std::popcount(mask));
+  }
+
+  // Returns the predictions of the first vector. The first words predict themselves: the record stores them
+  // as its heads.
+  static Vector first_predictions(const std::byte* words, std::size_t back) noexcept {
+    std::byte buffer[2 * vector_bytes] = {};
+    if (back == 0) return Set::load(buffer);
+    std::memcpy(buffer, words, vector_bytes);
+    std::memcpy(buffer + back, words, vector_bytes);
+    return Set::load(buffer);
+  }
+
+  // Returns, for each block of a vector, the bitmap of the block before.
+  static std::uint64_t delayed(std::uint64_t bitmap, std::uint64_t of_vector_before) noexcept {
+    constexpr unsigned block_bits = 8 * sizeof(Word);
+    if constexpr (block_bits == 64) return of_vector_before;
+    return bitmap << block_bits % 64 | of_vector_before >> (64 - block_bits);
+  }
+
+  static std::size_t write_tables(Tables& t, std::size_t groups, ConstBytes heads, std::byte* record,
+                                  std::byte* out) noexcept {
+    std::size_t coded_bytes = 0;
+    std::fill(t.flags, std::end(t.flags), 0);
+    for (std::size_t g = 0; g < groups; ++g) {
+      t.flags[g] = Set::nonzero(Set::load(bytes(t.coded + 8 * g)));
+      coded_bytes += ones(t.flags[g]);
+    }
+    const Vector flags = Set::load(bytes(t.flags));
+    const std::uint64_t top = Set::nonzero(flags);
+    const std::size_t tables = coded_bytes + ones(top) + heads.size() + sizeof top;
+    store(out, std::uint32_t{0});
+    out += -(static_cast<std::size_t>(out - record) + tables) % index_unit;
+    for (std::size_t g = 0; g < groups; ++g)
+      out = Set::keep(out, Set::load(bytes(t.coded + 8 * g)), t.flags[g]);
+    out = Set::keep(out, flags, top);
+    std::memcpy(out, heads.data(), heads.size());
+    store(out + heads.size(), top);
+    return static_cast<std::size_t>(out - record) + heads.size() + sizeof top;
+  }
+
+  // Decodes a record. The tables are located from the end of the record: top, heads, flags, coded bitmaps.
+  template <unsigned distance>
+  static bool decode_at(ConstBytes record, std::size_t vectors, std::byte* words) noexcept {
+    const std::byte *in = record.data(), *at = in + record.size();
+    if (!step_back(in, at, sizeof(std::uint64_t) + distance * sizeof(Word))) return false;
+    const auto top = load<std::uint64_t>(record.data() + record.size() - sizeof(std::uint64_t));
+    if (vectors < chunk_vectors && top >> vectors != 0) return false;
+    if (!step_back(in, at, ones(top))) return false;
+    alignas(64) std::uint64_t flags[8];
+    Set::store(bytes(flags), Set::restore(at, top));
+    std::size_t coded_bytes = 0;
+    for (const std::uint64_t f : flags) coded_bytes += ones(f);
+    if (!step_back(in, at, coded_bytes)) return false;
+
+    const auto room = static_cast<std::size_t>(at - in);
+    const std::byte* heads_end = record.data() + record.size() - sizeof(std::uint64_t);
+    Scan<distance> sums(Set::load(heads_end - vector_bytes));
+    const std::size_t taken = decode_groups(record, flags, at, vectors, sums, words);
+    const std::size_t padding = room - taken;
+    return padding < index_unit && (load<std::uint32_t>(in + taken) & ((1u << 8 * padding) - 1)) == 0;
+  }
+
+  static bool step_back(const std::byte* begin, const std::byte*& at, std::size_t n) noexcept {
+    if (static_cast<std::size_t>(at - begin) < n) return false;
+    at -= n;
+    return true;
+  }
+
+  // Returns the number of bytes that the planes take.
+  template <class Sums>
+  static std::size_t decode_groups(ConstBytes record, const std::uint64_t* flags, const std::byte* coded,
+                                   std::size_t vectors, Sums& sums, std::byte* words) noexcept {
+    const std::byte* in = record.data();
+    alignas(64) std::uint64_t bitmaps[chunk_vectors];
+    std::fill(bitmaps, bitmaps + 8, 0);
+    typename Set::template Scan<1> blocks(Set::load(bytes(bitmaps)));
+    for (std::size_t g = 0; g < groups(vectors); ++g) {
+      Set::store(bytes(bitmaps + 8 * g), blocks(Set::restore(coded, flags[g]), Set::exclusive_or));
+      coded += ones(flags[g]);
+    }
+    for (std::size_t v = 0; v < vectors; ++v) {
+      const Vector differences = Set::differences(Set::restore(in, bitmaps[v]));
+      Set::store(words + v * vector_bytes, sums(differences, Set::add));
+      in += ones(bitmaps[v]);
+    }
+    return static_cast<std::size_t>(in - record.data());
+  }
+};
+
+template <template <class> class Set, class Word>
+constexpr Kernels kernels_for() {
+  using P = Pipeline<Set<Word>>;
+  if constexpr (sizeof(Word) == 1)
+    return {P::encode, P::decode, nullptr, P::subtract_lags, P::add_lags};
+  else
+    return {P::encode, P::decode, P::round, P::subtract_lags, P::add_lags};
+}
+
+template <template <class> class Set>
+constexpr KernelSet kernel_set(const char* name, bool (*supported)() noexcept) {
+  return {name,
+          supported,
+          {kernels_for<Set, std::uint8_t>(), kernels_for<Set, std::uint16_t>(),
+           kernels_for<Set, std::uint32_t>(), kernels_for<Set, std::uint64_t>()}};
+}
+
+}  // namespace taut::mpc

@@ -1,0 +1,223 @@
+// The planes codec: stores quantised values as bit planes of their differences. Format: spec.md beside this
+// file.
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "compressor/base/float_environment.hpp"
+#include "compressor/codecs/planes/prediction.hpp"
+#include "compressor/codecs/planes/typed_codec.hpp"
+#include "compressor/frame/codec.hpp"
+#include "compressor/frame/frame_scaling.hpp"
+#include "compressor/frame/sample.hpp"
+#include "compressor/simd/kernel_choice.hpp"
+
+namespace taut {
+namespace planes {
+namespace {
+
+constexpr bool coded(DType type) noexcept { return info_of(type).family != Family::integer; }
+
+class Planes final : public Codec, public FrameScaling, private FrameArithmetic {
+ public:
+  // If there are several predictions, each message gets the one that is best on a sample of its values.
+  Planes(const CodecOptions& options, std::vector<Prediction> predictions, const KernelSet& kernels)
+      : contract_{.bound = options.bound, .adds_frames = true, .idempotent = true},
+        predictions_(std::move(predictions)),
+        checksum_(options.checksum),
+        codecs_(ValueTypes::each([&]<class T>() {
+          return TypedCodec<T>(options.bound, options.bits, kernels, options.threads);
+        })) {}
+
+  const Contract& contract() const noexcept override { return contract_; }
+  const FrameArithmetic* arithmetic() const noexcept override { return this; }
+
+  std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
+    return max_frame_bytes(size_of(component_of(type)), count * components_of(type), addends);
+  }
+
+  Sized encode(ConstSlice values, Bytes out) const noexcept override {
+    if (!coded(values.type)) return {Status::invalid_type};
+    if (values.count > max_count / components_of(values.type)) return {Status::invalid_count};
+    const std::size_t most = max_bytes(values.type, values.count, 1);
+    if (out.size() < most) return {Status::buffer_too_small};
+    return typed<Sized>(values.type, [&](const auto& codec) {
+      const auto chosen = codec.with(choose(codec, values));
+      return Sized{Status::ok, chosen.encode(values, header(values), out.first(most))};
+    });
+  }
+
+  Status decode(ConstBytes in, Slice values) const noexcept override {
+    return typed<Status>(values.type, [&](const auto& codec) { return codec.decode(in, values); });
+  }
+
+  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+    return typed<Status>(values.type, [&](const auto& codec) { return codec.reduce(in, values, op); });
+  }
+
+  Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
+    return typed<Sample>(values.type, [&](const auto& codec) {
+      const Estimates estimates(codec, values, predictions_);
+      if (estimates.value_bytes == 0) return Codec::sample(values, scratch);
+      return Sample{Status::ok, estimates.value_bytes, estimates.bytes[estimates.best()]};
+    });
+  }
+
+  Sized sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override {
+    FrameHeader first;
+    if (frames.empty()) return {Status::invalid_argument};
+    if (const Status s = read_header(frames[0], first); s != Status::ok) return {s};
+    return typed<Sized>(first.type, [&](const auto& codec) { return codec.sum(frames, out); });
+  }
+
+  Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
+    return typed<Sized>(values.type, [&](const auto& codec) { return codec.accumulate(frame, values, out); });
+  }
+
+  Sized scale(ConstBytes frame, double factor, Bytes out) const noexcept override {
+    FrameHeader header;
+    if (const Status s = read_header(frame, header); s != Status::ok) return {s};
+    return typed<Sized>(header.type, [&](const auto& codec) { return codec.scale(frame, factor, out); });
+  }
+
+  Status summarize(ConstBytes frame, ValueStatistics& statistics) const noexcept override {
+    FrameHeader header;
+    if (const Status s = read_header(frame, header); s != Status::ok) return s;
+    if (components_of(header.type) > 1) return Status::invalid_type;
+    return typed<Status>(header.type, [&](const auto& codec) { return codec.summarize(frame, statistics); });
+  }
+
+ private:
+  // Runs `action` on the codec of the type's components, in the floating-point environment that the bound's
+  // proof assumes.
+  template <class Result, class Action>
+  Result typed(DType type, Action action) const noexcept {
+    const FloatEnvironment environment;
+    Result result{Status::invalid_type};
+    const auto use = [&]<class T>(const TypedCodec<T>& codec) {
+      if (component_of(type) == dtype_of<T>) result = action(codec);
+    };
+    try {
+      std::apply([&](const auto&... codec) { (use(codec), ...); }, codecs_);
+    } catch (const std::bad_alloc&) {
+      return {Status::out_of_memory};
+    }
+    return result;
+  }
+
+  FrameHeader header(ConstSlice values) const noexcept {
+    FrameHeader h{.codec = frame_id, .type = values.type, .count = values.count, .bound = contract_.bound};
+    h.flags = checksum_ ? FrameHeader::checksummed : 0;
+    return h;
+  }
+
+  // Estimated bytes of the sampled pieces under each prediction. value_bytes is 0 if the integers allow no
+  // estimate.
+  struct Estimates {
+    std::size_t value_bytes = 0, bytes[max_predictors] = {}, n;
+
+    template <class Typed>
+    Estimates(const Typed& codec, ConstSlice values, std::span<const Prediction> predictions) noexcept
+        : n(predictions.size()) {
+      constexpr std::size_t least_values = 4096;  // smaller messages are encoded quickly
+      if (values.count < least_values) return;
+      Prediction of_parts[max_predictors];
+      for (std::size_t k = 0; k < n; ++k) of_parts[k] = for_parts(predictions[k], values.type);
+      value_bytes = codec.estimate(values, {of_parts, n}, {bytes, n});
+    }
+    std::size_t best() const noexcept {
+      return static_cast<std::size_t>(std::min_element(bytes, bytes + n) - bytes);
+    }
+  };
+
+  // Returns the prediction for a message. Short messages are not sampled. A complex value is two interleaved
+  // series.
+  template <class Typed>
+  Prediction choose(const Typed& codec, ConstSlice values) const noexcept {
+    if (predictions_.size() == 1) return for_parts(predictions_[0], values.type);
+    const bool complex = components_of(values.type) == 2;
+    if (values.components().count < least_to_sample)
+      return {complex ? Predictor::pairs : Predictor::delta, {}};
+    const Estimates estimates(codec, values, predictions_);
+    const std::size_t best = estimates.value_bytes > 0 ? estimates.best() : best_encoded(codec, values);
+    return for_parts(predictions_[best], values.type);
+  }
+
+  // Converts lags from values to components: a complex value has two components, which are coded separately.
+  static Prediction for_parts(Prediction prediction, DType type) noexcept {
+    for (std::uint32_t& lag : prediction.lags.of) lag *= static_cast<std::uint32_t>(components_of(type));
+    return prediction;
+  }
+
+  // Returns the index of the best prediction without lags, by encoding the sampled pieces. Lags would reach
+  // beyond a piece.
+  template <class T>
+  std::size_t best_encoded(const TypedCodec<T>& codec, ConstSlice values) const noexcept {
+    const ConstSlice parts{values.components()};
+    const Pieces pieces(parts.count);
+    std::byte room[max_frame_bytes(sizeof(T), Pieces::most_values, 1)];
+    std::size_t best = 0, least = 0;
+    for (std::size_t k = 0; k < predictions_.size(); ++k) {
+      if (predictions_[k].lags.any()) continue;
+      std::size_t bytes = 0;
+      for (std::size_t i = 0; i < pieces.count; ++i)
+        bytes += codec.with(predictions_[k]).encode({parts.part(pieces.first(i), pieces.values)}, {}, room);
+      if (k > 0 && bytes >= least) continue;
+      best = k;
+      least = bytes;
+    }
+    return best;
+  }
+
+  Contract contract_;
+  std::vector<Prediction> predictions_;
+  bool checksum_;
+  ForEachType<TypedCodec> codecs_;
+};
+
+bool serves(DType type, Bound::Kind kind) noexcept {
+  return coded(type) && (kind == Bound::Kind::absolute || kind == Bound::Kind::snap);
+}
+
+std::vector<Prediction> predictions(const CodecOptions& options) {
+  if (std::string_view(options.predictor) == "auto") return candidates(options.dims);
+  return {prediction_named(options.predictor, options.dims)};
+}
+
+std::unique_ptr<Codec> make(const CodecOptions& options) {
+  const double bound = options.bound.value;
+  if (!serves(DType::f32, options.bound.kind) || !(bound > 0) || !std::isfinite(bound))
+    throw Error(Status::invalid_argument,
+                "the planes codec needs a finite bound above 0; for exact values use lossless");
+  const KernelSet& kernels = require_kernels(kernel_sets(), options.kernels);
+  const FloatEnvironment environment;  // gives the same step on ranks with different rounding modes
+  return std::make_unique<Planes>(options, predictions(options), kernels);
+}
+
+std::vector<std::string> predictors(const CodecOptions& options) {
+  std::vector<std::string> names;
+  for (const Prediction& p : predictions(options)) names.push_back(name_of(p));
+  return names;
+}
+
+}  // namespace
+}  // namespace planes
+
+namespace codecs {
+
+extern constinit const CodecInfo planes{
+    .name = "planes",
+    .frame_id = taut::planes::frame_id,
+    .since = "0.1",
+    .summary = "uniform quantiser under an absolute bound, differences as bit planes; frames can be added",
+    .predictors = taut::planes::predictors,
+    .serves = taut::planes::serves,
+    .make = taut::planes::make,
+    .adds_frames = true,
+    .idempotent = true,
+};
+
+}  // namespace codecs
+}  // namespace taut

@@ -1,0 +1,121 @@
+#include "compressor/codecs/planes/estimate.hpp"
+
+#include "compressor/frame/sample.hpp"
+
+namespace taut::planes {
+namespace {
+
+constexpr std::size_t piece_values = Pieces::most_values, piece_groups = piece_values / group_values,
+                      piece_blocks = piece_values / block_values;
+
+// A slow prediction has to save one byte in this many.
+constexpr std::size_t least_gain = 10;
+bool slow(const Prediction& p) noexcept { return p.lags.any() || p.inner == Predictor::second; }
+
+// The integers of a sampled piece, and the integers at some distances before them.
+template <class T>
+class Piece {
+ public:
+  Piece(const T* values, std::size_t first, const Quantiser<T>& z, const KernelSet& kernels) noexcept
+      : values_(values), first_(first), z_(z), kernels_(kernels) {
+    runs_ = quantise(0, windows_[0].q);
+  }
+
+  std::size_t runs() const noexcept { return runs_; }
+
+  // Computes the residuals that remain after prediction with these lags.
+  void rest(const Lags& lags, std::int32_t* r) noexcept {
+    const std::int32_t* const q = window(0);
+    if (lags.n == 0) {
+      std::memcpy(r, q, piece_values * sizeof *r);
+      return;
+    }
+    const std::int32_t* const a = window(lags.of[0]);
+    for (std::size_t i = 0; i < piece_values; ++i) r[i] = subtract_wrapping(q[i], a[i]);
+    if (lags.n == 1) return;
+    const std::int32_t *const b = window(lags.of[1]), *const both = window(lags.span());
+    for (std::size_t i = 0; i < piece_values; ++i)
+      r[i] = add_wrapping(r[i], subtract_wrapping(both[i], b[i]));
+  }
+
+ private:
+  struct Window {
+    std::size_t distance = 0;
+    alignas(64) std::int32_t q[piece_values];
+  };
+
+  const std::int32_t* window(std::size_t distance) noexcept {
+    for (std::size_t k = 0; k < known_; ++k)
+      if (windows_[k].distance == distance) return windows_[k].q;
+    if (known_ == std::size(windows_)) --known_;  // cannot happen with the candidates that exist
+    Window& next = windows_[known_++];
+    next.distance = distance;
+    quantise(distance, next.q);
+    return next.q;
+  }
+
+  // Quantises the piece `distance` values earlier; returns the number of runs of values without an integer.
+  // Positions before the first value count as 0.
+  std::size_t quantise(std::size_t distance, std::int32_t* q) const noexcept {
+    T padded[piece_values];
+    const T* x = values_ + first_ - std::min(first_, distance);
+    if (distance > first_) {
+      const std::size_t absent = std::min(distance - first_, piece_values);
+      std::fill_n(padded, absent, T{});
+      std::copy(values_, values_ + (piece_values - absent), padded + absent);
+      x = padded;
+    }
+    const bool packed = z_.exact_bits && kernels_.of<T>().any_below_numbers(x, piece_values);
+    if (!packed && kernels_.of<T>().quantise(x, piece_groups, z_, q)) return 0;
+    const GeneralValueKernels<T>& general = kernels_.general().template of<T>();
+    Marks marks;
+    if (general.quantise(x, piece_groups, z_, q, marks).complete && !packed) return 0;
+    if (packed) mark_packed(x, piece_values, marks);
+    std::byte runs[piece_values * run_bytes<T>(false) + 64];
+    return general.take_runs(x, piece_values, marks, piece_values, q, runs);
+  }
+
+  const T* values_;
+  std::size_t first_;
+  const Quantiser<T>& z_;
+  const KernelSet& kernels_;
+  std::size_t runs_ = 0, known_ = 1;
+  Window windows_[8];
+};
+
+std::size_t plane_bytes(const std::int32_t* r, Predictor predictor, const KernelSet& kernels) noexcept {
+  alignas(64) std::byte payload[max_plane_record<std::int32_t> / (chunk_values / piece_values) + 2 * overrun];
+  PlanesOut planes(payload);
+  kernels.ints.pack(r, piece_groups, {predictor, {}}, planes);
+  const WidthTable table = choose_table(kernels.widths.summarize(planes.widths), piece_blocks);
+  return RecordHeader{}.bytes() + planes.bytes + table.bytes;
+}
+
+}  // namespace
+
+template <class T>
+std::size_t estimate(const T* values, std::size_t count, const Quantiser<T>& z, const KernelSet& kernels,
+                     std::span<const Prediction> predictions, std::span<std::size_t> bytes) noexcept {
+  const Pieces pieces(count);
+  if (pieces.values != piece_values || z.step == 0) return 0;
+  std::ranges::fill(bytes, 0);
+  for (std::size_t i = 0; i < pieces.count; ++i) {
+    Piece<T> piece(values, pieces.first(i), z, kernels);
+    const std::size_t exact = piece.runs() * run_bytes<T>(false);
+    if (exact > piece_values * sizeof(T) / 4) return 0;
+    for (std::size_t k = 0; k < predictions.size(); ++k) {
+      alignas(64) std::int32_t r[piece_values];
+      piece.rest(predictions[k].lags, r);
+      const std::size_t all = exact + plane_bytes(r, predictions[k].inner, kernels);
+      bytes[k] += slow(predictions[k]) ? all + all / (least_gain - 1) : all;
+    }
+  }
+  return pieces.count * piece_values * sizeof(T);
+}
+
+#define INSTANTIATE(T)                                                                        \
+  template std::size_t estimate(const T*, std::size_t, const Quantiser<T>&, const KernelSet&, \
+                                std::span<const Prediction>, std::span<std::size_t>) noexcept;
+TAUT_PLANES_TYPES(INSTANTIATE)
+
+}  // namespace taut::planes

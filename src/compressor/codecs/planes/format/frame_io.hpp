@@ -1,0 +1,83 @@
+// A planes frame as a sequence of chunks. Reading checks every offset; writing stays within a given capacity.
+#pragma once
+
+#include "compressor/codecs/planes/record/record.hpp"
+#include "compressor/frame/chunk_records.hpp"
+#include "compressor/frame/frame.hpp"
+
+namespace taut::planes {
+
+inline constexpr std::uint8_t frame_id = 2;
+
+struct Padding {
+  alignas(64) std::byte bytes[chunk_values * sizeof(std::int32_t) + overrun];
+};
+
+template <class T>
+class FrameReader {
+ public:
+  // Opens a frame of values of type T or of complex values with parts of type T.
+  Status open(ConstBytes frame) noexcept;
+
+  const FrameHeader& header() const noexcept { return header_; }
+  const Prediction& prediction() const noexcept { return prediction_; }
+  bool stored() const noexcept { return header_.has(FrameHeader::stored); }
+  bool holds(DType type, std::size_t count) const noexcept {
+    return header_.type == type && header_.count == count;
+  }
+  std::size_t count() const noexcept { return count_; }  // number of components of type T
+  std::size_t chunks() const noexcept { return chunks_of(count_); }
+  std::size_t chunk_count(std::size_t i) const noexcept {
+    return std::min(chunk_values, count_ - i * chunk_values);
+  }
+
+  // Returns the values of chunk i of a stored frame.
+  const std::byte* raw(std::size_t i) const noexcept {
+    return payload_.data() + i * chunk_values * sizeof(T);
+  }
+
+  // Reads the record of chunk i of a frame that is not stored. Kernels may read `overrun` bytes beyond the
+  // payload of a record that is not wide, so a record near the end of the frame is copied to `padding`.
+  Status read(std::size_t i, const WidthKernels& kernels, Record<T>& record, Padding& padding) const noexcept;
+
+ private:
+  bool read_prediction() noexcept;
+
+  FrameHeader header_;
+  Prediction prediction_;
+  ConstBytes payload_;  // starts at the index
+  std::size_t count_ = 0;
+};
+
+using Records = RecordWriter<max_plane_record<std::int32_t>>;
+
+// Writes index and records of a frame into `out`.
+class FrameWriter {
+ public:
+  FrameWriter(Bytes out, std::size_t count, const Prediction& prediction = {}) noexcept;
+
+  // Writes all records as described in compressor/frame/chunk_records.hpp. `chunk_bytes`: the most bytes that
+  // a chunk may take; 0: not known.
+  template <class Write>
+  Status write(std::size_t parts, const Write& write, std::size_t chunk_bytes = 0) {
+    if (index_ == nullptr) return Status::buffer_too_small;
+    const Bytes records{records_, static_cast<std::size_t>(end_ - records_)};
+    if (chunk_bytes == 0) chunk_bytes = even_share(records.size(), chunks_);
+    const Sized written = write_records<Records>(parts, {index_, records, chunks_, chunk_bytes}, write);
+    bytes_ = written.bytes;
+    return written.status;
+  }
+
+  // Completes header and frame after the records are written; returns the frame's size.
+  std::size_t finish(FrameHeader header) noexcept;
+
+  // Completes a frame whose records are one layer each. The stored form of the frame takes fewer bytes.
+  std::size_t finish_stored(FrameHeader header) noexcept;
+
+ private:
+  Prediction prediction_;
+  std::size_t chunks_, bytes_ = 0;
+  std::byte *frame_, *index_ = nullptr, *records_ = nullptr, *end_;
+};
+
+}  // namespace taut::planes

@@ -1,0 +1,103 @@
+// AVX-512: planes of 64-bit integers; a block of eight is one register. Included by general.cpp only.
+#pragma once
+
+#include "compressor/codecs/planes/general/general_kernels.hpp"
+#include "compressor/codecs/planes/kernels/avx512/group.hpp"
+
+namespace taut::planes {
+namespace {
+
+inline std::uint64_t first_places(std::size_t n) {
+  return _bzhi_u64(~std::uint64_t{0}, static_cast<unsigned>(n));
+}
+
+// Permutations: rows() gives rows of eight bytes, top byte first, each row with its values in reverse order.
+// values_of_rows() gives the values of such rows in order.
+inline __m512i rows() {
+  return bytes_by([](unsigned i) { return (7 - i % 8) * 8 + (7 - i / 8); });
+}
+inline __m512i values_of_rows() {
+  return bytes_by([](unsigned i) { return (7 - i % 8) * 8 + i / 8; });
+}
+inline __m512i places() {
+  return bytes_by([](unsigned i) { return i; });
+}
+
+class WideWriter {
+ public:
+  WideWriter(std::byte* out, Widths& widths) : out_(out), at_(out), width_(widths.of) {}
+
+  void next(__m512i d) {
+    const __m512i planes = to_planes(_mm512_permutexvar_epi8(order_, d));
+    // A plane equal to the next lower one repeats the sign; the plane below the last one counts as zero.
+    const __m512i below = _mm512_maskz_permutexvar_epi8(~std::uint64_t{0} >> 1, next_, planes);
+    const auto absent = static_cast<unsigned>(_tzcnt_u64(_mm512_cmpneq_epi8_mask(planes, below)));
+    const __m512i from = _mm512_add_epi8(place_, _mm512_set1_epi8(static_cast<char>(absent)));
+    _mm512_storeu_si512(at_, _mm512_permutexvar_epi8(from, planes));
+    *width_++ = static_cast<std::uint8_t>(64 - absent);
+    at_ += 64 - absent;
+  }
+  std::size_t bytes() const { return static_cast<std::size_t>(at_ - out_); }
+
+ private:
+  std::byte *out_, *at_;
+  std::uint8_t* width_;
+  __m512i order_ = rows(), place_ = places(), next_ = _mm512_add_epi8(place_, _mm512_set1_epi8(1));
+};
+
+class WideReader {
+ public:
+  WideReader() = default;
+  explicit WideReader(const WidePlanes& in) : at_(in.bytes.data()), width_(in.widths->of) {}
+
+  __m512i next() {
+    const unsigned width = *width_++;
+    const __m512i packed = _mm512_maskz_loadu_epi8(first_places(width), at_);
+    at_ += width;
+    const __m512i from = _mm512_add_epi8(places(), _mm512_set1_epi8(static_cast<char>(width)));
+    const __m512i planes = _mm512_maskz_permutexvar_epi8(~first_places(64 - width), from, packed);
+    const __m512i u = _mm512_permutexvar_epi8(values_of_rows(), to_values(planes));
+    // (u ^ sign) - sign extends the sign.
+    const std::uint64_t top = width == 0 ? 0 : std::uint64_t{1} << (width - 1);
+    const __m512i sign = _mm512_set1_epi64(static_cast<long long>(top));
+    return _mm512_sub_epi64(_mm512_xor_si512(u, sign), sign);
+  }
+
+ private:
+  const std::byte* at_ = nullptr;
+  const std::uint8_t* width_ = nullptr;
+};
+
+struct WideAvx512 {
+  using Wide = __m512i;
+  using WideWriter = planes::WideWriter;
+  using WideReader = planes::WideReader;
+
+  static Wide load(const std::int64_t* from) { return _mm512_loadu_si512(from); }
+  static void store(std::int64_t* to, Wide v) { _mm512_storeu_si512(to, v); }
+  static Wide add(Wide a, Wide b) { return _mm512_add_epi64(a, b); }
+  static Wide subtract(Wide a, Wide b) { return _mm512_sub_epi64(a, b); }
+  static Wide all(std::int64_t value) { return _mm512_set1_epi64(value); }
+
+  template <std::size_t back>
+  static Wide behind(Wide v, Wide before) {
+    return _mm512_alignr_epi64(v, before, 8 - back);
+  }
+
+  template <Predictor P>
+  static Wide scan(Wide v) {
+    const Wide zero = _mm512_setzero_si512();
+    if constexpr (P != Predictor::pairs) v = add(v, behind<1>(v, zero));
+    v = add(v, behind<2>(v, zero));
+    return add(v, behind<4>(v, zero));
+  }
+
+  template <Predictor P>
+  static Wide last(Wide v) {
+    return _mm512_permutexvar_epi64(
+        P == Predictor::pairs ? _mm512_set_epi64(7, 6, 7, 6, 7, 6, 7, 6) : _mm512_set1_epi64(7), v);
+  }
+};
+
+}  // namespace
+}  // namespace taut::planes

@@ -1,0 +1,132 @@
+// Kernel sets of the planes codec, one for each instruction set; all sets produce the same bytes. A kernel
+// processes one chunk in whole groups of 64 values; the caller pads a shorter chunk. The scalar set is the
+// reference that tests compare the other sets with byte for byte.
+#pragma once
+
+#include "compressor/codecs/planes/format/quantiser.hpp"
+#include "compressor/codecs/planes/format/types.hpp"
+#include "compressor/codecs/planes/format/widths.hpp"
+#include "compressor/codecs/planes/lags/lags.hpp"
+#include "compressor/frame/codec.hpp"
+#include "compressor/simd/kernel_choice.hpp"
+
+namespace taut::planes {
+
+// The coded differences of a chunk as input of a kernel. They are checked: `payload` is as long as the sum of
+// the widths, and may be read `overrun` bytes beyond its end.
+struct PlanesIn {
+  const std::byte* payload;
+  const Widths* widths;
+  unsigned greatest;  // greatest width in the chunk, at most 32
+  std::int32_t base;  // q of the first value; 0 without a predictor
+};
+
+// The coded differences of a chunk as output of a kernel. `payload` has room for max_plane_record.
+struct PlanesOut {
+  std::byte* payload;
+  unsigned width_class;  // bits of a difference that a kernel tries first; no effect on the bytes written
+  std::size_t bytes = 0;
+  std::int32_t base = 0;
+  Widths widths;
+
+  explicit PlanesOut(std::byte* to, unsigned guess = 8) noexcept : payload(to), width_class(guess) {}
+};
+
+template <class T>
+struct Kernels {
+  // Quantises and encodes in the arithmetic of T; halves in float. Returns false if some |q| leaves the small
+  // range or a value is NaN; the output is then unusable.
+  bool (*encode)(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept;
+
+  // q <- quantise(values); returns false in the same cases.
+  bool (*quantise)(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept;
+
+  // out <- in + quantise(values); returns false in the same cases.
+  bool (*accumulate)(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
+                     PlanesOut& out) noexcept;
+
+  // The same for integers of up to unchecked_bits<T>, computed in double beyond the small range. Null where
+  // the general path does as well.
+  bool (*encode_large)(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept;
+  bool (*accumulate_large)(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
+                           PlanesOut& out) noexcept;
+
+  // values <- step * q, with the product in double, for any q.
+  void (*dequantise_large)(const std::int32_t* q, std::size_t groups, const Quantiser<T>& z,
+                           T* values) noexcept;
+
+  // values <- step * q, and values <- values + step * q, in the arithmetic of T, for |q| <= 2^24. The sums
+  // are those of combine(); as no product is a NaN, the additions of x86 processors give them.
+  void (*decode)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
+  void (*decode_add)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
+
+  // Decodes a record with lags; `q` is in a LagWindow.
+  void (*decode_lagged)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Lags& lags,
+                        std::int32_t* q, T* values) noexcept;
+
+  // Returns true if a value is below the range of numbers: any_below_numbers() of
+  // compressor/values/number_range.hpp.
+  bool (*any_below_numbers)(const T* values, std::size_t n) noexcept;
+};
+
+inline constexpr std::size_t max_operands = FrameArithmetic::max_operands;
+
+struct WidthKernels {
+  WidthSummary (*summarize)(const Widths& widths) noexcept;
+
+  // Writes the table of the first `blocks` widths. `to` has room for max_table_bytes.
+  void (*write)(std::byte* to, const Widths& widths, std::size_t blocks, WidthTable table) noexcept;
+
+  // Reads a table and sets all widths. Any content is safe; up to max_table_bytes at `table` may be read.
+  WidthsRead (*read)(const std::byte* table, std::size_t blocks, std::uint8_t flags, Widths& widths) noexcept;
+};
+
+struct IntKernels {
+  // Convert integers to planes and back. If there are lags, `q` is in a LagWindow.
+  void (*pack)(const std::int32_t* q, std::size_t groups, const Prediction& p, PlanesOut& out) noexcept;
+  void (*unpack)(const PlanesIn& in, std::size_t groups, const Prediction& p, std::int32_t* q) noexcept;
+
+  // out <- in + the planes of integers.
+  void (*add)(const PlanesIn& in, const std::int32_t* q, std::size_t groups, const Prediction& p,
+              PlanesOut& out) noexcept;
+
+  // Sums 2 <= n <= max_operands chunks. The caller ensures that the sums of q stay in range.
+  void (*sum)(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) noexcept;
+};
+
+// Calls action.operator()<P>() for the given predictor.
+template <class Action>
+auto with_predictor(Predictor predictor, Action action) {
+  switch (predictor) {
+    case Predictor::none: return action.template operator()<Predictor::none>();
+    case Predictor::pairs: return action.template operator()<Predictor::pairs>();
+    case Predictor::second: return action.template operator()<Predictor::second>();
+    default: return action.template operator()<Predictor::delta>();
+  }
+}
+
+struct GeneralKernels;  // general_kernels.hpp
+
+struct KernelSet {
+  static const KernelSet& scalar() noexcept;
+  static const KernelSet& avx2() noexcept;
+  static const KernelSet& avx512() noexcept;
+  static const KernelSet& neon() noexcept;
+
+  const char* name;
+  bool (*supported)() noexcept;
+  ForEachType<Kernels> values;
+  IntKernels ints;
+  WidthKernels widths;
+  const GeneralKernels& (*general)() noexcept;
+
+  template <class T>
+  const Kernels<T>& of() const noexcept {
+    return std::get<Kernels<T>>(values);
+  }
+};
+
+// Returns all sets of this build; see built_kernels.
+inline std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
+
+}  // namespace taut::planes

@@ -1,0 +1,160 @@
+// The kernels of a set, built from the operations of an instruction set, `Isa`:
+//
+//   Values<T>(values, z), Residuals(q, lags)  sources of integers: quantised values; integers, less their
+//                                             prediction if there are lags
+//   LargeValues<T>(values, z)                 optional: Values of integers of up to unchecked_bits<T>
+//   write(source, predictor, groups, out)     writes the planes of a source; false if a value is not small
+//   add(in, source, predictor, groups, out)   the same, plus the planes `in`
+//   read(in, groups, predictor, sink)         reads planes; calls sink(first, q) for the integers q, as many
+//                                             as the set processes at a time, of the positions from `first`
+//   lanes, load(from, groups), store(q, to)   number of integers in such a q, and its conversions; the scalar
+//                                             set loads `groups` groups at once
+//   predicted(q, at, lags)                    q, plus the prediction of the integers at `at`
+//   put<add>(q, step, to)                     converts q to values, and adds these to others
+//   put_large(q, step, to)                    converts q of the large range to halves; the step is a power of
+//                                             two
+//   quantise, sum                             kernels that a set writes itself
+//   Widths                                    operations on tables of widths
+// The scalar set shows these.
+#pragma once
+
+#include "compressor/codecs/planes/general/general_kernels.hpp"
+#include "compressor/codecs/planes/kernels/width_loops.hpp"
+
+namespace taut::planes {
+namespace {  // one copy for each kernel set, compiled with its instructions
+
+template <class Isa, class T>
+bool encode(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept {
+  return Isa::write(typename Isa::template Values<T>(values, z), z.predictor, groups, out);
+}
+
+template <class Isa, class T>
+bool accumulate(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
+                PlanesOut& out) noexcept {
+  return Isa::add(in, typename Isa::template Values<T>(values, z), z.predictor, groups, out);
+}
+
+// Encoders of the large range, for sets with LargeValues<T>.
+template <class Isa, class T>
+struct LargeEncoders {
+  static constexpr decltype(Kernels<T>::encode_large) encode = nullptr;
+  static constexpr decltype(Kernels<T>::accumulate_large) accumulate = nullptr;
+};
+template <class Isa, class T>
+requires requires { typename Isa::template LargeValues<T>; }
+struct LargeEncoders<Isa, T> {
+  using Values = typename Isa::template LargeValues<T>;
+
+  static bool encode(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept {
+    return Isa::write(Values(values, z), z.predictor, groups, out);
+  }
+  static bool accumulate(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
+                         PlanesOut& out) noexcept {
+    return Isa::add(in, Values(values, z), z.predictor, groups, out);
+  }
+};
+
+template <class Isa, bool add, class T>
+void decode(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept {
+  Isa::read(in, groups, z.predictor, [=, step = z.step](std::size_t first, const auto& q) {
+    Isa::template put<add>(q, step, values + first);
+  });
+}
+
+template <class Isa, class T>
+void dequantise_large(const std::int32_t* q, std::size_t groups, const Quantiser<T>& z, T* values) noexcept {
+  const double step = static_cast<double>(z.step);
+  if constexpr (std::is_same_v<T, float>) {
+    for (std::size_t g = 0; g < groups; ++g, q += group_values, values += group_values) {
+      std::int32_t seen = 0;
+      for (std::size_t i = 0; i < group_values; ++i) seen |= q[i] ^ (q[i] >> 31);
+      if (seen >> 24 == 0) {  // a float holds the integers, so that one product in float is correctly rounded
+        for (std::size_t i = 0; i < group_values; ++i) values[i] = static_cast<float>(q[i]) * z.step;
+      } else {
+        for (std::size_t i = 0; i < group_values; ++i)
+          values[i] = static_cast<float>(static_cast<double>(q[i]) * step);
+      }
+    }
+  } else if constexpr (is_half<T>) {
+    for (std::size_t i = 0; i < groups * group_values; i += Isa::lanes)
+      Isa::put_large(Isa::load(q + i, groups), z.step, values + i);
+  } else {
+    for (std::size_t i = 0; i < groups * group_values; ++i)
+      values[i] = static_cast<T>(static_cast<double>(q[i]) * step);
+  }
+}
+
+template <class Isa>
+void pack(const std::int32_t* q, std::size_t groups, const Prediction& p, PlanesOut& out) noexcept {
+  Isa::write(typename Isa::Residuals(q, p.lags), p.inner, groups, out);
+}
+
+template <class Isa>
+void add(const PlanesIn& in, const std::int32_t* q, std::size_t groups, const Prediction& p,
+         PlanesOut& out) noexcept {
+  Isa::add(in, typename Isa::Residuals(q, p.lags), p.inner, groups, out);
+}
+
+template <class Isa>
+void unpack(const PlanesIn& in, std::size_t groups, const Prediction& p, std::int32_t* to) noexcept {
+  if (!p.lags.any())
+    return Isa::read(in, groups, p.inner,
+                     [=](std::size_t first, const auto& q) { Isa::store(q, to + first); });
+  Isa::read(in, groups, p.inner, [=, lags = p.lags](std::size_t first, const auto& q) {
+    Isa::store(Isa::predicted(q, to + first, lags), to + first);
+  });
+}
+
+template <class Isa, class T>
+void decode_lagged(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Lags& lags,
+                   std::int32_t* q, T* values) noexcept {
+  Isa::read(in, groups, z.predictor, [=, step = z.step](std::size_t first, const auto& r) {
+    const auto sum = Isa::predicted(r, q + first, lags);
+    Isa::store(sum, q + first);
+    Isa::template put<false>(sum, step, values + first);
+  });
+}
+
+// Returns the bits that the sums of n chunks may need.
+inline unsigned sum_width(const PlanesIn* in, std::size_t n) noexcept {
+  unsigned greatest = 0;
+  for (std::size_t i = 0; i < n; ++i) greatest = in[i].greatest > greatest ? in[i].greatest : greatest;
+  return greatest + static_cast<unsigned>(std::bit_width(n - 1));  // + ceil(log2 n)
+}
+
+inline std::int32_t base_of_sum(const PlanesIn* in, std::size_t n) noexcept {
+  std::int32_t sum = 0;
+  for (std::size_t i = 0; i < n; ++i) sum = add_wrapping(sum, in[i].base);
+  return sum;
+}
+
+template <class T>
+bool find_below_numbers(const T* values, std::size_t n) noexcept {
+  return any_below_numbers(values, n);
+}
+
+template <class Isa>
+constexpr KernelSet kernel_set(const char* name, bool (*supported)() noexcept,
+                               const GeneralKernels& (*general)() noexcept) {
+  return {name,
+          supported,
+          ValueTypes::each([]<class T>() {
+            return Kernels<T>{encode<Isa, T>,
+                              Isa::template quantise<T>,
+                              accumulate<Isa, T>,
+                              LargeEncoders<Isa, T>::encode,
+                              LargeEncoders<Isa, T>::accumulate,
+                              dequantise_large<Isa, T>,
+                              decode<Isa, false, T>,
+                              decode<Isa, true, T>,
+                              decode_lagged<Isa, T>,
+                              find_below_numbers<T>};
+          }),
+          {pack<Isa>, unpack<Isa>, add<Isa>, Isa::sum},
+          {Isa::Widths::summarize, write_widths<typename Isa::Widths>, read_widths<typename Isa::Widths>},
+          general};
+}
+
+}  // namespace
+}  // namespace taut::planes

@@ -1,0 +1,171 @@
+// Conversion of values to integers and batches of differences, and of bit slices (slices.hpp) to integers.
+#pragma once
+
+#include "compressor/codecs/planes/kernels/slices/slices.hpp"
+
+namespace taut::planes {
+namespace {  // one copy for each kernel set, compiled with its instructions
+
+// ---- Values -> integers -> differences
+
+// The 16-bit integers of a chunk. They are coded as differences over the distance `back`, or unchanged if
+// `back` is 0. Integers before the first one equal the first one. The padding to whole batches causes no
+// difference.
+template <class R>
+struct Integers {
+  alignas(32) std::int16_t with_previous[16 + chunk_values];
+  std::int16_t* const of = with_previous + 16;
+  std::size_t back;
+
+  explicit Integers(std::size_t distance) : back(distance) {
+    of[0] = 0;  // compilers cannot tell that there is a first group
+  }
+  Integers(const Integers&) = delete;
+
+  void complete(std::size_t groups) {
+    of[-1] = of[-2] = of[0];
+    const std::size_t n = groups * group_values,
+                      whole = batches_of<R>(groups) * batch_blocks<R> * block_values;
+    for (std::size_t i = n; i < whole; ++i) of[i] = back == 0 ? std::int16_t{0} : of[i - back];
+  }
+  std::int32_t base() const { return back == 0 ? 0 : of[0]; }
+};
+
+template <class R>
+inline constexpr std::size_t words_of_register = R::lanes* lane_bytes / sizeof(std::int16_t);
+
+// Returns false if some |q| leaves the small range.
+template <class R, class T>
+bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, Integers<R>& q) {
+  typename R::template Rounder<T> round(z.inverse);
+  for (std::size_t i = 0; i < groups * group_values; i += words_of_register<R>)
+    R::store(q.of + i, round(values + i));
+  q.complete(groups);
+  return round.small();
+}
+
+// Computes differences of 32-bit integers over the distance `back`; returns false if some do not fit 16 bits:
+// after half the range is added, excess bits show.
+template <class R>
+inline bool differences(const std::int32_t* q, std::size_t groups, std::size_t back, Integers<R>& d) {
+  alignas(32) std::int32_t head[2 + block_values] = {q[0], q[0]};
+  std::memcpy(head + 2, q, block_values * sizeof *q);
+  typename R::Ints beyond = R::ints(0);
+  const auto difference = [&](std::size_t i) {
+    const std::int32_t* const at = i == 0 ? head + 2 : q + i;
+    typename R::Ints v = R::load_ints(at);
+    if (back != 0) v = R::subtract(v, R::load_ints(at - back));
+    beyond = R::either(beyond, R::add(v, R::ints(1 << 15)));
+    return v;
+  };
+  for (std::size_t i = 0; i < groups * group_values; i += words_of_register<R>)
+    R::narrow(d.of + i, i, difference);
+  d.complete(groups);
+  return R::all_below_16_bits(beyond);
+}
+
+// Returns the differences that code a batch of integers.
+template <class R>
+inline Batch<R> batch_of(const Integers<R>& q, std::size_t batch) {
+  constexpr std::size_t apart = lane_blocks * block_values * sizeof *q.of;
+  Batch<R> d;
+  const std::int16_t* at = q.of + batch * batch_blocks<R> * block_values;
+  for (auto& part : d.part) {
+    part = R::load_blocks(at, apart);
+    if (q.back != 0) part = R::subtract_words(part, R::load_blocks(at - q.back, apart));
+    at += block_values;
+  }
+  return d;
+}
+
+// Checks that all differences seen fit `Bits` bits: after half the range is added, excess bits show.
+template <class R, unsigned Bits>
+class Fit {
+ public:
+  void see(const Batch<R>& d) {
+    if constexpr (Bits < 16)
+      for (const auto& part : d.part) seen_ = seen_ | R::add_words(part, R::words(1 << (Bits - 1)));
+  }
+  bool holds() const {
+    return Bits == 16 || !R::any(seen_ & R::words(static_cast<std::uint16_t>(~0u << Bits)));
+  }
+
+ private:
+  typename R::Register seen_ = R::bytes(0);
+};
+
+// ---- Bit slices -> integers
+
+// Calls visit(block, words) for the blocks of a batch in order, with the eight words of each block.
+template <class R, std::size_t lane = 0, class Visit>
+void each_block(const Batch<R>& batch, std::size_t blocks, Visit visit) {
+  for (std::size_t x = 0; x < lane_blocks && lane * lane_blocks + x < blocks; ++x)
+    visit(lane * lane_blocks + x, R::template lane<lane>(batch.part[x]));
+  if constexpr (lane + 1 < R::lanes) each_block<R, lane + 1>(batch, blocks, visit);
+}
+
+// The integer before each block of a batch.
+template <class R>
+struct Starts {
+  alignas(32) std::int32_t of[R::lanes][2][8];  // lane, b, k
+  std::int32_t block(std::size_t x) const { return of[x / lane_blocks][x % 2][x % lane_blocks / 2]; }
+};
+
+// Computes the integer before each block. `last`: the sum of every block. `carry`: the integer before the
+// batch; on return, the integer at its end. The sums over a batch fit 16 bits, like the sums over a block.
+template <class R>
+inline Starts<R> starts_of(const typename R::Register (&last)[2], std::int32_t& carry) {
+  const typename R::Register pair = R::add_words(last[0], last[1]), upto = R::sums(pair);
+  const typename R::Register even = R::subtract_words(upto, pair), odd = R::add_words(even, last[0]);
+  Starts<R> starts;
+  const auto lane = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
+    R::store_ints(starts.of[i][0], R::plus(R::template lane<i>(even), carry));
+    R::store_ints(starts.of[i][1], R::plus(R::template lane<i>(odd), carry));
+    carry = add_wrapping(carry, R::template last<i>(upto));
+  };
+  lane(std::integral_constant<std::size_t, 0>{});
+  if constexpr (R::lanes == 2) lane(std::integral_constant<std::size_t, 1>{});
+  return starts;
+}
+
+// The last but one and the last integer before a batch; after reading, the last two of the batch.
+struct Carry {
+  std::int32_t of[2];
+};
+
+// Reads 8-bit differences from the integer before.
+template <class R, class Sink>
+void read_short_deltas(const BitSlices<R, 8>& s, std::size_t blocks, Carry& carry, Sink sink) {
+  const BlockWords<R> sums = words_of<true>(s);
+  const Starts<R> starts = starts_of<R>(sums.last, carry.of[1]);
+  each_block(sums.batch, blocks,
+             [&](std::size_t block, const auto& words) { sink(block, R::plus(words, starts.block(block))); });
+}
+
+// Reads any differences over a distance of 1 or 2: their sums may need 32 bits.
+template <Predictor P, class R, unsigned C, class Sink>
+void read_differences(const BitSlices<R, C>& s, std::size_t blocks, Carry& carry, Sink sink) {
+  constexpr std::size_t distance = lag(P);
+  typename R::Ints before = R::alternating(carry.of[2 - distance], carry.of[1]);
+  each_block(words_of<false>(s).batch, blocks, [&](std::size_t block, const auto& words) {
+    const typename R::Ints q = R::template scan<distance>(R::widened(words));
+    sink(block, R::add(q, before));
+    before = R::add(before, R::template last_of<distance>(q));
+  });
+  R::store_first_two(carry.of, before);
+}
+
+template <Predictor P, class R, unsigned C, class Sink>
+void read_batch(const BitSlices<R, C>& s, std::size_t blocks, Carry& carry, Sink sink) {
+  if constexpr (P == Predictor::none) {
+    each_block(words_of<false>(s).batch, blocks,
+               [&](std::size_t block, const auto& words) { sink(block, R::widened(words)); });
+  } else if constexpr (P == Predictor::delta && C == 8) {
+    read_short_deltas(s, blocks, carry, sink);
+  } else {
+    read_differences<P>(s, blocks, carry, sink);
+  }
+}
+
+}  // namespace
+}  // namespace taut::planes

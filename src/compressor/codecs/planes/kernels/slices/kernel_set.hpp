@@ -1,0 +1,213 @@
+// The operations of a kernel set (loops.hpp) on bit slices, over registers R (slices.hpp). The kernels serve
+// differences of up to 16 bits; wider differences use the scalar kernels. A chunk is processed in batches of
+// 16 blocks a lane, padded with differences of zero.
+#pragma once
+
+#include "compressor/codecs/planes/kernels/loops.hpp"
+#include "compressor/codecs/planes/kernels/slices/integers.hpp"
+#include "compressor/codecs/planes/kernels/slices/rows.hpp"
+#include "compressor/codecs/planes/kernels/sources.hpp"
+
+namespace taut::planes {
+namespace {  // one copy for each kernel set, compiled with its instructions
+
+// ---- Batches
+
+// Empty addend: returns the slices unchanged.
+struct NoAddend {
+  template <class Slices>
+  Slices on(const Slices& s, std::size_t) const {
+    return s;
+  }
+};
+
+template <class R, unsigned C>
+struct Addend {
+  Rows<R, C> rows;
+  BitSlices<R, C> on(const BitSlices<R, C>& s, std::size_t batch) const {
+    return plus(s, slices(rows, batch));
+  }
+};
+
+// Writes differences of at most `Bits` bits, plus the addend `other`, as planes. Returns false if a
+// difference has more bits.
+template <unsigned C, unsigned Bits, class R, class Other>
+bool write_batches(const Integers<R>& q, const Other& other, std::size_t batches, PlanesOut& out) {
+  Rows<R, C> rows;
+  Fit<R, Bits> fit;
+  for (std::size_t batch = 0; batch < batches; ++batch) {
+    const Batch<R> d = batch_of(q, batch);
+    fit.see(d);
+    const BitSlices<R, C> s = other.on(slices_of<C>(d), batch);
+    write_widths_of(s, out.widths.of + batch * batch_blocks<R>);
+    write(s, batch, rows);
+  }
+  if (!fit.holds()) return false;
+  write_rows(rows, batches, out);
+  return true;
+}
+
+// Writes integers, trying first the width class that fitted last.
+template <class R>
+void write_integers(const Integers<R>& q, std::size_t groups, PlanesOut& out) {
+  const std::size_t batches = batches_of<R>(groups);
+  if (out.width_class <= 8 && write_batches<8, 8>(q, NoAddend{}, batches, out)) return;
+  write_batches<16, 16>(q, NoAddend{}, batches, out);
+}
+
+// Returns false for second differences, which may exceed 16 bits.
+constexpr bool served(Predictor predictor) { return predictor != Predictor::second; }
+
+// Adds integers to planes of less than C bits: the spare bit holds the carry of the addition.
+template <unsigned C, class R>
+bool add_in_class(const PlanesIn& in, const Integers<R>& q, std::size_t groups, PlanesOut& out) {
+  if (in.greatest >= C) return false;
+  const std::size_t batches = batches_of<R>(groups);
+  Addend<R, C> addend;
+  read_rows(in, batches, addend.rows);
+  return write_batches<C, C - 1>(q, addend, batches, out);
+}
+
+// Passes the integers of all batches to a sink. The function is not inline, because the compiler stops
+// inlining the steps where several of these functions become one.
+template <class R, unsigned C, Predictor P, class Sink>
+[[gnu::noinline]] void read_batches(const PlanesIn& in, std::size_t groups, Sink sink) {
+  constexpr std::size_t batch_size = batch_blocks<R>;
+  Rows<R, C> rows;
+  read_rows(in, batches_of<R>(groups), rows);
+  Carry carry{{in.base, in.base}};
+  for (std::size_t first = 0; first < groups * group_blocks; first += batch_size) {
+    const std::size_t rest = groups * group_blocks - first, blocks = rest < batch_size ? rest : batch_size;
+    const auto behind = [&](std::size_t block, const auto& q) { sink((first + block) * block_values, q); };
+    read_batch<P>(slices(rows, first / batch_size), blocks, carry, behind);
+  }
+}
+
+template <class R, unsigned C>
+void sum_in_class(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) {
+  const std::size_t batches = batches_of<R>(groups);
+  BitSlices<R, C> total[chunk_blocks / batch_blocks<R>];
+  Rows<R, C> rows;
+  for (std::size_t i = 0; i + 1 < n; ++i) {
+    read_rows(in[i], batches, rows);
+    for (std::size_t batch = 0; batch < batches; ++batch)
+      total[batch] = i == 0 ? slices(rows, batch) : plus(total[batch], slices(rows, batch));
+  }
+  read_rows(in[n - 1], batches, rows);
+  for (std::size_t batch = 0; batch < batches; ++batch) {
+    const BitSlices<R, C> s = plus(total[batch], slices(rows, batch));
+    write_widths_of(s, out.widths.of + batch * batch_blocks<R>);
+    write(s, batch, rows);
+  }
+  write_rows(rows, batches, out);
+}
+
+// ---- Operations for the loops; those on values are the instruction set's.
+
+template <class R>
+struct SliceKernels {
+  using Ints = typename R::Ints;
+  static constexpr std::size_t lanes = block_values;
+  template <class T>
+  using Values = ChunkValues<SliceKernels, T>;
+  template <class T>
+  requires(!is_half<T> &&
+           requires { typename R::template LargeRounder<T>; }) using LargeValues = ChunkLargeValues<R, T>;
+  using Residuals = ChunkResiduals;
+  using Widths = typename R::Widths;
+
+  template <class T>
+  static bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept {
+    Integers<R> small(0);
+    const bool fits = planes::quantise(values, groups, z, small);
+    for (std::size_t i = 0; i < groups * group_values; i += 8)
+      R::store_ints(q + i, R::widened(R::load_words(small.of + i)));
+    return fits;
+  }
+
+  template <class Source>
+  static bool write(const Source& source, Predictor predictor, std::size_t groups, PlanesOut& out) {
+    if (Integers<R> d(lag(predictor)); served(predictor) && take(source, groups, d, out.base)) {
+      write_integers(d, groups, out);
+      return true;
+    }
+    alignas(32) std::int32_t room[chunk_values];
+    const std::int32_t* const q = source.read(groups, room);
+    if (q != nullptr) scalar().pack(q, groups, {predictor, {}}, out);
+    return q != nullptr;
+  }
+
+  template <class Source>
+  static bool add(const PlanesIn& in, const Source& source, Predictor predictor, std::size_t groups,
+                  PlanesOut& out) {
+    if (Integers<R> d(lag(predictor)); served(predictor) && take(source, groups, d, out.base)) {
+      out.base = add_wrapping(in.base, out.base);
+      if (out.width_class <= 8 && add_in_class<8>(in, d, groups, out)) return true;
+      if (add_in_class<16>(in, d, groups, out)) return true;
+    }
+    alignas(32) std::int32_t room[chunk_values];
+    const std::int32_t* const q = source.read(groups, room);
+    if (q != nullptr) scalar().add(in, q, groups, {predictor, {}}, out);
+    return q != nullptr;
+  }
+
+  template <class Sink>
+  static void read(const PlanesIn& in, std::size_t groups, Predictor predictor, Sink sink) {
+    if (in.greatest <= 16 && served(predictor))
+      return with_predictor(predictor, [&]<Predictor P>() {
+        if constexpr (served(P))
+          in.greatest <= 8 ? read_batches<R, 8, P>(in, groups, sink)
+                           : read_batches<R, 16, P>(in, groups, sink);
+      });
+    alignas(32) std::int32_t q[chunk_values];
+    scalar().unpack(in, groups, {predictor, {}}, q);
+    for (std::size_t i = 0; i < groups * group_values; i += lanes) sink(i, R::load_ints(q + i));
+  }
+
+  static void sum(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) noexcept {
+    const unsigned width = sum_width(in, n);
+    if (width > 16) return scalar().sum(in, n, groups, out);
+    out.base = base_of_sum(in, n);
+    width <= 8 ? sum_in_class<R, 8>(in, n, groups, out) : sum_in_class<R, 16>(in, n, groups, out);
+  }
+
+  static Ints load(const std::int32_t* from, std::size_t) { return R::load_ints(from); }
+  static void store(const Ints& q, std::int32_t* to) { R::store_ints(to, q); }
+
+  static Ints predicted(Ints q, const std::int32_t* at, const Lags& lags) {
+    q = R::add(q, R::load_ints(at - lags.of[0]));
+    if (lags.n == 1) return q;
+    return R::add(q, R::subtract(R::load_ints(at - lags.of[1]), R::load_ints(at - lags.span())));
+  }
+
+  template <bool add, class T, class Step>
+  static void put(const Ints& q, Step step, T* to) {
+    R::template put<add>(q, step, to);
+  }
+  template <class Half>
+  static void put_large(const Ints& q, float step, Half* to) {
+    R::put_large(q, step, to);
+  }
+
+ private:
+  static const IntKernels& scalar() { return KernelSet::scalar().ints; }
+
+  // Takes the integers, or the differences, of a source. Returns false if they do not fit 16 bits.
+  template <class T>
+  static bool take(const Values<T>& source, std::size_t groups, Integers<R>& q, std::int32_t& base) {
+    const bool small = planes::quantise(source.values, groups, source.z, q);
+    base = q.base();
+    return small;
+  }
+  template <class Source>
+  static bool take(const Source& source, std::size_t groups, Integers<R>& d, std::int32_t& base) {
+    alignas(32) std::int32_t room[chunk_values];
+    const std::int32_t* const q = source.read(groups, room);
+    if (q == nullptr) return false;
+    base = d.back == 0 ? 0 : q[0];
+    return differences(q, groups, std::exchange(d.back, 0), d);
+  }
+};
+
+}  // namespace
+}  // namespace taut::planes

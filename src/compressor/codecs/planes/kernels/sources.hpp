@@ -1,0 +1,67 @@
+// Sources of integers for kernel sets that process whole chunks: plain loops, which the compiler vectorises
+// for each kernel set.
+#pragma once
+
+#include "compressor/codecs/planes/kernels/kernels.hpp"
+
+namespace taut::planes {
+namespace {  // one copy for each kernel set, compiled with its instructions
+
+// Integers less their prediction from lags; without lags, the integers.
+class ChunkResiduals {
+ public:
+  ChunkResiduals(const std::int32_t* q, const Lags& lags) : q_(q), lags_(lags) {}
+
+  // Returns the residuals, in `room` if they have to be computed.
+  const std::int32_t* read(std::size_t groups, std::int32_t* room) const noexcept {
+    if (!lags_.any()) return q_;
+    const std::int32_t *q = q_, *a = q - lags_.of[0], *b = q - lags_.of[1], *both = q - lags_.span();
+    const std::size_t n = groups * group_values;
+    room[0] = subtract_wrapping(*q, predicted(q, lags_));  // tells the compiler that there is a first integer
+    if (lags_.n == 1) {
+      for (std::size_t i = 0; i < n; ++i) room[i] = subtract_wrapping(q[i], a[i]);
+    } else {
+      for (std::size_t i = 0; i < n; ++i)
+        room[i] = subtract_wrapping(add_wrapping(q[i], both[i]), add_wrapping(a[i], b[i]));
+    }
+    return room;
+  }
+
+ private:
+  const std::int32_t* q_;
+  Lags lags_;
+};
+
+// Quantised values.
+template <class Isa, class T>
+struct ChunkValues {
+  const T* values;
+  const Quantiser<T>& z;
+
+  ChunkValues(const T* x, const Quantiser<T>& quantiser) : values(x), z(quantiser) {}
+
+  // Returns null if a value is not small.
+  const std::int32_t* read(std::size_t groups, std::int32_t* room) const noexcept {
+    return Isa::quantise(values, groups, z, room) ? room : nullptr;
+  }
+};
+
+// Values quantised by the registers' LargeRounder.
+template <class R, class T>
+struct ChunkLargeValues {
+  const T* values;
+  const Quantiser<T>& z;
+
+  ChunkLargeValues(const T* x, const Quantiser<T>& quantiser) : values(x), z(quantiser) {}
+
+  // Returns null if a value has no integer of at most unchecked_bits<T>.
+  const std::int32_t* read(std::size_t groups, std::int32_t* room) const noexcept {
+    typename R::template LargeRounder<T> round(z);
+    for (std::size_t i = 0; i < groups * group_values; i += block_values)
+      R::store_ints(room + i, round(values + i));
+    return round.unchecked() ? room : nullptr;
+  }
+};
+
+}  // namespace
+}  // namespace taut::planes

@@ -1,0 +1,123 @@
+// The kernels for width tables, built from the operations of a kernel set (Isa::Widths):
+//   summarize, write_entries, read_entries  as below; may read or write 64 entries beyond the last
+//   read_all_nibbles                      reads the most common table, a nibble for every block of a chunk
+//   gather                                packs the widths above 0, zeros behind them, and sets the bitmap of
+//                                         their blocks; returns the number of these widths
+//   scatter                               the inverse
+#pragma once
+
+#include "compressor/codecs/planes/format/widths.hpp"
+
+namespace taut::planes {
+namespace {  // one copy for each kernel set, compiled with its instructions
+
+using WidthMap = std::uint64_t[chunk_blocks / 64];
+
+template <class Ops>
+void write_widths(std::byte* to, const Widths& widths, std::size_t blocks, WidthTable table) noexcept {
+  const bool as_bytes = (table.flags & byte_widths) != 0;
+  if ((table.flags & dense) != 0) return Ops::write_entries(to, widths.of, blocks, as_bytes);
+  alignas(64) std::uint8_t coded[chunk_blocks + 64];
+  WidthMap map;
+  const std::size_t n = Ops::gather(widths, map, coded);
+  std::memcpy(to, map, map_bytes(blocks));
+  Ops::write_entries(to + map_bytes(blocks), coded, n, as_bytes);
+}
+
+template <class Ops>
+WidthsRead read_widths(const std::byte* table, std::size_t blocks, std::uint8_t flags,
+                       Widths& widths) noexcept {
+  const bool as_bytes = (flags & byte_widths) != 0;
+  if ((flags & dense) != 0) {
+    if (!as_bytes && blocks == chunk_blocks) return Ops::read_all_nibbles(table, widths);
+    Ops::read_entries(table, blocks, as_bytes, widths.of);
+    std::memset(widths.of + blocks, 0, chunk_blocks - blocks);
+    return table_read(Ops::summarize(widths), entry_bytes(blocks, flags));
+  }
+  if (names_blocks_beyond(table, blocks)) return {};
+  WidthMap map = {};
+  std::memcpy(map, table, map_bytes(blocks));
+  alignas(64) std::uint8_t coded[chunk_blocks + 64];
+  Ops::read_entries(table + map_bytes(blocks), chunk_blocks, as_bytes, coded);
+  const std::size_t n = Ops::scatter(coded, map, widths);
+  return table_read(Ops::summarize(widths), map_bytes(blocks) + entry_bytes(n, flags));
+}
+
+// The operations for instruction sets that compress no bytes. Ops: mask(widths) returns the bits of 64 widths
+// that are above 0.
+template <class Ops>
+struct ByBits {
+  static std::size_t gather(const Widths& widths, WidthMap& map, std::uint8_t* coded) {
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < chunk_blocks; i += 64)
+      for (std::uint64_t rest = map[i / 64] = Ops::mask(widths.of + i); rest != 0; rest &= rest - 1)
+        coded[n++] = widths.of[i + static_cast<std::size_t>(std::countr_zero(rest))];
+    std::memset(coded + n, 0, 64);
+    return n;
+  }
+
+  static std::size_t scatter(const std::uint8_t* coded, const WidthMap& map, Widths& widths) {
+    std::size_t n = 0;
+    std::memset(widths.of, 0, sizeof widths.of);
+    for (std::size_t i = 0; i < chunk_blocks; i += 64)
+      for (std::uint64_t rest = map[i / 64]; rest != 0; rest &= rest - 1)
+        widths.of[i + static_cast<std::size_t>(std::countr_zero(rest))] = coded[n++];
+    return n;
+  }
+};
+
+// The operations built from a register of widths:
+//   load, store, greater(a, b); coded(v): number of widths above 0
+//   sums(v): sums of neighbouring widths, as wider numbers; add(a, b), total(v) of such numbers
+//   greatest(v): the greatest width
+//   nibbles(from), store_nibbles(to, v): conversion from and to nibbles
+template <class Register>
+struct ByRegisters {
+  static constexpr std::size_t lanes = sizeof(typename Register::Type);
+
+  // Sum and maximum of all widths seen.
+  struct Extent {
+    typename Register::Type sums = Register::zero(), greatest = Register::zero();
+
+    void see(typename Register::Type w) {
+      sums = Register::add(sums, Register::sums(w));
+      greatest = Register::greater(greatest, w);
+    }
+  };
+
+  static WidthSummary summarize(const Widths& widths) noexcept {
+    Extent extent;
+    std::size_t coded = 0;
+    for (std::size_t i = 0; i < chunk_blocks; i += lanes) {
+      const auto w = Register::load(widths.of + i);
+      extent.see(w);
+      coded += Register::coded(w);
+    }
+    return {Register::total(extent.sums), coded, Register::greatest(extent.greatest)};
+  }
+
+  static void write_entries(std::byte* to, const std::uint8_t* entries, std::size_t n, bool as_bytes) {
+    for (std::size_t i = 0; i < n; i += lanes) {
+      const auto w = Register::load(entries + i);
+      as_bytes ? Register::store(to + i, w) : Register::store_nibbles(to + i / 2, w);
+    }
+  }
+
+  static void read_entries(const std::byte* from, std::size_t n, bool as_bytes, std::uint8_t* entries) {
+    for (std::size_t i = 0; i < n; i += lanes)
+      Register::store(entries + i, as_bytes ? Register::load(from + i) : Register::nibbles(from + i / 2));
+  }
+
+  static WidthsRead read_all_nibbles(const std::byte* table, Widths& widths) {
+    Extent extent;
+    for (std::size_t i = 0; i < chunk_blocks; i += lanes) {
+      const auto w = Register::nibbles(table + i / 2);
+      extent.see(w);
+      Register::store(widths.of + i, w);
+    }
+    return {Register::total(extent.sums), Register::greatest(extent.greatest), chunk_blocks / 2};
+  }
+};
+
+}  // namespace
+}  // namespace taut::planes

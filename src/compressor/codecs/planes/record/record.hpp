@@ -1,0 +1,54 @@
+// The record of one chunk: reading it safely, and writing records without runs and layers.
+#pragma once
+
+#include "compressor/codecs/planes/kernels/kernels.hpp"
+#include "compressor/codecs/planes/record/runs.hpp"
+
+namespace taut::planes {
+
+// The coded differences of a record that was checked; every pointer stays inside the record.
+struct CodedPlanes {
+  RecordHeader header;
+  const std::byte* payload = nullptr;
+  Widths widths;
+  unsigned greatest = 0;
+
+  PlanesIn planes() const noexcept {
+    return {payload, &widths, greatest, static_cast<std::int32_t>(header.base)};
+  }
+};
+
+template <class T>
+struct Record : CodedPlanes {
+  std::size_t count = 0;  // values
+  const std::byte* runs = nullptr;
+  std::size_t run_count = 0;
+  const std::byte* layers = nullptr;
+  std::size_t layer_count = 0;
+
+  bool simple() const noexcept { return (header.flags & (wide | has_runs | has_layers)) == 0; }
+  Runs<T> run_list() const noexcept { return {runs, run_count, header.has(wide)}; }
+};
+
+// Reads the record of a chunk of `count` values. `in` is exactly the record, empty for a chunk of zeros.
+// Memory may be read up to `end`, which is at or beyond the end of `in`. Returns false for a malformed
+// record.
+template <class T>
+bool read_record(ConstBytes in, const std::byte* end, std::size_t count, const WidthKernels& kernels,
+                 Record<T>& record) noexcept;
+
+// Sums the planes of records that are not wide and have the same predictor. Records without planes only
+// change the base. The planes of a single record are copied unchanged.
+void sum_planes(std::span<const CodedPlanes* const> records, std::size_t groups, const IntKernels& kernels,
+                PlanesOut& out) noexcept;
+
+// Drops the second differences in the groups of a chunk behind its blocks.
+void drop_behind(PlanesOut& planes, std::size_t blocks) noexcept;
+
+// Completes a record whose payload follows the header at `out`, which has room for max_plane_record. Writes
+// header and widths; returns the record's bytes, a multiple of 4.
+std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths,
+                          const WidthSummary& summary, std::size_t blocks,
+                          const WidthKernels& kernels) noexcept;
+
+}  // namespace taut::planes

@@ -1,0 +1,114 @@
+// Puts exact values into a decoded chunk. A run is one exact value at consecutive positions; sums of frames
+// have runs that overlap. Each run is added where it starts and removed where it ends, so that heavy overlap
+// stays cheap. The time is linear in runs and positions, because a record has at most 4096 positions.
+#pragma once
+
+#include <vector>
+
+#include "compressor/codecs/planes/format/quantiser.hpp"
+#include "compressor/codecs/planes/record/exact_sum.hpp"
+#include "compressor/codecs/planes/record/record.hpp"
+
+namespace taut::planes {
+
+// Returns true if summing the runs position by position takes more than some 256 additions a value, and more
+// than some 64 a run.
+template <class T>
+bool overlap_much(const Record<T>& record) noexcept {
+  const Runs<T> runs = record.run_list();
+  constexpr std::size_t most_a_value = 256, most_a_run = 64;
+  if (runs.size() <= most_a_value) return false;
+  std::uint64_t covered = 0;
+  for (std::size_t i = 0; i < runs.size(); ++i) covered += runs[i].end() - runs[i].start();
+  return covered > most_a_value * record.count && covered > most_a_run * runs.size();
+}
+
+// Sum of the runs that cover a position: their holds (integers that stood in for exact values) and the exact
+// values. Runs are added and taken away.
+template <class T>
+class Cover {
+ public:
+  void add(const Run<T>& run, double step) noexcept { apply(run, step, 1); }
+  void take_away(const Run<T>& run, double step) noexcept { apply(run, step, -1); }
+  void add(const Cover& other) noexcept {
+    holds_ += other.holds_;
+    exact_ += other.exact_;
+    bits_ ^= other.bits_;
+    above_ += other.above_;
+    below_ += other.below_;
+    nan_ += other.nan_;
+    finite_.add(other.finite_);
+  }
+
+  // Returns the value at a position of integer q: that of the only exact value bit for bit, or the correctly
+  // rounded sum.
+  T value(std::int64_t q, double step) const noexcept {
+    const auto rest = static_cast<std::int64_t>(static_cast<std::uint64_t>(q) - holds_);
+    if (exact_ == 0) return dequantise<T>(rest, step);
+    if (exact_ == 1 && rest == 0) return std::bit_cast<T>(bits_);
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    ExactSum sum = finite_;
+    sum.add_product(static_cast<double>(rest), step);
+    if (nan_ > 0) sum.add(std::numeric_limits<double>::quiet_NaN());
+    if (above_ > 0) sum.add(infinity);
+    if (below_ > 0) sum.add(-infinity);
+    return sum.rounded<T>();
+  }
+
+ private:
+  void apply(const Run<T>& run, double step, int sign) noexcept {
+    std::int64_t q = 0;
+    const bool is_integer = on_grid(run.value, step, q);
+    const std::uint64_t hold =
+        static_cast<std::uint64_t>(run.hold) - (is_integer ? static_cast<std::uint64_t>(q) : 0);
+    holds_ += sign > 0 ? hold : ~hold + 1;
+    if (is_integer) return;
+    const double x = static_cast<double>(run.value);
+    exact_ += sign;
+    bits_ ^= std::bit_cast<BitsOf<T>>(run.value);
+    if (std::isfinite(x))
+      finite_.add(sign * x);
+    else
+      (std::isnan(x) ? nan_ : x > 0 ? above_ : below_) += sign;
+  }
+
+  std::uint64_t holds_ = 0;                                   // modulo 2^64: frames may contain any holds
+  std::int64_t exact_ = 0, above_ = 0, below_ = 0, nan_ = 0;  // exact values; infinities and NaN among them
+  BitsOf<T> bits_ = 0;  // exclusive or of the exact values: the value itself if there is one
+  ExactSum finite_;
+};
+
+// Returns the value at position i, whose runs are `cover`.
+template <class T>
+T value_at(const Record<T>& record, std::size_t i, const Cover<T>& cover, std::int64_t q,
+           double step) noexcept {
+  if (record.layer_count == 0) return cover.value(q, step);
+  Cover<T> all = cover;
+  for (std::size_t k = 0; k < record.layer_count; ++k)
+    all.add(Run<T>{0, 0, load<T>(record.layers + (k * record.count + i) * sizeof(T))}, step);
+  return all.value(q, step);
+}
+
+// Replaces the values of a record at all positions, some at a time, to save memory. Throws std::bad_alloc.
+template <class T, class Int>
+void put_by_edges(const Record<T>& record, const Int* q, double step, T* values) {
+  constexpr std::size_t at_a_time = 256;
+  const Runs<T> runs = record.run_list();
+  std::vector<Cover<T>> edges;
+  Cover<T> cover;
+  for (std::size_t first = 0; first < record.count; first += at_a_time) {
+    edges.assign(at_a_time, {});
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const Run<T> run = runs[i];
+      if (run.start() >= first + at_a_time) break;  // the runs are in the order of their starts
+      if (run.start() >= first) edges[run.start() - first].add(run, step);
+      if (run.end() >= first && run.end() < first + at_a_time) edges[run.end() - first].take_away(run, step);
+    }
+    for (std::size_t i = first; i < std::min(first + at_a_time, record.count); ++i) {
+      cover.add(edges[i - first]);
+      values[i] = value_at(record, i, cover, q[i], step);
+    }
+  }
+}
+
+}  // namespace taut::planes

@@ -1,0 +1,202 @@
+// Encoding, decoding and sums of frames of one value type. Chunks are processed by the kernels, and by the
+// general path where a kernel does not support them.
+#pragma once
+
+#include "compressor/codecs/planes/estimate.hpp"
+#include "compressor/codecs/planes/general/general.hpp"
+#include "compressor/codecs/planes/lags/lags.hpp"
+#include "compressor/frame/codec.hpp"
+#include "compressor/values/value_statistics.hpp"
+
+namespace taut::planes {
+
+// Size of the largest frame of a sum of `addends`. A chunk takes no more than its values, padded to blocks,
+// and 12 bytes. A chunk of halves takes 16 bits a block more, for the additional bit of second differences of
+// small integers and for the width table. In a sum of frames with the same prediction, the widths of a block
+// at most add up, and the number of runs does not grow. But in 64-bit records the runs are longer (14 for 10,
+// 16 for 12, 20 for 16 bytes), and the width table may change from nibbles to bytes. If the predictions
+// differ, integers that one of them made small may take all their bits in the sum, in addition to all runs.
+constexpr std::size_t max_frame_bytes(std::size_t value_bytes, std::size_t count,
+                                      std::uint32_t addends) noexcept {
+  const std::size_t table = value_bytes == 2 ? 2 * blocks_of(count) : 0;
+  const std::size_t records = 12 * chunks_of(count) + blocks_of(count) * block_values * value_bytes + table;
+  const bool may_be_wide = value_bytes == 8 || addends >= 256;
+  const std::size_t longer = !may_be_wide ? 0 : value_bytes == 2 ? records / 2 : records / 3;
+  const std::size_t integers = blocks_of(count) * block_values * (may_be_wide ? 8 : 4);
+  std::size_t sum = 0;
+  const std::size_t others = integers + 640 * chunks_of(count);
+  const bool too_many = __builtin_mul_overflow(records + longer, addends, &sum) ||
+                        sum > SIZE_MAX / 2 - others;  // no memory holds them, and no sum of sizes wraps
+  if (too_many) return SIZE_MAX / 2;
+  sum += others;
+  const std::size_t all = addends == 1 ? records : sum;
+  return frame_header_bytes + 4 * (chunks_of(count) + 1) + all;
+}
+
+template <class T>
+class TypedCodec {
+ public:
+  TypedCodec(const Bound& bound, PackedBits bits, const KernelSet& kernels, int threads)
+      : z_(Quantiser<T>::make(bound, Predictor::delta, bits)),
+        threads_(threads),
+        kernels_(kernels),
+        general_(kernels) {}
+
+  // Returns a copy of the codec that encodes with `prediction`.
+  TypedCodec with(const Prediction& prediction) const noexcept {
+    TypedCodec other = *this;
+    other.z_.predictor = prediction.inner;
+    other.lags_ = prediction.lags;
+    return other;
+  }
+
+  // Slices have type T or complex values with parts of type T. `out` holds max_frame_bytes. Returns the
+  // frame's bytes.
+  std::size_t encode(ConstSlice values, FrameHeader header, Bytes out) const {
+    header.step = static_cast<double>(z_.step);
+    const ConstSlice parts{values.components()};
+    const T* const data = static_cast<const T*>(parts.data);
+    const Lags lags = lags_.within(parts.count);
+    if (lags.any() && z_.step != 0)
+      if (const std::size_t bytes = with({z_.predictor, lags}).encode_lagged(data, parts.count, header, out))
+        return bytes;
+    return encode_likely(Form::simple, 8, data, parts.count, header, out);
+  }
+  // Estimates the bytes of the components under each prediction; see estimate.hpp.
+  std::size_t estimate(ConstSlice values, std::span<const Prediction> predictions,
+                       std::span<std::size_t> bytes) const noexcept {
+    const ConstSlice parts{values.components()};
+    return planes::estimate(static_cast<const T*>(parts.data), parts.count, z_, kernels_, predictions, bytes);
+  }
+
+  Status decode(ConstBytes in, Slice values) const;
+  Status reduce(ConstBytes in, Slice values, Reduction op) const;
+
+  // Write up to the end of `out`; return buffer_too_small if the result does not fit.
+  Sized sum(std::span<const ConstBytes> frames, Bytes out) const;
+  Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const;
+
+  // Multiplies a frame by a number other than 0; see scale.cpp.
+  Sized scale(ConstBytes frame, double factor, Bytes out) const;
+  Status summarize(ConstBytes frame, ValueStatistics& statistics) const;
+
+ private:
+  // One chunk of a frame that is decoded or summed.
+  struct Operand {
+    Record<T> record;
+    Predictor predictor = Predictor::delta;
+    const std::byte* raw = nullptr;          // values of a chunk of a stored frame
+    const std::int32_t* integers = nullptr;  // integers of a record with lags, after resolve
+    Padding padding;
+    Lags lags;
+    LagWindow history;
+    std::int32_t* room = nullptr;  // in `history`: room for the integers of this chunk
+
+    // Prepares to read the chunks of `frame` in order. If the frame has lags, each chunk has to be resolved
+    // on the way, either by resolve or by a kernel that fills `room`.
+    void follow_lags(const FrameReader<T>& frame);
+    void resolve(const KernelSet& kernels) noexcept;
+    Status read(const FrameReader<T>& frame, std::size_t i, const KernelSet& kernels) noexcept;
+    bool simple() const noexcept { return raw == nullptr && integers == nullptr && record.simple(); }
+    std::uint8_t size_flag() const noexcept { return raw == nullptr ? record.header.flags & large : 0; }
+    Part<T> part() const noexcept { return {&record, predictor, raw, integers}; }
+  };
+
+  // Returns the number of threads that process a frame: one if chunks depend on earlier chunks.
+  std::size_t parts_for(std::size_t chunks, const Prediction& prediction) const noexcept {
+    return prediction.lags.any() ? 1 : parts_of(threads_, chunks);
+  }
+  template <class Use>
+  Status for_chunks(const FrameReader<T>& frame, const Use& use) const;
+
+  // A float holds every integer up to 2^24, so one product in float is correctly rounded. For halves it is
+  // even exact.
+  static constexpr bool exact_in_type(std::uint8_t flags, std::uint32_t addends) noexcept {
+    return sizeof(T) == 8 || greatest_sum(flags, addends) <= std::uint64_t{1} << 24;
+  }
+
+  // simple, unchecked: written by the kernels of the small and of the large range.
+  enum class Form { simple, unchecked, general, layer };
+  // `before`: form of the previous chunk, used as a guess for this one; it does not affect the bytes written.
+  Form encode_chunk(const T* values, std::size_t n, Form before, unsigned& width_class,
+                    Records& writer) const;
+  std::size_t encode_likely(Form form, unsigned width_class, const T* values, std::size_t count,
+                            FrameHeader header, Bytes out) const;
+
+  // ---- With lags (lagged.cpp)
+
+  // Returns 0 if the frame has to be encoded without lags.
+  std::size_t encode_lagged(const T* values, std::size_t count, FrameHeader header, Bytes out) const;
+  // Returns false if the frame has to be encoded without lags or `writer` is full.
+  bool encode_lagged_chunk(const T* values, std::size_t n, std::int32_t* q, Form& form, unsigned& width_class,
+                           Records& writer) const;
+  bool write_lagged(std::int32_t* q, std::size_t n, std::uint8_t flags, unsigned& width_class,
+                    Records& writer) const;
+  // Writes the integers of a chunk to a LagWindow. Returns false if the general path has to encode the chunk:
+  // some value has no integer (its bit in `marks` is set), or the values are halves with large integers.
+  bool quantise_chunk(const T* values, std::size_t n, Form& form, std::int32_t* q, Marks& marks,
+                      std::uint8_t& flags) const;
+
+  enum class Lagged { done, not_lagged, full };  // not_lagged: the sum has to be written without lags
+  Sized accumulate_lagged(const FrameReader<T>& frame, const T* values, FrameHeader total, Bytes out,
+                          Lagged& outcome) const;
+  Lagged accumulate_lagged_chunk(const Operand& operand, const T* values, std::size_t n, std::int32_t* q,
+                                 std::uint32_t addends, Form& form, unsigned& width_class,
+                                 Records& writer) const;
+
+  // Returns true if packed integers may be among the values, so that the kernels for small chunks cannot be
+  // used. Those kernels treat packed integers beyond the zone of numbers like other outliers.
+  bool may_hold_packed(const T* values, std::size_t n) const noexcept {
+    return z_.exact_bits && (z_.step >= safe_step_limit<T> || kernels_.of<T>().any_below_numbers(values, n));
+  }
+
+  // Sets planes.width_class to the smallest class that holds the chunk's differences.
+  bool commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n, Records& writer) const noexcept;
+
+  // `size`: of the values' integers, 0 or large.
+  bool accumulate_planes(const Record<T>& record, const T* whole, std::size_t groups, std::uint8_t size,
+                         PlanesOut& out) const noexcept;
+
+  bool accumulate_integers(const Record<T>& record, const T* whole, std::size_t n,
+                           PlanesOut& out) const noexcept;
+
+  void decode_chunk(Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* values,
+                    std::size_t n) const;
+  void decode_groups(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* whole,
+                     std::size_t groups) const;
+
+  bool sum_chunk(std::span<const Operand* const> operands, std::size_t n, std::uint32_t addends,
+                 Predictor predictor, Records& writer) const;
+  // `form`: of the chunk before, as a guess; on return, of this one.
+  bool accumulate_chunk(const Operand& operand, const T* values, std::size_t n, std::uint32_t addends,
+                        Form& form, unsigned& width_class, Records& writer) const;
+  bool accumulate_general(const Operand& operand, const T* values, std::size_t n, std::uint32_t addends,
+                          Records& writer) const;
+  // Adds a chunk that is encoded in a frame of its own.
+  bool add_chunk(const Operand& operand, ConstBytes own_frame, std::size_t n, std::uint32_t addends,
+                 Records& writer) const;
+  // Most bytes of a record with one addend.
+  static constexpr std::size_t most_record_bytes =
+      max_frame_bytes(sizeof(T), 2 * chunk_values, 1) - max_frame_bytes(sizeof(T), chunk_values, 1) - 4;
+  static constexpr std::size_t own_chunk_bytes =
+      max_frame_bytes(sizeof(T), chunk_values, 1) + max_plane_record<std::int64_t>;
+  FrameHeader chunk_header(std::size_t n) const noexcept {
+    return {.codec = frame_id, .type = dtype_of<T>, .count = n, .step = static_cast<double>(z_.step)};
+  }
+
+  Sized accumulate(const FrameReader<T>& frame, const T* values, Bytes out) const;
+
+  // ---- Scaling (scale.cpp)
+
+  Sized negate(const FrameReader<T>& frame, Bytes out) const;
+  bool negate_chunk(Operand& operand, const FrameReader<T>& frame, Records& writer) const;
+  std::size_t negate_planes(const Record<T>& record, std::byte* out) const noexcept;
+
+  Quantiser<T> z_;
+  Lags lags_;
+  int threads_;
+  const KernelSet& kernels_;
+  GeneralPath<T> general_;
+};
+
+}  // namespace taut::planes

@@ -1,0 +1,29 @@
+// Conversion between one chunk and its record. Layout: spec.md.
+#pragma once
+
+#include "compressor/codecs/szx/kernels.hpp"
+#include "compressor/values/reduction.hpp"
+
+namespace taut::szx {
+
+// Writes the record of `n` values. Returns its bytes: a multiple of 4, at most most_record_bytes, 0 for a
+// chunk of zeros. `to` has room for max_record<T>.
+template <class T>
+std::size_t encode_chunk(const T* values, std::size_t n, const Grid<T>& grid, const Kernels<T>& kernels,
+                         std::byte* to) noexcept;
+
+template <class T>
+constexpr std::size_t most_record_bytes(std::size_t n) noexcept {
+  return raw_head_bytes + n * sizeof(T);
+}
+
+// values <- record, or values <- values op record. Returns false for a damaged record; `values` may then hold
+// anything.
+template <class T>
+bool decode_chunk(ConstBytes record, std::size_t n, const Grid<T>& grid, const Kernels<T>& kernels,
+                  T* values) noexcept;
+template <class T>
+bool reduce_chunk(ConstBytes record, std::size_t n, const Grid<T>& grid, const Kernels<T>& kernels, T* values,
+                  Reduction op) noexcept;
+
+}  // namespace taut::szx

@@ -1,0 +1,58 @@
+// A szx frame as a sequence of chunks. The index precedes the records, so any chunk can be decoded
+// separately, and the first chunks as soon as they have arrived.
+#pragma once
+
+#include "compressor/codecs/szx/grid.hpp"
+#include "compressor/frame/chunk_records.hpp"
+#include "compressor/frame/frame.hpp"
+
+namespace taut::szx {
+
+constexpr std::size_t max_frame_bytes(std::size_t value_bytes, std::size_t count) noexcept {
+  return frame_header_bytes + count * value_bytes;
+}
+
+template <class T>
+class FrameReader {
+ public:
+  // Checks header, payload and index, but not the records.
+  Status open(ConstBytes frame) noexcept;
+
+  std::size_t count() const noexcept { return static_cast<std::size_t>(header_.count); }
+  bool stored() const noexcept { return header_.has(FrameHeader::stored); }
+  ConstBytes payload() const noexcept { return payload_; }  // values of a stored frame
+  Grid<T> grid() const noexcept {
+    return Grid<T>::with_step(header_.bound.value, static_cast<T>(header_.step));
+  }
+
+  std::size_t chunks() const noexcept { return chunks_of(count()); }
+  std::size_t chunk_count(std::size_t i) const noexcept {
+    return std::min(chunk_values, count() - i * chunk_values);
+  }
+  ConstBytes record(std::size_t i) const noexcept {
+    const std::size_t first = i == 0 ? 0 : end_of(i - 1);
+    return payload_.subspan(4 * chunks() + first, end_of(i) - first);
+  }
+
+ private:
+  std::size_t end_of(std::size_t i) const noexcept {
+    return 4 * std::size_t{load<std::uint32_t>(payload_.data() + 4 * i)};
+  }
+
+  FrameHeader header_;
+  ConstBytes payload_;
+};
+
+extern template class FrameReader<float>;
+extern template class FrameReader<double>;
+
+// Returns the room for the records of a frame of `count` values. It is smaller than the values themselves.
+template <class T>
+RecordRoom record_room(Bytes frame, std::size_t count) noexcept {
+  const std::size_t chunks = chunks_of(count), before = frame_header_bytes + 4 * chunks,
+                    most = max_frame_bytes(sizeof(T), count) - record_unit;
+  return {frame.data() + frame_header_bytes, frame.subspan(before, most > before ? most - before : 0), chunks,
+          even_share(most > before ? most - before : 0, chunks)};
+}
+
+}  // namespace taut::szx

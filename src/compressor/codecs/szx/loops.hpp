@@ -1,0 +1,191 @@
+// The kernels of a set, built from its block operations; Portable in block.hpp shows these. The loops over
+// the tables are plain loops that compilers vectorise. The set is a template parameter, so that each set has
+// its own copy of the loops.
+#pragma once
+
+#include "compressor/codecs/szx/block.hpp"
+#include "compressor/codecs/szx/exact_blocks.hpp"
+
+namespace taut::szx {
+
+// Calls action(n) with a compile-time constant for the number of blocks in most chunks: loops over them then
+// need no remainder.
+template <class Action>
+void with_count(std::size_t blocks, Action action) noexcept {
+  if (blocks == chunk_blocks) return action(std::integral_constant<std::size_t, chunk_blocks>{});
+  action(blocks);
+}
+
+template <class Set, class Count>
+bool any_raw(const std::uint8_t* codes, Count blocks) noexcept {
+  std::uint8_t greatest = 0;
+  for (std::size_t b = 0; b < blocks; ++b) greatest = codes[b] > greatest ? codes[b] : greatest;
+  return greatest == raw;
+}
+
+// Computes the intervals and codes of all blocks; the code is `raw` if a value has no integer.
+template <class Set, class T, class Count>
+void find_intervals(const T* least, const T* greatest, Count blocks, const Grid<T>& grid,
+                    Plan<T>& plan) noexcept {
+  const double step = static_cast<double>(grid.step), inverse = 1 / step, bound = grid.bound;
+  alignas(64) std::int64_t low[chunk_blocks], span[chunk_blocks], code[chunk_blocks];
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const bool good = int{served(least[b], inverse)} & int{served(greatest[b], inverse)};
+    const double from = good ? static_cast<double>(least[b]) : 0,
+                 to = good ? static_cast<double>(greatest[b]) : 0;
+    const Interval found = interval(from, to, step, inverse, bound);
+    low[b] = nearest(found.low);
+    span[b] = nearest(found.span);
+    code[b] = good ? bit_width(found.span) : std::int64_t{raw};
+  }
+  for (std::size_t b = 0; b < blocks; ++b) plan.low[b] = static_cast<IntOf<T>>(low[b]);
+  for (std::size_t b = 0; b < blocks; ++b) plan.span[b] = static_cast<BitsOf<T>>(span[b]);
+  for (std::size_t b = 0; b < blocks; ++b) plan.code[b] = static_cast<std::uint8_t>(code[b]);
+}
+
+// Returns the bytes of the blocks with these codes. Sets `valid` to true if all codes are valid.
+template <class Set, class T, class Count>
+std::size_t bytes_of_blocks(const std::uint8_t* codes, Count blocks, bool& valid) noexcept {
+  std::uint8_t greatest = 0;
+  unsigned widths = 0;
+  for (std::size_t b = 0; b < blocks; ++b) {
+    widths += codes[b];
+    greatest = codes[b] > greatest ? codes[b] : greatest;
+  }
+  valid = greatest <= max_width<T>;
+  if (greatest < holed) return widths * (block_values / 8);
+  std::size_t bytes = 0;
+  valid = true;
+  for (std::size_t b = 0; b < blocks; ++b) {
+    bytes += block_bytes<T>(codes[b]);
+    valid &= !on_grid(codes[b]) || width_of(codes[b]) <= max_width<T>;
+  }
+  return bytes;
+}
+
+// Computes base and sizes, and sets the lows of blocks that have none.
+template <class Set, class T, class Count>
+void sum_up(Count blocks, Plan<T>& plan) noexcept {
+  constexpr IntOf<T> none = std::numeric_limits<IntOf<T>>::max();
+  IntOf<T> base = none;
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const IntOf<T> low = on_grid(plan.code[b]) ? plan.low[b] : none;
+    base = low < base ? low : base;
+  }
+  plan.base = base == none ? 0 : base;
+  BitsOf<T> distance = 0;
+  unsigned codes = 0;
+  for (std::size_t b = 0; b < blocks; ++b) {
+    plan.low[b] = on_grid(plan.code[b]) ? plan.low[b] : plan.base;
+    distance |= static_cast<BitsOf<T>>(plan.low[b] - plan.base);
+    codes |= plan.code[b];
+  }
+  plan.base_bytes = (static_cast<unsigned>(std::bit_width(distance)) + 7) / 8;
+  plan.constant = distance == 0 && codes == 0;
+  bool valid = false;
+  plan.body_bytes = bytes_of_blocks<Set, T>(plan.code, blocks, valid);
+}
+
+// Marks blocks with packed integers as `raw`, so that plan_exact handles them.
+template <class Set, class T>
+void refuse_packed(const T* values, std::size_t blocks, const Grid<T>& grid, Plan<T>& plan) noexcept {
+  const bool coarse = grid.step >= safe_step_limit<T>;
+  if (!coarse && !any_below_numbers(values, blocks * block_values)) return;
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const T* const x = values + b * block_values;
+    if (std::none_of(x, x + block_values, is_packed<T>)) continue;
+    plan.code[b] = raw;
+    plan.span[b] = 0;
+  }
+}
+
+template <class Set, class T>
+void plan_blocks(const T* values, std::size_t blocks, const Grid<T>& grid, Plan<T>& plan) noexcept {
+  alignas(64) T least[chunk_blocks], greatest[chunk_blocks];
+  Set::extremes(values, blocks, least, greatest);
+  with_count(blocks, [&](auto n) {
+    find_intervals<Set>(least, greatest, n, grid, plan);
+    if (grid.exact_bits) refuse_packed<Set>(values, blocks, grid, plan);
+    if (any_raw<Set>(plan.code, n))
+      for (std::size_t b = 0; b < blocks; ++b)
+        if (plan.code[b] == raw) plan_exact(values + b * block_values, b, grid, plan);
+    sum_up<Set>(n, plan);
+  });
+}
+
+// Writes the codes, then the distances of the lows from the base. The distances take as few bytes as
+// possible, grouped by weight.
+template <class Set, class T>
+std::byte* write_table(const Plan<T>& plan, std::size_t blocks, std::byte* to) noexcept {
+  std::memcpy(to, plan.code, blocks);
+  with_count(blocks, [&](auto n) {
+    for (unsigned k = 0; k < plan.base_bytes; ++k)
+      for (std::size_t b = 0; b < n; ++b)
+        to[(k + 1) * n + b] =
+            static_cast<std::byte>(static_cast<BitsOf<T>>(plan.low[b] - plan.base) >> 8 * k);
+  });
+  return to + (1 + plan.base_bytes) * blocks;
+}
+
+// Reads codes and lows. The range check replaces a negative low by its complement, which takes as many bits.
+template <class Set, class T>
+bool read_table(const std::byte* from, std::size_t blocks, IntOf<T> base, unsigned base_bytes,
+                Table<T>& table) noexcept {
+  std::memcpy(table.code, from, blocks);
+  bool valid = false;
+  with_count(blocks, [&](auto n) {
+    for (std::size_t b = 0; b < n; ++b) table.low[b] = base;
+    for (unsigned k = 0; k < base_bytes; ++k)
+      for (std::size_t b = 0; b < n; ++b)
+        table.low[b] = sum_of<T>(table.low[b], std::to_integer<BitsOf<T>>(from[(k + 1) * n + b]) << 8 * k);
+    BitsOf<T> beyond = 0;
+    for (std::size_t b = 0; b < n; ++b)
+      beyond |= static_cast<BitsOf<T>>(table.low[b] ^ (table.low[b] >> (8 * sizeof(T) - 1)));
+    table.body_bytes = bytes_of_blocks<Set, T>(table.code, n, valid);
+    valid &= beyond <= BitsOf<T>{greatest_integer<T>};
+  });
+  return valid;
+}
+
+template <class Set, class T>
+std::byte* pack_blocks(const T* values, std::size_t blocks, const Grid<T>& grid, const Plan<T>& plan,
+                       std::byte* to) noexcept {
+  to = write_table<Set>(plan, blocks, to);
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const T* const x = values + b * block_values;
+    const std::uint8_t code = plan.code[b];
+    if (code >= holed) {
+      pack_exact<Set>(x, b, grid, plan, to);
+    } else if (code != 0) {
+      Set::pack(x, plan.low[b], plan.span[b], code, grid, to);
+    }
+    to += block_bytes<T>(code);
+  }
+  return to;
+}
+
+template <class Set, bool add, class T>
+void unpack_blocks(const std::byte* from, std::size_t blocks, const Table<T>& table, const Grid<T>& grid,
+                   T* values) noexcept {
+  for (std::size_t b = 0; b < blocks; ++b) {
+    T* const y = values + b * block_values;
+    const std::uint8_t code = table.code[b];
+    if (code >= holed) {
+      unpack_exact<Set, add>(from, table.low[b], code, grid, y);
+    } else {
+      Set::template unpack<add>(from, table.low[b], code, grid, y);
+    }
+    from += block_bytes<T>(code);
+  }
+}
+
+template <class Set, class T>
+inline constexpr Kernels<T> kernels_of{plan_blocks<Set, T>, pack_blocks<Set, T>, read_table<Set, T>,
+                                       unpack_blocks<Set, false, T>, unpack_blocks<Set, true, T>};
+
+template <class Set>
+constexpr KernelSet kernel_set(const char* name, bool (*supported)() noexcept) {
+  return {name, supported, kernels_of<Set, float>, kernels_of<Set, double>};
+}
+
+}  // namespace taut::szx

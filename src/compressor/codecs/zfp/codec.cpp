@@ -1,0 +1,164 @@
+// The zfp codec: libzfp's fixed accuracy and fixed rate, with the bound enforced. Format: spec.md beside this
+// file.
+#include <cmath>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "compressor/base/float_environment.hpp"
+#include "compressor/codecs/zfp/frame_reader.hpp"
+#include "compressor/frame/codec.hpp"
+
+namespace taut {
+namespace zfp {
+namespace {
+
+class Zfp final : public Codec {
+ public:
+  explicit Zfp(const CodecOptions& options)
+      : contract_{.bound = options.bound,
+                  .fixed_size = options.bound.kind == Bound::Kind::rate &&
+                                options.bound.value >= least_fixed_rate && options.dims.n < 2 &&
+                                options.bits == PackedBits::rounded},
+        bits_(options.bits),
+        dims_(options.dims),
+        checksum_(options.checksum) {}
+
+  const Contract& contract() const noexcept override { return contract_; }
+
+  std::size_t max_bytes(DType type, std::size_t count, std::uint32_t) const noexcept override {
+    // The result is the same for all extents: with whole rows and planes, fewer values may take more blocks
+    // than more values.
+    if (!contract_.fixed_size)
+      return frame_header_bytes + front_bytes(max_dims, most_boxes(count)) + count * size_of(type);
+    const Shape shape = shape_of(dims_, count);
+    const Grid grid(shape);
+    std::size_t bytes = frame_header_bytes + front_bytes(shape.dims, grid.boxes());
+    for (std::size_t i = 0; i < grid.boxes(); ++i) {
+      const Shape box = grid.box<const std::byte>(nullptr, i).shape;
+      bytes += std::min(box.values() * size_of(type), type == DType::f64
+                                                          ? coded_bytes<double>(contract_.bound.value, box)
+                                                          : coded_bytes<float>(contract_.bound.value, box));
+    }
+    return bytes;
+  }
+
+  Sized encode(ConstSlice values, Bytes out) const noexcept override {
+    if (values.count > max_count) return {Status::invalid_count};
+    return typed<Sized>(values.type, [&]<class T>(T) {
+      const std::size_t most = max_bytes(values.type, values.count, 1);
+      if (out.size() < most) return Sized{Status::buffer_too_small};
+      return encode_frame(static_cast<const T*>(values.data), values.count, out.first(most));
+    });
+  }
+
+  Status decode(ConstBytes in, Slice values) const noexcept override {
+    return for_each_box(in, values, []<class T>(FrameReader& frame, Scratch<T>& scratch, const View<T>& box) {
+      return frame.decode_next(scratch, box);
+    });
+  }
+
+  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+    return for_each_box(in, values,
+                        [op]<class T>(FrameReader& frame, Scratch<T>& scratch, const View<T>& box) {
+                          T* const decoded = scratch.decoded();
+                          if (!frame.decode_next(scratch, dense(decoded, box.shape))) return false;
+                          const std::size_t n = box.shape.extent[3];
+                          box.for_each_row([&](T* row, std::size_t at) {
+                            reduce_values({{row, n, dtype_of<T>}}, {{decoded + at, n, dtype_of<T>}}, op);
+                          });
+                          return true;
+                        });
+  }
+
+ private:
+  // Runs `action` with a value of the type, in the floating-point environment that zfp and the checks assume.
+  template <class Result, class Action>
+  static Result typed(DType type, Action action) noexcept {
+    const FloatEnvironment environment;
+    try {
+      if (type == DType::f32) return action(float{});
+      if (type == DType::f64) return action(double{});
+      return {Status::invalid_type};
+    } catch (const std::bad_alloc&) {
+      return {Status::out_of_memory};
+    }
+  }
+
+  template <class T>
+  Sized encode_frame(const T* values, std::size_t count, Bytes out) const {
+    const Shape shape = shape_of(dims_, count);
+    const Grid grid(shape);
+    Scratch<T> scratch(grid.largest());
+    std::byte* const payload = out.data() + frame_header_bytes;
+    write_extents(shape, payload);
+    std::byte* entry = payload + front_bytes(shape.dims, 0);
+    std::byte* next = payload + front_bytes(shape.dims, grid.boxes());
+    for (std::size_t i = 0; i < grid.boxes(); ++i, entry += entry_bytes) {
+      const Bytes room = out.subspan(static_cast<std::size_t>(next - out.data()));
+      const Piece piece = encode_piece(grid.box(values, i), contract_.bound, bits_, scratch, room);
+      if (piece.bytes == 0 && piece.form == Form::stored) return {Status::internal};
+      write_entry(piece, entry);
+      next += piece.bytes;
+    }
+    FrameHeader header{.codec = frame_id, .type = dtype_of<T>, .count = count, .bound = contract_.bound};
+    header.parameters[0] = static_cast<std::uint8_t>(shape.dims);
+    if (checksum_) header.flags |= FrameHeader::checksummed;
+    return {Status::ok, seal_frame(header, out.data(), static_cast<std::size_t>(next - payload))};
+  }
+
+  template <class Action>
+  static Status for_each_box(ConstBytes in, Slice values, Action action) noexcept {
+    return typed<Status>(values.type, [&]<class T>(T) {
+      FrameReader frame;
+      if (const Status status = frame.open(in, values); status != Status::ok) return status;
+      if (values.count == 0) return Status::ok;
+      Scratch<T> scratch(frame.grid().largest());
+      for (std::size_t i = 0; i < frame.grid().boxes(); ++i)
+        if (!action(frame, scratch, frame.grid().box(static_cast<T*>(values.data), i)))
+          return Status::corrupt_frame;
+      return Status::ok;
+    });
+  }
+
+  Contract contract_;
+  PackedBits bits_;
+  Dims dims_;
+  bool checksum_;
+};
+
+bool serves(DType type, Bound::Kind kind) noexcept {
+  return (type == DType::f32 || type == DType::f64) &&
+         (kind == Bound::Kind::absolute || kind == Bound::Kind::rate);
+}
+
+// Under a bound zfp is far slower than other codecs; at a rate it is the only codec.
+std::uint8_t rank_under(Bound::Kind kind) noexcept {
+  return kind == Bound::Kind::rate ? CodecInfo::usual : CodecInfo::only_by_name;
+}
+
+std::unique_ptr<Codec> make(const CodecOptions& options) {
+  if (!usable(options.bound))
+    throw Error(Status::invalid_argument,
+                "the zfp codec needs a finite bound above 0, or a rate above 0 and up to 64 bits a value");
+  return std::make_unique<Zfp>(options);
+}
+
+}  // namespace
+}  // namespace zfp
+
+namespace codecs {
+
+extern constinit const CodecInfo zfp{
+    .name = "zfp",
+    .frame_id = taut::zfp::frame_id,
+    .since = "0.1",
+    .summary = "zfp's transform of blocks, under an absolute bound or at a fixed rate; through libzfp",
+    .predictors = {},
+    .serves = taut::zfp::serves,
+    .make = taut::zfp::make,
+    .rank = taut::zfp::rank_under,
+};
+
+}  // namespace codecs
+}  // namespace taut

@@ -1,0 +1,44 @@
+#include "compressor/codecs/zfp/shape.hpp"
+
+namespace taut::zfp {
+namespace {
+
+constexpr std::size_t whole_blocks(std::size_t n) noexcept {
+  return (n + block_edge - 1) / block_edge * block_edge;
+}
+
+}  // namespace
+
+Shape shape_of(const Dims& field, std::size_t count) noexcept {
+  if (count == 0) return {{1, 1, 1, 0}, 1};
+  Shape shape;
+  shape.dims = 0;
+  std::size_t rest = count;  // count divided by the extents taken so far
+  for (unsigned k = std::min(field.n, max_dims); k-- > 0;) {
+    const std::size_t n = k == 0 ? rest : field.of[k];
+    if (n == 0 || rest % n != 0) break;
+    rest /= n;
+    if (n > 1) shape.extent[max_dims - ++shape.dims] = n;
+  }
+  if (rest > 1 || shape.dims == 0) shape.extent[max_dims - ++shape.dims] = rest;  // number of parts that fit
+  return Grid(shape).boxes() <= most_boxes(count) ? shape : Shape{{1, 1, 1, count}, 1};
+}
+
+// Chooses the box. From the fastest extent on, each extent is taken whole, or as far as the room allows that
+// the other extents leave with one block each.
+Grid::Grid(const Shape& field) noexcept : field_(field), box_(field) {
+  const unsigned first = max_dims - field.dims;
+  std::size_t room = box_values;
+  for (unsigned k = first + 1; k < max_dims; ++k) room /= block_edge;
+  for (unsigned k = max_dims; k-- > first;) {
+    box_.extent[k] = std::min(field.extent[k], room / block_edge * block_edge);
+    room = room * block_edge / std::max(whole_blocks(box_.extent[k]), block_edge);
+  }
+  boxes_ = 1;
+  for (unsigned k = 0; k < max_dims; ++k) {
+    along_[k] = box_.extent[k] == 0 ? 0 : (field.extent[k] + box_.extent[k] - 1) / box_.extent[k];
+    boxes_ *= along_[k];
+  }
+}
+
+}  // namespace taut::zfp

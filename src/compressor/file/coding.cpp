@@ -1,0 +1,85 @@
+#include "compressor/file/coding.hpp"
+
+#define TAUT_NO_MPI
+#include <taut/taut.h>
+
+#include "compressor/base/json.hpp"
+#include "compressor/file/failure.hpp"
+
+namespace taut::cli {
+namespace {
+
+TAUT_Type api_type(DType type) noexcept { return static_cast<TAUT_Type>(type); }
+
+std::string explained(int status) {
+  const std::string why = status == TAUT_ERR_TYPE ? "" : TAUT_Last_error();
+  return why.empty() ? TAUT_Status_string(status) : why;
+}
+
+}  // namespace
+
+ArrayCoding::ArrayCoding(std::string_view option, const std::string& text) : text_(text) {
+  try {
+    coding_ = parse_coding(text);
+  } catch (const Error& error) {
+    reject("--" + std::string(option) + " '" + text + "': " + error.what());
+  }
+  if (coding_.dims.n > 0)
+    reject("--" + std::string(option) + " '" + text + "': dims= follows from the shape; use --shape");
+}
+
+std::optional<double> ArrayCoding::wanted_psnr() const noexcept {
+  return coding_.bound.kind == Bound::Kind::psnr ? std::optional(coding_.bound.value) : std::nullopt;
+}
+
+std::string ArrayCoding::frame_text(DType type, const ValueRange& range) const {
+  const Bound used = bound(type, range);
+  if (used == coding_.bound) return text_;
+  std::string text = text_of(used);
+  // An exact bound drops a codec that does not code without loss.
+  const bool suits = coding_.codec != nullptr && (!used.exact() || coding_.codec->serves(type, used.kind));
+  if (suits) text += std::string(",codec=") + coding_.codec->name;
+  if (coding_.predictor != "auto" && !used.exact()) text += ",predictor=" + coding_.predictor;
+  if (coding_.checksum) text += ",checksum=on";
+  if (coding_.bits == PackedBits::exact) text += ",bits=exact";
+  return text;
+}
+
+std::size_t most_frame_bytes(DType type, std::size_t values) {
+  return TAUT_Max_bytes(api_type(type), values, 1);
+}
+
+void check_coded(DType type) {
+  if (most_frame_bytes(type, 1) == 0)
+    fail(std::string("values of type ") + name_of(type) + " are not coded by this build");
+}
+
+std::size_t encode(const Piece& piece, ConstBytes values, DType type, const std::string& frame_text,
+                   Bytes out) {
+  std::size_t bytes = 0;
+  const int status =
+      TAUT_Encode_nd(values.data(), static_cast<int>(piece.extents.size()), piece.extents.data(),
+                     api_type(type), frame_text.c_str(), out.data(), out.size(), &bytes);
+  if (status != TAUT_SUCCESS)
+    fail(std::string("values of type ") + name_of(type) + " under '" + frame_text +
+         "': " + explained(status));
+  return bytes;
+}
+
+bool decode(ConstBytes frame, std::size_t count, DType type, Bytes values) {
+  const int status = TAUT_Decode(frame.data(), frame.size(), values.data(), count, api_type(type));
+  if (status == TAUT_ERR_MEMORY || status == TAUT_ERR_INTERNAL || status == TAUT_ERR_TYPE)
+    fail(explained(status));
+  return status == TAUT_SUCCESS;
+}
+
+bool read_facts(ConstBytes frame, FrameFacts& facts) {
+  TAUT_Frame_info info{};
+  info.struct_size = sizeof info;
+  if (TAUT_Frame_get_info(frame.data(), frame.size(), &info) != TAUT_SUCCESS) return false;
+  facts.codec = info.codec;
+  facts.bound = {static_cast<Bound::Kind>(info.bound_kind), info.bound};
+  return true;
+}
+
+}  // namespace taut::cli

@@ -1,0 +1,193 @@
+#include "compressor/frame/coding_stack.hpp"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <atomic>
+#include <type_traits>
+
+// Calls work(argument) with the stack pointer at `top`. The frame pointer keeps the caller's stack, so that
+// debuggers and exceptions find their way back.
+extern "C" void taut_call_on_stack(void (*work)(void*) noexcept, void* argument, void* top) noexcept;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TAUT_STACKS_ARE_WATCHED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TAUT_STACKS_ARE_WATCHED
+#endif
+#endif
+
+#if defined(TAUT_STACKS_ARE_WATCHED)
+#elif defined(__x86_64__)
+#define TAUT_CHANGES_STACKS
+asm(R"(
+.text
+.p2align 4
+.globl taut_call_on_stack
+.hidden taut_call_on_stack
+.type taut_call_on_stack, @function
+taut_call_on_stack:
+  .cfi_startproc
+  endbr64
+  pushq %rbp
+  .cfi_def_cfa_offset 16
+  .cfi_offset %rbp, -16
+  movq %rsp, %rbp
+  .cfi_def_cfa_register %rbp
+  movq %rdx, %rsp
+  movq %rdi, %rax
+  movq %rsi, %rdi
+  callq *%rax
+  movq %rbp, %rsp
+  popq %rbp
+  .cfi_def_cfa %rsp, 8
+  retq
+  .cfi_endproc
+.size taut_call_on_stack, .-taut_call_on_stack
+)");
+#elif defined(__aarch64__)
+#define TAUT_CHANGES_STACKS
+asm(R"(
+.text
+.p2align 4
+.globl taut_call_on_stack
+.hidden taut_call_on_stack
+.type taut_call_on_stack, %function
+taut_call_on_stack:
+  .cfi_startproc
+  hint 34
+  stp x29, x30, [sp, -16]!
+  .cfi_def_cfa_offset 16
+  .cfi_offset 29, -16
+  .cfi_offset 30, -8
+  mov x29, sp
+  .cfi_def_cfa_register 29
+  mov sp, x2
+  mov x9, x0
+  mov x0, x1
+  blr x9
+  mov sp, x29
+  .cfi_def_cfa_register 31
+  ldp x29, x30, [sp], 16
+  .cfi_restore 29
+  .cfi_restore 30
+  .cfi_def_cfa_offset 0
+  ret
+  .cfi_endproc
+.size taut_call_on_stack, .-taut_call_on_stack
+)");
+#endif
+
+namespace taut {
+namespace {
+
+#ifdef TAUT_CHANGES_STACKS
+
+constexpr std::size_t stack_bytes = std::size_t{1} << 20;  // reserved; used pages alone take memory
+constexpr std::size_t guard_bytes = std::size_t{64} << 10;
+
+// Pool of stacks. A stack that is not in use is in a slot; with more than these, stacks are made and unmapped
+// for each use.
+class StackPool {
+ public:
+  std::byte* take() noexcept {
+    for (auto& slot : free_)
+      if (slot.load(std::memory_order_relaxed) != nullptr)
+        if (std::byte* const found = slot.exchange(nullptr, std::memory_order_acquire)) return found;
+    void* const made = mmap(nullptr, guard_bytes + stack_bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (made == MAP_FAILED) return nullptr;
+    mprotect(made, guard_bytes, PROT_NONE);
+    return static_cast<std::byte*>(made);
+  }
+
+  void give_back(std::byte* stack) noexcept {
+    for (auto& slot : free_) {
+      std::byte* none = nullptr;
+      if (slot.load(std::memory_order_relaxed) == nullptr &&
+          slot.compare_exchange_strong(none, stack, std::memory_order_release))
+        return;
+    }
+    munmap(stack, guard_bytes + stack_bytes);
+  }
+
+ private:
+  std::array<std::atomic<std::byte*>, 64> free_{};
+};
+
+constinit StackPool stacks;
+
+#endif
+
+// Calls `work`, which returns a value, on a coding stack.
+template <class Work>
+auto called(const Work& work) noexcept {
+  struct Call {
+    const Work* work;
+    std::invoke_result_t<const Work&> result;
+  } call{&work, {}};
+  call_on_coding_stack(
+      [](void* at) noexcept {
+        auto& that = *static_cast<Call*>(at);
+        that.result = (*that.work)();
+      },
+      &call);
+  return call.result;
+}
+
+// Codec that works on coding stacks, with the arithmetic of the codec that does the work.
+class CodecOnStack final : public Codec, private FrameArithmetic {
+ public:
+  explicit CodecOnStack(std::unique_ptr<Codec> codec) noexcept
+      : codec_(std::move(codec)), arithmetic_(codec_->arithmetic()) {}
+
+  const Contract& contract() const noexcept override { return codec_->contract(); }
+  std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
+    return codec_->max_bytes(type, count, addends);
+  }
+  Sized encode(ConstSlice values, Bytes out) const noexcept override {
+    return called([&] { return codec_->encode(values, out); });
+  }
+  Status decode(ConstBytes in, Slice values) const noexcept override {
+    return called([&] { return codec_->decode(in, values); });
+  }
+  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+    return called([&] { return codec_->reduce(in, values, op); });
+  }
+  Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
+    return called([&] { return codec_->sample(values, scratch); });
+  }
+  const FrameArithmetic* arithmetic() const noexcept override {
+    return arithmetic_ != nullptr ? this : nullptr;
+  }
+
+ private:
+  Sized sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override {
+    return called([&] { return arithmetic_->sum(frames, out); });
+  }
+  Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
+    return called([&] { return arithmetic_->accumulate(frame, values, out); });
+  }
+
+  std::unique_ptr<Codec> codec_;
+  const FrameArithmetic* arithmetic_;
+};
+
+}  // namespace
+
+void call_on_coding_stack(void (*work)(void*) noexcept, void* argument) noexcept {
+#ifdef TAUT_CHANGES_STACKS
+  if (std::byte* const stack = stacks.take()) {
+    taut_call_on_stack(work, argument, stack + guard_bytes + stack_bytes);
+    return stacks.give_back(stack);
+  }
+#endif
+  work(argument);
+}
+
+std::unique_ptr<Codec> on_coding_stack(std::unique_ptr<Codec> codec) {
+  return std::make_unique<CodecOnStack>(std::move(codec));
+}
+
+}  // namespace taut

@@ -1,0 +1,54 @@
+// Lags: distances back to the values that predict. With one lag a value is predicted by the value one row (or
+// plane) earlier; with two, the row difference is predicted by the row difference one plane earlier.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "compressor/values/dims.hpp"
+
+namespace taut {
+
+// Shortest lag: a kernel processes up to 64 values at once, and all that it refers to must come before them.
+inline constexpr std::size_t least_lag = 64;
+inline constexpr std::size_t lags_end = std::size_t{1} << 30;  // every lag is below
+inline constexpr unsigned max_lags = 2;
+
+// Lags in values, the shortest first; they reach across chunks. Values before the first one of a frame are 0.
+struct Lags {
+  std::uint32_t of[max_lags] = {};
+  unsigned n = 0;
+
+  constexpr bool any() const noexcept { return n > 0; }
+  constexpr std::size_t span() const noexcept { return std::size_t{of[0]} + of[1]; }
+
+  // Returns the lags that reach values in a frame of `count`.
+  constexpr Lags within(std::size_t count) const noexcept {
+    Lags some;
+    while (some.n < n && of[some.n] < count) {
+      some.of[some.n] = of[some.n];
+      ++some.n;
+    }
+    return some;
+  }
+
+  friend constexpr bool operator==(const Lags&, const Lags&) = default;
+};
+
+// Return the lags of a row, a plane, both, or the slowest extent, of a field with these extents. A stride
+// shorter than least_lag is extended to a multiple of the stride. Extents that do not exist are skipped.
+Lags row_lag(const Dims& dims) noexcept;
+Lags plane_lag(const Dims& dims) noexcept;
+Lags row_and_plane_lags(const Dims& dims) noexcept;
+Lags slowest_lag(const Dims& dims) noexcept;
+
+// Parses one or two lags, as "192" or "192+18432". Returns nothing if a lag is not in [least_lag, lags_end).
+std::optional<Lags> lags_named(std::string_view name) noexcept;
+
+// Returns the lags as they follow the name of a predictor: "", "+192" or "+192+18432".
+std::string name_of(const Lags& lags);
+
+}  // namespace taut

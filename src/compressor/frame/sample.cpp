@@ -1,0 +1,40 @@
+#include "compressor/frame/sample.hpp"
+
+#include <algorithm>
+
+namespace taut {
+namespace {
+
+constexpr std::size_t least_pieces = 4, most_pieces = 8, values_a_piece = 65536;
+
+}  // namespace
+
+Pieces::Pieces(std::size_t message_values) noexcept
+    : values(std::min(Pieces::most_values, message_values)), count(0), part_(0) {
+  if (values == 0) return;
+  const std::size_t wanted = std::clamp(message_values / values_a_piece, least_pieces, most_pieces);
+  count = std::min(wanted, message_values / values);
+  part_ = message_values / count;
+}
+
+std::size_t sample_scratch(const Codec& codec, DType type) noexcept {
+  return codec.max_bytes(type, Pieces::most_values);
+}
+
+Sample take_sample(const Codec& codec, ConstSlice values, Bytes scratch) noexcept {
+  Sample sample;
+  const Pieces pieces(values.count);
+  for (std::size_t i = 0; i < pieces.count; ++i) {
+    const Sized size = codec.encode({values.part(pieces.first(i), pieces.values)}, scratch);
+    if (size.status != Status::ok) return {size.status};
+    sample.value_bytes += pieces.values * size_of(values.type);
+    sample.frame_bytes += size.bytes - frame_header_bytes;
+  }
+  return sample;
+}
+
+Sample Codec::sample(ConstSlice values, Bytes scratch) const noexcept {
+  return take_sample(*this, values, scratch);
+}
+
+}  // namespace taut

@@ -1,0 +1,40 @@
+// Estimation of a codec's ratio by a few pieces of a message.
+#pragma once
+
+#include "compressor/frame/codec.hpp"
+
+namespace taut {
+
+// Pieces of a message: four to eight pieces of 512 values, one in each of as many equal parts of the message.
+// A short message has fewer.
+struct Pieces {
+  static constexpr std::size_t most_values = 512;
+
+  std::size_t values, count;  // number of values in each piece; number of pieces
+
+  explicit Pieces(std::size_t message_values) noexcept;
+
+  // Returns the index of the first value of piece i. The position differs from part to part, as the extents
+  // of a field may divide the parts: positions are the fractions of the golden ratio's multiples, from the
+  // middle on.
+  std::size_t first(std::size_t i) const noexcept {
+    const std::uint32_t fraction = (1u << 31) + static_cast<std::uint32_t>(i) * 2654435769u;
+    return i * part_ + static_cast<std::size_t>(std::uint64_t{fraction} * (part_ - values) >> 32);
+  }
+
+ private:
+  std::size_t part_;
+};
+
+// Least number of values for which a sample chooses among codecs or predictions where nothing else asks for
+// one. From there on the bytes that it saves on average take longer over a link of 1 Gbit/s than the sample
+// (docs/adr/0003-predictors-by-sample.md).
+inline constexpr std::size_t least_to_sample = 8192;
+
+// Returns the bytes of scratch memory that take_sample needs.
+std::size_t sample_scratch(const Codec& codec, DType type) noexcept;
+
+// Encodes the pieces of `values` and returns their total sizes.
+Sample take_sample(const Codec& codec, ConstSlice values, Bytes scratch) noexcept;
+
+}  // namespace taut

@@ -1,0 +1,93 @@
+// Common parts of the calls of taut_cuda.h: launching kernels on a stream, and turning CUDA errors into
+// statuses.
+#pragma once
+
+#include <taut/taut_cuda.h>
+
+#include <new>
+
+#include "compressor/gpu/cuda_scratch.hpp"
+#include "compressor/gpu/simt/kernel.cuh"
+
+namespace taut::api {
+
+// Text of the last error that CUDA reported to this thread.
+inline const char*& last_error() {
+  thread_local const char* text = "";
+  return text;
+}
+
+// Returns the status of an error, and notes its text. The runtime forgets the error, which it would report
+// again for a later call.
+inline int status_of(cudaError_t error) {
+  if (error == cudaSuccess) return 0;
+  cudaGetLastError();
+  last_error() = cudaGetErrorString(error);
+  return error == cudaErrorMemoryAllocation ? static_cast<int>(Status::out_of_memory) : TAUT_ERR_CUDA;
+}
+
+// Exception of a call that could not launch one of its kernels.
+struct LaunchFailed {
+  cudaError_t error;
+};
+
+struct StreamLauncher {
+  cudaStream_t stream;
+
+  template <class Kernel>
+  void launch(unsigned blocks, const typename Kernel::Job& job) {
+    const cudaError_t error = cuda::launch<Kernel>(blocks, job, stream);
+    if (error != cudaSuccess) throw LaunchFailed{error};
+  }
+};
+
+// Loads the kernels of a call instead of launching them. A capture must not be the first to use a kernel:
+// loading may wait for the device.
+struct KernelLoader {
+  template <class Kernel>
+  void launch(unsigned, const typename Kernel::Job&) {
+    CudaScratch::check(cuda::load<Kernel>());
+  }
+};
+
+// Returns the status of action(), or the status of the exception that the action throws.
+template <class Action>
+int guarded(Action action) noexcept {
+  CudaCall call;
+  try {
+    return action();
+  } catch (const LaunchFailed& failed) {
+    call.abandon_scratch();
+    return status_of(failed.error);
+  } catch (cudaError_t error) {
+    return status_of(error);
+  } catch (NotReserved) {
+    last_error() =
+        "the stream is captured and has too little scratch memory: call TAUT_Cuda_reserve (with lags: "
+        "TAUT_Cuda_reserve_lagged) before the capture";
+    return TAUT_ERR_CUDA;
+  } catch (const std::bad_alloc&) {
+    return static_cast<int>(Status::out_of_memory);
+  }
+}
+
+inline bool is_type(int type) {
+  return type >= 0 && type <= 255 && is_dtype(static_cast<std::uint8_t>(type));
+}
+inline bool aligned(const void* p, std::size_t to) { return reinterpret_cast<std::uintptr_t>(p) % to == 0; }
+
+inline cuda::CallResult* result_at(TAUT_Cuda_result* result) {
+  return reinterpret_cast<cuda::CallResult*>(result);
+}
+static_assert(sizeof(TAUT_Cuda_result) == sizeof(cuda::CallResult));
+
+// Allocate the scratch memory of lossless calls (cuda_lossless.cu), of calls at a rate (cuda_rate.cu), of
+// batches (cuda_batch.cu), and of services on values (cuda_values.cu), and load their kernels. All return a
+// status.
+int reserve_lossless(size_t count, int type, void* stream) noexcept;
+int reserve_lossless_lagged(size_t count, int type, void* stream) noexcept;
+int reserve_rate(size_t count, int type, void* stream) noexcept;
+int reserve_batches(size_t count, int type, void* stream) noexcept;
+int reserve_values(int type, void* stream) noexcept;
+
+}  // namespace taut::api

@@ -1,0 +1,221 @@
+// Implements the services that order calls in streams: events that the host asks for, and streams that wait for
+// a word of host memory.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "compressor/gpu/cuda_beside_captures.hpp"
+#include "compressor/gpu/cuda_call.hpp"
+#include "compressor/gpu/cuda_held.hpp"
+#include "compressor/gpu/cuda_services.hpp"
+
+namespace taut::api {
+namespace {
+
+cudaStream_t handle(void* stream) { return static_cast<cudaStream_t>(stream); }
+
+// The stream waits for no other one. Its priority differs from that of usual streams: streams of one priority
+// can share a hardware queue, where a stream that waits for the host would delay it.
+cudaError_t create_own_stream(cudaStream_t& stream) {
+  int least = 0, greatest = 0;
+  const cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+  return error == cudaSuccess ? cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest) : error;
+}
+
+// Type of cuStreamWaitValue32 (CUDA driver API, "Stream memory operations"). The result has the number of a
+// cudaError_t.
+using WaitValue = int (*)(cudaStream_t stream, unsigned long long address, std::uint32_t value, unsigned flags);
+constexpr unsigned until_reached = 0;  // CU_STREAM_WAIT_VALUE_GEQ, cyclic
+
+// Finds the function in the driver, which alone has it. Version 2, of CUDA 11.7, works without options of the
+// driver.
+cudaError_t find_wait_value(WaitValue& wait_value) {
+  constexpr unsigned version = 11070;
+  cudaDriverEntryPointQueryResult answer{};
+  void* function = nullptr;
+  const cudaError_t error = cudaGetDriverEntryPointByVersion("cuStreamWaitValue32", &function, version,
+                                                             cudaEnableDefault, &answer);
+  wait_value = reinterpret_cast<WaitValue>(function);
+  return error == cudaSuccess && wait_value == nullptr ? cudaErrorNotSupported : error;
+}
+
+// Streams that were closed, by device, for later use: scratch memory belongs to a stream, so that each new
+// stream would take more memory.
+struct ClosedStreams {
+  std::mutex lock;
+  std::vector<std::pair<int, cudaStream_t>> all;
+};
+ClosedStreams& closed_streams() {
+  static auto* const closed = new ClosedStreams;
+  return *closed;
+}
+
+// An event, for one user at a time.
+struct Event {
+  int device = 0;
+  cudaEvent_t event = nullptr;
+};
+
+// Events that nobody uses. They are used again rather than destroyed: cudaEventDestroy waits for calls of CUDA in other
+// threads, which may wait for a stream.
+struct FreeEvents {
+  std::mutex lock;
+  std::vector<Event*> all;
+};
+FreeEvents& free_events() {
+  static auto* const free = new FreeEvents;
+  return *free;
+}
+
+void give_back(Event* event) {
+  FreeEvents& free = free_events();
+  const std::lock_guard lock(free.lock);
+  free.all.push_back(event);
+}
+
+// Records an event on a stream of the current device. Throws cudaError_t.
+Event* recorded(void* stream) {
+  int device = 0;
+  CudaScratch::check(cudaGetDevice(&device));
+  const auto take = [&]() -> Event* {
+    FreeEvents& free = free_events();
+    const std::lock_guard lock(free.lock);
+    const auto found = std::ranges::find(free.all, device, &Event::device);
+    if (found == free.all.end()) return nullptr;
+    Event* const event = *found;
+    free.all.erase(found);
+    return event;
+  };
+  Event* event = take();
+  if (event == nullptr) {
+    auto made = std::make_unique<Event>(device);
+    CudaScratch::check(cudaEventCreateWithFlags(&made->event, cudaEventDisableTiming));
+    event = made.release();
+  }
+  const cudaError_t error = cudaEventRecord(event->event, handle(stream));
+  if (error == cudaSuccess) return event;
+  give_back(event);
+  throw error;
+}
+
+void destroy_events() {
+  FreeEvents& free = free_events();
+  const std::lock_guard lock(free.lock);
+  for (Event* const event : free.all) cudaEventDestroy(event->event), delete event;
+  free.all.clear();
+}
+
+// Prepares the current device before a stream first waits for the host: CUDA would make Taut wait for that stream when
+// it loads a kernel or allocates local memory, and a new stream may make it wait too.
+cudaError_t prepare_device() {
+  static std::mutex mutex;
+  static std::set<int> prepared;
+  int device = 0;
+  if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
+  const std::lock_guard lock(mutex);
+  if (prepared.contains(device)) return cudaSuccess;
+  const BesideCaptures scope;
+  void *own = nullptr, *other = nullptr;
+  if (own_stream(&own) != 0 || open_stream(&other) != 0) return cudaErrorUnknown;
+  close_stream(other);
+  const cudaError_t error = cuda::load_all(handle(own));
+  if (error == cudaSuccess) prepared.insert(device);
+  return error;
+}
+
+}  // namespace
+
+int own_stream(void** stream) noexcept {
+  static std::mutex mutex;
+  static std::map<int, cudaStream_t> streams;  // by device; never destroyed
+  return guarded([&] {
+    int device = 0;
+    if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return status_of(error);
+    const std::lock_guard lock(mutex);
+    cudaStream_t& own = streams[device];
+    const cudaError_t error = own == nullptr ? create_own_stream(own) : cudaSuccess;
+    *stream = own;
+    return status_of(error);
+  });
+}
+
+int open_stream(void** stream) noexcept {
+  int device = 0;
+  if (const int status = status_of(cudaGetDevice(&device)); status != 0) return status;
+  ClosedStreams& closed = closed_streams();
+  const std::lock_guard lock(closed.lock);
+  const auto found = std::ranges::find(closed.all, device, &std::pair<int, cudaStream_t>::first);
+  if (found == closed.all.end())
+    return status_of(create_own_stream(*reinterpret_cast<cudaStream_t*>(stream)));
+  *stream = found->second;
+  closed.all.erase(found);
+  return 0;
+}
+
+void close_stream(void* stream) noexcept {
+  int device = 0;
+  cudaGetDevice(&device);
+  ClosedStreams& closed = closed_streams();
+  const std::lock_guard lock(closed.lock);
+  closed.all.emplace_back(device, handle(stream));
+}
+
+void release_streams() noexcept {
+  ClosedStreams& closed = closed_streams();
+  const std::lock_guard lock(closed.lock);
+  for (const auto& [device, stream] : closed.all) cudaStreamDestroy(stream);
+  closed.all.clear();
+  destroy_events();
+}
+
+int follow(void* stream, void* before) noexcept {
+  return guarded([&] {
+    Event* const event = recorded(before);
+    const cudaError_t error = cudaStreamWaitEvent(handle(stream), event->event, 0);
+    give_back(event);  // the wait is for the point that is recorded now
+    return status_of(error);
+  });
+}
+
+int is_captured(void* stream, int* captured) noexcept {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const cudaError_t error = cudaStreamIsCapturing(handle(stream), &status);
+  *captured = error == cudaErrorStreamCaptureImplicit || status != cudaStreamCaptureStatusNone;
+  const int code = status_of(error);
+  return *captured != 0 ? 0 : code;
+}
+
+int record(void** event, void* stream) noexcept {
+  return guarded([&] {
+    *event = recorded(stream);
+    return 0;
+  });
+}
+
+int has_happened(void* event, int* happened) noexcept {
+  const BesideCaptures scope;
+  const cudaError_t error = cudaEventQuery(static_cast<const Event*>(event)->event);
+  *happened = error == cudaSuccess;
+  if (error != cudaErrorNotReady) return status_of(error);
+  cudaGetLastError();  // the next launch must not take the answer for its own error
+  return 0;
+}
+
+void free_event(void* event) noexcept { give_back(static_cast<Event*>(event)); }
+
+int wait_for_word(const std::uint32_t* word, std::uint32_t value, void* stream) noexcept {
+  return guarded([&] {
+    WaitValue wait_value = nullptr;
+    CudaScratch::check(find_wait_value(wait_value));
+    CudaScratch::check(prepare_device());
+    const auto address = reinterpret_cast<std::uintptr_t>(word);
+    held_streams().note_wait(word, value);
+    return status_of(static_cast<cudaError_t>(wait_value(handle(stream), address, value, until_reached)));
+  });
+}
+
+}  // namespace taut::api

@@ -1,0 +1,196 @@
+// Scratch memory of GPU calls: one allocation for each stream and use, whose size is a power of two bytes.
+// Calls on a stream run one after the other, so they share the allocation.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "compressor/gpu/cuda_memory.hpp"
+#include "compressor/gpu/simt/batch.hpp"
+#include "compressor/gpu/simt/frame.hpp"
+
+namespace taut::api {
+
+// Exception of a call that needs more scratch memory than its captured stream has.
+struct NotReserved {};
+
+// Scratch memory of one stream. Kernels of two calls must not mix on a stream, because they share this
+// memory: `turn` belongs to the call that launches kernels.
+struct StreamScratch {
+  // Purpose of an allocation. Purposes do not share memory, because a call relies on words that earlier calls
+  // have left there.
+  enum class Use { planes, mpc, zfp, slots, integers, batch };
+  static constexpr std::size_t uses = static_cast<std::size_t>(Use::batch) + cuda::most_items;
+  // Purpose of item i of a batch. Items that run together do not share memory.
+  static constexpr Use use_of_item(std::size_t i) {
+    return Use{static_cast<int>(static_cast<std::size_t>(Use::batch) + i % cuda::most_items)};
+  }
+
+  struct Block {
+    std::byte* at = nullptr;
+    std::size_t bytes = 0;
+    bool captured = false;  // a graph may use the memory, which is therefore never freed
+  };
+
+  std::recursive_mutex turn;
+  std::array<Block, uses> blocks;
+};
+
+class CudaScratch {
+ public:
+  using Use = StreamScratch::Use;
+
+  // Returns at least `bytes` of scratch memory, with an initialised ScratchHead at its start. The call of
+  // this thread has the stream's turn from now on. Throws cudaError_t or NotReserved.
+  std::byte* of(cudaStream_t stream, Use use, std::size_t bytes);
+
+  // Frees all memory that no graph may use. No call is in flight.
+  void release() {
+    const std::lock_guard lock(mutex_);
+    for (auto& [key, scratch] : streams_)
+      for (StreamScratch::Block& block : scratch.blocks) {
+        const StreamScratch::Block freed =
+            std::exchange(block, block.captured ? block : StreamScratch::Block{});
+        if (freed.at != nullptr && !freed.captured) check(cudaFree(freed.at));
+      }
+    check(device_memory().trim());
+  }
+
+  // Frees a block in the order of the stream, unless a graph may use it.
+  static cudaError_t give_back(const StreamScratch::Block& block, cudaStream_t stream) {
+    return block.at == nullptr || block.captured ? cudaSuccess : device_memory().free(block.at, stream);
+  }
+
+  static void check(cudaError_t error) {
+    if (error != cudaSuccess) throw error;
+  }
+
+ private:
+  static constexpr std::size_t least_bytes = 1 << 16;
+
+  // Key of a stream: device and handle, and the calling thread for cudaStreamPerThread, a handle by which
+  // each thread has a stream of its own.
+  struct Handle {
+    int device;
+    cudaStream_t stream;
+    std::thread::id thread;
+
+    Handle(int of, cudaStream_t handle) : device(of), stream(handle) {
+      if (handle == cudaStreamPerThread) thread = std::this_thread::get_id();
+    }
+    auto operator<=>(const Handle&) const = default;
+  };
+
+  // Finds the memory of a stream by the stream's number, because CUDA uses handles again. cudaStreamGetId
+  // ends a capture (error 900, driver 580), so a captured stream is taken for the one that had its handle in
+  // the last call. If that was another stream, the program has destroyed it.
+  StreamScratch& find(cudaStream_t stream, bool captured) {
+    int device = 0;
+    unsigned long long number = 0;
+    check(cudaGetDevice(&device));
+    if (!captured) check(cudaStreamGetId(stream, &number));
+    const std::lock_guard lock(mutex_);
+    const Handle handle(device, stream);
+    if (!captured) numbers_[handle] = number;
+    const auto known = numbers_.find(handle);
+    if (known == numbers_.end()) throw NotReserved{};
+    return streams_[{device, known->second}];
+  }
+
+  static bool is_captured(cudaStream_t stream) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    check(cudaStreamIsCapturing(stream, &status));
+    return status != cudaStreamCaptureStatusNone;
+  }
+
+  static StreamScratch::Block allocate(cudaStream_t stream, std::size_t bytes) {
+    StreamScratch::Block block{nullptr, std::bit_ceil(std::max(bytes, least_bytes))};
+    check(device_memory().allocate(reinterpret_cast<void**>(&block.at), block.bytes, stream));
+    if (const cudaError_t error = initialise(block, stream); error != cudaSuccess) {
+      give_back(block, stream);
+      throw error;
+    }
+    return block;
+  }
+
+  static cudaError_t initialise(const StreamScratch::Block& block, cudaStream_t stream) {
+    static const cuda::HeaderCrc table = cuda::header_crc_table();
+    const cudaError_t error = cudaMemsetAsync(block.at, 0, block.bytes, stream);
+    if (error != cudaSuccess) return error;
+    return cudaMemcpyAsync(block.at + offsetof(cuda::ScratchHead, crc), &table, sizeof table,
+                           cudaMemcpyHostToDevice, stream);
+  }
+
+  std::mutex mutex_;
+  std::map<Handle, unsigned long long> numbers_;
+  std::map<std::pair<int, unsigned long long>, StreamScratch> streams_;
+};
+
+inline CudaScratch& scratch() {
+  static CudaScratch all;
+  return all;
+}
+
+// Scope of a call of taut_cuda.h in a host thread. The call has the turn of its stream from its first use of
+// scratch memory to its end.
+class CudaCall {
+ public:
+  CudaCall() : outer_(std::exchange(current(), this)) {}
+  CudaCall(const CudaCall&) = delete;
+  ~CudaCall() {
+    if (scratch_ != nullptr) scratch_->turn.unlock();
+    current() = outer_;
+  }
+
+  // Innermost call of this thread.
+  static CudaCall*& current() {
+    thread_local CudaCall* call = nullptr;
+    return call;
+  }
+
+  void take_turn(StreamScratch& scratch, cudaStream_t stream) {
+    if (scratch_ != nullptr) return;  // a call uses one stream
+    scratch.turn.lock();
+    scratch_ = &scratch;
+    stream_ = stream;
+  }
+
+  void note_use(StreamScratch::Use use) { used_[static_cast<std::size_t>(use)] = true; }
+
+  // Parts with the scratch memory of a call that has launched some of its kernels only: the words there are
+  // those of a call in progress. The next call takes new memory.
+  void abandon_scratch() noexcept {
+    for (std::size_t use = 0; use < used_.size(); ++use)
+      if (used_[use]) CudaScratch::give_back(std::exchange(scratch_->blocks[use], {}), stream_);
+  }
+
+ private:
+  CudaCall* outer_;
+  StreamScratch* scratch_ = nullptr;
+  cudaStream_t stream_ = nullptr;
+  std::array<bool, StreamScratch::uses> used_ = {};
+};
+
+inline std::byte* CudaScratch::of(cudaStream_t stream, Use use, std::size_t bytes) {
+  const bool captured = is_captured(stream);
+  StreamScratch& own = find(stream, captured);
+  CudaCall::current()->take_turn(own, stream);
+  StreamScratch::Block& block = own.blocks[static_cast<std::size_t>(use)];
+  if (block.bytes < bytes) {
+    if (captured) throw NotReserved{};
+    const StreamScratch::Block outgrown = std::exchange(block, allocate(stream, bytes));
+    check(give_back(outgrown, stream));
+  }
+  block.captured |= captured;
+  CudaCall::current()->note_use(use);
+  return block.at;
+}
+
+}  // namespace taut::api

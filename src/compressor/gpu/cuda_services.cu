@@ -1,0 +1,156 @@
+// Implements the services that libtaut uses: device memory, and waiting for a stream.
+#include "compressor/gpu/cuda_services.hpp"
+
+#include <mutex>
+#include <vector>
+
+#include "compressor/gpu/cuda_beside_captures.hpp"
+#include "compressor/gpu/cuda_call.hpp"
+#include "compressor/gpu/cuda_held.hpp"
+#include "compressor/gpu/cuda_memory.hpp"
+
+namespace taut::api {
+namespace {
+
+const char* why() {
+  const char* text = "";
+  TAUT_Cuda_available(&text);
+  return text;
+}
+
+int device_of(const void* memory, int* device) {
+  cudaPointerAttributes attributes{};
+  const cudaError_t error = cudaPointerGetAttributes(&attributes, memory);
+  *device = attributes.device;
+  return status_of(error);
+}
+
+int use(int device, int* before) {
+  const cudaError_t error = cudaGetDevice(before);
+  return status_of(error == cudaSuccess ? cudaSetDevice(device) : error);
+}
+
+int wait(void* stream) { return status_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
+
+// Other streams may use the memory once the allocating stream has got to the allocation. That is Taut's own,
+// because a stream of the program may wait for the call that needs the memory.
+int allocate(void** memory, std::size_t bytes) {
+  const BesideCaptures scope;
+  void* stream = nullptr;
+  int status = own_stream(&stream);
+  if (status == 0)
+    status = status_of(device_memory().allocate(memory, bytes, static_cast<cudaStream_t>(stream)));
+  if (status != 0) return status;
+  status = wait(stream);
+  if (status != 0) device_memory().free(*memory, static_cast<cudaStream_t>(stream));
+  return status;
+}
+
+// All work on the memory is done. The legacy stream would wait for the streams of the program, and memory that it
+// frees could be allocated again only behind that.
+void give_back(void* memory) {
+  const BesideCaptures scope;
+  void* stream = nullptr;
+  if (own_stream(&stream) == 0) device_memory().free(memory, static_cast<cudaStream_t>(stream));
+}
+
+int copy(void* to, const void* from, std::size_t bytes) {
+  const cudaError_t error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, nullptr);
+  return error == cudaSuccess ? wait(nullptr) : status_of(error);
+}
+
+int allocate_pinned(void** memory, std::size_t bytes) {
+  const BesideCaptures scope;
+  return guarded([&] { return status_of(held_streams().allocate(memory, bytes)); });
+}
+
+void free_pinned(void* memory) {
+  const BesideCaptures scope;
+  held_streams().free(memory);
+}
+
+struct ReleaseHooks {
+  std::mutex mutex;
+  std::vector<void (*)()> all;
+};
+
+ReleaseHooks& release_hooks() {
+  static ReleaseHooks hooks;
+  return hooks;
+}
+
+void at_release(void (*trim)()) {
+  const std::lock_guard lock(release_hooks().mutex);
+  release_hooks().all.push_back(trim);
+}
+
+int copy_on(void* to, const void* from, std::size_t bytes, void* stream) {
+  return status_of(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, static_cast<cudaStream_t>(stream)));
+}
+
+int query(void* stream, int* idle) {
+  const BesideCaptures scope;
+  const cudaError_t error = cudaStreamQuery(static_cast<cudaStream_t>(stream));
+  *idle = error == cudaSuccess;
+  if (error != cudaErrorNotReady) return status_of(error);
+  cudaGetLastError();  // the next launch must not take the answer for its own error
+  return 0;
+}
+
+}  // namespace
+
+void run_release_hooks() {
+  const std::lock_guard lock(release_hooks().mutex);
+  for (const auto trim : release_hooks().all) trim();
+  held_streams().trim();
+}
+
+}  // namespace taut::api
+
+extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
+  using namespace taut::api;
+  static constexpr DeviceServices services{
+      .version = device_services_version,
+      .available = TAUT_Cuda_available,
+      .why = why,
+      .device_of = device_of,
+      .use = use,
+      .allocate = allocate,
+      .free = give_back,
+      .allocate_pinned = allocate_pinned,
+      .free_pinned = free_pinned,
+      .at_release = at_release,
+      .copy = copy,
+      .copy_on = copy_on,
+      .wait = wait,
+      .query = query,
+      .own_stream = own_stream,
+      .open_stream = open_stream,
+      .close_stream = close_stream,
+      .follow = follow,
+      .is_captured = is_captured,
+      .record = record,
+      .has_happened = has_happened,
+      .free_event = free_event,
+      .wait_for_word = wait_for_word,
+      .encode = encode_polled,
+      .decode = TAUT_Decode_cuda,
+      .decode_add = TAUT_Decode_add_cuda,
+      .add_frames = TAUT_Frame_add_cuda,
+      .accumulate = TAUT_Frame_accumulate_cuda,
+      .encode_lagged = TAUT_Encode_lagged_cuda,
+      .decode_lagged = TAUT_Decode_lagged_cuda,
+      .decode_add_lagged = TAUT_Decode_add_lagged_cuda,
+      .encode_lossless = encode_lossless,
+      .decode_lossless = TAUT_Decode_lossless_cuda,
+      .decode_lossless_lagged = decode_lossless_lagged,
+      .decode_add_lossless = TAUT_Decode_add_lossless_cuda,
+      .encode_rate = TAUT_Encode_rate_cuda,
+      .decode_rate = TAUT_Decode_rate_cuda,
+      .encode_many = encode_many,
+      .decode_many = decode_many,
+      .reduce_values = reduce_values,
+      .divide_values = divide_values,
+      .range = range_of_values};
+  return &services;
+}

@@ -1,0 +1,46 @@
+// Functions of the table of device_services.hpp that have no counterpart in taut_cuda.h and files of their
+// own.
+#pragma once
+
+#include "compressor/gpu/device_services.hpp"
+
+namespace taut::api {
+
+// cuda.cu
+int encode_polled(const void* values, std::size_t count, int type, const TAUT_Cuda_coding* coding,
+                  void* frame, std::size_t capacity, TAUT_Cuda_result* result, void* stream) noexcept;
+
+// cuda_batch.cu
+int encode_many(const DeviceFrameItem* items, int n, int type, const TAUT_Cuda_coding* coding,
+                void* stream) noexcept;
+int decode_many(const DeviceFrameItem* items, int n, int type, int add, void* stream) noexcept;
+
+// cuda_lossless.cu
+int encode_lossless(const void* values, std::size_t count, int type, const LosslessCoding* coding,
+                    void* frame, std::size_t capacity, TAUT_Cuda_result* result, void* stream) noexcept;
+int decode_lossless_lagged(const void* frame, std::size_t bytes, void* values, std::size_t count, int type,
+                           TAUT_Cuda_result* result, void* stream) noexcept;
+
+// cuda_order.cu
+int own_stream(void** stream) noexcept;
+int open_stream(void** stream) noexcept;
+void close_stream(void* stream) noexcept;
+int follow(void* stream, void* before) noexcept;
+void release_streams() noexcept;  // those that open_stream may still return, and events that nobody uses
+int is_captured(void* stream, int* captured) noexcept;
+int record(void** event, void* stream) noexcept;
+int has_happened(void* event, int* happened) noexcept;
+void free_event(void* event) noexcept;
+int wait_for_word(const std::uint32_t* word, std::uint32_t value, void* stream) noexcept;
+
+// cuda_services.cu
+void run_release_hooks();  // those of DeviceServices::at_release
+
+// cuda_values.cu
+int reduce_values(void* values, const void* operand, std::size_t count, int type, int op,
+                  void* stream) noexcept;
+int divide_values(void* values, std::size_t count, int type, int n, void* stream) noexcept;
+int range_of_values(const void* values, std::size_t count, int type, const double* fill, int exact_bits,
+                    DeviceRange* range, void* stream) noexcept;
+
+}  // namespace taut::api

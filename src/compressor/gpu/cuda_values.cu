@@ -1,0 +1,110 @@
+// Implements the services on arrays of values: checks arguments and launches kernels on the stream.
+#include "compressor/gpu/cuda_call.hpp"
+#include "compressor/gpu/cuda_services.hpp"
+#include "compressor/gpu/values/calls.hpp"
+
+namespace taut::api {
+namespace {
+
+static_assert(sizeof(DeviceRange) == sizeof(values::cuda::RangeResult));
+
+constexpr std::size_t most_values = std::size_t{1} << 48;  // more than any memory holds; no product overflows
+
+// Arguments that all services share.
+struct Array {
+  const void* values;
+  std::size_t count;
+  int type;
+};
+
+// Returns the status of arguments that no service accepts.
+Status check(const Array& array) noexcept {
+  if (!is_type(array.type)) return Status::invalid_type;
+  if (array.count > most_values) return Status::invalid_count;
+  const DType type{static_cast<std::uint8_t>(array.type)};
+  const bool usable = aligned(array.values, size_of(component_of(type))) && (array.values != nullptr || array.count == 0);
+  return usable ? Status::ok : Status::invalid_argument;
+}
+
+// Runs action.operator()<T>(count), where T is the type of a component and `count` the number of components.
+// Returns the status of the arguments, or of the exception that the action throws.
+template <class Action>
+int on_array(const Array& array, Action action) noexcept {
+  if (const Status status = check(array); status != Status::ok) return static_cast<int>(status);
+  const DType type{static_cast<std::uint8_t>(array.type)};
+  return guarded([&] {
+    with_dtype(component_of(type), [&]<class T>() {
+      if constexpr (std::is_arithmetic_v<T> || is_half<T>) action.template operator()<T>(array.count * components_of(type));
+    });
+    return 0;
+  });
+}
+
+template <class T>
+constexpr bool is_real = std::is_floating_point_v<T> || is_half<T>;
+
+// Returns memory for the range of each thread block's values.
+std::byte* range_parts(void* stream) {
+  return scratch().of(static_cast<cudaStream_t>(stream), CudaScratch::Use::integers, values::cuda::range_scratch_bytes);
+}
+
+// Loads the kernels of all services on arrays of T.
+template <class T>
+void load_kernels(std::byte* memory) {
+  auto* const array = reinterpret_cast<T*>(memory);  // no kernel runs
+  KernelLoader loader;
+  values::cuda::combine(loader, array, static_cast<const T*>(array), 1, Reduction::sum);
+  if constexpr (is_real<T>) {
+    values::cuda::divide(loader, array, 1, 1);
+    values::cuda::range(loader, static_cast<const T*>(array), 1, {}, false, memory, nullptr);
+  } else {
+    values::cuda::range<float>(loader, nullptr, 0, {}, false, memory, nullptr);
+  }
+}
+
+bool is_reduction(int op, int type) {
+  if (op < static_cast<int>(Reduction::sum) || op > static_cast<int>(Reduction::max)) return false;
+  return !is_type(type) || is_defined(Reduction{static_cast<std::uint8_t>(op)}, DType{static_cast<std::uint8_t>(type)});
+}
+
+}  // namespace
+
+int reserve_values(int type, void* stream) noexcept {
+  return on_array({nullptr, 0, type}, [&]<class T>(std::size_t) { load_kernels<T>(range_parts(stream)); });
+}
+
+int reduce_values(void* values, const void* operand, std::size_t count, int type, int op, void* stream) noexcept {
+  if (!is_reduction(op, type)) return static_cast<int>(Status::invalid_argument);
+  if (const Status status = check({operand, count, type}); status != Status::ok) return static_cast<int>(status);
+  return on_array({values, count, type}, [&]<class T>(std::size_t n) {
+    StreamLauncher launcher{static_cast<cudaStream_t>(stream)};
+    values::cuda::combine(launcher, static_cast<T*>(values), static_cast<const T*>(operand), n,
+                          Reduction{static_cast<std::uint8_t>(op)});
+  });
+}
+
+int divide_values(void* values, std::size_t count, int type, int n, void* stream) noexcept {
+  if (n < 1) return static_cast<int>(Status::invalid_argument);
+  return on_array({values, count, type}, [&]<class T>(std::size_t components) {
+    StreamLauncher launcher{static_cast<cudaStream_t>(stream)};
+    if constexpr (is_real<T>) values::cuda::divide(launcher, static_cast<T*>(values), components, n);
+  });
+}
+
+int range_of_values(const void* values, std::size_t count, int type, const double* fill, int exact_bits,
+                    DeviceRange* range, void* stream) noexcept {
+  if (range == nullptr) return static_cast<int>(Status::invalid_argument);
+  return on_array({values, count, type}, [&]<class T>(std::size_t components) {
+    StreamLauncher launcher{static_cast<cudaStream_t>(stream)};
+    std::byte* const parts = range_parts(stream);
+    auto* const result = reinterpret_cast<values::cuda::RangeResult*>(range);
+    const std::optional<double> excluded = fill != nullptr ? std::optional(*fill) : std::nullopt;
+    if constexpr (is_real<T>) {
+      values::cuda::range(launcher, static_cast<const T*>(values), components, excluded, exact_bits != 0, parts, result);
+    } else {  // integers have no bounds that depend on their range
+      values::cuda::range<float>(launcher, nullptr, 0, excluded, false, parts, result);
+    }
+  });
+}
+
+}  // namespace taut::api

@@ -1,0 +1,73 @@
+#include "compressor/gpu/device_call.hpp"
+
+#include <cstdint>
+
+#include "compressor/base/device_memory.hpp"
+
+namespace taut::api {
+
+DeviceCall::DeviceCall(const void* memory, const char* argument) : services_(device_services(argument)) {
+  check(services_.device_of(memory, &device_));
+  check(services_.use(device_, &device_before_));
+}
+
+// After an error, kernels may still use the memory.
+DeviceCall::~DeviceCall() {
+  if (!on_device_.empty()) services_.wait(nullptr);
+  for (void* const memory : on_device_) services_.free(memory);
+  services_.use(device_before_, &device_);
+}
+
+void DeviceCall::check(int status) const {
+  if (status == 0) return;
+  if (status != TAUT_ERR_CUDA)
+    throw Error(static_cast<Status>(status), describe(static_cast<Status>(status)));
+  throw Error(Status::internal, std::string("CUDA reports an error: ") + services_.why());
+}
+
+// Kernels can access the memory of their own device only.
+bool DeviceCall::on_this_device(const void* memory, std::size_t alignment) const {
+  int device = -1;
+  if (!on_device(memory) || reinterpret_cast<std::uintptr_t>(memory) % alignment != 0) return false;
+  check(services_.device_of(memory, &device));
+  return device == device_;
+}
+
+void* DeviceCall::allocate(std::size_t bytes) {
+  void* memory = nullptr;
+  on_device_.reserve(on_device_.size() + 1);
+  check(services_.allocate(&memory, bytes));
+  on_device_.push_back(memory);
+  return memory;
+}
+
+void DeviceCall::copy(void* to, const void* from, std::size_t bytes) const {
+  if (to != from && bytes > 0) check(services_.copy(to, from, bytes));
+}
+
+ConstBytes DeviceCall::for_host(ConstBytes bytes) {
+  if (!on_device(bytes.data())) return bytes;
+  on_host_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes.size()));
+  copy(on_host_.back().get(), bytes.data(), bytes.size());
+  return {on_host_.back().get(), bytes.size()};
+}
+
+ConstBytes DeviceCall::for_device(ConstBytes bytes, std::size_t alignment) {
+  if (on_this_device(bytes.data(), alignment)) return bytes;
+  void* const there = allocate(bytes.size());
+  copy(there, bytes.data(), bytes.size());
+  return {static_cast<std::byte*>(there), bytes.size()};
+}
+
+Bytes DeviceCall::room_on_host(Bytes out) {
+  if (!on_device(out.data())) return out;
+  on_host_.push_back(std::make_unique_for_overwrite<std::byte[]>(out.size()));
+  return {on_host_.back().get(), out.size()};
+}
+
+Bytes DeviceCall::room_on_device(Bytes out, std::size_t alignment) {
+  if (on_this_device(out.data(), alignment)) return out;
+  return {static_cast<std::byte*>(allocate(out.size())), out.size()};
+}
+
+}  // namespace taut::api

@@ -1,0 +1,55 @@
+// Converts the words of a chunk to their differences from earlier words, in negabinary digits: LNV of
+// pipeline.hpp.
+#pragma once
+
+#include "compressor/gpu/mpc/chunk.hpp"
+
+namespace taut::mpc::cuda {
+
+// Differences of the blocks that a warp processes, one step after the other.
+template <class Word, class Simt>
+class Differences {
+ public:
+  TAUT_DEVICE Differences(const Simt& simt, unsigned distance) : simt_(simt), distance_(distance) {}
+
+  // Converts the words of block `block` to digits. Words that are not `present`, and the first words of the
+  // chunk, count as equal to their prediction. With distance 0 words are predicted by 0.
+  TAUT_DEVICE void next(Word (&x)[side], unsigned block, unsigned present) {
+    Word before[2 * side];
+    block_before(x, before);
+    for (unsigned i = 0; i < side; ++i) before[side + i] = x[i];
+    for (unsigned by = side / 2; by > 0; by /= 2)  // afterwards before[i] is the word `distance` before x[i]
+      if (((side - distance_) & by) != 0)
+        for (unsigned i = 0; i + by < 2 * side; ++i) before[i] = before[i + by];
+    const unsigned first = block == 0 ? distance_ : 0;
+    for (unsigned i = 0; i < side; ++i) {
+      const Word difference = static_cast<Word>(x[i] - (distance_ == 0 ? Word{0} : before[i]));
+      x[i] = i >= first && i < present
+                 ? static_cast<Word>(static_cast<Word>(difference + negabinary<Word>) ^ negabinary<Word>)
+                 : Word{0};
+    }
+  }
+
+ private:
+  static constexpr unsigned parts = side * sizeof(Word) / 4;
+
+  // Copies the block of the preceding lane to `before`; for the first lane, the last lane's block of the
+  // previous step.
+  TAUT_DEVICE void block_before(const Word (&x)[side], Word* before) {
+    std::uint32_t of[parts];
+    std::memcpy(of, x, sizeof of);
+    const unsigned lane = simt_.thread() % warp_lanes;
+    for (unsigned i = 0; i < parts; ++i) {
+      const std::uint32_t rotated = simt_.shuffle(of[i], (lane + warp_lanes - 1) % warp_lanes);
+      of[i] = lane == 0 ? last_[i] : rotated;
+      last_[i] = rotated;
+    }
+    std::memcpy(before, of, sizeof of);
+  }
+
+  const Simt& simt_;
+  unsigned distance_;
+  std::uint32_t last_[parts] = {};
+};
+
+}  // namespace taut::mpc::cuda

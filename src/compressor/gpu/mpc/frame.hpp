@@ -1,0 +1,129 @@
+// First and last step of a call: check the frame's header, which each block of a decoding does for itself, or
+// write it.
+#pragma once
+
+#include "compressor/frame/lags.hpp"
+#include "compressor/gpu/mpc/chunk.hpp"
+#include "compressor/gpu/simt/source.hpp"
+
+namespace taut::mpc::cuda {
+
+// Contents of an opened frame's header.
+struct OpenFrame {
+  std::uint32_t status;     // not 0: the other members are invalid
+  unsigned distance, lags;  // lags: their number
+  bool stored;
+  std::uint32_t record_words;  // words of all records
+};
+
+// Head of the scratch memory; followed by ChunkWords, one for each group of chunks.
+using Scratch = ScratchHead;
+
+// Frame that a call accepts.
+struct Opening {
+  std::uint64_t values;  // number of values that the frame must hold
+  DType type;
+  std::uint32_t value_bytes;
+  std::uint32_t chunks;
+  std::uint64_t words;
+  bool lagged = false;  // later kernels undo lags; otherwise only the host can process a frame with lags
+};
+
+// Returns true if a frame of `words` words can have the lags that follow its header.
+TAUT_DEVICE bool good_lags(const HeaderAt& h, unsigned n, std::uint64_t words) {
+  std::uint32_t before = least_lag;
+  for (unsigned k = 0; k < n; ++k) {
+    const std::uint32_t lag = h.word[header_words + k];
+    if (lag < before || lag >= words) return false;
+    before = lag;
+  }
+  return true;
+}
+
+// Returns the contents of a frame's header whose common part is valid.
+TAUT_DEVICE OpenFrame parse_header(const HeaderAt& h, const Opening& opening) {
+  const unsigned lags = h.parameter(1);
+  const std::uint64_t bytes = h.payload_bytes(),
+                      words = bytes / 4 - (lags + opening.chunks + std::uint64_t{1});
+  OpenFrame f{0, h.parameter(0), lags, h.has(FrameHeader::stored), static_cast<std::uint32_t>(words)};
+  if (h.type() != static_cast<unsigned>(opening.type) || h.count() != opening.values) {
+    f.status = code(Status::frame_mismatch);
+  } else if (f.stored) {
+    f.status = bytes == opening.values * opening.value_bytes ? 0 : code(Status::corrupt_frame);
+  } else if (lags > 0 && !opening.lagged) {
+    f.status = needs_host;
+  } else {
+    const bool whole =
+        bytes % 4 == 0 && bytes >= 4 * lags + index_bytes(opening.chunks) && words == f.record_words;
+    const bool empty = opening.chunks > 0 || (words == 0 && whole && h.word[header_words] == 0);
+    const bool good = f.distance <= max_distance && h.addends() == 1 && lags <= max_lags && whole && empty &&
+                      good_lags(h, lags, opening.words);
+    f.status = good ? 0 : code(Status::corrupt_frame);
+  }
+  return f;
+}
+
+// Opens a frame. Called by a whole warp.
+template <class Simt>
+TAUT_DEVICE OpenFrame open_frame(const Simt& simt, const Source& source, const Opening& opening,
+                                 const HeaderCrc& crc) {
+  const std::uint32_t status = check_header(simt, crc, source.frame, source.bytes, frame_id);
+  return status == 0 ? parse_header({source.frame}, opening) : OpenFrame{status, 0, 0, false, 0};
+}
+
+template <class Word>
+struct FinishJob {
+  std::uint32_t* frame;  // null: the call decodes
+  const Word* values;
+  std::uint64_t count;
+  Rounding rounding;
+  Lags lags;               // in words
+  bool stored;             // the frame has no room for an index
+  std::uint32_t capacity;  // words available for all records: a frame with more is stored
+  Scratch* scratch;
+  CallResult* result;
+  std::uint32_t chunks, blocks;        // blocks: of this kernel
+  std::uint32_t header[header_words];  // without flag `stored`, payload_bytes, checksum
+};
+
+struct FinishShared {
+  std::uint32_t header[header_words];
+};
+
+template <class Word>
+struct FinishKernel {
+  using Job = FinishJob<Word>;
+  using Shared = FinishShared;
+  static constexpr BlockShape shape = shape_for<Word>;
+
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    const bool stored = job.stored || job.scratch->control.words > job.capacity;
+    if (job.frame != nullptr && simt.block() == 0 && simt.thread() < warp_lanes)
+      write(simt, shared.header, job, stored);
+    if (job.frame != nullptr && stored) {
+      auto* const to = reinterpret_cast<Word*>(job.frame + header_words);
+      const std::uint64_t step = std::uint64_t{job.blocks} * block_threads;
+      for (std::uint64_t i = std::uint64_t{simt.block()} * block_threads + simt.thread(); i < job.count;
+           i += step)
+        to[i] = taken(job.values[i], job.rounding);
+    }
+    close(simt, *job.scratch, job.blocks, job.result);
+  }
+
+ private:
+  template <class Simt>
+  TAUT_DEVICE static void write(const Simt& simt, std::uint32_t* header, const Job& job, bool stored) {
+    for (unsigned i = 0; simt.thread() == 0 && i < header_words; ++i) header[i] = job.header[i];
+    if (simt.thread() == 0 && stored) header[1] |= std::uint32_t{FrameHeader::stored} << 24;
+    static_assert(max_lags == 2);  // no array is indexed by the lane: it would be placed in memory
+    if (!stored && simt.thread() < job.lags.n)
+      job.frame[header_words + simt.thread()] = simt.thread() == 0 ? job.lags.of[0] : job.lags.of[1];
+    const std::uint64_t coded =
+        index_bytes(job.chunks) + std::uint64_t{4} * (job.lags.n + job.scratch->control.words);
+    write_header(simt, job.scratch->crc, header, stored ? job.count * sizeof(Word) : coded, job.frame,
+                 job.result);
+  }
+};
+
+}  // namespace taut::mpc::cuda

@@ -1,0 +1,124 @@
+// The threads that process a chunk, and the operations that they perform together. 512 threads have one block
+// of 8 values each; the 128 threads of a sum have four each.
+#pragma once
+
+#include <cstring>
+
+#include "compressor/codecs/planes/format/format.hpp"
+#include "compressor/gpu/simt/simt.hpp"
+
+namespace taut::planes::cuda {
+
+using namespace taut::cuda;
+
+inline constexpr unsigned group_threads = chunk_blocks;
+static_assert(group_threads <= block_threads_limit);
+inline constexpr unsigned group_warps = group_threads / warp_lanes;
+// Number of blocks of encode and decode, the usual kernels with 512 threads, on a multiprocessor.
+inline constexpr unsigned resident_blocks = 4;
+
+// Number of integers or rows of planes that loops process at a time. 64-bit integers, which are rare, are in
+// local memory.
+template <class Int>
+inline constexpr int at_a_time = sizeof(Int) == 8 ? 1 : block_values;
+
+struct BlockGroupShared {
+  std::uint64_t totals[2][group_warps];
+};
+
+template <class V>
+struct Scanned {
+  V before;  // sum over the threads before this one
+  V all;
+};
+
+// Every member except the trivial accessors is called by all threads alike.
+template <class Simt, unsigned Threads = group_threads>
+class BlockGroup {
+ public:
+  static constexpr unsigned threads = Threads, warps = Threads / warp_lanes;
+  static constexpr unsigned each = chunk_blocks / Threads;  // number of blocks of a thread
+
+  TAUT_DEVICE BlockGroup(Simt simt, BlockGroupShared& shared) : simt_(simt), shared_(shared) {}
+
+  TAUT_DEVICE const Simt& simt() const { return simt_; }
+  TAUT_DEVICE unsigned thread() const { return simt_.thread(); }
+  TAUT_DEVICE unsigned lane() const { return simt_.thread() % warp_lanes; }
+  TAUT_DEVICE unsigned warp() const { return simt_.thread() / warp_lanes; }
+
+  // Returns sums modulo 2^bits. Takes one barrier: totals of two rounds are kept, because no thread writes
+  // the totals of the next round but one before all threads have read this round's.
+  template <class V>
+  TAUT_DEVICE Scanned<V> scan(V v) {
+    const V up_to = simt_.sum_up(v);
+    if (lane() == warp_lanes - 1) put(up_to);
+    simt_.barrier();
+    const V total = lane() < warps ? of_warp<V>(lane()) : V{0};
+    round_ ^= 1;
+    return {static_cast<V>(simt_.sum(lane() < warp() ? total : V{0}) + up_to - v), simt_.sum(total)};
+  }
+
+  // Returns v of the preceding thread; `first` for the first thread. Takes one barrier.
+  template <class V>
+  TAUT_DEVICE V before(V v, V first) {
+    publish_last(v);
+    simt_.barrier();
+    return take_previous(v, first);
+  }
+
+  // before() in two parts, for a barrier that is needed anyway: publish_last() precedes the barrier, and
+  // take_previous() follows it. A value that no thread takes may be published anew after that barrier.
+  template <class V>
+  TAUT_DEVICE void publish_last(V v) {
+    if (lane() == warp_lanes - 1) put(v);
+  }
+  template <class V>
+  TAUT_DEVICE V take_previous(V v, V first) {
+    const V of_lane = simt_.shuffle_up(v, 1);
+    const V last = of_warp<V>((warp() + warps - 1) % warps);
+    round_ ^= 1;
+    return thread() == 0 ? first : lane() == 0 ? last : of_lane;
+  }
+
+  // Returns v of the nearest preceding thread that sets `has`, else 0. Takes three barriers, because it uses
+  // the memory of both rounds.
+  template <class V>
+  TAUT_DEVICE V last_before(V v, bool has) {
+    const std::uint32_t those = simt_.ballot(has);
+    const std::uint32_t below = those & ((std::uint32_t{1} << lane()) - 1);
+    const V of_lane = simt_.shuffle(v, below == 0 ? 0 : 31 - simt_.leading_zeros(below));
+    const V of_warp = simt_.shuffle(v, those == 0 ? 0 : 31 - simt_.leading_zeros(those));
+    simt_.barrier();
+    if (lane() == 0) {
+      shared_.totals[0][warp()] = static_cast<std::uint64_t>(of_warp);
+      shared_.totals[1][warp()] = those;
+    }
+    simt_.barrier();
+    V found = 0;
+    for (unsigned w = 0; w < warp(); ++w)
+      if (shared_.totals[1][w] != 0) found = static_cast<V>(shared_.totals[0][w]);
+    simt_.barrier();
+    return below == 0 ? found : of_lane;
+  }
+
+  TAUT_DEVICE bool any(bool b) { return simt_.barrier_any(b); }
+
+ private:
+  // Totals of a warp in this round; 32 bits of a total if V has 32 bits.
+  template <class V>
+  TAUT_DEVICE void put(V v) {
+    std::memcpy(&shared_.totals[round_][warp()], &v, sizeof v);
+  }
+  template <class V>
+  TAUT_DEVICE V of_warp(unsigned warp) const {
+    V v;
+    std::memcpy(&v, &shared_.totals[round_][warp], sizeof v);
+    return v;
+  }
+
+  Simt simt_;
+  BlockGroupShared& shared_;
+  unsigned round_ = 0;
+};
+
+}  // namespace taut::planes::cuda

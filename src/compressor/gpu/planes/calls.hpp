@@ -1,0 +1,248 @@
+// Launches the kernels of each call, in order, with their memory. A Launcher puts kernels on a stream
+// (cuda_call.hpp), or runs them on the shim of the tests:
+//
+//   template <class Kernel> void launch(unsigned blocks, const typename Kernel::Job& job);
+#pragma once
+
+#include <algorithm>
+
+#include "compressor/gpu/planes/decode.hpp"
+#include "compressor/gpu/planes/encode.hpp"
+#include "compressor/gpu/planes/end_call.hpp"
+#include "compressor/gpu/planes/sum_exact.hpp"
+
+namespace taut::planes::cuda {
+
+// Returns the size of the scratch memory for a call on `count` values.
+inline std::size_t scratch_bytes(std::uint64_t count) {
+  return sizeof(Scratch) + sizeof(ChunkWords) * chunks_of(count);
+}
+
+// Memory of chunks in flight: the words of each chunk, and slots of slot_words each.
+struct Slots {
+  std::uint32_t* words;
+  std::uint32_t* slots;
+  std::uint32_t slot_words;
+};
+
+struct CallPlace {
+  Scratch* scratch;
+  CallResult* result;
+  bool polled = true;  // see FrameSeal
+
+  ChunkWords* of_chunks() const { return reinterpret_cast<ChunkWords*>(scratch + 1); }
+};
+
+inline Sink sink_of(const FrameRoom& room, std::uint64_t count, const CallPlace& place, unsigned lags = 0) {
+  const auto chunks = static_cast<std::uint32_t>(chunks_of(count));
+  auto* const words = reinterpret_cast<std::uint32_t*>(room.at);
+  const std::size_t before = header_words + lags + chunks + 1, all = room.bytes / 4;
+  return {
+      .index = words + header_words + lags,
+      .records = words + before,
+      .capacity = static_cast<std::uint32_t>(std::min<std::size_t>(all - std::min(all, before), UINT32_MAX)),
+      .slot_words = 0,
+      .chunks = chunks,
+      .control = &place.scratch->control,
+      .of_chunks = place.of_chunks()};
+}
+
+inline Sink sink_of(const Slots& slots, std::uint64_t count, const CallPlace& place) {
+  return {.index = slots.words,
+          .records = slots.slots,
+          .capacity = 0,
+          .slot_words = slots.slot_words,
+          .chunks = static_cast<std::uint32_t>(chunks_of(count)),
+          .control = &place.scratch->control,
+          .of_chunks = nullptr};
+}
+
+inline constexpr unsigned exact_blocks = 256;
+
+// Number of blocks of a kernel that opens frames. A frame without chunks is opened, too.
+inline std::uint32_t opening_blocks(std::uint32_t chunks) { return std::max(chunks, 1u); }
+
+// Number of blocks of a kernel for the chunks that another one leaves.
+inline std::uint32_t exact_blocks_for(std::uint32_t chunks) { return std::clamp(chunks, 1u, exact_blocks); }
+
+// Values to be encoded. `header` gives count, bound and step; its type is T or complex numbers of T.
+template <class T>
+struct EncodeCall {
+  const T* values;
+  std::uint64_t count;  // number of T
+  Quantiser<T> z;
+  FrameHeader header;
+};
+
+// Calls action.operator()<Bits>(), where Bits says which kernels serve the quantiser.
+template <class T, class Action>
+void with_bits(const Quantiser<T>& z, Action action) {
+  if constexpr (NumberRange<T>::has_limits)
+    if (z.exact_bits) return action.template operator()<PackedBits::exact>();
+  action.template operator()<PackedBits::rounded>();
+}
+
+// Returns the end of a call that writes no header, with one block.
+inline FrameSeal seal_of(std::uint64_t count, const CallPlace& place) {
+  FrameSeal seal{};
+  seal.scratch = place.scratch;
+  seal.result = place.result;
+  seal.polled = place.polled;
+  seal.chunks = static_cast<std::uint32_t>(chunks_of(count));
+  seal.blocks = 1;
+  return seal;
+}
+
+// Returns the end of an encoding, with the header of its frame.
+template <class T>
+FrameSeal seal_of(const EncodeCall<T>& call, const CallPlace& place) {
+  FrameSeal seal = seal_of(call.count, place);
+  FrameHeader header = call.header;
+  header.parameters[0] = static_cast<std::uint8_t>(call.z.predictor);
+  write_header(header, std::as_writable_bytes(std::span(seal.header)));
+  return seal;
+}
+
+template <class T>
+EncodeJob<T> encode_job(const EncodeCall<T>& call, const Sink& sink, const FrameSeal& seal) {
+  return {call.values, call.count, call.z, sink, nullptr, LargeRange<T>::of(call.z), seal};
+}
+
+template <class T, class Launcher>
+void launch_encoder(Launcher& launcher, const EncodeJob<T>& job) {
+  with_bits(job.z, [&]<PackedBits Bits>() {
+    launcher.template launch<EncodeKernel<T, Bits>>(job.seal.blocks, job);
+  });
+}
+
+// Encodes to the canonical frame. `room` holds at least the codec's max_bytes.
+template <class T, class Launcher>
+void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameRoom& room, const CallPlace& place) {
+  Sink sink = sink_of(room, call.count, place);
+  FrameSeal seal = seal_of(call, place);
+  seal.frame = reinterpret_cast<std::uint32_t*>(room.at);
+  if (call.z.step != 0) {
+    seal.blocks = sink.chunks + closing_blocks(sink.chunks);
+  } else {  // the frame is stored: there are no chunks to encode
+    seal.blocks = storing_blocks(sink.chunks);
+    sink.chunks = 0;
+  }
+  launch_encoder(launcher, encode_job(call, sink, seal));
+}
+
+// Encodes to slots, for data in flight: neither chunks nor blocks wait for each other. A chunk that does not
+// fit in its slot is reported as buffer_too_small.
+template <class T, class Launcher>
+void encode(Launcher& launcher, const EncodeCall<T>& call, const Slots& slots, const CallPlace& place) {
+  FrameSeal seal = seal_of(call, place);
+  seal.blocks = std::max(seal.chunks, 1u);
+  launch_encoder(launcher, encode_job(call, sink_of(slots, call.count, place), seal));
+}
+
+template <class T>
+struct DecodeEndKernel : EndKernel<DecodeExactKernel<T>> {};
+template <class T>
+struct SumEndKernel : EndKernel<SumExactKernel<T>> {};
+
+// Launches the last kernel of a call. Kernel: an EndKernel.
+template <class Kernel, class Exact, class Launcher>
+void end_call(Launcher& launcher, const Exact& exact, std::uint32_t blocks, FrameSeal seal) {
+  seal.blocks = blocks;
+  launcher.template launch<Kernel>(blocks, {exact, seal});
+}
+
+template <class T>
+DecodeJob<T> decode_job(const Source& source, T* values, const Opening& opening, bool add,
+                        const CallPlace& place) {
+  const auto chunks = static_cast<std::uint32_t>(chunks_of(opening.values));
+  return {.source = source,
+          .values = values,
+          .opening = opening,
+          .chunks = chunks,
+          .add = add,
+          .scratch = place.scratch,
+          .deferred = place.of_chunks(),
+          .blocks = exact_blocks_for(chunks)};
+}
+
+// Decodes a frame: values <- frame, or values += frame. `type` is T or complex numbers of T; `count` is the
+// number of T.
+template <class T, class Launcher>
+void decode(Launcher& launcher, const Source& source, DType type, T* values, std::uint64_t count, bool add,
+            const CallPlace& place) {
+  const DecodeJob<T> job = decode_job(source, values, {count, type, LagsUse::refused}, add, place);
+  launcher.template launch<DecodeKernel<T>>(opening_blocks(job.chunks), job);
+  end_call<DecodeEndKernel<T>>(launcher, job, job.blocks, seal_of(count, place));
+}
+
+using taut::cuda::source_of;
+inline Source source_of(const Slots& slots) {
+  return {nullptr, 0, slots.words, slots.slots, slots.slot_words};
+}
+
+// Operands of a sum. Slots among the sources hold one addend each, with the step and predictor of `z`, and
+// come after all frames.
+template <class T>
+struct SumCall {
+  std::span<const Source> sources;  // at most max_sources
+  DType type;
+  std::uint64_t count;        // number of T
+  Quantiser<T> z;             // step and predictor of the slots
+  FrameHeader header = {};    // header of the slots; used if the first source is not a frame
+  bool slots_follow = false;  // slots have the first source's predictor instead
+};
+
+template <class T>
+SumInput sum_input(const SumCall<T>& call, const FrameRoom& room) {
+  SumInput input{};
+  std::ranges::copy(call.sources, input.sources);
+  input.count = static_cast<unsigned>(call.sources.size());
+  input.opening = {call.count, call.type, LagsUse::kept};
+  input.room = room.bytes;
+  input.slots_step = static_cast<double>(call.z.step);
+  input.slots_predictor = call.z.predictor;
+  input.slots_follow = call.slots_follow;
+  write_header(call.header, std::as_writable_bytes(std::span(input.slots_header)));
+  return input;
+}
+
+// room <- the sum of all sources. Reports buffer_too_small if the sum does not fit.
+template <class T, class Launcher>
+void sum(Launcher& launcher, const SumCall<T>& call, const FrameRoom& room, const CallPlace& place) {
+  const Sink sink = sink_of(room, call.count, place);
+  const SumJob<T> sum{.input = sum_input(call, room),
+                      .sink = sink,
+                      .scratch = place.scratch,
+                      .deferred = place.of_chunks(),
+                      .blocks = exact_blocks_for(sink.chunks)};
+  FrameSeal seal = seal_of(call.count, place);
+  seal.frame = reinterpret_cast<std::uint32_t*>(room.at);
+  seal.of_sum = true;
+  launcher.template launch<SumKernel<T>>(opening_blocks(sink.chunks), sum);
+  end_call<SumEndKernel<T>>(launcher, sum, sum.blocks, seal);
+}
+
+// Number of words of a slot that is large enough for every chunk of T.
+template <class T>
+constexpr std::uint32_t whole_slot_words() {
+  return layer_words<T>(chunk_values) + (sizeof(T) == 2 ? 512 : 0);
+}
+
+// room <- frame + values. The values are encoded with the frame's predictor to `slots`, of whole_slot_words
+// each.
+template <class T, class Launcher>
+void accumulate(Launcher& launcher, const Source& frame, const EncodeCall<T>& values, const Slots& slots,
+                const FrameRoom& room, const CallPlace& place) {
+  const Source sources[] = {frame, source_of(slots)};
+  const SumCall<T> call{sources, values.header.type, values.count, values.z, values.header, true};
+  if (values.count > 0) {
+    EncodeJob<T> job = encode_job(values, sink_of(slots, values.count, place), {});
+    const bool has_header = frame.bytes >= frame_header_bytes;  // otherwise the sum is refused
+    job.like = has_header ? frame.frame : nullptr;
+    job.seal.blocks = job.sink.chunks;  // the sum ends the call
+    launch_encoder(launcher, job);
+  }
+  sum(launcher, call, room, place);
+}
+
+}  // namespace taut::planes::cuda

@@ -1,0 +1,174 @@
+// Encodes values to a frame with lags; writes the same bytes as lagged.cpp. The first kernel writes the
+// integers of all chunks to memory. The second kernel codes each chunk from its own integers and those that
+// its lags reach. A chunk that needs layers, wide integers, or runs that take too much space makes the
+// encoding begin again without lags. The kernels for that case are always launched, and have nothing to
+// encode if it does not occur. The last of them ends the call.
+#pragma once
+
+#include "compressor/gpu/planes/encode.hpp"
+
+namespace taut::planes::cuda {
+
+template <class T>
+struct LaggedEncodeJob {
+  EncodeJob<T> encode;
+  std::int32_t* integers;  // whole chunks of integers
+  std::uint32_t* forms;    // flags of each chunk's record
+  Lags lags;               // all of them reach values
+};
+
+// Returns an upper bound on the plane bytes of a record of n values without lags, as lagged.cpp does. Runs
+// are not included.
+TAUT_DEVICE std::uint32_t most_plane_bytes(std::uint32_t n, std::uint8_t flags) {
+  constexpr std::uint32_t signs = 3;
+  const std::uint32_t bits = ((flags & large) != 0 ? large_bits : small_bits) + signs;
+  return 8 + static_cast<std::uint32_t>(blocks_of(n)) * (bits + 1) + 4;
+}
+
+template <class T, class Simt, PackedBits Bits>
+class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
+  using Base = ChunkEncoder<T, Simt, Bits>;
+
+ public:
+  TAUT_DEVICE LaggedChunkEncoder(Simt simt, EncodeShared<T>& shared, const LaggedEncodeJob<T>& job)
+      : Base(simt, shared, job.encode), lagged_(job) {}
+
+  // Runs the first kernel: stores integers. A value without an integer repeats the preceding one.
+  TAUT_DEVICE void run_integers() {
+    const std::uint32_t chunk = this->group_.simt().block();
+    if (this->group_.thread() == 0) this->shared_.chunk = chunk;
+    this->group_.simt().barrier();
+    this->find(chunk);
+    std::int32_t q[block_values];
+    std::uint8_t flags = 0;
+    if (!this->all_small(q)) hold_large(q, flags);
+    store_block(at(), block_values, q);
+    if (this->group_.thread() == 0) lagged_.forms[chunk] = flags;
+  }
+
+  // Runs the second kernel: writes records.
+  TAUT_DEVICE void run_records() {
+    const Sink& sink = this->job_.sink;
+    if (sink.control->again != 0) return;
+    const std::uint32_t chunk = take_chunk(this->group_.simt(), sink, this->shared_.chunk);
+    if (!has_chunk(this->group_.simt(), sink, chunk)) return;
+    this->find(chunk);
+    const auto flags = static_cast<std::uint8_t>(lagged_.forms[chunk]);
+    std::int32_t r[block_values];
+    load_residuals(r);
+    const std::int32_t base = difference(this->group_, this->job_.z.predictor, this->values_, r);
+    if ((flags & has_runs) != 0) {
+      encode_with_runs(base, r, flags);
+    } else {
+      this->encode_differences(base, r, flags);
+    }
+    this->store();
+  }
+
+ private:
+  TAUT_DEVICE std::uint64_t first() const {
+    return std::uint64_t{this->shared_.chunk} * chunk_values + this->group_.thread() * block_values;
+  }
+  TAUT_DEVICE std::int32_t* at() const { return lagged_.integers + first(); }
+
+  TAUT_DEVICE void hold_large(std::int32_t (&q)[block_values], std::uint8_t& flags) {
+    const auto found = this->find_large(q);
+    const bool some_exact = this->group_.any(found.marked != 0);
+    const bool all_short = !this->group_.any(found.magnitudes >> small_bits != 0);
+    flags = some_exact && all_short ? 0 : static_cast<std::uint8_t>(large);
+    if (!some_exact && !is_half<T>) return;
+    const RunsPlan runs = this->runs_of(found.marked);
+    const std::uint32_t planes = most_plane_bytes(this->n_, flags),
+                        layer = this->n_ * static_cast<std::uint32_t>(sizeof(T));
+    const bool fits = planes < layer && runs.count <= (layer - planes) / run_bytes_of<T>(false);
+    if (!fits && this->group_.thread() == 0) this->group_.simt().raise(&this->job_.sink.control->again, 1);
+    hold_on(this->group_, found.marked, this->values_, q);
+    if (some_exact) flags |= has_runs;
+  }
+
+  TAUT_DEVICE void load_residuals(std::int32_t (&r)[block_values]) const {
+    const Lags& lags = lagged_.lags;
+    load_block(at(), block_values, r);
+    for (unsigned k = 0; k < lags.n; ++k) take_from(r, lags.of[k], 0u - 1);
+    if (lags.n == 2) take_from(r, std::uint64_t{lags.of[0]} + lags.of[1], 1);
+  }
+  // r <- r + sign * (the integers `back` positions earlier). Integers before the frame's start are 0.
+  TAUT_DEVICE void take_from(std::int32_t (&r)[block_values], std::uint64_t back, std::uint32_t sign) const {
+    const std::uint64_t begin = first();
+    for (unsigned i = 0; i < block_values; ++i) {
+      const std::uint32_t q =
+          begin + i >= back ? static_cast<std::uint32_t>(lagged_.integers[begin + i - back]) : 0;
+      r[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(r[i]) + sign * q);
+    }
+  }
+
+  TAUT_DEVICE void encode_with_runs(std::int32_t base, const std::int32_t (&d)[block_values],
+                                    std::uint8_t flags) {
+    std::int32_t unused[block_values];
+    const RunsPlan runs = this->runs_of(this->quantise(unused) | this->packed());
+    const PlanesPlan plan = this->plan_of(d, false);
+    this->announce_words((plan.bytes() + 4 + runs.count * run_bytes_of<T>(false) + 3) / 4, true);
+    write_planes(this->group_, this->shared_.planes, plan, flags, base, this->blocks(),
+                 Differences<std::int32_t>{d}, this->shared_.record);
+    std::int32_t q[block_values];
+    load_block(at(), block_values, q);
+    this->put_runs(runs, false, q, plan);
+  }
+
+  const LaggedEncodeJob<T>& lagged_;
+};
+
+template <class T, PackedBits Bits>
+struct IntegersKernel {
+  using Job = LaggedEncodeJob<T>;
+  using Shared = EncodeShared<T>;
+  static constexpr BlockShape shape{group_threads, 2};
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    LaggedChunkEncoder<T, Simt, Bits>(simt, shared, job).run_integers();
+  }
+};
+
+template <class T, PackedBits Bits>
+struct LaggedRecordsKernel {
+  using Job = LaggedEncodeJob<T>;
+  using Shared = EncodeShared<T>;
+  static constexpr BlockShape shape{group_threads, 2};
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    LaggedChunkEncoder<T, Simt, Bits>(simt, shared, job).run_records();
+  }
+};
+
+// Starts the encoding again, also if some record did not fit. The repeated encoding counts as a launch of its
+// own, so that no block mistakes its published words for those of the first encoding.
+struct BeginAgainKernel {
+  struct Job {
+    Control* control;
+  };
+  struct Shared {};
+  static constexpr BlockShape shape{warp_lanes, 1};
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared&, const Job& job) {
+    Control& control = *job.control;
+    if (simt.thread() != 0 || (control.again == 0 && control.failure == 0)) return;
+    control.again = 1;
+    ++control.epoch;
+    control.ticket = control.coded = control.failure = control.words = control.deferred = 0;
+  }
+};
+
+// Encodes again without lags if that is needed, and ends the call.
+template <class T, PackedBits Bits>
+struct EncodeAgainKernel {
+  using Job = EncodeJob<T>;
+  using Shared = EncodeShared<T>;
+  static constexpr BlockShape shape{group_threads, 2};
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    if (job.sink.control->again != 0) return ChunkEncoder<T, Simt, Bits>(simt, shared, job).run();
+    if (arrives_last(simt, *job.sink.control, job.seal.blocks)) seal_frame(simt, job.seal, 0, shared.record);
+  }
+};
+
+}  // namespace taut::planes::cuda

@@ -1,0 +1,85 @@
+// Applies the predictor to the integers of a chunk, as many in each thread as its blocks have, and reverses
+// it.
+#pragma once
+
+#include "compressor/gpu/planes/block_group.hpp"
+
+namespace taut::planes::cuda {
+
+// Returns the number of blocks of a chunk with n values, in 32-bit arithmetic.
+TAUT_DEVICE std::uint32_t blocks_in(std::uint32_t n) {
+  return (n + static_cast<std::uint32_t>(block_values) - 1) / static_cast<std::uint32_t>(block_values);
+}
+
+// Returns the number of values of a thread that has room for N, given the n values of its chunk.
+template <unsigned N = block_values>
+TAUT_DEVICE unsigned values_of(unsigned thread, std::uint32_t n) {
+  const std::uint32_t first = thread * N;
+  return n <= first ? 0 : n - first < N ? n - first : N;
+}
+
+// Replaces the integers q by their differences. The places after the chunk's values get differences of 0.
+// Returns the base, which is valid in the first thread. Published: the threads have published q[N - 1]
+// before a barrier (BlockGroup::publish_last).
+template <bool Published = false, class Group, class Int, std::size_t N>
+TAUT_DEVICE Int difference(Group& block_group, Predictor predictor, unsigned values, Int (&q)[N]) {
+  static_assert(N == Group::each * block_values);
+  using Bits = std::make_unsigned_t<Int>;
+  if (predictor == Predictor::none) {
+    for (unsigned i = 0; i < N; ++i) q[i] = i < values ? q[i] : 0;
+    return 0;
+  }
+  const Int base = q[0];
+  const Int one = Published ? block_group.take_previous(q[N - 1], base) : block_group.before(q[N - 1], base),
+            two = predictor == Predictor::delta ? 0 : block_group.before(q[N - 2], base);
+  const bool by_pairs = predictor == Predictor::pairs;
+  TAUT_UNROLLED_BY(at_a_time<Int>)
+  for (unsigned i = 1; i < N; ++i) {
+    const Int pair = i == 1 ? one : q[i - 2];
+    if (i >= values) q[i] = by_pairs ? pair : q[i - 1];
+  }
+  TAUT_UNROLLED_BY(at_a_time<Int>)
+  for (unsigned i = N; i-- > 0;) {
+    const Int last = i == 0 ? one : q[i - 1], pair = i == 0 ? two : i == 1 ? one : q[i - 2];
+    q[i] = static_cast<Int>(static_cast<Bits>(q[i]) - static_cast<Bits>(by_pairs ? pair : last));
+  }
+  const Int before = static_cast<Int>(static_cast<Bits>(one) - static_cast<Bits>(two));
+  const bool twice = predictor == Predictor::second;
+  TAUT_UNROLLED_BY(at_a_time<Int>)
+  for (unsigned i = N; i-- > 0;) {
+    const Int last = i == 0 ? before : q[i - 1];
+    q[i] = static_cast<Int>(static_cast<Bits>(q[i]) - (twice ? static_cast<Bits>(last) : 0));
+  }
+  return base;
+}
+
+// Replaces d by running sums at distance `back`, starting from `base`, modulo 2^bits.
+template <class Group, class Bits, std::size_t N>
+TAUT_DEVICE void accumulate(Group& block_group, unsigned back, Bits base, Bits (&d)[N]) {
+  if (back == 1) {
+    TAUT_UNROLLED_BY(at_a_time<Bits>)
+    for (unsigned i = 1; i < N; ++i) d[i] += d[i - 1];
+    const Bits before = block_group.scan(d[N - 1]).before + base;
+    TAUT_UNROLLED_BY(at_a_time<Bits>)
+    for (unsigned i = 0; i < N; ++i) d[i] += before;
+  } else {
+    TAUT_UNROLLED_BY(at_a_time<Bits>)
+    for (unsigned i = 2; i < N; ++i) d[i] += d[i - 2];
+    const Bits even = block_group.scan(d[N - 2]).before + base,
+               odd = block_group.scan(d[N - 1]).before + base;
+    TAUT_UNROLLED_BY(at_a_time<Bits>)
+    for (unsigned i = 0; i < N; ++i) d[i] += i % 2 == 0 ? even : odd;
+  }
+}
+
+// Restores the integers from the result of difference().
+template <class Group, class Int, std::size_t N>
+TAUT_DEVICE void undo_difference(Group& block_group, Predictor predictor, Int base, Int (&q)[N]) {
+  using Bits = std::make_unsigned_t<Int>;
+  if (predictor == Predictor::none) return;
+  auto& d = reinterpret_cast<Bits(&)[N]>(q);
+  if (predictor == Predictor::second) accumulate(block_group, 1, Bits{0}, d);
+  accumulate(block_group, predictor == Predictor::pairs ? 2 : 1, static_cast<Bits>(base), d);
+}
+
+}  // namespace taut::planes::cuda

@@ -1,0 +1,134 @@
+// Opens a frame: a warp checks its header, and rejects what frame.cpp and frame_io.cpp reject. The first
+// block of a call's first kernel publishes the opened frame; blocks that do not find it open the frame for
+// themselves. Offsets in the index are checked by the block that processes the chunk; the index of a frame
+// without chunks is checked here.
+#pragma once
+
+#include "compressor/codecs/planes/format/frame_io.hpp"
+#include "compressor/gpu/planes/seal_frame.hpp"
+#include "compressor/gpu/simt/source.hpp"
+
+namespace taut::planes::cuda {
+
+// Treatment of frames with lags. refused: only the host can process them. kept: the sum keeps the lags.
+// undone: later kernels undo the lags.
+enum class LagsUse : std::uint8_t { refused, kept, undone };
+
+// Frames that a call accepts.
+struct Opening {
+  std::uint64_t values;  // number of values that each frame must hold
+  DType type;
+  LagsUse lags;
+};
+
+// Returns the payload bytes before the records of a frame that is not stored.
+TAUT_DEVICE std::uint64_t bytes_before_records(unsigned lags, std::uint64_t values) {
+  return 4 * (lags + chunks_of(values) + 1);
+}
+
+// Returns `source` with its frame moved past the lags, so that find_record() finds the index.
+TAUT_DEVICE Source behind_lags(Source source, const OpenFrame& frame) {
+  source.frame += frame.prediction.lags.n;
+  return source;
+}
+
+// Compares members one by one: a loop over an array would place it in memory.
+TAUT_DEVICE bool same(const Prediction& a, const Prediction& b) {
+  static_assert(max_lags == 2);
+  return a.inner == b.inner && a.lags.n == b.lags.n && a.lags.of[0] == b.lags.of[0] &&
+         a.lags.of[1] == b.lags.of[1];
+}
+
+template <class T>
+TAUT_DEVICE bool step_serves(double step) {
+  using Step = typename Quantiser<T>::Step;
+  const bool power_of_two = std::bit_cast<std::uint64_t>(step) << 12 == 0;
+  return step >= StepRange<T>::lowest && step <= StepRange<T>::highest &&
+         static_cast<double>(static_cast<Step>(step)) == step && (!is_half<T> || power_of_two);
+}
+
+template <class T>
+class HeaderParser {
+ public:
+  TAUT_DEVICE HeaderParser(const Opening& opening, const Source& source)
+      : opening_(opening), source_(source), h_{source.frame} {}
+
+  // Called by a whole warp.
+  template <class Simt>
+  TAUT_DEVICE OpenFrame open(const Simt& simt, const HeaderCrc& crc) const {
+    OpenFrame f{};
+    f.status = check_header(simt, crc, source_.frame, source_.bytes, frame_id);
+    if (f.status == 0) f.status = status(f.prediction.lags);
+    if (f.status != 0) return f;
+    f.step = h_.step();
+    f.addends = h_.addends();
+    f.prediction.inner = static_cast<Predictor>(h_.parameter(0));
+    f.stored = h_.has(FrameHeader::stored);
+    f.record_words =
+        static_cast<std::uint32_t>((h_.payload_bytes() - (f.stored ? 0 : bytes_before_records())) / 4);
+    return f;
+  }
+
+ private:
+  // Checks the header of a planes frame whose common part is valid, and returns a status.
+  TAUT_DEVICE std::uint32_t status(Lags& lags) const {
+    if (DType{static_cast<std::uint8_t>(h_.type())} != opening_.type) return code(Status::frame_mismatch);
+    const std::uint64_t parts = opening_.type == DType::c64 || opening_.type == DType::c128 ? 2 : 1;
+    const std::uint64_t count = h_.count(), bytes = h_.payload_bytes();
+    const unsigned lag_count = h_.parameter(1);
+    if (count > max_count / parts || h_.addends() == 0 || h_.parameter(0) > 3 || lag_count > max_lags)
+      return code(Status::corrupt_frame);
+    if (count * parts != opening_.values) return code(Status::frame_mismatch);
+    const double step = h_.step();
+    if (step != 0 && !step_serves<T>(step)) return code(Status::corrupt_frame);
+    if (h_.has(FrameHeader::stored))
+      return lag_count == 0 && bytes == opening_.values * sizeof(T) ? 0 : code(Status::corrupt_frame);
+    if ((lag_count > 0 && opening_.lags == LagsUse::refused) || step == 0) return needs_host;
+    const bool fits = bytes >= bytes_before_records() && bytes % 4 == 0;
+    const bool whole = opening_.values > 0 || (bytes == 4 && h_.word[header_words] == 0);
+    return fits && whole && read_lags(lags) ? 0 : code(Status::corrupt_frame);
+  }
+
+  TAUT_DEVICE std::uint64_t bytes_before_records() const {
+    return cuda::bytes_before_records(h_.parameter(1), opening_.values);
+  }
+
+  // Reads the lags. Returns false if a frame of that many values cannot have them.
+  TAUT_DEVICE bool read_lags(Lags& lags) const {
+    std::uint32_t before = least_lag;
+    lags.n = h_.parameter(1);
+    for (unsigned k = 0; k < max_lags; ++k) {
+      lags.of[k] = k < lags.n ? source_.frame[header_words + k] : 0;
+      if (k < lags.n && (lags.of[k] < before || lags.of[k] >= opening_.values)) return false;
+      before = lags.of[k];
+    }
+    return true;
+  }
+
+  const Opening& opening_;
+  const Source& source_;
+  const HeaderAt h_;
+};
+
+// Puts the opened frame into `frame`, which is in shared memory. The first block also keeps it for the next
+// kernels of the call. Called by the first warp.
+template <class T, class Simt>
+TAUT_DEVICE void find_opened(const Simt& simt, Scratch& scratch, const Opening& opening, const Source& source,
+                             OpenFrame& frame) {
+  constexpr unsigned words = words_of<OpenFrame>();
+  static_assert(words <= warp_lanes);
+  const bool there = take_published(simt, scratch.control, scratch.published, words, frame);
+  const bool published = simt.ballot(!there) == 0;
+  simt.sync_warp();
+  if (published) return;
+  const OpenFrame f = HeaderParser<T>(opening, source).open(simt, scratch.crc);
+  if (simt.thread() == 0) {
+    frame = f;
+    if (simt.block() == 0) scratch.opened.total = f;
+    if (f.status != 0) simt.raise(&scratch.control.failure, f.status);
+  }
+  simt.sync_warp();
+  if (simt.block() == 0) publish(simt, scratch.control, frame, words, scratch.published);
+}
+
+}  // namespace taut::planes::cuda

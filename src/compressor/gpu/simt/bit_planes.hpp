@@ -1,0 +1,87 @@
+// Transposition of eight integers in a thread's registers to their bit planes, and back.
+#pragma once
+
+#include "compressor/gpu/simt/simt.hpp"
+
+namespace taut::cuda {
+
+inline constexpr unsigned side = 8;  // rows and columns of a bit matrix
+
+// Planes 8 row .. 8 row + 7 of a block, the lowest first: one byte for each plane, whose bit j belongs to
+// difference j.
+struct PlaneRow {
+  std::uint32_t low, high;
+};
+
+// Byte `row` of each of the eight differences: of differences 0, 2, 4, 6 and of 1, 3, 5, 7.
+struct ByteRow {
+  std::uint32_t even, odd;
+};
+
+// One step of a transposition: exchanges the bits above the diagonal in `a` with the bits below the diagonal
+// in `b`.
+template <unsigned By, class Simt>
+TAUT_DEVICE void cross(const Simt& simt, std::uint32_t& a, std::uint32_t& b) {
+  constexpr std::uint32_t lower = By == 1 ? 0x55555555 : By == 2 ? 0x33333333 : 0x0F0F0F0F;
+  const std::uint32_t of_lower = simt.choose(lower, a, b << By);
+  b = simt.choose(lower, a >> By, b);
+  a = of_lower;
+}
+
+// Transposes an 8 x 8 bit matrix in three steps. Between the steps bytes are moved (each digit of a selector
+// names one byte), so that every step exchanges bits between the two words. This takes half the operations of
+// a step within the words.
+template <class Simt>
+TAUT_DEVICE ByteRow to_bytes(const Simt& simt, PlaneRow x) {
+  cross<4>(simt, x.low, x.high);
+  std::uint32_t a = simt.permute(x.low, x.high, 0x5410), b = simt.permute(x.low, x.high, 0x7632);
+  cross<2>(simt, a, b);
+  ByteRow y{simt.permute(a, b, 0x6240), simt.permute(a, b, 0x7351)};
+  cross<1>(simt, y.even, y.odd);
+  return y;
+}
+template <class Simt>
+TAUT_DEVICE PlaneRow to_planes(const Simt& simt, ByteRow y) {
+  cross<1>(simt, y.even, y.odd);
+  std::uint32_t a = simt.permute(y.even, y.odd, 0x6240), b = simt.permute(y.even, y.odd, 0x7351);
+  cross<2>(simt, a, b);
+  PlaneRow x{simt.permute(a, b, 0x5410), simt.permute(a, b, 0x7632)};
+  cross<4>(simt, x.low, x.high);
+  return x;
+}
+
+// Returns byte `row` of each of eight integers.
+template <class Simt, class Int>
+TAUT_DEVICE ByteRow byte_row(const Simt& simt, const Int (&d)[side], unsigned row) {
+  std::uint32_t of[side];
+  for (unsigned i = 0; i < side; ++i) of[i] = static_cast<std::uint32_t>(d[i] >> (row / 4 * 32));
+  const std::uint32_t pair = row % 4 | (4 + row % 4) << 4;
+  const auto four = [&](unsigned first) {
+    return simt.permute(simt.permute(of[first], of[first + 2], pair),
+                        simt.permute(of[first + 4], of[first + 6], pair), 0x5410);
+  };
+  return {four(0), four(1)};
+}
+
+// Returns integer i of eight integers, given their bytes, the lowest first.
+template <class Word, class Simt>
+TAUT_DEVICE Word integer_of(const Simt& simt, const ByteRow (&rows)[sizeof(Word)], unsigned i) {
+  const unsigned at = i / 2;
+  const auto of_row = [&](unsigned row) { return i % 2 == 0 ? rows[row].even : rows[row].odd; };
+  if constexpr (sizeof(Word) == 1) {
+    return static_cast<Word>(of_row(0) >> (8 * at));
+  } else {
+    const auto half = [&](unsigned row) {
+      return simt.permute(of_row(row), of_row(row + 1), at | (4 + at) << 4);
+    };
+    Word word = static_cast<Word>(half(0));
+    for (unsigned row = 0; sizeof(Word) > 2 && row < sizeof(Word); row += 4) {
+      const std::uint32_t four = simt.permute(half(row), half(row + 2), 0x5410);
+      word = row == 0 ? static_cast<Word>(four)
+                      : static_cast<Word>(word | static_cast<std::uint64_t>(four) << (8 * row));
+    }
+    return word;
+  }
+}
+
+}  // namespace taut::cuda

@@ -1,0 +1,74 @@
+// Launches kernels on CUDA's threads.
+#pragma once
+
+#include "compressor/gpu/simt/simt.hpp"
+
+namespace taut::cuda {
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::shape.threads, Kernel::shape.on_multiprocessor)
+    entry(const __grid_constant__ typename Kernel::Job job) {
+  __shared__ typename Kernel::Shared shared;
+  Kernel::run(CudaThread{}, shared, job);
+}
+
+// A kernel of this library, in the list of those that the library can launch.
+struct Listed {
+  explicit Listed(const void* function) : kernel(function), next(first) { first = this; }
+
+  const void* kernel;
+  const Listed* next;
+  static inline constinit const Listed* first = nullptr;
+};
+template <class Kernel>
+inline const Listed listed{reinterpret_cast<const void*>(entry<Kernel>)};
+
+// Launches a kernel. Returns the error of this launch: cudaGetLastError would return earlier errors too.
+template <class Kernel>
+cudaError_t launch(unsigned blocks, const typename Kernel::Job& job, cudaStream_t stream) {
+  static_cast<void>(&listed<Kernel>);
+  void* arguments[] = {const_cast<typename Kernel::Job*>(&job)};
+  return cudaLaunchKernel(entry<Kernel>, dim3(blocks), dim3(Kernel::shape.threads), arguments, 0, stream);
+}
+
+// Loads a kernel on the current device.
+template <class Kernel>
+cudaError_t load() {
+  cudaFuncAttributes attributes;
+  return cudaFuncGetAttributes(&attributes, entry<Kernel>);
+}
+
+constexpr unsigned local_bytes = 1024;  // of a thread; no kernel of this library needs more (ctest -R cuda.nvcc)
+
+// Does nothing, with local memory.
+template <unsigned bytes>
+__global__ void use_local_memory(const unsigned* from, unsigned* to) {
+  volatile unsigned own[bytes / sizeof(unsigned)];
+  own[threadIdx.x] = from == nullptr ? threadIdx.x : *from;
+  if (to != nullptr) *to = own[own[threadIdx.x] % 32];
+}
+
+// Loads all kernels of this library on the current device, and lets the driver allocate the local memory that they
+// need. It would do both at the first launch of a kernel, and wait for the streams of the device.
+template <unsigned bytes = local_bytes>
+cudaError_t load_all(cudaStream_t stream) {
+  using LoadFunction = int (*)(cudaFunction_t);  // cuFuncLoad of the driver, from CUDA 12.4 on
+  cudaDriverEntryPointQueryResult answer{};
+  void* load = nullptr;
+  if (cudaGetDriverEntryPointByVersion("cuFuncLoad", &load, 12040, cudaEnableDefault, &answer) != cudaSuccess)
+    cudaGetLastError();
+  for (const Listed* one = Listed::first; one != nullptr; one = one->next) {
+    cudaFuncAttributes attributes;
+    cudaFunction_t function = nullptr;
+    cudaError_t error = cudaFuncGetAttributes(&attributes, one->kernel);
+    if (error == cudaSuccess) error = cudaGetFuncBySymbol(&function, one->kernel);
+    if (error == cudaSuccess && load != nullptr)
+      error = static_cast<cudaError_t>(reinterpret_cast<LoadFunction>(load)(function));
+    if (error != cudaSuccess) return error;
+  }
+  use_local_memory<bytes><<<1, 32, 0, stream>>>(nullptr, nullptr);
+  const cudaError_t error = cudaGetLastError();
+  return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
+}
+
+}  // namespace taut::cuda

@@ -1,0 +1,42 @@
+// Launches the kernels of each call on arrays of values. Launcher: see compressor/gpu/planes/calls.hpp.
+#pragma once
+
+#include <optional>
+
+#include "compressor/gpu/values/combine.hpp"
+#include "compressor/gpu/values/range.hpp"
+
+namespace taut::values::cuda {
+
+// values <- values op other.
+template <class T, class Launcher>
+void combine(Launcher& launcher, T* values, const T* other, std::uint64_t count, Reduction op) {
+  const std::uint32_t blocks = blocks_for<T>(count, most_blocks);
+  if (blocks > 0) launcher.template launch<CombineKernel<T>>(blocks, {values, other, count, op, blocks});
+}
+
+// values <- values / n.
+template <class T, class Launcher>
+void divide(Launcher& launcher, T* values, std::uint64_t count, int n) {
+  const std::uint32_t blocks = blocks_for<T>(count, most_blocks);
+  if (blocks > 0)
+    launcher.template launch<DivideKernel<T>>(blocks, {values, count, static_cast<ComputedIn<T>>(n), blocks});
+}
+
+// Memory of a call of range(): one range for each thread block.
+inline constexpr std::size_t range_scratch_bytes = most_range_blocks * sizeof(Extremes);
+
+// Finds the range of `values`, without values that equal `fill` as rounded to T.
+template <class T, class Launcher>
+void range(Launcher& launcher, const T* values, std::uint64_t count, std::optional<double> fill,
+           bool exact_bits, std::byte* scratch, RangeResult* result) {
+  using C = ComputedIn<T>;
+  const C excluded = fill ? static_cast<C>(static_cast<T>(*fill)) : std::numeric_limits<C>::quiet_NaN();
+  auto* const parts = reinterpret_cast<Extremes*>(scratch);
+  const std::uint32_t blocks = blocks_for<T>(count, most_range_blocks);
+  if (blocks > 0)
+    launcher.template launch<RangeKernel<T>>(blocks, {values, count, excluded, exact_bits, parts, blocks});
+  launcher.template launch<RangeTotalKernel>(1, {parts, blocks, result});
+}
+
+}  // namespace taut::values::cuda

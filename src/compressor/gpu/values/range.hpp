@@ -1,0 +1,118 @@
+// Finds the range of an array of values as value_range.cpp does. The first kernel finds the range of each
+// thread block's values, the second one the range of these. A zero in the result may have either sign.
+#pragma once
+
+#include <limits>
+
+#include "compressor/gpu/values/groups.hpp"
+#include "compressor/values/number_range.hpp"
+
+namespace taut::values::cuda {
+
+struct Extremes {
+  double least, greatest;
+};
+
+// Range of an array, in memory that the GPU writes and the host may poll: `done` is written last.
+struct RangeResult {
+  double least, greatest;  // least > greatest: no value counts
+  std::uint32_t status;    // always 0
+  std::uint32_t done;
+};
+
+template <class T>
+struct RangeJob {
+  const T* values;
+  std::uint64_t count;
+  ComputedIn<T> fill;  // this value does not count; NaN: there is no such value
+  bool exact_bits;     // packed integers do not count
+  Extremes* parts;     // range of each block's values
+  std::uint32_t blocks;
+};
+
+struct RangeTotalJob {
+  const Extremes* parts;
+  std::uint32_t count;
+  RangeResult* result;
+};
+
+struct RangeShared {
+  Extremes of_warp[block_warps];
+};
+
+inline constexpr std::uint32_t most_range_blocks = 1024;
+
+template <class V>
+TAUT_DEVICE void widen(V& least, V& greatest, V low, V high) {
+  least = low < least ? low : least;
+  greatest = high > greatest ? high : greatest;
+}
+
+template <class Simt>
+TAUT_DEVICE Extremes over_warp(const Simt& simt, Extremes e) {
+  const unsigned lane = simt.thread() % warp_lanes;
+  for (unsigned by = 1; by < warp_lanes; by *= 2)
+    widen(e.least, e.greatest, simt.shuffle(e.least, lane ^ by), simt.shuffle(e.greatest, lane ^ by));
+  return e;
+}
+
+// Returns the range of the threads' ranges to the first warp. Called by all threads of a block.
+template <class Simt>
+TAUT_DEVICE Extremes over_block(const Simt& simt, RangeShared& shared, Extremes e) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const unsigned warp = simt.thread() / warp_lanes, lane = simt.thread() % warp_lanes;
+  e = over_warp(simt, e);
+  if (lane == 0) shared.of_warp[warp] = e;
+  simt.barrier();
+  if (warp != 0) return e;
+  return over_warp(simt, lane < block_warps ? shared.of_warp[lane] : Extremes{infinity, -infinity});
+}
+
+template <class T>
+struct RangeKernel {
+  using Job = RangeJob<T>;
+  using Shared = RangeShared;
+  static constexpr BlockShape shape{block_threads, 4};
+
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    using C = ComputedIn<T>;
+    constexpr C infinity = std::numeric_limits<C>::infinity();
+    C least = infinity, greatest = -infinity;
+    each_group<T>(simt, job.count, job.blocks, [&](std::uint64_t first, unsigned n) {
+      T x[group_values<T>];
+      load_block(job.values + first, n, x);
+      for (unsigned i = 0; i < group_values<T>; ++i) {
+        const C value = static_cast<C>(x[i]);
+        const bool counts =
+            i < n && value - value == C{0} && value != job.fill && !(job.exact_bits && is_packed(x[i]));
+        widen(least, greatest, counts ? value : infinity, counts ? value : -infinity);
+      }
+    });
+    const Extremes all =
+        over_block(simt, shared, {static_cast<double>(least), static_cast<double>(greatest)});
+    if (simt.thread() == 0) job.parts[simt.block()] = all;
+  }
+};
+
+struct RangeTotalKernel {
+  using Job = RangeTotalJob;
+  using Shared = RangeShared;
+  static constexpr BlockShape shape{block_threads, 1};
+
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    Extremes e{infinity, -infinity};
+    for (std::uint32_t i = simt.thread(); i < job.count; i += block_threads)
+      widen(e.least, e.greatest, job.parts[i].least, job.parts[i].greatest);
+    e = over_block(simt, shared, e);
+    if (simt.thread() != 0) return;
+    job.result->least = e.least;
+    job.result->greatest = e.greatest;
+    job.result->status = 0;
+    simt.tell_host(&job.result->done);
+  }
+};
+
+}  // namespace taut::values::cuda

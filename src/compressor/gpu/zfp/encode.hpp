@@ -1,0 +1,69 @@
+// Encodes values to pieces, each at its place if no box is stored because of its values. Boxes with values
+// that are not finite are left to mend.hpp.
+#pragma once
+
+#include "compressor/gpu/zfp/frame.hpp"
+#include "compressor/gpu/zfp/warp_blocks.hpp"
+
+namespace taut::zfp::cuda {
+
+template <class T>
+struct EncodeJob {
+  const T* values;
+  Field field;
+  Places places;
+  unsigned bits;        // bits of a block
+  std::uint32_t parts;  // thread blocks of a box
+  std::uint32_t* frame;
+  Scratch* scratch;
+  CallResult* result;
+  std::uint32_t header[header_words];  // without payload_bytes, checksum
+
+  TAUT_DEVICE std::uint32_t* index() const { return frame + header_words + extent_words(field.dims); }
+  TAUT_DEVICE std::uint8_t* pieces() const {
+    return reinterpret_cast<std::uint8_t*>(frame) + frame_header_bytes + front_bytes(field.dims, field.boxes);
+  }
+};
+
+// Writes values i, i + step ... of a box to a stored piece.
+template <class T, unsigned D>
+TAUT_DEVICE void store_box(const T* field, const Box<D>& box, std::uint8_t* piece, std::uint32_t i,
+                           std::uint32_t step) {
+  const std::uint32_t values = box.values();
+  TAUT_ROLLED
+  for (; i < values; i += step) std::memcpy(piece + i * sizeof(T), &field[box.place(i)], sizeof(T));
+}
+
+// Blocks of encoding that a multiprocessor must hold.
+template <class T, unsigned D>
+inline constexpr unsigned encoding_blocks = D == 2   ? (sizeof(T) == 4 ? 12 : 9)
+                                            : D == 3 ? (sizeof(T) == 4 ? 10 : 6)
+                                                     : 4;
+
+template <class T, unsigned D>
+struct EncodeKernel {
+  using Job = EncodeJob<T>;
+  static constexpr BlockShape shape{block_threads<D>, encoding_blocks<T, D>};
+  struct Shared {
+    WarpShared<T, D> warps[shape.threads / warp_lanes];
+  };
+
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    const std::uint32_t at = simt.block() / job.parts, part = simt.block() % job.parts;
+    const Box<D> box(job.field, at);
+    const Entry entry = entry_of<T>(box.values(), box.blocks(), job.bits, 0);
+    if (part == 0 && simt.thread() == 0) job.index()[at] = entry.word;
+    std::uint8_t* const piece = job.pieces() + job.places.template of<D>(job.field, at);
+    if (entry.form() == Form::stored)
+      return store_box(job.values, box, piece, part * shape.threads + simt.thread(),
+                       job.parts * shape.threads);
+    const unsigned warp = simt.thread() / warp_lanes;
+    const bool finite = encode_blocks(
+        simt, shared.warps[warp], box, part * part_blocks<D> + warp * warp_blocks<D>, job.bits, piece,
+        [&job](const Row& row, unsigned width, T* x) { take_row(job.values + row.place, width, x); });
+    if (!finite) job.scratch->boxes()[at].special = 1;
+  }
+};
+
+}  // namespace taut::zfp::cuda

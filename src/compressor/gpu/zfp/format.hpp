@@ -1,0 +1,104 @@
+// Constants of spec.md that kernels need. piece.hpp and frame_reader.hpp define the same constants, but
+// include zfp.h; the tests compare the frames.
+#pragma once
+
+#include "compressor/codecs/zfp/classes.hpp"
+#include "compressor/codecs/zfp/shape.hpp"
+#include "compressor/gpu/simt/frame.hpp"
+
+namespace taut::zfp::cuda {
+
+using namespace taut::cuda;
+
+inline constexpr std::uint8_t frame_id = 5;
+inline constexpr std::size_t max_count = std::size_t{1} << 30;
+
+// Constants in the integer type of the kernels.
+inline constexpr std::uint32_t edge = block_edge, group_size = class_group;
+
+// Properties of a floating-point type: the word for zfp's integers, and the fields of a number.
+template <class T>
+struct Number {
+  using Bits = std::uint32_t;
+  static constexpr unsigned exponent_bits = 8, bias = 127, fraction_bits = 23;
+};
+template <>
+struct Number<double> {
+  using Bits = std::uint64_t;
+  static constexpr unsigned exponent_bits = 11, bias = 1023, fraction_bits = 52;
+};
+template <class T>
+using WordOf = typename Number<T>::Bits;
+template <class T>
+inline constexpr unsigned word_bits = 8 * sizeof(T);
+
+template <unsigned D>
+inline constexpr unsigned block_values = 1u << 2 * D;
+
+template <class T>
+inline constexpr unsigned least_block_bits = 1 + Number<T>::exponent_bits;
+template <class T, unsigned D>
+inline constexpr unsigned most_block_bits = word_bits<T>* block_values<D>;
+
+// Rate from which on every box fits in the same number of bytes, even a mended box of nothing but NaN and
+// infinities. Some boxes do at lower rates.
+inline constexpr double fixed_rate = 7;
+
+// Returns the number of bits of a block of `values` values.
+template <class T>
+constexpr unsigned block_bits(double rate, unsigned values) {
+  constexpr unsigned least = least_block_bits<T>;
+  const double most = word_bits<T>;
+  const auto bits = static_cast<unsigned>((rate < most ? rate : most) * values + 0.5);
+  return bits < least ? least : bits;  // std::max would take the address of a constant of the host: a trap
+}
+constexpr std::uint32_t stream_bytes(std::uint32_t blocks, unsigned bits) { return (blocks * bits + 7) / 8; }
+
+// An entry of the index: form and size of a piece.
+enum class Form : std::uint32_t { coded = 0, stored = 1, mended = 2 };
+struct Entry {
+  static constexpr unsigned form_shift = 30;
+  std::uint32_t word;
+
+  constexpr Entry(std::uint32_t of) : word(of) {}
+  constexpr Entry(Form form, std::uint32_t bytes)
+      : word(bytes | static_cast<std::uint32_t>(form) << form_shift) {}
+  constexpr std::uint32_t bytes() const { return word & ((1u << form_shift) - 1); }
+  constexpr Form form() const { return static_cast<Form>(word >> form_shift); }
+};
+
+// Returns the index entry of a box. `map_bytes` is the size of its map, or 0 if all values are finite.
+template <class T>
+constexpr Entry entry_of(std::uint32_t values, std::uint32_t blocks, unsigned bits, std::uint32_t map_bytes) {
+  const auto raw = static_cast<std::uint32_t>(values * sizeof(T));
+  const std::uint32_t bytes = stream_bytes(blocks, bits);
+  if (bytes >= raw) return {Form::stored, raw};
+  if (map_bytes == 0) return {Form::coded, bytes};
+  const bool fits = map_bytes < bytes && (bytes - map_bytes) * 8 / blocks >= least_block_bits<T>;
+  return fits ? Entry(Form::mended, bytes) : Entry(Form::stored, raw);
+}
+
+// Returns the bits that are left for each block of a box with a map.
+constexpr unsigned mended_bits(std::uint32_t bytes, std::uint32_t map_bytes, std::uint32_t blocks,
+                               unsigned bits) {
+  const std::uint32_t left = (bytes - map_bytes) * 8 / blocks;
+  return left < bits ? left : bits;
+}
+
+// Returns true if a box has the same size whether its values are finite or not.
+template <class T>
+constexpr bool is_fixed(std::uint32_t values, std::uint32_t blocks, unsigned bits) {
+  const std::size_t rest = values % class_group;
+  const std::size_t map =
+      mark_bytes(values) + values / class_group * class_bytes(class_group) + class_bytes(rest);
+  return entry_of<T>(values, blocks, bits, static_cast<std::uint32_t>(map)).bytes() ==
+         entry_of<T>(values, blocks, bits, 0).bytes();
+}
+
+// Return the words of a frame between header and index, and the bytes between header and pieces.
+constexpr unsigned extent_words(unsigned dims) { return dims > 1 ? dims : 0; }
+constexpr std::uint64_t front_bytes(unsigned dims, std::uint64_t boxes) {
+  return 4 * (extent_words(dims) + boxes);
+}
+
+}  // namespace taut::zfp::cuda

@@ -1,0 +1,151 @@
+// Encodes and decodes blocks of 256 values, which do not fit the registers of a thread: a warp transforms one
+// block after the other, and passes their bit planes in memory to the coder, where each lane codes a block.
+// In the transform each lane has eight coefficients, so that a plane takes eight ballots.
+#pragma once
+
+#include "compressor/gpu/zfp/planes.hpp"
+
+namespace taut::zfp::cuda {
+
+inline constexpr unsigned wide_values = block_values<4>, of_lane = wide_values / warp_lanes;
+
+TAUT_TABLE Sequency<4> wide_order{};
+
+// Number of blocks that a warp codes at a time. They end at a byte.
+inline constexpr unsigned wide_blocks = 8;
+
+// Memory of a warp. The planes of a block take `of_lane` words each, the top plane first. One word more lets
+// the planes of each block begin in another bank of the memory.
+template <class T>
+struct WideBlocks {
+  WordOf<T> integers[wide_values];
+  std::uint32_t planes[wide_blocks][word_bits<T> * of_lane + 1];
+};
+
+// Transforms along all extents with strides from `Stride` on. Each lane handles two lines.
+template <unsigned Stride, class Word, class Simt>
+TAUT_DEVICE void transform_wide(const Simt& simt, Word* p) {
+  simt.sync_warp();
+  for (unsigned i = simt.thread() % warp_lanes; i < wide_values / edge; i += warp_lanes)
+    lift<Stride>(p + line<Stride>(i));
+  if constexpr (Stride * edge < wide_values) transform_wide<Stride * edge>(simt, p);
+}
+template <unsigned Stride, class Word, class Simt>
+TAUT_DEVICE void restore_wide(const Simt& simt, Word* p) {
+  if constexpr (Stride * edge < wide_values) restore_wide<Stride * edge>(simt, p);
+  simt.sync_warp();
+  for (unsigned i = simt.thread() % warp_lanes; i < wide_values / edge; i += warp_lanes)
+    unlift<Stride>(p + line<Stride>(i));
+}
+
+// Returns the position of the lowest 1 of a plane that is not below `from`; wide_values if there is none.
+template <class Simt>
+TAUT_DEVICE unsigned next_one(const Simt& simt, const std::uint32_t* plane, unsigned from) {
+  unsigned word = from / 32;
+  std::uint32_t bits = plane[word] & all_lanes << from % 32;
+  while (bits == 0 && ++word < of_lane) bits = plane[word];
+  return bits == 0 ? wide_values : 32 * word + trailing_zeros(simt, bits);
+}
+
+// Write and read a plane as write_plane() and read_plane() do.
+template <class Simt>
+TAUT_DEVICE void write_wide_plane(const Simt& simt, const std::uint32_t* plane, unsigned& n,
+                                  BitWriter<Simt>& out) {
+  for (unsigned i = 0; i < n; i += 32) out.put(low_bits(plane[i / 32], n - i), n - i < 32 ? n - i : 32);
+  while (n < wide_values && out.has_room()) {
+    const unsigned next = next_one(simt, plane, n);
+    if (next == wide_values) return out.put(0, 1);
+    out.put_next_one(next - n, next + 1 == wide_values);
+    n = next + 1;
+  }
+}
+template <class Simt>
+TAUT_DEVICE void read_wide_plane(std::uint32_t* plane, unsigned& n, BitReader<Simt>& in) {
+  for (unsigned i = 0; i < wide_values; i += 32) plane[i / 32] = in.take(n < i ? 0 : n - i < 32 ? n - i : 32);
+  while (n < wide_values && in.take(1) != 0) {
+    n += in.take_zeros(wide_values - 1 - n);
+    plane[n / 32] |= 1u << n % 32;
+    ++n;
+  }
+}
+
+// Returns the position in the block of value i of a lane, which has rows `lane` and `lane + 32`.
+TAUT_DEVICE unsigned place_in_block(unsigned lane, unsigned i) {
+  return (lane + i / edge * warp_lanes) * edge + i % edge;
+}
+
+// Computes the planes of a block with this exponent, which is not 0: as many as can have a part in `bits`
+// bits. Called by a warp.
+template <class T, class Simt>
+TAUT_DEVICE void make_planes(const Simt& simt, WideBlocks<T>& shared, std::uint32_t* planes,
+                             const T (&x)[of_lane], unsigned exponent, unsigned bits) {
+  const unsigned lane = simt.thread() % warp_lanes;
+  for (unsigned i = 0; i < of_lane; ++i)
+    shared.integers[place_in_block(lane, i)] = to_integer(x[i], scale_up<T>(exponent));
+  transform_wide<1>(simt, shared.integers);
+  simt.sync_warp();
+  WordOf<T> digits[of_lane];
+  for (unsigned i = 0; i < of_lane; ++i)
+    digits[i] = to_negabinary(shared.integers[wide_order.at[i * warp_lanes + lane]]);
+  // A plane takes a bit for each coefficient reached before, or more.
+  unsigned reached = 0, least = least_block_bits<T>;
+  TAUT_ROLLED
+  for (unsigned k = 0; k < word_bits<T> && least < bits; ++k) {
+    std::uint32_t own = 0;
+    for (unsigned i = 0; i < of_lane; ++i) {
+      const std::uint32_t part = simt.ballot(digits[i] >> (word_bits<T> - 1) != 0);
+      if (lane == i) own = part;
+      digits[i] <<= 1;
+    }
+    if (lane < of_lane) planes[k * of_lane + lane] = own;
+    least += reached < wide_values ? reached + 1 : reached;
+    const unsigned highest = simt.greatest(own == 0 ? 0 : 32 * lane + 32 - simt.leading_zeros(own));
+    reached = highest > reached ? highest : reached;
+  }
+  simt.sync_warp();
+}
+// Writes a block, whose exponent is not 0. Called by a lane.
+template <class T, class Simt>
+TAUT_DEVICE void write_wide_block(const Simt& simt, const std::uint32_t* planes, unsigned exponent,
+                                  BitWriter<Simt>& out) {
+  out.put(2 * exponent + 1, Number<T>::exponent_bits + 1);
+  unsigned n = 0;
+  TAUT_ROLLED
+  for (unsigned k = 0; k < word_bits<T> && out.has_room(); ++k)
+    write_wide_plane(simt, planes + k * of_lane, n, out);
+}
+
+// Exponent of a block, and number of planes that were read.
+struct WideHead {
+  unsigned exponent, planes;
+};
+
+// Reads a block, the inverse of write_wide_block(). Called by a lane.
+template <class T, class Simt>
+TAUT_DEVICE WideHead read_wide_block(std::uint32_t* planes, BitReader<Simt>& in) {
+  if (in.take(1) == 0) return {0, 0};
+  const unsigned exponent = in.take(Number<T>::exponent_bits), most = planes_to_read<4, T>(exponent);
+  unsigned n = 0, read = 0;
+  TAUT_ROLLED
+  for (; read < most && in.left() > 0; ++read) read_wide_plane(planes + read * of_lane, n, in);
+  return {exponent, read};
+}
+// Computes the values of a block, the inverse of make_planes(). Called by a warp.
+template <class T, class Simt>
+TAUT_DEVICE void use_planes(const Simt& simt, WideBlocks<T>& shared, const std::uint32_t* planes,
+                            const WideHead& head, T (&x)[of_lane]) {
+  const unsigned lane = simt.thread() % warp_lanes;
+  WordOf<T> digits[of_lane] = {};
+  TAUT_ROLLED
+  for (unsigned k = 0; k < head.planes; ++k)
+    for (unsigned i = 0; i < of_lane; ++i) digits[i] = digits[i] << 1 | (planes[k * of_lane + i] >> lane & 1);
+  for (unsigned i = 0; i < of_lane; ++i)
+    shared.integers[wide_order.at[i * warp_lanes + lane]] = of_negabinary(with_zeros(digits[i], head.planes));
+  restore_wide<1>(simt, shared.integers);
+  simt.sync_warp();
+  for (unsigned i = 0; i < of_lane; ++i)
+    x[i] = to_value(shared.integers[place_in_block(lane, i)], scale_down<T>(head.exponent));
+  simt.sync_warp();
+}
+
+}  // namespace taut::zfp::cuda

@@ -1,0 +1,111 @@
+// Tests of the choice between codings by measured speeds.
+#include "communication/policy/plan/coding_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include "communication/policy/plan/plan.hpp"
+#include "communication/policy/tuning/autotuner.hpp"
+
+namespace taut {
+namespace coding_choice_test {
+
+constexpr double gbit = 1e9 / 8;
+
+CodingSpeeds speeds(float ratio, double encode, double decode, double reduce, double accumulate) {
+  const auto number = [](double value) { return static_cast<float>(1e9 * value); };
+  return {ratio, number(encode), number(decode), number(reduce), number(accumulate)};
+}
+
+// Work of a ring on 16 ranks, over a link of so many Gbit/s.
+CodingWork ring(double rate) {
+  return {.cost = {.encodes = 1, .combines = 15, .decodes = 16},
+          .share = 1.0 / 16,
+          .segments = 4,
+          .adds_frames = true,
+          .link = 2 * 15.0 / 16 / (rate * gbit)};
+}
+CodingWork allgather(double rate) {
+  return {.cost = {.encodes = 1, .decodes = 16},
+          .share = 1.0 / 16,
+          .segments = 4,
+          .link = 15.0 / 16 / (rate * gbit)};
+}
+
+constexpr CodingChoice by_values{.by_values = true};
+constexpr CodingChoice fast_by_values{CodingChoice::Codec::fast, true}, fast{CodingChoice::Codec::fast};
+
+TEST(CodingChoice, FramesAreAddedWhereThatIsFaster) {
+  const CodingSpeeds known[] = {speeds(8, 16, 23, 9, 10), {}, speeds(6, 11, 20, 9, 0)};
+  EXPECT_EQ(fastest_coding(ring(100), known), CodingChoice{});
+}
+
+// Peaks, sparse gradients, nearly constant fields with a large offset: sums of frames are slower than
+// decoding, adding and encoding.
+TEST(CodingChoice, ValuesAreAddedWhereFramesAreSlow) {
+  const CodingSpeeds known[] = {speeds(8, 16, 23, 12, 3), {}, {}};
+  EXPECT_EQ(fastest_coding(ring(100), known), by_values);
+  CodingWork asked_for_frames = ring(100);
+  asked_for_frames.may_use_values = false;
+  EXPECT_EQ(fastest_coding(asked_for_frames, known), CodingChoice{});
+}
+
+TEST(CodingChoice, TheLinkDecidesBetweenRatioAndSpeed) {
+  const CodingSpeeds known[] = {speeds(8, 5, 20, 9, 4), {}, speeds(4, 15, 50, 20, 0)};
+  EXPECT_EQ(fastest_coding(allgather(100), known), fast);
+  EXPECT_EQ(fastest_coding(allgather(1), known), CodingChoice{});
+  EXPECT_EQ(fastest_coding(ring(100), known), fast_by_values);
+  EXPECT_EQ(fastest_coding(ring(1), known), CodingChoice{});
+}
+
+TEST(CodingChoice, WhatIsNotMeasuredIsNotChosen) {
+  const CodingSpeeds known[] = {{}, {}, speeds(4, 15, 50, 20, 0)};
+  EXPECT_EQ(fastest_coding(ring(100), known), CodingChoice{});
+}
+
+TEST(CodingChoice, PlansFollowIt) {
+  const Policy policy = parse_policy("abs:1e-3");
+  CandidateTable table;
+  const Call call{.collective = Collective::allreduce, .type = DType::f32, .bytes = 64 << 20, .ranks = 8};
+  const auto plan = [&](CodingChoice choice) {
+    return make_plan(policy, call, policy.coding.bound, table, {.coding = choice});
+  };
+  EXPECT_EQ(plan({}).arithmetic, Arithmetic::frames);
+  EXPECT_EQ(plan(by_values).arithmetic, Arithmetic::values);
+  EXPECT_STREQ(plan(by_values).candidates[0].codec->name, "planes");
+  EXPECT_EQ(plan(fast_by_values).arithmetic, Arithmetic::values);
+  EXPECT_STREQ(plan(fast_by_values).candidates[0].codec->name, fast_codec);
+  EXPECT_EQ(plan({CodingChoice::Codec::usual_predictor}).candidates.size(), 1U);
+  EXPECT_EQ(plan(fast_by_values).route().coding, fast_by_values);
+}
+
+TEST(CodingChoice, APolicyThatNamesTheCodecOrKeepsPackedIntegersNeverTakesTheFastOne) {
+  const Call call{.collective = Collective::allreduce, .type = DType::f32, .bytes = 64 << 20, .ranks = 8};
+  for (const auto& [text, may] : {std::pair("abs:1e-3", true),
+                                  {"abs:1e-3,codec=planes", false},
+                                  {"abs:1e-3,bits=exact", false},
+                                  {"abs:1e-3,reduction=frames", false}}) {
+    const Policy policy = parse_policy(text);
+    CandidateTable table;
+    const Plan plan = make_plan(policy, call, policy.coding.bound, table);
+    EXPECT_EQ(coding_work(policy, call, plan, 1).may_use_fast, may) << text;
+  }
+}
+
+TEST(CodingTrials, AreDueOnceTheLinkIsKnownAndEverMoreSeldom) {
+  CodingTrials trials;
+  for (std::uint32_t i = 0; i < RecentTimes::most; ++i) {
+    EXPECT_FALSE(trials.are_due());
+    trials.note(0);
+  }
+  EXPECT_FALSE(trials.are_due());
+  trials.note(1e-9F);
+  EXPECT_TRUE(trials.are_due());
+  trials.choose(by_values);
+  EXPECT_EQ(trials.choice(), by_values);
+  std::uint32_t calls = 0;
+  for (; !trials.are_due(); ++calls) trials.note(1e-9F);
+  EXPECT_EQ(calls, CodingTrials::growth * RecentTimes::most);
+}
+
+}  // namespace coding_choice_test
+}  // namespace taut

@@ -1,0 +1,97 @@
+#include "communication/policy/plan/cost_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace taut {
+namespace {
+
+TEST(Forecast, WhatPassesALink) {
+  EXPECT_DOUBLE_EQ(carried(Collective::allreduce, 2), 1);
+  EXPECT_DOUBLE_EQ(carried(Collective::allreduce, 4), 1.5);
+  EXPECT_DOUBLE_EQ(carried(Collective::allgather, 4), 0.75);
+  EXPECT_DOUBLE_EQ(carried(Collective::alltoall, 4), 0.75);
+  EXPECT_EQ(carried(Collective::allreduce, 1), 0);
+  EXPECT_EQ(carried(Collective::scan, 5), 3);
+  for (const Collective collective : all_collectives)
+    EXPECT_GT(carried(collective, 5), 0) << name_of(collective);
+}
+
+TEST(Forecast, FastCodecsGainTheRatioOnSlowLinks) {
+  const CallEstimate call{Collective::allreduce, 4, 64e6, 8, 1e-11};
+  const double slow = 0.125e9, fast = 100e9;
+  EXPECT_NEAR(plain_seconds(call, slow) / coded_seconds(call, slow), 8, 0.2);
+  EXPECT_LT(plain_seconds(call, fast) / coded_seconds(call, fast), 1);
+  EXPECT_NEAR(link_of(call, plain_seconds(call, slow)), slow, 1);
+}
+
+TEST(Forecast, SmallMessagesLoseToTheAgreement) {
+  const CallEstimate call{Collective::bcast, 8, 1000, 100, 1e-11};
+  EXPECT_GT(coded_seconds(call, 10e9), plain_seconds(call, 10e9));
+}
+
+// Values from ADR 14: 16 MiB within 1e-3 took 28 ms instead of 147 ms on 1 Gbit/s.
+TEST(Forecast, MessagesPassTheLinkOnceAndHaveALeastLength) {
+  const CallEstimate large{Collective::send, 8, 16 << 20, 6.5, 1.5e-10},
+      small{Collective::send, 8, 128 << 10, 50, 0};
+  const double link = 0.125e9;
+  EXPECT_NEAR(plain_seconds(large, link), 0.134, 0.001);
+  EXPECT_NEAR(coded_seconds(large, link), 0.026, 0.002);
+  EXPECT_NEAR(plain_seconds(small, link) / coded_seconds(small, link), 2, 0.1);
+  EXPECT_GT(coded_seconds(large, 100e9), plain_seconds(large, 100e9));
+}
+
+// A ring allreduce of 16 MB on 16 ranks; the fast codec has half the ratio and twice the speeds.
+MeasuredCall measured_call() {
+  MeasuredCall measured{
+      {.collective = Collective::allreduce, .type = DType::f32, .bytes = 16'000'000, .ranks = 16},
+      {.cost = find_algorithm(Collective::allreduce, "ring")->cost(16),
+       .share = 1.0 / 16,
+       .segments = 4,
+       .adds_frames = true},
+      {}};
+  measured.speeds[0] = {8, 15e9F, 20e9F, 10e9F, 10e9F};
+  measured.speeds[2] = {4, 30e9F, 60e9F, 40e9F, 0};
+  return measured;
+}
+
+TEST(Forecast, IsThatOfTheTunersModel) {
+  const MeasuredCall measured = measured_call();
+  for (const double link : {0.125e9, 1.25e9, 12.5e9, 50e9}) {
+    CodingWork work = measured.work;
+    work.link = carried(Collective::allreduce, 16) / link;
+    const Forecast found = forecast(measured, link);
+    EXPECT_EQ(found.choice, fastest_coding(work, measured.speeds)) << link;
+    const CodingSpeeds& speeds = measured.speeds[static_cast<std::size_t>(found.choice.codec)];
+    EXPECT_NEAR(found.coded_seconds, 16e6 * coding_seconds(work, speeds, found.choice.by_values), 61e-6);
+    EXPECT_NEAR(found.plain_seconds, 30e6 / link, 1e-9);
+  }
+  EXPECT_EQ(forecast(measured, 0.125e9).choice, CodingChoice{});
+  EXPECT_EQ(forecast(measured, 50e9).choice.codec, CodingChoice::Codec::fast);
+}
+
+TEST(Forecast, AtTheBreakEvenACallTakesAsLongAsPlainMpi) {
+  const MeasuredCall measured = measured_call();
+  EXPECT_NEAR(forecast(measured, fastest_link(measured)).gain(), 1, 1e-3);
+  MeasuredCall other = measured;
+  const double least = least_ratio(measured, 5e9);
+  for (CodingSpeeds& speeds : other.speeds) speeds.ratio *= static_cast<float>(least / 8);
+  EXPECT_NEAR(forecast(other, 5e9).gain(), 1, 1e-3);
+  EXPECT_TRUE(std::isinf(least_ratio(measured, 1e12)));
+  MeasuredCall small = measured;
+  small.call.bytes = 64;
+  EXPECT_LT(fastest_link(small), 1e8);
+}
+
+TEST(Forecast, RatiosBetweenBounds) {
+  const double bounds[] = {1e-2, 1e-4}, ratios[] = {20, 10};
+  EXPECT_DOUBLE_EQ(ratio_between(bounds, ratios, 1e-2), 20);
+  EXPECT_DOUBLE_EQ(ratio_between(bounds, ratios, 1), 20);
+  EXPECT_NEAR(ratio_between(bounds, ratios, 1e-3), 15, 1e-9);
+  EXPECT_DOUBLE_EQ(ratio_between(bounds, ratios, 1e-4), 10);
+  EXPECT_EQ(ratio_between(bounds, ratios, 1e-5), 0);
+}
+
+}  // namespace
+}  // namespace taut

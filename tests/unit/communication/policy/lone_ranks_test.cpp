@@ -1,0 +1,32 @@
+#include "communication/policy/text/lone_ranks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace taut {
+namespace {
+
+std::string told(const std::vector<const char*>& environment, int ranks) {
+  return lone_ranks(environment, ranks);
+}
+
+TEST(LoneRanks, AreToldByTheFirst) {
+  EXPECT_NE(
+      told({"PATH=/bin", "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_RANK=0"}, 1).find("4 programs of 1 rank"),
+      std::string::npos);
+  EXPECT_NE(told({"PMI_RANK=0", "PMI_SIZE=16"}, 1).find("16 programs of 1 rank"), std::string::npos);
+  EXPECT_EQ(told({"PMI_RANK=3", "PMI_SIZE=16"}, 1), "");
+}
+
+TEST(LoneRanks, OtherJobsAreNotTold) {
+  EXPECT_EQ(told({}, 1), "");
+  EXPECT_EQ(told({"PMI_RANK=0", "PMI_SIZE=4"}, 4), "");
+  EXPECT_EQ(told({"PMI_RANK=0", "PMI_SIZE=1"}, 1), "");
+  EXPECT_EQ(told({"PMI_RANK=0"}, 1), "");
+  for (const char* size : {"PMI_SIZE=", "PMI_SIZE=4x", "PMI_SIZE=-4", "PMI_SIZES=4", "PMI_SIZE=99999999999"})
+    EXPECT_EQ(told({"PMI_RANK=0", size}, 1), "") << size;
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,316 @@
+#include "communication/policy/plan/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cfenv>
+#include <cmath>
+
+namespace taut {
+namespace plan_test {
+
+constexpr std::size_t MiB = std::size_t{1} << 20;
+
+Plan plan(const char* policy, Collective collective, std::size_t bytes, int ranks,
+          Reduction op = Reduction::sum) {
+  static std::deque<CandidateTable> tables;  // static: the plan refers to them
+  CandidateTable& table = tables.emplace_back();
+  const Policy asked = parse_policy(policy);
+  const Call call{.collective = collective, .type = DType::f32, .op = op, .bytes = bytes, .ranks = ranks};
+  return make_plan(asked, call, resolved(asked.coding.bound, {-1, 1}), table);
+}
+
+TEST(Plan, SomeCallsArePlainAtOnce) {
+  using enum Fallback;
+  EXPECT_EQ(plan("off", Collective::allreduce, MiB, 4).fallback, off);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 1).fallback, communicator);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, 65532, 4).fallback, small);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, 65536, 4).fallback, none);
+  EXPECT_EQ(plan("lossless,codec=raw", Collective::allreduce, MiB, 4).fallback, none);
+}
+
+TEST(Plan, TheBoundOfAResultIsShared) {
+  for (const int P : {2, 3, 7, 10, 1000}) {
+    for (const double E : {1e-4, 0.1, 3.0}) {
+      const std::string bound = "abs:" + std::to_string(E);
+      const Plan frames = plan(bound.c_str(), Collective::allreduce, 100 * MiB, P);
+      EXPECT_EQ(frames.arithmetic, Arithmetic::frames);
+      EXPECT_LE(static_cast<long double>(frames.bound.value) * P,
+                static_cast<long double>(std::stod(bound.substr(4))));
+      EXPECT_GE(frames.bound.value * P, E * (1 - 1e-15) * (1 - 1e-6));
+    }
+  }
+  EXPECT_EQ(
+      plan("abs:1,reduction=values,algorithm=recursive_doubling", Collective::allreduce, MiB, 4).bound.value,
+      1.0 / 7);
+  EXPECT_EQ(plan("abs:1,reduction=values", Collective::reduce_scatter, MiB, 4).bound.value, 1.0 / 4);
+}
+
+TEST(Plan, AMeanMayBeCodedWithinTheWholeBound) {
+  CandidateTable table;
+  const auto bound = [&](const char* policy, int P) {
+    const Policy parsed = parse_policy(policy);
+    const Call call{
+        .collective = Collective::allreduce, .type = DType::f32, .bytes = 4 * MiB, .ranks = P, .mean = true};
+    return make_plan(parsed, call, parsed.coding.bound, table).bound.value;
+  };
+  EXPECT_EQ(bound("abs:0.1", 7), 0.1);
+  EXPECT_EQ(bound("abs:0.1,reduction=values,algorithm=ring", 7), 0.1);
+  const double tree = bound("abs:0.1,reduction=values,algorithm=recursive_doubling", 4);
+  EXPECT_LE(7 * tree, 4 * 0.1);
+  EXPECT_NEAR(tree, 0.4 / 7, 1e-15);
+  EXPECT_DOUBLE_EQ(bound("abs:1,on=likely", 12), 3);
+}
+
+// A relative bound of values near the greatest of float64 is near it too.
+TEST(Plan, TheBoundOfOneCodingIsFinite) {
+  CandidateTable table;
+  for (const char* policy :
+       {"rel:0.9", "rel:0.9,on=likely", "rel:0.9,reduction=values,algorithm=recursive_doubling"})
+    for (const int ranks : {2, 3, 12})
+      for (const bool mean : {false, true}) {
+        const Call call{.collective = Collective::allreduce,
+                        .type = DType::f64,
+                        .bytes = 4 * MiB,
+                        .ranks = ranks,
+                        .mean = mean};
+        const Bound greatest(std::numeric_limits<double>::max());
+        const Bound bound = make_plan(parse_policy(policy), call, greatest, table).bound;
+        EXPECT_TRUE(std::isfinite(bound.value)) << policy << " on " << ranks << (mean ? ", mean" : "");
+      }
+}
+
+TEST(Plan, TheBoundIsTheSameUnderEveryRoundingMode) {
+  CandidateTable table;
+  for (const char* policy :
+       {"abs:0.1", "abs:0.1,on=likely", "abs:0.1,reduction=values,algorithm=recursive_doubling"})
+    for (const bool mean : {false, true}) {
+      const Policy parsed = parse_policy(policy);
+      const Call call{.collective = Collective::allreduce,
+                      .type = DType::f32,
+                      .bytes = 4 * MiB,
+                      .ranks = 7,
+                      .mean = mean};
+      const Bound nearest = make_plan(parsed, call, parsed.coding.bound, table).bound;
+      for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+        std::fesetround(mode);
+        const Bound bound = make_plan(parsed, call, parsed.coding.bound, table).bound;
+        std::fesetround(FE_TONEAREST);
+        EXPECT_EQ(bound, nearest) << policy << (mean ? ", mean" : "");
+      }
+    }
+}
+
+TEST(Plan, ALikelyBoundIsSharedByItsSpread) {
+  const auto share = [](const char* policy, int P, Reduction op = Reduction::sum) {
+    return plan(policy, Collective::allreduce, MiB, P, op).bound.value;
+  };
+  EXPECT_EQ(share("abs:1,on=likely", 3), 0.5);
+  EXPECT_DOUBLE_EQ(share("abs:1,on=likely", 12), 0.25);
+  EXPECT_DOUBLE_EQ(share("abs:1,on=likely,reduction=values,algorithm=recursive_doubling", 2), 0.5);
+  EXPECT_EQ(share("abs:1,on=likely", 4, Reduction::max), 1);
+  EXPECT_EQ(plan("abs:1,on=likely", Collective::bcast, MiB, 4).bound, Bound(1));
+}
+
+TEST(Plan, WhereNothingIsLeftToShareMpiServes) {
+  EXPECT_EQ(plan("abs:1e-323", Collective::allreduce, MiB, 8).fallback, Fallback::unsupported);
+  EXPECT_EQ(plan("abs:1e-323", Collective::allgather, MiB, 8).fallback, Fallback::none);
+}
+
+TEST(Plan, WhatIsNotSummedKeepsTheWholeBound) {
+  for (const Collective move : all_collectives)
+    if (!reduces(move)) {
+      EXPECT_EQ(plan("abs:1", move, MiB, 4).bound, Bound(1));
+    }
+  for (const Reduction op : {Reduction::min, Reduction::max}) {
+    EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 4, op).bound, Bound(1));
+    EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 4, op).arithmetic, Arithmetic::values);
+  }
+  EXPECT_EQ(plan("abs:1,on=input", Collective::allreduce, MiB, 4).bound, Bound(1));
+}
+
+// The order of MPI's own sums is unknown, and a bound relative to each value does not bound the error of a
+// sum.
+TEST(Plan, SumsThatHaveNoBoundAreMpis) {
+  EXPECT_EQ(plan("lossless", Collective::allreduce, MiB, 4).fallback, Fallback::unsupported);
+  EXPECT_EQ(plan("pwrel:1e-3", Collective::allreduce, MiB, 4).fallback, Fallback::unsupported);
+  EXPECT_NE(plan("lossless", Collective::allreduce, MiB, 4, Reduction::max).fallback, Fallback::unsupported);
+  EXPECT_NE(plan("lossless", Collective::bcast, MiB, 4).fallback, Fallback::unsupported);
+}
+
+// No bound is promised for such a reduction, so that the policy has to name the codec.
+TEST(Plan, ReductionsAtARateNeedANamedCodec) {
+  if (find_codec("zfp") == nullptr) GTEST_SKIP() << "the codec zfp is left out";
+  for (const Collective collective : all_collectives)
+    for (const Reduction op : {Reduction::sum, Reduction::min, Reduction::max}) {
+      const Fallback unnamed = reduces(collective) ? Fallback::unsupported : Fallback::none;
+      EXPECT_EQ(plan("rate:8", collective, MiB, 4, op).fallback, unnamed);
+      const Plan named = plan("rate:8,codec=zfp", collective, MiB, 4, op);
+      EXPECT_EQ(named.fallback, Fallback::none);
+      EXPECT_EQ(named.arithmetic, Arithmetic::values);
+      EXPECT_EQ(named.bound, Bound(Bound::Kind::rate, 8));  // not shared among the codings
+      EXPECT_EQ(named.least_ratio, 0);
+    }
+}
+
+TEST(Plan, RelativeBoundsComeFromTheRange) {
+  EXPECT_NEAR(plan("rel:1e-3", Collective::bcast, MiB, 4).bound.value, 2e-3, 1e-8);
+  EXPECT_NEAR(plan("psnr:60", Collective::bcast, MiB, 4).bound.value, 2e-3, 1e-8);
+  EXPECT_NEAR(plan("rel:1e-3", Collective::allreduce, MiB, 4).bound.value, 5e-4, 1e-8);
+  EXPECT_EQ(plan("rel:1e-3", Collective::bcast, MiB, 4).bound.kind, Bound::Kind::absolute);
+}
+
+// With a codec that is not idempotent, each coding adds an error to a minimum.
+TEST(Plan, MinimaByCodecsThatAreNotIdempotentShareTheBound) {
+  for (const CodecInfo* codec : registered_codecs()) {
+    for (const auto& [name, kind] :
+         {std::pair{"abs:0.5", Bound::Kind::absolute}, {"pwrel:0.5", Bound::Kind::pointwise}}) {
+      if (!codec->serves(DType::f32, kind)) continue;
+      const std::string policy = std::string(name) + ",codec=" + codec->name;
+      for (const Reduction op : {Reduction::min, Reduction::max}) {
+        const double E =
+            plan(policy.c_str(), Collective::allreduce, MiB, 4, op).bound.value;  // coded 4 times
+        if (codec->idempotent) {
+          EXPECT_EQ(E, 0.5) << policy;
+        } else {
+          EXPECT_LE(kind == Bound::Kind::absolute ? 4 * E : std::pow(1 + E, 4) - 1, 0.5) << policy;
+          EXPECT_GE(4 * E, 0.3) << policy;
+        }
+      }
+      EXPECT_EQ(plan(policy.c_str(), Collective::bcast, MiB, 4).bound.value, 0.5) << policy;
+    }
+  }
+}
+
+// Values that are encoded again at each hop get an error at each hop, unless the codec is idempotent.
+TEST(Plan, WhatIsMovedByManyCodingsSharesTheBound) {
+  for (const CodecInfo* codec : registered_codecs()) {
+    if (!codec->serves(DType::f32, Bound::Kind::absolute)) continue;
+    const std::string policy = std::string("abs:0.5,algorithm=cpr_p2p,codec=") + codec->name;
+    const double gather = plan(policy.c_str(), Collective::allgather, MiB, 4).bound.value,
+                 bcast = plan((policy + ",on=input").c_str(), Collective::bcast, MiB, 8).bound.value;
+    EXPECT_EQ(gather, codec->idempotent ? 0.5 : 0.5 / 3) << policy;
+    EXPECT_EQ(bcast, codec->idempotent ? 0.5 : 0.5 / 3) << policy;
+    const double scatter = plan(policy.c_str(), Collective::scatter, MiB, 8).bound.value;
+    EXPECT_EQ(scatter, codec->idempotent ? 0.5 : 0.5 / 3) << policy;
+    EXPECT_EQ(plan(policy.c_str(), Collective::gather, MiB, 4).bound.value, 0.5) << policy;
+    EXPECT_EQ(plan(policy.c_str(), Collective::reduce_scatter, MiB, 4).bound.value, 0.5 / 3) << policy;
+    const Plan sum = plan(policy.c_str(), Collective::allreduce, MiB, 4);
+    EXPECT_EQ(sum.arithmetic, Arithmetic::values);
+    EXPECT_EQ(sum.bound.value, 0.5 / 6);
+  }
+}
+
+TEST(Plan, TheAlgorithmFollowsTheSizeUnlessNamed) {
+  auto chosen = [](const char* policy, std::size_t bytes, int P) {
+    return std::string(plan(policy, Collective::allreduce, bytes, P).algorithm->name);
+  };
+  EXPECT_EQ(chosen("abs:1", 64 << 10, 16), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1", MiB, 8), "halving_doubling");
+  EXPECT_EQ(chosen("abs:1", MiB, 12), "two_shot");
+  EXPECT_EQ(chosen("abs:1", 2 * MiB, 8), "ring");
+  EXPECT_EQ(chosen("abs:1", 128 << 10, 3), "two_shot");
+  EXPECT_EQ(chosen("abs:1,reduction=values", 128 << 10, 8), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1,codec=szx", MiB, 8), "ring");
+  EXPECT_EQ(chosen("abs:1", MiB, 256), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1,algorithm=ring", 128 << 10, 8), "ring");
+  EXPECT_EQ(chosen("abs:1,algorithm=recursive_doubling", 100 * MiB, 8), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1,algorithm=two_shot", MiB, 8), "two_shot");
+  EXPECT_EQ(chosen("abs:1,algorithm=halving_doubling", MiB, 8), "halving_doubling");
+  // If the named algorithm does not exist for the collective, the choice is free.
+  EXPECT_STREQ(plan("abs:1,algorithm=ring", Collective::bcast, MiB / 8, 8).algorithm->name, "binomial");
+}
+
+TEST(Plan, LargeBroadcastsArePassedOnInSegmentsOrScattered) {
+  auto chosen = [](const char* policy, std::size_t bytes, int P) {
+    return std::string(plan(policy, Collective::bcast, bytes, P).algorithm->name);
+  };
+  EXPECT_EQ(chosen("abs:1", MiB / 8, 8), "binomial");
+  EXPECT_EQ(chosen("abs:1", 64 * MiB, 2), "binomial");
+  EXPECT_EQ(chosen("abs:1", 16 * MiB, 4), "chain");
+  EXPECT_EQ(chosen("abs:1", 64 * MiB, 16), "chain");
+  EXPECT_EQ(chosen("abs:1,segments=16", 64 * MiB, 32), "scatter_allgather");
+  EXPECT_EQ(chosen("abs:1", MiB, 64), "binomial");
+  EXPECT_EQ(chosen("abs:1", 4 * MiB, 64), "scatter_allgather");
+}
+
+TEST(Plan, LargeScansArePassedOnInSegments) {
+  auto chosen = [](const char* policy, std::size_t bytes, int P) {
+    return std::string(plan(policy, Collective::scan, bytes, P).algorithm->name);
+  };
+  EXPECT_EQ(chosen("abs:1", MiB / 16, 3), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1", MiB / 2, 3), "chain");
+  EXPECT_EQ(chosen("abs:1", MiB / 2, 16), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1", 16 * MiB, 64), "chain");
+  EXPECT_EQ(chosen("abs:1", 4 * MiB, 256), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1,algorithm=chain", MiB / 2, 4), "chain");
+  EXPECT_EQ(plan("abs:1,reduction=values,algorithm=chain", Collective::scan, MiB, 4).bound.value, 1.0 / 4);
+  for (const Collective collective : {Collective::scan, Collective::exscan})
+    EXPECT_EQ(plan("abs:1", collective, MiB, 4).bound.value, 1.0 / 4);
+}
+
+TEST(Plan, SegmentsFollowTheSizeUnlessNamed) {
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB / 8, 4).segments, 1);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB / 4, 4).segments, 2);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, 2 * MiB, 4).segments, 2);
+  EXPECT_EQ(plan("abs:1", Collective::gather, MiB / 2, 4).segments, 1);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, 4 * MiB, 4).segments, 4);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, 16 * MiB, 4).segments, 8);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, 2000 * MiB, 4).segments, 16);
+  EXPECT_EQ(plan("abs:1,segments=64", Collective::bcast, MiB, 4).segments, 64);
+}
+
+TEST(Plan, AChainHasMoreSegmentsForMoreRanks) {
+  const auto segments = [](std::size_t bytes, int P) {
+    return plan("abs:1,algorithm=chain", Collective::bcast, bytes, P).segments;
+  };
+  EXPECT_EQ(segments(4 * MiB, 2), 8);
+  EXPECT_EQ(segments(4 * MiB, 4), 18);
+  EXPECT_EQ(segments(4 * MiB, 8), 32);
+  EXPECT_EQ(segments(64 * MiB, 64), 64);
+}
+
+// A prefix has the same bits in communicators with more ranks.
+TEST(Plan, SegmentsOfScansDoNotDependOnTheRanks) {
+  for (const int P : {2, 3, 8, 64})
+    for (const std::size_t bytes : {MiB / 2, 4 * MiB, 64 * MiB})
+      EXPECT_EQ(plan("abs:1,algorithm=chain", Collective::scan, bytes, P).segments,
+                plan("abs:1,algorithm=chain", Collective::scan, bytes, 4).segments);
+}
+
+TEST(Plan, MessagesStayCountableForMPI3) {
+  for (const std::size_t bytes : {10000 * MiB, 31000 * MiB}) {
+    const Plan p = plan("abs:1,segments=1", Collective::bcast, bytes, 4);
+    ASSERT_EQ(p.fallback, Fallback::none);
+    EXPECT_LT(bytes / static_cast<std::size_t>(p.segments), std::size_t{1} << 30);
+  }
+  EXPECT_EQ(plan("abs:1", Collective::bcast, 40000 * MiB, 4).fallback, Fallback::unsupported);
+  EXPECT_EQ(plan("abs:1", Collective::allgather, 40000 * MiB, 4).fallback,
+            Fallback::none);  // blocks of a quarter
+}
+
+TEST(Plan, MovedIntegersAreCodedWithoutLossAndReducedByPlainMpi) {
+  CandidateTable table;
+  for (const char* text : {"abs:0.1", "rel:0.5", "pwrel:0.1", "abs:0.1,codec=szx", "snap:4,predictor=none"})
+    for (const DType type : {DType::i8, DType::u16, DType::i32, DType::u64}) {
+      table = {};
+      const Policy policy = parse_policy(text);
+      Call call{.collective = Collective::bcast, .type = type, .bytes = MiB, .ranks = 4};
+      const Plan moved = make_plan(policy, call, resolved(policy.coding.bound, {-1, 1}), table);
+      ASSERT_EQ(moved.fallback, Fallback::none) << text;
+      EXPECT_TRUE(moved.bound.exact()) << text;
+      EXPECT_STREQ(moved.candidates[0].codec->name, "mpc") << text;
+      call.collective = Collective::allreduce;
+      for (const Reduction op : {Reduction::sum, Reduction::min}) {
+        call.op = op;
+        EXPECT_EQ(make_plan(policy, call, policy.coding.bound, table).fallback, Fallback::type) << text;
+      }
+    }
+}
+
+TEST(Plan, ANamedCodecIsUsedWhateverItGains) {
+  EXPECT_GT(plan("abs:1", Collective::bcast, MiB, 4).least_ratio, 1);
+  EXPECT_EQ(plan("abs:1,codec=planes", Collective::bcast, MiB, 4).least_ratio, 0);
+}
+
+}  // namespace plan_test
+}  // namespace taut

@@ -1,0 +1,75 @@
+#include "compressor/hdf5/chunk.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "compressor/file/failure.hpp"
+
+namespace taut::hdf5 {
+namespace {
+
+class Chunk : public testing::Test {
+ protected:
+  Chunk() {
+    for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = std::sin(0.1f * static_cast<float>(i));
+    const Buffer coded = encode_chunk(options_, std::as_bytes(std::span(values_)));
+    coded_.assign(coded.data.get(), coded.data.get() + coded.bytes);
+  }
+
+  bool is_refused(ConstBytes coded) const {
+    try {
+      decode_chunk(options_, coded);
+      return false;
+    } catch (const cli::Failure&) {
+      return true;
+    }
+  }
+
+  ChunkOptions options_{DType::f32, {6, 50}, "abs:1e-3"};
+  std::vector<float> values_ = std::vector<float>(300);
+  std::vector<std::byte> coded_;
+};
+
+TEST_F(Chunk, ComesBack) {
+  const Buffer back = decode_chunk(options_, coded_);
+  ASSERT_EQ(back.bytes, 1200u);
+  const auto* const values = reinterpret_cast<const float*>(back.data.get());
+  for (std::size_t i = 0; i < values_.size(); ++i) EXPECT_NEAR(values[i], values_[i], 1e-3);
+  EXPECT_LT(coded_.size(), 900u);
+}
+
+TEST_F(Chunk, EveryTruncationAndFlippedBitIsRefused) {
+  for (std::size_t size = 0; size < coded_.size(); ++size)
+    EXPECT_TRUE(is_refused(ConstBytes(coded_).first(size)));
+  for (std::size_t bit = 0; bit < 8 * coded_.size(); ++bit) {
+    std::vector<std::byte> flipped = coded_;
+    flipped[bit / 8] ^= std::byte{1} << bit % 8;
+    EXPECT_TRUE(is_refused(flipped)) << bit;
+  }
+}
+
+TEST_F(Chunk, AnotherShapeOrTypeIsRefused) {
+  options_.extents = {50, 6};
+  EXPECT_TRUE(is_refused(coded_));
+  options_ = {DType::i32, {6, 50}, "lossless"};
+  EXPECT_TRUE(is_refused(coded_));
+}
+
+TEST_F(Chunk, ValuesOfAnotherSizeAreRefused) {
+  const ConstBytes values = std::as_bytes(std::span(values_));
+  EXPECT_THROW(encode_chunk(options_, values.first(1196)), cli::Failure);
+  options_.type.reset();
+  EXPECT_THROW(encode_chunk(options_, values), cli::Failure);
+}
+
+TEST(CheckCoding, NamesWhatIsWrong) {
+  EXPECT_NO_THROW(check_coding(DType::f16, "rel:1e-3"));
+  EXPECT_NO_THROW(check_coding(DType::i32, "abs:1e-3,codec=szx"));  // without loss, by another codec
+  EXPECT_THROW(check_coding(DType::f32, "abs:x"), cli::Failure);
+  EXPECT_THROW(check_coding(DType::f32, "abs:1e-3,dims=3x4"), cli::Failure);
+  EXPECT_THROW(check_coding(DType::f16, "abs:1e-3,codec=szx"), cli::Failure);
+}
+
+}  // namespace
+}  // namespace taut::hdf5
