@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the cells of taut_bench_codec as a page, weak cells first: cells.py CODEC.json.. > docs/notes/codec_cells.md"""
+"""Prints the cells of taut_bench_codec as a page, weak cells first: cells.py CODEC.json.. `make docs` puts it on the site."""
 
 import json
 import sys
@@ -16,7 +16,7 @@ OPERATIONS = {
 }
 HEAD = """# Cells of the codecs
 
-Written by `bench/codec/cells.py`; not to be edited. Share of memcpy at 1 MiB, one thread, for each
+Share of memcpy at 1 MiB, one thread, for each
 codec, kernel set, type and class of fields ([what they are](../howto/measure_codec.md)); rows with
 the weakest cell first. Every figure is the median of runs in alternation with memcpy of as many
 bytes. A codec that cannot add frames has no figures for operations on them. The machine is a noisy

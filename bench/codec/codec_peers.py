@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Measures public compressors beside Taut on real fields:
-codec_peers.py [--folder DIR] [--build BUILD_DIR] [--json FILE] [--page FILE] [--map FILE] [--fields NAMES]
+codec_peers.py [--folder DIR] [--build BUILD_DIR] [--json FILE] [--fields NAMES]
                [--seconds S] [--without PACKAGES] [--program NAME=COMMAND]...
 
 DIR is a folder as fields.py takes it. Each field goes through taut_bench_fields and then, whole and with one thread,
-through the peers: pcodec, fpzip, Blosc2, zstd (exact), SZ3, SPERR, zfp (absolute bounds). All rows go to the JSON file, their
-tables to the page, and the best codec for each link and field to the map: the committed files, or files in bench-out
-if --fields or --without leaves something out. Speeds are GB/s of values, of the process's CPU time.
+through the peers: pcodec, fpzip, Blosc2, zstd (exact), SZ3, SPERR, zfp (absolute bounds). All rows go to the JSON file: the
+committed one, or one in bench-out if --fields or --without leaves something out. `make docs` makes pages of the committed one. Speeds are GB/s of values, of the process's CPU time.
 
 --program adds an exact compressor that no package installs. `COMMAND FIELD.raw float32|float64 AxBxC` prints
 {"bytes": of the frame, "encode_s": median, "decode_s": median, "exact": true or false}.
@@ -27,7 +26,6 @@ import time
 from pathlib import Path
 
 import fields
-import link_map
 import tables
 
 try:
@@ -137,8 +135,6 @@ PACKAGE_OF = {
     "zstd-3": "zstandard", "SZ3": "pysz", "SPERR": "hdf5plugin", "zfp": "zfpy",
 }  # fmt: skip
 RESULTS = fields.ROOT / "bench/results/emerald-rapids-2-core/codec_peers.json"
-PAGE = fields.ROOT / "docs/notes/codec_peers.md"
-MAP = fields.ROOT / "docs/notes/best_codec.md"
 RIVALS = ("ndzip", "SPspeed", "bitshuffle+lz4")  # compressors of Taut's own class of speed
 
 
@@ -245,11 +241,11 @@ def with_one_dimension(rows):
     return rows + [row | {"dims": True} for row in rows if row["codec"] in ("mpc", "planes") and (row["field"], row["codec"], row["of_range"]) not in known]
 
 
-INTRODUCTION = """Written by `make bench-peers`; not to be edited. Ratios and speeds are of whole fields, by one thread;
+INTRODUCTION = """Ratios and speeds are of whole fields, by one thread;
 speeds are GB/s of values, of CPU time. Means leave out {exact} where values are exact, and {bounded} (fill values, NaN)
 under bounds. What follows from them for a link is in [the map](best_codec.md)."""
 RIVALS_INTRODUCTION = """Ratio of mpc over theirs; above 1 mpc's frames are shorter ([where they are not, and
-why](../adr/0054-lossless-limits.md))."""
+why](../../bench/results/lossless/README.md#limits))."""
 BY_HAND = """{names}: built by hand from the authors' sources (`g++ -O3 -march=native`, one thread), and measured in the same
 run by `--program`; ndzip with the best of one to three dimensions."""
 
@@ -295,17 +291,13 @@ def read_arguments():
     parser.add_argument("--folder", type=Path, default=os.environ.get("TAUT_FIELDS", "fields"), help="or TAUT_FIELDS")
     parser.add_argument("--build", type=Path, default=fields.ROOT / "build/release")
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--page", type=Path)
-    parser.add_argument("--map", type=Path)
     parser.add_argument("--fields", default="", help="names, separated by commas; default: all")
     parser.add_argument("--seconds", type=float, default=0.25, help="for each figure")
     parser.add_argument("--without", default="", help="packages to leave out, separated by commas")
     parser.add_argument("--program", action="append", default=[], metavar="NAME=COMMAND")
     arguments = parser.parse_args()
-    for option, committed in (("json", RESULTS), ("page", PAGE), ("map", MAP)):
-        partly = Path("bench-out") / committed.name
-        if getattr(arguments, option) is None:
-            setattr(arguments, option, partly if arguments.fields or arguments.without else committed)
+    if arguments.json is None:
+        arguments.json = Path("bench-out") / RESULTS.name if arguments.fields or arguments.without else RESULTS
     return arguments
 
 
@@ -328,13 +320,10 @@ def measure(arguments, all_fields, context):
 
 
 def write(report, arguments):
-    for path in (arguments.json, arguments.page, arguments.map):
-        path.parent.mkdir(parents=True, exist_ok=True)
+    arguments.json.parent.mkdir(parents=True, exist_ok=True)
     head = {key: value for key, value in report.items() if key != "rows"}
     rows = ",\n  ".join(json.dumps(row) for row in report["rows"])
     arguments.json.write_text(json.dumps(head)[:-1] + f',\n "rows": [\n  {rows}]}}\n')
-    arguments.page.write_text("\n".join(page(report)).rstrip() + "\n")
-    arguments.map.write_text(link_map.page(report["rows"]))
 
 
 def main():
@@ -348,7 +337,7 @@ def main():
     context = fields.machine.record() | versions(arguments.without.split(","))
     report = measure(arguments, all_fields, context)
     write(report, arguments)
-    print(f"codec_peers.py: wrote {arguments.json}, {arguments.page}, {arguments.map}")
+    print(f"codec_peers.py: wrote {arguments.json}")
     return 0 if all(row.get("exact", True) for row in report["rows"]) else 1
 
 

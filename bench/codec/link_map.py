@@ -14,8 +14,7 @@ import tables
 LINKS = {"100 Mbit/s": 0.1, "1 Gbit/s": 1, "10 Gbit/s": 10, "25 Gbit/s": 25, "100 Gbit/s": 100, "200 Gbit/s": 200, "400 Gbit/s": 400}
 INTRODUCTION = """# The best codec for a link and a field
 
-Written by `make bench-peers` from [its measurements](codec_peers.md); not to be edited. A
-cell names the codec by which one message arrives first, and the gain over plain values. A *model*:
+Made of the [measurements of public compressors](codec_peers.md). A cell names the codec by which one message arrives first, and the gain over plain values. A *model*:
 encoding, transfer and decoding follow one another, each by one thread at its measured speed, and
 the link takes no other time. Taut overlaps these steps in long messages, and threads share frames,
 so that compression pays on faster links than shown. Sums need frames that can be added: of these

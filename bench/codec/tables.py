@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the measurements of fields.py as a page of tables: tables.py CODEC_FIELDS.json >
-docs/notes/codec_tables.md"""
+"""Prints the measurements of fields.py as a page of tables: tables.py CODEC_FIELDS.json. `make docs` puts it on the site."""
 
 import json
 import statistics
@@ -169,7 +168,7 @@ def sum_table(rows):
 def head(context, rows):
     yield "# Codecs on real fields\n"
     yield paragraph(
-        "Written by `bench/codec/tables.py`; not to be edited. Each codec takes each field as one frame, through the codec"
+        "Each codec takes each field as one frame, through the codec"
         " interface, all operations in turn with memcpy (of one thread); medians of 7 to 101 samples, time of the thread, of"
         " the wall where there are several. Fill values are left out of range and PSNR."
     )

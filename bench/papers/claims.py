@@ -8,8 +8,8 @@ A claim is (paper, name, result of the paper with its configuration, counterpart
 """
 
 C_COLL, MVAPICH2, HZCCL, GPU_LCC = "C-Coll", "MVAPICH2", "hZCCL", "GPU-LCC"
-TABLES = "docs/notes/codec_tables.md"
-PEERS = "docs/notes/codec_peers.md"
+TABLES = "docs/notes/codecs.md"
+PEERS = "docs/notes/codecs.md#beside-public-compressors"
 NO_GPU = "Taut's kernels ran on single GPUs; no speed of calls between GPUs is claimed or modelled"
 HALOS = "4 emulated hosts, an elastic wave; " + NO_GPU
 

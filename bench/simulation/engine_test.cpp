@@ -28,7 +28,7 @@ TEST(Engine, OverlapsCodingAndTransferOfBlocks) {
   }
 }
 
-// Data class: costs of planes and of the fast codec on real fields (docs/notes/codec_tables.md), in bits a
+// Data class: costs of planes and of the fast codec on real fields (docs/notes/codecs.md), in bits a
 // value and GB/s of one thread.
 struct Data {
   const char* name;

@@ -1,7 +1,7 @@
 """Collects the pages of the documentation site: stage.py FOLDER.
 
 The texts are the Markdown files of the repository. The script gives each its place on the site, adapts the
-links among them, and adds the generated pages (C calls from the headers). Unchanged pages are not written
+links among them, and adds the generated pages (C calls from the headers, tables from the results of benchmarks). Unchanged pages are not written
 again, so that Sphinx reads only those that have changed.
 """
 
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import c_api
+import measured
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -57,7 +58,6 @@ SIDE_BAR = {
         "howto/simulate_collectives",
         "results/papers",
         "results/break_even",
-        "notes/best_codec",
         "howto/measure_codec",
         "howto/prove_the_bounds",
     ],
@@ -74,7 +74,7 @@ SIDE_BAR = {
         "Python <reference/python_api>", "C calls for GPUs <reference/cuda_api>", "C calls for NCCL <reference/nccl_api>",
         "abi", "spec/index", "glossary",
     ],
-    "Explanation": ["faq", "design", "error-model", "soundness", "security", "algorithms", "notes/codec_tables", "notes/codec_cells", "notes/codec_peers"],
+    "Explanation": ["faq", "design", "error-model", "soundness", "security", "algorithms", "notes/codecs"],
     "Develop": [
         "develop", "contributing", "notes/fresh_eyes", "howto/add_a_codec", "howto/add_an_algorithm", "howto/add_a_collective", "howto/add_a_transport", "gpu_kernels", "testing",
         "adr/index", "changelog",
@@ -89,6 +89,9 @@ def place_of(path):
     codec = re.fullmatch(r"src/compressor/codecs/(\w+)/spec\.md", name)
     if codec:
         return f"spec/{codec[1]}.md"
+    topic = re.fullmatch(r"bench/results/(\w+)/README\.md", name)
+    if topic:
+        return f"measured/{topic[1]}.md"
     if path.suffix == ".md" and name.startswith("docs/"):
         return re.sub(r"README\.md$", "index.md", name.removeprefix("docs/"))
     return ELSEWHERE.get(name)
@@ -97,6 +100,7 @@ def place_of(path):
 def pages():
     """Yields each text with its place."""
     texts = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "src/compressor/codecs").glob("*/spec.md")]
+    texts += (ROOT / "bench/results").glob("*/README.md")
     texts += [ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "HACKING.md", "SECURITY.md", "SOUNDNESS.md")]
     return {place_of(path): path for path in sorted(texts)}
 
@@ -141,6 +145,11 @@ def contents(folder):
     """Returns all pages: text by place."""
     made = {place: linked(path.read_text(), path, place, folder) for place, path in pages().items()}
     made["index.md"] += "".join(toctree(entries, caption) for caption, entries in SIDE_BAR.items())
+    tables = {place: linked(text, ROOT / "docs" / place, place, folder) for place, text in measured.pages().items()}
+    topics = sorted(place for place in made if place.startswith("measured/"))
+    made["notes/codecs.md"] += toctree([Path(place).stem for place in tables], hidden=False)
+    made["adr/index.md"] += toctree([f"../{place.removesuffix('.md')}" for place in topics], "Measurements")
+    made |= tables
     made["spec/index.md"] = "# Formats\n" + toctree(FORMATS, hidden=False)
     made["adr/index.md"] += toctree(sorted(Path(place).stem for place in made if place.startswith("adr/0")))
     made["reference/python_api.md"] = (Path(__file__).parent / "python_api.md").read_text()

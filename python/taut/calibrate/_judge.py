@@ -6,7 +6,7 @@ from typing import Optional
 
 LEAST = 1024  # least bytes of a message: one value for each of 256 ranks
 LARGE = 1 << 20  # least bytes of a call whose time shows the link rather than its fixed cost
-TYPICAL = 8.0  # ratio of smooth fields at a bound of 1e-3 of their range (docs/notes/codec_tables.md)
+TYPICAL = 8.0  # ratio of smooth fields at a bound of 1e-3 of their range (docs/notes/codecs.md)
 
 
 @dataclass(frozen=True, order=True)
