@@ -19,8 +19,8 @@ over that of the step; above 1 the step is faster.
 LINKS = """Allreduce, allgather and bcast between network namespaces, by `make bench-net`: plain MPI and Taut in alternation within
 one job, medians. *Gate*: before each job plain messages of 16 MB are sent one way and both ways at a time; it passes at
 0.9 of the link. The ranges are those of all jobs. Where the gate does not pass, the processor limits plain MPI and Taut
-alike, and the gain says little about the link. *Of the link*: the share of the link's rate that plain MPI reached in the
-call itself. A call counts as a win or a loss where the medians differ by more than 3 % and the quartiles do not overlap;
+alike, and the gain says little about the link. A cell is the gain, marked where it is even or a loss; the times are in
+`net.json` and `net_fields.json` of bench/results. A call counts as a win or a loss where the medians differ by more than 3 % and the quartiles do not overlap;
 else it is even.
 """
 
@@ -111,15 +111,17 @@ def table_of_gates(rows):
 
 
 def table_of_calls(rows):
-    lines = ["| data | call | MPI | link | gate | plain, ms | Taut, ms | gain | ratio | of the link | |",
-             "|---|---|---|---|---|---:|---:|---:|---:|---:|---|"]  # fmt: skip
+    """Returns the table of gains: a line for each call on some data, a column for each MPI and link."""
+    columns = list(kinds(rows))
+    lines = ["| data | call | ratio | " + " | ".join(f"{mpi}, {rate}" for mpi, rate in columns) + " |", "|---|---|---:|" + "---:|" * len(columns)]
+    calls = {}
     for row in rows:
-        gate = "passed" if row["gate"]["passed"] else "not"
-        ratio = f"{row['ratio']:.1f}" if row["compressed"] else "plain"
-        lines.append(
-            f"| {row['field']} | {row['operation']} | {row['mpi']} | {row['rate']} | {gate} | {row['plain_ms']:.1f} | {row['taut_ms']:.1f} |"
-            f" {row['gain']:.2f} | {ratio} | {row['ideal_ms'] / row['plain_ms']:.2f} | {outcome(row)} |"
-        )
+        calls.setdefault((row["field"], row["operation"]), {})[row["mpi"], row["rate"]] = row
+    for (field, operation), found in calls.items():
+        ratios = [row["ratio"] for row in found.values() if row["compressed"]]
+        marks = {"win": "", "even": " even", "loss": " loss"}
+        cells = [f"{found[key]['gain']:.2f}{marks[outcome(found[key])]}" if key in found else "-" for key in columns]
+        lines.append(f"| {field} | {operation} | {f'{max(ratios):.1f}' if ratios else 'plain'} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 

@@ -61,7 +61,7 @@ SUM_PIPELINES = """Each field is added to itself, shifted by half of its slowest
 (`bench/codec/pipelines.py`): the same on any machine. A chunk has 4096 values, where hZCCL counts
 much smaller blocks, so fewer chunks are constant. *Constant*: bases are added. *Copied*: one operand is not
 constant. *Added*: planes are added. *General*: exact values, wide integers or two predictors. The
-bound is a share of the range. Where each frame chose its own predictor, all chunks of nbody_density
+bound is a share of the range, a cell the shares constant/copied/added/general in %. Where each frame chose its own predictor, all chunks of nbody_density
 at 1e-2 and of seismic_wave_early at 1e-1 went the general way.
 
 All chunks of ocean_sst_fill go the general way at every bound. Land carries the fill value 1e20 there, 31 % of the
@@ -146,18 +146,32 @@ def wrapped(text):
     return "\n\n".join(textwrap.fill(each, 100, break_long_words=False, break_on_hyphens=False) for each in paragraphs) + "\n\n"
 
 
+def columns_of(row):
+    """Returns what identifies the simulated call of a row, but for the threads, as text by column."""
+    return {
+        "call": row["collective"], "nodes": str(row["ranks"]), "MB": f"{row['bytes'] / 1e6:g}", "Gbit/s": str(row["gbit"]),
+        "field": f"{row['field']} {row['bound_of_range']:g}", "ratio": f"{row['ratio']:.1f}",
+        "plain, ms": f"{row['outcomes']['plain']['seconds'] * 1e3:.2f}",
+    }  # fmt: skip
+
+
 def table_of_rows(name, rows):
-    names = [variant for variant in rows[0]["gains"] if variant != "plain"]
-    lines = [f"## {name.replace('_', ' ')}", "", "Gains over the fastest uncompressed call; simulated.", ""]
-    lines.append("| call | nodes | MB | Gbit/s | threads | field | ratio | plain, ms | " + " | ".join(names) + " |")
-    lines.append("|---|" + "---:|" * 4 + "---|" + "---:|" * (2 + len(names)))
+    """Returns the section of a set: a line for each call, its gains by each number of threads. What all calls share is said once."""
+    calls, threads = {}, sorted({row["threads"] for row in rows})
     for row in rows:
-        gains = " | ".join(f"{row['gains'][one]:.2f}" if one in row["gains"] else "-" for one in names)
-        field = f"{row['field']} {row['bound_of_range']:g}"
-        lines.append(
-            f"| {row['collective']} | {row['ranks']} | {row['bytes'] / 1e6:g} | {row['gbit']} | {row['threads']} | {field} |"
-            f" {row['ratio']:.1f} | {row['outcomes']['plain']['seconds'] * 1e3:.2f} | {gains} |"
-        )
+        calls.setdefault(tuple(columns_of(row).items()), {})[row["threads"]] = row["gains"]
+    kept = [key for key in columns_of(rows[0]) if len({dict(call)[key] for call in calls}) > 1]
+    words = {"call": "{}", "field": "{}", "ratio": "ratio {}", "plain, ms": "plain {} ms"}
+    shared = [words.get(key, "{} " + key).format(value) for key, value in next(iter(calls)) if key not in kept]
+    by = f"{'/'.join(map(str, threads))} thread{'s' * (threads != [1])}"
+    text = f"Gains over the fastest uncompressed call, by {by}; simulated{', '.join(['', *shared])}."
+    names = [variant for variant in rows[0]["gains"] if variant != "plain"]
+    lines = [f"## {name.replace('_', ' ')}", "", wrapped(text).rstrip(), "", "| " + " | ".join(kept + names) + " |"]
+    lines.append("|" + "".join("---|" if key in ("call", "field") else "---:|" for key in kept + names))
+    for call, gains in calls.items():
+        cells = [[f"{of[one]:.2f}" if one in of else "-" for of in (gains.get(count, {}) for count in threads)] for one in names]
+        cells = ["/".join(each if len(set(each)) > 1 else each[:1]) for each in cells]
+        lines.append("| " + " | ".join([dict(call)[key] for key in kept] + cells) + " |")
     return "\n".join(lines)
 
 
@@ -185,11 +199,14 @@ def table_of_pipelines(rows, fields):
     """Returns the section on the ways that the chunks of sums of frames take, counted on real fields."""
     ways = ("constant", "copied", "added", "general")
     text = wrapped(SUM_PIPELINES.format(ocean=span_of_frames(fields, "ocean_sst_fill")))
-    lines = ["## sum pipelines", "", text.rstrip() + "\n", "| field | bound | chunks | " + " | ".join(ways) + " |"]
-    lines.append("|---|---:|---:|" + "---:|" * len(ways))
+    bounds = list(dict.fromkeys(row["of_range"] for row in rows))
+    lines = ["## sum pipelines", "", text.rstrip() + "\n", "| field | chunks | " + " | ".join(f"{bound:g}" for bound in bounds) + " |"]
+    lines.append("|---|---:|" + "---:|" * len(bounds))
+    cells = {}
     for row in rows:
-        shares = " | ".join(f"{100 * row[way] / row['chunks']:.2f} %" for way in ways)
-        lines.append(f"| {row['name']} | {row['of_range']:g} | {row['chunks']} | {shares} |")
+        shares = "/".join(f"{100 * row[way] / row['chunks']:.3g}" for way in ways)
+        cells.setdefault((row["name"], row["chunks"]), []).append(shares)
+    lines += [f"| {name} | {chunks} | " + " | ".join(shares) + " |" for (name, chunks), shares in cells.items()]
     return "\n".join(lines)
 
 
