@@ -76,7 +76,7 @@ SIDE_BAR = {
     ],
     "Explanation": ["faq", "design", "error-model", "soundness", "security", "algorithms", "notes/codecs"],
     "Develop": [
-        "develop", "contributing", "notes/fresh_eyes", "howto/add_a_codec", "howto/add_an_algorithm", "howto/add_a_collective", "howto/add_a_transport", "gpu_kernels", "testing",
+        "develop", "contributing", "howto/add_a_codec", "howto/add_an_algorithm", "howto/add_a_collective", "howto/add_a_transport", "gpu_kernels", "testing",
         "adr/index", "changelog",
     ],
 }  # fmt: skip
