@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("", "collective")]
-from spread import MOST_LOSS, beyond_noise, exceeds, quartiles  # noqa: E402
+from spread import MOST_LOSS, beyond_noise, exceeds  # noqa: E402
 from steps import steps_of  # noqa: E402
 
 OWN = "Taut's own choice"
@@ -49,7 +49,7 @@ def verdict(step, own):
 
 def table_of_steps(jobs, folder, wrapped):
     """Returns the table of one run, and what it shows. `jobs`: {operation: report}."""
-    lines = ["| call | step | ms | quartiles | choice / step | |", "|---|---|---:|---|---:|---|"]
+    lines = ["| call | step | ms | choice / step | |", "|---|---|---:|---:|---|"]
     verdicts = []
     for operation, job in jobs.items():
         rows = [(name_of(row, operation), row) for row in job["results"]]
@@ -57,10 +57,9 @@ def table_of_steps(jobs, folder, wrapped):
         for name, row in rows:
             if name is None:
                 continue
-            low, high = (us / 1e3 for us in quartiles(row["us"]))
             over = "" if row is own else f"{own['median_us'] / row['median_us']:.2f}"
             verdicts += [] if row is own else [verdict(row["us"], own["us"])]
-            line = f"| {operation} | {name} | {row['median_us'] / 1e3:.1f} | {low:.1f} to {high:.1f} | {over} |"
+            line = f"| {operation} | {name} | {row['median_us'] / 1e3:.1f} | {over} |"
             lines.append(f"{line} {verdict(row['us'], own['us'])} |")
     first = next(iter(jobs.values()))
     said = "{ranks} ranks over {link}, {mpi}, {data}; {iterations} calls".format_map(first)
