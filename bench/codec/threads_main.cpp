@@ -1,5 +1,5 @@
 // taut_bench_threads: gain of a second thread for one frame, when frames follow each other at once and when
-// the threads have slept in between (docs/adr/0013-one-thread-a-frame.md). It reports the minimum and the
+// the threads have slept in between (bench/results/tuning/README.md). It reports the minimum and the
 // first quartile, because other work on a machine disturbs the other figures.
 #define TAUT_NO_MPI
 #include <taut/taut.h>

@@ -10,15 +10,13 @@ from steps import steps_of  # noqa: E402
 
 OWN = "Taut's own choice"
 STEPS = """Times of 16 MiB; medians of calls in alternation within one job, by `bench/collective/steps.py`. Each rank is on an
-emulated host of its own. Two hosts have a core each. Four hosts share two cores, so that two ranks wait for each other's
-coding, and the kernel's work for the links takes time from both. A simpler step *beats* Taut's own choice if its median is
-lower by more than 3 % and the difference exceeds the noise. The difference exceeds the noise if the quartiles do not
-overlap: the upper quartile of the step lies below the lower quartile of the choice. *Choice / step*: the time of the choice
-over that of the step; above 1 the step is faster.
+emulated host. Two hosts have a core each; four share two cores, so that ranks wait for each other's coding. A simpler step *beats* Taut's own choice if its median is
+lower by more than 3 % and the quartiles do not overlap. *Choice / step*: the time of the choice over that of the step;
+above 1 the step is faster.
 """
 LINKS = """Allreduce, allgather and bcast between network namespaces, by `make bench-net`: plain MPI and Taut in alternation within
 one job, medians. *Gate*: before each job plain messages of 16 MB are sent one way and both ways at a time; it passes at
-0.9 of the link. The ranges are those of all jobs. Where the gate does not pass, the processor limits plain MPI and Taut
+0.9 of the link. Where the gate does not pass, the processor limits plain MPI and Taut
 alike, and the gain says little about the link. A cell is the gain, marked where it is even or a loss; the times are in
 `net.json` and `net_fields.json` of bench/results. A call counts as a win or a loss where the medians differ by more than 3 % and the quartiles do not overlap;
 else it is even.

@@ -64,10 +64,8 @@ constant. *Added*: planes are added. *General*: exact values, wide integers or t
 bound is a share of the range, a cell the shares constant/copied/added/general in %. Where each frame chose its own predictor, all chunks of nbody_density
 at 1e-2 and of seismic_wave_early at 1e-1 went the general way.
 
-All chunks of ocean_sst_fill go the general way at every bound. Land carries the fill value 1e20 there, 31 % of the
-values, and each of the 180 chunks has some. Such values are exact runs, which the fast ways do not serve: the general
-way adds the integers and merges the runs. These sums of frames are still {ocean} as fast as decoding, adding and
-encoding, by one thread at 1e-2 to 1e-4 of the range (measured).
+In ocean_sst_fill each chunk has fill values (land, 1e20): exact runs, which the fast ways do not serve. These sums of
+frames are still {ocean} as fast as decoding, adding and encoding, by one thread at 1e-2 to 1e-4 of the range (measured).
 """
 
 UNEQUAL = """Times over that of the fastest way; simulated, 64 MB at 100 Gbit/s, ratios from 2 at the start of the

@@ -3,19 +3,16 @@
 import math
 
 CODING = ("encode", "combine", "decode", "copy")
-INTRODUCTION = """Gains are stated over two baselines. *Line rate* is the fastest uncompressed algorithm with the best number of segments,
-without time for its sums. *MPI* is the fastest uncompressed algorithm in whole messages; blocks are added after their
-arrival, by one thread at the speed of memcpy. A target is *reached* if the least gain over line rate reaches it, and
-marked *over MPI* if only the gain over MPI does. *Ratio R for near 50*: the target names a ratio near 50, and R is the
-ratio of the simulated field that stands for such data.
+INTRODUCTION = """*Line rate* is the fastest uncompressed algorithm and number of segments, without time for its sums; *MPI* the fastest in
+whole messages, whose blocks are added after their arrival. A target is *reached* if the least gain over line rate reaches it, and
+marked *over MPI* if only the gain over MPI does. *Ratio R for near 50*: R is the
+ratio of the simulated field that stands for data of a ratio near 50.
 
-The other columns say why a target is missed. *Coding*: the share of the call in which the rank that codes longest is
-coding, and the gain if the call took this time alone. *Link*: the same for the time in which the link of the busiest
-sender carries bytes. Coding and transfer overlap, so that the two shares may exceed 100 % together. If one of these gains
-is below the target, coding or the link alone prevents the target. *It would take*: the factor by which coding must become
-faster, or the length of the frames as a share of the present length, at least. If both gains exceed the target, the call
-waits: for latency, and for coding that does not overlap with transfer. The frames of sums are longer than those of the
-fields, by the bits that were measured for sums of two.
+Why a target is missed: *coding* is the share of the call in which the rank that codes longest is coding, and the gain
+if the call took this time alone; *link* the same for the busiest sender's link. Coding and transfer overlap, so that both
+may exceed 100 % together. *It would take*: the factor by which coding must become faster, or the length of the frames as a
+share of the present length, at least. If both gains exceed the target, the call waits: for latency, and for coding that
+does not overlap.
 """
 
 
