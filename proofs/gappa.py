@@ -2,7 +2,7 @@
 
 A template has directives in comments that begin with `#!`:
 
-    #! theorem TEXT                      the theorem of docs/error-model.md that it certifies
+    #! theorem TEXT                      the theorem of docs/error-model.md, or of a codec's bound.md, that it certifies
     #! instance NAME VARIABLE=VALUE ...  a script; VALUE is an expression of parameters
     #! mutant NAME: OLD => NEW           a change of the template after which no instance may be provable
     #! mutant NAME of A B: OLD => NEW    the same for these instances only

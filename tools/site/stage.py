@@ -80,15 +80,15 @@ SIDE_BAR = {
         "adr/index", "changelog",
     ],
 }  # fmt: skip
-FORMATS = ["frame", "planes", "szx", "mpc", "zfp", "exponents", "message", "file", "hdf5"]
+FORMATS = ["frame", "planes", "szx", "szx_bound", "mpc", "mpc_bound", "zfp", "zfp_bound", "exponents", "message", "file", "hdf5"]
 
 
 def place_of(path):
     """Returns the place of a repository's file on the site, or None."""
     name = path.relative_to(ROOT).as_posix()
-    codec = re.fullmatch(r"src/compressor/codecs/(\w+)/spec\.md", name)
+    codec = re.fullmatch(r"src/compressor/codecs/(\w+)/(spec|bound)\.md", name)
     if codec:
-        return f"spec/{codec[1]}.md"
+        return f"spec/{codec[1]}{'_bound' * (codec[2] == 'bound')}.md"
     topic = re.fullmatch(r"bench/results/(\w+)/README\.md", name)
     if topic:
         return f"measured/{topic[1]}.md"
@@ -99,7 +99,7 @@ def place_of(path):
 
 def pages():
     """Yields each text with its place."""
-    texts = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "src/compressor/codecs").glob("*/spec.md")]
+    texts = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "src/compressor/codecs").glob("*/spec.md"), *(ROOT / "src/compressor/codecs").glob("*/bound.md")]
     texts += (ROOT / "bench/results").glob("*/README.md")
     texts += [ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "HACKING.md", "SECURITY.md", "SOUNDNESS.md")]
     return {place_of(path): path for path in sorted(texts)}

@@ -1,5 +1,5 @@
 // Rounding of floating-point values to fewer mantissa bits, on their bit patterns. It serves bounds of kind
-// `pointwise`, which policies call `pwrel`; docs/error-model.md, section pwrel, explains why they hold.
+// `pointwise`, which policies call `pwrel`; src/compressor/codecs/mpc/bound.md explains why they hold.
 #pragma once
 
 #include "compressor/values/bound.hpp"

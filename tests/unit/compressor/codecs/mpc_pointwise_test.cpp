@@ -1,5 +1,5 @@
 // The pointwise bound of mpc, on all values of the short types and many of the long ones;
-// docs/error-model.md, section pwrel.
+// src/compressor/codecs/mpc/bound.md.
 #include <cmath>
 #include <limits>
 

@@ -1,4 +1,5 @@
-// Tests the bound of the szx codec: the claims of docs/error-model.md, at the places where they could fail.
+// Tests the bound of the szx codec: the claims of src/compressor/codecs/szx/bound.md, at the places where
+// they could fail.
 #include <cmath>
 #include <limits>
 #include <random>
