@@ -20,23 +20,22 @@
 #   make torch-test                  the tests of taut.torch, with PyTorch (1.4 GB) in .venv-torch
 #   make lint | format               layout, layers, sizes, links, width of Markdown, scripts
 #   make docs                        the documentation site, build/docs/html
-#   make bench-codec                 the codecs beside memcpy and peers [QUICK=1] [ARGS=...]
-#   TAUT_FIELDS=folder make bench-fields    the codecs on real fields
-#   TAUT_FIELDS=folder make bench-peers     public compressors beside the codecs on real fields, and the best codec for each link
-#   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
-#   make bench-training [QUICK=1]    DDP's hooks and Taut's on 4 emulated hosts [LINK=1gbit] [DILOCO=1] [ARGS=...]
-#   make bench-dask                  x + x.T of a Dask array on 4 emulated hosts [LINK=1gbit|none] [WORKERS=4] [ARGS=...]
-#   make bench-advise                forecasts of `taut advise` against measurements, over emulated links [LINK=1gbit] [ARGS=...]
-#   make bench-fft                   mpi4py-fft and dtFFT under `taut run`, beside dtFFT's own zfp [LINK=1gbit] [ARGS=...]
-#   make bench-applications APP=lammps|espresso|meep   a Debian program under `taut run` [LINK=1gbit] [ARGS=...]
-#   make bench-net                   collectives over links of 1 to 10 Gbit/s, MPICH and Open MPI [QUICK=1] [DATA=folder] [ARGS=...]
-#   make bench-sim                   collectives on 2 to 512 simulated nodes; goes on where it stopped [QUICK=1] [ARGS="--minutes 20"]
-#   make papers                      bench-sim, and the papers' tables beside ours: docs/results [QUICK=1]
+#   make bench SUITE=                measures; bench/run.py names the suites. Short: make bench-SUITE [QUICK=1] [LINK=1gbit] [ARGS=...]
+#     bench-codec                    the codecs beside memcpy
+#     TAUT_FIELDS=folder make bench-fields | bench-peers    the codecs on real fields; public compressors beside them
+#     bench-collectives              plain MPI and Taut in turn
+#     bench-net                      collectives over links of 1 to 10 Gbit/s, MPICH and Open MPI [DATA=folder]
+#     bench-training | bench-dask    DDP's hooks and Taut's [DILOCO=1]; x + x.T of a Dask array [WORKERS=4], on 4 emulated hosts
+#     bench-advise                   forecasts of `taut advise` against measurements, over emulated links
+#     bench-fft                      mpi4py-fft and dtFFT under `taut run`, beside dtFFT's own zfp
+#     bench-applications APP=lammps|espresso|meep   a Debian program under `taut run`
+#     bench-sim                      collectives on 2 to 512 simulated nodes; goes on where it stopped [ARGS="--minutes 20"]
+#   make papers                      bench-sim and bench-validate, and the papers' tables beside ours: docs/results [QUICK=1]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make wheel-aarch64               the same for AArch64, by a cross compiler, tried under qemu
 #   make debian                      Debian packages in dist/debian, judged by lintian
 #   make clean                       forgets the build
-.PHONY: help demo test check test-aarch64 test-matrix test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training bench-peers bench-net papers abi bench-dask bench-fft example-wave3d example-fft debian bench-applications bench-advise wheel-aarch64
+.PHONY: help demo test check test-aarch64 test-matrix test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs clean torch-test prove soak papers abi example-wave3d example-fft debian wheel-aarch64 bench
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -148,65 +147,13 @@ docs:
 	@tools/site/build.sh
 	@echo "build/docs/html/index.html"
 
-bench-codec:
-	@tools/setup.sh bench_codec
-	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
-	@bench/codec/run.sh build/release
-	@bench/codec/acceptance.py $${OUT:-bench-out}/codec.json || true
+bench:
+	@bench/run.py $(SUITE) $(ARGS)
 
-bench-fields:
-	@tools/setup.sh bench_codec
-	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
-	@bench/codec/fields.py $(ARGS)
+bench-%:
+	@bench/run.py $* $(ARGS)
 
-bench-peers:
-	@tools/setup.sh bench_peers
-	@TARGET=taut_bench_fields tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
-	@.venv-peers/bin/python bench/codec/codec_peers.py $(ARGS)
-
-bench-collectives:
-	@tools/setup.sh bench
-	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
-	@bench/collective/run.sh build/release
-
-bench-training:
-	@LINK=$${LINK:-1gbit} tools/setup.sh link python torch
-	@NAME=training TARGET=taut_python tools/build.sh release -DTAUT_PYTHON=ON -DTAUT_WITH_MPI=OFF
-	@bench/training/run.sh build/training $(ARGS)
-
-bench-dask:
-	@LINK=$${LINK:-1gbit} tools/setup.sh build link python
-	@NAME=python-release TARGET=taut_python tools/build.sh release -DTAUT_PYTHON=ON -DTAUT_WITH_MPI=OFF
-	@bench/dask/run.sh build/python-release $(ARGS)
-
-bench-fft:
-	@LINK=$(LINK) tools/setup.sh fft
-	@NAME=applications tools/build.sh release -DTAUT_OPENMPI_INCLUDE="$$(mpicc.openmpi --showme:incdirs | cut -d' ' -f1)"
-	@bench/fft/compare.py build/applications --link "$(LINK)" $(ARGS)
-
-bench-advise:
-	@LINK=$${LINK:-1gbit} tools/setup.sh bench_advise
-	@NAME=applications tools/build.sh release -DTAUT_OPENMPI_INCLUDE="$$(mpicc.openmpi --showme:incdirs | cut -d' ' -f1)"
-	@bench/advise/compare.py build/applications --link "$${LINK:-1gbit}" $(ARGS)
-
-bench-applications:
-	@APP=$(APP) LINK=$(LINK) tools/setup.sh application
-	@NAME=applications tools/build.sh release -DTAUT_OPENMPI_INCLUDE="$$(mpicc.openmpi --showme:incdirs | cut -d' ' -f1)"
-	@bench/applications/compare.py build/applications $(APP) --link "$(LINK)" $(ARGS)
-
-bench-net:
-	@tools/setup.sh bench_net
-	@TARGET=taut_bench_collectives tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
-	@NAME=openmpi-release TARGET=taut_bench_collectives tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF -DTAUT_MPI=$$PWD/.venv-openmpi
-	@bench/net/net.py $(if $(QUICK),--quick) $(if $(DATA),--data $(DATA)) $(ARGS) mpich=build/release openmpi=build/openmpi-release
-
-bench-sim:
-	@tools/setup.sh bench_sim
-	@TARGET=taut_simulate tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
-	@bench/simulation/sweep.py $(if $(QUICK),--quick) $(ARGS)
-	@bench/simulation/validate.py
-
-papers: bench-sim
+papers: bench-sim bench-validate
 	@bench/papers/papers.py
 
 wheel:

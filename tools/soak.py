@@ -19,6 +19,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "bench"))
+import report  # noqa: E402
+
 RANDOM = "build/test/tests/robustness/random/taut_random"
 DRIVERS = "build/test/fuzz/fuzz_"
 PIECES = {"configurations": (10000, []), "faults": (2500, ["--faults"])}  # how many at a time, options
@@ -37,14 +40,16 @@ class Journal:
         self.path, self.lock = path, threading.Lock()
         self.record = json.loads(path.read_text()) if path.exists() else {"findings": [], "runs": []}
         self.record["wanted"] = WANTED
+        for run in self.record["runs"]:
+            run["counts"] = {row.pop("kind"): row for row in run.pop("rows")}
         self.run = next((run for run in self.record["runs"] if (run["commit"], run["machine"]) == (commit, machine)), None)
         if self.run is None:
-            self.run = {"commit": commit, "machine": machine, "counts": {}}
+            self.run = report.record("make soak") | {"machine": machine, "commit": commit, "counts": {}}
             self.record["runs"].append(self.run)
 
     def add(self, kind, count, seconds):
         with self.lock:
-            self.run["until"] = datetime.date.today().isoformat()
+            self.run["date"] = datetime.date.today().isoformat()
             counted = self.run["counts"].setdefault(kind, {"count": 0, "seconds": 0.0})
             counted["count"] += count
             counted["seconds"] = round(counted["seconds"] + seconds, 1)
@@ -67,8 +72,14 @@ class Journal:
         self.record["totals"] = {kind: self.total(kind)[0] for kind in WANTED}
         self.record["totals"]["executions under sanitizers"] = self.total("executions", under_sanitizers=True)[0]
         written = self.path.with_suffix(".new")
-        written.write_text(json.dumps(self.record, indent=1) + "\n")
+        written.write_text(report.text(self.record | {"runs": [self.run_of(run) for run in self.record["runs"]]}))
         written.replace(self.path)
+
+    @staticmethod
+    def run_of(run):
+        """Returns a run as reports have it."""
+        rows = [{"kind": kind} | counted for kind, counted in run["counts"].items()]
+        return {key: value for key, value in run.items() if key != "counts"} | {"rows": rows}
 
     def total(self, kind, under_sanitizers=False):
         """Returns (count, seconds) of all runs."""
@@ -177,15 +188,9 @@ def commit_of(journal):
     return output_of("git", "rev-parse", "--short=10", "HEAD") + ("-dirty" if changed else "")
 
 
-def machine():
-    """Returns the processor's name and the number of its cores, in words."""
-    names = re.findall(r"^model name\s*: (.*)", Path("/proc/cpuinfo").read_text(), flags=re.M)
-    return f"{(names or [os.uname().machine])[0]}, {os.cpu_count()} cores"
-
-
 def main(hours, path):
     path.parent.mkdir(parents=True, exist_ok=True)
-    journal = Journal(path, commit_of(path), machine())
+    journal = Journal(path, commit_of(path), report.record("")["machine"])
     end = time.monotonic() + hours * 3600
     minutes = max(1, min(FUZZ_MINUTES, int(hours * 6)))
     targets = sorted(path.name.removeprefix("fuzz_") for path in Path(DRIVERS).parent.glob("fuzz_*") if os.access(path, os.X_OK))

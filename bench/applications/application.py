@@ -1,4 +1,4 @@
-"""An application from Debian that `compare.py` runs under `taut run`, without changing it."""
+"""An application from Debian that `applications.py` runs under `taut run`, without changing it."""
 
 import re
 from dataclasses import dataclass, field

@@ -1,14 +1,18 @@
 """Runs of an application on a few ranks of Debian's Open MPI, bare and under `taut run`."""
 
-import contextlib
 import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from suite import RIG  # noqa: E402
+
 MPIEXEC = "mpiexec.openmpi"
-RIG = Path(__file__).resolve().parents[2] / "tools" / "rig"
+# Where tools/build.sh finds what the drop-in for that MPI takes.
+BUILDS = {"applications": '''all -DTAUT_OPENMPI_INCLUDE="$(mpicc.openmpi --showme:incdirs | cut -d' ' -f1)"'''}
 # Open MPI refuses to run as root, and waits without yielding the core to the ranks that it waits for.
 VARIABLES = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -27,24 +31,6 @@ def what_is_missing(application):
 def environment():
     """Returns the environment of a job. Settings of Taut come by its command line alone."""
     return {name: value for name, value in os.environ.items() if not name.startswith("TAUT_")} | VARIABLES
-
-
-def mbit_of(link):
-    unit = {"gbit": 1000, "mbit": 1}[link[-4:]] if link else 0
-    return int(float(link[:-4]) * unit) if link else 0
-
-
-@contextlib.contextmanager
-def emulated_hosts(mbit, hosts=2):
-    """Sets up hosts that are joined by links, for many jobs. Yields their name, or "" if `mbit` is 0. Needs root."""
-    name = f"taut{os.getpid()}" if mbit else ""
-    if name:
-        subprocess.run([RIG / "rig.sh", "up", name, str(hosts), str(mbit)], check=True)
-    try:
-        yield name
-    finally:
-        if name:
-            subprocess.run([RIG / "rig.sh", "down", name], check=True)
 
 
 def launch(command, folder, ranks=2, hosts="", timeout=900):

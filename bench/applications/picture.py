@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws what compare.py measured: picture.py FIGURES.json OUT.png
+"""Draws what applications.py measured: picture.py FIGURES.json OUT.png
 
 Left: the bytes that the compressed calls of each variant send, of those that they would send uncompressed. Right: the
 differences of the observables to the bare run.
@@ -42,7 +42,7 @@ def draw_differences(axes, rows):
 
 
 def main():
-    figures = json.loads(Path(sys.argv[1]).read_text())
+    (figures,) = json.loads(Path(sys.argv[1]).read_text())["runs"]
     rows = [row for row in figures["rows"] if row["carried_bytes"]]  # others compressed nothing
     plot, (left, right) = plt.subplots(1, 2, figsize=(9, 1.2 + 0.5 * len(rows)), sharey=True, layout="constrained")
     draw_bytes(left, rows)

@@ -1,32 +1,28 @@
-#!/usr/bin/env python3
-"""Measures public compressors beside Taut on real fields:
-codec_peers.py [--folder DIR] [--build BUILD_DIR] [--json FILE] [--fields NAMES]
-               [--seconds S] [--without PACKAGES] [--program NAME=COMMAND]...
+"""Measures public compressors beside Taut on real fields.
 
-DIR is a folder as fields.py takes it. Each field goes through taut_bench_fields and then, whole and with one thread,
-through the peers: pcodec, fpzip, Blosc2, zstd (exact), SZ3, SPERR, zfp (absolute bounds). All rows go to the JSON file: the
-committed one, or one in bench-out if --fields or --without leaves something out. `make docs` makes pages of the committed one. Speeds are GB/s of values, of the process's CPU time.
+Each field goes through taut_bench_fields and then, whole and with one thread, through the peers: pcodec, fpzip, Blosc2, zstd
+(exact), SZ3, SPERR, zfp (absolute bounds). The tables and the best codec for each link and field are written beside the
+report; `make docs` makes the same pages of the committed report. Speeds are GB/s of values, of the process's CPU time.
 
---program adds an exact compressor that no package installs. `COMMAND FIELD.raw float32|float64 AxBxC` prints
+--programs adds exact compressors that no package installs. `COMMAND FIELD.raw float32|float64 AxBxC` prints
 {"bytes": of the frame, "encode_s": median, "decode_s": median, "exact": true or false}.
-Exit status: 1 if an exact result differs from the values, 2 if the fields or a peer are missing.
+Exit status: 1 if an exact result differs from the values, 2 if a peer is missing.
 """
 
-import argparse
 import importlib.metadata
 import json
 import math
-import os
 import shlex
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 import fields
+import link_map
 import tables
+from report import RESULTS as FOLDER
+from suite import RELEASE, Suite
 
 try:
     import numpy
@@ -134,7 +130,7 @@ PACKAGE_OF = {
     "pcodec-4": "pcodec", "pcodec-8": "pcodec", "fpzip": "fpzip", "bitshuffle+lz4": "blosc2", "bitshuffle+zstd-1": "blosc2",
     "zstd-3": "zstandard", "SZ3": "pysz", "SPERR": "hdf5plugin", "zfp": "zfpy",
 }  # fmt: skip
-RESULTS = fields.ROOT / "bench/results/emerald-rapids-2-core/codec_peers.json"
+RESULTS = FOLDER / "codec_peers.json"
 RIVALS = ("ndzip", "SPspeed", "bitshuffle+lz4")  # compressors of Taut's own class of speed
 
 
@@ -148,7 +144,7 @@ def timed(work, seconds):
     return result, max(statistics.median(times), 1e-9)
 
 
-def measured(name, peer, x, seconds):
+def row_of_peer(name, peer, x, seconds):
     """Returns the row of a peer on a field, and the decoded values."""
     compress, decompress = peer
     frame, encoding = timed(lambda: compress(x), seconds)
@@ -161,7 +157,7 @@ def measured(name, peer, x, seconds):
 def rows_of_peers(field, x, value_range, seconds, without):
     for name, make in EXACT.items():
         if PACKAGE_OF[name] not in without:
-            row, decoded = measured(name, make(), x, seconds)
+            row, decoded = row_of_peer(name, make(), x, seconds)
             yield row | {"exact": decoded.tobytes() == x.tobytes(), "field": field["name"], "of_range": 0}
     if not numpy.isfinite(x).all():
         return  # these peers promise nothing for such values
@@ -170,7 +166,7 @@ def rows_of_peers(field, x, value_range, seconds, without):
             continue  # the filter of hdf5plugin 7.1 crashes on ocean_sst_fill
         for of_range in BOUNDS if PACKAGE_OF[name] not in without else ():
             bound = of_range * value_range
-            row, decoded = measured(name, make(bound), x, seconds)
+            row, decoded = row_of_peer(name, make(bound), x, seconds)
             error = float(numpy.abs(decoded.astype("f8") - x.astype("f8")).max())
             yield row | {"field": field["name"], "of_range": of_range, "within_bound": error <= bound}
 
@@ -185,13 +181,10 @@ def row_of_program(name, command, field, path):
     return row | {"field": field["name"], "of_range": 0}
 
 
-def rows_of_taut(folder, field, build, temporary, seconds, context):
-    """Yields the rows of Taut's codecs on a field, and notes the machine in the context."""
-    options = ["--codecs", "planes,szx,mpc", "--threads", "1", "--seconds", str(seconds)]
-    report, _ = fields.measure(build / "bench/codec/taut_bench_fields", folder, field, temporary, options)
-    context |= {key: report["context"][key] for key in ("processor", "compiler", "date") if key not in context}
+def rows_of_taut(options):
+    """Yields the rows of Taut's codecs on the fields."""
     kept = ("codec", "dims", "field", "of_range", "ratio", "encode_gb_per_s", "decode_gb_per_s", "within_bound")
-    for row in report["results"]:
+    for row in fields.measured(options, "--codecs", "planes,szx,mpc", "--threads", "1", "--seconds", str(options.seconds)):
         if row["part"] == "whole" and row["bound_kind"] in ("exact", "absolute"):
             yield {key: row[key] for key in kept}
 
@@ -250,19 +243,27 @@ BY_HAND = """{names}: built by hand from the authors' sources (`g++ -O3 -march=n
 run by `--program`; ndzip with the best of one to three dimensions."""
 
 
-def page(report):
-    rows, left_out = with_one_dimension(report["rows"]), report["not_in_means"]
+def context(run):
+    """Returns a run's record and the versions of its programs, in words."""
+    machine = run["machine"]
+    known = {"machine": f"{machine['cores']} cores, {machine['os'].split(', ')[-1]}", "processor": machine["processor"]}
+    known |= {"processors": machine["cores"], **{key: run[key] for key in ("date", "commit", "load")}, **run["peers"]}
+    return "; ".join(f"{key} {value}" for key, value in (known | {"compiler": run["compiler"]}).items()) + "."
+
+
+def page(run):
+    rows, left_out = with_one_dimension(run["rows"]), run["not_in_means"]
     named = {kind: ", ".join(names) or "no field" for kind, names in left_out.items()}
     yield "# Taut beside public compressors\n"
     yield tables.paragraph(INTRODUCTION.format(**named))
-    yield tables.paragraph("; ".join(f"{key} {value}" for key, value in report["context"].items()) + ".")
+    yield tables.paragraph(context(run))
     for of_range in sorted({row["of_range"] for row in rows}):
         yield "## " + ("Exact" if of_range == 0 else f"Absolute bound of {of_range:g} of the range") + "\n"
         yield from table_of([row for row in rows if row["of_range"] == of_range], left_out["bounded" if of_range else "exact"])
     yield "## Exact, field by field, beside compressors of this class of speed\n"
     yield tables.paragraph(RIVALS_INTRODUCTION)
-    if report["programs"]:
-        yield tables.paragraph(BY_HAND.format(names=", ".join(report["programs"])))
+    if run["programs"]:
+        yield tables.paragraph(BY_HAND.format(names=", ".join(run["programs"])))
     yield from table_of_rivals([row for row in rows if row["of_range"] == 0])
 
 
@@ -286,60 +287,32 @@ def versions(without):
     return found
 
 
-def read_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, default=os.environ.get("TAUT_FIELDS", "fields"), help="or TAUT_FIELDS")
-    parser.add_argument("--build", type=Path, default=fields.ROOT / "build/release")
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--fields", default="", help="names, separated by commas; default: all")
-    parser.add_argument("--seconds", type=float, default=0.25, help="for each figure")
-    parser.add_argument("--without", default="", help="packages to leave out, separated by commas")
-    parser.add_argument("--program", action="append", default=[], metavar="NAME=COMMAND")
-    arguments = parser.parse_args()
-    if arguments.json is None:
-        arguments.json = Path("bench-out") / RESULTS.name if arguments.fields or arguments.without else RESULTS
-    return arguments
+def measured(options):
+    """Yields the rows of all codecs and peers on each field."""
+    without = options.without.split(",")
+    programs = dict(program.split("=", 1) for program in options.programs.split(",") if program)
+    options.settings |= {"not_in_means": {"exact": ["num_plasma"], "bounded": []}, "programs": list(programs), "peers": versions(without)}
+    yield from rows_of_taut(options)
+    for field, path in fields.fields_of(options):
+        if field.get("fill_value") is not None or field.get("nan_count") or field.get("inf_count"):
+            options.settings["not_in_means"]["bounded"].append(field["name"])
+        x = numpy.fromfile(path, field["dtype"]).reshape(field["dims"])
+        yield from rows_of_peers(field, x, value_range(field, x), options.seconds, without)
+        for name, command in programs.items():
+            yield row_of_program(name, command, field, path)
 
 
-def measure(arguments, all_fields, context):
-    """Returns the report on all fields: context, rows, and the fields that means leave out."""
-    without = arguments.without.split(",")
-    programs = dict(program.split("=", 1) for program in arguments.program)
-    odd = [f["name"] for f in all_fields if f.get("fill_value") is not None or f.get("nan_count") or f.get("inf_count")]
-    left_out = {"exact": ["num_plasma"], "bounded": odd}
-    report = {"context": context, "not_in_means": left_out, "programs": list(programs), "rows": []}
-    for field in all_fields:
-        with tempfile.TemporaryDirectory() as temporary:
-            report["rows"] += rows_of_taut(arguments.folder, field, arguments.build, Path(temporary), arguments.seconds, context)
-            path = fields.raw_file(arguments.folder, field, Path(temporary))
-            x = numpy.fromfile(path, field["dtype"]).reshape(field["dims"])
-            report["rows"] += rows_of_peers(field, x, value_range(field, x), arguments.seconds, without)
-            report["rows"] += [row_of_program(name, command, field, path) for name, command in programs.items()]
-        print(f"codec_peers.py: {field['name']} is measured", file=sys.stderr)
-    return report
+def write_pages(run, options):
+    """Writes the tables and the map beside the report."""
+    (options.out / "codec_peers.md").write_text("\n".join(page(run)).rstrip() + "\n")
+    (options.out / "best_codec.md").write_text(link_map.page(run["rows"]))
 
 
-def write(report, arguments):
-    arguments.json.parent.mkdir(parents=True, exist_ok=True)
-    head = {key: value for key, value in report.items() if key != "rows"}
-    rows = ",\n  ".join(json.dumps(row) for row in report["rows"])
-    arguments.json.write_text(json.dumps(head)[:-1] + f',\n "rows": [\n  {rows}]}}\n')
-
-
-def main():
-    arguments = read_arguments()
-    manifest = arguments.folder / "MANIFEST.json"
-    if not manifest.exists():
-        print(f"codec_peers.py: there is no {manifest}; name a folder of fields with --folder or TAUT_FIELDS", file=sys.stderr)
-        return 2
-    wanted = [name for name in arguments.fields.split(",") if name]
-    all_fields = [f for f in json.loads(manifest.read_text())["fields"] if not wanted or f["name"] in wanted]
-    context = fields.machine.record() | versions(arguments.without.split(","))
-    report = measure(arguments, all_fields, context)
-    write(report, arguments)
-    print(f"codec_peers.py: wrote {arguments.json}")
-    return 0 if all(row.get("exact", True) for row in report["rows"]) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+SUITE = Suite(
+    about=__doc__, rows=measured, finish=write_pages, within="exact", needs="bench_peers", python=".venv-peers/bin/python", builds={"release": f"taut_bench_fields {RELEASE}"},
+    options=fields.OPTIONS | {
+        "seconds": (0.25, "for each figure"), "without": ("", "packages to leave out, separated by commas"),
+        "programs": ("", "NAME=COMMAND,..: compressors that no package installs")},
+    columns={"field": "{field}", "codec": "{codec}", "extents": "{dims}", "of range": "{of_range:g}", "ratio": "{ratio:.2f}",
+             "encode, GB/s": "{encode_gb_per_s:.3f}", "decode, GB/s": "{decode_gb_per_s:.3f}"},
+)  # fmt: skip

@@ -91,7 +91,6 @@ std::vector<Coder> coders() {
                        .serves = codec->serves,
                        .make = [=](taut::Bound bound) { return made(*codec, set, bound); }});
   }
-  for (Coder& peer : peers()) all.push_back(std::move(peer));
   return all;
 }
 

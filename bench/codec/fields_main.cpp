@@ -1,14 +1,11 @@
-// taut_bench_fields: measures codecs on one real field, whole and in a part that fits a cache. fields.py runs
-// it for each field of a folder. Exit status: 0; 1 if a bound is violated; 2 for a wrong command line.
-#include <algorithm>
+// taut_bench_fields: measures codecs on one real field, whole and in a part that fits a cache, and prints a
+// row of JSON for each. fields.py runs it for each field of a folder. Exit status: 0; 1 if a bound is
+// violated; 2 for a wrong command line.
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <stdexcept>
 
 #include "../command_line.hpp"
 #include "coder.hpp"
-#include "machine.hpp"
 #include "trial.hpp"
 
 namespace {
@@ -24,7 +21,7 @@ constexpr const char* usage = R"(taut_bench_fields FILE: codecs on one real fiel
   --threads L          that work on a frame; beyond 1 the time is the wall's  (1,2)
   --part BYTES         of the part, beside the whole                     (1M)
   --seconds S          for each row                                      (0.25)
-  --json FILE          the rows go there                                 (no)
+  --rows R             speeds, or pipelines: the ways of the chunks of sums of frames  (speeds)
 )";
 
 struct Options {
@@ -34,10 +31,10 @@ struct Options {
   std::optional<double> fill;
   std::vector<double> range_bounds{1e-2, 1e-3, 1e-4};
   std::vector<std::string> codecs{"planes", "szx", "mpc"};
-  std::vector<int> threads{1, 2};
+  std::vector<double> threads{1, 2};
   std::size_t part = std::size_t{1} << 20;
   double seconds = 0.25;
-  std::string json;
+  std::string rows = "speeds";
 };
 
 taut::Dims dims_of(const std::string& text) {
@@ -49,51 +46,31 @@ taut::Dims dims_of(const std::string& text) {
   return dims;
 }
 
-void set(Options& o, const std::string& name, const std::string& value) {
-  if (name == "--dtype" && (value == "f32" || value == "f64")) {
-    o.type = value == "f64" ? taut::DType::f64 : taut::DType::f32;
-  } else if (name == "--dims") {
-    o.dims = dims_of(value);
-  } else if (name == "--fill") {
-    o.fill = std::stod(value);
-  } else if (name == "--range-bounds") {
-    o.range_bounds.clear();
-    for (const std::string& bound : bench::split(value, ','))
-      o.range_bounds.push_back(bench::positive_number(bound));
-  } else if (name == "--codecs") {
-    o.codecs = bench::split(value, ',');
-  } else if (name == "--threads") {
-    o.threads.clear();
-    for (const std::string& n : bench::split(value, ','))
-      o.threads.push_back(static_cast<int>(bench::positive_number(n)));
-  } else if (name == "--part") {
-    o.part = bench::byte_size(value);
-  } else if (name == "--seconds") {
-    o.seconds = bench::positive_number(value);
-  } else if (name == "--json") {
-    o.json = value;
-  } else {
-    throw std::invalid_argument("unknown option '" + name + "', or no value for it: '" + value + "'");
-  }
-}
-
-Options parse(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (!word.starts_with("--")) {
-      options.file = word;
-    } else if (i + 1 == argc) {
-      throw std::invalid_argument(word + " wants a value");
-    } else {
-      set(options, word, argv[++i]);
-    }
-  }
-  if (options.file.empty()) throw std::invalid_argument("no file");
-  for (const std::string& codec : options.codecs)
+Options parse(const std::vector<std::string>& words) {
+  Options o;
+  const auto set_type = [&](const std::string& text) {
+    if (text != "f32" && text != "f64") throw std::invalid_argument("'" + text + "' is none of f32, f64");
+    o.type = text == "f64" ? taut::DType::f64 : taut::DType::f32;
+  };
+  const auto positive = bench::positive_number;
+  const bench::Setters setters{
+      {"--dtype", set_type},
+      {"--dims", [&](const std::string& text) { o.dims = dims_of(text); }},
+      {"--fill", [&](const std::string& text) { o.fill = std::stod(text); }},
+      {"--range-bounds", [&](const std::string& text) { o.range_bounds = bench::list_of(text, positive); }},
+      {"--codecs", [&](const std::string& text) { o.codecs = bench::split(text, ','); }},
+      {"--threads", [&](const std::string& text) { o.threads = bench::list_of(text, positive); }},
+      {"--part", [&](const std::string& text) { o.part = bench::byte_size(text); }},
+      {"--rows", [&](const std::string& text) { o.rows = text; }},
+      {"--seconds", [&](const std::string& text) { o.seconds = positive(text); }},
+  };
+  const std::vector<std::string> files = bench::take_options(words, setters);
+  if (files.size() != 1) throw std::invalid_argument("one file is wanted");
+  o.file = files[0];
+  for (const std::string& codec : o.codecs)
     if (taut::find_codec(codec.c_str()) == nullptr)
       throw std::invalid_argument("'" + codec + "' is no codec of this build");
-  return options;
+  return o;
 }
 
 // Returns the trials of a codec: all kinds of bound, the absolute kind at each requested bound, and with the
@@ -106,7 +83,8 @@ std::vector<bench::Trial> trials(const Options& options, const bench::RealField&
     const bool uses_dims = field.dims().n > 1 && (name == "planes" || name == "mpc" || name == "zfp");
     for (const Kind kind : bench::measured_kinds(codec)) {
       const auto add = [&](taut::Bound bound, double of_range) {
-        for (const int threads : options.threads) all.push_back({codec, bound, of_range, false, threads});
+        for (const double threads : options.threads)
+          all.push_back({codec, bound, of_range, false, static_cast<int>(threads)});
         if (uses_dims) all.push_back({codec, bound, of_range, true});
       };
       if (kind == Kind::absolute)
@@ -120,28 +98,24 @@ std::vector<bench::Trial> trials(const Options& options, const bench::RealField&
 
 int run(const Options& options) {
   const bench::RealField field(options.file, options.type, options.dims, options.fill);
+  if (options.rows == "pipelines") {
+    for (const double of_range : options.range_bounds)
+      std::puts(bench::count_pipelines(field, of_range).c_str());
+    return 0;
+  }
   std::vector<bench::FieldPart> parts;
   const std::size_t part = options.part / size_of(field.type());
   if (part < field.count()) parts.emplace_back(field, "part", part);
   parts.emplace_back(field, "whole", field.count());
 
-  std::string rows;
   bool kept = true;
   for (const bench::FieldPart& one : parts)
     for (const bench::Trial& trial : trials(options, field)) {
       const bench::TrialResult result = bench::run_trial(trial, one, options.seconds);
-      std::puts(result.line.c_str());
+      std::puts(result.json.c_str());
       std::fflush(stdout);
-      rows += (rows.empty() ? "\n  " : ",\n  ") + result.json;
       kept = kept && result.within_bound;
     }
-  if (!options.json.empty()) {
-    taut::json::Object context;
-    context.add("processor", bench::processor()).add("compiler", bench::compiler()).add("date", bench::now());
-    std::ofstream out(options.json);
-    out << "{\"context\": " << context.text() << ",\n \"results\": [" << rows << "]}\n";
-    if (!out.flush()) throw std::runtime_error(options.json + ": cannot be written");
-  }
   return kept ? 0 : 1;
 }
 
@@ -149,7 +123,7 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   try {
-    return run(parse(argc, argv));
+    return run(parse({argv + 1, argv + argc}));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "taut_bench_fields: %s\n%s", error.what(), usage);
     return 2;

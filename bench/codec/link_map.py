@@ -1,13 +1,7 @@
-#!/usr/bin/env python3
-"""Makes a map from the speed of a link and a field to the best codec: link_map.py CODEC_PEERS.json
+"""A map from the speed of a link and a field to the best codec, from the rows of codec_peers.py.
 
-The rows are those of codec_peers.py, which writes the map with them. A message takes the time to encode it, to send its
-frame and to decode it, one after the other, on one core of each side.
+A message takes the time to encode it, to send its frame and to decode it, one after the other, on one core of each side.
 """
-
-import json
-import sys
-from pathlib import Path
 
 import tables
 
@@ -52,7 +46,3 @@ def page(rows):
         if of_range == 0 and any(field == "num_plasma" for field, *_ in cells):
             lines.append(WITHOUT_LOSS.lstrip())
     return "\n".join(lines).rstrip() + "\n"
-
-
-if __name__ == "__main__":
-    print(page(json.loads(Path(sys.argv[1]).read_text())["rows"]), end="")

@@ -7,10 +7,9 @@ namespace bench {
 
 struct Operation {
   const char* name;
-  const char* heading;
   std::uint32_t addends;  // the result contains operands 0 .. addends - 1
   bool makes_frame;
-  enum class Needs { nothing, reduce, frame_sums } needs;  // feature that the codec must have
+  bool sums_frames;  // the codec must have sums of frames
   taut::Sized (*run)(const taut::Codec& codec, Subject& subject);
 };
 

@@ -1,32 +1,33 @@
-#!/usr/bin/env python3
-"""Other predictions and encodings for planes, by the bytes that they would take for real fields:
-planes_study.py [--folder DIR] [--bound 1e-2] [--fields NAMES] [--groups NAMES] [--json FILE]
+"""Other predictions and encodings for planes, by the bytes that they would take for real fields: planes_study.py FOLDER FIELDS BOUND
+GROUPS. study.py runs it.
 
-DIR (or TAUT_FIELDS) holds MANIFEST.json and the fields that it describes, as for fields.py; the bound is in units of
-the range. Prints a table of ratios for each group of variants, with their geometric means. Sizes come from an
-emulation in numpy (planes_emulation.py), with the fields' extents; fields with fills or NaN are left out, as they have
-exact values. The group `links` is a model of a message by one thread, one step after the other: the Gbit/s of a link
-above which plain values arrive earlier than planes frames at 1e-2, and for stages behind the codec GB/s of frames and the
-Mbit/s below which a message with the stage arrives earlier. Needs numpy; stages have more columns with zstandard.
+Prints a row of JSON for each field, with the ratios of each group of variants. The bound is in units of the range. Sizes come from
+an emulation in numpy (planes_emulation.py), with the fields' extents; fields with fills or NaN are left out, as they have exact
+values. The group `links` is a model of a message by one thread, one step after the other: the Gbit/s of a link above which plain
+values arrive earlier than planes frames at 1e-2, and for stages behind the codec GB/s of frames and the Mbit/s below which a
+message with the stage arrives earlier. Stages have more columns with zstandard.
 """
 
-import argparse
 import functools
 import json
-import os
 import sys
-import tempfile
 import time
 import zlib
+from argparse import Namespace
 from pathlib import Path
 
 import numpy
-from fields import ROOT, raw_file
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from suite import ROOT  # noqa: E402
+
+from fields import fields_of
 from interpolation import interpolation_residuals, tiles
 from planes_emulation import (
     DELTA, NONE, SECOND, CodedField, Prediction, block_tables, candidates, lag_of, quantise,
     step_of, strides, tables_now, tables_short,
 )  # fmt: skip
+from report import rows
 
 try:
     import zstandard
@@ -161,7 +162,7 @@ def speed(field, name, which):
 
 def plain_limit(field):
     """Returns the Gbit/s above which plain values arrive earlier, by the speeds of codec_fields.json (parts of 1 MiB)."""
-    for row in json.loads(SPEEDS.read_text())["results"]:
+    for row in rows(SPEEDS):
         if (row["field"], row["codec"], row["part"], row["of_range"]) == (field.name, "planes", "part", 1e-2):
             if row["threads"] == 1 and row["dims"] == (len(field.dims) > 1):
                 return 8 * (1 - 1 / row["ratio"]) / (1 / row["encode_gb_per_s"] + 1 / row["decode_gb_per_s"])
@@ -212,44 +213,14 @@ GROUPS = {"predictions": ratios(PREDICTIONS), "tables": ratios(TABLES), "blocks"
           "links": LINKS, "interpolation": ratios(INTERPOLATION)}  # fmt: skip
 
 
-def print_tables(rows, groups):
-    for group in groups:
-        names = list(GROUPS[group])
-        print(f"\n| {group} | " + " | ".join(names) + " |\n|---|" + "---:|" * len(names))
-        every = {field: row[group] for field, row in rows.items()}
-        means = {n: float(numpy.exp(numpy.mean([numpy.log(row[n]) for row in every.values()]))) for n in names}
-        for field, row in (every | {f"geometric mean of {len(every)}": means}).items():
-            print(f"| {field} | " + " | ".join(f"{row[n]:.2f}" for n in names) + " |")
-
-
-def fields_in(folder, wanted):
-    """Yields descriptions and values of the fields that have neither fills nor NaN."""
-    with tempfile.TemporaryDirectory() as temporary:
-        for field in json.loads((folder / "MANIFEST.json").read_text())["fields"]:
-            exact = field.get("fill_value") is not None or field["nan_count"] > 0
-            if not exact and (not wanted or field["name"] in wanted):
-                values = numpy.fromfile(raw_file(folder, field, Path(temporary)), field["dtype"])
-                yield field, values.reshape(field["dims"])
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, default=os.environ.get("TAUT_FIELDS", "fields"))
-    parser.add_argument("--bound", type=float, default=1e-2)
-    parser.add_argument("--fields", default="", help="names, separated by commas; default: all")
-    parser.add_argument("--groups", default=",".join(GROUPS), help="default: all")
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
-    groups, rows = arguments.groups.split(","), {}
-    for description, values in fields_in(arguments.folder, [n for n in arguments.fields.split(",") if n]):
-        field = Field(description, values, arguments.bound)
-        rows[field.name] = {g: {name: of(field) for name, of in GROUPS[g].items()} for g in groups}
-        print(f"{field.name}: {field.coded.prediction}", flush=True)
-    print_tables(rows, groups)
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"bound": arguments.bound, "fields": rows}, indent=1))
-    return 0
+def main(folder, names, bound, groups):
+    chosen = fields_of(Namespace(taut_fields=folder, fields=names), lambda field: field.get("fill_value") is None and field["nan_count"] == 0)
+    for description, path in chosen:
+        values = numpy.fromfile(path, description["dtype"]).reshape(description["dims"])
+        field = Field(description, values, float(bound))
+        found = {group: {name: of(field) for name, of in GROUPS[group].items()} for group in groups.split(",")}
+        print(json.dumps({"field": field.name, "prediction": str(field.coded.prediction)} | found), flush=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(*sys.argv[1:])

@@ -1,8 +1,12 @@
-#include "suite.hpp"
-
+// taut_bench_codec: speed of the codecs beside memcpy. Google Benchmark selects and runs the benchmarks;
+// alternation.hpp times them. Google Benchmark would run memcpy and a kernel minutes apart, and the load of
+// the machine changes in between. Each benchmark is therefore one iteration: a whole series of memcpy and
+// kernel in alternation. Each prints a row of JSON.
+// Exit status: 0; 1 if a bound of Taut's is violated; 2 for a wrong command line.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -11,14 +15,15 @@
 
 #include "alternation.hpp"
 #include "coder.hpp"
+#include "compressor/base/json.hpp"
 #include "operation.hpp"
-#include "report.hpp"
+#include "options.hpp"
 
 namespace bench {
 namespace {
 
 constexpr std::size_t KiB = 1024, MiB = 1024 * KiB;
-// The codecs measured by default. To limit the run time, codecs other than the first, and peers, are measured
+// The codecs measured by default. To limit the run time, codecs other than the first are measured
 // at one size and not with 16-bit types.
 const std::vector<std::string> default_codecs{"planes", "szx", "mpc"};
 constexpr std::size_t size_of_others = MiB;
@@ -31,16 +36,11 @@ struct Figure {
   std::size_t bytes;
 
   std::string name() const {
-    return coder->coding() + "/" + (coder->peer ? "" : coder->name + "/") + operation->name + "/" +
-           name_of(type) + "/" + field + "/" +
+    return coder->coding() + "/" + coder->name + "/" + operation->name + "/" + name_of(type) + "/" + field +
+           "/" +
            (bytes % MiB == 0 ? std::to_string(bytes / MiB) + "MiB" : std::to_string(bytes / KiB) + "KiB");
   }
 };
-
-bool serves(const Coder& coder, Operation::Needs needs) {
-  return needs == Operation::Needs::frame_sums ? coder.adds_frames
-                                               : needs == Operation::Needs::nothing || !coder.peer;
-}
 
 bool wanted(const std::vector<std::string>& names, const std::string& name) {
   return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
@@ -69,14 +69,7 @@ class Suite {
           for (const Coder& coder : coders_) register_of(coder, type, field, bytes);
   }
 
-  std::vector<std::string> sets() const {
-    std::vector<std::string> names;
-    for (const Coder& coder : coders_)
-      if (is_wanted(coder) && std::ranges::find(names, coder.name) == names.end())
-        names.push_back(coder.name);
-    return names;
-  }
-  const std::vector<Row>& rows() const { return rows_; }
+  bool good() const noexcept { return good_; }
 
  private:
   std::vector<std::string> field_names() const {
@@ -96,8 +89,7 @@ class Suite {
 
   bool is_wanted(const Coder& coder) const {
     if (!wanted(options_.sets, coder.name)) return false;
-    return options_.codecs.empty() ? coder.peer || wanted(default_codecs, coder.codec)
-                                   : wanted(options_.codecs, coder.codec);
+    return wanted(options_.codecs.empty() ? default_codecs : options_.codecs, coder.codec);
   }
 
   void register_of(const Coder& coder, taut::DType type, const std::string& field, std::size_t bytes) {
@@ -108,7 +100,8 @@ class Suite {
     if (!all_sizes && bytes != size_of_others) return;
     if (!all_sizes && options_.codecs.empty() && size_of(type) < sizeof(float)) return;
     for (const Operation& operation : operations()) {
-      if (!wanted(options_.operations, operation.name) || !serves(coder, operation.needs)) continue;
+      if (!wanted(options_.operations, operation.name) || (operation.sums_frames && !coder.adds_frames))
+        continue;
       const Figure figure{&coder, &operation, type, field, bytes};
       benchmark::RegisterBenchmark(figure.name().c_str(),
                                    [this, figure](benchmark::State& state) { measure(figure, state); })
@@ -166,71 +159,70 @@ class Suite {
 
   void record(const Figure& figure, const taut::Codec& codec, Subject& s, const Alternation& times,
               std::size_t result_bytes) {
-    Row row;
-    row.codec = figure.coder->codec;
-    row.coding = figure.coder->coding();
-    row.peer = figure.coder->peer;
-    row.set = figure.coder->name;
-    row.kernel = figure.operation->name;
-    row.type = figure.type;
-    row.field = figure.field;
-    row.bytes = s.bytes();
-    row.bound = codec.contract().bound;
-    row.ratio = s.ratio();
-    row.result_ratio = figure.operation->makes_frame
-                           ? static_cast<double>(s.bytes()) / static_cast<double>(result_bytes)
-                           : row.ratio;
-    row.seconds = times.seconds;
-    row.copy_seconds = times.copy_seconds;
-    row.samples = times.samples;
+    const double bytes = static_cast<double>(s.bytes());
     const Check result = check(*figure.operation, codec, s);
-    row.max_error = result.max_error;
-    row.within_bound = result.within_bound;
-    rows_.push_back(row);
+    const taut::Bound bound = codec.contract().bound;
+    taut::json::Object row;
+    row.add("codec", figure.coder->codec)
+        .add("coding", figure.coder->coding())
+        .add("set", figure.coder->name);
+    row.add("kernel", figure.operation->name).add("type", name_of(figure.type)).add("field", figure.field);
+    row.add("bytes", s.bytes()).add("bound", bound.value).add("bound_kind", name_of(bound.kind));
+    row.add("ratio", s.ratio());
+    row.add("result_ratio",
+            figure.operation->makes_frame ? bytes / static_cast<double>(result_bytes) : s.ratio());
+    row.add("max_error", result.max_error).add("within_bound", result.within_bound);
+    row.add("gb_per_s", bytes / times.seconds * 1e-9);
+    row.add("memcpy_gb_per_s", bytes / times.copy_seconds * 1e-9);
+    row.add("share_of_memcpy", times.copy_seconds / times.seconds).add("samples", times.samples);
+    std::puts(row.text().c_str());
+    std::fflush(stdout);
+    good_ = good_ && result.within_bound;
   }
 
   const Options& options_;
   std::vector<Coder> coders_;
-  std::vector<Row> rows_;
+  bool good_ = true;
   std::optional<Field> field_;
   taut::DType field_type_{};
   std::optional<Subject> subject_;
   std::string subject_coding_;
 };
 
-// Passes each row to the table when Google Benchmark reports that it is complete.
-class Reporter final : public benchmark::BenchmarkReporter {
+// Says nothing: the suite prints its rows itself.
+class Silence final : public benchmark::BenchmarkReporter {
  public:
-  explicit Reporter(const Suite& suite) : suite_(suite) {}
-  bool ReportContext(const Context&) override {
-    table_.emplace(suite_.sets());
-    if (const std::string missing = missing_peers(); !missing.empty())
-      std::printf("# Left out, not found when this was built: %s\n", missing.c_str());
-    return true;
-  }
-  void ReportRuns(const std::vector<Run>&) override {
-    while (printed_ < suite_.rows().size()) table_->add(suite_.rows()[printed_++]);
-  }
-  void Finalize() override { table_->finish(); }
-
- private:
-  const Suite& suite_;
-  std::optional<Table> table_;
-  std::size_t printed_ = 0;
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>&) override {}
 };
 
-}  // namespace
-
-bool run_suite(const Options& options, int argc, char** argv) {
-  benchmark::Initialize(&argc, argv);
-  if (argc > 1) throw std::invalid_argument(std::string("unknown option '") + argv[1] + "'");
+int run(const std::vector<std::string>& words) {
+  if (asks_for_help(words)) {
+    std::fputs(usage, stdout);
+    return 0;
+  }
+  Options options;
+  std::vector<std::string> others = parse(options, words);
+  std::vector<char*> pointers{const_cast<char*>("taut_bench_codec")};
+  for (std::string& word : others) pointers.push_back(word.data());
+  int count = static_cast<int>(pointers.size());
+  benchmark::Initialize(&count, pointers.data());
+  if (count > 1) throw std::invalid_argument(std::string("unknown option '") + pointers[1] + "'");
   Suite suite(options);
   suite.register_all();
-  Reporter reporter(suite);
-  benchmark::RunSpecifiedBenchmarks(&reporter);
-  if (!suite.rows().empty()) write_json(options, suite.sets(), suite.rows());
-  return std::all_of(suite.rows().begin(), suite.rows().end(),
-                     [](const Row& row) { return row.within_bound || row.peer; });
+  Silence silence;
+  benchmark::RunSpecifiedBenchmarks(&silence);
+  return suite.good() ? 0 : 1;
 }
 
+}  // namespace
 }  // namespace bench
+
+int main(int argc, char** argv) {
+  try {
+    return bench::run({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "taut_bench_codec: %s\n%s", error.what(), bench::usage);
+    return 2;
+  }
+}

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Prints the measurements of fields.py as a page of tables: tables.py CODEC_FIELDS.json. `make docs` puts it on the site."""
 
-import json
 import statistics
 import sys
 import textwrap
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import report  # noqa: E402
 
 SPEEDS = [
     ("encode", "encode"),
@@ -165,7 +168,8 @@ def sum_table(rows):
     yield from table(heading, lines)
 
 
-def head(context, rows):
+def head(run):
+    rows, machine = run["rows"], run["machine"]
     yield "# Codecs on real fields\n"
     yield paragraph(
         "Each codec takes each field as one frame, through the codec"
@@ -173,8 +177,8 @@ def head(context, rows):
         " the wall where there are several. Fill values are left out of range and PSNR."
     )
     yield paragraph(
-        f"{context['processor']}, {context['processors']} cores; {context['compiler']}; {context['date'][:10]},"
-        f" commit {context['commit'] or 'unknown'}; load {context['load']:.1f}."
+        f"{machine['processor']}, {machine['cores']} cores; {run['compiler']}; {run['date'][:10]},"
+        f" commit {run['commit']}; load {run['load']:.1f}."
         " The machine is a noisy virtual one: trust shares of memcpy and quotients more than GB/s."
     )
     broken = sum(not row["within_bound"] for row in rows)
@@ -185,10 +189,10 @@ def head(context, rows):
     yield "```\nTAUT_FIELDS=folder make bench-fields\n```\n"
 
 
-def page(report):
-    rows = report["results"]
+def page(run):
+    rows = run["rows"]
     whole = [row for row in rows if row["part"] == "whole"]
-    yield from head(report["context"], rows)
+    yield from head(run)
     alone = [row for row in whole if row["threads"] == 1]
     yield from ratio_tables(alone)
     yield from speed_tables(rows)
@@ -198,5 +202,4 @@ def page(report):
 
 
 if __name__ == "__main__":
-    with open(sys.argv[1]) as file:
-        print("\n".join(page(json.load(file))).rstrip())
+    print("\n".join(page(report.only_run(sys.argv[1]))).rstrip())

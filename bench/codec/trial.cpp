@@ -210,13 +210,7 @@ TrialResult run_trial(const Trial& trial, const FieldPart& part, double seconds)
   add_speeds(row, bench, part, trial.threads == 1 ? Clock::thread : Clock::wall, seconds);
   bench.decoded();  // throws if a call failed
 
-  char line[160];
-  std::snprintf(line, sizeof line, "%-20s %-6s %-7s%-5s x%-2d %-9s %8.3g  ratio %8.2f  PSNR %6.1f%s",
-                part.field.name().c_str(), part.name.c_str(), trial.codec.name,
-                trial.knows_dims ? "+dims" : "", trial.threads, name_of(trial.bound.kind),
-                trial.of_range > 0 ? trial.of_range : trial.bound.value, ratio(part, bench.frame()),
-                quality.psnr(), kept ? "" : "  BOUND VIOLATED");
-  return {row.text(), line, kept};
+  return {row.text(), kept};
 }
 
 }  // namespace bench

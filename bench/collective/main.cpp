@@ -27,20 +27,17 @@ bool run(const Options& options, int rank, int ranks) {
   if (chosen.empty())
     for (const Collective& one : collectives()) chosen.push_back(&one);
 
-  std::vector<Result> all;
-  if (rank == 0) print_heading(options, ranks);
+  bool good = true;
+  if (rank == 0) print_settings(options, ranks);
   for (const Collective* collective : chosen) {
     const Data data = make_data(options, collective->reduces, ranks);
-    if (rank == 0) print_operation(*collective);
     for (std::size_t bytes = options.smallest; bytes <= options.largest; bytes *= 2) {
-      const std::vector<Result> results = measure(*collective, bytes, options, data);
-      if (rank == 0) print_results(results);
-      all.insert(all.end(), results.begin(), results.end());
+      for (const Result& result : measure(*collective, bytes, options, data)) {
+        if (rank == 0) print_row(result);
+        good = good && result.within_bound && result.identical;
+      }
     }
   }
-  if (rank == 0 && !options.json.empty()) write_json(options, ranks, all);
-  bool good = true;
-  for (const Result& result : all) good = good && result.within_bound && result.identical;
   return good;
 }
 
@@ -48,17 +45,17 @@ int main_of_rank(int argc, char** argv) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const std::vector<std::string> words{argv + 1, argv + argc};
+  if (asks_for_help(words)) {
+    if (rank == 0) std::fputs(usage().c_str(), stdout);
+    return 0;
+  }
   Options options;
   try {
-    options = parse(argc, argv);
-    for (const std::string& name : options.operations) find_collective(name);
+    options = parse(words);
   } catch (const std::exception& error) {
     if (rank == 0) std::fprintf(stderr, "taut_bench_collectives: %s\n%s", error.what(), usage().c_str());
     return 2;
-  }
-  if (options.help) {
-    if (rank == 0) std::fputs(usage().c_str(), stdout);
-    return 0;
   }
   try {
     return run(options, rank, ranks) ? 0 : 1;

@@ -6,9 +6,8 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <stdexcept>
 
-#include "../json.hpp"
+#include "compressor/base/json.hpp"
 
 namespace bench {
 namespace {
@@ -28,12 +27,6 @@ std::string mpi_name() {
   return name;
 }
 
-double load() {
-  double value = 0;
-  std::ifstream("/proc/loadavg") >> value;
-  return value;
-}
-
 std::string data_name(const Options& options) {
   if (options.data == "smooth") {
     std::ostringstream text;
@@ -43,78 +36,30 @@ std::string data_name(const Options& options) {
   return options.data == "random" ? "random" : std::filesystem::path(options.data).filename().string();
 }
 
-std::string megabytes(double bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", bytes * 1e-6);
-  return bytes < 0 ? "-" : text;
-}
-
-std::string json_of(const Result& r) {
-  std::ostringstream out;
-  out << "{\"operation\": " << json::quoted(r.operation) << ", \"bytes\": " << r.bytes
-      << ", \"variant\": " << json::quoted(r.variant) << ", \"policy\": " << json::quoted(r.policy)
-      << ", \"bound\": " << json::number(r.bound) << ",\n   \"avg_us\": " << json::number(r.average())
-      << ", \"median_us\": " << json::number(r.median()) << ", \"min_us\": " << json::number(r.least())
-      << ", \"max_us\": " << json::number(r.most()) << ",\n   \"compressed\": " << json::boolean(r.compressed)
-      << ", \"ratio\": " << json::number(r.ratio) << ", \"ideal_bytes\": " << json::number(r.ideal_bytes)
-      << ", \"coding_us\": " << json::number(r.coding_us)
-      << ", \"sent_bytes\": " << json::number(r.sent_bytes)
-      << ", \"wire_bytes\": " << (r.wire_bytes < 0 ? "null" : json::number(r.wire_bytes))
-      << ",\n   \"max_error\": " << json::number(r.max_error)
-      << ", \"within_bound\": " << json::boolean(r.within_bound)
-      << ", \"identical\": " << json::boolean(r.identical) << ",\n   \"us\": [";
-  for (std::size_t i = 0; i < r.us.size(); ++i) out << (i ? ", " : "") << json::number(r.us[i]);
-  out << "]}";
-  return out.str();
-}
-
 }  // namespace
 
-void print_heading(const Options& options, int ranks) {
-  std::printf("# Taut collective latency test: plain MPI and Taut in alternation, %d calls each\n",
-              options.iterations);
-  std::printf("# %s, %d ranks over %s; load %.2f\n", mpi_name().c_str(), ranks, options.link.c_str(), load());
-  std::printf("# Datatype: %s; data: %s\n", options.doubles ? "MPI_DOUBLE" : "MPI_FLOAT",
-              data_name(options).c_str());
-  std::printf(
-      "# Size: bytes of the whole buffer. Latency: of the slowest rank. Sent, Wire: MB a call of the busiest "
-      "rank,\n"
-      "# counted by Taut (plain: the least possible) and by the network interface. Coding: of the busiest "
-      "rank.\n");
+void print_settings(const Options& options, int ranks) {
+  double load = 0;
+  std::ifstream("/proc/loadavg") >> load;
+  taut::json::Object settings;
+  settings.add("mpi", mpi_name()).add("ranks", ranks).add("link", options.link).add("load", load);
+  settings.add("data", data_name(options)).add("type", options.doubles ? "f64" : "f32");
+  settings.add("iterations", options.iterations);
+  std::puts(settings.text().c_str());
 }
 
-void print_operation(const Collective& collective) {
-  std::printf("\n# %s\n%-10s %-9s %12s %12s %12s %12s %8s %11s %7s %9s %9s %10s %9s %s\n", collective.name,
-              "# Size", "Variant", "Avg(us)", "Min(us)", "Max(us)", "Median(us)", "Speedup", "Coding(us)",
-              "Ratio", "Sent(MB)", "Wire(MB)", "MaxError", "Bound", "Check");
-}
-
-void print_results(const std::vector<Result>& results) {
-  for (const Result& r : results) {
-    const bool plain = r.policy.empty();
-    const char* check = !r.identical ? "RANKS DIFFER" : !r.within_bound ? "BOUND VIOLATED" : "ok";
-    const double sent = plain || !r.compressed ? r.ideal_bytes : r.sent_bytes;
-    std::printf("%-10zu %-9s %12.1f %12.1f %12.1f %12.1f %7.2fx %11.1f %7.2f %9s %9s %10.3g %9.2g %s%s\n",
-                r.bytes, r.variant.c_str(), r.average(), r.least(), r.most(), r.median(),
-                results.front().median() / r.median(), r.coding_us, r.ratio, megabytes(sent).c_str(),
-                megabytes(r.wire_bytes).c_str(), r.max_error, r.bound, check,
-                !plain && !r.compressed ? " (went plain)" : "");
-  }
+void print_row(const Result& r) {
+  taut::json::Object row;
+  row.add("operation", r.operation).add("bytes", r.bytes).add("variant", r.variant).add("policy", r.policy);
+  row.add("bound", r.bound).add("avg_us", r.average()).add("median_us", r.median());
+  row.add("min_us", r.least()).add("max_us", r.most()).add("compressed", r.compressed);
+  row.add("ratio", r.ratio).add("ideal_bytes", r.ideal_bytes).add("coding_us", r.coding_us);
+  row.add("sent_bytes", r.sent_bytes)
+      .add_text("wire_bytes", r.wire_bytes < 0 ? "null" : taut::shortest(r.wire_bytes));
+  row.add("max_error", r.max_error).add("within_bound", r.within_bound).add("identical", r.identical);
+  row.add_text("us", taut::json::list(r.us, [](double us) { return taut::rounded(us, 9); }));
+  std::puts(row.text().c_str());
   std::fflush(stdout);
-}
-
-void write_json(const Options& options, int ranks, const std::vector<Result>& results) {
-  const std::filesystem::path folder = std::filesystem::path(options.json).parent_path();
-  if (!folder.empty()) std::filesystem::create_directories(folder);
-  std::ofstream out(options.json);
-  out << "{\"mpi\": " << json::quoted(mpi_name()) << ", \"ranks\": " << ranks
-      << ", \"link\": " << json::quoted(options.link) << ", \"load\": " << json::number(load())
-      << ",\n \"data\": " << json::quoted(data_name(options))
-      << ", \"type\": " << (options.doubles ? "\"f64\"" : "\"f32\"")
-      << ", \"iterations\": " << options.iterations << ",\n \"results\": [";
-  for (std::size_t i = 0; i < results.size(); ++i) out << (i ? ",\n  " : "\n  ") << json_of(results[i]);
-  out << "]}\n";
-  if (!out.flush()) throw std::runtime_error(options.json + ": cannot be written");
 }
 
 }  // namespace bench

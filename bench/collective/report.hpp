@@ -1,16 +1,11 @@
-// Output of the results: for people, lines as the OSU benchmarks print them; for programs, JSON.
+// Output of the results: lines of JSON, which bench/collective/latency.py reads.
 #pragma once
-
-#include <string>
-#include <vector>
 
 #include "measure.hpp"
 
 namespace bench {
 
-void print_heading(const Options& options, int ranks);
-void print_operation(const Collective& collective);
-void print_results(const std::vector<Result>& results);  // one collective and size; plain MPI first
-void write_json(const Options& options, int ranks, const std::vector<Result>& results);
+void print_settings(const Options& options, int ranks);  // the first line
+void print_row(const Result& result);
 
 }  // namespace bench

@@ -49,7 +49,7 @@ def draw(axes, groups, gains_shown):
 
 def main():
     *files, out = sys.argv[1:]
-    groups = bars_of([row for file in files for row in json.loads(Path(file).read_text())["rows"]])
+    groups = bars_of([row for file in files for run in json.loads(Path(file).read_text())["runs"] for row in run["rows"]])
     plot, (left, right) = plt.subplots(1, 2, figsize=(2 + 2.2 * len(groups), 4), layout="constrained")
     draw(left, groups, False)
     left.set_ylabel("throughput, MB/s")

@@ -1,50 +1,29 @@
-"""Measures how errors of sums are distributed: real fields in P parts, one for each rank, coded by the C API
-and added.
+"""Measures how errors of sums are distributed: real fields in P parts, one for each rank, coded and added.
 
-  distribution.py LIBRARY FIELDS [--ranks 16] [--picture FILE]
+  distribution.py FIELDS [--ranks 16] [--picture FILE]
 
-LIBRARY: libtaut.so; FIELDS: folder of raw .f32 files. Prints a line of Markdown for each field: the share of
+FIELDS: folder of raw .f32 files. Prints a line of Markdown for each field: the share of
 the sums that are within E, where each rank is coded within e = E sqrt(3/P)/2 (on=likely), and within 2/3
 sqrt(P) e (C-Coll, theorem 1, for normal errors). The picture: the errors of all fields in units of e beside
 the normal distribution with sigma = e sqrt(P/3).
 """
 import argparse
-import ctypes
 from pathlib import Path
 
 import numpy as np
-
-FLOAT32 = 1
-
-
-def open_library(path):
-    taut = ctypes.CDLL(path)
-    taut.TAUT_Max_bytes.restype = ctypes.c_size_t
-    taut.TAUT_Max_bytes.argtypes = [ctypes.c_int, ctypes.c_size_t, ctypes.c_uint]
-    taut.TAUT_Encode.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p,
-                                 ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t)]
-    taut.TAUT_Decode.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    return taut
+import taut
 
 
-def decoded(taut, values, bound):
-    """Encodes `values` (float32) under abs:bound and returns the decoded values."""
-    values = np.ascontiguousarray(values)
-    capacity = taut.TAUT_Max_bytes(FLOAT32, values.size, 1)
-    frame, size, back = np.empty(capacity, np.uint8), ctypes.c_size_t(), np.empty_like(values)
-    coding = f"abs:{bound!r},codec=planes".encode()
-    if taut.TAUT_Encode(values.ctypes.data, values.size, FLOAT32, coding, frame.ctypes.data, capacity, ctypes.byref(size)) != 0:
-        raise RuntimeError("TAUT_Encode")
-    if taut.TAUT_Decode(frame.ctypes.data, size.value, back.ctypes.data, values.size, FLOAT32) != 0:
-        raise RuntimeError("TAUT_Decode")
-    return back
+def decoded(values, bound):
+    """Encodes values under abs:bound and returns the decoded values."""
+    return taut.decompress(taut.compress(np.ascontiguousarray(values), f"abs:{bound!r},codec=planes"))
 
 
-def errors_of_sum(taut, field, ranks, e):
+def errors_of_sum(field, ranks, e):
     """Returns the errors of the sum of `ranks` parts of the field, in units of e. Sums of frames add
     integers, so the errors of the parts add up."""
     parts = field[:field.size // ranks * ranks].reshape(ranks, -1)
-    return sum((decoded(taut, part, e).astype(np.float64) - part) / e for part in parts)
+    return sum((decoded(part, e).astype(np.float64) - part) / e for part in parts)
 
 
 def draw(path, errors, ranks):
@@ -71,17 +50,16 @@ def draw(path, errors, ranks):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("library")
     parser.add_argument("fields", type=Path)
     parser.add_argument("--ranks", type=int, default=16)
     parser.add_argument("--picture")
     options = parser.parse_args()
-    taut, errors = open_library(options.library), {}
+    errors = {}
     for path in sorted(options.fields.glob("*.f32")):
         field = np.fromfile(path, "<f4")
         usual = field[np.isfinite(field) & (np.abs(field) < 1e19)]  # exact values have no error
         e = float(np.float32((usual.max() - usual.min()) * 1e-4))
-        error = errors_of_sum(taut, usual, options.ranks, e)
+        error = errors_of_sum(usual, options.ranks, e)
         likely = np.mean(np.abs(error) <= 2 * np.sqrt(options.ranks / 3))
         normal = np.mean(np.abs(error) <= 2 / 3 * np.sqrt(options.ranks))
         errors[path.stem] = error

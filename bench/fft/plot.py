@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws what compare.py measured: plot.py FIGURES.json OUT.png
+"""Draws what libraries.py measured: plot.py FIGURES.json OUT.png
 
 For each array: the error of the transform against the bytes that the busiest host sent, and against the time.
 """
@@ -35,7 +35,7 @@ def draw(axes, rows, across, unit):
 
 
 def main():
-    figures, out = json.loads(Path(sys.argv[1]).read_text())["rows"], sys.argv[2]
+    figures, out = [row for run in json.loads(Path(sys.argv[1]).read_text())["runs"] for row in run["rows"]], sys.argv[2]
     arrays = list(dict.fromkeys(row["data"] for row in figures))
     plot, grid = plt.subplots(len(arrays), 2, figsize=(9, 3.2 * len(arrays)), layout="constrained", squeeze=False, sharey=True)
     for line, data in zip(grid, arrays, strict=True):

@@ -1,33 +1,22 @@
-#!/usr/bin/env python3
-"""Measures collectives over links of several rates, between network namespaces that the run makes itself.
+"""Measures collectives over links of several rates (`make bench-net`), between network namespaces that the run makes itself.
+Needs root.
 
-  net.py [--quick] [--data FOLDER] [--rates A,B] [--fields A,B] [--hosts 2] [--json FILE] NAME=BUILD_DIR...
-
-One build for each MPI; needs root. FOLDER holds MANIFEST.json and fields, packed by xz or not; without it the data are
-smooth waves of two ratios. Rates: 1gbit,2.5gbit,5gbit,10gbit; for the many fields of FOLDER the lowest and the highest.
-Before each job plain MPI is checked against the link, in three tries (tools/rig/gate.c): where it does not reach 0.9 of
-the rate, the rows are marked `reaches_link: false`, and their gains say little. On two cores that is so from 2.5 Gbit/s
-on, and on a busy machine at any rate.
-
-FILE, which grows with each job, is bench-out/net.json, or bench-out/net_fields.json for a FOLDER. Copies in the folder
-of bench/machine.py's RESULTS are what `make papers` prints.
+--data names a folder as fields.py takes it; without it the data are smooth waves of two ratios. For the many fields of a folder
+the rates are the lowest and the highest. Before each job plain MPI is checked against the link, in three tries
+(tools/rig/gate.c): where it does not reach 0.9 of the rate, the rows are marked `reaches_link: false`, and their gains say
+little. On two cores that is so from 2.5 Gbit/s on, and on a busy machine at any rate. Copies of the report in the folder of
+bench/report.py's RESULTS, net.json and net_fields.json, are what `make papers` prints.
 """
 
-import argparse
 import itertools
-import json
 import re
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
+from argparse import Namespace
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / folder) for folder in ("bench", "bench/codec", "bench/collective")]
-import machine  # noqa: E402
-from fields import TYPES, raw_file  # noqa: E402
-from link_acceptance import SHARE_OF_LINK, launcher  # noqa: E402
-from spread import quartiles  # noqa: E402
+import latency
+from fields import TYPES, fields_of
+from link_acceptance import BUILDS, SHARE_OF_LINK
+from spread import quartiles
+from suite import Suite, mbit_of, passed_on
 
 OPERATIONS = "allreduce,allgather,bcast"
 BOUND_OF_RANGE = 1e-4
@@ -37,46 +26,35 @@ GATE = re.compile(r"gate: one way (\d+), both ways (\d+) of \d+ Mbit/s: (\w+)")
 SMOOTH = {"smooth, ratio near 8": "4.6", "smooth, ratio near 20": "0.4"}  # noise in bounds
 
 
-def data_of(folder, wanted, temporary):
-    """Yields (name, options of taut_bench_collectives). `wanted`: names of fields; none: all."""
-    if folder is None:
+def data_of(options):
+    """Yields (name, arguments of taut_bench_collectives)."""
+    if not options.data:
         for name, roughness in SMOOTH.items():
             yield name, ["--data", "smooth", "--roughness", roughness, "--bound", "1e-4"]
         return
-    for field in json.loads((folder / "MANIFEST.json").read_text())["fields"]:
-        if field["dtype"] in TYPES and (not wanted or field["name"] in wanted):
-            path = raw_file(folder, field, temporary)
-            bound = BOUND_OF_RANGE * (field["max"] - field["min"])
-            yield field["name"], ["--data", path, "--type", TYPES[field["dtype"]], "--bound", f"{bound:.9g}"]
-            if path.parent == temporary:
-                path.unlink()
+    for field, path in fields_of(Namespace(taut_fields=options.data, fields=options.fields)):
+        bound = BOUND_OF_RANGE * (field["max"] - field["min"])
+        yield field["name"], ["--data", path, "--type", TYPES[field["dtype"]], "--bound", f"{bound:.9g}"]
 
 
-def mbit(rate):
-    """Returns a rate such as 2.5gbit in Mbit/s."""
-    return float(rate.removesuffix("gbit")) * 1000
+def run_job(build, rate, data, options):
+    """Runs one job; returns its rows with the gate's result, or None."""
+    said = []
 
+    def heard(line):
+        said.append(line)
+        passed_on(line)
 
-def run_job(build, rate, data, options, temporary):
-    """Runs one job; returns its rows with the gate's result and the load, or None."""
-    result = temporary / "job.json"
-    command = [
-        ROOT / "tools/rig/on_link.sh", "--mpiexec", launcher(build), "--mbit", round(mbit(rate)), "--hosts", options.hosts,
-        "--gate", "warn", "--tries", TRIES, "--seconds", 300, "--", build / "bench/collective/taut_bench_collectives", "--ops", OPERATIONS,
-        "-m", f"{options.size}:{options.size}", "-i", options.iterations, "--interface", "eth0", "--link", f"{rate} links",
-        *data, "--json", result,
-    ]  # fmt: skip
-    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, text=True)
-    print(done.stdout, end="", flush=True)
-    if done.returncode not in (0, 1) or not result.exists():
+    words = ["--ops", OPERATIONS, "-m", f"{options.size}:{options.size}", "-i", options.iterations, *data]
+    try:
+        gate = ["--gate", "warn", "--tries", TRIES]
+        settings, rows = latency.job(build, words, options.hosts, rate, seconds=300, gate=gate, other=heard)
+    except (SystemExit, ValueError) as failure:
+        print(f"no result of {build} at {rate}: {failure}")
         return None
-    job = json.loads(result.read_text())
-    result.unlink()
-    one_way, both_ways, verdict = (GATE.findall(done.stdout) or [(0, 0, "ended")])[-1]
+    one_way, both_ways, verdict = (GATE.findall("".join(said)) or [(0, 0, "ended")])[-1]
     gate = {"one_way_mbit": int(one_way), "both_ways_mbit": int(both_ways), "passed": verdict == "passed"}
-    for row in job["results"]:
-        row |= {"mpi": job["mpi"], "load": job["load"], "gate": gate}
-    return job["results"]
+    return [row | {"mpi": settings["mpi"], "load": settings["load"], "gate": gate} for row in rows]
 
 
 def rows_of(results, rate, field):
@@ -84,7 +62,7 @@ def rows_of(results, rate, field):
     for operation in OPERATIONS.split(","):
         of = {row["variant"]: row for row in results if row["operation"] == operation}
         plain, taut = of["plain"], of["taut"]
-        ideal_us = plain["ideal_bytes"] * 8 / mbit(rate)
+        ideal_us = plain["ideal_bytes"] * 8 / mbit_of(rate)
         yield {
             "operation": operation, "mpi": plain["mpi"], "rate": rate, "field": field, "load": plain["load"],
             "bytes": plain["bytes"], "gate": plain["gate"],
@@ -98,47 +76,19 @@ def rows_of(results, rate, field):
 
 
 def measured(options):
-    """Measures all jobs, keeps their rows in the file, and returns the rows."""
-    report = machine.record() | {"hosts": options.hosts, "size": options.size, "iterations": options.iterations, "rows": []}
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    wanted = [name for name in options.fields.split(",") if name]
-    with tempfile.TemporaryDirectory() as folder:
-        for field, data in data_of(options.data, wanted, Path(folder)):
-            for build, rate in itertools.product(options.builds, options.rates.split(",")):
-                job = run_job(Path(build.partition("=")[2]), rate, data, options, Path(folder))
-                if job is None:
-                    print(f"net.py: no result of {build} at {rate} with {field}", file=sys.stderr)
-                    continue
-                report["rows"] += rows_of(job, rate, field)
-                options.json.write_text(json.dumps(report, indent=1) + "\n")
-    return report["rows"]
+    options.settings |= {"hosts": options.hosts, "size": options.size, "iterations": options.iterations}
+    rates = options.rates or (RATES_OF_FIELDS if options.data else RATES)
+    for field, data in data_of(options):
+        for build, rate in itertools.product(options.builds, rates.split(",")):
+            job = run_job(build, rate, data, options)
+            yield from rows_of(job, rate, field) if job else ()
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("builds", nargs="+", metavar="NAME=BUILD_DIR")
-    parser.add_argument("--quick", action="store_true", help="one rate, three calls of each kind")
-    parser.add_argument("--data", type=Path, default=None)
-    parser.add_argument("--fields", default="", help="names, separated by commas; default: all")
-    parser.add_argument("--rates")
-    parser.add_argument("--hosts", type=int, default=2)
-    parser.add_argument("--size", default="16M")
-    parser.add_argument("--iterations", type=int, default=7)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
-    options.json = options.json or Path("bench-out") / ("net_fields.json" if options.data else "net.json")
-    options.rates = options.rates or (RATES_OF_FIELDS if options.data else RATES)
-    if options.quick:
-        options.rates, options.iterations = "1gbit", 3
-    rows = measured(options)
-    print("\n| call | MPI | link | data | plain, ms | Taut, ms | gain | ratio | plain at 0.9 of the link |")
-    print("|---|---|---|---|---:|---:|---:|---:|---|")
-    for row in rows:
-        print(f"| {row['operation']} | {row['mpi']} | {row['rate']} | {row['field']} | {row['plain_ms']:.1f} |"
-              f" {row['taut_ms']:.1f} | {row['gain']:.2f} | {row['ratio']:.1f} | {'yes' if row['reaches_link'] else 'NO'} |")  # fmt: skip
-    good = bool(rows) and all(row["within_bound"] and row["identical"] for row in rows)
-    return 0 if good else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+SUITE = Suite(
+    about=__doc__, rows=measured, needs="bench_net", builds=BUILDS, quick={"rates": "1gbit", "iterations": 3},
+    options={"data": ("", "folder of fields"), "fields": ("", "names, separated by commas; none: all"), "rates": ("", "of the links"),
+             "hosts": (2, "emulated hosts"), "size": ("16M", "bytes"), "iterations": (7, "calls")},
+    columns={"call": "{operation}", "MPI": "{mpi}", "link": "{rate}", "data": "{field}", "plain, ms": "{plain_ms:.1f}",
+             "Taut, ms": "{taut_ms:.1f}", "gain": "{gain:.2f}", "ratio": "{ratio:.1f}", "identical": "{identical}",
+             "plain at 0.9 of the link": "{reaches_link}"},
+)  # fmt: skip

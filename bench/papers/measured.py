@@ -23,10 +23,10 @@ else it is even.
 """
 
 
-def origin(report, folder):
-    """Returns the machine, commit, date and load of a measurement, as far as it names them."""
-    known = [report.get("processor") or folder, f"commit {report['commit']}" if "commit" in report else "", report.get("date", "")[:10]]
-    return ", ".join([part for part in known if part] + [f"load {report['load']:.1f}" if "load" in report else "load unknown"])
+def origin(report):
+    """Returns the machine, commit, date and load of a measurement."""
+    load = "unknown" if report["load"] == "unknown" else f"{report['load']:.1f}"
+    return f"{report['machine']['processor']}, commit {report['commit']}, {report['date'][:10]}, load {load}"
 
 
 def name_of(row, operation):
@@ -45,12 +45,13 @@ def verdict(step, own):
     return "beats it" if beyond_noise(own, step) else "in the noise"
 
 
-def table_of_steps(jobs, folder, wrapped):
-    """Returns the table of one run, and what it shows. `jobs`: {operation: report}."""
+def table_of_steps(jobs, wrapped):
+    """Returns the table of the runs of one report, one for each operation, and what it shows."""
     lines = ["| call | step | ms | choice / step | |", "|---|---|---:|---:|---|"]
     verdicts = []
-    for operation, job in jobs.items():
-        rows = [(name_of(row, operation), row) for row in job["results"]]
+    for job in jobs:
+        operation = job["operation"]
+        rows = [(name_of(row, operation), row) for row in job["rows"]]
         own = next(row for name, row in rows if name == OWN)
         for name, row in rows:
             if name is None:
@@ -59,18 +60,18 @@ def table_of_steps(jobs, folder, wrapped):
             verdicts += [] if row is own else [verdict(row["us"], own["us"])]
             line = f"| {operation} | {name} | {row['median_us'] / 1e3:.1f} | {over} |"
             lines.append(f"{line} {verdict(row['us'], own['us'])} |")
-    first = next(iter(jobs.values()))
+    first = jobs[0]
     said = "{ranks} ranks over {link}, {mpi}, {data}; {iterations} calls".format_map(first)
     beaten, noisy = verdicts.count("beats it"), verdicts.count("in the noise")
-    text = f"**{said}** ({origin(first, folder)}). {beaten} of {len(verdicts)} steps beat Taut's own choice. "
+    text = f"**{said}** ({origin(first)}). {beaten} of {len(verdicts)} steps beat Taut's own choice. "
     text += f"{noisy} more are faster by more than 3 % within the noise."
     return [wrapped(text).rstrip(), "\n".join(lines)]
 
 
-def section_of_steps(runs, folder, wrapped):
-    """Returns the section on measured steps. `runs`: what steps.py wrote, one for each number of hosts."""
+def section_of_steps(reports, wrapped):
+    """Returns the section on measured steps. `reports`: the runs that steps.py wrote, for each number of hosts."""
     parts = ["## measured steps", wrapped(STEPS).rstrip()]
-    return "\n\n".join(parts + [part for jobs in runs for part in table_of_steps(jobs, folder, wrapped)])
+    return "\n\n".join(parts + [part for jobs in reports for part in table_of_steps(jobs, wrapped)])
 
 
 def outcome(row):
@@ -127,7 +128,7 @@ def section_of_links(reports, folder, wrapped):
     parts = ["## measured on emulated links", wrapped(LINKS).rstrip()]
     for data, report in reports.items():
         text = f"**{data}**: {report['size'][:-1]} {report['size'][-1]}iB, {report['hosts']} hosts, {report['iterations']} calls"
-        parts.append(wrapped(f"{text} ({origin(report, folder)}).").rstrip())
+        parts.append(wrapped(f"{text} ({origin(report)}).").rstrip())
         parts += [table_of_gates(report["rows"]), table_of_calls(report["rows"])]
     if not reports:
         parts.append(wrapped(f"No report of `make bench-net` is kept in bench/results/{folder}.").rstrip())

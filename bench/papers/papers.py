@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Writes docs/results: the tables and figures of the four papers beside Taut's.
 
-  papers.py [--simulation bench-out/simulation.json] [--out docs/results]
+  papers.py [--simulation bench-out/sim.json] [--out docs/results]
 
 The simulated rows are those of bench/simulation/sweep.py; `make papers` runs both.
 """
 
 import argparse
-import json
 import shutil
 import sys
 import textwrap
@@ -21,7 +20,7 @@ from chart import chart
 from claims import CLAIMS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from machine import RESULTS, ROOT  # noqa: E402
+from report import RESULTS, ROOT, only_run, rows, runs  # noqa: E402
 
 INTRODUCTION = """# Taut beside the papers
 
@@ -188,7 +187,7 @@ def table_of_unequal(rows):
 
 def span_of_frames(fields, name):
     """Returns how many times faster sums of frames of a field are than decode, add, encode, by one thread."""
-    rows = [row for row in fields["results"] if row["field"] == name and row["part"] == "whole" and row["threads"] == 1 and not row["dims"]]
+    rows = [row for row in fields["rows"] if row["field"] == name and row["part"] == "whole" and row["threads"] == 1 and not row["dims"]]
     found = [row["frame_add_gb_per_s"] / row["decode_add_encode_gb_per_s"] for row in rows if row.get("frame_add_gb_per_s")]
     return f"{min(found):.1f} to {max(found):.1f} times"
 
@@ -227,9 +226,18 @@ def charts(sets, out):
 
 def measured_sections():
     """Returns the sections on calls that were measured between emulated hosts."""
-    links = {data: json.loads(path.read_text()) for data, path in LINKS.items() if path.exists()}
-    steps = [json.loads(path.read_text()) for path in STEPS]
-    return [measured.section_of_steps(steps, RESULTS.name, wrapped), measured.section_of_links(links, RESULTS.name, wrapped)]
+    links = {data: only_run(path) for data, path in LINKS.items() if path.exists()}
+    steps = [runs(path) for path in STEPS]
+    return [measured.section_of_steps(steps, wrapped), measured.section_of_links(links, RESULTS.name, wrapped)]
+
+
+def simulated(path):
+    """Returns what bench/simulation/sweep.py wrote, with the rows of each set apart."""
+    report = only_run(path)
+    sets = {}
+    for row in report["rows"]:
+        sets.setdefault(row["set"], []).append(row)
+    return report | {name: sets.pop(name) for name in ("break_even", "unequal") if name in sets} | {"sets": sets}
 
 
 def page(report, validation, made):
@@ -237,15 +245,15 @@ def page(report, validation, made):
     exponents = ", ".join(f"{name} {value:.2f}" for name, value in report["thread_exponents"].items())
     threads = f"for more threads these speeds grow by threads ** p, with p from one to two threads as measured ({exponents})"
     size = "a quick run (`QUICK=1`): 16 and 64 nodes" if report["quick"] else "a full run"
-    introduction = wrapped(INTRODUCTION.format(size=size, processor=context["processor"], date=context["date"][:10], commit=context["commit"], threads=threads))
-    fields, stacks = json.loads(FIELDS.read_text()), json.loads(STACKS.read_text())
+    introduction = wrapped(INTRODUCTION.format(size=size, processor=context["machine"]["processor"], date=context["date"][:10], commit=context["commit"], threads=threads))
+    fields, stacks = only_run(FIELDS), only_run(STACKS)
     parts = [introduction + table_of_claims(sets), targets.section(report, (fields, stacks), validation, wrapped)]
     parts += measured_sections()
     parts.append(breakdown.section(report, wrapped))
-    for name, rows in sets.items():
+    for name, some in sets.items():
         picture = f"\n\n![Gain by {name.replace('_', ' ')}]({made[name]})" if name in made else ""
-        parts.append(table_of_rows(name, rows) + picture)
-    parts.append(table_of_pipelines(json.loads(PIPELINES.read_text())["rows"], fields))
+        parts.append(table_of_rows(name, some) + picture)
+    parts.append(table_of_pipelines(rows(PIPELINES), fields))
     if "unequal" in report:
         parts.append(table_of_unequal(report["unequal"]))
     return "\n\n".join(parts) + "\n"
@@ -253,16 +261,16 @@ def page(report, validation, made):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--simulation", type=Path, default=Path("bench-out/simulation.json"))
+    parser.add_argument("--simulation", type=Path, default=Path("bench-out/sim.json"))
     parser.add_argument("--out", type=Path, default=ROOT / "docs/results")
     options = parser.parse_args()
-    report = json.loads(options.simulation.read_text())
+    report = simulated(options.simulation)
     options.out.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(options.simulation, options.out / "simulation.json")
     if "break_even" in report:
         write_break_even(report["break_even"], options.out)
-    validation = options.simulation.with_name("validation.json")
-    validated = json.loads(validation.read_text()) if validation.exists() else None
+    validation = options.simulation.with_name("validate.json")
+    validated = rows(validation) if validation.exists() else None
     (options.out / "papers.md").write_text(page(report, validated, charts(report["sets"], options.out)))
 
 

@@ -156,7 +156,7 @@ def quality(fields, stacks):
     """Returns the lines on the PSNR of sums of two, from the rows of the fields, and of stacks of 16 ranks."""
     rows = {
         row["field"]: row["frame_add_psnr"]
-        for row in fields["results"]
+        for row in fields["rows"]
         if row["codec"] == "planes" and row["part"] == "whole" and row["threads"] == 1 and row["bound_kind"] == "absolute"
         and row["of_range"] == 1e-4 and row["field"].startswith("seismic_wave") and not row["dims"]
     }  # fmt: skip
@@ -172,9 +172,9 @@ def quality(fields, stacks):
     )
 
 
-def confirmation(validation):
+def confirmation(calls):
     """Returns the line on simulated calls that were also measured (bench/simulation/validate.py)."""
-    off = [abs(call["off"]) for call in validation["calls"]]
+    off = [abs(call["off"]) for call in calls]
     return (
         f"Measured on two emulated hosts at 1 Gbit/s and simulated: {sum(one <= 0.15 for one in off)} of {len(off)} calls "
         f"within 15 %, the largest difference {100 * max(off):.1f} %."
@@ -182,7 +182,7 @@ def confirmation(validation):
 
 
 def section(report, measured, validation, wrapped):
-    """Returns the section on targets. `measured`: reports on fields and stacks; `validation`: None if there is none."""
+    """Returns the section on targets. `measured`: reports on fields and stacks; `validation`: rows of validate.py, None if there are none."""
     head = [
         "| call, 100 Gbit/s | target | | over line rate | over MPI | coding | link | it would take |",
         "|---|---:|---|---|---|---|---|---|",

@@ -6,15 +6,12 @@ measured two follow the power law of the gain from one thread to two: threads **
 each operation.
 """
 
-import json
 import math
 import statistics
-import sys
 from copy import copy as shallow_copy
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from machine import RESULTS  # noqa: E402
+from report import RECORD, RESULTS, only_run, rows
 
 ROWS, BASELINES = RESULTS / "codec_fields.json", RESULTS / "codec_baselines.json"
 RATE = "zfp_rate"  # zfp at a fixed rate; its rows have no bound
@@ -30,11 +27,10 @@ SPEEDS = {
 
 class Costs:
     def __init__(self, path=ROWS, baselines=BASELINES):
-        report = json.loads(Path(path).read_text())
-        of_baselines = json.loads(Path(baselines).read_text())["results"] if Path(baselines).exists() else []
-        self.context = report["context"]
+        run = only_run(path)
+        self.context = {key: run[key] for key in (*RECORD, "compiler")}
         self.rows = {}
-        for row in report["results"] + of_baselines:
+        for row in run["rows"] + (rows(baselines) if Path(baselines).exists() else []):
             if row["part"] != "whole" or row["dims"]:
                 continue
             if row["bound_kind"] == "absolute":

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "../command_line.hpp"
-#include "../json.hpp"
+#include "compressor/base/json.hpp"
 
 namespace simulation {
 namespace {
@@ -101,16 +101,19 @@ std::string scenario_words() {
 }
 
 std::string json_of(const Outcome& outcome) {
-  using bench::json::number, bench::json::quoted;
   const PlannedCall& planned = outcome.planned;
   const Spent& spent = outcome.spent;
-  const char* const fast = planned.fast ? "true" : "false";
-  return "{\"seconds\": " + number(outcome.seconds) + ", \"algorithm\": " + quoted(planned.algorithm->name) +
-         ", \"segments\": " + std::to_string(planned.segments) +
-         ", \"arithmetic\": " + quoted(name_of(planned.how)) + ", \"fast_codec\": " + fast +
-         ", \"encode\": " + number(spent.encode) + ", \"combine\": " + number(spent.combine) +
-         ", \"decode\": " + number(spent.decode) + ", \"copy\": " + number(spent.copy) +
-         ", \"sent_bytes\": " + number(outcome.sent_bytes) + "}";
+  taut::json::Object json;
+  const auto add = [&json](const char* name, double value) { json.add_text(name, taut::rounded(value, 9)); };
+  add("seconds", outcome.seconds);
+  json.add("algorithm", planned.algorithm->name).add("segments", planned.segments);
+  json.add("arithmetic", name_of(planned.how)).add("fast_codec", planned.fast);
+  add("encode", spent.encode);
+  add("combine", spent.combine);
+  add("decode", spent.decode);
+  add("copy", spent.copy);
+  add("sent_bytes", outcome.sent_bytes);
+  return json.text();
 }
 
 }  // namespace simulation

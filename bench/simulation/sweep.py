@@ -1,7 +1,4 @@
-#!/usr/bin/env python3
-"""Simulates collectives on 16 to 512 nodes at 10 to 400 Gbit/s, in the configurations of the papers.
-
-  sweep.py [--build BUILD_DIR] [--quick] [--json FILE] [--sets A,B] [--jobs N] [--minutes M]
+"""Simulates collectives on 16 to 512 nodes at 10 to 400 Gbit/s, in the configurations of the papers (`make bench-sim`).
 
 Every row has the fastest uncompressed call at line rate, the same in whole messages with time for sums (as MPICH runs
 it), and compressed calls: coded at every hop (CPR-P2P; by szx, and where it was measured by zfp within the bound and at
@@ -9,21 +6,18 @@ a fixed rate), C-Coll (szx, by values), hZCCL (planes, by frames) and Taut's own
 were measured on one machine (costs.py); the network is that of taut_simulate. All rows are simulated: they are the same
 on any machine.
 
-Outcomes are kept in simulation_outcomes.jsonl beside FILE. A sweep that was interrupted, or that --minutes ended, goes on
+Outcomes are kept in simulation_outcomes.jsonl beside the report. A sweep that was interrupted, or that --minutes ended, goes on
 there (exit status 3 while something is left). Outcomes of other sources of the simulation are not used.
 """
 
-import argparse
 import itertools
-import json
 import math
 import os
 import sys
-from pathlib import Path
 
 from costs import RATE, Costs
-from machine import ROOT
 from outcomes import Incomplete, Outcomes
+from suite import RELEASE, Suite
 
 # The data classes of the rows, as (field, bound in units of the range). They stand for the papers' ratios near 8 and
 # near 50; each row states the ratio that was measured.
@@ -172,72 +166,43 @@ def unequal(outcomes, costs):
     return list(rows.values())
 
 
-def print_set(name, rows):
-    names = [variant for variant in rows[0]["gains"] if variant != "plain"]
-    print(f"\n## {name}\n\n| call | ratio | plain, ms | " + " | ".join(names) + " |")
-    print("|---|---:|---:|" + "---:|" * len(names))
-    for row in rows:
-        call = f"{row['collective']}, {row['ranks']} nodes, {row['bytes'] // MB} MB, {row['gbit']} Gbit/s,"
-        call += f" {row['threads']} threads"
-        gains = " | ".join(f"{row['gains'][variant]:.2f}x" if variant in row["gains"] else "-" for variant in names)
-        print(f"| {call} | {row['ratio']:.1f} | {row['outcomes']['plain']['seconds'] * 1e3:.2f} | {gains} |", flush=True)
-
-
-def swept(options, costs, outcomes):
-    """Returns the report of the wanted sets."""
-    wanted = [name for name in options.sets.split(",") if name]
-    report = {
+def swept(options):
+    """Yields the rows of the wanted sets."""
+    wanted, costs = [name for name in options.sets.split(",") if name], Costs()
+    program = options.builds[0] / "bench/simulation/taut_simulate"
+    outcomes = Outcomes(program, options.out / "simulation_outcomes.jsonl", options.jobs, options.minutes or None)
+    options.settings |= {
         "simulated": True, "latency_us": LATENCY_US, "overhead_us": OVERHEAD_US, "speeds_of": costs.context,
-        "thread_exponents": costs.exponents, "quick": options.quick, "sources": outcomes.sources, "sets": {},
+        "thread_exponents": costs.exponents, "quick": options.quick, "sources": outcomes.sources,
     }  # fmt: skip
-    if not wanted or "break_even" in wanted:
-        report["break_even"] = break_even(outcomes, costs)
-    if not wanted or "unequal" in wanted:
-        report["unequal"] = unequal(outcomes, costs)
-    for name, rows in sets(costs, options.quick):
-        if wanted and name not in wanted:
-            continue
-        of_set = costs.with_ideal_threads() if name == IDEAL_THREADS else costs
-        lines = [dict(lines_of(row, of_set)) for row in rows]
-        found = outcomes.of([line for one in lines for line in one.values()])
-        report["sets"][name] = [
-            described(row, {variant: found[line] for variant, line in one.items()}, costs)
-            for row, one in zip(rows, lines, strict=True)
-        ]
-        print_set(name, report["sets"][name])
-    return report
-
-
-def json_text(report):
-    """Returns JSON with a line for each row."""
-    rows = {name: [json.dumps(row) for row in of_set] for name, of_set in report["sets"].items()}
-    sets = ",\n".join(f'  "{name}": [\n   ' + ",\n   ".join(lines) + "\n  ]" for name, lines in rows.items())
-    rest = [f' "{key}": {json.dumps(value)}' for key, value in report.items() if key != "sets"]
-    return "{\n" + ",\n".join([*rest, f' "sets": {{\n{sets}\n }}']) + "\n}\n"
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
-    parser.add_argument("--json", type=Path, default=Path("bench-out/simulation.json"))
-    parser.add_argument("--quick", action="store_true", help="fewer nodes and sizes")
-    parser.add_argument("--sets", default="", help="names, separated by commas; default: all")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="simulations at a time; default: the cores")
-    parser.add_argument("--minutes", type=float, help="begin no simulation after that time; default: no limit")
-    options = parser.parse_args()
-    program = options.build / "bench/simulation/taut_simulate"
-    outcomes = Outcomes(program, options.json.with_name("simulation_outcomes.jsonl"), options.jobs, options.minutes)
     try:
-        report = swept(options, Costs(), outcomes)
+        for name, rows in sets(costs, options.quick):
+            if wanted and name not in wanted:
+                continue
+            of_set = costs.with_ideal_threads() if name == IDEAL_THREADS else costs
+            lines = [dict(lines_of(row, of_set)) for row in rows]
+            found = outcomes.of([line for one in lines for line in one.values()])
+            for row, one in zip(rows, lines, strict=True):
+                yield {"set": name} | described(row, {variant: found[line] for variant, line in one.items()}, costs)
+        for name, rows in (("break_even", break_even), ("unequal", unequal)):
+            if not wanted or name in wanted:
+                yield from ({"set": name} | row for row in rows(outcomes, costs))
     except Incomplete as left:
         print(f"\n{left}")
-        return 3
-    options.json.write_text(json_text(report))
-    gains = [row["gains"]["taut"] for rows in report["sets"].values() for row in rows]
+        sys.exit(3)
+
+
+def mean_gain(run, options):
+    gains = [row["gains"]["taut"] for row in run["rows"] if "gains" in row]
     if gains:
-        print(f"\n{len(gains)} rows; Taut's gain: geometric mean {math.exp(sum(map(math.log, gains)) / len(gains)):.2f}x")
-    return 0
+        print(f"{len(gains)} rows; Taut's gain: geometric mean {math.exp(sum(map(math.log, gains)) / len(gains)):.2f}x")
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+SUITE = Suite(
+    about=__doc__, rows=swept, finish=mean_gain, needs="bench_sim", builds={"release": f"taut_simulate {RELEASE}"},
+    options={"sets": ("", "names, separated by commas; none: all"), "minutes": (0.0, "begin no simulation after that time; 0: no limit"),
+             "jobs": (len(os.sched_getaffinity(0)), "simulations at a time")},
+    columns={"set": "{set}", "call": "{collective}", "nodes": "{ranks}", "bytes": "{bytes}", "Gbit/s": "{gbit}", "threads": "{threads}",
+             "field": "{field}", "ratio": "{ratio:.1f}"}
+    | {name: f"{{gains[{name}]:.2f}}" for name in ("mpi", *VARIANTS)} | {"gain": "{gain:.2f}", "seconds": "{seconds}"},
+)  # fmt: skip

@@ -1,24 +1,17 @@
-#!/usr/bin/env python3
-"""Compares simulated calls with measured ones on emulated hosts.
+"""Compares simulated calls with measured ones on emulated hosts (`make bench SUITE=validate`).
 
-  validate.py [--build BUILD_DIR] [--measured FILE] [--gbit 1] [--json FILE] [--tolerance 0.15]
-
-FILE is a report over a link, of taut_bench_collectives (default: the committed one of two hosts at 1 Gbit/s) or of
-bench/net/net.py, of which the calls count whose gate passed at that rate. Each call of Taut is simulated with the ratio
+--measured names a report over a link, of bench/collective/latency.py (default: the committed one of two hosts at 1 Gbit/s)
+or of bench/net/net.py, of which the calls count whose gate passed at that rate. Each call of Taut is simulated with the ratio
 that was measured, and with the speeds of its field, or of the field whose ratio is nearest. Exit status: 0; 1 if fewer
 than nine of ten calls are within the tolerance. An emulated link passes a burst at once, which is taken off the
 simulated time: `burst_bytes` of the report, or what `shape` in tools/rig/rig.sh sets. Calls below 8 MiB are left out:
 they send little more than the burst.
 """
 
-import argparse
-import json
-import sys
-from pathlib import Path
-
 from costs import Costs
-from machine import RESULTS, ROOT
 from outcomes import Outcomes
+from report import RESULTS, only_run
+from suite import RELEASE, Suite
 
 OVER_A_LINK = RESULTS / "collectives_link_1gbit.json"
 TCP_SHARE = 1448 / 1538  # of the link's bytes: the rest are headers and gaps
@@ -41,8 +34,8 @@ def burst_of(report, gbit):
 
 def calls_of(report, gbit):
     """Returns the compressed calls as {name, operation, ranks, bytes, ratio, seconds, field}; the field may be unknown."""
-    if "rows" not in report:
-        rows = [row for row in report["results"] if row["variant"] == "taut"]
+    if "rate" not in report["rows"][0]:
+        rows = [row for row in report["rows"] if row["variant"] == "taut"]
         named = [(row, row["median_us"] / 1e6, report["ranks"], None, "") for row in rows]
     else:
         rows = [row for row in report["rows"] if row["rate"] == f"{gbit:g}gbit" and row["gate"]["passed"]]
@@ -66,33 +59,27 @@ def line_of(row, gbit, costs):
                      f"bits={32 / row['ratio']:.6g}"])  # fmt: skip
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
-    parser.add_argument("--measured", type=Path, default=OVER_A_LINK)
-    parser.add_argument("--json", type=Path, default=Path("bench-out/validation.json"))
-    parser.add_argument("--gbit", type=float, default=1)
-    parser.add_argument("--tolerance", type=float, default=0.15)
-    options = parser.parse_args()
-    report, costs = json.loads(options.measured.read_text()), Costs()
+def compared(options):
+    """Yields each call with its measured and its simulated time."""
+    report, costs = only_run(options.measured), Costs()
     rows = calls_of(report, options.gbit)
     lines = [line_of(row, options.gbit, costs) for row in rows]
     burst = burst_of(report, options.gbit) / (options.gbit * 1.25e8)
-    program = options.build / "bench/simulation/taut_simulate"
-    outcomes = Outcomes(program, options.json.with_name("simulation_outcomes.jsonl")).of(lines)
-    compared = []
-    print("| call | measured, ms | simulated, ms | off |\n|---|---:|---:|---:|")
+    program = options.builds[0] / "bench/simulation/taut_simulate"
+    outcomes = Outcomes(program, options.out / "simulation_outcomes.jsonl").of(lines)
     for row, line in zip(rows, lines, strict=True):
         measured, simulated = row["seconds"], outcomes[line]["seconds"] - burst
-        off = simulated / measured - 1
-        compared.append({"call": row["name"], "measured": measured, "simulated": simulated, "off": off, "scenario": line})
-        print(f"| {row['name']} | {measured * 1e3:.1f} | {simulated * 1e3:.1f} | {100 * off:+.1f} % |")
-    within = sum(abs(one["off"]) <= options.tolerance for one in compared)
-    print(f"\n{within} of {len(compared)} calls within {100 * options.tolerance:.0f} %")
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps({"measured": options.measured.name, "calls": compared}, indent=1) + "\n")
-    return 0 if compared and 10 * within >= 9 * len(compared) else 1
+        yield {"call": row["name"], "measured": measured, "simulated": simulated, "off": simulated / measured - 1, "scenario": line}
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def judge(run, options):
+    within = sum(abs(row["off"]) <= options.tolerance for row in run["rows"])
+    print(f"{within} of {len(run['rows'])} calls within {100 * options.tolerance:.0f} %")
+    return 0 if 10 * within >= 9 * len(run["rows"]) else 1
+
+
+SUITE = Suite(
+    about=__doc__, rows=compared, finish=judge, needs="bench_sim", builds={"release": f"taut_simulate {RELEASE}"},
+    options={"measured": (str(OVER_A_LINK), "report"), "gbit": (1.0, "rate of the links"), "tolerance": (0.15, "of the measured time")},
+    columns={"call": "{call}", "measured, s": "{measured:.4f}", "simulated, s": "{simulated:.4f}", "off": "{off:+.1%}"},
+)  # fmt: skip

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Draws what train.py measured, for each task: training loss over time, and held-out loss beside the time of a step.
 
-picture.py RESULTS [-o PICTURE]
+picture.py RESULTS [PICTURE]
 """
 
-import argparse
 import json
+import sys
 from itertools import accumulate
 from pathlib import Path
 
@@ -30,8 +30,8 @@ def color_of(row, number):
     return "#222222" if row["variant"] == "plain" else f"C{number}"
 
 
-def draw_curves(axes, job):
-    for number, row in enumerate(job["results"]):
+def draw_curves(axes, rows):
+    for number, row in enumerate(rows):
         width = 2.4 if row["variant"] == "plain" else 1.4
         axes.plot(*curve(row), color=color_of(row, number), linewidth=width, label=row["variant"])
     axes.set_xlabel("seconds")
@@ -39,9 +39,9 @@ def draw_curves(axes, job):
     axes.legend(frameon=False, fontsize=8)
 
 
-def draw_points(axes, job):
-    plain = job["results"][0]["test_loss"]
-    for number, row in enumerate(job["results"]):
+def draw_points(axes, rows):
+    plain = rows[0]["test_loss"]
+    for number, row in enumerate(rows):
         at = row["median_step_ms"], 100 * (row["test_loss"] / plain - 1)
         axes.plot(*at, "o", color=color_of(row, number))
         axes.annotate(row["variant"], at, xytext=(5, 4), textcoords="offset points", fontsize=8)
@@ -51,28 +51,24 @@ def draw_points(axes, job):
     axes.set_ylabel("held-out loss against plain, %")
 
 
-def draw(results, path):
-    figure, panels = plt.subplots(2, len(results["jobs"]), figsize=(6 * len(results["jobs"]), 7), squeeze=False)
-    for (above, below), job in zip(panels.T, results["jobs"]):
-        draw_curves(above, job)
-        draw_points(below, job)
-        millions = job["parameters"] / 1e6
-        above.set_title(f"{job['task']}, {millions:.1f} M parameters, {results['ranks']} ranks, links: {results['link']}")
+def draw(runs, path):
+    tasks = {}
+    for row in (row for run in runs for row in run["rows"]):
+        tasks.setdefault(row["task"], []).append(row)
+    figure, panels = plt.subplots(2, len(tasks), figsize=(6 * len(tasks), 7), squeeze=False)
+    for (above, below), (task, rows) in zip(panels.T, tasks.items()):
+        draw_curves(above, rows)
+        draw_points(below, rows)
+        millions = rows[0]["parameters"] / 1e6
+        above.set_title(f"{task}, {millions:.1f} M parameters, {rows[0]['ranks']} ranks, links: {runs[0]['link']}")
         for axes in (above, below):
             axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
     figure.savefig(path, dpi=100)
 
 
-def main():
-    parser = argparse.ArgumentParser(description="draws what train.py measured")
-    parser.add_argument("results", type=Path)
-    parser.add_argument("-o", "--output", type=Path)
-    options = parser.parse_args()
-    path = options.output or options.results.with_suffix(".png")
-    draw(json.loads(options.results.read_text()), path)
-    print(f"{path}: losses and times")
-
-
 if __name__ == "__main__":
-    main()
+    results = Path(sys.argv[1])
+    out = Path(sys.argv[2]) if len(sys.argv) > 2 else results.with_suffix(".png")
+    draw(json.loads(results.read_text())["runs"], out)
+    print(f"{out}: losses and times")

@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 """Trains the same network with each variant of DDP's communication, in alternation, on emulated hosts.
 
-  train.py --json FILE [--tasks transformer,cnn] [--steps 400] [--small] [--variants plain,fp16,taut:0.25]
-  [--link TEXT] [--interface eth0]
+  train.py [--tasks transformer,cnn] [--steps 400] [--small] [--variants plain,fp16,taut:0.25]
+  [--interface eth0]
 
 Every variant has a model of its own with the same initial weights, and sees the same batches. The variants take
-turns: CHUNK steps each. The JSON has the seconds of each step, the bytes that host 0 has sent by the interface,
+turns: CHUNK steps each. Rank 0 prints a row of JSON for each variant: the seconds of each step, the bytes that host 0 has sent by the interface,
 the training losses, and the loss on held-out data at the end.
 """
 
 import argparse
 import json
 import os
-import sys
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -25,9 +24,6 @@ from torch.nn.functional import cross_entropy
 from torch.nn.parallel import DistributedDataParallel
 
 import taut
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import machine  # noqa: E402
 
 CHUNK = 10
 
@@ -95,8 +91,9 @@ def measure(name, options, sent_bytes):
         for run in runs:
             run.chunk(min(CHUNK, options.steps - first), sent_bytes)
     parameters = sum(parameter.numel() for parameter in runs[0].model.parameters())
-    return {"task": name, "parameters": parameters, "batch": task.batch, "steps": options.steps,
-            "results": [run.result() for run in runs]}  # fmt: skip
+    of_task = {"task": name, "parameters": parameters, "batch": task.batch, "steps": options.steps, "ranks": dist.get_world_size()}
+    rows = [run.result() for run in runs]
+    return [of_task | row | {"speed": rows[0]["median_step_ms"] / row["median_step_ms"]} for row in rows]
 
 
 def counter_of(interface):
@@ -116,38 +113,21 @@ def set_up(interface):
     dist.init_process_group("gloo", timeout=timedelta(minutes=5))
 
 
-def print_table(job):
-    print(f"{job['task']}: {job['parameters']} parameters, batch {job['batch']} a rank")
-    plain = job["results"][0]["median_step_ms"]
-    for row in job["results"]:
-        step, sent = row["median_step_ms"], row["sent_bytes_per_step"] / 1e6
-        print(f"  {row['variant']:12} {step:8.1f} ms a step, {plain / step:5.2f} of {job['results'][0]['variant']}'s speed, "
-              f"{sent:7.2f} MB sent, test loss {row['test_loss']:.4f}, replicas {'equal' if row['replicas_equal'] else 'DIFFER'}")  # fmt: skip
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--tasks", default=",".join(tasks.TASKS))
     parser.add_argument("--steps", type=int, default=400)
     parser.add_argument("--small", action="store_true", help="small networks, for a trial")
     parser.add_argument("--variants", default=variants.USUAL)
-    parser.add_argument("--link", default="", help="description of the links, for the JSON")
     parser.add_argument("--interface", default="eth0")
     options = parser.parse_args()
     if unknown := [name for name in options.tasks.split(",") if name not in tasks.TASKS]:
         parser.error(f"--tasks: no task {unknown[0]!r}; there are {', '.join(tasks.TASKS)}")
     set_up(options.interface)
-    about, jobs = machine.record(), []
     for name in options.tasks.split(","):
-        jobs.append(measure(name, options, counter_of(options.interface)))
-        if dist.get_rank() == 0:
-            print_table(jobs[-1])
-            sys.stdout.flush()
-    if dist.get_rank() == 0:
-        about |= {"link": options.link, "ranks": dist.get_world_size(), "torch": torch.__version__, "taut": taut.__version__}
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps({**about, "jobs": jobs}) + "\n")
+        for row in measure(name, options, counter_of(options.interface)):
+            if dist.get_rank() == 0:
+                print(json.dumps(row | {"torch": torch.__version__, "taut": taut.__version__}), flush=True)
     dist.barrier()
     dist.destroy_process_group()
 

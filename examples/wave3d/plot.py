@@ -22,7 +22,8 @@ TIME_STEP = 0.45  # in cells at the greatest speed
 class Run:
     def __init__(self, folder):
         self.folder = Path(folder)
-        self.report = json.loads((self.folder / "report.json").read_text())
+        report = json.loads((self.folder / "report.json").read_text())
+        self.report = report["runs"][0] if "runs" in report else report  # with the record of tools/example.sh, or without
         self.rows = {row["name"]: row for row in self.report["rows"]}
 
     def values(self, name, what, shape):

@@ -8,13 +8,15 @@ tools/example.sh, which makes every run. OUT gets a folder for each run, and sca
 """
 
 import argparse
-import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "tools/example.sh"
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "tools/example.sh"
+sys.path.append(str(ROOT / "bench"))
+from report import only_run, write  # noqa: E402
 
 
 def by(cells, separator="x"):
@@ -46,7 +48,7 @@ def report_of(hosts, cells, asked):
     out = asked.out / f"{hosts}-hosts-{by(cells)}"
     words = ["--cells", by(cells), "--ranks", by(ranks_on(hosts)), "--steps", str(asked.steps), "--variants", asked.variants]
     subprocess.run([EXAMPLE, "wave3d", *words], check=True, env=os.environ | {"HOSTS": str(hosts), "OUT": str(out)})
-    return json.loads((out / "report.json").read_text())
+    return only_run(out / "report.json")
 
 
 def reports_of(asked):
@@ -92,10 +94,10 @@ def main():
     for series, reports in every.items():
         print(table(series, reports))
     print("Efficiency and speed-up: to plain MPI on the fewest hosts, by the median step.")
-    cores = every["weak"][0][1]["processors"]
+    cores = every["weak"][0][1]["machine"]["cores"]
     if cores < max(asked.hosts):
         print(f"More hosts than cores ({cores}) share them: their steps wait for cores, whatever the link does.")
-    (asked.out / "scaling.json").write_text(json.dumps(every, indent=1) + "\n")
+    write(asked.out / "scaling.json", *(run | {"series": series, "hosts": n} for series, made in every.items() for n, run in made))
     return 0
 
 

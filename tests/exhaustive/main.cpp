@@ -16,7 +16,7 @@
 #include <fstream>
 #include <thread>
 
-#include "../bench/json.hpp"
+#include "compressor/base/json.hpp"
 #include "exhaustive/patterns.hpp"
 #include "exhaustive/progress.hpp"
 
@@ -92,19 +92,15 @@ void show(const Proof& proof, const Progress& progress, std::uint64_t total) {
 
 void write_json(const std::string& path, const Options& options, const std::vector<Proof>& proofs,
                 Journal& journal) {
-  std::ofstream file(path);
-  file << "{\"identity\": " << bench::json::quoted(options.identity) << ", \"proofs\": [";
-  const char* separator = "\n";
-  for (const Proof& proof : proofs) {
+  const std::string rows = taut::json::list(proofs, [&journal](const Proof& proof) {
     const Progress& p = journal.of(proof.name());
-    file << separator << " {\"proof\": " << bench::json::quoted(proof.name()) << ", \"patterns\": " << p.next
-         << ", \"of\": " << patterns_of(proof.type) << ", \"values\": " << p.findings.values
-         << ", \"violations\": " << p.findings.violations
-         << ", \"worst\": " << bench::json::number(p.findings.worst)
-         << ", \"seconds\": " << bench::json::number(p.seconds) << "}";
-    separator = ",\n";
-  }
-  file << "\n]}\n";
+    taut::json::Object row;
+    row.add("proof", proof.name()).add("patterns", p.next).add("of", patterns_of(proof.type));
+    row.add("values", p.findings.values).add("violations", p.findings.violations);
+    return row.add("worst", p.findings.worst).add("seconds", p.seconds).text();
+  });
+  std::ofstream file(path);
+  file << taut::json::Object().add("identity", options.identity).add_text("rows", rows).text() << "\n";
   if (!file.flush()) throw std::runtime_error("cannot write " + path);
 }
 

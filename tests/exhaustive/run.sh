@@ -21,7 +21,7 @@ for codec in ${CODECS:-$("$program" --list | cut -d' ' -f1 | sort -u)}; do
   # -fpreprocessed: comments go, nothing else happens
   identity=$(cat "${files[@]}" | ${CXX:-c++} -x c++ -w -fpreprocessed -dD -E -P - | git hash-object --stdin | head -c 10)
   # shellcheck disable=SC2086  # ARGS is a list
-  "$program" --only "$codec " --journal "$out/exhaustive-$codec-$identity.journal" --json "$out/exhaustive-$codec.json" \
+  bench/report.py "$out/exhaustive-$codec.json" "$program" --only "$codec " --journal "$out/exhaustive-$codec-$identity.journal" --json "$out/exhaustive-$codec.json" \
     --identity "$identity" ${ARGS:-} || failed=1
 done
 exit $failed

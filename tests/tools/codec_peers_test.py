@@ -2,14 +2,19 @@
 
 import contextlib
 import io
-import json
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench/codec"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+import report as reports
+import run
+import suite  # noqa: F401  finds the folders
+
 import codec_peers as peers
+import fields
 import link_map
 
 
@@ -55,16 +60,15 @@ class MissingPeers(unittest.TestCase):
         self.assertEqual(set(peers.PACKAGE_OF), set(peers.EXACT) | set(peers.BOUNDED))
 
     def test_a_missing_folder_ends_the_program(self):
-        said = io.StringIO()
-        with mock.patch.object(sys, "argv", ["codec_peers.py", "--folder", "/nowhere"]), contextlib.redirect_stderr(said):
-            self.assertEqual(peers.main(), 2)
-        self.assertIn("TAUT_FIELDS", said.getvalue())
+        options = run.parse("peers", peers.SUITE, ["--taut_fields", "/nowhere"])
+        with self.assertRaisesRegex(SystemExit, "TAUT_FIELDS"):
+            next(fields.fields_of(options))
 
-    def test_a_part_of_the_fields_leaves_the_committed_figures(self):
-        for option in ("--fields=wave", "--without=fpzip"):
-            with mock.patch.object(sys, "argv", ["codec_peers.py", option]):
-                arguments = peers.read_arguments()
-            self.assertEqual(arguments.json.parts[0], "bench-out")
+    def test_the_pages_are_written_beside_the_report(self):
+        report = reports.only_run(peers.RESULTS)
+        with tempfile.TemporaryDirectory() as folder:
+            peers.write_pages(report, run.parse("peers", peers.SUITE, ["--out", folder]))
+            self.assertEqual(sorted(path.name for path in Path(folder).iterdir()), ["best_codec.md", "codec_peers.md"])
 
 
 class LinkMap(unittest.TestCase):
@@ -84,7 +88,7 @@ class LinkMap(unittest.TestCase):
 
 
 class CommittedFigures(unittest.TestCase):
-    report = json.loads(peers.RESULTS.read_text())
+    report = reports.only_run(peers.RESULTS)
 
     def test_all_peers_were_measured_on_all_fields_and_were_exact(self):
         fields = {row["field"] for row in self.report["rows"]}

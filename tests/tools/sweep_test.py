@@ -1,12 +1,14 @@
 """The scenarios of the sweep: baselines of each call, and variants whose codecs were measured on the field."""
 
-import json
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench/simulation"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+import report
+import suite  # noqa: F401  finds the folders
+
 import costs
 import sweep
 
@@ -25,7 +27,7 @@ class Sweep(unittest.TestCase):
     def setUp(self):
         folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         rows = [zfp_row("absolute", BOUND, 4.5), zfp_row("rate", 0, 8)]
-        (folder / "zfp.json").write_text(json.dumps({"results": rows}))
+        report.write(folder / "zfp.json", {"rows": rows})
         self.without, self.with_zfp = (costs.Costs(costs.ROWS, folder / name) for name in ("absent", "zfp.json"))
 
     def lines(self, measured, collective="allreduce", ranks=64, threads=1):

@@ -1,22 +1,20 @@
 """The site's pages of measured tables, made from the committed results of the benchmarks, and not in the repository."""
 
-import json
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "bench/codec"))
+sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench/codec")]
 
 import cells  # noqa: E402
 import codec_peers  # noqa: E402
 import link_map  # noqa: E402
+import report  # noqa: E402
 import tables  # noqa: E402
-
-RESULTS = ROOT / "bench/results/emerald-rapids-2-core"
 
 
 def read(name):
-    return json.loads((RESULTS / name).read_text())
+    return report.only_run(report.RESULTS / name)
 
 
 def pages():

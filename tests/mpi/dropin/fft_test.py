@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "bench" / "fft"))
-from compare import Case  # noqa: E402
+from libraries import Case  # noqa: E402
 
 PYTHON = ROOT / ".venv-fft" / "bin" / "python"
 OPTIONS = ("--shape", "64x64x64", "--repeats", "2")

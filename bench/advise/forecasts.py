@@ -1,29 +1,19 @@
-#!/usr/bin/env python3
 """Compares forecasts of `taut advise` with measurements, for programs that none of the tests has.
 
-  compare.py BUILD [--link 1gbit] [--bound rel:1e-4] [--repeats 5] [--programs late,nonblocking,messages,sites,short]
-             [--json FILE]
-
-BUILD: a folder of tools/build.sh with the drop-in. --link: emulated hosts joined by such a link, with a rank of Debian's Open
-MPI on each (needs root). Each program of programs.c runs bare, then observed, then with the settings that `taut advise` prints,
-bare runs and runs with the settings in turn. The forecast of a run is the time of the bare run less the seconds that advise
-promises. Programs without a blocking collective call do nothing but their calls, which are not timed: their forecast is the time
-of the calls for the rate of the link (--link of advise).
+On emulated hosts joined by a link, with a rank of Debian's Open MPI on each (needs root), each program of programs.c runs bare,
+then observed, then with the settings that `taut advise` prints, bare runs and runs with the settings in turn. The forecast of a
+run is the time of the bare run less the seconds that advise promises. Programs without a blocking collective call do nothing but
+their calls, which are not timed: their forecast is the time of the calls for the rate of the link (--link of advise).
 """
 
-import argparse
-import json
 import re
 import statistics
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "bench" / "applications"), str(ROOT / "bench")]
-import machine  # noqa: E402
-from job import emulated_hosts, launch, mbit_of  # noqa: E402
+from job import BUILDS, launch
+from suite import ROOT, Suite, emulated_hosts
 
 PROGRAMS = ("late", "nonblocking", "messages", "sites", "short")
 WITHOUT_LINK = ("nonblocking", "messages")  # their calls are not timed
@@ -72,29 +62,23 @@ def row_of(case, name, repeats):
             "all_with_settings_s": with_settings}  # fmt: skip
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=Path)
-    parser.add_argument("--link", default="1gbit")
-    parser.add_argument("--bound", default="rel:1e-4")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--programs", default=",".join(PROGRAMS))
-    parser.add_argument("--json", type=Path, default=ROOT / "bench-out/advise.json")
-    arguments = parser.parse_args()
-    result = machine.record() | {"link": arguments.link, "bound": arguments.bound, "rows": []}
-    print(f"{'program':<12} {'bare, s':>9} {'forecast':>9} {'measured':>9} {'error':>8}")
-    with tempfile.TemporaryDirectory() as folder, emulated_hosts(mbit_of(arguments.link)) as hosts:
-        case = Case(arguments.build.resolve(), folder, hosts, arguments.link, arguments.bound)
-        for name in arguments.programs.split(","):
-            row = row_of(case, name, arguments.repeats)
-            result["rows"].append(row)
-            times = f"{row['bare_s']:9.3f} {row['forecast_s']:9.3f} {row['measured_s']:9.3f} {100 * row['error']:6.0f} %"
-            print(f"{name:<12} {times}", flush=True)
-    arguments.json.parent.mkdir(parents=True, exist_ok=True)
-    arguments.json.write_text(json.dumps(result, indent=1) + "\n")
-    within = sum(abs(row["error"]) <= AIM for row in result["rows"])
-    print(f"{within} of {len(result['rows'])} forecasts are within {100 * AIM:.0f} %")
+def measured(options):
+    options.settings |= {"link": options.link, "bound": options.bound}
+    with tempfile.TemporaryDirectory() as folder, emulated_hosts(options.link) as hosts:
+        case = Case(options.builds[0], folder, hosts, options.link, options.bound)
+        for name in options.programs.split(","):
+            yield row_of(case, name, options.repeats)
 
 
-if __name__ == "__main__":
-    main()
+def judge(run, options):
+    within = sum(abs(row["error"]) <= AIM for row in run["rows"])
+    print(f"{within} of {len(run['rows'])} forecasts are within {100 * AIM:.0f} %")
+
+
+SUITE = Suite(
+    about=__doc__, rows=measured, finish=judge, needs="bench_advise", builds=BUILDS, quick={"repeats": 1},
+    options={"link": ("1gbit", "rate of the links"), "bound": ("rel:1e-4", "of advise"), "repeats": (5, "pairs of runs"),
+             "programs": (",".join(PROGRAMS), "names")},
+    columns={"program": "{program}", "bare, s": "{bare_s:.3f}", "forecast, s": "{forecast_s:.3f}", "measured, s": "{measured_s:.3f}",
+             "error": "{error:.0%}"},
+)  # fmt: skip
