@@ -172,7 +172,7 @@ def rows_of_peers(field, x, value_range, seconds, without):
 
 
 def row_of_program(name, command, field, path):
-    """Returns the row of a program that --program names, on a field."""
+    """Returns the row of a program that --programs names, on a field."""
     words = [*shlex.split(command), str(path), field["dtype"], "x".join(map(str, field["dims"]))]
     found = json.loads(subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout)
     size = math.prod(field["dims"]) * numpy.dtype(field["dtype"]).itemsize
