@@ -12,6 +12,7 @@ FOLDER = Path(__file__).resolve().parent / "models"
 # For each model the settings under which it has to hold; the first are those of the mutations.
 SETTINGS = {
     "agree": ["-DN=4", "-DN=3", "-DN=2"],
+    "credits": ["-DMESSAGES=2"],
     "messages": ["-DSENDERS=1", "-DSENDERS=2"],
     "progress": ["-DN=2"],
 }

@@ -27,6 +27,7 @@ constexpr FallbackText texts[fallback_reasons] = {
     {"slower", "plain MPI proved to be faster"},
     {"trial", "tried, to compare"},
     {"sender", "its sender did not compress it"},
+    {"credit", "its receiver had not yet received one like it by a call of Taut's"},
     {"device", "values in memory of a GPU, and no kernel serves them"},
     {"packed", "integers packed into the values"},
     {"mismatch", "the ranks' calls differ in count, type or operator"},

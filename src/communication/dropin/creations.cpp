@@ -5,6 +5,7 @@
 
 #include "communication/api/state/rule_binding.hpp"
 #include "communication/dropin/interception.hpp"
+#include "communication/dropin/messages.hpp"
 
 namespace taut::dropin {
 namespace {
@@ -61,7 +62,8 @@ void begin_creations() noexcept {
 
 void end_creations() noexcept { connects = false; }
 
-void connect_made(MPI_Comm parent, MPI_Comm made) {
+void note_creation(MPI_Comm parent, MPI_Comm made) {
+  name_made(parent, made);
   if (!connects || !intercepts(parent)) return;
   Lineage* const lineage = lineage_of(parent);
   const BypassScope bypass;

@@ -17,9 +17,10 @@ namespace taut::dropin {
 void begin_creations() noexcept;
 void end_creations() noexcept;
 
-// Connects `made`, which has just been created from `parent`, if such communicators are connected. Called by
-// all ranks of the parent. `made` is MPI_COMM_NULL on a rank outside it.
-void connect_made(MPI_Comm parent, MPI_Comm made);
+// Names the communicator `made`, which has just been created from `parent`, for messages, and connects it if
+// such communicators are connected. Called by all ranks of the parent. `made` is MPI_COMM_NULL on a rank
+// outside it.
+void note_creation(MPI_Comm parent, MPI_Comm made);
 
 // Notes that a nonblocking call on `comm` is served.
 void note_nonblocking_use(MPI_Comm comm);

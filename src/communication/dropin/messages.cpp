@@ -9,6 +9,7 @@
 #include "communication/dropin/imports.hpp"
 #include "communication/dropin/interception.hpp"
 #include "communication/dropin/message_counts.hpp"
+#include "communication/p2p/credits.hpp"
 #include "communication/p2p/pending_segments.hpp"
 #include "communication/p2p/probed_messages.hpp"
 #include "compressor/base/options.hpp"
@@ -39,12 +40,18 @@ constexpr std::size_t least_message_bytes = (std::size_t{64} << 10) + coded_rest
 class Program final : public p2p::Endpoint {
  public:
   Program(const MessageFormat& format, std::shared_ptr<p2p::SegmentComm> segments)
-      : Endpoint(format, false, std::move(segments)), decoder_(Policy{}, format, options().threads) {}
+      : Endpoint(format, false, std::move(segments)),
+        credits_(Endpoint::segments()),
+        decoder_(Policy{}, format, options().threads) {}
 
   p2p::SharedMessageCoder& coder() noexcept override { return decoder_; }
   void count(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept override {
+    if (!received.failed && received.bytes >= least_value_bytes)
+      credits_.grant(at.comm, received.source, received.tag);
     count_received(at, received);
   }
+
+  p2p::Credits& credits() noexcept { return credits_; }
 
   p2p::SharedMessageCoder& encoder(const Policy& policy) {
     const std::lock_guard lock(mutex_);
@@ -52,6 +59,7 @@ class Program final : public p2p::Endpoint {
   }
 
  private:
+  p2p::Credits credits_;
   p2p::SharedMessageCoder decoder_;
   std::mutex mutex_;
   std::map<std::string, p2p::SharedMessageCoder> encoders_;  // keyed by the text of the policy
@@ -71,6 +79,11 @@ void begin_coding() {
   p2p::set_program_endpoint(program);
 }
 
+// Returns true if a receive of Taut's takes the message, as far as its sender knows.
+bool has_credit(const p2p::SendArguments& message) noexcept {
+  return options().trusted_receives || program->credits().has(message.comm, message.dest, message.tag);
+}
+
 // Returns the policy of the rule for a message, from what its sender alone knows.
 const Policy* policy_for(const Rules& rules, DType type, std::size_t bytes) {
   return match(rules, {.collective = Collective::send, .type = type, .bytes = bytes, .sites = 0});
@@ -86,6 +99,7 @@ p2p::OutgoingMessage encode(const p2p::SendArguments& message, const api::Dataty
     const Policy* const policy = policy_for(rules, kind.type(), bytes);
     const Fallback plain = policy == nullptr           ? Fallback::off
                            : bytes < policy->min_bytes ? Fallback::small
+                           : !has_credit(message)      ? Fallback::credit
                                                        : Fallback::none;
     if (plain != Fallback::none) return as_it_is(plain);
     return {program->encoder(*policy), program->segments().get(), message, kind,
@@ -113,8 +127,13 @@ void begin_messages() noexcept {
 void end_messages() noexcept {
   looks = false;
   if (p2p::program_endpoint() == nullptr) return;
+  program->credits().finish();
   p2p::finish_segments();
   p2p::end_matched_probes();
+}
+
+void name_made(MPI_Comm parent, MPI_Comm made) noexcept {
+  if (program != nullptr && !BypassScope::active()) program->credits().name_made(parent, made);
 }
 
 std::optional<api::DatatypeLayout> kind_of(const p2p::SendArguments& message) {

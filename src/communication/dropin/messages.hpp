@@ -18,6 +18,10 @@ void begin_messages() noexcept;
 // decoded as long as MPI runs callbacks.
 void end_messages() noexcept;
 
+// Names the communicator `made`, which all ranks of `parent` have just created, if messages are served. Those
+// on communicators without a name stay plain (communication/p2p/credits.hpp).
+void name_made(MPI_Comm parent, MPI_Comm made) noexcept;
+
 // Returns the datatype layout of a message that may be sent coded, if a rule applies to it, or that is
 // counted for reports. Returns nothing for a message that is left to MPI.
 std::optional<api::DatatypeLayout> kind_of(const p2p::SendArguments& message);

@@ -178,23 +178,29 @@ int isendrecv_replace(Wrapped function, void* buf, Count count, MPI_Datatype typ
 template <class Count>
 int mrecv(Wrapped function, void* buf, Count count, MPI_Datatype type, MPI_Message* message,
           MPI_Status* status) {
+  const auto receive = [&](MPI_Status* mpi_status) {
+    return call_next(function, buf, count, type, message, mpi_status);
+  };
   auto taken = p2p::receive_taken(message);
-  if (!taken) return call_next(function, buf, count, type, message, status);
+  if (!taken) return receive(status);
+  const p2p::RecvBuffer at = here(buf, count, type, taken->comm);
+  if (taken->is_of_mpi()) return receiving(at, status, receive);
   p2p::ReadableStatus readable(status);
   const int code = PMPI_Wait(&taken->posted.request, &*readable);
-  if (code != MPI_SUCCESS) return code;
-  return api::raise(taken->comm,
-                    p2p::deliver(taken->posted.detached, here(buf, count, type, taken->comm), *readable));
+  return code != MPI_SUCCESS ? code
+                             : api::raise(at.comm, p2p::deliver(taken->posted.detached, at, *readable));
 }
 
 template <class Count>
 int imrecv(Wrapped function, void* buf, Count count, MPI_Datatype type, MPI_Message* message,
            MPI_Request* request) {
   auto taken = p2p::receive_taken(message);
-  if (!taken) return call_next(function, buf, count, type, message, request);
-  *request = taken->posted.request;
-  p2p::track_recv(*request, here(buf, count, type, taken->comm), std::move(taken->posted.detached));
-  return MPI_SUCCESS;
+  int code = MPI_SUCCESS;
+  if (!taken || taken->is_of_mpi())
+    code = call_next(function, buf, count, type, message, taken ? &taken->posted.request : request);
+  if (code == MPI_SUCCESS && taken)
+    p2p::hand_over(std::move(taken->posted), here(buf, count, type, taken->comm), request);
+  return code;
 }
 
 }  // namespace taut::dropin

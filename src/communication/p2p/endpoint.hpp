@@ -11,10 +11,12 @@ struct RecvBuffer;
 
 // A message that has been received.
 struct Received {
+  int source = MPI_ANY_SOURCE;
+  int tag = MPI_ANY_TAG;
   std::size_t bytes = 0;             // bytes of the values
-  std::optional<DType> type;         // type of a coded message
+  std::optional<DType> type{};       // type of a coded message
   const CodecInfo* codec = nullptr;  // codec of a coded message; null: the message is plain
-  Bound bound;                       // bound of a coded message
+  Bound bound{};                     // bound of a coded message
   std::uint64_t begin = 0, end = 0;  // time of decoding, by clock_now()
   bool failed = false;
 

@@ -31,12 +31,12 @@ class QuietErrors {
   QuietErrors() {
     for (std::size_t i = 0; i < comms_.size(); ++i) {
       PMPI_Comm_get_errhandler(comms_[i], &handlers_[i]);
-      PMPI_Comm_set_errhandler(comms_[i], MPI_ERRORS_RETURN);
+      if (changes(i)) PMPI_Comm_set_errhandler(comms_[i], MPI_ERRORS_RETURN);
     }
   }
   ~QuietErrors() {
     for (std::size_t i = 0; i < comms_.size(); ++i) {
-      PMPI_Comm_set_errhandler(comms_[i], handlers_[i]);
+      if (changes(i)) PMPI_Comm_set_errhandler(comms_[i], handlers_[i]);
       PMPI_Errhandler_free(&handlers_[i]);
     }
   }
@@ -44,6 +44,16 @@ class QuietErrors {
   QuietErrors& operator=(const QuietErrors&) = delete;
 
  private:
+  // MPICH 5 takes the handler of MPI_COMM_WORLD while MPI_COMM_SELF has none. It names the missing handler
+  // MPI_ERRORS_ARE_FATAL, which must not be set then.
+  bool changes([[maybe_unused]] std::size_t i) const noexcept {
+#ifdef OPEN_MPI
+    return true;
+#else
+    return comms_[i] != MPI_COMM_SELF || handlers_[i] != MPI_ERRORS_ARE_FATAL;
+#endif
+  }
+
   const std::array<MPI_Comm, 2> comms_{MPI_COMM_SELF, MPI_COMM_WORLD};
   std::array<MPI_Errhandler, 2> handlers_{};
 };

@@ -35,9 +35,10 @@ std::mutex probing;
 std::atomic<std::size_t> probed{0};
 std::atomic<bool> threads{false};
 MPI_Comm self = MPI_COMM_NULL;  // makes new handles for messages that are already received
-std::atomic<std::size_t> taken_detached{0};
+std::atomic<std::size_t> taken_messages{0};
 
-// Messages that matched probes have taken, by the handles that the program got.
+// Messages that matched probes have taken and that are not too short to be coded, by the handles that the
+// program got.
 std::unordered_map<MPI_Message, MatchedMessage>& taken() {
   static auto* const one = new std::unordered_map<MPI_Message, MatchedMessage>;
   return *one;
@@ -145,16 +146,30 @@ int know(Probed& one, const MessageFormat& format, int* known) {
   return MPI_SUCCESS;
 }
 
+void keep_taken(MPI_Message handle, MatchedMessage message) {
+  taken().insert_or_assign(handle, std::move(message));
+  taken_messages = taken().size();
+}
+
+// Keeps the communicator of a message behind MPI's handle, unless the message is too short to be coded.
+void keep_plain(MPI_Message handle, MPI_Comm comm, const MessageFormat& format, std::size_t bytes) {
+  if (bytes >= format.least_bytes) return keep_taken(handle, {{}, comm});
+  taken().erase(handle);  // of a message that was received past Taut
+  taken_messages = taken().size();
+}
+
 // Makes the program's handle of a message. If the message is already received, the handle is that of a
 // message from this rank to itself.
-int make_handle(Probed one, MPI_Comm comm, MPI_Message* message) {
-  if (!one.reading.detached) return *message = one.message, MPI_SUCCESS;
-  MatchedMessage made{std::move(one.reading), comm, MPI_REQUEST_NULL};
+int make_handle(Probed one, MPI_Comm comm, const MessageFormat& format, MPI_Message* message) {
+  if (!one.reading.detached) {
+    *message = one.message;
+    return keep_plain(*message, comm, format, one.bytes), MPI_SUCCESS;
+  }
+  MatchedMessage made{std::move(one.reading), comm};
   int code = PMPI_Isend(nullptr, 0, MPI_BYTE, 0, 0, self, &made.sent);
   if (code == MPI_SUCCESS) code = PMPI_Mprobe(0, 0, self, message, MPI_STATUS_IGNORE);
   if (code != MPI_SUCCESS) return code;
-  taken().insert_or_assign(*message, std::move(made));
-  ++taken_detached;
+  keep_taken(*message, std::move(made));
   return MPI_SUCCESS;
 }
 
@@ -235,8 +250,10 @@ api::Failure ProbeQueue::take(const MatchKey& key, const MessageFormat& format, 
   if (failure || *there == 0) return failure;
   const BypassScope scope;
   return api::attempt([&]() -> api::Failure {
-    if (const Found found = find(key)) return {make_handle(remove(found), key.comm, message), true};
-    return {PMPI_Improbe(status.MPI_SOURCE, status.MPI_TAG, key.comm, there, message, &status), true};
+    if (const Found found = find(key)) return {make_handle(remove(found), key.comm, format, message), true};
+    const int code = PMPI_Improbe(status.MPI_SOURCE, status.MPI_TAG, key.comm, there, message, &status);
+    if (code == MPI_SUCCESS && *there != 0) keep_plain(*message, key.comm, format, received_bytes(status));
+    return {code, true};
   });
 }
 
@@ -276,14 +293,15 @@ int post(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted) {
 }
 
 std::optional<MatchedMessage> receive_taken(MPI_Message* message) noexcept {
-  if (taken_detached == 0) return {};
+  if (taken_messages == 0) return {};
   std::unique_lock lock(probing);
   const auto found = taken().find(*message);
   if (found == taken().end()) return {};
   MatchedMessage one = std::move(found->second);
   taken().erase(found);
-  --taken_detached;
+  taken_messages = taken().size();
   lock.unlock();
+  if (one.is_of_mpi()) return one;
   PMPI_Mrecv(nullptr, 0, MPI_BYTE, message, MPI_STATUS_IGNORE);
   PMPI_Wait(&one.sent, MPI_STATUS_IGNORE);
   return one;

@@ -65,13 +65,17 @@ int take(const MatchKey& key, const MessageFormat& format, int* there, MPI_Messa
 // held. `there`: a message of MPI's queues matches. Returns an MPI error code, raised by MPI.
 int check_key(const MatchKey& key, int* there);
 
-// Message behind a handle of take() that is not a handle of MPI's: its receive, which has to be
-// waited for. receive_taken() returns nothing if the handle is MPI's.
+// Message behind a handle of take(): its receive, which has to be waited for, if the handle is not MPI's.
 struct MatchedMessage {
   PostedReceive posted;
   MPI_Comm comm;
-  MPI_Request sent;  // message of this rank to itself, which made the handle
+  MPI_Request sent = MPI_REQUEST_NULL;  // message of this rank to itself, which made the handle
+
+  bool is_of_mpi() const noexcept { return !posted.detached; }
 };
+
+// Returns the message behind a handle, which is then over unless it is MPI's. Returns nothing for a message
+// that is too short to be coded.
 std::optional<MatchedMessage> receive_taken(MPI_Message* message) noexcept;
 
 // Starts a receive through a bounce buffer, for values on this device. Returns an MPI error code.

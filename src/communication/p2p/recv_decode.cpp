@@ -106,9 +106,8 @@ Buffer moved_away(const RecvBuffer& at, std::size_t bytes) {
 
 // Runs `action(received)`, which returns a failure, and counts the message.
 template <class Action>
-Failure counted(const RecvBuffer& at, std::size_t bytes, Action action) {
-  Received received;
-  received.bytes = bytes;
+Failure counted(const RecvBuffer& at, const MPI_Status& status, std::size_t bytes, Action action) {
+  Received received{.source = status.MPI_SOURCE, .tag = status.MPI_TAG, .bytes = bytes};
   const Failure failure = api::attempt([&] { return action(received); });
   received.failed = static_cast<bool>(failure);
   at.endpoint->count(at, received);
@@ -162,7 +161,7 @@ api::Failure finish_recv(const RecvBuffer& at, MPI_Status& status) {
   const BypassScope scope;
   if (const auto message = segmented_message(at, nullptr, status)) return message->receive(status);
   const std::size_t bytes = arrived_bytes(status);
-  return counted(at, bytes, [&](Received& received) -> Failure {
+  return counted(at, status, bytes, [&](Received& received) -> Failure {
     if (!at.endpoint->format().may_have(bytes) || !begins_with_mark(at)) return {};
     set_received_bytes(status, 0);
     const Buffer message = moved_away(at, bytes);
@@ -179,7 +178,7 @@ api::Failure deliver(const Detached& message, const RecvBuffer& at, MPI_Status& 
   const BypassScope scope;
   if (const auto long_one = segmented_message(at, &message, status)) return long_one->receive(status);
   const ConstBytes all{message.memory.get(), arrived_bytes(status)};
-  return counted(at, all.size(), [&](Received& received) -> Failure {
+  return counted(at, status, all.size(), [&](Received& received) -> Failure {
     if (has_mark(at.endpoint->format(), all)) return decode_message(all, at, status, received);
     if (all.size() > room(at)) return {MPI_ERR_TRUNCATE};
     place(all, at);

@@ -7,9 +7,8 @@
 namespace taut::p2p {
 namespace {
 
-// Tags of one message and the next differ. All tags are below 32768, which every MPI allows. A tag is used
-// again after that many long messages of this process.
-constexpr std::uint32_t tags = 32768;
+// Tags of one message and the next differ. A tag is used again after that many long messages of this process.
+constexpr std::uint32_t tags = credit_tag;
 
 // Values of messages whose segments may wait to be received after their send is complete, in bytes.
 constexpr std::size_t most_pending_bytes = std::size_t{256} << 20;

@@ -1,4 +1,4 @@
-// Private communicator of the segments of long messages behind the first (docs/adr/0022).
+// Private communicator of the segments of long messages behind the first (docs/adr/0022), and of credits.
 #pragma once
 
 #include <mpi.h>
@@ -10,6 +10,9 @@
 #include "communication/comm/message_coder.hpp"
 
 namespace taut::p2p {
+
+// Tag of credits on the private communicator (communication/p2p/credits.hpp). Every MPI allows it.
+inline constexpr int credit_tag = 32767;
 
 class SegmentComm {
  public:

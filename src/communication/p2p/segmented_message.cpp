@@ -120,6 +120,8 @@ api::Failure SegmentedMessage::finish(MPI_Status& status) {
     return {};
   });
   received_.failed = static_cast<bool>(failure);
+  received_.source = status.MPI_SOURCE;
+  received_.tag = status.MPI_TAG;
   at_.endpoint->count(at_, received_);
   return failure;
 }

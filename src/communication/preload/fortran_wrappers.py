@@ -53,7 +53,7 @@ def fortran_creation(function, kind, spellings):
     return f"""TAUT_API void taut_{kind}_{function.name}({fortran_types(function)}, MPI_Fint* ierror) {{
   {call}
   if (ierror == nullptr || *ierror == MPI_SUCCESS)
-    connect_made(PMPI_Comm_f2c(*{function.parameters[0].name}), PMPI_Comm_f2c(*{function.parameters[-1].name}));
+    note_creation(PMPI_Comm_f2c(*{function.parameters[0].name}), PMPI_Comm_f2c(*{function.parameters[-1].name}));
 }}
 """
 

@@ -116,7 +116,7 @@ class Function:
             return 3
         if self.message:
             return 6 if self.sends or SENDRECV.fullmatch(self.name) else 2
-        return 5 if self.nonblocking or self.persistent else int(self.creates)
+        return 5 if self.nonblocking or self.persistent else 3 * self.creates
 
 
 def parameter(text):

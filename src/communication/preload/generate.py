@@ -256,7 +256,7 @@ def creation_wrapper(function):
     return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
   const auto next = next_as<int (*)({types})>(Wrapped::{function.name});
   const int code = next({function.arguments});
-  if (code == MPI_SUCCESS) connect_made({function.parameters[0].name}, *{function.parameters[-1].name});
+  if (code == MPI_SUCCESS) note_creation({function.parameters[0].name}, *{function.parameters[-1].name});
   return code;
 }}
 """

@@ -30,6 +30,8 @@ constexpr OptionInfo table[] = {
     {"TAUT_NONBLOCKING", &Options::nonblocking, "0|1", "0",
      "1: the preloaded library serves nonblocking calls as well; MPI then runs with MPI_THREAD_MULTIPLE"},
     {"TAUT_MESSAGES", &Options::messages, "0|1", "0", "1: the preloaded library serves messages as well"},
+    {"TAUT_TRUSTED_RECEIVES", &Options::trusted_receives, "0|1", "0",
+     "1: the preloaded library sees all receives of the program, so that no message waits for credit"},
     {"TAUT_PROGRESS", &Options::progress, "0|1", "0",
      "1: a thread advances nonblocking calls of Taut, if the program has MPI_THREAD_MULTIPLE"},
     {"TAUT_CUDA_AWARE", &Options::cuda_aware, "0|1", "",

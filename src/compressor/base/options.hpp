@@ -22,6 +22,7 @@ struct Options {
   int handshake = 30;                 // TAUT_HANDSHAKE, seconds
   bool nonblocking = false;           // TAUT_NONBLOCKING
   bool messages = false;              // TAUT_MESSAGES
+  bool trusted_receives = false;      // TAUT_TRUSTED_RECEIVES
   bool progress = false;              // TAUT_PROGRESS
   std::optional<bool> cuda_aware;     // TAUT_CUDA_AWARE; empty: as MPI says
   bool nccl_in_flight = false;        // TAUT_NCCL_IN_FLIGHT

@@ -119,7 +119,7 @@ class Handles(unittest.TestCase):
                 launch = [MPIEXEC, "-n", "2", "env", *(f"{k}={v}" for k, v in variables.items()), program]
                 done = subprocess.run(launch, capture_output=True, text=True, check=False, timeout=60)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
-                found = re.fullmatch(r"message: (\S+)\nbroadcast: (\S+)\nothers: 1\n", done.stdout)
+                found = re.fullmatch(r"first message: 0\nsecond message: (\S+)\nbroadcast: (\S+)\nothers: 1\n", done.stdout)
                 self.assertTrue(found, done.stdout)
                 for worst in map(float, found.groups()):
                     self.assertTrue(1e-3 < worst <= 0.01 if rules else worst == 0, worst)

@@ -18,7 +18,8 @@ from matrix import HERE, MPIS, SKIPPED
 LAYERS = Path(sys.argv[1]).resolve()
 MPI = MPIS[sys.argv[2]]
 PRELOAD = LAYERS / "libtaut_preload.so"
-RULES = {"TAUT_RULES": "* >=1B : abs=1e-4 when=always", "TAUT_MESSAGES": "1"}
+CREDIT = {"TAUT_RULES": "* >=1B : abs=1e-4 when=always", "TAUT_MESSAGES": "1"}
+RULES = CREDIT | {"TAUT_TRUSTED_RECEIVES": "1"}  # codes the first message of a key, too
 NONBLOCKING = RULES | {"TAUT_NONBLOCKING": "1"}
 FLAGS = [
     "-xc++",
@@ -96,6 +97,9 @@ class Lifetime(unittest.TestCase):
     def test_what_callbacks_of_finalize_receive_is_decoded(self):
         self.check_case("finalize", RULES, r"1 received")
         self.check_case("finalize", NONBLOCKING, r"1 received|. summed before")
+
+    def test_first_messages_that_callbacks_of_finalize_receive_are_plain(self):
+        self.check_case("finalize", CREDIT, r"$^")
 
     def test_error_handlers_may_throw(self):
         self.check_case("throw", RULES, AFTER_ERRORS)

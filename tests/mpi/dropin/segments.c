@@ -46,12 +46,16 @@ static int cross(const char* how, int rank) {
       MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
       good &= right(got[0]) && right(got[1]);
     }
+    if (round == 0) MPI_Barrier(MPI_COMM_WORLD); /* the messages of this round are plain, and give credit */
   }
   return good;
 }
 
 static int be_killed(int rank) {
   MPI_Request request;
+  if (rank == 0) MPI_Send(values, crossing_count, MPI_FLOAT, 1, 1, MPI_COMM_WORLD);
+  if (rank == 1) MPI_Recv(got[0], crossing_count, MPI_FLOAT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 1) {
     MPI_Recv(got[0], count, MPI_FLOAT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     puts("received");

@@ -29,7 +29,11 @@ ROUNDING = 1e-6  # of sums of a few float32 values near 1
 SECONDS = 60  # that one start of a program may take
 SKIPPED = 77
 
-ALL_CALLS = {"TAUT_MESSAGES": "1", "TAUT_NONBLOCKING": "1"}
+ALL_CALLS = {  # without a plain message first
+    "TAUT_MESSAGES": "1",
+    "TAUT_NONBLOCKING": "1",
+    "TAUT_TRUSTED_RECEIVES": "1",
+}
 MODES = {  # variables of the drop-in, and the greatest deviation
     "off": ({}, 0.0),
     "observe": ({"TAUT_REPORT": "report.json"}, 0.0),
@@ -38,6 +42,13 @@ MODES = {  # variables of the drop-in, and the greatest deviation
         0.0,
     ),
     "bounded": ({"TAUT_RULES": f"* >=1B : abs={BOUND} when=always"} | ALL_CALLS, BOUND),
+    "credit": (
+        {
+            "TAUT_RULES": f"Send >=1B : abs={BOUND} when=always",
+            "TAUT_MESSAGES": "1",
+        },
+        BOUND,
+    ),
 }
 PROGRAMS = {  # source and flags
     "arguments": ("arguments.c", []),

@@ -21,12 +21,13 @@ enum class Fallback : std::uint8_t {
   slower,        // plain MPI has proved to be faster
   trial,         // measures the time of plain MPI
   sender,        // a message that its sender did not compress
+  credit,        // a message whose receiver has not shown yet that it takes coded ones
   device,        // values in memory of a GPU, on some rank
   packed,        // large integers packed into the values, which bits=exact cannot tell one by one
   mismatch,      // under rules: the ranks' calls differ, which MPI may tolerate
   arguments      // under rules: a rank cannot serve its arguments, and MPI says what is wrong with them
 };
-inline constexpr std::size_t fallback_reasons = 15;
+inline constexpr std::size_t fallback_reasons = 16;
 
 // Route: an alternative for serving a kind of call, compared with others by trials.
 struct Route {

@@ -1,0 +1,77 @@
+// Credits: the word of receivers that Taut's receives take the messages with one key, which is communicator,
+// source and tag. A receive that bypasses Taut would get frames as values, so that messages with a key are
+// coded only with credit (docs/adr/0086).
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace taut::p2p {
+
+class SegmentComm;
+
+class Credits {
+ public:
+  // `private_comm`: the communicator on which credits travel. Names MPI_COMM_WORLD. Throws Error.
+  explicit Credits(std::shared_ptr<SegmentComm> private_comm);
+  Credits(const Credits&) = delete;  // MPI's callbacks use the object until MPI_Finalize
+
+  // Names the communicator `made`, which all ranks of `parent` have just created from it; MPI_COMM_NULL on a
+  // rank outside it. The ranks count alike what they create from a parent, so that all of them give `made`
+  // the same name without communication. A communicator whose parent has no name gets none, and no credit.
+  void name_made(MPI_Comm parent, MPI_Comm made) noexcept;
+
+  // Gives the sender of a received message credit for the key of the message, unless it has some already.
+  void grant(MPI_Comm comm, int source, int tag) noexcept;
+
+  // Returns true if this rank has credit to send coded messages to `dest`. Never waits.
+  bool has(MPI_Comm comm, int dest, int tag) noexcept;
+
+  // Grants no more, and waits until all ranks have received what was granted to them. Called in MPI_Finalize
+  // by all ranks.
+  void finish() noexcept;
+
+ private:
+  // A credit, as it travels: the name of the communicator, the receiver's rank there, and the tag.
+  struct Credit {
+    std::uint64_t comm;
+    std::int32_t rank, tag;
+  };
+
+  using Keys = std::unordered_set<std::uint64_t>;  // numbers of rank and tag
+
+  // What is known of a communicator with a name.
+  struct NamedComm {
+    std::uint64_t name = 0, children = 0;
+    int rank = 0;
+    Keys granted{}, held{};
+  };
+
+  struct SentCredit {
+    Credit credit;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+
+  static int forget(MPI_Comm comm, int keyval, void* value, void* credits) noexcept;
+  void name(MPI_Comm comm, std::uint64_t name);
+  bool knows(MPI_Comm comm, std::uint64_t key, Keys NamedComm::*keys) noexcept;
+  bool note_grant(MPI_Comm comm, std::uint64_t key, Credit& credit);
+  void receive() noexcept;
+  bool all_received() noexcept;
+
+  const std::shared_ptr<SegmentComm> private_comm_;
+  int keyval_ = MPI_KEYVAL_INVALID;  // tells when the program frees a communicator
+  std::mutex mutex_;                 // of the members below; not held during calls of MPI
+  std::unordered_map<MPI_Comm, NamedComm> comms_;
+  std::unordered_map<std::uint64_t, NamedComm*> by_name_;
+  std::list<SentCredit> sent_;  // those that their receiver has not taken yet
+  bool finished_ = false;
+};
+
+}  // namespace taut::p2p
