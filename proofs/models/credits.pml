@@ -14,7 +14,7 @@
    | found->second->held.insert(key_of(credit.rank, credit.tag));
    | if (barrier == MPI_REQUEST_NULL && all_received()) PMPI_Ibarrier(private_comm_->handle(), &barrier);
 
-   source: src/communication/dropin/messages.cpp
+   source: src/communication/dropin/program_endpoint.cpp
    | : !has_credit(message)      ? Fallback::credit
 
    Mutations: on_trust, any_key, barrier_at_once, late_grants. */

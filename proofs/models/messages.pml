@@ -10,20 +10,18 @@
    values: all segments are received and dropped), death (its sender stops anywhere; MPI then ends the job).
 
    source: src/communication/p2p/outgoing_message.cpp
-   | TAUT_PMPI(Issend)(coded.at, coded.count, coded.type, message.dest, message.tag, message.comm, request);
+   | const int code = p2p::start(TAUT_PMPI(Issend), coded, request);
    | return code == MPI_SUCCESS ? start_segments() : code;
    | if (left_ == 0 || gave_up_) return true;
    | if (matched == 0) return false;
    | if (done == 0) break;  // segments are received in order
    | gave_up_ = left_ != 0 && idle_ > patience;
    | return left_ == 0 || gave_up_;
-
-   source: src/communication/p2p/pending_segments.cpp
    | PMPI_Ibarrier(comm->handle(), &barriers.emplace_back(MPI_REQUEST_NULL));
    | for (Backoff backoff; !clear_sent() || all_here == 0; backoff.pause()) {
    | if (all_here != 0 && clock_now() - since > last_patience) break;
 
-   source: src/communication/p2p/segmented_message.cpp
+   source: src/communication/p2p/incoming_message.cpp
    | for (std::size_t i = 1; i <= std::min(window, segments_ - 1); ++i) post(i);
    | for (; arrived_ < segments_; ++arrived_) {
    | if (arrived_ + window < segments_) post(arrived_ + window);

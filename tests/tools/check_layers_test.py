@@ -17,8 +17,8 @@ class CheckLayers(unittest.TestCase):
             ("src/compressor/codecs/planes/codec.cpp", "compressor/codecs/planes/format/block.hpp"),
             ("src/communication/algorithms/ring.cpp", "communication/algorithms/ring.hpp"),
             ("src/communication/comm/communicator.cpp", "communication/policy/plan/plan.hpp"),
-            ("src/communication/api/messages/messages.hpp", "communication/p2p/endpoint.hpp"),
-            ("src/communication/p2p/send.hpp", "communication/mpi/pmpi_counts.hpp"),
+            ("src/communication/api/messages/comm_endpoint.hpp", "communication/p2p/endpoint.hpp"),
+            ("src/communication/p2p/mpi_message.hpp", "communication/mpi/pmpi_counts.hpp"),
             ("src/cli/info.cpp", "compressor/file/array.hpp"),
             ("src/cli/advise.cpp", "communication/policy/plan/cost_model.hpp"),
         ):
@@ -32,8 +32,8 @@ class CheckLayers(unittest.TestCase):
             ("src/compressor/hdf5/chunk.cpp", "cli/command.hpp"),
             ("src/communication/algorithms/ring.cpp", "communication/transports/mpi.hpp"),
             ("src/communication/policy/plan/plan.cpp", "communication/comm/communicator.hpp"),
-            ("src/communication/p2p/shared_message_coder.cpp", "communication/api/state/comm_state.hpp"),
-            ("src/communication/mpi/datatype_layout.cpp", "communication/p2p/send.hpp"),
+            ("src/communication/p2p/endpoint.cpp", "communication/api/state/comm_state.hpp"),
+            ("src/communication/mpi/datatype_layout.cpp", "communication/p2p/mpi_message.hpp"),
             ("src/cli/info.cpp", "compressor/new_room/a.hpp"),
         ):
             self.assertEqual(len(faults(name, f'#include "{header}"\n')), 1, name)

@@ -5,7 +5,7 @@
 
 #include "communication/api/state/rule_binding.hpp"
 #include "communication/dropin/interception.hpp"
-#include "communication/dropin/messages.hpp"
+#include "communication/dropin/program_endpoint.hpp"
 
 namespace taut::dropin {
 namespace {

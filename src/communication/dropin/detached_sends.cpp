@@ -40,7 +40,7 @@ void wait_for_all() noexcept {
 
 }  // namespace
 
-int send_detached(const p2p::RecvBuffer& values, int dest, int tag) {
+int send_detached(const p2p::MpiMessage& values) {
   std::list<Sent> one;
   Sent& sent = one.emplace_back(packed(values), MPI_REQUEST_NULL);
   if (!api::pmpi::fits(static_cast<MPI_Count>(sent.bytes.size())))
@@ -50,7 +50,7 @@ int send_detached(const p2p::RecvBuffer& values, int dest, int tag) {
   const std::lock_guard lock(here.mutex);
   clear_complete(here.sent);
   const int code = TAUT_PMPI(Isend)(sent.bytes.data(), static_cast<api::pmpi::Count>(sent.bytes.size()),
-                                    MPI_PACKED, dest, tag, values.comm, &sent.request);
+                                    MPI_PACKED, values.peer, values.tag, values.comm, &sent.request);
   if (code == MPI_SUCCESS) here.sent.splice(here.sent.end(), one);
   return code;
 }

@@ -3,11 +3,11 @@
 
 #include <mpi.h>
 
-#include "communication/p2p/recv_decode.hpp"
+#include "communication/p2p/incoming_message.hpp"
 
 namespace taut::dropin {
 
 // Sends a copy of the current values. Returns an MPI code. Throws Error.
-int send_detached(const p2p::RecvBuffer& values, int dest, int tag);
+int send_detached(const p2p::MpiMessage& values);
 
 }  // namespace taut::dropin

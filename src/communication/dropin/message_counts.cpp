@@ -2,7 +2,7 @@
 
 #include "communication/api/state/comm_registry.hpp"
 #include "communication/comm/call_site.hpp"
-#include "communication/dropin/messages.hpp"
+#include "communication/dropin/program_endpoint.hpp"
 
 namespace taut::dropin {
 namespace {
@@ -13,7 +13,7 @@ CallKey key_of(Collective direction, DType type, std::size_t bytes, const void* 
 
 // Samples the values of a message. Called once the row of the message exists, before the message is counted
 // in the row.
-void sample(CallRow& row, const p2p::SendArguments& message, const api::DatatypeLayout& kind) noexcept {
+void sample(CallRow& row, const p2p::MpiMessage& message, const api::DatatypeLayout& kind) noexcept {
   static Sampler sampler(options().kernels);
   if (options().report.empty() || !kind.dense || api::on_device(message.buf, message.type)) return;
   const std::size_t n = static_cast<std::size_t>(message.count) * kind.values_per_element;
@@ -35,7 +35,7 @@ bool begin_counting() noexcept {
   return counts_messages() && api::free_at_finalize();  // which also writes the report
 }
 
-void count_sent(const p2p::SendArguments& message, const api::DatatypeLayout& kind,
+void count_sent(const p2p::MpiMessage& message, const api::DatatypeLayout& kind,
                 const EncodedMessage& made) noexcept {
   if (!counts_messages()) return;
   const std::size_t bytes = p2p::bytes_of_values(message, kind);
@@ -48,7 +48,7 @@ void count_sent(const p2p::SendArguments& message, const api::DatatypeLayout& ki
   row.sum.times[Phase::call] += made.end - made.begin;
 }
 
-void count_received(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept {
+void count_received(const p2p::MpiMessage& at, const p2p::Received& received) noexcept {
   if (!counts_messages() || received.failed || received.bytes < least_value_bytes) return;
   const auto known = api::known_datatype(at.type);
   const DType type = received.coded() ? *received.type : known ? known->type : DType{};

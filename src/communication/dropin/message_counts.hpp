@@ -2,7 +2,7 @@
 // (docs/observe.md). Nothing is counted unless a report is asked for.
 #pragma once
 
-#include "communication/p2p/recv_decode.hpp"
+#include "communication/p2p/endpoint.hpp"
 
 namespace taut::dropin {
 
@@ -15,9 +15,9 @@ const void* reported_site(const void* return_address) noexcept;
 // Prepares the counts, after MPI_Init and before the first message. Returns true if messages are counted.
 bool begin_counting() noexcept;
 
-void count_sent(const p2p::SendArguments& message, const api::DatatypeLayout& kind,
+void count_sent(const p2p::MpiMessage& message, const api::DatatypeLayout& kind,
                 const EncodedMessage& made) noexcept;
 
-void count_received(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept;
+void count_received(const p2p::MpiMessage& at, const p2p::Received& received) noexcept;
 
 }  // namespace taut::dropin

@@ -5,16 +5,21 @@
 #include "communication/dropin/detached_sends.hpp"
 #include "communication/dropin/generalized_requests.hpp"
 #include "communication/dropin/large_counts.hpp"
-#include "communication/dropin/messages.hpp"
+#include "communication/dropin/send_calls.hpp"
 #include "communication/mpi/pmpi_counts.hpp"
-#include "communication/p2p/open_receive.hpp"
 #include "communication/p2p/request_table.hpp"
 
 namespace taut::dropin {
 
+// Returns the arguments of a call of the program, with its endpoint.
+inline p2p::MpiMessage of_program(const void* buf, MPI_Count count, MPI_Datatype type, int peer, int tag,
+                                  MPI_Comm comm) noexcept {
+  return {buf, count, type, peer, tag, comm, nullptr, p2p::program_endpoint()};
+}
+
 // Runs `call(&status)`, which receives one message into `at`, and finishes a coded message.
 template <class Call>
-int receiving(const p2p::RecvBuffer& at, MPI_Status* status, Call call) {
+int receiving(const p2p::MpiMessage& at, MPI_Status* status, Call call) {
   if (!p2p::may_be_coded(at)) return call(status);
   p2p::ReadableStatus readable(status);
   const int code = call(&*readable);
@@ -23,10 +28,9 @@ int receiving(const p2p::RecvBuffer& at, MPI_Status* status, Call call) {
 
 // Receives a message by a nonblocking receive. Runs `meanwhile()` after the receive has begun.
 template <class Meanwhile>
-int receiving_posted(const p2p::MatchKey& key, const p2p::RecvBuffer& at, MPI_Status* status,
-                     Meanwhile meanwhile) {
+int receiving_posted(const p2p::MpiMessage& at, MPI_Status* status, Meanwhile meanwhile) {
   p2p::PostedReceive posted;
-  if (const int begun = p2p::post(key, at, posted); begun != MPI_SUCCESS) return begun;
+  if (const int begun = p2p::post(at, posted); begun != MPI_SUCCESS) return begun;
   // On the heap, which outlives a longjmp out of an error handler.
   std::unique_ptr<p2p::OpenReceive> open;
   if (p2p::may_be_segmented(at))
@@ -45,11 +49,11 @@ int receiving_posted(const p2p::MatchKey& key, const p2p::RecvBuffer& at, MPI_St
                                                 : p2p::finish_recv(at, *readable));
 }
 
-// Returns true if receiving_posted() has to receive a message from `source`, instead of MPI's own call: a
-// probe may have taken the message, or the message goes through a bounce buffer. A receive from MPI_PROC_NULL
-// is left to MPI's own call.
-inline bool must_be_posted(int source, const p2p::RecvBuffer& at) {
-  return source != MPI_PROC_NULL && (p2p::may_be_probed() || p2p::bounce_device(at) != nullptr);
+// Returns true if receiving_posted() has to receive a message, instead of MPI's own call: a probe may have
+// taken the message, or the message goes through a bounce buffer. A receive from MPI_PROC_NULL is left to
+// MPI's own call.
+inline bool must_be_posted(const p2p::MpiMessage& at) {
+  return at.peer != MPI_PROC_NULL && (p2p::may_be_probed() || p2p::bounce_device(at) != nullptr);
 }
 
 inline int nothing_else() noexcept { return MPI_SUCCESS; }
@@ -59,8 +63,8 @@ inline int nothing_else() noexcept { return MPI_SUCCESS; }
 template <class Count>
 int recv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
          MPI_Status* status) {
-  const p2p::RecvBuffer at = here(buf, count, type, comm);
-  if (must_be_posted(source, at)) return receiving_posted({source, tag, comm}, at, status, nothing_else);
+  const p2p::MpiMessage at = of_program(buf, count, type, source, tag, comm);
+  if (must_be_posted(at)) return receiving_posted(at, status, nothing_else);
   return receiving(at, status, [&](MPI_Status* mpi_status) {
     return call_next(function, buf, count, type, source, tag, comm, mpi_status);
   });
@@ -69,9 +73,9 @@ int recv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source
 template <class Count>
 int irecv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
           MPI_Request* request) {
-  const p2p::RecvBuffer at = here(buf, count, type, comm);
+  const p2p::MpiMessage at = of_program(buf, count, type, source, tag, comm);
   p2p::PostedReceive posted;
-  const int code = p2p::post({source, tag, comm}, at, posted, [&](MPI_Request* made) {
+  const int code = p2p::post(at, posted, [&](MPI_Request* made) {
     return call_next(function, buf, count, type, source, tag, comm, made);
   });
   if (code == MPI_SUCCESS) p2p::hand_over(std::move(posted), at, request);
@@ -84,7 +88,7 @@ int recv_init(Wrapped function, void* buf, Count count, MPI_Datatype type, int s
               MPI_Request* request) {
   const int code = call_next(function, buf, count, type, source, tag, comm, request);
   if (code == MPI_SUCCESS && p2p::program_endpoint() != nullptr)
-    p2p::track_persistent(*request, p2p::PersistentRecv{here(buf, count, type, comm), {source, tag, comm}});
+    p2p::track_persistent(*request, of_program(buf, count, type, source, tag, comm));
   return code;
 }
 
@@ -92,20 +96,19 @@ template <class Count>
 int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest,
              int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
              MPI_Comm comm, MPI_Status* status, const void* site) {
-  const p2p::RecvBuffer at = here(recvbuf, recvcount, recvtype, comm);
+  const p2p::MpiMessage at = of_program(recvbuf, recvcount, recvtype, source, recvtag, comm);
   ProgramSend sending({sendbuf, sendcount, sendtype, dest, sendtag, comm, site});
-  const p2p::SendBuffer sent = sending.buffer();
-  if (sending.in_segments() || must_be_posted(source, at)) {
+  const p2p::MpiMessage sent = sending.arguments();
+  if (sending.in_segments() || must_be_posted(at)) {
     int there =
         0;  // MPI checks the destination before a receive is posted that the program would not know of
-    if (const int code = p2p::check_key({dest, sendtag, comm}, &there); code != MPI_SUCCESS) return code;
-    return receiving_posted({source, recvtag, comm}, at, status, [&] {
-      if (sending.in_segments()) return sending.send(nullptr);
-      return TAUT_PMPI(Send)(sent.at, sent.count, sent.type, dest, sendtag, comm);
+    if (const int code = p2p::check_key(sent.key(), &there); code != MPI_SUCCESS) return code;
+    return receiving_posted(at, status, [&] {
+      return sending.in_segments() ? sending.send(nullptr) : p2p::send(TAUT_PMPI(Send), sent);
     });
   }
   return receiving(at, status, [&](MPI_Status* mpi_status) {
-    return call_next(function, sent.at, static_cast<Count>(sent.count), sent.type, dest, sendtag, recvbuf,
+    return call_next(function, sent.buf, static_cast<Count>(sent.count), sent.type, dest, sendtag, recvbuf,
                      recvcount, recvtype, source, recvtag, comm, mpi_status);
   });
 }
@@ -114,8 +117,8 @@ int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatyp
 template <class Count>
 int sendrecv_replace(Wrapped function, void* buf, Count count, MPI_Datatype type, int dest, int sendtag,
                      int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  const p2p::RecvBuffer at = here(buf, count, type, comm);
-  if (!must_be_posted(source, at))
+  const p2p::MpiMessage at = of_program(buf, count, type, source, recvtag, comm);
+  if (!must_be_posted(at))
     return receiving(at, status, [&](MPI_Status* mpi_status) {
       return call_next(function, buf, count, type, dest, sendtag, source, recvtag, comm, mpi_status);
     });
@@ -123,7 +126,7 @@ int sendrecv_replace(Wrapped function, void* buf, Count count, MPI_Datatype type
     const std::vector<std::byte> sent = p2p::packed(at);
     if (!api::pmpi::fits(static_cast<MPI_Count>(sent.size())))
       throw Error(Status::invalid_count, "a count that needs MPI 4");
-    return receiving_posted({source, recvtag, comm}, at, status, [&] {
+    return receiving_posted(at, status, [&] {
       return TAUT_PMPI(Send)(sent.data(), static_cast<api::pmpi::Count>(sent.size()), MPI_PACKED, dest,
                              sendtag, comm);
     });
@@ -136,15 +139,15 @@ int sendrecv_replace(Wrapped function, void* buf, Count count, MPI_Datatype type
 // call, or if the message to be received may have been probed for, the program's request is that of the
 // receive, and the values are sent from memory owned by Taut.
 template <class Start>
-int send_and_receive(Wrapped function, const p2p::RecvBuffer& sent, int dest, int sendtag,
-                     const p2p::MatchKey& key, const p2p::RecvBuffer& at, MPI_Request* request, Start start) {
+int send_and_receive(Wrapped function, const p2p::MpiMessage& sent, const p2p::MpiMessage& at,
+                     MPI_Request* request, Start start) {
   p2p::PostedReceive posted;
   int code = MPI_SUCCESS;
   if (has(function) && !p2p::may_be_probed()) {
     code = start(&posted.request);
   } else {
-    code = api::guard(key.comm, [&] { return send_detached(sent, dest, sendtag); });
-    if (code == MPI_SUCCESS) code = p2p::post(key, at, posted);
+    code = api::guard(at.comm, [&] { return send_detached(sent); });
+    if (code == MPI_SUCCESS) code = p2p::post(at, posted);
   }
   if (code == MPI_SUCCESS) p2p::hand_over(std::move(posted), at, request);
   return code;
@@ -158,19 +161,18 @@ int isendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Dataty
     return call_next(function, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
                      source, recvtag, comm, made);
   };
-  return send_and_receive(function, here(const_cast<void*>(sendbuf), sendcount, sendtype, comm), dest,
-                          sendtag, {source, recvtag, comm}, here(recvbuf, recvcount, recvtype, comm), request,
-                          start);
+  return send_and_receive(function, of_program(sendbuf, sendcount, sendtype, dest, sendtag, comm),
+                          of_program(recvbuf, recvcount, recvtype, source, recvtag, comm), request, start);
 }
 
 template <class Count>
 int isendrecv_replace(Wrapped function, void* buf, Count count, MPI_Datatype type, int dest, int sendtag,
                       int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  const p2p::RecvBuffer values = here(buf, count, type, comm);
   const auto start = [&](MPI_Request* made) {
     return call_next(function, buf, count, type, dest, sendtag, source, recvtag, comm, made);
   };
-  return send_and_receive(function, values, dest, sendtag, {source, recvtag, comm}, values, request, start);
+  return send_and_receive(function, of_program(buf, count, type, dest, sendtag, comm),
+                          of_program(buf, count, type, source, recvtag, comm), request, start);
 }
 
 // ---- Receives of messages that a probe took (docs/adr/0015)
@@ -183,7 +185,7 @@ int mrecv(Wrapped function, void* buf, Count count, MPI_Datatype type, MPI_Messa
   };
   auto taken = p2p::receive_taken(message);
   if (!taken) return receive(status);
-  const p2p::RecvBuffer at = here(buf, count, type, taken->comm);
+  const p2p::MpiMessage at = of_program(buf, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG, taken->comm);
   if (taken->is_of_mpi()) return receiving(at, status, receive);
   p2p::ReadableStatus readable(status);
   const int code = PMPI_Wait(&taken->posted.request, &*readable);
@@ -199,7 +201,8 @@ int imrecv(Wrapped function, void* buf, Count count, MPI_Datatype type, MPI_Mess
   if (!taken || taken->is_of_mpi())
     code = call_next(function, buf, count, type, message, taken ? &taken->posted.request : request);
   if (code == MPI_SUCCESS && taken)
-    p2p::hand_over(std::move(taken->posted), here(buf, count, type, taken->comm), request);
+    p2p::hand_over(std::move(taken->posted),
+                   of_program(buf, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG, taken->comm), request);
   return code;
 }
 

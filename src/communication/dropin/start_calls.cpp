@@ -5,7 +5,6 @@
 #include "communication/dropin/nonblocking_counts.hpp"
 #include "communication/dropin/persistent.hpp"
 #include "communication/dropin/send_calls.hpp"
-#include "communication/p2p/open_receive.hpp"
 #include "communication/p2p/request_table.hpp"
 
 namespace {
@@ -14,9 +13,9 @@ using namespace taut::dropin;
 using namespace taut::p2p;
 
 // Receives a message that was probed for. Returns false if there is none.
-bool receive_probed(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted, int& code) {
+bool receive_probed(const MpiMessage& at, PostedReceive& posted, int& code) {
   taut::api::Failure failure;
-  if (!ProbeQueue().receive(key, at, posted, failure)) return false;
+  if (!ProbeQueue().receive(at, posted, failure)) return false;
   code = taut::api::raise(at.comm, failure);
   return true;
 }
@@ -24,14 +23,15 @@ bool receive_probed(const MatchKey& key, const RecvBuffer& at, PostedReceive& po
 // Starts a persistent receive: matches it to a message that was probed for, makes a nonblocking receive of a
 // message that may come in segments or goes through a bounce buffer, or lets MPI start it.
 int start_receive(MPI_Request* request) {
-  const auto receive = find_persistent_recv(*request);
-  if (!receive) return call_next(Wrapped::MPI_Start, request);
+  const auto persistent = find_persistent(*request);
+  if (!persistent || persistent->first != nullptr) return call_next(Wrapped::MPI_Start, request);
+  const MpiMessage& at = persistent->second;
   PostedReceive posted;
   int code = MPI_SUCCESS;
-  const bool posts = may_be_segmented(receive->at) || bounce_device(receive->at) != nullptr;
-  if (posts && receive->key.source != MPI_PROC_NULL)
-    code = post(receive->key, receive->at, posted);
-  else if (!may_be_probed() || !receive_probed(receive->key, receive->at, posted, code))
+  const bool posts = may_be_segmented(at) || bounce_device(at) != nullptr;
+  if (posts && at.peer != MPI_PROC_NULL)
+    code = post(at, posted);
+  else if (!may_be_probed() || !receive_probed(at, posted, code))
     return call_next(Wrapped::MPI_Start, request);
   if (code == MPI_SUCCESS) substitute(*request, std::move(posted));
   return code;

@@ -7,7 +7,7 @@
 #include "communication/comm/agree.hpp"
 #include "communication/mpi/errors.hpp"
 #include "communication/p2p/bypass.hpp"
-#include "communication/p2p/open_receive.hpp"
+#include "communication/p2p/incoming_message.hpp"
 #include "communication/p2p/segment_comm.hpp"
 #include "communication/team/task.hpp"
 

@@ -46,7 +46,7 @@ class Credits {
 
   using Keys = std::unordered_set<std::uint64_t>;  // numbers of rank and tag
 
-  // What is known of a communicator with a name.
+  // A communicator with a name: its creations, and the keys that this rank has granted and holds.
   struct NamedComm {
     std::uint64_t name = 0, children = 0;
     int rank = 0;

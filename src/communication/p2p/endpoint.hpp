@@ -1,13 +1,54 @@
 // Endpoint of messages that may be coded: TAUT_ calls on a communicator with a policy, or the program under
-// the drop-in (docs/adr/0021).
+// the drop-in (docs/adr/0021). Its encoder and decoder are used by the threads of the process in turn.
 #pragma once
 
+#include <memory>
+#include <mutex>
+
+#include "communication/comm/message_coder.hpp"
+#include "communication/p2p/mpi_message.hpp"
 #include "communication/p2p/segment_comm.hpp"
-#include "communication/p2p/shared_message_coder.hpp"
 
 namespace taut::p2p {
 
-struct RecvBuffer;
+// Message coder that threads share. One thread at a time encodes or decodes.
+class SharedMessageCoder {
+ public:
+  SharedMessageCoder(const Policy& policy, const MessageFormat& format, int threads);
+
+  // Returns the values of a message with this layout as contiguous values, packed into `memory` if they have
+  // gaps. Throws Error.
+  ConstSlice values_in_a_row(const MpiMessage& message, const api::DatatypeLayout& kind, Buffer& memory);
+
+  // Encodes the values of a message, or the first segment if others follow. `plain` of the result says why
+  // the message is not coded. `stream` names messages that are likely to be alike.
+  EncodedMessage encode(ConstSlice values, std::uint64_t stream, const FollowingSegments& following) noexcept;
+
+  // Encodes segment `i` > 0, as MessageCoder::encode_segment().
+  ConstBytes encode_segment(ConstSlice values, std::size_t i, EncodedMessage& made) noexcept;
+
+  // Moves a message that is kept for some time to a smaller buffer: the first buffer has room for all values.
+  // Throws Error.
+  void shrink(EncodedMessage& made);
+
+  // Decodes frames into `values`, which they must fill and must not overlap. `type`: DType of the values.
+  Status decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept;
+
+  // Returns the GPUs that have values of messages.
+  MessageDevices& devices() noexcept { return coder_.devices(); }
+
+  // Returns host memory for a message whose values are on the device; null: on the host. Throws Error.
+  Buffer scratch(std::size_t bytes, MessageDevice* device = nullptr);
+
+  // Copies values between host memory and memory of the device, or of the host if it is null. Throws Error.
+  void copy(void* to, const void* from, std::size_t bytes, MessageDevice* device);
+
+ private:
+  Policy policy_;
+  std::shared_ptr<SharedPlace> place_ = std::make_shared<SharedPlace>(std::make_unique<HostPlace>());
+  std::mutex mutex_;
+  MessageCoder coder_;
+};
 
 // A message that has been received.
 struct Received {
@@ -43,7 +84,7 @@ class Endpoint {
   virtual SharedMessageCoder& coder() noexcept = 0;
 
   // Counts a message that was received into `at`, for reports.
-  virtual void count(const RecvBuffer& at, const Received& received) noexcept = 0;
+  virtual void count(const MpiMessage& at, const Received& received) noexcept = 0;
 
  private:
   MessageFormat format_;

@@ -1,11 +1,10 @@
 // Coded messages on their way. A long one is sent in segments, encoded one while MPI sends others
-// (docs/adr/0022).
+// (docs/adr/0022). Segments may be sent after the send of their message is complete.
 #pragma once
 
 #include <vector>
 
-#include "communication/p2p/segment_comm.hpp"
-#include "communication/p2p/send.hpp"
+#include "communication/p2p/endpoint.hpp"
 #include "communication/team/task.hpp"
 
 namespace taut::p2p {
@@ -20,13 +19,18 @@ class OutgoingMessage {
 
   // Encodes the values of a message, or the first segment of them. Segments go over `segments`, unless it is
   // null. `stream`: as for SharedMessageCoder::encode().
-  OutgoingMessage(SharedMessageCoder& coder, SegmentComm* segments, const SendArguments& message,
+  OutgoingMessage(SharedMessageCoder& coder, SegmentComm* segments, const MpiMessage& message,
                   const api::DatatypeLayout& kind, std::uint64_t stream) noexcept;
   OutgoingMessage(OutgoingMessage&& other) noexcept { *this = std::move(other); }
   OutgoingMessage& operator=(OutgoingMessage&& other) noexcept;
   ~OutgoingMessage();
 
   const EncodedMessage& made() const noexcept { return made_; }
+
+  // Returns the arguments that send this coded message in place of `message`: elements of its type if that is
+  // predefined, otherwise bytes. If the message is not coded, they are those of `message`.
+  MpiMessage in_place_of(const MpiMessage& message) const;
+
   bool coded() const noexcept { return made_.bytes != 0; }
   bool in_segments() const noexcept { return made_.following.segments != 0; }
 
@@ -35,7 +39,7 @@ class OutgoingMessage {
 
   // Starts to send the message by MPI's nonblocking `function`; a long one by MPI_Issend. Returns an MPI
   // error code. `request` is that of the first segment.
-  int start(StartFunction function, const SendArguments& message, MPI_Request* request);
+  int start(StartFunction function, const MpiMessage& message, MPI_Request* request);
 
   // Returns true if the send may complete: the segments are sent, or the receiver has left them waiting for a
   // while. `request`: as of start().
@@ -44,7 +48,7 @@ class OutgoingMessage {
   // Sends a long message. `progress()` is called while it waits, and advances open receives at least. Returns
   // an MPI error code.
   template <class Progress>
-  int send(const SendArguments& message, Progress progress) {
+  int send(const MpiMessage& message, Progress progress) {
     MPI_Request request = MPI_REQUEST_NULL;
     if (const int code = start(nullptr, message, &request); code != MPI_SUCCESS) return code;
     for (Backoff backoff; !ready(request); backoff.pause()) progress();
@@ -70,5 +74,9 @@ class OutgoingMessage {
   std::uint64_t last_ = 0, idle_ = 0;  // time of the last look; time without progress
   bool gave_up_ = false;
 };
+
+// Waits until the segments of this process are received and every other rank has no receive left to post;
+// then frees the communicators. Called in MPI_Finalize by all ranks.
+void finish_segments() noexcept;
 
 }  // namespace taut::p2p

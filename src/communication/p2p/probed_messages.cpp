@@ -4,10 +4,7 @@
 #include <list>
 #include <unordered_map>
 
-#include "communication/mpi/errors.hpp"
-#include "communication/mpi/pmpi_counts.hpp"
 #include "communication/p2p/bypass.hpp"
-#include "communication/p2p/open_receive.hpp"
 
 namespace taut::p2p {
 namespace {
@@ -175,7 +172,7 @@ int make_handle(Probed one, MPI_Comm comm, const MessageFormat& format, MPI_Mess
 
 // Runs start(memory, bytes), which starts a receive into memory of Taut and returns an MPI error code.
 template <class Start>
-api::Failure receive_bounced(const RecvBuffer& at, MessageDevice& device, PostedReceive& posted,
+api::Failure receive_bounced(const MpiMessage& at, MessageDevice& device, PostedReceive& posted,
                              Start start) {
   return api::attempt([&]() -> api::Failure {
     posted.detached = bounce_buffer(at, device);
@@ -203,9 +200,8 @@ bool may_be_probed() noexcept { return threads || probed != 0; }
 
 ProbeQueue::ProbeQueue() : lock_(probing) {}
 
-bool ProbeQueue::receive(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted,
-                         api::Failure& failure) {
-  const Found found = find(key);
+bool ProbeQueue::receive(const MpiMessage& at, PostedReceive& posted, api::Failure& failure) {
+  const Found found = find(at.key());
   if (!found) return false;
   const BypassScope scope;
   Probed one = remove(found);
@@ -217,7 +213,7 @@ bool ProbeQueue::receive(const MatchKey& key, const RecvBuffer& at, PostedReceiv
       return TAUT_PMPI(Imrecv)(to, bytes, MPI_BYTE, &one.message, &posted.request);
     });
   else
-    failure = {TAUT_PMPI(Imrecv)(at.buf, static_cast<api::pmpi::Count>(at.count), at.type, &one.message,
+    failure = {TAUT_PMPI(Imrecv)(at.to(), static_cast<api::pmpi::Count>(at.count), at.type, &one.message,
                                  &posted.request),
                true};
   return true;
@@ -278,17 +274,16 @@ int take(const MatchKey& key, const MessageFormat& format, int* there, MPI_Messa
   return api::raise(key.comm, failure);
 }
 
-int post_bounced(const MatchKey& key, const RecvBuffer& at, MessageDevice& device, PostedReceive& posted) {
+int post_bounced(const MpiMessage& at, MessageDevice& device, PostedReceive& posted) {
   return api::raise(at.comm, receive_bounced(at, device, posted, [&](void* to, api::pmpi::Count bytes) {
-                      return TAUT_PMPI(Irecv)(to, bytes, MPI_BYTE, key.source, key.tag, key.comm,
-                                              &posted.request);
+                      return TAUT_PMPI(Irecv)(to, bytes, MPI_BYTE, at.peer, at.tag, at.comm, &posted.request);
                     }));
 }
 
-int post(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted) {
-  return post(key, at, posted, [&](MPI_Request* request) {
-    return TAUT_PMPI(Irecv)(at.buf, static_cast<api::pmpi::Count>(at.count), at.type, key.source, key.tag,
-                            key.comm, request);
+int post(const MpiMessage& at, PostedReceive& posted) {
+  return post(at, posted, [&](MPI_Request* request) {
+    return TAUT_PMPI(Irecv)(at.to(), static_cast<api::pmpi::Count>(at.count), at.type, at.peer, at.tag,
+                            at.comm, request);
   });
 }
 

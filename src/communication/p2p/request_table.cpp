@@ -8,20 +8,18 @@
 #include <thread>
 #include <unordered_map>
 
-#include "communication/mpi/datatype_layout.hpp"
 #include "communication/p2p/bypass.hpp"
-#include "communication/p2p/open_receive.hpp"
 
 namespace taut::p2p {
 
 // TrackedRequest: what the table knows of one request, a receive or a send.
 struct TrackedRequest {
-  RecvBuffer at{};                      // buffer of a receive
-  Detached detached;                    // gets the message instead of the program's buffer
-  OutgoingMessage sent;                 // message of a coded send
-  std::optional<OpenReceive> open;      // receive that other calls advance
-  std::optional<MatchKey> key;          // match key of a persistent receive
-  std::optional<PersistentSend> sends;  // function and arguments of a persistent send
+  MpiMessage at{};                  // arguments of a receive, or of a persistent send
+  Detached detached;                // gets the message instead of the program's buffer
+  OutgoingMessage sent;             // message of a coded send
+  std::optional<OpenReceive> open;  // receive that other calls advance
+  bool persistent = false;
+  StartFunction sends = nullptr;  // function of a persistent send
   MPI_Request substitute = MPI_REQUEST_NULL;
   MPI_Datatype kept_type = MPI_DATATYPE_NULL;
   std::uint64_t born = 0;   // time of the entry, by RequestTable::clock
@@ -35,8 +33,6 @@ struct TrackedRequest {
     if (kept_type != MPI_DATATYPE_NULL) PMPI_Type_free(&kept_type);
   }
 
-  bool persistent() const noexcept { return key || sends; }
-
   // Ends the call that a start of a persistent request has begun.
   void end_start() noexcept {
     has_status = false;
@@ -45,7 +41,7 @@ struct TrackedRequest {
     detached = {};
     sent = {};
   }
-  bool is_send() const noexcept { return sent.coded() || sends; }
+  bool is_send() const noexcept { return sent.coded() || sends != nullptr; }
 
   // Duplicates a derived type, which the program may free before the request is complete.
   void keep(MPI_Datatype& type) noexcept {
@@ -169,7 +165,7 @@ void mark_left_calls(RequestTable& here) noexcept {
   for (CompletingCall& call : here.calls) call.left |= call.thread == me && !std::less<>()(frame, call.frame);
 }
 
-std::unique_ptr<TrackedRequest> receiving(const RecvBuffer& at) {
+std::unique_ptr<TrackedRequest> entry_of(const MpiMessage& at) {
   auto tracked = std::make_unique<TrackedRequest>();
   tracked->at = at;
   tracked->keep(tracked->at.type);
@@ -197,14 +193,14 @@ void free_started(TrackedRequest& tracked, MPI_Request& started) noexcept {
 
 }  // namespace
 
-void track_recv(MPI_Request request, const RecvBuffer& at, Detached detached) noexcept {
-  auto tracked = receiving(at);
+void track_recv(MPI_Request request, const MpiMessage& at, Detached detached) noexcept {
+  auto tracked = entry_of(at);
   tracked->detached = std::move(detached);
   tracked->open_by(request);
   insert(request, std::move(tracked));
 }
 
-void hand_over(PostedReceive posted, const RecvBuffer& at, MPI_Request* request) noexcept {
+void hand_over(PostedReceive posted, const MpiMessage& at, MPI_Request* request) noexcept {
   *request = posted.request;
   if (posted.detached || may_be_coded(at)) track_recv(*request, at, std::move(posted.detached));
 }
@@ -224,42 +220,30 @@ bool untrack(MPI_Request& request) noexcept {
   if (!tracked) return false;
   if (tracked->open && !tracked->open->ready()) {  // the receive goes on: its segments have to be received
     tracked->open->forget();
-    const bool frees = tracked.release()->persistent();  // MPI's persistent request is not started
+    const bool frees = tracked.release()->persistent;  // MPI's persistent request is not started
     if (!frees) request = MPI_REQUEST_NULL;
     return !frees;
   }
   if (tracked->sent.coded() && !tracked->sent.in_segments()) tracked->sent.abandon();
-  const bool comes_detached = !tracked->persistent() && tracked->detached;
+  const bool comes_detached = !tracked->persistent && tracked->detached;
   free_started(*tracked, comes_detached ? request : tracked->substitute);
   return comes_detached;
 }
 
 // ---- Persistent requests
 
-void track_persistent(MPI_Request request, const PersistentRecv& recv) noexcept {
-  auto tracked = receiving(recv.at);
-  tracked->key = recv.key;
+void track_persistent(MPI_Request request, const MpiMessage& message, StartFunction sends) noexcept {
+  auto tracked = entry_of(message);
+  tracked->persistent = true;
+  tracked->sends = sends;
   insert(request, std::move(tracked));
 }
 
-std::optional<PersistentRecv> find_persistent_recv(MPI_Request request) noexcept {
-  std::optional<PersistentRecv> found;
+std::optional<PersistentMessage> find_persistent(MPI_Request request) noexcept {
+  std::optional<PersistentMessage> found;
   with(request, [&](const TrackedRequest& tracked) {
-    if (tracked.key) found = {tracked.at, *tracked.key};
+    if (tracked.persistent) found = {tracked.sends, tracked.at};
   });
-  return found;
-}
-
-void track_persistent(MPI_Request request, const PersistentSend& send) noexcept {
-  auto tracked = std::make_unique<TrackedRequest>();
-  tracked->sends = send;
-  tracked->keep(tracked->sends->message.type);
-  insert(request, std::move(tracked));
-}
-
-std::optional<PersistentSend> find_persistent_send(MPI_Request request) noexcept {
-  std::optional<PersistentSend> found;
-  with(request, [&](const TrackedRequest& tracked) { found = tracked.sends; });
   return found;
 }
 
@@ -369,7 +353,7 @@ void CompletionScope::end(std::size_t i, TrackedRequest& tracked) noexcept {
   RequestTable& here = request_table();
   std::unique_ptr<TrackedRequest> over;  // destroyed after the lock is released
   const std::lock_guard lock(here.mutex);
-  if (tracked.persistent()) {
+  if (tracked.persistent) {
     special_requests -= tracked.special();
     tracked.end_start();
   } else if (const auto displaced = call_->displaced.extract(call_->handles[i]); !displaced.empty()) {

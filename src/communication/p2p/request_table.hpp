@@ -18,11 +18,11 @@ namespace taut::p2p {
 
 // Adds a receive whose request MPI has made. `detached`: memory of Taut that gets the message instead of the
 // program's buffer.
-void track_recv(MPI_Request request, const RecvBuffer& at, Detached detached = {}) noexcept;
+void track_recv(MPI_Request request, const MpiMessage& at, Detached detached = {}) noexcept;
 
 // Gives the program the request of a posted receive, and adds it to the table if its message may be
 // compressed.
-void hand_over(PostedReceive posted, const RecvBuffer& at, MPI_Request* request) noexcept;
+void hand_over(PostedReceive posted, const MpiMessage& at, MPI_Request* request) noexcept;
 
 // Adds a send, with the memory that MPI reads until the send is complete.
 void track_send(MPI_Request request, OutgoingMessage message) noexcept;
@@ -32,19 +32,12 @@ bool untrack(MPI_Request& request) noexcept;
 
 // ---- Persistent requests
 
-struct PersistentRecv {
-  RecvBuffer at;
-  MatchKey key;
-};
-void track_persistent(MPI_Request request, const PersistentRecv& recv) noexcept;
-std::optional<PersistentRecv> find_persistent_recv(MPI_Request request) noexcept;
+// Adds a persistent request. `sends`: MPI's nonblocking function of the same kind; null: a receive.
+void track_persistent(MPI_Request request, const MpiMessage& message, StartFunction sends = nullptr) noexcept;
 
-struct PersistentSend {
-  StartFunction start;  // MPI's nonblocking function of the same kind
-  SendArguments message;
-};
-void track_persistent(MPI_Request request, const PersistentSend& send) noexcept;
-std::optional<PersistentSend> find_persistent_send(MPI_Request request) noexcept;
+// Returns function and arguments of a persistent request.
+using PersistentMessage = std::pair<StartFunction, MpiMessage>;
+std::optional<PersistentMessage> find_persistent(MPI_Request request) noexcept;
 
 // Record that a start of the request made another MPI request, its substitute, which completes in its place.
 void substitute(MPI_Request request, PostedReceive posted) noexcept;

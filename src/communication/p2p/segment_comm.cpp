@@ -2,7 +2,6 @@
 
 #include "communication/mpi/errors.hpp"
 #include "communication/p2p/bypass.hpp"
-#include "communication/p2p/pending_segments.hpp"
 
 namespace taut::p2p {
 namespace {
@@ -10,13 +9,17 @@ namespace {
 // Tags of one message and the next differ. A tag is used again after that many long messages of this process.
 constexpr std::uint32_t tags = credit_tag;
 
-// Values of messages whose segments may wait to be received after their send is complete, in bytes.
-constexpr std::size_t most_pending_bytes = std::size_t{256} << 20;
-
 // Greatest size of the values that are divided. A segment is one frame, of at most 512 MiB.
 constexpr std::size_t most_bytes = most_segments * (std::size_t{512} << 20);
 
+std::mutex registering;
+
 }  // namespace
+
+std::vector<SegmentComm*>& segment_comms() noexcept {
+  static auto* const all = new std::vector<SegmentComm*>;
+  return *all;
+}
 
 std::shared_ptr<SegmentComm> SegmentComm::make(MPI_Comm parent) {
   return std::shared_ptr<SegmentComm>(new SegmentComm(parent));
@@ -30,11 +33,15 @@ SegmentComm::SegmentComm(MPI_Comm parent) {
   PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
   PMPI_Comm_size(comm_, &size_);
   PMPI_Comm_group(comm_, &group_);
-  register_segments(*this);
+  const std::lock_guard lock(registering);
+  segment_comms().push_back(this);
 }
 
 SegmentComm::~SegmentComm() {
-  unregister_segments(*this);
+  {
+    const std::lock_guard lock(registering);
+    std::erase(segment_comms(), this);
+  }
   int finalized = 0;
   PMPI_Finalized(&finalized);
   if (finalized == 0) free();
@@ -63,7 +70,7 @@ int SegmentComm::rank_of(MPI_Comm comm, int rank) const {
 
 FollowingSegments SegmentComm::divide(std::size_t bytes, int dest) noexcept {
   const std::size_t segments = segments_of(bytes);
-  if (dest < 0 || segments < 2 || bytes > most_bytes || pending_bytes() > most_pending_bytes) return {};
+  if (dest < 0 || segments < 2 || bytes > most_bytes) return {};
   const std::lock_guard lock(mutex_);
   const auto known = backoffs_.find(dest);
   if (known != backoffs_.end() && !known->second.has()) return {};

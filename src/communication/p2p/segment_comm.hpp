@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "communication/comm/message_coder.hpp"
 
@@ -28,8 +29,8 @@ class SegmentComm {
   // Returns the rank here of a rank of `comm`; MPI_UNDEFINED if it has none.
   int rank_of(MPI_Comm comm, int rank) const;
 
-  // Returns how a message with `bytes` of values is divided: into one segment if it is short, if `dest` has
-  // left earlier segments waiting, or if too many segments of this process wait. `dest`: rank here.
+  // Returns how a message with `bytes` of values is divided: into one segment if it is short, or if `dest`
+  // has left earlier segments waiting. `dest`: rank here.
   FollowingSegments divide(std::size_t bytes, int dest) noexcept;
 
   // Records if `dest` has received the segments of a message while its sender waited.
@@ -48,5 +49,8 @@ class SegmentComm {
   std::uint32_t messages_ = 0;
   std::unordered_map<int, RetryBackoff> backoffs_;  // by destination
 };
+
+// Returns all such communicators of this process.
+std::vector<SegmentComm*>& segment_comms() noexcept;
 
 }  // namespace taut::p2p

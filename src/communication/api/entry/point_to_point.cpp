@@ -9,13 +9,13 @@ namespace taut::api {
 namespace {
 
 // Starts a nonblocking message. Inlined, so that its return address is the call site in the program.
-template <class Call, class Arguments>
-[[gnu::always_inline]] inline int begin(const Arguments& arguments, TAUT_Request* request) {
+template <class Call>
+[[gnu::always_inline]] inline int begin(const p2p::MpiMessage& arguments, TAUT_Request* request) {
   const void* const site = __builtin_return_address(0);
   return guard(arguments.comm, [&] {
     if (request == nullptr) throw Error(Status::invalid_argument, "a request is NULL");
     *request = TAUT_REQUEST_NULL;
-    auto made = std::make_unique<MessageRequest<Call, Arguments>>(arguments, site);
+    auto made = std::make_unique<MessageRequest<Call>>(arguments, site);
     const int code = made->start();
     if (code == MPI_SUCCESS) *request = made.release();
     return code;
@@ -35,7 +35,7 @@ int send_or_abandon(SendCall& sending, RecvCall& receiving, MPI_Request& request
   return code;
 }
 
-int sendrecv(const p2p::SendArguments& out, const RecvArguments& in, MPI_Status* status, const void* site) {
+int sendrecv(const p2p::MpiMessage& out, const p2p::MpiMessage& in, MPI_Status* status, const void* site) {
   CommState* const comm_state = find_comm_state(in.comm);
   SendCall sending(comm_state, out, site);
   RecvCall receiving(comm_state, in, site);
@@ -97,12 +97,12 @@ int TAUT_Sendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
 
 int TAUT_Isend(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                TAUT_Request* request) {
-  return begin<SendCall>(taut::p2p::SendArguments{buf, count, type, dest, tag, comm}, request);
+  return begin<SendCall>({buf, count, type, dest, tag, comm}, request);
 }
 
 int TAUT_Irecv(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                TAUT_Request* request) {
-  return begin<RecvCall>(RecvArguments{buf, count, type, source, tag, comm}, request);
+  return begin<RecvCall>({buf, count, type, source, tag, comm}, request);
 }
 
 int TAUT_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {

@@ -21,7 +21,7 @@ int wait_for(MPI_Request& request, MPI_Status* status) {
 
 // Reads the datatype of the message. Returns false if plain MPI serves the call uncounted.
 bool SendCall::describe() {
-  if (comm_state_ == nullptr || arguments_.dest == MPI_PROC_NULL) return false;
+  if (comm_state_ == nullptr || arguments_.peer == MPI_PROC_NULL) return false;
   const MPI_Count bytes = bytes_of(arguments_.count, arguments_.type);
   if (bytes < 0) return false;
   kind_ = datatype_layout_of(arguments_.type);
@@ -69,12 +69,6 @@ void SendCall::count(std::uint64_t begin, std::uint64_t prepared) noexcept {
   events->close(tag);
 }
 
-// Returns the buffer arguments of the message: those of the coded one, if there is one.
-p2p::SendBuffer SendCall::buffer() const noexcept {
-  if (message_.coded()) return p2p::buffer_of(message_.made(), arguments_.type);
-  return {arguments_.buf, pmpi::count(arguments_.count), arguments_.type};
-}
-
 template <class HandOver>
 int SendCall::run(HandOver hand_over, bool keeps) {
   const bool counted = describe();
@@ -82,7 +76,7 @@ int SendCall::run(HandOver hand_over, bool keeps) {
   if (counted) message_ = encode();
   if (keeps) message_.shrink();
   if (!message_.coded() && !pmpi::fits(arguments_.count)) return raise(arguments_.comm, MPI_ERR_COUNT);
-  const int code = hand_over(buffer());
+  const int code = hand_over(message_.in_place_of(arguments_));
   const std::uint64_t encoded = message_.made().end;
   if (counted) count(begin, encoded != 0 ? encoded : begin);
   return code;
@@ -94,38 +88,35 @@ Failure SendCall::finish() const noexcept {
 }
 
 int SendCall::start(MPI_Request* request) {
-  const auto& [buf, count, type, dest, tag, comm, site] = arguments_;
   return run(
-      [&](const p2p::SendBuffer& b) {
+      [&](const p2p::MpiMessage& sent) {
         if (message_.in_segments()) return message_.start(nullptr, arguments_, request);
-        return TAUT_PMPI(Isend)(b.at, b.count, b.type, dest, tag, comm, request);
+        return p2p::start(TAUT_PMPI(Isend), sent, request);
       },
       true);
 }
 
 int SendCall::send() {
-  const auto& [buf, count, type, dest, tag, comm, site] = arguments_;
-  const int sent = run(
-      [&](const p2p::SendBuffer& b) {
+  const int code = run(
+      [&](const p2p::MpiMessage& sent) {
         if (message_.in_segments()) return message_.send(arguments_, [] { progress(nullptr); });
-        if (!calls_in_flight()) return TAUT_PMPI(Send)(b.at, b.count, b.type, dest, tag, comm);
+        if (!calls_in_flight()) return p2p::send(TAUT_PMPI(Send), sent);
         MPI_Request request = MPI_REQUEST_NULL;
-        const int code = TAUT_PMPI(Isend)(b.at, b.count, b.type, dest, tag, comm, &request);
-        return code != MPI_SUCCESS ? code : wait_for(request, MPI_STATUS_IGNORE);
+        const int started = p2p::start(TAUT_PMPI(Isend), sent, &request);
+        return started != MPI_SUCCESS ? started : wait_for(request, MPI_STATUS_IGNORE);
       },
       false);
-  return sent == MPI_SUCCESS ? raise(comm, finish()) : sent;
+  return code == MPI_SUCCESS ? raise(arguments_.comm, finish()) : code;
 }
 
 // ---- Receiving
 
-RecvCall::RecvCall(CommState* comm_state, const RecvArguments& arguments, const void* site)
-    : at_{arguments.buf,  arguments.count, arguments.type,
-          arguments.comm, nullptr,         comm_state != nullptr ? comm_state->placed(site) : site},
-      key_{arguments.source, arguments.tag, arguments.comm} {
+RecvCall::RecvCall(CommState* comm_state, const p2p::MpiMessage& arguments, const void* site)
+    : at_(arguments) {
+  at_.site = comm_state != nullptr ? comm_state->placed(site) : site;
   const MPI_Count bytes = bytes_of(at_.count, at_.type);
   const bool missing = bytes > 0 && at_.buf == nullptr && known_datatype(at_.type);
-  if (bytes < 0 || missing || key_.source == MPI_PROC_NULL) return;  // plain MPI handles the call
+  if (bytes < 0 || missing || at_.peer == MPI_PROC_NULL) return;  // plain MPI handles the call
   at_.endpoint = endpoint_of(comm_state);
   timed_ = at_.endpoint != nullptr && comm_state != nullptr &&
            comm_state->is_timed(static_cast<std::size_t>(bytes));
@@ -141,7 +132,7 @@ void RecvCall::check() const {
 
 int RecvCall::post(MPI_Request* request) {
   p2p::PostedReceive posted;
-  const int code = p2p::post(key_, at_, posted);
+  const int code = p2p::post(at_, posted);
   *request = posted.request;
   detached_ = std::move(posted.detached);
   return code;
@@ -168,8 +159,8 @@ int RecvCall::receive(MPI_Status* status) {
   MPI_Status mpi_status{};
   int code = MPI_SUCCESS;
   if (!calls_in_flight() && !p2p::may_be_probed() && p2p::bounce_device(at_) == nullptr) {
-    code = TAUT_PMPI(Recv)(at_.buf, pmpi::count(at_.count), at_.type, key_.source, key_.tag, key_.comm,
-                           &mpi_status);
+    code =
+        TAUT_PMPI(Recv)(at_.to(), pmpi::count(at_.count), at_.type, at_.peer, at_.tag, at_.comm, &mpi_status);
   } else {
     MPI_Request request = MPI_REQUEST_NULL;
     code = post(&request);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "communication/api/state/comm_registry.hpp"
-#include "communication/p2p/open_receive.hpp"
 #include "communication/p2p/outgoing_message.hpp"
 #include "communication/p2p/probed_messages.hpp"
 
@@ -12,7 +11,7 @@ namespace taut::api {
 class SendCall {
  public:
   // Stores the arguments. `comm_state`: null if there is no policy. `site`: return address of the call.
-  SendCall(CommState* comm_state, const p2p::SendArguments& arguments, const void* site) noexcept
+  SendCall(CommState* comm_state, const p2p::MpiMessage& arguments, const void* site) noexcept
       : arguments_(arguments),
         comm_state_(comm_state),
         site_(comm_state != nullptr ? comm_state->placed(site) : site) {}
@@ -35,10 +34,9 @@ class SendCall {
   int run(HandOver hand_over, bool keeps);
   bool describe();
   p2p::OutgoingMessage encode();
-  p2p::SendBuffer buffer() const noexcept;
   void count(std::uint64_t begin, std::uint64_t prepared) noexcept;
 
-  p2p::SendArguments arguments_;
+  p2p::MpiMessage arguments_;
   CommState* comm_state_;
   const void* site_;
   std::optional<DatatypeLayout> kind_;  // empty: several kinds of values
@@ -46,18 +44,10 @@ class SendCall {
   p2p::OutgoingMessage message_;
 };
 
-struct RecvArguments {
-  void* buf;
-  MPI_Count count;
-  MPI_Datatype type;
-  int source, tag;
-  MPI_Comm comm;
-};
-
 // A receive. The object must not move until the message has arrived.
 class RecvCall {
  public:
-  RecvCall(CommState* comm_state, const RecvArguments& arguments, const void* site);
+  RecvCall(CommState* comm_state, const p2p::MpiMessage& arguments, const void* site);
   RecvCall(const RecvCall&) = delete;
   ~RecvCall();
 
@@ -76,8 +66,7 @@ class RecvCall {
   void check() const;
   int post(MPI_Request* request);
 
-  p2p::RecvBuffer at_;
-  p2p::MatchKey key_;
+  p2p::MpiMessage at_;
   bool timed_ = false;
   MPI_Datatype kept_type_ = MPI_DATATYPE_NULL;
   p2p::Detached detached_;

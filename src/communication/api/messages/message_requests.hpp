@@ -8,10 +8,10 @@
 namespace taut::api {
 
 // Request of one message. `Call` is SendCall or RecvCall.
-template <class Call, class Arguments>
+template <class Call>
 class MessageRequest final : public TAUT_Request_s {
  public:
-  MessageRequest(const Arguments& arguments, const void* site)
+  MessageRequest(const p2p::MpiMessage& arguments, const void* site)
       : TAUT_Request_s(false),
         comm_(arguments.comm),
         comm_state_(shared_comm_state(arguments.comm)),

@@ -12,8 +12,8 @@
 #include "communication/mpi/average.hpp"
 #include "communication/mpi/errors.hpp"
 #include "communication/p2p/bypass.hpp"
-#include "communication/p2p/open_receive.hpp"
-#include "communication/p2p/pending_segments.hpp"
+#include "communication/p2p/incoming_message.hpp"
+#include "communication/p2p/outgoing_message.hpp"
 
 namespace taut::api {
 namespace {

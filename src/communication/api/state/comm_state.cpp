@@ -13,7 +13,7 @@
 #include "communication/mpi/errors.hpp"
 #include "communication/mpi/pmpi.hpp"
 #include "communication/p2p/bypass.hpp"
-#include "communication/p2p/open_receive.hpp"
+#include "communication/p2p/incoming_message.hpp"
 #include "compressor/base/device_memory.hpp"
 #include "compressor/base/options.hpp"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-#include "communication/api/messages/messages.hpp"
+#include "communication/api/messages/comm_endpoint.hpp"
 #include "communication/api/state/finalize_reports.hpp"
 #include "communication/comm/in_flight.hpp"
 #include "communication/comm/sampler.hpp"

@@ -1,6 +1,16 @@
-#include "communication/p2p/status.hpp"
+#include "communication/p2p/mpi_message.hpp"
+
+#include <algorithm>
 
 namespace taut::p2p {
+
+std::size_t room(const MpiMessage& at) {
+  return static_cast<std::size_t>(std::max<MPI_Count>(api::bytes_of(at.count, at.type), 0));
+}
+
+std::size_t bytes_of_values(const MpiMessage& message, const api::DatatypeLayout& kind) {
+  return static_cast<std::size_t>(message.count) * kind.values_per_element * size_of(kind.type());
+}
 
 std::size_t received_bytes(const MPI_Status& status) noexcept {
   MPI_Count bytes = 0;

@@ -1,4 +1,4 @@
-#include "communication/api/messages/messages.hpp"
+#include "communication/api/messages/comm_endpoint.hpp"
 
 #include "communication/api/state/comm_state.hpp"
 
@@ -6,7 +6,7 @@ namespace taut::api {
 namespace {
 
 // Returns the type of a message. A plain message has the type of its receive.
-std::optional<DType> type_of(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept {
+std::optional<DType> type_of(const p2p::MpiMessage& at, const p2p::Received& received) noexcept {
   if (received.type) return received.type;
   const auto elements = datatype_layout_of(at.type);
   return elements ? std::optional(elements->type()) : std::nullopt;
@@ -17,7 +17,7 @@ Call call_of(std::optional<DType> type, std::size_t bytes, const void* site) noe
 }
 
 // Writes a timed receive to the trace.
-void trace(const Call& call, const p2p::RecvBuffer& at, const p2p::Received& received,
+void trace(const Call& call, const p2p::MpiMessage& at, const p2p::Received& received,
            std::uint64_t end) noexcept {
   Recorder* const events = at.began != 0 ? recorder() : nullptr;
   if (events == nullptr) return;
@@ -36,7 +36,7 @@ Messages::Messages(CommState& comm_state, std::uint64_t mark, std::shared_ptr<p2
       comm_state_(comm_state),
       coder_(comm_state.policy(), format(), comm_state.policy().coding.threads) {}
 
-void Messages::count(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept {
+void Messages::count(const p2p::MpiMessage& at, const p2p::Received& received) noexcept {
   const Call call = call_of(type_of(at, received), received.bytes, at.site);
   const std::uint64_t end = at.began != 0 ? clock_now() : 0, decoding = received.end - received.begin;
   comm_state_.account([&](CallTable& calls) {

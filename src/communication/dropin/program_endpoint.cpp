@@ -1,4 +1,4 @@
-#include "communication/dropin/messages.hpp"
+#include "communication/dropin/program_endpoint.hpp"
 
 #include <atomic>
 #include <cstdio>
@@ -10,14 +10,13 @@
 #include "communication/dropin/interception.hpp"
 #include "communication/dropin/message_counts.hpp"
 #include "communication/p2p/credits.hpp"
-#include "communication/p2p/pending_segments.hpp"
 #include "communication/p2p/probed_messages.hpp"
 #include "compressor/base/options.hpp"
 
 namespace taut::dropin {
 namespace {
 
-std::atomic<bool> looks{false};  // true if sent messages are inspected, to be coded or only counted
+std::atomic<bool> looks{false};
 
 std::string fallback_reason(const std::string& unseen) {
   if (!options().messages) return "a rule for Send needs TAUT_MESSAGES=1, on all ranks";
@@ -45,7 +44,7 @@ class Program final : public p2p::Endpoint {
         decoder_(Policy{}, format, options().threads) {}
 
   p2p::SharedMessageCoder& coder() noexcept override { return decoder_; }
-  void count(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept override {
+  void count(const p2p::MpiMessage& at, const p2p::Received& received) noexcept override {
     if (!received.failed && received.bytes >= least_value_bytes)
       credits_.grant(at.comm, received.source, received.tag);
     count_received(at, received);
@@ -80,33 +79,13 @@ void begin_coding() {
 }
 
 // Returns true if a receive of Taut's takes the message, as far as its sender knows.
-bool has_credit(const p2p::SendArguments& message) noexcept {
-  return options().trusted_receives || program->credits().has(message.comm, message.dest, message.tag);
+bool has_credit(const p2p::MpiMessage& message) noexcept {
+  return options().trusted_receives || program->credits().has(message.comm, message.peer, message.tag);
 }
 
 // Returns the policy of the rule for a message, from what its sender alone knows.
 const Policy* policy_for(const Rules& rules, DType type, std::size_t bytes) {
   return match(rules, {.collective = Collective::send, .type = type, .bytes = bytes, .sites = 0});
-}
-
-p2p::OutgoingMessage encode(const p2p::SendArguments& message, const api::DatatypeLayout& kind) noexcept {
-  const auto as_it_is = [](Fallback why) { return p2p::OutgoingMessage(EncodedMessage{.fallback = why}); };
-  if (!kind.value_type.computes) return as_it_is(Fallback::type);
-  if (p2p::program_endpoint() == nullptr) return as_it_is(Fallback::off);
-  const std::size_t bytes = p2p::bytes_of_values(message, kind);
-  try {
-    const Rules& rules = api::local_rules(message.comm);
-    const Policy* const policy = policy_for(rules, kind.type(), bytes);
-    const Fallback plain = policy == nullptr           ? Fallback::off
-                           : bytes < policy->min_bytes ? Fallback::small
-                           : !has_credit(message)      ? Fallback::credit
-                                                       : Fallback::none;
-    if (plain != Fallback::none) return as_it_is(plain);
-    return {program->encoder(*policy), program->segments().get(), message, kind,
-            static_cast<unsigned>(message.tag)};
-  } catch (...) {
-    return as_it_is(Fallback::memory);
-  }
 }
 
 }  // namespace
@@ -124,6 +103,8 @@ void begin_messages() noexcept {
   looks = begin_counting() || all != 0;
 }
 
+bool inspects_messages() noexcept { return looks; }
+
 void end_messages() noexcept {
   looks = false;
   if (p2p::program_endpoint() == nullptr) return;
@@ -136,45 +117,24 @@ void name_made(MPI_Comm parent, MPI_Comm made) noexcept {
   if (program != nullptr && !BypassScope::active()) program->credits().name_made(parent, made);
 }
 
-std::optional<api::DatatypeLayout> kind_of(const p2p::SendArguments& message) {
-  const auto& [buf, count, type, dest, tag, comm, site] = message;
-  if (!looks || count <= 0 || buf == nullptr || buf == MPI_BOTTOM || dest < 0 || tag < 0) return {};
-  if (api::bytes_of(count, type) < static_cast<MPI_Count>(least_value_bytes) || !intercepts(comm)) return {};
-  const BypassScope bypass;
-  const auto kind = api::datatype_layout_of(type);
-  return kind && (kind->value_type.computes || counts_messages()) ? kind : std::nullopt;
-}
-
-ProgramSend::ProgramSend(const p2p::SendArguments& message) : message_(message), kind_(kind_of(message)) {
-  const BypassScope bypass;
-  if (kind_) message_.site = reported_site(message.site);
-  if (kind_) outgoing_ = encode(message, *kind_);
-}
-
-ProgramSend::~ProgramSend() { count(); }
-
-void ProgramSend::count() noexcept {
-  const BypassScope bypass;
-  if (kind_ && !std::exchange(counted_, true)) count_sent(message_, *kind_, outgoing_.made());
-}
-
-p2p::SendBuffer ProgramSend::buffer() const {
-  if (coded()) return p2p::buffer_of(outgoing_.made(), message_.type);
-  return {message_.buf, static_cast<api::pmpi::Count>(message_.count), message_.type};
-}
-
-int ProgramSend::send(p2p::SendFunction function) {
-  if (in_segments()) return outgoing_.send(message_, progress_calls);
-  return p2p::send(function, outgoing_.made(), message_);
-}
-
-int ProgramSend::start(p2p::StartFunction function, MPI_Request* request) {
-  return outgoing_.start(function, message_, request);
-}
-
-p2p::OutgoingMessage ProgramSend::take() noexcept {
-  count();
-  return std::move(outgoing_);
+p2p::OutgoingMessage encode(const p2p::MpiMessage& message, const api::DatatypeLayout& kind) noexcept {
+  const auto as_it_is = [](Fallback why) { return p2p::OutgoingMessage(EncodedMessage{.fallback = why}); };
+  if (!kind.value_type.computes) return as_it_is(Fallback::type);
+  if (p2p::program_endpoint() == nullptr) return as_it_is(Fallback::off);
+  const std::size_t bytes = p2p::bytes_of_values(message, kind);
+  try {
+    const Rules& rules = api::local_rules(message.comm);
+    const Policy* const policy = policy_for(rules, kind.type(), bytes);
+    const Fallback plain = policy == nullptr           ? Fallback::off
+                           : bytes < policy->min_bytes ? Fallback::small
+                           : !has_credit(message)      ? Fallback::credit
+                                                       : Fallback::none;
+    if (plain != Fallback::none) return as_it_is(plain);
+    return {program->encoder(*policy), program->segments().get(), message, kind,
+            static_cast<unsigned>(message.tag)};
+  } catch (...) {
+    return as_it_is(Fallback::memory);
+  }
 }
 
 }  // namespace taut::dropin

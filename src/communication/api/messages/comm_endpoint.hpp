@@ -1,7 +1,7 @@
 // Point-to-point messages of a communicator with a policy (docs/adr/0021).
 #pragma once
 
-#include "communication/p2p/recv_decode.hpp"
+#include "communication/p2p/endpoint.hpp"
 
 namespace taut::api {
 
@@ -14,7 +14,7 @@ class Messages final : public p2p::Endpoint {
   Messages(CommState& comm_state, std::uint64_t mark, std::shared_ptr<p2p::SegmentComm> segments);
 
   p2p::SharedMessageCoder& coder() noexcept override { return coder_; }
-  void count(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept override;
+  void count(const p2p::MpiMessage& at, const p2p::Received& received) noexcept override;
 
  private:
   CommState& comm_state_;

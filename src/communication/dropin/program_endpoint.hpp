@@ -1,0 +1,30 @@
+// Endpoint of the program's messages (docs/adr/0014): agreement on serving them, credit, and the choice of
+// those that are sent coded.
+#pragma once
+
+#include "communication/p2p/outgoing_message.hpp"
+
+namespace taut::dropin {
+
+// Least size of values that are coded, in bytes; shorter values travel as they are.
+inline constexpr std::size_t least_value_bytes = std::size_t{128} << 10;
+
+// Agrees among the ranks on serving messages. Called after MPI_Init by all ranks of MPI_COMM_WORLD, all of
+// which run with Taut.
+void begin_messages() noexcept;
+
+// Stops coding messages and receives what is in segments; called in MPI_Finalize. Messages in one piece are
+// decoded as long as MPI runs callbacks.
+void end_messages() noexcept;
+
+// Returns true if sent messages are inspected, to be coded or only counted.
+bool inspects_messages() noexcept;
+
+// Names the communicator `made`, which all ranks of `parent` have just created, if messages are served. Those
+// on communicators without a name stay plain (communication/p2p/credits.hpp).
+void name_made(MPI_Comm parent, MPI_Comm made) noexcept;
+
+// Encodes a message, if a rule asks for coding and the result is shorter; otherwise the result says why not.
+p2p::OutgoingMessage encode(const p2p::MpiMessage& message, const api::DatatypeLayout& kind) noexcept;
+
+}  // namespace taut::dropin
