@@ -18,7 +18,7 @@
 #   make test-matrix                 programs that failed elsewhere, under the drop-in, by MPI and mode [ARGS="--mpi mpich-debian"]
 #   make test-mpi4py                 mpi4py's own tests under the drop-in, against a bare run [ARGS="--mpi mpich-wheel"]
 #   make torch-test                  the tests of taut.torch, with PyTorch (1.4 GB) in .venv-torch
-#   make lint | format               layout, layers, sizes, links, width of Markdown, scripts
+#   make lint | format               layout, layers, sizes, links, width of Markdown, scripts, clang-tidy
 #   make docs                        the documentation site, build/docs/html
 #   make bench SUITE=                measures; bench/run.py names the suites. Short: make bench-SUITE [QUICK=1] [LINK=1gbit] [ARGS=...]
 #     bench-codec                    the codecs beside memcpy

@@ -1,5 +1,6 @@
 #!/bin/bash
-# lint.sh: layout of the sources, layers, sizes, links, width of Markdown, shape of results, what proofs quote, scripts.
+# lint.sh: layout of the sources, layers, sizes, links, width of Markdown, shape of results, what proofs quote, scripts,
+# clang-tidy.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PWD/.venv/bin:$PATH
@@ -17,4 +18,5 @@ python3 proofs/quotations.py
 git ls-files -s | awk '$1 == "100644" { print $4 }' | xargs awk 'FNR == 1 { if (/^#!/) { print FILENAME ": not executable"; found = 1 } nextfile } END { exit found }'
 git ls-files '*.py' | xargs ruff check --quiet
 git ls-files '*.sh' | xargs shellcheck -x --severity=warning
+tools/clang_tidy.sh
 echo "lint: no faults"

@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "communication/policy/plan/cost_model.hpp"
 #include "communication/policy/plan/plan.hpp"
+#include "communication/policy/plan/rules.hpp"
 #include "communication/policy/text/rule_reader.hpp"
+#include "communication/policy/tuning/trial_forecast.hpp"
 #include "compressor/base/json.hpp"
 
 namespace taut::cli {
@@ -13,6 +18,9 @@ namespace {
 
 constexpr double least_gain = 1.1;         // a smaller gain would go unnoticed
 constexpr double link_bytes = 256 * 1024;  // least size of messages that show the bandwidth of the link
+
+// Time of the first coded call beyond that of others: a private communicator, codecs, memory.
+constexpr double seconds_of_start = 2.5e-3;
 
 CallEstimate prospect_of(const SeenCalls& seen, const Circumstances& circumstances) noexcept {
   return {seen.collective, circumstances.ranks.value_or(seen.ranks),
@@ -30,10 +38,18 @@ bool only_exact(const SeenProgram& program, const SeenCalls& seen) noexcept {
          });
 }
 
+// Returns the bandwidth that calls of one kind show; 0: none.
+double link_seen(const SeenCalls& seen) noexcept {
+  const CallEstimate call = prospect_of(seen, {});
+  const bool shows = seen.plain_calls > 0 && seen.plain_seconds > 0 && call.bytes >= link_bytes;
+  return shows ? link_of(call, seen.plain_seconds / seen.plain_calls) : 0;
+}
+
 using FamilyKey = std::tuple<Collective, DType, Reduction>;
+using Group = std::vector<const Outlook*>;
 
 // Returns the least size from which on all observed calls gain; nothing if the largest calls do not gain.
-std::optional<std::uint64_t> gaining_from(std::vector<const Outlook*> sizes) {
+std::optional<std::uint64_t> gaining_from(Group sizes) {
   std::ranges::sort(sizes, std::ranges::greater(), [](const Outlook* o) { return o->seen.least_bytes; });
   std::optional<std::uint64_t> from;
   for (std::size_t i = 0; i < sizes.size();) {
@@ -49,26 +65,96 @@ std::optional<std::uint64_t> gaining_from(std::vector<const Outlook*> sizes) {
   return from;
 }
 
+// Returns a policy as a rule in one line writes it.
+std::string in_rule(std::string_view policy) {
+  std::string text(policy);
+  std::ranges::replace(text, ':', '=');
+  std::ranges::replace(text, ',', ' ');
+  return text;
+}
+
+// Rule for calls that are alike, or differ in their sites only.
+struct Proposal {
+  std::optional<std::uint64_t> from;  // least size; nothing: no rule
+  bool exact;
+
+  static Proposal of(const Group& calls) {
+    const bool gain = std::ranges::any_of(calls, &Outlook::gains);
+    return {gain ? gaining_from(calls) : std::nullopt, calls[0]->exact};
+  }
+  std::string text(const SeenCalls& seen, const std::string& site, std::string_view policy) const {
+    std::string rule = std::string(call_name(seen.collective)).append(" ").append(taut::name_of(seen.type));
+    if (seen.op != Reduction{}) rule.append(" ").append(taut::name_of(seen.op));
+    rule.append(" >=").append(text_of_size(*from));
+    if (!site.empty()) rule.append(" callsite=").append(site);
+    return rule.append(" : ").append(in_rule(exact ? "lossless" : policy)).append(" ; ");
+  }
+};
+
+// Returns true if a rule for all call sites would not serve each as its own rule does, but for the least
+// size.
+bool differ(const std::map<std::string, Group>& sites) {
+  const bool gains = Proposal::of(sites.begin()->second).from.has_value();
+  return std::ranges::any_of(sites, [&](const auto& site) {
+    return Proposal::of(site.second).from.has_value() != gains || site.second[0]->has_unlike_sites;
+  });
+}
+
+// Returns the rules of one family: one for all its calls, or one for each call site that gains.
+std::vector<std::string> rules_of(const Group& family, std::string_view policy) {
+  std::map<std::string, Group> sites;
+  for (const Outlook* one : family) sites[one->seen.site].push_back(one);
+  if (!differ(sites)) sites = {{"", family}};
+  std::vector<std::string> rules;
+  for (const auto& [site, calls] : sites)
+    if (const Proposal rule = Proposal::of(calls); rule.from)
+      rules.push_back(rule.text(calls[0]->seen, site, policy));
+  return rules;
+}
+
+// Returns the seconds of calls of a kind that are coded but for the trials of plain MPI.
+double seconds_with_trials(const SeenCalls& seen, const CallEstimate& call, double plain, double link) {
+  const double coded = coded_seconds(call, link);
+  if (seen.messages()) return seen.calls * coded;
+  const double tried = seen.untimed ? plain / exchange_share(call.ranks) : plain;
+  const double trials = plain_trials({.calls = seen.calls,
+                                      .plain_seconds = tried,
+                                      .coded_seconds = coded,
+                                      .predicted_seconds = plain_seconds(call, link),
+                                      .overlap = seen.untimed});
+  return (seen.calls - trials) * coded + trials * tried;
+}
+
+// Returns the bandwidth for frames: that of the link, of which plain calls may reach a share only.
+double rate_of_frames(const SeenProgram& program) noexcept {
+  double rate = 0;
+  for (const SeenCalls& seen : program.kinds)
+    rate = std::max(rate,
+                    link_seen(seen) / (may_complete_early(seen.collective) ? 1 : exchange_share(seen.ranks)));
+  return rate;
+}
+
 }  // namespace
 
-bool alike(const SeenCalls& a, const SeenCalls& b) noexcept {
+bool of_one_family(const SeenCalls& a, const SeenCalls& b) noexcept {
   return a.collective == b.collective && a.type == b.type && a.op == b.op;
+}
+
+bool alike(const SeenCalls& a, const SeenCalls& b) noexcept {
+  return of_one_family(a, b) && a.site == b.site;
 }
 
 bool Outlook::gains() const noexcept { return ratio >= worthwhile_ratio && gain() >= least_gain; }
 
 double link_seen(const SeenProgram& program) noexcept {
   double link = 0;
-  for (const SeenCalls& seen : program.kinds) {
-    const CallEstimate call = prospect_of(seen, {});
-    if (seen.plain_calls > 0 && seen.plain_seconds > 0 && call.bytes >= link_bytes)
-      link = std::max(link, link_of(call, seen.plain_seconds / seen.plain_calls));
-  }
+  for (const SeenCalls& seen : program.kinds) link = std::max(link, link_seen(seen));
   return link;
 }
 
 std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& circumstances) {
   const double link = circumstances.link.value_or(link_seen(program));
+  const double for_frames = circumstances.link.value_or(rate_of_frames(program));
   std::vector<Outlook> all;
   for (const SeenCalls& seen : program.kinds) {
     CallEstimate call = prospect_of(seen, circumstances);
@@ -82,39 +168,41 @@ std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& c
     if (!seen.sampled() || seen.opaque || link <= 0 || (as_it_ran && !timed)) continue;
     Outlook& outlook = all.emplace_back(Outlook{.seen = seen, .ratio = call.ratio, .exact = exact});
     const double plain = as_it_ran ? seen.plain_seconds / seen.plain_calls : plain_seconds(call, link);
+    outlook.has_unlike_sites = std::ranges::any_of(program.kinds, [&](const SeenCalls& other) {
+      return of_one_family(other, seen) && only_exact(program, other) != exact;
+    });
     outlook.plain_seconds = seen.calls * plain;
-    outlook.coded_seconds = outlook.known() ? seen.calls * coded_seconds(call, link) : outlook.plain_seconds;
+    outlook.coded_seconds =
+        outlook.known() ? seconds_with_trials(seen, call, plain, for_frames) : outlook.plain_seconds;
   }
   std::ranges::sort(all, std::ranges::greater(), &Outlook::saved);
   return all;
 }
 
-// Returns a policy as a rule in one line writes it.
-std::string in_rule(std::string_view policy) {
-  std::string text(policy);
-  std::ranges::replace(text, ':', '=');
-  std::ranges::replace(text, ',', ' ');
-  return text;
+double seconds_plain(const std::vector<Outlook>& all) noexcept {
+  double sum = 0;
+  for (const Outlook& one : all) sum += one.plain_seconds;
+  return sum;
+}
+
+double seconds_with_rules(const std::vector<Outlook>& all) noexcept {
+  double sum = std::ranges::any_of(all, &Outlook::gains) ? seconds_of_start : 0;
+  for (const Outlook& one : all) sum += one.gains() ? one.coded_seconds : one.plain_seconds;
+  return sum;
 }
 
 Settings settings_for(const std::vector<Outlook>& all, std::string_view policy) {
-  std::map<FamilyKey, std::vector<const Outlook*>> families;
+  std::map<FamilyKey, Group> families;
   for (const Outlook& outlook : all)
     families[{outlook.seen.collective, outlook.seen.type, outlook.seen.op}].push_back(&outlook);
   Settings settings;
-  std::string& rules = settings.rules;
-  for (const auto& [family, sizes] : families) {
-    const auto& [collective, type, op] = family;
-    const auto from = gaining_from(sizes);
-    if (!from || std::ranges::none_of(sizes, &Outlook::gains)) continue;
-    rules.append(call_name(collective)).append(" ").append(taut::name_of(type));
-    if (op != Reduction{}) rules.append(" ").append(taut::name_of(op));
-    rules.append(" >=").append(text_of_size(*from)).append(" : ");
-    rules.append(in_rule(sizes[0]->exact ? "lossless" : policy)).append(" ; ");
-    for (const Outlook* const one : sizes)
-      if (one->gains() && !one->seen.needs.empty()) settings.needs.insert(one->seen.needs);
-  }
-  if (!rules.empty()) rules += "* : off";
+  std::size_t number = 1;  // of rules, with the last one
+  for (const auto& [family, calls] : families)
+    for (const std::string& rule : rules_of(calls, policy))
+      if (number++ < Rules::most) settings.rules += rule;
+  for (const Outlook& one : all)
+    if (one.gains() && !one.seen.needs.empty()) settings.needs.insert(one.seen.needs);
+  if (!settings.rules.empty()) settings.rules += "* : off";
   return settings;
 }
 

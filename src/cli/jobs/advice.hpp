@@ -16,9 +16,13 @@ struct Circumstances {
 // Estimate for one kind of call, over all of its calls.
 struct Outlook {
   SeenCalls seen;
-  double ratio = 0;  // 0: unknown, or no gain under the bound
-  double plain_seconds = 0, coded_seconds = 0;
-  bool exact = false;  // lossless coding under any bound: integers, or packed integers among the values
+  double ratio = 0;          // 0: unknown, or no gain under the bound
+  double plain_seconds = 0;  // without rules
+  double coded_seconds = 0;  // with rules, the trials of plain MPI included
+  bool exact = false;        // lossless coding under any bound: integers, or packed integers among the values
+
+  bool has_unlike_sites =
+      false;  // calls at other sites differ in `exact`, even if nothing is known of their gain
 
   bool known() const noexcept { return ratio > 0; }
   double gain() const noexcept { return plain_seconds / coded_seconds; }
@@ -31,14 +35,22 @@ struct Outlook {
 // large call. 0 if there was none.
 double link_seen(const SeenProgram& program) noexcept;
 
-// Returns true if one rule would serve both kinds of calls: the same collective, type and operator.
+// Return true if one rule would serve both kinds of calls: the same collective, type and operator. alike: and
+// the same call site.
+bool of_one_family(const SeenCalls& a, const SeenCalls& b) noexcept;
 bool alike(const SeenCalls& a, const SeenCalls& b) noexcept;
 
 // Returns the estimates for the sampled kinds of calls, the greatest saving first. The times of messages and
 // of nonblocking calls follow from the link.
 std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& circumstances);
 
-// Proposed settings for the calls that gain, under `policy`: a bound, then options.
+// Returns the seconds of all calls without and with rules: coded where coding gains, plain elsewhere. The
+// first coded call of a process takes longer.
+double seconds_plain(const std::vector<Outlook>& all) noexcept;
+double seconds_with_rules(const std::vector<Outlook>& all) noexcept;
+
+// Proposed settings for the calls that gain, under `policy`: a bound, then options. Where call sites of one
+// collective, type and operator differ in their gain, or in whether a bound may apply, rules name the sites.
 struct Settings {
   std::string rules;            // rules in one line; "" if nothing gains
   std::set<std::string> needs;  // other settings without which some rules do nothing: "TAUT_MESSAGES=1"

@@ -94,21 +94,6 @@ std::string kind_text(const SeenCalls& seen) {
   return text.append(" ").append(size_text(seen.least_bytes));
 }
 
-double total(const std::vector<Outlook>& all, auto seconds) {
-  double sum = 0;
-  for (const Outlook& one : all) sum += seconds(one);
-  return sum;
-}
-
-// Returns the seconds of all calls under the rules: coded where coding gains, plain elsewhere.
-double seconds_with_rules(const std::vector<Outlook>& all) {
-  return total(all, [](const Outlook& one) { return one.gains() ? one.coded_seconds : one.plain_seconds; });
-}
-
-double seconds_plain(const std::vector<Outlook>& all) {
-  return total(all, [](const Outlook& one) { return one.plain_seconds; });
-}
-
 const char* remark(const Outlook& one) noexcept {
   if (one.seen.constant()) return "  all values equal: a real program's data will not compress like this";
   if (one.seen.packed) return one.gains() ? "  packed integers: lossless" : "  packed integers";
@@ -119,15 +104,23 @@ const char* remark(const Outlook& one) noexcept {
   return one.gains() ? "" : one.loses() ? "  would lose" : "  not worth it";
 }
 
+// Returns the call site in words; "" if calls like these have one site only.
+std::string site_text(const std::vector<Outlook>& all, const SeenCalls& seen) {
+  const bool several = std::ranges::any_of(all, [&](const Outlook& other) {
+    return other.seen.site != seen.site && of_one_family(other.seen, seen);
+  });
+  return several ? "  at " + seen.site : "";
+}
+
 void print_table(const std::vector<Outlook>& all) {
   constexpr std::size_t most = 20;
   std::printf("%-30s %8s %9s %8s %10s %10s %7s\n", "kind of call", "ranks", "calls", "ratio", "plain, s",
               "Taut, s", "gain");
   for (const Outlook& one : std::span(all).first(std::min(most, all.size())))
-    std::printf("%-30s %8d %9.0f %8s %10s %10s %6sx%s\n", kind_text(one.seen).c_str(), one.seen.ranks,
+    std::printf("%-30s %8d %9.0f %8s %10s %10s %6sx%s%s\n", kind_text(one.seen).c_str(), one.seen.ranks,
                 one.seen.calls, one.known() ? rounded(one.ratio, 3).c_str() : "-",
                 rounded(one.plain_seconds, 3).c_str(), rounded(one.coded_seconds, 3).c_str(),
-                rounded(one.gain(), 3).c_str(), remark(one));
+                rounded(one.gain(), 3).c_str(), remark(one), site_text(all, one.seen).c_str());
   if (all.size() > most) std::printf("and %zu kinds more\n", all.size() - most);
 }
 

@@ -151,7 +151,7 @@ Json JsonReader::object(int depth) {
     if (now() != '"') damaged();
     std::string name = string();
     expect(':');
-    json.members.emplace_back(std::move(name), value(depth + 1));
+    json.members.push_back({std::move(name), value(depth + 1)});
   } while (take(','));
   expect('}');
   return json;
@@ -161,8 +161,8 @@ Json JsonReader::object(int depth) {
 
 const Json& Json::operator[](std::string_view name) const noexcept {
   static const Json none;
-  const auto found = std::ranges::find(members, name, &std::pair<std::string, Json>::first);
-  return found == members.end() ? none : found->second;
+  const auto found = std::ranges::find(members, name, &JsonMember::name);
+  return found == members.end() ? none : found->value;
 }
 
 Json read_json(const std::string& file, std::string_view text) { return JsonReader(file, text).read(); }

@@ -3,10 +3,11 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace taut::cli {
+
+struct JsonMember;
 
 struct Json {
   enum class Kind { null, boolean, number, string, array, object };
@@ -14,11 +15,16 @@ struct Json {
   double number = 0;  // booleans: 0 or 1
   std::string text;
   std::vector<Json> items;
-  std::vector<std::pair<std::string, Json>> members;
+  std::vector<JsonMember> members;
 
   // Returns the member of an object; null if there is none of that name.
   const Json& operator[](std::string_view name) const noexcept;
   bool is_null() const noexcept { return kind == Kind::null; }
+};
+
+struct JsonMember {
+  std::string name;
+  Json value;
 };
 
 // Parses a text. Throws Failure that names `file` and the line.

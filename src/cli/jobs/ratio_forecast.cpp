@@ -1,5 +1,6 @@
 #include "cli/jobs/ratio_forecast.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "communication/policy/plan/cost_model.hpp"
@@ -35,6 +36,13 @@ double ratio_below(std::span<const double> ratios, double fraction, double bits)
   return bits / std::min(coded, bits);
 }
 
+// Returns the time of encoding at the two sampled bounds beside a share of the range, the longer one.
+double seconds_near(std::span<const double> seconds, double share) noexcept {
+  std::size_t i = 0;
+  while (i + 1 < seconds.size() && share < Compressibility::relative[i]) ++i;
+  return i == 0 ? seconds[0] : std::max(seconds[i - 1], seconds[i]);
+}
+
 RatioForecast without_loss(const SeenCalls& seen) noexcept {
   if (sums(seen)) return {};
   return {seen.ratios[lossy], seen.seconds_a_byte[lossy]};
@@ -44,17 +52,18 @@ RatioForecast without_loss(const SeenCalls& seen) noexcept {
 
 RatioForecast forecast_ratio(const SeenCalls& seen, const AskedBound& asked, int ranks) noexcept {
   const Bound bound = asked.bound;
-  const double slowest = *std::max_element(seen.seconds_a_byte.data(), seen.seconds_a_byte.data() + lossy);
+  const std::span seconds(seen.seconds_a_byte.data(), lossy);
   if (bound.exact() || bound.kind == Bound::Kind::pointwise) return without_loss(seen);
   if (bound.kind == Bound::Kind::rate) {
     if (reduces(seen.collective) && !asked.names_codec) return {};
+    const double slowest = *std::max_element(seconds.begin(), seconds.end());
     return {std::max(bits_a_number(seen) / bound.value, 1.0), slowest};
   }
   const std::span ratios(seen.ratios.data(), lossy);
   const double share = fraction_of_range(bound, seen) / (sums(seen) && !asked.on_input ? ranks : 1);
   if (share <= 0 || std::ranges::find(ratios, 0.0) != ratios.end()) return {};
   const double known = ratio_between(Compressibility::relative, ratios, share);
-  return {known > 0 ? known : ratio_below(ratios, share, bits_a_number(seen)), slowest};
+  return {known > 0 ? known : ratio_below(ratios, share, bits_a_number(seen)), seconds_near(seconds, share)};
 }
 
 }  // namespace taut::cli

@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <iterator>
+#include <limits>
 #include <map>
+#include <optional>
+#include <set>
 #include <tuple>
 
 #include "cli/jobs/json_reader.hpp"
@@ -15,10 +20,11 @@ namespace taut::cli {
 namespace {
 
 constexpr std::uint64_t max_report_bytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t short_bytes = 64 << 10;  // messages below it pass the link in no time
 
 // Collective, type, operator, ranks, least bytes, and the setting that is needed.
 using Key = std::tuple<Collective, DType, Reduction, int, std::uint64_t, std::string>;
-using Kinds = std::map<Key, SeenCalls>;
+using Kinds = std::map<std::pair<Key, std::string>, SeenCalls>;  // by key and call site
 
 // Row of a report: calls of one kind on one communicator.
 struct Row {
@@ -26,9 +32,11 @@ struct Row {
   Key key;
   std::string communicator;  // "": unknown
   std::string site;
-  double seconds;  // in plain MPI
+  double seconds;   // in plain MPI
+  double lead = 0;  // seconds that a rank waited for the ends of the longer calls before
 
   const std::vector<Json>& times() const { return (*kind)["plain_times"]["nanoseconds"].items; }
+  const std::vector<Json>& gaps() const { return (*kind)["plain_times"]["gaps"].items; }
   std::size_t every() const {  // the times are those of every so many-th call
     return static_cast<std::size_t>(std::clamp((*kind)["plain_times"]["every"].number, 1.0, 0x1p60));
   }
@@ -85,8 +93,9 @@ std::optional<Row> row_of(const Json& kind, int ranks, const std::string& needs,
              kind["nanoseconds"]["plain"].number * 1e-9};
 }
 
-// Merges the samples of one rank into `seen`: the range of its values, and the ratio and time at each bound.
-void add_samples(const Json& samples, SeenCalls& seen) {
+// Adds the samples of calls of `bytes` to `seen`, whose calls are of the same rank: the range of the values,
+// and the ratio and time at each bound, averaged over the bytes.
+void add_samples(const Json& samples, double bytes, SeenCalls& seen) {
   if (!samples["least"].is_null() && !samples["greatest"].is_null()) {
     seen.least = std::min(seen.least, samples["least"].number);
     seen.greatest = std::max(seen.greatest, samples["greatest"].number);
@@ -97,25 +106,29 @@ void add_samples(const Json& samples, SeenCalls& seen) {
     std::size_t i = Compressibility::bounds - 1;
     for (std::size_t j = 0; j + 1 < Compressibility::bounds; ++j)
       if (one["bound"].text == taut::text_of(Bound{Bound::Kind::range, Compressibility::relative[j]})) i = j;
-    seen.ratios[i] = values / frames;
-    seen.seconds_a_byte[i] = one["nanoseconds"].number * 1e-9 / values;
+    const double before = seen.ratios[i] > 0 ? seen.message_bytes : 0, all = before + std::max(bytes, 1.0);
+    const double coded = before > 0 ? before / seen.ratios[i] : 0;
+    seen.ratios[i] = all / (coded + std::max(bytes, 1.0) * frames / values);
+    seen.seconds_a_byte[i] +=
+        (1 - before / all) * (one["nanoseconds"].number * 1e-9 / values - seen.seconds_a_byte[i]);
   }
 }
 
-// Adds the calls of one row of a report. Calls on communicators of the same size, and of different call
-// sites, are counted together.
+// Adds the calls of one row of a report. Calls on communicators of the same size are counted together.
 void add_row(const Row& row, Kinds& kinds) {
   const Json& kind = *row.kind;
-  SeenCalls& seen = kinds[row.key];
+  SeenCalls& seen = kinds[{row.key, row.site}];
+  seen.site = row.site;
   std::tie(seen.collective, seen.type, seen.op, seen.ranks, seen.least_bytes, seen.needs) = row.key;
   seen.untimed = !seen.needs.empty();
   seen.opaque |= seen.messages() && kind["plain"].text == taut::name_of(Fallback::type);
+  const Json& samples = kind["compressibility"];
+  const double bytes = kind["message_bytes"].number;
+  add_samples(samples, bytes, seen);
   seen.calls += kind["calls"].number;
-  seen.message_bytes += kind["message_bytes"].number;
+  seen.message_bytes += bytes;
   for (const auto& [reason, calls] : kind["plain_calls"].members) seen.plain_calls += calls.number;
   seen.plain_seconds += row.seconds;
-  const Json& samples = kind["compressibility"];
-  add_samples(samples, seen);
   seen.packed |= samples["packed"].number > 0;
   seen.pickled |= samples["pickles"].number > 0;
   seen.varied |= samples["constant"].number < samples["samples"].number;
@@ -160,42 +173,114 @@ struct RowOnRanks {
     return std::ranges::all_of(rows, known) &&
            std::ranges::all_of(rows, [&](const Row* row) { return calls(row) == calls(rows[0]); });
   }
+  bool is_short() const noexcept { return std::get<std::uint64_t>(rows[0]->key) < short_bytes; }
 };
 
-// Returns the time of each call whose time all ranks have kept. Of ranks that complete together, the one with
-// the least time waited least for the others. In a collective with a root and in scans, a rank may complete
-// early, and the greatest time counts.
-std::vector<double> times_of_calls(const RowOnRanks& all, bool may_complete_early) {
+// One call on all ranks.
+class CallOnRanks {
+ public:
+  explicit CallOnRanks(bool may_complete_early) : may_complete_early_(may_complete_early) {}
+
+  void add(double seconds, std::optional<double> gap) {
+    ++ranks_;
+    least_ = std::min(least_, seconds);
+    most_ = std::max(most_, seconds);
+    gaps_known_ &= gap.has_value();
+    cycles_ += seconds + gap.value_or(0);
+    longest_gap_ = std::max(longest_gap_, gap.value_or(0));
+  }
+
+  // Returns the time that the call took from the program: the time since the call before, which is the same
+  // on all ranks but for their lead, less that of the rank that computed longest. Where the gaps are unknown,
+  // it is that of the rank that waited least. In a collective with a root and in scans, a rank may complete
+  // early, and the greatest time counts. A rank's lead may hide up to half of a call.
+  double seconds() const {
+    if (may_complete_early_) return most_;
+    if (least_ == 0) return 0;  // not timed on some rank
+    return gaps_known_ ? std::clamp(cycles_ / ranks_ - longest_gap_, least_ / 2, most_) : least_;
+  }
+
+  double least() const noexcept { return least_; }  // time of the rank that waited least
+
+ private:
+  bool may_complete_early_, gaps_known_ = true;
+  double ranks_ = 0, cycles_ = 0, longest_gap_ = 0;
+  double least_ = std::numeric_limits<double>::infinity(), most_ = 0;
+};
+
+// Returns the calls whose times all ranks have kept.
+std::vector<CallOnRanks> calls_of(const RowOnRanks& all, bool may_complete_early) {
   std::size_t every = 1;  // powers of two
   for (const Row* row : all.rows) every = std::max(every, row->every());
-  std::vector<double> times;
-  for (std::size_t call = 0;; call += every) {
-    double time = 0;
+  std::vector<CallOnRanks> calls;
+  for (std::size_t number = 0;; number += every) {
+    CallOnRanks call(may_complete_early);
     for (const Row* row : all.rows) {
-      const std::size_t i = call / row->every();
-      if (i >= row->times().size()) return times;
-      const double mine = row->times()[i].number * 1e-9;
-      time = row == all.rows[0] ? mine : may_complete_early ? std::max(time, mine) : std::min(time, mine);
+      const std::size_t i = number / row->every();
+      if (i >= row->times().size()) return calls;
+      const bool known = i < row->gaps().size() && !row->gaps()[i].is_null();
+      call.add(row->times()[i].number * 1e-9,
+               known ? std::optional(row->gaps()[i].number * 1e-9) : std::nullopt);
     }
-    if (time > 0) times.push_back(time);
+    if (call.seconds() > 0) calls.push_back(call);
   }
 }
 
+double lower_quartile(std::vector<double> times) {
+  const auto quartile = times.begin() + std::ssize(times) / 4;
+  std::ranges::nth_element(times, quartile);
+  return *quartile;
+}
+
+// Returns the mean of the middle half of the times.
+double typical(std::vector<double> times) {
+  std::ranges::sort(times);
+  const std::size_t beside = times.size() / 4;
+  double sum = 0;
+  for (std::size_t i = beside; i < times.size() - beside; ++i) sum += times[i];
+  return sum / static_cast<double>(times.size() - 2 * beside);
+}
+
 // Sets the seconds of each row to those of its calls without the waiting for late ranks: the number of calls
-// times the median call, or the lower quartile where the time of a call may include a wait.
+// times the typical call, or the lower quartile where the time of a call may include a wait.
 void leave_out_waits(RowOnRanks& all) {
   const Collective collective = std::get<Collective>(all.rows[0]->key);
   if (all.rows.size() < 2 || !all.aligned()) return;
   const bool early = may_complete_early(collective);
-  std::vector<double> times = times_of_calls(all, early);
-  if (times.empty()) return;
-  const auto typical = times.begin() + static_cast<std::ptrdiff_t>(times.size() / (early ? 4 : 2));
-  std::ranges::nth_element(times, typical);
+  std::vector<CallOnRanks> made = calls_of(all, early);
+  if (made.empty()) return;
+  const auto typical_of = [&](auto seconds) {
+    std::vector<double> times;
+    std::ranges::transform(made, std::back_inserter(times), std::mem_fn(seconds));
+    return early ? lower_quartile(std::move(times)) : typical(std::move(times));
+  };
+  const double seconds = typical_of(&CallOnRanks::seconds);
+  const double lead = early || !all.is_short() ? 0 : seconds - typical_of(&CallOnRanks::least);
   for (Row* const row : all.rows) {
     double calls = 0;
     for (const auto& [reason, number] : (*row->kind)["plain_calls"].members) calls += number.number;
-    row->seconds = calls * *typical;
+    row->lead = calls * std::max(lead, 0.0);
+    row->seconds = calls * seconds - row->lead;
   }
+}
+
+using RowsOnRanks = std::map<std::tuple<Key, std::string, std::string>, RowOnRanks>;  // by communicator, site
+
+// Moves the leads that short calls saw to the long calls of the same communicator, in proportion to their
+// times.
+void move_leads(const RowsOnRanks& all) {
+  std::map<std::string, double> leads, seconds;  // by communicator
+  const auto is_long = [](const RowOnRanks& rows) {
+    return !rows.is_short() && !may_complete_early(std::get<Collective>(rows.rows[0]->key));
+  };
+  for (const auto& [key, rows] : all) {
+    leads[std::get<1>(key)] += rows.rows[0]->lead;
+    if (is_long(rows)) seconds[std::get<1>(key)] += rows.rows[0]->seconds;
+  }
+  for (const auto& [key, rows] : all)
+    if (is_long(rows) && seconds[std::get<1>(key)] > 0)
+      for (Row* const row : rows.rows)
+        row->seconds *= 1 + leads[std::get<1>(key)] / seconds[std::get<1>(key)];
 }
 
 // Refuses reports of which no advice follows: of another version, or of calls that Taut has compressed.
@@ -263,6 +348,42 @@ Reports read_files(const std::vector<std::string>& names) {
   return all;
 }
 
+// Calls that one rule without a call site serves: collective, type and operator.
+using Family = std::tuple<Collective, DType, Reduction>;
+
+Family family_of(const Row& row) {
+  return {std::get<Collective>(row.key), std::get<DType>(row.key), std::get<Reduction>(row.key)};
+}
+
+// Returns true if a rule can name the call site. Rules for messages cannot.
+bool can_be_named(const Row& row) {
+  constexpr const char* usual = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+:/@-";
+  return !row.site.empty() && row.site.find_first_not_of(usual) == std::string::npos &&
+         std::get<Collective>(row.key) != Collective::send;
+}
+
+// Leaves out the call sites of the families in which some calls have none that a rule can name, or that is
+// the same on all ranks of the communicator.
+void leave_out_sites(std::vector<std::vector<Row>>& rows) {
+  std::map<std::tuple<Key, std::string, std::string>, std::set<std::size_t>> ranks_at;
+  std::map<std::tuple<Key, std::string>, std::set<std::size_t>> ranks_of;
+  for (std::size_t rank = 0; rank < rows.size(); ++rank)
+    for (const Row& row : rows[rank]) {
+      ranks_at[{row.key, row.communicator, row.site}].insert(rank);
+      ranks_of[{row.key, row.communicator}].insert(rank);
+    }
+  std::set<Family> without;
+  for (const std::vector<Row>& of_rank : rows)
+    for (const Row& row : of_rank) {
+      const bool on_all =
+          ranks_at[{row.key, row.communicator, row.site}] == ranks_of[{row.key, row.communicator}];
+      if (!can_be_named(row) || !on_all) without.insert(family_of(row));
+    }
+  for (std::vector<Row>& of_rank : rows)
+    for (Row& row : of_rank)
+      if (without.contains(family_of(row))) row.site.clear();
+}
+
 }  // namespace
 
 SeenProgram read_reports(const std::vector<std::string>& names) {
@@ -273,11 +394,13 @@ SeenProgram read_reports(const std::vector<std::string>& names) {
     read_counts(report, program);
     rows.push_back(rows_of(report));
   }
-  std::map<std::tuple<Key, std::string, std::string>, RowOnRanks> same;
+  RowsOnRanks same;
   for (std::vector<Row>& of_rank : rows)
     for (Row& row : of_rank)
       if (!row.communicator.empty()) same[{row.key, row.communicator, row.site}].rows.push_back(&row);
   for (auto& [key, all] : same) leave_out_waits(all);
+  move_leads(same);
+  leave_out_sites(rows);
   Kinds all;
   for (const std::vector<Row>& of_rank : rows) {
     Kinds kinds;

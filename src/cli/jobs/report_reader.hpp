@@ -20,13 +20,14 @@ struct SeenCalls {
   Reduction op{};  // Reduction{} if there is none
   int ranks = 0;   // size of the communicator
   std::uint64_t least_bytes = 0;
+  std::string site;  // call site, as rules name it; "": unknown, or calls of several sites
 
   // Counts of the rank that made the most calls.
   double calls = 0, message_bytes = 0;
   // Calls left to plain MPI, and their time without the waiting for late ranks, as far as the reports show
   // it.
   double plain_calls = 0, plain_seconds = 0;
-  // Samples of the rank whose values compress least; 0: not sampled.
+  // Samples of the rank whose values compress least, over all its calls; 0: not sampled.
   std::array<double, Compressibility::bounds> ratios{}, seconds_a_byte{};
 
   // Range of the finite values in samples; unknown if least > greatest.

@@ -80,10 +80,14 @@ std::string json_of(const Compressibility& values) {
 }
 
 std::string json_of(const PlainTimes& times) {
-  const auto text = [](std::uint64_t nanoseconds) { return json::text(nanoseconds); };
+  const auto time = [](const PlainTime& one) { return json::text(one.nanoseconds); };
+  const auto gap = [](const PlainTime& one) {
+    return one.gap == PlainTime::unknown ? "null" : json::text(one.gap);
+  };
   return json::Object()
       .add("every", times.every())
-      .add_text("nanoseconds", json::list(times.nanoseconds(), text))
+      .add_text("nanoseconds", json::list(times.kept(), time))
+      .add_text("gaps", json::list(times.kept(), gap))
       .text();
 }
 
@@ -100,7 +104,7 @@ std::string json_of(const CallRow& row) {
   object.add_text("plain", text_or_null(row.fallback != Fallback::none, name_of(row.fallback)));
   object.add_text("expected_ratio",
                   row.expected_ratio == 0 ? "null" : json::text(double{row.expected_ratio}));
-  object.add_text("plain_times", row.plain_times.nanoseconds().empty() ? "null" : json_of(row.plain_times));
+  object.add_text("plain_times", row.plain_times.kept().empty() ? "null" : json_of(row.plain_times));
   object.add_text("compressibility", row.values.samples == 0 ? "null" : json_of(row.values));
   return object.text();
 }

@@ -55,7 +55,7 @@ void PlainTimes::forget() noexcept {
   lost_ = true;
 }
 
-void PlainTimes::note(std::uint64_t call, std::uint64_t nanoseconds) noexcept {
+void PlainTimes::note(std::uint64_t call, PlainTime time) noexcept {
   if (lost_ || call % every_ != 0) return;
   while (call / every_ >= most) {  // keep every other one
     for (std::size_t i = 0; 2 * i < kept_.size(); ++i) kept_[i] = kept_[2 * i];
@@ -65,7 +65,7 @@ void PlainTimes::note(std::uint64_t call, std::uint64_t nanoseconds) noexcept {
   }
   try {
     kept_.resize(std::max<std::size_t>(kept_.size(), call / every_ + 1));
-    kept_[call / every_] = nanoseconds;
+    kept_[call / every_] = time;
   } catch (const std::bad_alloc&) {
     forget();
   }

@@ -60,21 +60,29 @@ struct Compressibility {
   Compressibility& operator+=(const Compressibility& other) noexcept;
 };
 
-// Durations of plain calls of one kind, by the number of the call, which is the same on all ranks. A reader
-// takes for each call the rank that waited least. Each `every`-th call is kept; `every` doubles when the
-// table is full. Empty without memory, and after tables were added up.
+// Time of a plain call on this rank, and the gap before it.
+struct PlainTime {
+  static constexpr std::uint64_t unknown = UINT64_MAX;
+
+  std::uint64_t nanoseconds = 0;  // 0: not timed
+  std::uint64_t gap = unknown;    // nanoseconds since the plain call before on the same communicator
+};
+
+// Times of plain calls of one kind, by the number of the call, which is the same on all ranks. A reader
+// compares the ranks' times of each call. Each `every`-th call is kept; `every` doubles when the table is
+// full. Empty without memory, and after tables were added up.
 class PlainTimes {
  public:
   static constexpr std::size_t most = 128;
 
-  void note(std::uint64_t call, std::uint64_t nanoseconds) noexcept;
+  void note(std::uint64_t call, PlainTime time) noexcept;
   void forget() noexcept;  // for good
 
   std::uint64_t every() const noexcept { return every_; }
-  std::span<const std::uint64_t> nanoseconds() const noexcept { return kept_; }  // 0: not timed
+  std::span<const PlainTime> kept() const noexcept { return kept_; }
 
  private:
-  std::vector<std::uint64_t> kept_;  // of the calls 0, every_, 2 every_, ...
+  std::vector<PlainTime> kept_;  // of the calls 0, every_, 2 every_, ...
   std::uint64_t every_ = 1;
   bool lost_ = false;
 };

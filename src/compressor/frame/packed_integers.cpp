@@ -1,5 +1,8 @@
 #include "compressor/frame/packed_integers.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <limits>
 
 #include "compressor/frame/sample.hpp"
@@ -8,18 +11,29 @@
 namespace taut {
 namespace {
 
-// Counts over the pieces of a message: values, subnormal values, and pairs of adjacent values by kind and by
-// the difference of their exponents.
+// Counts over the pieces of a message: values, subnormal values, pairs of adjacent values by kind and by the
+// difference of their exponents, and words by their bits.
 struct PairCounts {
   std::size_t values = 0, subnormals = 0;
   std::size_t far_normals = 0;  // pairs of normal numbers that are far apart
   // Pairs of a normal and a subnormal number: near each other, as in values that fade to 0; and far apart, as
   // an integer beside a number.
   std::size_t declines = 0, jumps = 0;
+  std::size_t negative_zeros = 0;    // also the least integer of a word; beside subnormals
+  std::size_t words = 0;             // values other than 0
+  std::size_t changes = 0;           // words that differ from the word before
+  std::size_t texts = 0, twins = 0;  // words that read as text; as two integers of similar size
+
+  // Returns true if nearly all words look like this, and differ: one value that fills a message may have any
+  // bits by chance, many values of a field have not.
+  bool are_usual(std::size_t like_this) const noexcept {
+    return changes >= 16 && like_this * 16 >= words * 15;
+  }
 
   PackedIntegers result() const noexcept {
     constexpr std::size_t one_in = 64;
     const bool small = subnormals > 0 && declines <= jumps;
+    if (are_usual(texts) || are_usual(twins) || (small && negative_zeros > 0)) return PackedIntegers::large;
     // One number out of place counts as such a word too if other words are no numbers.
     if (far_normals > 0 && (small || far_normals * one_in >= values)) return PackedIntegers::large;
     return small ? PackedIntegers::small : PackedIntegers::none;
@@ -28,6 +42,45 @@ struct PairCounts {
 
 template <class T>
 inline constexpr std::int32_t far_apart = sizeof(T) == 8 ? 128 : 48;
+
+// Returns true if all bytes of the word are printable ASCII.
+template <class Word>
+bool is_text(Word word) noexcept {
+  constexpr Word each = std::numeric_limits<Word>::max() / 0xFF, top = 0x80 * each;
+  return ((word | (word + each)) & top) == 0 && ((word + 0x60 * each) & top) == top;
+}
+
+// Returns true if the halves of the word are integers near each other. Words of 32 bits have no such halves,
+// and neither have doubles made from floats, whose last 29 bits are 0.
+template <class Word>
+bool is_twin(Word word) noexcept {
+  constexpr std::uint32_t near = 1U << 24, of_doubles_alone = (1U << 29) - 1;
+  const auto low = static_cast<std::uint32_t>(word),
+             high = static_cast<std::uint32_t>(std::uint64_t{word} >> 32);
+  return sizeof(Word) == 8 && (low & of_doubles_alone) != 0 && high - low + near < 2 * near;
+}
+
+// Counts what the bits of some words show.
+template <class T>
+void count_words(const T* x, std::size_t n, PairCounts& counts) noexcept {
+  using Word = typename NumberRange<T>::Word;
+  constexpr std::size_t most_words = 64;
+  const auto word_at = [x](std::size_t i) { return std::bit_cast<Word>(x[i]); };
+  for (std::size_t i = 0; i < std::min(n, most_words); ++i) {
+    const Word word = word_at(i);
+    const bool is_word = magnitude_bits(x[i]) != 0;
+    counts.words += is_word;
+    counts.changes += is_word && i > 0 && word != word_at(i - 1);
+    counts.texts += is_text(word);
+    counts.twins += is_word && is_twin(word);
+  }
+}
+
+template <class T>
+std::size_t negative_zeros(const T* x, std::size_t n) noexcept {
+  const auto count = std::count_if(x, x + n, [](T value) { return value == 0 && std::signbit(value); });
+  return static_cast<std::size_t>(count);
+}
 
 // Marker in place of the exponent field of a value that is left out.
 constexpr std::int32_t no_exponent = -1;
@@ -65,7 +118,11 @@ template <class T>
 PackedIntegers find_in_pieces(const T* x, std::size_t count) noexcept {
   PairCounts counts;
   const Pieces pieces(count);
-  for (std::size_t i = 0; i < pieces.count; ++i) count_pairs(x + pieces.first(i), pieces.values, counts);
+  for (std::size_t i = 0; i < pieces.count; ++i) {
+    count_pairs(x + pieces.first(i), pieces.values, counts);
+    count_words(x + pieces.first(i), pieces.values, counts);
+    if (counts.subnormals > 0) counts.negative_zeros += negative_zeros(x + pieces.first(i), pieces.values);
+  }
   return counts.result();
 }
 

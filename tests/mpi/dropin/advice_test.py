@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Observes a program of messages, then runs it with the rules that `taut advise` prints, as a user pastes
-them.
+"""Observes programs, then runs them with the rules that `taut advise` prints, as a user pastes them.
 
 advice_test.py TAUT LAYERS MPICC MPIEXEC    TAUT: the program; LAYERS: the folder of libtaut_preload.so
 """
@@ -18,12 +17,14 @@ HERE = Path(__file__).resolve().parent
 TAUT, LAYERS, MPICC, MPIEXEC = sys.argv[1:5]
 
 
-class Messages(unittest.TestCase):
+class Observed(unittest.TestCase):
     def setUp(self):
         held = tempfile.TemporaryDirectory()
         self.addCleanup(held.cleanup)
         self.folder = Path(held.name)
-        subprocess.run([MPICC, "-O1", "-o", self.folder / "ring", HERE / "probing.c"], check=True)
+
+    def compile(self, source, name):
+        subprocess.run([MPICC, "-O1", "-o", self.folder / name, HERE / source], check=True)
 
     def shell(self, script):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TAUT_")}
@@ -34,6 +35,19 @@ class Messages(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done
 
+    def advice(self, *arguments):
+        return self.shell(" ".join(['"$PROGRAM" advise seen.json', *arguments])).stdout
+
+
+def exports(printed):
+    return "\n".join(line for line in printed.splitlines() if line.startswith("export "))
+
+
+class Messages(Observed):
+    def setUp(self):
+        super().setUp()
+        self.compile("probing.c", "ring")
+
     def ring(self, report, before=""):
         """Returns the distance of the values from the exact ones, the output, and the kinds of calls that
         rank 0 reports."""
@@ -42,16 +56,13 @@ class Messages(unittest.TestCase):
         kinds = {kind["collective"]: kind for communicator in communicators for kind in communicator["kinds"]}
         return float(re.search(r"worst: (\S+)", done.stdout)[1]), done.stderr, kinds
 
-    def advice(self, *arguments):
-        return self.shell(" ".join(['"$PROGRAM" advise seen.json', *arguments])).stdout
-
     def test_what_is_advised_does_what_was_said(self):
         worst, said, kinds = self.ring("seen.json")
         self.assertEqual((worst, said, kinds.keys()), (0, "", {"send"}))
         self.assertEqual((kinds["send"]["calls"], kinds["send"]["plain_calls"]), (2, {"off": 2}))
         self.assertIn("Give it: --link", self.advice())
         printed = self.advice("--link 1gbit", "--bound rel:1e-3")
-        pasted = "\n".join(line for line in printed.splitlines() if line.startswith("export "))
+        pasted = exports(printed)
         self.assertIn("Send f32 >=256KiB", pasted)
 
         worst, said, kinds = self.ring("with.json", pasted)
@@ -65,6 +76,26 @@ class Messages(unittest.TestCase):
         worst, said, kinds = self.ring("plain.json", 'export TAUT_RULES="Send : rel:1e-3"')
         self.assertEqual((worst, kinds["send"]["plain_calls"]), (0, {"off": 2}))
         self.assertIn("a rule for Send needs TAUT_MESSAGES=1", said)
+
+
+class Sites(Observed):
+    def run_sites(self, report, before=""):
+        """Returns the kinds of large calls that rank 0 reports."""
+        self.shell(f'{before}\n"$PROGRAM" run --report {report} -- "$MPIEXEC" -n 2 ./two_sites')
+        communicators = json.loads((self.folder / f"{report}.0").read_text())["communicators"]
+        return [kind for communicator in communicators for kind in communicator["kinds"] if kind["least_bytes"] >= 4096]
+
+    def test_rules_name_the_call_sites_that_gain(self):
+        self.compile("two_sites.c", "two_sites")
+        easy, hard = sorted(self.run_sites("seen.json"), key=lambda kind: kind["compressibility"]["bounds"][-1]["frame_bytes"])
+        gaps = easy["plain_times"]["gaps"], hard["plain_times"]["gaps"]
+        self.assertEqual([gap is None for gap in sum(gaps, [])], [True] + 5 * [False])  # before all but the first call
+        pasted = exports(self.advice("--link 10mbit", "--bound lossless"))
+        self.assertIn(f"callsite={easy['site']} ", pasted)
+        self.assertNotIn(hard["site"], pasted)
+        compressed = {kind["site"]: kind["compressed_calls"] for kind in self.run_sites("with.json", pasted)}
+        self.assertGreater(compressed[easy["site"]], 0)
+        self.assertEqual(compressed[hard["site"]], 0)
 
 
 if __name__ == "__main__":

@@ -124,10 +124,76 @@ class Advise(ProgramTest):
         self.assertAlmostEqual(float(re.search(r"\((\S+) % of the run's 200 s\)", printed)[1]), share, delta=0.05 * share)
         self.assertNotIn("% of the run", self.advise(report(LARGE)))
 
-    def with_times(self, seconds, rank, **more):
-        """Returns a report of calls of these times in plain MPI."""
+    def test_call_sites_that_differ_have_rules_of_their_own(self):
+        seconds = 10 * 1.5 * MIB / 125e6
+        easy, hard = (kind("allreduce", "f32", "sum", MIB, seconds, ratios) | {"site": f"solve+{i}"}
+                      for i, ratios in enumerate((RATIOS, dict.fromkeys(RATIOS, 1.05))))  # fmt: skip
+        for kinds in ((easy, hard), (hard, easy)):
+            printed = self.advise(report(*kinds))
+            self.assertEqual(self.rules(printed), "Allreduce f32 sum >=1MiB callsite=solve+0 : rel=1e-04 ; * : off")
+            self.assertRegex(printed, r"f32 sum 1MiB +4 +10 +5\.5\S* .*x  at solve\+0\n")
+            self.assertRegex(printed, r"f32 sum 1MiB +4 +10 +1\.05 .* at solve\+1\n")
+        # Sites that are served alike share a rule, and each has its own forecast.
+        usual = kind("allreduce", "f32", "sum", MIB, seconds, {b: r / 2 for b, r in RATIOS.items()}) | {"site": "solve+1"}
+        printed = self.advise(report(easy, usual))
+        self.assertEqual(self.rules(printed), "Allreduce f32 sum >=1MiB : rel=1e-04 ; * : off")
+        self.assertRegex(printed, r"1MiB +4 +10 +5\.5")
+        self.assertRegex(printed, r"1MiB +4 +10 +2\.8 ")
+        # Packed integers at one site leave the bound to the other.
+        moved = kind("alltoall", "f64", None, MIB, seconds / 2, RATIOS | {"lossless": 2}) | {"site": "solve+0"}
+        packed = moved | {"site": "solve+1", "compressibility": moved["compressibility"] | {"packed": 1}}
+        expected = "Alltoall f64 >=1MiB callsite=solve+0 : rel=1e-04 ; Alltoall f64 >=1MiB callsite=solve+1 : lossless ; * : off"
+        self.assertEqual(self.rules(self.advise(report(moved, packed))), expected)
+        untimed = packed | {"nanoseconds": {"plain": 0}}  # nothing is known of the gain at this site
+        self.assertEqual(self.rules(self.advise(report(moved, untimed))), expected.partition(" ; ")[0] + " ; * : off")
+
+    def test_frames_between_two_ranks_pass_faster_than_plain_calls(self):
+        def coded(ranks, seconds):
+            one = kind("allreduce", "f32", "sum", 64 * MIB, seconds, dict.fromkeys(RATIOS, 8))
+            found = re.search(r"link 0.125 GB/s .* 8 +\S+ +(\S+) ", self.advise(report(one, ranks=ranks)), re.S)
+            return float(found[1])
+
+        seconds = 10 * 64 * MIB / 125e6
+        self.assertAlmostEqual(coded(4, 1.5 * seconds), 1.5 * seconds / 8, delta=0.3)
+        self.assertAlmostEqual(coded(2, seconds), seconds / 8 / 1.5, delta=0.2)
+
+    def test_nonblocking_calls_pay_for_trials(self):
+        def coded(calls):
+            one = kind("allreduce", "f32", "sum", 64 * MIB, 0, dict.fromkeys(RATIOS, 8), calls)
+            made = report()
+            made["communicators"] = [{"ranks": 4, "needs": "TAUT_NONBLOCKING=1", "kinds": [one]}]
+            return float(re.search(rf" {calls} +8 +\S+ +(\S+) ", self.advise(made, arguments=["--link", "1gbit"]))[1])
+
+        plain = 1.5 * 64 * MIB / 125e6
+        self.assertAlmostEqual(coded(40) - 10 * coded(4), 3 * plain * 7 / 8, delta=0.15)
+
+    def test_call_sites_that_no_rule_can_name(self):
+        seconds = 10 * 0.75 * MIB / 125e6
+        moved = kind("alltoall", "f64", None, MIB, seconds, RATIOS | {"lossless": 2})
+        packed = moved | {"compressibility": moved["compressibility"] | {"packed": 1}}
+        one, other = moved | {"site": "solve+0"}, packed | {"site": "solve+1"}
+        alone = "Alltoall f64 >=1MiB : lossless ; * : off"
+        for odd in ("a b+1", "a;b", "$(x)", None):  # some call has no name in a rule
+            self.assertEqual(self.rules(self.advise(report(one, packed | {"site": odd}))), alone)
+        # Ranks that make the same calls at different sites.
+        printed = self.advise(report(one), report(other, rank=1))
+        self.assertEqual(self.rules(printed), alone)
+        self.assertRegex(printed, r"alltoall f64 1MiB +4 +10 ")
+        self.assertNotIn("solve", printed)
+
+    def test_the_calls_of_a_rank_are_averaged_over_its_communicators(self):
+        seconds = 10 * 1.5 * MIB / 125e6
+        easy, hard = (kind("allreduce", "f32", "sum", MIB, seconds, {b: ratio for b in RATIOS}) for ratio in (8, 2))
+        one = report(easy)
+        one["communicators"].append({"ranks": 4, "kinds": [hard]})
+        self.assertRegex(self.advise(one), r"1MiB +4 +20 +3\.2 ")  # 2 of 8 + 2
+
+    def with_times(self, seconds, rank, gaps=None, **more):
+        """Returns a report of calls of these times in plain MPI. `gaps`: the times before them."""
         one = kind("allreduce", "f32", "sum", MIB, sum(seconds), calls=len(seconds))
         one["plain_times"] = {"every": 1, "nanoseconds": [int(1e9 * s) for s in seconds]}
+        if gaps:
+            one["plain_times"]["gaps"] = [None if gap is None else int(1e9 * gap) for gap in gaps]
         made = report(one, ranks=2, rank=rank)
         made["communicators"][0]["group"] = "0123456789abcdef"
         return made | more
@@ -141,6 +207,32 @@ class Advise(ProgramTest):
         # Calls of other numbers are not compared: the rank that waited least in all counts.
         second.pop()
         self.assertNotIn("link 10 GB/s", self.advise(self.with_times(first, 0), self.with_times(second, 1)))
+
+    def test_calls_that_one_direction_passes_first_take_both(self):
+        # Each call takes one rank 10 ms and the other 20: the first is early at the next call, and waits there.
+        first, second = ([10e-3 + 10e-3 * ((i + rank) % 2) for i in range(40)] for rank in range(2))
+        reports = [self.with_times(times, rank, [None] + 39 * [1e-6]) for rank, times in enumerate((first, second))]
+        self.assertRegex(self.advise(*reports), r"1MiB +2 +40 +\S+ +0\.6 ")
+        reports = [self.with_times(times, rank) for rank, times in enumerate((first, second))]  # of older versions
+        self.assertRegex(self.advise(*reports), r"1MiB +2 +40 +\S+ +0\.4 ")
+
+    def test_a_short_call_that_waits_for_the_end_of_a_long_one_takes_no_time(self):
+        reports = []
+        for rank in range(2):  # one rank ends its long calls 10 ms before the other, and waits in the short ones
+            made = self.with_times(10 * [20e-3 if rank else 10e-3], rank, [None] + 9 * [1e-6])
+            short = kind("allreduce", "f32", "sum", 8, 0) | {"compressibility": None}
+            times = 10 * [1e-5 if rank else 10e-3]
+            short["plain_times"] = {"every": 1, "nanoseconds": [int(1e9 * s) for s in times], "gaps": 10 * [1000]}
+            made["communicators"][0]["kinds"].append(short)
+            reports.append(made)
+        self.assertRegex(self.advise(*reports), r"1MiB +2 +10 +\S+ +0\.2 ")
+
+    def test_work_between_calls_is_no_part_of_them(self):
+        work, least = 50e-3, MIB / 10e9
+        first, second = ([least + work * ((i + rank) % 2) for i in range(40)] for rank in range(2))
+        gaps = [[work * ((i + rank + 1) % 2) for i in range(40)] for rank in range(2)]
+        printed = self.advise(self.with_times(first, 0, gaps[0]), self.with_times(second, 1, gaps[1]))
+        self.assertIn("link 10 GB/s", printed)
 
     def test_thinned_times_are_compared_by_call(self):
         late, least = 50e-3, MIB / 10e9

@@ -208,13 +208,21 @@ void CommState::count_plain(const std::optional<CollectiveCall>& request, Fallba
   row.note_plain(why);
 }
 
-// Adds the time of the last call that was counted under the key.
+// Adds the time of a plain call to the sums of its kind.
 void CommState::add_plain_time(const CallKey& key, std::uint64_t nanoseconds) noexcept {
-  CallRow& row = observed_->calls.row(key);
-  PhaseTimes& times = row.sum.times;
-  if (samples_ && row.key == key && row.sum.calls > 0) row.plain_times.note(row.sum.calls - 1, nanoseconds);
+  PhaseTimes& times = observed_->calls.row(key).sum.times;
   times[Phase::plain] += nanoseconds;
   times[Phase::call] += nanoseconds;
+}
+
+// Adds the time of the last call that was counted under the key, and keeps it if a report is asked for.
+void CommState::add_timed_call(const CallKey& key, std::uint64_t begin, std::uint64_t end) noexcept {
+  CallRow& row = observed_->calls.row(key);
+  const std::uint64_t gap = last_end_ == 0 ? PlainTime::unknown : begin - last_end_;
+  last_end_ = end;
+  if (samples_ && row.key == key && row.sum.calls > 0)
+    row.plain_times.note(row.sum.calls - 1, {end - begin, gap});
+  add_plain_time(key, end - begin);
 }
 
 // ---- Blocking calls
@@ -293,9 +301,10 @@ int CommState::fall_back_again(const MpiCall& call) {
   }
   const std::uint64_t begin = clock_now();
   const int code = run_plain(call);
-  repeated_.nanoseconds = clock_now() - begin;
+  const std::uint64_t end = clock_now();
+  repeated_.nanoseconds = end - begin;
   const auto lock = stop_driving();
-  add_plain_time(repeated_.key, repeated_.nanoseconds);
+  add_timed_call(repeated_.key, begin, end);
   if (autotuner != nullptr)
     autotuner->record(Outcome::plain, seconds(repeated_.nanoseconds), repeated_.bytes);
   return code;
@@ -314,7 +323,7 @@ int CommState::fall_back(const MpiCall& call, const std::optional<CollectiveCall
   const auto lock = stop_driving();
   if (verdict.plain_times != nullptr) verdict.plain_times->note(seconds(end - begin), request->bytes);
   repeated_.nanoseconds = end - begin;
-  add_plain_time(request->key(), end - begin);
+  add_timed_call(request->key(), begin, end);
   tag.add(Phase::plain, 0, begin, end, request->bytes);
   if (tag.recorder != nullptr) tag.recorder->close(tag);
   return code;

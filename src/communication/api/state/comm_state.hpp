@@ -155,6 +155,7 @@ class CommState : public std::enable_shared_from_this<CommState> {
   int fall_back(const MpiCall& call, const std::optional<CollectiveCall>& request, const Verdict& verdict);
   void count_plain(const std::optional<CollectiveCall>& request, Fallback why) noexcept;
   void add_plain_time(const CallKey& key, std::uint64_t nanoseconds) noexcept;
+  void add_timed_call(const CallKey& key, std::uint64_t begin, std::uint64_t end) noexcept;
   void sample(const CollectiveCall& request) noexcept;
 
   Rules rules_;
@@ -179,6 +180,7 @@ class CommState : public std::enable_shared_from_this<CommState> {
     std::uint32_t calls = 0;         // repeated calls in back-off since then
     std::uint64_t nanoseconds = 0;   // time of the last timed call
   } repeated_;
+  std::uint64_t last_end_ = 0;  // of the last timed plain call, by the clock; 0: none
   std::vector<std::shared_ptr<CommState>> request_states_;  // of persistent requests; as many on all ranks
   std::optional<std::shared_ptr<const Topology>> topology_[2];  // [by_direction]; empty: not asked for yet
   std::optional<Messages> messages_;

@@ -21,7 +21,8 @@ const AlgorithmInfo* usual(Collective collective) noexcept {
 // agreement.
 double coded_message_seconds(const CallEstimate& message, double link) noexcept {
   const double frames = std::max(message.bytes / message.ratio, least_message);
-  return frames / link + 2 * message.bytes * message.seconds_a_byte + seconds_of_samples;
+  const double rate = link * exchange_share(message.ranks);
+  return frames / rate + 2 * message.bytes * message.seconds_a_byte + seconds_of_samples;
 }
 
 double agreement_seconds(int ranks) noexcept {
@@ -55,6 +56,8 @@ double carried(Collective collective, int ranks) noexcept {
                      collective == Collective::reduce;
   return twice ? 2 * others : others;
 }
+
+double exchange_share(int ranks) noexcept { return ranks == 2 ? 2.0 / 3 : 1; }
 
 double plain_seconds(const CallEstimate& call, double link) noexcept {
   return carried(call.collective, call.ranks) * call.bytes / link;

@@ -23,6 +23,12 @@ struct CallEstimate {
 // message to another node, the result is 1.
 double carried(Collective collective, int ranks) noexcept;
 
+// Returns the share of the link that large messages reach each way where all ranks exchange them. Two ranks
+// do so over one connection. Over TCP an MPI then sends one direction after the other (Open MPI), or both at
+// once: for two ranks the result is that of the mean of both times. Frames of collective calls are short, or
+// several at once, and reach the whole link.
+double exchange_share(int ranks) noexcept;
+
 // Return the seconds of a call on a link of `link` bytes per second. Segments let coding and transfer
 // overlap; the model ignores that, so it tends to underestimate the gain.
 double plain_seconds(const CallEstimate& call, double link) noexcept;

@@ -221,21 +221,24 @@ TEST(CallTable, WhatExceedsItSharesARow) {
 TEST(PlainTimes, KeepsEveryPowerOfTwo) {
   PlainTimes times;
   for (std::uint64_t call = 0; call < 1000; ++call)
-    if (call != 512) times.note(call, 10 * call);
+    if (call != 512) times.note(call, {10 * call, call});
   ASSERT_EQ(times.every(), 8u);
-  ASSERT_EQ(times.nanoseconds().size(), 125u);
-  for (std::size_t i = 0; i < 125; ++i) EXPECT_EQ(times.nanoseconds()[i], i == 64 ? 0 : 80 * i);
+  ASSERT_EQ(times.kept().size(), 125u);
+  for (std::size_t i = 0; i < 125; ++i) {
+    EXPECT_EQ(times.kept()[i].nanoseconds, i == 64 ? 0 : 80 * i);
+    EXPECT_EQ(times.kept()[i].gap, i == 64 ? PlainTime::unknown : 8 * i);
+  }
   times.forget();
-  times.note(8, 1);
-  EXPECT_TRUE(times.nanoseconds().empty());
+  times.note(8, {1, 1});
+  EXPECT_TRUE(times.kept().empty());
 }
 
 TEST(PlainTimes, DependsOnNumbersOfCallsAlone) {
   PlainTimes all, late;
-  for (std::uint64_t call = 0; call < 300; ++call) all.note(call, call + 1);
-  late.note(299 - 299 % all.every(), 7);
+  for (std::uint64_t call = 0; call < 300; ++call) all.note(call, {call + 1, 0});
+  late.note(299 - 299 % all.every(), {7, 0});
   EXPECT_EQ(late.every(), all.every());
-  EXPECT_EQ(late.nanoseconds().size(), all.nanoseconds().size());
+  EXPECT_EQ(late.kept().size(), all.kept().size());
 }
 
 TEST(CallTable, Merges) {

@@ -40,6 +40,9 @@ TEST(Forecast, MessagesPassTheLinkOnceAndHaveALeastLength) {
   EXPECT_NEAR(coded_seconds(large, link), 0.026, 0.002);
   EXPECT_NEAR(plain_seconds(small, link) / coded_seconds(small, link), 2, 0.1);
   EXPECT_GT(coded_seconds(large, 100e9), plain_seconds(large, 100e9));
+  CallEstimate pair = large;  // two ranks that send to each other, perhaps one after the other
+  pair.ranks = 2;
+  EXPECT_NEAR(coded_seconds(pair, link) - coded_seconds(large, link), large.bytes / 6.5 / link / 2, 1e-6);
 }
 
 // A ring allreduce of 16 MB on 16 ranks; the fast codec has half the ratio and twice the speeds.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <random>
 
 #include "compressor/values/value_range.hpp"
@@ -110,6 +111,81 @@ TEST(PackingOf, LargeIndicesBesideNumbersAreSpread) {
     b.integer(static_cast<std::int32_t>(300'000'000 + i));
   }
   EXPECT_EQ(packing(b.values), PackedIntegers::large);
+}
+
+// Pairs of int32 of a billion are numbers of 1e-21, text that ends with blanks is a number of 1e-154. Their
+// exponents do not jump.
+TEST(PackingOf, PairsOfIntegersNearEachOtherAreFound) {
+  std::mt19937_64 random(7);
+  const auto pair_near = [&](std::uint64_t least) {
+    const auto one = [&] { return least + random() % 1'000'000; };
+    return std::bit_cast<double>(one() << 32 | one());
+  };
+  for (const std::uint64_t least : {900'000'000U, 1'000'000'000U, 1'100'000'000U})
+    EXPECT_EQ(packing(field<double>([&](std::size_t) { return pair_near(least); })), PackedIntegers::large)
+        << least;
+  const auto padded = [&](std::size_t i) { return i % 3 == 0 ? 0 : pair_near(1'000'000'000); };
+  EXPECT_EQ(packing(field<double>(padded)), PackedIntegers::large);
+}
+
+TYPED_TEST(PackingOfFields, TextIsFound) {
+  using T = TypeParam;
+  constexpr char text[] = "It was a bright cold day in April, and the clocks were striking thirteen.       ";
+  std::vector<T> words(count), names(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::memcpy(&words[i], text + i * sizeof(T) % (sizeof text - 1 - sizeof(T)), sizeof(T));
+    char name[] = "A       ";
+    name[0] = static_cast<char>('A' + i % 7);
+    name[1] = static_cast<char>('0' + i % 10);
+    std::memcpy(&names[i], name, sizeof(T));
+  }
+  EXPECT_EQ(packing(words), PackedIntegers::large);
+  EXPECT_EQ(packing(names), PackedIntegers::large);
+}
+
+// The least int64 is the double -0.0, which no codec tells from 0.
+TYPED_TEST(PackingOfFields, TheLeastIntegerIsFoundBesideOthers) {
+  using T = TypeParam;
+  using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  constexpr Word least = Word{1} << (8 * sizeof(Word) - 1);
+  const auto integers = [](std::size_t one_in) {
+    std::vector<T> x(count);
+    for (std::size_t i = 0; i < count; ++i) x[i] = std::bit_cast<T>(i % one_in == 0 ? least : Word(i + 1));
+    return packing(x);
+  };
+  EXPECT_EQ(integers(100), PackedIntegers::large);
+  EXPECT_EQ(integers(3), PackedIntegers::large);
+  EXPECT_EQ(packing(field<T>([](std::size_t i) { return i % 3 == 0 ? -0.0 : coordinate(i, 0); })),
+            PackedIntegers::none);
+}
+
+// Fields as applications have them: round numbers, numbers of 32-bit precision in doubles, masks, few
+// distinct values, rounding noise about 1, repeated fractions, decimals.
+TYPED_TEST(PackingOfFields, NumbersOfFewBitsAreNone) {
+  using T = TypeParam;
+  std::mt19937_64 random(7);
+  const double few[] = {1.0 / 3, 0.1, 273.15, -1.0 / 7};
+  const auto normal = [&] { return std::normal_distribution<double>()(random); };
+  const std::vector<std::function<double(std::size_t)>> fields = {
+      [](std::size_t i) { return static_cast<double>(i % 300); },
+      [](std::size_t i) { return static_cast<double>(static_cast<float>(coordinate(i, 1))); },
+      [&](std::size_t) { return static_cast<double>(random() % 2); },
+      [&](std::size_t) { return few[random() % 4]; },
+      [&](std::size_t) { return 1 + 0x1p-52 * static_cast<double>(random() % 9) - 0x1p-50; },
+      [](std::size_t i) { return static_cast<double>(i % 1000 + 1) / 3; },
+      [](std::size_t i) { return static_cast<double>(i % 4000) / 100; },
+      [](std::size_t i) { return static_cast<double>(i % 4000) / 255; },
+      [&](std::size_t) { return normal(); },
+      [&](std::size_t) { return 1e-21 * (1 + 0.01 * normal()); },
+      [&](std::size_t) { return 1e7 * std::exp(normal()); },
+      [&](std::size_t i) { return i % 5 == 0 ? -0.0 : 1e-3 * normal(); },
+      [](std::size_t i) { return std::ldexp(1.0, static_cast<int>(i % 20)); },
+      [](std::size_t i) {  // a float of few bits, which as a double has a first half near the second
+        return std::bit_cast<double>(0x4070'0000'4000'0000 | (i % 4000) << 32);
+      },
+  };
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    EXPECT_EQ(packing(field<T>(fields[i])), PackedIntegers::none) << i;
 }
 
 TEST(PackingOf, OtherTypesAreNone) {
