@@ -242,6 +242,31 @@ TEST_P(AlgorithmConformance, CostIsAsDeclared) {
   }
 }
 
+// Some segments have no values, and ranks may keep their values in the memory of the result.
+TEST_P(AlgorithmConformance, CostIsAsDeclaredForFewValues) {
+  constexpr int segments = 5;
+  for (const int P : {1, 2, 3, 6}) {
+    for (const std::size_t count : {0, 1, 2, P - 1, P, 4 * P, 7 * P}) {
+      for (const bool in_place : {false, true}) {
+        SCOPED_TRACE(testing::Message() << "P " << P << " count " << count << " in place " << in_place);
+        Job job(algorithm.collective, P, count, DType::f32, Pattern::smooth, 1, Reduction::sum, P / 2,
+                in_place);
+        std::vector<std::size_t> kept;
+        for (int r = 0; r < P; ++r)
+          if (has_input_in_result(algorithm.collective, job.operands(r), r, P))
+            kept.push_back(job.owned(r).count);
+        LoopbackHub hub(P);
+        const Cost cost = cost_of(run_algorithm(hub, algorithm, *codec, how, segments, job));
+        const Cost declared = algorithm.cost(P);
+        EXPECT_EQ(cost.messages, segments * declared.messages);
+        EXPECT_EQ(cost.encodes, segments * declared.encodes);
+        EXPECT_EQ(cost.combines, segments * declared.combines);
+        EXPECT_EQ(cost.decodes, segments * declared.decodes - saved_decodings(declared, P, segments, kept));
+      }
+    }
+  }
+}
+
 // ---- Failures
 
 TEST_P(AlgorithmConformance, DamagedMessagesAreReportedAndNobodyHangs) {

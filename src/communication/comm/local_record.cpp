@@ -201,7 +201,7 @@ std::size_t Communicator::ActiveCall::values_by_nodes(const Call& part) const no
     return part_range(values, 0, static_cast<std::size_t>(plan_.segments)).count;
   };
   switch (call_.collective) {
-    case Collective::allgather: return data.own ? of_segment(data.own->count) : 0;
+    case Collective::allgather: return data.own ? of_segment(data.in.count) : 0;
     case Collective::bcast:
       return rank() == data.root && data.out.data == nullptr ? of_segment(part.count()) : 0;
     case Collective::reduce_scatter:

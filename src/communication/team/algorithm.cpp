@@ -21,12 +21,10 @@ bool has_input_in_result(Collective collective, const Operands& data, int rank, 
 
 void leave_input(Collective collective, Operands& data, int rank, int ranks) noexcept {
   if (!has_input_in_result(collective, data, rank, ranks)) return;
-  if (collective == Collective::bcast) {
+  if (collective == Collective::bcast)
     data.out.data = nullptr;
-  } else {
-    data.own = block_of(data, rank, ranks);
-    data.own->data = nullptr;
-  }
+  else
+    data.own.emplace(nullptr);
 }
 
 Task<> pipelined(const AlgorithmInfo& algorithm, Team team, Operands data, int segments, const Nodes* nodes) {

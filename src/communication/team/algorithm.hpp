@@ -36,9 +36,9 @@ struct Operands {
   Reduction op = Reduction::sum;
   int root = 0;
   const Neighbours* neighbours = nullptr;  // of a neighbourhood collective
-  // Destination of the decoded own block in an allgather. None: the own block of `out`. A slice without data:
-  // the own block is not decoded.
-  std::optional<Slice> own = {};
+  // Memory for this segment's part of the decoded own block in an allgather. None: the own block of `out`.
+  // Null: the own block is not decoded.
+  std::optional<void*> own = {};
 };
 
 // Returns true if a rank's input is in the memory of a result that other ranks get too: the root's values of
@@ -51,7 +51,9 @@ void leave_input(Collective collective, Operands& data, int rank, int ranks) noe
 
 // Returns this segment's part of the memory that an allgather decodes the own block to.
 inline Slice own_block(const Team& team, const Operands& data) noexcept {
-  return data.own ? *data.own : team.chunk(data.out, team.rank());
+  Slice own = team.chunk(data.out, team.rank());
+  if (data.own) own.data = *data.own;
+  return own;
 }
 
 // Cost of an algorithm for P ranks and one segment.

@@ -122,7 +122,7 @@ Task<> allgather(View view, Operands data) {
   ConstSlice own = block;
   if (data.own) {
     decoded = view.node.memory(block.count, block.type);
-    data.own = Slice{{decoded.values.data, block.count, block.type}};
+    data.own.emplace(decoded.values.data);
     if (decoded.values.data != nullptr) own = decoded.values;  // else the call has failed already
   }
   co_await view.algorithm.run(view.across.in_blocks_of_all(), data);

@@ -103,19 +103,21 @@ struct Running {
     return pipelined(*c.algorithm, team, data, c.segments);
   }
 
-  // A rank does not decode its own input if that stays in place and is not empty.
-  Cost cost_on_all_ranks() const {
-    Cost cost = c.algorithm->cost(c.call.P);
-    const bool all_own = c.call.P == 1 || c.call.collective == Collective::allgather;
-    const bool empty = std::ranges::count(c.call.blocks_out(0), 0u) > 0;
-    if (all_own && !empty && c.call.stays(0, 0) && cost.decodes > 0) --cost.decodes;
-    return cost;
+  // Returns the number of values that each rank keeps in the memory of its result.
+  std::vector<std::size_t> kept() const {
+    std::vector<std::size_t> kept;
+    for (int r = 0; r < c.call.P; ++r) {
+      const std::vector<std::size_t> blocks = c.call.blocks_out(r);
+      for (std::size_t i = 0; i < blocks.size(); ++i)
+        if (c.call.stays(r, i)) kept.push_back(blocks[i]);
+    }
+    return kept;
   }
 
   // Returns the cost on the graph of a neighbourhood collective: a message for each edge between two ranks.
   // An exchange codes the blocks of these edges, an allgather its own block and that of each edge to a rank.
   Cost declared_cost() const {
-    if (c.call.neighbours.empty()) return cost_on_all_ranks();
+    if (c.call.neighbours.empty()) return c.algorithm->cost(c.call.P);
     const bool gathers = c.call.collective != Collective::neighbor_alltoall;
     Cost cost;
     for (int r = 0; r < c.call.P; ++r) {
@@ -136,7 +138,9 @@ struct Running {
     const Cost cost = cost_of(ledgers), declared = declared_cost();
     const auto differs = [&](int Cost::*what) { return cost.*what != c.segments * declared.*what; };
     if (differs(&Cost::messages) || differs(&Cost::messages_a_rank)) return "other messages than declared";
-    if (differs(&Cost::encodes) || differs(&Cost::combines) || differs(&Cost::decodes))
+    const int decodes =
+        c.segments * declared.decodes - saved_decodings(declared, c.call.P, c.segments, kept());
+    if (differs(&Cost::encodes) || differs(&Cost::combines) || cost.decodes != decodes)
       return "other encodings than declared";
     if (std::string text = memory.touched(true); !text.empty()) return text;
     return broken(promise_of(c, codecs[0]->contract()), memory, errors);
