@@ -37,14 +37,9 @@ struct Line {
   double max_error, psnr;
 };
 
-// Returns the range of the values if the bound is relative to it.
-ValueRange range_for(const ArrayCoding& coding, ConstSlice values) {
-  return coding.needs_range(values.type) ? range_of(values, coding.fill(), coding.bits()) : ValueRange{};
-}
-
 Line measure(const Subject& subject, const ArrayCoding& coding, const std::string& codec, double seconds) {
   const ConstSlice values = subject.slice();
-  const ValueRange range = range_for(coding, values);
+  const ValueRange range = coding.range(values);
   const std::string text = coding.frame_text(subject.type, range) + ",codec=" + codec;
   const Room frame(most_frame_bytes(subject.type, values.count)), decoded(values.bytes()),
       copied(values.bytes());
@@ -94,7 +89,7 @@ std::vector<std::string> named_codecs(const Arguments& arguments) {
 
 // Returns all codecs that serve the subject, and the choice of `auto`.
 std::vector<std::string> codecs_that_serve(const Subject& subject, const ArrayCoding& coding) {
-  const Bound bound = coding.bound(subject.type, range_for(coding, subject.slice()));
+  const Bound bound = coding.bound(subject.type, coding.range(subject.slice()));
   std::vector<std::string> names;
   for (const CodecInfo* codec : registered_codecs())
     if (codec->serves(subject.type, bound.kind)) names.emplace_back(codec->name);

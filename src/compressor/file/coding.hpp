@@ -25,6 +25,11 @@ class ArrayCoding {
   PackedBits bits() const noexcept { return coding_.bits; }
   std::optional<double> wanted_psnr() const noexcept;  // in dB
 
+  // Returns the range of the values if the bound is relative to it.
+  ValueRange range(ConstSlice values) const {
+    return needs_range(values.type) ? range_of(values, fill(), bits()) : ValueRange{};
+  }
+
   // Returns the bound that each value must meet, and the text for frames, in which bounds relative to the
   // array's range are absolute, and those of integers exact.
   Bound bound(DType type, const ValueRange& range) const noexcept {

@@ -57,10 +57,6 @@ ConstSlice slice_of(DType type, ConstBytes values) {
   return {{values.data(), values.size() / size_of(type), type}};
 }
 
-ValueRange range_for(const cli::ArrayCoding& coding, ConstSlice values) {
-  return coding.needs_range(values.type) ? range_of(values, coding.fill(), coding.bits()) : ValueRange{};
-}
-
 // Warns once in a process of a bound that leaves little of a chunk.
 void warn_once(const cli::ArrayCoding& coding, const ValueRange& range, ConstSlice values) {
   static std::atomic<bool> warned{false};
@@ -89,7 +85,7 @@ void check_coding(DType type, const std::string& text) {
   const std::byte zero[16]{};
   const ConstBytes value = ConstBytes(zero).first(size_of(type));
   const cli::Room frame(cli::most_frame_bytes(type, 1));
-  const ValueRange range = range_for(coding, slice_of(type, value));
+  const ValueRange range = coding.range(slice_of(type, value));
   cli::encode({0, {1}}, value, type, coding.frame_text(type, range), frame.all());
 }
 
@@ -101,7 +97,7 @@ Buffer encode_chunk(const ChunkOptions& options, ConstBytes values) {
     cli::fail("a chunk has " + std::to_string(values.size()) + " bytes where the words of the filter name " +
               std::to_string(array.bytes()) + "; the filter must be the first of the dataset");
   const cli::ArrayCoding coding("bound", options.coding);
-  const ValueRange range = range_for(coding, slice_of(type, values));
+  const ValueRange range = coding.range(slice_of(type, values));
   const std::string text = coding.frame_text(type, range);
   warn_once(coding, range, slice_of(type, values));
   MemoryTarget target;
