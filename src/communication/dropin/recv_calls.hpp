@@ -58,6 +58,15 @@ inline bool must_be_posted(const p2p::MpiMessage& at) {
 
 inline int nothing_else() noexcept { return MPI_SUCCESS; }
 
+// Lets MPI check the destination of a call that also receives, before a receive is posted that the program
+// would not know of: an error handler may not return. Returns an MPI error code, raised by MPI.
+inline int check_destination(int dest, int sendtag, MPI_Comm comm) {
+  if (dest == MPI_ANY_SOURCE || sendtag == MPI_ANY_TAG)  // are right in a probe only
+    return TAUT_PMPI(Send)(nullptr, 0, MPI_BYTE, dest, sendtag, comm);
+  int there = 0;
+  return p2p::check_key({dest, sendtag, comm}, &there);
+}
+
 // ---- Blocking and persistent receives
 
 template <class Count>
@@ -100,9 +109,7 @@ int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatyp
   ProgramSend sending({sendbuf, sendcount, sendtype, dest, sendtag, comm, site});
   const p2p::MpiMessage sent = sending.arguments();
   if (sending.in_segments() || must_be_posted(at)) {
-    int there =
-        0;  // MPI checks the destination before a receive is posted that the program would not know of
-    if (const int code = p2p::check_key(sent.key(), &there); code != MPI_SUCCESS) return code;
+    if (const int code = check_destination(dest, sendtag, comm); code != MPI_SUCCESS) return code;
     return receiving_posted(at, status, [&] {
       return sending.in_segments() ? sending.send(nullptr) : p2p::send(TAUT_PMPI(Send), sent);
     });
@@ -122,6 +129,7 @@ int sendrecv_replace(Wrapped function, void* buf, Count count, MPI_Datatype type
     return receiving(at, status, [&](MPI_Status* mpi_status) {
       return call_next(function, buf, count, type, dest, sendtag, source, recvtag, comm, mpi_status);
     });
+  if (const int code = check_destination(dest, sendtag, comm); code != MPI_SUCCESS) return code;
   return api::guard(comm, [&]() -> int {
     const std::vector<std::byte> sent = p2p::packed(at);
     if (!api::pmpi::fits(static_cast<MPI_Count>(sent.size())))

@@ -28,10 +28,17 @@ struct MpiCall {
   int root = 0;
   MPI_Comm comm = MPI_COMM_NULL;
   const void* site = nullptr;  // call site: return address in the program
+  bool plain = false;          // plain MPI serves the call, whatever policy or rules say
 
   const FunctionInfo& info() const noexcept { return info_of(function); }
   bool reduces() const noexcept { return taut::reduces(info().collective); }
 };
+
+// Returns the call as one that plain MPI serves.
+inline MpiCall as_plain(MpiCall call) noexcept {
+  call.plain = true;
+  return call;
+}
 
 // Buffers that are significant on a rank. `at_root`: this rank is the root of the call.
 struct Significance {

@@ -118,13 +118,13 @@ def made_call(function, argument):
     return f"calls::{function.collective}({', '.join([*passed, 'site'])})"
 
 
-def blocking_body(function):
+def blocking_body(function, plain=False):
     wide = ""
     for p in (p for p in function.parameters if p.widened):
         number, count = widening(function, p)
         wide += f"  const Widened<{number}> wide_{p.name}({p.name}, {count});\n"
     call = made_call(function, lambda p: f"wide_{p.name}.data()" if p.widened else p.name)
-    body = f"{wide}  return serve({call});"
+    body = f"{wide}  return serve({f'as_plain({call})' if plain else call});"
     return f"return guard(comm, [&] {{\n{body}\n  }});" if wide else body
 
 
@@ -142,8 +142,9 @@ def making(function):
     return f"  const auto make = [&]({copies}) {{ return {made}; }};\n"
 
 
-def nonblocking_body(_):
-    return "return launch(comm, request, make);"
+def nonblocking_body(_, plain=False):
+    made = "[&](ArrayCopies& copies) { return as_plain(make(copies)); }" if plain else "make"
+    return f"return launch(comm, request, {made});"
 
 
 def collective_wrapper(function):
@@ -153,7 +154,7 @@ def collective_wrapper(function):
         intercepts, body, make = "intercepts_nonblocking", nonblocking_body, making(function)
         count = "count_left(comm, make);\n    "
     # An MPI before 4 has no large-count functions: TAUT_ calls then serve them as plain MPI.
-    lacking = f"if (next == nullptr) {{\n    const RuleBypassScope plain;\n    {body(function)}\n  }}\n    " if function.large else ""
+    lacking = f"if (next == nullptr) {body(function, plain=True)}\n    " if function.large else ""
     return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
 {SITE}  const auto next = next_as<int (*)({types})>(Wrapped::{function.name});
 {make}  if (!{intercepts}(comm)) {{

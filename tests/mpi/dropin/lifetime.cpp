@@ -139,6 +139,23 @@ void wrong_exchange() {
   MPI_Sendrecv(a.data(), some, MPI_DOUBLE, 77, 0, b.data(), some, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD,
                MPI_STATUS_IGNORE);
 }
+void wrong_wildcards() {
+  MPI_Sendrecv(a.data(), some, MPI_DOUBLE, MPI_ANY_SOURCE, 0, b.data(), some, MPI_DOUBLE, 1 - rank, 3,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+void wrong_replacement() {
+  MPI_Sendrecv_replace(b.data(), some, MPI_DOUBLE, 1 - rank, MPI_ANY_TAG, 1 - rank, 3, MPI_COMM_WORLD,
+                       MPI_STATUS_IGNORE);
+}
+// A call with large counts, if MPI or Taut has it: the program may be built with an MPI before 4.
+void wrong_large_count() {
+  const auto bcast = reinterpret_cast<int (*)(void*, MPI_Count, MPI_Datatype, int, MPI_Comm)>(
+      dlsym(RTLD_DEFAULT, "MPI_Bcast_c"));
+  if (bcast != nullptr)
+    bcast(a.data(), some, MPI_DOUBLE, 77, MPI_COMM_SELF);
+  else
+    MPI_Bcast(a.data(), some, MPI_DOUBLE, 77, MPI_COMM_SELF);
+}
 void wrong_nonblocking() {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Iallreduce(a.data(), b.data(), some, MPI_DOUBLE, MPI_OP_NULL, MPI_COMM_WORLD, &request);
@@ -212,6 +229,9 @@ void fail_in_all_ways() {
   fail("wrong source", wrong_source);
   fail("wrong receive", wrong_receive);
   fail("wrong exchange", wrong_exchange);
+  fail("wrong wildcards", wrong_wildcards);
+  fail("wrong replacement", wrong_replacement);
+  fail("wrong large count", wrong_large_count);
   fail("wrong nonblocking call", wrong_nonblocking);
   fail("short receive", short_receive);
   fail("shorter receive", shorter_receive);

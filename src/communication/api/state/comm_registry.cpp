@@ -262,21 +262,9 @@ void at_finalize(void (*function)() noexcept) {
   finalizers().push_back(function);
 }
 
-namespace {
-thread_local int without_rules = 0;
-}
-
-RuleBypassScope::RuleBypassScope() noexcept { ++without_rules; }
-RuleBypassScope::~RuleBypassScope() { --without_rules; }
-
-CommState* find_bound_state(MPI_Comm comm) { return without_rules > 0 ? nullptr : find_comm_state(comm); }
-
 CommState* find_or_bind_state(MPI_Comm comm) {
   const CommRecord* const record = find_record(comm);
-  const bool settled = record != nullptr && record->settled;
-  if (settled && record->comm_state == nullptr) return nullptr;
-  if (without_rules > 0) return nullptr;
-  if (settled) return record->comm_state.get();
+  if (record != nullptr && record->settled) return record->comm_state.get();
   attach_rules(comm);
   return find_comm_state(comm);
 }

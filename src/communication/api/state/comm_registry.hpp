@@ -86,29 +86,16 @@ bool ranks_in_world(MPI_Comm comm);
 // Local.
 std::uint64_t hash_of_ranks(MPI_Comm comm) noexcept;
 
-// Returns the CommState of `comm`; null if there is none.
+// Returns the CommState of `comm`, without communication; null if there is none, or if the ranks have not
+// compared their rules.
 inline CommState* find_comm_state(MPI_Comm comm) {
   const CommRecord* const record = find_record(comm);
   return record != nullptr ? record->comm_state.get() : nullptr;
 }
 
-// Returns the CommState of `comm` that serves calls of this thread. At the first call for a communicator, the
-// ranks compare their rules; that call is collective over `comm`. Null: neither policy nor rules, and nothing
-// to observe.
+// Returns the CommState of `comm`. At the first call for a communicator, the ranks compare their rules; that
+// call is collective over `comm`. Null: neither policy nor rules, and nothing to observe.
 CommState* find_or_bind_state(MPI_Comm comm);
-
-// Returns the CommState that serves calls of this thread, without communication. Null also if the ranks have
-// not compared their rules.
-CommState* find_bound_state(MPI_Comm comm);
-
-// Scope in which plain MPI serves the calls of this thread.
-class RuleBypassScope {
- public:
-  RuleBypassScope() noexcept;
-  ~RuleBypassScope();
-  RuleBypassScope(const RuleBypassScope&) = delete;
-  RuleBypassScope& operator=(const RuleBypassScope&) = delete;
-};
 
 // Attaches a CommState to `comm` in place of the previous one, whose statistics the record keeps; null
 // detaches it.

@@ -229,7 +229,7 @@ void CommState::add_timed_call(const CallKey& key, std::uint64_t begin, std::uin
 
 int serve(const MpiCall& call) {
   return guard(call.comm, [&] {
-    CommState* const comm_state = find_or_bind_state(call.comm);
+    CommState* const comm_state = call.plain ? nullptr : find_or_bind_state(call.comm);
     if (comm_state != nullptr) return comm_state->serve(call);
     finish_calls();
     return run_plain(call);
@@ -259,7 +259,7 @@ int CommState::serve_at_site(const MpiCall& call) {
   const Verdict verdict = run(*request, early);
   if (verdict.fallback != Fallback::none)  // agreed, so that every rank falls back here
     return fall_back(call, request, verdict);
-  if (verdict.status != Status::ok) throw Error(verdict.status, taut::describe(verdict.status));
+  if (verdict.status != Status::ok) throw Error(verdict.status, verdict.text());
   return MPI_SUCCESS;
 }
 

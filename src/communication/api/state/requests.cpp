@@ -59,8 +59,8 @@ MPI_Comm CollectiveRequest::comm() const noexcept { return freed() ? MPI_COMM_NU
 int CollectiveRequest::init(MPI_Info info) {
   if (takes_mean(call_)) group_ = rank_and_size_of(call_.comm);
   CommState* comm_state = nullptr;  // a nonblocking call cannot wait until rules are bound
-  if (keeps_its_operator(call_))
-    comm_state = persistent_ ? find_or_bind_state(call_.comm) : find_bound_state(call_.comm);
+  if (keeps_its_operator(call_) && !call_.plain)
+    comm_state = persistent_ ? find_or_bind_state(call_.comm) : find_comm_state(call_.comm);
   if (comm_state != nullptr) {
     comm_state_ = comm_state->shared_from_this();
     call_.site = comm_state->placed(call_.site);
@@ -183,7 +183,8 @@ Failure CollectiveRequest::finish(MPI_Status*) {
   if (on_stream()) return enqueued_->finish();
   return attempt([&]() -> Failure {
     const Verdict verdict = in_flight_ ? in_flight_->verdict() : Verdict{Fallback::off};
-    if (verdict.fallback == Fallback::none && verdict.status != Status::ok) return failure_of(verdict.status);
+    if (verdict.fallback == Fallback::none && verdict.status != Status::ok)
+      return failure_of(verdict.status, verdict.problem);
     if (verdict.fallback == Fallback::none) return {};
     if (verdict.fallback == Fallback::mismatch)
       tell_of_mismatch(call_.info().name, comm_state_->group().rank);
