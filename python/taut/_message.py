@@ -1,5 +1,6 @@
 """Buffer arguments of mpi4py's upper-case methods: an array, or [array, counts, displacements, type]."""
 
+import os
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Callable, Optional
@@ -141,8 +142,8 @@ class Buffers:
 
     @property
     def same_bits(self) -> bool:
-        """The policy's option ``same_bits=on``, as a bool: a broadcast then writes to the root's array."""
-        return "same_bits=on" in str(self._policy())
+        """The option ``same_bits=on`` of the policy, or else of the rules: a broadcast then writes to the root's array."""
+        return "same_bits=on" in str(self._policy() or os.environ.get("TAUT_RULES"))
 
     def renew(self, stream: int) -> None:
         """Lets a stream wait for work on the arrays that was enqueued since they were taken."""

@@ -45,6 +45,7 @@ class Communicator::ActiveCall {
   void plan(AgreementRecord& mine);
   std::size_t block_values() const noexcept;
   std::size_t values_by_nodes(const Call& part) const noexcept;
+  const char* problem_of_arguments() const noexcept;
   void reserve();
   std::shared_ptr<const Codec> codec_of(const Candidate& candidate);
   void sample(AgreementRecord& mine);
@@ -77,6 +78,7 @@ class Communicator::ActiveCall {
   Plan plan_;
   std::size_t chosen_ = 0;  // candidate
   Status failure_ = Status::ok;
+  const char* problem_ = nullptr;  // what is wrong with the arguments of this rank
 
   // Resources that the call owns until it completes, independent of other calls.
   std::optional<gpu::DeviceValues> device_;  // empty: the values are on the host, or out of reach

@@ -19,6 +19,7 @@ struct AgreementRecord {
     packed = 8,         // its values look like packed integers, not recognisable singly
                         // (compressor/frame/packed_integers.hpp)
     out_of_reach = 16,  // its values are on a GPU, and the rank cannot serve the call there
+    bad_arguments = 32,  // the error is one of its arguments
   };
   static constexpr std::uint8_t any_type = 0xFF;
   static constexpr float unknown_timing = std::numeric_limits<float>::max();

@@ -210,9 +210,12 @@ AgreementRecord Communicator::ActiveCall::plan() {
   } catch (const std::bad_alloc&) {
     failure_ = Status::out_of_memory;
   }
-  if (failure_ != Status::ok)
-    mine.obstacles |=
-        failure_ == Status::out_of_memory ? AgreementRecord::short_of_memory : AgreementRecord::failed;
+  if (failure_ == Status::out_of_memory)
+    mine.obstacles |= AgreementRecord::short_of_memory;
+  else if (failure_ != Status::ok)
+    mine.obstacles |= AgreementRecord::failed;
+  if (problem_ != nullptr || failure_ == Status::transport_failed)  // MPI could not pack the values
+    mine.obstacles |= AgreementRecord::bad_arguments;
   return mine;
 }
 
@@ -326,9 +329,10 @@ Verdict Communicator::ActiveCall::conclude(const AgreementRecord& agreed) const 
     return {Fallback::memory};  // a rank may have had no memory to make a plan
   if (plan_.fallback != Fallback::none)
     return {plan_.fallback};  // the same on all ranks, as the type is the same
-  if (has(AgreementRecord::failed) && under_rules()) return {Fallback::arguments};
+  if (has(AgreementRecord::failed) && under_rules())
+    return {has(AgreementRecord::bad_arguments) ? Fallback::arguments : Fallback::failed};
   if (has(AgreementRecord::failed))
-    return {Fallback::none, failure_ != Status::ok ? failure_ : Status::peer_failed};
+    return {Fallback::none, failure_ != Status::ok ? failure_ : Status::peer_failed, nullptr, problem_};
   if (has(AgreementRecord::packed)) return {Fallback::packed};
   if (has(AgreementRecord::on_device) && !has_kernels()) return {Fallback::device};
   if (agreed.measured_low[chosen_] < plan_.least_ratio) return {Fallback::no_gain};

@@ -21,6 +21,9 @@ struct Verdict {
   Fallback fallback = Fallback::none;
   Status status = Status::ok;
   RecentTimes* plain_times = nullptr;  // records the time of plain MPI; null: nothing does
+  const char* problem = nullptr;       // what is wrong with the arguments of this rank; null: nothing is
+
+  const char* text() const noexcept { return problem != nullptr ? problem : describe(status); }
 
   // Returns true if nothing keeps the call from being compressed so far.
   bool good() const noexcept { return fallback == Fallback::none && status == Status::ok; }

@@ -31,7 +31,8 @@ constexpr FallbackText texts[fallback_reasons] = {
     {"device", "values in memory of a GPU, and no kernel serves them"},
     {"packed", "integers packed into the values"},
     {"mismatch", "the ranks' calls differ in count, type or operator"},
-    {"arguments", "a rank's buffers overlap, are NULL or cannot be packed"}};
+    {"arguments", "a rank's buffers overlap, are NULL, read-only or cannot be packed"},
+    {"failed", "a codec or the GPU of a rank failed"}};
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {
   char text[16];

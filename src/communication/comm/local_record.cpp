@@ -218,13 +218,25 @@ std::shared_ptr<const Codec> Communicator::ActiveCall::codec_of(const Candidate&
                               plan_.segments > 1);
 }
 
+// Returns what is wrong with the buffers of this rank, in words; null if nothing is.
+const char* Communicator::ActiveCall::problem_of_arguments() const noexcept {
+  const Operands& data = call_.data;
+  if (missing(own_values(call_, rank())) || (receives(call_, rank()) && missing(data.out)))
+    return "a buffer is NULL";
+  if (call_.overlaps && under_rules()) return "the buffers overlap";
+  const bool replaces_root =
+      call_.collective == Collective::bcast && rank() == data.root && policy().same_bits;
+  if (replaces_root && !call_.on_device && !is_writable(data.out.as_bytes()))
+    return "the root's buffer is read-only, and same_bits=on replaces its values: pass a copy of it";
+  return nullptr;
+}
+
 // Ensures that this rank can serve the call: usable pointers, a codec, memory for all that the algorithm
 // needs. Throws Error otherwise.
 void Communicator::ActiveCall::reserve() {
   const Operands& data = call_.data;
-  if (missing(own_values(call_, rank())) || (receives(call_, rank()) && missing(data.out)))
-    throw Error(Status::invalid_argument, "a buffer is NULL");
-  if (call_.overlaps && under_rules()) throw Error(Status::invalid_argument, "the buffers overlap");
+  problem_ = problem_of_arguments();
+  if (problem_ != nullptr) throw Error(Status::invalid_argument, problem_);
   const Call part = call_of_algorithm(call_, plan_.by_nodes);
   const auto segments = static_cast<std::size_t>(plan_.segments);
   const std::size_t values = part_range(block_values(), 0, segments).count;

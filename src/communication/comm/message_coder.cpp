@@ -222,7 +222,7 @@ EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream,
     made.decided = clock_now();
     if (made.fallback == Fallback::none) write_frames(values, plan, made);
   } catch (const Error& error) {
-    made.fallback = error.status() == Status::out_of_memory ? Fallback::memory : Fallback::unsupported;
+    made.fallback = error.status() == Status::out_of_memory ? Fallback::memory : Fallback::failed;
     if (made.device != nullptr) made.failure = error.status();
   } catch (const std::bad_alloc&) {
     made.fallback = Fallback::memory;

@@ -9,7 +9,7 @@ std::uint64_t Statistics::plain_unsupported() const noexcept {
   std::uint64_t n = 0;
   for (const Fallback why :
        {Fallback::unsupported, Fallback::communicator, Fallback::type, Fallback::memory, Fallback::credit,
-        Fallback::device, Fallback::packed, Fallback::mismatch, Fallback::arguments})
+        Fallback::device, Fallback::packed, Fallback::mismatch, Fallback::arguments, Fallback::failed})
     n += plain[static_cast<std::size_t>(why)];
   return n;
 }

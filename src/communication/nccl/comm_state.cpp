@@ -149,7 +149,7 @@ bool CommState::serve(const NcclCall& call, const CollectiveCall& described) {
   if (fixed_.serve(call, described, rules_)) return true;
   const Verdict verdict = run(described, call.stream);
   if (verdict.fallback != Fallback::none) return run_plain_timed(call, verdict.plain_times), false;
-  if (verdict.status != Status::ok) throw Error(verdict.status, describe(verdict.status));
+  if (verdict.status != Status::ok) throw Error(verdict.status, verdict.text());
   return true;
 }
 

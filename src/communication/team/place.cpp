@@ -1,7 +1,10 @@
 #include "communication/team/place.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <new>
 
@@ -124,6 +127,17 @@ Buffer Reserve::scratch(std::size_t bytes) {
 
 void Reserve::recycle(std::byte* data, std::size_t capacity) noexcept {
   free_ = new (data) Free{free_, capacity};
+}
+
+// The kernel copies the byte to a pipe and back: it reports memory that it must not write to.
+bool is_writable(ConstBytes memory) noexcept {
+  int ends[2];
+  if (memory.empty() || pipe(ends) != 0) return true;
+  auto* const first = const_cast<std::byte*>(memory.data());
+  const bool refused = write(ends[1], first, 1) == 1 && read(ends[0], first, 1) < 0 && errno == EFAULT;
+  close(ends[0]);
+  close(ends[1]);
+  return !refused;
 }
 
 }  // namespace taut

@@ -162,4 +162,7 @@ inline Buffer::~Buffer() {
   if (data_ != nullptr) place_->recycle(data_, capacity_);
 }
 
+// Returns true if the program may write to host memory, judged by its first byte.
+bool is_writable(ConstBytes memory) noexcept;
+
 }  // namespace taut

@@ -52,6 +52,34 @@ TEST(FaultsOfGpus, EndOnEveryRank) {
       expect_clean_failures({.collective = collective, .policy = coding, .P = 2, .count = 60}, 0);
 }
 
+// Failures of a GPU before the agreement, under rules: the reason for plain MPI is not one of the arguments.
+TEST(FaultsOfGpus, HaveAReasonOfTheirOwnUnderRules) {
+  const Trial trial{.P = 2, .count = 60};
+  int failed = 0;
+  bool reached = true;
+  for (unsigned long n = 1; reached; ++n) {
+    ASSERT_LT(n, 1000u);
+    Job job = trial.job();
+    Ranks ranks(trial.P, "off");
+    for (std::size_t r = 0; r < 2; ++r)
+      ranks.comms[r] =
+          std::make_unique<Communicator>(ranks.hub.transport(static_cast<int>(r)), *ranks.places[r],
+                                         read_rules("* >=1B : rel=1e-3 codec=planes when=always", "", ""));
+    const OnGpus there(job, trial.on_gpus);
+    const unsigned long before = stand_in_calls();
+    stand_in_at_call(n, nullptr, nullptr);
+    const auto verdicts = ranks.run(trial.collective, job,
+                                    [&](int rank, CollectiveCall& request) { there.place(rank, request); });
+    stand_in_at_call(0, nullptr, nullptr);
+    reached = stand_in_calls() - before >= n;
+    for (const Verdict& verdict : verdicts) {
+      EXPECT_NE(verdict.fallback, Fallback::arguments) << n;
+      failed += verdict.fallback == Fallback::failed;
+    }
+  }
+  EXPECT_GT(failed, 0);
+}
+
 TEST(FaultsOfGpus, EndWhereAnotherGpuIsCurrent) {
   expect_clean_failures({.policy = "abs:1e-3,codec=planes,segments=2", .P = 2, .count = 60}, 1);
 }

@@ -5,7 +5,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import taut
-from conftest import wave
+from conftest import WORLD, wave
 from mpi4py import MPI
 
 N = 3000
@@ -121,6 +121,16 @@ def test_same_bits_replaces_the_roots_values(comm):
     if comm.rank == 0:
         with pytest.raises(taut.ArgumentError, match="read-only"):
             comm.Bcast(both)
+
+
+def test_rules_may_replace_the_roots_values_too(monkeypatch):
+    monkeypatch.setenv("TAUT_RULES", "Bcast : lossless same_bits=on")
+    plain = taut.Comm(WORLD)
+    values = wave(N, 0)
+    values.flags.writeable = False
+    if plain.rank == 0:
+        with pytest.raises(taut.ArgumentError, match="read-only"):
+            plain.Bcast(values)
 
 
 @pytest.mark.parametrize("name", MOVES)

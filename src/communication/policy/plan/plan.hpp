@@ -25,7 +25,8 @@ enum class Fallback : std::uint8_t {
   device,        // values in memory of a GPU, on some rank
   packed,        // large integers packed into the values, which bits=exact cannot tell one by one
   mismatch,      // under rules: the ranks' calls differ, which MPI may tolerate
-  arguments      // under rules: a rank cannot serve its arguments, and MPI says what is wrong with them
+  arguments,     // under rules: a rank cannot serve its arguments, and MPI says what is wrong with them
+  failed         // a codec or the GPU of a rank failed before anything was sent
 };
 inline constexpr std::size_t fallback_reasons = 16;
 

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include "communication/comm/in_flight.hpp"
 #include "support/ranks.hpp"
@@ -143,6 +144,29 @@ TEST(Communicator, BuffersUnderRulesThatOverlapOrAreNullAreLeftToPlainMpi) {
          }))
       EXPECT_EQ(verdict.fallback, Fallback::arguments);
   }
+}
+
+// A root whose values are to be replaced and are in read-only memory: an error under a policy, plain MPI
+// under rules.
+TEST(Communicator, AReadOnlyRootIsNotWrittenTo) {
+  Job job(Collective::bcast, 3, 100000, DType::f32, Pattern::smooth, 1);
+  void* const mapped = mmap(nullptr, job.bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  std::memcpy(mapped, job.inputs[0].slice().data, job.bytes());
+  mprotect(mapped, job.bytes(), PROT_READ);
+  const auto at_root = [&](int rank, CollectiveCall& request) {
+    if (rank == 0) request.data.in.data = request.data.out.data = mapped;
+  };
+  Ranks ranks(3, "abs:1e-3,same_bits=on");
+  const auto verdicts = ranks.run(Collective::bcast, job, at_root);
+  EXPECT_EQ(verdicts[0].status, Status::invalid_argument);
+  EXPECT_NE(std::string(verdicts[0].text()).find("read-only"), std::string::npos);
+  EXPECT_EQ(verdicts[1].status, Status::peer_failed);
+  set_rules(ranks, "* : abs=1e-3 same_bits=on when=always");
+  for (const Verdict& verdict : ranks.run(Collective::bcast, job, at_root))
+    EXPECT_EQ(verdict.fallback, Fallback::arguments);
+  EXPECT_EQ(std::memcmp(mapped, job.inputs[0].slice().data, job.bytes()), 0);
+  munmap(mapped, job.bytes());
 }
 
 TEST(Communicator, DifferentPoliciesAreAnErrorOnEveryRank) {

@@ -1,12 +1,26 @@
 #include "communication/team/place.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cstdint>
 #include <set>
 
 namespace taut {
 namespace {
+
+TEST(Memory, IsWritableUnlessItsPageIsReadOnly) {
+  constexpr std::size_t page = 4096;
+  void* const mapped = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  const Bytes memory(static_cast<std::byte*>(mapped), page);
+  memory[0] = std::byte{7};
+  EXPECT_TRUE(is_writable(memory) && is_writable({}));
+  mprotect(mapped, page, PROT_READ);
+  EXPECT_FALSE(is_writable(memory));
+  EXPECT_EQ(memory[0], std::byte{7});
+  munmap(mapped, page);
+}
 
 TEST(HostPlace, ScratchIsAlignedAndLargeEnough) {
   HostPlace place;
