@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Runs programs that once failed under some MPI library or tool, bare and under the drop-in.
 
-programs.py [--mpi NAME]... [--mode NAME]... [--program NAME]... --layers FOLDER
+programs.py [--mpi NAME]... [--mode NAME]... [--program NAME]... [--times N] [--load N] --layers FOLDER
 
 Each program prints, for each of its cases and ranks, how far the results are from the exact ones. Under the drop-in a case
 has to end, and its results have to be exact without a lossy rule and within the bound with one. A case that plain MPI does
 not run rightly is not judged: the table marks it. The last line is "N passed, N failed". Without --mpi and --mode: all
-that are installed, and all. Exit status 77: no MPI of the given names is installed.
+that are installed, and all. --times repeats each run. --load keeps the processors busy meanwhile, as a crowded machine
+does: programs must end all the same. Exit status 77: no MPI of the given names is installed.
 """
 
 import argparse
@@ -177,6 +178,19 @@ def check(job, cases, mode, layers):
     return faults
 
 
+@contextlib.contextmanager
+def busy(processes):
+    """Runs processes of the lowest priority that use all the time that they get."""
+    spin = ["nice", "-n", "19", sys.executable, "-c", "while True: pass"]
+    started = [subprocess.Popen(spin) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
@@ -191,6 +205,12 @@ def main():
     )
     parser.add_argument(
         "--layers", type=Path, required=True, help="folder of libtaut_preload.so"
+    )
+    parser.add_argument(
+        "--times", type=int, default=1, help="runs of each program in each mode"
+    )
+    parser.add_argument(
+        "--load", type=int, default=0, help="busy processes beside the programs"
     )
     options = parser.parse_args()
     mpis = {
@@ -212,7 +232,14 @@ def main():
                 job = Job(mpi, program, Path(folder))
                 cases, wrong = right_cases(job)
                 for mode in options.mode or MODES:
-                    faults = check(job, cases, mode, options.layers.resolve())
+                    with busy(options.load):
+                        faults = [
+                            fault
+                            for _ in range(options.times)
+                            for fault in check(
+                                job, cases, mode, options.layers.resolve()
+                            )
+                        ]
                     note = f"; plain MPI fails {', '.join(wrong)}" if wrong else ""
                     print(
                         f"{mpi_name:15} {program:14} {mode:9} {'FAILED' if faults else f'{len(cases)} cases'}{note}",
