@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,10 +13,11 @@
 
 enum { most = 4096, page = 4096 };
 
-/* `opened`: scopes in which the memory is accessible. */
+/* `opened`: scopes in which the memory is accessible. `asked`: bytes that the program has asked for. Behind
+   the memory is a page that nobody may access. */
 static struct memory {
   char *at, *pages;
-  size_t bytes, length;
+  size_t bytes, asked, length;
   int device, mapped, opened;
 } memories[most]; /* in the order of their addresses */
 static int count;
@@ -81,7 +83,7 @@ static void* allocate(size_t bytes, int device, int mapped) {
           ? MAP_FAILED
           : mmap(NULL, length + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   char* const at = pages == MAP_FAILED ? NULL : pages + length - used;
-  if (at != NULL) insert((struct memory){at, pages, used, length, device, mapped, 0});
+  if (at != NULL) insert((struct memory){at, pages, used, bytes, length, device, mapped, 0});
   pthread_mutex_unlock(&lock);
   return at;
 }
@@ -138,10 +140,23 @@ static void keep_reserved(struct freed new) {
   *oldest = new;
 }
 
+/* Ends the program if bytes beside the memory have changed, which were 0, or as stand_in_map() fills them. */
+static void expect_untouched(const struct memory* m) {
+  mprotect(m->pages, m->length, PROT_READ);
+  const char* wrong = NULL;
+  for (const char* p = m->pages; p < m->at; ++p) wrong = *p != 0 ? p : wrong;
+  for (const char* p = m->at + m->asked; p < m->at + m->bytes; ++p)
+    wrong = *p != 0 && *p != (char)0xA5 ? p : wrong;
+  if (wrong == NULL) return;
+  fprintf(stderr, "byte %td of a GPU's memory of %zu bytes was touched\n", wrong - m->at, m->asked);
+  abort();
+}
+
 void stand_in_free(void* at) {
   pthread_mutex_lock(&lock);
   struct memory* const m = at != NULL ? memory_of(at) : NULL;
   if (m != NULL) {
+    if (m->mapped) expect_untouched(m);
     keep_reserved((struct freed){m->pages, m->length + page});
     memmove(m, m + 1, (size_t)(memories + count-- - (m + 1)) * sizeof *m);
   }

@@ -136,4 +136,9 @@ class LoopbackHub {
   std::uint64_t progress_ = 0;   // changes whenever something happens
 };
 
+inline Task<> in_turn(std::vector<Task<>> tasks) {
+  for (Task<>& task : tasks) co_await std::move(task);
+}
+inline Task<> side_by_side(std::vector<Task<>> tasks) { co_await all(tasks); }
+
 }  // namespace taut::test

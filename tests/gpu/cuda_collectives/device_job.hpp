@@ -37,10 +37,11 @@ class OnGpus {
     request.data.out.data = const_cast<void*>(moved(rank, request.data.out.data));
   }
 
-  // Copies the outputs back to the job.
+  // Copies the outputs back to the job, and expects the inputs to be unchanged.
   void fetch() {
     for (std::size_t r = 0; r < job_.outputs.size(); ++r)
       if (const auto& copy = copies_[2 * r + 1]; copy != nullptr) {
+        EXPECT_TRUE(copies_[2 * r]->peek(job_.inputs[r].slice().bytes()) == bytes_of(job_.inputs[r])) << r;
         const Slice out = job_.outputs[r].slice();
         stand_in_copy(out.data, copy->data(), out.bytes());
       }

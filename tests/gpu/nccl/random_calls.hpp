@@ -2,23 +2,9 @@
 #pragma once
 
 #include "gpu/nccl/calls.hpp"
-#include "support/test_size.hpp"
+#include "support/draw_job.hpp"
 
 namespace taut::test {
-
-// Source of random choices.
-class Draw {
- public:
-  explicit Draw(std::uint64_t seed) : random_(seed) {}
-  std::size_t below(std::size_t n) { return random_() % n; }
-  template <class T, std::size_t n>
-  T of(const T (&all)[n]) {
-    return all[below(n)];
-  }
-
- private:
-  std::mt19937_64 random_;
-};
 
 // A sequence of calls under one policy.
 struct Sequence {
@@ -28,30 +14,30 @@ struct Sequence {
                                        "abs:1e-2,codec=planes,segments=2"};
     constexpr double ratios[] = {0, 0, 1, 3, 30};
     constexpr DType types[] = {DType::f32, DType::f64, DType::f16, DType::bf16};
-    constexpr Pattern patterns[] = {Pattern::smooth, Pattern::noisy, Pattern::sparse, Pattern::steps};
     constexpr int sizes[] = {1, 2, 2, 3, 3, 4, 5, 6, 7};
     constexpr std::size_t limits[] = {100, 300, 600, 600, 600, 2000, 2000, 12000};
-    constexpr Reduction operators[] = {Reduction::sum, Reduction::sum, Reduction::max};
     Draw draw(seed);
-    const int P = draw.of(sizes);
-    const std::string policy = draw.of(codings);
-    ratio = draw.of(ratios);
-    for (std::size_t i = 1 + draw.below(4); i > 0; --i) {
-      trials.push_back(as_nccl_allows({.collective = draw.of(nccl_collectives),
+    const int P = draw.one_of(sizes);
+    const std::string policy = draw.one_of(codings);
+    ratio = draw.one_of(ratios);
+    for (int i = 1 + draw.pick(4); i > 0; --i) {
+      const DrawnJob drawn(draw, P, nccl_collectives, types, draw.one_of(limits));
+      trials.push_back(as_nccl_allows({.collective = drawn.collective,
                                        .policy = policy,
                                        .P = P,
-                                       .count = 1 + draw.below(draw.of(limits)),
-                                       .type = draw.of(types),
-                                       .pattern = draw.of(patterns),
-                                       .op = draw.of(operators),
-                                       .root = static_cast<int>(draw.below(static_cast<std::size_t>(P))),
-                                       .in_place = draw.below(2) == 0}));
-      Trial& made = trials.back();
-      made.mean = reduces(made.collective) && made.op == Reduction::sum && draw.below(4) == 0;
+                                       .count = 1 + drawn.count,
+                                       .type = drawn.type,
+                                       .pattern = drawn.pattern,
+                                       .op = drawn.op,
+                                       .root = drawn.root,
+                                       .in_place = drawn.in_place,
+                                       .mean = drawn.mean}));
+      times.push_back(drawn.in_place || !draw.one_in(3) ? 1 : 2 + draw.pick(2));
     }
   }
 
   std::vector<Trial> trials;
+  std::vector<int> times;  // that a rank makes each call, on the same memory
   double ratio;
 };
 
@@ -80,27 +66,24 @@ inline bool are_of_nccl(const Trial& trial, NcclJob& job) {
   return job.outputs() == plain.outputs();
 }
 
-// Calls test(seed) for TEST_COUNT seeds, `count` without that variable, from TEST_SEED on; stops at a
-// failure. Scratch memory of streams that are gone is freed at times: the simulated GPUs hold 4096 memories.
+// Calls test(seed) for seeds. Scratch memory of streams that are gone is freed at times: the simulated GPUs
+// hold 4096 memories.
 template <class Test>
-void for_each_seed(std::uint64_t count, Test test) {
-  const std::uint64_t first = number_from_environment("TEST_SEED", 1);
-  const std::uint64_t last = first + number_from_environment("TEST_COUNT", sampled_part(count));
-  constexpr std::uint64_t seeds_between_releases = 50;
-  for (std::uint64_t seed = first; seed < last && !testing::Test::HasFailure(); ++seed) {
-    SCOPED_TRACE(testing::Message() << "TEST_COUNT=1 TEST_SEED=" << seed);
+void for_each_seed_on_gpus(std::uint64_t count, Test test) {
+  for_each_seed(count, [&](std::uint64_t seed) {
+    constexpr std::uint64_t seeds_between_releases = 50;
     stand_in_set_seed(seed);
     test(seed);
-    if (seed % seeds_between_releases != 0) continue;
+    if (seed % seeds_between_releases != 0) return;
     stand_in_finish();
     EXPECT_EQ(TAUT_Cuda_release(), 0);
-  }
+  });
 }
 
 // Tests random sequences. `test(sequence, seed, jobs)` makes the calls and checks them.
 template <class Test>
 void for_each_sequence(std::uint64_t count, Test test) {
-  for_each_seed(count, [&](std::uint64_t seed) {
+  for_each_seed_on_gpus(count, [&](std::uint64_t seed) {
     const Sequence sequence(seed);
     auto jobs = jobs_of(sequence);
     test(sequence, seed, jobs);
@@ -123,10 +106,10 @@ inline std::function<void()> failure_of(std::uint64_t seed) {
   return [seed] {
     Draw draw(seed + 1000);
     fake_nccl::set_patience(0.5);
-    if (draw.below(2) == 0)
-      fake_nccl::fail_at(1 + draw.below(60));
+    if (draw.one_in(2))
+      fake_nccl::fail_at(1 + draw.pick(60u));
     else
-      stand_in_at_call(1 + draw.below(400), nullptr, nullptr);
+      stand_in_at_call(1 + draw.pick(400u), nullptr, nullptr);
   };
 }
 

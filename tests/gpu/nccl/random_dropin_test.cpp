@@ -10,13 +10,13 @@ namespace random_dropin_test {
 struct Manner {
   Manner(std::uint64_t seed, std::size_t calls) {
     Draw draw(seed + 77);
-    const std::size_t whole = draw.below(3);  // all calls are in one group
+    const int whole = draw.pick(3);  // all calls are in one group
     for (std::size_t i = 0; i < calls; ++i) {
-      const bool alone = draw.below(2) == 0;
+      const bool alone = draw.one_in(2);
       begins.push_back(whole == 0 ? i == 0 : alone);
       ends.push_back(whole == 0 ? i + 1 == calls : alone);
-      plain_after.push_back(draw.below(3) == 0);
-      waits_after.push_back(draw.below(3) == 0 && whole != 0);
+      plain_after.push_back(draw.one_in(3));
+      waits_after.push_back(draw.one_in(3) && whole != 0);
     }
   }
   std::vector<bool> begins, ends;              // of groups
@@ -25,13 +25,13 @@ struct Manner {
 
 // Makes the calls of a rank until one fails. Returns the first code that is not 0. `integer`: the rank's
 // value for the calls that NCCL serves.
-int make_calls(const NcclRank& me, const Manner& manner, const std::vector<std::unique_ptr<NcclJob>>& jobs,
-               const OnGpu<int>& integer) {
+int make_calls(const NcclRank& me, const Sequence& sequence, const Manner& manner,
+               const std::vector<std::unique_ptr<NcclJob>>& jobs, const OnGpu<int>& integer) {
   int code = 0;
   const auto note = [&](int result) { code = code != 0 ? code : result; };
   for (std::size_t i = 0; i < jobs.size() && code == 0; ++i) {
     if (manner.begins[i]) note(taut_dropin_ncclGroupStart());
-    note(jobs[i]->call(me, dropin_functions));
+    for (int k = 0; k < sequence.times[i]; ++k) note(jobs[i]->call(me, dropin_functions));
     if (manner.plain_after[i])
       note(taut_dropin_ncclAllReduce(integer.data(), integer.data(), 1, ncclInt32, ncclMax, me.comm,
                                      me.stream));
@@ -51,7 +51,7 @@ bool run(const Sequence& sequence, std::uint64_t seed, const std::vector<std::un
   const Manner manner(seed, jobs.size());
   begin();
   return succeed(ranks, [&](NcclRank& me) {
-    return make_calls(me, manner, jobs, *integers[static_cast<std::size_t>(me.rank)]);
+    return make_calls(me, sequence, manner, jobs, *integers[static_cast<std::size_t>(me.rank)]);
   });
 }
 

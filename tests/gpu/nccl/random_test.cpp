@@ -14,8 +14,8 @@ std::vector<std::vector<int>> run(const Sequence& sequence, std::vector<std::uni
   ranks.run([&](NcclRank& me) {
     auto& own = codes[static_cast<std::size_t>(me.rank)];
     const auto failed = [&] { return std::ranges::any_of(own, [](int code) { return code != 0; }); };
-    for (const auto& job : jobs)
-      if (!failed()) own.push_back(job->call(me));
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+      for (int k = 0; k < sequence.times[i] && !failed(); ++k) own.push_back(jobs[i]->call(me));
     if (!failed()) own.push_back(TAUT_Nccl_comm_settle(me.comm, nullptr, me.stream));
     if (!failed()) return;
     note_failure();

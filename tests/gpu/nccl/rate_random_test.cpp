@@ -28,15 +28,14 @@ struct Messages {
     constexpr Pattern patterns[] = {Pattern::smooth, Pattern::noisy, Pattern::sparse};
     constexpr std::size_t limits[] = {1, 2000};
     Draw draw(seed);
-    P = 2 + static_cast<int>(draw.below(4));
-    coding = draw.of(rates);
-    min_bytes = draw.of(limits);
-    for (std::size_t i = 1 + draw.below(10); i > 0; --i) {
-      const int from = static_cast<int>(draw.below(static_cast<std::size_t>(P)));
-      const int to = (from + 1 + static_cast<int>(draw.below(static_cast<std::size_t>(P - 1)))) % P;
-      const std::size_t count = draw.below(draw.below(4) == 0 ? 8000 : 900);
+    P = 2 + draw.pick(4);
+    coding = draw.one_of(rates);
+    min_bytes = draw.one_of(limits);
+    for (unsigned i = 1 + draw.pick(10u); i > 0; --i) {
+      const int from = draw.pick(P), to = (from + 1 + draw.pick(P - 1)) % P;
+      const std::size_t count = draw.pick(draw.one_in(4) ? 8000u : 900u);
       events.push_back(
-          {draw.below(5) == 0, from, to, make_values(draw.of(types), count, draw.of(patterns), i)});
+          {draw.one_in(5), from, to, make_values(draw.one_of(types), count, draw.one_of(patterns), i)});
     }
   }
   std::string policy() const {
@@ -93,12 +92,12 @@ int make_calls(const NcclRank& me, std::uint64_t seed, const Messages& all, cons
   const auto note = [&](int result) { code = code != 0 ? code : result; };
   for (std::size_t i = 0; i < all.events.size() && code == 0; ++i) {
     if (!all.events[i].concerns(me.rank)) continue;
-    if (!open && draw.below(2) == 0) {
+    if (!open && draw.one_in(2)) {
       note(taut_dropin_ncclGroupStart());
       open = true;
     }
     note(make(me, all.events[i], i, memory));
-    if (open && draw.below(2) == 0) {
+    if (open && draw.one_in(2)) {
       note(taut_dropin_ncclGroupEnd());
       open = false;
     }
@@ -116,7 +115,7 @@ bool run(const Messages& all, std::uint64_t seed, const Memory& memory, const st
 
 template <class Test>
 void for_each_plan(std::uint64_t count, Test test) {
-  for_each_seed(count, [&](std::uint64_t seed) {
+  for_each_seed_on_gpus(count, [&](std::uint64_t seed) {
     const Messages all(seed);
     test(all, seed, Memory(all));
   });
@@ -126,6 +125,7 @@ void expect_values(const Messages& all, const Memory& memory) {
   for (std::size_t i = 0; i < all.events.size(); ++i)
     if (const Event& event = all.events[i]; !event.collective) {
       EXPECT_TRUE(fetched(*memory.in[i], event.values.type()) == all.expected(event)) << "message " << i;
+      EXPECT_TRUE(fetched(*memory.out[i], event.values.type()) == event.values) << "message " << i;
     }
 }
 

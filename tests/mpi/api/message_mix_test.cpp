@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "mpi/api/messages.hpp"
+#include "support/draw.hpp"
 
 namespace taut::test {
 namespace {
@@ -64,12 +65,12 @@ struct Planned {
 
 constexpr int most_count = 600000;
 
-std::vector<Planned> plan_round(std::mt19937_64& random, int P) {
-  auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-  std::vector<Planned> round(static_cast<std::size_t>(1 + pick(12)));
+std::vector<Planned> plan_round(Draw& draw, int P) {
+  std::vector<Planned> round(1 + draw.pick(std::size_t{12}));
   constexpr int counts[] = {0, 1, 13, 500, 8193, 20000, 70000, most_count};  // the last one in segments
   for (Planned& m : round)
-    m = {pick(P), pick(P), pick(3), counts[pick(8)], static_cast<Pattern>(pick(5)), pick(2) == 0};
+    m = {draw.pick(P),  draw.pick(P), draw.pick(3), draw.one_of(counts), static_cast<Pattern>(draw.pick(5)),
+         draw.one_in(2)};
   return round;
 }
 
@@ -152,11 +153,11 @@ class RandomRound {
 
 TEST(MessagesAndCollectives, AtRandom) {
   const Comm comm("abs:1e-3,min_bytes=1000");
-  std::mt19937_64 random(17);
+  Draw draw(17);
   for (int r = 0; r < 25; ++r) {
-    RandomRound round(comm, plan_round(random, comm.size()), random());
-    const bool wildcards = random() % 2 == 0, collective = random() % 2 == 0;
-    Job job(Collective::allreduce, comm.size(), 3000, DType::f32, Pattern::smooth, random());
+    RandomRound round(comm, plan_round(draw, comm.size()), draw.bits());
+    const bool wildcards = draw.one_in(2), collective = draw.one_in(2);
+    Job job(Collective::allreduce, comm.size(), 3000, DType::f32, Pattern::smooth, draw.bits());
     const auto me = static_cast<std::size_t>(comm.rank());
     TAUT_Request request = TAUT_REQUEST_NULL;
     if (collective) {

@@ -7,18 +7,17 @@
 
 #include "mpi/api/messages.hpp"
 #include "mpi/api/scattered.hpp"
+#include "support/draw_job.hpp"
 
 namespace taut::test {
 
 // A collective call of a mixture, and its expected result.
 struct SomeCall {
-  Collective collective;
-  std::unique_ptr<Job> job;
-  std::unique_ptr<ScatteredJob> scattered;  // null: consecutive values
-  Reduction op;
-  bool mean, in_place;
+  DrawnJob drawn;
   const Comm* comm;
   double bound;
+  std::unique_ptr<Job> job = {};
+  std::unique_ptr<ScatteredJob> scattered = {};  // null: consecutive values
 };
 
 // A message, on its sender or its receiver.
@@ -51,26 +50,24 @@ class MixtureOfCalls {
         parent_(parent) {}
 
   void run() {
-    const std::size_t n = 2 + pick(12);
+    const std::size_t n = 2 + random_.pick(12u);
     for (std::size_t i = 0; i < n && !testing::Test::HasFailure(); ++i) {
-      switch (pick(8)) {
+      switch (random_.pick(8)) {
         case 0: make_call(i, Mode::blocking); break;
-        case 1: traffic_.push_back(std::make_unique<Traffic>(*comms_[pick(3)])); [[fallthrough]];
+        case 1: traffic_.push_back(std::make_unique<Traffic>(*comms_[random_.pick(3)])); [[fallthrough]];
         case 2:
         case 3:
         case 4: make_call(i, Mode::nonblocking); break;
         default: make_message(i); break;
       }
-      while (!open_.empty() && mine_() % 3 == 0) finish_one();
+      while (!open_.empty() && mine_.one_in(3)) finish_one();
     }
-    if (pick(2) == 0) finish_all();
+    if (random_.one_in(2)) finish_all();
     while (!open_.empty()) finish_one();
     for (auto& traffic : traffic_) traffic->finish();
   }
 
  private:
-  std::size_t pick(std::size_t n) { return static_cast<std::size_t>(random_() % n); }
-
   // ---- Collective calls
 
   void make_call(std::uint64_t i, Mode::Kind kind) {
@@ -81,50 +78,44 @@ class MixtureOfCalls {
     take(std::move(one));
   }
   SomeCall draw_call(std::uint64_t i) {
-    SomeCall call;
-    const std::size_t which = pick(4);
-    call.comm = comms_[which];
-    call.bound = which == 0 ? 1e-3 : 1e-6;
-    call.collective = all_collectives[pick(std::size(all_collectives))];
-    call.op = reduces(call.collective) ? static_cast<Reduction>(1 + pick(3)) : Reduction::sum;
-    const bool has_mean = reduces(call.collective) && !computes_prefixes(call.collective);
-    call.mean = has_mean && call.op == Reduction::sum && pick(3) == 0;
-    call.in_place = call.collective == Collective::bcast || pick(3) == 0;
-    const bool apart = !reduces(call.collective) && pick(3) == 0;
-    const std::size_t count = (pick(4) == 0 ? pick(20000) : pick(500)) / 6 * 6;
-    const int P = call.comm->size();
-    call.job =
-        std::make_unique<Job>(call.collective, P, count * static_cast<std::size_t>(P), DType::f64,
-                              static_cast<Pattern>(pick(5)), seed_ * 100 + i, call.op, 0, call.in_place);
-    if (apart)
-      call.scattered = std::make_unique<ScatteredJob>(*call.job, call.comm->rank(), P, kind(), kind());
+    const int which = random_.pick(4);
+    const Comm* const comm = comms_[which];
+    const int P = comm->size();
+    constexpr DType types[] = {DType::f64};
+    SomeCall call{DrawnJob(random_, P, all_collectives, types, 20000), comm, which == 0 ? 1e-3 : 1e-6};
+    const std::size_t count = call.drawn.count / 6 * 6 * static_cast<std::size_t>(P);
+    call.job = std::make_unique<Job>(call.drawn.job(P, count, seed_ * 100 + i));
+    if (!reduces(call.drawn.collective) && random_.one_in(3))
+      call.scattered = std::make_unique<ScatteredJob>(*call.job, comm->rank(), P, kind(), kind());
     return call;
   }
   static void start(SomeCall& c, Mode::Kind kind, Open& one) {
     const Mode mode{kind, &one.request};
-    const MPI_Op op = mpi_op(c.op, c.mean);
-    const int code =
-        c.scattered ? call(c.collective, *c.job, DType::f64, op, 0, c.in_place, *c.comm, mode, *c.scattered)
-                    : call(c.collective, *c.job, DType::f64, op, 0, c.in_place, *c.comm, mode);
+    const auto& [collective, type, pattern, count, of, root, mean, in_place] = c.drawn;
+    const MPI_Op op = mpi_op(of, mean);
+    const int code = c.scattered
+                         ? call(collective, *c.job, type, op, root, in_place, *c.comm, mode, *c.scattered)
+                         : call(collective, *c.job, type, op, root, in_place, *c.comm, mode);
     ASSERT_EQ(code, MPI_SUCCESS);
   }
   static void expect_result(SomeCall& c) {
     ASSERT_TRUE(!c.scattered || c.scattered->collect()) << "a byte between values was touched";
-    ASSERT_EQ(check_here(c.collective, *c.job, c.in_place, c.comm->rank(), c.bound, 2 * c.comm->size(),
-                         nullptr, c.mean),
-              "")
-        << name_of(c.collective);
-    ASSERT_TRUE(c.job->input_stayed(c.comm->rank())) << name_of(c.collective);
+    const auto& [collective, type, pattern, count, of, root, mean, in_place] = c.drawn;
+    ASSERT_EQ(
+        check_here(collective, *c.job, in_place, c.comm->rank(), c.bound, 2 * c.comm->size(), nullptr, mean),
+        "")
+        << c.drawn;
+    ASSERT_TRUE(c.job->input_stayed(c.comm->rank())) << c.drawn;
   }
 
   // ---- Messages between any ranks
 
   void make_message(std::uint64_t i) {
     const int P = talk_.size(), me = talk_.rank();
-    const int from = static_cast<int>(pick(static_cast<std::size_t>(P))),
-              to = static_cast<int>(pick(static_cast<std::size_t>(P))), tag = static_cast<int>(pick(3));
-    const std::size_t count = (pick(3) == 0 ? pick(30000) : pick(500)) / 6 * 6;
-    const Values values = make_values(DType::f64, count, static_cast<Pattern>(pick(5)), seed_ * 100 + i);
+    const int from = random_.pick(P), to = random_.pick(P), tag = random_.pick(3);
+    const std::size_t count = random_.pick(random_.one_in(3) ? 30000u : 500u) / 6 * 6;
+    const auto pattern = static_cast<Pattern>(random_.pick(5));
+    const Values values = make_values(DType::f64, count, pattern, seed_ * 100 + i);
     const bool alone = from == to;  // a message to itself must not block
     if (me == to) receive(make_side(values, from, to, tag, Values(DType::f64, count + 6)), alone);
     if (me == from) send(make_side(values, from, to, tag, values), alone);
@@ -133,7 +124,7 @@ class MixtureOfCalls {
     auto side = std::make_shared<SomeMessage>();
     side->values = std::make_unique<Values>(values);
     side->here = std::make_unique<Values>(std::move(here));
-    if (mine_() % 3 == 0) side->scattered = std::make_unique<Scattered>(*side->here, kind(), 6);
+    if (mine_.one_in(3)) side->scattered = std::make_unique<Scattered>(*side->here, kind(), 6);
     side->from = from, side->to = to, side->tag = tag;
     return side;
   }
@@ -141,7 +132,7 @@ class MixtureOfCalls {
     const MPI_Count room = m->elements(m->here->count());
     const auto check = [m](const MPI_Status& status) { expect_received(*m, status); };
     Open one{TAUT_REQUEST_NULL, check};
-    if (alone || mine_() % 3 != 0) {
+    if (alone || !mine_.one_in(3)) {
       ASSERT_EQ(TAUT_Irecv(m->data(), room, m->type(), m->from, m->tag, talk_, &one.request), MPI_SUCCESS);
       open_.push_back(std::move(one));
     } else {
@@ -152,7 +143,7 @@ class MixtureOfCalls {
   }
   void send(const std::shared_ptr<SomeMessage>& m, bool alone) {
     const MPI_Count n = m->elements(m->here->count());
-    if (alone || mine_() % 3 != 0) {
+    if (alone || !mine_.one_in(3)) {
       Open one{TAUT_REQUEST_NULL, [m](const MPI_Status&) { expect_sent(*m); }};
       ASSERT_EQ(TAUT_Isend(m->data(), n, m->type(), m->to, m->tag, talk_, &one.request), MPI_SUCCESS);
       open_.push_back(std::move(one));
@@ -177,7 +168,7 @@ class MixtureOfCalls {
 
   // ---- Open requests
 
-  int kind() { return static_cast<int>(mine_() % Scattered::kinds); }
+  int kind() { return mine_.pick(static_cast<int>(Scattered::kinds)); }
   void take(Open one) {
     if (one.request == TAUT_REQUEST_NULL)
       one.check(MPI_Status{});
@@ -201,12 +192,12 @@ class MixtureOfCalls {
   };
 
   void finish_one() {
-    std::swap(open_[mine_() % open_.size()], open_.back());
+    std::swap(open_[mine_.pick(open_.size())], open_.back());
     Open one = std::move(open_.back());
     open_.pop_back();
     int flag = 0;
     MPI_Status status{};
-    if (mine_() % 2 == 0) {
+    if (mine_.one_in(2)) {
       ASSERT_EQ(TAUT_Wait(&one.request, &status), MPI_SUCCESS);
     } else {
       while (flag == 0) ASSERT_EQ(TAUT_Test(&one.request, &flag, &status), MPI_SUCCESS);
@@ -223,7 +214,7 @@ class MixtureOfCalls {
     open_.clear();
   }
 
-  std::mt19937_64 random_, mine_;
+  Draw random_, mine_;
   std::uint64_t seed_;
   MPI_Comm parent_;
   const Comm lossy_{"abs:1e-3,min_bytes=0", parent_}, tight_{"abs:1e-6,min_bytes=1000", parent_},

@@ -2,59 +2,42 @@
 //   TEST_COUNT=2000 mpiexec -n 4 ...            more of them
 //   TEST_SEED=4711 TEST_COUNT=1 mpiexec -n 4 ... one again
 #include "mpi/api/scattered.hpp"
+#include "support/draw_job.hpp"
 
 namespace taut::test {
 namespace {
 
 TEST(RandomCalls, ResultBoundAndSameBits) {
-  const std::uint64_t first = number_from_environment("TEST_SEED", 1),
-                      calls = number_from_environment("TEST_COUNT", 60);
   double worst = 0;
-  for (std::uint64_t seed = first; seed < first + calls; ++seed) {
-    std::mt19937_64 random(seed);
-    auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-    const auto collective = all_collectives[pick(std::size(all_collectives))];
+  const std::uint64_t calls = for_each_seed(60, [&](std::uint64_t seed) {
+    Draw draw(seed);
+    MPI_Comm part_of_all;
+    MPI_Comm_split(MPI_COMM_WORLD, rank_of(MPI_COMM_WORLD) % (1 + draw.pick(2)), 0, &part_of_all);
+    MPI_Comm half = with_all_as_neighbours(part_of_all);
+    MPI_Comm_free(&part_of_all);
+    const int P = size_of_comm(half);
     constexpr DType types[] = {DType::f32, DType::f64, DType::f32, DType::f64, DType::c64, DType::c128};
-    const DType type = types[pick(6)];
-    Reduction op = reduces(collective) ? static_cast<Reduction>(1 + pick(3)) : Reduction::sum;
-    if (!is_defined(op, type)) op = Reduction::sum;
-    const double bound = std::pow(10.0, pick(6) - 6);
-    constexpr const char* algorithms[] = {
-        "ring",  "recursive_doubling", "halving_doubling", "two_shot", "direct", "bruck",
-        "chain", "scatter_allgather",  "cpr_p2p"};
-    const char* const algorithm = algorithms[pick(std::size(algorithms))];
-    const bool recodes = std::strcmp(algorithm, "cpr_p2p") == 0, by_values = pick(3) == 0 || recodes;
-    const bool in_place = collective == Collective::bcast || pick(3) == 0;
-    const bool has_mean = reduces(collective) && !computes_prefixes(collective);
-    const bool mean = has_mean && op == Reduction::sum && pick(3) == 0;
-    const int apart = reduces(collective) ? 0 : pick(3);  // 0: consecutive values
-    const int threads = pick(3) == 0 ? 2 + pick(3) : 1;
-    const bool same_bits = pick(3) == 0;
+    DrawnJob drawn(draw, P, all_collectives, types, 50000);
+    const auto [collective, type, pattern, few, op, root, mean, in_place] = drawn;
+    const double bound = std::pow(10.0, draw.pick(6) - 6);
+    const char* const algorithm = draw.choose({"ring", "recursive_doubling", "halving_doubling", "two_shot",
+                                               "direct", "bruck", "chain", "scatter_allgather", "cpr_p2p"});
+    const bool recodes = std::strcmp(algorithm, "cpr_p2p") == 0, by_values = draw.one_in(3) || recodes;
+    const int apart = reduces(collective) ? 0 : draw.pick(3);  // 0: consecutive values
+    const int threads = draw.one_in(3) ? 2 + draw.pick(3) : 1;
+    const bool same_bits = draw.one_in(3);
     char text[180];
     std::snprintf(
         text, sizeof text,
         "abs:%.17g,min_bytes=0,nodes=on,algorithm=%s,reduction=%s,segments=%s,threads=%d,same_bits=%s", bound,
-        algorithm, by_values ? "values" : "auto", pick(2) == 0 ? "auto" : "3", threads,
+        algorithm, by_values ? "values" : "auto", draw.choose({"auto", "3"}), threads,
         same_bits ? "on" : "off");
-    const int parts = 1 + pick(2), part = pick(20);
-    int count = part < 5 ? pick(50000) : pick(200);
-    if (part == 0 && threads > 1) count += 66000;  // frames long enough for several threads
-    if (apart != 0) count = count / 6 * 6;         // whole elements of any type
-    const auto pattern = static_cast<Pattern>(pick(5));
-
-    MPI_Comm part_of_all;
-    MPI_Comm_split(MPI_COMM_WORLD, rank_of(MPI_COMM_WORLD) % parts, 0, &part_of_all);
-    MPI_Comm half = with_all_as_neighbours(part_of_all);
-    MPI_Comm_free(&part_of_all);
+    if (threads > 1 && draw.one_in(20)) drawn.count += 66000;  // frames long enough for several threads
+    if (apart != 0) drawn.count = drawn.count / 6 * 6;         // whole elements of any type
     {
       const Comm comm(text, half);
-      const int P = comm.size(), root = pick(64) % P;
-      SCOPED_TRACE(testing::Message() << "TEST_SEED=" << seed << " TEST_COUNT=1: " << name_of(collective)
-                                      << " " << (mean ? "mean" : name_of(op)) << " P " << P << " count "
-                                      << count << " in place " << in_place << " apart " << apart
-                                      << " pattern " << static_cast<int>(pattern) << " " << text);
-      Job job(collective, P, static_cast<std::size_t>(count) * static_cast<std::size_t>(P), type, pattern,
-              seed, op, root, in_place);
+      SCOPED_TRACE(testing::Message() << drawn << " P " << P << " apart " << apart << " " << text);
+      Job job = drawn.job(P, drawn.count * static_cast<std::size_t>(P), seed);
       const MPI_Op operation = mpi_op(op, mean);
       if (apart == 0) {
         EXPECT_EQ(call(collective, job, type, operation, root, in_place, comm), MPI_SUCCESS);
@@ -73,7 +56,7 @@ TEST(RandomCalls, ResultBoundAndSameBits) {
                 "");
     }
     MPI_Comm_free(&half);
-  }
+  });
   MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   if (size_of_comm(MPI_COMM_WORLD) > 2 && calls >= 40) {
     EXPECT_GT(worst, 0.1);

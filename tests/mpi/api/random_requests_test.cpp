@@ -6,13 +6,8 @@ namespace taut::test {
 namespace {
 
 TEST(Requests, RandomMixtures) {
-  const std::uint64_t first = number_from_environment("TEST_SEED", 1),
-                      count =
-                          number_from_environment("TEST_COUNT", size_of_comm(MPI_COMM_WORLD) > 4 ? 8 : 25);
-  for (std::uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
-    SCOPED_TRACE(testing::Message() << "TEST_SEED=" << seed << " TEST_COUNT=1");
-    MixtureOfCalls(seed, world_of_neighbours()).run();
-  }
+  for_each_seed(size_of_comm(MPI_COMM_WORLD) > 4 ? 8 : 25,
+                [](std::uint64_t seed) { MixtureOfCalls(seed, world_of_neighbours()).run(); });
 }
 }  // namespace
 }  // namespace taut::test

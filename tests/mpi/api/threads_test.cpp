@@ -34,13 +34,11 @@ class ThreadsOfAProgram : public testing::Test {
 };
 
 TEST_F(ThreadsOfAProgram, MixturesOfCallsAndMessages) {
-  const std::uint64_t first = number_from_environment("TEST_SEED", 1),
-                      count = number_from_environment("TEST_COUNT", size_of_comm(MPI_COMM_WORLD) > 3 ? 1 : 4);
-  run_threads([&](int thread, const Comm& parent) {
-    for (std::uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
-      SCOPED_TRACE(testing::Message() << "TEST_SEED=" << seed << " TEST_COUNT=1, thread " << thread);
+  run_threads([](int thread, const Comm& parent) {
+    SCOPED_TRACE(testing::Message() << "thread " << thread);
+    for_each_seed(size_of_comm(MPI_COMM_WORLD) > 3 ? 1 : 4, [&](std::uint64_t seed) {
       MixtureOfCalls(seed * 100 + static_cast<std::uint64_t>(thread), parent).run();
-    }
+    });
   });
 }
 

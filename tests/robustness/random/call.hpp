@@ -7,7 +7,7 @@
 
 #include "communication/team/algorithm.hpp"
 #include "communication/team/nodes.hpp"
-#include "robustness/random/draw.hpp"
+#include "support/draw.hpp"
 
 namespace taut::test {
 

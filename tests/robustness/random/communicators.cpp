@@ -10,10 +10,16 @@
 namespace taut::test {
 namespace {
 
-// Makes a call that runs alone.
-Task<> make_call(Communicator& comm, CollectiveCall request, Verdict& verdict, std::uint64_t nanoseconds) {
-  verdict = co_await comm.run(request);
-  record_plain(request, verdict, nanoseconds);
+// Makes a call that runs alone, several times. The verdict is the first error, else that of the last call
+// that wrote a result.
+Task<> make_call(Communicator& comm, CollectiveCall request, Verdict& verdict, std::uint64_t nanoseconds,
+                 int times) {
+  for (int i = 0; i < times; ++i) {
+    const Verdict last = co_await comm.run(request);
+    record_plain(request, last, nanoseconds);
+    const bool counts = i == 0 || last.status != Status::ok || last.fallback == Fallback::none;
+    if (verdict.status == Status::ok && counts) verdict = last;
+  }
 }
 // Starts a call; other calls may overlap it.
 Task<> start_call(Communicator& comm, CollectiveCall request, Verdict& verdict) {
@@ -21,22 +27,42 @@ Task<> start_call(Communicator& comm, CollectiveCall request, Verdict& verdict) 
   verdict = co_await comm.run(request, {}, &compressed);
 }
 
-Task<> in_turn(std::vector<Task<>> calls) {
-  for (Task<>& call : calls) co_await std::move(call);
-}
-Task<> side_by_side(std::vector<Task<>> calls) { co_await all(calls); }
-Task<> beside(Task<> calls, Task<> messages) {
-  Task<> both[] = {std::move(calls), std::move(messages)};
-  co_await all(both);
+Task<> beside(Task<> calls, Task<> others) {
+  Task<> both[] = {std::move(calls), std::move(others)};
+  co_await taut::all(both);
 }
 
 using Verdicts = std::vector<std::vector<Verdict>>;  // for each rank: for each call
 
-// The way in which the ranks make their calls.
+// The way in which the ranks make their calls: one after the other, each of them `times` times if its inputs
+// stay; all at the same time; or nested, the later calls while the first one is in flight.
 struct Schedule {
-  bool threads, together;
-  std::uint64_t seed;
+  enum class Order : std::uint8_t { in_turn, together, nested } order = Order::in_turn;
+  bool threads = false;
+  int times = 1;
+  std::uint64_t seed = 1;
+
+  bool overlaps(std::size_t call) const noexcept {
+    return order == Order::together || (order == Order::nested && call == 0);
+  }
+  int times_of(const Call& call) const noexcept {
+    const bool feeds_itself = call.in_place && (reduces(call.collective) || call.same_bits ||
+                                                call.collective == Collective::alltoall);
+    return feeds_itself ? 1 : times;
+  }
+  Task<> all(std::vector<Task<>> calls) const {
+    if (order == Order::together) return side_by_side(std::move(calls));
+    if (order == Order::in_turn) return in_turn(std::move(calls));
+    Task<> first = std::move(calls.front());
+    calls.erase(calls.begin());
+    return beside(std::move(first), in_turn(std::move(calls)));
+  }
 };
+std::ostream& operator<<(std::ostream& out, const Schedule& how) {
+  constexpr const char* names[] = {"", "together, ", "nested, "};
+  out << (how.threads ? "threads, " : "") << names[static_cast<int>(how.order)];
+  return how.times > 1 ? out << how.times << " times each, " : out;
+}
 
 // Makes the request of a rank for a call, on the memory that the machine has for it.
 CollectiveCall moved_request(Machine& machine, Memory& memory, int rank) {
@@ -58,11 +84,13 @@ Verdicts run(Machine& machine, const std::string& policy, std::vector<Memory>& m
     machine.join(*ranks.comms[i], r);
     for (std::size_t k = 0; k < memories.size(); ++k) {
       CollectiveCall request = moved_request(machine, memories[k], r);
-      calls.push_back(how.together ? start_call(*ranks.comms[i], std::move(request), verdicts[i][k])
-                                   : make_call(*ranks.comms[i], std::move(request), verdicts[i][k],
-                                               how.seed % 100000 * (i + 1)));
+      Verdict& verdict = verdicts[i][k];
+      calls.push_back(how.overlaps(k)
+                          ? start_call(*ranks.comms[i], std::move(request), verdict)
+                          : make_call(*ranks.comms[i], std::move(request), verdict,
+                                      how.seed % 100000 * (i + 1), how.times_of(memories[k].call())));
     }
-    Task<> task = how.together ? side_by_side(std::move(calls)) : in_turn(std::move(calls));
+    Task<> task = how.all(std::move(calls));
     tasks.push_back(messages == nullptr ? std::move(task)
                                         : beside(std::move(task), messages->of_rank(ranks.hub, r)));
   }
@@ -92,7 +120,7 @@ std::string differs_again(Machine& there, Draw& draw, const std::string& policy,
   const bool on_host = there.repeats_on_host(draw, policy);
   std::vector<Memory> again = memories;
   for (Memory& memory : again) memory.restore();
-  const Verdicts others = run(on_host ? host : there, policy, again, {false, false, draw.bits()});
+  const Verdicts others = run(on_host ? host : there, policy, again, {.seed = draw.bits()});
   for (std::size_t k = 0; k < again.size(); ++k) {
     const Call& call = again[k].call();
     const bool served = verdicts[0][k].fallback == Fallback::none;
@@ -109,11 +137,12 @@ std::string differs_again(Machine& there, Draw& draw, const std::string& policy,
 std::string run(Machine& machine, Draw& draw, Tally& tally, std::string& what) {
   const int P = machine.draw_ranks(draw), nodes = draw_nodes(draw, P), count = machine.draw_calls(draw);
   const double scale = std::pow(10.0, draw.pick(5) - 2);
-  const Schedule how{P <= 8 && draw.one_in(40), draw.one_in(3), draw.bits()};
+  const bool threads = P <= 8 && draw.one_in(40);
+  const auto order = static_cast<Schedule::Order>(draw.one_in(2) ? 0 : draw.pick(3));
+  const Schedule how{order, threads, draw.one_in(3) ? 2 + draw.pick(4) : 1, draw.bits()};
   const std::string policy = machine.draw_policy(draw, scale);
   std::ostringstream text;
-  text << machine.enter(draw, P) << (how.threads ? "threads, " : "") << (how.together ? "together, " : "")
-       << policy << ":";
+  text << machine.enter(draw, P) << how << policy << ":";
   std::vector<Call> calls;
   std::vector<Memory> memories;
   for (int k = 0; k < count; ++k) {

@@ -94,11 +94,8 @@ Call draw_call(Draw& draw, int P, int nodes, double scale) {
   call.nodes = nodes;
   call.collective = draw.one_of(all_collectives);
   call.type = draw.one_in(3) ? DType(1 + draw.pick(dtypes)) : draw.choose({DType::f32, DType::f64});
-  call.op = reduces(call.collective) ? static_cast<Reduction>(1 + draw.pick(3)) : Reduction::sum;
-  if (!is_defined(call.op, call.type)) call.op = Reduction::sum;
-  const bool sums = reduces(call.collective) && call.op == Reduction::sum;
-  call.mean = sums && !computes_prefixes(call.collective) && info_of(call.type).family != Family::integer &&
-              draw.one_in(3);
+  call.op = draw_operator(draw, call.collective, call.type);
+  call.mean = draw_mean(draw, call.collective, call.type, call.op);
   call.apart = !reduces(call.collective) && draw.one_in(3);
   const bool may_differ = std::ranges::any_of(registered_algorithms(), [&](const AlgorithmInfo* info) {
     return info->collective == call.collective && info->any_blocks;

@@ -58,8 +58,8 @@ TeamCall draw_call(Draw& draw, int P) {
   c.call.P = P;
   c.call.collective = c.algorithm->collective;
   c.call.type = draw.one_in(2) ? draw.choose({DType::f32, DType::f64}) : DType(1 + draw.pick(dtypes));
-  c.call.op = reduces(c.call.collective) ? static_cast<Reduction>(1 + draw.pick(3)) : Reduction::sum;
-  if (!is_defined(c.call.op, c.call.type) || draw.one_in(3)) c.call.op = Reduction::sum;
+  c.call.op = draw_operator(draw, c.call.collective, c.call.type);
+  if (draw.one_in(3)) c.call.op = Reduction::sum;
   draw_data(draw, c.call, c.algorithm->any_blocks && draw.one_in(4));
   c.call.same_bits = draw.one_in(3);
   draw_coding(draw, c);
@@ -169,11 +169,6 @@ std::string wrong_on_the_wire(const LoopbackHub& hub, const Running& call, bool 
              codec.max_bytes(c.call.type, part_range(c.call.count / parts, k, segments).count);
   return m.bytes == bytes ? "" : std::to_string(m.bytes) + " bytes instead of " + std::to_string(bytes);
 }
-
-Task<> in_turn(std::vector<Task<>> tasks) {
-  for (Task<>& task : tasks) co_await std::move(task);
-}
-Task<> side_by_side(std::vector<Task<>> tasks) { co_await all(tasks); }
 
 }  // namespace
 

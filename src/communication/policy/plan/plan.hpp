@@ -28,7 +28,7 @@ enum class Fallback : std::uint8_t {
   arguments,     // under rules: a rank cannot serve its arguments, and MPI says what is wrong with them
   failed         // a codec or the GPU of a rank failed before anything was sent
 };
-inline constexpr std::size_t fallback_reasons = 16;
+inline constexpr std::size_t fallback_reasons = 17;
 
 // Route: an alternative for serving a kind of call, compared with others by trials.
 struct Route {

@@ -221,13 +221,16 @@ ncclResult_t ncclAlltoAll(const void* from, void* to, size_t count, ncclDataType
                           cudaStream_t stream) {
   if (comm == nullptr) return ncclInvalidArgument;
   const std::size_t bytes = count * size_of(type);
-  ncclGroupStart();
-  for (int r = 0; r < comm->clique->size; ++r) {
-    ncclSend(static_cast<const std::byte*>(from) + static_cast<std::size_t>(r) * bytes, count, type, r, comm,
-             stream);
-    ncclRecv(static_cast<std::byte*>(to) + static_cast<std::size_t>(r) * bytes, count, type, r, comm, stream);
+  ncclResult_t failed = ncclGroupStart();
+  for (std::size_t r = 0; r < static_cast<std::size_t>(comm->clique->size); ++r) {
+    const int rank = static_cast<int>(r);
+    for (const ncclResult_t result :
+         {ncclSend(static_cast<const std::byte*>(from) + r * bytes, count, type, rank, comm, stream),
+          ncclRecv(static_cast<std::byte*>(to) + r * bytes, count, type, rank, comm, stream)})
+      if (failed == ncclSuccess) failed = result;
   }
-  return ncclGroupEnd();
+  const ncclResult_t ended = ncclGroupEnd();
+  return failed != ncclSuccess ? failed : ended;
 }
 
 ncclResult_t ncclReduce(const void* from, void* to, size_t count, ncclDataType_t type, ncclRedOp_t op,

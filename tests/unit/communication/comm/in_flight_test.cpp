@@ -7,8 +7,8 @@
 
 #include <map>
 
+#include "support/draw_job.hpp"
 #include "support/in_flight.hpp"
-#include "support/test_size.hpp"
 
 namespace taut::test {
 namespace {
@@ -22,9 +22,11 @@ struct Mixture {
         calls(ranks.comms.size()) {}
 
   void add(Collective collective, std::size_t count, DType type, Pattern pattern, std::uint64_t seed,
-           Reduction op = Reduction::sum, int root = 0, bool in_place = false) {
-    jobs.push_back(
-        std::make_unique<Job>(collective, ranks.hub.size(), count, type, pattern, seed, op, root, in_place));
+           Reduction op = Reduction::sum) {
+    add(collective, Job(collective, ranks.hub.size(), count, type, pattern, seed, op));
+  }
+  void add(Collective collective, Job job) {
+    jobs.push_back(std::make_unique<Job>(std::move(job)));
     for (std::size_t r = 0; r < calls.size(); ++r) {
       const int rank = static_cast<int>(r);
       calls[r].push_back(std::make_unique<OneCall>(
@@ -100,28 +102,22 @@ void expect_results(Mixture& mixture, std::size_t i, double bound, const std::ve
 }
 
 TEST(InFlight, RandomMixtures) {
-  const std::uint64_t first = number_from_environment("TEST_SEED", 1),
-                      count = number_from_environment("TEST_COUNT", sampled_part(400));
   int plain = 0, compressed = 0;
-  for (std::uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
-    SCOPED_TRACE(testing::Message() << "TEST_SEED=" << seed << " TEST_COUNT=1");
-    std::mt19937_64 random(seed);
-    auto pick = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
-    const int P = 1 + static_cast<int>(pick(9));
-    const double bound = pick(2) == 0 ? 1e-3 : 1e-6;
-    const std::string kind = pick(3) == 0 ? "snap:" : "abs:";
+  const std::uint64_t count = for_each_seed(400, [&](std::uint64_t seed) {
+    Draw draw(seed);
+    const int P = 1 + draw.pick(9);
+    const double bound = draw.choose({1e-3, 1e-6});
+    const std::string kind = draw.one_in(3) ? "snap:" : "abs:";
     Mixture mixture(P,
-                    kind + (bound == 1e-3 ? "1e-3" : "1e-6") + ",min_bytes=" + (pick(3) == 0 ? "2000" : "0") +
-                        ",segments=" + std::to_string(1 + pick(3)),
+                    kind + (bound == 1e-3 ? "1e-3" : "1e-6") + ",min_bytes=" +
+                        (draw.one_in(3) ? "2000" : "0") + ",segments=" + std::to_string(1 + draw.pick(3)),
                     seed);
     std::vector<bool> blocking;
-    for (std::size_t i = 0, n = 1 + pick(12); i < n; ++i) {
-      const Collective collective = all_collectives[pick(std::size(all_collectives))];
-      mixture.add(collective, pick(8) == 0 ? 0 : pick(pick(4) == 0 ? 20000 : 600),
-                  pick(2) == 0 ? DType::f32 : DType::f64, static_cast<Pattern>(pick(5)), seed * 100 + i,
-                  reduces(collective) ? static_cast<Reduction>(1 + pick(3)) : Reduction::sum,
-                  static_cast<int>(pick(static_cast<std::size_t>(P))), pick(3) == 0);
-      blocking.push_back(pick(6) == 0);
+    constexpr DType types[] = {DType::f32, DType::f64};
+    for (std::size_t i = 0, n = 1 + draw.pick(12u); i < n; ++i) {
+      const DrawnJob drawn(draw, P, all_collectives, types, 20000);
+      mixture.add(drawn.collective, drawn.job(P, draw.one_in(8) ? 0 : drawn.count, seed * 100 + i));
+      blocking.push_back(draw.one_in(6));
     }
     std::vector<std::vector<Verdict>> verdicts(static_cast<std::size_t>(P),
                                                std::vector<Verdict>(blocking.size()));
@@ -141,7 +137,7 @@ TEST(InFlight, RandomMixtures) {
       }
       (of_call[0].fallback != Fallback::none ? plain : compressed) += 1;
     }
-  }
+  });
   if (count < 100) return;
   EXPECT_GT(plain, 100);
   EXPECT_GT(compressed, 1000);
