@@ -30,6 +30,17 @@ class Links(unittest.TestCase):
             self.assertEqual(self.linked(text), text)
         self.assertEqual(self.linked("[x](../../bench/results)"), "x (`bench/results`)")
 
+    def test_measurements_and_proofs_of_codecs_have_pages(self):
+        self.assertEqual(self.linked("[x](../../bench/results/planes/README.md#lags)"), "[x](../measured/planes.md#lags)")
+        self.assertEqual(self.linked("[x](../../src/compressor/codecs/szx/bound.md)"), "[x](../spec/szx_bound.md)")
+
+    def test_tables_are_made_of_results_and_not_committed(self):
+        made = stage.contents(SITE)
+        for place in stage.measured.pages():
+            self.assertFalse((ROOT / "docs" / place).exists(), place)
+            self.assertIn(f"\n{Path(place).stem}\n", made["notes/codecs.md"])
+            self.assertRegex(made[place], r"\| gradient(_mlp)?\b")
+
     def test_every_text_has_a_place_of_its_own(self):
         texts = {path for path in (ROOT / "docs").rglob("*.md")}
         self.assertLessEqual(texts, set(stage.pages().values()))
