@@ -4,6 +4,7 @@
 #include "communication/comm/coding_speeds.hpp"
 #include "communication/gpu/stream_order.hpp"
 #include "communication/team/hierarchical.hpp"
+#include "compressor/base/guarded.hpp"
 #include "compressor/gpu/device_kernels.hpp"
 
 namespace taut {
@@ -203,13 +204,10 @@ AgreementRecord Communicator::ActiveCall::plan() {
     const Timing own = early_.autotuner != nullptr ? early_.autotuner->own() : early_.position->tuner->own();
     mine.set_timing(own, may_complete_early(call_.collective));
   }
-  try {
+  const Status status = guarded([&] {
     if (call_.coded()) plan(mine);
-  } catch (const Error& error) {
-    failure_ = error.status();
-  } catch (const std::bad_alloc&) {
-    failure_ = Status::out_of_memory;
-  }
+  });
+  if (status != Status::ok) failure_ = status;
   if (failure_ == Status::out_of_memory)
     mine.obstacles |= AgreementRecord::short_of_memory;
   else if (failure_ != Status::ok)

@@ -2,13 +2,13 @@
 // agreement. The code communicates nothing and leaves the user's memory unchanged.
 #include <algorithm>
 #include <limits>
-#include <new>
 
 #include "communication/comm/active_call.hpp"
 #include "communication/gpu/frame_codec.hpp"
 #include "communication/team/hierarchical.hpp"
 #include "communication/team/round.hpp"
 #include "compressor/base/device_memory.hpp"
+#include "compressor/base/guarded.hpp"
 #include "compressor/frame/packed_integers.hpp"
 #include "compressor/frame/sample.hpp"
 
@@ -175,13 +175,8 @@ void Communicator::ActiveCall::sample(AgreementRecord& mine) {
 // known by then.
 void Communicator::ActiveCall::gather() noexcept {
   if (call_.staging == nullptr || call_.on_device || std::exchange(gathered_, true)) return;
-  try {
-    staged_ = call_.staging->gather(comm_.place_, call_.data);
-  } catch (const Error& error) {
-    failure_ = error.status();
-  } catch (const std::bad_alloc&) {
-    failure_ = Status::out_of_memory;
-  }
+  const Status status = guarded([&] { staged_ = call_.staging->gather(comm_.place_, call_.data); });
+  if (status != Status::ok) failure_ = status;
 }
 
 // Returns the number of values in the largest frame that this rank makes or receives.

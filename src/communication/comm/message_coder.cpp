@@ -1,9 +1,9 @@
 #include "communication/comm/message_coder.hpp"
 
 #include <bit>
-#include <new>
 
 #include "communication/gpu/frame_codec.hpp"
+#include "compressor/base/guarded.hpp"
 #include "compressor/frame/coding_stack.hpp"
 #include "compressor/frame/packed_integers.hpp"
 #include "compressor/frame/sample.hpp"
@@ -216,16 +216,15 @@ EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream,
     return made;
   }
   made.begin = made.decided = clock_now();
-  try {
+  const Status status = guarded([&] {
     MessagePlan plan;
     decide(values, plan, stream_state.cached_candidate, made);
     made.decided = clock_now();
     if (made.fallback == Fallback::none) write_frames(values, plan, made);
-  } catch (const Error& error) {
-    made.fallback = error.status() == Status::out_of_memory ? Fallback::memory : Fallback::failed;
-    if (made.device != nullptr) made.failure = error.status();
-  } catch (const std::bad_alloc&) {
-    made.fallback = Fallback::memory;
+  });
+  if (status != Status::ok) {
+    made.fallback = status == Status::out_of_memory ? Fallback::memory : Fallback::failed;
+    if (made.device != nullptr) made.failure = status;
   }
   if (made.fallback != Fallback::none) made.buffer = {};
   stream_state.backoff.tried(made.fallback != Fallback::no_gain && made.fallback != Fallback::packed,
@@ -252,7 +251,7 @@ Status MessageCoder::decode_frame(ConstBytes frame, const FrameHeader& header, S
 }
 
 Status MessageCoder::decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept {
-  try {
+  return guarded([&] {
     const auto device = devices_.of(values.data());
     if (!device) return Status::device_failed;
     while (!frames.empty()) {
@@ -269,11 +268,7 @@ Status MessageCoder::decode(ConstBytes frames, std::uint8_t type, Bytes values) 
       values = values.subspan(part.bytes());
     }
     return values.empty() ? Status::ok : Status::frame_mismatch;
-  } catch (const Error& error) {
-    return error.status();
-  } catch (const std::bad_alloc&) {
-    return Status::out_of_memory;
-  }
+  });
 }
 
 void note_sent(const EncodedMessage& made, std::size_t bytes, CallRow& row) noexcept {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <new>
 
 #include "communication/gpu/device.hpp"
 #include "communication/team/frames.hpp"
+#include "compressor/base/guarded.hpp"
 
 namespace taut::gpu {
 
@@ -16,11 +16,7 @@ std::byte* DeviceFrames::allocate(std::size_t bytes) noexcept {
   const Device::Current current(device_);
   void *here = nullptr, *there = nullptr;
   if (current.code() != 0) return nullptr;
-  try {
-    blocks_.reserve(blocks_.size() + 1);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
+  if (guarded([&] { blocks_.reserve(blocks_.size() + 1); }) != Status::ok) return nullptr;
   if (device_.services().allocate_pinned(&here, bytes) != 0) return nullptr;
   if (device_.services().allocate(&there, bytes) != 0) {
     device_.services().free_pinned(here);
@@ -75,15 +71,11 @@ Status DeviceFrames::copy(std::byte* to, const std::byte* from, std::size_t byte
   const std::less<const std::byte*> before;
   const bool overlap = before(to, from + bytes) && before(from, to + bytes);
   if (!overlap) return copy_and_wait(device_address(to), device_address(from), bytes);
-  try {
+  return guarded([&] {
     const Buffer between = device_.memory().scratch(bytes);
     const Status status = device_.copy(between.data(), device_address(from), bytes);
     return status == Status::ok ? copy_and_wait(device_address(to), between.data(), bytes) : status;
-  } catch (const Error& error) {
-    return error.status();
-  } catch (const std::bad_alloc&) {
-    return Status::out_of_memory;
-  }
+  });
 }
 
 // ---- Messages

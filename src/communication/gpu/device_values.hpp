@@ -5,6 +5,7 @@
 #include <span>
 
 #include "communication/gpu/device.hpp"
+#include "compressor/base/guarded.hpp"
 #include "compressor/frame/candidates.hpp"
 
 namespace taut::gpu {
@@ -12,18 +13,6 @@ namespace taut::gpu {
 // Returns true if kernels can read and write the values.
 inline bool suits_kernels(ConstSlice values) noexcept {
   return reinterpret_cast<std::uintptr_t>(values.data) % size_of(component_of(values.type)) == 0;
-}
-
-// Returns the status of action(), or that of the Error that the action throws.
-template <class Action>
-Status guarded(const Action& action) noexcept {
-  try {
-    return action();
-  } catch (const Error& error) {
-    return error.status();
-  } catch (...) {
-    return Status::out_of_memory;
-  }
 }
 
 // Place of the values of a call. Scratch memory is on the GPU. Values may be there or on the host.

@@ -4,8 +4,9 @@
 
 #include <array>
 #include <mutex>
-#include <new>
 #include <string>
+
+#include "compressor/base/guarded.hpp"
 
 namespace taut::api {
 namespace {
@@ -59,15 +60,14 @@ Failure failure_of(Status status, const char* message) noexcept {
 }
 
 Failure caught_failure() {
-  try {
-    throw;
-  } catch (const MpiError& error) {
-    return {error.code()};
-  } catch (const Error& error) {
-    return failure_of(error.status(), error.what());
-  } catch (const std::bad_alloc&) {
-    return failure_of(Status::out_of_memory);
-  }
+  const auto again = []() -> Failure {
+    try {
+      throw;
+    } catch (const MpiError& error) {
+      return {error.code()};
+    }
+  };
+  return taut::attempt(again, failure_of);
 }
 
 int raise(MPI_Comm comm, Failure failure) {

@@ -1,7 +1,6 @@
 // The C functions of taut_nccl.h, and the states of communicators.
 #include <taut/taut_nccl.h>
 
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -10,8 +9,6 @@
 
 namespace taut::nccl {
 namespace {
-
-thread_local char last_error[512] = "";
 
 // States by communicator. They outlive static destructors: the program may still use a communicator then.
 struct States {
@@ -45,11 +42,6 @@ int serve(const NcclCall& call) noexcept {
 }
 
 }  // namespace
-
-int failed(Status status, const char* why) noexcept {
-  std::snprintf(last_error, sizeof last_error, "%s", why);
-  return static_cast<int>(status);
-}
 
 std::shared_ptr<CommState> find_state(ncclComm* comm) {
   const std::lock_guard lock(states().mutex);

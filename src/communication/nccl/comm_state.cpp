@@ -1,36 +1,12 @@
 #include "communication/nccl/comm_state.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 
 #include "compressor/base/options.hpp"
 
 namespace taut::nccl {
 namespace {
-
-// Rules of the environment; without them nothing is compressed. `fault`: why they cannot be read.
-struct ProcessRules {
-  Rules rules;
-  std::string fault;
-};
-
-ProcessRules process_rules() {
-  try {
-    return {read_rules(options().rules, options().config, options().kernels), ""};
-  } catch (const Error& error) {
-    return {{}, error.what()};
-  }
-}
-
-std::uint64_t node_hash() noexcept {
-  char name[256] = {};
-  gethostname(name, sizeof name - 1);
-  return hash(std::as_bytes(std::span(name)), 1);
-}
 
 // Values that this rank cannot access. The ranks then agree to leave the call to NCCL.
 class UnreachableValues final : public Staging {
@@ -42,11 +18,6 @@ class UnreachableValues final : public Staging {
 };
 
 }  // namespace
-
-// Settings of a rank that the ranks compare once.
-struct CommState::RankSettings {
-  std::uint64_t rules, node, enabled, readable;
-};
 
 CommState::CommState(ncclComm* comm, const WaitLimits* limits)
     : nccl_(library()),
@@ -63,41 +34,32 @@ void CommState::agree(const std::string* policy) {
 void CommState::agree(const std::string* policy, void* stream) {
   const CurrentDevice current(services_, transport_.device());
   transport_.begin_call(stream);
-  ProcessRules mine;
-  if (policy == nullptr)
-    mine = process_rules();
-  else
-    mine.rules = Rules(parse_policy(*policy, options().kernels));
   std::vector<int> node_of;
-  if (!mine.fault.empty()) std::fprintf(stderr, "taut: %s\n", mine.fault.c_str());
-  rules_ = agreed_rules(std::move(mine.rules), mine.fault.empty(), node_of);
+  rules_ = agreed_rules(policy == nullptr ? process_rules() : read_policy([&] { return *policy; }), node_of);
   communicator_ = std::make_unique<Communicator>(transport_, place_, rules_, options().kernels, Observer{},
                                                  Nodes(node_of));
   communicator_->keep_frames_on_devices();
 }
 
 // Returns the rules that all ranks have; none if some rank runs with TAUT=0. Sets `node_of` to the node of
-// each rank. Throws Error(rank_mismatch) if the rules differ, or cannot be read on some rank.
-Rules CommState::agreed_rules(Rules mine, bool readable, std::vector<int>& node_of) {
-  const RankSettings own{mine.hash(), node_hash(), options().enabled, readable};
-  const std::vector<std::byte> all = transport_.allgather(std::as_bytes(std::span(&own, 1)));
-  std::vector<RankSettings> settings(static_cast<std::size_t>(transport_.size()));
-  std::memcpy(settings.data(), all.data(), all.size());
-  bool same = true, several = false, enabled = true;
-  for (std::size_t r = 0; r < settings.size(); ++r) {
-    same = same && settings[r].rules == own.rules && settings[r].readable != 0;
-    enabled = enabled && settings[r].enabled != 0;
-    several = several || settings[r].node != own.node;
+// each rank. Throws the Error of rules that this rank cannot read, and Error(rank_mismatch) if the rules
+// differ, or cannot be read on some other rank.
+Rules CommState::agreed_rules(const RankRules& mine, std::vector<int>& node_of) {
+  Settings agreed(mine);
+  const std::vector<Settings> all = transport_.allgather_value(agreed);
+  const int per_node = options().ranks_per_node;
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    agreed.merge(all[r]);
     std::size_t first = 0;
-    while (settings[first].node != settings[r].node) ++first;
-    const int per_node = options().ranks_per_node;
+    while (all[first].node.least != all[r].node.least) ++first;
     node_of.push_back(static_cast<int>(per_node > 0 ? r / static_cast<std::size_t>(per_node) : first));
   }
-  if (!same)
+  if (mine.fault) throw *mine.fault;
+  if (!agreed.rules.same() || agreed.readable == 0)
     throw Error(Status::rank_mismatch, "the ranks have different policies or rules, or some cannot be read");
-  if (!enabled) return {};
-  if (mine.only() != nullptr) return mine;
-  return mine.on({.ranks = transport_.size(), .several_nodes = several});
+  if (agreed.enabled == 0) return {};
+  if (mine.rules.only() != nullptr) return mine.rules;
+  return mine.rules.on({.ranks = transport_.size(), .several_nodes = !agreed.node.same()});
 }
 
 bool CommState::is_of(ncclComm* comm) const {
@@ -112,9 +74,7 @@ void CommState::set_capacity(double ratio) {
   const CurrentDevice current(services_, transport_.device());
   const OwnStream stream(services_);
   transport_.begin_call(stream.get());
-  const std::vector<std::byte> all = transport_.allgather(std::as_bytes(std::span(&ratio, 1)));
-  std::vector<double> ratios(static_cast<std::size_t>(transport_.size()));
-  std::memcpy(ratios.data(), all.data(), all.size());
+  const std::vector<double> ratios = transport_.allgather_value(ratio);
   if (!(ratio == 0 || (ratio >= 1 && std::isfinite(ratio))))
     throw Error(Status::invalid_argument, "ratio is neither 0 nor a number from 1 on");
   if (std::ranges::any_of(ratios, [&](double other) { return other != ratio; }))

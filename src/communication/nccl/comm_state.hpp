@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "communication/comm/communicator.hpp"
+#include "communication/comm/settings.hpp"
 #include "communication/nccl/call.hpp"
 #include "communication/nccl/fixed_frames.hpp"
 #include "communication/nccl/messages.hpp"
@@ -21,8 +22,8 @@ class CommState {
   explicit CommState(ncclComm* comm, const WaitLimits* limits = nullptr);
 
   // Collective: agrees on the rules, by work on `stream`. All ranks do so at the same place among their
-  // calls, and compare `policy`; if it is null, the rules of the environment. Throws Error; rank_mismatch, on
-  // all ranks, if the policies or rules differ.
+  // calls, and compare `policy`; if it is null, the rules of the environment. Throws Error, on all ranks, if
+  // the policies or rules differ (rank_mismatch), or cannot be read on some rank.
   void agree(const std::string* policy, void* stream);
   // Agrees likewise, by work on a stream of its own.
   void agree(const std::string* policy);
@@ -71,8 +72,7 @@ class CommState {
   std::uint64_t capacity_calls() const noexcept { return fixed_.calls(); }
 
  private:
-  struct RankSettings;
-  Rules agreed_rules(Rules mine, bool readable, std::vector<int>& node_of);
+  Rules agreed_rules(const RankRules& mine, std::vector<int>& node_of);
   bool serve(const NcclCall& call, const CollectiveCall& described);
   Verdict run(CollectiveCall call, void* stream);
   void run_plain_timed(const NcclCall& call, RecentTimes* times);

@@ -63,7 +63,7 @@ int TAUT_Nccl_GroupStart() {
 }
 
 int TAUT_Nccl_GroupEnd() {
-  return guard([] {
+  return taut::guard([] {
     if (depth == 0) throw taut::Error(taut::Status::invalid_argument, "TAUT_Nccl_GroupEnd without a start");
     if (--depth == 0) serve_waiting();
   });

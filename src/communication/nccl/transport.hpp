@@ -56,6 +56,12 @@ class NcclTransport final : public Transport {
 
   // Sends `bytes` to all ranks and receives theirs, in the order of ranks.
   std::vector<std::byte> allgather(ConstBytes bytes);
+  template <class Value>
+  std::vector<Value> allgather_value(const Value& mine) {
+    const std::vector<std::byte> all = allgather(std::as_bytes(std::span(&mine, 1)));
+    const auto* const first = reinterpret_cast<const Value*>(all.data());
+    return {first, first + size_};
+  }
 
   // Waits until the stream is idle. Throws Error if NCCL or CUDA reports an error meanwhile.
   void wait();

@@ -2,13 +2,12 @@
 #define TAUT_NO_MPI
 #include <taut/taut.h>
 
-#include <cstdio>
 #include <cstring>
-#include <new>
 
 #include "compressor/api/device_codec.hpp"
 #include "compressor/api/host_codec.hpp"
 #include "compressor/base/device_memory.hpp"
+#include "compressor/base/guarded.hpp"
 #include "compressor/base/options.hpp"
 
 namespace taut {
@@ -17,27 +16,6 @@ namespace {
 static_assert(static_cast<int>(TAUT_UINT64) == dtypes && static_cast<DType>(TAUT_COMPLEX64) == DType::c64);
 
 constexpr std::size_t most_values = most_frame_values;
-
-thread_local char last_error[512] = "";
-
-int failed(Status status, const char* why) noexcept {
-  std::snprintf(last_error, sizeof last_error, "%s", why);
-  return static_cast<int>(status);
-}
-
-template <class Action>
-int guard(Action action) noexcept {
-  try {
-    const Status status = action();
-    return status == Status::ok ? TAUT_SUCCESS : failed(status, describe(status));
-  } catch (const Error& error) {
-    return failed(error.status(), error.what());
-  } catch (const std::bad_alloc&) {
-    return failed(Status::out_of_memory, describe(Status::out_of_memory));
-  } catch (...) {
-    return failed(Status::internal, describe(Status::internal));
-  }
-}
 
 bool known(TAUT_Type type) noexcept { return type >= TAUT_FLOAT32 && type <= TAUT_UINT64; }
 DType dtype(TAUT_Type type) noexcept { return static_cast<DType>(type); }

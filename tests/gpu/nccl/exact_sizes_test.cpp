@@ -153,6 +153,17 @@ TEST(NcclErrors, DifferentPoliciesAreRefused) {
   });
 }
 
+// A rank that cannot read its policy takes part in the comparison: the others would wait for it.
+TEST(NcclErrors, APolicyThatOneRankCannotReadIsRefusedOnAll) {
+  NcclThreads ranks(3);
+  ranks.run([&](NcclRank& me) {
+    const char* const policy = me.rank == 2 ? "abs:nonsense" : "abs:1e-4";
+    EXPECT_EQ(TAUT_Nccl_comm_set_policy(me.comm, policy), me.rank == 2 ? 4 : 40);
+    EXPECT_NE(std::string(TAUT_Nccl_last_error()).find(me.rank == 2 ? "nonsense" : "cannot be read"),
+              std::string::npos);
+  });
+}
+
 // A failed agreement leaves copies on its stream: to the GPU where NCCL refuses the call, and from the GPU
 // where a rank is missing. They run later than the call that failed.
 TEST(NcclErrors, AFailedAgreementFreesItsMemoryAfterItsCopies) {

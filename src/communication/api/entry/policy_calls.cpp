@@ -12,25 +12,6 @@
 namespace taut::api {
 namespace {
 
-// Settings of a rank that the ranks compare when a policy is set; combined by minimum. `hash` is that of the
-// policy string, and `complement` is ~hash: ranks whose own numbers are both the minimum have the same hash.
-struct RankSettings {
-  std::uint64_t hash, complement, good, enabled;
-  std::uint64_t mark;  // first bytes of coded messages; under the drop-in, the program endpoint's mark
-};
-
-// Reads a policy string. Returns the error if the string is invalid or cannot be served.
-std::optional<Error> read_policy(const char* text, Policy& policy) noexcept {
-  try {
-    policy = parse_policy(text == nullptr ? "" : text, options().kernels);
-    return std::nullopt;
-  } catch (const Error& error) {
-    return error;
-  } catch (...) {
-    return Error(Status::out_of_memory, describe(Status::out_of_memory));
-  }
-}
-
 // Throws unless MPI_Init was called: MPI_Finalize frees the data that is attached to communicators.
 void expect_mpi_init() {
   int initialized = 0;
@@ -47,38 +28,31 @@ std::shared_ptr<p2p::SegmentComm> segments_for(MPI_Comm comm) {
   return program != nullptr ? program->segments() : p2p::SegmentComm::make(comm);
 }
 
-// Sets the policy of a communicator. Collective. `unreadable`: the reason why this rank has no policy text.
-int set_policy(MPI_Comm comm, const char* text, std::optional<Error> unreadable = {}) {
+// Sets the policy of a communicator; an empty one leaves it to the rules. Collective.
+int set_policy(MPI_Comm comm, RankRules mine) {
   int rank = 0, size = 0, inter = 0;
   expect_mpi_init();
   if (const int code = PMPI_Comm_rank(comm, &rank); code != MPI_SUCCESS) return code;
   PMPI_Comm_size(comm, &size);
   PMPI_Comm_test_inter(comm, &inter);
   print_warnings_once(rank);
-  finish_calls();
 
-  Policy policy;
-  if (!unreadable) unreadable = read_policy(text, policy);
-  const std::string_view given = text == nullptr ? "" : text;
-  const std::uint64_t hashed = hash(std::as_bytes(std::span(given)), AgreementRecord::tag);
   const p2p::Endpoint* const program = p2p::program_endpoint();
-  const std::uint64_t mark = program != nullptr ? program->format().mark : random_mark();
-  RankSettings mine{hashed, ~hashed, !unreadable, options().enabled, mark}, agreed = mine;
-  if (const int code = PMPI_Allreduce(&mine, &agreed, 5, MPI_UINT64_T, MPI_MIN, comm); code != MPI_SUCCESS)
-    return code;
+  Settings agreed(mine);
+  agreed.mark = program != nullptr ? program->format().mark : random_mark();
+  if (const int code = agree_on(comm, agreed); code != MPI_SUCCESS) return code;
 
-  if (agreed.hash != hashed || agreed.complement != ~hashed)
-    throw Error(Status::rank_mismatch, "the ranks set different policies");
-  if (agreed.good == 0) throw unreadable.value_or(Error(Status::peer_failed, describe(Status::peer_failed)));
-  if (given.empty()) {
+  if (!agreed.rules.same()) throw Error(Status::rank_mismatch, "the ranks set different policies");
+  if (agreed.readable == 0)
+    throw mine.fault.value_or(Error(Status::peer_failed, describe(Status::peer_failed)));
+  if (mine.rules.only()->text.empty()) {
     attach(comm, bind_rules(comm));
     return MPI_SUCCESS;
   }
-  Rules rules(std::move(policy));
-  const bool has_messages = agreed.enabled != 0 && inter == 0 && size > 1 && !rules.off();
-  auto comm_state =
-      std::make_shared<CommState>(std::move(rules), agreed.enabled != 0, inter != 0, RankAndSize{rank, size},
-                                  agreed.mark, has_messages ? segments_for(comm) : nullptr);
+  const bool has_messages = agreed.enabled != 0 && inter == 0 && size > 1 && !mine.rules.off();
+  auto comm_state = std::make_shared<CommState>(std::move(mine.rules), agreed.enabled != 0, inter != 0,
+                                                RankAndSize{rank, size}, agreed.mark,
+                                                has_messages ? segments_for(comm) : nullptr);
   comm_state->read_identity(comm);
   comm_state->set_freed_flag(record_of(comm).freed);
   comm_state->connect(comm);
@@ -126,17 +100,6 @@ std::string policy_in(MPI_Info info) {
   return text;
 }
 
-int set_info(MPI_Comm comm, MPI_Info info) {
-  std::optional<Error> unreadable;
-  std::string text;
-  try {
-    text = policy_in(info);
-  } catch (const Error& error) {
-    unreadable = error;
-  }
-  return set_policy(comm, text.c_str(), std::move(unreadable));
-}
-
 }  // namespace
 }  // namespace taut::api
 
@@ -145,11 +108,13 @@ using namespace taut::api;
 extern "C" {
 
 int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy) {
-  return guard(comm, [&] { return set_policy(comm, policy); });
+  return guard(comm, [&] {
+    return set_policy(comm, taut::read_policy([&] { return std::string(policy != nullptr ? policy : ""); }));
+  });
 }
 
 int TAUT_Comm_set_info(MPI_Comm comm, MPI_Info info) {
-  return guard(comm, [&] { return set_info(comm, info); });
+  return guard(comm, [&] { return set_policy(comm, taut::read_policy([&] { return policy_in(info); })); });
 }
 
 int TAUT_Cuda_comm_set_stream(MPI_Comm comm, void* stream) {

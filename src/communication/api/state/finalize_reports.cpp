@@ -3,44 +3,21 @@
 #include <mpi.h>
 
 #include <atomic>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <mutex>
 #include <new>
 
 #include "communication/api/state/rule_binding.hpp"
 #include "communication/comm/trace.hpp"
-#include "communication/team/phase_times.hpp"
 #include "compressor/base/options.hpp"
 #include "compressor/base/output_file.hpp"
 
 namespace taut::api {
 namespace {
 
-// Time when this library was loaded: with the program, or in MPI_Init.
-const std::uint64_t begin = clock_now();
-
-// Reports of freed communicators. Never destroyed, so that they outlive static destructors.
-struct FreedReports {
-  std::mutex mutex;
-  std::vector<std::unique_ptr<CommReport>> each;
-  CommReport rest{.communicators = 0, .freed = true};
-};
-FreedReports* kept() noexcept {
-  static auto* const all = new (std::nothrow) FreedReports;
-  return all;
-}
-
 std::atomic<std::uint64_t> run_identity{0};
 
 std::atomic<std::vector<UnservedCalls> (*)()> unserved_counts{nullptr};
-
-void complain(const std::string& name, const char* why) noexcept {
-  std::fprintf(stderr, "taut: cannot write %s: %s\n", name.c_str(), why);
-}
-
-double run_time() noexcept { return seconds(clock_now() - begin); }
 
 std::vector<UnservedCalls> unserved_calls() {
   const auto counts = unserved_counts.load();
@@ -48,21 +25,15 @@ std::vector<UnservedCalls> unserved_calls() {
 }
 
 void write_all(std::span<const CommReport* const> communicators, const ProcessRank& process) {
-  const Options& asked = options();
-  const auto write = [&](const std::string& pattern, auto how) {
-    if (pattern.empty()) return;
-    const std::string name = file_name(pattern, process);
-    if (const int code = how(name); code != 0) complain(name, std::strerror(code));
-  };
-  write(output_names().report, [&](const std::string& name) {
+  write_output(output_names().report, process, [&](const std::string& name) {
     return write_text(name, report_json(communicators, process, unserved_calls()));
   });
-  write(output_names().trace, [&](const std::string& name) {
+  write_output(output_names().trace, process, [&](const std::string& name) {
     return write_file(name, [&](std::FILE* file) {
       return recorder() != nullptr && write_trace(file, *recorder(), process.rank);
     });
   });
-  if (!asked.summary || process.rank != 0) return;
+  if (!options().summary || process.rank != 0) return;
   std::fputs(summary_table(communicators, process, unserved_calls()).c_str(), stderr);
   print_lone_ranks();
 }
@@ -71,12 +42,8 @@ void write_all(std::span<const CommReport* const> communicators, const ProcessRa
 template <class Write>
 void with_all(std::span<const CommReport* const> open_communicators, int ranks, Write write) {
   std::vector<const CommReport*> communicators;
-  std::unique_lock<std::mutex> keeping, counting, counting_nonblocking;
-  if (kept() != nullptr) {
-    keeping = std::unique_lock(kept()->mutex);
-    for (const auto& gone : kept()->each) communicators.push_back(gone.get());
-    if (kept()->rest.communicators != 0) communicators.push_back(&kept()->rest);
-  }
+  std::unique_lock<std::mutex> counting, counting_nonblocking;
+  const std::unique_lock<std::mutex> keeping = add_kept(communicators);
   communicators.insert(communicators.end(), open_communicators.begin(), open_communicators.end());
   if (MessageReport* const messages = message_report(); messages != nullptr) {
     counting = std::unique_lock(messages->mutex);
@@ -109,19 +76,6 @@ std::string absolute(const std::string& name) {
 Recorder* recorder() noexcept {
   static Recorder* const one = options().trace.empty() ? nullptr : new (std::nothrow) Recorder;
   return one;
-}
-
-void keep(std::unique_ptr<CommReport> gone) noexcept {
-  if (!options().observe() || gone->calls.total().calls == 0 || kept() == nullptr) return;
-  gone->freed = true;
-  FreedReports& all = *kept();
-  const std::lock_guard lock(all.mutex);
-  try {
-    if (all.each.size() < most_kept) return all.each.push_back(std::move(gone));
-  } catch (const std::bad_alloc&) {
-  }
-  all.rest.calls.merge(gone->calls);
-  ++all.rest.communicators;
 }
 
 void tell_unserved(std::vector<UnservedCalls> (*counts)()) noexcept { unserved_counts = counts; }
@@ -169,15 +123,6 @@ std::string report_text(std::span<const CommReport* const> open_communicators, P
   with_all(open_communicators, process.ranks,
            [&](const auto& all) { text = report_json(all, process, unserved_calls()); });
   return text;
-}
-
-int write_text(const std::string& name, const std::string& text) noexcept {
-  try {
-    return write_file(
-        name, [&](std::FILE* file) { return std::fwrite(text.data(), 1, text.size(), file) == text.size(); });
-  } catch (const std::bad_alloc&) {
-    return ENOMEM;
-  }
 }
 
 }  // namespace taut::api

@@ -3,22 +3,16 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 
-#include "communication/comm/report.hpp"
+#include "communication/comm/process_report.hpp"
 #include "communication/team/recorder.hpp"
 
 namespace taut::api {
 
 // Returns the event recorder of this process; null unless a trace is requested.
 Recorder* recorder() noexcept;
-
-// Keeps the report of a communicator that is freed, if reports are requested. Bounded: beyond most_kept, or
-// if memory is short, communicators share an entry.
-inline constexpr std::size_t most_kept = 64;
-void keep(std::unique_ptr<CommReport> gone) noexcept;
 
 // Report of the messages of all communicators under the drop-in. message_report() is null if there is no
 // memory.
@@ -61,8 +55,5 @@ void write_reports(std::span<const CommReport* const> open_communicators,
 // Returns the text of a report on these communicators, and on those that were kept. Makes no call of MPI;
 // throws std::bad_alloc.
 std::string report_text(std::span<const CommReport* const> open_communicators, ProcessRank process);
-
-// Writes a file, which appears under its name once it is complete. Returns 0 or the error.
-int write_text(const std::string& name, const std::string& text) noexcept;
 
 }  // namespace taut::api

@@ -12,26 +12,6 @@
 namespace taut::api {
 namespace {
 
-struct ProcessRules {
-  Rules rules;
-  std::string fault;  // error text if the rules cannot be read
-};
-
-const ProcessRules& process_rules() {
-  static const ProcessRules read = [] {
-    ProcessRules made;
-    try {
-      made.rules = read_rules(options().rules, options().config, options().kernels);
-    } catch (const Error& error) {
-      made.fault = error.what();
-    }
-    return made;
-  }();
-  return read;
-}
-
-std::uint64_t hash_of(std::string_view text) noexcept { return hash(std::as_bytes(std::span(text))); }
-
 std::string name_of(MPI_Comm comm) {
   char text[MPI_MAX_OBJECT_NAME + 1] = {};
   int length = 0;
@@ -39,49 +19,19 @@ std::string name_of(MPI_Comm comm) {
   return text;
 }
 
-std::uint64_t node_hash() noexcept {
-  char text[MPI_MAX_PROCESSOR_NAME + 1] = {};
-  int length = 0;
-  PMPI_Get_processor_name(text, &length);
-  return hash_of(text);
-}
-
 bool is_world(MPI_Comm comm) noexcept {
   int result = MPI_UNEQUAL;
   return PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result) == MPI_SUCCESS && result != MPI_UNEQUAL;
 }
 
-// A value that ranks compare; combined by minimum.
-struct Same {
-  explicit Same(std::uint64_t mine) noexcept : value(mine), complement(~mine) {}
-  bool on_all(const Same& agreed) const noexcept {
-    return agreed.value == value && agreed.complement == complement;
-  }
-  std::uint64_t value, complement;
-};
+std::optional<Settings> world_settings;  // of the ranks of MPI_COMM_WORLD
 
-// Settings of a rank that the ranks compare; combined by minimum.
-struct RankSettings {
-  Same rules, name, node;
-  std::uint64_t enabled, readable;
-};
-static_assert(sizeof(RankSettings) == 8 * sizeof(std::uint64_t));
-
-std::optional<RankSettings> world_settings;  // agreed by the ranks of MPI_COMM_WORLD
-
-RankSettings own_settings(MPI_Comm comm) {
-  const bool has_rules = !process_rules().rules.empty();
-  return {Same(process_rules().rules.hash() ^ AgreementRecord::tag),
-          Same(has_rules ? hash_of(name_of(comm)) : 0), Same(has_rules ? node_hash() : 0), options().enabled,
-          process_rules().fault.empty()};
-}
-
-RankSettings agree_on(MPI_Comm comm, const RankSettings& mine) {
-  RankSettings agreed = mine;
-  finish_calls();
-  if (rank_and_size_of(comm).size > 1 &&
-      PMPI_Allreduce(&mine, &agreed, sizeof mine / 8, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS)
-    throw Error(Status::transport_failed, "MPI_Allreduce");
+// Merges the settings of all ranks of a communicator for the rules of the process.
+Settings settings_on(MPI_Comm comm) {
+  Settings agreed(process_rules());
+  const std::string name = process_rules().rules.empty() ? "" : name_of(comm);
+  agreed.name = Settings::Shared(hash(std::as_bytes(std::span(name))));
+  if (agree_on(comm, agreed) != MPI_SUCCESS) throw Error(Status::transport_failed, "MPI_Allreduce");
   return agreed;
 }
 
@@ -99,22 +49,21 @@ void say(int rank, const char* what) noexcept {
 
 // Returns the rules for this communicator. There are none if the rules of the ranks differ: a program that
 // knows nothing of rules has to continue.
-Rules rules_on(MPI_Comm comm, const RankAndSize& group, const RankSettings& mine,
-               const RankSettings& agreed) {
+Rules rules_on(MPI_Comm comm, const RankAndSize& group, const Settings& agreed) {
   if (agreed.readable == 0) {
-    const std::string& fault = process_rules().fault;
-    say(group.rank, fault.empty() ? "a rank cannot read its rules; all go without" : fault.c_str());
+    const std::optional<Error>& fault = process_rules().fault;
+    say(group.rank, fault ? fault->what() : "a rank cannot read its rules; all go without");
     return {};
   }
-  if (!mine.rules.on_all(agreed.rules)) {
+  if (!agreed.rules.same()) {
     say(group.rank, "the ranks have different rules (TAUT_RULES, TAUT_CONFIG); all go without");
     return {};
   }
   if (process_rules().rules.empty()) return {};
-  return process_rules().rules.on({.name = mine.name.on_all(agreed.name) ? name_of(comm) : "",
+  return process_rules().rules.on({.name = agreed.name.same() ? name_of(comm) : "",
                                    .ranks = group.size,
                                    .world = is_world(comm),
-                                   .several_nodes = !mine.node.on_all(agreed.node)});
+                                   .several_nodes = !agreed.node.same()});
 }
 
 // Returns true if rules can apply to a communicator, with the same result on all ranks. Plain MPI serves
@@ -155,13 +104,20 @@ void tell_of_mismatch(const char* call, int rank) noexcept {
       call);
 }
 
+int agree_on(MPI_Comm comm, Settings& settings) {
+  const Settings mine = settings;
+  finish_calls();
+  const int code = PMPI_Allreduce(&mine, &settings, Settings::words, MPI_UINT64_T, MPI_MIN, comm);
+  settings.merge(mine);  // an intercommunicator reduces those of the other group
+  return code;
+}
+
 std::shared_ptr<CommState> bind_rules(MPI_Comm comm) {
   if (!may_have_rules(comm)) return nullptr;
   const RankAndSize group = rank_and_size_of(comm);
   print_warnings_once(group.rank);
-  const RankSettings mine = own_settings(comm);
-  const RankSettings agreed = world_settings && ranks_in_world(comm) ? *world_settings : agree_on(comm, mine);
-  Rules rules = rules_on(comm, group, mine, agreed);
+  const Settings agreed = world_settings && ranks_in_world(comm) ? *world_settings : settings_on(comm);
+  Rules rules = rules_on(comm, group, agreed);
   if (rules.off() && !options().observe()) return nullptr;
   auto made = std::make_shared<CommState>(std::move(rules), agreed.enabled != 0, false, group);
   made->read_identity(comm);
@@ -170,8 +126,8 @@ std::shared_ptr<CommState> bind_rules(MPI_Comm comm) {
 
 bool compare_rules_in_world() {
   print_warnings_once(rank_and_size_of(MPI_COMM_WORLD).rank);
-  const RankSettings mine = own_settings(MPI_COMM_WORLD), agreed = agree_on(MPI_COMM_WORLD, mine);
-  const bool same = mine.rules.on_all(agreed.rules) && agreed.readable != 0 && agreed.enabled != 0;
+  const Settings agreed = settings_on(MPI_COMM_WORLD);
+  const bool same = agreed.rules.same() && agreed.readable != 0 && agreed.enabled != 0;
   if (same && !rules_differ_by_communicator()) world_settings = agreed;
   return same;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "communication/api/state/comm_registry.hpp"
+#include "communication/comm/settings.hpp"
 
 namespace taut::api {
 
@@ -14,6 +15,9 @@ bool rules_match_names();
 
 // Returns true if a rule of this process names messages.
 bool rules_name_messages();
+
+// Merges the settings of all ranks. Returns an MPI error code, already raised. Collective over `comm`.
+int agree_on(MPI_Comm comm, Settings& settings);
 
 // Compares the rules of the ranks and returns the resulting CommState. Null: no rules, and nothing to
 // observe. Collective over `comm`.

@@ -119,7 +119,7 @@ void release(ncclComm* comm) {
   if (calls == nullptr) return;
   calls->finish();
   if (calls->stop())
-    keep_report(calls->report());
+    keep(calls->report());
   else
     never_free(calls);
 }

@@ -4,15 +4,12 @@
 #include <memory>
 #include <vector>
 
-#include "communication/comm/report.hpp"
+#include "communication/comm/process_report.hpp"
 
 namespace taut::nccl::dropin {
 
 // Notes a communicator. The report names the process by its rank in the first of the largest communicators.
 void note_communicator(int rank, int ranks);
-
-// Keeps the report of a communicator that is destroyed; null: there is none.
-void keep_report(std::unique_ptr<CommReport> gone);
 
 // Registers a handler that writes the report when the process ends. `open` returns the reports of the
 // communicators that exist then. Later calls do nothing.
