@@ -36,7 +36,7 @@ class Communicator::ActiveCall {
   int rank() const noexcept { return comm_.transport_.rank(); }
   bool opens_period() const noexcept { return early_.position && early_.position->opens(); }
 
-  // ---- The phase `plan` (local_record.cpp). It communicates nothing, and leaves the user's memory
+  // ---- The phase `plan` (active_call_plan.cpp). It communicates nothing, and leaves the user's memory
   // unchanged.
   std::uint64_t signature() const noexcept;
   AgreementRecord local_record(const Policy* policy) noexcept;
@@ -54,7 +54,7 @@ class Communicator::ActiveCall {
   float estimate_ratio(const Codec& coder, ConstSlice sampled);
   static std::optional<gpu::DeviceValues> device_of(Communicator& comm, CollectiveCall& call) noexcept;
 
-  // ---- The phase `resolve_coding` (coding_speeds.cpp)
+  // ---- The phase `resolve_coding`
   Plan usual_plan() noexcept;
   void add_speeds(const Plan& usual, AgreementRecord& mine) noexcept;
   CodingSpeeds speeds_of(const Plan& usual, CodingChoice::Codec codec, ConstSlice values);

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <new>
 
-#include "communication/comm/active_call.hpp"
 #include "compressor/base/float_environment.hpp"
 
 namespace taut {
@@ -65,12 +63,6 @@ float speed(std::size_t bytes, std::uint64_t time) noexcept {
   return static_cast<float>(static_cast<double>(bytes) / std::max(seconds(time), 1e-9));
 }
 
-constexpr float CodingSpeeds::*all_numbers[] = {&CodingSpeeds::ratio, &CodingSpeeds::encode,
-                                                &CodingSpeeds::decode, &CodingSpeeds::reduce,
-                                                &CodingSpeeds::accumulate};
-static_assert(std::size(all_numbers) == CodingSpeeds::numbers);
-static_assert(CodingChoice::codecs * CodingSpeeds::numbers <= max_candidates);
-
 }  // namespace
 
 SpeedTest speed_test_of(const Policy& policy, const Call& call, const Plan& plan) noexcept {
@@ -101,73 +93,6 @@ CodingSpeeds measure_speeds(const Codec& codec, ConstSlice values, Place& place,
       .decode = speed(times.values, times.decode),
       .reduce = speed(times.values, times.reduce),
       .accumulate = times.accumulate == 0 ? 0 : speed(times.values, times.accumulate)};
-}
-
-// ---- The phase `coding` of a call
-
-// Returns the plan by the coding that compresses best; its algorithm is null if there is none.
-Plan Communicator::ActiveCall::usual_plan() noexcept {
-  if (!call_.coded()) return {};
-  Route route = early_.route;
-  if (route.coding != CodingChoice{}) route.algorithm = nullptr;
-  route.coding = {};
-  try {
-    const Plan plan = make_plan(policy(), call_, bound_, early_.policy_state->candidates, route);
-    if (plan.fallback == Fallback::none) return plan;
-  } catch (const std::bad_alloc&) {
-  }
-  return {};
-}
-
-// Adds the speeds on this rank's values to the record. A rank without values leaves the choice to the others.
-void Communicator::ActiveCall::add_speeds(const Plan& usual, AgreementRecord& mine) noexcept {
-  gather();
-  const ConstSlice values = own_values(call_, rank()).most();
-  if (values.count == 0 && failure_ == Status::ok && (usual.algorithm != nullptr || call_.any_type)) return;
-  std::ranges::fill(mine.measured_low, 0.0F);
-  const bool able = failure_ == Status::ok && usual.algorithm != nullptr && !call_.on_device;
-  if (!able || values.data == nullptr) return;
-  try {
-    for (std::size_t i = 0; i < CodingChoice::codecs; ++i) {
-      const CodingSpeeds speeds = speeds_of(usual, static_cast<CodingChoice::Codec>(i), values);
-      for (std::size_t k = 0; k < CodingSpeeds::numbers; ++k)
-        mine.measured_low[i * CodingSpeeds::numbers + k] = speeds.*all_numbers[k];
-    }
-  } catch (const Error&) {  // the speeds that are missing are unknown to all ranks
-  } catch (const std::bad_alloc&) {
-  }
-}
-
-// Returns the speeds of the codec of a choice; zeros if it cannot serve the call, or is that with the best
-// ratio.
-CodingSpeeds Communicator::ActiveCall::speeds_of(const Plan& usual, CodingChoice::Codec codec,
-                                                 ConstSlice values) {
-  using enum CodingChoice::Codec;
-  if (codec == fast && !coding_work(policy(), call_, usual, 0).may_use_fast) return {};
-  const std::span<const Candidate> able =
-      candidates_of(policy(), call_, *usual.algorithm, usual.bound, {codec}, early_.policy_state->candidates);
-  if (able.empty()) return {};
-  const bool by_ratio = early_.route.coding.codec == best_ratio;
-  const std::size_t best = by_ratio ? std::min(early_.cached_candidate.value_or(0), able.size() - 1) : 0;
-  if (codec == usual_predictor && best == 0 && by_ratio) return {};
-  const Candidate& candidate = able[codec == best_ratio ? best : 0];
-  return measure_speeds(*early_.policy_state->codecs.of(candidate, usual.bound), values, comm_.place_,
-                        speed_test_of(policy(), call_, usual));
-}
-
-// Chooses the coding by the speeds of the slowest rank, which all ranks know.
-void Communicator::ActiveCall::choose_coding(const Plan& usual, const AgreementRecord& agreed) noexcept {
-  CodingSpeeds speeds[CodingChoice::codecs];
-  for (std::size_t i = 0; i < CodingChoice::codecs; ++i)
-    for (std::size_t k = 0; k < CodingSpeeds::numbers; ++k)
-      speeds[i].*all_numbers[k] = agreed.measured_low[i * CodingSpeeds::numbers + k];
-  Autotuner& tuner = *early_.autotuner;
-  CodingChoice chosen;
-  if (usual.algorithm != nullptr)
-    chosen = fastest_coding(coding_work(policy(), call_, usual, tuner.due_codings()->link()), speeds);
-  tuner.choose(chosen);
-  early_.route = tuner.route();
-  early_.cached_candidate = tuner.cached_candidate();
 }
 
 }  // namespace taut

@@ -32,6 +32,10 @@ struct CollectiveCall : Call {
 };
 
 // Returns the values that this rank encodes first, which it takes samples of; empty if it encodes none.
-Blocks<ConstSlice> own_values(const CollectiveCall& call, int rank) noexcept;
+inline Blocks<ConstSlice> own_values(const CollectiveCall& call, int rank) noexcept {
+  const Operands& data = call.data;
+  const bool root_alone = call.collective == Collective::bcast || call.collective == Collective::scatter;
+  return root_alone && rank != data.root ? Blocks<ConstSlice>{} : data.in;
+}
 
 }  // namespace taut

@@ -128,8 +128,6 @@ bool look_for_ranks_in_world(MPI_Comm comm) {
 
 }  // namespace
 
-std::atomic<std::size_t> in_process{0};
-
 void register_comm_state(CommState& comm_state) {
   const std::lock_guard lock(mutex);
   all_comm_states().push_back(&comm_state);
@@ -144,7 +142,7 @@ void progress_others(const CommState* self) {
   const std::unique_lock lock(mutex, std::try_to_lock);  // otherwise another thread drives the calls
   if (!lock.owns_lock()) return;
   for (CommState* const comm_state : all_comm_states())
-    if (comm_state != self) comm_state->progress();
+    if (comm_state != self) comm_state->flights().progress();
 }
 
 bool free_at_finalize() noexcept {
@@ -192,14 +190,15 @@ void progress(CommState* first) {
   const p2p::BypassScope bypass;
   p2p::advance_receives();
   if (!calls_in_flight()) return;
-  if (first != nullptr) first->progress();
+  if (first != nullptr) first->flights().progress();
   progress_others(first);
 }
 
 void finish_own_calls() {
   const auto open = [me = std::this_thread::get_id()] {
     const std::lock_guard lock(mutex);
-    return std::ranges::any_of(all_comm_states(), [me](const CommState* a) { return a->has_calls_of(me); });
+    return std::ranges::any_of(all_comm_states(),
+                               [me](const CommState* a) { return a->flights().has_calls_of(me); });
   };
   if (driven) return;
   for (Backoff backoff; calls_in_flight() && open(); backoff.pause()) progress(nullptr);

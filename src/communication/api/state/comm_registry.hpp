@@ -22,9 +22,6 @@ void progress(CommState* first);
 // Advances all calls in flight by one step, except those of `self`.
 void progress_others(const CommState* self);
 
-extern std::atomic<std::size_t> in_process;  // number of calls in flight
-inline bool calls_in_flight() noexcept { return in_process > 0; }
-
 // Writes all requested reports (communication/api/state/finalize_reports.hpp) of all communicators, with the
 // counts so far.
 void write_reports_so_far(bool finished = false) noexcept;

@@ -9,7 +9,7 @@ namespace {
 
 // Returns the state that drives calls which no policy serves. It belongs to no communicator.
 CommState& state_without_policy() {
-  static auto* const one = new CommState(Rules{}, false, false, RankAndSize{});
+  static auto* const one = new CommState({{}, false, false, {}});
   return *one;
 }
 
@@ -59,7 +59,7 @@ void EnqueuedCall::start(CommState* comm_state, const RequestComm* own) {
     return comm_state->start(*request, early, *this, in_flight_);
   }
   CommState& driver = comm_state != nullptr ? *comm_state : state_without_policy();
-  driver.start_plain(*this, early.fallback, begins_, in_turn, in_flight_);
+  driver.flights().start(in_flight_, static_cast<FallbackCall&>(*this), early.fallback, begins_, in_turn);
 }
 
 // Completes the result, finds the code, and lets the waiting streams go on.

@@ -119,7 +119,7 @@ std::shared_ptr<CommState> bind_rules(MPI_Comm comm) {
   const Settings agreed = world_settings && ranks_in_world(comm) ? *world_settings : settings_on(comm);
   Rules rules = rules_on(comm, group, agreed);
   if (rules.off() && !options().observe()) return nullptr;
-  auto made = std::make_shared<CommState>(std::move(rules), agreed.enabled != 0, false, group);
+  auto made = std::make_shared<CommState>(BoundRules(std::move(rules), agreed.enabled != 0, false, group));
   made->read_identity(comm);
   return made;
 }

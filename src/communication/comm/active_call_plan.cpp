@@ -45,47 +45,7 @@ int most_neighbours(const Operands& data) noexcept {
   return all == nullptr ? 0 : static_cast<int>(std::max(all->from.size(), all->to.size()));
 }
 
-bool values_on_device(const CollectiveCall& call) noexcept {
-  if (call.staging != nullptr) return call.staging->on_device();
-  return on_device(call.data.in.data) || on_device(call.data.out.data);
-}
-
 }  // namespace
-
-Blocks<ConstSlice> own_values(const CollectiveCall& call, int rank) noexcept {
-  const Operands& data = call.data;
-  const bool root_alone = call.collective == Collective::bcast || call.collective == Collective::scatter;
-  return root_alone && rank != data.root ? Blocks<ConstSlice>{} : data.in;
-}
-
-// Fills in the members of the call that the caller of the library need not know.
-Communicator::ActiveCall::ActiveCall(Communicator& comm, CollectiveCall call, const EarlyDecision& early,
-                                     bool* compressed) noexcept
-    : comm_(comm),
-      call_(std::move(call)),
-      early_(early),
-      compressed_(compressed),
-      record_(comm.observer_, call_),
-      device_(device_of(comm, call_)),
-      place_(device_ ? device_->device().frames() : comm.place_) {
-  call_.data.op = call_.op;
-  call_.ranks = ranks();
-  call_.nodes = comm.nodes_.uniform() ? comm.nodes_.count() : 0;
-  call_.any_blocks =
-      call_.data.in.layout != nullptr || call_.data.out.layout != nullptr || !call_.bytes_known;
-  call_.sites = comm.tuner_.sites(call_.site);
-}
-
-// Marks a call whose values are on a GPU, and returns the place of the values. Returns nothing if this rank
-// cannot serve them there.
-std::optional<gpu::DeviceValues> Communicator::ActiveCall::device_of(Communicator& comm,
-                                                                     CollectiveCall& call) noexcept {
-  call.on_device = values_on_device(call);
-  if (!call.on_device || call.staging != nullptr) return {};
-  std::shared_ptr<gpu::Device> device =
-      comm.devices_.of(call.data.in.data, call.data.out.data, call.begins != nullptr);
-  return device != nullptr ? std::optional<gpu::DeviceValues>(std::move(device)) : std::nullopt;
-}
 
 // Returns the hash of all that must be equal on the ranks.
 std::uint64_t Communicator::ActiveCall::signature() const noexcept {
