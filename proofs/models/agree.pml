@@ -22,10 +22,12 @@
    | mine.note_unreadable();
 
    source: src/communication/comm/communicator.cpp
-   | if (!agreed.same_signature()) return differing(agreed, call, rules);
    | bool ready() override { return ended_ == number_ / calls_at_a_time; }
    | if (verdict.good()) verdict = co_await active.agree(active.plan());
    | if (verdict.good()) verdict = co_await active.execute();
+
+   source: src/communication/comm/active_call.cpp
+   | if (!agreed.same_signature()) return differing(agreed, call, rules);
    | if (const Verdict verdict = compared(agreed, call_, comm_.tuner_.rules()); !verdict.good()) return verdict;
    | if (has(AgreementRecord::short_of_memory))
 

@@ -23,9 +23,9 @@
    | mine.comes.notify_one();
    | mine.thread.join();
 
-   source: src/communication/api/state/comm_state.cpp
-   | in_flight_.start(call);
-   | count_calls();
+   source: src/communication/api/state/calls_in_flight.hpp
+   | calls_.start(*call);
+   | count();
    | wake_progress_thread();
    | const std::unique_lock lock(driving_, std::try_to_lock);
    | if (lock.owns_lock()) drive();
@@ -43,7 +43,7 @@
 #endif
 
 bit mutex[N];      /* Driver::mutex */
-bit driving[N];    /* CommState::driving_ */
+bit driving[N];    /* CallsInFlight::driving_ */
 bit waits[N];      /* the thread waits on the condition */
 bit stops[N], gone[N];
 byte open[N];      /* calls in flight */
@@ -57,7 +57,7 @@ bit ended = 0;     /* MPI has ended the job */
 inline lock(what) { atomic { what == 0 -> what = 1 } }
 inline unlock(what) { what = 0 }
 
-/* CommState::drive: each call that can complete does. */
+/* CallsInFlight::drive: each call that can complete does. */
 inline drive() {
   c = 0;
   do
@@ -74,7 +74,7 @@ inline drive() {
   od
 }
 
-/* CommState::progress: only if no other thread drives. */
+/* CallsInFlight::progress: only if no other thread drives. */
 inline progress() {
   if
   :: atomic { driving[me] == 0 -> driving[me] = 1 };

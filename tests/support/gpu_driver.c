@@ -18,7 +18,7 @@ enum { most = 4096, page = 4096 };
 static struct memory {
   char *at, *pages;
   size_t bytes, asked, length;
-  int device, mapped, opened;
+  int device, mapped, opened, pooled;
 } memories[most]; /* in the order of their addresses */
 static int count;
 static unsigned long launches, copied[3], waits;
@@ -83,7 +83,7 @@ static void* allocate(size_t bytes, int device, int mapped) {
           ? MAP_FAILED
           : mmap(NULL, length + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   char* const at = pages == MAP_FAILED ? NULL : pages + length - used;
-  if (at != NULL) insert((struct memory){at, pages, used, bytes, length, device, mapped, 0});
+  if (at != NULL) insert((struct memory){at, pages, used, bytes, length, device, mapped, 0, 0});
   pthread_mutex_unlock(&lock);
   return at;
 }
@@ -169,6 +169,21 @@ int stand_in_device_of(const void* at) {
   const int device = m != NULL ? m->device : stand_in_unknown; /* freeing other memory moves the entry */
   pthread_mutex_unlock(&lock);
   return device;
+}
+
+void stand_in_note_pooled(const void* at) {
+  pthread_mutex_lock(&lock);
+  struct memory* const m = memory_of(at);
+  if (m != NULL) m->pooled = 1;
+  pthread_mutex_unlock(&lock);
+}
+
+int stand_in_is_pooled(const void* at) {
+  pthread_mutex_lock(&lock);
+  const struct memory* const m = memory_of(at);
+  const int pooled = m != NULL && m->pooled;
+  pthread_mutex_unlock(&lock);
+  return pooled;
 }
 
 static void add_to_opened(const void* at, int device, int more) {

@@ -42,6 +42,11 @@ void stand_in_free(void* at);
 /* Returns the device of an address, stand_in_host for pinned memory, or stand_in_unknown. */
 int stand_in_device_of(const void* at);
 
+/* Notes that an allocation is from a memory pool, and asks for that. MPI and NCCL cannot share memory of
+   pools between processes. */
+void stand_in_note_pooled(const void* at);
+int stand_in_is_pooled(const void* at);
+
 /* Make the memory that contains an address accessible, and inaccessible once it is closed as often as opened.
    No effect on memory of another device than `device`, and on addresses of other memory. */
 void stand_in_open(const void* at, int device);

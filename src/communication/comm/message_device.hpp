@@ -15,7 +15,8 @@ class MessageDevice {
  public:
   explicit MessageDevice(const std::shared_ptr<gpu::Device>& device)
       : values_(device),
-        frames_(std::make_shared<SharedPlace>(std::make_unique<gpu::PinnedPlace>(*device), device)) {}
+        frames_(std::make_shared<SharedPlace>(
+            std::make_unique<gpu::DevicePool>(*device, gpu::MemoryKind::pinned), device)) {}
 
   gpu::DeviceValues& values() noexcept { return values_; }
   Place& frames() noexcept { return *frames_; }

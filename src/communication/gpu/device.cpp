@@ -10,83 +10,11 @@ namespace taut::gpu {
 
 static_assert(static_cast<int>(Status::device_failed) == TAUT_ERR_CUDA);
 
-// ---- Pools of memory
-
-namespace {
-
-struct Pools {
-  std::mutex mutex;
-  std::vector<DevicePool*> all;
-};
-
-Pools& pools() {
-  static auto* const one = new Pools;
-  return *one;
-}
-
-}  // namespace
-
-DevicePool::DevicePool(Device& device, MessageMemory* message_memory)
-    : PooledPlace(message_memory), device_(device) {
-  const std::lock_guard lock(pools().mutex);
-  pools().all.push_back(this);
-}
-
-DevicePool::~DevicePool() {
-  const std::lock_guard lock(pools().mutex);
-  std::erase(pools().all, this);
-}
-
-void DevicePool::trim_all() noexcept {
-  const std::lock_guard lock(pools().mutex);
-  for (DevicePool* const pool : pools().all) pool->trim();
-}
-
-std::byte* PinnedPlace::allocate(std::size_t bytes) noexcept {
-  const Device::Current current(device_);
-  void* memory = nullptr;
-  if (current.code() != 0) return nullptr;
-  return device_.services().allocate_pinned(&memory, bytes) == 0 ? static_cast<std::byte*>(memory) : nullptr;
-}
-
-void PinnedPlace::release(std::byte* data) noexcept {
-  const Device::Current current(device_);
-  device_.wait();
-  device_.services().free_pinned(data);
-}
-
-std::byte* DevicePlace::allocate(std::size_t bytes) noexcept {
-  const Device::Current current(device_);
-  void* memory = nullptr;
-  if (current.code() != 0) return nullptr;
-  return device_.services().allocate(&memory, bytes) == 0 ? static_cast<std::byte*>(memory) : nullptr;
-}
-
-void DevicePlace::release(std::byte* data) noexcept {
-  const Device::Current current(device_);
-  device_.wait();
-  device_.services().free(data);
-}
-
-// ---- Device
-
-Device::Current::Current(const Device& device) noexcept
-    : device_(device), code_(device.services_.use(device.number_, &before_)) {
-  if (code_ != 0) before_ = -1;
-}
-
-Device::Current::~Current() {
-  int here = 0;
-  if (before_ >= 0 && before_ != device_.number_) device_.services_.use(before_, &here);
-}
-
 Device::Device(const api::DeviceServices& services, int number, void* stream, bool frames_there)
     : services_(services),
       number_(number),
       first_{stream},
       keeps_frames_(frames_there),
-      pinned_(*this),
-      memory_(*this),
       frames_there_(*this),
       range_memory_(pinned_.scratch(sizeof(api::DeviceRange))),
       range_(new (range_memory_.data()) api::DeviceRange{}) {
@@ -95,7 +23,7 @@ Device::Device(const api::DeviceServices& services, int number, void* stream, bo
 
 Device::~Device() {
   if (second_.stream == nullptr) return;
-  const Current current(*this);
+  const CurrentDevice current(*this);
   wait(second_);
   services_.close_stream(second_.stream);
 }
@@ -121,7 +49,7 @@ Status Device::wait(Queue& queue) noexcept {
 }
 
 int Device::wait_for(void* stream) noexcept {
-  const Current current(*this);
+  const CurrentDevice current(*this);
   return current.code() != 0 ? current.code() : services_.wait(stream);
 }
 
@@ -136,7 +64,7 @@ std::optional<Status> Device::check(const std::uint32_t& done, Queue& queue, uns
   for (unsigned i = 0; i < reads; ++i)
     if (set()) return Status::ok;
   if (++checks % checks_between_queries != 0) return {};
-  const Current current(*this);
+  const CurrentDevice current(*this);
   int idle = 0, code = current.code();
   if (code == 0) code = services_.query(queue.stream, &idle);
   if (code != 0) return drained(queue, code);
@@ -147,7 +75,7 @@ std::optional<Status> Device::check(const std::uint32_t& done, Queue& queue, uns
 // ---- Streams
 
 bool Device::fork() noexcept {
-  const Current current(*this);
+  const CurrentDevice current(*this);
   if (current.code() != 0) return false;
   if (second_.stream == nullptr && services_.open_stream(&second_.stream) != 0) return false;
   if (services_.follow(second_.stream, first_.stream) != 0) return false;
@@ -238,13 +166,8 @@ namespace {
 // Returns Taut's own stream on a device. Throws Error.
 void* own_stream_of(const api::DeviceServices& services, int number) {
   void* stream = nullptr;
-  int before = 0;
-  int code = services.use(number, &before);
-  if (code == 0) {
-    code = services.own_stream(&stream);
-    services.use(before, &number);
-  }
-  if (code != 0) throw Error(static_cast<Status>(code), "no stream");
+  const CurrentDevice current(services, number);
+  check(services, services.own_stream(&stream));
   return stream;
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "communication/gpu/device_frames.hpp"
-#include "communication/gpu/device_pools.hpp"
+#include "communication/gpu/memory.hpp"
 #include "communication/team/task.hpp"
 #include "compressor/gpu/device_services.hpp"
 #include "compressor/values/value_range.hpp"
@@ -25,28 +25,14 @@ class Device {
   int number() const noexcept { return number_; }
   void* stream() const noexcept { return first_.stream; }
   const api::DeviceServices& services() const noexcept { return services_; }
-  PinnedPlace& pinned() noexcept { return pinned_; }
-  DevicePlace& memory() noexcept { return memory_; }
+  DevicePool& pinned() noexcept { return pinned_; }
+  DevicePool& memory() noexcept { return memory_; }
+  // Returns memory of frames that MPI or NCCL sends.
+  DevicePool& plain() noexcept { return plain_; }
   DeviceFrames& frames_there() noexcept { return frames_there_; }
   bool keeps_frames() const noexcept { return keeps_frames_; }
   // Returns the place of the frames of calls.
   Place& frames() noexcept { return keeps_frames_ ? static_cast<Place&>(frames_there_) : pinned_; }
-
-  // Scope in which the device is the thread's current device.
-  class Current {
-   public:
-    explicit Current(const Device& device) noexcept;
-    Current(const Current&) = delete;
-    ~Current();
-
-    // Returns the error of CUDA, after which another device may be current; 0: none.
-    int code() const noexcept { return code_; }
-
-   private:
-    const Device& device_;
-    int before_ = -1;
-    int code_;
-  };
 
   // Enqueues a copy on the stream of the user. The host must not change or reuse host memory before wait().
   Status copy(void* to, const void* from, std::size_t bytes) noexcept;
@@ -89,7 +75,7 @@ class Device {
   Queue& queue(bool overlap) noexcept;
   template <class Launch>
   int launched(Queue& queue, const Launch& launch) noexcept {
-    const Current current(*this);
+    const CurrentDevice current(*this);
     if (current.code() != 0) return current.code();
     ++queue.enqueued;
     return launch(queue.stream);
@@ -108,8 +94,8 @@ class Device {
   Queue first_, second_;                      // the user's stream, and one that is opened when it is needed
   std::uint64_t changes_ = 0, followed_ = 0;  // work that changes values on the first stream; as of fork()
   bool keeps_frames_;
-  PinnedPlace pinned_;
-  DevicePlace memory_;
+  DevicePool pinned_{*this, MemoryKind::pinned}, memory_{*this, MemoryKind::pooled},
+      plain_{*this, MemoryKind::plain};
   DeviceFrames frames_there_;
   Buffer range_memory_;
   api::DeviceRange* range_;  // in pinned memory

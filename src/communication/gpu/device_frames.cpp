@@ -13,33 +13,29 @@ namespace taut::gpu {
 // ---- Blocks
 
 std::byte* DeviceFrames::allocate(std::size_t bytes) noexcept {
-  const Device::Current current(device_);
-  void *here = nullptr, *there = nullptr;
-  if (current.code() != 0) return nullptr;
-  if (guarded([&] { blocks_.reserve(blocks_.size() + 1); }) != Status::ok) return nullptr;
-  if (device_.services().allocate_pinned(&here, bytes) != 0) return nullptr;
-  if (device_.services().allocate(&there, bytes) != 0) {
-    device_.services().free_pinned(here);
-    return nullptr;
-  }
-  blocks_.push_back({static_cast<std::byte*>(here), static_cast<std::byte*>(there), bytes});
-  return blocks_.back().host;
+  std::byte* const host = DevicePool::allocate(bytes);
+  if (host == nullptr) return nullptr;
+  const CurrentDevice current(device_);
+  const Status status = guarded([&] {
+    auto there = std::make_unique<MemoryBlock>(device_.services(), MemoryKind::plain);
+    there->of(bytes);
+    blocks_.push_back({host, std::move(there)});
+  });
+  if (status == Status::ok) return host;
+  DevicePool::release(host);
+  return nullptr;
 }
 
 void DeviceFrames::release(std::byte* data) noexcept {
-  const Device::Current current(device_);
-  device_.wait();
-  const auto block = std::ranges::find(blocks_, data, &MirroredBlock::host);
-  device_.services().free_pinned(block->host);
-  device_.services().free(block->device);
-  blocks_.erase(block);
+  DevicePool::release(data);
+  blocks_.erase(std::ranges::find(blocks_, data, &MirroredBlock::host));
 }
 
 std::byte* DeviceFrames::device_address(const std::byte* host) const noexcept {
   const std::less<const std::byte*> before;
   for (const MirroredBlock& block : blocks_)
-    if (!before(host, block.host) && before(host, block.host + block.bytes))
-      return block.device + (host - block.host);
+    if (!before(host, block.host) && before(host, block.host + block.device->bytes()))
+      return block.device->data() + (host - block.host);
   return nullptr;
 }
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "communication/gpu/device_pools.hpp"
+#include "communication/gpu/memory.hpp"
 
 namespace taut::gpu {
 
@@ -13,7 +13,7 @@ namespace taut::gpu {
 // frame that arrives is then copied to the host.
 class DeviceFrames final : public DevicePool, public MessageMemory {
  public:
-  explicit DeviceFrames(Device& device) : DevicePool(device, this) {}
+  explicit DeviceFrames(Device& device) : DevicePool(device, MemoryKind::pinned, this) {}
   ~DeviceFrames() override { trim(); }
 
   // Returns the address on the GPU of memory of this place; null for other memory.
@@ -34,8 +34,7 @@ class DeviceFrames final : public DevicePool, public MessageMemory {
  private:
   struct MirroredBlock {
     std::byte* host;
-    std::byte* device;
-    std::size_t bytes;
+    std::unique_ptr<MemoryBlock> device;  // plain
   };
 
   std::byte* allocate(std::size_t bytes) noexcept override;

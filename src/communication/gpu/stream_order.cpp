@@ -54,7 +54,8 @@ constexpr std::size_t words_at_a_time = 64, words_apart = 16;  // each in a cach
 void allocate_words(const api::DeviceServices& services, std::vector<std::uint32_t*>& words) {
   words.reserve(words.size() + words_at_a_time);
   void* memory = nullptr;
-  const int code = services.allocate_pinned(&memory, words_at_a_time * words_apart * sizeof(std::uint32_t));
+  const int code = services.allocate(&memory, words_at_a_time * words_apart * sizeof(std::uint32_t),
+                                     api::MemoryKind::pinned);
   if (code != 0) throw Error(static_cast<Status>(code), "no pinned memory for a request in a stream");
   for (std::size_t i = 0; i < words_at_a_time; ++i)
     words.push_back(new (static_cast<std::uint32_t*>(memory) + i * words_apart) std::uint32_t(0));

@@ -26,13 +26,13 @@ CommState::CommState(ncclComm* comm, const WaitLimits* limits)
       fixed_(nccl_, services_, transport_, comm) {}
 
 void CommState::agree(const std::string* policy) {
-  const CurrentDevice current(services_, transport_.device());
-  const OwnStream stream(services_);
+  const gpu::CurrentDevice current(services_, transport_.device());
+  const gpu::OwnStream stream(services_);
   agree(policy, stream.get());
 }
 
 void CommState::agree(const std::string* policy, void* stream) {
-  const CurrentDevice current(services_, transport_.device());
+  const gpu::CurrentDevice current(services_, transport_.device());
   transport_.begin_call(stream);
   std::vector<int> node_of;
   rules_ = agreed_rules(policy == nullptr ? process_rules() : read_policy([&] { return *policy; }), node_of);
@@ -71,8 +71,8 @@ bool CommState::is_of(ncclComm* comm) const {
 
 void CommState::set_capacity(double ratio) {
   const std::lock_guard lock(calls_);
-  const CurrentDevice current(services_, transport_.device());
-  const OwnStream stream(services_);
+  const gpu::CurrentDevice current(services_, transport_.device());
+  const gpu::OwnStream stream(services_);
   transport_.begin_call(stream.get());
   const std::vector<double> ratios = transport_.allgather_value(ratio);
   if (!(ratio == 0 || (ratio >= 1 && std::isfinite(ratio))))
@@ -82,23 +82,15 @@ void CommState::set_capacity(double ratio) {
   fixed_.set_ratio(ratio);
 }
 
-bool CommState::serve(const NcclCall& call) {
+bool CommState::serve(const NcclCall& call, bool anywhere) {
   const std::lock_guard lock(calls_);
-  const std::optional<CollectiveCall> described = describe(call, transport_.rank(), transport_.size());
-  if (!described || rules_.off()) return run_plain(nccl_, call, transport_.size()), false;
-  check_arguments(call, transport_.rank(), transport_.size());
-  const CurrentDevice current(services_, transport_.device());
-  return serve(call, *described);
-}
-
-bool CommState::serve_anywhere(const NcclCall& call) {
-  const std::lock_guard lock(calls_);
-  const CurrentDevice current(services_, transport_.device());
+  const gpu::CurrentDevice current(services_, transport_.device());
   std::optional<CollectiveCall> described = describe(call, transport_.rank(), transport_.size());
   if (!described || rules_.off()) return run_plain(nccl_, call, transport_.size()), false;
   try {
     check_arguments(call, transport_.rank(), transport_.size());
   } catch (const Error&) {
+    if (!anywhere) throw;
     described->data.in.data = described->data.out.data = nullptr;
     described->staging = std::make_shared<UnreachableValues>();
   }
@@ -122,7 +114,7 @@ bool CommState::selects(const NcclCall& call) const {
 }
 
 void CommState::connect(void* stream) {
-  const CurrentDevice current(services_, transport_.device());
+  const gpu::CurrentDevice current(services_, transport_.device());
   transport_.begin_call(stream);
   while (!transport_.exchange(true)) {
   }
@@ -159,14 +151,14 @@ void CommState::run_plain_timed(const NcclCall& call, RecentTimes* times) {
 void CommState::serve(std::span<const NcclMessage> messages) {
   const std::lock_guard lock(calls_);
   if (rules_.off()) return run_plain(nccl_, messages);
-  const CurrentDevice current(services_, transport_.device());
+  const gpu::CurrentDevice current(services_, transport_.device());
   transport_.begin_call(messages[0].stream);
   MessageGroup(nccl_, services_, transport_, rules_, message_states_, messages).run();
 }
 
 std::size_t CommState::settle(void* stream) {
   const std::lock_guard lock(calls_);
-  const CurrentDevice current(services_, transport_.device());
+  const gpu::CurrentDevice current(services_, transport_.device());
   transport_.begin_call(stream);
   return fixed_.settle(stream);
 }

@@ -39,12 +39,9 @@ class CommState {
   // off, sizes are exact. Collective: throws Error(rank_mismatch), if the ratios differ.
   void set_capacity(double ratio);
 
-  // Serves a call, by Taut or by NCCL. Returns true if Taut compressed it. Throws Error.
-  bool serve(const NcclCall& call);
-
-  // Serves a call like serve(). If some rank's buffers are in memory that Taut cannot use, NCCL serves the
-  // call on all ranks.
-  bool serve_anywhere(const NcclCall& call);
+  // Serves a call, by Taut or by NCCL. Returns true if Taut compressed it. Throws Error. `anywhere`: if some
+  // rank's buffers are in memory that Taut cannot use, NCCL serves the call on all ranks.
+  bool serve(const NcclCall& call, bool anywhere = false);
 
   bool agreed() const noexcept { return communicator_ != nullptr; }
 

@@ -56,7 +56,7 @@ bool FixedFrames::Run::stays(int b) const noexcept {
 bool FixedFrames::Run::owns_any() const noexcept { return std::ranges::find(blocks_, me_) != blocks_.end(); }
 
 std::byte* FixedFrames::Run::take(std::size_t bytes) {
-  return memory_.emplace_back(call_.device->memory().scratch(bytes)).data();
+  return memory_.emplace_back(call_.device->plain().scratch(bytes)).data();
 }
 
 // Returns a result that nobody reads: decoding shows all failures.

@@ -46,7 +46,7 @@ void MessageGroup::run() {
   try {
     run_now();
   } catch (...) {
-    free_after(services_, stream_, memory_);
+    gpu::free_after(services_, stream_, memory_);
     throw;
   }
 }
@@ -73,8 +73,10 @@ void MessageGroup::group(const Messages& messages) {
   check(ended, "ncclGroupEnd");
 }
 
-Block& MessageGroup::room(Item& item, std::size_t bytes) {
-  item.frame = memory_->frames.emplace_back(std::make_unique<Block>(services_, Block::Kind::device)).get();
+gpu::MemoryBlock& MessageGroup::room(Item& item, std::size_t bytes) {
+  item.frame =
+      memory_->frames.emplace_back(std::make_unique<gpu::MemoryBlock>(services_, gpu::MemoryKind::plain))
+          .get();
   item.frame->of(bytes);
   return *item.frame;
 }
@@ -111,8 +113,8 @@ void MessageGroup::announce() {
     const auto coded = static_cast<double>(item.result->bytes);
     item.coded = item.coded && item.result->status == 0 && coded < bytes && coded * item.least_ratio <= bytes;
     *item.announced = {item.coded ? item.result->bytes : item.message->bytes(), item.coded};
-    check_device(services_,
-                 services_.copy_on(item.announced_there, item.announced, sizeof(Announced), stream_));
+    gpu::check(services_,
+               services_.copy_on(item.announced_there, item.announced, sizeof(Announced), stream_));
   }
   group([&](Item& item) {
     const int peer = item.message->peer;
@@ -122,8 +124,8 @@ void MessageGroup::announce() {
   });
   for (Item& item : items_)
     if (!item.message->sends())
-      check_device(services_,
-                   services_.copy_on(item.announced, item.announced_there, sizeof(Announced), stream_));
+      gpu::check(services_,
+                 services_.copy_on(item.announced, item.announced_there, sizeof(Announced), stream_));
   transport_.wait();
 }
 
@@ -150,16 +152,16 @@ void MessageGroup::decode(Item& item) {
   const NcclMessage& message = *item.message;
   const auto bytes = static_cast<std::size_t>(item.announced->bytes);
   std::byte* const header_here = reinterpret_cast<std::byte*>(item.result) - frame_header_bytes;
-  check_device(services_, services_.copy_on(header_here, item.frame->data(),
-                                            std::min(bytes, frame_header_bytes), stream_));
+  gpu::check(services_, services_.copy_on(header_here, item.frame->data(),
+                                          std::min(bytes, frame_header_bytes), stream_));
   transport_.wait();
   // The header alone is here: a whole frame would be longer.
   FrameHeader header;
   const Status status = read_header({header_here, bytes}, header);
   const auto decoder = status == Status::ok ? api::decoder_of(services_, header) : nullptr;
   if (decoder == nullptr) throw Error(Status::corrupt_frame, "a message is no frame that kernels decode");
-  check_device(services_, decoder(item.frame->data(), bytes, message.to, message.count,
-                                  static_cast<int>(dtype_of_nccl(message.datatype)), item.result, stream_));
+  gpu::check(services_, decoder(item.frame->data(), bytes, message.to, message.count,
+                                static_cast<int>(dtype_of_nccl(message.datatype)), item.result, stream_));
 }
 
 void MessageGroup::check_results() {

@@ -49,7 +49,7 @@ class MessageGroup {
   struct Item {
     const NcclMessage* message;
     // GPU memory for the frame of a message, or for a plain message of unexpected size; else null.
-    Block* frame;
+    gpu::MemoryBlock* frame;
     TAUT_Cuda_result* result;    // of encoding or decoding
     Announced* announced;        // on the host
     std::byte* announced_there;  // on the GPU
@@ -60,10 +60,10 @@ class MessageGroup {
   // Memory that work on the stream uses.
   struct Memory {
     explicit Memory(const api::DeviceServices& services) noexcept
-        : here(services, Block::Kind::pinned), there(services, Block::Kind::device) {}
+        : here(services, gpu::MemoryKind::pinned), there(services, gpu::MemoryKind::plain) {}
 
-    Block here, there;  // pinned: results, headers, announcements; GPU: announcements
-    std::vector<std::unique_ptr<Block>> frames;
+    gpu::MemoryBlock here, there;  // pinned: results, headers, announcements; GPU: announcements
+    std::vector<std::unique_ptr<gpu::MemoryBlock>> frames;
   };
 
   void run_now();
@@ -72,7 +72,7 @@ class MessageGroup {
   void move();
   void decode(Item& item);
   void check_results();
-  Block& room(Item& item, std::size_t bytes);
+  gpu::MemoryBlock& room(Item& item, std::size_t bytes);
   template <class Messages>
   void group(const Messages& messages);
 

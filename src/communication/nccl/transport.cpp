@@ -94,7 +94,7 @@ void NcclTransport::copy(void* to, const void* from, std::size_t bytes) {
     std::memcpy(to, from, bytes);
     return;
   }
-  check_device(services_, services_.copy_on(to, from, bytes, stream_));
+  gpu::check(services_, services_.copy_on(to, from, bytes, stream_));
   wait();
 }
 
@@ -115,11 +115,11 @@ NcclTransport::Message* NcclTransport::posted(int from, Lane lane) noexcept {
 
 template <class Work>
 auto NcclTransport::with_memory(const Work& work) {
-  const CurrentDevice current(services_, device_);
+  const gpu::CurrentDevice current(services_, device_);
   try {
     return work();
   } catch (...) {
-    free_after(services_, stream_, memory_);
+    gpu::free_after(services_, stream_, memory_);
     memory_ = std::make_shared<Memory>(services_);
     throw;
   }
@@ -166,7 +166,7 @@ std::vector<NcclTransport::Message*> NcclTransport::announce(bool complete) {
 
 void NcclTransport::swap_announcements() {
   const std::size_t all = announced_bytes();
-  check_device(services_, services_.copy_on(memory_->there.data(), memory_->pinned.data(), all, stream_));
+  gpu::check(services_, services_.copy_on(memory_->there.data(), memory_->pinned.data(), all, stream_));
   check(nccl_.GroupStart(), "ncclGroupStart");
   int failed = success;
   for (int d = 1; d < size_ && failed == success; ++d) {
@@ -180,8 +180,8 @@ void NcclTransport::swap_announcements() {
   const int ended = nccl_.GroupEnd();
   check(failed, "ncclSend");
   check(ended, "ncclGroupEnd");
-  check_device(services_,
-               services_.copy_on(memory_->pinned.data() + all, memory_->there.data() + all, all, stream_));
+  gpu::check(services_,
+             services_.copy_on(memory_->pinned.data() + all, memory_->there.data() + all, all, stream_));
   wait();
 }
 
@@ -190,7 +190,7 @@ std::byte* NcclTransport::target(int from, const Offer& offer, std::vector<Messa
   const auto bytes = static_cast<std::size_t>(offer.bytes);
   Message* const recv = posted(from, offer.lane);
   auto aside = [&] {
-    auto memory = std::make_unique<Block>(services_, Block::Kind::device);
+    auto memory = std::make_unique<gpu::MemoryBlock>(services_, gpu::MemoryKind::plain);
     memory->of(std::max<std::size_t>(bytes, 1));
     return memory;
   };
@@ -254,7 +254,7 @@ void NcclTransport::wait() {
   Backoff backoff;
   for (unsigned turn = 1;; ++turn, backoff.pause()) {
     int idle = 0, error = success;
-    check_device(services_, services_.query(stream_, &idle));
+    gpu::check(services_, services_.query(stream_, &idle));
     if (idle != 0 || turn % turns_between_checks == 0) {
       check(nccl_.CommGetAsyncError(comm_, &error), "ncclCommGetAsyncError");
       check(error, "the NCCL communicator");
@@ -274,9 +274,9 @@ std::vector<std::byte> NcclTransport::allgather_now(ConstBytes bytes) {
   std::byte* const here = memory_->pinned.of(all);
   std::memcpy(here, bytes.data(), n);
   std::byte* const own = there + n * static_cast<std::size_t>(rank_);
-  check_device(services_, services_.copy_on(own, here, n, stream_));
+  gpu::check(services_, services_.copy_on(own, here, n, stream_));
   check(nccl_.AllGather(own, there, n, uint8, comm_, stream_), "ncclAllGather");
-  check_device(services_, services_.copy_on(here, there, all, stream_));
+  gpu::check(services_, services_.copy_on(here, there, all, stream_));
   wait();
   return {here, here + all};
 }

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "communication/nccl/device_memory.hpp"
+#include "communication/gpu/memory.hpp"
 #include "communication/nccl/library.hpp"
 #include "communication/team/transport.hpp"
 
@@ -97,8 +97,8 @@ class NcclTransport final : public Transport {
     int from;
     Lane lane;
     std::size_t bytes;
-    std::vector<std::byte> content;           // of an inlined message
-    std::unique_ptr<Block> memory = nullptr;  // of any other
+    std::vector<std::byte> content;                      // of an inlined message
+    std::unique_ptr<gpu::MemoryBlock> memory = nullptr;  // of any other
   };
 
   std::uint64_t start_send(ConstBytes bytes, int to, Lane lane) override;
@@ -109,12 +109,12 @@ class NcclTransport final : public Transport {
   // Memory that work on the stream uses.
   struct Memory {
     explicit Memory(const api::DeviceServices& services) noexcept
-        : pinned(services, Block::Kind::pinned), there(services, Block::Kind::device) {}
+        : pinned(services, gpu::MemoryKind::pinned), there(services, gpu::MemoryKind::plain) {}
 
-    Block pinned, there;  // announcements: those to be sent, then those received
+    gpu::MemoryBlock pinned, there;  // announcements: those to be sent, then those received
     std::deque<Early> early;
     // Buffers for messages longer than their receives, until the round ends.
-    std::vector<std::unique_ptr<Block>> dropped;
+    std::vector<std::unique_ptr<gpu::MemoryBlock>> dropped;
   };
 
   // Returns work(), which uses the memory. If work() throws, the memory is freed when the stream has done

@@ -10,7 +10,7 @@
 
 #include "compressor/gpu/cuda_beside_captures.hpp"
 #include "compressor/gpu/cuda_call.hpp"
-#include "compressor/gpu/cuda_held.hpp"
+#include "compressor/gpu/cuda_memory.hpp"
 #include "compressor/gpu/cuda_services.hpp"
 
 namespace taut::api {
@@ -213,7 +213,7 @@ int wait_for_word(const std::uint32_t* word, std::uint32_t value, void* stream) 
     CudaScratch::check(find_wait_value(wait_value));
     CudaScratch::check(prepare_device());
     const auto address = reinterpret_cast<std::uintptr_t>(word);
-    held_streams().note_wait(word, value);
+    device_memory().note_wait(word, value);
     return status_of(static_cast<cudaError_t>(wait_value(handle(stream), address, value, until_reached)));
   });
 }

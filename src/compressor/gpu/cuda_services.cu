@@ -6,7 +6,6 @@
 
 #include "compressor/gpu/cuda_beside_captures.hpp"
 #include "compressor/gpu/cuda_call.hpp"
-#include "compressor/gpu/cuda_held.hpp"
 #include "compressor/gpu/cuda_memory.hpp"
 
 namespace taut::api {
@@ -32,10 +31,12 @@ int use(int device, int* before) {
 
 int wait(void* stream) { return status_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
 
-// Other streams may use the memory once the allocating stream has got to the allocation. That is Taut's own,
+// Other streams may use pooled memory once the allocating stream has got to the allocation. That is Taut's own,
 // because a stream of the program may wait for the call that needs the memory.
-int allocate(void** memory, std::size_t bytes) {
+int allocate(void** memory, std::size_t bytes, MemoryKind kind) {
   const BesideCaptures scope;
+  if (kind != MemoryKind::pooled)
+    return guarded([&] { return status_of(device_memory().allocate_unordered(memory, bytes, kind)); });
   void* stream = nullptr;
   int status = own_stream(&stream);
   if (status == 0)
@@ -48,8 +49,9 @@ int allocate(void** memory, std::size_t bytes) {
 
 // All work on the memory is done. The legacy stream would wait for the streams of the program, and memory that it
 // frees could be allocated again only behind that.
-void give_back(void* memory) {
+void give_back(void* memory, MemoryKind kind) {
   const BesideCaptures scope;
+  if (kind != MemoryKind::pooled) return device_memory().free_unordered(memory);
   void* stream = nullptr;
   if (own_stream(&stream) == 0) device_memory().free(memory, static_cast<cudaStream_t>(stream));
 }
@@ -57,16 +59,6 @@ void give_back(void* memory) {
 int copy(void* to, const void* from, std::size_t bytes) {
   const cudaError_t error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, nullptr);
   return error == cudaSuccess ? wait(nullptr) : status_of(error);
-}
-
-int allocate_pinned(void** memory, std::size_t bytes) {
-  const BesideCaptures scope;
-  return guarded([&] { return status_of(held_streams().allocate(memory, bytes)); });
-}
-
-void free_pinned(void* memory) {
-  const BesideCaptures scope;
-  held_streams().free(memory);
 }
 
 struct ReleaseHooks {
@@ -102,7 +94,6 @@ int query(void* stream, int* idle) {
 void run_release_hooks() {
   const std::lock_guard lock(release_hooks().mutex);
   for (const auto trim : release_hooks().all) trim();
-  held_streams().trim();
 }
 
 }  // namespace taut::api
@@ -117,8 +108,6 @@ extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
       .use = use,
       .allocate = allocate,
       .free = give_back,
-      .allocate_pinned = allocate_pinned,
-      .free_pinned = free_pinned,
       .at_release = at_release,
       .copy = copy,
       .copy_on = copy_on,

@@ -14,7 +14,7 @@ DeviceCall::DeviceCall(const void* memory, const char* argument) : services_(dev
 // After an error, kernels may still use the memory.
 DeviceCall::~DeviceCall() {
   if (!on_device_.empty()) services_.wait(nullptr);
-  for (void* const memory : on_device_) services_.free(memory);
+  for (void* const memory : on_device_) services_.free(memory, MemoryKind::pooled);
   services_.use(device_before_, &device_);
 }
 
@@ -36,7 +36,7 @@ bool DeviceCall::on_this_device(const void* memory, std::size_t alignment) const
 void* DeviceCall::allocate(std::size_t bytes) {
   void* memory = nullptr;
   on_device_.reserve(on_device_.size() + 1);
-  check(services_.allocate(&memory, bytes));
+  check(services_.allocate(&memory, bytes, MemoryKind::pooled));
   on_device_.push_back(memory);
   return memory;
 }

@@ -11,6 +11,14 @@
 
 namespace taut::api {
 
+// Kind of memory.
+enum class MemoryKind {
+  pinned,  // of the host; every device accesses it at the same address. Aligned to 64 bytes
+  pooled,  // of the current device, from a memory pool; not for MPI and NCCL, which may share memory with
+           // other processes and devices by means that pools lack
+  plain    // of the current device, by cudaMalloc: for frames that MPI or NCCL sends
+};
+
 // Range of values that a kernel has found, in pinned memory. `done` becomes 1 once the other members are
 // written.
 struct DeviceRange {
@@ -48,12 +56,9 @@ struct DeviceServices {
 
   // ---- Devices and memory
   int (*device_of)(const void* memory, int* device);
-  int (*use)(int device, int* before);                // makes `device` the current device of this thread
-  int (*allocate)(void** memory, std::size_t bytes);  // device memory, at once usable on every stream
-  void (*free)(void* memory);
-  // Allocates pinned host memory, which every device accesses at the same address. Aligned to 64 bytes.
-  int (*allocate_pinned)(void** memory, std::size_t bytes);
-  void (*free_pinned)(void* memory);  // later, if a stream waits for a word now
+  int (*use)(int device, int* before);  // makes `device` the current device of this thread
+  int (*allocate)(void** memory, std::size_t bytes, MemoryKind kind);  // at once usable on every stream
+  void (*free)(void* memory, MemoryKind kind);  // pinned, plain: later, if a stream waits for a word now
   // Makes TAUT_Cuda_release call trim(), which frees the caller's unused memory.
   void (*at_release)(void (*trim)());
 
@@ -118,7 +123,7 @@ struct DeviceServices {
                DeviceRange* range, void* stream);
 };
 
-inline constexpr unsigned device_services_version = 7;
+inline constexpr unsigned device_services_version = 8;
 
 // Returns the table of libtaut_cuda, which is opened at the first call. Throws Error(invalid_argument) if the
 // library, or a device that it can use, is missing; the error text begins with `what`, the name of the

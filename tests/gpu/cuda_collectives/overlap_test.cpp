@@ -31,11 +31,11 @@ TEST(OverlapOnGpus, ASegmentIsSentWhileOthersAreEncoded) {
 class Pinned {
  public:
   explicit Pinned(const Values& values) : bytes_(values.slice().bytes()) {
-    EXPECT_EQ(api::device_services("a test").allocate_pinned(&memory_, bytes_), 0);
+    EXPECT_EQ(api::device_services("a test").allocate(&memory_, bytes_, api::MemoryKind::pinned), 0);
     std::memcpy(memory_, values.slice().data, bytes_);
   }
   Pinned(const Pinned&) = delete;
-  ~Pinned() { api::device_services("a test").free_pinned(memory_); }
+  ~Pinned() { api::device_services("a test").free(memory_, api::MemoryKind::pinned); }
 
   void enqueue_copy(const void* to) const {
     EXPECT_EQ(api::device_services("a test").copy_on(const_cast<void*>(to), memory_, bytes_, nullptr), 0);

@@ -62,9 +62,9 @@ TEST(CudaMemory, IsNotLostWhenACallFails) {
   for (unsigned long n = 1; status != 0; ++n) {
     void* memory = nullptr;
     stand_in_at_call(n, nullptr, nullptr);
-    status = services.allocate(&memory, 1000);
+    status = services.allocate(&memory, 1000, api::MemoryKind::pooled);
     stand_in_at_call(0, nullptr, nullptr);
-    if (status == 0) services.free(memory);
+    if (status == 0) services.free(memory, api::MemoryKind::pooled);
     stand_in_finish();
     EXPECT_EQ(stand_in_memories(), before) << "call " << n;
   }
@@ -74,8 +74,8 @@ TEST(CudaMemory, KeepsSomeBetweenCallsInAPoolOfItsOwn) {
   const api::DeviceServices& services = *TAUT_Cuda_services();
   const shim::PoolCounts before = shim::pool_counts();
   void* memory = nullptr;
-  ASSERT_EQ(services.allocate(&memory, 1000), 0);
-  services.free(memory);
+  ASSERT_EQ(services.allocate(&memory, 1000, api::MemoryKind::pooled), 0);
+  services.free(memory, api::MemoryKind::pooled);
   EXPECT_EQ(shim::pool_counts().allocations, before.allocations + 1);
   EXPECT_GT(shim::pool_counts().kept_bytes, 1u << 20);
   EXPECT_LT(shim::pool_counts().kept_bytes, 1u << 30) << "a program needs the memory of its card itself";
@@ -90,8 +90,8 @@ TEST(CudaMemory, NeedsNoPools) {
   EXPECT_EQ(encode(1000000), 0) << "scratch memory that grows";
   void* memory = nullptr;
   const api::DeviceServices& services = *TAUT_Cuda_services();
-  ASSERT_EQ(services.allocate(&memory, 1000), 0);
-  services.free(memory);
+  ASSERT_EQ(services.allocate(&memory, 1000, api::MemoryKind::pooled), 0);
+  services.free(memory, api::MemoryKind::pooled);
   EXPECT_EQ(release(), 0);
   shim::support_pools(true);
   EXPECT_EQ(encode(), 0);

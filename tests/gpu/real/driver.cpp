@@ -90,6 +90,9 @@ int stand_in_device_of(const void* at) {
                                          : stand_in_unknown;
 }
 
+void stand_in_note_pooled(const void*) {}
+int stand_in_is_pooled(const void*) { return 0; }  // only simulated memory is watched
+
 void stand_in_copy(void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_of_copies()), "cudaMemcpyAsync");

@@ -7,13 +7,15 @@ namespace held_streams_test {
 
 const api::DeviceServices& services() { return *TAUT_Cuda_services(); }
 
-void* pinned(std::size_t bytes) {
+void* allocated(std::size_t bytes, api::MemoryKind kind) {
   void* memory = nullptr;
-  EXPECT_EQ(services().allocate_pinned(&memory, bytes), 0);
+  EXPECT_EQ(services().allocate(&memory, bytes, kind), 0);
   return memory;
 }
 
-bool exists(const void* memory) { return stand_in_device_of(memory) == stand_in_host; }
+void* pinned(std::size_t bytes) { return allocated(bytes, api::MemoryKind::pinned); }
+
+bool exists(const void* memory) { return stand_in_device_of(memory) != stand_in_unknown; }
 
 // A stream that waits until go_on() is called.
 class Held {
@@ -32,21 +34,30 @@ class Held {
   std::uint32_t* word_ = new (pinned(64)) std::uint32_t(0);  // never freed
 };
 
-TEST(HeldStreams, LetNoPinnedMemoryBeFreed) {
-  void* const first = pinned(1000);
-  void* const second = pinned(100'000);
-  Held held;
-  services().free_pinned(first);
-  services().free_pinned(second);
-  EXPECT_TRUE(exists(first));
-  EXPECT_TRUE(exists(second));
-  EXPECT_EQ(pinned(60'000), second);
-  EXPECT_NE(pinned(100), first);  // far too large
-  services().free_pinned(second);
-  held.go_on();
-  services().free_pinned(pinned(10));
-  EXPECT_FALSE(exists(first));
-  EXPECT_FALSE(exists(second));
+TEST(HeldStreams, LetNoPlainAndPinnedMemoryBeFreed) {
+  for (const api::MemoryKind kind : {api::MemoryKind::pinned, api::MemoryKind::plain}) {
+    const auto other = kind == api::MemoryKind::pinned ? api::MemoryKind::plain : api::MemoryKind::pinned;
+    void* const first = allocated(1000, kind);
+    void* const second = allocated(100'000, kind);
+    Held held;
+    services().free(first, kind);
+    services().free(second, kind);
+    EXPECT_TRUE(exists(first));
+    EXPECT_TRUE(exists(second));
+    void* const elsewhere = allocated(60'000, other);
+    EXPECT_NE(elsewhere, second);
+    EXPECT_EQ(allocated(60'000, kind), second);
+    void* const small = allocated(100, kind);
+    EXPECT_NE(small, first);  // far too large
+    services().free(second, kind);
+    held.go_on();
+    services().free(small, kind);
+    services().free(elsewhere, other);
+    EXPECT_EQ(exists(first), kind == api::MemoryKind::plain);  // cudaFree would wait for other ranks
+    EXPECT_EQ(TAUT_Cuda_release(), 0);
+    EXPECT_FALSE(exists(first));
+    EXPECT_FALSE(exists(second));
+  }
 }
 
 TEST(HeldStreams, UseEventsAgain) {
@@ -83,8 +94,8 @@ TEST(HeldStreams, LeaveNoEventThatAHookOfReleaseFrees) {
 TEST(HeldStreams, AreNotWaitedForByOtherCalls) {
   const Held held;
   void* memory = nullptr;
-  ASSERT_EQ(services().allocate(&memory, 1000), 0);
-  services().free(memory);
+  ASSERT_EQ(services().allocate(&memory, 1000, api::MemoryKind::pooled), 0);
+  services().free(memory, api::MemoryKind::pooled);
   EXPECT_EQ(cudaStreamQuery(held), cudaErrorNotReady);
 }
 
@@ -109,11 +120,11 @@ TEST(Captures, AreLeftAloneByServices) {
     int happened = 0, idle = 0;
     EXPECT_EQ(services().has_happened(event, &happened), 0);
     EXPECT_EQ(services().query(stream, &idle), 0);
-    EXPECT_EQ(services().allocate(&memory, 100), 0);
-    services().free_pinned(pinned(5000));
+    EXPECT_EQ(services().allocate(&memory, 100, api::MemoryKind::pooled), 0);
+    services().free(pinned(5000), api::MemoryKind::pinned);
   });
   EXPECT_EQ(graph.ended(), cudaSuccess);
-  services().free(memory);
+  services().free(memory, api::MemoryKind::pooled);
   services().free_event(event);
 }
 

@@ -56,6 +56,10 @@ static size_t span_of(Count count, MPI_Datatype type) {
 static struct staged stage(const void* memory, Count count, MPI_Datatype type) {
   struct staged copy = {NULL, (void*)memory, 0};
   if (stand_in_device_of(memory) < 0) return copy;
+  if (stand_in_is_pooled(memory)) {
+    fputs("MPI got memory of a CUDA memory pool, which it cannot share between processes\n", stderr);
+    abort();
+  }
   copy.bytes = span_of(count, type);
   if (copy.bytes == 0) return copy;
   copy.here = malloc(copy.bytes);

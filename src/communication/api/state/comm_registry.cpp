@@ -14,6 +14,7 @@
 #include "communication/p2p/bypass.hpp"
 #include "communication/p2p/incoming_message.hpp"
 #include "communication/p2p/outgoing_message.hpp"
+#include "compressor/base/guarded.hpp"
 
 namespace taut::api {
 namespace {
@@ -244,15 +245,13 @@ std::uint64_t hash_of_ranks(MPI_Comm comm) noexcept {
   int inter = 0, size = 0;
   PMPI_Comm_test_inter(comm, &inter);
   PMPI_Comm_size(comm, &size);
-  if (inter != 0) return 0;
-  try {
-    std::uint64_t hash = 14695981039346656037U;  // FNV-1a
-    for (const int number : numbers_in_world(comm, size))
-      hash = (hash ^ static_cast<std::uint32_t>(number)) * 1099511628211U;
-    return hash | 1;
-  } catch (const std::bad_alloc&) {
-    return 0;
-  }
+  std::uint64_t hash = 0;
+  if (inter != 0) return hash;
+  guarded([&] {
+    const std::vector<int> numbers = numbers_in_world(comm, size);
+    hash = taut::hash(std::as_bytes(std::span(numbers))) | 1;
+  });
+  return hash;
 }
 
 void at_finalize(void (*function)() noexcept) {

@@ -7,8 +7,8 @@
 namespace taut::api {
 
 bool RepeatedCall::is_like(const MpiCall& call) noexcept {
-  if (!alike(last_.call, call, rules_.group().rank) || observed_.flights().any()) return false;
-  if (rules_.keeps_sites() && last_.call.site != call.site) return false;
+  if (!alike(last_.call, call, rank_) || observed_.flights().any()) return false;
+  if (by_site_ && last_.call.site != call.site) return false;
   const auto lock = observed_.stop_others();
   CallRow& row = observed_.calls().row(last_.key);
   if (observed_.samples() && Sampler::is_due(row)) return false;
@@ -24,7 +24,7 @@ bool RepeatedCall::is_like(const MpiCall& call) noexcept {
 void RepeatedCall::remember(const MpiCall& call, const CollectiveCall& request,
                             const EarlyDecision& early) noexcept {
   if (!request.coded() || !request.bytes_known || call.info().has_counts || recorder() != nullptr) return;
-  if (!known_datatype(telling_buffer(call, rules_.group().rank).type)) return;
+  if (!known_datatype(telling_buffer(call, rank_).type)) return;
   if (early.autotuner != nullptr || rules_.never_serves(request))
     last_ = {call, request.key(), request.bytes, early.fallback, early.autotuner};
 }

@@ -11,7 +11,7 @@ namespace taut::api {
 class RepeatedCall {
  public:
   RepeatedCall(const BoundRules& rules, ObservedCalls& observed) noexcept
-      : rules_(rules), observed_(observed) {}
+      : rank_(rules.group().rank), by_site_(rules.keeps_sites()), rules_(rules), observed_(observed) {}
 
   // Returns true if a call is like the last one, which fell back early, and falls back again. The call is
   // then counted. Inspects no datatype.
@@ -39,6 +39,8 @@ class RepeatedCall {
     std::uint32_t calls = 0;         // repeated calls in back-off since then
     std::uint64_t nanoseconds = 0;   // time of the last timed call
   } last_;
+  int rank_;
+  bool by_site_;
   const BoundRules& rules_;
   ObservedCalls& observed_;
 };

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <new>
 
 #include "communication/p2p/bypass.hpp"
 #include "communication/policy/text/lone_ranks.hpp"
+#include "compressor/base/guarded.hpp"
 #include "compressor/base/options.hpp"
 
 namespace taut::api {
@@ -87,11 +87,10 @@ void print_warnings_once(int rank) noexcept {
 void print_lone_ranks() noexcept {
   int ranks = 0;
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  try {
+  guarded([&] {
     const std::string told = lone_ranks(environment(), ranks);
     if (!told.empty()) std::fprintf(stderr, "taut: %s\n", told.c_str());
-  } catch (const std::bad_alloc&) {
-  }
+  });
 }
 
 void tell_of_mismatch(const char* call, int rank) noexcept {

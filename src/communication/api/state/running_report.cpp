@@ -4,10 +4,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 #include "communication/api/state/comm_registry.hpp"
+#include "compressor/base/guarded.hpp"
 #include "compressor/base/options.hpp"
 
 namespace taut::api {
@@ -42,10 +42,7 @@ bool stopped_within(Writer& mine, std::chrono::milliseconds time) {
 }
 
 void write(const std::string& name, const ProcessRank& process) noexcept {
-  try {
-    write_text(name, text_of_copied_reports(process));
-  } catch (const std::bad_alloc&) {  // memory may be there again next time
-  }
+  guarded([&] { write_text(name, text_of_copied_reports(process)); });  // next time if memory is short
 }
 
 // The arguments are copies: static objects may be destroyed while the thread runs.
@@ -64,16 +61,14 @@ void write_regularly(const std::string name, const ProcessRank process) noexcept
 
 void begin_running_report() noexcept {
   Writer& mine = writer();
-  try {
+  guarded([&] {
     const ProcessRank process = this_process(false);
     if (output_names().report.empty()) return;
     const std::lock_guard lock(mine.mutex);
     mine.stops = false;
     mine.thread = std::thread(write_regularly, file_name(output_names().report, process), process);
     mine.runs = true;
-  } catch (const std::system_error&) {
-  } catch (const std::bad_alloc&) {
-  }
+  });
 }
 
 void end_running_report() noexcept {

@@ -72,12 +72,12 @@ void CodedMessage::encode(const Message& message) {
   const void* at = message.buffer;
   if (values_aside_ > 0) {
     at = memory_->values.data();
-    check_device(services_,
-                 services_.copy_on(memory_->values.data(), message.buffer, values_aside_, message.stream));
+    gpu::check(services_,
+               services_.copy_on(memory_->values.data(), message.buffer, values_aside_, message.stream));
   }
   *result() = {};
   const Bytes frame{memory_->frame.data(), frame_bytes_};
-  check_device(services_, encoder_(services_, values_of(message, at), frame, result(), message.stream));
+  gpu::check(services_, encoder_(services_, values_of(message, at), frame, result(), message.stream));
 }
 
 int CodedMessage::move(const Message& message) const {
@@ -92,9 +92,9 @@ void CodedMessage::decode(const Message& message) {
   const Slice values{{at, message.count, dtype_of_nccl(message.datatype)}};
   *result() = {};
   const ConstBytes frame{memory_->frame.data(), frame_bytes_};
-  check_device(services_, encoder_.decode(services_, frame, values, result(), message.stream));
+  gpu::check(services_, encoder_.decode(services_, frame, values, result(), message.stream));
   if (values_aside_ > 0)
-    check_device(services_, services_.copy_on(message.buffer, at, values_aside_, message.stream));
+    gpu::check(services_, services_.copy_on(message.buffer, at, values_aside_, message.stream));
 }
 
 void CodedMessage::check() const {
@@ -168,12 +168,12 @@ void CodedMessages::run_once(const api::DeviceEncoder& encoder, DType type, void
   const Slice values{{memory->values.data(), count, type}};
   const Bytes room{memory->frame.data(), 2 * bytes};
   auto* const outcome = reinterpret_cast<TAUT_Cuda_result*>(memory->result.data());
-  check_device(services_, encoder(services_, values, room, outcome, stream));
-  check_device(services_, services_.wait(stream));
+  gpu::check(services_, encoder(services_, values, room, outcome, stream));
+  gpu::check(services_, services_.wait(stream));
   check_result(*outcome);
   const ConstBytes frame = room.first(static_cast<std::size_t>(outcome->bytes));
-  check_device(services_, encoder.decode(services_, frame, values, outcome, stream));
-  check_device(services_, services_.wait(stream));
+  gpu::check(services_, encoder.decode(services_, frame, values, outcome, stream));
+  gpu::check(services_, services_.wait(stream));
   memories_.give_back(std::move(memory));
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "communication/comm/tuner.hpp"
-#include "communication/nccl/device_memory.hpp"
+#include "communication/gpu/memory.hpp"
 #include "communication/nccl/dropin/operation.hpp"
 #include "communication/policy/plan/message_plan.hpp"
 #include "compressor/gpu/device_kernels.hpp"
@@ -18,11 +18,11 @@ namespace taut::nccl::dropin {
 // Memory of one coded message.
 struct MessageMemory {
   explicit MessageMemory(const api::DeviceServices& services)
-      : frame(services, Block::Kind::device),
-        values(services, Block::Kind::device),
-        result(services, Block::Kind::pinned) {}
+      : frame(services, gpu::MemoryKind::plain),
+        values(services, gpu::MemoryKind::pooled),
+        result(services, gpu::MemoryKind::pinned) {}
 
-  Block frame, values, result;  // values: of a buffer that kernels cannot access
+  gpu::MemoryBlock frame, values, result;  // values: of a buffer that kernels cannot access
 };
 
 // Unused memory of the messages of one communicator. It is freed with the communicator: CUDA may wait for all

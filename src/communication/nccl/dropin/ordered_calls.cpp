@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "compressor/base/guarded.hpp"
 #include "compressor/base/options.hpp"
 
 namespace taut::nccl::dropin {
@@ -37,7 +38,7 @@ OrderedCalls::OrderedCalls(ncclComm* comm, std::optional<std::string> policy)
       services_(api::device_services("the memory of a call of NCCL")),
       device_(device_of(comm)) {
   check(library().CommCount(comm, &ranks_), "ncclCommCount");
-  const CurrentDevice current(services_, device_);
+  const gpu::CurrentDevice current(services_, device_);
   done_.emplace(services_);
   last_ = done_->value();
   stream_.emplace(services_);
@@ -50,7 +51,7 @@ OrderedCalls::~OrderedCalls() {
   stop();
   queue_.clear();
   while (done_->value() != last_) done_->increment();
-  const CurrentDevice current(services_, device_);
+  const gpu::CurrentDevice current(services_, device_);
   const std::uint64_t until = clock_now() + std::uint64_t{1'000'000'000};
   int idle = 0;
   while (services_.query(stream_->get(), &idle) == 0 && idle == 0 && clock_now() < until)
@@ -112,7 +113,7 @@ bool OrderedCalls::is_first(const Operation& operation) {
 }
 
 void OrderedCalls::put(std::vector<Operation> calls) {
-  const CurrentDevice current(services_, device_);
+  const gpu::CurrentDevice current(services_, device_);
   Group group{std::move(calls), {}};
   std::vector<void*> streams;
   for (Operation& operation : group.calls) {
@@ -180,7 +181,7 @@ bool OrderedCalls::stop() {
 
 bool OrderedCalls::is_captured(void* stream) const {
   int captured = 0;
-  check_device(services_, services_.is_captured(stream, &captured));
+  gpu::check(services_, services_.is_captured(stream, &captured));
   return captured != 0;
 }
 
@@ -203,7 +204,7 @@ std::unique_ptr<CommReport> OrderedCalls::last_report() {
 
 void OrderedCalls::run() {
   std::string why;
-  try {
+  const auto serve = [&] {
     agree();
     for (;;) {
       Group group;
@@ -220,13 +221,8 @@ void OrderedCalls::run() {
       make(group);
       done_->increment();
     }
-  } catch (const Error& error) {
-    why = error.what();
-  } catch (const std::bad_alloc&) {
-    why = describe(Status::out_of_memory);
-  } catch (...) {
-    why = describe(Status::internal);
-  }
+  };
+  guarded(serve, [&](Status, const char* text) { why = text; });
   if (!why.empty() && !limits_.stopped) fail(why);
   const std::lock_guard lock(mutex_);
   ended_ = true;
@@ -242,7 +238,7 @@ void OrderedCalls::fail(const std::string& why) {
 // Agrees with the other ranks on the rules, and connects all pairs of ranks. If the rules differ, all ranks
 // leave all calls to NCCL.
 void OrderedCalls::agree() {
-  const CurrentDevice current(services_, device_);
+  const gpu::CurrentDevice current(services_, device_);
   limits_.allow(
       options().handshake,
       "other ranks do not take part: they may run without Taut, without rules or without libtaut_cuda");
@@ -267,7 +263,7 @@ void OrderedCalls::agree() {
 
 // Makes the calls of a group: first those of NCCL, as one group of NCCL, then those that Taut may serve.
 void OrderedCalls::make(Group& group) {
-  const CurrentDevice current(services_, device_);
+  const gpu::CurrentDevice current(services_, device_);
   for (const auto& begin : group.begins) {
     while (!begin->ready()) {
       limits_.check();
@@ -280,7 +276,7 @@ void OrderedCalls::make(Group& group) {
       group.calls, [](const Operation& operation) { return !operation.served; });
   make_by_nccl(std::span(group.calls.begin(), served.begin()));
   for (const Operation& operation : served) {
-    const bool compressed = state_->serve_anywhere(*operation.collective());
+    const bool compressed = state_->serve(*operation.collective(), true);
     count(operation.function, compressed ? Service::served : Service::left, operation.bytes(ranks_));
   }
   state_->wait(stream_->get());

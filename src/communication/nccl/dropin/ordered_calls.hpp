@@ -105,7 +105,7 @@ class OrderedCalls {
   WaitLimits limits_;
   std::optional<gpu::HostCounter> done_;  // groups that are complete
   std::uint32_t last_ = 0;                // value of `done_` after the last group
-  std::optional<OwnStream> stream_;
+  std::optional<gpu::OwnStream> stream_;
   std::unique_ptr<CommState> state_;
   std::unique_ptr<CodedMessages> messages_;
   bool plain_ = false;                // NCCL serves all calls

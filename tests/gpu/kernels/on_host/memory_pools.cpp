@@ -61,5 +61,7 @@ cudaError_t cudaMallocFromPoolAsync(void** at, std::size_t bytes, cudaMemPool_t 
   cudaGetDevice(&current);
   if (current != pool->device) return noted(cudaErrorInvalidValue);
   ++allocations;
-  return cudaMallocAsync(at, bytes, stream);
+  const cudaError_t error = cudaMallocAsync(at, bytes, stream);
+  if (error == cudaSuccess) stand_in_note_pooled(*at);
+  return error;
 }

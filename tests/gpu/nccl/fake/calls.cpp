@@ -116,6 +116,8 @@ ncclResult_t put(ncclComm_t comm, cudaStream_t stream, const Part& part, const S
   if (comm == nullptr || part.type < ncclInt8 || part.type > ncclBfloat16) return ncclInvalidArgument;
   if (counted_call()) return ncclInternalError;
   if (part.other < 0 || part.other >= comm->clique->size) return refused(comm, "no such peer or root");
+  if (stand_in_is_pooled(part.from) || stand_in_is_pooled(part.to))
+    return refused(comm, std::string(name_of(part.kind)) + ": memory of a pool, which NCCL cannot share");
   if ((sizes.from > 0 && !usable(comm, part.from)) || (sizes.to > 0 && !usable(comm, part.to)))
     return refused(comm, std::string(name_of(part.kind)) + ": memory that the GPU cannot access");
   const auto* const at =

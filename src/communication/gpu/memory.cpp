@@ -1,0 +1,149 @@
+#include "communication/gpu/memory.hpp"
+
+#include <mutex>
+
+#include "communication/gpu/device.hpp"
+#include "communication/gpu/stream_order.hpp"
+#include "compressor/base/guarded.hpp"
+
+namespace taut::gpu {
+
+void check(const api::DeviceServices& services, int code) {
+  if (code == 0) return;
+  const auto status = static_cast<Status>(code);
+  throw Error(status,
+              status == Status::device_failed ? std::string("CUDA: ") + services.why() : describe(status));
+}
+
+// ---- CurrentDevice
+
+CurrentDevice::CurrentDevice(const api::DeviceServices& services, int device)
+    : services_(services), device_(device), code_(services.use(device, &before_)) {
+  check(services, code_);
+}
+
+CurrentDevice::CurrentDevice(const Device& device) noexcept
+    : services_(device.services()), device_(device.number()), code_(services_.use(device_, &before_)) {
+  if (code_ != 0) before_ = -1;
+}
+
+CurrentDevice::~CurrentDevice() {
+  int here = 0;
+  if (before_ >= 0 && before_ != device_) services_.use(before_, &here);
+}
+
+// ---- MemoryBlock
+
+std::byte* MemoryBlock::of(std::size_t bytes) {
+  if (bytes <= bytes_) return data();
+  free();
+  check(services_, services_.allocate(&memory_, bytes, kind_));
+  bytes_ = bytes;
+  return data();
+}
+
+void MemoryBlock::free() noexcept {
+  if (memory_ != nullptr) services_.free(memory_, kind_);
+  memory_ = nullptr;
+  bytes_ = 0;
+}
+
+namespace {
+
+// Memory that work of a stream may still use.
+struct BusyMemory {
+  const api::DeviceServices* services;
+  int device;
+  std::unique_ptr<StreamPoint> end;  // of that work
+  std::shared_ptr<void> memory;
+};
+
+struct BusyMemories {
+  std::mutex mutex;
+  std::vector<BusyMemory> all;
+};
+BusyMemories& busy_memories() {
+  static auto* const one = new BusyMemories;
+  return *one;
+}
+
+// The caller holds the lock.
+void free_unused(std::vector<BusyMemory>& all) noexcept {
+  std::erase_if(all, [](BusyMemory& busy) {
+    if (!busy.end->ready()) return false;
+    return guarded([&] {
+             const CurrentDevice current(*busy.services, busy.device);
+             busy.memory.reset();
+           }) == Status::ok;
+  });
+}
+
+void free_all_unused() {
+  const std::lock_guard lock(busy_memories().mutex);
+  free_unused(busy_memories().all);
+}
+
+}  // namespace
+
+// Without memory for the entry of the list, the host waits.
+void free_after(const api::DeviceServices& services, void* stream, std::shared_ptr<void> memory) noexcept {
+  static const bool once = (services.at_release(free_all_unused), true);
+  static_cast<void>(once);
+  const Status status = guarded([&] {
+    int device = 0, here = 0;
+    auto end = std::make_unique<StreamPoint>(services, stream);
+    check(services, services.use(0, &device));
+    check(services, services.use(device, &here));
+    const std::lock_guard lock(busy_memories().mutex);
+    free_unused(busy_memories().all);
+    busy_memories().all.push_back({&services, device, std::move(end), memory});
+  });
+  if (status != Status::ok) services.wait(stream);
+}
+
+// ---- Pools
+
+namespace {
+
+struct Pools {
+  std::mutex mutex;
+  std::vector<DevicePool*> all;
+};
+Pools& pools() {
+  static auto* const one = new Pools;
+  return *one;
+}
+
+}  // namespace
+
+DevicePool::DevicePool(Device& device, MemoryKind kind, MessageMemory* message_memory)
+    : PooledPlace(message_memory), device_(device), kind_(kind) {
+  const std::lock_guard lock(pools().mutex);
+  pools().all.push_back(this);
+}
+
+DevicePool::~DevicePool() {
+  trim();
+  const std::lock_guard lock(pools().mutex);
+  std::erase(pools().all, this);
+}
+
+void DevicePool::trim_all() noexcept {
+  const std::lock_guard lock(pools().mutex);
+  for (DevicePool* const pool : pools().all) pool->trim();
+}
+
+std::byte* DevicePool::allocate(std::size_t bytes) noexcept {
+  const CurrentDevice current(device_);
+  void* memory = nullptr;
+  if (current.code() != 0 || device_.services().allocate(&memory, bytes, kind_) != 0) return nullptr;
+  return static_cast<std::byte*>(memory);
+}
+
+void DevicePool::release(std::byte* data) noexcept {
+  const CurrentDevice current(device_);
+  device_.wait();
+  device_.services().free(data, kind_);
+}
+
+}  // namespace taut::gpu

@@ -1,0 +1,97 @@
+// Memory that a GPU works with: blocks for one owner, and pools for the calls of a communicator.
+#pragma once
+
+#include <memory>
+
+#include "communication/team/place.hpp"
+#include "compressor/gpu/device_services.hpp"
+
+namespace taut::gpu {
+
+using api::MemoryKind;
+
+class Device;
+
+// Throws Error unless `code`, a status of taut_cuda.h, is 0.
+void check(const api::DeviceServices& services, int code);
+
+// Scope in which a device is the current device of the thread.
+class CurrentDevice {
+ public:
+  CurrentDevice(const api::DeviceServices& services, int device);  // throws Error
+  explicit CurrentDevice(const Device& device) noexcept;
+  CurrentDevice(const CurrentDevice&) = delete;
+  ~CurrentDevice();
+
+  // Returns the error of CUDA, after which another device may be current; 0: none.
+  int code() const noexcept { return code_; }
+
+ private:
+  const api::DeviceServices& services_;
+  int device_, before_ = -1, code_;
+};
+
+// A stream of Taut's own on the current device. No work of the program delays its work. Throws Error.
+class OwnStream {
+ public:
+  explicit OwnStream(const api::DeviceServices& services) : services_(services) {
+    check(services, services.open_stream(&stream_));
+  }
+  OwnStream(const OwnStream&) = delete;
+  ~OwnStream() { services_.close_stream(stream_); }
+  void* get() const noexcept { return stream_; }
+
+ private:
+  const api::DeviceServices& services_;
+  void* stream_ = nullptr;
+};
+
+// Block of memory that grows, on the current device if it is not pinned. Everything enqueued on its old
+// content must be done when it grows.
+class MemoryBlock {
+ public:
+  MemoryBlock(const api::DeviceServices& services, MemoryKind kind) noexcept
+      : services_(services), kind_(kind) {}
+  MemoryBlock(const MemoryBlock&) = delete;
+  ~MemoryBlock() { free(); }
+
+  // Returns memory of at least that size; its content is unspecified. Throws Error(out_of_memory).
+  std::byte* of(std::size_t bytes);
+  std::byte* data() const noexcept { return static_cast<std::byte*>(memory_); }
+  std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  void free() noexcept;
+
+  const api::DeviceServices& services_;
+  MemoryKind kind_;
+  void* memory_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+// Keeps memory until all work that `stream`, of the thread's current device, has now is done. The host does
+// not wait: after a failure the stream may wait for other ranks for ever. Memory whose work is done is freed
+// at the next failure, and by TAUT_Cuda_release.
+void free_after(const api::DeviceServices& services, void* stream, std::shared_ptr<void> memory) noexcept;
+
+// Pool of memory of one kind. TAUT_Cuda_release trims all pools.
+class DevicePool : public PooledPlace {
+ public:
+  DevicePool(Device& device, MemoryKind kind, MessageMemory* message_memory = nullptr);
+  ~DevicePool() override;
+  bool on_host() const noexcept override { return kind_ == MemoryKind::pinned; }
+
+  // Trims all pools of this process, none of which is in use by another thread.
+  static void trim_all() noexcept;
+
+ protected:
+  std::byte* allocate(std::size_t bytes) noexcept override;
+  void release(std::byte* data) noexcept override;
+
+  Device& device_;
+
+ private:
+  MemoryKind kind_;
+};
+
+}  // namespace taut::gpu
