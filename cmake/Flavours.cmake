@@ -52,7 +52,7 @@ function(taut_add_layer flavour include)
   add_library(${layer} SHARED ${interface} ${dropin_sources} $<TARGET_OBJECTS:taut_communication> $<TARGET_OBJECTS:taut_compressor>)
   target_include_directories(${layer} PRIVATE src include ${PROJECT_BINARY_DIR}/generated ${wrapper_folder})
   target_include_directories(${layer} SYSTEM PRIVATE ${include})
-  target_compile_definitions(${layer} PRIVATE TAUT_X86=${TAUT_X86} $<$<STREQUAL:${flavour},mpiabi>:MPI_ABI>)
+  target_compile_definitions(${layer} PRIVATE $<$<STREQUAL:${flavour},mpiabi>:MPI_ABI>)
   target_link_libraries(${layer} PRIVATE Threads::Threads $<TARGET_NAME_IF_EXISTS:OpenMP::OpenMP_CXX> ${CMAKE_DL_LIBS}
                                          ${TAUT_CODEC_LIBRARIES})
   target_link_options(${layer} PRIVATE -Wl,-z,lazy -Wl,--unresolved-symbols=ignore-all)

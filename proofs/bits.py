@@ -50,7 +50,7 @@ def sliced_width(mutation):
     """source: src/compressor/codecs/planes/kernels/slices/slices.hpp
     | const typename R::Register next = p == 0 ? zero : s.plane[p - 1];
     | changed = changed | (s.plane[p] ^ next);
-    | width = R::add_bytes(width, R::zeros(changed));
+    | width = R::add_bytes(width, R::equal_zero(changed));
     """
     claims = {}
     for width in (8, 16, 32):
@@ -70,7 +70,7 @@ def sliced_width(mutation):
 
 
 def transpose8(x, masks=(0x00AA00AA00AA00AA, 0x0000CCCC0000CCCC, 0x00000000F0F0F0F0)):
-    """source: src/compressor/codecs/planes/format/block.hpp
+    """source: src/compressor/simd/scalar.hpp
     | std::uint64_t t = (x ^ (x >> 7)) & 0x00AA00AA00AA00AA;
     | x ^= t ^ (t << 7);
     | t = (x ^ (x >> 14)) & 0x0000CCCC0000CCCC;
@@ -139,7 +139,7 @@ def write_block(d, width):
     """Returns the bytes of the planes.
 
     source: src/compressor/codecs/planes/format/block.hpp
-    | store(out, __builtin_bswap64(transpose8(bytes)) >> ((64 - 8 * planes) % 64));
+    | store(out, __builtin_bswap64(simd::transpose8x8(bytes)) >> ((64 - 8 * planes) % 64));
     | for (unsigned row = (width + 7) / 8; row-- > 0;) {
     | std::uint64_t bytes = 0;
     | for (std::size_t i = 0; i < block_values; ++i)
@@ -158,7 +158,7 @@ def read_block(bytes_, width, size):
     """Returns the integers of a block.
 
     source: src/compressor/codecs/planes/format/block.hpp
-    | transpose8(__builtin_bswap64(load<std::uint64_t>(in)) >> absent << absent));
+    | simd::transpose8x8(__builtin_bswap64(load<std::uint64_t>(in)) >> absent << absent));
     | const unsigned planes = std::min(8u, width - done), absent = 8 - planes;
     | d[i] = done == 0 ? Int{bytes[i]} >> absent
     | : static_cast<Int>(d[i] << planes | static_cast<std::uint8_t>(bytes[i]) >> absent);
@@ -213,7 +213,7 @@ def sign_extension(mutation):
 def differences(q, base_of, predictor):
     """The differences that scalar.cpp computes.
 
-    source: src/compressor/codecs/planes/kernels/scalar.cpp
+    source: src/compressor/codecs/planes/kernels/kernel_set.hpp
     | for (std::size_t i = 0; i < back; ++i) d.of[i] = subtract_wrapping(q[i], q[0]);
     | for (std::size_t i = back; i < n; ++i) d.of[i] = subtract_wrapping(q[i], q[i - back]);
     | for (std::size_t i = n; i-- > 1;) d.of[i] = subtract_wrapping(d.of[i], d.of[i - 1]);
@@ -228,7 +228,7 @@ def differences(q, base_of, predictor):
 def integers(d, base, predictor, mutation=None):
     """The integers that scalar.cpp computes from differences.
 
-    source: src/compressor/codecs/planes/kernels/scalar.cpp
+    source: src/compressor/codecs/planes/kernels/kernel_set.hpp
     | for (std::size_t i = 1; i < n; ++i) q.of[i] = add_wrapping(q.of[i - 1], q.of[i]);
     | for (std::size_t i = 0; i < back; ++i) q.of[i] = add_wrapping(in.base, q.of[i]);
     | for (std::size_t i = back; back > 0 && i < n; ++i) q.of[i] = add_wrapping(q.of[i - back], q.of[i]);
@@ -263,7 +263,7 @@ def lags(mutation):
     """source: src/compressor/codecs/planes/kernels/sources.hpp
     | room[i] = subtract_wrapping(add_wrapping(q[i], both[i]), add_wrapping(a[i], b[i]));
 
-    source: src/compressor/codecs/planes/kernels/scalar.cpp
+    source: src/compressor/codecs/planes/kernels/kernel_set.hpp
     | group[i] = add_wrapping(r.of[first + i], subtract_wrapping(add_wrapping(a[i], b[i]), both[i]));
     """
     q, a, b, both = (BitVec(name, 32) for name in ("q", "a", "b", "both"))
@@ -276,7 +276,7 @@ def lags(mutation):
 
 
 def to_integer(mutation):
-    """source: src/compressor/codecs/planes/kernels/scalar.cpp
+    """source: src/compressor/codecs/planes/kernels/kernel_set.hpp
     | return static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(s + 0x1.8p23f) -
     | std::bit_cast<std::uint32_t>(0x1.8p23f));
     """
@@ -288,7 +288,7 @@ def to_integer(mutation):
 
 
 def to_bfloat(mutation):
-    """source: src/compressor/codecs/planes/kernels/scalar.cpp
+    """source: src/compressor/codecs/planes/kernels/kernel_set.hpp
     | return bf16::of_bits(static_cast<std::uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16));
     """
     bits = BitVec("bits", 32)
@@ -300,7 +300,7 @@ def to_bfloat(mutation):
 
 
 def jammed(mutation):
-    """source: src/compressor/codecs/planes/kernels/scalar.cpp
+    """source: src/compressor/codecs/planes/kernels/kernel_set.hpp
     | const std::int32_t v = q.of[i], jammed = (v & ~0xFF) | ((v & 0xFF) != 0 ? 0x80 : 0);
     | to[i] = static_cast<Half>(static_cast<float>((v >= 1 << 24) | (v <= -(1 << 24)) ? jammed : v) * step);
     """
@@ -354,7 +354,7 @@ def ranges(mutation):
     """source: src/compressor/codecs/planes/format/quantiser.hpp
     | constexpr bool within(std::int64_t q, int bits) noexcept { return (q ^ (q >> 63)) >> bits == 0; }
 
-    source: src/compressor/codecs/planes/kernels/scalar.cpp
+    source: src/compressor/codecs/planes/kernels/kernel_set.hpp
     | seen |= static_cast<std::make_unsigned_t<Wide>>(v) + (1u << small_bits);
     | return seen >> (small_bits + 1) == 0;
     """

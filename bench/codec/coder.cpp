@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "compressor/simd/kernel_choice.hpp"
+
 namespace bench {
 namespace {
 
@@ -72,7 +74,7 @@ std::vector<std::string> kernel_sets(const taut::CodecInfo& codec) {
   const Kind kind = measured_kinds(codec).front();
   std::vector<std::string> sets;
   if (makes(codec, "no kernel set", kind)) return sets;  // the codec has no kernel sets: it ignores the name
-  for (const char* name : {"avx512", "avx2", "neon", "scalar"})
+  for (const char* name : taut::simd::set_names)
     if (makes(codec, name, kind)) sets.emplace_back(name);
   return sets;
 }

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <ranges>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "compressor/frame/codec.hpp"
+#include "compressor/simd/kernel_choice.hpp"
 
 namespace taut::test {
 
@@ -22,7 +24,7 @@ inline constexpr Bound all_bounds[] = {
     {Bound::Kind::rate, 11},
 };
 inline constexpr Dims all_dims[] = {{}, {{5, 13}, 2}, {{3, 5, 7}, 3}};  // the extents that a codec uses
-inline constexpr const char* all_kernels[] = {"scalar", "avx2", "avx512", "neon"};
+using simd::set_names;
 
 inline constexpr const char* kind_names[] = {"exact", "absolute", "snap", "pointwise", "rate"};
 constexpr const char* name_of(Bound::Kind kind) noexcept {
@@ -52,10 +54,10 @@ inline bool can_be_made(const CodecInfo& info, DType type, const CodecOptions& o
   }
 }
 
-// Returns one instance for each kernel set that this processor runs.
+// Returns one instance for each kernel set that this processor runs, the scalar set first.
 inline std::vector<std::unique_ptr<Codec>> with_all_kernels(const CodecInfo& info, CodecOptions options) {
   std::vector<std::unique_ptr<Codec>> instances;
-  for (const char* kernels : all_kernels) {
+  for (const char* kernels : std::views::reverse(set_names)) {
     options.kernels = kernels;
     try {
       instances.push_back(info.make(options));

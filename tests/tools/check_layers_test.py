@@ -3,7 +3,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
-from check_layers import check_file
+from check_layers import check_file, circles
 
 
 def faults(name, text):
@@ -21,6 +21,7 @@ class CheckLayers(unittest.TestCase):
             ("src/communication/p2p/mpi_message.hpp", "communication/mpi/pmpi_counts.hpp"),
             ("src/cli/info.cpp", "compressor/file/array.hpp"),
             ("src/cli/advise.cpp", "communication/policy/plan/cost_model.hpp"),
+            ("src/compressor/values/reduction.cpp", "compressor/simd/kernel_choice.hpp"),
         ):
             self.assertEqual(faults(name, f'#include "{header}"\n'), [], name)
 
@@ -49,13 +50,20 @@ class CheckLayers(unittest.TestCase):
             ("#include <nccl.h>", "examples/gpu/nccl_sum.cpp", "src/communication/nccl/library.cpp"),
             ("#include <nccl.h>", "tests/gpu/real/instead/gpu/nccl/fake/nccl.h", "tests/gpu/nccl/calls.hpp"),
             ("#include <cuda_runtime.h>", "src/compressor/gpu/place.cu", "src/communication/team/place.cpp"),
-            ("#include <immintrin.h>", "src/compressor/codecs/planes/kernels/avx512/planes.hpp", "src/compressor/codecs/planes/kernels/scalar.cpp"),
+            ("#include <immintrin.h>", "src/compressor/codecs/planes/kernels/avx512/planes.hpp", "src/compressor/codecs/planes/kernels/kernel_set.hpp"),
             ('auto x = std::getenv("X");', "tools/gpu/check.cu", "src/compressor/base/options.cpp"),
             ('auto x = secure_getenv("X");', "src/communication/preload/preload.c", "src/communication/comm/communicator.cpp"),
             ("auto** x = environ;", "src/compressor/base/options.cpp", "src/communication/nccl/call.cpp"),
+            ("#include <arm_neon.h>", "src/compressor/simd/neon.hpp", "src/compressor/codecs/szx/kernel_set.hpp"),
         ):
             self.assertEqual(faults(right, text), [], right)
             self.assertEqual(len(faults(wrong, text)), 1, wrong)
+
+    def test_folders_of_a_codec_that_include_each_other_are_told(self):
+        down = [("compressor/codecs/a/x/one.hpp", "compressor/codecs/a/y/two.hpp"), ("compressor/codecs/a/y/two.hpp", "compressor/codecs/a/z/three.hpp")]
+        self.assertEqual(list(circles(down)), [])
+        back = [*down, ("compressor/codecs/a/z/three.hpp", "compressor/codecs/a/x/four.hpp")]
+        self.assertEqual(list(circles(back)), [("compressor/codecs/a/x", "compressor/codecs/a/y"), ("compressor/codecs/a/y", "compressor/codecs/a/z"), ("compressor/codecs/a/z", "compressor/codecs/a/x")])
 
     def test_comments_are_not_code(self):
         self.assertEqual(faults("src/communication/team/team.cpp", '// #include <mpi.h>\n/* getenv\n#include "communication/api/c.hpp" */\n'), [])

@@ -28,7 +28,7 @@ nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 command -v g++ >/dev/null || missing "there is no g++"
 arch=${ARCH:-$( (nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null || true) | sed -n '1s/\.//p')}
 build=build/gpu/sm_${arch:-90}
-flags=(-std=c++20 -O3 --expt-relaxed-constexpr -fmad=false -diag-suppress 445 -arch="sm_${arch:-90}" -Isrc -Iinclude)
+flags=(-std=c++20 -O3 --expt-relaxed-constexpr -fmad=false -diag-suppress 445 -arch="sm_${arch:-90}" -I"$build" -Isrc -Iinclude)
 mkdir -p "$build" "$(dirname "$out")"
 if [ "$what" = ranks ]; then
   mpicxx=
@@ -51,9 +51,15 @@ contents=$(find src include tools/gpu tests/gpu/kernels -type f -print0 | LC_ALL
 echo "$contents" >"$build/contents"
 object() { echo "$build/$(echo "$1" | tr / _).o"; }
 stale() { [ ! -e "$1" ]; }
-# The CPU's codec in portable code: the reference.
+# The CPU's codec in portable code: the reference. CMake writes such files for each instruction set.
+echo 'TAUT_INSTRUCTION_SET(Scalar, "scalar", true)' >"$build/instruction_sets.inc"
+for text in planes/kernels/kernel_set.hpp mpc/kernel_set.hpp; do
+  set_of=taut::${text%%/*}::KernelSet
+  printf '#include "compressor/simd/scalar.hpp"\n#include "codecs/%s"\ntemplate const %s& %s::with<taut::simd::Scalar>() noexcept;\n' \
+    "$text" "$set_of" "$set_of" >"$build/${text%%/*}_scalar.cpp"
+done
 on_cpu() {
-  ! stale "$(object "$1")" || g++ -std=c++20 -O2 -ffp-contract=off -DTAUT_X86=0 -Isrc -Iinclude -Itests -c "$1" -o "$(object "$1")"
+  ! stale "$(object "$1")" || g++ -std=c++20 -O2 -ffp-contract=off -I"$build" -Isrc -Iinclude -Itests -c "$1" -o "$(object "$1")"
 }
 on_gpu() { # SOURCE NVCC'S OPTIONS...
   ! stale "$(object "$1")" || "$nvcc" "${flags[@]}" "${@:2}" -c "$1" -o "$(object "$1")"
@@ -61,8 +67,8 @@ on_gpu() { # SOURCE NVCC'S OPTIONS...
 export -f object stale on_cpu
 export build
 # Algorithms include a header that CMake generates; codecs do without them.
-sources=$(find src/compressor/base src/compressor/values src/compressor/simd src/compressor/frame src/compressor/codecs/planes src/compressor/codecs/mpc -name '*.cpp' ! -name 'avx*' ! -path '*/avx*')
-[ "$(uname -m)" = aarch64 ] || sources=$(grep -v neon <<<"$sources")
+sources=$(find src/compressor/base src/compressor/values src/compressor/simd src/compressor/frame src/compressor/codecs/planes src/compressor/codecs/mpc -name '*.cpp' ! -path '*/kernels/*/*')
+sources+=" $build/planes_scalar.cpp $build/mpc_scalar.cpp"
 sources+=" src/compressor/codecs/zfp/shape.cpp tests/gpu/kernels/shim.cpp tests/gpu/kernels/rate_codec.cpp tools/gpu/rate_on_host.cpp"
 gpu_sources=(src/compressor/gpu/*.cu)
 main=()

@@ -14,7 +14,7 @@ namespace {
 constexpr OptionInfo table[] = {
     {"TAUT", &Options::enabled, "0|1", "1", "0 switches compression off: every call goes to MPI"},
     {"TAUT_KERNELS", &Options::kernels, "name", "",
-     "kernel set of the codecs: scalar, avx2, avx512, neon; empty: the best of the processor"},
+     "kernel set of the codecs, such as scalar; empty: the best of the processor"},
     {"TAUT_THREADS", &Options::threads, "1..64", "1",
      "threads that decode one frame in codec calls, and encode it unless threads= says", most_threads},
     {"TAUT_REPORT", &Options::report, "file", "",

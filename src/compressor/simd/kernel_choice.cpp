@@ -1,6 +1,6 @@
 #include "compressor/simd/kernel_choice.hpp"
 
-#if TAUT_X86
+#ifdef __x86_64__
 #include <cpuid.h>
 
 namespace taut {
@@ -21,12 +21,17 @@ bool has_avx2() noexcept {
   return has;
 }
 
-bool has_avx512() noexcept {
-  return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
-         __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vnni") &&
-         __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2");
-}
-
 }  // namespace taut
 #endif
+
+namespace taut::simd {
+
+#define TAUT_INSTRUCTION_SET(Set, name, condition) \
+  template <>                                      \
+  bool supported<Set>() noexcept {                 \
+    return condition;                              \
+  }
+#include "instruction_sets.inc"
+#undef TAUT_INSTRUCTION_SET
+
+}  // namespace taut::simd

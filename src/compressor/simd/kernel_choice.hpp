@@ -1,5 +1,6 @@
-// Choice among the kernel sets of a codec. A set has a `name`, and supported() returns true if this processor
-// can run the set.
+// The instruction sets of this build, and the choice among the kernel sets of a codec, which has one for each
+// of them. simd/<name>.hpp describes an instruction set; cmake/InstructionSets.cmake lists them in
+// instruction_sets.inc, best first.
 #pragma once
 
 #include <array>
@@ -11,20 +12,44 @@
 
 namespace taut {
 
-// Return true if this processor runs the files compiled for this set; see cmake/InstructionSets.cmake.
+// Returns true if this processor has AVX2 and, for halves, F16C.
 bool has_avx2() noexcept;
-bool has_avx512() noexcept;
 
-// Returns all sets of this build, best first. The scalar set is the last one and is always supported.
+namespace simd {
+
+// name_of is the name of an instruction set, and supported() returns true if this processor has the set.
 template <class Set>
-std::span<const Set* const> built_kernels() noexcept {
-#if TAUT_X86
-  static const std::array sets{&Set::avx512(), &Set::avx2(), &Set::scalar()};
-#elif defined(__aarch64__)
-  static const std::array sets{&Set::neon(), &Set::scalar()};
-#else
-  static const std::array sets{&Set::scalar()};
-#endif
+inline constexpr const char* name_of = nullptr;
+template <class Set>
+bool supported() noexcept;
+
+#define TAUT_INSTRUCTION_SET(Set, name, condition)  \
+  struct Set;                                       \
+  template <>                                       \
+  inline constexpr const char* name_of<Set> = name; \
+  template <>                                       \
+  bool supported<Set>() noexcept;
+#include "instruction_sets.inc"
+#undef TAUT_INSTRUCTION_SET
+
+// The names of all sets of this build.
+inline constexpr const char* set_names[] = {
+#define TAUT_INSTRUCTION_SET(Set, name, condition) name,
+#include "instruction_sets.inc"
+#undef TAUT_INSTRUCTION_SET
+};
+
+}  // namespace simd
+
+// Returns the kernel sets of a codec in this build, best first. The scalar set is the last one and is always
+// supported.
+template <class KernelSet>
+std::span<const KernelSet* const> built_kernels() noexcept {
+#define TAUT_INSTRUCTION_SET(Set, name, condition) &KernelSet::template with<simd::Set>(),
+  static const std::array sets{
+#include "instruction_sets.inc"
+  };
+#undef TAUT_INSTRUCTION_SET
   return sets;
 }
 

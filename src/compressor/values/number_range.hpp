@@ -39,8 +39,8 @@ constexpr typename NumberRange<T>::Word magnitude_bits(T x) noexcept {
   return std::bit_cast<Word>(x) & static_cast<Word>(~Word{0}) >> 1;
 }
 
-// Returns true if x counts as a packed integer. Under PackedBits::exact such a value travels bit for bit, and
-// does not count in the range of a message.
+// Returns true if x counts as a packed integer. PackedBits::exact preserves the bits of such a value, which
+// then does not count in the range of a message.
 template <class T>
 constexpr bool is_packed(T x) noexcept {
   if constexpr (NumberRange<T>::has_limits) {

@@ -5,7 +5,7 @@
 #include "compressor/base/float_environment.hpp"
 #include "compressor/values/add_values.hpp"
 
-#if TAUT_X86
+#ifdef __x86_64__
 #include "compressor/simd/kernel_choice.hpp"
 #include "compressor/values/avx2_halves.hpp"
 #endif
@@ -13,7 +13,7 @@
 namespace taut {
 namespace {
 
-#if TAUT_X86
+#ifdef __x86_64__
 // Adds halves, eight at a time. Returns the number of halves added: the last ones, fewer than eight, remain.
 template <class Half>
 [[gnu::target("avx2,f16c")]] std::size_t add_eights(Half* values, const Half* operand,
@@ -30,7 +30,7 @@ template <class Half>
 template <class T>
 void add(T* values, const T* operand, std::size_t count) noexcept {
   std::size_t i = 0;
-#if TAUT_X86
+#ifdef __x86_64__
   if constexpr (is_half<T>)
     if (has_avx2()) i = add_eights(values, operand, count);
 #endif

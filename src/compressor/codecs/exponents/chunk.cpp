@@ -3,7 +3,7 @@
 namespace taut::exponents {
 namespace {
 
-// Least number of zeros whose low bytes are left out.
+// The least number of zeros for which the low bytes are left out.
 constexpr std::size_t worthwhile_zeros = 64;
 
 struct Escapes {
@@ -15,16 +15,16 @@ std::byte* append(std::byte* out, const void* bytes, std::size_t n) noexcept {
   return out + n;
 }
 
-// Writes a book and the planes of symbols. Returns the number of escapes.
-std::size_t write_codes(const std::byte* symbols, std::size_t groups, const Book& book,
+// Writes a code table and the bit planes of the codes of symbols. Returns the number of escapes.
+std::size_t write_codes(const std::byte* symbols, std::size_t groups, const CodeTable& table,
                         const KernelSet& kernels, std::byte*& out, std::byte* escapes) noexcept {
-  out = append(out, book.symbol, symbols_of(book.width));
-  const std::size_t n = kernels.encode(symbols, groups, book, out, escapes);
-  out += plane_bytes(groups, book.width);
+  out = append(out, table.symbol, symbols_of(table.width));
+  const std::size_t n = kernels.encode(symbols, groups, table, out, escapes);
+  out += plane_bytes(groups, table.width);
   return n;
 }
 
-// The unread part of a record. take() returns the next bytes; null if there are fewer.
+// Reader reads a record from its start. take() returns the next bytes; null if there are fewer.
 class Reader {
  public:
   explicit Reader(ConstBytes record) noexcept : rest_(record) {}
@@ -35,12 +35,12 @@ class Reader {
     rest_ = rest_.subspan(n);
     return at;
   }
-  // Reads a book and the planes of its codes.
-  const std::byte* codes(unsigned width, std::size_t groups, Book& book) noexcept {
+  // Reads a code table, and returns the bit planes of the codes.
+  const std::byte* read_table(unsigned width, std::size_t groups, CodeTable& table) noexcept {
     const std::byte* const symbols = take(symbols_of(width));
     if (symbols == nullptr) return nullptr;
-    book.width = width;
-    std::memcpy(book.symbol, symbols, symbols_of(width));
+    table.width = width;
+    std::memcpy(table.symbol, symbols, symbols_of(width));
     return take(plane_bytes(groups, width));
   }
   bool only_padding() const noexcept {
@@ -52,13 +52,13 @@ class Reader {
   ConstBytes rest_;
 };
 
-// Parts of a record, located and checked.
-struct Located {
+// RecordParts are the parts of a record that locate() has found and checked.
+struct RecordParts {
   RecordHeader header;
-  Book first, second;
-  const std::byte *planes, *second_planes = nullptr, *raw, *extra, *low;
+  CodeTable first, second;
+  const std::byte *planes, *second_planes = nullptr, *raw, *spare_planes, *low_bytes;
 
-  bool find(ConstBytes record, std::size_t groups, unsigned spare) noexcept {
+  bool locate(ConstBytes record, std::size_t groups, unsigned spare) noexcept {
     Reader reader(record);
     const std::byte* const at = reader.take(sizeof header);
     if (at == nullptr) return false;
@@ -66,48 +66,51 @@ struct Located {
     const bool possible = header.width >= 1 && header.width <= max_width &&
                           header.flags <= RecordHeader::without_zeros &&
                           header.escapes <= groups * group_values && header.raw <= header.escapes;
-    if (!possible || (planes = reader.codes(header.width, groups, first)) == nullptr) return false;
-    const std::size_t more = groups_of(header.escapes);
-    if (more > 0 && (second_planes = reader.codes(second_width, more, second)) == nullptr) return false;
+    if (!possible || (planes = reader.read_table(header.width, groups, first)) == nullptr) return false;
+    const std::size_t escape_groups = groups_of(header.escapes);
+    if (escape_groups > 0 &&
+        (second_planes = reader.read_table(second_width, escape_groups, second)) == nullptr)
+      return false;
     raw = reader.take(header.raw);
-    extra = reader.take(plane_bytes(groups, spare));
-    low = reader.take(header.low);
+    spare_planes = reader.take(plane_bytes(groups, spare));
+    low_bytes = reader.take(header.low_bytes);
     const bool whole =
-        (header.flags & RecordHeader::without_zeros) != 0 || header.low == groups * group_values;
-    return raw != nullptr && extra != nullptr && low != nullptr && whole && reader.only_padding();
+        (header.flags & RecordHeader::without_zeros) != 0 || header.low_bytes == groups * group_values;
+    return raw != nullptr && spare_planes != nullptr && low_bytes != nullptr && whole &&
+           reader.only_padding();
   }
 };
 
 }  // namespace
 
-std::size_t encode_chunk(const std::byte* values, std::size_t groups, DType type, const Books& books,
+std::size_t encode_chunk(const std::byte* values, std::size_t groups, DType type, const CodeTables& tables,
                          const KernelSet& kernels, std::byte* record) noexcept {
   const unsigned spare = spare_bits(type);
   Parts parts;
   Escapes escapes;
-  RecordHeader header{.width = static_cast<std::uint8_t>(books.first.width)};
+  RecordHeader header{.width = static_cast<std::uint8_t>(tables.first.width)};
   const Zeros zeros = kernels.split(values, groups, spare, parts);
   std::byte* out = record + sizeof header;
-  const std::size_t n = write_codes(parts.symbols, groups, books.first, kernels, out, escapes.symbols);
+  const std::size_t n = write_codes(parts.symbols, groups, tables.first, kernels, out, escapes.symbols);
   std::size_t raw = 0;
   if (n > 0) {
-    const std::size_t more = groups_of(n);
-    std::memset(escapes.symbols + n, books.second.symbol[0], more * group_values - n);
-    std::byte* const to = out + symbols_of(second_width) + plane_bytes(more, second_width);
-    raw = write_codes(escapes.symbols, more, books.second, kernels, out, to);
+    const std::size_t escape_groups = groups_of(n);
+    std::memset(escapes.symbols + n, tables.second.symbol[0], escape_groups * group_values - n);
+    std::byte* const to = out + symbols_of(second_width) + plane_bytes(escape_groups, second_width);
+    raw = write_codes(escapes.symbols, escape_groups, tables.second, kernels, out, to);
     out += raw;
   }
-  out = append(out, parts.extra, plane_bytes(groups, spare));
+  out = append(out, parts.spare_planes, plane_bytes(groups, spare));
   std::size_t low = groups * group_values;
   if (zeros.all && zeros.count >= worthwhile_zeros) {
     header.flags = RecordHeader::without_zeros;
-    low = kernels.leave_out(parts.symbols, parts.low, groups, out);
+    low = kernels.compress_low(parts.symbols, parts.low_bytes, groups, out);
   } else {
-    std::memcpy(out, parts.low, low);
+    std::memcpy(out, parts.low_bytes, low);
   }
   header.escapes = static_cast<std::uint16_t>(n);
   header.raw = static_cast<std::uint16_t>(raw);
-  header.low = static_cast<std::uint16_t>(low);
+  header.low_bytes = static_cast<std::uint16_t>(low);
   store(record, header);
   store(out + low, std::uint32_t{0});
   const auto bytes = static_cast<std::size_t>(out + low - record);
@@ -117,22 +120,23 @@ std::size_t encode_chunk(const std::byte* values, std::size_t groups, DType type
 bool decode_chunk(ConstBytes record, std::size_t groups, DType type, const KernelSet& kernels,
                   std::byte* values) noexcept {
   const unsigned spare = spare_bits(type);
-  Located part;
-  if (!part.find(record, groups, spare)) return false;
+  RecordParts part;
+  if (!part.locate(record, groups, spare)) return false;
   const RecordHeader& header = part.header;
   Escapes escapes;
   Parts parts;
-  const std::size_t n = header.escapes, more = groups_of(n);
-  if (more > 0 &&
-      !kernels.decode(part.second_planes, more, part.second, {part.raw, header.raw}, escapes.symbols))
+  const std::size_t n = header.escapes, escape_groups = groups_of(n);
+  if (escape_groups > 0 && !kernels.decode(part.second_planes, escape_groups, part.second,
+                                           {part.raw, header.raw}, escapes.symbols))
     return false;
   if (!kernels.decode(part.planes, groups, part.first, {escapes.symbols, n}, parts.symbols)) return false;
-  const std::byte* low = part.low;
+  const std::byte* low_bytes = part.low_bytes;
   if ((header.flags & RecordHeader::without_zeros) != 0) {
-    if (!kernels.put_back(parts.symbols, {part.low, header.low}, groups, parts.low)) return false;
-    low = parts.low;
+    if (!kernels.expand_low(parts.symbols, {part.low_bytes, header.low_bytes}, groups, parts.low_bytes))
+      return false;
+    low_bytes = parts.low_bytes;
   }
-  kernels.join(parts.symbols, low, part.extra, groups, spare, values);
+  kernels.join(parts.symbols, low_bytes, part.spare_planes, groups, spare, values);
   return true;
 }
 

@@ -1,10 +1,11 @@
 // Stream format of the exponents codec (lossless, float16 and bfloat16): constants and sizes. Common
-// exponents get codes of 1 to 4 bits, less common ones 4 more bits from a second book, the rest are stored
+// exponents get codes of 1 to 4 bits, less common ones 4 more bits from a second table, the rest are stored
 // raw after both codes. The format is specified in spec.md beside this file.
 //
 //   payload = index: u32 offset[chunks + 1], in 4-byte words from the end of the index
 //           | records, one a chunk of 4096 values; offset[i] == offset[i + 1]: a chunk of zeros
-//   record  = header | book | planes | second book | second planes | raw | extra | low | 0..3 bytes of 0
+//   record  = header | table | planes | second table | second planes | raw | spare planes | low bytes | 0..3
+//   bytes of 0
 //             or the values themselves
 #pragma once
 
@@ -26,7 +27,7 @@ inline constexpr std::size_t index_unit = 4;     // bytes
 // Kernels may read and write this many bytes past their part of a record.
 inline constexpr std::size_t overrun = 64;
 
-// Bits of a code in the first book at most, and in the second book.
+// Bits of a code in the first table at most, and in the second table.
 inline constexpr unsigned max_width = 4, second_width = 4;
 
 constexpr std::size_t groups_of(std::size_t values) noexcept {
@@ -39,21 +40,21 @@ constexpr std::size_t plane_bytes(std::size_t groups, unsigned width) noexcept {
   return groups * width * sizeof(std::uint64_t);
 }
 
-// Returns the number of bits of the high byte that are not part of the exponent.
+// Returns the number of spare bits: bits of the high byte that are not part of the exponent.
 constexpr unsigned spare_bits(DType type) noexcept { return type == DType::f16 ? 3 : 0; }
 
 struct RecordHeader {
   enum Flags : std::uint8_t { without_zeros = 1 };  // values with symbol 0 are 0 and have no low byte
 
-  std::uint8_t width = 0;  // bits of a code in the first book
+  std::uint8_t width = 0;  // bits of a code in the first table
   std::uint8_t flags = 0;
-  std::uint16_t escapes = 0;  // symbols that the first book lacks
-  std::uint16_t raw = 0;      // symbols that the second book lacks too
-  std::uint16_t low = 0;      // low bytes
+  std::uint16_t escapes = 0;  // symbols that the first table lacks
+  std::uint16_t raw = 0;      // symbols that the second table lacks too
+  std::uint16_t low_bytes = 0;
 };
 static_assert(sizeof(RecordHeader) == 8);
 
-// Number of symbols in a book.
+// Number of symbols in a table.
 constexpr std::size_t symbols_of(unsigned width) noexcept { return (std::size_t{1} << width) - 1; }
 
 inline constexpr std::size_t max_groups = chunk_values / group_values;

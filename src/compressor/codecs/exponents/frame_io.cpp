@@ -7,8 +7,8 @@
 namespace taut::exponents {
 namespace {
 
-// Chunks that have their books in common, and the values of them that are sampled.
-constexpr std::size_t chunks_of_books = 64, sampled_values = 1024;
+// Chunks that have their tables in common, and the values of them that are sampled.
+constexpr std::size_t chunks_of_tables = 64, sampled_values = 1024;
 
 struct Piece {
   alignas(64) std::byte bytes[chunk_bytes];
@@ -27,9 +27,9 @@ class ChunkWriter {
   bool write(std::size_t i, Writer& writer) noexcept {
     const ConstBytes chunk = chunk_at(i);
     return write_lossless(chunk, writer, [&](std::byte* record) {
-      use_books_of(i / chunks_of_books);
-      return encode_chunk(whole_groups(chunk), groups_of(chunk.size() / value_bytes), type_, books_, kernels_,
-                          record);
+      use_tables_of(i / chunks_of_tables);
+      return encode_chunk(whole_groups(chunk), groups_of(chunk.size() / value_bytes), type_, tables_,
+                          kernels_, record);
     });
   }
 
@@ -43,15 +43,15 @@ class ChunkWriter {
     return static_cast<std::uint8_t>(rotated(value) >> (8 + spare_bits(type_)));
   }
 
-  void use_books_of(std::size_t group) noexcept {
+  void use_tables_of(std::size_t group) noexcept {
     if (group == group_) return;
     group_ = group;
     std::array<std::uint32_t, 256> frequency{};
-    const std::size_t first = group * chunks_of_books,
-                      end = std::min(first + chunks_of_books, chunks_of(values_.size() / value_bytes));
+    const std::size_t first = group * chunks_of_tables,
+                      end = std::min(first + chunks_of_tables, chunks_of(values_.size() / value_bytes));
     const std::size_t piece = sampled_values / 2 / (end - first);
     for (std::size_t i = first; i < end; ++i) count(chunk_at(i), piece, frequency);
-    books_ = Books::of(frequency);
+    tables_ = CodeTables::of(frequency);
   }
 
   // Counts the symbols of two pieces of a chunk, at its ends.
@@ -65,7 +65,7 @@ class ChunkWriter {
   // Returns a chunk in whole groups. The padding has the code 0 and no other bits.
   const std::byte* whole_groups(ConstBytes chunk) noexcept {
     if (chunk.size() % (group_values * value_bytes) == 0) return chunk.data();
-    const auto high = static_cast<std::uint16_t>(books_.first.symbol[0] << (8 + spare_bits(type_)));
+    const auto high = static_cast<std::uint16_t>(tables_.first.symbol[0] << (8 + spare_bits(type_)));
     std::memcpy(piece_.bytes, chunk.data(), chunk.size());
     const std::size_t end = groups_of(chunk.size() / value_bytes) * group_values * value_bytes;
     for (std::size_t at = chunk.size(); at < end; at += value_bytes)
@@ -76,8 +76,8 @@ class ChunkWriter {
   ConstBytes values_;
   DType type_;
   const KernelSet& kernels_;
-  Books books_;
-  std::size_t group_ = ~std::size_t{0};  // whose books these are
+  CodeTables tables_;
+  std::size_t group_ = ~std::size_t{0};  // whose tables these are
   Piece piece_;
 };
 

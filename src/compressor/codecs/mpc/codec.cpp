@@ -11,6 +11,8 @@
 
 namespace taut {
 namespace mpc {
+
+std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
 namespace {
 
 bool serves(DType type, Bound::Kind kind) noexcept {

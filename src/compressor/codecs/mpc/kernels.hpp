@@ -40,10 +40,8 @@ struct Kernels {
 };
 
 struct KernelSet {
-  static const KernelSet& scalar() noexcept;
-  static const KernelSet& avx2() noexcept;
-  static const KernelSet& avx512() noexcept;
-  static const KernelSet& neon() noexcept;
+  template <class Set>
+  static const KernelSet& with() noexcept;  // Set: an instruction set of src/simd
 
   const char* name;
   bool (*supported)() noexcept;
@@ -53,6 +51,6 @@ struct KernelSet {
 };
 
 // Returns all sets of this build; see built_kernels.
-inline std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
+std::span<const KernelSet* const> kernel_sets() noexcept;
 
 }  // namespace taut::mpc

@@ -16,6 +16,8 @@
 
 namespace taut {
 namespace planes {
+
+std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
 namespace {
 
 constexpr bool coded(DType type) noexcept { return info_of(type).family != Family::integer; }

@@ -1,4 +1,4 @@
-#include "compressor/codecs/planes/estimate.hpp"
+#include "compressor/codecs/planes/typed_codec.hpp"
 
 #include "compressor/frame/sample.hpp"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compressor/codecs/planes/lags/lags.hpp"
+#include "compressor/codecs/planes/format/lags.hpp"
 #include "compressor/values/dims.hpp"
 
 namespace taut::planes {

@@ -2,13 +2,21 @@
 // general path where a kernel does not support them.
 #pragma once
 
-#include "compressor/codecs/planes/estimate.hpp"
+#include "compressor/codecs/planes/format/lags.hpp"
 #include "compressor/codecs/planes/general/general.hpp"
-#include "compressor/codecs/planes/lags/lags.hpp"
 #include "compressor/frame/codec.hpp"
 #include "compressor/values/value_statistics.hpp"
 
 namespace taut::planes {
+
+// Estimates the bytes that a message takes under each prediction, from a few of its pieces. The values a lag
+// before a piece are looked up in the message; encoding the pieces alone could not use them.
+// Sets bytes[k] to the bytes of the pieces' records under predictions[k], with a surcharge for slow
+// predictions. Returns the bytes of the pieces' values. Returns 0 if the integers allow no estimate, because
+// many need 64 bits or there are none.
+template <class T>
+std::size_t estimate(const T* values, std::size_t count, const Quantiser<T>& z, const KernelSet& kernels,
+                     std::span<const Prediction> predictions, std::span<std::size_t> bytes) noexcept;
 
 // Size of the largest frame of a sum of `addends`. A chunk takes no more than its values, padded to blocks,
 // and 12 bytes. A chunk of halves takes 16 bits a block more, for the additional bit of second differences of

@@ -1,23 +1,14 @@
-// One block of 64 values in portable code. It is the reference, and the vector sets use it for the widest
-// offsets.
+// Encoding and decoding of one block of 64 values in portable code. It is the reference, and the vector sets
+// use it for the widest offsets.
 #pragma once
 
 #include <limits>
 
 #include "compressor/codecs/szx/kernels.hpp"
+#include "compressor/simd/scalar.hpp"
 #include "compressor/values/add_values.hpp"
 
 namespace taut::szx {
-
-// Exchanges bit k of byte i with bit i of byte k.
-constexpr std::uint64_t transposed(std::uint64_t m) noexcept {
-  std::uint64_t t = (m ^ (m >> 7)) & 0x00AA00AA00AA00AA;
-  m ^= t ^ (t << 7);
-  t = (m ^ (m >> 14)) & 0x0000CCCC0000CCCC;
-  m ^= t ^ (t << 14);
-  t = (m ^ (m >> 28)) & 0x00000000F0F0F0F0;
-  return m ^ t ^ (t << 28);
-}
 
 inline constexpr std::size_t block_groups = block_values / 8;
 
@@ -33,7 +24,7 @@ void write_offsets(const BitsOf<T>* offsets, unsigned width, std::byte* to) noex
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < 8; ++i)
       bytes |= std::uint64_t{static_cast<std::uint8_t>(offsets[8 * g + i] >> 8 * whole)} << 8 * i;
-    bytes = transposed(bytes);
+    bytes = simd::transpose8x8(bytes);
     for (unsigned k = 0; k < rest; ++k) to[8 * k + g] = static_cast<std::byte>(bytes >> 8 * k);
   }
 }
@@ -45,7 +36,7 @@ void read_offsets(const std::byte* from, unsigned width, BitsOf<T>* offsets) noe
   for (std::size_t g = 0; g < block_groups; ++g) {
     std::uint64_t bytes = 0;
     for (unsigned k = 0; k < rest; ++k) bytes |= std::to_integer<std::uint64_t>(planes[8 * k + g]) << 8 * k;
-    bytes = transposed(bytes);
+    bytes = simd::transpose8x8(bytes);
     for (std::size_t i = 0; i < 8; ++i)
       offsets[8 * g + i] =
           static_cast<BitsOf<T>>(BitsOf<T>{static_cast<std::uint8_t>(bytes >> 8 * i)} << 8 * whole);
@@ -70,9 +61,9 @@ IntOf<T> sum_of(IntOf<T> low, BitsOf<T> offset) noexcept {
   return static_cast<IntOf<T>>(static_cast<BitsOf<T>>(low) + offset);
 }
 
-// y <- x, or y <- y + x as combine() adds.
+// Writes a value, or adds it as combine() does.
 template <bool add, class T>
-void put(T& y, T x) noexcept {
+void write_value(T& y, T x) noexcept {
   y = add ? branchless_sum(y, x) : x;
 }
 
@@ -113,7 +104,8 @@ struct Portable {
                      T* y) noexcept {
     BitsOf<T> offsets[block_values];
     read_offsets<T>(from, width, offsets);
-    for (std::size_t i = 0; i < block_values; ++i) put<add>(y[i], grid.value(sum_of<T>(low, offsets[i])));
+    for (std::size_t i = 0; i < block_values; ++i)
+      write_value<add>(y[i], grid.value(sum_of<T>(low, offsets[i])));
   }
 };
 

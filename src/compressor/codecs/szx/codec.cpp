@@ -13,6 +13,8 @@
 
 namespace taut {
 namespace szx {
+
+std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
 namespace {
 
 class Szx final : public Codec {

@@ -14,7 +14,7 @@ bool same_bits(T a, T b) noexcept {
 // Sets the code of block b: `same` if the block consists of one such value, `holed` if all such values are
 // equal and the grid serves the others, else `raw`.
 template <class T>
-void plan_exact(const T* x, std::size_t b, const Grid<T>& grid, Plan<T>& plan) noexcept {
+void plan_exact(const T* x, std::size_t b, const Grid<T>& grid, ChunkPlan<T>& plan) noexcept {
   const double step = static_cast<double>(grid.step), inverse = 1 / step;
   const T* const end = x + block_values;
   const T fill = *std::find_if(x, end, [&](T v) { return !served(v, inverse, grid); });
@@ -36,7 +36,8 @@ void plan_exact(const T* x, std::size_t b, const Grid<T>& grid, Plan<T>& plan) n
 }
 
 template <class Set, class T>
-void pack_exact(const T* x, std::size_t b, const Grid<T>& grid, const Plan<T>& plan, std::byte* to) noexcept {
+void pack_exact(const T* x, std::size_t b, const Grid<T>& grid, const ChunkPlan<T>& plan,
+                std::byte* to) noexcept {
   const std::uint8_t code = plan.code[b];
   if (!on_grid(code)) {
     std::memcpy(to, x, block_bytes<T>(code));
@@ -70,7 +71,7 @@ void unpack_exact(const std::byte* from, IntOf<T> low, std::uint8_t code, const 
     const T fill = load<T>(from + sizeof holes);
     for (std::size_t i = 0; i < block_values; ++i) x[i] = (holes >> i & 1) != 0 ? fill : x[i];
   }
-  for (std::size_t i = 0; i < block_values; ++i) put<add>(y[i], x[i]);
+  for (std::size_t i = 0; i < block_values; ++i) write_value<add>(y[i], x[i]);
 }
 
 }  // namespace taut::szx

@@ -28,15 +28,16 @@ inline constexpr std::size_t chunk_blocks = chunk_values / block_values;
 inline constexpr std::size_t max_count = most_frame_values;  // values in a frame
 inline constexpr std::size_t overrun = 64;                   // kernels may write so many bytes past a record
 
-enum class Form : std::uint8_t {
+// RecordForm tells what a record holds.
+enum class RecordForm : std::uint8_t {
   raw = 0,       // the chunk's values, unchanged
   constant = 1,  // all values equal the value of the base
   blocks = 2,
 };
 
-// Code of a block. Codes below `holed` are the width in bits of the block's offsets; with width 0 all values
-// equal the low's value. `holed` is added to a width if some values equal one value that the grid does not
-// serve (a fill value, NaN). The other codes have no width.
+// Code tells what a block holds. Codes below `holed` are the width in bits of the block's offsets; with width
+// 0 all values equal the low's value. `holed` is added to a width if some values equal one value that the
+// grid does not serve (a fill value, NaN). The other codes have no width.
 enum Code : std::uint8_t {
   holed = 128,
   same = 254,  // all values equal one value, stored unchanged

@@ -1,4 +1,5 @@
-// Grid of the decoded values: the multiples of one step, the same for every block of every frame of a bound.
+// A Grid is the set of values that a decoder gives: the multiples of one step, the same for every block of
+// every frame of a bound.
 // Why |x - x'| <= bound, and why minima and maxima stay within one bound: src/compressor/codecs/szx/bound.md.
 #pragma once
 

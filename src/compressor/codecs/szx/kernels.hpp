@@ -8,10 +8,10 @@
 
 namespace taut::szx {
 
-// Coding decisions for each block of a chunk and for the chunk. Blocks that are not on the grid have
+// A ChunkPlan is what an encoder has decided for the blocks of a chunk. Blocks that are not on the grid have
 // low = base, span = 0.
 template <class T>
-struct Plan {
+struct ChunkPlan {
   alignas(64) IntOf<T> low[chunk_blocks];
   alignas(64) BitsOf<T> span[chunk_blocks];
   alignas(64) std::uint8_t code[chunk_blocks];
@@ -21,7 +21,7 @@ struct Plan {
   bool constant = false;  // all values equal the value of the base
 };
 
-// Codes and lows of a record, as read.
+// A Table holds the codes and lows of a record, as read.
 template <class T>
 struct Table {
   alignas(64) std::uint8_t code[chunk_blocks];
@@ -31,17 +31,17 @@ struct Table {
 
 template <class T>
 struct Kernels {
-  void (*plan)(const T* values, std::size_t blocks, const Grid<T>& grid, Plan<T>& plan) noexcept;
+  void (*plan)(const T* values, std::size_t blocks, const Grid<T>& grid, ChunkPlan<T>& plan) noexcept;
 
   // Writes codes, lows and blocks, and up to `overrun` bytes more. Returns the end of the blocks.
-  std::byte* (*pack)(const T* values, std::size_t blocks, const Grid<T>& grid, const Plan<T>& plan,
+  std::byte* (*pack)(const T* values, std::size_t blocks, const Grid<T>& grid, const ChunkPlan<T>& plan,
                      std::byte* to) noexcept;
 
   // Reads codes and lows. Returns false if a code is invalid or a low is beyond greatest_integer.
   bool (*read_table)(const std::byte* from, std::size_t blocks, IntOf<T> base, unsigned base_bytes,
                      Table<T>& table) noexcept;
 
-  // values <- blocks, and values <- values + blocks.
+  // Decode the blocks, and add them to the values.
   void (*unpack)(const std::byte* from, std::size_t blocks, const Table<T>& table, const Grid<T>& grid,
                  T* values) noexcept;
   void (*unpack_add)(const std::byte* from, std::size_t blocks, const Table<T>& table, const Grid<T>& grid,
@@ -49,10 +49,8 @@ struct Kernels {
 };
 
 struct KernelSet {
-  static const KernelSet& scalar() noexcept;
-  static const KernelSet& avx2() noexcept;
-  static const KernelSet& avx512() noexcept;
-  static const KernelSet& neon() noexcept;
+  template <class Set>
+  static const KernelSet& with() noexcept;  // Set: an instruction set of src/simd
 
   const char* name;
   bool (*supported)() noexcept;
@@ -70,6 +68,6 @@ struct KernelSet {
 };
 
 // Returns all sets of this build; see built_kernels.
-inline std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
+std::span<const KernelSet* const> kernel_sets() noexcept;
 
 }  // namespace taut::szx

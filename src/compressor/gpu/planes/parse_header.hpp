@@ -4,7 +4,7 @@
 // without chunks is checked here.
 #pragma once
 
-#include "compressor/codecs/planes/format/frame_io.hpp"
+#include "compressor/codecs/planes/record/frame_io.hpp"
 #include "compressor/gpu/planes/seal_frame.hpp"
 #include "compressor/gpu/simt/source.hpp"
 

@@ -1,8 +1,8 @@
 // Reads one chunk of a frame by the threads of a block. Rejects the records that record.cpp rejects.
 #pragma once
 
-#include "compressor/codecs/planes/format/widths.hpp"
-#include "compressor/codecs/planes/lags/lags.hpp"
+#include "compressor/codecs/planes/format/format.hpp"
+#include "compressor/codecs/planes/format/lags.hpp"
 #include "compressor/gpu/planes/integers.hpp"
 #include "compressor/gpu/planes/packed_widths.hpp"
 #include "compressor/gpu/planes/run.hpp"

@@ -1,7 +1,7 @@
 // Writes the planes and widths of a record, to shared memory or straight to a frame.
 #pragma once
 
-#include "compressor/codecs/planes/format/widths.hpp"
+#include "compressor/codecs/planes/format/format.hpp"
 #include "compressor/gpu/planes/block_codec.hpp"
 #include "compressor/gpu/planes/integers.hpp"
 #include "compressor/gpu/planes/packed_widths.hpp"

@@ -1,7 +1,7 @@
 // Last step of each call: the header of the frame that the call writes, and the call's result.
 #pragma once
 
-#include "compressor/codecs/planes/lags/lags.hpp"
+#include "compressor/codecs/planes/format/lags.hpp"
 #include "compressor/gpu/planes/block_group.hpp"
 #include "compressor/gpu/planes/values.hpp"
 #include "compressor/gpu/simt/published.hpp"

@@ -149,7 +149,7 @@ TEST(Mpc, HeadsDoNotMisleadTheSample) {
   EXPECT_EQ(payload_bytes("auto", DType::u64, b), payload_bytes("d8", DType::u64, b));
 
   const ByteVector same = values_of(Data::constant, DType::u64, 131072);  // nothing but heads: 4 pieces
-  const mpc::KernelSet& kernels = mpc::KernelSet::scalar();
+  const mpc::KernelSet& kernels = mpc::KernelSet::with<simd::Scalar>();
   const auto bytes_at = [&](unsigned distance) {
     return mpc::sampled(same, {.word_bytes = 8, .prediction = {distance, {}}}, kernels).record_bytes;
   };

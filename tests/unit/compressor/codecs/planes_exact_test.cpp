@@ -2,8 +2,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "compressor/codecs/planes/format/runs.hpp"
 #include "compressor/codecs/planes/record/exact_sum.hpp"
-#include "compressor/codecs/planes/record/runs.hpp"
 #include "support/exact_values.hpp"
 
 namespace taut::test {

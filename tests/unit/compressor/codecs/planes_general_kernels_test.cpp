@@ -5,9 +5,9 @@
 #include <random>
 #include <vector>
 
-#include "compressor/codecs/planes/general/general_kernels.hpp"
+#include "compressor/codecs/planes/format/runs.hpp"
+#include "compressor/codecs/planes/kernels/general_kernels.hpp"
 #include "compressor/codecs/planes/record/exact_sum.hpp"
-#include "compressor/codecs/planes/record/runs.hpp"
 #include "compressor/values/reduction.hpp"
 
 namespace taut::planes {

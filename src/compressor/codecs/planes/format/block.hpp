@@ -5,18 +5,9 @@
 #include <array>
 
 #include "compressor/codecs/planes/format/format.hpp"
+#include "compressor/simd/scalar.hpp"
 
 namespace taut::planes {
-
-// Transposes an 8 x 8 bit matrix, row i = byte i (Hacker's Delight, 2nd ed., section 7-3).
-constexpr std::uint64_t transpose8(std::uint64_t x) noexcept {
-  std::uint64_t t = (x ^ (x >> 7)) & 0x00AA00AA00AA00AA;
-  x ^= t ^ (t << 7);
-  t = (x ^ (x >> 14)) & 0x0000CCCC0000CCCC;
-  x ^= t ^ (t << 14);
-  t = (x ^ (x >> 28)) & 0x00000000F0F0F0F0;
-  return x ^ t ^ (t << 28);
-}
 
 // Returns the magnitude with the sign as lowest bit. The result is as long as the two's complement form, sign
 // included, and is 0 only for 0.
@@ -37,7 +28,8 @@ unsigned block_width(const Int* d) noexcept {
 // Writes the lowest `planes` <= 8 bit planes of eight bytes, highest first. May overwrite 8 bytes beyond
 // them.
 inline std::byte* write_planes(std::byte* out, std::uint64_t bytes, unsigned planes) noexcept {
-  store(out, __builtin_bswap64(transpose8(bytes)) >> ((64 - 8 * planes) % 64));  // planes == 0: all zero
+  store(out,
+        __builtin_bswap64(simd::transpose8x8(bytes)) >> ((64 - 8 * planes) % 64));  // planes == 0: all zero
   return out + planes;
 }
 
@@ -46,7 +38,7 @@ inline std::byte* write_planes(std::byte* out, std::uint64_t bytes, unsigned pla
 inline std::array<std::int8_t, block_values> read_planes(const std::byte* in, unsigned planes) noexcept {
   const unsigned absent = 64 - 8 * planes;
   return std::bit_cast<std::array<std::int8_t, block_values>>(
-      transpose8(__builtin_bswap64(load<std::uint64_t>(in)) >> absent << absent));
+      simd::transpose8x8(__builtin_bswap64(load<std::uint64_t>(in)) >> absent << absent));
 }
 
 // Writes the `width` bytes of a block, sign plane first. May overwrite 8 bytes beyond them.

@@ -1,6 +1,6 @@
 #include "compressor/codecs/planes/general/general.hpp"
 
-#include "compressor/codecs/planes/record/exact_values.hpp"
+#include "compressor/codecs/planes/record/record.hpp"
 
 namespace taut::planes {
 namespace {

@@ -3,8 +3,8 @@
 // stack.
 #pragma once
 
-#include "compressor/codecs/planes/format/frame_io.hpp"
-#include "compressor/codecs/planes/general/general_kernels.hpp"
+#include "compressor/codecs/planes/kernels/general_kernels.hpp"
+#include "compressor/codecs/planes/record/frame_io.hpp"
 #include "compressor/codecs/planes/record/run_merge.hpp"
 
 namespace taut::planes {

@@ -3,14 +3,42 @@
 // reference that tests compare the other sets with byte for byte.
 #pragma once
 
+#include <tuple>
+
+#include "compressor/codecs/planes/format/format.hpp"
+#include "compressor/codecs/planes/format/lags.hpp"
 #include "compressor/codecs/planes/format/quantiser.hpp"
-#include "compressor/codecs/planes/format/types.hpp"
-#include "compressor/codecs/planes/format/widths.hpp"
-#include "compressor/codecs/planes/lags/lags.hpp"
 #include "compressor/frame/codec.hpp"
 #include "compressor/simd/kernel_choice.hpp"
 
+// Expands DO(type) for each type, for explicit instantiations.
+#define TAUT_PLANES_TYPES(DO) DO(float) DO(double) DO(f16) DO(bf16)
+
 namespace taut::planes {
+
+// ---- The value types that the codec quantises: this list is the only one
+
+template <class, class... T>
+struct TypeList {
+  template <template <class> class Table>
+  using Tables = std::tuple<Table<T>...>;
+
+  // Returns the results of make_one.operator()<T>().
+  template <class Make>
+  static constexpr auto each(Make make_one) {
+    return std::tuple{make_one.template operator()<T>()...};
+  }
+};
+
+#define TAUT_NEXT_TYPE(T) , T
+using ValueTypes = TypeList<void TAUT_PLANES_TYPES(TAUT_NEXT_TYPE)>;
+#undef TAUT_NEXT_TYPE
+
+// One Table<T> for each type.
+template <template <class> class Table>
+using ForEachType = ValueTypes::Tables<Table>;
+
+// ---- Kernels
 
 // The coded differences of a chunk as input of a kernel. They are checked: `payload` is as long as the sum of
 // the widths, and may be read `overrun` bytes beyond its end.
@@ -108,10 +136,8 @@ auto with_predictor(Predictor predictor, Action action) {
 struct GeneralKernels;  // general_kernels.hpp
 
 struct KernelSet {
-  static const KernelSet& scalar() noexcept;
-  static const KernelSet& avx2() noexcept;
-  static const KernelSet& avx512() noexcept;
-  static const KernelSet& neon() noexcept;
+  template <class Set>
+  static const KernelSet& with() noexcept;  // Set: an instruction set of src/simd
 
   const char* name;
   bool (*supported)() noexcept;
@@ -127,6 +153,6 @@ struct KernelSet {
 };
 
 // Returns all sets of this build; see built_kernels.
-inline std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
+std::span<const KernelSet* const> kernel_sets() noexcept;
 
 }  // namespace taut::planes

@@ -18,7 +18,7 @@
 // The scalar set shows these.
 #pragma once
 
-#include "compressor/codecs/planes/general/general_kernels.hpp"
+#include "compressor/codecs/planes/kernels/general_kernels.hpp"
 #include "compressor/codecs/planes/kernels/width_loops.hpp"
 
 namespace taut::planes {
@@ -134,11 +134,11 @@ bool find_below_numbers(const T* values, std::size_t n) noexcept {
   return any_below_numbers(values, n);
 }
 
-template <class Isa>
-constexpr KernelSet kernel_set(const char* name, bool (*supported)() noexcept,
-                               const GeneralKernels& (*general)() noexcept) {
-  return {name,
-          supported,
+// Returns the kernels of an instruction set, made of the operations `Isa`.
+template <class Set, class Isa>
+constexpr KernelSet kernel_set(const GeneralKernels& (*general)() noexcept) {
+  return {simd::name_of<Set>,
+          simd::supported<Set>,
           ValueTypes::each([]<class T>() {
             return Kernels<T>{encode<Isa, T>,
                               Isa::template quantise<T>,

@@ -6,7 +6,7 @@
 //   scatter                               the inverse
 #pragma once
 
-#include "compressor/codecs/planes/format/widths.hpp"
+#include "compressor/codecs/planes/format/format.hpp"
 
 namespace taut::planes {
 namespace {  // one copy for each kernel set, compiled with its instructions

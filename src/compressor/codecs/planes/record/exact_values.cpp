@@ -1,7 +1,6 @@
-#include "compressor/codecs/planes/record/exact_values.hpp"
+#include "compressor/codecs/planes/record/record.hpp"
 
 #include "compressor/codecs/planes/record/exact_sum.hpp"
-#include "compressor/codecs/planes/record/run_cursor.hpp"
 #include "compressor/codecs/planes/record/run_edges.hpp"
 
 namespace taut::planes {

@@ -1,8 +1,8 @@
 // The record of one chunk: reading it safely, and writing records without runs and layers.
 #pragma once
 
-#include "compressor/codecs/planes/kernels/kernels.hpp"
-#include "compressor/codecs/planes/record/runs.hpp"
+#include "compressor/codecs/planes/format/runs.hpp"
+#include "compressor/codecs/planes/kernels/general_kernels.hpp"
 
 namespace taut::planes {
 
@@ -50,5 +50,12 @@ void drop_behind(PlanesOut& planes, std::size_t blocks) noexcept;
 std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths,
                           const WidthSummary& summary, std::size_t blocks,
                           const WidthKernels& kernels) noexcept;
+
+// Replaces the values at positions that runs or layers cover by the correctly rounded sums of the integer's
+// rest and all exact values. `q` are the integers of the record; on entry `values` holds their products with
+// the step.
+template <class T, class Int>
+void put_exact_values(const Record<T>& record, const Int* q, double step, const GeneralKernels& kernels,
+                      T* values);
 
 }  // namespace taut::planes

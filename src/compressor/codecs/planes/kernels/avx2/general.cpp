@@ -1,7 +1,7 @@
 // Kernels of the general path for AVX2.
-#include "compressor/codecs/planes/general/general_loops.hpp"
-#include "compressor/codecs/planes/general/wide_block.hpp"
 #include "compressor/codecs/planes/kernels/avx2/values.hpp"
+#include "compressor/codecs/planes/kernels/general_loops.hpp"
+#include "compressor/codecs/planes/kernels/wide_block.hpp"
 
 namespace taut::planes {
 namespace {
@@ -188,7 +188,8 @@ struct Avx2 : PortableWide {
 
 }  // namespace
 
-const GeneralKernels& avx2_general_kernels() noexcept {
+template <>
+const GeneralKernels& general_kernels_with<simd::Avx2>() noexcept {
   static constexpr auto set = general_kernels<Avx2>();
   return set;
 }

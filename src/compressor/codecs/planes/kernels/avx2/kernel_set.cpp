@@ -4,8 +4,10 @@
 
 namespace taut::planes {
 
-const KernelSet& KernelSet::avx2() noexcept {
-  static constexpr auto set = kernel_set<SliceKernels<Avx2Registers>>("avx2", has_avx2, avx2_general_kernels);
+template <>
+const KernelSet& KernelSet::with<simd::Avx2>() noexcept {
+  static constexpr auto set =
+      kernel_set<simd::Avx2, SliceKernels<Avx2Registers>>(general_kernels_with<simd::Avx2>);
   return set;
 }
 

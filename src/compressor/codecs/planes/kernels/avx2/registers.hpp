@@ -21,8 +21,8 @@ struct Avx2Registers {
     const auto* const first = static_cast<const std::byte*>(from);
     return _mm256_inserti128_si256(_mm256_castsi128_si256(load_words(first)), load_words(first + apart), 1);
   }
-  static Register bytes(unsigned byte) { return _mm256_set1_epi8(static_cast<char>(byte)); }
-  static Register words(unsigned word) { return _mm256_set1_epi16(static_cast<short>(word)); }
+  static Register splat8(unsigned byte) { return _mm256_set1_epi8(static_cast<char>(byte)); }
+  static Register splat16(unsigned word) { return _mm256_set1_epi16(static_cast<short>(word)); }
   static bool any(Register v) { return _mm256_testz_si256(v, v) == 0; }
 
   template <class Element>
@@ -37,7 +37,7 @@ struct Avx2Registers {
     if constexpr (sizeof(Element) == 2) return _mm256_unpackhi_epi16(a, b);
     return _mm256_unpackhi_epi64(a, b);
   }
-  static Register halves_in_turn(Register v) {
+  static Register zip_halves(Register v) {
     return _mm256_shuffle_epi8(v, _mm256_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15,  //
                                                    0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15));
   }
@@ -45,25 +45,25 @@ struct Avx2Registers {
   static Register add_bytes(Register a, Register b) { return _mm256_add_epi8(a, b); }
   static Register add_words(Register a, Register b) { return _mm256_add_epi16(a, b); }
   static Register subtract_words(Register a, Register b) { return _mm256_sub_epi16(a, b); }
-  static Register zeros(Register v) { return _mm256_cmpeq_epi8(v, bytes(0)); }
-  static Register negatives(Register v) { return _mm256_cmpgt_epi8(bytes(0), v); }
+  static Register equal_zero(Register v) { return _mm256_cmpeq_epi8(v, splat8(0)); }
+  static Register less_than_zero(Register v) { return _mm256_cmpgt_epi8(splat8(0), v); }
 
-  static Register narrowed(Register a, Register b) { return _mm256_packs_epi16(a, b); }
-  static Register low_bytes(Register a, Register b) {
-    return _mm256_packus_epi16(_mm256_and_si256(a, words(255)), _mm256_and_si256(b, words(255)));
+  static Register pack_words(Register a, Register b) { return _mm256_packs_epi16(a, b); }
+  static Register even_bytes(Register a, Register b) {
+    return _mm256_packus_epi16(_mm256_and_si256(a, splat16(255)), _mm256_and_si256(b, splat16(255)));
   }
-  static Register high_bytes(Register a, Register b) {
+  static Register odd_bytes(Register a, Register b) {
     return _mm256_packus_epi16(_mm256_srli_epi16(a, 8), _mm256_srli_epi16(b, 8));
   }
 
   // Hacker's Delight, 2nd ed., section 7-3.
-  static void transpose_bits(Register* v) {
+  static void transpose8x8(Register* v) {
     const auto swap = [v](unsigned distance, unsigned mask) {
       const __m128i by = _mm_cvtsi32_si128(static_cast<int>(distance));
       for (unsigned i = 0; i < 8; ++i) {
         if ((i & distance) != 0) continue;
         const Register t =
-            _mm256_and_si256(_mm256_xor_si256(_mm256_srl_epi16(v[i], by), v[i | distance]), bytes(mask));
+            _mm256_and_si256(_mm256_xor_si256(_mm256_srl_epi16(v[i], by), v[i | distance]), splat8(mask));
         v[i | distance] = _mm256_xor_si256(v[i | distance], t);
         v[i] = _mm256_xor_si256(v[i], _mm256_sll_epi16(t, by));
       }
@@ -73,13 +73,13 @@ struct Avx2Registers {
     swap(4, 0x0F);
   }
 
-  static void copy_shuffled(void* to, const void* from, const void* places) {
+  static void shuffle_bytes(void* to, const void* from, const void* places) {
     _mm_storeu_si128(static_cast<Words*>(to), _mm_shuffle_epi8(load_words(from), load_words(places)));
   }
   static void widths_of_pairs(const std::uint8_t* widths, std::uint16_t* places, std::uint16_t* sums) {
     const Register w = load(widths);
     store(places, _mm256_slli_epi16(_mm256_maddubs_epi16(w, _mm256_set1_epi16(0x0109)), 4));
-    store(sums, _mm256_maddubs_epi16(w, bytes(1)));
+    store(sums, _mm256_maddubs_epi16(w, splat8(1)));
   }
   static void widths_of_blocks(const std::uint8_t* widths, std::uint16_t* places, std::uint16_t* sums) {
     const Register w = _mm256_cvtepu8_epi16(load_words(widths));
@@ -87,7 +87,7 @@ struct Avx2Registers {
     store(sums, w);
   }
 
-  static Register sums(Register v) {
+  static Register prefix_sums(Register v) {
     v = _mm256_add_epi16(v, _mm256_slli_si256(v, 2));
     v = _mm256_add_epi16(v, _mm256_slli_si256(v, 4));
     return _mm256_add_epi16(v, _mm256_slli_si256(v, 8));
@@ -101,10 +101,10 @@ struct Avx2Registers {
     return static_cast<std::int16_t>(_mm256_extract_epi16(v, 8 * l + 7));
   }
 
-  static Ints widened(Words words) { return _mm256_cvtepi16_epi32(words); }
-  static Ints plus(Words words, std::int32_t i) { return add(widened(words), ints(i)); }
+  static Ints widen(Words words) { return _mm256_cvtepi16_epi32(words); }
+  static Ints plus(Words words, std::int32_t i) { return add(widen(words), splat32(i)); }
   template <class Of>
-  static void narrow(std::int16_t* to, std::size_t first, const Of& of) {
+  static void store_packed(std::int16_t* to, std::size_t first, const Of& of) {
     const Ints low = of(first);
     store(to, _mm256_permute4x64_epi64(_mm256_packs_epi32(low, of(first + 8)), 0xD8));
   }
@@ -114,27 +114,27 @@ struct Avx2Registers {
   static void store_first_two(std::int32_t* to, Ints q) {
     _mm_storel_epi64(reinterpret_cast<Words*>(to), _mm256_castsi256_si128(q));
   }
-  static Ints ints(std::int32_t i) { return _mm256_set1_epi32(i); }
-  static Ints alternating(std::int32_t even, std::int32_t odd) {
+  static Ints splat32(std::int32_t i) { return _mm256_set1_epi32(i); }
+  static Ints splat_pair(std::int32_t even, std::int32_t odd) {
     return _mm256_setr_epi32(even, odd, even, odd, even, odd, even, odd);
   }
   static Ints add(Ints a, Ints b) { return _mm256_add_epi32(a, b); }
   static Ints subtract(Ints a, Ints b) { return _mm256_sub_epi32(a, b); }
-  static Ints either(Ints a, Ints b) { return _mm256_or_si256(a, b); }
+  static Ints bit_or(Ints a, Ints b) { return _mm256_or_si256(a, b); }
   static bool all_below_16_bits(Ints q) {
-    return _mm256_testz_si256(q, ints(static_cast<int>(0xFFFF0000u))) != 0;
+    return _mm256_testz_si256(q, splat32(static_cast<int>(0xFFFF0000u))) != 0;
   }
 
   template <std::size_t lag>
-  static Ints scan(Ints q) {
-    const Ints end = lag == 2 ? _mm256_setr_epi32(2, 3, 2, 3, 2, 3, 2, 3) : ints(3);
+  static Ints prefix_sums_over(Ints q) {
+    const Ints end = lag == 2 ? _mm256_setr_epi32(2, 3, 2, 3, 2, 3, 2, 3) : splat32(3);
     if constexpr (lag == 1) q = add(q, _mm256_slli_si256(q, 4));
     q = add(q, _mm256_slli_si256(q, 8));
-    return add(q, _mm256_blend_epi32(ints(0), _mm256_permutevar8x32_epi32(q, end), 0xF0));
+    return add(q, _mm256_blend_epi32(splat32(0), _mm256_permutevar8x32_epi32(q, end), 0xF0));
   }
   template <std::size_t lag>
-  static Ints last_of(Ints q) {
-    return _mm256_permutevar8x32_epi32(q, lag == 2 ? _mm256_setr_epi32(6, 7, 6, 7, 6, 7, 6, 7) : ints(7));
+  static Ints broadcast_last(Ints q) {
+    return _mm256_permutevar8x32_epi32(q, lag == 2 ? _mm256_setr_epi32(6, 7, 6, 7, 6, 7, 6, 7) : splat32(7));
   }
 
   // After 2^14 is added, the top bit shows what leaves the small range.
@@ -144,14 +144,14 @@ struct Avx2Registers {
     explicit Rounder(ComputedIn<T> inverse) : inverse_(inverse) {}
     Register operator()(const T* x) {
       const Register pair = _mm256_packs_epi32(rounded(x, inverse_), rounded(x + 8, inverse_));
-      seen_ = _mm256_or_si256(seen_, add_words(pair, words(1 << small_bits)));
+      seen_ = _mm256_or_si256(seen_, add_words(pair, splat16(1 << small_bits)));
       return _mm256_permute4x64_epi64(pair, 0xD8);
     }
     bool small() const { return (static_cast<unsigned>(_mm256_movemask_epi8(seen_)) & 0xAAAAAAAA) == 0; }
 
    private:
     ComputedIn<T> inverse_;
-    Register seen_ = bytes(0);
+    Register seen_ = splat8(0);
   };
 
   // Quantises eight values; beyond the small range, floats in double.
@@ -166,18 +166,18 @@ struct Avx2Registers {
         const Ints in_float = rounded(x, inverse_);
         q = _mm256_blendv_epi8(q, in_float, lanes_within<small_bits>(in_float));
       }
-      seen_ = either(seen_, add(q, ints(1 << unchecked_bits<T>)));
+      seen_ = bit_or(seen_, add(q, splat32(1 << unchecked_bits<T>)));
       return q;
     }
     // Returns true if all integers had at most unchecked_bits<T>.
     bool unchecked() const {
-      return _mm256_testz_si256(seen_, ints(static_cast<int>(~0u << (unchecked_bits<T> + 1)))) != 0;
+      return _mm256_testz_si256(seen_, splat32(static_cast<int>(~0u << (unchecked_bits<T> + 1)))) != 0;
     }
 
    private:
     ComputedIn<T> inverse_;
     double scale_;
-    Ints seen_ = ints(0);
+    Ints seen_ = splat32(0);
   };
 
   template <bool add, class T, class Step>

@@ -2,9 +2,8 @@
 // integers.hpp and general.cpp only.
 #pragma once
 
-#include <immintrin.h>
-
 #include "compressor/codecs/planes/kernels/kernels.hpp"
+#include "compressor/simd/avx2.hpp"
 #include "compressor/values/avx2_halves.hpp"
 
 namespace taut::planes {

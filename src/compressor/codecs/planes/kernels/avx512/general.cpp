@@ -1,7 +1,7 @@
 // Kernels of the general path for AVX-512, with the same extensions as kernel_set.cpp.
-#include "compressor/codecs/planes/general/general_loops.hpp"
 #include "compressor/codecs/planes/kernels/avx512/halves.hpp"
 #include "compressor/codecs/planes/kernels/avx512/wide.hpp"
+#include "compressor/codecs/planes/kernels/general_loops.hpp"
 
 namespace taut::planes {
 namespace {
@@ -119,7 +119,7 @@ std::uint64_t coded_in_group(const T* x, std::uint64_t small, const Quantiser<T>
   }
 }
 
-struct Avx512 : WideAvx512 {
+struct Avx512General : WideAvx512 {
   // NaN and numbers beyond 32 bits convert to INT_MIN.
   template <class T>
   static CodedPlaces quantise_group(const T* x, const Quantiser<T>& z, std::int32_t* q) {
@@ -136,7 +136,7 @@ struct Avx512 : WideAvx512 {
   template <class T>
   static Quantised quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
                             Marks& marks) noexcept {
-    return quantise_groups<Avx512>(values, groups, z, q, marks);
+    return quantise_groups<Avx512General>(values, groups, z, q, marks);
   }
 
   static constexpr std::size_t halves = 32;
@@ -195,8 +195,9 @@ struct Avx512 : WideAvx512 {
 
 }  // namespace
 
-const GeneralKernels& avx512_general_kernels() noexcept {
-  static constexpr auto set = general_kernels<Avx512>();
+template <>
+const GeneralKernels& general_kernels_with<simd::Avx512>() noexcept {
+  static constexpr auto set = general_kernels<Avx512General>();
   return set;
 }
 

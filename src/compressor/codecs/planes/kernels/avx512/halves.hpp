@@ -58,7 +58,8 @@ inline __m512i rounded_upper(__m512 x) {
                              one);
 }
 inline void store_halves(__m512 a, __m512 b, bf16* to) {
-  const __m512i upper = _mm512_load_si512(constants<std::uint16_t>([](unsigned i) { return 2 * i + 1; }));
+  const __m512i upper =
+      _mm512_load_si512(Avx512::constants<std::uint16_t>([](unsigned i) { return 2 * i + 1; }));
   _mm512_storeu_si512(to, _mm512_permutex2var_epi16(rounded_upper(a), upper, rounded_upper(b)));
 }
 

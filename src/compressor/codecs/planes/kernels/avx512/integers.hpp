@@ -31,7 +31,8 @@ inline __m512i scan(__m512i v) {
 // lane.
 template <unsigned Per>
 inline __m512i spread(__m512i v, unsigned r) {
-  const std::uint32_t* const lanes = constants<std::uint32_t, 16 * Per>([](unsigned i) { return i / Per; });
+  const std::uint32_t* const lanes =
+      Avx512::constants<std::uint32_t, 16 * Per>([](unsigned i) { return i / Per; });
   return _mm512_permutexvar_epi32(_mm512_load_si512(lanes + 16 * r), v);
 }
 

@@ -196,7 +196,7 @@ void sum_of(const PlanesIn* in, std::size_t groups, PlanesOut& out) {
 
 // ---- Operations for the loops
 
-struct Avx512 {
+struct Avx512Operations {
   static constexpr std::size_t lanes = group_values;
   template <class T>
   using Values = ValueReader<T>;
@@ -270,8 +270,9 @@ struct Avx512 {
 
 }  // namespace
 
-const KernelSet& KernelSet::avx512() noexcept {
-  static constexpr auto set = kernel_set<Avx512>("avx512", has_avx512, avx512_general_kernels);
+template <>
+const KernelSet& KernelSet::with<simd::Avx512>() noexcept {
+  static constexpr auto set = kernel_set<simd::Avx512, Avx512Operations>(general_kernels_with<simd::Avx512>);
   return set;
 }
 

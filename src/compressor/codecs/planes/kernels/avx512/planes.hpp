@@ -77,9 +77,7 @@ class PlaneReader {
   // Reads register i: 64 / C blocks of C bytes. The bytes from the width upwards are absent.
   [[gnu::always_inline]] __m512i part(std::size_t i) {
     const auto mask = reinterpret_cast<const std::uint64_t*>(masks_.mask)[i];
-    __m512i packed = _mm512_loadu_si512(at_);
-    asm("" : "+v"(packed));  // keeps the load separate: expansion from memory is microcoded on Zen
-    const __m512i planes = _mm512_mask_expand_epi8(fresh_zero(), mask, packed);
+    const __m512i planes = Avx512::expand(at_, mask);
     at_ += _mm_popcnt_u64(mask);
     return signed_values(to_values(planes), reinterpret_cast<const std::uint64_t*>(masks_.sign) + i);
   }
@@ -115,7 +113,7 @@ class PlaneReader {
   }
   // Permutation for each 32-byte block: four rows of eight bytes, top byte row first -> eight 32-bit values.
   static __m512i order32() {
-    return bytes_by([](unsigned i) { return (i & 32) + (3 - i % 4) * 8 + (i & 31) / 4; });
+    return Avx512::bytes_by([](unsigned i) { return (i & 32) + (3 - i % 4) * 8 + (i & 31) / 4; });
   }
 
   const std::byte* at_;
@@ -160,8 +158,7 @@ class PlaneWriter {
   [[gnu::always_inline]] void part(std::size_t i, __m512i values) {
     const __m512i planes = to_planes(_mm512_permutexvar_epi8(rows(), values));
     const __mmask64 keep = kept(planes);
-    _mm512_storeu_si512(at_, _mm512_mask_compress_epi8(fresh_zero(), keep, planes));
-    at_ += _mm_popcnt_u64(keep);
+    at_ = Avx512::compress(at_, planes, keep);
     keep_[i] = keep;
   }
 
@@ -181,7 +178,8 @@ class PlaneWriter {
   // reverse order.
   static __m512i rows() {
     constexpr unsigned bytes = C / 8;
-    return bytes_by([](unsigned i) { return i / C * C + (7 - i % 8) * bytes + (bytes - 1 - i % C / 8); });
+    return Avx512::bytes_by(
+        [](unsigned i) { return i / C * C + (7 - i % 8) * bytes + (bytes - 1 - i % C / 8); });
   }
 
   static __m512i next_plane(__m512i planes) {

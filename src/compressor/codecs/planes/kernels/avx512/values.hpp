@@ -145,7 +145,7 @@ void store_pairs(const Pairs& pairs, void* to) {
   __m512i a = pairs.of[0], b = pairs.of[1];
   if constexpr (C == 8) {
     const std::uint32_t* const lanes =
-        constants<std::uint32_t, 32>([](unsigned i) { return i / 2 + i % 2 * 16; });
+        Avx512::constants<std::uint32_t, 32>([](unsigned i) { return i / 2 + i % 2 * 16; });
     a = _mm512_permutex2var_epi32(pairs.of[0], _mm512_load_si512(lanes), pairs.of[1]);
     b = _mm512_permutex2var_epi32(pairs.of[0], _mm512_load_si512(lanes + 16), pairs.of[1]);
   }

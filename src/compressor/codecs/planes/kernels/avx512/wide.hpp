@@ -1,8 +1,8 @@
 // AVX-512: planes of 64-bit integers; a block of eight is one register. Included by general.cpp only.
 #pragma once
 
-#include "compressor/codecs/planes/general/general_kernels.hpp"
 #include "compressor/codecs/planes/kernels/avx512/group.hpp"
+#include "compressor/codecs/planes/kernels/general_kernels.hpp"
 
 namespace taut::planes {
 namespace {
@@ -14,13 +14,13 @@ inline std::uint64_t first_places(std::size_t n) {
 // Permutations: rows() gives rows of eight bytes, top byte first, each row with its values in reverse order.
 // values_of_rows() gives the values of such rows in order.
 inline __m512i rows() {
-  return bytes_by([](unsigned i) { return (7 - i % 8) * 8 + (7 - i / 8); });
+  return Avx512::bytes_by([](unsigned i) { return (7 - i % 8) * 8 + (7 - i / 8); });
 }
 inline __m512i values_of_rows() {
-  return bytes_by([](unsigned i) { return (7 - i % 8) * 8 + i / 8; });
+  return Avx512::bytes_by([](unsigned i) { return (7 - i % 8) * 8 + i / 8; });
 }
 inline __m512i places() {
-  return bytes_by([](unsigned i) { return i; });
+  return Avx512::bytes_by([](unsigned i) { return i; });
 }
 
 class WideWriter {

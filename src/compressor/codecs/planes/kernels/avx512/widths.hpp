@@ -40,7 +40,7 @@ struct Avx512Widths : ByRegisters<Widths64> {
     for (std::size_t i = 0; i < chunk_blocks; i += 64) {
       const __m512i w = _mm512_load_si512(widths.of + i);
       map[i / 64] = _mm512_test_epi8_mask(w, w);
-      _mm512_storeu_si512(coded + n, _mm512_mask_compress_epi8(fresh_zero(), map[i / 64], w));
+      _mm512_storeu_si512(coded + n, Avx512::compressed(w, map[i / 64]));
       n += static_cast<std::size_t>(_mm_popcnt_u64(map[i / 64]));
     }
     _mm512_storeu_si512(coded + n, _mm512_setzero_si512());
@@ -50,8 +50,7 @@ struct Avx512Widths : ByRegisters<Widths64> {
   static std::size_t scatter(const std::uint8_t* coded, const WidthMap& map, Widths& widths) {
     std::size_t n = 0;
     for (std::size_t i = 0; i < chunk_blocks; i += 64) {
-      const __m512i next = _mm512_loadu_si512(coded + n);
-      _mm512_store_si512(widths.of + i, _mm512_mask_expand_epi8(fresh_zero(), map[i / 64], next));
+      _mm512_store_si512(widths.of + i, Avx512::expand(coded + n, map[i / 64]));
       n += static_cast<std::size_t>(_mm_popcnt_u64(map[i / 64]));
     }
     return n;

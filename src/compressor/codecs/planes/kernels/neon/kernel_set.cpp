@@ -4,9 +4,10 @@
 
 namespace taut::planes {
 
-const KernelSet& KernelSet::neon() noexcept {
-  static constexpr auto set = kernel_set<SliceKernels<NeonRegisters>>(
-      "neon", []() noexcept { return true; }, scalar_general_kernels);
+template <>
+const KernelSet& KernelSet::with<simd::Neon>() noexcept {
+  static constexpr auto set =
+      kernel_set<simd::Neon, SliceKernels<NeonRegisters>>(general_kernels_with<simd::Scalar>);
   return set;
 }
 

@@ -1,7 +1,7 @@
 // NEON: registers for bit slices. Included by kernel_set.cpp only.
 #pragma once
 
-#include "compressor/codecs/planes/kernels/neon/rounder.hpp"
+#include "compressor/codecs/planes/kernels/neon/values.hpp"
 #include "compressor/codecs/planes/kernels/neon/widths.hpp"
 
 namespace taut::planes {
@@ -20,8 +20,8 @@ struct NeonRegisters {
   static void store(void* to, Register v) { vst1q_u8(static_cast<std::uint8_t*>(to), v); }
   static Words load_words(const void* from) { return vreinterpretq_s16_u8(load(from)); }
   static Register load_blocks(const void* from, std::size_t) { return load(from); }
-  static Register bytes(unsigned byte) { return vdupq_n_u8(static_cast<std::uint8_t>(byte)); }
-  static Register words(unsigned word) {
+  static Register splat8(unsigned byte) { return vdupq_n_u8(static_cast<std::uint8_t>(byte)); }
+  static Register splat16(unsigned word) {
     return vreinterpretq_u8_u16(vdupq_n_u16(static_cast<std::uint16_t>(word)));
   }
   static bool any(Register v) { return vmaxvq_u8(v) != 0; }
@@ -40,23 +40,23 @@ struct NeonRegisters {
       return vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
     return vreinterpretq_u8_u64(vzip2q_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b)));
   }
-  static Register halves_in_turn(Register v) { return vzip1q_u8(v, vextq_u8(v, v, 8)); }
+  static Register zip_halves(Register v) { return vzip1q_u8(v, vextq_u8(v, v, 8)); }
 
   static Register add_bytes(Register a, Register b) { return vaddq_u8(a, b); }
   static Register add_words(Register a, Register b) { return of_words(vaddq_s16(as_words(a), as_words(b))); }
   static Register subtract_words(Register a, Register b) {
     return of_words(vsubq_s16(as_words(a), as_words(b)));
   }
-  static Register zeros(Register v) { return vceqzq_u8(v); }
-  static Register negatives(Register v) { return vcltzq_s8(vreinterpretq_s8_u8(v)); }
+  static Register equal_zero(Register v) { return vceqzq_u8(v); }
+  static Register less_than_zero(Register v) { return vcltzq_s8(vreinterpretq_s8_u8(v)); }
 
-  static Register narrowed(Register a, Register b) { return vuzp1q_u8(a, b); }
-  static Register low_bytes(Register a, Register b) { return vuzp1q_u8(a, b); }
-  static Register high_bytes(Register a, Register b) { return vuzp2q_u8(a, b); }
+  static Register pack_words(Register a, Register b) { return vuzp1q_u8(a, b); }
+  static Register even_bytes(Register a, Register b) { return vuzp1q_u8(a, b); }
+  static Register odd_bytes(Register a, Register b) { return vuzp2q_u8(a, b); }
 
   // Hacker's Delight, 2nd ed., section 7-3, by insertions of shifted bits.
-  static void transpose_bits(Register* v) {
-    const Register odd_pairs = bytes(0x33), odd_bits = bytes(0x55);
+  static void transpose8x8(Register* v) {
+    const Register odd_pairs = splat8(0x33), odd_bits = splat8(0x55);
     for (unsigned i = 0; i < 8; i += 2) {
       const Register a = v[i], b = v[i + 1];
       v[i] = vbslq_u8(odd_bits, a, vshlq_n_u8(b, 1));
@@ -74,7 +74,7 @@ struct NeonRegisters {
     }
   }
 
-  static void copy_shuffled(void* to, const void* from, const void* places) {
+  static void shuffle_bytes(void* to, const void* from, const void* places) {
     store(to, vqtbl1q_u8(load(from), load(places)));
   }
   static void widths_of_pairs(const std::uint8_t* widths, std::uint16_t* places, std::uint16_t* sums) {
@@ -95,10 +95,10 @@ struct NeonRegisters {
     }
   }
 
-  static Register sums(Register v) {
-    v = add_words(v, vextq_u8(bytes(0), v, 14));
-    v = add_words(v, vextq_u8(bytes(0), v, 12));
-    return add_words(v, vextq_u8(bytes(0), v, 8));
+  static Register prefix_sums(Register v) {
+    v = add_words(v, vextq_u8(splat8(0), v, 14));
+    v = add_words(v, vextq_u8(splat8(0), v, 12));
+    return add_words(v, vextq_u8(splat8(0), v, 8));
   }
   template <std::size_t>
   static Words lane(Register v) {
@@ -109,13 +109,13 @@ struct NeonRegisters {
     return vgetq_lane_s16(as_words(v), 7);
   }
 
-  static Ints widened(Words words) { return {{vmovl_s16(vget_low_s16(words)), vmovl_high_s16(words)}}; }
+  static Ints widen(Words words) { return {{vmovl_s16(vget_low_s16(words)), vmovl_high_s16(words)}}; }
   static Ints plus(Words words, std::int32_t i) {
     const int32x4_t all = vdupq_n_s32(i);
     return {{vaddw_s16(all, vget_low_s16(words)), vaddw_high_s16(all, words)}};
   }
   template <class Of>
-  static void narrow(std::int16_t* to, std::size_t first, const Of& of) {
+  static void store_packed(std::int16_t* to, std::size_t first, const Of& of) {
     const Ints q = of(first);
     vst1q_s16(to, vqmovn_high_s32(vqmovn_s32(q.val[0]), q.val[1]));
   }
@@ -126,8 +126,8 @@ struct NeonRegisters {
     vst1q_s32(to + 4, q.val[1]);
   }
   static void store_first_two(std::int32_t* to, const Ints& q) { vst1_s32(to, vget_low_s32(q.val[0])); }
-  static Ints ints(std::int32_t i) { return {{vdupq_n_s32(i), vdupq_n_s32(i)}}; }
-  static Ints alternating(std::int32_t even, std::int32_t odd) {
+  static Ints splat32(std::int32_t i) { return {{vdupq_n_s32(i), vdupq_n_s32(i)}}; }
+  static Ints splat_pair(std::int32_t even, std::int32_t odd) {
     const int32x4_t four = vzip1q_s32(vdupq_n_s32(even), vdupq_n_s32(odd));
     return {{four, four}};
   }
@@ -137,7 +137,7 @@ struct NeonRegisters {
   static Ints subtract(const Ints& a, const Ints& b) {
     return each_half([&](int h) { return vsubq_s32(a.val[h], b.val[h]); });
   }
-  static Ints either(const Ints& a, const Ints& b) {
+  static Ints bit_or(const Ints& a, const Ints& b) {
     return each_half([&](int h) { return vorrq_s32(a.val[h], b.val[h]); });
   }
   static bool all_below_16_bits(const Ints& q) {
@@ -145,7 +145,7 @@ struct NeonRegisters {
   }
 
   template <std::size_t lag>
-  static Ints scan(const Ints& q) {
+  static Ints prefix_sums_over(const Ints& q) {
     const auto four = [](int32x4_t v) {
       if constexpr (lag == 1) v = vaddq_s32(v, vextq_s32(vdupq_n_s32(0), v, 3));
       return vaddq_s32(v, vextq_s32(vdupq_n_s32(0), v, 2));
@@ -154,7 +154,7 @@ struct NeonRegisters {
     return {{low, vaddq_s32(four(q.val[1]), end_of<lag>(low))}};
   }
   template <std::size_t lag>
-  static Ints last_of(const Ints& q) {
+  static Ints broadcast_last(const Ints& q) {
     const int32x4_t end = end_of<lag>(q.val[1]);
     return {{end, end}};
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compressor/codecs/planes/kernels/width_loops.hpp"
-#include "compressor/simd/neon_bitmaps.hpp"
+#include "compressor/simd/neon.hpp"
 
 namespace taut::planes {
 namespace {
@@ -38,7 +38,7 @@ struct Widths16 {
 
 struct NeonWidths : ByRegisters<Widths16>, ByBits<NeonWidths> {
   static std::uint64_t mask(const std::uint8_t* widths) {
-    return nonzero_bitmap(load_64(reinterpret_cast<const std::byte*>(widths)));
+    return simd::Neon::nonzero_mask(simd::Neon::load(reinterpret_cast<const std::byte*>(widths)));
   }
 };
 

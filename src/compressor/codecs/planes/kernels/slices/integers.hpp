@@ -50,16 +50,16 @@ template <class R>
 inline bool differences(const std::int32_t* q, std::size_t groups, std::size_t back, Integers<R>& d) {
   alignas(32) std::int32_t head[2 + block_values] = {q[0], q[0]};
   std::memcpy(head + 2, q, block_values * sizeof *q);
-  typename R::Ints beyond = R::ints(0);
+  typename R::Ints beyond = R::splat32(0);
   const auto difference = [&](std::size_t i) {
     const std::int32_t* const at = i == 0 ? head + 2 : q + i;
     typename R::Ints v = R::load_ints(at);
     if (back != 0) v = R::subtract(v, R::load_ints(at - back));
-    beyond = R::either(beyond, R::add(v, R::ints(1 << 15)));
+    beyond = R::bit_or(beyond, R::add(v, R::splat32(1 << 15)));
     return v;
   };
   for (std::size_t i = 0; i < groups * group_values; i += words_of_register<R>)
-    R::narrow(d.of + i, i, difference);
+    R::store_packed(d.of + i, i, difference);
   d.complete(groups);
   return R::all_below_16_bits(beyond);
 }
@@ -84,14 +84,14 @@ class Fit {
  public:
   void see(const Batch<R>& d) {
     if constexpr (Bits < 16)
-      for (const auto& part : d.part) seen_ = seen_ | R::add_words(part, R::words(1 << (Bits - 1)));
+      for (const auto& part : d.part) seen_ = seen_ | R::add_words(part, R::splat16(1 << (Bits - 1)));
   }
   bool holds() const {
-    return Bits == 16 || !R::any(seen_ & R::words(static_cast<std::uint16_t>(~0u << Bits)));
+    return Bits == 16 || !R::any(seen_ & R::splat16(static_cast<std::uint16_t>(~0u << Bits)));
   }
 
  private:
-  typename R::Register seen_ = R::bytes(0);
+  typename R::Register seen_ = R::splat8(0);
 };
 
 // ---- Bit slices -> integers
@@ -115,7 +115,7 @@ struct Starts {
 // batch; on return, the integer at its end. The sums over a batch fit 16 bits, like the sums over a block.
 template <class R>
 inline Starts<R> starts_of(const typename R::Register (&last)[2], std::int32_t& carry) {
-  const typename R::Register pair = R::add_words(last[0], last[1]), upto = R::sums(pair);
+  const typename R::Register pair = R::add_words(last[0], last[1]), upto = R::prefix_sums(pair);
   const typename R::Register even = R::subtract_words(upto, pair), odd = R::add_words(even, last[0]);
   Starts<R> starts;
   const auto lane = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
@@ -146,11 +146,11 @@ void read_short_deltas(const BitSlices<R, 8>& s, std::size_t blocks, Carry& carr
 template <Predictor P, class R, unsigned C, class Sink>
 void read_differences(const BitSlices<R, C>& s, std::size_t blocks, Carry& carry, Sink sink) {
   constexpr std::size_t distance = lag(P);
-  typename R::Ints before = R::alternating(carry.of[2 - distance], carry.of[1]);
+  typename R::Ints before = R::splat_pair(carry.of[2 - distance], carry.of[1]);
   each_block(words_of<false>(s).batch, blocks, [&](std::size_t block, const auto& words) {
-    const typename R::Ints q = R::template scan<distance>(R::widened(words));
+    const typename R::Ints q = R::template prefix_sums_over<distance>(R::widen(words));
     sink(block, R::add(q, before));
-    before = R::add(before, R::template last_of<distance>(q));
+    before = R::add(before, R::template broadcast_last<distance>(q));
   });
   R::store_first_two(carry.of, before);
 }
@@ -159,7 +159,7 @@ template <Predictor P, class R, unsigned C, class Sink>
 void read_batch(const BitSlices<R, C>& s, std::size_t blocks, Carry& carry, Sink sink) {
   if constexpr (P == Predictor::none) {
     each_block(words_of<false>(s).batch, blocks,
-               [&](std::size_t block, const auto& words) { sink(block, R::widened(words)); });
+               [&](std::size_t block, const auto& words) { sink(block, R::widen(words)); });
   } else if constexpr (P == Predictor::delta && C == 8) {
     read_short_deltas(s, blocks, carry, sink);
   } else {

@@ -121,7 +121,7 @@ struct SliceKernels {
     Integers<R> small(0);
     const bool fits = planes::quantise(values, groups, z, small);
     for (std::size_t i = 0; i < groups * group_values; i += 8)
-      R::store_ints(q + i, R::widened(R::load_words(small.of + i)));
+      R::store_ints(q + i, R::widen(R::load_words(small.of + i)));
     return fits;
   }
 
@@ -190,7 +190,7 @@ struct SliceKernels {
   }
 
  private:
-  static const IntKernels& scalar() { return KernelSet::scalar().ints; }
+  static const IntKernels& scalar() { return KernelSet::with<simd::Scalar>().ints; }
 
   // Takes the integers, or the differences, of a source. Returns false if they do not fit 16 bits.
   template <class T>

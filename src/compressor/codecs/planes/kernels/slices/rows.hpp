@@ -69,7 +69,7 @@ void read_rows(const PlanesIn& in, std::size_t batches, Rows<R, C>& rows) {
   for (std::size_t lane = 0, i = 0; lane < R::lanes * batches; ++lane)
 #pragma GCC unroll 8
     for (std::size_t row = 0; row < lane_rows<C>; ++row, ++i) {
-      R::copy_shuffled(rows.of[lane / R::lanes][row][lane % R::lanes], at,
+      R::shuffle_bytes(rows.of[lane / R::lanes][row][lane % R::lanes], at,
                        from_payload<C>.front().data() + widths.shuffle[i]);
       at += widths.bytes[i];
     }
@@ -82,7 +82,7 @@ void write_rows(const Rows<R, C>& rows, std::size_t batches, PlanesOut& out) {
   for (std::size_t lane = 0, i = 0; lane < R::lanes * batches; ++lane)
 #pragma GCC unroll 8
     for (std::size_t row = 0; row < lane_rows<C>; ++row, ++i) {
-      R::copy_shuffled(at, rows.of[lane / R::lanes][row][lane % R::lanes],
+      R::shuffle_bytes(at, rows.of[lane / R::lanes][row][lane % R::lanes],
                        to_payload<C>.front().data() + widths.shuffle[i]);
       at += widths.bytes[i];
     }

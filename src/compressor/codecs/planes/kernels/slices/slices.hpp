@@ -7,30 +7,31 @@
 //   Words, Ints                             eight 16-bit integers, eight 32-bit integers
 //   load(from), store(to, v)                a register in memory
 //   load_blocks(from, apart)                loads lanes that are `apart` bytes apart in memory
-//   bytes(byte), words(word)                registers of equal elements
+//   splat8(byte), splat16(word)             registers of equal elements
 //   any(v)                                  true if some bit is set
 //   zip_low<Element>(a, b)                  elements of a and b in turn, of the lower half of each lane
 //   zip_high<Element>(a, b)                 likewise, of the upper half of each lane
-//   halves_in_turn(v)                       bytes of the lower and the upper half of each lane in turn
+//   zip_halves(v)                           bytes of the lower and the upper half of each lane in turn
 //   add_bytes, add_words, subtract_words    sums and differences modulo 2^8 or 2^16
-//   zeros(v), negatives(v)                  0xFF in the bytes that are 0, or negative
-//   narrowed(a, b)                          words of a, then of b, in each lane, as bytes, which they fit
-//   low_bytes(a, b), high_bytes(a, b)       likewise the lower, or upper, bytes of any words
-//   transpose_bits(v)                       exchanges bit p of byte register i with bit i of byte register p
-//   copy_shuffled(to, from, places)         moves 16 bytes; place 0x80: 0
+//   equal_zero(v), less_than_zero(v)        0xFF in the bytes that are 0, or negative
+//   pack_words(a, b)                        words of a, then of b, in each lane, as bytes, which they fit
+//   even_bytes(a, b), odd_bytes(a, b)       likewise the lower, or upper, bytes of any words
+//   transpose8x8(v)                         exchanges bit p of byte register i with bit i of byte register p
+//   shuffle_bytes(to, from, places)         moves 16 bytes; place 0x80: 0
 //   widths_of_pairs(widths, places, sums)   for 16 pairs: 16 (9 first + second), first + second
 //   widths_of_blocks(widths, places, sums)  for 16 widths: 16 width, width
-//   sums(v), last<l>(v)                     running sums of the words in each lane; last word of lane l
+//   prefix_sums(v), last<l>(v)              running sums of the words in each lane; last word of lane l
 //   lane<l>(v)                              the words of lane l
 //   load_words(from)                        Words in memory
-//   widened(words), plus(words, i)          Ints: the words; the words plus i
-//   narrow(to, first, of)                   writes Ints of(first), of(first + 8), ... of a register as words
+//   widen(words), plus(words, i)            Ints: the words; the words plus i
+//   store_packed(to, first, of)             writes Ints of(first), of(first + 8), ... of a register as words
 //   load_ints(from), store_ints(to, q)      Ints in memory
 //   store_first_two(to, q)                  writes the first two integers
-//   ints(i), alternating(even, odd)         Ints of equal integers; of two integers in turn
-//   add, subtract, either(a, b)             sums, differences and bitwise or of Ints
+//   splat32(i), splat_pair(even, odd)       Ints of equal integers; of two integers in turn
+//   add, subtract, bit_or(a, b)             sums, differences and bitwise or of Ints
 //   all_below_16_bits(q)                    true if no bit above the lowest 16 is set
-//   scan<lag>(q), last_of<lag>(q)           running sums over a lag of 1 or 2; the last sum for each place
+//   prefix_sums_over<lag>(q)                running sums over a lag of 1 or 2
+//   broadcast_last<lag>(q)                  the last of these sums for each place
 //   Rounder<T>(inverse)                     round(x) quantises a register of words
 //                                           small(): true if all integers were in the small range
 //   LargeRounder<T>(z)                      optional, for floats and doubles: round(x) quantises Ints, as
@@ -133,7 +134,7 @@ template <bool Sums, class R>
 template <class R, unsigned C>
 BitSlices<R, C> plus(const BitSlices<R, C>& a, const BitSlices<R, C>& b) {  // ripple carry, modulo 2^C
   BitSlices<R, C> sum;
-  typename R::Register carry = R::bytes(0);
+  typename R::Register carry = R::splat8(0);
   for (unsigned p = 0; p < C; ++p) {
     const typename R::Register differ = a.plane[p] ^ b.plane[p];
     sum.plane[p] = differ ^ carry;
@@ -146,15 +147,15 @@ BitSlices<R, C> plus(const BitSlices<R, C>& a, const BitSlices<R, C>& b) {  // r
 // the sign.
 template <class R, unsigned C>
 void write_widths_of(const BitSlices<R, C>& s, std::uint8_t* to) {
-  const typename R::Register zero = R::bytes(0);
-  typename R::Register changed = zero, width = R::bytes(C);
+  const typename R::Register zero = R::splat8(0);
+  typename R::Register changed = zero, width = R::splat8(C);
   // A plane is kept if this plane or a higher plane differs from the next lower plane.
   for (unsigned p = C; p-- > 0;) {
     const typename R::Register next = p == 0 ? zero : s.plane[p - 1];
     changed = changed | (s.plane[p] ^ next);
-    width = R::add_bytes(width, R::zeros(changed));
+    width = R::add_bytes(width, R::equal_zero(changed));
   }
-  R::store(to, R::halves_in_turn(width));
+  R::store(to, R::zip_halves(width));
 }
 
 // ---- 16-bit integers <-> bit slices
@@ -166,17 +167,17 @@ BitSlices<R, C> slices_of(const Batch<R>& d) {
   typename R::Register low[8], high[8];
   for (unsigned x = 0; x < 8; ++x) {
     if constexpr (C == 8) {
-      low[x] = R::narrowed(d.part[x], d.part[x + 8]);
+      low[x] = R::pack_words(d.part[x], d.part[x + 8]);
     } else {
-      low[x] = R::low_bytes(d.part[x], d.part[x + 8]);
-      high[x] = R::high_bytes(d.part[x], d.part[x + 8]);
+      low[x] = R::even_bytes(d.part[x], d.part[x + 8]);
+      high[x] = R::odd_bytes(d.part[x], d.part[x + 8]);
     }
   }
   gather_bytes<R>(low, s.plane);
-  R::transpose_bits(s.plane);
+  R::transpose8x8(s.plane);
   if constexpr (C == 16) {
     gather_bytes<R>(high, s.plane + 8);
-    R::transpose_bits(s.plane + 8);
+    R::transpose8x8(s.plane + 8);
   }
   return s;
 }
@@ -185,13 +186,13 @@ BitSlices<R, C> slices_of(const Batch<R>& d) {
 // bits.
 template <bool Sums, class R, unsigned C>
 [[gnu::always_inline]] inline BlockWords<R> words_of(BitSlices<R, C> s) {
-  R::transpose_bits(s.plane);
+  R::transpose8x8(s.plane);
   if constexpr (C == 16) {
-    R::transpose_bits(s.plane + 8);
+    R::transpose8x8(s.plane + 8);
     return gather_words<Sums, R>(s.plane, s.plane + 8);
   } else {
     typename R::Register sign[8];
-    for (unsigned i = 0; i < 8; ++i) sign[i] = R::negatives(s.plane[i]);
+    for (unsigned i = 0; i < 8; ++i) sign[i] = R::less_than_zero(s.plane[i]);
     return gather_words<Sums, R>(s.plane, sign);
   }
 }

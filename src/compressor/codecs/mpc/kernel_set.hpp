@@ -1,5 +1,5 @@
 // The pipeline of MPC (Yang, Mukka, Hesaaraki, Burtscher: "MPC: A Massively Parallel Compression Algorithm
-// for Scientific Data", IEEE Cluster 2015) on one chunk, written once for all instruction sets:
+// for Scientific Data", IEEE Cluster 2015) on one chunk, written once over the vocabulary of src/simd:
 //
 //   LNVds  replaces each word by its difference from the word `distance` before, in negabinary digits;
 //   BIT    transposes 8 differences (a block) into one byte for each of their bits;
@@ -9,30 +9,35 @@
 // before (LNV), and bytes without a difference are dropped (ZE), twice. MPC subtracts neighbouring planes
 // (LNV1s) to turn equal signs into zeros. Negabinary digits do not need that step: for numbers of either
 // sign, the digits above the number's highest digit are 0.
-//
-// Set<Word> is what an instruction set provides:
-//   Vector                            64 bytes; load, store
-//   add, subtract, exclusive_or       operations on its words
-//   planes(Vector differences)        the digits in blocks; differences(planes): the inverse
-//   nonzero(Vector)                   bitmap: bit i is set if byte i is not 0
-//   keep(out, Vector, mask)           writes the bytes in the mask, overwrites up to 64; returns the end
-//   restore(in, mask)                 the inverse; reads 64 bytes
-//   Scan<distance>(before)            inverse of LNV: scan(v, op) combines each word with the result
-//                                     `distance` words before it; `before`: the 64 bytes before the
-//                                     first vector
-//   round(Vector, Rounding)           rounds values of a floating-point type
 #pragma once
 
+#include <functional>
 #include <utility>
 
 #include "compressor/codecs/mpc/kernels.hpp"
 
 namespace taut::mpc {
 
-template <class Set>
+namespace {  // one copy for each kernel set, compiled with its instructions
+
+// Rounds words, or registers of words, as rounded() of rounding.hpp does.
+template <class Word, class Words>
+Words rounded_words(Words bits, const Rounding& r) noexcept {
+  if constexpr (std::is_same_v<Words, Word>) {
+    return rounded(bits, r);
+  } else {
+    constexpr auto magnitude = static_cast<Word>(static_cast<Word>(~Word{0}) >> 1);
+    const auto word = [](std::uint64_t x) { return static_cast<Word>(x); };
+    const Words place = (bits & magnitude) - word(r.least_normal), even = bits >> word(r.dropped) & word(1);
+    const Words up = bits + word((std::uint64_t{1} << (r.dropped - 1)) - 1) + even;
+    const Words result = up & word(~std::uint64_t{0} << r.dropped);
+    return place < word(r.range) ? result : bits;
+  }
+}
+
+template <class Set, class Word>
 struct Pipeline {
-  using Word = typename Set::Word;
-  using Vector = typename Set::Vector;
+  using Vector = typename Set::Bytes;
 
   static std::size_t encode(const std::byte* words, std::size_t vectors, unsigned distance,
                             std::byte* record) noexcept {
@@ -44,10 +49,10 @@ struct Pipeline {
     for (std::size_t v = 0; v < vectors; ++v) {
       const std::byte* at = words + v * vector_bytes;
       if (v != 0 && back != 0) before = Set::load(at - back);
-      const Vector planes = Set::planes(Set::subtract(Set::load(at), before));
-      const std::uint64_t bitmap_before = std::exchange(bitmap, Set::nonzero(planes));
+      const Vector planes = planes_of(subtract(Set::load(at), before));
+      const std::uint64_t bitmap_before = std::exchange(bitmap, Set::nonzero_mask(planes));
       t.coded[v] = bitmap ^ delayed(bitmap, bitmap_before);
-      out = Set::keep(out, planes, bitmap);
+      out = Set::compress(out, planes, bitmap);
     }
     std::fill(t.coded + vectors, t.coded + 8 * groups(vectors), 0);
     return write_tables(t, groups(vectors), {words, back}, record, out);
@@ -66,27 +71,45 @@ struct Pipeline {
                     std::byte* rounded) noexcept {
     const Rounding r = rounding;  // the stores cannot change a copy
     for (std::size_t i = 0; i < vectors * vector_bytes; i += vector_bytes)
-      Set::store(rounded + i, Set::round(Set::load(words + i), r));
+      Set::store(rounded + i, Set::template map_words<Word>([&](auto v) { return rounded_words<Word>(v, r); },
+                                                            Set::load(words + i)));
   }
 
   static void subtract_lags(const Sources& of, std::size_t vectors, std::byte* to) noexcept {
     each_vector(of, vectors, to, [](const Sources& s, std::size_t i) {
-      const Vector rest = Set::subtract(Set::load(s.words + i), Set::load(s.near + i));
+      const Vector rest = subtract(Set::load(s.words + i), Set::load(s.near + i));
       if (s.far == nullptr) return rest;
-      return Set::subtract(rest, Set::subtract(Set::load(s.far + i), Set::load(s.both + i)));
+      return subtract(rest, subtract(Set::load(s.far + i), Set::load(s.both + i)));
     });
   }
 
-  // Sets have no addition of whole vectors: the negative prediction is subtracted.
   static void add_lags(const Sources& of, std::size_t vectors, std::byte* to) noexcept {
-    alignas(64) static constexpr std::byte zeros[vector_bytes] = {};
-    each_vector(of, vectors, to, [none = Set::load(zeros)](const Sources& s, std::size_t i) {
-      const Vector far = s.far == nullptr ? none : Set::subtract(Set::load(s.both + i), Set::load(s.far + i));
-      return Set::subtract(Set::load(s.words + i), Set::subtract(far, Set::load(s.near + i)));
+    each_vector(of, vectors, to, [](const Sources& s, std::size_t i) {
+      const Vector near = add(Set::load(s.words + i), Set::load(s.near + i));
+      if (s.far == nullptr) return near;
+      return add(near, subtract(Set::load(s.far + i), Set::load(s.both + i)));
     });
   }
 
  private:
+  static Vector add(const Vector& a, const Vector& b) noexcept {
+    return Set::template map_words<Word>(std::plus<>(), a, b);
+  }
+  static Vector subtract(const Vector& a, const Vector& b) noexcept {
+    return Set::template map_words<Word>(std::minus<>(), a, b);
+  }
+
+  // Conversion between differences and the bit planes of their negabinary digits.
+  static constexpr auto negabinary = static_cast<Word>(0xAAAAAAAAAAAAAAAA);
+  static Vector planes_of(const Vector& differences) noexcept {
+    const auto digits = [](auto v) { return (v + negabinary) ^ negabinary; };
+    return Set::template words_to_planes<sizeof(Word)>(Set::template map_words<Word>(digits, differences));
+  }
+  static Vector differences_of(const Vector& planes) noexcept {
+    return Set::template map_words<Word>([](auto v) { return v - negabinary; },
+                                         Set::template planes_to_words<sizeof(Word), 0xAA>(planes));
+  }
+
   // Calls of(sources, offset) for each vector, and stores the results.
   template <class Of>
   static void each_vector(const Sources& sources, std::size_t vectors, std::byte* to, const Of& of) noexcept {
@@ -94,7 +117,7 @@ struct Pipeline {
     for (std::size_t i = 0; i < vectors * vector_bytes; i += vector_bytes) Set::store(to + i, of(s, i));
   }
 
-  // Stands for Set::Scan where words are not predicted.
+  // NoScan stands for Set::Scan where words are not predicted.
   struct NoScan {
     explicit NoScan(const Vector&) noexcept {}
     template <class Op>
@@ -103,7 +126,8 @@ struct Pipeline {
     }
   };
   template <unsigned distance>
-  using Scan = std::conditional_t<distance == 0, NoScan, typename Set::template Scan<distance>>;
+  using Scan = std::conditional_t<distance == 0, NoScan,
+                                  typename Set::template Scan<Word, distance == 0 ? 1 : distance>>;
 
   // Number of groups of 8 bitmaps; a group fills a vector.
   static std::size_t groups(std::size_t vectors) noexcept { return (vectors + 7) / 8; }
@@ -140,17 +164,17 @@ struct Pipeline {
     std::size_t coded_bytes = 0;
     std::fill(t.flags, std::end(t.flags), 0);
     for (std::size_t g = 0; g < groups; ++g) {
-      t.flags[g] = Set::nonzero(Set::load(bytes(t.coded + 8 * g)));
+      t.flags[g] = Set::nonzero_mask(Set::load(bytes(t.coded + 8 * g)));
       coded_bytes += ones(t.flags[g]);
     }
     const Vector flags = Set::load(bytes(t.flags));
-    const std::uint64_t top = Set::nonzero(flags);
+    const std::uint64_t top = Set::nonzero_mask(flags);
     const std::size_t tables = coded_bytes + ones(top) + heads.size() + sizeof top;
     store(out, std::uint32_t{0});
     out += -(static_cast<std::size_t>(out - record) + tables) % index_unit;
     for (std::size_t g = 0; g < groups; ++g)
-      out = Set::keep(out, Set::load(bytes(t.coded + 8 * g)), t.flags[g]);
-    out = Set::keep(out, flags, top);
+      out = Set::compress(out, Set::load(bytes(t.coded + 8 * g)), t.flags[g]);
+    out = Set::compress(out, flags, top);
     std::memcpy(out, heads.data(), heads.size());
     store(out + heads.size(), top);
     return static_cast<std::size_t>(out - record) + heads.size() + sizeof top;
@@ -165,7 +189,7 @@ struct Pipeline {
     if (vectors < chunk_vectors && top >> vectors != 0) return false;
     if (!step_back(in, at, ones(top))) return false;
     alignas(64) std::uint64_t flags[8];
-    Set::store(bytes(flags), Set::restore(at, top));
+    Set::store(bytes(flags), Set::expand(at, top));
     std::size_t coded_bytes = 0;
     for (const std::uint64_t f : flags) coded_bytes += ones(f);
     if (!step_back(in, at, coded_bytes)) return false;
@@ -191,35 +215,38 @@ struct Pipeline {
     const std::byte* in = record.data();
     alignas(64) std::uint64_t bitmaps[chunk_vectors];
     std::fill(bitmaps, bitmaps + 8, 0);
-    typename Set::template Scan<1> blocks(Set::load(bytes(bitmaps)));
+    typename Set::template Scan<Word, 1> blocks(Set::load(bytes(bitmaps)));
     for (std::size_t g = 0; g < groups(vectors); ++g) {
-      Set::store(bytes(bitmaps + 8 * g), blocks(Set::restore(coded, flags[g]), Set::exclusive_or));
+      Set::store(bytes(bitmaps + 8 * g), blocks(Set::expand(coded, flags[g]), std::bit_xor<>()));
       coded += ones(flags[g]);
     }
     for (std::size_t v = 0; v < vectors; ++v) {
-      const Vector differences = Set::differences(Set::restore(in, bitmaps[v]));
-      Set::store(words + v * vector_bytes, sums(differences, Set::add));
+      const Vector differences = differences_of(Set::expand(in, bitmaps[v]));
+      Set::store(words + v * vector_bytes, sums(differences, std::plus<>()));
       in += ones(bitmaps[v]);
     }
     return static_cast<std::size_t>(in - record.data());
   }
 };
 
-template <template <class> class Set, class Word>
+template <class Set, class Word>
 constexpr Kernels kernels_for() {
-  using P = Pipeline<Set<Word>>;
+  using P = Pipeline<Set, Word>;
   if constexpr (sizeof(Word) == 1)
     return {P::encode, P::decode, nullptr, P::subtract_lags, P::add_lags};
   else
     return {P::encode, P::decode, P::round, P::subtract_lags, P::add_lags};
 }
 
-template <template <class> class Set>
-constexpr KernelSet kernel_set(const char* name, bool (*supported)() noexcept) {
-  return {name,
-          supported,
-          {kernels_for<Set, std::uint8_t>(), kernels_for<Set, std::uint16_t>(),
-           kernels_for<Set, std::uint32_t>(), kernels_for<Set, std::uint64_t>()}};
+}  // namespace
+
+template <class Set>
+const KernelSet& KernelSet::with() noexcept {
+  static constexpr KernelSet set{simd::name_of<Set>,
+                                 simd::supported<Set>,
+                                 {kernels_for<Set, std::uint8_t>(), kernels_for<Set, std::uint16_t>(),
+                                  kernels_for<Set, std::uint32_t>(), kernels_for<Set, std::uint64_t>()}};
+  return set;
 }
 
 }  // namespace taut::mpc

@@ -1,4 +1,4 @@
-#include "compressor/codecs/planes/format/frame_io.hpp"
+#include "compressor/codecs/planes/record/frame_io.hpp"
 
 #include <cmath>
 

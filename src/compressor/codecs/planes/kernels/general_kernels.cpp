@@ -1,8 +1,8 @@
 // The portable kernels of the general path.
-#include "compressor/codecs/planes/general/general_kernels.hpp"
+#include "compressor/codecs/planes/kernels/general_kernels.hpp"
 
-#include "compressor/codecs/planes/general/general_loops.hpp"
-#include "compressor/codecs/planes/general/wide_block.hpp"
+#include "compressor/codecs/planes/kernels/general_loops.hpp"
+#include "compressor/codecs/planes/kernels/wide_block.hpp"
 
 namespace taut::planes {
 namespace {
@@ -76,7 +76,8 @@ struct Portable : PortableWide {
 
 }  // namespace
 
-const GeneralKernels& scalar_general_kernels() noexcept {
+template <>
+const GeneralKernels& general_kernels_with<simd::Scalar>() noexcept {
   static constexpr auto set = general_kernels<Portable>();
   return set;
 }

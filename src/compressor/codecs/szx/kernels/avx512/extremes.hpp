@@ -2,9 +2,8 @@
 // together. A tree folds their partial results, so that the extremes of all blocks end up in one register.
 #pragma once
 
-#include <immintrin.h>
-
 #include "compressor/codecs/szx/format.hpp"
+#include "compressor/simd/avx512.hpp"
 
 namespace taut::szx::avx512 {
 
@@ -46,7 +45,7 @@ struct Extremes {
   static constexpr auto all = static_cast<__mmask16>((1u << lanes) - 1);
 
   // Writes the extremes of `lanes` blocks. Returns false and writes nothing if there is a NaN.
-  static bool put(const T* x, T* lows, T* highs) noexcept {
+  static bool write(const T* x, T* lows, T* highs) noexcept {
     Vector low[lanes], high[lanes];
     __mmask16 good = all;
     for (std::size_t b = 0; b < lanes; ++b, x += block_values) {

@@ -1,63 +1,32 @@
 // AVX-512 kernels with VBMI and GFNI: one instruction between two byte permutations converts a block of 64
 // bytes to its bit planes.
-#include <immintrin.h>
 
-#include <array>
-
-#include "compressor/codecs/szx/avx512_extremes.hpp"
-#include "compressor/codecs/szx/loops.hpp"
+#include "compressor/codecs/szx/kernel_set.hpp"
+#include "compressor/codecs/szx/kernels/avx512/extremes.hpp"
+#include "compressor/simd/avx512.hpp"
 
 namespace taut::szx {
 namespace {
 
-using Indices = std::array<std::uint8_t, 64>;
-
-template <class Rule>
-constexpr Indices indices(Rule rule) noexcept {
-  Indices to{};
-  for (std::size_t i = 0; i < 64; ++i) to[i] = static_cast<std::uint8_t>(rule(i));
-  return to;
-}
-__m512i of(const Indices& i) noexcept { return _mm512_loadu_si512(i.data()); }
+using simd::Avx512;
 
 // Position of value v among the bytes after two steps of packing, and in the order that the transposition
 // expects.
 constexpr std::size_t packed_byte(std::size_t v) noexcept { return v / 4 % 4 * 16 + v / 16 * 4 + v % 4; }
-constexpr std::size_t mirrored(std::size_t v) noexcept { return v / 8 * 8 + 7 - v % 8; }
+constexpr std::size_t reversed(std::size_t v) noexcept { return v / 8 * 8 + 7 - v % 8; }
 
 // Position of value v among 16-bit numbers packed into two registers; `high` selects the upper byte.
 constexpr std::size_t packed_half(std::size_t v, std::size_t high) noexcept {
   return v / 32 * 64 + (v / 4 % 4 * 8 + v / 16 % 2 * 4 + v % 4) * 2 + high;
 }
 
-constexpr Indices natural = indices([](std::size_t v) { return packed_byte(v); });
-constexpr Indices for_transposition = indices([](std::size_t i) { return packed_byte(mirrored(i)); });
-constexpr Indices low_bytes = indices([](std::size_t v) { return packed_half(v, 0); });
-constexpr Indices high_bytes = indices([](std::size_t v) { return packed_half(v, 1); });
-constexpr Indices high_for_transposition = indices([](std::size_t i) { return packed_half(mirrored(i), 1); });
-constexpr Indices mirror = indices([](std::size_t i) { return mirrored(i); });
-constexpr Indices by_planes = indices([](std::size_t i) { return i % 8 * 8 + i / 8; });
-constexpr Indices by_groups = indices([](std::size_t i) { return (7 - i % 8) * 8 + i / 8; });
-
-// Transposes mirrored bytes of 8 values each to 8 bit planes each, or planes, the uppermost first, to values.
-__m512i transposed_bits(__m512i bytes) noexcept {
-  return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(static_cast<long long>(0x8040201008040201)), bytes,
-                                       0);
+// Writes the bit planes of bytes, each eight of which are in reverse order.
+void store_planes(std::byte* to, __m512i reversed_bytes) noexcept {
+  const __m512i by_planes = Avx512::bytes_by([](unsigned i) { return i % 8 * 8 + i / 8; });
+  _mm512_storeu_si512(to, _mm512_permutexvar_epi8(by_planes, Avx512::transpose8x8(reversed_bytes)));
 }
 
-__m512i load_planes(const std::byte* from, unsigned width) noexcept {
-  return _mm512_maskz_loadu_epi8((std::uint64_t{1} << 8 * width) - 1, from);
-}
-
-// Returns the values of consecutive planes.
-__m512i bytes_of_planes(__m512i planes) noexcept {
-  return transposed_bits(_mm512_permutexvar_epi8(of(by_groups), planes));
-}
-void store_planes(std::byte* to, __m512i mirrored_bytes) noexcept {
-  _mm512_storeu_si512(to, _mm512_permutexvar_epi8(of(by_planes), transposed_bits(mirrored_bytes)));
-}
-
-struct Avx512 {
+struct Avx512Blocks {
   using Offsets = __m512i[4];  // int32, in the order of the values
 
   template <class T>
@@ -66,7 +35,7 @@ struct Avx512 {
     for (std::size_t b = 0; b < blocks; b += E::lanes) {
       const T* const from = x + b * block_values;
       const std::size_t n = std::min(E::lanes, blocks - b);
-      if (n < E::lanes || !E::put(from, least + b, greatest + b))
+      if (n < E::lanes || !E::write(from, least + b, greatest + b))
         Portable::extremes(from, n, least + b, greatest + b);
     }
   }
@@ -105,9 +74,11 @@ struct Avx512 {
         _mm512_packus_epi16(_mm512_packs_epi32(o[0], o[1]), _mm512_packs_epi32(o[2], o[3]));
     const __m512i bytes = _mm512_min_epu8(packed, _mm512_set1_epi8(static_cast<char>(span)));
     if (width == 8) {
-      _mm512_storeu_si512(to, _mm512_permutexvar_epi8(of(natural), bytes));
+      _mm512_storeu_si512(
+          to, _mm512_permutexvar_epi8(Avx512::bytes_by([](std::size_t v) { return packed_byte(v); }), bytes));
     } else {
-      store_planes(to, _mm512_permutexvar_epi8(of(for_transposition), bytes));
+      store_planes(to, _mm512_permutexvar_epi8(
+                           Avx512::bytes_by([](std::size_t v) { return packed_byte(reversed(v)); }), bytes));
     }
   }
 
@@ -115,11 +86,16 @@ struct Avx512 {
     const __m512i most = _mm512_set1_epi16(static_cast<short>(span));
     const __m512i a = _mm512_min_epu16(_mm512_packus_epi32(o[0], o[1]), most),
                   b = _mm512_min_epu16(_mm512_packus_epi32(o[2], o[3]), most);
-    _mm512_storeu_si512(to, _mm512_permutex2var_epi8(a, of(low_bytes), b));
+    _mm512_storeu_si512(to, _mm512_permutex2var_epi8(
+                                a, Avx512::bytes_by([](std::size_t v) { return packed_half(v, 0); }), b));
     if (width == 16) {
-      _mm512_storeu_si512(to + 64, _mm512_permutex2var_epi8(a, of(high_bytes), b));
+      _mm512_storeu_si512(
+          to + 64,
+          _mm512_permutex2var_epi8(a, Avx512::bytes_by([](std::size_t v) { return packed_half(v, 1); }), b));
     } else {
-      store_planes(to + 64, _mm512_permutex2var_epi8(a, of(high_for_transposition), b));
+      store_planes(to + 64,
+                   _mm512_permutex2var_epi8(
+                       a, Avx512::bytes_by([](std::size_t v) { return packed_half(reversed(v), 1); }), b));
     }
   }
 
@@ -138,7 +114,8 @@ struct Avx512 {
       if (width - done >= 8) {
         _mm512_storeu_si512(to, all);
       } else {
-        store_planes(to, _mm512_permutexvar_epi8(of(mirror), all));
+        store_planes(
+            to, _mm512_permutexvar_epi8(Avx512::bytes_by([](std::size_t v) { return reversed(v); }), all));
       }
     }
   }
@@ -159,7 +136,7 @@ struct Avx512 {
 
   template <unsigned whole>
   static void read(const std::byte* from, unsigned width, Offsets& o) noexcept {
-    const __m512i top = bytes_of_planes(load_planes(from + whole * block_values, width - 8 * whole));
+    const __m512i top = Avx512::load_bit_planes(from + whole * block_values, width - 8 * whole);
     for (std::size_t j = 0; j < 4; ++j) o[j] = spread(top, 16 * j, whole);
     for (unsigned k = 0; k < whole; ++k) {
       const __m512i bytes = _mm512_loadu_si512(from + k * block_values);
@@ -207,9 +184,9 @@ struct Avx512 {
 
 }  // namespace
 
-const KernelSet& KernelSet::avx512() noexcept {
-  static constexpr auto set = kernel_set<Vectorised<Avx512>>("avx512", has_avx512);
-  return set;
+template <>
+const KernelSet& KernelSet::with<simd::Avx512>() noexcept {
+  return kernel_set<simd::Avx512, Vectorised<Avx512Blocks>>();
 }
 
 }  // namespace taut::szx

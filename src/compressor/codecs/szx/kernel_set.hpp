@@ -26,7 +26,7 @@ bool any_raw(const std::uint8_t* codes, Count blocks) noexcept {
 // Computes the intervals and codes of all blocks; the code is `raw` if a value has no integer.
 template <class Set, class T, class Count>
 void find_intervals(const T* least, const T* greatest, Count blocks, const Grid<T>& grid,
-                    Plan<T>& plan) noexcept {
+                    ChunkPlan<T>& plan) noexcept {
   const double step = static_cast<double>(grid.step), inverse = 1 / step, bound = grid.bound;
   alignas(64) std::int64_t low[chunk_blocks], span[chunk_blocks], code[chunk_blocks];
   for (std::size_t b = 0; b < blocks; ++b) {
@@ -65,7 +65,7 @@ std::size_t bytes_of_blocks(const std::uint8_t* codes, Count blocks, bool& valid
 
 // Computes base and sizes, and sets the lows of blocks that have none.
 template <class Set, class T, class Count>
-void sum_up(Count blocks, Plan<T>& plan) noexcept {
+void sum_up(Count blocks, ChunkPlan<T>& plan) noexcept {
   constexpr IntOf<T> none = std::numeric_limits<IntOf<T>>::max();
   IntOf<T> base = none;
   for (std::size_t b = 0; b < blocks; ++b) {
@@ -88,7 +88,7 @@ void sum_up(Count blocks, Plan<T>& plan) noexcept {
 
 // Marks blocks with packed integers as `raw`, so that plan_exact handles them.
 template <class Set, class T>
-void refuse_packed(const T* values, std::size_t blocks, const Grid<T>& grid, Plan<T>& plan) noexcept {
+void refuse_packed(const T* values, std::size_t blocks, const Grid<T>& grid, ChunkPlan<T>& plan) noexcept {
   const bool coarse = grid.step >= safe_step_limit<T>;
   if (!coarse && !any_below_numbers(values, blocks * block_values)) return;
   for (std::size_t b = 0; b < blocks; ++b) {
@@ -100,7 +100,7 @@ void refuse_packed(const T* values, std::size_t blocks, const Grid<T>& grid, Pla
 }
 
 template <class Set, class T>
-void plan_blocks(const T* values, std::size_t blocks, const Grid<T>& grid, Plan<T>& plan) noexcept {
+void plan_blocks(const T* values, std::size_t blocks, const Grid<T>& grid, ChunkPlan<T>& plan) noexcept {
   alignas(64) T least[chunk_blocks], greatest[chunk_blocks];
   Set::extremes(values, blocks, least, greatest);
   with_count(blocks, [&](auto n) {
@@ -116,7 +116,7 @@ void plan_blocks(const T* values, std::size_t blocks, const Grid<T>& grid, Plan<
 // Writes the codes, then the distances of the lows from the base. The distances take as few bytes as
 // possible, grouped by weight.
 template <class Set, class T>
-std::byte* write_table(const Plan<T>& plan, std::size_t blocks, std::byte* to) noexcept {
+std::byte* write_table(const ChunkPlan<T>& plan, std::size_t blocks, std::byte* to) noexcept {
   std::memcpy(to, plan.code, blocks);
   with_count(blocks, [&](auto n) {
     for (unsigned k = 0; k < plan.base_bytes; ++k)
@@ -148,7 +148,7 @@ bool read_table(const std::byte* from, std::size_t blocks, IntOf<T> base, unsign
 }
 
 template <class Set, class T>
-std::byte* pack_blocks(const T* values, std::size_t blocks, const Grid<T>& grid, const Plan<T>& plan,
+std::byte* pack_blocks(const T* values, std::size_t blocks, const Grid<T>& grid, const ChunkPlan<T>& plan,
                        std::byte* to) noexcept {
   to = write_table<Set>(plan, blocks, to);
   for (std::size_t b = 0; b < blocks; ++b) {
@@ -183,9 +183,17 @@ template <class Set, class T>
 inline constexpr Kernels<T> kernels_of{plan_blocks<Set, T>, pack_blocks<Set, T>, read_table<Set, T>,
                                        unpack_blocks<Set, false, T>, unpack_blocks<Set, true, T>};
 
+// Returns the kernels of an instruction set, made of these block operations.
+template <class Set, class Operations>
+const KernelSet& kernel_set() noexcept {
+  static constexpr KernelSet set{simd::name_of<Set>, simd::supported<Set>, kernels_of<Operations, float>,
+                                 kernels_of<Operations, double>};
+  return set;
+}
+
 template <class Set>
-constexpr KernelSet kernel_set(const char* name, bool (*supported)() noexcept) {
-  return {name, supported, kernels_of<Set, float>, kernels_of<Set, double>};
+const KernelSet& KernelSet::with() noexcept {
+  return kernel_set<Set, Portable>();
 }
 
 }  // namespace taut::szx

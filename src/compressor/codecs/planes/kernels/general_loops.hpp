@@ -7,8 +7,8 @@
 //   decoded_halves(values, z, to)        to <- as_decoded(values), without snapping or packed integers
 #pragma once
 
-#include "compressor/codecs/planes/general/general_kernels.hpp"
-#include "compressor/codecs/planes/record/runs.hpp"
+#include "compressor/codecs/planes/format/runs.hpp"
+#include "compressor/codecs/planes/kernels/general_kernels.hpp"
 #include "compressor/values/add_values.hpp"
 
 namespace taut::planes {

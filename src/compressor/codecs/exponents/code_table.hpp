@@ -1,5 +1,5 @@
-// A book of the commonest symbols. A symbol's code is its place in the book; the greatest code of the width
-// stands for all other symbols.
+// A CodeTable gives the commonest symbols short codes. A symbol's code is its place in the table; the
+// greatest code of the width, the escape, stands for all other symbols.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace taut::exponents {
 
-struct Book {
+struct CodeTable {
   unsigned width = 0;
   alignas(16) std::uint8_t symbol[16] = {};  // by code
   alignas(64) std::uint8_t code[256] = {};   // by symbol
@@ -20,12 +20,12 @@ struct Book {
   void index() noexcept;
 };
 
-struct Books {
-  Book first, second;
+struct CodeTables {
+  CodeTable first, second;
 
-  // Chooses the books: `first` has the commonest symbols, with the width that needs fewest bits; `second` has
-  // the next 15.
-  static Books of(const std::array<std::uint32_t, 256>& frequency) noexcept;
+  // Chooses the tables: `first` has the commonest symbols, with the width that needs fewest bits; `second`
+  // has the next 15.
+  static CodeTables of(const std::array<std::uint32_t, 256>& frequency) noexcept;
 };
 
 }  // namespace taut::exponents

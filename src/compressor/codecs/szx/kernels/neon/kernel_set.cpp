@@ -1,13 +1,16 @@
 // NEON kernels of the codec szx. The instructions UZP1 and UZP2 extract bytes; ZIP1 and ZIP2 join bytes.
-#include "compressor/codecs/szx/loops.hpp"
-#include "compressor/simd/neon_bitmaps.hpp"
+#include "compressor/codecs/szx/kernel_set.hpp"
+#include "compressor/simd/neon.hpp"
 
 namespace taut::szx {
 namespace {
 
+using simd::Neon;
+using Bytes = Neon::Bytes;
+
 constexpr std::size_t lanes = 4, registers = block_values / lanes;
 
-struct Neon {
+struct NeonBlocks {
   using Offsets = int32x4_t[16];  // in the order of the values
 
   // The minimum of NaN and a number is NaN.
@@ -47,9 +50,9 @@ struct Neon {
   static void unpack_offsets(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid,
                              T* y) noexcept {
     const unsigned whole = width / 8;
-    Bytes64 rows[4];
-    for (unsigned k = 0; k < whole; ++k, from += block_values) rows[k] = load_64(from);
-    rows[whole] = read_planes(from, width % 8);
+    Bytes rows[4];
+    for (unsigned k = 0; k < whole; ++k, from += block_values) rows[k] = Neon::load(from);
+    rows[whole] = Neon::load_bit_planes(from, width % 8);
     const T mu = grid.value(low);
     for (std::size_t j = 0; j < 4; ++j) {
       const auto row = [&](unsigned k) { return k <= whole ? rows[k].val[j] : vdupq_n_u8(0); };
@@ -57,11 +60,11 @@ struct Neon {
       const uint16x8_t lower[] = {words(vzip1q_u8(first, second)), words(vzip2q_u8(first, second))};
       if (whole < 2) {
         four_by_four(lower, vdupq_n_u16(0), vdupq_n_u16(0),
-                     [&](std::size_t i, int32x4_t o) { put<add>(o, mu, grid, y + 16 * j + i); });
+                     [&](std::size_t i, int32x4_t o) { write_values<add>(o, mu, grid, y + 16 * j + i); });
       } else {
         const uint8x16_t third = row(2), fourth = row(3);
         four_by_four(lower, words(vzip1q_u8(third, fourth)), words(vzip2q_u8(third, fourth)),
-                     [&](std::size_t i, int32x4_t o) { put<add>(o, mu, grid, y + 16 * j + i); });
+                     [&](std::size_t i, int32x4_t o) { write_values<add>(o, mu, grid, y + 16 * j + i); });
       }
     }
   }
@@ -93,34 +96,21 @@ struct Neon {
 
   // Returns byte k of each offset.
   template <unsigned k>
-  static Bytes64 bytes_of(const Offsets& o) noexcept {
+  static Bytes bytes_of(const Offsets& o) noexcept {
     const auto half = [&](int i) {
       const int16x8_t a = vreinterpretq_s16_s32(o[i]), b = vreinterpretq_s16_s32(o[i + 1]);
       return vreinterpretq_u8_s16(k < 2 ? vuzp1q_s16(a, b) : vuzp2q_s16(a, b));
     };
-    return each_of_64([&](int i) {
+    return Neon::each([&](int i) {
       const uint8x16_t a = half(4 * i), b = half(4 * i + 2);
       return k % 2 == 0 ? vuzp1q_u8(a, b) : vuzp2q_u8(a, b);
     });
   }
 
   // Writes 64 bytes, or their lowest `width` bits as planes.
-  static void write(const Bytes64& bytes, unsigned width, std::byte* to) noexcept {
-    if (width >= 8) return store_64(to, bytes);
-    for (unsigned k = 0; k < width; ++k) {
-      const uint8x16_t bit = vdupq_n_u8(static_cast<std::uint8_t>(1u << k));
-      to = store(to, bitmap_of(each_of_64([&](int i) { return vtstq_u8(bytes.val[i], bit); })));
-    }
-  }
-
-  static Bytes64 read_planes(const std::byte* from, unsigned width) noexcept {
-    Bytes64 bytes = each_of_64([](int) { return vdupq_n_u8(0); });
-    for (unsigned k = 0; k < width; ++k, from += sizeof(std::uint64_t)) {
-      const Bytes64 masks = masks_of(load<std::uint64_t>(from));
-      const uint8x16_t bit = vdupq_n_u8(static_cast<std::uint8_t>(1u << k));
-      bytes = each_of_64([&](int i) { return vorrq_u8(bytes.val[i], vandq_u8(masks.val[i], bit)); });
-    }
-    return bytes;
+  static void write(const Bytes& bytes, unsigned width, std::byte* to) noexcept {
+    if (width >= 8) return Neon::store(to, bytes);
+    Neon::store_bit_planes(bytes, width, to);
   }
 
   // Calls visit(i, offsets) for offsets i to i + 3 of sixteen, joined from their lower and upper words.
@@ -135,13 +125,13 @@ struct Neon {
   }
 
   template <bool add>
-  static void put(int32x4_t o, float mu, const Grid<float>& grid, float* y) noexcept {
+  static void write_values(int32x4_t o, float mu, const Grid<float>& grid, float* y) noexcept {
     float32x4_t v = vaddq_f32(vmulq_n_f32(vcvtq_f32_s32(o), grid.step), vdupq_n_f32(mu));
     if constexpr (add) v = vaddq_f32(vld1q_f32(y), v);
     vst1q_f32(y, v);
   }
   template <bool add>
-  static void put(int32x4_t o, double mu, const Grid<double>& grid, double* y) noexcept {
+  static void write_values(int32x4_t o, double mu, const Grid<double>& grid, double* y) noexcept {
     const int64x2_t wide[] = {vmovl_s32(vget_low_s32(o)), vmovl_high_s32(o)};
     for (const int64x2_t& pair : wide) {
       float64x2_t v = vaddq_f64(vmulq_n_f64(vcvtq_f64_s64(pair), grid.step), vdupq_n_f64(mu));
@@ -154,9 +144,9 @@ struct Neon {
 
 }  // namespace
 
-const KernelSet& KernelSet::neon() noexcept {
-  static constexpr auto set = kernel_set<Vectorised<Neon>>("neon", []() noexcept { return true; });
-  return set;
+template <>
+const KernelSet& KernelSet::with<simd::Neon>() noexcept {
+  return kernel_set<simd::Neon, Vectorised<NeonBlocks>>();
 }
 
 }  // namespace taut::szx

@@ -1,4 +1,4 @@
-#include "compressor/codecs/exponents/book.hpp"
+#include "compressor/codecs/exponents/code_table.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -25,7 +25,7 @@ std::array<std::uint8_t, 256> commonest(const Frequency& frequency) noexcept {
   return order;
 }
 
-// Returns the bits of all codes with a first book of that width.
+// Returns the bits of all codes with a first table of that width.
 std::uint64_t bits_with(unsigned width, const Frequency& frequency,
                         const std::array<std::uint8_t, 256>& order) noexcept {
   std::uint64_t bits = 0;
@@ -37,28 +37,28 @@ std::uint64_t bits_with(unsigned width, const Frequency& frequency,
   return bits;
 }
 
-void fill(Book& book, unsigned width, const std::uint8_t* symbols) noexcept {
-  book.width = width;
-  std::copy_n(symbols, symbols_of(width), book.symbol);
-  book.index();
+void fill(CodeTable& table, unsigned width, const std::uint8_t* symbols) noexcept {
+  table.width = width;
+  std::copy_n(symbols, symbols_of(width), table.symbol);
+  table.index();
 }
 
 }  // namespace
 
-void Book::index() noexcept {
+void CodeTable::index() noexcept {
   std::fill(code, std::end(code), escape());
   for (std::size_t i = symbols_of(width); i-- > 0;) code[symbol[i]] = static_cast<std::uint8_t>(i);
 }
 
-Books Books::of(const Frequency& frequency) noexcept {
+CodeTables CodeTables::of(const Frequency& frequency) noexcept {
   const auto order = commonest(frequency);
   unsigned width = 1;
   for (unsigned w = 2; w <= max_width; ++w)
     if (bits_with(w, frequency, order) < bits_with(width, frequency, order)) width = w;
-  Books books;
-  fill(books.first, width, order.data());
-  fill(books.second, second_width, order.data() + symbols_of(width));
-  return books;
+  CodeTables tables;
+  fill(tables.first, width, order.data());
+  fill(tables.second, second_width, order.data() + symbols_of(width));
+  return tables;
 }
 
 }  // namespace taut::exponents

@@ -1,51 +1,19 @@
 // AVX2 kernels of the szx codec: packing instructions extract bytes; the sign bits of bytes give bit planes.
-#include <immintrin.h>
 
-#include "compressor/codecs/szx/loops.hpp"
+#include "compressor/codecs/szx/kernel_set.hpp"
+#include "compressor/simd/avx2.hpp"
 
 namespace taut::szx {
 namespace {
 
-struct Bytes64 {
-  __m256i low, high;
-};
-
-void write_256(void* to, __m256i v) noexcept { _mm256_storeu_si256(static_cast<__m256i*>(to), v); }
-__m256i repeated(int byte) noexcept { return _mm256_set1_epi8(static_cast<char>(byte)); }
+using simd::Avx2;
+using Bytes = Avx2::Bytes;
 
 // Returns the lowest bytes of 32 integers, which are below 2^15 after masking.
 __m256i lowest_bytes(const __m256i* o, __m256i mask) noexcept {
   const __m256i a = _mm256_packs_epi32(_mm256_and_si256(o[0], mask), _mm256_and_si256(o[1], mask)),
                 b = _mm256_packs_epi32(_mm256_and_si256(o[2], mask), _mm256_and_si256(o[3], mask));
   return _mm256_permutevar8x32_epi32(_mm256_packus_epi16(a, b), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-}
-
-void write_planes(const Bytes64& bytes, unsigned width, std::byte* to) noexcept {
-  for (unsigned k = 0; k < width; ++k) {
-    const __m128i to_sign = _mm_cvtsi32_si128(static_cast<int>(7 - k));
-    const auto low = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_sll_epi16(bytes.low, to_sign))),
-               high = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_sll_epi16(bytes.high, to_sign)));
-    to = store(to, std::uint64_t{high} << 32 | low);
-  }
-}
-
-// Returns 0xFF in the bytes whose bit is set.
-__m256i spread_bits(std::uint32_t bits) noexcept {
-  const __m256i which = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
-  const __m256i bit = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201));
-  const __m256i all = _mm256_shuffle_epi8(_mm256_set1_epi32(static_cast<int>(bits)), which);
-  return _mm256_cmpeq_epi8(_mm256_and_si256(all, bit), bit);
-}
-
-Bytes64 read_planes(const std::byte* from, unsigned width) noexcept {
-  Bytes64 bytes{_mm256_setzero_si256(), _mm256_setzero_si256()};
-  for (unsigned k = 0; k < width; ++k, from += 8) {
-    const __m256i weight = repeated(1 << k);
-    bytes.low = _mm256_or_si256(bytes.low, _mm256_and_si256(spread_bits(load<std::uint32_t>(from)), weight));
-    bytes.high =
-        _mm256_or_si256(bytes.high, _mm256_and_si256(spread_bits(load<std::uint32_t>(from + 4)), weight));
-  }
-  return bytes;
 }
 
 float folded_least(__m256 v) noexcept {
@@ -67,7 +35,7 @@ double folded_greatest(__m256d v) noexcept {
   return _mm_cvtsd_f64(_mm_max_sd(m, _mm_unpackhi_pd(m, m)));
 }
 
-struct Avx2 {
+struct Avx2Blocks {
   using Offsets = __m256i[8];  // int32, in the order of the values
 
   static void extremes(const float* x, std::size_t blocks, float* least, float* greatest) noexcept {
@@ -132,13 +100,12 @@ struct Avx2 {
     for (__m256i& v : o) v = _mm256_min_epi32(_mm256_max_epi32(v, _mm256_setzero_si256()), most);
     const __m256i mask = _mm256_set1_epi32(0xFF);
     for (unsigned done = 0; done < width; done += 8, to += block_values) {
-      const Bytes64 bytes{lowest_bytes(o, mask), lowest_bytes(o + 4, mask)};
+      const Bytes bytes{lowest_bytes(o, mask), lowest_bytes(o + 4, mask)};
       if (width - done >= 8) {
-        write_256(to, bytes.low);
-        write_256(to + 32, bytes.high);
+        Avx2::store(to, bytes);
         for (__m256i& v : o) v = _mm256_srli_epi32(v, 8);
       } else {
-        write_planes(bytes, width - done, to);
+        Avx2::store_bit_planes(bytes, width - done, to);
       }
     }
   }
@@ -177,10 +144,8 @@ struct Avx2 {
   static void unpack_offsets(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid,
                              T* y) noexcept {
     const unsigned whole = width / 8;
-    const Bytes64 planes = read_planes(from + whole * block_values, width % 8);
     alignas(32) std::byte top[block_values];
-    write_256(top, planes.low);
-    write_256(top + 32, planes.high);
+    Avx2::store(top, Avx2::load_bit_planes(from + whole * block_values, width % 8));
     const T mu = grid.value(low);
     for (std::size_t j = 0; j < 8; ++j) write<add>(eight(from, top, whole, j), mu, grid, y + 8 * j);
   }
@@ -188,9 +153,9 @@ struct Avx2 {
 
 }  // namespace
 
-const KernelSet& KernelSet::avx2() noexcept {
-  static constexpr auto set = kernel_set<Vectorised<Avx2>>("avx2", has_avx2);
-  return set;
+template <>
+const KernelSet& KernelSet::with<simd::Avx2>() noexcept {
+  return kernel_set<simd::Avx2, Vectorised<Avx2Blocks>>();
 }
 
 }  // namespace taut::szx

@@ -126,8 +126,8 @@ struct GeneralKernels {
   }
 };
 
-const GeneralKernels& scalar_general_kernels() noexcept;
-const GeneralKernels& avx2_general_kernels() noexcept;
-const GeneralKernels& avx512_general_kernels() noexcept;
+// Set: the instruction set scalar, avx2 or avx512.
+template <class Set>
+const GeneralKernels& general_kernels_with() noexcept;
 
 }  // namespace taut::planes

@@ -1,5 +1,8 @@
-// The reference set in portable code, one block of 8 values after the other. Loops run over the whole chunk
-// where they can, because compilers vectorise those.
+// The kernels of planes in portable code, one block of 8 values after the other: the set `scalar`, which is
+// the reference, and every set that has no folder of its own here. Loops run over the whole chunk where they
+// can, because compilers vectorise those.
+#pragma once
+
 #include "compressor/codecs/planes/format/block.hpp"
 #include "compressor/codecs/planes/kernels/loops.hpp"
 #include "compressor/codecs/planes/kernels/sources.hpp"
@@ -92,7 +95,7 @@ void read_integers(const PlanesIn& in, std::size_t n, Predictor predictor, Integ
   for (std::size_t i = back; back > 0 && i < n; ++i) q.of[i] = add_wrapping(q.of[i - back], q.of[i]);
 }
 
-struct ScalarWidths : ByBits<ScalarWidths> {
+struct PortableWidths : ByBits<PortableWidths> {
   static WidthSummary summarize(const Widths& widths) noexcept {
     WidthSummary summary;
     for (const std::uint8_t w : widths.of) {
@@ -129,16 +132,16 @@ struct ScalarWidths : ByBits<ScalarWidths> {
   }
 };
 
-struct Scalar {
+struct Portable {
   static constexpr std::size_t lanes = chunk_values;
   struct View {
     const std::int32_t* of;
     std::size_t n;
   };
   template <class T>
-  using Values = ChunkValues<Scalar, T>;
+  using Values = ChunkValues<Portable, T>;
   using Residuals = ChunkResiduals;
-  using Widths = ScalarWidths;
+  using Widths = PortableWidths;
 
   // Returns false if some integer leaves the small range: after 2^14 is added, bits beyond the 15th show it.
   template <class T>
@@ -242,9 +245,9 @@ struct Scalar {
 
 }  // namespace
 
-const KernelSet& KernelSet::scalar() noexcept {
-  static constexpr auto set = kernel_set<Scalar>(
-      "scalar", []() noexcept { return true; }, scalar_general_kernels);
+template <class Set>
+const KernelSet& KernelSet::with() noexcept {
+  static constexpr auto set = kernel_set<Set, Portable>(general_kernels_with<simd::Scalar>);
   return set;
 }
 

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "compressor/codecs/planes/format/block.hpp"
-#include "compressor/codecs/planes/general/general_kernels.hpp"
+#include "compressor/codecs/planes/kernels/general_kernels.hpp"
 
 namespace taut::planes {
 namespace {  // one copy for each kernel set, compiled with its instructions

@@ -1,0 +1,216 @@
+// Avx512 processes 64 bytes in one register of AVX-512 (BW, DQ, VL, VBMI, VBMI2, VNNI, GFNI). The vocabulary
+// is that of compressor/simd/scalar.hpp. Included by files that are compiled for AVX-512 only.
+#pragma once
+
+#include <immintrin.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace taut::simd {
+
+struct Avx512 {
+  using Bytes = __m512i;
+  static constexpr bool has_compress = true;
+
+  static Bytes load(const void* from) noexcept { return _mm512_loadu_si512(from); }
+  static void store(void* to, Bytes v) noexcept { _mm512_storeu_si512(to, v); }
+  static Bytes splat(std::uint8_t byte) noexcept { return _mm512_set1_epi8(static_cast<char>(byte)); }
+  static Bytes splat64(std::uint64_t quadword) noexcept {
+    return _mm512_set1_epi64(static_cast<long long>(quadword));
+  }
+  static Bytes bit_or(Bytes a, Bytes b) noexcept { return _mm512_or_si512(a, b); }
+  static Bytes shl(Bytes v, unsigned n) noexcept {
+    return _mm512_and_si512(_mm512_slli_epi16(v, n), splat(static_cast<std::uint8_t>(0xFF << n)));
+  }
+  static Bytes shr(Bytes v, unsigned n) noexcept {
+    return _mm512_and_si512(_mm512_srli_epi16(v, n), splat(static_cast<std::uint8_t>(0xFF >> n)));
+  }
+  template <int n>
+  static Bytes rotl16(Bytes v) noexcept {
+    return _mm512_shldi_epi16(v, v, n);
+  }
+
+  // Returns n constants of the rule, in memory that is aligned for loads of registers.
+  template <class Element, std::size_t n = 64 / sizeof(Element), class Rule>
+  static const Element* constants(Rule) noexcept {
+    alignas(64) static constexpr auto table = [] {
+      std::array<Element, n> all{};
+      for (unsigned i = 0; i < n; ++i) all[i] = static_cast<Element>(Rule{}(i));
+      return all;
+    }();
+    return table.data();
+  }
+  // Returns 64 bytes of the rule, for permutations.
+  template <class Rule>
+  static Bytes bytes_by(Rule rule) noexcept {
+    return _mm512_load_si512(constants<std::uint8_t>(rule));
+  }
+
+  // Byte i of two registers is number i, below 128.
+  static void unzip(Bytes a, Bytes b, Bytes& even, Bytes& odd) noexcept {
+    even = _mm512_permutex2var_epi8(a, bytes_by([](unsigned i) { return 2 * i; }), b);
+    odd = _mm512_permutex2var_epi8(a, bytes_by([](unsigned i) { return 2 * i + 1; }), b);
+  }
+  static void zip(Bytes even, Bytes odd, Bytes& a, Bytes& b) noexcept {
+    a = _mm512_permutex2var_epi8(even, bytes_by([](unsigned i) { return i / 2 + i % 2 * 64; }), odd);
+    b = _mm512_permutex2var_epi8(even, bytes_by([](unsigned i) { return 32 + i / 2 + i % 2 * 64; }), odd);
+  }
+
+  static std::uint64_t nonzero_mask(Bytes v) noexcept { return _mm512_test_epi8_mask(v, v); }
+  static Bytes compressed(Bytes v, std::uint64_t mask) noexcept {
+    return _mm512_mask_compress_epi8(cleared(), mask, v);
+  }
+  static std::byte* compress(std::byte* out, Bytes v, std::uint64_t mask) noexcept {
+    store(out, compressed(v, mask));
+    return out + _mm_popcnt_u64(mask);
+  }
+  static Bytes expand(const void* in, std::uint64_t mask) noexcept {
+    Bytes packed = load(in);
+    asm("" : "+v"(packed));  // keeps the load separate: expansion from memory is microcoded on Zen
+    return _mm512_mask_expand_epi8(cleared(), mask, packed);
+  }
+
+  // Transposes the bits of each quadword, an 8 x 8 matrix of bits: byte b of the result holds bit b of the
+  // bytes, the first byte as the top bit.
+  static Bytes transpose8x8(Bytes v) noexcept {
+    return _mm512_gf2p8affine_epi64_epi8(splat64(0x8040201008040201), v, 0);
+  }
+  // Mirrors each quadword at its antidiagonal: bit k of byte i becomes bit 7 - i of byte 7 - k, and then xors
+  // all bytes with `flip`.
+  template <int flip = 0>
+  static Bytes mirror8x8(Bytes v) noexcept {
+    return _mm512_gf2p8affine_epi64_epi8(splat64(0x0102040810204080), v, flip);
+  }
+
+  // A plane has one byte of each quadword. `gathered` has the planes with reversed bits.
+  [[gnu::always_inline]] static std::uint64_t store_bit_planes(Bytes v, unsigned n, std::byte* to) noexcept {
+    const Bytes gathered =
+        _mm512_permutexvar_epi8(bytes_by([](unsigned i) { return i % 8 * 8 + i / 8; }), transpose8x8(v));
+    const Bytes planes = _mm512_gf2p8affine_epi64_epi8(gathered, splat64(0x8040201008040201), 0);
+    _mm512_mask_storeu_epi64(to, static_cast<__mmask8>((1u << n) - 1), planes);
+    return _mm512_cmpeq_epi8_mask(bit_or(v, splat(static_cast<std::uint8_t>(0xFF << n))), splat(0xFF));
+  }
+  [[gnu::always_inline]] static Bytes load_bit_planes(const std::byte* from, unsigned n) noexcept {
+    const Bytes planes = _mm512_maskz_loadu_epi64(static_cast<__mmask8>((1u << n) - 1), from);
+    const auto rows = [](unsigned i) { return (7 - i % 8) * 8 + i / 8; };
+    return transpose8x8(_mm512_permutexvar_epi8(bytes_by(rows), planes));
+  }
+
+  class Lookup16 {
+   public:
+    explicit Lookup16(const std::uint8_t* table) noexcept
+        : table_(_mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(table)))) {}
+    Bytes operator()(Bytes v) const noexcept { return _mm512_shuffle_epi8(table_, v); }
+
+   private:
+    Bytes table_;
+  };
+
+  class Lookup256 {
+   public:
+    explicit Lookup256(const std::uint8_t* table, std::uint8_t) noexcept
+        : table_{load(table), load(table + 64), load(table + 128), load(table + 192)} {}
+    Bytes operator()(Bytes v) const noexcept {
+      const Bytes lower = _mm512_permutex2var_epi8(table_[0], v, table_[1]);
+      const __mmask64 above = _mm512_movepi8_mask(v);
+      if (above == 0) [[likely]]
+        return lower;
+      return _mm512_mask_mov_epi8(lower, above, _mm512_permutex2var_epi8(table_[2], v, table_[3]));
+    }
+
+   private:
+    Bytes table_[4];
+  };
+
+  template <class Word, class Op, class... V>
+  static Bytes map_words(const Op& op, V... v) noexcept {
+    typedef Word Words __attribute__((vector_size(64)));
+    return (Bytes)op((Words)v...);
+  }
+
+  // The bytes of a block are gathered by their place in the word, last word first, and each quadword, 8 bits
+  // of 8 words, is mirrored.
+  template <unsigned size>
+  static Bytes words_to_planes(Bytes v) noexcept {
+    const auto gathered = [](unsigned i) {
+      const unsigned place = i % (8 * size) / 8, word = 7 - i % 8;
+      return i - i % (8 * size) + word * size + size - 1 - place;
+    };
+    return mirror8x8(_mm512_permutexvar_epi8(bytes_by(gathered), v));
+  }
+  template <unsigned size, std::uint8_t flip>
+  static Bytes planes_to_words(Bytes planes) noexcept {
+    const auto scattered = [](unsigned i) {
+      const unsigned place = size - 1 - i % size, word = i % (8 * size) / size;
+      return i - i % (8 * size) + 8 * place + 7 - word;
+    };
+    return _mm512_permutexvar_epi8(bytes_by(scattered), mirror8x8<flip>(planes));
+  }
+
+  // A scan combines in doubling steps within a vector; `carry_` holds the contribution of earlier vectors.
+  template <class Word, unsigned distance>
+  class Scan {
+   public:
+    explicit Scan(Bytes before) noexcept : carry_(last_words(before)) {}
+
+    template <class Op>
+    Bytes operator()(Bytes v, const Op& op) noexcept {
+      const auto combined = [&](Bytes a, Bytes b) { return map_words<Word>(op, a, b); };
+      if constexpr (in_lanes) {
+        for (unsigned shift = bytes; shift < 16; shift *= 2)
+          v = combined(v, _mm512_shuffle_epi8(v, places_before(shift)));
+        v = combined(v, lane_before<0xA, 0, 0, 0, 2>(v));
+        v = combined(v, lane_before<0xC, 0, 0, 1, 1>(v));
+      } else {
+        for (unsigned shift = bytes; shift < 64; shift *= 2)
+          v = combined(v, _mm512_maskz_permutexvar_epi8(~std::uint64_t{0} << shift, places_before(shift), v));
+      }
+      const Bytes result = combined(v, carry_);
+      // Computing the carry from `v`, not from `result`, leaves one operation in the dependency chain between
+      // vectors.
+      carry_ = combined(periodic ? carry_ : last_words(carry_), last_words(v));
+      return result;
+    }
+
+   private:
+    static constexpr unsigned bytes = distance * sizeof(Word);
+    static constexpr bool periodic = 64 % bytes == 0, in_lanes = 16 % bytes == 0;
+
+    // Returns, for each position, the last word of `v` at a multiple of `distance` from it.
+    static Bytes last_words(Bytes v) noexcept {
+      return _mm512_permutexvar_epi8(bytes_by([](unsigned i) { return 64 - bytes + i % bytes; }), v);
+    }
+    static Bytes places_before(unsigned shift) noexcept {
+      return _mm512_sub_epi8(bytes_by([](unsigned i) { return in_lanes ? i % 16 : i; }),
+                             splat(static_cast<std::uint8_t>(shift)));
+    }
+    // Returns, in the lanes of the mask, the last words of the source lane `from` of each lane; 0 in other
+    // lanes.
+    template <unsigned mask, unsigned... from>
+    static Bytes lane_before(Bytes v) noexcept {
+      const auto places = [](unsigned i) {
+        constexpr unsigned lane[] = {from...};
+        return 16 * lane[i / 16] + 16 - bytes + i % bytes;
+      };
+      constexpr std::uint64_t lanes = (mask & 1) * 0xFFFFull | (mask >> 1 & 1) * 0xFFFF0000ull |
+                                      (mask >> 2 & 1) * 0xFFFF00000000ull |
+                                      (mask >> 3) * 0xFFFF000000000000ull;
+      return _mm512_maskz_permutexvar_epi8(lanes, bytes_by(places), v);
+    }
+
+    Bytes carry_;
+  };
+
+ private:
+  // Returns a cleared register. On Zen 4 and Zen 5, byte compression and expansion depend on the old value of
+  // their target even when they zero it. A freshly cleared target keeps successive vectors independent.
+  static Bytes cleared() noexcept {
+    Bytes zero;
+    asm("vpxord %0, %0, %0" : "=v"(zero));
+    return zero;
+  }
+};
+
+}  // namespace taut::simd
