@@ -101,9 +101,9 @@ void check_accumulated(const Codec& codec, const Operands& operands) {
 
 // Makes the codec instances that the header of the first frame describes, as TAUT_Frame_add does.
 std::vector<std::unique_ptr<Codec>> instances_for(const CodecInfo& info, const FrameHeader& header) {
-  const CodecOptions options{.bound = header.bound, .checksum = header.has(FrameHeader::checksummed)};
+  const Coding options{.bound = header.bound, .checksum = header.has(FrameHeader::checksummed)};
   if (test::can_be_made(info, header.type, options)) return test::with_all_kernels(info, options);
-  static std::map<const CodecInfo*, CodecOptions> others;
+  static std::map<const CodecInfo*, Coding> others;
   const auto found = others.find(&info);
   if (found != others.end()) return test::with_all_kernels(info, found->second);
   return test::with_all_kernels(info, others[&info] = test::subjects_of(info, false).front().options);

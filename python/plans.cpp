@@ -29,13 +29,12 @@ std::string check_policy(const std::string& text) {
 // if the range is 0; it then drops the codec that was asked for, which may be unable to code without loss.
 std::string coding_text(const Coding& coding, Bound bound, const CodecInfo* codec) {
   const bool drops = bound.exact() && !coding.bound.exact();
-  std::string text = text_of(bound);
-  if (codec != nullptr && !drops) text += std::string(",codec=") + codec->name;
-  if (coding.predictor != "auto" && !drops) text += ",predictor=" + coding.predictor;
-  if (coding.checksum) text += ",checksum=on";
-  if (coding.threads > 0) text += ",threads=" + std::to_string(coding.threads);
-  if (coding.bits == PackedBits::exact) text += ",bits=exact";
-  return text;
+  Coding one = coding.with(bound);
+  one.codec = drops ? nullptr : codec;
+  if (drops) one.predictor = {};
+  one.dims = {};  // those of an array, not of the parts that ranks send
+  one.fill.reset();
+  return taut::text_of(one);
 }
 
 // Returns the range of values, on the host or on a GPU, if the policy's bound is relative to it, else an

@@ -18,7 +18,7 @@ constexpr taut::Bound some_bound(Kind kind) noexcept {
 
 std::unique_ptr<taut::Codec> made(const taut::CodecInfo& codec, const std::string& kernels,
                                   taut::Bound bound) {
-  taut::CodecOptions options;
+  taut::Coding options;
   options.bound = bound;
   options.kernels = kernels.c_str();
   return codec.make(options);

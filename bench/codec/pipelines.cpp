@@ -20,8 +20,8 @@ std::unique_ptr<taut::Codec> best_codec(double bound, taut::ConstSlice values) {
   const taut::CodecInfo& planes = *taut::find_codec("planes");
   std::unique_ptr<taut::Codec> best;
   std::size_t least = 0;
-  for (const std::string& predictor : planes.predictors({.bound = bound})) {
-    std::unique_ptr<taut::Codec> codec = planes.make({.bound = bound, .predictor = predictor.c_str()});
+  for (const taut::NamedPredictor& predictor : planes.automatic({})) {
+    std::unique_ptr<taut::Codec> codec = planes.make({.bound = bound, .predictor = predictor});
     const std::size_t bytes = encoded(*codec, values).size();
     if (best != nullptr && bytes >= least) continue;
     best = std::move(codec);

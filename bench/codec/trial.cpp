@@ -180,7 +180,7 @@ FieldPart::FieldPart(const RealField& of, std::string called, std::size_t values
 }
 
 TrialResult run_trial(const Trial& trial, const FieldPart& part, double seconds) {
-  taut::CodecOptions options;
+  taut::Coding options;
   options.bound = trial.bound;
   options.threads = trial.threads;
   if (trial.knows_dims) options.dims = part.field.dims();

@@ -54,7 +54,7 @@ TEST_P(Threads, ChangeNothing) {
     for (const Work& work : works) {
       if (!is_sampled()) continue;
       SCOPED_TRACE(subject.name() + " " + std::to_string(work.threads) + " " + std::to_string(work.count));
-      CodecOptions options = subject.options;
+      Coding options = subject.options;
       options.threads = work.threads;
       expect_same(*one, *GetParam()->make(options), values_of(work, subject.type));
       ASSERT_FALSE(HasFatalFailure());
@@ -64,7 +64,7 @@ TEST_P(Threads, ChangeNothing) {
 
 TEST_P(Threads, DamageIsFoundAlike) {
   const Subject subject = subjects_of(*GetParam(), false).front();
-  CodecOptions options = subject.options;
+  Coding options = subject.options;
   options.threads = 4;
   const auto one = subject.make(), many = GetParam()->make(options);
   Values values = make_values(subject.type, 200000, Pattern::noisy, 1);

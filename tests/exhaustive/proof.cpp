@@ -179,10 +179,10 @@ std::vector<Proof> all_proofs() {
       proofs.push_back({codec, type, bound, Surroundings::alike});
       proofs.push_back({codec, type, bound, Surroundings::noise});
       if (also_alone) proofs.push_back({codec, type, bound, Surroundings::none});
-      if (!bound.exact() || codec->predictors == nullptr) continue;
-      for (const std::string& predictor : codec->predictors({.dims = extents}))
-        if (predictor.find('+') != predictor.npos)
-          proofs.push_back({codec, type, bound, Surroundings::noise, predictor});
+      if (!bound.exact() || codec->automatic == nullptr) continue;
+      for (const NamedPredictor& predictor : codec->automatic(extents))
+        if (predictor.lags.any())
+          proofs.push_back({codec, type, bound, Surroundings::noise, text_of(predictor)});
     }
   };
   for (const CodecInfo* codec : registered_codecs())

@@ -46,13 +46,13 @@ std::string Golden::name() const {
   if (!bound.exact()) std::snprintf(number, sizeof number, "%.3g", bound.value);
   const std::string dims = subject.options.dims.n > 0 ? std::to_string(subject.options.dims.n) + "d" : "";
   std::string text = std::string(subject.info->name) + "_" + taut::name_of(subject.type) + "_" +
-                     taut::test::name_of(bound.kind) + number + "_" + subject.options.predictor + dims + "_" +
-                     pattern + "_" + std::to_string(count);
+                     taut::test::name_of(bound.kind) + number + "_" + text_of(subject.options.predictor) +
+                     dims + "_" + pattern + "_" + std::to_string(count);
   return addends == 1 ? text : text + "_sum" + std::to_string(addends);
 }
 
 std::vector<std::byte> Golden::encode(const char* kernels) const {
-  CodecOptions options = subject.options;
+  Coding options = subject.options;
   options.kernels = kernels;
   const auto codec = subject.info->make(options);
   const std::size_t most = codec->max_bytes(subject.type, count, static_cast<std::uint32_t>(addends));
@@ -70,7 +70,7 @@ std::vector<std::byte> Golden::encode(const char* kernels) const {
 }
 
 std::vector<std::byte> Golden::decode(ConstBytes frame, const char* kernels) const {
-  CodecOptions options = subject.options;
+  Coding options = subject.options;
   options.kernels = kernels;
   std::vector<std::byte> values(count * size_of(subject.type));
   const Status status = subject.info->make(options)->decode(frame, {{values.data(), count, subject.type}});
@@ -81,7 +81,7 @@ std::vector<std::byte> Golden::decode(ConstBytes frame, const char* kernels) con
 std::vector<Golden> golden_frames() {
   std::vector<Golden> all;
   for (const CodecInfo* info : registered_codecs()) {
-    const std::string_view usual = predictors_to_try(*info, {})[0];
+    const NamedPredictor usual = predictors_to_try(*info, {})[0];
     for (const Subject& subject : subjects_of(*info, false)) {
       const auto codec = subject.make();
       const std::size_t n = subject.options.predictor == usual ? std::size(inputs) : inputs_of_all;
@@ -110,8 +110,8 @@ std::string golden_line(const Golden& golden, ConstBytes frame, ConstBytes value
   std::snprintf(line, sizeof line,
                 "%-52s %-6s %-5s %-9s %-20.17g %-6s %-8s %5zu %zu %6zu %016" PRIx64 " %016" PRIx64,
                 golden.name().c_str(), s.info->name, taut::name_of(s.type), name_of(s.options.bound.kind),
-                s.options.bound.value, s.options.predictor, golden.pattern, golden.count, golden.addends,
-                frame.size(), hash(frame), hash(values));
+                s.options.bound.value, text_of(s.options.predictor).c_str(), golden.pattern, golden.count,
+                golden.addends, frame.size(), hash(frame), hash(values));
   return line;
 }
 

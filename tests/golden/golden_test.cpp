@@ -37,7 +37,7 @@ std::map<std::string, Archive> archives() {
 std::vector<const char*> kernels_of(const Golden& golden) {
   std::vector<const char*> names;
   for (const char* kernels : set_names) {
-    CodecOptions options = golden.subject.options;
+    Coding options = golden.subject.options;
     options.kernels = kernels;
     if (can_be_made(*golden.subject.info, golden.subject.type, options)) names.push_back(kernels);
   }

@@ -35,18 +35,18 @@ constexpr const char* name_of(Bound::Kind kind) noexcept {
 struct Subject {
   const CodecInfo* info = nullptr;
   DType type = DType::f32;
-  CodecOptions options;
+  Coding options;
 
   std::unique_ptr<Codec> make() const { return info->make(options); }
   std::string name() const {
     return std::string(info->name) + " " + taut::name_of(type) + " " + name_of(options.bound.kind) + ":" +
-           std::to_string(options.bound.value) + " predictor " + options.predictor +
+           std::to_string(options.bound.value) + " predictor " + text_of(options.predictor) +
            (options.dims.n > 0 ? " dims " + std::to_string(options.dims.n) : "") +
            (options.checksum ? " checksum" : "");
   }
 };
 
-inline bool can_be_made(const CodecInfo& info, DType type, const CodecOptions& options) {
+inline bool can_be_made(const CodecInfo& info, DType type, const Coding& options) {
   try {
     return info.serves(type, options.bound.kind) && info.make(options) != nullptr;
   } catch (const Error&) {
@@ -55,7 +55,7 @@ inline bool can_be_made(const CodecInfo& info, DType type, const CodecOptions& o
 }
 
 // Returns one instance for each kernel set that this processor runs, the scalar set first.
-inline std::vector<std::unique_ptr<Codec>> with_all_kernels(const CodecInfo& info, CodecOptions options) {
+inline std::vector<std::unique_ptr<Codec>> with_all_kernels(const CodecInfo& info, Coding options) {
   std::vector<std::unique_ptr<Codec>> instances;
   for (const char* kernels : std::views::reverse(set_names)) {
     options.kernels = kernels;
@@ -72,13 +72,13 @@ inline bool uses_dims(const Subject& subject) {
   constexpr std::size_t count = 1365;  // whole rows and planes of all_dims
   std::vector<std::byte> values(count * size_of(subject.type));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::byte(i * i % 64);
-  const auto encoded = [&](const CodecOptions& options) {
+  const auto encoded = [&](const Coding& options) {
     const auto codec = subject.info->make(options);
     std::vector<std::byte> frame(codec->max_bytes(subject.type, count));
     frame.resize(codec->encode({{values.data(), count, subject.type}}, frame).bytes);
     return frame;
   };
-  CodecOptions without = subject.options;
+  Coding without = subject.options;
   without.dims = {};
   return encoded(subject.options) != encoded(without);
 }
@@ -87,9 +87,9 @@ inline bool uses_dims(const Subject& subject) {
 inline std::vector<const char*> predictors_of(const CodecInfo& info, const Dims& dims) {
   static std::set<std::string> names;
   std::vector<const char*> offered;
-  if (info.predictors == nullptr) return offered;
-  for (const std::string& name : info.predictors({.dims = dims}))
-    offered.push_back(names.insert(name).first->c_str());
+  if (info.automatic == nullptr) return offered;
+  for (const NamedPredictor& predictor : info.automatic(dims))
+    offered.push_back(names.insert(text_of(predictor)).first->c_str());
   return offered;
 }
 
@@ -116,11 +116,10 @@ inline std::vector<Subject> subjects_of(const CodecInfo& info, bool checksum) {
     for (const Bound bound : all_bounds) {
       for (const Dims dims : all_dims) {
         for (const char* predictor : predictors_to_try(info, dims)) {
-          const CodecOptions options{
-              .bound = bound, .checksum = checksum, .predictor = predictor, .dims = dims};
+          const Coding options{.bound = bound, .checksum = checksum, .predictor = predictor, .dims = dims};
           if (!can_be_made(info, type, options) || info.make(options)->contract().bound != bound) continue;
           const Subject subject{&info, type, options};
-          if (dims.n == 0 || info.predictors != nullptr || uses_dims(subject)) all.push_back(subject);
+          if (dims.n == 0 || !info.predictors.empty() || uses_dims(subject)) all.push_back(subject);
         }
       }
     }

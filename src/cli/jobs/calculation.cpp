@@ -82,15 +82,15 @@ class Calculation {
     const std::size_t frame = call_.count() / std::max<std::size_t>(1, std::lround(1 / made.work.share));
     const SpeedTest test{.values_a_piece = std::max<std::size_t>(1, frame / made.work.segments),
                          .pause = pause};
-    Coding coding = policy_.coding;
-    coding.threads = threads;
-    CodecCache codecs(coding, options().kernels);
+    CodecCache codecs(options().kernels);
     for (std::size_t i = 0; i < CodingChoice::codecs; ++i) {
       const CodingChoice choice{static_cast<CodingChoice::Codec>(i)};
       if (choice.codec == CodingChoice::Codec::fast && !made.work.may_use_fast) continue;
-      const auto able = candidates_of(policy_, call_, *plan_.algorithm, plan_.bound, choice, candidates_);
-      if (able.empty()) continue;
-      const Candidate& best = able[best_of(able, codecs)];
+      const auto known = candidates_of(policy_, call_, *plan_.algorithm, plan_.bound, choice, candidates_);
+      if (known.empty()) continue;
+      std::vector<Coding> able(known.begin(), known.end());
+      for (Coding& one : able) one.threads = threads;
+      const Coding& best = able[best_of(able, codecs)];
       made.speeds[i] = measure_speeds(*codecs.of(best, plan_.bound), values_, place_, test);
     }
     if (!made.speeds[0].known()) fail("no codec codes these values within the bound");
@@ -99,9 +99,9 @@ class Calculation {
 
  private:
   // Returns the index of the candidate that the engine would choose.
-  std::size_t best_of(std::span<const Candidate> able, CodecCache& codecs) {
+  std::size_t best_of(std::span<const Coding> able, CodecCache& codecs) {
     std::vector<float> ratios;
-    for (const Candidate& one : able)
+    for (const Coding& one : able)
       ratios.push_back(measure_speeds(*codecs.of(one, plan_.bound), values_, place_).ratio);
     return best_candidate(able, ratios);
   }

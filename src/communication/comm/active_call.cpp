@@ -326,13 +326,13 @@ CodingSpeeds Communicator::ActiveCall::speeds_of(const Plan& usual, CodingChoice
                                                  ConstSlice values) {
   using enum CodingChoice::Codec;
   if (codec == fast && !coding_work(policy(), call_, usual, 0).may_use_fast) return {};
-  const std::span<const Candidate> able =
+  const std::span<const Coding> able =
       candidates_of(policy(), call_, *usual.algorithm, usual.bound, {codec}, early_.policy_state->candidates);
   if (able.empty()) return {};
   const bool by_ratio = early_.route.coding.codec == best_ratio;
   const std::size_t best = by_ratio ? std::min(early_.cached_candidate.value_or(0), able.size() - 1) : 0;
   if (codec == usual_predictor && best == 0 && by_ratio) return {};
-  const Candidate& candidate = able[codec == best_ratio ? best : 0];
+  const Coding& candidate = able[codec == best_ratio ? best : 0];
   return measure_speeds(*early_.policy_state->codecs.of(candidate, usual.bound), values, comm_.place_,
                         speed_test_of(policy(), call_, usual));
 }
@@ -362,7 +362,7 @@ Task<AgreementRecord> Communicator::ActiveCall::exchange(const AgreementRecord& 
 
 // Returns true if kernels serve the chosen candidate. The same on all ranks.
 bool Communicator::ActiveCall::has_kernels() const {
-  return api::DeviceEncoder::of(plan_.candidates[chosen_], policy().coding, plan_.bound).has_value();
+  return api::DeviceEncoder::of(plan_.candidates[chosen_].with(plan_.bound)).has_value();
 }
 
 Verdict Communicator::ActiveCall::conclude(const AgreementRecord& agreed) const noexcept {

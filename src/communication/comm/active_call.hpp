@@ -47,7 +47,7 @@ class Communicator::ActiveCall {
   std::size_t values_by_nodes(const Call& part) const noexcept;
   const char* problem_of_arguments() const noexcept;
   void reserve();
-  std::shared_ptr<const Codec> codec_of(const Candidate& candidate);
+  std::shared_ptr<const Codec> codec_of(const Coding& candidate);
   void sample(AgreementRecord& mine);
   void look_for_packed(ConstSlice sampled, AgreementRecord& mine) noexcept;
   bool rounds_packed_integers() const noexcept;

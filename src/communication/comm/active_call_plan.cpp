@@ -121,7 +121,7 @@ void Communicator::ActiveCall::sample(AgreementRecord& mine) {
   ConstSlice sampled = own_values(call_, rank()).most();
   std::optional<gpu::SampledParts> parts;
   if (device_ && on_device(sampled.data)) {
-    parts.emplace(device_->device(), sampled, plan_.candidates, policy().coding.dims);
+    parts.emplace(device_->device(), sampled, plan_.candidates);
     sampled = parts->values();
   }
   if (for_packed) look_for_packed(sampled, mine);
@@ -166,11 +166,10 @@ std::size_t Communicator::ActiveCall::values_by_nodes(const Call& part) const no
 }
 
 // Returns the codec of this rank for a candidate; null if the values are on a GPU and no kernels serve it.
-std::shared_ptr<const Codec> Communicator::ActiveCall::codec_of(const Candidate& candidate) {
+std::shared_ptr<const Codec> Communicator::ActiveCall::codec_of(const Coding& candidate) {
   std::shared_ptr<const Codec> host = early_.policy_state->codecs.of(candidate, plan_.bound);
   if (!device_) return host;
-  return gpu::codec_on_device(std::move(host), candidate, policy().coding, plan_.bound, *device_,
-                              plan_.segments > 1);
+  return gpu::codec_on_device(std::move(host), candidate.with(plan_.bound), *device_, plan_.segments > 1);
 }
 
 // Returns what is wrong with the buffers of this rank, in words; null if nothing is.

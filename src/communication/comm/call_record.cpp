@@ -26,12 +26,12 @@ void CallRecord::agreed(int rounds, int ranks, float expected_ratio) noexcept {
   row().expected_ratio = sampled ? expected_ratio : 0;
 }
 
-void CallRecord::decided(const Plan& plan, const Candidate& candidate) noexcept {
+void CallRecord::decided(const Plan& plan, const Coding& candidate) noexcept {
   compressed_ = true;
   Decision& decision = row().decision;
   decision = {candidate.codec->name, {},         plan.algorithm->name, plan.arithmetic,
               plan.segments,         plan.bound, plan.by_nodes};
-  candidate.predictor.copy(decision.predictor, sizeof decision.predictor - 1);
+  text_of(candidate.predictor).copy(decision.predictor, sizeof decision.predictor - 1);
 }
 
 void CallRecord::end(const Verdict& verdict) noexcept {

@@ -25,7 +25,7 @@ class CallRecord {
   // Records that samples showed packed integers.
   void saw_packed() noexcept { ++row().sum.packed_calls; }
   // Records that the call is compressed, and how.
-  void decided(const Plan& plan, const Candidate& candidate) noexcept;
+  void decided(const Plan& plan, const Coding& candidate) noexcept;
   void end(const Verdict& verdict) noexcept;
 
   bool compressed() const noexcept { return compressed_; }  // decided() was called

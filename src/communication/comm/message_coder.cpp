@@ -12,11 +12,7 @@ namespace taut {
 
 MessageCoder::MessageCoder(const Policy& policy, const MessageFormat& format, Place& place,
                            std::string kernels, int threads)
-    : policy_(policy),
-      format_(format),
-      place_(place),
-      threads_(threads),
-      codecs_(policy.coding, std::move(kernels)) {}
+    : policy_(policy), format_(format), place_(place), threads_(threads), codecs_(std::move(kernels)) {}
 
 float MessageCoder::estimate_ratio(ConstSlice values, const Codec& codec) {
   const Buffer scratch = place_.scratch(sample_scratch(codec, values.type));
@@ -26,10 +22,10 @@ float MessageCoder::estimate_ratio(ConstSlice values, const Codec& codec) {
 }
 
 // Returns the codec of a candidate for the values of a message; null if no kernels serve it on their GPU.
-std::shared_ptr<const Codec> MessageCoder::codec_of(const Candidate& candidate, const EncodedMessage& made) {
+std::shared_ptr<const Codec> MessageCoder::codec_of(const Coding& candidate, const EncodedMessage& made) {
   std::shared_ptr<const Codec> host = codecs_.of(candidate, made.bound);
   if (made.device == nullptr) return host;
-  return gpu::codec_on_device(std::move(host), candidate, policy_.coding, made.bound, made.device->values(),
+  return gpu::codec_on_device(std::move(host), candidate.with(made.bound), made.device->values(),
                               made.following.segments != 0);
 }
 
@@ -79,7 +75,7 @@ void MessageCoder::sample(ConstSlice values, const MessagePlan& plan, CandidateC
   if (!matters && !rounds_packed) return;
   std::optional<gpu::SampledParts> parts;
   if (made.device != nullptr) {
-    parts.emplace(made.device->values().device(), values, plan.candidates, policy_.coding.dims);
+    parts.emplace(made.device->values().device(), values, plan.candidates);
     values = parts->values();
   }
   if (rounds_packed) {
@@ -99,7 +95,7 @@ void MessageCoder::decide(ConstSlice values, MessagePlan& plan, CandidateCache& 
   plan = plan_message(policy_, values.count, values.type, made.bound, candidates_);
   made.fallback = plan.fallback;
   if (made.fallback != Fallback::none) return;
-  const auto is_served = [&](const Candidate& candidate) { return codec_of(candidate, made) != nullptr; };
+  const auto is_served = [&](const Coding& candidate) { return codec_of(candidate, made) != nullptr; };
   if (made.device != nullptr && std::ranges::none_of(plan.candidates, is_served))
     made.fallback = Fallback::device;
   else
@@ -285,7 +281,7 @@ void note_sent(const EncodedMessage& made, std::size_t bytes, CallRow& row) noex
   row.sum.sent_bytes += made.bytes + made.later_bytes;
   row.decision = {made.candidate->codec->name,   {},        "one_message", Arithmetic::values,
                   static_cast<int>(made.frames), made.bound};
-  made.candidate->predictor.copy(row.decision.predictor, sizeof row.decision.predictor - 1);
+  text_of(made.candidate->predictor).copy(row.decision.predictor, sizeof row.decision.predictor - 1);
 }
 
 }  // namespace taut

@@ -46,7 +46,7 @@ struct EncodedMessage {
   FollowingSegments following{};            // segments behind the coded message, which is then the first one
   std::size_t later_bytes = 0;              // size of those that are encoded, each rounded up to 16
   std::size_t frame_bytes = 0;              // size of all frames
-  const Candidate* candidate = nullptr;
+  const Coding* candidate = nullptr;
   Bound bound{};  // bound of one value
   std::size_t frames = 0;
   bool packed = false;                            // samples show integers packed into the values
@@ -123,7 +123,7 @@ class MessageCoder {
               EncodedMessage& made);
   void choose(ConstSlice sampled, const MessagePlan& plan, CandidateCache& cached_candidate,
               EncodedMessage& made);
-  std::shared_ptr<const Codec> codec_of(const Candidate& candidate, const EncodedMessage& made);
+  std::shared_ptr<const Codec> codec_of(const Coding& candidate, const EncodedMessage& made);
   Place& frames_of(const EncodedMessage& made) noexcept;
   std::size_t most_bytes(ConstSlice values, const Codec& codec, std::size_t frames);
   void write_frames(ConstSlice values, const MessagePlan& plan, EncodedMessage& made);

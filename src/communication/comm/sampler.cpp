@@ -108,8 +108,9 @@ void Sampler::sample(ConstSlice values, Bound bound, Compressibility::Sum& sum) 
   coding.bits = PackedBits::exact;  // as under rules
   std::unique_ptr<Codec> best;
   Sample least;
-  for (const Candidate& candidate : candidates(coding, values.type, bound)) {
-    std::unique_ptr<Codec> codec = on_coding_stack(candidate.make(coding, bound, kernels_));
+  coding.kernels = kernels_;
+  for (const Coding& candidate : candidates(coding, values.type, bound)) {
+    std::unique_ptr<Codec> codec = on_coding_stack(candidate.make());
     const Buffer scratch = place_.scratch(sample_scratch(*codec, values.type));
     const Sample made = codec->sample(values, scratch.bytes());
     if (made.status != Status::ok || (best != nullptr && made.frame_bytes >= least.frame_bytes)) continue;

@@ -33,8 +33,7 @@ class AutotunerTable {
 
 // Policy state: what the calls under one policy share.
 struct PolicyState {
-  PolicyState(const Policy& asked, const std::string& kernels)
-      : policy(asked), codecs(asked.coding, kernels) {}
+  PolicyState(const Policy& asked, const std::string& kernels) : policy(asked), codecs(kernels) {}
 
   const Policy& policy;
   CandidateTable candidates;

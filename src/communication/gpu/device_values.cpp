@@ -113,18 +113,11 @@ Status divide(Slice values, int n) {
 
 namespace {
 
-Lags lags_of(const Candidate& candidate, const Dims& dims) {
-  const std::string_view codec = candidate.codec->name;
-  if (candidate.predictor == "auto") return {};
-  if (codec == "planes") return planes::prediction_named(candidate.predictor, dims).lags;
-  return codec == "mpc" ? mpc::prediction_named(candidate.predictor, dims).lags : Lags{};
-}
-
 // Returns the distances, in components, from which the predictions of the candidates read other values.
-std::vector<std::size_t> distances_of(std::span<const Candidate> candidates, const Dims& dims, DType type) {
+std::vector<std::size_t> distances_of(std::span<const Coding> candidates, DType type) {
   std::vector<std::size_t> distances{0};
-  for (const Candidate& candidate : candidates) {
-    const Lags lags = lags_of(candidate, dims);
+  for (const Coding& candidate : candidates) {
+    const Lags& lags = candidate.predictor.lags;
     for (unsigned k = 0; k < lags.n; ++k) distances.push_back(lags.of[k] * components_of(type));
     if (lags.n > 1) distances.push_back(lags.span() * components_of(type));
   }
@@ -146,13 +139,12 @@ void add_pieces(ConstSlice values, std::span<const std::size_t> distances, std::
 
 }  // namespace
 
-SampledParts::SampledParts(Device& device, ConstSlice values, std::span<const Candidate> candidates,
-                           const Dims& dims)
+SampledParts::SampledParts(Device& device, ConstSlice values, std::span<const Coding> candidates)
     : memory_(std::make_unique_for_overwrite<std::byte[]>(values.bytes())),
       values_{{memory_.get(), values.count, values.type}} {
   std::vector<Range> parts;
   const std::size_t none[] = {0};
-  add_pieces({values.components()}, distances_of(candidates, dims, values.type), parts);
+  add_pieces({values.components()}, distances_of(candidates, values.type), parts);
   if (components_of(values.type) > 1) add_pieces(values, none, parts);
   std::size_t bytes = 0;
   for (const Range& part : parts) bytes += part.count;

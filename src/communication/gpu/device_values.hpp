@@ -63,7 +63,7 @@ Status divide(Slice values, int n);
 // Throws Error.
 class SampledParts {
  public:
-  SampledParts(Device& device, ConstSlice values, std::span<const Candidate> candidates, const Dims& dims);
+  SampledParts(Device& device, ConstSlice values, std::span<const Coding> candidates);
 
   ConstSlice values() const noexcept { return values_; }
 

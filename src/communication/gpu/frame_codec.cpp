@@ -371,10 +371,9 @@ Sized FrameCodec::accumulate(ConstBytes frame, ConstSlice values, Bytes out) con
 
 // ---- Choice
 
-std::shared_ptr<const Codec> codec_on_device(std::shared_ptr<const Codec> host, const Candidate& candidate,
-                                             const Coding& coding, Bound bound, DeviceValues& values,
-                                             bool overlap) {
-  const auto encoder = api::DeviceEncoder::of(candidate, coding, bound);
+std::shared_ptr<const Codec> codec_on_device(std::shared_ptr<const Codec> host, const Coding& coding,
+                                             DeviceValues& values, bool overlap) {
+  const auto encoder = api::DeviceEncoder::of(coding);
   if (!encoder) return nullptr;
   Device& device = values.device();
   if (device.keeps_frames()) host = std::make_shared<StagingCodec>(std::move(host), device.frames_there());

@@ -83,10 +83,9 @@ class FrameCodec final : public Codec, public CodecOperations, private FrameArit
   mutable bool overlap_, forked_ = false;
 };
 
-// Returns the codec of a candidate for values on a GPU; null if no kernels serve the candidate. `host`: its
-// codec on the host; `overlap`: see FrameCodec.
-std::shared_ptr<const Codec> codec_on_device(std::shared_ptr<const Codec> host, const Candidate& candidate,
-                                             const Coding& coding, Bound bound, DeviceValues& values,
-                                             bool overlap = false);
+// Returns the codec of a coding for values on a GPU; null if no kernels serve the coding. `host`: its codec
+// on the host; `overlap`: see FrameCodec.
+std::shared_ptr<const Codec> codec_on_device(std::shared_ptr<const Codec> host, const Coding& coding,
+                                             DeviceValues& values, bool overlap = false);
 
 }  // namespace taut::gpu

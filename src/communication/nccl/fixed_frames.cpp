@@ -57,7 +57,7 @@ std::optional<FixedFrames::Call> FixedFrames::planned(const NcclCall& call, cons
   const Plan plan = make_plan(*policy, known, policy->coding.bound, state.candidates);
   const bool adds = !reduces(known.collective) || plan.arithmetic == Arithmetic::frames;
   if (plan.fallback != Fallback::none || !adds) return {};
-  const auto encoder = api::DeviceEncoder::of(plan.candidates[0], policy->coding, plan.bound);
+  const auto encoder = api::DeviceEncoder::of(plan.candidates[0].with(plan.bound));
   const TAUT_Cuda_coding* const coding = encoder ? encoder->batched_coding() : nullptr;
   if (coding == nullptr) return {};
   ConstSlice in = described.data.in;

@@ -96,7 +96,7 @@ void MessageGroup::encode(Item& item) {
   const MessagePlan plan =
       plan_message(*policy, values.count, values.type, policy->coding.bound, state.candidates);
   if (plan.fallback != Fallback::none || plan.frames != 1) return;
-  const auto encoder = api::DeviceEncoder::of(plan.candidates[0], policy->coding, plan.bound);
+  const auto encoder = api::DeviceEncoder::of(plan.candidates[0].with(plan.bound));
   if (!encoder || plan.bound.kind == Bound::Kind::rate) return;
   const std::size_t most =
       state.codecs.of(plan.candidates[0], plan.bound)->max_bytes(values.type, values.count);

@@ -44,6 +44,7 @@ Status encode(ConstSlice values, const char* text, Dims dims, Bytes out, std::si
   if (!usable) return Status::invalid_argument;
   if (values.count > most_values / components_of(values.type)) return Status::invalid_count;
   Coding coding = parse_coding(text, options().kernels);
+  coding.kernels = options().kernels;
   if (coding.threads == 0) coding.threads = options().threads;
   if (dims.n > 0) coding.dims = dims;
   const bool device = on_device(values.data) || on_device(out.data());

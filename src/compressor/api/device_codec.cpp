@@ -17,18 +17,16 @@ constexpr std::size_t frame_alignment = 16;
 
 // Returns the candidates that have GPU kernels. Extents are dropped if the predictor is `auto`: they would
 // only add predictions across rows, for which a sample would need the values before its pieces.
-std::vector<Candidate> kernel_candidates(Coding& coding, DType type, Bound bound) {
-  if (coding.predictor == "auto" && bound.kind != Bound::Kind::rate) coding.dims = {};
-  std::vector<Candidate> all = candidates(coding, type, bound);
-  std::erase_if(all,
-                [&](const Candidate& candidate) { return !DeviceEncoder::of(candidate, coding, bound); });
+std::vector<Coding> kernel_candidates(Coding& coding, DType type, Bound bound) {
+  if (coding.predictor.automatic() && bound.kind != Bound::Kind::rate) coding.dims = {};
+  std::vector<Coding> all = candidates(coding, type, bound);
+  std::erase_if(all, [](const Coding& candidate) { return !DeviceEncoder::of(candidate); });
   return all;
 }
 
 // Chooses a candidate by a sample. Only the pieces of the sample are copied from the GPU, to the offsets that
 // they have in the array. The other bytes of that host memory are never touched.
-Candidate choose(DeviceCall& call, std::span<const Candidate> all, const Coding& coding, Bound bound,
-                 ConstSlice values) {
+Coding choose(DeviceCall& call, std::span<const Coding> all, ConstSlice values) {
   constexpr std::size_t least_to_sample_on_gpu = 65536;  // each piece is a copy from the GPU
   if (all.size() == 1 || values.count < least_to_sample_on_gpu) return all[0];
   const auto memory = std::make_unique_for_overwrite<std::byte[]>(values.bytes());
@@ -41,7 +39,7 @@ Candidate choose(DeviceCall& call, std::span<const Candidate> all, const Coding&
   };
   fetch(sparse, values);
   if (components_of(values.type) > 1) fetch(sparse.components(), values.components());
-  return best_by_sample(all, coding, bound, sparse);
+  return best_by_sample(all, sparse);
 }
 
 Sized sized(const TAUT_Cuda_result& result) {
@@ -60,15 +58,14 @@ std::optional<Sized> encode_by_kernel(DeviceCall& call, ConstSlice values, Codin
   const Bound kind = is_relative(asked) ? Bound(1) : asked;
   if (kernel_candidates(coding, values.type, kind).empty()) return {};
   const Bound bound = resolved(asked, is_relative(asked) ? range_anywhere(values, coding) : ValueRange{});
-  const std::vector<Candidate> all = kernel_candidates(coding, values.type, bound);
+  const std::vector<Coding> all = kernel_candidates(coding, values.type, bound);
   if (all.empty()) return {};  // no kernel serves the exact bound that a range of 0 leaves
-  const Candidate chosen = choose(call, all, coding, bound, values);
-  const std::size_t most =
-      chosen.make(coding, bound, options().kernels)->max_bytes(values.type, values.count);
+  const Coding chosen = choose(call, all, values);
+  const std::size_t most = chosen.make()->max_bytes(values.type, values.count);
   if (out.size() < most) return Sized{Status::buffer_too_small};
   const ConstBytes from = call.for_device(values.as_bytes(), size_of(component_of(values.type)));
   const Bytes frame = call.room_on_device(out.first(most), frame_alignment);
-  const DeviceEncoder encode = *DeviceEncoder::of(chosen, coding, bound);
+  const DeviceEncoder encode = *DeviceEncoder::of(chosen);
   const auto result = call.run([&](TAUT_Cuda_result* to) {
     return encode(call.services(), {{from.data(), values.count, values.type}}, frame, to, nullptr);
   });

@@ -9,23 +9,22 @@
 namespace taut::api {
 namespace {
 
-Candidate choose(const Coding& coding, Bound bound, ConstSlice values) {
-  const std::vector<Candidate> all = candidates(coding, values.type, bound);
+Coding choose(const Coding& coding, Bound bound, ConstSlice values) {
+  const std::vector<Coding> all = candidates(coding, values.type, bound);
   if (all.empty())
     throw Error(Status::invalid_type, std::string("the codec does not code values of type ") +
                                           name_of(values.type) +
                                           " under this kind of bound; leave codec= away, or use codec=raw");
   if (all.size() == 1 || values.count < least_to_sample) return all[0];
-  return best_by_sample(all, coding, bound, values);
+  return best_by_sample(all, values);
 }
 
 }  // namespace
 
-Candidate best_by_sample(std::span<const Candidate> all, const Coding& coding, Bound bound,
-                         ConstSlice values) {
+Coding best_by_sample(std::span<const Coding> all, ConstSlice values) {
   std::vector<float> ratios;
-  for (const Candidate& candidate : all) {
-    const auto codec = candidate.make(coding, bound, options().kernels);
+  for (const Coding& candidate : all) {
+    const auto codec = candidate.make();
     const auto scratch = std::make_unique<std::byte[]>(sample_scratch(*codec, values.type));
     const Sample sample = codec->sample(values, {scratch.get(), sample_scratch(*codec, values.type)});
     ratios.push_back(static_cast<float>(sample.ratio()));
@@ -37,7 +36,7 @@ Sized encode_on_host(ConstSlice values, const Coding& coding, Bytes out) {
   const Bound asked = bound_for(values.type, coding.bound);
   const ValueRange range = is_relative(asked) ? range_of(values, coding.fill, coding.bits) : ValueRange{};
   const Bound bound = resolved(asked, range);
-  return choose(coding, bound, values).make(coding, bound, options().kernels)->encode(values, out);
+  return choose(coding, bound, values).make()->encode(values, out);
 }
 
 Status decode_on_host(ConstBytes frame, Slice values) {

@@ -21,8 +21,7 @@ Status summarize_on_host(ConstBytes frame, ValueStatistics& statistics);
 // Returns Status::ok if two frames can be added: same codec, type and count, and a codec that adds.
 Status check_addable(const FrameHeader& a, const FrameHeader& b);
 
-// Returns the candidate that is best for a sample of the values.
-Candidate best_by_sample(std::span<const Candidate> all, const Coding& coding, Bound bound,
-                         ConstSlice values);
+// Returns the coding that is best for a sample of the values.
+Coding best_by_sample(std::span<const Coding> all, ConstSlice values);
 
 }  // namespace taut::api

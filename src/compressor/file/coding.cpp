@@ -35,14 +35,13 @@ std::optional<double> ArrayCoding::wanted_psnr() const noexcept {
 std::string ArrayCoding::frame_text(DType type, const ValueRange& range) const {
   const Bound used = bound(type, range);
   if (used == coding_.bound) return text_;
-  std::string text = text_of(used);
+  Coding frame = coding_.with(used);
+  frame.fill.reset();  // the range is known
+  if (!used.exact()) return taut::text_of(frame);
   // An exact bound drops a codec that does not code without loss.
-  const bool suits = coding_.codec != nullptr && (!used.exact() || coding_.codec->serves(type, used.kind));
-  if (suits) text += std::string(",codec=") + coding_.codec->name;
-  if (coding_.predictor != "auto" && !used.exact()) text += ",predictor=" + coding_.predictor;
-  if (coding_.checksum) text += ",checksum=on";
-  if (coding_.bits == PackedBits::exact) text += ",bits=exact";
-  return text;
+  if (frame.codec != nullptr && !frame.codec->serves(type, used.kind)) frame.codec = nullptr;
+  frame.predictor = {};
+  return taut::text_of(frame);
 }
 
 std::size_t most_frame_bytes(DType type, std::size_t values) {

@@ -5,23 +5,22 @@
 namespace taut {
 namespace {
 
-void add_predictors(const CodecInfo& codec, const Coding& coding, std::vector<Candidate>& all) {
-  if (coding.predictor != "auto" || codec.predictors == nullptr) {
-    all.push_back({&codec, coding.predictor});
-  } else {
-    for (const std::string& predictor : codec.predictors({.dims = coding.dims}))
-      all.push_back({&codec, predictor});
+// Adds the candidates of a codec that knows the coding's predictor.
+void add_predictors(const CodecInfo& codec, const Coding& coding, std::vector<Coding>& all) {
+  Coding one = coding;
+  one.codec = &codec;
+  if (coding.predictor.automatic() && codec.automatic != nullptr) {
+    for (const NamedPredictor& predictor : codec.automatic(coding.dims)) {
+      one.predictor = predictor;
+      all.push_back(one);
+    }
+    return;
   }
-}
-
-bool knows_predictor(const CodecInfo& codec, const Coding& coding, Bound bound) {
-  if (coding.predictor == "auto") return true;
-  try {
-    Candidate{&codec, coding.predictor}.make(coding, bound, "");
-    return true;
-  } catch (const Error&) {
-    return false;
+  if (!coding.predictor.automatic()) {
+    const auto [number, lags] = numbered(coding.predictor, coding.dims, codec.predictors);
+    one.predictor = {codec.predictors[number], lags};
   }
+  all.push_back(one);
 }
 
 // Returns the coding of values that must not change although the coding has a bound: of integers, and of a
@@ -29,49 +28,39 @@ bool knows_predictor(const CodecInfo& codec, const Coding& coding, Bound bound) 
 Coding exact_coding(const Coding& coding, DType type) {
   Coding exact = coding;
   exact.bound = {};
-  exact.predictor = "auto";
+  exact.predictor = {};
   if (exact.codec != nullptr && !exact.codec->serves(type, Bound::Kind::exact)) exact.codec = nullptr;
   return exact;
 }
 
 }  // namespace
 
-std::unique_ptr<Codec> Candidate::make(const Coding& coding, Bound bound, const std::string& kernels) const {
-  return codec->make({.bound = bound,
-                      .checksum = coding.checksum,
-                      .predictor = predictor.c_str(),
-                      .kernels = kernels.c_str(),
-                      .dims = coding.dims,
-                      .threads = std::max(coding.threads, 1),
-                      .bits = coding.bits});
-}
-
-std::vector<Candidate> candidates(const Coding& coding, DType type, Bound bound) {
+std::vector<Coding> candidates(const Coding& coding, DType type, Bound bound) {
   if (bound.exact() && !coding.bound.exact()) return candidates(exact_coding(coding, type), type, bound);
   std::vector<const CodecInfo*> able;
   for (const CodecInfo* codec : registered_codecs()) {
     if (!codec->serves(type, bound.kind)) continue;
     const bool wanted = coding.codec == nullptr ? codec->rank(bound.kind) != CodecInfo::only_by_name &&
-                                                      knows_predictor(*codec, coding, bound)
+                                                      has_predictor(*codec, coding.predictor)
                                                 : coding.codec == codec;
     const auto rank = [&](const CodecInfo* other) { return other->rank(bound.kind); };
     if (wanted) able.insert(std::ranges::upper_bound(able, rank(codec), {}, rank), codec);
   }
   const bool more = able.size() > 1 && able.back()->rank(bound.kind) == CodecInfo::last_resort;
   if (more) able.pop_back();
-  std::vector<Candidate> all;
-  for (const CodecInfo* codec : able) add_predictors(*codec, coding, all);
+  std::vector<Coding> all;
+  for (const CodecInfo* codec : able) add_predictors(*codec, coding.with(bound), all);
   if (all.size() > max_candidates) all.erase(all.begin() + max_candidates, all.end());
   return all;
 }
 
-std::span<const Candidate> CandidateTable::of(const Coding& coding, DType type, Bound bound,
-                                              Preference preference) {
+std::span<const Coding> CandidateTable::of(const Coding& coding, DType type, Bound bound,
+                                           Preference preference) {
   for (const Entry& known : entries_)
     if (known.type == type && known.kind == bound.kind && known.preference == preference)
       return known.candidates;
   Entry entry{type, bound.kind, preference, candidates(coding, type, bound)};
-  const auto dispreferred = [preference](const Candidate& candidate) {
+  const auto dispreferred = [preference](const Coding& candidate) {
     return (preference == Preference::adding && !candidate.codec->adds_frames) ||
            (preference == Preference::idempotent && !candidate.codec->idempotent);
   };
@@ -79,7 +68,7 @@ std::span<const Candidate> CandidateTable::of(const Coding& coding, DType type, 
   return entries_.emplace_back(std::move(entry)).candidates;
 }
 
-std::size_t best_candidate(std::span<const Candidate> candidates, std::span<const float> ratios) noexcept {
+std::size_t best_candidate(std::span<const Coding> candidates, std::span<const float> ratios) noexcept {
   constexpr float worthwhile = 1.1f;
   std::size_t best = 0;
   for (std::size_t i = 1; i < candidates.size(); ++i) {

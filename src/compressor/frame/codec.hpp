@@ -3,11 +3,15 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compressor/base/status.hpp"
 #include "compressor/frame/frame.hpp"
+#include "compressor/frame/lags.hpp"
 #include "compressor/values/dims.hpp"
 #include "compressor/values/reduction.hpp"
 #include "compressor/values/slice.hpp"
@@ -22,14 +26,58 @@ struct Contract {
   bool idempotent = false;   // decoded values do not change when coded again, whatever values surround them
 };
 
-struct CodecOptions {
-  Bound bound = {};                // bound of one value; of a kind that frames can store
-  bool checksum = false;           // protect the payload as well as the header
-  const char* predictor = "auto";  // name of a predictor of the codec; auto: chosen by a sample of the values
-  const char* kernels = "";        // name of a kernel set; empty: the best for this processor
-  Dims dims = {};                  // extents of the field that the values belong to
-  int threads = 1;                 // number of threads that may work on a frame; 1 to 64
-  PackedBits bits = PackedBits::rounded;  // treatment of packed integers
+struct CodecInfo;
+class Codec;
+
+// Prediction of a value from earlier values: the name of a predictor of a codec, and lags. Its text is
+// "delta", "delta+192" or "delta+192+18432". The predictors "lorenzo2" and "lorenzo3" stand for the usual
+// predictor of the codec with the lags that the extents of the field give.
+struct NamedPredictor {
+  std::string_view name = "auto";  // in static memory; auto: chosen by a sample of the values
+  Lags lags = {};                  // in values
+
+  constexpr NamedPredictor() = default;
+  constexpr NamedPredictor(std::string_view known, const Lags& some) noexcept : name(known), lags(some) {}
+  // Parse a text. Throw Error(invalid_policy) with the remedy if no codec knows the name.
+  explicit NamedPredictor(std::string_view text);
+  NamedPredictor(const char* text) : NamedPredictor(std::string_view(text)) {}
+
+  constexpr bool automatic() const noexcept { return name == "auto"; }
+  friend constexpr bool operator==(const NamedPredictor&, const NamedPredictor&) = default;
+};
+std::string text_of(const NamedPredictor& predictor);
+std::optional<NamedPredictor> predictor_named(std::string_view text) noexcept;  // nothing: none has that text
+std::string predictor_texts();  // the texts of all codecs' predictors, for messages
+
+bool has_predictor(const CodecInfo& codec, const NamedPredictor& predictor) noexcept;
+// Returns the number of a predictor among those of a codec, and the lags, for a field of these extents.
+// Throws Error(invalid_policy) with the remedy if the codec does not have the predictor.
+std::pair<unsigned, Lags> numbered(const NamedPredictor& predictor, const Dims& dims,
+                                   std::span<const std::string_view> predictors);
+
+// Coding of values: all that decides the bytes of a frame, and the threads and kernels that write them. The
+// text of a coding is parsed by parse_coding() (compressor/frame/coding.hpp).
+struct Coding {
+  const CodecInfo* codec = nullptr;  // null: chosen for each message
+  Bound bound = {};                  // bound of one value
+  bool checksum = false;             // protect the payload as well as the header
+  NamedPredictor predictor = {};
+  std::string_view kernels = {};          // name of a kernel set, in static memory; empty: the best one
+  Dims dims = {};                         // extents of the field that the values belong to
+  int threads = 0;                        // threads of this process for one frame; 0: not given, one
+  PackedBits bits = PackedBits::rounded;  // treatment of packed integers; default under rules: exact
+  std::optional<double> fill = {};        // stands for missing values, which a range of values excludes
+
+  int thread_count() const noexcept { return threads > 0 ? threads : 1; }
+  // Creates the codec. Throws Error if the codec cannot serve the coding.
+  std::unique_ptr<Codec> make() const;
+  Coding with(Bound other) const noexcept {
+    Coding coding = *this;
+    coding.bound = other;
+    return coding;
+  }
+
+  friend bool operator==(const Coding&, const Coding&) = default;
 };
 
 // Arithmetic on encoded data, for codecs with `adds_frames` in their contract. The sum of frames decodes to
@@ -89,24 +137,38 @@ class Codec {
 
 inline constexpr std::size_t max_predictors = 12;
 
+// Codings and frames that a codec's kernels for GPUs serve (src/gpu/<codec>/codec.cu). The same on all ranks,
+// whether they have a GPU or not.
+struct CodecOnDevices {
+  bool (*encodes)(const Coding& coding) noexcept;
+  // Returns the coding by which kernels decode a frame: its codec, bound, the number of its lags, and extents
+  // if the payload depends on them. Returns nothing if the host has to decode the frame. `payload`: empty if
+  // it is not on the host. `known`: the coding of the frames that the caller expects.
+  std::optional<Coding> (*decoding)(const FrameHeader& header, ConstBytes payload, const Coding& known);
+};
+
 // Registry entry of a codec.
 struct CodecInfo {
   // Ranks of codecs for codec=auto, which considers lower ranks first.
   static constexpr std::uint8_t usual = 1, also = 2, last_resort = 9, only_by_name = 255;
 
+  static constexpr unsigned usual_predictor = 1;  // its number
+
   const char* name;       // name of the folder, and in policies
   std::uint8_t frame_id;  // identifier in frames; never reused
   const char* since;
   const char* summary;
-  // Returns the predictors that `auto` chooses from under these options: names for CodecOptions::predictor,
-  // at most max_predictors, the usual one first. The names let ranks agree on a predictor. Null: there is no
-  // choice.
-  std::vector<std::string> (*predictors)(const CodecOptions& options);
+  // Predictors that a coding may name, numbered as frames number them.
+  std::span<const std::string_view> predictors = {};
+  // Returns the predictors that `auto` chooses from for a field of these extents: at most max_predictors, the
+  // usual one first. Ranks agree on one by its position. Null: there is no choice.
+  std::vector<NamedPredictor> (*automatic)(const Dims& dims) = nullptr;
   bool (*serves)(DType type, Bound::Kind kind) noexcept;
-  std::unique_ptr<Codec> (*make)(const CodecOptions&);  // throws Error if the codec cannot serve the options
+  std::unique_ptr<Codec> (*make)(const Coding&);  // throws Error if the codec cannot serve the coding
   std::uint8_t (*rank)(Bound::Kind kind) noexcept = [](Bound::Kind) noexcept { return usual; };
   bool adds_frames = false;  // as in the contract; likewise `idempotent`
   bool idempotent = false;
+  const CodecOnDevices* device = nullptr;  // null: there are no kernels for GPUs
 };
 
 std::span<const CodecInfo* const> registered_codecs() noexcept;

@@ -64,6 +64,12 @@ void read_dims(const Item& item, Dims& dims) {
   if (!(static_cast<double>(dims.of[0]) * static_cast<double>(dims.stride(0)) < 0x1p62)) item.reject(remedy);
 }
 
+void read_predictor(const Item& item, Coding& coding) {
+  const std::optional<NamedPredictor> predictor = predictor_named(item.value);
+  if (!predictor) item.reject("use one of " + predictor_texts());
+  coding.predictor = *predictor;
+}
+
 void read_fill(const Item& item, Coding& coding) {
   double fill = 0;
   if (!read_number(item.value, fill) || !std::isfinite(fill))
@@ -106,14 +112,14 @@ const CodecInfo* find_codec(std::uint8_t frame_id) noexcept {
   return nullptr;
 }
 
-std::unique_ptr<Codec> make_decoder(const FrameHeader& header, const std::string& kernels, int threads) {
+std::unique_ptr<Codec> make_decoder(const FrameHeader& header, std::string_view kernels, int threads) {
   const CodecInfo* const info = find_codec(header.codec);
   if (info == nullptr) throw Error(Status::unsupported_version, "a frame of an unknown codec");
   if (!info->serves(header.type, header.bound.kind))
     throw Error(Status::corrupt_frame, "a frame of a kind that its codec does not make");
   return info->make({.bound = header.bound,
                      .checksum = header.has(FrameHeader::checksummed),
-                     .kernels = kernels.c_str(),
+                     .kernels = kernels,
                      .threads = threads});
 }
 
@@ -136,7 +142,7 @@ bool read_coding_option(const Item& item, Coding& coding) {
   if (item.name == "codec") {
     read_codec(item, coding);
   } else if (item.name == "predictor") {
-    coding.predictor = item.value;
+    read_predictor(item, coding);
   } else if (item.name == "dims") {
     read_dims(item, coding.dims);
   } else if (item.name == "fill") {
@@ -154,7 +160,7 @@ bool read_coding_option(const Item& item, Coding& coding) {
   return true;
 }
 
-void check(const Coding& coding, const std::string& kernels) {
+void check(const Coding& coding, std::string_view kernels) {
   const Bound bound = likely(coding.bound);
   if (coding.codec != nullptr && !serves_any(*coding.codec, bound.kind))
     reject(std::string("codec '") + coding.codec->name + "' does not serve this bound; use " +
@@ -162,16 +168,22 @@ void check(const Coding& coding, const std::string& kernels) {
   if (coding.fill && !is_relative(coding.bound))
     reject("fill= only matters to bounds that are relative to the value range, rel: and psnr:");
   bool served = false;
+  std::vector<Coding> checked;  // those of the type before: most types have the same
   for (std::uint8_t type = 1; type <= dtypes; ++type) {
-    for (const Candidate& candidate : candidates(coding, DType{type}, bound)) {
-      candidate.make(coding, bound, kernels);  // throws if the options do not suit the codec
+    std::vector<Coding> all = candidates(coding, DType{type}, bound);
+    if (all == checked) continue;
+    checked = std::move(all);
+    for (const Coding& candidate : checked) {
+      Coding made = candidate;
+      made.kernels = kernels;
+      made.make();  // throws if the options do not suit the codec
       served |= candidate.codec->rank(bound.kind) != CodecInfo::last_resort || bound.exact() || coding.codec;
     }
   }
   if (served) return;
-  reject(coding.predictor == "auto"
-             ? "no codec of this build serves this bound" + remedies()
-             : "predictor '" + coding.predictor + "' is not known to a codec that serves this bound");
+  reject(coding.predictor.automatic() ? "no codec of this build serves this bound" + remedies()
+                                      : "predictor '" + text_of(coding.predictor) +
+                                            "' is not known to a codec that serves this bound; use auto");
 }
 
 std::string text_of(Bound bound, int digits) {
@@ -181,7 +193,25 @@ std::string text_of(Bound bound, int digits) {
   return "lossless";
 }
 
-Coding parse_coding(std::string_view text, const std::string& kernels) {
+std::string text_of(const Coding& coding) {
+  std::string text = text_of(coding.bound);
+  const auto add = [&](const char* name, const std::string& value) {
+    text += std::string(",") + name + "=" + value;
+  };
+  if (coding.codec != nullptr) add("codec", coding.codec->name);
+  if (!coding.predictor.automatic()) add("predictor", text_of(coding.predictor));
+  for (unsigned i = 0; i < coding.dims.n; ++i) {
+    const std::string extent = std::to_string(coding.dims.of[i]);
+    i == 0 ? add("dims", extent) : void(text += "x" + extent);
+  }
+  if (coding.fill) add("fill", shortest(*coding.fill));
+  if (coding.bits == PackedBits::exact) add("bits", "exact");
+  if (coding.threads > 0) add("threads", std::to_string(coding.threads));
+  if (coding.checksum) add("checksum", "on");
+  return text;
+}
+
+Coding parse_coding(std::string_view text, std::string_view kernels) {
   Coding coding;
   bool first = true;
   for (std::size_t begin = 0; begin <= text.size(); first = false) {

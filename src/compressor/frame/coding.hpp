@@ -1,7 +1,5 @@
-// Coding of values: the part of a policy that codec calls use as well.
+// The text of a coding, as codec calls, policies, files and calls for GPUs have it: its only parser.
 #pragma once
-
-#include <optional>
 
 #include "compressor/base/option_parser.hpp"
 #include "compressor/frame/codec.hpp"
@@ -9,20 +7,12 @@
 
 namespace taut {
 
-struct Coding {
-  Bound bound;                 // as given; may be relative to the range of the values
-  std::optional<double> fill;  // stands for missing values, which the range excludes
-  Dims dims;
-  const CodecInfo* codec = nullptr;  // null: chosen for each message
-  std::string predictor = "auto";
-  bool checksum = false;
-  int threads = 0;                        // threads of this process for one frame; 0: not given
-  PackedBits bits = PackedBits::rounded;  // packed integers; default under rules: exact
-};
-
 // Parses "abs:1e-4,codec=szx,checksum=on": a bound, then options. Throws Error(invalid_policy) naming the
 // option, its column and the remedy.
-Coding parse_coding(std::string_view text, const std::string& kernels = "");
+Coding parse_coding(std::string_view text, std::string_view kernels = {});
+
+// Returns the text that parse_coding() reads as this coding.
+std::string text_of(const Coding& coding);
 
 // Parse parts of a policy: the bound at its start, and one option. read_coding_option() returns false if the
 // option is not one of coding_options.
@@ -39,9 +29,9 @@ const CodecInfo* find_codec(std::uint8_t frame_id) noexcept;
 
 // Creates a codec that decodes and adds frames with such a header: any instance of a codec can do so for all
 // of its frames. Throws Error for frames that no codec decodes.
-std::unique_ptr<Codec> make_decoder(const FrameHeader& header, const std::string& kernels, int threads);
+std::unique_ptr<Codec> make_decoder(const FrameHeader& header, std::string_view kernels, int threads);
 
 // Throws Error(invalid_policy) if no codec serves the whole coding.
-void check(const Coding& coding, const std::string& kernels);
+void check(const Coding& coding, std::string_view kernels);
 
 }  // namespace taut

@@ -29,12 +29,12 @@ struct FieldExtents {
 
 }  // namespace
 
-std::optional<DeviceEncoder> DeviceEncoder::of(const Candidate& candidate, const Coding& coding,
-                                               Bound bound) {
+std::optional<DeviceEncoder> DeviceEncoder::of(const Coding& coding) {
   if (coding.checksum) return {};
-  const std::string_view codec = candidate.codec->name;
+  const std::string_view codec = coding.codec->name;
+  const Bound bound = coding.bound;
   if (codec == "planes") {
-    const planes::Prediction prediction = planes::prediction_named(candidate.predictor, coding.dims);
+    const planes::Prediction prediction = planes::prediction_of(coding.predictor, coding.dims);
     const auto inner = static_cast<int>(prediction.inner);  // numbered as in taut_cuda.h
     return DeviceEncoder(
         Planes{{bound.value, bound.kind == Bound::Kind::snap, inner, coding.bits == PackedBits::exact},
@@ -42,8 +42,8 @@ std::optional<DeviceEncoder> DeviceEncoder::of(const Candidate& candidate, const
   }
   if (codec == "zfp" && bound.kind == Bound::Kind::rate && coding.bits == PackedBits::rounded)
     return DeviceEncoder(Rate{bound.value, coding.dims});
-  if (codec != "mpc" || candidate.predictor == "auto") return {};
-  const mpc::Prediction prediction = mpc::prediction_named(candidate.predictor, coding.dims);
+  if (codec != "mpc" || coding.predictor.automatic()) return {};
+  const mpc::Prediction prediction = mpc::prediction_of(coding.predictor, coding.dims);
   return DeviceEncoder(LosslessCoding{static_cast<int>(prediction.distance), bound.exact() ? 0 : bound.value,
                                       coding.bits == PackedBits::exact, prediction.lags});
 }

@@ -12,8 +12,9 @@ namespace taut::api {
 // Encodes values in device memory to a frame in device memory, as a candidate does on the host.
 class DeviceEncoder {
  public:
-  // Returns the encoder for `candidate`, or nothing if no kernels exist for it. The same on all ranks.
-  static std::optional<DeviceEncoder> of(const Candidate& candidate, const Coding& coding, Bound bound);
+  // Returns the encoder for a coding that names its codec, or nothing if no kernels exist for it. The same on
+  // all ranks.
+  static std::optional<DeviceEncoder> of(const Coding& coding);
 
   // Returns the encoder whose decode() reads a frame, if the header alone does not tell how (decoder_of): zfp
   // at a rate. Returns nothing for other frames.

@@ -56,17 +56,16 @@ std::span<const KernelSet* const> built_kernels() noexcept {
 // Returns the set called `name` if this processor supports it; for "" the first supported set; null if there
 // is none.
 template <class Set>
-const Set* choose_kernels(std::span<const Set* const> sets, const char* name) noexcept {
-  const std::string_view wanted(name);
+const Set* choose_kernels(std::span<const Set* const> sets, std::string_view name) noexcept {
   for (const Set* set : sets)
-    if ((wanted.empty() || wanted == set->name) && set->supported()) return set;
+    if ((name.empty() || name == set->name) && set->supported()) return set;
   return nullptr;
 }
 
 // Returns the set that choose_kernels() returns; throws Error(invalid_argument) with the remedy if there is
 // none.
 template <class Set>
-const Set& require_kernels(std::span<const Set* const> sets, const char* name) {
+const Set& require_kernels(std::span<const Set* const> sets, std::string_view name) {
   if (const Set* const set = choose_kernels(sets, name)) return *set;
   std::string names;
   for (const Set* const set : sets) names += (names.empty() ? "" : ", ") + std::string(set->name);

@@ -88,9 +88,8 @@ class CallCosts : public testing::Test {
   std::shared_ptr<gpu::Device> device;
   gpu::DeviceValues values{device};
   Coding coding = parse_coding("abs:1e-3,codec=planes,predictor=delta");
-  Candidate candidate{coding.codec, "delta"};
-  std::shared_ptr<const Codec> host = candidate.make(coding, coding.bound, "");
-  gpu::FrameCodec codec{host, *api::DeviceEncoder::of(candidate, coding, coding.bound), values};
+  std::shared_ptr<const Codec> host = coding.make();
+  gpu::FrameCodec codec{host, *api::DeviceEncoder::of(coding), values};
   const OnGpu<float> x{make<float>(Pattern::walk, n, 1)};
   const ConstSlice in{{x.data(), n, DType::f32}};
   const Slice out{{x.data(), n, DType::f32}};
@@ -163,8 +162,7 @@ TEST_F(CallCosts, AllWorkIsOnTheStreamOfTheUser) {
 }
 
 TEST_F(CallCosts, OperationsInFlightUseTwoStreams) {
-  const gpu::FrameCodec overlapping{host, *api::DeviceEncoder::of(candidate, coding, coding.bound), values,
-                                    true};
+  const gpu::FrameCodec overlapping{host, *api::DeviceEncoder::of(coding), values, true};
   streams.clear();
   counts = {};
   EncodeItem one{in, frame.bytes()}, two{in, other.bytes()};

@@ -86,10 +86,9 @@ class PlaceOfFrames : public testing::Test {
   gpu::DeviceFrames& place = device->frames_there();
   gpu::DeviceValues values{device};
   Coding coding = parse_coding("abs:1e-3,codec=planes,predictor=delta");
-  Candidate candidate{coding.codec, "delta"};
-  std::shared_ptr<const Codec> host = candidate.make(coding, coding.bound, "");
-  gpu::FrameCodec codec{std::make_shared<gpu::StagingCodec>(host, place),
-                        *api::DeviceEncoder::of(candidate, coding, coding.bound), values};
+  std::shared_ptr<const Codec> host = coding.make();
+  gpu::FrameCodec codec{std::make_shared<gpu::StagingCodec>(host, place), *api::DeviceEncoder::of(coding),
+                        values};
   std::vector<float> x = std::vector<float>(n);
 
   void SetUp() override {

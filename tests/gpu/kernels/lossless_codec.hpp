@@ -29,13 +29,9 @@ std::vector<T> lossless_values(Pattern pattern, std::size_t n) {
 inline std::unique_ptr<Codec> lossless_cpu_codec(unsigned distance, double relative = 0,
                                                  PackedBits bits = PackedBits::rounded,
                                                  const Lags& lags = {}) {
-  const std::string predictor = mpc::name_of({distance, lags});
-  CodecOptions options;
-  if (relative > 0) options.bound = {Bound::Kind::pointwise, relative};
-  options.bits = bits;
-  options.predictor = predictor.c_str();
-  options.kernels = "scalar";
-  return find_codec("mpc")->make(options);
+  Coding coding{.predictor = {mpc::predictors[distance], lags}, .kernels = "scalar", .bits = bits};
+  if (relative > 0) coding.bound = {Bound::Kind::pointwise, relative};
+  return find_codec("mpc")->make(coding);
 }
 
 template <class T>

@@ -63,11 +63,8 @@ std::vector<T> make(Pattern pattern, std::size_t n, std::uint64_t seed) {
 
 inline std::unique_ptr<Codec> cpu_codec(const Bound& bound, const char* prediction,
                                         PackedBits bits = PackedBits::rounded) {
-  CodecOptions options{.bound = bound};
-  options.bits = bits;
-  options.predictor = prediction;
-  options.kernels = "scalar";
-  return find_codec("planes")->make(options);
+  return find_codec("planes")->make(
+      {.bound = bound, .predictor = prediction, .kernels = "scalar", .bits = bits});
 }
 inline std::unique_ptr<Codec> cpu_codec(const Bound& bound, planes::Predictor predictor,
                                         PackedBits bits = PackedBits::rounded) {

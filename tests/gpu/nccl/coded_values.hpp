@@ -8,7 +8,7 @@ namespace taut::test {
 // Returns the codec that a message of this type has under a coding.
 inline std::unique_ptr<Codec> codec_of(const std::string& coding, DType type) {
   const Coding parsed = parse_coding(coding);
-  return candidates(parsed, type, parsed.bound).at(0).make(parsed, parsed.bound, "");
+  return candidates(parsed, type, parsed.bound).at(0).make();
 }
 
 // Returns the values after they were coded on the host.

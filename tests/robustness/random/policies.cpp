@@ -149,7 +149,7 @@ Promise promise_of(const Policy& policy, const Memory& memory) {
   Promise promise = promise_of(resolved(bound_for(call.type, policy.coding.bound), range), call, how);
   promise.bound = E;
   const bool idempotent =
-      std::ranges::all_of(plan.candidates, [](const Candidate& c) { return c.codec->idempotent; });
+      std::ranges::all_of(plan.candidates, [](const Coding& c) { return c.codec->idempotent; });
   promise.same_bits = !plan.algorithm->recodes || idempotent;
   const bool sums = reduces(call.collective) && call.op == Reduction::sum;
   const int growth = plan.algorithm->growth(plan.by_nodes ? call.nodes : call.P, plan.arithmetic);

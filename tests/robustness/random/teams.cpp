@@ -15,7 +15,7 @@ struct TeamCall {
   Call call;
   const AlgorithmInfo* algorithm = nullptr;
   const CodecInfo* codec = nullptr;
-  CodecOptions options;
+  Coding options;
   Arithmetic how = Arithmetic::values;
   int segments = 1;
 };
@@ -23,8 +23,8 @@ struct TeamCall {
 std::ostream& operator<<(std::ostream& out, const TeamCall& c) {
   return out << c.algorithm->name << " " << c.call << ", " << c.codec->name << " "
              << name_of(c.options.bound.kind) << ":" << c.options.bound.value << " predictor "
-             << c.options.predictor << " dims " << c.options.dims.n << " threads " << c.options.threads
-             << ", by " << name_of(c.how) << ", " << c.segments << " segments";
+             << text_of(c.options.predictor) << " dims " << c.options.dims.n << " threads "
+             << c.options.threads << ", by " << name_of(c.how) << ", " << c.segments << " segments";
 }
 
 Bound draw_bound(Draw& draw, Bound::Kind kind, double scale) {

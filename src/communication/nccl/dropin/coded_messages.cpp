@@ -127,7 +127,7 @@ std::optional<CodedMessages::Choice> CodedMessages::choice(DType type, std::size
   const MessagePlan plan = plan_message(*policy, count, type, policy->coding.bound, state.candidates);
   if (plan.fallback != Fallback::none || plan.frames != 1) return {};
   const std::shared_ptr<const Codec> codec = state.codecs.of(plan.candidates[0], plan.bound);
-  const auto encoder = api::DeviceEncoder::of(plan.candidates[0], policy->coding, plan.bound);
+  const auto encoder = api::DeviceEncoder::of(plan.candidates[0].with(plan.bound));
   if (!encoder || !codec->contract().fixed_size) return {};
   const std::size_t bytes = codec->max_bytes(type, count);
   const double needed = static_cast<double>(bytes) * std::max(plan.least_ratio, 1.0);

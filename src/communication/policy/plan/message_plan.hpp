@@ -9,7 +9,7 @@ namespace taut {
 struct MessagePlan {
   Fallback fallback = Fallback::none;  // the other members are valid for `none`
   Bound bound;
-  std::span<const Candidate> candidates;
+  std::span<const Coding> candidates;
   double least_ratio = 0;  // fall back if the sampled ratio is below
   std::size_t frames = 1;  // number of frames for the values
 };

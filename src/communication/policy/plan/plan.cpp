@@ -310,21 +310,20 @@ CodingWork coding_work(const Policy& policy, const Call& call, const Plan& plan,
           .segments = plan.segments,
           .adds_frames = may_add(policy, call, *plan.algorithm, {}),
           .may_use_values = may_choose_values(policy, call, part.bytes / blocks),
-          .may_use_fast = coding.codec == nullptr && coding.predictor == "auto" &&
+          .may_use_fast = coding.codec == nullptr && coding.predictor.automatic() &&
                           coding.bits == PackedBits::rounded && !plan.bound.exact() &&
                           policy.reducing != Policy::Reducing::frames,
           .link = link};
 }
 
-std::span<const Candidate> candidates_of(const Policy& policy, const Call& call,
-                                         const AlgorithmInfo& algorithm, Bound bound, CodingChoice choice,
-                                         CandidateTable& table) {
+std::span<const Coding> candidates_of(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
+                                      Bound bound, CodingChoice choice, CandidateTable& table) {
   if (choice.codec == CodingChoice::Codec::fast) {
     Coding fast = policy.coding;
     fast.codec = find_codec(fast_codec);
     return table.of(fast, call.type, bound, Preference::fast);
   }
-  const std::span<const Candidate> all =
+  const std::span<const Coding> all =
       table.of(policy.coding, call.type, bound, preference(policy, call, algorithm, choice));
   return choice.codec == CodingChoice::Codec::usual_predictor
              ? all.first(std::min<std::size_t>(all.size(), 1))

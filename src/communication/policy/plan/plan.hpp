@@ -52,7 +52,7 @@ struct Plan {
   CodingChoice coding;      // as in the route
   int segments = 1;
   Bound bound;  // bound of one coding, for the codec
-  std::span<const Candidate> candidates;
+  std::span<const Coding> candidates;
   double least_ratio = 0;  // fall back if the ranks' estimate is below
 };
 
@@ -82,9 +82,8 @@ std::span<const Route> alternatives(const Policy& policy, const Call& call, cons
 CodingWork coding_work(const Policy& policy, const Call& call, const Plan& plan, double link) noexcept;
 
 // Returns the candidates that serve a call by `algorithm` under a coding choice; none if no codec does.
-std::span<const Candidate> candidates_of(const Policy& policy, const Call& call,
-                                         const AlgorithmInfo& algorithm, Bound bound, CodingChoice choice,
-                                         CandidateTable& table);
+std::span<const Coding> candidates_of(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
+                                      Bound bound, CodingChoice choice, CandidateTable& table);
 
 // Makes the plan of a call. `bound` is the policy's, no longer relative; `table` belongs to this policy;
 // `route` is used if it can serve the call. Integers that a call moves are coded without loss.

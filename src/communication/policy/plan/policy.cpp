@@ -79,13 +79,13 @@ void read_policy_option(const Item& item, Policy& policy) {
   }
 }
 
-void check(const Policy& policy, const std::string& kernels) {
+void check(const Policy& policy, std::string_view kernels) {
   check(policy.coding, kernels);
   check_reduction(policy);
   check_likely(policy);
 }
 
-Policy parse_policy(std::string_view text, const std::string& kernels) {
+Policy parse_policy(std::string_view text, std::string_view kernels) {
   Policy policy;
   policy.text = text;
   if (trimmed(text).empty()) return policy;

@@ -36,13 +36,13 @@ struct Policy {
 };
 
 // Parses a policy string. Throws Error(invalid_policy) naming the option, its column and the remedy.
-Policy parse_policy(std::string_view text, const std::string& kernels = "");
+Policy parse_policy(std::string_view text, std::string_view kernels = {});
 
 // Returns the value of an option in today's spelling. An old spelling is still accepted: when=pays.
 std::string_view current_spelling(const Item& item) noexcept;
 
 // Parse and check the policy of a rule: one option other than the bound, and the complete policy.
 void read_policy_option(const Item& item, Policy& policy);
-void check(const Policy& policy, const std::string& kernels);
+void check(const Policy& policy, std::string_view kernels);
 
 }  // namespace taut

@@ -16,10 +16,10 @@ bool serves(DType type, Bound::Kind kind) noexcept {
 
 class Exponents final : public Codec {
  public:
-  Exponents(const CodecOptions& options, const KernelSet& kernels)
+  Exponents(const Coding& coding, const KernelSet& kernels)
       : contract_{.idempotent = true},
-        checksum_(options.checksum),
-        threads_(options.threads),
+        checksum_(coding.checksum),
+        threads_(coding.thread_count()),
         kernels_(kernels) {}
 
   const Contract& contract() const noexcept override { return contract_; }
@@ -70,10 +70,10 @@ class Exponents final : public Codec {
   const KernelSet& kernels_;
 };
 
-std::unique_ptr<Codec> make(const CodecOptions& options) {
-  if (!options.bound.exact())
+std::unique_ptr<Codec> make(const Coding& coding) {
+  if (!coding.bound.exact())
     throw Error(Status::invalid_argument, "the exponents codec is exact; it has no other bounds");
-  return std::make_unique<Exponents>(options, require_kernels(kernel_sets(), options.kernels));
+  return std::make_unique<Exponents>(coding, require_kernels(kernel_sets(), coding.kernels));
 }
 
 }  // namespace
@@ -86,7 +86,6 @@ extern constinit const CodecInfo exponents{
     .frame_id = taut::exponents::frame_id,
     .since = "0.2",
     .summary = "16-bit floating-point values with short codes for the commonest exponents; exact",
-    .predictors = nullptr,
     .serves = taut::exponents::serves,
     .make = taut::exponents::make,
     .rank = [](Bound::Kind) noexcept { return CodecInfo::only_by_name; },

@@ -10,6 +10,9 @@
 #include "compressor/simd/kernel_choice.hpp"
 
 namespace taut {
+namespace codecs {
+extern const CodecInfo mpc;
+}
 namespace mpc {
 
 std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
@@ -23,12 +26,12 @@ bool serves(DType type, Bound::Kind kind) noexcept {
 class Mpc final : public Codec {
  public:
   // If there are several predictions, each message gets the one that is best on a sample of its values.
-  Mpc(const CodecOptions& options, std::vector<Prediction> predictions, const KernelSet& kernels)
-      : contract_{.bound = options.bound, .idempotent = true},
-        bits_(options.bits),
+  Mpc(const Coding& coding, std::vector<Prediction> predictions, const KernelSet& kernels)
+      : contract_{.bound = coding.bound, .idempotent = true},
+        bits_(coding.bits),
         predictions_(std::move(predictions)),
-        checksum_(options.checksum),
-        threads_(options.threads),
+        checksum_(coding.checksum),
+        threads_(coding.thread_count()),
         kernels_(kernels) {}
 
   const Contract& contract() const noexcept override { return contract_; }
@@ -148,26 +151,37 @@ class Mpc final : public Codec {
   const KernelSet& kernels_;
 };
 
-std::vector<Prediction> predictions(const CodecOptions& options) {
-  if (std::string_view(options.predictor) == "auto") return candidates(options.dims);
-  return {prediction_named(options.predictor, options.dims)};
+std::vector<Prediction> predictions(const Coding& coding) {
+  if (coding.predictor.automatic()) return candidates(coding.dims);
+  return {prediction_of(coding.predictor, coding.dims)};
 }
 
-std::vector<std::string> predictors(const CodecOptions& options) {
-  std::vector<std::string> names;
-  for (const Prediction& p : predictions(options)) names.push_back(name_of(p));
-  return names;
+std::vector<NamedPredictor> automatic(const Dims& dims) {
+  std::vector<NamedPredictor> all;
+  for (const Prediction& prediction : candidates(dims)) all.push_back(named(prediction));
+  return all;
 }
 
-std::unique_ptr<Codec> make(const CodecOptions& options) {
-  const Bound bound = options.bound;
+std::unique_ptr<Codec> make(const Coding& coding) {
+  const Bound bound = coding.bound;
   if (!bound.exact() &&
       !(bound.kind == Bound::Kind::pointwise && bound.value > 0 && std::isfinite(bound.value)))
     throw Error(Status::invalid_argument,
                 "the mpc codec is exact, or within a finite pointwise bound above 0; it has no other bounds");
-  const KernelSet& kernels = require_kernels(kernel_sets(), options.kernels);
-  return std::make_unique<Mpc>(options, predictions(options), kernels);
+  const KernelSet& kernels = require_kernels(kernel_sets(), coding.kernels);
+  return std::make_unique<Mpc>(coding, predictions(coding), kernels);
 }
+
+// Every coding but those with a checksum of the payload. A header holds the number of lags, which is all that
+// decoding has to know before.
+constexpr CodecOnDevices on_devices{
+    .encodes = [](const Coding& coding) noexcept { return !coding.checksum; },
+    .decoding = [](const FrameHeader& header, ConstBytes, const Coding&) -> std::optional<Coding> {
+      Coding coding{.codec = &codecs::mpc, .bound = header.bound};
+      coding.predictor.lags.n = header.parameters[1];
+      return coding;
+    },
+};
 
 }  // namespace
 }  // namespace mpc
@@ -180,9 +194,11 @@ extern constinit const CodecInfo mpc{
     .since = "0.2",
     .summary = "differences of the values' bits as bit planes without zeros; exact, or mantissas rounded",
     .predictors = taut::mpc::predictors,
+    .automatic = taut::mpc::automatic,
     .serves = taut::mpc::serves,
     .make = taut::mpc::make,
     .idempotent = true,
+    .device = &taut::mpc::on_devices,
 };
 
 }  // namespace codecs

@@ -1,11 +1,8 @@
 // Prediction of words from earlier words. Names of predictions, and the predictions that `auto` considers.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "compressor/frame/lags.hpp"
+#include "compressor/codecs/mpc/format.hpp"
+#include "compressor/frame/codec.hpp"
 
 namespace taut::mpc {
 
@@ -19,11 +16,19 @@ struct Prediction {
   friend bool operator==(const Prediction&, const Prediction&) = default;
 };
 
-// Parses a prediction such as "d1+192+18432": the distance, then the lags in values. "lorenzo2" and
-// "lorenzo3" stand for d1 with the lags that the extents give. Throws Error(invalid_policy) with the remedy.
-Prediction prediction_named(std::string_view name, const Dims& dims);
+inline constexpr std::string_view predictors[] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"};
+static_assert(std::size(predictors) == max_distance + 1);  // numbered by their distance
 
-std::string name_of(const Prediction& prediction);
+// Returns the prediction that a coding names, with lags in values. Throws Error(invalid_policy) with the
+// remedy.
+inline Prediction prediction_of(const NamedPredictor& predictor, const Dims& dims) {
+  const auto [distance, lags] = numbered(predictor, dims, predictors);
+  return {distance, lags};
+}
+
+inline NamedPredictor named(const Prediction& prediction) {
+  return {predictors[prediction.distance], prediction.lags};
+}
 
 // Returns the predictions that `auto` chooses from, the usual one first; at most max_predictors.
 std::vector<Prediction> candidates(const Dims& dims);

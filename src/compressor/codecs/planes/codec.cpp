@@ -15,6 +15,9 @@
 #include "compressor/simd/kernel_choice.hpp"
 
 namespace taut {
+namespace codecs {
+extern const CodecInfo planes;
+}
 namespace planes {
 
 std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
@@ -25,12 +28,12 @@ constexpr bool coded(DType type) noexcept { return info_of(type).family != Famil
 class Planes final : public Codec, public FrameScaling, private FrameArithmetic {
  public:
   // If there are several predictions, each message gets the one that is best on a sample of its values.
-  Planes(const CodecOptions& options, std::vector<Prediction> predictions, const KernelSet& kernels)
-      : contract_{.bound = options.bound, .adds_frames = true, .idempotent = true},
+  Planes(const Coding& coding, std::vector<Prediction> predictions, const KernelSet& kernels)
+      : contract_{.bound = coding.bound, .adds_frames = true, .idempotent = true},
         predictions_(std::move(predictions)),
-        checksum_(options.checksum),
+        checksum_(coding.checksum),
         codecs_(ValueTypes::each([&]<class T>() {
-          return TypedCodec<T>(options.bound, options.bits, kernels, options.threads);
+          return TypedCodec<T>(coding.bound, coding.bits, kernels, coding.thread_count());
         })) {}
 
   const Contract& contract() const noexcept override { return contract_; }
@@ -183,26 +186,37 @@ bool serves(DType type, Bound::Kind kind) noexcept {
   return coded(type) && (kind == Bound::Kind::absolute || kind == Bound::Kind::snap);
 }
 
-std::vector<Prediction> predictions(const CodecOptions& options) {
-  if (std::string_view(options.predictor) == "auto") return candidates(options.dims);
-  return {prediction_named(options.predictor, options.dims)};
+std::vector<Prediction> predictions(const Coding& coding) {
+  if (coding.predictor.automatic()) return candidates(coding.dims);
+  return {prediction_of(coding.predictor, coding.dims)};
 }
 
-std::unique_ptr<Codec> make(const CodecOptions& options) {
-  const double bound = options.bound.value;
-  if (!serves(DType::f32, options.bound.kind) || !(bound > 0) || !std::isfinite(bound))
+std::vector<NamedPredictor> automatic(const Dims& dims) {
+  std::vector<NamedPredictor> all;
+  for (const Prediction& prediction : candidates(dims)) all.push_back(named(prediction));
+  return all;
+}
+
+std::unique_ptr<Codec> make(const Coding& coding) {
+  const double bound = coding.bound.value;
+  if (!serves(DType::f32, coding.bound.kind) || !(bound > 0) || !std::isfinite(bound))
     throw Error(Status::invalid_argument,
                 "the planes codec needs a finite bound above 0; for exact values use lossless");
-  const KernelSet& kernels = require_kernels(kernel_sets(), options.kernels);
+  const KernelSet& kernels = require_kernels(kernel_sets(), coding.kernels);
   const FloatEnvironment environment;  // gives the same step on ranks with different rounding modes
-  return std::make_unique<Planes>(options, predictions(options), kernels);
+  return std::make_unique<Planes>(coding, predictions(coding), kernels);
 }
 
-std::vector<std::string> predictors(const CodecOptions& options) {
-  std::vector<std::string> names;
-  for (const Prediction& p : predictions(options)) names.push_back(name_of(p));
-  return names;
-}
+// Every coding but those with a checksum of the payload. A header holds the number of lags, which is all that
+// decoding has to know before.
+constexpr CodecOnDevices on_devices{
+    .encodes = [](const Coding& coding) noexcept { return !coding.checksum; },
+    .decoding = [](const FrameHeader& header, ConstBytes, const Coding&) -> std::optional<Coding> {
+      Coding coding{.codec = &codecs::planes, .bound = header.bound};
+      coding.predictor.lags.n = header.parameters[1];
+      return coding;
+    },
+};
 
 }  // namespace
 }  // namespace planes
@@ -215,10 +229,12 @@ extern constinit const CodecInfo planes{
     .since = "0.1",
     .summary = "uniform quantiser under an absolute bound, differences as bit planes; frames can be added",
     .predictors = taut::planes::predictors,
+    .automatic = taut::planes::automatic,
     .serves = taut::planes::serves,
     .make = taut::planes::make,
     .adds_frames = true,
     .idempotent = true,
+    .device = &taut::planes::on_devices,
 };
 
 }  // namespace codecs

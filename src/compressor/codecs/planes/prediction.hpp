@@ -1,21 +1,24 @@
-// Predictions of the planes codec: their names in policies (predictor=), and those that `auto` considers.
+// Predictions of the planes codec: the names of its predictors (predictor=), and those that `auto` considers.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "compressor/codecs/planes/format/lags.hpp"
-#include "compressor/values/dims.hpp"
+#include "compressor/frame/codec.hpp"
 
 namespace taut::planes {
 
-// Parses a prediction such as "second+192+18432": the predictor, then the lags in values. "lorenzo2" and
-// "lorenzo3" stand for delta with the lags that the extents give. Throws Error(invalid_policy) with the
-// remedy.
-Prediction prediction_named(std::string_view name, const Dims& dims);
+inline constexpr std::string_view predictors[] = {"none", "delta", "pairs",
+                                                  "second"};  // numbered as Predictor
 
-std::string name_of(const Prediction& prediction);
+// Returns the prediction that a coding names, with lags in values. Throws Error(invalid_policy) with the
+// remedy.
+inline Prediction prediction_of(const NamedPredictor& predictor, const Dims& dims) {
+  const auto [number, lags] = numbered(predictor, dims, predictors);
+  return {static_cast<Predictor>(number), lags};
+}
+
+inline NamedPredictor named(const Prediction& prediction) {
+  return {predictors[static_cast<std::size_t>(prediction.inner)], prediction.lags};
+}
 
 // Returns the predictions that `auto` chooses from, the most common one first; at most max_predictors.
 std::vector<Prediction> candidates(const Dims& dims);

@@ -66,10 +66,9 @@ extern constinit const CodecInfo raw{
     .frame_id = raw_id,
     .since = "0.1",
     .summary = "values as they are",
-    .predictors = {},
     .serves = [](DType, Bound::Kind) noexcept { return true; },  // exact values satisfy any bound
-    .make = [](const CodecOptions& options) -> std::unique_ptr<Codec> {
-      return std::make_unique<Raw>(options.checksum);
+    .make = [](const Coding& coding) -> std::unique_ptr<Codec> {
+      return std::make_unique<Raw>(coding.checksum);
     },
     .rank = [](Bound::Kind) noexcept { return CodecInfo::last_resort; },
     .idempotent = true,

@@ -19,14 +19,14 @@ namespace {
 
 class Szx final : public Codec {
  public:
-  Szx(const CodecOptions& options, const KernelSet& kernels)
-      : contract_{.bound = options.bound, .idempotent = true},
-        checksum_(options.checksum),
-        threads_(options.threads),
+  Szx(const Coding& coding, const KernelSet& kernels)
+      : contract_{.bound = coding.bound, .idempotent = true},
+        checksum_(coding.checksum),
+        threads_(coding.thread_count()),
         kernels_(kernels),
-        f32_(Grid<float>::make(options.bound.value)),
-        f64_(Grid<double>::make(options.bound.value)) {
-    f32_.exact_bits = f64_.exact_bits = options.bits == PackedBits::exact;
+        f32_(Grid<float>::make(coding.bound.value)),
+        f64_(Grid<double>::make(coding.bound.value)) {
+    f32_.exact_bits = f64_.exact_bits = coding.bits == PackedBits::exact;
   }
 
   const Contract& contract() const noexcept override { return contract_; }
@@ -131,13 +131,13 @@ bool serves(DType type, Bound::Kind kind) noexcept {
   return (type == DType::f32 || type == DType::f64) && kind == Bound::Kind::absolute;
 }
 
-std::unique_ptr<Codec> make(const CodecOptions& options) {
-  if (options.bound.kind != Bound::Kind::absolute || !(options.bound.value > 0) ||
-      !std::isfinite(options.bound.value))
+std::unique_ptr<Codec> make(const Coding& coding) {
+  if (coding.bound.kind != Bound::Kind::absolute || !(coding.bound.value > 0) ||
+      !std::isfinite(coding.bound.value))
     throw Error(Status::invalid_argument, "the szx codec needs a finite absolute bound above 0");
-  const KernelSet& kernels = require_kernels(kernel_sets(), options.kernels);
+  const KernelSet& kernels = require_kernels(kernel_sets(), coding.kernels);
   const FloatEnvironment environment;  // gives the same step on ranks with different rounding modes
-  return std::make_unique<Szx>(options, kernels);
+  return std::make_unique<Szx>(coding, kernels);
 }
 
 }  // namespace
@@ -150,7 +150,6 @@ extern constinit const CodecInfo szx{
     .frame_id = taut::szx::frame_id,
     .since = "0.2",
     .summary = "blocks constant within an absolute bound, significant bits of the others; fast",
-    .predictors = {},
     .serves = taut::szx::serves,
     .make = taut::szx::make,
     // codec=auto compares bytes only, and planes takes fewer bytes on every field measured.

@@ -10,19 +10,22 @@
 #include "compressor/frame/codec.hpp"
 
 namespace taut {
+namespace codecs {
+extern const CodecInfo zfp;
+}
 namespace zfp {
 namespace {
 
 class Zfp final : public Codec {
  public:
-  explicit Zfp(const CodecOptions& options)
-      : contract_{.bound = options.bound,
-                  .fixed_size = options.bound.kind == Bound::Kind::rate &&
-                                options.bound.value >= least_fixed_rate && options.dims.n < 2 &&
-                                options.bits == PackedBits::rounded},
-        bits_(options.bits),
-        dims_(options.dims),
-        checksum_(options.checksum) {}
+  explicit Zfp(const Coding& coding)
+      : contract_{.bound = coding.bound,
+                  .fixed_size = coding.bound.kind == Bound::Kind::rate &&
+                                coding.bound.value >= least_fixed_rate && coding.dims.n < 2 &&
+                                coding.bits == PackedBits::rounded},
+        bits_(coding.bits),
+        dims_(coding.dims),
+        checksum_(coding.checksum) {}
 
   const Contract& contract() const noexcept override { return contract_; }
 
@@ -137,12 +140,36 @@ std::uint8_t rank_under(Bound::Kind kind) noexcept {
   return kind == Bound::Kind::rate ? CodecInfo::usual : CodecInfo::only_by_name;
 }
 
-std::unique_ptr<Codec> make(const CodecOptions& options) {
-  if (!usable(options.bound))
+std::unique_ptr<Codec> make(const Coding& coding) {
+  if (!usable(coding.bound))
     throw Error(Status::invalid_argument,
                 "the zfp codec needs a finite bound above 0, or a rate above 0 and up to 64 bits a value");
-  return std::make_unique<Zfp>(options);
+  return std::make_unique<Zfp>(coding);
 }
+
+// Rates. The kernels that decode have to know the extents, which are in the payload of a field of several.
+constexpr CodecOnDevices on_devices{
+    .encodes =
+        [](const Coding& coding) noexcept {
+          return coding.bound.kind == Bound::Kind::rate && coding.bits == PackedBits::rounded &&
+                 !coding.checksum;
+        },
+    .decoding = [](const FrameHeader& header, ConstBytes payload,
+                   const Coding& known) -> std::optional<Coding> {
+      Coding coding{.codec = &codecs::zfp, .bound = header.bound};
+      coding.dims.n = header.parameters[0];
+      if (header.bound.kind != Bound::Kind::rate) return {};
+      if (known.codec == coding.codec) {
+        coding.dims = known.dims;
+      } else if (coding.dims.n < 2) {
+        coding.dims = {};
+      } else {
+        if (coding.dims.n > max_dims || payload.size() < coding.dims.n * sizeof coding.dims.of[0]) return {};
+        std::memcpy(coding.dims.of, payload.data(), coding.dims.n * sizeof coding.dims.of[0]);
+      }
+      return coding;
+    },
+};
 
 }  // namespace
 }  // namespace zfp
@@ -154,10 +181,10 @@ extern constinit const CodecInfo zfp{
     .frame_id = taut::zfp::frame_id,
     .since = "0.1",
     .summary = "zfp's transform of blocks, under an absolute bound or at a fixed rate; through libzfp",
-    .predictors = {},
     .serves = taut::zfp::serves,
     .make = taut::zfp::make,
     .rank = taut::zfp::rank_under,
+    .device = &taut::zfp::on_devices,
 };
 
 }  // namespace codecs

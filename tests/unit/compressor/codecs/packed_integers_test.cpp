@@ -38,11 +38,11 @@ double allowed(const Bound& bound) {
 }
 
 template <class T>
-void expect_whole(const CodecInfo& info, const PackedBuffer<T>& buffer, CodecOptions options) {
+void expect_whole(const CodecInfo& info, const PackedBuffer<T>& buffer, Coding options) {
   Frame first;
   for (const auto& codec : with_all_kernels(info, options)) {
     SCOPED_TRACE(testing::Message() << info.name << " " << name_of(options.bound.kind) << " "
-                                    << options.predictor << " " << buffer.like);
+                                    << text_of(options.predictor) << " " << buffer.like);
     const Frame frame = encoded(*codec, buffer.values);
     if (first.empty()) first = frame;
     EXPECT_EQ(frame, first);
@@ -59,7 +59,7 @@ TEST(PackedIntegers, EveryCodecLeavesThemAsTheyAre) {
   for (const CodecInfo* info : registered_codecs())
     for (const Bound& bound : all_bounds) {
       const auto check = [&]<class T>(const PackedBuffer<T>& buffer) {
-        const CodecOptions options{.bound = bound, .bits = PackedBits::exact};
+        const Coding options{.bound = bound, .bits = PackedBits::exact};
         if (!can_be_made(*info, dtype_of<T>, options)) return;
         expect_whole(*info, buffer, options);
         ++checked;
@@ -72,14 +72,14 @@ TEST(PackedIntegers, EveryCodecLeavesThemAsTheyAre) {
 }
 
 TEST(PackedIntegers, WithEveryPrediction) {
-  const CodecOptions usual{.bound = 1e-4, .bits = PackedBits::exact};
+  const Coding usual{.bound = 1e-4, .bits = PackedBits::exact};
   for (const char* predictor : {"none", "delta", "pairs", "second", "delta+192", "second+64+4000"}) {
-    CodecOptions options = usual;
+    Coding options = usual;
     options.predictor = predictor;
     with_each_buffer([&](const auto& buffer) { expect_whole(*find_codec("planes"), buffer, options); });
     expect_whole(*find_codec("planes"), rare<double>(50000), options);
   }
-  CodecOptions field = usual;
+  Coding field = usual;
   field.dims = {{100, 50, 6}, 3};
   with_each_buffer([&](const auto& buffer) { expect_whole(*find_codec("planes"), buffer, field); });
 }

@@ -54,8 +54,7 @@ TYPED_TEST(PlanesLags, ValuesAreThoseWithoutLags) {
         const auto codec = lagged(predictor, e);
         const Frame frame = encoded(*codec, x);
         ASSERT_TRUE(same(decoded<T>(*codec, frame, n), expected)) << predictor << " " << n;
-        ASSERT_EQ(lags_in(frame) > 0, n > planes::prediction_named(predictor, {}).lags.of[0])
-            << predictor << n;
+        ASSERT_EQ(lags_in(frame) > 0, n > NamedPredictor(predictor).lags.of[0]) << predictor << n;
         std::vector<T> sum(n, T(1)), other(n, T(1));
         codec->reduce(frame, slice(sum), Reduction::sum);
         for (std::size_t i = 0; i < n; ++i) other[i] += expected[i];
@@ -242,28 +241,32 @@ TYPED_TEST(PlanesLags, DamageDoesNoHarm) {
 // ---- The choice
 
 TEST(PlanesPrediction, NamesAreReadAndWritten) {
-  using planes::prediction_named;
   const Dims dims{{12, 15, 40, 90}, 4};
+  const auto lags_of = [](const char* name, const Dims& extents) {
+    const planes::Prediction prediction = planes::prediction_of(name, extents);
+    EXPECT_EQ(prediction.inner, planes::Predictor::delta);
+    return name_of(prediction.lags);
+  };
   for (const char* name : {"delta", "pairs", "none", "second", "delta+64", "second+192+18432"})
-    EXPECT_EQ(name_of(prediction_named(name, {})), name);
-  EXPECT_EQ(name_of(prediction_named("delta+1000+500", {})), "delta+500+1000");
-  EXPECT_EQ(name_of(prediction_named("lorenzo2", dims)), "delta+90");
-  EXPECT_EQ(name_of(prediction_named("lorenzo3", dims)), "delta+90+3600");
-  EXPECT_EQ(name_of(prediction_named("lorenzo2", {{100, 20}, 2})), "delta+80");
+    EXPECT_EQ(text_of(NamedPredictor(name)), name);
+  EXPECT_EQ(text_of(NamedPredictor("delta+1000+500")), "delta+500+1000");
+  EXPECT_EQ(lags_of("lorenzo2", dims), "+90");
+  EXPECT_EQ(lags_of("lorenzo3", dims), "+90+3600");
+  EXPECT_EQ(lags_of("lorenzo2", {{100, 20}, 2}), "+80");
   for (const char* name : {"", "fourth", "+64", "delta+", "delta+63", "delta+64+", "delta+64+65+66",
                            "delta+1e3", "delta+1073741824", "lorenzo2", "lorenzo3", "lorenzo"})
-    EXPECT_THROW(prediction_named(name, {}), Error) << name;
-  EXPECT_THROW(prediction_named("lorenzo3", {{100, 200}, 2}), Error);
+    EXPECT_THROW(planes::prediction_of(name, {}), Error) << name;
+  EXPECT_THROW(planes::prediction_of("lorenzo3", {{100, 200}, 2}), Error);
 }
 
 TEST(PlanesPrediction, CandidatesAreFewAndReadable) {
   for (const Dims& dims :
        {Dims{}, Dims{{7}, 1}, Dims{{100, 200}, 2}, Dims{{4, 4, 4}, 3}, Dims{{12, 15, 40, 90}, 4},
         Dims{{1, 1, 1, 1}, 4}, Dims{{0, 0, 0}, 3}, Dims{{~0u, ~0u, ~0u, ~0u}, 4}}) {
-    const auto names = find_codec("planes")->predictors({.bound = bound, .dims = dims});
-    EXPECT_LE(names.size(), max_predictors);
-    EXPECT_EQ(names[0], "delta");
-    for (const std::string& name : names) EXPECT_EQ(name_of(planes::prediction_named(name, {})), name);
+    const auto predictors = find_codec("planes")->automatic(dims);
+    EXPECT_LE(predictors.size(), max_predictors);
+    EXPECT_EQ(predictors[0], "delta");
+    for (const NamedPredictor& one : predictors) EXPECT_EQ(NamedPredictor(text_of(one)), one);
   }
 }
 
