@@ -12,8 +12,9 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # older CMake does not know that ne
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
 endif()
-add_library(taut_cuda SHARED src/compressor/gpu/cuda.cu src/compressor/gpu/cuda_batch.cu src/compressor/gpu/cuda_lagged.cu src/compressor/gpu/cuda_lossless.cu src/compressor/gpu/cuda_order.cu src/compressor/gpu/cuda_rate.cu src/compressor/gpu/cuda_services.cu src/compressor/gpu/cuda_values.cu
-                             src/compressor/codecs/mpc/rounding.cpp src/compressor/codecs/zfp/shape.cpp src/compressor/frame/frame.cpp src/compressor/frame/checksum.cpp)
+file(GLOB cuda_sources CONFIGURE_DEPENDS src/gpu/*.cu src/gpu/*/*.cu)
+add_library(taut_cuda SHARED ${cuda_sources})
+target_link_libraries(taut_cuda PRIVATE taut_coding)
 add_library(Taut::taut_cuda ALIAS taut_cuda)
 target_include_directories(taut_cuda PRIVATE src PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                                         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -1,6 +1,7 @@
 # taut_codec_registry(FOLDER SOURCES): writes the tables of codecs from what lies in src, for their registry.cpp:
 #   codec_table.inc         TAUT_CODEC(planes)              a line for each src/compressor/codecs/<name>/codec.cpp that can be built
 #   absent_codec_table.inc  TAUT_ABSENT_CODEC(zfp, remedy)  a line for each other one
+#   device_codec_table.inc  TAUT_DEVICE_CODEC(planes)       a line for each src/compressor/gpu/<name>/codec.cu
 # A codec that needs a package says so in its folder's needs.cmake, which calls taut_codec_needs(). The files of absent
 # codecs are taken out of the list SOURCES. Sets TAUT_ABSENT_CODECS, TAUT_CODEC_PACKAGES and TAUT_CODEC_LIBRARIES.
 function(taut_codec_registry folder sources)
@@ -19,6 +20,10 @@ function(taut_codec_registry folder sources)
       string(APPEND table "TAUT_CODEC(${codec})\n")
     endif()
   endforeach()
+  file(GLOB device_codecs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/compressor/gpu/*/codec.cu)
+  list(TRANSFORM device_codecs REPLACE ".*/([^/]+)/codec\\.cu$" "TAUT_DEVICE_CODEC(\\1)\n")
+  string(JOIN "" device_codec_table ${device_codecs})
+  file(CONFIGURE OUTPUT ${folder}/device_codec_table.inc CONTENT "${device_codec_table}" @ONLY)
   file(CONFIGURE OUTPUT ${folder}/codec_table.inc CONTENT "${table}" @ONLY) # written only when it changes
   file(CONFIGURE OUTPUT ${folder}/absent_codec_table.inc CONTENT "${absent_table}" @ONLY)
   set(${sources} ${files} PARENT_SCOPE)

@@ -15,16 +15,15 @@ from pathlib import Path
 ELSEWHERE = {
     "TAUT_Comm_set_policy": ("fuzz/parse_policy.cpp", "parse_policy"),
     "TAUT_Nccl_comm_set_policy": ("fuzz/parse_policy.cpp", "parse_policy"),
-    "TAUT_Decode_cuda": ("tests/gpu/kernels/damage_test.cpp", "TEST"),
-    "TAUT_Decode_add_cuda": ("tests/gpu/kernels/damage_test.cpp", "TEST"),
-    "TAUT_Frame_add_cuda": ("tests/gpu/kernels/damage_test.cpp", "TEST"),
-    "TAUT_Frame_accumulate_cuda": ("tests/gpu/kernels/damage_test.cpp", "TEST"),
-    "TAUT_Decode_lagged_cuda": ("tests/gpu/kernels/damage_test.cpp", "TEST"),
-    "TAUT_Decode_add_lagged_cuda": ("tests/gpu/kernels/damage_test.cpp", "TEST"),
-    "TAUT_Decode_lossless_cuda": ("tests/gpu/kernels/lossless_damage_test.cpp", "TEST"),
-    "TAUT_Decode_add_lossless_cuda": ("tests/gpu/kernels/lossless_damage_test.cpp", "TEST"),
-    "TAUT_Slots_add_cuda": ("tests/gpu/kernels/planes_calls_test.cpp", "TAUT_Slots_add_cuda"),
-    "TAUT_Decode_rate_cuda": ("tests/gpu/kernels/rate_damage_test.cpp", "TEST"),
+    "TAUT_Cuda_reserve": ("fuzz/parse_policy.cpp", "parse_coding"),
+    "TAUT_Encode_batch_enqueue": ("fuzz/parse_policy.cpp", "parse_coding"),
+    "TAUT_Encode_enqueue": ("fuzz/parse_policy.cpp", "parse_coding"),
+    "TAUT_Decode_enqueue": ("tests/gpu/kernels/damage_test.cpp", "TEST"),
+    "TAUT_Decode_add_enqueue": ("tests/gpu/kernels/lossless_damage_test.cpp", "TEST"),
+    "TAUT_Decode_batch_enqueue": ("tests/gpu/kernels/batch_test.cpp", "ReportsTheItemThatFails"),
+    "TAUT_Decode_add_batch_enqueue": ("tests/gpu/kernels/batch_test.cpp", "TAUT_Decode_add_batch_enqueue"),
+    "TAUT_Frame_add_enqueue": ("tests/gpu/kernels/damage_test.cpp", "TEST"),
+    "TAUT_Frame_accumulate_enqueue": ("tests/gpu/kernels/damage_test.cpp", "TEST"),
 }
 
 FRAME = re.compile(r"const void\s*\*\s*(const\s*\*\s*)?\w+\s*,\s*(const\s+)?size_t\s*\*?\s*\w*bytes\b")

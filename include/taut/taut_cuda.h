@@ -4,24 +4,24 @@
  * C++11.
  *
  * All calls but the first two only enqueue work on `stream`: they wait for nothing and read nothing back. The
- * outcome of a call is in a TAUT_Cuda_result once the stream has got there. Scratch memory belongs to the
- * stream. The first call of each size class (a power of two) allocates it, and later calls never do. It stays
- * allocated until TAUT_Cuda_release, also when the stream is destroyed.
+ * outcome of a call, with the length of a frame, is in a TAUT_Cuda_result once the stream has got there.
+ * Scratch memory belongs to the stream. The first call of each size class (a power of two) allocates it, and
+ * later calls never do. It stays allocated until TAUT_Cuda_release, also when the stream is destroyed.
  *
  * A call is one or more kernels that share scratch memory. Host threads may use one stream: a call launches
  * all its kernels before the next one begins. A call that returns an error does not affect later calls.
  *
- * Calls can be captured in a graph after TAUT_Cuda_reserve (or the reservation of their own) for at least
- * their count, on the same stream; otherwise they return TAUT_ERR_CUDA. Scratch memory that a capture has
- * used is never freed, neither for larger calls nor by TAUT_Cuda_release, so graphs stay valid. A graph uses
- * the scratch memory of the stream that it was captured from: it must not run at the same time as other calls
- * on that stream, or as another graph that was captured from it.
+ * Calls can be captured in a graph after TAUT_Cuda_reserve for at least their count, on the same stream, or
+ * after an earlier call of the same kind, coding and type with at least as many values; otherwise they return
+ * TAUT_ERR_CUDA. Scratch memory that a capture has used is never freed, neither for larger calls nor by
+ * TAUT_Cuda_release, so graphs stay valid. A graph uses the scratch memory of the stream that it was captured
+ * from: it must not run at the same time as other calls on that stream, or as another graph that was captured
+ * from it.
  *
  * Pointers to values and frames are device pointers, or point to memory that the device can access. Frames
  * and sums are aligned to 16 bytes, values as their type requires (values aligned to 16 bytes are read
- * faster). Frames with a checksum of the payload need the host: TAUT_ERR_CUDA_NEEDS_HOST. So does a
- * frame that is a sum of frames whose bound is too small for their type, and so do frames with lags
- * (prediction across rows), except in sums that keep the lags and in the separate calls below. */
+ * faster). Frames with a checksum of the payload need the host: TAUT_ERR_CUDA_NEEDS_HOST. So does a frame
+ * that is a sum of frames whose bound is too small for their type. */
 #ifndef TAUT_CUDA_H
 #define TAUT_CUDA_H
 
@@ -39,14 +39,6 @@ enum {                                /* in addition to enum TAUT_Status, which 
        TAUT_ERR_CUDA_NEEDS_HOST = 120 /* a frame that only TAUT_Decode and its like can read */
 };
 
-/* Coding of values; the same on all ranks that add up their frames. */
-typedef struct TAUT_Cuda_coding {
-  double bound;   /* finite and above 0 */
-  int snap;       /* 0: abs:bound, 1: snap:bound, as in TAUT_Encode */
-  int predictor;  /* 0 none, 1 delta, 2 pairs, 3 second */
-  int exact_bits; /* 0: bits=rounded, 1: bits=exact, as in TAUT_Encode; counts in the calls that encode */
-} TAUT_Cuda_coding;
-
 /* Result of a call, in memory that the device can write: device memory, or pinned and mapped memory that
  * the host can read. */
 typedef struct TAUT_Cuda_result {
@@ -56,122 +48,82 @@ typedef struct TAUT_Cuda_result {
                     * A frame is complete once the stream has passed the call. */
 } TAUT_Cuda_result;
 
-/* In all calls `stream` is a cudaStream_t and `type` a TAUT_Type. Lossless and fixed-rate calls list their
- * types below; the other calls take F32, F64, F16, BF16, C64 or C128. */
+/* Values and their frame, among several that one call encodes or decodes. Later versions append members. */
+typedef struct TAUT_Cuda_item {
+  void* values; /* encoding only reads them */
+  size_t count;
+  void* frame;
+  size_t bytes; /* encoding: room at `frame`; decoding: bytes that may be read there */
+  TAUT_Cuda_result* result;
+} TAUT_Cuda_item;
+
+/* In all calls `stream` is a cudaStream_t, `type` a TAUT_Type, and `coding` a text as TAUT_Encode reads it:
+ * "abs:1e-3", "lossless", "abs:1e-3,codec=planes,predictor=delta+192", "rate:8,dims=100x500x500". It differs
+ * in these points, because nothing is read back:
+ *   bounds        rel: and psnr: depend on the values: TAUT_ERR_POLICY
+ *   codec=        planes (abs, snap), mpc (lossless, pwrel, and integers under any bound) or zfp (rate).
+ * Without it, the first of them that serves the bound and the type predictor=    without it, the codec's
+ * usual predictor: nothing is sampled fill, threads have no effect; checksum=on: TAUT_ERR_POLICY The text is
+ * parsed once: a thread that passes the same text and type again pays a comparison. All ranks that add up
+ * their frames give the same text. TAUT_ERR_POLICY: the text is wrong, or no kernel serves it;
+ * TAUT_Cuda_available says why. */
 
 /* Returns 1 if there is a device that this library can use. Otherwise returns 0 and sets *why to a text
- * that says what is missing (`why` may be NULL). */
+ * that says what is missing (`why` may be NULL). With a device, *why is the last error of this thread. */
 TAUT_CUDA_API int TAUT_Cuda_available(const char** why);
-
-/* Allocates the scratch memory that calls on up to `count` values of `type` need on this stream, and loads
- * their kernels, except for the calls that have a reservation of their own: TAUT_Frame_accumulate_cuda, which
- * needs somewhat more than the size of the values, and those with lags. */
-TAUT_CUDA_API int TAUT_Cuda_reserve(size_t count, int type, void* stream);
-TAUT_CUDA_API int TAUT_Cuda_reserve_accumulate(size_t count, int type, void* stream);
 
 /* Frees all scratch memory that no capture has used, and gives unused memory of Taut's pools back to the
  * system, also the pinned memory for frames of libtaut's calls. No call, of libtaut neither, may be in
  * flight. */
 TAUT_CUDA_API int TAUT_Cuda_release(void);
 
-/* frame <- values: encodes. `capacity` is at least TAUT_Max_bytes(type, count, 1). */
-TAUT_CUDA_API int TAUT_Encode_cuda(const void* values, size_t count, int type, const TAUT_Cuda_coding* coding,
-                                   void* frame, size_t capacity, TAUT_Cuda_result* result, void* stream);
+/* Allocates the scratch memory that the calls below, but TAUT_Frame_accumulate_enqueue, need under `coding`
+ * on up to `count` values of `type` on this stream, and loads their kernels. NULL: under every coding without
+ * lags (prediction across rows, as predictor=lorenzo2 or delta+192). */
+TAUT_CUDA_API int TAUT_Cuda_reserve(size_t count, int type, const char* coding, void* stream);
 
-/* Encodes values into slots, for transfer: chunk i (of 4096 values; complex: 2048) is stored at slots + i
- * * slot_bytes, a multiple of 4, and takes words[i] * 4 bytes. A chunk that does not fit makes
- * result->status TAUT_ERR_BUFFER. Slots are not a frame; TAUT_Slots_add_cuda adds them, or makes a frame
- * of them. */
-TAUT_CUDA_API int TAUT_Encode_slots_cuda(const void* values, size_t count, int type,
-                                         const TAUT_Cuda_coding* coding, uint32_t* words, void* slots,
-                                         size_t slot_bytes, TAUT_Cuda_result* result, void* stream);
+/* frame <- values: encodes. `capacity` is at least TAUT_Max_bytes(type, count, 1). Frames of mpc need 64
+ * bytes plus the size of the values; those of zfp 4 for each extent and 4 * (count / 4096 + 1) more, and from
+ * 7 bits a value on in one dimension what a frame takes. As on the CPU, lags that reach no value are left
+ * out, and values that ask for it are coded without lags. */
+TAUT_CUDA_API int TAUT_Encode_enqueue(const void* values, size_t count, int type, const char* coding,
+                                      void* frame, size_t capacity, TAUT_Cuda_result* result, void* stream);
 
-/* values <- frame, and values += frame: decodes. `bytes` is the number of bytes that may be read at
- * `frame`; the header holds the frame's length. */
-TAUT_CUDA_API int TAUT_Decode_cuda(const void* frame, size_t bytes, void* values, size_t count, int type,
-                                   TAUT_Cuda_result* result, void* stream);
-TAUT_CUDA_API int TAUT_Decode_add_cuda(const void* frame, size_t bytes, void* values, size_t count, int type,
-                                       TAUT_Cuda_result* result, void* stream);
-
-/* sum <- the sum of n frames, 1 to 8, none of which overlaps it. The arrays of n elements are read during
- * the call. Frames with lags are added if all have the same prediction and the sum has fewer than 256
- * addends. */
-TAUT_CUDA_API int TAUT_Frame_add_cuda(const void* const* frames, const size_t* bytes, int n, size_t count,
-                                      int type, void* sum, size_t capacity, TAUT_Cuda_result* result,
-                                      void* stream);
-
-/* sum <- the sum of n arrays of slots, of one addend each. With n = 1 the sum is the frame of the values. */
-TAUT_CUDA_API int TAUT_Slots_add_cuda(const uint32_t* const* words, const void* const* slots,
-                                      size_t slot_bytes, int n, size_t count, int type,
-                                      const TAUT_Cuda_coding* coding, void* sum, size_t capacity,
-                                      TAUT_Cuda_result* result, void* stream);
-
-/* sum <- frame + values, quantised with the frame's predictor. The frame must have the coding's step. */
-TAUT_CUDA_API int TAUT_Frame_accumulate_cuda(const void* frame, size_t bytes, const void* values,
-                                             size_t count, int type, const TAUT_Cuda_coding* coding,
-                                             void* sum, size_t capacity, TAUT_Cuda_result* result,
-                                             void* stream);
-
-/* ---- Lags: frames of codec=planes with prediction across rows, as predictor=lorenzo2 or delta+192 makes
- * them. These calls are separate because nothing is read back: integers with lags depend on the integers a
- * row before, which takes several kernels in sequence and 4 bytes of scratch memory a value. The caller
- * knows the prediction, as the ranks of a collective call have agreed on it. Frames without lags are
- * decoded as well, in one pass as elsewhere. */
-
-/* Allocates the scratch memory that these calls on up to `count` values of `type` need on this stream, and
- * loads their kernels. */
-TAUT_CUDA_API int TAUT_Cuda_reserve_lagged(size_t count, int type, void* stream);
-
-/* frame <- values: encodes as TAUT_Encode_cuda does, with n lags, 0 to 2. Lags are distances in numbers of
- * `type`, 64 to 2^30 - 1, as in predictor=delta+192+18432. As on the CPU, lags that reach no value are
- * left out, and values that ask for it are coded without lags. The array is read during the call. */
-TAUT_CUDA_API int TAUT_Encode_lagged_cuda(const void* values, size_t count, int type,
-                                          const TAUT_Cuda_coding* coding, const uint32_t* lags, int n,
-                                          void* frame, size_t capacity, TAUT_Cuda_result* result,
+/* values <- frame, and values += frame, in which integers wrap: decodes. `bytes` is the number of bytes that
+ * may be read at `frame`; the header holds the frame's length. Of `coding` count the codec, whether there are
+ * lags, and for zfp the extents, which are those of the encoder: a frame of another codec is rejected
+ * (TAUT_ERR_FRAME_MISMATCH), one that differs otherwise needs the host (TAUT_ERR_CUDA_NEEDS_HOST). With lags
+ * in the coding, frames without lags are decoded as well, if more slowly. Frames of zfp, and of mpc with
+ * lags, are not added: TAUT_ERR_CUDA_NEEDS_HOST. */
+TAUT_CUDA_API int TAUT_Decode_enqueue(const void* frame, size_t bytes, void* values, size_t count, int type,
+                                      const char* coding, TAUT_Cuda_result* result, void* stream);
+TAUT_CUDA_API int TAUT_Decode_add_enqueue(const void* frame, size_t bytes, void* values, size_t count,
+                                          int type, const char* coding, TAUT_Cuda_result* result,
                                           void* stream);
 
-/* values <- frame, and values += frame. */
-TAUT_CUDA_API int TAUT_Decode_lagged_cuda(const void* frame, size_t bytes, void* values, size_t count,
-                                          int type, TAUT_Cuda_result* result, void* stream);
-TAUT_CUDA_API int TAUT_Decode_add_lagged_cuda(const void* frame, size_t bytes, void* values, size_t count,
-                                              int type, TAUT_Cuda_result* result, void* stream);
+/* The same for n items, no memory of which overlaps another's, each with the outcome of a call on it alone.
+ * `item_bytes` is sizeof(TAUT_Cuda_item). Frames of planes without lags take as many launches as one frame,
+ * for every 8 frames. The array is read during the call. */
+TAUT_CUDA_API int TAUT_Encode_batch_enqueue(const TAUT_Cuda_item* items, size_t item_bytes, int n, int type,
+                                            const char* coding, void* stream);
+TAUT_CUDA_API int TAUT_Decode_batch_enqueue(const TAUT_Cuda_item* items, size_t item_bytes, int n, int type,
+                                            const char* coding, void* stream);
+TAUT_CUDA_API int TAUT_Decode_add_batch_enqueue(const TAUT_Cuda_item* items, size_t item_bytes, int n,
+                                                int type, const char* coding, void* stream);
 
-/* ---- Lossless: frames of codec=mpc, of every TAUT_Type. These calls are separate because nothing is read
- * back: the caller chooses the kernels, as all ranks of a collective call have agreed on the codec. A
- * frame of the other kind is rejected: TAUT_ERR_FRAME_MISMATCH. */
+/* sum <- the sum of n frames of codec=planes, 1 to 8, none of which overlaps it. The arrays of n elements are
+ * read during the call. Frames with lags are added if all have the same prediction and the sum has fewer than
+ * 256 addends. */
+TAUT_CUDA_API int TAUT_Frame_add_enqueue(const void* const* frames, const size_t* bytes, int n, size_t count,
+                                         int type, const char* coding, void* sum, size_t capacity,
+                                         TAUT_Cuda_result* result, void* stream);
 
-/* frame <- values: encodes. Each number is predicted by the number `distance` before it, 1 to 8, a complex
- * number being two: 3 suits points in space one after another. 0 stands for 1, or 2 for complex numbers;
- * TAUT_Encode chooses by a sample, which would have to be read back here. `capacity` is at least 64 bytes
- * plus the size of the values: no frame is longer. `relative` is 0, or the bound of pwrel, finite, to
- * which mantissas are rounded first, as with bits=rounded (not for integers: TAUT_ERR_TYPE). */
-TAUT_CUDA_API int TAUT_Encode_lossless_cuda(const void* values, size_t count, int type, int distance,
-                                            double relative, void* frame, size_t capacity,
-                                            TAUT_Cuda_result* result, void* stream);
-
-/* values <- frame, and values += frame, in which integers wrap: decodes, also frames with rounded
- * mantissas. A frame with lags, as predictor=d1+192 makes it, needs the host: TAUT_ERR_CUDA_NEEDS_HOST. */
-TAUT_CUDA_API int TAUT_Decode_lossless_cuda(const void* frame, size_t bytes, void* values, size_t count,
-                                            int type, TAUT_Cuda_result* result, void* stream);
-TAUT_CUDA_API int TAUT_Decode_add_lossless_cuda(const void* frame, size_t bytes, void* values, size_t count,
-                                                int type, TAUT_Cuda_result* result, void* stream);
-
-/* ---- Fixed rate: frames of codec=zfp, F32 and F64. These calls are separate for the same reason. Arrays
- * have `ndims` extents, 1 to 4, slowest first. The extents matter as in TAUT_Encode_nd, and for encoder
- * and decoder: nothing is read back, so that a frame of other extents, or under an absolute bound, needs
- * the host: TAUT_ERR_CUDA_NEEDS_HOST. */
-
-/* frame <- values: encodes in `rate` bits a value, above 0 and up to 64. `capacity` is at least 64 bytes,
- * plus 4 for each extent, 4 * (count / 4096 + 1), and the size of the values; at a rate of 7 or more, one
- * extent takes less. */
-TAUT_CUDA_API int TAUT_Encode_rate_cuda(const void* values, const size_t* extents, int ndims, int type,
-                                        double rate, void* frame, size_t capacity, TAUT_Cuda_result* result,
-                                        void* stream);
-
-/* values <- frame: decodes a frame of any encoder, with the extents that the encoder was given. The frame
- * holds its rate. */
-TAUT_CUDA_API int TAUT_Decode_rate_cuda(const void* frame, size_t bytes, void* values, const size_t* extents,
-                                        int ndims, int type, TAUT_Cuda_result* result, void* stream);
+/* sum <- frame + values, for codec=planes without lags. The values are quantised with the frame's predictor.
+ * The frame must have the coding's step. Needs scratch memory of somewhat more than the size of the values.
+ */
+TAUT_CUDA_API int TAUT_Frame_accumulate_enqueue(const void* frame, size_t bytes, const void* values,
+                                                size_t count, int type, const char* coding, void* sum,
+                                                size_t capacity, TAUT_Cuda_result* result, void* stream);
 
 #ifdef __cplusplus
 }

@@ -10,8 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 # Files of the tree whose names are played; of the CPU's codec only a few.
-SOURCES = ("src/compressor/gpu/cuda*.cu", "src/compressor/gpu/simt/*.hpp", "src/compressor/simd/*.cpp", "src/compressor/codecs/*/codec.cpp", "src/compressor/codecs/zfp/shape.cpp", "src/compressor/frame/frame.cpp")
-SOURCES += ("src/compressor/base/status.cpp", "src/compressor/values/reduction.cpp")
+SOURCES = ("src/compressor/gpu/*.cu", "src/compressor/gpu/*/*.cu", "src/compressor/gpu/simt/*.hpp", "src/compressor/simd/*.cpp", "src/compressor/codecs/*/codec.cpp")
+SOURCES += ("src/compressor/codecs/registry.cpp", "src/compressor/codecs/zfp/shape.cpp", "src/compressor/frame/*.cpp", "src/compressor/base/*.cpp", "src/compressor/values/reduction.cpp")
 SOURCES += ("include/taut/*.h", "tests/gpu/kernels/shim.cpp", "tests/gpu/kernels/rate_codec.cpp", "tools/gpu/*.c*", "tools/gpu/*.hpp")
 
 # Compiles to an empty object, if the source is there; links to a program that prints a line, if all objects are there.

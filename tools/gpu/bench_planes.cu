@@ -1,4 +1,4 @@
-// Times of the kernels of planes frames: of all types, of sums of several frames, and of slots.
+// Times of the kernels of planes frames: of all types and of sums of several frames.
 #include "check.hpp"
 
 namespace {
@@ -34,15 +34,13 @@ class PlanesBench {
       : name_(std::move(name)),
         n_(x.size()),
         bytes_(n_ * sizeof(T)),
-        coding_{bound, 0, delta, 0},
+        coding_(coding_text(bound, delta)),
         codec_(cpu_codec(bound, delta)),
         copied_(copy_rate(bytes_, stream)),
         stream_(stream),
         values_(sets_for(bytes_), x.data(), bytes_),
         frames_(values_.sets(), codec_->max_bytes(dtype_of<T>, n_)),
-        to_(bytes_) {
-    TAUT_Cuda_reserve_accumulate(n_, type, stream_);
-  }
+        to_(bytes_) {}
 
   // Coding, and the sum of two frames.
   void usual() {
@@ -51,27 +49,26 @@ class PlanesBench {
     frame_bytes_ = r_.at->bytes;
     tell("encode", frame_bytes_, encoding);
     tell("decode", frame_bytes_, time([this](int i) {
-           return TAUT_Decode_cuda(frames_.at(i), frames_.bytes(), to_.at(), n_, type, r_.at, stream_);
+           return TAUT_Decode_enqueue(frames_.at(i), frames_.bytes(), to_.at(), n_, type, coding_.c_str(), r_.at, stream_);
          }));
     tell("decode_add", frame_bytes_, time([this](int i) {
-           return TAUT_Decode_add_cuda(frames_.at(i), frames_.bytes(), to_.at(), n_, type, r_.at, stream_);
+           return TAUT_Decode_add_enqueue(frames_.at(i), frames_.bytes(), to_.at(), n_, type, coding_.c_str(), r_.at, stream_);
          }));
     add(2);
   }
 
-  // Sums of more frames, frame + values, and slots.
+  // Sums of more frames, and frame + values.
   void more() {
     add(3);
     add(8);
     accumulate();
-    slots();
   }
 
  private:
   static constexpr int type = static_cast<int>(dtype_of<T>);
 
   int encode(int i) {
-    return TAUT_Encode_cuda(values_.at(i), n_, type, &coding_, frames_.at(i), frames_.bytes(), r_.at, stream_);
+    return TAUT_Encode_enqueue(values_.at(i), n_, type, coding_.c_str(), frames_.at(i), frames_.bytes(), r_.at, stream_);
   }
   template <class Action>
   Timing time(const Action& action) const {
@@ -95,7 +92,7 @@ class PlanesBench {
     const Timing adding = time([&](int i) {
       const void* of[8];
       for (int j = 0; j < k; ++j) of[j] = operands.at(i % sets * k + j);
-      return TAUT_Frame_add_cuda(of, sizes.data(), k, n_, type, sums.at(i), sums.bytes(), r_.at, stream_);
+      return TAUT_Frame_add_enqueue(of, sizes.data(), k, n_, type, coding_.c_str(), sums.at(i), sums.bytes(), r_.at, stream_);
     });
     tell(k == 2 ? "frame_add" : "frame_add of " + std::to_string(k), r_.at->bytes, adding);
   }
@@ -103,40 +100,15 @@ class PlanesBench {
   void accumulate() {
     const Device sum(room_of_sum(2));
     const Timing adding = time([&](int i) {
-      return TAUT_Frame_accumulate_cuda(frames_.at(i), frame_bytes_, values_.at(i), n_, type, &coding_, sum.at(), sum.bytes(),
-                                        r_.at, stream_);
+      return TAUT_Frame_accumulate_enqueue(frames_.at(i), frame_bytes_, values_.at(i), n_, type, coding_.c_str(), sum.at(),
+                                           sum.bytes(), r_.at, stream_);
     });
     tell("accumulate", r_.at->bytes, adding);
   }
 
-  // Slots that hold any chunk. The ratio counts what is used of them.
-  void slots() {
-    const std::size_t chunks = (n_ + 4095) / 4096, slot = (4096 * sizeof(T) + 2060) / 4 * 4;
-    const int sets = sets_for(bytes_);
-    const Buffers words(sets, 4 * chunks), records(sets, chunks * slot);
-    const Device sum(room_of_sum(1));
-    const auto words_at = [&](int i) { return static_cast<std::uint32_t*>(words.at(i)); };
-    const auto encode_slots = [&](int i) {
-      return TAUT_Encode_slots_cuda(values_.at(i), n_, type, &coding_, words_at(i), records.at(i), slot, r_.at, stream_);
-    };
-    for (int i = 0; i < sets; ++i) encode_slots(i);
-    const Timing encoding = time(encode_slots);
-    std::vector<std::uint32_t> used(chunks);
-    check(cudaMemcpy(used.data(), words.at(0), 4 * chunks, cudaMemcpyDefault));
-    std::uint64_t compressed = 1;
-    for (const std::uint32_t u : used) compressed += 4 * u;
-    tell("encode_slots", compressed, encoding);
-    const Timing adding = time([&](int i) {
-      const std::uint32_t* const w = words_at(i);
-      const void* const s = records.at(i);
-      return TAUT_Slots_add_cuda(&w, &s, slot, 1, n_, type, &coding_, sum.at(), sum.bytes(), r_.at, stream_);
-    });
-    tell("slots_to_frame", r_.at->bytes, adding);
-  }
-
   std::string name_;
   std::size_t n_, bytes_;
-  TAUT_Cuda_coding coding_;
+  std::string coding_;
   std::unique_ptr<Codec> codec_;
   double copied_;
   cudaStream_t stream_;

@@ -9,11 +9,14 @@ namespace {
 using namespace taut;
 using namespace taut::gpu;
 
+constexpr const char* usual = "abs:1e-3,predictor=delta";
+
 // Encodes, decodes, adds and accumulates one pattern. Returns the number of differences from the CPU.
 template <class T>
 int compare(Pattern pattern, std::size_t n, int predictor, double bound, cudaStream_t stream) {
   const int type = static_cast<int>(dtype_of<T>);
-  const TAUT_Cuda_coding coding{bound, 0, predictor, 0};
+  const std::string text = coding_text(bound, predictor);
+  const char* const coding = text.c_str();
   const auto codec = cpu_codec(bound, predictor);
   const std::vector<T> x = make<T>(pattern, n, 1), y = make<T>(Pattern::mixed, n, 2);
   const auto fx = cpu_encode(*codec, x), fy = cpu_encode(*codec, y);
@@ -32,17 +35,17 @@ int compare(Pattern pattern, std::size_t n, int predictor, double bound, cudaStr
     check(cudaStreamSynchronize(stream));
     wrong += r.at->status != 0 || !device.holds(bytes, size);
   };
-  wrong += TAUT_Encode_cuda(dx.at(), n, type, &coding, a.at(), a.bytes(), r.at, stream) != 0;
+  wrong += TAUT_Encode_enqueue(dx.at(), n, type, coding, a.at(), a.bytes(), r.at, stream) != 0;
   same(a, fx.data(), fx.size());
-  wrong += TAUT_Encode_cuda(dy.at(), n, type, &coding, b.at(), b.bytes(), r.at, stream) != 0;
+  wrong += TAUT_Encode_enqueue(dy.at(), n, type, coding, b.at(), b.bytes(), r.at, stream) != 0;
   same(b, fy.data(), fy.size());
   const void* const frames[] = {a.at(), b.at()};
   const std::size_t bytes[] = {fx.size(), fy.size()};
-  wrong += TAUT_Frame_add_cuda(frames, bytes, 2, n, type, out.at(), out.bytes(), r.at, stream) != 0;
+  wrong += TAUT_Frame_add_enqueue(frames, bytes, 2, n, type, coding, out.at(), out.bytes(), r.at, stream) != 0;
   same(out, sum.data(), sum.size());
-  wrong += TAUT_Decode_cuda(out.at(), sum.size(), to.at(), n, type, r.at, stream) != 0;
+  wrong += TAUT_Decode_enqueue(out.at(), sum.size(), to.at(), n, type, coding, r.at, stream) != 0;
   same(to, decoded.data(), n * sizeof(T));
-  wrong += TAUT_Frame_accumulate_cuda(a.at(), fx.size(), dy.at(), n, type, &coding, out.at(), out.bytes(), r.at, stream) != 0;
+  wrong += TAUT_Frame_accumulate_enqueue(a.at(), fx.size(), dy.at(), n, type, coding, out.at(), out.bytes(), r.at, stream) != 0;
   same(out, total.data(), total.size());
   return wrong;
 }
@@ -68,32 +71,26 @@ bool matrix(const char* name, const std::vector<std::size_t>& sizes, cudaStream_
 
 // Repeats launches with look-back: see stress().
 void look_back_stress(int launches) {
-  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
   stress("look_back", *cpu_codec(1e-3, 1), Pattern::mixed, launches,
          [&](const Device& x, std::size_t n, const Device& frame, const Result& r, cudaStream_t stream) {
-           return TAUT_Encode_cuda(x.at(), n, 1, &coding, frame.at(), frame.bytes(), r.at, stream);
+           return TAUT_Encode_enqueue(x.at(), n, 1, usual, frame.at(), frame.bytes(), r.at, stream);
          });
 }
 
-// Captures slots of two encodings and their sum in a graph, and replays the graph on changing values.
+// Captures an encoding and the decoding of its frame in a graph, and replays the graph on changing values.
 void graph() {
-  constexpr std::size_t slot = 4096 * 4 + 12;
-  const std::size_t n = std::min<std::size_t>(settings.most_values, 1 << 18), chunks = (n + 4095) / 4096;
+  const std::size_t n = std::min<std::size_t>(settings.most_values, 1 << 18);
   cudaStream_t stream;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  const Device values(n * 4), words(chunks * 4), slots(chunks * slot);
+  const Device values(n * 4), decoded(n * 4);
   const auto codec = cpu_codec(1e-3, 1);
   const Device frame(codec->max_bytes(DType::f32, n, 1));
-  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
   Result r;
-  TAUT_Cuda_reserve(n, 1, stream);
+  TAUT_Cuda_reserve(n, 1, usual, stream);
   check(cudaStreamSynchronize(stream));
   const auto calls = [&] {
-    const auto* const w = static_cast<const std::uint32_t*>(words.at());
-    const void* const s = slots.at();
-    int status = TAUT_Encode_slots_cuda(values.at(), n, 1, &coding, static_cast<std::uint32_t*>(words.at()), slots.at(), slot, r.at, stream);
-    status += TAUT_Slots_add_cuda(&w, &s, slot, 1, n, 1, &coding, frame.at(), frame.bytes(), r.at, stream);
-    return status;
+    const int status = TAUT_Encode_enqueue(values.at(), n, 1, usual, frame.at(), frame.bytes(), r.at, stream);
+    return status + TAUT_Decode_enqueue(frame.at(), frame.bytes(), decoded.at(), n, 1, usual, r.at, stream);
   };
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   const int status = calls();
@@ -108,7 +105,9 @@ void graph() {
     check(cudaGraphLaunch(runnable, stream));
     check(cudaStreamSynchronize(stream));
     const auto cpu = cpu_encode(*codec, x);
-    wrong += r.at->status != 0 || frame.read(cpu.size()) != cpu;
+    std::vector<float> y(n);
+    codec->decode(cpu, {y.data(), n, DType::f32});
+    wrong += r.at->status != 0 || frame.read(cpu.size()) != cpu || !decoded.holds(y.data(), n * 4);
   }
   check(cudaGraphExecDestroy(runnable));
   check(cudaGraphDestroy(captured));
@@ -117,12 +116,11 @@ void graph() {
 
 // Compares the frame of very many values with the CPU's.
 bool large(std::size_t n, cudaStream_t stream) {
-  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
   const std::vector<float> x = make<float>(Pattern::walk, n, 1);
-  const auto frame = cpu_encode(*cpu_codec(coding.bound, 1), x);
-  const Device values(x.data(), n * sizeof(float)), to(cpu_codec(coding.bound, 1)->max_bytes(DType::f32, n));
+  const auto frame = cpu_encode(*cpu_codec(1e-3, 1), x);
+  const Device values(x.data(), n * sizeof(float)), to(cpu_codec(1e-3, 1)->max_bytes(DType::f32, n));
   Result r;
-  const int status = TAUT_Encode_cuda(values.at(), n, 1, &coding, to.at(), to.bytes(), r.at, stream);
+  const int status = TAUT_Encode_enqueue(values.at(), n, 1, usual, to.at(), to.bytes(), r.at, stream);
   check(cudaStreamSynchronize(stream));
   const bool good = status == 0 && r.at->status == 0 && r.at->bytes == frame.size() && to.read(frame.size()) == frame;
   std::printf("{\"check\": \"large\", \"values\": %zu, \"crc32c\": \"%08x\", \"ok\": %s}\n", n, crc32c(frame),

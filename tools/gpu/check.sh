@@ -28,8 +28,18 @@ nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 command -v g++ >/dev/null || missing "there is no g++"
 arch=${ARCH:-$( (nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null || true) | sed -n '1s/\.//p')}
 build=build/gpu/sm_${arch:-90}
-flags=(-std=c++20 -O3 --expt-relaxed-constexpr -fmad=false -diag-suppress 445 -arch="sm_${arch:-90}" -I"$build" -Isrc -Iinclude)
-mkdir -p "$build" "$(dirname "$out")"
+flags=(-std=c++20 -O3 --expt-relaxed-constexpr -fmad=false -diag-suppress 445 -arch="sm_${arch:-90}" -Isrc -Iinclude -I"$build/generated")
+mkdir -p "$build/generated" "$(dirname "$out")"
+# The files that CMake writes (cmake/Registry.cmake, cmake/InstructionSets.cmake). zfp is an entry without libzfp (zfp_entry.cpp).
+printf 'TAUT_CODEC(%s)\n' mpc planes raw zfp >"$build/generated/codec_table.inc"
+: >"$build/generated/absent_codec_table.inc"
+for file in src/compressor/gpu/*/codec.cu; do echo "TAUT_DEVICE_CODEC($(basename "$(dirname "$file")"))"; done >"$build/generated/device_codec_table.inc"
+echo 'TAUT_INSTRUCTION_SET(Scalar, "scalar", true)' >"$build/generated/instruction_sets.inc"
+for text in planes/kernels/kernel_set.hpp mpc/kernel_set.hpp; do
+  set_of=taut::${text%%/*}::KernelSet
+  printf '#include "compressor/simd/scalar.hpp"\n#include "compressor/codecs/%s"\ntemplate const %s& %s::with<taut::simd::Scalar>() noexcept;\n' \
+    "$text" "$set_of" "$set_of" >"$build/generated/${text%%/*}_scalar.cpp"
+done
 if [ "$what" = ranks ]; then
   mpicxx=
   for place in ${MPI:+"$MPI/bin/mpicxx"} "$PWD/.venv/bin/mpicxx" "$(command -v mpicxx || true)"; do
@@ -46,20 +56,14 @@ if [ "$what" = ranks ]; then
 fi
 
 # Objects are made anew if the contents of any source have changed: a copy of the tree may have younger files.
-contents=$(find src include tools/gpu tests/gpu/kernels -type f -print0 | LC_ALL=C sort -z | xargs -0 cat | sha256sum)
+contents=$(find src include "$build/generated" tools/gpu tests/gpu/kernels -type f -print0 | LC_ALL=C sort -z | xargs -0 cat | sha256sum)
 [ "$(cat "$build/contents" 2>/dev/null)" = "$contents" ] || rm -f "$build"/*.o
 echo "$contents" >"$build/contents"
 object() { echo "$build/$(echo "$1" | tr / _).o"; }
 stale() { [ ! -e "$1" ]; }
-# The CPU's codec in portable code: the reference. CMake writes such files for each instruction set.
-echo 'TAUT_INSTRUCTION_SET(Scalar, "scalar", true)' >"$build/instruction_sets.inc"
-for text in planes/kernels/kernel_set.hpp mpc/kernel_set.hpp; do
-  set_of=taut::${text%%/*}::KernelSet
-  printf '#include "compressor/simd/scalar.hpp"\n#include "codecs/%s"\ntemplate const %s& %s::with<taut::simd::Scalar>() noexcept;\n' \
-    "$text" "$set_of" "$set_of" >"$build/${text%%/*}_scalar.cpp"
-done
+# The CPU's codec in portable code: the reference.
 on_cpu() {
-  ! stale "$(object "$1")" || g++ -std=c++20 -O2 -ffp-contract=off -I"$build" -Isrc -Iinclude -Itests -c "$1" -o "$(object "$1")"
+  ! stale "$(object "$1")" || g++ -std=c++20 -O2 -ffp-contract=off -Isrc -Iinclude -Itests -I"$build/generated" -c "$1" -o "$(object "$1")"
 }
 on_gpu() { # SOURCE NVCC'S OPTIONS...
   ! stale "$(object "$1")" || "$nvcc" "${flags[@]}" "${@:2}" -c "$1" -o "$(object "$1")"
@@ -67,10 +71,11 @@ on_gpu() { # SOURCE NVCC'S OPTIONS...
 export -f object stale on_cpu
 export build
 # Algorithms include a header that CMake generates; codecs do without them.
-sources=$(find src/compressor/base src/compressor/values src/compressor/simd src/compressor/frame src/compressor/codecs/planes src/compressor/codecs/mpc -name '*.cpp' ! -path '*/kernels/*/*')
-sources+=" $build/planes_scalar.cpp $build/mpc_scalar.cpp"
-sources+=" src/compressor/codecs/zfp/shape.cpp tests/gpu/kernels/shim.cpp tests/gpu/kernels/rate_codec.cpp tools/gpu/rate_on_host.cpp"
-gpu_sources=(src/compressor/gpu/*.cu)
+sources=$(find src/compressor/base src/compressor/values src/compressor/simd src/compressor/frame src/compressor/codecs/planes \
+  src/compressor/codecs/mpc src/compressor/codecs/raw -name '*.cpp' ! -path '*/kernels/*/*')
+sources+=" src/compressor/codecs/registry.cpp $build/generated/planes_scalar.cpp $build/generated/mpc_scalar.cpp"
+sources+=" tools/gpu/zfp_entry.cpp src/compressor/codecs/zfp/shape.cpp tests/gpu/kernels/shim.cpp tests/gpu/kernels/rate_codec.cpp tools/gpu/rate_on_host.cpp"
+gpu_sources=(src/compressor/gpu/*.cu src/compressor/gpu/*/*.cu)
 main=()
 for part in check bench_planes check_lagged check_lossless check_rate plain; do main+=("tools/gpu/$part.cu"); done
 program=$build/check mpi=()

@@ -6,25 +6,15 @@ namespace {
 using namespace taut;
 using namespace taut::gpu;
 
-struct Prediction {
-  const char* name;
-  int predictor;
-  std::uint32_t lags[2];
-  int n;
-};
-constexpr Prediction predictions[] = {{"delta+64", 1, {64}, 1}, {"second+250+1000", 3, {250, 1000}, 2}, {"none+1000", 0, {1000}, 1}};
+constexpr const char* predictions[] = {"delta+64", "second+250+1000", "none+1000"};
 
-std::unique_ptr<Codec> cpu_codec(const Prediction& prediction) {
-  CodecOptions options{.bound = 1e-3};
-  options.predictor = prediction.name;
-  return codecs::planes.make(options);
-}
+Coding coding_of(const char* prediction) { return {.codec = &codecs::planes, .bound = 1e-3, .predictor = prediction}; }
 
-TAUT_Cuda_coding coding_of(const Prediction& prediction) { return {1e-3, 0, prediction.predictor, 0}; }
+std::unique_ptr<Codec> cpu_codec(const char* prediction) { return coding_of(prediction).make(); }
 
 // Encodes, adds and decodes one pattern. Returns the number of differences from the CPU.
 template <class T>
-int compare(Pattern pattern, std::size_t n, const Prediction& prediction, cudaStream_t stream) {
+int compare(Pattern pattern, std::size_t n, const char* prediction, cudaStream_t stream) {
   const int type = static_cast<int>(dtype_of<T>);
   const auto codec = cpu_codec(prediction);
   const std::vector<T> x = make<T>(pattern, n, 1);
@@ -37,19 +27,20 @@ int compare(Pattern pattern, std::size_t n, const Prediction& prediction, cudaSt
 
   const Device values(x.data(), n * sizeof(T)), to(n * sizeof(T)), out(codec->max_bytes(dtype_of<T>, n, 1)),
       total(codec->max_bytes(dtype_of<T>, n, 2));
-  const TAUT_Cuda_coding coding = coding_of(prediction);
+  const std::string text = text_of(coding_of(prediction));
+  const char* const coding = text.c_str();
   Result r;
   int wrong = 0;
   const auto same = [&](int status, const Device& device, const void* bytes, std::size_t size) {
     check(cudaStreamSynchronize(stream));
     wrong += status != 0 || r.at->status != 0 || !device.holds(bytes, size);
   };
-  same(TAUT_Encode_lagged_cuda(values.at(), n, type, &coding, prediction.lags, prediction.n, out.at(), out.bytes(), r.at, stream),
+  same(TAUT_Encode_enqueue(values.at(), n, type, coding, out.at(), out.bytes(), r.at, stream),
        out, frame.data(), frame.size());
   const void* const frames[] = {out.at(), out.at()};
   const std::size_t bytes[] = {frame.size(), frame.size()};
-  same(TAUT_Frame_add_cuda(frames, bytes, 2, n, type, total.at(), total.bytes(), r.at, stream), total, sum.data(), sum.size());
-  same(TAUT_Decode_lagged_cuda(total.at(), sum.size(), to.at(), n, type, r.at, stream), to, decoded.data(), n * sizeof(T));
+  same(TAUT_Frame_add_enqueue(frames, bytes, 2, n, type, coding, total.at(), total.bytes(), r.at, stream), total, sum.data(), sum.size());
+  same(TAUT_Decode_enqueue(total.at(), sum.size(), to.at(), n, type, coding, r.at, stream), to, decoded.data(), n * sizeof(T));
   return wrong;
 }
 
@@ -57,11 +48,11 @@ template <class T>
 bool matrix(const char* name, const std::vector<std::size_t>& sizes, cudaStream_t stream) {
   int cases = 0, wrong = 0;
   for (const Pattern pattern : all_patterns) {
-    for (const Prediction& prediction : predictions) {
+    for (const char* const prediction : predictions) {
       for (const std::size_t n : sizes) {
         const int found = compare<T>(pattern, n, prediction, stream);
         if (found > 0 && wrong < 10)
-          std::fprintf(stderr, "lags %s %s n %zu %s: %d differences\n", name, name_of(pattern), n, prediction.name, found);
+          std::fprintf(stderr, "lags %s %s n %zu %s: %d differences\n", name, name_of(pattern), n, prediction, found);
         wrong += found;
         ++cases;
       }
@@ -72,26 +63,27 @@ bool matrix(const char* name, const std::vector<std::size_t>& sizes, cudaStream_
   return wrong == 0;
 }
 
-void bench_size(std::size_t n, const Prediction& prediction, cudaStream_t stream) {
+void bench_size(std::size_t n, const char* prediction, cudaStream_t stream) {
   const std::size_t bytes = n * 4, room = cpu_codec(prediction)->max_bytes(DType::f32, n, 1);
   const std::vector<float> x = make<float>(Pattern::wave, n, 1);
   const int sets = sets_for(bytes);
   const Buffers values(sets, x.data(), bytes), frames(sets, room);
   const Device to(bytes);
-  const TAUT_Cuda_coding coding = coding_of(prediction);
+  const std::string text = text_of(coding_of(prediction));
+  const char* const coding = text.c_str();
   Result r;
-  TAUT_Cuda_reserve_lagged(n, 1, stream);
+  TAUT_Cuda_reserve(n, 1, coding, stream);
   const double copied = copy_rate(bytes, stream);
-  const std::string name = prediction.name;
+  const std::string name = prediction;
   const auto encode = [&](int i) {
-    return TAUT_Encode_lagged_cuda(values.at(i), n, 1, &coding, prediction.lags, prediction.n, frames.at(i), room, r.at, stream);
+    return TAUT_Encode_enqueue(values.at(i), n, 1, coding, frames.at(i), room, r.at, stream);
   };
   for (int i = 0; i < sets; ++i) encode(i);  // a frame in each buffer, for decoding
   const Timing encoding = timed(stream, bytes, encode);
   const double ratio = static_cast<double>(bytes) / static_cast<double>(r.at->bytes);
   report("encode lags " + name, bytes, ratio, encoding, copied, r.at->status);
   const Timing decoding = timed(stream, bytes, [&](int i) {
-    return TAUT_Decode_lagged_cuda(frames.at(i), room, to.at(), n, 1, r.at, stream);
+    return TAUT_Decode_enqueue(frames.at(i), room, to.at(), n, 1, coding, r.at, stream);
   });
   report("decode lags " + name, bytes, ratio, decoding, copied, r.at->status);
 }
@@ -109,5 +101,5 @@ void lagged_correctness(cudaStream_t stream) {
 
 void lagged_kernels(cudaStream_t stream) {
   for (const std::size_t n : within({std::size_t{1} << 18, std::size_t{1} << 22, std::size_t{1} << 26}))
-    for (const Prediction& prediction : predictions) bench_size(n, prediction, stream);
+    for (const char* const prediction : predictions) bench_size(n, prediction, stream);
 }

@@ -10,20 +10,23 @@ namespace {
 using namespace taut;
 using namespace taut::gpu;
 
-std::unique_ptr<Codec> cpu_codec(int distance, double relative = 0) {
+Coding coding_of(int distance, double relative = 0) {
   constexpr const char* distances[] = {"d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"};
-  CodecOptions options;
-  if (relative > 0) options.bound = {Bound::Kind::pointwise, relative};
-  options.predictor = distances[distance - 1];
-  return codecs::mpc.make(options);
+  Coding coding{.codec = &codecs::mpc, .predictor = distances[distance - 1]};
+  if (relative > 0) coding.bound = {Bound::Kind::pointwise, relative};
+  return coding;
 }
+
+constexpr const char* usual = "lossless,codec=mpc,predictor=d1";
 
 // Encodes, decodes and adds one pattern. Returns the number of differences from the CPU.
 template <class T>
 int compare(Pattern pattern, std::size_t n, int distance, double relative, cudaStream_t stream) {
   const int type = static_cast<int>(dtype_of<T>);
   const std::vector<T> x = make<T>(pattern, n, 1);
-  const auto codec = cpu_codec(distance, relative);
+  const auto codec = coding_of(distance, relative).make();
+  const std::string text = text_of(coding_of(distance, relative));
+  const char* const coding = text.c_str();
   const auto frame = cpu_encode(*codec, x);
   std::vector<T> decoded(n), sum = make<T>(Pattern::walk, n, 2);
   const Device values(x.data(), n * sizeof(T)), to(n * sizeof(T)), out(frame_header_bytes + n * sizeof(T));
@@ -31,13 +34,13 @@ int compare(Pattern pattern, std::size_t n, int distance, double relative, cudaS
   codec->decode(frame, {{decoded.data(), n, dtype_of<T>}});
   codec->reduce(frame, {{sum.data(), n, dtype_of<T>}}, Reduction::sum);
   Result r;
-  int wrong = TAUT_Encode_lossless_cuda(values.at(), n, type, distance, relative, out.at(), out.bytes(), r.at, stream) != 0;
+  int wrong = TAUT_Encode_enqueue(values.at(), n, type, coding, out.at(), out.bytes(), r.at, stream) != 0;
   check(cudaStreamSynchronize(stream));
   wrong += r.at->status != 0 || r.at->bytes != frame.size() || out.read(frame.size()) != frame;
-  wrong += TAUT_Decode_lossless_cuda(out.at(), frame.size(), to.at(), n, type, r.at, stream) != 0;
+  wrong += TAUT_Decode_enqueue(out.at(), frame.size(), to.at(), n, type, coding, r.at, stream) != 0;
   check(cudaStreamSynchronize(stream));
   wrong += r.at->status != 0 || !to.holds(decoded.data(), n * sizeof(T));
-  wrong += TAUT_Decode_add_lossless_cuda(out.at(), frame.size(), total.at(), n, type, r.at, stream) != 0;
+  wrong += TAUT_Decode_add_enqueue(out.at(), frame.size(), total.at(), n, type, coding, r.at, stream) != 0;
   check(cudaStreamSynchronize(stream));
   wrong += r.at->status != 0 || !total.holds(sum.data(), n * sizeof(T));
   return wrong;
@@ -72,10 +75,10 @@ void bench_size(std::size_t n, Pattern pattern, cudaStream_t stream) {
   const Buffers values(sets, x.data(), bytes), frames(sets, room);
   const Device to(x.data(), bytes);
   Result r;
-  TAUT_Cuda_reserve(n, 1, stream);
+  TAUT_Cuda_reserve(n, 1, usual, stream);
   const double copied = copy_rate(bytes, stream);
   const auto encode = [&](int i) {
-    return TAUT_Encode_lossless_cuda(values.at(i), n, 1, 1, 0, frames.at(i), room, r.at, stream);
+    return TAUT_Encode_enqueue(values.at(i), n, 1, usual, frames.at(i), room, r.at, stream);
   };
   for (int i = 0; i < sets; ++i) encode(i);  // a frame in each buffer, for decoding
   const Timing encoding = timed(stream, bytes, encode);
@@ -83,11 +86,11 @@ void bench_size(std::size_t n, Pattern pattern, cudaStream_t stream) {
   const auto of = [pattern](const char* what) { return what + std::string(" ") + name_of(pattern) + " lossless"; };
   report(of("encode"), bytes, ratio, encoding, copied, r.at->status);
   const Timing decoding = timed(stream, bytes, [&](int i) {
-    return TAUT_Decode_lossless_cuda(frames.at(i), room, to.at(), n, 1, r.at, stream);
+    return TAUT_Decode_enqueue(frames.at(i), room, to.at(), n, 1, usual, r.at, stream);
   });
   report(of("decode"), bytes, ratio, decoding, copied, r.at->status);
   const Timing adding = timed(stream, bytes, [&](int i) {
-    return TAUT_Decode_add_lossless_cuda(frames.at(i), room, to.at(), n, 1, r.at, stream);
+    return TAUT_Decode_add_enqueue(frames.at(i), room, to.at(), n, 1, usual, r.at, stream);
   });
   report(of("decode_add"), bytes, ratio, adding, copied, r.at->status);
 }
@@ -102,9 +105,9 @@ void lossless_correctness(cudaStream_t stream) {
   matrix<float>("f32", within({0, 1, 31, 1023, 1024, 1025, 8205, 1000003}), stream);
   matrix<double>("f64", within({1, 513, 100003}), stream);
   matrix<f16>("f16", within({1, 2049, 100003}), stream);
-  stress("lossless_look_back", *cpu_codec(1), Pattern::mixed, stress_launches(),
+  stress("lossless_look_back", *coding_of(1).make(), Pattern::mixed, stress_launches(),
          [](const Device& x, std::size_t n, const Device& frame, const Result& r, cudaStream_t on) {
-           return TAUT_Encode_lossless_cuda(x.at(), n, 1, 1, 0, frame.at(), frame.bytes(), r.at, on);
+           return TAUT_Encode_enqueue(x.at(), n, 1, usual, frame.at(), frame.bytes(), r.at, on);
          });
 }
 

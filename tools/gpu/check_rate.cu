@@ -7,14 +7,9 @@ namespace {
 using namespace taut;
 using namespace taut::gpu;
 
-struct Extents {
-  std::size_t of[max_dims];
-  int n;
-
-  explicit Extents(const Dims& dims) : n(static_cast<int>(dims.n)) {
-    for (unsigned k = 0; k < dims.n; ++k) of[k] = dims.of[k];
-  }
-};
+std::string coding_text(const Dims& dims, double rate) {
+  return text_of(Coding{.bound = {Bound::Kind::rate, rate}, .dims = dims});
+}
 
 std::size_t room(std::size_t values_bytes, std::size_t count) {
   return frame_header_bytes + 4 * max_dims + 4 * (count / 4096 + 1) + values_bytes;
@@ -24,7 +19,8 @@ std::size_t room(std::size_t values_bytes, std::size_t count) {
 template <class T>
 int compare(Pattern pattern, const Dims& dims, double rate, cudaStream_t stream) {
   const int type = static_cast<int>(dtype_of<T>);
-  const Extents e(dims);
+  const std::string text = coding_text(dims, rate);
+  const char* const coding = text.c_str();
   const std::vector<T> x = make<T>(pattern, dims.count(), 1);
   const std::vector<std::byte> frame = rate_frame_on_host(x, rate, dims);
   const std::vector<T> decoded = rate_values_on_host<T>(frame, x.size(), dims);
@@ -32,10 +28,10 @@ int compare(Pattern pattern, const Dims& dims, double rate, cudaStream_t stream)
   const Device values(x.data(), bytes), to(bytes), out(room(bytes, x.size()));
   Result r;
   int wrong =
-      TAUT_Encode_rate_cuda(values.at(), e.of, e.n, type, rate, out.at(), out.bytes(), r.at, stream) != 0;
+      TAUT_Encode_enqueue(values.at(), x.size(), type, coding, out.at(), out.bytes(), r.at, stream) != 0;
   check(cudaStreamSynchronize(stream));
   wrong += r.at->status != 0 || r.at->bytes != frame.size() || out.read(frame.size()) != frame;
-  wrong += TAUT_Decode_rate_cuda(out.at(), frame.size(), to.at(), e.of, e.n, type, r.at, stream) != 0;
+  wrong += TAUT_Decode_enqueue(out.at(), frame.size(), to.at(), x.size(), type, coding, r.at, stream) != 0;
   check(cudaStreamSynchronize(stream));
   return wrong + (r.at->status != 0 || !to.holds(decoded.data(), bytes));
 }
@@ -64,23 +60,24 @@ bool matrix(const char* name, const std::vector<Dims>& fields, cudaStream_t stre
 void bench_field(const char* name, const Dims& dims, double rate, cudaStream_t stream) {
   const std::size_t n = dims.count(), bytes = n * 4;
   if (n > settings.most_values) return;
-  const Extents e(dims);
+  const std::string text = coding_text(dims, rate);
+  const char* const coding = text.c_str();
   const std::vector<float> x = make<float>(Pattern::walk, n, 1);
   const int sets = sets_for(bytes);
   const Buffers values(sets, x.data(), bytes), frames(sets, room(bytes, n));
   const Device to(bytes);
   Result r;
-  TAUT_Cuda_reserve(n, 1, stream);
+  TAUT_Cuda_reserve(n, 1, coding, stream);
   const double copied = copy_rate(bytes, stream);
   const auto encode = [&](int i) {
-    return TAUT_Encode_rate_cuda(values.at(i), e.of, e.n, 1, rate, frames.at(i), frames.bytes(), r.at, stream);
+    return TAUT_Encode_enqueue(values.at(i), n, 1, coding, frames.at(i), frames.bytes(), r.at, stream);
   };
   for (int i = 0; i < sets; ++i) encode(i);  // a frame in each buffer, for decoding
   const Timing encoding = timed(stream, bytes, encode);
   const double ratio = static_cast<double>(bytes) / static_cast<double>(r.at->bytes);
   report(std::string("encode_rate_") + name, bytes, ratio, encoding, copied, r.at->status);
   const Timing decoding = timed(stream, bytes, [&](int i) {
-    return TAUT_Decode_rate_cuda(frames.at(i), frames.bytes(), to.at(), e.of, e.n, 1, r.at, stream);
+    return TAUT_Decode_enqueue(frames.at(i), frames.bytes(), to.at(), n, 1, coding, r.at, stream);
   });
   report(std::string("decode_rate_") + name, bytes, ratio, decoding, copied, r.at->status);
 }

@@ -11,6 +11,7 @@
 
 #include "compressor/codecs/planes/typed_codec.hpp"
 #include "compressor/frame/codec.hpp"
+#include "compressor/frame/coding.hpp"
 
 namespace taut::codecs {
 extern const CodecInfo planes;
@@ -78,10 +79,13 @@ struct Result {
 
 inline constexpr const char* predictors[] = {"none", "delta", "pairs", "second"};
 
+// Returns the text of a planes coding.
+inline std::string coding_text(double bound, int predictor) {
+  return text_of(Coding{.codec = &codecs::planes, .bound = bound, .predictor = predictors[predictor]});
+}
+
 inline std::unique_ptr<Codec> cpu_codec(double bound, int predictor) {
-  CodecOptions options{.bound = bound};
-  options.predictor = predictors[predictor];
-  return codecs::planes.make(options);
+  return codecs::planes.make({.bound = bound, .predictor = predictors[predictor]});
 }
 
 template <class T>

@@ -18,8 +18,8 @@ using namespace taut::gpu;
 
 constexpr double bound = 1e-3;
 constexpr int predictor = 1;
-constexpr TAUT_Cuda_coding coding{bound, 0, predictor, 0};
-constexpr int most_ranks = 8;  // limit of one sum
+constexpr const char* coding = "abs:1e-3,codec=planes,predictor=delta";  // the same in words
+constexpr int most_ranks = 8;                                            // limit of one sum
 
 int rank() {
   int own = 0;
@@ -56,7 +56,8 @@ class Member {
         here_(room_ * ranks()) {}
 
   std::size_t encode() {
-    call(TAUT_Encode_cuda(values_.at(), x_.size(), type, &coding, frame(rank()), room_, result_.at, nullptr));
+    call(TAUT_Encode_enqueue(values_.at(), x_.size(), type, coding, frame(rank()), room_, result_.at,
+                             nullptr));
     return result_.at->bytes;
   }
 
@@ -141,11 +142,12 @@ class Member {
     require(result_.at->status == 0, "a kernel reports an error");
   }
   void add(const void* const* frames, const std::size_t* bytes, int n) {
-    call(TAUT_Frame_add_cuda(frames, bytes, n, x_.size(), type, sum_.at(), room_, result_.at, nullptr));
+    call(TAUT_Frame_add_enqueue(frames, bytes, n, x_.size(), type, coding, sum_.at(), room_, result_.at,
+                                nullptr));
   }
   std::size_t decode() {
     const std::size_t bytes = result_.at->bytes;
-    call(TAUT_Decode_cuda(sum_.at(), bytes, decoded_.at(), x_.size(), type, result_.at, nullptr));
+    call(TAUT_Decode_enqueue(sum_.at(), bytes, decoded_.at(), x_.size(), type, coding, result_.at, nullptr));
     return bytes;
   }
 

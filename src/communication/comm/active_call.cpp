@@ -362,7 +362,7 @@ Task<AgreementRecord> Communicator::ActiveCall::exchange(const AgreementRecord& 
 
 // Returns true if kernels serve the chosen candidate. The same on all ranks.
 bool Communicator::ActiveCall::has_kernels() const {
-  return api::DeviceEncoder::of(plan_.candidates[chosen_].with(plan_.bound)).has_value();
+  return api::has_kernels(plan_.candidates[chosen_].with(plan_.bound));
 }
 
 Verdict Communicator::ActiveCall::conclude(const AgreementRecord& agreed) const noexcept {

@@ -242,8 +242,8 @@ Status MessageCoder::decode_frame(ConstBytes frame, const FrameHeader& header, S
                                   MessageDevice* device) {
   const std::shared_ptr<const Codec> host = decoder(header);
   if (device == nullptr) return host->decode(frame, values);
-  return gpu::FrameCodec(host, api::DeviceEncoder::of_frame(header, frame), device->values())
-      .decode(frame, values);
+  const auto coding = api::decoding_of(header, frame.subspan(frame_header_bytes));
+  return gpu::FrameCodec(host, coding.value_or(Coding{}), device->values()).decode(frame, values);
 }
 
 Status MessageCoder::decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept {

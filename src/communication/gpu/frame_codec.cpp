@@ -25,8 +25,6 @@ FrameHeader header_of(ConstBytes frame) noexcept {
   return read_header(frame, header) == Status::ok ? header : FrameHeader{};
 }
 
-bool has_lags(const FrameHeader& header) noexcept { return header.parameters[1] > 0; }
-
 }  // namespace
 
 // ---- Parts of operations
@@ -64,6 +62,37 @@ class FrameCodec::Room {
   Buffer aside_;
 };
 
+// Launches of items on several results: together, or one by one.
+class FrameCodec::Launches {
+ public:
+  Launches(Kernels& kernels, bool together) noexcept : kernels_(kernels), together_(together) {}
+
+  void add(std::size_t result, const api::DeviceFrameItem& item) noexcept {
+    results_[n_] = result;
+    items_[n_++] = item;
+  }
+  // Runs launch(items, stream).
+  template <class Launch>
+  void run(const Launch& launch) noexcept {
+    const std::size_t most = together_ ? n_ : 1;
+    for (std::size_t i = 0; i < n_; i += most)
+      kernels_.run(std::span(results_).subspan(i, most),
+                   [&](void* stream) { return launch(std::span(items_).subspan(i, most), stream); });
+  }
+
+ private:
+  Kernels& kernels_;
+  bool together_;
+  std::size_t n_ = 0;
+  std::array<std::size_t, most_together> results_;
+  std::array<api::DeviceFrameItem, most_together> items_;
+};
+
+// Returns the coding by which kernels decode a frame, whose header is on the host.
+std::optional<Coding> FrameCodec::decoding_of(ConstBytes frame) const {
+  return api::decoding_of(header_of(frame), {}, coding_);
+}
+
 // Returns true if operations of this call may use the second stream, which follows the user's stream from the
 // first operation on.
 bool FrameCodec::overlaps() const {
@@ -90,27 +119,16 @@ Buffer FrameCodec::frame_there(Kernels& kernels, ConstBytes frame) const {
 // Launches the encoders of the items that have a frame: together if kernels of this coding can do that.
 void FrameCodec::launch_encoders(Kernels& kernels, std::span<const EncodeItem> items,
                                  std::span<const Bytes> frames) const {
-  const TAUT_Cuda_coding* const coding = encoder_ && items.size() > 1 ? encoder_->batched_coding() : nullptr;
-  std::array<api::DeviceFrameItem, most_together> together;
-  std::array<std::size_t, most_together> results;
-  std::size_t n = 0;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (frames[i].empty()) continue;
-    const ConstSlice values = items[i].values;
-    if (coding == nullptr) {
-      kernels.run(i, [&](TAUT_Cuda_result* result, void* stream) {
-        return (*encoder_)(device_.services(), values, frames[i], result, stream);
-      });
-    } else {
-      results[n] = i;
-      together[n++] = {const_cast<void*>(values.data), values.count, frames[i].data(), frames[i].size(),
-                       kernels.at(i)};
-    }
-  }
-  if (n == 0) return;
-  kernels.run(std::span(results).first(n), [&](void* stream) {
-    return device_.services().encode_many(together.data(), static_cast<int>(n),
-                                          static_cast<int>(items[0].values.type), coding, stream);
+  if (!encodes()) return;
+  const api::DeviceCodec& codec = api::kernels_of(device_.services(), coding_);
+  Launches launches(kernels, codec.together != nullptr && codec.together(coding_));
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (const ConstSlice values = items[i].values; !frames[i].empty())
+      launches.add(i, {const_cast<void*>(values.data), values.count, frames[i].data(), frames[i].size(),
+                       kernels.at(i)});
+  launches.run([&](std::span<const api::DeviceFrameItem> some, void* stream) {
+    return codec.encode(coding_, some.data(), static_cast<int>(some.size()),
+                        static_cast<int>(items[0].values.type), true, stream);
   });
 }
 
@@ -121,7 +139,7 @@ Task<Sized> FrameCodec::encode_there(std::span<EncodeItem> items) const {
   for (std::size_t i = 0; i < items.size(); ++i) {
     const auto& [values, out, made] = items[i];
     const std::size_t most = max_bytes(values.type, values.count, 1);
-    if (!encoder_ || on_host(values) || !suits_kernels(values) || out.size() < most) continue;
+    if (!encodes() || on_host(values) || !suits_kernels(values) || out.size() < most) continue;
     rooms[i] = Room(device_, out, most);
     frames[i] = rooms[i].frame();
   }
@@ -145,39 +163,29 @@ Sized FrameCodec::encode_here(ConstSlice values, Bytes out) const noexcept {
 
 // ---- Decoding
 
-// Returns true if kernels may decode frames with this header.
-bool FrameCodec::has_decoder(const FrameHeader& header) const {
-  return encoder_ || api::decoder_of(device_.services(), header) != nullptr;
-}
-
 // Launches the decoders of the items that have a frame on the GPU: together if kernels can do that.
 void FrameCodec::launch_decoders(Kernels& kernels, std::span<const DecodeItem> items,
                                  std::span<const Buffer> frames) const {
-  const api::DeviceServices& services = device_.services();
-  std::array<api::DeviceFrameItem, most_together> together;
-  std::array<std::size_t, most_together> results;
-  std::size_t n = 0;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (frames[i].data() == nullptr) continue;
-    const auto& [in, values, status] = items[i];
-    const auto decoder = api::decoder_of(services, header_of(in));
-    const ConstBytes frame = frames[i].bytes().first(in.size());
-    if (decoder == services.decode && items.size() > 1 && values.type == items[0].values.type) {
-      results[n] = i;
-      together[n++] = {values.data, values.count, frames[i].data(), in.size(), kernels.at(i)};
-      continue;
+  std::array<bool, most_together> launched{};
+  for (std::size_t first = 0; first < items.size(); ++first) {
+    if (frames[first].data() == nullptr || launched[first]) continue;
+    const Coding coding = *decoding_of(items[first].in);
+    const DType type = items[first].values.type;
+    const api::DeviceCodec& codec = api::kernels_of(device_.services(), coding);
+    const bool together = codec.together != nullptr && codec.together(coding);
+    Launches launches(kernels, together);
+    for (std::size_t i = first; i < items.size(); ++i) {
+      const auto& [in, values, status] = items[i];
+      const bool alike = i == first || (together && values.type == type && decoding_of(in) == coding);
+      if (frames[i].data() == nullptr || launched[i] || !alike) continue;
+      launched[i] = true;
+      launches.add(i, {values.data, values.count, frames[i].data(), in.size(), kernels.at(i)});
     }
-    kernels.run(i, [&](TAUT_Cuda_result* result, void* stream) {
-      if (decoder == nullptr) return encoder_->decode(services, frame, values, result, stream);
-      return decoder(frame.data(), frame.size(), values.data, values.count, static_cast<int>(values.type),
-                     result, stream);
+    launches.run([&](std::span<const api::DeviceFrameItem> some, void* stream) {
+      return codec.decode(coding, some.data(), static_cast<int>(some.size()), static_cast<int>(type), false,
+                          stream);
     });
   }
-  if (n == 0) return;
-  kernels.run(std::span(results).first(n), [&](void* stream) {
-    return services.decode_many(together.data(), static_cast<int>(n), static_cast<int>(items[0].values.type),
-                                0, stream);
-  });
 }
 
 Task<Sized> FrameCodec::decode_there(std::span<DecodeItem> items) const {
@@ -185,7 +193,7 @@ Task<Sized> FrameCodec::decode_there(std::span<DecodeItem> items) const {
   Kernels kernels = this->kernels(items.size());
   for (std::size_t i = 0; i < items.size(); ++i)
     if (const auto& [in, values, status] = items[i];
-        !on_host(values) && suits_kernels(values) && has_decoder(header_of(in)))
+        !on_host(values) && suits_kernels(values) && decoding_of(in))
       frames[i] = frame_there(kernels, in);
   launch_decoders(kernels, items, frames);
   co_await kernels;
@@ -209,15 +217,15 @@ Status FrameCodec::decode_here(ConstBytes in, Slice values) const noexcept {
 
 // A sum is fused with decoding if kernels can do that.
 Task<Sized> FrameCodec::reduce_there(ConstBytes in, Slice values, Reduction op) const {
-  const auto adder =
-      op == Reduction::sum ? api::decoding_adder_of(device_.services(), header_of(in)) : nullptr;
-  if (adder != nullptr && suits_kernels(values)) {
+  const std::optional<Coding> coding = op == Reduction::sum ? decoding_of(in) : std::nullopt;
+  const auto adds = coding ? api::kernels_of(device_.services(), *coding).adds : nullptr;
+  if (adds != nullptr && adds(*coding) && suits_kernels(values)) {
     Buffer frame;
     Kernels kernels = this->kernels(1);
     frame = frame_there(kernels, in);
     kernels.run(0, [&](TAUT_Cuda_result* result, void* stream) {
-      return adder(frame.data(), in.size(), values.data, values.count, static_cast<int>(values.type), result,
-                   stream);
+      return api::decode(device_.services(), *coding, frame.bytes().first(in.size()), values, result, stream,
+                         true);
     });
     co_await kernels;
     if (const Outcome done = kernels.outcome(0)) co_return Sized{done->status};
@@ -235,8 +243,9 @@ Task<Sized> FrameCodec::reduce_there(ConstBytes in, Slice values, Reduction op) 
 // for the size.
 void FrameCodec::add(Kernels& kernels, std::span<const ConstBytes> frames, const FrameHeader& header,
                      Bytes out) const {
-  const auto adder = api::adder_of(device_.services(), header);
-  if (adder == nullptr) return;
+  const std::optional<Coding> coding = api::decoding_of(header, {}, coding_);
+  const auto sum = coding ? api::kernels_of(device_.services(), *coding).sum : nullptr;
+  if (sum == nullptr) return;
   std::array<const void*, max_operands> at{};
   std::array<std::size_t, max_operands> bytes{};
   for (std::size_t i = 0; i < frames.size(); ++i) {
@@ -244,8 +253,8 @@ void FrameCodec::add(Kernels& kernels, std::span<const ConstBytes> frames, const
     bytes[i] = frames[i].size();
   }
   kernels.run(0, [&](TAUT_Cuda_result* result, void* stream) {
-    return adder(at.data(), bytes.data(), static_cast<int>(frames.size()), header.count,
-                 static_cast<int>(header.type), out.data(), out.size(), result, stream);
+    return sum(at.data(), bytes.data(), static_cast<int>(frames.size()), header.count,
+               static_cast<int>(header.type), out.data(), out.size(), result, stream);
   });
 }
 
@@ -269,16 +278,17 @@ Task<Sized> FrameCodec::sum_there(std::span<const ConstBytes> frames, Bytes out)
 
 Task<Sized> FrameCodec::accumulate_there(ConstBytes frame, ConstSlice values, Bytes out) const {
   const FrameHeader header = header_of(frame);
-  const TAUT_Cuda_coding* const coding = encoder_ ? encoder_->planes_coding() : nullptr;
-  if (!suits_kernels(values) || coding == nullptr) co_return accumulate_here(frame, values, out);
+  const auto adds = encodes() ? api::kernels_of(device_.services(), coding_).accumulate : nullptr;
+  if (!suits_kernels(values) || adds == nullptr) co_return accumulate_here(frame, values, out);
   Buffer there;
   const Room room(device_, out, most_bytes(header, header.addends + 1));
   Kernels kernels = this->kernels(1);
   there = frame_there(kernels, frame);
   kernels.run(0, [&](TAUT_Cuda_result* result, void* stream) {
-    return device_.services().accumulate(there.data(), frame.size(), values.data, values.count,
-                                         static_cast<int>(values.type), coding, room.frame().data(),
-                                         room.frame().size(), result, stream);
+    const api::DeviceFrameItem item{const_cast<void*>(values.data), values.count, there.data(), frame.size(),
+                                    result};
+    return adds(coding_, item, static_cast<int>(values.type), room.frame().data(), room.frame().size(),
+                stream);
   });
   co_await kernels;
   const Outcome made = kernels.outcome(0);
@@ -292,9 +302,9 @@ Task<Sized> FrameCodec::accumulate_lagged(ConstBytes frame, ConstSlice values, B
   Buffer own = device_.memory().scratch(max_bytes(values.type, values.count, 1)), there;
   const Room room(device_, out, most_bytes(header, header.addends));
   Kernels encoding = kernels(1);
-  if (encoder_ && suits_kernels(values))
+  if (encodes() && suits_kernels(values))
     encoding.run(0, [&](TAUT_Cuda_result* result, void* stream) {
-      return (*encoder_)(device_.services(), values, own.bytes(), result, stream);
+      return api::encode(device_.services(), coding_, values, own.bytes(), result, stream);
     });
   co_await encoding;
   Outcome made = encoding.outcome(0);
@@ -340,8 +350,9 @@ Operation FrameCodec::start_sum(std::span<const ConstBytes> frames, Bytes out) c
 Operation FrameCodec::start_accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept {
   if (on_host(values)) return host_->arithmetic()->accumulate(frame, values, out);
   return Operation::by_task([&] {
-    return has_lags(header_of(frame)) ? accumulate_lagged(frame, values, out)
-                                      : accumulate_there(frame, values, out);
+    const std::optional<Coding> coding = decoding_of(frame);
+    return coding && coding->predictor.lags.any() ? accumulate_lagged(frame, values, out)
+                                                  : accumulate_there(frame, values, out);
   });
 }
 
@@ -373,11 +384,10 @@ Sized FrameCodec::accumulate(ConstBytes frame, ConstSlice values, Bytes out) con
 
 std::shared_ptr<const Codec> codec_on_device(std::shared_ptr<const Codec> host, const Coding& coding,
                                              DeviceValues& values, bool overlap) {
-  const auto encoder = api::DeviceEncoder::of(coding);
-  if (!encoder) return nullptr;
+  if (!api::has_kernels(coding)) return nullptr;
   Device& device = values.device();
   if (device.keeps_frames()) host = std::make_shared<StagingCodec>(std::move(host), device.frames_there());
-  return std::make_shared<FrameCodec>(std::move(host), encoder, values, overlap);
+  return std::make_shared<FrameCodec>(std::move(host), coding, values, overlap);
 }
 
 }  // namespace taut::gpu

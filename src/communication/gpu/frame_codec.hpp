@@ -14,12 +14,12 @@ namespace taut::gpu {
 // host.
 class FrameCodec final : public Codec, public CodecOperations, private FrameArithmetic {
  public:
-  // `host`, a codec for the same coding and bound, and `values` must outlive this object. Without an encoder
+  // `host`, a codec for the same coding, and `values` must outlive this object. Without a codec in the coding
   // the host encodes. `overlap`: operations may run beside each other, on two streams.
-  FrameCodec(std::shared_ptr<const Codec> host, const std::optional<api::DeviceEncoder>& encoder,
-             DeviceValues& values, bool overlap = false) noexcept
+  FrameCodec(std::shared_ptr<const Codec> host, const Coding& coding, DeviceValues& values,
+             bool overlap = false) noexcept
       : host_(std::move(host)),
-        encoder_(encoder),
+        coding_(coding),
         values_(values),
         device_(values.device()),
         overlap_(overlap) {}
@@ -60,9 +60,11 @@ class FrameCodec final : public Codec, public CodecOperations, private FrameArit
   Task<Sized> accumulate_lagged(ConstBytes frame, ConstSlice values, Bytes out) const;
 
   class Room;
+  class Launches;
+  std::optional<Coding> decoding_of(ConstBytes frame) const;
   Kernels kernels(std::size_t results) const { return Kernels(device_, results, overlaps()); }
   bool overlaps() const;
-  bool has_decoder(const FrameHeader& header) const;
+  bool encodes() const noexcept { return coding_.codec != nullptr; }
   Buffer frame_there(Kernels& kernels, ConstBytes frame) const;
   void launch_encoders(Kernels& kernels, std::span<const EncodeItem> items,
                        std::span<const Bytes> frames) const;
@@ -77,7 +79,7 @@ class FrameCodec final : public Codec, public CodecOperations, private FrameArit
   Sized accumulate_here(ConstBytes frame, ConstSlice values, Bytes out) const noexcept;
 
   std::shared_ptr<const Codec> host_;
-  std::optional<api::DeviceEncoder> encoder_;
+  Coding coding_;
   DeviceValues& values_;
   Device& device_;
   mutable bool overlap_, forked_ = false;

@@ -57,9 +57,10 @@ std::optional<FixedFrames::Call> FixedFrames::planned(const NcclCall& call, cons
   const Plan plan = make_plan(*policy, known, policy->coding.bound, state.candidates);
   const bool adds = !reduces(known.collective) || plan.arithmetic == Arithmetic::frames;
   if (plan.fallback != Fallback::none || !adds) return {};
-  const auto encoder = api::DeviceEncoder::of(plan.candidates[0].with(plan.bound));
-  const TAUT_Cuda_coding* const coding = encoder ? encoder->batched_coding() : nullptr;
-  if (coding == nullptr) return {};
+  const Coding coding = plan.candidates[0].with(plan.bound);
+  if (!api::has_kernels(coding)) return {};
+  const api::DeviceCodec& kernels = api::kernels_of(services_, coding);
+  if (kernels.sum == nullptr || kernels.together == nullptr || !kernels.together(coding)) return {};
   ConstSlice in = described.data.in;
   if (call.collective == Collective::bcast) in = {{call.sendbuff, call.count, described.type}};
   return Call{call.collective,
@@ -68,8 +69,8 @@ std::optional<FixedFrames::Call> FixedFrames::planned(const NcclCall& call, cons
               call.root,
               policy->same_bits,
               call.stream,
-              *coding,
-              state.codecs.of(plan.candidates[0], plan.bound),
+              coding,
+              state.codecs.of(coding, plan.bound),
               nullptr};
 }
 

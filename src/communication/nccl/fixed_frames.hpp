@@ -49,7 +49,7 @@ class FixedFrames {
     int root;
     bool same_bits;  // as in the policy
     void* stream;
-    TAUT_Cuda_coding coding;
+    Coding coding;
     std::shared_ptr<const Codec> codec;
     std::shared_ptr<gpu::Device> device;
     Buffer results = {};  // of decoding, for each block: TAUT_Cuda_result in pinned memory

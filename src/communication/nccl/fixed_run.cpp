@@ -5,6 +5,7 @@
 #include <string>
 
 #include "communication/team/frames.hpp"
+#include "compressor/gpu/device_kernels.hpp"
 
 namespace taut::nccl {
 namespace {
@@ -16,6 +17,7 @@ constexpr std::size_t at_a_time = 8;  // frames that one call of libtaut_cuda en
 FixedFrames::Run::Run(FixedFrames& frames, Call& call, std::span<const int> blocks, double ratio)
     : frames_(frames),
       call_(call),
+      kernels_(api::kernels_of(frames.services_, call.coding)),
       blocks_(blocks),
       ratio_(ratio),
       me_(frames.transport_.rank()),
@@ -106,8 +108,8 @@ void FixedFrames::Run::encode(std::span<const int> blocks, std::span<std::byte* 
                   ignored()};
     }
     enqueue([&](void* stream) {
-      return frames_.services_.encode_many(items.data(), static_cast<int>(n), static_cast<int>(call_.in.type),
-                                           &call_.coding, stream);
+      return kernels_.encode(call_.coding, items.data(), static_cast<int>(n), static_cast<int>(call_.in.type),
+                             true, stream);
     });
   }
 }
@@ -125,8 +127,8 @@ void FixedFrames::Run::decode(std::span<const int> blocks, std::span<std::byte* 
                   &results[static_cast<std::size_t>(b)]};
     }
     enqueue([&](void* stream) {
-      return frames_.services_.decode_many(items.data(), static_cast<int>(n),
-                                           static_cast<int>(call_.out.type), 0, stream);
+      return kernels_.decode(call_.coding, items.data(), static_cast<int>(n),
+                             static_cast<int>(call_.out.type), false, stream);
     });
   }
 }
@@ -145,8 +147,8 @@ void FixedFrames::Run::add_up(std::vector<const void*> frames) {
       return frames_.services_.copy_on(sum, no_header, frame_header_bytes, stream);
     });
     enqueue([&](void* stream) {
-      return frames_.services_.add_frames(frames.data(), sizes.data(), static_cast<int>(n), count(me_),
-                                          static_cast<int>(call_.out.type), sum, room, result, stream);
+      return kernels_.sum(frames.data(), sizes.data(), static_cast<int>(n), count(me_),
+                          static_cast<int>(call_.out.type), sum, room, result, stream);
     });
     frames.erase(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(n));
     sizes.erase(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(n));

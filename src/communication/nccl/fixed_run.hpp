@@ -42,6 +42,7 @@ class FixedFrames::Run {
 
   FixedFrames& frames_;
   Call& call_;
+  const api::DeviceCodec& kernels_;
   std::span<const int> blocks_;
   double ratio_;
   int me_, ranks_;

@@ -96,13 +96,12 @@ void MessageGroup::encode(Item& item) {
   const MessagePlan plan =
       plan_message(*policy, values.count, values.type, policy->coding.bound, state.candidates);
   if (plan.fallback != Fallback::none || plan.frames != 1) return;
-  const auto encoder = api::DeviceEncoder::of(plan.candidates[0].with(plan.bound));
-  if (!encoder || plan.bound.kind == Bound::Kind::rate) return;
-  const std::size_t most =
-      state.codecs.of(plan.candidates[0], plan.bound)->max_bytes(values.type, values.count);
+  const Coding coding = plan.candidates[0].with(plan.bound);
+  if (!api::has_kernels(coding) || plan.bound.kind == Bound::Kind::rate) return;
+  const std::size_t most = state.codecs.of(coding, plan.bound)->max_bytes(values.type, values.count);
   const Bytes frame{room(item, most).data(), most};
   item.least_ratio = plan.least_ratio;
-  item.coded = (*encoder)(services_, values, frame, item.result, stream_) == 0;
+  item.coded = api::encode(services_, coding, values, frame, item.result, stream_) == 0;
 }
 
 // Tells each receiver the size of its message. A frame that saves too little stays here.
@@ -158,10 +157,11 @@ void MessageGroup::decode(Item& item) {
   // The header alone is here: a whole frame would be longer.
   FrameHeader header;
   const Status status = read_header({header_here, bytes}, header);
-  const auto decoder = status == Status::ok ? api::decoder_of(services_, header) : nullptr;
-  if (decoder == nullptr) throw Error(Status::corrupt_frame, "a message is no frame that kernels decode");
-  gpu::check(services_, decoder(item.frame->data(), bytes, message.to, message.count,
-                                static_cast<int>(dtype_of_nccl(message.datatype)), item.result, stream_));
+  const auto coding = status == Status::ok ? api::decoding_of(header) : std::nullopt;
+  if (!coding) throw Error(Status::corrupt_frame, "a message is no frame that kernels decode");
+  const Slice values{{message.to, message.count, dtype_of_nccl(message.datatype)}};
+  gpu::check(services_,
+             api::decode(services_, *coding, {item.frame->data(), bytes}, values, item.result, stream_));
 }
 
 void MessageGroup::check_results() {

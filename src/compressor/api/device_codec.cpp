@@ -20,7 +20,7 @@ constexpr std::size_t frame_alignment = 16;
 std::vector<Coding> kernel_candidates(Coding& coding, DType type, Bound bound) {
   if (coding.predictor.automatic() && bound.kind != Bound::Kind::rate) coding.dims = {};
   std::vector<Coding> all = candidates(coding, type, bound);
-  std::erase_if(all, [](const Coding& candidate) { return !DeviceEncoder::of(candidate); });
+  std::erase_if(all, [](const Coding& candidate) { return !has_kernels(candidate); });
   return all;
 }
 
@@ -65,9 +65,8 @@ std::optional<Sized> encode_by_kernel(DeviceCall& call, ConstSlice values, Codin
   if (out.size() < most) return Sized{Status::buffer_too_small};
   const ConstBytes from = call.for_device(values.as_bytes(), size_of(component_of(values.type)));
   const Bytes frame = call.room_on_device(out.first(most), frame_alignment);
-  const DeviceEncoder encode = *DeviceEncoder::of(chosen);
   const auto result = call.run([&](TAUT_Cuda_result* to) {
-    return encode(call.services(), {{from.data(), values.count, values.type}}, frame, to, nullptr);
+    return encode(call.services(), chosen, {{from.data(), values.count, values.type}}, frame, to, nullptr);
   });
   if (needs_host(result)) return {};
   const Sized size = sized(result);
@@ -81,13 +80,12 @@ ConstBytes whole_frame(ConstBytes frame, const FrameHeader& header) {
 
 std::optional<Status> decode_by_kernel(DeviceCall& call, ConstBytes frame, const FrameHeader& header,
                                        Slice values) {
-  const auto decode = decoder_of(call.services(), header);
-  if (decode == nullptr) return {};
+  const std::optional<Coding> coding = decoding_of(header);
+  if (!coding) return {};
   const ConstBytes from = call.for_device(frame, frame_alignment);
   const Bytes to = call.room_on_device(values.as_bytes(), size_of(component_of(values.type)));
   const auto result = call.run([&](TAUT_Cuda_result* at) {
-    return decode(from.data(), from.size(), to.data(), values.count, static_cast<int>(values.type), at,
-                  nullptr);
+    return decode(call.services(), *coding, from, {to.data(), values.count, values.type}, at, nullptr);
   });
   if (needs_host(result)) return {};
   const Status status = sized(result).status;
@@ -97,7 +95,8 @@ std::optional<Status> decode_by_kernel(DeviceCall& call, ConstBytes frame, const
 
 std::optional<Sized> add_by_kernel(DeviceCall& call, std::span<const ConstBytes> frames,
                                    const FrameHeader& header, Bytes out) {
-  const auto add = adder_of(call.services(), header);
+  const std::optional<Coding> coding = decoding_of(header);
+  const auto add = coding ? kernels_of(call.services(), *coding).sum : nullptr;
   if (add == nullptr) return {};
   const ConstBytes a = call.for_device(frames[0], frame_alignment),
                    b = call.for_device(frames[1], frame_alignment);

@@ -5,15 +5,17 @@
 #include <taut/taut_cuda.h>
 
 #include <new>
+#include <string>
 
+#include "compressor/base/status.hpp"
 #include "compressor/gpu/cuda_scratch.hpp"
 #include "compressor/gpu/simt/kernel.cuh"
 
 namespace taut::api {
 
-// Text of the last error that CUDA reported to this thread.
-inline const char*& last_error() {
-  thread_local const char* text = "";
+// Text of the last error of this thread.
+inline std::string& last_error() {
+  thread_local std::string text;
   return text;
 }
 
@@ -63,9 +65,13 @@ int guarded(Action action) noexcept {
     return status_of(error);
   } catch (NotReserved) {
     last_error() =
-        "the stream is captured and has too little scratch memory: call TAUT_Cuda_reserve (with lags: "
-        "TAUT_Cuda_reserve_lagged) before the capture";
+        "the stream is captured and has too little scratch memory: call TAUT_Cuda_reserve with the coding, "
+        "or the "
+        "same call once, before the capture";
     return TAUT_ERR_CUDA;
+  } catch (const Error& error) {
+    last_error() = error.what();
+    return static_cast<int>(error.status());
   } catch (const std::bad_alloc&) {
     return static_cast<int>(Status::out_of_memory);
   }
@@ -81,13 +87,12 @@ inline cuda::CallResult* result_at(TAUT_Cuda_result* result) {
 }
 static_assert(sizeof(TAUT_Cuda_result) == sizeof(cuda::CallResult));
 
-// Allocate the scratch memory of lossless calls (cuda_lossless.cu), of calls at a rate (cuda_rate.cu), of
-// batches (cuda_batch.cu), and of services on values (cuda_values.cu), and load their kernels. All return a
-// status.
-int reserve_lossless(size_t count, int type, void* stream) noexcept;
-int reserve_lossless_lagged(size_t count, int type, void* stream) noexcept;
-int reserve_rate(size_t count, int type, void* stream) noexcept;
-int reserve_batches(size_t count, int type, void* stream) noexcept;
-int reserve_values(int type, void* stream) noexcept;
+// Returns the first status other than 0 of action(item), for each item in order.
+template <class Item, class Action>
+int one_by_one(const Item* items, int n, Action action) noexcept {
+  for (int i = 0; i < n; ++i)
+    if (const int status = action(items[i]); status != 0) return status;
+  return 0;
+}
 
 }  // namespace taut::api

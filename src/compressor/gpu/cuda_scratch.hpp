@@ -5,15 +5,14 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <map>
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "compressor/gpu/cuda_memory.hpp"
-#include "compressor/gpu/simt/batch.hpp"
 #include "compressor/gpu/simt/frame.hpp"
 
 namespace taut::api {
@@ -24,14 +23,16 @@ struct NotReserved {};
 // Scratch memory of one stream. Kernels of two calls must not mix on a stream, because they share this
 // memory: `turn` belongs to the call that launches kernels.
 struct StreamScratch {
-  // Purpose of an allocation. Purposes do not share memory, because a call relies on words that earlier calls
-  // have left there.
-  enum class Use { planes, mpc, zfp, slots, integers, batch };
-  static constexpr std::size_t uses = static_cast<std::size_t>(Use::batch) + cuda::most_items;
-  // Purpose of item i of a batch. Items that run together do not share memory.
-  static constexpr Use use_of_item(std::size_t i) {
-    return Use{static_cast<int>(static_cast<std::size_t>(Use::batch) + i % cuda::most_items)};
-  }
+  // Purpose of an allocation: a codec, by its frame_id, and a number of its own. Purposes do not share
+  // memory, because a call relies on words that earlier calls have left there.
+  struct Use {
+    std::uint8_t codec;
+    std::uint8_t number;
+
+    constexpr Use part(unsigned i) const { return {codec, static_cast<std::uint8_t>(number + i)}; }
+    friend constexpr auto operator<=>(const Use&, const Use&) = default;
+  };
+  static constexpr Use shared{0, 0};  // for calls that rely on no earlier words
 
   struct Block {
     std::byte* at = nullptr;
@@ -40,12 +41,13 @@ struct StreamScratch {
   };
 
   std::recursive_mutex turn;
-  std::array<Block, uses> blocks;
+  std::map<Use, Block> blocks;
 };
 
 class CudaScratch {
  public:
   using Use = StreamScratch::Use;
+  static constexpr Use shared = StreamScratch::shared;
 
   // Returns at least `bytes` of scratch memory, with an initialised ScratchHead at its start. The call of
   // this thread has the stream's turn from now on. Throws cudaError_t or NotReserved.
@@ -55,7 +57,7 @@ class CudaScratch {
   void release() {
     const std::lock_guard lock(mutex_);
     for (auto& [key, scratch] : streams_)
-      for (StreamScratch::Block& block : scratch.blocks) {
+      for (auto& [use, block] : scratch.blocks) {
         const StreamScratch::Block freed =
             std::exchange(block, block.captured ? block : StreamScratch::Block{});
         if (freed.at != nullptr && !freed.captured) check(cudaFree(freed.at));
@@ -162,27 +164,27 @@ class CudaCall {
     stream_ = stream;
   }
 
-  void note_use(StreamScratch::Use use) { used_[static_cast<std::size_t>(use)] = true; }
+  void note_use(StreamScratch::Use use) { used_.push_back(use); }
 
   // Parts with the scratch memory of a call that has launched some of its kernels only: the words there are
   // those of a call in progress. The next call takes new memory.
   void abandon_scratch() noexcept {
-    for (std::size_t use = 0; use < used_.size(); ++use)
-      if (used_[use]) CudaScratch::give_back(std::exchange(scratch_->blocks[use], {}), stream_);
+    for (const StreamScratch::Use use : used_)
+      CudaScratch::give_back(std::exchange(scratch_->blocks[use], {}), stream_);
   }
 
  private:
   CudaCall* outer_;
   StreamScratch* scratch_ = nullptr;
   cudaStream_t stream_ = nullptr;
-  std::array<bool, StreamScratch::uses> used_ = {};
+  std::vector<StreamScratch::Use> used_;
 };
 
 inline std::byte* CudaScratch::of(cudaStream_t stream, Use use, std::size_t bytes) {
   const bool captured = is_captured(stream);
   StreamScratch& own = find(stream, captured);
   CudaCall::current()->take_turn(own, stream);
-  StreamScratch::Block& block = own.blocks[static_cast<std::size_t>(use)];
+  StreamScratch::Block& block = own.blocks[use];
   if (block.bytes < bytes) {
     if (captured) throw NotReserved{};
     const StreamScratch::Block outgrown = std::exchange(block, allocate(stream, bytes));

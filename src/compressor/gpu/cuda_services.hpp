@@ -6,20 +6,8 @@
 
 namespace taut::api {
 
-// cuda.cu
-int encode_polled(const void* values, std::size_t count, int type, const TAUT_Cuda_coding* coding,
-                  void* frame, std::size_t capacity, TAUT_Cuda_result* result, void* stream) noexcept;
-
-// cuda_batch.cu
-int encode_many(const DeviceFrameItem* items, int n, int type, const TAUT_Cuda_coding* coding,
-                void* stream) noexcept;
-int decode_many(const DeviceFrameItem* items, int n, int type, int add, void* stream) noexcept;
-
-// cuda_lossless.cu
-int encode_lossless(const void* values, std::size_t count, int type, const LosslessCoding* coding,
-                    void* frame, std::size_t capacity, TAUT_Cuda_result* result, void* stream) noexcept;
-int decode_lossless_lagged(const void* frame, std::size_t bytes, void* values, std::size_t count, int type,
-                           TAUT_Cuda_result* result, void* stream) noexcept;
+// enqueue.cu
+const DeviceCodec* device_codec(std::uint8_t frame_id) noexcept;
 
 // cuda_order.cu
 int own_stream(void** stream) noexcept;
@@ -37,6 +25,7 @@ int wait_for_word(const std::uint32_t* word, std::uint32_t value, void* stream) 
 void run_release_hooks();  // those of DeviceServices::at_release
 
 // cuda_values.cu
+int reserve_values(int type, void* stream) noexcept;  // loads the kernels of all these services
 int reduce_values(void* values, const void* operand, std::size_t count, int type, int op,
                   void* stream) noexcept;
 int divide_values(void* values, std::size_t count, int type, int n, void* stream) noexcept;

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "compressor/frame/lags.hpp"
+#include "compressor/frame/codec.hpp"
 
 namespace taut::api {
 
@@ -27,21 +27,33 @@ struct DeviceRange {
   std::uint32_t done;
 };
 
-// A frame among several that one call encodes or decodes, and its values.
-struct DeviceFrameItem {
-  void* values;
-  std::size_t count;
-  void* frame;
-  std::size_t bytes;  // encoding: room at `frame`, at least the codec's max_bytes; decoding: readable bytes
-  TAUT_Cuda_result* result;
-};
+// Values and a frame that kernels encode or decode. `bytes`: encoding: room at `frame`, at least the codec's
+// max_bytes; decoding: readable bytes.
+using DeviceFrameItem = TAUT_Cuda_item;
 
-// Coding of mpc frames.
-struct LosslessCoding {
-  int distance;     // 0 to 8; 0: words are not predicted inside a chunk
-  double relative;  // bound that mantissas are rounded to; 0: no rounding
-  bool exact_bits;  // packed integers are not rounded (bits=exact)
-  Lags lags;        // in values
+// Kernels of a codec (src/gpu/<codec>/codec.cu). The functions return 0 or a status of taut_cuda.h, and only
+// enqueue work on the stream. Their coding names the codec, and a bound that does not depend on the values.
+struct DeviceCodec {
+  std::uint8_t frame_id;  // that of CodecInfo
+  // Allocates the scratch memory of encode, decode and sum, and loads their kernels.
+  int (*reserve)(const Coding& coding, std::size_t count, int type, void* stream) noexcept;
+  // Returns true if several items take as many launches as one, for every 8. Null: never.
+  bool (*together)(const Coding& coding) noexcept = nullptr;
+  // Returns true if decode() may add to values. Null: never.
+  bool (*adds)(const Coding& coding) noexcept = nullptr;
+  // `polled`: the frame is complete once `done` of the result is 1; otherwise once the stream has passed the
+  // call.
+  int (*encode)(const Coding& coding, const DeviceFrameItem* items, int n, int type, bool polled,
+                void* stream) noexcept;
+  // Decodes frames that the coding, or CodecOnDevices::decoding, describes. `add`: to the values.
+  int (*decode)(const Coding& coding, const DeviceFrameItem* items, int n, int type, bool add,
+                void* stream) noexcept;
+  // Adds n frames. Null: frames are not added.
+  int (*sum)(const void* const* frames, const std::size_t* bytes, int n, std::size_t count, int type,
+             void* to, std::size_t capacity, TAUT_Cuda_result* result, void* stream) noexcept = nullptr;
+  // Adds values to a frame.
+  int (*accumulate)(const Coding& coding, const DeviceFrameItem& item, int type, void* to,
+                    std::size_t capacity, void* stream) noexcept = nullptr;
 };
 
 // Table of functions that libtaut_cuda provides. The functions work on the thread's current device, and
@@ -87,29 +99,7 @@ struct DeviceServices {
   int (*wait_for_word)(const std::uint32_t* word, std::uint32_t value, void* stream);
 
   // ---- Codecs
-  decltype(&TAUT_Encode_cuda) encode;  // the frame is complete once `done` is 1
-  decltype(&TAUT_Decode_cuda) decode;
-  decltype(&TAUT_Decode_add_cuda) decode_add;
-  decltype(&TAUT_Frame_add_cuda) add_frames;
-  decltype(&TAUT_Frame_accumulate_cuda) accumulate;
-  decltype(&TAUT_Encode_lagged_cuda) encode_lagged;
-  decltype(&TAUT_Decode_lagged_cuda) decode_lagged;
-  decltype(&TAUT_Decode_add_lagged_cuda) decode_add_lagged;
-  // As TAUT_Encode_lossless_cuda, also with lags. `coding` is read during the call.
-  int (*encode_lossless)(const void* values, std::size_t count, int type, const LosslessCoding* coding,
-                         void* frame, std::size_t capacity, TAUT_Cuda_result* result, void* stream);
-  decltype(&TAUT_Decode_lossless_cuda) decode_lossless;
-  // As decode_lossless, also for frames with lags, by more kernels.
-  decltype(&TAUT_Decode_lossless_cuda) decode_lossless_lagged;
-  decltype(&TAUT_Decode_add_lossless_cuda) decode_add_lossless;
-  decltype(&TAUT_Encode_rate_cuda) encode_rate;
-  decltype(&TAUT_Decode_rate_cuda) decode_rate;
-
-  // ---- Several planes frames together, each with the outcome of a call on it alone: as many launches as one
-  // frame takes, for every 8 frames. No item's memory overlaps another's.
-  int (*encode_many)(const DeviceFrameItem* items, int n, int type, const TAUT_Cuda_coding* coding,
-                     void* stream);
-  int (*decode_many)(const DeviceFrameItem* items, int n, int type, int add, void* stream);
+  const DeviceCodec* (*codec)(std::uint8_t frame_id) noexcept;  // null: the codec has no kernels
 
   // ---- Values. `type`: any TAUT_Type.
   // values <- values op operand, as reduce_values() of compressor/values/reduction.hpp. `op`: a Reduction

@@ -36,28 +36,39 @@ void take_stream(std::tuple<Args...>& arguments) {
 }
 
 // Replaces a function of the table by one that counts its calls.
-template <auto member, auto counter>
-void count(api::DeviceServices& services) {
-  static auto before = services.*member;
-  services.*member = []<class... Args>(int (*)(Args...)) {
-    return +[](Args... args) {
-      ++(counts.*counter);
-      std::tuple<Args...> arguments{args...};
-      take_stream(arguments);
-      return std::apply(before, arguments);
-    };
-  }(services.*member);
+template <auto member, auto counter, class Table>
+void count(Table& table) {
+  static auto before = table.*member;
+  constexpr auto counted = []<class... Args>(Args... args) {
+    ++(counts.*counter);
+    std::tuple<Args...> arguments{args...};
+    take_stream(arguments);
+    return std::apply(before, arguments);
+  };
+  table.*member = [=]<class... Args>(int (*)(Args...)) {
+    return +[](Args... args) noexcept { return decltype(counted)()(Args(args)...); };
+  }(table.*member);
+}
+
+// Kernels of planes that count their calls.
+const api::DeviceCodec& counting_codec() {
+  using Codec = api::DeviceCodec;
+  static const Codec codec = [] {
+    Codec table = *api::device_services("a test").codec(find_codec("planes")->frame_id);
+    count<&Codec::encode, &Counts::sequences>(table);
+    count<&Codec::decode, &Counts::sequences>(table);
+    count<&Codec::sum, &Counts::sequences>(table);
+    count<&Codec::accumulate, &Counts::sequences>(table);
+    return table;
+  }();
+  return codec;
 }
 
 const api::DeviceServices& counting_services() {
   using Services = api::DeviceServices;
   static const Services services = [] {
     Services table = api::device_services("a test");
-    count<&Services::encode, &Counts::sequences>(table);
-    count<&Services::decode, &Counts::sequences>(table);
-    count<&Services::decode_add, &Counts::sequences>(table);
-    count<&Services::add_frames, &Counts::sequences>(table);
-    count<&Services::accumulate, &Counts::sequences>(table);
+    table.codec = [](std::uint8_t) noexcept { return &counting_codec(); };
     count<&Services::reduce_values, &Counts::sequences>(table);
     count<&Services::divide_values, &Counts::sequences>(table);
     count<&Services::range, &Counts::sequences>(table);
@@ -89,7 +100,7 @@ class CallCosts : public testing::Test {
   gpu::DeviceValues values{device};
   Coding coding = parse_coding("abs:1e-3,codec=planes,predictor=delta");
   std::shared_ptr<const Codec> host = coding.make();
-  gpu::FrameCodec codec{host, *api::DeviceEncoder::of(coding), values};
+  gpu::FrameCodec codec{host, coding, values};
   const OnGpu<float> x{make<float>(Pattern::walk, n, 1)};
   const ConstSlice in{{x.data(), n, DType::f32}};
   const Slice out{{x.data(), n, DType::f32}};
@@ -162,7 +173,7 @@ TEST_F(CallCosts, AllWorkIsOnTheStreamOfTheUser) {
 }
 
 TEST_F(CallCosts, OperationsInFlightUseTwoStreams) {
-  const gpu::FrameCodec overlapping{host, *api::DeviceEncoder::of(coding), values, true};
+  const gpu::FrameCodec overlapping{host, coding, values, true};
   streams.clear();
   counts = {};
   EncodeItem one{in, frame.bytes()}, two{in, other.bytes()};

@@ -87,8 +87,7 @@ class PlaceOfFrames : public testing::Test {
   gpu::DeviceValues values{device};
   Coding coding = parse_coding("abs:1e-3,codec=planes,predictor=delta");
   std::shared_ptr<const Codec> host = coding.make();
-  gpu::FrameCodec codec{std::make_shared<gpu::StagingCodec>(host, place), *api::DeviceEncoder::of(coding),
-                        values};
+  gpu::FrameCodec codec{std::make_shared<gpu::StagingCodec>(host, place), coding, values};
   std::vector<float> x = std::vector<float>(n);
 
   void SetUp() override {

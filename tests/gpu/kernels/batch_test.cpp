@@ -9,7 +9,6 @@
 namespace taut {
 namespace batch_test {
 
-using api::DeviceFrameItem;
 using test::OnGpu;
 
 int of(Status status) { return static_cast<int>(status); }
@@ -38,14 +37,25 @@ struct Piece {
         back(std::vector<T>(x.size())),
         frame(planes::max_frame_bytes(sizeof(T), x.size(), 1)) {}
 
-  DeviceFrameItem encoding() const {
+  TAUT_Cuda_item encoding() const {
     return {values.data(), x.size(), frame.data(), frame.size(), result.data()};
   }
-  DeviceFrameItem decoding() const {
+  TAUT_Cuda_item decoding() const {
     return {back.data(), x.size(), frame.data(), outcome().bytes, result.data()};
   }
   TAUT_Cuda_result outcome() const { return result.read()[0]; }
 };
+
+constexpr const char* coding = "abs:1e-3,codec=planes,predictor=delta";
+
+int encode_all(std::span<const TAUT_Cuda_item> items, int type, const char* text = coding) {
+  return TAUT_Encode_batch_enqueue(items.data(), sizeof items[0], static_cast<int>(items.size()), type, text,
+                                   nullptr);
+}
+int decode_all(std::span<const TAUT_Cuda_item> items, int type, bool add = false) {
+  const auto call = add ? TAUT_Decode_add_batch_enqueue : TAUT_Decode_batch_enqueue;
+  return call(items.data(), sizeof items[0], static_cast<int>(items.size()), type, coding, nullptr);
+}
 
 template <class T>
 class GpuBatch : public testing::Test {
@@ -60,8 +70,8 @@ class GpuBatch : public testing::Test {
     for (std::size_t i = 0; i < n; ++i)
       pieces.push_back(std::make_unique<Piece<T>>(make<T>(patterns[i], sizes[i], i)));
   }
-  std::vector<DeviceFrameItem> items(DeviceFrameItem (Piece<T>::*item)() const) const {
-    std::vector<DeviceFrameItem> all;
+  std::vector<TAUT_Cuda_item> items(TAUT_Cuda_item (Piece<T>::*item)() const) const {
+    std::vector<TAUT_Cuda_item> all;
     for (const auto& piece : pieces) all.push_back((*piece.*item)());
     return all;
   }
@@ -76,10 +86,11 @@ TYPED_TEST(GpuBatch, GivesWhatCallsOnSingleFramesGive) {
   for (const int exact_bits : {0, 1}) {
     this->pieces.clear();
     this->make_pieces(10);
-    const TAUT_Cuda_coding coding{1e-3, 0, 1, exact_bits};
     const auto encoding = this->items(&Piece<T>::encoding);
     for (int repetition = 0; repetition < 3; ++repetition)  // scratch memory is used again
-      ASSERT_EQ(services().encode_many(encoding.data(), 10, this->type, &coding, nullptr), 0);
+      ASSERT_EQ(
+          encode_all(encoding, this->type, exact_bits != 0 ? "abs:1e-3,predictor=delta,bits=exact" : coding),
+          0);
     ASSERT_EQ(services().wait(nullptr), 0);
     for (const auto& piece : this->pieces) {
       const auto cpu = cpu_frame<T>(piece->x, {1e-3}, planes::Predictor::delta,
@@ -88,8 +99,7 @@ TYPED_TEST(GpuBatch, GivesWhatCallsOnSingleFramesGive) {
       ASSERT_EQ(piece->frame.read(piece->outcome().bytes) == cpu, true);
     }
     const auto decoding = this->items(&Piece<T>::decoding);
-    for (const int add : {0, 1})
-      ASSERT_EQ(services().decode_many(decoding.data(), 10, this->type, add, nullptr), 0);
+    for (const bool add : {false, true}) ASSERT_EQ(decode_all(decoding, this->type, add), 0);
     ASSERT_EQ(services().wait(nullptr), 0);
     for (const auto& piece : this->pieces) {
       ASSERT_EQ(piece->outcome().status, 0u);
@@ -110,12 +120,11 @@ TYPED_TEST(GpuBatch, NeedsFiveLaunchesForATwoShotAllreduceOnEightRanks) {
   using T = TypeParam;
   for (int i = 0; i < 8; ++i)
     this->pieces.push_back(std::make_unique<Piece<T>>(make<T>(Pattern::walk, 9001, i)));
-  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
   const OnGpu<std::byte> sum(planes::max_frame_bytes(sizeof(T), 9001, 8));
   const OnGpu<TAUT_Cuda_result> result(1);
   const unsigned long all = launches_of([&] {
     const auto encoding = this->items(&Piece<T>::encoding);
-    EXPECT_EQ(services().encode_many(encoding.data(), 8, this->type, &coding, nullptr), 0);
+    EXPECT_EQ(encode_all(encoding, this->type), 0);
     EXPECT_EQ(services().wait(nullptr), 0);
     const void* frames[8];
     std::size_t bytes[8];
@@ -123,11 +132,11 @@ TYPED_TEST(GpuBatch, NeedsFiveLaunchesForATwoShotAllreduceOnEightRanks) {
       frames[i] = this->pieces[static_cast<std::size_t>(i)]->frame.data();
       bytes[i] = this->pieces[static_cast<std::size_t>(i)]->outcome().bytes;
     }
-    EXPECT_EQ(services().add_frames(frames, bytes, 8, 9001, this->type, sum.data(), sum.size(), result.data(),
-                                    nullptr),
+    EXPECT_EQ(TAUT_Frame_add_enqueue(frames, bytes, 8, 9001, this->type, coding, sum.data(), sum.size(),
+                                     result.data(), nullptr),
               0);
     const auto decoding = this->items(&Piece<T>::decoding);
-    EXPECT_EQ(services().decode_many(decoding.data(), 8, this->type, 0, nullptr), 0);
+    EXPECT_EQ(decode_all(decoding, this->type), 0);
   });
   EXPECT_EQ(all, 5u);
   EXPECT_EQ(result.read()[0].status, 0u);
@@ -137,13 +146,12 @@ TYPED_TEST(GpuBatch, NeedsFiveLaunchesForATwoShotAllreduceOnEightRanks) {
 TYPED_TEST(GpuBatch, ReportsTheItemThatFails) {
   using T = TypeParam;
   this->make_pieces(3);
-  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
   const auto encoding = this->items(&Piece<T>::encoding);
-  ASSERT_EQ(services().encode_many(encoding.data(), 3, this->type, &coding, nullptr), 0);
+  ASSERT_EQ(encode_all(encoding, this->type), 0);
   ASSERT_EQ(services().wait(nullptr), 0);
   auto decoding = this->items(&Piece<T>::decoding);
   decoding[0].bytes -= 1;
-  ASSERT_EQ(services().decode_many(decoding.data(), 3, this->type, 0, nullptr), 0);
+  ASSERT_EQ(decode_all(decoding, this->type), 0);
   ASSERT_EQ(services().wait(nullptr), 0);
   EXPECT_EQ(this->pieces[0]->outcome().status, static_cast<std::uint32_t>(Status::corrupt_frame));
   EXPECT_EQ(this->pieces[1]->outcome().status, 0u);
@@ -152,13 +160,12 @@ TYPED_TEST(GpuBatch, ReportsTheItemThatFails) {
 
 TEST(GpuBatchMistakes, AreTold) {
   const Piece<float> piece(make<float>(Pattern::walk, 100, 1));
-  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
-  const auto encode = [&](DeviceFrameItem second, int type = 1) {
-    const DeviceFrameItem both[] = {piece.encoding(), second};
-    return services().encode_many(both, 2, type, &coding, nullptr);
+  const auto encode = [&](TAUT_Cuda_item second, int type = 1) {
+    const TAUT_Cuda_item both[] = {piece.encoding(), second};
+    return encode_all(both, type);
   };
-  DeviceFrameItem item = piece.encoding();
-  EXPECT_EQ(encode(item, 7), of(Status::invalid_type));
+  TAUT_Cuda_item item = piece.encoding();
+  EXPECT_EQ(encode(item, 99), of(Status::invalid_type));
   item.bytes = 100;
   EXPECT_EQ(encode(item), of(Status::buffer_too_small));
   item.frame = nullptr;
@@ -166,10 +173,12 @@ TEST(GpuBatchMistakes, AreTold) {
   item = piece.encoding();
   item.count = planes::max_count + 1;
   EXPECT_EQ(encode(item), of(Status::invalid_count));
-  EXPECT_EQ(services().encode_many(nullptr, 1, 1, &coding, nullptr), of(Status::invalid_argument));
-  EXPECT_EQ(services().encode_many(nullptr, 0, 1, &coding, nullptr), 0);
-  EXPECT_EQ(services().encode_many(nullptr, 0, 1, nullptr, nullptr), of(Status::invalid_argument));
-  EXPECT_EQ(services().decode_many(nullptr, -1, 1, 0, nullptr), of(Status::invalid_argument));
+  constexpr std::size_t bytes = sizeof item;
+  EXPECT_EQ(TAUT_Encode_batch_enqueue(nullptr, bytes, 1, 1, coding, nullptr), of(Status::invalid_argument));
+  EXPECT_EQ(TAUT_Encode_batch_enqueue(nullptr, bytes, 0, 1, coding, nullptr), 0);
+  EXPECT_EQ(TAUT_Encode_batch_enqueue(nullptr, bytes, 0, 1, nullptr, nullptr), of(Status::invalid_argument));
+  EXPECT_EQ(TAUT_Encode_batch_enqueue(&item, bytes - 8, 1, 1, coding, nullptr), of(Status::invalid_argument));
+  EXPECT_EQ(TAUT_Decode_batch_enqueue(nullptr, bytes, -1, 1, coding, nullptr), of(Status::invalid_argument));
 }
 
 }  // namespace batch_test

@@ -30,9 +30,8 @@ int encode(std::size_t n = 5000) {
   const OnGpu<float> values(make<float>(Pattern::walk, n, 1));
   const OnGpu<std::byte> frame(64 + 8 * n);
   const OnGpu<TAUT_Cuda_result> result(1);
-  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
-  const int status =
-      TAUT_Encode_cuda(values.data(), n, f32, &coding, frame.data(), frame.size(), result.data(), nullptr);
+  const int status = TAUT_Encode_enqueue(values.data(), n, f32, "abs:1e-3", frame.data(), frame.size(),
+                                         result.data(), nullptr);
   return status != 0 ? status : static_cast<int>(result.read()[0].status);
 }
 
@@ -42,15 +41,15 @@ int release() {
   return TAUT_Cuda_release();
 }
 
-// Memory for slots takes as much as the values, and is for one call that few programs make.
+// Memory for TAUT_Frame_accumulate_enqueue takes as much as the values, and few programs make that call.
 TEST(CudaReserve, TakesASmallPartOfTheValues) {
   constexpr std::size_t n = std::size_t{1} << 26, values = n * sizeof(float);
   const std::size_t before = mapped_bytes();
-  ASSERT_EQ(TAUT_Cuda_reserve(n, f32, nullptr), 0);
+  ASSERT_EQ(TAUT_Cuda_reserve(n, f32, nullptr, nullptr), 0);
   EXPECT_LT(mapped_bytes() - before, values / 4);
   EXPECT_EQ(release(), 0);
-  EXPECT_EQ(TAUT_Cuda_reserve_accumulate(5000, f32, nullptr), 0);
-  EXPECT_EQ(TAUT_Cuda_reserve_accumulate(5000, TAUT_ERR_CUDA, nullptr),
+  EXPECT_EQ(TAUT_Cuda_reserve(5000, f32, "abs:1e-3", nullptr), 0);
+  EXPECT_EQ(TAUT_Cuda_reserve(5000, TAUT_ERR_CUDA, "abs:1e-3", nullptr),
             static_cast<int>(Status::invalid_type));
 }
 
@@ -100,7 +99,7 @@ TEST(CudaMemory, NeedsNoPools) {
 TEST(CudaMemory, ThatRunsOutIsToldAsSuch) {
   std::vector<void*> all;
   while (void* const memory = stand_in_allocate(16, 0)) all.push_back(memory);
-  EXPECT_EQ(TAUT_Cuda_reserve(5000, f32, nullptr), static_cast<int>(Status::out_of_memory));
+  EXPECT_EQ(TAUT_Cuda_reserve(5000, f32, nullptr, nullptr), static_cast<int>(Status::out_of_memory));
   for (void* const memory : all) stand_in_free(memory);
   EXPECT_EQ(encode(), 0);
 }

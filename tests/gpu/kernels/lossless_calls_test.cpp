@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 #include <taut/taut_cuda.h>
 
-#include "compressor/gpu/cuda_services.hpp"
 #include "gpu/kernels/lossless_codec.hpp"
 #include "support/on_gpu.hpp"
 
@@ -29,17 +28,19 @@ TYPED_TEST(CudaLosslessCalls, EncodeDecodeAndAdd) {
   const OnGpu<T> values(x), to(n);
   const OnGpu<std::byte> frame(frame_header_bytes + n * sizeof(T));
   const OnGpu<TAUT_Cuda_result> result(1);
-  ASSERT_EQ(TAUT_Encode_lossless_cuda(values.data(), n, type, 2, 0, frame.data(), frame.size(), result.data(),
-                                      nullptr),
-            0);
+  constexpr const char* coding = "lossless,codec=mpc,predictor=d2";
+  ASSERT_EQ(
+      TAUT_Encode_enqueue(values.data(), n, type, coding, frame.data(), frame.size(), result.data(), nullptr),
+      0);
   ASSERT_EQ(taken(result).bytes, cpu.size());
   EXPECT_TRUE(frame.read(cpu.size()) == cpu);
-  ASSERT_EQ(TAUT_Decode_lossless_cuda(frame.data(), cpu.size(), to.data(), n, type, result.data(), nullptr),
+  ASSERT_EQ(TAUT_Decode_enqueue(frame.data(), cpu.size(), to.data(), n, type, coding, result.data(), nullptr),
             0);
   EXPECT_EQ(taken(result).status, 0u);
   EXPECT_EQ(std::memcmp(static_cast<const void*>(to.read().data()), x.data(), n * sizeof(T)), 0);
   ASSERT_EQ(
-      TAUT_Decode_add_lossless_cuda(frame.data(), cpu.size(), to.data(), n, type, result.data(), nullptr), 0);
+      TAUT_Decode_add_enqueue(frame.data(), cpu.size(), to.data(), n, type, coding, result.data(), nullptr),
+      0);
   EXPECT_EQ(taken(result).status, 0u);
   std::vector<T> twice = x;
   ASSERT_EQ(lossless_cpu_codec(2)->reduce(cpu, {twice.data(), n, dtype_of<T>}, Reduction::sum), Status::ok);
@@ -64,9 +65,10 @@ TYPED_TEST(CudaLosslessPackedIntegers, AreExact) {
   const OnGpu<std::byte> frame(frame_header_bytes + n * sizeof(T));
   const OnGpu<TAUT_Cuda_result> result(1);
   const auto encode = [&](int exact_bits) {
-    const api::LosslessCoding coding{2, 1e-2, exact_bits != 0, {}};
-    EXPECT_EQ(api::encode_lossless(values.data(), n, static_cast<int>(dtype_of<T>), &coding, frame.data(),
-                                   frame.size(), result.data(), nullptr),
+    const char* const coding =
+        exact_bits != 0 ? "pwrel:1e-2,predictor=d2,bits=exact" : "pwrel:1e-2,predictor=d2";
+    EXPECT_EQ(TAUT_Encode_enqueue(values.data(), n, static_cast<int>(dtype_of<T>), coding, frame.data(),
+                                  frame.size(), result.data(), nullptr),
               0);
     return frame.read(taken(result).bytes);
   };
@@ -79,24 +81,21 @@ TEST(CudaLosslessMistakes, AreTold) {
   const OnGpu<double> values(100);
   const OnGpu<std::byte> frame(864);
   const OnGpu<TAUT_Cuda_result> result(1);
-  const auto encode = [&](std::size_t count, int type, int distance, std::size_t capacity,
-                          double relative = 0) {
-    return TAUT_Encode_lossless_cuda(values.data(), count, type, distance, relative, frame.data(), capacity,
-                                     result.data(), nullptr);
+  const auto encode = [&](std::size_t count, int type, const char* coding, std::size_t capacity) {
+    return TAUT_Encode_enqueue(values.data(), count, type, coding, frame.data(), capacity, result.data(),
+                               nullptr);
   };
   const auto of = [](Status status) { return static_cast<int>(status); };
-  EXPECT_EQ(encode(100, 2, 0, 864), 0);
-  EXPECT_EQ(encode(100, 2, 9, 864), of(Status::invalid_argument));
-  EXPECT_EQ(encode(100, 2, -1, 864), of(Status::invalid_argument));
-  EXPECT_EQ(encode(100, 2, 1, 863), of(Status::buffer_too_small));
-  EXPECT_EQ(encode(100, 0, 1, 864), of(Status::invalid_type));
-  EXPECT_EQ(encode(mpc::max_count + 1, 2, 1, 864), of(Status::invalid_count));
-  EXPECT_EQ(encode(100, 2, 1, 864, 0.5), 0);
-  EXPECT_EQ(encode(100, 13, 1, 864, 0.5), of(Status::invalid_type));
-  EXPECT_EQ(encode(100, 2, 1, 864, -1), of(Status::invalid_argument));
-  EXPECT_EQ(encode(100, 2, 1, 864, std::numeric_limits<double>::infinity()), of(Status::invalid_argument));
+  EXPECT_EQ(encode(100, 2, "lossless", 864), 0);
+  EXPECT_EQ(encode(100, 2, "lossless,predictor=d9", 864), of(Status::invalid_policy));
+  EXPECT_EQ(encode(100, 2, "lossless", 863), of(Status::buffer_too_small));
+  EXPECT_EQ(encode(100, 0, "lossless", 864), of(Status::invalid_type));
+  EXPECT_EQ(encode(mpc::max_count + 1, 2, "lossless", 864), of(Status::invalid_count));
+  EXPECT_EQ(encode(100, 2, "pwrel:0.5", 864), 0);
+  EXPECT_EQ(encode(100, 13, "pwrel:0.5", 864), 0) << "integers are coded without loss";
+  EXPECT_EQ(encode(100, 2, "pwrel:-1", 864), of(Status::invalid_policy));
   const auto decode = [&](const void* from, void* to, std::size_t count) {
-    return TAUT_Decode_add_lossless_cuda(from, 864, to, count, 2, result.data(), nullptr);
+    return TAUT_Decode_add_enqueue(from, 864, to, count, 2, "lossless", result.data(), nullptr);
   };
   EXPECT_EQ(decode(nullptr, values.data(), 100), of(Status::invalid_argument));
   EXPECT_EQ(decode(frame.data(), nullptr, 100), of(Status::invalid_argument));

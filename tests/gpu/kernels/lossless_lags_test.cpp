@@ -22,8 +22,8 @@ TYPED_TEST(GpuLosslessLags, IsWhatTheCpuWritesAndReads) {
     for (const unsigned distance : {0u, 1u, 3u}) {
       for (const Pattern pattern : {Pattern::wave, Pattern::walk, Pattern::bits, Pattern::constant}) {
         for (const std::size_t n : {std::size_t{0}, std::size_t{65}, std::size_t{5003}}) {
-          SCOPED_TRACE(testing::Message()
-                       << name_of(pattern) << " n " << n << " " << text_of({mpc::predictors[distance], lags}));
+          SCOPED_TRACE(testing::Message() << name_of(pattern) << " n " << n << " "
+                                          << text_of({mpc::predictors[distance], lags}));
           const auto x = lossless_values<T>(pattern, n);
           const auto cpu = lossless_cpu_frame(x, distance, 0, PackedBits::rounded, lags);
           ASSERT_EQ(codec.encode(x, distance, 0, lags) == cpu, true);

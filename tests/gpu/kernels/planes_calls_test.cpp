@@ -11,7 +11,7 @@ namespace planes_calls_test {
 
 using test::OnGpu;
 
-constexpr std::size_t n = 5000, chunks = 2, slot = 4096 * 8 + 12;
+constexpr std::size_t n = 5000;
 constexpr int f64 = static_cast<int>(DType::f64);
 constexpr int invalid = static_cast<int>(Status::invalid_argument);
 
@@ -23,28 +23,19 @@ T* shifted(T* at, std::size_t by) {
 
 struct PlanesCalls : testing::Test {
   const OnGpu<double> values{make<double>(Pattern::walk, n, 1)};
-  const OnGpu<std::byte> frame{64 + 16 * n}, sum{64 + 32 * n}, slots{chunks * slot};
-  const OnGpu<std::uint32_t> words{chunks};
+  const OnGpu<std::byte> frame{64 + 16 * n}, sum{64 + 32 * n};
   const OnGpu<TAUT_Cuda_result> result{2};
-  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
-  const std::uint32_t lag = 64;
 
-  int encode(const double* from, TAUT_Cuda_result* to) const {
-    return TAUT_Encode_cuda(from, n, f64, &coding, frame.data(), frame.size(), to, nullptr);
+  int encode(const double* from, TAUT_Cuda_result* to,
+             const char* coding = "abs:1e-3,predictor=delta") const {
+    return TAUT_Encode_enqueue(from, n, f64, coding, frame.data(), frame.size(), to, nullptr);
   }
   int encode_lagged(const double* from, TAUT_Cuda_result* to) const {
-    return TAUT_Encode_lagged_cuda(from, n, f64, &coding, &lag, 1, frame.data(), frame.size(), to, nullptr);
-  }
-  int encode_slots(const double* from, std::uint32_t* sizes, void* records) const {
-    return TAUT_Encode_slots_cuda(from, n, f64, &coding, sizes, records, slot, result.data(), nullptr);
+    return encode(from, to, "abs:1e-3,predictor=delta+64");
   }
   int accumulate(const double* from) const {
-    return TAUT_Frame_accumulate_cuda(frame.data(), frame.size(), from, n, f64, &coding, sum.data(),
-                                      sum.size(), result.data(), nullptr);
-  }
-  int add_slots(const std::uint32_t* sizes, const void* records, std::size_t slot_bytes) const {
-    return TAUT_Slots_add_cuda(&sizes, &records, slot_bytes, 1, n, f64, &coding, sum.data(), sum.size(),
-                               result.data(), nullptr);
+    return TAUT_Frame_accumulate_enqueue(frame.data(), frame.size(), from, n, f64, "abs:1e-3,predictor=delta",
+                                         sum.data(), sum.size(), result.data(), nullptr);
   }
 };
 
@@ -54,8 +45,6 @@ TEST_F(PlanesCalls, RefuseValuesThatAreNotAligned) {
   EXPECT_EQ(encode(odd, result.data()), invalid);
   EXPECT_EQ(encode_lagged(values.data(), result.data()), 0);
   EXPECT_EQ(encode_lagged(odd, result.data()), invalid);
-  EXPECT_EQ(encode_slots(values.data(), words.data(), slots.data()), 0);
-  EXPECT_EQ(encode_slots(odd, words.data(), slots.data()), invalid);
   EXPECT_EQ(accumulate(values.data()), 0);
   EXPECT_EQ(accumulate(odd), invalid);
 }
@@ -64,23 +53,50 @@ TEST_F(PlanesCalls, RefuseAResultThatIsNotAligned) {
   TAUT_Cuda_result* const odd = shifted(result.data(), 4);
   EXPECT_EQ(encode(values.data(), odd), invalid);
   EXPECT_EQ(encode_lagged(values.data(), odd), invalid);
-  EXPECT_EQ(TAUT_Decode_cuda(frame.data(), frame.size(), values.data(), n, f64, odd, nullptr), invalid);
-  EXPECT_EQ(TAUT_Encode_lossless_cuda(values.data(), n, f64, 1, 0, frame.data(), frame.size(), odd, nullptr),
+  EXPECT_EQ(TAUT_Decode_enqueue(frame.data(), frame.size(), values.data(), n, f64, "abs:1e-3", odd, nullptr),
             invalid);
-  EXPECT_EQ(TAUT_Encode_rate_cuda(values.data(), &n, 1, f64, 8, frame.data(), frame.size(), odd, nullptr),
-            invalid);
+  EXPECT_EQ(encode(values.data(), odd, "lossless"), invalid);
+  if (find_codec("zfp") != nullptr) {
+    EXPECT_EQ(encode(values.data(), odd, "rate:8"), invalid);
+  }
 }
 
-TEST_F(PlanesCalls, RefuseSlotsThatKernelsCannotRead) {
-  EXPECT_EQ(encode_slots(values.data(), shifted(words.data(), 2), slots.data()), invalid);
-  EXPECT_EQ(encode_slots(values.data(), words.data(), slots.data() + 2), invalid);
-  ASSERT_EQ(encode_slots(values.data(), words.data(), slots.data()), 0);
-  EXPECT_EQ(add_slots(words.data(), slots.data(), slot), 0);
-  EXPECT_EQ(add_slots(words.data(), slots.data(), 0), invalid);
-  EXPECT_EQ(add_slots(nullptr, slots.data(), slot), invalid);
-  EXPECT_EQ(add_slots(words.data(), nullptr, slot), invalid);
-  EXPECT_EQ(add_slots(shifted(words.data(), 2), slots.data(), slot), invalid);
-  EXPECT_EQ(add_slots(words.data(), slots.data() + 2, slot), invalid);
+// The text of a coding means what it means on the host, but for what would have to be read back.
+TEST_F(PlanesCalls, RefuseCodingsThatNoKernelServes) {
+  constexpr int policy = static_cast<int>(Status::invalid_policy);
+  const auto why = [] {
+    const char* text = "";
+    EXPECT_EQ(TAUT_Cuda_available(&text), 1);
+    return std::string(text);
+  };
+  EXPECT_EQ(encode(values.data(), result.data(), nullptr), invalid);
+  EXPECT_EQ(encode(values.data(), result.data(), "abs:-1"), policy);
+  EXPECT_NE(why().find("give a bound above 0"), std::string::npos) << why();
+  EXPECT_EQ(encode(values.data(), result.data(), "rel:1e-3"), policy);
+  EXPECT_NE(why().find("give abs:E"), std::string::npos) << why();
+  for (const char* const coding : {"abs:1e-3,codec=szx", "abs:1e-3,checksum=on", "lossless,codec=raw"}) {
+    EXPECT_EQ(encode(values.data(), result.data(), coding), policy) << coding;
+    EXPECT_NE(why().find("no kernel codes values of type"), std::string::npos) << why();
+  }
+  const void* const frames[] = {frame.data()};
+  const std::size_t bytes[] = {frame.size()};
+  EXPECT_EQ(TAUT_Frame_add_enqueue(frames, bytes, 1, n, f64, "lossless", sum.data(), sum.size(),
+                                   result.data(), nullptr),
+            policy);
+  EXPECT_NE(why().find("no kernel adds frames of codec mpc"), std::string::npos) << why();
+  EXPECT_EQ(TAUT_Cuda_reserve(n, f64, "rel:1e-3", nullptr), policy);
+}
+
+// Without predictor= a call takes the codec's usual one, as the host does for short arrays: nothing is
+// sampled.
+TEST_F(PlanesCalls, TakeTheUsualPredictor) {
+  const auto frame_of = [&](const char* coding) {
+    EXPECT_EQ(encode(values.data(), result.data(), coding), 0) << coding;
+    return frame.read(result.read()[0].bytes);
+  };
+  EXPECT_TRUE(frame_of("abs:1e-3") == frame_of("abs:1e-3,codec=planes,predictor=delta"));
+  EXPECT_TRUE(frame_of("lossless") == frame_of("lossless,codec=mpc,predictor=d1"));
+  EXPECT_FALSE(frame_of("abs:1e-3") == frame_of("abs:1e-3,predictor=none"));
 }
 
 }  // namespace planes_calls_test

@@ -20,6 +20,8 @@ class CudaCalls {
  public:
   static constexpr std::size_t n = 9000;
   static constexpr int f32 = static_cast<int>(DType::f32);
+  static constexpr const char *coding = "abs:1e-3,codec=planes,predictor=delta",
+                              *with_lag = "abs:1e-3,codec=planes,predictor=delta+100";
 
   struct Call {
     const char* name;
@@ -29,47 +31,46 @@ class CudaCalls {
 
   CudaCalls() {
     add("encode", [this](cudaStream_t s) {
-      return TAUT_Encode_cuda(x(), n, f32, &coding, out_.data(), room, result(), s);
+      return TAUT_Encode_enqueue(x(), n, f32, coding, out_.data(), room, result(), s);
     });
     const void* const planes = add_frame();
     add("decode", [=, this](cudaStream_t s) {
-      return TAUT_Decode_cuda(planes, room, out_.data(), n, f32, result(), s);
+      return TAUT_Decode_enqueue(planes, room, out_.data(), n, f32, coding, result(), s);
     });
     add("sum", [=, this](cudaStream_t s) {
       const void* const both[] = {planes, planes};
       const std::size_t bytes[] = {room, room};
-      return TAUT_Frame_add_cuda(both, bytes, 2, n, f32, out_.data(), room, result(), s);
+      return TAUT_Frame_add_enqueue(both, bytes, 2, n, f32, coding, out_.data(), room, result(), s);
     });
     add("accumulate", [=, this](cudaStream_t s) {
-      return TAUT_Frame_accumulate_cuda(planes, room, x(), n, f32, &coding, out_.data(), room, result(), s);
+      return TAUT_Frame_accumulate_enqueue(planes, room, x(), n, f32, coding, out_.data(), room, result(), s);
     });
     add("encode exact bits", [this](cudaStream_t s) {
-      constexpr TAUT_Cuda_coding exact{1e-3, 0, 1, 1};
-      return TAUT_Encode_cuda(x(), n, f32, &exact, out_.data(), room, result(), s);
+      return TAUT_Encode_enqueue(x(), n, f32, "abs:1e-3,bits=exact", out_.data(), room, result(), s);
     });
     add("encode with a lag", [this](cudaStream_t s) {
-      constexpr std::uint32_t lag = 100;
-      return TAUT_Encode_lagged_cuda(x(), n, f32, &coding, &lag, 1, out_.data(), room, result(), s);
+      return TAUT_Encode_enqueue(x(), n, f32, with_lag, out_.data(), room, result(), s);
     });
     const void* const lagged = add_frame();
     add("decode with a lag", [=, this](cudaStream_t s) {
-      return TAUT_Decode_lagged_cuda(lagged, room, out_.data(), n, f32, result(), s);
+      return TAUT_Decode_enqueue(lagged, room, out_.data(), n, f32, with_lag, result(), s);
     });
     add("encode lossless", [this](cudaStream_t s) {
-      return TAUT_Encode_lossless_cuda(x(), n, f32, 1, 0, out_.data(), room, result(), s);
+      return TAUT_Encode_enqueue(x(), n, f32, "lossless", out_.data(), room, result(), s);
     });
     const void* const lossless = add_frame();
     add("decode lossless", [=, this](cudaStream_t s) {
-      return TAUT_Decode_lossless_cuda(lossless, room, out_.data(), n, f32, result(), s);
+      return TAUT_Decode_enqueue(lossless, room, out_.data(), n, f32, "lossless", result(), s);
     });
+    add_batches();
+    if (find_codec("zfp") == nullptr) return;
     add("encode at a rate", [this](cudaStream_t s) {
-      return TAUT_Encode_rate_cuda(x(), &n, 1, f32, 8, out_.data(), room, result(), s);
+      return TAUT_Encode_enqueue(x(), n, f32, "rate:8", out_.data(), room, result(), s);
     });
     const void* const rate = add_frame();
     add("decode at a rate", [=, this](cudaStream_t s) {
-      return TAUT_Decode_rate_cuda(rate, room, out_.data(), &n, 1, f32, result(), s);
+      return TAUT_Decode_enqueue(rate, room, out_.data(), n, f32, "rate:8", result(), s);
     });
-    add_batches();
   }
 
   const std::vector<Call>& all() const { return calls_; }
@@ -80,7 +81,6 @@ class CudaCalls {
 
  private:
   static constexpr std::size_t room = 8 * n;
-  static constexpr TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
 
   const float* x() const { return values_.data(); }
   TAUT_Cuda_result* result() const { return result_.data(); }
@@ -95,17 +95,18 @@ class CudaCalls {
   void add_batches() {
     add("encode a batch", [this](cudaStream_t s) {
       const Batch batch = items(values_.data(), out_.data());
-      return TAUT_Cuda_services()->encode_many(batch.data(), 2, f32, &coding, s);
+      return TAUT_Encode_batch_enqueue(batch.data(), sizeof batch[0], 2, f32, coding, s);
     });
     add_frame();
-    add("decode a batch", [this](cudaStream_t s) {
-      const Batch batch = items(reinterpret_cast<float*>(out_.data()), frames_.back()->data());
-      return TAUT_Cuda_services()->decode_many(batch.data(), 2, f32, 0, s);
+    std::byte* const frames = frames_.back()->data();
+    add("decode a batch", [=, this](cudaStream_t s) {
+      const Batch batch = items(reinterpret_cast<float*>(out_.data()), frames);
+      return TAUT_Decode_batch_enqueue(batch.data(), sizeof batch[0], 2, f32, coding, s);
     });
   }
 
   // Returns the halves of `values`, each with half of the room at `frames`.
-  using Batch = std::array<api::DeviceFrameItem, 2>;
+  using Batch = std::array<TAUT_Cuda_item, 2>;
   Batch items(float* values, std::byte* frames) const {
     return {{{values, n / 2, frames, room / 2, result()},
              {values + n / 2, n / 2, frames + room / 2, room / 2, result() + 1}}};

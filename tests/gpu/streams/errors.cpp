@@ -55,12 +55,11 @@ void gpu_that_faults() {
   sum.start_on(stream);
   sum.wait();
   const std::size_t n = 64;
-  TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
   const OnGpu<std::byte> frame(TAUT_Max_bytes(TAUT_FLOAT32, n, 1));
   const OnGpu<TAUT_Cuda_result> result(1);
   const int status = status_with(sum, stream, [&] {
-    TAUT_Encode_cuda(there.data(), n, TAUT_FLOAT32, &coding, frame.data(), frame.size(), result.data(),
-                     stream);
+    TAUT_Encode_enqueue(there.data(), n, TAUT_FLOAT32, "abs:1e-3", frame.data(), frame.size(), result.data(),
+                        stream);
     stand_in_fault_at_kernel(1);
   });
   expect(status == (rank == 0 ? static_cast<int>(TAUT_ERR_CUDA) : static_cast<int>(TAUT_ERR_PEER)),

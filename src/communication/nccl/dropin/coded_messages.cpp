@@ -59,11 +59,10 @@ void MessageMemories::give_back(std::unique_ptr<MessageMemory> memory) noexcept 
 // ---- CodedMessage
 
 CodedMessage::CodedMessage(const api::DeviceServices& services, MessageMemories& memories,
-                           const api::DeviceEncoder& encoder, std::size_t frame_bytes,
-                           std::size_t values_aside)
+                           const Coding& coding, std::size_t frame_bytes, std::size_t values_aside)
     : services_(services),
       memories_(memories),
-      encoder_(encoder),
+      coding_(coding),
       frame_bytes_(frame_bytes),
       values_aside_(values_aside),
       memory_(memories.take(frame_bytes, values_aside)) {}
@@ -77,7 +76,8 @@ void CodedMessage::encode(const Message& message) {
   }
   *result() = {};
   const Bytes frame{memory_->frame.data(), frame_bytes_};
-  gpu::check(services_, encoder_(services_, values_of(message, at), frame, result(), message.stream));
+  gpu::check(services_,
+             api::encode(services_, coding_, values_of(message, at), frame, result(), message.stream));
 }
 
 int CodedMessage::move(const Message& message) const {
@@ -92,7 +92,7 @@ void CodedMessage::decode(const Message& message) {
   const Slice values{{at, message.count, dtype_of_nccl(message.datatype)}};
   *result() = {};
   const ConstBytes frame{memory_->frame.data(), frame_bytes_};
-  gpu::check(services_, encoder_.decode(services_, frame, values, result(), message.stream));
+  gpu::check(services_, api::decode(services_, coding_, frame, values, result(), message.stream));
   if (values_aside_ > 0)
     gpu::check(services_, services_.copy_on(message.buffer, at, values_aside_, message.stream));
 }
@@ -126,13 +126,13 @@ std::optional<CodedMessages::Choice> CodedMessages::choice(DType type, std::size
   PolicyState& state = states_.try_emplace(policy, *policy, "").first->second;
   const MessagePlan plan = plan_message(*policy, count, type, policy->coding.bound, state.candidates);
   if (plan.fallback != Fallback::none || plan.frames != 1) return {};
-  const std::shared_ptr<const Codec> codec = state.codecs.of(plan.candidates[0], plan.bound);
-  const auto encoder = api::DeviceEncoder::of(plan.candidates[0].with(plan.bound));
-  if (!encoder || !codec->contract().fixed_size) return {};
+  const Coding coding = plan.candidates[0].with(plan.bound);
+  const std::shared_ptr<const Codec> codec = state.codecs.of(coding, plan.bound);
+  if (!api::has_kernels(coding) || !codec->contract().fixed_size) return {};
   const std::size_t bytes = codec->max_bytes(type, count);
   const double needed = static_cast<double>(bytes) * std::max(plan.least_ratio, 1.0);
   if (bytes >= call.bytes || needed > static_cast<double>(call.bytes)) return {};
-  return Choice{*encoder, bytes};
+  return Choice{coding, bytes};
 }
 
 std::optional<CodedMessages::Choice> CodedMessages::choice(const Message& message) {
@@ -150,7 +150,7 @@ std::shared_ptr<CodedMessage> CodedMessages::coded(const Message& message) {
   const auto chosen = choice(message);
   if (!chosen) return nullptr;
   const std::size_t aside = kernels_access(message) ? 0 : values_of(message, message.buffer).bytes();
-  return std::make_shared<CodedMessage>(services_, memories_, chosen->encoder, chosen->frame_bytes, aside);
+  return std::make_shared<CodedMessage>(services_, memories_, chosen->coding, chosen->frame_bytes, aside);
 }
 
 void CodedMessages::load_kernels(void* stream) {
@@ -158,21 +158,21 @@ void CodedMessages::load_kernels(void* stream) {
     for (const DType type : {DType::f32, DType::f64}) {
       const std::size_t least = std::max(rule.when.min_bytes, rule.policy.min_bytes);
       if (const auto chosen = choice(type, least / size_of(type) + 1024))
-        run_once(chosen->encoder, type, stream);
+        run_once(chosen->coding, type, stream);
     }
 }
 
-void CodedMessages::run_once(const api::DeviceEncoder& encoder, DType type, void* stream) {
+void CodedMessages::run_once(const Coding& coding, DType type, void* stream) {
   constexpr std::size_t count = 1024, bytes = count * sizeof(double);
   std::unique_ptr<MessageMemory> memory = memories_.take(2 * bytes, bytes);
   const Slice values{{memory->values.data(), count, type}};
   const Bytes room{memory->frame.data(), 2 * bytes};
   auto* const outcome = reinterpret_cast<TAUT_Cuda_result*>(memory->result.data());
-  gpu::check(services_, encoder(services_, values, room, outcome, stream));
+  gpu::check(services_, api::encode(services_, coding, values, room, outcome, stream));
   gpu::check(services_, services_.wait(stream));
   check_result(*outcome);
   const ConstBytes frame = room.first(static_cast<std::size_t>(outcome->bytes));
-  gpu::check(services_, encoder.decode(services_, frame, values, outcome, stream));
+  gpu::check(services_, api::decode(services_, coding, frame, values, outcome, stream));
   gpu::check(services_, services_.wait(stream));
   memories_.give_back(std::move(memory));
 }

@@ -46,8 +46,8 @@ class MessageMemories {
 class CodedMessage {
  public:
   // `values_aside`: size of the values if kernels cannot access the buffer of the program, else 0.
-  CodedMessage(const api::DeviceServices& services, MessageMemories& memories,
-               const api::DeviceEncoder& encoder, std::size_t frame_bytes, std::size_t values_aside);
+  CodedMessage(const api::DeviceServices& services, MessageMemories& memories, const Coding& coding,
+               std::size_t frame_bytes, std::size_t values_aside);
   CodedMessage(const CodedMessage&) = delete;
   ~CodedMessage() { memories_.give_back(std::move(memory_)); }
 
@@ -65,7 +65,7 @@ class CodedMessage {
 
   const api::DeviceServices& services_;
   MessageMemories& memories_;
-  api::DeviceEncoder encoder_;
+  Coding coding_;
   std::size_t frame_bytes_, values_aside_;
   std::unique_ptr<MessageMemory> memory_;
 };
@@ -93,12 +93,12 @@ class CodedMessages {
 
  private:
   struct Choice {
-    api::DeviceEncoder encoder;
+    Coding coding;
     std::size_t frame_bytes;
   };
   std::optional<Choice> choice(DType type, std::size_t count);
   std::optional<Choice> choice(const Message& message);
-  void run_once(const api::DeviceEncoder& encoder, DType type, void* stream);
+  void run_once(const Coding& coding, DType type, void* stream);
   bool kernels_access(const Message& message) const;
 
   const api::DeviceServices& services_;
