@@ -152,7 +152,7 @@ struct CodecInfo {
   // Ranks of codecs for codec=auto, which considers lower ranks first.
   static constexpr std::uint8_t usual = 1, also = 2, last_resort = 9, only_by_name = 255;
 
-  static constexpr unsigned usual_predictor = 1;  // its number
+  static constexpr unsigned usual_predictor = 1;  // number among the predictors of a codec
 
   const char* name;       // name of the folder, and in policies
   std::uint8_t frame_id;  // identifier in frames; never reused
