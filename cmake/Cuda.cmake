@@ -12,7 +12,7 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # older CMake does not know that ne
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
 endif()
-file(GLOB cuda_sources CONFIGURE_DEPENDS src/gpu/*.cu src/gpu/*/*.cu)
+file(GLOB cuda_sources CONFIGURE_DEPENDS src/compressor/gpu/*.cu src/compressor/gpu/*/*.cu)
 add_library(taut_cuda SHARED ${cuda_sources})
 target_link_libraries(taut_cuda PRIVATE taut_coding)
 add_library(Taut::taut_cuda ALIAS taut_cuda)

@@ -7,17 +7,17 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "../comparison/json.hpp"
 #include "../comparison/program.hpp"
 #include "../comparison/times.hpp"
 #include "comparison.hpp"
-#include "json.hpp"
 
 namespace {
 
-using bench::json::number;
-using bench::json::quoted;
 using comparison::gain;
 using comparison::median;
+using comparison::json::number;
+using comparison::json::quoted;
 using fft::Row;
 
 void print_table(const std::vector<Row>& rows, const fft::Options& options) {

@@ -7,17 +7,17 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "../comparison/json.hpp"
 #include "../comparison/times.hpp"
-#include "json.hpp"
 
 namespace wave3d {
 namespace {
 
-using bench::json::number;
-using bench::json::quoted;
 using comparison::gain;
 using comparison::median;
 using comparison::quantile;
+using comparison::json::number;
+using comparison::json::quoted;
 
 // Returns the time of the steps that other work on the machine hardly disturbs.
 double undisturbed(const std::vector<double>& values) { return quantile(values, 0.05); }
@@ -87,7 +87,7 @@ std::string json_row(const Outcome& outcome, const Run& run) {
          ",\n   \"misfit\": " + number(difference.misfit) +
          ", \"worst_misfit\": " + number(difference.worst_misfit) +
          ", \"energy_drift\": " + number(difference.energy_drift) +
-         ", \"same_bits\": " + bench::json::boolean(difference.same_bits) + "}";
+         ", \"same_bits\": " + comparison::json::boolean(difference.same_bits) + "}";
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 // that are emulated. Values are finite; tests of each codec cover NaN and infinities.
 #include <gtest/gtest.h>
 
-#include "support/group.hpp"
 #include "support/subjects.hpp"
+#include "support/values.hpp"
 
 namespace taut::test {
 namespace {

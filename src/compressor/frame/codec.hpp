@@ -137,7 +137,7 @@ class Codec {
 
 inline constexpr std::size_t max_predictors = 12;
 
-// Codings and frames that a codec's kernels for GPUs serve (src/gpu/<codec>/codec.cu). The same on all ranks,
+// Codings and frames that a codec's kernels for GPUs serve (gpu/<codec>/codec.cu). The same on all ranks,
 // whether they have a GPU or not.
 struct CodecOnDevices {
   bool (*encodes)(const Coding& coding) noexcept;

@@ -31,7 +31,7 @@ struct DeviceRange {
 // max_bytes; decoding: readable bytes.
 using DeviceFrameItem = TAUT_Cuda_item;
 
-// Kernels of a codec (src/gpu/<codec>/codec.cu). The functions return 0 or a status of taut_cuda.h, and only
+// Kernels of a codec (gpu/<codec>/codec.cu). The functions return 0 or a status of taut_cuda.h, and only
 // enqueue work on the stream. Their coding names the codec, and a bound that does not depend on the values.
 struct DeviceCodec {
   std::uint8_t frame_id;  // that of CodecInfo

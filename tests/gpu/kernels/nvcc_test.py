@@ -6,10 +6,11 @@ instruction counts.
 
 Compiles all kernels of all types for sm_80, sm_90 and sm_100, if this nvcc supports them. No kernel depends on the architecture,
 so nvcc translates each source once, for the oldest one, and ptxas assembles the result for each. Without nvcc the test prints a
-message and is skipped (status 77). Without nvdisasm this applies to the checks of machine code.
+message and is skipped (status 77). Without nvdisasm this applies to the checks of machine code. TAUT_GENERATED: the folder of what CMake generates.
 """
 
 import glob
+import os
 import re
 import shutil
 import subprocess
@@ -22,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 ALL = [*sorted((ROOT / "src/compressor/gpu").glob("*/codec.cu")), ROOT / "src/compressor/gpu/cuda_values.cu"]
 ALL += [ROOT / "tests/gpu/kernels/fast_path.cu", ROOT / "tests/gpu/kernels/fast_lossless.cu"]
-FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", f"-I{ROOT}/src", f"-I{ROOT}/include"]
+FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", f"-I{ROOT}/src", f"-I{ROOT}/include", f"-I{os.environ['TAUT_GENERATED']}"]
 FLAGS += ["-diag-suppress", "445", "-ptx"]
 SKIPPED = 77
 

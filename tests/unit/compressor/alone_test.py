@@ -46,9 +46,9 @@ def try_out(folder, python):
     field, packed = folder / "field.f32", folder / "field.taut"
     field.write_bytes(bytes(40000))
     program = folder / "bin/taut"
-    run(program, "compress", "--force", "--type", "f32", "--bound", "abs:1e-3", field, packed)
+    run(program, "compress", field, "-o", packed, "--bound", "abs:1e-3", "--force")
     run(program, "info", packed)
-    run(program, "decompress", "--force", packed, folder / "again.f32")
+    run(program, "decompress", packed, "-o", folder / "again.f32", "--force")
     assert (folder / "again.f32").read_bytes() == field.read_bytes()
     symbols = subprocess.run(["nm", "-D", "--defined-only", folder / "libtaut.so"], check=True, capture_output=True, text=True).stdout
     assert "TAUT_Encode" in symbols and "TAUT_Allreduce" not in symbols

@@ -1,4 +1,4 @@
-// The kernels of the exponents codec, written once over the vocabulary of src/simd.
+// The kernels of the exponents codec, written once over the vocabulary of compressor/simd.
 #pragma once
 
 #include <bit>

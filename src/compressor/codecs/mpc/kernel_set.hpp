@@ -1,5 +1,5 @@
 // The pipeline of MPC (Yang, Mukka, Hesaaraki, Burtscher: "MPC: A Massively Parallel Compression Algorithm
-// for Scientific Data", IEEE Cluster 2015) on one chunk, written once over the vocabulary of src/simd:
+// for Scientific Data", IEEE Cluster 2015) on one chunk, written once over the vocabulary of compressor/simd:
 //
 //   LNVds  replaces each word by its difference from the word `distance` before, in negabinary digits;
 //   BIT    transposes 8 differences (a block) into one byte for each of their bits;

@@ -50,7 +50,7 @@ struct Kernels {
 
 struct KernelSet {
   template <class Set>
-  static const KernelSet& with() noexcept;  // Set: an instruction set of src/simd
+  static const KernelSet& with() noexcept;  // Set: an instruction set of compressor/simd
 
   const char* name;
   bool (*supported)() noexcept;

@@ -137,7 +137,7 @@ struct GeneralKernels;  // general_kernels.hpp
 
 struct KernelSet {
   template <class Set>
-  static const KernelSet& with() noexcept;  // Set: an instruction set of src/simd
+  static const KernelSet& with() noexcept;  // Set: an instruction set of compressor/simd
 
   const char* name;
   bool (*supported)() noexcept;
