@@ -112,10 +112,11 @@ std::vector<std::string> rules_of(const Group& family, std::string_view policy) 
   return rules;
 }
 
-// Returns the seconds of calls of a kind that are coded but for the trials of plain MPI.
+// Returns the seconds of calls of a kind that are coded but for the trials of plain MPI. Of messages, the
+// first one of each key is plain (credit); a kind has one key at least.
 double seconds_with_trials(const SeenCalls& seen, const CallEstimate& call, double plain, double link) {
   const double coded = coded_seconds(call, link);
-  if (seen.messages()) return seen.calls * coded;
+  if (seen.messages()) return seen.calls * coded + std::min(seen.calls, 1.0) * std::max(plain - coded, 0.0);
   const double tried = seen.untimed ? plain / exchange_share(call.ranks) : plain;
   const double trials = plain_trials({.calls = seen.calls,
                                       .plain_seconds = tried,
