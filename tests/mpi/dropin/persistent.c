@@ -241,9 +241,15 @@ static void waits_elsewhere(void) {
 }
 
 /* Frees a type and a communicator during a call, and starts calls in different orders on the ranks; the freed
-   communicator and the orders only for calls that Taut serves: not every MPI supports them. */
+   communicator and the orders only for calls that Taut serves: not every MPI supports them. Open MPI (5.0)
+   reads a freed type when it starts a persistent call of its own, so the type stays for these calls. */
 static void freed(void) {
   const int n = size * block, turned = served() && rank % 2;
+#ifdef OPEN_MPI
+  const int frees_type = served();
+#else
+  const int frees_type = 1;
+#endif
   MPI_Request both[2];
   MPI_Datatype type;
   MPI_Comm other;
@@ -253,13 +259,14 @@ static void freed(void) {
   begin(), memset(parts, 0x5a, sizeof parts);
   MPI_Allreduce_init(send, parts[0], n, MPI_FLOAT, MPI_SUM, other, MPI_INFO_NULL, &both[0]);
   MPI_Allgather_init(send, 1, type, receive, 1, type, other, MPI_INFO_NULL, &both[1]);
-  MPI_Type_free(&type);
+  if (frees_type) MPI_Type_free(&type);
   MPI_Start(&both[turned]);
   MPI_Start(&both[1 - turned]);
   if (served()) MPI_Comm_free(&other);
   MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
   if (!served()) MPI_Comm_free(&other);
   for (int i = 0; i < 2; ++i) MPI_Request_free(&both[i]);
+  if (!frees_type) MPI_Type_free(&type);
   expect_blocks(block, -1, 0), came("Allgather_init,freed", n);
   memcpy(receive, parts[0], sizeof receive), expect_sum(n, 0), came("Allreduce_init,freed", n);
 }
