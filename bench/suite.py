@@ -1,4 +1,4 @@
-"""What a suite of measurements is: programs that are built, rows that they give, and the columns of their table."""
+"""A suite of measurements: programs that are built, rows that they give, and the columns of their table."""
 
 import contextlib
 import json

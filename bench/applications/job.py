@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from suite import RIG  # noqa: E402
 
 MPIEXEC = "mpiexec.openmpi"
-# Where tools/build.sh finds what the drop-in for that MPI takes.
+# The build has a layer for Debian's Open MPI, whose headers this names.
 BUILDS = {"applications": '''all -DTAUT_OPENMPI_INCLUDE="$(mpicc.openmpi --showme:incdirs | cut -d' ' -f1)"'''}
 # Open MPI refuses to run as root, and waits without yielding the core to the ranks that it waits for.
 VARIABLES = {

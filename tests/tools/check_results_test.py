@@ -1,4 +1,4 @@
-"""What the check of committed results rejects."""
+"""Tests of tools/check_results.py: results that it rejects."""
 
 import contextlib
 import io

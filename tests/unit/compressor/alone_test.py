@@ -13,7 +13,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 COPIED = ("CMakeLists.txt", "bench/codec", "cmake", "fuzz", "include", "proofs/parameters.txt", "python", "src", "tests")
-REMOVED = ("src/communication", "src/cli/jobs")
 TARGETS = ("taut", "taut_program", "taut_hdf5", "compressor_test", "frame_test", "file_test", "fuzz_targets")
 
 
@@ -30,8 +29,7 @@ def copy_tree(tree):
             shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(ROOT / name, tree / name)
-    for name in REMOVED:
-        shutil.rmtree(tree / name)
+    shutil.rmtree(tree / "src/communication")
 
 
 def build(tree, folder, python):
