@@ -27,6 +27,7 @@
 #     bench-net                      collectives over links of 1 to 10 Gbit/s, MPICH and Open MPI [DATA=folder]
 #     bench-training | bench-dask    DDP's hooks and Taut's [DILOCO=1]; x + x.T of a Dask array [WORKERS=4], on 4 emulated hosts
 #     bench-advise                   forecasts of `taut advise` against measurements, over emulated links
+#     bench-instructions             instructions a value of the AVX2 and NEON kernels, under qemu
 #     bench-fft                      mpi4py-fft and dtFFT under `taut run`, beside dtFFT's own zfp
 #     bench-applications APP=lammps|espresso|meep   a Debian program under `taut run`
 #     bench-sim                      collectives on 2 to 512 simulated nodes; goes on where it stopped [ARGS="--minutes 20"]

@@ -20,9 +20,9 @@ import report
 import suite as suites
 
 SUITES = {  # name: module
-    "codec": "cells", "fields": "fields", "pipelines": "pipelines", "study": "study", "peers": "codec_peers", "collectives": "latency",
+    "codec": "cells", "fields": "fields", "pipelines": "pipelines", "peers": "codec_peers", "collectives": "latency",
     "steps": "steps", "acceptance": "link_acceptance", "net": "net", "messages": "messages", "overhead": "overhead",
-    "cycles": "cycles", "training": "training", "dask": "dask_sums", "fft": "libraries", "advise": "forecasts",
+    "instructions": "instructions", "training": "training", "dask": "dask_sums", "fft": "libraries", "advise": "forecasts",
     "applications": "applications", "sim": "sweep", "validate": "validate",
 }  # fmt: skip
 
@@ -53,7 +53,8 @@ def prepare(suite, options):
         subprocess.run([report.ROOT / "tools/setup.sh", *suite.needs.split()], check=True, env=environment)
     for folder, words in suite.builds.items():
         target, _, more = words.partition(" ")
-        command = ["bash", "-c", f"tools/build.sh release {more}"]
+        preset = "aarch64" if folder.startswith("aarch64") else "release"
+        command = ["bash", "-c", f"tools/build.sh {preset} {more}"]
         subprocess.run(command, cwd=report.ROOT, check=True, env=environment | {"NAME": folder, "TARGET": target})
     return [report.ROOT / "build" / folder for folder in suite.builds]
 

@@ -79,7 +79,7 @@ void check(const Codec& codec, const Operands& operands, const Room& sum) {
 bool unspecified(const Operands& operands, ConstBytes frame) {
   Posted values(operands.type, operands.count);
   return second_decode(reinterpret_cast<const std::uint8_t*>(frame.data()), frame.size(),
-                       static_cast<int>(operands.type), operands.count,
+                       static_cast<int>(operands.type), operands.count, nullptr, 0,
                        values.slice().data) == second_unspecified;
 }
 

@@ -91,6 +91,12 @@ void check_decode(const Frame& frame) {
   std::vector<T> again(values.result.size());
   expect(TAUT_Decode(frame.data(), frame.size(), again.data(), again.size(), type_of<T>()) == TAUT_SUCCESS,
          "what the C++ form decodes is decoded");
+  const std::vector<std::vector<T>> references{again};
+  const auto ignored = outcome_of([&] {
+    taut::decode_with_references(frame, references, again);
+    return again.size();
+  });
+  expect(ignored.status == TAUT_SUCCESS, "a frame without references ignores those that are given");
 }
 
 void check(const Frame& frame) {

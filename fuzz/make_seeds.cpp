@@ -4,6 +4,7 @@
 #include <fstream>
 #include <limits>
 
+#include "earlier.hpp"
 #include "hostile_frame.hpp"
 #include "support/subjects.hpp"
 #include "support/values.hpp"
@@ -48,7 +49,9 @@ std::span<const std::size_t> counts_for(const test::Subject& subject) {
   return few_counts;
 }
 
-constexpr std::uint8_t as_posted = 8;  // decode_frame: the receiver posts the type and count of the header
+// Repairs of decode_frame: the receiver posts the type and count of the header, the frame names its
+// references.
+constexpr std::uint8_t as_posted = 8, refer = 16;
 
 // Returns data of kind number `kind`, the kinds that codecs treat differently.
 test::Values data(DType type, std::size_t count, std::size_t kind) {
@@ -64,9 +67,9 @@ test::Values data(DType type, std::size_t count, std::size_t kind) {
   return values;
 }
 
-Text encoded(const Codec& codec, const test::Values& values) {
+Text encoded(const Codec& codec, const test::Values& values, References references = {}) {
   Text frame(codec.max_bytes(values.type(), values.count()), 0);
-  const Sized size = codec.encode(values.slice(), std::as_writable_bytes(std::span(frame)));
+  const Sized size = codec.encode(values.slice(), references, std::as_writable_bytes(std::span(frame)));
   if (size.status != Status::ok) throw Error(size.status, "a seed cannot be encoded");
   frame.resize(size.bytes);
   return frame;
@@ -91,6 +94,19 @@ void add_sums(const test::Subject& subject, const Codec& codec, const Text& a, c
     seeds.add("add_frames", bytes_of(std::uint8_t{all_repairs}, subject.info->frame_id, room,
                                      static_cast<std::uint32_t>(first->size())) +
                                 *first + *second);
+}
+
+// Adds frames of values that have changed little since the references.
+void add_frames_behind(const test::Subject& subject, const Codec& codec, std::size_t count, Seeds& seeds) {
+  for (std::size_t n = 1; n <= max_references && subject.info->takes_references; ++n) {
+    const Earlier earlier(subject.type, count, n);
+    test::Values values = test::make_values(subject.type, count, test::Pattern::smooth, 0);
+    for (std::size_t i = n; i < count; i += 7) values.set(i, values.at(i) + 1);
+    const Text frame = encoded(codec, values, earlier.references());
+    seeds.add("decode_frame",
+              bytes_of(std::uint8_t{all_repairs | as_posted | refer}, std::uint8_t{0}, std::uint8_t{0}, 0u) +
+                  frame);
+  }
 }
 
 // Returns the contents of a .taut file (docs/spec/file.md) of one frame. Targets set the checksums.
@@ -123,6 +139,7 @@ void add_frames(const test::Subject& subject, Seeds& seeds) {
                                    frame + frame);
     seeds.add("open_message",
               bytes_of(std::uint8_t{0}, type, static_cast<std::uint16_t>(values.slice().bytes())) + frame);
+    add_frames_behind(subject, *codec, count, seeds);
     if (count > 0) seeds.add("read_file", bytes_of(std::uint8_t{1}) + file_of(values, frame));
     if (count <= 65) seeds.add("read_header", bytes_of(std::uint8_t{seal}) + frame);
     if (codec->arithmetic() != nullptr)

@@ -264,7 +264,7 @@ def lags(mutation):
     | room[i] = subtract_wrapping(add_wrapping(q[i], both[i]), add_wrapping(a[i], b[i]));
 
     source: src/compressor/codecs/planes/kernels/kernel_set.hpp
-    | group[i] = add_wrapping(r.of[first + i], subtract_wrapping(add_wrapping(a[i], b[i]), both[i]));
+    | group[i] = add_wrapping(of[i], subtract_wrapping(add_wrapping(a[i], b[i]), both[i]));
     """
     q, a, b, both = (BitVec(name, 32) for name in ("q", "a", "b", "both"))
     residual = (q + both) - (a + b)

@@ -60,27 +60,36 @@ nb::list pieces(const std::vector<std::uint64_t>& shape) {
   return all;
 }
 
-nb::bytes encode(Address address, const std::vector<std::size_t>& extents, int type,
-                 const std::string& text) {
+// Returns the addresses as pointers.
+std::vector<const void*> pointers(const std::vector<Address>& addresses) {
+  std::vector<const void*> all;
+  for (const Address address : addresses) all.push_back(reinterpret_cast<const void*>(address));
+  return all;
+}
+
+nb::bytes encode(Address address, const std::vector<std::size_t>& extents, int type, const std::string& text,
+                 const std::vector<Address>& references) {
   const cli::Piece piece{0, extents};
   std::size_t bytes = 0;
   int status = TAUT_SUCCESS;
   const auto frame = unlocked([&] {
     const std::size_t capacity = TAUT_Max_bytes(static_cast<TAUT_Type>(type), piece.count(), 1);
     auto room = std::make_unique_for_overwrite<std::byte[]>(capacity);
-    status = TAUT_Encode_nd(reinterpret_cast<const void*>(address), static_cast<int>(extents.size()),
-                            extents.data(), static_cast<TAUT_Type>(type), text.c_str(), room.get(), capacity,
-                            &bytes);
+    status = cli::try_to_encode(piece, reinterpret_cast<const void*>(address), static_cast<DType>(type), text,
+                                pointers(references), {room.get(), capacity}, bytes);
     return room;
   });
   check(status);
   return nb::bytes(frame.get(), bytes);
 }
 
-void decode(Address frame, std::size_t bytes, Address values, std::size_t count, int type) {
+void decode(Address frame, std::size_t bytes, Address values, std::size_t count, int type,
+            const std::vector<Address>& references) {
+  const std::vector<const void*> earlier = pointers(references);
   check(unlocked([&] {
-    return TAUT_Decode(reinterpret_cast<const void*>(frame), bytes, reinterpret_cast<void*>(values), count,
-                       static_cast<TAUT_Type>(type));
+    return TAUT_Decode_with_references(reinterpret_cast<const void*>(frame), bytes, earlier.data(),
+                                       static_cast<int>(earlier.size()), reinterpret_cast<void*>(values),
+                                       count, static_cast<TAUT_Type>(type));
   }));
 }
 
@@ -177,9 +186,10 @@ NB_MODULE(_core, module) {
   module.def("frame_text", frame_text, nb::arg("text"), nb::arg("address"), nb::arg("count"),
              nb::arg("type"));
   module.def("pieces", pieces, nb::arg("shape"));
-  module.def("encode", encode, nb::arg("address"), nb::arg("extents"), nb::arg("type"), nb::arg("text"));
+  module.def("encode", encode, nb::arg("address"), nb::arg("extents"), nb::arg("type"), nb::arg("text"),
+             nb::arg("references") = std::vector<Address>());
   module.def("decode", decode, nb::arg("frame"), nb::arg("bytes"), nb::arg("values"), nb::arg("count"),
-             nb::arg("type"));
+             nb::arg("type"), nb::arg("references") = std::vector<Address>());
   module.def("frame_info", frame_info, nb::arg("frame"), nb::arg("bytes"));
   module.def("scale", scale, nb::arg("frame"), nb::arg("bytes"), nb::arg("factor"));
   module.def("statistics", statistics, nb::arg("frame"), nb::arg("bytes"));

@@ -17,6 +17,7 @@ ELSEWHERE = {
     "TAUT_Nccl_comm_set_policy": ("fuzz/parse_policy.cpp", "parse_policy"),
     "TAUT_Cuda_reserve": ("fuzz/parse_policy.cpp", "parse_coding"),
     "TAUT_Encode_batch_enqueue": ("fuzz/parse_policy.cpp", "parse_coding"),
+    "TAUT_Encode_with_references": ("fuzz/parse_policy.cpp", "parse_coding"),
     "TAUT_Encode_enqueue": ("fuzz/parse_policy.cpp", "parse_coding"),
     "TAUT_Decode_enqueue": ("tests/gpu/kernels/damage_test.cpp", "TEST"),
     "TAUT_Decode_add_enqueue": ("tests/gpu/kernels/lossless_damage_test.cpp", "TEST"),

@@ -109,6 +109,11 @@ def circles(includes):
     yield from sorted((a, b) for a, b in arrows if (b, a) in reached)
 
 
+def idle(listed, includes):
+    """Returns the listed headers that no file of the communication includes. includes: as in circles()."""
+    return sorted(set(listed) - {included for name, included in includes if name.startswith("communication/")})
+
+
 def sources(root):
     for folder in ("src", "include", "tests", "bench", "examples", "fuzz"):
         for path in sorted((root / folder).rglob("*")):
@@ -127,6 +132,9 @@ def main(root):
         for line, message in check_file(name, path.read_text(), listed):
             print(f"{name}:{line}: {message}")
             faults += 1
+    for header in idle(listed, includes):
+        print(f"{DOOR}: the communication includes {header} nowhere")
+        faults += 1
     for a, b in circles(includes):
         print(f"src/{a} includes {b}, which includes src/{a}")
         faults += 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Decodes frames by their specification alone (docs/spec/frame.md, src/compressor/codecs/*/spec.md): slow, without any
-code of the library. decode_frame.py FRAME > VALUES writes the raw little-endian values."""
+code of the library. decode_frame.py FRAME > VALUES writes the raw little-endian values. A frame with references is
+decoded by decode(frame, references) alone."""
 import math
 import struct
 import sys
@@ -34,6 +35,24 @@ def crc32c(data):
     return crc ^ 0xFFFFFFFF
 
 
+def state_of(number, count, data):
+    """Returns the state number of an array by docs/spec/frame.md: `count` values of type `number`, which are `data`."""
+    factor, mask = 0x9E3779B97F4A7C15, (1 << 64) - 1
+
+    def mixed(hash_, word):
+        x = hash_ ^ word
+        return (x << 29 | x >> 35) % (mask + 1) * factor & mask
+
+    lanes = list(range(8))
+    for i, (word,) in enumerate(struct.iter_unpack("<Q", data + bytes(64 - len(data) % 64))):
+        lanes[i % 8] = mixed(lanes[i % 8], word)
+    hash_ = mixed(count, number)
+    for lane in lanes:
+        hash_ = mixed(hash_, lane)
+    hash_ = (hash_ ^ hash_ >> 32) * factor & mask
+    return hash_ ^ hash_ >> 29
+
+
 # Properties of each value type: format of its bits, parts of a value; for real types also their format, bits
 # of the significand, exponents of the least number and of the greatest binade, bits of the integer of one
 # value.
@@ -42,6 +61,19 @@ TYPES = {
     4: ("<H", 1, "bfloat16", 8, -133, 127, 22), 5: ("<I", 2, "<f", 24, -149, 127, 22), 6: ("<Q", 2, "<d", 53, -1074, 1023, 43),
     7: ("<b", 1), 8: ("<B", 1), 9: ("<h", 1), 10: ("<H", 1), 11: ("<i", 1), 12: ("<I", 1), 13: ("<q", 1), 14: ("<Q", 1),
 }
+
+
+def single(x):
+    """Returns a number rounded to float32."""
+    try:
+        return struct.unpack("<f", struct.pack("<f", x))[0]
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+def nearest(x):
+    """Returns the nearest integer, ties to even; None: there is none."""
+    return round(x) if math.isfinite(x) else None
 
 
 class Type:
@@ -93,6 +125,18 @@ class Type:
 
     def product(self, q, step):
         return self.of(float(q) * step)
+
+    def nearest_integer(self, bits, step):
+        """Returns the integer of a reference value: that of rule 2 of "What an encoder writes"; 0: there is none."""
+        value, most = self.value(bits), 1 << 22
+        if not math.isfinite(value):
+            return 0
+        if self.float != "<d":
+            q = nearest(single(value * single(1 / step)))
+            if q is not None and -(1 << 14) <= q < 1 << 14:
+                return q
+        q = nearest(value * (1 / step))
+        return q if q is not None and -most <= q < most else 0
 
     def integer(self, bits, step):
         """Returns the integer that a value in a run or a layer counts as, or None."""
@@ -150,40 +194,48 @@ def signed(value, bits):
     return value - (value >> (bits - 1) << bits)
 
 
-class Prediction:
-    """The predictor inside a chunk, and the lags across all chunks: `integers` are those of the chunks
-    before."""
+def predicted(references, i):
+    """Returns what the integers or words of one or two references, newest first, predict for place i."""
+    return references[0][i] if len(references) == 1 else 2 * references[0][i] - references[1][i]
 
-    def __init__(self, predictor, lags):
-        self.predictor, self.lags, self.integers = predictor, lags, []
+
+class Prediction:
+    """The predictor inside a chunk, the lags across all chunks, and the integers of the references: `integers` are
+    those of the chunks before."""
+
+    def __init__(self, predictor, lags, references):
+        self.predictor, self.lags, self.references, self.integers = predictor, lags, references, []
 
     def undo_predictor(self, q, base, bits):
         for i in range(len(q)):
             one, two = (q[i - k] if i >= k else base for k in (1, 2))
-            predicted = (0, one, two, 2 * one - two)[self.predictor]
-            q[i] = signed(q[i] + predicted, bits)
+            q[i] = signed(q[i] + (0, one, two, 2 * one - two)[self.predictor], bits)
 
     def before(self, distance):
         return self.integers[-distance] if distance <= len(self.integers) else 0
 
-    def undo_lags(self, q):
-        for i in range(len(q) if self.lags else 0):
-            predicted = sum(map(self.before, self.lags))
-            if len(self.lags) == 2:
-                predicted -= self.before(sum(self.lags))
-            q[i] = signed(q[i] + predicted, 32)
+    def undo_earlier(self, q):
+        for i in range(len(q) if self.lags or self.references else 0):
+            if self.references:
+                before = predicted(self.references, len(self.integers))
+            else:
+                before = sum(map(self.before, self.lags))
+                if len(self.lags) == 2:
+                    before -= self.before(sum(self.lags))
+            q[i] = signed(q[i] + before, 32)
             self.integers.append(q[i])
 
 
 def decode_record(data, n, kind, step, prediction):
     if not data:
         q = [0] * n
-        prediction.undo_lags(q)
+        prediction.undo_earlier(q)
         return [kind.product(integer, step) for integer in q]
     cursor = Cursor(data)
     flags, zero, plane_bytes = cursor.read("BBH")
     require(flags < 128 and zero == 0, "record flags")
-    require(not (prediction.lags and flags & (WIDE | LAYERS)), "record of a frame with lags")
+    earlier = prediction.lags or prediction.references
+    require(not (earlier and flags & (WIDE | LAYERS)), "record of a frame with lags or references")
     (base,) = cursor.read("q" if flags & WIDE else "i")
     require(prediction.predictor or base == 0, "base without a predictor")
     bits, blocks = (64 if flags & WIDE else 32), (n + BLOCK - 1) // BLOCK
@@ -197,7 +249,7 @@ def decode_record(data, n, kind, step, prediction):
         require(plane_bytes == 0 and not flags & (DENSE | BYTES), "planes without a flag")
     prediction.undo_predictor(q, base, bits)
     del q[n:]
-    prediction.undo_lags(q)
+    prediction.undo_earlier(q)
     cursor.take(-cursor.at % 4)
 
     exact = [[] for _ in range(n)]
@@ -252,6 +304,50 @@ def ones(bitmap):
     return sum(byte.bit_count() for byte in bitmap)
 
 
+class Bits:
+    """Parts of bytes, each a number of bits that begin at a byte."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def take(self, bits):
+        size = (bits + 7) // 8
+        require(size <= len(self.data), "part is cut off")
+        part, self.data = int.from_bytes(self.data[:size], "little"), self.data[size:]
+        require(part >> bits == 0, "bits after a part")
+        return part
+
+    def take_numbers(self, n, width):
+        part = self.take(n * width)
+        return [part >> i * width & (1 << width) - 1 for i in range(n)]
+
+
+def decode_sparse_level(bits, m, width, levels):
+    """Decodes m numbers, of which most are 0."""
+    head = bits.take(24)
+    n, more, b = (head & 0x7FFF) + 1, head >> 15 & 1, head >> 16
+    require(levels > 0 and n <= m and b <= width - more, "head of a level")
+    low = 0 if 4 * n > m else (m // n).bit_length() - 1
+    upper = bits.take(m if 4 * n > m else n + ((m - 1) >> low))
+    ones_at = [i for i in range(upper.bit_length()) if upper >> i & 1]
+    require(len(ones_at) == n, "number of places")
+    lower, values = bits.take_numbers(n, low), bits.take_numbers(n, b)
+    places = ones_at if 4 * n > m else [(at - i) << low | lower[i] for i, at in enumerate(ones_at)]
+    require(places == sorted(set(places)) and places[-1] < m, "places")
+    rests = decode_sparse_level(bits, n, width, levels - 1) if more else [0] * n
+    numbers = [0] * m
+    for place, value, rest in zip(places, values, rests):
+        numbers[place] = (1 + value + (rest << b)) % (1 << width)
+    return numbers
+
+
+def decode_sparse_record(data, n, size):
+    bits = Bits(data[:-8])
+    numbers = decode_sparse_level(bits, n, 8 * size, 4)
+    require(len(bits.data) < 8 and not any(bits.data), "padding")
+    return [(u >> 1 ^ -(u & 1)) % (1 << 8 * size) for u in numbers]
+
+
 def decode_mpc_record(data, n, size, distance):
     """Decodes the n words of `size` bytes of one chunk."""
     units = (n * size + 3) // 4
@@ -261,6 +357,8 @@ def decode_mpc_record(data, n, size, distance):
     require(len(data) <= 4 * units, "record is too long")
     if len(data) == 4 * units:
         return [w for (w,) in struct.iter_unpack(form, data[: n * size])]
+    if len(data) > 8 and not any(data[-8:]) and len(data) != (8 + distance * size + 3) // 4 * 4:
+        return decode_sparse_record(data, n, size)
     vectors = (n * size + 63) // 64
     data, top = take_last(data, 8)
     require(int.from_bytes(top, "little") >> vectors == 0, "flags of vectors that are not there")
@@ -284,18 +382,38 @@ def decode_mpc_record(data, n, size, distance):
     return words[distance:]
 
 
-def decode_mpc(payload, kind, count, addends, parameters):
-    (distance, n), bytes_ = parameters[:2], count * kind.size
-    require(addends == 1 and distance <= 8 and n <= 2 and 4 * n <= len(payload), "parameters")
+def take_references(payload, parameters, references, count):
+    """Returns the values of the references that a payload names, and the rest of the payload."""
+    n = parameters[2]
+    require(n <= 2 and (n == 0 or parameters[1] == 0) and 8 * n <= len(payload), "references")
+    require(n <= len(references), "the frame refers to an array that is not given")
+    for state, (given, values) in zip(struct.unpack_from(f"<{n}Q", payload), references):
+        require(state == given and len(values) == count, "the frame refers to another array than the one given")
+    return [values for _, values in references[:n]], payload[8 * n :]
+
+
+def take_lags(payload, parameters, count):
+    n = parameters[1]
+    require(n <= 2 and 4 * n <= len(payload), "lags")
     lags = struct.unpack_from(f"<{n}I", payload)
     require(all(64 <= lag < count for lag in lags) and list(lags) == sorted(lags), "lags")
-    records = split_records(payload[4 * n :], (bytes_ + 4095) // 4096)
+    return lags, payload[4 * n :]
+
+
+def decode_mpc(payload, kind, count, addends, parameters, references):
+    distance, bytes_ = parameters[0], count * kind.size
+    require(addends == 1 and distance <= 8, "parameters")
+    references, payload = take_references(payload, parameters, references, count)
+    lags, payload = take_lags(payload, parameters, count)
+    records = split_records(payload, (bytes_ + 4095) // 4096)
     words = []
     for i, record in enumerate(records):
         words += decode_mpc_record(record, min(4096, bytes_ - i * 4096) // kind.size, kind.size, distance)
     for lag in lags:
         for i in range(lag, count):
             words[i] = (words[i] + words[i - lag]) % (1 << 8 * kind.size)
+    if references:
+        words = [(words[i] + predicted(references, i)) % (1 << 8 * kind.size) for i in range(count)]
     return kind.unpack(b"".join(word.to_bytes(kind.size, "little") for word in words))
 
 
@@ -314,19 +432,21 @@ def split_records(payload, chunks):
     return [records[4 * a : 4 * b] for a, b in zip(offsets, offsets[1:])]
 
 
-def decode_planes(payload, kind, count, addends, parameters, step):
-    (predictor, n), chunks = parameters[:2], (count + CHUNK - 1) // CHUNK
-    require(predictor <= 3 and n <= 2 and addends > 0 and 4 * n <= len(payload), "parameters")
-    lags = struct.unpack_from(f"<{n}I", payload)
-    require(all(64 <= lag < count for lag in lags) and list(lags) == sorted(lags), "lags")
-    bits, prediction = [], Prediction(predictor, lags)
-    for i, record in enumerate(split_records(payload[4 * n :], chunks)):
+def decode_planes(payload, kind, count, addends, parameters, step, references):
+    predictor, chunks = parameters[0], (count + CHUNK - 1) // CHUNK
+    require(predictor <= 3 and addends > 0 and (step > 0 or parameters[2] == 0), "parameters")
+    references, payload = take_references(payload, parameters, references, count)
+    lags, payload = take_lags(payload, parameters, count)
+    integers = [[addends * kind.nearest_integer(b, step) for b in values] for values in references]
+    bits, prediction = [], Prediction(predictor, lags, integers)
+    for i, record in enumerate(split_records(payload, chunks)):
         bits += decode_record(record, min(CHUNK, count - i * CHUNK), kind, step, prediction)
     return bits
 
 
-def decode(frame):
-    """Returns the frame's type and the bits of its values, complex values by their parts; raises Damaged."""
+def decode(frame, references=()):
+    """Returns the frame's type and the bits of its values, complex values by their parts; raises Damaged.
+    `references`: the arrays that the frame may refer to, newest first, each as (state number, bits of its values)."""
     require(len(frame) >= 64, "shorter than a header")
     (magic, version, codec, number, flags, count, bound, step, size, addends, parameters, checksum, _, bound_kind, zero,
      crc) = struct.unpack("<4sBBBBQddQI4sIIB3sI", frame[:64])
@@ -342,17 +462,17 @@ def decode(frame):
         require(addends == 1 and not flags & STORED, "addends or flags")
         return kind, decode_zfp.decode(payload, kind, count, bound, bound_kind, parameters[0], require)
     if codec == RAW or flags & STORED:
-        require(size == count * kind.size and (codec != PLANES or parameters[1] == 0), "size of stored values, or lags")
+        require(size == count * kind.size and (codec != PLANES or parameters[1:3] == bytes(2)), "stored values")
         return kind, kind.unpack(payload)
     if codec == MPC:
-        return kind, decode_mpc(payload, kind, count, addends, parameters)
+        return kind, decode_mpc(payload, kind, count, addends, parameters, references)
     if codec == EXPONENTS:
         require(number in (3, 4) and addends == 1, "type or addends")
         return kind, decode_exponents_payload(payload, count, 3 if number == 3 else 0)
     require(number <= 6, "integers under a bound")
     if codec == SZX:
         return kind, decode_szx.decode_payload(payload, count, kind, step, addends, parameters, require)
-    return kind, decode_planes(payload, kind, count, addends, parameters, step)
+    return kind, decode_planes(payload, kind, count, addends, parameters, step, references)
 
 
 if __name__ == "__main__":

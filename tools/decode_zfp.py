@@ -6,8 +6,8 @@ import math
 import struct
 from fractions import Fraction
 
-EDGE, BOX, MAX_BITS, FORM_SHIFT = 4, 65536, 16658, 30
-CODED, STORED, MENDED = 0, 1, 2
+EDGE, TILE, MAX_BITS, FORM_SHIFT = 4, 65536, 16658, 30
+CODED, STORED, REPAIRED = 0, 1, 2
 GROUP = 64
 RATE = 4  # kind of the bound
 
@@ -107,7 +107,7 @@ def decode_block(bits, kind, dims, exponent, budget):
 
 
 def decode_stream(data, kind, extents, exponent, block_bits):
-    """Returns the values of a box in the order of memory, as bits."""
+    """Returns the values of a tile in the order of memory, as bits."""
     stream, dims = Bits(data), len(extents)
     height, width = ([1] + extents)[-2:]
     values = [0] * (height * width)
@@ -165,9 +165,9 @@ def decode_at_rate(form, data, kind, extents, rate, require):
     n, least = math.prod(extents), 9 if kind.size == 4 else 12
     blocks = math.prod((e + EDGE - 1) // EDGE for e in extents)
     usual = max(least, math.floor(min(rate, 8 * kind.size) * EDGE ** len(extents) + 0.5))
-    require(len(data) == (blocks * usual + 7) // 8, "size of a box")
+    require(len(data) == (blocks * usual + 7) // 8, "size of a tile")
     bits, size, classes = usual, 0, [0] * n
-    if form == MENDED:
+    if form == REPAIRED:
         size, classes = class_map(data, n, require)
         bits = min(usual, (len(data) - size) * 8 // blocks)
         require(bits >= least, "map leaves too little")
@@ -182,7 +182,7 @@ def decode_at_rate(form, data, kind, extents, rate, require):
 def decode_within(form, data, kind, extents, bound, require):
     require(bound >= 2.0 ** (-86 if kind.size == 4 else -948), "bound is too small for a stream")
     exponent, escapes = math.frexp(bound)[1] - 1, b""
-    if form == MENDED:
+    if form == REPAIRED:
         require(len(data) >= 4, "stream is cut off")
         (size,) = struct.unpack_from("<I", data)
         require(4 + size <= len(data), "stream is cut off")
@@ -192,12 +192,12 @@ def decode_within(form, data, kind, extents, bound, require):
     return values
 
 
-def box_extents(extents):
-    room, box = BOX // EDGE ** (len(extents) - 1), []
+def tile_extents(extents):
+    room, tile = TILE // EDGE ** (len(extents) - 1), []
     for extent in reversed(extents):
-        box.insert(0, min(extent, room // EDGE * EDGE))
-        room = room * EDGE // ((box[0] + EDGE - 1) // EDGE * EDGE)
-    return box
+        tile.insert(0, min(extent, room // EDGE * EDGE))
+        room = room * EDGE // ((tile[0] + EDGE - 1) // EDGE * EDGE)
+    return tile
 
 
 def decode(payload, kind, count, bound, bound_kind, dims, require):
@@ -216,8 +216,8 @@ def decode(payload, kind, count, bound, bound_kind, dims, require):
         extents = list(struct.unpack_from(f"<{dims}I", payload))
         require(math.prod(extents) == count, "extents")
     height, width = ([1] + extents)[-2:]
-    box_height, box_width = ([1] + box_extents(extents))[-2:]
-    corners = [(y, x) for y in range(0, height, box_height) for x in range(0, width, box_width)]
+    tile_height, tile_width = ([1] + tile_extents(extents))[-2:]
+    corners = [(y, x) for y in range(0, height, tile_height) for x in range(0, width, tile_width)]
     require(len(payload) >= at + 4 * len(corners), "index is cut off")
     index = struct.unpack_from(f"<{len(corners)}I", payload, at)
     at += 4 * len(corners)
@@ -225,15 +225,15 @@ def decode(payload, kind, count, bound, bound_kind, dims, require):
     values = [0] * count
     for (y, x), entry in zip(corners, index):
         size, form = entry & (1 << FORM_SHIFT) - 1, entry >> FORM_SHIFT
-        rows, columns = min(box_height, height - y), min(box_width, width - x)
-        box, piece = [rows, columns][-dims:], payload[at : at + size]
-        require(form <= MENDED and size <= kind.size * rows * columns, "form or size of a piece")
+        rows, columns = min(tile_height, height - y), min(tile_width, width - x)
+        tile, record = [rows, columns][-dims:], payload[at : at + size]
+        require(form <= REPAIRED and size <= kind.size * rows * columns, "form or size of a record")
         if form == STORED:
-            require(size == kind.size * rows * columns, "size of a stored box")
-            decoded = kind.unpack(piece)
+            require(size == kind.size * rows * columns, "size of a stored tile")
+            decoded = kind.unpack(record)
         else:
             way = decode_at_rate if bound_kind == RATE else decode_within
-            decoded = way(form, piece, kind, box, bound, require)
+            decoded = way(form, record, kind, tile, bound, require)
         for r in range(rows):
             values[(y + r) * width + x : (y + r) * width + x + columns] = decoded[r * columns : (r + 1) * columns]
         at += size

@@ -1,19 +1,18 @@
-#!/usr/bin/env python3
-"""Counts the instructions for each value in the kernels of the codecs, under qemu: an estimate of speed without hardware.
+"""Counts the instructions a value in the AVX2 and NEON kernels of the codecs, under qemu: an estimate of speed without hardware.
 
-instructions.py x86=PROGRAM aarch64=PROGRAM: the programs are taut_bench_instructions of a build for each processor.
-Prints a table of the AVX2 and NEON sets, and their quotient. The difference of two runs leaves out what a run does
-besides the operation."""
+--build names a build for x86_64 and one for AArch64. The difference of two runs leaves out what a run does besides the operation.
+"""
 
-import argparse
 import collections
 import re
 import subprocess
 
+from suite import RELEASE, Suite
+
 COUNT = 2 * 4096  # values, as in instructions_main.cpp
-PROCESSORS = {
-    "x86": (["qemu-x86_64", "-cpu", "max"], "avx2"),
-    "aarch64": (["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"], "neon"),
+PROCESSORS = {  # kernel set: emulator
+    "avx2": ["qemu-x86_64", "-cpu", "max"],
+    "neon": ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"],
 }
 CASES = [("planes", "f32"), ("planes", "f64"), ("planes", "bf16"), ("szx", "f32"), ("szx", "f64"), ("mpc", "f32"),
          ("mpc", "f64"), ("exponents", "bf16")]  # fmt: skip
@@ -42,28 +41,25 @@ def executed(command):
     return sum(length[address] * n for address, n in executions.items())
 
 
-def instructions_a_value(processor, program, case, operation):
-    emulator, kernels = PROCESSORS[processor]
-    command = [*emulator, "-d", "in_asm,exec,nochain", program, *case, kernels, operation]
+def instructions_a_value(kernels, build, case, operation):
+    (program,) = build.rglob("taut_bench_instructions")
+    command = [*PROCESSORS[kernels], "-d", "in_asm,exec,nochain", program, *case, kernels, operation]
     few = executed([*command, "1"])
     return few if few is None else (executed([*command, "3"]) - few) / (2 * COUNT)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("programs", nargs=2, metavar="PROCESSOR=PROGRAM", help="x86=... aarch64=...")
-    parser.add_argument("--codecs", help="codecs, separated by commas (all)")
-    arguments = parser.parse_args()
-    programs = dict(word.split("=", 1) for word in arguments.programs)
-    print("| codec, type | operation | AVX2 | NEON | NEON / AVX2 |\n|---|---|---|---|---|")
-    for case in CASES:
-        if arguments.codecs and case[0] not in arguments.codecs.split(","):
-            continue
+def measured(options):
+    wanted = options.codecs.split(",")
+    for case in (case for case in CASES if case[0] in wanted):
         for operation in OPERATIONS:
-            x86, aarch64 = (instructions_a_value(p, programs[p], case, operation) for p in PROCESSORS)
-            if x86 is not None:
-                print(f"| {' '.join(case)} | {operation} | {x86:.2f} | {aarch64:.2f} | {aarch64 / x86:.2f} |", flush=True)
+            counts = {kernels: instructions_a_value(kernels, build, case, operation) for kernels, build in zip(PROCESSORS, options.builds, strict=True)}
+            if None not in counts.values():
+                yield {"codec": case[0], "type": case[1], "operation": operation, **counts, "quotient": counts["neon"] / counts["avx2"]}
 
 
-if __name__ == "__main__":
-    main()
+SUITE = Suite(
+    about=__doc__, rows=measured, needs="bench aarch64", options={"codecs": ("planes,szx,mpc,exponents", "codecs")},
+    builds={"release": f"taut_bench_instructions {RELEASE}",
+            "aarch64-o3": "taut_bench_instructions '-DCMAKE_CXX_FLAGS_RELEASE=-O3 -DNDEBUG'"},
+    columns={"codec": "{codec} {type}", "operation": "{operation}", "AVX2": "{avx2:.2f}", "NEON": "{neon:.2f}", "NEON / AVX2": "{quotient:.2f}"},
+)  # fmt: skip

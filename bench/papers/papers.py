@@ -7,6 +7,7 @@ The simulated rows are those of bench/simulation/sweep.py; `make papers` runs bo
 """
 
 import argparse
+import os
 import shutil
 import sys
 import textwrap
@@ -25,7 +26,11 @@ from report import RESULTS, ROOT, only_run, rows, runs  # noqa: E402
 INTRODUCTION = """# Taut beside the papers
 
 Written by `make papers`; not to be edited. For each result table and figure of the four papers this
-page names Taut's counterpart, or says why there is none. Losses stand beside gains.
+page names Taut's counterpart, or says why there is none.
+
+**Losses first.** {losses} Nothing was measured on a cluster: measurements ran on at most 4 hosts, emulated on two cores,
+at up to 5 Gbit/s, and on single GPUs. A simulated host has one rank and no limit of memory bandwidth: the greatest
+gains of 16 threads move {roof:.0f} GB/s, more than a socket can.
 
 **Simulated** rows come from [simulation.json](simulation.json), {size}. The engine's own plans and
 algorithms run on simulated hosts, joined by one switch that never blocks
@@ -40,7 +45,7 @@ within the bound and at 8 bits a value, where the speeds of zfp were measured. `
 once (szx, sums by values). `ccoll` is `once` with segments, so that coding and transfer overlap.
 `values` is `ccoll` by planes. `hzccl` adds frames (planes). `taut` is the engine's own choice, on up
 to 64 nodes after trials of the algorithms that give the same bits. The bound is that of each rank's
-values, as in the papers.
+values, as in the papers. All fields are float32; those near ratios of 8 and 50 are nbody_density at 1e-4 and spitzer_image at 1e-2.
 
 Extrapolated are: the speeds of more than two threads, as said; the bits of sums of more than two frames, which grow
 with the logarithm of their number as they did from one to two; and `taut advise --calc` beyond 64 nodes, up to which its
@@ -103,6 +108,8 @@ def summary(rows, chosen):
     """Returns one line on the simulated rows: the span of the gains for each number of threads and collective."""
     parts = []
     for collective in sorted({row["collective"] for row in rows}):
+        if collective not in chosen.get("collectives", (collective,)):
+            continue
         for threads in sorted({row["threads"] for row in rows}):
             some = selected(rows, chosen | {"collective": collective, "threads": threads})
             if not some or chosen.get("threads", threads) != threads:
@@ -114,7 +121,17 @@ def summary(rows, chosen):
             else:
                 variants = f"{chosen.get('of', 'taut')} over {baseline(some[0], chosen)}"
                 parts.append(f"{label}: {variants} {span([quotient(row, chosen) for row in some])}")
-    return "; ".join(parts)
+    return "; ".join([*parts, extent(selected(rows, chosen))])
+
+
+def extent(rows):
+    """Returns the numbers of nodes and the sizes of rows."""
+    nodes, sizes = sorted({row["ranks"] for row in rows}), sorted({row["bytes"] / 1e6 for row in rows})
+    return f"{' to '.join(f'{n}' for n in ends(nodes))} nodes, {' to '.join(f'{size:g}' for size in ends(sizes))} MB"
+
+
+def ends(values):
+    return values[:1] + values[-1:] if len(values) > 1 else values
 
 
 def counterpart(claim, sets):
@@ -123,7 +140,7 @@ def counterpart(claim, sets):
         return "-", where
     if kind in ("page", "program"):
         path, _, anchor = where.partition("#")
-        target = f"../{path.removeprefix('docs/')}" + (f"#{anchor}" if anchor else "")
+        target = os.path.relpath(path, "docs/results") + (f"#{anchor}" if anchor else "")
         return "measured" if kind == "page" else "a program prints it", f"[{more[0]}]({target})"
     if where not in sets:
         return "-", "this set was not simulated"
@@ -131,10 +148,10 @@ def counterpart(claim, sets):
 
 
 def table_of_claims(sets):
-    lines = ["| paper | | its result | how | Taut |", "|---|---|---|---|---|"]
-    for paper, name, result, claim in CLAIMS:
+    lines = ["| paper | | its result | there | how | Taut |", "|---|---|---|---|---|---|"]
+    for paper, name, result, where, claim in CLAIMS:
         how, ours = counterpart(claim, sets)
-        lines.append(f"| {paper} | {name} | {result} | {how} | {ours} |")
+        lines.append(f"| {paper} | {name} | {result} | {where} | {how} | {ours} |")
     return "\n".join(lines)
 
 
@@ -245,7 +262,7 @@ def page(report, validation, made):
     exponents = ", ".join(f"{name} {value:.2f}" for name, value in report["thread_exponents"].items())
     threads = f"for more threads these speeds grow by threads ** p, with p from one to two threads as measured ({exponents})"
     size = "a quick run (`QUICK=1`): 16 and 64 nodes" if report["quick"] else "a full run"
-    introduction = wrapped(INTRODUCTION.format(size=size, processor=context["machine"]["processor"], date=context["date"][:10], commit=context["commit"], threads=threads))
+    introduction = wrapped(INTRODUCTION.format(losses=targets.forced(report), roof=targets.most_moved(report), size=size, processor=context["machine"]["processor"], date=context["date"][:10], commit=context["commit"], threads=threads))
     fields, stacks = only_run(FIELDS), only_run(STACKS)
     parts = [introduction + table_of_claims(sets), targets.section(report, (fields, stacks), validation, wrapped)]
     parts += measured_sections()

@@ -15,7 +15,7 @@ from report import RECORD, RESULTS, only_run, rows
 
 ROWS, BASELINES = RESULTS / "codec_fields.json", RESULTS / "codec_baselines.json"
 RATE = "zfp_rate"  # zfp at a fixed rate; its rows have no bound
-VALUE_BITS = 32  # scenarios have floats; ratios of double fields are taken over
+VALUE_BITS = 32  # scenarios have floats
 SPEEDS = {
     "encode": "encode_gb_per_s",
     "decode": "decode_gb_per_s",
@@ -61,6 +61,10 @@ class Costs:
     def fields(self):
         return sorted({field for field, *_ in self.rows})
 
+    def floats(self):
+        """Returns the fields whose values are of the scenarios' type."""
+        return sorted({field for (field, *_), row in self.rows.items() if row["type"] == "f32"})
+
     def ratio(self, field, of_range, codec="planes"):
         return self.rows[field, of_range, codec, 1]["ratio"]
 
@@ -80,10 +84,10 @@ class Costs:
 
     def typical_words(self, ratio, threads):
         """Returns the words of planes at a ratio, with the median speeds of the fields at 1e-3 of their ranges."""
-        rows = [row for (_, bound, codec, n), row in self.rows.items() if codec == "planes" and n == 1 and bound == 1e-3]
+        rows = [self.rows[field, 1e-3, "planes", 1] for field in self.floats()]
         median = {name: statistics.median(row[column] for row in rows) for name, column in SPEEDS.items()}
         copy = statistics.median(row["memcpy_gb_per_s"] for row in rows) * threads ** self.exponents["decode"]
-        growth = statistics.median(self.growth(field, 1e-3) for field in self.fields())
+        growth = statistics.median(self.growth(field, 1e-3) for field in self.floats())
         words = [f"{name}={speed * threads ** self.exponents[name]:.6g}" for name, speed in median.items()]
         return [f"bits={VALUE_BITS / ratio:.6g}", f"bits_a_doubling={growth:.6g}", *words, f"copy={copy:.6g}", "adds=1"]
 

@@ -89,7 +89,8 @@ static bool read_header(const uint8_t* from, size_t bytes, struct second_frame* 
 static enum second_verdict copy_stored(const struct second_frame* frame, int codec, uint8_t* values) {
   const size_t size = (size_t)(frame->end - frame->payload);
   if (size != frame->count * frame->type->bytes) return second_rejected;
-  if (codec == planes && (!second_check_planes_header(frame) || frame->parameters[1] != 0))
+  if (codec == planes &&
+      (!second_check_planes_header(frame) || frame->parameters[1] != 0 || frame->parameters[2] != 0))
     return second_rejected;
   if (codec == szx && (frame->addends != 1 || second_number(frame->parameters, 4) != 0))
     return second_rejected;
@@ -97,8 +98,10 @@ static enum second_verdict copy_stored(const struct second_frame* frame, int cod
   return second_decoded;
 }
 
-enum second_verdict second_decode(const uint8_t* bytes, size_t size, int type, uint64_t count, void* values) {
-  struct second_frame frame;
+enum second_verdict second_decode(const uint8_t* bytes, size_t size, int type, uint64_t count,
+                                  const struct second_reference* references, size_t reference_count,
+                                  void* values) {
+  struct second_frame frame = {.references = references, .reference_count = reference_count};
   if (!read_header(bytes, size, &frame)) return second_rejected;
   const int codec = bytes[5];
   if (frame.number != type || second_number(bytes + 8, 8) != count) return second_rejected;
@@ -151,4 +154,19 @@ bool second_lags(struct second_cursor* payload, unsigned n, size_t count, uint32
     before = lags[i];
   }
   return from != NULL || n == 0;
+}
+
+bool second_states(const struct second_frame* frame, struct second_cursor* payload) {
+  const size_t n = frame->parameters[2];
+  if (n > 2 || (n > 0 && frame->parameters[1] != 0) || n > frame->reference_count) return false;
+  const uint8_t* const from = second_take(payload, 8 * n);
+  if (from == NULL) return false;
+  for (size_t k = 0; k < n; ++k)
+    if (second_number(from + 8 * k, 8) != frame->references[k].state) return false;
+  return true;
+}
+
+uint64_t second_part(const struct second_frame* frame, size_t reference, size_t i) {
+  const unsigned bytes = frame->type->bytes;
+  return second_number((const uint8_t*)frame->references[reference].values + i * bytes, bytes);
 }

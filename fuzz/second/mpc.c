@@ -69,10 +69,74 @@ static bool read_coded(struct second_cursor c, size_t n, unsigned word, size_t d
   return true;
 }
 
+/* Bit i of bytes, counted from the lowest bit of the first byte. */
+static unsigned bit_at(const uint8_t* from, size_t i) { return from[i / 8] >> (i % 8) & 1; }
+
+static uint64_t bits_at(const uint8_t* from, size_t first, unsigned width) {
+  uint64_t number = 0;
+  for (unsigned i = 0; i < width; ++i) number |= (uint64_t)bit_at(from, first + i) << i;
+  return number;
+}
+
+/* Takes a part of whole bytes; NULL: it is cut off, or bits after it are not 0. */
+static const uint8_t* take_bits(struct second_cursor* c, size_t bits) {
+  const uint8_t* const part = second_take(c, (bits + 7) / 8);
+  if (part == NULL) return NULL;
+  for (size_t i = bits; i % 8 != 0; ++i)
+    if (bit_at(part, i)) return NULL;
+  return part;
+}
+
+/* Decodes m numbers of a sparse record; false: reject. */
+static bool read_level(struct second_cursor* c, size_t m, unsigned word, unsigned levels, uint64_t* numbers) {
+  const uint8_t* const head = second_take(c, 3);
+  if (head == NULL || levels == 0) return false;
+  const size_t n = (second_number(head, 2) & 0x7FFF) + 1;
+  const unsigned more = head[1] >> 7, width = head[2];
+  if (n > m || width + more > 8 * word) return false;
+  const bool dense = 4 * n > m;
+  unsigned low = 0;
+  while (!dense && (n << (low + 1)) <= m) ++low;
+  const size_t upper_bits = dense ? m : n + ((m - 1) >> low);
+  const uint8_t *const upper = take_bits(c, upper_bits), *const lower = take_bits(c, n * low),
+                       *const values = take_bits(c, n * width);
+  if (upper == NULL || lower == NULL || values == NULL) return false;
+  uint64_t* const rests = calloc(n, sizeof *rests);
+  bool good = !more || read_level(c, n, word, levels - 1, rests);
+  memset(numbers, 0, m * sizeof *numbers);
+  size_t i = 0, least = 0;
+  for (size_t at = 0; good && at < upper_bits; ++at) {
+    if (!bit_at(upper, at)) continue;
+    const size_t place = dense ? at : (at - i) << low | (size_t)bits_at(lower, i * low, low);
+    good = i < n && place >= least && place < m;
+    if (!good) break;
+    numbers[place] = 1 + bits_at(values, i * width, width) + (more ? rests[i] << width : 0);
+    numbers[place] &= ~(uint64_t)0 >> (64 - 8 * word);
+    least = place + 1;
+    ++i;
+  }
+  free(rests);
+  return good && i == n;
+}
+
+/* Decodes the n words of a sparse record; false: reject. */
+static bool read_sparse(struct second_cursor c, size_t n, unsigned word, uint64_t* words) {
+  c.end -= 8;
+  if (!read_level(&c, n, word, 4, words) || c.end - c.at > 7) return false;
+  for (; c.at < c.end; ++c.at)
+    if (*c.at != 0) return false;
+  for (size_t i = 0; i < n; ++i)
+    words[i] = words[i] >> 1 ^ (words[i] & 1 ? ~(uint64_t)0 >> (64 - 8 * word) : 0);
+  return true;
+}
+
 /* Decodes the n words of a chunk; false: reject. */
 static bool read_record(struct second_cursor c, size_t n, unsigned word, size_t distance, uint64_t* words) {
   const size_t size = (size_t)(c.end - c.at), plain = (n * word + 3) / 4 * 4;
   if (size > plain) return false;
+  if (size > 8 && size != plain && size != (8 + distance * word + 3) / 4 * 4 &&
+      second_number(c.end - 8, 8) == 0)
+    return read_sparse(c, n, word, words);
   if (size != 0 && size != plain) return read_coded(c, n, word, distance, words);
   for (size_t i = 0; i < n; ++i) words[i] = size == 0 ? 0 : second_number(c.at + i * word, word);
   return true;
@@ -87,11 +151,19 @@ static void undo_lags(uint64_t* words, size_t count, const uint32_t* lags, unsig
   }
 }
 
+static void add_references(const struct second_frame* frame, uint64_t* words) {
+  for (size_t i = 0; i < frame->count; ++i) {
+    const uint64_t newest = second_part(frame, 0, i);
+    words[i] += frame->parameters[2] == 1 ? newest : 2 * newest - second_part(frame, 1, i);
+  }
+}
+
 enum second_verdict second_mpc(const struct second_frame* frame, uint8_t* values) {
   struct second_cursor payload = {frame->payload, frame->end}, records;
   uint32_t lags[2];
   const unsigned n = frame->parameters[1], word = frame->type->bytes;
-  if (frame->parameters[0] > 8 || frame->addends != 1 || !second_lags(&payload, n, frame->count, lags))
+  if (frame->parameters[0] > 8 || frame->addends != 1 || !second_states(frame, &payload) ||
+      !second_lags(&payload, n, frame->count, lags))
     return second_rejected;
   const size_t bytes = frame->count * word, chunks = (bytes + chunk_bytes - 1) / chunk_bytes;
   const uint8_t* const ends = second_index(payload, chunks, true, &records);
@@ -104,6 +176,7 @@ enum second_verdict second_mpc(const struct second_frame* frame, uint8_t* values
                        words + first / word);
   }
   if (good) undo_lags(words, frame->count, lags, n);
+  if (good && frame->parameters[2] > 0) add_references(frame, words);
   for (size_t i = 0; good && i < frame->count; ++i) second_put(values + i * word, words[i], word);
   free(words);
   return good ? second_decoded : second_rejected;

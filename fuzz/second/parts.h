@@ -25,6 +25,8 @@ struct second_frame {
   const uint8_t* parameters;
   const uint8_t *payload, *end;
   size_t count; /* of parts */
+  const struct second_reference* references;
+  size_t reference_count; /* that the receiver has */
 };
 
 /* The bytes from `at` to `end`. */
@@ -64,6 +66,12 @@ struct second_cursor second_record(const uint8_t* ends, size_t chunk, struct sec
 
 /* Reads n lags, each below `count`, from the start of a payload; false: reject. */
 bool second_lags(struct second_cursor* payload, unsigned n, size_t count, uint32_t* lags);
+
+/* Reads the states of a frame with references from the start of its payload; false: reject, since the
+   receiver does not have these references. */
+bool second_states(const struct second_frame* frame, struct second_cursor* payload);
+/* Returns the bits of a part of a reference. */
+uint64_t second_part(const struct second_frame* frame, size_t reference, size_t i);
 
 /* Arithmetic of real types: the number that bits stand for, and the bits of the nearest number. */
 double second_value(const struct second_type* type, uint64_t bits);

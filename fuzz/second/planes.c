@@ -97,7 +97,7 @@ static bool read_head(const struct decoder* d, struct second_cursor* c, struct r
   r->base = second_signed(second_number(base, base_bytes), 8 * base_bytes);
   if (d->frame->parameters[0] == 0 && r->base != 0) return false;
   if (d->frame->step == 0 && (r->base != 0 || r->flags & (has_planes | has_runs))) return false;
-  if (d->lag_count > 0 && (r->flags & (wide | has_layers))) return false;
+  if ((d->lag_count > 0 || d->frame->parameters[2] > 0) && (r->flags & (wide | has_layers))) return false;
   memset(r->width, 0, sizeof r->width);
   if (r->flags & has_planes) {
     if (r->plane_bytes == 0) return false;
@@ -140,6 +140,30 @@ static void undo_lags(struct decoder* d) {
     if (d->lag_count == 2) q += (uint64_t)(int64_t)before(d, i, b) - (uint64_t)(int64_t)before(d, i, a + b);
     d->q[k] = second_signed(q, 32);
     d->history[i] = (int32_t)d->q[k];
+  }
+}
+
+/* Returns the integer of a reference value, by rule 2 of "What an encoder writes"; 0 if it has none. */
+static int64_t reference_integer(const struct second_frame* frame, uint64_t bits) {
+  const double value = second_value(frame->type, bits), step = frame->step;
+  if (!isfinite(value)) return 0;
+  if (frame->type->precision != 53) {
+    const float inverse = (float)(1 / step), scaled = (float)value * inverse, near = nearbyintf(scaled);
+    if (near >= -0x1p14f && near < 0x1p14f) return (int64_t)near;
+  }
+  const double near = nearbyint(value * (1 / step));
+  return near >= -0x1p22 && near < 0x1p22 ? (int64_t)near : 0;
+}
+
+/* Adds what the references predict. */
+static void add_references(struct decoder* d) {
+  const struct second_frame* const frame = d->frame;
+  for (size_t k = 0; k < d->n && frame->parameters[2] > 0; ++k) {
+    const size_t i = d->first + k;
+    int64_t predicted = reference_integer(frame, second_part(frame, 0, i));
+    if (frame->parameters[2] == 2)
+      predicted = 2 * predicted - reference_integer(frame, second_part(frame, 1, i));
+    d->q[k] = second_signed((uint64_t)d->q[k] + frame->addends * (uint64_t)predicted, 32);
   }
 }
 
@@ -277,6 +301,7 @@ static bool read_record(struct decoder* d, struct second_cursor c) {
   if (good) {
     read_integers(d, &r);
     undo_lags(d);
+    add_references(d);
     check_range(d, r.flags);
     if (!d->unspecified) write_values(d, runs, run_count, layers, layer_count);
   }
@@ -298,7 +323,8 @@ enum second_verdict second_planes(const struct second_frame* frame, uint8_t* val
   d->values = values;
   d->lag_count = frame->parameters[1];
   const size_t chunks = (frame->count + chunk_values - 1) / chunk_values;
-  bool good = second_check_planes_header(frame) && second_lags(&payload, d->lag_count, frame->count, d->lags);
+  bool good = second_check_planes_header(frame) && (frame->step > 0 || frame->parameters[2] == 0) &&
+              second_states(frame, &payload) && second_lags(&payload, d->lag_count, frame->count, d->lags);
   const uint8_t* const ends = good ? second_index(payload, chunks, true, &records) : NULL;
   good = ends != NULL;
   if (good && d->lag_count > 0) d->history = malloc(frame->count * sizeof *d->history);

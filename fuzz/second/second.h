@@ -19,8 +19,17 @@ enum second_verdict {
   second_foreign      /* a codec that this decoder does not know */
 };
 
-/* Decodes the values that a receiver posted, `count` of value type `type` as numbered in frame headers. */
-enum second_verdict second_decode(const uint8_t* frame, size_t bytes, int type, uint64_t count, void* values);
+/* An array that a frame may refer to: its state number, and as many values of the same type. */
+struct second_reference {
+  uint64_t state;
+  const void* values;
+};
+
+/* Decodes the values that a receiver posted, `count` of value type `type` as numbered in frame headers.
+   `references`: what the receiver has, newest first. */
+enum second_verdict second_decode(const uint8_t* frame, size_t bytes, int type, uint64_t count,
+                                  const struct second_reference* references, size_t reference_count,
+                                  void* values);
 
 #ifdef __cplusplus
 }

@@ -116,6 +116,33 @@ Frame encode(const Array& values, const std::vector<std::size_t>& extents, const
                          });
 }
 
+namespace detail {
+// Returns pointers to the values of arrays that have `count` values.
+template <class Array>
+std::vector<const void*> pointers(const std::vector<Array>& arrays, std::size_t count) {
+  std::vector<const void*> all;
+  for (const Array& array : arrays) {
+    if (std::size(array) != count) throw Error(TAUT_ERR_COUNT, "references: an array has another size");
+    all.push_back(std::data(array));
+  }
+  return all;
+}
+}  // namespace detail
+
+// Encodes an array that resembles one or two earlier ones, the newest first; see TAUT_Encode_with_references.
+template <class Array, class Earlier>
+Frame encode_with_references(const Array& values, const std::string& coding,
+                             const std::vector<Earlier>& references) {
+  constexpr TAUT_Type type = type_of_values<const Array>;
+  static_assert(type == type_of_values<const Earlier>, "references have the type of the values");
+  const std::vector<const void*> arrays = detail::pointers(references, std::size(values));
+  const std::size_t most = TAUT_Max_bytes(type, std::size(values), 1);
+  return detail::written(most, [&](void* frame, std::size_t room, std::size_t* bytes) {
+    return TAUT_Encode_with_references(std::data(values), std::size(values), type, coding.c_str(),
+                                       arrays.data(), static_cast<int>(arrays.size()), frame, room, bytes);
+  });
+}
+
 inline TAUT_Frame_info info(const Frame& frame) {
   TAUT_Frame_info found{};
   found.struct_size = sizeof found;
@@ -137,6 +164,17 @@ std::vector<T> decode(const Frame& frame) {
   std::vector<T> values(static_cast<std::size_t>(info(frame).count));
   decode(frame, values);
   return values;
+}
+
+// Decodes a frame that may have references; see TAUT_Decode_with_references.
+template <class Array, class Earlier>
+void decode_with_references(const Frame& frame, const std::vector<Earlier>& references, Array&& values) {
+  static_assert(type_of_values<Array> == type_of_values<const Earlier>,
+                "references have the type of the values");
+  const std::vector<const void*> arrays = detail::pointers(references, std::size(values));
+  detail::check(TAUT_Decode_with_references(frame.data(), frame.size(), arrays.data(),
+                                            static_cast<int>(arrays.size()), std::data(values),
+                                            std::size(values), type_of_values<Array>));
 }
 
 // Returns the frame of the sum, without decoding.

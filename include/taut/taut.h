@@ -146,6 +146,26 @@ TAUT_Decode(const void* frame, size_t bytes, void* values, /* out */
             TAUT_Type type                                 /* must be the frame's */
 );
 
+/* Encodes values that resemble earlier ones. `references`: one or two arrays of the same type and count that
+ * the decoder has too, bit for bit; the newest first. The values are predicted to be those of the first
+ * array, or to change as they changed from the second array to the first. The frame is shorter where that
+ * is right, and has no references where it is not. The values that it decodes to do not depend on references.
+ * Use decoded values as references, or values that are coded without loss: the decoder has no others. The
+ * codecs planes and mpc use references; others encode without. TAUT_Frame_add adds frames that have the same
+ * references; the sum decodes with these. */
+TAUT_API int /* as TAUT_Encode; TAUT_ERR_ARGUMENT also for references that are missing or too many */
+TAUT_Encode_with_references(const void* values, size_t count, TAUT_Type type, const char* coding,
+                            const void* const* references, int reference_count, /* 0 to 2 */
+                            void* frame, size_t capacity, size_t* bytes);
+
+/* Decodes a frame that may have references. Those of the frame are named by numbers that identify their
+ * bytes, type and count: with others, in another order, or with none, as in TAUT_Decode, the call returns
+ * TAUT_ERR_FRAME and no value. Give all arrays that the encoder had: a frame that names fewer ignores the
+ * older ones. `values` must not overlap them. */
+TAUT_API int /* as TAUT_Decode; TAUT_ERR_FRAME also if the references are not those of the frame */
+TAUT_Decode_with_references(const void* frame, size_t bytes, const void* const* references,
+                            int reference_count, void* values, size_t count, TAUT_Type type);
+
 /* Adds two frames without decoding. The sum decodes to within addends * bound of the sum of the original
  * values, plus half an ulp of it. The same frames give the same values in any order and grouping. Both
  * frames must have the same codec (one that can add: planes), type, count, bound and options. */
@@ -191,12 +211,14 @@ TAUT_Frame_get_statistics(const void* frame, size_t bytes, TAUT_Frame_statistics
 typedef struct TAUT_Frame_info {
   size_t struct_size; /* set by the caller to sizeof(TAUT_Frame_info) */
   char codec[16];
-  int type;         /* TAUT_Type */
-  uint64_t count;   /* values */
-  double bound;     /* bound of each addend; 0: exact */
-  uint32_t addends; /* number of frames summed into this one; see TAUT_Frame_add for the bound */
-  uint64_t bytes;   /* size of the whole frame */
-  int bound_kind;   /* meaning of `bound`: 0 exact, 1 abs, 2 snap, 3 pwrel, 4 rate */
+  int type;               /* TAUT_Type */
+  uint64_t count;         /* values */
+  double bound;           /* bound of each addend; 0: exact */
+  uint32_t addends;       /* number of frames summed into this one; see TAUT_Frame_add for the bound */
+  uint64_t bytes;         /* size of the whole frame */
+  int bound_kind;         /* meaning of `bound`: 0 exact, 1 abs, 2 snap, 3 pwrel, 4 rate */
+  int reference_count;    /* arrays that TAUT_Decode_with_references needs: 0, 1 or 2 */
+  uint64_t references[2]; /* numbers that identify them, the newest first */
 } TAUT_Frame_info;
 
 TAUT_API int /* TAUT_SUCCESS, TAUT_ERR_ARGUMENT, TAUT_ERR_FRAME, TAUT_ERR_VERSION, or TAUT_ERR_PEER: the frame
@@ -252,6 +274,11 @@ static const char* const taut_kind_of_mpi __attribute__((used)) = &TAUT_KIND_OF_
  *               | on                        the root's values of a broadcast, and the own block of an
  *                                           allgather in place, are replaced by the decoded values: all
  *                                           ranks hold the same bits
+ *   history=    off (default)               each call is coded by itself
+ *               | auto | 1..36              frames of blocking collectives that move values may refer to so
+ *                                           many earlier calls of the same kind (auto: 4), which each rank
+ *                                           keeps in memory; the values are those of history=off
+ *   history_bytes=  256MiB (default)        most memory for all histories of the communicator
  *   min_bytes=  64KiB (default)             smaller messages go straight to plain MPI
  *   when=       auto (default)              always if a codec is named, else profitable
  *               | profitable                leaves values that hardly compress, and kinds of calls at which
@@ -412,7 +439,7 @@ TAUT_API int TAUT_Alltoall(
  * rank, as in MPI-4's large-count calls. Memory between the blocks is not touched. All ranks know the
  * block sizes of Allgatherv and Reduce_scatter. In the other collectives a rank knows only its own sizes:
  * min_bytes then refers to the most that any rank sends or receives, and every call, even a small one,
- * begins with an exchange of 152 bytes. */
+ * begins with an exchange of 168 bytes. */
 TAUT_API int TAUT_Reduce_scatter(
     const void* sendbuf, /* all blocks, or MPI_IN_PLACE (then recvbuf holds them) */
     void* recvbuf,       /* recvcounts[rank] elements */
@@ -446,7 +473,7 @@ TAUT_API int TAUT_Alltoallw(const void* sendbuf, const MPI_Count sendcounts[], c
  * Cartesian topology, a graph or a distributed graph. Blocks are in MPI's order of the neighbours. Those of
  * MPI_PROC_NULL are not touched. What a rank sends to itself is copied without coding. MPI_IN_PLACE is not
  * allowed. As in the calls with blocks of any size, min_bytes refers to the most that any rank sends or
- * receives, and every call begins with an exchange of 152 bytes. Exception: with blocks of one size in a
+ * receives, and every call begins with an exchange of 168 bytes. Exception: with blocks of one size in a
  * Cartesian topology, the size of a message is that of all blocks, those of MPI_PROC_NULL included. */
 
 /* Sends each rank's block to all its neighbours. Like MPI_Neighbor_allgather. The block is coded once, and

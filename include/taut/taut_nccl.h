@@ -17,8 +17,8 @@
  * Two modes:
  * - Exact sizes (default). The ranks tell each other the size of each frame. The call returns when its result
  *   is there. All of NCCL's types and operators are served, all policies, all algorithms.
- * - Capacity (TAUT_Nccl_comm_set_capacity). Each frame is sent in a buffer of fixed size, its room. The call
- *   only enqueues work and returns at once. A block of values whose frame does not fit its room on some rank
+ * - Capacity (TAUT_Nccl_comm_set_capacity). Each frame is sent in a buffer of fixed size, its slot. The call
+ *   only enqueues work and returns at once. A block of values whose frame does not fit its slot on some rank
  *   is left as it was, on all ranks, until TAUT_Nccl_comm_settle repeats it.
  *
  * Calls return TAUT_SUCCESS (0) or an enum TAUT_Status of taut.h; TAUT_ERR_TRANSPORT for errors of NCCL,
@@ -48,7 +48,7 @@ TAUT_NCCL_API const char* TAUT_Nccl_last_error(void);
  * without a policy. "off": NCCL serves all calls. Waits for the other ranks. */
 TAUT_NCCL_API int TAUT_Nccl_comm_set_policy(struct ncclComm* comm, const char* policy);
 
-/* Sets the room of frames in later calls on a communicator: the size of their values divided by `ratio`, at
+/* Sets the slots of frames in later calls on a communicator: the size of their values divided by `ratio`, at
  * least 1 and the same on every rank; waits for the other ranks. TAUT_ERR_RANK_MISMATCH: the ratios differ,
  * and nothing has changed. 0, the default: sizes are exact. Capacity serves ncclSum and data movement in
  * AllReduce, ReduceScatter, AllGather and Broadcast, under an absolute bound (`abs` or `snap`) with the codec

@@ -29,7 +29,7 @@
    source: src/communication/comm/active_call.cpp
    | if (!agreed.same_signature()) return differing(agreed, call, rules);
    | if (const Verdict verdict = compared(agreed, call_, comm_.tuner_.rules()); !verdict.good()) return verdict;
-   | if (has(AgreementRecord::short_of_memory))
+   | if (has(AgreementMessage::short_of_memory))
 
    Mutations: ignore_unreadable, decide_alone, one_round_less, any_source, leave_on_error. */
 #ifndef N

@@ -9,8 +9,8 @@
    Faults of message `victim`: truncated (the receive is too short for the first segment), refused (it is too short for the
    values: all segments are received and dropped), death (its sender stops anywhere; MPI then ends the job).
 
-   source: src/communication/p2p/outgoing_message.cpp
-   | const int code = p2p::start(TAUT_PMPI(Issend), coded, request);
+   source: src/communication/p2p/send.cpp
+   | const int code = p2p::start(TAUT_PMPI(Issend), sent, request);
    | return code == MPI_SUCCESS ? start_segments() : code;
    | if (left_ == 0 || gave_up_) return true;
    | if (matched == 0) return false;
@@ -21,7 +21,7 @@
    | for (Backoff backoff; !clear_sent() || all_here == 0; backoff.pause()) {
    | if (all_here != 0 && clock_now() - since > last_patience) break;
 
-   source: src/communication/p2p/incoming_message.cpp
+   source: src/communication/p2p/receive.cpp
    | for (std::size_t i = 1; i <= std::min(window, segments_ - 1); ++i) post(i);
    | for (; arrived_ < segments_; ++arrived_) {
    | if (arrived_ + window < segments_) post(arrived_ + window);
@@ -75,7 +75,7 @@ proctype sender(byte me) {
 
   do
   :: m == (me + 1) * MESSAGES -> break
-  :: else ->  /* OutgoingMessage::start */
+  :: else ->  /* Send::start */
     atomic {
       started[m] = 1;
       for (i : 1 .. SEGMENTS - 1) {
@@ -92,7 +92,7 @@ proctype sender(byte me) {
   m = me * MESSAGES;
   do
   :: m == (me + 1) * MESSAGES -> break
-  :: else ->  /* OutgoingMessage::ready; the patience may be over at any time after the match */
+  :: else ->  /* Send::ready; the patience may be over at any time after the match */
     wait_for(matched(m));
     if
     :: len(segments[tag(m)]) == 0

@@ -31,6 +31,7 @@ from ._errors import (
 from ._policy import Policy, policy
 
 if TYPE_CHECKING:
+    from ._bounds import Bounds, bounds
     from ._comm import AVG, Comm
     from ._request import Request
 
@@ -39,6 +40,7 @@ __all__ = [
     "AVG",
     "ArgumentError",
     "BoundWarning",
+    "Bounds",
     "Comm",
     "DTypeError",
     "Error",
@@ -51,6 +53,7 @@ __all__ = [
     "RankMismatchError",
     "Request",
     "Statistics",
+    "bounds",
     "compress",
     "decompress",
     "info",
@@ -59,17 +62,18 @@ __all__ = [
     "statistics",
 ]
 
-_NEED_MPI = {"AVG": "._comm", "Comm": "._comm", "Request": "._request"}
+# Parts that need MPI, or take long to import.
+_LAZY = {"AVG": "._comm", "Bounds": "._bounds", "Comm": "._comm", "Request": "._request", "bounds": "._bounds"}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _NEED_MPI:
+    if name not in _LAZY:
         raise AttributeError(f"module 'taut' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_NEED_MPI[name], __name__), name)
+    return getattr(import_module(_LAZY[name], __name__), name)
 
 
 for _name in __all__:
-    if _name not in _NEED_MPI:
+    if _name not in _LAZY:
         globals()[_name].__module__ = __name__  # the module in which users find them

@@ -1,5 +1,5 @@
-"""The command `taut`: `report`, `calibrate`, `--cmake-dir` and what concerns variables of HDF5 files are written in Python; the
-package's C++ program has the rest."""
+"""The command `taut`: `bounds`, `report`, `calibrate`, `--cmake-dir` and what concerns variables of HDF5 files are written in
+Python; the package's C++ program has the rest."""
 
 import os
 import sys
@@ -17,6 +17,10 @@ def main(arguments: Optional[list[str]] = None) -> int:
     if words == ["--cmake-dir"]:
         print(Path(__file__).parent / "lib" / "cmake" / "Taut")
         return 0
+    if words[:1] == ["bounds"]:
+        from ._bounds._command import main as bounds
+
+        return bounds(words[1:])
     if words[:1] == ["report"]:
         from .report import main as report
 

@@ -13,7 +13,8 @@ from ._dtypes import size_of
 from ._errors import ArgumentError, FrameError
 
 MAGIC, END = b"\x89TAUT\r\n\x1a", b"TAUT end"
-VERSION = 1
+ALONE, WITH_REFERENCES = 1, 2  # versions
+MOST_REFERENCES = 2
 NPY, FORTRAN = 2, 3
 MOST_VALUES = 1 << 22  # in a frame
 FRAME_HEADER, MOST_VALUES_A_WORD = 64, 65536  # bytes; in 4 bytes of a frame's payload
@@ -32,6 +33,7 @@ class Description:
     form: int
     extents: tuple[int, ...]  # slowest first, as in the file
     coding: str
+    references: int = 0  # arrays that the frames may refer to
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -87,7 +89,8 @@ def write(about: Description, frames: Iterable[tuple[bytes, int]]) -> bytes:
     if len(coding) > LONGEST_CODING:
         raise ArgumentError(f"the bound is longer than {LONGEST_CODING} characters")
     size = HEADER.size + 8 * len(about.extents) + len(coding) + 4
-    header = HEADER.pack(MAGIC, VERSION, size, about.type, about.form, len(about.extents), 0, len(coding))
+    version = WITH_REFERENCES if about.references else ALONE
+    header = HEADER.pack(MAGIC, version, size, about.type, about.form, len(about.extents), about.references, len(coding))
     header += struct.pack(f"<{len(about.extents)}Q", *about.extents) + coding
     header_checksum = checksum(header)
     parts, entries = [header, struct.pack("<I", header_checksum)], []
@@ -112,9 +115,9 @@ def read(data: Any) -> Contents:
 def _read_header(data: np.ndarray) -> tuple[Description, int, int]:
     if data.nbytes < HEADER.size or data[:8].tobytes() != MAGIC:
         raise FrameError("this is not what taut.compress wrote, nor the contents of a .taut file")
-    _, version, size, number, form, dims, zero, coding_bytes = HEADER.unpack(data[: HEADER.size].tobytes())
-    if version != VERSION:
-        raise FrameError(f"the data is of version {version} of the format, or damaged; this package reads version 1")
+    _, version, size, number, form, dims, references, coding_bytes = HEADER.unpack(data[: HEADER.size].tobytes())
+    if version not in (ALONE, WITH_REFERENCES):
+        raise FrameError(f"the data is of version {version} of the format, or damaged; this package reads versions 1 and 2")
     if dims > 32 or coding_bytes > LONGEST_CODING or size != HEADER.size + 8 * dims + coding_bytes + 4:
         damaged("lengths in its header")
     if data.nbytes < size:
@@ -123,13 +126,15 @@ def _read_header(data: np.ndarray) -> tuple[Description, int, int]:
     (header_checksum,) = struct.unpack("<I", header[-4:])
     if header_checksum != checksum(header[:-4]):
         damaged("checksum of its header")
-    if not 1 <= number <= MOST_TYPES or not 1 <= form <= FORTRAN or zero != 0:
+    if not 1 <= number <= MOST_TYPES or not 1 <= form <= FORTRAN:
         damaged("type or form in its header")
+    if references > MOST_REFERENCES or (version == WITH_REFERENCES) != (references > 0):
+        damaged("references in its header")
     extents = struct.unpack_from(f"<{dims}Q", header, HEADER.size)
     if prod(max(extent, 1) for extent in extents) * size_of(number) > 1 << 62:
         damaged("shape in its header")
     coding = header[HEADER.size + 8 * dims : -4].decode(errors="replace")
-    return Description(number, form, extents, coding), size, header_checksum
+    return Description(number, form, extents, coding, references), size, header_checksum
 
 
 def _read_index(data: np.ndarray, begin: int, header_checksum: int, about: Description) -> list[Entry]:

@@ -38,11 +38,13 @@ def _parser(command: str) -> argparse.ArgumentParser:
     parser.add_argument("-f", "--force", action="store_true")
     parser.add_argument("-q", "--quiet", action="store_true")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--reference", action="append", default=[], metavar="OLD")
     return parser
 
 
 def _flags(options: argparse.Namespace, *names: str) -> list[str]:
-    return [f"--{name}" for name in names if getattr(options, name.replace("-", "_"))]
+    switches = [f"--{name}" for name in names if getattr(options, name.replace("-", "_"))]
+    return switches + [f"--reference={name}" for name in options.reference]
 
 
 def _compress(words: Sequence[str], program: Path) -> int:

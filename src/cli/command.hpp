@@ -1,4 +1,4 @@
-// Description of a command, as listed in the table of commands.cpp.
+// Description of a command, and the table of the commands of the program `taut` (commands.cpp).
 #pragma once
 
 #include "cli/arguments.hpp"
@@ -27,5 +27,20 @@ extern const Command run_command;
 extern const Command doctor_command;
 extern const Command completion_command;
 extern const Command manual_command;
+
+// Table of all commands, from which help, completion and the manual page are made.
+std::span<const Command* const> all_commands() noexcept;
+
+// A command of the Python package, which this program names but does not have.
+struct PythonCommand {
+  const char* name;
+  const char* summary;
+  const char* extra;  // of the package, for what the command needs
+};
+
+std::span<const PythonCommand> python_commands() noexcept;
+
+inline constexpr const char* program_summary =
+    "compression inside MPI communication, and of arrays of numbers, under an error bound";
 
 }  // namespace taut::cli

@@ -1,4 +1,4 @@
-#include "cli/commands.hpp"
+#include "cli/command.hpp"
 
 namespace taut::cli {
 namespace {
@@ -12,6 +12,7 @@ constexpr const Command* commands[] = {
 };
 
 constexpr PythonCommand in_python[] = {
+    {"bounds", "what each error bound does to the values of files, and which to take", "hdf5"},
     {"report", "reports of a run as tables and as a page with pictures", "report"},
     {"calibrate", "from which size and ratio on compression pays between these ranks", "mpich"},
 };

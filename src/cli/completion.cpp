@@ -1,7 +1,7 @@
 // taut completion: prints the script by which a shell completes commands and options.
 #include <cstdio>
 
-#include "cli/commands.hpp"
+#include "cli/command.hpp"
 
 namespace taut::cli {
 namespace {

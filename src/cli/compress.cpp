@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "cli/command.hpp"
+#include "cli/earlier_files.hpp"
 #include "cli/file_names.hpp"
 #include "cli/input.hpp"
 #include "cli/progress.hpp"
@@ -21,6 +22,9 @@ constexpr Option options[] = {
      "snap:E or rate:B; options of the coding behind commas: rel:1e-3,codec=planes"},
     dtype_option,
     shape_option,
+    {"reference", 0, "OLD",
+     "earlier file with as many values, .npy, .taut or raw; IN is coded as what has\n"
+     "changed since. decompress needs the same OLD. Also twice, the newest first"},
     {"force", 'f', "", "replace OUT if there is one"},
     {"no-verify", 0, "", "do not decode each frame to check it"},
     {"quiet", 'q', "", "print nothing but errors, and no warnings"},
@@ -34,6 +38,7 @@ constexpr const char* details =
 
 struct Summary {
   std::uint64_t frames = 0, file_bytes = 0;
+  std::uint64_t referring = 0;  // number of frames that refer to earlier files
   std::string frame_text;
   Bound bound;
   std::map<std::string, std::uint64_t> codecs;  // number of frames, by codec
@@ -48,6 +53,7 @@ class Compression {
         output_name_(names.output),
         file_(names.input),
         input_(read_input(file_, arguments)),
+        earlier_(arguments, input_.array, file_.path()),
         pieces_(pieces_of(input_.array.shape)),
         bound_check_(coding, type()) {
     check_coded(type());
@@ -105,13 +111,14 @@ class Compression {
   }
 
   void write(OutputFile& output, Quality& quality) {
-    FrameWriter writer(output, input_.array, coding_.text());
+    FrameWriter writer(output, input_.array, coding_.text(), earlier_.size());
     Progress progress("compressing", input_.array.bytes(), quiet());
     for (const Piece& piece : pieces_) {
       const ConstSlice values = read(piece);
       if (!coding_.needs_range(type())) bound_check_.sample(values);
-      const ConstBytes frame = encode_timed(piece, values);
-      if (verified()) verify(frame, values, quality);  // before it is written, perhaps to a pipe
+      const EarlierValues earlier = earlier_.next(values.count);
+      const ConstBytes frame = encode_timed(piece, values, earlier);
+      if (verified()) verify(frame, values, earlier, quality);  // before it is written, perhaps to a pipe
       writer.add(frame, values.count);
       progress.advance(values.bytes());
     }
@@ -128,19 +135,23 @@ class Compression {
       std::fprintf(stderr, "taut compress: warning: %s: %s\n", file_.path().c_str(), text.c_str());
   }
 
-  ConstBytes encode_timed(const Piece& piece, const ConstSlice& values) {
+  ConstBytes encode_timed(const Piece& piece, const ConstSlice& values, EarlierValues earlier) {
     const auto start = Clock::now();
-    const std::size_t bytes = encode(piece, values.as_bytes(), type(), summary_.frame_text, frame_.all());
+    const std::size_t bytes =
+        encode(piece, values.as_bytes(), type(), summary_.frame_text, frame_.all(), earlier);
     summary_.encode_seconds += seconds_since(start);
     FrameFacts facts;
-    if (read_facts(frame_.first(bytes), facts)) ++summary_.codecs[facts.codec];
+    if (read_facts(frame_.first(bytes), facts)) {
+      ++summary_.codecs[facts.codec];
+      summary_.referring += facts.states.empty() ? 0 : 1;
+    }
     return frame_.first(bytes);
   }
 
-  void verify(ConstBytes frame, const ConstSlice& values, Quality& quality) {
+  void verify(ConstBytes frame, const ConstSlice& values, EarlierValues earlier, Quality& quality) {
     const Bytes bytes = decoded_.first(values.bytes());
     const auto start = Clock::now();
-    if (!decode(frame, values.count, type(), bytes)) broken("a frame cannot be decoded");
+    if (!decode(frame, values.count, type(), bytes, earlier)) broken("a frame cannot be decoded");
     summary_.decode_seconds += seconds_since(start);
     quality.compare(values, {{bytes.data(), values.count, type()}});
     if (quality.beyond() > 0)
@@ -173,6 +184,10 @@ class Compression {
     std::fprintf(to, "  coded      %s", coding_.text().c_str());
     if (summary_.bound != coding_.coding().bound) std::fprintf(to, " = %s", text_of(summary_.bound).c_str());
     std::fprintf(to, "; frames: %s\n", codecs.empty() ? "none" : codecs.c_str());
+    if (earlier_.size() > 0)
+      std::fprintf(to, "  refers     %llu of %llu frames to %s\n",
+                   static_cast<unsigned long long>(summary_.referring),
+                   static_cast<unsigned long long>(summary_.frames), earlier_.names().c_str());
     std::fprintf(to, "  ratio      %.2f, %llu bytes\n", ratio(),
                  static_cast<unsigned long long>(summary_.file_bytes));
     if (verified()) {
@@ -197,6 +212,7 @@ class Compression {
     all.add_text("shape", json::list(input_.array.shape, [](auto extent) { return json::text(extent); }));
     all.add("bound", coding_.text()).add("frame_bound", text_of(summary_.bound));
     all.add("frames", summary_.frames).add_text("codecs", codecs.text());
+    if (earlier_.size() > 0) all.add("referring_frames", summary_.referring);
     all.add("input_bytes", file_.size()).add("output_bytes", summary_.file_bytes).add("ratio", ratio());
     all.add("encode_gb_s", rate(summary_.encode_seconds)).add("verified", verified());
     if (verified()) {
@@ -212,6 +228,7 @@ class Compression {
   std::string output_name_;
   InputFile file_;
   Input input_;
+  EarlierFiles earlier_;
   std::vector<Piece> pieces_;
   BoundCheck bound_check_;
   Room values_, decoded_, frame_;
@@ -219,6 +236,7 @@ class Compression {
 };
 
 Exit run(const Arguments& arguments) {
+  check_one_refers(arguments);
   const ArrayCoding coding("bound", arguments.value("bound").value_or("lossless"));
   const auto names = file_names(arguments, [](const std::string& input) { return input + ".taut"; });
   return each_reported("compress", names,
@@ -227,11 +245,12 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-extern constinit const Command compress_command{"compress",
-                                                "code an array within an error bound",
-                                                "IN... [-o OUT] [--bound BOUND] [--dtype TYPE --shape AxBxC]",
-                                                details,
-                                                options,
-                                                run};
+extern constinit const Command compress_command{
+    "compress",
+    "code an array within an error bound",
+    "IN... [-o OUT] [--bound BOUND] [--dtype TYPE --shape AxBxC] [--reference OLD]",
+    details,
+    options,
+    run};
 
 }  // namespace taut::cli

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "cli/command.hpp"
+#include "cli/earlier_files.hpp"
 #include "cli/file_names.hpp"
 #include "cli/progress.hpp"
 #include "compressor/base/json.hpp"
@@ -16,6 +17,8 @@ constexpr Option options[] = {
     {"output", 'o', "OUT",
      "file to write, or a folder for all IN; default: IN without its ending .taut;\n-: standard output"},
     {"form", 0, "raw|npy", "of OUT; default: as what was compressed"},
+    {"reference", 0, "OLD",
+     "earlier file to which IN refers, as compress had it; also twice, the newest first"},
     {"force", 'f', "", "replace OUT if there is one"},
     {"quiet", 'q', "", "print nothing but errors"},
     {"json", 0, "", "print the summary as JSON"},
@@ -38,8 +41,26 @@ Form output_form(const Arguments& arguments, Form original) {
   return *text == "raw" ? Form::raw : is_npy(original) ? original : Form::npy;
 }
 
+// Throws Failure unless --reference names as many files as the frames refer to.
+void check_references(const FrameReader& reader, const EarlierFiles& earlier, const std::string& input) {
+  const std::string needed = std::to_string(reader.references());
+  if (earlier.size() == reader.references()) return;
+  if (reader.references() == 0) reject("--reference: " + input + " refers to no other file; leave it out");
+  reject(input + ": refers to " +
+         (needed == "1" ? "an earlier file; name it" : "two earlier files; name both") +
+         " with --reference, as for taut compress");
+}
+
+[[noreturn]] void fail_at_frame(const FrameReader& reader, const std::string& input) {
+  if (reader.references() == 0) fail(input + ": is damaged (a frame); get the file again");
+  fail(
+      input +
+      ": refers to other values than --reference names, or is damaged; name the file that taut compress had");
+}
+
 // Decodes and writes all values; returns the seconds that decoding took.
-double write_values(FrameReader& reader, OutputFile& output, Progress& progress, const std::string& input) {
+double write_values(FrameReader& reader, EarlierFiles& earlier, OutputFile& output, Progress& progress,
+                    const std::string& input) {
   const DType type = reader.array().type;
   std::size_t most = 0;
   for (const FrameEntry& entry : reader.entries()) most = std::max<std::size_t>(most, entry.values);
@@ -48,9 +69,9 @@ double write_values(FrameReader& reader, OutputFile& output, Progress& progress,
   for (const FrameEntry& entry : reader.entries()) {
     const ConstBytes frame = reader.next();
     const Bytes values = room.first(entry.values * size_of(type));
+    const EarlierValues before = earlier.next(entry.values);
     const auto start = Clock::now();
-    if (!decode(frame, entry.values, type, values))
-      fail(input + ": is damaged (a frame); get the file again");
+    if (!decode(frame, entry.values, type, values, before)) fail_at_frame(reader, input);
     seconds += seconds_since(start);
     output.write(values);
     progress.advance(values.size());
@@ -62,6 +83,8 @@ Exit decompress(const Arguments& arguments, const FileNames& names) {
   const InputFile file(names.input);
   FrameReader reader(file);
   Array array = reader.array();
+  EarlierFiles earlier(arguments, array, file.path());
+  check_references(reader, earlier, file.path());
   array.form = output_form(arguments, array.form);
   OutputFile output(names.output, arguments.has("force"));
   if (is_npy(array.form)) {
@@ -72,7 +95,7 @@ Exit decompress(const Arguments& arguments, const FileNames& names) {
   double seconds = 0;
   {
     Progress progress("decompressing", array.bytes(), quiet || as_json);
-    seconds = write_values(reader, output, progress, file.path());
+    seconds = write_values(reader, earlier, output, progress, file.path());
   }
   output.commit();
 
@@ -93,14 +116,18 @@ Exit decompress(const Arguments& arguments, const FileNames& names) {
 }
 
 Exit run(const Arguments& arguments) {
+  check_one_refers(arguments);
   return each_reported("decompress", file_names(arguments, usual_output),
                        [&](const FileNames& names) { return decompress(arguments, names); });
 }
 
 }  // namespace
 
-extern constinit const Command decompress_command{
-    "decompress", "give back the array of a .taut file", "IN... [-o OUT] [--form raw|npy]", details, options,
-    run};
+extern constinit const Command decompress_command{"decompress",
+                                                  "give back the array of a .taut file",
+                                                  "IN... [-o OUT] [--form raw|npy] [--reference OLD]",
+                                                  details,
+                                                  options,
+                                                  run};
 
 }  // namespace taut::cli

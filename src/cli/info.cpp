@@ -41,10 +41,26 @@ double ratio(const Array& array, std::uint64_t bytes) {
   return static_cast<double>(array.bytes()) / static_cast<double>(bytes);
 }
 
+// Returns a state number as `info` shows it.
+std::string state_text(std::uint64_t state) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(state));
+  return text;
+}
+
+std::string states_text(const FrameFacts& facts) {
+  std::string all;
+  for (const std::uint64_t state : facts.states) all.append(all.empty() ? "" : " ").append(state_text(state));
+  return all.empty() ? "none" : all;
+}
+
 std::string json_of(const FrameLine& line) {
   json::Object frame;
   frame.add("values", line.entry.values).add("bytes", line.entry.bytes);
   frame.add("codec", line.facts.codec).add("bound", text_of(line.facts.bound));
+  if (!line.facts.states.empty())
+    frame.add_text("references",
+                   json::list(line.facts.states, [](auto state) { return json::text(state_text(state)); }));
   return frame.text();
 }
 
@@ -61,7 +77,8 @@ void print_json(const InputFile& file, const FrameReader& reader, std::span<cons
   all.add("values", array.count()).add("value_bytes", array.bytes()).add("file_bytes", file.size());
   all.add("ratio", ratio(array, file.size()))
       .add("bound", reader.coding())
-      .add("frames", reader.entries().size());
+      .add("frames", reader.entries().size())
+      .add("references", reader.references());
   if (!lines.empty()) all.add_text("first_frame", json_of(lines[0]));
   if (all_frames) all.add_text("all_frames", json::list(lines, json_of));
   std::puts(all.text().c_str());
@@ -78,16 +95,23 @@ void print(const InputFile& file, const FrameReader& reader, std::span<const Fra
   if (!lines.empty())
     std::printf("; the first: %s, %s", lines[0].facts.codec.c_str(), text_of(lines[0].facts.bound).c_str());
   std::puts("");
+  const bool refers = reader.references() > 0;
+  if (refers)
+    std::printf("  refers     to %s\n", reader.references() == 1
+                                            ? "an earlier file, which decompress needs"
+                                            : "two earlier files, which decompress needs");
   if (!all_frames) return;
-  std::printf("\n  %-7s %-10s %-12s %-8s %-8s %s\n", "frame", "values", "bytes", "ratio", "codec", "bound");
+  std::printf("\n  %-7s %-10s %-12s %-8s %-8s %s%s\n", "frame", "values", "bytes", "ratio", "codec", "bound",
+              refers ? "; states of the values referred to" : "");
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const FrameLine& line = lines[i];
     const double values_bytes =
         static_cast<double>(line.entry.values) * static_cast<double>(size_of(array.type));
-    std::printf("  %-7zu %-10u %-12llu %-8.2f %-8s %s\n", i, line.entry.values,
+    std::printf("  %-7zu %-10u %-12llu %-8.2f %-8s %s%s%s\n", i, line.entry.values,
                 static_cast<unsigned long long>(line.entry.bytes),
                 values_bytes / static_cast<double>(line.entry.bytes), line.facts.codec.c_str(),
-                text_of(line.facts.bound).c_str());
+                text_of(line.facts.bound).c_str(), refers ? "; " : "",
+                refers ? states_text(line.facts).c_str() : "");
   }
 }
 

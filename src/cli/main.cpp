@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/commands.hpp"
+#include "cli/command.hpp"
 
 namespace taut::cli {
 namespace {

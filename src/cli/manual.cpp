@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "cli/commands.hpp"
+#include "cli/command.hpp"
 #include "compressor/base/options.hpp"
 
 namespace taut::cli {

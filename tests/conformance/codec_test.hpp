@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "compressor/frame/codec.hpp"
 #include "support/values.hpp"
 
 namespace taut::test {

@@ -19,6 +19,40 @@ constexpr struct {
 };
 constexpr std::size_t inputs_of_all = 2;
 
+// The data of frames with references, for codecs that take them.
+constexpr struct {
+  const char* pattern;
+  std::size_t count, references;
+} inputs_behind[] = {
+    {"triangle", 301, 1}, {"special", 131, 2},  // with every predictor; the others with the default
+    {"special", 131, 1},  {"noise", 1, 1},     {"ramp", 4099, 2},
+};
+
+// The earlier messages of a frame.
+class EarlierMessages {
+ public:
+  explicit EarlierMessages(const Golden& golden) {
+    const DType type = golden.subject.type;
+    for (std::size_t k = 1; k <= golden.references; ++k)
+      values_.push_back(golden_values(type, golden.pattern, golden.count, k));
+    for (const auto& values : values_) {
+      const ConstSlice slice{{values.data(), golden.count, type}};
+      references_.push_back({state_of(slice), slice});
+    }
+  }
+  References references() const noexcept { return references_; }
+
+ private:
+  std::vector<std::vector<std::byte>> values_;
+  std::vector<Reference> references_;
+};
+// More data for a codec, with the default predictor: what only a long frame of it has.
+constexpr struct {
+  std::string_view codec;
+  const char* pattern;
+  std::size_t count;
+} longer[] = {{"mpc", "sparse", 8300}};
+
 // Predictors that the conformance tests no longer try, but that frames of earlier versions have.
 constexpr struct {
   std::string_view codec;
@@ -48,7 +82,17 @@ std::string Golden::name() const {
   std::string text = std::string(subject.info->name) + "_" + taut::name_of(subject.type) + "_" +
                      taut::test::name_of(bound.kind) + number + "_" + text_of(subject.options.predictor) +
                      dims + "_" + pattern + "_" + std::to_string(count);
+  if (references > 0) return text + "_behind" + std::to_string(references);
   return addends == 1 ? text : text + "_sum" + std::to_string(addends);
+}
+
+std::vector<std::byte> Golden::encode_one(const Codec& codec, std::size_t series,
+                                          std::size_t capacity) const {
+  const std::vector<std::byte> values = golden_values(subject.type, pattern, count, series);
+  const EarlierMessages earlier(*this);
+  std::vector<std::byte> frame(capacity);
+  const Sized size = codec.encode({{values.data(), count, subject.type}}, earlier.references(), frame);
+  return checked(std::move(frame), size, *this);
 }
 
 std::vector<std::byte> Golden::encode(const char* kernels) const {
@@ -57,12 +101,7 @@ std::vector<std::byte> Golden::encode(const char* kernels) const {
   const auto codec = subject.info->make(options);
   const std::size_t most = codec->max_bytes(subject.type, count, static_cast<std::uint32_t>(addends));
   std::vector<std::vector<std::byte>> frames;
-  for (std::size_t series = 0; series < addends; ++series) {
-    const std::vector<std::byte> values = golden_values(subject.type, pattern, count, series);
-    std::vector<std::byte> frame(most);
-    const Sized size = codec->encode({{values.data(), count, subject.type}}, frame);
-    frames.push_back(checked(std::move(frame), size, *this));
-  }
+  for (std::size_t series = 0; series < addends; ++series) frames.push_back(encode_one(*codec, series, most));
   if (addends == 1) return frames[0];
   std::vector<std::byte> total(most);
   const Sized size = codec->arithmetic()->sum(std::vector<ConstBytes>(frames.begin(), frames.end()), total);
@@ -73,10 +112,26 @@ std::vector<std::byte> Golden::decode(ConstBytes frame, const char* kernels) con
   Coding options = subject.options;
   options.kernels = kernels;
   std::vector<std::byte> values(count * size_of(subject.type));
-  const Status status = subject.info->make(options)->decode(frame, {{values.data(), count, subject.type}});
+  const EarlierMessages earlier(*this);
+  const Status status = subject.info->make(options)->decode(frame, earlier.references(),
+                                                            {{values.data(), count, subject.type}});
   if (status != Status::ok) throw Error(status, name() + ": " + describe(status));
   return values;
 }
+
+namespace {
+
+void add_frames_behind(const Subject& subject, bool usual, std::vector<Golden>& all) {
+  if (!subject.info->takes_references || subject.options.predictor.lags.any()) return;
+  const std::size_t n = usual ? std::size(inputs_behind) : inputs_of_all;
+  for (const auto& input : std::span(inputs_behind).first(n)) {
+    Golden golden{subject, input.pattern, input.count, 1, input.references};
+    golden.subject.options.checksum = input.count % 2 == 1;
+    all.push_back(golden);
+  }
+}
+
+}  // namespace
 
 std::vector<Golden> golden_frames() {
   std::vector<Golden> all;
@@ -91,7 +146,10 @@ std::vector<Golden> golden_frames() {
         golden.subject.options.checksum = input.count % 2 == 1;
         all.push_back(golden);
       }
+      add_frames_behind(subject, subject.options.predictor == usual, all);
       if (subject.options.predictor != usual || subject.options.dims.n > 0) continue;
+      for (const auto& input : longer)
+        if (input.codec == info->name) all.push_back({subject, input.pattern, input.count, 1});
       for (const auto& kept : earlier) {
         if (kept.codec != info->name) continue;
         Golden golden{subject, inputs[0].pattern, inputs[0].count, inputs[0].addends};
@@ -107,11 +165,13 @@ std::vector<Golden> golden_frames() {
 std::string golden_line(const Golden& golden, ConstBytes frame, ConstBytes values) {
   const Subject& s = golden.subject;
   char line[512];
+  char references[24] = "";
+  if (golden.references > 0) std::snprintf(references, sizeof references, " %zu", golden.references);
   std::snprintf(line, sizeof line,
-                "%-52s %-6s %-5s %-9s %-20.17g %-6s %-8s %5zu %zu %6zu %016" PRIx64 " %016" PRIx64,
+                "%-52s %-6s %-5s %-9s %-20.17g %-6s %-8s %5zu %zu %6zu %016" PRIx64 " %016" PRIx64 "%s",
                 golden.name().c_str(), s.info->name, taut::name_of(s.type), name_of(s.options.bound.kind),
                 s.options.bound.value, text_of(s.options.predictor).c_str(), golden.pattern, golden.count,
-                golden.addends, frame.size(), hash(frame), hash(values));
+                golden.addends, frame.size(), hash(frame), hash(values), references);
   return line;
 }
 

@@ -22,7 +22,7 @@ void write(const std::filesystem::path& path, ConstBytes bytes) {
 
 constexpr const char* heading =
     "# name, codec, type, bound, predictor, pattern, values, addends, bytes, FNV-1a of the frame and of the "
-    "values\n";
+    "values, references\n";
 
 // Returns the table's lines for codecs that need a library and are not built in. These lines and the codecs'
 // archives are kept.

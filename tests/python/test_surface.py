@@ -84,7 +84,7 @@ def test_no_mpi_is_loaded_by_the_package():
 def test_it_is_typed():
     folder = Path(taut.__file__).parent
     assert (folder / "py.typed").exists() and (folder / "_core.pyi").exists()
-    assert set(taut.__all__) <= set(dir(taut)) | {"AVG", "Comm", "Request"}
+    assert set(taut.__all__) <= set(dir(taut)) | {"AVG", "Bounds", "Comm", "Request", "bounds"}
 
 
 def test_docstrings():

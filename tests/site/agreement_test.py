@@ -102,7 +102,7 @@ class Names(unittest.TestCase):
 
 class Sizes(unittest.TestCase):
     def test_of_the_agreement(self):
-        size = re.search(r"sizeof\(AgreementRecord\) == (\d+)", source("communication/comm/agree.cpp"))[1]
+        size = re.search(r"sizeof\(AgreementMessage\) == (\d+)", source("communication/comm/agree.cpp"))[1]
         for path in ("docs/algorithms.md", "include/taut/taut.h"):
             self.assertIn(f"{size} bytes", (ROOT / path).read_text(), path)
 

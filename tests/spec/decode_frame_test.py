@@ -20,6 +20,11 @@ taut.TAUT_Encode.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, cty
 taut.TAUT_Decode.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 taut.TAUT_Frame_add.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t,
                                 ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
+taut.TAUT_Encode_with_references.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_char_p,
+                                             ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t,
+                                             ctypes.c_void_p]
+taut.TAUT_Decode_with_references.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_int,
+                                             ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 LENGTHS = (0, 1, 7, 65, 1000, 4097)
 
 
@@ -39,6 +44,33 @@ def encode(values, kind, coding):
     data, count = b"".join(struct.pack(of.bits, of.of(v)) for v in values), len(values) // of.parts
     return filled(lambda *out: taut.TAUT_Encode(data, count, kind, coding.encode(), *out),
                   taut.TAUT_Max_bytes(kind, count, 1))
+
+
+class Earlier:
+    """References, newest first, of real numbers or the parts of complex numbers."""
+
+    def __init__(self, kind, arrays):
+        of = decode_frame.Type(kind)
+        self.kind, self.count = kind, len(arrays[0]) // of.parts
+        self.data = [b"".join(struct.pack(of.bits, of.of(x)) for x in values) for values in arrays]
+        self.pointers = (ctypes.c_char_p * len(arrays))(*self.data)
+        self.for_the_specification = [(decode_frame.state_of(kind, self.count, d), of.unpack(d)) for d in self.data]
+
+    def encode(self, values, coding):
+        of = decode_frame.Type(self.kind)
+        data = b"".join(struct.pack(of.bits, of.of(x)) for x in values)
+        return filled(lambda *out: taut.TAUT_Encode_with_references(data, self.count, self.kind, coding.encode(),
+                                                                    self.pointers, len(self.data), *out),
+                      taut.TAUT_Max_bytes(self.kind, self.count, 1))
+
+    def decode(self, frame):
+        """Returns the status and the bits of the values."""
+        of = decode_frame.Type(self.kind)
+        size = self.count * of.size * of.parts
+        out = ctypes.create_string_buffer(max(1, size))
+        status = taut.TAUT_Decode_with_references(frame, len(frame), self.pointers, len(self.data), out, self.count,
+                                                  self.kind)
+        return status, of.unpack(out.raw[:size])
 
 
 def add(a, b, kind, count):
@@ -95,6 +127,59 @@ class FramesAgainstTheSpecification(unittest.TestCase):
                             total = frame if total is None else add(total, frame, kind, n)
                             self.check(total, kind, n)
 
+    def check_behind(self, rng, kind, n, bound, coding):
+        """Checks frames of all fields behind one and two fields that differ a little, or altogether."""
+        found = 0
+        all_fields = list(fields(rng, n * decode_frame.Type(kind).parts, bound))
+        for name, x in all_fields:
+            near = [y + rng.randint(-3, 3) * bound for y in x]
+            for arrays in ([near], [near, x], [rng.choice(all_fields)[1]]):
+                with self.subTest(kind=kind, n=n, coding=coding, field=name, references=len(arrays)):
+                    earlier = Earlier(kind, arrays)
+                    frame = earlier.encode(x, coding)
+                    found += frame[46]
+                    _, bits = decode_frame.decode(frame, earlier.for_the_specification)
+                    self.assertEqual((0, bits), earlier.decode(frame))
+                    if frame[5] == 2:
+                        total = add(add(frame, frame, kind, n), frame, kind, n)
+                        _, bits = decode_frame.decode(total, earlier.for_the_specification)
+                        self.assertEqual((0, bits), earlier.decode(total))
+                    if frame[46] > 0:
+                        self.refuse(frame, earlier)
+        return found
+
+    def refuse(self, frame, earlier):
+        """Checks that nobody decodes a frame without its references, or behind others."""
+        (state, bits), *rest = earlier.for_the_specification
+        for references in ([], [(state ^ 1, bits), *rest]):
+            with self.assertRaises(decode_frame.Damaged):
+                decode_frame.decode(frame, references)
+        out = ctypes.create_string_buffer(max(1, len(earlier.data[0])))
+        self.assertNotEqual(taut.TAUT_Decode(frame, len(frame), out, earlier.count, earlier.kind), 0)
+        earlier.data[0] = earlier.data[0][:-1] + bytes([earlier.data[0][-1] ^ 1])
+        earlier.pointers[0] = earlier.data[0]
+        self.assertNotEqual(earlier.decode(frame)[0], 0)
+
+    def test_frames_behind_references(self):
+        rng = random.Random(9)
+        found = 0
+        for kind in range(1, 7):
+            for n in (1, 65) if kind < 3 else (300,):
+                for predictor in ("auto", "delta", "second"):
+                    found += self.check_behind(rng, kind, n, 0.37, f"abs:0.37,codec=planes,predictor={predictor}")
+            found += self.check_behind(rng, kind, 65, 2.0**-7, "snap:0.01,codec=planes,checksum=on")
+        found += self.check_behind(rng, 1, 4200, 0.37, "abs:0.37,codec=planes,predictor=none")
+        self.assertGreater(found, 300)
+
+    def test_mpc_frames_behind_references(self):
+        rng = random.Random(10)
+        found = 0
+        for kind in range(1, 7):
+            for n in (1, 65) if kind > 1 else (1100,):
+                for bound in ("lossless", "pwrel:1e-3"):
+                    found += self.check_behind(rng, kind, n, 1e-3, f"{bound},codec=mpc,predictor=d{rng.randint(0, 8)}")
+        self.assertGreater(found, 100)
+
     @needs_zfp
     def test_zfp_frames(self):
         rng = random.Random(6)
@@ -136,6 +221,15 @@ class FramesAgainstTheSpecification(unittest.TestCase):
                     for name, x in fields(rng, n, 1e-3):
                         with self.subTest(kind=kind, n=n, coding=coding, field=name):
                             self.check(encode(x, kind, coding), kind, n)
+
+    def test_sparse_records_of_mpc(self):
+        rng = random.Random(9)
+        for kind in FORMATS:
+            for density in (0.002, 0.04, 0.3):
+                x = [rng.choice((1.0, rng.random())) if rng.random() < density else 0.0 for _ in range(5000)]
+                for predictor in ("d0", "d3", "d1+70"):
+                    with self.subTest(kind=kind, density=density, predictor=predictor):
+                        self.check(encode(x, kind, f"lossless,codec=mpc,predictor={predictor}"), kind, len(x))
 
     def test_exponents_frames(self):
         rng = random.Random(8)

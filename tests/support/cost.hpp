@@ -25,7 +25,7 @@ inline Cost cost_of(const std::vector<CallCounters>& ledgers) {
 
 // Returns the least number of decodings that a rank saves by keeping its input in the memory of the result.
 // `kept`: the values that each such rank keeps. A segment without values is decoded all the same: its frame
-// may be the notice of a failure.
+// may be an error frame.
 inline int saved_decodings(const Cost& declared, int P, int segments, const std::vector<std::size_t>& kept) {
   if (declared.decodes == 0 || kept.size() != static_cast<std::size_t>(P)) return 0;
   return static_cast<int>(std::min(std::ranges::min(kept), static_cast<std::size_t>(segments)));

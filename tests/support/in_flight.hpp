@@ -14,7 +14,7 @@ class ComparedPlainCall final : public FallbackCall {
       : transport_(transport), issued_(issued), identity_(identity) {}
 
   void issue() override {
-    AgreementRecord facts;
+    AgreementMessage facts;
     facts.set_signature(identity_);
     comparison_ = agree(transport_, (issued_++ % 128) * 128 + 127, facts);
     issued_here_ = true;
@@ -27,7 +27,7 @@ class ComparedPlainCall final : public FallbackCall {
   Transport& transport_;
   int& issued_;
   std::uint64_t identity_;
-  Task<AgreementRecord> comparison_;
+  Task<AgreementMessage> comparison_;
   bool issued_here_ = false;
 };
 

@@ -3,7 +3,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
-from check_layers import check_file, circles
+from check_layers import check_file, circles, idle
 
 
 def faults(name, text):
@@ -42,6 +42,11 @@ class CheckLayers(unittest.TestCase):
     def test_the_communication_includes_listed_headers_of_the_compressor_only(self):
         self.assertEqual(faults("src/communication/team/blocks.hpp", '#include "compressor/values/slice.hpp"\n'), [])
         self.assertEqual(len(faults("src/communication/team/blocks.hpp", '#include "compressor/values/bound.hpp"\n')), 1)
+
+    def test_a_listed_header_is_included_somewhere(self):
+        half, slice_ = "compressor/values/half.hpp", "compressor/values/slice.hpp"
+        includes = [("communication/team/blocks.hpp", slice_), ("cli/info.cpp", half)]
+        self.assertEqual(idle({half, slice_}, includes), [half])
 
     def test_confined_headers_and_calls(self):
         for text, right, wrong in (

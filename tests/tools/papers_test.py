@@ -1,5 +1,6 @@
 """The pages of the papers: targets that are reached or missed, lost steps, and shares of a call."""
 
+import re
 import sys
 import unittest
 from pathlib import Path
@@ -20,7 +21,7 @@ def row(**seconds):
     """Returns a row of a call whose coding takes half of each time, and whose transfer a quarter."""
     outcomes = {name: outcome(one, combine=one / 2, sent_bytes=one / 4 * 12.5e9) for name, one in seconds.items()}
     return {
-        "collective": "allreduce", "ranks": 64, "bytes": 64_000_000, "gbit": 100, "threads": 1, "field": "isabel_velmag",
+        "collective": "allreduce", "ranks": 64, "bytes": 64_000_000, "gbit": 100, "threads": 1, "field": "nbody_density",
         "bound_of_range": 1e-4, "ratio": 8.55, "gains": {name: seconds["plain"] / one for name, one in seconds.items()},
         "outcomes": outcomes,
     }  # fmt: skip
@@ -131,6 +132,45 @@ class MeasuredLinks(unittest.TestCase):
         self.assertIn("**Fields**: 16 MiB, 2 hosts, 7 calls (P, commit c, 2026-01-31, load 1.0).", text)
         self.assertIn("| wave | bcast | 8.0 | 5.00 | 0.50 loss |", text)
         self.assertIn("kept in bench/results/machine", measured.section_of_links({}, "machine", papers.wrapped))
+
+
+class Claims(unittest.TestCase):
+    ROWS = papers.simulated(papers.ROOT / "docs/results/simulation.json")
+
+    def test_each_names_its_paper_its_result_and_its_configuration(self):
+        for paper, name, result, where, claim in papers.CLAIMS:
+            self.assertIn(paper, ("C-Coll", "MVAPICH2", "hZCCL", "GPU-LCC"))
+            self.assertRegex(name, r"^(T [IV]+|F \d+|(theorem|corollary) \d)$")
+            self.assertTrue(result and where, name)
+            self.assertIn(claim[0], ("sim", "page", "program", "none"))
+            self.assertTrue(claim[1], name)
+        names = [one[:2] for one in papers.CLAIMS]
+        self.assertEqual(len(set(names)), len(names))
+
+    def test_each_counterpart_exists(self):
+        for paper, name, _, _, claim in papers.CLAIMS:
+            if claim[0] in ("page", "program"):
+                self.assertTrue((papers.ROOT / claim[1].partition("#")[0]).exists(), (paper, name))
+            if claim[0] == "sim":
+                some = papers.selected(self.ROWS["sets"][claim[1]], claim[2])
+                self.assertTrue(some, (paper, name))
+
+    def test_simulated_rows_have_the_number_of_nodes_of_the_paper(self):
+        for paper, name, _, where, claim in papers.CLAIMS:
+            found = re.match(r"(?:(\d+) to )?(\d+) nodes", where)
+            if found and claim[0] == "sim":
+                nodes = {row["ranks"] for row in papers.selected(self.ROWS["sets"][claim[1]], claim[2])}
+                wanted = {int(number) for number in found.groups() if number}
+                self.assertLessEqual(wanted, nodes, (paper, name))
+
+    def test_a_summary_names_nodes_and_sizes(self):
+        self.assertIn("; 64 nodes, 64 MB", papers.summary([row(plain=10.0, taut=5.0)], {}))
+        many = [row(plain=10.0, taut=5.0) | {"ranks": ranks} for ranks in (2, 16)]
+        self.assertIn("; 2 to 16 nodes, 64 MB", papers.summary(many, {}))
+        self.assertNotIn("allreduce", papers.summary(many, {"collectives": ("bcast",)}).split(";")[0])
+
+    def test_the_values_that_a_node_moves_are_counted(self):
+        self.assertAlmostEqual(targets.most_moved({"sets": {"links": [row(plain=10.0, taut=0.5)]}}), 0.384)
 
 
 class Pages(unittest.TestCase):

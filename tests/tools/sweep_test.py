@@ -17,7 +17,7 @@ FIELD, BOUND = sweep.CLASSES["ratio8"]
 
 def zfp_row(kind, of_range, ratio):
     return {
-        "field": FIELD, "codec": "zfp", "part": "whole", "dims": False, "threads": 1, "bound_kind": kind,
+        "field": FIELD, "codec": "zfp", "type": "f32", "part": "whole", "dims": False, "threads": 1, "bound_kind": kind,
         "of_range": of_range, "ratio": ratio, "encode_gb_per_s": 0.2, "decode_gb_per_s": 0.3, "decode_add_gb_per_s": 0.3,
         "memcpy_gb_per_s": 10,
     }  # fmt: skip
@@ -48,6 +48,11 @@ class Sweep(unittest.TestCase):
         lines = self.lines(self.with_zfp)
         self.assertIn(" bits=7.11111 ", lines["zfp"])
         self.assertIn(" bits=4 bits_a_doubling=0 ", lines["zfp_rate"])
+
+    def test_messages_of_floats_have_the_costs_of_fields_of_floats(self):
+        measured = costs.Costs()
+        chosen = {row[-2:] for _, rows in sweep.sets(measured, False) for row in rows}
+        self.assertEqual({measured.row(*one, "planes")["type"] for one in chosen}, {"f32"})
 
     def test_taut_has_tried_other_algorithms_where_that_can_be_simulated(self):
         self.assertIn("settled=1", self.lines(self.without)["taut"])

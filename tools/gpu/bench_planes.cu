@@ -1,4 +1,4 @@
-// Times of the kernels of planes frames: of all types and of sums of several frames.
+// Times the kernels of planes frames: all types, and sums of several frames.
 #include "check.hpp"
 
 namespace {
@@ -90,9 +90,9 @@ class PlanesBench {
     const Buffers operands(sets * k, frames_.at(0), frame), sums(sets, room_of_sum(k));
     const std::vector<std::size_t> sizes(static_cast<std::size_t>(k), frame_bytes_);
     const Timing adding = time([&](int i) {
-      const void* of[8];
-      for (int j = 0; j < k; ++j) of[j] = operands.at(i % sets * k + j);
-      return TAUT_Frame_add_enqueue(of, sizes.data(), k, n_, type, coding_.c_str(), sums.at(i), sums.bytes(), r_.at, stream_);
+      const void* frames[8];
+      for (int j = 0; j < k; ++j) frames[j] = operands.at(i % sets * k + j);
+      return TAUT_Frame_add_enqueue(frames, sizes.data(), k, n_, type, coding_.c_str(), sums.at(i), sums.bytes(), r_.at, stream_);
     });
     tell(k == 2 ? "frame_add" : "frame_add of " + std::to_string(k), r_.at->bytes, adding);
   }

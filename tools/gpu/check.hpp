@@ -1,4 +1,4 @@
-// Common parts of the checks: launches under stress, and the parts of the other files.
+// Declarations that the checks share: launches under stress, sizes, and the parts that other files have.
 #pragma once
 
 #include <cmath>

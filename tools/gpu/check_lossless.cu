@@ -1,4 +1,4 @@
-// Checks of lossless frames.
+// Compares the kernels for lossless frames with the CPU, and times them.
 #include "check.hpp"
 
 namespace taut::codecs {

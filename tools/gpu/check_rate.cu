@@ -1,4 +1,4 @@
-// Checks of zfp frames at a rate.
+// Compares the kernels for zfp frames at a rate with the kernels on the host, and times them.
 #include "check.hpp"
 #include "rate_on_host.hpp"
 

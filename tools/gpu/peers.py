@@ -113,8 +113,8 @@ def main(check, out):
         nvcomp = None
         tell("nvCOMP", why=absent(error))
     with open(out) as lines:
-        of = sizes(lines)
-    for size in of:
+        timed_sizes = sizes(lines)
+    for size in timed_sizes:
         for pattern in PATTERNS:
             x = values(torch, check, pattern, size)
             if pattern == PATTERNS[0]:

@@ -28,7 +28,7 @@ nitpicky = True  # with sphinx-build -W: a reference that leads nowhere is an er
 nitpick_ignore_regex = [
     ("c:identifier", r"MPI_\w+|\w+_[ts]|ncclComm"),
     ("py:.*", r"(np|numpy|mpi4py|MPI|collections|contextlib|typing)\..*"),
-    ("py:class", r"array_like|bytes-like|optional|bound|\*\*options|taut\._policy\.Holder"),
+    ("py:class", r"array_like|bytes-like|optional|bound|\*\*options|taut\._policy\.Holder|(taut\._bounds\._measure\.)?Measured"),
 ]
 
 myst_enable_extensions = ["fieldlist"]

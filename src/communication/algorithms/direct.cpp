@@ -12,19 +12,19 @@
 //   allreduce       the first, then the other  2(P-1)               P         P-1        P
 //
 //   combines: up to 7 at once
-//   error of a sum: by frames P times the codec's bound; by values one more for each round of 7 frames
+//   error of a sum: by frames P times the codec's bound; by values one more for each batch of 7 frames
 #include <algorithm>
 #include <array>
 
 #include "communication/algorithms/costs.hpp"
-#include "communication/team/round.hpp"
+#include "communication/team/message_batch.hpp"
 
 namespace taut::algorithms {
 namespace {
 
 // Sends the blocks at the distances first .. last - 1 from this rank, each to its rank. The frame of the own
 // block, at distance 0, is stored in `own`. Blocks that are encoded together are sent together.
-Task<> send_blocks(Team& team, const Blocks<ConstSlice>& values, int first, int last, Round& round,
+Task<> send_blocks(Team& team, const Blocks<ConstSlice>& values, int first, int last, MessageBatch& messages,
                    Frames& own) {
   const int P = team.size(), me = team.rank();
   std::array<Frames, CodecOperations::max_batch> frames;
@@ -36,7 +36,7 @@ Task<> send_blocks(Team& team, const Blocks<ConstSlice>& values, int first, int 
       if (d + i == 0)
         own = std::move(frame);
       else
-        round.send(std::move(frame), mod(me + d + i, P));
+        messages.send(std::move(frame), mod(me + d + i, P));
     }
   }
 }
@@ -46,18 +46,18 @@ Task<Frames> direct_reduce(Team team, Blocks<ConstSlice> values, Reduction op) {
   const int P = team.size(), me = team.rank();
   auto chunk = [&](int i) { return team.chunk(values, i); };
 
-  // After a round, `total` holds block me, reduced over the ranks me-last+1 .. me (modulo P).
+  // After a batch, `total` holds block me, reduced over the ranks me-last+1 .. me (modulo P).
   Frames total;
   if (P == 1) total = co_await team.encode(chunk(me));
-  for (int first = 1; first < P; first += Round::most) {
-    const int last = std::min(first + Round::most, P);
-    Round round(team);
-    for (int d = first; d < last; ++d) round.recv(mod(me - d, P), chunk(me));
-    co_await send_blocks(team, values, first == 1 ? 0 : first, last, round, total);
-    std::array<Frames, Round::most> others;
-    for (int i = 0; i < last - first; ++i) others[static_cast<std::size_t>(i)] = co_await round[i];
+  for (int first = 1; first < P; first += MessageBatch::most) {
+    const int last = std::min(first + MessageBatch::most, P);
+    MessageBatch messages(team);
+    for (int d = first; d < last; ++d) messages.recv(mod(me - d, P), chunk(me));
+    co_await send_blocks(team, values, first == 1 ? 0 : first, last, messages, total);
+    std::array<Frames, MessageBatch::most> others;
+    for (int i = 0; i < last - first; ++i) others[static_cast<std::size_t>(i)] = co_await messages[i];
     total = co_await team.combine(total, std::span(others).first(static_cast<std::size_t>(last - first)), op);
-    co_await round;
+    co_await messages;
   }
   co_return total;
 }
@@ -69,16 +69,16 @@ Task<> direct_allgather_frames(Team team, Frames mine, Blocks<Slice> values, Sli
 
   int first = 1;
   do {
-    const int last = std::min(first + Round::most, P);
-    Round round(team);
+    const int last = std::min(first + MessageBatch::most, P);
+    MessageBatch messages(team);
     DecodeBatch batch(team);
-    for (int d = first; d < last; ++d) round.recv(mod(me - d, P), chunk(me - d));
-    for (int d = first; d < last; ++d) round.send(mine, mod(me + d, P));
+    for (int d = first; d < last; ++d) messages.recv(mod(me - d, P), chunk(me - d));
+    for (int d = first; d < last; ++d) messages.send(mine, mod(me + d, P));
     if (first == 1) co_await batch.add(mine, 0, own);  // while frames are in flight
-    for (int d = first; d < last; ++d) co_await batch.add(co_await round[d - first], chunk(me - d));
+    for (int d = first; d < last; ++d) co_await batch.add(co_await messages[d - first], chunk(me - d));
     co_await batch.rest();
-    co_await round;
-  } while ((first += Round::most) < P);
+    co_await messages;
+  } while ((first += MessageBatch::most) < P);
 }
 
 Task<> reduce_scatter(Team team, Operands data) {
@@ -97,15 +97,15 @@ Task<> allreduce(Team team, Operands data) {
 }
 
 int growth(int P, Arithmetic how) {
-  const int rounds = (P - 1 + Round::most - 1) / Round::most;
-  return how == Arithmetic::frames ? P : P + rounds;
+  const int batches = (P - 1 + MessageBatch::most - 1) / MessageBatch::most;
+  return how == Arithmetic::frames ? P : P + batches;
 }
 
 Scratch scratch_of_reduce(int P, int) {
-  return {.frames = 1, .buffers = 2 * std::min(P - 1, Round::most) + 2};
+  return {.frames = 1, .buffers = 2 * std::min(P - 1, MessageBatch::most) + 2};
 }
 Scratch scratch_of_allgather(int P, int) {
-  return {.frames = 1, .buffers = std::min(P - 1, Round::most) + 1};
+  return {.frames = 1, .buffers = std::min(P - 1, MessageBatch::most) + 1};
 }
 
 }  // namespace

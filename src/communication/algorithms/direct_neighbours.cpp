@@ -16,7 +16,7 @@
 #include <array>
 
 #include "communication/algorithms/costs.hpp"
-#include "communication/team/round.hpp"
+#include "communication/team/message_batch.hpp"
 
 namespace taut::algorithms {
 namespace {
@@ -32,15 +32,15 @@ Task<> receive_blocks(Team team, const Operands& data) {
   const std::vector<int>& from = data.neighbours->from;
   const std::size_t n = from.size();
   auto chunk = [&](std::size_t i) { return block_of_neighbour(team, data.out, i, n); };
-  for (std::size_t first = 0; first < n; first += Round::most) {
-    const std::size_t last = std::min(first + Round::most, n);
-    Round round(team);
+  for (std::size_t first = 0; first < n; first += MessageBatch::most) {
+    const std::size_t last = std::min(first + MessageBatch::most, n);
+    MessageBatch messages(team);
     DecodeBatch batch(team);
     for (std::size_t i = first; i < last; ++i)
-      if (from[i] != team.rank()) round.recv(from[i], chunk(i));
+      if (from[i] != team.rank()) messages.recv(from[i], chunk(i));
     int received = 0;
     for (std::size_t i = first; i < last; ++i)
-      if (from[i] != team.rank()) co_await batch.add(co_await round[received++], chunk(i));
+      if (from[i] != team.rank()) co_await batch.add(co_await messages[received++], chunk(i));
     co_await batch.rest();
   }
 }
@@ -48,12 +48,12 @@ Task<> receive_blocks(Team team, const Operands& data) {
 // Sends the frame to the neighbours from neighbour `first` on.
 Task<> send_frame(Team team, const Operands& data, const Frames& mine, std::size_t first) {
   const std::vector<int>& to = data.neighbours->to;
-  const std::size_t last = std::min(first + Round::most, to.size());
-  Round round(team);
+  const std::size_t last = std::min(first + MessageBatch::most, to.size());
+  MessageBatch messages(team);
   for (std::size_t i = first; i < last; ++i)
-    if (to[i] != team.rank()) round.send(mine, to[i]);
+    if (to[i] != team.rank()) messages.send(mine, to[i]);
   if (last < to.size()) co_await send_frame(team, data, mine, last);
-  co_await round;
+  co_await messages;
 }
 
 Task<> allgather(Team team, Operands data) {
@@ -70,13 +70,13 @@ Task<> allgather(Team team, Operands data) {
 // Sends the blocks from block `first` on.
 Task<> send_blocks(Team team, const Operands& data, std::size_t first) {
   const std::vector<int>& to = data.neighbours->to;
-  const std::size_t n = to.size(), last = std::min(first + Round::most, n);
-  Round round(team);
+  const std::size_t n = to.size(), last = std::min(first + MessageBatch::most, n);
+  MessageBatch messages(team);
   for (std::size_t i = first; i < last; ++i)
     if (to[i] != team.rank())
-      round.send(co_await team.encode(block_of_neighbour(team, data.in, i, n)), to[i]);
+      messages.send(co_await team.encode(block_of_neighbour(team, data.in, i, n)), to[i]);
   if (last < n) co_await send_blocks(team, data, last);
-  co_await round;
+  co_await messages;
 }
 
 void copy_own_blocks(Team& team, const Operands& data) {
@@ -97,8 +97,12 @@ Task<> alltoall(Team team, Operands data) {
   co_await all(both);
 }
 
-Scratch scratch_of_allgather(int n, int) { return {.frames = 1, .buffers = std::min(n, Round::most) + 1}; }
-Scratch scratch_of_alltoall(int n, int) { return {.frames = 1, .buffers = n + std::min(n, Round::most)}; }
+Scratch scratch_of_allgather(int n, int) {
+  return {.frames = 1, .buffers = std::min(n, MessageBatch::most) + 1};
+}
+Scratch scratch_of_alltoall(int n, int) {
+  return {.frames = 1, .buffers = n + std::min(n, MessageBatch::most)};
+}
 
 }  // namespace
 

@@ -16,16 +16,16 @@ namespace {
 // set. Rules leave them to plain MPI, which tolerates many differences. Two differences are an error in any
 // case: a record that came damaged, as not all ranks know of it, and blocks of other sizes than the ranks
 // without a root expect, as plain MPI would hang or give undefined data.
-Verdict differing(const AgreementRecord& agreed, const Call& call, const Rules& rules) noexcept {
+Verdict differing(const AgreementMessage& agreed, const Call& call, const Rules& rules) noexcept {
   const bool served_by_mpi = agreed.same_signature() || has_root(call.collective) || reduces(call.collective);
   const bool error = rules.only() != nullptr || agreed.has_unreadable() || !served_by_mpi;
   return error ? Verdict{Fallback::none, Status::rank_mismatch} : Verdict{Fallback::mismatch};
 }
 
 // Compares the calls of all ranks. The verdict is good if they are equivalent and compressed types.
-Verdict compared(const AgreementRecord& agreed, const Call& call, const Rules& rules) noexcept {
+Verdict compared(const AgreementMessage& agreed, const Call& call, const Rules& rules) noexcept {
   if (!agreed.same_signature()) return differing(agreed, call, rules);
-  if (agreed.type_low == 0 || agreed.type_low == AgreementRecord::any_type) return {Fallback::type};
+  if (agreed.type_low == 0 || agreed.type_low == AgreementMessage::any_type) return {Fallback::type};
   if (agreed.type_low == agreed.type_high) return {};
   const bool may_differ =
       !call.bytes_known && !has_root(call.collective);  // blocks between ranks may be empty
@@ -33,7 +33,7 @@ Verdict compared(const AgreementRecord& agreed, const Call& call, const Rules& r
 }
 
 // Gives a call without values the type of the other ranks.
-void adopt_type(CollectiveCall& call, const AgreementRecord& agreed) noexcept {
+void adopt_type(CollectiveCall& call, const AgreementMessage& agreed) noexcept {
   if (call.any_type) call.type = call.data.in.type = call.data.out.type = DType(agreed.type_low);
 }
 
@@ -91,7 +91,7 @@ std::optional<gpu::DeviceValues> Communicator::ActiveCall::device_of(Communicato
   call.on_device = values_on_device(call);
   if (!call.on_device || call.staging != nullptr) return {};
   std::shared_ptr<gpu::Device> device =
-      comm.devices_.of(call.data.in.data, call.data.out.data, call.begins != nullptr);
+      comm.devices_.holding(call.data.in.data, call.data.out.data, call.begins != nullptr);
   return device != nullptr ? std::optional<gpu::DeviceValues>(std::move(device)) : std::nullopt;
 }
 
@@ -110,7 +110,7 @@ Task<Verdict> Communicator::ActiveCall::resolve_rule(Lane lane, Status earlier) 
   lane_ = lane;
   failure_ = earlier;
   if (early_.policy_state != nullptr) co_return Verdict{};
-  const AgreementRecord known = co_await exchange(local_record(nullptr));
+  const AgreementMessage known = co_await exchange(local_message(nullptr));
   if (const Verdict verdict = compared(known, call_, comm_.tuner_.rules()); !verdict.good())
     co_return verdict;
   adopt_type(call_, known);
@@ -142,9 +142,9 @@ Task<Verdict> Communicator::ActiveCall::resolve_period() {
 Task<Verdict> Communicator::ActiveCall::resolve_trial() {
   Autotuner* const tuner = early_.autotuner;
   if (tuner == nullptr || !tuner->is_trying()) co_return Verdict{};
-  AgreementRecord mine = local_record(nullptr);
+  AgreementMessage mine = local_message(nullptr);
   mine.set_timing(tuner->own(), may_complete_early(call_.collective));
-  const AgreementRecord known = co_await exchange(mine);
+  const AgreementMessage known = co_await exchange(mine);
   if (const Verdict verdict = compared(known, call_, comm_.tuner_.rules()); !verdict.good())
     co_return verdict;
   adopt_type(call_, known);
@@ -159,13 +159,13 @@ Task<Verdict> Communicator::ActiveCall::resolve_bound() {
   bound_ = policy().coding.bound;
   if (is_relative(bound_)) gather();
   if (is_relative(bound_) || (!call_.bytes_known && rounds_ == 0)) {
-    const AgreementRecord known = co_await exchange(local_record(&policy()));
+    const AgreementMessage known = co_await exchange(local_message(&policy()));
     if (!known.same_signature()) co_return differing(known, call_, comm_.tuner_.rules());
-    if ((known.obstacles & AgreementRecord::out_of_reach) != 0) {  // a range is missing
+    if ((known.obstacles & AgreementMessage::out_of_reach) != 0) {  // a range is missing
       const Verdict verdict = compared(known, call_, comm_.tuner_.rules());
       co_return verdict.good() ? Verdict{Fallback::device} : verdict;
     }
-    if (known.type_low == AgreementRecord::any_type) co_return Verdict{Fallback::type};
+    if (known.type_low == AgreementMessage::any_type) co_return Verdict{Fallback::type};
     adopt_type(call_, known);
     bound_ = resolved(bound_, known.range);
     call_.bytes = static_cast<std::size_t>(known.bytes_high);
@@ -179,9 +179,9 @@ Task<Verdict> Communicator::ActiveCall::resolve_coding() {
   const bool due = early_.autotuner != nullptr && early_.autotuner->due_codings() != nullptr;
   if (!due || !call_.bytes_known || call_.bytes < least_measured_bytes) co_return Verdict{};
   Plan usual = usual_plan();
-  AgreementRecord mine = local_record(nullptr);
+  AgreementMessage mine = local_message(nullptr);
   add_speeds(usual, mine);
-  const AgreementRecord known = co_await exchange(mine);
+  const AgreementMessage known = co_await exchange(mine);
   if (const Verdict verdict = compared(known, call_, comm_.tuner_.rules()); !verdict.good())
     co_return verdict;
   adopt_type(call_, known);
@@ -190,8 +190,8 @@ Task<Verdict> Communicator::ActiveCall::resolve_coding() {
   co_return Verdict{};
 }
 
-AgreementRecord Communicator::ActiveCall::plan() {
-  AgreementRecord mine = local_record(&policy());
+AgreementMessage Communicator::ActiveCall::plan() {
+  AgreementMessage mine = local_message(&policy());
   if (early_.autotuner != nullptr || opens_period()) {
     const Timing own = early_.autotuner != nullptr ? early_.autotuner->own() : early_.position->tuner->own();
     mine.set_timing(own, may_complete_early(call_.collective));
@@ -201,21 +201,22 @@ AgreementRecord Communicator::ActiveCall::plan() {
   });
   if (status != Status::ok) failure_ = status;
   if (failure_ == Status::out_of_memory)
-    mine.obstacles |= AgreementRecord::short_of_memory;
+    mine.obstacles |= AgreementMessage::short_of_memory;
   else if (failure_ != Status::ok)
-    mine.obstacles |= AgreementRecord::failed;
+    mine.obstacles |= AgreementMessage::failed;
   if (problem_ != nullptr || failure_ == Status::transport_failed)  // MPI could not pack the values
-    mine.obstacles |= AgreementRecord::bad_arguments;
+    mine.obstacles |= AgreementMessage::bad_arguments;
   return mine;
 }
 
 // Agrees on the call. From here on every rank decides alike.
-Task<Verdict> Communicator::ActiveCall::agree(AgreementRecord mine) {
-  const AgreementRecord agreed = co_await exchange(mine);
+Task<Verdict> Communicator::ActiveCall::agree(AgreementMessage mine) {
+  const AgreementMessage agreed = co_await exchange(mine);
   chosen_ = best_candidate(plan_.candidates, agreed.measured_low);
   const float ratio = agreed.measured_low[chosen_];
   record_.agreed(rounds_, ranks(), ratio);
   if (packed_) record_.saw_packed();
+  agree_on_history(agreed);
   Verdict verdict = conclude(agreed);
   if (verdict.status == Status::ok) learn(agreed, verdict);
   co_return verdict;
@@ -223,7 +224,7 @@ Task<Verdict> Communicator::ActiveCall::agree(AgreementRecord mine) {
 
 // Teaches the tuner of the call what the ranks agreed on. Sends the call to plain MPI if that is faster, or
 // is tried.
-void Communicator::ActiveCall::learn(const AgreementRecord& agreed, Verdict& verdict) noexcept {
+void Communicator::ActiveCall::learn(const AgreementMessage& agreed, Verdict& verdict) noexcept {
   const Timing timing = agreed.timing(may_complete_early(call_.collective));
   if (opens_period()) {
     verdict.fallback = early_.position->period->decide(verdict.fallback, timing);
@@ -233,8 +234,8 @@ void Communicator::ActiveCall::learn(const AgreementRecord& agreed, Verdict& ver
   std::array<Route, most_alternatives> found;
   std::span<const Route> others;
   if (verdict.good() && call_.bytes_known) others = alternatives(policy(), call_, plan_, found);
-  const bool on_devices =
-      (agreed.obstacles & AgreementRecord::on_device) != 0 && verdict.good() && gives_same_bits(call_, plan_);
+  const bool on_devices = (agreed.obstacles & AgreementMessage::on_device) != 0 && verdict.good() &&
+                          gives_same_bits(call_, plan_);
   verdict.fallback = early_.autotuner->update({.fallback = verdict.fallback,
                                                .candidate = chosen_,
                                                .ratio = agreed.measured_low[chosen_],
@@ -250,11 +251,20 @@ void Communicator::ActiveCall::learn(const AgreementRecord& agreed, Verdict& ver
 Task<Verdict> Communicator::ActiveCall::execute() {
   if (compressed_ != nullptr) *compressed_ = true;
   record_.decided(plan_, plan_.candidates[chosen_]);
-  const Team team(comm_.transport_, *codecs_[chosen_], place_, record_.counters(), plan_.arithmetic, lane_,
-                  device_ ? &*device_ : nullptr);
+  const Codec& alone = *codecs_[chosen_];
+  const std::shared_ptr<const Codec> behind = codec_behind_states();
+  std::optional<CallHistory> history;
+  std::optional<HistoryCodec> history_codec;
+  if (series_ != nullptr) {
+    history.emplace(*series_, depth_, call_.data);
+    history_codec.emplace(behind != nullptr ? *behind : alone, alone, *history);
+  }
+  const Team team(comm_.transport_, history_codec ? *history_codec : alone, place_, record_.counters(),
+                  plan_.arithmetic, lane_, device_ ? &*device_ : nullptr);
   co_await pipelined(*plan_.algorithm, team, call_.data, plan_.segments,
                      plan_.by_nodes ? &comm_.nodes_ : nullptr);
   const Status status = finish();
+  if (history) leave_state(*history, status);
   if (call_.staging != nullptr && status == Status::ok) call_.staging->spread(call_.data);
   co_return Verdict{Fallback::none, status};
 }
@@ -304,7 +314,7 @@ Plan Communicator::ActiveCall::usual_plan() noexcept {
 }
 
 // Adds the speeds on this rank's values to the record. A rank without values leaves the choice to the others.
-void Communicator::ActiveCall::add_speeds(const Plan& usual, AgreementRecord& mine) noexcept {
+void Communicator::ActiveCall::add_speeds(const Plan& usual, AgreementMessage& mine) noexcept {
   gather();
   const ConstSlice values = own_values(call_, rank()).most();
   if (values.count == 0 && failure_ == Status::ok && (usual.algorithm != nullptr || call_.any_type)) return;
@@ -338,7 +348,7 @@ CodingSpeeds Communicator::ActiveCall::speeds_of(const Plan& usual, CodingChoice
 }
 
 // Chooses the coding by the speeds of the slowest rank, which all ranks know.
-void Communicator::ActiveCall::choose_coding(const Plan& usual, const AgreementRecord& agreed) noexcept {
+void Communicator::ActiveCall::choose_coding(const Plan& usual, const AgreementMessage& agreed) noexcept {
   CodingSpeeds speeds[CodingChoice::codecs];
   for (std::size_t i = 0; i < CodingChoice::codecs; ++i)
     for (std::size_t k = 0; k < CodingSpeeds::numbers; ++k)
@@ -355,7 +365,7 @@ void Communicator::ActiveCall::choose_coding(const Plan& usual, const AgreementR
 // ---- The agreement
 
 // Runs one round of the agreement.
-Task<AgreementRecord> Communicator::ActiveCall::exchange(const AgreementRecord& mine) {
+Task<AgreementMessage> Communicator::ActiveCall::exchange(const AgreementMessage& mine) {
   ++rounds_;
   return taut::agree(comm_.transport_, lane_ + max_segments, mine);  // the lane behind those of segments
 }
@@ -365,20 +375,20 @@ bool Communicator::ActiveCall::has_kernels() const {
   return api::has_kernels(plan_.candidates[chosen_].with(plan_.bound));
 }
 
-Verdict Communicator::ActiveCall::conclude(const AgreementRecord& agreed) const noexcept {
+Verdict Communicator::ActiveCall::conclude(const AgreementMessage& agreed) const noexcept {
   if (const Verdict verdict = compared(agreed, call_, comm_.tuner_.rules()); !verdict.good()) return verdict;
-  const auto has = [&](AgreementRecord::Obstacles some) { return (agreed.obstacles & some) != 0; };
-  if (has(AgreementRecord::out_of_reach)) return {Fallback::device};
-  if (has(AgreementRecord::short_of_memory))
+  const auto has = [&](AgreementMessage::Obstacles some) { return (agreed.obstacles & some) != 0; };
+  if (has(AgreementMessage::out_of_reach)) return {Fallback::device};
+  if (has(AgreementMessage::short_of_memory))
     return {Fallback::memory};  // a rank may have had no memory to make a plan
   if (plan_.fallback != Fallback::none)
     return {plan_.fallback};  // the same on all ranks, as the type is the same
-  if (has(AgreementRecord::failed) && under_rules())
-    return {has(AgreementRecord::bad_arguments) ? Fallback::arguments : Fallback::failed};
-  if (has(AgreementRecord::failed))
+  if (has(AgreementMessage::failed) && under_rules())
+    return {has(AgreementMessage::bad_arguments) ? Fallback::arguments : Fallback::failed};
+  if (has(AgreementMessage::failed))
     return {Fallback::none, failure_ != Status::ok ? failure_ : Status::peer_failed, nullptr, problem_};
-  if (has(AgreementRecord::packed)) return {Fallback::packed};
-  if (has(AgreementRecord::on_device) && !has_kernels()) return {Fallback::device};
+  if (has(AgreementMessage::packed)) return {Fallback::packed};
+  if (has(AgreementMessage::on_device) && !has_kernels()) return {Fallback::device};
   if (agreed.measured_low[chosen_] < plan_.least_ratio) return {Fallback::no_gain};
   return {};
 }

@@ -21,8 +21,8 @@ class Communicator::ActiveCall {
   Task<Verdict> resolve_trial();
   Task<Verdict> resolve_bound();
   Task<Verdict> resolve_coding();
-  AgreementRecord plan();
-  Task<Verdict> agree(AgreementRecord mine);
+  AgreementMessage plan();
+  Task<Verdict> agree(AgreementMessage mine);
   Task<Verdict> execute();
 
   // Records the outcome and its time.
@@ -39,32 +39,40 @@ class Communicator::ActiveCall {
   // ---- The phase `plan` (active_call_plan.cpp). It communicates nothing, and leaves the user's memory
   // unchanged.
   std::uint64_t signature() const noexcept;
-  AgreementRecord local_record(const Policy* policy) noexcept;
+  AgreementMessage local_message(const Policy* policy) noexcept;
   ValueRange range_of_own(const Coding& coding) noexcept;
   void gather() noexcept;
-  void plan(AgreementRecord& mine);
+  void plan(AgreementMessage& mine);
   std::size_t block_values() const noexcept;
   std::size_t values_by_nodes(const Call& part) const noexcept;
   const char* problem_of_arguments() const noexcept;
   void reserve();
   std::shared_ptr<const Codec> codec_of(const Coding& candidate);
-  void sample(AgreementRecord& mine);
-  void look_for_packed(ConstSlice sampled, AgreementRecord& mine) noexcept;
+  void sample(AgreementMessage& mine);
+  void look_for_packed(ConstSlice sampled, AgreementMessage& mine) noexcept;
   bool rounds_packed_integers() const noexcept;
   float estimate_ratio(const Codec& coder, ConstSlice sampled);
   static std::optional<gpu::DeviceValues> device_of(Communicator& comm, CollectiveCall& call) noexcept;
 
+  // ---- The history of the call (history.hpp)
+  bool has_series() const noexcept;
+  std::uint64_t series_key(std::uint64_t signature) const noexcept;
+  void offer_history(AgreementMessage& mine);
+  void agree_on_history(const AgreementMessage& agreed) noexcept;
+  std::shared_ptr<const Codec> codec_behind_states() noexcept;
+  void leave_state(CallHistory& history, Status status) noexcept;
+
   // ---- The phase `resolve_coding`
   Plan usual_plan() noexcept;
-  void add_speeds(const Plan& usual, AgreementRecord& mine) noexcept;
+  void add_speeds(const Plan& usual, AgreementMessage& mine) noexcept;
   CodingSpeeds speeds_of(const Plan& usual, CodingChoice::Codec codec, ConstSlice values);
-  void choose_coding(const Plan& usual, const AgreementRecord& agreed) noexcept;
+  void choose_coding(const Plan& usual, const AgreementMessage& agreed) noexcept;
 
   // ---- The agreement
-  Task<AgreementRecord> exchange(const AgreementRecord& mine);
+  Task<AgreementMessage> exchange(const AgreementMessage& mine);
   bool has_kernels() const;
-  Verdict conclude(const AgreementRecord& agreed) const noexcept;
-  void learn(const AgreementRecord& agreed, Verdict& verdict) noexcept;
+  Verdict conclude(const AgreementMessage& agreed) const noexcept;
+  void learn(const AgreementMessage& agreed, Verdict& verdict) noexcept;
   Status finish() noexcept;
 
   Communicator& comm_;
@@ -84,7 +92,10 @@ class Communicator::ActiveCall {
   std::optional<gpu::DeviceValues> device_;  // empty: the values are on the host, or out of reach
   std::array<Buffer, 2> staged_;
   bool gathered_ = false;
-  bool packed_ = false;  // integers are packed into the values
+  bool packed_ = false;             // integers are packed into the values
+  Series* series_ = nullptr;        // null: frames of the call refer to no earlier call
+  std::size_t depth_ = 0;           // number of the newest states of the series that all ranks hold
+  std::uint64_t state_number_ = 0;  // number of the state that the call leaves
   Reserve place_;
   std::array<std::shared_ptr<const Codec>, max_candidates> codecs_;  // by candidate; null: no kernels
 };

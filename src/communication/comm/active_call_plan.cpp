@@ -6,7 +6,7 @@
 #include "communication/comm/active_call.hpp"
 #include "communication/gpu/frame_codec.hpp"
 #include "communication/team/hierarchical.hpp"
-#include "communication/team/round.hpp"
+#include "communication/team/message_batch.hpp"
 #include "compressor/base/device_memory.hpp"
 #include "compressor/base/guarded.hpp"
 #include "compressor/frame/packed_integers.hpp"
@@ -65,8 +65,8 @@ std::uint64_t Communicator::ActiveCall::signature() const noexcept {
 
 // Returns this rank's record of all that the calls must have in common, and the range of its values if the
 // bound still depends on the range. `policy` is null if it is not known yet.
-AgreementRecord Communicator::ActiveCall::local_record(const Policy* policy) noexcept {
-  AgreementRecord mine;
+AgreementMessage Communicator::ActiveCall::local_message(const Policy* policy) noexcept {
+  AgreementMessage mine;
   mine.set_signature(signature());
   if (call_.any_type && !call_.coded())
     mine.set_any_type();
@@ -74,10 +74,11 @@ AgreementRecord Communicator::ActiveCall::local_record(const Policy* policy) noe
     mine.set_type(static_cast<std::uint8_t>(call_.type));
   std::ranges::fill(mine.measured_low, std::numeric_limits<float>::max());
   mine.bytes_high = call_.bytes;
-  if (call_.on_device) mine.obstacles = device_ ? AgreementRecord::on_device : AgreementRecord::out_of_reach;
+  if (call_.on_device)
+    mine.obstacles = device_ ? AgreementMessage::on_device : AgreementMessage::out_of_reach;
   if (policy == nullptr)
     mine.sites = call_.sites;
-  else if (is_relative(bound_) && mine.obstacles != AgreementRecord::out_of_reach)
+  else if (is_relative(bound_) && mine.obstacles != AgreementMessage::out_of_reach)
     mine.range = range_of_own(policy->coding);
   return mine;
 }
@@ -102,18 +103,19 @@ ValueRange Communicator::ActiveCall::range_of_own(const Coding& coding) noexcept
 
 // Makes the plan, and adds what it shows of this rank to the record. Throws Error if the rank cannot serve
 // the plan.
-void Communicator::ActiveCall::plan(AgreementRecord& mine) {
+void Communicator::ActiveCall::plan(AgreementMessage& mine) {
   plan_ = make_plan(policy(), call_, bound_, early_.policy_state->candidates, early_.route);
-  if ((mine.obstacles & AgreementRecord::out_of_reach) != 0 || plan_.fallback != Fallback::none) return;
+  if ((mine.obstacles & AgreementMessage::out_of_reach) != 0 || plan_.fallback != Fallback::none) return;
   gather();
   if (failure_ != Status::ok) return;
   if (!policy().same_bits) leave_input(call_.collective, call_.data, rank(), ranks());
   reserve();
   sample(mine);
+  offer_history(mine);
 }
 
 // Takes samples of this rank's values. Candidates without kernels lose if the values are on a GPU.
-void Communicator::ActiveCall::sample(AgreementRecord& mine) {
+void Communicator::ActiveCall::sample(AgreementMessage& mine) {
   const std::size_t candidates = plan_.candidates.size();
   if (early_.cached_candidate >= candidates) early_.cached_candidate.reset();
   const bool matters = plan_.least_ratio != 0 || candidates > 1, for_packed = rounds_packed_integers();
@@ -219,9 +221,9 @@ void Communicator::ActiveCall::reserve() {
     const std::size_t of_values = 2 * needs_values + static_cast<std::size_t>(buffers) * segments;
     device_->reserve(std::max(bytes, values * size_of(data.out.type)), 1 + of_values);
   }
-  const auto rounds = static_cast<std::size_t>(neighbours / Round::most);
+  const auto batches = static_cast<std::size_t>(neighbours / MessageBatch::most);
   const std::size_t of_a_segment =
-      coroutines_of_a_segment + rounds + (device_ ? coroutines_of_device_coding : 0);
+      coroutines_of_a_segment + batches + (device_ ? coroutines_of_device_coding : 0);
   reserve_coroutine_frames(coroutines_of_a_call + of_a_segment * segments);
 }
 
@@ -231,10 +233,10 @@ bool Communicator::ActiveCall::rounds_packed_integers() const noexcept {
 }
 
 // Looks for packed integers in the values of this rank.
-void Communicator::ActiveCall::look_for_packed(ConstSlice sampled, AgreementRecord& mine) noexcept {
+void Communicator::ActiveCall::look_for_packed(ConstSlice sampled, AgreementMessage& mine) noexcept {
   const PackedIntegers found = find_packed_integers(sampled);
   packed_ = found != PackedIntegers::none;
-  if (found == PackedIntegers::large) mine.obstacles |= AgreementRecord::packed;
+  if (found == PackedIntegers::large) mine.obstacles |= AgreementMessage::packed;
 }
 
 // Returns the ratio that samples of this rank's values reach.

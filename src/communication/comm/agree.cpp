@@ -8,26 +8,29 @@
 
 namespace taut {
 
-static_assert(std::is_trivially_copyable_v<AgreementRecord> && sizeof(AgreementRecord) == 152);
-static_assert(offsetof(AgreementRecord, checksum) + sizeof(AgreementRecord::checksum) ==
-              sizeof(AgreementRecord));
+static_assert(std::is_trivially_copyable_v<AgreementMessage> && sizeof(AgreementMessage) == 168);
+static_assert(offsetof(AgreementMessage, checksum) + sizeof(AgreementMessage::checksum) ==
+              sizeof(AgreementMessage));
 
 namespace {
 
-std::uint32_t checksum_of(const AgreementRecord& facts) noexcept {
-  return crc32c(std::as_bytes(std::span(&facts, 1)).first(offsetof(AgreementRecord, checksum)));
+std::uint32_t checksum_of(const AgreementMessage& facts) noexcept {
+  return crc32c(std::as_bytes(std::span(&facts, 1)).first(offsetof(AgreementMessage, checksum)));
 }
 
 }  // namespace
 
-void AgreementRecord::seal() noexcept { checksum = checksum_of(*this); }
-bool AgreementRecord::intact() const noexcept { return checksum == checksum_of(*this); }
+void AgreementMessage::seal() noexcept { checksum = checksum_of(*this); }
+bool AgreementMessage::intact() const noexcept { return checksum == checksum_of(*this); }
 
-void AgreementRecord::merge(const AgreementRecord& other) noexcept {
+void AgreementMessage::merge(const AgreementMessage& other) noexcept {
   signature_low = std::min(signature_low, other.signature_low);
   signature_high = std::max(signature_high, other.signature_high);
   for (std::size_t i = 0; i < max_candidates; ++i)
     measured_low[i] = std::min(measured_low[i], other.measured_low[i]);
+  history_low = std::min(history_low, other.history_low);
+  history_high = std::max(history_high, other.history_high);
+  history_depth = std::min(history_depth, other.history_depth);
   range.merge(other.range);
   bytes_high = std::max(bytes_high, other.bytes_high);
   sites &= other.sites;
@@ -43,15 +46,15 @@ namespace {
 // coded() returns a timing in a form whose minimum is the wanted merge (negated if the greatest counts);
 // decoded() reverts it. 0: not known.
 float coded(float timing, bool most_counts) noexcept {
-  return most_counts ? -timing : timing > 0 ? timing : AgreementRecord::unknown_timing;
+  return most_counts ? -timing : timing > 0 ? timing : AgreementMessage::unknown_timing;
 }
 float decoded(float low, bool most_counts) noexcept {
-  return most_counts ? -low : low < AgreementRecord::unknown_timing ? low : 0;
+  return most_counts ? -low : low < AgreementMessage::unknown_timing ? low : 0;
 }
 
 }  // namespace
 
-void AgreementRecord::set_timing(const Timing& timing, bool rooted) noexcept {
+void AgreementMessage::set_timing(const Timing& timing, bool rooted) noexcept {
   timing_low[0] = coded(timing.plain, rooted);
   timing_low[1] = coded(timing.coded, rooted);
   timing_low[2] = coded(timing.predicted, false);
@@ -59,17 +62,17 @@ void AgreementRecord::set_timing(const Timing& timing, bool rooted) noexcept {
   timing_low[4] = coded(timing.declined, rooted);
 }
 
-Timing AgreementRecord::timing(bool rooted) const noexcept {
+Timing AgreementMessage::timing(bool rooted) const noexcept {
   return {decoded(timing_low[0], rooted), decoded(timing_low[1], rooted), decoded(timing_low[2], false),
           decoded(timing_low[3], rooted), decoded(timing_low[4], rooted)};
 }
 
-Task<AgreementRecord> agree(Transport& transport, Lane lane, AgreementRecord mine) {
+Task<AgreementMessage> agree(Transport& transport, Lane lane, AgreementMessage mine) {
   const int P = transport.size(), me = transport.rank();
 
   // Before the round of distance d, `mine` covers the ranks me-d+1 .. me (modulo P).
   for (int d = 1; d < P; d *= 2) {
-    AgreementRecord other, sent = mine;
+    AgreementMessage other, sent = mine;
     sent.seal();
     Pending receiving = transport.recv(std::as_writable_bytes(std::span(&other, 1)), (me - d + P) % P, lane);
     Pending sending = transport.send(std::as_bytes(std::span(&sent, 1)), (me + d) % P, lane);

@@ -9,9 +9,9 @@
 
 namespace taut {
 
-// Agreement record: the contribution of one rank, as it travels. Every field is merged by minimum, maximum,
+// Agreement message: the contribution of one rank, as it travels. Every field is merged by minimum, maximum,
 // "or" or "and", so that it does not matter how often a rank counts.
-struct AgreementRecord {
+struct AgreementMessage {
   enum Obstacles : std::uint16_t {  // reasons why a rank cannot compress
     failed = 1,                     // the rank has an error to report
     short_of_memory = 2,
@@ -23,20 +23,21 @@ struct AgreementRecord {
   };
   static constexpr std::uint8_t any_type = 0xFF;
   static constexpr float unknown_timing = std::numeric_limits<float>::max();
-  static constexpr std::uint64_t tag = 0x3231'5455'4154;  // "TAUT12": changes with this struct and with steps
+  static constexpr std::uint64_t tag = 0x3331'5455'4154;  // "TAUT13": changes with this struct and with steps
 
   std::uint64_t version = tag;
   std::uint64_t signature_low = 0, signature_high = 0;  // hash of all that must be equal on the ranks
-  ValueRange range;                                     // range of all ranks' values, if a bound needs it
-  float measured_low[max_candidates] = {};              // estimated ratio by candidate, or speeds of codings
-  std::uint64_t bytes_high = 0;                         // size of the message, if ranks know only their part
+  std::uint64_t history_low = ~std::uint64_t{0}, history_high = 0;  // number of the newest state; 0: none
+  ValueRange range;                          // range of all ranks' values, if a bound needs it
+  float measured_low[max_candidates] = {};   // estimated ratio by candidate, or speeds of codings
+  std::uint64_t bytes_high = 0;              // size of the message, if ranks know only their part
   std::uint64_t sites = ~std::uint64_t{0};   // bit i: the call site is that of rule i, on all ranks
   std::uint8_t type_low = 0, type_high = 0;  // DType; 0: some rank's type is not compressed
   std::uint16_t obstacles = 0;               // Obstacles of any rank
   float timing_low[5] = {unknown_timing, unknown_timing, unknown_timing, unknown_timing,
-                         unknown_timing};  // members of Timing
-  std::uint32_t none = 0;                  // padding, so that these bytes have a defined value
-  std::uint32_t checksum = 0;              // checksum of all bytes before it
+                         unknown_timing};           // members of Timing
+  std::uint32_t history_depth = ~std::uint32_t{0};  // fewest states of the call's series on any rank
+  std::uint32_t checksum = 0;                       // checksum of all bytes before it
 
   void set_signature(std::uint64_t signature) noexcept { signature_low = signature_high = signature; }
   void set_type(std::uint8_t type) noexcept { type_low = type_high = type; }
@@ -50,6 +51,13 @@ struct AgreementRecord {
   // the link is as fast as it was on the rank that waited least.
   void set_timing(const Timing& timing, bool rooted) noexcept;
   Timing timing(bool rooted) const noexcept;
+  // Sets the newest state of this rank, and the number of states. history_agreed(): all ranks hold the same
+  // newest state.
+  void set_history(std::uint64_t newest, std::size_t depth) noexcept {
+    history_low = history_high = newest;
+    history_depth = static_cast<std::uint32_t>(depth);
+  }
+  bool history_agreed() const noexcept { return history_low == history_high && history_low != 0; }
   bool same_signature() const noexcept { return signature_low == signature_high; }
   // Mark the record: the record of some rank could not be read. has_unreadable(): some rank has set the mark.
   void note_unreadable() noexcept {
@@ -57,7 +65,7 @@ struct AgreementRecord {
     signature_high = ~std::uint64_t{0};
   }
   bool has_unreadable() const noexcept { return signature_low == 0 && signature_high == ~std::uint64_t{0}; }
-  void merge(const AgreementRecord& other) noexcept;
+  void merge(const AgreementMessage& other) noexcept;
   void seal() noexcept;
   bool intact() const noexcept;
 };
@@ -66,7 +74,7 @@ struct AgreementRecord {
 // P) rounds of one message a rank. If a rank cannot read the record of another rank, it reports different
 // signatures, and so does every rank that receives from it afterwards. Hensgen, Finkel and Manber, "Two
 // algorithms for barrier synchronization", Int. J. Parallel Program. 17 (1988).
-Task<AgreementRecord> agree(Transport& transport, Lane lane, AgreementRecord mine);
+Task<AgreementMessage> agree(Transport& transport, Lane lane, AgreementMessage mine);
 
 // Returns the FNV-1a hash of `bytes`, continuing from `seed`. It is equal on all machines.
 std::uint64_t hash(ConstBytes bytes, std::uint64_t seed = 0xCBF29CE484222325) noexcept;

@@ -21,7 +21,7 @@ void CallRecord::agreed(int rounds, int ranks, float expected_ratio) noexcept {
   counters_.spent(Phase::agree, 0, began_, 0);
   const auto messages = static_cast<std::uint64_t>(rounds * log2_ceil(ranks));
   counters_.sent_messages += messages;
-  counters_.sent_bytes += messages * sizeof(AgreementRecord);
+  counters_.sent_bytes += messages * sizeof(AgreementMessage);
   const bool sampled = expected_ratio < std::numeric_limits<float>::max();
   row().expected_ratio = sampled ? expected_ratio : 0;
 }

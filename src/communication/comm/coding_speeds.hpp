@@ -3,7 +3,7 @@
 
 #include "communication/policy/plan/plan.hpp"
 #include "communication/team/place.hpp"
-#include "compressor/frame/codec.hpp"
+#include "compressor/frame/coding.hpp"
 
 namespace taut {
 

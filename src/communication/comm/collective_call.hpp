@@ -2,14 +2,35 @@
 // what only the execution needs, such as staging and the order of a stream.
 #pragma once
 
-#include "communication/comm/staging.hpp"
+#include <array>
+#include <memory>
+
+#include "communication/team/algorithm.hpp"
 #include "communication/team/call.hpp"
+#include "communication/team/place.hpp"
 
 namespace taut {
 
 namespace gpu {
 class StreamPoint;
 }
+
+// Packs values that are not contiguous in the user's memory into contiguous memory for a call, and unpacks
+// the results. Operands that are still to be gathered have their counts, types and layouts, and no data.
+class Staging {
+ public:
+  virtual ~Staging() = default;
+
+  // Returns true if the user's memory is on a GPU.
+  virtual bool on_device() const noexcept { return false; }
+
+  // Allocates memory, packs the values that this rank's call reads into it, and sets `data` to that memory.
+  // Throws Error and then leaves `data` unchanged.
+  virtual std::array<Buffer, 2> gather(Place& place, Operands& data) const = 0;
+
+  // Unpacks the results in `data` to the user's memory, and leaves the gaps there unchanged. Throws Error.
+  virtual void spread(const Operands& data) const = 0;
+};
 
 struct CollectiveCall : Call {
   // `all_bytes`: size of the whole message. A call that is not `coded` has no type, and `memory` is empty.

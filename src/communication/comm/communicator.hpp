@@ -9,6 +9,7 @@
 #include "communication/comm/agree.hpp"
 #include "communication/comm/call_record.hpp"
 #include "communication/comm/collective_call.hpp"
+#include "communication/comm/history.hpp"
 #include "communication/comm/tuner.hpp"
 #include "communication/gpu/device.hpp"
 #include "communication/team/nodes.hpp"
@@ -67,6 +68,7 @@ class Communicator {
   Tuner tuner_;
   Nodes nodes_;
   gpu::Devices devices_;
+  Histories histories_;
   std::uint64_t calls_ = 0;                             // number of calls that have asked for lanes
   std::array<std::uint64_t, calls_at_a_time> ended_{};  // number of completed calls that had the same lanes
   CallTable own_table_;

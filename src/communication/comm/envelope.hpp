@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "compressor/base/status.hpp"
-#include "compressor/values/slice.hpp"
+#include "compressor/values/reduction.hpp"
 
 namespace taut {
 

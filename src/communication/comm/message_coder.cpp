@@ -4,7 +4,6 @@
 
 #include "communication/gpu/frame_codec.hpp"
 #include "compressor/base/guarded.hpp"
-#include "compressor/frame/coding_stack.hpp"
 #include "compressor/frame/packed_integers.hpp"
 #include "compressor/frame/sample.hpp"
 
@@ -22,23 +21,23 @@ float MessageCoder::estimate_ratio(ConstSlice values, const Codec& codec) {
 }
 
 // Returns the codec of a candidate for the values of a message; null if no kernels serve it on their GPU.
-std::shared_ptr<const Codec> MessageCoder::codec_of(const Coding& candidate, const EncodedMessage& made) {
-  std::shared_ptr<const Codec> host = codecs_.of(candidate, made.bound);
-  if (made.device == nullptr) return host;
-  return gpu::codec_on_device(std::move(host), candidate.with(made.bound), made.device->values(),
-                              made.following.segments != 0);
+std::shared_ptr<const Codec> MessageCoder::codec_of(const Coding& candidate, const Message& message) {
+  std::shared_ptr<const Codec> host = codecs_.of(candidate, message.bound);
+  if (message.device == nullptr) return host;
+  return gpu::codec_on_device(std::move(host), candidate.with(message.bound), message.device->values(),
+                              message.following.segments != 0);
 }
 
-Place& MessageCoder::frames_of(const EncodedMessage& made) noexcept {
-  return made.device != nullptr ? made.device->frames() : place_;
+Place& MessageCoder::frames_of(const Message& message) noexcept {
+  return message.device != nullptr ? message.device->frames() : place_;
 }
 
 // Returns the range of the values, for a bound that is relative to it. Throws Error.
-ValueRange MessageCoder::range(ConstSlice values, const EncodedMessage& made) {
+ValueRange MessageCoder::range(ConstSlice values, const Message& message) {
   const Coding& coding = policy_.coding;
-  if (made.device == nullptr) return range_of(values, coding.fill, coding.bits);
+  if (message.device == nullptr) return range_of(values, coding.fill, coding.bits);
   ValueRange range;
-  const Status status = made.device->values().range(values, coding, range);
+  const Status status = message.device->values().range(values, coding, range);
   if (status != Status::ok) throw Error(status, describe(status));
   return range;
 }
@@ -46,12 +45,12 @@ ValueRange MessageCoder::range(ConstSlice values, const EncodedMessage& made) {
 // Chooses a candidate by samples: of the cached candidate while it is good enough, else of all candidates
 // that serve the message. Sets the expected ratio.
 void MessageCoder::choose(ConstSlice sampled, const MessagePlan& plan, CandidateCache& cached_candidate,
-                          EncodedMessage& made) {
+                          Message& message) {
   const auto ratio_of = [&](std::size_t i) {
-    const auto codec = codec_of(plan.candidates[i], made);
+    const auto codec = codec_of(plan.candidates[i], message);
     return codec != nullptr ? estimate_ratio(sampled, *codec) : 0;
   };
-  float& ratio = made.expected_ratio;
+  float& ratio = message.expected_ratio;
   std::size_t chosen = cached_candidate.get().value_or(plan.candidates.size());
   if (chosen < plan.candidates.size()) ratio = ratio_of(chosen);
   if (chosen >= plan.candidates.size() || ratio == 0 || ratio < static_cast<float>(plan.least_ratio)) {
@@ -62,44 +61,44 @@ void MessageCoder::choose(ConstSlice sampled, const MessagePlan& plan, Candidate
     ratio = ratios[chosen];
   }
   cached_candidate.choose(chosen, ratio);
-  made.candidate = &plan.candidates[chosen];
+  message.candidate = &plan.candidates[chosen];
 }
 
 // Decides by samples of the values: if their packed integers keep them from being coded, and which candidate
 // codes them.
 void MessageCoder::sample(ConstSlice values, const MessagePlan& plan, CandidateCache& cached_candidate,
-                          EncodedMessage& made) {
+                          Message& message) {
   const bool matters = plan.least_ratio > 0 || plan.candidates.size() > 1;
-  const bool rounds_packed = policy_.coding.bits == PackedBits::exact && !made.bound.exact();
-  made.candidate = &plan.candidates[0];
+  const bool rounds_packed = policy_.coding.bits == PackedBits::exact && !message.bound.exact();
+  message.candidate = &plan.candidates[0];
   if (!matters && !rounds_packed) return;
   std::optional<gpu::SampledParts> parts;
-  if (made.device != nullptr) {
-    parts.emplace(made.device->values().device(), values, plan.candidates);
+  if (message.device != nullptr) {
+    parts.emplace(message.device->values().device(), values, plan.candidates);
     values = parts->values();
   }
   if (rounds_packed) {
     const PackedIntegers found = find_packed_integers(values);
-    made.packed = found != PackedIntegers::none;
-    if (found == PackedIntegers::large) made.fallback = Fallback::packed;
+    message.packed = found != PackedIntegers::none;
+    if (found == PackedIntegers::large) message.fallback = Fallback::packed;
   }
-  if (made.fallback != Fallback::none || !matters) return;
-  choose(values, plan, cached_candidate, made);
-  if (made.expected_ratio < static_cast<float>(plan.least_ratio)) made.fallback = Fallback::no_gain;
+  if (message.fallback != Fallback::none || !matters) return;
+  choose(values, plan, cached_candidate, message);
+  if (message.expected_ratio < static_cast<float>(plan.least_ratio)) message.fallback = Fallback::no_gain;
 }
 
 void MessageCoder::decide(ConstSlice values, MessagePlan& plan, CandidateCache& cached_candidate,
-                          EncodedMessage& made) {
-  made.bound = bound_for(values.type, policy_.coding.bound);
-  if (is_relative(made.bound)) made.bound = resolved(made.bound, range(values, made));
-  plan = plan_message(policy_, values.count, values.type, made.bound, candidates_);
-  made.fallback = plan.fallback;
-  if (made.fallback != Fallback::none) return;
-  const auto is_served = [&](const Coding& candidate) { return codec_of(candidate, made) != nullptr; };
-  if (made.device != nullptr && std::ranges::none_of(plan.candidates, is_served))
-    made.fallback = Fallback::device;
+                          Message& message) {
+  message.bound = bound_for(values.type, policy_.coding.bound);
+  if (is_relative(message.bound)) message.bound = resolved(message.bound, range(values, message));
+  plan = plan_message(policy_, values.count, values.type, message.bound, candidates_);
+  message.fallback = plan.fallback;
+  if (message.fallback != Fallback::none) return;
+  const auto is_served = [&](const Coding& candidate) { return codec_of(candidate, message) != nullptr; };
+  if (message.device != nullptr && std::ranges::none_of(plan.candidates, is_served))
+    message.fallback = Fallback::device;
   else
-    sample(values, plan, cached_candidate, made);
+    sample(values, plan, cached_candidate, message);
 }
 
 // Returns the memory that a coded message may need, or the values themselves.
@@ -112,121 +111,124 @@ std::size_t MessageCoder::most_bytes(ConstSlice values, const Codec& codec, std:
 
 // Encodes the values, or the first segment of them, to a coded message. If it is as long as the values, the
 // message travels plain: it would gain nothing, and receivers have no room for it.
-void MessageCoder::write_frames(ConstSlice values, const MessagePlan& plan, EncodedMessage& made) {
-  made.codec = codec_of(*made.candidate, made);
-  const std::size_t segments = made.following.segments + std::size_t{1};
+void MessageCoder::write_frames(ConstSlice values, const MessagePlan& plan, Message& message) {
+  message.encoder = codec_of(*message.candidate, message);
+  const std::size_t segments = message.following.segments + std::size_t{1};
   const std::size_t frames_of_one = segments == 1 ? plan.frames : 1;
   const ConstSlice first = block(values, 0, segments);
-  made.room = most_bytes(first, *made.codec, frames_of_one);
-  made.buffer = frames_of(made).scratch(2 * before_message + segments * made.room);
-  const std::size_t header = made.following.header_bytes();
-  const Bytes frames = made.message().subspan(header);
+  message.room = most_bytes(first, *message.encoder, frames_of_one);
+  message.buffer = frames_of(message).scratch(2 * before_message + segments * message.room);
+  const std::size_t header = message.following.header_bytes();
+  const Bytes frames = message.memory().subspan(header);
   for (std::size_t i = 0; i < frames_of_one; ++i) {
-    const Sized size = made.codec->encode(block(first, i, frames_of_one), frames.subspan(made.frame_bytes));
+    const Sized size =
+        message.encoder->encode(block(first, i, frames_of_one), frames.subspan(message.frame_bytes));
     if (size.status != Status::ok) throw Error(size.status, "the codec refused values");
-    made.frame_bytes += size.bytes;
+    message.frame_bytes += size.bytes;
   }
-  made.frames = segments * frames_of_one;
-  if (format_.length(header + made.frame_bytes) >= first.bytes())
-    made.fallback = Fallback::no_gain;
-  else
-    made.bytes = seal(format_, static_cast<std::uint8_t>(values.type), values.bytes(), made.frame_bytes,
-                      made.message(), made.following);
+  message.frames = segments * frames_of_one;
+  if (format_.length(header + message.frame_bytes) >= first.bytes()) {
+    message.fallback = Fallback::no_gain;
+    return;
+  }
+  message.coded_bytes = seal(format_, static_cast<std::uint8_t>(values.type), values.bytes(),
+                             message.frame_bytes, message.memory(), message.following);
+  message.codec = message.candidate->codec;
 }
 
 namespace {
 
 // Returns the memory of the message that carries segment `i` > 0.
-Bytes segment_memory(const EncodedMessage& made, std::size_t i) noexcept {
-  return made.message().subspan(before_message + i * made.room, made.room);
+Bytes segment_memory(const Message& message, std::size_t i) noexcept {
+  return message.memory().subspan(before_message + i * message.room, message.room);
 }
 
 }  // namespace
 
 // Starts to encode segment `i`, unless it is started or there is none.
-void MessageCoder::start_segment(ConstSlice values, std::size_t i, EncodedMessage& made) {
-  std::unique_ptr<StartedSegment>& started = made.started[i % 2];
-  const std::size_t segments = made.following.segments + std::size_t{1};
+void MessageCoder::start_segment(ConstSlice values, std::size_t i, Message& message) {
+  std::unique_ptr<StartedSegment>& started = message.started[i % 2];
+  const std::size_t segments = message.following.segments + std::size_t{1};
   if (started != nullptr || i >= segments) return;
   started = std::make_unique<StartedSegment>();
-  started->item = {block(values, i, segments), segment_memory(made, i).subspan(envelope_bytes)};
-  started->operation = CodecHandle(*made.codec).encode({&started->item, 1});
+  started->item = {block(values, i, segments), segment_memory(message, i).subspan(envelope_bytes)};
+  started->operation = CodecHandle(*message.encoder).encode({&started->item, 1});
   started->operation.ready();  // launches the kernels
 }
 
 // Completes a coded message of segment `i`, which has been started. Returns its length; 0 if it is not
 // shorter than the values.
-std::size_t MessageCoder::write_segment(ConstSlice segment, std::size_t i, EncodedMessage& made) {
-  const std::unique_ptr<StartedSegment> started = std::move(made.started[i % 2]);
+std::size_t MessageCoder::write_segment(ConstSlice segment, std::size_t i, Message& message) {
+  const std::unique_ptr<StartedSegment> started = std::move(message.started[i % 2]);
   const Sized outcome = started->operation.wait();
   const Sized size = outcome.status == Status::ok ? started->item.made : outcome;
   const MessageFormat format{.mark = format_.mark};
   if (size.status != Status::ok || format.length(envelope_bytes + size.bytes) >= segment.bytes()) return 0;
-  made.frame_bytes += size.bytes;
+  message.frame_bytes += size.bytes;
   return seal(format, static_cast<std::uint8_t>(segment.type), segment.bytes(), size.bytes,
-              segment_memory(made, i));
+              segment_memory(message, i));
 }
 
-ConstBytes MessageCoder::encode_segment(ConstSlice values, std::size_t i, EncodedMessage& made) noexcept {
-  const ConstSlice segment = block(values, i, made.following.segments + std::size_t{1});
-  const Bytes at = segment_memory(made, i);
+ConstBytes MessageCoder::encode_segment(ConstSlice values, std::size_t i, Message& message) noexcept {
+  const ConstSlice segment = block(values, i, message.following.segments + std::size_t{1});
+  const Bytes at = segment_memory(message, i);
   std::size_t bytes = 0;
   try {
-    start_segment(values, i, made);
-    if (made.device != nullptr) start_segment(values, i + 1, made);
-    bytes = write_segment(segment, i, made);
+    start_segment(values, i, message);
+    if (message.device != nullptr) start_segment(values, i + 1, message);
+    bytes = write_segment(segment, i, message);
   } catch (...) {  // the values travel as they are
   }
-  made.started[i % 2].reset();
+  message.started[i % 2].reset();
   if (bytes == 0) {
-    Place& place = made.device != nullptr ? made.device->values() : place_;
+    Place& place = message.device != nullptr ? message.device->values() : place_;
     const Status status = place.copy(at.data(), segment.as_bytes().data(), segment.bytes());
-    if (status != Status::ok) made.failure = status;
+    if (status != Status::ok) message.failure = status;
     bytes = status == Status::ok ? segment.bytes() : 0;
-    made.frame_bytes += bytes;
+    message.frame_bytes += bytes;
   }
-  made.later_bytes += (bytes + 15) / 16 * 16;
-  made.end = clock_now();
+  message.later_bytes += (bytes + 15) / 16 * 16;
+  message.end = clock_now();
   return at.first(bytes);
 }
 
-MessageCoder::StreamState& MessageCoder::stream_state(ConstSlice values, std::uint64_t stream) noexcept {
+MessageCoder::MessageKindState& MessageCoder::kind_state(ConstSlice values, std::uint64_t kind) noexcept {
   const auto type = static_cast<std::uint64_t>(values.type);
   const auto size = static_cast<std::uint64_t>(std::bit_width(values.bytes()));
-  const std::uint64_t mixed = (stream * 16 + type) * 64 + size;
-  return streams_[mixed * 0x9E3779B97F4A7C15 >> 56];  // Fibonacci hashing
+  const std::uint64_t mixed = (kind * 16 + type) * 64 + size;
+  return kinds_[mixed * 0x9E3779B97F4A7C15 >> 56];  // Fibonacci hashing
 }
 
-EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream,
-                                    const FollowingSegments& following) noexcept {
-  EncodedMessage made{.following = following};
+Message MessageCoder::encode(ConstSlice values, std::uint64_t kind,
+                             const FollowingSegments& following) noexcept {
+  Message message{.bytes = values.bytes(), .type = values.type, .following = following};
   const auto device = devices_.of(values.data);
   if (!device) {
-    made.fallback = Fallback::device;
-    return made;
+    message.fallback = Fallback::device;
+    return message;
   }
-  made.device = *device;
-  StreamState& stream_state = this->stream_state(values, stream);
-  if (!stream_state.backoff.has()) {
-    made.fallback = Fallback::no_gain;
-    return made;
+  message.device = *device;
+  MessageKindState& kind_state = this->kind_state(values, kind);
+  if (!kind_state.backoff.has()) {
+    message.fallback = Fallback::no_gain;
+    return message;
   }
-  made.begin = made.decided = clock_now();
+  message.begin = message.decided = clock_now();
   const Status status = guarded([&] {
     MessagePlan plan;
-    decide(values, plan, stream_state.cached_candidate, made);
-    made.decided = clock_now();
-    if (made.fallback == Fallback::none) write_frames(values, plan, made);
+    decide(values, plan, kind_state.cached_candidate, message);
+    message.decided = clock_now();
+    if (message.fallback == Fallback::none) write_frames(values, plan, message);
   });
   if (status != Status::ok) {
-    made.fallback = status == Status::out_of_memory ? Fallback::memory : Fallback::failed;
-    if (made.device != nullptr) made.failure = status;
+    message.fallback = status == Status::out_of_memory ? Fallback::memory : Fallback::failed;
+    if (message.device != nullptr) message.failure = status;
   }
-  if (made.fallback != Fallback::none) made.buffer = {};
-  stream_state.backoff.tried(made.fallback != Fallback::no_gain && made.fallback != Fallback::packed,
-                             values.bytes());
-  made.end = clock_now();
-  return made;
+  if (message.fallback != Fallback::none) message.buffer = {};
+  kind_state.backoff.tried(message.fallback != Fallback::no_gain && message.fallback != Fallback::packed,
+                           values.bytes());
+  message.end = clock_now();
+  return message;
 }
 
 std::shared_ptr<const Codec> MessageCoder::decoder(const FrameHeader& header) {
@@ -267,21 +269,22 @@ Status MessageCoder::decode(ConstBytes frames, std::uint8_t type, Bytes values) 
   });
 }
 
-void note_sent(const EncodedMessage& made, std::size_t bytes, CallRow& row) noexcept {
-  if (made.expected_ratio != 0) row.expected_ratio = made.expected_ratio;
-  row.sum.packed_calls += made.packed;
-  row.sum.times[Phase::agree] += made.decided - made.begin;
-  row.sum.times[Phase::encode] += made.end - made.decided;
-  if (made.bytes == 0) return row.note_plain(made.fallback);
+void note_sent(const Message& message, CallRow& row) noexcept {
+  if (message.expected_ratio != 0) row.expected_ratio = message.expected_ratio;
+  row.sum.packed_calls += message.packed;
+  row.sum.times[Phase::agree] += message.decided - message.begin;
+  row.sum.times[Phase::encode] += message.end - message.decided;
+  if (!message.coded()) return row.note_plain(message.fallback);
   ++row.sum.compressed_calls;
-  row.sum.sent_messages += made.following.segments + std::size_t{1};
-  row.sum.value_bytes += bytes;
-  row.sum.carried_bytes += bytes;
-  row.sum.frame_bytes += made.frame_bytes;
-  row.sum.sent_bytes += made.bytes + made.later_bytes;
-  row.decision = {made.candidate->codec->name,   {},        "one_message", Arithmetic::values,
-                  static_cast<int>(made.frames), made.bound};
-  text_of(made.candidate->predictor).copy(row.decision.predictor, sizeof row.decision.predictor - 1);
+  row.sum.sent_messages += message.following.segments + std::size_t{1};
+  row.sum.value_bytes += message.bytes;
+  row.sum.carried_bytes += message.bytes;
+  row.sum.frame_bytes += message.frame_bytes;
+  row.sum.sent_bytes += message.coded_bytes + message.later_bytes;
+  row.decision = {
+      message.codec->name, {}, "one_message", Arithmetic::values, static_cast<int>(message.frames),
+      message.bound};
+  text_of(message.candidate->predictor).copy(row.decision.predictor, sizeof row.decision.predictor - 1);
 }
 
 }  // namespace taut

@@ -8,7 +8,7 @@
 #include "communication/comm/envelope.hpp"
 #include "communication/comm/message_device.hpp"
 #include "communication/comm/statistics.hpp"
-#include "communication/policy/plan/message_plan.hpp"
+#include "communication/policy/plan/plan.hpp"
 #include "communication/team/codec_operations.hpp"
 #include "communication/team/phase_times.hpp"
 #include "communication/team/place.hpp"
@@ -36,35 +36,42 @@ struct StartedSegment {
   Operation operation{};
 };
 
-// Encoded message: the frames of its values, or the reason why there are none.
-struct EncodedMessage {
+// One message that may be coded, as its sender or its receiver has it, and what reports say of it.
+struct Message {
+  std::size_t bytes = 0;             // of the values
+  std::optional<DType> type{};       // of the values; a receiver knows that of a coded message
+  const CodecInfo* codec = nullptr;  // null: the values travel plain
+  Bound bound{};                     // of one value, of a coded message
+  FollowingSegments following{};     // segments behind the coded message, which is then the first one
+  bool failed = false;               // its receive
+  std::uint64_t begin = 0, decided = 0, end = 0;  // of coding, by clock_now(); 0: nothing was tried
+
+  // The following members are of the sender: frames of the values, or the reason why there are none.
   Fallback fallback = Fallback::none;
   Status failure = Status::ok;              // of a GPU: the values may not be readable
   std::shared_ptr<MessageDevice> device{};  // GPU that has the values; null: the host
   Buffer buffer{};                          // the coded message, then the segments that follow
-  std::size_t bytes = 0;                    // size of the coded message; 0: the values travel plain
-  FollowingSegments following{};            // segments behind the coded message, which is then the first one
+  std::size_t coded_bytes = 0;              // size of the coded message
   std::size_t later_bytes = 0;              // size of those that are encoded, each rounded up to 16
   std::size_t frame_bytes = 0;              // size of all frames
   const Coding* candidate = nullptr;
-  Bound bound{};  // bound of one value
   std::size_t frames = 0;
-  bool packed = false;                            // samples show integers packed into the values
-  float expected_ratio = 0;                       // by samples; 0: none were taken
-  std::uint64_t begin = 0, decided = 0, end = 0;  // by clock_now(); 0: nothing was tried
-
-  std::size_t room = 0;                  // bytes of the buffer for each segment, a multiple of 16
-  std::shared_ptr<const Codec> codec{};  // of the segments
+  bool packed = false;                     // samples show integers packed into the values
+  float expected_ratio = 0;                // by samples; 0: none were taken
+  std::size_t room = 0;                    // bytes of the buffer for each segment, a multiple of 16
+  std::shared_ptr<const Codec> encoder{};  // of the segments
   std::array<std::unique_ptr<StartedSegment>, 2> started{};  // segments by their number modulo 2
 
+  bool coded() const noexcept { return codec != nullptr; }
+
   // Returns the memory from the first byte of the coded message on.
-  Bytes message() const noexcept {
+  Bytes memory() const noexcept {
     return buffer.bytes().subspan(following.header_bytes() == envelope_bytes ? before_message : 0);
   }
 };
 
-// Counts the outcome of encoding a message with `bytes` of values.
-void note_sent(const EncodedMessage& made, std::size_t bytes, CallRow& row) noexcept;
+// Counts the outcome of encoding a message.
+void note_sent(const Message& message, CallRow& row) noexcept;
 
 // Back-off for messages whose samples show no gain. Each failure in a row about doubles the number of
 // messages that are not sampled next: at most 62, or for short messages up to 64 MiB in all (at most 4094).
@@ -92,16 +99,15 @@ class MessageCoder {
   MessageCoder(const Policy& policy, const MessageFormat& format, Place& place, std::string kernels,
                int threads);
 
-  // Encodes the values to a coded message. After a failure the message travels plain. `stream`: messages that
+  // Encodes the values to a coded message. After a failure the message travels plain. `kind`: messages that
   // are likely to be alike; the results of their samples are kept, by type and size. If segments follow, only
   // the first one is encoded.
-  EncodedMessage encode(ConstSlice values, std::uint64_t stream = 0,
-                        const FollowingSegments& following = {}) noexcept;
+  Message encode(ConstSlice values, std::uint64_t kind = 0, const FollowingSegments& following = {}) noexcept;
 
-  // Encodes segment `i` > 0 of the values into the memory of `made`. Returns the message that carries it: a
-  // coded one, or the values where that is not shorter. On a GPU the encoding of the next segment is started
-  // too, and runs on while this one is sent.
-  ConstBytes encode_segment(ConstSlice values, std::size_t i, EncodedMessage& made) noexcept;
+  // Encodes segment `i` > 0 of the values into the memory of `message`. Returns the message that carries it:
+  // a coded one, or the values where that is not shorter. On a GPU the encoding of the next segment is
+  // started too, and runs on while this one is sent.
+  ConstBytes encode_segment(ConstSlice values, std::size_t i, Message& message) noexcept;
 
   // Decodes frames to as many bytes of values as `values` has, on the host or on a GPU that devices() serves.
   // `type`: DType of the values, 0: any.
@@ -111,24 +117,23 @@ class MessageCoder {
   MessageDevices& devices() noexcept { return devices_; }
 
  private:
-  // Stream state: the results of samples of messages that are alike.
-  struct StreamState {
+  // State of a kind of message: what samples of such messages have shown.
+  struct MessageKindState {
     RetryBackoff backoff;
     CandidateCache cached_candidate;
   };
-  StreamState& stream_state(ConstSlice values, std::uint64_t stream) noexcept;
-  ValueRange range(ConstSlice values, const EncodedMessage& made);
-  void decide(ConstSlice values, MessagePlan& plan, CandidateCache& cached_candidate, EncodedMessage& made);
-  void sample(ConstSlice values, const MessagePlan& plan, CandidateCache& cached_candidate,
-              EncodedMessage& made);
+  MessageKindState& kind_state(ConstSlice values, std::uint64_t kind) noexcept;
+  ValueRange range(ConstSlice values, const Message& message);
+  void decide(ConstSlice values, MessagePlan& plan, CandidateCache& cached_candidate, Message& message);
+  void sample(ConstSlice values, const MessagePlan& plan, CandidateCache& cached_candidate, Message& message);
   void choose(ConstSlice sampled, const MessagePlan& plan, CandidateCache& cached_candidate,
-              EncodedMessage& made);
-  std::shared_ptr<const Codec> codec_of(const Coding& candidate, const EncodedMessage& made);
-  Place& frames_of(const EncodedMessage& made) noexcept;
+              Message& message);
+  std::shared_ptr<const Codec> codec_of(const Coding& candidate, const Message& message);
+  Place& frames_of(const Message& message) noexcept;
   std::size_t most_bytes(ConstSlice values, const Codec& codec, std::size_t frames);
-  void write_frames(ConstSlice values, const MessagePlan& plan, EncodedMessage& made);
-  void start_segment(ConstSlice values, std::size_t i, EncodedMessage& made);
-  std::size_t write_segment(ConstSlice values, std::size_t i, EncodedMessage& made);
+  void write_frames(ConstSlice values, const MessagePlan& plan, Message& message);
+  void start_segment(ConstSlice values, std::size_t i, Message& message);
+  std::size_t write_segment(ConstSlice values, std::size_t i, Message& message);
   float estimate_ratio(ConstSlice values, const Codec& codec);
   std::shared_ptr<const Codec> decoder(const FrameHeader& header);
   Status decode_frame(ConstBytes frame, const FrameHeader& header, Slice values, MessageDevice* device);
@@ -147,7 +152,7 @@ class MessageCoder {
   CodecCache codecs_;
   MessageDevices devices_;
   std::vector<Decoder> decoders_;
-  std::array<StreamState, 256> streams_;
+  std::array<MessageKindState, 256> kinds_;
 };
 
 }  // namespace taut

@@ -12,7 +12,7 @@ void MessageDevices::set_stream(void* stream) noexcept {
 std::optional<std::shared_ptr<MessageDevice>> MessageDevices::of(const void* values) noexcept {
   if (!on_device(values)) return nullptr;
   const std::lock_guard lock(mutex_);
-  const std::shared_ptr<gpu::Device> device = devices_.of(values, nullptr);
+  const std::shared_ptr<gpu::Device> device = devices_.holding(values, nullptr);
   if (device == nullptr) return {};
   try {
     for (std::shared_ptr<MessageDevice>& known : known_) {

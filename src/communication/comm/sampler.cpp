@@ -6,7 +6,6 @@
 #include <new>
 
 #include "compressor/base/float_environment.hpp"
-#include "compressor/frame/coding_stack.hpp"
 #include "compressor/frame/packed_integers.hpp"
 #include "compressor/frame/sample.hpp"
 

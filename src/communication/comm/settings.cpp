@@ -37,7 +37,7 @@ const RankRules& process_rules() {
 }
 
 Settings::Settings(const RankRules& mine) noexcept
-    : rules(mine.rules.hash() ^ AgreementRecord::tag),
+    : rules(mine.rules.hash() ^ AgreementMessage::tag),
       node(node_hash()),
       readable(!mine.fault),
       enabled(options().enabled) {}

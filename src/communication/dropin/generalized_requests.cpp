@@ -5,6 +5,7 @@
 #include "communication/api/state/comm_registry.hpp"
 #include "communication/api/state/progress_thread.hpp"
 #include "communication/dropin/interception.hpp"
+#include "communication/team/lasting.hpp"
 
 namespace taut::dropin {
 
@@ -17,12 +18,7 @@ struct StartedCalls {
   std::list<StartedCall> open, ended;
 };
 
-// Returns the one instance. It outlives static destructors: the progress thread of a program that forgets
-// MPI_Finalize still uses it.
-StartedCalls& started_calls() noexcept {
-  static auto* const one = new StartedCalls;
-  return *one;
-}
+constexpr auto started_calls = lasting<StartedCalls>;
 
 std::atomic<std::size_t> open{0};        // incomplete calls
 std::atomic<std::size_t> need_steps{0};  // those of them that only advance_calls() advances

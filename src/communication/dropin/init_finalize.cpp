@@ -4,12 +4,12 @@
 
 #include "communication/api/state/comm_registry.hpp"
 #include "communication/api/state/rule_binding.hpp"
+#include "communication/dropin/counts.hpp"
 #include "communication/dropin/creations.hpp"
 #include "communication/dropin/interception.hpp"
 #include "communication/dropin/next_symbol.hpp"
 #include "communication/dropin/nonblocking.hpp"
 #include "communication/dropin/program_endpoint.hpp"
-#include "communication/dropin/unserved.hpp"
 
 namespace taut::dropin {
 

@@ -31,7 +31,7 @@ constexpr const char* other_version =
 // Returns a number that versions of Taut do not share: their ranks might plan a call differently.
 int version_word() noexcept {
   constexpr std::array version{TAUT_VERSION_MAJOR, TAUT_VERSION_MINOR, TAUT_VERSION_PATCH};
-  const std::uint64_t all = hash(std::as_bytes(std::span(version)), AgreementRecord::tag);
+  const std::uint64_t all = hash(std::as_bytes(std::span(version)), AgreementMessage::tag);
   return static_cast<int>(all % INT_MAX) + 1;
 }
 

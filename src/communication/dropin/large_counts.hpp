@@ -1,11 +1,17 @@
-// Calls that MPI offers both with int and with large counts, and conversion of large-count arguments to int
-// for an MPI without large-count calls.
+// Calls that MPI offers both with int and with large counts: conversion of large-count arguments to int for
+// an MPI without large-count calls, and copies of int arrays for the large-count functions (_c).
 #pragma once
 
+#include <mpi.h>
+
+#include <limits>
 #include <memory>
 
 #include "communication/dropin/next_symbol.hpp"
 #include "communication/mpi/errors.hpp"
+#include "communication/mpi/pmpi_counts.hpp"
+#include "communication/mpi/rank_and_size.hpp"
+#include "communication/mpi/topology.hpp"
 
 namespace taut::dropin {
 
@@ -36,5 +42,21 @@ int by_large(Wrapped large, Wrapped function, MPI_Comm comm, One one, Counts... 
   if (has(large)) return one(large, counts...);
   return api::guard(comm, [&] { return one(function, narrowed(counts)...); });
 }
+
+// ---- From int
+
+// In place of a root, for collectives that have none. No rank, and no constant of MPI.
+inline constexpr int every_rank = std::numeric_limits<int>::min();
+
+// Returns the number of blocks that the arrays of a call describe; 0 where MPI does not read the arrays,
+// which is away from the root. `comm` is an intracommunicator, because no other is intercepted.
+inline int blocks_read_here(MPI_Comm comm, int root) noexcept {
+  const api::RankAndSize group = api::rank_and_size_of(comm);
+  return root == every_rank || root == group.rank ? group.size : 0;
+}
+
+// Copy of an int array (counts, displacements) as MPI_Count or MPI_Aint.
+template <class Number>
+using Widened = api::pmpi::ConvertedArray<Number, int>;
 
 }  // namespace taut::dropin

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "communication/mpi/errors.hpp"
+#include "communication/team/lasting.hpp"
 
 namespace taut::dropin {
 namespace {
@@ -25,11 +26,7 @@ struct PersistentCalls {
 
 std::atomic<bool> used{false};  // some request of the program was Taut's: without one no lock is needed
 
-// Returns the one instance, which outlives static destructors, as the calls do.
-PersistentCalls& persistent_calls() noexcept {
-  static auto* const one = new PersistentCalls;
-  return *one;
-}
+constexpr auto persistent_calls = lasting<PersistentCalls>;
 
 char nothing[8];  // contents of the messages; the program's request has no room for any
 

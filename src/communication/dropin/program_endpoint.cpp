@@ -5,10 +5,10 @@
 #include <map>
 
 #include "communication/api/state/rule_binding.hpp"
+#include "communication/dropin/counts.hpp"
 #include "communication/dropin/generalized_requests.hpp"
 #include "communication/dropin/imports.hpp"
 #include "communication/dropin/interception.hpp"
-#include "communication/dropin/message_counts.hpp"
 #include "communication/p2p/credits.hpp"
 #include "communication/p2p/probed_messages.hpp"
 #include "compressor/base/options.hpp"
@@ -44,10 +44,9 @@ class Program final : public p2p::Endpoint {
         decoder_(Policy{}, format, options().threads) {}
 
   p2p::SharedMessageCoder& coder() noexcept override { return decoder_; }
-  void count(const p2p::MpiMessage& at, const p2p::Received& received) noexcept override {
-    if (!received.failed && received.bytes >= least_value_bytes)
-      credits_.grant(at.comm, received.source, received.tag);
-    count_received(at, received);
+  void count(const p2p::MpiMessage& at, const Message& message) noexcept override {
+    if (!message.failed && message.bytes >= least_value_bytes) credits_.grant(at.comm, at.peer, at.tag);
+    count_received(at, message);
   }
 
   p2p::Credits& credits() noexcept { return credits_; }
@@ -109,7 +108,7 @@ void end_messages() noexcept {
   looks = false;
   if (p2p::program_endpoint() == nullptr) return;
   program->credits().finish();
-  p2p::finish_segments();
+  p2p::finish_sends();
   p2p::end_matched_probes();
 }
 
@@ -117,23 +116,22 @@ void name_made(MPI_Comm parent, MPI_Comm made) noexcept {
   if (program != nullptr && !BypassScope::active()) program->credits().name_made(parent, made);
 }
 
-p2p::OutgoingMessage encode(const p2p::MpiMessage& message, const api::DatatypeLayout& kind) noexcept {
-  const auto as_it_is = [](Fallback why) { return p2p::OutgoingMessage(EncodedMessage{.fallback = why}); };
-  if (!kind.value_type.computes) return as_it_is(Fallback::type);
-  if (p2p::program_endpoint() == nullptr) return as_it_is(Fallback::off);
-  const std::size_t bytes = p2p::bytes_of_values(message, kind);
+void encode(p2p::Send& send) noexcept {
+  if (!send.layout()->value_type.computes) return send.leave_plain(Fallback::type);
+  if (p2p::program_endpoint() == nullptr) return send.leave_plain(Fallback::off);
+  const p2p::MpiMessage& message = send.plain();
+  const std::size_t bytes = p2p::bytes_of_values(message, *send.layout());
   try {
     const Rules& rules = api::local_rules(message.comm);
-    const Policy* const policy = policy_for(rules, kind.type(), bytes);
+    const Policy* const policy = policy_for(rules, send.layout()->type(), bytes);
     const Fallback plain = policy == nullptr           ? Fallback::off
                            : bytes < policy->min_bytes ? Fallback::small
                            : !has_credit(message)      ? Fallback::credit
                                                        : Fallback::none;
-    if (plain != Fallback::none) return as_it_is(plain);
-    return {program->encoder(*policy), program->segments().get(), message, kind,
-            static_cast<unsigned>(message.tag)};
+    if (plain != Fallback::none) return send.leave_plain(plain);
+    send.encode(program->encoder(*policy), program->segments().get(), static_cast<unsigned>(message.tag));
   } catch (...) {
-    return as_it_is(Fallback::memory);
+    send.leave_plain(Fallback::memory);
   }
 }
 

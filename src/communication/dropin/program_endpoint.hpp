@@ -2,7 +2,7 @@
 // those that are sent coded.
 #pragma once
 
-#include "communication/p2p/outgoing_message.hpp"
+#include "communication/p2p/send.hpp"
 
 namespace taut::dropin {
 
@@ -24,7 +24,8 @@ bool inspects_messages() noexcept;
 // on communicators without a name stay plain (communication/p2p/credits.hpp).
 void name_made(MPI_Comm parent, MPI_Comm made) noexcept;
 
-// Encodes a message, if a rule asks for coding and the result is shorter; otherwise the result says why not.
-p2p::OutgoingMessage encode(const p2p::MpiMessage& message, const api::DatatypeLayout& kind) noexcept;
+// Encodes a message whose layout is known, if a rule asks for coding and the result is shorter; otherwise the
+// message says why not.
+void encode(p2p::Send& send) noexcept;
 
 }  // namespace taut::dropin

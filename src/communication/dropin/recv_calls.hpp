@@ -2,7 +2,6 @@
 // templates that have the names of MPI's functions; `function` takes counts of type Count.
 #pragma once
 
-#include "communication/dropin/detached_sends.hpp"
 #include "communication/dropin/generalized_requests.hpp"
 #include "communication/dropin/large_counts.hpp"
 #include "communication/dropin/send_calls.hpp"
@@ -39,14 +38,12 @@ int receiving_posted(const p2p::MpiMessage& at, MPI_Status* status, Meanwhile me
   const int other = meanwhile();
   if (other != MPI_SUCCESS) PMPI_Cancel(&posted.request);
   for (Backoff backoff; open && !open->ready(); backoff.pause()) progress_calls();
-  const auto message = open ? open->take_message() : nullptr;
+  const auto segmented = open ? open->take_segmented() : nullptr;
   open.reset();
   p2p::ReadableStatus readable(status);
   const int code = PMPI_Wait(&posted.request, &*readable);
   if (other != MPI_SUCCESS || code != MPI_SUCCESS) return other != MPI_SUCCESS ? other : code;
-  return api::raise(at.comm, message != nullptr ? message->finish(*readable)
-                             : posted.detached  ? p2p::deliver(posted.detached, at, *readable)
-                                                : p2p::finish_recv(at, *readable));
+  return api::raise(at.comm, p2p::finish_recv(at, posted.detached, segmented.get(), *readable));
 }
 
 // Returns true if receiving_posted() has to receive a message, instead of MPI's own call: a probe may have
@@ -106,18 +103,21 @@ int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatyp
              int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
              MPI_Comm comm, MPI_Status* status, const void* site) {
   const p2p::MpiMessage at = of_program(recvbuf, recvcount, recvtype, source, recvtag, comm);
-  ProgramSend sending({sendbuf, sendcount, sendtype, dest, sendtag, comm, site});
-  const p2p::MpiMessage sent = sending.arguments();
-  if (sending.in_segments() || must_be_posted(at)) {
-    if (const int code = check_destination(dest, sendtag, comm); code != MPI_SUCCESS) return code;
-    return receiving_posted(at, status, [&] {
-      return sending.in_segments() ? sending.send(nullptr) : p2p::send(TAUT_PMPI(Send), sent);
+  p2p::Send send = send_of_program({sendbuf, sendcount, sendtype, dest, sendtag, comm, site});
+  int code = MPI_SUCCESS;
+  if (send.in_segments() || must_be_posted(at)) {
+    code = check_destination(dest, sendtag, comm);
+    const auto meanwhile = [&] { return send.send(TAUT_PMPI(Send), progress_calls); };
+    if (code == MPI_SUCCESS) code = receiving_posted(at, status, meanwhile);
+  } else {
+    const p2p::MpiMessage sent = send.arguments();
+    code = receiving(at, status, [&](MPI_Status* mpi_status) {
+      return call_next(function, sent.buf, static_cast<Count>(sent.count), sent.type, dest, sendtag, recvbuf,
+                       recvcount, recvtype, source, recvtag, comm, mpi_status);
     });
   }
-  return receiving(at, status, [&](MPI_Status* mpi_status) {
-    return call_next(function, sent.buf, static_cast<Count>(sent.count), sent.type, dest, sendtag, recvbuf,
-                     recvcount, recvtype, source, recvtag, comm, mpi_status);
-  });
+  count_sent(send);
+  return code;
 }
 
 // Serves MPI_Sendrecv_replace. The values that it sends are not coded.
@@ -154,7 +154,7 @@ int send_and_receive(Wrapped function, const p2p::MpiMessage& sent, const p2p::M
   if (has(function) && !p2p::may_be_probed()) {
     code = start(&posted.request);
   } else {
-    code = api::guard(at.comm, [&] { return send_detached(sent); });
+    code = api::guard(at.comm, [&] { return p2p::send_detached(sent); });
     if (code == MPI_SUCCESS) code = p2p::post(at, posted);
   }
   if (code == MPI_SUCCESS) p2p::hand_over(std::move(posted), at, request);

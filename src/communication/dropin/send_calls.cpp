@@ -2,7 +2,6 @@
 
 #include "communication/dropin/generalized_requests.hpp"
 #include "communication/dropin/interception.hpp"
-#include "communication/dropin/message_counts.hpp"
 #include "communication/dropin/program_endpoint.hpp"
 #include "communication/p2p/request_table.hpp"
 
@@ -19,51 +18,42 @@ std::optional<api::DatatypeLayout> kind_of(const p2p::MpiMessage& message) {
     return {};
   const BypassScope bypass;
   const auto kind = api::datatype_layout_of(m.type);
-  return kind && (kind->value_type.computes || counts_messages()) ? kind : std::nullopt;
+  return kind && (kind->value_type.computes || counts_calls()) ? kind : std::nullopt;
+}
+
+// Starts to send a coded message, and counts it. Returns an MPI error code.
+int start(p2p::Send& send, p2p::StartFunction function, MPI_Request* request) {
+  const int code = send.start(function, request);
+  count_sent(send);
+  return code;
 }
 
 }  // namespace
 
-ProgramSend::ProgramSend(const p2p::MpiMessage& message) : message_(message), kind_(kind_of(message)) {
+p2p::Send send_of_program(const p2p::MpiMessage& message) {
+  const auto layout = kind_of(message);
+  if (!layout) return p2p::Send(message);
   const BypassScope bypass;
-  if (kind_) message_.site = reported_site(message.site);
-  if (kind_) outgoing_ = encode(message, *kind_);
+  p2p::MpiMessage reported = message;
+  reported.site = reported_site(message.site);
+  p2p::Send send(reported, layout);
+  encode(send);
+  return send;
 }
 
-ProgramSend::~ProgramSend() { count(); }
-
-void ProgramSend::count() noexcept {
-  const BypassScope bypass;
-  if (kind_ && !std::exchange(counted_, true)) count_sent(message_, *kind_, outgoing_.made());
+bool send_coded(p2p::SendFunction function, const p2p::MpiMessage& message, int& code) {
+  p2p::Send send = send_of_program(message);
+  if (send.coded()) code = send.send(function, progress_calls);
+  count_sent(send);
+  return send.coded();
 }
 
-p2p::MpiMessage ProgramSend::arguments() const { return outgoing_.in_place_of(message_); }
-
-int ProgramSend::send(p2p::SendFunction function) {
-  if (in_segments()) return outgoing_.send(message_, progress_calls);
-  return p2p::send(function, arguments());
-}
-
-int ProgramSend::start(p2p::StartFunction function, MPI_Request* request) {
-  return outgoing_.start(function, message_, request);
-}
-
-p2p::OutgoingMessage ProgramSend::take() noexcept {
-  count();
-  return std::move(outgoing_);
-}
-
-bool send_coded(p2p::SendFunction send, const p2p::MpiMessage& message, int& code) {
-  ProgramSend sending(message);
-  if (sending.coded()) code = sending.send(send);
-  return sending.coded();
-}
-
-bool send_coded(p2p::StartFunction start, const p2p::MpiMessage& message, MPI_Request* request, int& code) {
-  ProgramSend sending(message);
-  if (!sending.coded()) return false;
-  code = sending.start(start, request);
-  if (code == MPI_SUCCESS) p2p::track_send(*request, sending.take());
+bool send_coded(p2p::StartFunction function, const p2p::MpiMessage& message, MPI_Request* request,
+                int& code) {
+  p2p::Send send = send_of_program(message);
+  if (!send.coded()) return count_sent(send), false;
+  code = start(send, function, request);
+  if (code == MPI_SUCCESS) p2p::track_send(*request, std::move(send));
   return true;
 }
 
@@ -75,13 +65,13 @@ void send_at_each_start(MPI_Request request, p2p::StartFunction start, const p2p
 }
 
 bool start_coded(MPI_Request request, int& code) {
-  const auto send = p2p::find_persistent(request);
-  if (!send || send->first == nullptr) return false;
-  ProgramSend sending(send->second);
-  if (!sending.coded()) return false;
+  const auto persistent = p2p::find_persistent(request);
+  if (!persistent || persistent->first == nullptr) return false;
+  p2p::Send send = send_of_program(persistent->second);
+  if (!send.coded()) return count_sent(send), false;
   MPI_Request started = MPI_REQUEST_NULL;
-  code = sending.start(send->first, &started);
-  if (code == MPI_SUCCESS) p2p::substitute(request, started, sending.take());
+  code = start(send, persistent->first, &started);
+  if (code == MPI_SUCCESS) p2p::substitute(request, started, std::move(send));
   return true;
 }
 

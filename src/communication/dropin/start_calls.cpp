@@ -1,8 +1,8 @@
 // Calls that start, cancel and free requests. Some requests are Taut's, or have a substitute.
 #include <taut/taut.h>
 
+#include "communication/dropin/counts.hpp"
 #include "communication/dropin/next_symbol.hpp"
-#include "communication/dropin/nonblocking_counts.hpp"
 #include "communication/dropin/persistent.hpp"
 #include "communication/dropin/send_calls.hpp"
 #include "communication/p2p/request_table.hpp"

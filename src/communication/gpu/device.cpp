@@ -10,12 +10,12 @@ namespace taut::gpu {
 
 static_assert(static_cast<int>(Status::device_failed) == TAUT_ERR_CUDA);
 
-Device::Device(const api::DeviceServices& services, int number, void* stream, bool frames_there)
+Device::Device(const api::DeviceServices& services, int number, void* stream, bool device_frames)
     : services_(services),
       number_(number),
       first_{stream},
-      keeps_frames_(frames_there),
-      frames_there_(*this),
+      frames_on_device_(device_frames),
+      device_frames_(*this),
       range_memory_(pinned_.scratch(sizeof(api::DeviceRange))),
       range_(new (range_memory_.data()) api::DeviceRange{}) {
   [[maybe_unused]] static const bool once = (services.at_release(DevicePool::trim_all), true);
@@ -31,8 +31,8 @@ Device::~Device() {
 Status Device::copy(void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes == 0) return Status::ok;
   ++changes_;
-  return drained(first_,
-                 launched(first_, [&](void* stream) { return services_.copy_on(to, from, bytes, stream); }));
+  return status_after_drain(
+      first_, launch_on(first_, [&](void* stream) { return services_.copy_on(to, from, bytes, stream); }));
 }
 
 Status Device::wait() noexcept {
@@ -53,7 +53,7 @@ int Device::wait_for(void* stream) noexcept {
   return current.code() != 0 ? current.code() : services_.wait(stream);
 }
 
-Status Device::drained(Queue& queue, int code) noexcept {
+Status Device::status_after_drain(Queue& queue, int code) noexcept {
   if (code != 0) wait(queue);
   return status_of(code);
 }
@@ -67,7 +67,7 @@ std::optional<Status> Device::check(const std::uint32_t& done, Queue& queue, uns
   const CurrentDevice current(*this);
   int idle = 0, code = current.code();
   if (code == 0) code = services_.query(queue.stream, &idle);
-  if (code != 0) return drained(queue, code);
+  if (code != 0) return status_after_drain(queue, code);
   if (idle != 0 && !set()) return Status::device_failed;
   return {};
 }
@@ -96,7 +96,7 @@ Kernels::Kernels(Device& device, std::size_t results, bool overlap)
       memory_(device.pinned().scratch(results * sizeof(TAUT_Cuda_result))),
       results_(reinterpret_cast<TAUT_Cuda_result*>(memory_.data()), results) {
   ++queue_.operations;
-  std::ranges::fill(results_, none(TAUT_ERR_CUDA_NEEDS_HOST));
+  std::ranges::fill(results_, result_without_kernel(TAUT_ERR_CUDA_NEEDS_HOST));
 }
 
 Kernels::~Kernels() {
@@ -105,21 +105,21 @@ Kernels::~Kernels() {
 }
 
 Status Kernels::copy(void* to, const void* from, std::size_t bytes) noexcept {
-  const int code = device_.launched(
+  const int code = device_.launch_on(
       queue_, [&](void* stream) { return device_.services_.copy_on(to, from, bytes, stream); });
   enqueued(code);
   return static_cast<Status>(code);
 }
 
 void Kernels::enqueued(int code) noexcept {
-  if (code != 0 && !Device::needs_host(code)) device_.drained(queue_, code);
+  if (code != 0 && !Device::needs_host(code)) device_.status_after_drain(queue_, code);
   last_ = queue_.enqueued;
   running_ = true;
 }
 
 void Kernels::launched(int code) noexcept {
   enqueued(code);
-  if (code == 0) shown_ = last_;
+  if (code == 0) observed_ = last_;
 }
 
 bool Kernels::ready() {
@@ -128,8 +128,8 @@ bool Kernels::ready() {
     if (!status) return false;
     failure_ = *status;
   }
-  if (failure_ == Status::ok) queue_.done = std::max(queue_.done, shown_);
-  running_ = failure_ == Status::ok && shown_ < last_;
+  if (failure_ == Status::ok) queue_.done = std::max(queue_.done, observed_);
+  running_ = failure_ == Status::ok && observed_ < last_;
   return true;
 }
 
@@ -144,12 +144,12 @@ std::optional<Status> Device::range(ConstSlice values, std::optional<double> fil
                                     ValueRange& range) noexcept {
   api::DeviceRange& found = *range_;
   found = {};
-  const int code = launched(first_, [&](void* stream) {
+  const int code = launch_on(first_, [&](void* stream) {
     return services_.range(values.data, values.count, static_cast<int>(values.type), fill ? &*fill : nullptr,
                            bits == PackedBits::exact, &found, stream);
   });
   if (needs_host(code)) return {};
-  if (code != 0) return drained(first_, code);
+  if (code != 0) return status_after_drain(first_, code);
   unsigned checks = 0;
   std::optional<Status> status;
   while (!(status = check(found.done, first_, checks))) continue;
@@ -184,10 +184,10 @@ std::shared_ptr<Device> Devices::find(const api::DeviceServices& services, int n
   void* const stream = own_stream ? own_stream_of(services, number) : stream_;
   for (const std::shared_ptr<Device>& device : devices_)
     if (device->number() == number && device->stream() == stream) return device;
-  return devices_.emplace_back(std::make_shared<Device>(services, number, stream, keeps_frames_));
+  return devices_.emplace_back(std::make_shared<Device>(services, number, stream, frames_on_device_));
 }
 
-std::shared_ptr<Device> Devices::of(const void* in, const void* out, bool own_stream) noexcept {
+std::shared_ptr<Device> Devices::holding(const void* in, const void* out, bool own_stream) noexcept {
   if (unusable_) return nullptr;
   const api::DeviceServices* services = nullptr;
   try {

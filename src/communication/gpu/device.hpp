@@ -1,4 +1,4 @@
-// A GPU as the calls of one communicator use it: streams, pools of memory, and the way to wait for kernels.
+// A Device is a GPU as the calls of one communicator use it: streams, pools of memory, waiting for kernels.
 #pragma once
 
 #include <memory>
@@ -9,16 +9,16 @@
 #include "communication/gpu/device_frames.hpp"
 #include "communication/gpu/memory.hpp"
 #include "communication/team/task.hpp"
+#include "compressor/frame/coding.hpp"
 #include "compressor/gpu/device_services.hpp"
-#include "compressor/values/value_range.hpp"
 
 namespace taut::gpu {
 
 // For one thread at a time. Members set the thread's current device while they run.
 class Device {
  public:
-  // `frames_there`: frames are in memory of the GPU.
-  Device(const api::DeviceServices& services, int number, void* stream, bool frames_there = false);
+  // `device_frames`: frames are in memory of the GPU.
+  Device(const api::DeviceServices& services, int number, void* stream, bool device_frames = false);
   Device(const Device&) = delete;
   ~Device();
 
@@ -29,10 +29,10 @@ class Device {
   DevicePool& memory() noexcept { return memory_; }
   // Returns memory of frames that MPI or NCCL sends.
   DevicePool& plain() noexcept { return plain_; }
-  DeviceFrames& frames_there() noexcept { return frames_there_; }
-  bool keeps_frames() const noexcept { return keeps_frames_; }
+  DeviceFrames& device_frames() noexcept { return device_frames_; }
+  bool frames_on_device() const noexcept { return frames_on_device_; }
   // Returns the place of the frames of calls.
-  Place& frames() noexcept { return keeps_frames_ ? static_cast<Place&>(frames_there_) : pinned_; }
+  Place& frames() noexcept { return frames_on_device_ ? static_cast<Place&>(device_frames_) : pinned_; }
 
   // Enqueues a copy on the stream of the user. The host must not change or reuse host memory before wait().
   Status copy(void* to, const void* from, std::size_t bytes) noexcept;
@@ -45,8 +45,8 @@ class Device {
   template <class Launch>
   std::optional<Status> enqueue(const Launch& launch) noexcept {
     ++changes_;
-    const int code = launched(first_, launch);
-    return needs_host(code) ? std::nullopt : std::optional(drained(first_, code));
+    const int code = launch_on(first_, launch);
+    return needs_host(code) ? std::nullopt : std::optional(status_after_drain(first_, code));
   }
 
   // Prepares the second stream: its later work waits for all work that is on the first stream now. Returns
@@ -74,7 +74,7 @@ class Device {
   // Returns the queue for an operation. `overlap`: it may be the second stream, if the first one is busy.
   Queue& queue(bool overlap) noexcept;
   template <class Launch>
-  int launched(Queue& queue, const Launch& launch) noexcept {
+  int launch_on(Queue& queue, const Launch& launch) noexcept {
     const CurrentDevice current(*this);
     if (current.code() != 0) return current.code();
     ++queue.enqueued;
@@ -87,16 +87,16 @@ class Device {
   std::optional<Status> check(const std::uint32_t& done, Queue& queue, unsigned& checks) noexcept;
   // Returns the status of a call. If the call failed, waits first for the work that was enqueued before: it
   // may still access the memory that the caller is about to free.
-  Status drained(Queue& queue, int code) noexcept;
+  Status status_after_drain(Queue& queue, int code) noexcept;
 
   const api::DeviceServices& services_;
   int number_;
   Queue first_, second_;                      // the user's stream, and one that is opened when it is needed
   std::uint64_t changes_ = 0, followed_ = 0;  // work that changes values on the first stream; as of fork()
-  bool keeps_frames_;
+  bool frames_on_device_;
   DevicePool pinned_{*this, MemoryKind::pinned}, memory_{*this, MemoryKind::pooled},
       plain_{*this, MemoryKind::plain};
-  DeviceFrames frames_there_;
+  DeviceFrames device_frames_;
   Buffer range_memory_;
   api::DeviceRange* range_;  // in pinned memory
 };
@@ -122,12 +122,12 @@ class Kernels final : public Waitable {
   template <class Launch>
   void run(std::span<const std::size_t> results, const Launch& launch) noexcept {
     for (const std::size_t i : results) results_[i] = {};
-    const int code = device_.launched(queue_, launch);
+    const int code = device_.launch_on(queue_, launch);
     launched(code);
     for (const std::size_t i : results)
-      if (code != 0) results_[i] = none(code);
+      if (code != 0) results_[i] = result_without_kernel(code);
   }
-  TAUT_Cuda_result* at(std::size_t i) noexcept { return &results_[i]; }
+  TAUT_Cuda_result* result_at(std::size_t i) noexcept { return &results_[i]; }
 
   bool ready() override;
   void result() const noexcept {}
@@ -136,7 +136,9 @@ class Kernels final : public Waitable {
   std::optional<Sized> outcome(std::size_t i) const noexcept;
 
  private:
-  static TAUT_Cuda_result none(int code) noexcept { return {0, static_cast<std::uint32_t>(code), 1}; }
+  static TAUT_Cuda_result result_without_kernel(int code) noexcept {
+    return {0, static_cast<std::uint32_t>(code), 1};
+  }
   void enqueued(int code) noexcept;  // after each piece of work
   void launched(int code) noexcept;  // after kernels that write results
 
@@ -144,9 +146,9 @@ class Kernels final : public Waitable {
   Device::Queue& queue_;
   Buffer memory_;
   std::span<TAUT_Cuda_result> results_;
-  std::uint64_t last_ = 0;   // number in the queue of the last piece of work
-  std::uint64_t shown_ = 0;  // number of the last piece of work that is done if the results are there
-  std::size_t next_ = 0;     // the first result that may not be there yet
+  std::uint64_t last_ = 0;      // number in the queue of the last piece of work
+  std::uint64_t observed_ = 0;  // number of the last piece of work that is done if the results are there
+  std::size_t next_ = 0;        // the first result that may not be there yet
   unsigned checks_ = 0;
   bool running_ = false;
   Status failure_ = Status::ok;
@@ -159,18 +161,18 @@ class Devices {
   void set_stream(void* stream) noexcept;
   void* stream() const noexcept { return stream_; }
   // Keeps the frames of all calls on the GPU. Must not change once there was a call.
-  void keep_frames() noexcept { keeps_frames_ = true; }
+  void keep_frames() noexcept { frames_on_device_ = true; }
 
   // Returns the GPU that holds the operands of a call, at least one of which is on a GPU. Returns null if the
   // operands are on several GPUs, or if kernels cannot be used in this process. `own_stream`: the call works
   // on Taut's own stream, not on that of set_stream().
-  std::shared_ptr<Device> of(const void* in, const void* out, bool own_stream = false) noexcept;
+  std::shared_ptr<Device> holding(const void* in, const void* out, bool own_stream = false) noexcept;
 
  private:
   std::shared_ptr<Device> find(const api::DeviceServices& services, int number, bool own_stream);
 
   void* stream_ = nullptr;
-  bool keeps_frames_ = false;
+  bool frames_on_device_ = false;
   bool unusable_ = false;  // libtaut_cuda or a device is missing
   std::vector<std::shared_ptr<Device>> devices_;
 };

@@ -17,9 +17,9 @@ std::byte* DeviceFrames::allocate(std::size_t bytes) noexcept {
   if (host == nullptr) return nullptr;
   const CurrentDevice current(device_);
   const Status status = guarded([&] {
-    auto there = std::make_unique<MemoryBlock>(device_.services(), MemoryKind::plain);
-    there->of(bytes);
-    blocks_.push_back({host, std::move(there)});
+    auto device = std::make_unique<MemoryBlock>(device_.services(), MemoryKind::plain);
+    device->reserve(bytes);
+    blocks_.push_back({host, std::move(device)});
   });
   if (status == Status::ok) return host;
   DevicePool::release(host);
@@ -76,15 +76,15 @@ Status DeviceFrames::copy(std::byte* to, const std::byte* from, std::size_t byte
 
 // ---- Messages
 
-// The host writes notices, which the GPU may lack.
+// The host writes error frames, which the GPU may lack.
 ConstBytes DeviceFrames::outgoing(ConstBytes frames) noexcept {
   const std::byte* const from = device_address(frames.data());
   if (from == nullptr || frames.empty()) return frames;
   for (ConstBytes rest = frames; !rest.empty(); rest = rest.subspan(frame_size(rest))) {
     FrameHeader header;
     if (read_header(rest, header) != Status::ok) break;
-    const bool notice = header.has(FrameHeader::failed);
-    if (notice && upload(rest.first(frame_header_bytes)) != Status::ok) return {};
+    const bool is_error = header.has(FrameHeader::failed);
+    if (is_error && upload(rest.first(frame_header_bytes)) != Status::ok) return {};
   }
   return device_.wait() == Status::ok ? ConstBytes(from, frames.size()) : ConstBytes();
 }

@@ -1,4 +1,4 @@
-// Place of frames whose bytes are on a GPU, for MPIs that read and write memory of GPUs.
+// DeviceFrames is the place of frames whose bytes are on a GPU, for MPIs that read and write GPU memory.
 #pragma once
 
 #include <vector>

@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "communication/team/mean.hpp"
 #include "compressor/base/device_memory.hpp"
-#include "compressor/codecs/mpc/prediction.hpp"
-#include "compressor/codecs/planes/prediction.hpp"
 #include "compressor/frame/sample.hpp"
 
 namespace taut::gpu {
@@ -32,7 +29,8 @@ Status DeviceValues::copy(std::byte* to, const std::byte* from, std::size_t byte
 }
 
 // Returns nothing if no kernel does the work.
-std::optional<Status> DeviceValues::reduce_there(Slice values, ConstSlice operand, Reduction op) noexcept {
+std::optional<Status> DeviceValues::reduce_on_device(Slice values, ConstSlice operand,
+                                                     Reduction op) noexcept {
   if (!suits_kernels(values) || !suits_kernels(operand)) return {};
   return device_->enqueue([&](void* stream) {
     return device_->services().reduce_values(values.data, operand.data, values.count,
@@ -40,7 +38,7 @@ std::optional<Status> DeviceValues::reduce_there(Slice values, ConstSlice operan
   });
 }
 
-std::optional<Status> DeviceValues::divide_there(Slice values, int n) noexcept {
+std::optional<Status> DeviceValues::divide_on_device(Slice values, int n) noexcept {
   if (!suits_kernels(values)) return {};
   return device_->enqueue([&](void* stream) {
     return device_->services().divide_values(values.data, values.count, static_cast<int>(values.type), n,
@@ -52,7 +50,7 @@ std::optional<Status> DeviceValues::divide_there(Slice values, int n) noexcept {
 Status DeviceValues::reduce(Slice values, ConstSlice operand, Reduction op) noexcept {
   if (values.count == 0) return Status::ok;
   const auto on_host = [&](ConstSlice there) {
-    return on_copy(there, [&](ConstSlice copy) { return Place::reduce(values, copy, op); });
+    return with_host_copy(there, [&](ConstSlice copy) { return Place::reduce(values, copy, op); });
   };
   if (!on_device(values.data))
     return on_device(operand.data) ? on_host(operand) : Place::reduce(values, operand, op);
@@ -64,9 +62,10 @@ Status DeviceValues::reduce(Slice values, ConstSlice operand, Reduction op) noex
       if (status != Status::ok) return status;
       operand.data = memory.data();
     }
-    if (const auto done = reduce_there(values, operand, op)) return *done;
-    return on_copy(values, [&](Slice own) {
-      const Status status = on_copy(operand, [&](ConstSlice other) { return Place::reduce(own, other, op); });
+    if (const auto done = reduce_on_device(values, operand, op)) return *done;
+    return with_host_copy(values, [&](Slice own) {
+      const Status status =
+          with_host_copy(operand, [&](ConstSlice other) { return Place::reduce(own, other, op); });
       return status == Status::ok ? copy(values.as_bytes().data(), own.as_bytes().data(), own.bytes())
                                   : status;
     });
@@ -75,8 +74,8 @@ Status DeviceValues::reduce(Slice values, ConstSlice operand, Reduction op) noex
 
 Status DeviceValues::divide(Slice values, int n) noexcept {
   if (values.count == 0 || !on_device(values.data)) return Place::divide(values, n);
-  if (const auto done = divide_there(values, n)) return *done;
-  return on_copy(values, [&](Slice own) {
+  if (const auto done = divide_on_device(values, n)) return *done;
+  return with_host_copy(values, [&](Slice own) {
     taut::divide(own, n);
     return copy(values.as_bytes().data(), own.as_bytes().data(), own.bytes());
   });
@@ -92,7 +91,7 @@ Status DeviceValues::range(ConstSlice values, const Coding& coding, ValueRange& 
   constexpr std::size_t at_a_time = std::size_t{1} << 20;
   for (std::size_t first = 0; first < values.count; first += at_a_time) {
     const ConstSlice part{values.part(first, std::min(at_a_time, values.count - first))};
-    const Status status = on_copy(part, [&](ConstSlice copy) {
+    const Status status = with_host_copy(part, [&](ConstSlice copy) {
       range.merge(range_of(copy, coding.fill, coding.bits));
       return Status::ok;
     });
@@ -103,7 +102,7 @@ Status DeviceValues::range(ConstSlice values, const Coding& coding, ValueRange& 
 
 Status divide(Slice values, int n) {
   api::device_services("recvbuf");  // throws the reason if there are none
-  const std::shared_ptr<Device> device = Devices().of(values.data, nullptr, true);
+  const std::shared_ptr<Device> device = Devices().holding(values.data, nullptr, true);
   if (device == nullptr) return Status::device_failed;
   const Status status = DeviceValues(device).divide(values, n);
   return status == Status::ok ? device->wait() : status;

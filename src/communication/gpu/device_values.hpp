@@ -1,4 +1,4 @@
-// Values on a GPU, for one call of a communicator.
+// DeviceValues is the place of the values of one call, if they are on a GPU.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class DeviceValues final : public Place {
 
   // Runs action(copy), where `copy` holds the values in host memory.
   template <class Action>
-  Status on_copy(ConstSlice values, const Action& action) noexcept {
+  Status with_host_copy(ConstSlice values, const Action& action) noexcept {
     return guarded([&] {
       const Buffer memory = device_->pinned().scratch(values.bytes());
       const Status status = copy(memory.data(), static_cast<const std::byte*>(values.data), values.bytes());
@@ -47,8 +47,8 @@ class DeviceValues final : public Place {
   }
 
  private:
-  std::optional<Status> reduce_there(Slice values, ConstSlice operand, Reduction op) noexcept;
-  std::optional<Status> divide_there(Slice values, int n) noexcept;
+  std::optional<Status> reduce_on_device(Slice values, ConstSlice operand, Reduction op) noexcept;
+  std::optional<Status> divide_on_device(Slice values, int n) noexcept;
   void recycle(std::byte*, std::size_t) noexcept override {}  // blocks belong to the pool of the device
 
   std::shared_ptr<Device> device_;

@@ -29,29 +29,30 @@ FrameHeader header_of(ConstBytes frame) noexcept {
 
 // ---- Parts of operations
 
-// Room for a frame that kernels write: the memory of `out`, on the host or on the GPU, if its address suits
-// them, otherwise memory aside.
-class FrameCodec::Room {
+// The memory into which kernels write a frame: that of `out`, on the host or on the GPU, if its address is
+// aligned; otherwise a buffer, from which deliver() moves the frame.
+class FrameCodec::OutputFrame {
  public:
-  Room() = default;
-  Room(Device& device, Bytes out, std::size_t most) : device_(&device), out_(out) {
+  OutputFrame() = default;
+  OutputFrame(Device& device, Bytes out, std::size_t most) : device_(&device), out_(out) {
     const std::size_t bytes = std::min(most, out.size());
-    std::byte* const there = device.frames_there().device_address(out.data());
-    to_ = there != nullptr ? there : out.data();
-    Place& aside = there != nullptr ? static_cast<Place&>(device.memory()) : device.pinned();
-    if (!aligned(to_, frame_alignment)) aside_ = aside.scratch(bytes);
-    frame_ = {aside_.data() != nullptr ? aside_.data() : to_, bytes};
+    std::byte* const device_memory = device.device_frames().device_address(out.data());
+    to_ = device_memory != nullptr ? device_memory : out.data();
+    Place& buffer_place = device_memory != nullptr ? static_cast<Place&>(device.memory()) : device.pinned();
+    if (!aligned(to_, frame_alignment)) buffer_ = buffer_place.scratch(bytes);
+    frame_ = {buffer_.data() != nullptr ? buffer_.data() : to_, bytes};
   }
 
   Bytes frame() const noexcept { return frame_; }
 
-  // Moves the frame that was made to the memory of `out`, and its header to the host.
-  Sized moved(Sized made) const noexcept {
+  // Moves the frame to the memory of `out`, and its header to the host. `made`: the result of the kernels.
+  Sized deliver(Sized made) const noexcept {
     if (made.status != Status::ok) return made;
     const bool on_host = to_ == out_.data();
     if (frame_.data() != to_ && on_host) std::memcpy(to_, frame_.data(), made.bytes);
     if (frame_.data() != to_ && !on_host) made.status = device_->copy(to_, frame_.data(), made.bytes);
-    if (made.status == Status::ok) made.status = device_->frames_there().fetch_header(out_.first(made.bytes));
+    if (made.status == Status::ok)
+      made.status = device_->device_frames().fetch_header(out_.first(made.bytes));
     return made;
   }
 
@@ -59,7 +60,7 @@ class FrameCodec::Room {
   Device* device_ = nullptr;
   Bytes out_, frame_;
   std::byte* to_ = nullptr;
-  Buffer aside_;
+  Buffer buffer_;
 };
 
 // Launches of items on several results: together, or one by one.
@@ -105,13 +106,13 @@ std::size_t FrameCodec::most_bytes(const FrameHeader& header, std::uint32_t adde
 }
 
 // Returns a frame in memory of the GPU, suitably aligned: where it is, or a copy that is enqueued.
-Buffer FrameCodec::frame_there(Kernels& kernels, ConstBytes frame) const {
-  std::byte* const at = device_.frames_there().device_address(frame.data());
+Buffer FrameCodec::frame_on_device(Kernels& kernels, ConstBytes frame) const {
+  std::byte* const at = device_.device_frames().device_address(frame.data());
   if (at != nullptr && aligned(at, frame_alignment)) return Buffer(&values_, at, frame.size());
-  Buffer there = device_.memory().scratch(frame.size());
-  const Status status = kernels.copy(there.data(), at != nullptr ? at : frame.data(), frame.size());
+  Buffer device_frame = device_.memory().scratch(frame.size());
+  const Status status = kernels.copy(device_frame.data(), at != nullptr ? at : frame.data(), frame.size());
   if (status != Status::ok) throw Error(status, describe(status));
-  return there;
+  return device_frame;
 }
 
 // ---- Encoding
@@ -125,39 +126,39 @@ void FrameCodec::launch_encoders(Kernels& kernels, std::span<const EncodeItem> i
   for (std::size_t i = 0; i < items.size(); ++i)
     if (const ConstSlice values = items[i].values; !frames[i].empty())
       launches.add(i, {const_cast<void*>(values.data), values.count, frames[i].data(), frames[i].size(),
-                       kernels.at(i)});
+                       kernels.result_at(i)});
   launches.run([&](std::span<const api::DeviceFrameItem> some, void* stream) {
     return codec.encode(coding_, some.data(), static_cast<int>(some.size()),
                         static_cast<int>(items[0].values.type), true, stream);
   });
 }
 
-Task<Sized> FrameCodec::encode_there(std::span<EncodeItem> items) const {
-  std::array<Room, most_together> rooms;
+Task<Sized> FrameCodec::encode_on_device(std::span<EncodeItem> items) const {
+  std::array<OutputFrame, most_together> outputs;
   std::array<Bytes, most_together> frames;
   Kernels kernels = this->kernels(items.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
     const auto& [values, out, made] = items[i];
     const std::size_t most = max_bytes(values.type, values.count, 1);
     if (!encodes() || on_host(values) || !suits_kernels(values) || out.size() < most) continue;
-    rooms[i] = Room(device_, out, most);
-    frames[i] = rooms[i].frame();
+    outputs[i] = OutputFrame(device_, out, most);
+    frames[i] = outputs[i].frame();
   }
   launch_encoders(kernels, items, frames);
   co_await kernels;
   for (std::size_t i = 0; i < items.size(); ++i) {
     EncodeItem& item = items[i];
     const Outcome made = kernels.outcome(i);
-    item.made = made ? rooms[i].moved(*made) : encode_here(item.values, item.out);
+    item.made = made ? outputs[i].deliver(*made) : encode_on_host(item.values, item.out);
   }
   co_return Sized{};
 }
 
-Sized FrameCodec::encode_here(ConstSlice values, Bytes out) const noexcept {
+Sized FrameCodec::encode_on_host(ConstSlice values, Bytes out) const noexcept {
   if (on_host(values)) return host_->encode(values, out);
   Sized made;
-  made.status =
-      values_.on_copy(values, [&](ConstSlice copy) { return (made = host_->encode(copy, out)).status; });
+  made.status = values_.with_host_copy(
+      values, [&](ConstSlice copy) { return (made = host_->encode(copy, out)).status; });
   return made;
 }
 
@@ -179,7 +180,7 @@ void FrameCodec::launch_decoders(Kernels& kernels, std::span<const DecodeItem> i
       const bool alike = i == first || (together && values.type == type && decoding_of(in) == coding);
       if (frames[i].data() == nullptr || launched[i] || !alike) continue;
       launched[i] = true;
-      launches.add(i, {values.data, values.count, frames[i].data(), in.size(), kernels.at(i)});
+      launches.add(i, {values.data, values.count, frames[i].data(), in.size(), kernels.result_at(i)});
     }
     launches.run([&](std::span<const api::DeviceFrameItem> some, void* stream) {
       return codec.decode(coding, some.data(), static_cast<int>(some.size()), static_cast<int>(type), false,
@@ -188,24 +189,24 @@ void FrameCodec::launch_decoders(Kernels& kernels, std::span<const DecodeItem> i
   }
 }
 
-Task<Sized> FrameCodec::decode_there(std::span<DecodeItem> items) const {
+Task<Sized> FrameCodec::decode_on_device(std::span<DecodeItem> items) const {
   std::array<Buffer, most_together> frames;
   Kernels kernels = this->kernels(items.size());
   for (std::size_t i = 0; i < items.size(); ++i)
     if (const auto& [in, values, status] = items[i];
         !on_host(values) && suits_kernels(values) && decoding_of(in))
-      frames[i] = frame_there(kernels, in);
+      frames[i] = frame_on_device(kernels, in);
   launch_decoders(kernels, items, frames);
   co_await kernels;
   for (std::size_t i = 0; i < items.size(); ++i) {
     DecodeItem& item = items[i];
     const Outcome done = kernels.outcome(i);
-    item.status = done ? done->status : decode_here(item.in, item.values);
+    item.status = done ? done->status : decode_on_host(item.in, item.values);
   }
   co_return Sized{};
 }
 
-Status FrameCodec::decode_here(ConstBytes in, Slice values) const noexcept {
+Status FrameCodec::decode_on_host(ConstBytes in, Slice values) const noexcept {
   if (on_host(values)) return host_->decode(in, values);
   return guarded([&] {
     const Buffer memory = device_.pinned().scratch(values.bytes());
@@ -216,13 +217,13 @@ Status FrameCodec::decode_here(ConstBytes in, Slice values) const noexcept {
 }
 
 // A sum is fused with decoding if kernels can do that.
-Task<Sized> FrameCodec::reduce_there(ConstBytes in, Slice values, Reduction op) const {
+Task<Sized> FrameCodec::reduce_on_device(ConstBytes in, Slice values, Reduction op) const {
   const std::optional<Coding> coding = op == Reduction::sum ? decoding_of(in) : std::nullopt;
   const auto adds = coding ? api::kernels_of(device_.services(), *coding).adds : nullptr;
   if (adds != nullptr && adds(*coding) && suits_kernels(values)) {
     Buffer frame;
     Kernels kernels = this->kernels(1);
-    frame = frame_there(kernels, in);
+    frame = frame_on_device(kernels, in);
     kernels.run(0, [&](TAUT_Cuda_result* result, void* stream) {
       return api::decode(device_.services(), *coding, frame.bytes().first(in.size()), values, result, stream,
                          true);
@@ -232,7 +233,7 @@ Task<Sized> FrameCodec::reduce_there(ConstBytes in, Slice values, Reduction op) 
   }
   const Buffer memory = values_.scratch(values.bytes());
   DecodeItem decoded{in, {{memory.data(), values.count, values.type}}};
-  const Sized outcome = co_await decode_there({&decoded, 1});
+  const Sized outcome = co_await decode_on_device({&decoded, 1});
   const Status status = outcome.status != Status::ok ? outcome.status : decoded.status;
   co_return Sized{status == Status::ok ? values_.reduce(values, decoded.values, op) : status};
 }
@@ -258,49 +259,49 @@ void FrameCodec::add(Kernels& kernels, std::span<const ConstBytes> frames, const
   });
 }
 
-Task<Sized> FrameCodec::sum_there(std::span<const ConstBytes> frames, Bytes out) const {
+Task<Sized> FrameCodec::sum_on_device(std::span<const ConstBytes> frames, Bytes out) const {
   std::array<Buffer, max_operands> memory;
-  std::array<ConstBytes, max_operands> there;
+  std::array<ConstBytes, max_operands> device_frames;
   FrameHeader header = header_of(frames[0]);
   header.addends = 0;
   for (const ConstBytes frame : frames) header.addends += header_of(frame).addends;
-  const Room room(device_, out, most_bytes(header, header.addends));
+  const OutputFrame output(device_, out, most_bytes(header, header.addends));
   Kernels kernels = this->kernels(1);
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    memory[i] = frame_there(kernels, frames[i]);
-    there[i] = memory[i].bytes().first(frames[i].size());
+    memory[i] = frame_on_device(kernels, frames[i]);
+    device_frames[i] = memory[i].bytes().first(frames[i].size());
   }
-  add(kernels, std::span(there).first(frames.size()), header, room.frame());
+  add(kernels, std::span(device_frames).first(frames.size()), header, output.frame());
   co_await kernels;
   const Outcome made = kernels.outcome(0);
-  co_return made ? room.moved(*made) : host_->arithmetic()->sum(frames, out);
+  co_return made ? output.deliver(*made) : host_->arithmetic()->sum(frames, out);
 }
 
-Task<Sized> FrameCodec::accumulate_there(ConstBytes frame, ConstSlice values, Bytes out) const {
+Task<Sized> FrameCodec::accumulate_on_device(ConstBytes frame, ConstSlice values, Bytes out) const {
   const FrameHeader header = header_of(frame);
   const auto adds = encodes() ? api::kernels_of(device_.services(), coding_).accumulate : nullptr;
-  if (!suits_kernels(values) || adds == nullptr) co_return accumulate_here(frame, values, out);
-  Buffer there;
-  const Room room(device_, out, most_bytes(header, header.addends + 1));
+  if (!suits_kernels(values) || adds == nullptr) co_return accumulate_on_host(frame, values, out);
+  Buffer device_frame;
+  const OutputFrame output(device_, out, most_bytes(header, header.addends + 1));
   Kernels kernels = this->kernels(1);
-  there = frame_there(kernels, frame);
+  device_frame = frame_on_device(kernels, frame);
   kernels.run(0, [&](TAUT_Cuda_result* result, void* stream) {
-    const api::DeviceFrameItem item{const_cast<void*>(values.data), values.count, there.data(), frame.size(),
-                                    result};
-    return adds(coding_, item, static_cast<int>(values.type), room.frame().data(), room.frame().size(),
+    const api::DeviceFrameItem item{const_cast<void*>(values.data), values.count, device_frame.data(),
+                                    frame.size(), result};
+    return adds(coding_, item, static_cast<int>(values.type), output.frame().data(), output.frame().size(),
                 stream);
   });
   co_await kernels;
   const Outcome made = kernels.outcome(0);
-  co_return made ? room.moved(*made) : accumulate_here(frame, values, out);
+  co_return made ? output.deliver(*made) : accumulate_on_host(frame, values, out);
 }
 
 // Adds a frame with lags and a frame of the values: the kernel that encodes and adds at once has no lags.
 Task<Sized> FrameCodec::accumulate_lagged(ConstBytes frame, ConstSlice values, Bytes out) const {
   FrameHeader header = header_of(frame);
   ++header.addends;
-  Buffer own = device_.memory().scratch(max_bytes(values.type, values.count, 1)), there;
-  const Room room(device_, out, most_bytes(header, header.addends));
+  Buffer own = device_.memory().scratch(max_bytes(values.type, values.count, 1)), device_frame;
+  const OutputFrame output(device_, out, most_bytes(header, header.addends));
   Kernels encoding = kernels(1);
   if (encodes() && suits_kernels(values))
     encoding.run(0, [&](TAUT_Cuda_result* result, void* stream) {
@@ -310,18 +311,18 @@ Task<Sized> FrameCodec::accumulate_lagged(ConstBytes frame, ConstSlice values, B
   Outcome made = encoding.outcome(0);
   if (made && made->status == Status::ok) {
     Kernels adding = kernels(1);
-    there = frame_there(adding, frame);
-    const ConstBytes both[] = {there.bytes().first(frame.size()), own.bytes().first(made->bytes)};
-    add(adding, both, header, room.frame());
+    device_frame = frame_on_device(adding, frame);
+    const ConstBytes both[] = {device_frame.bytes().first(frame.size()), own.bytes().first(made->bytes)};
+    add(adding, both, header, output.frame());
     co_await adding;
     made = adding.outcome(0);
   }
-  co_return made ? room.moved(*made) : accumulate_here(frame, values, out);
+  co_return made ? output.deliver(*made) : accumulate_on_host(frame, values, out);
 }
 
-Sized FrameCodec::accumulate_here(ConstBytes frame, ConstSlice values, Bytes out) const noexcept {
+Sized FrameCodec::accumulate_on_host(ConstBytes frame, ConstSlice values, Bytes out) const noexcept {
   Sized made;
-  made.status = values_.on_copy(values, [&](ConstSlice copy) {
+  made.status = values_.with_host_copy(values, [&](ConstSlice copy) {
     return (made = host_->arithmetic()->accumulate(frame, copy, out)).status;
   });
   return made;
@@ -330,21 +331,21 @@ Sized FrameCodec::accumulate_here(ConstBytes frame, ConstSlice values, Bytes out
 // ---- Codec
 
 Operation FrameCodec::start_encode(std::span<EncodeItem> items) const noexcept {
-  return Operation::by_task([&] { return encode_there(items); });
+  return Operation::by_task([&] { return encode_on_device(items); });
 }
 
 Operation FrameCodec::start_decode(std::span<DecodeItem> items) const noexcept {
-  return Operation::by_task([&] { return decode_there(items); });
+  return Operation::by_task([&] { return decode_on_device(items); });
 }
 
 Operation FrameCodec::start_reduce(ConstBytes in, Slice values, Reduction op) const noexcept {
   if (on_host(values)) return Sized{host_->reduce(in, values, op)};
-  return Operation::by_task([&] { return reduce_there(in, values, op); });
+  return Operation::by_task([&] { return reduce_on_device(in, values, op); });
 }
 
 Operation FrameCodec::start_sum(std::span<const ConstBytes> frames, Bytes out) const noexcept {
   if (frames.size() > max_operands) return host_->arithmetic()->sum(frames, out);
-  return Operation::by_task([&] { return sum_there(frames, out); });
+  return Operation::by_task([&] { return sum_on_device(frames, out); });
 }
 
 Operation FrameCodec::start_accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept {
@@ -352,7 +353,7 @@ Operation FrameCodec::start_accumulate(ConstBytes frame, ConstSlice values, Byte
   return Operation::by_task([&] {
     const std::optional<Coding> coding = decoding_of(frame);
     return coding && coding->predictor.lags.any() ? accumulate_lagged(frame, values, out)
-                                                  : accumulate_there(frame, values, out);
+                                                  : accumulate_on_device(frame, values, out);
   });
 }
 
@@ -386,7 +387,8 @@ std::shared_ptr<const Codec> codec_on_device(std::shared_ptr<const Codec> host, 
                                              DeviceValues& values, bool overlap) {
   if (!api::has_kernels(coding)) return nullptr;
   Device& device = values.device();
-  if (device.keeps_frames()) host = std::make_shared<StagingCodec>(std::move(host), device.frames_there());
+  if (device.frames_on_device())
+    host = std::make_shared<StagingCodec>(std::move(host), device.device_frames());
   return std::make_shared<FrameCodec>(std::move(host), coding, values, overlap);
 }
 

@@ -1,4 +1,4 @@
-// Codec for values on a GPU, and frames in pinned host memory or on the GPU.
+// FrameCodec is a codec for values on a GPU, and frames in pinned host memory or on the GPU.
 #pragma once
 
 #include "communication/gpu/device_values.hpp"
@@ -52,20 +52,20 @@ class FrameCodec final : public Codec, public CodecOperations, private FrameArit
   Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override;
 
   // ---- Operations on values or frames for the GPU
-  Task<Sized> encode_there(std::span<EncodeItem> items) const;
-  Task<Sized> decode_there(std::span<DecodeItem> items) const;
-  Task<Sized> reduce_there(ConstBytes in, Slice values, Reduction op) const;
-  Task<Sized> sum_there(std::span<const ConstBytes> frames, Bytes out) const;
-  Task<Sized> accumulate_there(ConstBytes frame, ConstSlice values, Bytes out) const;
+  Task<Sized> encode_on_device(std::span<EncodeItem> items) const;
+  Task<Sized> decode_on_device(std::span<DecodeItem> items) const;
+  Task<Sized> reduce_on_device(ConstBytes in, Slice values, Reduction op) const;
+  Task<Sized> sum_on_device(std::span<const ConstBytes> frames, Bytes out) const;
+  Task<Sized> accumulate_on_device(ConstBytes frame, ConstSlice values, Bytes out) const;
   Task<Sized> accumulate_lagged(ConstBytes frame, ConstSlice values, Bytes out) const;
 
-  class Room;
+  class OutputFrame;
   class Launches;
   std::optional<Coding> decoding_of(ConstBytes frame) const;
   Kernels kernels(std::size_t results) const { return Kernels(device_, results, overlaps()); }
   bool overlaps() const;
   bool encodes() const noexcept { return coding_.codec != nullptr; }
-  Buffer frame_there(Kernels& kernels, ConstBytes frame) const;
+  Buffer frame_on_device(Kernels& kernels, ConstBytes frame) const;
   void launch_encoders(Kernels& kernels, std::span<const EncodeItem> items,
                        std::span<const Bytes> frames) const;
   void launch_decoders(Kernels& kernels, std::span<const DecodeItem> items,
@@ -74,9 +74,9 @@ class FrameCodec final : public Codec, public CodecOperations, private FrameArit
   std::size_t most_bytes(const FrameHeader& header, std::uint32_t addends) const noexcept;
 
   // ---- The same on the host, on copies of the values
-  Sized encode_here(ConstSlice values, Bytes out) const noexcept;
-  Status decode_here(ConstBytes in, Slice values) const noexcept;
-  Sized accumulate_here(ConstBytes frame, ConstSlice values, Bytes out) const noexcept;
+  Sized encode_on_host(ConstSlice values, Bytes out) const noexcept;
+  Status decode_on_host(ConstBytes in, Slice values) const noexcept;
+  Sized accumulate_on_host(ConstBytes frame, ConstSlice values, Bytes out) const noexcept;
 
   std::shared_ptr<const Codec> host_;
   Coding coding_;

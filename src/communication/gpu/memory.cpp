@@ -34,7 +34,7 @@ CurrentDevice::~CurrentDevice() {
 
 // ---- MemoryBlock
 
-std::byte* MemoryBlock::of(std::size_t bytes) {
+std::byte* MemoryBlock::reserve(std::size_t bytes) {
   if (bytes <= bytes_) return data();
   free();
   check(services_, services_.allocate(&memory_, bytes, kind_));

@@ -1,4 +1,4 @@
-// Memory that a GPU works with: blocks for one owner, and pools for the calls of a communicator.
+// GPU and pinned memory: blocks for one owner, and pools for the calls of a communicator.
 #pragma once
 
 #include <memory>
@@ -46,7 +46,7 @@ class OwnStream {
   void* stream_ = nullptr;
 };
 
-// Block of memory that grows, on the current device if it is not pinned. Everything enqueued on its old
+// A block of memory that grows, on the current device if it is not pinned. Everything enqueued on its old
 // content must be done when it grows.
 class MemoryBlock {
  public:
@@ -56,7 +56,7 @@ class MemoryBlock {
   ~MemoryBlock() { free(); }
 
   // Returns memory of at least that size; its content is unspecified. Throws Error(out_of_memory).
-  std::byte* of(std::size_t bytes);
+  std::byte* reserve(std::size_t bytes);
   std::byte* data() const noexcept { return static_cast<std::byte*>(memory_); }
   std::size_t bytes() const noexcept { return bytes_; }
 

@@ -2,14 +2,14 @@
 
 namespace taut::gpu {
 
-// Copies a frame that was made to the GPU.
-Sized StagingCodec::uploaded(Sized made, Bytes out) const noexcept {
+// Copies an encoded frame to the GPU. `made`: the result of the codec.
+Sized StagingCodec::upload(Sized made, Bytes out) const noexcept {
   if (made.status == Status::ok) made.status = frames_.upload(out.first(made.bytes));
   return made;
 }
 
 Sized StagingCodec::encode(ConstSlice values, Bytes out) const noexcept {
-  return uploaded(codec_->encode(values, out), out);
+  return upload(codec_->encode(values, out), out);
 }
 
 Status StagingCodec::decode(ConstBytes in, Slice values) const noexcept {
@@ -26,12 +26,12 @@ Sized StagingCodec::sum(std::span<const ConstBytes> frames, Bytes out) const noe
   Status status = Status::ok;
   for (const ConstBytes frame : frames)
     if (status == Status::ok) status = frames_.download(frame);
-  return status == Status::ok ? uploaded(codec_->arithmetic()->sum(frames, out), out) : Sized{status};
+  return status == Status::ok ? upload(codec_->arithmetic()->sum(frames, out), out) : Sized{status};
 }
 
 Sized StagingCodec::accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept {
   const Status status = frames_.download(frame);
-  return status == Status::ok ? uploaded(codec_->arithmetic()->accumulate(frame, values, out), out)
+  return status == Status::ok ? upload(codec_->arithmetic()->accumulate(frame, values, out), out)
                               : Sized{status};
 }
 

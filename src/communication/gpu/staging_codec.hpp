@@ -1,10 +1,10 @@
-// Codec that runs a codec of the host on frames in memory of a GPU.
+// StagingCodec runs a codec of the host on frames in GPU memory.
 #pragma once
 
 #include <memory>
 
 #include "communication/gpu/device_frames.hpp"
-#include "compressor/frame/codec.hpp"
+#include "compressor/frame/coding.hpp"
 
 namespace taut::gpu {
 
@@ -33,7 +33,7 @@ class StagingCodec final : public Codec, private FrameArithmetic {
  private:
   Sized sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override;
   Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override;
-  Sized uploaded(Sized made, Bytes out) const noexcept;
+  Sized upload(Sized made, Bytes out) const noexcept;
 
   std::shared_ptr<const Codec> codec_;
   DeviceFrames& frames_;

@@ -42,7 +42,7 @@ class HostCounter {
   void increment() noexcept { __atomic_fetch_add(word_, 1, __ATOMIC_ACQ_REL); }
 
   // Makes later work of a stream of the current device wait until the counter has reached `value`.
-  Status hold(void* stream, std::uint32_t value) const noexcept {
+  Status block(void* stream, std::uint32_t value) const noexcept {
     return static_cast<Status>(services_.wait_for_word(word_, value, stream));
   }
 

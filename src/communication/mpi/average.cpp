@@ -3,7 +3,7 @@
 #include "communication/gpu/device_values.hpp"
 #include "communication/mpi/datatypes.hpp"
 #include "communication/mpi/errors.hpp"
-#include "communication/team/mean.hpp"
+#include "communication/team/place.hpp"
 #include "compressor/base/device_memory.hpp"
 
 namespace taut::api {

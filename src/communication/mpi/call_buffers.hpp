@@ -3,14 +3,26 @@
 // are; other values are packed into contiguous memory for the call (staged).
 #pragma once
 
+#include <mpi.h>
+
+#include <memory>
 #include <optional>
 
 #include "communication/comm/collective_call.hpp"
-#include "communication/mpi/block_layouts.hpp"
 #include "communication/mpi/datatype_layout.hpp"
 #include "communication/mpi/rank_and_size.hpp"
+#include "communication/team/blocks.hpp"
 
 namespace taut::api {
+
+using Layout = std::shared_ptr<const BlockLayout>;
+
+// Returns the layout of the blocks; null if MPI has to report an error: no counts, or negative ones. Without
+// displacements, each block follows the previous one.
+Layout layout_of(const MPI_Count* counts, const MPI_Aint* displacements, int blocks);
+
+// Returns the number of values in all blocks.
+std::size_t values_of(const BlockLayout& layout) noexcept;
 
 // Buffer that a call reads or writes on this rank: elements of one datatype, contiguous or in blocks; or
 // blocks that have a datatype each. Made from a BufferArg, whose arrays it copies.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "communication/mpi/datatypes.hpp"
-#include "compressor/values/slice.hpp"
+#include "compressor/values/reduction.hpp"
 
 namespace taut::api {
 

@@ -29,32 +29,40 @@ inline Count count(MPI_Count count, bool matters = true) noexcept {
   return matters ? static_cast<Count>(count) : Count{0};
 }
 
+// Copy of n numbers as another type. The copy of a null pointer is null.
+template <class To, class From>
+class ConvertedArray {
+ public:
+  ConvertedArray(const From* numbers, int n) : null_(numbers == nullptr) {
+    numbers_.reserve(static_cast<std::size_t>(n) + 1);  // an array of no numbers is not null either
+    for (int i = 0; i < (null_ ? 0 : n); ++i) {
+      numbers_.push_back(static_cast<To>(numbers[i]));
+      fit_ &= static_cast<From>(numbers_.back()) == numbers[i];
+    }
+  }
+  bool fit() const noexcept { return fit_; }  // every number is the same as before
+  const To* data() const noexcept { return null_ ? nullptr : numbers_.data(); }
+
+ private:
+  std::vector<To> numbers_;
+  bool null_, fit_ = true;
+};
+
 // Counts or displacements of n blocks in the type of plain MPI. The array may be null.
+#if MPI_VERSION >= 4
 template <class Number>
 class Numbers {
  public:
-#if MPI_VERSION >= 4
   Numbers(const Number* numbers, int) noexcept : numbers_(numbers) {}
   bool fit() const noexcept { return true; }
   const Number* data() const noexcept { return numbers_; }
 
  private:
   const Number* numbers_;
-#else
-  Numbers(const Number* numbers, int n) : null_(numbers == nullptr) {
-    numbers_.reserve(static_cast<std::size_t>(n) + 1);  // an array of no numbers is not null either
-    for (int i = 0; i < (null_ ? 0 : n); ++i) {
-      fit_ &= fits(static_cast<MPI_Count>(numbers[i]));
-      numbers_.push_back(static_cast<int>(numbers[i]));
-    }
-  }
-  bool fit() const noexcept { return fit_; }
-  const int* data() const noexcept { return null_ ? nullptr : numbers_.data(); }
-
- private:
-  std::vector<int> numbers_;
-  bool null_, fit_ = true;
-#endif
 };
+#else
+template <class Number>
+using Numbers = ConvertedArray<int, Number>;
+#endif
 
 }  // namespace taut::api::pmpi

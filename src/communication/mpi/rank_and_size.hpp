@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "compressor/values/slice.hpp"
+#include <cstddef>
 
 namespace taut::api {
 

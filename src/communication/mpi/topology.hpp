@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "communication/mpi/mpi_call.hpp"
-#include "communication/team/neighbours.hpp"
+#include "communication/team/collective.hpp"
 
 namespace taut::api {
 

@@ -1,4 +1,4 @@
-// A call of NCCL: its arguments, the same call as Taut's, and its service by NCCL alone.
+// A collective call of NCCL: its arguments, its description as a call of Taut, and its service by NCCL alone.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct NcclCall {
   void* stream;
 };
 
-// Returns true if the call has a block for each rank, of `count` values.
+// Returns true if `count` is that of one block, of which the call has one for each rank.
 constexpr bool in_blocks(Collective collective) noexcept {
   return collective == Collective::reduce_scatter || collective == Collective::allgather ||
          collective == Collective::alltoall;

@@ -1,11 +1,17 @@
-// The C functions of taut_nccl.h, and the states of communicators.
+// The C functions of taut_nccl.h: their errors (guard()), the states of communicators, and groups of
+// messages.
 #include <taut/taut_nccl.h>
 
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <utility>
+#include <vector>
 
-#include "communication/nccl/calls.hpp"
+#include "communication/nccl/comm_state.hpp"
+#include "compressor/base/device_memory.hpp"
+#include "compressor/base/guarded.hpp"
 
 namespace taut::nccl {
 namespace {
@@ -20,9 +26,16 @@ States& states() {
   return *one;
 }
 
-void put(ncclComm* comm, std::shared_ptr<CommState> state) {
+void set_state(ncclComm* comm, std::shared_ptr<CommState> state) {
   const std::lock_guard lock(states().mutex);
   std::swap(states().all[comm], state);  // the old state is freed after the lock
+}
+
+// Returns the state of a communicator; null if there is none.
+std::shared_ptr<CommState> find_state(ncclComm* comm) {
+  const std::lock_guard lock(states().mutex);
+  const auto found = states().all.find(comm);
+  return found == states().all.end() ? nullptr : found->second;
 }
 
 // Returns the state of a communicator, or makes one for the rules of the environment. No lock is held
@@ -30,10 +43,10 @@ void put(ncclComm* comm, std::shared_ptr<CommState> state) {
 std::shared_ptr<CommState> state_of(ncclComm* comm) {
   if (comm == nullptr) throw Error(Status::invalid_argument, "comm is NULL");
   std::shared_ptr<CommState> state = find_state(comm);
-  if (state != nullptr && state->is_of(comm)) return state;
+  if (state != nullptr && state->matches(comm)) return state;
   state = std::make_shared<CommState>(comm);
   state->agree(nullptr);
-  put(comm, state);
+  set_state(comm, state);
   return state;
 }
 
@@ -41,14 +54,43 @@ int serve(const NcclCall& call) noexcept {
   return guard([&] { state_of(call.comm)->serve(call); });
 }
 
-}  // namespace
+// ---- Messages and groups
 
-std::shared_ptr<CommState> find_state(ncclComm* comm) {
-  const std::lock_guard lock(states().mutex);
-  const auto found = states().all.find(comm);
-  return found == states().all.end() ? nullptr : found->second;
+thread_local int group_depth = 0;
+thread_local std::vector<NcclMessage> group_messages;  // of the group that this thread has open
+
+// Serves the messages of a group: those on one communicator and stream together, in their order.
+void serve_group() {
+  std::vector<NcclMessage> all = std::exchange(group_messages, {});
+  while (!all.empty()) {
+    const NcclMessage first = all.front();
+    const auto alike = [&](const NcclMessage& other) {
+      return other.comm == first.comm && other.stream == first.stream;
+    };
+    std::vector<NcclMessage> together;
+    for (const NcclMessage& message : all)
+      if (alike(message)) together.push_back(message);
+    std::erase_if(all, alike);
+    if (const std::shared_ptr<CommState> state = find_state(first.comm))
+      state->serve(together);
+    else
+      run_plain(library(), together);
+  }
 }
 
+int add_message(const NcclMessage& message, const void* buffer, const char* argument) noexcept {
+  return guard([&] {
+    if (message.comm == nullptr) throw Error(Status::invalid_argument, "comm is NULL");
+    if (dtype_of_nccl(message.datatype) == DType{})
+      throw Error(Status::invalid_type, "datatype is none that Taut moves: call ncclSend and ncclRecv");
+    if (!on_device(buffer))
+      throw Error(Status::invalid_argument, std::string(argument) + " is not memory of a GPU");
+    group_messages.push_back(message);
+    if (group_depth == 0) serve_group();
+  });
+}
+
+}  // namespace
 }  // namespace taut::nccl
 
 using namespace taut;
@@ -62,7 +104,7 @@ int TAUT_Nccl_comm_set_policy(ncclComm* comm, const char* policy) {
     const std::string text = policy != nullptr ? policy : "";
     const auto state = std::make_shared<CommState>(comm);
     state->agree(policy != nullptr ? &text : nullptr);
-    put(comm, state);
+    set_state(comm, state);
   });
 }
 
@@ -131,4 +173,24 @@ int TAUT_Nccl_Reduce(const void* sendbuff, void* recvbuff, size_t count, int dat
 int TAUT_Nccl_AlltoAll(const void* sendbuff, void* recvbuff, size_t count, int datatype, ncclComm* comm,
                        void* stream) {
   return serve({Collective::alltoall, sendbuff, recvbuff, count, datatype, 0, 0, comm, stream});
+}
+
+int TAUT_Nccl_Send(const void* sendbuff, size_t count, int datatype, int peer, ncclComm* comm, void* stream) {
+  return add_message({sendbuff, nullptr, count, datatype, peer, comm, stream}, sendbuff, "sendbuff");
+}
+
+int TAUT_Nccl_Recv(void* recvbuff, size_t count, int datatype, int peer, ncclComm* comm, void* stream) {
+  return add_message({nullptr, recvbuff, count, datatype, peer, comm, stream}, recvbuff, "recvbuff");
+}
+
+int TAUT_Nccl_GroupStart() {
+  ++group_depth;
+  return 0;
+}
+
+int TAUT_Nccl_GroupEnd() {
+  return guard([] {
+    if (group_depth == 0) throw Error(Status::invalid_argument, "TAUT_Nccl_GroupEnd without a start");
+    if (--group_depth == 0) serve_group();
+  });
 }

@@ -23,7 +23,7 @@ CommState::CommState(ncclComm* comm, const WaitLimits* limits)
     : nccl_(library()),
       services_(api::device_services("the memory of a call of NCCL")),
       transport_(nccl_, services_, comm, limits),
-      fixed_(nccl_, services_, transport_, comm) {}
+      capacity_mode_(nccl_, services_, transport_, comm) {}
 
 void CommState::agree(const std::string* policy) {
   const gpu::CurrentDevice current(services_, transport_.device());
@@ -62,7 +62,7 @@ Rules CommState::agreed_rules(const RankRules& mine, std::vector<int>& node_of) 
   return mine.rules.on({.ranks = transport_.size(), .several_nodes = !agreed.node.same()});
 }
 
-bool CommState::is_of(ncclComm* comm) const {
+bool CommState::matches(ncclComm* comm) const {
   int ranks = 0, rank = 0, device = 0;
   return nccl_.CommCount(comm, &ranks) == success && ranks == transport_.size() &&
          nccl_.CommUserRank(comm, &rank) == success && rank == transport_.rank() &&
@@ -70,7 +70,7 @@ bool CommState::is_of(ncclComm* comm) const {
 }
 
 void CommState::set_capacity(double ratio) {
-  const std::lock_guard lock(calls_);
+  const std::lock_guard lock(call_mutex_);
   const gpu::CurrentDevice current(services_, transport_.device());
   const gpu::OwnStream stream(services_);
   transport_.begin_call(stream.get());
@@ -79,18 +79,18 @@ void CommState::set_capacity(double ratio) {
     throw Error(Status::invalid_argument, "ratio is neither 0 nor a number from 1 on");
   if (std::ranges::any_of(ratios, [&](double other) { return other != ratio; }))
     throw Error(Status::rank_mismatch, "the ranks state different ratios");
-  fixed_.set_ratio(ratio);
+  capacity_mode_.set_ratio(ratio);
 }
 
-bool CommState::serve(const NcclCall& call, bool anywhere) {
-  const std::lock_guard lock(calls_);
+bool CommState::serve(const NcclCall& call, bool plain_if_unreachable) {
+  const std::lock_guard lock(call_mutex_);
   const gpu::CurrentDevice current(services_, transport_.device());
   std::optional<CollectiveCall> described = describe(call, transport_.rank(), transport_.size());
   if (!described || rules_.off()) return run_plain(nccl_, call, transport_.size()), false;
   try {
     check_arguments(call, transport_.rank(), transport_.size());
   } catch (const Error&) {
-    if (!anywhere) throw;
+    if (!plain_if_unreachable) throw;
     described->data.in.data = described->data.out.data = nullptr;
     described->staging = std::make_shared<UnreachableValues>();
   }
@@ -98,7 +98,7 @@ bool CommState::serve(const NcclCall& call, bool anywhere) {
 }
 
 bool CommState::serve(const NcclCall& call, const CollectiveCall& described) {
-  if (fixed_.serve(call, described, rules_)) return true;
+  if (capacity_mode_.serve(call, described, rules_)) return true;
   const Verdict verdict = run(described, call.stream);
   if (verdict.fallback != Fallback::none) return run_plain_timed(call, verdict.plain_times), false;
   if (verdict.status != Status::ok) throw Error(verdict.status, verdict.text());
@@ -116,7 +116,7 @@ bool CommState::selects(const NcclCall& call) const {
 void CommState::connect(void* stream) {
   const gpu::CurrentDevice current(services_, transport_.device());
   transport_.begin_call(stream);
-  while (!transport_.exchange(true)) {
+  while (!transport_.run_round(true)) {
   }
 }
 
@@ -132,8 +132,8 @@ Verdict CommState::run(CollectiveCall call, void* stream) {
   communicator_->set_stream(stream);
   Task<Verdict> task = communicator_->run(std::move(call));
   for (bool complete = false;;) {
-    for (Backoff backoff; !complete && !transport_.awaited(); backoff.pause()) complete = task.advance();
-    if ((complete && !transport_.used()) || transport_.exchange(complete)) return task.result();
+    for (Backoff backoff; !complete && !transport_.needs_round(); backoff.pause()) complete = task.advance();
+    if ((complete && !transport_.has_messages()) || transport_.run_round(complete)) return task.result();
   }
 }
 
@@ -149,7 +149,7 @@ void CommState::run_plain_timed(const NcclCall& call, RecentTimes* times) {
 }
 
 void CommState::serve(std::span<const NcclMessage> messages) {
-  const std::lock_guard lock(calls_);
+  const std::lock_guard lock(call_mutex_);
   if (rules_.off()) return run_plain(nccl_, messages);
   const gpu::CurrentDevice current(services_, transport_.device());
   transport_.begin_call(messages[0].stream);
@@ -157,10 +157,10 @@ void CommState::serve(std::span<const NcclMessage> messages) {
 }
 
 std::size_t CommState::settle(void* stream) {
-  const std::lock_guard lock(calls_);
+  const std::lock_guard lock(call_mutex_);
   const gpu::CurrentDevice current(services_, transport_.device());
   transport_.begin_call(stream);
-  return fixed_.settle(stream);
+  return capacity_mode_.settle(stream);
 }
 
 }  // namespace taut::nccl

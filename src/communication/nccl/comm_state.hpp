@@ -1,4 +1,4 @@
-// Taut's data for one communicator of NCCL.
+// CommState is the state that Taut keeps for one communicator of NCCL.
 #pragma once
 
 #include <memory>
@@ -7,14 +7,14 @@
 #include "communication/comm/communicator.hpp"
 #include "communication/comm/settings.hpp"
 #include "communication/nccl/call.hpp"
-#include "communication/nccl/fixed_frames.hpp"
+#include "communication/nccl/capacity_mode.hpp"
 #include "communication/nccl/messages.hpp"
 #include "communication/nccl/transport.hpp"
 
 namespace taut::nccl {
 
-// State that Taut keeps for one communicator of NCCL: the transport over it, the rules that the ranks agreed
-// on, what the tuner learned, and the calls that wait for settle().
+// The transport over the communicator, the rules that the ranks agreed on, what the tuner has learned, and
+// the calls that wait for settle().
 class CommState {
  public:
   // Creates the state without rules. `limits`: of all waits for other ranks; null: there are none. Throws
@@ -30,7 +30,7 @@ class CommState {
 
   // Returns false if `comm` now has another size, rank or device. A new communicator at the same address that
   // equals the old one in all three is not noticed: release the state before ncclCommDestroy.
-  bool is_of(ncclComm* comm) const;
+  bool matches(ncclComm* comm) const;
 
   int rank() const noexcept { return transport_.rank(); }
   int ranks() const noexcept { return transport_.size(); }
@@ -39,9 +39,10 @@ class CommState {
   // off, sizes are exact. Collective: throws Error(rank_mismatch), if the ratios differ.
   void set_capacity(double ratio);
 
-  // Serves a call, by Taut or by NCCL. Returns true if Taut compressed it. Throws Error. `anywhere`: if some
-  // rank's buffers are in memory that Taut cannot use, NCCL serves the call on all ranks.
-  bool serve(const NcclCall& call, bool anywhere = false);
+  // Serves a call, by Taut or by NCCL. Returns true if Taut compressed it. Throws Error.
+  // `plain_if_unreachable`: if some rank's buffers are in memory that Taut cannot use, NCCL serves the call
+  // on all ranks.
+  bool serve(const NcclCall& call, bool plain_if_unreachable = false);
 
   bool agreed() const noexcept { return communicator_ != nullptr; }
 
@@ -62,11 +63,11 @@ class CommState {
   // Serves the messages of a group on this communicator and one stream. Throws Error.
   void serve(std::span<const NcclMessage> messages);
 
-  // Completes the calls with frames of a fixed size. Returns the number of blocks that were repeated.
+  // Completes the calls in capacity mode. Returns the number of blocks that were repeated.
   std::size_t settle(void* stream);
 
   const CallTable& calls() const noexcept { return communicator_->calls(); }
-  std::uint64_t capacity_calls() const noexcept { return fixed_.calls(); }
+  std::uint64_t capacity_calls() const noexcept { return capacity_mode_.calls(); }
 
  private:
   Rules agreed_rules(const RankRules& mine, std::vector<int>& node_of);
@@ -80,9 +81,9 @@ class CommState {
   HostPlace place_;
   Rules rules_;
   std::unique_ptr<Communicator> communicator_;
-  FixedFrames fixed_;
+  CapacityMode capacity_mode_;
   std::map<const Policy*, PolicyState> message_states_;
-  std::mutex calls_;  // one at a time
+  std::mutex call_mutex_;  // held by the one call in progress
 };
 
 }  // namespace taut::nccl

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "compressor/values/dtype.hpp"
 #include "compressor/values/reduction.hpp"
 
 struct ncclComm;

@@ -30,15 +30,16 @@ MessageGroup::MessageGroup(const Library& nccl, const api::DeviceServices& servi
       comm_(messages[0].comm),
       stream_(messages[0].stream),
       memory_(std::make_shared<Memory>(services)) {
-  const std::size_t each = sizeof(TAUT_Cuda_result) + sizeof(Announced) + frame_header_bytes;
-  std::byte* const here = memory_->here.of(messages.size() * each);
-  std::byte* const there = memory_->there.of(messages.size() * sizeof(Announced));
-  std::fill_n(here, messages.size() * each, std::byte{});
+  const std::size_t each = sizeof(TAUT_Cuda_result) + sizeof(MessageHeader) + frame_header_bytes;
+  std::byte* const pinned = memory_->pinned.reserve(messages.size() * each);
+  std::byte* const device = memory_->device.reserve(messages.size() * sizeof(MessageHeader));
+  std::fill_n(pinned, messages.size() * each, std::byte{});
   for (std::size_t i = 0; i < messages.size(); ++i) {
-    std::byte* const at = here + i * each;  // the header comes first: its alignment is the strictest
-    items_.push_back({&messages[i], nullptr, reinterpret_cast<TAUT_Cuda_result*>(at + frame_header_bytes),
-                      reinterpret_cast<Announced*>(at + frame_header_bytes + sizeof(TAUT_Cuda_result)),
-                      there + i * sizeof(Announced)});
+    std::byte* const at = pinned + i * each;  // the header comes first: its alignment is the strictest
+    transfers_.push_back(
+        {&messages[i], nullptr, reinterpret_cast<TAUT_Cuda_result*>(at + frame_header_bytes),
+         reinterpret_cast<MessageHeader*>(at + frame_header_bytes + sizeof(TAUT_Cuda_result)),
+         device + i * sizeof(MessageHeader)});
   }
 }
 
@@ -52,13 +53,13 @@ void MessageGroup::run() {
 }
 
 void MessageGroup::run_now() {
-  for (Item& item : items_)
-    if (item.message->sends()) encode(item);
+  for (Transfer& transfer : transfers_)
+    if (transfer.message->sends()) encode(transfer);
   transport_.wait();
-  announce();
-  move();
-  for (Item& item : items_)
-    if (!item.message->sends() && item.announced->coded != 0) decode(item);
+  exchange_headers();
+  move_values();
+  for (Transfer& transfer : transfers_)
+    if (!transfer.message->sends() && transfer.header->coded != 0) decode(transfer);
   transport_.wait();
   check_results();
 }
@@ -66,24 +67,24 @@ void MessageGroup::run_now() {
 template <class Messages>
 void MessageGroup::group(const Messages& messages) {
   check(nccl_.GroupStart(), "ncclGroupStart");
-  for (Item& item : items_)
-    if (failed_ == success) failed_ = messages(item);
+  for (Transfer& transfer : transfers_)
+    if (failed_ == success) failed_ = messages(transfer);
   const int ended = nccl_.GroupEnd();
   check(failed_, "ncclSend or ncclRecv");
   check(ended, "ncclGroupEnd");
 }
 
-gpu::MemoryBlock& MessageGroup::room(Item& item, std::size_t bytes) {
-  item.frame =
+gpu::MemoryBlock& MessageGroup::allocate(Transfer& transfer, std::size_t bytes) {
+  transfer.frame =
       memory_->frames.emplace_back(std::make_unique<gpu::MemoryBlock>(services_, gpu::MemoryKind::plain))
           .get();
-  item.frame->of(bytes);
-  return *item.frame;
+  transfer.frame->reserve(bytes);
+  return *transfer.frame;
 }
 
 // Starts to encode a message, if its policy asks for that and kernels serve it.
-void MessageGroup::encode(Item& item) {
-  const NcclMessage& message = *item.message;
+void MessageGroup::encode(Transfer& transfer) {
+  const NcclMessage& message = *transfer.message;
   const ConstSlice values{{message.from, message.count, dtype_of_nccl(message.datatype)}};
   Call call;
   call.collective = Collective::send;
@@ -99,79 +100,82 @@ void MessageGroup::encode(Item& item) {
   const Coding coding = plan.candidates[0].with(plan.bound);
   if (!api::has_kernels(coding) || plan.bound.kind == Bound::Kind::rate) return;
   const std::size_t most = state.codecs.of(coding, plan.bound)->max_bytes(values.type, values.count);
-  const Bytes frame{room(item, most).data(), most};
-  item.least_ratio = plan.least_ratio;
-  item.coded = api::encode(services_, coding, values, frame, item.result, stream_) == 0;
+  const Bytes frame{allocate(transfer, most).data(), most};
+  transfer.least_ratio = plan.least_ratio;
+  transfer.coded = api::encode(services_, coding, values, frame, transfer.result, stream_) == 0;
 }
 
-// Tells each receiver the size of its message. A frame that saves too little stays here.
-void MessageGroup::announce() {
-  for (Item& item : items_) {
-    if (!item.message->sends()) continue;
-    const auto bytes = static_cast<double>(item.message->bytes());
-    const auto coded = static_cast<double>(item.result->bytes);
-    item.coded = item.coded && item.result->status == 0 && coded < bytes && coded * item.least_ratio <= bytes;
-    *item.announced = {item.coded ? item.result->bytes : item.message->bytes(), item.coded};
+// Sends each receiver the header of its message. A frame that saves too little is not sent.
+void MessageGroup::exchange_headers() {
+  for (Transfer& transfer : transfers_) {
+    if (!transfer.message->sends()) continue;
+    const auto bytes = static_cast<double>(transfer.message->bytes());
+    const auto coded = static_cast<double>(transfer.result->bytes);
+    transfer.coded = transfer.coded && transfer.result->status == 0 && coded < bytes &&
+                     coded * transfer.least_ratio <= bytes;
+    *transfer.header = {transfer.coded ? transfer.result->bytes : transfer.message->bytes(), transfer.coded};
     gpu::check(services_,
-               services_.copy_on(item.announced_there, item.announced, sizeof(Announced), stream_));
+               services_.copy_on(transfer.device_header, transfer.header, sizeof(MessageHeader), stream_));
   }
-  group([&](Item& item) {
-    const int peer = item.message->peer;
-    return item.message->sends()
-               ? nccl_.Send(item.announced_there, sizeof(Announced), uint8, peer, comm_, stream_)
-               : nccl_.Recv(item.announced_there, sizeof(Announced), uint8, peer, comm_, stream_);
+  group([&](Transfer& transfer) {
+    const int peer = transfer.message->peer;
+    return transfer.message->sends()
+               ? nccl_.Send(transfer.device_header, sizeof(MessageHeader), uint8, peer, comm_, stream_)
+               : nccl_.Recv(transfer.device_header, sizeof(MessageHeader), uint8, peer, comm_, stream_);
   });
-  for (Item& item : items_)
-    if (!item.message->sends())
+  for (Transfer& transfer : transfers_)
+    if (!transfer.message->sends())
       gpu::check(services_,
-                 services_.copy_on(item.announced, item.announced_there, sizeof(Announced), stream_));
+                 services_.copy_on(transfer.header, transfer.device_header, sizeof(MessageHeader), stream_));
   transport_.wait();
 }
 
-// Moves values and frames. A plain message of another size than expected is received aside.
-void MessageGroup::move() {
-  for (Item& item : items_) {
-    const bool as_expected = item.announced->coded == 0 && item.announced->bytes == item.message->bytes();
-    if (!item.message->sends() && !as_expected) room(item, std::max<std::size_t>(item.announced->bytes, 1));
+// Moves values and frames. A plain message of another size than its receive goes to memory of its own.
+void MessageGroup::move_values() {
+  for (Transfer& transfer : transfers_) {
+    const bool as_expected =
+        transfer.header->coded == 0 && transfer.header->bytes == transfer.message->bytes();
+    if (!transfer.message->sends() && !as_expected)
+      allocate(transfer, std::max<std::size_t>(transfer.header->bytes, 1));
   }
-  group([&](Item& item) {
-    const NcclMessage& message = *item.message;
-    const auto bytes = static_cast<std::size_t>(item.announced->bytes);
+  group([&](Transfer& transfer) {
+    const NcclMessage& message = *transfer.message;
+    const auto bytes = static_cast<std::size_t>(transfer.header->bytes);
     if (bytes == 0) return success;
     if (message.sends())
-      return nccl_.Send(item.coded ? item.frame->data() : message.from, bytes, uint8, message.peer, comm_,
-                        stream_);
-    return nccl_.Recv(item.frame != nullptr ? item.frame->data() : message.to, bytes, uint8, message.peer,
-                      comm_, stream_);
+      return nccl_.Send(transfer.coded ? transfer.frame->data() : message.from, bytes, uint8, message.peer,
+                        comm_, stream_);
+    return nccl_.Recv(transfer.frame != nullptr ? transfer.frame->data() : message.to, bytes, uint8,
+                      message.peer, comm_, stream_);
   });
 }
 
 // Starts to decode a message, once the host knows the header of its frame.
-void MessageGroup::decode(Item& item) {
-  const NcclMessage& message = *item.message;
-  const auto bytes = static_cast<std::size_t>(item.announced->bytes);
-  std::byte* const header_here = reinterpret_cast<std::byte*>(item.result) - frame_header_bytes;
-  gpu::check(services_, services_.copy_on(header_here, item.frame->data(),
+void MessageGroup::decode(Transfer& transfer) {
+  const NcclMessage& message = *transfer.message;
+  const auto bytes = static_cast<std::size_t>(transfer.header->bytes);
+  std::byte* const pinned_header = reinterpret_cast<std::byte*>(transfer.result) - frame_header_bytes;
+  gpu::check(services_, services_.copy_on(pinned_header, transfer.frame->data(),
                                           std::min(bytes, frame_header_bytes), stream_));
   transport_.wait();
-  // The header alone is here: a whole frame would be longer.
+  // Only the header is read here: the rest of the frame is on the GPU.
   FrameHeader header;
-  const Status status = read_header({header_here, bytes}, header);
+  const Status status = read_header({pinned_header, bytes}, header);
   const auto coding = status == Status::ok ? api::decoding_of(header) : std::nullopt;
   if (!coding) throw Error(Status::corrupt_frame, "a message is no frame that kernels decode");
   const Slice values{{message.to, message.count, dtype_of_nccl(message.datatype)}};
-  gpu::check(services_,
-             api::decode(services_, *coding, {item.frame->data(), bytes}, values, item.result, stream_));
+  gpu::check(services_, api::decode(services_, *coding, {transfer.frame->data(), bytes}, values,
+                                    transfer.result, stream_));
 }
 
 void MessageGroup::check_results() {
-  for (const Item& item : items_) {
-    if (item.message->sends()) continue;
-    if (item.announced->coded == 0 && item.frame != nullptr)
+  for (const Transfer& transfer : transfers_) {
+    if (transfer.message->sends()) continue;
+    if (transfer.header->coded == 0 && transfer.frame != nullptr)
       throw Error(Status::rank_mismatch, "a message has another number of values than its receive");
-    if (item.announced->coded != 0 && item.result->status != 0)
-      throw Error(static_cast<Status>(item.result->status),
-                  describe(static_cast<Status>(item.result->status)));
+    if (transfer.header->coded != 0 && transfer.result->status != 0)
+      throw Error(static_cast<Status>(transfer.result->status),
+                  describe(static_cast<Status>(transfer.result->status)));
   }
 }
 

@@ -1,4 +1,4 @@
-// Messages between two ranks, in groups.
+// Messages between two ranks (TAUT_Nccl_Send, TAUT_Nccl_Recv), in groups.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 #include "communication/comm/tuner.hpp"
 #include "communication/nccl/library.hpp"
 #include "communication/nccl/transport.hpp"
-#include "communication/policy/plan/message_plan.hpp"
+#include "communication/policy/plan/plan.hpp"
 #include "compressor/gpu/device_kernels.hpp"
 
 namespace taut::nccl {
@@ -30,29 +30,30 @@ struct NcclMessage {
 // Enqueues the messages as NCCL serves them, in one group. Throws Error.
 void run_plain(const Library& nccl, std::span<const NcclMessage> messages);
 
-// Moves the messages of a group on one communicator. The sender alone decides if a message is compressed. For
-// each message its size travels first; then the values or their frame. Returns when all values are there.
+// Moves the messages of a group on one communicator. The sender alone decides if a message is compressed. A
+// header of each message travels first, then the values or their frame.
 class MessageGroup {
  public:
   MessageGroup(const Library& nccl, const api::DeviceServices& services, NcclTransport& transport,
                const Rules& rules, std::map<const Policy*, PolicyState>& states,
                std::span<const NcclMessage> messages);
 
-  // Throws Error; values that could not be received are then unspecified.
+  // Moves the messages, and returns when all values have arrived. Throws Error; values that could not be
+  // received are then unspecified.
   void run();
 
  private:
   // Announcement of a sender, which travels first: size in bytes, and 1 if the message is compressed.
-  struct Announced {
+  struct MessageHeader {
     std::uint64_t bytes, coded;
   };
-  struct Item {
+  struct Transfer {
     const NcclMessage* message;
     // GPU memory for the frame of a message, or for a plain message of unexpected size; else null.
     gpu::MemoryBlock* frame;
-    TAUT_Cuda_result* result;    // of encoding or decoding
-    Announced* announced;        // on the host
-    std::byte* announced_there;  // on the GPU
+    TAUT_Cuda_result* result;  // of encoding or decoding
+    MessageHeader* header;     // on the host
+    std::byte* device_header;  // on the GPU
     double least_ratio = 0;
     bool coded = false;
   };
@@ -60,19 +61,19 @@ class MessageGroup {
   // Memory that work on the stream uses.
   struct Memory {
     explicit Memory(const api::DeviceServices& services) noexcept
-        : here(services, gpu::MemoryKind::pinned), there(services, gpu::MemoryKind::plain) {}
+        : pinned(services, gpu::MemoryKind::pinned), device(services, gpu::MemoryKind::plain) {}
 
-    gpu::MemoryBlock here, there;  // pinned: results, headers, announcements; GPU: announcements
+    gpu::MemoryBlock pinned, device;  // pinned: results and headers; GPU: headers
     std::vector<std::unique_ptr<gpu::MemoryBlock>> frames;
   };
 
   void run_now();
-  void encode(Item& item);
-  void announce();
-  void move();
-  void decode(Item& item);
+  void encode(Transfer& transfer);
+  void exchange_headers();
+  void move_values();
+  void decode(Transfer& transfer);
   void check_results();
-  gpu::MemoryBlock& room(Item& item, std::size_t bytes);
+  gpu::MemoryBlock& allocate(Transfer& transfer, std::size_t bytes);
   template <class Messages>
   void group(const Messages& messages);
 
@@ -83,7 +84,7 @@ class MessageGroup {
   std::map<const Policy*, PolicyState>& states_;
   ncclComm* comm_;
   void* stream_;
-  std::vector<Item> items_;
+  std::vector<Transfer> transfers_;
   std::shared_ptr<Memory> memory_;
   int failed_ = success;
 };

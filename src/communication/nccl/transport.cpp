@@ -39,32 +39,33 @@ NcclTransport::NcclTransport(const Library& nccl, const api::DeviceServices& ser
 // Messages of a call that has failed are forgotten.
 void NcclTransport::begin_call(void* stream) noexcept {
   stream_ = stream;
-  used_ = awaited_ = false;
+  has_messages_ = needs_round_ = false;
   sends_.clear();
   recvs_.clear();
-  memory_->early.clear();
+  memory_->unexpected.clear();
 }
 
 // ---- Messages
 
 std::uint64_t NcclTransport::start_send(ConstBytes bytes, int to, Lane lane) {
-  used_ = true;
+  has_messages_ = true;
   if (to == rank_) throw Error(Status::internal, "a message from a rank to itself");
-  sends_.push_back({++last_, to, lane, const_cast<std::byte*>(bytes.data()), bytes.size()});
-  return last_;
+  sends_.push_back({++last_id_, to, lane, const_cast<std::byte*>(bytes.data()), bytes.size()});
+  return last_id_;
 }
 
 std::uint64_t NcclTransport::start_recv(Bytes capacity, int from, Lane lane) {
-  used_ = true;
-  recvs_.push_back({++last_, from, lane, capacity.data(), capacity.size()});
-  const auto found = std::ranges::find_if(
-      memory_->early, [&](const Early& early) { return early.from == from && early.lane == lane; });
-  if (found != memory_->early.end()) {
+  has_messages_ = true;
+  recvs_.push_back({++last_id_, from, lane, capacity.data(), capacity.size()});
+  const auto found = std::ranges::find_if(memory_->unexpected, [&](const UnexpectedMessage& unexpected) {
+    return unexpected.from == from && unexpected.lane == lane;
+  });
+  if (found != memory_->unexpected.end()) {
     const std::byte* const content = found->memory != nullptr ? found->memory->data() : found->content.data();
     deliver(recvs_.back(), content, found->bytes);
-    memory_->early.erase(found);
+    memory_->unexpected.erase(found);
   }
-  return last_;
+  return last_id_;
 }
 
 bool NcclTransport::poll(std::uint64_t& operation, Sized& moved) {
@@ -72,7 +73,7 @@ bool NcclTransport::poll(std::uint64_t& operation, Sized& moved) {
     const auto found = std::ranges::find(*all, operation, &Message::id);
     if (found == all->end()) continue;
     if (!found->done) {
-      awaited_ = true;
+      needs_round_ = true;
       return false;
     }
     moved = found->moved;
@@ -105,9 +106,9 @@ void NcclTransport::deliver(Message& recv, const std::byte* from, std::size_t by
   recv.done = true;
 }
 
-NcclTransport::Message* NcclTransport::posted(int from, Lane lane) noexcept {
+NcclTransport::Message* NcclTransport::find_receive(int from, Lane lane) noexcept {
   const auto found = std::ranges::find_if(
-      recvs_, [&](const Message& recv) { return !recv.done && recv.other == from && recv.lane == lane; });
+      recvs_, [&](const Message& recv) { return !recv.done && recv.peer == from && recv.lane == lane; });
   return found == recvs_.end() ? nullptr : &*found;
 }
 
@@ -125,97 +126,98 @@ auto NcclTransport::with_memory(const Work& work) {
   }
 }
 
-bool NcclTransport::exchange(bool complete) {
-  return with_memory([&] { return exchange_now(complete); });
+bool NcclTransport::run_round(bool complete) {
+  return with_memory([&] { return run_round_now(complete); });
 }
 
-bool NcclTransport::exchange_now(bool complete) {
-  awaited_ = false;
-  memory_->pinned.of(2 * announced_bytes());
-  memory_->there.of(2 * announced_bytes());
-  const std::vector<Message*> sends = announce(complete);
-  swap_announcements();
+bool NcclTransport::run_round_now(bool complete) {
+  needs_round_ = false;
+  memory_->pinned.reserve(2 * control_bytes());
+  memory_->device.reserve(2 * control_bytes());
+  const std::vector<Message*> sends = write_control_messages(complete);
+  exchange_control_messages();
   move(sends);
-  const Announcement* const theirs = announcements(memory_->pinned.data() + announced_bytes());
+  const ControlMessage* const control = control_messages(memory_->pinned.data() + control_bytes());
   for (int r = 0; r < size_; ++r)
-    if (r != rank_) complete = complete && theirs[r].complete != 0;
+    if (r != rank_) complete = complete && control[r].complete != 0;
   return complete;
 }
 
-// Writes what this rank tells the others. Returns the announced messages that are not in it.
-std::vector<NcclTransport::Message*> NcclTransport::announce(bool complete) {
-  Announcement* const mine = announcements(memory_->pinned.data());
-  for (int r = 0; r < size_; ++r) mine[r].complete = complete, mine[r].offers = 0;
-  std::vector<Message*> apart;
+// Writes the control messages to the other ranks. Returns the rendezvous messages that they announce.
+std::vector<NcclTransport::Message*> NcclTransport::write_control_messages(bool complete) {
+  ControlMessage* const control = control_messages(memory_->pinned.data());
+  for (int r = 0; r < size_; ++r) control[r].complete = complete, control[r].headers = 0;
+  std::vector<Message*> rendezvous;
   for (Message& send : sends_) {
-    Announcement& to = mine[send.other];
-    if (send.done || to.offers == most_offers) continue;
-    Offer& offer = to.offer[to.offers++];
-    offer.lane = send.lane;
-    offer.bytes = send.bytes;
-    offer.inlined = send.bytes <= inline_bytes && !on_device(send.data);
-    if (offer.inlined == 0)
-      apart.push_back(&send);
+    ControlMessage& to = control[send.peer];
+    if (send.done || to.headers == most_headers) continue;
+    MessageHeader& header = to.header[to.headers++];
+    header.lane = send.lane;
+    header.bytes = send.bytes;
+    header.eager = send.bytes <= eager_bytes && !on_device(send.data);
+    if (header.eager == 0)
+      rendezvous.push_back(&send);
     else if (send.bytes > 0)
-      std::memcpy(offer.content, send.data, send.bytes);
+      std::memcpy(header.content, send.data, send.bytes);
     send.done = true;
     send.moved = {Status::ok, send.bytes};
   }
-  return apart;
+  return rendezvous;
 }
 
-void NcclTransport::swap_announcements() {
-  const std::size_t all = announced_bytes();
-  gpu::check(services_, services_.copy_on(memory_->there.data(), memory_->pinned.data(), all, stream_));
+void NcclTransport::exchange_control_messages() {
+  const std::size_t all = control_bytes();
+  gpu::check(services_, services_.copy_on(memory_->device.data(), memory_->pinned.data(), all, stream_));
   check(nccl_.GroupStart(), "ncclGroupStart");
   int failed = success;
   for (int d = 1; d < size_ && failed == success; ++d) {
     const int to = (rank_ + d) % size_, from = (rank_ - d + size_) % size_;
-    failed = nccl_.Send(&announcements(memory_->there.data())[to], sizeof(Announcement), uint8, to, comm_,
-                        stream_);
+    failed = nccl_.Send(&control_messages(memory_->device.data())[to], sizeof(ControlMessage), uint8, to,
+                        comm_, stream_);
     if (failed == success)
-      failed = nccl_.Recv(&announcements(memory_->there.data() + all)[from], sizeof(Announcement), uint8,
-                          from, comm_, stream_);
+      failed = nccl_.Recv(&control_messages(memory_->device.data() + all)[from], sizeof(ControlMessage),
+                          uint8, from, comm_, stream_);
   }
   const int ended = nccl_.GroupEnd();
   check(failed, "ncclSend");
   check(ended, "ncclGroupEnd");
   gpu::check(services_,
-             services_.copy_on(memory_->pinned.data() + all, memory_->there.data() + all, all, stream_));
+             services_.copy_on(memory_->pinned.data() + all, memory_->device.data() + all, all, stream_));
   wait();
 }
 
-// Returns the memory for a message that is announced: that of its receive, or memory of its own.
-std::byte* NcclTransport::target(int from, const Offer& offer, std::vector<Message*>& received) {
-  const auto bytes = static_cast<std::size_t>(offer.bytes);
-  Message* const recv = posted(from, offer.lane);
-  auto aside = [&] {
+// Returns the memory for a rendezvous message: that of its receive, or memory of its own.
+std::byte* NcclTransport::receive_buffer(int from, const MessageHeader& header,
+                                         std::vector<Message*>& received) {
+  const auto bytes = static_cast<std::size_t>(header.bytes);
+  Message* const recv = find_receive(from, header.lane);
+  auto allocate = [&] {
     auto memory = std::make_unique<gpu::MemoryBlock>(services_, gpu::MemoryKind::plain);
-    memory->of(std::max<std::size_t>(bytes, 1));
+    memory->reserve(std::max<std::size_t>(bytes, 1));
     return memory;
   };
   if (recv == nullptr) {
-    memory_->early.push_back({from, offer.lane, bytes, {}, aside()});
-    return memory_->early.back().memory->data();
+    memory_->unexpected.push_back({from, header.lane, bytes, {}, allocate()});
+    return memory_->unexpected.back().memory->data();
   }
   recv->done = true;  // no other message of the round is for it
   received.push_back(recv);
   recv->moved = bytes <= recv->bytes ? Sized{Status::ok, bytes} : Sized{Status::frame_mismatch};
   if (recv->moved.status == Status::ok) return recv->data;
-  return memory_->dropped.emplace_back(aside())->data();
+  return memory_->truncated.emplace_back(allocate())->data();
 }
 
-void NcclTransport::take_inlined(int from, const Offer& offer) {
-  const auto bytes = std::min<std::size_t>(offer.bytes, inline_bytes);
-  if (Message* const recv = posted(from, offer.lane))
-    deliver(*recv, offer.content, bytes);
+void NcclTransport::take_eager(int from, const MessageHeader& header) {
+  const auto bytes = std::min<std::size_t>(header.bytes, eager_bytes);
+  if (Message* const recv = find_receive(from, header.lane))
+    deliver(*recv, header.content, bytes);
   else
-    memory_->early.push_back({from, offer.lane, bytes, {offer.content, offer.content + bytes}});
+    memory_->unexpected.push_back({from, header.lane, bytes, {header.content, header.content + bytes}});
 }
 
-// Moves the announced messages, in one group. Messages between two ranks are in the order of announcement.
+// Moves the rendezvous messages, in one group. Messages between two ranks are in the order of their headers.
 void NcclTransport::move(std::span<Message* const> sends) {
-  const Announcement* const theirs = announcements(memory_->pinned.data() + announced_bytes());
+  const ControlMessage* const control = control_messages(memory_->pinned.data() + control_bytes());
   struct Arrival {
     std::byte* to;
     std::size_t bytes;
@@ -225,12 +227,13 @@ void NcclTransport::move(std::span<Message* const> sends) {
   std::vector<Message*> received;
   for (int d = 1; d < size_; ++d) {
     const int from = (rank_ - d + size_) % size_;
-    for (std::size_t i = 0; i < std::min<std::size_t>(theirs[from].offers, most_offers); ++i) {
-      const Offer& offer = theirs[from].offer[i];
-      if (offer.inlined != 0)
-        take_inlined(from, offer);
+    for (std::size_t i = 0; i < std::min<std::size_t>(control[from].headers, most_headers); ++i) {
+      const MessageHeader& header = control[from].header[i];
+      if (header.eager != 0)
+        take_eager(from, header);
       else
-        arrivals.push_back({target(from, offer, received), static_cast<std::size_t>(offer.bytes), from});
+        arrivals.push_back(
+            {receive_buffer(from, header, received), static_cast<std::size_t>(header.bytes), from});
     }
   }
   if (arrivals.empty() && sends.empty()) return;
@@ -238,7 +241,7 @@ void NcclTransport::move(std::span<Message* const> sends) {
   int failed = success;
   for (const Message* const send : sends)
     if (failed == success && send->bytes > 0)
-      failed = nccl_.Send(send->data, send->bytes, uint8, send->other, comm_, stream_);
+      failed = nccl_.Send(send->data, send->bytes, uint8, send->peer, comm_, stream_);
   for (const Arrival& arrival : arrivals)
     if (failed == success && arrival.bytes > 0)
       failed = nccl_.Recv(arrival.to, arrival.bytes, uint8, arrival.from, comm_, stream_);
@@ -246,7 +249,7 @@ void NcclTransport::move(std::span<Message* const> sends) {
   check(failed, "ncclSend");
   check(ended, "ncclGroupEnd");
   wait();
-  memory_->dropped.clear();
+  memory_->truncated.clear();
 }
 
 void NcclTransport::wait() {
@@ -270,15 +273,15 @@ std::vector<std::byte> NcclTransport::allgather(ConstBytes bytes) {
 
 std::vector<std::byte> NcclTransport::allgather_now(ConstBytes bytes) {
   const std::size_t n = bytes.size(), all = n * static_cast<std::size_t>(size_);
-  std::byte* const there = memory_->there.of(all);
-  std::byte* const here = memory_->pinned.of(all);
-  std::memcpy(here, bytes.data(), n);
-  std::byte* const own = there + n * static_cast<std::size_t>(rank_);
-  gpu::check(services_, services_.copy_on(own, here, n, stream_));
-  check(nccl_.AllGather(own, there, n, uint8, comm_, stream_), "ncclAllGather");
-  gpu::check(services_, services_.copy_on(here, there, all, stream_));
+  std::byte* const device_copy = memory_->device.reserve(all);
+  std::byte* const host_copy = memory_->pinned.reserve(all);
+  std::memcpy(host_copy, bytes.data(), n);
+  std::byte* const own = device_copy + n * static_cast<std::size_t>(rank_);
+  gpu::check(services_, services_.copy_on(own, host_copy, n, stream_));
+  check(nccl_.AllGather(own, device_copy, n, uint8, comm_, stream_), "ncclAllGather");
+  gpu::check(services_, services_.copy_on(host_copy, device_copy, all, stream_));
   wait();
-  return {here, here + all};
+  return {host_copy, host_copy + all};
 }
 
 }  // namespace taut::nccl

@@ -1,4 +1,4 @@
-// Transport over ncclSend and ncclRecv of a communicator of the user.
+// A Transport over ncclSend and ncclRecv of a communicator of the user.
 #pragma once
 
 #include <atomic>
@@ -26,10 +26,12 @@ struct WaitLimits {
   void check() const;
 };
 
-// Moves messages in rounds in which all ranks take part. In a round, each rank first tells every other rank
-// the sizes of the messages that it has for that rank; then one group of NCCL moves exactly these bytes.
-// NCCL thus sees the same calls on both sides, whatever the algorithms and in whatever order messages are
-// started: this class matches messages by lane and keeps those that arrive before their receive.
+// Moves messages in rounds in which all ranks take part. In a round, each rank first sends every other rank a
+// control message with the headers of the messages that it has for that rank. Short messages are eager: their
+// content is in the header. The others are rendezvous messages: one group of NCCL then moves exactly their
+// bytes. NCCL thus sees the same calls on both sides, whatever the algorithms and in whatever order messages
+// are started. This class matches messages by lane, and keeps unexpected messages: those that arrive before
+// their receive is started.
 //
 // Memory of messages is on the GPU or pinned; short messages may be in any memory of the host.
 class NcclTransport final : public Transport {
@@ -45,14 +47,14 @@ class NcclTransport final : public Transport {
   // Begins a call, all of whose work is put on `stream`.
   void begin_call(void* stream) noexcept;
 
-  // True if the call has started a message.
-  bool used() const noexcept { return used_; }
-  // True if a poll since the last round found its message unfinished: time for the next round.
-  bool awaited() const noexcept { return awaited_; }
+  // Returns true if the call has started a message.
+  bool has_messages() const noexcept { return has_messages_; }
+  // Returns true if a poll since the last round found its message unfinished: time for the next round.
+  bool needs_round() const noexcept { return needs_round_; }
 
   // Takes part in a round. `complete`: this rank's call is complete. Returns true if those of all ranks are;
   // then there is no further round. Throws Error if NCCL or CUDA fails: then nothing can be sent any more.
-  bool exchange(bool complete);
+  bool run_round(bool complete);
 
   // Sends `bytes` to all ranks and receives theirs, in the order of ranks.
   std::vector<std::byte> allgather(ConstBytes bytes);
@@ -67,25 +69,25 @@ class NcclTransport final : public Transport {
   void wait();
 
  private:
-  // Limits of an announcement, which is about 1 KiB; further sends wait for the next round.
-  static constexpr std::size_t inline_bytes = 184, most_offers = 5;
+  // Limits of a control message, which is about 1 KiB; further sends wait for the next round.
+  static constexpr std::size_t eager_bytes = 184, most_headers = 5;
 
-  // A message that is announced; short ones from memory of the host are in it.
-  struct Offer {
+  // The header of a message, and the content of an eager one: a short message in memory of the host.
+  struct MessageHeader {
     std::int32_t lane;
-    std::uint32_t inlined;
+    std::uint32_t eager;
     std::uint64_t bytes;
-    std::byte content[inline_bytes];
+    std::byte content[eager_bytes];
   };
-  // Message of one rank to another one at the beginning of a round.
-  struct Announcement {
-    std::uint64_t complete, offers;
-    Offer offer[most_offers];
+  // The message of one rank to another one at the beginning of a round.
+  struct ControlMessage {
+    std::uint64_t complete, headers;
+    MessageHeader header[most_headers];
   };
 
   struct Message {
     std::uint64_t id;
-    int other;  // rank
+    int peer;  // rank
     Lane lane;
     std::byte* data;
     std::size_t bytes;  // size of a send, capacity of a receive
@@ -93,11 +95,11 @@ class NcclTransport final : public Transport {
     Sized moved = {};
   };
   // A message that has arrived before its receive was started.
-  struct Early {
+  struct UnexpectedMessage {
     int from;
     Lane lane;
     std::size_t bytes;
-    std::vector<std::byte> content;                      // of an inlined message
+    std::vector<std::byte> content;                      // of an eager message
     std::unique_ptr<gpu::MemoryBlock> memory = nullptr;  // of any other
   };
 
@@ -109,12 +111,12 @@ class NcclTransport final : public Transport {
   // Memory that work on the stream uses.
   struct Memory {
     explicit Memory(const api::DeviceServices& services) noexcept
-        : pinned(services, gpu::MemoryKind::pinned), there(services, gpu::MemoryKind::plain) {}
+        : pinned(services, gpu::MemoryKind::pinned), device(services, gpu::MemoryKind::plain) {}
 
-    gpu::MemoryBlock pinned, there;  // announcements: those to be sent, then those received
-    std::deque<Early> early;
-    // Buffers for messages longer than their receives, until the round ends.
-    std::vector<std::unique_ptr<gpu::MemoryBlock>> dropped;
+    gpu::MemoryBlock pinned, device;  // control messages: those to be sent, then those received
+    std::deque<UnexpectedMessage> unexpected;
+    // Buffers for truncated messages, which are longer than their receives, until the round ends.
+    std::vector<std::unique_ptr<gpu::MemoryBlock>> truncated;
   };
 
   // Returns work(), which uses the memory. If work() throws, the memory is freed when the stream has done
@@ -122,19 +124,21 @@ class NcclTransport final : public Transport {
   template <class Work>
   auto with_memory(const Work& work);
 
-  Announcement* announcements(std::byte* at) const noexcept { return reinterpret_cast<Announcement*>(at); }
-  std::size_t announced_bytes() const noexcept {
-    return sizeof(Announcement) * static_cast<std::size_t>(size_);
+  ControlMessage* control_messages(std::byte* at) const noexcept {
+    return reinterpret_cast<ControlMessage*>(at);
   }
-  std::vector<Message*> announce(bool complete);
-  bool exchange_now(bool complete);
+  std::size_t control_bytes() const noexcept {
+    return sizeof(ControlMessage) * static_cast<std::size_t>(size_);
+  }
+  std::vector<Message*> write_control_messages(bool complete);
+  bool run_round_now(bool complete);
   std::vector<std::byte> allgather_now(ConstBytes bytes);
-  void swap_announcements();
+  void exchange_control_messages();
   void move(std::span<Message* const> sends);
-  std::byte* target(int from, const Offer& offer, std::vector<Message*>& received);
-  void take_inlined(int from, const Offer& offer);
+  std::byte* receive_buffer(int from, const MessageHeader& header, std::vector<Message*>& received);
+  void take_eager(int from, const MessageHeader& header);
   void deliver(Message& recv, const std::byte* from, std::size_t bytes);
-  Message* posted(int from, Lane lane) noexcept;
+  Message* find_receive(int from, Lane lane) noexcept;
   void copy(void* to, const void* from, std::size_t bytes);
 
   const Library& nccl_;
@@ -143,8 +147,8 @@ class NcclTransport final : public Transport {
   const WaitLimits* limits_;
   void* stream_ = nullptr;
   int rank_ = 0, size_ = 0, device_ = 0;
-  bool used_ = false, awaited_ = false;
-  std::uint64_t last_ = 0;             // number of the last message
+  bool has_messages_ = false, needs_round_ = false;
+  std::uint64_t last_id_ = 0;          // number of the last message
   std::deque<Message> sends_, recvs_;  // not finished, or finished but not yet polled
   std::shared_ptr<Memory> memory_;
 };

@@ -7,8 +7,8 @@
 #include "communication/comm/agree.hpp"
 #include "communication/mpi/errors.hpp"
 #include "communication/p2p/bypass.hpp"
-#include "communication/p2p/incoming_message.hpp"
-#include "communication/p2p/segment_comm.hpp"
+#include "communication/p2p/endpoint.hpp"
+#include "communication/p2p/receive.hpp"
 #include "communication/team/task.hpp"
 
 namespace taut::p2p {

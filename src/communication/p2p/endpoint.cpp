@@ -3,12 +3,22 @@
 #include <atomic>
 #include <cstring>
 
+#include "communication/mpi/errors.hpp"
+#include "communication/p2p/bypass.hpp"
 #include "compressor/base/options.hpp"
 
 namespace taut::p2p {
 namespace {
 
 std::atomic<Endpoint*> of_the_program{nullptr};
+
+// Tags of one message and the next differ. A tag is used again after that many long messages of this process.
+constexpr std::uint32_t tags = credit_tag;
+
+// Greatest size of the values that are divided. A segment is one frame, of at most 512 MiB.
+constexpr std::size_t most_bytes = most_segments * (std::size_t{512} << 20);
+
+std::mutex registering;
 
 }  // namespace
 
@@ -24,26 +34,27 @@ ConstSlice SharedMessageCoder::values_in_a_row(const MpiMessage& message, const 
   return {{memory.data(), n, kind.type()}};
 }
 
-EncodedMessage SharedMessageCoder::encode(ConstSlice values, std::uint64_t stream,
-                                          const FollowingSegments& following) noexcept {
+Message SharedMessageCoder::encode(ConstSlice values, std::uint64_t stream,
+                                   const FollowingSegments& following) noexcept {
   const std::lock_guard lock(mutex_);
-  EncodedMessage made = coder_.encode(values, stream, following);
-  if (!api::pmpi::fits(static_cast<MPI_Count>(made.bytes))) made = {.fallback = Fallback::unsupported};
-  return made;
+  Message message = coder_.encode(values, stream, following);
+  if (!api::pmpi::fits(static_cast<MPI_Count>(message.coded_bytes)))
+    message = {.fallback = Fallback::unsupported};
+  return message;
 }
 
-ConstBytes SharedMessageCoder::encode_segment(ConstSlice values, std::size_t i,
-                                              EncodedMessage& made) noexcept {
+ConstBytes SharedMessageCoder::encode_segment(ConstSlice values, std::size_t i, Message& message) noexcept {
   const std::lock_guard lock(mutex_);
-  return coder_.encode_segment(values, i, made);
+  return coder_.encode_segment(values, i, message);
 }
 
-void SharedMessageCoder::shrink(EncodedMessage& made) {
-  if (made.bytes == 0 || made.bytes > made.buffer.capacity() / 2) return;
-  Buffer smaller = scratch(before_message + made.bytes, made.device.get());
-  std::memcpy(smaller.data() + (made.message().data() - made.buffer.data()), made.message().data(),
-              made.bytes);
-  made.buffer = std::move(smaller);
+void SharedMessageCoder::shrink(Message& message) {
+  const std::size_t bytes = message.coded_bytes;
+  if (!message.coded() || bytes > message.buffer.capacity() / 2) return;
+  Buffer smaller = scratch(before_message + bytes, message.device.get());
+  std::memcpy(smaller.data() + (message.memory().data() - message.buffer.data()), message.memory().data(),
+              bytes);
+  message.buffer = std::move(smaller);
 }
 
 Buffer SharedMessageCoder::scratch(std::size_t bytes, MessageDevice* device) {
@@ -65,6 +76,80 @@ Status SharedMessageCoder::decode(ConstBytes frames, std::uint8_t type, Bytes va
   const std::lock_guard lock(mutex_);
   return coder_.decode(frames, type, values);
 }
+
+// ---- Communicator of segments
+
+std::vector<SegmentComm*>& segment_comms() noexcept {
+  static auto* const all = new std::vector<SegmentComm*>;
+  return *all;
+}
+
+std::shared_ptr<SegmentComm> SegmentComm::make(MPI_Comm parent) {
+  return std::shared_ptr<SegmentComm>(new SegmentComm(parent));
+}
+
+// Splits `parent`, since MPI_Comm_dup would run the callbacks of its attributes.
+SegmentComm::SegmentComm(MPI_Comm parent) {
+  const BypassScope scope;
+  PMPI_Comm_rank(parent, &rank_);
+  check(PMPI_Comm_split(parent, 0, rank_, &comm_), "MPI_Comm_split");
+  PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  PMPI_Comm_size(comm_, &size_);
+  PMPI_Comm_group(comm_, &group_);
+  const std::lock_guard lock(registering);
+  segment_comms().push_back(this);
+}
+
+SegmentComm::~SegmentComm() {
+  {
+    const std::lock_guard lock(registering);
+    std::erase(segment_comms(), this);
+  }
+  int finalized = 0;
+  PMPI_Finalized(&finalized);
+  if (finalized == 0) free();
+}
+
+void SegmentComm::free() noexcept {
+  const BypassScope scope;
+  if (group_ != MPI_GROUP_NULL) PMPI_Group_free(&group_);
+  if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
+}
+
+int SegmentComm::rank_of(MPI_Comm comm, int rank) const {
+  const BypassScope scope;
+  MPI_Group group = MPI_GROUP_NULL;
+  int found = MPI_UNDEFINED;
+  int size = 0;
+  if (comm_ == MPI_COMM_NULL || PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return found;
+  PMPI_Group_size(group, &size);
+  if (rank >= size)  // MPI reports the error in the send
+    found = MPI_UNDEFINED;
+  else if (PMPI_Group_translate_ranks(group, 1, &rank, group_, &found) != MPI_SUCCESS)
+    found = MPI_UNDEFINED;
+  PMPI_Group_free(&group);
+  return found;
+}
+
+FollowingSegments SegmentComm::divide(std::size_t bytes, int dest) noexcept {
+  const std::size_t segments = segments_of(bytes);
+  if (dest < 0 || segments < 2 || bytes > most_bytes) return {};
+  const std::lock_guard lock(mutex_);
+  const auto known = backoffs_.find(dest);
+  if (known != backoffs_.end() && !known->second.has()) return {};
+  return {static_cast<std::uint8_t>(segments - 1), static_cast<std::uint32_t>(rank_), messages_++ % tags};
+}
+
+void SegmentComm::note(int dest, std::size_t bytes, bool received) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (received && !backoffs_.contains(dest)) return;
+  try {
+    backoffs_[dest].tried(received, bytes);
+  } catch (const std::bad_alloc&) {  // the next message is divided
+  }
+}
+
+// ---- Endpoint of the program
 
 Endpoint* program_endpoint() noexcept { return of_the_program; }
 void set_program_endpoint(Endpoint* endpoint) noexcept { of_the_program = endpoint; }

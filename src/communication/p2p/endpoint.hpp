@@ -4,10 +4,11 @@
 
 #include <memory>
 #include <mutex>
+#include <unordered_map>
+#include <vector>
 
 #include "communication/comm/message_coder.hpp"
 #include "communication/p2p/mpi_message.hpp"
-#include "communication/p2p/segment_comm.hpp"
 
 namespace taut::p2p {
 
@@ -20,16 +21,16 @@ class SharedMessageCoder {
   // gaps. Throws Error.
   ConstSlice values_in_a_row(const MpiMessage& message, const api::DatatypeLayout& kind, Buffer& memory);
 
-  // Encodes the values of a message, or the first segment if others follow. `plain` of the result says why
-  // the message is not coded. `stream` names messages that are likely to be alike.
-  EncodedMessage encode(ConstSlice values, std::uint64_t stream, const FollowingSegments& following) noexcept;
+  // Encodes the values of a message, or the first segment if others follow. `stream` names messages that are
+  // likely to be alike.
+  Message encode(ConstSlice values, std::uint64_t stream, const FollowingSegments& following) noexcept;
 
   // Encodes segment `i` > 0, as MessageCoder::encode_segment().
-  ConstBytes encode_segment(ConstSlice values, std::size_t i, EncodedMessage& made) noexcept;
+  ConstBytes encode_segment(ConstSlice values, std::size_t i, Message& message) noexcept;
 
   // Moves a message that is kept for some time to a smaller buffer: the first buffer has room for all values.
   // Throws Error.
-  void shrink(EncodedMessage& made);
+  void shrink(Message& message);
 
   // Decodes frames into `values`, which they must fill and must not overlap. `type`: DType of the values.
   Status decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept;
@@ -50,19 +51,47 @@ class SharedMessageCoder {
   MessageCoder coder_;
 };
 
-// A message that has been received.
-struct Received {
-  int source = MPI_ANY_SOURCE;
-  int tag = MPI_ANY_TAG;
-  std::size_t bytes = 0;             // bytes of the values
-  std::optional<DType> type{};       // type of a coded message
-  const CodecInfo* codec = nullptr;  // codec of a coded message; null: the message is plain
-  Bound bound{};                     // bound of a coded message
-  std::uint64_t begin = 0, end = 0;  // time of decoding, by clock_now()
-  bool failed = false;
+// Tag of credits on the private communicator (communication/p2p/credits.hpp). Every MPI allows it.
+inline constexpr int credit_tag = 32767;
 
-  bool coded() const noexcept { return codec != nullptr; }
+// Private communicator of the segments of long messages behind the first (docs/adr/0022), and of credits.
+class SegmentComm {
+ public:
+  // Makes the communicator. Collective over `parent`; throws Error.
+  static std::shared_ptr<SegmentComm> make(MPI_Comm parent);
+  ~SegmentComm();
+  SegmentComm(const SegmentComm&) = delete;
+  SegmentComm& operator=(const SegmentComm&) = delete;
+
+  MPI_Comm handle() const noexcept { return comm_; }
+  int size() const noexcept { return size_; }
+
+  // Returns the rank here of a rank of `comm`; MPI_UNDEFINED if it has none.
+  int rank_of(MPI_Comm comm, int rank) const;
+
+  // Returns how a message with `bytes` of values is divided: into one segment if it is short, or if `dest`
+  // has left earlier segments waiting. `dest`: rank here.
+  FollowingSegments divide(std::size_t bytes, int dest) noexcept;
+
+  // Records if `dest` has received the segments of a message while its sender waited.
+  void note(int dest, std::size_t bytes, bool received) noexcept;
+
+  // Frees the communicator, in MPI_Finalize.
+  void free() noexcept;
+
+ private:
+  explicit SegmentComm(MPI_Comm parent);
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Group group_ = MPI_GROUP_NULL;
+  int rank_ = 0, size_ = 0;
+  std::mutex mutex_;
+  std::uint32_t messages_ = 0;
+  std::unordered_map<int, RetryBackoff> backoffs_;  // by destination
 };
+
+// Returns all such communicators of this process.
+std::vector<SegmentComm*>& segment_comms() noexcept;
 
 class Endpoint {
  public:
@@ -83,8 +112,8 @@ class Endpoint {
   // Returns the coder that decodes messages.
   virtual SharedMessageCoder& coder() noexcept = 0;
 
-  // Counts a message that was received into `at`, for reports.
-  virtual void count(const MpiMessage& at, const Received& received) noexcept = 0;
+  // Counts a received message for reports. `at`: its receive, with source and tag of the message.
+  virtual void count(const MpiMessage& at, const Message& message) noexcept = 0;
 
  private:
   MessageFormat format_;

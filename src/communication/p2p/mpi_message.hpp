@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+
 #include "communication/mpi/datatype_layout.hpp"
 #include "communication/mpi/pmpi_counts.hpp"
 
@@ -34,10 +36,14 @@ struct MpiMessage {
 };
 
 // Returns the bytes that the buffer of a receive has room for.
-std::size_t room(const MpiMessage& at);
+inline std::size_t room(const MpiMessage& at) {
+  return static_cast<std::size_t>(std::max<MPI_Count>(api::bytes_of(at.count, at.type), 0));
+}
 
 // Returns the bytes of the values of a message with this layout.
-std::size_t bytes_of_values(const MpiMessage& message, const api::DatatypeLayout& kind);
+inline std::size_t bytes_of_values(const MpiMessage& message, const api::DatatypeLayout& kind) {
+  return static_cast<std::size_t>(message.count) * kind.values_per_element * size_of(kind.type());
+}
 
 // ---- Functions of MPI that send one message, blocking and nonblocking
 
@@ -56,9 +62,20 @@ inline int start(StartFunction function, const MpiMessage& message, MPI_Request*
 // ---- Statuses
 
 // Returns the length in bytes of the message that was received or probed.
-std::size_t received_bytes(const MPI_Status& status) noexcept;
+inline std::size_t received_bytes(const MPI_Status& status) noexcept {
+  MPI_Count bytes = 0;
+#if MPI_VERSION >= 4
+  PMPI_Get_count_c(&status, MPI_BYTE, &bytes);
+#else
+  PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+#endif
+  return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+}
 
-void set_received_bytes(MPI_Status& status, std::size_t bytes) noexcept;
+// Sets the count by the function of MPI 3, because MPICH 4.0 has no MPI_Status_set_elements_c.
+inline void set_received_bytes(MPI_Status& status, std::size_t bytes) noexcept {
+  PMPI_Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(bytes));
+}
 
 // Status that can be read after a call of MPI: the program's, or one of this object if the program passed
 // MPI_STATUS_IGNORE.

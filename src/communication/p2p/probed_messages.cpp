@@ -36,8 +36,8 @@ std::atomic<std::size_t> taken_messages{0};
 
 // Messages that matched probes have taken and that are not too short to be coded, by the handles that the
 // program got.
-std::unordered_map<MPI_Message, MatchedMessage>& taken() {
-  static auto* const one = new std::unordered_map<MPI_Message, MatchedMessage>;
+std::unordered_map<MPI_Message, MatchedReceive>& taken() {
+  static auto* const one = new std::unordered_map<MPI_Message, MatchedReceive>;
   return *one;
 }
 
@@ -143,7 +143,7 @@ int know(Probed& one, const MessageFormat& format, int* known) {
   return MPI_SUCCESS;
 }
 
-void keep_taken(MPI_Message handle, MatchedMessage message) {
+void keep_taken(MPI_Message handle, MatchedReceive message) {
   taken().insert_or_assign(handle, std::move(message));
   taken_messages = taken().size();
 }
@@ -162,7 +162,7 @@ int make_handle(Probed one, MPI_Comm comm, const MessageFormat& format, MPI_Mess
     *message = one.message;
     return keep_plain(*message, comm, format, one.bytes), MPI_SUCCESS;
   }
-  MatchedMessage made{std::move(one.reading), comm};
+  MatchedReceive made{std::move(one.reading), comm};
   int code = PMPI_Isend(nullptr, 0, MPI_BYTE, 0, 0, self, &made.sent);
   if (code == MPI_SUCCESS) code = PMPI_Mprobe(0, 0, self, message, MPI_STATUS_IGNORE);
   if (code != MPI_SUCCESS) return code;
@@ -287,12 +287,12 @@ int post(const MpiMessage& at, PostedReceive& posted) {
   });
 }
 
-std::optional<MatchedMessage> receive_taken(MPI_Message* message) noexcept {
+std::optional<MatchedReceive> receive_taken(MPI_Message* message) noexcept {
   if (taken_messages == 0) return {};
   std::unique_lock lock(probing);
   const auto found = taken().find(*message);
   if (found == taken().end()) return {};
-  MatchedMessage one = std::move(found->second);
+  MatchedReceive one = std::move(found->second);
   taken().erase(found);
   taken_messages = taken().size();
   lock.unlock();

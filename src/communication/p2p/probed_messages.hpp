@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "communication/mpi/errors.hpp"
-#include "communication/p2p/incoming_message.hpp"
+#include "communication/p2p/receive.hpp"
 
 namespace taut::p2p {
 
@@ -59,7 +59,7 @@ int take(const MatchKey& key, const MessageFormat& format, int* there, MPI_Messa
 int check_key(const MatchKey& key, int* there);
 
 // Message behind a handle of take(): its receive, which has to be waited for, if the handle is not MPI's.
-struct MatchedMessage {
+struct MatchedReceive {
   PostedReceive posted;
   MPI_Comm comm;
   MPI_Request sent = MPI_REQUEST_NULL;  // message of this rank to itself, which made the handle
@@ -69,7 +69,7 @@ struct MatchedMessage {
 
 // Returns the message behind a handle, which is then over unless it is MPI's. Returns nothing for a message
 // that is too short to be coded.
-std::optional<MatchedMessage> receive_taken(MPI_Message* message) noexcept;
+std::optional<MatchedReceive> receive_taken(MPI_Message* message) noexcept;
 
 // Starts a receive through a bounce buffer, for values on this device. Returns an MPI error code.
 int post_bounced(const MpiMessage& at, MessageDevice& device, PostedReceive& posted);

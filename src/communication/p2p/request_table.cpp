@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "communication/p2p/bypass.hpp"
+#include "communication/team/lasting.hpp"
 
 namespace taut::p2p {
 
@@ -16,7 +17,7 @@ namespace taut::p2p {
 struct TrackedRequest {
   MpiMessage at{};                  // arguments of a receive, or of a persistent send
   Detached detached;                // gets the message instead of the program's buffer
-  OutgoingMessage sent;             // message of a coded send
+  Send send;                        // a coded send
   std::optional<OpenReceive> open;  // receive that other calls advance
   bool persistent = false;
   StartFunction sends = nullptr;  // function of a persistent send
@@ -39,9 +40,9 @@ struct TrackedRequest {
     open.reset();
     substitute = MPI_REQUEST_NULL;
     detached = {};
-    sent = {};
+    send = {};
   }
-  bool is_send() const noexcept { return sent.coded() || sends != nullptr; }
+  bool is_send() const noexcept { return send.coded() || sends != nullptr; }
 
   // Duplicates a derived type, which the program may free before the request is complete.
   void keep(MPI_Datatype& type) noexcept {
@@ -56,10 +57,10 @@ struct TrackedRequest {
   }
 
   // Returns true if a call has to look at the request before MPI completes it.
-  bool special() const noexcept { return open || sent.in_segments() || substitute != MPI_REQUEST_NULL; }
+  bool special() const noexcept { return open || send.in_segments() || substitute != MPI_REQUEST_NULL; }
 
   // Returns true if MPI may complete the request: all segments of the message have arrived or are sent.
-  bool ready(MPI_Request request) { return open ? open->ready() : sent.ready(request); }
+  bool ready(MPI_Request request) { return open ? open->ready() : send.ready(request); }
 };
 
 namespace {
@@ -92,10 +93,7 @@ struct RequestTable {
   std::uint64_t clock = 0;
 };
 
-RequestTable& request_table() {
-  static auto* const one = new RequestTable;
-  return *one;
-}
+constexpr auto request_table = lasting<RequestTable>;
 
 std::atomic<std::size_t> open_requests{0}, special_requests{0};
 
@@ -178,8 +176,8 @@ api::Failure finish_tracked(TrackedRequest& tracked, MPI_Status& status) {
     set_received_bytes(status, tracked.bytes);
     return {tracked.code};
   }
-  if (tracked.open && tracked.open->message() != nullptr) return tracked.open->message()->finish(status);
-  return tracked.detached ? deliver(tracked.detached, tracked.at, status) : finish_recv(tracked.at, status);
+  return finish_recv(tracked.at, tracked.detached, tracked.open ? tracked.open->segmented() : nullptr,
+                     status);
 }
 
 // Frees a request for which the program does not wait. A receive into memory of Taut is waited for: its
@@ -205,9 +203,9 @@ void hand_over(PostedReceive posted, const MpiMessage& at, MPI_Request* request)
   if (posted.detached || may_be_coded(at)) track_recv(*request, at, std::move(posted.detached));
 }
 
-void track_send(MPI_Request request, OutgoingMessage message) noexcept {
+void track_send(MPI_Request request, Send send) noexcept {
   auto tracked = std::make_unique<TrackedRequest>();
-  tracked->sent = std::move(message);
+  tracked->send = std::move(send);
   insert(request, std::move(tracked));
 }
 
@@ -224,7 +222,7 @@ bool untrack(MPI_Request& request) noexcept {
     if (!frees) request = MPI_REQUEST_NULL;
     return !frees;
   }
-  if (tracked->sent.coded() && !tracked->sent.in_segments()) tracked->sent.abandon();
+  if (tracked->send.coded() && !tracked->send.in_segments()) tracked->send.abandon();
   const bool comes_detached = !tracked->persistent && tracked->detached;
   free_started(*tracked, comes_detached ? request : tracked->substitute);
   return comes_detached;
@@ -239,10 +237,10 @@ void track_persistent(MPI_Request request, const MpiMessage& message, StartFunct
   insert(request, std::move(tracked));
 }
 
-std::optional<PersistentMessage> find_persistent(MPI_Request request) noexcept {
-  std::optional<PersistentMessage> found;
+std::optional<std::pair<StartFunction, MpiMessage>> find_persistent(MPI_Request request) noexcept {
+  std::optional<std::pair<StartFunction, MpiMessage>> found;
   with(request, [&](const TrackedRequest& tracked) {
-    if (tracked.persistent) found = {tracked.sends, tracked.at};
+    if (tracked.persistent) found.emplace(tracked.sends, tracked.at);
   });
   return found;
 }
@@ -257,11 +255,11 @@ void substitute(MPI_Request request, PostedReceive posted) noexcept {
   });
 }
 
-void substitute(MPI_Request request, MPI_Request started, OutgoingMessage sent) noexcept {
+void substitute(MPI_Request request, MPI_Request started, Send send) noexcept {
   with(request, [&](TrackedRequest& tracked) {
     special_requests -= tracked.special();
     tracked.substitute = started;
-    tracked.sent = std::move(sent);
+    tracked.send = std::move(send);
     special_requests += tracked.special();
   });
 }

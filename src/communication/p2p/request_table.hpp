@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "communication/p2p/outgoing_message.hpp"
 #include "communication/p2p/probed_messages.hpp"
+#include "communication/p2p/send.hpp"
 
 namespace taut::p2p {
 
@@ -25,7 +25,7 @@ void track_recv(MPI_Request request, const MpiMessage& at, Detached detached = {
 void hand_over(PostedReceive posted, const MpiMessage& at, MPI_Request* request) noexcept;
 
 // Adds a send, with the memory that MPI reads until the send is complete.
-void track_send(MPI_Request request, OutgoingMessage message) noexcept;
+void track_send(MPI_Request request, Send send) noexcept;
 
 // Removes a request before the program frees it. Returns true if the request is already freed.
 bool untrack(MPI_Request& request) noexcept;
@@ -36,12 +36,11 @@ bool untrack(MPI_Request& request) noexcept;
 void track_persistent(MPI_Request request, const MpiMessage& message, StartFunction sends = nullptr) noexcept;
 
 // Returns function and arguments of a persistent request.
-using PersistentMessage = std::pair<StartFunction, MpiMessage>;
-std::optional<PersistentMessage> find_persistent(MPI_Request request) noexcept;
+std::optional<std::pair<StartFunction, MpiMessage>> find_persistent(MPI_Request request) noexcept;
 
 // Record that a start of the request made another MPI request, its substitute, which completes in its place.
 void substitute(MPI_Request request, PostedReceive posted) noexcept;
-void substitute(MPI_Request request, MPI_Request started, OutgoingMessage sent) noexcept;
+void substitute(MPI_Request request, MPI_Request started, Send send) noexcept;
 
 // Returns the substitute of a request; MPI_REQUEST_NULL if there is none.
 MPI_Request substitute_of(MPI_Request request) noexcept;

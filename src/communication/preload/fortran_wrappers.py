@@ -123,11 +123,11 @@ def fortran(all_functions):
     return f"""// Made by generate.py.
 #include <taut/taut.h>
 
-#include "communication/dropin/count_widening.hpp"
+#include "communication/dropin/large_counts.hpp"
 #include "communication/dropin/fortran.hpp"
 #include "communication/dropin/interception.hpp"
 #include "communication/dropin/nonblocking.hpp"
-#include "communication/dropin/unserved.hpp"
+#include "communication/dropin/counts.hpp"
 
 using namespace taut::dropin;
 

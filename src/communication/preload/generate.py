@@ -311,12 +311,11 @@ def dropin(all_functions):
 #include "communication/dropin/init_finalize.hpp"
 #include "collective_calls.hpp"
 #include "communication/dropin/nonblocking.hpp"
-#include "communication/dropin/nonblocking_counts.hpp"
+#include "communication/dropin/counts.hpp"
 #include "communication/dropin/persistent.hpp"
 #include "communication/dropin/recv_calls.hpp"
 #include "communication/dropin/send_calls.hpp"
-#include "communication/dropin/unserved.hpp"
-#include "communication/dropin/count_widening.hpp"
+#include "communication/dropin/large_counts.hpp"
 
 using namespace taut::api;
 using namespace taut::dropin;

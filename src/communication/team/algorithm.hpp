@@ -6,7 +6,6 @@
 
 #include "communication/team/coding.hpp"
 #include "communication/team/collective.hpp"
-#include "communication/team/neighbours.hpp"
 
 namespace taut {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "compressor/values/slice.hpp"
+#include "compressor/values/reduction.hpp"
 
 namespace taut {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "communication/team/operation.hpp"
-#include "compressor/frame/codec.hpp"
+#include "compressor/frame/coding.hpp"
 
 namespace taut {
 

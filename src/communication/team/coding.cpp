@@ -50,7 +50,7 @@ void Encoding::start() noexcept {
   operation_ = team_.codec_.encode(std::span(items_).first(items));
 }
 
-// Appends the frames that were started, or notices.
+// Appends the frames that were started, or error frames.
 void Encoding::finish() noexcept {
   const Sized outcome = refused_ != Status::ok ? Sized{refused_} : operation_.result();
   std::size_t items = 0, bytes = 0;

@@ -11,7 +11,7 @@
 namespace taut {
 
 // Encodes blocks, as many at a time as the codec encodes together. If no target frames are given, result()
-// returns the frames. `known`: a failure of this rank before; notices then take the place of the frames.
+// returns the frames. `known`: a failure of this rank before; error frames then take the place of the frames.
 class Encoding final : public Waitable {
  public:
   Encoding(Team& team, ConstSlice values, Status known);
@@ -37,7 +37,7 @@ class Encoding final : public Waitable {
   int first_ = 0, n_ = 1;
   Frames own_;
   std::span<Frames> to_;                              // one for all blocks, or one for each block
-  Status known_ = Status::ok, refused_ = Status::ok;  // not ok: notices take the place of all frames
+  Status known_ = Status::ok, refused_ = Status::ok;  // not ok: error frames take the place of all frames
   int done_ = 0, started_ = 0;
   std::uint64_t begin_ = 0;
   std::array<EncodeItem, CodecOperations::max_batch> items_;

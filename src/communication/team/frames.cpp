@@ -13,7 +13,7 @@ ConstBytes Frames::part(int first, int n) const noexcept {
   return all.subspan(mark.begin, end - mark.begin);
 }
 
-ConstBytes write_notice(Status failure, DType type, std::size_t count, Bytes out) noexcept {
+ConstBytes write_error_frame(Status failure, DType type, std::size_t count, Bytes out) noexcept {
   FrameHeader header;
   header.flags = FrameHeader::failed;
   header.type = type;

@@ -6,8 +6,8 @@
 
 namespace taut {
 
-// Whole frames, one after the other, with a notice in the place of each frame that failed. If there is no
-// buffer, for lack of memory, all frames have failed.
+// Whole frames, one after the other, with an error frame in the place of each frame that failed. If there is
+// no buffer, for lack of memory, all frames have failed.
 struct Frames {
   Buffer buffer;
   std::size_t bytes = 0;  // size of the frames so far
@@ -29,8 +29,8 @@ struct Frames {
 // Returns the room of a frame of up to `bytes` among several in one buffer: each room is aligned to 64 bytes.
 constexpr std::size_t frame_room(std::size_t bytes) noexcept { return (bytes + 63) / 64 * 64; }
 
-// Writes a notice to `out` and returns it: a frame without payload whose header holds the reason.
-ConstBytes write_notice(Status failure, DType type, std::size_t count, Bytes out) noexcept;
+// Writes an error frame to `out` and returns it: a frame without payload whose header holds the reason.
+ConstBytes write_error_frame(Status failure, DType type, std::size_t count, Bytes out) noexcept;
 
 // Checks one frame of a sum of up to `addends` frames. Returns ok if the frame is as expected, and otherwise
 // the reason why it cannot be used.

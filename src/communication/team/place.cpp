@@ -8,8 +8,6 @@
 #include <cstring>
 #include <new>
 
-#include "communication/team/mean.hpp"
-
 namespace taut {
 namespace {
 
@@ -23,7 +21,26 @@ std::size_t rounded(std::size_t bytes) noexcept {
   return (bytes + unit - 1) / unit * unit;
 }
 
+template <class T>
+void divide(T* values, std::size_t count, int n) noexcept {
+  using Computed = ComputedIn<T>;
+  const auto divisor = static_cast<Computed>(n);
+  for (std::size_t i = 0; i < count; ++i)
+    values[i] = static_cast<T>(static_cast<Computed>(values[i]) / divisor);
+}
+
 }  // namespace
+
+void divide(Slice values, int n) noexcept {
+  const auto parts = values.components();
+  switch (parts.type) {
+    case DType::f32: return divide(static_cast<float*>(parts.data), parts.count, n);
+    case DType::f64: return divide(static_cast<double*>(parts.data), parts.count, n);
+    case DType::f16: return divide(static_cast<f16*>(parts.data), parts.count, n);
+    case DType::bf16: return divide(static_cast<bf16*>(parts.data), parts.count, n);
+    default: return;
+  }
+}
 
 Status Place::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   if (bytes != 0) std::memmove(to, from, bytes);

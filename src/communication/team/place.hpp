@@ -8,11 +8,14 @@
 
 #include "compressor/base/status.hpp"
 #include "compressor/values/reduction.hpp"
-#include "compressor/values/slice.hpp"
 
 namespace taut {
 
 class Place;
+
+// Computes values <- values / n, rounded once, which makes a sum the mean; 16-bit values are divided in float
+// and then rounded. Integers are left unchanged.
+void divide(Slice values, int n) noexcept;
 
 // Scratch memory of a place: at least as large as requested, uninitialised, 64-byte aligned. The destructor
 // returns the memory to the pool of its place.

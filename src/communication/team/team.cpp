@@ -61,14 +61,14 @@ Frames Team::empty(DType type, std::size_t count, int n) noexcept {
 
 Frames Team::empty(ConstSlice largest, int n) noexcept { return empty(largest.type, largest.count, n); }
 
-// Appends the frame that was written to the free room, or a notice if making the frame failed.
+// Appends the frame that was written to the free room, or an error frame if making the frame failed.
 void Team::append(Frames& to, Sized made, std::size_t count) noexcept {
   note(made.status);
   if (made.status == Status::ok) {
     counters_->value_bytes += count * size_of(to.type);
     counters_->frame_bytes += made.bytes;
   } else {
-    made.bytes = write_notice(made.status, to.type, count, to.room()).size();
+    made.bytes = write_error_frame(made.status, to.type, count, to.room()).size();
   }
   to.bytes += made.bytes;
 }
@@ -94,7 +94,7 @@ void Team::copy(ConstSlice from, Slice to) noexcept {
 Sending::Sending(const Team& team, const Frames& frames, int first, int n, int to) : waiting_(team) {
   ConstBytes bytes = frames.part(first, n);
   if (MessageMemory* const memory = team.place_->message_memory()) bytes = memory->outgoing(bytes);
-  if (bytes.empty()) bytes = write_notice(Status::peer_failed, frames.type, frames.count, notice_);
+  if (bytes.empty()) bytes = write_error_frame(Status::peer_failed, frames.type, frames.count, error_frame_);
   bytes_ = bytes.size();
   pending_ = team.transport_->send(bytes, team.address(to), team.lane_);
   team.counters_->sent(bytes_, static_cast<std::size_t>(n) * frames.count * size_of(frames.type));
@@ -113,14 +113,14 @@ Receiving::Receiving(Team& team, int from, Frames& into, int n)
 void Receiving::start(int from) {
   largest_ = team_.max_bytes(into_.type, into_.count);
   const bool none = into_.buffer.data() == nullptr;
-  const Bytes room = none ? Bytes(notice_) : into_.room();
+  const Bytes room = none ? Bytes(error_frame_) : into_.room();
   const std::size_t most = largest_ * static_cast<std::size_t>(expected_);
   Bytes message = room.first(std::min(room.size(), most));
   if (MessageMemory* const memory = team_.place_->message_memory()) message = memory->incoming(message);
   pending_ = team_.transport_->recv(message, team_.address(from), team_.lane_);
 }
 
-// Appends the expected number of frames: those of the message, and notices in the place of missing ones.
+// Appends the expected number of frames: those of the message, and error frames in the place of missing ones.
 Status Receiving::take(ConstBytes message) noexcept {
   std::size_t used = 0;
   int frames = 0;
@@ -130,11 +130,12 @@ Status Receiving::take(ConstBytes message) noexcept {
     used += size;
   }
   into_.bytes += used;
-  const bool notice = frames == 1 && message.size() == frame_header_bytes;  // a notice in place of all frames
+  const bool is_error =
+      frames == 1 && message.size() == frame_header_bytes;  // an error frame in place of all frames
   const bool whole = frames == expected_ && used == message.size();
   for (; frames < expected_; ++frames)
-    into_.bytes += write_notice(Status::peer_failed, into_.type, into_.count, into_.room()).size();
-  return whole ? Status::ok : notice ? Status::peer_failed : Status::corrupt_frame;
+    into_.bytes += write_error_frame(Status::peer_failed, into_.type, into_.count, into_.room()).size();
+  return whole ? Status::ok : is_error ? Status::peer_failed : Status::corrupt_frame;
 }
 
 Frames Receiving::result() noexcept {

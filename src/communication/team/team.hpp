@@ -4,8 +4,8 @@
 //
 // Failure rule: an operation of a team never throws for a local failure (no memory, a damaged frame, a
 // codec's refusal). The operation records the first failure in CallCounters and yields a failed frame, which
-// travels as a notice in the place of the real frame. Every rank thus completes its communication, and every
-// rank that depends on the failed rank learns of the failure.
+// travels as an error frame in the place of the real frame. Every rank thus completes its communication, and
+// every rank that depends on the failed rank learns of the failure.
 #pragma once
 
 #include <cstdint>
@@ -66,8 +66,8 @@ class Team {
 
   // among() returns the sub-team of `ranks`, in this order, this rank included. A sub-team continues with
   // partial results of all ranks' values: once the call has failed on this rank, its frames in the sub-team
-  // are notices. A message has as many blocks as the sub-team has ranks. With in_blocks_of_all() a message
-  // has the blocks of all ranks, and block i is that of the i-th rank of the sub-team.
+  // are error frames. A message has as many blocks as the sub-team has ranks. With in_blocks_of_all() a
+  // message has the blocks of all ranks, and block i is that of the i-th rank of the sub-team.
   Team among(std::span<const int> ranks) const noexcept;
   Team in_blocks_of_all() const noexcept;
 
@@ -104,7 +104,7 @@ class Team {
   // Returns the number of frames that are best encoded or decoded together.
   int batch() const noexcept { return codec_.batch(); }
 
-  Encoding encode(ConstSlice values, Status known = Status::ok);              // a notice if `known` is not ok
+  Encoding encode(ConstSlice values, Status known = Status::ok);  // an error frame if `known` is not ok
   Encoding encode(ConstSlice values, Frames& to, Status known = Status::ok);  // appends a frame
   // Encode n blocks, from block `first` on: to one buffer, or to to[0] .. to[n - 1].
   Encoding encode(const Blocks<ConstSlice>& values, int first, int n);
@@ -232,12 +232,12 @@ class Sending final : public Waitable {
  private:
   Waiting waiting_;
   std::size_t bytes_;  // size of the message; MPI's status of a send has none
-  std::byte notice_[frame_header_bytes];
+  std::byte error_frame_[frame_header_bytes];
   Pending pending_;
 };
 
 // Receives a frame of its own, which is the result, or appends n frames to `into`. A receive always yields as
-// many frames as expected: notices replace those that are missing.
+// many frames as expected: error frames replace those that are missing.
 class Receiving final : public Waitable {
  public:
   Receiving(Team& team, int from, ConstSlice like);
@@ -254,9 +254,9 @@ class Receiving final : public Waitable {
   Waiting waiting_;
   Frames own_;
   Frames& into_;
-  int expected_;                          // frames
-  std::size_t largest_;                   // size of the largest frame
-  std::byte notice_[frame_header_bytes];  // used if no scratch memory was available
+  int expected_;                               // frames
+  std::size_t largest_;                        // size of the largest frame
+  std::byte error_frame_[frame_header_bytes];  // used if no scratch memory was available
   Pending pending_;
 };
 

@@ -5,7 +5,7 @@
 
 #include "communication/team/task.hpp"
 #include "compressor/base/status.hpp"
-#include "compressor/values/slice.hpp"
+#include "compressor/values/reduction.hpp"
 
 namespace taut {
 

@@ -9,6 +9,7 @@
 #include "compressor/base/device_memory.hpp"
 #include "compressor/base/guarded.hpp"
 #include "compressor/base/options.hpp"
+#include "compressor/values/value_statistics.hpp"
 
 namespace taut {
 namespace {
@@ -38,7 +39,22 @@ Status read_extents(int n, const std::size_t* extents, Dims& dims, std::size_t& 
   return Status::ok;
 }
 
-Status encode(ConstSlice values, const char* text, Dims dims, Bytes out, std::size_t* bytes) {
+// Checks the arrays from which a call predicts.
+api::Arrays references_at(const void* const* arrays, int n, std::size_t count) {
+  if (n < 0 || n > static_cast<int>(max_references))
+    throw Error(Status::invalid_argument, "reference_count: it has to be 0, 1 or 2");
+  const api::Arrays references{arrays, arrays == nullptr ? 0 : static_cast<std::size_t>(n)};
+  if (references.size() < static_cast<std::size_t>(n) ||
+      (count > 0 && std::ranges::find(references, nullptr) != references.end()))
+    throw Error(Status::invalid_argument,
+                "references: an array is NULL; give as many as reference_count says");
+  return references;
+}
+
+bool any_on_device(api::Arrays arrays) { return std::ranges::any_of(arrays, on_device); }
+
+Status encode(ConstSlice values, const char* text, Dims dims, api::Arrays references, Bytes out,
+              std::size_t* bytes) {
   const bool usable = (values.data != nullptr || values.count == 0) && text != nullptr &&
                       out.data() != nullptr && bytes != nullptr;
   if (!usable) return Status::invalid_argument;
@@ -47,19 +63,20 @@ Status encode(ConstSlice values, const char* text, Dims dims, Bytes out, std::si
   coding.kernels = options().kernels;
   if (coding.threads == 0) coding.threads = options().threads;
   if (dims.n > 0) coding.dims = dims;
-  const bool device = on_device(values.data) || on_device(out.data());
-  const Sized size =
-      device ? api::encode_with_device(values, coding, out) : api::encode_on_host(values, coding, out);
+  const bool device = on_device(values.data) || on_device(out.data()) || any_on_device(references);
+  const Sized size = device ? api::encode_with_device(values, coding, references, out)
+                            : api::encode_on_host(values, coding, references, out);
   if (size.status == Status::ok) *bytes = size.bytes;
   return size.status;
 }
 
-Status decode(ConstBytes frame, Slice values) {
+Status decode(ConstBytes frame, api::Arrays references, Slice values) {
   if (frame.data() == nullptr || (values.data == nullptr && values.count != 0))
     return Status::invalid_argument;
   if (values.count > most_values) return Status::invalid_count;
-  const bool device = on_device(frame.data()) || on_device(values.data);
-  return device ? api::decode_with_device(frame, values) : api::decode_on_host(frame, values);
+  const bool device = on_device(frame.data()) || on_device(values.data) || any_on_device(references);
+  return device ? api::decode_with_device(frame, references, values)
+                : api::decode_on_host(frame, references, values);
 }
 
 Status add(ConstBytes a, ConstBytes b, Bytes out, std::size_t* bytes) {
@@ -126,6 +143,9 @@ Status info(ConstBytes frame, TAUT_Frame_info* info) {
   all.bound_kind = static_cast<int>(header.bound.kind);
   all.addends = header.addends;
   all.bytes = frame_header_bytes + header.payload_bytes;
+  const States states = api::states_anywhere(header, frame);
+  all.reference_count = static_cast<int>(states.n);
+  std::ranges::copy(states.of, all.references);
   copy_known(all, info);
   return Status::ok;
 }
@@ -166,7 +186,17 @@ int TAUT_Encode(const void* values, size_t count, TAUT_Type type, const char* co
                 size_t capacity, size_t* bytes) {
   if (!known(type)) return TAUT_ERR_TYPE;
   return guard([&] {
-    return encode({{values, count, dtype(type)}}, coding, {}, bytes_at(frame, capacity), bytes);
+    return encode({{values, count, dtype(type)}}, coding, {}, {}, bytes_at(frame, capacity), bytes);
+  });
+}
+
+int TAUT_Encode_with_references(const void* values, size_t count, TAUT_Type type, const char* coding,
+                                const void* const* references, int reference_count, void* frame,
+                                size_t capacity, size_t* bytes) {
+  if (!known(type)) return TAUT_ERR_TYPE;
+  return guard([&] {
+    return encode({{values, count, dtype(type)}}, coding, {},
+                  references_at(references, reference_count, count), bytes_at(frame, capacity), bytes);
   });
 }
 
@@ -177,13 +207,22 @@ int TAUT_Encode_nd(const void* values, int ndims, const size_t* extents, TAUT_Ty
     Dims dims;
     std::size_t count = 1;
     if (const Status status = read_extents(ndims, extents, dims, count); status != Status::ok) return status;
-    return encode({{values, count, dtype(type)}}, coding, dims, bytes_at(frame, capacity), bytes);
+    return encode({{values, count, dtype(type)}}, coding, dims, {}, bytes_at(frame, capacity), bytes);
   });
 }
 
 int TAUT_Decode(const void* frame, size_t bytes, void* values, size_t count, TAUT_Type type) {
   if (!known(type)) return TAUT_ERR_TYPE;
-  return guard([&] { return decode(bytes_at(frame, bytes), {{values, count, dtype(type)}}); });
+  return guard([&] { return decode(bytes_at(frame, bytes), {}, {{values, count, dtype(type)}}); });
+}
+
+int TAUT_Decode_with_references(const void* frame, size_t bytes, const void* const* references,
+                                int reference_count, void* values, size_t count, TAUT_Type type) {
+  if (!known(type)) return TAUT_ERR_TYPE;
+  return guard([&] {
+    return decode(bytes_at(frame, bytes), references_at(references, reference_count, count),
+                  {{values, count, dtype(type)}});
+  });
 }
 
 int TAUT_Frame_add(const void* a, size_t a_bytes, const void* b, size_t b_bytes, void* sum, size_t capacity,

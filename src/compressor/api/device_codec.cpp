@@ -113,7 +113,24 @@ std::optional<Sized> add_by_kernel(DeviceCall& call, std::span<const ConstBytes>
   return size;
 }
 
+// Returns host memory with the arrays.
+std::vector<const void*> on_host(DeviceCall& call, Arrays arrays, std::size_t bytes) {
+  std::vector<const void*> there;
+  for (const void* const array : arrays)
+    there.push_back(call.for_host({static_cast<const std::byte*>(array), bytes}).data());
+  return there;
+}
+
 }  // namespace
+
+States states_anywhere(const FrameHeader& header, ConstBytes frame) {
+  if (!on_device(frame.data())) return states_in(header, frame);
+  DeviceCall call(frame.data(), "the frame");
+  const std::size_t most = frame_header_bytes + States{.n = max_references}.bytes();
+  FrameHeader start = header;
+  start.payload_bytes = std::min<std::uint64_t>(header.payload_bytes, most - frame_header_bytes);
+  return states_in(start, call.for_host(whole_frame(frame, start)));
+}
 
 Status read_header_anywhere(ConstBytes frame, FrameHeader& header) {
   if (!on_device(frame.data())) return read_header(frame, header);
@@ -138,20 +155,21 @@ ValueRange range_anywhere(ConstSlice values, const Coding& coding) {
   return range;
 }
 
-Sized encode_with_device(ConstSlice values, const Coding& coding, Bytes out) {
+Sized encode_with_device(ConstSlice values, const Coding& coding, Arrays references, Bytes out) {
   const bool there = on_device(values.data);
   DeviceCall call(there ? values.data : out.data(), there ? "values" : "frame");
-  if (there)
+  if (there && references.empty())
     if (const auto done = encode_by_kernel(call, values, coding, out)) return *done;
   const std::size_t most = TAUT_Max_bytes(static_cast<TAUT_Type>(values.type), values.count, 1);
   const ConstBytes here = call.for_host(values.as_bytes());
   const Bytes frame = call.room_on_host(out.first(std::min(out.size(), most)));
-  const Sized size = encode_on_host({{here.data(), values.count, values.type}}, coding, frame);
+  const std::vector<const void*> arrays = on_host(call, references, values.bytes());
+  const Sized size = encode_on_host({{here.data(), values.count, values.type}}, coding, arrays, frame);
   if (size.status == Status::ok) call.copy(out.data(), frame.data(), size.bytes);
   return size;
 }
 
-Status decode_with_device(ConstBytes frame, Slice values) {
+Status decode_with_device(ConstBytes frame, Arrays references, Slice values) {
   const bool there = on_device(values.data);
   FrameHeader header;
   DeviceCall call(there ? values.data : frame.data(), there ? "values" : "frame");
@@ -161,7 +179,9 @@ Status decode_with_device(ConstBytes frame, Slice values) {
   if (there)
     if (const auto done = decode_by_kernel(call, frame, header, values)) return *done;
   const Bytes here = call.room_on_host(values.as_bytes());
-  const Status status = decode_on_host(call.for_host(frame), {{here.data(), values.count, values.type}});
+  const std::vector<const void*> arrays = on_host(call, references, values.bytes());
+  const Status status =
+      decode_on_host(call.for_host(frame), arrays, {{here.data(), values.count, values.type}});
   if (status == Status::ok) call.copy(values.data, here.data(), here.size());
   return status;
 }

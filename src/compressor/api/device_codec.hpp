@@ -3,14 +3,17 @@
 // copied there. Where no kernel serves a codec or type, the host works on copies.
 #pragma once
 
-#include "compressor/frame/coding.hpp"
+#include "compressor/api/host_codec.hpp"
 
 namespace taut::api {
 
 // Encode, decode and add as in compressor/api/host_codec.hpp, and throw Error where CUDA is not available.
-Sized encode_with_device(ConstSlice values, const Coding& coding, Bytes out);
-Status decode_with_device(ConstBytes frame, Slice values);
+Sized encode_with_device(ConstSlice values, const Coding& coding, Arrays references, Bytes out);
+Status decode_with_device(ConstBytes frame, Arrays references, Slice values);
 Sized add_with_device(ConstBytes a, ConstBytes b, Bytes out);
+
+// Reads the state numbers of a frame, in host memory or in GPU memory, whose header is valid.
+States states_anywhere(const FrameHeader& header, ConstBytes frame);
 
 // Read the header of a frame, and find the range of values, in host memory or in GPU memory.
 Status read_header_anywhere(ConstBytes frame, FrameHeader& header);

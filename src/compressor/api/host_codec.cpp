@@ -5,6 +5,7 @@
 #include "compressor/base/options.hpp"
 #include "compressor/frame/frame_scaling.hpp"
 #include "compressor/frame/sample.hpp"
+#include "compressor/values/value_statistics.hpp"
 
 namespace taut::api {
 namespace {
@@ -17,6 +18,51 @@ Coding choose(const Coding& coding, Bound bound, ConstSlice values) {
                                           " under this kind of bound; leave codec= away, or use codec=raw");
   if (all.size() == 1 || values.count < least_to_sample) return all[0];
   return best_by_sample(all, values);
+}
+
+// Gives arrays their state numbers.
+std::vector<Reference> referring(Arrays arrays, ConstSlice values) {
+  std::vector<Reference> references;
+  for (const void* const array : arrays) {
+    const ConstSlice slice{{array, values.count, values.type}};
+    references.push_back({state_of(slice), slice});
+  }
+  return references;
+}
+
+bool takes_references(const FrameHeader& header) noexcept {
+  const CodecInfo* const codec = find_codec(header.codec);
+  return codec != nullptr && codec->takes_references;
+}
+
+// Encodes with references by the first codec that takes them. Returns nothing if there is none, or if it has
+// no use for the references: the choice among all codings may then do better.
+std::optional<Sized> encode_referring(ConstSlice values, const Coding& coding, Bound bound, Arrays references,
+                                      Bytes out) {
+  const std::vector<Coding> all = candidates(coding, values.type, bound);
+  const auto able = std::ranges::find_if(all, [](const Coding& one) { return one.codec->takes_references; });
+  if (able == all.end()) return {};
+  Coding chosen = *able;
+  if (coding.predictor.automatic() || bound.exact() != coding.bound.exact()) chosen.predictor = {};
+  const Sized size = chosen.make()->encode(values, referring(references, values), out);
+  FrameHeader header;
+  if (size.status != Status::ok) return size;
+  const bool refers = read_header(out.first(size.bytes), header) == Status::ok && reference_count(header) > 0;
+  return refers ? std::optional(size) : std::nullopt;
+}
+
+// Throws Error if the references are not those that a frame names.
+void require_states(const States& named, std::span<const Reference> references) {
+  if (!named.any()) return;
+  if (references.empty())
+    throw Error(Status::corrupt_frame, "the frame has " + std::to_string(named.n) +
+                                           (named.n == 1 ? " reference" : " references") +
+                                           ", which are missing; give the same arrays as in encoding");
+  if (references.size() < named.n || states_of(references.first(named.n)) != named)
+    throw Error(
+        Status::corrupt_frame,
+        "references: they are not the arrays from which the frame was predicted; give the same ones as "
+        "in encoding, the newest first");
 }
 
 }  // namespace
@@ -32,18 +78,35 @@ Coding best_by_sample(std::span<const Coding> all, ConstSlice values) {
   return all[best_candidate(all, ratios)];
 }
 
-Sized encode_on_host(ConstSlice values, const Coding& coding, Bytes out) {
+Sized encode_on_host(ConstSlice values, const Coding& coding, Arrays references, Bytes out) {
   const Bound asked = bound_for(values.type, coding.bound);
   const ValueRange range = is_relative(asked) ? range_of(values, coding.fill, coding.bits) : ValueRange{};
   const Bound bound = resolved(asked, range);
+  if (!references.empty())
+    if (const auto done = encode_referring(values, coding, bound, references, out)) return *done;
   return choose(coding, bound, values).make()->encode(values, out);
 }
 
-Status decode_on_host(ConstBytes frame, Slice values) {
+Status decode_on_host(ConstBytes frame, Arrays references, Slice values) {
   FrameHeader header;
   if (const Status status = read_header(frame, header); status != Status::ok) return status;
   if (header.type != values.type || header.count != values.count) return Status::frame_mismatch;
-  return make_decoder(header, options().kernels, options().threads)->decode(frame, values);
+  const auto decoder = make_decoder(header, options().kernels, options().threads);
+  // The encoder may have used the newest of two references alone.
+  const States named = states_in(header, frame);
+  const std::vector<Reference> given =
+      referring(references.first(std::min<std::size_t>(named.n, references.size())), values);
+  require_states(named, given);
+  return decoder->decode(frame, given, values);
+}
+
+States states_in(const FrameHeader& header, ConstBytes frame) noexcept {
+  States states;
+  const std::size_t payload_bytes = static_cast<std::size_t>(header.payload_bytes);
+  if (header.has(FrameHeader::failed) || !takes_references(header)) return {};
+  if (frame.size() < frame_header_bytes + payload_bytes) return {};
+  ConstBytes payload = frame.subspan(frame_header_bytes, payload_bytes);
+  return read_states(header, payload, states) ? states : States{};
 }
 
 Status check_addable(const FrameHeader& a, const FrameHeader& b) {
@@ -67,6 +130,10 @@ Sized scale_on_host(ConstBytes frame, double factor, Bytes out) {
   if (header.has(FrameHeader::failed)) return {Status::peer_failed};
   const auto codec = make_decoder(header, options().kernels, options().threads);
   const FrameScaling* const frames = FrameScaling::of(*codec);
+  if (states_in(header, frame).any())
+    throw Error(Status::frame_mismatch,
+                "the frame has references, which would have to be multiplied too; decode it, multiply, and "
+                "encode again");
   if (frames == nullptr)
     throw Error(Status::frame_mismatch, "the frame's codec cannot be multiplied; encode with codec=planes");
   Sized size{Status::invalid_argument};
@@ -83,6 +150,7 @@ Status summarize_on_host(ConstBytes frame, ValueStatistics& statistics) {
   if (const Status status = read_header(frame, header); status != Status::ok) return status;
   if (header.has(FrameHeader::failed)) return Status::peer_failed;
   if (components_of(header.type) > 1) return Status::invalid_type;
+  require_states(states_in(header, frame), {});
   const auto codec = make_decoder(header, options().kernels, options().threads);
   if (const FrameScaling* const frames = FrameScaling::of(*codec))
     return frames->summarize(frame, statistics);

@@ -2,14 +2,21 @@
 #pragma once
 
 #include "compressor/frame/candidates.hpp"
-#include "compressor/values/value_statistics.hpp"
+
+namespace taut {
+class ValueStatistics;
+}
 
 namespace taut::api {
 
+// Arrays of the values' type and count, from which a call predicts: the newest first.
+using Arrays = std::span<const void* const>;
+
 // Encode values into one frame, decode a frame, and add two frames. `coding`: the parsed argument of
-// TAUT_Encode that names the bound and the codec.
-Sized encode_on_host(ConstSlice values, const Coding& coding, Bytes out);
-Status decode_on_host(ConstBytes frame, Slice values);
+// TAUT_Encode that names the bound and the codec. Decoding throws Error if the references are not those of
+// the frame.
+Sized encode_on_host(ConstSlice values, const Coding& coding, Arrays references, Bytes out);
+Status decode_on_host(ConstBytes frame, Arrays references, Slice values);
 Sized add_on_host(ConstBytes a, ConstBytes b, Bytes out);
 
 // Multiplies a frame by a number. Throws Error where the frame cannot be multiplied by it.
@@ -17,6 +24,9 @@ Sized scale_on_host(ConstBytes frame, double factor, Bytes out);
 
 // Computes the statistics of the decoded values of a frame of any codec.
 Status summarize_on_host(ConstBytes frame, ValueStatistics& statistics);
+
+// Returns the state numbers of a frame in host memory whose header is valid.
+States states_in(const FrameHeader& header, ConstBytes frame) noexcept;
 
 // Returns Status::ok if two frames can be added: same codec, type and count, and a codec that adds.
 Status check_addable(const FrameHeader& a, const FrameHeader& b);

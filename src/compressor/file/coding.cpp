@@ -16,6 +16,17 @@ std::string explained(int status) {
   return why.empty() ? TAUT_Status_string(status) : why;
 }
 
+// Returns the option that gives a piece's extents. Beyond four, the slowest ones are merged into one.
+std::string dims_option(const std::vector<std::size_t>& extents) {
+  const std::size_t merged = extents.size() - std::min<std::size_t>(extents.size(), max_dims);
+  std::size_t slowest = 1;
+  for (std::size_t i = 0; i <= merged; ++i) slowest *= extents[i];
+  std::string text = ",dims=" + std::to_string(slowest);
+  for (std::size_t i = merged + 1; i < extents.size(); ++i)
+    text.append("x").append(std::to_string(extents[i]));
+  return text;
+}
+
 }  // namespace
 
 ArrayCoding::ArrayCoding(std::string_view option, const std::string& text) : text_(text) {
@@ -53,20 +64,30 @@ void check_coded(DType type) {
     fail(std::string("values of type ") + name_of(type) + " are not coded by this build");
 }
 
+int try_to_encode(const Piece& piece, const void* values, DType type, const std::string& frame_text,
+                  EarlierValues earlier, Bytes out, std::size_t& bytes) {
+  if (earlier.empty())
+    return TAUT_Encode_nd(values, static_cast<int>(piece.extents.size()), piece.extents.data(),
+                          api_type(type), frame_text.c_str(), out.data(), out.size(), &bytes);
+  return TAUT_Encode_with_references(values, piece.count(), api_type(type),
+                                     (frame_text + dims_option(piece.extents)).c_str(), earlier.data(),
+                                     static_cast<int>(earlier.size()), out.data(), out.size(), &bytes);
+}
+
 std::size_t encode(const Piece& piece, ConstBytes values, DType type, const std::string& frame_text,
-                   Bytes out) {
+                   Bytes out, EarlierValues earlier) {
   std::size_t bytes = 0;
-  const int status =
-      TAUT_Encode_nd(values.data(), static_cast<int>(piece.extents.size()), piece.extents.data(),
-                     api_type(type), frame_text.c_str(), out.data(), out.size(), &bytes);
+  const int status = try_to_encode(piece, values.data(), type, frame_text, earlier, out, bytes);
   if (status != TAUT_SUCCESS)
     fail(std::string("values of type ") + name_of(type) + " under '" + frame_text +
          "': " + explained(status));
   return bytes;
 }
 
-bool decode(ConstBytes frame, std::size_t count, DType type, Bytes values) {
-  const int status = TAUT_Decode(frame.data(), frame.size(), values.data(), count, api_type(type));
+bool decode(ConstBytes frame, std::size_t count, DType type, Bytes values, EarlierValues earlier) {
+  const int status =
+      TAUT_Decode_with_references(frame.data(), frame.size(), earlier.data(),
+                                  static_cast<int>(earlier.size()), values.data(), count, api_type(type));
   if (status == TAUT_ERR_MEMORY || status == TAUT_ERR_INTERNAL || status == TAUT_ERR_TYPE)
     fail(explained(status));
   return status == TAUT_SUCCESS;
@@ -77,6 +98,7 @@ bool read_facts(ConstBytes frame, FrameFacts& facts) {
   info.struct_size = sizeof info;
   if (TAUT_Frame_get_info(frame.data(), frame.size(), &info) != TAUT_SUCCESS) return false;
   facts.codec = info.codec;
+  facts.states.assign(info.references, info.references + info.reference_count);
   facts.bound = {static_cast<Bound::Kind>(info.bound_kind), info.bound};
   return true;
 }

@@ -61,17 +61,26 @@ class Room {
   std::size_t bytes_ = 0;
 };
 
+// Earlier values that a frame may refer to, newest first: each points to as many values of the same type.
+using EarlierValues = std::span<const void* const>;
+
+// Encodes a piece into `out` and sets `bytes` to the size of the frame. Returns a TAUT_Status.
+int try_to_encode(const Piece& piece, const void* values, DType type, const std::string& frame_text,
+                  EarlierValues earlier, Bytes out, std::size_t& bytes);
+
 // Encodes a piece into `out` and returns the size of the frame in bytes. Throws Failure.
 std::size_t encode(const Piece& piece, ConstBytes values, DType type, const std::string& frame_text,
-                   Bytes out);
+                   Bytes out, EarlierValues earlier = {});
 
-// Decodes a frame by TAUT_Decode. Returns false if the frame is damaged; throws Failure for other reasons.
-bool decode(ConstBytes frame, std::size_t count, DType type, Bytes values);
+// Decodes a frame by TAUT_Decode. Returns false if the frame is damaged, or refers to other values than
+// `earlier`; throws Failure for other reasons.
+bool decode(ConstBytes frame, std::size_t count, DType type, Bytes values, EarlierValues earlier = {});
 
-// Codec and bound from a frame's header; read_facts() returns false if the frame is damaged.
+// Codec, bound and references from a frame's header; read_facts() returns false if the frame is damaged.
 struct FrameFacts {
   std::string codec;
   Bound bound;
+  std::vector<std::uint64_t> states;  // state numbers of the references, newest first
 };
 bool read_facts(ConstBytes frame, FrameFacts& facts);
 

@@ -15,7 +15,8 @@ static_assert(std::endian::native == std::endian::little, "structures are writte
 
 constexpr char file_magic[8] = {'\x89', 'T', 'A', 'U', 'T', '\r', '\n', '\x1a'};
 constexpr char end_magic[8] = {'T', 'A', 'U', 'T', ' ', 'e', 'n', 'd'};
-constexpr std::uint32_t file_version = 1;
+constexpr std::uint32_t version_alone = 1, version_with_references = 2;
+constexpr std::uint8_t most_references = 2;
 constexpr std::size_t longest_coding = 4096;
 
 // Structures of docs/spec/file.md.
@@ -23,7 +24,7 @@ struct Header {
   char magic[8];
   std::uint32_t version;
   std::uint32_t bytes;  // size of the header: this structure, extents, coding text, checksum
-  std::uint8_t type, form, dims, zero;
+  std::uint8_t type, form, dims, references;
   std::uint32_t coding_bytes;
 };
 static_assert(sizeof(Header) == 24);
@@ -68,15 +69,18 @@ bool is_taut(const ByteSource& file) {
 
 // ---- Writing
 
-FrameWriter::FrameWriter(ByteTarget& file, const Array& array, const std::string& coding) : file_(file) {
+FrameWriter::FrameWriter(ByteTarget& file, const Array& array, const std::string& coding,
+                         std::size_t references)
+    : file_(file) {
   if (coding.size() > longest_coding) reject("--bound: is longer than 4096 characters");
   Header header{};
   std::ranges::copy(file_magic, header.magic);
-  header.version = file_version;
+  header.version = references == 0 ? version_alone : version_with_references;
   header.bytes = static_cast<std::uint32_t>(sizeof header + 8 * array.shape.size() + coding.size() + 4);
   header.type = static_cast<std::uint8_t>(array.type);
   header.form = static_cast<std::uint8_t>(array.form);
   header.dims = static_cast<std::uint8_t>(array.shape.size());
+  header.references = static_cast<std::uint8_t>(references);
   header.coding_bytes = static_cast<std::uint32_t>(coding.size());
   std::vector<std::byte> bytes;
   append(bytes, bytes_of(header));
@@ -122,9 +126,9 @@ std::uint64_t FrameReader::read_header() {
   Header header{};
   if (file_.size() < sizeof header) damaged("it ends within its header");
   file_.read(0, writable_bytes_of(header));
-  if (header.version != file_version)
+  if (header.version != version_alone && header.version != version_with_references)
     fail(file_.path() + ": is of version " + std::to_string(header.version) +
-         " of the format, or damaged; this program reads version 1");
+         " of the format, or damaged; this program reads versions 1 and 2");
   const std::size_t expected =
       sizeof header + 8 * std::size_t{header.dims} + std::size_t{header.coding_bytes} + 4;
   if (header.dims > max_array_dims || header.coding_bytes > longest_coding || header.bytes != expected)
@@ -136,7 +140,10 @@ std::uint64_t FrameReader::read_header() {
   std::memcpy(&header_checksum_, bytes.data() + expected - 4, 4);
   if (header_checksum_ != crc32c(ConstBytes(bytes).first(expected - 4))) damaged("checksum of its header");
   const bool known_form = header.form >= 1 && header.form <= static_cast<std::uint8_t>(Form::npy_fortran);
-  if (!is_dtype(header.type) || !known_form || header.zero != 0) damaged("type or form in its header");
+  if (!is_dtype(header.type) || !known_form) damaged("type or form in its header");
+  const bool refers = header.references > 0 && header.references <= most_references;
+  if (header.version == version_alone ? header.references != 0 : !refers) damaged("references in its header");
+  references_ = header.references;
   array_.type = DType{header.type};
   array_.form = Form{header.form};
   array_.shape.resize(header.dims);

@@ -19,7 +19,8 @@ bool is_taut(const ByteSource& file);
 class FrameWriter {
  public:
   // Writes the header. `coding` is the text that the user asked for, with bounds relative to the whole array.
-  FrameWriter(ByteTarget& file, const Array& array, const std::string& coding);
+  // `references`: the number of arrays that frames may refer to.
+  FrameWriter(ByteTarget& file, const Array& array, const std::string& coding, std::size_t references = 0);
 
   void add(ConstBytes frame, std::size_t values);
   void finish();  // called once all values of the array have been added
@@ -39,6 +40,7 @@ class FrameReader {
 
   const Array& array() const noexcept { return array_; }
   const std::string& coding() const noexcept { return coding_; }
+  std::size_t references() const noexcept { return references_; }  // arrays that frames may refer to
   const std::vector<FrameEntry>& entries() const noexcept { return entries_; }
 
   // Returns the bytes of the next frame after a check of their checksum; valid until the next call.
@@ -53,6 +55,7 @@ class FrameReader {
   const ByteSource& file_;
   Array array_;
   std::string coding_;
+  std::size_t references_ = 0;
   std::uint32_t header_checksum_ = 0;
   std::vector<FrameEntry> entries_;
   std::size_t position_ = 0;  // index of the next frame in entries_

@@ -12,6 +12,7 @@
 #include "compressor/base/status.hpp"
 #include "compressor/frame/frame.hpp"
 #include "compressor/frame/lags.hpp"
+#include "compressor/frame/references.hpp"
 #include "compressor/values/dims.hpp"
 #include "compressor/values/reduction.hpp"
 #include "compressor/values/slice.hpp"
@@ -92,8 +93,13 @@ class FrameArithmetic {
   // max_bytes(type, count, addends).
   virtual Sized sum(std::span<const ConstBytes> frames, Bytes out) const noexcept = 0;
 
-  // Computes out <- frame + encode(values), in one pass.
+  // Computes out <- frame + encode(values), in one pass. A frame with references needs those that it names;
+  // the values are predicted from them too.
   virtual Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept = 0;
+  virtual Sized accumulate(ConstBytes frame, ConstSlice values, References references,
+                           Bytes out) const noexcept {
+    return references.empty() ? accumulate(frame, values, out) : Sized{Status::frame_mismatch};
+  }
 };
 
 // Estimate of how a codec compresses a message: total sizes of a few pieces of the message.
@@ -133,6 +139,29 @@ class Codec {
 
   // Returns null unless contract().adds_frames.
   virtual const FrameArithmetic* arithmetic() const noexcept { return nullptr; }
+
+  // Encode, decode and reduce with references: as ReferenceCoding, or without references in a codec that has
+  // none.
+  Sized encode(ConstSlice values, References references, Bytes out) const noexcept;
+  Status decode(ConstBytes in, References references, Slice values) const noexcept;
+  Status reduce(ConstBytes in, References references, Slice values, Reduction op) const noexcept;
+};
+
+// Frames with references. A codec that takes references implements these operations.
+class ReferenceCoding {
+ public:
+  virtual ~ReferenceCoding() = default;
+
+  // Writes one frame, whose values may be predicted from the references; the frame then names them. The
+  // values that it decodes to do not depend on references. The codec decides how many of them it uses.
+  virtual Sized encode(ConstSlice values, References references, Bytes out) const noexcept = 0;
+
+  // Reads one frame that may have references. Returns corrupt_frame if those given do not begin with those
+  // that it names; a frame without references ignores them.
+  virtual Status decode(ConstBytes in, References references, Slice values) const noexcept = 0;
+
+  // Computes values <- values op decode(in, references).
+  virtual Status reduce(ConstBytes in, References references, Slice values, Reduction op) const noexcept = 0;
 };
 
 inline constexpr std::size_t max_predictors = 12;
@@ -168,6 +197,7 @@ struct CodecInfo {
   std::uint8_t (*rank)(Bound::Kind kind) noexcept = [](Bound::Kind) noexcept { return usual; };
   bool adds_frames = false;  // as in the contract; likewise `idempotent`
   bool idempotent = false;
+  bool takes_references = false;           // frames may have references: parameters[2] is their number
   const CodecOnDevices* device = nullptr;  // null: there are no kernels for GPUs
 };
 

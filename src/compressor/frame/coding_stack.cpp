@@ -137,7 +137,7 @@ auto called(const Work& work) noexcept {
 }
 
 // Codec that works on coding stacks, with the arithmetic of the codec that does the work.
-class CodecOnStack final : public Codec, private FrameArithmetic {
+class CodecOnStack final : public Codec, public ReferenceCoding, private FrameArithmetic {
  public:
   explicit CodecOnStack(std::unique_ptr<Codec> codec) noexcept
       : codec_(std::move(codec)), arithmetic_(codec_->arithmetic()) {}
@@ -151,6 +151,15 @@ class CodecOnStack final : public Codec, private FrameArithmetic {
   }
   Status decode(ConstBytes in, Slice values) const noexcept override {
     return called([&] { return codec_->decode(in, values); });
+  }
+  Sized encode(ConstSlice values, References references, Bytes out) const noexcept override {
+    return called([&] { return codec_->encode(values, references, out); });
+  }
+  Status decode(ConstBytes in, References references, Slice values) const noexcept override {
+    return called([&] { return codec_->decode(in, references, values); });
+  }
+  Status reduce(ConstBytes in, References references, Slice values, Reduction op) const noexcept override {
+    return called([&] { return codec_->reduce(in, references, values, op); });
   }
   Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
     return called([&] { return codec_->reduce(in, values, op); });
@@ -168,6 +177,10 @@ class CodecOnStack final : public Codec, private FrameArithmetic {
   }
   Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
     return called([&] { return arithmetic_->accumulate(frame, values, out); });
+  }
+  Sized accumulate(ConstBytes frame, ConstSlice values, References references,
+                   Bytes out) const noexcept override {
+    return called([&] { return arithmetic_->accumulate(frame, values, references, out); });
   }
 
   std::unique_ptr<Codec> codec_;

@@ -59,7 +59,7 @@ void each_field(Header& h, const Visit& visit) noexcept {
   visit(at_failure, h.failure);
 }
 
-// Returns true if a frame can have that many values. A failure notice has a count, and no values.
+// Returns true if a frame can have that many values. An error frame has a count, and no values.
 bool possible(const FrameHeader& h) noexcept {
   if (h.count > most_frame_values) return false;
   const std::uint64_t words = h.payload_bytes / 4 + (h.payload_bytes % 4 != 0 ? 1 : 0);

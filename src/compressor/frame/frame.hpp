@@ -52,7 +52,7 @@ constexpr std::uint64_t least_frame_bytes(std::uint64_t values) noexcept {
 Status read_header(ConstBytes in, FrameHeader& header) noexcept;
 
 // Reads a frame of `codec` and checks all that does not depend on the codec: the header, that the frame is
-// not a failure notice, and the payload with its checksum. The codec checks type, count and the content of
+// no error frame, and the payload with its checksum. The codec checks type, count and the content of
 // the payload.
 Status open_frame(ConstBytes in, std::uint8_t codec, FrameHeader& header, ConstBytes& payload) noexcept;
 

@@ -1,4 +1,5 @@
-// Memory that libtaut_cuda allocates, of all kinds: pooled, plain and pinned.
+// The memory manager of libtaut_cuda: allocates pooled, plain and pinned memory (MemoryKind), and keeps what
+// must not be freed while a stream waits for the host.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -82,7 +83,8 @@ class DeviceMemory {
  private:
   static constexpr std::uint64_t kept_bytes = std::uint64_t{256} << 20;  // unused memory that a pool keeps
 
-  // Plain or pinned memory. `device`: that of plain memory; -1: pinned.
+  // Plain or pinned memory, which is allocated and freed in the order of no stream. `device`: of plain
+  // memory; -1: pinned.
   struct Unordered {
     std::size_t bytes;
     int device;
@@ -113,7 +115,7 @@ class DeviceMemory {
     return cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold);
   }
 
-  // Returns true if a stream may still wait for the host.
+  // Returns true if some stream may still wait for the host.
   bool any_wait() {
     std::erase_if(waits_, [](const auto& wait) {
       return static_cast<std::int32_t>(__atomic_load_n(wait.first, __ATOMIC_ACQUIRE) - wait.second) >= 0;

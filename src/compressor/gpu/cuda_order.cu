@@ -1,4 +1,4 @@
-// Implements the services that order calls in streams: events that the host asks for, and streams that wait for
+// Implements the services that order calls in streams: events that the host polls, and streams that wait for
 // a word of host memory.
 #include <algorithm>
 #include <map>
@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "compressor/gpu/cuda_beside_captures.hpp"
 #include "compressor/gpu/cuda_call.hpp"
 #include "compressor/gpu/cuda_memory.hpp"
 #include "compressor/gpu/cuda_services.hpp"
@@ -18,7 +17,7 @@ namespace {
 
 cudaStream_t handle(void* stream) { return static_cast<cudaStream_t>(stream); }
 
-// The stream waits for no other one. Its priority differs from that of usual streams: streams of one priority
+// Creates a stream that waits for no other stream. Its priority differs from that of usual streams: streams of one priority
 // can share a hardware queue, where a stream that waits for the host would delay it.
 cudaError_t create_own_stream(cudaStream_t& stream) {
   int least = 0, greatest = 0;
@@ -118,7 +117,7 @@ cudaError_t prepare_device() {
   if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
   const std::lock_guard lock(mutex);
   if (prepared.contains(device)) return cudaSuccess;
-  const BesideCaptures scope;
+  const RelaxedCaptureScope scope;
   void *own = nullptr, *other = nullptr;
   if (own_stream(&own) != 0 || open_stream(&other) != 0) return cudaErrorUnknown;
   close_stream(other);
@@ -197,7 +196,7 @@ int record(void** event, void* stream) noexcept {
 }
 
 int has_happened(void* event, int* happened) noexcept {
-  const BesideCaptures scope;
+  const RelaxedCaptureScope scope;
   const cudaError_t error = cudaEventQuery(static_cast<const Event*>(event)->event);
   *happened = error == cudaSuccess;
   if (error != cudaErrorNotReady) return status_of(error);

@@ -35,7 +35,7 @@ struct StreamScratch {
   static constexpr Use shared{0, 0};  // for calls that rely on no earlier words
 
   struct Block {
-    std::byte* at = nullptr;
+    std::byte* data = nullptr;
     std::size_t bytes = 0;
     bool captured = false;  // a graph may use the memory, which is therefore never freed
   };
@@ -51,7 +51,7 @@ class CudaScratch {
 
   // Returns at least `bytes` of scratch memory, with an initialised ScratchHead at its start. The call of
   // this thread has the stream's turn from now on. Throws cudaError_t or NotReserved.
-  std::byte* of(cudaStream_t stream, Use use, std::size_t bytes);
+  std::byte* reserve(cudaStream_t stream, Use use, std::size_t bytes);
 
   // Frees all memory that no graph may use. No call is in flight.
   void release() {
@@ -60,14 +60,14 @@ class CudaScratch {
       for (auto& [use, block] : scratch.blocks) {
         const StreamScratch::Block freed =
             std::exchange(block, block.captured ? block : StreamScratch::Block{});
-        if (freed.at != nullptr && !freed.captured) check(cudaFree(freed.at));
+        if (freed.data != nullptr && !freed.captured) check(cudaFree(freed.data));
       }
     check(device_memory().trim());
   }
 
   // Frees a block in the order of the stream, unless a graph may use it.
   static cudaError_t give_back(const StreamScratch::Block& block, cudaStream_t stream) {
-    return block.at == nullptr || block.captured ? cudaSuccess : device_memory().free(block.at, stream);
+    return block.data == nullptr || block.captured ? cudaSuccess : device_memory().free(block.data, stream);
   }
 
   static void check(cudaError_t error) {
@@ -84,7 +84,7 @@ class CudaScratch {
     cudaStream_t stream;
     std::thread::id thread;
 
-    Handle(int of, cudaStream_t handle) : device(of), stream(handle) {
+    Handle(int number, cudaStream_t handle) : device(number), stream(handle) {
       if (handle == cudaStreamPerThread) thread = std::this_thread::get_id();
     }
     auto operator<=>(const Handle&) const = default;
@@ -114,7 +114,7 @@ class CudaScratch {
 
   static StreamScratch::Block allocate(cudaStream_t stream, std::size_t bytes) {
     StreamScratch::Block block{nullptr, std::bit_ceil(std::max(bytes, least_bytes))};
-    check(device_memory().allocate(reinterpret_cast<void**>(&block.at), block.bytes, stream));
+    check(device_memory().allocate(reinterpret_cast<void**>(&block.data), block.bytes, stream));
     if (const cudaError_t error = initialise(block, stream); error != cudaSuccess) {
       give_back(block, stream);
       throw error;
@@ -124,9 +124,9 @@ class CudaScratch {
 
   static cudaError_t initialise(const StreamScratch::Block& block, cudaStream_t stream) {
     static const cuda::HeaderCrc table = cuda::header_crc_table();
-    const cudaError_t error = cudaMemsetAsync(block.at, 0, block.bytes, stream);
+    const cudaError_t error = cudaMemsetAsync(block.data, 0, block.bytes, stream);
     if (error != cudaSuccess) return error;
-    return cudaMemcpyAsync(block.at + offsetof(cuda::ScratchHead, crc), &table, sizeof table,
+    return cudaMemcpyAsync(block.data + offsetof(cuda::ScratchHead, crc), &table, sizeof table,
                            cudaMemcpyHostToDevice, stream);
   }
 
@@ -180,7 +180,7 @@ class CudaCall {
   std::vector<StreamScratch::Use> used_;
 };
 
-inline std::byte* CudaScratch::of(cudaStream_t stream, Use use, std::size_t bytes) {
+inline std::byte* CudaScratch::reserve(cudaStream_t stream, Use use, std::size_t bytes) {
   const bool captured = is_captured(stream);
   StreamScratch& own = find(stream, captured);
   CudaCall::current()->take_turn(own, stream);
@@ -192,7 +192,7 @@ inline std::byte* CudaScratch::of(cudaStream_t stream, Use use, std::size_t byte
   }
   block.captured |= captured;
   CudaCall::current()->note_use(use);
-  return block.at;
+  return block.data;
 }
 
 }  // namespace taut::api

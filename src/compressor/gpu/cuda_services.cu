@@ -4,7 +4,6 @@
 #include <mutex>
 #include <vector>
 
-#include "compressor/gpu/cuda_beside_captures.hpp"
 #include "compressor/gpu/cuda_call.hpp"
 #include "compressor/gpu/cuda_memory.hpp"
 
@@ -34,7 +33,7 @@ int wait(void* stream) { return status_of(cudaStreamSynchronize(static_cast<cuda
 // Other streams may use pooled memory once the allocating stream has got to the allocation. That is Taut's own,
 // because a stream of the program may wait for the call that needs the memory.
 int allocate(void** memory, std::size_t bytes, MemoryKind kind) {
-  const BesideCaptures scope;
+  const RelaxedCaptureScope scope;
   if (kind != MemoryKind::pooled)
     return guarded([&] { return status_of(device_memory().allocate_unordered(memory, bytes, kind)); });
   void* stream = nullptr;
@@ -50,7 +49,7 @@ int allocate(void** memory, std::size_t bytes, MemoryKind kind) {
 // All work on the memory is done. The legacy stream would wait for the streams of the program, and memory that it
 // frees could be allocated again only behind that.
 void give_back(void* memory, MemoryKind kind) {
-  const BesideCaptures scope;
+  const RelaxedCaptureScope scope;
   if (kind != MemoryKind::pooled) return device_memory().free_unordered(memory);
   void* stream = nullptr;
   if (own_stream(&stream) == 0) device_memory().free(memory, static_cast<cudaStream_t>(stream));
@@ -81,7 +80,7 @@ int copy_on(void* to, const void* from, std::size_t bytes, void* stream) {
 }
 
 int query(void* stream, int* idle) {
-  const BesideCaptures scope;
+  const RelaxedCaptureScope scope;
   const cudaError_t error = cudaStreamQuery(static_cast<cudaStream_t>(stream));
   *idle = error == cudaSuccess;
   if (error != cudaErrorNotReady) return status_of(error);

@@ -1,5 +1,4 @@
-// Functions of the table of device_services.hpp that have no counterpart in taut_cuda.h and files of their
-// own.
+// Functions of the table DeviceServices that other files than cuda_services.cu implement.
 #pragma once
 
 #include "compressor/gpu/device_services.hpp"

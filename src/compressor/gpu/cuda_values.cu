@@ -45,7 +45,7 @@ constexpr bool is_real = std::is_floating_point_v<T> || is_half<T>;
 
 // Returns memory for the range of each thread block's values.
 std::byte* range_parts(void* stream) {
-  return scratch().of(static_cast<cudaStream_t>(stream), CudaScratch::shared, values::cuda::range_scratch_bytes);
+  return scratch().reserve(static_cast<cudaStream_t>(stream), CudaScratch::shared, values::cuda::range_scratch_bytes);
 }
 
 // Loads the kernels of all services on arrays of T.

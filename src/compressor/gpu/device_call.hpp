@@ -1,4 +1,5 @@
-// Environment of a codec call on device memory: the current device, and copies of the call's memory.
+// A codec call of the host's interface (TAUT_Encode, TAUT_Decode) on device memory: sets the current device,
+// and copies the call's memory where it is needed.
 #pragma once
 
 #include <memory>

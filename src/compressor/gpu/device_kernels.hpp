@@ -1,4 +1,4 @@
-// Choice of the kernels of libtaut_cuda for a coding, or for a frame.
+// Chooses the kernels of libtaut_cuda for a coding, or for a frame, and runs them on one frame.
 #pragma once
 
 #include "compressor/gpu/device_services.hpp"

@@ -105,7 +105,7 @@ struct DeviceServices {
   // values <- values op operand, as reduce_values() of compressor/values/reduction.hpp. `op`: a Reduction
   // that is defined for the type.
   int (*reduce_values)(void* values, const void* operand, std::size_t count, int type, int op, void* stream);
-  // values <- values / n, as divide() of communication/team/mean.hpp.
+  // values <- values / n, as divide() of communication/team/place.hpp.
   int (*divide_values)(void* values, std::size_t count, int type, int n, void* stream);
   // Finds the range of values as range_of() of compressor/values/value_range.hpp does. `fill`: value that is
   // left out, null if there is none; it is read during the call. `exact_bits`: packed integers are left out.

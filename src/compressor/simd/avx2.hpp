@@ -4,6 +4,8 @@
 
 #include <immintrin.h>
 
+#include <limits>
+
 #include "compressor/simd/scalar.hpp"
 
 namespace taut::simd {
@@ -160,6 +162,109 @@ struct Avx2 : BitPlanes<Avx2> {
                 scatter_bytes<size>(each(mirror8x8, planes)));
   }
 
+  // ---- 64 integers of 32 bits
+
+  using Words = Bytes[4];
+
+  template <class T>
+  static void extremes(const T* x, std::size_t rows, T* least, T* greatest) noexcept {
+    constexpr std::size_t lanes = sizeof(Register) / sizeof(T);
+    const auto lower = [](auto a, auto b) { return a < b ? a : b; };
+    const auto higher = [](auto a, auto b) { return a > b ? a : b; };
+    for (std::size_t row = 0; row < rows; ++row, x += 64) {
+      const auto at = [x](std::size_t i) {
+        return _mm256_loadu_si256(reinterpret_cast<const Register*>(x + i));
+      };
+      Register low = at(0), high = low, nan = _mm256_setzero_si256();
+#pragma GCC unroll 8
+      for (std::size_t i = 0; i < 64; i += 2 * lanes) {
+        const Register v = at(i), w = at(i + lanes);
+        nan = _mm256_or_si256(nan, unordered<T>(v, w));
+        low = map_registers<T>(lower, low, map_registers<T>(lower, v, w));
+        high = map_registers<T>(higher, high, map_registers<T>(higher, v, w));
+      }
+      least[row] =
+          _mm256_movemask_epi8(nan) == 0 ? folded<T>(low, lower) : std::numeric_limits<T>::quiet_NaN();
+      greatest[row] = folded<T>(high, higher);
+    }
+  }
+
+  static Bytes nearest_floats(const Bytes& v) noexcept {
+    return each([](Register r) { return _mm256_cvtps_epi32(_mm256_castsi256_ps(r)); }, v);
+  }
+  static Bytes nearest_doubles(const Bytes& a, const Bytes& b) noexcept {
+    const auto four = [](Register r) { return _mm256_cvtpd_epi32(_mm256_castsi256_pd(r)); };
+    return {_mm256_set_m128i(four(a.hi), four(a.lo)), _mm256_set_m128i(four(b.hi), four(b.lo))};
+  }
+  static Bytes floats(const Bytes& v) noexcept {
+    return each([](Register r) { return _mm256_castps_si256(_mm256_cvtepi32_ps(r)); }, v);
+  }
+  static void doubles(const Bytes& v, Bytes& a, Bytes& b) noexcept {
+    const auto four = [](__m128i integers) { return _mm256_castpd_si256(_mm256_cvtepi32_pd(integers)); };
+    const auto eight = [&](Register r) -> Bytes {
+      return {four(_mm256_castsi256_si128(r)), four(_mm256_extracti128_si256(r, 1))};
+    };
+    a = eight(v.lo);
+    b = eight(v.hi);
+  }
+  template <class T>
+  static Bytes multiply_add(const Bytes& v, T a, T b) noexcept {
+    return map_words<T>([=](auto x) { return x * a + b; }, v);
+  }
+
+  static Bytes limit8(const Words& w, std::uint32_t most) noexcept {
+    const auto packed = [&](const Bytes& v, const Bytes& next) {
+      const Register bytes =
+          _mm256_packus_epi16(_mm256_packs_epi32(v.lo, v.hi), _mm256_packs_epi32(next.lo, next.hi));
+      return in_order32(_mm256_min_epu8(bytes, splat8(most)));
+    };
+    return {packed(w[0], w[1]), packed(w[2], w[3])};
+  }
+  static void limit16(const Words& w, std::uint32_t most, Bytes& low, Bytes& high) noexcept {
+    const Register greatest = _mm256_set1_epi16(static_cast<short>(most)), byte = _mm256_set1_epi16(0xFF);
+    const auto rows = [&](const Bytes& v, const Bytes& next, Register& lower, Register& upper) {
+      const Register a = _mm256_min_epu16(_mm256_packus_epi32(v.lo, v.hi), greatest),
+                     b = _mm256_min_epu16(_mm256_packus_epi32(next.lo, next.hi), greatest);
+      lower = in_order32(_mm256_packus_epi16(_mm256_and_si256(a, byte), _mm256_and_si256(b, byte)));
+      upper = in_order32(_mm256_packus_epi16(_mm256_srli_epi16(a, 8), _mm256_srli_epi16(b, 8)));
+    };
+    rows(w[0], w[1], low.lo, high.lo);
+    rows(w[2], w[3], low.hi, high.hi);
+  }
+  static void limit32(const Words& w, std::uint32_t most, Bytes (&rows)[4]) noexcept {
+    const Register greatest = _mm256_set1_epi32(static_cast<int>(most));
+    const auto by_place = [&](Register r) {
+      r = _mm256_min_epi32(_mm256_max_epi32(r, _mm256_setzero_si256()), greatest);
+      return shuffle(r, [](unsigned i) { return i % 4 * 4 + i / 4; });
+    };
+    const auto transpose = [&](const Bytes& v, const Bytes& next, Register Bytes::*half) {
+      const Register a = by_place(v.lo), b = by_place(v.hi), c = by_place(next.lo), d = by_place(next.hi);
+      const Register low = _mm256_unpacklo_epi32(a, b), high = _mm256_unpackhi_epi32(a, b);
+      const Register next_low = _mm256_unpacklo_epi32(c, d), next_high = _mm256_unpackhi_epi32(c, d);
+      rows[0].*half = in_order32(_mm256_unpacklo_epi64(low, next_low));
+      rows[1].*half = in_order32(_mm256_unpackhi_epi64(low, next_low));
+      rows[2].*half = in_order32(_mm256_unpacklo_epi64(high, next_high));
+      rows[3].*half = in_order32(_mm256_unpackhi_epi64(high, next_high));
+    };
+    transpose(w[0], w[1], &Bytes::lo);
+    transpose(w[2], w[3], &Bytes::hi);
+  }
+  template <unsigned rows>
+  static void join(const std::byte* from, const Bytes& top, Words& w) noexcept {
+    alignas(32) std::byte last[64];
+    store(last, top);
+    const auto eight = [&](std::size_t i) {
+      const auto integers = [i](const std::byte* row) {
+        return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(row + i)));
+      };
+      Register joined = integers(last);
+      for (unsigned k = rows; k-- > 0;)
+        joined = _mm256_or_si256(_mm256_slli_epi32(joined, 8), integers(from + 64 * k));
+      return joined;
+    };
+    for (std::size_t j = 0; j < 4; ++j) w[j] = {eight(16 * j), eight(16 * j + 8)};
+  }
+
   // A scan combines in doubling steps within a register, then from one register to the next.
   template <class Word, unsigned distance>
   class Scan {
@@ -225,7 +330,27 @@ struct Avx2 : BitPlanes<Avx2> {
     return _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(sixteen)));
   }
 
-  // Packing and unpacking work on half registers: the two inner quarters are exchanged.
+  // Returns all ones where a or b is NaN.
+  template <class T>
+  static Register unordered(Register a, Register b) noexcept {
+    if constexpr (sizeof(T) == 4)
+      return _mm256_castps_si256(_mm256_cmp_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _CMP_UNORD_Q));
+    return _mm256_castpd_si256(_mm256_cmp_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), _CMP_UNORD_Q));
+  }
+  // Returns the combination of all values of a register.
+  template <class T, class Op>
+  static T folded(Register v, const Op& op) noexcept {
+    typedef T Values __attribute__((vector_size(16)));
+    auto m = op((Values)_mm256_castsi256_si128(v), (Values)_mm256_extracti128_si256(v, 1));
+    m = op(m, (Values)_mm_unpackhi_epi64((__m128i)m, (__m128i)m));
+    return sizeof(T) == 8 ? m[0] : op(m[0], m[1]);
+  }
+
+  // Packing and unpacking work on half registers: the two inner quarters are exchanged, or the groups of four
+  // bytes of both halves take turns.
+  static Register in_order32(Register r) noexcept {
+    return _mm256_permutevar8x32_epi32(r, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+  }
   static Register in_order(Register r) noexcept { return _mm256_permute4x64_epi64(r, 0xD8); }
   static void unzip(const Bytes& v, Register& even, Register& odd) noexcept {
     const Register mask = _mm256_set1_epi16(0xFF);

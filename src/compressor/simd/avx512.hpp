@@ -4,9 +4,11 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace taut::simd {
 
@@ -85,11 +87,14 @@ struct Avx512 {
   }
 
   // A plane has one byte of each quadword. `gathered` has the planes with reversed bits.
-  [[gnu::always_inline]] static std::uint64_t store_bit_planes(Bytes v, unsigned n, std::byte* to) noexcept {
+  static Bytes bit_planes(Bytes v) noexcept {
     const Bytes gathered =
         _mm512_permutexvar_epi8(bytes_by([](unsigned i) { return i % 8 * 8 + i / 8; }), transpose8x8(v));
-    const Bytes planes = _mm512_gf2p8affine_epi64_epi8(gathered, splat64(0x8040201008040201), 0);
-    _mm512_mask_storeu_epi64(to, static_cast<__mmask8>((1u << n) - 1), planes);
+    return _mm512_gf2p8affine_epi64_epi8(gathered, splat64(0x8040201008040201), 0);
+  }
+  static void write_bit_planes(Bytes v, unsigned, std::byte* to) noexcept { store(to, bit_planes(v)); }
+  [[gnu::always_inline]] static std::uint64_t store_bit_planes(Bytes v, unsigned n, std::byte* to) noexcept {
+    _mm512_mask_storeu_epi64(to, static_cast<__mmask8>((1u << n) - 1), bit_planes(v));
     return _mm512_cmpeq_epi8_mask(bit_or(v, splat(static_cast<std::uint8_t>(0xFF << n))), splat(0xFF));
   }
   [[gnu::always_inline]] static Bytes load_bit_planes(const std::byte* from, unsigned n) noexcept {
@@ -149,6 +154,103 @@ struct Avx512 {
     return _mm512_permutexvar_epi8(bytes_by(scattered), mirror8x8<flip>(planes));
   }
 
+  // ---- 64 integers of 32 bits
+
+  using Words = Bytes[4];
+
+  // As many rows as a vector has lanes are processed together: a tree folds their partial results, so that
+  // those of all rows end up in one vector.
+  template <class T>
+  static void extremes(const T* x, std::size_t rows, T* least, T* greatest) noexcept {
+    constexpr std::size_t lanes = 64 / sizeof(T);
+    const auto lower = [](auto a, auto b) { return a < b ? a : b; };
+    const auto higher = [](auto a, auto b) { return a > b ? a : b; };
+    for (std::size_t done = 0; done < rows; done += lanes, x += 64 * lanes) {
+      const std::size_t n = std::min(lanes, rows - done);
+      Bytes low[lanes], high[lanes];
+      __mmask16 numbers = 0xFFFF;
+#pragma GCC unroll 8
+      for (std::size_t row = 0; row < lanes; ++row) {
+        const T* const values = x + 64 * std::min(row, n - 1);
+        for (std::size_t i = 0; i < 64; i += 2 * lanes) {
+          const Bytes v = load(values + i), w = load(values + i + lanes);
+          numbers = ordered<T>(numbers, v, w);
+          const Bytes least_of_two = map_words<T>(lower, v, w), greatest_of_two = map_words<T>(higher, v, w);
+          low[row] = i == 0 ? least_of_two : map_words<T>(lower, low[row], least_of_two);
+          high[row] = i == 0 ? greatest_of_two : map_words<T>(higher, high[row], greatest_of_two);
+        }
+      }
+      const auto lanes_of_rows = static_cast<__mmask16>((1u << n) - 1);
+      store_lanes(least + done, lanes_of_rows, folded<lanes, T>(low, lower));
+      store_lanes(greatest + done, lanes_of_rows, folded<lanes, T>(high, higher));
+      if (numbers == static_cast<__mmask16>((1u << lanes) - 1)) [[likely]]
+        continue;
+      for (std::size_t row = 0; row < n; ++row)
+        if (std::any_of(x + 64 * row, x + 64 * (row + 1), [](T value) { return value != value; }))
+          least[done + row] = std::numeric_limits<T>::quiet_NaN();
+    }
+  }
+
+  static Bytes nearest_floats(Bytes v) noexcept { return _mm512_cvtps_epi32(_mm512_castsi512_ps(v)); }
+  static Bytes nearest_doubles(Bytes a, Bytes b) noexcept {
+    const auto eight = [](Bytes v) { return _mm512_cvtpd_epi32(_mm512_castsi512_pd(v)); };
+    return _mm512_inserti64x4(_mm512_castsi256_si512(eight(a)), eight(b), 1);
+  }
+  static Bytes floats(Bytes v) noexcept { return _mm512_castps_si512(_mm512_cvtepi32_ps(v)); }
+  static void doubles(Bytes v, Bytes& a, Bytes& b) noexcept {
+    a = _mm512_castpd_si512(_mm512_cvtepi32_pd(_mm512_castsi512_si256(v)));
+    b = _mm512_castpd_si512(_mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(v, 1)));
+  }
+  static Bytes multiply_add(Bytes v, float a, float b) noexcept {
+    return (Bytes)_mm512_fmadd_ps(_mm512_castsi512_ps(v), _mm512_set1_ps(a), _mm512_set1_ps(b));
+  }
+  static Bytes multiply_add(Bytes v, double a, double b) noexcept {
+    return (Bytes)_mm512_fmadd_pd(_mm512_castsi512_pd(v), _mm512_set1_pd(a), _mm512_set1_pd(b));
+  }
+
+  // Packing works on the quarters of a vector.
+  static Bytes limit8(const Words& w, std::uint32_t most) noexcept {
+    const Bytes bytes = _mm512_packus_epi16(_mm512_packs_epi32(w[0], w[1]), _mm512_packs_epi32(w[2], w[3]));
+    return _mm512_permutexvar_epi8(bytes_by([](unsigned i) { return i / 4 % 4 * 16 + i / 16 * 4 + i % 4; }),
+                                   _mm512_min_epu8(bytes, splat(static_cast<std::uint8_t>(most))));
+  }
+  static void limit16(const Words& w, std::uint32_t most, Bytes& low, Bytes& high) noexcept {
+    const Bytes greatest = _mm512_set1_epi16(static_cast<short>(most));
+    const Bytes a = _mm512_min_epu16(_mm512_packus_epi32(w[0], w[1]), greatest),
+                b = _mm512_min_epu16(_mm512_packus_epi32(w[2], w[3]), greatest);
+    const auto lower = [](unsigned i) { return i / 32 * 64 + i / 4 % 4 * 16 + i / 16 % 2 * 8 + i % 4 * 2; };
+    const auto upper = [](unsigned i) {
+      return i / 32 * 64 + i / 4 % 4 * 16 + i / 16 % 2 * 8 + i % 4 * 2 + 1;
+    };
+    low = _mm512_permutex2var_epi8(a, bytes_by(lower), b);
+    high = _mm512_permutex2var_epi8(a, bytes_by(upper), b);
+  }
+  static void limit32(const Words& w, std::uint32_t most, Bytes (&rows)[4]) noexcept {
+    const auto limited = [&](Bytes v) {
+      return _mm512_min_epi32(_mm512_max_epi32(v, _mm512_setzero_si512()),
+                              _mm512_set1_epi32(static_cast<int>(most)));
+    };
+    Bytes even[2], odd[2];
+    unzip(limited(w[0]), limited(w[1]), even[0], odd[0]);
+    unzip(limited(w[2]), limited(w[3]), even[1], odd[1]);
+    unzip(even[0], even[1], rows[0], rows[2]);
+    unzip(odd[0], odd[1], rows[1], rows[3]);
+  }
+  template <unsigned rows>
+  static void join(const std::byte* from, Bytes top, Words& w) noexcept {
+    w[0] = spread<0>(top, rows);
+    w[1] = spread<1>(top, rows);
+    w[2] = spread<2>(top, rows);
+    w[3] = spread<3>(top, rows);
+    for (unsigned k = 0; k < rows; ++k) {
+      const Bytes bytes = load(from + 64 * k);
+      w[0] = bit_or(w[0], spread<0>(bytes, k));
+      w[1] = bit_or(w[1], spread<1>(bytes, k));
+      w[2] = bit_or(w[2], spread<2>(bytes, k));
+      w[3] = bit_or(w[3], spread<3>(bytes, k));
+    }
+  }
+
   // A scan combines in doubling steps within a vector; `carry_` holds the contribution of earlier vectors.
   template <class Word, unsigned distance>
   class Scan {
@@ -204,6 +306,44 @@ struct Avx512 {
   };
 
  private:
+  // Returns `before` without the lanes in which a or b is NaN.
+  template <class T>
+  static __mmask16 ordered(__mmask16 before, Bytes a, Bytes b) noexcept {
+    if constexpr (sizeof(T) == 4)
+      return _mm512_mask_cmp_ps_mask(before, _mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _CMP_ORD_Q);
+    return _mm512_mask_cmp_pd_mask(static_cast<__mmask8>(before), _mm512_castsi512_pd(a),
+                                   _mm512_castsi512_pd(b), _CMP_ORD_Q);
+  }
+  static void store_lanes(float* to, __mmask16 lanes, Bytes v) noexcept {
+    _mm512_mask_storeu_epi32(to, lanes, v);
+  }
+  static void store_lanes(double* to, __mmask16 lanes, Bytes v) noexcept {
+    _mm512_mask_storeu_epi64(to, static_cast<__mmask8>(lanes), v);
+  }
+  // Folds each of n vectors to a lane. The last level folds neighbouring lanes, the one above pairs of lanes,
+  // the others quarters of the vector.
+  template <std::size_t n, class T, class Op>
+  static Bytes folded(const Bytes* v, const Op& op) noexcept {
+    if constexpr (n == 1) {
+      return *v;
+    } else {
+      constexpr std::size_t half = n / 2;
+      const Bytes a = folded<half, T>(v, op), b = folded<half, T>(v + half, op);
+      if constexpr (half * sizeof(T) >= 16)
+        return map_words<T>(op, _mm512_shuffle_i64x2(a, b, 0x88), _mm512_shuffle_i64x2(a, b, 0xDD));
+      if constexpr (half * sizeof(T) == 8)
+        return map_words<T>(op, _mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+      return map_words<T>(op, _mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+    }
+  }
+
+  // Returns the 16 bytes of quarter j, each in byte `at` of an integer of 32 bits.
+  template <unsigned j>
+  static Bytes spread(Bytes bytes, unsigned at) noexcept {
+    const Bytes places = bytes_by([](unsigned i) { return 16 * j + i / 4; });
+    return _mm512_maskz_permutexvar_epi8(std::uint64_t{0x1111111111111111} << at, places, bytes);
+  }
+
   // Returns a cleared register. On Zen 4 and Zen 5, byte compression and expansion depend on the old value of
   // their target even when they zero it. A freshly cleared target keeps successive vectors independent.
   static Bytes cleared() noexcept {

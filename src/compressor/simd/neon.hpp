@@ -159,6 +159,106 @@ struct Neon : BitPlanes<Neon> {
     return each([&](int i) { return veorq_u8(words.val[i], vdupq_n_u8(flip)); });
   }
 
+  // ---- 64 integers of 32 bits
+
+  using Words = Bytes[4];
+
+  // The minimum of NaN and a number is NaN.
+  static void extremes(const float* x, std::size_t rows, float* least, float* greatest) noexcept {
+    for (std::size_t row = 0; row < rows; ++row, x += 64) {
+      float32x4_t low = vld1q_f32(x), high = low;
+      for (std::size_t i = 4; i < 64; i += 4) {
+        low = vminq_f32(low, vld1q_f32(x + i));
+        high = vmaxq_f32(high, vld1q_f32(x + i));
+      }
+      least[row] = vminvq_f32(low);
+      greatest[row] = vmaxvq_f32(high);
+    }
+  }
+  static void extremes(const double* x, std::size_t rows, double* least, double* greatest) noexcept {
+    for (std::size_t row = 0; row < rows; ++row, x += 64) {
+      float64x2_t low = vld1q_f64(x), high = low;
+      for (std::size_t i = 2; i < 64; i += 2) {
+        low = vminq_f64(low, vld1q_f64(x + i));
+        high = vmaxq_f64(high, vld1q_f64(x + i));
+      }
+      least[row] = vminvq_f64(low);
+      greatest[row] = vmaxvq_f64(high);
+    }
+  }
+
+  static Bytes nearest_floats(const Bytes& v) noexcept {
+    return each([&](int i) { return vreinterpretq_u8_s32(vcvtnq_s32_f32(vreinterpretq_f32_u8(v.val[i]))); });
+  }
+  static Bytes nearest_doubles(const Bytes& a, const Bytes& b) noexcept {
+    const auto two = [](Register r) {
+      return vreinterpretq_s32_s64(vcvtnq_s64_f64(vreinterpretq_f64_u8(r)));
+    };
+    return each([&](int i) {
+      const Register* const pair = (i < 2 ? a : b).val + i % 2 * 2;
+      return vreinterpretq_u8_s32(vuzp1q_s32(two(pair[0]), two(pair[1])));
+    });
+  }
+  static Bytes floats(const Bytes& v) noexcept {
+    return each([&](int i) { return vreinterpretq_u8_f32(vcvtq_f32_s32(vreinterpretq_s32_u8(v.val[i]))); });
+  }
+  static void doubles(const Bytes& v, Bytes& a, Bytes& b) noexcept {
+    const auto two = [&](int i) {
+      const int32x4_t four = vreinterpretq_s32_u8(v.val[i / 2]);
+      const int64x2_t wide = i % 2 == 0 ? vmovl_s32(vget_low_s32(four)) : vmovl_high_s32(four);
+      return vreinterpretq_u8_f64(vcvtq_f64_s64(wide));
+    };
+    a = each(two);
+    b = each([&](int i) { return two(4 + i); });
+  }
+  template <class T>
+  static Bytes multiply_add(const Bytes& v, T a, T b) noexcept {
+    return map_words<T>([=](auto x) { return x * a + b; }, v);
+  }
+
+  static Bytes limit8(const Words& w, std::uint32_t most) noexcept {
+    const Register greatest = vdupq_n_u8(static_cast<std::uint8_t>(most));
+    return each([&](int i) {
+      const auto& four = w[i].val;
+      const uint8x8_t low = vqmovn_u16(saturated(four[0], four[1]));
+      return vminq_u8(vqmovn_high_u16(low, saturated(four[2], four[3])), greatest);
+    });
+  }
+  static void limit16(const Words& w, std::uint32_t most, Bytes& low, Bytes& high) noexcept {
+    const uint16x8_t greatest = vdupq_n_u16(static_cast<std::uint16_t>(most));
+    const auto limited = [&](const Bytes& v, const Bytes& next) {
+      return each([&](int i) {
+        const Register* const pair = (i < 2 ? v : next).val + i % 2 * 2;
+        return vreinterpretq_u8_u16(vminq_u16(saturated(pair[0], pair[1]), greatest));
+      });
+    };
+    unzip(limited(w[0], w[1]), limited(w[2], w[3]), low, high);
+  }
+  static void limit32(const Words& w, std::uint32_t most, Bytes (&rows)[4]) noexcept {
+    const int32x4_t greatest = vdupq_n_s32(static_cast<std::int32_t>(most));
+    const auto limited = [&](const Bytes& v) {
+      return each([&](int i) {
+        const int32x4_t positive = vmaxq_s32(vreinterpretq_s32_u8(v.val[i]), vdupq_n_s32(0));
+        return vreinterpretq_u8_s32(vminq_s32(positive, greatest));
+      });
+    };
+    Bytes even[2], odd[2];
+    unzip(limited(w[0]), limited(w[1]), even[0], odd[0]);
+    unzip(limited(w[2]), limited(w[3]), even[1], odd[1]);
+    unzip(even[0], even[1], rows[0], rows[2]);
+    unzip(odd[0], odd[1], rows[1], rows[3]);
+  }
+  template <unsigned rows>
+  static void join(const std::byte* from, const Bytes& top, Words& w) noexcept {
+    Bytes all[4];
+    for (unsigned k = 0; k < 4; ++k) all[k] = k < rows ? load(from + 64 * k) : k == rows ? top : splat(0);
+    Bytes even[2], odd[2];
+    zip(all[0], all[2], even[0], even[1]);
+    zip(all[1], all[3], odd[0], odd[1]);
+    zip(even[0], odd[0], w[0], w[1]);
+    zip(even[1], odd[1], w[2], w[3]);
+  }
+
   // A scan combines in doubling steps within a register, then over the registers.
   template <class Word, unsigned distance>
   class Scan {
@@ -209,6 +309,9 @@ struct Neon : BitPlanes<Neon> {
   };
 
  private:
+  static uint16x8_t saturated(Register a, Register b) noexcept {
+    return vqmovun_high_s32(vqmovun_s32(vreinterpretq_s32_u8(a)), vreinterpretq_s32_u8(b));
+  }
   static Bytes shift(const Bytes& v, int by) noexcept {
     const int8x16_t n = vdupq_n_s8(static_cast<std::int8_t>(by));
     return each([&](int i) { return vshlq_u8(v.val[i], n); });

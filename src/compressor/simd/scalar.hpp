@@ -12,6 +12,7 @@
 //   has_compress                    true if compress and expand are cheap even for an empty mask
 //   store_bit_planes(v, n, to)      writes bits 0 to n - 1 of all bytes as n masks; returns the mask of the
 //                                   bytes with all n bits
+//   write_bit_planes(v, n, to)      as store_bit_planes, returns nothing; overwrites up to 64 bytes
 //   load_bit_planes(from, n)        the inverse of store_bit_planes, 0 in the other bits
 //   Lookup16(table)(v)              table[byte] for bytes below 16
 //   Lookup256(table, common)(v)     table[byte]; most entries are `common`
@@ -21,6 +22,18 @@
 //   planes_to_words<size, flip>(v)  the inverse of words_to_planes; the result is xored with bytes `flip`
 //   Scan<Word, distance>(before)    a running combination: scan(v, op) combines each word with the result
 //                                   `distance` words before it; `before` precedes the first vector
+// Sets of vectors have in addition, where Words are 64 integers of 32 bits in four vectors:
+//   extremes(x, n, least, greatest) the least and the greatest of each of n rows of 64 floats or doubles; the
+//                                   least is NaN if the row has a NaN
+//   nearest_floats(v)               the integers of 32 bits next to 16 floats, ties to even
+//   nearest_doubles(a, b)           the integers of 32 bits next to 16 doubles, ties to even
+//   floats(v), doubles(v, a, b)     the inverse of these
+//   multiply_add(v, a, b)           v * a + b, for floats or doubles whose product v * a is exact
+//   limit8(words, most)             64 bytes: the words, limited to 0 .. most
+//   limit16(words, most, low, high) the low and the high bytes of the words, limited to 0 .. most
+//   limit32(words, most, rows)      the bytes of the words, limited to 0 .. most: four rows, lowest first
+//   join<n>(from, top, words)       n rows of 64 bytes and one vector become words; the first row has the
+//                                   lowest bytes
 #pragma once
 
 #include <array>
@@ -50,12 +63,17 @@ struct BitPlanes {
   [[gnu::always_inline]] static std::uint64_t store_bit_planes(const Bytes& v, unsigned n,
                                                                std::byte* to) noexcept {
     std::uint64_t all = ~std::uint64_t{0};
+#pragma GCC unroll 8
     for (unsigned k = 0; k < n; ++k) {
       const std::uint64_t plane = Set::bit_mask(v, k);
       to = taut::store(to, plane);
       all &= plane;
     }
     return all;
+  }
+  template <class Bytes>
+  [[gnu::always_inline]] static void write_bit_planes(const Bytes& v, unsigned n, std::byte* to) noexcept {
+    for (unsigned k = 0; k < n; ++k) to = taut::store(to, Set::bit_mask(v, k));
   }
   [[gnu::always_inline]] static auto load_bit_planes(const std::byte* from, unsigned n) noexcept {
     auto v = Set::splat(0);

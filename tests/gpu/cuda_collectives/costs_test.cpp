@@ -192,13 +192,13 @@ TEST_F(CallCosts, OperationsInFlightUseTwoStreams) {
 TEST(DevicesOfACommunicator, WorkOnTheStreamThatWasSetLast) {
   const OnGpu<float> x(10);
   gpu::Devices devices;
-  EXPECT_EQ(devices.of(x.data(), nullptr)->stream(), nullptr);
+  EXPECT_EQ(devices.holding(x.data(), nullptr)->stream(), nullptr);
   int one = 0, two = 0;
   for (void* const stream : {&one, &two, &one}) {
     devices.set_stream(stream);
-    const auto device = devices.of(nullptr, x.data());
+    const auto device = devices.holding(nullptr, x.data());
     EXPECT_EQ(device->stream(), stream);
-    EXPECT_EQ(devices.of(x.data(), x.data()), device);
+    EXPECT_EQ(devices.holding(x.data(), x.data()), device);
   }
 }
 

@@ -83,7 +83,7 @@ class PlaceOfFrames : public testing::Test {
   static constexpr std::size_t n = 9000;
   std::shared_ptr<gpu::Device> device =
       std::make_shared<gpu::Device>(api::device_services("a test"), 0, nullptr, true);
-  gpu::DeviceFrames& place = device->frames_there();
+  gpu::DeviceFrames& place = device->device_frames();
   gpu::DeviceValues values{device};
   Coding coding = parse_coding("abs:1e-3,codec=planes,predictor=delta");
   std::shared_ptr<const Codec> host = coding.make();
@@ -140,8 +140,8 @@ TEST_F(PlaceOfFrames, AnyAlignmentOfValuesAndFrames) {
 
 TEST_F(PlaceOfFrames, NoticesOfTheHostAreSent) {
   const Buffer memory = place.scratch(1000);
-  const ConstBytes one = write_notice(Status::out_of_memory, DType::f32, n, memory.bytes());
-  write_notice(Status::peer_failed, DType::f32, n, memory.bytes().subspan(one.size()));
+  const ConstBytes one = write_error_frame(Status::out_of_memory, DType::f32, n, memory.bytes());
+  write_error_frame(Status::peer_failed, DType::f32, n, memory.bytes().subspan(one.size()));
   const ConstBytes two = memory.bytes().first(2 * one.size());
   const ConstBytes sent = place.outgoing(two);
   ASSERT_EQ(sent.size(), two.size());

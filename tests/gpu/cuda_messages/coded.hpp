@@ -15,9 +15,9 @@ inline std::vector<std::byte> bytes_of(const Values& values) {
   return {bytes.begin(), bytes.end()};
 }
 
-inline std::vector<std::byte> bytes_of(const EncodedMessage& made) {
-  if (made.bytes == 0) return {};
-  const ConstBytes bytes = made.message().first(made.bytes);
+inline std::vector<std::byte> bytes_of(const Message& made) {
+  if (made.coded_bytes == 0) return {};
+  const ConstBytes bytes = made.memory().first(made.coded_bytes);
   return {bytes.begin(), bytes.end()};
 }
 
@@ -25,15 +25,15 @@ struct OneCoder {
   explicit OneCoder(const std::string& text) : policy(parse_policy(text)), coder(policy, {}, place, "", 1) {}
 
   // Encodes values of this type and number at an address.
-  EncodedMessage encode(const void* at, const Values& like, std::size_t segments = 1) {
+  Message encode(const void* at, const Values& like, std::size_t segments = 1) {
     const ConstSlice values = like.slice();
     return coder.encode({{at, values.count, values.type}}, 0,
                         {static_cast<std::uint8_t>(segments - 1), 0, 0});
   }
 
   // Decodes the message, or its first segment. Its values are one frame.
-  Status decode(const EncodedMessage& made, Bytes values) {
-    const ConstBytes rest = made.message().subspan(made.following.header_bytes());
+  Status decode(const Message& made, Bytes values) {
+    const ConstBytes rest = made.memory().subspan(made.following.header_bytes());
     FrameHeader header;
     EXPECT_EQ(read_header(rest, header), Status::ok);
     return coder.decode(rest.first(frame_header_bytes + header.payload_bytes), 0, values);
@@ -45,7 +45,7 @@ struct OneCoder {
 };
 
 // A message to be coded twice.
-struct Message {
+struct MessageCase {
   std::string policy;
   DType type = DType::f32;
   std::size_t count = 5003, segments = 1;
@@ -66,8 +66,8 @@ struct Message {
 
 // The segments of a message, as they are sent.
 inline std::vector<std::vector<std::byte>> segments_of(OneCoder& coder, const void* at,
-                                                       const Message& message, const Values& values,
-                                                       EncodedMessage& made) {
+                                                       const MessageCase& message, const Values& values,
+                                                       Message& made) {
   made = coder.encode(at, values, message.segments);
   std::vector<std::vector<std::byte>> all{bytes_of(made)};
   if (made.fallback != Fallback::none) return all;
@@ -79,12 +79,12 @@ inline std::vector<std::vector<std::byte>> segments_of(OneCoder& coder, const vo
 }
 
 // Expects that both messages have the same bytes, and that both are decoded to the same values on both sides.
-inline void expect_same_bits(const Message& message) {
+inline void expect_same_bits(const MessageCase& message) {
   SCOPED_TRACE(message.policy + " " + name_of(message.type) + " " + std::to_string(message.count));
   const Values values = message.values();
   const OnGpu<std::byte> there(bytes_of(values), message.skipped);
   OneCoder host(message.policy + ",when=always,min_bytes=1"), gpu(host.policy.text);
-  EncodedMessage from_host, from_gpu;
+  Message from_host, from_gpu;
   const unsigned long launches = stand_in_launches();
   const auto wanted = segments_of(host, values.slice().data, message, values, from_host);
   EXPECT_EQ(stand_in_launches(), launches);

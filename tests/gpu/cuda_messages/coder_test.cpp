@@ -63,7 +63,7 @@ TEST(MessagesOfGpus, ChooseAmongCodecsWithKernels) {
     const Values values = make_values(DType::f32, 50000, Pattern::smooth, 3);
     const OnGpu<std::byte> there(bytes_of(values));
     for (int turn = 0; turn < 3; ++turn) {
-      const EncodedMessage made = coder.encode(there.data(), values);
+      const Message made = coder.encode(there.data(), values);
       ASSERT_EQ(made.fallback, Fallback::none) << policy;
       EXPECT_TRUE(api::has_kernels(made.candidate->with(made.bound))) << policy;
       EXPECT_EQ(coder.encode(values.slice().data, values).fallback,
@@ -75,8 +75,8 @@ TEST(MessagesOfGpus, ChooseAmongCodecsWithKernels) {
 TEST(MessagesOfGpus, SayWhyTheyArePlain) {
   const auto why = [](const std::string& policy, const Values& values) {
     const OnGpu<std::byte> there(bytes_of(values));
-    const EncodedMessage made = OneCoder(policy).encode(there.data(), values);
-    EXPECT_EQ(made.bytes, 0u);
+    const Message made = OneCoder(policy).encode(there.data(), values);
+    EXPECT_EQ(made.coded_bytes, 0u);
     EXPECT_EQ(made.failure, Status::ok);
     return made.fallback;
   };
@@ -95,7 +95,7 @@ TEST(MessagesOfGpus, DecodeFramesOfAllCodecs) {
        {"abs:1e-3,codec=szx", "abs:1e-3,codec=planes,checksum=on", "lossless,codec=raw"}) {
     OneCoder coder(std::string(coding) + ",when=always,min_bytes=1");
     const Values values = make_values(DType::f32, 50000, Pattern::smooth, 2);
-    const EncodedMessage made = coder.encode(values.slice().data, values);
+    const Message made = coder.encode(values.slice().data, values);
     if (made.fallback != Fallback::none) continue;
     Values here(DType::f32, 50000);
     const OnGpu<std::byte> there(values.slice().bytes());
@@ -109,10 +109,10 @@ TEST(MessagesOfGpus, DamagedFramesAreErrors) {
   OneCoder coder("abs:1e-3,codec=planes,when=always");
   const Values values = make_values(DType::f32, 50000, Pattern::smooth, 2);
   const OnGpu<std::byte> there(bytes_of(values));
-  const EncodedMessage made = coder.encode(there.data(), values);
+  const Message made = coder.encode(there.data(), values);
   ASSERT_EQ(made.fallback, Fallback::none);
-  made.message()[envelope_bytes + 70] ^= std::byte{255};
-  made.message()[envelope_bytes + made.frame_bytes / 2] ^= std::byte{255};
+  made.memory()[envelope_bytes + 70] ^= std::byte{255};
+  made.memory()[envelope_bytes + made.frame_bytes / 2] ^= std::byte{255};
   EXPECT_EQ(coder.decode(made, {there.data(), there.size() - 4}), Status::frame_mismatch);
   Values here(DType::f32, 50000);
   const Status status = coder.decode(made, here.slice().as_bytes());
@@ -126,7 +126,7 @@ TEST(MessagesOfGpus, SeeWhatWasEnqueuedBefore) {
   const OnGpu<std::byte> source(bytes_of(values)), there(source.size());
   const auto& services = api::device_services("a test");
   ASSERT_EQ(services.copy_on(there.data(), source.data(), source.size(), nullptr), 0);
-  const EncodedMessage made = coder.encode(there.data(), values);
+  const Message made = coder.encode(there.data(), values);
   EXPECT_EQ(bytes_of(made), bytes_of(coder.encode(values.slice().data, values)));
 }
 
@@ -146,11 +146,11 @@ TEST(MessagesOfGpus, WorkOnTheStreamThatWasSetLast) {
 
 // The kernels of a segment are enqueued before the segment in front of it is returned.
 TEST(MessagesOfGpus, TheNextSegmentIsStartedEarly) {
-  const Message message{.policy = "abs:1e-3,codec=planes,when=always", .count = 60000, .segments = 4};
+  const MessageCase message{.policy = "abs:1e-3,codec=planes,when=always", .count = 60000, .segments = 4};
   OneCoder coder(message.policy);
   const Values values = message.values();
   const OnGpu<std::byte> there(bytes_of(values));
-  EncodedMessage made = coder.encode(there.data(), values, message.segments);
+  Message made = coder.encode(there.data(), values, message.segments);
   unsigned long launches[4] = {};
   for (std::size_t i = 1; i < message.segments; ++i) {
     const unsigned long before = stand_in_launches();
@@ -168,7 +168,7 @@ TEST(MessagesOfGpus, ReleaseFreesUnusedMemory) {
   OneCoder coder("abs:1e-3,codec=planes,when=always");
   const Values values = make_values(DType::f32, 50000, Pattern::smooth, 2);
   const OnGpu<std::byte> there(bytes_of(values));
-  const EncodedMessage kept = coder.encode(there.data(), values);
+  const Message kept = coder.encode(there.data(), values);
   const std::byte* unused = coder.encode(there.data(), values).buffer.data();
   EXPECT_EQ(stand_in_device_of(unused), stand_in_host);
   gpu::DevicePool::trim_all();

@@ -18,7 +18,7 @@ bool with_failing_call(unsigned long n, const Action& action) {
 
 class FaultsOfMessages : public testing::TestWithParam<const char*> {
  protected:
-  const Message message{
+  const MessageCase message{
       .policy = std::string(GetParam()) + ",when=always,min_bytes=1", .count = 9000, .segments = 3};
   const Values values = message.values();
   const OnGpu<std::byte> there{bytes_of(values)};
@@ -26,7 +26,7 @@ class FaultsOfMessages : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(FaultsOfMessages, OfSenders) {
-  EncodedMessage made;
+  Message made;
   const auto wanted = segments_of(coder, there.data(), message, values, made);
   ASSERT_EQ(made.fallback, Fallback::none);
   const auto try_call = [&](unsigned long n) {
@@ -47,7 +47,7 @@ TEST_P(FaultsOfMessages, OfSenders) {
 }
 
 TEST_P(FaultsOfMessages, OfReceivers) {
-  EncodedMessage made;
+  Message made;
   segments_of(coder, there.data(), message, values, made);
   const std::size_t first = block(values.slice(), 0, message.segments).bytes();
   std::vector<std::byte> wanted(first);

@@ -62,7 +62,7 @@ void compute_while_changing(const std::vector<std::byte>& frame, std::size_t n, 
   auto* const at = reinterpret_cast<planes::cuda::Scratch*>(scratch.data());
   at->crc = planes::cuda::header_crc_table();
   planes::cuda::CallResult result{};
-  const planes::cuda::CallPlace place{at, &result};
+  const planes::cuda::CallMemory place{at, &result};
   const planes::cuda::Source source = planes::cuda::source_of(in.data(), in.size());
   const planes::cuda::Source both[] = {source, source};
   const auto z = Quantiser<float>::make({1e-3}, Predictor::delta);

@@ -28,7 +28,7 @@ TAUT_DEVICE void write_usual(Group& block_group, Shared& shared, const Sink& sin
   write_table(block_group, shared.planes, plan, chunk_blocks, shared.record);
   block_group.simt().barrier();
   const std::uint32_t words = plan.bytes() / 4;
-  if (fits(sink, shared.at, words)) copy_words(block_group, shared.record, words, sink.records + shared.at);
+  if (fits(sink, shared.record_at, words)) copy_words(block_group, shared.record, words, sink.records + shared.record_at);
 }
 
 __global__ void __launch_bounds__(group_threads, 4)
@@ -39,10 +39,10 @@ __global__ void __launch_bounds__(group_threads, 4)
   chunk = take_chunk(simt, sink);
   const std::uint32_t words = plan.bytes() / 4;
   if (simt.thread() == 0) {
-    announce(simt, sink, chunk, words);
+    publish_own_size(simt, sink, chunk, words);
     write_head(plan, 0, base, record);
   }
-  const std::uint64_t before = place(simt, sink, chunk, words);
+  const std::uint64_t before = place_in_sink(simt, sink, chunk, words);
   if (simt.thread() == 0) at = before;
   arrive(simt, *sink.control);
 }
@@ -129,11 +129,11 @@ TAUT_DEVICE void decode_usual(const DecodeJob<float>& job) {
   RecordHead head = shared.head;
   const std::uint32_t chunk = block_group.simt().block();
   if (!shared.good || !is_usual(head)) return;
-  RecordIn<float> record;
+  ParsedRecord<float> record;
   if (!UsualReader<BlockGroup<CudaThread>>(block_group, record, head, chunk_values, 1).read()) return;
-  if (rows_of<std::int32_t>(block_group.simt(), record.width) != Rows) return;
+  if (rows_of<std::int32_t>(block_group.simt(), record.widths) != Rows) return;
   std::int32_t q[block_values];
-  read_rows<Rows>(block_group.simt(), record.words, record.at, record.width, q);
+  read_rows<Rows>(block_group.simt(), record.words, record.blocks_at, record.widths, q);
   undo_difference(block_group, Predictor::delta, static_cast<std::int32_t>(record.base), q);
   float x[block_values];
   for (unsigned i = 0; i < block_values; ++i) x[i] = static_cast<float>(q[i]) * static_cast<float>(frame.step);
@@ -167,22 +167,22 @@ __global__ void __launch_bounds__(sum_threads, resident_sum_blocks) fast_add(con
   simt.barrier();  // the records have been found
   RecordHead heads[] = {shared.heads[0], shared.heads[1]};
   if (!shared.operands.good || !is_usual(heads[0]) || !is_usual(heads[1])) return;
-  RecordIn<float> a, b;
-  UsualReader<SumGroup> of_a(block_group, a, heads[0], chunk_values, 1);
-  of_a.read_width();
-  UsualReader<SumGroup> of_b(block_group, b, heads[1], chunk_values, 1);
-  of_b.read_width();
-  if (!read_rests(block_group, of_a, of_b)) return;
-  shared.blocks[0][simt.thread()] = {a.at, a.width};
-  shared.blocks[1][simt.thread()] = {b.at, b.width};
+  ParsedRecord<float> a, b;
+  UsualReader<SumGroup> reader_a(block_group, a, heads[0], chunk_values, 1);
+  reader_a.read_widths();
+  UsualReader<SumGroup> reader_b(block_group, b, heads[1], chunk_values, 1);
+  reader_b.read_widths();
+  if (!read_rests(block_group, reader_a, reader_b)) return;
+  shared.blocks[0][simt.thread()] = {a.blocks_at, a.widths};
+  shared.blocks[1][simt.thread()] = {b.blocks_at, b.widths};
   unsigned greatest = 0;
-  for (unsigned i = 0; i < SumGroup::each; ++i)
-    for (const std::uint32_t widths : {a.width, b.width}) greatest = width_at(widths, i) > greatest ? width_at(widths, i) : greatest;
+  for (unsigned i = 0; i < SumGroup::blocks_per_thread; ++i)
+    for (const std::uint32_t widths : {a.widths, b.widths}) greatest = width_at(widths, i) > greatest ? width_at(widths, i) : greatest;
   if (rows_of<std::int32_t>(simt, greatest + 1) != 1) return;
-  PlaneSum<SumGroup::each, 1> sum;
+  PlaneSum<SumGroup::blocks_per_thread, 1> sum;
   for (unsigned k = 0; k < 2; ++k) {
     const PlacedBlocks placed = shared.blocks[k][simt.thread()];
-    sum.add(simt, {simt.global(shared.heads[k].words.at), 0}, placed.at, placed.widths);
+    sum.add(simt, {simt.global(shared.heads[k].words.data), 0}, placed.blocks_at, placed.widths);
   }
   if (simt.thread() == 0) shared.record[1] = static_cast<std::uint32_t>(shared.base);
   const std::uint32_t widths = sum.widths(simt);

@@ -20,7 +20,7 @@ std::vector<std::byte> GpuCodec<T>::encode_lagged(const std::vector<T>& x, const
   if (!lags.any() || z_.step == 0) return encode(x);
   use(x.size());
   const Room room(planes::max_frame_bytes(sizeof(T), x.size(), 1)),
-      integers(planes::cuda::IntegersRoom::bytes(x.size()));
+      integers(planes::cuda::IntegersMemory::bytes(x.size()));
   planes::cuda::encode_lagged<T>(launcher_, call(x), lags, {room.data(), room.size()},
                                  {integers.data(), x.size()}, place());
   return {room.data(), room.data() + result_.bytes};
@@ -38,7 +38,7 @@ std::uint32_t GpuCodec<T>::decode(const std::vector<std::byte>& frame, std::vect
 template <class T>
 std::uint32_t GpuCodec<T>::decode_lagged(const std::vector<std::byte>& frame, std::vector<T>& x, bool add) {
   use(x.size());
-  const Room room = room_of(frame), integers(planes::cuda::IntegersRoom::bytes(x.size()));
+  const Room room = room_of(frame), integers(planes::cuda::IntegersMemory::bytes(x.size()));
   planes::cuda::decode_lagged<T>(launcher_, planes::cuda::source_of(room.data(), room.size()), dtype_of<T>,
                                  x.data(), x.size(), add, {integers.data(), x.size()}, place());
   return result_.status;
@@ -134,7 +134,7 @@ void GpuCodec<T>::use(std::size_t count) {
 }
 
 template <class T>
-planes::cuda::CallPlace GpuCodec<T>::place() {
+planes::cuda::CallMemory GpuCodec<T>::place() {
   result_ = {0xDEAD, 0xDEAD, 0};
   return {reinterpret_cast<planes::cuda::Scratch*>(scratch_->data()), &result_};
 }

@@ -54,7 +54,7 @@ class GpuCodec {
   }
   // Provides scratch memory as a pool does: it is used again without being cleared.
   void use(std::size_t count);
-  planes::cuda::CallPlace place();
+  planes::cuda::CallMemory place();
 
   ShimLauncher launcher_;
   Bound bound_;

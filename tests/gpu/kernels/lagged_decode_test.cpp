@@ -90,5 +90,18 @@ TEST(GpuDecodeWithoutLags, RefusesThem) {
   EXPECT_EQ(kernels.decode(frame, there), planes::cuda::needs_host);
 }
 
+TEST(GpuDecodeWithoutReferences, RefusesThem) {
+  const auto x = make<float>(Pattern::wave, 5000, 7);
+  const auto codec = cpu_codec({1e-3}, "delta");
+  const Reference reference{7, {{x.data(), x.size(), DType::f32}}};
+  std::vector<std::byte> frame(codec->max_bytes(DType::f32, x.size()));
+  frame.resize(codec->encode(reference.values, {&reference, 1}, frame).bytes);
+  shim::Gpu gpu(1);
+  GpuCodec<float> kernels(gpu, {1e-3}, Predictor::delta);
+  std::vector<float> there(x.size());
+  EXPECT_EQ(kernels.decode(frame, there), planes::cuda::needs_host);
+  EXPECT_EQ(kernels.decode_lagged(frame, there), planes::cuda::needs_host);
+}
+
 }  // namespace lagged_decode_test
 }  // namespace taut

@@ -70,7 +70,7 @@ std::uint32_t LosslessGpuCodec<T>::on_room(const std::vector<std::byte>& frame, 
 }
 
 template <class T>
-mpc::cuda::CallPlace LosslessGpuCodec<T>::place(std::size_t words) {
+mpc::cuda::CallMemory LosslessGpuCodec<T>::place(std::size_t words) {
   const std::size_t bytes = mpc::cuda::scratch_bytes<Word>(words);
   if (!scratch_ || scratch_->size() < bytes) {
     scratch_ = std::make_unique<Room>(bytes, 0);

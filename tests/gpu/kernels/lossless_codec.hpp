@@ -89,7 +89,7 @@ class LosslessGpuCodec {
   std::uint32_t on_room(const std::vector<std::byte>& frame, std::vector<T>& x, const Decode& decode);
 
   // Provides scratch memory as a pool does: it is used again without being cleared.
-  mpc::cuda::CallPlace place(std::size_t words);
+  mpc::cuda::CallMemory place(std::size_t words);
 
   ShimLauncher launcher_;
   std::unique_ptr<Room> scratch_;

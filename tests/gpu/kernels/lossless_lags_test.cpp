@@ -59,6 +59,19 @@ TEST(GpuLosslessLagsOfFloats, AreLeftToTheHostByCallsWithoutLags) {
   EXPECT_EQ(y == x, true);
 }
 
+TEST(GpuLosslessReferences, AreLeftToTheHost) {
+  shim::Gpu gpu(5);
+  LosslessGpuCodec<float> codec(gpu);
+  const auto x = make<float>(Pattern::wave, 5000, 3);
+  const auto cpu = lossless_cpu_codec(1);
+  const Reference reference{7, {{x.data(), x.size(), DType::f32}}};
+  std::vector<std::byte> frame(cpu->max_bytes(DType::f32, x.size()));
+  frame.resize(cpu->encode(reference.values, {&reference, 1}, frame).bytes);
+  std::vector<float> y(x.size());
+  EXPECT_EQ(codec.decode(frame, y), cuda::needs_host);
+  EXPECT_EQ(codec.decode_lagged(frame, y), cuda::needs_host);
+}
+
 TEST(GpuLosslessLagsOfFloats, AreRejectedWhereTheCpuRejectsThem) {
   shim::Gpu gpu(6);
   LosslessGpuCodec<float> codec(gpu);

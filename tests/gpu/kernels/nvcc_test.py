@@ -45,9 +45,9 @@ RATE_REGISTERS |= {"f64 1-D": 48, "f64 2-D": 72, "f64 3-D": 224, "f64 4-D": 72}
 # block finds the total.
 VALUES_REGISTERS = {"values.RangeKernel": 64, "values.RangeTotalKernel": 80}
 USUAL_VALUES_REGISTERS = 32
-# The kernel for boxes with values that are not finite, which few fields have.
-MEND_REGISTERS = {"f32 1-D": 48, "f32 2-D": 64, "f32 3-D": 128, "f32 4-D": 80}
-MEND_REGISTERS |= {"f64 1-D": 56, "f64 2-D": 80, "f64 3-D": 232, "f64 4-D": 88}
+# The kernel for tiles with values that are not finite, which few fields have.
+REPAIR_REGISTERS = {"f32 1-D": 48, "f32 2-D": 64, "f32 3-D": 128, "f32 4-D": 80}
+REPAIR_REGISTERS |= {"f64 1-D": 56, "f64 2-D": 80, "f64 3-D": 232, "f64 4-D": 88}
 SHARED_BYTES = 48 << 10  # limit without an explicit request for more
 # Threads of a block, and the least number of blocks that a multiprocessor holds, of the usual ways.
 RESIDENT = {"planes.EncodeKernel": (512, 4), "planes.DecodeKernel": (512, 4), "planes.SumKernel": (128, 8)}
@@ -56,9 +56,8 @@ RESIDENT |= {f"mpc.{kernel}": (256, 4) for kernel in ("EncodeKernel", "DecodeKer
 SHARED_OF_MULTIPROCESSOR = {"sm_80": 164 << 10, "sm_90": 228 << 10, "sm_100": 228 << 10}
 THREADS_OF_MULTIPROCESSOR, REGISTERS_OF_MULTIPROCESSOR = 2048, 65536
 # Bytes of local memory, spilt or indexed, which nvcc 13.0 leaves.
-LOCAL = {(arch, "mpc.EncodeKernel", "u64"): 8 for arch in ("sm_80", "sm_90", "sm_100")}
 # In a batch the job is found by an index, which takes registers: 44 to 140 bytes are spilt, beside the arrays.
-LOCAL |= {
+LOCAL = {
     (arch, f"planes.EncodeKernel.batch{form}", dtype): 192
     for arch in ("sm_80", "sm_90", "sm_100")
     for form in ("", ".exact")
@@ -79,9 +78,12 @@ SPILLS |= {
 }
 SPILLS |= {("sm_80", "planes.DecodeKernel.batch", "f32"): 12}
 SPILLS |= {("sm_80", "zfp.EncodeKernel", "f64 3-D"): 8}
+SPILLS |= {(arch, "mpc.EncodeKernel", "u64"): 16 for arch in ("sm_90", "sm_100")}
+SPILLS |= {("sm_80", "mpc.EncodeKernel", dtype): 32 for dtype in ("u32", "u64")}
 # Bytes of local memory for arrays of rare ways, whose loops are rolled so that registers suffice. Nothing is spilt.
 ARRAYS = {"planes.EncodeKernel": 128, "planes.EncodeAgainKernel": 128, "planes.SumKernel": 560}
 ARRAYS |= {"planes.IntegersKernel": 128, "planes.LaggedRecordsKernel": 128, "planes.DecodeEndKernel": 128, "planes.LaggedEndKernel": 128}
+ARRAYS |= {"mpc.EncodeKernel": 128, "mpc.DecodeKernel": 64}
 # Kernels without accesses of 16 bytes: a block has 8 bytes.
 NARROW = [("mpc.EncodeKernel", "u8")]
 # Instructions that order memory accesses: fences, and what an acquire or a release becomes. Only the kernels that
@@ -89,7 +91,7 @@ NARROW = [("mpc.EncodeKernel", "u8")]
 ORDERING = ("MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "FENCE")
 PREFETCH = "CCTL.E.PF2"  # orders nothing
 ENDING = ("planes.EncodeKernel", "planes.EncodeKernel.exact", "planes.EncodeAgainKernel", "planes.EncodeAgainKernel.exact", "planes.DecodeEndKernel", "planes.SumEndKernel", "planes.LaggedEndKernel")
-ENDING += ("fast_place", "mpc.FinishKernel", "zfp.MendKernel", "zfp.DecodeKernel", "values.RangeTotalKernel")
+ENDING += ("fast_place", "mpc.FinishKernel", "zfp.RepairKernel", "zfp.DecodeKernel", "values.RangeTotalKernel")
 # Instructions for 1024 values of usual chunks, whose records have up to 1024 words. Change a number only on
 # purpose.
 INSTRUCTIONS = {"encode": 1180, "encode exact": 1240, "encode large": 2040, "decode": 880, "decode large": 1080, "add": 860, "encode lossless": 1450, "decode lossless": 1650}
@@ -175,8 +177,8 @@ def registers_allowed(name, dtype):
         return LOSSLESS_REGISTERS.get(dtype, USUAL_LOSSLESS_REGISTERS)
     if name.startswith("values."):
         return VALUES_REGISTERS.get(name, USUAL_VALUES_REGISTERS)
-    if name == "zfp.MendKernel":
-        return MEND_REGISTERS[dtype]
+    if name == "zfp.RepairKernel":
+        return REPAIR_REGISTERS[dtype]
     if name.startswith("zfp."):
         return RATE_REGISTERS[dtype]
     return REGISTERS.get(plain(name), USUAL_REGISTERS)

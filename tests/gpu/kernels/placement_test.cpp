@@ -27,7 +27,7 @@ TEST(GpuPlacement, TakesUnwrittenMemoryForNoLaunch) {
 // A sink with scratch memory, for calls of device functions by one warp.
 struct Placement {
   planes::cuda::Control control{};
-  std::vector<planes::cuda::ChunkWords> words;
+  std::vector<planes::cuda::ChunkState> words;
   std::vector<std::uint32_t> index;
   planes::cuda::Sink sink{};
 
@@ -36,20 +36,20 @@ struct Placement {
     sink.capacity = UINT32_MAX;
     sink.chunks = chunks;
     sink.control = &control;
-    sink.of_chunks = words.data();
+    sink.chunk_states = words.data();
   }
 
   std::uint64_t place(std::uint32_t chunk, std::uint32_t own) {
     std::uint64_t at = 0;
     shim::Gpu(1).launch(1, warp_lanes, 0, [&](shim::Thread thread, std::byte*) {
-      const std::uint64_t found = planes::cuda::place(thread, sink, chunk, own);
+      const std::uint64_t found = planes::cuda::place_in_sink(thread, sink, chunk, own);
       if (thread.thread() == 0) at = found;
     });
     return at;
   }
   void announce(std::uint32_t chunk, std::uint32_t own) {
     shim::Gpu(1).launch(1, warp_lanes, 0, [&](shim::Thread thread, std::byte*) {
-      if (thread.thread() == 0) planes::cuda::announce(thread, sink, chunk, own);
+      if (thread.thread() == 0) planes::cuda::publish_own_size(thread, sink, chunk, own);
     });
   }
 

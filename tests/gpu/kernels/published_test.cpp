@@ -51,7 +51,7 @@ class GpuPublishedFrame : public testing::Test {
   std::vector<std::byte> frame = cpu_frame<float>(x, {1e-3}, Predictor::delta);
   Room in{frame.size()}, scratch{planes::cuda::scratch_bytes(n), 0};
   planes::cuda::CallResult result{};
-  planes::cuda::CallPlace place{reinterpret_cast<planes::cuda::Scratch*>(scratch.data()), &result};
+  planes::cuda::CallMemory place{reinterpret_cast<planes::cuda::Scratch*>(scratch.data()), &result};
   planes::cuda::Source source = planes::cuda::source_of(in.data(), in.size());
   shim::Gpu gpu{1, 1};
   HeaderlessLauncher launcher{gpu, in.data()};

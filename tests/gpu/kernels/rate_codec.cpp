@@ -32,8 +32,8 @@ std::uint32_t RateGpuCodec<T>::decode(const std::vector<std::byte>& frame, std::
 }
 
 template <class T>
-zfp::cuda::CallPlace RateGpuCodec<T>::place(const zfp::cuda::Field& field) {
-  const std::size_t bytes = zfp::cuda::scratch_bytes(field.boxes);
+zfp::cuda::CallMemory RateGpuCodec<T>::place(const zfp::cuda::Field& field) {
+  const std::size_t bytes = zfp::cuda::scratch_bytes(field.tiles);
   if (!scratch_ || scratch_->size() < bytes) {
     scratch_ = std::make_unique<Room>(bytes, 0);
     reinterpret_cast<zfp::cuda::Scratch*>(scratch_->data())->crc = cuda::header_crc_table();

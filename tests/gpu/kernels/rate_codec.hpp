@@ -24,7 +24,7 @@ class RateGpuCodec {
   }
 
   // Provides scratch memory as a pool does: it is used again without being cleared.
-  zfp::cuda::CallPlace place(const zfp::cuda::Field& field);
+  zfp::cuda::CallMemory place(const zfp::cuda::Field& field);
 
   ShimLauncher launcher_;
   std::unique_ptr<Room> scratch_;

@@ -45,7 +45,7 @@ TYPED_TEST(GpuRate, ServesEveryLengthOfASmallMessage) {
   }
 }
 
-// At a low rate some boxes are stored, some are mended, and some are coded.
+// At a low rate some tiles are stored, some are repaired, and some are coded.
 TYPED_TEST(GpuRate, ServesSeveralBoxes) {
   std::vector<TypeParam> x = make<TypeParam>(Pattern::walk, 3 * 65536 + 77, 3);
   for (std::size_t i = 65536; i < 70000; ++i) x[i] = std::numeric_limits<TypeParam>::quiet_NaN();
@@ -57,7 +57,7 @@ TYPED_TEST(GpuRate, ServesSeveralBoxes) {
   }
 }
 
-// Values that are not finite: all values of a box, its first or its last ones, or long ranges.
+// Values that are not finite: all values of a tile, its first or its last ones, or long ranges.
 TYPED_TEST(GpuRate, CodesTheLastFiniteValueInPlaceOfOthers) {
   constexpr auto nan = std::numeric_limits<TypeParam>::quiet_NaN();
   constexpr std::size_t n = 9001;
@@ -72,7 +72,7 @@ TYPED_TEST(GpuRate, CodesTheLastFiniteValueInPlaceOfOthers) {
   }
 }
 
-// Fields of two to four dimensions: whole and partial blocks along each extent, several boxes, extents of 1
+// Fields of two to four dimensions: whole and partial blocks along each extent, several tiles, extents of 1
 // to 3.
 constexpr Dims fields[] = {{{7, 9}, 2},       {{1, 130}, 2},      {{130, 1}, 2},      {{53, 70}, 2},
                            {{3, 30000}, 2},   {{301, 500}, 2},    {{5, 6, 7}, 3},     {{2, 3, 190}, 3},

@@ -147,9 +147,9 @@ void forget_frames([[maybe_unused]] Fiber& f) {
 void combine(Operation operation, std::uint64_t& all, unsigned lane, std::uint64_t v) {
   switch (operation) {
     case Operation::ballot: all |= v << lane; break;
-    case Operation::greatest: all = std::max(all, v); break;
-    case Operation::either: all |= v; break;
-    case Operation::sum: all += v; break;
+    case Operation::reduce_max: all = std::max(all, v); break;
+    case Operation::reduce_or: all |= v; break;
+    case Operation::reduce_add: all += v; break;
     default: break;
   }
 }
@@ -169,7 +169,7 @@ const Exchange& Thread::exchange(Operation operation, std::uint64_t v) const {
   values.of_lane[lane] = v;
   combine(operation, values.of_all, lane, v);
   if (++w.arrived == lanes) {
-    if (operation == Operation::sum_up)
+    if (operation == Operation::inclusive_sum)
       std::partial_sum(values.of_lane, values.of_lane + lanes, values.of_lane);
     w.arrived = 0;
     ++w.round;

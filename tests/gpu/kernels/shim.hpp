@@ -20,9 +20,9 @@ namespace taut::shim {
 inline constexpr unsigned lanes = 32;
 
 // Operations that the lanes of a warp perform together.
-enum class Operation { sync, ballot, shuffle, shuffle_up, greatest, either, sum, sum_up };
+enum class Operation { sync, ballot, shuffle, shuffle_up, reduce_max, reduce_or, reduce_add, inclusive_sum };
 
-// Values of one operation: those of the lanes, or up to each lane (sum_up), and their combination.
+// Values of one operation: those of the lanes, or up to each lane (inclusive_sum), and their combination.
 struct Exchange {
   std::uint64_t of_lane[lanes];
   std::uint64_t of_all;
@@ -77,32 +77,34 @@ class Thread {
     const unsigned lane = thread() % lanes;
     return from_slot<V>(exchange(Operation::shuffle_up, to_slot(v)).of_lane[lane < by ? lane : lane - by]);
   }
-  std::uint32_t greatest(std::uint32_t v) const {
-    return static_cast<std::uint32_t>(exchange(Operation::greatest, v).of_all);
+  std::uint32_t reduce_max(std::uint32_t v) const {
+    return static_cast<std::uint32_t>(exchange(Operation::reduce_max, v).of_all);
   }
-  std::uint32_t either(std::uint32_t v) const {
-    return static_cast<std::uint32_t>(exchange(Operation::either, v).of_all);
-  }
-  template <class V>
-  V sum(V v) const {
-    return static_cast<V>(exchange(Operation::sum, v).of_all);
+  std::uint32_t reduce_or(std::uint32_t v) const {
+    return static_cast<std::uint32_t>(exchange(Operation::reduce_or, v).of_all);
   }
   template <class V>
-  V sum_up(V v) const {
-    return static_cast<V>(exchange(Operation::sum_up, v).of_lane[thread() % lanes]);
+  V reduce_add(V v) const {
+    return static_cast<V>(exchange(Operation::reduce_add, v).of_all);
+  }
+  template <class V>
+  V inclusive_sum(V v) const {
+    return static_cast<V>(exchange(Operation::inclusive_sum, v).of_lane[thread() % lanes]);
   }
   void sync_warp() const { exchange(Operation::sync, 0); }
   void barrier() const { barrier_any(false); }
   bool barrier_any(bool b) const;
 
-  std::uint32_t add(std::uint32_t* p, std::uint32_t v) const { return std::exchange(*p, *p + v); }
-  std::uint32_t raise(std::uint32_t* p, std::uint32_t v) const { return std::exchange(*p, *p > v ? *p : v); }
+  std::uint32_t atomic_add(std::uint32_t* p, std::uint32_t v) const { return std::exchange(*p, *p + v); }
+  std::uint32_t atomic_max(std::uint32_t* p, std::uint32_t v) const {
+    return std::exchange(*p, *p > v ? *p : v);
+  }
   template <class V>
   V poll(const V* p) const {
     return *p;
   }
   void publish(std::uint64_t* p, std::uint64_t v) const { *p = v; }
-  void tell_host(std::uint32_t* p) const { __atomic_store_n(p, 1, __ATOMIC_RELEASE); }
+  void signal_host(std::uint32_t* p) const { __atomic_store_n(p, 1, __ATOMIC_RELEASE); }
   void fence_blocks() const {}
   void pause() const;
   // Reads a byte instead, so that a sanitizer finds an address beyond the memory.
@@ -111,15 +113,15 @@ class Thread {
 
   unsigned leading_zeros(std::uint32_t v) const { return static_cast<unsigned>(std::countl_zero(v)); }
   unsigned leading_zeros(std::uint64_t v) const { return static_cast<unsigned>(std::countl_zero(v)); }
-  unsigned population(std::uint32_t v) const { return static_cast<unsigned>(std::popcount(v)); }
-  unsigned population(std::uint64_t v) const { return static_cast<unsigned>(std::popcount(v)); }
+  unsigned popcount(std::uint32_t v) const { return static_cast<unsigned>(std::popcount(v)); }
+  unsigned popcount(std::uint64_t v) const { return static_cast<unsigned>(std::popcount(v)); }
   template <class V>
-  V mirrored(V v) const {
+  V reverse_bits(V v) const {
     V bits = 0;
     for (unsigned i = 0; i < 8 * sizeof v; ++i, v >>= 1) bits = bits << 1 | (v & 1);
     return bits;
   }
-  std::uint32_t permute(std::uint32_t low, std::uint32_t high, std::uint32_t selector) const {
+  std::uint32_t permute_bytes(std::uint32_t low, std::uint32_t high, std::uint32_t selector) const {
     const std::uint64_t from = low | std::uint64_t{high} << 32;
     std::uint32_t bytes = 0;
     for (unsigned i = 0; i < 4; ++i, selector >>= 4) {
@@ -134,7 +136,7 @@ class Thread {
   }
   template <class V>
   void keep_in_memory(V&) const {}
-  std::uint32_t choose(std::uint32_t mask, std::uint32_t a, std::uint32_t b) const {
+  std::uint32_t bit_select(std::uint32_t mask, std::uint32_t a, std::uint32_t b) const {
     return (a & mask) | (b & ~mask);
   }
 

@@ -1,7 +1,7 @@
 // Tests the services of libtaut_cuda on arrays of values, of every type, in the memory of a GPU.
 #include <gtest/gtest.h>
 
-#include "communication/team/mean.hpp"
+#include "communication/team/place.hpp"
 #include "compressor/gpu/device_services.hpp"
 #include "compressor/values/value_range.hpp"
 #include "gpu/kernels/lossless_codec.hpp"

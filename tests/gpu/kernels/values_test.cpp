@@ -1,7 +1,7 @@
 // Tests the kernels on arrays of values: they give the CPU's bits.
 #include <gtest/gtest.h>
 
-#include "communication/team/mean.hpp"
+#include "communication/team/place.hpp"
 #include "compressor/gpu/values/calls.hpp"
 #include "compressor/values/value_range.hpp"
 #include "gpu/kernels/lossless_codec.hpp"

@@ -19,7 +19,9 @@ inline constexpr NcclFunctions dropin_functions{taut_dropin_ncclAllReduce, taut_
 class DropinRanks : public NcclThreads {
  public:
   DropinRanks(int P, const std::string& policy) : NcclThreads(P) {
-    run([&](NcclRank& me) { EXPECT_EQ(dropin::take(std::span(&me.comm, 1), policy), nccl::success); });
+    run([&](NcclRank& me) {
+      EXPECT_EQ(dropin::start_serving(std::span(&me.comm, 1), policy), nccl::success);
+    });
   }
   ~DropinRanks() {
     run([](NcclRank& me) {

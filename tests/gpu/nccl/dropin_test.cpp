@@ -90,7 +90,7 @@ TEST(NcclDropin, DifferentRulesLeaveAllToNccl) {
   NcclThreads ranks(3);
   ranks.run([&](NcclRank& me) {
     const std::string own = me.rank == 2 ? "abs:1e-2" : "abs:1e-3";
-    EXPECT_EQ(dropin::take(std::span(&me.comm, 1), own), nccl::success);
+    EXPECT_EQ(dropin::start_serving(std::span(&me.comm, 1), own), nccl::success);
     const OnGpu<float> x(std::vector<float>(n, 1));
     EXPECT_EQ(all_reduce(me, x), 0);
     me.finish();
@@ -106,7 +106,7 @@ TEST(NcclDropin, RanksWithoutRulesAreFound) {
   NcclThreads ranks(2);
   ranks.run([&](NcclRank& me) {
     if (me.rank == 1) return;
-    EXPECT_EQ(dropin::take(std::span(&me.comm, 1), policy), nccl::internal_error);
+    EXPECT_EQ(dropin::start_serving(std::span(&me.comm, 1), policy), nccl::internal_error);
     const OnGpu<float> x(1);
     EXPECT_EQ(all_reduce(me, x), nccl::internal_error);
     int error = 0;

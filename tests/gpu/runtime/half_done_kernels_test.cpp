@@ -44,7 +44,7 @@ struct GpuAfterHalfACall : testing::Test {
   std::vector<float> x = make<float>(Pattern::walk, n, 1);
   Room frame{room}, sum{room};
   cuda::CallResult result{};
-  planes::cuda::CallPlace place{scratch.at(), &result};
+  planes::cuda::CallMemory place{scratch.at(), &result};
   planes::Quantiser<float> z = planes::Quantiser<float>::make(bound, planes::Predictor::delta);
   FrameHeader header{
       .codec = planes::frame_id, .type = DType::f32, .count = n, .bound = bound, .step = z.step};
@@ -78,7 +78,7 @@ TEST_F(GpuAfterHalfACall, SumsFailOnce) {
 
 // The kernels that would encode again without lags take the chunks anew.
 TEST_F(GpuAfterHalfACall, EncodingWithLagsIsRepaired) {
-  const Room integers(planes::cuda::IntegersRoom::bytes(n));
+  const Room integers(planes::cuda::IntegersMemory::bytes(n));
   shim::Gpu gpu(1);
   ShimLauncher launcher(gpu);
   const auto encode = [&] {

@@ -126,6 +126,111 @@ TEST(CodecCalls, FramesHaveStatistics) {
   }
 }
 
+// Two earlier arrays, decoded, and one that goes on as they do.
+struct Series {
+  std::vector<double> now = wave(10000, 0.02), before = wave(10000, 0.01), earlier = wave(10000);
+  std::vector<const void*> arrays{before.data(), earlier.data()};
+
+  FrameBytes frame(const char* coding, int references) const {
+    FrameBytes room(TAUT_Max_bytes(TAUT_FLOAT64, now.size(), 1));
+    std::size_t bytes = 0;
+    EXPECT_EQ(TAUT_Encode_with_references(now.data(), now.size(), TAUT_FLOAT64, coding, arrays.data(),
+                                          references, room.data(), room.size(), &bytes),
+              TAUT_SUCCESS);
+    room.resize(bytes);
+    return room;
+  }
+  static int decode(const FrameBytes& frame, const std::vector<const void*>& arrays,
+                    std::vector<double>& to) {
+    return TAUT_Decode_with_references(frame.data(), frame.size(), arrays.data(),
+                                       static_cast<int>(arrays.size()), to.data(), to.size(), TAUT_FLOAT64);
+  }
+};
+
+TEST(CodecCalls, ReferencesMakeFramesShorterAndChangeNoValue) {
+  const Series series;
+  for (const char* coding : {"abs:1e-4", "abs:1e-4,predictor=none", "snap:1e-3", "lossless"}) {
+    const FrameBytes plain = encoded(series.now, coding), frame = series.frame(coding, 2);
+    EXPECT_LT(frame.size(), plain.size()) << coding;
+    std::vector<double> expected(series.now.size()), y(series.now.size());
+    ASSERT_EQ(TAUT_Decode(plain.data(), plain.size(), expected.data(), expected.size(), TAUT_FLOAT64),
+              TAUT_SUCCESS);
+    ASSERT_EQ(Series::decode(frame, series.arrays, y), TAUT_SUCCESS) << TAUT_Last_error();
+    EXPECT_EQ(y, expected) << coding;
+    ASSERT_EQ(Series::decode(plain, series.arrays, y), TAUT_SUCCESS);  // which has none
+    EXPECT_EQ(y, expected) << coding;
+  }
+}
+
+TEST(CodecCalls, WrongReferencesAreAnErrorWithACause) {
+  const Series series;
+  const FrameBytes frame = series.frame("abs:1e-4", 2);
+  std::vector<double> y(series.now.size()), other = series.before;
+  const void *const before = series.arrays[0], *const earlier = series.arrays[1];
+  other[5000] = -other[5000];
+  for (const std::vector<const void*>& arrays :
+       {std::vector<const void*>{before}, {earlier, before}, {other.data(), earlier}}) {
+    EXPECT_EQ(Series::decode(frame, arrays, y), TAUT_ERR_FRAME);
+    EXPECT_NE(std::strstr(TAUT_Last_error(), "references: they are not the arrays"), nullptr);
+  }
+  EXPECT_EQ(TAUT_Decode(frame.data(), frame.size(), y.data(), y.size(), TAUT_FLOAT64), TAUT_ERR_FRAME);
+  EXPECT_NE(std::strstr(TAUT_Last_error(), "2 references, which are missing"), nullptr);
+  TAUT_Frame_statistics statistics{};
+  statistics.struct_size = sizeof statistics;
+  EXPECT_EQ(TAUT_Frame_get_statistics(frame.data(), frame.size(), &statistics), TAUT_ERR_FRAME);
+  FrameBytes room(TAUT_Max_bytes(TAUT_FLOAT64, y.size(), 1));
+  std::size_t bytes = 0;
+  EXPECT_EQ(TAUT_Frame_scale(frame.data(), frame.size(), -1, room.data(), room.size(), &bytes),
+            TAUT_ERR_FRAME_MISMATCH);
+  const auto encode = [&](const void* const* arrays, int n) {
+    return TAUT_Encode_with_references(y.data(), y.size(), TAUT_FLOAT64, "abs:1", arrays, n, room.data(),
+                                       room.size(), &bytes);
+  };
+  const void* const missing[] = {before, nullptr};
+  EXPECT_EQ(encode(nullptr, 1), TAUT_ERR_ARGUMENT);
+  EXPECT_EQ(encode(series.arrays.data(), 3), TAUT_ERR_ARGUMENT);
+  EXPECT_EQ(encode(series.arrays.data(), -1), TAUT_ERR_ARGUMENT);
+  EXPECT_EQ(encode(missing, 2), TAUT_ERR_ARGUMENT);
+  EXPECT_EQ(encode(nullptr, 0), TAUT_SUCCESS);
+}
+
+TEST(CodecCalls, FramesNameTheirReferences) {
+  const Series series;
+  TAUT_Frame_info one{}, two{}, none{};
+  for (TAUT_Frame_info* info : {&one, &two, &none}) info->struct_size = sizeof *info;
+  const auto get = [&](int references, TAUT_Frame_info& info) {
+    const FrameBytes frame = series.frame("abs:1e-4,predictor=delta", references);
+    ASSERT_EQ(TAUT_Frame_get_info(frame.data(), frame.size(), &info), TAUT_SUCCESS);
+    EXPECT_EQ(info.reference_count, references);
+  };
+  get(0, none);
+  get(1, one);
+  get(2, two);
+  EXPECT_EQ(one.references[0], two.references[0]);
+  EXPECT_NE(two.references[1], two.references[0]);
+  EXPECT_NE(two.references[1], 0u);
+  EXPECT_EQ(one.references[1], 0u);
+}
+
+TEST(CodecCalls, SumsOfFramesDecodeWithTheirReferences) {
+  const Series series;
+  const FrameBytes frame = series.frame("abs:1e-4", 2);
+  FrameBytes sum(TAUT_Max_bytes(TAUT_FLOAT64, series.now.size(), 2));
+  std::size_t bytes = 0;
+  ASSERT_EQ(
+      TAUT_Frame_add(frame.data(), frame.size(), frame.data(), frame.size(), sum.data(), sum.size(), &bytes),
+      TAUT_SUCCESS);
+  sum.resize(bytes);
+  std::vector<double> y(series.now.size()), total(series.now.size());
+  ASSERT_EQ(Series::decode(frame, series.arrays, y), TAUT_SUCCESS);
+  ASSERT_EQ(Series::decode(sum, series.arrays, total), TAUT_SUCCESS);
+  for (std::size_t i = 0; i < y.size(); ++i) ASSERT_EQ(total[i], 2 * y[i]);
+  const FrameBytes plain = encoded(series.now, "abs:1e-4");
+  EXPECT_EQ(
+      TAUT_Frame_add(frame.data(), frame.size(), plain.data(), plain.size(), sum.data(), sum.size(), &bytes),
+      TAUT_ERR_FRAME_MISMATCH);
+}
+
 TEST(CodecCalls, EveryTypeHasAFrame) {
   for (int code = TAUT_FLOAT32; code <= TAUT_UINT64; ++code) {
     const auto type = static_cast<TAUT_Type>(code);

@@ -68,6 +68,20 @@ TEST(CxxFrames, OfFieldsHaveExtents) {
   EXPECT_EQ(status_of([&] { taut::encode(x, {200, 251}, "lossless"); }), TAUT_ERR_COUNT);
 }
 
+TEST(CxxFrames, ReferToEarlierArrays) {
+  const std::vector<std::vector<double>> earlier{wave<double>(1)};
+  const auto x = wave<double>(1);
+  const Frame frame = taut::encode_with_references(x, "abs:1e-3", earlier);
+  EXPECT_LT(2 * frame.size(), taut::encode(x, "abs:1e-3").size());
+  EXPECT_EQ(taut::info(frame).reference_count, 1);
+  std::vector<double> y(n);
+  taut::decode_with_references(frame, earlier, y);
+  EXPECT_EQ(y, taut::decode<double>(taut::encode(x, "abs:1e-3")));
+  EXPECT_EQ(status_of([&] { taut::decode(frame, y); }), TAUT_ERR_FRAME);
+  const std::vector<std::vector<double>> shorter{wave<double>(1, n - 1)};
+  EXPECT_EQ(status_of([&] { taut::encode_with_references(x, "abs:1e-3", shorter); }), TAUT_ERR_COUNT);
+}
+
 TEST(CxxFrames, FaultsAreExceptions) {
   const auto x = wave<float>(0);
   EXPECT_EQ(status_of([&] { taut::encode(x, "abs:-1"); }), TAUT_ERR_POLICY);

@@ -146,7 +146,7 @@ TEST(Stats, CountWhatWasSent) {
   std::uint64_t rounds = 0;
   while ((1u << rounds) < p) ++rounds;
   EXPECT_EQ(s.sent_messages, 2 * (p - 1) + rounds);
-  EXPECT_EQ(s.sent_bytes, 2 * (p - 1) * (64 + 240000) + sizeof(AgreementRecord) * rounds);
+  EXPECT_EQ(s.sent_bytes, 2 * (p - 1) * (64 + 240000) + sizeof(AgreementMessage) * rounds);
   EXPECT_EQ(s.value_bytes, p * 240000);
   EXPECT_EQ(s.frame_bytes, p * (64 + 240000));
 }

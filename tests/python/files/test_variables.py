@@ -34,6 +34,16 @@ def test_a_variable_goes_to_a_taut_file_and_back(wave, model, tmp_path, capfd):
     assert not list(tmp_path.glob(".taut-*"))
 
 
+def test_a_variable_refers_to_an_earlier_file(wave, model, tmp_path):
+    np.save(tmp_path / "old.npy", wave + np.float32(0.01))
+    old, packed, back = f"{tmp_path}/old.npy", f"{tmp_path}/new.taut", f"{tmp_path}/back.h5"
+    assert main(["compress", f"{model}::air/t", "--bound", "abs:1e-3", "--reference", old, "-o", packed]) == 0
+    assert main(["decompress", packed, "-o", f"{back}::t"]) == 2
+    assert main(["decompress", packed, "--reference", old, "-o", f"{back}::t"]) == 0
+    with h5py.File(back, "r") as file:
+        contract.check(wave, file["t"][...], "abs:1e-3")
+
+
 def test_single_values_and_foreign_byte_order(wave, model, tmp_path):
     for variable, expected in (("one", np.float32(2.5)), ("big", wave.astype("f8"))):
         assert main(["compress", f"{model}::{variable}", "-q", "-o", f"{tmp_path}/x.taut", "-f"]) == 0

@@ -78,10 +78,10 @@ TEST(HeaderCounts, NoCallTakesMoreValuesThanAPayloadCanHold) {
 }
 
 TEST(HeaderCounts, ANoticeHasNoValues) {
-  const Frame notice = frame_of({.flags = FrameHeader::failed, .count = most_frame_values}, 0);
-  EXPECT_THROW(info(notice), cxx::Error);
-  EXPECT_THROW(taut::decode<float>(notice), cxx::Error);
-  EXPECT_THROW(taut::statistics(notice), cxx::Error);
+  const Frame error_frame = frame_of({.flags = FrameHeader::failed, .count = most_frame_values}, 0);
+  EXPECT_THROW(info(error_frame), cxx::Error);
+  EXPECT_THROW(taut::decode<float>(error_frame), cxx::Error);
+  EXPECT_THROW(taut::statistics(error_frame), cxx::Error);
 }
 
 TEST(HeaderCounts, TheRoomForASumDoesNotWrap) {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "communication/comm/staging.hpp"
+#include "communication/comm/collective_call.hpp"
 #include "robustness/random/call.hpp"
 
 namespace taut::test {

@@ -29,11 +29,11 @@ Messages::Messages(Draw& draw, int P, const std::string& policy, double scale)
 // Sends a frame if the coder makes one, else the values as they are.
 Task<> Messages::send(Transport& transport, Rank& rank, Message& message) {
   const Slice values = message.memory.operands(0).out;
-  EncodedMessage made;
+  taut::Message made;
   if (values.count > 0 && early_fallback(rank.policy, values.bytes(), 2) == Fallback::none)
     made = rank.coder.encode(values);
-  message.coded = made.bytes != 0;
-  const ConstBytes whole = message.coded ? made.message().first(made.bytes) : values.as_bytes();
+  message.coded = made.coded_bytes != 0;
+  const ConstBytes whole = message.coded ? made.memory().first(made.coded_bytes) : values.as_bytes();
   co_await transport.send(whole, message.to, lane);
 }
 

@@ -46,6 +46,7 @@ std::string draw_text(Draw& draw, double scale) {
   if (draw.one_in(5)) policy += ",predictor=none";
   if (draw.one_in(8)) policy += ",dims=5x13";
   if (draw.one_in(4)) policy += draw.choose({",when=profitable", ",when=always"});
+  if (draw.one_in(3)) policy += draw.choose({",history=auto", ",history=1", ",history=2,history_bytes=1KiB"});
   return policy + ",min_bytes=" + std::to_string(draw.one_in(4) ? draw.pick(2000) : 0);
 }
 

@@ -6,8 +6,8 @@ namespace taut::api {
 namespace {
 
 // Returns the type of a message. A plain message has the type of its receive.
-std::optional<DType> type_of(const p2p::MpiMessage& at, const p2p::Received& received) noexcept {
-  if (received.type) return received.type;
+std::optional<DType> type_of(const p2p::MpiMessage& at, const Message& message) noexcept {
+  if (message.type) return message.type;
   const auto elements = datatype_layout_of(at.type);
   return elements ? std::optional(elements->type()) : std::nullopt;
 }
@@ -17,15 +17,14 @@ Call call_of(std::optional<DType> type, std::size_t bytes, const void* site) noe
 }
 
 // Writes a timed receive to the trace.
-void trace(const Call& call, const p2p::MpiMessage& at, const p2p::Received& received,
-           std::uint64_t end) noexcept {
+void trace(const Call& call, const p2p::MpiMessage& at, const Message& message, std::uint64_t end) noexcept {
   Recorder* const events = at.began != 0 ? recorder() : nullptr;
   if (events == nullptr) return;
-  const std::uint64_t decoding = received.end - received.begin;
+  const std::uint64_t decoding = message.end - message.begin;
   const CallTag tag = events->open(call.kind());
-  tag.add(received.coded() ? Phase::wait : Phase::plain, 0, at.began, end - decoding, received.bytes);
-  if (received.coded()) tag.add(Phase::decode, 0, received.begin, received.end, received.bytes);
-  tag.add(Phase::call, 0, at.began, end, received.bytes);
+  tag.add(message.coded() ? Phase::wait : Phase::plain, 0, at.began, end - decoding, message.bytes);
+  if (message.coded()) tag.add(Phase::decode, 0, message.begin, message.end, message.bytes);
+  tag.add(Phase::call, 0, at.began, end, message.bytes);
   events->close(tag);
 }
 
@@ -36,25 +35,25 @@ Messages::Messages(CommState& comm_state, std::uint64_t mark, std::shared_ptr<p2
       comm_state_(comm_state),
       coder_(comm_state.policy(), format(), comm_state.policy().coding.threads) {}
 
-void Messages::count(const p2p::MpiMessage& at, const p2p::Received& received) noexcept {
-  const Call call = call_of(type_of(at, received), received.bytes, at.site);
-  const std::uint64_t end = at.began != 0 ? clock_now() : 0, decoding = received.end - received.begin;
+void Messages::count(const p2p::MpiMessage& at, const Message& message) noexcept {
+  const Call call = call_of(type_of(at, message), message.bytes, at.site);
+  const std::uint64_t end = at.began != 0 ? clock_now() : 0, decoding = message.end - message.begin;
   comm_state_.account([&](CallTable& calls) {
-    CallRow& row = calls.count(call.key(), received.bytes);
-    row.sum.failed_calls += received.failed;
+    CallRow& row = calls.count(call.key(), message.bytes);
+    row.sum.failed_calls += message.failed;
     PhaseTimes& times = row.sum.times;
     const std::uint64_t all = at.began != 0 ? end - at.began : decoding;
     times[Phase::decode] += decoding;
-    times[received.coded() ? Phase::wait : Phase::plain] += all - decoding;
+    times[message.coded() ? Phase::wait : Phase::plain] += all - decoding;
     times[Phase::call] += all;
-    if (received.coded()) {
+    if (message.coded()) {
       ++row.sum.compressed_calls;
-      row.decision = {received.codec->name, {}, "one_message", Arithmetic::values, 1, received.bound};
-    } else if (!received.failed) {
-      row.note_plain(received.bytes < comm_state_.policy().min_bytes ? Fallback::small : Fallback::sender);
+      row.decision = {message.codec->name, {}, "one_message", Arithmetic::values, 1, message.bound};
+    } else if (!message.failed) {
+      row.note_plain(message.bytes < comm_state_.policy().min_bytes ? Fallback::small : Fallback::sender);
     }
   });
-  trace(call, at, received, end);
+  trace(call, at, message, end);
 }
 
 p2p::Endpoint* endpoint_of(CommState* comm_state) noexcept {

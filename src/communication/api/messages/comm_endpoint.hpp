@@ -14,7 +14,7 @@ class Messages final : public p2p::Endpoint {
   Messages(CommState& comm_state, std::uint64_t mark, std::shared_ptr<p2p::SegmentComm> segments);
 
   p2p::SharedMessageCoder& coder() noexcept override { return coder_; }
-  void count(const p2p::MpiMessage& at, const p2p::Received& received) noexcept override;
+  void count(const p2p::MpiMessage& at, const Message& message) noexcept override;
 
  private:
   CommState& comm_state_;

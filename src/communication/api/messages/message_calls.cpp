@@ -21,50 +21,52 @@ int wait_for(MPI_Request& request, MPI_Status* status) {
 
 // Reads the datatype of the message. Returns false if plain MPI serves the call uncounted.
 bool SendCall::describe() {
-  if (comm_state_ == nullptr || arguments_.peer == MPI_PROC_NULL) return false;
-  const MPI_Count bytes = bytes_of(arguments_.count, arguments_.type);
+  const p2p::MpiMessage& arguments = send_.plain();
+  if (comm_state_ == nullptr || arguments.peer == MPI_PROC_NULL) return false;
+  const MPI_Count bytes = bytes_of(arguments.count, arguments.type);
   if (bytes < 0) return false;
-  kind_ = datatype_layout_of(arguments_.type);
+  const auto layout = datatype_layout_of(arguments.type);
   bytes_ = static_cast<std::size_t>(bytes);
-  return bytes == 0 || arguments_.buf != nullptr || !kind_ || !kind_->dense;
+  send_ = p2p::Send(arguments, layout);
+  return bytes == 0 || arguments.buf != nullptr || !layout || !layout->dense;
 }
 
-p2p::OutgoingMessage SendCall::encode() {
-  const auto plain = [](Fallback why) { return p2p::OutgoingMessage(EncodedMessage{.fallback = why}); };
-  Messages* const messages = comm_state_->messages();
-  if (messages == nullptr) return plain(comm_state_->fallback_reason());
-  if (bytes_ == 0) return plain(Fallback::small);
-  if (!kind_) return plain(Fallback::type);
-  if (const Fallback why = early_fallback(comm_state_->policy(), bytes_, 2); why != Fallback::none)
-    return plain(why);
-  const auto stream = reinterpret_cast<std::uintptr_t>(site_) + static_cast<unsigned>(arguments_.tag);
-  p2p::OutgoingMessage made(messages->coder(), messages->segments().get(), arguments_, *kind_, stream);
-  if (made.made().failure != Status::ok)
-    throw Error(made.made().failure, taut::describe(made.made().failure));
-  return made;
+// Returns why the values travel as they are, as far as that is known before they are read.
+Fallback SendCall::early_fallback() const noexcept {
+  if (comm_state_->messages() == nullptr) return comm_state_->fallback_reason();
+  if (bytes_ == 0) return Fallback::small;
+  if (!send_.layout()) return Fallback::type;
+  return taut::early_fallback(comm_state_->policy(), bytes_, 2);
+}
+
+void SendCall::encode() {
+  if (const Fallback why = early_fallback(); why != Fallback::none) return send_.leave_plain(why);
+  Messages& messages = *comm_state_->messages();
+  const auto stream = reinterpret_cast<std::uintptr_t>(site_) + static_cast<unsigned>(send_.plain().tag);
+  send_.encode(messages.coder(), messages.segments().get(), stream);
+  if (const Status failure = send_.message().failure; failure != Status::ok)
+    throw Error(failure, taut::describe(failure));
 }
 
 void SendCall::count(std::uint64_t begin, std::uint64_t prepared) noexcept {
-  const Call call{.collective = Collective::send,
-                  .type = kind_ ? kind_->type() : DType{},
-                  .bytes = bytes_,
-                  .site = site_};
-  const EncodedMessage& made = message_.made();
-  const bool coded = message_.coded();
+  const DType type = send_.layout() ? send_.layout()->type() : DType{};
+  const Call call{.collective = Collective::send, .type = type, .bytes = bytes_, .site = site_};
+  const Message& message = send_.message();
+  const bool coded = message.coded();
   const std::uint64_t end = begin != 0 ? clock_now() : 0;
   comm_state_->account([&](CallTable& calls) {
     CallRow& row = calls.count(call.key(), bytes_);
-    note_sent(made, bytes_, row);
-    row.sum.times[coded ? Phase::wait : Phase::plain] += end - begin - (made.end - made.begin);
+    note_sent(message, row);
+    row.sum.times[coded ? Phase::wait : Phase::plain] += end - begin - (message.end - message.begin);
     row.sum.times[Phase::call] += end - begin;
   });
   Recorder* const events = begin != 0 ? recorder() : nullptr;
   if (events == nullptr) return;
   const CallTag tag = events->open(call.kind());
-  if (made.begin != 0) tag.add(Phase::agree, 0, made.begin, made.decided, 0);
-  if (coded) tag.add(Phase::encode, 0, made.decided, made.end, bytes_);
+  if (message.begin != 0) tag.add(Phase::agree, 0, message.begin, message.decided, 0);
+  if (coded) tag.add(Phase::encode, 0, message.decided, message.end, bytes_);
   tag.add(coded ? Phase::wait : Phase::plain, 0, prepared, end,
-          coded ? made.bytes + made.later_bytes : bytes_);
+          coded ? message.coded_bytes + message.later_bytes : bytes_);
   tag.add(Phase::call, 0, begin, end, bytes_);
   events->close(tag);
 }
@@ -73,40 +75,36 @@ template <class HandOver>
 int SendCall::run(HandOver hand_over, bool keeps) {
   const bool counted = describe();
   const std::uint64_t begin = counted && comm_state_->is_timed(bytes_) ? clock_now() : 0;
-  if (counted) message_ = encode();
-  if (keeps) message_.shrink();
-  if (!message_.coded() && !pmpi::fits(arguments_.count)) return raise(arguments_.comm, MPI_ERR_COUNT);
-  const int code = hand_over(message_.in_place_of(arguments_));
-  const std::uint64_t encoded = message_.made().end;
+  if (counted) encode();
+  if (keeps) send_.shrink();
+  const p2p::MpiMessage& plain = send_.plain();
+  if (!send_.coded() && !pmpi::fits(plain.count)) return raise(plain.comm, MPI_ERR_COUNT);
+  const int code = hand_over();
+  const std::uint64_t encoded = send_.message().end;
   if (counted) count(begin, encoded != 0 ? encoded : begin);
   return code;
 }
 
 Failure SendCall::finish() const noexcept {
-  const Status status = message_.made().failure;
+  const Status status = send_.message().failure;
   return status == Status::ok ? Failure{} : failure_of(status);
 }
 
 int SendCall::start(MPI_Request* request) {
-  return run(
-      [&](const p2p::MpiMessage& sent) {
-        if (message_.in_segments()) return message_.start(nullptr, arguments_, request);
-        return p2p::start(TAUT_PMPI(Isend), sent, request);
-      },
-      true);
+  return run([&] { return send_.start(TAUT_PMPI(Isend), request); }, true);
 }
 
 int SendCall::send() {
   const int code = run(
-      [&](const p2p::MpiMessage& sent) {
-        if (message_.in_segments()) return message_.send(arguments_, [] { progress(nullptr); });
-        if (!calls_in_flight()) return p2p::send(TAUT_PMPI(Send), sent);
+      [&] {
+        if (send_.in_segments() || !calls_in_flight())
+          return send_.send(TAUT_PMPI(Send), [] { progress(nullptr); });
         MPI_Request request = MPI_REQUEST_NULL;
-        const int started = p2p::start(TAUT_PMPI(Isend), sent, &request);
+        const int started = send_.start(TAUT_PMPI(Isend), &request);
         return started != MPI_SUCCESS ? started : wait_for(request, MPI_STATUS_IGNORE);
       },
       false);
-  return code == MPI_SUCCESS ? raise(arguments_.comm, finish()) : code;
+  return code == MPI_SUCCESS ? raise(send_.plain().comm, finish()) : code;
 }
 
 // ---- Receiving
@@ -178,13 +176,10 @@ void RecvCall::abandon(MPI_Request& request) noexcept {
 }
 
 Failure RecvCall::finish(MPI_Status mpi_status, MPI_Status* status) {
-  Failure failure;
-  if (open_ && open_->message() != nullptr)
-    failure = open_->message()->finish(mpi_status);
-  else if (detached_)
-    failure = p2p::deliver(detached_, at_, mpi_status);
-  else if (at_.endpoint != nullptr)
-    failure = p2p::finish_recv(at_, mpi_status);
+  const Failure failure =
+      at_.endpoint == nullptr
+          ? Failure{}
+          : p2p::finish_recv(at_, detached_, open_ ? open_->segmented() : nullptr, mpi_status);
   if (status != MPI_STATUS_IGNORE) *status = mpi_status;
   return failure;
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "communication/api/state/comm_registry.hpp"
-#include "communication/p2p/outgoing_message.hpp"
 #include "communication/p2p/probed_messages.hpp"
+#include "communication/p2p/send.hpp"
 
 namespace taut::api {
 
@@ -12,9 +12,9 @@ class SendCall {
  public:
   // Stores the arguments. `comm_state`: null if there is no policy. `site`: return address of the call.
   SendCall(CommState* comm_state, const p2p::MpiMessage& arguments, const void* site) noexcept
-      : arguments_(arguments),
-        comm_state_(comm_state),
-        site_(comm_state != nullptr ? comm_state->placed(site) : site) {}
+      : comm_state_(comm_state),
+        site_(comm_state != nullptr ? comm_state->placed(site) : site),
+        send_(arguments) {}
   SendCall(const SendCall&) = delete;
 
   // send() blocks and drives the calls in flight; start() does not block. Both return an MPI error code,
@@ -23,7 +23,7 @@ class SendCall {
   int start(MPI_Request* request);
 
   // Returns true if the request of start() may be completed.
-  bool ready(MPI_Request request) { return message_.ready(request); }
+  bool ready(MPI_Request request) { return send_.ready(request); }
 
   // Returns the failure of a send one of whose segments could not be read, once the request is complete
   // without an error.
@@ -33,15 +33,14 @@ class SendCall {
   template <class HandOver>
   int run(HandOver hand_over, bool keeps);
   bool describe();
-  p2p::OutgoingMessage encode();
+  Fallback early_fallback() const noexcept;
+  void encode();
   void count(std::uint64_t begin, std::uint64_t prepared) noexcept;
 
-  p2p::MpiMessage arguments_;
   CommState* comm_state_;
   const void* site_;
-  std::optional<DatatypeLayout> kind_;  // empty: several kinds of values
   std::size_t bytes_ = 0;
-  p2p::OutgoingMessage message_;
+  p2p::Send send_;
 };
 
 // A receive. The object must not move until the message has arrived.

@@ -12,8 +12,8 @@
 #include "communication/mpi/average.hpp"
 #include "communication/mpi/errors.hpp"
 #include "communication/p2p/bypass.hpp"
-#include "communication/p2p/incoming_message.hpp"
-#include "communication/p2p/outgoing_message.hpp"
+#include "communication/p2p/receive.hpp"
+#include "communication/p2p/send.hpp"
 #include "compressor/base/guarded.hpp"
 
 namespace taut::api {
@@ -72,7 +72,7 @@ int finalize(MPI_Comm, int, void*, void*) {
   end_progress_thread();
   driven_by_thread(false);
   for (Backoff backoff; calls_in_flight(); backoff.pause()) progress(nullptr);
-  p2p::finish_segments();
+  p2p::finish_sends();
   {
     const std::lock_guard lock(mutex);
     for (CommState* const comm_state : all_comm_states()) comm_state->disconnect();

@@ -106,7 +106,7 @@ void EnqueuedCalls::start(void* stream) {
 
 void EnqueuedCalls::hold(void* stream) {
   expect_no_capture(services_, stream);
-  if (const Status status = completed_.hold(stream, last_); status != Status::ok)
+  if (const Status status = completed_.block(stream, last_); status != Status::ok)
     throw Error(status, std::string("the stream cannot wait, TAUT_Wait can: ") + services_.why());
   held_ = true;
 }

@@ -42,17 +42,14 @@ void write_all(std::span<const CommReport* const> communicators, const ProcessRa
 template <class Write>
 void with_all(std::span<const CommReport* const> open_communicators, int ranks, Write write) {
   std::vector<const CommReport*> communicators;
-  std::unique_lock<std::mutex> counting, counting_nonblocking;
+  std::unique_lock<std::mutex> counting;
   const std::unique_lock<std::mutex> keeping = add_kept(communicators);
   communicators.insert(communicators.end(), open_communicators.begin(), open_communicators.end());
-  if (MessageReport* const messages = message_report(); messages != nullptr) {
-    counting = std::unique_lock(messages->mutex);
-    messages->observed.ranks = ranks;
-    if (!messages->observed.calls.rows().empty()) communicators.push_back(&messages->observed);
-  }
-  if (NonblockingReport* const all = nonblocking_report(); all != nullptr) {
-    counting_nonblocking = std::unique_lock(all->mutex);
-    for (const auto& [size, observed] : all->observed) communicators.push_back(&observed);
+  if (ProgramReport* const program = program_report(); program != nullptr) {
+    counting = std::unique_lock(program->mutex);
+    program->messages.ranks = ranks;
+    if (!program->messages.calls.rows().empty()) communicators.push_back(&program->messages);
+    for (const auto& [size, observed] : program->nonblocking) communicators.push_back(&observed);
   }
   write(communicators);
 }
@@ -80,13 +77,8 @@ Recorder* recorder() noexcept {
 
 void tell_unserved(std::vector<UnservedCalls> (*counts)()) noexcept { unserved_counts = counts; }
 
-MessageReport* message_report() noexcept {
-  static auto* const all = new (std::nothrow) MessageReport;
-  return all;
-}
-
-NonblockingReport* nonblocking_report() noexcept {
-  static auto* const all = new (std::nothrow) NonblockingReport;
+ProgramReport* program_report() noexcept {
+  static auto* const all = new (std::nothrow) ProgramReport;
   return all;
 }
 

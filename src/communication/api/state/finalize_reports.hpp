@@ -14,21 +14,14 @@ namespace taut::api {
 // Returns the event recorder of this process; null unless a trace is requested.
 Recorder* recorder() noexcept;
 
-// Report of the messages of all communicators under the drop-in. message_report() is null if there is no
-// memory.
-struct MessageReport {
+// Counts of the drop-in beside those of communicators: the messages of all communicators; the nonblocking and
+// persistent collective calls that are left to MPI, by the number of ranks. Null if there is no memory.
+struct ProgramReport {
   std::mutex mutex;  // held by the thread that counts or reads
-  CommReport observed{.policy = "rules", .name = {"messages"}, .needs = "TAUT_MESSAGES=1"};
+  CommReport messages{.policy = "rules", .name = {"messages"}, .needs = "TAUT_MESSAGES=1"};
+  std::map<int, CommReport> nonblocking;
 };
-MessageReport* message_report() noexcept;
-
-// Reports of the nonblocking and persistent collective calls that the drop-in leaves to MPI, by the number of
-// ranks. nonblocking_report() is null if there is no memory.
-struct NonblockingReport {
-  std::mutex mutex;  // held by the thread that counts or reads
-  std::map<int, CommReport> observed;
-};
-NonblockingReport* nonblocking_report() noexcept;
+ProgramReport* program_report() noexcept;
 
 // Sets the identity of this run, which stands in the reports of all its ranks. Called before the first
 // report.

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "communication/api/state/comm_registry.hpp"
+#include "communication/team/lasting.hpp"
 #include "compressor/base/options.hpp"
 
 namespace taut::api {
@@ -29,12 +30,7 @@ struct Driver {
   bool stops = false;
 };
 
-// Returns the state of the progress thread. Never destroyed: the thread of a program that omits MPI_Finalize
-// still uses it.
-Driver& driver() noexcept {
-  static auto* const one = new Driver;
-  return *one;
-}
+constexpr auto driver = lasting<Driver>;
 
 void run(const ProgressWork work) noexcept {
   Driver& mine = driver();

@@ -15,9 +15,9 @@ class RepeatedCall {
 
   // Returns true if a call is like the last one, which fell back early, and falls back again. The call is
   // then counted. Inspects no datatype.
-  bool is_like(const MpiCall& call) noexcept;
+  inline bool is_like(const MpiCall& call) noexcept;
   // Makes the plain call after is_like().
-  int serve(const MpiCall& call);
+  inline int serve(const MpiCall& call);
 
   // Remembers a call that fell back early.
   void remember(const MpiCall& call, const CollectiveCall& request, const EarlyDecision& early) noexcept;

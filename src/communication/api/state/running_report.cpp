@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "communication/api/state/comm_registry.hpp"
+#include "communication/team/lasting.hpp"
 #include "compressor/base/guarded.hpp"
 #include "compressor/base/options.hpp"
 
@@ -28,12 +29,7 @@ struct Writer {
   bool runs = false, stops = false;
 };
 
-// Returns the state of the thread. Never destroyed: the thread of a program that omits MPI_Finalize still
-// uses it.
-Writer& writer() noexcept {
-  static auto* const one = new Writer;
-  return *one;
-}
+constexpr auto writer = lasting<Writer>;
 
 // Waits. Returns true if the thread has to end.
 bool stopped_within(Writer& mine, std::chrono::milliseconds time) {

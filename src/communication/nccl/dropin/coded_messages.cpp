@@ -29,9 +29,9 @@ void check_result(const TAUT_Cuda_result& result) {
 
 }  // namespace
 
-// ---- MessageMemories
+// ---- MessageMemoryPool
 
-std::unique_ptr<MessageMemory> MessageMemories::take(std::size_t frame, std::size_t values) {
+std::unique_ptr<MessageMemory> MessageMemoryPool::take(std::size_t frame, std::size_t values) {
   std::unique_ptr<MessageMemory> memory;
   {
     const std::lock_guard lock(mutex_);
@@ -45,34 +45,34 @@ std::unique_ptr<MessageMemory> MessageMemories::take(std::size_t frame, std::siz
     }
   }
   memory = std::make_unique<MessageMemory>(services_);
-  memory->frame.of(std::bit_ceil(frame));
-  if (values > 0) memory->values.of(std::bit_ceil(values));
-  memory->result.of(sizeof(TAUT_Cuda_result));
+  memory->frame.reserve(std::bit_ceil(frame));
+  if (values > 0) memory->values.reserve(std::bit_ceil(values));
+  memory->result.reserve(sizeof(TAUT_Cuda_result));
   return memory;
 }
 
-void MessageMemories::give_back(std::unique_ptr<MessageMemory> memory) noexcept {
+void MessageMemoryPool::give_back(std::unique_ptr<MessageMemory> memory) noexcept {
   const std::lock_guard lock(mutex_);
   unused_.push_back(std::move(memory));
 }
 
 // ---- CodedMessage
 
-CodedMessage::CodedMessage(const api::DeviceServices& services, MessageMemories& memories,
-                           const Coding& coding, std::size_t frame_bytes, std::size_t values_aside)
+CodedMessage::CodedMessage(const api::DeviceServices& services, MessageMemoryPool& pool, const Coding& coding,
+                           std::size_t frame_bytes, std::size_t staged_bytes)
     : services_(services),
-      memories_(memories),
+      pool_(pool),
       coding_(coding),
       frame_bytes_(frame_bytes),
-      values_aside_(values_aside),
-      memory_(memories.take(frame_bytes, values_aside)) {}
+      staged_bytes_(staged_bytes),
+      memory_(pool.take(frame_bytes, staged_bytes)) {}
 
 void CodedMessage::encode(const Message& message) {
   const void* at = message.buffer;
-  if (values_aside_ > 0) {
+  if (staged_bytes_ > 0) {
     at = memory_->values.data();
     gpu::check(services_,
-               services_.copy_on(memory_->values.data(), message.buffer, values_aside_, message.stream));
+               services_.copy_on(memory_->values.data(), message.buffer, staged_bytes_, message.stream));
   }
   *result() = {};
   const Bytes frame{memory_->frame.data(), frame_bytes_};
@@ -88,13 +88,13 @@ int CodedMessage::move(const Message& message) const {
 }
 
 void CodedMessage::decode(const Message& message) {
-  void* const at = values_aside_ > 0 ? memory_->values.data() : message.buffer;
+  void* const at = staged_bytes_ > 0 ? memory_->values.data() : message.buffer;
   const Slice values{{at, message.count, dtype_of_nccl(message.datatype)}};
   *result() = {};
   const ConstBytes frame{memory_->frame.data(), frame_bytes_};
   gpu::check(services_, api::decode(services_, coding_, frame, values, result(), message.stream));
-  if (values_aside_ > 0)
-    gpu::check(services_, services_.copy_on(message.buffer, at, values_aside_, message.stream));
+  if (staged_bytes_ > 0)
+    gpu::check(services_, services_.copy_on(message.buffer, at, staged_bytes_, message.stream));
 }
 
 void CodedMessage::check() const {
@@ -111,10 +111,10 @@ CodedMessages::CodedMessages(const api::DeviceServices& services, const Rules& r
       rank_(rank),
       ranks_(ranks),
       device_(device),
-      memories_(services) {}
+      pool_(services) {}
 
-std::optional<CodedMessages::Choice> CodedMessages::choice(DType type, std::size_t count) {
-  if (none() || type == DType{} || count == 0) return {};
+std::optional<CodedMessages::ChosenCoding> CodedMessages::coding_for(DType type, std::size_t count) {
+  if (codes_nothing() || type == DType{} || count == 0) return {};
   Call call;
   call.collective = Collective::send;
   call.type = type;
@@ -132,12 +132,12 @@ std::optional<CodedMessages::Choice> CodedMessages::choice(DType type, std::size
   const std::size_t bytes = codec->max_bytes(type, count);
   const double needed = static_cast<double>(bytes) * std::max(plan.least_ratio, 1.0);
   if (bytes >= call.bytes || needed > static_cast<double>(call.bytes)) return {};
-  return Choice{coding, bytes};
+  return ChosenCoding{coding, bytes};
 }
 
-std::optional<CodedMessages::Choice> CodedMessages::choice(const Message& message) {
+std::optional<CodedMessages::ChosenCoding> CodedMessages::coding_for(const Message& message) {
   const bool apart = message.peer != rank_ && message.peer >= 0 && message.peer < ranks_;
-  return apart ? choice(dtype_of_nccl(message.datatype), message.count) : std::nullopt;
+  return apart ? coding_for(dtype_of_nccl(message.datatype), message.count) : std::nullopt;
 }
 
 bool CodedMessages::kernels_access(const Message& message) const {
@@ -146,25 +146,25 @@ bool CodedMessages::kernels_access(const Message& message) const {
          services_.device_of(message.buffer, &device) == 0 && device == device_;
 }
 
-std::shared_ptr<CodedMessage> CodedMessages::coded(const Message& message) {
-  const auto chosen = choice(message);
+std::shared_ptr<CodedMessage> CodedMessages::make_coded(const Message& message) {
+  const auto chosen = coding_for(message);
   if (!chosen) return nullptr;
   const std::size_t aside = kernels_access(message) ? 0 : values_of(message, message.buffer).bytes();
-  return std::make_shared<CodedMessage>(services_, memories_, chosen->coding, chosen->frame_bytes, aside);
+  return std::make_shared<CodedMessage>(services_, pool_, chosen->coding, chosen->frame_bytes, aside);
 }
 
 void CodedMessages::load_kernels(void* stream) {
   for (const Rule& rule : rules_.all())
     for (const DType type : {DType::f32, DType::f64}) {
       const std::size_t least = std::max(rule.when.min_bytes, rule.policy.min_bytes);
-      if (const auto chosen = choice(type, least / size_of(type) + 1024))
+      if (const auto chosen = coding_for(type, least / size_of(type) + 1024))
         run_once(chosen->coding, type, stream);
     }
 }
 
 void CodedMessages::run_once(const Coding& coding, DType type, void* stream) {
   constexpr std::size_t count = 1024, bytes = count * sizeof(double);
-  std::unique_ptr<MessageMemory> memory = memories_.take(2 * bytes, bytes);
+  std::unique_ptr<MessageMemory> memory = pool_.take(2 * bytes, bytes);
   const Slice values{{memory->values.data(), count, type}};
   const Bytes room{memory->frame.data(), 2 * bytes};
   auto* const outcome = reinterpret_cast<TAUT_Cuda_result*>(memory->result.data());
@@ -174,7 +174,7 @@ void CodedMessages::run_once(const Coding& coding, DType type, void* stream) {
   const ConstBytes frame = room.first(static_cast<std::size_t>(outcome->bytes));
   gpu::check(services_, api::decode(services_, coding, frame, values, outcome, stream));
   gpu::check(services_, services_.wait(stream));
-  memories_.give_back(std::move(memory));
+  pool_.give_back(std::move(memory));
 }
 
 }  // namespace taut::nccl::dropin

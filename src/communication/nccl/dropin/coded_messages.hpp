@@ -1,4 +1,4 @@
-// Messages of an unchanged program that travel as frames.
+// Messages of an unchanged program (ncclSend, ncclRecv) that travel as frames.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 #include "communication/comm/tuner.hpp"
 #include "communication/gpu/memory.hpp"
 #include "communication/nccl/dropin/operation.hpp"
-#include "communication/policy/plan/message_plan.hpp"
+#include "communication/policy/plan/plan.hpp"
 #include "compressor/gpu/device_kernels.hpp"
 
 namespace taut::nccl::dropin {
@@ -25,11 +25,11 @@ struct MessageMemory {
   gpu::MemoryBlock frame, values, result;  // values: of a buffer that kernels cannot access
 };
 
-// Unused memory of the messages of one communicator. It is freed with the communicator: CUDA may wait for all
-// streams when memory is freed, and streams wait for messages.
-class MessageMemories {
+// A pool of memory for the messages of one communicator. It is freed with the communicator: CUDA may wait for
+// all streams when memory is freed, and streams wait for messages.
+class MessageMemoryPool {
  public:
-  explicit MessageMemories(const api::DeviceServices& services) noexcept : services_(services) {}
+  explicit MessageMemoryPool(const api::DeviceServices& services) noexcept : services_(services) {}
 
   // Returns memory for a frame, and for values unless `values` is 0. Throws Error.
   std::unique_ptr<MessageMemory> take(std::size_t frame, std::size_t values);
@@ -45,11 +45,12 @@ class MessageMemories {
 // check() only enqueue work, on the stream of the message, and throw Error.
 class CodedMessage {
  public:
-  // `values_aside`: size of the values if kernels cannot access the buffer of the program, else 0.
-  CodedMessage(const api::DeviceServices& services, MessageMemories& memories, const Coding& coding,
-               std::size_t frame_bytes, std::size_t values_aside);
+  // `staged_bytes`: size of the values if they are staged, because kernels cannot access the buffer of the
+  // program; else 0.
+  CodedMessage(const api::DeviceServices& services, MessageMemoryPool& pool, const Coding& coding,
+               std::size_t frame_bytes, std::size_t staged_bytes);
   CodedMessage(const CodedMessage&) = delete;
-  ~CodedMessage() { memories_.give_back(std::move(memory_)); }
+  ~CodedMessage() { pool_.give_back(std::move(memory_)); }
 
   void encode(const Message& message);
   int move(const Message& message) const;  // returns NCCL's result
@@ -64,9 +65,9 @@ class CodedMessage {
   }
 
   const api::DeviceServices& services_;
-  MessageMemories& memories_;
+  MessageMemoryPool& pool_;
   Coding coding_;
-  std::size_t frame_bytes_, values_aside_;
+  std::size_t frame_bytes_, staged_bytes_;
   std::unique_ptr<MessageMemory> memory_;
 };
 
@@ -79,25 +80,25 @@ class CodedMessages {
   CodedMessages(const api::DeviceServices& services, const Rules& rules, int rank, int ranks, int device);
 
   // Returns true if no message is ever coded.
-  bool none() const noexcept { return rules_.empty(); }
+  bool codes_nothing() const noexcept { return rules_.empty(); }
 
   // Runs the kernels of all types once, on `stream`, and waits for them: CUDA loads a kernel at its first
   // launch, and may wait for all streams meanwhile.
   void load_kernels(void* stream);
 
   // Returns true if the message is coded, on both sides.
-  bool selects(const Message& message) { return choice(message).has_value(); }
+  bool selects(const Message& message) { return coding_for(message).has_value(); }
 
   // Returns the coded form of a message; null if NCCL moves its values. Throws Error.
-  std::shared_ptr<CodedMessage> coded(const Message& message);
+  std::shared_ptr<CodedMessage> make_coded(const Message& message);
 
  private:
-  struct Choice {
+  struct ChosenCoding {
     Coding coding;
     std::size_t frame_bytes;
   };
-  std::optional<Choice> choice(DType type, std::size_t count);
-  std::optional<Choice> choice(const Message& message);
+  std::optional<ChosenCoding> coding_for(DType type, std::size_t count);
+  std::optional<ChosenCoding> coding_for(const Message& message);
   void run_once(const Coding& coding, DType type, void* stream);
   bool kernels_access(const Message& message) const;
 
@@ -105,7 +106,7 @@ class CodedMessages {
   Rules rules_;  // for messages
   int rank_, ranks_, device_;
   std::map<const Policy*, PolicyState> states_;
-  MessageMemories memories_;
+  MessageMemoryPool pool_;
 };
 
 }  // namespace taut::nccl::dropin

@@ -79,21 +79,21 @@ std::shared_ptr<OrderedCalls> find_calls(ncclComm* comm) {
   return found == communicators().all.end() ? nullptr : found->second;
 }
 
-int take(std::span<ncclComm* const> created, const std::optional<std::string>& policy) {
+int start_serving(std::span<ncclComm* const> created, const std::optional<std::string>& policy) {
   report_at_exit(last_reports);
   const bool rules = policy || !options().rules.empty() || !options().config.empty();
-  std::vector<std::shared_ptr<OrderedCalls>> taken;
+  std::vector<std::shared_ptr<OrderedCalls>> served;
   for (ncclComm* const comm : created) {
     if (!may_serve(comm) || !rules) continue;
     std::shared_ptr<OrderedCalls> calls = new_calls(comm, policy);
     if (calls == nullptr) continue;
-    taken.push_back(calls);
+    served.push_back(calls);
     const std::lock_guard lock(communicators().mutex);
     communicators().all[comm] = std::move(calls);
   }
   int result = success;
-  for (const auto& calls : taken)  // all threads run, so that ranks of one process can agree
-    if (!calls->begun()) result = internal_error;
+  for (const auto& calls : served)  // all threads run, so that ranks of one process can agree
+    if (!calls->await_agreement()) result = internal_error;
   return result;
 }
 
@@ -133,7 +133,7 @@ int abandon(ncclComm* comm, const std::function<int(ncclComm*)>& end) {
   return result;
 }
 
-int refused(const char* why) noexcept {
+int report_failure(const char* why) noexcept {
   std::fprintf(stderr, "taut: a call of NCCL failed: %s\n", why);
   return internal_error;
 }

@@ -1,4 +1,4 @@
-// The communicators of an unchanged program whose calls Taut may serve.
+// The list of the communicators of an unchanged program whose calls Taut may serve.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ std::shared_ptr<OrderedCalls> find_calls(ncclComm* comm);
 // Starts to serve the calls of communicators that the program has just created, if there are rules.
 // Collective over each communicator: the ranks compare their rules. Returns NCCL's result for the creation.
 // `policy`: in place of rules.
-int take(std::span<ncclComm* const> created, const std::optional<std::string>& policy = {});
+int start_serving(std::span<ncclComm* const> created, const std::optional<std::string>& policy = {});
 
 // Notes a communicator that the program creates with blocking = 0: NCCL serves all its calls, and those of
 // parts of it. `rank`: of this process; -1: not known.
@@ -35,6 +35,6 @@ void release(ncclComm* comm);
 int abandon(ncclComm* comm, const std::function<int(ncclComm*)>& end);
 
 // Prints the reason of a failed call, and returns NCCL's result for it.
-int refused(const char* why) noexcept;
+int report_failure(const char* why) noexcept;
 
 }  // namespace taut::nccl::dropin

@@ -22,7 +22,7 @@ std::atomic<std::uint64_t> nonblocking{0};
 }  // namespace
 
 void count_nonblocking() noexcept { nonblocking.fetch_add(1, std::memory_order_relaxed); }
-std::uint64_t counted_nonblocking() noexcept { return nonblocking; }
+std::uint64_t nonblocking_count() noexcept { return nonblocking; }
 
 void count(Function function, Service service, std::size_t bytes) noexcept {
   if (function == Function::destroy_operator) return;
@@ -31,7 +31,7 @@ void count(Function function, Service service, std::size_t bytes) noexcept {
   one.bytes.fetch_add(bytes, std::memory_order_relaxed);
 }
 
-std::vector<NcclCalls> counted() {
+std::vector<NcclCalls> function_counts() {
   std::vector<NcclCalls> all;
   for (std::size_t i = 0; i < std::size(names); ++i) {
     const auto& [served, left] = counts[i];

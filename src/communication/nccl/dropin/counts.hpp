@@ -1,4 +1,4 @@
-// Numbers of calls of NCCL's functions under the drop-in, for reports.
+// Counts the calls of NCCL's functions under the drop-in, for reports.
 #pragma once
 
 #include <cstddef>
@@ -25,16 +25,16 @@ enum class Function {
   destroy_operator
 };
 
-enum class Service { served, left };  // compressed by Taut, or left to NCCL
+enum class Service { by_taut, by_nccl };  // by_taut: compressed
 
 // Counts a call. `bytes`: of the whole message.
 void count(Function function, Service service, std::size_t bytes) noexcept;
 
 // Counts a communicator that the program creates with blocking = 0.
 void count_nonblocking() noexcept;
-std::uint64_t counted_nonblocking() noexcept;
+std::uint64_t nonblocking_count() noexcept;
 
 // Returns the counts of all functions that were called.
-std::vector<NcclCalls> counted();
+std::vector<NcclCalls> function_counts();
 
 }  // namespace taut::nccl::dropin

@@ -18,9 +18,9 @@ int guarded(const Action& action) noexcept {
   try {
     return action();
   } catch (const std::exception& error) {
-    return refused(error.what());
+    return report_failure(error.what());
   } catch (...) {
-    return refused(describe(Status::internal));
+    return report_failure(describe(Status::internal));
   }
 }
 
@@ -70,7 +70,7 @@ int creating(ncclComm** comm, bool nonblocking, int rank, const Create& create) 
   return guarded([&] {
     const int result = create();
     if (result != success && result != in_progress) return result;
-    if (!nonblocking && result == success) return created(comm, 1);
+    if (!nonblocking && result == success) return note_created(comm, 1);
     leave_nonblocking(*comm, rank);
     return result;
   });
@@ -139,7 +139,7 @@ int taut_dropin_ncclRecv(void* to, size_t count, int type, int peer, ncclComm* c
 }
 
 int taut_dropin_ncclRedOpDestroy(int op, ncclComm* comm) {
-  return guarded([&] { return issue({Function::destroy_operator, OperatorEnd{op, comm}}); });
+  return guarded([&] { return issue({Function::destroy_operator, DestroyOperator{op, comm}}); });
 }
 
 int taut_dropin_ncclGroupStart() { return guarded(start_group); }
@@ -176,7 +176,7 @@ int taut_dropin_ncclCommInitRankScalable(ncclComm** comm, int ranks, int rank, i
 int taut_dropin_ncclCommInitAll(ncclComm** comms, int n, const int* devices) {
   return guarded([&] {
     const int result = own<decltype(&taut_dropin_ncclCommInitAll)>("ncclCommInitAll")(comms, n, devices);
-    return result == success ? created(comms, n) : result;
+    return result == success ? note_created(comms, n) : result;
   });
 }
 

@@ -23,7 +23,7 @@ ExitReport& exit_report() {
 
 void print_summary(std::span<const CommReport* const> communicators) {
   std::string text = summary_table(communicators, exit_report().process);
-  for (const NcclCalls& one : counted())
+  for (const NcclCalls& one : function_counts())
     text += std::string("taut: ") + one.name + ": " + std::to_string(one.served_calls) +
             " calls compressed (" + size_text(one.served_bytes) + "), " + std::to_string(one.left_calls) +
             " left to NCCL (" + size_text(one.left_bytes) + ")\n";
@@ -35,7 +35,7 @@ void write_at_exit() noexcept {
   const Status status = guarded([&] {
     const std::lock_guard lock(exit_report().mutex);
     const std::vector<std::unique_ptr<CommReport>> open = exit_report().open();
-    if (counted().empty()) return;
+    if (function_counts().empty()) return;
     std::vector<const CommReport*> all;
     const std::unique_lock<std::mutex> keeping = add_kept(all);
     for (const auto& one : open) all.push_back(one.get());
@@ -43,7 +43,7 @@ void write_at_exit() noexcept {
     process.finished = true;
     const std::string& report = options().report;
     write_output(report.empty() ? "" : report + ".nccl", process, [&](const std::string& name) {
-      return write_text(name, report_json(all, process, {}, counted(), counted_nonblocking()));
+      return write_text(name, report_json(all, process, {}, function_counts(), nonblocking_count()));
     });
     if (options().summary && process.rank == 0) print_summary(all);
   });

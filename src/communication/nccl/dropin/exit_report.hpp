@@ -1,4 +1,4 @@
-// Report on the calls of NCCL under the drop-in, written when the process ends (TAUT_REPORT, TAUT_SUMMARY).
+// Writes the report on the calls of NCCL under the drop-in when the process ends (TAUT_REPORT, TAUT_SUMMARY).
 #pragma once
 
 #include <memory>

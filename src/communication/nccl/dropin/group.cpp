@@ -27,14 +27,14 @@ int ranks_of(ncclComm* comm) {
 // Puts calls in the queue of their communicator, or makes them by NCCL. Returns true if they are in the
 // queue; otherwise sets `result` to NCCL's.
 bool queued_or_made(OrderedCalls& calls, std::vector<Operation> operations, int& result) {
-  if (calls.takes(operations)) return calls.put(std::move(operations)), true;
+  if (calls.must_queue(operations)) return calls.enqueue(std::move(operations)), true;
   for (const Operation& operation : operations)
     if (result == success) result = run_by_nccl(operation, calls.ranks());
   return false;
 }
 
 // Makes the calls of a group, those of each communicator together, in their order. Returns NCCL's result.
-int make(std::vector<Operation> all, std::vector<std::shared_ptr<OrderedCalls>>& queued) {
+int run_group(std::vector<Operation> all, std::vector<std::shared_ptr<OrderedCalls>>& queued) {
   int result = success;
   while (!all.empty() && result == success) {
     ncclComm* const comm = all.front().comm();
@@ -50,10 +50,10 @@ int make(std::vector<Operation> all, std::vector<std::shared_ptr<OrderedCalls>>&
 }
 
 // Starts to serve the communicators that a group has created. Returns NCCL's result.
-int take_created(const Group& ended) {
+int serve_created(const Group& ended) {
   std::vector<ncclComm*> comms;
   for (ncclComm* const* const comm : ended.created) comms.push_back(*comm);
-  return comms.empty() ? success : take(comms);
+  return comms.empty() ? success : start_serving(comms);
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ int end_group() {
   std::vector<std::shared_ptr<OrderedCalls>> queued;
   int made = success;
   try {
-    made = make(ended.calls, queued);
+    made = run_group(ended.calls, queued);
   } catch (...) {
     library().GroupEnd();
     throw;
@@ -78,7 +78,7 @@ int end_group() {
   const int result = library().GroupEnd();
   for (const auto& calls : queued) calls->await_calls();
   if (made != success || result != success) return made != success ? made : result;
-  return take_created(ended);
+  return serve_created(ended);
 }
 
 // NCCL estimates its own calls. The thread of a communicator makes none meanwhile.
@@ -93,7 +93,7 @@ int simulate_group(int (*simulate_end)(void* estimate), void* estimate) {
   }
   const int result = simulate_end(estimate);
   if (made != success || result != success) return made != success ? made : result;
-  return take_created(ended);
+  return serve_created(ended);
 }
 
 int issue(const Operation& operation) {
@@ -107,8 +107,8 @@ int issue(const Operation& operation) {
   return result;
 }
 
-int created(ncclComm** comms, int n) {
-  if (group.depth == 0) return take(std::span(comms, static_cast<std::size_t>(n)));
+int note_created(ncclComm** comms, int n) {
+  if (group.depth == 0) return start_serving(std::span(comms, static_cast<std::size_t>(n)));
   for (int i = 0; i < n; ++i) group.created.push_back(comms + i);
   return success;
 }

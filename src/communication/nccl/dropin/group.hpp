@@ -1,4 +1,4 @@
-// Groups of calls (ncclGroupStart, ncclGroupEnd) of a thread of an unchanged program.
+// The groups of calls (ncclGroupStart, ncclGroupEnd) of a thread of an unchanged program.
 #pragma once
 
 #include "communication/nccl/dropin/operation.hpp"
@@ -17,6 +17,6 @@ int simulate_group(int (*simulate_end)(void* estimate), void* estimate);
 int issue(const Operation& operation);
 
 // Notes `n` communicators that the program has created. Taut may serve their calls after the group.
-int created(ncclComm** comms, int n);
+int note_created(ncclComm** comms, int n);
 
 }  // namespace taut::nccl::dropin

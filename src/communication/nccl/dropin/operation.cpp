@@ -19,7 +19,7 @@ std::size_t bytes_of(const NcclCall& call, int ranks) noexcept {
 std::size_t bytes_of(const Message& message, int) noexcept {
   return message.count * value_bytes(message.datatype);
 }
-std::size_t bytes_of(const OperatorEnd&, int) noexcept { return 0; }
+std::size_t bytes_of(const DestroyOperator&, int) noexcept { return 0; }
 
 int run(const NcclCall& call, int ranks) { return call_nccl(library(), call, ranks); }
 int run(const Message& message, int) {
@@ -28,7 +28,7 @@ int run(const Message& message, int) {
   return sends ? library().Send(buffer, count, type, peer, comm, stream)
                : library().Recv(buffer, count, type, peer, comm, stream);
 }
-int run(const OperatorEnd& end, int) {
+int run(const DestroyOperator& end, int) {
   static const auto destroy = reinterpret_cast<int (*)(int, ncclComm*)>(find_function("ncclRedOpDestroy"));
   return destroy(end.op, end.comm);
 }
@@ -62,7 +62,7 @@ int run_by_nccl(const Operation& operation, int ranks) {
   const int result = run_uncounted(operation, ranks);
   const bool coded = operation.message() != nullptr && operation.message()->coded != nullptr;
   if (result == success || result == in_progress)
-    count(operation.function, coded ? Service::served : Service::left, operation.bytes(ranks));
+    count(operation.function, coded ? Service::by_taut : Service::by_nccl, operation.bytes(ranks));
   return result;
 }
 

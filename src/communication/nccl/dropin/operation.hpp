@@ -1,4 +1,4 @@
-// Calls of an unchanged program that keep their order on a communicator.
+// An Operation is a call of an unchanged program that keeps its order among the calls on a communicator.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct Message {
 };
 
 // Arguments of ncclRedOpDestroy. Earlier calls may still need the operator.
-struct OperatorEnd {
+struct DestroyOperator {
   int op;
   ncclComm* comm;
 };
@@ -33,7 +33,7 @@ struct OperatorEnd {
 // A call of the program: the function of NCCL, and its arguments.
 struct Operation {
   Function function;
-  std::variant<NcclCall, Message, OperatorEnd> arguments;
+  std::variant<NcclCall, Message, DestroyOperator> arguments;
   bool served = false;  // by Taut: a collective call that the rules select
 
   ncclComm* comm() const noexcept;

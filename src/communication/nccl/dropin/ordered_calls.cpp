@@ -39,10 +39,10 @@ OrderedCalls::OrderedCalls(ncclComm* comm, std::optional<std::string> policy)
       device_(device_of(comm)) {
   check(library().CommCount(comm, &ranks_), "ncclCommCount");
   const gpu::CurrentDevice current(services_, device_);
-  done_.emplace(services_);
-  last_ = done_->value();
+  completed_.emplace(services_);
+  enqueued_ = completed_->value();
   stream_.emplace(services_);
-  open_ = 1;  // the agreement
+  unfinished_ = 1;  // the agreement
   thread_ = std::thread([this] { run(); });
 }
 
@@ -50,7 +50,7 @@ OrderedCalls::OrderedCalls(ncclComm* comm, std::optional<std::string> policy)
 OrderedCalls::~OrderedCalls() {
   stop();
   queue_.clear();
-  while (done_->value() != last_) done_->increment();
+  while (completed_->value() != enqueued_) completed_->increment();
   const gpu::CurrentDevice current(services_, device_);
   const std::uint64_t until = clock_now() + std::uint64_t{1'000'000'000};
   int idle = 0;
@@ -64,9 +64,9 @@ OrderedCalls::~OrderedCalls() {
 
 // ---- In threads of the program
 
-bool OrderedCalls::begun() {
+bool OrderedCalls::await_agreement() {
   std::unique_lock lock(mutex_);
-  wait(lock, [&] { return begun_; });
+  wait(lock, [&] { return agreement_over_; });
   return failure_.empty();
 }
 
@@ -76,26 +76,26 @@ bool OrderedCalls::failed(std::string* why) {
   return !failure_.empty();
 }
 
-bool OrderedCalls::takes(std::span<const Operation> group) {
+bool OrderedCalls::must_queue(std::span<const Operation> group) {
   {
     const std::lock_guard lock(mutex_);
     if (!failure_.empty()) throw Error(Status::transport_failed, failure_);
-    if (open_ > 0) return true;
+    if (unfinished_ > 0) return true;
   }
   return std::ranges::any_of(group, [&](const Operation& operation) { return selects(operation); });
 }
 
 bool OrderedCalls::selects(const Operation& operation) const {
-  if (plain_) return false;
+  if (all_by_nccl_) return false;
   if (const Message* const message = operation.message()) return messages_->selects(*message);
   const NcclCall* const call = operation.collective();
-  return call != nullptr && !collectives_left_ && state_->selects(*call);
+  return call != nullptr && !collectives_by_nccl_ && state_->selects(*call);
 }
 
 // Decides how a call is served, and moves it to the stream of the thread.
 void OrderedCalls::prepare(Operation& operation) {
   Message* const message = operation.message();
-  if (message != nullptr && !plain_) message->coded = messages_->coded(*message);
+  if (message != nullptr && !all_by_nccl_) message->coded = messages_->make_coded(*message);
   operation.served = operation.collective() != nullptr && selects(operation);
   const bool coded = message != nullptr && message->coded != nullptr;
   const bool first = !coded && is_first(operation);
@@ -106,13 +106,13 @@ void OrderedCalls::prepare(Operation& operation) {
 // Returns true for the first call of its kind, and for a call larger than all of its kind before.
 bool OrderedCalls::is_first(const Operation& operation) {
   const std::size_t bytes = operation.bytes(ranks_);
-  const auto [found, added] = made_.try_emplace({operation.function, datatype_of(operation)}, bytes);
+  const auto [found, added] = largest_calls_.try_emplace({operation.function, datatype_of(operation)}, bytes);
   const bool larger = added || found->second < bytes;
   found->second = std::max(found->second, bytes);
   return larger;
 }
 
-void OrderedCalls::put(std::vector<Operation> calls) {
+void OrderedCalls::enqueue(std::vector<Operation> calls) {
   const gpu::CurrentDevice current(services_, device_);
   Group group{std::move(calls), {}};
   std::vector<void*> streams;
@@ -124,13 +124,13 @@ void OrderedCalls::put(std::vector<Operation> calls) {
   }
   for (void* const stream : streams)
     group.begins.push_back(std::make_unique<gpu::StreamPoint>(services_, stream));
-  ++last_;
+  ++enqueued_;
   // The host waits for the call if a stream cannot wait for the counter.
   for (void* const stream : streams)
-    if (!awaited_ && done_->hold(stream, last_) != Status::ok) awaited_ = true;
+    if (!awaited_ && completed_->block(stream, enqueued_) != Status::ok) awaited_ = true;
   const std::lock_guard lock(mutex_);
   queue_.push_back(std::move(group));
-  ++open_;
+  ++unfinished_;
   changed_.notify_all();
 }
 
@@ -140,12 +140,12 @@ void OrderedCalls::await_calls() {
   finish();
   const std::lock_guard lock(mutex_);
   if (!failure_.empty()) throw Error(Status::transport_failed, failure_);
-  if (open_ > 0) throw Error(Status::transport_failed, "the communicator was aborted");
+  if (unfinished_ > 0) throw Error(Status::transport_failed, "the communicator was aborted");
 }
 
 void OrderedCalls::finish() {
   std::unique_lock lock(mutex_);
-  wait(lock, [&] { return open_ == 0; });
+  wait(lock, [&] { return unfinished_ == 0; });
 }
 
 // The thread of the communicator notices that ranks are missing, unless a function of NCCL does not return.
@@ -158,14 +158,14 @@ void OrderedCalls::wait(std::unique_lock<std::mutex>& lock, const std::function<
 }
 
 void OrderedCalls::note_captured(const Operation& operation) {
-  if (plain_) return;
+  if (all_by_nccl_) return;
   finish();
   if (operation.message() != nullptr && selects(operation))
     throw Error(
         Status::invalid_argument,
         "a rule selects a message in a captured stream: exclude such messages from the rules for Send");
   captured_ = true;
-  collectives_left_ = collectives_left_ || operation.collective() != nullptr;
+  collectives_by_nccl_ = collectives_by_nccl_ || operation.collective() != nullptr;
 }
 
 bool OrderedCalls::stop() {
@@ -197,7 +197,7 @@ std::unique_ptr<CommReport> OrderedCalls::last_report() {
   limits_.stopped = true;
   const std::lock_guard lock(mutex_);
   changed_.notify_all();
-  return open_ == 0 ? report() : nullptr;
+  return unfinished_ == 0 ? report() : nullptr;
 }
 
 // ---- In the thread
@@ -210,16 +210,16 @@ void OrderedCalls::run() {
       Group group;
       {
         std::unique_lock lock(mutex_);
-        --open_;
-        begun_ = true;
+        --unfinished_;
+        agreement_over_ = true;
         changed_.notify_all();
         changed_.wait(lock, [&] { return limits_.stopped || !queue_.empty(); });
         if (limits_.stopped) break;
         group = std::move(queue_.front());
         queue_.pop_front();
       }
-      make(group);
-      done_->increment();
+      run_group(group);
+      completed_->increment();
     }
   };
   guarded(serve, [&](Status, const char* text) { why = text; });
@@ -246,8 +246,8 @@ void OrderedCalls::agree() {
     state_ = std::make_unique<CommState>(comm_, &limits_);
     state_->agree(policy_ ? &*policy_ : nullptr, stream_->get());
     messages_ = std::make_unique<CodedMessages>(services_, state_->rules(), state_->rank(), ranks_, device_);
-    plain_ = state_->off() && messages_->none();
-    if (!plain_) {
+    all_by_nccl_ = state_->off() && messages_->codes_nothing();
+    if (!all_by_nccl_) {
       state_->connect(stream_->get());
       messages_->load_kernels(stream_->get());
     }
@@ -256,13 +256,13 @@ void OrderedCalls::agree() {
     int rank = 0;
     library().CommUserRank(comm_, &rank);
     if (rank == 0) std::fprintf(stderr, "taut: NCCL serves all calls of a communicator: %s\n", error.what());
-    plain_ = true;
+    all_by_nccl_ = true;
   }
   limits_.allow(0, "");
 }
 
 // Makes the calls of a group: first those of NCCL, as one group of NCCL, then those that Taut may serve.
-void OrderedCalls::make(Group& group) {
+void OrderedCalls::run_group(Group& group) {
   const gpu::CurrentDevice current(services_, device_);
   for (const auto& begin : group.begins) {
     while (!begin->ready()) {
@@ -274,10 +274,10 @@ void OrderedCalls::make(Group& group) {
   limits_.allow(options().nccl_timeout, stuck);
   const auto served = std::ranges::stable_partition(
       group.calls, [](const Operation& operation) { return !operation.served; });
-  make_by_nccl(std::span(group.calls.begin(), served.begin()));
+  run_group_by_nccl(std::span(group.calls.begin(), served.begin()));
   for (const Operation& operation : served) {
     const bool compressed = state_->serve(*operation.collective(), true);
-    count(operation.function, compressed ? Service::served : Service::left, operation.bytes(ranks_));
+    count(operation.function, compressed ? Service::by_taut : Service::by_nccl, operation.bytes(ranks_));
   }
   state_->wait(stream_->get());
   for (const Operation& operation : group.calls)
@@ -287,7 +287,7 @@ void OrderedCalls::make(Group& group) {
 }
 
 // Makes calls as one group of NCCL. Frames move in place of the values of coded messages.
-void OrderedCalls::make_by_nccl(std::span<const Operation> calls) {
+void OrderedCalls::run_group_by_nccl(std::span<const Operation> calls) {
   if (calls.empty()) return;
   const auto on_coded = [&](bool sends, auto action) {
     for (const Operation& operation : calls)

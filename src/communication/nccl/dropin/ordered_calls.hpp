@@ -1,4 +1,5 @@
-// Calls of an unchanged program on one communicator, which a thread makes in the order of the program.
+// OrderedCalls makes the calls of an unchanged program on one communicator, in a thread, in the program's
+// order.
 #pragma once
 
 #include <condition_variable>
@@ -26,9 +27,9 @@ namespace taut::nccl::dropin {
 // Under TAUT_NCCL_IN_FLIGHT=1 calls return at once, as NCCL's do. The stream of a call then waits for a
 // counter in pinned memory, which the thread increments after each group. Calls that are left to NCCL enter
 // the queue too unless it is empty, so that NCCL sees the same order of calls on all ranks. After a failure
-// the streams wait, as after failures of NCCL, until the program aborts or destroys the communicator. This is
-// no default: while a stream waits, the driver may hold a lock for another call of the program, and the
-// thread waits for that lock.
+// the streams wait, as after failures of NCCL, until the program aborts or destroys the communicator. It is
+// not the default because it can deadlock: the driver may hold a lock in a call of the program that waits for
+// the stream, and the thread needs that lock to complete the call that the stream waits for.
 //
 // All functions are called by threads of the program, one at a time, as NCCL demands of its calls.
 class OrderedCalls {
@@ -41,19 +42,19 @@ class OrderedCalls {
   ~OrderedCalls();
 
   // Waits for the agreement of the ranks. Returns false if it failed: the communicator cannot be used then.
-  bool begun();
+  bool await_agreement();
 
   // Returns true if the calls, a group of the program, are to be put in the queue, and false if the caller
   // has to make them by NCCL now. Throws Error after a failure.
-  bool takes(std::span<const Operation> group);
+  bool must_queue(std::span<const Operation> group);
 
   // Puts the calls of a group in the queue. The caller must call await_calls() when all its groups are there.
-  void put(std::vector<Operation> group);
+  void enqueue(std::vector<Operation> group);
 
-  // Waits until the queue is empty. Throws Error after a failure. With calls in flight, waits only if put()
-  // has added the first call of a kind or one larger than all before. Such a call allocates memory, loads
-  // kernels and opens connections. CUDA may wait for all streams meanwhile: a stream that waited for the call
-  // would deadlock. Coded messages do none of this.
+  // Waits until the queue is empty. Throws Error after a failure. With calls in flight, waits only if
+  // enqueue() has added the first call of a kind or one larger than all before. Such a call allocates memory,
+  // loads kernels and opens connections. CUDA may wait for all streams meanwhile: a stream that waited for
+  // the call would deadlock. Coded messages do none of this.
   void await_calls();
 
   // Waits until the queue is empty, or there was a failure. A call that waits for other ranks longer than
@@ -91,10 +92,10 @@ class OrderedCalls {
   void wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& done);
   void run();
   void agree();
-  void make(Group& group);
+  void run_group(Group& group);
   bool selects(const Operation& operation) const;
   void prepare(Operation& operation);
-  void make_by_nccl(std::span<const Operation> calls);
+  void run_group_by_nccl(std::span<const Operation> calls);
   void fail(const std::string& why);
   bool is_first(const Operation& operation);
 
@@ -103,22 +104,22 @@ class OrderedCalls {
   const api::DeviceServices& services_;
   int ranks_ = 0, device_ = 0;
   WaitLimits limits_;
-  std::optional<gpu::HostCounter> done_;  // groups that are complete
-  std::uint32_t last_ = 0;                // value of `done_` after the last group
+  std::optional<gpu::HostCounter> completed_;  // groups that are complete
+  std::uint32_t enqueued_ = 0;                 // value of `completed_` after the last group
   std::optional<gpu::OwnStream> stream_;
   std::unique_ptr<CommState> state_;
   std::unique_ptr<CodedMessages> messages_;
-  bool plain_ = false;                // NCCL serves all calls
-  bool collectives_left_ = false;     // NCCL serves all collective calls
-  bool captured_ = false;             // a graph has calls of the communicator
-  bool awaited_ = false;              // await_calls() has to wait
-  std::map<Kind, std::size_t> made_;  // bytes of the largest call of each kind so far
+  bool all_by_nccl_ = false;                   // NCCL serves all calls
+  bool collectives_by_nccl_ = false;           // NCCL serves all collective calls
+  bool captured_ = false;                      // a graph has calls of the communicator
+  bool awaited_ = false;                       // await_calls() has to wait
+  std::map<Kind, std::size_t> largest_calls_;  // bytes of the largest call of each kind so far
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Group> queue_;
-  std::size_t open_ = 0;  // groups in the queue or in progress; at first, the agreement
-  bool begun_ = false, ended_ = false;
+  std::size_t unfinished_ = 0;  // groups in the queue or in progress; at first, the agreement
+  bool agreement_over_ = false, ended_ = false;
   std::string failure_;
   std::thread thread_;
 };

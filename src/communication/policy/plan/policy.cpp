@@ -20,6 +20,15 @@ void read_segments(const Item& item, int& segments) {
     item.reject("use auto or a number from 1 to " + std::to_string(max_segments));
 }
 
+void read_history(const Item& item, std::size_t& states) {
+  constexpr std::size_t usual = 4, most = 36;
+  if (item.value == "off" || item.value == "auto") {
+    states = item.value == "auto" ? usual : 0;
+  } else if (!read_number(item.value, states) || states < 1 || states > most) {
+    item.reject("use off, auto or a number from 1 to " + std::to_string(most));
+  }
+}
+
 void check_likely(const Policy& policy) {
   const Bound bound = policy.coding.bound;
   const bool adds_up =
@@ -67,6 +76,10 @@ void read_policy_option(const Item& item, Policy& policy) {
     read_segments(item, policy.segments);
   } else if (item.name == "same_bits") {
     policy.same_bits = choose<bool>(item, {{"off", false}, {"on", true}});
+  } else if (item.name == "history") {
+    read_history(item, policy.history);
+  } else if (item.name == "history_bytes") {
+    policy.history_bytes = read_size(item);
   } else if (item.name == "min_bytes") {
     policy.min_bytes = read_size(item);
   } else if (item.name == "when") {
@@ -74,8 +87,11 @@ void read_policy_option(const Item& item, Policy& policy) {
         choose<When>({item.name, current_spelling(item), item.column},
                      {{"auto", When::automatic}, {"profitable", When::profitable}, {"always", When::always}});
   } else {
-    item.reject_name(std::string("on, algorithm, reduction, nodes, segments, same_bits, min_bytes, when, ") +
-                     coding_options);
+    item.reject_name(
+        std::string(
+            "on, algorithm, reduction, nodes, segments, same_bits, history, history_bytes, min_bytes, "
+            "when, ") +
+        coding_options);
   }
 }
 

@@ -27,6 +27,8 @@ struct Policy {
   // True if the values that a rank owns in a call in place, the root's of a broadcast and the own block of an
   // allgather, are replaced by the decoded ones, so that all ranks hold the same bits.
   bool same_bits = false;
+  std::size_t history = 0;  // states of each series of calls that frames may refer to; 0: none
+  std::size_t history_bytes = std::size_t{256} << 20;  // most memory of all states of a communicator
 
   // Returns true if plain MPI serves the calls that compression does not make faster. By default, false if a
   // codec is named.

@@ -86,7 +86,7 @@ struct RecordParts {
 std::size_t encode_chunk(const std::byte* values, std::size_t groups, DType type, const CodeTables& tables,
                          const KernelSet& kernels, std::byte* record) noexcept {
   const unsigned spare = spare_bits(type);
-  Parts parts;
+  SplitValues parts;
   Escapes escapes;
   RecordHeader header{.width = static_cast<std::uint8_t>(tables.first.width)};
   const Zeros zeros = kernels.split(values, groups, spare, parts);
@@ -102,7 +102,7 @@ std::size_t encode_chunk(const std::byte* values, std::size_t groups, DType type
   }
   out = append(out, parts.spare_planes, plane_bytes(groups, spare));
   std::size_t low = groups * group_values;
-  if (zeros.all && zeros.count >= worthwhile_zeros) {
+  if (zeros.all_bits_zero && zeros.count >= worthwhile_zeros) {
     header.flags = RecordHeader::without_zeros;
     low = kernels.compress_low(parts.symbols, parts.low_bytes, groups, out);
   } else {
@@ -124,7 +124,7 @@ bool decode_chunk(ConstBytes record, std::size_t groups, DType type, const Kerne
   if (!part.locate(record, groups, spare)) return false;
   const RecordHeader& header = part.header;
   Escapes escapes;
-  Parts parts;
+  SplitValues parts;
   const std::size_t n = header.escapes, escape_groups = groups_of(n);
   if (escape_groups > 0 && !kernels.decode(part.second_planes, escape_groups, part.second,
                                            {part.raw, header.raw}, escapes.symbols))

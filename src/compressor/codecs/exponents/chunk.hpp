@@ -1,4 +1,4 @@
-// Encoding and decoding of one chunk: its record in the frame.
+// Converts a chunk of values to its record in the frame, and back. Layout: spec.md.
 #pragma once
 
 #include "compressor/codecs/exponents/kernels.hpp"

@@ -50,7 +50,7 @@ void CodeTable::index() noexcept {
   for (std::size_t i = symbols_of(width); i-- > 0;) code[symbol[i]] = static_cast<std::uint8_t>(i);
 }
 
-CodeTables CodeTables::of(const Frequency& frequency) noexcept {
+CodeTables CodeTables::choose(const Frequency& frequency) noexcept {
   const auto order = commonest(frequency);
   unsigned width = 1;
   for (unsigned w = 2; w <= max_width; ++w)

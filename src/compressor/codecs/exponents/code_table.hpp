@@ -25,7 +25,7 @@ struct CodeTables {
 
   // Chooses the tables: `first` has the commonest symbols, with the width that needs fewest bits; `second`
   // has the next 15.
-  static CodeTables of(const std::array<std::uint32_t, 256>& frequency) noexcept;
+  static CodeTables choose(const std::array<std::uint32_t, 256>& frequency) noexcept;
 };
 
 }  // namespace taut::exponents

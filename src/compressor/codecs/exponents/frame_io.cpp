@@ -51,7 +51,7 @@ class ChunkWriter {
                       end = std::min(first + chunks_of_tables, chunks_of(values_.size() / value_bytes));
     const std::size_t piece = sampled_values / 2 / (end - first);
     for (std::size_t i = first; i < end; ++i) count(chunk_at(i), piece, frequency);
-    tables_ = CodeTables::of(frequency);
+    tables_ = CodeTables::choose(frequency);
   }
 
   // Counts the symbols of two pieces of a chunk, at its ends.

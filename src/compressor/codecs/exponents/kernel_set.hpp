@@ -13,7 +13,8 @@ template <class Set>
 struct Loops {
   using Bytes = typename Set::Bytes;
 
-  static Zeros split(const std::byte* values, std::size_t groups, unsigned spare, Parts& parts) noexcept {
+  static Zeros split(const std::byte* values, std::size_t groups, unsigned spare,
+                     SplitValues& parts) noexcept {
     return spare == 0 ? split<0>(values, groups, parts) : split<3>(values, groups, parts);
   }
   static void join(const std::byte* symbols, const std::byte* low_bytes, const std::byte* spare_planes,
@@ -68,7 +69,7 @@ struct Loops {
   }
 
   template <unsigned spare>
-  static Zeros split(const std::byte* values, std::size_t groups, Parts& parts) noexcept {
+  static Zeros split(const std::byte* values, std::size_t groups, SplitValues& parts) noexcept {
     Zeros zeros;
     std::uint64_t other = 0;
     std::byte* spare_planes = parts.spare_planes;
@@ -88,7 +89,7 @@ struct Loops {
       zeros.count += ones(zero);
       other |= zero & Set::nonzero_mask(Set::bit_or(high, low));
     }
-    zeros.all = other == 0;
+    zeros.all_bits_zero = other == 0;
     return zeros;
   }
 

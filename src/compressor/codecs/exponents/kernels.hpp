@@ -8,10 +8,10 @@
 
 namespace taut::exponents {
 
-// Parts holds values taken apart. A value, rotated left by one bit, has a high byte, which begins with the
-// exponent, and a low byte. The symbol is the exponent; the other bits of the high byte are spare bits, which
-// are stored as bit planes of 64 values each.
-struct Parts {
+// SplitValues holds values taken apart. A value, rotated left by one bit, has a high byte, which begins with
+// the exponent, and a low byte. The symbol is the exponent; the other bits of the high byte are spare bits,
+// which are stored as bit planes of 64 values each.
+struct SplitValues {
   alignas(64) std::byte symbols[chunk_values + overrun];
   alignas(64) std::byte low_bytes[chunk_values + overrun];
   alignas(64) std::byte spare_planes[plane_bytes(max_groups, 3)];
@@ -20,7 +20,7 @@ struct Parts {
 // Zeros counts the values with symbol 0.
 struct Zeros {
   std::size_t count = 0;
-  bool all = true;  // all bits of all of them are 0
+  bool all_bits_zero = true;  // not only the symbols: also the other bits of these values
 };
 
 struct KernelSet {
@@ -31,7 +31,7 @@ struct KernelSet {
   bool (*supported)() noexcept;
 
   // Convert values to parts and back. `spare`: spare_bits of the type.
-  Zeros (*split)(const std::byte* values, std::size_t groups, unsigned spare, Parts& parts) noexcept;
+  Zeros (*split)(const std::byte* values, std::size_t groups, unsigned spare, SplitValues& parts) noexcept;
   void (*join)(const std::byte* symbols, const std::byte* low_bytes, const std::byte* spare_planes,
                std::size_t groups, unsigned spare, std::byte* values) noexcept;
 

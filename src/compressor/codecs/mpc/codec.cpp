@@ -23,7 +23,7 @@ bool serves(DType type, Bound::Kind kind) noexcept {
          (kind == Bound::Kind::pointwise && info_of(type).family != Family::integer);
 }
 
-class Mpc final : public Codec {
+class Mpc final : public Codec, public ReferenceCoding {
  public:
   // If there are several predictions, each message gets the one that is best on a sample of its values.
   Mpc(const Coding& coding, std::vector<Prediction> predictions, const KernelSet& kernels)
@@ -40,41 +40,53 @@ class Mpc final : public Codec {
     return frame_header_bytes + count * size_of(type);
   }
 
-  Sized encode(ConstSlice values, Bytes out) const noexcept override {
+  Sized encode(ConstSlice values, Bytes out) const noexcept override { return encode(values, {}, out); }
+
+  Sized encode(ConstSlice values, References references, Bytes out) const noexcept override {
     if (!serves(values.type, contract_.bound.kind)) return {Status::invalid_type};
     if (values.count > max_count) return {Status::invalid_count};
+    if (!refer_to(references, values)) return {Status::invalid_argument};
     if (out.size() < max_bytes(values.type, values.count, 1)) return {Status::buffer_too_small};
-    const Layout layout = layout_of(values);
+    const Layout layout = layout_of(values, references);
     const Bytes payload = out.subspan(frame_header_bytes, values.bytes());
     FrameHeader header{
         .codec = frame_id, .type = values.type, .count = values.count, .bound = contract_.bound};
     header.parameters[0] = static_cast<std::uint8_t>(layout.prediction.distance);
     header.parameters[1] = static_cast<std::uint8_t>(layout.prediction.lags.n);
+    header.parameters[2] = static_cast<std::uint8_t>(layout.references.size());
     if (checksum_) header.flags |= FrameHeader::checksummed;
     std::size_t bytes = write_chunks(values.as_bytes(), layout, kernels_, threads_, payload);
     if (bytes == 0) {
       header.flags |= FrameHeader::stored;
+      header.parameters[2] = 0;
       bytes = payload.size();
       write_rounded(values.as_bytes(), layout, kernels_, payload.data());
     }
     return {Status::ok, seal_frame(header, out.data(), bytes)};
   }
 
-  Status decode(ConstBytes in, Slice values) const noexcept override {
+  Status decode(ConstBytes in, Slice values) const noexcept override { return decode(in, {}, values); }
+
+  Status decode(ConstBytes in, References references, Slice values) const noexcept override {
     if (!serves(values.type, contract_.bound.kind)) return Status::invalid_type;
     FrameReader frame;
     if (const Status status = frame.open(in, values); status != Status::ok) return status;
     auto* const to = static_cast<std::byte*>(values.data);
-    if (frame.lags().any())
-      return read_lagged(frame, [&](std::size_t i, const std::byte* words) {
-        std::memcpy(to + i * chunk_bytes, words, frame.size_of_chunk(i));
-      });
+    const auto copy = [&](std::size_t i, const std::byte* words) {
+      std::memcpy(to + i * chunk_bytes, words, frame.size_of_chunk(i));
+    };
+    if (frame.states().any()) return read_behind(frame, references, values, copy);
+    if (frame.lags().any()) return read_lagged(frame, copy);
     return for_chunks(threads_, frame.chunks(),
                       [&](std::size_t i) { return frame.read(i, kernels_, to + i * chunk_bytes); });
   }
 
   // Decodes and combines chunk by chunk, while the decoded values are in the cache.
   Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+    return reduce(in, {}, values, op);
+  }
+
+  Status reduce(ConstBytes in, References references, Slice values, Reduction op) const noexcept override {
     if (!serves(values.type, contract_.bound.kind) || !is_defined(op, values.type))
       return Status::invalid_type;
     FrameReader frame;
@@ -83,6 +95,7 @@ class Mpc final : public Codec {
       const std::size_t value_bytes = size_of(values.type), n = frame.size_of_chunk(i) / value_bytes;
       reduce_values({values.part(i * (chunk_bytes / value_bytes), n)}, {{words, n, values.type}}, op);
     };
+    if (frame.states().any()) return read_behind(frame, references, values, combine);
     if (frame.lags().any()) return read_lagged(frame, combine);
     return for_chunks(threads_, frame.chunks(), [&](std::size_t i) {
       alignas(64) std::byte piece[chunk_bytes];
@@ -95,7 +108,7 @@ class Mpc final : public Codec {
   Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
     if (!serves(values.type, contract_.bound.kind) || values.bytes() < least_sampled_bytes)
       return Codec::sample(values, scratch);
-    const Sampled found = sampled(values.as_bytes(), layout_of(values), kernels_);
+    const Sampled found = sampled(values.as_bytes(), layout_of(values, {}), kernels_);
     return {Status::ok, found.value_bytes, found.record_bytes};
   }
 
@@ -109,13 +122,39 @@ class Mpc final : public Codec {
     }
   }
 
-  Layout layout_of(ConstSlice values) const noexcept {
+  // Reads a frame with references, chunk by chunk: they do not depend on each other. Calls take(i, words).
+  template <class Take>
+  Status read_behind(const FrameReader& frame, References references, Slice values,
+                     const Take& take) const noexcept {
+    if (!begin_with(references, frame.states(), values)) return Status::corrupt_frame;
+    references = references.first(frame.states().n);
+    const auto& kernels = kernels_.of(frame.word_bytes());
+    return for_chunks(threads_, frame.chunks(), [&](std::size_t i) {
+      Piece own, pieces[max_references];
+      const std::size_t first = i * chunk_bytes, size = frame.size_of_chunk(i);
+      if (const Status status = frame.read(i, kernels_, own.bytes); status != Status::ok) return status;
+      kernels.add_lags(behind(own.bytes, references, first, size, pieces), vectors_of(size), own.bytes);
+      take(i, own.bytes);
+      return Status::ok;
+    });
+  }
+
+  Layout layout_of(ConstSlice values, References references) const noexcept {
     const DType component = component_of(values.type);
     Layout layout{.word_bytes = size_of(component)};
     if (contract_.bound.kind == Bound::Kind::pointwise && info_of(component).family == Family::real)
       layout.rounding = Rounding::within(contract_.bound.value, component, bits_);
-    layout.prediction = predictions_.size() == 1 ? of_words(predictions_[0], values) : best(values, layout);
+    layout.prediction =
+        predictions_.size() == 1 ? named(values, references) : best(values, layout, references);
+    layout.references = references.first(layout.prediction.references);
     return layout;
+  }
+
+  // Returns the prediction that the coding names. It uses all references unless it names lags.
+  Prediction named(ConstSlice values, References references) const noexcept {
+    Prediction prediction = of_words(predictions_[0], values);
+    if (!prediction.lags.any()) prediction.references = static_cast<unsigned>(references.size());
+    return prediction;
   }
 
   // Converts lags from values to words, and leaves out lags that reach no value.
@@ -125,21 +164,30 @@ class Mpc final : public Codec {
     return p;
   }
 
-  // Returns the prediction with the fewest bytes on a sample. Those with lags are slower, and have to save
-  // one byte in 32.
-  Prediction best(ConstSlice values, Layout layout) const noexcept {
+  // Returns the prediction with the fewest bytes on a sample. Those with lags or references are slower, and
+  // have to save one byte in 32.
+  Prediction best(ConstSlice values, Layout layout, References references) const noexcept {
     Prediction best{static_cast<unsigned>(components_of(values.type)), {}};
-    if (values.bytes() < least_sampled_bytes) return best;
+    if (values.bytes() < least_sampled_bytes && references.empty()) return best;
     std::size_t least = ~std::size_t{0};
-    for (const Prediction& prediction : predictions_) {
-      layout.prediction = of_words(prediction, values);
+    const auto consider = [&](const Prediction& prediction) {
+      layout.prediction = prediction;
+      layout.references = references.first(prediction.references);
       std::size_t bytes = sampled(values.as_bytes(), layout, kernels_).record_bytes;
-      if (layout.prediction.lags.any()) bytes += bytes / 31;
+      if (prediction.lags.any() || prediction.references > 0) bytes += bytes / 31;
       if (bytes < least) {
-        best = layout.prediction;
+        best = prediction;
         least = bytes;
       }
+    };
+    if (values.bytes() < least_sampled_bytes) {
+      consider(best);
+    } else {
+      for (const Prediction& prediction : predictions_) consider(of_words(prediction, values));
     }
+    const auto parts = static_cast<unsigned>(components_of(values.type));
+    for (unsigned n = 1; n <= references.size(); ++n)
+      for (const unsigned distance : {0U, parts}) consider({distance, {}, n});
     return best;
   }
 
@@ -177,6 +225,7 @@ std::unique_ptr<Codec> make(const Coding& coding) {
 constexpr CodecOnDevices on_devices{
     .encodes = [](const Coding& coding) noexcept { return !coding.checksum; },
     .decoding = [](const FrameHeader& header, ConstBytes, const Coding&) -> std::optional<Coding> {
+      if (reference_count(header) > 0) return {};  // kernels do not read references
       Coding coding{.codec = &codecs::mpc, .bound = header.bound};
       coding.predictor.lags.n = header.parameters[1];
       return coding;
@@ -198,6 +247,7 @@ extern constinit const CodecInfo mpc{
     .serves = taut::mpc::serves,
     .make = taut::mpc::make,
     .idempotent = true,
+    .takes_references = true,
     .device = &taut::mpc::on_devices,
 };
 

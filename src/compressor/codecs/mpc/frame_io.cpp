@@ -1,13 +1,10 @@
 #include "compressor/codecs/mpc/frame_io.hpp"
 
+#include "compressor/codecs/mpc/sparse.hpp"
 #include "compressor/frame/sample.hpp"
 
 namespace taut::mpc {
 namespace {
-
-struct Piece {
-  alignas(64) std::byte bytes[chunk_bytes];
-};
 
 // A part of the values: its first byte, which may be before the values, and its size.
 struct Part {
@@ -32,7 +29,7 @@ class Preparation {
   const std::byte* residuals(Part part) noexcept {
     const std::size_t vectors = vectors_of(part.size), end = vectors * vector_bytes;
     const std::byte* residuals = rounded(part, own_);
-    if (const Lags& lags = layout_.prediction.lags; lags.any()) {
+    if (const Lags& lags = layout_.prediction.lags; lags.any() || !layout_.references.empty()) {
       kernels_.subtract_lags(sources(residuals, part, lags), vectors, own_.bytes);
       residuals = own_.bytes;
     }
@@ -46,11 +43,13 @@ class Preparation {
 
  private:
   Sources sources(const std::byte* words, Part part, const Lags& lags) noexcept {
+    if (!layout_.references.empty())
+      return behind(words, layout_.references, static_cast<std::size_t>(part.first), part.size, earlier_);
     const auto at = [&](std::size_t lag, Piece& piece) {
       return rounded(part.before(lag * layout_.word_bytes), piece);
     };
-    if (lags.n == 1) return {words, at(lags.of[0], near_)};
-    return {words, at(lags.of[0], near_), at(lags.of[1], far_), at(lags.span(), both_)};
+    if (lags.n == 1) return {words, at(lags.of[0], earlier_[0])};
+    return {words, at(lags.of[0], earlier_[0]), at(lags.of[1], earlier_[1]), at(lags.span(), earlier_[2])};
   }
 
   const std::byte* rounded(Part part, Piece& piece) const noexcept {
@@ -74,16 +73,59 @@ class Preparation {
   ConstBytes values_;
   const Layout& layout_;
   const Kernels& kernels_;
-  Piece own_, near_, far_, both_;
+  Piece own_, earlier_[3];
 };
 
+template <class Word>
+bool has_zeros(const std::byte* words, std::uint32_t n) noexcept {
+  unsigned zeros = 0;
+  for (unsigned k = 0; k < probes; ++k) zeros += load<Word>(words + probe(k, n) * sizeof(Word)) == 0;
+  return zeros >= least_zero_probes;
+}
+template <class Word>
+bool has_zeros(ConstBytes words) noexcept {
+  constexpr std::uint32_t most = chunk_bytes / sizeof(Word);  // usual, and then a constant
+  if (words.size() == chunk_bytes) return has_zeros<Word>(words.data(), most);
+  return has_zeros<Word>(words.data(), static_cast<std::uint32_t>(words.size() / sizeof(Word)));
+}
+bool has_zeros(ConstBytes words, std::size_t word_bytes) noexcept {
+  switch (word_bytes) {
+    case 1: return has_zeros<std::uint8_t>(words);
+    case 2: return has_zeros<std::uint16_t>(words);
+    case 4: return has_zeros<std::uint32_t>(words);
+    default: return has_zeros<std::uint64_t>(words);
+  }
+}
+
+// Encodes words in the shorter of both forms. Returns the bytes of the record.
+[[gnu::noinline]] std::size_t encode_shorter(ConstBytes words, const Layout& layout, const Kernels& kernels,
+                                             std::byte* record) noexcept {
+  const SparseSize sparse = kernels.encode_sparse(words.data(), words.size(), layout.heads_bytes(), record);
+  if (sparse.bytes != 0 && sparse.bytes < sparse.least_coded) return sparse.bytes;
+  alignas(64) std::byte coded[max_record_bytes];
+  std::byte* const to = sparse.bytes == 0 ? record : coded;
+  const std::size_t bytes =
+      kernels.encode(words.data(), vectors_of(words.size()), layout.prediction.distance, to);
+  if (sparse.bytes != 0 && sparse.bytes < bytes) return sparse.bytes;
+  if (sparse.bytes != 0) std::memcpy(record, coded, bytes);
+  return bytes;
+}
+
+// `zeros`: the chunk before had enough zeros. No record depends on it; it says what is encoded first.
 template <class Writer>
 bool write_chunk(Part chunk, Preparation& preparation, const Layout& layout, const KernelSet& kernels,
-                 Writer& writer) noexcept {
-  const std::byte* const words = preparation.residuals(chunk);
-  return write_lossless({words, chunk.size}, writer, [&](std::byte* record) {
-    return kernels.of(layout.word_bytes)
-        .encode(words, vectors_of(chunk.size), layout.prediction.distance, record);
+                 bool may_be_sparse, bool& zeros, Writer& writer) noexcept {
+  const ConstBytes words{preparation.residuals(chunk), chunk.size};
+  const Kernels& of_words = kernels.of(layout.word_bytes);
+  return write_lossless(words, writer, [&](std::byte* record) {
+    const auto encode = [&] {
+      return of_words.encode(words.data(), vectors_of(words.size()), layout.prediction.distance, record);
+    };
+    if (!may_be_sparse) return encode();
+    const std::size_t bytes = zeros ? 0 : encode();  // the probed words are then in the cache
+    zeros = has_zeros(words, layout.word_bytes);
+    if (zeros) return encode_shorter(words, layout, of_words, record);
+    return bytes != 0 ? bytes : encode();
   });
 }
 
@@ -98,13 +140,18 @@ std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSe
                          Bytes payload) noexcept {
   using Writer = RecordWriter<max_record_bytes>;
   const Lags& lags = layout.prediction.lags;
-  const std::size_t before = lags.n * sizeof lags.of[0];
+  const States states = states_of(layout.references);
+  const std::size_t before = states.bytes() + lags.n * sizeof lags.of[0];
   if (before > payload.size()) return 0;
-  for (unsigned k = 0; k < lags.n; ++k) store(payload.data() + k * sizeof lags.of[0], lags.of[k]);
+  std::byte* to = write_states(states, payload.data());
+  for (unsigned k = 0; k < lags.n; ++k) to = store(to, lags.of[k]);
+  const bool may_be_sparse = values.size() >= least_sparse_bytes;
   const auto write = [&](Range range, Writer& writer) {
     Preparation preparation(values, layout, kernels);
+    bool zeros = false;
     for (std::size_t i = range.first; i < range.first + range.count; ++i)
-      if (!write_chunk(chunk_at(i, values.size()), preparation, layout, kernels, writer))
+      if (!write_chunk(chunk_at(i, values.size()), preparation, layout, kernels, may_be_sparse, zeros,
+                       writer))
         return Status::buffer_too_small;
     return Status::ok;
   };
@@ -125,7 +172,7 @@ void write_rounded(ConstBytes values, const Layout& layout, const KernelSet& ker
 Sampled sampled(ConstBytes values, const Layout& layout, const KernelSet& kernels) noexcept {
   const Pieces pieces(values.size() / layout.word_bytes);
   const std::size_t piece_bytes = pieces.values * layout.word_bytes, vectors = vectors_of(piece_bytes);
-  const auto encode = kernels.of(layout.word_bytes).encode;
+  const Kernels& of_words = kernels.of(layout.word_bytes);
   const unsigned distance = layout.prediction.distance;
   Preparation preparation(values, layout, kernels);
   alignas(64) std::byte record[max_record_bytes];
@@ -135,11 +182,28 @@ Sampled sampled(ConstBytes values, const Layout& layout, const KernelSet& kernel
     const std::byte* words = preparation.residuals({static_cast<std::ptrdiff_t>(first), piece_bytes});
     // The heads spare the first vector some bytes, and the more so the greater the distance. So the first
     // vector is left out of the count.
-    all.record_bytes += encode(words, vectors, distance, record) - encode(words, 1, distance, record);
+    std::size_t bytes = of_words.encode(words, vectors, distance, record);
+    bytes -= of_words.encode(words, 1, distance, record);
+    if (has_zeros({words, piece_bytes}, layout.word_bytes)) {
+      const std::size_t sparse = of_words.encode_sparse(words, piece_bytes, 0, record).bytes;
+      if (sparse != 0)
+        bytes = std::min(bytes, sparse - sparse_end_bytes * (chunk_vectors - vectors) / chunk_vectors);
+    }
+    all.record_bytes += bytes;
     all.value_bytes += piece_bytes - vector_bytes;
   }
   all.record_bytes += pieces.count * layout.heads_bytes() * vectors / chunk_vectors;
   return all;
+}
+
+const std::byte* reference_words(ConstBytes reference, std::size_t first, std::size_t size,
+                                 Piece& piece) noexcept {
+  const std::byte* const at = reference.data() + first;
+  const std::size_t end = vectors_of(size) * vector_bytes;
+  if (end <= reference.size() - first) return at;
+  std::memcpy(piece.bytes, at, size);
+  std::memset(piece.bytes + size, 0, end - size);
+  return piece.bytes;
 }
 
 Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
@@ -149,8 +213,9 @@ Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
   bytes_ = values.bytes();
   word_bytes_ = size_of(component_of(values.type));
   if (header_.has(FrameHeader::stored)) return payload_.size() == bytes_ ? Status::ok : Status::corrupt_frame;
-  const bool good = header_.parameters[0] <= max_distance && header_.addends == 1 && read_lags() &&
-                    has_valid_index(payload_, chunks());
+  const bool good = header_.parameters[0] <= max_distance && header_.addends == 1 &&
+                    read_states(header_, payload_, states_) && read_lags() &&
+                    !(states_.any() && lags_.any()) && has_valid_index(payload_, chunks());
   return good ? Status::ok : Status::corrupt_frame;
 }
 
@@ -190,6 +255,7 @@ bool FrameReader::decode(ConstBytes record, std::size_t size, const KernelSet& k
   }
   const auto& kernel = kernels.of(word_bytes_);
   const unsigned distance = header_.parameters[0];
+  if (is_sparse_record(record, distance * word_bytes_)) return kernel.decode_sparse(record, size, to);
   if (size % vector_bytes == 0) return kernel.decode(record, size / vector_bytes, distance, to);
   Piece piece;
   if (!kernel.decode(record, vectors_of(size), distance, piece.bytes)) return false;

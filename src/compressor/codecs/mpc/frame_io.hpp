@@ -12,12 +12,14 @@ namespace taut::mpc {
 struct Layout {
   std::size_t word_bytes = 4;
   Prediction prediction = {};  // lags in words, each below the number of words
+  References references = {};  // as many as the prediction says
   Rounding rounding = {};
 
   std::size_t heads_bytes() const noexcept { return prediction.distance * word_bytes; }
 };
 
-// Writes lags, index and records of `values` into `payload`. Returns their bytes; 0 if they do not fit.
+// Writes state numbers, lags, index and records of `values` into `payload`. Returns their bytes; 0 if they do
+// not fit.
 std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSet& kernels, int threads,
                          Bytes payload) noexcept;
 
@@ -52,6 +54,10 @@ class FrameReader {
   // Lags in words. In a frame with lags read() gives residuals, not words: see LaggedReader.
   const Lags& lags() const noexcept { return lags_; }
 
+  // References that the frame names. In a frame with references read() gives residuals too: see
+  // reference_words.
+  const States& states() const noexcept { return states_; }
+
   // Checks the record of chunk i and writes the chunk's size_of_chunk(i) bytes to `to`.
   Status read(std::size_t i, const KernelSet& kernels, std::byte* to) const noexcept;
 
@@ -60,10 +66,32 @@ class FrameReader {
   bool decode(ConstBytes record, std::size_t size, const KernelSet& kernels, std::byte* to) const noexcept;
 
   FrameHeader header_;
-  ConstBytes frame_, payload_;  // frame_: the memory that may be read; payload_: without lags
+  ConstBytes frame_, payload_;  // frame_: the memory that may be read; payload_: from the index on
+  States states_;
   Lags lags_;
   std::size_t bytes_ = 0;  // bytes of the values
   std::size_t word_bytes_ = 4;
 };
+
+// Words of a chunk, with room for whole vectors.
+struct Piece {
+  alignas(64) std::byte bytes[chunk_bytes];
+};
+
+// The words of a reference at a part of the values: in place, or in `piece` where the values end before a
+// whole vector.
+const std::byte* reference_words(ConstBytes reference, std::size_t first, std::size_t size,
+                                 Piece& piece) noexcept;
+
+// Returns residuals, or words, with what the words of references predict. `pieces`: one for each reference.
+inline Sources behind(const std::byte* words, References references, std::size_t first, std::size_t size,
+                      Piece* pieces) noexcept {
+  const auto at = [&](std::size_t k) {
+    return reference_words(references[k].values.as_bytes(), first, size, pieces[k]);
+  };
+  const std::byte* const newest = at(0);
+  if (references.size() == 1) return {words, newest};
+  return {words, newest, newest, at(1)};
+}
 
 }  // namespace taut::mpc

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "compressor/codecs/mpc/kernels.hpp"
+#include "compressor/codecs/mpc/sparse_kernel.hpp"
 
 namespace taut::mpc {
 
@@ -232,10 +233,11 @@ struct Pipeline {
 template <class Set, class Word>
 constexpr Kernels kernels_for() {
   using P = Pipeline<Set, Word>;
-  if constexpr (sizeof(Word) == 1)
-    return {P::encode, P::decode, nullptr, P::subtract_lags, P::add_lags};
-  else
-    return {P::encode, P::decode, P::round, P::subtract_lags, P::add_lags};
+  using Sparse = SparsePipeline<Set, Word>;
+  Kernels kernels{P::encode, P::decode,        Sparse::encode, Sparse::decode,
+                  nullptr,   P::subtract_lags, P::add_lags};
+  if constexpr (sizeof(Word) > 1) kernels.round = P::round;
+  return kernels;
 }
 
 }  // namespace

@@ -17,6 +17,12 @@ struct Sources {
   const std::byte* both = nullptr;  // at the sum of the lags; present if `far` is
 };
 
+// Bytes of a sparse record, and a number of bytes that the coded record of the same words does not go below.
+struct SparseSize {
+  std::size_t bytes = 0;  // 0: the form does not suit the words
+  std::size_t least_coded = 0;
+};
+
 // Kernels for one word size.
 struct Kernels {
   // Encodes 1 <= vectors <= 64 vectors of words; each word is predicted by the word `distance` before it,
@@ -28,6 +34,13 @@ struct Kernels {
   // Decodes a record and writes all vectors. The kernel may read `overrun` bytes beyond the end of the
   // record. Returns false for a malformed record.
   bool (*decode)(ConstBytes record, std::size_t vectors, unsigned distance, std::byte* words) noexcept;
+
+  // encode_sparse() writes the words' record in the sparse form, of a frame whose heads have `heads` bytes.
+  // The words have `size` bytes and are stored in whole vectors. decode_sparse() may read `overrun` bytes
+  // beyond the record, and returns false for a malformed one.
+  SparseSize (*encode_sparse)(const std::byte* words, std::size_t size, std::size_t heads,
+                              std::byte* record) noexcept;
+  bool (*decode_sparse)(ConstBytes record, std::size_t size, std::byte* words) noexcept;
 
   // Rounds each word as a value of the floating-point type of this size. Null for words of one byte.
   void (*round)(const std::byte* words, std::size_t vectors, const Rounding& rounding,

@@ -7,11 +7,13 @@
 namespace taut::mpc {
 
 // The residual of a word is its difference from the word a row before, minus the same difference a plane
-// before. The number that is coded is the difference of the residual from the one `distance` before it in
+// before. With references the residual of a word is its difference from the same word of a reference. The
+// number that is coded is the difference of the residual from the one `distance` before it in
 // the chunk; with distance 0 it is the residual.
 struct Prediction {
   unsigned distance = 1;
   Lags lags = {};
+  unsigned references = 0;  // used in place of lags
 
   friend bool operator==(const Prediction&, const Prediction&) = default;
 };

@@ -25,7 +25,7 @@ namespace {
 
 constexpr bool coded(DType type) noexcept { return info_of(type).family != Family::integer; }
 
-class Planes final : public Codec, public FrameScaling, private FrameArithmetic {
+class Planes final : public Codec, public FrameScaling, public ReferenceCoding, private FrameArithmetic {
  public:
   // If there are several predictions, each message gets the one that is best on a sample of its values.
   Planes(const Coding& coding, std::vector<Prediction> predictions, const KernelSet& kernels)
@@ -43,28 +43,43 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
     return max_frame_bytes(size_of(component_of(type)), count * components_of(type), addends);
   }
 
-  Sized encode(ConstSlice values, Bytes out) const noexcept override {
+  Sized encode(ConstSlice values, Bytes out) const noexcept override { return encode(values, {}, out); }
+
+  Sized encode(ConstSlice values, References references, Bytes out) const noexcept override {
     if (!coded(values.type)) return {Status::invalid_type};
     if (values.count > max_count / components_of(values.type)) return {Status::invalid_count};
+    if (!refer_to(references, values)) return {Status::invalid_argument};
     const std::size_t most = max_bytes(values.type, values.count, 1);
     if (out.size() < most) return {Status::buffer_too_small};
     return typed<Sized>(values.type, [&](const auto& codec) {
-      const auto chosen = codec.with(choose(codec, values));
-      return Sized{Status::ok, chosen.encode(values, header(values), out.first(most))};
+      const Bytes room = out.first(most);
+      const auto encoded = [&](const Prediction& prediction) {
+        return codec.with(prediction, references).encode(values, header(values), room);
+      };
+      const auto chosen = choose(codec, values, references, encoded);
+      return Sized{Status::ok, encoded(chosen)};
     });
   }
 
-  Status decode(ConstBytes in, Slice values) const noexcept override {
-    return typed<Status>(values.type, [&](const auto& codec) { return codec.decode(in, values); });
+  Status decode(ConstBytes in, Slice values) const noexcept override { return decode(in, {}, values); }
+
+  Status decode(ConstBytes in, References references, Slice values) const noexcept override {
+    return typed<Status>(values.type,
+                         [&](const auto& codec) { return codec.decode(in, references, values); });
   }
 
   Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
-    return typed<Status>(values.type, [&](const auto& codec) { return codec.reduce(in, values, op); });
+    return reduce(in, {}, values, op);
+  }
+
+  Status reduce(ConstBytes in, References references, Slice values, Reduction op) const noexcept override {
+    return typed<Status>(values.type,
+                         [&](const auto& codec) { return codec.reduce(in, references, values, op); });
   }
 
   Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
     return typed<Sample>(values.type, [&](const auto& codec) {
-      const Estimates estimates(codec, values, predictions_);
+      const Estimates estimates(codec, values, {}, predictions_);
       if (estimates.value_bytes == 0) return Codec::sample(values, scratch);
       return Sample{Status::ok, estimates.value_bytes, estimates.bytes[estimates.best()]};
     });
@@ -78,7 +93,13 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
   }
 
   Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
-    return typed<Sized>(values.type, [&](const auto& codec) { return codec.accumulate(frame, values, out); });
+    return accumulate(frame, values, {}, out);
+  }
+
+  Sized accumulate(ConstBytes frame, ConstSlice values, References references,
+                   Bytes out) const noexcept override {
+    return typed<Sized>(values.type,
+                        [&](const auto& codec) { return codec.accumulate(frame, values, references, out); });
   }
 
   Sized scale(ConstBytes frame, double factor, Bytes out) const noexcept override {
@@ -118,36 +139,65 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
     return h;
   }
 
+  // Predictions that a message chooses from: those of the coding, and two behind each number of references.
+  static constexpr std::size_t most_candidates = max_predictors + 2 * max_references;
+  struct Candidates {
+    Prediction of[most_candidates];
+    std::size_t n = 0;
+
+    explicit Candidates(std::span<const Prediction> predictions, DType type,
+                        std::size_t references) noexcept {
+      const Predictor usual = components_of(type) == 2 ? Predictor::pairs : Predictor::delta;
+      for (const Prediction& prediction : predictions) of[n++] = prediction;
+      for (unsigned k = 1; k <= references; ++k)
+        for (const Predictor inner : {Predictor::none, usual}) of[n++] = {inner, {}, k};
+    }
+    std::span<const Prediction> all() const noexcept { return {of, n}; }
+  };
+
   // Estimated bytes of the sampled pieces under each prediction. value_bytes is 0 if the integers allow no
   // estimate.
   struct Estimates {
-    std::size_t value_bytes = 0, bytes[max_predictors] = {}, n;
+    std::size_t value_bytes = 0, bytes[most_candidates] = {}, n;
 
     template <class Typed>
-    Estimates(const Typed& codec, ConstSlice values, std::span<const Prediction> predictions) noexcept
+    Estimates(const Typed& codec, ConstSlice values, References references,
+              std::span<const Prediction> predictions) noexcept
         : n(predictions.size()) {
       constexpr std::size_t least_values = 4096;  // smaller messages are encoded quickly
       if (values.count < least_values) return;
-      Prediction of_parts[max_predictors];
+      Prediction of_parts[most_candidates];
       for (std::size_t k = 0; k < n; ++k) of_parts[k] = for_parts(predictions[k], values.type);
-      value_bytes = codec.estimate(values, {of_parts, n}, {bytes, n});
+      value_bytes = codec.estimate(values, references, {of_parts, n}, {bytes, n});
     }
     std::size_t best() const noexcept {
       return static_cast<std::size_t>(std::min_element(bytes, bytes + n) - bytes);
     }
   };
 
-  // Returns the prediction for a message. Short messages are not sampled. A complex value is two interleaved
-  // series.
-  template <class Typed>
-  Prediction choose(const Typed& codec, ConstSlice values) const noexcept {
-    if (predictions_.size() == 1) return for_parts(predictions_[0], values.type);
+  // Returns the prediction for a message. A named one uses all references, unless it has lags. Short messages
+  // are not sampled; with references they are encoded by each candidate: encoded(prediction) -> bytes. A
+  // complex value is two interleaved series.
+  template <class Typed, class Encoded>
+  Prediction choose(const Typed& codec, ConstSlice values, References references,
+                    const Encoded& encoded) const noexcept {
+    if (predictions_.size() == 1) return named(values.type, references);
     const bool complex = components_of(values.type) == 2;
-    if (values.components().count < least_to_sample)
-      return {complex ? Predictor::pairs : Predictor::delta, {}};
-    const Estimates estimates(codec, values, predictions_);
+    const Prediction usual{complex ? Predictor::pairs : Predictor::delta, {}};
+    if (values.components().count < least_to_sample) {
+      const Candidates candidates({&usual, 1}, values.type, references.size());
+      return references.empty() ? usual : *std::ranges::min_element(candidates.all(), {}, encoded);
+    }
+    const Candidates candidates(predictions_, values.type, references.size());
+    const Estimates estimates(codec, values, references, candidates.all());
     const std::size_t best = estimates.value_bytes > 0 ? estimates.best() : best_encoded(codec, values);
-    return for_parts(predictions_[best], values.type);
+    return for_parts(candidates.of[best], values.type);
+  }
+
+  Prediction named(DType type, References references) const noexcept {
+    Prediction prediction = for_parts(predictions_[0], type);
+    if (!prediction.lags.any()) prediction.references = static_cast<unsigned>(references.size());
+    return prediction;
   }
 
   // Converts lags from values to components: a complex value has two components, which are coded separately.
@@ -212,6 +262,7 @@ std::unique_ptr<Codec> make(const Coding& coding) {
 constexpr CodecOnDevices on_devices{
     .encodes = [](const Coding& coding) noexcept { return !coding.checksum; },
     .decoding = [](const FrameHeader& header, ConstBytes, const Coding&) -> std::optional<Coding> {
+      if (reference_count(header) > 0) return {};  // kernels do not read references
       Coding coding{.codec = &codecs::planes, .bound = header.bound};
       coding.predictor.lags.n = header.parameters[1];
       return coding;
@@ -234,6 +285,7 @@ extern constinit const CodecInfo planes{
     .make = taut::planes::make,
     .adds_frames = true,
     .idempotent = true,
+    .takes_references = true,
     .device = &taut::planes::on_devices,
 };
 

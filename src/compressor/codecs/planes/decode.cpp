@@ -5,24 +5,27 @@ namespace {
 
 template <class T>
 Quantiser<T> quantiser_of(const FrameReader<T>& frame) noexcept {
-  Quantiser<T> z;
-  z.step = static_cast<typename Quantiser<T>::Step>(frame.header().step);
-  z.predictor = frame.prediction().inner;
-  return z;
+  return Quantiser<T>::of_frame(frame.header().step, frame.header().bound.value, frame.prediction().inner);
 }
 
 }  // namespace
 
 template <class T>
 void TypedCodec<T>::Operand::follow_lags(const FrameReader<T>& frame) {
-  lags = frame.prediction().lags;
-  if (lags.any()) history = LagWindow(lags.span(), frame.count());
+  if (const Lags& lags = frame.prediction().lags; lags.any()) history = History<T>(lags, frame.count());
+}
+
+template <class T>
+Status TypedCodec<T>::Operand::follow(const FrameReader<T>& frame, const ReferenceIntegers<T>& references) {
+  follow_lags(frame);
+  if (frame.states().any()) history = History<T>(references, frame.count());
+  return history.without_memory() ? Status::out_of_memory : Status::ok;
 }
 
 template <class T>
 void TypedCodec<T>::Operand::resolve(const KernelSet& kernels) noexcept {
   if (!history.any()) return;
-  kernels.ints.unpack(record.planes(), groups_of(record.count), {predictor, lags}, room);
+  kernels.ints.unpack(record.planes(), groups_of(record.count), {predictor, history.earlier()}, room);
   integers = room;
 }
 
@@ -31,22 +34,37 @@ Status TypedCodec<T>::Operand::read(const FrameReader<T>& frame, std::size_t i,
                                     const KernelSet& kernels) noexcept {
   raw = frame.stored() ? frame.raw(i) : nullptr;
   predictor = frame.prediction().inner;
-  if (history.any()) room = history.next();
+  if (history.any()) room = history.next(i);
   return frame.stored() ? Status::ok : frame.read(i, kernels.widths, record, padding);
 }
 
+// Decodes a chunk by a kernel that takes the values of references; false: the kernel does not serve it.
 template <class T>
-void TypedCodec<T>::decode_groups(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z,
-                                  T* whole, std::size_t groups) const {
+bool TypedCodec<T>::decode_behind(Operand& operand, const Quantiser<T>& z, T* whole,
+                                  std::size_t groups) const {
+  const auto decode = kernels_.of<T>().decode_behind;
+  const auto before = operand.history.values(operand.record.count);
+  if (decode == nullptr || !before) return false;
+  if (decode(operand.record.planes(), *before, groups, z, whole)) return true;
+  operand.history.not_small();
+  return false;
+}
+
+template <class T>
+void TypedCodec<T>::decode_groups(Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* whole,
+                                  std::size_t groups) const {
   const PlanesIn planes = operand.record.planes();
   const bool lagged = operand.history.any();
   if (exact_in_type(operand.size_flag(), addends)) {
-    if (lagged) return kernels_.of<T>().decode_lagged(planes, groups, z, operand.lags, operand.room, whole);
+    if (decode_behind(operand, z, whole, groups)) return;
+    if (lagged)
+      return kernels_.of<T>().decode_residuals(planes, groups, z, operand.history.earlier(), operand.room,
+                                               whole);
     return kernels_.of<T>().decode(planes, groups, z, whole);
   }
   alignas(64) std::int32_t unlagged[chunk_values];
   std::int32_t* const q = lagged ? operand.room : unlagged;
-  kernels_.ints.unpack(planes, groups, {z.predictor, operand.lags}, q);
+  kernels_.ints.unpack(planes, groups, {z.predictor, operand.history.earlier()}, q);
   kernels_.of<T>().dequantise_large(q, groups, z, whole);
 }
 
@@ -75,10 +93,12 @@ void TypedCodec<T>::decode_chunk(Operand& operand, std::uint32_t addends, const 
 // Calls use(operand, i) for each chunk i.
 template <class T>
 template <class Use>
-Status TypedCodec<T>::for_chunks(const FrameReader<T>& frame, const Use& use) const {
+Status TypedCodec<T>::for_chunks(const FrameReader<T>& frame, References references, const Use& use) const {
+  if (!names(frame, references)) return Status::corrupt_frame;
+  const ReferenceIntegers<T> integers(references.first(frame.states().n), frame.header(), kernels_);
   return first_failure(parts_for(frame.chunks(), frame.prediction()), frame.chunks(), [&](Range chunks) {
     Operand operand;
-    operand.follow_lags(frame);
+    if (const Status s = operand.follow(frame, integers); s != Status::ok) return s;
     for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
       if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
       use(operand, i);
@@ -88,7 +108,7 @@ Status TypedCodec<T>::for_chunks(const FrameReader<T>& frame, const Use& use) co
 }
 
 template <class T>
-Status TypedCodec<T>::decode(ConstBytes in, Slice slice) const {
+Status TypedCodec<T>::decode(ConstBytes in, References references, Slice slice) const {
   FrameReader<T> frame;
   if (const Status s = frame.open(in); s != Status::ok) return s;
   if (!frame.holds(slice.type, slice.count)) return Status::frame_mismatch;
@@ -98,7 +118,7 @@ Status TypedCodec<T>::decode(ConstBytes in, Slice slice) const {
   }
   T* const values = static_cast<T*>(slice.data);
   const Quantiser<T> z = quantiser_of(frame);
-  return for_chunks(frame, [&](Operand& operand, std::size_t i) {
+  return for_chunks(frame, references, [&](Operand& operand, std::size_t i) {
     decode_chunk(operand, frame.header().addends, z, values + i * chunk_values, frame.chunk_count(i));
   });
 }
@@ -107,6 +127,7 @@ template <class T>
 Status TypedCodec<T>::summarize(ConstBytes in, ValueStatistics& statistics) const {
   FrameReader<T> frame;
   if (const Status s = frame.open(in); s != Status::ok) return s;
+  if (frame.states().any()) return Status::corrupt_frame;  // the references are not given
   const Quantiser<T> z = quantiser_of(frame);
   Operand operand;
   operand.follow_lags(frame);
@@ -120,7 +141,7 @@ Status TypedCodec<T>::summarize(ConstBytes in, ValueStatistics& statistics) cons
 }
 
 template <class T>
-Status TypedCodec<T>::reduce(ConstBytes in, Slice slice, Reduction op) const {
+Status TypedCodec<T>::reduce(ConstBytes in, References references, Slice slice, Reduction op) const {
   FrameReader<T> frame;
   if (!is_defined(op, slice.type)) return Status::invalid_type;
   if (const Status s = frame.open(in); s != Status::ok) return s;
@@ -128,7 +149,7 @@ Status TypedCodec<T>::reduce(ConstBytes in, Slice slice, Reduction op) const {
   T* const values = static_cast<T*>(slice.data);
   const Quantiser<T> z = quantiser_of(frame);
   const std::uint32_t addends = frame.header().addends;
-  return for_chunks(frame, [&](Operand& operand, std::size_t i) {
+  return for_chunks(frame, references, [&](Operand& operand, std::size_t i) {
     T* const to = values + i * chunk_values;
     const std::size_t n = frame.chunk_count(i);
     if (op == Reduction::sum && operand.simple() && !operand.history.any() && n % group_values == 0 &&

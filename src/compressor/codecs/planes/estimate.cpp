@@ -10,35 +10,42 @@ constexpr std::size_t piece_values = Pieces::most_values, piece_groups = piece_v
 
 // A slow prediction has to save one byte in this many.
 constexpr std::size_t least_gain = 10;
-bool slow(const Prediction& p) noexcept { return p.lags.any() || p.inner == Predictor::second; }
+bool slow(const Prediction& p) noexcept {
+  return p.lags.any() || p.references > 0 || p.inner == Predictor::second;
+}
 
-// The integers of a sampled piece, and the integers at some distances before them.
+// The integers of a sampled piece, those at some distances before them, and those of references.
 template <class T>
 class Piece {
  public:
-  Piece(const T* values, std::size_t first, const Quantiser<T>& z, const KernelSet& kernels) noexcept
+  Piece(const T* values, std::size_t first, const Quantiser<T>& z, const ReferenceIntegers<T>& references,
+        const KernelSet& kernels) noexcept
       : values_(values), first_(first), z_(z), kernels_(kernels) {
     runs_ = quantise(0, windows_[0].q);
+    bool small = true;
+    for (std::size_t k = 0; k < references.count(); ++k)
+      references.read(k, first, piece_values, of_references_[k], small);
   }
 
   std::size_t runs() const noexcept { return runs_; }
 
-  // Computes the residuals that remain after prediction with these lags.
-  void rest(const Lags& lags, std::int32_t* r) noexcept {
+  // Computes the residuals that remain after prediction with lags or references.
+  void rest(const Prediction& prediction, std::int32_t* r) noexcept {
     const std::int32_t* const q = window(0);
-    if (lags.n == 0) {
-      std::memcpy(r, q, piece_values * sizeof *r);
-      return;
-    }
-    const std::int32_t* const a = window(lags.of[0]);
-    for (std::size_t i = 0; i < piece_values; ++i) r[i] = subtract_wrapping(q[i], a[i]);
-    if (lags.n == 1) return;
-    const std::int32_t *const b = window(lags.of[1]), *const both = window(lags.span());
-    for (std::size_t i = 0; i < piece_values; ++i)
-      r[i] = add_wrapping(r[i], subtract_wrapping(both[i], b[i]));
+    const Earlier earlier = before(prediction);
+    for (std::size_t i = 0; i < piece_values; ++i) r[i] = subtract_wrapping(q[i], earlier[i]);
   }
 
  private:
+  Earlier before(const Prediction& prediction) noexcept {
+    if (prediction.references == 1) return {of_references_[0]};
+    if (prediction.references == 2) return {of_references_[0], of_references_[0], of_references_[1]};
+    const Lags& lags = prediction.lags;
+    if (lags.n == 0) return {};
+    if (lags.n == 1) return {window(lags.of[0])};
+    return {window(lags.of[0]), window(lags.of[1]), window(lags.span())};
+  }
+
   struct Window {
     std::size_t distance = 0;
     alignas(64) std::int32_t q[piece_values];
@@ -81,6 +88,7 @@ class Piece {
   const KernelSet& kernels_;
   std::size_t runs_ = 0, known_ = 1;
   Window windows_[8];
+  alignas(64) std::int32_t of_references_[max_references][piece_values];
 };
 
 std::size_t plane_bytes(const std::int32_t* r, Predictor predictor, const KernelSet& kernels) noexcept {
@@ -95,17 +103,18 @@ std::size_t plane_bytes(const std::int32_t* r, Predictor predictor, const Kernel
 
 template <class T>
 std::size_t estimate(const T* values, std::size_t count, const Quantiser<T>& z, const KernelSet& kernels,
-                     std::span<const Prediction> predictions, std::span<std::size_t> bytes) noexcept {
+                     const ReferenceIntegers<T>& references, std::span<const Prediction> predictions,
+                     std::span<std::size_t> bytes) noexcept {
   const Pieces pieces(count);
   if (pieces.values != piece_values || z.step == 0) return 0;
   std::ranges::fill(bytes, 0);
   for (std::size_t i = 0; i < pieces.count; ++i) {
-    Piece<T> piece(values, pieces.first(i), z, kernels);
+    Piece<T> piece(values, pieces.first(i), z, references, kernels);
     const std::size_t exact = piece.runs() * run_bytes<T>(false);
     if (exact > piece_values * sizeof(T) / 4) return 0;
     for (std::size_t k = 0; k < predictions.size(); ++k) {
       alignas(64) std::int32_t r[piece_values];
-      piece.rest(predictions[k].lags, r);
+      piece.rest(predictions[k], r);
       const std::size_t all = exact + plane_bytes(r, predictions[k].inner, kernels);
       bytes[k] += slow(predictions[k]) ? all + all / (least_gain - 1) : all;
     }
@@ -115,7 +124,8 @@ std::size_t estimate(const T* values, std::size_t count, const Quantiser<T>& z, 
 
 #define INSTANTIATE(T)                                                                        \
   template std::size_t estimate(const T*, std::size_t, const Quantiser<T>&, const KernelSet&, \
-                                std::span<const Prediction>, std::span<std::size_t>) noexcept;
+                                const ReferenceIntegers<T>&, std::span<const Prediction>,     \
+                                std::span<std::size_t>) noexcept;
 TAUT_PLANES_TYPES(INSTANTIATE)
 
 }  // namespace taut::planes

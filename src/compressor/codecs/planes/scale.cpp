@@ -108,7 +108,7 @@ std::size_t TypedCodec<T>::negate_planes(const Record<T>& record, std::byte* out
     planes.bytes = general.pack(d, blocks, Predictor::none, planes.payload, planes.widths);
   } else if (record.greatest > 0) {
     alignas(64) std::int32_t d[chunk_values] = {};
-    const Prediction unpredicted{Predictor::none, {}};
+    const ChunkPrediction unpredicted{Predictor::none, {}};
     kernels_.ints.unpack({record.payload, &record.widths, record.greatest, 0}, groups_of(record.count),
                          unpredicted, d);
     std::ranges::transform(d, d, negated<std::int32_t>);
@@ -132,7 +132,7 @@ bool TypedCodec<T>::negate_chunk(Operand& operand, const FrameReader<T>& frame, 
   const std::size_t layer_bytes = record.count * sizeof(T);
   const std::size_t layers_bytes = record.layer_count > 0 ? 4 + record.layer_count * layer_bytes : 0;
   const std::size_t used = planes_bytes + runs_bytes + layers_bytes, total = whole_words(used);
-  if (frame.header().addends == 1 && !operand.lags.any() &&
+  if (frame.header().addends == 1 && !frame.prediction().lags.any() &&
       total > whole_words(layer_head_bytes + layer_bytes)) {
     T values[chunk_values];
     Quantiser<T> z;
@@ -178,7 +178,6 @@ Sized TypedCodec<T>::negate(const FrameReader<T>& frame, Bytes out) const {
   FrameWriter negative(out, frame.count(), frame.prediction());
   const auto write = [&](Range chunks, Records& writer) {
     Operand operand;
-    operand.lags = frame.prediction().lags;
     for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
       if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
       if (operand.record.header.flags == 0 && operand.record.header.base == 0) {
@@ -197,6 +196,8 @@ template <class T>
 Sized TypedCodec<T>::scale(ConstBytes in, double factor, Bytes out) const {
   FrameReader<T> frame;
   if (const Status s = frame.open(in); s != Status::ok) return {s};
+  if (frame.states().any())
+    return {Status::frame_mismatch};  // the references would have to be multiplied too
   FrameHeader header = frame.header();
   const double magnitude = std::abs(factor);
   if (!scale_header<T>(header, magnitude)) return {Status::invalid_argument};

@@ -45,6 +45,7 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
   FrameReader<T> readers[max_operands];
   FrameHeader total;
   Prediction prediction;
+  States states;
   bool lagged = true, any_lags = false;
   for (std::size_t k = 0; k < frames.size(); ++k) {
     if (const Status s = readers[k].open(frames[k]); s != Status::ok) return {s};
@@ -53,10 +54,11 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
     if (k == 0) {
       total = h;
       prediction = readers[0].prediction();
+      states = readers[0].states();
       continue;
     }
-    const bool alike =
-        h.type == total.type && h.count == total.count && h.step == total.step && h.bound == total.bound;
+    const bool alike = h.type == total.type && h.count == total.count && h.step == total.step &&
+                       h.bound == total.bound && readers[k].states() == states;
     if (!alike) return {Status::frame_mismatch};
     if (readers[k].prediction() != prediction) lagged = false;
     prediction.inner =
@@ -67,9 +69,10 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
   total.flags &= static_cast<std::uint8_t>(~FrameHeader::stored);
 
   if (!lagged || !fits_lagged(total.addends)) prediction.lags = {};
+  if (states.any() && !fits_lagged(total.addends)) return {Status::invalid_count};
 
   const std::size_t n = frames.size();
-  FrameWriter sum(out, readers[0].count(), prediction);
+  FrameWriter sum(out, readers[0].count(), prediction, states);
   const auto add = [&](Range chunks, Records& writer) {
     const SumPipelineCounting counting;
     Operand operands[max_operands];
@@ -93,13 +96,14 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
 }
 
 template <class T>
-Sized TypedCodec<T>::accumulate(ConstBytes in, ConstSlice slice, Bytes out) const {
+Sized TypedCodec<T>::accumulate(ConstBytes in, ConstSlice slice, References references, Bytes out) const {
   FrameReader<T> frame;
   if (const Status s = frame.open(in); s != Status::ok) return {s};
   const bool alike =
       frame.holds(slice.type, slice.count) && frame.header().step == static_cast<double>(z_.step);
   if (!alike) return {Status::frame_mismatch};
-  return with(frame.prediction()).accumulate(frame, static_cast<const T*>(slice.data), out);
+  if (!names(frame, references)) return {Status::corrupt_frame};
+  return with(frame.prediction(), references).accumulate(frame, static_cast<const T*>(slice.data), out);
 }
 
 template <class T>
@@ -107,19 +111,18 @@ Sized TypedCodec<T>::accumulate(const FrameReader<T>& frame, const T* values, By
   FrameHeader total = frame.header();
   if (++total.addends == 0) return {Status::invalid_count};
   total.flags &= static_cast<std::uint8_t>(~FrameHeader::stored);
-  if (lags_.any() && fits_lagged(total.addends)) {
-    Lagged outcome = Lagged::done;
-    const SumPipelineCounting counting;
-    const Sized size = accumulate_lagged(frame, values, total, out, outcome);
-    if (outcome != Lagged::not_lagged) return size;
-    SumPipelineCounting::own() = {};  // the chunks are added anew
+  if ((lags_.any() || !references_.empty()) && fits_lagged(total.addends)) {
+    bool no_residuals = false;
+    const Sized size = accumulate_residuals(frame, values, total, out, no_residuals);
+    if (!no_residuals) return size;
   }
 
+  const ReferenceIntegers<T> references(references_, frame.header(), kernels_);
   FrameWriter sum(out, frame.count(), {z_.predictor, {}});
   const auto add = [&](Range chunks, Records& writer) {
     const SumPipelineCounting counting;
     Operand operand;
-    operand.follow_lags(frame);
+    if (const Status s = operand.follow(frame, references); s != Status::ok) return s;
     unsigned width_class = 8;
     Form form = Form::simple;
     for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i) {

@@ -3,20 +3,22 @@
 #pragma once
 
 #include "compressor/codecs/planes/format/lags.hpp"
-#include "compressor/codecs/planes/general/general.hpp"
+#include "compressor/codecs/planes/history.hpp"
 #include "compressor/frame/codec.hpp"
 #include "compressor/values/value_statistics.hpp"
 
 namespace taut::planes {
 
 // Estimates the bytes that a message takes under each prediction, from a few of its pieces. The values a lag
-// before a piece are looked up in the message; encoding the pieces alone could not use them.
+// before a piece are looked up in the message, and those of references in these; encoding the pieces alone
+// could not use them. `references`: as many as any of the predictions needs.
 // Sets bytes[k] to the bytes of the pieces' records under predictions[k], with a surcharge for slow
 // predictions. Returns the bytes of the pieces' values. Returns 0 if the integers allow no estimate, because
 // many need 64 bits or there are none.
 template <class T>
 std::size_t estimate(const T* values, std::size_t count, const Quantiser<T>& z, const KernelSet& kernels,
-                     std::span<const Prediction> predictions, std::span<std::size_t> bytes) noexcept;
+                     const ReferenceIntegers<T>& references, std::span<const Prediction> predictions,
+                     std::span<std::size_t> bytes) noexcept;
 
 // Size of the largest frame of a sum of `addends`. A chunk takes no more than its values, padded to blocks,
 // and 12 bytes. A chunk of halves takes 16 bits a block more, for the additional bit of second differences of
@@ -50,11 +52,13 @@ class TypedCodec {
         kernels_(kernels),
         general_(kernels) {}
 
-  // Returns a copy of the codec that encodes with `prediction`.
-  TypedCodec with(const Prediction& prediction) const noexcept {
+  // Returns a copy of the codec that encodes with `prediction`, and with the references that it needs of
+  // those given.
+  TypedCodec with(const Prediction& prediction, References references = {}) const noexcept {
     TypedCodec other = *this;
     other.z_.predictor = prediction.inner;
     other.lags_ = prediction.lags;
+    other.references_ = references.first(prediction.references);
     return other;
   }
 
@@ -65,24 +69,27 @@ class TypedCodec {
     const ConstSlice parts{values.components()};
     const T* const data = static_cast<const T*>(parts.data);
     const Lags lags = lags_.within(parts.count);
-    if (lags.any() && z_.step != 0)
-      if (const std::size_t bytes = with({z_.predictor, lags}).encode_lagged(data, parts.count, header, out))
+    if ((lags.any() || !references_.empty()) && z_.step != 0 && parts.count > 0)
+      if (const std::size_t bytes = with({z_.predictor, lags, prediction().references}, references_)
+                                        .encode_residuals(data, parts.count, header, out))
         return bytes;
     return encode_likely(Form::simple, 8, data, parts.count, header, out);
   }
   // Estimates the bytes of the components under each prediction; see estimate.hpp.
-  std::size_t estimate(ConstSlice values, std::span<const Prediction> predictions,
+  std::size_t estimate(ConstSlice values, References references, std::span<const Prediction> predictions,
                        std::span<std::size_t> bytes) const noexcept {
     const ConstSlice parts{values.components()};
-    return planes::estimate(static_cast<const T*>(parts.data), parts.count, z_, kernels_, predictions, bytes);
+    const ReferenceIntegers<T> integers(references, own_header(), kernels_);
+    return planes::estimate(static_cast<const T*>(parts.data), parts.count, z_, kernels_, integers,
+                            predictions, bytes);
   }
 
-  Status decode(ConstBytes in, Slice values) const;
-  Status reduce(ConstBytes in, Slice values, Reduction op) const;
+  Status decode(ConstBytes in, References references, Slice values) const;
+  Status reduce(ConstBytes in, References references, Slice values, Reduction op) const;
 
   // Write up to the end of `out`; return buffer_too_small if the result does not fit.
   Sized sum(std::span<const ConstBytes> frames, Bytes out) const;
-  Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const;
+  Sized accumulate(ConstBytes frame, ConstSlice values, References references, Bytes out) const;
 
   // Multiplies a frame by a number other than 0; see scale.cpp.
   Sized scale(ConstBytes frame, double factor, Bytes out) const;
@@ -94,15 +101,16 @@ class TypedCodec {
     Record<T> record;
     Predictor predictor = Predictor::delta;
     const std::byte* raw = nullptr;          // values of a chunk of a stored frame
-    const std::int32_t* integers = nullptr;  // integers of a record with lags, after resolve
+    const std::int32_t* integers = nullptr;  // integers of a record of residuals, after resolve
     Padding padding;
-    Lags lags;
-    LagWindow history;
+    History<T> history;
     std::int32_t* room = nullptr;  // in `history`: room for the integers of this chunk
 
-    // Prepares to read the chunks of `frame` in order. If the frame has lags, each chunk has to be resolved
-    // on the way, either by resolve or by a kernel that fills `room`.
+    // Prepare to read the chunks of `frame`. If the frame has lags, they are read in order, and each chunk
+    // has to be resolved on the way, either by resolve or by a kernel that fills `room`. If it has
+    // references, the same is true of each chunk whose integers are needed; `references`: those of the frame.
     void follow_lags(const FrameReader<T>& frame);
+    Status follow(const FrameReader<T>& frame, const ReferenceIntegers<T>& references);
     void resolve(const KernelSet& kernels) noexcept;
     Status read(const FrameReader<T>& frame, std::size_t i, const KernelSet& kernels) noexcept;
     bool simple() const noexcept { return raw == nullptr && integers == nullptr && record.simple(); }
@@ -110,12 +118,23 @@ class TypedCodec {
     Part<T> part() const noexcept { return {&record, predictor, raw, integers}; }
   };
 
+  Prediction prediction() const noexcept {
+    return {z_.predictor, lags_, static_cast<unsigned>(references_.size())};
+  }
+
+  // Returns true if the references begin with those of a frame, or it has none.
+  static bool names(const FrameReader<T>& frame, References references) noexcept {
+    if (!frame.states().any()) return true;
+    const auto count = static_cast<std::size_t>(frame.header().count);
+    return begin_with(references, frame.states(), {{nullptr, count, frame.header().type}});
+  }
+
   // Returns the number of threads that process a frame: one if chunks depend on earlier chunks.
   std::size_t parts_for(std::size_t chunks, const Prediction& prediction) const noexcept {
     return prediction.lags.any() ? 1 : parts_of(threads_, chunks);
   }
   template <class Use>
-  Status for_chunks(const FrameReader<T>& frame, const Use& use) const;
+  Status for_chunks(const FrameReader<T>& frame, References references, const Use& use) const;
 
   // A float holds every integer up to 2^24, so one product in float is correctly rounded. For halves it is
   // even exact.
@@ -131,26 +150,33 @@ class TypedCodec {
   std::size_t encode_likely(Form form, unsigned width_class, const T* values, std::size_t count,
                             FrameHeader header, Bytes out) const;
 
-  // ---- With lags (lagged.cpp)
+  // ---- With lags or references (residuals.cpp)
 
-  // Returns 0 if the frame has to be encoded without lags.
-  std::size_t encode_lagged(const T* values, std::size_t count, FrameHeader header, Bytes out) const;
-  // Returns false if the frame has to be encoded without lags or `writer` is full.
-  bool encode_lagged_chunk(const T* values, std::size_t n, std::int32_t* q, Form& form, unsigned& width_class,
-                           Records& writer) const;
-  bool write_lagged(std::int32_t* q, std::size_t n, std::uint8_t flags, unsigned& width_class,
-                    Records& writer) const;
-  // Writes the integers of a chunk to a LagWindow. Returns false if the general path has to encode the chunk:
+  // Returns the history of a frame with the lags or references of this codec.
+  History<T> history_of(const ReferenceIntegers<T>& references, std::size_t count) const {
+    return lags_.any() ? History<T>(lags_, count) : History<T>(references, count);
+  }
+  // Returns 0 if the frame has to be encoded without lags and references.
+  std::size_t encode_residuals(const T* values, std::size_t count, FrameHeader header, Bytes out) const;
+  bool encode_behind(const T* values, std::size_t n, History<T>& history, Form form, unsigned& width_class,
+                     Records& writer) const;
+  // Returns false if the frame has to be encoded without them or `writer` is full.
+  bool encode_residual_chunk(const T* values, std::size_t n, const Earlier& earlier, std::int32_t* q,
+                             Form& form, unsigned& width_class, Records& writer) const;
+  bool write_residuals(std::int32_t* q, std::size_t n, const Earlier& earlier, std::uint8_t flags,
+                       unsigned& width_class, Records& writer) const;
+  // Writes the integers of a chunk to `q`. Returns false if the general path has to encode the chunk:
   // some value has no integer (its bit in `marks` is set), or the values are halves with large integers.
   bool quantise_chunk(const T* values, std::size_t n, Form& form, std::int32_t* q, Marks& marks,
                       std::uint8_t& flags) const;
 
-  enum class Lagged { done, not_lagged, full };  // not_lagged: the sum has to be written without lags
-  Sized accumulate_lagged(const FrameReader<T>& frame, const T* values, FrameHeader total, Bytes out,
-                          Lagged& outcome) const;
-  Lagged accumulate_lagged_chunk(const Operand& operand, const T* values, std::size_t n, std::int32_t* q,
-                                 std::uint32_t addends, Form& form, unsigned& width_class,
-                                 Records& writer) const;
+  // no_residuals: the sum has to be written without lags and references.
+  enum class Residuals { done, no_residuals, full };
+  Sized accumulate_residuals(const FrameReader<T>& frame, const T* values, FrameHeader total, Bytes out,
+                             bool& no_residuals) const;
+  Residuals accumulate_residual_chunk(const Operand& operand, const T* values, std::size_t n,
+                                      const Earlier& earlier, std::int32_t* q, std::uint32_t addends,
+                                      Form& form, unsigned& width_class, Records& writer) const;
 
   // Returns true if packed integers may be among the values, so that the kernels for small chunks cannot be
   // used. Those kernels treat packed integers beyond the zone of numbers like other outliers.
@@ -170,7 +196,8 @@ class TypedCodec {
 
   void decode_chunk(Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* values,
                     std::size_t n) const;
-  void decode_groups(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* whole,
+  bool decode_behind(Operand& operand, const Quantiser<T>& z, T* whole, std::size_t groups) const;
+  void decode_groups(Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* whole,
                      std::size_t groups) const;
 
   bool sum_chunk(std::span<const Operand* const> operands, std::size_t n, std::uint32_t addends,
@@ -191,6 +218,8 @@ class TypedCodec {
   FrameHeader chunk_header(std::size_t n) const noexcept {
     return {.codec = frame_id, .type = dtype_of<T>, .count = n, .step = static_cast<double>(z_.step)};
   }
+  // Returns what a frame of this codec, with one addend, says about the integers of references.
+  FrameHeader own_header() const noexcept { return {.step = static_cast<double>(z_.step)}; }
 
   Sized accumulate(const FrameReader<T>& frame, const T* values, Bytes out) const;
 
@@ -202,6 +231,7 @@ class TypedCodec {
 
   Quantiser<T> z_;
   Lags lags_;
+  References references_ = {};
   int threads_;
   const KernelSet& kernels_;
   GeneralPath<T> general_;

@@ -1,5 +1,5 @@
-// Encoding and decoding of one block of 64 values in portable code. It is the reference, and the vector sets
-// use it for the widest offsets.
+// Encoding and decoding of one block of 64 values in portable code. It is the reference, and vector_block.hpp
+// uses it for the widest offsets.
 #pragma once
 
 #include <limits>
@@ -67,7 +67,7 @@ void write_value(T& y, T x) noexcept {
   y = add ? branchless_sum(y, x) : x;
 }
 
-struct Portable {
+struct ScalarBlocks {
   // Computes the least and the greatest value of each block. The least value is NaN if the block has a NaN.
   template <class T>
   static void extremes(const T* x, std::size_t blocks, T* least, T* greatest) noexcept {
@@ -106,34 +106,6 @@ struct Portable {
     read_offsets<T>(from, width, offsets);
     for (std::size_t i = 0; i < block_values; ++i)
       write_value<add>(y[i], grid.value(sum_of<T>(low, offsets[i])));
-  }
-};
-
-// Block operations by the vectors of an instruction set, which hold offsets as 32-bit integers. `Vectors`
-// finds, writes and unpacks offsets of up to 30 bits; wider ones are left to portable code.
-template <class Vectors>
-struct Vectorised : Vectors {
-  static constexpr unsigned widest = 30;
-
-  template <class T>
-  static void pack(const T* x, IntOf<T> low, BitsOf<T> span, unsigned width, const Grid<T>& grid,
-                   std::byte* to) noexcept {
-    if (width > widest) return Portable::pack(x, low, span, width, grid, to);
-    typename Vectors::Offsets offsets;
-    if (width <= Limits<T>::direct_bits) {
-      Vectors::template find<false>(x, grid.value(low), grid, offsets);
-    } else {
-      Vectors::template find<true>(x, grid.value(low), grid, offsets);
-    }
-    Vectors::write_offsets(offsets, static_cast<std::uint32_t>(span), width, to);
-  }
-
-  // The sum of low and offset is exact, so mu + offset * step equals the result of the reference.
-  template <bool add, class T>
-  static void unpack(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid,
-                     T* y) noexcept {
-    if (width > widest) return Portable::unpack<add>(from, low, width, grid, y);
-    Vectors::template unpack_offsets<add>(from, low, width, grid, y);
   }
 };
 

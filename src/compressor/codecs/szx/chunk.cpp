@@ -12,7 +12,7 @@ template <class T>
 struct Record {
   RecordForm form = RecordForm::constant;
   IntOf<T> base = 0;
-  Table<T> table;
+  BlockTable<T> table;
   const std::byte* body = nullptr;  // blocks, or raw values
 };
 

@@ -1,4 +1,4 @@
-// Conversion between one chunk and its record. Layout: spec.md.
+// Converts a chunk of values to its record in the frame, and back. Layout: spec.md.
 #pragma once
 
 #include "compressor/codecs/szx/kernels.hpp"

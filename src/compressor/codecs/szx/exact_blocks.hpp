@@ -1,5 +1,5 @@
-// Blocks with values that the grid does not serve: NaN, infinities, fill values, and numbers beyond its
-// integers.
+// Codes blocks with exact values, which have no integer on the grid: NaN, infinities, fill values, and
+// numbers beyond its integers.
 #pragma once
 
 #include "compressor/codecs/szx/block.hpp"
@@ -11,7 +11,7 @@ bool same_bits(T a, T b) noexcept {
   return std::bit_cast<BitsOf<T>>(a) == std::bit_cast<BitsOf<T>>(b);
 }
 
-// Sets the code of block b: `same` if the block consists of one such value, `holed` if all such values are
+// Sets the code of block b: `uniform` if the block consists of one such value, `holed` if all such values are
 // equal and the grid serves the others, else `raw`.
 template <class T>
 void plan_exact(const T* x, std::size_t b, const Grid<T>& grid, ChunkPlan<T>& plan) noexcept {
@@ -27,7 +27,7 @@ void plan_exact(const T* x, std::size_t b, const Grid<T>& grid, ChunkPlan<T>& pl
       return;  // raw
     }
   }
-  plan.code[b] = same;
+  plan.code[b] = uniform;
   if (least > greatest) return;
   const Interval found = interval(least, greatest, step, inverse, grid.bound);
   plan.low[b] = static_cast<IntOf<T>>(nearest(found.low));
@@ -63,7 +63,7 @@ void unpack_exact(const std::byte* from, IntOf<T> low, std::uint8_t code, const 
   alignas(64) T x[block_values];
   if (code == raw) {
     std::memcpy(x, from, sizeof x);
-  } else if (code == same) {
+  } else if (code == uniform) {
     std::fill_n(x, block_values, load<T>(from));
   } else {
     Set::template unpack<false>(from + hole_bytes<T>, low, width_of(code), grid, x);

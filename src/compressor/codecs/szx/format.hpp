@@ -40,14 +40,14 @@ enum class RecordForm : std::uint8_t {
 // grid does not serve (a fill value, NaN). The other codes have no width.
 enum Code : std::uint8_t {
   holed = 128,
-  same = 254,  // all values equal one value, stored unchanged
-  raw = 255,   // the values, unchanged
+  uniform = 254,  // all values equal one value, stored unchanged
+  raw = 255,      // the values, unchanged
 };
 
 template <class T>
 using IntOf = std::make_signed_t<BitsOf<T>>;
 
-constexpr bool on_grid(std::uint8_t code) noexcept { return code < same; }
+constexpr bool on_grid(std::uint8_t code) noexcept { return code < uniform; }
 constexpr unsigned width_of(std::uint8_t code) noexcept { return code & (holed - 1u); }
 
 template <class T>

@@ -43,8 +43,18 @@ class FrameReader {
   ConstBytes payload_;
 };
 
-extern template class FrameReader<float>;
-extern template class FrameReader<double>;
+template <class T>
+Status FrameReader<T>::open(ConstBytes frame) noexcept {
+  if (const Status s = open_frame(frame, frame_id, header_, payload_); s != Status::ok) return s;
+  if (header_.type != dtype_of<T>) return Status::frame_mismatch;
+  if (header_.addends != 1 || std::bit_cast<std::uint32_t>(header_.parameters) != 0)
+    return Status::corrupt_frame;
+  if (stored()) return payload_.size() == count() * sizeof(T) ? Status::ok : Status::corrupt_frame;
+
+  if (!Grid<T>::is_step(header_.step) || payload_.size() < 4 * chunks()) return Status::corrupt_frame;
+  const bool fit = ends_fit(payload_.data(), chunks(), payload_.size() - 4 * chunks());
+  return fit ? Status::ok : Status::corrupt_frame;
+}
 
 // Returns the room for the records of a frame of `count` values. It is smaller than the values themselves.
 template <class T>

@@ -34,7 +34,7 @@ inline constexpr int max_width = Limits<T>::integer_bits + 1;
 template <class T>
 inline constexpr std::int64_t greatest_integer = (std::int64_t{1} << Limits<T>::integer_bits) - 1;
 
-// Share of a step that the roundings of an encoder may take up.
+// The share of a step that the roundings of an encoder may take up.
 inline constexpr double step_margin = 0x1p-7;
 
 template <class T>

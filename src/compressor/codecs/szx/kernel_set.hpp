@@ -1,10 +1,11 @@
-// The kernels of a set, built from its block operations; Portable in block.hpp shows these. The loops over
-// the tables are plain loops that compilers vectorise. The set is a template parameter, so that each set has
-// its own copy of the loops.
+// The kernels of an instruction set: block operations by its vectors, in portable code for the scalar set,
+// and plain loops over the tables, which compilers vectorise. The set is a template parameter, so that each
+// set has its own copy of the loops.
 #pragma once
 
 #include "compressor/codecs/szx/block.hpp"
 #include "compressor/codecs/szx/exact_blocks.hpp"
+#include "compressor/codecs/szx/vector_block.hpp"
 
 namespace taut::szx {
 
@@ -65,7 +66,7 @@ std::size_t bytes_of_blocks(const std::uint8_t* codes, Count blocks, bool& valid
 
 // Computes base and sizes, and sets the lows of blocks that have none.
 template <class Set, class T, class Count>
-void sum_up(Count blocks, ChunkPlan<T>& plan) noexcept {
+void finish_plan(Count blocks, ChunkPlan<T>& plan) noexcept {
   constexpr IntOf<T> none = std::numeric_limits<IntOf<T>>::max();
   IntOf<T> base = none;
   for (std::size_t b = 0; b < blocks; ++b) {
@@ -88,7 +89,7 @@ void sum_up(Count blocks, ChunkPlan<T>& plan) noexcept {
 
 // Marks blocks with packed integers as `raw`, so that plan_exact handles them.
 template <class Set, class T>
-void refuse_packed(const T* values, std::size_t blocks, const Grid<T>& grid, ChunkPlan<T>& plan) noexcept {
+void mark_packed(const T* values, std::size_t blocks, const Grid<T>& grid, ChunkPlan<T>& plan) noexcept {
   const bool coarse = grid.step >= safe_step_limit<T>;
   if (!coarse && !any_below_numbers(values, blocks * block_values)) return;
   for (std::size_t b = 0; b < blocks; ++b) {
@@ -105,11 +106,11 @@ void plan_blocks(const T* values, std::size_t blocks, const Grid<T>& grid, Chunk
   Set::extremes(values, blocks, least, greatest);
   with_count(blocks, [&](auto n) {
     find_intervals<Set>(least, greatest, n, grid, plan);
-    if (grid.exact_bits) refuse_packed<Set>(values, blocks, grid, plan);
+    if (grid.exact_bits) mark_packed<Set>(values, blocks, grid, plan);
     if (any_raw<Set>(plan.code, n))
       for (std::size_t b = 0; b < blocks; ++b)
         if (plan.code[b] == raw) plan_exact(values + b * block_values, b, grid, plan);
-    sum_up<Set>(n, plan);
+    finish_plan<Set>(n, plan);
   });
 }
 
@@ -130,7 +131,7 @@ std::byte* write_table(const ChunkPlan<T>& plan, std::size_t blocks, std::byte* 
 // Reads codes and lows. The range check replaces a negative low by its complement, which takes as many bits.
 template <class Set, class T>
 bool read_table(const std::byte* from, std::size_t blocks, IntOf<T> base, unsigned base_bytes,
-                Table<T>& table) noexcept {
+                BlockTable<T>& table) noexcept {
   std::memcpy(table.code, from, blocks);
   bool valid = false;
   with_count(blocks, [&](auto n) {
@@ -165,7 +166,7 @@ std::byte* pack_blocks(const T* values, std::size_t blocks, const Grid<T>& grid,
 }
 
 template <class Set, bool add, class T>
-void unpack_blocks(const std::byte* from, std::size_t blocks, const Table<T>& table, const Grid<T>& grid,
+void unpack_blocks(const std::byte* from, std::size_t blocks, const BlockTable<T>& table, const Grid<T>& grid,
                    T* values) noexcept {
   for (std::size_t b = 0; b < blocks; ++b) {
     T* const y = values + b * block_values;
@@ -183,17 +184,12 @@ template <class Set, class T>
 inline constexpr Kernels<T> kernels_of{plan_blocks<Set, T>, pack_blocks<Set, T>, read_table<Set, T>,
                                        unpack_blocks<Set, false, T>, unpack_blocks<Set, true, T>};
 
-// Returns the kernels of an instruction set, made of these block operations.
-template <class Set, class Operations>
-const KernelSet& kernel_set() noexcept {
-  static constexpr KernelSet set{simd::name_of<Set>, simd::supported<Set>, kernels_of<Operations, float>,
-                                 kernels_of<Operations, double>};
-  return set;
-}
-
 template <class Set>
 const KernelSet& KernelSet::with() noexcept {
-  return kernel_set<Set, Portable>();
+  using Block = std::conditional_t<std::is_same_v<Set, simd::Scalar>, ScalarBlocks, VectorBlocks<Set>>;
+  static constexpr KernelSet set{simd::name_of<Set>, simd::supported<Set>, kernels_of<Block, float>,
+                                 kernels_of<Block, double>};
+  return set;
 }
 
 }  // namespace taut::szx

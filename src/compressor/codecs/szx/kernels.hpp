@@ -21,9 +21,9 @@ struct ChunkPlan {
   bool constant = false;  // all values equal the value of the base
 };
 
-// A Table holds the codes and lows of a record, as read.
+// A BlockTable holds the codes and lows of a record, as read.
 template <class T>
-struct Table {
+struct BlockTable {
   alignas(64) std::uint8_t code[chunk_blocks];
   alignas(64) IntOf<T> low[chunk_blocks];
   std::size_t body_bytes = 0;
@@ -39,13 +39,13 @@ struct Kernels {
 
   // Reads codes and lows. Returns false if a code is invalid or a low is beyond greatest_integer.
   bool (*read_table)(const std::byte* from, std::size_t blocks, IntOf<T> base, unsigned base_bytes,
-                     Table<T>& table) noexcept;
+                     BlockTable<T>& table) noexcept;
 
   // Decode the blocks, and add them to the values.
-  void (*unpack)(const std::byte* from, std::size_t blocks, const Table<T>& table, const Grid<T>& grid,
+  void (*unpack)(const std::byte* from, std::size_t blocks, const BlockTable<T>& table, const Grid<T>& grid,
                  T* values) noexcept;
-  void (*unpack_add)(const std::byte* from, std::size_t blocks, const Table<T>& table, const Grid<T>& grid,
-                     T* values) noexcept;
+  void (*unpack_add)(const std::byte* from, std::size_t blocks, const BlockTable<T>& table,
+                     const Grid<T>& grid, T* values) noexcept;
 };
 
 struct KernelSet {

@@ -1,5 +1,5 @@
-// Map of the NaN and infinite values of a box at a fixed rate: a bit for each group of 64 values, then two
-// bits for each value of the marked groups. Format: spec.md.
+// The map of the NaN and infinite values of a tile at a fixed rate: a bit for each group of 64 values, then
+// two bits for each value of the marked groups. Format: spec.md.
 #pragma once
 
 #include <algorithm>

@@ -33,15 +33,15 @@ class Zfp final : public Codec {
     // The result is the same for all extents: with whole rows and planes, fewer values may take more blocks
     // than more values.
     if (!contract_.fixed_size)
-      return frame_header_bytes + front_bytes(max_dims, most_boxes(count)) + count * size_of(type);
+      return frame_header_bytes + front_bytes(max_dims, most_tiles(count)) + count * size_of(type);
     const Shape shape = shape_of(dims_, count);
     const Grid grid(shape);
-    std::size_t bytes = frame_header_bytes + front_bytes(shape.dims, grid.boxes());
-    for (std::size_t i = 0; i < grid.boxes(); ++i) {
-      const Shape box = grid.box<const std::byte>(nullptr, i).shape;
-      bytes += std::min(box.values() * size_of(type), type == DType::f64
-                                                          ? coded_bytes<double>(contract_.bound.value, box)
-                                                          : coded_bytes<float>(contract_.bound.value, box));
+    std::size_t bytes = frame_header_bytes + front_bytes(shape.dims, grid.tiles());
+    for (std::size_t i = 0; i < grid.tiles(); ++i) {
+      const Shape tile = grid.tile<const std::byte>(nullptr, i).shape;
+      bytes += std::min(tile.values() * size_of(type), type == DType::f64
+                                                           ? coded_bytes<double>(contract_.bound.value, tile)
+                                                           : coded_bytes<float>(contract_.bound.value, tile));
     }
     return bytes;
   }
@@ -56,22 +56,23 @@ class Zfp final : public Codec {
   }
 
   Status decode(ConstBytes in, Slice values) const noexcept override {
-    return for_each_box(in, values, []<class T>(FrameReader& frame, Scratch<T>& scratch, const View<T>& box) {
-      return frame.decode_next(scratch, box);
-    });
+    return for_each_tile(in, values,
+                         []<class T>(FrameReader& frame, Scratch<T>& scratch, const View<T>& tile) {
+                           return frame.decode_next(scratch, tile);
+                         });
   }
 
   Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
-    return for_each_box(in, values,
-                        [op]<class T>(FrameReader& frame, Scratch<T>& scratch, const View<T>& box) {
-                          T* const decoded = scratch.decoded();
-                          if (!frame.decode_next(scratch, dense(decoded, box.shape))) return false;
-                          const std::size_t n = box.shape.extent[3];
-                          box.for_each_row([&](T* row, std::size_t at) {
-                            reduce_values({{row, n, dtype_of<T>}}, {{decoded + at, n, dtype_of<T>}}, op);
-                          });
-                          return true;
-                        });
+    return for_each_tile(in, values,
+                         [op]<class T>(FrameReader& frame, Scratch<T>& scratch, const View<T>& tile) {
+                           T* const decoded = scratch.decoded();
+                           if (!frame.decode_next(scratch, dense(decoded, tile.shape))) return false;
+                           const std::size_t n = tile.shape.extent[3];
+                           tile.for_each_row([&](T* row, std::size_t at) {
+                             reduce_values({{row, n, dtype_of<T>}}, {{decoded + at, n, dtype_of<T>}}, op);
+                           });
+                           return true;
+                         });
   }
 
  private:
@@ -96,13 +97,13 @@ class Zfp final : public Codec {
     std::byte* const payload = out.data() + frame_header_bytes;
     write_extents(shape, payload);
     std::byte* entry = payload + front_bytes(shape.dims, 0);
-    std::byte* next = payload + front_bytes(shape.dims, grid.boxes());
-    for (std::size_t i = 0; i < grid.boxes(); ++i, entry += entry_bytes) {
+    std::byte* next = payload + front_bytes(shape.dims, grid.tiles());
+    for (std::size_t i = 0; i < grid.tiles(); ++i, entry += entry_bytes) {
       const Bytes room = out.subspan(static_cast<std::size_t>(next - out.data()));
-      const Piece piece = encode_piece(grid.box(values, i), contract_.bound, bits_, scratch, room);
-      if (piece.bytes == 0 && piece.form == Form::stored) return {Status::internal};
-      write_entry(piece, entry);
-      next += piece.bytes;
+      const Record record = encode_tile(grid.tile(values, i), contract_.bound, bits_, scratch, room);
+      if (record.bytes == 0 && record.form == Form::stored) return {Status::internal};
+      write_entry(record, entry);
+      next += record.bytes;
     }
     FrameHeader header{.codec = frame_id, .type = dtype_of<T>, .count = count, .bound = contract_.bound};
     header.parameters[0] = static_cast<std::uint8_t>(shape.dims);
@@ -111,14 +112,14 @@ class Zfp final : public Codec {
   }
 
   template <class Action>
-  static Status for_each_box(ConstBytes in, Slice values, Action action) noexcept {
+  static Status for_each_tile(ConstBytes in, Slice values, Action action) noexcept {
     return typed<Status>(values.type, [&]<class T>(T) {
       FrameReader frame;
       if (const Status status = frame.open(in, values); status != Status::ok) return status;
       if (values.count == 0) return Status::ok;
       Scratch<T> scratch(frame.grid().largest());
-      for (std::size_t i = 0; i < frame.grid().boxes(); ++i)
-        if (!action(frame, scratch, frame.grid().box(static_cast<T*>(values.data), i)))
+      for (std::size_t i = 0; i < frame.grid().tiles(); ++i)
+        if (!action(frame, scratch, frame.grid().tile(static_cast<T*>(values.data), i)))
           return Status::corrupt_frame;
       return Status::ok;
     });

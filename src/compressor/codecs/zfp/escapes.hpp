@@ -1,5 +1,5 @@
-// Values that are stored unchanged beside a box that zfp coded: runs of values, each run with its position.
-// Format: spec.md.
+// The list of escapes of a tile: values that are stored unchanged beside zfp's stream, as runs, each run with
+// its position. Format: spec.md.
 #pragma once
 
 #include <cstring>
@@ -47,7 +47,7 @@ class ByteReader {
     rest_ = rest_.subspan(n);
     return taken;
   }
-  std::optional<std::size_t> take_number() noexcept {  // at most four bytes: more than any box needs
+  std::optional<std::size_t> take_number() noexcept {  // at most four bytes: more than any tile needs
     std::size_t number = 0;
     for (unsigned shift = 0; shift < 28; shift += 7) {
       const std::byte* const byte = take(1);

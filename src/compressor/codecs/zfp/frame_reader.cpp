@@ -25,8 +25,8 @@ void write_extents(const Shape& shape, std::byte* to) noexcept {
     put(shape.extent[k], to);
 }
 
-void write_entry(const Piece& piece, std::byte* to) noexcept {
-  put(piece.bytes | static_cast<std::size_t>(piece.form) << form_shift, to);
+void write_entry(const Record& record, std::byte* to) noexcept {
+  put(record.bytes | static_cast<std::size_t>(record.form) << form_shift, to);
 }
 
 bool FrameReader::read_shape(const FrameHeader& header, ConstBytes payload, Shape& shape) noexcept {
@@ -55,25 +55,25 @@ Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
 
   bound_ = header.bound;
   grid_ = Grid(shape);
-  const std::size_t front = front_bytes(shape.dims, grid_.boxes());
+  const std::size_t front = front_bytes(shape.dims, grid_.tiles());
   if (payload.size() < front) return Status::corrupt_frame;
-  index_ = payload.first(front).last(grid_.boxes() * entry_bytes);
-  pieces_ = payload.subspan(front);
+  index_ = payload.first(front).last(grid_.tiles() * entry_bytes);
+  records_ = payload.subspan(front);
   std::size_t bytes = 0;  // no overflow: fewer than 2^30 entries of fewer than 2^30 bytes
-  for (std::size_t i = 0; i < grid_.boxes(); ++i)
+  for (std::size_t i = 0; i < grid_.tiles(); ++i)
     bytes += size_in(load<std::uint32_t>(index_.data() + i * entry_bytes));
-  return bytes == pieces_.size() ? Status::ok : Status::corrupt_frame;
+  return bytes == records_.size() ? Status::ok : Status::corrupt_frame;
 }
 
 template <class T>
-bool FrameReader::decode_next(Scratch<T>& scratch, const View<T>& box) noexcept {
+bool FrameReader::decode_next(Scratch<T>& scratch, const View<T>& tile) noexcept {
   const std::uint32_t entry = load<std::uint32_t>(index_.data());
-  const ConstBytes piece = pieces_.first(size_in(entry));
+  const ConstBytes record = records_.first(size_in(entry));
   index_ = index_.subspan(entry_bytes);
-  pieces_ = pieces_.subspan(piece.size());
+  records_ = records_.subspan(record.size());
   const std::uint32_t form = entry >> form_shift;
-  return form <= static_cast<std::uint32_t>(Form::mended) &&
-         decode_piece(static_cast<Form>(form), piece, bound_, scratch, box);
+  return form <= static_cast<std::uint32_t>(Form::repaired) &&
+         decode_tile(static_cast<Form>(form), record, bound_, scratch, tile);
 }
 
 template bool FrameReader::decode_next(Scratch<float>&, const View<float>&) noexcept;

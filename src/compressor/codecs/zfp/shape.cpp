@@ -21,23 +21,23 @@ Shape shape_of(const Dims& field, std::size_t count) noexcept {
     if (n > 1) shape.extent[max_dims - ++shape.dims] = n;
   }
   if (rest > 1 || shape.dims == 0) shape.extent[max_dims - ++shape.dims] = rest;  // number of parts that fit
-  return Grid(shape).boxes() <= most_boxes(count) ? shape : Shape{{1, 1, 1, count}, 1};
+  return Grid(shape).tiles() <= most_tiles(count) ? shape : Shape{{1, 1, 1, count}, 1};
 }
 
-// Chooses the box. From the fastest extent on, each extent is taken whole, or as far as the room allows that
+// Chooses the tile. From the fastest extent on, each extent is taken whole, or as far as the room allows that
 // the other extents leave with one block each.
-Grid::Grid(const Shape& field) noexcept : field_(field), box_(field) {
+Grid::Grid(const Shape& field) noexcept : field_(field), tile_(field) {
   const unsigned first = max_dims - field.dims;
-  std::size_t room = box_values;
+  std::size_t room = tile_values;
   for (unsigned k = first + 1; k < max_dims; ++k) room /= block_edge;
   for (unsigned k = max_dims; k-- > first;) {
-    box_.extent[k] = std::min(field.extent[k], room / block_edge * block_edge);
-    room = room * block_edge / std::max(whole_blocks(box_.extent[k]), block_edge);
+    tile_.extent[k] = std::min(field.extent[k], room / block_edge * block_edge);
+    room = room * block_edge / std::max(whole_blocks(tile_.extent[k]), block_edge);
   }
-  boxes_ = 1;
+  tiles_ = 1;
   for (unsigned k = 0; k < max_dims; ++k) {
-    along_[k] = box_.extent[k] == 0 ? 0 : (field.extent[k] + box_.extent[k] - 1) / box_.extent[k];
-    boxes_ *= along_[k];
+    along_[k] = tile_.extent[k] == 0 ? 0 : (field.extent[k] + tile_.extent[k] - 1) / tile_.extent[k];
+    tiles_ *= along_[k];
   }
 }
 

@@ -1,4 +1,4 @@
-// A field of up to four extents, cut into boxes of whole zfp blocks. The boxes are coded separately.
+// A field of up to four extents, cut into tiles of whole zfp blocks. The tiles are coded separately.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace taut::zfp {
 // Extents, slowest first. The leading extents of fields with fewer dimensions are 1.
 using Extents = std::array<std::size_t, max_dims>;
 
-inline constexpr std::size_t block_edge = 4;      // zfp codes blocks of 4^dims values
-inline constexpr std::size_t box_values = 65536;  // most values of a box, with partial blocks counted whole
+inline constexpr std::size_t block_edge = 4;       // zfp codes blocks of 4^dims values
+inline constexpr std::size_t tile_values = 65536;  // most values of a tile, with partial blocks counted whole
 
 struct Shape {
   Extents extent = {1, 1, 1, 1};
@@ -27,14 +27,14 @@ struct Shape {
   }
 };
 
-// Returns the most boxes of a field. A field with more boxes is coded as one-dimensional.
-constexpr std::size_t most_boxes(std::size_t count) noexcept { return count / 4096 + 1; }
+// Returns the most tiles of a field. A field with more tiles is coded as one-dimensional.
+constexpr std::size_t most_tiles(std::size_t count) noexcept { return count / 4096 + 1; }
 
 // Returns the shape of `count` values from a field of these extents. It has as many dimensions of the field
 // as fit, at least one.
 Shape shape_of(const Dims& field, std::size_t count) noexcept;
 
-// A box in memory. Its rows, along the last extent, are contiguous.
+// A tile in memory. Its rows, along the last extent, are contiguous.
 template <class T>
 struct View {
   T* data = nullptr;
@@ -43,14 +43,14 @@ struct View {
 
   std::size_t values() const noexcept { return shape.values(); }
 
-  // Returns value i of the box, in the order of for_each_row().
+  // Returns value i of the tile, in the order of for_each_row().
   T& operator[](std::size_t i) const noexcept {
     T* at = data;
     for (unsigned k = max_dims; k-- > 0; i /= shape.extent[k]) at += i % shape.extent[k] * stride[k];
     return *at;
   }
 
-  // Calls action(row, index of the row's first value in the box) for each row in the order of memory.
+  // Calls action(row, index of the row's first value in the tile) for each row in the order of memory.
   template <class Action>
   void for_each_row(Action action) const {
     std::size_t at = 0;
@@ -61,37 +61,37 @@ struct View {
   }
 };
 
-// Returns a view of a box whose values are contiguous.
+// Returns a view of a tile whose values are contiguous.
 template <class T>
 View<T> dense(T* data, const Shape& shape) noexcept {
   const Extents& n = shape.extent;
   return {data, shape, {n[1] * n[2] * n[3], n[2] * n[3], n[3], 1}};
 }
 
-// The boxes of a field in the order of their first values.
+// The tiles of a field in the order of their first values.
 class Grid {
  public:
   explicit Grid(const Shape& field) noexcept;
 
-  std::size_t boxes() const noexcept { return boxes_; }
-  const Shape& largest() const noexcept { return box_; }  // no box is larger
+  std::size_t tiles() const noexcept { return tiles_; }
+  const Shape& largest() const noexcept { return tile_; }  // no tile is larger
 
   template <class T>
-  View<T> box(T* field, std::size_t i) const noexcept {
+  View<T> tile(T* field, std::size_t i) const noexcept {
     View<T> view = dense(field, field_);
     for (unsigned k = max_dims; k-- > 0;) {
-      const std::size_t first = i % along_[k] * box_.extent[k];
+      const std::size_t first = i % along_[k] * tile_.extent[k];
       i /= along_[k];
       view.data += first * view.stride[k];
-      view.shape.extent[k] = std::min(box_.extent[k], field_.extent[k] - first);
+      view.shape.extent[k] = std::min(tile_.extent[k], field_.extent[k] - first);
     }
     return view;
   }
 
  private:
-  Shape field_, box_;
-  Extents along_;  // boxes along each extent
-  std::size_t boxes_;
+  Shape field_, tile_;
+  Extents along_;  // tiles along each extent
+  std::size_t tiles_;
 };
 
 }  // namespace taut::zfp

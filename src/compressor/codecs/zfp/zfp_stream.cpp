@@ -6,15 +6,15 @@
 namespace taut::zfp {
 namespace {
 
-// Describes a box to zfp, which uses one type for the field that it reads and the field that it writes.
+// Describes a tile to zfp, which uses one type for the field that it reads and the field that it writes.
 template <class T>
-zfp_field field_of(const View<T>& box) noexcept {
-  const auto& [w, z, y, x] = box.shape.extent;
-  const auto stride = [&](unsigned k) { return static_cast<std::ptrdiff_t>(box.stride[k]); };
-  const unsigned dims = box.shape.dims;
+zfp_field field_of(const View<T>& tile) noexcept {
+  const auto& [w, z, y, x] = tile.shape.extent;
+  const auto stride = [&](unsigned k) { return static_cast<std::ptrdiff_t>(tile.stride[k]); };
+  const unsigned dims = tile.shape.dims;
   zfp_field field{};
   field.type = sizeof(T) == 4 ? zfp_type_float : zfp_type_double;
-  field.data = const_cast<std::remove_const_t<T>*>(box.data);
+  field.data = const_cast<std::remove_const_t<T>*>(tile.data);
   field.nx = x, field.sx = stride(3);
   if (dims > 1) field.ny = y, field.sy = stride(2);
   if (dims > 2) field.nz = z, field.sz = stride(1);
@@ -31,23 +31,23 @@ Limits accuracy(double bound) noexcept {
 }
 
 template <class T>
-std::size_t ZfpStream::compress(const View<const T>& box) noexcept {
-  const zfp_field field = field_of(box);
+std::size_t ZfpStream::compress(const View<const T>& tile) noexcept {
+  const zfp_field field = field_of(tile);
   zfp_stream_rewind(zfp_.get());
   return zfp_compress(zfp_.get(), &field);
 }
 
 template <class T>
-bool ZfpStream::decompress(ConstBytes stream, const View<T>& box) noexcept {
+bool ZfpStream::decompress(ConstBytes stream, const View<T>& tile) noexcept {
   if (stream.size() + stream_tail > memory_.size()) return false;
   std::memcpy(memory_.data(), stream.data(), stream.size());
   std::memset(memory_.data() + stream.size(), 0, stream_tail);
-  return decompress(box);
+  return decompress(tile);
 }
 
 template <class T>
-bool ZfpStream::decompress(const View<T>& box) noexcept {
-  zfp_field field = field_of(box);
+bool ZfpStream::decompress(const View<T>& tile) noexcept {
+  zfp_field field = field_of(tile);
   zfp_stream_rewind(zfp_.get());
   return zfp_decompress(zfp_.get(), &field) != 0;
 }

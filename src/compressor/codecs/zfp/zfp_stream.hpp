@@ -1,5 +1,5 @@
-// Interface to libzfp (github.com/LLNL/zfp, documented at zfp.readthedocs.io) for one box at a time. No other
-// code calls libzfp.
+// Interface to libzfp (github.com/LLNL/zfp, documented at zfp.readthedocs.io) for one tile at a time. No
+// other code calls libzfp.
 #pragma once
 
 #include <zfp.h>
@@ -29,8 +29,8 @@ template <class T>
 constexpr unsigned least_block_bits = sizeof(T) == 4 ? 1 + 8 : 1 + 11;
 
 // Bytes of zeros that must follow a stream, so that a damaged stream is not read beyond them: the rest of a
-// block, then one bit for each block of a box, then zfp's word.
-inline constexpr std::size_t stream_tail = ZFP_MAX_BITS / 8 + box_values / 4 / 8 + 2 * sizeof(std::uint64_t);
+// block, then one bit for each block of a tile, then zfp's word.
+inline constexpr std::size_t stream_tail = ZFP_MAX_BITS / 8 + tile_values / 4 / 8 + 2 * sizeof(std::uint64_t);
 
 // A zfp stream over memory of the caller.
 class ZfpStream {
@@ -47,20 +47,20 @@ class ZfpStream {
                           limits.least_exponent);
   }
 
-  // Compresses a box into the memory, which holds room_for() this shape. Returns the bytes written; 0:
+  // Compresses a tile into the memory, which holds room_for() this shape. Returns the bytes written; 0:
   // failed.
   template <class T>
-  std::size_t compress(const View<const T>& box) noexcept;
+  std::size_t compress(const View<const T>& tile) noexcept;
 
   // Copies the bytes to the memory and decodes them.
   template <class T>
-  bool decompress(ConstBytes stream, const View<T>& box) noexcept;
+  bool decompress(ConstBytes stream, const View<T>& tile) noexcept;
 
   const std::byte* data() const noexcept { return memory_.data(); }  // the output of compress()
 
   // Decodes the output of compress() in the memory.
   template <class T>
-  bool decompress(const View<T>& box) noexcept;
+  bool decompress(const View<T>& tile) noexcept;
 
  private:
   struct Close {
@@ -72,12 +72,12 @@ class ZfpStream {
   std::unique_ptr<zfp_stream, Close> zfp_;
 };
 
-// Returns the bytes of memory that a stream needs for boxes up to this size.
+// Returns the bytes of memory that a stream needs for tiles up to this size.
 template <class T>
-constexpr std::size_t room_for(const Shape& box) noexcept {
+constexpr std::size_t room_for(const Shape& tile) noexcept {
   const std::size_t block_bits =
-      std::min<std::size_t>(ZFP_MAX_BITS, least_block_bits<T> + box.block_values() * (8 * sizeof(T) + 1));
-  return (box.blocks() * block_bits / 64 + 1) * sizeof(std::uint64_t) + stream_tail;
+      std::min<std::size_t>(ZFP_MAX_BITS, least_block_bits<T> + tile.block_values() * (8 * sizeof(T) + 1));
+  return (tile.blocks() * block_bits / 64 + 1) * sizeof(std::uint64_t) + stream_tail;
 }
 
 }  // namespace taut::zfp

@@ -42,10 +42,10 @@ std::uint32_t chunks_of_words(std::uint64_t count) {
 // Returns the size of the scratch memory for a call on `count` words.
 template <class Word>
 std::size_t scratch_bytes(std::uint64_t count) {
-  return sizeof(Scratch) + sizeof(ChunkWords) * groups_of(chunks_of_words<Word>(count));
+  return sizeof(Scratch) + sizeof(ChunkState) * groups_of(chunks_of_words<Word>(count));
 }
 
-struct CallPlace {
+struct CallMemory {
   Scratch* scratch;
   CallResult* result;
 };
@@ -70,10 +70,10 @@ struct EncodeCall {
 };
 
 template <class Word>
-FinishJob<Word> finish_job(const CallPlace& place) {
+FinishJob<Word> finish_job(const CallMemory& memory) {
   FinishJob<Word> job{};
-  job.scratch = place.scratch;
-  job.result = place.result;
+  job.scratch = memory.scratch;
+  job.result = memory.result;
   job.blocks = 1;
   return job;
 }
@@ -93,12 +93,13 @@ EncodeCall<Word> without_lags(Launcher& launcher, EncodeCall<Word> call) {
 
 // Encodes the values of `call`. `room` is large enough for the header and the values.
 template <class Word, class Launcher>
-void encode(Launcher& launcher, const EncodeCall<Word>& call, const FrameRoom& room, const CallPlace& place) {
+void encode(Launcher& launcher, const EncodeCall<Word>& call, const FrameMemory& room,
+            const CallMemory& memory) {
   constexpr unsigned most_blocks = 256;
   const std::uint32_t chunks = chunks_of_words<Word>(call.count), groups = groups_of(chunks);
   const std::size_t bytes = call.count * sizeof(Word), index = index_bytes(chunks) + index_unit * call.lags.n;
-  auto* const frame = reinterpret_cast<std::uint32_t*>(room.at);
-  FinishJob<Word> job = finish_job<Word>(place);
+  auto* const frame = reinterpret_cast<std::uint32_t*>(room.data);
+  FinishJob<Word> job = finish_job<Word>(memory);
   job.frame = frame;
   job.values = call.values;
   job.count = call.count;
@@ -116,8 +117,8 @@ void encode(Launcher& launcher, const EncodeCall<Word>& call, const FrameRoom& r
                     .capacity = job.capacity,
                     .slot_words = 0,
                     .chunks = groups,
-                    .control = &place.scratch->control,
-                    .of_chunks = reinterpret_cast<ChunkWords*>(place.scratch + 1)};
+                    .control = &memory.scratch->control,
+                    .chunk_states = reinterpret_cast<ChunkState*>(memory.scratch + 1)};
     const EncodeCall<Word> coded = without_lags(launcher, call);
     launcher.template launch<EncodeKernel<Word>>(
         groups, {coded.values, coded.count, coded.header.parameters[0], coded.rounding, chunks, sink});
@@ -127,37 +128,38 @@ void encode(Launcher& launcher, const EncodeCall<Word>& call, const FrameRoom& r
 
 template <class Target, class Launcher>
 void launch_decoder(Launcher& launcher, const Source& source, DType type, typename Target::Word* values,
-                    std::uint64_t count, bool lagged, const CallPlace& place) {
+                    std::uint64_t count, bool lagged, const CallMemory& memory) {
   const std::uint32_t chunks = chunks_of_words<typename Target::Word>(count);
   const Opening opening{
       count / components_of(type), type, static_cast<std::uint32_t>(size_of(type)), chunks, count, lagged};
   launcher.template launch<DecodeKernel<Target>>(std::max(groups_of(chunks), 1u),
-                                                 {source, values, count, opening, place.scratch});
+                                                 {source, values, count, opening, memory.scratch});
 }
 
 // Decodes a frame without lags: values <- frame, or values += frame, according to Target. `count` is the
 // number of words. A number of `type` has one word, or two if it is complex.
 template <class Target, class Launcher>
 void decode(Launcher& launcher, const Source& source, DType type, typename Target::Word* values,
-            std::uint64_t count, const CallPlace& place) {
-  launch_decoder<Target>(launcher, source, type, values, count, false, place);
-  launcher.template launch<FinishKernel<typename Target::Word>>(1, finish_job<typename Target::Word>(place));
+            std::uint64_t count, const CallMemory& memory) {
+  launch_decoder<Target>(launcher, source, type, values, count, false, memory);
+  launcher.template launch<FinishKernel<typename Target::Word>>(1, finish_job<typename Target::Word>(memory));
 }
 
 // Decodes a frame: values <- frame. `lagged`: lagged_bytes() of memory.
 template <class Word, class Launcher>
 void decode_lagged(Launcher& launcher, const Source& source, DType type, Word* values, std::uint64_t count,
-                   std::byte* lagged, const CallPlace& place) {
-  launch_decoder<Replace<Word>>(launcher, source, type, values, count, true, place);
+                   std::byte* lagged, const CallMemory& memory) {
+  launch_decoder<Replace<Word>>(launcher, source, type, values, count, true, memory);
   const std::uint32_t blocks = columns_blocks(count);
   for (unsigned lag = 0; lag < max_lags; ++lag) {
-    const LagJob<Word> job{
-        values, count, reinterpret_cast<InRegister<Word>*>(lagged), blocks, lag, source.frame, place.scratch};
+    const LagJob<Word> job{values,        count, reinterpret_cast<InRegister<Word>*>(lagged),
+                           blocks,        lag,   source.frame,
+                           memory.scratch};
     launcher.template launch<LagTotalsKernel<Word>>(blocks, job);
     launcher.template launch<LagCarriesKernel<Word>>(blocks, job);
     launcher.template launch<LagSumsKernel<Word>>(blocks, job);
   }
-  launcher.template launch<FinishKernel<Word>>(1, finish_job<Word>(place));
+  launcher.template launch<FinishKernel<Word>>(1, finish_job<Word>(memory));
 }
 
 }  // namespace taut::mpc::cuda

@@ -50,11 +50,11 @@ TAUT_DEVICE std::uint32_t words_of(std::uint64_t count, std::uint32_t chunk) {
 }
 
 template <class Simt, class Word>
-TAUT_DEVICE Word mirrored_bits(const Simt& simt, Word bits) {
+TAUT_DEVICE Word reversed_bits(const Simt& simt, Word bits) {
   if constexpr (sizeof(Word) == 8) {
-    return simt.mirrored(bits);
+    return simt.reverse_bits(bits);
   } else {
-    return static_cast<Word>(simt.mirrored(std::uint32_t{bits}) >> (32 - bitmap_bits<Word>));
+    return static_cast<Word>(simt.reverse_bits(std::uint32_t{bits}) >> (32 - bitmap_bits<Word>));
   }
 }
 

@@ -1,10 +1,12 @@
 // Decodes frames: values <- frame, or values += frame; of frames with lags, residuals (lags.hpp). A warp
-// processes a chunk, and no warp waits for another. The values have the same bits as those of pipeline.hpp.
-// Records that frame_io.cpp rejects are rejected here, before any value of the chunk is written.
+// processes a chunk, and no warp waits for another. The values have the same bits as those of
+// codecs/mpc/kernel_set.hpp. Records that frame_io.cpp rejects are rejected here, before any value of the
+// chunk is written.
 #pragma once
 
 #include "compressor/gpu/mpc/frame.hpp"
 #include "compressor/gpu/mpc/running_sums.hpp"
+#include "compressor/gpu/mpc/sparse_decode.hpp"
 #include "compressor/gpu/mpc/target.hpp"
 
 namespace taut::mpc::cuda {
@@ -54,7 +56,7 @@ TAUT_DEVICE PlaneRow spread(const Simt& simt, const std::uint32_t (&words)[3], u
   const bool all = present == 0x11111111;
   const std::uint32_t low = shifted(0), high = shifted(1) & (all ? 0xFFFFFFFF : 0x00FFFFFF);
   const std::uint32_t from = places | 7 * (0x11111111 - present);
-  return {simt.permute(low, high, from), simt.permute(low, high, from >> 16)};
+  return {simt.permute_bytes(low, high, from), simt.permute_bytes(low, high, from >> 16)};
 }
 
 // Decodes one chunk. Target: see target.hpp.
@@ -82,10 +84,15 @@ class ChunkDecoder {
     const auto plain_words = static_cast<std::uint32_t>(units_of(n_ * sizeof(Word)));
     if (record.count > plain_words) return false;
     if (record.count == plain_words) {
-      copy(record.at);
+      copy(record.data);
     } else if (record.count == 0) {
       TAUT_ROLLED
       for (std::uint32_t i = lane(); i < n_; i += warp_lanes) Target::put(values_[i], Word{0});
+    } else if (is_sparse(record, heads_bytes())) {
+      auto* const before = reinterpret_cast<std::uint32_t*>(shared_.bitmaps);
+      if (!SparseDecoder<Word, Simt>(simt_, record, shared_.words, before).decode(n_)) return false;
+      simt_.sync_warp();
+      store();
     } else {
       if (!read_tables(record)) return false;
       read_words(distance_ > 0 ? head(record) : Word{0});
@@ -101,24 +108,25 @@ class ChunkDecoder {
   TAUT_DEVICE bool read_tables(const Words& record) {
     const auto vectors = static_cast<unsigned>(vectors_of(n_ * sizeof(Word)));
     if (4 * record.count < 8 + heads_bytes()) return false;
-    const std::uint64_t top = record.at[record.count - 2] | std::uint64_t{record.at[record.count - 1]} << 32;
-    const std::uint32_t flags_end = heads_end(record) - heads_bytes(), flags = simt_.population(top);
+    const std::uint64_t top = record.data[record.count - 2] | std::uint64_t{record.data[record.count - 1]}
+                                                                  << 32;
+    const std::uint32_t flags_end = heads_end(record) - heads_bytes(), flags = simt_.popcount(top);
     if ((vectors < chunk_vectors && top >> vectors != 0) || flags_end < flags) return false;
     std::uint32_t flag[2], count = 0;
     for (unsigned k = 0; k < 2; ++k) {
       const unsigned v = 2 * lane() + k;
-      const std::uint32_t rank = simt_.population(top & below(v));
+      const std::uint32_t rank = simt_.popcount(top & below(v));
       flag[k] = (top >> v & 1) != 0 ? record.byte(flags_end - flags + rank) : 0u;
-      count += simt_.population(flag[k]);
+      count += simt_.popcount(flag[k]);
     }
-    const std::uint32_t up_to = simt_.sum_up(count), coded = simt_.shuffle(up_to, warp_lanes - 1);
+    const std::uint32_t up_to = simt_.inclusive_sum(count), coded = simt_.shuffle(up_to, warp_lanes - 1);
     if (flags_end - flags < coded) return false;
     const std::uint32_t planes_end = flags_end - flags - coded;
     std::uint32_t at = planes_end + up_to - count;
     std::uint64_t bitmaps[2];
     for (unsigned k = 0; k < 2; ++k) {
       bitmaps[k] = coded_bitmaps(record, at, flag[k]);
-      at += simt_.population(flag[k]);
+      at += simt_.popcount(flag[k]);
     }
     undo_exclusive_or<Word>(simt_, bitmaps);
     for (unsigned k = 0; k < 2; ++k)
@@ -131,13 +139,13 @@ class ChunkDecoder {
     constexpr unsigned blocks = 64 / bitmap_bits<Word>;  // blocks of a vector
     const unsigned v = block / blocks, shift = block % blocks * bitmap_bits<Word>;
     const std::uint64_t bitmaps = shared_.bitmaps[v];
-    const auto planes = mirrored_bits(simt_, static_cast<Word>(bitmaps >> shift));
-    std::uint32_t from = shared_.before[v] + simt_.population(bitmaps & below(shift));
+    const auto planes = reversed_bits(simt_, static_cast<Word>(bitmaps >> shift));
+    std::uint32_t from = shared_.before[v] + simt_.popcount(bitmaps & below(shift));
     ByteRow rows[sizeof(Word)];
     for (unsigned row = sizeof(Word); row-- > 0;) {
       const std::uint32_t present = static_cast<std::uint32_t>(planes >> (8 * row)) & 0xFF;
       rows[row] = to_bytes(simt_, stored_planes(at, from, present));
-      from += simt_.population(present);
+      from += simt_.popcount(present);
     }
     for (unsigned i = 0; i < side; ++i) {
       const Word digits = integer_of<Word>(simt_, rows, i);
@@ -150,7 +158,8 @@ class ChunkDecoder {
   TAUT_DEVICE void add_up(Word (&x)[side], InRegister<Word>& before) const {
     InRegister<Word> sums[side] = {x[0]};
     for (unsigned i = 1; i < side; ++i) sums[i] = sums[i - 1] + x[i];
-    const InRegister<Word> up_to = simt_.sum_up(sums[side - 1]), above = before + up_to - sums[side - 1];
+    const InRegister<Word> up_to = simt_.inclusive_sum(sums[side - 1]),
+                           above = before + up_to - sums[side - 1];
     for (unsigned i = 0; i < side; ++i) x[i] = static_cast<Word>(above + sums[i]);
     before += simt_.shuffle(up_to, warp_lanes - 1);
   }
@@ -183,15 +192,15 @@ class ChunkDecoder {
     for (unsigned i = 0; i < 3; ++i) words[i] = load_as<std::uint32_t>(at + from / 4 * 4 + 4 * i);
     const std::uint32_t digits = digits_of(present);
     // Digit k counts the stored planes above plane k.
-    const std::uint32_t places = (simt_.population(present) - digits) * 0x11111111;
+    const std::uint32_t places = (simt_.popcount(present) - digits) * 0x11111111;
     return spread(simt_, words, from % 4, digits, places);
   }
 
   // Stores the bitmaps and copies the planes to shared memory. Returns false if the planes do not fill their
   // part of the record.
   TAUT_DEVICE bool read_planes(const Words& record, std::uint32_t end, const std::uint64_t (&bitmaps)[2]) {
-    const std::uint32_t first = simt_.population(bitmaps[0]), both = first + simt_.population(bitmaps[1]);
-    const std::uint32_t up_to = simt_.sum_up(both), taken = simt_.shuffle(up_to, warp_lanes - 1);
+    const std::uint32_t first = simt_.popcount(bitmaps[0]), both = first + simt_.popcount(bitmaps[1]);
+    const std::uint32_t up_to = simt_.inclusive_sum(both), taken = simt_.shuffle(up_to, warp_lanes - 1);
     if (taken > end || end - taken >= index_unit) return false;
     const bool filled = taken + lane() < end && record.byte(taken + lane()) != 0;
     if (simt_.ballot(filled) != 0) return false;
@@ -202,7 +211,7 @@ class ChunkDecoder {
     const auto words = static_cast<std::uint32_t>(units_of(taken));
     std::uint8_t* const to = shared_.words + sizeof shared_.words - 4 * words;
     TAUT_ROLLED
-    for (std::uint32_t i = lane(); i < words; i += warp_lanes) store_as(to + 4 * i, record.at[i]);
+    for (std::uint32_t i = lane(); i < words; i += warp_lanes) store_as(to + 4 * i, record.data[i]);
     planes_ = to;
     simt_.sync_warp();
     return true;
@@ -286,7 +295,7 @@ struct DecodeKernel {
     const bool good =
         find_record(source, frame.record_words, job.opening.chunks, chunk, record) && decoder.decode(record);
     if (!good && simt.thread() % warp_lanes == 0)
-      simt.raise(&job.scratch->control.failure, code(Status::corrupt_frame));
+      simt.atomic_max(&job.scratch->control.failure, code(Status::corrupt_frame));
   }
 
  private:
@@ -296,7 +305,7 @@ struct DecodeKernel {
     if (simt.thread() < warp_lanes) {
       const OpenFrame f = open_frame(simt, job.source, job.opening, job.scratch->crc);
       if (simt.thread() == 0) frame = f;
-      if (simt.thread() == 0 && f.status != 0) simt.raise(&job.scratch->control.failure, f.status);
+      if (simt.thread() == 0 && f.status != 0) simt.atomic_max(&job.scratch->control.failure, f.status);
     }
     simt.barrier();
   }

@@ -1,12 +1,12 @@
-// Converts the words of a chunk to their differences from earlier words, in negabinary digits: LNV of
-// pipeline.hpp.
+// Converts the words of a chunk to their differences from earlier words, in negabinary digits: the component
+// LNV of codecs/mpc.
 #pragma once
 
 #include "compressor/gpu/mpc/chunk.hpp"
 
 namespace taut::mpc::cuda {
 
-// Differences of the blocks that a warp processes, one step after the other.
+// Converts the blocks that a warp processes, one step after the other.
 template <class Word, class Simt>
 class Differences {
  public:

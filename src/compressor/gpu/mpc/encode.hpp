@@ -1,8 +1,9 @@
 // Encodes values to records: a warp processes a chunk, a thread block eight chunks. Writes the same bytes as
-// pipeline.hpp.
+// codecs/mpc/kernel_set.hpp.
 #pragma once
 
 #include "compressor/gpu/mpc/digits.hpp"
+#include "compressor/gpu/mpc/sparse_encode.hpp"
 #include "compressor/gpu/simt/sink.hpp"
 
 namespace taut::mpc::cuda {
@@ -39,7 +40,7 @@ struct CodedTables {
 
   template <class Simt>
   TAUT_DEVICE std::uint32_t bytes(const Simt& simt) const {
-    return coded_bytes + simt.population(top) + static_cast<std::uint32_t>(sizeof top);
+    return coded_bytes + simt.popcount(top) + static_cast<std::uint32_t>(sizeof top);
   }
 };
 
@@ -72,15 +73,15 @@ TAUT_DEVICE CodedTables code_tables(const Simt& simt, const std::uint64_t* bitma
     t.flags[half] = nonzero_bytes(static_cast<std::uint32_t>(t.coded[half])) |
                     nonzero_bytes(static_cast<std::uint32_t>(t.coded[half] >> 32)) << 4;
     tops[half] = simt.ballot(t.flags[half] != 0);
-    counts |= simt.population(t.flags[half]) << (16 * half);
+    counts |= simt.popcount(t.flags[half]) << (16 * half);
   }
   t.top = tops[0] | std::uint64_t{tops[1]} << 32;
-  const std::uint32_t up_to = simt.sum_up(counts), all = simt.shuffle(up_to, warp_lanes - 1);
+  const std::uint32_t up_to = simt.inclusive_sum(counts), all = simt.shuffle(up_to, warp_lanes - 1);
   t.coded_bytes = (all & 0xFFFF) + (all >> 16);
   t.coded_before[0] = (up_to - counts) & 0xFFFF;
   t.coded_before[1] = ((up_to - counts) >> 16) + (all & 0xFFFF);
   for (unsigned half = 0; half < 2; ++half)
-    t.flags_before[half] = simt.population(t.top & below(half * warp_lanes + lane));
+    t.flags_before[half] = simt.popcount(t.top & below(half * warp_lanes + lane));
   return t;
 }
 
@@ -94,7 +95,8 @@ class ChunkEncoder {
         distance_(job.distance),
         rounding_(job.rounding),
         values_(job.values + std::uint64_t{chunk} * chunk_words<Word>),
-        n_(words_of<Word>(job.count, chunk)) {}
+        n_(words_of<Word>(job.count, chunk)),
+        may_be_sparse_(job.count * sizeof(Word) >= least_sparse_bytes) {}
 
   // Encodes the chunk and returns the words of the record.
   TAUT_DEVICE std::uint32_t encode() {
@@ -106,6 +108,8 @@ class ChunkEncoder {
     const std::uint32_t table_bytes = t.bytes(simt_) + distance_ * static_cast<unsigned>(sizeof(Word));
     const std::uint32_t words = (plane_bytes_ + table_bytes + 3) / 4;
     const auto plain_words = static_cast<std::uint32_t>(units_of(n_ * sizeof(Word)));
+    if (const std::uint32_t sparse = write_sparse(words < plain_words ? words : plain_words); sparse != 0)
+      return sparse;
     plain_ = words >= plain_words;
     if (plain_) return plain_words;
     if (plane_bytes_ + lane() < 4 * words - table_bytes) shared_.record[plane_bytes_ + lane()] = 0;
@@ -126,8 +130,8 @@ class ChunkEncoder {
     Word planes = 0;
     for (unsigned i = 0; i < side; ++i) planes |= digits[i];
     store_as(reinterpret_cast<std::uint8_t*>(shared_.bitmaps) + block * sizeof(Word),
-             mirrored_bits(simt_, planes));
-    const std::uint32_t count = simt_.population(InRegister<Word>{planes}), up_to = simt_.sum_up(count);
+             reversed_bits(simt_, planes));
+    const std::uint32_t count = simt_.popcount(InRegister<Word>{planes}), up_to = simt_.inclusive_sum(count);
     std::uint8_t* to = shared_.record + plane_bytes_ + up_to - count;
     plane_bytes_ += simt_.shuffle(up_to, warp_lanes - 1);
     for (unsigned row = sizeof(Word); row-- > 0;) {
@@ -147,7 +151,7 @@ class ChunkEncoder {
       if (t.flags[half] != 0)
         to[t.coded_bytes + t.flags_before[half]] = static_cast<std::uint8_t>(t.flags[half]);
     }
-    to += t.coded_bytes + simt_.population(t.top);
+    to += t.coded_bytes + simt_.popcount(t.top);
     if (lane() < distance_) {
       const Word head = lane() < n_ ? value(lane()) : Word{0};
       for (unsigned k = 0; k < sizeof(Word); ++k)
@@ -160,6 +164,17 @@ class ChunkEncoder {
  private:
   TAUT_DEVICE unsigned lane() const { return simt_.thread() % warp_lanes; }
   TAUT_DEVICE Word value(std::uint32_t i) const { return taken(values_[i], rounding_); }
+
+  // Writes a sparse record if it has fewer words than `words`. Returns its words, or 0.
+  TAUT_DEVICE std::uint32_t write_sparse(std::uint32_t words) {
+    if (!may_be_sparse_) return 0;
+    auto* const counters = reinterpret_cast<std::uint32_t*>(shared_.bitmaps);
+    SparseEncoder<Word, Simt> sparse(simt_, values_, n_, rounding_, counters);
+    const std::uint32_t own = sparse.plan(distance_ * sizeof(Word));
+    if (own == 0 || own >= words) return 0;
+    sparse.write(reinterpret_cast<std::uint32_t*>(shared_.record), own);
+    return own;
+  }
 
   TAUT_DEVICE void write_planes() {
     Differences<Word, Simt> differences(simt_, distance_);
@@ -198,7 +213,7 @@ class ChunkEncoder {
   const Rounding& rounding_;
   const Word* values_;
   std::uint32_t n_, plane_bytes_ = 0;
-  bool any_ = false, plain_ = false;
+  bool may_be_sparse_, any_ = false, plain_ = false;
 };
 
 // Replaces shared.words, the sizes of a group's records, by the positions of the records. Called by the first
@@ -207,12 +222,12 @@ template <class Simt>
 TAUT_DEVICE void place_group(const Simt& simt, EncodeShared& shared, const Sink& sink, std::uint32_t chunks) {
   const unsigned lane = simt.thread();
   const std::uint32_t group = shared.group;
-  const std::uint32_t own = lane < block_warps ? shared.words[lane] : 0, up_to = simt.sum_up(own);
+  const std::uint32_t own = lane < block_warps ? shared.words[lane] : 0, up_to = simt.inclusive_sum(own);
   const std::uint32_t all = simt.shuffle(up_to, warp_lanes - 1);
-  if (lane == 0) announce(simt, sink, group, all);
+  if (lane == 0) publish_own_size(simt, sink, group, all);
   const std::uint32_t before = look_back(simt, sink, group);
   if (lane == 0) {
-    pass_on(simt, sink, group, before + all);
+    publish_prefix(simt, sink, group, before + all);
     if (group == 0) sink.index[0] = 0;
   }
   if (lane < block_warps) shared.words[lane] = before + up_to - own;

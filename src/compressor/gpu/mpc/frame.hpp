@@ -1,5 +1,5 @@
-// First and last step of a call: check the frame's header, which each block of a decoding does for itself, or
-// write it.
+// The first step of a decoding, which checks the frame's header in each block, and the last step of each
+// call, which writes a header or the values of a stored frame.
 #pragma once
 
 #include "compressor/frame/lags.hpp"
@@ -16,7 +16,7 @@ struct OpenFrame {
   std::uint32_t record_words;  // words of all records
 };
 
-// Head of the scratch memory; followed by ChunkWords, one for each group of chunks.
+// Head of the scratch memory; followed by a ChunkState for each group of chunks.
 using Scratch = ScratchHead;
 
 // Frame that a call accepts.
@@ -30,7 +30,7 @@ struct Opening {
 };
 
 // Returns true if a frame of `words` words can have the lags that follow its header.
-TAUT_DEVICE bool good_lags(const HeaderAt& h, unsigned n, std::uint64_t words) {
+TAUT_DEVICE bool good_lags(const HeaderView& h, unsigned n, std::uint64_t words) {
   std::uint32_t before = least_lag;
   for (unsigned k = 0; k < n; ++k) {
     const std::uint32_t lag = h.word[header_words + k];
@@ -41,7 +41,7 @@ TAUT_DEVICE bool good_lags(const HeaderAt& h, unsigned n, std::uint64_t words) {
 }
 
 // Returns the contents of a frame's header whose common part is valid.
-TAUT_DEVICE OpenFrame parse_header(const HeaderAt& h, const Opening& opening) {
+TAUT_DEVICE OpenFrame parse_header(const HeaderView& h, const Opening& opening) {
   const unsigned lags = h.parameter(1);
   const std::uint64_t bytes = h.payload_bytes(),
                       words = bytes / 4 - (lags + opening.chunks + std::uint64_t{1});
@@ -50,7 +50,7 @@ TAUT_DEVICE OpenFrame parse_header(const HeaderAt& h, const Opening& opening) {
     f.status = code(Status::frame_mismatch);
   } else if (f.stored) {
     f.status = bytes == opening.values * opening.value_bytes ? 0 : code(Status::corrupt_frame);
-  } else if (lags > 0 && !opening.lagged) {
+  } else if ((lags > 0 && !opening.lagged) || h.parameter(2) > 0) {  // kernels do not read references
     f.status = needs_host;
   } else {
     const bool whole =

@@ -1,5 +1,5 @@
-// Prediction across rows and planes: one kernel computes the residuals that are encoded, others turn decoded
-// residuals into words.
+// Kernels for frames with lags (prediction across rows and planes of a field): one computes the residuals
+// that are encoded, the others turn decoded residuals into words.
 #pragma once
 
 #include "compressor/gpu/mpc/frame.hpp"
@@ -61,7 +61,7 @@ struct LagJob {
 
   // Checks the lag again: nothing but the result would change if the frame changed meanwhile.
   TAUT_DEVICE std::uint32_t length() const {
-    const HeaderAt h{frame};
+    const HeaderView h{frame};
     if (scratch->control.failure != 0 || h.has(FrameHeader::stored) || lag >= h.parameter(1)) return 0;
     const std::uint32_t length = frame[header_words + lag];
     return length >= least_lag && length < count ? length : 0;

@@ -1,4 +1,4 @@
-// Running sums and running exclusive-ors over a warp: the inverse operations of LNV.
+// Running sums and running exclusive-ors over a warp, which undo the differences of an encoder (step LNV).
 #pragma once
 
 #include "compressor/gpu/mpc/chunk.hpp"

@@ -1,4 +1,5 @@
-// Output operations of a decoder: decoded words replace the values in memory, or are added to them.
+// A Target is what a decoder does with a decoded word: Replace writes it over the value in memory, Add adds
+// it.
 //
 //   Word                                  unsigned integer with the bits of a value in memory
 //   put(word, x), put(quad, x)            outputs one word, or 16 bytes of words, to memory of the GPU
@@ -28,14 +29,14 @@ struct Add {
   }
   TAUT_DEVICE static void put(Quad& there, const Quad& x) {
     auto sums = std::bit_cast<WordsOfQuad>(there);
-    const auto words = std::bit_cast<WordsOfQuad>(x);
-    for (unsigned i = 0; i < sizeof(Quad) / sizeof(Word); ++i) put(sums.of[i], words.of[i]);
+    const auto added = std::bit_cast<WordsOfQuad>(x);
+    for (unsigned i = 0; i < sizeof(Quad) / sizeof(Word); ++i) put(sums.words[i], added.words[i]);
     there = std::bit_cast<Quad>(sums);
   }
 
  private:
   struct WordsOfQuad {
-    Word of[sizeof(Quad) / sizeof(Word)];
+    Word words[sizeof(Quad) / sizeof(Word)];
   };
 };
 

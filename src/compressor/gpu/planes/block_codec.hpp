@@ -5,7 +5,7 @@
 #include "compressor/codecs/planes/format/block.hpp"
 #include "compressor/gpu/planes/block_group.hpp"
 #include "compressor/gpu/simt/bit_planes.hpp"
-#include "compressor/gpu/simt/words.hpp"
+#include "compressor/gpu/simt/source.hpp"
 
 namespace taut::planes::cuda {
 
@@ -24,7 +24,7 @@ TAUT_DEVICE unsigned width_of(const Simt& simt, const Int (&d)[block_values]) {
 // their own.
 template <class Int, class Simt>
 TAUT_DEVICE unsigned rows_of(const Simt& simt, unsigned width) {
-  const std::uint32_t greatest = simt.greatest(width);
+  const std::uint32_t greatest = simt.reduce_max(width);
   return greatest <= 8 ? 1 : greatest <= 16 ? 2 : sizeof(Int);
 }
 
@@ -70,12 +70,12 @@ struct Bytes8 {
 // Loads up to 8 bytes of a block, followed by undefined bytes.
 template <class Simt>
 TAUT_DEVICE Bytes8 load_bytes8(const Simt& simt, const Words& in, std::uint32_t at, unsigned count) {
-  const std::uint32_t* const from = in.at + at / 4;
+  const std::uint32_t* const from = in.data + at / 4;
   const unsigned end = at % 4 + count;
   const std::uint32_t first = count > 0 ? from[0] : 0, second = end > 4 ? from[1] : 0,
                       third = end > 8 ? from[2] : 0;
   const std::uint32_t selector = 0x3210 + at % 4 * 0x1111;
-  return {simt.permute(first, second, selector), simt.permute(second, third, selector)};
+  return {simt.permute_bytes(first, second, selector), simt.permute_bytes(second, third, selector)};
 }
 
 // Reads a row of a block of `width` planes at byte `at`; the sign plane is repeated above the block's planes.
@@ -87,7 +87,8 @@ TAUT_DEVICE PlaneRow read_row(const Simt& simt, const Words& in, std::uint32_t a
   const unsigned above = is_top || from_row <= 8 ? 0 : from_row - 8, planes = from_row - above;
   const Bytes8 bytes = load_bytes8(simt, in, at + above, width == 0 ? 0 : planes);
   const std::uint32_t selector = 0x01234567u >> (32 - 4 * planes);  // byte k is plane planes - 1 - k
-  return {simt.permute(bytes.low, bytes.high, selector), simt.permute(bytes.low, bytes.high, selector >> 16)};
+  return {simt.permute_bytes(bytes.low, bytes.high, selector),
+          simt.permute_bytes(bytes.low, bytes.high, selector >> 16)};
 }
 
 template <unsigned Rows, class Simt, class Int>
@@ -101,8 +102,8 @@ TAUT_DEVICE void read_rows(const Simt& simt, const Words& in, std::uint32_t at, 
     for (unsigned i = 0; i < block_values; ++i) {
       const unsigned at_low = i / 2, at_high = Rows > 1 ? 4 + i / 2 : 8 + i / 2, sign = at_high | 8;
       const std::uint32_t two =
-          simt.permute(i % 2 == 0 ? low.even : low.odd, i % 2 == 0 ? high.even : high.odd,
-                       at_low | at_high << 4 | sign << 8 | sign << 12);
+          simt.permute_bytes(i % 2 == 0 ? low.even : low.odd, i % 2 == 0 ? high.even : high.odd,
+                             at_low | at_high << 4 | sign << 8 | sign << 12);
       using Bits = std::make_unsigned_t<Int>;
       const Bits below = row == 0 ? 0 : static_cast<Bits>(d[i]) & ((Bits{1} << (8 * row)) - 1);
       d[i] = static_cast<Int>(below | static_cast<Bits>(Int{static_cast<std::int32_t>(two)}) << (8 * row));
@@ -130,7 +131,7 @@ template <class Simt, class Int>
 TAUT_DEVICE void read_block_in_loops(const Simt& simt, const Words& in, std::uint32_t at, unsigned width,
                                      Int (&d)[block_values]) {
   using Bits = std::make_unsigned_t<Int>;
-  const unsigned rows = (simt.greatest(width) + 7) / 8;
+  const unsigned rows = (simt.reduce_max(width) + 7) / 8;
   TAUT_ROLLED
   for (unsigned i = 0; i < block_values; ++i) d[i] = 0;
   TAUT_ROLLED

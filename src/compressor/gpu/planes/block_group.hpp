@@ -1,5 +1,5 @@
-// The threads that process a chunk, and the operations that they perform together. 512 threads have one block
-// of 8 values each; the 128 threads of a sum have four each.
+// A BlockGroup is the threads of a thread block, which process a chunk together. 512 threads have one codec
+// block of 8 values each; the 128 threads of a sum have four each.
 #pragma once
 
 #include <cstring>
@@ -14,7 +14,7 @@ using namespace taut::cuda;
 inline constexpr unsigned group_threads = chunk_blocks;
 static_assert(group_threads <= block_threads_limit);
 inline constexpr unsigned group_warps = group_threads / warp_lanes;
-// Number of blocks of encode and decode, the usual kernels with 512 threads, on a multiprocessor.
+// Number of thread blocks of encode and decode, the usual kernels with 512 threads, on a multiprocessor.
 inline constexpr unsigned resident_blocks = 4;
 
 // Number of integers or rows of planes that loops process at a time. 64-bit integers, which are rare, are in
@@ -29,7 +29,7 @@ struct BlockGroupShared {
 template <class V>
 struct Scanned {
   V before;  // sum over the threads before this one
-  V all;
+  V total;   // sum over all threads
 };
 
 // Every member except the trivial accessors is called by all threads alike.
@@ -37,7 +37,7 @@ template <class Simt, unsigned Threads = group_threads>
 class BlockGroup {
  public:
   static constexpr unsigned threads = Threads, warps = Threads / warp_lanes;
-  static constexpr unsigned each = chunk_blocks / Threads;  // number of blocks of a thread
+  static constexpr unsigned blocks_per_thread = chunk_blocks / Threads;  // number of blocks of a thread
 
   TAUT_DEVICE BlockGroup(Simt simt, BlockGroupShared& shared) : simt_(simt), shared_(shared) {}
 
@@ -46,16 +46,17 @@ class BlockGroup {
   TAUT_DEVICE unsigned lane() const { return simt_.thread() % warp_lanes; }
   TAUT_DEVICE unsigned warp() const { return simt_.thread() / warp_lanes; }
 
-  // Returns sums modulo 2^bits. Takes one barrier: totals of two rounds are kept, because no thread writes
-  // the totals of the next round but one before all threads have read this round's.
+  // Returns sums modulo 2^bits. Takes one barrier: the totals of two calls are kept, because no thread writes
+  // the totals of the next call but one before all threads have read those of this call.
   template <class V>
   TAUT_DEVICE Scanned<V> scan(V v) {
-    const V up_to = simt_.sum_up(v);
-    if (lane() == warp_lanes - 1) put(up_to);
+    const V up_to = simt_.inclusive_sum(v);
+    if (lane() == warp_lanes - 1) store_total(up_to);
     simt_.barrier();
-    const V total = lane() < warps ? of_warp<V>(lane()) : V{0};
+    const V total = lane() < warps ? warp_total<V>(lane()) : V{0};
     round_ ^= 1;
-    return {static_cast<V>(simt_.sum(lane() < warp() ? total : V{0}) + up_to - v), simt_.sum(total)};
+    return {static_cast<V>(simt_.reduce_add(lane() < warp() ? total : V{0}) + up_to - v),
+            simt_.reduce_add(total)};
   }
 
   // Returns v of the preceding thread; `first` for the first thread. Takes one barrier.
@@ -70,12 +71,12 @@ class BlockGroup {
   // take_previous() follows it. A value that no thread takes may be published anew after that barrier.
   template <class V>
   TAUT_DEVICE void publish_last(V v) {
-    if (lane() == warp_lanes - 1) put(v);
+    if (lane() == warp_lanes - 1) store_total(v);
   }
   template <class V>
   TAUT_DEVICE V take_previous(V v, V first) {
     const V of_lane = simt_.shuffle_up(v, 1);
-    const V last = of_warp<V>((warp() + warps - 1) % warps);
+    const V last = warp_total<V>((warp() + warps - 1) % warps);
     round_ ^= 1;
     return thread() == 0 ? first : lane() == 0 ? last : of_lane;
   }
@@ -104,13 +105,13 @@ class BlockGroup {
   TAUT_DEVICE bool any(bool b) { return simt_.barrier_any(b); }
 
  private:
-  // Totals of a warp in this round; 32 bits of a total if V has 32 bits.
+  // Accesses the total of a warp in this call; 32 bits of it if V has 32 bits.
   template <class V>
-  TAUT_DEVICE void put(V v) {
+  TAUT_DEVICE void store_total(V v) {
     std::memcpy(&shared_.totals[round_][warp()], &v, sizeof v);
   }
   template <class V>
-  TAUT_DEVICE V of_warp(unsigned warp) const {
+  TAUT_DEVICE V warp_total(unsigned warp) const {
     V v;
     std::memcpy(&v, &shared_.totals[round_][warp], sizeof v);
     return v;

@@ -8,14 +8,13 @@
 
 #include "compressor/gpu/planes/decode.hpp"
 #include "compressor/gpu/planes/encode.hpp"
-#include "compressor/gpu/planes/end_call.hpp"
 #include "compressor/gpu/planes/sum_exact.hpp"
 
 namespace taut::planes::cuda {
 
 // Returns the size of the scratch memory for a call on `count` values.
 inline std::size_t scratch_bytes(std::uint64_t count) {
-  return sizeof(Scratch) + sizeof(ChunkWords) * chunks_of(count);
+  return sizeof(Scratch) + sizeof(ChunkState) * chunks_of(count);
 }
 
 // Memory of chunks in flight: the words of each chunk, and slots of slot_words each.
@@ -25,17 +24,18 @@ struct Slots {
   std::uint32_t slot_words;
 };
 
-struct CallPlace {
+struct CallMemory {
   Scratch* scratch;
   CallResult* result;
   bool polled = true;  // see FrameSeal
 
-  ChunkWords* of_chunks() const { return reinterpret_cast<ChunkWords*>(scratch + 1); }
+  ChunkState* chunk_states() const { return reinterpret_cast<ChunkState*>(scratch + 1); }
 };
 
-inline Sink sink_of(const FrameRoom& room, std::uint64_t count, const CallPlace& place, unsigned lags = 0) {
+inline Sink sink_of(const FrameMemory& room, std::uint64_t count, const CallMemory& memory,
+                    unsigned lags = 0) {
   const auto chunks = static_cast<std::uint32_t>(chunks_of(count));
-  auto* const words = reinterpret_cast<std::uint32_t*>(room.at);
+  auto* const words = reinterpret_cast<std::uint32_t*>(room.data);
   const std::size_t before = header_words + lags + chunks + 1, all = room.bytes / 4;
   return {
       .index = words + header_words + lags,
@@ -43,18 +43,18 @@ inline Sink sink_of(const FrameRoom& room, std::uint64_t count, const CallPlace&
       .capacity = static_cast<std::uint32_t>(std::min<std::size_t>(all - std::min(all, before), UINT32_MAX)),
       .slot_words = 0,
       .chunks = chunks,
-      .control = &place.scratch->control,
-      .of_chunks = place.of_chunks()};
+      .control = &memory.scratch->control,
+      .chunk_states = memory.chunk_states()};
 }
 
-inline Sink sink_of(const Slots& slots, std::uint64_t count, const CallPlace& place) {
+inline Sink sink_of(const Slots& slots, std::uint64_t count, const CallMemory& memory) {
   return {.index = slots.words,
           .records = slots.slots,
           .capacity = 0,
           .slot_words = slots.slot_words,
           .chunks = static_cast<std::uint32_t>(chunks_of(count)),
-          .control = &place.scratch->control,
-          .of_chunks = nullptr};
+          .control = &memory.scratch->control,
+          .chunk_states = nullptr};
 }
 
 inline constexpr unsigned exact_blocks = 256;
@@ -83,11 +83,11 @@ void with_bits(const Quantiser<T>& z, Action action) {
 }
 
 // Returns the end of a call that writes no header, with one block.
-inline FrameSeal seal_of(std::uint64_t count, const CallPlace& place) {
+inline FrameSeal seal_of(std::uint64_t count, const CallMemory& memory) {
   FrameSeal seal{};
-  seal.scratch = place.scratch;
-  seal.result = place.result;
-  seal.polled = place.polled;
+  seal.scratch = memory.scratch;
+  seal.result = memory.result;
+  seal.polled = memory.polled;
   seal.chunks = static_cast<std::uint32_t>(chunks_of(count));
   seal.blocks = 1;
   return seal;
@@ -95,8 +95,8 @@ inline FrameSeal seal_of(std::uint64_t count, const CallPlace& place) {
 
 // Returns the end of an encoding, with the header of its frame.
 template <class T>
-FrameSeal seal_of(const EncodeCall<T>& call, const CallPlace& place) {
-  FrameSeal seal = seal_of(call.count, place);
+FrameSeal seal_of(const EncodeCall<T>& call, const CallMemory& memory) {
+  FrameSeal seal = seal_of(call.count, memory);
   FrameHeader header = call.header;
   header.parameters[0] = static_cast<std::uint8_t>(call.z.predictor);
   write_header(header, std::as_writable_bytes(std::span(seal.header)));
@@ -117,10 +117,11 @@ void launch_encoder(Launcher& launcher, const EncodeJob<T>& job) {
 
 // Encodes to the canonical frame. `room` holds at least the codec's max_bytes.
 template <class T, class Launcher>
-void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameRoom& room, const CallPlace& place) {
-  Sink sink = sink_of(room, call.count, place);
-  FrameSeal seal = seal_of(call, place);
-  seal.frame = reinterpret_cast<std::uint32_t*>(room.at);
+void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameMemory& room,
+            const CallMemory& memory) {
+  Sink sink = sink_of(room, call.count, memory);
+  FrameSeal seal = seal_of(call, memory);
+  seal.frame = reinterpret_cast<std::uint32_t*>(room.data);
   if (call.z.step != 0) {
     seal.blocks = sink.chunks + closing_blocks(sink.chunks);
   } else {  // the frame is stored: there are no chunks to encode
@@ -133,10 +134,10 @@ void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameRoom& room
 // Encodes to slots, for data in flight: neither chunks nor blocks wait for each other. A chunk that does not
 // fit in its slot is reported as buffer_too_small.
 template <class T, class Launcher>
-void encode(Launcher& launcher, const EncodeCall<T>& call, const Slots& slots, const CallPlace& place) {
-  FrameSeal seal = seal_of(call, place);
+void encode(Launcher& launcher, const EncodeCall<T>& call, const Slots& slots, const CallMemory& memory) {
+  FrameSeal seal = seal_of(call, memory);
   seal.blocks = std::max(seal.chunks, 1u);
-  launch_encoder(launcher, encode_job(call, sink_of(slots, call.count, place), seal));
+  launch_encoder(launcher, encode_job(call, sink_of(slots, call.count, memory), seal));
 }
 
 template <class T>
@@ -153,15 +154,15 @@ void end_call(Launcher& launcher, const Exact& exact, std::uint32_t blocks, Fram
 
 template <class T>
 DecodeJob<T> decode_job(const Source& source, T* values, const Opening& opening, bool add,
-                        const CallPlace& place) {
+                        const CallMemory& memory) {
   const auto chunks = static_cast<std::uint32_t>(chunks_of(opening.values));
   return {.source = source,
           .values = values,
           .opening = opening,
           .chunks = chunks,
           .add = add,
-          .scratch = place.scratch,
-          .deferred = place.of_chunks(),
+          .scratch = memory.scratch,
+          .deferred = memory.chunk_states(),
           .blocks = exact_blocks_for(chunks)};
 }
 
@@ -169,10 +170,10 @@ DecodeJob<T> decode_job(const Source& source, T* values, const Opening& opening,
 // number of T.
 template <class T, class Launcher>
 void decode(Launcher& launcher, const Source& source, DType type, T* values, std::uint64_t count, bool add,
-            const CallPlace& place) {
-  const DecodeJob<T> job = decode_job(source, values, {count, type, LagsUse::refused}, add, place);
+            const CallMemory& memory) {
+  const DecodeJob<T> job = decode_job(source, values, {count, type, LagsUse::refused}, add, memory);
   launcher.template launch<DecodeKernel<T>>(opening_blocks(job.chunks), job);
-  end_call<DecodeEndKernel<T>>(launcher, job, job.blocks, seal_of(count, place));
+  end_call<DecodeEndKernel<T>>(launcher, job, job.blocks, seal_of(count, memory));
 }
 
 using taut::cuda::source_of;
@@ -193,7 +194,7 @@ struct SumCall {
 };
 
 template <class T>
-SumInput sum_input(const SumCall<T>& call, const FrameRoom& room) {
+SumInput sum_input(const SumCall<T>& call, const FrameMemory& room) {
   SumInput input{};
   std::ranges::copy(call.sources, input.sources);
   input.count = static_cast<unsigned>(call.sources.size());
@@ -208,15 +209,15 @@ SumInput sum_input(const SumCall<T>& call, const FrameRoom& room) {
 
 // room <- the sum of all sources. Reports buffer_too_small if the sum does not fit.
 template <class T, class Launcher>
-void sum(Launcher& launcher, const SumCall<T>& call, const FrameRoom& room, const CallPlace& place) {
-  const Sink sink = sink_of(room, call.count, place);
+void sum(Launcher& launcher, const SumCall<T>& call, const FrameMemory& room, const CallMemory& memory) {
+  const Sink sink = sink_of(room, call.count, memory);
   const SumJob<T> sum{.input = sum_input(call, room),
                       .sink = sink,
-                      .scratch = place.scratch,
-                      .deferred = place.of_chunks(),
+                      .scratch = memory.scratch,
+                      .deferred = memory.chunk_states(),
                       .blocks = exact_blocks_for(sink.chunks)};
-  FrameSeal seal = seal_of(call.count, place);
-  seal.frame = reinterpret_cast<std::uint32_t*>(room.at);
+  FrameSeal seal = seal_of(call.count, memory);
+  seal.frame = reinterpret_cast<std::uint32_t*>(room.data);
   seal.of_sum = true;
   launcher.template launch<SumKernel<T>>(opening_blocks(sink.chunks), sum);
   end_call<SumEndKernel<T>>(launcher, sum, sum.blocks, seal);
@@ -232,17 +233,17 @@ constexpr std::uint32_t whole_slot_words() {
 // each.
 template <class T, class Launcher>
 void accumulate(Launcher& launcher, const Source& frame, const EncodeCall<T>& values, const Slots& slots,
-                const FrameRoom& room, const CallPlace& place) {
+                const FrameMemory& room, const CallMemory& memory) {
   const Source sources[] = {frame, source_of(slots)};
   const SumCall<T> call{sources, values.header.type, values.count, values.z, values.header, true};
   if (values.count > 0) {
-    EncodeJob<T> job = encode_job(values, sink_of(slots, values.count, place), {});
+    EncodeJob<T> job = encode_job(values, sink_of(slots, values.count, memory), {});
     const bool has_header = frame.bytes >= frame_header_bytes;  // otherwise the sum is refused
-    job.like = has_header ? frame.frame : nullptr;
+    job.predictor_frame = has_header ? frame.frame : nullptr;
     job.seal.blocks = job.sink.chunks;  // the sum ends the call
     launch_encoder(launcher, job);
   }
-  sum(launcher, call, room, place);
+  sum(launcher, call, room, memory);
 }
 
 }  // namespace taut::planes::cuda

@@ -1,5 +1,5 @@
-// Kernels of the planes codec for GPUs: checks arguments and launches kernels on the stream. Contains no logic of
-// the codec.
+// The planes codec on GPUs, as a DeviceCodec: checks arguments and launches kernels on the stream. The kernels
+// have the logic of the codec.
 #include <cmath>
 
 #include "compressor/codecs/planes/prediction.hpp"
@@ -13,9 +13,9 @@
 namespace taut::api {
 namespace {
 
-using planes::cuda::CallPlace;
-using planes::cuda::FrameRoom;
-using planes::cuda::IntegersRoom;
+using planes::cuda::CallMemory;
+using planes::cuda::FrameMemory;
+using planes::cuda::IntegersMemory;
 using planes::cuda::Slots;
 using planes::cuda::Source;
 
@@ -57,22 +57,22 @@ struct Call {
         launcher{static_cast<cudaStream_t>(stream)},
         result(to) {}
 
-  CallPlace place(CudaScratch::Use use = of_one) const {
-    std::byte* const at = scratch().of(launcher.stream, use, planes::cuda::scratch_bytes(count));
+  CallMemory memory(CudaScratch::Use use = of_one) const {
+    std::byte* const at = scratch().reserve(launcher.stream, use, planes::cuda::scratch_bytes(count));
     return {reinterpret_cast<planes::cuda::Scratch*>(at), result_at(result)};
   }
   // Returns the scratch memory and result of item i of a batch. Items that run together do not share memory.
-  CallPlace place_of_item(int i) const {
-    return place(of_batch.part(static_cast<unsigned>(i) % cuda::most_items));
+  CallMemory item_memory(int i) const {
+    return memory(of_batch.part(static_cast<unsigned>(i) % cuda::most_items));
   }
-  IntegersRoom integers() const {
-    return {scratch().of(launcher.stream, CudaScratch::shared, IntegersRoom::bytes(count)), count};
+  IntegersMemory integers() const {
+    return {scratch().reserve(launcher.stream, CudaScratch::shared, IntegersMemory::bytes(count)), count};
   }
   // Slots in scratch memory. Every slot is large enough for any chunk.
   Slots slots() const {
     constexpr std::uint32_t slot_words = planes::cuda::whole_slot_words<T>();
     const std::size_t chunks = planes::chunks_of(count);
-    std::byte* const at = scratch().of(launcher.stream, of_slots, 4 * chunks * (1 + slot_words));
+    std::byte* const at = scratch().reserve(launcher.stream, of_slots, 4 * chunks * (1 + slot_words));
     auto* const words = reinterpret_cast<std::uint32_t*>(at);
     return {words, words + chunks, slot_words};
   }
@@ -131,11 +131,11 @@ int encode_one(const Call<T>& call, const Coding& coding, const DeviceFrameItem&
   const auto values = encoding(call, item.values, coding, prediction.inner);
   auto* const frame = static_cast<std::byte*>(item.frame);
   if (prediction.lags.any() && values.z.step != 0) {
-    planes::cuda::encode_lagged(launcher, values, prediction.lags, FrameRoom{frame, most}, call.integers(), call.place());
+    planes::cuda::encode_lagged(launcher, values, prediction.lags, FrameMemory{frame, most}, call.integers(), call.memory());
   } else {
-    CallPlace place = call.place();
-    place.polled = polled;
-    planes::cuda::encode(launcher, values, FrameRoom{frame, item.bytes}, place);
+    CallMemory memory = call.memory();
+    memory.polled = polled;
+    planes::cuda::encode(launcher, values, FrameMemory{frame, item.bytes}, memory);
   }
   return 0;
 }
@@ -146,9 +146,9 @@ int decode_one(const Call<T>& call, const Coding& coding, const DeviceFrameItem&
   StreamLauncher launcher = call.launcher;
   auto* const values = static_cast<T*>(item.values);
   if (coding.predictor.lags.any())
-    planes::cuda::decode_lagged(launcher, source_of(item), call.type, values, call.count, add, call.integers(), call.place());
+    planes::cuda::decode_lagged(launcher, source_of(item), call.type, values, call.count, add, call.integers(), call.memory());
   else
-    planes::cuda::decode(launcher, source_of(item), call.type, values, call.count, add, call.place());
+    planes::cuda::decode(launcher, source_of(item), call.type, values, call.count, add, call.memory());
   return 0;
 }
 
@@ -160,7 +160,7 @@ Status check(const DeviceFrameItem& item, const Call<T>& call) {
   return call.can_use(item.frame, item.values) ? Status::ok : Status::invalid_argument;
 }
 
-// Calls enqueue(batch launcher, call, item, place) for each item. Returns the first status other than 0 of
+// Calls enqueue(batch launcher, call, item, memory) for each item. Returns the first status other than 0 of
 // check_also(call, item), or of items that no call accepts.
 template <class CheckAlso, class Enqueue>
 int on_items(const DeviceFrameItem* items, int n, int type, void* stream, CheckAlso check_also, Enqueue enqueue) noexcept {
@@ -171,12 +171,12 @@ int on_items(const DeviceFrameItem* items, int n, int type, void* stream, CheckA
       if (const Status status = check_also(call_of(i), items[i]); status != Status::ok) return static_cast<int>(status);
     }
     // The stream has all scratch memory before the first launch, so that a capture is refused as a whole.
-    for (int i = 0; i < n; ++i) call_of(i).place_of_item(i);
+    for (int i = 0; i < n; ++i) call_of(i).item_memory(i);
     StreamLauncher launcher{static_cast<cudaStream_t>(stream)};
     cuda::BatchLauncher batch(launcher);
     for (int i = 0; i < n; ++i) {
       batch.begin_item();
-      enqueue(batch, call_of(i), items[i], call_of(i).place_of_item(i));
+      enqueue(batch, call_of(i), items[i], call_of(i).item_memory(i));
       if ((i + 1) % static_cast<int>(cuda::most_items) == 0) batch.launch_all();
     }
     batch.launch_all();
@@ -199,9 +199,9 @@ int encode(const Coding& coding, const DeviceFrameItem* items, int n, int type, 
     return fits ? Status::ok : Status::buffer_too_small;
   };
   return on_items(items, n, type, stream, has_room,
-                  [&]<class T>(auto& batch, const Call<T>& call, const DeviceFrameItem& item, const CallPlace& place) {
+                  [&]<class T>(auto& batch, const Call<T>& call, const DeviceFrameItem& item, const CallMemory& memory) {
                     const auto values = encoding(call, item.values, coding, prediction_for(call, coding).inner);
-                    planes::cuda::encode(batch, values, FrameRoom{static_cast<std::byte*>(item.frame), item.bytes}, place);
+                    planes::cuda::encode(batch, values, FrameMemory{static_cast<std::byte*>(item.frame), item.bytes}, memory);
                   });
 }
 
@@ -214,9 +214,9 @@ int decode(const Coding& coding, const DeviceFrameItem* items, int n, int type, 
     });
   const auto nothing = []<class T>(const Call<T>&, const DeviceFrameItem&) { return Status::ok; };
   return on_items(items, n, type, stream, nothing,
-                  [&]<class T>(auto& batch, const Call<T>& call, const DeviceFrameItem& item, const CallPlace& place) {
+                  [&]<class T>(auto& batch, const Call<T>& call, const DeviceFrameItem& item, const CallMemory& memory) {
                     planes::cuda::decode(batch, source_of(item), call.type, static_cast<T*>(item.values), call.count, add,
-                                         place);
+                                         memory);
                   });
 }
 
@@ -236,7 +236,7 @@ int sum(const void* const* frames, const size_t* bytes, int n, size_t count, int
     if (!call.holds_index(capacity)) return static_cast<int>(Status::buffer_too_small);
     StreamLauncher launcher = call.launcher;
     planes::cuda::sum<T>(launcher, {{sources, static_cast<std::size_t>(n)}, call.type, call.count, {}},
-                         {static_cast<std::byte*>(to), capacity}, call.place());
+                         {static_cast<std::byte*>(to), capacity}, call.memory());
     return 0;
   });
 }
@@ -252,7 +252,7 @@ int accumulate(const Coding& coding, const DeviceFrameItem& item, int type, void
     if (own.z.step == 0) return int{TAUT_ERR_CUDA_NEEDS_HOST};
     StreamLauncher launcher = call.launcher;
     planes::cuda::accumulate(launcher, source_of(item), own, call.slots(),
-                             FrameRoom{static_cast<std::byte*>(to), capacity}, call.place());
+                             FrameMemory{static_cast<std::byte*>(to), capacity}, call.memory());
     return 0;
   });
 }
@@ -262,25 +262,25 @@ int accumulate(const Coding& coding, const DeviceFrameItem& item, int type, void
 // Loads the kernels of all calls on T but `accumulate`. No kernel runs.
 template <class T>
 void load_kernels(const Call<T>& call, bool lagged) {
-  const CallPlace place = call.place();
-  auto* const memory = reinterpret_cast<std::byte*>(place.scratch);
-  auto* const values = reinterpret_cast<T*>(memory);
-  const FrameRoom room{memory, 0};
-  const Source sources[] = {planes::cuda::source_of(memory, 0)};
+  const CallMemory memory = call.memory();
+  auto* const dummy = reinterpret_cast<std::byte*>(memory.scratch);
+  auto* const values = reinterpret_cast<T*>(dummy);
+  const FrameMemory room{dummy, 0};
+  const Source sources[] = {planes::cuda::source_of(dummy, 0)};
   KernelLoader loader;
   cuda::BatchLauncher batch(loader);
   batch.begin_item();
   for (const PackedBits bits : {PackedBits::rounded, PackedBits::exact}) {
-    const auto encoded = encoding(call, memory, {.bound = 1, .bits = bits}, planes::Predictor::none);
-    planes::cuda::encode(loader, encoded, room, place);
-    planes::cuda::encode(batch, encoded, room, place);
-    if (lagged) planes::cuda::encode_lagged(loader, encoded, planes::Lags{}, room, call.integers(), place);
+    const auto encoded = encoding(call, dummy, {.bound = 1, .bits = bits}, planes::Predictor::none);
+    planes::cuda::encode(loader, encoded, room, memory);
+    planes::cuda::encode(batch, encoded, room, memory);
+    if (lagged) planes::cuda::encode_lagged(loader, encoded, planes::Lags{}, room, call.integers(), memory);
   }
-  planes::cuda::decode(loader, sources[0], call.type, values, call.count, false, place);
-  planes::cuda::decode(batch, sources[0], call.type, values, call.count, false, place);
+  planes::cuda::decode(loader, sources[0], call.type, values, call.count, false, memory);
+  planes::cuda::decode(batch, sources[0], call.type, values, call.count, false, memory);
   if (lagged)
-    planes::cuda::decode_lagged(loader, sources[0], call.type, values, call.count, false, call.integers(), place);
-  planes::cuda::sum<T>(loader, {sources, call.type, call.count, {}}, room, place);
+    planes::cuda::decode_lagged(loader, sources[0], call.type, values, call.count, false, call.integers(), memory);
+  planes::cuda::sum<T>(loader, {sources, call.type, call.count, {}}, room, memory);
   batch.launch_all();
 }
 
@@ -288,9 +288,9 @@ int reserve(const Coding& coding, size_t count, int type, void* stream) noexcept
   return on_numbers(type, count, [&]<class T>() {
     const Call<T> call(type, count, nullptr, stream);
     const bool lagged = !together(coding);
-    call.place();
+    call.memory();
     if (lagged) call.integers();
-    for (int i = 0; i < static_cast<int>(cuda::most_items) && !lagged; ++i) call.place_of_item(i);
+    for (int i = 0; i < static_cast<int>(cuda::most_items) && !lagged; ++i) call.item_memory(i);
     load_kernels(Call<T>(type, 1, nullptr, stream), lagged);
     return 0;
   });

@@ -1,14 +1,14 @@
 // Decodes frames: values <- frame, or values += frame. A thread block processes a chunk. The values have the
 // same bits as those of decode.cpp, general.cpp and exact_values.cpp. Decoding takes two kernels, because few
-// chunks need the many registers of the second one: the first kernel opens the frame, and leaves to the
-// second one a list of the deferred chunks: those with 64-bit integers, or with exact values that an encoder
-// does not write in this way: several layers, and sums of exact values.
+// chunks need the many registers of the second one. The first kernel opens the frame, decodes what encoders
+// write, and lists the other chunks for the second kernel: those with 64-bit integers, several raw layers, or
+// sums of exact values.
 #pragma once
 
-#include "compressor/gpu/planes/exact_in.hpp"
 #include "compressor/gpu/planes/parse_header.hpp"
+#include "compressor/gpu/planes/read_exact.hpp"
 #include "compressor/gpu/simt/load.hpp"
-#include "compressor/gpu/simt/prefetch.hpp"
+#include "compressor/gpu/simt/source.hpp"
 
 namespace taut::planes::cuda {
 
@@ -20,7 +20,7 @@ struct DecodeJob {
   std::uint32_t chunks;
   bool add;  // adds to the values in memory
   Scratch* scratch;
-  ChunkWords* deferred;  // chunks for the second kernel; Control::deferred is their number
+  ChunkState* deferred;  // chunks for the second kernel; Control::deferred is their number
   std::uint32_t blocks;  // blocks of the second kernel
 };
 
@@ -38,6 +38,7 @@ struct DecodeExactShared {
   std::int64_t q[chunk_values];
 };
 
+// Decodes the chunks of one thread block.
 template <class T, class Simt>
 class ChunkDecoder {
  public:
@@ -73,12 +74,12 @@ class ChunkDecoder {
 
   // Decodes a chunk of the opened frame, or leaves it to the second kernel.
   TAUT_DEVICE void decode(std::uint32_t chunk) {
-    find(chunk);
+    locate(chunk);
     if (frame_.stored) return copy_stored(chunk);
     const RecordHead& head = shared_.head;
     if (!shared_.good) return fail();
     if (head.simple()) return read<RunsCheck::absent>() ? decode_simple() : fail();
-    if (head.is_layer<T>(n_)) return copy_layer();
+    if (head.is_raw_layer<T>(n_)) return copy_layer();
     if (head.has(wide | has_layers) || !decode_with_runs()) defer(chunk);
   }
 
@@ -88,7 +89,7 @@ class ChunkDecoder {
     const std::uint32_t deferred = frame_.status == 0 ? job_.scratch->control.deferred : 0;
     for (std::uint32_t i = group_.simt().block(); i < deferred; i += job_.blocks) {
       const std::uint32_t chunk = job_.deferred[i].deferred.chunk;
-      find(chunk);
+      locate(chunk);
       if (find_head(chunk) && read<RunsCheck::all>()) {
         decode_found(chunk);
       } else {
@@ -100,10 +101,10 @@ class ChunkDecoder {
 
   TAUT_DEVICE void defer(std::uint32_t chunk) const {
     if (group_.thread() == 0)
-      job_.deferred[group_.simt().add(&job_.scratch->control.deferred, 1)].deferred = {chunk, 0};
+      job_.deferred[group_.simt().atomic_add(&job_.scratch->control.deferred, 1)].deferred = {chunk, 0};
   }
 
-  TAUT_DEVICE void find(std::uint32_t chunk) {
+  TAUT_DEVICE void locate(std::uint32_t chunk) {
     const std::uint64_t left = job_.opening.values - std::uint64_t{chunk} * chunk_values;
     n_ = left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);
     chunk_ = chunk;
@@ -111,7 +112,7 @@ class ChunkDecoder {
 
   TAUT_DEVICE void fail() const {
     if (group_.thread() == 0)
-      group_.simt().raise(&job_.scratch->control.failure, code(Status::corrupt_frame));
+      group_.simt().atomic_max(&job_.scratch->control.failure, code(Status::corrupt_frame));
   }
 
   // Reads the record whose head has been read. Called by all threads alike. Returns false if the record is
@@ -138,12 +139,12 @@ class ChunkDecoder {
   TAUT_DEVICE T combined(T there, T x) const { return job_.add ? combine(Reduction::sum, there, x) : x; }
 
   // Returns the first value of the chunk.
-  TAUT_DEVICE T* to() const { return job_.values + std::uint64_t{chunk_} * chunk_values; }
+  TAUT_DEVICE T* output() const { return job_.values + std::uint64_t{chunk_} * chunk_values; }
   // Number of values of this thread.
   TAUT_DEVICE unsigned values() const { return values_of(group_.thread(), n_); }
 
   TAUT_DEVICE void store(T (&x)[block_values]) const {
-    T* const at = to() + group_.thread() * block_values;
+    T* const at = output() + group_.thread() * block_values;
     if (job_.add)
       combine_block<T>(at, values(), x, [](T there, T mine) { return combine(Reduction::sum, there, mine); });
     store_block(at, values(), x);
@@ -184,12 +185,12 @@ class ChunkDecoder {
     store(x);
   }
 
-  // Copies the layer of a record that is nothing else. Neighbouring threads have neighbouring values, because
-  // the record is aligned to words only.
+  // Copies the raw layer of a record that has nothing else. Neighbouring threads have neighbouring values,
+  // because the record is aligned to words only.
   TAUT_DEVICE void copy_layer() const {
     constexpr unsigned at_once = sizeof(T) == 8 ? 4 : 8;
-    const std::uint32_t* const record = group_.simt().global(shared_.head.words.at);
-    T* const there = to();
+    const std::uint32_t* const record = group_.simt().global(shared_.head.words.data);
+    T* const there = output();
     TAUT_ROLLED
     for (std::uint32_t first = group_.thread(); first < n_; first += at_once * group_threads) {
       T x[at_once];
@@ -224,19 +225,19 @@ class ChunkDecoder {
   TAUT_DEVICE bool find_runs() {
     const unsigned t = group_.thread();
     if (t < chunk_values / 32) shared_.starts[t] = 0;
-    if (t == 0) shared_.runs = record_.words.at[record_.runs.at / 4];
+    if (t == 0) shared_.runs = record_.words.data[record_.runs.first_byte / 4];
     group_.simt().barrier();
-    record_.runs = {record_.words, record_.runs.at + 4, shared_.runs, false};
-    const RunsAt<T>& runs = record_.runs;
+    record_.runs = {record_.words, record_.runs.first_byte + 4, shared_.runs, false};
+    const RunsView<T>& runs = record_.runs;
     if (runs.count > n_) return false;
-    bool bad = whole_words(runs.at + runs.count * run_bytes_of<T>(false)) / 4 != record_.words.count;
+    bool bad = whole_words(runs.first_byte + runs.count * run_bytes_of<T>(false)) / 4 != record_.words.count;
     if (runs.count == 0 || bad) return false;
     TAUT_ROLLED
     for (std::uint32_t i = t; i < runs.count; i += group_threads) {
-      const RunAt<T> run = runs[i], before = i > 0 ? runs[i - 1] : RunAt<T>{};
+      const DecodedRun<T> run = runs[i], before = i > 0 ? runs[i - 1] : DecodedRun<T>{};
       const std::uint32_t start = run.start();
       const bool good = start >= before.end() && run.end() > start && run.end() <= n_;
-      if (good) group_.simt().add(&shared_.starts[start / 32], std::uint32_t{1} << start % 32);
+      if (good) group_.simt().atomic_add(&shared_.starts[start / 32], std::uint32_t{1} << start % 32);
       bad |= !good;
     }
     return !group_.any(bad);
@@ -247,9 +248,9 @@ class ChunkDecoder {
   TAUT_DEVICE bool put_runs(const std::int32_t (&q)[block_values], T (&x)[block_values]) {
     const std::uint32_t first = group_.thread() * block_values,
                         starts = shared_.starts[first / 32] >> first % 32 & 0xFF;
-    std::uint32_t next = group_.scan(static_cast<std::uint32_t>(group_.simt().population(starts))).before;
+    std::uint32_t next = group_.scan(static_cast<std::uint32_t>(group_.simt().popcount(starts))).before;
     const auto step = static_cast<ComputedIn<T>>(frame_.step);
-    RunAt<T> run = next > 0 ? record_.runs[next - 1] : RunAt<T>{};
+    DecodedRun<T> run = next > 0 ? record_.runs[next - 1] : DecodedRun<T>{};
     bool other = false;
     for (unsigned i = 0; i < block_values; ++i) {
       if ((starts >> i & 1) != 0) run = record_.runs[next++];
@@ -260,31 +261,31 @@ class ChunkDecoder {
     return !group_.any(other);
   }
 
-  TAUT_DEVICE void decode_exact(std::int64_t* all) {
+  TAUT_DEVICE void decode_exact(std::int64_t* chunk_integers) {
     if (record_.has(wide)) {
-      decode_general<std::int64_t>(all);
+      decode_general<std::int64_t>(chunk_integers);
     } else {
-      decode_general<std::int32_t>(all);
+      decode_general<std::int32_t>(chunk_integers);
     }
   }
 
   template <class Int>
-  TAUT_DEVICE void decode_general(std::int64_t* all) {
+  TAUT_DEVICE void decode_general(std::int64_t* chunk_integers) {
     Int q[block_values];
     integers(q);
-    store_general(q, all);
+    store_general(q, chunk_integers);
   }
 
-  // Stores the values given by the integers and by the exact values of the record; `all` is shared memory for
-  // the integers of the chunk.
+  // Stores the values given by the integers and by the exact values of the record; `chunk_integers` is shared
+  // memory for the integers of the chunk.
   template <class Int>
-  TAUT_DEVICE void store_general(const Int (&q)[block_values], std::int64_t* all) const {
-    for (unsigned i = 0; i < block_values; ++i) all[group_.thread() * block_values + i] = q[i];
+  TAUT_DEVICE void store_general(const Int (&q)[block_values], std::int64_t* chunk_integers) const {
+    for (unsigned i = 0; i < block_values; ++i) chunk_integers[group_.thread() * block_values + i] = q[i];
     group_.simt().barrier();
     for (std::uint32_t i = group_.thread(); i < n_; i += group_threads) {
-      const ExactPlace<T> place(record_, frame_.step, i, all[i]);
-      const T x = place.covered() ? place.value(group_.simt()) : multiple<T>(all[i], frame_.step);
-      to()[i] = combined(to()[i], x);
+      const ExactPlace<T> place(record_, frame_.step, i, chunk_integers[i]);
+      const T x = place.covered() ? place.value(group_.simt()) : multiple<T>(chunk_integers[i], frame_.step);
+      output()[i] = combined(output()[i], x);
     }
   }
 
@@ -292,7 +293,7 @@ class ChunkDecoder {
   DecodeShared& shared_;
   const DecodeJob<T>& job_;
   const OpenFrame& frame_;
-  RecordIn<T> record_;
+  ParsedRecord<T> record_;
   std::uint32_t n_ = 0, chunk_ = 0;
 };
 

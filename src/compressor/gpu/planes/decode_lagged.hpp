@@ -1,12 +1,34 @@
 // Decodes frames with lags. Planes give residuals (lags.hpp), which the first kernel writes to memory.
-// segmented_scan.hpp sums the residuals to integers. Two more kernels compute the values. A frame without
-// lags is decoded by the first kernel, and its exact chunks by the last one.
+// The kernels of column_sums.hpp add the residuals up to integers. Two more kernels compute the values. A
+// frame without lags is decoded by the first kernel, and its exact chunks by the last one.
 #pragma once
 
 #include "compressor/gpu/planes/decode.hpp"
-#include "compressor/gpu/planes/segmented_scan.hpp"
+#include "compressor/gpu/simt/column_sums.hpp"
 
 namespace taut::planes::cuda {
+
+// Undoes the prediction by one lag: an integer is its residual plus the integer one lag before, a running
+// sum.
+struct ColumnsJob {
+  using Word = std::int32_t;
+  using Sum = std::uint32_t;
+
+  std::int32_t* words;  // residuals, replaced by integers
+  std::uint64_t count;
+  std::uint32_t* totals;
+  std::uint32_t blocks;
+  unsigned lag;  // index of the lag in the frame
+  const OpenFrame* frame;
+
+  TAUT_DEVICE std::uint32_t length() const {
+    return frame->status != 0 || lag >= frame->prediction.lags.n ? 0 : frame->prediction.lags.of[lag];
+  }
+};
+
+struct ColumnTotalsKernel : ColumnTotals<ColumnsJob> {};
+struct ColumnCarriesKernel : ColumnCarries<ColumnsJob> {};
+struct ColumnSumsKernel : ColumnSums<ColumnsJob> {};
 
 template <class T>
 struct LaggedDecodeJob {
@@ -14,6 +36,7 @@ struct LaggedDecodeJob {
   std::int32_t* integers;  // whole chunks of integers
 };
 
+// Decodes the chunks of one thread block, of frames with and without lags.
 template <class T, class Simt>
 class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
   using Base = ChunkDecoder<T, Simt>;
@@ -28,7 +51,7 @@ class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
     const std::uint32_t chunk = this->group_.simt().block();
     if (!this->open(chunk)) return;
     if (!lagged()) return this->decode(chunk);
-    this->find(chunk);
+    this->locate(chunk);
     if (!this->shared_.good || !this->template read<RunsCheck::lengths>()) return this->fail();
     std::int32_t r[block_values];
     this->integers(r);
@@ -40,7 +63,7 @@ class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
   TAUT_DEVICE void run_values() {
     if (!lagged()) return;
     const std::uint32_t chunk = this->group_.simt().block();
-    this->find(chunk);
+    this->locate(chunk);
     if (!this->find_head(chunk)) return;
     const RecordHead& head = this->shared_.head;
     if (!head.simple()) return this->defer(chunk);
@@ -49,13 +72,13 @@ class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
     this->store_multiples(head.flags, q);
   }
 
-  // Computes the values of chunks with exact values. `all`: see run_exact() of the base class.
-  TAUT_DEVICE void run_exact(std::int64_t* all) {
-    if (!lagged()) return Base::run_exact(all);
+  // Computes the values of chunks with exact values. `chunk_integers`: see run_exact() of the base class.
+  TAUT_DEVICE void run_exact(std::int64_t* chunk_integers) {
+    if (!lagged()) return Base::run_exact(chunk_integers);
     this->each_deferred([&](std::uint32_t chunk) {
       std::int32_t q[block_values];
       load_block(block_of(chunk), block_values, q);
-      this->store_general(q, all);
+      this->store_general(q, chunk_integers);
     });
   }
 

@@ -1,15 +1,15 @@
 // Encodes values to records: a thread block processes a chunk, a thread a block of 8 values. Writes the same
 // bytes as encode.cpp and general.cpp.
-// Chunks whose values all have an integer, of up to 14 or up to 22 bits, are usual, except that halves have
-// up to 14 bits. In the code for other chunks, loops over 64-bit integers are rolled: their arrays are in
-// local memory, so that all chunks do with the registers of the usual ones.
+// In most chunks all values have an integer of up to 14 bits (16-bit floats) or 22 bits. The code for other
+// chunks must not raise the kernel's number of registers: its loops over 64-bit integers are rolled, and
+// their arrays are in local memory.
 #pragma once
 
 #include "compressor/base/status.hpp"
-#include "compressor/gpu/planes/exact_out.hpp"
 #include "compressor/gpu/planes/parse_header.hpp"
 #include "compressor/gpu/planes/record_writer.hpp"
 #include "compressor/gpu/planes/seal_frame.hpp"
+#include "compressor/gpu/planes/write_exact.hpp"
 #include "compressor/gpu/simt/end_encoding.hpp"
 #include "compressor/gpu/simt/load.hpp"
 #include "compressor/gpu/simt/sink.hpp"
@@ -22,7 +22,7 @@ struct EncodeJob {
   std::uint64_t count;
   Quantiser<T> z;
   Sink sink;
-  const std::uint32_t* like;  // frame whose predictor is used; null: the predictor of z
+  const std::uint32_t* predictor_frame;  // its predictor is used; null: that of z
   LargeRange<T> range;
   FrameSeal seal;
 };
@@ -35,7 +35,7 @@ inline constexpr std::uint32_t record_words = layer_words<T>(chunk_values) + (si
 template <class T>
 struct EncodeShared {
   BlockGroupShared block_group;
-  std::uint64_t at;
+  std::uint64_t record_at;
   std::uint32_t chunk, words;  // words: size of the record
   PlanesShared planes;
   RunsShared<T> runs;
@@ -50,8 +50,8 @@ inline constexpr std::uint32_t tolerated_escapes = 64;
 template <class T>
 inline constexpr int large_at_a_time = is_half<T> ? 1 : static_cast<int>(block_values);
 
-// Bits: PackedBits::exact stores packed integers as exact values. The kernels for PackedBits::rounded contain
-// no code for that.
+// Encodes one chunk. Bits: PackedBits::exact stores packed integers as exact values; kernels for
+// PackedBits::rounded contain no code for that.
 template <class T, class Simt, PackedBits Bits>
 class ChunkEncoder {
  public:
@@ -87,7 +87,7 @@ class ChunkEncoder {
   using Int = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
 
   TAUT_DEVICE void encode_chunk(std::uint32_t chunk) {
-    find(chunk);
+    locate(chunk);
     std::int32_t q[block_values];
     if (all_small(q)) {
       encode_integers(q, 0);
@@ -108,7 +108,7 @@ class ChunkEncoder {
     }
   }
 
-  TAUT_DEVICE void find(std::uint32_t chunk) {
+  TAUT_DEVICE void locate(std::uint32_t chunk) {
     const std::uint64_t left = job_.count - std::uint64_t{chunk} * chunk_values;
     n_ = left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);
     values_ = values_of(group_.thread(), n_);
@@ -117,7 +117,7 @@ class ChunkEncoder {
   // True if all values have an integer in the small range.
   TAUT_DEVICE bool all_small(std::int32_t (&q)[block_values]) {
     T x[block_values];
-    load_block(from(), values_, x);
+    load_block(input(), values_, x);
     bool is_small = true;
     for (unsigned i = 0; i < block_values; ++i) is_small &= quantise_small(x[i], job_.z, q[i]);
     if constexpr (Bits == PackedBits::exact) is_small &= has_no_packed(x, job_.z);
@@ -141,7 +141,7 @@ class ChunkEncoder {
   // Computes integers in the large range. Returns a bit for each value that has none.
   TAUT_DEVICE std::uint32_t quantise(std::int32_t (&q)[block_values]) const {
     T x[block_values];
-    load_block(from(), values_, x);
+    load_block(input(), values_, x);
     std::uint32_t marked = 0;
     TAUT_UNROLLED_BY(large_at_a_time<T>)
     for (unsigned i = 0; i < block_values; ++i)
@@ -149,15 +149,15 @@ class ChunkEncoder {
     return marked;
   }
 
-  // Returns the values of this thread.
-  TAUT_DEVICE const T* from() const {
+  // Returns the address of this thread's values.
+  TAUT_DEVICE const T* input() const {
     return job_.values + std::uint64_t{shared_.chunk} * chunk_values + group_.thread() * block_values;
   }
-  TAUT_DEVICE ValuesAt<T> own() const { return {from(), values_}; }
+  TAUT_DEVICE ThreadValues<T> own_values() const { return {input(), values_}; }
   // Returns the predictor. A frame with an unknown one is refused by the kernel that opens it.
   TAUT_DEVICE Predictor predictor() const {
-    if (job_.like == nullptr) return job_.z.predictor;
-    return static_cast<Predictor>(HeaderAt{job_.like}.parameter(0) & 3);
+    if (job_.predictor_frame == nullptr) return job_.z.predictor;
+    return static_cast<Predictor>(HeaderView{job_.predictor_frame}.parameter(0) & 3);
   }
   // Returns the quantiser, whose exact_bits the compiler knows.
   TAUT_DEVICE Quantiser<T> quantiser() const {
@@ -176,7 +176,7 @@ class ChunkEncoder {
   TAUT_DEVICE void encode_differences(std::int32_t base, const std::int32_t (&d)[block_values],
                                       std::uint8_t flags) {
     const PlanesPlan plan = plan_of(d, false);
-    const bool flat = plan.sum == 0 && flags == 0;
+    const bool flat = plan.plane_bytes == 0 && flags == 0;
     const bool empty = flat && !group_.any(group_.thread() == 0 && base != 0);
     announce_words(empty ? 0 : plan.bytes() / 4, true);
     if (!empty)
@@ -188,15 +188,15 @@ class ChunkEncoder {
     return plan_planes(group_, values_ > 0 ? width_of(group_.simt(), d) : 0, blocks(), is_wide);
   }
 
-  // The integers of a thread's values, in a chunk that has exact values.
-  struct Found {
+  // The marks of a thread's values in a chunk that has exact values.
+  struct MarkedValues {
     std::uint32_t marked = 0;      // a bit for each value that is stored exactly
     std::uint32_t magnitudes = 0;  // bitwise or of the integers' magnitudes
   };
   // Computes integers in the large range. Those of packed integers decide about the flag `large`, as on the
   // CPU.
-  TAUT_DEVICE Found find_large(std::int32_t (&q)[block_values]) const {
-    Found found{quantise(q)};
+  TAUT_DEVICE MarkedValues find_large(std::int32_t (&q)[block_values]) const {
+    MarkedValues found{quantise(q)};
     for (unsigned i = 0; i < block_values; ++i)
       found.magnitudes |= (found.marked >> i & 1) == 0 ? static_cast<std::uint32_t>(q[i] ^ (q[i] >> 31)) : 0;
     found.marked |= packed();
@@ -205,7 +205,7 @@ class ChunkEncoder {
 
   // Computes integers in the wide range. Returns a bit for each value that has none.
   TAUT_DEVICE std::uint32_t quantise_wide(std::int64_t (&q)[block_values]) const {
-    ValuesAt<T> values = own();
+    ThreadValues<T> values = own_values();
     group_.simt().keep_in_memory(values);
     std::uint32_t marked = 0;
     TAUT_ROLLED
@@ -220,7 +220,7 @@ class ChunkEncoder {
   TAUT_DEVICE std::uint32_t packed() const {
     std::uint32_t found = 0;
     if constexpr (Bits == PackedBits::exact) {
-      const ValuesAt<T> values = own();
+      const ThreadValues<T> values = own_values();
       TAUT_ROLLED
       for (unsigned i = 0; i < block_values; ++i)
         found |= static_cast<std::uint32_t>(is_packed(values[i])) << i;
@@ -235,12 +235,12 @@ class ChunkEncoder {
   // Counts the `marked` values, and the starts of runs except those at a thread's first value.
   TAUT_DEVICE ExactCounts count_exact(std::uint32_t marked) {
     T x[block_values];
-    load_block(from(), values_, x);
+    load_block(input(), values_, x);
     const std::uint32_t starts = marked & ~(repeats_in(x) & marked << 1) & ~1u;
     const std::uint32_t all = group_
-                                  .scan(static_cast<std::uint32_t>(group_.simt().population(marked) |
-                                                                   group_.simt().population(starts) << 16))
-                                  .all;
+                                  .scan(static_cast<std::uint32_t>(group_.simt().popcount(marked) |
+                                                                   group_.simt().popcount(starts) << 16))
+                                  .total;
     return {all & 0xFFFF, all >> 16};
   }
 
@@ -271,8 +271,8 @@ class ChunkEncoder {
   }
 
   // Computes the integers of a chunk with exact values. Integers are repeated where values have none.
-  TAUT_DEVICE Found hold_integers(bool is_wide, Int (&q)[block_values]) {
-    Found found;
+  TAUT_DEVICE MarkedValues hold_integers(bool is_wide, Int (&q)[block_values]) {
+    MarkedValues found;
     if constexpr (sizeof(T) == 8) {
       if (is_wide) {
         found.marked = quantise_wide(q) | packed();
@@ -284,20 +284,20 @@ class ChunkEncoder {
     } else {
       found = find_large(q);
     }
-    hold_on(group_, found.marked, values_, q);
+    fill_holds(group_, found.marked, values_, q);
     return found;
   }
 
-  // Encodes a chunk with exact values. The values, the integers for their runs, and what find() finds are
+  // Encodes a chunk with exact values. The values, the integers for their runs, and what locate() finds are
   // computed again where they are needed, because registers are scarce.
   TAUT_DEVICE void encode_general(bool is_wide) {
-    find(shared_.chunk);
+    locate(shared_.chunk);
     Int q[block_values];
-    const Found found = hold_integers(is_wide, q);
+    const MarkedValues found = hold_integers(is_wide, q);
     const bool all_short = !group_.any(found.magnitudes >> small_bits != 0);
     RunsPlan runs = runs_of(found.marked);
     group_.simt().keep_in_memory(runs);
-    find(shared_.chunk);
+    locate(shared_.chunk);
     const Int base = difference(group_, predictor(), values_, q);
     if constexpr (sizeof(T) == 8) group_.simt().keep_in_memory(q);
     PlanesPlan plan = plan_of(q, is_wide);
@@ -307,24 +307,24 @@ class ChunkEncoder {
     const std::uint32_t words = (plan.bytes() + exact_bytes + 3) / 4;
     if (runs.count > most_runs_of(is_wide) || words >= layer_words<T>(n_)) return encode_layer();
     announce_words(words, true);
-    find(shared_.chunk);
+    locate(shared_.chunk);
     const unsigned form = is_wide ? wide | large : runs.count > 0 && all_short ? 0u : unsigned{large};
     const auto flags = static_cast<std::uint8_t>(runs.count > 0 ? form | has_runs : form);
     write_planes(group_, shared_.planes, plan, flags, base, blocks(), Differences{q}, shared_.record);
     if (runs.count == 0) return;
-    find(shared_.chunk);
+    locate(shared_.chunk);
     hold_integers(is_wide, q);
     put_runs(runs, is_wide, q, plan);
   }
 
   TAUT_DEVICE RunsPlan runs_of(std::uint32_t marked) {
-    const T before = group_.thread() > 0 && values_ > 0 ? from()[-1] : T{};
-    return plan_runs(group_, shared_.runs, marked, before, own());
+    const T before = group_.thread() > 0 && values_ > 0 ? input()[-1] : T{};
+    return plan_runs(group_, shared_.runs, marked, before, own_values());
   }
   template <class I>
   TAUT_DEVICE void put_runs(const RunsPlan& runs, bool is_wide, const I (&q)[block_values],
                             const PlanesPlan& plan) {
-    write_runs(group_, shared_.runs, runs, quantiser(), job_.range, is_wide, own(), q,
+    write_runs(group_, shared_.runs, runs, quantiser(), job_.range, is_wide, own_values(), q,
                shared_.record + plan.bytes() / 4);
   }
 
@@ -332,9 +332,9 @@ class ChunkEncoder {
   TAUT_DEVICE void announce_words(std::uint32_t words, bool coded) {
     if (group_.thread() != 0) return;
     shared_.words = words;
-    announce(group_.simt(), job_.sink, shared_.chunk, words);
+    publish_own_size(group_.simt(), job_.sink, shared_.chunk, words);
     const bool first_coded = coded && job_.sink.control->coded == 0;
-    if (first_coded) group_.simt().raise(&job_.sink.control->coded, 1);
+    if (first_coded) group_.simt().atomic_max(&job_.sink.control->coded, 1);
     // Blocks that close the frame read `coded`, write over layers, and read Control::words, which the block
     // of the last chunk writes.
     needs_fence_ |= first_coded || !coded || shared_.chunk + 1 == job_.sink.chunks;
@@ -345,14 +345,14 @@ class ChunkEncoder {
     const Sink& sink = job_.sink;
     if (group_.thread() < warp_lanes) {
       const std::uint32_t words = group_.thread() == 0 ? shared_.words : 0;
-      const std::uint64_t at = place(group_.simt(), sink, shared_.chunk, words);
-      if (group_.thread() == 0) shared_.at = at;
+      const std::uint64_t at = place_in_sink(group_.simt(), sink, shared_.chunk, words);
+      if (group_.thread() == 0) shared_.record_at = at;
     }
     group_.simt().barrier();
-    if (fits(sink, shared_.at, shared_.words)) {
-      copy_words(group_, shared_.record, shared_.words, sink.records + shared_.at);
+    if (fits(sink, shared_.record_at, shared_.words)) {
+      copy_words(group_, shared_.record, shared_.words, sink.records + shared_.record_at);
     } else if (group_.thread() == 0) {
-      group_.simt().raise(&sink.control->failure, static_cast<std::uint32_t>(Status::buffer_too_small));
+      group_.simt().atomic_max(&sink.control->failure, static_cast<std::uint32_t>(Status::buffer_too_small));
       needs_fence_ = true;
     }
   }

@@ -38,11 +38,11 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
     const std::uint32_t chunk = this->group_.simt().block();
     if (this->group_.thread() == 0) this->shared_.chunk = chunk;
     this->group_.simt().barrier();
-    this->find(chunk);
+    this->locate(chunk);
     std::int32_t q[block_values];
     std::uint8_t flags = 0;
     if (!this->all_small(q)) hold_large(q, flags);
-    store_block(at(), block_values, q);
+    store_block(own_integers(), block_values, q);
     if (this->group_.thread() == 0) lagged_.forms[chunk] = flags;
   }
 
@@ -52,7 +52,7 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
     if (sink.control->again != 0) return;
     const std::uint32_t chunk = take_chunk(this->group_.simt(), sink, this->shared_.chunk);
     if (!has_chunk(this->group_.simt(), sink, chunk)) return;
-    this->find(chunk);
+    this->locate(chunk);
     const auto flags = static_cast<std::uint8_t>(lagged_.forms[chunk]);
     std::int32_t r[block_values];
     load_residuals(r);
@@ -66,10 +66,11 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
   }
 
  private:
-  TAUT_DEVICE std::uint64_t first() const {
+  // Returns the index in the frame of this thread's first value.
+  TAUT_DEVICE std::uint64_t first_place() const {
     return std::uint64_t{this->shared_.chunk} * chunk_values + this->group_.thread() * block_values;
   }
-  TAUT_DEVICE std::int32_t* at() const { return lagged_.integers + first(); }
+  TAUT_DEVICE std::int32_t* own_integers() const { return lagged_.integers + first_place(); }
 
   TAUT_DEVICE void hold_large(std::int32_t (&q)[block_values], std::uint8_t& flags) {
     const auto found = this->find_large(q);
@@ -81,20 +82,21 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
     const std::uint32_t planes = most_plane_bytes(this->n_, flags),
                         layer = this->n_ * static_cast<std::uint32_t>(sizeof(T));
     const bool fits = planes < layer && runs.count <= (layer - planes) / run_bytes_of<T>(false);
-    if (!fits && this->group_.thread() == 0) this->group_.simt().raise(&this->job_.sink.control->again, 1);
-    hold_on(this->group_, found.marked, this->values_, q);
+    if (!fits && this->group_.thread() == 0)
+      this->group_.simt().atomic_max(&this->job_.sink.control->again, 1);
+    fill_holds(this->group_, found.marked, this->values_, q);
     if (some_exact) flags |= has_runs;
   }
 
   TAUT_DEVICE void load_residuals(std::int32_t (&r)[block_values]) const {
     const Lags& lags = lagged_.lags;
-    load_block(at(), block_values, r);
+    load_block(own_integers(), block_values, r);
     for (unsigned k = 0; k < lags.n; ++k) take_from(r, lags.of[k], 0u - 1);
     if (lags.n == 2) take_from(r, std::uint64_t{lags.of[0]} + lags.of[1], 1);
   }
   // r <- r + sign * (the integers `back` positions earlier). Integers before the frame's start are 0.
   TAUT_DEVICE void take_from(std::int32_t (&r)[block_values], std::uint64_t back, std::uint32_t sign) const {
-    const std::uint64_t begin = first();
+    const std::uint64_t begin = first_place();
     for (unsigned i = 0; i < block_values; ++i) {
       const std::uint32_t q =
           begin + i >= back ? static_cast<std::uint32_t>(lagged_.integers[begin + i - back]) : 0;
@@ -111,7 +113,7 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
     write_planes(this->group_, this->shared_.planes, plan, flags, base, this->blocks(),
                  Differences<std::int32_t>{d}, this->shared_.record);
     std::int32_t q[block_values];
-    load_block(at(), block_values, q);
+    load_block(own_integers(), block_values, q);
     this->put_runs(runs, false, q, plan);
   }
 

@@ -23,7 +23,7 @@ TAUT_DEVICE unsigned values_of(unsigned thread, std::uint32_t n) {
 // before a barrier (BlockGroup::publish_last).
 template <bool Published = false, class Group, class Int, std::size_t N>
 TAUT_DEVICE Int difference(Group& block_group, Predictor predictor, unsigned values, Int (&q)[N]) {
-  static_assert(N == Group::each * block_values);
+  static_assert(N == Group::blocks_per_thread * block_values);
   using Bits = std::make_unsigned_t<Int>;
   if (predictor == Predictor::none) {
     for (unsigned i = 0; i < N; ++i) q[i] = i < values ? q[i] : 0;

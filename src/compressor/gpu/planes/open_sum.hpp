@@ -1,5 +1,5 @@
 // Opens the sources of a sum, frames or slots, and describes their sum. The first block of the sum's first
-// kernel publishes what it finds; blocks that do not find that open the sources for themselves.
+// kernel publishes the opened sources; a block that finds none published opens the sources for itself.
 #pragma once
 
 #include "compressor/gpu/planes/parse_header.hpp"
@@ -34,7 +34,7 @@ TAUT_DEVICE void open_sources(const Simt& simt, const SumInput& input, const Hea
                               OpenedSources& opened) {
   for (unsigned k = simt.thread() / warp_lanes; k < input.count; k += warps) {
     const OpenFrame f = open_source<T>(simt, input, k, crc);
-    if (simt.thread() % warp_lanes == 0) opened.of[k] = f;
+    if (simt.thread() % warp_lanes == 0) opened.sources[k] = f;
   }
   simt.barrier();
 }
@@ -48,16 +48,16 @@ class SumDescriber {
 
   TAUT_DEVICE void describe() const {
     if (there_ && input_.slots_follow && frame() == nullptr)
-      opened_.of[k_].prediction.inner = opened_.of[0].prediction.inner;
-    const OpenFrame own = there_ ? opened_.of[k_] : OpenFrame{};
-    const std::uint64_t addends = simt_.sum_up(std::uint64_t{own.addends});
-    OpenFrame total = opened_.of[0];
+      opened_.sources[k_].prediction.inner = opened_.sources[0].prediction.inner;
+    const OpenFrame own = there_ ? opened_.sources[k_] : OpenFrame{};
+    const std::uint64_t addends = simt_.inclusive_sum(std::uint64_t{own.addends});
+    OpenFrame total = opened_.sources[0];
     total.status = first_error(there_ ? status_of(own, addends) : 0);
     total.addends = simt_.shuffle(static_cast<std::uint32_t>(addends), warp_lanes - 1);
     const bool one_prediction = simt_.ballot(there_ && !same(own.prediction, total.prediction)) == 0;
     const bool any_lags = simt_.ballot(own.prediction.lags.n > 0) != 0;
     const std::uint32_t inner = there_ ? static_cast<std::uint32_t>(own.prediction.inner) : ~0u;
-    total.prediction.inner = static_cast<Predictor>(~simt_.greatest(~inner));
+    total.prediction.inner = static_cast<Predictor>(~simt_.reduce_max(~inner));
     if (total.status == 0 && any_lags) total.status = status_of_lagged(total, one_prediction);
     if (k_ == 0) opened_.total = total;
     simt_.sync_warp();
@@ -66,7 +66,7 @@ class SumDescriber {
   // Writes the description to scratch memory, for the next kernel.
   TAUT_DEVICE void keep(Scratch& scratch) const {
     const OpenFrame& total = opened_.total;
-    if (there_) scratch.opened.of[k_] = opened_.of[k_];
+    if (there_) scratch.opened.sources[k_] = opened_.sources[k_];
     if (k_ == 0) scratch.opened.total = total;
     if (total.status == 0 && k_ < header_words) scratch.header[k_] = header_word(total);
   }
@@ -79,11 +79,11 @@ class SumDescriber {
 
   // Returns the status of this lane's source in the sum. `addends`: of the sources up to this one.
   TAUT_DEVICE std::uint32_t status_of(const OpenFrame& own, std::uint64_t addends) const {
-    if (own.status != 0 || opened_.of[0].status != 0) return own.status;
+    if (own.status != 0 || opened_.sources[0].status != 0) return own.status;
     const std::uint32_t* const h = frame() != nullptr ? frame() : first_header();
     const std::uint32_t* const first = first_header();
     const bool alike =
-        own.step == opened_.of[0].step && h[4] == first[4] && h[5] == first[5] && h[14] == first[14];
+        own.step == opened_.sources[0].step && h[4] == first[4] && h[5] == first[5] && h[14] == first[14];
     if (!alike) return code(Status::frame_mismatch);
     return addends > UINT32_MAX ? code(Status::invalid_count) : 0;
   }

@@ -1,5 +1,5 @@
-// Widths of a thread's blocks, one in each byte of a word, the first block's in the lowest byte. `Each` is
-// the number of blocks of a thread, 1 or 4. No width exceeds 64.
+// Widths of a thread's blocks, one in each byte of a word, the first block's in the lowest byte.
+// `BlocksPerThread` is the number of blocks of a thread, 1 or 4. No width exceeds 64.
 #pragma once
 
 #include "compressor/gpu/planes/block_group.hpp"
@@ -9,9 +9,9 @@ namespace taut::planes::cuda {
 TAUT_DEVICE unsigned width_at(std::uint32_t widths, unsigned block) { return widths >> (8 * block) & 0xFF; }
 
 // True if some byte exceeds `limit`, which is below 128. Bytes may have any value here.
-template <unsigned Each>
+template <unsigned BlocksPerThread>
 TAUT_DEVICE bool any_above(std::uint32_t widths, unsigned limit) {
-  if constexpr (Each == 1) {
+  if constexpr (BlocksPerThread == 1) {
     return widths > limit;
   } else {
     return ((((widths & 0x7F7F7F7F) + 0x01010101 * (127 - limit)) | widths) & 0x80808080) != 0;
@@ -21,9 +21,9 @@ TAUT_DEVICE bool any_above(std::uint32_t widths, unsigned limit) {
 // True if some width does not fit in a nibble.
 TAUT_DEVICE bool any_long(std::uint32_t widths) { return (widths & 0xF0F0F0F0) != 0; }
 
-template <unsigned Each>
+template <unsigned BlocksPerThread>
 TAUT_DEVICE std::uint32_t sum_of_widths(std::uint32_t widths) {
-  if constexpr (Each == 1) {
+  if constexpr (BlocksPerThread == 1) {
     return widths;
   } else {
     const std::uint32_t pairs = (widths & 0x00FF00FF) + (widths >> 8 & 0x00FF00FF);
@@ -32,9 +32,9 @@ TAUT_DEVICE std::uint32_t sum_of_widths(std::uint32_t widths) {
 }
 
 // Returns a bit for each block: 1 if its width is not 0.
-template <unsigned Each>
+template <unsigned BlocksPerThread>
 TAUT_DEVICE std::uint32_t coded_blocks(std::uint32_t widths) {
-  if constexpr (Each == 1) {
+  if constexpr (BlocksPerThread == 1) {
     return widths != 0;
   } else {
     const std::uint32_t coded = (widths + 0x7F7F7F7F) >> 7 & 0x01010101;
@@ -43,19 +43,21 @@ TAUT_DEVICE std::uint32_t coded_blocks(std::uint32_t widths) {
 }
 
 // Returns the number of marked blocks. `marks` has a bit for each block of a thread.
-template <unsigned Each, class Simt>
+template <unsigned BlocksPerThread, class Simt>
 TAUT_DEVICE std::uint32_t marked_blocks(const Simt& simt, std::uint32_t marks) {
-  return Each == 1 ? marks : simt.population(marks);
+  return BlocksPerThread == 1 ? marks : simt.popcount(marks);
 }
 
 // Returns a bit for each block of a thread that is one of the chunk's `blocks` blocks.
-template <unsigned Each>
+template <unsigned BlocksPerThread>
 TAUT_DEVICE std::uint32_t own_blocks(unsigned thread, std::uint32_t blocks) {
-  const std::uint32_t first = thread * Each;
-  if constexpr (Each == 1) {
+  const std::uint32_t first = thread * BlocksPerThread;
+  if constexpr (BlocksPerThread == 1) {
     return first < blocks;
   } else {
-    return first + Each <= blocks ? (1u << Each) - 1 : first < blocks ? (1u << (blocks - first)) - 1 : 0;
+    return first + BlocksPerThread <= blocks ? (1u << BlocksPerThread) - 1
+           : first < blocks                  ? (1u << (blocks - first)) - 1
+                                             : 0;
   }
 }
 
@@ -73,7 +75,7 @@ TAUT_DEVICE std::uint32_t spread_bytes(const Simt& simt, std::uint32_t word, std
     selector |= (marked != 0 ? next : 4u) << (4 * i);
     next += marked;
   }
-  return simt.permute(word, 0, selector);
+  return simt.permute_bytes(word, 0, selector);
 }
 
 // Converts four nibbles to bytes, and back.

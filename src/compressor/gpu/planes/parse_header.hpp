@@ -1,7 +1,7 @@
 // Opens a frame: a warp checks its header, and rejects what frame.cpp and frame_io.cpp reject. The first
-// block of a call's first kernel publishes the opened frame; blocks that do not find it open the frame for
-// themselves. Offsets in the index are checked by the block that processes the chunk; the index of a frame
-// without chunks is checked here.
+// block of a call's first kernel publishes the opened frame; a block that finds none published opens
+// the frame for itself. Offsets in the index are checked by the block that processes the chunk; the index of
+// a frame without chunks is checked here.
 #pragma once
 
 #include "compressor/codecs/planes/record/frame_io.hpp"
@@ -10,9 +10,12 @@
 
 namespace taut::planes::cuda {
 
-// Treatment of frames with lags. refused: only the host can process them. kept: the sum keeps the lags.
-// undone: later kernels undo the lags.
-enum class LagsUse : std::uint8_t { refused, kept, undone };
+// The treatment of frames that have lags.
+enum class LagsUse : std::uint8_t {
+  refused,  // only the host can process them
+  kept,     // the sum has the same lags
+  undone,   // later kernels undo them
+};
 
 // Frames that a call accepts.
 struct Opening {
@@ -82,8 +85,11 @@ class HeaderParser {
     const double step = h_.step();
     if (step != 0 && !step_serves<T>(step)) return code(Status::corrupt_frame);
     if (h_.has(FrameHeader::stored))
-      return lag_count == 0 && bytes == opening_.values * sizeof(T) ? 0 : code(Status::corrupt_frame);
-    if ((lag_count > 0 && opening_.lags == LagsUse::refused) || step == 0) return needs_host;
+      return lag_count == 0 && h_.parameter(2) == 0 && bytes == opening_.values * sizeof(T)
+                 ? 0
+                 : code(Status::corrupt_frame);
+    if ((lag_count > 0 && opening_.lags == LagsUse::refused) || step == 0 || h_.parameter(2) > 0)
+      return needs_host;  // kernels do not read references
     const bool fits = bytes >= bytes_before_records() && bytes % 4 == 0;
     const bool whole = opening_.values > 0 || (bytes == 4 && h_.word[header_words] == 0);
     return fits && whole && read_lags(lags) ? 0 : code(Status::corrupt_frame);
@@ -107,7 +113,7 @@ class HeaderParser {
 
   const Opening& opening_;
   const Source& source_;
-  const HeaderAt h_;
+  const HeaderView h_;
 };
 
 // Puts the opened frame into `frame`, which is in shared memory. The first block also keeps it for the next
@@ -125,7 +131,7 @@ TAUT_DEVICE void find_opened(const Simt& simt, Scratch& scratch, const Opening& 
   if (simt.thread() == 0) {
     frame = f;
     if (simt.block() == 0) scratch.opened.total = f;
-    if (f.status != 0) simt.raise(&scratch.control.failure, f.status);
+    if (f.status != 0) simt.atomic_max(&scratch.control.failure, f.status);
   }
   simt.sync_warp();
   if (simt.block() == 0) publish(simt, scratch.control, frame, words, scratch.published);

@@ -1,4 +1,5 @@
-// Reads one chunk of a frame by the threads of a block. Rejects the records that record.cpp rejects.
+// Parses the record of one chunk, by all threads of a block together. Rejects the records that record.cpp
+// rejects.
 #pragma once
 
 #include "compressor/codecs/planes/format/format.hpp"
@@ -20,8 +21,8 @@ struct RecordHead {
   TAUT_DEVICE bool simple() const { return !has(wide | has_runs | has_layers); }
   // True if the record is one layer of n values and nothing else: the decoded values are those of the layer.
   template <class T>
-  TAUT_DEVICE bool is_layer(std::uint32_t n) const {
-    return flags == has_layers && base == 0 && words.count == layer_words<T>(n) && words.at[2] == 1;
+  TAUT_DEVICE bool is_raw_layer(std::uint32_t n) const {
+    return flags == has_layers && base == 0 && words.count == layer_words<T>(n) && words.data[2] == 1;
   }
   TAUT_DEVICE std::uint32_t bytes() const { return words.count == 0 ? 0 : has(wide) ? 12 : 8; }
 };
@@ -32,13 +33,13 @@ TAUT_DEVICE bool read_head(const Words& words, const Prediction& prediction, Rec
   head.words = words;
   if (words.count == 0) return true;
   if (words.count < 2) return false;
-  const std::uint32_t first = words.at[0];
+  const std::uint32_t first = words.data[0];
   head.flags = static_cast<std::uint8_t>(first);
   head.plane_bytes = first >> 16;
   static_assert(known_flags == 0x7F);
   if ((first & 0xFF80) != 0) return false;  // an unknown flag, or a reserved bit that is not 0
   if (head.has(wide) && words.count < 3) return false;
-  head.base = head.has(wide) ? load_bytes<std::int64_t>(words, 4) : static_cast<std::int32_t>(words.at[1]);
+  head.base = head.has(wide) ? load_bytes<std::int64_t>(words, 4) : static_cast<std::int32_t>(words.data[1]);
   if (prediction.inner == Predictor::none && head.base != 0) return false;
   if (prediction.lags.n > 0 && head.has(wide | has_layers)) return false;
   return head.has(has_planes) ? head.plane_bytes > 0
@@ -46,13 +47,13 @@ TAUT_DEVICE bool read_head(const Words& words, const Prediction& prediction, Rec
 }
 
 template <class T>
-struct RecordIn : RecordHead {
-  std::uint32_t n = 0;      // number of values in the chunk
-  std::uint32_t width = 0;  // widths of this thread's blocks: packed_widths.hpp
-  std::uint32_t at = 0;     // first byte of this thread's blocks
-  RunsAt<T> runs;
+struct ParsedRecord : RecordHead {
+  std::uint32_t n = 0;          // number of values in the chunk
+  std::uint32_t widths = 0;     // widths of this thread's blocks: packed_widths.hpp
+  std::uint32_t blocks_at = 0;  // first byte of this thread's blocks
+  RunsView<T> runs;
   std::uint32_t layers_at = 0, layers = 0;
-  bool runs_in_line = true;  // the ends of the runs are sorted too
+  bool runs_sorted_by_end = true;  // not only by their starts, as all records are
 
   TAUT_DEVICE T layer_value(std::uint32_t layer, std::uint32_t place) const {
     return load_bytes<T>(words, layers_at + (layer * n + place) * static_cast<std::uint32_t>(sizeof(T)));
@@ -60,14 +61,17 @@ struct RecordIn : RecordHead {
   // Decodes the differences of a thread's only block.
   template <class Simt, class Int>
   TAUT_DEVICE void differences(const Simt& simt, Int (&d)[block_values]) const {
-    read_block(simt, words, at, width, d);
+    read_block(simt, words, blocks_at, widths, d);
   }
 };
 
-// Checks of runs that a kernel performs. absent: the records are simple. by_caller: the kernel itself reads
-// the runs, of records without 64-bit integers and layers. lengths: the runs are inside the record. all: each
-// run is valid, too.
-enum class RunsCheck { absent, by_caller, lengths, all };
+// How far a RecordReader checks the runs of a record.
+enum class RunsCheck {
+  absent,     // the record has neither runs nor layers
+  by_caller,  // not at all: the caller reads the runs. The record has no 64-bit integers and no layers
+  lengths,    // the runs are inside the record
+  all,        // each run is valid too
+};
 
 // Reads a record after its head. All threads call it together. Whether they reach a barrier depends only on
 // the head and on results of scans, never on what one thread alone has read: a record that is overwritten
@@ -76,47 +80,49 @@ template <class T, class Group, RunsCheck Check>
 class RecordReader {
  public:
   // `n`: values in the chunk. `addends`: of the frame.
-  TAUT_DEVICE RecordReader(Group& block_group, RecordIn<T>& record, const RecordHead& head, std::uint32_t n,
-                           std::uint32_t addends)
+  TAUT_DEVICE RecordReader(Group& block_group, ParsedRecord<T>& record, const RecordHead& head,
+                           std::uint32_t n, std::uint32_t addends)
       : group_(block_group), r_(record), most_runs_(std::uint64_t{addends} * n) {
     r_ = {};
     static_cast<RecordHead&>(r_) = head;
     if (stops_before_runs) r_.flags &= static_cast<std::uint8_t>(~(wide | has_layers));
     if (Check == RunsCheck::absent) r_.flags &= static_cast<std::uint8_t>(~has_runs);
-    r_.words.at = block_group.simt().global(head.words.at);
+    r_.words.data = block_group.simt().global(head.words.data);
     r_.n = n;
-    at_ = head.bytes();
+    end_ = head.bytes();
   }
 
   // Returns false if the record is malformed.
   TAUT_DEVICE bool read() {
     if (r_.words.count == 0) return true;
-    read_width();
+    read_widths();
     return read_rest(group_.scan(sum_of_widths()));
   }
 
-  TAUT_DEVICE std::uint32_t sum_of_widths() const { return cuda::sum_of_widths<Group::each>(r_.width); }
+  TAUT_DEVICE std::uint32_t sum_of_widths() const {
+    return cuda::sum_of_widths<Group::blocks_per_thread>(r_.widths);
+  }
 
   // Reads the widths of this thread's blocks, and checks the end of a record that is only read that far.
-  // `runs.at` becomes the byte of the number of runs, if the caller reads them.
-  TAUT_DEVICE void read_width() {
-    at_ += r_.plane_bytes;
+  // `runs.first_byte` becomes the byte of the number of runs, if the caller reads them.
+  TAUT_DEVICE void read_widths() {
+    end_ += r_.plane_bytes;
     if (r_.has(has_planes)) read_table();
-    const std::uint32_t end = (at_ + 3) / 4;
+    const std::uint32_t end = (end_ + 3) / 4;
     if (Check == RunsCheck::absent) good_ &= end == r_.words.count;
     if (Check == RunsCheck::by_caller) good_ &= end < r_.words.count;
-    if (Check == RunsCheck::by_caller) r_.runs.at = 4 * end;
+    if (Check == RunsCheck::by_caller) r_.runs.first_byte = 4 * end;
   }
 
   // Reads the rest of the record, given the sums of the widths. Returns false if the record is malformed.
   TAUT_DEVICE bool read_rest(const Scanned<std::uint32_t>& widths) {
-    r_.at = r_.bytes() + widths.before;
-    if (widths.all != r_.plane_bytes || !good_) return false;
+    r_.blocks_at = r_.bytes() + widths.before;
+    if (widths.total != r_.plane_bytes || !good_) return false;
     if (stops_before_runs) return true;
-    at_ = static_cast<std::uint32_t>(whole_words(at_));
+    end_ = static_cast<std::uint32_t>(whole_words(end_));
     if (r_.has(has_runs) && !read_runs()) return false;
     if (r_.has(has_layers) && !read_layers()) return false;
-    return whole_words(at_) / 4 == r_.words.count;
+    return whole_words(end_) / 4 == r_.words.count;
   }
 
  private:
@@ -124,17 +130,17 @@ class RecordReader {
 
   TAUT_DEVICE void read_table() {
     const std::uint32_t blocks = blocks_in(r_.n);
-    Scanned<std::uint32_t> rank{group_.thread() * Group::each, blocks};
-    std::uint32_t named = own_blocks<Group::each>(group_.thread(), blocks);
+    Scanned<std::uint32_t> rank{group_.thread() * Group::blocks_per_thread, blocks};
+    std::uint32_t named = own_blocks<Group::blocks_per_thread>(group_.thread(), blocks);
     if (!r_.has(dense)) read_map(blocks, named, rank);
-    const std::uint32_t table = at_;
-    take_table(static_cast<std::uint32_t>(entry_bytes(rank.all, r_.flags)));
+    const std::uint32_t table = end_;
+    take_table(static_cast<std::uint32_t>(entry_bytes(rank.total, r_.flags)));
     if (!good_) named = 0;
     if (!r_.has(byte_widths)) {
-      if (named != 0) r_.width = nibbles(table, rank.before, named);
+      if (named != 0) r_.widths = nibbles(table, rank.before, named);
     } else {
-      if (named != 0) r_.width = bytes(table + rank.before, named);
-      if (group_.any(any_above<Group::each>(r_.width, r_.has(wide) ? 64 : 32))) good_ = false;
+      if (named != 0) r_.widths = bytes(table + rank.before, named);
+      if (group_.any(any_above<Group::blocks_per_thread>(r_.widths, r_.has(wide) ? 64 : 32))) good_ = false;
     }
   }
 
@@ -142,14 +148,14 @@ class RecordReader {
   // from entry `first` on, or from byte `at` on.
   TAUT_DEVICE std::uint32_t nibbles(std::uint32_t table, std::uint32_t first, std::uint32_t named) const {
     const std::uint32_t at = table + first / 2, shift = first % 2 * 4;
-    if constexpr (Group::each == 1) {
+    if constexpr (Group::blocks_per_thread == 1) {
       return r_.words.byte(at) >> shift & 15u;
     } else {
       return spread(bytes_of_nibbles(r_.words.word(at) >> shift), named);
     }
   }
   TAUT_DEVICE std::uint32_t bytes(std::uint32_t at, std::uint32_t named) const {
-    if constexpr (Group::each == 1) {
+    if constexpr (Group::blocks_per_thread == 1) {
       return r_.words.byte(at);
     } else {
       return spread(r_.words.word(at), named);
@@ -159,76 +165,76 @@ class RecordReader {
     return named == 15 ? entries : spread_bytes(group_.simt(), entries, named);
   }
 
-  TAUT_DEVICE std::uint64_t left() const { return std::uint64_t{r_.words.count} * 4 - at_; }
+  TAUT_DEVICE std::uint64_t bytes_left() const { return std::uint64_t{r_.words.count} * 4 - end_; }
   TAUT_DEVICE bool take(std::uint64_t bytes) {
-    if (bytes > left()) return false;
-    at_ += static_cast<std::uint32_t>(bytes);
+    if (bytes > bytes_left()) return false;
+    end_ += static_cast<std::uint32_t>(bytes);
     return true;
   }
   // Skips `bytes` bytes of the width table. All data before the end of the table are in the record if the end
   // is; the sum of these sizes is far below 4 GiB.
   TAUT_DEVICE void take_table(std::uint32_t bytes) {
-    at_ += bytes;
-    good_ &= (at_ + 3) / 4 <= r_.words.count;
+    end_ += bytes;
+    good_ &= (end_ + 3) / 4 <= r_.words.count;
   }
 
   // Reads the map of blocks with an entry: `named` has a bit for each block of this thread, `rank` counts the
   // entries before them.
   TAUT_DEVICE void read_map(std::uint32_t blocks, std::uint32_t& named, Scanned<std::uint32_t>& rank) {
-    const unsigned first = group_.thread() * Group::each;
-    const auto map = static_cast<std::uint32_t>(map_bytes(blocks)), at = at_;
+    const unsigned first = group_.thread() * Group::blocks_per_thread;
+    const auto map = static_cast<std::uint32_t>(map_bytes(blocks)), at = end_;
     take_table(map);
     const std::uint32_t eight = good_ && first < 8 * map ? r_.words.byte(at + first / 8) : 0u,
-                        marked = eight >> (first % 8) & ((1u << Group::each) - 1);
+                        marked = eight >> (first % 8) & ((1u << Group::blocks_per_thread) - 1);
     const bool beyond = (marked & ~named) != 0;
     named = marked;
-    rank = group_.scan(marked_blocks<Group::each>(group_.simt(), marked) | static_cast<std::uint32_t>(beyond)
-                                                                               << 16);
-    good_ &= rank.all < 1u << 16;
+    rank = group_.scan(marked_blocks<Group::blocks_per_thread>(group_.simt(), marked) |
+                       static_cast<std::uint32_t>(beyond) << 16);
+    good_ &= rank.total < 1u << 16;
   }
 
   // Returns the word before byte `at`, as the first thread reads it. Takes one barrier.
   TAUT_DEVICE std::uint32_t number_before(std::uint32_t at) {
-    return group_.scan(group_.thread() == 0 ? r_.words.word(at - 4) : 0u).all;
+    return group_.scan(group_.thread() == 0 ? r_.words.word(at - 4) : 0u).total;
   }
 
   TAUT_DEVICE bool read_runs() {
     if (!take(4)) return false;
-    r_.runs = {r_.words, at_, number_before(at_), r_.has(wide)};
+    r_.runs = {r_.words, end_, number_before(end_), r_.has(wide)};
     const std::uint32_t count = r_.runs.count;
     if (count == 0 || !take(std::uint64_t{count} * run_bytes_of<T>(r_.has(wide)))) return false;
     if (Check == RunsCheck::lengths) return true;
     if (count > most_runs_) return false;
     bool bad = false, in_line = true;
     for (std::uint32_t i = group_.thread(); i < count; i += Group::threads) {
-      const RunAt<T> run = r_.runs[i], before = i > 0 ? r_.runs[i - 1] : RunAt<T>{};
+      const DecodedRun<T> run = r_.runs[i], before = i > 0 ? r_.runs[i - 1] : DecodedRun<T>{};
       bad |= run.end() == run.start() || run.end() > r_.n || (i > 0 && run < before);
       in_line &= i == 0 || run.end() >= before.end();
     }
-    r_.runs_in_line = !group_.any(!in_line);
+    r_.runs_sorted_by_end = !group_.any(!in_line);
     return !group_.any(bad);
   }
 
   TAUT_DEVICE bool read_layers() {
     if (!take(4)) return false;
-    r_.layers = number_before(at_);
-    r_.layers_at = at_;
+    r_.layers = number_before(end_);
+    r_.layers_at = end_;
     return r_.layers != 0 && take(std::uint64_t{r_.layers} * r_.n * sizeof(T));
   }
 
   Group& group_;
-  RecordIn<T>& r_;
+  ParsedRecord<T>& r_;
   std::uint64_t most_runs_;
-  std::uint32_t at_ = 0;  // end of the data read so far, in bytes
-  bool good_ = true;      // no error found so far
+  std::uint32_t end_ = 0;  // end of the data read so far, in bytes
+  bool good_ = true;       // no error found so far
 };
 
 // Reads what follows the heads of two records, with one scan: each sum of widths is below 2^16.
 template <class Group, class Reader>
 TAUT_DEVICE bool read_rests(Group& block_group, Reader& a, Reader& b) {
   const auto widths = block_group.scan(a.sum_of_widths() | b.sum_of_widths() << 16);
-  const bool good = a.read_rest({widths.before & 0xFFFF, widths.all & 0xFFFF});
-  return b.read_rest({widths.before >> 16, widths.all >> 16}) && good;
+  const bool good = a.read_rest({widths.before & 0xFFFF, widths.total & 0xFFFF});
+  return b.read_rest({widths.before >> 16, widths.total >> 16}) && good;
 }
 
 }  // namespace taut::planes::cuda

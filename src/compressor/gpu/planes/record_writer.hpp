@@ -10,16 +10,17 @@ namespace taut::planes::cuda {
 
 // Layout of a record's planes, computed before the planes are written.
 struct PlanesPlan {
-  std::uint32_t widths = 0;          // widths of this thread's blocks: packed_widths.hpp
-  std::uint32_t at = 0;              // first byte of this thread's blocks, counted from the first plane
-  std::uint32_t rank = 0;            // number of earlier blocks that have planes
-  std::uint32_t sum = 0, coded = 0;  // sum of all widths; number of blocks that have planes
+  std::uint32_t widths = 0;        // widths of this thread's blocks: packed_widths.hpp
+  std::uint32_t blocks_at = 0;     // first byte of this thread's blocks, counted from the first plane
+  std::uint32_t rank = 0;          // number of earlier blocks that have planes
+  std::uint32_t plane_bytes = 0;   // of all blocks: the sum of their widths
+  std::uint32_t coded_blocks = 0;  // number of blocks that have planes
   std::uint32_t table_bytes = 0;
   std::uint8_t table_flags = 0, head_bytes = 0;
 
-  TAUT_DEVICE std::uint32_t bytes() const { return (head_bytes + sum + table_bytes + 3) / 4 * 4; }
+  TAUT_DEVICE std::uint32_t bytes() const { return (head_bytes + plane_bytes + table_bytes + 3) / 4 * 4; }
   TAUT_DEVICE std::uint8_t* block_in(std::uint32_t* record) const {
-    return reinterpret_cast<std::uint8_t*>(record) + head_bytes + at;
+    return reinterpret_cast<std::uint8_t*>(record) + head_bytes + blocks_at;
   }
 };
 
@@ -32,16 +33,17 @@ TAUT_DEVICE PlanesPlan plan_planes(Group& block_group, std::uint32_t widths, std
   plan.head_bytes = is_wide ? 12 : 8;
   // One word holds three sums: widths, blocks with planes, and warps with a width that does not fit a nibble.
   const bool long_widths = block_group.simt().ballot(any_long(widths)) != 0 && block_group.lane() == 0;
-  const std::uint32_t coded =
-      marked_blocks<Group::each>(block_group.simt(), coded_blocks<Group::each>(widths));
-  const auto found =
-      block_group.scan(sum_of_widths<Group::each>(widths) | coded << 16 | std::uint32_t{long_widths} << 26);
-  plan.at = found.before & 0xFFFF;
+  const std::uint32_t coded = marked_blocks<Group::blocks_per_thread>(
+      block_group.simt(), coded_blocks<Group::blocks_per_thread>(widths));
+  const auto found = block_group.scan(sum_of_widths<Group::blocks_per_thread>(widths) | coded << 16 |
+                                      std::uint32_t{long_widths} << 26);
+  plan.blocks_at = found.before & 0xFFFF;
   plan.rank = found.before >> 16 & 0x3FF;
-  plan.sum = found.all & 0xFFFF;
-  plan.coded = found.all >> 16 & 0x3FF;
-  if (plan.sum == 0) return plan;
-  const WidthTable table = choose_table({plan.sum, plan.coded, found.all >> 26 != 0 ? 16u : 0u}, blocks);
+  plan.plane_bytes = found.total & 0xFFFF;
+  plan.coded_blocks = found.total >> 16 & 0x3FF;
+  if (plan.plane_bytes == 0) return plan;
+  const WidthTable table =
+      choose_table({plan.plane_bytes, plan.coded_blocks, found.total >> 26 != 0 ? 16u : 0u}, blocks);
   plan.table_bytes = static_cast<std::uint32_t>(table.bytes);
   plan.table_flags = table.flags;
   return plan;
@@ -54,30 +56,30 @@ struct PlanesShared {
 // Writes the head of a record. Called by one thread.
 template <class Int>
 TAUT_DEVICE void write_head(const PlanesPlan& plan, std::uint8_t flags, Int base, std::uint32_t* record) {
-  const std::uint32_t form = plan.sum > 0 ? has_planes | plan.table_flags : 0u;
-  record[0] = flags | form | plan.sum << 16;
+  const std::uint32_t form = plan.plane_bytes > 0 ? has_planes | plan.table_flags : 0u;
+  record[0] = flags | form | plan.plane_bytes << 16;
   record[1] = static_cast<std::uint32_t>(base);
   if (plan.head_bytes == 12) record[2] = static_cast<std::uint32_t>(static_cast<std::int64_t>(base) >> 32);
 }
 
-// Writes this thread's entries of the width table whose index is below `all`. Called by whole warps.
+// Writes this thread's entries of the width table whose index is below `count`. Called by whole warps.
 template <class Group>
 TAUT_DEVICE void write_entries(const Group& block_group, std::uint8_t* table, std::uint32_t entries,
-                               std::uint32_t all, bool by_bytes) {
-  const unsigned first = block_group.thread() * Group::each;
+                               std::uint32_t count, bool by_bytes) {
+  const unsigned first = block_group.thread() * Group::blocks_per_thread;
   const auto put = [&](unsigned byte, std::uint32_t value) {
     table[byte] = static_cast<std::uint8_t>(value);
   };
   if (by_bytes) {
-    for (unsigned i = 0; i < Group::each; ++i)
-      if (first + i < all) put(first + i, entries >> (8 * i));
-  } else if constexpr (Group::each == 1) {
+    for (unsigned i = 0; i < Group::blocks_per_thread; ++i)
+      if (first + i < count) put(first + i, entries >> (8 * i));
+  } else if constexpr (Group::blocks_per_thread == 1) {
     const std::uint32_t next = block_group.simt().shuffle(entries, first + 1);
-    if (first < all && first % 2 == 0) put(first / 2, entries | next << 4);
+    if (first < count && first % 2 == 0) put(first / 2, entries | next << 4);
   } else {
     const std::uint32_t four = nibbles_of_bytes(entries);
-    for (unsigned i = 0; i < Group::each; i += 2)
-      if (first + i < all) put((first + i) / 2, four >> (4 * i));
+    for (unsigned i = 0; i < Group::blocks_per_thread; i += 2)
+      if (first + i < count) put((first + i) / 2, four >> (4 * i));
   }
 }
 
@@ -86,8 +88,8 @@ TAUT_DEVICE void write_entries(const Group& block_group, std::uint8_t* table, st
 template <class Group>
 TAUT_DEVICE std::uint8_t* write_map(const Group& block_group, std::uint8_t* table, std::uint32_t widths,
                                     std::uint32_t blocks) {
-  const std::uint32_t coded = coded_blocks<Group::each>(widths);
-  if constexpr (Group::each == 1) {
+  const std::uint32_t coded = coded_blocks<Group::blocks_per_thread>(widths);
+  if constexpr (Group::blocks_per_thread == 1) {
     const std::uint32_t of_warp = block_group.simt().ballot(coded != 0),
                         byte = block_group.warp() * 4 + block_group.lane();
     if (block_group.lane() < 4 && byte < map_bytes(blocks))
@@ -107,17 +109,17 @@ template <class Group>
 TAUT_DEVICE std::uint32_t collect_entries(const Group& block_group, PlanesShared& shared,
                                           const PlanesPlan& plan) {
   std::uint32_t rank = plan.rank;
-  for (unsigned i = 0; i < Group::each; ++i)
+  for (unsigned i = 0; i < Group::blocks_per_thread; ++i)
     if (const unsigned width = width_at(plan.widths, i); width != 0)
       shared.entries[rank++] = static_cast<std::uint8_t>(width);
   block_group.simt().barrier();
-  const unsigned first = block_group.thread() * Group::each;
-  if (first >= plan.coded) return 0;
-  if constexpr (Group::each == 1) {
+  const unsigned first = block_group.thread() * Group::blocks_per_thread;
+  if (first >= plan.coded_blocks) return 0;
+  if constexpr (Group::blocks_per_thread == 1) {
     return shared.entries[first];
   } else {
     return low_bytes(reinterpret_cast<const std::uint32_t*>(shared.entries)[block_group.thread()],
-                     plan.coded - first);
+                     plan.coded_blocks - first);
   }
 }
 
@@ -128,14 +130,15 @@ TAUT_DEVICE void write_table(const Group& block_group, PlanesShared& shared, con
   const unsigned t = block_group.thread();
   const bool by_bytes = (plan.table_flags & byte_widths) != 0;
   auto* const bytes = reinterpret_cast<std::uint8_t*>(record);
-  std::uint8_t* const table = bytes + plan.head_bytes + plan.sum;
+  std::uint8_t* const table = bytes + plan.head_bytes + plan.plane_bytes;
   if ((plan.table_flags & dense) != 0) {
     write_entries(block_group, table, plan.widths, blocks, by_bytes);
   } else {
     std::uint8_t* const entries = write_map(block_group, table, plan.widths, blocks);
-    write_entries(block_group, entries, collect_entries(block_group, shared, plan), plan.coded, by_bytes);
+    write_entries(block_group, entries, collect_entries(block_group, shared, plan), plan.coded_blocks,
+                  by_bytes);
   }
-  const std::uint32_t used = plan.head_bytes + plan.sum + plan.table_bytes;
+  const std::uint32_t used = plan.head_bytes + plan.plane_bytes + plan.table_bytes;
   if (used + t < plan.bytes()) bytes[used + t] = 0;
 }
 
@@ -145,7 +148,7 @@ TAUT_DEVICE void write_planes(Group& block_group, PlanesShared& shared, const Pl
                               std::uint8_t flags, Int base, std::uint32_t blocks, const Block& block,
                               std::uint32_t* record) {
   if (block_group.thread() == 0) write_head(plan, flags, base, record);
-  if (plan.sum == 0) return;
+  if (plan.plane_bytes == 0) return;
   // The table is first: the registers of its part of the plan are free afterwards.
   write_table(block_group, shared, plan, blocks, record);
   block.write(block_group.simt(), plan.block_in(record), plan.widths);
@@ -155,7 +158,7 @@ TAUT_DEVICE void write_planes(Group& block_group, PlanesShared& shared, const Pl
 template <class Group>
 TAUT_DEVICE void copy_words(const Group& block_group, const std::uint32_t* from, std::uint32_t words,
                             std::uint32_t* to) {
-  constexpr unsigned apart = Group::threads, at_once = 2 * Group::each;
+  constexpr unsigned apart = Group::threads, at_once = 2 * Group::blocks_per_thread;
   TAUT_ROLLED
   for (std::uint32_t i = block_group.thread(); i < words; i += at_once * apart) {
     to[i] = from[i];

@@ -1,4 +1,4 @@
-// One run of a record. The functions of runs.hpp do the same on the host.
+// The runs of a record, as bytes: reading and writing. The functions of runs.hpp do the same on the host.
 #pragma once
 
 #include "compressor/gpu/planes/block_codec.hpp"
@@ -62,32 +62,32 @@ TAUT_DEVICE void store_layer_value(std::uint32_t* record, std::uint32_t i, T val
 }
 
 template <class T>
-struct RunAt {
-  std::uint32_t place;  // start << 16 | length
+struct DecodedRun {
+  std::uint32_t range;  // start << 16 | length
   std::int64_t hold;
   T value;
 
-  TAUT_DEVICE std::uint32_t start() const { return place >> 16; }
-  TAUT_DEVICE std::uint32_t end() const { return start() + (place & 0xFFFF); }
+  TAUT_DEVICE std::uint32_t start() const { return range >> 16; }
+  TAUT_DEVICE std::uint32_t end() const { return start() + (range & 0xFFFF); }
   TAUT_DEVICE bool covers(std::uint32_t i) const { return start() <= i && i < end(); }
-  TAUT_DEVICE bool operator<(const RunAt& b) const {  // order of runs in a record
-    if (place != b.place) return place < b.place;
+  TAUT_DEVICE bool operator<(const DecodedRun& b) const {  // order of runs in a record
+    if (range != b.range) return range < b.range;
     return hold < b.hold || (hold == b.hold && bits_of(value) < bits_of(b.value));
   }
 };
 
 // The runs of a record.
 template <class T>
-struct RunsAt {
+struct RunsView {
   Words words;
-  std::uint32_t at = 0, count = 0;  // first byte, number
+  std::uint32_t first_byte = 0, count = 0;
   bool is_wide = false;
 
-  TAUT_DEVICE RunAt<T> operator[](std::uint32_t i) const {
-    const std::uint32_t from = at + i * run_bytes_of<T>(is_wide), place = words.word(from);
+  TAUT_DEVICE DecodedRun<T> operator[](std::uint32_t i) const {
+    const std::uint32_t from = first_byte + i * run_bytes_of<T>(is_wide), range = words.word(from);
     const std::int64_t hold =
         is_wide ? load_bytes<std::int64_t>(words, from + 4) : load_bytes<std::int32_t>(words, from + 4);
-    return {place << 16 | place >> 16, hold, load_bytes<T>(words, from + (is_wide ? 12 : 8))};
+    return {range << 16 | range >> 16, hold, load_bytes<T>(words, from + (is_wide ? 12 : 8))};
   }
 
   // Returns the index of the first run from `low` on for which `is` holds. `is` must also hold for all runs
@@ -107,9 +107,9 @@ struct RunsAt {
 };
 
 // Write the parts of a run at `to`.
-TAUT_DEVICE void write_place(std::uint16_t* to, std::uint32_t place, std::int64_t hold, bool is_wide) {
-  to[0] = static_cast<std::uint16_t>(place >> 16);
-  to[1] = static_cast<std::uint16_t>(place);
+TAUT_DEVICE void write_run_head(std::uint16_t* to, std::uint32_t range, std::int64_t hold, bool is_wide) {
+  to[0] = static_cast<std::uint16_t>(range >> 16);
+  to[1] = static_cast<std::uint16_t>(range);
   if (is_wide) {
     store_halves(to + 2, hold);
   } else {
@@ -117,7 +117,7 @@ TAUT_DEVICE void write_place(std::uint16_t* to, std::uint32_t place, std::int64_
   }
 }
 template <class T>
-TAUT_DEVICE void write_value(std::uint16_t* to, T value, bool is_wide) {
+TAUT_DEVICE void write_run_value(std::uint16_t* to, T value, bool is_wide) {
   store_halves(to + (is_wide ? 6 : 4), value);
 }
 

@@ -1,4 +1,4 @@
-// Last step of each call: the header of the frame that the call writes, and the call's result.
+// The last step of each call: writes the header of the call's frame, and the call's result.
 #pragma once
 
 #include "compressor/codecs/planes/format/lags.hpp"
@@ -23,10 +23,10 @@ inline constexpr unsigned max_sources = 8;
 // Sources of a call, and their sum, whose status is the first error of the sources. Decoding has one source,
 // which counts as the sum.
 struct OpenedSources {
-  OpenFrame total, of[max_sources];
+  OpenFrame total, sources[max_sources];
 };
 
-// Head of the scratch memory; followed by ChunkWords.
+// Head of the scratch memory; followed by a ChunkState for each chunk.
 struct Scratch : ScratchHead {
   OpenedSources opened;                                // for the next kernels of the call
   std::uint64_t published[words_of<OpenedSources>()];  // the same, for the blocks of the first kernel
@@ -88,5 +88,27 @@ TAUT_DEVICE void seal_frame(const Simt& simt, const FrameSeal& seal, std::uint64
     write_frame_header(simt, seal, may_be_stored(simt, seal), stored_bytes, header);
   end_call(simt, *seal.scratch, seal.result);
 }
+
+// Last kernel of a call that leaves chunks to a second kernel: works on these chunks, then ends the call.
+// Exact: the kernel for the chunks.
+template <class Exact>
+struct EndKernel {
+  struct Job {
+    typename Exact::Job exact;
+    FrameSeal seal;
+  };
+  struct Shared {
+    typename Exact::Shared exact;
+    std::uint32_t header[header_words];
+  };
+  static constexpr BlockShape shape = Exact::shape;
+
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    Exact::run(simt, shared.exact, job.exact);
+    const FrameSeal& seal = job.seal;
+    if (arrives_last(simt, seal.scratch->control, seal.blocks)) seal_frame(simt, seal, 0, shared.header);
+  }
+};
 
 }  // namespace taut::planes::cuda

@@ -8,20 +8,20 @@
 
 #include "compressor/gpu/planes/plane_sum.hpp"
 #include "compressor/gpu/planes/sum_operands.hpp"
-#include "compressor/gpu/simt/prefetch.hpp"
+#include "compressor/gpu/simt/source.hpp"
 
 namespace taut::planes::cuda {
 
 // A thread's blocks to be written, given by their differences.
-template <class Int, unsigned Each>
+template <class Int, unsigned BlocksPerThread>
 struct DifferencesOfBlocks {
-  const Int (&d)[Each][block_values];
+  const Int (&d)[BlocksPerThread][block_values];
 
   // Writes the blocks, each with the planes of its width. Called by whole warps.
   template <class Simt>
   TAUT_DEVICE void write(const Simt& simt, std::uint8_t* to, std::uint32_t widths) const {
     TAUT_ROLLED
-    for (unsigned i = 0; i < Each; ++i) {
+    for (unsigned i = 0; i < BlocksPerThread; ++i) {
       Differences{d[i]}.write(simt, to, width_at(widths, i));
       to += width_at(widths, i);
     }
@@ -31,7 +31,7 @@ struct DifferencesOfBlocks {
 template <class T, class Simt>
 class ChunkAdder {
   using Group = BlockGroup<Simt, sum_threads>;
-  static constexpr unsigned own_values = Group::each * block_values;  // of a thread
+  static constexpr unsigned own_values = Group::blocks_per_thread * block_values;  // of a thread
 
  public:
   TAUT_DEVICE ChunkAdder(Simt simt, SumShared<T>& shared, const SumJob<T>& job)
@@ -70,7 +70,7 @@ class ChunkAdder {
       const SumDescriber describer(simt, job_.input, shared_.opened);
       describer.describe();
       if (simt.block() == 0) describer.keep(scratch);
-      if (simt.thread() == 0 && total_.status != 0) simt.raise(&scratch.control.failure, total_.status);
+      if (simt.thread() == 0 && total_.status != 0) simt.atomic_max(&scratch.control.failure, total_.status);
     }
     simt.barrier();
     if (simt.block() == 0)
@@ -79,7 +79,8 @@ class ChunkAdder {
 
   // Reports a corrupt frame, and places an empty record for the chunk.
   TAUT_DEVICE void refuse() {
-    if (group_.thread() == 0) group_.simt().raise(&job_.sink.control->failure, code(Status::corrupt_frame));
+    if (group_.thread() == 0)
+      group_.simt().atomic_max(&job_.sink.control->failure, code(Status::corrupt_frame));
     place_record(0, false);
   }
 
@@ -107,15 +108,15 @@ class ChunkAdder {
     using Reader = RecordReader<T, Group, RunsCheck::absent>;
     TAUT_ROLLED
     for (unsigned k = 0; k < job_.input.count; k += 2) {
-      RecordIn<T> a, b;
-      Reader of_a(group_, a, shared_.heads[k], shared_.n, 0);
-      of_a.read_width();
-      Reader of_b(group_, b, shared_.heads[k + 1], shared_.n, 0);
-      of_b.read_width();
-      raise_greatest_width(a.width, b.width);
-      if (!read_rests(group_, of_a, of_b)) return false;
-      placed(k) = {a.at, a.width};
-      placed(k + 1) = {b.at, b.width};
+      ParsedRecord<T> a, b;
+      Reader reader_a(group_, a, shared_.heads[k], shared_.n, 0);
+      reader_a.read_widths();
+      Reader reader_b(group_, b, shared_.heads[k + 1], shared_.n, 0);
+      reader_b.read_widths();
+      raise_greatest_width(a.widths, b.widths);
+      if (!read_rests(group_, reader_a, reader_b)) return false;
+      placed(k) = {a.blocks_at, a.widths};
+      placed(k + 1) = {b.blocks_at, b.widths};
     }
     return true;
   }
@@ -124,10 +125,10 @@ class ChunkAdder {
   TAUT_DEVICE bool find_blocks() {
     TAUT_ROLLED
     for (unsigned k = 0; k < job_.input.count; ++k) {
-      RecordIn<T> r;
+      ParsedRecord<T> r;
       if (!read(k, r)) return false;
-      placed(k) = {r.at, r.width};
-      raise_greatest_width(r.width, 0);
+      placed(k) = {r.blocks_at, r.widths};
+      raise_greatest_width(r.widths, 0);
     }
     group_.simt().barrier();
     return true;
@@ -137,17 +138,17 @@ class ChunkAdder {
   // a barrier before it reads the width. Called by whole warps.
   TAUT_DEVICE void raise_greatest_width(std::uint32_t a, std::uint32_t b) {
     std::uint32_t greatest = 0;
-    for (unsigned i = 0; i < Group::each; ++i) {
+    for (unsigned i = 0; i < Group::blocks_per_thread; ++i) {
       greatest = width_at(a, i) > greatest ? width_at(a, i) : greatest;
       greatest = width_at(b, i) > greatest ? width_at(b, i) : greatest;
     }
-    greatest = group_.simt().greatest(greatest);
-    if (group_.lane() == 0) group_.simt().raise(&shared_.greatest_width, greatest);
+    greatest = group_.simt().reduce_max(greatest);
+    if (group_.lane() == 0) group_.simt().atomic_max(&shared_.greatest_width, greatest);
   }
 
   // Reads the record of source k, of whose runs it checks neither the number nor the values. Returns false if
   // the record is malformed.
-  TAUT_DEVICE bool read(unsigned k, RecordIn<T>& r) {
+  TAUT_DEVICE bool read(unsigned k, ParsedRecord<T>& r) {
     using Reader = RecordReader<T, Group, RunsCheck::lengths>;
     if (!Reader(group_, r, shared_.heads[k], shared_.n, 0).read()) return false;
     count_exact(r.runs.count, r.layers);
@@ -181,20 +182,21 @@ class ChunkAdder {
   // Adds the blocks, and writes their sums. Blocks of a single record keep their widths.
   template <unsigned Rows>
   TAUT_DEVICE void add_rows() {
-    PlaneSum<Group::each, Rows> sum;
+    PlaneSum<Group::blocks_per_thread, Rows> sum;
     std::uint32_t widths = 0;
     TAUT_ROLLED
     for (unsigned k = 0; k < job_.input.count; ++k) {
       const RecordHead& head = shared_.heads[k];
       if (!head.has(has_planes)) continue;
       const PlacedBlocks own = placed(k);
-      sum.add(group_.simt(), {group_.simt().global(head.words.at), 0}, own.at, own.widths);
+      sum.add(group_.simt(), {group_.simt().global(head.words.data), 0}, own.blocks_at, own.widths);
       widths = own.widths;
     }
     if (shared_.operands.coded > 1) widths = sum.widths(group_.simt());
     const PlanesPlan plan = plan_planes(group_, widths, blocks(), false);
     // A sum of zeros has no record, unless its form has to be kept.
-    const bool empty = is_simple() && shared_.operands.form == 0 && plan.sum == 0 && shared_.base == 0;
+    const bool empty =
+        is_simple() && shared_.operands.form == 0 && plan.plane_bytes == 0 && shared_.base == 0;
     if (!empty) write(plan, sum, shared_.record);
     store_record(plan, !empty);
   }
@@ -209,12 +211,12 @@ class ChunkAdder {
     TAUT_ROLLED
     for (unsigned k = 0; k < job_.input.count; ++k) {
       group_.simt().keep_in_memory(k);
-      RecordIn<T> r;
+      ParsedRecord<T> r;
       if (!read(k, r)) return false;
       if (shared_.heads[k].has(wide)) {
-        add_blocks<std::int64_t>(k, {r.at, r.width}, sums);
+        add_blocks<std::int64_t>(k, {r.blocks_at, r.widths}, sums);
       } else {
-        add_blocks<std::int32_t>(k, {r.at, r.width}, sums);
+        add_blocks<std::int32_t>(k, {r.blocks_at, r.widths}, sums);
       }
     }
     if (is_wide()) {
@@ -229,19 +231,19 @@ class ChunkAdder {
   // modulo 2^32.
   template <class Int>
   TAUT_DEVICE void add_blocks(unsigned k, const PlacedBlocks& own, std::int64_t (&sums)[own_values]) {
-    const Words words{group_.simt().global(shared_.heads[k].words.at), 0};
-    Int q[Group::each][block_values];
-    std::uint32_t at = own.at;
+    const Words words{group_.simt().global(shared_.heads[k].words.data), 0};
+    Int q[Group::blocks_per_thread][block_values];
+    std::uint32_t at = own.blocks_at;
     TAUT_ROLLED
-    for (unsigned i = 0; i < Group::each; ++i) {
+    for (unsigned i = 0; i < Group::blocks_per_thread; ++i) {
       const unsigned width = width_at(own.widths, i);
       read_block_in_loops(group_.simt(), words, at, width, q[i]);
       at += width;
     }
     group_.simt().keep_in_memory(q);
     auto& line = reinterpret_cast<Int(&)[own_values]>(q);
-    undo_difference(group_, shared_.opened.of[k].prediction.inner, static_cast<Int>(shared_.heads[k].base),
-                    line);
+    undo_difference(group_, shared_.opened.sources[k].prediction.inner,
+                    static_cast<Int>(shared_.heads[k].base), line);
     TAUT_ROLLED
     for (unsigned i = 0; i < own_values; ++i)
       sums[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(sums[i]) +
@@ -250,7 +252,7 @@ class ChunkAdder {
 
   template <class Int>
   TAUT_DEVICE void write_sums(const std::int64_t (&sums)[own_values]) {
-    Int q[Group::each][block_values];
+    Int q[Group::blocks_per_thread][block_values];
     auto& line = reinterpret_cast<Int(&)[own_values]>(q);
     TAUT_ROLLED
     for (unsigned i = 0; i < own_values; ++i) line[i] = static_cast<Int>(sums[i]);
@@ -260,16 +262,17 @@ class ChunkAdder {
     if (group_.thread() == 0) shared_.base = base;
     std::uint32_t widths = 0;
     TAUT_ROLLED
-    for (unsigned i = 0; i < Group::each; ++i) widths |= width_of(group_.simt(), q[i]) << (8 * i);
-    const unsigned first = group_.thread() * Group::each;
+    for (unsigned i = 0; i < Group::blocks_per_thread; ++i)
+      widths |= width_of(group_.simt(), q[i]) << (8 * i);
+    const unsigned first = group_.thread() * Group::blocks_per_thread;
     widths = first < blocks() ? low_bytes(widths, blocks() - first) : 0;
     PlanesPlan plan = plan_planes(group_, widths, blocks(), sizeof(Int) == 8);
     group_.simt().keep_in_memory(plan);
     if constexpr (sizeof(Int) == 8) {
       std::uint32_t* const to = place_record(plan.bytes(), true);
-      if (to != nullptr) write(plan, DifferencesOfBlocks<Int, Group::each>{q}, to);
+      if (to != nullptr) write(plan, DifferencesOfBlocks<Int, Group::blocks_per_thread>{q}, to);
     } else {
-      write(plan, DifferencesOfBlocks<Int, Group::each>{q}, shared_.record);
+      write(plan, DifferencesOfBlocks<Int, Group::blocks_per_thread>{q}, shared_.record);
       store_record(plan, true);
     }
   }
@@ -297,19 +300,19 @@ class ChunkAdder {
   TAUT_DEVICE std::uint32_t* place_record(std::uint32_t plane_bytes, bool any) {
     const Sink sink = behind_lags(job_.sink, total_);
     const std::uint32_t words = saturated((plane_bytes + (any ? exact_bytes() : 0) + 3) / 4);
-    if (group_.thread() == 0) announce(group_.simt(), sink, shared_.chunk, words);
+    if (group_.thread() == 0) publish_own_size(group_.simt(), sink, shared_.chunk, words);
     if (group_.thread() < warp_lanes) {
-      const std::uint64_t at = place(group_.simt(), sink, shared_.chunk, words);
-      if (group_.thread() == 0) shared_.at = static_cast<std::uint32_t>(at);
+      const std::uint64_t at = place_in_sink(group_.simt(), sink, shared_.chunk, words);
+      if (group_.thread() == 0) shared_.record_at = static_cast<std::uint32_t>(at);
     }
     group_.simt().barrier();
-    const std::uint32_t at = shared_.at;
+    const std::uint32_t at = shared_.record_at;
     const bool has_room = fits(sink, at, words);
     if (group_.thread() == 0 && !has_room)
-      group_.simt().raise(&sink.control->failure, code(Status::buffer_too_small));
+      group_.simt().atomic_max(&sink.control->failure, code(Status::buffer_too_small));
     if (group_.thread() == 0 && has_room && words > plane_bytes / 4)
-      job_.deferred[group_.simt().add(&sink.control->deferred, 1)].deferred = {shared_.chunk,
-                                                                               at + plane_bytes / 4};
+      job_.deferred[group_.simt().atomic_add(&sink.control->deferred, 1)].deferred = {shared_.chunk,
+                                                                                      at + plane_bytes / 4};
     return has_room ? sink.records + at : nullptr;
   }
 

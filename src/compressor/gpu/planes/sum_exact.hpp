@@ -9,7 +9,7 @@ namespace taut::planes::cuda {
 // Runs and layers of a source's record.
 template <class T>
 struct ExactPart {
-  RunsAt<T> runs;
+  RunsView<T> runs;
   Words words;
   std::uint32_t layers_at, layers;
 };
@@ -52,7 +52,7 @@ class ExactAdder {
     }
     group_.simt().barrier();
     const Sink sink = behind_lags(job_.sink, job_.scratch->opened.total);
-    auto* to = reinterpret_cast<std::uint16_t*>(sink.records + chunk.at);
+    auto* to = reinterpret_cast<std::uint16_t*>(sink.records + chunk.exact_at);
     const bool is_wide = (sink.records[sink.index[chunk.chunk]] & wide) != 0;
     if (runs > 0) to = merge_runs(to, runs, is_wide);
     if (layers > 0) to = append_layers(to, layers);
@@ -63,7 +63,7 @@ class ExactAdder {
 
   // Reads the head of source k's record, which the first kernel has found valid, into shared memory.
   TAUT_DEVICE void find_head(unsigned k, std::uint32_t chunk) {
-    const OpenFrame& frame = job_.scratch->opened.of[k];
+    const OpenFrame& frame = job_.scratch->opened.sources[k];
     Words words;
     RecordHead& head = shared_.heads[k];
     head = {};
@@ -74,19 +74,19 @@ class ExactAdder {
   }
 
   TAUT_DEVICE ExactPart<T> part_of(unsigned k, std::uint32_t chunk) {
-    const OpenFrame& frame = job_.scratch->opened.of[k];
+    const OpenFrame& frame = job_.scratch->opened.sources[k];
     const Source& source = job_.input.sources[k];
     if (frame.stored) {
       const std::uint32_t* const values =
           source.frame + header_words + std::uint64_t{chunk} * chunk_values * sizeof(T) / 4;
       return {{}, {values, static_cast<std::uint32_t>((n_ * sizeof(T) + 3) / 4)}, 0, 1};
     }
-    RecordIn<T> r;
+    ParsedRecord<T> r;
     const bool good =
         RecordReader<T, BlockGroup<Simt>, RunsCheck::all>(group_, r, shared_.heads[k], n_, frame.addends)
             .read();
     if (!good && group_.thread() == 0)
-      group_.simt().raise(&job_.sink.control->failure, code(Status::corrupt_frame));
+      group_.simt().atomic_max(&job_.sink.control->failure, code(Status::corrupt_frame));
     return {r.runs, r.words, r.layers_at, r.layers};
   }
 
@@ -96,17 +96,17 @@ class ExactAdder {
     const std::uint32_t each = run_bytes_of<T>(is_wide) / 2;
     if (group_.thread() == 0) store_halves(to, runs);
     for (unsigned k = 0; k < job_.input.count; ++k) {
-      const RunsAt<T> mine = shared_.parts[k].runs;
-      for (std::uint32_t i = group_.thread(); i < mine.count; i += group_threads) {
-        const RunAt<T> run = mine[i];
+      const RunsView<T> own_runs = shared_.parts[k].runs;
+      for (std::uint32_t i = group_.thread(); i < own_runs.count; i += group_threads) {
+        const DecodedRun<T> run = own_runs[i];
         std::uint32_t rank = i;
         for (unsigned j = 0; j < job_.input.count; ++j) {
           if (j == k) continue;
           rank += shared_.parts[j].runs.first(
-              0, [&](const RunAt<T>& other) { return j < k ? run < other : !(other < run); });
+              0, [&](const DecodedRun<T>& other) { return j < k ? run < other : !(other < run); });
         }
-        write_place(to + 2 + rank * each, run.place, run.hold, is_wide);
-        write_value(to + 2 + rank * each, run.value, is_wide);
+        write_run_head(to + 2 + rank * each, run.range, run.hold, is_wide);
+        write_run_value(to + 2 + rank * each, run.value, is_wide);
       }
     }
     return to + 2 + runs * each;
@@ -119,7 +119,7 @@ class ExactAdder {
     for (unsigned k = 0; k < job_.input.count; ++k) {
       const ExactPart<T> part = shared_.parts[k];
       const auto halves = static_cast<std::uint32_t>(part.layers * n_ * sizeof(T) / 2);
-      const auto* const from = reinterpret_cast<const std::uint16_t*>(part.words.at) + part.layers_at / 2;
+      const auto* const from = reinterpret_cast<const std::uint16_t*>(part.words.data) + part.layers_at / 2;
       for (std::uint32_t i = group_.thread(); i < halves; i += group_threads) to[i] = from[i];
       to += halves;
     }

@@ -1,4 +1,4 @@
-// The records of a chunk in all frames of a sum: where they are, and what they have in common.
+// The operands of a sum: the records of a chunk in all frames, and what they have in common.
 #pragma once
 
 #include "compressor/gpu/planes/open_sum.hpp"
@@ -13,7 +13,7 @@ struct SumJob {
   SumInput input;
   Sink sink;
   Scratch* scratch;
-  ChunkWords* deferred;  // chunks for sum_exact.hpp; Control::deferred is their number
+  ChunkState* deferred;  // chunks for sum_exact.hpp; Control::deferred is their number
   std::uint32_t blocks;  // blocks of the kernel of sum_exact.hpp
 };
 
@@ -32,17 +32,17 @@ struct Operands {
 
 // Place of a thread's blocks in a record, and their widths (packed_widths.hpp).
 struct alignas(8) PlacedBlocks {
-  std::uint32_t at, widths;
+  std::uint32_t blocks_at, widths;
 };
 
 template <class T>
 struct SumShared {
   BlockGroupShared block_group;
   OpenedSources opened;
-  std::uint32_t chunk, n, at;    // n: number of values in the chunk
-  std::uint32_t runs, layers;    // of all records
-  std::uint32_t greatest_width;  // of any block in any record of the chunk
-  std::int64_t base;             // of the sum
+  std::uint32_t chunk, n, record_at;  // n: number of values in the chunk
+  std::uint32_t runs, layers;         // of all records
+  std::uint32_t greatest_width;       // of any block in any record of the chunk
+  std::int64_t base;                  // of the sum
   Operands operands;
   RecordHead heads[max_sources];
   PlanesShared planes;
@@ -72,7 +72,7 @@ TAUT_DEVICE void find_records(const Simt& simt, const SumJob<T>& job, std::uint3
   bool good = true, alike = true, stored = false;
   if (k <= job.input.count && k < max_sources) shared.heads[k] = {};  // find_simple_blocks() reads pairs
   if (chunk < job.sink.chunks && k < job.input.count) {
-    const OpenFrame& frame = shared.opened.of[k];
+    const OpenFrame& frame = shared.opened.sources[k];
     stored = frame.stored;
     alike = stored || frame.prediction.inner == total.prediction.inner;
     Words words;
@@ -81,15 +81,15 @@ TAUT_DEVICE void find_records(const Simt& simt, const SumJob<T>& job, std::uint3
                       read_head(words, frame.prediction, head));
     shared.heads[k] = head;
   }
-  const auto flags = static_cast<std::uint8_t>(simt.either(head.flags));
+  const auto flags = static_cast<std::uint8_t>(simt.reduce_or(head.flags));
   const unsigned form = (flags & (wide | large)) | (fits_narrow(flags, total.addends) ? 0u : unsigned{wide});
   const Operands all{simt.ballot(!good) == 0,
                      simt.ballot(!alike) == 0,
                      flags,
-                     static_cast<std::uint8_t>(simt.population(simt.ballot(stored))),
-                     static_cast<std::uint8_t>(simt.population(simt.ballot(head.has(has_planes)))),
+                     static_cast<std::uint8_t>(simt.popcount(simt.ballot(stored))),
+                     static_cast<std::uint8_t>(simt.popcount(simt.ballot(head.has(has_planes)))),
                      static_cast<std::uint8_t>(form)};
-  const std::uint32_t base = simt.sum(static_cast<std::uint32_t>(head.base));
+  const std::uint32_t base = simt.reduce_add(static_cast<std::uint32_t>(head.base));
   if (k != 0) return;
   const std::uint64_t left = job.input.opening.values - std::uint64_t{chunk} * chunk_values;
   shared.chunk = chunk;

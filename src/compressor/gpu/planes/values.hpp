@@ -1,4 +1,4 @@
-// Conversion between values and integers, one value at a time. The reference is quantiser.hpp;
+// Converts values to integers and back, one value at a time. The reference is quantiser.hpp;
 // tests/gpu/kernels compares these functions with it, and with the loops of general_kernels.cpp, bit for bit.
 // No operation may be fused or reordered: compile with -fmad=false.
 #pragma once

@@ -1,5 +1,5 @@
-// Batches of calls. A batch launches each kernel once for several calls (its items) with the same sequence of
-// kernels. The items have scratch memory of their own.
+// A batch launches each kernel once for several calls, its items, which have the same sequence of kernels.
+// Each item has scratch memory of its own.
 #pragma once
 
 #include <memory>

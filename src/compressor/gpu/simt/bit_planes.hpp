@@ -23,8 +23,8 @@ struct ByteRow {
 template <unsigned By, class Simt>
 TAUT_DEVICE void cross(const Simt& simt, std::uint32_t& a, std::uint32_t& b) {
   constexpr std::uint32_t lower = By == 1 ? 0x55555555 : By == 2 ? 0x33333333 : 0x0F0F0F0F;
-  const std::uint32_t of_lower = simt.choose(lower, a, b << By);
-  b = simt.choose(lower, a >> By, b);
+  const std::uint32_t of_lower = simt.bit_select(lower, a, b << By);
+  b = simt.bit_select(lower, a >> By, b);
   a = of_lower;
 }
 
@@ -34,18 +34,18 @@ TAUT_DEVICE void cross(const Simt& simt, std::uint32_t& a, std::uint32_t& b) {
 template <class Simt>
 TAUT_DEVICE ByteRow to_bytes(const Simt& simt, PlaneRow x) {
   cross<4>(simt, x.low, x.high);
-  std::uint32_t a = simt.permute(x.low, x.high, 0x5410), b = simt.permute(x.low, x.high, 0x7632);
+  std::uint32_t a = simt.permute_bytes(x.low, x.high, 0x5410), b = simt.permute_bytes(x.low, x.high, 0x7632);
   cross<2>(simt, a, b);
-  ByteRow y{simt.permute(a, b, 0x6240), simt.permute(a, b, 0x7351)};
+  ByteRow y{simt.permute_bytes(a, b, 0x6240), simt.permute_bytes(a, b, 0x7351)};
   cross<1>(simt, y.even, y.odd);
   return y;
 }
 template <class Simt>
 TAUT_DEVICE PlaneRow to_planes(const Simt& simt, ByteRow y) {
   cross<1>(simt, y.even, y.odd);
-  std::uint32_t a = simt.permute(y.even, y.odd, 0x6240), b = simt.permute(y.even, y.odd, 0x7351);
+  std::uint32_t a = simt.permute_bytes(y.even, y.odd, 0x6240), b = simt.permute_bytes(y.even, y.odd, 0x7351);
   cross<2>(simt, a, b);
-  PlaneRow x{simt.permute(a, b, 0x5410), simt.permute(a, b, 0x7632)};
+  PlaneRow x{simt.permute_bytes(a, b, 0x5410), simt.permute_bytes(a, b, 0x7632)};
   cross<4>(simt, x.low, x.high);
   return x;
 }
@@ -57,8 +57,8 @@ TAUT_DEVICE ByteRow byte_row(const Simt& simt, const Int (&d)[side], unsigned ro
   for (unsigned i = 0; i < side; ++i) of[i] = static_cast<std::uint32_t>(d[i] >> (row / 4 * 32));
   const std::uint32_t pair = row % 4 | (4 + row % 4) << 4;
   const auto four = [&](unsigned first) {
-    return simt.permute(simt.permute(of[first], of[first + 2], pair),
-                        simt.permute(of[first + 4], of[first + 6], pair), 0x5410);
+    return simt.permute_bytes(simt.permute_bytes(of[first], of[first + 2], pair),
+                              simt.permute_bytes(of[first + 4], of[first + 6], pair), 0x5410);
   };
   return {four(0), four(1)};
 }
@@ -72,11 +72,11 @@ TAUT_DEVICE Word integer_of(const Simt& simt, const ByteRow (&rows)[sizeof(Word)
     return static_cast<Word>(of_row(0) >> (8 * at));
   } else {
     const auto half = [&](unsigned row) {
-      return simt.permute(of_row(row), of_row(row + 1), at | (4 + at) << 4);
+      return simt.permute_bytes(of_row(row), of_row(row + 1), at | (4 + at) << 4);
     };
     Word word = static_cast<Word>(half(0));
     for (unsigned row = 0; sizeof(Word) > 2 && row < sizeof(Word); row += 4) {
-      const std::uint32_t four = simt.permute(half(row), half(row + 2), 0x5410);
+      const std::uint32_t four = simt.permute_bytes(half(row), half(row + 2), 0x5410);
       word = row == 0 ? static_cast<Word>(four)
                       : static_cast<Word>(word | static_cast<std::uint64_t>(four) << (8 * row));
     }

@@ -123,7 +123,7 @@ struct ColumnCarries {
       const std::uint32_t segment = first + simt.thread() % warp_lanes;
       const bool there = segment < columns.segments();
       typename Job::Sum* const at = column + segment * columns.lag();
-      const typename Job::Sum total = there ? *at : 0, up_to = simt.sum_up(total);
+      const typename Job::Sum total = there ? *at : 0, up_to = simt.inclusive_sum(total);
       if (there) *at = before + up_to - total;
       before += simt.shuffle(up_to, warp_lanes - 1);
     }

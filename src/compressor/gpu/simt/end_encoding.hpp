@@ -1,10 +1,10 @@
-// End of an encoding in one kernel. The kernel has more blocks than the frame has chunks (or groups of chunks
-// that are placed together): the blocks that start last close the frame. They wait only for blocks that have
-// started before them, as look-back does. If the frame is to be stored, which is known only after all chunks
-// are coded, they write its values together, over the records of the chunks. The very last block waits for
-// all others, writes the header and ends the call. The block of a chunk only counts itself at its end, and
-// waits for nothing. A fence would delay its end until its writes have reached memory; it has one only if
-// other blocks of the kernel, or the host, read them.
+// The end of an encoding within the encoding kernel, so that an encoding is one launch. The kernel has more
+// blocks than the frame has chunks (or groups of chunks that are placed together): the closing blocks, which
+// start last. They wait only for blocks that have started before them, as look-back does. If the frame is to
+// be stored, which is known only after all chunks are coded, they write its values together, over the records
+// of the chunks. The very last block waits for all others, writes the header and ends the call. The block of
+// a chunk only counts itself at its end, and waits for nothing. A fence would delay its end until its writes
+// have reached memory; it has one only if other blocks of the kernel, or the host, read them.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +59,7 @@ class EncodingEnd {
   // halfway, or that two calls use it at the same time.
   TAUT_DEVICE void close(std::uint32_t block) const {
     if (block >= blocks_.all) {
-      if (is_first()) simt_.raise(&control().failure, static_cast<std::uint32_t>(Status::internal));
+      if (is_first()) simt_.atomic_max(&control().failure, static_cast<std::uint32_t>(Status::internal));
       return;
     }
     if (is_stored()) encoding_.write_stored(simt_, block - blocks_.chunks, blocks_.all - blocks_.chunks);

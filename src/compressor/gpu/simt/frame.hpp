@@ -11,8 +11,8 @@ inline constexpr unsigned header_words = frame_header_bytes / 4;
 // Tables for the CRC-32C of a header, which is linear in the header's bits: the contribution of each bit, and
 // the CRC of a header of zeros.
 struct HeaderCrc {
-  std::uint32_t of_bit[header_words - 1][warp_lanes];
-  std::uint32_t of_zeros;
+  std::uint32_t by_bit[header_words - 1][warp_lanes];
+  std::uint32_t zeros;
 };
 
 inline HeaderCrc header_crc_table() {
@@ -22,16 +22,16 @@ inline HeaderCrc header_crc_table() {
     return crc32c(std::as_bytes(std::span(header)).first(frame_header_bytes - 4));
   };
   HeaderCrc table{};
-  table.of_zeros = crc_of(0, 0);
+  table.zeros = crc_of(0, 0);
   for (unsigned i = 0; i + 1 < header_words; ++i)
     for (unsigned bit = 0; bit < warp_lanes; ++bit)
-      table.of_bit[i][bit] = crc_of(i, std::uint32_t{1} << bit) ^ table.of_zeros;
+      table.by_bit[i][bit] = crc_of(i, std::uint32_t{1} << bit) ^ table.zeros;
   return table;
 }
 
 // First part of every codec's scratch memory. New memory holds zeros and the table. A codec may add members;
-// ChunkWords follow them.
-struct alignas(ChunkWords) ScratchHead {
+// the states of chunks follow them.
+struct alignas(ChunkState) ScratchHead {
   Control control;
   HeaderCrc crc;
 };
@@ -43,9 +43,9 @@ struct CallResult {
   std::uint32_t done;
 };
 
-// Memory of the GPU that holds a frame or receives one, aligned to 16 bytes.
-struct FrameRoom {
-  std::byte* at;
+// GPU memory for one frame, aligned to 16 bytes.
+struct FrameMemory {
+  std::byte* data;
   std::size_t bytes;
 };
 
@@ -55,9 +55,9 @@ TAUT_DEVICE std::uint32_t header_crc(const Simt& simt, const HeaderCrc& crc, con
   const unsigned lane = simt.thread() % warp_lanes;
   std::uint32_t sum = 0;
   for (unsigned i = 0; i + 1 < header_words; ++i)
-    sum ^= (header[i] >> lane & 1) != 0 ? crc.of_bit[i][lane] : 0;
+    sum ^= (header[i] >> lane & 1) != 0 ? crc.by_bit[i][lane] : 0;
   for (unsigned by = 1; by < warp_lanes; by *= 2) sum ^= simt.shuffle(sum, lane ^ by);
-  return sum ^ crc.of_zeros;
+  return sum ^ crc.zeros;
 }
 
 constexpr std::uint32_t code(Status status) { return static_cast<std::uint32_t>(status); }
@@ -66,7 +66,7 @@ constexpr std::uint32_t code(Status status) { return static_cast<std::uint32_t>(
 inline constexpr std::uint32_t needs_host = 120;
 
 // Accessors to the fields of a header: docs/spec/frame.md.
-struct HeaderAt {
+struct HeaderView {
   const std::uint32_t* word;
 
   TAUT_DEVICE std::uint64_t long_at(unsigned i) const { return word[i] | std::uint64_t{word[i + 1]} << 32; }
@@ -102,7 +102,7 @@ template <class Simt>
 TAUT_DEVICE std::uint32_t check_header(const Simt& simt, const HeaderCrc& crc, const std::uint32_t* frame,
                                        std::uint64_t readable, std::uint8_t codec) {
   if (readable < frame_header_bytes) return code(Status::corrupt_frame);
-  const HeaderAt h{frame};
+  const HeaderView h{frame};
   const bool whole = header_crc(simt, crc, frame) == frame[header_words - 1];
   if (!whole || frame[0] != 0x54554154) return code(Status::corrupt_frame);
   if (h.version() != frame_version) return code(Status::unsupported_version);
@@ -139,7 +139,7 @@ TAUT_DEVICE std::uint32_t arrive(const Simt& simt, Control& control, bool ordere
   simt.barrier();
   if (simt.thread() != 0) return 0;
   if (ordered) simt.fence_blocks();
-  return simt.add(&control.done, 1);
+  return simt.atomic_add(&control.done, 1);
 }
 
 // Same as above, in a kernel of `blocks` blocks. Returns true in the first warp of the block that arrives
@@ -162,7 +162,7 @@ TAUT_DEVICE void end_call(const Simt& simt, ScratchHead& scratch, CallResult* re
   if (simt.thread() != 0) return;
   Control& control = scratch.control;
   result->status = control.failure;
-  simt.tell_host(&result->done);
+  simt.signal_host(&result->done);
   ++control.epoch;
   control.ticket = control.coded = control.failure = control.words = control.done = control.deferred =
       control.again = 0;

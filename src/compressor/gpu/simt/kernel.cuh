@@ -12,7 +12,7 @@ __global__ void __launch_bounds__(Kernel::shape.threads, Kernel::shape.on_multip
   Kernel::run(CudaThread{}, shared, job);
 }
 
-// A kernel of this library, in the list of those that the library can launch.
+// Entry of the list of all kernels that this library can launch.
 struct Listed {
   explicit Listed(const void* function) : kernel(function), next(first) { first = this; }
 
@@ -40,7 +40,7 @@ cudaError_t load() {
 
 constexpr unsigned local_bytes = 1024;  // of a thread; no kernel of this library needs more (ctest -R cuda.nvcc)
 
-// Does nothing, with local memory.
+// Kernel that only uses local memory, so that the driver allocates it.
 template <unsigned bytes>
 __global__ void use_local_memory(const unsigned* from, unsigned* to) {
   volatile unsigned own[bytes / sizeof(unsigned)];

@@ -8,7 +8,7 @@
 namespace taut::cuda {
 
 struct alignas(16) Quad {
-  std::uint32_t of[4];
+  std::uint32_t words[4];
 };
 
 // Load and store an object whose address is aligned to its size, or to 16 bytes if the object is longer.
@@ -53,11 +53,11 @@ TAUT_DEVICE void combine_block(const T* from, unsigned values, T (&x)[N], const 
   constexpr unsigned each = sizeof(T) == 8 ? 2 : 4;
   if (by_quads<T, N>(from, values)) {
     struct alignas(each * sizeof(T)) Some {
-      T of[each];
+      T values[each];
     };
     for (unsigned first = 0; first < N; first += each) {
       const Some some = *reinterpret_cast<const Some*>(from + first);
-      for (unsigned i = 0; i < each; ++i) x[first + i] = combine(some.of[i], x[first + i]);
+      for (unsigned i = 0; i < each; ++i) x[first + i] = combine(some.values[i], x[first + i]);
     }
     return;
   }

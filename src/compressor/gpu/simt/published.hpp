@@ -1,5 +1,5 @@
-// An object in scratch memory that one block publishes for the other blocks of its kernel, so that they need
-// not compute it. Each word carries the launch number, as the sizes of chunks do (sink.hpp). No block waits
+// Publishing of an object, in scratch memory, by one block for the other blocks of its kernel, which need not
+// compute it then. Each word carries the launch number, as the sizes of chunks do (sink.hpp). No block waits
 // for the object: a block that does not find all of its words computes the object itself.
 #pragma once
 
@@ -14,7 +14,7 @@ constexpr unsigned words_of() {
 }
 
 // Returns the upper half of the words that this launch publishes.
-TAUT_DEVICE std::uint32_t published_bits(const Control& control) { return launch_bits(control) | own_words; }
+TAUT_DEVICE std::uint32_t published_bits(const Control& control) { return launch_bits(control) | own_size; }
 
 // Publishes the first `words` words of `object`, which is in shared memory: each thread its own word.
 template <class Simt, class V>

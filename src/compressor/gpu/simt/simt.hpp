@@ -1,37 +1,38 @@
-// The operations that kernels are written in. CUDA provides them here; tests/gpu/kernels/shim.hpp provides
-// the same operations on a CPU, so that the source text of the kernels is tested without a GPU. A kernel is a
-// function template on a type with these members:
+// The vocabulary of the kernels: what a GPU's thread can do. CudaThread implements it with CUDA;
+// tests/gpu/kernels/shim.hpp implements it on a CPU, so that tests run the kernels' own source text without a
+// GPU. A kernel is a function template on a type `Simt` with these members:
 //
 //   thread(), block()             index of this thread in its block, index of the block in the grid
-//   ballot(b), shuffle(v, lane), shuffle_up(v, by), greatest(v), either(v)
-//                                 over the 32 lanes of a warp, all of which call; either: bitwise or of all v
-//   sum(v), sum_up(v)             sum over all lanes; sum over the lanes up to this one, inclusive
+//   ballot(b), shuffle(v, lane), shuffle_up(v, by), reduce_max(v), reduce_or(v), reduce_add(v),
+//   inclusive_sum(v)              over the 32 lanes of a warp, all of which call; inclusive_sum: over the
+//                                 lanes up to this one
 //   barrier(), barrier_any(b)     over all threads of the block
 //   sync_warp()                   orders the writes of a warp's lanes to shared memory
-//   add(p, v), raise(p, v)        atomic: *p += v, *p = max(*p, v); return the previous value
-//   poll(p), publish(p, v)        load, store of a word as a whole, in memory that all blocks share; relaxed
-//                                 accesses at the scope of the GPU, which order no other accesses
+//   atomic_add(p, v), atomic_max(p, v)
+//                                 return the previous value
+//   poll(p), publish(p, v)        relaxed load and store of a word that all blocks share, at the scope of the
+//                                 GPU: the word is read and written as a whole; no other access is ordered
 //   fence_blocks()                orders all earlier accesses of this thread before all its later ones, for
 //                                 other blocks; earlier accesses include those of other threads that this
 //                                 thread has observed
-//   tell_host(p)                  sets *p to 1, a word that the host polls, after the same accesses
+//   signal_host(p)                sets *p to 1, a word that the host polls, after the same accesses
 //   pause()                       called in a loop that waits for another block
 //   prefetch(p)                   starts to load the 128 bytes around p, memory of the GPU, into its L2 cache
 //   multiprocessors()             number of multiprocessors of the GPU
-//   leading_zeros(v), population(v), mirrored(v)
-//                                 mirrored: the bits of v in reverse order
-//   permute(low, high, selector)  four of eight bytes, one for each of the four lowest base-16 digits of the
+//   leading_zeros(v), popcount(v), reverse_bits(v)
+//   permute_bytes(low, high, selector)
+//                                 four of eight bytes, one for each of the four lowest base-16 digits of the
 //                                 selector; digit 8 + i: the sign of byte i, eight times
-//   choose(mask, a, b)            bits of a where the mask's bits are 1, else bits of b
+//   bit_select(mask, a, b)        bits of a where the mask's bits are 1, else bits of b
 //   global(p)                     p, which is known to point to memory of the GPU, not of the block
-//   keep_in_memory(v)             a variable of a thread is in memory: the compiler does not keep it in
-//   registers
-//                                 from one barrier to the next
+//   keep_in_memory(v)             makes the compiler store the thread's variable v, so that it takes no
+//                                 registers from one barrier to the next
+//
 // TAUT_TABLE declares a constant array that kernels index at run time. A static constant of a function will
 // not do: nvcc 13.0 leaves that of a template without its values. TAUT_ROLLED marks loops that run only a few
 // times: unrolled they would take more instructions. An array that such a loop indexes is in local memory
 // instead of registers. TAUT_UNROLLED marks loops over an array in registers, which the compiler would
-// otherwise not unroll; TAUT_UNROLLED_BY(n) has n iterations at a time, a constant.
+// otherwise not unroll; TAUT_UNROLLED_BY(n) unrolls n iterations, a constant.
 #pragma once
 
 #include <cstdint>
@@ -79,15 +80,15 @@ struct CudaThread {
   __device__ static V shuffle_up(V v, unsigned by) {
     return __shfl_up_sync(all_lanes, v, by);
   }
-  __device__ static std::uint32_t greatest(std::uint32_t v) { return __reduce_max_sync(all_lanes, v); }
-  __device__ static std::uint32_t either(std::uint32_t v) { return __reduce_or_sync(all_lanes, v); }
-  __device__ static std::uint32_t sum(std::uint32_t v) { return __reduce_add_sync(all_lanes, v); }
-  __device__ static std::uint64_t sum(std::uint64_t v) {
+  __device__ static std::uint32_t reduce_max(std::uint32_t v) { return __reduce_max_sync(all_lanes, v); }
+  __device__ static std::uint32_t reduce_or(std::uint32_t v) { return __reduce_or_sync(all_lanes, v); }
+  __device__ static std::uint32_t reduce_add(std::uint32_t v) { return __reduce_add_sync(all_lanes, v); }
+  __device__ static std::uint64_t reduce_add(std::uint64_t v) {
     for (int by = 1; by < 32; by *= 2) v += __shfl_xor_sync(all_lanes, v, by);
     return v;
   }
   // The predicate of a shuffle says whether the source lane exists.
-  __device__ static std::uint32_t sum_up(std::uint32_t v) {
+  __device__ static std::uint32_t inclusive_sum(std::uint32_t v) {
     for (unsigned by = 1; by < warp_lanes; by *= 2)
       asm volatile(
           "{ .reg .pred there; .reg .u32 other;\n"
@@ -97,7 +98,7 @@ struct CudaThread {
           : "r"(by));
     return v;
   }
-  __device__ static std::uint64_t sum_up(std::uint64_t v) {
+  __device__ static std::uint64_t inclusive_sum(std::uint64_t v) {
     for (unsigned by = 1; by < warp_lanes; by *= 2) {
       const std::uint64_t other = shuffle_up(v, by);
       v += thread() % warp_lanes >= by ? other : 0;
@@ -107,8 +108,8 @@ struct CudaThread {
   __device__ static void barrier() { __syncthreads(); }
   __device__ static bool barrier_any(bool b) { return __syncthreads_or(b) != 0; }
   __device__ static void sync_warp() { __syncwarp(); }
-  __device__ static std::uint32_t add(std::uint32_t* p, std::uint32_t v) { return atomicAdd(p, v); }
-  __device__ static std::uint32_t raise(std::uint32_t* p, std::uint32_t v) { return atomicMax(p, v); }
+  __device__ static std::uint32_t atomic_add(std::uint32_t* p, std::uint32_t v) { return atomicAdd(p, v); }
+  __device__ static std::uint32_t atomic_max(std::uint32_t* p, std::uint32_t v) { return atomicMax(p, v); }
   __device__ static std::uint64_t poll(const std::uint64_t* p) {
     std::uint64_t v;
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
@@ -122,7 +123,7 @@ struct CudaThread {
   __device__ static void publish(std::uint64_t* p, std::uint64_t v) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
   }
-  __device__ static void tell_host(std::uint32_t* p) {
+  __device__ static void signal_host(std::uint32_t* p) {
     __threadfence_system();
     *p = 1;
   }
@@ -142,11 +143,12 @@ struct CudaThread {
   __device__ static unsigned leading_zeros(std::uint64_t v) {
     return static_cast<unsigned>(__clzll(static_cast<long long>(v)));
   }
-  __device__ static unsigned population(std::uint32_t v) { return static_cast<unsigned>(__popc(v)); }
-  __device__ static unsigned population(std::uint64_t v) { return static_cast<unsigned>(__popcll(v)); }
-  __device__ static std::uint32_t mirrored(std::uint32_t v) { return __brev(v); }
-  __device__ static std::uint64_t mirrored(std::uint64_t v) { return __brevll(v); }
-  __device__ static std::uint32_t permute(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
+  __device__ static unsigned popcount(std::uint32_t v) { return static_cast<unsigned>(__popc(v)); }
+  __device__ static unsigned popcount(std::uint64_t v) { return static_cast<unsigned>(__popcll(v)); }
+  __device__ static std::uint32_t reverse_bits(std::uint32_t v) { return __brev(v); }
+  __device__ static std::uint64_t reverse_bits(std::uint64_t v) { return __brevll(v); }
+  __device__ static std::uint32_t permute_bytes(std::uint32_t low, std::uint32_t high,
+                                                std::uint32_t selector) {
     std::uint32_t bytes;
     asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(low), "r"(high), "r"(selector));
     return bytes;
@@ -159,7 +161,7 @@ struct CudaThread {
   __device__ static void keep_in_memory(V& v) {
     asm volatile("" ::"l"(&v) : "memory");
   }
-  __device__ static std::uint32_t choose(std::uint32_t mask, std::uint32_t a, std::uint32_t b) {
+  __device__ static std::uint32_t bit_select(std::uint32_t mask, std::uint32_t a, std::uint32_t b) {
     std::uint32_t bits;
     asm("lop3.b32 %0, %1, %2, %3, 0xCA;" : "=r"(bits) : "r"(mask), "r"(a), "r"(b));
     return bits;

@@ -1,4 +1,4 @@
-// Destination of the records that a kernel writes.
+// A Sink is the place to which a kernel writes its records, in one of two layouts.
 // Canonical: records follow each other, and are placed in one pass. Each chunk waits only for the sizes of
 // the chunks before it (decoupled look-back: Merrill and Garland, "Single-pass parallel prefix scan with
 // decoupled look-back", 2016).
@@ -26,21 +26,23 @@ struct Control {
 // A chunk that a kernel leaves to the next one.
 struct DeferredChunk {
   std::uint32_t chunk;
-  std::uint32_t at;  // in a sum: word of the records where the chunk's exact values are stored
+  std::uint32_t exact_at;  // in a sum: word of the records where the chunk's exact values are stored
 };
 
-// States of a chunk's published word: launch (30 bits), state (2 bits), words (32 bits). States of earlier
+// States of a chunk's published word: the words of its own record, or of all records up to this one. The
+// published word has launch (30 bits), state (2 bits), words (32 bits). States of earlier
 // launches are ignored, so that nothing has to be cleared. Memory that no launch has written has state 0.
-enum PublishedState : std::uint32_t { own_words = 1, all_words = 2 };
+enum PublishedState : std::uint32_t { own_size = 1, inclusive_prefix = 2 };
 
 // Words of one chunk in scratch memory. `published` is stored at the same address whatever the count of a
 // call is. Nothing else is ever written at that address, so no other data can be mistaken for a published
 // word.
-struct ChunkWords {
+struct ChunkState {
   std::uint64_t published;
   DeferredChunk deferred;  // entry of a list; does not belong to this chunk
 };
 
+// The destination of a kernel's records: the index and the records of a frame, or slots.
 struct Sink {
   std::uint32_t* index;  // chunks + 1 words, the first is 0; slotted: words of each chunk
   std::uint32_t* records;
@@ -48,7 +50,7 @@ struct Sink {
   std::uint32_t slot_words;  // 0: canonical
   std::uint32_t chunks;      // number of chunks, or of groups of chunks that are placed together
   Control* control;
-  ChunkWords* of_chunks;  // canonical only
+  ChunkState* chunk_states;  // canonical only
 };
 
 // Returns the launch number of a published word, at its place in the upper half of the word.
@@ -68,7 +70,7 @@ TAUT_DEVICE std::uint32_t saturated(std::uint64_t words) {
 // which blocks start, so that every chunk that is waited for is being processed.
 template <class Simt>
 TAUT_DEVICE std::uint32_t take_chunk(const Simt& simt, const Sink& sink) {
-  return sink.slot_words != 0 ? simt.block() : simt.add(&sink.control->ticket, 1);
+  return sink.slot_words != 0 ? simt.block() : simt.atomic_add(&sink.control->ticket, 1);
 }
 
 // Same as above, called by all threads.
@@ -85,22 +87,24 @@ TAUT_DEVICE std::uint32_t take_chunk(const Simt& simt, const Sink& sink, std::ui
 template <class Simt>
 TAUT_DEVICE bool has_chunk(const Simt& simt, const Sink& sink, std::uint32_t chunk) {
   if (chunk < sink.chunks) return true;
-  if (simt.thread() == 0) simt.raise(&sink.control->failure, static_cast<std::uint32_t>(Status::internal));
+  if (simt.thread() == 0)
+    simt.atomic_max(&sink.control->failure, static_cast<std::uint32_t>(Status::internal));
   return false;
 }
 
 // Publishes the size of a chunk's record. Called by one thread as soon as the size is known.
 template <class Simt>
-TAUT_DEVICE void announce(const Simt& simt, const Sink& sink, std::uint32_t chunk, std::uint32_t words) {
+TAUT_DEVICE void publish_own_size(const Simt& simt, const Sink& sink, std::uint32_t chunk,
+                                  std::uint32_t words) {
   if (sink.slot_words != 0) return;
-  simt.publish(&sink.of_chunks[chunk].published,
-               published_word(sink, chunk == 0 ? all_words : own_words, words));
+  simt.publish(&sink.chunk_states[chunk].published,
+               published_word(sink, chunk == 0 ? inclusive_prefix : own_size, words));
 }
 
 // Sum of 32-bit numbers over a warp's lanes, without a carry lost.
 template <class Simt>
 TAUT_DEVICE std::uint64_t wide_sum(const Simt& simt, std::uint32_t v) {
-  return simt.sum(v & 0xFFFF) + (std::uint64_t{simt.sum(v >> 16)} << 16);
+  return simt.reduce_add(v & 0xFFFF) + (std::uint64_t{simt.reduce_add(v >> 16)} << 16);
 }
 
 // Returns the words of all chunks before `chunk`, saturated. Called by one whole warp. The lanes read the
@@ -119,12 +123,12 @@ TAUT_DEVICE std::uint32_t look_back(const Simt& simt, const Sink& sink, std::uin
     std::uint32_t state = 0;
     bool waiting = true;
     while (simt.ballot(waiting) != 0) {
-      if (waiting && lane < next) word = simt.poll(&sink.of_chunks[next - 1 - lane].published);
+      if (waiting && lane < next) word = simt.poll(&sink.chunk_states[next - 1 - lane].published);
       state = static_cast<std::uint32_t>(word >> 32) ^ launch;
-      waiting = lane < next && state != own_words && state != all_words;
+      waiting = lane < next && state != own_size && state != inclusive_prefix;
       if (waiting) simt.pause();
     }
-    const std::uint32_t whole = simt.ballot(lane < next && state == all_words);
+    const std::uint32_t whole = simt.ballot(lane < next && state == inclusive_prefix);
     const unsigned last = whole == 0 ? warp_lanes - 1 : 31 - simt.leading_zeros(whole & (0u - whole));
     before += wide_sum(simt, lane < next && lane <= last ? static_cast<std::uint32_t>(word) : 0);
     next = whole != 0 || next < warp_lanes ? 0 : next - warp_lanes;
@@ -134,16 +138,17 @@ TAUT_DEVICE std::uint32_t look_back(const Simt& simt, const Sink& sink, std::uin
 
 // Publishes the words of all chunks up to this one, for the chunks after it. Called by one thread.
 template <class Simt>
-TAUT_DEVICE void pass_on(const Simt& simt, const Sink& sink, std::uint32_t chunk, std::uint32_t words) {
-  simt.publish(&sink.of_chunks[chunk].published, published_word(sink, all_words, words));
+TAUT_DEVICE void publish_prefix(const Simt& simt, const Sink& sink, std::uint32_t chunk,
+                                std::uint32_t words) {
+  simt.publish(&sink.chunk_states[chunk].published, published_word(sink, inclusive_prefix, words));
   if (chunk + 1 == sink.chunks) sink.control->words = words;
 }
 
 // Returns the position of the chunk's record of `words` words, in words. Called by the first warp. Slots and
 // frames that are too small are reported; nothing is written to them.
 template <class Simt>
-TAUT_DEVICE std::uint64_t place(const Simt& simt, const Sink& sink, std::uint32_t chunk,
-                                std::uint32_t words) {
+TAUT_DEVICE std::uint64_t place_in_sink(const Simt& simt, const Sink& sink, std::uint32_t chunk,
+                                        std::uint32_t words) {
   const bool first = simt.thread() == 0;
   if (sink.slot_words != 0) {
     if (first) sink.index[chunk] = words;
@@ -152,7 +157,7 @@ TAUT_DEVICE std::uint64_t place(const Simt& simt, const Sink& sink, std::uint32_
   const std::uint32_t before = look_back(simt, sink, chunk);
   if (first) {
     const std::uint32_t end = saturated(std::uint64_t{before} + words);
-    pass_on(simt, sink, chunk, end);
+    publish_prefix(simt, sink, chunk, end);
     if (chunk == 0) sink.index[0] = 0;
     sink.index[chunk + 1] = end;
   }

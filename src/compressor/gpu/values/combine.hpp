@@ -1,5 +1,5 @@
-// Reduces two arrays of values, values <- values op other, and divides an array by a number. The bits are
-// those of reduction.cpp and mean.cpp.
+// Kernels that reduce two arrays of values, values <- values op other, and divide an array by a number. The
+// bits are those of reduction.cpp and mean.cpp.
 #pragma once
 
 #include "compressor/gpu/values/groups.hpp"

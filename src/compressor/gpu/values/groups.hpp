@@ -1,4 +1,4 @@
-// Work on arrays of values: a thread processes groups of values of 16 bytes.
+// Divides an array of values into groups of 16 bytes, and the groups among the threads of a kernel.
 #pragma once
 
 #include "compressor/gpu/simt/load.hpp"

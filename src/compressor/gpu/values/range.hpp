@@ -1,5 +1,6 @@
-// Finds the range of an array of values as value_range.cpp does. The first kernel finds the range of each
-// thread block's values, the second one the range of these. A zero in the result may have either sign.
+// Kernels that find the range of an array of values as value_range.cpp does. The first kernel finds the range
+// of each thread block's values, the second one the range of these. A zero in the result may have either
+// sign.
 #pragma once
 
 #include <limits>
@@ -49,7 +50,7 @@ TAUT_DEVICE void widen(V& least, V& greatest, V low, V high) {
 }
 
 template <class Simt>
-TAUT_DEVICE Extremes over_warp(const Simt& simt, Extremes e) {
+TAUT_DEVICE Extremes range_of_warp(const Simt& simt, Extremes e) {
   const unsigned lane = simt.thread() % warp_lanes;
   for (unsigned by = 1; by < warp_lanes; by *= 2)
     widen(e.least, e.greatest, simt.shuffle(e.least, lane ^ by), simt.shuffle(e.greatest, lane ^ by));
@@ -58,14 +59,14 @@ TAUT_DEVICE Extremes over_warp(const Simt& simt, Extremes e) {
 
 // Returns the range of the threads' ranges to the first warp. Called by all threads of a block.
 template <class Simt>
-TAUT_DEVICE Extremes over_block(const Simt& simt, RangeShared& shared, Extremes e) {
+TAUT_DEVICE Extremes range_of_block(const Simt& simt, RangeShared& shared, Extremes e) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const unsigned warp = simt.thread() / warp_lanes, lane = simt.thread() % warp_lanes;
-  e = over_warp(simt, e);
+  e = range_of_warp(simt, e);
   if (lane == 0) shared.of_warp[warp] = e;
   simt.barrier();
   if (warp != 0) return e;
-  return over_warp(simt, lane < block_warps ? shared.of_warp[lane] : Extremes{infinity, -infinity});
+  return range_of_warp(simt, lane < block_warps ? shared.of_warp[lane] : Extremes{infinity, -infinity});
 }
 
 template <class T>
@@ -90,7 +91,7 @@ struct RangeKernel {
       }
     });
     const Extremes all =
-        over_block(simt, shared, {static_cast<double>(least), static_cast<double>(greatest)});
+        range_of_block(simt, shared, {static_cast<double>(least), static_cast<double>(greatest)});
     if (simt.thread() == 0) job.parts[simt.block()] = all;
   }
 };
@@ -106,12 +107,12 @@ struct RangeTotalKernel {
     Extremes e{infinity, -infinity};
     for (std::uint32_t i = simt.thread(); i < job.count; i += block_threads)
       widen(e.least, e.greatest, job.parts[i].least, job.parts[i].greatest);
-    e = over_block(simt, shared, e);
+    e = range_of_block(simt, shared, e);
     if (simt.thread() != 0) return;
     job.result->least = e.least;
     job.result->greatest = e.greatest;
     job.result->status = 0;
-    simt.tell_host(&job.result->done);
+    simt.signal_host(&job.result->done);
   }
 };
 

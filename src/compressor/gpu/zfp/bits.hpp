@@ -20,7 +20,7 @@ TAUT_DEVICE V shifted_out(V v, unsigned n) {
 // Returns the number of zeros below the lowest 1; of 32 bits without a 1, 32.
 template <class Simt>
 TAUT_DEVICE unsigned trailing_zeros(const Simt& simt, std::uint32_t v) {
-  return simt.population(~v & (v - 1));
+  return simt.popcount(~v & (v - 1));
 }
 template <class Simt>
 TAUT_DEVICE unsigned trailing_zeros(const Simt& simt, std::uint64_t v) {
@@ -71,7 +71,8 @@ class BitWriter {
   }
   // Adds the buffer to the current word, which neighbouring blocks may share.
   TAUT_DEVICE void flush() const {
-    if (end_ > 0) simt_.add(words_ + place_of_word(word_), low_bits(buffer_, static_cast<unsigned>(end_)));
+    if (end_ > 0)
+      simt_.atomic_add(words_ + place_of_word(word_), low_bits(buffer_, static_cast<unsigned>(end_)));
   }
 
  private:
@@ -85,14 +86,14 @@ class BitWriter {
 
 // The bytes of a frame as words; the last word may be incomplete.
 struct FrameWords {
-  const std::uint32_t* at;
+  const std::uint32_t* data;
   std::uint64_t bytes;
 
   TAUT_DEVICE std::uint32_t operator[](std::uint64_t i) const {
-    if (4 * i + 4 <= bytes) return at[i];
+    if (4 * i + 4 <= bytes) return data[i];
     std::uint32_t word = 0;
     for (unsigned k = 0; 4 * i + k < bytes; ++k)
-      word |= std::uint32_t{reinterpret_cast<const std::uint8_t*>(at)[4 * i + k]} << 8 * k;
+      word |= std::uint32_t{reinterpret_cast<const std::uint8_t*>(data)[4 * i + k]} << 8 * k;
     return word;
   }
 };
@@ -104,7 +105,7 @@ class BitReader {
   TAUT_DEVICE BitReader(const Simt& simt, const FrameWords& words, std::uint64_t first, unsigned bits)
       : simt_(simt),
         words_(words),
-        at_(words.at + first / 32),
+        at_(words.data + first / 32),
         whole_((static_cast<unsigned>(first % 32) + bits) / 32),
         tail_((static_cast<unsigned>(first % 32) + bits) % 32),
         left_(static_cast<int>(bits)) {
@@ -162,8 +163,9 @@ class BitReader {
   TAUT_DEVICE std::uint32_t load() {
     const unsigned i = next_++;
     if (i < whole_) return at_[i];
-    return i == whole_ && tail_ > 0 ? low_bits(words_[static_cast<std::uint64_t>(at_ - words_.at) + i], tail_)
-                                    : 0;
+    return i == whole_ && tail_ > 0
+               ? low_bits(words_[static_cast<std::uint64_t>(at_ - words_.data) + i], tail_)
+               : 0;
   }
 
   const Simt& simt_;

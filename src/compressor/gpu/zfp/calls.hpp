@@ -3,41 +3,41 @@
 #pragma once
 
 #include "compressor/gpu/zfp/decode.hpp"
-#include "compressor/gpu/zfp/mend.hpp"
+#include "compressor/gpu/zfp/repair.hpp"
 
 namespace taut::zfp::cuda {
 
-// Returns the size of the scratch memory for a call on a field of `boxes` boxes.
-inline std::size_t scratch_bytes(std::size_t boxes) { return sizeof(Scratch) + sizeof(BoxState) * boxes; }
+// Returns the size of the scratch memory for a call on a field of `tiles` tiles.
+inline std::size_t scratch_bytes(std::size_t tiles) { return sizeof(Scratch) + sizeof(TileState) * tiles; }
 
 // Returns an upper bound on the size of any frame of the field; at most Codec::max_bytes().
 template <class T>
 std::uint64_t most_bytes(const Field& field, double rate) {
-  const std::uint64_t front = frame_header_bytes + front_bytes(field.dims, field.boxes);
-  const std::uint64_t row = field.extent[max_dims - 1], whole = field.box[max_dims - 1];
+  const std::uint64_t front = frame_header_bytes + front_bytes(field.dims, field.tiles);
+  const std::uint64_t row = field.extent[max_dims - 1], whole = field.tile[max_dims - 1];
   if (field.dims > 1 || rate < fixed_rate || row == 0) {
     std::uint64_t values = 1;
     for (const std::uint32_t n : field.extent) values *= n;
     return front + values * sizeof(T);
   }
-  const auto of_box = [rate](std::uint64_t values) {
+  const auto of_tile = [rate](std::uint64_t values) {
     const std::uint32_t coded =
         stream_bytes(edges(static_cast<std::uint32_t>(values)), block_bits<T>(rate, edge));
     return std::min<std::uint64_t>(values * sizeof(T), coded);
   };
-  return front + (field.boxes - 1) * of_box(whole) + of_box(row - (field.boxes - 1) * whole);
+  return front + (field.tiles - 1) * of_tile(whole) + of_tile(row - (field.tiles - 1) * whole);
 }
 
-struct CallPlace {
+struct CallMemory {
   Scratch* scratch;
   CallResult* result;
 };
 
-// Returns the number of thread blocks for the largest box of a field.
+// Returns the number of thread blocks for the largest tile of a field.
 template <unsigned D>
 std::uint32_t parts_of(const Field& field) {
   std::uint32_t blocks = 1;
-  for (const std::uint32_t n : field.box) blocks *= edges(n);
+  for (const std::uint32_t n : field.tile) blocks *= edges(n);
   return std::max((blocks + part_blocks<D> - 1) / part_blocks<D>, 1u);
 }
 
@@ -54,42 +54,42 @@ void on_dims(const Field& field, Action action) {
 // for most_bytes().
 template <class T, class Launcher>
 void encode(Launcher& launcher, const T* values, const Field& field, FrameHeader header, std::byte* frame,
-            const CallPlace& place) {
+            const CallMemory& memory) {
   header.parameters[0] = static_cast<std::uint8_t>(field.dims);
   const unsigned bits = block_bits<T>(header.bound.value, 1u << 2 * field.dims);
   bool fixed = true;
   EncodeJob<T> job{};
   job.values = values;
   job.field = field;
-  job.places = places_of(field, [&](std::uint32_t of_box, std::uint32_t blocks) {
-    fixed = fixed && is_fixed<T>(of_box, blocks, bits);
-    return entry_of<T>(of_box, blocks, bits, 0).bytes();
+  job.places = places_of(field, [&](std::uint32_t of_tile, std::uint32_t blocks) {
+    fixed = fixed && is_fixed<T>(of_tile, blocks, bits);
+    return entry_of<T>(of_tile, blocks, bits, 0).bytes();
   });
   job.bits = bits;
   job.frame = reinterpret_cast<std::uint32_t*>(frame);
-  job.scratch = place.scratch;
-  job.result = place.result;
+  job.scratch = memory.scratch;
+  job.result = memory.result;
   write_header(header, std::as_writable_bytes(std::span(job.header)));
   on_dims(field, [&]<unsigned D>() {
     job.parts = parts_of<D>(field);
-    if (field.boxes > 0) launcher.template launch<EncodeKernel<T, D>>(field.boxes * job.parts, job);
+    if (field.tiles > 0) launcher.template launch<EncodeKernel<T, D>>(field.tiles * job.parts, job);
     if (!fixed) {
-      launcher.template launch<SurveyKernel<T, D>>(field.boxes, job);
+      launcher.template launch<ClassifyKernel<T, D>>(field.tiles, job);
       const std::uint32_t* const index = job.frame + header_words + extent_words(D);
-      launcher.template launch<PlaceKernel>(1, {index, field.boxes, place.scratch});
+      launcher.template launch<PlaceKernel>(1, {index, field.tiles, memory.scratch});
     }
-    launcher.template launch<MendKernel<T, D>>(std::max(field.boxes, 1u), job);
+    launcher.template launch<RepairKernel<T, D>>(std::max(field.tiles, 1u), job);
   });
 }
 
 // Decodes a frame: values <- frame.
 template <class T, class Launcher>
 void decode(Launcher& launcher, const Source& source, T* values, const Field& field, std::uint64_t count,
-            const CallPlace& place) {
-  launcher.template launch<OpenKernel>(1, {source, field, count, dtype_of<T>, place.scratch});
+            const CallMemory& memory) {
+  launcher.template launch<OpenKernel>(1, {source, field, count, dtype_of<T>, memory.scratch});
   on_dims(field, [&]<unsigned D>() {
-    const DecodeJob<T> job{source, values, field, parts_of<D>(field), place.scratch, place.result};
-    launcher.template launch<DecodeKernel<T, D>>(std::max(field.boxes * job.parts, 1u), job);
+    const DecodeJob<T> job{source, values, field, parts_of<D>(field), memory.scratch, memory.result};
+    launcher.template launch<DecodeKernel<T, D>>(std::max(field.tiles * job.parts, 1u), job);
   });
 }
 

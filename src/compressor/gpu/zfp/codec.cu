@@ -1,5 +1,5 @@
-// Kernels of the zfp codec for GPUs, at a rate: checks arguments and launches kernels on the stream. Contains no logic
-// of the codec.
+// The zfp codec on GPUs, at a fixed rate, as a DeviceCodec: checks arguments and launches kernels on the stream.
+// The kernels have the logic of the codec.
 #include "compressor/gpu/cuda_call.hpp"
 #include "compressor/gpu/cuda_services.hpp"
 #include "compressor/gpu/zfp/calls.hpp"
@@ -15,9 +15,9 @@ struct FieldCall {
   TAUT_Cuda_result* result;
 
   // Scratch memory, as large as any field of `count` values needs.
-  zfp::cuda::CallPlace place() const {
-    std::byte* const at = scratch().of(stream, CudaScratch::Use{zfp::cuda::frame_id, 0},
-                                       zfp::cuda::scratch_bytes(zfp::most_boxes(count)));
+  zfp::cuda::CallMemory memory() const {
+    std::byte* const at = scratch().reserve(stream, CudaScratch::Use{zfp::cuda::frame_id, 0},
+                                       zfp::cuda::scratch_bytes(zfp::most_tiles(count)));
     return {reinterpret_cast<zfp::cuda::Scratch*>(at), result_at(result)};
   }
 };
@@ -62,7 +62,7 @@ int encode(const Coding& coding, const DeviceFrameItem* items, int n, int type, 
         .codec = zfp::cuda::frame_id, .type = dtype_of<T>, .count = call.count, .bound = coding.bound};
     StreamLauncher launcher{call.stream};
     zfp::cuda::encode(launcher, static_cast<const T*>(item.values), call.field, header,
-                      static_cast<std::byte*>(item.frame), call.place());
+                      static_cast<std::byte*>(item.frame), call.memory());
     return 0;
   });
 }
@@ -72,29 +72,29 @@ int decode(const Coding& coding, const DeviceFrameItem* items, int n, int type, 
   return on_fields(coding, items, n, type, stream, [&]<class T>(const FieldCall& call, const DeviceFrameItem& item) {
     StreamLauncher launcher{call.stream};
     zfp::cuda::decode(launcher, cuda::source_of(static_cast<const std::byte*>(item.frame), item.bytes),
-                      static_cast<T*>(item.values), call.field, call.count, call.place());
+                      static_cast<T*>(item.values), call.field, call.count, call.memory());
     return 0;
   });
 }
 
 // Loads the kernels of all calls on T, in each number of dimensions. At this rate encoding uses all its kernels.
 template <class T>
-void load_kernels(const zfp::cuda::CallPlace& place) {
-  auto* const memory = reinterpret_cast<std::byte*>(place.scratch);  // no kernel runs
+void load_kernels(const zfp::cuda::CallMemory& memory) {
+  auto* const dummy = reinterpret_cast<std::byte*>(memory.scratch);  // no kernel runs
   const FrameHeader header{.type = dtype_of<T>, .count = 1, .bound = {Bound::Kind::rate, 0.01}};
-  const cuda::Source source = cuda::source_of(memory, 0);
+  const cuda::Source source = cuda::source_of(dummy, 0);
   KernelLoader loader;
   for (unsigned n = 1; n <= max_dims; ++n) {
     const zfp::cuda::Field field = zfp::cuda::field_of(zfp::Shape{.dims = n});
-    zfp::cuda::encode(loader, reinterpret_cast<const T*>(memory), field, header, memory, place);
-    zfp::cuda::decode(loader, source, reinterpret_cast<T*>(memory), field, 1, place);
+    zfp::cuda::encode(loader, reinterpret_cast<const T*>(dummy), field, header, dummy, memory);
+    zfp::cuda::decode(loader, source, reinterpret_cast<T*>(dummy), field, 1, memory);
   }
 }
 
 int reserve(const Coding&, size_t count, int type, void* stream) noexcept {
   if (count > zfp::cuda::max_count) return static_cast<int>(Status::invalid_count);
   return on_floats(type, [&]<class T>() {
-    load_kernels<T>(FieldCall{{}, count, static_cast<cudaStream_t>(stream), nullptr}.place());
+    load_kernels<T>(FieldCall{{}, count, static_cast<cudaStream_t>(stream), nullptr}.memory());
     return 0;
   });
 }

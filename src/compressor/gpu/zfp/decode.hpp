@@ -1,5 +1,5 @@
-// Decodes pieces to values. A thread decodes a block; a block of 256 values is decoded by a warp. No thread
-// or warp waits for another. Pieces that piece.cpp rejects are rejected here.
+// Decodes the records of a frame to values. A thread decodes a block; a warp decodes a block of 256 values.
+// No thread or warp waits for another. Records that tile.cpp rejects are rejected here.
 #pragma once
 
 #include "compressor/gpu/zfp/finite.hpp"
@@ -13,7 +13,7 @@ struct DecodeJob {
   Source source;
   T* values;
   Field field;
-  std::uint32_t parts;  // thread blocks of a box
+  std::uint32_t parts;  // thread blocks of a tile
   Scratch* scratch;
   CallResult* result;
 };
@@ -26,21 +26,21 @@ struct DecodeShared {
 };
 
 template <class T, unsigned D, class Simt>
-class BoxDecoder {
+class TileDecoder {
  public:
-  TAUT_DEVICE BoxDecoder(const Simt& simt, DecodeShared<T, D>& shared, const DecodeJob<T>& job,
-                         std::uint32_t box, std::uint32_t part)
+  TAUT_DEVICE TileDecoder(const Simt& simt, DecodeShared<T, D>& shared, const DecodeJob<T>& job,
+                          std::uint32_t tile, std::uint32_t part)
       : simt_(simt),
         shared_(shared),
         job_(job),
-        box_(job.field, box),
-        values_(box_.values()),
-        blocks_(box_.blocks()),
+        tile_(job.field, tile),
+        values_(tile_.values()),
+        blocks_(tile_.blocks()),
         part_(part),
-        entry_(job.source.frame[header_words + extent_words(D) + box]),
-        at_(frame_header_bytes + front_bytes(D, job.field.boxes) + job.scratch->boxes()[box].piece) {}
+        entry_(job.source.frame[header_words + extent_words(D) + tile]),
+        at_(frame_header_bytes + front_bytes(D, job.field.tiles) + job.scratch->tiles()[tile].record) {}
 
-  // Decodes the piece of the box. Returns false if the piece is malformed.
+  // Decodes the record of the tile. Returns false if the record is malformed.
   TAUT_DEVICE bool decode() {
     const auto raw = static_cast<std::uint32_t>(values_ * sizeof(T));
     const unsigned bits = job_.scratch->opened.bits;
@@ -49,21 +49,22 @@ class BoxDecoder {
       copy();
       return true;
     }
-    if (entry_.form() > Form::mended || entry_.bytes() > raw || entry_.bytes() != stream_bytes(blocks_, bits))
+    if (entry_.form() > Form::repaired || entry_.bytes() > raw ||
+        entry_.bytes() != stream_bytes(blocks_, bits))
       return false;
-    const bool mended = entry_.form() == Form::mended;
-    if (mended && !read_marks()) return false;
-    const std::uint32_t map = mended ? shared_.marks.bytes : 0;
-    const unsigned left = mended_bits(entry_.bytes(), map, blocks_, bits);
+    const bool repaired = entry_.form() == Form::repaired;
+    if (repaired && !read_marks()) return false;
+    const std::uint32_t map = repaired ? shared_.marks.bytes : 0;
+    const unsigned left = repaired_bits(entry_.bytes(), map, blocks_, bits);
     if (left < least_block_bits<T>) return false;
-    decode_blocks(map, left, mended);
+    decode_blocks(map, left, repaired);
     return true;
   }
 
  private:
   static constexpr unsigned threads = block_threads<D>;
 
-  TAUT_DEVICE const std::uint8_t* piece() const {
+  TAUT_DEVICE const std::uint8_t* record() const {
     return reinterpret_cast<const std::uint8_t*>(job_.source.frame) + at_;
   }
 
@@ -71,8 +72,8 @@ class BoxDecoder {
     TAUT_ROLLED
     for (std::uint32_t i = part_ * threads + simt_.thread(); i < values_; i += job_.parts * threads) {
       T x;
-      std::memcpy(&x, piece() + i * sizeof(T), sizeof(T));
-      job_.values[box_.place(i)] = x;
+      std::memcpy(&x, record() + i * sizeof(T), sizeof(T));
+      job_.values[tile_.place(i)] = x;
     }
   }
 
@@ -84,9 +85,9 @@ class BoxDecoder {
       const auto groups = static_cast<std::uint32_t>(class_groups(values_));
       std::uint32_t marks = 0;
       for (unsigned k = 0; k < 4; ++k)
-        if (4 * lane + k < mark_bytes(values_)) marks |= std::uint32_t{piece()[4 * lane + k]} << 8 * k;
+        if (4 * lane + k < mark_bytes(values_)) marks |= std::uint32_t{record()[4 * lane + k]} << 8 * k;
       const std::uint32_t there = groups > 32 * lane ? groups - 32 * lane : 0;
-      shared_.marks.of[lane] = low_bits(marks, there < 32 ? there : 32);
+      shared_.marks.words[lane] = low_bits(marks, there < 32 ? there : 32);
       simt_.sync_warp();
       shared_.marks.count(simt_, values_);
     }
@@ -94,31 +95,31 @@ class BoxDecoder {
     return shared_.marks.bytes <= entry_.bytes();
   }
 
-  // Decodes the blocks of this part. `stream` is the byte of the piece at which the bit stream begins.
-  TAUT_DEVICE void decode_blocks(std::uint32_t stream, unsigned bits, bool mended) const {
+  // Decodes the blocks of this part. `stream` is the byte of the record at which the bit stream begins.
+  TAUT_DEVICE void decode_blocks(std::uint32_t stream, unsigned bits, bool repaired) const {
     const FrameWords words{job_.source.frame, job_.source.bytes};
     const std::uint64_t first = 8 * (at_ + stream);
     const auto reader = [&](std::uint32_t i) {
       return BitReader<Simt>(simt_, words, first + std::uint64_t{i} * bits, bits);
     };
     if constexpr (D == 4) {
-      decode_wide(reader, mended);
+      decode_wide(reader, repaired);
     } else {
       const std::uint32_t i = part_ * part_blocks<D> + simt_.thread();
-      if (i < blocks_) decode_own(i, reader(i), mended);
+      if (i < blocks_) decode_own(i, reader(i), repaired);
     }
   }
 
-  TAUT_DEVICE void decode_own(std::uint32_t i, BitReader<Simt> in, bool mended) const {
+  TAUT_DEVICE void decode_own(std::uint32_t i, BitReader<Simt> in, bool repaired) const {
     T x[block_values<D>];
     read_block<D>(simt_, shared_.planes[simt_.thread() / warp_lanes], in, x);
-    const Block<D> block(box_, i);
+    const Block<D> block(tile_, i);
     TAUT_UNROLLED
-    for (unsigned row = 0; row < Block<D>::rows; ++row) put_row(block, row, x + row * edge, mended);
+    for (unsigned row = 0; row < Block<D>::rows; ++row) put_row(block, row, x + row * edge, repaired);
   }
   // Decodes blocks of 256 values. Called by a warp.
   template <class Reader>
-  TAUT_DEVICE void decode_wide(const Reader& reader, bool mended) const {
+  TAUT_DEVICE void decode_wide(const Reader& reader, bool repaired) const {
     const std::uint32_t first = part_ * part_blocks<D>, lane = simt_.thread();
     WideHead own{0, 0};
     if (lane < wide_blocks && first + lane < blocks_) {
@@ -129,48 +130,48 @@ class BoxDecoder {
     TAUT_ROLLED
     for (unsigned i = 0; i < wide_blocks && first + i < blocks_; ++i) {
       const WideHead head{simt_.shuffle(own.exponent, i), simt_.shuffle(own.planes, i)};
-      T x[of_lane];
+      T x[lane_values];
       use_planes(simt_, shared_.wide, shared_.wide.planes[i], head, x);
-      const Block<D> block(box_, first + i);
+      const Block<D> block(tile_, first + i);
       TAUT_UNROLLED
-      for (unsigned k = 0; k < of_lane / edge; ++k)
-        put_row(block, lane + k * warp_lanes, x + k * edge, mended);
+      for (unsigned k = 0; k < lane_values / edge; ++k)
+        put_row(block, lane + k * warp_lanes, x + k * edge, repaired);
     }
   }
 
-  TAUT_DEVICE void put_row(const Block<D>& block, unsigned number, const T* x, bool mended) const {
+  TAUT_DEVICE void put_row(const Block<D>& block, unsigned number, const T* x, bool repaired) const {
     const Row row = block.row(number);
     WholeRow<T> whole;
-    for (unsigned i = 0; i < edge; ++i) whole.of[i] = x[i];
-    if (mended) mend(row, block.width(), whole.of);
+    for (unsigned i = 0; i < edge; ++i) whole.values[i] = x[i];
+    if (repaired) repair(row, block.width(), whole.values);
     if (!block.has(number)) return;
     T* const to = job_.values + row.place;
     if (by_quads<T, edge>(to, block.width())) return store_as(to, whole);
     for (unsigned i = 0; i < edge; ++i)
-      if (i < block.width()) to[i] = whole.of[i];
+      if (i < block.width()) to[i] = whole.values[i];
   }
 
-  TAUT_DEVICE void mend(const Row& row, unsigned width, T (&x)[edge]) const {
+  TAUT_DEVICE void repair(const Row& row, unsigned width, T (&x)[edge]) const {
     for (unsigned c = 0; c < edge; ++c) {
       const std::uint32_t i = row.number + c, group = i / group_size, of_group = i % group_size;
       if (c >= width || !shared_.marks.has(group)) continue;
-      const unsigned byte = piece()[shared_.marks.place(simt_, values_, group) + of_group / 4];
+      const unsigned byte = record()[shared_.marks.place(simt_, values_, group) + of_group / 4];
       const auto found = static_cast<ValueClass>(byte >> of_group % 4 * 2 & 3);
       if (found != ValueClass::finite) x[c] = special(found);
     }
   }
-  TAUT_DEVICE static T special(ValueClass of) {
+  TAUT_DEVICE static T special(ValueClass value_class) {
     constexpr T infinity = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
-    return of == ValueClass::nan ? nan : of == ValueClass::infinity ? infinity : -infinity;
+    return value_class == ValueClass::nan ? nan : value_class == ValueClass::infinity ? infinity : -infinity;
   }
 
   const Simt& simt_;
   DecodeShared<T, D>& shared_;
   const DecodeJob<T>& job_;
-  const Box<D> box_;
+  const Tile<D> tile_;
   std::uint32_t values_, blocks_, part_;
   Entry entry_;
-  std::uint64_t at_;  // byte of the frame at which the piece begins
+  std::uint64_t at_;  // byte of the frame at which the record begins
 };
 
 template <class T, unsigned D>
@@ -181,13 +182,14 @@ struct DecodeKernel {
 
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    const std::uint32_t box = simt.block() / job.parts, part = simt.block() % job.parts;
-    const std::uint32_t boxes = job.field.boxes;
-    if (box < boxes && job.scratch->opened.status == 0) {
-      const bool good = BoxDecoder<T, D, Simt>(simt, shared, job, box, part).decode();
-      if (!good && simt.thread() == 0) simt.raise(&job.scratch->control.failure, code(Status::corrupt_frame));
+    const std::uint32_t tile = simt.block() / job.parts, part = simt.block() % job.parts;
+    const std::uint32_t tiles = job.field.tiles;
+    if (tile < tiles && job.scratch->opened.status == 0) {
+      const bool good = TileDecoder<T, D, Simt>(simt, shared, job, tile, part).decode();
+      if (!good && simt.thread() == 0)
+        simt.atomic_max(&job.scratch->control.failure, code(Status::corrupt_frame));
     }
-    close(simt, *job.scratch, boxes > 0 ? boxes * job.parts : 1, job.result);
+    close(simt, *job.scratch, tiles > 0 ? tiles * job.parts : 1, job.result);
   }
 };
 

@@ -1,5 +1,5 @@
-// Encodes values to pieces, each at its place if no box is stored because of its values. Boxes with values
-// that are not finite are left to mend.hpp.
+// Encodes the tiles of a field to records. Each record is written at the place that it has if no tile is
+// stored because of its values. Tiles with values that are not finite are left to repair.hpp.
 #pragma once
 
 #include "compressor/gpu/zfp/frame.hpp"
@@ -13,25 +13,25 @@ struct EncodeJob {
   Field field;
   Places places;
   unsigned bits;        // bits of a block
-  std::uint32_t parts;  // thread blocks of a box
+  std::uint32_t parts;  // thread blocks of a tile
   std::uint32_t* frame;
   Scratch* scratch;
   CallResult* result;
   std::uint32_t header[header_words];  // without payload_bytes, checksum
 
   TAUT_DEVICE std::uint32_t* index() const { return frame + header_words + extent_words(field.dims); }
-  TAUT_DEVICE std::uint8_t* pieces() const {
-    return reinterpret_cast<std::uint8_t*>(frame) + frame_header_bytes + front_bytes(field.dims, field.boxes);
+  TAUT_DEVICE std::uint8_t* records() const {
+    return reinterpret_cast<std::uint8_t*>(frame) + frame_header_bytes + front_bytes(field.dims, field.tiles);
   }
 };
 
-// Writes values i, i + step ... of a box to a stored piece.
+// Writes values i, i + step ... of a tile to a stored record.
 template <class T, unsigned D>
-TAUT_DEVICE void store_box(const T* field, const Box<D>& box, std::uint8_t* piece, std::uint32_t i,
-                           std::uint32_t step) {
-  const std::uint32_t values = box.values();
+TAUT_DEVICE void store_tile(const T* field, const Tile<D>& tile, std::uint8_t* record, std::uint32_t i,
+                            std::uint32_t step) {
+  const std::uint32_t values = tile.values();
   TAUT_ROLLED
-  for (; i < values; i += step) std::memcpy(piece + i * sizeof(T), &field[box.place(i)], sizeof(T));
+  for (; i < values; i += step) std::memcpy(record + i * sizeof(T), &field[tile.place(i)], sizeof(T));
 }
 
 // Blocks of encoding that a multiprocessor must hold.
@@ -51,18 +51,18 @@ struct EncodeKernel {
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     const std::uint32_t at = simt.block() / job.parts, part = simt.block() % job.parts;
-    const Box<D> box(job.field, at);
-    const Entry entry = entry_of<T>(box.values(), box.blocks(), job.bits, 0);
+    const Tile<D> tile(job.field, at);
+    const Entry entry = entry_of<T>(tile.values(), tile.blocks(), job.bits, 0);
     if (part == 0 && simt.thread() == 0) job.index()[at] = entry.word;
-    std::uint8_t* const piece = job.pieces() + job.places.template of<D>(job.field, at);
+    std::uint8_t* const record = job.records() + job.places.template record_position<D>(job.field, at);
     if (entry.form() == Form::stored)
-      return store_box(job.values, box, piece, part * shape.threads + simt.thread(),
-                       job.parts * shape.threads);
+      return store_tile(job.values, tile, record, part * shape.threads + simt.thread(),
+                        job.parts * shape.threads);
     const unsigned warp = simt.thread() / warp_lanes;
     const bool finite = encode_blocks(
-        simt, shared.warps[warp], box, part * part_blocks<D> + warp * warp_blocks<D>, job.bits, piece,
+        simt, shared.warps[warp], tile, part * part_blocks<D> + warp * warp_blocks<D>, job.bits, record,
         [&job](const Row& row, unsigned width, T* x) { take_row(job.values + row.place, width, x); });
-    if (!finite) job.scratch->boxes()[at].special = 1;
+    if (!finite) job.scratch->tiles()[at].special = 1;
   }
 };
 

@@ -1,4 +1,4 @@
-// Constants of spec.md that kernels need. piece.hpp and frame_reader.hpp define the same constants, but
+// Constants of spec.md that kernels need. tile.hpp and frame_reader.hpp define the same constants, but
 // include zfp.h; the tests compare the frames.
 #pragma once
 
@@ -40,8 +40,8 @@ inline constexpr unsigned least_block_bits = 1 + Number<T>::exponent_bits;
 template <class T, unsigned D>
 inline constexpr unsigned most_block_bits = word_bits<T>* block_values<D>;
 
-// Rate from which on every box fits in the same number of bytes, even a mended box of nothing but NaN and
-// infinities. Some boxes do at lower rates.
+// Rate from which on every tile fits in the same number of bytes, even a repaired tile of nothing but NaN and
+// infinities. Some tiles do at lower rates.
 inline constexpr double fixed_rate = 7;
 
 // Returns the number of bits of a block of `values` values.
@@ -54,20 +54,20 @@ constexpr unsigned block_bits(double rate, unsigned values) {
 }
 constexpr std::uint32_t stream_bytes(std::uint32_t blocks, unsigned bits) { return (blocks * bits + 7) / 8; }
 
-// An entry of the index: form and size of a piece.
-enum class Form : std::uint32_t { coded = 0, stored = 1, mended = 2 };
+// An entry of the index: form and size of a record.
+enum class Form : std::uint32_t { coded = 0, stored = 1, repaired = 2 };
 struct Entry {
   static constexpr unsigned form_shift = 30;
   std::uint32_t word;
 
-  constexpr Entry(std::uint32_t of) : word(of) {}
+  constexpr Entry(std::uint32_t packed) : word(packed) {}
   constexpr Entry(Form form, std::uint32_t bytes)
       : word(bytes | static_cast<std::uint32_t>(form) << form_shift) {}
   constexpr std::uint32_t bytes() const { return word & ((1u << form_shift) - 1); }
   constexpr Form form() const { return static_cast<Form>(word >> form_shift); }
 };
 
-// Returns the index entry of a box. `map_bytes` is the size of its map, or 0 if all values are finite.
+// Returns the index entry of a tile. `map_bytes` is the size of its map, or 0 if all values are finite.
 template <class T>
 constexpr Entry entry_of(std::uint32_t values, std::uint32_t blocks, unsigned bits, std::uint32_t map_bytes) {
   const auto raw = static_cast<std::uint32_t>(values * sizeof(T));
@@ -75,17 +75,17 @@ constexpr Entry entry_of(std::uint32_t values, std::uint32_t blocks, unsigned bi
   if (bytes >= raw) return {Form::stored, raw};
   if (map_bytes == 0) return {Form::coded, bytes};
   const bool fits = map_bytes < bytes && (bytes - map_bytes) * 8 / blocks >= least_block_bits<T>;
-  return fits ? Entry(Form::mended, bytes) : Entry(Form::stored, raw);
+  return fits ? Entry(Form::repaired, bytes) : Entry(Form::stored, raw);
 }
 
-// Returns the bits that are left for each block of a box with a map.
-constexpr unsigned mended_bits(std::uint32_t bytes, std::uint32_t map_bytes, std::uint32_t blocks,
-                               unsigned bits) {
+// Returns the bits that are left for each block of a tile with a map.
+constexpr unsigned repaired_bits(std::uint32_t bytes, std::uint32_t map_bytes, std::uint32_t blocks,
+                                 unsigned bits) {
   const std::uint32_t left = (bytes - map_bytes) * 8 / blocks;
   return left < bits ? left : bits;
 }
 
-// Returns true if a box has the same size whether its values are finite or not.
+// Returns true if a tile has the same size whether its values are finite or not.
 template <class T>
 constexpr bool is_fixed(std::uint32_t values, std::uint32_t blocks, unsigned bits) {
   const std::size_t rest = values % class_group;
@@ -95,10 +95,10 @@ constexpr bool is_fixed(std::uint32_t values, std::uint32_t blocks, unsigned bit
          entry_of<T>(values, blocks, bits, 0).bytes();
 }
 
-// Return the words of a frame between header and index, and the bytes between header and pieces.
+// Return the words of a frame between header and index, and the bytes between header and records.
 constexpr unsigned extent_words(unsigned dims) { return dims > 1 ? dims : 0; }
-constexpr std::uint64_t front_bytes(unsigned dims, std::uint64_t boxes) {
-  return 4 * (extent_words(dims) + boxes);
+constexpr std::uint64_t front_bytes(unsigned dims, std::uint64_t tiles) {
+  return 4 * (extent_words(dims) + tiles);
 }
 
 }  // namespace taut::zfp::cuda

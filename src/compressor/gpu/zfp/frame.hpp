@@ -1,4 +1,4 @@
-// Reads and writes the part of a frame before its pieces, and computes the positions of the pieces.
+// Reads and writes the part of a frame before its records, and computes the positions of the records.
 #pragma once
 
 #include "compressor/gpu/simt/source.hpp"
@@ -12,17 +12,17 @@ struct OpenFrame {
   unsigned bits;         // bits of a block
 };
 
-// A box in scratch memory.
-struct BoxState {
-  std::uint64_t piece;    // position of its piece
+// A tile in scratch memory.
+struct TileState {
+  std::uint64_t record;   // position of its record
   std::uint32_t special;  // not 0: some of its values are not finite; 0 between calls
 };
 
-// Head of the scratch memory; followed by the states of all boxes.
+// Head of the scratch memory; followed by the states of all tiles.
 struct Scratch : ScratchHead {
   OpenFrame opened;
 
-  TAUT_DEVICE BoxState* boxes() { return reinterpret_cast<BoxState*>(this + 1); }
+  TAUT_DEVICE TileState* tiles() { return reinterpret_cast<TileState*>(this + 1); }
 };
 
 inline constexpr unsigned place_threads = 256;
@@ -32,16 +32,16 @@ struct PlaceShared {
   std::uint32_t status;
 };
 
-// Computes the positions of pieces that follow each other, and returns their total size. Called by all
+// Computes the positions of records that follow each other, and returns their total size. Called by all
 // threads of a block.
 template <class Simt>
-TAUT_DEVICE std::uint64_t place_pieces(const Simt& simt, PlaceShared& shared, const std::uint32_t* index,
-                                       std::uint32_t boxes, BoxState* states) {
+TAUT_DEVICE std::uint64_t place_records(const Simt& simt, PlaceShared& shared, const std::uint32_t* index,
+                                        std::uint32_t tiles, TileState* states) {
   std::uint64_t before = 0;
   TAUT_ROLLED
-  for (std::uint32_t first = 0; first < boxes; first += place_threads) {
-    const std::uint32_t box = first + simt.thread();
-    const std::uint64_t own = box < boxes ? Entry(index[box]).bytes() : 0, up_to = simt.sum_up(own);
+  for (std::uint32_t first = 0; first < tiles; first += place_threads) {
+    const std::uint32_t tile = first + simt.thread();
+    const std::uint64_t own = tile < tiles ? Entry(index[tile]).bytes() : 0, up_to = simt.inclusive_sum(own);
     if (simt.thread() % warp_lanes == warp_lanes - 1) shared.of_warp[simt.thread() / warp_lanes] = up_to;
     simt.barrier();
     std::uint64_t at = before + up_to - own;
@@ -49,7 +49,7 @@ TAUT_DEVICE std::uint64_t place_pieces(const Simt& simt, PlaceShared& shared, co
       if (warp < simt.thread() / warp_lanes) at += shared.of_warp[warp];
       before += shared.of_warp[warp];
     }
-    if (box < boxes) states[box].piece = at;
+    if (tile < tiles) states[tile].record = at;
     simt.barrier();
   }
   return before;
@@ -57,11 +57,11 @@ TAUT_DEVICE std::uint64_t place_pieces(const Simt& simt, PlaceShared& shared, co
 
 struct PlaceJob {
   const std::uint32_t* index;
-  std::uint32_t boxes;
+  std::uint32_t tiles;
   Scratch* scratch;
 };
 
-// Computes the positions of the pieces of a frame whose index is complete, if some are not at Places.
+// Computes the positions of the records of a frame whose index is complete, if some are not at Places.
 struct PlaceKernel {
   using Job = PlaceJob;
   using Shared = PlaceShared;
@@ -70,7 +70,7 @@ struct PlaceKernel {
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     if (job.scratch->control.again == 0) return;
-    place_pieces(simt, shared, job.index, job.boxes, job.scratch->boxes());
+    place_records(simt, shared, job.index, job.tiles, job.scratch->tiles());
   }
 };
 
@@ -82,7 +82,7 @@ struct OpenJob {
   Scratch* scratch;
 };
 
-// Checks all of a frame except the pieces themselves: frame_reader.cpp.
+// Checks all of a frame except the records themselves: frame_reader.cpp.
 struct OpenKernel {
   using Job = OpenJob;
   using Shared = PlaceShared;
@@ -91,7 +91,7 @@ struct OpenKernel {
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     const Source& source = job.source;
-    const HeaderAt h{source.frame};
+    const HeaderView h{source.frame};
     if (simt.thread() < warp_lanes) {
       std::uint32_t status = check_header(simt, job.scratch->crc, source.frame, source.bytes, frame_id);
       if (status == 0) status = check(h, job);
@@ -102,8 +102,8 @@ struct OpenKernel {
     if (f.status == 0) {
       const unsigned dims = job.field.dims;
       const std::uint32_t* const index = source.frame + header_words + extent_words(dims);
-      const std::uint64_t front = front_bytes(dims, job.field.boxes);
-      if (front + place_pieces(simt, shared, index, job.field.boxes, job.scratch->boxes()) !=
+      const std::uint64_t front = front_bytes(dims, job.field.tiles);
+      if (front + place_records(simt, shared, index, job.field.tiles, job.scratch->tiles()) !=
           h.payload_bytes())
         f.status = code(Status::corrupt_frame);
       f.bits = job.type == DType::f64 ? block_bits<double>(h.bound(), 1u << 2 * dims)
@@ -111,12 +111,12 @@ struct OpenKernel {
     }
     if (simt.thread() != 0) return;
     job.scratch->opened = f;
-    if (f.status != 0) simt.raise(&job.scratch->control.failure, f.status);
+    if (f.status != 0) simt.atomic_max(&job.scratch->control.failure, f.status);
   }
 
  private:
   // Checks the header of a zfp frame whose common part is valid, and returns a status.
-  TAUT_DEVICE static std::uint32_t check(const HeaderAt& h, const Job& job) {
+  TAUT_DEVICE static std::uint32_t check(const HeaderView& h, const Job& job) {
     const unsigned dims = h.parameter(0);
     const auto kind = static_cast<Bound::Kind>(h.bound_kind());
     const bool at_a_rate = kind == Bound::Kind::rate;
@@ -129,7 +129,7 @@ struct OpenKernel {
     if (h.payload_bytes() < front_bytes(dims, 0)) return code(Status::corrupt_frame);
     for (unsigned k = 0; k < extent_words(dims); ++k)
       if (h.word[header_words + k] != job.field.extent[max_dims - dims + k]) return needs_host;
-    if (h.payload_bytes() < front_bytes(dims, job.field.boxes)) return code(Status::corrupt_frame);
+    if (h.payload_bytes() < front_bytes(dims, job.field.tiles)) return code(Status::corrupt_frame);
     return 0;
   }
 };

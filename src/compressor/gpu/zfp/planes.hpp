@@ -1,5 +1,5 @@
-// Embedded coding of a block's coefficients: bit planes from the highest down. A plane consists of the bits
-// of the coefficients that were reached before. For the remaining coefficients, a bit tells if another 1
+// zfp's embedded coding of a block's coefficients: bit planes from the highest down. A plane consists of the
+// bits of the coefficients that were reached before. For the remaining coefficients, a bit tells if another 1
 // follows, and is followed by the zeros up to that 1.
 #pragma once
 
@@ -38,13 +38,15 @@ TAUT_DEVICE std::uint32_t take_planes(const Simt& simt, Word (&u)[4]) {
     u[i] <<= 8;
   }
   const PlaneRow row = to_planes(simt, byte_row(simt, eight, sizeof(Word) - 1));
-  const std::uint32_t high = simt.permute(row.high, 0, 0x0123), low = simt.permute(row.low, 0, 0x0123);
-  return simt.permute(high | high >> 4, low | low >> 4, 0x6420);
+  const std::uint32_t high = simt.permute_bytes(row.high, 0, 0x0123),
+                      low = simt.permute_bytes(row.low, 0, 0x0123);
+  return simt.permute_bytes(high | high >> 4, low | low >> 4, 0x6420);
 }
 // Adds eight planes of four coefficients, as take_planes() returns them, below the `read` top planes.
 template <class Word, class Simt>
 TAUT_DEVICE void add_planes(const Simt& simt, Word (&u)[4], std::uint32_t planes, unsigned read) {
-  const std::uint32_t high = simt.permute(planes, 0, 0x0011), low = simt.permute(planes, 0, 0x2233);
+  const std::uint32_t high = simt.permute_bytes(planes, 0, 0x0011),
+                      low = simt.permute_bytes(planes, 0, 0x2233);
   constexpr std::uint32_t even = 0x000F000F, odd = 0x0F000F00;
   const ByteRow bytes = to_bytes(simt, {(low >> 4 & even) | (low & odd), (high >> 4 & even) | (high & odd)});
   for (unsigned i = 0; i < 4; ++i) {
@@ -56,16 +58,18 @@ TAUT_DEVICE void add_planes(const Simt& simt, Word (&u)[4], std::uint32_t planes
 // Eight planes of 64 coefficients, of each lane, the lowest first: blocks of 64 values pass them to the coder
 // in memory, because they are transposed together.
 struct EightPlanes {
-  std::uint64_t of[side][warp_lanes];
+  std::uint64_t plane[side][warp_lanes];
 };
 
 // Transposes a 4 x 4 matrix of bytes, whose rows are words.
 template <class Simt>
 TAUT_DEVICE void transpose_bytes(const Simt& simt, std::uint32_t* rows) {
-  const std::uint32_t a = simt.permute(rows[0], rows[1], 0x5140), b = simt.permute(rows[2], rows[3], 0x5140);
-  const std::uint32_t c = simt.permute(rows[0], rows[1], 0x7362), d = simt.permute(rows[2], rows[3], 0x7362);
-  rows[0] = simt.permute(a, b, 0x5410), rows[1] = simt.permute(a, b, 0x7632);
-  rows[2] = simt.permute(c, d, 0x5410), rows[3] = simt.permute(c, d, 0x7632);
+  const std::uint32_t a = simt.permute_bytes(rows[0], rows[1], 0x5140),
+                      b = simt.permute_bytes(rows[2], rows[3], 0x5140);
+  const std::uint32_t c = simt.permute_bytes(rows[0], rows[1], 0x7362),
+                      d = simt.permute_bytes(rows[2], rows[3], 0x7362);
+  rows[0] = simt.permute_bytes(a, b, 0x5410), rows[1] = simt.permute_bytes(a, b, 0x7632);
+  rows[2] = simt.permute_bytes(c, d, 0x5410), rows[3] = simt.permute_bytes(c, d, 0x7632);
 }
 
 // Removes the top eight bits of all coefficients.
@@ -87,14 +91,14 @@ TAUT_DEVICE void take_planes(const Simt& simt, Word (&u)[64], EightPlanes& plane
     transpose_bytes(simt, words[half] + 4);
   }
   for (unsigned k = 0; k < side; ++k)
-    planes.of[k][simt.thread() % warp_lanes] = words[0][k] | std::uint64_t{words[1][k]} << 32;
+    planes.plane[k][simt.thread() % warp_lanes] = words[0][k] | std::uint64_t{words[1][k]} << 32;
 }
 // Appends eight bits to all coefficients, the inverse of take_planes().
 template <class Word, class Simt>
 TAUT_DEVICE void append_planes(const Simt& simt, Word (&u)[64], const EightPlanes& planes) {
   std::uint32_t words[2][side];
   for (unsigned k = 0; k < side; ++k) {
-    const std::uint64_t plane = planes.of[k][simt.thread() % warp_lanes];
+    const std::uint64_t plane = planes.plane[k][simt.thread() % warp_lanes];
     words[0][k] = static_cast<std::uint32_t>(plane);
     words[1][k] = static_cast<std::uint32_t>(plane >> 32);
   }
@@ -207,7 +211,7 @@ TAUT_DEVICE void write_block(const Simt& simt, PlaneMemory<D>& planes, const T (
       write_plane<size>(simt, take_plane(digits), n, out);
     } else {
       if (k % side == 0) take_planes(simt, digits, planes);
-      write_plane<size>(simt, planes.of[(k - 1) % side][simt.thread() % warp_lanes], n, out);
+      write_plane<size>(simt, planes.plane[(k - 1) % side][simt.thread() % warp_lanes], n, out);
     }
   }
   if constexpr (D == 1) {  // all coefficients are reached: their planes follow without other bits
@@ -249,7 +253,7 @@ TAUT_DEVICE void read_block(const Simt& simt, PlaneMemory<D>& planes, BitReader<
       } else {
         TAUT_ROLLED
         for (unsigned k = side; k-- > 0; ++read)
-          planes.of[k][simt.thread() % warp_lanes] = next() ? read_plane<size>(simt, n, in) : 0;
+          planes.plane[k][simt.thread() % warp_lanes] = next() ? read_plane<size>(simt, n, in) : 0;
         append_planes(simt, digits, planes);
       }
     }

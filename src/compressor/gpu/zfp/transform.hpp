@@ -2,8 +2,8 @@
 // along each extent, negabinary digits. All integer arithmetic wraps around, as it does in zfp at low rates.
 #pragma once
 
+#include "compressor/gpu/zfp/coefficient_order.hpp"
 #include "compressor/gpu/zfp/format.hpp"
-#include "compressor/gpu/zfp/order.hpp"
 
 namespace taut::zfp::cuda {
 
@@ -67,13 +67,13 @@ TAUT_DEVICE Word of_negabinary(Word digits) {
 template <unsigned D, class Word>
 TAUT_DEVICE void transform(Word (&p)[block_values<D>], Word (&digits)[block_values<D>]) {
   transform_from<D, 1>(p);
-  constexpr Sequency<D> order;
-  for (unsigned i = 0; i < block_values<D>; ++i) digits[i] = to_negabinary(p[order.at[i]]);
+  constexpr CoefficientOrder<D> order;
+  for (unsigned i = 0; i < block_values<D>; ++i) digits[i] = to_negabinary(p[order.index[i]]);
 }
 template <unsigned D, class Word>
 TAUT_DEVICE void restore(const Word (&digits)[block_values<D>], Word (&p)[block_values<D>]) {
-  constexpr Sequency<D> order;
-  for (unsigned i = 0; i < block_values<D>; ++i) p[order.at[i]] = of_negabinary(digits[i]);
+  constexpr CoefficientOrder<D> order;
+  for (unsigned i = 0; i < block_values<D>; ++i) p[order.index[i]] = of_negabinary(digits[i]);
   restore_from<D, 1>(p);
 }
 

@@ -1,4 +1,4 @@
-// Encodes a warp's blocks of a box to their part of the box's stream. The bits are assembled in shared
+// Encodes a warp's blocks of a tile to their part of the tile's stream. The bits are assembled in shared
 // memory. A lane encodes a block; blocks of 256 values are encoded one after the other by all lanes.
 #pragma once
 
@@ -56,7 +56,7 @@ template <class T>
 TAUT_DEVICE void take_row(const T* from, unsigned width, T* to) {
   if (by_quads<T, edge>(from, width)) {
     const WholeRow<T> whole = *reinterpret_cast<const WholeRow<T>*>(from);
-    for (unsigned i = 0; i < edge; ++i) to[i] = whole.of[i];
+    for (unsigned i = 0; i < edge; ++i) to[i] = whole.values[i];
   } else {
     for (unsigned i = 0; i < edge; ++i) to[i] = from[Block<1>::padded_index(i, width)];
   }
@@ -76,12 +76,12 @@ inline constexpr unsigned special_exponent = 1u << Number<T>::exponent_bits;
 // Encodes the block of each lane, for the first `blocks` lanes. take(row, width, x) stores the values to be
 // coded for a row in x. Returns false, and writes nothing, if values of the lane's block are not finite.
 template <class T, unsigned D, class Simt, class Take>
-TAUT_DEVICE bool write_side_by_side(const Simt& simt, WarpShared<T, D>& shared, const Box<D>& box,
+TAUT_DEVICE bool write_side_by_side(const Simt& simt, WarpShared<T, D>& shared, const Tile<D>& tile,
                                     std::uint32_t first, std::uint32_t blocks, unsigned bits,
                                     const Take& take) {
   const unsigned lane = simt.thread() % warp_lanes;
   if (lane >= blocks) return true;
-  const Block<D> block(box, first + lane);
+  const Block<D> block(tile, first + lane);
   T x[block_values<D>];
   TAUT_UNROLLED
   for (unsigned row = 0; row < Block<D>::rows; ++row) take(block.row(row), block.width(), x + row * edge);
@@ -96,20 +96,20 @@ TAUT_DEVICE bool write_side_by_side(const Simt& simt, WarpShared<T, D>& shared, 
 }
 // Encodes blocks of 256 values. Returns false if some of their values are not finite.
 template <class T, class Simt, class Take>
-TAUT_DEVICE bool write_in_turn(const Simt& simt, WarpShared<T, 4>& shared, const Box<4>& box,
+TAUT_DEVICE bool write_in_turn(const Simt& simt, WarpShared<T, 4>& shared, const Tile<4>& tile,
                                std::uint32_t first, std::uint32_t blocks, unsigned bits, const Take& take) {
   const unsigned lane = simt.thread() % warp_lanes;
   unsigned own = 0;  // exponent of the block that this lane writes; 0: it writes nothing
   bool finite = true;
   TAUT_ROLLED
   for (std::uint32_t i = 0; i < blocks; ++i) {
-    const Block<4> block(box, first + i);
-    T x[of_lane];
+    const Block<4> block(tile, first + i);
+    T x[lane_values];
     TAUT_UNROLLED
-    for (unsigned k = 0; k < of_lane / edge; ++k)
+    for (unsigned k = 0; k < lane_values / edge; ++k)
       take(block.row(lane + k * warp_lanes), block.width(), x + k * edge);
     for (T& value : x) value = flush_tiny(value);
-    const unsigned exponent = simt.greatest(block_exponent(x));
+    const unsigned exponent = simt.reduce_max(block_exponent(x));
     finite = finite && exponent != special_exponent<T>;
     if (exponent == 0 || exponent == special_exponent<T>) continue;
     if (i == lane) own = exponent;
@@ -122,12 +122,12 @@ TAUT_DEVICE bool write_in_turn(const Simt& simt, WarpShared<T, 4>& shared, const
   return finite;
 }
 
-// Encodes blocks to the box's stream, from block `first` on, which is a multiple of warp_blocks. Returns
+// Encodes blocks to the tile's stream, from block `first` on, which is a multiple of warp_blocks. Returns
 // false if some values of a lane are not finite.
 template <class T, unsigned D, class Simt, class Take>
-TAUT_DEVICE bool encode_blocks(const Simt& simt, WarpShared<T, D>& shared, const Box<D>& box,
+TAUT_DEVICE bool encode_blocks(const Simt& simt, WarpShared<T, D>& shared, const Tile<D>& tile,
                                std::uint32_t first, unsigned bits, std::uint8_t* stream, const Take& take) {
-  const std::uint32_t blocks = box.blocks();
+  const std::uint32_t blocks = tile.blocks();
   if (first >= blocks) return true;
   const std::uint32_t there = blocks - first < warp_blocks<D> ? blocks - first : warp_blocks<D>;
   TAUT_ROLLED
@@ -136,9 +136,9 @@ TAUT_DEVICE bool encode_blocks(const Simt& simt, WarpShared<T, D>& shared, const
   simt.sync_warp();
   bool finite;
   if constexpr (D == 4) {
-    finite = write_in_turn(simt, shared, box, first, there, bits, take);
+    finite = write_in_turn(simt, shared, tile, first, there, bits, take);
   } else {
-    finite = write_side_by_side(simt, shared, box, first, there, bits, take);
+    finite = write_side_by_side(simt, shared, tile, first, there, bits, take);
   }
   simt.sync_warp();
   copy_bytes(simt, shared.words, stream_bytes(there, bits), stream + first / 8 * bits);

@@ -7,19 +7,19 @@
 
 namespace taut::zfp::cuda {
 
-inline constexpr unsigned wide_values = block_values<4>, of_lane = wide_values / warp_lanes;
+inline constexpr unsigned wide_values = block_values<4>, lane_values = wide_values / warp_lanes;
 
-TAUT_TABLE Sequency<4> wide_order{};
+TAUT_TABLE CoefficientOrder<4> wide_order{};
 
 // Number of blocks that a warp codes at a time. They end at a byte.
 inline constexpr unsigned wide_blocks = 8;
 
-// Memory of a warp. The planes of a block take `of_lane` words each, the top plane first. One word more lets
-// the planes of each block begin in another bank of the memory.
+// Memory of a warp. The planes of a block take `lane_values` words each, the top plane first. One word more
+// lets the planes of each block begin in another bank of the memory.
 template <class T>
 struct WideBlocks {
   WordOf<T> integers[wide_values];
-  std::uint32_t planes[wide_blocks][word_bits<T> * of_lane + 1];
+  std::uint32_t planes[wide_blocks][word_bits<T> * lane_values + 1];
 };
 
 // Transforms along all extents with strides from `Stride` on. Each lane handles two lines.
@@ -43,7 +43,7 @@ template <class Simt>
 TAUT_DEVICE unsigned next_one(const Simt& simt, const std::uint32_t* plane, unsigned from) {
   unsigned word = from / 32;
   std::uint32_t bits = plane[word] & all_lanes << from % 32;
-  while (bits == 0 && ++word < of_lane) bits = plane[word];
+  while (bits == 0 && ++word < lane_values) bits = plane[word];
   return bits == 0 ? wide_values : 32 * word + trailing_zeros(simt, bits);
 }
 
@@ -78,28 +78,28 @@ TAUT_DEVICE unsigned place_in_block(unsigned lane, unsigned i) {
 // bits. Called by a warp.
 template <class T, class Simt>
 TAUT_DEVICE void make_planes(const Simt& simt, WideBlocks<T>& shared, std::uint32_t* planes,
-                             const T (&x)[of_lane], unsigned exponent, unsigned bits) {
+                             const T (&x)[lane_values], unsigned exponent, unsigned bits) {
   const unsigned lane = simt.thread() % warp_lanes;
-  for (unsigned i = 0; i < of_lane; ++i)
+  for (unsigned i = 0; i < lane_values; ++i)
     shared.integers[place_in_block(lane, i)] = to_integer(x[i], scale_up<T>(exponent));
   transform_wide<1>(simt, shared.integers);
   simt.sync_warp();
-  WordOf<T> digits[of_lane];
-  for (unsigned i = 0; i < of_lane; ++i)
-    digits[i] = to_negabinary(shared.integers[wide_order.at[i * warp_lanes + lane]]);
+  WordOf<T> digits[lane_values];
+  for (unsigned i = 0; i < lane_values; ++i)
+    digits[i] = to_negabinary(shared.integers[wide_order.index[i * warp_lanes + lane]]);
   // A plane takes a bit for each coefficient reached before, or more.
   unsigned reached = 0, least = least_block_bits<T>;
   TAUT_ROLLED
   for (unsigned k = 0; k < word_bits<T> && least < bits; ++k) {
     std::uint32_t own = 0;
-    for (unsigned i = 0; i < of_lane; ++i) {
+    for (unsigned i = 0; i < lane_values; ++i) {
       const std::uint32_t part = simt.ballot(digits[i] >> (word_bits<T> - 1) != 0);
       if (lane == i) own = part;
       digits[i] <<= 1;
     }
-    if (lane < of_lane) planes[k * of_lane + lane] = own;
+    if (lane < lane_values) planes[k * lane_values + lane] = own;
     least += reached < wide_values ? reached + 1 : reached;
-    const unsigned highest = simt.greatest(own == 0 ? 0 : 32 * lane + 32 - simt.leading_zeros(own));
+    const unsigned highest = simt.reduce_max(own == 0 ? 0 : 32 * lane + 32 - simt.leading_zeros(own));
     reached = highest > reached ? highest : reached;
   }
   simt.sync_warp();
@@ -112,7 +112,7 @@ TAUT_DEVICE void write_wide_block(const Simt& simt, const std::uint32_t* planes,
   unsigned n = 0;
   TAUT_ROLLED
   for (unsigned k = 0; k < word_bits<T> && out.has_room(); ++k)
-    write_wide_plane(simt, planes + k * of_lane, n, out);
+    write_wide_plane(simt, planes + k * lane_values, n, out);
 }
 
 // Exponent of a block, and number of planes that were read.
@@ -127,23 +127,25 @@ TAUT_DEVICE WideHead read_wide_block(std::uint32_t* planes, BitReader<Simt>& in)
   const unsigned exponent = in.take(Number<T>::exponent_bits), most = planes_to_read<4, T>(exponent);
   unsigned n = 0, read = 0;
   TAUT_ROLLED
-  for (; read < most && in.left() > 0; ++read) read_wide_plane(planes + read * of_lane, n, in);
+  for (; read < most && in.left() > 0; ++read) read_wide_plane(planes + read * lane_values, n, in);
   return {exponent, read};
 }
 // Computes the values of a block, the inverse of make_planes(). Called by a warp.
 template <class T, class Simt>
 TAUT_DEVICE void use_planes(const Simt& simt, WideBlocks<T>& shared, const std::uint32_t* planes,
-                            const WideHead& head, T (&x)[of_lane]) {
+                            const WideHead& head, T (&x)[lane_values]) {
   const unsigned lane = simt.thread() % warp_lanes;
-  WordOf<T> digits[of_lane] = {};
+  WordOf<T> digits[lane_values] = {};
   TAUT_ROLLED
   for (unsigned k = 0; k < head.planes; ++k)
-    for (unsigned i = 0; i < of_lane; ++i) digits[i] = digits[i] << 1 | (planes[k * of_lane + i] >> lane & 1);
-  for (unsigned i = 0; i < of_lane; ++i)
-    shared.integers[wide_order.at[i * warp_lanes + lane]] = of_negabinary(with_zeros(digits[i], head.planes));
+    for (unsigned i = 0; i < lane_values; ++i)
+      digits[i] = digits[i] << 1 | (planes[k * lane_values + i] >> lane & 1);
+  for (unsigned i = 0; i < lane_values; ++i)
+    shared.integers[wide_order.index[i * warp_lanes + lane]] =
+        of_negabinary(with_zeros(digits[i], head.planes));
   restore_wide<1>(simt, shared.integers);
   simt.sync_warp();
-  for (unsigned i = 0; i < of_lane; ++i)
+  for (unsigned i = 0; i < lane_values; ++i)
     x[i] = to_value(shared.integers[place_in_block(lane, i)], scale_down<T>(head.exponent));
   simt.sync_warp();
 }

@@ -7,8 +7,8 @@
 namespace taut::test {
 namespace {
 
-AgreementRecord facts_of(int rank) {
-  AgreementRecord facts;
+AgreementMessage facts_of(int rank) {
+  AgreementMessage facts;
   facts.set_signature(7);
   facts.set_type(2);
   facts.measured_low[0] = static_cast<float>(10 + rank);
@@ -16,10 +16,10 @@ AgreementRecord facts_of(int rank) {
 }
 
 template <class Change>
-std::vector<AgreementRecord> agreed(int P, Change change) {
+std::vector<AgreementMessage> agreed(int P, Change change) {
   LoopbackHub hub(P, {.seed = static_cast<std::uint64_t>(P), .random_order = true});
-  return run_all<AgreementRecord>(hub, [&](int rank) {
-    AgreementRecord mine = facts_of(rank);
+  return run_all<AgreementMessage>(hub, [&](int rank) {
+    AgreementMessage mine = facts_of(rank);
     change(rank, mine);
     return agree(hub.transport(rank), 5, mine);
   });
@@ -28,16 +28,16 @@ std::vector<AgreementRecord> agreed(int P, Change change) {
 TEST(Agree, EveryRankLearnsTheExtremesOfAll) {
   for (int P = 1; P <= 17; ++P) {
     for (int odd = 0; odd < P; ++odd) {
-      const auto all = agreed(P, [&](int rank, AgreementRecord& mine) {
+      const auto all = agreed(P, [&](int rank, AgreementMessage& mine) {
         if (rank != odd) return;
         mine.measured_low[0] = 1.5;
-        mine.obstacles = AgreementRecord::short_of_memory;
+        mine.obstacles = AgreementMessage::short_of_memory;
         mine.type_low = 0;
       });
-      for (const AgreementRecord& facts : all) {
+      for (const AgreementMessage& facts : all) {
         EXPECT_TRUE(facts.same_signature());
         EXPECT_EQ(facts.measured_low[0], 1.5);
-        EXPECT_EQ(facts.obstacles, AgreementRecord::short_of_memory);
+        EXPECT_EQ(facts.obstacles, AgreementMessage::short_of_memory);
         EXPECT_EQ(facts.type_low, 0);
         EXPECT_EQ(facts.type_high, 2);
       }
@@ -47,11 +47,11 @@ TEST(Agree, EveryRankLearnsTheExtremesOfAll) {
 
 TEST(Agree, OfPacesTheLeastCountsOrTheMost) {
   for (const bool rooted : {false, true}) {
-    const auto all = agreed(5, [&](int rank, AgreementRecord& mine) {
+    const auto all = agreed(5, [&](int rank, AgreementMessage& mine) {
       const auto r = static_cast<float>(rank);
       mine.set_timing({.plain = 1 + r, .coded = 0, .predicted = 10 + r}, rooted);
     });
-    for (const AgreementRecord& facts : all) {
+    for (const AgreementMessage& facts : all) {
       EXPECT_EQ(facts.timing(rooted).plain, rooted ? 5 : 1);
       EXPECT_EQ(facts.timing(rooted).coded, 0);
       EXPECT_EQ(facts.timing(rooted).predicted, 10);
@@ -62,7 +62,7 @@ TEST(Agree, OfPacesTheLeastCountsOrTheMost) {
 TEST(Agree, OneOtherSignatureIsSeenEverywhere) {
   for (int P = 2; P <= 17; ++P) {
     for (const std::uint64_t signature : {std::uint64_t{0}, std::uint64_t{6}, ~std::uint64_t{0}}) {
-      for (const AgreementRecord& facts : agreed(P, [&](int rank, AgreementRecord&mine) {
+      for (const AgreementMessage& facts : agreed(P, [&](int rank, AgreementMessage&mine) {
              if (rank == P - 1) mine.set_signature(signature);
            }))
         EXPECT_FALSE(facts.same_signature());
@@ -71,7 +71,7 @@ TEST(Agree, OneOtherSignatureIsSeenEverywhere) {
 }
 
 TEST(Agree, AnotherVersionIsAMismatch) {
-  for (const AgreementRecord& facts : agreed(4, [](int rank, AgreementRecord&mine) {
+  for (const AgreementMessage& facts : agreed(4, [](int rank, AgreementMessage&mine) {
          if (rank == 2) mine.version = 1;
        }))
     EXPECT_FALSE(facts.same_signature());
@@ -79,12 +79,12 @@ TEST(Agree, AnotherVersionIsAMismatch) {
 
 // Every bit of a message counts; a rank that reads a damaged message agrees to nothing.
 TEST(Agree, DamagedMessagesAreSeen) {
-  for (std::size_t bit = 0; bit < 8 * sizeof(AgreementRecord); ++bit) {
+  for (std::size_t bit = 0; bit < 8 * sizeof(AgreementMessage); ++bit) {
     LoopbackHub hub(2, {.seed = bit + 1, .random_order = true});
     hub.set_damage([bit](const LoopbackHub::Record& record, std::vector<std::byte>& message) {
       if (record.from == 1) message[bit / 8] ^= std::byte(1 << bit % 8);
     });
-    const auto all = run_all<AgreementRecord>(
+    const auto all = run_all<AgreementMessage>(
         hub, [&](int rank) { return agree(hub.transport(rank), 0, facts_of(rank)); });
     EXPECT_FALSE(all[0].same_signature()) << bit;
     EXPECT_TRUE(all[1].same_signature()) << bit;
@@ -94,7 +94,7 @@ TEST(Agree, DamagedMessagesAreSeen) {
 TEST(Agree, TakesLogarithmicallyManyRounds) {
   for (int P = 1; P <= 17; ++P) {
     LoopbackHub hub(P, {.record = true});
-    run_all<AgreementRecord>(hub, [&](int rank) { return agree(hub.transport(rank), 0, facts_of(rank)); });
+    run_all<AgreementMessage>(hub, [&](int rank) { return agree(hub.transport(rank), 0, facts_of(rank)); });
     int rounds = 0;
     while ((1 << rounds) < P) ++rounds;
     EXPECT_EQ(hub.records().size(), static_cast<std::size_t>(P * rounds));

@@ -53,7 +53,7 @@ TEST_P(MeasuredCodings, AreTheSameOnAllRanksAndKeepTheBound) {
   Job job(GetParam(), P, 360'000, DType::f32, Pattern::sparse, 7);
   std::vector<int> records;  // of agreements, by call
   ranks.hub.set_damage([&](const LoopbackHub::Record& record, std::vector<std::byte>&) {
-    records.back() += record.bytes == sizeof(AgreementRecord);
+    records.back() += record.bytes == sizeof(AgreementMessage);
   });
   // Until the speeds were measured, and two calls more. A rank that the system holds up for long takes its
   // sample for slow, and the call goes to plain MPI: such calls delay the measurement.

@@ -16,9 +16,7 @@ struct Coder {
   MessageCoder coder;
 };
 
-ConstBytes frames_of(const EncodedMessage& made) {
-  return made.message().subspan(envelope_bytes, made.frame_bytes);
-}
+ConstBytes frames_of(const Message& made) { return made.memory().subspan(envelope_bytes, made.frame_bytes); }
 
 Values smooth(std::size_t count, DType type = DType::f32) {
   return make_values(type, count, Pattern::smooth, count);
@@ -37,9 +35,11 @@ TEST(MessageCoder, DecodesWithinTheBound) {
     for (const DType type : {DType::f32, DType::f64}) {
       const Values values = smooth(50000, type);
       Values decoded(type, 50000);
-      const EncodedMessage made = sender.coder.encode(values.slice());
+      const Message made = sender.coder.encode(values.slice());
       ASSERT_EQ(made.fallback, Fallback::none) << text;
-      EXPECT_LT(made.bytes, values.slice().bytes());
+      EXPECT_TRUE(made.coded());
+      EXPECT_EQ(made.bytes, values.slice().bytes());
+      EXPECT_LT(made.coded_bytes, made.bytes);
       EXPECT_GE(made.end, made.decided);
       EXPECT_EQ(
           receiver.coder.decode(frames_of(made), static_cast<std::uint8_t>(type), decoded.slice().as_bytes()),
@@ -55,9 +55,9 @@ TEST(MessageCoder, IntegersArriveBitForBitUnderEveryBound) {
       Coder sender(text), receiver(text);
       const Values values = make_values(type, 100000, Pattern::steps, 1);
       Values decoded = Values(type, 100000);
-      const EncodedMessage made = sender.coder.encode(values.slice());
+      const Message made = sender.coder.encode(values.slice());
       ASSERT_EQ(made.fallback, Fallback::none) << text;
-      EXPECT_LT(made.bytes, values.slice().bytes() / 2);
+      EXPECT_LT(made.coded_bytes, values.slice().bytes() / 2);
       EXPECT_EQ(
           receiver.coder.decode(frames_of(made), static_cast<std::uint8_t>(type), decoded.slice().as_bytes()),
           Status::ok);
@@ -81,8 +81,10 @@ TEST(MessageCoder, WhatDoesNotCompressIsTriedLessAndLess) {
   const Values wild = make_values(DType::f32, 50000, Pattern::wild, 1), good = smooth(50000);
   std::vector<int> tried;
   for (int i = 0; i < 400; ++i) {
-    const EncodedMessage made = sender.coder.encode(wild.slice());
+    const Message made = sender.coder.encode(wild.slice());
     EXPECT_EQ(made.fallback, Fallback::no_gain);
+    EXPECT_FALSE(made.coded());
+    EXPECT_EQ(made.bytes, wild.slice().bytes());
     if (made.begin != 0) tried.push_back(i);
   }
   EXPECT_EQ(tried, (std::vector<int>{0, 2, 5, 11, 22, 44, 87, 173, 344}));
@@ -161,7 +163,7 @@ class DamagedMessages : public testing::Test {
  protected:
   DamagedMessages() : coder("abs:1e-3,codec=planes,checksum=on") {
     const Values values = smooth(20000);
-    const EncodedMessage made = coder.coder.encode(values.slice());
+    const Message made = coder.coder.encode(values.slice());
     const ConstBytes encoded = frames_of(made);
     frames.assign(encoded.begin(), encoded.end());
   }

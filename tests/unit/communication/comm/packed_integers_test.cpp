@@ -91,14 +91,14 @@ TEST(PackedIntegers, WhatCannotBeToldApartIsPlainOnAllRanks) {
     EXPECT_EQ(verdict.fallback, Fallback::none);
 }
 
-EncodedMessage encoded(const std::string& policy_text, const PackedBuffer<double>& buffer) {
+Message encoded(const std::string& policy_text, const PackedBuffer<double>& buffer) {
   const Policy policy = parse_policy(policy_text);
   HostPlace place;
   MessageCoder coder(policy, {}, place, "", 1);
-  EncodedMessage made = coder.encode(values_of(buffer).slice());
+  Message made = coder.encode(values_of(buffer).slice());
   if (made.fallback == Fallback::none) {
     Values decoded(DType::f64, buffer.values.size());
-    const ConstBytes frames = made.message().subspan(envelope_bytes, made.frame_bytes);
+    const ConstBytes frames = made.memory().subspan(envelope_bytes, made.frame_bytes);
     EXPECT_EQ(coder.decode(frames, static_cast<std::uint8_t>(DType::f64), decoded.slice().as_bytes()),
               Status::ok);
     EXPECT_EQ(damage(buffer, numbers_of(decoded)).integers, 0u);
@@ -111,7 +111,7 @@ TEST(PackedIntegers, MessagesLeaveThemAsTheyAre) {
   PackedBuffer<double> buffer = lammps(2000);  // numbers without integers, so that frames pay
   for (std::size_t i = 0; i < 20 * records; ++i) buffer.number(coordinate(i, 1));
   for (const char* policy : {"abs:1e-4,bits=exact", "rel:1e-5,bits=exact"}) {
-    const EncodedMessage made = encoded(policy, buffer);
+    const Message made = encoded(policy, buffer);
     EXPECT_EQ(made.fallback, Fallback::none);
   }
   EXPECT_EQ(encoded("abs:1e-4,bits=exact,when=always", lammps(records)).packed, true);

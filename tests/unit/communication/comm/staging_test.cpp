@@ -1,5 +1,5 @@
 // Values with gaps between them: gathered before a call, scattered after it.
-#include "communication/comm/staging.hpp"
+#include "communication/comm/collective_call.hpp"
 
 #include <gtest/gtest.h>
 

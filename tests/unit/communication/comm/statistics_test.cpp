@@ -56,7 +56,7 @@ class Late final : public Transport {
     std::chrono::steady_clock::time_point ready;
   };
   std::uint64_t add(Pending pending, std::size_t bytes) {
-    const milliseconds delay(bytes > sizeof(AgreementRecord) ? 20 : 0);
+    const milliseconds delay(bytes > sizeof(AgreementMessage) ? 20 : 0);
     operations_[++last_] = {std::move(pending), std::chrono::steady_clock::now() + delay};
     return last_;
   }

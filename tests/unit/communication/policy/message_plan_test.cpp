@@ -1,5 +1,5 @@
 // Tests of the sender's plan for a message.
-#include "communication/policy/plan/message_plan.hpp"
+#include "communication/policy/plan/plan.hpp"
 
 #include <gtest/gtest.h>
 

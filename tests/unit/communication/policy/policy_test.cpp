@@ -97,7 +97,8 @@ TEST(Policy, ErrorsNameOptionColumnAndRemedy) {
   EXPECT_EQ(complaint("abs:1e-4,size=3"),
             "policy, column 10: 'size' is not an option; the options are on, algorithm, reduction, nodes, "
             "segments, "
-            "same_bits, min_bytes, when, codec, predictor, dims, fill, bits, threads and checksum");
+            "same_bits, history, history_bytes, min_bytes, when, codec, predictor, dims, fill, bits, threads "
+            "and checksum");
   EXPECT_EQ(complaint("abs:-1"),
             "policy, column 1: bound cannot be 'abs:-1'; give a bound above 0: abs:1e-4");
   EXPECT_EQ(

@@ -1,4 +1,4 @@
-#include "communication/team/mean.hpp"
+#include "communication/team/place.hpp"
 
 #include <gtest/gtest.h>
 

@@ -167,7 +167,7 @@ TEST_F(TeamTest, DamagedFramesHaveAllTheirPlaces) {
     hub.set_damage([&](const LoopbackHub::Record&, std::vector<std::byte>& bytes) { bytes.resize(left); });
     run(send_blocks(team(0).in_blocks(4), values.slice(), 4), append_blocks(receiver, own, blocks, 4));
     EXPECT_NE(ledgers[1].status, Status::ok);
-    EXPECT_EQ(blocks.part(4, 1).size(), 64u);  // a notice
+    EXPECT_EQ(blocks.part(4, 1).size(), 64u);  // an error frame
     EXPECT_EQ(blocks.part(5, 1).size(), 0u);
     EXPECT_EQ(inspect(blocks.part(4, 1), own.type, own.count, 1), Status::peer_failed);
     EXPECT_EQ(inspect(blocks.part(0, 1), own.type, own.count, 1), Status::ok);

@@ -101,12 +101,12 @@ TEST(Mpc, SizesOfTheSimplestChunks) {
   const std::size_t index = 4 * 5;  // index of 4 chunks
   const ByteVector zero = values_of(Data::zero, DType::f32, 4096),
                    same = values_of(Data::constant, DType::f32, 4096),
-                   one_off = values_of(Data::one_off, DType::f32, 4096);
+                   one_off = values_of(Data::one_off, DType::f32, 4000);
   EXPECT_EQ(payload_bytes("d1", DType::f32, zero), index);
   EXPECT_EQ(payload_bytes("d1", DType::f32, same), index + 4 * (4 + 8));
   EXPECT_EQ(payload_bytes("d3", DType::f32, same), index + 4 * (12 + 8));
-  // 1, then -1: digits 1 and 11, both in one block; its bitmap, and that back to none; a flag byte, in one
-  // vector
+  // In a message too short for sparse records: 1, then -1: digits 1 and 11, both in one block; its bitmap,
+  // and that back to none; a flag byte, in one vector
   EXPECT_EQ(payload_bytes("d1", DType::f32, one_off), index + (2 + 2 + 1 + 3) + 4 + 8);
 }
 

@@ -76,13 +76,13 @@ TEST(ZfpDamage, EndlessStreamsStayInsideTheirMemory) {
       Frame frame = encoded(*codec, x);
       const zfp::Grid grid(zfp::shape_of(dims, x.size()));
       const std::size_t front =
-          frame_header_bytes + zfp::front_bytes(zfp::shape_of(dims, 0 + x.size()).dims, grid.boxes());
+          frame_header_bytes + zfp::front_bytes(zfp::shape_of(dims, 0 + x.size()).dims, grid.tiles());
       for (const int byte : {0xFF, 0xAA, 0x55, 0x01, 0x80}) {
         for (std::uint32_t form = 0; form < 4; ++form) {
           std::fill(frame.begin() + static_cast<std::ptrdiff_t>(front), frame.end(), std::byte(byte));
-          for (std::size_t i = 0; i < grid.boxes(); ++i) {
+          for (std::size_t i = 0; i < grid.tiles(); ++i) {
             std::uint32_t entry;
-            std::byte* const at = frame.data() + front - 4 * (grid.boxes() - i);
+            std::byte* const at = frame.data() + front - 4 * (grid.tiles() - i);
             std::memcpy(&entry, at, 4);
             entry = (entry & 0x3FFFFFFF) | form << 30;
             std::memcpy(at, &entry, 4);

@@ -49,7 +49,7 @@ TEST(Zfp, HoldsTheBoundWhereABlocksValuesDifferWidely) {
   expect_held_where_plain_zfp_fails<double>(-1e300, 1e-4);
 }
 
-bool is_mended(const Frame& frame) {  // tests the first piece, in one dimension
+bool is_repaired(const Frame& frame) {  // tests the first record, in one dimension
   std::uint32_t entry;
   std::memcpy(&entry, frame.data() + frame_header_bytes, 4);
   return entry >> 30 == 2;
@@ -57,7 +57,7 @@ bool is_mended(const Frame& frame) {  // tests the first piece, in one dimension
 
 // Tests outliers around the size from which on the codec removes outliers before zfp codes the rest.
 TEST(Zfp, HoldsTheBoundForOutliersOfAnySize) {
-  int mended = 0;
+  int repaired = 0;
   for (int exponent = 0; exponent < 127; ++exponent) {
     std::vector<float> x(1000);
     for (std::size_t i = 0; i < x.size(); ++i)
@@ -66,10 +66,10 @@ TEST(Zfp, HoldsTheBoundForOutliersOfAnySize) {
     const auto codec = zfp_codec(1e-3);
     const Frame frame = encoded(*codec, x);
     EXPECT_LE(greatest_error(x, decoded<float>(*codec, frame, x.size())), 1e-3) << exponent;
-    mended += is_mended(frame);
+    repaired += is_repaired(frame);
   }
-  EXPECT_GT(mended, 100);
-  EXPECT_LT(mended, 127);
+  EXPECT_GT(repaired, 100);
+  EXPECT_LT(repaired, 127);
 }
 
 template <class T>
@@ -159,14 +159,14 @@ TEST(Zfp, WholePlanesOfAFieldKeepItsShape) {
     for (const std::size_t count : {0u, 1u, 5u, 100u}) EXPECT_EQ(shape_of(odd, count).values(), count);
 }
 
-TEST(Zfp, BoxesCoverAFieldOnceAndStaySmall) {
+TEST(Zfp, TilesCoverAFieldOnceAndStaySmall) {
   for (const Dims& dims : shapes) {
     std::vector<int> visits(dims.count());
     const zfp::Grid grid(zfp::shape_of(dims, visits.size()));
-    for (std::size_t i = 0; i < grid.boxes(); ++i) {
-      const auto box = grid.box(visits.data(), i);
-      EXPECT_LE(box.shape.blocks() * box.shape.block_values(), zfp::box_values);
-      for (std::size_t k = 0; k < box.values(); ++k) ++box[k];
+    for (std::size_t i = 0; i < grid.tiles(); ++i) {
+      const auto tile = grid.tile(visits.data(), i);
+      EXPECT_LE(tile.shape.blocks() * tile.shape.block_values(), zfp::tile_values);
+      for (std::size_t k = 0; k < tile.values(); ++k) ++tile[k];
     }
     EXPECT_EQ(visits, std::vector<int>(visits.size(), 1));
   }

@@ -147,6 +147,19 @@ TEST_F(TautFile, AnArrayThatIsNotThereIsRefusedBeforeMemoryIsTaken) {
   EXPECT_TRUE(read(hostile).empty());
 }
 
+TEST_F(TautFile, VersionAndNumberOfReferencesBelongTogether) {
+  for (const std::uint32_t version : {1u, 2u, 3u})
+    for (const int references : {0, 1, 2, 3}) {
+      Contents file = good_;
+      put(file, 8, version);
+      put(file, 19, static_cast<std::uint8_t>(references));
+      repair(file);
+      const bool belong =
+          version == 1 ? references == 0 : version == 2 && (references == 1 || references == 2);
+      EXPECT_EQ(!read(file).empty(), belong) << version << ", " << references;
+    }
+}
+
 TEST_F(TautFile, MoreValuesThanItsFramesCanHoldAreRefused) {
   const std::size_t index = good_.size() - footer_bytes - 2 * sizeof(FrameEntry);
   std::uint32_t second = 0;

@@ -1,7 +1,8 @@
 // Lags of planes frames: prediction across the rows and planes of a field of several dimensions. The residual
 // of an integer is its difference from the integer a row before, minus the same difference a plane before.
-// The predictor of each chunk is then applied to the residuals. The prediction is linear, so sums of frames
-// add the residuals unchanged.
+// References: prediction from earlier messages. The residual of an integer is its difference from the integer
+// of a reference, minus the same difference between two references. The predictor of each chunk is then
+// applied to the residuals. The prediction is linear, so sums of frames add the residuals unchanged.
 #pragma once
 
 #include "compressor/codecs/planes/format/format.hpp"
@@ -17,6 +18,7 @@ static_assert(least_lag >= group_values);
 struct Prediction {
   Predictor inner = Predictor::delta;  // predictor inside a chunk
   Lags lags;                           // applied across chunks, before `inner`
+  unsigned references = 0;             // number of references, which take the place of lags
 
   friend bool operator==(const Prediction&, const Prediction&) = default;
 };
@@ -24,8 +26,8 @@ struct Prediction {
 // Integers of a frame, from which lags predict.
 using LagWindow = taut::LagWindow<std::int32_t, chunk_values>;
 
-// Returns true if a sum of `addends` frames may keep its lags: its integers stay narrow whatever the records
-// hold.
+// Returns true if a sum of `addends` frames may have lags or references: its integers stay narrow whatever
+// the records hold.
 constexpr bool fits_lagged(std::uint32_t addends) noexcept { return fits_narrow(large, addends); }
 
 // Addition and subtraction modulo 2^32: frames may contain any integers.
@@ -36,22 +38,44 @@ constexpr std::int32_t subtract_wrapping(std::int32_t a, std::int32_t b) noexcep
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b));
 }
 
-// Returns the prediction of the integer at `q` from earlier integers.
-inline std::int32_t predicted(const std::int32_t* q, const Lags& lags) noexcept {
-  if (lags.n == 0) return 0;
-  const std::int32_t near = *(q - lags.of[0]);
-  if (lags.n == 1) return near;
-  return subtract_wrapping(add_wrapping(near, *(q - lags.of[1])), *(q - lags.span()));
-}
+// Earlier integers from which those of a chunk are predicted, place by place: `near`, or near + far - both.
+// Lags name earlier integers of the frame, references those of earlier messages. Null where absent.
+struct Earlier {
+  const std::int32_t* near = nullptr;
+  const std::int32_t* far = nullptr;
+  const std::int32_t* both = nullptr;  // present if `far` is
+
+  // The integers that lags name before a chunk, whose integers are at `q` in a LagWindow.
+  static Earlier at(const std::int32_t* q, const Lags& lags) noexcept {
+    if (lags.n == 0) return {};
+    if (lags.n == 1) return {q - lags.of[0]};
+    return {q - lags.of[0], q - lags.of[1], q - lags.span()};
+  }
+
+  bool any() const noexcept { return near != nullptr; }
+
+  // Returns the prediction of integer i.
+  std::int32_t operator[](std::size_t i) const noexcept {
+    if (!any()) return 0;
+    if (far == nullptr) return near[i];
+    return subtract_wrapping(add_wrapping(near[i], far[i]), both[i]);
+  }
+};
+
+// Prediction of the integers of one chunk.
+struct ChunkPrediction {
+  Predictor inner = Predictor::delta;
+  Earlier earlier = {};
+};
 
 // Pads the n integers of a chunk to whole groups with predicted integers, so that the padding causes no
 // residual.
-inline void complete(std::int32_t* q, std::size_t n, const Prediction& p) noexcept {
+inline void complete(std::int32_t* q, std::size_t n, const ChunkPrediction& p) noexcept {
   const std::size_t back = lag(p.inner);
   for (std::size_t i = n; i < groups_of(n) * group_values; ++i) {
     const std::size_t like = i < back ? 0 : i - back;
-    const std::int32_t rest = back == 0 ? 0 : subtract_wrapping(q[like], predicted(q + like, p.lags));
-    q[i] = add_wrapping(predicted(q + i, p.lags), rest);
+    const std::int32_t rest = back == 0 ? 0 : subtract_wrapping(q[like], p.earlier[like]);
+    q[i] = add_wrapping(p.earlier[i], rest);
   }
 }
 

@@ -118,6 +118,11 @@ struct Quantiser {
     z.inverse = static_cast<Step>(1 / static_cast<double>(z.step));
     return z;
   }
+
+  // Returns the quantiser of a frame's step and bound, for values that are not packed integers.
+  static Quantiser of_frame(double step, double bound, Predictor predictor = Predictor::delta) noexcept {
+    return {bound, static_cast<Step>(step), static_cast<Step>(step == 0 ? 0 : 1 / step), predictor};
+  }
 };
 
 // Marks a value that has to be stored exactly, in place of its integer.

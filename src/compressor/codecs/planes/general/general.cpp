@@ -173,7 +173,7 @@ std::size_t GeneralPath<T>::pack_wide(std::int64_t* q, std::size_t n, std::uint8
 
 template <class T>
 std::size_t GeneralPath<T>::pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags,
-                                        const Prediction& prediction, std::byte* out) const noexcept {
+                                        const ChunkPrediction& prediction, std::byte* out) const noexcept {
   complete(q, n, prediction);
   RecordHeader h{flags, 0, 0};
   PlanesOut planes(out + h.bytes());

@@ -77,11 +77,10 @@ class GeneralPath {
   // Writes a chunk as a layer of these values.
   void write_values(const T* values, std::size_t n, Records& writer) const noexcept;
 
-  // Writes the record of a chunk in a frame with lags; `q` is in a LagWindow. Returns false and writes
-  // nothing if the chunk could take more bytes than a layer, either in this frame or after a sum drops the
-  // lags.
-  bool encode_lagged(const T* values, std::size_t n, std::int32_t* q, Marks& marks, std::uint8_t flags,
-                     const Quantiser<T>& z, const Lags& lags, Records& writer) const;
+  // Writes the record of a chunk in a frame with lags or references. Returns false and writes nothing if the
+  // chunk could take more bytes than a layer, either in this frame or after a sum drops lags or references.
+  bool encode_residuals(const T* values, std::size_t n, std::int32_t* q, Marks& marks, std::uint8_t flags,
+                        const Quantiser<T>& z, const Earlier& earlier, Records& writer) const;
 
   void decode(const Record<T>& record, const Quantiser<T>& z, T* values) const;
 
@@ -112,8 +111,8 @@ class GeneralPath {
                    Records& writer) const noexcept;
   bool becomes_wide(const T* values, std::size_t n, const Quantiser<T>& z, std::int64_t* q,
                     Marks& marks) const noexcept;
-  std::size_t pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags, const Prediction& prediction,
-                          std::byte* out) const noexcept;
+  std::size_t pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags,
+                          const ChunkPrediction& prediction, std::byte* out) const noexcept;
   std::size_t add_narrow(const Record<T>& record, const std::int32_t* q, std::size_t n, std::uint8_t flags,
                          Predictor predictor, std::byte* out) const noexcept;
   std::size_t finish_narrow(PlanesOut& planes, RecordHeader h, std::size_t n, std::byte* out) const noexcept;

@@ -205,18 +205,18 @@ struct Portable {
   }
 
   // Computes group by group, as no lag is shorter than a group, and returns the integers at `to`.
-  static View predicted(const View& r, std::int32_t* to, const Lags& lags) noexcept {
-    for (std::size_t first = 0; first < r.n; first += group_values) {
-      const std::int32_t *at = to + first, *a = at - lags.of[0], *b = at - lags.of[1],
-                         *both = at - lags.span();
+  static View predicted(const View& r, std::size_t begin, const Earlier& earlier, std::int32_t* to) noexcept {
+    for (std::size_t first = begin; first < begin + r.n; first += group_values) {
+      const std::int32_t *const a = earlier.near + first, *const of = r.of + (first - begin);
       std::int32_t group[group_values];
-      if (lags.n == 1) {
-        for (std::size_t i = 0; i < group_values; ++i) group[i] = add_wrapping(r.of[first + i], a[i]);
+      if (earlier.far == nullptr) {
+        for (std::size_t i = 0; i < group_values; ++i) group[i] = add_wrapping(of[i], a[i]);
       } else {
+        const std::int32_t *const b = earlier.far + first, *const both = earlier.both + first;
         for (std::size_t i = 0; i < group_values; ++i)
-          group[i] = add_wrapping(r.of[first + i], subtract_wrapping(add_wrapping(a[i], b[i]), both[i]));
+          group[i] = add_wrapping(of[i], subtract_wrapping(add_wrapping(a[i], b[i]), both[i]));
       }
-      std::memcpy(to + first, group, sizeof group);
+      std::memcpy(to + (first - begin), group, sizeof group);
     }
     return {to, r.n};
   }

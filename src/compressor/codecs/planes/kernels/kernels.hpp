@@ -60,6 +60,13 @@ struct PlanesOut {
   explicit PlanesOut(std::byte* to, unsigned guess = 8) noexcept : payload(to), width_class(guess) {}
 };
 
+// The values of references at the places of a chunk.
+template <class T>
+struct ValuesBefore {
+  const T* newest = nullptr;
+  const T* older = nullptr;  // null: there is one reference
+};
+
 template <class T>
 struct Kernels {
   // Quantises and encodes in the arithmetic of T; halves in float. Returns false if some |q| leaves the small
@@ -88,9 +95,17 @@ struct Kernels {
   void (*decode)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
   void (*decode_add)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
 
-  // Decodes a record with lags; `q` is in a LagWindow.
-  void (*decode_lagged)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Lags& lags,
-                        std::int32_t* q, T* values) noexcept;
+  // Decodes a record of residuals, and computes its integers `q`.
+  void (*decode_residuals)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z,
+                           const Earlier& earlier, std::int32_t* q, T* values) noexcept;
+
+  // Encode and decode residuals from values of references, as encode() and decode() do values. Return false
+  // if some |q| of these leaves the small range; the output is then unusable. Null where the general path
+  // does as well.
+  bool (*encode_behind)(const T* values, const ValuesBefore<T>& before, std::size_t groups,
+                        const Quantiser<T>& z, PlanesOut& out) noexcept;
+  bool (*decode_behind)(const PlanesIn& in, const ValuesBefore<T>& before, std::size_t groups,
+                        const Quantiser<T>& z, T* values) noexcept;
 
   // Returns true if a value is below the range of numbers: any_below_numbers() of
   // compressor/values/number_range.hpp.
@@ -110,12 +125,13 @@ struct WidthKernels {
 };
 
 struct IntKernels {
-  // Convert integers to planes and back. If there are lags, `q` is in a LagWindow.
-  void (*pack)(const std::int32_t* q, std::size_t groups, const Prediction& p, PlanesOut& out) noexcept;
-  void (*unpack)(const PlanesIn& in, std::size_t groups, const Prediction& p, std::int32_t* q) noexcept;
+  // Convert integers to planes and back. `q` may lie behind the earlier integers, least_lag or more after
+  // them.
+  void (*pack)(const std::int32_t* q, std::size_t groups, const ChunkPrediction& p, PlanesOut& out) noexcept;
+  void (*unpack)(const PlanesIn& in, std::size_t groups, const ChunkPrediction& p, std::int32_t* q) noexcept;
 
   // out <- in + the planes of integers.
-  void (*add)(const PlanesIn& in, const std::int32_t* q, std::size_t groups, const Prediction& p,
+  void (*add)(const PlanesIn& in, const std::int32_t* q, std::size_t groups, const ChunkPrediction& p,
               PlanesOut& out) noexcept;
 
   // Sums 2 <= n <= max_operands chunks. The caller ensures that the sums of q stay in range.

@@ -1,15 +1,18 @@
 // The kernels of a set, built from the operations of an instruction set, `Isa`:
 //
-//   Values<T>(values, z), Residuals(q, lags)  sources of integers: quantised values; integers, less their
-//                                             prediction if there are lags
-//   LargeValues<T>(values, z)                 optional: Values of integers of up to unchecked_bits<T>
+//   Values<T>(values, z)                      source of integers: quantised values
+//   ValuesBehind<T>(values, before, z)        optional: the same, less their prediction from references
+//   ValuesAhead<T>(before, z)                 with ValuesBehind: adds that prediction to the integers of
+//   read() Residuals(q, earlier)                     source of integers, less their prediction if there is
+//   one LargeValues<T>(values, z)                 optional: Values of integers of up to unchecked_bits<T>
 //   write(source, predictor, groups, out)     writes the planes of a source; false if a value is not small
 //   add(in, source, predictor, groups, out)   the same, plus the planes `in`
 //   read(in, groups, predictor, sink)         reads planes; calls sink(first, q) for the integers q, as many
 //                                             as the set processes at a time, of the positions from `first`
 //   lanes, load(from, groups), store(q, to)   number of integers in such a q, and its conversions; the scalar
 //                                             set loads `groups` groups at once
-//   predicted(q, at, lags)                    q, plus the prediction of the integers at `at`
+//   predicted(q, first, earlier, to)          q, plus the prediction of the integers from `first` on; `to`:
+//                                             their place in memory, which the scalar set fills
 //   put<add>(q, step, to)                     converts q to values, and adds these to others
 //   put_large(q, step, to)                    converts q of the large range to halves; the step is a power of
 //                                             two
@@ -86,35 +89,58 @@ void dequantise_large(const std::int32_t* q, std::size_t groups, const Quantiser
 }
 
 template <class Isa>
-void pack(const std::int32_t* q, std::size_t groups, const Prediction& p, PlanesOut& out) noexcept {
-  Isa::write(typename Isa::Residuals(q, p.lags), p.inner, groups, out);
+void pack(const std::int32_t* q, std::size_t groups, const ChunkPrediction& p, PlanesOut& out) noexcept {
+  Isa::write(typename Isa::Residuals(q, p.earlier), p.inner, groups, out);
 }
 
 template <class Isa>
-void add(const PlanesIn& in, const std::int32_t* q, std::size_t groups, const Prediction& p,
+void add(const PlanesIn& in, const std::int32_t* q, std::size_t groups, const ChunkPrediction& p,
          PlanesOut& out) noexcept {
-  Isa::add(in, typename Isa::Residuals(q, p.lags), p.inner, groups, out);
+  Isa::add(in, typename Isa::Residuals(q, p.earlier), p.inner, groups, out);
 }
 
 template <class Isa>
-void unpack(const PlanesIn& in, std::size_t groups, const Prediction& p, std::int32_t* to) noexcept {
-  if (!p.lags.any())
+void unpack(const PlanesIn& in, std::size_t groups, const ChunkPrediction& p, std::int32_t* to) noexcept {
+  if (!p.earlier.any())
     return Isa::read(in, groups, p.inner,
                      [=](std::size_t first, const auto& q) { Isa::store(q, to + first); });
-  Isa::read(in, groups, p.inner, [=, lags = p.lags](std::size_t first, const auto& q) {
-    Isa::store(Isa::predicted(q, to + first, lags), to + first);
+  Isa::read(in, groups, p.inner, [=, earlier = p.earlier](std::size_t first, const auto& q) {
+    Isa::store(Isa::predicted(q, first, earlier, to + first), to + first);
   });
 }
 
 template <class Isa, class T>
-void decode_lagged(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Lags& lags,
-                   std::int32_t* q, T* values) noexcept {
+void decode_residuals(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Earlier& earlier,
+                      std::int32_t* q, T* values) noexcept {
   Isa::read(in, groups, z.predictor, [=, step = z.step](std::size_t first, const auto& r) {
-    const auto sum = Isa::predicted(r, q + first, lags);
+    const auto sum = Isa::predicted(r, first, earlier, q + first);
     Isa::store(sum, q + first);
     Isa::template put<false>(sum, step, values + first);
   });
 }
+
+// Coders of residuals from references, for sets with ValuesBehind<T>.
+template <class Isa, class T>
+struct BehindReferences {
+  static constexpr decltype(Kernels<T>::encode_behind) encode = nullptr;
+  static constexpr decltype(Kernels<T>::decode_behind) decode = nullptr;
+};
+template <class Isa, class T>
+requires requires { typename Isa::template ValuesBehind<T>; }
+struct BehindReferences<Isa, T> {
+  static bool encode(const T* values, const ValuesBefore<T>& before, std::size_t groups,
+                     const Quantiser<T>& z, PlanesOut& out) noexcept {
+    return Isa::write(typename Isa::template ValuesBehind<T>(values, before, z), z.predictor, groups, out);
+  }
+  static bool decode(const PlanesIn& in, const ValuesBefore<T>& before, std::size_t groups,
+                     const Quantiser<T>& z, T* values) noexcept {
+    typename Isa::template ValuesAhead<T> ahead(before, z);
+    Isa::read(in, groups, z.predictor, [&, step = z.step](std::size_t first, const auto& r) {
+      Isa::template put<false>(ahead.on(r, first), step, values + first);
+    });
+    return ahead.small();
+  }
+};
 
 // Returns the bits that the sums of n chunks may need.
 inline unsigned sum_width(const PlanesIn* in, std::size_t n) noexcept {
@@ -148,7 +174,9 @@ constexpr KernelSet kernel_set(const GeneralKernels& (*general)() noexcept) {
                               dequantise_large<Isa, T>,
                               decode<Isa, false, T>,
                               decode<Isa, true, T>,
-                              decode_lagged<Isa, T>,
+                              decode_residuals<Isa, T>,
+                              BehindReferences<Isa, T>::encode,
+                              BehindReferences<Isa, T>::decode,
                               find_below_numbers<T>};
           }),
           {pack<Isa>, unpack<Isa>, add<Isa>, Isa::sum},

@@ -7,18 +7,18 @@
 namespace taut::planes {
 namespace {  // one copy for each kernel set, compiled with its instructions
 
-// Integers less their prediction from lags; without lags, the integers.
+// Integers less their prediction from earlier integers; without these, the integers.
 class ChunkResiduals {
  public:
-  ChunkResiduals(const std::int32_t* q, const Lags& lags) : q_(q), lags_(lags) {}
+  ChunkResiduals(const std::int32_t* q, const Earlier& earlier) : q_(q), earlier_(earlier) {}
 
   // Returns the residuals, in `room` if they have to be computed.
   const std::int32_t* read(std::size_t groups, std::int32_t* room) const noexcept {
-    if (!lags_.any()) return q_;
-    const std::int32_t *q = q_, *a = q - lags_.of[0], *b = q - lags_.of[1], *both = q - lags_.span();
+    if (!earlier_.any()) return q_;
+    const std::int32_t *q = q_, *a = earlier_.near, *b = earlier_.far, *both = earlier_.both;
     const std::size_t n = groups * group_values;
-    room[0] = subtract_wrapping(*q, predicted(q, lags_));  // tells the compiler that there is a first integer
-    if (lags_.n == 1) {
+    room[0] = subtract_wrapping(*q, earlier_[0]);  // tells the compiler that there is a first integer
+    if (b == nullptr) {
       for (std::size_t i = 0; i < n; ++i) room[i] = subtract_wrapping(q[i], a[i]);
     } else {
       for (std::size_t i = 0; i < n; ++i)
@@ -29,7 +29,7 @@ class ChunkResiduals {
 
  private:
   const std::int32_t* q_;
-  Lags lags_;
+  Earlier earlier_;
 };
 
 // Quantised values.

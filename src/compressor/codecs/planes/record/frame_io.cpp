@@ -16,14 +16,16 @@ Status FrameReader<T>::open(ConstBytes frame) noexcept {
   return has_valid_index(payload_, chunks()) ? Status::ok : Status::corrupt_frame;
 }
 
-// Reads predictor and lags; returns false for invalid ones. Lags beyond the count would request memory in
-// vain.
+// Reads predictor, state numbers and lags; returns false for invalid ones. Lags beyond the count would
+// request memory in vain.
 template <class T>
 bool FrameReader<T>::read_prediction() noexcept {
-  const auto [inner, lags, zero, also_zero] = header_.parameters;
-  prediction_ = {static_cast<Predictor>(inner), {}};
+  const auto [inner, lags, references, zero] = header_.parameters;
+  prediction_ = {static_cast<Predictor>(inner), {}, reference_count(header_)};
   if (inner > static_cast<std::uint8_t>(Predictor::second) || lags > max_lags) return false;
-  if (stored() || payload_.size() < 4 * std::size_t{lags}) return lags == 0;
+  if (stored()) return lags == 0 && references == 0;
+  if (references > 0 && (lags > 0 || header_.step == 0)) return false;
+  if (!read_states(header_, payload_, states_) || payload_.size() < 4 * std::size_t{lags}) return false;
   for (std::uint32_t before = least_lag; prediction_.lags.n < lags; ++prediction_.lags.n) {
     const auto lag = load<std::uint32_t>(payload_.data() + 4 * prediction_.lags.n);
     if (lag < before || lag >= count_) return false;
@@ -44,8 +46,8 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
   if (!read_record(records.subspan(first, last - first), end, chunk_count(i), kernels, record))
     return Status::corrupt_frame;
   if (record.run_count > std::uint64_t{header_.addends} * record.count) return Status::corrupt_frame;
-  if (prediction_.lags.any() && (record.header.flags & (wide | has_layers)) != 0)
-    return Status::corrupt_frame;
+  const bool predicted = prediction_.lags.any() || states_.any();
+  if (predicted && (record.header.flags & (wide | has_layers)) != 0) return Status::corrupt_frame;
   if (prediction_.inner == Predictor::none && record.header.base != 0) return Status::corrupt_frame;
   const bool coded = record.header.base != 0 || (record.header.flags & (has_planes | has_runs)) != 0;
   if (header_.step == 0 && coded) return Status::corrupt_frame;
@@ -63,13 +65,14 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
 #define INSTANTIATE(T) template class FrameReader<T>;
 TAUT_PLANES_TYPES(INSTANTIATE)
 
-FrameWriter::FrameWriter(Bytes out, std::size_t count, const Prediction& prediction) noexcept
+FrameWriter::FrameWriter(Bytes out, std::size_t count, const Prediction& prediction,
+                         const States& states) noexcept
     : prediction_(prediction), chunks_(chunks_of(count)), frame_(out.data()), end_(frame_ + out.size()) {
   const Lags& lags = prediction.lags;
-  const std::size_t before_records = frame_header_bytes + 4 * (lags.n + chunks_ + 1);
+  const std::size_t before_records = frame_header_bytes + states.bytes() + 4 * (lags.n + chunks_ + 1);
   if (out.size() < before_records) return;
   records_ = frame_ + before_records;
-  index_ = frame_ + frame_header_bytes;
+  index_ = write_states(states, frame_ + frame_header_bytes);
   for (unsigned k = 0; k < lags.n; ++k) index_ = store(index_, lags.of[k]);
   index_ = store(index_, std::uint32_t{0});
 }
@@ -77,6 +80,7 @@ FrameWriter::FrameWriter(Bytes out, std::size_t count, const Prediction& predict
 std::size_t FrameWriter::finish(FrameHeader header) noexcept {
   header.parameters[0] = static_cast<std::uint8_t>(prediction_.inner);
   header.parameters[1] = static_cast<std::uint8_t>(prediction_.lags.n);
+  header.parameters[2] = static_cast<std::uint8_t>(prediction_.references);
   return seal_frame(header, frame_,
                     static_cast<std::size_t>(records_ - frame_) - frame_header_bytes + bytes_);
 }

@@ -4,6 +4,7 @@
 #include "compressor/codecs/planes/record/record.hpp"
 #include "compressor/frame/chunk_records.hpp"
 #include "compressor/frame/frame.hpp"
+#include "compressor/frame/references.hpp"
 
 namespace taut::planes {
 
@@ -21,6 +22,7 @@ class FrameReader {
 
   const FrameHeader& header() const noexcept { return header_; }
   const Prediction& prediction() const noexcept { return prediction_; }
+  const States& states() const noexcept { return states_; }
   bool stored() const noexcept { return header_.has(FrameHeader::stored); }
   bool holds(DType type, std::size_t count) const noexcept {
     return header_.type == type && header_.count == count;
@@ -45,6 +47,7 @@ class FrameReader {
 
   FrameHeader header_;
   Prediction prediction_;
+  States states_;
   ConstBytes payload_;  // starts at the index
   std::size_t count_ = 0;
 };
@@ -54,7 +57,8 @@ using Records = RecordWriter<max_plane_record<std::int32_t>>;
 // Writes index and records of a frame into `out`.
 class FrameWriter {
  public:
-  FrameWriter(Bytes out, std::size_t count, const Prediction& prediction = {}) noexcept;
+  FrameWriter(Bytes out, std::size_t count, const Prediction& prediction = {},
+              const States& states = {}) noexcept;
 
   // Writes all records as described in compressor/frame/chunk_records.hpp. `chunk_bytes`: the most bytes that
   // a chunk may take; 0: not known.

@@ -133,20 +133,21 @@ template <bool Differences>
   return q;
 }
 
-// ---- Lags
+// ---- Prediction from earlier integers
 
-// Returns the predictions of 16 integers at `q`.
-inline __m512i predicted_part(const std::int32_t* q, const Lags& lags) {
-  const __m512i near = _mm512_loadu_si512(q - lags.of[0]);
-  if (lags.n == 1) return near;
-  const __m512i far = _mm512_loadu_si512(q - lags.of[1]), both = _mm512_loadu_si512(q - lags.span());
+// Returns the predictions of 16 integers from `first` on.
+inline __m512i predicted_part(const Earlier& earlier, std::size_t first) {
+  const __m512i near = _mm512_loadu_si512(earlier.near + first);
+  if (earlier.far == nullptr) return near;
+  const __m512i far = _mm512_loadu_si512(earlier.far + first),
+                both = _mm512_loadu_si512(earlier.both + first);
   return _mm512_sub_epi32(_mm512_add_epi32(near, far), both);
 }
 
-inline Integers with_lagged(const Integers& r, const std::int32_t* q, const Lags& lags) {
+inline Integers with_predicted(const Integers& r, const Earlier& earlier, std::size_t first) {
   Integers sum;
   for (unsigned k = 0; k < 4; ++k)
-    sum.part[k] = _mm512_add_epi32(r.part[k], predicted_part(q + 16 * k, lags));
+    sum.part[k] = _mm512_add_epi32(r.part[k], predicted_part(earlier, first + 16 * k));
   return sum;
 }
 

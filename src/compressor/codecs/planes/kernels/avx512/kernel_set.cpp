@@ -10,24 +10,85 @@ namespace {
 
 // ---- Sources of integers
 
-// Reader of integers, less their prediction if there are lags.
+// Reader of integers, less their prediction if there is one.
 class IntegerReader {
  public:
-  IntegerReader(const std::int32_t* q, const Lags& lags) : q_(q), lags_(lags) {}
+  IntegerReader(const std::int32_t* q, const Earlier& earlier) : q_(q), earlier_(earlier) {}
   Integers group(std::size_t g) {
-    const std::int32_t* const at = q_ + g * group_values;
+    const std::size_t first = g * group_values;
     Integers r;
-    for (unsigned k = 0; k < 4; ++k) r.part[k] = _mm512_loadu_si512(at + 16 * k);
-    if (lags_.any())
+    for (unsigned k = 0; k < 4; ++k) r.part[k] = _mm512_loadu_si512(q_ + first + 16 * k);
+    if (earlier_.any())
       for (unsigned k = 0; k < 4; ++k)
-        r.part[k] = _mm512_sub_epi32(r.part[k], predicted_part(at + 16 * k, lags_));
+        r.part[k] = _mm512_sub_epi32(r.part[k], predicted_part(earlier_, first + 16 * k));
     return r;
   }
   bool small() const { return true; }
 
  private:
   const std::int32_t* q_;
-  Lags lags_;
+  Earlier earlier_;
+};
+
+// Prediction of integers from the values of references.
+template <class T>
+class ReferenceReader {
+ public:
+  ReferenceReader(const ValuesBefore<T>& before, const Quantiser<T>& z)
+      : newest_(before.newest, z), older_(before.older, z), two_(before.older != nullptr) {}
+
+  [[gnu::always_inline]] Integers group(std::size_t g) {
+    Integers p = newest_.group(g);
+    if (two_) {
+      const Integers older = older_.group(g);
+      for (unsigned k = 0; k < 4; ++k)
+        p.part[k] = _mm512_sub_epi32(_mm512_slli_epi32(p.part[k], 1), older.part[k]);
+    }
+    return p;
+  }
+  bool small() const { return newest_.small() && older_.small(); }
+
+ private:
+  ValueReader<T> newest_, older_;
+  bool two_;
+};
+
+// Reader of quantised values, less their prediction from references.
+template <class T>
+class ValuesBehindReferences {
+ public:
+  ValuesBehindReferences(const T* values, const ValuesBefore<T>& before, const Quantiser<T>& z)
+      : values_(values, z), before_(before, z) {}
+
+  [[gnu::always_inline]] Integers group(std::size_t g) {
+    Integers q = values_.group(g);
+    const Integers p = before_.group(g);
+    for (unsigned k = 0; k < 4; ++k) q.part[k] = _mm512_sub_epi32(q.part[k], p.part[k]);
+    return q;
+  }
+  bool small() const { return values_.small() && before_.small(); }
+
+ private:
+  ValueReader<T> values_;
+  ReferenceReader<T> before_;
+};
+
+template <class T>
+class ReferencesAhead {
+ public:
+  ReferencesAhead(const ValuesBefore<T>& before, const Quantiser<T>& z) : before_(before, z) {}
+
+  template <class Q>
+  [[gnu::always_inline]] Integers on(const Q& residuals, std::size_t first) {
+    Integers q = in_order(residuals);
+    const Integers p = before_.group(first / group_values);
+    for (unsigned k = 0; k < 4; ++k) q.part[k] = _mm512_add_epi32(q.part[k], p.part[k]);
+    return q;
+  }
+  bool small() const { return before_.small(); }
+
+ private:
+  ReferenceReader<T> before_;
 };
 
 // ---- Writing
@@ -202,6 +263,10 @@ struct Avx512Operations {
   using Values = ValueReader<T>;
   template <class T>
   requires(!is_half<T>) using LargeValues = ValueReader<T, unchecked_bits<T>>;
+  template <class T>
+  using ValuesBehind = ValuesBehindReferences<T>;
+  template <class T>
+  using ValuesAhead = ReferencesAhead<T>;
   using Residuals = IntegerReader;
   using Widths = Avx512Widths;
 
@@ -250,8 +315,8 @@ struct Avx512Operations {
   }
 
   template <class Q>
-  static Integers predicted(const Q& q, const std::int32_t* at, const Lags& lags) {
-    return with_lagged(in_order(q), at, lags);
+  static Integers predicted(const Q& q, std::size_t first, const Earlier& earlier, std::int32_t*) {
+    return with_predicted(in_order(q), earlier, first);
   }
 
   template <bool add, class T, class Step, class Q>

@@ -174,10 +174,10 @@ struct SliceKernels {
   static Ints load(const std::int32_t* from, std::size_t) { return R::load_ints(from); }
   static void store(const Ints& q, std::int32_t* to) { R::store_ints(to, q); }
 
-  static Ints predicted(Ints q, const std::int32_t* at, const Lags& lags) {
-    q = R::add(q, R::load_ints(at - lags.of[0]));
-    if (lags.n == 1) return q;
-    return R::add(q, R::subtract(R::load_ints(at - lags.of[1]), R::load_ints(at - lags.span())));
+  static Ints predicted(Ints q, std::size_t first, const Earlier& earlier, std::int32_t*) {
+    q = R::add(q, R::load_ints(earlier.near + first));
+    if (earlier.far == nullptr) return q;
+    return R::add(q, R::subtract(R::load_ints(earlier.far + first), R::load_ints(earlier.both + first)));
   }
 
   template <bool add, class T, class Step>

@@ -1,0 +1,82 @@
+// Capacity mode (TAUT_Nccl_comm_set_capacity): frames travel in slots, whose sizes are fixed before the
+// frames are made. A call therefore only enqueues work: the host waits for nothing.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "communication/comm/tuner.hpp"
+#include "communication/gpu/device.hpp"
+#include "communication/nccl/call.hpp"
+#include "communication/nccl/transport.hpp"
+
+namespace taut::nccl {
+
+// The calls of one communicator in capacity mode. A frame that overflows its slot arrives truncated. Its
+// decoder notices that by the frame's header and writes nothing; a sum of such a frame becomes no frame at
+// all. All ranks thus leave the block as it was, also in place, and settle() resolves the overflow: it
+// repeats the block in slots that every frame fits.
+//
+// Serves allreduce and reduce_scatter (sums), allgather and broadcast, under bounds whose frames can be added
+// and that do not depend on the values.
+class CapacityMode {
+ public:
+  CapacityMode(const Library& nccl, const api::DeviceServices& services, NcclTransport& transport,
+               ncclComm* comm) noexcept
+      : nccl_(nccl), services_(services), transport_(transport), comm_(comm) {}
+  CapacityMode(const CapacityMode&) = delete;
+  // Prints a warning if results are missing that nobody has asked for.
+  ~CapacityMode();
+
+  // Sets the slots of later frames: bytes of values / `ratio`. 0: no calls are served.
+  void set_ratio(double ratio) noexcept { ratio_ = ratio; }
+
+  // Enqueues the call, and returns true if it is served; the same on all ranks. Throws Error.
+  bool serve(const NcclCall& call, const CollectiveCall& described, const Rules& rules);
+
+  // Waits for all calls since the last time, and repeats the blocks that did not fit on some rank. All ranks
+  // call it at the same place. Returns the number of these blocks. Throws Error if a result is missing.
+  std::size_t settle(void* stream);
+
+  // Returns the number of calls that were served.
+  std::uint64_t calls() const noexcept { return calls_; }
+
+ private:
+  // A call, with all that its repetition needs.
+  struct Call {
+    Collective collective;
+    ConstSlice in;
+    Slice out;
+    int root;
+    bool same_bits;  // as in the policy
+    void* stream;
+    Coding coding;
+    std::shared_ptr<const Codec> codec;
+    std::shared_ptr<gpu::Device> device;
+    Buffer results = {};  // of decoding, for each block: TAUT_Cuda_result in pinned memory
+
+    std::span<TAUT_Cuda_result> block_results(std::size_t blocks) const noexcept {
+      return {reinterpret_cast<TAUT_Cuda_result*>(results.data()), blocks};
+    }
+  };
+  class Run;
+
+  std::optional<Call> plan_call(const NcclCall& call, const CollectiveCall& described, const Rules& rules);
+  Buffer new_results(const Call& call) const;
+  // Enqueues the blocks of a call. `ratio` 0: slots that every frame fits.
+  void run(Call& call, std::span<const int> blocks, double ratio);
+  std::vector<bool> failed_somewhere();
+
+  const Library& nccl_;
+  const api::DeviceServices& services_;
+  NcclTransport& transport_;
+  ncclComm* comm_;
+  double ratio_ = 0;
+  std::uint64_t calls_ = 0;
+  gpu::Devices devices_;
+  std::map<const Policy*, PolicyState> states_;
+  std::vector<Call> unsettled_;  // since the last settle()
+};
+
+}  // namespace taut::nccl

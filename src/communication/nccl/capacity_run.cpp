@@ -1,0 +1,213 @@
+#include "communication/nccl/capacity_run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "communication/team/frames.hpp"
+#include "compressor/gpu/device_kernels.hpp"
+
+namespace taut::nccl {
+namespace {
+
+constexpr std::size_t batch_frames = 8;  // frames that one call of libtaut_cuda encodes, decodes or adds
+
+}  // namespace
+
+CapacityMode::Run::Run(CapacityMode& mode, Call& call, std::span<const int> blocks, double ratio)
+    : mode_(mode),
+      call_(call),
+      kernels_(api::kernels_of(mode.services_, call.coding)),
+      blocks_(blocks),
+      ratio_(ratio),
+      me_(mode.transport_.rank()),
+      ranks_(mode.transport_.size()) {}
+
+// ---- Blocks and slots
+
+ConstSlice CapacityMode::Run::input(int b) const noexcept {
+  const bool whole = call_.collective == Collective::bcast || call_.collective == Collective::allgather;
+  if (whole) return call_.in;
+  return block(call_.in, static_cast<std::size_t>(b), static_cast<std::size_t>(ranks_));
+}
+
+Slice CapacityMode::Run::output(int b) const noexcept {
+  const bool whole = call_.collective == Collective::bcast || call_.collective == Collective::reduce_scatter;
+  if (whole) return call_.out;
+  return block(call_.out, static_cast<std::size_t>(b), static_cast<std::size_t>(ranks_));
+}
+
+std::size_t CapacityMode::Run::whole_frame_bytes(std::size_t count, int addends) const noexcept {
+  return frame_room(call_.codec->max_bytes(call_.out.type, count, static_cast<std::uint32_t>(addends)));
+}
+
+// Returns the size of a slot, a multiple of 64, which holds at least the header and the index of a frame.
+std::size_t CapacityMode::Run::slot_bytes(int b, int addends) const noexcept {
+  constexpr std::size_t least = 256;
+  const std::size_t full = whole_frame_bytes(count(b), addends);
+  if (ratio_ == 0) return full;
+  const double wanted = static_cast<double>(count(b) * size_of(call_.out.type)) / ratio_;
+  return std::min(full, frame_room(least + static_cast<std::size_t>(wanted)));
+}
+
+// Returns true if this rank's own block is the input of a call in place, which stays as it is.
+bool CapacityMode::Run::keeps_input(int b) const noexcept {
+  return !sums() && !call_.same_bits && owns(b) && input(b).data == output(b).data;
+}
+
+bool CapacityMode::Run::owns_any() const noexcept { return std::ranges::find(blocks_, me_) != blocks_.end(); }
+
+std::byte* CapacityMode::Run::allocate(std::size_t bytes) {
+  return memory_.emplace_back(call_.device->plain().scratch(bytes)).data();
+}
+
+// Returns a result that nobody reads: decoding shows all failures.
+TAUT_Cuda_result* CapacityMode::Run::unread_result() {
+  return reinterpret_cast<TAUT_Cuda_result*>(allocate(sizeof(TAUT_Cuda_result)));
+}
+
+// ---- Work on the stream
+
+// `launch` must not throw.
+template <class Launch>
+void CapacityMode::Run::enqueue(const Launch& launch) {
+  const auto status = call_.device->enqueue(launch);
+  if (!status) throw Error(Status::internal, "no kernel for frames of a fixed size");
+  if (*status != Status::ok) throw Error(*status, std::string("CUDA: ") + mode_.services_.why());
+}
+
+void CapacityMode::Run::send(const std::byte* from, std::size_t bytes, int to) {
+  if (failed_ == success) failed_ = mode_.nccl_.Send(from, bytes, uint8, to, mode_.comm_, call_.stream);
+}
+
+void CapacityMode::Run::receive(std::byte* to, std::size_t bytes, int from) {
+  if (failed_ == success) failed_ = mode_.nccl_.Recv(to, bytes, uint8, from, mode_.comm_, call_.stream);
+}
+
+// `messages` must not throw.
+template <class Messages>
+void CapacityMode::Run::exchange(const Messages& messages) {
+  int ended = success;
+  enqueue([&](void*) {
+    failed_ = mode_.nccl_.GroupStart();
+    messages();
+    ended = mode_.nccl_.GroupEnd();
+    return 0;
+  });
+  check(failed_, "ncclSend");
+  check(ended, "ncclGroupEnd");
+}
+
+void CapacityMode::Run::encode(std::span<const int> blocks, std::span<std::byte* const> frames) {
+  for (std::size_t first = 0; first < blocks.size(); first += batch_frames) {
+    std::array<api::DeviceFrameItem, batch_frames> items;
+    const std::size_t n = std::min(blocks.size() - first, batch_frames);
+    for (std::size_t i = 0; i < n; ++i) {
+      const ConstSlice values = input(blocks[first + i]);
+      items[i] = {const_cast<void*>(values.data), values.count, frames[first + i],
+                  whole_frame_bytes(values.count, 1), unread_result()};
+    }
+    enqueue([&](void* stream) {
+      return kernels_.encode(call_.coding, items.data(), static_cast<int>(n), static_cast<int>(call_.in.type),
+                             true, stream);
+    });
+  }
+}
+
+// Decodes the frames of these blocks, of which no more bytes than a slot has are there.
+void CapacityMode::Run::decode(std::span<const int> blocks, std::span<std::byte* const> frames) {
+  const auto results = call_.block_results(static_cast<std::size_t>(ranks_));
+  for (std::size_t first = 0; first < blocks.size(); first += batch_frames) {
+    std::array<api::DeviceFrameItem, batch_frames> items;
+    const std::size_t n = std::min(blocks.size() - first, batch_frames);
+    for (std::size_t i = 0; i < n; ++i) {
+      const int b = blocks[first + i];
+      const Slice values = output(b);
+      items[i] = {values.data, values.count, frames[first + i], slot_bytes(b, sums() ? ranks_ : 1),
+                  &results[static_cast<std::size_t>(b)]};
+    }
+    enqueue([&](void* stream) {
+      return kernels_.decode(call_.coding, items.data(), static_cast<int>(n),
+                             static_cast<int>(call_.out.type), false, stream);
+    });
+  }
+}
+
+// Adds frames of the own block, up to 8 at once; `own_frame_` becomes the frame of the sum. Where there is no
+// sum, the memory holds no frame: its header is cleared before.
+void CapacityMode::Run::add_up(std::vector<const void*> frames) {
+  const std::size_t room = whole_frame_bytes(count(me_), ranks_);
+  std::vector<std::size_t> sizes(frames.size(), slot_bytes(me_, 1));
+  while (frames.size() > 1) {
+    const std::size_t n = std::min(frames.size(), batch_frames);
+    std::byte* const sum = allocate(room);
+    TAUT_Cuda_result* const result = unread_result();
+    enqueue([&](void* stream) {
+      static constexpr std::byte no_header[frame_header_bytes] = {};
+      return mode_.services_.copy_on(sum, no_header, frame_header_bytes, stream);
+    });
+    enqueue([&](void* stream) {
+      return kernels_.sum(frames.data(), sizes.data(), static_cast<int>(n), count(me_),
+                          static_cast<int>(call_.out.type), sum, room, result, stream);
+    });
+    frames.erase(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(n));
+    sizes.erase(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(n));
+    frames.insert(frames.begin(), sum);
+    sizes.insert(sizes.begin(), room);
+  }
+  own_frame_ = static_cast<std::byte*>(const_cast<void*>(frames[0]));
+}
+
+// ---- Parts of a call
+
+// Leaves the frame of the sum with the owner of each block. The owner's own frame counts as truncated where
+// those of others would be.
+void CapacityMode::Run::reduce() {
+  std::vector<std::byte*> frames;
+  for (const int b : blocks_) frames.push_back(allocate(whole_frame_bytes(input(b).count, 1)));
+  encode(blocks_, frames);
+  std::vector<std::byte*> addends;  // of the own block; first the own frame
+  for (std::size_t i = 0; i < blocks_.size(); ++i)
+    if (owns(blocks_[i])) addends.push_back(frames[i]);
+  for (int d = 1; owns_any() && d < ranks_; ++d) addends.push_back(allocate(slot_bytes(me_, 1)));
+  exchange([&] {
+    for (std::size_t i = 0; i < blocks_.size(); ++i)
+      if (!owns(blocks_[i])) send(frames[i], slot_bytes(blocks_[i], 1), blocks_[i]);
+    for (int d = 1; d < static_cast<int>(addends.size()); ++d)
+      receive(addends[static_cast<std::size_t>(d)], slot_bytes(me_, 1), (me_ + d) % ranks_);
+  });
+  if (owns_any()) add_up({addends.begin(), addends.end()});
+}
+
+void CapacityMode::Run::encode_own() {
+  if (!owns_any()) return;
+  own_frame_ = allocate(whole_frame_bytes(input(me_).count, 1));
+  encode(std::span(&me_, 1), std::span(&own_frame_, 1));
+}
+
+void CapacityMode::Run::share() {
+  const int addends = sums() ? ranks_ : 1;
+  std::vector<std::byte*> frames, decoded_frames;
+  std::vector<int> decoded;
+  for (const int b : blocks_) {
+    frames.push_back(owns(b) ? own_frame_ : allocate(slot_bytes(b, addends)));
+    if (keeps_input(b)) continue;
+    decoded.push_back(b);
+    decoded_frames.push_back(frames.back());
+  }
+  exchange([&] {
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      const int b = blocks_[i];
+      if (!owns(b)) receive(frames[i], slot_bytes(b, addends), b);
+      for (int d = 1; owns(b) && d < ranks_; ++d)
+        send(own_frame_, slot_bytes(b, addends), (me_ + d) % ranks_);
+    }
+  });
+  decode(decoded, decoded_frames);
+}
+
+void CapacityMode::Run::decode_own() {
+  if (owns_any()) decode(std::span(&me_, 1), std::span(&own_frame_, 1));
+}
+
+}  // namespace taut::nccl

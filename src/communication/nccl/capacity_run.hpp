@@ -1,0 +1,54 @@
+// One run of a call in capacity mode: enqueues the work for some of its blocks.
+#pragma once
+
+#include "communication/nccl/capacity_mode.hpp"
+
+namespace taut::nccl {
+
+// Each block has an owner, the rank of the same number; a broadcast has one block, the root's. reduce(): all
+// ranks send their frames of a block to its owner, who adds them. share(): owners send their frames to all.
+class CapacityMode::Run {
+ public:
+  Run(CapacityMode& mode, Call& call, std::span<const int> blocks, double ratio);
+
+  // Enqueue the work. Throw Error.
+  void reduce();
+  void encode_own();
+  void share();
+  void decode_own();
+
+ private:
+  ConstSlice input(int block) const noexcept;
+  Slice output(int block) const noexcept;
+  std::size_t count(int block) const noexcept { return output(block).count; }
+  std::size_t whole_frame_bytes(std::size_t count, int addends) const noexcept;
+  std::size_t slot_bytes(int block, int addends) const noexcept;
+  bool owns(int block) const noexcept { return block == me_; }
+  bool owns_any() const noexcept;
+  bool keeps_input(int block) const noexcept;
+  bool sums() const noexcept { return reduces(call_.collective); }
+  std::byte* allocate(std::size_t bytes);
+
+  template <class Launch>
+  void enqueue(const Launch& launch);
+  template <class Messages>
+  void exchange(const Messages& messages);
+  void send(const std::byte* from, std::size_t bytes, int to);
+  void receive(std::byte* to, std::size_t bytes, int from);
+  void encode(std::span<const int> blocks, std::span<std::byte* const> frames);
+  void decode(std::span<const int> blocks, std::span<std::byte* const> frames);
+  void add_up(std::vector<const void*> frames);
+  TAUT_Cuda_result* unread_result();
+
+  CapacityMode& mode_;
+  Call& call_;
+  const api::DeviceCodec& kernels_;
+  std::span<const int> blocks_;
+  double ratio_;
+  int me_, ranks_;
+  int failed_ = success;        // result of NCCL in a group
+  std::vector<Buffer> memory_;  // given back when the run is enqueued: later work of the stream may reuse it
+  std::byte* own_frame_ = nullptr;  // frame of the own block, or of its sum
+};
+
+}  // namespace taut::nccl

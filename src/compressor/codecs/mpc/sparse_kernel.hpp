@@ -1,0 +1,330 @@
+// Encodes and decodes records in the sparse form (sparse.hpp), once for all instruction sets.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "compressor/codecs/mpc/kernels.hpp"
+#include "compressor/codecs/mpc/sparse.hpp"
+
+namespace taut::mpc {
+
+namespace {  // one copy for each kernel set, compiled with its instructions
+
+// Packs n numbers below 2^width, without gaps, from the lowest bit on. of(i) is 0 from n on to a multiple
+// of 8. Returns the end; bytes beyond it are overwritten, up to 8.
+template <class Of>
+std::byte* pack(std::uint32_t n, unsigned width, std::byte* to, const Of& of) noexcept {
+  std::byte* const end = to + (n * width + 7) / 8;
+  if (width == 0) return end;
+  if (width > 8) {
+    std::uint64_t bits = 0;
+    unsigned filled = 0;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const std::uint64_t x = of(i);
+      bits |= x << filled;
+      filled += width;
+      if (filled < 64) continue;
+      to = store(to, bits);
+      filled -= 64;
+      bits = filled == 0 ? 0 : x >> (width - filled);
+    }
+    store(to, bits);
+    return end;
+  }
+  for (std::uint32_t i = 0; i < n; i += 8, to += width) {  // eight numbers have `width` bytes
+    std::uint64_t x = 0;
+    for (unsigned k = 0; k < 8; ++k) x |= std::uint64_t{of(i + k)} << (8 * k);
+    x = (x & 0x00FF00FF00FF00FF) | (x >> 8 & 0x00FF00FF00FF00FF) << width;
+    x = (x & 0x0000FFFF0000FFFF) | (x >> 16 & 0x0000FFFF0000FFFF) << (2 * width);
+    x = (x & 0x00000000FFFFFFFF) | x >> 32 << (4 * width);
+    store(to, x);
+  }
+  return end;
+}
+
+// Returns number i of those that pack() has written. Up to 16 bytes from its first one on are read.
+template <class Number>
+Number packed(const std::byte* from, unsigned width, std::uint32_t i) noexcept {
+  const std::uint32_t bit = i * width;
+  const unsigned shift = bit % 8;
+  std::uint64_t x = load<std::uint64_t>(from + bit / 8) >> shift;
+  if constexpr (sizeof(Number) == 8) x |= load<std::uint64_t>(from + bit / 8 + 8) << 1 << (63 - shift);
+  return static_cast<Number>(width == 0 ? 0 : x & ~std::uint64_t{0} >> (64 - width));
+}
+
+// Returns true if the bits from `bits` on are 0 in their byte.
+inline bool ends_in_zeros(const std::byte* from, std::uint32_t bits) noexcept {
+  return bits % 8 == 0 || static_cast<unsigned>(from[bits / 8]) >> bits % 8 == 0;
+}
+
+template <class Set, class Word>
+class SparsePipeline {
+ public:
+  static SparseSize encode(const std::byte* words, std::size_t size, std::size_t heads,
+                           std::byte* record) noexcept {
+    Numbers numbers;
+    auto of = static_cast<std::uint32_t>(size / sizeof(Word));
+    numbers.collect(words, size);
+    if (numbers.n == 0 || !is_sparse_count(numbers.n, of)) return {};
+    const std::size_t least_coded = sizeof(std::uint64_t) + heads + 3 * numbers.wide_gaps();
+    std::byte* out = record;
+    for (bool more = true; more;) {
+      numbers.pad();
+      const Level level{of, numbers.n, numbers.bits()};
+      std::byte* const header = out;
+      out = write_level(level, numbers, out + level_header_bytes);
+      of = level.n;
+      numbers.keep_rests(level.bits);
+      more = numbers.n > 0;
+      store(header, static_cast<std::uint16_t>((level.n - 1) | (more ? more_levels : 0)));
+      header[2] = static_cast<std::byte>(level.bits);
+    }
+    const std::size_t bytes = sparse_record_bytes(static_cast<std::size_t>(out - record), heads);
+    std::fill(out, record + bytes, std::byte{0});
+    return {bytes, least_coded};
+  }
+
+  static bool decode(ConstBytes record, std::size_t size, std::byte* words) noexcept {
+    Found found[most_levels];
+    const unsigned n = find_levels(record, static_cast<std::uint32_t>(size / sizeof(Word)), found);
+    if (n == 0) return false;
+    Word rests[2][chunk_words];
+    for (unsigned k = n; k-- > 1;) {
+      const Word* const of_next = k + 1 < n ? rests[(k + 1) % 2] : nullptr;
+      if (!spread(
+              found[k], of_next, [&](std::uint32_t i, Word x) { rests[k % 2][i] = x; }, rests[k % 2]))
+        return false;
+    }
+    const auto put = [words](std::uint32_t i, Word x) { store(words + i * sizeof x, word_of(x)); };
+    return spread(found[0], n > 1 ? rests[1] : nullptr, put, words);
+  }
+
+ private:
+  using Vector = typename Set::Bytes;
+  static constexpr std::uint32_t chunk_words = chunk_bytes / sizeof(Word);
+
+  // Numbers above 0, less 1, and their places.
+  struct Numbers {
+    std::uint32_t n = 0;
+    alignas(64) Word of[chunk_words + vector_bytes];
+    alignas(64) std::uint16_t places[chunk_words + vector_bytes];
+
+    void collect(const std::byte* words, std::size_t size) noexcept {
+      Places at;
+      for (std::size_t i = 0; i < size; i += vector_bytes) {
+        const Vector v = Set::load(words + i);
+        std::uint64_t mask = lowest_bits(Set::nonzero_mask(v));
+        if (size - i < vector_bytes) mask &= (std::uint64_t{1} << (size - i)) - 1;
+        if (Set::has_compress || mask != 0) {
+          Set::compress(reinterpret_cast<std::byte*>(of + n), v, mask * whole_word);
+          at.append(mask, places + n);
+          n += static_cast<std::uint32_t>(std::popcount(mask));
+        }
+        at.next();
+      }
+      for (std::uint32_t i = 0; i < n; ++i) of[i] = static_cast<Word>(number_of(of[i]) - 1);
+    }
+
+    void pad() noexcept {
+      std::fill(of + n, of + n + 8, Word{0});
+      std::fill(places + n, places + n + 8, std::uint16_t{0});
+    }
+
+    // Returns how often a block of differences is 0 between two words above 0, whatever the distance. A coded
+    // record then has two changes of the bitmap, and a plane of the second word's difference.
+    std::uint32_t wide_gaps() const noexcept {
+      constexpr std::uint32_t wide = max_distance + 2 * block_words;
+      std::uint32_t count = 0;
+      for (std::uint32_t i = 1; i < n; ++i) count += places[i] - places[i - 1] >= static_cast<int>(wide);
+      return count;
+    }
+
+    // Returns the number of bits of this level: the least at which few enough numbers have more.
+    unsigned bits() const noexcept {
+      unsigned least = 0, most = 8 * sizeof(Word);
+      while (least < most) {
+        const unsigned bits = (least + most) / 2;
+        if (rest_share * longer_than(bits) <= n)
+          most = bits;
+        else
+          least = bits + 1;
+      }
+      return most;
+    }
+
+    void keep_rests(unsigned bits) noexcept {
+      if (bits == 8 * sizeof(Word)) {
+        n = 0;
+        return;
+      }
+      std::uint32_t kept = 0;
+      for (std::uint32_t i = 0; i < n; ++i) {
+        const auto rest = static_cast<Word>(of[i] >> bits);
+        places[kept] = static_cast<std::uint16_t>(i);
+        of[kept] = static_cast<Word>(rest - 1);
+        kept += rest != 0;
+      }
+      n = kept;
+    }
+
+   private:
+    std::uint32_t longer_than(unsigned bits) const noexcept {
+      using Count = std::conditional_t<sizeof(Word) == 1, std::uint16_t, Word>;
+      Count count = 0;
+      for (std::uint32_t i = 0; i < n; ++i)
+        count = static_cast<Count>(count + (static_cast<Word>(of[i] >> bits) != 0));
+      return static_cast<std::uint32_t>(count);
+    }
+  };
+
+  // A word of ones at the lowest byte of each word of a mask, and the bits of a word there.
+  static constexpr std::uint64_t whole_word = (std::uint64_t{1} << sizeof(Word)) - 1;
+  static std::uint64_t lowest_bits(std::uint64_t mask) noexcept {
+    for (unsigned by = 1; by < sizeof(Word); by *= 2) mask |= mask >> by;
+    return mask & ~std::uint64_t{0} / whole_word;
+  }
+
+  // The places of the words of a vector, each in the lowest two bytes of its word.
+  class Places {
+   public:
+    Places() noexcept {
+      alignas(64) std::byte bytes[vector_bytes];
+      for (unsigned i = 0; i < in_vector; ++i) store(bytes + i * sizeof(Word), static_cast<Word>(i));
+      places_ = Set::load(bytes);
+      for (unsigned i = 0; i < in_vector; ++i) store(bytes + i * sizeof(Word), static_cast<Word>(in_vector));
+      step_ = Set::load(bytes);
+    }
+    void append(std::uint64_t mask, std::uint16_t* to) const noexcept {
+      if constexpr (sizeof(Word) == 1) {
+        for (; mask != 0; mask &= mask - 1)
+          *to++ = static_cast<std::uint16_t>(first_ + static_cast<unsigned>(std::countr_zero(mask)));
+      } else {
+        Set::compress(reinterpret_cast<std::byte*>(to), places_, mask * 3);
+      }
+    }
+    void next() noexcept {
+      if constexpr (sizeof(Word) == 1)
+        first_ += in_vector;
+      else
+        places_ = Set::template map_words<Word>(std::plus<>(), places_, step_);
+    }
+
+   private:
+    static constexpr unsigned in_vector = vector_bytes / sizeof(Word);
+    Vector places_, step_;
+    unsigned first_ = 0;
+  };
+
+  static std::byte* write_level(const Level& level, const Numbers& numbers, std::byte* out) noexcept {
+    const unsigned low = level.low_bits();
+    if (level.dense())
+      write_upper(level, out, [&](std::uint32_t i) { return std::uint32_t{numbers.places[i]}; });
+    else
+      write_upper(level, out, [&](std::uint32_t i) { return (std::uint32_t{numbers.places[i]} >> low) + i; });
+    const auto low_mask = static_cast<std::uint16_t>((1u << low) - 1);
+    out = pack(level.n, low, out + level.upper_bytes(),
+               [&](std::uint32_t i) { return static_cast<std::uint16_t>(numbers.places[i] & low_mask); });
+    const Word mask = level.bits == 0
+                          ? Word{0}
+                          : static_cast<Word>(static_cast<Word>(~Word{0}) >> (8 * sizeof(Word) - level.bits));
+    return pack(level.n, level.bits, out,
+                [&](std::uint32_t i) { return static_cast<Word>(numbers.of[i] & mask); });
+  }
+
+  // Writes a bitmap with the bits bit(i), which ascend.
+  template <class Bit>
+  static void write_upper(const Level& level, std::byte* to, const Bit& bit) noexcept {
+    std::memset(to, 0, level.upper_bytes());
+    std::uint64_t bits = 0;
+    std::uint32_t quadword = 0;
+    for (std::uint32_t i = 0; i < level.n; ++i) {
+      const std::uint32_t at = bit(i);
+      if (at / 64 != quadword) {
+        store(to + 8 * quadword, bits);
+        quadword = at / 64;
+        bits = 0;
+      }
+      bits |= std::uint64_t{1} << at % 64;
+    }
+    std::memcpy(to + 8 * quadword, &bits, std::min<std::size_t>(8, level.upper_bytes() - 8 * quadword));
+  }
+
+  // A level in a record.
+  struct Found {
+    Level level;
+    const std::byte* upper;
+
+    const std::byte* low() const noexcept { return upper + level.upper_bytes(); }
+    const std::byte* values() const noexcept { return low() + level.low_bytes(); }
+    std::uint64_t quadword(std::uint32_t i) const noexcept {
+      const std::uint32_t left = level.upper_bits() - 64 * i;
+      const auto bits = load<std::uint64_t>(upper + 8 * i);
+      return left < 64 ? bits & ((std::uint64_t{1} << left) - 1) : bits;
+    }
+    std::uint32_t quadwords() const noexcept { return (level.upper_bits() + 63) / 64; }
+
+    bool valid() const noexcept {
+      std::uint32_t ones = 0;
+      for (std::uint32_t i = 0; i < quadwords(); ++i)
+        ones += static_cast<std::uint32_t>(std::popcount(quadword(i)));
+      return ones == level.n && ends_in_zeros(upper, level.upper_bits()) &&
+             ends_in_zeros(low(), level.n * level.low_bits()) &&
+             ends_in_zeros(values(), level.n * level.bits);
+    }
+  };
+
+  // Returns the number of levels in a record of `words` words; 0: reject.
+  static unsigned find_levels(ConstBytes record, std::uint32_t words, Found (&found)[most_levels]) noexcept {
+    const std::byte* at = record.data();
+    const std::byte* const end = at + record.size() - sparse_end_bytes;
+    for (unsigned k = 0; k < most_levels; ++k) {
+      if (static_cast<std::size_t>(end - at) < level_header_bytes) return 0;
+      const std::uint32_t head = load<std::uint16_t>(at);
+      const bool more = (head & more_levels) != 0;
+      const Level level{words, (head & ~more_levels) + 1, static_cast<unsigned>(at[2])};
+      if (level.n > words || level.bits > 8 * sizeof(Word) - more) return 0;
+      if (static_cast<std::size_t>(end - at) < level.bytes()) return 0;
+      found[k] = {level, at + level_header_bytes};
+      if (!found[k].valid()) return 0;
+      at += level.bytes();
+      words = level.n;
+      if (!more)
+        return end - at < 8 && std::all_of(at, end, [](std::byte b) { return b == std::byte{0}; }) ? k + 1
+                                                                                                   : 0;
+    }
+    return 0;
+  }
+
+  // Fills level.of numbers from `memory` on with 0, and calls put(place, number) for the others. `rests`: the
+  // numbers of the next level, if there is one. Returns false if a place is invalid.
+  template <class Put>
+  static bool spread(const Found& found, const Word* rests, const Put& put, void* memory) noexcept {
+    std::memset(memory, 0, found.level.of * sizeof(Word));
+    if (found.level.dense()) return spread_at<true>(found, rests, put);
+    return spread_at<false>(found, rests, put);
+  }
+
+  template <bool dense, class Put>
+  static bool spread_at(const Found& found, const Word* rests, const Put& put) noexcept {
+    const Level level = found.level;
+    const unsigned low_bits = level.low_bits();
+    const std::byte *const low = found.low(), *const values = found.values();
+    std::uint32_t i = 0, least = 0;  // the least place that may follow
+    for (std::uint32_t q = 0; q < found.quadwords(); ++q) {
+      for (std::uint64_t bits = found.quadword(q); bits != 0; bits &= bits - 1, ++i) {
+        std::uint32_t place = 64 * q + static_cast<std::uint32_t>(std::countr_zero(bits));
+        if constexpr (!dense) place = (place - i) << low_bits | packed<std::uint16_t>(low, low_bits, i);
+        if (place < least || place >= level.of) return false;
+        least = place + 1;
+        auto number = packed<Word>(values, level.bits, i);
+        if (rests != nullptr) number = static_cast<Word>(number | rests[i] << level.bits);
+        put(place, static_cast<Word>(number + 1));
+      }
+    }
+    return true;
+  }
+};
+
+}  // namespace
+}  // namespace taut::mpc

@@ -1,0 +1,131 @@
+// Integers from which the chunks of a frame are predicted: earlier ones of the frame (lags), or those of
+// references.
+#pragma once
+
+#include <memory>
+#include <new>
+#include <optional>
+
+#include "compressor/codecs/planes/format/lags.hpp"
+#include "compressor/codecs/planes/general/general.hpp"
+#include "compressor/frame/references.hpp"
+
+namespace taut::planes {
+
+// The references of a frame, quantised with its step, however far their values are from its multiples. A
+// value without an integer counts as 0, and so does one that needs 64 bits. In a sum of frames that were
+// predicted from the same references, each addend counts.
+template <class T>
+class ReferenceIntegers {
+ public:
+  // `header`: of the frame. The references must refer_to() its values, and outlive this object.
+  ReferenceIntegers(References references, const FrameHeader& header, const KernelSet& kernels) noexcept
+      : references_(references),
+        z_(Quantiser<T>::of_frame(header.step, std::numeric_limits<double>::infinity())),
+        addends_(header.addends),
+        kernels_(&kernels) {}
+
+  std::size_t count() const noexcept { return references_.size(); }
+
+  // Returns the values from `first` on. Nothing if several addends count.
+  std::optional<ValuesBefore<T>> values(std::size_t first) const noexcept {
+    if (addends_ != 1) return {};
+    return ValuesBefore<T>{at(0) + first, references_.size() == 1 ? nullptr : at(1) + first};
+  }
+
+  // Computes the integers of the n values from `first` on of reference k, in whole groups. `small`: all
+  // values of the chunk before were small, a guess for this one.
+  void read(std::size_t k, std::size_t first, std::size_t n, std::int32_t* q, bool& small) const noexcept {
+    T padded[chunk_values];
+    const T* const whole = whole_groups(at(k) + first, n, Predictor::none, padded);
+    quantise(whole, groups_of(n), q, small);
+    if (addends_ == 1) return;
+    for (std::size_t i = 0; i < groups_of(n) * group_values; ++i)
+      q[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(q[i]) * addends_);
+  }
+
+ private:
+  const T* at(std::size_t k) const noexcept { return static_cast<const T*>(references_[k].values.data); }
+
+  void quantise(const T* values, std::size_t groups, std::int32_t* q, bool& small) const noexcept {
+    if (small && kernels_->of<T>().quantise(values, groups, z_, q)) return;
+    Marks marks;
+    const Quantised found = kernels_->general().template of<T>().quantise(values, groups, z_, q, marks);
+    small = found.complete && found.small;
+    if (found.complete) return;
+    for (std::size_t i = 0; i < groups * group_values; ++i)
+      if ((marks.of[i / 64] >> (i % 64) & 1) != 0) q[i] = 0;
+  }
+
+  References references_;
+  Quantiser<T> z_;
+  std::uint32_t addends_;
+  const KernelSet* kernels_;
+};
+
+// The integers of the current chunk, and those from which it is predicted. Chunks of a frame with lags follow
+// each other; those of a frame with references may be in any order.
+template <class T>
+class History {
+ public:
+  History() = default;
+
+  // For a frame of `count` values with lags. Throws std::bad_alloc.
+  History(const Lags& lags, std::size_t count) : lags_(lags), window_(lags.span(), count) {}
+
+  // For a frame of `count` values with references. without_memory() tells whether there is memory.
+  History(const ReferenceIntegers<T>& references, std::size_t count)
+      : references_(&references), count_(count), rooms_(new (std::nothrow) Rooms) {}
+
+  bool any() const noexcept { return window_.any() || references_ != nullptr; }
+  bool without_memory() const noexcept { return references_ != nullptr && rooms_ == nullptr; }
+
+  // Returns the room for the integers of chunk i; earlier() is then what predicts them.
+  std::int32_t* next(std::size_t i) noexcept {
+    earlier_ = {};
+    first_ = i * chunk_values;
+    if (references_ != nullptr) return rooms_->own;
+    std::int32_t* const q = window_.next();
+    earlier_ = Earlier::at(q, lags_);
+    return q;
+  }
+
+  // Returns the integers that predict those of the chunk. Integers of references are computed when they are
+  // asked for.
+  const Earlier& earlier() noexcept {
+    if (references_ == nullptr || earlier_.any()) return earlier_;
+    const std::size_t n = std::min(chunk_values, count_ - first_);
+    for (std::size_t k = 0; k < references_->count(); ++k)
+      references_->read(k, first_, n, rooms_->of_references[k], rooms_->small[k]);
+    likely_small_ = rooms_->small[0] && rooms_->small[1];
+    const std::int32_t* const newest = rooms_->of_references[0];
+    earlier_ = {newest};
+    if (references_->count() == 2) earlier_ = {newest, newest, rooms_->of_references[1]};
+    return earlier_;
+  }
+
+  // Returns the values of references at the chunk's n places, for kernels that take these: whole groups that
+  // are likely to be small. Nothing if there are none.
+  std::optional<ValuesBefore<T>> values(std::size_t n) const noexcept {
+    if (references_ == nullptr || n % group_values != 0 || !likely_small_) return {};
+    return references_->values(first_);
+  }
+  void not_small() noexcept { likely_small_ = false; }
+
+ private:
+  struct Rooms {
+    alignas(64) std::int32_t own[chunk_values];
+    alignas(64) std::int32_t of_references[max_references][chunk_values];
+    bool small[max_references] = {true, true};
+  };
+
+  Lags lags_;
+  LagWindow window_;
+  const ReferenceIntegers<T>* references_ = nullptr;
+  std::size_t count_ = 0, first_ = 0;  // values of the frame; the first one of the chunk
+  bool likely_small_ = true;
+  std::unique_ptr<Rooms> rooms_;
+  Earlier earlier_;
+};
+
+}  // namespace taut::planes

@@ -1,0 +1,242 @@
+// Promise: with history=, frames of a collective refer to earlier calls, all ranks or none, and results have
+// the bits that they have without it.
+#include <gtest/gtest.h>
+
+#include "support/ranks.hpp"
+
+namespace taut::test {
+namespace {
+
+constexpr std::size_t count = 40000;
+
+std::vector<Collective> moving() {
+  std::vector<Collective> found;
+  for (const Collective collective : all_collectives)
+    if (!reduces(collective)) found.push_back(collective);
+  return found;
+}
+
+// Values that change little from call to call: noise that stays, and a wave that moves.
+Values at_step(DType type, int rank, int step) {
+  Values noise = make_values(type, count, Pattern::noisy, 77 + static_cast<std::uint64_t>(rank));
+  const std::size_t parts = noise.numbers();
+  std::vector<double> numbers(parts);
+  for (std::size_t i = 0; i < parts; ++i)
+    numbers[i] = noise.at(i) + 0.01 * std::sin(0.001 * static_cast<double>(i) + step);
+  noise.set(0, numbers);
+  return noise;
+}
+
+struct Setting {
+  Collective collective;
+  int ranks;
+  std::string policy;
+  DType type = DType::f32;
+  int root = 0;
+  bool in_place = false;
+};
+
+// A sequence of equal calls, one job each, and what they sent.
+struct Sequence {
+  std::vector<Job> jobs;
+  std::vector<std::uint64_t> sent;
+};
+
+// Runs the calls after change(step, rank, call) on each rank.
+template <class Change>
+Sequence run(const Setting& setting, int calls, const Change& change) {
+  Ranks ranks(setting.ranks, setting.policy);
+  Sequence sequence;
+  for (int step = 0; step < calls; ++step) {
+    Job job(setting.collective, setting.ranks, count, setting.type, Pattern::smooth, 1, Reduction::sum,
+            setting.root, setting.in_place);
+    for (int r = 0; r < setting.ranks; ++r) {
+      const Values values = at_step(setting.type, r, step);
+      const bool own = setting.collective == Collective::bcast ? r == setting.root : setting.in_place;
+      auto& to = own ? job.outputs : job.inputs;
+      std::memcpy(to[static_cast<std::size_t>(r)].slice().data, values.slice().data, job.bytes());
+      job.inputs[static_cast<std::size_t>(r)] = to[static_cast<std::size_t>(r)];
+    }
+    const auto verdicts =
+        ranks.run(setting.collective, job, [&](int rank, CollectiveCall& call) { change(step, rank, call); });
+    for (const Verdict& verdict : verdicts) {
+      EXPECT_EQ(verdict.status, Status::ok) << verdict.text();
+      EXPECT_EQ(verdict.fallback, Fallback::none);
+    }
+    sequence.jobs.push_back(job);
+    std::uint64_t sent = 0;
+    for (int r = 0; r < setting.ranks; ++r) sent += ranks.statistics(r).sent_bytes;
+    for (const std::uint64_t earlier : sequence.sent) sent -= earlier;
+    sequence.sent.push_back(sent);
+  }
+  return sequence;
+}
+Sequence run(const Setting& setting, int calls) {
+  return run(setting, calls, [](int, int, CollectiveCall&) {});
+}
+
+Setting with(Setting setting, const char* history) {
+  setting.policy += std::string(",history=") + history;
+  return setting;
+}
+
+void expect_same_results(const Sequence& a, const Sequence& b) {
+  for (std::size_t i = 0; i < a.jobs.size(); ++i) EXPECT_TRUE(a.jobs[i].outputs == b.jobs[i].outputs) << i;
+}
+
+TEST(History, ResultsHaveTheSameBitsAndFewerBytes) {
+  for (const Collective collective : moving()) {
+    for (const char* policy : {"abs:1e-3,when=always", "lossless,when=always", "pwrel:1e-3,when=always",
+                               "snap:1e-3,when=always", "rel:1e-4,when=always"}) {
+      SCOPED_TRACE(testing::Message() << name_of(collective) << " " << policy);
+      const Setting setting{collective, 4, policy};
+      const Sequence alone = run(setting, 4), behind = run(with(setting, "auto"), 4);
+      expect_same_results(alone, behind);
+      if (std::string_view(policy).starts_with("abs")) {
+        EXPECT_EQ(behind.sent[0], alone.sent[0]);
+        EXPECT_LT(behind.sent[3], alone.sent[3] * 3 / 4);
+      }
+    }
+  }
+}
+
+TEST(History, AllTypesRootsAlgorithmsAndSegments) {
+  for (const DType type : {DType::f64, DType::f16, DType::bf16, DType::c64, DType::i32}) {
+    for (const int segments : {1, 3}) {
+      for (const Collective collective : {Collective::bcast, Collective::allgather, Collective::alltoall}) {
+        SCOPED_TRACE(testing::Message() << name_of(collective) << " type " << static_cast<int>(type));
+        const std::string bound = type == DType::i32 ? "lossless" : "abs:1e-2";
+        const Setting setting{collective, 3, bound + ",when=always,segments=" + std::to_string(segments),
+                              type, 2};
+        expect_same_results(run(setting, 3), run(with(setting, "2"), 3));
+      }
+    }
+  }
+  for (const AlgorithmInfo* algorithm : registered_algorithms()) {
+    if (reduces(algorithm->collective)) continue;
+    SCOPED_TRACE(algorithm->name);
+    const Setting setting{algorithm->collective, 5,
+                          std::string("abs:1e-3,when=always,algorithm=") + algorithm->name};
+    expect_same_results(run(setting, 3), run(with(setting, "auto"), 3));
+  }
+}
+
+TEST(History, InputsInPlaceStay) {
+  for (const Collective collective : {Collective::bcast, Collective::allgather, Collective::alltoall})
+    for (const char* same_bits : {"off", "on"}) {
+      SCOPED_TRACE(testing::Message() << name_of(collective) << " same_bits " << same_bits);
+      const Setting setting{collective, 3, std::string("abs:1e-3,when=always,same_bits=") + same_bits,
+                            DType::f32, 1, true};
+      expect_same_results(run(setting, 3), run(with(setting, "auto"), 3));
+    }
+}
+
+// Fields that are sent in turn by one kind of call need a reference several calls back.
+TEST(History, FindsThePeriodOfFieldsInTurn) {
+  const auto sent_by = [](const char* history) {
+    Ranks ranks(2, std::string("abs:1e-3,when=always,history=") + history);
+    std::uint64_t before = 0, last = 0;
+    for (int call = 0; call < 12; ++call) {
+      Job job(Collective::bcast, 2, count, DType::f32, Pattern::smooth, 1);
+      job.inputs[0] = job.outputs[0] = at_step(DType::f32, call % 3, call / 3);
+      ranks.run(Collective::bcast, job);
+      last = ranks.statistics(0).sent_bytes - before;
+      before += last;
+    }
+    return last;
+  };
+  EXPECT_LT(sent_by("auto"), sent_by("2") * 3 / 4);
+}
+
+// A rank that does not hold the newest state makes all ranks begin anew: the next call goes without
+// references.
+TEST(History, AMissingStateIsNeverAWrongValue) {
+  const Setting setting{Collective::allgather, 4, "abs:1e-3,when=always"};
+  const auto change = [](int step, int rank, CollectiveCall& call) {
+    if (step == 3 && rank == 2) call.data.own = nullptr;  // a series of its own
+  };
+  const Sequence alone = run(setting, 6, change), behind = run(with(setting, "auto"), 6, change);
+  expect_same_results(alone, behind);
+  EXPECT_EQ(behind.sent[3], alone.sent[3]);
+  EXPECT_LT(behind.sent[5], alone.sent[5] * 3 / 4);
+}
+
+// Other counts, roots and calls between do not disturb a series.
+TEST(History, SeriesAreKeptApart) {
+  Ranks alone(3, "abs:1e-3,when=always"), behind(3, "abs:1e-3,when=always,history=auto");
+  for (int step = 0; step < 9; ++step) {
+    const int root = step % 3;
+    Job one(Collective::bcast, 3, count - static_cast<std::size_t>(step % 2), DType::f32, Pattern::smooth, 1,
+            Reduction::sum, root);
+    const auto r = static_cast<std::size_t>(root);
+    const Values values = at_step(DType::f32, root, step);
+    std::memcpy(one.outputs[r].slice().data, values.slice().data, one.bytes());
+    one.inputs[r] = one.outputs[r];
+    Job other = one;
+    for (const Verdict& verdict : alone.run(Collective::bcast, one)) EXPECT_EQ(verdict.status, Status::ok);
+    for (const Verdict& verdict : behind.run(Collective::bcast, other)) EXPECT_EQ(verdict.status, Status::ok);
+    EXPECT_TRUE(one.outputs == other.outputs);
+  }
+}
+
+TEST(History, MemoryStaysWithinItsLimit) {
+  const Setting setting{Collective::bcast, 2, "abs:1e-3,when=always"};
+  const Sequence alone = run(setting, 4);
+  Setting limited = with(setting, "auto");
+  limited.policy += ",history_bytes=1KiB";
+  const Sequence none = run(limited, 4);
+  expect_same_results(alone, none);
+  EXPECT_EQ(none.sent, alone.sent);
+}
+
+TEST(History, SpecialValuesPass) {
+  Ranks alone(2, "abs:1e-3,when=always"), behind(2, "abs:1e-3,when=always,history=auto");
+  for (int step = 0; step < 4; ++step) {
+    Job job(Collective::bcast, 2, count, DType::f32, Pattern::smooth, 1);
+    Values values = at_step(DType::f32, 0, step);
+    const double special[] = {NAN, INFINITY, -INFINITY, -0.0, 1e30, 1e-42};
+    for (std::size_t i = 0; i < 6; ++i)
+      values.set((i * 9973 + static_cast<std::size_t>(step) * 31) % count, special[i]);
+    job.inputs[0] = job.outputs[0] = values;
+    Job other = job;
+    alone.run(Collective::bcast, job);
+    behind.run(Collective::bcast, other);
+    EXPECT_TRUE(job.outputs == other.outputs) << step;
+  }
+}
+
+TEST(Histories, HaveALimit) {
+  Histories histories;
+  const auto state = [](std::uint64_t number) {
+    CallState made;
+    made.number = number;
+    made.sent = KeptValues(100);
+    return made;
+  };
+  for (std::uint64_t i = 1; i <= 5; ++i) histories.add(histories.of(1), state(i), 3, 1000);
+  EXPECT_EQ(histories.of(1).newest(), 5u);
+  EXPECT_EQ(histories.of(1).states.size(), 3u);
+  for (std::uint64_t i = 1; i <= 3; ++i) histories.add(histories.of(2), state(i), 3, 400);
+  EXPECT_EQ(histories.of(2).states.size(), 3u);
+  EXPECT_EQ(histories.of(1).states.size(), 1u);  // the series used least recently goes first
+  histories.add(histories.of(2), state(9), 3, 50);
+  EXPECT_EQ(histories.of(2).newest(), 0u);
+}
+
+TEST(KeptValues, AreFoundOnlyWhereTheyAreKept) {
+  KeptValues kept(100);
+  EXPECT_EQ(kept.find(0, 1), nullptr);
+  kept.keep(10, 10);
+  kept.keep(30, 10);
+  EXPECT_EQ(kept.find(10, 10), kept.at(10));
+  EXPECT_EQ(kept.find(10, 11), nullptr);
+  EXPECT_EQ(kept.find(9, 2), nullptr);
+  EXPECT_EQ(kept.find(15, 20), nullptr);
+  kept.keep(20, 10);
+  EXPECT_EQ(kept.find(10, 30), kept.at(10));
+  EXPECT_EQ(kept.find(39, 1), kept.at(39));
+  EXPECT_EQ(kept.find(40, 1), nullptr);
+}
+
+}  // namespace
+}  // namespace taut::test

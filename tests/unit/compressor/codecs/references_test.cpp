@@ -1,0 +1,242 @@
+// References in frames of planes and mpc: what they save, kernel sets, sums, and what sums refuse.
+#include "support/exact_values.hpp"
+#include "support/histories.hpp"
+#include "support/mpc_frames.hpp"
+
+namespace taut::test {
+namespace references_test {
+
+constexpr DType real_types[] = {DType::f32, DType::f64, DType::f16, DType::bf16, DType::c64, DType::c128};
+
+std::unique_ptr<Codec> planes_with(const char* predictor, double e = 1e-2, const char* kernels = "") {
+  return find_codec("planes")->make({.bound = e, .predictor = predictor, .kernels = kernels});
+}
+
+FrameBytes sum_of(const Codec& codec, const std::vector<FrameBytes>& frames) {
+  std::vector<ConstBytes> views(frames.begin(), frames.end());
+  std::uint32_t addends = 0;
+  for (const FrameBytes& frame : frames) addends += header_of(frame).addends;
+  const FrameHeader header = header_of(frames[0]);
+  FrameBytes sum(codec.max_bytes(header.type, header.count, addends));
+  const Sized size = codec.arithmetic()->sum(views, sum);
+  EXPECT_EQ(size.status, Status::ok);
+  sum.resize(size.bytes);
+  return sum;
+}
+
+Sized accumulated(const Codec& codec, const FrameBytes& frame, const Values& values, References references,
+                  FrameBytes& sum) {
+  sum.assign(codec.max_bytes(values.type(), values.count(), header_of(frame).addends + 1), std::byte{});
+  const Sized size = codec.arithmetic()->accumulate(frame, values.slice(), references, sum);
+  sum.resize(size.bytes);
+  return size;
+}
+
+TEST(References, MakeFramesOfAlikeMessagesShort) {
+  for (const std::size_t count : {3000u, 100000u}) {
+    const History history(DType::f64, count, Pattern::noisy, 1);
+    const auto planes = planes_with("auto", 1e-4);
+    const auto size = [&](const Codec& codec, std::size_t n) {
+      return frame_of(codec, history.now, history.references(n)).size();
+    };
+    EXPECT_LT(3 * size(*planes, 1), 2 * size(*planes, 0));
+    EXPECT_LT(3 * size(*planes, 2), 2 * size(*planes, 1));
+    EXPECT_LT(11 * size(*mpc_codec(), 1), 10 * size(*mpc_codec(), 0));
+  }
+}
+
+TEST(References, ThatEqualTheMessageLeaveNextToNothing) {
+  for (const auto& codec : {planes_with("auto"), mpc_codec()}) {
+    const Values values = make_values(DType::f32, 100000, Pattern::noisy, 3);
+    const Values same = values_of(*codec, frame_of(*codec, values), values);
+    const taut::Reference reference = reference_to(same);
+    EXPECT_LT(frame_of(*codec, values, {&reference, 1}).size(), 600u);
+  }
+}
+
+TEST(References, AllKernelSetsWriteTheSameFrames) {
+  for (const DType type : real_types) {
+    for (const char* predictor : {"none", "delta", "pairs", "second"}) {
+      for (const double e : {1e-1, 1e-3, 1e-5}) {
+        const auto scalar = planes_with(predictor, e, "scalar");
+        History history(type, 9001, Pattern::noisy, 4, e > 1e-2);
+        history.decode_earlier(*scalar);
+        const auto references = history.references(2);
+        const FrameBytes frame = frame_of(*scalar, history.now, references);
+        const Values values = values_of(*scalar, frame, history.now, references);
+        for (const char* kernels : kernel_names()) {
+          const auto codec = planes_with(predictor, e, kernels);
+          ASSERT_TRUE(frame_of(*codec, history.now, references) == frame) << kernels << predictor;
+          ASSERT_TRUE(values_of(*codec, frame, history.now, references) == values) << kernels << predictor;
+        }
+      }
+    }
+  }
+  for (const DType type : {DType::u8, DType::bf16, DType::f32, DType::f64}) {
+    const History history(type, 9001, Pattern::noisy, 4, true);
+    const auto references = history.references(2);
+    const FrameBytes frame = frame_of(*mpc_codec("d1", "scalar"), history.now, references);
+    for (const char* kernels : mpc_kernel_names()) {
+      const auto codec = mpc_codec("d1", kernels);
+      ASSERT_TRUE(frame_of(*codec, history.now, references) == frame) << kernels;
+      ASSERT_TRUE(values_of(*codec, frame, history.now, references) == history.now) << kernels;
+    }
+  }
+}
+
+TEST(References, OfFramesThatNeedLayersOr64BitsAreLeftOut) {
+  History wide(DType::f64, 9000, Pattern::noisy, 1);
+  EXPECT_EQ(reference_count(header_of(frame_of(*planes_with("delta", 1e-9), wide.now, wide.references(1)))),
+            0u);
+  History wild(DType::f32, 9000, Pattern::wild, 1);
+  EXPECT_EQ(reference_count(header_of(frame_of(*planes_with("delta"), wild.now, wild.references(1)))), 0u);
+}
+
+// ---- Sums
+
+TEST(References, SumsAreThoseWithout) {
+  const auto plain = planes_with("delta");
+  std::mt19937_64 random(5);
+  constexpr const char* predictors[] = {"none", "delta", "second", "auto"};
+  for (int round = 0; round < 48; ++round) {
+    const DType type = real_types[random() % std::size(real_types)];
+    const std::size_t count = round % 3 == 0 ? 4097 : 9001;
+    History history(type, count, round % 2 == 0 ? Pattern::smooth : Pattern::noisy, random(), round % 4 == 0);
+    history.decode_earlier(*plain);
+    const auto references = history.references(1 + random() % 2);
+    std::vector<FrameBytes> with, without;
+    for (std::size_t k = 0; k < 2 + random() % 7; ++k) {
+      const auto codec = planes_with(round % 2 == 0 ? "delta" : predictors[random() % 3]);
+      Values x = history.now;
+      for (std::size_t i = 0; i < x.numbers(); ++i)
+        x.set(i, x.at(i) + 0.01 * static_cast<double>(random() % 9));
+      if (round % 4 == 0) set_special(x, random());
+      const FrameBytes frame = frame_of(*codec, x, references);
+      if (reference_count(header_of(frame)) != references.size()) continue;  // a chunk is a layer
+      with.push_back(frame);
+      without.push_back(frame_of(*plain, x));
+    }
+    if (with.size() < 2) continue;
+    const FrameBytes sum = sum_of(*plain, with), expected = sum_of(*plain, without);
+    ASSERT_EQ(reference_count(header_of(sum)), references.size());
+    ASSERT_TRUE(values_of(*plain, sum, history.now, references) == values_of(*plain, expected, history.now))
+        << name_of(type) << " " << round;
+    FrameBytes more, expected_more;
+    const Values x = history.before;
+    ASSERT_EQ(accumulated(*plain, sum, x, references, more).status, Status::ok);
+    ASSERT_EQ(accumulated(*plain, expected, x, {}, expected_more).status, Status::ok);
+    ASSERT_TRUE(values_of(*plain, more, x, references) == values_of(*plain, expected_more, x))
+        << name_of(type) << " " << round;
+  }
+}
+
+TEST(References, AccumulatingWhatNeedsALayerLeavesThemOut) {
+  const auto codec = planes_with("delta");
+  const History history(DType::f32, 9000, Pattern::noisy, 6);
+  const auto references = history.references(2);
+  const FrameBytes frame = frame_of(*codec, history.now, references), plain = frame_of(*codec, history.now);
+  const Values wild = make_values(DType::f32, 9000, Pattern::wild, 2);
+  FrameBytes sum, expected;
+  ASSERT_EQ(accumulated(*codec, frame, wild, references, sum).status, Status::ok);
+  ASSERT_EQ(accumulated(*codec, plain, wild, {}, expected).status, Status::ok);
+  EXPECT_EQ(reference_count(header_of(sum)), 0u);
+  EXPECT_TRUE(values_of(*codec, sum, wild) == values_of(*codec, expected, wild));
+}
+
+TEST(References, OfAddendsHaveToBeTheSame) {
+  const auto codec = planes_with("delta");
+  const History history(DType::f32, 5000, Pattern::noisy, 7);
+  const auto both = history.references(2);
+  const std::vector<taut::Reference> one{both[0]}, other{both[1]}, swapped{both[1], both[0]};
+  const std::vector<FrameBytes> frames{
+      frame_of(*codec, history.now), frame_of(*codec, history.now, one), frame_of(*codec, history.now, other),
+      frame_of(*codec, history.now, both), frame_of(*codec, history.now, swapped)};
+  FrameBytes room(codec->max_bytes(DType::f32, 5000, 2));
+  for (const FrameBytes& a : frames) {
+    for (const FrameBytes& b : frames) {
+      const ConstBytes pair[] = {a, b};
+      EXPECT_EQ(codec->arithmetic()->sum(pair, room).status, &a == &b ? Status::ok : Status::frame_mismatch);
+    }
+  }
+  EXPECT_EQ(codec->arithmetic()->accumulate(frames[1], history.now.slice(), room).status,
+            Status::corrupt_frame);
+  EXPECT_EQ(codec->arithmetic()->accumulate(frames[1], history.now.slice(), other, room).status,
+            Status::corrupt_frame);
+}
+
+TEST(References, SumsHaveAtMost255Addends) {
+  const auto codec = planes_with("delta");
+  const History history(DType::f32, 4096, Pattern::noisy, 8);
+  const auto references = history.references(1);
+  const FrameBytes one = frame_of(*codec, history.now, references), plain = frame_of(*codec, history.now);
+  FrameBytes sum = one, expected = plain;
+  for (std::uint32_t addends = 2; addends < 256; ++addends) {
+    sum = sum_of(*codec, {sum, one});
+    expected = sum_of(*codec, {expected, plain});
+  }
+  EXPECT_TRUE(values_of(*codec, sum, history.now, references) == values_of(*codec, expected, history.now));
+  FrameBytes room(codec->max_bytes(DType::f32, 4096, 256));
+  const ConstBytes pair[] = {sum, one};
+  EXPECT_EQ(codec->arithmetic()->sum(pair, room).status, Status::invalid_count);
+  ASSERT_EQ(accumulated(*codec, sum, history.now, references, room).status, Status::ok);
+  EXPECT_EQ(reference_count(header_of(room)), 0u);
+  EXPECT_TRUE(values_of(*codec, room, history.now) ==
+              values_of(*codec, sum_of(*codec, {expected, plain}), history.now));
+}
+
+// ---- Formats
+
+TEST(References, AndLagsExcludeEachOther) {
+  for (const auto& codec : {planes_with("delta"), mpc_codec("d1")}) {
+    const History history(DType::f32, 5000, Pattern::noisy, 9);
+    const auto references = history.references(1);
+    FrameBytes frame = frame_of(*codec, history.now, references);
+    FrameHeader header = header_of(frame);
+    ASSERT_EQ(header.parameters[2], 1);
+    Values out(DType::f32, 5000);
+    for (const auto& [at, value] : {std::pair{1, 1}, {2, 2}, {2, 3}, {2, 255}}) {
+      FrameHeader other = header;
+      other.parameters[at] = static_cast<std::uint8_t>(value);
+      write_header(other, frame);
+      EXPECT_EQ(codec->decode(frame, references, out.slice()), Status::corrupt_frame) << at << " " << value;
+    }
+  }
+}
+
+TEST(References, OfLagsThatAreNamedAreNotUsed) {
+  for (const auto& codec : {planes_with("delta+64"), mpc_codec("d1+64")}) {
+    const History history(DType::f32, 5000, Pattern::noisy, 9);
+    const FrameHeader header = header_of(frame_of(*codec, history.now, history.references(2)));
+    EXPECT_EQ(header.parameters[1], 1);
+    EXPECT_EQ(header.parameters[2], 0);
+  }
+}
+
+TEST(StateNumbers, TellArraysApart) {
+  const Values values = make_values(DType::f32, 1003, Pattern::noisy, 1);
+  const std::uint64_t state = state_of(values.slice());
+  Values other = values;
+  for (std::size_t i = 0; i < values.numbers(); ++i) {
+    other.set(i, -values.at(i));
+    EXPECT_NE(state_of(std::as_const(other).slice()), state) << i;
+    other.set(i, values.at(i));
+  }
+  for (std::size_t i = 0; i < values.numbers(); i += 16) other.set(i, -values.at(i));
+  EXPECT_NE(state_of(std::as_const(other).slice()), state);
+  const ConstSlice slice = values.slice();
+  EXPECT_NE(state_of({slice.part(0, 1002)}), state);
+  EXPECT_NE(state_of({{slice.data, slice.count, DType::i32}}), state);
+  EXPECT_EQ(state_of({{slice.data, slice.count, DType::f32}}), state);
+}
+
+TEST(StateNumbers, AreThoseOfTheSpecification) {
+  std::vector<std::uint8_t> bytes(200);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(7 * i);
+  const auto state = [&](std::size_t n) { return state_of({{bytes.data(), n, DType::u8}}); };
+  EXPECT_EQ(state(0), 0xA4C110A060B1A022u);
+  EXPECT_EQ(state(64), 0xEEB7060000DFDAE1u);
+  EXPECT_EQ(state(200), 0x727B0C8E341E3884u);
+}
+
+}  // namespace references_test
+}  // namespace taut::test
