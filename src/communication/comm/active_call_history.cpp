@@ -6,11 +6,6 @@
 namespace taut {
 namespace {
 
-template <class T>
-void mix(std::uint64_t& key, const T& fact) noexcept {
-  key = hash(std::as_bytes(std::span(&fact, 1)), key);
-}
-
 template <class S>
 void mix_operand(std::uint64_t& key, const Blocks<S>& operand) noexcept {
   mix(key, operand.data != nullptr);

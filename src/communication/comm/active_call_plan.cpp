@@ -18,11 +18,6 @@ namespace {
 // A segment: by nodes, the algorithm and its parts, a sum by values, and on a GPU its codec operation.
 constexpr std::size_t coroutines_of_a_call = 6, coroutines_of_a_segment = 5, coroutines_of_device_coding = 2;
 
-template <class T>
-void mix(std::uint64_t& signature, const T& fact) noexcept {
-  signature = hash(std::as_bytes(std::span(&fact, 1)), signature);
-}
-
 // Returns true if the call writes to `out` on this rank.
 bool receives(const CollectiveCall& call, int rank) noexcept {
   const bool at_root = rank == call.data.root;

@@ -79,4 +79,10 @@ Task<AgreementMessage> agree(Transport& transport, Lane lane, AgreementMessage m
 // Returns the FNV-1a hash of `bytes`, continuing from `seed`. It is equal on all machines.
 std::uint64_t hash(ConstBytes bytes, std::uint64_t seed = 0xCBF29CE484222325) noexcept;
 
+// Continues a hash with the bytes of a fact.
+template <class T>
+void mix(std::uint64_t& seed, const T& fact) noexcept {
+  seed = hash(std::as_bytes(std::span(&fact, 1)), seed);
+}
+
 }  // namespace taut
