@@ -251,15 +251,15 @@ void Communicator::ActiveCall::learn(const AgreementMessage& agreed, Verdict& ve
 Task<Verdict> Communicator::ActiveCall::execute() {
   if (compressed_ != nullptr) *compressed_ = true;
   record_.decided(plan_, plan_.candidates[chosen_]);
-  const Codec& alone = *codecs_[chosen_];
-  const std::shared_ptr<const Codec> behind = codec_behind_states();
+  const Codec& usual = *codecs_[chosen_];
+  const std::shared_ptr<const Codec> referring = codec_with_references();
   std::optional<CallHistory> history;
   std::optional<HistoryCodec> history_codec;
   if (series_ != nullptr) {
     history.emplace(*series_, depth_, call_.data);
-    history_codec.emplace(behind != nullptr ? *behind : alone, alone, *history);
+    history_codec.emplace(referring != nullptr ? *referring : usual, usual, *history);
   }
-  const Team team(comm_.transport_, history_codec ? *history_codec : alone, place_, record_.counters(),
+  const Team team(comm_.transport_, history_codec ? *history_codec : usual, place_, record_.counters(),
                   plan_.arithmetic, lane_, device_ ? &*device_ : nullptr);
   co_await pipelined(*plan_.algorithm, team, call_.data, plan_.segments,
                      plan_.by_nodes ? &comm_.nodes_ : nullptr);

@@ -59,7 +59,7 @@ class Communicator::ActiveCall {
   std::uint64_t series_key(std::uint64_t signature) const noexcept;
   void offer_history(AgreementMessage& mine);
   void agree_on_history(const AgreementMessage& agreed) noexcept;
-  std::shared_ptr<const Codec> codec_behind_states() noexcept;
+  std::shared_ptr<const Codec> codec_with_references() noexcept;
   void leave_state(CallHistory& history, Status status) noexcept;
 
   // ---- The phase `resolve_coding`

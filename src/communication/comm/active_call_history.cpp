@@ -39,7 +39,10 @@ std::uint64_t Communicator::ActiveCall::series_key(std::uint64_t signature) cons
 void Communicator::ActiveCall::offer_history(AgreementMessage& mine) {
   mine.set_history(0, 0);
   if (!has_series()) return;
-  series_ = &comm_.histories_.of(series_key(mine.signature_low));
+  const Blocks<ConstSlice> received(call_.data.out, call_.data.out.layout);
+  const std::size_t bytes = OperandExtent(call_.data.in).bytes + OperandExtent(received).bytes;
+  series_ = comm_.histories_.of(series_key(mine.signature_low), bytes, policy().history_bytes);
+  if (series_ == nullptr) return;
   mine.set_history(series_->newest(), series_->states.size());
 }
 
@@ -55,7 +58,7 @@ void Communicator::ActiveCall::agree_on_history(const AgreementMessage& agreed) 
 
 // Returns the codec for frames with references: the chosen one, which chooses its predictor anew unless the
 // policy names one. Returns null if there is no memory.
-std::shared_ptr<const Codec> Communicator::ActiveCall::codec_behind_states() noexcept {
+std::shared_ptr<const Codec> Communicator::ActiveCall::codec_with_references() noexcept {
   std::shared_ptr<const Codec> codec;
   if (series_ == nullptr || depth_ == 0) return codec;
   Coding coding = plan_.candidates[chosen_];
@@ -69,7 +72,7 @@ void Communicator::ActiveCall::leave_state(CallHistory& history, Status status) 
   const Status added = guarded([&] {
     std::optional<CallState> state = history.state(state_number_);
     if (status != Status::ok || !state) return Status::out_of_memory;
-    comm_.histories_.add(*series_, *std::move(state), policy().history, policy().history_bytes);
+    series_->add(*std::move(state), policy().history);
     return Status::ok;
   });
   if (added != Status::ok) series_->states.clear();

@@ -13,15 +13,6 @@ namespace {
 
 constexpr std::size_t piece_values = 4096;  // values of the piece by which a period is chosen
 
-// Reads the state numbers that a frame names. Returns false if the frame is damaged.
-bool named_states(ConstBytes frame, States& states) noexcept {
-  FrameHeader header;
-  if (read_header(frame, header) != Status::ok) return false;
-  const CodecInfo* const codec = find_codec(header.codec);
-  ConstBytes payload = frame.subspan(frame_header_bytes, header.payload_bytes);
-  return codec != nullptr && (!codec->takes_references || read_states(header, payload, states));
-}
-
 }  // namespace
 
 // ---- Kept values
@@ -48,7 +39,8 @@ std::size_t Series::bytes() const noexcept {
                          [](std::size_t sum, const CallState& state) { return sum + state.bytes(); });
 }
 
-Series& Histories::of(std::uint64_t key) {
+Series* Histories::of(std::uint64_t key, std::size_t bytes, std::size_t limit) {
+  if (bytes > limit) return nullptr;
   const auto known = std::ranges::find(series_, key, &Series::key);
   if (known != series_.end()) {
     series_.splice(series_.begin(), series_, known);
@@ -56,21 +48,16 @@ Series& Histories::of(std::uint64_t key) {
     series_.push_front({key, {}});
     if (series_.size() > most_series) series_.pop_back();
   }
-  return series_.front();
+  std::size_t held = bytes;
+  for (const Series& one : series_) held += one.bytes();
+  for (auto one = series_.rbegin(); held > limit; ++one)
+    for (; !one->states.empty() && held > limit; one->states.pop_back()) held -= one->states.back().bytes();
+  return &series_.front();
 }
 
-void Histories::add(Series& series, CallState state, std::size_t depth, std::size_t limit) {
-  std::size_t held = state.bytes();
-  for (const Series& one : series_) held += one.bytes();
-  const auto drop_oldest = [&](Series& from) {
-    held -= from.states.back().bytes();
-    from.states.pop_back();
-  };
-  while (series.states.size() >= depth) drop_oldest(series);
-  for (auto one = series_.rbegin(); one != series_.rend() && held > limit; ++one)
-    while (!one->states.empty() && held > limit) drop_oldest(*one);
-  if (held > limit) return;
-  series.states.push_front(std::move(state));
+void Series::add(CallState state, std::size_t depth) {
+  states.push_front(std::move(state));
+  if (states.size() > depth) states.pop_back();
 }
 
 // ---- The history of a call
@@ -147,8 +134,9 @@ std::size_t CallHistory::best_period(std::size_t offset, ConstSlice values,
 }
 
 std::optional<ChosenReferences> CallHistory::of_received(ConstBytes frame, ConstSlice values) const noexcept {
-  States states;
-  if (!named_states(frame, states)) return {};
+  FrameHeader header;
+  if (read_header(frame, header) != Status::ok) return {};
+  const States states = states_in(header, frame);
   const std::optional<std::size_t> offset = received_.offset(values);
   ChosenReferences chosen;
   for (; chosen.n < states.n; ++chosen.n) {
@@ -191,8 +179,8 @@ std::optional<CallState> CallHistory::state(std::uint64_t number) noexcept {
 // ---- The codec of a call
 
 Sized HistoryCodec::encode(ConstSlice values, Bytes out) const noexcept {
-  const ChosenReferences references = history_.of_sent(values, behind_);
-  const Codec& codec = references.n > 0 ? behind_ : alone_;
+  const ChosenReferences references = history_.of_sent(values, with_references_);
+  const Codec& codec = references.n > 0 ? with_references_ : without_references_;
   const Sized frame = codec.encode(values, references.span(), out);
   if (frame.status == Status::ok)
     history_.keep_sent(values, out.first(frame.bytes), references.span(), codec);
@@ -202,7 +190,7 @@ Sized HistoryCodec::encode(ConstSlice values, Bytes out) const noexcept {
 Status HistoryCodec::decode(ConstBytes in, Slice values) const noexcept {
   const std::optional<ChosenReferences> references = history_.of_received(in, values);
   if (!references) return Status::corrupt_frame;
-  const Status status = alone_.decode(in, references->span(), values);
+  const Status status = without_references_.decode(in, references->span(), values);
   if (status == Status::ok) history_.keep_received(values);
   return status;
 }

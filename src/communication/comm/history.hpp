@@ -43,6 +43,7 @@ class KeptValues {
   std::vector<Extent> kept_;  // sorted; extents do not touch
 };
 
+// State that a call leaves: the decoded values of both sides.
 struct CallState {
   std::uint64_t number = 0;  // the same on all ranks
   KeptValues sent, received;
@@ -57,17 +58,19 @@ struct Series {
 
   std::uint64_t newest() const noexcept { return states.empty() ? 0 : states.front().number; }
   std::size_t bytes() const noexcept;
+  // Adds a state. The series keeps the newest `depth` states. Throws std::bad_alloc.
+  void add(CallState state, std::size_t depth);
 };
 
-// Series of one communicator, within a limit of memory. Those that were used least recently go first.
+// Series of one communicator, within a limit of memory.
 class Histories {
  public:
   static constexpr std::size_t most_series = 64;
 
-  // Returns the series of a key, a new one if there is none. Throws std::bad_alloc.
-  Series& of(std::uint64_t key);
-  // Adds a state to the series, which keeps `depth` states, within `limit` bytes for all series.
-  void add(Series& series, CallState state, std::size_t depth, std::size_t limit);
+  // Returns the series of a key, a new one if there is none, with room for one more state of `bytes`: as long
+  // as all states and this one exceed `limit`, the oldest state of the series that was used least recently
+  // goes. Returns null if the state alone exceeds the limit. Throws std::bad_alloc.
+  Series* of(std::uint64_t key, std::size_t bytes, std::size_t limit);
 
  private:
   std::list<Series> series_;  // the most recently used first
@@ -123,27 +126,28 @@ class CallHistory {
   std::size_t period_ = 0;  // distance of the references in the series; 0: not chosen yet
 };
 
-// Codec of a call in a series: encodes behind earlier states, decodes behind those that a frame names, and
-// keeps what the call sends and receives.
+// Codec of a call in a series: predicts values from earlier states, decodes frames by the states that they
+// name, and keeps what the call sends and receives.
 class HistoryCodec final : public Codec {
  public:
-  // `behind`: codec for frames that may have references. `alone`: codec for other frames, and for decoding.
-  HistoryCodec(const Codec& behind, const Codec& alone, CallHistory& history) noexcept
-      : behind_(behind), alone_(alone), history_(history) {}
+  // `with_references`: encodes what may be predicted. `without_references`: encodes the rest, and decodes.
+  HistoryCodec(const Codec& with_references, const Codec& without_references, CallHistory& history) noexcept
+      : with_references_(with_references), without_references_(without_references), history_(history) {}
 
-  const Contract& contract() const noexcept override { return alone_.contract(); }
+  const Contract& contract() const noexcept override { return without_references_.contract(); }
   std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
-    return std::max(alone_.max_bytes(type, count, addends), behind_.max_bytes(type, count, addends));
+    return std::max(without_references_.max_bytes(type, count, addends),
+                    with_references_.max_bytes(type, count, addends));
   }
   Sized encode(ConstSlice values, Bytes out) const noexcept override;
   Status decode(ConstBytes in, Slice values) const noexcept override;
   Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
-    return alone_.reduce(in, values, op);
+    return without_references_.reduce(in, values, op);
   }
 
  private:
-  const Codec& behind_;
-  const Codec& alone_;
+  const Codec& with_references_;
+  const Codec& without_references_;
   CallHistory& history_;
 };
 

@@ -30,11 +30,6 @@ std::vector<Reference> referring(Arrays arrays, ConstSlice values) {
   return references;
 }
 
-bool takes_references(const FrameHeader& header) noexcept {
-  const CodecInfo* const codec = find_codec(header.codec);
-  return codec != nullptr && codec->takes_references;
-}
-
 // Encodes with references by the first codec that takes them. Returns nothing if there is none, or if it has
 // no use for the references: the choice among all codings may then do better.
 std::optional<Sized> encode_referring(ConstSlice values, const Coding& coding, Bound bound, Arrays references,
@@ -98,15 +93,6 @@ Status decode_on_host(ConstBytes frame, Arrays references, Slice values) {
       referring(references.first(std::min<std::size_t>(named.n, references.size())), values);
   require_states(named, given);
   return decoder->decode(frame, given, values);
-}
-
-States states_in(const FrameHeader& header, ConstBytes frame) noexcept {
-  States states;
-  const std::size_t payload_bytes = static_cast<std::size_t>(header.payload_bytes);
-  if (header.has(FrameHeader::failed) || !takes_references(header)) return {};
-  if (frame.size() < frame_header_bytes + payload_bytes) return {};
-  ConstBytes payload = frame.subspan(frame_header_bytes, payload_bytes);
-  return read_states(header, payload, states) ? states : States{};
 }
 
 Status check_addable(const FrameHeader& a, const FrameHeader& b) {

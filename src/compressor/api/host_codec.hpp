@@ -25,9 +25,6 @@ Sized scale_on_host(ConstBytes frame, double factor, Bytes out);
 // Computes the statistics of the decoded values of a frame of any codec.
 Status summarize_on_host(ConstBytes frame, ValueStatistics& statistics);
 
-// Returns the state numbers of a frame in host memory whose header is valid.
-States states_in(const FrameHeader& header, ConstBytes frame) noexcept;
-
 // Returns Status::ok if two frames can be added: same codec, type and count, and a codec that adds.
 Status check_addable(const FrameHeader& a, const FrameHeader& b);
 

@@ -112,6 +112,16 @@ const CodecInfo* find_codec(std::uint8_t frame_id) noexcept {
   return nullptr;
 }
 
+States states_in(const FrameHeader& header, ConstBytes frame) noexcept {
+  States states;
+  const CodecInfo* const codec = find_codec(header.codec);
+  const bool may_refer = codec != nullptr && codec->takes_references && !header.has(FrameHeader::failed);
+  const std::size_t room = frame.size() - std::min(frame.size(), frame_header_bytes);
+  if (!may_refer || room < header.payload_bytes) return {};
+  ConstBytes payload = frame.subspan(frame_header_bytes, header.payload_bytes);
+  return read_states(header, payload, states) ? states : States{};
+}
+
 std::unique_ptr<Codec> make_decoder(const FrameHeader& header, std::string_view kernels, int threads) {
   const CodecInfo* const info = find_codec(header.codec);
   if (info == nullptr) throw Error(Status::unsupported_version, "a frame of an unknown codec");

@@ -27,6 +27,9 @@ std::string text_of(Bound bound, int digits = 0);
 // Returns the codec with this id; null if it is unknown.
 const CodecInfo* find_codec(std::uint8_t frame_id) noexcept;
 
+// Returns the state numbers of a frame in host memory whose header is valid; none if the frame names none.
+States states_in(const FrameHeader& header, ConstBytes frame) noexcept;
+
 // Creates a codec that decodes and adds frames with such a header: any instance of a codec can do so for all
 // of its frames. Throws Error for frames that no codec decodes.
 std::unique_ptr<Codec> make_decoder(const FrameHeader& header, std::string_view kernels, int threads);

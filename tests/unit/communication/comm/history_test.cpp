@@ -161,6 +161,25 @@ TEST(History, AMissingStateIsNeverAWrongValue) {
   EXPECT_LT(behind.sent[5], alone.sent[5] * 3 / 4);
 }
 
+// Calls of unchanged values, and calls fed with their own result, stay where the first one left them.
+TEST(History, AThousandCallsOnTheirOwnResult) {
+  constexpr std::size_t few = 999;
+  for (const Collective collective : {Collective::bcast, Collective::allgather}) {
+    SCOPED_TRACE(name_of(collective));
+    Ranks ranks(3, "abs:1e-3,when=always,min_bytes=0,history=auto");
+    Job job(collective, 3, few, DType::f32, Pattern::noisy, 1);
+    ranks.run(collective, job);
+    const Job first = job;
+    EXPECT_EQ(job.check(1, 1e-3, 0), "");
+    for (int call = 0; call < 1000; ++call) {
+      for (std::size_t r = 0; r < 3 && call % 2 == 1; ++r)
+        if (collective == Collective::allgather) job.inputs[r] = job.outputs[r];
+      for (const Verdict& verdict : ranks.run(collective, job)) ASSERT_EQ(verdict.status, Status::ok) << call;
+      ASSERT_TRUE(job.outputs == first.outputs) << call;
+    }
+  }
+}
+
 // Other counts, roots and calls between do not disturb a series.
 TEST(History, SeriesAreKeptApart) {
   Ranks alone(3, "abs:1e-3,when=always"), behind(3, "abs:1e-3,when=always,history=auto");
@@ -207,20 +226,21 @@ TEST(History, SpecialValuesPass) {
 
 TEST(Histories, HaveALimit) {
   Histories histories;
-  const auto state = [](std::uint64_t number) {
-    CallState made;
-    made.number = number;
-    made.sent = KeptValues(100);
-    return made;
+  const auto add = [&](std::uint64_t key, std::uint64_t number, std::size_t limit) {
+    CallState state{.number = number, .sent = KeptValues(100), .received = {}};
+    Series* const series = histories.of(key, state.bytes(), limit);
+    if (series != nullptr) series->add(std::move(state), 3);
+    return series;
   };
-  for (std::uint64_t i = 1; i <= 5; ++i) histories.add(histories.of(1), state(i), 3, 1000);
-  EXPECT_EQ(histories.of(1).newest(), 5u);
-  EXPECT_EQ(histories.of(1).states.size(), 3u);
-  for (std::uint64_t i = 1; i <= 3; ++i) histories.add(histories.of(2), state(i), 3, 400);
-  EXPECT_EQ(histories.of(2).states.size(), 3u);
-  EXPECT_EQ(histories.of(1).states.size(), 1u);  // the series used least recently goes first
-  histories.add(histories.of(2), state(9), 3, 50);
-  EXPECT_EQ(histories.of(2).newest(), 0u);
+  for (std::uint64_t i = 1; i <= 5; ++i) add(1, i, 1000);
+  EXPECT_EQ(histories.of(1, 0, 1000)->newest(), 5u);
+  EXPECT_EQ(histories.of(1, 0, 1000)->states.size(), 3u);
+  for (std::uint64_t i = 1; i <= 3; ++i) add(2, i, 400);
+  EXPECT_EQ(histories.of(2, 0, 400)->states.size(), 3u);
+  EXPECT_EQ(histories.of(1, 0, 400)->states.size(), 1u);  // the series used least recently goes first
+  EXPECT_EQ(add(2, 9, 50), nullptr);
+  EXPECT_EQ(histories.of(2, 0, 1000)->newest(), 3u);
+  EXPECT_EQ(histories.of(2, 100, 100)->states.size(), 0u);  // the room is free before the call
 }
 
 TEST(KeptValues, AreFoundOnlyWhereTheyAreKept) {
