@@ -49,7 +49,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Conclusion:
-    """What a page says in words."""
+    """The bound to start with and its reason, the knee, the answers to the questions asked, and the warnings."""
 
     knee: Optional[str]
     proposed: str

@@ -82,7 +82,7 @@ Task<AgreementMessage> agree(Transport& transport, Lane lane, AgreementMessage m
                           other.version == mine.version && other.intact();
     if (readable) {
       mine.merge(other);
-    } else {  // another version of this library, a different call, or a damaged record
+    } else {  // another version of this library, a different call, or a damaged message
       mine.note_unreadable();
     }
   }

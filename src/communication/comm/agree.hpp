@@ -59,7 +59,7 @@ struct AgreementMessage {
   }
   bool history_agreed() const noexcept { return history_low == history_high && history_low != 0; }
   bool same_signature() const noexcept { return signature_low == signature_high; }
-  // Mark the record: the record of some rank could not be read. has_unreadable(): some rank has set the mark.
+  // Mark the message: that of some rank could not be read. has_unreadable(): some rank has set the mark.
   void note_unreadable() noexcept {
     signature_low = 0;
     signature_high = ~std::uint64_t{0};
@@ -70,8 +70,8 @@ struct AgreementMessage {
   bool intact() const noexcept;
 };
 
-// Merges the records of all ranks and returns the result, the same on each rank, by dissemination: ceil(log2
-// P) rounds of one message a rank. If a rank cannot read the record of another rank, it reports different
+// Merges the messages of all ranks and returns the result, the same on each rank, by dissemination: ceil(log2
+// P) rounds of one message a rank. If a rank cannot read the message of another rank, it reports different
 // signatures, and so does every rank that receives from it afterwards. Hensgen, Finkel and Manber, "Two
 // algorithms for barrier synchronization", Int. J. Parallel Program. 17 (1988).
 Task<AgreementMessage> agree(Transport& transport, Lane lane, AgreementMessage mine);
@@ -79,10 +79,10 @@ Task<AgreementMessage> agree(Transport& transport, Lane lane, AgreementMessage m
 // Returns the FNV-1a hash of `bytes`, continuing from `seed`. It is equal on all machines.
 std::uint64_t hash(ConstBytes bytes, std::uint64_t seed = 0xCBF29CE484222325) noexcept;
 
-// Continues a hash with the bytes of a fact.
+// Continues a hash with the bytes of a value.
 template <class T>
-void mix(std::uint64_t& seed, const T& fact) noexcept {
-  seed = hash(std::as_bytes(std::span(&fact, 1)), seed);
+void mix(std::uint64_t& seed, const T& value) noexcept {
+  seed = hash(std::as_bytes(std::span(&value, 1)), seed);
 }
 
 }  // namespace taut

@@ -8,7 +8,7 @@
 #include "communication/comm/call_site.hpp"
 #include "communication/dropin/program_endpoint.hpp"
 #include "communication/mpi/describe.hpp"
-#include "communication/team/lasting.hpp"
+#include "communication/mpi/lasting.hpp"
 #include "compressor/base/device_memory.hpp"
 
 namespace taut::dropin {

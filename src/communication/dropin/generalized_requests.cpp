@@ -5,7 +5,7 @@
 #include "communication/api/state/comm_registry.hpp"
 #include "communication/api/state/progress_thread.hpp"
 #include "communication/dropin/interception.hpp"
-#include "communication/team/lasting.hpp"
+#include "communication/mpi/lasting.hpp"
 
 namespace taut::dropin {
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "communication/mpi/errors.hpp"
-#include "communication/team/lasting.hpp"
+#include "communication/mpi/lasting.hpp"
 
 namespace taut::dropin {
 namespace {

@@ -7,8 +7,8 @@
 #include <mutex>
 
 #include "communication/mpi/errors.hpp"
+#include "communication/mpi/lasting.hpp"
 #include "communication/p2p/bypass.hpp"
-#include "communication/team/lasting.hpp"
 #include "communication/team/task.hpp"
 #include "compressor/base/device_memory.hpp"
 #include "compressor/frame/frame.hpp"

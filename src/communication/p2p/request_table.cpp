@@ -8,8 +8,8 @@
 #include <thread>
 #include <unordered_map>
 
+#include "communication/mpi/lasting.hpp"
 #include "communication/p2p/bypass.hpp"
-#include "communication/team/lasting.hpp"
 
 namespace taut::p2p {
 

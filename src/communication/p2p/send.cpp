@@ -4,9 +4,9 @@
 #include <atomic>
 #include <list>
 
+#include "communication/mpi/lasting.hpp"
 #include "communication/p2p/bypass.hpp"
 #include "communication/p2p/receive.hpp"
-#include "communication/team/lasting.hpp"
 
 namespace taut::p2p {
 namespace {

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "communication/api/state/comm_registry.hpp"
-#include "communication/team/lasting.hpp"
+#include "communication/mpi/lasting.hpp"
 #include "compressor/base/options.hpp"
 
 namespace taut::api {

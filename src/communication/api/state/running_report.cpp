@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "communication/api/state/comm_registry.hpp"
-#include "communication/team/lasting.hpp"
+#include "communication/mpi/lasting.hpp"
 #include "compressor/base/guarded.hpp"
 #include "compressor/base/options.hpp"
 

@@ -75,7 +75,7 @@ class Mpc final : public Codec, public ReferenceCoding {
     const auto copy = [&](std::size_t i, const std::byte* words) {
       std::memcpy(to + i * chunk_bytes, words, frame.size_of_chunk(i));
     };
-    if (frame.states().any()) return read_behind(frame, references, values, copy);
+    if (frame.states().any()) return read_with_references(frame, references, values, copy);
     if (frame.lags().any()) return read_lagged(frame, copy);
     return for_chunks(threads_, frame.chunks(),
                       [&](std::size_t i) { return frame.read(i, kernels_, to + i * chunk_bytes); });
@@ -95,7 +95,7 @@ class Mpc final : public Codec, public ReferenceCoding {
       const std::size_t value_bytes = size_of(values.type), n = frame.size_of_chunk(i) / value_bytes;
       reduce_values({values.part(i * (chunk_bytes / value_bytes), n)}, {{words, n, values.type}}, op);
     };
-    if (frame.states().any()) return read_behind(frame, references, values, combine);
+    if (frame.states().any()) return read_with_references(frame, references, values, combine);
     if (frame.lags().any()) return read_lagged(frame, combine);
     return for_chunks(threads_, frame.chunks(), [&](std::size_t i) {
       alignas(64) std::byte piece[chunk_bytes];
@@ -124,8 +124,8 @@ class Mpc final : public Codec, public ReferenceCoding {
 
   // Reads a frame with references, chunk by chunk: they do not depend on each other. Calls take(i, words).
   template <class Take>
-  Status read_behind(const FrameReader& frame, References references, Slice values,
-                     const Take& take) const noexcept {
+  Status read_with_references(const FrameReader& frame, References references, Slice values,
+                              const Take& take) const noexcept {
     if (!begin_with(references, frame.states(), values)) return Status::corrupt_frame;
     references = references.first(frame.states().n);
     const auto& kernels = kernels_.of(frame.word_bytes());
@@ -133,7 +133,8 @@ class Mpc final : public Codec, public ReferenceCoding {
       Piece own, pieces[max_references];
       const std::size_t first = i * chunk_bytes, size = frame.size_of_chunk(i);
       if (const Status status = frame.read(i, kernels_, own.bytes); status != Status::ok) return status;
-      kernels.add_lags(behind(own.bytes, references, first, size, pieces), vectors_of(size), own.bytes);
+      kernels.add_lags(reference_sources(own.bytes, references, first, size, pieces), vectors_of(size),
+                       own.bytes);
       take(i, own.bytes);
       return Status::ok;
     });

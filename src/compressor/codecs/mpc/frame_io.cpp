@@ -44,7 +44,8 @@ class Preparation {
  private:
   Sources sources(const std::byte* words, Part part, const Lags& lags) noexcept {
     if (!layout_.references.empty())
-      return behind(words, layout_.references, static_cast<std::size_t>(part.first), part.size, earlier_);
+      return reference_sources(words, layout_.references, static_cast<std::size_t>(part.first), part.size,
+                               earlier_);
     const auto at = [&](std::size_t lag, Piece& piece) {
       return rounded(part.before(lag * layout_.word_bytes), piece);
     };

@@ -84,8 +84,8 @@ const std::byte* reference_words(ConstBytes reference, std::size_t first, std::s
                                  Piece& piece) noexcept;
 
 // Returns residuals, or words, with what the words of references predict. `pieces`: one for each reference.
-inline Sources behind(const std::byte* words, References references, std::size_t first, std::size_t size,
-                      Piece* pieces) noexcept {
+inline Sources reference_sources(const std::byte* words, References references, std::size_t first,
+                                 std::size_t size, Piece* pieces) noexcept {
   const auto at = [&](std::size_t k) {
     return reference_words(references[k].values.as_bytes(), first, size, pieces[k]);
   };

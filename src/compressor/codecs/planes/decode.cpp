@@ -12,20 +12,21 @@ Quantiser<T> quantiser_of(const FrameReader<T>& frame) noexcept {
 
 template <class T>
 void TypedCodec<T>::Operand::follow_lags(const FrameReader<T>& frame) {
-  if (const Lags& lags = frame.prediction().lags; lags.any()) history = History<T>(lags, frame.count());
+  if (const Lags& lags = frame.prediction().lags; lags.any())
+    source = PredictionSource<T>(lags, frame.count());
 }
 
 template <class T>
 Status TypedCodec<T>::Operand::follow(const FrameReader<T>& frame, const ReferenceIntegers<T>& references) {
   follow_lags(frame);
-  if (frame.states().any()) history = History<T>(references, frame.count());
-  return history.without_memory() ? Status::out_of_memory : Status::ok;
+  if (frame.states().any()) source = PredictionSource<T>(references, frame.count());
+  return source.without_memory() ? Status::out_of_memory : Status::ok;
 }
 
 template <class T>
 void TypedCodec<T>::Operand::resolve(const KernelSet& kernels) noexcept {
-  if (!history.any()) return;
-  kernels.ints.unpack(record.planes(), groups_of(record.count), {predictor, history.earlier()}, room);
+  if (!source.any()) return;
+  kernels.ints.unpack(record.planes(), groups_of(record.count), {predictor, source.earlier()}, room);
   integers = room;
 }
 
@@ -34,19 +35,19 @@ Status TypedCodec<T>::Operand::read(const FrameReader<T>& frame, std::size_t i,
                                     const KernelSet& kernels) noexcept {
   raw = frame.stored() ? frame.raw(i) : nullptr;
   predictor = frame.prediction().inner;
-  if (history.any()) room = history.next(i);
+  if (source.any()) room = source.next(i);
   return frame.stored() ? Status::ok : frame.read(i, kernels.widths, record, padding);
 }
 
 // Decodes a chunk by a kernel that takes the values of references; false: the kernel does not serve it.
 template <class T>
-bool TypedCodec<T>::decode_behind(Operand& operand, const Quantiser<T>& z, T* whole,
-                                  std::size_t groups) const {
-  const auto decode = kernels_.of<T>().decode_behind;
-  const auto before = operand.history.values(operand.record.count);
+bool TypedCodec<T>::decode_from_references(Operand& operand, const Quantiser<T>& z, T* whole,
+                                           std::size_t groups) const {
+  const auto decode = kernels_.of<T>().decode_from_references;
+  const auto before = operand.source.values(operand.record.count);
   if (decode == nullptr || !before) return false;
   if (decode(operand.record.planes(), *before, groups, z, whole)) return true;
-  operand.history.not_small();
+  operand.source.not_small();
   return false;
 }
 
@@ -54,17 +55,17 @@ template <class T>
 void TypedCodec<T>::decode_groups(Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* whole,
                                   std::size_t groups) const {
   const PlanesIn planes = operand.record.planes();
-  const bool lagged = operand.history.any();
+  const bool lagged = operand.source.any();
   if (exact_in_type(operand.size_flag(), addends)) {
-    if (decode_behind(operand, z, whole, groups)) return;
+    if (decode_from_references(operand, z, whole, groups)) return;
     if (lagged)
-      return kernels_.of<T>().decode_residuals(planes, groups, z, operand.history.earlier(), operand.room,
+      return kernels_.of<T>().decode_residuals(planes, groups, z, operand.source.earlier(), operand.room,
                                                whole);
     return kernels_.of<T>().decode(planes, groups, z, whole);
   }
   alignas(64) std::int32_t unlagged[chunk_values];
   std::int32_t* const q = lagged ? operand.room : unlagged;
-  kernels_.ints.unpack(planes, groups, {z.predictor, operand.history.earlier()}, q);
+  kernels_.ints.unpack(planes, groups, {z.predictor, operand.source.earlier()}, q);
   kernels_.of<T>().dequantise_large(q, groups, z, whole);
 }
 
@@ -77,10 +78,10 @@ void TypedCodec<T>::decode_chunk(Operand& operand, std::uint32_t addends, const 
   }
   if (!operand.simple()) {
     operand.resolve(kernels_);
-    return operand.history.any() ? general_.decode_integers(operand.record, operand.room, z, values)
-                                 : general_.decode(operand.record, z, values);
+    return operand.source.any() ? general_.decode_integers(operand.record, operand.room, z, values)
+                                : general_.decode(operand.record, z, values);
   }
-  if (operand.record.greatest == 0 && !operand.history.any()) {
+  if (operand.record.greatest == 0 && !operand.source.any()) {
     fill(values, n, dequantise<T>(operand.record.header.base, z.step));
     return;
   }
@@ -152,7 +153,7 @@ Status TypedCodec<T>::reduce(ConstBytes in, References references, Slice slice, 
   return for_chunks(frame, references, [&](Operand& operand, std::size_t i) {
     T* const to = values + i * chunk_values;
     const std::size_t n = frame.chunk_count(i);
-    if (op == Reduction::sum && operand.simple() && !operand.history.any() && n % group_values == 0 &&
+    if (op == Reduction::sum && operand.simple() && !operand.source.any() && n % group_values == 0 &&
         exact_in_type(operand.size_flag(), addends)) {
       kernels_.of<T>().decode_add(operand.record.planes(), n / group_values, z, to);
       return;

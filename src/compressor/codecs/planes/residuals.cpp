@@ -43,15 +43,15 @@ std::size_t TypedCodec<T>::encode_residuals(const T* values, std::size_t count, 
   const ReferenceIntegers<T> references(references_, own_header(), kernels_);
   FrameWriter frame(out, count, prediction(), states_of(references_));
   const auto encode = [&](Range chunks, Records& writer) {
-    History<T> history = history_of(references, count);
-    if (history.without_memory()) return Status::out_of_memory;
+    PredictionSource<T> source = source_of_predictions(references, count);
+    if (source.without_memory()) return Status::out_of_memory;
     Form form = Form::simple;
     unsigned width_class = 8;
     for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
       const std::size_t first = i * chunk_values, n = std::min(chunk_values, count - first);
-      std::int32_t* const q = history.next(i);
-      if (encode_behind(values + first, n, history, form, width_class, writer)) continue;
-      if (!encode_residual_chunk(values + first, n, history.earlier(), q, form, width_class, writer))
+      std::int32_t* const q = source.next(i);
+      if (encode_from_references(values + first, n, source, form, width_class, writer)) continue;
+      if (!encode_residual_chunk(values + first, n, source.earlier(), q, form, width_class, writer))
         return Status::buffer_too_small;
     }
     return Status::ok;
@@ -63,14 +63,14 @@ std::size_t TypedCodec<T>::encode_residuals(const T* values, std::size_t count, 
 // Encodes a chunk by a kernel that takes the values of references. Returns false if the kernel does not serve
 // it, or the record does not fit.
 template <class T>
-bool TypedCodec<T>::encode_behind(const T* values, std::size_t n, History<T>& history, Form form,
-                                  unsigned& width_class, Records& writer) const {
-  const auto encode = kernels_.of<T>().encode_behind;
-  const auto before = history.values(n);
+bool TypedCodec<T>::encode_from_references(const T* values, std::size_t n, PredictionSource<T>& source,
+                                           Form form, unsigned& width_class, Records& writer) const {
+  const auto encode = kernels_.of<T>().encode_from_references;
+  const auto before = source.values(n);
   if (encode == nullptr || !before || form != Form::simple || may_hold_packed(values, n)) return false;
   PlanesOut planes(writer.room() + RecordHeader{}.bytes(), width_class);
   if (!encode(values, *before, groups_of(n), z_, planes)) {
-    history.not_small();
+    source.not_small();
     return false;
   }
   const bool fits = commit_planes(planes, 0, n, writer);
@@ -128,16 +128,16 @@ Sized TypedCodec<T>::accumulate_residuals(const FrameReader<T>& frame, const T* 
   const auto add = [&](Range chunks, Records& writer) {
     const SumPipelineCounting counting;
     Operand operand;
-    History<T> history = history_of(references, frame.count());
-    if (history.without_memory()) return Status::out_of_memory;
+    PredictionSource<T> source = source_of_predictions(references, frame.count());
+    if (source.without_memory()) return Status::out_of_memory;
     Form form = Form::simple;
     unsigned width_class = 8;
     for (std::size_t i = chunks.first; i < chunks.first + chunks.count && !impossible; ++i) {
       if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
-      std::int32_t* const q = history.next(i);
+      std::int32_t* const q = source.next(i);
       const Residuals outcome =
           accumulate_residual_chunk(operand, values + i * chunk_values, frame.chunk_count(i),
-                                    history.earlier(), q, total.addends, form, width_class, writer);
+                                    source.earlier(), q, total.addends, form, width_class, writer);
       if (outcome == Residuals::no_residuals) {
         impossible = true;
         SumPipelineCounting::own() = {};  // the chunks are added anew

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compressor/codecs/planes/format/lags.hpp"
-#include "compressor/codecs/planes/history.hpp"
+#include "compressor/codecs/planes/prediction_source.hpp"
 #include "compressor/frame/codec.hpp"
 #include "compressor/values/value_statistics.hpp"
 
@@ -103,8 +103,8 @@ class TypedCodec {
     const std::byte* raw = nullptr;          // values of a chunk of a stored frame
     const std::int32_t* integers = nullptr;  // integers of a record of residuals, after resolve
     Padding padding;
-    History<T> history;
-    std::int32_t* room = nullptr;  // in `history`: room for the integers of this chunk
+    PredictionSource<T> source;
+    std::int32_t* room = nullptr;  // in `source`: room for the integers of this chunk
 
     // Prepare to read the chunks of `frame`. If the frame has lags, they are read in order, and each chunk
     // has to be resolved on the way, either by resolve or by a kernel that fills `room`. If it has
@@ -152,14 +152,14 @@ class TypedCodec {
 
   // ---- With lags or references (residuals.cpp)
 
-  // Returns the history of a frame with the lags or references of this codec.
-  History<T> history_of(const ReferenceIntegers<T>& references, std::size_t count) const {
-    return lags_.any() ? History<T>(lags_, count) : History<T>(references, count);
+  // Returns the source of predictions for a frame with the lags or references of this codec.
+  PredictionSource<T> source_of_predictions(const ReferenceIntegers<T>& references, std::size_t count) const {
+    return lags_.any() ? PredictionSource<T>(lags_, count) : PredictionSource<T>(references, count);
   }
   // Returns 0 if the frame has to be encoded without lags and references.
   std::size_t encode_residuals(const T* values, std::size_t count, FrameHeader header, Bytes out) const;
-  bool encode_behind(const T* values, std::size_t n, History<T>& history, Form form, unsigned& width_class,
-                     Records& writer) const;
+  bool encode_from_references(const T* values, std::size_t n, PredictionSource<T>& source, Form form,
+                              unsigned& width_class, Records& writer) const;
   // Returns false if the frame has to be encoded without them or `writer` is full.
   bool encode_residual_chunk(const T* values, std::size_t n, const Earlier& earlier, std::int32_t* q,
                              Form& form, unsigned& width_class, Records& writer) const;
@@ -196,7 +196,7 @@ class TypedCodec {
 
   void decode_chunk(Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* values,
                     std::size_t n) const;
-  bool decode_behind(Operand& operand, const Quantiser<T>& z, T* whole, std::size_t groups) const;
+  bool decode_from_references(Operand& operand, const Quantiser<T>& z, T* whole, std::size_t groups) const;
   void decode_groups(Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* whole,
                      std::size_t groups) const;
 

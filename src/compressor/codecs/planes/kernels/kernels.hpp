@@ -62,7 +62,7 @@ struct PlanesOut {
 
 // The values of references at the places of a chunk.
 template <class T>
-struct ValuesBefore {
+struct ReferenceValues {
   const T* newest = nullptr;
   const T* older = nullptr;  // null: there is one reference
 };
@@ -102,10 +102,10 @@ struct Kernels {
   // Encode and decode residuals from values of references, as encode() and decode() do values. Return false
   // if some |q| of these leaves the small range; the output is then unusable. Null where the general path
   // does as well.
-  bool (*encode_behind)(const T* values, const ValuesBefore<T>& before, std::size_t groups,
-                        const Quantiser<T>& z, PlanesOut& out) noexcept;
-  bool (*decode_behind)(const PlanesIn& in, const ValuesBefore<T>& before, std::size_t groups,
-                        const Quantiser<T>& z, T* values) noexcept;
+  bool (*encode_from_references)(const T* values, const ReferenceValues<T>& before, std::size_t groups,
+                                 const Quantiser<T>& z, PlanesOut& out) noexcept;
+  bool (*decode_from_references)(const PlanesIn& in, const ReferenceValues<T>& before, std::size_t groups,
+                                 const Quantiser<T>& z, T* values) noexcept;
 
   // Returns true if a value is below the range of numbers: any_below_numbers() of
   // compressor/values/number_range.hpp.

@@ -1,10 +1,10 @@
 // The kernels of a set, built from the operations of an instruction set, `Isa`:
 //
 //   Values<T>(values, z)                      source of integers: quantised values
-//   ValuesBehind<T>(values, before, z)        optional: the same, less their prediction from references
-//   ValuesAhead<T>(before, z)                 with ValuesBehind: adds that prediction to the integers of
-//   read() Residuals(q, earlier)                     source of integers, less their prediction if there is
-//   one LargeValues<T>(values, z)                 optional: Values of integers of up to unchecked_bits<T>
+//   ReferenceResiduals<T>(values, before, z)  optional: the same, less their prediction from references
+//   ReferenceSums<T>(before, z)               with ReferenceResiduals: adds that prediction to integers
+//   Residuals(q, earlier)                     source of integers, less their prediction if there is one
+//   LargeValues<T>(values, z)                 optional: Values of integers of up to unchecked_bits<T>
 //   write(source, predictor, groups, out)     writes the planes of a source; false if a value is not small
 //   add(in, source, predictor, groups, out)   the same, plus the planes `in`
 //   read(in, groups, predictor, sink)         reads planes; calls sink(first, q) for the integers q, as many
@@ -119,26 +119,27 @@ void decode_residuals(const PlanesIn& in, std::size_t groups, const Quantiser<T>
   });
 }
 
-// Coders of residuals from references, for sets with ValuesBehind<T>.
+// Coders of residuals from references, for sets with ReferenceResiduals<T>.
 template <class Isa, class T>
-struct BehindReferences {
-  static constexpr decltype(Kernels<T>::encode_behind) encode = nullptr;
-  static constexpr decltype(Kernels<T>::decode_behind) decode = nullptr;
+struct ReferenceCoders {
+  static constexpr decltype(Kernels<T>::encode_from_references) encode = nullptr;
+  static constexpr decltype(Kernels<T>::decode_from_references) decode = nullptr;
 };
 template <class Isa, class T>
-requires requires { typename Isa::template ValuesBehind<T>; }
-struct BehindReferences<Isa, T> {
-  static bool encode(const T* values, const ValuesBefore<T>& before, std::size_t groups,
+requires requires { typename Isa::template ReferenceResiduals<T>; }
+struct ReferenceCoders<Isa, T> {
+  static bool encode(const T* values, const ReferenceValues<T>& before, std::size_t groups,
                      const Quantiser<T>& z, PlanesOut& out) noexcept {
-    return Isa::write(typename Isa::template ValuesBehind<T>(values, before, z), z.predictor, groups, out);
+    return Isa::write(typename Isa::template ReferenceResiduals<T>(values, before, z), z.predictor, groups,
+                      out);
   }
-  static bool decode(const PlanesIn& in, const ValuesBefore<T>& before, std::size_t groups,
+  static bool decode(const PlanesIn& in, const ReferenceValues<T>& before, std::size_t groups,
                      const Quantiser<T>& z, T* values) noexcept {
-    typename Isa::template ValuesAhead<T> ahead(before, z);
+    typename Isa::template ReferenceSums<T> sums(before, z);
     Isa::read(in, groups, z.predictor, [&, step = z.step](std::size_t first, const auto& r) {
-      Isa::template put<false>(ahead.on(r, first), step, values + first);
+      Isa::template put<false>(sums.add_to(r, first), step, values + first);
     });
-    return ahead.small();
+    return sums.small();
   }
 };
 
@@ -175,8 +176,8 @@ constexpr KernelSet kernel_set(const GeneralKernels& (*general)() noexcept) {
                               decode<Isa, false, T>,
                               decode<Isa, true, T>,
                               decode_residuals<Isa, T>,
-                              BehindReferences<Isa, T>::encode,
-                              BehindReferences<Isa, T>::decode,
+                              ReferenceCoders<Isa, T>::encode,
+                              ReferenceCoders<Isa, T>::decode,
                               find_below_numbers<T>};
           }),
           {pack<Isa>, unpack<Isa>, add<Isa>, Isa::sum},

@@ -34,7 +34,7 @@ class IntegerReader {
 template <class T>
 class ReferenceReader {
  public:
-  ReferenceReader(const ValuesBefore<T>& before, const Quantiser<T>& z)
+  ReferenceReader(const ReferenceValues<T>& before, const Quantiser<T>& z)
       : newest_(before.newest, z), older_(before.older, z), two_(before.older != nullptr) {}
 
   [[gnu::always_inline]] Integers group(std::size_t g) {
@@ -55,9 +55,9 @@ class ReferenceReader {
 
 // Reader of quantised values, less their prediction from references.
 template <class T>
-class ValuesBehindReferences {
+class ResidualReader {
  public:
-  ValuesBehindReferences(const T* values, const ValuesBefore<T>& before, const Quantiser<T>& z)
+  ResidualReader(const T* values, const ReferenceValues<T>& before, const Quantiser<T>& z)
       : values_(values, z), before_(before, z) {}
 
   [[gnu::always_inline]] Integers group(std::size_t g) {
@@ -73,13 +73,14 @@ class ValuesBehindReferences {
   ReferenceReader<T> before_;
 };
 
+// Adds the prediction from references to residuals.
 template <class T>
-class ReferencesAhead {
+class ReferenceAdder {
  public:
-  ReferencesAhead(const ValuesBefore<T>& before, const Quantiser<T>& z) : before_(before, z) {}
+  ReferenceAdder(const ReferenceValues<T>& before, const Quantiser<T>& z) : before_(before, z) {}
 
   template <class Q>
-  [[gnu::always_inline]] Integers on(const Q& residuals, std::size_t first) {
+  [[gnu::always_inline]] Integers add_to(const Q& residuals, std::size_t first) {
     Integers q = in_order(residuals);
     const Integers p = before_.group(first / group_values);
     for (unsigned k = 0; k < 4; ++k) q.part[k] = _mm512_add_epi32(q.part[k], p.part[k]);
@@ -264,9 +265,9 @@ struct Avx512Operations {
   template <class T>
   requires(!is_half<T>) using LargeValues = ValueReader<T, unchecked_bits<T>>;
   template <class T>
-  using ValuesBehind = ValuesBehindReferences<T>;
+  using ReferenceResiduals = ResidualReader<T>;
   template <class T>
-  using ValuesAhead = ReferencesAhead<T>;
+  using ReferenceSums = ReferenceAdder<T>;
   using Residuals = IntegerReader;
   using Widths = Avx512Widths;
 

@@ -28,9 +28,9 @@ class ReferenceIntegers {
   std::size_t count() const noexcept { return references_.size(); }
 
   // Returns the values from `first` on. Nothing if several addends count.
-  std::optional<ValuesBefore<T>> values(std::size_t first) const noexcept {
+  std::optional<ReferenceValues<T>> values(std::size_t first) const noexcept {
     if (addends_ != 1) return {};
-    return ValuesBefore<T>{at(0) + first, references_.size() == 1 ? nullptr : at(1) + first};
+    return ReferenceValues<T>{at(0) + first, references_.size() == 1 ? nullptr : at(1) + first};
   }
 
   // Computes the integers of the n values from `first` on of reference k, in whole groups. `small`: all
@@ -66,15 +66,15 @@ class ReferenceIntegers {
 // The integers of the current chunk, and those from which it is predicted. Chunks of a frame with lags follow
 // each other; those of a frame with references may be in any order.
 template <class T>
-class History {
+class PredictionSource {
  public:
-  History() = default;
+  PredictionSource() = default;
 
   // For a frame of `count` values with lags. Throws std::bad_alloc.
-  History(const Lags& lags, std::size_t count) : lags_(lags), window_(lags.span(), count) {}
+  PredictionSource(const Lags& lags, std::size_t count) : lags_(lags), window_(lags.span(), count) {}
 
   // For a frame of `count` values with references. without_memory() tells whether there is memory.
-  History(const ReferenceIntegers<T>& references, std::size_t count)
+  PredictionSource(const ReferenceIntegers<T>& references, std::size_t count)
       : references_(&references), count_(count), rooms_(new (std::nothrow) Rooms) {}
 
   bool any() const noexcept { return window_.any() || references_ != nullptr; }
@@ -106,7 +106,7 @@ class History {
 
   // Returns the values of references at the chunk's n places, for kernels that take these: whole groups that
   // are likely to be small. Nothing if there are none.
-  std::optional<ValuesBefore<T>> values(std::size_t n) const noexcept {
+  std::optional<ReferenceValues<T>> values(std::size_t n) const noexcept {
     if (references_ == nullptr || n % group_values != 0 || !likely_small_) return {};
     return references_->values(first_);
   }
