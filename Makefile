@@ -25,6 +25,8 @@
 #     TAUT_FIELDS=folder make bench-fields | bench-peers    the codecs on real fields; public compressors beside them
 #     bench-collectives              plain MPI and Taut in turn
 #     bench-net                      collectives over links of 1 to 10 Gbit/s, MPICH and Open MPI [DATA=folder]
+#     bench-history                  calls that repeat themselves, with and without a history
+#     bench-weights                  weights after an optimiser step, to three workers in four ways [LINK=1gbit] [MEGABYTES=256,1024]
 #     bench-training | bench-dask    DDP's hooks and Taut's [DILOCO=1]; x + x.T of a Dask array [WORKERS=4], on 4 emulated hosts
 #     bench-advise                   forecasts of `taut advise` against measurements, over emulated links
 #     bench-instructions             instructions a value of the AVX2 and NEON kernels, under qemu
@@ -133,7 +135,8 @@ test-mpi4py:
 torch-test:
 	@tools/setup.sh test torch
 	@TARGET=torch_tests tools/build.sh test
-	@ctest --test-dir build/test -L torch --output-on-failure --no-tests=error
+	@TESTED_STEPS=200 ctest --test-dir build/test -L torch --output-on-failure --no-tests=error
+	@PYTHONPATH=build/test/python .venv-torch/bin/python tests/python/pytorch/distributed_suite.py
 
 lint:
 	@tools/setup.sh lint

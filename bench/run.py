@@ -21,9 +21,9 @@ import suite as suites
 
 SUITES = {  # name: module
     "codec": "cells", "fields": "fields", "pipelines": "pipelines", "peers": "codec_peers", "collectives": "latency",
-    "steps": "steps", "acceptance": "link_acceptance", "net": "net", "messages": "messages", "overhead": "overhead",
+    "steps": "steps", "acceptance": "link_acceptance", "net": "net", "messages": "messages", "history": "history", "overhead": "overhead",
     "instructions": "instructions", "training": "training", "dask": "dask_sums", "fft": "libraries", "advise": "forecasts",
-    "applications": "applications", "sim": "sweep", "validate": "validate",
+    "applications": "applications", "weights": "weights", "sim": "sweep", "validate": "validate",
 }  # fmt: skip
 
 

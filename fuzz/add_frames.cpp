@@ -32,7 +32,7 @@ struct Room {
   }
 
   ExactMemory memory;
-  Sized size;
+  SizeOrStatus size;
 };
 
 Room add(const Codec& codec, std::span<const ConstBytes> frames, std::size_t capacity) {

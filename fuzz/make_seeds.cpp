@@ -69,7 +69,8 @@ test::Values data(DType type, std::size_t count, std::size_t kind) {
 
 Text encoded(const Codec& codec, const test::Values& values, References references = {}) {
   Text frame(codec.max_bytes(values.type(), values.count()), 0);
-  const Sized size = codec.encode(values.slice(), references, std::as_writable_bytes(std::span(frame)));
+  const SizeOrStatus size =
+      codec.encode(values.slice(), references, std::as_writable_bytes(std::span(frame)));
   if (size.status != Status::ok) throw Error(size.status, "a seed cannot be encoded");
   frame.resize(size.bytes);
   return frame;
@@ -78,7 +79,7 @@ Text encoded(const Codec& codec, const test::Values& values, References referenc
 Text summed(const Codec& codec, DType type, std::size_t count, const Text& a, const Text& b) {
   const ConstBytes both[] = {std::as_bytes(std::span(a)), std::as_bytes(std::span(b))};
   Text sum(codec.max_bytes(type, count, 4), 0);
-  const Sized size = codec.arithmetic()->sum(both, std::as_writable_bytes(std::span(sum)));
+  const SizeOrStatus size = codec.arithmetic()->sum(both, std::as_writable_bytes(std::span(sum)));
   if (size.status != Status::ok) throw Error(size.status, "seeds cannot be added");
   sum.resize(size.bytes);
   return sum;

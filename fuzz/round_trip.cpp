@@ -90,7 +90,7 @@ Frame encode(const Codec& codec, ConstSlice values) {
   const std::size_t most = codec.max_bytes(values.type, values.count);
   Frame frame{ExactMemory(most), 0};
   const MemoryLimit limit(scratch_for(most + values.bytes()));
-  const Sized size = codec.encode(values, frame.memory.bytes());
+  const SizeOrStatus size = codec.encode(values, frame.memory.bytes());
   expect(size.status == Status::ok, "values are encoded");
   expect(size.bytes <= most, "a frame fits into max_bytes");
   frame.bytes = size.bytes;

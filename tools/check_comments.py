@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that no comment block of a C or C++ file begins with a word that leaves its subject open, such as "Whether" or "Of".
-
-The first sentence of a comment says what the thing is: subject, verb, object. Usage: check_comments.py [ROOT]
+"""Checks the comments of C and C++ files. No comment block begins with a word that leaves its subject open, such as "Whether"
+or "Of": its first sentence says what the thing is, as subject, verb, object. A source that a comment names exists.
+Usage: check_comments.py [ROOT]
 """
 
 import re
@@ -25,16 +25,31 @@ def faults(text):
         inside = bool(re.match(r"\s*//", line))
 
 
+def absent(text, known):
+    """(line, name) of each source that a comment names and that is not among the known names of files."""
+    for number, line in enumerate(text.splitlines(), 1):
+        comment = re.search(r"(?://|^\s*/?\*)(.*)", line)
+        for path in re.findall(r"(?<![\w<.*/-])[\w/]+\.(?:cpp|hpp|cuh?)\b", comment[1] if comment else ""):
+            if path.split("/")[-1] not in known:
+                yield number, path
+
+
 def files(root):
     extensions = (root / "python").rglob("*.cpp") if (root / "python").exists() else []
     return [*sources(root), *sorted(extensions)]
 
 
 def main(root):
+    known = {path.name for path in files(root)}
     found = [
         f"{path.relative_to(root)}:{line}: comment begins with {words!r}; its first sentence says what the thing is"
         for path in files(root)
         for line, words in faults(path.read_text())
+    ]
+    found += [
+        f"{path.relative_to(root)}:{line}: comment names {name}, and there is no such file"
+        for path in files(root)
+        for line, name in absent(path.read_text(), known)
     ]
     print("\n".join([*found, f"check_comments: {len(found)} faults"]))
     return 1 if found else 0

@@ -8,10 +8,12 @@ import sys
 from fractions import Fraction
 
 import decode_exponents
+import decode_grid
 import decode_szx
 import decode_zfp
 
 BLOCK, CHUNK = 8, 4096
+BY_ADDEND = 3  # parameters[2]: one reference for each addend
 STORED, FAILED, CHECKSUMMED = 1, 2, 4
 RAW, PLANES, MPC, SZX, ZFP, EXPONENTS = range(1, 7)
 WIDE, PLANES, DENSE, BYTES, RUNS, LAYERS = 1, 2, 4, 8, 16, 32
@@ -203,8 +205,9 @@ class Prediction:
     """The predictor inside a chunk, the lags across all chunks, and the integers of the references: `integers` are
     those of the chunks before."""
 
-    def __init__(self, predictor, lags, references):
+    def __init__(self, predictor, lags, references, any_record):
         self.predictor, self.lags, self.references, self.integers = predictor, lags, references, []
+        self.any_record = any_record or not (lags or references)
 
     def undo_predictor(self, q, base, bits):
         for i in range(len(q)):
@@ -214,7 +217,7 @@ class Prediction:
     def before(self, distance):
         return self.integers[-distance] if distance <= len(self.integers) else 0
 
-    def undo_earlier(self, q):
+    def undo_earlier(self, q, bits):
         for i in range(len(q) if self.lags or self.references else 0):
             if self.references:
                 before = predicted(self.references, len(self.integers))
@@ -222,20 +225,19 @@ class Prediction:
                 before = sum(map(self.before, self.lags))
                 if len(self.lags) == 2:
                     before -= self.before(sum(self.lags))
-            q[i] = signed(q[i] + before, 32)
+            q[i] = signed(q[i] + before, bits)
             self.integers.append(q[i])
 
 
 def decode_record(data, n, kind, step, prediction):
     if not data:
         q = [0] * n
-        prediction.undo_earlier(q)
+        prediction.undo_earlier(q, 32)
         return [kind.product(integer, step) for integer in q]
     cursor = Cursor(data)
     flags, zero, plane_bytes = cursor.read("BBH")
     require(flags < 128 and zero == 0, "record flags")
-    earlier = prediction.lags or prediction.references
-    require(not (earlier and flags & (WIDE | LAYERS)), "record of a frame with lags or references")
+    require(prediction.any_record or not flags & (WIDE | LAYERS), "record of a frame with lags or references")
     (base,) = cursor.read("q" if flags & WIDE else "i")
     require(prediction.predictor or base == 0, "base without a predictor")
     bits, blocks = (64 if flags & WIDE else 32), (n + BLOCK - 1) // BLOCK
@@ -249,7 +251,7 @@ def decode_record(data, n, kind, step, prediction):
         require(plane_bytes == 0 and not flags & (DENSE | BYTES), "planes without a flag")
     prediction.undo_predictor(q, base, bits)
     del q[n:]
-    prediction.undo_earlier(q)
+    prediction.undo_earlier(q, bits)
     cursor.take(-cursor.at % 4)
 
     exact = [[] for _ in range(n)]
@@ -384,7 +386,7 @@ def decode_mpc_record(data, n, size, distance):
 
 def take_references(payload, parameters, references, count):
     """Returns the values of the references that a payload names, and the rest of the payload."""
-    n = parameters[2]
+    n = 1 if parameters[2] == BY_ADDEND else parameters[2]
     require(n <= 2 and (n == 0 or parameters[1] == 0) and 8 * n <= len(payload), "references")
     require(n <= len(references), "the frame refers to an array that is not given")
     for state, (given, values) in zip(struct.unpack_from(f"<{n}Q", payload), references):
@@ -400,9 +402,10 @@ def take_lags(payload, parameters, count):
     return lags, payload[4 * n :]
 
 
-def decode_mpc(payload, kind, count, addends, parameters, references):
-    distance, bytes_ = parameters[0], count * kind.size
-    require(addends == 1 and distance <= 8, "parameters")
+def decode_mpc(payload, kind, number, count, addends, parameters, references, exact):
+    distance, bytes_ = parameters[0] & ~48, count * kind.size
+    require(addends == 1 and distance <= 8 and parameters[2] != BY_ADDEND, "parameters")
+    word_of, payload = decode_grid.take_grid(payload, kind, number, parameters, exact, require)
     references, payload = take_references(payload, parameters, references, count)
     lags, payload = take_lags(payload, parameters, count)
     records = split_records(payload, (bytes_ + 4095) // 4096)
@@ -414,7 +417,7 @@ def decode_mpc(payload, kind, count, addends, parameters, references):
             words[i] = (words[i] + words[i - lag]) % (1 << 8 * kind.size)
     if references:
         words = [(words[i] + predicted(references, i)) % (1 << 8 * kind.size) for i in range(count)]
-    return kind.unpack(b"".join(word.to_bytes(kind.size, "little") for word in words))
+    return kind.unpack(b"".join(word_of(word).to_bytes(kind.size, "little") for word in words))
 
 
 def decode_exponents_payload(payload, count, spare):
@@ -437,8 +440,10 @@ def decode_planes(payload, kind, count, addends, parameters, step, references):
     require(predictor <= 3 and addends > 0 and (step > 0 or parameters[2] == 0), "parameters")
     references, payload = take_references(payload, parameters, references, count)
     lags, payload = take_lags(payload, parameters, count)
-    integers = [[addends * kind.nearest_integer(b, step) for b in values] for values in references]
-    bits, prediction = [], Prediction(predictor, lags, integers)
+    by_addend = parameters[2] == BY_ADDEND
+    times = 1 if by_addend else addends
+    integers = [[times * kind.nearest_integer(b, step) for b in values] for values in references]
+    bits, prediction = [], Prediction(predictor, lags, integers, by_addend)
     for i, record in enumerate(split_records(payload, chunks)):
         bits += decode_record(record, min(CHUNK, count - i * CHUNK), kind, step, prediction)
     return bits
@@ -465,7 +470,7 @@ def decode(frame, references=()):
         require(size == count * kind.size and (codec != PLANES or parameters[1:3] == bytes(2)), "stored values")
         return kind, kind.unpack(payload)
     if codec == MPC:
-        return kind, decode_mpc(payload, kind, count, addends, parameters, references)
+        return kind, decode_mpc(payload, kind, number, count, addends, parameters, references, bound_kind == 0)
     if codec == EXPONENTS:
         require(number in (3, 4) and addends == 1, "type or addends")
         return kind, decode_exponents_payload(payload, count, 3 if number == 3 else 0)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# lint.sh: layout of the sources, layers, sizes, links, width of Markdown, shape of results, what proofs quote, scripts,
-# clang-tidy.
+# lint.sh: layout of the sources, layers, sizes, names that sources compiled as one share, links, width and words of Markdown,
+# shape of results, what proofs quote, scripts, clang-tidy.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PWD/.venv/bin:$PATH
@@ -9,6 +9,7 @@ python3 tools/check_layers.py
 python3 tools/check_collectives.py
 python3 tools/check_fuzzing.py
 python3 tools/check_sizes.py
+python3 tools/check_unity.py
 python3 tools/check_links.py
 python3 tools/check_markdown.py
 python3 tools/check_comments.py

@@ -5,36 +5,16 @@ Usage: merge_traces.py trace.json.0 trace.json.1 ... -o trace.json
 """
 
 import argparse
+import importlib.util
 import json
 import sys
 from pathlib import Path
 
-
-def read(path):
-    """Returns the trace in a file; raises ValueError with a sentence that names the file."""
-    try:
-        trace = json.loads(Path(path).read_text())
-        trace["traceEvents"], trace["otherData"]["rank"], trace["otherData"]["origin_unix_ns"]
-    except (OSError, ValueError, KeyError, TypeError) as fault:
-        raise ValueError(f"{path}: not a trace of Taut ({fault})") from fault
-    return trace
-
-
-def merged(traces):
-    """Returns one trace: every rank's time counts from the earliest origin. Ranks must differ."""
-    facts = sorted((trace["otherData"] for trace in traces), key=lambda f: f["rank"])
-    ranks = [f["rank"] for f in facts]
-    if len(set(ranks)) < len(ranks):
-        raise ValueError(f"two traces of one rank: {ranks}")
-    origin = min(f["origin_unix_ns"] for f in facts)
-    events = []
-    for trace in traces:
-        shift = (trace["otherData"]["origin_unix_ns"] - origin) / 1000
-        for event in trace["traceEvents"]:
-            events.append({**event, "ts": round(event["ts"] + shift, 3)} if "ts" in event else event)
-    lost = sum(f["lost_events"] for f in facts)
-    other = {"ranks": ranks, "origin_unix_ns": origin, "lost_events": lost}
-    return {"otherData": other, "displayTimeUnit": "ms", "traceEvents": events}
+# The package itself needs its extension, which a source tree may lack.
+_of_package = importlib.util.spec_from_file_location("traces", Path(__file__).resolve().parents[1] / "python/taut/report/_traces.py")
+_traces = importlib.util.module_from_spec(_of_package)
+_of_package.loader.exec_module(_traces)
+read, merged = _traces.read, _traces.merged
 
 
 def main(arguments):

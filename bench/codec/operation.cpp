@@ -9,18 +9,18 @@ namespace bench {
 namespace {
 
 using taut::Codec;
-using taut::Sized;
+using taut::SizeOrStatus;
 
-Sized encode(const Codec& codec, Subject& s) { return codec.encode(s.source(), s.out.bytes()); }
-Sized decode(const Codec& codec, Subject& s) { return {codec.decode(s.frames[0], s.decoded())}; }
-Sized decode_add(const Codec& codec, Subject& s) {
+SizeOrStatus encode(const Codec& codec, Subject& s) { return codec.encode(s.source(), s.out.bytes()); }
+SizeOrStatus decode(const Codec& codec, Subject& s) { return {codec.decode(s.frames[0], s.decoded())}; }
+SizeOrStatus decode_add(const Codec& codec, Subject& s) {
   return {codec.reduce(s.frames[0], s.decoded(), taut::Reduction::sum)};
 }
-Sized accumulate(const Codec& codec, Subject& s) {
+SizeOrStatus accumulate(const Codec& codec, Subject& s) {
   return codec.arithmetic()->accumulate(s.frames[1], s.source(), s.out.bytes());
 }
 template <std::size_t Count>
-Sized sum(const Codec& codec, Subject& s) {
+SizeOrStatus sum(const Codec& codec, Subject& s) {
   return codec.arithmetic()->sum(std::span(s.frames).first(Count), s.out.bytes());
 }
 
@@ -70,7 +70,7 @@ const std::vector<Operation>& operations() {
 
 Check check(const Operation& operation, const Codec& codec, Subject& s) {
   std::memset(s.target.data(), 0, s.bytes());
-  const Sized result = operation.run(codec, s);
+  const SizeOrStatus result = operation.run(codec, s);
   taut::Status status = result.status;
   if (status == taut::Status::ok && operation.makes_frame)
     status = codec.decode(s.out.bytes().first(result.bytes), s.decoded());

@@ -10,7 +10,7 @@ struct Operation {
   std::uint32_t addends;  // the result contains operands 0 .. addends - 1
   bool makes_frame;
   bool sums_frames;  // the codec must have sums of frames
-  taut::Sized (*run)(const taut::Codec& codec, Subject& subject);
+  taut::SizeOrStatus (*run)(const taut::Codec& codec, Subject& subject);
 };
 
 const std::vector<Operation>& operations();

@@ -8,7 +8,7 @@ namespace {
 
 std::vector<std::byte> encoded(const taut::Codec& codec, taut::ConstSlice values) {
   std::vector<std::byte> frame(codec.max_bytes(values.type, values.count));
-  const taut::Sized made = codec.encode(values, frame);
+  const taut::SizeOrStatus made = codec.encode(values, frame);
   if (made.status != taut::Status::ok) throw taut::Error(made.status, "a field cannot be encoded");
   frame.resize(made.bytes);
   return frame;
@@ -44,7 +44,7 @@ std::string bench::count_pipelines(const RealField& field, double of_range) {
   std::vector<std::byte> sum(codec->max_bytes(field.type(), field.count(), 2));
   const taut::ConstBytes operands[] = {a, b};
   const taut::SumPipelines before = taut::sum_pipelines();
-  const taut::Sized made = codec->arithmetic()->sum(operands, sum);
+  const taut::SizeOrStatus made = codec->arithmetic()->sum(operands, sum);
   if (made.status != taut::Status::ok) throw taut::Error(made.status, "frames cannot be added");
   const taut::SumPipelines ways = taut::sum_pipelines() - before;
   taut::json::Object row;

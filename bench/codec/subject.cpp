@@ -18,7 +18,7 @@ Subject::Subject(const Field& of, taut::DType as, std::size_t size, const taut::
   out = Buffer(codec.max_bytes(type, count, codec.arithmetic() != nullptr ? most_addends : 1));
   for (std::size_t k = operands; k-- > 0;) {  // operand 0 comes last, and its values are kept
     fill(field, type, values, count, k);
-    const taut::Sized encoded = codec.encode(source(), out.bytes());
+    const taut::SizeOrStatus encoded = codec.encode(source(), out.bytes());
     if (encoded.status != taut::Status::ok) throw taut::Error(encoded.status, describe(encoded.status));
     memory.emplace_back(encoded.bytes);
     std::memcpy(memory.back().data(), out.data(), encoded.bytes);

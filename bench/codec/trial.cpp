@@ -41,7 +41,7 @@ class Triad {
 // A frame and its memory.
 struct Frame {
   explicit Frame(std::size_t capacity) : memory(capacity) {}
-  void hold(taut::Sized made) {
+  void hold(taut::SizeOrStatus made) {
     status = made.status;
     size = made.bytes;
   }

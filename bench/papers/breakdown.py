@@ -3,7 +3,7 @@
 INTRODUCTION = """Shares of the time of a call on the rank that codes longest; simulated, 100 Gbit/s. *Compression*: values become
 frames (CPR in hZCCL). *Sums*: frames or values are added, by values with decoding (HPR, or DPR and CPT). *Decompression*
 (DPR). *Copies* of values (Memcpy in C-Coll). *Communication*: everything else, transfer, waiting and the agreement of
-ranks. A cell is the time in ms and these shares in %, in this order. The phases of [reports](../observe.md#time) give the same shares of measured calls.
+ranks. A cell is the time in ms and these shares in %, in this order. The phases of [reports](../../../docs/observe.md#time) give the same shares of measured calls.
 """
 PARTS = {"compression": "encode", "sums": "combine", "decompression": "decode", "copies": "copy"}
 SETS = {"allreduce_sizes": 64_000_000, "stacking": 128_000_000}  # with the bytes of a call

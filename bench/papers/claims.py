@@ -63,7 +63,7 @@ CLAIMS = [
     (HZCCL, "T III", "ratio up to 2.18x ompSZp (69.45 beside 31.80; CESM, 1e-1)", MANY, ("page", PEERS, "ratios beside SZ3 and zfp; no package has ompSZp")),
     (HZCCL, "T IV", "decoding 94.5 % of STREAM", MANY, ("page", f"{TABLES}#speeds", "shares of memcpy and triad")),
     (HZCCL, "T V", "shares of the four ways to add chunks; NYX 99.36 % both constant", "single nodes",
-     ("page", "docs/results/papers.md#sum-pipelines", "16 fields, chunks of 4096 values")),
+     ("page", "bench/results/papers/README.md#sum-pipelines", "16 fields, chunks of 4096 values")),
     (HZCCL, "T VI", "sums of frames 36.53x decode-add-encode; least 2.45x", MANY,
      ("page", f"{TABLES}#sums-of-frames", "96 rows, among them losses")),
     (HZCCL, "F 6", "9.71x / 28.33x ompSZp", MANY,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes docs/results: the tables and figures of the four papers beside Taut's.
+"""Writes docs/results, the tables and figures of the four papers beside Taut's, and the rows behind them in bench/results/papers.
 
-  papers.py [--simulation bench-out/sim.json] [--out docs/results]
+  papers.py [--simulation bench-out/sim.json] [--out docs/results] [--tables bench/results/papers]
 
 The simulated rows are those of bench/simulation/sweep.py; `make papers` runs both.
 """
@@ -13,20 +13,19 @@ import sys
 import textwrap
 from pathlib import Path
 
-import breakdown
-import measured
+import tables
 import targets
 from break_even_map import write_break_even
 from chart import chart
 from claims import CLAIMS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from report import RESULTS, ROOT, only_run, rows, runs  # noqa: E402
+from report import ROOT, only_run, rows  # noqa: E402
 
 INTRODUCTION = """# Taut beside the papers
 
 Written by `make papers`; not to be edited. For each result table and figure of the four papers this
-page names Taut's counterpart, or says why there is none.
+page names Taut's counterpart, or says why there is none. [The rows behind it](../../bench/results/papers/README.md) are apart.
 
 **Losses first.** {losses} Nothing was measured on a cluster: measurements ran on at most 4 hosts, emulated on two cores,
 at up to 5 Gbit/s, and on single GPUs. A simulated host has one rank and no limit of memory bandwidth: the greatest
@@ -52,31 +51,6 @@ with the logarithm of their number as they did from one to two; and `taut advise
 model was compared with the simulation ([checks](../howto/simulate_collectives.md#checks)).
 
 """
-
-FIELDS = RESULTS / "codec_fields.json"
-STEPS = (RESULTS / "steps_1gbit.json", RESULTS / "steps_1gbit_4_hosts.json")
-# The same on any machine.
-PIPELINES, STACKS = RESULTS.parent / "sum_pipelines.json", RESULTS.parent / "stacks_of_16.json"
-LINKS = {  # reports of bench/net/net.py
-    "Smooth waves": RESULTS / "net.json",
-    "Real fields, a bound of 1e-4 of the range": RESULTS / "net_fields.json",
-}
-SUM_PIPELINES = """Each field is added to itself, shifted by half of its slowest extent, as frames of planes with one predictor, on which ranks agree. Counted
-(`bench/codec/pipelines.py`): the same on any machine. A chunk has 4096 values, where hZCCL counts
-much smaller blocks, so fewer chunks are constant. *Constant*: bases are added. *Copied*: one operand is not
-constant. *Added*: planes are added. *General*: exact values, wide integers or two predictors. The
-bound is a share of the range, a cell the shares constant/copied/added/general in %. Where each frame chose its own predictor, all chunks of nbody_density
-at 1e-2 and of seismic_wave_early at 1e-1 went the general way.
-
-In ocean_sst_fill each chunk has fill values (land, 1e20): exact runs, which the fast ways do not serve. These sums of
-frames are still {ocean} as fast as decoding, adding and encoding, by one thread at 1e-2 to 1e-4 of the range (measured).
-"""
-
-UNEQUAL = """Times over that of the fastest way; simulated, 64 MB at 100 Gbit/s, ratios from 2 at the start of the
-message to 100 at its end. *Whole frames* are stored and forwarded, one a block. *Segments* is the
-engine's own number. *Packets* of 64 KiB are forwarded whatever the sizes of frames, as in C-Coll.
-"""
-
 
 def selected(rows, chosen):
     """Returns the rows that have the chosen values."""
@@ -144,7 +118,7 @@ def counterpart(claim, sets):
         return "measured" if kind == "page" else "a program prints it", f"[{more[0]}]({target})"
     if where not in sets:
         return "-", "this set was not simulated"
-    return "simulated", f"{summary(sets[where], more[0])} ([rows](#{where.replace('_', '-')}))"
+    return "simulated", f"{summary(sets[where], more[0])} ([rows](../../bench/results/papers/README.md#{where.replace('_', '-')}))"
 
 
 def table_of_claims(sets):
@@ -158,70 +132,6 @@ def table_of_claims(sets):
 def wrapped(text):
     paragraphs = text.rstrip().split("\n\n")
     return "\n\n".join(textwrap.fill(each, 100, break_long_words=False, break_on_hyphens=False) for each in paragraphs) + "\n\n"
-
-
-def columns_of(row):
-    """Returns what identifies the simulated call of a row, but for the threads, as text by column."""
-    return {
-        "call": row["collective"], "nodes": str(row["ranks"]), "MB": f"{row['bytes'] / 1e6:g}", "Gbit/s": str(row["gbit"]),
-        "field": f"{row['field']} {row['bound_of_range']:g}", "ratio": f"{row['ratio']:.1f}",
-        "plain, ms": f"{row['outcomes']['plain']['seconds'] * 1e3:.2f}",
-    }  # fmt: skip
-
-
-def table_of_rows(name, rows):
-    """Returns the section of a set: a line for each call, its gains by each number of threads. What all calls share is said once."""
-    calls, threads = {}, sorted({row["threads"] for row in rows})
-    for row in rows:
-        calls.setdefault(tuple(columns_of(row).items()), {})[row["threads"]] = row["gains"]
-    kept = [key for key in columns_of(rows[0]) if len({dict(call)[key] for call in calls}) > 1]
-    words = {"call": "{}", "field": "{}", "ratio": "ratio {}", "plain, ms": "plain {} ms"}
-    shared = [words.get(key, "{} " + key).format(value) for key, value in next(iter(calls)) if key not in kept]
-    by = f"{'/'.join(map(str, threads))} thread{'s' * (threads != [1])}"
-    text = f"Gains over the fastest uncompressed call, by {by}; simulated{', '.join(['', *shared])}."
-    names = [variant for variant in rows[0]["gains"] if variant != "plain"]
-    lines = [f"## {name.replace('_', ' ')}", "", wrapped(text).rstrip(), "", "| " + " | ".join(kept + names) + " |"]
-    lines.append("|" + "".join("---|" if key in ("call", "field") else "---:|" for key in kept + names))
-    for call, gains in calls.items():
-        cells = [[f"{of[one]:.2f}" if one in of else "-" for of in (gains.get(count, {}) for count in threads)] for one in names]
-        cells = ["/".join(each if len(set(each)) > 1 else each[:1]) for each in cells]
-        lines.append("| " + " | ".join([dict(call)[key] for key in kept] + cells) + " |")
-    return "\n".join(lines)
-
-
-def table_of_unequal(rows):
-    """Returns the section on frames of unequal sizes: how many times longer than the fastest each way takes."""
-    ways = list(rows[0]["seconds"])
-    lines = ["## unequal ratios", "", wrapped(UNEQUAL).rstrip() + "\n", "| call | nodes | coding | ms, fastest | " + " | ".join(ways) + " |"]
-    lines.append("|---|---:|---|---:|" + "---:|" * len(ways))
-    for row in rows:
-        least = min(row["seconds"].values())
-        coding = f"{row['threads']} threads" if row["threads"] else "no time"
-        times = " | ".join(f"{row['seconds'][way] / least:.2f}" for way in ways)
-        lines.append(f"| {row['collective']} | {row['ranks']} | {coding} | {least * 1e3:.2f} | {times} |")
-    return "\n".join(lines)
-
-
-def span_of_frames(fields, name):
-    """Returns how many times faster sums of frames of a field are than decode, add, encode, by one thread."""
-    rows = [row for row in fields["rows"] if row["field"] == name and row["part"] == "whole" and row["threads"] == 1 and not row["dims"]]
-    found = [row["frame_add_gb_per_s"] / row["decode_add_encode_gb_per_s"] for row in rows if row.get("frame_add_gb_per_s")]
-    return f"{min(found):.1f} to {max(found):.1f} times"
-
-
-def table_of_pipelines(rows, fields):
-    """Returns the section on the ways that the chunks of sums of frames take, counted on real fields."""
-    ways = ("constant", "copied", "added", "general")
-    text = wrapped(SUM_PIPELINES.format(ocean=span_of_frames(fields, "ocean_sst_fill")))
-    bounds = list(dict.fromkeys(row["of_range"] for row in rows))
-    lines = ["## sum pipelines", "", text.rstrip() + "\n", "| field | chunks | " + " | ".join(f"{bound:g}" for bound in bounds) + " |"]
-    lines.append("|---|---:|" + "---:|" * len(bounds))
-    cells = {}
-    for row in rows:
-        shares = "/".join(f"{100 * row[way] / row['chunks']:.3g}" for way in ways)
-        cells.setdefault((row["name"], row["chunks"]), []).append(shares)
-    lines += [f"| {name} | {chunks} | " + " | ".join(shares) + " |" for (name, chunks), shares in cells.items()]
-    return "\n".join(lines)
 
 
 def charts(sets, out):
@@ -241,13 +151,6 @@ def charts(sets, out):
     return made
 
 
-def measured_sections():
-    """Returns the sections on calls that were measured between emulated hosts."""
-    links = {data: only_run(path) for data, path in LINKS.items() if path.exists()}
-    steps = [runs(path) for path in STEPS]
-    return [measured.section_of_steps(steps, wrapped), measured.section_of_links(links, RESULTS.name, wrapped)]
-
-
 def simulated(path):
     """Returns what bench/simulation/sweep.py wrote, with the rows of each set apart."""
     report = only_run(path)
@@ -263,16 +166,9 @@ def page(report, validation, made):
     threads = f"for more threads these speeds grow by threads ** p, with p from one to two threads as measured ({exponents})"
     size = "a quick run (`QUICK=1`): 16 and 64 nodes" if report["quick"] else "a full run"
     introduction = wrapped(INTRODUCTION.format(losses=targets.forced(report), roof=targets.most_moved(report), size=size, processor=context["machine"]["processor"], date=context["date"][:10], commit=context["commit"], threads=threads))
-    fields, stacks = only_run(FIELDS), only_run(STACKS)
+    fields, stacks = only_run(tables.FIELDS), only_run(tables.STACKS)
     parts = [introduction + table_of_claims(sets), targets.section(report, (fields, stacks), validation, wrapped)]
-    parts += measured_sections()
-    parts.append(breakdown.section(report, wrapped))
-    for name, some in sets.items():
-        picture = f"\n\n![Gain by {name.replace('_', ' ')}]({made[name]})" if name in made else ""
-        parts.append(table_of_rows(name, some) + picture)
-    parts.append(table_of_pipelines(rows(PIPELINES), fields))
-    if "unequal" in report:
-        parts.append(table_of_unequal(report["unequal"]))
+    parts += [f"![Gain by {name.replace('_', ' ')}]({file})" for name, file in made.items()]
     return "\n\n".join(parts) + "\n"
 
 
@@ -280,15 +176,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--simulation", type=Path, default=Path("bench-out/sim.json"))
     parser.add_argument("--out", type=Path, default=ROOT / "docs/results")
+    parser.add_argument("--tables", type=Path, default=tables.FOLDER)
     options = parser.parse_args()
     report = simulated(options.simulation)
     options.out.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(options.simulation, options.out / "simulation.json")
+    if options.simulation.resolve() != (options.out / "simulation.json").resolve():  # else the pages alone are made again
+        shutil.copyfile(options.simulation, options.out / "simulation.json")
     if "break_even" in report:
         write_break_even(report["break_even"], options.out)
     validation = options.simulation.with_name("validate.json")
     validated = rows(validation) if validation.exists() else None
     (options.out / "papers.md").write_text(page(report, validated, charts(report["sets"], options.out)))
+    options.tables.mkdir(parents=True, exist_ok=True)
+    (options.tables / "README.md").write_text(tables.page(report, wrapped))
 
 
 if __name__ == "__main__":

@@ -6,12 +6,12 @@
 
 #include "communication/comm/agree.hpp"
 #include "communication/policy/plan/cost_model.hpp"
+#include "communication/team/nodes.hpp"
 #include "packets.hpp"
 
 namespace simulation {
 namespace {
 
-constexpr double seconds_of_samples = 20e-6;  // before the agreement
 constexpr taut::Lane agreement_lane = taut::max_segments;
 
 // Address range that stands for the values of all ranks. Nobody writes to it but headers, so that it takes no
@@ -47,10 +47,29 @@ taut::Operands operands(const CollectiveCall& call, const Values& in, const Valu
   }
 }
 
-taut::Task<> served(const PlannedCall& planned, taut::Team team, taut::Transport& transport,
-                    taut::Operands data) {
+// Views of the hosts that the levels of a plan need.
+struct Places {
+  taut::Nodes nodes;
+  Leaders leaders;
+};
+
+// Runs the algorithm once for each segment, by leaders.
+taut::Task<> pipelined_by_leaders(const PlannedCall& planned, const Leaders& leaders, taut::Team team,
+                                  taut::Operands data) {
+  std::vector<taut::Task<>> tasks;
+  for (int k = 0; k < planned.segments; ++k)
+    tasks.push_back(by_leaders(*planned.algorithm, leaders, team.segment(k, planned.segments), data));
+  co_await taut::all(tasks);
+}
+
+taut::Task<> served(const PlannedCall& planned, const Places& places, taut::Team team,
+                    taut::Transport& transport, taut::Operands data) {
   if (planned.agrees) co_await taut::agree(transport, agreement_lane, {});
-  co_await taut::pipelined(*planned.algorithm, team, data, planned.segments);
+  if (planned.levels == Levels::by_leaders)
+    co_await pipelined_by_leaders(planned, places.leaders, team, data);
+  else
+    co_await taut::pipelined(*planned.algorithm, team, data, planned.segments,
+                             planned.levels == Levels::by_nodes ? &places.nodes : nullptr);
 }
 
 taut::CodingSpeeds speeds_of(const CodecCosts& costs) {
@@ -63,71 +82,93 @@ taut::CodingSpeeds speeds_of(const CodecCosts& costs) {
 }
 
 // Returns the costs of the uncompressed baseline: whole values travel, and copies take no time.
-CodecCosts uncompressed(double sum) {
+CodecCosts uncompressed(const CollectiveCall& call) {
+  const double sum = call.plain_sum;
   return {.bits = 32,
-          .encode = 1e18,
-          .decode = 1e18,
+          .encode = no_time,
+          .decode = no_time,
           .decode_add = sum,
           .add = sum,
           .accumulate = sum,
-          .copy = 1e18,
+          .copy = no_time,
+          .add_values = call.costs.add_values,
           .call = 0};
 }
 
 }  // namespace
 
-std::vector<PlannedCall> plans(const CollectiveCall& call, double link_bytes_a_second) {
+taut::Call described(const CollectiveCall& call, const Hosts& hosts) {
+  const taut::Nodes nodes(hosts.of_rank);
+  return {.collective = call.collective,
+          .type = taut::DType::f32,
+          .bytes = call.bytes,
+          .ranks = call.ranks,
+          .nodes = nodes.uniform() ? nodes.count() : 0};
+}
+
+taut::MeasuredChoice fastest_coding(const CollectiveCall& call, const taut::CodingWork& work) {
+  const taut::CodingSpeeds speeds[] = {
+      speeds_of(call.costs), {}, call.fast ? speeds_of(*call.fast) : taut::CodingSpeeds{}};
+  return taut::fastest_coding(work, speeds);
+}
+
+PlannedCall planned(const taut::Plan& plan) {
+  return {plan.algorithm,
+          plan.arithmetic,
+          plan.segments,
+          true,
+          plan.coding.codec == taut::MeasuredChoice::Codec::fast,
+          plan.by_nodes ? Levels::by_nodes : Levels::flat};
+}
+
+std::vector<PlannedCall> plans(const CollectiveCall& call, const Link& link) {
   if (call.policy.empty()) {
     const taut::AlgorithmInfo* const found = taut::find_algorithm(call.collective, call.algorithm.c_str());
     if (found == nullptr)
       throw taut::Error(taut::Status::invalid_argument, "no algorithm '" + call.algorithm + "'");
-    return {{found, taut::Arithmetic::frames, call.segments, false}};
+    return {{.algorithm = found,
+             .how = taut::Arithmetic::frames,
+             .segments = call.segments,
+             .levels = call.levels}};
   }
   const taut::Policy policy = taut::parse_policy(call.policy);
   taut::CandidateTable table;
-  const taut::Call described{
-      .collective = call.collective, .type = taut::DType::f32, .bytes = call.bytes, .ranks = call.ranks};
-  taut::Plan made = taut::make_plan(policy, described, policy.coding.bound, table);
-  if (made.fallback != taut::Fallback::none)
+  const taut::Call of_engine = described(call, link.hosts);
+  const auto plan_by = [&](const taut::Route& route) {
+    return taut::make_plan(policy, of_engine, policy.coding.bound, table, route);
+  };
+  const taut::Plan usual = plan_by({});
+  if (usual.fallback != taut::Fallback::none)
     throw taut::Error(taut::Status::invalid_policy, "the engine would leave the call to plain MPI");
-  const double link = taut::carried(call.collective, call.ranks) / link_bytes_a_second;
-  const taut::CodingSpeeds speeds[] = {
-      speeds_of(call.costs), {}, call.fast ? speeds_of(*call.fast) : taut::CodingSpeeds{}};
-  const taut::CodingChoice choice =
-      taut::fastest_coding(taut::coding_work(policy, described, made, link), speeds);
-  std::vector<taut::Route> routes{{.coding = choice}};
+  const double plain = taut::carried(of_engine) / (link.bytes_a_second * link.links);
+  const taut::MeasuredChoice choice =
+      fastest_coding(call, taut::coding_work(policy, of_engine, usual, plain));
+  const taut::Plan first = plan_by({.coding = choice});
+  std::vector<PlannedCall> all{planned(first)};
   std::array<taut::Route, taut::most_alternatives> others;
-  made = taut::make_plan(policy, described, policy.coding.bound, table, routes[0]);
-  for (const taut::Route& route : taut::alternatives(policy, described, made, others))
-    routes.push_back(route);
-  std::vector<PlannedCall> planned;
-  for (const taut::Route& route : routes) {
-    made = taut::make_plan(policy, described, policy.coding.bound, table, route);
-    planned.push_back({made.algorithm, made.arithmetic, made.segments, true,
-                       choice.codec == taut::CodingChoice::Codec::fast});
-  }
-  return planned;
+  for (const taut::Route& route : taut::alternatives(policy, of_engine, first, others))
+    all.push_back(planned(plan_by(route)));
+  return all;
 }
 
-Spent run_on_rank(const CollectiveCall& call, const PlannedCall& planned, taut::Transport& transport,
-                  const Processor& processor) {
-  const CodecCosts costs = call.policy.empty() ? uncompressed(call.plain_sum)
-                           : planned.fast      ? *call.fast
-                                               : call.costs;
+Spent run_on_rank(const CollectiveCall& call, const PlannedCall& planned, const Hosts& hosts,
+                  taut::Transport& transport, const Processor& processor) {
+  const CodecCosts costs = call.policy.empty() ? uncompressed(call) : planned.fast ? *call.fast : call.costs;
   Spent spent;
-  ModelledPlace place(costs.copy, processor.compute, spent);
+  ModelledPlace place(costs, processor.compute, spent);
   const std::size_t whole = sizeof(float) * static_cast<std::size_t>(call.ranks);  // equal blocks
   const Values in(call.bytes / whole * whole), out(call.bytes / whole * whole);
   const ModelledCodec codec(costs, processor.compute, spent, {in.all(), out.all()});
   taut::CallCounters counters;
   const taut::Team team(transport, codec, place, counters, planned.how, 0);
-  if (planned.agrees) processor.compute(seconds_of_samples);
+  if (planned.agrees) processor.compute(seconds_of_samples, 0);
   if (call.packet_bytes > 0) {
     forward_in_packets({transport, codec, processor, call.packet_bytes, planned.segments},
                        operands(call, in, out, transport.rank()), call.collective);
     return spent;
   }
-  taut::Task<> task = served(planned, team, transport, operands(call, in, out, transport.rank()));
+  const Places places{taut::Nodes(hosts.of_rank), Leaders(hosts, call.ranks, transport.rank())};
+  taut::Task<> task = served(planned, places, team, transport, operands(call, in, out, transport.rank()));
   while (!task.advance()) processor.wait();
   task.result();
   if (counters.status != taut::Status::ok) throw taut::Error(counters.status, "a simulated call failed");

@@ -6,11 +6,21 @@
 #include <string>
 #include <vector>
 
+#include "by_leaders.hpp"
 #include "communication/policy/plan/plan.hpp"
-#include "communication/team/transport.hpp"
 #include "modelled_codec.hpp"
+#include "virtual_network.hpp"
 
 namespace simulation {
+
+// How an algorithm uses the ranks: all of them as equals; one rank of each host, for each part of the message
+// (communication/team/hierarchical.hpp); or the leaders of the hosts (by_leaders.hpp).
+enum class Levels : std::uint8_t { flat, by_nodes, by_leaders };
+
+constexpr const char* name_of(Levels levels) noexcept {
+  constexpr const char* names[] = {"flat", "by_nodes", "by_leaders"};
+  return names[static_cast<std::size_t>(levels)];
+}
 
 struct CollectiveCall {
   taut::Collective collective = taut::Collective::allreduce;
@@ -19,8 +29,9 @@ struct CollectiveCall {
   std::string policy = "abs:1,when=always";  // empty: uncompressed, by `algorithm` in `segments`
   std::string algorithm = "";
   int segments = 1;
+  Levels levels = Levels::flat;
   CodecCosts costs = {};
-  double plain_sum = 1e18;       // bytes of values a second that the uncompressed call adds
+  double plain_sum = no_time;    // bytes of values a second that the uncompressed call adds
   bool plain_whole = false;      // the uncompressed call moves whole messages, not segments
   std::size_t packet_bytes = 0;  // Allgather and Bcast forward frames in packets of this size; 0: whole
   std::optional<CodecCosts> fast = {};  // costs of taut::fast_codec, the engine's alternative to `costs`
@@ -35,8 +46,19 @@ struct PlannedCall {
   int segments = 1;
   bool agrees = false;  // the ranks agree on the call first
   bool fast = false;    // coded by the fast codec
+  Levels levels = Levels::flat;
 };
-std::vector<PlannedCall> plans(const CollectiveCall& call, double link_bytes_a_second);
+std::vector<PlannedCall> plans(const CollectiveCall& call, const Link& link);
+
+// Returns the call as the engine sees it.
+taut::Call described(const CollectiveCall& call, const Hosts& hosts);
+
+// Returns the coding that the engine chooses by the speeds of the codecs.
+taut::MeasuredChoice fastest_coding(const CollectiveCall& call, const taut::CodingWork& work);
+
+PlannedCall planned(const taut::Plan& plan);
+
+inline constexpr double seconds_of_samples = 20e-6;  // before the agreement
 
 // Processor of one rank: `compute` lets time pass, `wait` is called between two polls without progress.
 struct Processor {
@@ -44,8 +66,8 @@ struct Processor {
   std::function<void()> wait;
 };
 
-// Runs the call on one rank. Every rank must run it. Throws taut::Error if the call fails.
-Spent run_on_rank(const CollectiveCall& call, const PlannedCall& planned, taut::Transport& transport,
-                  const Processor& processor);
+// Runs the call on one rank of these hosts. Every rank must run it. Throws taut::Error if the call fails.
+Spent run_on_rank(const CollectiveCall& call, const PlannedCall& planned, const Hosts& hosts,
+                  taut::Transport& transport, const Processor& processor);
 
 }  // namespace simulation

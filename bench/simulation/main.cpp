@@ -10,10 +10,11 @@
 
 namespace {
 
-simulation::Outcome outcome_of(const simulation::Scenario& scenario) {
-  if (scenario.plain) return simulate_plain(scenario.call, scenario.link);
-  return scenario.settled ? simulate_settled(scenario.call, scenario.link)
-                          : simulate(scenario.call, scenario.link);
+std::string outcome_of(const simulation::Scenario& scenario) {
+  if (scenario.tuned) return json_of(tuned_calls(scenario.call, scenario.link));
+  if (scenario.plain) return json_of(simulate_plain(scenario.call, scenario.link));
+  return json_of(scenario.settled ? simulate_settled(scenario.call, scenario.link)
+                                  : simulate(scenario.call, scenario.link));
 }
 
 }  // namespace
@@ -22,7 +23,7 @@ int main() {
   for (std::string line; std::getline(std::cin, line);) {
     try {
       const simulation::Scenario scenario = simulation::parse_scenario(bench::split(line, ' '));
-      std::puts(json_of(outcome_of(scenario)).c_str());
+      std::puts(outcome_of(scenario).c_str());
       std::fflush(stdout);
     } catch (const std::exception& error) {
       std::fprintf(stderr, "taut_simulate: %s\n", error.what());

@@ -48,14 +48,16 @@ std::size_t ModelledCodec::max_bytes(taut::DType, std::size_t count, std::uint32
   return taut::frame_header_bytes + most;
 }
 
-void ModelledCodec::work(double& counter, std::size_t bytes, double speed) const {
+// Takes the time of an operation on values. `traffic`: bytes that pass memory for each byte of the values. A
+// write to memory counts twice, as it reads the line first. Frames are not counted.
+void ModelledCodec::work(double& counter, std::size_t bytes, double speed, double traffic) const {
   const double seconds = costs_.call + static_cast<double>(bytes) / speed;
   counter += seconds;
-  compute_(seconds);
+  compute_(seconds, speed < no_time ? traffic * static_cast<double>(bytes) : 0);
 }
 
-taut::Sized ModelledCodec::write(taut::DType type, std::size_t count, std::uint32_t addends, double inputs,
-                                 double bits, taut::Bytes out) const noexcept {
+taut::SizeOrStatus ModelledCodec::write(taut::DType type, std::size_t count, std::uint32_t addends,
+                                        double inputs, double bits, taut::Bytes out) const noexcept {
   const std::size_t payload = payload_bytes(count, inputs, bits);
   if (out.size() < taut::frame_header_bytes + payload) return {taut::Status::buffer_too_small};
   taut::write_header({.codec = frame_id,
@@ -69,8 +71,8 @@ taut::Sized ModelledCodec::write(taut::DType type, std::size_t count, std::uint3
   return {taut::Status::ok, taut::frame_header_bytes + payload};
 }
 
-taut::Sized ModelledCodec::encode(taut::ConstSlice values, taut::Bytes out) const noexcept {
-  work(spent_.encode, values.bytes(), costs_.encode);
+taut::SizeOrStatus ModelledCodec::encode(taut::ConstSlice values, taut::Bytes out) const noexcept {
+  work(spent_.encode, values.bytes(), costs_.encode, 1);
   return write(values.type, values.count, 1, values.data == sum_ ? inputs_of_sum_ : 1, bits_at(values.data),
                out);
 }
@@ -85,16 +87,17 @@ taut::Status ModelledCodec::holds(taut::ConstBytes in, taut::Slice values, int m
 }
 
 taut::Status ModelledCodec::decode(taut::ConstBytes in, taut::Slice values) const noexcept {
-  work(spent_.decode, values.bytes(), costs_.decode);
+  work(spent_.decode, values.bytes(), costs_.decode, 2);
   return holds(in, values, 0);
 }
 
 taut::Status ModelledCodec::reduce(taut::ConstBytes in, taut::Slice values, taut::Reduction) const noexcept {
-  work(spent_.combine, values.bytes(), costs_.decode_add);
+  work(spent_.combine, values.bytes(), costs_.decode_add, 2);
   return holds(in, values, 1);
 }
 
-taut::Sized ModelledCodec::sum(std::span<const taut::ConstBytes> frames, taut::Bytes out) const noexcept {
+taut::SizeOrStatus ModelledCodec::sum(std::span<const taut::ConstBytes> frames,
+                                      taut::Bytes out) const noexcept {
   taut::FrameHeader header;
   std::uint32_t addends = 0;
   double inputs = 0;
@@ -105,26 +108,37 @@ taut::Sized ModelledCodec::sum(std::span<const taut::ConstBytes> frames, taut::B
     inputs += header.step;
   }
   const auto count = static_cast<std::size_t>(header.count);
-  work(spent_.combine, (frames.size() - 1) * count * size_of(header.type), costs_.add);
+  work(spent_.combine, (frames.size() - 1) * count * size_of(header.type), costs_.add, 0);
   return write(header.type, count, addends, inputs, costs_.bits, out);
 }
 
-taut::Sized ModelledCodec::accumulate(taut::ConstBytes frame, taut::ConstSlice values,
-                                      taut::Bytes out) const noexcept {
+taut::SizeOrStatus ModelledCodec::accumulate(taut::ConstBytes frame, taut::ConstSlice values,
+                                             taut::Bytes out) const noexcept {
   taut::FrameHeader header;
   if (const taut::Status status = taut::read_header(frame, header); status != taut::Status::ok)
     return {status};
-  work(spent_.combine, values.bytes(), costs_.accumulate);
+  work(spent_.combine, values.bytes(), costs_.accumulate, 1);
   return write(values.type, values.count, header.addends + 1, header.step + 1, costs_.bits, out);
 }
 
 taut::Status ModelledPlace::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   if (bytes == 0) return taut::Status::ok;
   std::memmove(to, from, std::min(bytes, taut::frame_header_bytes));
-  const double seconds = static_cast<double>(bytes) / bytes_a_second_;
-  spent_.copy += seconds;
-  compute_(seconds);
+  work(spent_.copy, bytes, copy_);
   return taut::Status::ok;
+}
+
+taut::Status ModelledPlace::reduce(taut::Slice values, taut::ConstSlice, taut::Reduction) noexcept {
+  work(spent_.combine, values.bytes(), add_);
+  return taut::Status::ok;
+}
+
+// Reads two values, or one and the line of the other, and writes one.
+void ModelledPlace::work(double& counter, std::size_t bytes, double speed) {
+  constexpr double traffic = 3;
+  const double seconds = static_cast<double>(bytes) / speed;
+  counter += seconds;
+  compute_(seconds, traffic * static_cast<double>(bytes));
 }
 
 std::byte* ModelledPlace::allocate(std::size_t bytes) noexcept {

@@ -11,6 +11,8 @@
 
 namespace simulation {
 
+inline constexpr double no_time = 1e18;  // speed of operations that take no time
+
 // Measured properties of a codec on a field.
 struct CodecCosts {
   double bits = 4;             // bits of a frame for each value
@@ -18,17 +20,21 @@ struct CodecCosts {
   double bits_a_doubling = 0;  // further bits for each doubling of the addends of a sum
   // Bytes of values a second. add: of each operand of a sum of frames.
   double encode = 15e9, decode = 20e9, decode_add = 20e9, add = 25e9, accumulate = 11e9;
-  double copy = 15e9;    // copies of values
-  double call = 0.5e-6;  // fixed seconds of each operation of the codec, added to the time for its bytes
+  double copy = 15e9;        // copies of values
+  double add_values = 10e9;  // sums of values on a host
+  double call = 0.5e-6;      // fixed seconds of each operation of the codec, added to the time for its bytes
   bool adds_frames = true;
 };
 
 // Seconds that one rank has spent.
 struct Spent {
   double encode = 0, decode = 0, combine = 0, copy = 0;
+  double total() const noexcept { return encode + decode + combine + copy; }
 };
 
-using Compute = std::function<void(double seconds)>;  // lets the rank's processor work for that long
+// Lets the rank's processor work for that long, or longer if the memory of its host has not carried so many
+// bytes by then.
+using Compute = std::function<void(double seconds, double memory_bytes)>;
 
 class ModelledCodec final : public taut::Codec, public taut::FrameArithmetic {
  public:
@@ -43,25 +49,25 @@ class ModelledCodec final : public taut::Codec, public taut::FrameArithmetic {
 
   const taut::Contract& contract() const noexcept override { return contract_; }
   std::size_t max_bytes(taut::DType type, std::size_t count, std::uint32_t addends) const noexcept override;
-  taut::Sized encode(taut::ConstSlice values, taut::Bytes out) const noexcept override;
+  taut::SizeOrStatus encode(taut::ConstSlice values, taut::Bytes out) const noexcept override;
   taut::Status decode(taut::ConstBytes in, taut::Slice values) const noexcept override;
   taut::Status reduce(taut::ConstBytes in, taut::Slice values, taut::Reduction op) const noexcept override;
   const taut::FrameArithmetic* arithmetic() const noexcept override {
     return costs_.adds_frames ? this : nullptr;
   }
-  taut::Sized sum(std::span<const taut::ConstBytes> frames, taut::Bytes out) const noexcept override;
-  taut::Sized accumulate(taut::ConstBytes frame, taut::ConstSlice values,
-                         taut::Bytes out) const noexcept override;
+  taut::SizeOrStatus sum(std::span<const taut::ConstBytes> frames, taut::Bytes out) const noexcept override;
+  taut::SizeOrStatus accumulate(taut::ConstBytes frame, taut::ConstSlice values,
+                                taut::Bytes out) const noexcept override;
 
  private:
   // `inputs`: how many ranks' values are in a sum, which the model keeps in the `step` of a header. A sum of
   // k inputs takes as many bits by values as by frames, whose addends are counted besides.
   std::size_t payload_bytes(std::size_t count, double inputs, double bits) const noexcept;
   double bits_at(const void* values) const noexcept;
-  taut::Sized write(taut::DType type, std::size_t count, std::uint32_t addends, double inputs, double bits,
-                    taut::Bytes out) const noexcept;
+  taut::SizeOrStatus write(taut::DType type, std::size_t count, std::uint32_t addends, double inputs,
+                           double bits, taut::Bytes out) const noexcept;
   taut::Status holds(taut::ConstBytes in, taut::Slice values, int more_inputs) const noexcept;
-  void work(double& counter, std::size_t bytes, double speed) const;
+  void work(double& counter, std::size_t bytes, double speed, double traffic) const;
 
   CodecCosts costs_;
   Compute compute_;
@@ -72,24 +78,23 @@ class ModelledCodec final : public taut::Codec, public taut::FrameArithmetic {
   mutable double inputs_of_sum_ = 1;
 };
 
-// Place whose copies take simulated time and copy only the header of a frame. Sums of values take no time:
-// they occur in the uncompressed baseline alone, which is thereby favoured.
+// Place whose copies and sums take simulated time. A copy moves only the header of a frame.
 class ModelledPlace final : public taut::PooledPlace {
  public:
-  ModelledPlace(double bytes_a_second, Compute compute, Spent& spent)
-      : bytes_a_second_(bytes_a_second), compute_(std::move(compute)), spent_(spent) {}
+  ModelledPlace(const CodecCosts& costs, Compute compute, Spent& spent)
+      : copy_(costs.copy), add_(costs.add_values), compute_(std::move(compute)), spent_(spent) {}
   ~ModelledPlace() override { trim(); }
 
   taut::Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept override;
-  taut::Status reduce(taut::Slice, taut::ConstSlice, taut::Reduction) noexcept override {
-    return taut::Status::ok;
-  }
+  taut::Status reduce(taut::Slice values, taut::ConstSlice others, taut::Reduction op) noexcept override;
 
  private:
   std::byte* allocate(std::size_t bytes) noexcept override;
   void release(std::byte* data) noexcept override;
 
-  double bytes_a_second_;
+  void work(double& counter, std::size_t bytes, double speed);
+
+  double copy_, add_;  // bytes a second
   Compute compute_;
   Spent& spent_;
 };

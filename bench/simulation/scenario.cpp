@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 
 #include "../command_line.hpp"
@@ -16,6 +17,24 @@ taut::Collective collective_of(const std::string& name) {
   throw std::invalid_argument("'" + name + "' is no collective");
 }
 
+// Returns the ranks of each host: a number for all hosts, or numbers by host, separated by commas.
+std::vector<int> ranks_of_hosts(const std::string& text, int ranks) {
+  std::vector<int> of_host;
+  for (const std::string& one : bench::split(text, ',')) of_host.push_back(std::stoi(one));
+  if (of_host.size() == 1 && of_host[0] > 0 && ranks % of_host[0] == 0)
+    of_host.assign(static_cast<std::size_t>(ranks / of_host[0]), of_host[0]);
+  if (std::accumulate(of_host.begin(), of_host.end(), 0) != ranks || std::ranges::min(of_host) < 1)
+    throw std::invalid_argument("ranks_a_host=" + text +
+                                " does not sum up to ranks=" + std::to_string(ranks));
+  return of_host;
+}
+
+Placement placement_of(const std::string& name) {
+  if (name == "block") return Placement::block;
+  if (name == "cyclic") return Placement::cyclic;
+  throw std::invalid_argument("placement=" + name + " is neither block nor cyclic");
+}
+
 double not_negative(const std::string& text) { return text == "0" ? 0 : bench::positive_number(text); }
 
 using Setter = std::function<void(Scenario&, const std::string&)>;
@@ -28,7 +47,8 @@ constexpr std::pair<const char*, double CodecCosts::*> bits[] = {
 constexpr std::pair<const char*, double CodecCosts::*> speeds[] = {
     {"encode", &CodecCosts::encode},         {"decode", &CodecCosts::decode},
     {"decode_add", &CodecCosts::decode_add}, {"add", &CodecCosts::add},
-    {"accumulate", &CodecCosts::accumulate}, {"copy", &CodecCosts::copy}};
+    {"accumulate", &CodecCosts::accumulate}, {"copy", &CodecCosts::copy},
+    {"add_values", &CodecCosts::add_values}};
 
 CodecCosts& fast_costs(Scenario& scenario) {
   std::optional<CodecCosts>& fast = scenario.call.fast;
@@ -60,6 +80,7 @@ std::map<std::string, Setter> all_setters() {
       {"sum", [](Scenario& s, const std::string& v) { s.call.plain_sum = 1e9 * bench::positive_number(v); }},
       {"whole", [](Scenario& s, const std::string& v) { s.call.plain_whole = v == "1"; }},
       {"plain", [](Scenario& s, const std::string& v) { s.plain = v == "1"; }},
+      {"tuned", [](Scenario& s, const std::string& v) { s.tuned = v == "1"; }},
       {"settled", [](Scenario& s, const std::string& v) { s.settled = v == "1"; }},
       {"gbit", [](Scenario& s,
                   const std::string& v) { s.link.bytes_a_second = bench::positive_number(v) * 1e9 / 8; }},
@@ -67,6 +88,13 @@ std::map<std::string, Setter> all_setters() {
       {"overhead_us", [](Scenario& s, const std::string& v) { s.link.overhead = not_negative(v) * 1e-6; }},
       {"call_us", [](Scenario& s, const std::string& v) { s.call.costs.call = not_negative(v) * 1e-6; }},
       {"adds", [](Scenario& s, const std::string& v) { s.call.costs.adds_frames = v == "1"; }},
+      {"links", [](Scenario& s, const std::string& v) { s.link.links = std::stoi(v); }},
+      {"ranks_a_host", [](Scenario& s, const std::string& v) { s.ranks_a_host = v; }},
+      {"placement", [](Scenario& s, const std::string& v) { s.placement = placement_of(v); }},
+      {"memory",
+       [](Scenario& s, const std::string& v) { s.link.hosts.memory = 1e9 * bench::positive_number(v); }},
+      {"host_copy",
+       [](Scenario& s, const std::string& v) { s.link.hosts.copy = 1e9 * bench::positive_number(v); }},
   };
   add_costs(table, "", [](Scenario& s) -> CodecCosts& { return s.call.costs; });
   add_costs(table, "fast_", fast_costs);
@@ -91,6 +119,10 @@ Scenario parse_scenario(const std::vector<std::string>& words) {
   }
   if (scenario.call.ranks < 2 || scenario.call.bytes == 0)
     throw std::invalid_argument("a scenario needs ranks=2 or more, and bytes=");
+  if (!scenario.ranks_a_host.empty())
+    scenario.link.hosts.of_rank =
+        placed(ranks_of_hosts(scenario.ranks_a_host, scenario.call.ranks), scenario.placement);
+  if (scenario.link.links < 1) throw std::invalid_argument("links= needs a number from 1 on");
   return scenario;
 }
 
@@ -100,13 +132,27 @@ std::string scenario_words() {
   return words;
 }
 
+std::string json_of(const TunedCalls& calls) {
+  taut::json::Object json;
+  const auto add = [&json](const char* name, double value) { json.add_text(name, taut::rounded(value, 9)); };
+  add("plain", calls.plain);
+  add("flat", calls.flat);
+  add("by_nodes", calls.nodes);
+  json.add("first", calls.first).add("first_plain", calls.first_plain);
+  add("first_100", calls.first_100);
+  add("after_10", calls.after_10);
+  return json.text();
+}
+
 std::string json_of(const Outcome& outcome) {
   const PlannedCall& planned = outcome.planned;
   const Spent& spent = outcome.spent;
   taut::json::Object json;
   const auto add = [&json](const char* name, double value) { json.add_text(name, taut::rounded(value, 9)); };
   add("seconds", outcome.seconds);
-  json.add("algorithm", planned.algorithm->name).add("segments", planned.segments);
+  json.add("algorithm", planned.algorithm->name)
+      .add("levels", name_of(planned.levels))
+      .add("segments", planned.segments);
   json.add("arithmetic", name_of(planned.how)).add("fast_codec", planned.fast);
   add("encode", spent.encode);
   add("combine", spent.combine);

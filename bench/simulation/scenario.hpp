@@ -4,14 +4,17 @@
 #include <string>
 #include <vector>
 
-#include "simulate.hpp"
+#include "tuned_calls.hpp"
 
 namespace simulation {
 
 struct Scenario {
   CollectiveCall call;
   Link link;
+  std::string ranks_a_host;  // as the word says; empty: each rank has a host of its own
+  Placement placement = Placement::block;
   bool plain = false;    // the uncompressed baseline
+  bool tuned = false;    // calls one after the other, as the tuner serves them
   bool settled = false;  // by the fastest of the routes that the engine tries
 };
 
@@ -21,5 +24,6 @@ std::string scenario_words();  // description for a usage text
 
 // Returns the outcome as a line of JSON.
 std::string json_of(const Outcome& outcome);
+std::string json_of(const TunedCalls& calls);
 
 }  // namespace simulation

@@ -6,7 +6,7 @@
 namespace simulation {
 namespace {
 
-constexpr Link link{.bytes_a_second = 1e9, .latency = 10e-6, .overhead = 1e-6};
+const Link link{.bytes_a_second = 1e9, .latency = 10e-6, .overhead = 1e-6};
 
 CollectiveCall uncompressed(taut::Collective collective, const char* algorithm, int ranks,
                             std::size_t bytes) {

@@ -47,6 +47,12 @@ FORWARDING = {
 UNEQUAL_CALLS = (("allgather", ",algorithm=ring"), ("bcast", ",algorithm=chain"))
 UNEQUAL_BITS = "bits=16 last_bits=0.32"  # ratios from 2 to 100
 IDEAL_THREADS = "ideal_threads"  # the set whose speeds grow in proportion to the threads
+# Full nodes: numbers of nodes and ranks a node, calls, and the links of a node. Block placement, one link a node,
+# memory of 300 GB/s a node. The simulation of more ranks takes hours.
+CLUSTERS = ((16, 1), (64, 1), (16, 8), (16, 32))
+CALLS_OF_NODES = ("allreduce", "reduce_scatter", "allgather", "bcast", "reduce", "alltoall", "gather")
+MOST_WORK_OF_NODES = 4096  # ranks times MB
+SIZES_OF_NODES, RATES_OF_NODES, MEMORY_OF_NODE = (1, 8, 64), (100,), 300
 MOVES = {"bcast": "binomial", "scatter": "binomial"}
 REDUCTIONS = ("allreduce", "reduce_scatter")
 # On more ranks a simulation takes long. Rows then have only the variants that the papers have, and Taut's choice is its
@@ -171,6 +177,36 @@ def unequal(outcomes, costs):
     return list(rows.values())
 
 
+def nodes(outcomes, costs):
+    """Returns rows of calls as the tuner serves them from the first one on: `first_100` in units of 100 plain calls,
+    `after_10` in units of the fastest of plain MPI, flat and by nodes.
+    """
+    words = " ".join(costs.words_of_both(*CLASSES["ratio8"]))
+    lines = {}
+    for cluster, call, size, gbit in itertools.product(CLUSTERS, CALLS_OF_NODES, SIZES_OF_NODES, RATES_OF_NODES):
+        ranks = math.prod(cluster)
+        if ranks * size > MOST_WORK_OF_NODES:
+            continue
+        shared = f" ranks_a_host={cluster[1]}" if cluster[1] > 1 else ""
+        lines[(*cluster, call, size * MB, gbit)] = (
+            f"collective={call} ranks={ranks} bytes={size * MB // (4 * ranks) * 4 * ranks} gbit={gbit} memory={MEMORY_OF_NODE}"
+            f" latency_us={LATENCY_US} overhead_us={OVERHEAD_US} policy=abs:1 tuned=1{shared} {words}"
+        )
+    found = outcomes.of(lines.values())
+    rows = []
+    for (count, a_node, call, size, gbit), line in lines.items():
+        one = found[line]
+        best = min(one[way] for way in ("plain", "flat", "by_nodes") if one[way] > 0)
+        rows.append({
+            "ranks": count * a_node, "ranks_a_node": a_node, "collective": call, "bytes": size, "gbit": gbit,
+            "gain": one["plain"] / best, "flat": one["plain"] / one["flat"],
+            "by_nodes": one["plain"] / one["by_nodes"] if one["by_nodes"] else None,
+            "first": one["first"], "first_plain": one["first_plain"],
+            "first_100": one["first_100"] / (100 * one["plain"]), "after_10": one["after_10"] / best, "outcome": one,
+        })  # fmt: skip
+    return rows
+
+
 def swept(options):
     """Yields the rows of the wanted sets."""
     wanted, costs = [name for name in options.sets.split(",") if name], Costs()
@@ -189,7 +225,7 @@ def swept(options):
             found = outcomes.of([line for one in lines for line in one.values()])
             for row, one in zip(rows, lines, strict=True):
                 yield {"set": name} | described(row, {variant: found[line] for variant, line in one.items()}, costs)
-        for name, rows in (("break_even", break_even), ("unequal", unequal)):
+        for name, rows in (("break_even", break_even), ("unequal", unequal), ("nodes", nodes)):
             if not wanted or name in wanted:
                 yield from ({"set": name} | row for row in rows(outcomes, costs))
     except Incomplete as left:

@@ -20,6 +20,8 @@ void VirtualNetwork::Content::read(taut::ConstBytes message) {
     bytes.assign(message.begin(), message.end());
     return;
   }
+  taut::FrameHeader header;
+  if (taut::read_header(message, header) != taut::Status::ok) return;  // values, which are not stored
   for (std::size_t at = 0; at < message.size();) {
     const taut::ConstBytes frame = message.subspan(at);
     offsets.push_back(at);
@@ -49,7 +51,9 @@ class VirtualNetwork::Port final : public taut::Transport {
   std::uint64_t start_recv(taut::Bytes capacity, int from, taut::Lane lane) override {
     return network_.recv(rank_, capacity, from, lane);
   }
-  bool poll(std::uint64_t& operation, taut::Sized& moved) override { return network_.poll(operation, moved); }
+  bool poll(std::uint64_t& operation, taut::SizeOrStatus& moved) override {
+    return network_.poll(operation, moved);
+  }
   void abandon(std::uint64_t) noexcept override {}
 
   VirtualNetwork& network_;
@@ -57,7 +61,11 @@ class VirtualNetwork::Port final : public taut::Transport {
 };
 
 VirtualNetwork::VirtualNetwork(VirtualRanks& ranks, const Link& link)
-    : ranks_(ranks), link_(link), hosts_(static_cast<std::size_t>(ranks.size())) {
+    : ranks_(ranks),
+      link_(link),
+      hosts_(static_cast<std::size_t>(link.hosts.count(ranks.size()))),
+      queues_(static_cast<std::size_t>(ranks.size())),
+      copies_end_(static_cast<std::size_t>(ranks.size())) {
   for (int rank = 0; rank < ranks.size(); ++rank) ports_.push_back(std::make_unique<Port>(*this, rank));
 }
 
@@ -65,6 +73,10 @@ VirtualNetwork::~VirtualNetwork() = default;
 
 taut::Transport& VirtualNetwork::transport(int rank) noexcept {
   return *ports_[static_cast<std::size_t>(rank)];
+}
+
+double VirtualNetwork::most_link_bytes() const noexcept {
+  return std::ranges::max_element(hosts_, {}, &Host::sent_bytes)->sent_bytes;
 }
 
 // ---- Operations
@@ -82,7 +94,8 @@ std::size_t VirtualNetwork::post(Operation operation) {
 }
 
 VirtualNetwork::Queue& VirtualNetwork::queue(int to, int from, taut::Lane lane) {
-  return host(to).queues[static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(lane)];
+  return queues_[static_cast<std::size_t>(to)]
+                [static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(lane)];
 }
 
 std::size_t VirtualNetwork::send(int rank, taut::ConstBytes bytes, int to, taut::Lane lane) {
@@ -145,7 +158,7 @@ void VirtualNetwork::release(std::size_t number) {
 
 // Returns true if an operation has completed. An eager send completes at once; its message lives on until it
 // has arrived.
-bool VirtualNetwork::poll(std::size_t number, taut::Sized& moved) {
+bool VirtualNetwork::poll(std::size_t number, taut::SizeOrStatus& moved) {
   Operation& operation = operations_[number];
   const bool complete = operation.is_send ? operation.eager || operation.progress == Operation::Progress::done
                                           : operation.progress == Operation::Progress::done;
@@ -161,42 +174,70 @@ bool VirtualNetwork::poll(std::size_t number, taut::Sized& moved) {
 
 void VirtualNetwork::enqueue(std::size_t send) {
   operations_[send].progress = Operation::Progress::queued;
-  host(operations_[send].rank).out.push_back(send);
-  start_next(operations_[send].rank);
+  const int from = number(operations_[send].rank);
+  if (from == number(operations_[send].other)) return start_on_host(send);
+  host(from).out.push_back(send);
+  start_next(from);
 }
 
-// Starts the first message of a sender whose receiver's link is free.
-void VirtualNetwork::start_next(int from) {
-  Host& sender = host(from);
-  if (sender.sends) return;
+double VirtualNetwork::passed_memory(int rank, double bytes) {
+  double& free_at = host(number(rank)).memory_free_at;
+  free_at = std::max(free_at, ranks_.now()) + bytes / link_.hosts.memory;
+  return free_at;
+}
+
+// Copies a message from one rank of a host to another: as fast as the receiver's core copies, one message at
+// a time, and as the memory allows.
+void VirtualNetwork::start_on_host(std::size_t send) {
+  Operation& message = operations_[send];
+  const Hosts& hosts = link_.hosts;
+  message.progress = Operation::Progress::moving;
+  const auto bytes = static_cast<double>(message.bytes);
+  double& copied = copies_end_[static_cast<std::size_t>(message.other)];
+  copied = std::max(copied, ranks_.now()) + bytes / hosts.copy;
+  const double end = std::max(copied, passed_memory(message.rank, Hosts::traffic_of_copy * bytes));
+  ranks_.at(end + hosts.latency, [this, send] { complete(send); });
+}
+
+// Starts the first message of a host whose receiver has a free link.
+void VirtualNetwork::start_next(int from_host) {
+  Host& sender = host(from_host);
+  if (sender.sends == link_.links) return;
   for (auto next = sender.out.begin(); next != sender.out.end(); ++next) {
     const std::size_t send = *next;
-    Host& receiver = host(operations_[send].other);
-    if (!receiver.receives) {
+    Host& receiver = host(number(operations_[send].other));
+    if (receiver.receives < link_.links) {
       sender.out.erase(next);
       start(send);
       return;
     }
-    if (std::ranges::find(receiver.waiting, from) == receiver.waiting.end()) receiver.waiting.push_back(from);
+    if (std::ranges::find(receiver.waiting, from_host) == receiver.waiting.end())
+      receiver.waiting.push_back(from_host);
   }
 }
 
 void VirtualNetwork::start(std::size_t send) {
   Operation& message = operations_[send];
   message.progress = Operation::Progress::moving;
-  host(message.rank).sends = host(message.other).receives = true;
+  Host& sender = host(number(message.rank));
+  ++sender.sends;
+  sender.sent_bytes += static_cast<double>(message.bytes);
+  ++host(number(message.other)).receives;
   const double end = ranks_.now() + static_cast<double>(message.bytes) / link_.bytes_a_second;
   ranks_.at(end, [this, send] { left(send); });
-  ranks_.at(end + link_.latency, [this, send] {
-    operations_[send].progress = Operation::Progress::done;
-    if (operations_[send].partner != none) arrived(send);
-  });
+  ranks_.at(end + link_.latency, [this, send] { complete(send); });
+}
+
+void VirtualNetwork::complete(std::size_t send) {
+  operations_[send].progress = Operation::Progress::done;
+  if (operations_[send].partner != none) arrived(send);
 }
 
 // Frees both links after the last byte of a message, and starts the next messages on them.
 void VirtualNetwork::left(std::size_t send) {
-  const int from = operations_[send].rank, to = operations_[send].other;
-  host(from).sends = host(to).receives = false;
+  const int from = number(operations_[send].rank), to = number(operations_[send].other);
+  --host(from).sends;
+  --host(to).receives;
   for (std::deque<int> waiting = std::exchange(host(to).waiting, {}); !waiting.empty(); waiting.pop_front())
     start_next(waiting.front());
   start_next(from);

@@ -1,6 +1,8 @@
-// Virtual network: a transport for virtual ranks, one rank a host. Hosts are joined by one switch that never
-// blocks. A link carries one message at a time in each direction, at its full rate. A message occupies the
-// sender's outgoing and the receiver's incoming link for bytes / rate seconds, and arrives one latency later.
+// Virtual network: a transport for virtual ranks on hosts. Hosts are joined by one switch that never blocks.
+// A link carries one message at a time in each direction, at its full rate. A message occupies one of the
+// sender's outgoing and one of the receiver's incoming links for bytes / rate seconds, and arrives one
+// latency later. The ranks of a host share its links. A message between two ranks of a host is a copy, which
+// passes the memory of the host instead.
 //
 // Messages above `eager_bytes` start when both the send and the receive are posted; others start when they
 // are sent. A transfer needs no processor: overlap with computation is ideal, as with hardware that moves
@@ -11,15 +13,18 @@
 #include <unordered_map>
 
 #include "communication/team/transport.hpp"
+#include "hosts.hpp"
 #include "virtual_ranks.hpp"
 
 namespace simulation {
 
 struct Link {
-  double bytes_a_second = 12.5e9;
-  double latency = 1.5e-6;   // seconds
-  double overhead = 0.4e-6;  // seconds of the processor for each send, and for each receive
+  double bytes_a_second = 12.5e9;  // of one link
+  double latency = 1.5e-6;         // seconds
+  double overhead = 0.4e-6;        // seconds of the processor for each send, and for each receive
   std::size_t eager_bytes = std::size_t{64} << 10;
+  int links = 1;  // of each host
+  Hosts hosts = {};
 };
 
 class VirtualNetwork {
@@ -29,6 +34,12 @@ class VirtualNetwork {
   VirtualNetwork(const VirtualNetwork&) = delete;
 
   taut::Transport& transport(int rank) noexcept;
+
+  // Returns the bytes that left the host from which most bytes left.
+  double most_link_bytes() const noexcept;
+
+  // Returns the time at which so many more bytes will have passed the memory of the rank's host.
+  double passed_memory(int rank, double bytes);
 
  private:
   class Port;
@@ -53,31 +64,38 @@ class VirtualNetwork {
   struct Queue {  // operations of one receiver, sender and lane that wait for their partners
     std::deque<std::size_t> sends, receives;
   };
+  using Queues = std::unordered_map<std::uint64_t, Queue>;  // of a receiver, by sender and lane
   struct Host {
-    std::unordered_map<std::uint64_t, Queue> queues;  // by sender and lane
-    std::deque<std::size_t> out;                      // messages that are ready to move, in this order
-    std::deque<int> waiting;                          // senders that wait for the link in
-    bool sends = false, receives = false;             // the links are in use
+    std::deque<std::size_t> out;  // messages that are ready to move, in this order
+    std::deque<int> waiting;      // hosts that wait for a link in
+    int sends = 0, receives = 0;  // links in use
+    double sent_bytes = 0;
+    double memory_free_at = 0;  // time
   };
   static constexpr std::size_t none = ~std::size_t{0};
 
   std::size_t post(Operation operation);
   std::size_t send(int rank, taut::ConstBytes bytes, int to, taut::Lane lane);
   std::size_t recv(int rank, taut::Bytes capacity, int from, taut::Lane lane);
-  bool poll(std::size_t number, taut::Sized& moved);
+  bool poll(std::size_t number, taut::SizeOrStatus& moved);
   void match(std::size_t send, std::size_t receive);
   void release(std::size_t number);
   void enqueue(std::size_t send);
-  void start_next(int from);
+  void start_next(int from_host);
   void start(std::size_t send);
+  void start_on_host(std::size_t send);
   void left(std::size_t send);
+  void complete(std::size_t send);
   void arrived(std::size_t send);
   Queue& queue(int to, int from, taut::Lane lane);
-  Host& host(int rank) { return hosts_[static_cast<std::size_t>(rank)]; }
+  int number(int rank) const noexcept { return link_.hosts.of(rank); }
+  Host& host(int number) { return hosts_[static_cast<std::size_t>(number)]; }
 
   VirtualRanks& ranks_;
   Link link_;
-  std::vector<Host> hosts_;
+  std::vector<Host> hosts_;         // by number
+  std::vector<Queues> queues_;      // by receiver
+  std::vector<double> copies_end_;  // times, by receiver
   std::deque<Operation> operations_;
   std::vector<std::size_t> free_;
   std::vector<std::unique_ptr<Port>> ports_;

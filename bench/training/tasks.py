@@ -34,7 +34,7 @@ class Text:
         codes = torch.tensor([number[character] for character in text])
         held_out = len(codes) // 20
         self._train, self._test = codes[:-held_out], codes[-held_out:]
-        self.batch, self.rate = 1, 1e-3
+        self.batch, self.rate, self.characters = 1, 1e-3, len(characters)
         self._shape = (len(characters), 64, 2) if small else (len(characters), 256, 4)
 
     def model(self):

@@ -156,8 +156,10 @@ bool second_lags(struct second_cursor* payload, unsigned n, size_t count, uint32
   return from != NULL || n == 0;
 }
 
+bool second_by_addend(const struct second_frame* frame) { return frame->parameters[2] == 3; }
+
 bool second_states(const struct second_frame* frame, struct second_cursor* payload) {
-  const size_t n = frame->parameters[2];
+  const size_t n = second_by_addend(frame) ? 1 : frame->parameters[2];
   if (n > 2 || (n > 0 && frame->parameters[1] != 0) || n > frame->reference_count) return false;
   const uint8_t* const from = second_take(payload, 8 * n);
   if (from == NULL) return false;

@@ -1,9 +1,10 @@
 /* The mpc codec, by src/compressor/codecs/mpc/spec.md. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "parts.h"
 
-enum { chunk_bytes = 4096, vector_bytes = 64, block_words = 8 };
+enum { chunk_bytes = 4096, vector_bytes = 64, block_words = 8, product = 16, quotient = 32 };
 
 /* Takes the last n bytes away; NULL: there are fewer. */
 static const uint8_t* take_last(struct second_cursor* c, size_t n) {
@@ -158,11 +159,45 @@ static void add_references(const struct second_frame* frame, uint64_t* words) {
   }
 }
 
+struct grid {
+  unsigned form; /* 0: none */
+  double step, offset;
+};
+
+/* Reads the grid of a frame from the start of its payload; false: reject. */
+static bool read_grid(const struct second_frame* frame, struct second_cursor* payload, struct grid* grid) {
+  grid->form = frame->parameters[0] & (product | quotient);
+  if (grid->form == 0) return true;
+  const int precision = frame->type->precision;
+  if (grid->form == (product | quotient) || (precision != 24 && precision != 53) || frame->bound_kind != 0 ||
+      frame->parameters[2] != 0)
+    return false;
+  const uint8_t* const at = second_take(payload, 16);
+  if (at == NULL) return false;
+  memcpy(&grid->step, at, 8);
+  memcpy(&grid->offset, at + 8, 8);
+  return isfinite(grid->step) && grid->step > 0 && isfinite(grid->offset);
+}
+
+static uint64_t word_of_code(const struct second_type* type, const struct grid* grid, uint64_t code) {
+  const int bits = 8 * (int)type->bytes;
+  const int64_t half = (int64_t)1 << (bits == 32 ? 21 : 50);
+  const uint64_t center = bits == 32 ? 0x7FA00000 : 0x7FF4000000000000;
+  const int64_t number = second_signed(code - center, (unsigned)bits);
+  if (number <= -half || number >= half) return code;
+  const int64_t off = ((number + 2) & 3) - 2, q = (number - off) / 4;
+  const double distance = grid->form == quotient ? (double)q / grid->step : (double)q * grid->step;
+  return second_round(type, distance + grid->offset) + (uint64_t)off;
+}
+
 enum second_verdict second_mpc(const struct second_frame* frame, uint8_t* values) {
   struct second_cursor payload = {frame->payload, frame->end}, records;
   uint32_t lags[2];
   const unsigned n = frame->parameters[1], word = frame->type->bytes;
-  if (frame->parameters[0] > 8 || frame->addends != 1 || !second_states(frame, &payload) ||
+  const unsigned distance = frame->parameters[0] & ~(unsigned)(product | quotient);
+  struct grid grid = {0, 0, 0};
+  if (!read_grid(frame, &payload, &grid)) return second_rejected;
+  if (distance > 8 || frame->addends != 1 || second_by_addend(frame) || !second_states(frame, &payload) ||
       !second_lags(&payload, n, frame->count, lags))
     return second_rejected;
   const size_t bytes = frame->count * word, chunks = (bytes + chunk_bytes - 1) / chunk_bytes;
@@ -172,11 +207,12 @@ enum second_verdict second_mpc(const struct second_frame* frame, uint8_t* values
   bool good = true;
   for (size_t i = 0; good && i < chunks; ++i) {
     const size_t first = i * chunk_bytes, size = bytes - first < chunk_bytes ? bytes - first : chunk_bytes;
-    good = read_record(second_record(ends, i, records), size / word, word, frame->parameters[0],
-                       words + first / word);
+    good = read_record(second_record(ends, i, records), size / word, word, distance, words + first / word);
   }
   if (good) undo_lags(words, frame->count, lags, n);
   if (good && frame->parameters[2] > 0) add_references(frame, words);
+  for (size_t i = 0; good && grid.form != 0 && i < frame->count; ++i)
+    words[i] = word_of_code(frame->type, &grid, words[i]);
   for (size_t i = 0; good && i < frame->count; ++i) second_put(values + i * word, words[i], word);
   free(words);
   return good ? second_decoded : second_rejected;

@@ -69,6 +69,7 @@ bool second_lags(struct second_cursor* payload, unsigned n, size_t count, uint32
 
 /* Reads the states of a frame with references from the start of its payload; false: reject, since the
    receiver does not have these references. */
+bool second_by_addend(const struct second_frame* frame); /* one reference for each addend */
 bool second_states(const struct second_frame* frame, struct second_cursor* payload);
 /* Returns the bits of a part of a reference. */
 uint64_t second_part(const struct second_frame* frame, size_t reference, size_t i);

@@ -97,7 +97,8 @@ static bool read_head(const struct decoder* d, struct second_cursor* c, struct r
   r->base = second_signed(second_number(base, base_bytes), 8 * base_bytes);
   if (d->frame->parameters[0] == 0 && r->base != 0) return false;
   if (d->frame->step == 0 && (r->base != 0 || r->flags & (has_planes | has_runs))) return false;
-  if ((d->lag_count > 0 || d->frame->parameters[2] > 0) && (r->flags & (wide | has_layers))) return false;
+  const bool narrow = d->lag_count > 0 || (d->frame->parameters[2] > 0 && !second_by_addend(d->frame));
+  if (narrow && (r->flags & (wide | has_layers))) return false;
   memset(r->width, 0, sizeof r->width);
   if (r->flags & has_planes) {
     if (r->plane_bytes == 0) return false;
@@ -156,14 +157,15 @@ static int64_t reference_integer(const struct second_frame* frame, uint64_t bits
 }
 
 /* Adds what the references predict. */
-static void add_references(struct decoder* d) {
+static void add_references(struct decoder* d, unsigned flags) {
   const struct second_frame* const frame = d->frame;
   for (size_t k = 0; k < d->n && frame->parameters[2] > 0; ++k) {
     const size_t i = d->first + k;
     int64_t predicted = reference_integer(frame, second_part(frame, 0, i));
     if (frame->parameters[2] == 2)
       predicted = 2 * predicted - reference_integer(frame, second_part(frame, 1, i));
-    d->q[k] = second_signed((uint64_t)d->q[k] + frame->addends * (uint64_t)predicted, 32);
+    const uint64_t times = second_by_addend(frame) ? 1 : frame->addends;
+    d->q[k] = second_signed((uint64_t)d->q[k] + times * (uint64_t)predicted, flags & wide ? 64 : 32);
   }
 }
 
@@ -301,7 +303,7 @@ static bool read_record(struct decoder* d, struct second_cursor c) {
   if (good) {
     read_integers(d, &r);
     undo_lags(d);
-    add_references(d);
+    add_references(d, r.flags);
     check_range(d, r.flags);
     if (!d->unspecified) write_values(d, runs, run_count, layers, layer_count);
   }

@@ -161,7 +161,9 @@ TAUT_Encode_with_references(const void* values, size_t count, TAUT_Type type, co
 /* Decodes a frame that may have references. Those of the frame are named by numbers that identify their
  * bytes, type and count: with others, in another order, or with none, as in TAUT_Decode, the call returns
  * TAUT_ERR_FRAME and no value. Give all arrays that the encoder had: a frame that names fewer ignores the
- * older ones. `values` must not overlap them. */
+ * older ones. `values` may be the newest array itself if the frame's codec is mpc, as that of lossless frames
+ * with references is: the array is then brought up to date in place, or is as it was if the call finds that
+ * it is another one. `values` must not overlap the arrays otherwise. */
 TAUT_API int /* as TAUT_Decode; TAUT_ERR_FRAME also if the references are not those of the frame */
 TAUT_Decode_with_references(const void* frame, size_t bytes, const void* const* references,
                             int reference_count, void* values, size_t count, TAUT_Type type);
@@ -264,7 +266,7 @@ static const char* const taut_kind_of_mpi __attribute__((used)) = &TAUT_KIND_OF_
  *               | cpr_p2p                 encodes anew at each hop; for comparison
  *   reduction=  auto (default) | frames     sums of encoded data
  *               | values                    decode, operate, encode
- *   nodes=      auto (default)              tries both settings under when=profitable; else off
+ *   nodes=      auto (default)              under when=profitable on first, then the faster way; else off
  *               | on                        divides a message among the ranks of a node, with several ranks
  *                                           on each of several nodes: plain values on a node, frames
  *                                           between nodes
@@ -275,9 +277,9 @@ static const char* const taut_kind_of_mpi __attribute__((used)) = &TAUT_KIND_OF_
  *                                           allgather in place, are replaced by the decoded values: all
  *                                           ranks hold the same bits
  *   history=    off (default)               each call is coded by itself
- *               | auto | 1..36              frames of blocking collectives that move values may refer to so
- *                                           many earlier calls of the same kind (auto: 4), which each rank
- *                                           keeps in memory; the values are those of history=off
+ *               | auto | 1..36              frames of collectives may refer to so many earlier calls of the
+ *                                           same kind (auto: 4), which each rank keeps in memory; the values
+ *                                           are those of history=off
  *   history_bytes=  256MiB (default)        most memory for all histories of the communicator
  *   min_bytes=  64KiB (default)             smaller messages go straight to plain MPI
  *   when=       auto (default)              always if a codec is named, else profitable

@@ -1,4 +1,4 @@
-"""The command `taut`: `bounds`, `report`, `calibrate`, `--cmake-dir` and what concerns variables of HDF5 files are written in
+"""The command `taut`: `bounds`, `tune`, `report`, `calibrate`, `--cmake-dir` and what concerns variables of HDF5 files are written in
 Python; the package's C++ program has the rest."""
 
 import os
@@ -30,6 +30,10 @@ def main(arguments: Optional[list[str]] = None) -> int:
 
         return calibrate(words[1:])
     path = program()
+    if words[:1] == ["tune"]:
+        from ._tune._command import main as tune
+
+        return tune(words[1:], path)
     if not path.exists():
         print(f"taut: the package has no {path}; install it anew", file=sys.stderr)
         return 1

@@ -9,6 +9,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ._arrays import Values, address_of, as_array, check_writable
+from ._core import rules_replace_root
 from ._device import LEGACY_STREAM, device_values
 from ._dtypes import BFLOAT16, dtype_of
 from ._errors import ArgumentError, DTypeError
@@ -129,6 +130,11 @@ def _on_host(buffer: Any, writes: bool) -> np.ndarray:
     return array
 
 
+@lru_cache(maxsize=None)
+def _rules_replace_root(line: Optional[str], file: Optional[str]) -> bool:
+    return rules_replace_root(line or "", file or "")
+
+
 class Buffers:
     """The buffers of one call on a communicator. Work on the CUDA stream sees complete values in arrays on a GPU."""
 
@@ -143,7 +149,8 @@ class Buffers:
     @property
     def same_bits(self) -> bool:
         """The option ``same_bits=on`` of the policy, or else of the rules: a broadcast then writes to the root's array."""
-        return "same_bits=on" in str(self._policy() or os.environ.get("TAUT_RULES"))
+        policy = self._policy()
+        return "same_bits=on" in str(policy) if policy else _rules_replace_root(*map(os.getenv, ("TAUT_RULES", "TAUT_CONFIG")))
 
     def renew(self, stream: int) -> None:
         """Lets a stream wait for work on the arrays that was enqueued since they were taken."""

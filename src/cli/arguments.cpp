@@ -44,6 +44,8 @@ Arguments::Arguments(std::span<const Option> known, std::span<const char* const>
                std::string(word.substr(equals)) + "'");
     } else if (equals != std::string_view::npos) {
       value = word.substr(equals + 1);
+    } else if (option->may_lack_value()) {
+      continue;
     } else if (i + 1 < words.size()) {
       value = words[++i];
     } else {
@@ -75,7 +77,7 @@ std::string describe(std::span<const Option> options) {
     const std::size_t begin = text.size();
     text += option.letter != 0 ? std::string{' ', ' ', '-', option.letter, ',', ' '} : std::string(6, ' ');
     text.append("--").append(option.name);
-    if (!option.value.empty()) text.append(" ").append(option.value);
+    if (!option.value.empty()) text.append(option.may_lack_value() ? "" : " ").append(option.value);
     const std::size_t width = text.size() - begin;
     text.append(width + 2 > column ? "\n" + std::string(column, ' ') : std::string(column - width, ' '));
     for (const char c : option.help) text.append(1, c).append(c == '\n' ? column : 0, ' ');

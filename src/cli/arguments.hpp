@@ -13,8 +13,10 @@ namespace taut::cli {
 struct Option {
   std::string_view name;   // name without its two dashes
   char letter;             // short form, with one dash; 0: none
-  std::string_view value;  // placeholder of its value in the help; empty: a switch
+  std::string_view value;  // placeholder of its value in the help; empty: a switch; "[=X]": may be left out
   std::string_view help;
+
+  bool may_lack_value() const noexcept { return value.empty() || value[0] == '['; }
 };
 
 class Arguments {

@@ -165,7 +165,7 @@ void measure_under(const ArrayCoding& coding, const Arguments& arguments) {
                 "encode GB/s   ", "decode GB/s   ", "max error", "PSNR dB");
   std::vector<Line> lines;
   for (const std::string& name : names) {
-    const Subject subject = name.empty() ? built_in() : subject_of(name, arguments);
+    const Subject subject = name.empty() ? built_in_subject() : subject_of(name, arguments);
     check_coded(subject.type);
     for (const std::string& codec : codecs.empty() ? codecs_that_serve(subject, coding) : codecs) {
       lines.push_back(measure(subject, coding, codec, seconds));

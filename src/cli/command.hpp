@@ -35,7 +35,7 @@ std::span<const Command* const> all_commands() noexcept;
 struct PythonCommand {
   const char* name;
   const char* summary;
-  const char* extra;  // of the package, for what the command needs
+  const char* extra;  // of the package, for what the command needs; "": none
 };
 
 std::span<const PythonCommand> python_commands() noexcept;

@@ -13,7 +13,8 @@ constexpr const Command* commands[] = {
 
 constexpr PythonCommand in_python[] = {
     {"bounds", "what each error bound does to the values of files, and which to take", "hdf5"},
-    {"report", "reports of a run as tables and as a page with pictures", "report"},
+    {"tune", "the loosest error bounds that a program's own check accepts", ""},
+    {"report", "reports of a run as tables and as a page with pictures", ""},
     {"calibrate", "from which size and ratio on compression pays between these ranks", "mpich"},
 };
 

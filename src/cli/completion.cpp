@@ -63,9 +63,9 @@ std::string zsh() {
     cases.append("    ").append(command->name).append(")\n      _arguments \\\n");
     each_option(*command, [&](const Option& option) {
       const std::string help = quoted(option.help, "[]:");
-      cases.append("        --").append(option.name).append(option.value.empty() ? "" : "=").append("'[");
+      cases.append("        --").append(option.name).append(option.may_lack_value() ? "" : "=").append("'[");
       cases.append(help.substr(1, help.size() - 2)).append("]");
-      if (!option.value.empty()) cases.append(":").append(option.value).append(":_files");
+      if (!option.may_lack_value()) cases.append(":").append(option.value).append(":_files");
       cases.append("' \\\n");
     });
     cases.append("        '*:file:_files' ;;\n");
@@ -89,7 +89,7 @@ std::string fish() {
       text.append("complete -c taut -n '__fish_seen_subcommand_from ").append(command->name).append("' -l ");
       text.append(option.name);
       if (option.letter != 0) text.append(" -s ").append(1, option.letter);
-      if (!option.value.empty()) text.append(" -r");
+      if (!option.may_lack_value()) text.append(" -r");
       text.append(" -d ").append(quoted(option.help)).append("\n");
     });
   return text;

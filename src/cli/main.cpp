@@ -37,10 +37,12 @@ Exit run(const Command& command, std::span<const char* const> words) {
 // Says where a command of the Python package is found. The package starts this program for other commands
 // only.
 Exit name_python_package(const PythonCommand& command) {
+  const std::string extra =
+      command.extra[0] == 0 ? "" : std::string(" with its extra [") + command.extra + "]";
   std::fprintf(stderr,
-               "taut %s: is a command of the Python package, which this installation lacks; install it with "
-               "its extra [%s] (docs/start/python.md)\n",
-               command.name, command.extra);
+               "taut %s: is a command of the Python package, which this installation lacks; install it%s "
+               "(docs/start/python.md)\n",
+               command.name, extra.c_str());
   return Exit::usage;
 }
 

@@ -39,7 +39,7 @@ std::string entry(const std::string& heading, std::string_view text) {
 std::string text_of(const Option& option) {
   std::string heading = option.letter != 0 ? std::string("-") + option.letter + ", " : "";
   heading.append("--").append(option.name);
-  if (!option.value.empty()) heading.append(" ").append(option.value);
+  if (!option.value.empty()) heading.append(option.may_lack_value() ? "" : " ").append(option.value);
   return entry(heading, option.help);
 }
 

@@ -21,7 +21,7 @@ Subject subject_of(const std::string& path, const Arguments& arguments) {
   return subject;
 }
 
-Subject built_in() {
+Subject built_in_subject() {
   constexpr std::size_t n = 128;
   Subject subject{"waves+noise", DType::f32, {0, {n, n, n}}, Room(n * n * n * sizeof(float))};
   std::uint64_t state = 1;

@@ -6,7 +6,7 @@
 
 namespace taut::cli {
 
-// Input of a measurement: one frame's worth of values.
+// Values of a measurement, which one frame holds, and the name that its table shows.
 struct Subject {
   std::string name;
   DType type;
@@ -19,8 +19,8 @@ struct Subject {
 // Returns the middle part of the array in a file, at most 2^22 values. Throws Failure.
 Subject subject_of(const std::string& path, const Arguments& arguments);
 
-// Returns three waves plus noise of a thousandth. The noise comes from a generator of its own, so that the
-// values are the same on every machine.
-Subject built_in();
+// Returns the values for commands that are given no file: three waves plus noise of a thousandth, the same on
+// every machine.
+Subject built_in_subject();
 
 }  // namespace taut::cli

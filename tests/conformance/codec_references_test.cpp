@@ -48,6 +48,25 @@ TEST_P(CodecReferences, LeaveTheValuesAsTheyAre) {
   }
 }
 
+TEST_P(CodecReferences, MayBeOverwrittenByTheValuesUnderMpc) {
+  if (std::string_view(GetParam().codec->name) != "mpc") return;
+  std::uint64_t seed = 0;
+  for (const DType type : types()) {
+    for (const std::size_t count : {std::size_t{63}, std::size_t{4097}, std::size_t{140001}}) {
+      const auto codec = make_for("auto", 1 + static_cast<int>(++seed % 3));
+      const History history(type, count, patterns[seed % std::size(patterns)], seed, seed % 2 == 0);
+      const auto references = history.references(1 + seed % 2);
+      const FrameBytes frame = frame_of(*codec, history.now, references);
+      const Values expected = values_of(*codec, frame, history.now, references);
+      Values both = history.before;
+      auto in_place = references;
+      in_place[0].values = std::as_const(both).slice();
+      ASSERT_EQ(codec->decode(frame, in_place, both.slice()), Status::ok);
+      ASSERT_TRUE(both == expected) << name_of(type) << count;
+    }
+  }
+}
+
 TEST_P(CodecReferences, OfNoUseChangeNoByte) {
   for (const DType type : types()) {
     const auto codec = make_for("auto");

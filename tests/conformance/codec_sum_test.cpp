@@ -9,7 +9,7 @@ class AddingCodec : public CodecConformance {
   static FrameBytes sum(const Codec& codec, const Values& kind, std::span<const ConstBytes> frames,
                         std::uint32_t addends) {
     FrameBytes out(codec.max_bytes(kind.type(), kind.count(), addends));
-    const Sized size = codec.arithmetic()->sum(frames, out);
+    const SizeOrStatus size = codec.arithmetic()->sum(frames, out);
     EXPECT_EQ(size.status, Status::ok);
     out.resize(size.bytes);
     return out;
@@ -59,7 +59,7 @@ TEST_P(AddingCodec, AccumulateIsEncodeThenSum) {
         const Values a = make_values(type, count, pattern, 1), b = make_values(type, count, pattern, 2);
         const FrameBytes fa = encoded(*codec, a.slice()), fb = encoded(*codec, b.slice());
         FrameBytes fused(codec->max_bytes(type, count, 2));
-        const Sized size = codec->arithmetic()->accumulate(fa, b.slice(), fused);
+        const SizeOrStatus size = codec->arithmetic()->accumulate(fa, b.slice(), fused);
         ASSERT_EQ(size.status, Status::ok);
         fused.resize(size.bytes);
         // The sums agree in values, not in bytes: under `auto` fb may have another predictor than fa, and

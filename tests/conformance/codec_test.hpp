@@ -55,7 +55,7 @@ class CodecConformance : public testing::TestWithParam<CodecCase> {
 
   static FrameBytes encoded(const Codec& codec, ConstSlice values) {
     FrameBytes frame(codec.max_bytes(values.type, values.count));
-    const Sized size = codec.encode(values, frame);
+    const SizeOrStatus size = codec.encode(values, frame);
     EXPECT_EQ(size.status, Status::ok);
     EXPECT_LE(size.bytes, frame.size());
     frame.resize(size.bytes);

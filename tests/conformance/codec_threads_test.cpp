@@ -10,7 +10,7 @@ namespace {
 
 std::vector<std::byte> encoded(const Codec& codec, const Values& values) {
   std::vector<std::byte> frame(codec.max_bytes(values.type(), values.count()));
-  const Sized size = codec.encode(values.slice(), frame);
+  const SizeOrStatus size = codec.encode(values.slice(), frame);
   EXPECT_EQ(size.status, Status::ok);
   frame.resize(size.bytes);
   return frame;

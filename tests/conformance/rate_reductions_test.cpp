@@ -17,7 +17,7 @@ class Reducer {
 
   Frame encode(ConstSlice values) const {
     Frame frame(codec_.max_bytes(values.type, values.count));
-    const Sized made = codec_.encode(values, frame);
+    const SizeOrStatus made = codec_.encode(values, frame);
     EXPECT_EQ(made.status, Status::ok);
     frame.resize(made.bytes);
     return frame;

@@ -25,7 +25,7 @@ inline Task<> neighbours_exchange(Transport& t) {
     Message in(bytes + 100);
     Pending receiving = t.recv(in, left, 0);
     Pending sending = t.send(out, right, 0);
-    const Sized moved = co_await receiving;
+    const SizeOrStatus moved = co_await receiving;
     co_await sending;
     EXPECT_EQ(moved.status, Status::ok);
     EXPECT_EQ(moved.bytes, bytes);

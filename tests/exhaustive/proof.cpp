@@ -49,7 +49,7 @@ class Piece {
 
   // Encodes and decodes the first n values, and compares.
   void check(std::size_t n, Findings& findings) {
-    const Sized size = codec_.encode({{x_.data(), n, proof_.type}}, frame_);
+    const SizeOrStatus size = codec_.encode({{x_.data(), n, proof_.type}}, frame_);
     const Status status = size.status != Status::ok ? size.status
                                                     : codec_.decode(ConstBytes(frame_).first(size.bytes),
                                                                     {{y_.data(), n, proof_.type}});

@@ -42,5 +42,11 @@ for mpi in "$@"; do
     cmake --build "$mpi-c" >cmake.log || { cat cmake.log; exit 1; }
     "$mpi/bin/mpiexec" -n 2 "$mpi-c/program"
   fi
+  if [ -x "$mpi/bin/mpicc_abi" ]; then # a program of the standard ABI under the drop-in
+    "$mpi/bin/mpicc_abi" -o "$mpi-abi" "$here/../mpi/dropin/summing.c"
+    "$mpi/bin/taut" doctor --mpiexec "$mpi/bin/mpiexec" "./$mpi-abi"
+    "$mpi/bin/mpiexec" -n 2 "$mpi/bin/taut" run --summary --rules "* >=1B : abs=1e-3 when=always" -- "./$mpi-abi" 2>&1 | tee said
+    grep -q '^taut: all ' said || { echo "$mpi-abi: nothing was compressed" >&2; exit 1; }
+  fi
   echo "$mpi: the wheel works"
 done

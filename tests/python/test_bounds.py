@@ -205,7 +205,7 @@ def test_page_and_json(field, tmp_path, capsys):
 def test_pictures_are_png():
     import base64
 
-    from taut._bounds._charts import picture
+    from taut._charts import picture
 
     data = base64.b64decode(picture(np.array([[0.0, 1.0, np.nan]]), 0, 1).partition(",")[2])
     assert data[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", data[16:24]) == (3, 1)

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 from taut import report
-from taut.report import _read, _rows
+from taut.report import _page, _read, _rows, _timeline, _traces
 
 
 def counts(**given):
@@ -91,18 +91,87 @@ def test_the_command(tmp_path, capsys):
     for text in ("2 of 2 ranks", "[bold]", "allreduce f32 sum 4MiB", "solve<1>+0x1f", "planes/delta", "2 plain: small"):
         assert text in shown
     html = page.read_text()
-    assert "solve&lt;1&gt;+0x1f" in html and "http" not in re.sub(r"http://www\.w3\.org|http://purl\.org|http://creativecommons\.org|https://matplotlib\.org", "", html)
-    drawn = re.findall(r"<svg.*?</svg>", html, flags=re.S)
-    assert len(drawn) == 4
-    for svg in drawn:
+    assert "solve&lt;1&gt;+0x1f" in html and "http" not in html and "src=" not in html
+    for title in ("Where the time went", "What was sent", "would compress to", "Time of each rank"):
+        assert title in html
+    for svg in re.findall(r"<svg.*?</svg>", html, flags=re.S):
         ElementTree.fromstring(svg)
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+HEAD = {"command": "mpi/solve --steps 10", "mpi": "MPICH Version: 5.0", "rules": "Allreduce f32 : abs:1e-4", "began": 1.7e9,
+        "seconds": 2.0, "finished": True}  # fmt: skip
+CHECK = {"calls": 1, "calls_over_bound": 0, "nanoseconds": 9, "error": 4e-5, "bound": 1e-4, "share": 0.4, "element": 77}
+
+
+def head_of(name, **told):
+    """Adds members to the reports of both ranks."""
+    for rank in range(2):
+        path = name.parent / f"{name.name}.{rank}"
+        path.write_text(json.dumps(json.loads(path.read_text()) | told))
+    return str(name)
+
+
+def test_the_page_begins_with_the_run_and_a_verdict(tmp_path):
+    name = head_of(write(tmp_path, check=CHECK), **HEAD)
+    html = _page.page(_read.read([name]))
+    for told in ("Taut in solve", "mpi/solve --steps 10", "MPICH Version: 5.0", "Allreduce f32 : abs:1e-4", "2023-11-1", "<td>2</td>",
+                 "16 kB became 2 kB", "greatest error 0.4 of the bound", "values to frames", "below min_bytes"):  # fmt: skip
+        assert told in html, told
+    assert "were not checked" in _rows.verdict(_read.read([str(write(tmp_path))]))
+
+
+def test_a_broken_bound_and_missing_ranks_are_in_the_verdict(tmp_path):
+    name = head_of(write(tmp_path, check=CHECK | {"error": None, "share": None, "calls_over_bound": 1}), **HEAD | {"finished": False})
+    said = _rows.verdict(_read.read([name]))
+    assert "2 calls broke their bound" in said and "2 of 2 ranks wrote no last report" in said
+
+
+def test_two_runs_side_by_side(tmp_path, capsys):
+    (tmp_path / "old").mkdir()
+    before = write(tmp_path / "old", nanoseconds={**dict.fromkeys((*_read.PHASES, "call"), 0), "plain": 6000})
+    assert report.main([str(write(tmp_path)), "--before", str(before), "-o", str(tmp_path / "page.html")]) == 0
+    html = (tmp_path / "page.html").read_text()
+    table = _rows.before_and_after(_read.read([str(before)]), _read.read([str(tmp_path / "report.json")]))
+    assert table.rows[0][4:7] == ["6 us", "2 us", "3"]
+    assert "Before and after" in html and "Before and after" in capsys.readouterr().out
+
+
+def trace(folder):
+    for rank in range(2):
+        calls = [("allreduce f32 sum", 10, 100, {"site": "solve<1>+0x1f"}), ("encode", 15, 20, {}), ("plain", 200, 5, {})]
+        events = [{"ph": "M", "name": "process_name", "pid": rank, "tid": 0, "args": {"name": "rank"}}]
+        events += [{"ph": "X", "name": name, "cat": "bcast f64" if name == "plain" else "allreduce f32 sum", "pid": rank, "tid": 0, "ts": at,
+                    "dur": length, "args": {"call": name == "plain", "bytes": 4000, **more}} for name, at, length, more in calls]  # fmt: skip
+        one = {"otherData": {"rank": rank, "origin_unix_ns": 1000 * rank, "lost_events": 3}, "traceEvents": events}
+        (folder / f"trace.json.{rank}").write_text(json.dumps(one))
+    return str(folder / "trace.json")
+
+
+def test_the_timeline_names_each_call(tmp_path):
+    assert report.main([str(write(tmp_path)), "--trace", trace(tmp_path), "-o", str(tmp_path / "page.html")]) == 0
+    html = (tmp_path / "page.html").read_text()
+    assert html.count('class="bar"') == 2 and html.count('class="bar plain"') == 2
+    assert "rank 1: allreduce f32 sum at solve&lt;1&gt;+0x1f, 4 kB, 100 us, compressed: encode 20 us" in html
+    assert ">bcast f64<" in html and "6 earlier events are lost" in html
+    first, second = [bar for bar in _timeline.bars(_traces.merged(map(_traces.read, sorted(tmp_path.glob("trace.json.*"))))) if not bar.plain]
+    assert second.begin - first.begin == 1  # microsecond, by their clocks
+
+
+def test_a_timeline_needs_a_page_and_traces(tmp_path, capsys):
+    name = str(write(tmp_path))
+    with pytest.raises(SystemExit):
+        report.main([name, "--trace", trace(tmp_path)])
+    assert "-o PAGE" in capsys.readouterr().err
+    assert report.main([name, "--trace", name, "-o", str(tmp_path / "page.html")]) == 1
+    assert "not a trace" in capsys.readouterr().err
 
 
 def test_little_is_enough(tmp_path):
     one = {"format": "taut-report", "version": 1, "rank": 0, "ranks": 1, "communicators": []}
     (tmp_path / "report.json").write_text(json.dumps(one))
     assert report.main([str(tmp_path / "report.json"), "-o", str(tmp_path / "page.html")]) == 0
-    assert "<svg" not in (tmp_path / "page.html").read_text()
+    assert "No call was seen" in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": "taut-report"}', '{"format": "other"}', "\udcff"])

@@ -25,7 +25,7 @@ Slice slice(std::vector<T>& x) {
   return {{x.data(), x.size(), dtype_of<T>}};
 }
 
-inline Frame taken(Frame&& room, Sized size) {
+inline Frame taken(Frame&& room, SizeOrStatus size) {
   EXPECT_EQ(size.status, Status::ok);
   room.resize(size.bytes);
   return std::move(room);
@@ -34,7 +34,7 @@ inline Frame taken(Frame&& room, Sized size) {
 template <class T>
 Frame encoded(const Codec& codec, const std::vector<T>& x) {
   Frame room(codec.max_bytes(dtype_of<T>, x.size()));
-  const Sized size = codec.encode(slice(x), room);
+  const SizeOrStatus size = codec.encode(slice(x), room);
   return taken(std::move(room), size);
 }
 
@@ -61,7 +61,7 @@ inline Frame summed(const Codec& codec, const std::vector<Frame>& frames) {
     views.emplace_back(frame);
   }
   Frame room(codec.max_bytes(header.type, header.count, addends));
-  const Sized size = codec.arithmetic()->sum(views, room);
+  const SizeOrStatus size = codec.arithmetic()->sum(views, room);
   return taken(std::move(room), size);
 }
 

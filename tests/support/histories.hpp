@@ -15,7 +15,7 @@ using FrameBytes = std::vector<std::byte>;
 
 inline FrameBytes frame_of(const Codec& codec, const Values& values, References references = {}) {
   FrameBytes frame(codec.max_bytes(values.type(), values.count()));
-  const Sized size = codec.encode(values.slice(), references, frame);
+  const SizeOrStatus size = codec.encode(values.slice(), references, frame);
   EXPECT_EQ(size.status, Status::ok);
   EXPECT_LE(size.bytes, frame.size());
   frame.resize(size.bytes);

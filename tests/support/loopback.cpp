@@ -32,7 +32,7 @@ struct LoopbackHub::Receive {
   int rank = 0, from = 0;
   Lane lane = 0;
   Bytes capacity;
-  Sized moved;
+  SizeOrStatus moved;
   Receive* next = nullptr;
 };
 
@@ -97,7 +97,7 @@ class LoopbackHub::Rank final : public Transport {
   std::uint64_t start_recv(Bytes capacity, int from, Lane lane) override {
     return hub_.recv(rank_, capacity, from, lane);
   }
-  bool poll(std::uint64_t& operation, Sized& moved) override { return hub_.poll(operation, moved); }
+  bool poll(std::uint64_t& operation, SizeOrStatus& moved) override { return hub_.poll(operation, moved); }
   void abandon(std::uint64_t operation) noexcept override { hub_.abandon(operation); }
 
   LoopbackHub& hub_;
@@ -214,7 +214,7 @@ void LoopbackHub::deliver(Message& m, Receive& r) {
   if (changed) throw Error(Status::internal, "a buffer was changed while it was being sent");
 }
 
-bool LoopbackHub::poll(std::uint64_t operation, Sized& moved) {
+bool LoopbackHub::poll(std::uint64_t operation, SizeOrStatus& moved) {
   const std::lock_guard lock(mutex_);
   check_alive();
   if ((operation & receive_bit) == 0) {

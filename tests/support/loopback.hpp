@@ -108,7 +108,7 @@ class LoopbackHub {
   void check_alive() const;
   std::uint64_t send(int from, ConstBytes bytes, int to, Lane lane);
   std::uint64_t recv(int rank, Bytes capacity, int from, Lane lane);
-  bool poll(std::uint64_t operation, Sized& moved);
+  bool poll(std::uint64_t operation, SizeOrStatus& moved);
   void abandon(std::uint64_t operation) noexcept;
 
   Channel& channel(int to, int from) noexcept;

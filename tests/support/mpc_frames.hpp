@@ -33,7 +33,7 @@ inline ByteVector mpc_frame(const Codec& codec, DType type, const ByteVector& va
   std::copy(values.begin(), values.end(), misaligned.begin() + 1);
   const std::size_t count = values.size() / size_of(type);
   ByteVector frame(codec.max_bytes(type, count));
-  const Sized s = codec.encode({{misaligned.data() + 1, count, type}}, frame);
+  const SizeOrStatus s = codec.encode({{misaligned.data() + 1, count, type}}, frame);
   EXPECT_EQ(s.status, Status::ok);
   EXPECT_LE(s.bytes, frame_header_bytes + values.size());
   return {frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(s.bytes)};

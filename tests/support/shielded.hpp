@@ -37,7 +37,7 @@ class ShieldedTransport final : public Transport {
     const Relief relief;
     return keep(inner_.recv(capacity, from, lane));
   }
-  bool poll(std::uint64_t& operation, Sized& moved) override {
+  bool poll(std::uint64_t& operation, SizeOrStatus& moved) override {
     const Relief relief;
     std::optional<Pending>& pending = under_way_[operation];
     if (!pending->ready()) return false;

@@ -3,6 +3,7 @@
 import importlib
 import os
 import sys
+import tempfile
 import types
 import unittest
 from pathlib import Path
@@ -27,8 +28,21 @@ class Layers(unittest.TestCase):
             found = module.settings_with_layers(given)
         return {name[len("cmake.define.TAUT_") : -len("_INCLUDE")]: folder for name, folder in found.items()}
 
-    def test_of_mpich_and_open_mpi_unless_others_are_named(self):
-        self.assertEqual(self.settings(), {"MPICH": "/found/mpich", "OPENMPI": "/found/openmpi", "MPIABI": "OFF"})
+    def test_of_every_kind_of_mpi_unless_others_are_named(self):
+        self.assertEqual(self.settings(), {"MPICH": "/found/mpich", "OPENMPI": "/found/openmpi", "MPIABI": "/found/mpiabi"})
+
+    def test_the_header_of_the_standard_abi_is_in_mpichs_wheel(self):
+        module = backend()
+
+        def unpack(requirement, folder):
+            self.assertEqual(requirement, "mpich==5.*")
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "mpi.h").write_text("")
+            (folder / "mpi_abi.h").write_text("")
+
+        with tempfile.TemporaryDirectory() as root, mock.patch.object(module, "ROOT", Path(root)):
+            with mock.patch.object(module, "_unpack_headers", unpack):
+                self.assertEqual(module._headers("mpich"), module._headers("mpiabi"))
 
     def test_the_environment_names_them(self):
         found = self.settings(TAUT_MPIABI_INCLUDE="/abi", TAUT_OPENMPI_INCLUDE="OFF")

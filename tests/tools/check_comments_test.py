@@ -3,7 +3,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
-from check_comments import faults
+from check_comments import absent, faults
 
 
 class CheckComments(unittest.TestCase):
@@ -18,6 +18,11 @@ class CheckComments(unittest.TestCase):
 
     def test_whole_words(self):
         self.assertEqual(self.lines("// Offset of a frame.\n// x\n\n// Sorted.\n"), [])
+
+    def test_sources_that_comments_name_exist(self):
+        text = "// As frame.cpp does, and frame/lags.hpp.\n#include \"gone.hpp\"\nint a;  // see mean.cpp\n * of <codec>.cpp and *_test.cpp\n"
+        self.assertEqual(list(absent(text, {"frame.cpp", "lags.hpp"})), [(3, "mean.cpp")])
+        self.assertEqual(list(absent("auto url = \"http://a.b/c\";\n", set())), [])
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
-from check_markdown import faults
+from check_markdown import faults, words
 
 LONG = "word " * 21 + "end"
 
@@ -32,6 +32,14 @@ class CheckMarkdown(unittest.TestCase):
 
     def test_exactly_100_columns_are_right(self):
         self.assertEqual(self.found("ab " * 33 + "c\n" + "ab " * 33 + "cd\n"), [2])
+
+    def test_words_of_the_pages_are_counted_and_those_of_formats_and_results_are_not(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder).resolve()
+            for name in ("README.md", "docs/a.md", "docs/adr/b.md", "bench/results/c/README.md", "src/d/spec.md"):
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text("one two\n")
+            self.assertEqual(words(root), 6)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ using FrameBytes = std::vector<std::byte>;
 
 constexpr std::size_t count = 4096 + 1003;  // one whole chunk of most codecs, and a part of one
 
-FrameBytes cut(FrameBytes bytes, Sized size) {
+FrameBytes cut(FrameBytes bytes, SizeOrStatus size) {
   EXPECT_EQ(size.status, Status::ok);
   bytes.resize(size.bytes);
   return bytes;
@@ -20,7 +20,7 @@ FrameBytes cut(FrameBytes bytes, Sized size) {
 
 FrameBytes encoded(const Codec& codec, const Values& x) {
   FrameBytes frame(codec.max_bytes(x.type(), x.count()));
-  const Sized size = codec.encode(x.slice(), frame);
+  const SizeOrStatus size = codec.encode(x.slice(), frame);
   return cut(std::move(frame), size);
 }
 
@@ -39,9 +39,9 @@ Outcome outcome(const Codec& codec, const Values& x, const Values& y) {
     FrameBytes room(codec.max_bytes(x.type(), x.count(), 2));
     const FrameBytes other = encoded(codec, y);
     const ConstBytes both[] = {o.frame, other};
-    const Sized sum = arithmetic->sum(both, room);
+    const SizeOrStatus sum = arithmetic->sum(both, room);
     o.sum = cut(room, sum);
-    const Sized accumulated = arithmetic->accumulate(o.frame, y.slice(), room);
+    const SizeOrStatus accumulated = arithmetic->accumulate(o.frame, y.slice(), room);
     o.accumulated = cut(room, accumulated);
   }
   return o;

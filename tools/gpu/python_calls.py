@@ -75,9 +75,9 @@ def steps(options, texts):
         yield Step("taut.torch over MPI", "a", [*of_mpi, str(TESTS / "mpi/test_tensors.py")], 60, {**tensors, "TESTED_DEVICE": "cuda"})
         yield Step("transpose.py", "a", [*mpiexec, "-n", "2", sys.executable, str(ROOT / "examples/gpu/transpose.py"), "2048"], 40, said="bound")
     yield Step("codec calls, stand-in classes", "a", [*PYTEST, str(TESTS / "test_gpu.py"), str(TESTS / "test_gpu_frames.py")])
-    over = {name: {**tensors, "TESTED_BACKEND": name, "TESTED_DEVICE": "cuda"} for name in ("gloo", "nccl")}
+    over = {name: {**tensors, "TESTED_BACKEND": name, "TESTED_DEVICE": "cuda"} for name in ("gloo", "taut")}
     torch_tests, fsdp_tests = TESTS / "pytorch", TESTS / "pytorch/test_fsdp.py"
-    yield Step("FSDP2 over nccl", "c", [*TORCH_TESTS, str(fsdp_tests)], 40, over["nccl"])
+    yield Step("FSDP2 over the backend taut", "c", [*TORCH_TESTS, str(fsdp_tests)], 40, over["taut"])
     yield Step("taut.torch over gloo", "c", [*TORCH_TESTS, str(torch_tests)], 65, over["gloo"])
     bare = {**tensors, "LD_PRELOAD": str(package / "taut/lib/taut/libtaut_preload.so")}
     report = out / "dropin.json"
@@ -108,7 +108,7 @@ def steps(options, texts):
     yield Step("preloaded, no rules", "b", on_two_ranks(port=29612), 30, bare, after=same_bits)
     in_flight = {**ruled, **eager, "TAUT_NCCL_IN_FLIGHT": "1"}  # the streams wait instead of the host
     yield Step("calls in flight, rules", "b", on_two_ranks(*flying, port=29617), 26, in_flight)
-    yield Step("taut.torch over nccl", "c", [*TORCH_TESTS, str(torch_tests), f"--ignore={fsdp_tests}"], 60, over["nccl"])
+    yield Step("taut.torch over the backend taut", "c", [*TORCH_TESTS, str(torch_tests), f"--ignore={fsdp_tests}"], 60, over["taut"])
 
 
 def find_mpiexec(folder, environment):

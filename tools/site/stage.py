@@ -42,10 +42,12 @@ SIDE_BAR = {
     ],
     "How to": [
         "howto/try_it_without_changing_code",
+        "howto/tune_bounds",
         "howto/read_a_report",
         "howto/use_from_python",
         "howto/use_from_fortran",
         "howto/train_with_pytorch",
+        "howto/synchronise_weights",
         "howto/overlap_with_computation",
         "howto/exchange_messages",
         "howto/survive_failed_ranks",
@@ -74,7 +76,7 @@ SIDE_BAR = {
         "Python <reference/python_api>", "C calls for GPUs <reference/cuda_api>", "C calls for NCCL <reference/nccl_api>",
         "abi", "spec/index", "glossary",
     ],
-    "Explanation": ["faq", "design", "error-model", "soundness", "security", "algorithms", "notes/codecs"],
+    "Explanation": ["faq", "design", "error-model", "soundness", "security", "programs_that_repeat", "algorithms", "notes/codecs"],
     "Develop": [
         "develop", "contributing", "howto/add_a_codec", "howto/add_an_algorithm", "howto/add_a_collective", "howto/add_a_transport", "gpu_kernels", "testing",
         "adr/index", "changelog",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._page import document, table
-from ._charts import STYLE, Series, chart, picture
+from .._charts import STYLE, Series, chart, picture
 from ._figures import COLUMNS, cells, figure, quantity_figures
 from ._measure import Measured
 

@@ -45,6 +45,22 @@ class Sums:
 
 
 @dataclass
+class Worst:
+    """The greatest error that checks have found, measured by its share of the bound."""
+
+    error: float  # infinite: one of the two results alone was finite
+    bound: float  # infinite: none
+    rank: int
+    element: int
+
+    @property
+    def share(self) -> float:
+        if self.error == 0 or self.bound == float("inf"):
+            return 0.0
+        return self.error / self.bound if self.bound else float("inf")
+
+
+@dataclass
 class Kind:
     """A kind of calls that are counted together, over all ranks."""
 
@@ -57,6 +73,9 @@ class Kind:
     samples: int = 0
     constant: int = 0  # samples whose values were all equal
     pickles: int = 0  # samples of objects that Python had pickled
+    checked: int = 0  # calls whose results were compared with those of plain MPI
+    over_bound: int = 0
+    worst: Optional["Worst"] = None
 
 
 @dataclass
@@ -80,11 +99,29 @@ class Report:
     by_rank: dict[int, Sums]
     unserved: dict[str, int] = field(default_factory=dict)  # calls that Taut does not serve, by name
     summed_chunks: dict[str, int] = field(default_factory=dict)  # chunks of sums of frames, by the way they took
+    command: str = ""  # of rank 0, as are the following ones; "": an earlier version did not write it
+    mpi: str = ""
+    rules: str = ""
+    began: float = 0.0  # seconds since 1970
+    seconds: float = 0.0  # run time of the rank that ran longest
+    finished: int = 0  # ranks that reached MPI_Finalize
 
     @property
     def kinds(self) -> list[Kind]:
         """All kinds of calls, the kind that took the longest first."""
         return sorted((k for c in self.communicators for k in c.kinds.values()), key=lambda kind: -kind.sums.seconds)
+
+    @property
+    def total(self) -> Sums:
+        total = Sums()
+        for one in self.by_rank.values():
+            total.add({**one.counts, "packed_calls": one.packed_calls, "plain_calls": one.plain_calls, "nanoseconds": one.nanoseconds})
+        return total
+
+    @property
+    def worst(self) -> Optional[Worst]:
+        """The greatest error of all kinds; None if nothing was checked."""
+        return max((kind.worst for kind in self.kinds if kind.worst), key=lambda one: one.share, default=None)
 
 
 def files_of(names: Sequence[str]) -> list[Path]:
@@ -105,7 +142,8 @@ def read(names: Sequence[str]) -> Report:
     by_rank: dict[int, Sums] = {}
     unserved: dict[str, int] = {}
     summed_chunks: dict[str, int] = {}
-    of_ranks = 0
+    head: dict[str, Any] = {}
+    longest, finished, of_ranks = 0.0, 0, 0
     run: tuple[int, str | None] | None = None
     for path in files_of(names):
         try:
@@ -116,11 +154,13 @@ def read(names: Sequence[str]) -> Report:
             if run != (one["ranks"], one.get("run")):
                 raise ReportError(f"{path}: is not of the same run as the files before; remove those of older runs")
             of_ranks = one["ranks"]
+            head = head if head and one["rank"] else one
+            longest, finished = max(longest, one.get("seconds", 0.0)), finished + one.get("finished", True)
             if one["rank"] in by_rank:
                 raise ReportError(f"{path}: rank {one['rank']} stands in another file too; give the files of one run")
             total = by_rank.setdefault(one["rank"], Sums())
             for communicator in one["communicators"]:
-                _add(communicators, communicator)
+                _add(communicators, communicator, one["rank"])
                 total.add(communicator)
             for name, calls in one.get("unserved_calls", {}).items():
                 unserved[name] = unserved.get(name, 0) + calls
@@ -128,10 +168,13 @@ def read(names: Sequence[str]) -> Report:
                 summed_chunks[way] = summed_chunks.get(way, 0) + chunks
         except (KeyError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError) as error:
             raise ReportError(f"{path}: is no report, or a damaged one ({error!r})") from None
-    return Report(len(by_rank), of_ranks, list(communicators.values()), by_rank, unserved, summed_chunks)
+    told = {name: head.get(name) or "" for name in ("command", "mpi", "rules")}
+    told["command"] = told["command"] or head.get("program") or ""
+    return Report(len(by_rank), of_ranks, list(communicators.values()), by_rank, unserved, summed_chunks, **told,
+                  began=head.get("began") or 0.0, seconds=longest, finished=finished)  # fmt: skip
 
 
-def _add(communicators: dict[tuple[str, str, int], Communicator], one: dict[str, Any]) -> None:
+def _add(communicators: dict[tuple[str, str, int], Communicator], one: dict[str, Any], rank: int) -> None:
     key = (one["name"], one["policy"], one["ranks"])
     communicator = communicators.setdefault(key, Communicator(*key))
     communicator.sums.add(one)
@@ -141,6 +184,7 @@ def _add(communicators: dict[tuple[str, str, int], Communicator], one: dict[str,
         kind = communicator.kinds.setdefault((name, site), Kind(name, site, communicator))
         kind.sums.add(row)
         kind.decision = row["decision"] or kind.decision
+        _add_check(kind, row.get("check"), rank)
         sampled = row.get("compressibility") or {}
         kind.samples += sampled.get("samples", 0)
         kind.constant += sampled.get("constant", 0)
@@ -148,6 +192,17 @@ def _add(communicators: dict[tuple[str, str, int], Communicator], one: dict[str,
         for bound in sampled.get("bounds", []):
             values, frames = kind.compressibility.get(bound["bound"], (0, 0))
             kind.compressibility[bound["bound"]] = (values + bound["value_bytes"], frames + bound["frame_bytes"])
+
+
+def _add_check(kind: Kind, check: Optional[dict[str, Any]], rank: int) -> None:
+    if not check:
+        return
+    kind.checked += check["calls"]
+    kind.over_bound += check["calls_over_bound"]
+    error, bound = (float("inf") if check[name] is None else check[name] for name in ("error", "bound"))
+    one = Worst(error, bound, rank, check["element"])
+    if kind.worst is None or one.share > kind.worst.share:
+        kind.worst = one
 
 
 def _name_of(row: dict[str, Any]) -> str:

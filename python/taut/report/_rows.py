@@ -1,6 +1,8 @@
 """Tables of a report as texts, for the terminal and for the page."""
 
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Optional
 
 from ._read import PHASES, Kind, Report, Sums, bytes_text
 
@@ -17,7 +19,7 @@ class Table:
 
 def tables(report: Report) -> list[Table]:
     """Returns all tables that are not empty."""
-    found = [_communicators(report), _kinds(report), _summed_chunks(report), _unserved(report), _compressibility(report)]
+    found = [_communicators(report), _kinds(report), _checks(report), _summed_chunks(report), _unserved(report), _compressibility(report)]
     return [table for table in found if table.rows]
 
 
@@ -84,7 +86,34 @@ def _communicators(report: Report) -> Table:
                      str(counts["compressed_calls"]), ratio_text(one.sums), sent_text(one.sums),
                      seconds_text(one.sums.seconds / report.ranks), longest_verbs(one.sums)])  # fmt: skip
     columns = ["communicator", "policy", "ranks", "calls", "compressed", "ratio", "sent", "time a rank", "of that"]
-    return Table("Communicators", columns, rows, "Calls and bytes of all ranks together.")
+    return Table("Communicators", columns, rows, "Calls and bytes of all ranks together. " + phases_note())
+
+
+def _checks(report: Report) -> Table:
+    rows = []
+    for kind in sorted(report.kinds, key=lambda kind: -(kind.worst.share if kind.worst else 0)):
+        if kind.worst:
+            bound = "none" if kind.worst.bound == float("inf") else f"{kind.worst.bound:.3g}"
+            rows.append([kind.name, site_text(kind.site), f"{kind.worst.error:.3g}", bound, f"{kind.worst.share:.2g}", str(kind.worst.rank),
+                         str(kind.worst.element), str(kind.checked), str(kind.over_bound)])  # fmt: skip
+    columns = ["calls of the kind", "at", "greatest error", "bound", "share", "rank", "element", "checked", "over"]
+    note = "Difference to the results of plain MPI. Share: error by bound. Element: number of the value in the result. Over: calls that broke the bound."
+    return Table("Errors that checks have found", columns, rows, note)
+
+
+def before_and_after(before: Report, after: Report) -> Table:
+    """Returns a table with a row for each kind of call in one of two runs."""
+    earlier = {(kind.name, kind.site): kind for kind in before.kinds}
+    later = {(kind.name, kind.site): kind for kind in after.kinds}
+    rows = []
+    for key in [*earlier, *(key for key in later if key not in earlier)]:
+        a, b = earlier.get(key), later.get(key)
+        times = [one.sums.seconds / of.ranks if one else 0.0 for one, of in ((a, before), (b, after))]
+        calls = [str(one.sums.counts["calls"]) if one else "-" for one in (a, b)]
+        rows.append([key[0], site_text(key[1]), *calls, *(seconds_text(one) if one else "-" for one in times),
+                     f"{times[0] / times[1]:.3g}" if all(times) else "-", sent_text(b.sums) if b else "-"])  # fmt: skip
+    columns = ["calls of the kind", "at", "calls before", "after", "time a rank before", "after", "times faster", "sent after"]
+    return Table("Before and after", columns, rows, "Sent: by compressed calls, for the bytes that the same calls send without compression.")
 
 
 def _kinds(report: Report) -> Table:
@@ -95,19 +124,93 @@ def _kinds(report: Report) -> Table:
                      str(counts["compressed_calls"]), ratio_text(kind.sums), sent_text(kind.sums),
                      seconds_text(kind.sums.seconds / report.ranks), longest_verbs(kind.sums), how_text(kind)])  # fmt: skip
     columns = ["calls of the kind", "at", "on", "calls", "compressed", "ratio", "sent", "time a rank", "of that", "how"]
-    return Table("Kinds of calls, what took the longest first", columns, rows)
+    return Table("Kinds of calls, what took the longest first", columns, rows, reasons_note(report.kinds))
 
 
 def _summed_chunks(report: Report) -> Table:
     total = sum(report.summed_chunks.values())
     rows = [[name, str(n), f"{100 * n / total:.2f} %"] for name, n in report.summed_chunks.items() if n]
-    note = "Constant: bases are added. Copied: one operand is not constant. General: exact values, wide integers or two predictors."
+    note = "A chunk is a run of values of a frame. Constant and copied ones cost almost nothing, general ones the most."
     return Table("How chunks of frames were added", ["way", "chunks", "share"], rows, note)
 
 
 def _unserved(report: Report) -> Table:
     rows = [[name, str(calls)] for name, calls in sorted(report.unserved.items(), key=lambda one: -one[1])]
     return Table("Calls that Taut does not serve", ["function", "calls"], rows, "Calls of all ranks together.")
+
+
+WORDS = {
+    "encode": "values to frames", "combine": "frames added up", "decode": "frames to values", "wait": "for messages of other ranks",
+    "agree": "on how to serve the call, samples included", "plain": "calls that plain MPI serves",
+}  # fmt: skip
+REASONS = {
+    "off": "no rule or policy serves the call", "unsupported": "the policy promises nothing for it", "small": "below min_bytes",
+    "no_gain": "samples compress too little", "communicator": "a single rank or an intercommunicator",
+    "type": "type or operator that is not compressed", "memory": "a rank lacked memory", "slower": "plain MPI proved faster",
+    "trial": "tried, to compare", "sender": "its sender did not compress it", "credit": "the first message of its kind",
+    "device": "in GPU memory without kernels", "packed": "integers packed into the values", "mismatch": "the ranks' calls differ",
+    "arguments": "buffers that cannot be served", "failed": "a codec or GPU failed",
+}  # fmt: skip
+
+
+def phases_note() -> str:
+    return "Of the time: " + "; ".join(f"{phase}: {text}" for phase, text in WORDS.items()) + "."
+
+
+def reasons_note(kinds: list[Kind]) -> str:
+    """Explains the reasons for plain calls that the kinds have."""
+    found = {reason for kind in kinds for reason in kind.sums.plain_calls}
+    return "; ".join(f"plain: {reason}: {text}" for reason, text in REASONS.items() if reason in found)
+
+
+def megabytes(count: float) -> str:
+    """Returns a size in decimal units, as sentences have it: 58 MB."""
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count:.0f} bytes"
+
+
+def verdict(report: Report, before: Optional[Report] = None) -> str:
+    """Returns one sentence: what became of the bytes, the time, and the values."""
+    counts = report.total.counts
+    parts = []
+    if counts["compressed_calls"]:
+        parts.append(f"{megabytes(counts['carried_bytes'])} became {megabytes(counts['sent_bytes'])}")
+    elif counts["calls"]:
+        parts.append(f"{counts['calls']} calls with {megabytes(counts['message_bytes'])} were observed, none was compressed")
+    now = report.total.seconds / max(1, report.ranks)
+    if before is not None:
+        then = before.total.seconds / max(1, before.ranks)
+        saved = then - now
+        parts.append(f"{seconds_text(abs(saved))} of {seconds_text(then)} {'saved' if saved >= 0 else 'lost'} in calls")
+    elif counts["calls"]:
+        parts.append(f"calls took {seconds_text(now)} a rank" + (f" of {seconds_text(report.seconds)}" if report.seconds else ""))
+    parts += [_error_text(report)] if counts["compressed_calls"] else []
+    if report.finished < report.of_ranks:
+        parts.append(f"{report.of_ranks - report.finished} of {report.of_ranks} ranks wrote no last report")
+    return "; ".join(parts) + "." if parts else "No call was seen."
+
+
+def _error_text(report: Report) -> str:
+    worst = report.worst
+    if worst is None:
+        return "errors were not checked (taut run --check)"
+    over = sum(kind.over_bound for kind in report.kinds)
+    if over:
+        return f"{over} calls broke their bound"
+    if worst.bound == float("inf"):
+        return f"greatest error {worst.error:.3g}, without a bound"
+    return f"greatest error {worst.share:.2g} of the bound"
+
+
+def head(report: Report) -> list[tuple[str, str]]:
+    """Returns what a report says of its run: name and text."""
+    date = datetime.fromtimestamp(report.began).astimezone().strftime("%Y-%m-%d %H:%M %Z") if report.began else ""
+    ranks = f"{report.of_ranks}" + (f", {report.ranks} of them in these files" if report.ranks < report.of_ranks else "")
+    seconds = seconds_text(report.seconds) if report.seconds else ""
+    rows = [("command", report.command), ("date", date), ("ranks", ranks), ("run time", seconds), ("MPI", report.mpi)]
+    return [row for row in (*rows, ("rules", report.rules or "none")) if row[1]]
 
 
 def bounds_of(kinds: list[Kind]) -> list[str]:

@@ -1,6 +1,6 @@
 """all_reduce, reduce_scatter, all_gather and all_to_all on tensors, under a policy."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Optional, Union
 
 import torch
@@ -10,11 +10,12 @@ from .. import _core
 from .._errors import ArgumentError
 from .._policy import Policy, current_policy
 from . import _frames, _sums
-from ._exchange import Exchange, exchange_of
+from ._exchange import OPERATORS, Exchange, exchange_of
+from ._statistics import coded_bound
 from ._work import Work
 
 Bound = Union[str, Policy, None]
-SUM, AVG = dist.ReduceOp.SUM, dist.ReduceOp.AVG
+NUMBERS_OF_OPERATORS = {"mean": 0, "sum": 1, "min": 2, "max": 3}  # as reduction_coding has them
 
 
 def _policy_text(bound: Bound, group: Any) -> str:
@@ -25,22 +26,24 @@ def _policy_text(bound: Bound, group: Any) -> str:
     return text
 
 
-def _run(exchange: Exchange, action: Callable[[], None], result: torch.Tensor, async_op: bool) -> Optional[Work]:
-    """Carries out a call in the thread of its exchange; returns its handle, or waits."""
+def _run(
+    exchange: Exchange, call: str, action: Callable[[], None], tensors: Sequence[torch.Tensor], async_op: bool
+) -> Optional[Work]:
+    """Carries out a call, whose result is the first tensor, in the lane of its exchange; returns its handle, or waits."""
 
     def whole() -> torch.Tensor:
         action()
-        return result
+        return tensors[0]
 
-    work = Work(exchange.worker.submit(whole, result.device))
+    work = exchange.submit(call, whole, tensors)
     if async_op:
         return work
     work.wait()
     return None
 
 
-def _sum_coding(exchange: Exchange, policy: str, values: torch.Tensor, mean: bool) -> Optional[_sums.Coding]:
-    """Returns the coding of a sum; None if it travels uncompressed. All ranks agree on the range that a bound refers to."""
+def _coding(exchange: Exchange, policy: str, values: torch.Tensor, op: str) -> Optional[_sums.Coding]:
+    """Returns the coding of a reduction; None if it travels uncompressed. All ranks agree on the range that a bound refers to."""
     number = _frames.NUMBERS.get(values.dtype)
     if number is None:
         return None
@@ -48,41 +51,53 @@ def _sum_coding(exchange: Exchange, policy: str, values: torch.Tensor, mean: boo
     if policy.startswith(("rel", "psnr")):
         least = float(exchange.numbers(least).min())
         greatest = float(exchange.numbers(greatest).max())
-    text, adds = _core.sum_coding(policy, number, values.numel(), exchange.ranks, mean, least, greatest)
-    return _sums.Coding(text, adds, mean) if text else None
+    wanted = NUMBERS_OF_OPERATORS[op]
+    text, adds, bound = _core.reduction_coding(policy, number, values.numel(), exchange.ranks, wanted, least, greatest)
+    return _sums.Coding(text, adds, op, bound) if text else None
 
 
-def _addends(exchange: Exchange, policy: str, values: torch.Tensor, mean: bool) -> torch.Tensor:
-    """Returns values in the type in which a sum codes them: float32 for 16-bit floats, unless a lossless policy names a codec."""
+def is_coded(policy: str, count: int, dtype: torch.dtype, ranks: int, op: str) -> bool:
+    """Returns true if a policy codes a reduction of values whose range is not 0: the same on every rank."""
+    wanted = NUMBERS_OF_OPERATORS[op]
+    return _core.reduction_coding(policy, _frames.NUMBERS[dtype], count, ranks, wanted, 0.0, 1.0)[0] != ""
+
+
+def _operands(exchange: Exchange, policy: str, values: torch.Tensor, op: str) -> torch.Tensor:
+    """Returns values in the type in which a reduction codes them: float32 for 16-bit floats, unless it codes without loss."""
     wide = _sums.wide_type(values)
-    if wide == values.dtype or (policy.startswith("lossless") and _sum_coding(exchange, policy, values, mean)):
+    if wide == values.dtype or (policy.startswith("lossless") and _coding(exchange, policy, values, op)):
         return values
     return values.to(wide)
 
 
-def is_mean(op: Any) -> bool:
-    """Returns true for a mean, false for a sum; raises for all other operators, among them NCCL's sum of scaled values."""
-    if op not in (SUM, AVG):
-        raise ArgumentError("op is neither SUM nor AVG: call torch.distributed for other operators, whose results are exact")
-    return op == AVG
+def operator_of(op: Any) -> str:
+    """Returns the name of an operator; raises for those that Taut does not know, among them NCCL's sum of scaled values."""
+    known = [(dist.ReduceOp.AVG, "mean"), *((known, name) for name, known in OPERATORS.items())]
+    for one, name in known:
+        if op == one:
+            return name
+    raise ArgumentError(
+        "op is none of SUM, AVG, MIN, MAX: call torch.distributed for other operators, whose results are exact"
+    )
 
 
-def _add_up(exchange: Exchange, values: torch.Tensor, policy: str, mean: bool) -> None:
-    """Replaces values, as `_addends` returns them, by their sum over the ranks, or their mean."""
-    coding = _sum_coding(exchange, policy, values, mean)
+def reduce_all(exchange: Exchange, values: torch.Tensor, policy: str, op: str) -> None:
+    """Replaces values by their reduction over the ranks; runs in the lane."""
+    operands = _operands(exchange, policy, values, op)
+    coding = _coding(exchange, policy, operands, op)
     if coding is not None:
-        frames = _sums.encode_blocks(exchange, values, coding)
-        _sums.finish_sum(exchange, frames, values, coding)
-        return
-    exchange.plain_sum(values)
-    if mean:
-        values /= exchange.ranks
+        frames = _sums.encode_parts(exchange, _sums.blocks_of(operands, exchange.ranks), coding)
+        _sums.finish_sum(exchange, frames, operands, coding)
+    else:
+        exchange.plain_reduction(operands, op)
+    if operands is not values:
+        values.copy_(operands)
 
 
 def all_reduce(
-    tensor: torch.Tensor, bound: Bound = None, op: Any = SUM, group: Any = None, async_op: bool = False
+    tensor: torch.Tensor, bound: Bound = None, op: Any = dist.ReduceOp.SUM, group: Any = None, async_op: bool = False
 ) -> Optional[Work]:
-    """Replaces a tensor by its sum, or mean, over the ranks of a group, within a bound on the result.
+    """Replaces a tensor by its reduction over the ranks of a group, within a bound on the result.
 
     Parameters
     ----------
@@ -93,7 +108,7 @@ def all_reduce(
         the policy of a `taut.Comm`, else the surrounding `taut.policy`, else ``"lossless"``. Sums under ``"lossless"`` and
         small ones travel uncompressed.
     op
-        ``ReduceOp.SUM`` or ``ReduceOp.AVG``.
+        ``ReduceOp.SUM``, ``AVG``, ``MIN`` or ``MAX``.
     group
         Process group (default: all ranks), communicator of mpi4py, or `taut.Comm`. The first call on a group is collective.
     async_op
@@ -103,50 +118,48 @@ def all_reduce(
     -----
     Every rank gets the same bits. 16-bit floats are added as float32 and rounded once.
     """
-    policy, mean, values = _policy_text(bound, group), is_mean(op), _frames.values_of(tensor, "tensor")
+    policy, operator, values = _policy_text(bound, group), operator_of(op), _frames.values_of(tensor, "tensor")
     exchange = exchange_of(group, values.device)
 
     def action() -> None:
-        addends = _addends(exchange, policy, values, mean)
-        _add_up(exchange, addends, policy, mean)
-        if addends is not values:
-            values.copy_(addends)
+        reduce_all(exchange, values, policy, operator)
 
-    return _run(exchange, action, tensor, async_op)
+    return _run(exchange, "Allreduce", action, [tensor], async_op)
 
 
-def scatter_sum(exchange: Exchange, block: torch.Tensor, values: torch.Tensor, policy: str, mean: bool) -> None:
-    """Writes this rank's block of the sum, or mean, of all ranks' values; runs in the thread of the exchange."""
-    addends = _addends(exchange, policy, values, mean)
-    coding = _sum_coding(exchange, policy, addends, mean)
+def scatter_reduced(
+    exchange: Exchange, block: torch.Tensor, values: torch.Tensor, sizes: list[int], policy: str, op: str
+) -> None:
+    """Writes this rank's block of the reduction of all ranks' values; runs in the lane. `sizes`: of each rank's block."""
+    operands = _operands(exchange, policy, values, op)
+    coding = _coding(exchange, policy, operands, op)
     if coding is not None:
-        frames = [_frames.encode(part, coding.text, exchange.device) for part in _rows(addends, exchange.ranks)]
-        mine = torch.empty_like(block, dtype=addends.dtype)
-        _sums.combine(exchange.swap(frames), mine, coding)
+        frames = _sums.encode_parts(exchange, operands.split(sizes), coding)
+        mine = torch.empty_like(block, dtype=operands.dtype)
+        _sums.combine(exchange, exchange.swap(frames), mine, coding)
         block.copy_(mine)
         return
-    total = addends.clone()
-    exchange.plain_sum(total)
-    mine = _rows(total, exchange.ranks)[exchange.rank]
-    block.copy_(mine / exchange.ranks if mean else mine)
+    total = operands.clone()
+    exchange.plain_reduction(total, op)
+    block.copy_(total.split(sizes)[exchange.rank])
 
 
 def reduce_scatter(
-    output: torch.Tensor, input: torch.Tensor, bound: Bound = None, op: Any = SUM, group: Any = None, async_op: bool = False
+    output: torch.Tensor, input: torch.Tensor, bound: Bound = None, op: Any = dist.ReduceOp.SUM, group: Any = None, async_op: bool = False
 ) -> Optional[Work]:
-    """Writes this rank's block of the sum, or mean, of all ranks' `input` into `output`, as reduce_scatter_tensor does.
+    """Writes this rank's block of the reduction of all ranks' `input` into `output`, as reduce_scatter_tensor does.
 
     The block has the size of `output`, and `input` one block for each rank. Other arguments are as for `all_reduce`.
     """
-    policy, mean = _policy_text(bound, group), is_mean(op)
+    policy, operator = _policy_text(bound, group), operator_of(op)
     block, values = _frames.values_of(output, "output"), _frames.values_of(input, "input")
     exchange = exchange_of(group, values.device)
     _check_blocks(block, values, exchange.ranks, "output", "input")
 
     def action() -> None:
-        scatter_sum(exchange, block, values, policy, mean)
+        scatter_reduced(exchange, block, values, [block.numel()] * exchange.ranks, policy, operator)
 
-    return _run(exchange, action, output, async_op)
+    return _run(exchange, "Reduce_scatter", action, [output, input], async_op)
 
 
 def _rows(values: torch.Tensor, ranks: int) -> tuple[torch.Tensor, ...]:
@@ -163,13 +176,28 @@ def _check_blocks(block: torch.Tensor, values: torch.Tensor, ranks: int, small: 
         raise ArgumentError(f"{large} has {values.numel()} values: give it {ranks} times the {block.numel()} of {small}")
 
 
-def _moved(exchange: Exchange, values: torch.Tensor, policy: str) -> torch.Tensor:
+def moved(exchange: Exchange, values: torch.Tensor, policy: str) -> torch.Tensor:
     """Returns the frame of values that a call moves. Values of a type that Taut does not know are moved as bytes, without loss."""
     data = _frames.movable(values)
     if data is not values and not policy.startswith("lossless"):
-        return _frames.encode(data, _frames.STORED, exchange.device)
-    coding = _core.move_coding(policy, data.data_ptr(), data.numel(), _frames.number_of(data))
-    return _frames.encode(data, coding or _frames.STORED, exchange.device)
+        return exchange.encode(data, _frames.STORED, 0.0)
+    coding = _core.move_coding(policy, data.data_ptr(), data.numel(), _frames.number_of(data)) or _frames.STORED
+    return exchange.encode(data, coding, coded_bound(coding))
+
+
+def gather_all(exchange: Exchange, rooms: Sequence[torch.Tensor], block: torch.Tensor, policy: str) -> None:
+    """Writes the block of each rank into its room; runs in the lane."""
+    _open_all(exchange.spread(moved(exchange, block, policy)), rooms)
+
+
+def swap_parts(exchange: Exchange, rooms: Sequence[torch.Tensor], parts: Sequence[torch.Tensor], policy: str) -> None:
+    """Sends part i to rank i, and writes what the ranks send into the rooms; runs in the lane."""
+    _open_all(exchange.swap([moved(exchange, part, policy) for part in parts]), rooms)
+
+
+def _open_all(frames: Iterable[torch.Tensor], rooms: Iterable[torch.Tensor]) -> None:
+    for frame, room in zip(frames, rooms):
+        _frames.decode(frame, _frames.movable(room))
 
 
 def all_gather(
@@ -185,11 +213,9 @@ def all_gather(
     _check_blocks(block, values, exchange.ranks, "input", "output")
 
     def action() -> None:
-        frames = exchange.spread(_moved(exchange, block, policy))
-        for frame, room in zip(frames, _rows(values, exchange.ranks)):
-            _frames.decode(frame, _frames.movable(room))
+        gather_all(exchange, _rows(values, exchange.ranks), block, policy)
 
-    return _run(exchange, action, output, async_op)
+    return _run(exchange, "Allgather", action, [output, input], async_op)
 
 
 def all_to_all(
@@ -207,18 +233,16 @@ def all_to_all(
     """
     policy = _policy_text(bound, group)
     exchange = exchange_of(group, _frames.values_of(input, "input").device)
-    parts = _parts(input, input_split_sizes, exchange.ranks, "input")
-    rooms = _parts(output, output_split_sizes, exchange.ranks, "output")
+    parts = parts_of(input, input_split_sizes, exchange.ranks, "input")
+    rooms = parts_of(output, output_split_sizes, exchange.ranks, "output")
 
     def action() -> None:
-        frames = exchange.swap([_moved(exchange, part, policy) for part in parts])
-        for frame, room in zip(frames, rooms):
-            _frames.decode(frame, _frames.movable(room))
+        swap_parts(exchange, rooms, parts, policy)
 
-    return _run(exchange, action, output, async_op)
+    return _run(exchange, "Alltoall", action, [output, input], async_op)
 
 
-def _parts(tensor: torch.Tensor, sizes: Optional[list[int]], ranks: int, name: str) -> list[torch.Tensor]:
+def parts_of(tensor: torch.Tensor, sizes: Optional[list[int]], ranks: int, name: str) -> list[torch.Tensor]:
     """Returns the values of each rank's rows."""
     _frames.values_of(tensor, name)
     rows = tensor.shape[0] if tensor.dim() else 0

@@ -139,14 +139,13 @@ class GradientState:
         """Averages uncompressed; returns the mean square, or None if the bucket is never compressed."""
         bucket.residual.zero_()
         exchange = self.exchange_for(values.device)
-        exchange.plain_sum(values)
-        values /= exchange.ranks
+        exchange.plain_reduction(values, "mean")
         return None if _is_small(values) else _sums.agreed_mean_square(exchange, values)
 
     def _sum_within(self, bound: float, bucket: _Bucket, values: torch.Tensor) -> float:
         exchange = self.exchange_for(values.device)
-        coding = _sums.Coding(f"abs:{bound!r},codec=planes,predictor=none", adds=True, mean=True)
-        frames = _sums.encode_blocks(exchange, values, coding)
+        coding = _sums.Coding(f"abs:{bound!r},codec=planes,predictor=none", adds=True, op="mean", bound=bound)
+        frames = _sums.encode_parts(exchange, _sums.blocks_of(values, exchange.ranks), coding)
         if self.error_feedback:
             for frame, block in zip(frames, _sums.blocks_of(bucket.residual, exchange.ranks)):
                 _sums.open_sum(frame, block, 1, coding)
@@ -168,8 +167,8 @@ def gradient_hook(state: GradientState, bucket: dist.GradBucket) -> torch.future
     remembered, buffer, step = state.bucket_of(bucket), bucket.buffer(), state.steps
     if bucket.is_last():
         state.steps += 1
-    worker = state.exchange_for(buffer.device).worker
-    return worker.submit(lambda: state.average(remembered, buffer, step), buffer.device)
+    exchange = state.exchange_for(buffer.device)
+    return exchange.submit("Allreduce", lambda: state.average(remembered, buffer, step), [buffer]).get_future()
 
 
 def compress_gradients(model: DistributedDataParallel, bound: float = 0.25, **options: Any) -> GradientState:

@@ -5,8 +5,9 @@ Frames travel over NCCL in memory of the GPU, otherwise over gloo or MPI in memo
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from time import perf_counter
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -14,21 +15,47 @@ import torch
 import torch.distributed as dist
 
 from .._errors import ArgumentError
-from ._work import Worker
-
+from . import _frames
+from ._statistics import CallStatistics
+from ._work import Lane, Work
 
 HOST = torch.device("cpu")
+OPERATORS = {"sum": dist.ReduceOp.SUM, "min": dist.ReduceOp.MIN, "max": dist.ReduceOp.MAX}
 
 
 class Exchange(ABC):
-    """Transport of bytes among ranks. Its worker is the only thread that communicates over it."""
+    """Transport of bytes among ranks. Only the thread of its lane communicates over it."""
 
     rank: int
     ranks: int
 
-    def __init__(self, device: torch.device) -> None:
+    def __init__(self, device: torch.device, lane: Lane) -> None:
         self.device = device  # which has the bytes in its memory
-        self.worker = Worker()
+        self.lane = lane
+        self.statistics: dict[str, CallStatistics] = {}
+        self._now = CallStatistics()  # of the call that is carried out
+
+    def submit(self, call: str, action: Callable[[], Any], tensors: Sequence[torch.Tensor]) -> Work:
+        """Carries out a call in the thread of the lane. `call`: its name in rules. `tensors`: those that it reads or writes."""
+
+        def counted() -> Any:
+            self._now = self.statistics.setdefault(call, CallStatistics())
+            start = perf_counter()
+            try:
+                return action()
+            finally:
+                self._now.calls += 1
+                self._now.seconds += perf_counter() - start
+
+        return self.lane.submit(counted, tensors[0].device, tensors)
+
+    def encode(self, values: torch.Tensor, coding: str, bound: float) -> torch.Tensor:
+        """Returns the frame of values, in memory of the exchange's device. `bound`: of the result of the call."""
+        frame = _frames.encode(values, coding, self.device)
+        self._now.value_bytes += values.numel() * values.element_size()
+        self._now.frame_bytes += frame.numel()
+        self._now.greatest_bound = max(self._now.greatest_bound, bound)
+        return frame
 
     def swap(self, parts: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """Sends part i to rank i; returns the parts for this rank, in the order of the senders."""
@@ -45,6 +72,14 @@ class Exchange(ABC):
         """Sends a part to all ranks; returns the parts of all ranks."""
         return self.swap([part] * self.ranks)
 
+    def spread_from(self, root: int, part: torch.Tensor) -> torch.Tensor:
+        """Returns the root's part, on all ranks. Other ranks' parts are ignored."""
+        size = torch.tensor([part.numel()], device=self.device)
+        self.broadcast_there(size, root)
+        room = part.to(self.device) if self.rank == root else torch.empty(int(size), dtype=torch.uint8, device=self.device)
+        self.broadcast_there(room, root)
+        return room
+
     def numbers(self, number: float) -> torch.Tensor:
         """Returns the numbers of all ranks, as float64."""
         row = torch.full((self.ranks,), number, dtype=torch.float64, device=self.device)
@@ -56,53 +91,72 @@ class Exchange(ABC):
     def all_to_all(self, room: torch.Tensor, data: torch.Tensor, receives: list[int], sends: list[int]) -> None:
         """Sends the next sends[i] elements of `data` to rank i, and receives receives[i] elements from it."""
 
-    def plain_sum(self, values: torch.Tensor) -> None:
-        """Replaces `values` by the sum over the ranks, without compression."""
+    def plain_reduction(self, values: torch.Tensor, op: str) -> None:
+        """Replaces `values` by their reduction over the ranks, without compression. `op`: an operator, or "mean"."""
         there = values.to(self.device)
-        self.sum_there(there)
+        self.reduce_there(there, "sum" if op == "mean" else op)
         if there is not values:
             values.copy_(there)
+        if op == "mean":
+            values /= self.ranks
 
     @abstractmethod
-    def sum_there(self, values: torch.Tensor) -> None:
-        """Replaces `values`, in memory of the exchange's device, by the sum over the ranks."""
+    def broadcast_there(self, data: torch.Tensor, root: int) -> None:
+        """Replaces `data`, in memory of the exchange's device, by that of the root."""
+
+    @abstractmethod
+    def reduce_there(self, values: torch.Tensor, op: str) -> None:
+        """Replaces `values`, in memory of the exchange's device, by their reduction over the ranks."""
 
 
 class GroupExchange(Exchange):
-    """Transport over a group of its own with the ranks of a process group: of NCCL for a GPU, else of gloo. Collective to
-    create."""
+    """Transport over a process group of PyTorch, on which all calls are made in the order of the lane."""
 
-    def __init__(self, group: dist.ProcessGroup, device: torch.device) -> None:
-        super().__init__(device)
-        members = dist.get_process_group_ranks(group)
-        self.rank, self.ranks = dist.get_rank(group), len(members)
-        backend = "gloo" if device == HOST else "nccl"
-        self._group = _new_group(group, members, backend, device)
+    def __init__(self, group: dist.ProcessGroup, device: torch.device, lane: Lane) -> None:
+        super().__init__(device, lane)
+        self.rank, self.ranks = group.rank(), group.size()
+        self._group = group
 
     def all_to_all(self, room: torch.Tensor, data: torch.Tensor, receives: list[int], sends: list[int]) -> None:
-        dist.all_to_all_single(room, data, receives, sends, group=self._group)
+        self._group.alltoall_base(room, data, receives, sends, dist.AllToAllOptions()).wait()
 
-    def sum_there(self, values: torch.Tensor) -> None:
-        dist.all_reduce(values, group=self._group)
+    def broadcast_there(self, data: torch.Tensor, root: int) -> None:
+        options = dist.BroadcastOptions()
+        options.rootRank = root
+        self._group.broadcast([data], options).wait()
+
+    def reduce_there(self, values: torch.Tensor, op: str) -> None:
+        options = dist.AllreduceOptions()
+        options.reduceOp = OPERATORS[op]
+        self._group.allreduce([values], options).wait()
 
 
-def _new_group(group: dist.ProcessGroup, members: list[int], backend: str, device: torch.device) -> dist.ProcessGroup:
-    """Makes a group with the ranks of another one. Collective over these ranks alone.
+def _beside(group: dist.ProcessGroup, device: torch.device) -> GroupExchange:
+    """Returns an exchange over a group of gloo with the ranks and the timeout of another group, in an order of its own.
+    Collective over these ranks alone.
 
     PyTorch names such a group by its ranks and by the number of groups of the process, and its ranks never meet if their names
     differ. So every rank counts as many groups as the rank with the most.
     """
+    backends = dict(pair.split(":", 1) for pair in dist.get_backend_config(group).split(","))
+    if device.type == "cuda" and backends.get("cuda") == "nccl":
+        raise ArgumentError(
+            "group communicates over NCCL, whose calls Taut must order among its own: init_process_group('cpu:taut,cuda:taut')"
+        )
     names = dist.distributed_c10d._world.pg_names
-    there = device if device.type in _backends(group) else torch.device("cuda", torch.cuda.current_device())
-    most = torch.tensor([len(names)], device=there)
+    most = torch.tensor([len(names)], device=HOST if "cpu" in backends else device)
     dist.all_reduce(most, dist.ReduceOp.MAX, group)
     missing: dict[Any, Any] = {f"taut {i}": f"taut {i}" for i in range(int(most) - len(names))}
     names.update(missing)
+    timeout = getattr(group._get_backend(most.device).options, "_timeout", None)
     try:
-        return dist.new_group(members, backend=backend, use_local_synchronization=True)
+        made = dist.new_group(
+            dist.get_process_group_ranks(group), timeout=timeout, backend="gloo", use_local_synchronization=True
+        )
     finally:
         for name in missing:
             del names[name]
+    return GroupExchange(made, HOST, Lane())
 
 
 class MpiExchange(Exchange):
@@ -115,8 +169,8 @@ class MpiExchange(Exchange):
 
         if MPI.Query_thread() != MPI.THREAD_MULTIPLE:
             raise ArgumentError("a thread of taut.torch communicates: initialise MPI with MPI_THREAD_MULTIPLE")
-        super().__init__(HOST)
-        self._in_place = MPI.IN_PLACE
+        super().__init__(HOST, Lane())
+        self._in_place, self._operators = MPI.IN_PLACE, {"sum": MPI.SUM, "min": MPI.MIN, "max": MPI.MAX}
         self._comm = Comm(getattr(comm, "wrapped", comm).Dup())
         self._comm.Set_policy("off")
         self.rank, self.ranks = comm.Get_rank(), comm.Get_size()
@@ -124,11 +178,14 @@ class MpiExchange(Exchange):
     def all_to_all(self, room: torch.Tensor, data: torch.Tensor, receives: list[int], sends: list[int]) -> None:
         self._comm.Alltoallv([data, sends], [room, receives])
 
-    def sum_there(self, values: torch.Tensor) -> None:
-        self._comm.Allreduce(self._in_place, values)
+    def broadcast_there(self, data: torch.Tensor, root: int) -> None:
+        self._comm.Bcast(data, root)
+
+    def reduce_there(self, values: torch.Tensor, op: str) -> None:
+        self._comm.Allreduce(self._in_place, values, op=self._operators[op])
 
 
-_of_groups: "WeakKeyDictionary[Any, dict[torch.device, Exchange]]" = WeakKeyDictionary()
+_of_groups: "WeakKeyDictionary[Any, Exchange]" = WeakKeyDictionary()
 
 
 @lru_cache(maxsize=None)
@@ -145,18 +202,9 @@ def is_mpi(group: Any) -> bool:
     return (mpi is not None and isinstance(group, mpi.Comm)) or (comm is not None and isinstance(group, comm.Comm))
 
 
-def _backends(group: dist.ProcessGroup) -> dict[str, str]:
-    """Returns the backend of a group for each type of device."""
-    return dict(pair.split(":", 1) for pair in dist.get_backend_config(group).split(","))
-
-
-def _carrier(group: dist.ProcessGroup, device: torch.device) -> torch.device:
-    """Returns the device in whose memory frames of values on `device` travel: a GPU if the group uses NCCL there."""
-    return device if device.type == "cuda" and _backends(group).get("cuda") == "nccl" else HOST
-
-
 def exchange_of(group: Any, device: torch.device) -> Exchange:
-    """Returns the exchange of a group for values on a device. The first call makes it, and is collective over the group."""
+    """Returns the exchange of a group for values on a device. A group of the backend `taut` has its own. On other groups the
+    first call makes it, and is collective over the group."""
     if group is None:
         group = dist.group.WORLD
     if group is None:
@@ -166,7 +214,8 @@ def exchange_of(group: Any, device: torch.device) -> Exchange:
         if comm.Get_attr(_keyval()) is None:
             comm.Set_attr(_keyval(), MpiExchange(comm))
         return comm.Get_attr(_keyval())
-    exchanges, carrier = _of_groups.setdefault(group, {}), _carrier(group, device)
-    if carrier not in exchanges:
-        exchanges[carrier] = GroupExchange(group, carrier)
-    return exchanges[carrier]
+    if hasattr(group, "exchange_on"):
+        return group.exchange_on(device)
+    if group not in _of_groups:
+        _of_groups[group] = _beside(group, device)
+    return _of_groups[group]

@@ -10,7 +10,7 @@ from torch.distributed.fsdp._fully_shard._fsdp_api import AllGather, ReduceScatt
 from .._errors import ArgumentError
 from .._policy import Policy
 from . import _frames, _sums
-from ._collectives import all_gather, is_mean, scatter_sum
+from ._collectives import all_gather, operator_of, scatter_reduced
 from ._exchange import Exchange, exchange_of
 from ._work import Work
 
@@ -29,14 +29,14 @@ class BoundedReduceScatter(ReduceScatter):
         self, output_tensor: torch.Tensor, input_tensor: torch.Tensor, group: Any, op: Any, async_op: bool = False
     ) -> Optional[Work]:
         block, values = _frames.values_of(output_tensor, "output_tensor"), _frames.values_of(input_tensor, "input_tensor")
-        mean, exchange = is_mean(op), exchange_of(group, values.device)
+        operator, exchange = operator_of(op), exchange_of(group, values.device)
 
         def action() -> torch.Tensor:
-            scatter_sum(exchange, block, values, self._policy(), mean)
+            scatter_reduced(exchange, block, values, [block.numel()] * exchange.ranks, self._policy(), operator)
             self._remember(exchange, block)
             return output_tensor
 
-        work = Work(exchange.worker.submit(action, values.device))
+        work = exchange.submit("Reduce_scatter", action, [block, values])
         if async_op:
             return work
         work.wait()

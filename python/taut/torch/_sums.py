@@ -1,5 +1,6 @@
-"""Sums over the ranks, in two rounds of frames: each rank adds up one block, then sends the sum to all ranks."""
+"""Reductions over the ranks, in two rounds of frames: each rank reduces one block, then sends the result to all ranks."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
@@ -7,14 +8,21 @@ import torch
 from . import _frames
 from ._exchange import Exchange
 
+_EXTREMES = {"min": torch.minimum, "max": torch.maximum}
+
 
 @dataclass(frozen=True)
 class Coding:
-    """Coding of each rank's values in a sum, the same on every rank."""
+    """Coding of each rank's values in a reduction, the same on every rank."""
 
     text: str
-    adds: bool  # frames are added; else they are decoded, and the sum of the values is encoded again
-    mean: bool  # the sum is divided by the number of ranks
+    adds: bool  # frames are added; else they are decoded, and the reduced values are encoded again
+    op: str  # "sum", "mean", "min" or "max"
+    bound: float  # of the result, in absolute terms; 0 if there is none
+
+    @property
+    def mean(self) -> bool:
+        return self.op == "mean"
 
     @property
     def exact(self) -> bool:
@@ -34,23 +42,32 @@ def blocks_of(values: torch.Tensor, ranks: int) -> list[torch.Tensor]:
     return [values[rank * size : (rank + 1) * size] for rank in range(ranks)]
 
 
-def encode_blocks(exchange: Exchange, values: torch.Tensor, coding: Coding) -> list[torch.Tensor]:
-    return [_frames.encode(block, coding.text, exchange.device) for block in blocks_of(values, exchange.ranks)]
+def encode_parts(exchange: Exchange, parts: Iterable[torch.Tensor], coding: Coding) -> list[torch.Tensor]:
+    return [exchange.encode(part, coding.text, coding.bound) for part in parts]
 
 
-def combine(frames: list[torch.Tensor], block: torch.Tensor, coding: Coding) -> torch.Tensor:
-    """Writes the sum of frames, or the mean, into `block`, and returns the frame of the sum."""
+def combine(exchange: Exchange, frames: list[torch.Tensor], block: torch.Tensor, coding: Coding) -> torch.Tensor:
+    """Writes the reduction of frames into `block`, and returns its frame: that of the sum for a mean."""
     if coding.adds:
         total = _frames.add(frames, block)
     else:
-        part, sum_of_values = torch.empty_like(block), torch.zeros_like(block, dtype=wide_type(block))
-        for frame in frames:
-            _frames.decode(frame, part)
-            sum_of_values += part
+        reduced = _reduced(frames, block, coding.op)
         if coding.mean and coding.exact:
-            sum_of_values /= len(frames)
-        total = _frames.encode(sum_of_values.to(block.dtype), coding.text, frames[0].device)
+            reduced /= len(frames)
+        total = exchange.encode(reduced.to(block.dtype), coding.text, coding.bound)
     open_sum(total, block, len(frames), coding)
+    return total
+
+
+def _reduced(frames: list[torch.Tensor], block: torch.Tensor, op: str) -> torch.Tensor:
+    """Returns the reduction of the values in frames, like those of `block`, in the type in which they are added."""
+    part = torch.empty_like(block)
+    _frames.decode(frames[0], part)
+    total = part.to(wide_type(block), copy=True)
+    for frame in frames[1:]:
+        _frames.decode(frame, part)
+        combined = _EXTREMES.get(op, torch.add)
+        total = combined(total, part)
     return total
 
 
@@ -62,10 +79,10 @@ def open_sum(frame: torch.Tensor, block: torch.Tensor, addends: int, coding: Cod
 
 
 def finish_sum(exchange: Exchange, frames: list[torch.Tensor], values: torch.Tensor, coding: Coding) -> float:
-    """Replaces `values` by the sum of all ranks' frames; returns its mean square, the same number on every rank."""
+    """Replaces `values` by the reduction of all ranks' frames; returns its mean square, the same number on every rank."""
     blocks = blocks_of(values, exchange.ranks)
     mine = blocks[exchange.rank]
-    total = combine(exchange.swap(frames), mine, coding)
+    total = combine(exchange, exchange.swap(frames), mine, coding)
     note = torch.tensor([sum_of_squares(mine)], dtype=torch.float64, device=exchange.device).view(torch.uint8)
     squares = 0.0
     for rank, message in enumerate(exchange.spread(torch.cat([note, total]))):

@@ -72,7 +72,7 @@ class Calculation {
       fail("such calls go to plain MPI: " + std::string(describe(plan_.fallback)));
   }
 
-  Plan plan(CodingChoice choice) {
+  Plan plan(MeasuredChoice choice) {
     return make_plan(policy_, call_, bound_, candidates_, {.coding = choice});
   }
 
@@ -83,9 +83,9 @@ class Calculation {
     const SpeedTest test{.values_a_piece = std::max<std::size_t>(1, frame / made.work.segments),
                          .pause = pause};
     CodecCache codecs(options().kernels);
-    for (std::size_t i = 0; i < CodingChoice::codecs; ++i) {
-      const CodingChoice choice{static_cast<CodingChoice::Codec>(i)};
-      if (choice.codec == CodingChoice::Codec::fast && !made.work.may_use_fast) continue;
+    for (std::size_t i = 0; i < MeasuredChoice::codecs; ++i) {
+      const MeasuredChoice choice{static_cast<MeasuredChoice::Codec>(i)};
+      if (choice.codec == MeasuredChoice::Codec::fast && !made.work.may_use_fast) continue;
       const auto known = candidates_of(policy_, call_, *plan_.algorithm, plan_.bound, choice, candidates_);
       if (known.empty()) continue;
       std::vector<Coding> able(known.begin(), known.end());
@@ -137,7 +137,7 @@ void print_head(const Call& call, const Policy& policy, double link, const Subje
 }
 
 void print(const Row& row, Calculation& calculation) {
-  const CodingChoice choice = row.forecast.choice;
+  const MeasuredChoice choice = row.forecast.choice;
   const CodingSpeeds& speeds = row.measured.speeds[static_cast<std::size_t>(choice.codec)];
   const Plan plan = calculation.plan(choice);
   const double add = choice.by_values || speeds.accumulate == 0 ? speeds.reduce : speeds.accumulate;
@@ -181,7 +181,7 @@ void propose(const std::vector<Row>& rows) {
 
 Exit calculate(const Arguments& arguments, const Policy& policy, double link, int ranks) {
   const Subject subject =
-      arguments.names().empty() ? built_in() : subject_of(arguments.only_name("FILE"), arguments);
+      arguments.names().empty() ? built_in_subject() : subject_of(arguments.only_name("FILE"), arguments);
   const auto ratio = arguments.value("ratio");
   const double asked = ratio ? positive_number("ratio", *ratio) : 0;
   if (ratio && asked < 1) reject("--ratio: give a number from 1 on");

@@ -66,6 +66,7 @@ void examine_processor(Page& page) {
 
 struct Examined {
   std::optional<Mpi> mpi;
+  std::optional<Mpi> standard_abi = {};  // nothing if it is `mpi` itself
   Launcher launcher = Launcher::none;
   std::string launcher_file = {};
 };
@@ -87,7 +88,10 @@ Examined examine_mpi(Page& page, const std::optional<std::string>& asked) {
     page.fault("MPI", "no libmpi beside the launcher or on the loader's path; set LD_LIBRARY_PATH");
   else
     page.line("MPI", mpi->file + " (" + mpi->flavour + "): " + mpi->version);
-  return {std::move(mpi), kind, launcher.value_or("")};
+  std::optional<Mpi> abi;
+  if (launcher && mpi && mpi->flavour != "mpiabi") abi = find_standard_abi(*launcher);
+  if (abi) page.line("standard ABI", abi->file + " (" + abi->flavour + "): for programs of mpicc_abi");
+  return {std::move(mpi), std::move(abi), kind, launcher.value_or("")};
 }
 
 // ---- The drop-in
@@ -151,20 +155,47 @@ void examine_gpu_libraries(Page& page, const fs::path& folder) {
     page.line("NCCL", nccl + " lacks libtaut_cuda.so.0: NCCL serves all its calls");
 }
 
-// Tells of which MPI a program is. A launcher of another MPI starts each rank as a program of its own.
-void examine_program(Page& page, const std::string& program, const Examined& examined) {
+// Tells of which MPI a program is, and returns its kind; "" if the program does not tell. A launcher of
+// another MPI starts each rank as a program of its own.
+std::string examine_program(Page& page, const std::string& program, const Examined& examined) {
   const auto file = find_program(program);
-  if (!file) return page.fault("program", program + ": there is no such program; check its name and PATH");
+  if (!file) {
+    page.fault("program", program + ": there is no such program; check its name and PATH");
+    return "";
+  }
   const auto mpi = mpi_of_program(*file);
-  if (!mpi)
-    return page.line("program",
-                     *file + ": linked to no MPI (a script, a static program, or MPI is loaded later)");
+  if (!mpi) {
+    page.line("program", *file + ": linked to no MPI (a script, a static program, or MPI is loaded later)");
+    return "";
+  }
   const std::string told = told_of_launcher(examined.launcher_file, examined.launcher, *file);
-  if (!told.empty()) return page.fault("program", told);
-  page.line("program", *file + ": " + mpi->library + " (" + mpi->flavour + ")");
+  if (told.empty())
+    page.line("program", *file + ": " + mpi->library + " (" + mpi->flavour + ")");
+  else
+    page.fault("program", told);
+  return mpi->flavour;
 }
 
-void examine_dropin(Page& page, const Examined& examined, bool others) {
+// Names the layers that are there, and those that the program, or else programs of this MPI, would need.
+void examine_layers(Page& page, const std::vector<std::string>& layers, const std::string& program,
+                    const Examined& examined) {
+  std::vector<std::string> needed;
+  if (!program.empty()) needed.push_back(program);
+  for (const std::optional<Mpi>& mpi : {examined.mpi, examined.standard_abi})
+    if (mpi && program.empty()) needed.push_back(mpi->flavour);
+  std::string names, missing;
+  for (const std::string& layer : layers) names += layer + " ";
+  for (const std::string& flavour : needed)
+    if (!contains(layers, flavour))
+      missing += "- none for " + flavour + ", whose programs run without Taut; build Taut with its mpi.h (" +
+                 variable_of(flavour) + ") ";
+  if (missing.empty())
+    page.line("layers", names.empty() ? "none" : names);
+  else
+    page.fault("layers", names + missing);
+}
+
+void examine_dropin(Page& page, const Examined& examined, const std::string& program, bool others) {
   const auto library = find_preload();
   if (!library) return page.fault("preload", missing_preload_message());
   const Output silent = output_of({"true"}, {"LD_PRELOAD=" + *library});
@@ -174,14 +205,7 @@ void examine_dropin(Page& page, const Examined& examined, bool others) {
                                                           : silent.text.substr(0, 200)));
   page.line("preload", *library);
   const std::vector<std::string> layers = layers_beside(*library);
-  std::string names;
-  for (const std::string& layer : layers) names += layer + " ";
-  const auto& mpi = examined.mpi;
-  if (!mpi || contains(layers, mpi->flavour))
-    page.line("layers", names.empty() ? "none" : names);
-  else
-    page.fault("layers", names + "- none for this MPI (" + mpi->flavour + "); build Taut with its mpi.h (" +
-                             variable_of(mpi->flavour) + ")");
+  examine_layers(page, layers, program, examined);
   examine_gpu_libraries(page, fs::path(*library).parent_path());
   if (others) examine_other_mpis(page, examined.launcher, layers);
 }
@@ -216,8 +240,9 @@ Exit run(const Arguments& arguments) {
   examine_processor(page);
   const auto asked = arguments.value("mpiexec");
   const Examined examined = examine_mpi(page, asked);
-  if (!arguments.names().empty()) examine_program(page, arguments.names()[0], examined);
-  examine_dropin(page, examined, !asked);
+  std::string program;  // kind of MPI of the program
+  if (!arguments.names().empty()) program = examine_program(page, arguments.names()[0], examined);
+  examine_dropin(page, examined, program, !asked);
   examine_environment(page);
   if (page.faults() == 0)
     std::puts("all is well");

@@ -7,11 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 
 #include "compressor/base/options.hpp"
+#include "compressor/file/failure.hpp"
 
 namespace taut::cli {
 namespace {
@@ -97,6 +100,40 @@ std::optional<std::string> find_program(const std::string& name) {
     begin = end + 1;
   }
   return std::nullopt;
+}
+
+namespace {
+
+volatile std::sig_atomic_t running = 0;  // process that run_to_end() waits for
+
+extern "C" void hand_on(int signal) { kill(running, signal); }
+
+}  // namespace
+
+int run_to_end(const std::vector<std::string>& command,
+               const std::vector<std::pair<std::string, std::string>>& set) {
+  std::vector<std::string> words = command, variables;
+  for (const auto& [name, value] : set) variables.push_back(name + "=" + value);  // the first of two counts
+  variables.insert(variables.end(), environment().begin(), environment().end());
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  for (const int one : {SIGINT, SIGQUIT}) sigaddset(&defaults, one);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  for (const int one : {SIGINT, SIGQUIT}) std::signal(one, SIG_IGN);
+  pid_t child = -1;
+  const int code = posix_spawnp(&child, command[0].c_str(), nullptr, &attributes, pointers(words).data(),
+                                pointers(variables).data());
+  posix_spawnattr_destroy(&attributes);
+  if (code != 0) fail(command[0] + ": cannot be started: " + std::strerror(code));
+  running = child;
+  for (const int one : {SIGTERM, SIGHUP}) std::signal(one, hand_on);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 Output output_of(const std::vector<std::string>& command, const std::vector<std::string>& more_environment) {

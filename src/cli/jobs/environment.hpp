@@ -23,6 +23,12 @@ std::string missing_preload_message();
 // Returns the path at which the shell would find a program; nothing if there is none.
 std::optional<std::string> find_program(const std::string& name);
 
+// Runs a program in the environment of this process plus `set`, and waits for its end. The terminal's signals
+// reach the program alone; SIGTERM and SIGHUP are handed on to it. Returns its exit status; 128 and the
+// number of the signal that ended it. Throws Failure if it cannot be started.
+int run_to_end(const std::vector<std::string>& command,
+               const std::vector<std::pair<std::string, std::string>>& set);
+
 // Output of a program on stdout and stderr, at most 64 KiB, and its exit status.
 struct Output {
   int status = -1;  // exit status; -1: not started, ended by a signal, or running for more than 10 s

@@ -16,11 +16,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Opens an MPI library. Its symbols tell its kind, as in the drop-in's loader.
+// Returns the kind of MPI that an opened library is, as the drop-in's loader finds it.
+const char* flavour_of_opened(void* library) {
+  int major = -1, minor = -1;
+  int (*abi)(int*, int*) = nullptr;
+  *reinterpret_cast<void**>(&abi) = dlsym(library, "PMPI_Abi_get_version");
+  if (abi != nullptr && abi(&major, &minor) == 0 && major > 0) return "mpiabi";
+  return dlsym(library, "ompi_mpi_comm_self") != nullptr ? "openmpi" : "mpich";
+}
+
+// Opens an MPI library, and asks it for its version.
 std::optional<Mpi> open_mpi(const std::string& file) {
   void* const library = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) return std::nullopt;
-  Mpi mpi{file, "no version", dlsym(library, "ompi_mpi_comm_self") != nullptr ? "openmpi" : "mpich"};
+  Mpi mpi{file, "no version", flavour_of_opened(library)};
   int (*version)(char*, int*) = nullptr;
   *reinterpret_cast<void**>(&version) = dlsym(library, "MPI_Get_library_version");
   std::vector<char> text(16384);  // more than any MPI's MPI_MAX_LIBRARY_VERSION_STRING
@@ -77,6 +86,18 @@ bool is_dynamic_program(const std::string& file) {
   return false;
 }
 
+constexpr const char* names_of_standard_abi[] = {"libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi_abi.so"};
+
+// Returns the folders that may hold the libraries installed with a launcher.
+std::vector<fs::path> library_folders(const fs::path& launcher) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (const fs::path& program : {launcher, fs::canonical(launcher, error)})
+    for (const char* lib : {"lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"})
+      folders.push_back(program.parent_path().parent_path() / lib);
+  return folders;
+}
+
 // Returns the kind of MPI that has a library of this name; "" if it is no MPI's.
 std::string flavour_of_library(const std::string& name) {
   if (name.starts_with("libmpi_abi.so")) return "mpiabi";
@@ -114,21 +135,25 @@ Launcher kind_of_launcher(const std::string& file) {
 
 std::optional<Mpi> find_mpi(const std::optional<std::string>& launcher, bool openmpi) {
   constexpr const char* names[] = {"libmpi.so.12", "libmpi.so.40", "libmpich.so.12", "libmpi.so"};
-  std::vector<fs::path> folders;
-  if (launcher) {
-    std::error_code error;
-    const fs::path found = *launcher, real = fs::canonical(found, error);
-    for (const fs::path& program : {found, real})
-      for (const char* lib : {"lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"})
-        folders.push_back(program.parent_path().parent_path() / lib);
-  }
-  for (const fs::path& folder : folders)
+  for (const fs::path& folder : launcher ? library_folders(*launcher) : std::vector<fs::path>())
     for (const char* name : names)
       if (std::error_code error; fs::exists(folder / name, error))
         if (auto mpi = open_mpi((folder / name).string()); mpi && (mpi->flavour == "openmpi") == openmpi)
           return mpi;
+  if (launcher)  // an MPI may have the standard ABI alone
+    if (auto mpi = find_standard_abi(*launcher)) return mpi;
   for (const char* name : names)
     if (auto mpi = open_mpi(name)) return mpi;
+  for (const char* name : names_of_standard_abi)
+    if (auto mpi = open_mpi(name)) return mpi;
+  return std::nullopt;
+}
+
+std::optional<Mpi> find_standard_abi(const std::string& launcher) {
+  for (const fs::path& folder : library_folders(launcher))
+    for (const char* name : names_of_standard_abi)
+      if (std::error_code error; fs::exists(folder / name, error))
+        if (auto mpi = open_mpi((folder / name).string()); mpi && mpi->flavour == "mpiabi") return mpi;
   return std::nullopt;
 }
 

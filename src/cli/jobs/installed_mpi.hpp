@@ -20,6 +20,9 @@ Launcher kind_of_launcher(const std::string& file);
 // Finds the MPI library: the one installed with the launcher, else the one that the dynamic loader finds.
 std::optional<Mpi> find_mpi(const std::optional<std::string>& launcher, bool openmpi);
 
+// Finds the library of the standard ABI that is installed with the launcher.
+std::optional<Mpi> find_standard_abi(const std::string& launcher);
+
 // Library of MPI that a program is linked to, and its kind: mpich, openmpi or mpiabi.
 struct LinkedMpi {
   std::string library, flavour;

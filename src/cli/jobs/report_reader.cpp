@@ -52,13 +52,8 @@ std::string contents(const std::string& name) {
   return text;
 }
 
-// Returns `name` if it is a file; else name.0, name.1, ... up to the first that is missing: TAUT_REPORT
-// writes one file for each rank.
 std::vector<std::string> files_of(const std::string& name) {
-  if (std::filesystem::exists(name)) return {name};
-  std::vector<std::string> files;
-  for (int rank = 0; std::filesystem::exists(name + "." + std::to_string(rank)); ++rank)
-    files.push_back(name + "." + std::to_string(rank));
+  std::vector<std::string> files = report_files(name);
   if (files.empty())
     fail(name + ": there is no such report, nor " + name + ".0; run the program with TAUT_REPORT=" + name);
   return files;
@@ -283,11 +278,8 @@ void move_leads(const RowsOnRanks& all) {
         row->seconds *= 1 + leads[std::get<1>(key)] / seconds[std::get<1>(key)];
 }
 
-// Refuses reports of which no advice follows: of another version, or of calls that Taut has compressed.
+// Refuses reports of calls that Taut has compressed, from which no advice follows.
 void check(const std::string& file, const Json& report) {
-  if (report["format"].text != "taut-report") fail(file + ": is no report of Taut; TAUT_REPORT writes one");
-  if (report["version"].number != 2)
-    fail(file + ": is a report of another version of Taut; run the program with this one");
   for (const Json& communicator : report["communicators"].items)
     if (communicator["compressed_calls"].number > 0)
       fail(file +
@@ -340,7 +332,7 @@ Reports read_files(const std::vector<std::string>& names) {
   Reports all;
   for (const std::string& name : names)
     for (const std::string& file : files_of(name)) {
-      all.contents.push_back(read_json(file, contents(file)));
+      all.contents.push_back(read_report(file));
       all.files.push_back(file);
       check(file, all.contents.back());
       if (all.files.size() > 1) check_same_run(file, all.contents.back(), all.files[0], all.contents[0]);
@@ -385,6 +377,22 @@ void leave_out_sites(std::vector<std::vector<Row>>& rows) {
 }
 
 }  // namespace
+
+std::vector<std::string> report_files(const std::string& name) {
+  if (std::filesystem::exists(name)) return {name};
+  std::vector<std::string> files;
+  for (int rank = 0; std::filesystem::exists(name + "." + std::to_string(rank)); ++rank)
+    files.push_back(name + "." + std::to_string(rank));
+  return files;
+}
+
+Json read_report(const std::string& file) {
+  Json report = read_json(file, contents(file));
+  if (report["format"].text != "taut-report") fail(file + ": is no report of Taut; TAUT_REPORT writes one");
+  if (report["version"].number != 2)
+    fail(file + ": is a report of another version of Taut; run the program with this one");
+  return report;
+}
 
 SeenProgram read_reports(const std::vector<std::string>& names) {
   SeenProgram program;

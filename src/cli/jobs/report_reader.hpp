@@ -10,10 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "cli/jobs/json_reader.hpp"
 #include "communication/comm/statistics.hpp"
 
 namespace taut::cli {
 
+// One kind of calls of the observed program: calls of a collective, or messages, that a rule can tell from
+// others by type, operator, size of the communicator and call site.
 struct SeenCalls {
   Collective collective = Collective::allreduce;
   DType type{};
@@ -48,6 +51,7 @@ struct SeenCalls {
   }
 };
 
+// The observed program, as its reports describe it.
 struct SeenProgram {
   int ranks = 1;
   std::size_t files = 0, finished = 0;  // reports; those of ranks that reached MPI_Finalize
@@ -57,6 +61,13 @@ struct SeenProgram {
   // Number of calls that Taut does not serve, by name, on the rank with the most.
   std::map<std::string, double> unserved;
 };
+
+// Returns the reports of a name: `name` itself if it is a file; else name.0, name.1, ... up to the first that
+// is missing, as TAUT_REPORT writes one file for each rank. Empty: there are none.
+std::vector<std::string> report_files(const std::string& name);
+
+// Reads a file that is to be a report of this version. Throws Failure.
+Json read_report(const std::string& file);
 
 // Reads the report of one rank, or the reports of all ranks: `name` itself, or else name.0, name.1, ... All
 // have to be of one run, whose calls were plain. Throws Failure.

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "cli/command.hpp"
+#include "cli/jobs/check.hpp"
 #include "cli/jobs/environment.hpp"
 #include "cli/jobs/installed_mpi.hpp"
 #include "cli/jobs/launcher.hpp"
@@ -25,6 +26,8 @@ constexpr Option options[] = {
     {"report", 0, "FILE", "statistics of each rank, for taut advise; TAUT_REPORT"},
     {"trace", 0, "FILE", "the last events of each rank; TAUT_TRACE"},
     {"summary", 0, "", "a table of rank 0 at the end; TAUT_SUMMARY"},
+    {"check", 0, "[=1/N]",
+     "make one in N served calls plainly as well, and print the greatest errors; TAUT_CHECK"},
     {"messages", 0, "", "serve messages (send, receive) as well; TAUT_MESSAGES"},
     {"nonblocking", 0, "", "serve nonblocking and persistent collective calls as well; TAUT_NONBLOCKING"},
     {"print", 0, "", "print what would be executed, as a line for a shell"},
@@ -36,11 +39,24 @@ constexpr const char* details =
     "MPI, srun, jsrun) with its arguments, or a program. Calls of NCCL are served as well (torchrun). "
     "Without "
     "rules\n"
-    "nothing is compressed: with --report that is what to begin with. What TAUT_* variables say already "
-    "holds "
-    "where no\n"
-    "option says otherwise. Example:\n"
-    "taut run --rules 'Allreduce f32 >=1MiB : abs=1e-4' -- mpiexec -n 4 ./app\n\n";
+    "nothing is compressed: with --report that is what to begin with. A TAUT_* variable that is set "
+    "already holds "
+    "unless an\n"
+    "option replaces it. Example:\n"
+    "taut run --rules 'Allreduce f32 >=1MiB : abs=1e-4' -- mpiexec -n 4 ./app\n\n"
+    "--check makes each compressed call a second time by plain MPI, on private copies, and compares the "
+    "results:\n"
+    "the program sees those of Taut. At the end a table on stderr names the greatest error of each kind of "
+    "call and\n"
+    "call site. The exit status is 1 if a value broke its bound. The calls take two to three times as long, "
+    "and "
+    "memory\n"
+    "for a copy of each result; --check=1/16 checks one call in 16. Messages are checked at their sender. "
+    "Not "
+    "checked:\n"
+    "calls of NCCL, calls started on a stream, values in GPU memory. The reports of the ranks are read here: "
+    "name a\n"
+    "file on a file system that all nodes share with --report, or start in such a folder.\n\n";
 
 std::string rules_of(const Arguments& arguments) {
   const auto rules = arguments.value("rules"), bound = arguments.value("bound");
@@ -51,7 +67,7 @@ std::string rules_of(const Arguments& arguments) {
 }
 
 // Returns all variables in force: launchers that pass variables by name have to name them.
-Variables variables_of(const Arguments& arguments) {
+Variables variables_of(const Arguments& arguments, const std::string& report) {
   Variables all;
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) all.emplace_back(name, value);
@@ -62,8 +78,9 @@ Variables variables_of(const Arguments& arguments) {
     add(name, file.empty() ? "" : std::filesystem::absolute(file).string());  // ranks may start elsewhere
   };
   add_file("TAUT_CONFIG", "config", taut::options().config);
-  add_file("TAUT_REPORT", "report", taut::options().report);
+  add_file("TAUT_REPORT", "report", report);
   add_file("TAUT_TRACE", "trace", taut::options().trace);
+  if (const auto share = arguments.value("check")) add("TAUT_CHECK", std::to_string(checked_one_in(*share)));
   const auto add_switch = [&](const char* name, std::string_view option) {
     add(name, arguments.has(option) ? "1" : variable(name));
   };
@@ -121,6 +138,16 @@ void warn_of_other_mpi(Launcher kind, const std::vector<std::string>& command) {
   }
 }
 
+// Runs the program to its end, and prints what its checks have found. `report`: of the ranks.
+Exit execute_checked(const Start& start, const std::string& report) {
+  const auto began = std::filesystem::file_time_type::clock::now();
+  const int status = run_to_end(start.command, start.set);
+  const CheckedRun checked = read_checks(report, began);
+  std::fputs(text_of(checked).c_str(), stderr);
+  if (status != 0) return static_cast<Exit>(status);
+  return checked.passed() ? Exit::ok : Exit::failed;
+}
+
 [[noreturn]] void execute(const Start& start) {
   std::vector<char*> words;
   for (const std::string& word : start.command) words.push_back(const_cast<char*>(word.c_str()));
@@ -135,7 +162,11 @@ Exit run(const Arguments& arguments) {
   const std::vector<std::string>& command = arguments.names();
   if (command.empty())
     reject("the command is missing; put it behind --, as in taut run -- mpiexec -n 4 ./app");
-  Variables variables = variables_of(arguments);
+  const bool checks = arguments.has("check");
+  std::optional<ReportFolder> folder;  // of reports that nobody has asked for
+  std::string report = arguments.value("report").value_or(taut::options().report);
+  if (checks && report.empty() && !arguments.has("print")) report = folder.emplace().file();
+  Variables variables = variables_of(arguments, report);
   read_rules(value_in(variables, "TAUT_RULES"), value_in(variables, "TAUT_CONFIG"), taut::options().kernels);
   for (const std::string& warning : taut::options().warnings)
     std::fprintf(stderr, "taut run: %s\n", warning.c_str());
@@ -145,6 +176,7 @@ Exit run(const Arguments& arguments) {
   const Launcher launcher = find_launcher(command[0]);
   warn_of_other_mpi(launcher, command);
   const Start start = started(launcher, command, variables, *library, variable("LD_PRELOAD"));
+  if (checks && !arguments.has("print")) return execute_checked(start, report);
   if (!arguments.has("print")) execute(start);
   std::puts(shell_line(start).c_str());
   return Exit::ok;
@@ -152,12 +184,13 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-extern constinit const Command run_command{"run",
-                                           "run a program of MPI or NCCL with Taut, unchanged",
-                                           "[--rules RULES | --bound BOUND] [--report FILE] -- COMMAND...",
-                                           details,
-                                           options,
-                                           run,
-                                           true};
+extern constinit const Command run_command{
+    "run",
+    "run a program of MPI or NCCL with Taut, unchanged",
+    "[--rules RULES | --bound BOUND] [--report FILE] [--check] -- COMMAND...",
+    details,
+    options,
+    run,
+    true};
 
 }  // namespace taut::cli

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "communication/comm/coding_speeds.hpp"
+#include "communication/policy/plan/cost_model.hpp"
 #include "communication/team/hierarchical.hpp"
 #include "compressor/base/device_memory.hpp"
 #include "compressor/base/guarded.hpp"
@@ -62,7 +63,7 @@ constexpr float CodingSpeeds::*all_numbers[] = {&CodingSpeeds::ratio, &CodingSpe
                                                 &CodingSpeeds::decode, &CodingSpeeds::reduce,
                                                 &CodingSpeeds::accumulate};
 static_assert(std::size(all_numbers) == CodingSpeeds::numbers);
-static_assert(CodingChoice::codecs * CodingSpeeds::numbers <= max_candidates);
+static_assert(MeasuredChoice::codecs * CodingSpeeds::numbers <= max_candidates);
 
 }  // namespace
 
@@ -98,6 +99,7 @@ std::optional<gpu::DeviceValues> Communicator::ActiveCall::device_of(Communicato
 // Decides on the tuning period that the call opened, if the call ended before its agreement: the other calls
 // of the period are not compared with plain MPI.
 Communicator::ActiveCall::~ActiveCall() {
+  if (series_ != nullptr) series_->end();
   if (!opens_period()) return;
   early_.position->period->decided = true;
   early_.position->period->previous = nullptr;
@@ -252,21 +254,20 @@ Task<Verdict> Communicator::ActiveCall::execute() {
   if (compressed_ != nullptr) *compressed_ = true;
   record_.decided(plan_, plan_.candidates[chosen_]);
   const Codec& usual = *codecs_[chosen_];
-  const std::shared_ptr<const Codec> referring = codec_with_references();
-  std::optional<CallHistory> history;
-  std::optional<HistoryCodec> history_codec;
-  if (series_ != nullptr) {
-    history.emplace(*series_, depth_, call_.data);
-    history_codec.emplace(referring != nullptr ? *referring : usual, usual, *history);
-  }
-  const Team team(comm_.transport_, history_codec ? *history_codec : usual, place_, record_.counters(),
-                  plan_.arithmetic, lane_, device_ ? &*device_ : nullptr);
-  co_await pipelined(*plan_.algorithm, team, call_.data, plan_.segments,
-                     plan_.by_nodes ? &comm_.nodes_ : nullptr);
+  if (leaves_state_)
+    co_await run_in_series(usual);
+  else
+    co_await run_algorithm(usual);
   const Status status = finish();
-  if (history) leave_state(*history, status);
   if (call_.staging != nullptr && status == Status::ok) call_.staging->spread(call_.data);
-  co_return Verdict{Fallback::none, status};
+  co_return Verdict{.status = status, .promise = plan_.promise};
+}
+
+Task<> Communicator::ActiveCall::run_algorithm(const Codec& codec) {
+  const Team team(comm_.transport_, codec, place_, record_.counters(), plan_.arithmetic, lane_,
+                  device_ ? &*device_ : nullptr);
+  return pipelined(*plan_.algorithm, team, call_.data, plan_.segments,
+                   plan_.by_nodes ? &comm_.nodes_ : nullptr);
 }
 
 // Completes the result in the user's memory. Returns the first failure of the call.
@@ -289,10 +290,9 @@ void Communicator::ActiveCall::end(const Verdict& verdict) noexcept {
     early_.position->tuner->coded_times().note(seconds(times[Phase::call]), record_.bytes());
   if (early_.autotuner == nullptr) return;
   if (record_.compressed()) {  // also on failure, which may be local
-    const double gain =
-        static_cast<double>(counters.carried_bytes) / static_cast<double>(counters.sent_bytes);
     // A call in flight also waits while the program computes, which says nothing about the link.
-    const double predicted = compressed_ == nullptr ? seconds(times[Phase::wait]) * gain : 0;
+    const double wait = compressed_ == nullptr ? seconds(times[Phase::wait]) : 0;
+    const double predicted = predicted_plain_seconds(call_, wait, static_cast<double>(counters.sent_bytes));
     early_.autotuner->record(Outcome::compressed, seconds(times[Phase::call]), record_.bytes(), plan_.route(),
                              predicted);
   } else if (verdict.fallback == Fallback::no_gain && record_.has_agreed()) {
@@ -306,7 +306,7 @@ void Communicator::ActiveCall::end(const Verdict& verdict) noexcept {
 Plan Communicator::ActiveCall::usual_plan() noexcept {
   if (!call_.coded()) return {};
   Route route = early_.route;
-  if (route.coding != CodingChoice{}) route.algorithm = nullptr;
+  if (route.coding != MeasuredChoice{}) route.algorithm = nullptr;
   route.coding = {};
   Plan plan;
   guarded([&] { plan = make_plan(policy(), call_, bound_, early_.policy_state->candidates, route); });
@@ -322,8 +322,8 @@ void Communicator::ActiveCall::add_speeds(const Plan& usual, AgreementMessage& m
   const bool able = failure_ == Status::ok && usual.algorithm != nullptr && !call_.on_device;
   if (!able || values.data == nullptr) return;
   guarded([&] {  // the speeds that are missing after a failure are unknown to all ranks
-    for (std::size_t i = 0; i < CodingChoice::codecs; ++i) {
-      const CodingSpeeds speeds = speeds_of(usual, static_cast<CodingChoice::Codec>(i), values);
+    for (std::size_t i = 0; i < MeasuredChoice::codecs; ++i) {
+      const CodingSpeeds speeds = speeds_of(usual, static_cast<MeasuredChoice::Codec>(i), values);
       for (std::size_t k = 0; k < CodingSpeeds::numbers; ++k)
         mine.measured_low[i * CodingSpeeds::numbers + k] = speeds.*all_numbers[k];
     }
@@ -332,9 +332,9 @@ void Communicator::ActiveCall::add_speeds(const Plan& usual, AgreementMessage& m
 
 // Returns the speeds of the codec of a choice; zeros if it cannot serve the call, or is that with the best
 // ratio.
-CodingSpeeds Communicator::ActiveCall::speeds_of(const Plan& usual, CodingChoice::Codec codec,
+CodingSpeeds Communicator::ActiveCall::speeds_of(const Plan& usual, MeasuredChoice::Codec codec,
                                                  ConstSlice values) {
-  using enum CodingChoice::Codec;
+  using enum MeasuredChoice::Codec;
   if (codec == fast && !coding_work(policy(), call_, usual, 0).may_use_fast) return {};
   const std::span<const Coding> able =
       candidates_of(policy(), call_, *usual.algorithm, usual.bound, {codec}, early_.policy_state->candidates);
@@ -349,12 +349,12 @@ CodingSpeeds Communicator::ActiveCall::speeds_of(const Plan& usual, CodingChoice
 
 // Chooses the coding by the speeds of the slowest rank, which all ranks know.
 void Communicator::ActiveCall::choose_coding(const Plan& usual, const AgreementMessage& agreed) noexcept {
-  CodingSpeeds speeds[CodingChoice::codecs];
-  for (std::size_t i = 0; i < CodingChoice::codecs; ++i)
+  CodingSpeeds speeds[MeasuredChoice::codecs];
+  for (std::size_t i = 0; i < MeasuredChoice::codecs; ++i)
     for (std::size_t k = 0; k < CodingSpeeds::numbers; ++k)
       speeds[i].*all_numbers[k] = agreed.measured_low[i * CodingSpeeds::numbers + k];
   Autotuner& tuner = *early_.autotuner;
-  CodingChoice chosen;
+  MeasuredChoice chosen;
   if (usual.algorithm != nullptr)
     chosen = fastest_coding(coding_work(policy(), call_, usual, tuner.due_codings()->link()), speeds);
   tuner.choose(chosen);

@@ -57,15 +57,19 @@ class Communicator::ActiveCall {
   // ---- The history of the call (history.hpp)
   bool has_series() const noexcept;
   std::uint64_t series_key(std::uint64_t signature) const noexcept;
+  bool sums_by_frames() const noexcept;
   void offer_history(AgreementMessage& mine);
+  void forecast(AgreementMessage& mine);
   void agree_on_history(const AgreementMessage& agreed) noexcept;
-  std::shared_ptr<const Codec> codec_with_references() noexcept;
-  void leave_state(CallHistory& history, Status status) noexcept;
+  std::shared_ptr<const Codec> codec_with_references();
+  Task<> run_algorithm(const Codec& codec);
+  Task<> run_in_series(const Codec& usual);
+  void leave_state(std::optional<CallState> state) noexcept;
 
   // ---- The phase `resolve_coding`
   Plan usual_plan() noexcept;
   void add_speeds(const Plan& usual, AgreementMessage& mine) noexcept;
-  CodingSpeeds speeds_of(const Plan& usual, CodingChoice::Codec codec, ConstSlice values);
+  CodingSpeeds speeds_of(const Plan& usual, MeasuredChoice::Codec codec, ConstSlice values);
   void choose_coding(const Plan& usual, const AgreementMessage& agreed) noexcept;
 
   // ---- The agreement
@@ -93,8 +97,10 @@ class Communicator::ActiveCall {
   std::array<Buffer, 2> staged_;
   bool gathered_ = false;
   bool packed_ = false;             // integers are packed into the values
-  Series* series_ = nullptr;        // null: frames of the call refer to no earlier call
-  std::size_t depth_ = 0;           // number of the newest states of the series that all ranks hold
+  std::shared_ptr<Series> series_;  // null: the call belongs to no series
+  HeldStates states_;               // those of the series that all ranks hold
+  std::size_t period_ = 0;          // distance in the series of the references of this rank's values; 0: none
+  bool leaves_state_ = false;
   std::uint64_t state_number_ = 0;  // number of the state that the call leaves
   Reserve place_;
   std::array<std::shared_ptr<const Codec>, max_candidates> codecs_;  // by candidate; null: no kernels

@@ -1,6 +1,9 @@
 // The history of a call: the series that it belongs to, the agreement on states, and the state that it
 // leaves.
+#include <algorithm>
+
 #include "communication/comm/active_call.hpp"
+#include "communication/comm/sum_history.hpp"
 #include "compressor/base/guarded.hpp"
 
 namespace taut {
@@ -17,65 +20,132 @@ void mix_operand(std::uint64_t& key, const Blocks<S>& operand) noexcept {
 
 }  // namespace
 
-// Returns true if frames of the call may refer to earlier calls: blocking calls that move values on the host.
-// Each of their frames is decoded from what one rank encoded.
+// Returns true if frames of the call may refer to earlier calls: calls that move values on the host, each of
+// whose frames is decoded from what one rank encoded, and sums by frames.
 bool Communicator::ActiveCall::has_series() const noexcept {
-  return policy().history > 0 && compressed_ == nullptr && !early_.overlaps && !reduces(call_.collective) &&
-         !call_.on_device && !plan_.by_nodes && !plan_.algorithm->recodes;
+  return policy().history > 0 && !call_.on_device && !plan_.by_nodes && !plan_.algorithm->recodes &&
+         plan_.candidates[0].codec->takes_references && (!reduces(call_.collective) || sums_by_frames());
+}
+
+// Returns true if the call adds frames whose integers tell those of the sum. A half may be too coarse to tell
+// the integer of a sum, and 32 bits hold the integers of up to 255 addends.
+bool Communicator::ActiveCall::sums_by_frames() const noexcept {
+  constexpr int most_addends = 255;
+  const Collective c = call_.collective;
+  const bool sums = c == Collective::allreduce || c == Collective::reduce || c == Collective::reduce_scatter;
+  return sums && plan_.arithmetic == Arithmetic::frames && ranks() <= most_addends &&
+         size_of(component_of(call_.type)) >= sizeof(float) &&
+         std::ranges::all_of(plan_.candidates, [](const Coding& one) { return one.codec->adds_frames; });
 }
 
 // Returns the key of the series of the call on this rank: all that has to be equal for values to have the
-// same places as in earlier calls. Ranks never compare it.
+// same places as in earlier calls. Ranks never compare it. Calls in flight, and so those of a persistent
+// request, are also told apart by their buffers: two of them cannot be under way in the same memory.
 std::uint64_t Communicator::ActiveCall::series_key(std::uint64_t signature) const noexcept {
   std::uint64_t key = signature;
   mix(key, call_.type);
   mix_operand(key, call_.data.in);
   mix_operand(key, call_.data.out);
   mix(key, call_.data.own.has_value());
+  if (reduces(call_.collective)) mix(key, plan_.bound.value);  // integers of another step do not add up
+  if (compressed_ != nullptr) {
+    mix(key, call_.data.in.data);
+    mix(key, call_.data.out.data);
+  }
   return key;
 }
 
-// Offers the newest state of the series to the other ranks.
+// Offers the newest state of the series to the other ranks. A rank that cannot take part is against a
+// history.
 void Communicator::ActiveCall::offer_history(AgreementMessage& mine) {
-  mine.set_history(0, 0);
+  mine.set_history(0, 0, 0);
   if (!has_series()) return;
   const Blocks<ConstSlice> received(call_.data.out, call_.data.out.layout);
   const std::size_t bytes = OperandExtent(call_.data.in).bytes + OperandExtent(received).bytes;
-  series_ = comm_.histories_.of(series_key(mine.signature_low), bytes, policy().history_bytes);
-  if (series_ == nullptr) return;
-  mine.set_history(series_->newest(), series_->states.size());
+  std::shared_ptr<Series> series =
+      comm_.histories_.of(series_key(mine.signature_low), bytes, policy().history_bytes);
+  if (series == nullptr || series->under_way()) return;
+  series_ = std::move(series);
+  series_->begin(bytes);
+  states_ = series_->states();
+  forecast(mine);
 }
 
-// Begins the series anew if not all ranks hold its newest state, or if some rank has its values on a GPU.
+// Adds the forecast for this rank's values to the record. With a reference, the ratio is the better one.
+void Communicator::ActiveCall::forecast(AgreementMessage& mine) {
+  constexpr std::size_t piece_bytes = 16384;
+  const bool sums = reduces(call_.collective);
+  const ConstSlice values = own_values(call_, rank()).most();
+  const std::size_t n = std::min(values.count, piece_bytes / size_of(values.type));
+  const ConstSlice piece{values.part((values.count - n) / 2, n)};
+  HistoryForecast found;
+  if (n > 0) found = series_->forecast(piece, sums, *codec_with_references(), policy().history);
+  period_ = found.period;
+  const bool neutral = n == 0 || !sums;
+  mine.set_history(series_->newest(), states_.size(),
+                   period_ > 0 || !neutral ? period_ : AgreementMessage::most_history);
+  for (std::size_t i = 0; i < plan_.candidates.size() && period_ > 0; ++i) {
+    float& ratio = mine.measured_low[i];
+    if (ratio > 0) ratio = std::max(ratio, found.ratio);
+  }
+}
+
+// Begins the series anew if not all ranks hold its newest state. Leaves it if no rank gains by it, or if some
+// rank has its values on a GPU.
 void Communicator::ActiveCall::agree_on_history(const AgreementMessage& agreed) noexcept {
   if (series_ == nullptr) return;
-  const bool on_host = (agreed.obstacles & AgreementMessage::on_device) == 0;
-  if (!agreed.history_agreed() || !on_host) series_->states.clear();
-  depth_ = std::min<std::size_t>(agreed.history_depth, series_->states.size());
-  state_number_ = hash(std::as_bytes(std::span(&agreed, 1)), series_->newest()) | 1;  // 0: no state
-  if (!on_host) series_ = nullptr;
+  leaves_state_ = (agreed.obstacles & AgreementMessage::on_device) == 0 && agreed.wants_history();
+  if (!leaves_state_ || !agreed.history_agreed()) {
+    series_->clear();
+    states_.clear();
+  }
+  states_.resize(std::min<std::size_t>(agreed.history_depth, states_.size()));
+  if (reduces(call_.collective)) period_ = agreed.history_period;
+  if (period_ > states_.size()) period_ = 0;
+  state_number_ = hash(std::as_bytes(std::span(&agreed, 1)), series_->newest());
+  mix(state_number_, lane_);
+  state_number_ |= 1;  // 0: no state
 }
 
 // Returns the codec for frames with references: the chosen one, which chooses its predictor anew unless the
-// policy names one. Returns null if there is no memory.
-std::shared_ptr<const Codec> Communicator::ActiveCall::codec_with_references() noexcept {
-  std::shared_ptr<const Codec> codec;
-  if (series_ == nullptr || depth_ == 0) return codec;
+// policy names one. Throws std::bad_alloc.
+std::shared_ptr<const Codec> Communicator::ActiveCall::codec_with_references() {
   Coding coding = plan_.candidates[chosen_];
   if (policy().coding.predictor.automatic()) coding.predictor = {};
-  guarded([&] { codec = early_.policy_state->codecs.of(coding, plan_.bound); });
-  return codec;
+  return early_.policy_state->codecs.of(coding, plan_.bound);
+}
+
+// Runs the algorithm with the states of the series, and leaves a state. Without memory for the codec, this
+// rank encodes without references.
+Task<> Communicator::ActiveCall::run_in_series(const Codec& usual) {
+  std::shared_ptr<const Codec> referring;
+  const Codec* codec = &usual;
+  if (guarded([&] { referring = codec_with_references(); }) == Status::ok) codec = referring.get();
+  std::optional<CallState> state;
+  if (reduces(call_.collective)) {
+    SumHistory history(period_ > 0 ? states_[period_ - 1] : nullptr, call_.data, receives(call_, rank()));
+    const SumHistoryCodec with_history(*codec, history);
+    co_await run_algorithm(with_history);
+    history.keep_sum(*codec);
+    state = history.state(state_number_);
+  } else {
+    CallHistory history(states_, period_, call_.data);
+    const HistoryCodec with_history(*codec, usual, history);
+    co_await run_algorithm(with_history);
+    state = history.state(state_number_);
+  }
+  leave_state(std::move(state));
 }
 
 // Adds the state of the call to its series. After a failure the series begins anew.
-void Communicator::ActiveCall::leave_state(CallHistory& history, Status status) noexcept {
+void Communicator::ActiveCall::leave_state(std::optional<CallState> state) noexcept {
+  series_->end();
   const Status added = guarded([&] {
-    std::optional<CallState> state = history.state(state_number_);
-    if (status != Status::ok || !state) return Status::out_of_memory;
+    if (record_.counters().status != Status::ok || !state) return Status::out_of_memory;
     series_->add(*std::move(state), policy().history);
     return Status::ok;
   });
-  if (added != Status::ok) series_->states.clear();
+  if (added != Status::ok) series_->clear();
 }
 
 }  // namespace taut

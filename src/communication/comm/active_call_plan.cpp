@@ -16,19 +16,7 @@ namespace taut {
 namespace {
 
 // A segment: by nodes, the algorithm and its parts, a sum by values, and on a GPU its codec operation.
-constexpr std::size_t coroutines_of_a_call = 6, coroutines_of_a_segment = 5, coroutines_of_device_coding = 2;
-
-// Returns true if the call writes to `out` on this rank.
-bool receives(const CollectiveCall& call, int rank) noexcept {
-  const bool at_root = rank == call.data.root;
-  switch (call.collective) {
-    case Collective::bcast:
-    case Collective::scatter: return !at_root || call.data.out.data != nullptr;
-    case Collective::reduce:
-    case Collective::gather: return at_root;
-    default: return true;
-  }
-}
+constexpr std::size_t coroutines_of_a_call = 7, coroutines_of_a_segment = 5, coroutines_of_device_coding = 2;
 
 template <class S>
 bool missing(const Blocks<S>& memory) noexcept {
@@ -192,7 +180,7 @@ void Communicator::ActiveCall::reserve() {
   const auto segments = static_cast<std::size_t>(plan_.segments);
   const std::size_t values = part_range(block_values(), 0, segments).count;
   const std::uint32_t addends =
-      plan_.arithmetic == Arithmetic::frames ? static_cast<std::uint32_t>(part.ranks) : 1;
+      plan_.arithmetic == Arithmetic::frames ? static_cast<std::uint32_t>(part.ranks + has_series()) : 1;
   std::size_t frame = 0;
   for (std::size_t i = 0; i < plan_.candidates.size(); ++i) {  // no codec is made later
     codecs_[i] = codec_of(plan_.candidates[i]);

@@ -31,6 +31,7 @@ void AgreementMessage::merge(const AgreementMessage& other) noexcept {
   history_low = std::min(history_low, other.history_low);
   history_high = std::max(history_high, other.history_high);
   history_depth = std::min(history_depth, other.history_depth);
+  history_period = std::min(history_period, other.history_period);
   range.merge(other.range);
   bytes_high = std::max(bytes_high, other.bytes_high);
   sites &= other.sites;
@@ -76,7 +77,7 @@ Task<AgreementMessage> agree(Transport& transport, Lane lane, AgreementMessage m
     sent.seal();
     Pending receiving = transport.recv(std::as_writable_bytes(std::span(&other, 1)), (me - d + P) % P, lane);
     Pending sending = transport.send(std::as_bytes(std::span(&sent, 1)), (me + d) % P, lane);
-    const Sized moved = co_await receiving;
+    const SizeOrStatus moved = co_await receiving;
     co_await sending;
     const bool readable = moved.status == Status::ok && moved.bytes == sizeof other &&
                           other.version == mine.version && other.intact();

@@ -22,8 +22,9 @@ struct AgreementMessage {
     bad_arguments = 32,  // the error is one of its arguments
   };
   static constexpr std::uint8_t any_type = 0xFF;
+  static constexpr std::uint16_t most_history = 0xFFFF;
   static constexpr float unknown_timing = std::numeric_limits<float>::max();
-  static constexpr std::uint64_t tag = 0x3331'5455'4154;  // "TAUT13": changes with this struct and with steps
+  static constexpr std::uint64_t tag = 0x3431'5455'4154;  // "TAUT14": changes with this struct and with steps
 
   std::uint64_t version = tag;
   std::uint64_t signature_low = 0, signature_high = 0;  // hash of all that must be equal on the ranks
@@ -35,9 +36,10 @@ struct AgreementMessage {
   std::uint8_t type_low = 0, type_high = 0;  // DType; 0: some rank's type is not compressed
   std::uint16_t obstacles = 0;               // Obstacles of any rank
   float timing_low[5] = {unknown_timing, unknown_timing, unknown_timing, unknown_timing,
-                         unknown_timing};           // members of Timing
-  std::uint32_t history_depth = ~std::uint32_t{0};  // fewest states of the call's series on any rank
-  std::uint32_t checksum = 0;                       // checksum of all bytes before it
+                         unknown_timing};       // members of Timing
+  std::uint16_t history_depth = most_history;   // fewest states of the call's series on any rank
+  std::uint16_t history_period = most_history;  // least distance at which a rank wants a reference
+  std::uint32_t checksum = 0;                   // checksum of all bytes before it
 
   void set_signature(std::uint64_t signature) noexcept { signature_low = signature_high = signature; }
   void set_type(std::uint8_t type) noexcept { type_low = type_high = type; }
@@ -51,13 +53,17 @@ struct AgreementMessage {
   // the link is as fast as it was on the rank that waited least.
   void set_timing(const Timing& timing, bool rooted) noexcept;
   Timing timing(bool rooted) const noexcept;
-  // Sets the newest state of this rank, and the number of states. history_agreed(): all ranks hold the same
-  // newest state.
-  void set_history(std::uint64_t newest, std::size_t depth) noexcept {
+  // Sets the newest state of this rank, the number of states, and the distance at which the rank wants a
+  // reference: 0 if the call must go without, most_history if it does not matter to the rank.
+  // history_agreed(): all ranks hold the same newest state. wants_history(): some rank gains by a reference,
+  // and none is against it.
+  void set_history(std::uint64_t newest, std::size_t depth, std::size_t period) noexcept {
     history_low = history_high = newest;
-    history_depth = static_cast<std::uint32_t>(depth);
+    history_depth = static_cast<std::uint16_t>(depth);
+    history_period = static_cast<std::uint16_t>(period);
   }
   bool history_agreed() const noexcept { return history_low == history_high && history_low != 0; }
+  bool wants_history() const noexcept { return history_period != 0 && history_period != most_history; }
   bool same_signature() const noexcept { return signature_low == signature_high; }
   // Mark the message: that of some rank could not be read. has_unreadable(): some rank has set the mark.
   void note_unreadable() noexcept {

@@ -9,7 +9,7 @@ namespace taut {
 CallRecord::CallRecord(const Observer& observer, const Call& call) noexcept
     : observer_(observer), key_(call.key()), bytes_(call.bytes) {
   observer_.table->count(key_, bytes_);
-  if (observer_.recorder != nullptr) counters_.tag = observer_.recorder->open(call.kind());
+  if (observer_.recorder != nullptr) counters_.tag = observer_.recorder->open(call.kind(), call.site);
 }
 
 CallRecord::~CallRecord() {

@@ -43,7 +43,7 @@ bool measure(const Codec& codec, ConstSlice values, Place& place, std::uint64_t 
   const Buffer sum = place.scratch(adds == nullptr ? 0 : codec.max_bytes(values.type, values.count, 2));
   const Buffer decoded = place.scratch(values.bytes());
   const Slice out{decoded.data(), values.count, values.type};
-  Sized made;
+  SizeOrStatus made;
   times.encode += least_time(pause, [&] { made = codec.encode(values, frame.bytes()); });
   if (made.status != Status::ok) return false;
   const ConstBytes coded(frame.data(), made.bytes);

@@ -59,4 +59,16 @@ inline Blocks<ConstSlice> own_values(const CollectiveCall& call, int rank) noexc
   return root_alone && rank != data.root ? Blocks<ConstSlice>{} : data.in;
 }
 
+// Returns true if the call writes to `out` on this rank.
+inline bool receives(const CollectiveCall& call, int rank) noexcept {
+  const bool at_root = rank == call.data.root;
+  switch (call.collective) {
+    case Collective::bcast:
+    case Collective::scatter: return !at_root || call.data.out.data != nullptr;
+    case Collective::reduce:
+    case Collective::gather: return at_root;
+    default: return true;
+  }
+}
+
 }  // namespace taut

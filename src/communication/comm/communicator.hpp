@@ -23,6 +23,7 @@ struct Verdict {
   Status status = Status::ok;
   RecentTimes* plain_times = nullptr;  // records the time of plain MPI; null: nothing does
   const char* problem = nullptr;       // what is wrong with the arguments of this rank; null: nothing is
+  Promise promise = {};                // of a compressed call
 
   const char* text() const noexcept { return problem != nullptr ? problem : describe(status); }
 

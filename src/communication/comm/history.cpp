@@ -11,7 +11,21 @@
 namespace taut {
 namespace {
 
-constexpr std::size_t piece_values = 4096;  // values of the piece by which a period is chosen
+constexpr std::size_t least_gain = 10;  // a reference has to save one byte in this many
+constexpr std::size_t looks_in_vain = 8, calls_of_rest = 64;
+
+// Returns the references at distances of `period` and twice `period` in a series, as far as they are kept.
+ChosenReferences at_period(const HeldStates& states, std::size_t period, std::size_t offset,
+                           ConstSlice values) noexcept {
+  ChosenReferences chosen;
+  for (std::size_t k = period; k <= states.size() && chosen.n < max_references; k += period) {
+    const CallState& state = *states[k - 1];
+    const std::byte* const kept = state.sent.find(offset, values.bytes());
+    if (kept == nullptr) break;
+    chosen.of[chosen.n++] = {state.number, {{kept, values.count, values.type}}};
+  }
+  return chosen;
+}
 
 }  // namespace
 
@@ -35,29 +49,69 @@ void KeptValues::keep(std::size_t offset, std::size_t bytes) {
 // ---- Series
 
 std::size_t Series::bytes() const noexcept {
-  return std::accumulate(states.begin(), states.end(), std::size_t{0},
-                         [](std::size_t sum, const CallState& state) { return sum + state.bytes(); });
+  return std::accumulate(states_.begin(), states_.end(), reserved_,
+                         [](std::size_t sum, const auto& state) { return sum + state->bytes(); });
 }
 
-Series* Histories::of(std::uint64_t key, std::size_t bytes, std::size_t limit) {
+HistoryForecast Series::forecast(ConstSlice piece, bool addends, const Codec& codec, std::size_t depth) {
+  if (rest_ > 0) {
+    --rest_;
+    return {};
+  }
+  const HistoryForecast found = compare(piece, addends, codec);
+  useless_ = found.period > 0 ? 0 : useless_ + 1;
+  if (useless_ > looks_in_vain + depth) {
+    useless_ -= depth + 1;
+    rest_ = calls_of_rest;
+    pieces_.clear();
+    return found;
+  }
+  const ConstBytes bytes = piece.as_bytes();
+  pieces_.emplace_front(bytes.begin(), bytes.end());
+  if (pieces_.size() > depth) pieces_.pop_back();
+  return found;
+}
+
+// Returns the distance at which the piece has the shortest frame: a program may send several fields in turn
+// by calls of one kind.
+HistoryForecast Series::compare(ConstSlice piece, bool addends, const Codec& codec) const {
+  HistoryForecast best;
+  if (pieces_.empty() || piece.count == 0) return best;
+  std::vector<std::byte> room(codec.max_bytes(piece.type, piece.count, 2));
+  const SizeOrStatus alone = codec.encode(piece, room);
+  std::size_t least = alone.status == Status::ok ? alone.bytes - alone.bytes / least_gain : 0;
+  for (std::size_t period = 1; period <= pieces_.size(); ++period) {
+    const std::vector<std::byte>& before = pieces_[period - 1];
+    if (before.size() != piece.bytes()) continue;
+    const Reference reference{1, {{before.data(), piece.count, piece.type}}, addends};
+    const SizeOrStatus frame = codec.encode(piece, References(&reference, 1), room);
+    if (frame.status != Status::ok || frame.bytes >= least) continue;
+    least = frame.bytes - frame.bytes / least_gain;  // ranks that see no difference choose alike
+    best = {period, static_cast<float>(piece.bytes()) / static_cast<float>(frame.bytes)};
+  }
+  return best;
+}
+
+std::shared_ptr<Series> Histories::of(std::uint64_t key, std::size_t bytes, std::size_t limit) {
   if (bytes > limit) return nullptr;
-  const auto known = std::ranges::find(series_, key, &Series::key);
+  const auto known = std::ranges::find_if(series_, [&](const auto& one) { return one->key() == key; });
   if (known != series_.end()) {
     series_.splice(series_.begin(), series_, known);
   } else {
-    series_.push_front({key, {}});
+    series_.push_front(std::make_shared<Series>(key));
     if (series_.size() > most_series) series_.pop_back();
   }
   std::size_t held = bytes;
-  for (const Series& one : series_) held += one.bytes();
-  for (auto one = series_.rbegin(); held > limit; ++one)
-    for (; !one->states.empty() && held > limit; one->states.pop_back()) held -= one->states.back().bytes();
-  return &series_.front();
+  for (const auto& one : series_) held += one->bytes();
+  for (auto one = series_.rbegin(); held > limit && one != series_.rend(); ++one)
+    for (; !(*one)->under_way() && !(*one)->states().empty() && held > limit; (*one)->drop_oldest())
+      held -= (*one)->states().back()->bytes();
+  return held > limit ? nullptr : series_.front();
 }
 
 void Series::add(CallState state, std::size_t depth) {
-  states.push_front(std::move(state));
-  if (states.size() > depth) states.pop_back();
+  states_.insert(states_.begin(), std::make_shared<const CallState>(std::move(state)));
+  if (states_.size() > depth) states_.pop_back();
 }
 
 // ---- The history of a call
@@ -80,9 +134,9 @@ std::optional<std::size_t> OperandExtent::offset(ConstSlice slice) const noexcep
   return offset <= bytes && slice.bytes() <= bytes - offset ? std::optional(offset) : std::nullopt;
 }
 
-CallHistory::CallHistory(const Series& series, std::size_t depth, const Operands& data) noexcept
-    : series_(series),
-      depth_(std::min(depth, series.states.size())),
+CallHistory::CallHistory(const HeldStates& states, std::size_t period, const Operands& data) noexcept
+    : states_(states),
+      period_(period),
       sent_(data.in),
       received_(Blocks<ConstSlice>(data.out, data.out.layout)) {
   complete_ = guarded([&] {
@@ -91,46 +145,10 @@ CallHistory::CallHistory(const Series& series, std::size_t depth, const Operands
               }) == Status::ok;
 }
 
-ChosenReferences CallHistory::of_sent(ConstSlice values, const Codec& codec) noexcept {
+ChosenReferences CallHistory::of_sent(ConstSlice values) const noexcept {
   const std::optional<std::size_t> offset = sent_.offset(values);
-  if (!offset || values.count == 0 || depth_ == 0) return {};
-  if (period_ == 0) period_ = best_period(*offset, values, codec);
-  return at_period(period_, *offset, values);
-}
-
-// Returns the references at distances of `period` and twice `period` in the series, as far as they are kept.
-ChosenReferences CallHistory::at_period(std::size_t period, std::size_t offset,
-                                        ConstSlice values) const noexcept {
-  ChosenReferences chosen;
-  for (std::size_t k = period; k <= depth_ && chosen.n < max_references; k += period) {
-    const CallState& state = series_.states[k - 1];
-    const std::byte* const kept = state.sent.find(offset, values.bytes());
-    if (kept == nullptr) break;
-    chosen.of[chosen.n++] = {state.number, {{kept, values.count, values.type}}};
-  }
-  return chosen;
-}
-
-// Returns the distance in the series at which a piece of the values has the shortest frame: a program may
-// send several fields in turn by calls of one kind. Returns 1 if memory for the frame is short.
-std::size_t CallHistory::best_period(std::size_t offset, ConstSlice values,
-                                     const Codec& codec) const noexcept {
-  if (depth_ == 1) return 1;
-  const std::size_t n = std::min(values.count, piece_values), first = (values.count - n) / 2;
-  const ConstSlice piece{values.part(first, n)};
-  std::size_t best = 1, least = ~std::size_t{0};
-  guarded([&] {
-    std::vector<std::byte> room(codec.max_bytes(piece.type, n));
-    for (std::size_t period = 1; period <= depth_; ++period) {
-      const ChosenReferences chosen = at_period(period, offset + first * size_of(piece.type), piece);
-      if (chosen.n == 0) continue;
-      const Sized frame = codec.encode(piece, chosen.span(), room);
-      if (frame.status != Status::ok || frame.bytes >= least) continue;
-      best = period;
-      least = frame.bytes;
-    }
-  });
-  return best;
+  if (!offset || values.count == 0 || period_ == 0) return {};
+  return at_period(states_, period_, *offset, values);
 }
 
 std::optional<ChosenReferences> CallHistory::of_received(ConstBytes frame, ConstSlice values) const noexcept {
@@ -141,9 +159,10 @@ std::optional<ChosenReferences> CallHistory::of_received(ConstBytes frame, Const
   ChosenReferences chosen;
   for (; chosen.n < states.n; ++chosen.n) {
     const std::uint64_t number = states.of[chosen.n];
-    const auto state = std::ranges::find(series_.states, number, &CallState::number);
-    if (!offset || state == series_.states.end()) return {};
-    const std::byte* const kept = state->received.find(*offset, values.bytes());
+    const auto state =
+        std::ranges::find_if(states_, [&](const auto& held) { return held->number == number; });
+    if (!offset || state == states_.end()) return {};
+    const std::byte* const kept = (*state)->received.find(*offset, values.bytes());
     if (kept == nullptr) return {};
     chosen.of[chosen.n] = {number, {{kept, values.count, values.type}}};
   }
@@ -178,10 +197,10 @@ std::optional<CallState> CallHistory::state(std::uint64_t number) noexcept {
 
 // ---- The codec of a call
 
-Sized HistoryCodec::encode(ConstSlice values, Bytes out) const noexcept {
-  const ChosenReferences references = history_.of_sent(values, with_references_);
+SizeOrStatus HistoryCodec::encode(ConstSlice values, Bytes out) const noexcept {
+  const ChosenReferences references = history_.of_sent(values);
   const Codec& codec = references.n > 0 ? with_references_ : without_references_;
-  const Sized frame = codec.encode(values, references.span(), out);
+  const SizeOrStatus frame = codec.encode(values, references.span(), out);
   if (frame.status == Status::ok)
     history_.keep_sent(values, out.first(frame.bytes), references.span(), codec);
   return frame;

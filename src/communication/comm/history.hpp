@@ -1,9 +1,10 @@
-// Histories of collectives: the decoded values of earlier calls, which frames of later calls refer to.
+// Histories of collectives: the values of earlier calls, which frames of later calls refer to.
 //
-// A series is the calls of one kind on one communicator. Each coded call of a series leaves a state: the
-// values that this rank sent and received, decoded, at their places in the operands. All ranks give a state
-// the same number. Their agreement tells whether all of them hold the same newest state; if not, all begin
-// the series anew. Frames name the states that they refer to, so that a wrong state is an error and never a
+// A series is the calls of one kind on one communicator. Each rank compares a piece of its values with that
+// of the calls before. As long as that promises shorter frames, each coded call of the series leaves a state:
+// the values that this rank sent and received, at their places in the operands. All ranks give a state the
+// same number. Their agreement tells whether all of them hold the same newest state; if not, all begin the
+// series anew. Frames name the states that they refer to, so that a wrong state is an error and never a
 // value.
 #pragma once
 
@@ -43,7 +44,8 @@ class KeptValues {
   std::vector<Extent> kept_;  // sorted; extents do not touch
 };
 
-// State that a call leaves: the decoded values of both sides.
+// State that a call leaves: the values of both sides. Those of moved data are decoded. Of a sum, one side has
+// the addends of this rank, and the other one the decoded sum.
 struct CallState {
   std::uint64_t number = 0;  // the same on all ranks
   KeptValues sent, received;
@@ -51,15 +53,54 @@ struct CallState {
   std::size_t bytes() const noexcept { return sent.bytes() + received.bytes(); }
 };
 
-// States of the calls of one series, the newest first.
-struct Series {
-  std::uint64_t key = 0;
-  std::deque<CallState> states;
+using HeldStates = std::vector<std::shared_ptr<const CallState>>;  // the newest first
 
-  std::uint64_t newest() const noexcept { return states.empty() ? 0 : states.front().number; }
-  std::size_t bytes() const noexcept;
+// HistoryForecast for a call: how far back in its series a reference makes a piece of its values shortest.
+struct HistoryForecast {
+  std::size_t period = 0;  // 0: no reference makes it shorter
+  float ratio = 0;         // of the piece with this reference
+};
+
+// States of the calls of one series, and a piece of the values of each call.
+class Series {
+ public:
+  explicit Series(std::uint64_t key) noexcept : key_(key) {}
+
+  std::uint64_t key() const noexcept { return key_; }
+  const HeldStates& states() const noexcept { return states_; }
+  std::uint64_t newest() const noexcept { return states_.empty() ? 0 : states_.front()->number; }
+  std::size_t bytes() const noexcept;  // of the states, and of the one that the call in flight will leave
+
+  // Compares a piece of the values that this rank sends with those of up to `depth` earlier calls, and notes
+  // it for later ones. `addends`: they are addends of a sum. Series that gain nothing are looked at now and
+  // then. Throws std::bad_alloc.
+  HistoryForecast forecast(ConstSlice piece, bool addends, const Codec& codec, std::size_t depth);
+
   // Adds a state. The series keeps the newest `depth` states. Throws std::bad_alloc.
   void add(CallState state, std::size_t depth);
+  void clear() noexcept { states_.clear(); }
+  void drop_oldest() noexcept { states_.pop_back(); }
+
+  // Mark that a call of the series is under way, which will leave a state of `bytes`, and that it is over.
+  bool under_way() const noexcept { return under_way_; }
+  void begin(std::size_t bytes) noexcept {
+    under_way_ = true;
+    reserved_ = bytes;
+  }
+  void end() noexcept {
+    under_way_ = false;
+    reserved_ = 0;
+  }
+
+ private:
+  HistoryForecast compare(ConstSlice piece, bool addends, const Codec& codec) const;
+
+  std::uint64_t key_;
+  HeldStates states_;
+  std::deque<std::vector<std::byte>> pieces_;  // the newest first
+  std::size_t useless_ = 0, rest_ = 0;         // looks without gain in a row; calls until the next look
+  bool under_way_ = false;
+  std::size_t reserved_ = 0;
 };
 
 // Series of one communicator, within a limit of memory.
@@ -69,11 +110,12 @@ class Histories {
 
   // Returns the series of a key, a new one if there is none, with room for one more state of `bytes`: as long
   // as all states and this one exceed `limit`, the oldest state of the series that was used least recently
-  // goes. Returns null if the state alone exceeds the limit. Throws std::bad_alloc.
-  Series* of(std::uint64_t key, std::size_t bytes, std::size_t limit);
+  // goes. States of series with a call under way stay. Returns null if there is no room. Throws
+  // std::bad_alloc.
+  std::shared_ptr<Series> of(std::uint64_t key, std::size_t bytes, std::size_t limit);
 
  private:
-  std::list<Series> series_;  // the most recently used first
+  std::list<std::shared_ptr<Series>> series_;  // the most recently used first
 };
 
 // Range of memory that the offsets of an operand count from.
@@ -95,15 +137,17 @@ struct ChosenReferences {
   References span() const noexcept { return {of.data(), n}; }
 };
 
-// History of one call: the states that its frames may refer to, and the state that the call leaves.
+// History of one call that moves values: the states that its frames may refer to, and the state that it
+// leaves.
 class CallHistory {
  public:
-  // `depth`: number of the newest states that all ranks hold.
-  CallHistory(const Series& series, std::size_t depth, const Operands& data) noexcept;
+  // `states`: those that all ranks hold. `period`: distance in the series of the references of values that
+  // this rank sends; 0: they have none.
+  CallHistory(const HeldStates& states, std::size_t period, const Operands& data) noexcept;
 
-  // Return references for values that this rank sends, encoded by `codec`, and those that a received frame
-  // names. Nothing: some of the named states are not held.
-  ChosenReferences of_sent(ConstSlice values, const Codec& codec) noexcept;
+  // Return references for values that this rank sends, and those that a received frame names. Nothing: some
+  // of the named states are not held.
+  ChosenReferences of_sent(ConstSlice values) const noexcept;
   std::optional<ChosenReferences> of_received(ConstBytes frame, ConstSlice values) const noexcept;
 
   // Keep a frame of values that this rank sends, and decoded values that it receives.
@@ -114,20 +158,17 @@ class CallHistory {
   std::optional<CallState> state(std::uint64_t number) noexcept;
 
  private:
-  ChosenReferences at_period(std::size_t period, std::size_t offset, ConstSlice values) const noexcept;
-  std::size_t best_period(std::size_t offset, ConstSlice values, const Codec& codec) const noexcept;
   void keep(KeptValues& side, std::size_t offset, std::size_t bytes) noexcept;
 
-  const Series& series_;
-  std::size_t depth_;
+  const HeldStates& states_;
+  std::size_t period_;
   OperandExtent sent_, received_;
   CallState state_;
-  bool complete_ = true;    // the state has all that the call coded
-  std::size_t period_ = 0;  // distance of the references in the series; 0: not chosen yet
+  bool complete_ = true;  // the state has all that the call coded
 };
 
-// Codec of a call in a series: predicts values from earlier states, decodes frames by the states that they
-// name, and keeps what the call sends and receives.
+// Codec of a call that moves values in a series: predicts values from earlier states, decodes frames by the
+// states that they name, and keeps what the call sends and receives.
 class HistoryCodec final : public Codec {
  public:
   // `with_references`: encodes what may be predicted. `without_references`: encodes the rest, and decodes.
@@ -139,7 +180,7 @@ class HistoryCodec final : public Codec {
     return std::max(without_references_.max_bytes(type, count, addends),
                     with_references_.max_bytes(type, count, addends));
   }
-  Sized encode(ConstSlice values, Bytes out) const noexcept override;
+  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override;
   Status decode(ConstBytes in, Slice values) const noexcept override;
   Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
     return without_references_.reduce(in, values, op);

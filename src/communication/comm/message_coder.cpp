@@ -4,6 +4,7 @@
 
 #include "communication/gpu/frame_codec.hpp"
 #include "compressor/base/guarded.hpp"
+#include "compressor/base/options.hpp"
 #include "compressor/frame/packed_integers.hpp"
 #include "compressor/frame/sample.hpp"
 
@@ -121,7 +122,7 @@ void MessageCoder::write_frames(ConstSlice values, const MessagePlan& plan, Mess
   const std::size_t header = message.following.header_bytes();
   const Bytes frames = message.memory().subspan(header);
   for (std::size_t i = 0; i < frames_of_one; ++i) {
-    const Sized size =
+    const SizeOrStatus size =
         message.encoder->encode(block(first, i, frames_of_one), frames.subspan(message.frame_bytes));
     if (size.status != Status::ok) throw Error(size.status, "the codec refused values");
     message.frame_bytes += size.bytes;
@@ -134,6 +135,25 @@ void MessageCoder::write_frames(ConstSlice values, const MessagePlan& plan, Mess
   message.coded_bytes = seal(format_, static_cast<std::uint8_t>(values.type), values.bytes(),
                              message.frame_bytes, message.memory(), message.following);
   message.codec = message.candidate->codec;
+  begin_check(first, message);
+}
+
+// Checks a message if that is due (TAUT_CHECK): the sender expands the frames as the receiver will.
+void MessageCoder::begin_check(ConstSlice values, Message& message) {
+  if (message.device != nullptr || !is_checked(coded_++, options().check)) return;
+  message.check.emplace(Promise{message.bound}, 0);
+  check(values, message.memory().subspan(message.following.header_bytes(), message.frame_bytes), message);
+}
+
+// Compares the next values of a message that is checked with those that their frames hold.
+void MessageCoder::check(ConstSlice values, ConstBytes frames, Message& message) {
+  if (!message.check) return;
+  const std::uint64_t began = clock_now();
+  std::vector<std::byte> expanded(values.bytes());
+  const Status status = decode(frames, static_cast<std::uint8_t>(values.type), expanded);
+  if (status != Status::ok) throw Error(status, "a frame cannot be checked");
+  message.check->add(values, {{expanded.data(), values.count, values.type}});
+  message.check_nanoseconds += clock_now() - began;
 }
 
 namespace {
@@ -160,11 +180,12 @@ void MessageCoder::start_segment(ConstSlice values, std::size_t i, Message& mess
 // shorter than the values.
 std::size_t MessageCoder::write_segment(ConstSlice segment, std::size_t i, Message& message) {
   const std::unique_ptr<StartedSegment> started = std::move(message.started[i % 2]);
-  const Sized outcome = started->operation.wait();
-  const Sized size = outcome.status == Status::ok ? started->item.made : outcome;
+  const SizeOrStatus outcome = started->operation.wait();
+  const SizeOrStatus size = outcome.status == Status::ok ? started->item.made : outcome;
   const MessageFormat format{.mark = format_.mark};
   if (size.status != Status::ok || format.length(envelope_bytes + size.bytes) >= segment.bytes()) return 0;
   message.frame_bytes += size.bytes;
+  check(segment, started->item.out.first(size.bytes), message);
   return seal(format, static_cast<std::uint8_t>(segment.type), segment.bytes(), size.bytes,
               segment_memory(message, i));
 }
@@ -273,10 +294,11 @@ void note_sent(const Message& message, CallRow& row) noexcept {
   if (message.expected_ratio != 0) row.expected_ratio = message.expected_ratio;
   row.sum.packed_calls += message.packed;
   row.sum.times[Phase::agree] += message.decided - message.begin;
-  row.sum.times[Phase::encode] += message.end - message.decided;
+  row.sum.times[Phase::encode] += message.end - message.decided - message.check_nanoseconds;
   if (!message.coded()) return row.note_plain(message.fallback);
   ++row.sum.compressed_calls;
   row.sum.sent_messages += message.following.segments + std::size_t{1};
+  if (message.check) message.check->count(row.checks, message.check_nanoseconds);
   row.sum.value_bytes += message.bytes;
   row.sum.carried_bytes += message.bytes;
   row.sum.frame_bytes += message.frame_bytes;

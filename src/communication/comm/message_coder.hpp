@@ -56,8 +56,10 @@ struct Message {
   std::size_t frame_bytes = 0;              // size of all frames
   const Coding* candidate = nullptr;
   std::size_t frames = 0;
-  bool packed = false;                     // samples show integers packed into the values
-  float expected_ratio = 0;                // by samples; 0: none were taken
+  bool packed = false;                      // samples show integers packed into the values
+  float expected_ratio = 0;                 // by samples; 0: none were taken
+  std::optional<ResultComparison> check{};  // with the values that the receiver gets, if checked (TAUT_CHECK)
+  std::uint64_t check_nanoseconds = 0;
   std::size_t room = 0;                    // bytes of the buffer for each segment, a multiple of 16
   std::shared_ptr<const Codec> encoder{};  // of the segments
   std::array<std::unique_ptr<StartedSegment>, 2> started{};  // segments by their number modulo 2
@@ -135,6 +137,8 @@ class MessageCoder {
   void start_segment(ConstSlice values, std::size_t i, Message& message);
   std::size_t write_segment(ConstSlice values, std::size_t i, Message& message);
   float estimate_ratio(ConstSlice values, const Codec& codec);
+  void begin_check(ConstSlice values, Message& message);
+  void check(ConstSlice values, ConstBytes frames, Message& message);
   std::shared_ptr<const Codec> decoder(const FrameHeader& header);
   Status decode_frame(ConstBytes frame, const FrameHeader& header, Slice values, MessageDevice* device);
 
@@ -148,6 +152,7 @@ class MessageCoder {
   MessageFormat format_;
   Place& place_;
   int threads_;
+  std::uint64_t coded_ = 0;  // messages on the host
   CandidateTable candidates_;
   CodecCache codecs_;
   MessageDevices devices_;

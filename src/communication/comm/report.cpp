@@ -91,6 +91,18 @@ std::string json_of(const PlainTimes& times) {
       .text();
 }
 
+std::string json_of(const ResultChecks& checks) {
+  return json::Object()
+      .add("calls", checks.calls)
+      .add("calls_over_bound", checks.calls_over_bound)
+      .add("nanoseconds", checks.nanoseconds)
+      .add("error", checks.greatest.error)
+      .add("bound", checks.greatest.bound)
+      .add("share", checks.greatest.share())
+      .add("element", checks.greatest.element)
+      .text();
+}
+
 std::string json_of(const CallRow& row) {
   const Call call = row.call();
   const std::string site = call_site_name(call.site);
@@ -105,6 +117,7 @@ std::string json_of(const CallRow& row) {
   object.add_text("expected_ratio",
                   row.expected_ratio == 0 ? "null" : json::text(double{row.expected_ratio}));
   object.add_text("plain_times", row.plain_times.kept().empty() ? "null" : json_of(row.plain_times));
+  object.add_text("check", row.checks.calls == 0 ? "null" : json_of(row.checks));
   object.add_text("compressibility", row.values.samples == 0 ? "null" : json_of(row.values));
   return object.text();
 }
@@ -182,6 +195,8 @@ std::string report_json(std::span<const CommReport* const> communicators, const 
   all.add("format", "taut-report").add("version", 2).add("rank", process.rank).add("ranks", process.ranks);
   all.add_text("run", text_or_null(process.run != 0, text_of_identity(process.run)));
   all.add("program", std::string_view(process.program)).add("nonblocking", process.nonblocking);
+  all.add("command", std::string_view(process.command)).add("mpi", std::string_view(process.mpi));
+  all.add("rules", std::string_view(process.rules)).add("began", process.began);
   all.add("seconds", process.seconds).add("finished", process.finished);
   all.add_text("communicators", lines(communicators, [](const CommReport* one) { return json_of(*one); }));
   all.add_text("summed_chunks", json_of(sum_pipelines()));

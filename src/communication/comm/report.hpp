@@ -16,6 +16,10 @@ struct ProcessRank {
   bool nonblocking = false;  // TAUT_NONBLOCKING is set
   std::uint64_t run = 0;     // identity of the run, the same on all its ranks; 0: unknown
   std::string program = {};
+  std::string command = {};  // with its arguments
+  std::string mpi = {};      // name and version of the MPI
+  std::string rules = {};    // in force on communicators without a policy
+  double began = 0;          // seconds since 1970; 0: unknown
 };
 
 // Report on the calls of a communicator.

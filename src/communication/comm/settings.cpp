@@ -39,6 +39,7 @@ const RankRules& process_rules() {
 Settings::Settings(const RankRules& mine) noexcept
     : rules(mine.rules.hash() ^ AgreementMessage::tag),
       node(node_hash()),
+      checks(static_cast<std::uint64_t>(options().check)),
       readable(!mine.fault),
       enabled(options().enabled) {}
 

@@ -24,7 +24,7 @@ const RankRules& process_rules();
 
 // Settings of a rank, or those of several ranks together: the minimum of each word.
 struct Settings {
-  static constexpr int words = 9;
+  static constexpr int words = 11;
 
   // A value that may be the same on all ranks.
   struct Shared {
@@ -37,6 +37,7 @@ struct Settings {
   void merge(const Settings& other) noexcept;
 
   Shared rules, node, name{0};  // hashes; name: of the communicator
+  Shared checks;                // TAUT_CHECK
   std::uint64_t readable;       // 0: a rank cannot read its policy or rules
   std::uint64_t enabled;        // 0: a rank runs with TAUT=0
   std::uint64_t mark = 0;       // first word of coded messages

@@ -103,6 +103,7 @@ void CallTable::merge(const CallTable& other) noexcept {
     to.sum += from.sum;
     to.values += from.values;
     to.plain_times.forget();
+    to.checks += from.checks;
     if (from.decision.codec != nullptr) to.decision = from.decision;
     if (from.fallback != Fallback::none) to.fallback = from.fallback;
     if (from.expected_ratio != 0) to.expected_ratio = from.expected_ratio;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "communication/comm/result_check.hpp"
 #include "communication/policy/plan/plan.hpp"
 #include "communication/team/phase_times.hpp"
 
@@ -97,6 +98,7 @@ struct CallRow {
       0;  // expected by the rank that gains least, at the last agreement; 0: no samples were taken
   Compressibility values = {};
   PlainTimes plain_times = {};    // if a report is asked for
+  ResultChecks checks = {};       // under TAUT_CHECK
   std::uint64_t next_sample = 1;  // number of the next call to be sampled, counted from 1
 
   Call call() const noexcept { return Call::of_key(key); }  // the smallest call of this key

@@ -1,11 +1,14 @@
 #include "communication/comm/trace.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "communication/comm/call_site.hpp"
 #include "communication/team/algorithm.hpp"
 #include "communication/team/call.hpp"
+#include "compressor/base/json.hpp"
 
 namespace taut {
 namespace {
@@ -27,15 +30,32 @@ std::string microseconds(std::uint64_t nanoseconds) {
   return std::to_string(nanoseconds / 1000) + "." + fraction.substr(1);
 }
 
-void write_event(std::FILE* file, const Event& event, std::uint64_t origin, int rank) {
+// Texts of call sites, each of which is looked up once.
+class SiteTexts {
+ public:
+  // Returns the member of an event's arguments that names the site; "" if it is unknown.
+  const std::string& of(const void* site) {
+    const auto [found, added] = texts_.try_emplace(site);
+    if (added) {
+      const std::string name = call_site_name(site);
+      if (!name.empty()) found->second = ", \"site\": " + json::quoted(name);
+    }
+    return found->second;
+  }
+
+ private:
+  std::map<const void*, std::string> texts_;
+};
+
+void write_event(std::FILE* file, const Event& event, std::uint64_t origin, int rank, SiteTexts& sites) {
   const std::string call = label_text(Call::of_kind(event.kind));
   std::fprintf(file,
                ",\n{\"ph\": \"X\", \"name\": \"%s\", \"cat\": \"%s\", \"pid\": %d, \"tid\": %u, \"ts\": %s, "
-               "\"dur\": %s, \"args\": {\"call\": %lu, \"bytes\": %llu}}",
+               "\"dur\": %s, \"args\": {\"call\": %lu, \"bytes\": %llu%s}}",
                event.phase == Phase::call ? call.c_str() : name_of(event.phase), call.c_str(), rank,
                thread_of(event), microseconds(event.begin - origin).c_str(),
                microseconds(event.end - event.begin).c_str(), static_cast<unsigned long>(event.call),
-               static_cast<unsigned long long>(event.bytes));
+               static_cast<unsigned long long>(event.bytes), sites.of(event.site).c_str());
 }
 
 void write_name(std::FILE* file, const char* what, int rank, unsigned thread, const std::string& name) {
@@ -77,7 +97,8 @@ bool write_trace(std::FILE* file, const Recorder& recorder, int rank) {
   std::fputs("\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n", file);
   write_name(file, "process_name", rank, 0, "rank " + std::to_string(rank));
   write_thread_names(file, recorder, rank);
-  recorder.for_each([&](const Event& event) { write_event(file, event, origin, rank); });
+  SiteTexts sites;
+  recorder.for_each([&](const Event& event) { write_event(file, event, origin, rank, sites); });
   std::fputs("\n]}\n", file);
   return std::ferror(file) == 0;
 }

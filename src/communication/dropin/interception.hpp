@@ -21,10 +21,10 @@ void switch_on(bool on) noexcept;
 // all ranks, after MPI_Init.
 bool begin_interception() noexcept;
 
-// Serves no further calls. stop_serving() may be followed by calls of MPI; end_interception() needs MPI.
+// Leaves all later calls to plain MPI. The program may go on to call MPI until end_interception().
 void stop_serving() noexcept;
 
-// Ends interception in MPI_Finalize.
+// Stops serving, and frees a handshake that was given up. Called in MPI_Finalize, while MPI still works.
 void end_interception() noexcept;
 
 }  // namespace taut::dropin

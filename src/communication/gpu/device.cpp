@@ -23,7 +23,6 @@ Device::Device(const api::DeviceServices& services, int number, void* stream, bo
 
 Device::~Device() {
   if (second_.stream == nullptr) return;
-  const CurrentDevice current(*this);
   wait(second_);
   services_.close_stream(second_.stream);
 }
@@ -42,15 +41,10 @@ Status Device::wait() noexcept {
 
 Status Device::wait(Queue& queue) noexcept {
   if (queue.done == queue.enqueued) return Status::ok;
-  const int code = wait_for(queue.stream);
-  if (code != 0 && wait_for(queue.stream) != 0) return status_of(code);
-  queue.done = queue.enqueued;
-  return status_of(code);
-}
-
-int Device::wait_for(void* stream) noexcept {
   const CurrentDevice current(*this);
-  return current.code() != 0 ? current.code() : services_.wait(stream);
+  const int code = current.code() != 0 ? current.code() : services_.wait(queue.stream);
+  if (code == 0) queue.done = queue.enqueued;
+  return status_of(code);
 }
 
 Status Device::status_after_drain(Queue& queue, int code) noexcept {
@@ -133,11 +127,11 @@ bool Kernels::ready() {
   return true;
 }
 
-std::optional<Sized> Kernels::outcome(std::size_t i) const noexcept {
+std::optional<SizeOrStatus> Kernels::outcome(std::size_t i) const noexcept {
   const TAUT_Cuda_result& result = results_[i];
-  if (failure_ != Status::ok) return Sized{failure_};
+  if (failure_ != Status::ok) return SizeOrStatus{failure_};
   if (Device::needs_host(static_cast<int>(result.status))) return {};
-  return Sized{static_cast<Status>(result.status), static_cast<std::size_t>(result.bytes)};
+  return SizeOrStatus{static_cast<Status>(result.status), static_cast<std::size_t>(result.bytes)};
 }
 
 std::optional<Status> Device::range(ConstSlice values, std::optional<double> fill, PackedBits bits,

@@ -36,8 +36,8 @@ class Device {
 
   // Enqueues a copy on the stream of the user. The host must not change or reuse host memory before wait().
   Status copy(void* to, const void* from, std::size_t bytes) noexcept;
-  // Waits for all enqueued work, unless polling has shown that it is done. A wait that fails is repeated: if
-  // the error persists, it is a fault of the device, on which nothing runs any more.
+  // Waits for all enqueued work, unless polling has shown that it is done. The memory of the work may be
+  // freed then, whatever the status (see DeviceServices::wait).
   Status wait() noexcept;
 
   // Runs launch(stream), which enqueues work without a result on the stream of the user. Returns nothing if
@@ -81,7 +81,6 @@ class Device {
     return launch(queue.stream);
   }
   Status wait(Queue& queue) noexcept;
-  int wait_for(void* stream) noexcept;  // returns the code of CUDA
   // Polls `done`, and at times queries CUDA for errors: after an error no kernel sets `done`. Returns nothing
   // if `done` is not set yet. `checks` counts the calls.
   std::optional<Status> check(const std::uint32_t& done, Queue& queue, unsigned& checks) noexcept;
@@ -133,7 +132,7 @@ class Kernels final : public Waitable {
   void result() const noexcept {}
 
   // Returns result i, or nothing if no kernel does the work.
-  std::optional<Sized> outcome(std::size_t i) const noexcept;
+  std::optional<SizeOrStatus> outcome(std::size_t i) const noexcept;
 
  private:
   static TAUT_Cuda_result result_without_kernel(int code) noexcept {

@@ -15,8 +15,8 @@ namespace taut::gpu {
 std::byte* DeviceFrames::allocate(std::size_t bytes) noexcept {
   std::byte* const host = DevicePool::allocate(bytes);
   if (host == nullptr) return nullptr;
-  const CurrentDevice current(device_);
   const Status status = guarded([&] {
+    const CurrentDevice current(device_.services(), device_.number());
     auto device = std::make_unique<MemoryBlock>(device_.services(), MemoryKind::plain);
     device->reserve(bytes);
     blocks_.push_back({host, std::move(device)});

@@ -46,7 +46,7 @@ class FrameCodec::OutputFrame {
   Bytes frame() const noexcept { return frame_; }
 
   // Moves the frame to the memory of `out`, and its header to the host. `made`: the result of the kernels.
-  Sized deliver(Sized made) const noexcept {
+  SizeOrStatus deliver(SizeOrStatus made) const noexcept {
     if (made.status != Status::ok) return made;
     const bool on_host = to_ == out_.data();
     if (frame_.data() != to_ && on_host) std::memcpy(to_, frame_.data(), made.bytes);
@@ -133,7 +133,7 @@ void FrameCodec::launch_encoders(Kernels& kernels, std::span<const EncodeItem> i
   });
 }
 
-Task<Sized> FrameCodec::encode_on_device(std::span<EncodeItem> items) const {
+Task<SizeOrStatus> FrameCodec::encode_on_device(std::span<EncodeItem> items) const {
   std::array<OutputFrame, most_together> outputs;
   std::array<Bytes, most_together> frames;
   Kernels kernels = this->kernels(items.size());
@@ -151,12 +151,12 @@ Task<Sized> FrameCodec::encode_on_device(std::span<EncodeItem> items) const {
     const Outcome made = kernels.outcome(i);
     item.made = made ? outputs[i].deliver(*made) : encode_on_host(item.values, item.out);
   }
-  co_return Sized{};
+  co_return SizeOrStatus{};
 }
 
-Sized FrameCodec::encode_on_host(ConstSlice values, Bytes out) const noexcept {
+SizeOrStatus FrameCodec::encode_on_host(ConstSlice values, Bytes out) const noexcept {
   if (on_host(values)) return host_->encode(values, out);
-  Sized made;
+  SizeOrStatus made;
   made.status = values_.with_host_copy(
       values, [&](ConstSlice copy) { return (made = host_->encode(copy, out)).status; });
   return made;
@@ -189,7 +189,7 @@ void FrameCodec::launch_decoders(Kernels& kernels, std::span<const DecodeItem> i
   }
 }
 
-Task<Sized> FrameCodec::decode_on_device(std::span<DecodeItem> items) const {
+Task<SizeOrStatus> FrameCodec::decode_on_device(std::span<DecodeItem> items) const {
   std::array<Buffer, most_together> frames;
   Kernels kernels = this->kernels(items.size());
   for (std::size_t i = 0; i < items.size(); ++i)
@@ -203,7 +203,7 @@ Task<Sized> FrameCodec::decode_on_device(std::span<DecodeItem> items) const {
     const Outcome done = kernels.outcome(i);
     item.status = done ? done->status : decode_on_host(item.in, item.values);
   }
-  co_return Sized{};
+  co_return SizeOrStatus{};
 }
 
 Status FrameCodec::decode_on_host(ConstBytes in, Slice values) const noexcept {
@@ -217,7 +217,7 @@ Status FrameCodec::decode_on_host(ConstBytes in, Slice values) const noexcept {
 }
 
 // A sum is fused with decoding if kernels can do that.
-Task<Sized> FrameCodec::reduce_on_device(ConstBytes in, Slice values, Reduction op) const {
+Task<SizeOrStatus> FrameCodec::reduce_on_device(ConstBytes in, Slice values, Reduction op) const {
   const std::optional<Coding> coding = op == Reduction::sum ? decoding_of(in) : std::nullopt;
   const auto adds = coding ? api::kernels_of(device_.services(), *coding).adds : nullptr;
   if (adds != nullptr && adds(*coding) && suits_kernels(values)) {
@@ -229,13 +229,13 @@ Task<Sized> FrameCodec::reduce_on_device(ConstBytes in, Slice values, Reduction 
                          true);
     });
     co_await kernels;
-    if (const Outcome done = kernels.outcome(0)) co_return Sized{done->status};
+    if (const Outcome done = kernels.outcome(0)) co_return SizeOrStatus{done->status};
   }
   const Buffer memory = values_.scratch(values.bytes());
   DecodeItem decoded{in, {{memory.data(), values.count, values.type}}};
-  const Sized outcome = co_await decode_on_device({&decoded, 1});
+  const SizeOrStatus outcome = co_await decode_on_device({&decoded, 1});
   const Status status = outcome.status != Status::ok ? outcome.status : decoded.status;
-  co_return Sized{status == Status::ok ? values_.reduce(values, decoded.values, op) : status};
+  co_return SizeOrStatus{status == Status::ok ? values_.reduce(values, decoded.values, op) : status};
 }
 
 // ---- Sums
@@ -259,7 +259,7 @@ void FrameCodec::add(Kernels& kernels, std::span<const ConstBytes> frames, const
   });
 }
 
-Task<Sized> FrameCodec::sum_on_device(std::span<const ConstBytes> frames, Bytes out) const {
+Task<SizeOrStatus> FrameCodec::sum_on_device(std::span<const ConstBytes> frames, Bytes out) const {
   std::array<Buffer, max_operands> memory;
   std::array<ConstBytes, max_operands> device_frames;
   FrameHeader header = header_of(frames[0]);
@@ -277,7 +277,7 @@ Task<Sized> FrameCodec::sum_on_device(std::span<const ConstBytes> frames, Bytes 
   co_return made ? output.deliver(*made) : host_->arithmetic()->sum(frames, out);
 }
 
-Task<Sized> FrameCodec::accumulate_on_device(ConstBytes frame, ConstSlice values, Bytes out) const {
+Task<SizeOrStatus> FrameCodec::accumulate_on_device(ConstBytes frame, ConstSlice values, Bytes out) const {
   const FrameHeader header = header_of(frame);
   const auto adds = encodes() ? api::kernels_of(device_.services(), coding_).accumulate : nullptr;
   if (!suits_kernels(values) || adds == nullptr) co_return accumulate_on_host(frame, values, out);
@@ -297,7 +297,7 @@ Task<Sized> FrameCodec::accumulate_on_device(ConstBytes frame, ConstSlice values
 }
 
 // Adds a frame with lags and a frame of the values: the kernel that encodes and adds at once has no lags.
-Task<Sized> FrameCodec::accumulate_lagged(ConstBytes frame, ConstSlice values, Bytes out) const {
+Task<SizeOrStatus> FrameCodec::accumulate_lagged(ConstBytes frame, ConstSlice values, Bytes out) const {
   FrameHeader header = header_of(frame);
   ++header.addends;
   Buffer own = device_.memory().scratch(max_bytes(values.type, values.count, 1)), device_frame;
@@ -320,8 +320,8 @@ Task<Sized> FrameCodec::accumulate_lagged(ConstBytes frame, ConstSlice values, B
   co_return made ? output.deliver(*made) : accumulate_on_host(frame, values, out);
 }
 
-Sized FrameCodec::accumulate_on_host(ConstBytes frame, ConstSlice values, Bytes out) const noexcept {
-  Sized made;
+SizeOrStatus FrameCodec::accumulate_on_host(ConstBytes frame, ConstSlice values, Bytes out) const noexcept {
+  SizeOrStatus made;
   made.status = values_.with_host_copy(values, [&](ConstSlice copy) {
     return (made = host_->arithmetic()->accumulate(frame, copy, out)).status;
   });
@@ -339,7 +339,7 @@ Operation FrameCodec::start_decode(std::span<DecodeItem> items) const noexcept {
 }
 
 Operation FrameCodec::start_reduce(ConstBytes in, Slice values, Reduction op) const noexcept {
-  if (on_host(values)) return Sized{host_->reduce(in, values, op)};
+  if (on_host(values)) return SizeOrStatus{host_->reduce(in, values, op)};
   return Operation::by_task([&] { return reduce_on_device(in, values, op); });
 }
 
@@ -357,15 +357,15 @@ Operation FrameCodec::start_accumulate(ConstBytes frame, ConstSlice values, Byte
   });
 }
 
-Sized FrameCodec::encode(ConstSlice values, Bytes out) const noexcept {
+SizeOrStatus FrameCodec::encode(ConstSlice values, Bytes out) const noexcept {
   EncodeItem item{values, out};
-  const Sized outcome = start_encode({&item, 1}).wait();
+  const SizeOrStatus outcome = start_encode({&item, 1}).wait();
   return outcome.status == Status::ok ? item.made : outcome;
 }
 
 Status FrameCodec::decode(ConstBytes in, Slice values) const noexcept {
   DecodeItem item{in, values};
-  const Sized outcome = start_decode({&item, 1}).wait();
+  const SizeOrStatus outcome = start_decode({&item, 1}).wait();
   return outcome.status == Status::ok ? item.status : outcome.status;
 }
 
@@ -373,11 +373,11 @@ Status FrameCodec::reduce(ConstBytes in, Slice values, Reduction op) const noexc
   return start_reduce(in, values, op).wait().status;
 }
 
-Sized FrameCodec::sum(std::span<const ConstBytes> frames, Bytes out) const noexcept {
+SizeOrStatus FrameCodec::sum(std::span<const ConstBytes> frames, Bytes out) const noexcept {
   return start_sum(frames, out).wait();
 }
 
-Sized FrameCodec::accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept {
+SizeOrStatus FrameCodec::accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept {
   return start_accumulate(frame, values, out).wait();
 }
 

@@ -28,7 +28,7 @@ class FrameCodec final : public Codec, public CodecOperations, private FrameArit
   std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
     return host_->max_bytes(type, count, addends);
   }
-  Sized encode(ConstSlice values, Bytes out) const noexcept override;
+  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override;
   Status decode(ConstBytes in, Slice values) const noexcept override;
   Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override;
   Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
@@ -46,18 +46,18 @@ class FrameCodec final : public Codec, public CodecOperations, private FrameArit
   Operation start_accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override;
 
  private:
-  using Outcome = std::optional<Sized>;  // empty: the host has to do the work
+  using Outcome = std::optional<SizeOrStatus>;  // empty: the host has to do the work
 
-  Sized sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override;
-  Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override;
+  SizeOrStatus sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override;
+  SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override;
 
   // ---- Operations on values or frames for the GPU
-  Task<Sized> encode_on_device(std::span<EncodeItem> items) const;
-  Task<Sized> decode_on_device(std::span<DecodeItem> items) const;
-  Task<Sized> reduce_on_device(ConstBytes in, Slice values, Reduction op) const;
-  Task<Sized> sum_on_device(std::span<const ConstBytes> frames, Bytes out) const;
-  Task<Sized> accumulate_on_device(ConstBytes frame, ConstSlice values, Bytes out) const;
-  Task<Sized> accumulate_lagged(ConstBytes frame, ConstSlice values, Bytes out) const;
+  Task<SizeOrStatus> encode_on_device(std::span<EncodeItem> items) const;
+  Task<SizeOrStatus> decode_on_device(std::span<DecodeItem> items) const;
+  Task<SizeOrStatus> reduce_on_device(ConstBytes in, Slice values, Reduction op) const;
+  Task<SizeOrStatus> sum_on_device(std::span<const ConstBytes> frames, Bytes out) const;
+  Task<SizeOrStatus> accumulate_on_device(ConstBytes frame, ConstSlice values, Bytes out) const;
+  Task<SizeOrStatus> accumulate_lagged(ConstBytes frame, ConstSlice values, Bytes out) const;
 
   class OutputFrame;
   class Launches;
@@ -74,9 +74,9 @@ class FrameCodec final : public Codec, public CodecOperations, private FrameArit
   std::size_t most_bytes(const FrameHeader& header, std::uint32_t addends) const noexcept;
 
   // ---- The same on the host, on copies of the values
-  Sized encode_on_host(ConstSlice values, Bytes out) const noexcept;
+  SizeOrStatus encode_on_host(ConstSlice values, Bytes out) const noexcept;
   Status decode_on_host(ConstBytes in, Slice values) const noexcept;
-  Sized accumulate_on_host(ConstBytes frame, ConstSlice values, Bytes out) const noexcept;
+  SizeOrStatus accumulate_on_host(ConstBytes frame, ConstSlice values, Bytes out) const noexcept;
 
   std::shared_ptr<const Codec> host_;
   Coding coding_;

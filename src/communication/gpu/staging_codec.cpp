@@ -3,12 +3,12 @@
 namespace taut::gpu {
 
 // Copies an encoded frame to the GPU. `made`: the result of the codec.
-Sized StagingCodec::upload(Sized made, Bytes out) const noexcept {
+SizeOrStatus StagingCodec::upload(SizeOrStatus made, Bytes out) const noexcept {
   if (made.status == Status::ok) made.status = frames_.upload(out.first(made.bytes));
   return made;
 }
 
-Sized StagingCodec::encode(ConstSlice values, Bytes out) const noexcept {
+SizeOrStatus StagingCodec::encode(ConstSlice values, Bytes out) const noexcept {
   return upload(codec_->encode(values, out), out);
 }
 
@@ -22,17 +22,17 @@ Status StagingCodec::reduce(ConstBytes in, Slice values, Reduction op) const noe
   return status == Status::ok ? codec_->reduce(in, values, op) : status;
 }
 
-Sized StagingCodec::sum(std::span<const ConstBytes> frames, Bytes out) const noexcept {
+SizeOrStatus StagingCodec::sum(std::span<const ConstBytes> frames, Bytes out) const noexcept {
   Status status = Status::ok;
   for (const ConstBytes frame : frames)
     if (status == Status::ok) status = frames_.download(frame);
-  return status == Status::ok ? upload(codec_->arithmetic()->sum(frames, out), out) : Sized{status};
+  return status == Status::ok ? upload(codec_->arithmetic()->sum(frames, out), out) : SizeOrStatus{status};
 }
 
-Sized StagingCodec::accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept {
+SizeOrStatus StagingCodec::accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept {
   const Status status = frames_.download(frame);
   return status == Status::ok ? upload(codec_->arithmetic()->accumulate(frame, values, out), out)
-                              : Sized{status};
+                              : SizeOrStatus{status};
 }
 
 }  // namespace taut::gpu

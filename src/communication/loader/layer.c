@@ -87,9 +87,10 @@ void* taut_find_private(void* mpi, const char* name) {
 const char* taut_mpi_flavour(void* mpi) {
   int major = -1, minor = -1;
   int (*abi)(int*, int*) = NULL;
-  if (dlsym(mpi, "ompi_mpi_comm_self") != NULL) return "openmpi";
   *(void**)&abi = dlsym(mpi, "PMPI_Abi_get_version");
-  return abi != NULL && abi(&major, &minor) == 0 && major > 0 ? "mpiabi" : "mpich";
+  if (abi != NULL && abi(&major, &minor) == 0 && major > 0) return "mpiabi";
+  /* Asked second: libmpi_abi of Open MPI 6 shares a library with libmpi, where this symbol is. */
+  return dlsym(mpi, "ompi_mpi_comm_self") != NULL ? "openmpi" : "mpich";
 }
 
 void* taut_open_layer(void* mpi, const char* folder, char* why, size_t size) {

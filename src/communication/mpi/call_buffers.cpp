@@ -85,6 +85,14 @@ void* CallBuffer::address_of(std::size_t i, std::size_t n) const noexcept {
   return reinterpret_cast<void*>(base + static_cast<std::uintptr_t>(first * extent));
 }
 
+std::optional<CallBuffer> call_buffer(const BufferArg& buffer, bool any_size, int blocks) {
+  if (!any_size) return CallBuffer(buffer.at, buffer.count * blocks, buffer.type);
+  Layout layout = layout_of(buffer.counts, buffer.displs, blocks);
+  if (layout == nullptr) return {};
+  if (buffer.types == nullptr) return CallBuffer(buffer.at, std::move(layout), buffer.type);
+  return CallBuffer(buffer.at, std::move(layout), std::vector(buffer.types, buffer.types + blocks));
+}
+
 std::optional<std::size_t> bytes_of_all(const CallBuffer& buffer) noexcept {
   if (buffer.any_type()) return 0;
   MPI_Count all = buffer.has_types ? 0 : bytes_of(buffer.count, buffer.type);

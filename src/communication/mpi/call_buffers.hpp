@@ -10,6 +10,7 @@
 
 #include "communication/comm/collective_call.hpp"
 #include "communication/mpi/datatype_layout.hpp"
+#include "communication/mpi/mpi_call.hpp"
 #include "communication/mpi/rank_and_size.hpp"
 #include "communication/team/blocks.hpp"
 
@@ -60,6 +61,10 @@ struct CallBuffer {
   std::size_t values_in_block(std::size_t i) const noexcept;
   std::size_t all_values() const noexcept;
 };
+
+// Returns a buffer of `blocks` blocks, of equal size or, if `any_size`, by its counts and datatypes; nothing
+// if MPI has to report an error.
+std::optional<CallBuffer> call_buffer(const BufferArg& buffer, bool any_size, int blocks);
 
 // Returns the bytes of all blocks; nothing if MPI has to report an error in the arguments.
 std::optional<std::size_t> bytes_of_all(const CallBuffer& buffer) noexcept;

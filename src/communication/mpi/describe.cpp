@@ -91,16 +91,6 @@ Described reduction_to_blocks(const MpiCall& call, const RankAndSize& group) {
 
 // ---- Data movement
 
-// Returns a buffer of `blocks` blocks, of equal size or, if `any_size`, by its counts and datatypes; nothing
-// if MPI has to report an error.
-std::optional<CallBuffer> call_buffer(const BufferArg& buffer, bool any_size, int blocks) {
-  if (!any_size) return CallBuffer(buffer.at, buffer.count * blocks, buffer.type);
-  Layout layout = layout_of(buffer.counts, buffer.displs, blocks);
-  if (layout == nullptr) return {};
-  if (buffer.types == nullptr) return CallBuffer(buffer.at, std::move(layout), buffer.type);
-  return CallBuffer(buffer.at, std::move(layout), std::vector(buffer.types, buffer.types + blocks));
-}
-
 // Describes a call that sends every rank's block to every rank, or to the root.
 Described gathering(const MpiCall& call, const RankAndSize& group) {
   const bool any_size = call.info().has_counts, rooted = call.info().has_root;

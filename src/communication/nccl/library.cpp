@@ -11,8 +11,8 @@ namespace {
 
 constexpr const char* name = "libnccl.so.2";
 
-// Handle in which to look for functions. A program may have loaded NCCL for itself alone, as Python does, so
-// the name is tried before a second copy would be opened.
+// Returns the handle in which dlsym() finds the functions of NCCL. A program may have loaded NCCL with
+// RTLD_LOCAL, as Python does, so the loaded library is looked for by its name before one is opened.
 void* find_library() {
   if (dlsym(RTLD_DEFAULT, "pncclCommCount") != nullptr) return RTLD_DEFAULT;
   if (void* const loaded = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD)) return loaded;
@@ -28,7 +28,7 @@ struct Handle {
   void* handle = find_library();
 };
 
-// A search that fails is repeated by the next call.
+// Returns the handle of the process. If NCCL is not found, the next call looks for it again.
 void* library_handle() {
   static const Handle known;
   return known.handle;

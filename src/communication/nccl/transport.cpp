@@ -68,7 +68,7 @@ std::uint64_t NcclTransport::start_recv(Bytes capacity, int from, Lane lane) {
   return last_id_;
 }
 
-bool NcclTransport::poll(std::uint64_t& operation, Sized& moved) {
+bool NcclTransport::poll(std::uint64_t& operation, SizeOrStatus& moved) {
   for (std::deque<Message>* const all : {&sends_, &recvs_}) {
     const auto found = std::ranges::find(*all, operation, &Message::id);
     if (found == all->end()) continue;
@@ -102,7 +102,7 @@ void NcclTransport::copy(void* to, const void* from, std::size_t bytes) {
 void NcclTransport::deliver(Message& recv, const std::byte* from, std::size_t bytes) {
   const bool fits = bytes <= recv.bytes;
   if (fits) copy(recv.data, from, bytes);
-  recv.moved = fits ? Sized{Status::ok, bytes} : Sized{Status::frame_mismatch};
+  recv.moved = fits ? SizeOrStatus{Status::ok, bytes} : SizeOrStatus{Status::frame_mismatch};
   recv.done = true;
 }
 
@@ -202,7 +202,7 @@ std::byte* NcclTransport::receive_buffer(int from, const MessageHeader& header,
   }
   recv->done = true;  // no other message of the round is for it
   received.push_back(recv);
-  recv->moved = bytes <= recv->bytes ? Sized{Status::ok, bytes} : Sized{Status::frame_mismatch};
+  recv->moved = bytes <= recv->bytes ? SizeOrStatus{Status::ok, bytes} : SizeOrStatus{Status::frame_mismatch};
   if (recv->moved.status == Status::ok) return recv->data;
   return memory_->truncated.emplace_back(allocate())->data();
 }

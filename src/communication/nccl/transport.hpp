@@ -92,7 +92,7 @@ class NcclTransport final : public Transport {
     std::byte* data;
     std::size_t bytes;  // size of a send, capacity of a receive
     bool done = false;
-    Sized moved = {};
+    SizeOrStatus moved = {};
   };
   // A message that has arrived before its receive was started.
   struct UnexpectedMessage {
@@ -105,7 +105,7 @@ class NcclTransport final : public Transport {
 
   std::uint64_t start_send(ConstBytes bytes, int to, Lane lane) override;
   std::uint64_t start_recv(Bytes capacity, int from, Lane lane) override;
-  bool poll(std::uint64_t& operation, Sized& moved) override;
+  bool poll(std::uint64_t& operation, SizeOrStatus& moved) override;
   void abandon(std::uint64_t operation) noexcept override;
 
   // Memory that work on the stream uses.

@@ -10,7 +10,7 @@ namespace taut {
 struct EncodeItem {
   ConstSlice values;
   Bytes out;
-  Sized made = {};
+  SizeOrStatus made = {};
 };
 struct DecodeItem {
   ConstBytes in;
@@ -59,7 +59,7 @@ class CodecHandle {
   }
   Operation reduce(ConstBytes in, Slice values, Reduction op) const noexcept {
     if (operations_ != nullptr) return operations_->start_reduce(in, values, op);
-    return Sized{codec_->reduce(in, values, op)};
+    return SizeOrStatus{codec_->reduce(in, values, op)};
   }
   Operation sum(std::span<const ConstBytes> frames, Bytes out) const noexcept {
     if (operations_ != nullptr) return operations_->start_sum(frames, out);

@@ -52,7 +52,7 @@ void Encoding::start() noexcept {
 
 // Appends the frames that were started, or error frames.
 void Encoding::finish() noexcept {
-  const Sized outcome = refused_ != Status::ok ? Sized{refused_} : operation_.result();
+  const SizeOrStatus outcome = refused_ != Status::ok ? SizeOrStatus{refused_} : operation_.result();
   std::size_t items = 0, bytes = 0;
   for (int i = done_; i < done_ + started_; ++i) {
     Frames& to = target(i);
@@ -60,7 +60,7 @@ void Encoding::finish() noexcept {
     bytes += block(i).bytes();
     if (to.buffer.data() == nullptr) continue;
     const EncodeItem& item = items_[items++];
-    Sized made = outcome.status == Status::ok ? item.made : outcome;
+    SizeOrStatus made = outcome.status == Status::ok ? item.made : outcome;
     std::byte* const at = to.room().data();
     if (made.status == Status::ok && item.out.data() != at)
       made.status = team_.place_->copy(at, item.out.data(), made.bytes);
@@ -161,7 +161,8 @@ void Combining::start_own(ConstSlice own) noexcept {
   partials_[0] = terms_.a->part(terms_.first + done_, 1);
   Status status = inspect(partials_[0], own.type, own.count, team_.addends());
   if (status == Status::ok) status = team_.failed();
-  operation_ = status == Status::ok ? team_.start_sum(partials_[0], own, op_, sums_.room()) : Sized{status};
+  operation_ =
+      status == Status::ok ? team_.start_sum(partials_[0], own, op_, sums_.room()) : SizeOrStatus{status};
 }
 
 void Combining::start_frames() noexcept {
@@ -178,7 +179,8 @@ void Combining::start_frames() noexcept {
   for (const ConstBytes frame : partials)
     if (status == Status::ok) status = inspect(frame, like.type, like.count, team_.addends());
   if (status == Status::ok && like.count > sums_.count) status = Status::frame_mismatch;
-  operation_ = status == Status::ok ? team_.start_sum(partials, like, op_, sums_.room()) : Sized{status};
+  operation_ =
+      status == Status::ok ? team_.start_sum(partials, like, op_, sums_.room()) : SizeOrStatus{status};
 }
 
 void Combining::finish() noexcept {
@@ -213,7 +215,7 @@ Operation Team::start_sum(std::span<const ConstBytes> partials, ConstSlice like,
 namespace {
 
 template <class Item>
-Status status_of(Sized outcome, const Item& item) noexcept {
+Status status_of(SizeOrStatus outcome, const Item& item) noexcept {
   if (outcome.status != Status::ok) return outcome.status;
   if constexpr (std::is_same_v<Item, EncodeItem>)
     return item.made.status;
@@ -224,42 +226,43 @@ Status status_of(Sized outcome, const Item& item) noexcept {
 }  // namespace
 
 // Computes out <- partial op own. A sum is fused with decoding.
-Task<Sized> Team::sum_values(ConstBytes partial, ConstSlice own, Reduction op, Bytes out) {
+Task<SizeOrStatus> Team::sum_values(ConstBytes partial, ConstSlice own, Reduction op, Bytes out) {
   const Buffer memory = values_->scratch(own.bytes());
   const Slice values{{memory.data(), own.count, own.type}};
   Status status = Status::ok;
   if (op == Reduction::sum) {
     status = values_->copy(memory.data(), own.as_bytes().data(), own.bytes());
-    Sized added{status};
+    SizeOrStatus added{status};
     if (status == Status::ok) added = co_await codec_.reduce(partial, values, op);
     status = added.status;
   } else {
     DecodeItem decoded{partial, values};
-    const Sized outcome = co_await codec_.decode({&decoded, 1});
+    const SizeOrStatus outcome = co_await codec_.decode({&decoded, 1});
     status = status_of(outcome, decoded);
     if (status == Status::ok) status = values_->reduce(values, own, op);
   }
-  if (status != Status::ok) co_return Sized{status};
+  if (status != Status::ok) co_return SizeOrStatus{status};
   EncodeItem encoded{values, out};
-  const Sized outcome = co_await codec_.encode({&encoded, 1});
-  co_return Sized{status_of(outcome, encoded), encoded.made.bytes};
+  const SizeOrStatus outcome = co_await codec_.encode({&encoded, 1});
+  co_return SizeOrStatus{status_of(outcome, encoded), encoded.made.bytes};
 }
 
 // Computes out <- partials[0] op partials[1] op ...
-Task<Sized> Team::sum_values(std::span<const ConstBytes> partials, ConstSlice like, Reduction op, Bytes out) {
+Task<SizeOrStatus> Team::sum_values(std::span<const ConstBytes> partials, ConstSlice like, Reduction op,
+                                    Bytes out) {
   const Buffer memory = values_->scratch(like.bytes());
   const Slice values{{memory.data(), like.count, like.type}};
   DecodeItem decoded{partials[0], values};
-  const Sized first = co_await codec_.decode({&decoded, 1});
+  const SizeOrStatus first = co_await codec_.decode({&decoded, 1});
   Status status = status_of(first, decoded);
   for (std::size_t i = 1; i < partials.size() && status == Status::ok; ++i) {
-    const Sized added = co_await codec_.reduce(partials[i], values, op);
+    const SizeOrStatus added = co_await codec_.reduce(partials[i], values, op);
     status = added.status;
   }
-  if (status != Status::ok) co_return Sized{status};
+  if (status != Status::ok) co_return SizeOrStatus{status};
   EncodeItem encoded{values, out};
-  const Sized outcome = co_await codec_.encode({&encoded, 1});
-  co_return Sized{status_of(outcome, encoded), encoded.made.bytes};
+  const SizeOrStatus outcome = co_await codec_.encode({&encoded, 1});
+  co_return SizeOrStatus{status_of(outcome, encoded), encoded.made.bytes};
 }
 
 }  // namespace taut

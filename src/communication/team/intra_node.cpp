@@ -46,7 +46,7 @@ ValueReceive::ValueReceive(NodePeers& node, Slice values, int from)
 }
 
 void ValueReceive::result() noexcept {
-  const Sized moved = pending_.result();
+  const SizeOrStatus moved = pending_.result();
   waiting_.over(moved.bytes);
   team_.note(moved.status);
   if (moved.bytes != expected_) team_.note(Status::peer_failed);

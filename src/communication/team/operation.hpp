@@ -11,7 +11,7 @@ namespace taut {
 
 // Returns the outcome of action(), or the status of the exception that the action throws.
 template <class Action>
-Sized sized_outcome(const Action& action) noexcept {
+SizeOrStatus outcome_of(const Action& action) noexcept {
   try {
     return action();
   } catch (const Error& error) {
@@ -23,31 +23,31 @@ Sized sized_outcome(const Action& action) noexcept {
 
 class [[nodiscard]] Operation final : public Waitable {
  public:
-  Operation(Sized outcome = {}) noexcept : outcome_(outcome) {}
+  Operation(SizeOrStatus outcome = {}) noexcept : outcome_(outcome) {}
 
   // Returns the operation that the task of make_task() completes.
   template <class MakeTask>
   static Operation by_task(const MakeTask& make_task) noexcept {
     Operation operation;
-    operation.outcome_ = sized_outcome([&] {
+    operation.outcome_ = outcome_of([&] {
       operation.task_.emplace(make_task());
-      return Sized{};
+      return SizeOrStatus{};
     });
     return operation;
   }
 
   bool ready() override { return !task_ || task_->advance(); }
-  Sized result() noexcept {
-    return task_ ? sized_outcome([&] { return task_->result(); }) : outcome_;
+  SizeOrStatus result() noexcept {
+    return task_ ? outcome_of([&] { return task_->result(); }) : outcome_;
   }
-  Sized wait() noexcept {
+  SizeOrStatus wait() noexcept {
     for (Backoff backoff; !ready();) backoff.pause();
     return result();
   }
 
  private:
-  std::optional<Task<Sized>> task_;  // empty: the work is complete
-  Sized outcome_;
+  std::optional<Task<SizeOrStatus>> task_;  // empty: the work is complete
+  SizeOrStatus outcome_;
 };
 
 }  // namespace taut

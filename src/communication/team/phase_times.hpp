@@ -8,9 +8,10 @@
 
 namespace taut {
 
+// Phase of a call, to which a rank's time is added.
 enum class Phase : std::uint8_t {
   encode,
-  combine,
+  combine,  // adding frames, or operands to values
   decode,
   wait,   // waiting for messages: all time of a compressed call outside the other phases
   agree,  // agreement, with planning, samples and memory

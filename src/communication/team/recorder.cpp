@@ -15,11 +15,11 @@ void Recorder::add(const Event& event) noexcept {
   ++added_;
 }
 
-CallTag Recorder::open(std::uint32_t kind) noexcept {
+CallTag Recorder::open(std::uint32_t kind, const void* site) noexcept {
   const std::lock_guard lock(mutex_);
   const int slot = std::min(std::countr_one(open_slots_), 63);  // the last slot is shared if all are in use
   open_slots_ |= std::uint64_t{1} << slot;
-  return {this, calls_++, static_cast<std::uint8_t>(slot), kind};
+  return {this, calls_++, static_cast<std::uint8_t>(slot), kind, site};
 }
 
 void Recorder::close(const CallTag& tag) noexcept {

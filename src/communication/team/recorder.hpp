@@ -17,7 +17,8 @@ struct Event {
   Phase phase = Phase::call;
   std::uint8_t slot = 0;  // different for calls in flight at the same time
   std::uint8_t segment = 0;
-  std::uint32_t kind = 0;  // Call::kind()
+  std::uint32_t kind = 0;      // Call::kind()
+  const void* site = nullptr;  // call site; null: unknown
 };
 
 class Recorder;
@@ -28,6 +29,7 @@ struct CallTag {
   std::uint32_t call = 0;
   std::uint8_t slot = 0;
   std::uint32_t kind = 0;
+  const void* site = nullptr;
 
   void add(Phase phase, int segment, std::uint64_t begin, std::uint64_t end,
            std::size_t bytes) const noexcept;
@@ -36,7 +38,7 @@ struct CallTag {
 // Ring buffer of events: the newest event replaces the oldest. For any number of threads.
 class Recorder {
  public:
-  static constexpr std::size_t usual_capacity = std::size_t{1} << 16;  // events, of 40 bytes
+  static constexpr std::size_t usual_capacity = std::size_t{1} << 16;  // events, of 48 bytes
 
   // If memory lacks, the recorder holds no events and all are lost.
   explicit Recorder(std::size_t capacity = usual_capacity) noexcept;
@@ -44,7 +46,7 @@ class Recorder {
   void add(const Event& event) noexcept;
 
   // open() at the start of each call, close() at its end.
-  CallTag open(std::uint32_t kind) noexcept;
+  CallTag open(std::uint32_t kind, const void* site = nullptr) noexcept;
   void close(const CallTag& tag) noexcept;
 
   std::uint64_t lost() const noexcept;  // events that were overwritten, or had no room
@@ -70,7 +72,7 @@ class Recorder {
 inline void CallTag::add(Phase phase, int segment, std::uint64_t begin, std::uint64_t end,
                          std::size_t bytes) const noexcept {
   if (recorder != nullptr)
-    recorder->add({begin, end, bytes, call, phase, slot, static_cast<std::uint8_t>(segment), kind});
+    recorder->add({begin, end, bytes, call, phase, slot, static_cast<std::uint8_t>(segment), kind, site});
 }
 
 }  // namespace taut

@@ -62,7 +62,7 @@ Frames Team::empty(DType type, std::size_t count, int n) noexcept {
 Frames Team::empty(ConstSlice largest, int n) noexcept { return empty(largest.type, largest.count, n); }
 
 // Appends the frame that was written to the free room, or an error frame if making the frame failed.
-void Team::append(Frames& to, Sized made, std::size_t count) noexcept {
+void Team::append(Frames& to, SizeOrStatus made, std::size_t count) noexcept {
   note(made.status);
   if (made.status == Status::ok) {
     counters_->value_bytes += count * size_of(to.type);
@@ -139,7 +139,7 @@ Status Receiving::take(ConstBytes message) noexcept {
 }
 
 Frames Receiving::result() noexcept {
-  Sized moved = pending_.result();
+  SizeOrStatus moved = pending_.result();
   waiting_.over(moved.bytes);
   MessageMemory* const memory = team_.place_->message_memory();
   if (memory != nullptr && into_.buffer.data() != nullptr && moved.status == Status::ok)

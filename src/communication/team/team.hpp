@@ -162,9 +162,10 @@ class Team {
   Operation start_sum(std::span<const ConstBytes> partials, ConstSlice like, Reduction op,
                       Bytes out) noexcept;
   Operation start_sum(ConstBytes partial, ConstSlice own, Reduction op, Bytes out) noexcept;
-  Task<Sized> sum_values(std::span<const ConstBytes> partials, ConstSlice like, Reduction op, Bytes out);
-  Task<Sized> sum_values(ConstBytes partial, ConstSlice own, Reduction op, Bytes out);
-  void append(Frames& to, Sized made, std::size_t count) noexcept;
+  Task<SizeOrStatus> sum_values(std::span<const ConstBytes> partials, ConstSlice like, Reduction op,
+                                Bytes out);
+  Task<SizeOrStatus> sum_values(ConstBytes partial, ConstSlice own, Reduction op, Bytes out);
+  void append(Frames& to, SizeOrStatus made, std::size_t count) noexcept;
   // Returns an empty buffer if there is no memory, and then records the failure.
   Buffer scratch(std::size_t bytes) noexcept { return scratch(*place_, bytes); }
   Buffer scratch(Place& place, std::size_t bytes) noexcept;

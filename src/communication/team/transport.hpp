@@ -30,7 +30,7 @@ class [[nodiscard]] Pending final : public Waitable {
   ~Pending();
 
   bool ready() override;
-  Sized result() const noexcept { return moved_; }
+  SizeOrStatus result() const noexcept { return moved_; }
 
  private:
   void swap(Pending& other) noexcept {
@@ -41,7 +41,7 @@ class [[nodiscard]] Pending final : public Waitable {
 
   Transport* transport_ = nullptr;  // null: finished
   std::uint64_t operation_ = 0;
-  Sized moved_;
+  SizeOrStatus moved_;
 };
 
 // Number of messages and bytes that a rank has sent.
@@ -69,7 +69,7 @@ class Transport {
   // Start an operation. The returned number identifies the operation until poll() has found it finished.
   virtual std::uint64_t start_send(ConstBytes bytes, int to, Lane lane) = 0;
   virtual std::uint64_t start_recv(Bytes capacity, int from, Lane lane) = 0;
-  virtual bool poll(std::uint64_t& operation, Sized& moved) = 0;
+  virtual bool poll(std::uint64_t& operation, SizeOrStatus& moved) = 0;
   // Abandons an unfinished operation: its memory is not accessed any more, as far as the transport can ensure
   // that.
   virtual void abandon(std::uint64_t operation) noexcept = 0;

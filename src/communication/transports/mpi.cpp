@@ -93,7 +93,7 @@ class PrivateCommTransport final : public MpiTransport {
     return operation_of(request);
   }
 
-  bool poll(std::uint64_t& operation, Sized& moved) override {
+  bool poll(std::uint64_t& operation, SizeOrStatus& moved) override {
     MPI_Request request = request_of(operation);
     MPI_Status status;
     int done = 0;

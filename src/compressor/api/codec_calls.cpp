@@ -64,8 +64,8 @@ Status encode(ConstSlice values, const char* text, Dims dims, api::Arrays refere
   if (coding.threads == 0) coding.threads = options().threads;
   if (dims.n > 0) coding.dims = dims;
   const bool device = on_device(values.data) || on_device(out.data()) || any_on_device(references);
-  const Sized size = device ? api::encode_with_device(values, coding, references, out)
-                            : api::encode_on_host(values, coding, references, out);
+  const SizeOrStatus size = device ? api::encode_with_device(values, coding, references, out)
+                                   : api::encode_on_host(values, coding, references, out);
   if (size.status == Status::ok) *bytes = size.bytes;
   return size.status;
 }
@@ -83,7 +83,7 @@ Status add(ConstBytes a, ConstBytes b, Bytes out, std::size_t* bytes) {
   if (a.data() == nullptr || b.data() == nullptr || out.data() == nullptr || bytes == nullptr)
     return Status::invalid_argument;
   const bool device = on_device(a.data()) || on_device(b.data()) || on_device(out.data());
-  const Sized size = device ? api::add_with_device(a, b, out) : api::add_on_host(a, b, out);
+  const SizeOrStatus size = device ? api::add_with_device(a, b, out) : api::add_on_host(a, b, out);
   if (size.status == Status::ok) *bytes = size.bytes;
   return size.status;
 }
@@ -100,7 +100,7 @@ Status scale(ConstBytes frame, double factor, Bytes out, std::size_t* bytes) {
   if (frame.data() == nullptr || out.data() == nullptr || bytes == nullptr) return Status::invalid_argument;
   require_host(frame.data(), "frame");
   require_host(out.data(), "scaled");
-  const Sized size = api::scale_on_host(frame, factor, out);
+  const SizeOrStatus size = api::scale_on_host(frame, factor, out);
   if (size.status == Status::ok) *bytes = size.bytes;
   return size.status;
 }

@@ -42,7 +42,7 @@ Coding choose(DeviceCall& call, std::span<const Coding> all, ConstSlice values) 
   return best_by_sample(all, sparse);
 }
 
-Sized sized(const TAUT_Cuda_result& result) {
+SizeOrStatus sized(const TAUT_Cuda_result& result) {
   return {static_cast<Status>(result.status), static_cast<std::size_t>(result.bytes)};
 }
 
@@ -53,7 +53,7 @@ bool needs_host(const TAUT_Cuda_result& result) {
 }
 
 // Encodes by a kernel. Returns nothing if the host has to do it.
-std::optional<Sized> encode_by_kernel(DeviceCall& call, ConstSlice values, Coding coding, Bytes out) {
+std::optional<SizeOrStatus> encode_by_kernel(DeviceCall& call, ConstSlice values, Coding coding, Bytes out) {
   const Bound asked = bound_for(values.type, coding.bound);
   const Bound kind = is_relative(asked) ? Bound(1) : asked;
   if (kernel_candidates(coding, values.type, kind).empty()) return {};
@@ -62,14 +62,15 @@ std::optional<Sized> encode_by_kernel(DeviceCall& call, ConstSlice values, Codin
   if (all.empty()) return {};  // no kernel serves the exact bound that a range of 0 leaves
   const Coding chosen = choose(call, all, values);
   const std::size_t most = chosen.make()->max_bytes(values.type, values.count);
-  if (out.size() < most) return Sized{Status::buffer_too_small};
+  if (out.size() < most) return SizeOrStatus{Status::buffer_too_small};
   const ConstBytes from = call.for_device(values.as_bytes(), size_of(component_of(values.type)));
   const Bytes frame = call.room_on_device(out.first(most), frame_alignment);
   const auto result = call.run([&](TAUT_Cuda_result* to) {
-    return encode(call.services(), chosen, {{from.data(), values.count, values.type}}, frame, to, nullptr);
+    return encode(call.services(), chosen, {{from.data(), values.count, values.type}}, frame, to,
+                  call.stream());
   });
   if (needs_host(result)) return {};
-  const Sized size = sized(result);
+  const SizeOrStatus size = sized(result);
   if (size.status == Status::ok) call.copy(out.data(), frame.data(), size.bytes);
   return size;
 }
@@ -85,7 +86,7 @@ std::optional<Status> decode_by_kernel(DeviceCall& call, ConstBytes frame, const
   const ConstBytes from = call.for_device(frame, frame_alignment);
   const Bytes to = call.room_on_device(values.as_bytes(), size_of(component_of(values.type)));
   const auto result = call.run([&](TAUT_Cuda_result* at) {
-    return decode(call.services(), *coding, from, {to.data(), values.count, values.type}, at, nullptr);
+    return decode(call.services(), *coding, from, {to.data(), values.count, values.type}, at, call.stream());
   });
   if (needs_host(result)) return {};
   const Status status = sized(result).status;
@@ -93,8 +94,8 @@ std::optional<Status> decode_by_kernel(DeviceCall& call, ConstBytes frame, const
   return status;
 }
 
-std::optional<Sized> add_by_kernel(DeviceCall& call, std::span<const ConstBytes> frames,
-                                   const FrameHeader& header, Bytes out) {
+std::optional<SizeOrStatus> add_by_kernel(DeviceCall& call, std::span<const ConstBytes> frames,
+                                          const FrameHeader& header, Bytes out) {
   const std::optional<Coding> coding = decoding_of(header);
   const auto add = coding ? kernels_of(call.services(), *coding).sum : nullptr;
   if (add == nullptr) return {};
@@ -105,10 +106,10 @@ std::optional<Sized> add_by_kernel(DeviceCall& call, std::span<const ConstBytes>
     const void* const both[] = {a.data(), b.data()};
     const std::size_t bytes[] = {a.size(), b.size()};
     return add(both, bytes, 2, header.count, static_cast<int>(header.type), sum.data(), sum.size(), to,
-               nullptr);
+               call.stream());
   });
   if (needs_host(result)) return {};
-  const Sized size = sized(result);
+  const SizeOrStatus size = sized(result);
   if (size.status == Status::ok) call.copy(out.data(), sum.data(), size.bytes);
   return size;
 }
@@ -155,7 +156,7 @@ ValueRange range_anywhere(ConstSlice values, const Coding& coding) {
   return range;
 }
 
-Sized encode_with_device(ConstSlice values, const Coding& coding, Arrays references, Bytes out) {
+SizeOrStatus encode_with_device(ConstSlice values, const Coding& coding, Arrays references, Bytes out) {
   const bool there = on_device(values.data);
   DeviceCall call(there ? values.data : out.data(), there ? "values" : "frame");
   if (there && references.empty())
@@ -164,7 +165,7 @@ Sized encode_with_device(ConstSlice values, const Coding& coding, Arrays referen
   const ConstBytes here = call.for_host(values.as_bytes());
   const Bytes frame = call.room_on_host(out.first(std::min(out.size(), most)));
   const std::vector<const void*> arrays = on_host(call, references, values.bytes());
-  const Sized size = encode_on_host({{here.data(), values.count, values.type}}, coding, arrays, frame);
+  const SizeOrStatus size = encode_on_host({{here.data(), values.count, values.type}}, coding, arrays, frame);
   if (size.status == Status::ok) call.copy(out.data(), frame.data(), size.bytes);
   return size;
 }
@@ -186,7 +187,7 @@ Status decode_with_device(ConstBytes frame, Arrays references, Slice values) {
   return status;
 }
 
-Sized add_with_device(ConstBytes a, ConstBytes b, Bytes out) {
+SizeOrStatus add_with_device(ConstBytes a, ConstBytes b, Bytes out) {
   const void* const there = on_device(a.data()) ? a.data() : on_device(b.data()) ? b.data() : nullptr;
   FrameHeader first, second;
   DeviceCall call(there != nullptr ? there : out.data(), there == a.data()   ? "a"
@@ -205,7 +206,7 @@ Sized add_with_device(ConstBytes a, ConstBytes b, Bytes out) {
   if (there != nullptr)
     if (const auto done = add_by_kernel(call, both, first, out)) return *done;
   const Bytes sum = call.room_on_host(out);
-  const Sized size = add_on_host(call.for_host(both[0]), call.for_host(both[1]), sum);
+  const SizeOrStatus size = add_on_host(call.for_host(both[0]), call.for_host(both[1]), sum);
   if (size.status == Status::ok) call.copy(out.data(), sum.data(), size.bytes);
   return size;
 }

@@ -8,9 +8,9 @@
 namespace taut::api {
 
 // Encode, decode and add as in compressor/api/host_codec.hpp, and throw Error where CUDA is not available.
-Sized encode_with_device(ConstSlice values, const Coding& coding, Arrays references, Bytes out);
+SizeOrStatus encode_with_device(ConstSlice values, const Coding& coding, Arrays references, Bytes out);
 Status decode_with_device(ConstBytes frame, Arrays references, Slice values);
-Sized add_with_device(ConstBytes a, ConstBytes b, Bytes out);
+SizeOrStatus add_with_device(ConstBytes a, ConstBytes b, Bytes out);
 
 // Reads the state numbers of a frame, in host memory or in GPU memory, whose header is valid.
 States states_anywhere(const FrameHeader& header, ConstBytes frame);

@@ -32,14 +32,14 @@ std::vector<Reference> referring(Arrays arrays, ConstSlice values) {
 
 // Encodes with references by the first codec that takes them. Returns nothing if there is none, or if it has
 // no use for the references: the choice among all codings may then do better.
-std::optional<Sized> encode_referring(ConstSlice values, const Coding& coding, Bound bound, Arrays references,
-                                      Bytes out) {
+std::optional<SizeOrStatus> encode_referring(ConstSlice values, const Coding& coding, Bound bound,
+                                             Arrays references, Bytes out) {
   const std::vector<Coding> all = candidates(coding, values.type, bound);
   const auto able = std::ranges::find_if(all, [](const Coding& one) { return one.codec->takes_references; });
   if (able == all.end()) return {};
   Coding chosen = *able;
   if (coding.predictor.automatic() || bound.exact() != coding.bound.exact()) chosen.predictor = {};
-  const Sized size = chosen.make()->encode(values, referring(references, values), out);
+  const SizeOrStatus size = chosen.make()->encode(values, referring(references, values), out);
   FrameHeader header;
   if (size.status != Status::ok) return size;
   const bool refers = read_header(out.first(size.bytes), header) == Status::ok && reference_count(header) > 0;
@@ -73,7 +73,7 @@ Coding best_by_sample(std::span<const Coding> all, ConstSlice values) {
   return all[best_candidate(all, ratios)];
 }
 
-Sized encode_on_host(ConstSlice values, const Coding& coding, Arrays references, Bytes out) {
+SizeOrStatus encode_on_host(ConstSlice values, const Coding& coding, Arrays references, Bytes out) {
   const Bound asked = bound_for(values.type, coding.bound);
   const ValueRange range = is_relative(asked) ? range_of(values, coding.fill, coding.bits) : ValueRange{};
   const Bound bound = resolved(asked, range);
@@ -101,7 +101,7 @@ Status check_addable(const FrameHeader& a, const FrameHeader& b) {
   return adds ? Status::ok : Status::frame_mismatch;
 }
 
-Sized add_on_host(ConstBytes a, ConstBytes b, Bytes out) {
+SizeOrStatus add_on_host(ConstBytes a, ConstBytes b, Bytes out) {
   FrameHeader first, second;
   if (const Status status = read_header(a, first); status != Status::ok) return {status};
   if (const Status status = read_header(b, second); status != Status::ok) return {status};
@@ -110,7 +110,7 @@ Sized add_on_host(ConstBytes a, ConstBytes b, Bytes out) {
   return make_decoder(first, options().kernels, options().threads)->arithmetic()->sum(both, out);
 }
 
-Sized scale_on_host(ConstBytes frame, double factor, Bytes out) {
+SizeOrStatus scale_on_host(ConstBytes frame, double factor, Bytes out) {
   FrameHeader header;
   if (const Status status = read_header(frame, header); status != Status::ok) return {status};
   if (header.has(FrameHeader::failed)) return {Status::peer_failed};
@@ -122,7 +122,7 @@ Sized scale_on_host(ConstBytes frame, double factor, Bytes out) {
                 "encode again");
   if (frames == nullptr)
     throw Error(Status::frame_mismatch, "the frame's codec cannot be multiplied; encode with codec=planes");
-  Sized size{Status::invalid_argument};
+  SizeOrStatus size{Status::invalid_argument};
   if (factor != 0 && std::isfinite(factor)) size = frames->scale(frame, factor, out);
   if (size.status == Status::invalid_argument)
     throw Error(Status::invalid_argument,

@@ -15,12 +15,12 @@ using Arrays = std::span<const void* const>;
 // Encode values into one frame, decode a frame, and add two frames. `coding`: the parsed argument of
 // TAUT_Encode that names the bound and the codec. Decoding throws Error if the references are not those of
 // the frame.
-Sized encode_on_host(ConstSlice values, const Coding& coding, Arrays references, Bytes out);
+SizeOrStatus encode_on_host(ConstSlice values, const Coding& coding, Arrays references, Bytes out);
 Status decode_on_host(ConstBytes frame, Arrays references, Slice values);
-Sized add_on_host(ConstBytes a, ConstBytes b, Bytes out);
+SizeOrStatus add_on_host(ConstBytes a, ConstBytes b, Bytes out);
 
 // Multiplies a frame by a number. Throws Error where the frame cannot be multiplied by it.
-Sized scale_on_host(ConstBytes frame, double factor, Bytes out);
+SizeOrStatus scale_on_host(ConstBytes frame, double factor, Bytes out);
 
 // Computes the statistics of the decoded values of a frame of any codec.
 Status summarize_on_host(ConstBytes frame, ValueStatistics& statistics);

@@ -9,6 +9,7 @@
 
 namespace taut {
 
+// Item of a policy string. A value alone has an empty name.
 struct Item {
   std::string_view name, value;
   std::size_t column = 1;  // column of the value, from 1
@@ -48,12 +49,14 @@ bool read_number(std::string_view text, T& number) noexcept {
 std::size_t read_size(const Item& item);      // returns bytes: 65536, 64KiB, 1MiB
 std::string text_of_size(std::size_t bytes);  // the inverse, in the largest unit that divides the size
 
+// Word that a policy may have for a value of type T.
 template <class T>
 struct Choice {
   std::string_view name;
   T value;
 };
 
+// Returns the value of the choice whose name is the item's value. Rejects an item that is none of them.
 template <class T, std::size_t n>
 T choose(const Item& item, const Choice<T> (&choices)[n]) {
   std::string remedy = "use ";

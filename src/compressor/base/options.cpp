@@ -23,6 +23,8 @@ constexpr OptionInfo table[] = {
      "the last events of this rank, written at MPI_Finalize; %r: the rank"},
     {"TAUT_SUMMARY", &Options::summary, "0|1", "0",
      "1: rank 0 prints a table of its statistics at MPI_Finalize"},
+    {"TAUT_CHECK", &Options::check, "1..65536", "",
+     "one of so many served calls is also made plainly, and its error counted in the report", 65536},
     {"TAUT_RANKS_PER_NODE", &Options::ranks_per_node, "1..65536", "",
      "so many ranks after another are taken for those of a node; empty: as MPI says", 65536},
     {"TAUT_HANDSHAKE", &Options::handshake, "1..3600", "30",

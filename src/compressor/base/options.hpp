@@ -18,6 +18,7 @@ struct Options {
   std::string report;                 // TAUT_REPORT
   std::string trace;                  // TAUT_TRACE
   bool summary = false;               // TAUT_SUMMARY
+  int check = 0;                      // TAUT_CHECK; 0: no call is checked, n: one in n
   int ranks_per_node = 0;             // TAUT_RANKS_PER_NODE; 0: as MPI says
   int handshake = 30;                 // TAUT_HANDSHAKE, seconds
   bool nonblocking = false;           // TAUT_NONBLOCKING

@@ -39,7 +39,7 @@ enum class Status : int {
 const char* describe(Status status) noexcept;
 
 // A size, or the reason why there is none.
-struct Sized {
+struct SizeOrStatus {
   Status status = Status::ok;
   std::size_t bytes = 0;
 };

@@ -17,8 +17,8 @@ void add_predictors(const CodecInfo& codec, const Coding& coding, std::vector<Co
     return;
   }
   if (!coding.predictor.automatic()) {
-    const auto [number, lags] = numbered(coding.predictor, coding.dims, codec.predictors);
-    one.predictor = {codec.predictors[number], lags};
+    const Prediction<unsigned> prediction = numbered(coding.predictor, coding.dims, codec.predictors);
+    one.predictor = {codec.predictors[prediction.inner], prediction.lags};
   }
   all.push_back(one);
 }

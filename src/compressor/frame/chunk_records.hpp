@@ -94,14 +94,14 @@ inline void close_up(const RecordRoom& room, Range range, ConstBytes records, st
 // Status appends the records of a range and returns buffer_too_small if they do not fit. If the records of a
 // thread do not fit into its share of the memory, one thread writes all records.
 template <class Writer, class Write>
-Sized write_records(std::size_t parts, const RecordRoom& room, const Write& write) {
+SizeOrStatus write_records(std::size_t parts, const RecordRoom& room, const Write& write) {
   const auto write_all = [&] {
     Writer writer(room.ends, room.records);
     const Status status = write(Range{0, room.chunks}, writer);
-    return Sized{status, writer.bytes()};
+    return SizeOrStatus{status, writer.bytes()};
   };
   if (parts == 1) return write_all();
-  Sized all;
+  SizeOrStatus all;
   std::atomic<std::size_t> turn = 0;  // part that may move its records; its thread has them in its cache
   for_each_part(parts, room.chunks, [&](std::size_t part, Range range) {
     const Bytes share = room.share(part, parts);
@@ -132,7 +132,7 @@ std::size_t write_indexed(Bytes payload, std::size_t chunks, int threads, const 
   std::byte* const ends = store(payload.data(), std::uint32_t{0});
   const Bytes records = payload.subspan(index);
   const RecordRoom room{ends, records, chunks, even_share(records.size(), chunks)};
-  const Sized written = write_records<Writer>(parts_of(threads, chunks), room, write);
+  const SizeOrStatus written = write_records<Writer>(parts_of(threads, chunks), room, write);
   return written.status == Status::ok ? index + written.bytes : 0;
 }
 

@@ -82,8 +82,8 @@ bool has_predictor(const CodecInfo& codec, const NamedPredictor& predictor) noex
          (!codec.predictors.empty() && contains(of_extents, predictor.name));
 }
 
-std::pair<unsigned, Lags> numbered(const NamedPredictor& predictor, const Dims& dims,
-                                   std::span<const std::string_view> predictors) {
+Prediction<unsigned> numbered(const NamedPredictor& predictor, const Dims& dims,
+                              std::span<const std::string_view> predictors) {
   if (!predictors.empty() && contains(of_extents, predictor.name))
     return {CodecInfo::usual_predictor, lags_of_extents(predictor.name, dims)};
   const auto known = std::ranges::find(predictors, predictor.name);
@@ -98,7 +98,7 @@ std::pair<unsigned, Lags> numbered(const NamedPredictor& predictor, const Dims& 
 
 // ---- References
 
-Sized Codec::encode(ConstSlice values, References references, Bytes out) const noexcept {
+SizeOrStatus Codec::encode(ConstSlice values, References references, Bytes out) const noexcept {
   const auto* const coding = dynamic_cast<const ReferenceCoding*>(this);
   return coding != nullptr ? coding->encode(values, references, out) : encode(values, out);
 }

@@ -11,7 +11,7 @@
 
 #include "compressor/base/status.hpp"
 #include "compressor/frame/frame.hpp"
-#include "compressor/frame/lags.hpp"
+#include "compressor/frame/prediction.hpp"
 #include "compressor/frame/references.hpp"
 #include "compressor/values/dims.hpp"
 #include "compressor/values/reduction.hpp"
@@ -51,10 +51,26 @@ std::optional<NamedPredictor> predictor_named(std::string_view text) noexcept;  
 std::string predictor_texts();  // the texts of all codecs' predictors, for messages
 
 bool has_predictor(const CodecInfo& codec, const NamedPredictor& predictor) noexcept;
-// Returns the number of a predictor among those of a codec, and the lags, for a field of these extents.
-// Throws Error(invalid_policy) with the remedy if the codec does not have the predictor.
-std::pair<unsigned, Lags> numbered(const NamedPredictor& predictor, const Dims& dims,
-                                   std::span<const std::string_view> predictors);
+// Returns the prediction of a field of these extents by a codec that has these predictors. Throws
+// Error(invalid_policy) with the remedy if the codec does not have the predictor.
+Prediction<unsigned> numbered(const NamedPredictor& predictor, const Dims& dims,
+                              std::span<const std::string_view> predictors);
+template <class Inner>
+Prediction<Inner> prediction_of(const NamedPredictor& predictor, const Dims& dims,
+                                std::span<const std::string_view> predictors) {
+  const Prediction<unsigned> prediction = numbered(predictor, dims, predictors);
+  return {static_cast<Inner>(prediction.inner), prediction.lags};
+}
+
+// Returns the predictors as codings name them.
+template <class Inner>
+std::vector<NamedPredictor> named(const std::vector<Prediction<Inner>>& predictions,
+                                  std::span<const std::string_view> predictors) {
+  std::vector<NamedPredictor> all;
+  for (const auto& prediction : predictions)
+    all.emplace_back(predictors[static_cast<std::size_t>(prediction.inner)], prediction.lags);
+  return all;
+}
 
 // Coding of values: all that decides the bytes of a frame, and the threads and kernels that write them. The
 // text of a coding is parsed by parse_coding() (compressor/frame/coding.hpp).
@@ -91,14 +107,14 @@ class FrameArithmetic {
 
   // Computes out <- sum of up to max_operands `frames` (same codec, type, count and step). `out` holds
   // max_bytes(type, count, addends).
-  virtual Sized sum(std::span<const ConstBytes> frames, Bytes out) const noexcept = 0;
+  virtual SizeOrStatus sum(std::span<const ConstBytes> frames, Bytes out) const noexcept = 0;
 
   // Computes out <- frame + encode(values), in one pass. A frame with references needs those that it names;
   // the values are predicted from them too.
-  virtual Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept = 0;
-  virtual Sized accumulate(ConstBytes frame, ConstSlice values, References references,
-                           Bytes out) const noexcept {
-    return references.empty() ? accumulate(frame, values, out) : Sized{Status::frame_mismatch};
+  virtual SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept = 0;
+  virtual SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, References references,
+                                  Bytes out) const noexcept {
+    return references.empty() ? accumulate(frame, values, out) : SizeOrStatus{Status::frame_mismatch};
   }
 };
 
@@ -124,7 +140,7 @@ class Codec {
 
   // Writes one frame. `out` must hold max_bytes; otherwise encode() returns buffer_too_small and writes
   // nothing.
-  virtual Sized encode(ConstSlice values, Bytes out) const noexcept = 0;
+  virtual SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept = 0;
 
   // Reads one frame into `values` (type and count as in the frame). Never reads past `in` and never writes
   // past `values`. Malformed bytes give a status, and `values` may then hold anything.
@@ -142,7 +158,7 @@ class Codec {
 
   // Encode, decode and reduce with references: as ReferenceCoding, or without references in a codec that has
   // none.
-  Sized encode(ConstSlice values, References references, Bytes out) const noexcept;
+  SizeOrStatus encode(ConstSlice values, References references, Bytes out) const noexcept;
   Status decode(ConstBytes in, References references, Slice values) const noexcept;
   Status reduce(ConstBytes in, References references, Slice values, Reduction op) const noexcept;
 };
@@ -154,7 +170,7 @@ class ReferenceCoding {
 
   // Writes one frame, whose values may be predicted from the references; the frame then names them. The
   // values that it decodes to do not depend on references. The codec decides how many of them it uses.
-  virtual Sized encode(ConstSlice values, References references, Bytes out) const noexcept = 0;
+  virtual SizeOrStatus encode(ConstSlice values, References references, Bytes out) const noexcept = 0;
 
   // Reads one frame that may have references. Returns corrupt_frame if those given do not begin with those
   // that it names; a frame without references ignores them.
@@ -162,9 +178,14 @@ class ReferenceCoding {
 
   // Computes values <- values op decode(in, references).
   virtual Status reduce(ConstBytes in, References references, Slice values, Reduction op) const noexcept = 0;
+
+  // Returns true if the values can be a reference of an addend, or of a sum: the codec represents each by an
+  // integer, and none travels exactly. A frame with such a reference always refers to it, and may have
+  // max_bytes of two addends.
+  virtual bool has_integers(ConstSlice) const noexcept { return false; }
 };
 
-inline constexpr std::size_t max_predictors = 12;
+inline constexpr std::size_t max_predictors = 13;
 
 // Codings and frames that a codec's kernels for GPUs serve (gpu/<codec>/codec.cu). The same on all ranks,
 // whether they have a GPU or not.

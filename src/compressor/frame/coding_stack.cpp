@@ -146,13 +146,13 @@ class CodecOnStack final : public Codec, public ReferenceCoding, private FrameAr
   std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
     return codec_->max_bytes(type, count, addends);
   }
-  Sized encode(ConstSlice values, Bytes out) const noexcept override {
+  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
     return called([&] { return codec_->encode(values, out); });
   }
   Status decode(ConstBytes in, Slice values) const noexcept override {
     return called([&] { return codec_->decode(in, values); });
   }
-  Sized encode(ConstSlice values, References references, Bytes out) const noexcept override {
+  SizeOrStatus encode(ConstSlice values, References references, Bytes out) const noexcept override {
     return called([&] { return codec_->encode(values, references, out); });
   }
   Status decode(ConstBytes in, References references, Slice values) const noexcept override {
@@ -160,6 +160,10 @@ class CodecOnStack final : public Codec, public ReferenceCoding, private FrameAr
   }
   Status reduce(ConstBytes in, References references, Slice values, Reduction op) const noexcept override {
     return called([&] { return codec_->reduce(in, references, values, op); });
+  }
+  bool has_integers(ConstSlice values) const noexcept override {
+    const auto* const coding = dynamic_cast<const ReferenceCoding*>(codec_.get());
+    return coding != nullptr && called([&] { return coding->has_integers(values); });
   }
   Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
     return called([&] { return codec_->reduce(in, values, op); });
@@ -172,14 +176,14 @@ class CodecOnStack final : public Codec, public ReferenceCoding, private FrameAr
   }
 
  private:
-  Sized sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override {
+  SizeOrStatus sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override {
     return called([&] { return arithmetic_->sum(frames, out); });
   }
-  Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
+  SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
     return called([&] { return arithmetic_->accumulate(frame, values, out); });
   }
-  Sized accumulate(ConstBytes frame, ConstSlice values, References references,
-                   Bytes out) const noexcept override {
+  SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, References references,
+                          Bytes out) const noexcept override {
     return called([&] { return arithmetic_->accumulate(frame, values, references, out); });
   }
 

@@ -13,7 +13,7 @@ class FrameScaling {
   // Computes out <- factor * frame, as TAUT_Frame_scale promises, for a finite factor other than 0. `out`
   // holds max_bytes of the frame's type, count and addends. Returns invalid_argument if no frame can hold the
   // result.
-  virtual Sized scale(ConstBytes frame, double factor, Bytes out) const noexcept = 0;
+  virtual SizeOrStatus scale(ConstBytes frame, double factor, Bytes out) const noexcept = 0;
 
   // Adds the decoded values of a frame of real numbers to `statistics`.
   virtual Status summarize(ConstBytes frame, ValueStatistics& statistics) const noexcept = 0;

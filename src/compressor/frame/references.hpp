@@ -16,6 +16,9 @@ inline constexpr unsigned max_references = 2;
 struct Reference {
   std::uint64_t state = 0;  // number that identifies the bytes, the type and the count of the values
   ConstSlice values = {};
+  // The frame is an addend of a sum, and other addends have references of their own, under the same number.
+  // The reference of the sum is the sum of theirs.
+  bool of_addend = false;
 };
 
 // References of one message, the newest first. With one, a value is predicted to be that of the reference;
@@ -42,8 +45,18 @@ bool refer_to(References references, ConstSlice values) noexcept;
 // encoder may have used fewer than it was given.
 bool begin_with(References references, const States& named, ConstSlice values) noexcept;
 
+// Value of parameters[2] in a frame with one reference for each addend. Other values are numbers of
+// references.
+inline constexpr std::uint8_t reference_of_each_addend = 3;
+
+// Returns true if the frame was predicted from a reference for each addend, of a codec that adds frames.
+inline bool refers_by_addend(const FrameHeader& header) noexcept {
+  return !header.has(FrameHeader::stored) && header.parameters[2] == reference_of_each_addend;
+}
+
 // Returns the number of references that the header of a frame announces, of a codec that takes references.
 inline unsigned reference_count(const FrameHeader& header) noexcept {
+  if (refers_by_addend(header)) return 1;
   return header.has(FrameHeader::stored) ? 0 : header.parameters[2];
 }
 

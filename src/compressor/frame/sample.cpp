@@ -25,7 +25,7 @@ Sample take_sample(const Codec& codec, ConstSlice values, Bytes scratch) noexcep
   Sample sample;
   const Pieces pieces(values.count);
   for (std::size_t i = 0; i < pieces.count; ++i) {
-    const Sized size = codec.encode({values.part(pieces.first(i), pieces.values)}, scratch);
+    const SizeOrStatus size = codec.encode({values.part(pieces.first(i), pieces.values)}, scratch);
     if (size.status != Status::ok) return {size.status};
     sample.value_bytes += pieces.values * size_of(values.type);
     sample.frame_bytes += size.bytes - frame_header_bytes;

@@ -42,15 +42,21 @@ cudaError_t find_wait_value(WaitValue& wait_value) {
   return error == cudaSuccess && wait_value == nullptr ? cudaErrorNotSupported : error;
 }
 
-// Streams that were closed, by device, for later use: scratch memory belongs to a stream, so that each new
-// stream would take more memory.
-struct ClosedStreams {
-  std::mutex lock;
-  std::vector<std::pair<int, cudaStream_t>> all;
+struct OwnStream {
+  int device;
+  cudaStream_t stream;
+  bool open;
 };
-ClosedStreams& closed_streams() {
-  static auto* const closed = new ClosedStreams;
-  return *closed;
+
+// Streams that are open, and those that were closed, for later use: scratch memory belongs to a stream, so that each new
+// stream would take more memory.
+struct OwnStreams {
+  std::mutex lock;
+  std::vector<OwnStream> all;
+};
+OwnStreams& own_streams() {
+  static auto* const streams = new OwnStreams;
+  return *streams;
 }
 
 // An event, for one user at a time.
@@ -143,31 +149,39 @@ int own_stream(void** stream) noexcept {
 }
 
 int open_stream(void** stream) noexcept {
-  int device = 0;
-  if (const int status = status_of(cudaGetDevice(&device)); status != 0) return status;
-  ClosedStreams& closed = closed_streams();
-  const std::lock_guard lock(closed.lock);
-  const auto found = std::ranges::find(closed.all, device, &std::pair<int, cudaStream_t>::first);
-  if (found == closed.all.end())
-    return status_of(create_own_stream(*reinterpret_cast<cudaStream_t*>(stream)));
-  *stream = found->second;
-  closed.all.erase(found);
-  return 0;
+  return guarded([&] {
+    OwnStream own{0, nullptr, true};
+    CudaScratch::check(cudaGetDevice(&own.device));
+    OwnStreams& streams = own_streams();
+    const std::lock_guard lock(streams.lock);
+    const auto found = std::ranges::find_if(
+        streams.all, [&](const OwnStream& one) { return !one.open && one.device == own.device; });
+    if (found == streams.all.end()) {
+      streams.all.reserve(streams.all.size() + 1);
+      CudaScratch::check(create_own_stream(own.stream));
+      streams.all.push_back(own);
+    } else {
+      found->open = true;
+      own = *found;
+    }
+    *stream = own.stream;
+    return 0;
+  });
 }
 
 void close_stream(void* stream) noexcept {
-  int device = 0;
-  cudaGetDevice(&device);
-  ClosedStreams& closed = closed_streams();
-  const std::lock_guard lock(closed.lock);
-  closed.all.emplace_back(device, handle(stream));
+  OwnStreams& streams = own_streams();
+  const std::lock_guard lock(streams.lock);
+  std::ranges::find(streams.all, handle(stream), &OwnStream::stream)->open = false;
 }
 
 void release_streams() noexcept {
-  ClosedStreams& closed = closed_streams();
-  const std::lock_guard lock(closed.lock);
-  for (const auto& [device, stream] : closed.all) cudaStreamDestroy(stream);
-  closed.all.clear();
+  OwnStreams& streams = own_streams();
+  const std::lock_guard lock(streams.lock);
+  std::erase_if(streams.all, [](const OwnStream& one) {
+    if (!one.open) cudaStreamDestroy(one.stream);
+    return !one.open;
+  });
   destroy_events();
 }
 

@@ -23,12 +23,22 @@ int device_of(const void* memory, int* device) {
   return status_of(error);
 }
 
+// A change that fails is repeated: work and memory would go to another device. If the error persists, it is a
+// fault of the device.
 int use(int device, int* before) {
-  const cudaError_t error = cudaGetDevice(before);
-  return status_of(error == cudaSuccess ? cudaSetDevice(device) : error);
+  if (const int status = status_of(cudaGetDevice(before)); status != 0) return status;
+  const int status = status_of(cudaSetDevice(device));
+  return status == 0 ? 0 : status_of(cudaSetDevice(device));
 }
 
-int wait(void* stream) { return status_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
+// A wait that fails is repeated: the memory of the work is freed next. If the error persists, it is a fault of the
+// device, on which nothing runs any more.
+int wait(void* stream) {
+  const auto waited_for = static_cast<cudaStream_t>(stream);
+  const int status = status_of(cudaStreamSynchronize(waited_for));
+  if (status != 0) status_of(cudaStreamSynchronize(waited_for));
+  return status;
+}
 
 // Other streams may use pooled memory once the allocating stream has got to the allocation. That is Taut's own,
 // because a stream of the program may wait for the call that needs the memory.

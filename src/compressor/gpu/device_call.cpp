@@ -5,15 +5,23 @@
 #include "compressor/base/device_memory.hpp"
 
 namespace taut::api {
+namespace {
 
-DeviceCall::DeviceCall(const void* memory, const char* argument) : services_(device_services(argument)) {
+thread_local void* stream_of_thread = nullptr;
+
+}  // namespace
+
+void DeviceCall::use_stream(void* stream) noexcept { stream_of_thread = stream; }
+
+DeviceCall::DeviceCall(const void* memory, const char* argument)
+    : services_(device_services(argument)), stream_(stream_of_thread) {
   check(services_.device_of(memory, &device_));
   check(services_.use(device_, &device_before_));
 }
 
 // After an error, kernels may still use the memory.
 DeviceCall::~DeviceCall() {
-  if (!on_device_.empty()) services_.wait(nullptr);
+  if (!on_device_.empty()) services_.wait(stream_);
   for (void* const memory : on_device_) services_.free(memory, MemoryKind::pooled);
   services_.use(device_before_, &device_);
 }
@@ -42,7 +50,10 @@ void* DeviceCall::allocate(std::size_t bytes) {
 }
 
 void DeviceCall::copy(void* to, const void* from, std::size_t bytes) const {
-  if (to != from && bytes > 0) check(services_.copy(to, from, bytes));
+  if (to == from || bytes == 0) return;
+  if (stream_ == nullptr) return check(services_.copy(to, from, bytes));
+  check(services_.copy_on(to, from, bytes, stream_));
+  check(services_.wait(stream_));
 }
 
 ConstBytes DeviceCall::for_host(ConstBytes bytes) {

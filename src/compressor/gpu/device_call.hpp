@@ -13,14 +13,19 @@ namespace taut::api {
 
 // Scope of a codec call on device memory. While the object exists, the thread's current device is the device
 // of `memory`, and the object owns the copies of the call's memory on host and device. Members wait for all
-// work that they put on the device's default stream. The constructor and the members throw Error.
+// work that they put on the call's stream: the legacy default stream, or the one that use_stream() has set
+// for the thread. The constructor and the members throw Error.
 class DeviceCall {
  public:
   DeviceCall(const void* memory, const char* argument);
   DeviceCall(const DeviceCall&) = delete;
   ~DeviceCall();
 
+  // Sets the stream of this thread's later calls. Null: the legacy default stream.
+  static void use_stream(void* stream) noexcept;
+
   const DeviceServices& services() const { return services_; }
+  void* stream() const { return stream_; }
 
   // Return `bytes` where the host, or the device, can read them, aligned as requested: the caller's memory
   // itself or a copy.
@@ -55,6 +60,7 @@ class DeviceCall {
   bool on_this_device(const void* memory, std::size_t alignment) const;
 
   const DeviceServices& services_;
+  void* stream_;
   int device_ = 0, device_before_ = 0;
   std::vector<std::unique_ptr<std::byte[]>> on_host_;
   std::vector<void*> on_device_;

@@ -77,7 +77,7 @@ struct DeviceServices {
   // ---- Copies, between any kinds of memory, and order
   int (*copy)(void* to, const void* from, std::size_t bytes);  // waits also for all work launched before
   int (*copy_on)(void* to, const void* from, std::size_t bytes, void* stream);
-  int (*wait)(void* stream);
+  int (*wait)(void* stream);  // no work of the stream runs any more then, whatever the status
   // Sets `idle` to 1 if all work on the stream is done, else to 0. Returns an error that the work has met.
   int (*query)(void* stream, int* idle);
 
@@ -86,7 +86,7 @@ struct DeviceServices {
   int (*own_stream)(void** stream);
   // Returns a stream like that, for one user, who closes it when its work is done.
   int (*open_stream)(void** stream);
-  void (*close_stream)(void* stream);
+  void (*close_stream)(void* stream);  // whatever the current device
   // Lets later work of `stream` wait for all work that `before` has now.
   int (*follow)(void* stream, void* before);
   int (*is_captured)(void* stream, int* captured);

@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "compressor/gpu/device_call.hpp"
 #include "gpu/cuda_calls/frames.hpp"
 
 namespace taut::test {
@@ -183,6 +184,28 @@ TEST(CodecCallsOnAGpu, MemoryMayBeOfSeveralDevices) {
   ASSERT_EQ(TAUT_Frame_add(frame.data(), bytes, other.data(), b.size(), sum.data(), sum.size(), &bytes),
             TAUT_SUCCESS);
   EXPECT_TRUE(same(sum.read(bytes), here));
+}
+
+TEST(CodecCallsOnAGpu, FollowTheStreamOfTheThread) {
+  const auto x = make<float>(Pattern::walk, 20000, 1);
+  const FrameBytes wanted = encoded(x, "abs:1e-3");
+  const OnGpu<float> source(x), values(std::vector<float>(x.size()));
+  const api::DeviceServices& services = api::device_services("values");
+  void* stream = nullptr;
+  ASSERT_EQ(services.open_stream(&stream), 0);
+  ASSERT_EQ(services.copy_on(values.data(), source.data(), x.size() * sizeof x[0], stream), 0);
+  api::DeviceCall::use_stream(stream);
+  FrameBytes frame(room(x));
+  std::size_t bytes = 0;
+  EXPECT_EQ(
+      TAUT_Encode(values.data(), x.size(), TAUT_FLOAT32, "abs:1e-3", frame.data(), frame.size(), &bytes),
+      TAUT_SUCCESS);
+  frame.resize(bytes);
+  EXPECT_TRUE(same(frame, wanted));
+  EXPECT_EQ(TAUT_Decode(frame.data(), bytes, source.data(), x.size(), TAUT_FLOAT32), TAUT_SUCCESS);
+  EXPECT_TRUE(same(source.read(), decoded<float>(wanted, x.size())));
+  api::DeviceCall::use_stream(nullptr);
+  services.close_stream(stream);
 }
 
 TEST(CodecCallsOnAGpu, ThreadsTakeTurns) {

@@ -109,7 +109,7 @@ class CallCosts : public testing::Test {
 };
 
 TEST_F(CallCosts, OneSequenceAFrame) {
-  Sized made;
+  SizeOrStatus made;
   EXPECT_EQ(of([&] { made = codec.encode(in, frame.bytes()); }), (Counts{.sequences = 1}));
   ASSERT_EQ(made.status, Status::ok);
   const ConstBytes bytes = frame.bytes().first(made.bytes);
@@ -132,7 +132,7 @@ class CallCostsOfFramesThere : public CallCosts {
 
 TEST_F(CallCostsOfFramesThere, NoCopyButThatOfAHeader) {
   constexpr Counts written{.sequences = 1, .copies = 1, .waits = 1}, read{.sequences = 1};
-  Sized made;
+  SizeOrStatus made;
   EXPECT_EQ(of([&] { made = codec.encode(in, frame.bytes()); }), written);
   ASSERT_EQ(made.status, Status::ok);
   const ConstBytes bytes = frame.bytes().first(made.bytes);
@@ -146,7 +146,7 @@ TEST_F(CallCostsOfFramesThere, NoCopyButThatOfAHeader) {
 
 TEST_F(CallCosts, SteadyStateTakesNoMemory) {
   const auto code = [&] {
-    const Sized made = codec.encode(in, frame.bytes());
+    const SizeOrStatus made = codec.encode(in, frame.bytes());
     EXPECT_EQ(codec.decode(frame.bytes().first(made.bytes), out), Status::ok);
   };
   code();
@@ -158,7 +158,7 @@ TEST_F(CallCosts, SteadyStateTakesNoMemory) {
 
 TEST_F(CallCosts, AllWorkIsOnTheStreamOfTheUser) {
   streams.clear();
-  const Sized made = codec.encode(in, frame.bytes());
+  const SizeOrStatus made = codec.encode(in, frame.bytes());
   const ConstBytes bytes = frame.bytes().first(made.bytes);
   EXPECT_EQ(codec.decode(bytes, out), Status::ok);
   EXPECT_EQ(codec.reduce(bytes, out, Reduction::max), Status::ok);

@@ -10,7 +10,7 @@ namespace {
 // the values; device 0 is current.
 bool fails_cleanly(const Trial& trial, unsigned long n, const Job& wanted, int device) {
   Job job = trial.job();
-  Ranks ranks(trial.P, trial.whole_policy());
+  RanksOnGpus ranks(trial);
   OnGpus there(job, trial.on_gpus, 0, device);
   const unsigned long before = stand_in_calls();
   stand_in_at_call(n, nullptr, nullptr);
@@ -80,8 +80,12 @@ TEST(FaultsOfGpus, HaveAReasonOfTheirOwnUnderRules) {
   EXPECT_GT(failed, 0);
 }
 
+// No kernel may run on the current device, nor memory be allocated there, when the change to the device of
+// the values has failed.
 TEST(FaultsOfGpus, EndWhereAnotherGpuIsCurrent) {
-  expect_clean_failures({.policy = "abs:1e-3,codec=planes,segments=2", .P = 2, .count = 60}, 1);
+  for (const bool frames_there : {false, true})
+    expect_clean_failures(
+        {.policy = "abs:1e-3,codec=planes,segments=2", .P = 2, .count = 60, .frames_there = frames_there}, 1);
 }
 
 }  // namespace

@@ -116,13 +116,13 @@ TEST_F(PlaceOfFrames, AnyAlignmentOfValuesAndFrames) {
       const auto wanted = on_host({{x.data(), n, DType::f32}});
       const Buffer memory = place.scratch(offset + codec.max_bytes(DType::f32, n, 1));
       const Buffer other = place.scratch(offset + codec.max_bytes(DType::f32, n, 2));
-      const Sized made = codec.encode(own, memory.bytes().subspan(offset));
+      const SizeOrStatus made = codec.encode(own, memory.bytes().subspan(offset));
       ASSERT_EQ(made.status, Status::ok);
       const ConstBytes frame = memory.bytes().subspan(offset, made.bytes);
       EXPECT_EQ(there(frame), wanted);
       EXPECT_EQ(inspect(frame, DType::f32, n, 1), Status::ok);  // the header is on the host
       const FrameArithmetic& frames = *codec.arithmetic();
-      const Sized sum = frames.accumulate(frame, own, other.bytes().subspan(offset));
+      const SizeOrStatus sum = frames.accumulate(frame, own, other.bytes().subspan(offset));
       ASSERT_EQ(sum.status, Status::ok);
       std::vector<std::byte> twice(host->max_bytes(DType::f32, n, 2));
       const ConstBytes both[] = {wanted, wanted};

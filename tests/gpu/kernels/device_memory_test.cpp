@@ -69,6 +69,37 @@ TEST(CudaMemory, IsNotLostWhenACallFails) {
   }
 }
 
+// The caller frees the memory of the work next, whatever the status.
+TEST(CudaMemory, IsUsedByNoWorkAfterAWaitThatFails) {
+  const api::DeviceServices& services = *TAUT_Cuda_services();
+  const OnGpu<float> values(make<float>(Pattern::walk, 5000, 1));
+  const OnGpu<std::byte> frame(64 + 8 * 5000);
+  const OnGpu<TAUT_Cuda_result> result(1);
+  for (unsigned seed = 1; seed <= 8; ++seed) {  // which work runs by itself is drawn
+    stand_in_set_seed(seed);
+    ASSERT_EQ(services.copy_on(result.data(), frame.data(), sizeof(TAUT_Cuda_result), nullptr), 0);
+    ASSERT_EQ(TAUT_Encode_enqueue(values.data(), 5000, f32, "abs:1e-3", frame.data(), frame.size(),
+                                  result.data(), nullptr),
+              0);
+    stand_in_at_call(1, nullptr, nullptr);
+    EXPECT_EQ(services.wait(nullptr), TAUT_ERR_CUDA);
+    stand_in_at_call(0, nullptr, nullptr);
+    EXPECT_EQ(result.peek(1)[0].done, 1u) << seed;
+  }
+}
+
+TEST(CudaMemory, IsOnTheDeviceThoughOneChangeToItFails) {
+  if (stand_in_device_count() < 2) GTEST_SKIP() << "there is one GPU";
+  const api::DeviceServices& services = *TAUT_Cuda_services();
+  int before = -1, here = -1;
+  stand_in_at_call(1, nullptr, nullptr);
+  EXPECT_EQ(services.use(1, &before), 0);
+  stand_in_at_call(0, nullptr, nullptr);
+  EXPECT_EQ(before, 0);
+  EXPECT_EQ(services.use(0, &here), 0);
+  EXPECT_EQ(here, 1);
+}
+
 TEST(CudaMemory, KeepsSomeBetweenCallsInAPoolOfItsOwn) {
   const api::DeviceServices& services = *TAUT_Cuda_services();
   const shim::PoolCounts before = shim::pool_counts();

@@ -59,7 +59,7 @@ TYPED_TEST(GpuLaggedDecode, OfSumsGivesTheBitsOfTheCpu) {
                two = this->frame(Pattern::wave, n, "delta+100+200");
     const ConstBytes parts[] = {one, two, one};
     std::vector<std::byte> sum(this->codec->max_bytes(dtype_of<TypeParam>, n, 3));
-    const Sized size = this->codec->arithmetic()->sum(parts, sum);
+    const SizeOrStatus size = this->codec->arithmetic()->sum(parts, sum);
     ASSERT_EQ(size.status, Status::ok);
     sum.resize(size.bytes);
     this->check(sum, n);

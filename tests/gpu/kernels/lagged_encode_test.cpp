@@ -14,7 +14,7 @@ template <class T>
 class GpuLaggedEncode : public testing::Test {
  public:
   void check(const std::vector<T>& x, const Bound& bound, const char* name) {
-    const Prediction prediction = prediction_of(name, {});
+    const planes::Prediction prediction = planes::prediction_of(name, {});
     GpuCodec<T> codec(gpu, bound, prediction.inner);
     const auto cpu = cpu_frame<T>(x, bound, name), there = codec.encode_lagged(x, prediction.lags);
     ASSERT_EQ(codec.result().status, 0u);

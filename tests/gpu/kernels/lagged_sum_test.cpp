@@ -23,7 +23,7 @@ class GpuLaggedSum : public testing::Test {
   Frame cpu_sum(const std::vector<Frame>& of, std::uint32_t addends) const {
     const std::vector<ConstBytes> parts(of.begin(), of.end());
     Frame out(codec->max_bytes(dtype_of<T>, n, addends));
-    const Sized size = codec->arithmetic()->sum(parts, out);
+    const SizeOrStatus size = codec->arithmetic()->sum(parts, out);
     EXPECT_EQ(size.status, Status::ok);
     out.resize(size.bytes);
     return out;

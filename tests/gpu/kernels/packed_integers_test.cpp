@@ -118,7 +118,8 @@ TYPED_TEST(GpuPackedIntegers, AreAddedToFramesAsOnTheCpu) {
     const auto frame =
         cpu_frame<T>(make<T>(Pattern::wave, x.size(), 1), bound, Predictor::delta, PackedBits::exact);
     std::vector<std::byte> cpu(cpu_codec_of->max_bytes(dtype_of<T>, x.size(), 2));
-    const Sized size = cpu_codec_of->arithmetic()->accumulate(frame, {x.data(), x.size(), dtype_of<T>}, cpu);
+    const SizeOrStatus size =
+        cpu_codec_of->arithmetic()->accumulate(frame, {x.data(), x.size(), dtype_of<T>}, cpu);
     ASSERT_EQ(size.status, Status::ok);
     GpuCodec<T> codec(this->gpu, bound, Predictor::delta, PackedBits::exact);
     const auto sum = codec.accumulate(frame, x, cpu.size());

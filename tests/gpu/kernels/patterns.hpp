@@ -78,7 +78,7 @@ std::vector<std::byte> cpu_frame(const std::vector<T>& x, const Bound& bound, Pr
                                  PackedBits bits = PackedBits::rounded) {
   const auto codec = cpu_codec(bound, prediction, bits);
   std::vector<std::byte> frame(codec->max_bytes(dtype_of<T>, x.size()));
-  const Sized size = codec->encode({x.data(), x.size(), dtype_of<T>}, frame);
+  const SizeOrStatus size = codec->encode({x.data(), x.size(), dtype_of<T>}, frame);
   frame.resize(size.bytes);
   return frame;
 }

@@ -25,7 +25,7 @@ class GpuSum : public testing::Test {
   std::vector<std::byte> cpu_sum(const Frames& of, std::uint32_t addends) const {
     std::vector<ConstBytes> parts(of.begin(), of.end());
     std::vector<std::byte> out(codec->max_bytes(dtype_of<T>, n, addends));
-    const Sized size = codec->arithmetic()->sum(parts, out);
+    const SizeOrStatus size = codec->arithmetic()->sum(parts, out);
     EXPECT_EQ(size.status, Status::ok);
     out.resize(size.bytes);
     return out;
@@ -95,7 +95,7 @@ TYPED_TEST(GpuSum, AccumulatesAsTheCpu) {
         const auto frame = cpu_frame<T>(make<T>(a, this->n, 1), this->bound, predictor);
         const std::vector<T> x = make<T>(b, this->n, 2);
         std::vector<std::byte> cpu(this->codec->max_bytes(dtype_of<T>, this->n, 2));
-        const Sized size =
+        const SizeOrStatus size =
             this->codec->arithmetic()->accumulate(frame, {x.data(), this->n, dtype_of<T>}, cpu);
         ASSERT_EQ(size.status, Status::ok);
         GpuCodec<T> kernels(this->gpu, this->bound, Predictor::pairs);

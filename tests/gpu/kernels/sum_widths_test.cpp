@@ -83,7 +83,7 @@ void check(shim::Gpu& gpu, const std::vector<Frame>& frames, std::size_t n) {
   const auto codec = cpu_codec({1e-3}, Predictor::delta);
   std::vector<ConstBytes> parts(frames.begin(), frames.end());
   Frame cpu(codec->max_bytes(DType::f32, n, static_cast<std::uint32_t>(frames.size())));
-  const Sized size = codec->arithmetic()->sum(parts, cpu);
+  const SizeOrStatus size = codec->arithmetic()->sum(parts, cpu);
   ASSERT_EQ(size.status, Status::ok);
   GpuCodec<float> kernels(gpu, {1e-3}, Predictor::delta);
   const Frame sum = kernels.sum(frames, n, cpu.size());

@@ -128,7 +128,7 @@ TYPED_TEST(GpuTightBounds, IntegersOfSums) {
       for (unsigned addends = 2; addends <= 256; addends *= 2) {
         const std::vector<ConstBytes> both{sum, sum};
         Frame next(codec->max_bytes(dtype_of<T>, n, addends));
-        const Sized size = codec->arithmetic()->sum(both, next);
+        const SizeOrStatus size = codec->arithmetic()->sum(both, next);
         ASSERT_EQ(size.status, Status::ok);
         next.resize(size.bytes);
         sum = next;

@@ -15,7 +15,7 @@ inline std::unique_ptr<Codec> codec_of(const std::string& coding, DType type) {
 inline Values as_coded(const Values& values, const std::string& coding) {
   const auto codec = codec_of(coding, values.type());
   std::vector<std::byte> frame(codec->max_bytes(values.type(), values.count()));
-  const Sized made = codec->encode(values.slice(), frame);
+  const SizeOrStatus made = codec->encode(values.slice(), frame);
   Values decoded(values.type(), values.count());
   EXPECT_EQ(codec->decode(ConstBytes(frame).first(made.bytes), decoded.slice()), Status::ok);
   return decoded;

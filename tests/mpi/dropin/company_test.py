@@ -6,6 +6,7 @@ company_test.py LAYERS MPICC MPIEXEC DRIVER    LAYERS: the folder of libtaut_pre
 """
 
 import os
+import shutil
 import re
 import subprocess
 import sys
@@ -48,6 +49,31 @@ class TwoMpis(unittest.TestCase):
             )
         self.assertEqual((done.returncode, done.stdout), (0, "called: 0\n"), done.stderr)
         self.assertRegex(done.stderr, r"two MPIs are loaded, \S*libmpi.so.12 and \S*libmpi.so.40")
+
+
+class StandardAbi(unittest.TestCase):
+    def test_its_layer_is_taken_where_open_mpi_6_has_it(self):
+        """Stands in for Open MPI 6, whose libmpi_abi is linked to a library with the symbols of Open MPI's own ABI."""
+        sources = {
+            "libopen_mpi.so": "int ompi_mpi_comm_self;",
+            "libmpi_abi.so.1": "int PMPI_Init(int* c, char*** v) { return 0; } int MPI_Init(int* c, char*** v) { return 0; }"
+            "int PMPI_Finalize(void) { return 0; } int MPI_Finalize(void) { return 0; }"
+            "int PMPI_Abi_get_version(int* a, int* b) { *a = 1; *b = 0; return 0; }",
+        }
+        with tempfile.TemporaryDirectory() as name:
+            folder, linked = Path(name), []
+            for library, source in sources.items():
+                flags = ["-shared", "-fPIC", "-w", "-xc", "-", "-xnone", "-o", folder / library, *linked]
+                subprocess.run(["cc", *flags], input=source, text=True, check=True)
+                linked = ["-Wl,--no-as-needed", folder / library, f"-Wl,-rpath,{folder}"]
+            program, preload = folder / "program", folder / "libtaut_preload.so"
+            subprocess.run(["cc", "-O1", "-o", program, HERE / "two_mpis.c", "-ldl"], check=True)
+            shutil.copy(PRELOAD, preload)  # without layers, so that the one that is wanted is named
+            environment = dict(os.environ) | RULES | {"LD_PRELOAD": str(preload)}
+            done = subprocess.run(
+                [program, folder / "libmpi_abi.so.1"], env=environment, capture_output=True, text=True, check=False, timeout=60
+            )
+        self.assertIn("no layer for this MPI (mpiabi)", done.stderr)
 
 
 class OtherTools(unittest.TestCase):
@@ -119,7 +145,7 @@ class Handles(unittest.TestCase):
                 launch = [MPIEXEC, "-n", "2", "env", *(f"{k}={v}" for k, v in variables.items()), program]
                 done = subprocess.run(launch, capture_output=True, text=True, check=False, timeout=60)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
-                found = re.fullmatch(r"first message: 0\nsecond message: (\S+)\nbroadcast: (\S+)\nothers: 1\n", done.stdout)
+                found = re.fullmatch(r"first message: 0\nsecond message: (\S+)\nbroadcast: (\S+)\nothers: 1\nwith a version: 0\n", done.stdout)
                 self.assertTrue(found, done.stdout)
                 for worst in map(float, found.groups()):
                     self.assertTrue(1e-3 < worst <= 0.01 if rules else worst == 0, worst)

@@ -1,7 +1,7 @@
 /* A rank that finds MPI's functions by the handle of the MPI library, as ctypes and Julia do, beside a rank
  * that is linked to them: two messages, of which the second may be coded, and a broadcast. Prints the
  * greatest errors. */
-#define _GNU_SOURCE /* dladdr */
+#define _GNU_SOURCE /* dladdr, dlvsym */
 #include <dlfcn.h>
 #include <math.h>
 #include <mpi.h>
@@ -44,6 +44,9 @@ int main(int argc, char** argv) {
     bcast(got, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     printf("broadcast: %g\n", off(got, want));
     printf("others: %d\n", dlsym(mpi, "MPI_Get_count") != NULL && dlsym(mpi, "MPI_No_such_function") == NULL);
+    /* A function has no version in these MPIs nor in Taut, so that dlvsym() cannot bypass Taut. */
+    printf("with a version: %d\n", dlvsym(mpi, "MPI_Recv", "GLIBC_2.2.5") != NULL ||
+                                       dlvsym(RTLD_DEFAULT, "MPI_Recv", "GLIBC_2.2.5") != NULL);
   }
   MPI_Finalize();
   return 0;

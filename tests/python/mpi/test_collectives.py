@@ -123,12 +123,18 @@ def test_same_bits_replaces_the_roots_values(comm):
             comm.Bcast(both)
 
 
-def test_rules_may_replace_the_roots_values_too(monkeypatch):
-    monkeypatch.setenv("TAUT_RULES", "Bcast : lossless same_bits=on")
+@pytest.mark.parametrize("where", ["TAUT_RULES", "TAUT_CONFIG"])
+@pytest.mark.parametrize("call", ["Bcast", "Allreduce"])
+def test_rules_may_replace_the_roots_values_too(monkeypatch, tmp_path, where, call):
+    (tmp_path / "rules.toml").write_text(f'[[rule]]\ncall = ["{call}"]\nbound = "lossless"\nsame_bits = "on"\n')
+    line = f"{call} : lossless same_bits=on"
+    monkeypatch.setenv(where, line if where == "TAUT_RULES" else str(tmp_path / "rules.toml"))
     plain = taut.Comm(WORLD)
     values = wave(N, 0)
-    values.flags.writeable = False
-    if plain.rank == 0:
+    values.flags.writeable = plain.rank != 0
+    if call == "Allreduce":  # its rule is none of broadcasts
+        plain.Bcast(values)
+    elif plain.rank == 0:
         with pytest.raises(taut.ArgumentError, match="read-only"):
             plain.Bcast(values)
 

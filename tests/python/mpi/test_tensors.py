@@ -70,3 +70,15 @@ def test_collectives_of_torch_over_mpi(wrap, dtype):
     whole = noise(WORLD.rank, dtype)
     taut.torch.all_reduce(whole, "off", group=group)
     assert torch.allclose(whole.double(), exact(dtype), rtol=2**-6, atol=0.05)
+
+
+def test_weights_reach_all_ranks_of_a_communicator():
+    import taut.torch
+
+    weights = [noise(WORLD.rank, torch.bfloat16), noise(WORLD.rank)[:100]]
+    for step in range(3):
+        if WORLD.rank == 0:
+            weights[0].view(torch.int16)[step::300] += 1
+        report = taut.torch.sync_weights(weights, group=WORLD)
+        assert all(same_bits_everywhere(tensor) for tensor in weights)
+    assert report.ratio > 20 and report.resent_bytes == 0

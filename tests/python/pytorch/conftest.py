@@ -1,6 +1,6 @@
 """Runs all tests on each rank of a process group. A test that fails on one rank fails on all, so that the ranks stay together.
 
-TESTED_BACKEND names the backend of the group (gloo), TESTED_DEVICE the device of the tensors (cpu).
+TESTED_BACKEND names the backend of the group (gloo; or taut), TESTED_DEVICE the device of the tensors (cpu).
 """
 
 import os
@@ -10,9 +10,11 @@ import pytest
 import torch
 import torch.distributed as dist
 
+import taut.torch  # noqa: F401, registers the backend
+
 BACKEND = os.environ.get("TESTED_BACKEND", "gloo")
 torch.set_default_device(os.environ.get("TESTED_DEVICE", "cpu"))
-if BACKEND == "nccl" and torch.cuda.device_count() < int(os.environ["WORLD_SIZE"]):
+if BACKEND != "gloo" and torch.cuda.device_count() < int(os.environ["WORLD_SIZE"]):
     # NCCL refuses two ranks on a GPU of one host, so each rank claims a host of its own.
     os.environ["NCCL_HOSTID"] = f"rank{os.environ['RANK']}"
 dist.init_process_group(BACKEND, timeout=timedelta(seconds=60))

@@ -111,11 +111,11 @@ def test_gradients_are_divided_by_the_given_factor(rank, ranks):
             assert root_mean_square(got - exact * ranks / 8) < 0.05 * root_mean_square(exact * ranks / 8)
 
 
-@pytest.mark.parametrize("op", [dist.ReduceOp.PREMUL_SUM, dist.ReduceOp.MAX, dist.ReduceOp.PRODUCT], ids=str)
+@pytest.mark.parametrize("op", [dist.ReduceOp.PREMUL_SUM, dist.ReduceOp.PRODUCT], ids=str)
 def test_other_operators_are_refused(ranks, op):
     from taut.torch._fsdp import BoundedReduceScatter
 
-    with pytest.raises(taut.ArgumentError, match="neither SUM nor AVG"):
+    with pytest.raises(taut.ArgumentError, match="none of SUM, AVG"):
         BoundedReduceScatter(0.1)(torch.empty(100), torch.empty(100 * ranks), dist.group.WORLD, op)
 
 

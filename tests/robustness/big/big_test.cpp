@@ -46,7 +46,7 @@ void check_sum(const Codec& codec, ConstBytes frame, Slice values, std::size_t f
   const auto room = room_for(most);
   auto* const data = static_cast<float*>(values.data);
   fill(data, first, values.count);
-  const Sized sum = codec.arithmetic()->accumulate(frame, values, {room.get(), most});
+  const SizeOrStatus sum = codec.arithmetic()->accumulate(frame, values, {room.get(), most});
   ASSERT_EQ(sum.status, Status::ok);
   ASSERT_EQ(codec.decode({room.get(), sum.bytes}, values), Status::ok);
   ASSERT_EQ(first_wrong(data, first, values.count, 2, 2.001 * codec.contract().bound.value), values.count);
@@ -55,7 +55,7 @@ void check_sum(const Codec& codec, ConstBytes frame, Slice values, std::size_t f
 void check_frame(const Codec& codec, Slice values, std::size_t first, Bytes room) {
   auto* const data = static_cast<float*>(values.data);
   fill(data, first, values.count);
-  const Sized size = codec.encode(values, room);
+  const SizeOrStatus size = codec.encode(values, room);
   ASSERT_EQ(size.status, Status::ok);
   std::fill_n(data, values.count, -1.0f);
   const ConstBytes frame = room.first(size.bytes);

@@ -18,7 +18,7 @@ TEST_P(Capacity, EncodingNeedsMaxBytesAndLeavesLessUntouched) {
                          << room;
                      ASSERT_TRUE(out.only_last_changed(0)) << room;
                    }
-                   const Sized size = codec->encode(values.slice(), out.bytes());
+                   const SizeOrStatus size = codec->encode(values.slice(), out.bytes());
                    ASSERT_EQ(size.status, Status::ok);
                    ASSERT_TRUE(std::ranges::equal(ConstBytes(out.bytes()).first(size.bytes), frame));
                    ASSERT_TRUE(out.intact());
@@ -66,14 +66,15 @@ TEST_P(SumCapacity, SumsFitOrAreRefused) {
         for (const auto& codec : with_all_kernels(*subject.info, subject.options)) {
           const std::size_t most = codec->max_bytes(values.type(), values.count(), 2);
           FrameBytes total(most);
-          const Sized whole = codec->arithmetic()->sum(both, total);
+          const SizeOrStatus whole = codec->arithmetic()->sum(both, total);
           ASSERT_EQ(whole.status, Status::ok);
           const Guarded memory(most);
           for (const std::size_t room : rooms(whole.bytes, most)) {
             for (const bool accumulate : {false, true}) {
               memory.forget();
               const Bytes out = memory.last(room);
-              const Sized size = accumulate ? codec->arithmetic()->accumulate(frame, others.slice(), out)
+              const SizeOrStatus size = accumulate
+                                            ? codec->arithmetic()->accumulate(frame, others.slice(), out)
                                             : codec->arithmetic()->sum(both, out);
               ASSERT_TRUE(memory.only_last_changed(room)) << room;
               if (size.status == Status::ok) {

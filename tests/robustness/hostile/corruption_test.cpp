@@ -36,7 +36,7 @@ class Receiver {
  private:
   void sum(const Codec& codec, ConstBytes frame, Status decoding) {
     const ConstBytes frames[] = {frame};
-    const Sized one = codec.arithmetic()->sum(frames, room_);
+    const SizeOrStatus one = codec.arithmetic()->sum(frames, room_);
     if (decoding == Status::corrupt_frame) {
       EXPECT_NE(one.status, Status::ok);
     }

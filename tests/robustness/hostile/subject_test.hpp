@@ -54,7 +54,7 @@ class EverySubject : public testing::TestWithParam<SubjectCase> {
 
   static FrameBytes encoded(const Codec& codec, const Values& values) {
     FrameBytes frame(codec.max_bytes(values.type(), values.count()));
-    const Sized size = codec.encode(values.slice(), frame);
+    const SizeOrStatus size = codec.encode(values.slice(), frame);
     EXPECT_EQ(size.status, Status::ok);
     frame.resize(size.bytes);
     return frame;

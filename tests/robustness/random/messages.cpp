@@ -40,7 +40,7 @@ Task<> Messages::send(Transport& transport, Rank& rank, Message& message) {
 Task<> Messages::receive(Transport& transport, Rank& rank, Message& message) {
   const Slice values = message.memory.operands(1).out;
   const Buffer buffer = rank.place.scratch(values.bytes());
-  const Sized got = co_await transport.recv(buffer.bytes().first(values.bytes()), message.from, lane);
+  const SizeOrStatus got = co_await transport.recv(buffer.bytes().first(values.bytes()), message.from, lane);
   message.status = got.status;
   if (got.status != Status::ok) co_return;
   const ConstBytes whole = ConstBytes(buffer.bytes()).first(got.bytes);

@@ -20,7 +20,7 @@ class Errors(ProgramTest):
         for text, *arguments in (
             ("unknown command 'squeeze'", "squeeze"),
             ("is a command of the Python package", "calibrate"),
-            ("its extra [report]", "report", "r.json"),
+            ("the Python package", "report", "r.json"),
             ("is a command of the Python package", "bounds", "x.npy"),
             ("'tcsh' is no shell known here; use bash, zsh or fish", "completion", "tcsh"),
             ("manual takes no names", "manual", "x"),
@@ -105,7 +105,7 @@ class Texts(ProgramTest):
         commands = re.findall(r"^  ([a-z-]+)  ", self.succeed("--help"), flags=re.M)
         self.assertEqual(self.succeed(), self.succeed("--help"))
         own = ["run", "advise", "config", "doctor", "compress", "decompress", "info", "bench-codec", "completion", "manual"]
-        self.assertEqual(commands, [*own, "bounds", "report", "calibrate"])
+        self.assertEqual(commands, [*own, "bounds", "tune", "report", "calibrate"])
         for command in own:
             text = self.succeed(command, "--help")
             self.assertIn(f"usage: taut {command}", text)

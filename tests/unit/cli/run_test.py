@@ -45,6 +45,58 @@ class Run(ProgramTest):
         first, *rest = self.succeed("run", *arguments).splitlines()
         return first, [word[1:-1] for word in rest]
 
+    # ---- --check
+
+    def checking(self, over, share=0.25, finished="true", status=0):
+        """A fake launcher, which writes the report of a run whose greatest error is `share` of its bound."""
+        check = f'"check": {{"calls": 3, "calls_over_bound": {over}, "nanoseconds": 200000000, "error": 2.5e-5, "bound": 1e-4, "share": {share}, "element": 41}}'
+        kind = (f'{{"collective": "allreduce", "type": "f32", "operator": "sum", "least_bytes": 1048576, "site": "solve+0x1f3", '
+                f'"compressed_calls": 4, {check}}}')  # fmt: skip
+        head = f'"format": "taut-report", "version": 2, "rank": 0, "ranks": 1, "finished": {finished}, "seconds": 2.0'
+        report = f'{{{head}, "communicators": [{{"kinds": [{kind}]}}]}}'
+        text = f"#!/bin/sh\n[ \"$1\" = --version ] && echo 'HYDRA build details:' && exit 0\necho \"check $TAUT_CHECK\"\ncat > \"$TAUT_REPORT\" <<'END'\n{report}\nEND\nexit {status}\n"
+        self.file("mpiexec", text.encode())
+        (self.folder / "mpiexec").chmod(stat.S_IRWXU)
+
+    def check(self, *arguments):
+        return self.run_program("run", *arguments, "--", "mpiexec", "./app")
+
+    def test_check_prints_the_greatest_errors_and_cleans_up(self):
+        self.checking(over=0)
+        done = self.check("--check")
+        self.assertEqual((done.returncode, done.stdout), (0, "check 1\n"))
+        self.assertIn("3 of 4 compressed calls of 1 ranks checked, in 0.2 of 2 s", done.stderr)
+        self.assertIn(" 2.5e-05   0.0001   0.25    0        41     3  allreduce f32 sum 1MiB\n      at solve+0x1f3\n", done.stderr)
+        self.assertIn("every error is within its bound", done.stderr)
+        self.assertEqual([path.name for path in self.folder.glob("taut-check*")], [])
+
+    def test_a_broken_bound_ends_with_1(self):
+        self.checking(over=2, share=1.5)
+        done = self.check("--check=1/16", "--report", "kept.json")
+        self.assertEqual((done.returncode, done.stdout), (1, "check 16\n"))
+        self.assertIn("2 checked calls broke their bound", done.stderr)
+        self.assertTrue((self.folder / "kept.json").exists())
+
+    def test_no_verdict_without_the_reports_of_this_run(self):
+        self.checking(over=0, finished="false")
+        done = self.check("--check")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no verdict: 0 of 1 ranks", done.stderr)
+        self.file("mpiexec", b"#!/bin/sh\nexit 0\n")
+        (self.folder / "mpiexec").chmod(stat.S_IRWXU)
+        self.assertEqual(self.check("--check", "--report", "never.json").returncode, 1)
+
+    def test_the_status_of_the_program_is_handed_on(self):
+        self.checking(over=2, status=7)
+        self.assertEqual(self.check("--check").returncode, 7)
+
+    def test_shares_that_are_none(self):
+        self.fake("mpiexec", VERSIONS["hydra"])
+        for share in ("0", "1/0", "1/x", "16"):
+            done = self.check(f"--check={share}")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--check=1/16", done.stderr)
+
     def test_hydra_hands_on_its_environment(self):
         for version in ("hydra", "intel"):
             self.fake("mpiexec", VERSIONS[version])
@@ -160,6 +212,30 @@ class Run(ProgramTest):
         self.assertEqual(self.doctor_with_layers("mpich", arguments=["--mpiexec", "./mpiexec"]), [])
         (line,) = self.doctor_with_layers("mpich", "openmpi")
         self.assertRegex(line, r"^  other MPI .*/mpiexec.openmpi: Open MPI$")
+
+    @unittest.skipUnless(shutil.which("cc"), "no compiler")
+    def test_the_doctor_names_the_standard_abi(self):
+        (self.folder / "bin").mkdir()
+        (self.folder / "lib").mkdir()
+        self.fake("bin/mpiexec", VERSIONS["openmpi"])
+        self.file("open_mpi.c", b"int ompi_mpi_comm_self;\n")
+        self.file("mpi.c", b"int PMPI_Init(int* c, char*** v) { return 0; }\n")
+        self.file("mpi_abi.c", b"int PMPI_Abi_get_version(int* a, int* b) { *a = 1, *b = 0; return 0; }\n")
+        # As in Open MPI 6: both libraries are linked to one that has what both share.
+        for name, linked in (("open_mpi.so", []), ("mpi.so.40", ["-lopen_mpi"]), ("mpi_abi.so.1", ["-lopen_mpi"])):
+            flags = ["-shared", "-fPIC", f"{name.split('.')[0]}.c", "-o", f"lib/lib{name}", "-Llib", "-Wl,-rpath,$ORIGIN"]
+            subprocess.run(["cc", *flags, "-Wl,--no-as-needed", *linked], check=True, cwd=self.folder)
+        self.program_of("libmpi_abi.so.1")
+        for layers, program, well in (["openmpi"], [], False), ([], ["./app"], False), (["mpiabi"], [], True), ([], ["./app"], True):
+            arguments = ["--mpiexec", "./bin/mpiexec", *program]
+            self.doctor_with_layers(*layers, arguments=arguments)
+            with mock.patch.dict(os.environ, {"LD_LIBRARY_PATH": str(self.folder)}):
+                result = self.run_program("doctor", *arguments)
+            self.assertIn("/lib/libmpi.so.40 (openmpi)", result.stdout)
+            self.assertRegex(result.stdout, r"\n  standard ABI .*/lib/libmpi_abi.so.1 \(mpiabi\)")
+            self.assertEqual("all is well" in result.stdout, well, result.stdout)
+            self.assertEqual(result.returncode, 0 if well else 1, result.stdout)
+            self.assertEqual("-DTAUT_MPIABI_INCLUDE=FOLDER" in result.stdout, not well, result.stdout)
 
     def test_the_doctor_names_what_serves_gpus(self):
         self.fake("mpiexec", VERSIONS["hydra"])

@@ -21,7 +21,7 @@ void trace(const Call& call, const p2p::MpiMessage& at, const Message& message, 
   Recorder* const events = at.began != 0 ? recorder() : nullptr;
   if (events == nullptr) return;
   const std::uint64_t decoding = message.end - message.begin;
-  const CallTag tag = events->open(call.kind());
+  const CallTag tag = events->open(call.kind(), call.site);
   tag.add(message.coded() ? Phase::wait : Phase::plain, 0, at.began, end - decoding, message.bytes);
   if (message.coded()) tag.add(Phase::decode, 0, message.begin, message.end, message.bytes);
   tag.add(Phase::call, 0, at.began, end, message.bytes);
@@ -30,12 +30,13 @@ void trace(const Call& call, const p2p::MpiMessage& at, const Message& message, 
 
 }  // namespace
 
-Messages::Messages(CommState& comm_state, std::uint64_t mark, std::shared_ptr<p2p::SegmentComm> segments)
+CommEndpoint::CommEndpoint(CommState& comm_state, std::uint64_t mark,
+                           std::shared_ptr<p2p::SegmentComm> segments)
     : Endpoint({.mark = mark}, true, std::move(segments)),
       comm_state_(comm_state),
       coder_(comm_state.policy(), format(), comm_state.policy().coding.threads) {}
 
-void Messages::count(const p2p::MpiMessage& at, const Message& message) noexcept {
+void CommEndpoint::count(const p2p::MpiMessage& at, const Message& message) noexcept {
   const Call call = call_of(type_of(at, message), message.bytes, at.site);
   const std::uint64_t end = at.began != 0 ? clock_now() : 0, decoding = message.end - message.begin;
   comm_state_.account([&](CallTable& calls) {

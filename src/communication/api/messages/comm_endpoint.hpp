@@ -7,11 +7,12 @@ namespace taut::api {
 
 class CommState;
 
-// Messages of one communicator: coded by its policy, counted in its statistics.
-class Messages final : public p2p::Endpoint {
+// Endpoint of the messages of one communicator. They are coded by the policy of the communicator, and counted
+// in its statistics.
+class CommEndpoint final : public p2p::Endpoint {
  public:
   // `comm_state` must outlive the object.
-  Messages(CommState& comm_state, std::uint64_t mark, std::shared_ptr<p2p::SegmentComm> segments);
+  CommEndpoint(CommState& comm_state, std::uint64_t mark, std::shared_ptr<p2p::SegmentComm> segments);
 
   p2p::SharedMessageCoder& coder() noexcept override { return coder_; }
   void count(const p2p::MpiMessage& at, const Message& message) noexcept override;

@@ -41,7 +41,7 @@ Fallback SendCall::early_fallback() const noexcept {
 
 void SendCall::encode() {
   if (const Fallback why = early_fallback(); why != Fallback::none) return send_.leave_plain(why);
-  Messages& messages = *comm_state_->messages();
+  CommEndpoint& messages = *comm_state_->messages();
   const auto stream = reinterpret_cast<std::uintptr_t>(site_) + static_cast<unsigned>(send_.plain().tag);
   send_.encode(messages.coder(), messages.segments().get(), stream);
   if (const Status failure = send_.message().failure; failure != Status::ok)
@@ -62,7 +62,7 @@ void SendCall::count(std::uint64_t begin, std::uint64_t prepared) noexcept {
   });
   Recorder* const events = begin != 0 ? recorder() : nullptr;
   if (events == nullptr) return;
-  const CallTag tag = events->open(call.kind());
+  const CallTag tag = events->open(call.kind(), call.site);
   if (message.begin != 0) tag.add(Phase::agree, 0, message.begin, message.decided, 0);
   if (coded) tag.add(Phase::encode, 0, message.decided, message.end, bytes_);
   tag.add(coded ? Phase::wait : Phase::plain, 0, prepared, end,

@@ -13,11 +13,17 @@ class BoundRules {
  public:
   // `rules`: a policy, or the rules on this communicator. `enabled`: on all ranks. `inter`: the communicator
   // is an intercommunicator.
-  BoundRules(Rules rules, bool enabled, bool inter, RankAndSize group)
-      : rules_(std::move(rules)), enabled_(enabled), inter_(inter), group_(group) {}
+  // `checked_one_in`: one of so many served calls is checked against plain MPI; 0: none.
+  BoundRules(Rules rules, bool enabled, bool inter, RankAndSize group, int checked_one_in = 0)
+      : rules_(std::move(rules)),
+        enabled_(enabled),
+        inter_(inter),
+        group_(group),
+        checked_one_in_(checked_one_in) {}
 
   const Rules& rules() const noexcept { return rules_; }
   const RankAndSize& group() const noexcept { return group_; }
+  int checked_one_in() const noexcept { return checked_one_in_; }
 
   // Returns true if any call may be compressed; the same on every rank.
   bool usable() const noexcept { return enabled_ && !inter_ && group_.size > 1 && !rules_.off(); }
@@ -66,6 +72,7 @@ class BoundRules {
   Rules rules_;
   bool enabled_, inter_;
   RankAndSize group_;
+  int checked_one_in_;
   bool observed_closely_ = options().observe();
   bool names_sites_ = !options().report.empty() || rules_.need_callsites();
   bool keeps_sites_ = names_sites_ || inherited();  // rules alone count calls of all sites together

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "communication/api/state/checked_call.hpp"
 #include "communication/api/state/comm_registry.hpp"
 #include "communication/api/state/progress_thread.hpp"
 #include "communication/api/state/rule_binding.hpp"
@@ -130,7 +131,7 @@ EarlyDecision CommState::decide(MPI_Comm comm, const std::optional<CollectiveCal
   repeated_.end_back_off();
   EarlyDecision early{.fallback = early_fallback(request)};
   if (early.fallback == Fallback::none) {
-    if (!std::exchange(begun_, true)) read_identity(comm);
+    if (!std::exchange(identified_, true)) read_identity(comm);
     connect(comm);
     const auto lock = stop_others();
     early = communicator_->decide(*request, overlaps);
@@ -211,11 +212,38 @@ int CommState::serve_at_site(const MpiCall& call) {
     finish_calls();
     return fall_back(call, request, {early.fallback, Status::ok, early.plain_times()});
   }
+  const std::unique_ptr<CheckedCall> checked = check_of(call, *request, true);
   const Verdict verdict = run(*request, early);
   if (verdict.fallback != Fallback::none)  // agreed, so that every rank falls back here
     return fall_back(call, request, verdict);
+  if (checked != nullptr)  // also on a rank that failed: the others make the plain call
+    if (const int code = check(*checked, request->key(), verdict); code != MPI_SUCCESS) return code;
   if (verdict.status != Status::ok) throw Error(verdict.status, verdict.text());
   return MPI_SUCCESS;
+}
+
+// ---- Checks against plain MPI
+
+std::unique_ptr<CheckedCall> CommState::check_of(const MpiCall& call, const CollectiveCall& described,
+                                                 bool blocking) {
+  if (!is_checked(may_be_checked_++, checked_one_in())) return nullptr;
+  const bool neighbours = of_neighbours(call.info().collective);
+  return std::make_unique<CheckedCall>(call, described, group(),
+                                       neighbours ? topology(call, blocking) : nullptr);
+}
+
+// Makes the plain call of a blocking call. Returns an MPI error code, already raised.
+int CommState::check(CheckedCall& checked, const CallKey& key, const Verdict& verdict) {
+  const int code = checked.run();
+  if (code == MPI_SUCCESS && verdict.status == Status::ok) count_check(checked, key, verdict.promise);
+  return code;
+}
+
+void CommState::count_check(CheckedCall& checked, const CallKey& key, const Promise& promise) {
+  ResultChecks one;
+  checked.compare(promise, one);
+  const auto lock = stop_others();
+  calls().row(key).checks += one;
 }
 
 // Makes the plain call after a verdict. Times the call if the cost of the clock is not noticeable.
@@ -224,7 +252,7 @@ int CommState::fall_back(const MpiCall& call, const std::optional<CollectiveCall
   if (verdict.fallback == Fallback::mismatch) tell_of_mismatch(call.info().name, group().rank);
   const bool timed = verdict.plain_times != nullptr || (request && is_timed(request->bytes));
   if (!timed) return run_plain(call);
-  const CallTag tag = recorder() != nullptr ? recorder()->open(request->kind()) : CallTag{};
+  const CallTag tag = recorder() != nullptr ? recorder()->open(request->kind(), request->site) : CallTag{};
   const std::uint64_t begin = clock_now();
   const int code = run_plain(call);
   const std::uint64_t end = clock_now();

@@ -11,9 +11,11 @@
 
 namespace taut::api {
 
+class CheckedCall;
 class CommState;
 
-// States of persistent requests, as many on all ranks. A state that all ranks have released is used again.
+// States of the persistent requests of a communicator. Every rank keeps the same number of states, in the
+// same order. A state that all ranks have released serves a later request.
 class RequestStates {
  public:
   // Returns a state that no rank uses; null if there is none. Collective over `comm`.
@@ -24,7 +26,8 @@ class RequestStates {
   std::vector<std::shared_ptr<CommState>> all_;
 };
 
-// One thread at a time may use the state; other threads may drive its calls in flight meanwhile.
+// State of a communicator of the program. One thread at a time may use the state; other threads may advance
+// its calls in flight meanwhile.
 class CommState final : public std::enable_shared_from_this<CommState>,
                         public BoundRules,
                         public ObservedCalls {
@@ -44,7 +47,7 @@ class CommState final : public std::enable_shared_from_this<CommState>,
   // Returns the topology of the communicator of a call, null if it has none. MPI is asked once.
   const Topology* topology(const MpiCall& call, bool blocking);
 
-  // Returns the same for a call that does not block; null for calls that use no topology.
+  // Returns the topology for a nonblocking call; null if the call is no neighbourhood collective.
   const Topology* topology_for(const MpiCall& call) {
     return of_neighbours(call.info().collective) ? topology(call, false) : nullptr;
   }
@@ -68,15 +71,23 @@ class CommState final : public std::enable_shared_from_this<CommState>,
   // private communicator. Collective over `comm`.
   EarlyDecision decide(MPI_Comm comm, const std::optional<CollectiveCall>& request, bool overlaps);
 
-  // Creates `call` by this decision, which is no fallback, and starts it. Collective over the communicator.
+  // Creates `call` and starts it. `early`: its decision, which is not to fall back. Collective over the
+  // communicator.
   void start(const CollectiveCall& request, const EarlyDecision& early, FallbackCall& plain,
              std::optional<CallInFlight>& call) {
     flights().start(call, *communicator_, request, plain, early);
   }
 
+  // Returns the check of a call that is due for one (TAUT_CHECK), null for all others. To be asked once for
+  // each call that Taut may serve, on all ranks.
+  std::unique_ptr<CheckedCall> check_of(const MpiCall& call, const CollectiveCall& described, bool blocking);
+
+  // Compares the results of a checked call that Taut has served, and counts the check.
+  void count_check(CheckedCall& checked, const CallKey& key, const Promise& promise);
+
   // Returns the messages of this communicator. Null if plain MPI serves them; fallback_reason() then says
   // why.
-  Messages* messages() noexcept { return messages_ ? &*messages_ : nullptr; }
+  CommEndpoint* messages() noexcept { return messages_ ? &*messages_ : nullptr; }
 
   // Sets the stream of later calls whose values are on a GPU.
   void set_stream(void* stream) noexcept;
@@ -88,17 +99,19 @@ class CommState final : public std::enable_shared_from_this<CommState>,
 
  private:
   int serve_at_site(const MpiCall& call);
+  int check(CheckedCall& checked, const CallKey& key, const Verdict& verdict);
   Verdict run(const CollectiveCall& request, const EarlyDecision& early);
   int fall_back(const MpiCall& call, const std::optional<CollectiveCall>& request, const Verdict& verdict);
 
-  bool begun_ = false;
+  bool identified_ = false;           // read_identity() was called
+  std::uint64_t may_be_checked_ = 0;  // calls for which check_of() was asked
   std::uint64_t mark_;
   std::shared_ptr<p2p::SegmentComm> segments_;  // shared with duplicates
   std::shared_ptr<const bool> freed_;           // true after the communicator is freed
   RepeatedCall repeated_{*this, *this};
   RequestStates request_states_;
   std::optional<std::shared_ptr<const Topology>> topology_[2];  // [by_direction]; empty: not asked for yet
-  std::optional<Messages> messages_;
+  std::optional<CommEndpoint> messages_;
   HostPlace place_;
   void* stream_ = nullptr;  // of calls whose values are on a GPU
   std::unique_ptr<MpiTransport> transport_;

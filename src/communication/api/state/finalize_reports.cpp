@@ -2,13 +2,19 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstring>
+#include <ctime>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <mutex>
 #include <new>
 
 #include "communication/api/state/rule_binding.hpp"
 #include "communication/comm/trace.hpp"
+#include "compressor/base/guarded.hpp"
 #include "compressor/base/options.hpp"
 #include "compressor/base/output_file.hpp"
 
@@ -64,6 +70,29 @@ bool was_spawned() noexcept {
   return answer;
 }
 
+// Returns the words of this process's command line.
+std::string own_command() {
+  std::ifstream file("/proc/self/cmdline");
+  std::string command(std::istreambuf_iterator<char>(file), {});
+  while (!command.empty() && command.back() == '\0') command.pop_back();
+  std::ranges::replace(command, '\0', ' ');
+  return command;
+}
+
+// Returns the first line of what MPI says of itself.
+std::string name_of_mpi() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING + 1] = {};
+  int length = 0;
+  PMPI_Get_library_version(text, &length);
+  return std::string(text, std::strcspn(text, "\n"));
+}
+
+std::string rules_in_force() {
+  std::string text;
+  for (const Rule& rule : process_rules().rules.all()) text += (text.empty() ? "" : " ; ") + text_of(rule);
+  return text;
+}
+
 std::string absolute(const std::string& name) {
   return name.empty() ? name : std::filesystem::absolute(name).string();
 }
@@ -92,7 +121,13 @@ const OutputNames& output_names() {
 ProcessRank this_process(bool finished) noexcept {
   ProcessRank process{.seconds = run_time(), .finished = finished, .run = run_identity};
   process.nonblocking = options().nonblocking;
-  process.program = program_invocation_short_name;
+  guarded([&] {  // texts that are missing for lack of memory stay empty
+    process.program = program_invocation_short_name;
+    process.command = own_command();
+    process.mpi = name_of_mpi();
+    process.rules = rules_in_force();
+  });
+  process.began = static_cast<double>(std::time(nullptr)) - process.seconds;
   process.spawned = was_spawned();
   PMPI_Comm_rank(MPI_COMM_WORLD, &process.rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &process.ranks);

@@ -1,6 +1,8 @@
 // Counters and samples of the calls on a communicator, and a copy of them for a thread that makes no calls.
 #pragma once
 
+#include <mpi.h>
+
 #include "communication/api/state/calls_in_flight.hpp"
 #include "communication/comm/process_report.hpp"
 #include "communication/comm/sampler.hpp"

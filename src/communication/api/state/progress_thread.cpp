@@ -12,6 +12,7 @@
 
 #include "communication/api/state/comm_registry.hpp"
 #include "communication/mpi/lasting.hpp"
+#include "communication/team/own_thread.hpp"
 #include "compressor/base/options.hpp"
 
 namespace taut::api {
@@ -75,7 +76,7 @@ bool start_progress_thread(const ProgressWork& work) noexcept {
   if (mine.runs) return false;
   try {
     mine.stops = false;
-    mine.thread = std::thread(run, work);
+    mine.thread = start_own_thread(run, work);
     mine.runs = true;
     return true;
   } catch (const std::system_error&) {

@@ -123,6 +123,7 @@ std::optional<CollectiveCall> CollectiveRequest::describe() const {
 int CollectiveRequest::start() {
   if (is_orphaned()) throw Error(Status::invalid_argument, "the communicator of the request is freed");
   in_flight_.reset();
+  checked_.reset();
   early_plain_ = {};
   if (comm_state_ == nullptr) return start_plain();
   std::optional<CollectiveCall> request = describe();
@@ -134,9 +135,21 @@ int CollectiveRequest::start() {
   }
   if (!persistent_ && keep_types()) request = describe();
   set_private();
+  if (const int code = start_check(*request); code != MPI_SUCCESS) return code;
   comm_state_->start(*request, early, plain_, in_flight_);
   active_ = true;
   return MPI_SUCCESS;
+}
+
+// Starts the plain call of a call that is checked, before Taut's call changes the memory of the program.
+// Returns an MPI error code, already raised.
+int CollectiveRequest::start_check(const CollectiveCall& described) {
+  checked_ = comm_state_->check_of(call_, described, false);
+  if (checked_ == nullptr) return MPI_SUCCESS;
+  checked_key_ = described.key();
+  const bool apart = apart_from_ != nullptr;
+  return checked_->start(apart ? comm_state_->private_communicator() : call_.comm,
+                         apart ? comm_state_->topology_for(call_) : nullptr);
 }
 
 void CollectiveRequest::set_private() {
@@ -167,7 +180,7 @@ bool CollectiveRequest::advanced_by_mpi() const noexcept { return !on_stream() &
 
 bool CollectiveRequest::complete() {
   if (on_stream()) return enqueued_->done();
-  if (in_flight_) return in_flight_->done();
+  if (in_flight_) return in_flight_->done() && (checked_ == nullptr || checked_->ready());
   if (!plain_.ready()) return false;
   early_plain_.record();
   return true;
@@ -185,7 +198,10 @@ Failure CollectiveRequest::finish(MPI_Status*) {
     const Verdict verdict = in_flight_ ? in_flight_->verdict() : Verdict{Fallback::off};
     if (verdict.fallback == Fallback::none && verdict.status != Status::ok)
       return failure_of(verdict.status, verdict.problem);
-    if (verdict.fallback == Fallback::none) return {};
+    if (verdict.fallback == Fallback::none) {
+      if (checked_ != nullptr) comm_state_->count_check(*checked_, checked_key_, verdict.promise);
+      return {};
+    }
     if (verdict.fallback == Fallback::mismatch)
       tell_of_mismatch(call_.info().name, comm_state_->group().rank);
     const bool on_users = !in_flight_ && apart_from_ == nullptr;

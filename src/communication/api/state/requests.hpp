@@ -3,6 +3,7 @@
 
 #include <taut/taut.h>
 
+#include "communication/api/state/checked_call.hpp"
 #include "communication/api/state/enqueued_calls.hpp"
 
 // Base of all requests. One thread at a time may use a request.
@@ -85,6 +86,7 @@ class CollectiveRequest final : public TAUT_Request_s {
   bool keep_types();
   std::optional<CollectiveCall> describe() const;
   int start_plain();
+  int start_check(const CollectiveCall& described);
   void set_private();
 
   // Measurement of a started call that fell back early.
@@ -103,6 +105,8 @@ class CollectiveRequest final : public TAUT_Request_s {
   std::vector<MPI_Datatype> kept_types_;                 // duplicates of derived types
   std::array<std::vector<MPI_Datatype>, 2> type_lists_;  // datatypes of the blocks, kept ones among them
   std::optional<CallInFlight> in_flight_;                // call of the last start; empty: it fell back early
+  std::unique_ptr<CheckedCall> checked_;                 // check of the last start; null: not checked
+  CallKey checked_key_{};                                // under which it is counted
   PlainCall plain_;
   std::unique_ptr<EnqueuedCalls> enqueued_;  // calls of starts on streams; null: there was no such start
   EarlyPlain early_plain_;

@@ -111,6 +111,12 @@ int agree_on(MPI_Comm comm, Settings& settings) {
   return code;
 }
 
+int check_of(const Settings& agreed, int rank) noexcept {
+  if (agreed.checks.same()) return options().check;
+  say(rank, "the ranks have different values of TAUT_CHECK; no call is checked");
+  return 0;
+}
+
 std::shared_ptr<CommState> bind_rules(MPI_Comm comm) {
   if (!may_have_rules(comm)) return nullptr;
   const RankAndSize group = rank_and_size_of(comm);
@@ -118,7 +124,8 @@ std::shared_ptr<CommState> bind_rules(MPI_Comm comm) {
   const Settings agreed = world_settings && ranks_in_world(comm) ? *world_settings : settings_on(comm);
   Rules rules = rules_on(comm, group, agreed);
   if (rules.off() && !options().observe()) return nullptr;
-  auto made = std::make_shared<CommState>(BoundRules(std::move(rules), agreed.enabled != 0, false, group));
+  auto made = std::make_shared<CommState>(
+      BoundRules(std::move(rules), agreed.enabled != 0, false, group, check_of(agreed, group.rank)));
   made->read_identity(comm);
   return made;
 }

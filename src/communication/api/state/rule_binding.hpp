@@ -16,6 +16,9 @@ bool rules_match_names();
 // Returns true if a rule of this process names messages.
 bool rules_name_messages();
 
+// Returns TAUT_CHECK, or 0 if it differs between the ranks.
+int check_of(const Settings& agreed, int rank) noexcept;
+
 // Merges the settings of all ranks. Returns an MPI error code, already raised. Collective over `comm`.
 int agree_on(MPI_Comm comm, Settings& settings);
 

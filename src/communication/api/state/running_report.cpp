@@ -8,6 +8,7 @@
 
 #include "communication/api/state/comm_registry.hpp"
 #include "communication/mpi/lasting.hpp"
+#include "communication/team/own_thread.hpp"
 #include "compressor/base/guarded.hpp"
 #include "compressor/base/options.hpp"
 
@@ -62,7 +63,7 @@ void begin_running_report() noexcept {
     if (output_names().report.empty()) return;
     const std::lock_guard lock(mine.mutex);
     mine.stops = false;
-    mine.thread = std::thread(write_regularly, file_name(output_names().report, process), process);
+    mine.thread = start_own_thread(write_regularly, file_name(output_names().report, process), process);
     mine.runs = true;
   });
 }

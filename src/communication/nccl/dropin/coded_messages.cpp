@@ -162,9 +162,14 @@ void CodedMessages::load_kernels(void* stream) {
     }
 }
 
+// The memory goes back to the pool after an error too: kernels may still use it.
 void CodedMessages::run_once(const Coding& coding, DType type, void* stream) {
   constexpr std::size_t count = 1024, bytes = count * sizeof(double);
-  std::unique_ptr<MessageMemory> memory = pool_.take(2 * bytes, bytes);
+  const auto give_back = [this](MessageMemory* used) {
+    pool_.give_back(std::unique_ptr<MessageMemory>(used));
+  };
+  const std::unique_ptr<MessageMemory, decltype(give_back)> memory(pool_.take(2 * bytes, bytes).release(),
+                                                                   give_back);
   const Slice values{{memory->values.data(), count, type}};
   const Bytes room{memory->frame.data(), 2 * bytes};
   auto* const outcome = reinterpret_cast<TAUT_Cuda_result*>(memory->result.data());
@@ -174,7 +179,6 @@ void CodedMessages::run_once(const Coding& coding, DType type, void* stream) {
   const ConstBytes frame = room.first(static_cast<std::size_t>(outcome->bytes));
   gpu::check(services_, api::decode(services_, coding, frame, values, outcome, stream));
   gpu::check(services_, services_.wait(stream));
-  pool_.give_back(std::move(memory));
 }
 
 }  // namespace taut::nccl::dropin

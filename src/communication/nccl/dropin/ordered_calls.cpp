@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "communication/team/own_thread.hpp"
 #include "compressor/base/guarded.hpp"
 #include "compressor/base/options.hpp"
 
@@ -43,7 +44,7 @@ OrderedCalls::OrderedCalls(ncclComm* comm, std::optional<std::string> policy)
   enqueued_ = completed_->value();
   stream_.emplace(services_);
   unfinished_ = 1;  // the agreement
-  thread_ = std::thread([this] { run(); });
+  thread_ = start_own_thread([this] { run(); });
 }
 
 // Memory that work of the stream may still use is not freed.

@@ -57,6 +57,17 @@ double carried(Collective collective, int ranks) noexcept {
   return twice ? 2 * others : others;
 }
 
+double carried(const Call& call) noexcept {
+  if (call.nodes < 2) return carried(call.collective, call.ranks);
+  const double ranks_a_node = static_cast<double>(call.ranks) / call.nodes;
+  return carried(call.collective, call.nodes) * (call.collective == Collective::alltoall ? ranks_a_node : 1);
+}
+
+double predicted_plain_seconds(const Call& call, double wait, double sent_bytes) noexcept {
+  return wait * carried(call.collective, call.ranks) * static_cast<double>(call.bytes) /
+         std::max(sent_bytes, 1.0);
+}
+
 double exchange_share(int ranks) noexcept { return ranks == 2 ? 2.0 / 3 : 1; }
 
 double plain_seconds(const CallEstimate& call, double link) noexcept {
@@ -82,7 +93,7 @@ Forecast forecast(const MeasuredCall& measured, double link) noexcept {
   const auto bytes = static_cast<double>(call.bytes);
   CodingWork work = measured.work;
   work.link = carried(call.collective, call.ranks) / link;
-  const CodingChoice choice = fastest_coding(work, measured.speeds);
+  const MeasuredChoice choice = fastest_coding(work, measured.speeds);
   const CodingSpeeds& speeds = measured.speeds[static_cast<std::size_t>(choice.codec)];
   const bool by_values = choice.by_values || !work.adds_frames || speeds.accumulate == 0;
   return {choice, bytes * work.link,

@@ -3,7 +3,7 @@
 // Both use coding_seconds() for the time of coding and transfer.
 #pragma once
 
-#include "communication/policy/plan/coding_choice.hpp"
+#include "communication/policy/plan/measured_choice.hpp"
 #include "communication/team/call.hpp"
 
 namespace taut {
@@ -23,6 +23,16 @@ struct CallEstimate {
 // message to another node, the result is 1.
 double carried(Collective collective, int ranks) noexcept;
 
+// Returns the bytes that pass the busiest node's link in one direction for each byte of the message of a
+// call. Where ranks share nodes, MPIs keep a call's messages on the node where they can: a node moves what
+// one rank moves, except that every rank has blocks of its own in an alltoall.
+double carried(const Call& call) noexcept;
+
+// Returns the seconds that plain MPI would have taken for a compressed call in which a rank waited for so
+// long on the link, and sent so many bytes: plain MPI would have sent what carried() says, whatever the
+// algorithm of the compressed call.
+double predicted_plain_seconds(const Call& call, double wait, double sent_bytes) noexcept;
+
 // Returns the share of the link that large messages reach each way where all ranks exchange them. Two ranks
 // do so over one connection. Over TCP an MPI then sends one direction after the other (Open MPI), or both at
 // once: for two ranks the result is that of the mean of both times. Frames of collective calls are short, or
@@ -37,16 +47,16 @@ double coded_seconds(const CallEstimate& call, double link) noexcept;
 // Forecast of a call whose codings have known speeds. The choice is the one that the tuner makes at these
 // speeds.
 struct Forecast {
-  CodingChoice choice;
+  MeasuredChoice choice;
   double plain_seconds = 0, coded_seconds = 0;
   double gain() const noexcept { return plain_seconds / coded_seconds; }
 };
 
-// A call, its coding work except for the link, and the speeds of its codings by CodingChoice::Codec.
+// A call, its coding work except for the link, and the speeds of its codings by MeasuredChoice::Codec.
 struct MeasuredCall {
   Call call;
   CodingWork work;
-  std::array<CodingSpeeds, CodingChoice::codecs> speeds;
+  std::array<CodingSpeeds, MeasuredChoice::codecs> speeds;
 };
 
 Forecast forecast(const MeasuredCall& measured, double link) noexcept;

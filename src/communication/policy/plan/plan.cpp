@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 #include "communication/policy/plan/device_model.hpp"
@@ -24,8 +25,19 @@ bool may_go_by_nodes(const Policy& policy, const Call& call) noexcept {
          runs_by_nodes(call.collective, call.count(), call.ranks);
 }
 
+// Returns true if measured times may choose between the routes by nodes and not by nodes.
+bool tries_both(const Policy& policy, const Call& call) noexcept {
+  return policy.by_nodes == Policy::ByNodes::automatic && policy.only_if_profitable() &&
+         may_go_by_nodes(policy, call);
+}
+
+// Returns true if the call goes by nodes. Where the choice is free, that is the first route: messages between
+// nodes are then as few as those of plain MPI, and each value is coded once a node. Values on a GPU would
+// cross the host's memory, and calls by nodes leave no history.
 bool goes_by_nodes(const Policy& policy, const Call& call, Route route) noexcept {
-  return may_go_by_nodes(policy, call) && (policy.by_nodes == Policy::ByNodes::on || route.by_nodes);
+  if (!may_go_by_nodes(policy, call)) return false;
+  if (policy.by_nodes == Policy::ByNodes::on) return true;
+  return tries_both(policy, call) && route.by_nodes.value_or(!route.on_devices && policy.history == 0);
 }
 
 // Returns the number of segments that a policy asks for; otherwise one for each MiB of values, but at least
@@ -47,11 +59,13 @@ std::size_t wanted_segments(const Policy& policy, std::size_t frame_bytes, bool 
 // `halving_doubling` 2 log2(P) messages with as many values in all, `two_shot` 2(P-1) messages of N/P values
 // at once, `recursive_doubling` log2(P) messages of N values. By frames the ring is taken from blocks of 256
 // KiB on, where its overlap outweighs its latency (docs/adr/0038). By values it is taken from 32 KiB on, as
-// it leaves the largest share of the bound to each coding.
-const char* for_allreduce(std::size_t bytes, std::size_t ranks, bool by_frames) noexcept {
+// it leaves the largest share of the bound to each coding. Every rank sends all of the message in each step
+// of `recursive_doubling`. Where ranks share the link of a node, it is taken for messages that are small for
+// the number of nodes.
+const char* for_allreduce(std::size_t bytes, std::size_t ranks, std::size_t nodes, bool by_frames) noexcept {
   constexpr std::size_t KiB = 1024;
-  if (!by_frames) return bytes < 32 * KiB * ranks ? "recursive_doubling" : "ring";
-  if (bytes < 8 * KiB * ranks) return "recursive_doubling";
+  if (!by_frames) return bytes < 32 * KiB * nodes ? "recursive_doubling" : "ring";
+  if (bytes < 8 * KiB * nodes) return "recursive_doubling";
   if (bytes >= 256 * KiB * ranks || ranks == 2) return "ring";
   return std::has_single_bit(ranks) ? "halving_doubling" : "two_shot";
 }
@@ -127,25 +141,27 @@ bool may_choose_values(const Policy& policy, const Call& call, std::size_t block
 
 bool sums(const Call& call) noexcept { return reduces(call.collective) && call.op == Reduction::sum; }
 
-bool may_sum_frames(const Policy& policy, const Call& call, CodingChoice choice) noexcept {
+bool may_sum_frames(const Policy& policy, const Call& call, MeasuredChoice choice) noexcept {
   const bool by_values = choice.by_values && policy.reducing == Policy::Reducing::automatic;
   return sums(call) && policy.reducing != Policy::Reducing::values && !by_values;
 }
 
 // Returns true if sums go by frames, unless no codec that adds frames serves the call.
-bool sums_frames(const Policy& policy, const Call& call, CodingChoice choice) noexcept {
+bool sums_frames(const Policy& policy, const Call& call, MeasuredChoice choice) noexcept {
   const CodecInfo* const named = policy.coding.codec;
   return may_sum_frames(policy, call, choice) && (named == nullptr || named->adds_frames);
 }
 
 const char* by_size(const Policy& policy, const Call& call, Route route) noexcept {
   const auto ranks = static_cast<std::size_t>(call.ranks);
+  const std::size_t nodes = call.nodes > 0 ? static_cast<std::size_t>(call.nodes) : ranks;
   const std::size_t segments = chain_segments(policy, call, call.bytes, route.on_devices);
   if (computes_prefixes(call.collective)) return for_scan(call.bytes, ranks, segments);
   switch (call.collective) {
     case Collective::allreduce:
-      return route.on_devices ? device_allreduce(call.bytes, ranks)
-                              : for_allreduce(call.bytes, ranks, sums_frames(policy, call, route.coding));
+      return route.on_devices
+                 ? device_allreduce(call.bytes, ranks)
+                 : for_allreduce(call.bytes, ranks, nodes, sums_frames(policy, call, route.coding));
     case Collective::bcast: return for_bcast(call.bytes, ranks, segments);
     default: return "";
   }
@@ -165,14 +181,14 @@ const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call, Ro
 }
 
 bool may_add(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
-             CodingChoice choice) noexcept {
+             MeasuredChoice choice) noexcept {
   return may_sum_frames(policy, call, choice) && !algorithm.recodes;
 }
 
 // Returns the kind of codec that makes the best use of a bound: its frames can be added, or it keeps what it
 // has coded before.
 Preference preference(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
-                      CodingChoice choice) noexcept {
+                      MeasuredChoice choice) noexcept {
   if (may_add(policy, call, algorithm, choice)) return Preference::adding;
   return algorithm.recodes || (reduces(call.collective) && !sums(call)) ? Preference::idempotent
                                                                         : Preference::none;
@@ -236,6 +252,18 @@ Bound choose_bound(const Policy& policy, const Call& call, Bound bound, const Pl
   return {bound.kind, share(E, growth)};
 }
 
+// Returns what the policy promises of each value of the result. Sums may differ by roundings in addition.
+// Under on=input the errors of the codings add up.
+Promise promise_of(const Policy& policy, const Call& call, Bound bound, const Plan& plan) noexcept {
+  const bool likely = policy.on == Policy::On::likely && sums(call);
+  const bool each_input = policy.on == Policy::On::input && reduces(call.collective);
+  if (!each_input || bound.exact() || bound.kind == Bound::Kind::rate) return {bound, !likely};
+  const bool coded_once = !sums(call) && plan.candidates[0].codec->idempotent;
+  const int ranks = call_of_algorithm(call, plan.by_nodes).ranks;
+  const double growth = coded_once ? 1 : plan.algorithm->growth(ranks, plan.arithmetic);
+  return {{bound.kind, bound.value * growth / (call.mean ? call.ranks : 1)}, true};
+}
+
 // Returns true if values of this type may be coded. Integers that a call moves are coded without loss under
 // every bound. Reductions of integers are left to plain MPI, except minima and maxima under an exact bound.
 bool may_be_coded(const Policy& policy, const Call& call) noexcept {
@@ -283,20 +311,48 @@ bool gives_same_bits(const Call& call, const Plan& plan) noexcept {
   return !sums(call) && plan.candidates[0].codec->idempotent;
 }
 
+namespace {
+
+// Returns the time of an algorithm in sequence, in bytes of values: those that a rank moves and codes, and
+// its messages, of which each costs `a_message`.
+double time_of(const AlgorithmInfo& algorithm, const Call& call, double a_message) noexcept {
+  const Cost cost = algorithm.cost(call.ranks);
+  const double moved = static_cast<double>(cost.frames) / call.ranks + cost.combines;
+  return moved * static_cast<double>(call.bytes) / algorithm.parts(call.ranks) + cost.steps * a_message;
+}
+
+// Returns true if an algorithm may take no longer than the plan's on some link: a trial of the others would
+// only cost time.
+bool may_be_faster(const AlgorithmInfo& other, const AlgorithmInfo& of_plan, const Call& call) noexcept {
+  constexpr double least_cost = 24 << 10, greatest_cost = 512 << 10;  // bytes of values, of a message
+  const auto gains = [&](double a_message) {
+    return time_of(other, call, a_message) < time_of(of_plan, call, a_message);
+  };
+  return gains(least_cost) || gains(greatest_cost);
+}
+
+}  // namespace
+
 std::span<const Route> alternatives(const Policy& policy, const Call& call, const Plan& plan,
                                     std::span<Route> found) noexcept {
   const bool free = policy.algorithm.empty() && gives_same_bits(call, plan);
-  const bool both = policy.by_nodes == Policy::ByNodes::automatic && policy.only_if_profitable() &&
-                    may_go_by_nodes(policy, call);
   std::size_t n = 0;
-  for (const bool by_nodes : {false, true}) {
-    if (by_nodes != plan.by_nodes && !both) continue;
+  const auto add = [&](const AlgorithmInfo* info, const Call& part, bool by_nodes) {
+    const Route route{info, by_nodes, plan.on_devices, plan.coding};
+    const bool known = std::ranges::find(found.first(n), route) != found.first(n).end();
+    if (n < found.size() && !known && choose_segments(policy, part, *info, by_nodes, plan.on_devices) > 0)
+      found[n++] = route;
+  };
+  for (const bool by_nodes : {!plan.by_nodes, plan.by_nodes}) {
+    if (by_nodes != plan.by_nodes && !tries_both(policy, call)) continue;
     const Call part = call_of_algorithm(call, by_nodes);
-    for (const AlgorithmInfo* info : registered_algorithms()) {
-      const bool same = info == plan.algorithm || (free && serves(*info, part) && !info->recodes);
-      if (n < found.size() && same && choose_segments(policy, part, *info, by_nodes, plan.on_devices) > 0)
-        found[n++] = {info, by_nodes, plan.on_devices, plan.coding};
-    }
+    const Route of_plan{nullptr, by_nodes, plan.on_devices, plan.coding};
+    const AlgorithmInfo* const first = free ? choose_algorithm(policy, part, of_plan) : plan.algorithm;
+    if (first == nullptr) continue;
+    add(first, part, by_nodes);
+    for (const AlgorithmInfo* info : registered_algorithms())
+      if (free && serves(*info, part) && !info->recodes && may_be_faster(*info, *first, part))
+        add(info, part, by_nodes);
   }
   return found.first(n);
 }
@@ -317,15 +373,15 @@ CodingWork coding_work(const Policy& policy, const Call& call, const Plan& plan,
 }
 
 std::span<const Coding> candidates_of(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
-                                      Bound bound, CodingChoice choice, CandidateTable& table) {
-  if (choice.codec == CodingChoice::Codec::fast) {
+                                      Bound bound, MeasuredChoice choice, CandidateTable& table) {
+  if (choice.codec == MeasuredChoice::Codec::fast) {
     Coding fast = policy.coding;
     fast.codec = find_codec(fast_codec);
     return table.of(fast, call.type, bound, Preference::fast);
   }
   const std::span<const Coding> all =
       table.of(policy.coding, call.type, bound, preference(policy, call, algorithm, choice));
-  return choice.codec == CodingChoice::Codec::usual_predictor
+  return choice.codec == MeasuredChoice::Codec::usual_predictor
              ? all.first(std::min<std::size_t>(all.size(), 1))
              : all;
 }
@@ -357,6 +413,7 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
   if (copies && !named) plan.fallback = Fallback::no_gain;
   plan.arithmetic = choose_arithmetic(policy, call, plan);
   plan.bound = choose_bound(policy, call, bound, plan);
+  plan.promise = promise_of(policy, call, bound, plan);
   if (!plan.bound.exact() && !(plan.bound.value > 0))
     plan.fallback = Fallback::unsupported;  // the share of one coding is 0
   plan.least_ratio = policy.only_if_profitable() ? worthwhile_ratio : 0;

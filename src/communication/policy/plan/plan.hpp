@@ -1,8 +1,9 @@
 // Plan: how a call is served, as a pure function of data that is equal on all ranks.
 #pragma once
 
-#include "communication/policy/plan/coding_choice.hpp"
+#include "communication/policy/plan/measured_choice.hpp"
 #include "communication/policy/plan/policy.hpp"
+#include "communication/policy/plan/promise.hpp"
 #include "communication/team/call.hpp"
 #include "compressor/frame/candidates.hpp"
 
@@ -33,9 +34,9 @@ inline constexpr std::size_t fallback_reasons = 17;
 // Route: an alternative for serving a kind of call, compared with others by trials.
 struct Route {
   const AlgorithmInfo* algorithm = nullptr;  // null: the plan chooses
-  bool by_nodes = false;                     // communication/team/hierarchical.hpp
+  std::optional<bool> by_nodes = {};         // communication/team/hierarchical.hpp; none: the plan chooses
   bool on_devices = false;  // some rank has its values on a GPU, as all ranks know from an earlier call
-  CodingChoice coding = {};
+  MeasuredChoice coding = {};
 
   friend bool operator==(const Route&, const Route&) = default;
 };
@@ -49,9 +50,10 @@ struct Plan {
       Arithmetic::values;   // of a reduction: on frames or on values (communication/team/team.hpp)
   bool by_nodes = false;    // the algorithm serves one rank of each node, and their part of the message
   bool on_devices = false;  // as in the route
-  CodingChoice coding;      // as in the route
+  MeasuredChoice coding;    // as in the route
   int segments = 1;
   Bound bound;  // bound of one coding, for the codec
+  Promise promise;
   std::span<const Coding> candidates;
   double least_ratio = 0;  // fall back if the ranks' estimate is below
 };
@@ -74,16 +76,17 @@ inline constexpr std::size_t most_alternatives = 8;
 
 // Returns routes that would serve the call under the same promise, at most as many as `found` holds. Other
 // algorithms count if they give the same results, bit by bit. Routes by nodes and routes not by nodes both
-// count if measured times decide anyway whether the call is compressed.
+// count if measured times decide anyway whether the call is compressed; the first one is then what the plan
+// would choose if it went the other way. Routes count that may be as fast as the plan on some link.
 std::span<const Route> alternatives(const Policy& policy, const Call& call, const Plan& plan,
                                     std::span<Route> found) noexcept;
 
 // Returns the work of the coding of a planned call, for fastest_coding().
 CodingWork coding_work(const Policy& policy, const Call& call, const Plan& plan, double link) noexcept;
 
-// Returns the candidates that serve a call by `algorithm` under a coding choice; none if no codec does.
+// Returns the candidates that serve a call by `algorithm` under a measured choice; none if no codec does.
 std::span<const Coding> candidates_of(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
-                                      Bound bound, CodingChoice choice, CandidateTable& table);
+                                      Bound bound, MeasuredChoice choice, CandidateTable& table);
 
 // Makes the plan of a call. `bound` is the policy's, no longer relative; `table` belongs to this policy;
 // `route` is used if it can serve the call. Integers that a call moves are coded without loss.

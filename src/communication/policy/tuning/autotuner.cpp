@@ -8,6 +8,16 @@ namespace {
 // Greatest number of plain calls that one trial counts for, even if a disturbance made it slow.
 constexpr float costliest = 4096;
 
+std::uint32_t calls_of(float calls) noexcept {
+  return static_cast<std::uint32_t>(std::clamp(calls, 0.0F, costliest));
+}
+
+// Returns what compressed calls of this time have lost, in plain calls.
+float lost_by(const RecentTimes& calls, float time, const Timing& times) noexcept {
+  if (times.plain == 0) return 0;
+  return static_cast<float>(calls.calls()) * std::max(time / times.plain - 1, 0.0F);
+}
+
 }  // namespace
 
 // ---- Route trials
@@ -16,21 +26,38 @@ bool RouteTrials::update(const Route& route, const Timing& agreed, std::uint32_t
                          std::span<const Route> others) noexcept {
   if (is_trying()) return decide(agreed);
   usual_ = route;
-  if (++since_ > distance_ && usual_calls == RecentTimes::most) begin(others);
+  const bool due = ++since_ > std::max(distance_, pause_) && usual_calls == RecentTimes::most;
+  const bool other_way = usual_calls > 0 && begin_other_way(route, others);
+  if (due && !other_way) begin(others);
   return false;
+}
+
+bool RouteTrials::begin_other_way(const Route& route, std::span<const Route> others) noexcept {
+  if (tried_other_way_ || others.empty() || others[0].by_nodes == route.by_nodes) return false;
+  usual_ = route;
+  tried_ = others[0];
+  tried_other_way_ = true;
+  turn_ = 1;  // the other way is others[0]
+  since_ = 0;
+  calls_.clear();
+  return true;
 }
 
 bool RouteTrials::decide(const Timing& agreed) noexcept {
   if (calls_.calls() == 0) return false;
-  const bool over = calls_.calls() == RecentTimes::most || agreed.other > clear_difference * agreed.coded;
-  const bool better = over && agreed.other < agreed.coded;
+  const float least = agreed.plain > 0 ? std::min(agreed.plain, agreed.coded) : agreed.coded;
+  if (calls_.calls() < trial_calls && agreed.other <= clear_difference * least) return false;
+  const bool better = agreed.other < agreed.coded;
   if (better) usual_ = tried_;
-  if (over) tried_ = {};
+  tried_ = {};
+  const float lost = agreed.coded > 0 ? std::max(agreed.other / agreed.coded - 1, 0.0F) : 0;
+  pause_ = calls_of(trial_share * lost * static_cast<float>(calls_.calls()));
   return better;
 }
 
 // Begins a trial of the next alternative. The distance between trials doubles after each round.
 void RouteTrials::begin(std::span<const Route> others) noexcept {
+  if (turn_ < others.size() && others[turn_] == usual_) ++turn_;
   if (turn_ >= others.size()) {
     turn_ = 0;
     distance_ = std::min(2 * distance_, longest_distance);
@@ -65,15 +92,16 @@ Fallback Autotuner::next() noexcept {
   return why_;
 }
 
-// Starts a back-off. `trial` and `plain` are the seconds per byte of the trial and of plain calls; 0: not
-// known.
-void Autotuner::back_off(Fallback why, float trial, float plain) noexcept {
-  const float calls = plain > 0 ? std::clamp(trial / plain, 1.0F, costliest) : 1;
-  const auto least = static_cast<std::uint32_t>(calls);
+// Starts a back-off. `trial`: time of a call of the trial that showed that plain MPI is better; `lost`: what
+// all trials have lost since the last back-off. Both in plain calls.
+void Autotuner::back_off(Fallback why, float trial, float lost) noexcept {
+  const std::uint32_t least = std::max(calls_of(trial), 1U);
   why_ = why;
-  left_ = std::max(backoff_, least);
-  backoff_ = std::min(2 * left_, longest_backoff * least);
+  left_ = std::max({backoff_, least, calls_of(trial_share * lost)});
+  backoff_ = std::max(std::min(2 * left_, longest_backoff * least), left_);
   coded_.clear();  // after the back-off, compressed calls are measured anew
+  routes_.end_round();
+  lost_ = 0;
 }
 
 // Begins a trial of plain MPI. The first one is this call, because compressed calls may prove very slow.
@@ -81,6 +109,7 @@ void Autotuner::back_off(Fallback why, float trial, float plain) noexcept {
 Fallback Autotuner::begin_trial() noexcept {
   const bool at_once = plain_.calls() == 0;
   since_ = 0;
+  predicted_then_ = 0;
   between_ = std::min(2 * between_, longest_backoff);
   trying_ = true;
   plain_.clear();
@@ -90,23 +119,26 @@ Fallback Autotuner::begin_trial() noexcept {
   return Fallback::none;
 }
 
-// A trial takes RecentTimes::most calls, or one if plain MPI is clearly slower.
+// A trial takes `trial_calls` calls, or one if plain MPI is clearly slower. The call after the trial is
+// compared by its own agreement.
 Fallback Autotuner::continue_trial(const Timing& agreed) noexcept {
-  const bool over = plain_.calls() >= RecentTimes::most || agreed.plain > clear_difference * agreed.coded;
+  const bool over = plain_.calls() >= trial_calls || agreed.plain > clear_difference * agreed.coded;
   if (!over) {
     why_ = Fallback::trial;
-    left_ = RecentTimes::most - std::min(plain_.calls() + 1, RecentTimes::most);
+    left_ = trial_calls - std::min(plain_.calls() + 1, trial_calls);
     return Fallback::trial;
   }
   trying_ = false;
-  return compare(agreed);
+  return Fallback::none;
 }
 
-// Returns true if a plain call, as long as the last ones or as predicted, takes little of the time since the
-// last trial of plain MPI. The prediction may be far too long: a rank that waits for another rank's encoding
-// predicts a slow link.
+// Returns true if a plain call takes little of the time since the last trial of plain MPI. It is as long as
+// the last ones, or shorter in the proportion in which its prediction has become shorter. The prediction
+// itself may be far off: a rank that waits for another rank's encoding predicts a slow link, and one that
+// codes while messages move a fast one.
 bool Autotuner::plain_trial_is_due(const Timing& agreed) const noexcept {
-  const float plain = plain_.calls() > 0 ? std::min(agreed.plain, agreed.predicted) : agreed.predicted;
+  const float change = predicted_then_ > 0 ? std::min(agreed.predicted / predicted_then_, 1.0F) : 1;
+  const float plain = agreed.plain * change;
   return static_cast<float>(since_) * agreed.coded >=
          static_cast<float>(between_) * std::max(plain, agreed.coded);
 }
@@ -114,7 +146,9 @@ bool Autotuner::plain_trial_is_due(const Timing& agreed) const noexcept {
 Fallback Autotuner::update(const Agreed& agreed) noexcept {
   if (agreed.fallback == Fallback::no_gain || agreed.fallback == Fallback::packed) {
     cached_candidate_.forget();
-    if (!agreed.by_cached_candidate) back_off(Fallback::no_gain, agreed.timing.declined, agreed.timing.plain);
+    const Timing& times = agreed.timing;
+    if (!agreed.by_cached_candidate)
+      back_off(Fallback::no_gain, times.plain > 0 ? times.declined / times.plain : 0, 0);
   }
   if (agreed.fallback == Fallback::device) codings_ = {};  // a codec that was chosen may lack kernels
   if (agreed.fallback != Fallback::none) return agreed.fallback;
@@ -123,11 +157,30 @@ Fallback Autotuner::update(const Agreed& agreed) noexcept {
     measure_anew();
     return Fallback::none;
   }
-  if (agreed.only_if_profitable) codings_.note(agreed.timing.predicted);
-  const Fallback why = agreed.only_if_profitable ? compare(agreed.timing) : Fallback::none;
-  if (why == Fallback::none && routes_.update(agreed.route, agreed.timing, coded_.calls(), agreed.others))
-    coded_ = routes_.tried_calls();
-  return why;
+  Timing times = agreed.timing;
+  if (agreed.only_if_profitable) codings_.note(times.plain > 0 ? times.plain : times.predicted);
+  const bool was_trying = routes_.is_trying();
+  if (was_trying || !agreed.only_if_profitable) {
+    const bool better = routes_.update(agreed.route, times, coded_.calls(), agreed.others);
+    if (better) {
+      coded_ = routes_.tried_calls();
+      times.coded = times.other;
+      predicted_.clear();
+      times.predicted = 0;  // that of the former route
+      predicted_then_ = 0;
+    }
+    if (routes_.is_trying() || !agreed.only_if_profitable) return Fallback::none;
+  }
+  const Fallback why = compare(times, agreed);
+  if (why != Fallback::none) return why;
+  if (!was_trying) {
+    const bool tried_both = routes_.tried_other_way();
+    routes_.update(agreed.route, times, coded_.calls(), agreed.others);
+    if (!tried_both && routes_.tried_other_way()) lost_ += lost_by(coded_, times.coded, times);
+  }
+  // A call that was planned by a route which has just lost is better plain.
+  const bool lost = was_trying && !routes_.is_usual(agreed.route) && times.plain > 0;
+  return lost && times.plain < times.other ? Fallback::trial : Fallback::none;
 }
 
 // Forgets the times of compressed calls, after a change of how they are served.
@@ -135,9 +188,10 @@ void Autotuner::measure_anew() noexcept {
   routes_ = {};
   coded_.clear();
   predicted_.clear();
+  predicted_then_ = 0;
 }
 
-void Autotuner::choose(CodingChoice coding) noexcept {
+void Autotuner::choose(MeasuredChoice coding) noexcept {
   const bool other = coding != codings_.choice();
   codings_.choose(coding);
   if (!other) return;
@@ -146,18 +200,31 @@ void Autotuner::choose(CodingChoice coding) noexcept {
 }
 
 // Compares the times of plain and compressed calls. Returns the fallback if plain MPI is faster, or is tried.
-Fallback Autotuner::compare(const Timing& agreed) noexcept {
+Fallback Autotuner::compare(const Timing& times, const Agreed& agreed) noexcept {
   ++since_;
+  if (predicted_then_ == 0) predicted_then_ = times.predicted;
   if (coded_.calls() == 0) return Fallback::none;  // this call is the first measurement
-  if (plain_.calls() > 0) {
-    const bool open = coded_.calls() < RecentTimes::most && agreed.coded < clear_difference * agreed.plain;
-    if (agreed.coded > agreed.plain) {
-      if (!open) back_off(Fallback::slower, agreed.coded, agreed.plain);
-      return open ? Fallback::none : Fallback::slower;
-    }
-    backoff_ = 1;
+  if (plain_.calls() == 0) return begin_trial();
+  if (times.coded > times.plain) {
+    const bool first = coded_.calls() == 1 && !routes_.tried_other_way();
+    const float clear = first ? clear_by_one_call : clear_difference;
+    const bool open = coded_.calls() < trial_calls && times.coded < clear * times.plain;
+    return open ? Fallback::none : lose(times, agreed);
   }
-  return plain_trial_is_due(agreed) ? begin_trial() : Fallback::none;
+  backoff_ = 1;
+  lost_ = 0;
+  return plain_trial_is_due(times) ? begin_trial() : Fallback::none;
+}
+
+// Leaves a call to plain MPI, which is faster than the usual route: the other way is tried from the next call
+// on, or a back-off begins.
+Fallback Autotuner::lose(const Timing& times, const Agreed& agreed) noexcept {
+  const bool tried_both = routes_.tried_other_way();
+  lost_ +=
+      tried_both ? lost_by(routes_.tried_calls(), times.other, times) : lost_by(coded_, times.coded, times);
+  if (routes_.begin_other_way(agreed.route, agreed.others)) return Fallback::trial;
+  back_off(Fallback::slower, times.coded / times.plain, lost_);
+  return Fallback::slower;
 }
 
 }  // namespace taut

@@ -2,14 +2,17 @@
 // compress it, or leave it to plain MPI. Decisions follow from the order of the calls and from what the ranks
 // agreed on, so that they are the same on every rank.
 //
+// The first call is compressed, the second one is plain, and where nodes have several ranks the other way, by
+// nodes or not, follows: after ten calls the fastest of the three is known (docs/adr/0100). From then on
+// every trial of a slower way is so rare that it costs one call in `trial_share` at most.
+//
 // A call in back-off costs one lookup in this table. While compression is faster, every call has its
 // agreement anyway, and its times on the link predict the time of a plain call. The longer a plain call, the
 // more compressed calls lie between two trials of plain MPI. The calls of a trial need no agreement, except
 // that the ranks compare their times before the second call and after the last one, without samples. While
 // plain MPI is faster, or compression gains nothing, calls go to plain MPI without an agreement for a
-// back-off: first for as long as the trial took that showed it, then twice as long after every trial that
-// shows it again, up to `longest_backoff` times. All trials together cost a few per cent of a thousand such
-// times, later less than one in `longest_backoff`.
+// back-off: first for `trial_share` times as long as the trial lost, then twice as long after every trial
+// that loses again, up to `longest_backoff` times as long as the trial took.
 #pragma once
 
 #include <algorithm>
@@ -62,13 +65,18 @@ class RecentTimes {
 };
 
 // Least ratio of two times whose order is clear. With a smaller ratio, the next call may change the order.
-inline constexpr float clear_difference = 1.3F;
+// The first compressed call also allocates memory, so that it alone needs a larger one.
+inline constexpr float clear_difference = 1.3F, clear_by_one_call = 4;
 
-// Route trials: find the fastest route of a kind of call. From time to time another route is tried, for a few
-// calls or until it is clearly slower.
+inline constexpr std::uint32_t trial_calls = 3;  // calls of a trial whose order is not clear earlier
+inline constexpr float trial_share = 50;         // calls for each call that trials may lose
+
+// Route trials: find the fastest route of a kind of call. The other way, by nodes or not, is tried at once,
+// and again after each back-off. From time to time another route is tried, for a few calls or until it is
+// clearly slower.
 class RouteTrials {
  public:
-  static constexpr std::uint32_t first_distance = 16, longest_distance = 1024;  // calls between trials
+  static constexpr std::uint32_t first_distance = 96, longest_distance = 1024;  // calls between trials
 
   // Returns the route of the next call; without an algorithm, the plan chooses.
   Route next() const noexcept { return is_trying() ? tried_ : usual_; }
@@ -78,39 +86,47 @@ class RouteTrials {
   bool update(const Route& route, const Timing& agreed, std::uint32_t usual_calls,
               std::span<const Route> others) noexcept;
 
+  // Begins a trial of the other way unless it has been tried since the last back-off. Returns true if the
+  // trial begins: with the next call.
+  bool begin_other_way(const Route& route, std::span<const Route> others) noexcept;
+  void end_round() noexcept { tried_other_way_ = false; }  // a back-off begins
+
+  bool is_trying() const noexcept { return tried_.algorithm != nullptr; }
+  bool tried_other_way() const noexcept { return tried_other_way_; }
   bool is_usual(const Route& route) const noexcept { return route == usual_; }
   bool is_tried(const Route& route) const noexcept { return is_trying() && route == tried_; }
   RecentTimes& tried_calls() noexcept { return calls_; }
   const RecentTimes& tried_calls() const noexcept { return calls_; }
 
  private:
-  bool is_trying() const noexcept { return tried_.algorithm != nullptr; }
   bool decide(const Timing& agreed) noexcept;
   void begin(std::span<const Route> others) noexcept;
 
   Route usual_, tried_;
   RecentTimes calls_;  // times by the route that is tried
   std::uint32_t distance_ = first_distance, since_ = 0;
-  std::size_t turn_ = 0;  // index of the next alternative
+  std::uint32_t pause_ = 0;  // calls that the last trial has to be followed by, for what it lost
+  std::size_t turn_ = 0;     // index of the next alternative
+  bool tried_other_way_ = false;
 };
 
 // Coding trials: when the speeds of the codings of a kind of call are measured, and the coding that was
-// chosen by them. They are measured once the link is known, and again after eight times as many calls each
-// time.
+// chosen by them. They are measured once the link is known, which a plain call tells, and again after eight
+// times as many calls each time.
 class CodingTrials {
  public:
-  static constexpr std::uint32_t growth = 8;
+  static constexpr std::uint32_t first = 2, growth = 8;  // calls until the first, and their growth
 
   bool are_due() const noexcept { return link_ > 0 && calls_ >= next_; }
   double link() const noexcept { return double{link_}; }  // seconds of plain MPI for each byte
-  CodingChoice choice() const noexcept { return choice_; }
+  MeasuredChoice choice() const noexcept { return choice_; }
 
   // Notes a compressed call. `link`: the time of plain MPI that the ranks agreed on; 0: not known.
   void note(float link) noexcept {
     link_ = link;
     calls_ = std::min(calls_ + 1, next_);
   }
-  void choose(CodingChoice choice) noexcept {
+  void choose(MeasuredChoice choice) noexcept {
     choice_ = choice;
     next_ = std::min(growth * next_, longest);
     calls_ = 0;
@@ -118,9 +134,9 @@ class CodingTrials {
 
  private:
   static constexpr std::uint32_t longest = std::uint32_t{1} << 20;
-  CodingChoice choice_;
+  MeasuredChoice choice_;
   float link_ = 0;
-  std::uint32_t calls_ = 0, next_ = RecentTimes::most;
+  std::uint32_t calls_ = 0, next_ = first;
 };
 
 // Result of an agreement on one call, the same on every rank.
@@ -164,7 +180,7 @@ class Autotuner {
   }
 
   // Serves the calls from now on by a coding that the ranks agreed on.
-  void choose(CodingChoice coding) noexcept;
+  void choose(MeasuredChoice coding) noexcept;
 
   // Returns the candidate that the ranks last agreed on, if it is still valid.
   std::optional<std::size_t> cached_candidate() const noexcept { return cached_candidate_.get(); }
@@ -191,10 +207,11 @@ class Autotuner {
   RecentTimes& plain_times() noexcept { return plain_; }
 
  private:
-  Fallback compare(const Timing& agreed) noexcept;
+  Fallback compare(const Timing& times, const Agreed& agreed) noexcept;
   Fallback begin_trial() noexcept;
+  Fallback lose(const Timing& times, const Agreed& agreed) noexcept;
   void measure_anew() noexcept;
-  void back_off(Fallback why, float trial, float plain) noexcept;
+  void back_off(Fallback why, float trial, float lost) noexcept;
   bool plain_trial_is_due(const Timing& agreed) const noexcept;
 
   RecentTimes plain_, coded_, predicted_, declined_;
@@ -205,7 +222,9 @@ class Autotuner {
   Fallback why_ = Fallback::none;         // reason of the calls in left_
   std::uint32_t backoff_ = 1, left_ = 0;  // calls in the next back-off; calls left in this one, or a trial
   std::uint32_t between_ = 16;            // time between trials of plain MPI, in plain calls
-  std::uint32_t since_ = 16;              // compressed calls since the last of them
+  float predicted_then_ = 0;              // agreed prediction after the last of them; 0: not known
+  std::uint32_t since_ = 0;               // compressed calls since the last of them
+  float lost_ = 0;  // plain calls in the time that trials have lost since the last back-off
   CandidateCache cached_candidate_;
 };
 

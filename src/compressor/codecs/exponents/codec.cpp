@@ -28,7 +28,7 @@ class Exponents final : public Codec {
     return frame_header_bytes + count * size_of(type);
   }
 
-  Sized encode(ConstSlice values, Bytes out) const noexcept override {
+  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
     if (!serves(values.type, Bound::Kind::exact)) return {Status::invalid_type};
     if (values.count > max_count) return {Status::invalid_count};
     if (out.size() < max_bytes(values.type, values.count, 1)) return {Status::buffer_too_small};

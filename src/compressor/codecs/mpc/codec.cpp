@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "compressor/base/float_environment.hpp"
 #include "compressor/codecs/mpc/lagged_reader.hpp"
 #include "compressor/frame/codec.hpp"
 #include "compressor/simd/kernel_choice.hpp"
@@ -30,6 +31,7 @@ class Mpc final : public Codec, public ReferenceCoding {
       : contract_{.bound = coding.bound, .idempotent = true},
         bits_(coding.bits),
         predictions_(std::move(predictions)),
+        names_grid_(coding.predictor.name == predictors[grid_predictor]),
         checksum_(coding.checksum),
         threads_(coding.thread_count()),
         kernels_(kernels) {}
@@ -40,22 +42,24 @@ class Mpc final : public Codec, public ReferenceCoding {
     return frame_header_bytes + count * size_of(type);
   }
 
-  Sized encode(ConstSlice values, Bytes out) const noexcept override { return encode(values, {}, out); }
+  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
+    return encode(values, {}, out);
+  }
 
-  Sized encode(ConstSlice values, References references, Bytes out) const noexcept override {
+  SizeOrStatus encode(ConstSlice values, References references, Bytes out) const noexcept override {
     if (!serves(values.type, contract_.bound.kind)) return {Status::invalid_type};
     if (values.count > max_count) return {Status::invalid_count};
     if (!refer_to(references, values)) return {Status::invalid_argument};
     if (out.size() < max_bytes(values.type, values.count, 1)) return {Status::buffer_too_small};
-    const Layout layout = layout_of(values, references);
+    const FloatEnvironment environment;  // integers of a grid are the same whatever the caller has set
+    Layout layout = layout_of(values, references);
     const Bytes payload = out.subspan(frame_header_bytes, values.bytes());
-    FrameHeader header{
-        .codec = frame_id, .type = values.type, .count = values.count, .bound = contract_.bound};
-    header.parameters[0] = static_cast<std::uint8_t>(layout.prediction.distance);
-    header.parameters[1] = static_cast<std::uint8_t>(layout.prediction.lags.n);
-    header.parameters[2] = static_cast<std::uint8_t>(layout.references.size());
-    if (checksum_) header.flags |= FrameHeader::checksummed;
     std::size_t bytes = write_chunks(values.as_bytes(), layout, kernels_, threads_, payload);
+    if (bytes == 0 && layout.grid.any()) {
+      layout = without_grid(values, references);
+      bytes = write_chunks(values.as_bytes(), layout, kernels_, threads_, payload);
+    }
+    FrameHeader header = header_of(values, layout);
     if (bytes == 0) {
       header.flags |= FrameHeader::stored;
       header.parameters[2] = 0;
@@ -75,6 +79,7 @@ class Mpc final : public Codec, public ReferenceCoding {
     const auto copy = [&](std::size_t i, const std::byte* words) {
       std::memcpy(to + i * chunk_bytes, words, frame.size_of_chunk(i));
     };
+    if (frame.grid().any()) return read_on_grid(frame, copy);
     if (frame.states().any()) return read_with_references(frame, references, values, copy);
     if (frame.lags().any()) return read_lagged(frame, copy);
     return for_chunks(threads_, frame.chunks(),
@@ -95,6 +100,7 @@ class Mpc final : public Codec, public ReferenceCoding {
       const std::size_t value_bytes = size_of(values.type), n = frame.size_of_chunk(i) / value_bytes;
       reduce_values({values.part(i * (chunk_bytes / value_bytes), n)}, {{words, n, values.type}}, op);
     };
+    if (frame.grid().any()) return read_on_grid(frame, combine);
     if (frame.states().any()) return read_with_references(frame, references, values, combine);
     if (frame.lags().any()) return read_lagged(frame, combine);
     return for_chunks(threads_, frame.chunks(), [&](std::size_t i) {
@@ -108,6 +114,7 @@ class Mpc final : public Codec, public ReferenceCoding {
   Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
     if (!serves(values.type, contract_.bound.kind) || values.bytes() < least_sampled_bytes)
       return Codec::sample(values, scratch);
+    const FloatEnvironment environment;
     const Sampled found = sampled(values.as_bytes(), layout_of(values, {}), kernels_);
     return {Status::ok, found.value_bytes, found.record_bytes};
   }
@@ -120,6 +127,25 @@ class Mpc final : public Codec, public ReferenceCoding {
     } catch (const std::bad_alloc&) {
       return Status::out_of_memory;
     }
+  }
+
+  // Reads a frame with a grid, whose codes may have lags. Calls take(i, words).
+  template <class Take>
+  Status read_on_grid(const FrameReader& frame, const Take& take) const noexcept {
+    const auto& kernels = kernels_.of(frame.word_bytes());
+    const FloatEnvironment environment;
+    const auto take_codes = [&](std::size_t i, const std::byte* codes) {
+      Piece words;
+      kernels.from_codes(codes, vectors_of(frame.size_of_chunk(i)), frame.grid(), words.bytes);
+      take(i, words.bytes);
+    };
+    if (frame.lags().any()) return read_lagged(frame, take_codes);
+    return for_chunks(threads_, frame.chunks(), [&](std::size_t i) {
+      Piece codes;
+      const Status status = frame.read(i, kernels_, codes.bytes);
+      if (status == Status::ok) take_codes(i, codes.bytes);
+      return status;
+    });
   }
 
   // Reads a frame with references, chunk by chunk: they do not depend on each other. Calls take(i, words).
@@ -140,35 +166,70 @@ class Mpc final : public Codec, public ReferenceCoding {
     });
   }
 
+  FrameHeader header_of(ConstSlice values, const Layout& layout) const noexcept {
+    FrameHeader header{
+        .codec = frame_id, .type = values.type, .count = values.count, .bound = contract_.bound};
+    const unsigned form = !layout.grid.any()                        ? 0
+                          : layout.grid.form == Grid::Form::product ? product_flag
+                                                                    : quotient_flag;
+    header.parameters[0] = static_cast<std::uint8_t>(layout.prediction.inner | form);
+    header.parameters[1] = static_cast<std::uint8_t>(layout.prediction.lags.n);
+    header.parameters[2] = static_cast<std::uint8_t>(layout.references.size());
+    if (checksum_) header.flags |= FrameHeader::checksummed;
+    return header;
+  }
+
+  // Returns the layout for a message: on a grid, if the choice among predictions finds one on which the
+  // values take fewer bytes.
   Layout layout_of(ConstSlice values, References references) const noexcept {
+    const Layout plain = without_grid(values, references);
+    const bool long_enough = values.bytes() >= least_sampled_bytes;
+    const bool may_have_grid = contract_.bound.exact() && references.empty() &&
+                               (names_grid_ || (predictions_.size() > 1 && long_enough));
+    if (!may_have_grid) return plain;
+    Layout layout{.word_bytes = plain.word_bytes, .grid = find_grid(values)};
+    if (!layout.grid.any()) return plain;
+    layout.prediction = best(values, layout, references);
+    if (!long_enough) return layout;
+    const std::size_t bytes = sampled(values.as_bytes(), layout, kernels_).record_bytes;
+    const bool saves = bytes + bytes / 15 < sampled(values.as_bytes(), plain, kernels_).record_bytes;
+    return saves ? layout : plain;
+  }
+
+  Layout without_grid(ConstSlice values, References references) const noexcept {
     const DType component = component_of(values.type);
     Layout layout{.word_bytes = size_of(component)};
     if (contract_.bound.kind == Bound::Kind::pointwise && info_of(component).family == Family::real)
       layout.rounding = Rounding::within(contract_.bound.value, component, bits_);
-    layout.prediction =
-        predictions_.size() == 1 ? named(values, references) : best(values, layout, references);
+    if (predictions_.size() == 1)
+      layout.prediction = named(values, references);
+    else if (names_grid_ && references.empty())
+      layout.prediction = usual(values);  // the others are candidates of their own
+    else
+      layout.prediction = best(values, layout, references);
     layout.references = references.first(layout.prediction.references);
     return layout;
   }
 
   // Returns the prediction that the coding names. It uses all references unless it names lags.
   Prediction named(ConstSlice values, References references) const noexcept {
-    Prediction prediction = of_words(predictions_[0], values);
-    if (!prediction.lags.any()) prediction.references = static_cast<unsigned>(references.size());
-    return prediction;
+    return of_words(predictions_[0], values).with_references(references.size());
+  }
+
+  static Prediction usual(ConstSlice values) noexcept {
+    return {static_cast<unsigned>(components_of(values.type)), {}};
   }
 
   // Converts lags from values to words, and leaves out lags that reach no value.
   static Prediction of_words(const Prediction& prediction, ConstSlice values) noexcept {
-    Prediction p{prediction.distance, prediction.lags.within(values.count)};
-    for (std::uint32_t& lag : p.lags.of) lag *= static_cast<std::uint32_t>(components_of(values.type));
-    return p;
+    const Prediction reaching{prediction.inner, prediction.lags.within(values.count)};
+    return reaching.in_components(components_of(values.type));
   }
 
   // Returns the prediction with the fewest bytes on a sample. Those with lags or references are slower, and
   // have to save one byte in 32.
   Prediction best(ConstSlice values, Layout layout, References references) const noexcept {
-    Prediction best{static_cast<unsigned>(components_of(values.type)), {}};
+    Prediction best = usual(values);
     if (values.bytes() < least_sampled_bytes && references.empty()) return best;
     std::size_t least = ~std::size_t{0};
     const auto consider = [&](const Prediction& prediction) {
@@ -195,19 +256,21 @@ class Mpc final : public Codec, public ReferenceCoding {
   Contract contract_;
   PackedBits bits_;
   std::vector<Prediction> predictions_;
+  bool names_grid_;  // look for one in short messages too
   bool checksum_;
   int threads_;
   const KernelSet& kernels_;
 };
 
 std::vector<Prediction> predictions(const Coding& coding) {
-  if (coding.predictor.automatic()) return candidates(coding.dims);
+  const bool names_grid = coding.predictor.name == predictors[grid_predictor] && !coding.predictor.lags.any();
+  if (coding.predictor.automatic() || names_grid) return automatic_predictions(coding.dims);
   return {prediction_of(coding.predictor, coding.dims)};
 }
 
 std::vector<NamedPredictor> automatic(const Dims& dims) {
-  std::vector<NamedPredictor> all;
-  for (const Prediction& prediction : candidates(dims)) all.push_back(named(prediction));
+  std::vector<NamedPredictor> all = named(automatic_predictions(dims), predictors);
+  all.insert(all.end() - 1, NamedPredictor(predictors[grid_predictor]));
   return all;
 }
 
@@ -224,9 +287,13 @@ std::unique_ptr<Codec> make(const Coding& coding) {
 // Every coding but those with a checksum of the payload. A header holds the number of lags, which is all that
 // decoding has to know before.
 constexpr CodecOnDevices on_devices{
-    .encodes = [](const Coding& coding) noexcept { return !coding.checksum; },
+    .encodes =
+        [](const Coding& coding) noexcept {
+          return !coding.checksum && coding.predictor.name != predictors[grid_predictor];
+        },
     .decoding = [](const FrameHeader& header, ConstBytes, const Coding&) -> std::optional<Coding> {
-      if (reference_count(header) > 0) return {};  // kernels do not read references
+      // Kernels read neither references nor grids.
+      if (reference_count(header) > 0 || header.parameters[0] > max_distance) return {};
       Coding coding{.codec = &codecs::mpc, .bound = header.bound};
       coding.predictor.lags.n = header.parameters[1];
       return coding;

@@ -1,5 +1,7 @@
 #include "compressor/codecs/mpc/frame_io.hpp"
 
+#include <cmath>
+
 #include "compressor/codecs/mpc/sparse.hpp"
 #include "compressor/frame/sample.hpp"
 
@@ -23,12 +25,15 @@ class Preparation {
       : values_(values), layout_(layout), kernels_(kernels.of(layout.word_bytes)) {}
 
   // Returns the words of a part, rounded, in whole vectors. Words before the values are 0.
-  const std::byte* words(Part part) noexcept { return rounded(part, own_); }
+  const std::byte* words(Part part) noexcept { return prepared(part, own_); }
+
+  // Returns false if a word would be read as a code of the grid.
+  bool fits_grid() const noexcept { return fits_grid_; }
 
   // Returns the residuals of a part, in whole vectors; those beyond its end equal their prediction.
   const std::byte* residuals(Part part) noexcept {
     const std::size_t vectors = vectors_of(part.size), end = vectors * vector_bytes;
-    const std::byte* residuals = rounded(part, own_);
+    const std::byte* residuals = prepared(part, own_);
     if (const Lags& lags = layout_.prediction.lags; lags.any() || !layout_.references.empty()) {
       kernels_.subtract_lags(sources(residuals, part, lags), vectors, own_.bytes);
       residuals = own_.bytes;
@@ -47,14 +52,22 @@ class Preparation {
       return reference_sources(words, layout_.references, static_cast<std::size_t>(part.first), part.size,
                                earlier_);
     const auto at = [&](std::size_t lag, Piece& piece) {
-      return rounded(part.before(lag * layout_.word_bytes), piece);
+      return prepared(part.before(lag * layout_.word_bytes), piece);
     };
     if (lags.n == 1) return {words, at(lags.of[0], earlier_[0])};
     return {words, at(lags.of[0], earlier_[0]), at(lags.of[1], earlier_[1]), at(lags.span(), earlier_[2])};
   }
 
-  const std::byte* rounded(Part part, Piece& piece) const noexcept {
+  // Returns the words of a part, rounded or as codes of the grid. Words before the values are 0, as they are.
+  const std::byte* prepared(Part part, Piece& piece) noexcept {
     const std::byte* const whole = whole_vectors(part, piece);
+    if (layout_.grid.any()) {
+      fits_grid_ &= kernels_.to_codes(whole, vectors_of(part.size), layout_.grid, piece.bytes);
+      const std::size_t before =
+          part.first < 0 ? std::min(static_cast<std::size_t>(-part.first), part.size) : 0;
+      std::memset(piece.bytes, 0, before);
+      return piece.bytes;
+    }
     if (layout_.rounding.dropped == 0) return whole;
     kernels_.round(whole, vectors_of(part.size), layout_.rounding, piece.bytes);
     return piece.bytes;
@@ -74,6 +87,7 @@ class Preparation {
   ConstBytes values_;
   const Layout& layout_;
   const Kernels& kernels_;
+  bool fits_grid_ = true;
   Piece own_, earlier_[3];
 };
 
@@ -106,7 +120,7 @@ bool has_zeros(ConstBytes words, std::size_t word_bytes) noexcept {
   alignas(64) std::byte coded[max_record_bytes];
   std::byte* const to = sparse.bytes == 0 ? record : coded;
   const std::size_t bytes =
-      kernels.encode(words.data(), vectors_of(words.size()), layout.prediction.distance, to);
+      kernels.encode(words.data(), vectors_of(words.size()), layout.prediction.inner, to);
   if (sparse.bytes != 0 && sparse.bytes < bytes) return sparse.bytes;
   if (sparse.bytes != 0) std::memcpy(record, coded, bytes);
   return bytes;
@@ -117,10 +131,11 @@ template <class Writer>
 bool write_chunk(Part chunk, Preparation& preparation, const Layout& layout, const KernelSet& kernels,
                  bool may_be_sparse, bool& zeros, Writer& writer) noexcept {
   const ConstBytes words{preparation.residuals(chunk), chunk.size};
+  if (!preparation.fits_grid()) return false;
   const Kernels& of_words = kernels.of(layout.word_bytes);
   return write_lossless(words, writer, [&](std::byte* record) {
     const auto encode = [&] {
-      return of_words.encode(words.data(), vectors_of(words.size()), layout.prediction.distance, record);
+      return of_words.encode(words.data(), vectors_of(words.size()), layout.prediction.inner, record);
     };
     if (!may_be_sparse) return encode();
     const std::size_t bytes = zeros ? 0 : encode();  // the probed words are then in the cache
@@ -128,6 +143,10 @@ bool write_chunk(Part chunk, Preparation& preparation, const Layout& layout, con
     if (zeros) return encode_shorter(words, layout, of_words, record);
     return bytes != 0 ? bytes : encode();
   });
+}
+
+std::byte* write_grid(const Grid& grid, std::byte* to) noexcept {
+  return grid.any() ? store(store(to, grid.step), grid.offset) : to;
 }
 
 Part chunk_at(std::size_t i, std::size_t bytes) noexcept {
@@ -142,9 +161,10 @@ std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSe
   using Writer = RecordWriter<max_record_bytes>;
   const Lags& lags = layout.prediction.lags;
   const States states = states_of(layout.references);
-  const std::size_t before = states.bytes() + lags.n * sizeof lags.of[0];
+  const std::size_t before =
+      (layout.grid.any() ? grid_bytes : 0) + states.bytes() + lags.n * sizeof lags.of[0];
   if (before > payload.size()) return 0;
-  std::byte* to = write_states(states, payload.data());
+  std::byte* to = write_states(states, write_grid(layout.grid, payload.data()));
   for (unsigned k = 0; k < lags.n; ++k) to = store(to, lags.of[k]);
   const bool may_be_sparse = values.size() >= least_sparse_bytes;
   const auto write = [&](Range range, Writer& writer) {
@@ -174,7 +194,7 @@ Sampled sampled(ConstBytes values, const Layout& layout, const KernelSet& kernel
   const Pieces pieces(values.size() / layout.word_bytes);
   const std::size_t piece_bytes = pieces.values * layout.word_bytes, vectors = vectors_of(piece_bytes);
   const Kernels& of_words = kernels.of(layout.word_bytes);
-  const unsigned distance = layout.prediction.distance;
+  const unsigned distance = layout.prediction.inner;
   Preparation preparation(values, layout, kernels);
   alignas(64) std::byte record[max_record_bytes];
   Sampled all;
@@ -214,10 +234,24 @@ Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
   bytes_ = values.bytes();
   word_bytes_ = size_of(component_of(values.type));
   if (header_.has(FrameHeader::stored)) return payload_.size() == bytes_ ? Status::ok : Status::corrupt_frame;
-  const bool good = header_.parameters[0] <= max_distance && header_.addends == 1 &&
-                    read_states(header_, payload_, states_) && read_lags() &&
-                    !(states_.any() && lags_.any()) && has_valid_index(payload_, chunks());
+  const bool good = read_grid() && distance_ <= max_distance && header_.addends == 1 &&
+                    !refers_by_addend(header_) && read_states(header_, payload_, states_) && read_lags() &&
+                    !(states_.any() && (lags_.any() || grid_.any())) && has_valid_index(payload_, chunks());
   return good ? Status::ok : Status::corrupt_frame;
+}
+
+bool FrameReader::read_grid() noexcept {
+  distance_ = header_.parameters[0] & ~(product_flag | quotient_flag);
+  const unsigned form = header_.parameters[0] & (product_flag | quotient_flag);
+  if (form == 0) return true;
+  const bool has_codes = info_of(header_.type).family != Family::integer && word_bytes_ >= 4;
+  if (form == (product_flag | quotient_flag) || !has_codes || !header_.bound.exact() ||
+      payload_.size() < grid_bytes)
+    return false;
+  grid_ = {form == product_flag ? Grid::Form::product : Grid::Form::quotient, load<double>(payload_.data()),
+           load<double>(payload_.data() + sizeof(double))};
+  payload_ = payload_.subspan(grid_bytes);
+  return grid_.step > 0 && std::isfinite(grid_.step) && std::isfinite(grid_.offset);
 }
 
 bool FrameReader::read_lags() noexcept {
@@ -255,7 +289,7 @@ bool FrameReader::decode(ConstBytes record, std::size_t size, const KernelSet& k
     record = {copy + overrun, record.size()};
   }
   const auto& kernel = kernels.of(word_bytes_);
-  const unsigned distance = header_.parameters[0];
+  const unsigned distance = distance_;
   if (is_sparse_record(record, distance * word_bytes_)) return kernel.decode_sparse(record, size, to);
   if (size % vector_bytes == 0) return kernel.decode(record, size / vector_bytes, distance, to);
   Piece piece;

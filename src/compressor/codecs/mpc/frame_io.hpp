@@ -14,12 +14,13 @@ struct Layout {
   Prediction prediction = {};  // lags in words, each below the number of words
   References references = {};  // as many as the prediction says
   Rounding rounding = {};
+  Grid grid = {};  // without references and rounding
 
-  std::size_t heads_bytes() const noexcept { return prediction.distance * word_bytes; }
+  std::size_t heads_bytes() const noexcept { return prediction.inner * word_bytes; }
 };
 
-// Writes state numbers, lags, index and records of `values` into `payload`. Returns their bytes; 0 if they do
-// not fit.
+// Writes grid, state numbers, lags, index and records of `values` into `payload`. Returns their bytes; 0 if
+// they do not fit, or if a value would be read as a code of the grid.
 std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSet& kernels, int threads,
                          Bytes payload) noexcept;
 
@@ -54,6 +55,9 @@ class FrameReader {
   // Lags in words. In a frame with lags read() gives residuals, not words: see LaggedReader.
   const Lags& lags() const noexcept { return lags_; }
 
+  // In a frame with a grid read() and lags give codes of the grid in place of words.
+  const Grid& grid() const noexcept { return grid_; }
+
   // References that the frame names. In a frame with references read() gives residuals too: see
   // reference_words.
   const States& states() const noexcept { return states_; }
@@ -62,6 +66,7 @@ class FrameReader {
   Status read(std::size_t i, const KernelSet& kernels, std::byte* to) const noexcept;
 
  private:
+  bool read_grid() noexcept;
   bool read_lags() noexcept;
   bool decode(ConstBytes record, std::size_t size, const KernelSet& kernels, std::byte* to) const noexcept;
 
@@ -69,6 +74,8 @@ class FrameReader {
   ConstBytes frame_, payload_;  // frame_: the memory that may be read; payload_: from the index on
   States states_;
   Lags lags_;
+  Grid grid_;
+  unsigned distance_ = 0;
   std::size_t bytes_ = 0;  // bytes of the values
   std::size_t word_bytes_ = 4;
 };

@@ -14,6 +14,7 @@
 #include <functional>
 #include <utility>
 
+#include "compressor/codecs/mpc/grid_kernel.hpp"
 #include "compressor/codecs/mpc/kernels.hpp"
 #include "compressor/codecs/mpc/sparse_kernel.hpp"
 
@@ -234,9 +235,13 @@ template <class Set, class Word>
 constexpr Kernels kernels_for() {
   using P = Pipeline<Set, Word>;
   using Sparse = SparsePipeline<Set, Word>;
-  Kernels kernels{P::encode, P::decode,        Sparse::encode, Sparse::decode,
-                  nullptr,   P::subtract_lags, P::add_lags};
+  Kernels kernels{P::encode,        P::decode,   Sparse::encode, Sparse::decode, nullptr,
+                  P::subtract_lags, P::add_lags, nullptr,        nullptr};
   if constexpr (sizeof(Word) > 1) kernels.round = P::round;
+  if constexpr (sizeof(Word) > 2) {
+    kernels.to_codes = GridLoops<Word>::to_codes;
+    kernels.from_codes = GridLoops<Word>::from_codes;
+  }
   return kernels;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compressor/codecs/mpc/format.hpp"
+#include "compressor/codecs/mpc/grid.hpp"
 #include "compressor/codecs/mpc/rounding.hpp"
 #include "compressor/simd/kernel_choice.hpp"
 
@@ -50,6 +51,12 @@ struct Kernels {
   // lag; `to` may be the place of the words.
   void (*subtract_lags)(const Sources& of, std::size_t vectors, std::byte* to) noexcept;
   void (*add_lags)(const Sources& of, std::size_t vectors, std::byte* to) noexcept;
+
+  // to_codes() replaces words by codes of a grid, and from_codes() does the reverse. to_codes() returns false
+  // if a word would be read as a code. Null for words of one and two bytes.
+  bool (*to_codes)(const std::byte* words, std::size_t vectors, const Grid& grid, std::byte* codes) noexcept;
+  void (*from_codes)(const std::byte* codes, std::size_t vectors, const Grid& grid,
+                     std::byte* words) noexcept;
 };
 
 struct KernelSet {

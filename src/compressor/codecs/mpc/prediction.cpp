@@ -4,8 +4,8 @@
 
 namespace taut::mpc {
 
-// The candidates are chosen by measurements on the available fields: docs/adr/0034-lossless-lags.md.
-std::vector<Prediction> candidates(const Dims& dims) {
+// The predictions are chosen by measurements on the available fields: docs/adr/0034-lossless-lags.md.
+std::vector<Prediction> automatic_predictions(const Dims& dims) {
   std::vector<Prediction> all;
   const unsigned most = row_lag(dims).any() ? 4 : max_distance;
   for (unsigned distance = 1; distance <= most; ++distance) all.push_back({distance, {}});

@@ -1,4 +1,4 @@
-// Prediction of words from earlier words. Names of predictions, and the predictions that `auto` considers.
+// Predictors of the mpc codec (predictor=), and the predictions that `auto` considers.
 #pragma once
 
 #include "compressor/codecs/mpc/format.hpp"
@@ -8,31 +8,26 @@ namespace taut::mpc {
 
 // The residual of a word is its difference from the word a row before, minus the same difference a plane
 // before. With references the residual of a word is its difference from the same word of a reference. The
-// number that is coded is the difference of the residual from the one `distance` before it in
-// the chunk; with distance 0 it is the residual.
-struct Prediction {
-  unsigned distance = 1;
-  Lags lags = {};
-  unsigned references = 0;  // used in place of lags
+// number that is coded is the difference of the residual from an earlier one in the chunk; `inner` is their
+// distance, and with distance 0 the residual is coded.
+using Prediction = taut::Prediction<unsigned>;
 
-  friend bool operator==(const Prediction&, const Prediction&) = default;
-};
-
-inline constexpr std::string_view predictors[] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"};
-static_assert(std::size(predictors) == max_distance + 1);  // numbered by their distance
+// Names of predictors, numbered by their distance. The last one looks for a grid, and for the best distance
+// and lags on it.
+inline constexpr std::string_view predictors[] = {"d0", "d1", "d2", "d3", "d4",
+                                                  "d5", "d6", "d7", "d8", "grid"};
+inline constexpr unsigned grid_predictor = max_distance + 1;
+static_assert(std::size(predictors) == grid_predictor + 1);
 
 // Returns the prediction that a coding names, with lags in values. Throws Error(invalid_policy) with the
 // remedy.
 inline Prediction prediction_of(const NamedPredictor& predictor, const Dims& dims) {
-  const auto [distance, lags] = numbered(predictor, dims, predictors);
-  return {distance, lags};
+  Prediction prediction = taut::prediction_of<unsigned>(predictor, dims, predictors);
+  if (prediction.inner == grid_predictor) prediction.inner = 1;
+  return prediction;
 }
 
-inline NamedPredictor named(const Prediction& prediction) {
-  return {predictors[prediction.distance], prediction.lags};
-}
-
-// Returns the predictions that `auto` chooses from, the usual one first; at most max_predictors.
-std::vector<Prediction> candidates(const Dims& dims);
+// Returns the predictions that `auto` chooses from, the usual one first; less than max_predictors.
+std::vector<Prediction> automatic_predictions(const Dims& dims);
 
 }  // namespace taut::mpc

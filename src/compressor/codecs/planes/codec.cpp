@@ -43,21 +43,25 @@ class Planes final : public Codec, public FrameScaling, public ReferenceCoding, 
     return max_frame_bytes(size_of(component_of(type)), count * components_of(type), addends);
   }
 
-  Sized encode(ConstSlice values, Bytes out) const noexcept override { return encode(values, {}, out); }
+  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
+    return encode(values, {}, out);
+  }
 
-  Sized encode(ConstSlice values, References references, Bytes out) const noexcept override {
+  SizeOrStatus encode(ConstSlice values, References references, Bytes out) const noexcept override {
     if (!coded(values.type)) return {Status::invalid_type};
     if (values.count > max_count / components_of(values.type)) return {Status::invalid_count};
     if (!refer_to(references, values)) return {Status::invalid_argument};
-    const std::size_t most = max_bytes(values.type, values.count, 1);
+    const bool by_addend = refer_by_addend(references);
+    const std::size_t most = max_bytes(values.type, values.count, by_addend ? 2 : 1);
     if (out.size() < most) return {Status::buffer_too_small};
-    return typed<Sized>(values.type, [&](const auto& codec) {
+    return typed<SizeOrStatus>(values.type, [&](const auto& codec) {
       const Bytes room = out.first(most);
       const auto encoded = [&](const Prediction& prediction) {
         return codec.with(prediction, references).encode(values, header(values), room);
       };
       const auto chosen = choose(codec, values, references, encoded);
-      return Sized{Status::ok, encoded(chosen)};
+      const std::size_t bytes = encoded(chosen);
+      return SizeOrStatus{bytes > 0 ? Status::ok : Status::out_of_memory, bytes};
     });
   }
 
@@ -77,6 +81,15 @@ class Planes final : public Codec, public FrameScaling, public ReferenceCoding, 
                          [&](const auto& codec) { return codec.reduce(in, references, values, op); });
   }
 
+  bool has_integers(ConstSlice values) const noexcept override {
+    bool all = false;
+    typed<Status>(values.type, [&](const auto& codec) {
+      all = codec.has_integers(values);
+      return Status::ok;
+    });
+    return all;
+  }
+
   Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
     return typed<Sample>(values.type, [&](const auto& codec) {
       const Estimates estimates(codec, values, {}, predictions_);
@@ -85,27 +98,28 @@ class Planes final : public Codec, public FrameScaling, public ReferenceCoding, 
     });
   }
 
-  Sized sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override {
+  SizeOrStatus sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override {
     FrameHeader first;
     if (frames.empty()) return {Status::invalid_argument};
     if (const Status s = read_header(frames[0], first); s != Status::ok) return {s};
-    return typed<Sized>(first.type, [&](const auto& codec) { return codec.sum(frames, out); });
+    return typed<SizeOrStatus>(first.type, [&](const auto& codec) { return codec.sum(frames, out); });
   }
 
-  Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
+  SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
     return accumulate(frame, values, {}, out);
   }
 
-  Sized accumulate(ConstBytes frame, ConstSlice values, References references,
-                   Bytes out) const noexcept override {
-    return typed<Sized>(values.type,
-                        [&](const auto& codec) { return codec.accumulate(frame, values, references, out); });
+  SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, References references,
+                          Bytes out) const noexcept override {
+    return typed<SizeOrStatus>(
+        values.type, [&](const auto& codec) { return codec.accumulate(frame, values, references, out); });
   }
 
-  Sized scale(ConstBytes frame, double factor, Bytes out) const noexcept override {
+  SizeOrStatus scale(ConstBytes frame, double factor, Bytes out) const noexcept override {
     FrameHeader header;
     if (const Status s = read_header(frame, header); s != Status::ok) return {s};
-    return typed<Sized>(header.type, [&](const auto& codec) { return codec.scale(frame, factor, out); });
+    return typed<SizeOrStatus>(header.type,
+                               [&](const auto& codec) { return codec.scale(frame, factor, out); });
   }
 
   Status summarize(ConstBytes frame, ValueStatistics& statistics) const noexcept override {
@@ -116,6 +130,11 @@ class Planes final : public Codec, public FrameScaling, public ReferenceCoding, 
   }
 
  private:
+  // Returns true if the references are those of an addend: one, which every frame refers to.
+  static bool refer_by_addend(References references) noexcept {
+    return references.size() == 1 && references[0].of_addend;
+  }
+
   // Runs `action` on the codec of the type's components, in the floating-point environment that the bound's
   // proof assumes.
   template <class Result, class Action>
@@ -152,6 +171,13 @@ class Planes final : public Codec, public FrameScaling, public ReferenceCoding, 
       for (unsigned k = 1; k <= references; ++k)
         for (const Predictor inner : {Predictor::none, usual}) of[n++] = {inner, {}, k};
     }
+    // Makes them those of an addend, if the references are.
+    void limit_to(References references) noexcept {
+      if (!refer_by_addend(references)) return;
+      n = static_cast<std::size_t>(
+          std::remove_if(of, of + n, [](const Prediction& p) { return p.references == 0; }) - of);
+      for (Prediction& prediction : std::span(of, n)) prediction.by_addend = true;
+    }
     std::span<const Prediction> all() const noexcept { return {of, n}; }
   };
 
@@ -167,7 +193,8 @@ class Planes final : public Codec, public FrameScaling, public ReferenceCoding, 
       constexpr std::size_t least_values = 4096;  // smaller messages are encoded quickly
       if (values.count < least_values) return;
       Prediction of_parts[most_candidates];
-      for (std::size_t k = 0; k < n; ++k) of_parts[k] = for_parts(predictions[k], values.type);
+      for (std::size_t k = 0; k < n; ++k)
+        of_parts[k] = predictions[k].in_components(components_of(values.type));
       value_bytes = codec.estimate(values, references, {of_parts, n}, {bytes, n});
     }
     std::size_t best() const noexcept {
@@ -185,25 +212,24 @@ class Planes final : public Codec, public FrameScaling, public ReferenceCoding, 
     const bool complex = components_of(values.type) == 2;
     const Prediction usual{complex ? Predictor::pairs : Predictor::delta, {}};
     if (values.components().count < least_to_sample) {
-      const Candidates candidates({&usual, 1}, values.type, references.size());
+      Candidates candidates({&usual, 1}, values.type, references.size());
+      candidates.limit_to(references);
       return references.empty() ? usual : *std::ranges::min_element(candidates.all(), {}, encoded);
     }
-    const Candidates candidates(predictions_, values.type, references.size());
+    Candidates candidates(predictions_, values.type, references.size());
+    candidates.limit_to(references);
     const Estimates estimates(codec, values, references, candidates.all());
+    if (estimates.value_bytes == 0 && refer_by_addend(references)) return candidates.of[0];
     const std::size_t best = estimates.value_bytes > 0 ? estimates.best() : best_encoded(codec, values);
-    return for_parts(candidates.of[best], values.type);
+    return candidates.of[best].in_components(components_of(values.type));
   }
 
+  // Returns the prediction that the coding names.
   Prediction named(DType type, References references) const noexcept {
-    Prediction prediction = for_parts(predictions_[0], type);
-    if (!prediction.lags.any()) prediction.references = static_cast<unsigned>(references.size());
-    return prediction;
-  }
-
-  // Converts lags from values to components: a complex value has two components, which are coded separately.
-  static Prediction for_parts(Prediction prediction, DType type) noexcept {
-    for (std::uint32_t& lag : prediction.lags.of) lag *= static_cast<std::uint32_t>(components_of(type));
-    return prediction;
+    Prediction prediction = predictions_[0].in_components(components_of(type));
+    prediction.by_addend = refer_by_addend(references);
+    if (prediction.by_addend) prediction.lags = {};
+    return prediction.with_references(references.size());
   }
 
   // Returns the index of the best prediction without lags, by encoding the sampled pieces. Lags would reach
@@ -237,14 +263,8 @@ bool serves(DType type, Bound::Kind kind) noexcept {
 }
 
 std::vector<Prediction> predictions(const Coding& coding) {
-  if (coding.predictor.automatic()) return candidates(coding.dims);
+  if (coding.predictor.automatic()) return automatic_predictions(coding.dims);
   return {prediction_of(coding.predictor, coding.dims)};
-}
-
-std::vector<NamedPredictor> automatic(const Dims& dims) {
-  std::vector<NamedPredictor> all;
-  for (const Prediction& prediction : candidates(dims)) all.push_back(named(prediction));
-  return all;
 }
 
 std::unique_ptr<Codec> make(const Coding& coding) {
@@ -280,7 +300,10 @@ extern constinit const CodecInfo planes{
     .since = "0.1",
     .summary = "uniform quantiser under an absolute bound, differences as bit planes; frames can be added",
     .predictors = taut::planes::predictors,
-    .automatic = taut::planes::automatic,
+    .automatic =
+        [](const Dims& dims) {
+          return named(taut::planes::automatic_predictions(dims), taut::planes::predictors);
+        },
     .serves = taut::planes::serves,
     .make = taut::planes::make,
     .adds_frames = true,

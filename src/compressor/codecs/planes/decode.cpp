@@ -77,6 +77,8 @@ void TypedCodec<T>::decode_chunk(Operand& operand, std::uint32_t addends, const 
     return;
   }
   if (!operand.simple()) {
+    if (operand.record.header.has(wide) && operand.source.any())
+      return general_.decode_wide(operand.record, operand.source.earlier().near, z, values);
     operand.resolve(kernels_);
     return operand.source.any() ? general_.decode_integers(operand.record, operand.room, z, values)
                                 : general_.decode(operand.record, z, values);

@@ -68,7 +68,7 @@ auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, Form before, un
 template <class T>
 bool TypedCodec<T>::commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n,
                                   Records& writer) const noexcept {
-  drop_behind(planes, blocks_of(n));
+  drop_padding(planes, blocks_of(n));
   if (planes.bytes == 0 && planes.base == 0 && flags == 0) return writer.commit(0);
   const RecordHeader header{flags, static_cast<std::uint16_t>(planes.bytes), planes.base};
   WidthSummary summary;

@@ -4,8 +4,8 @@
 
 namespace taut::planes {
 
-// The candidates are chosen by measurements on the available fields: docs/adr/0004-lags.md.
-std::vector<Prediction> candidates(const Dims& dims) {
+// The predictions are chosen by measurements on the available fields: docs/adr/0004-lags.md.
+std::vector<Prediction> automatic_predictions(const Dims& dims) {
   using enum Predictor;
   std::vector<Prediction> all{{delta, {}}, {pairs, {}}, {none, {}}, {second, {}}};
   const auto add = [&](const Lags& lags, std::initializer_list<Predictor> inner) {

@@ -1,4 +1,4 @@
-// Predictions of the planes codec: the names of its predictors (predictor=), and those that `auto` considers.
+// Predictors of the planes codec (predictor=), and the predictions that `auto` considers.
 #pragma once
 
 #include "compressor/codecs/planes/format/lags.hpp"
@@ -12,15 +12,10 @@ inline constexpr std::string_view predictors[] = {"none", "delta", "pairs",
 // Returns the prediction that a coding names, with lags in values. Throws Error(invalid_policy) with the
 // remedy.
 inline Prediction prediction_of(const NamedPredictor& predictor, const Dims& dims) {
-  const auto [number, lags] = numbered(predictor, dims, predictors);
-  return {static_cast<Predictor>(number), lags};
-}
-
-inline NamedPredictor named(const Prediction& prediction) {
-  return {predictors[static_cast<std::size_t>(prediction.inner)], prediction.lags};
+  return taut::prediction_of<Predictor>(predictor, dims, predictors);
 }
 
 // Returns the predictions that `auto` chooses from, the most common one first; at most max_predictors.
-std::vector<Prediction> candidates(const Dims& dims);
+std::vector<Prediction> automatic_predictions(const Dims& dims);
 
 }  // namespace taut::planes

@@ -14,7 +14,8 @@ namespace taut::planes {
 
 // The references of a frame, quantised with its step, however far their values are from its multiples. A
 // value without an integer counts as 0, and so does one that needs 64 bits. In a sum of frames that were
-// predicted from the same references, each addend counts.
+// predicted from the same references, each addend counts. The reference of a sum whose addends had their own
+// counts once.
 template <class T>
 class ReferenceIntegers {
  public:
@@ -22,7 +23,7 @@ class ReferenceIntegers {
   ReferenceIntegers(References references, const FrameHeader& header, const KernelSet& kernels) noexcept
       : references_(references),
         z_(Quantiser<T>::of_frame(header.step, std::numeric_limits<double>::infinity())),
-        addends_(header.addends),
+        addends_(refers_by_addend(header) ? 1 : header.addends),
         kernels_(&kernels) {}
 
   std::size_t count() const noexcept { return references_.size(); }

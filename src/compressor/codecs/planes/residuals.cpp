@@ -1,5 +1,6 @@
 // Frames with lags or references, whose records hold residuals. They have no wide records and no layers: if a
-// chunk needs one, the frame is encoded without lags and references.
+// chunk needs one, the frame is encoded without lags and references. An addend with a reference of its own
+// has to keep it, and such a chunk is then a sum of records.
 #include <atomic>
 
 #include "compressor/codecs/planes/typed_codec.hpp"
@@ -51,8 +52,10 @@ std::size_t TypedCodec<T>::encode_residuals(const T* values, std::size_t count, 
       const std::size_t first = i * chunk_values, n = std::min(chunk_values, count - first);
       std::int32_t* const q = source.next(i);
       if (encode_from_references(values + first, n, source, form, width_class, writer)) continue;
-      if (!encode_residual_chunk(values + first, n, source.earlier(), q, form, width_class, writer))
-        return Status::buffer_too_small;
+      const bool coded =
+          encode_residual_chunk(values + first, n, source.earlier(), q, form, width_class, writer) ||
+          (by_addend_ && encode_difference_chunk(values + first, n, source.earlier(), writer));
+      if (!coded) return Status::buffer_too_small;
     }
     return Status::ok;
   };
@@ -106,6 +109,24 @@ bool TypedCodec<T>::encode_residual_chunk(const T* values, std::size_t n, const 
 }
 
 template <class T>
+bool TypedCodec<T>::encode_difference_chunk(const T* values, std::size_t n, const Earlier& earlier,
+                                            Records& writer) const {
+  std::byte own[own_chunk_bytes], opposite[own_chunk_bytes];
+  const std::size_t bytes = encode_likely(Form::general, 8, values, n, chunk_header(n), own);
+  FrameReader<T> frame;
+  Operand operand;
+  if (frame.open({own, bytes}) != Status::ok || operand.read(frame, 0, kernels_) != Status::ok) return false;
+  alignas(64) std::int32_t q[chunk_values];
+  for (std::size_t i = 0; i < n; ++i) q[i] = subtract_wrapping(0, earlier[i]);
+  FrameWriter carrier(opposite, n, {z_.predictor, {}});
+  unsigned width_class = 8;
+  const Status coded = carrier.write(1, [&](Range, Records& record) {
+    return write_residuals(q, n, {}, large, width_class, record) ? Status::ok : Status::buffer_too_small;
+  });
+  return coded == Status::ok && add_chunk(operand, {opposite, carrier.finish(chunk_header(n))}, n, 2, writer);
+}
+
+template <class T>
 bool TypedCodec<T>::write_residuals(std::int32_t* q, std::size_t n, const Earlier& earlier,
                                     std::uint8_t flags, unsigned& width_class, Records& writer) const {
   const ChunkPrediction prediction{z_.predictor, earlier};
@@ -120,8 +141,8 @@ bool TypedCodec<T>::write_residuals(std::int32_t* q, std::size_t n, const Earlie
 // ---- Sums
 
 template <class T>
-Sized TypedCodec<T>::accumulate_residuals(const FrameReader<T>& frame, const T* values, FrameHeader total,
-                                          Bytes out, bool& no_residuals) const {
+SizeOrStatus TypedCodec<T>::accumulate_residuals(const FrameReader<T>& frame, const T* values,
+                                                 FrameHeader total, Bytes out, bool& no_residuals) const {
   const ReferenceIntegers<T> references(references_, own_header(), kernels_);
   FrameWriter sum(out, frame.count(), prediction(), frame.states());
   std::atomic<bool> impossible = false;
@@ -175,7 +196,8 @@ auto TypedCodec<T>::accumulate_residual_chunk(const Operand& operand, const T* v
   const Status coded = carrier.write(1, [&](Range, Records& record) {
     const bool fits = all_integers
                           ? write_residuals(q, n, earlier, flags, width_class, record)
-                          : general_.encode_residuals(values, n, q, marks, flags, z_, earlier, record);
+                          : general_.encode_residuals(values, n, q, marks, flags, z_, earlier, record) ||
+                                (by_addend_ && encode_difference_chunk(values, n, earlier, record));
     return fits ? Status::ok : Status::buffer_too_small;
   });
   if (coded != Status::ok) return Residuals::no_residuals;

@@ -113,7 +113,7 @@ std::size_t TypedCodec<T>::negate_planes(const Record<T>& record, std::byte* out
                          unpredicted, d);
     std::ranges::transform(d, d, negated<std::int32_t>);
     kernels_.ints.pack(d, groups_of(record.count), unpredicted, planes);
-    drop_behind(planes, blocks);
+    drop_padding(planes, blocks);
   }
   header.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
   return finish_planes(out, header, planes.widths, kernels_.widths.summarize(planes.widths), blocks,
@@ -166,7 +166,7 @@ bool TypedCodec<T>::negate_chunk(Operand& operand, const FrameReader<T>& frame, 
 }
 
 template <class T>
-Sized TypedCodec<T>::negate(const FrameReader<T>& frame, Bytes out) const {
+SizeOrStatus TypedCodec<T>::negate(const FrameReader<T>& frame, Bytes out) const {
   if (frame.stored()) {
     const std::size_t bytes = frame.count() * sizeof(T);
     if (out.size() < frame_header_bytes + bytes) return {Status::buffer_too_small};
@@ -193,7 +193,7 @@ Sized TypedCodec<T>::negate(const FrameReader<T>& frame, Bytes out) const {
 }
 
 template <class T>
-Sized TypedCodec<T>::scale(ConstBytes in, double factor, Bytes out) const {
+SizeOrStatus TypedCodec<T>::scale(ConstBytes in, double factor, Bytes out) const {
   FrameReader<T> frame;
   if (const Status s = frame.open(in); s != Status::ok) return {s};
   if (frame.states().any())
@@ -202,7 +202,7 @@ Sized TypedCodec<T>::scale(ConstBytes in, double factor, Bytes out) const {
   const double magnitude = std::abs(factor);
   if (!scale_header<T>(header, magnitude)) return {Status::invalid_argument};
 
-  Sized size{Status::ok, frame_header_bytes + static_cast<std::size_t>(header.payload_bytes)};
+  SizeOrStatus size{Status::ok, frame_header_bytes + static_cast<std::size_t>(header.payload_bytes)};
   if (std::signbit(factor)) {
     size = negate(frame, out);
     if (size.status != Status::ok) return size;

@@ -40,7 +40,7 @@ bool TypedCodec<T>::sum_chunk(std::span<const Operand* const> operands, std::siz
 }
 
 template <class T>
-Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
+SizeOrStatus TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
   if (frames.empty() || frames.size() > max_operands) return {Status::invalid_argument};
   FrameReader<T> readers[max_operands];
   FrameHeader total;
@@ -58,7 +58,8 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
       continue;
     }
     const bool alike = h.type == total.type && h.count == total.count && h.step == total.step &&
-                       h.bound == total.bound && readers[k].states() == states;
+                       h.bound == total.bound && readers[k].states() == states &&
+                       readers[k].prediction().by_addend == prediction.by_addend;
     if (!alike) return {Status::frame_mismatch};
     if (readers[k].prediction() != prediction) lagged = false;
     prediction.inner =
@@ -96,7 +97,8 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
 }
 
 template <class T>
-Sized TypedCodec<T>::accumulate(ConstBytes in, ConstSlice slice, References references, Bytes out) const {
+SizeOrStatus TypedCodec<T>::accumulate(ConstBytes in, ConstSlice slice, References references,
+                                       Bytes out) const {
   FrameReader<T> frame;
   if (const Status s = frame.open(in); s != Status::ok) return {s};
   const bool alike =
@@ -107,13 +109,14 @@ Sized TypedCodec<T>::accumulate(ConstBytes in, ConstSlice slice, References refe
 }
 
 template <class T>
-Sized TypedCodec<T>::accumulate(const FrameReader<T>& frame, const T* values, Bytes out) const {
+SizeOrStatus TypedCodec<T>::accumulate(const FrameReader<T>& frame, const T* values, Bytes out) const {
   FrameHeader total = frame.header();
   if (++total.addends == 0) return {Status::invalid_count};
   total.flags &= static_cast<std::uint8_t>(~FrameHeader::stored);
+  if (by_addend_ && !fits_lagged(total.addends)) return {Status::invalid_count};
   if ((lags_.any() || !references_.empty()) && fits_lagged(total.addends)) {
     bool no_residuals = false;
-    const Sized size = accumulate_residuals(frame, values, total, out, no_residuals);
+    const SizeOrStatus size = accumulate_residuals(frame, values, total, out, no_residuals);
     if (!no_residuals) return size;
   }
 
@@ -137,6 +140,27 @@ Sized TypedCodec<T>::accumulate(const FrameReader<T>& frame, const T* values, By
   if (const Status s = sum.write(parts_for(frame.chunks(), frame.prediction()), add); s != Status::ok)
     return {s};
   return {Status::ok, sum.finish(total)};
+}
+
+template <class T>
+bool TypedCodec<T>::has_integers(ConstSlice values) const {
+  const ConstSlice parts{values.components()};
+  const T* const data = static_cast<const T*>(parts.data);
+  bool small = true;
+  for (std::size_t first = 0; first < parts.count; first += chunk_values) {
+    const std::size_t n = std::min(chunk_values, parts.count - first);
+    alignas(64) std::int32_t q[chunk_values];
+    T padded[chunk_values];
+    Marks marks;
+    if (z_.step == 0 || may_hold_packed(data + first, n)) return false;
+    const T* const whole = whole_groups(data + first, n, z_.predictor, padded);
+    small = small && kernels_.of<T>().quantise(whole, groups_of(n), z_, q);
+    if (small) continue;
+    const Quantised found = general_.quantise(whole, n, z_, q, marks);
+    if (!found.complete) return false;
+    small = found.small;
+  }
+  return true;
 }
 
 template <class T>

@@ -59,6 +59,7 @@ class TypedCodec {
     other.z_.predictor = prediction.inner;
     other.lags_ = prediction.lags;
     other.references_ = references.first(prediction.references);
+    other.by_addend_ = prediction.by_addend;
     return other;
   }
 
@@ -68,14 +69,15 @@ class TypedCodec {
     header.step = static_cast<double>(z_.step);
     const ConstSlice parts{values.components()};
     const T* const data = static_cast<const T*>(parts.data);
-    const Lags lags = lags_.within(parts.count);
-    if ((lags.any() || !references_.empty()) && z_.step != 0 && parts.count > 0)
-      if (const std::size_t bytes = with({z_.predictor, lags, prediction().references}, references_)
-                                        .encode_residuals(data, parts.count, header, out))
-        return bytes;
+    Prediction usable = prediction();
+    usable.lags = lags_.within(parts.count);
+    if ((usable.lags.any() || !references_.empty()) && z_.step != 0 && parts.count > 0) {
+      const std::size_t bytes = with(usable, references_).encode_residuals(data, parts.count, header, out);
+      if (bytes > 0 || by_addend_) return bytes;
+    }
     return encode_likely(Form::simple, 8, data, parts.count, header, out);
   }
-  // Estimates the bytes of the components under each prediction; see estimate.hpp.
+  // Estimates the bytes of the components under each prediction, from a sample.
   std::size_t estimate(ConstSlice values, References references, std::span<const Prediction> predictions,
                        std::span<std::size_t> bytes) const noexcept {
     const ConstSlice parts{values.components()};
@@ -88,11 +90,14 @@ class TypedCodec {
   Status reduce(ConstBytes in, References references, Slice values, Reduction op) const;
 
   // Write up to the end of `out`; return buffer_too_small if the result does not fit.
-  Sized sum(std::span<const ConstBytes> frames, Bytes out) const;
-  Sized accumulate(ConstBytes frame, ConstSlice values, References references, Bytes out) const;
+  SizeOrStatus sum(std::span<const ConstBytes> frames, Bytes out) const;
+  SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, References references, Bytes out) const;
+
+  // Returns true if every value has an integer of at most 22 bits.
+  bool has_integers(ConstSlice values) const;
 
   // Multiplies a frame by a number other than 0; see scale.cpp.
-  Sized scale(ConstBytes frame, double factor, Bytes out) const;
+  SizeOrStatus scale(ConstBytes frame, double factor, Bytes out) const;
   Status summarize(ConstBytes frame, ValueStatistics& statistics) const;
 
  private:
@@ -119,7 +124,7 @@ class TypedCodec {
   };
 
   Prediction prediction() const noexcept {
-    return {z_.predictor, lags_, static_cast<unsigned>(references_.size())};
+    return {z_.predictor, lags_, static_cast<unsigned>(references_.size()), by_addend_};
   }
 
   // Returns true if the references begin with those of a frame, or it has none.
@@ -156,7 +161,8 @@ class TypedCodec {
   PredictionSource<T> source_of_predictions(const ReferenceIntegers<T>& references, std::size_t count) const {
     return lags_.any() ? PredictionSource<T>(lags_, count) : PredictionSource<T>(references, count);
   }
-  // Returns 0 if the frame has to be encoded without lags and references.
+  // Returns 0 if the frame has to be encoded without lags and references; of an addend, if there is no
+  // memory.
   std::size_t encode_residuals(const T* values, std::size_t count, FrameHeader header, Bytes out) const;
   bool encode_from_references(const T* values, std::size_t n, PredictionSource<T>& source, Form form,
                               unsigned& width_class, Records& writer) const;
@@ -170,10 +176,14 @@ class TypedCodec {
   bool quantise_chunk(const T* values, std::size_t n, Form& form, std::int32_t* q, Marks& marks,
                       std::uint8_t& flags) const;
 
+  // Encodes a chunk of an addend whatever its values are: as the sum of its record and of one with the
+  // negative prediction. Returns false if `writer` is full.
+  bool encode_difference_chunk(const T* values, std::size_t n, const Earlier& earlier, Records& writer) const;
+
   // no_residuals: the sum has to be written without lags and references.
   enum class Residuals { done, no_residuals, full };
-  Sized accumulate_residuals(const FrameReader<T>& frame, const T* values, FrameHeader total, Bytes out,
-                             bool& no_residuals) const;
+  SizeOrStatus accumulate_residuals(const FrameReader<T>& frame, const T* values, FrameHeader total,
+                                    Bytes out, bool& no_residuals) const;
   Residuals accumulate_residual_chunk(const Operand& operand, const T* values, std::size_t n,
                                       const Earlier& earlier, std::int32_t* q, std::uint32_t addends,
                                       Form& form, unsigned& width_class, Records& writer) const;
@@ -221,17 +231,18 @@ class TypedCodec {
   // Returns what a frame of this codec, with one addend, says about the integers of references.
   FrameHeader own_header() const noexcept { return {.step = static_cast<double>(z_.step)}; }
 
-  Sized accumulate(const FrameReader<T>& frame, const T* values, Bytes out) const;
+  SizeOrStatus accumulate(const FrameReader<T>& frame, const T* values, Bytes out) const;
 
   // ---- Scaling (scale.cpp)
 
-  Sized negate(const FrameReader<T>& frame, Bytes out) const;
+  SizeOrStatus negate(const FrameReader<T>& frame, Bytes out) const;
   bool negate_chunk(Operand& operand, const FrameReader<T>& frame, Records& writer) const;
   std::size_t negate_planes(const Record<T>& record, std::byte* out) const noexcept;
 
   Quantiser<T> z_;
   Lags lags_;
   References references_ = {};
+  bool by_addend_ = false;  // the reference is of an addend: every frame of this codec refers to it
   int threads_;
   const KernelSet& kernels_;
   GeneralPath<T> general_;

@@ -19,7 +19,7 @@ class Raw final : public Codec {
     return frame_header_bytes + count * size_of(type);
   }
 
-  Sized encode(ConstSlice values, Bytes out) const noexcept override {
+  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
     if (values.count > most_frame_values) return {Status::invalid_count};
     const std::size_t bytes = max_bytes(values.type, values.count, 1);
     if (out.size() < bytes) return {Status::buffer_too_small};

@@ -35,10 +35,10 @@ class Szx final : public Codec {
     return max_frame_bytes(size_of(type), count);
   }
 
-  Sized encode(ConstSlice values, Bytes out) const noexcept override {
+  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
     if (values.count > max_count) return {Status::invalid_count};
     if (out.size() < max_bytes(values.type, values.count, 1)) return {Status::buffer_too_small};
-    return typed<Sized>(values.type, [&](const auto& grid) { return encode_on(grid, values, out); });
+    return typed<SizeOrStatus>(values.type, [&](const auto& grid) { return encode_on(grid, values, out); });
   }
 
   Status decode(ConstBytes in, Slice values) const noexcept override {
@@ -78,7 +78,7 @@ class Szx final : public Codec {
   }
 
   template <class T>
-  Sized encode_on(const Grid<T>& grid, ConstSlice values, Bytes out) const noexcept {
+  SizeOrStatus encode_on(const Grid<T>& grid, ConstSlice values, Bytes out) const noexcept {
     FrameHeader header{.codec = frame_id,
                        .type = values.type,
                        .count = values.count,
@@ -97,7 +97,7 @@ class Szx final : public Codec {
       return Status::ok;
     };
     if (grid.step > 0) {
-      const Sized records = write_records<Writer>(parts_of(threads_, room.chunks), room, write);
+      const SizeOrStatus records = write_records<Writer>(parts_of(threads_, room.chunks), room, write);
       if (records.status == Status::ok)
         return {Status::ok, seal_frame(header, out.data(), 4 * room.chunks + records.bytes)};
     }

@@ -46,11 +46,11 @@ class Zfp final : public Codec {
     return bytes;
   }
 
-  Sized encode(ConstSlice values, Bytes out) const noexcept override {
+  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
     if (values.count > max_count) return {Status::invalid_count};
-    return typed<Sized>(values.type, [&]<class T>(T) {
+    return typed<SizeOrStatus>(values.type, [&]<class T>(T) {
       const std::size_t most = max_bytes(values.type, values.count, 1);
-      if (out.size() < most) return Sized{Status::buffer_too_small};
+      if (out.size() < most) return SizeOrStatus{Status::buffer_too_small};
       return encode_frame(static_cast<const T*>(values.data), values.count, out.first(most));
     });
   }
@@ -90,7 +90,7 @@ class Zfp final : public Codec {
   }
 
   template <class T>
-  Sized encode_frame(const T* values, std::size_t count, Bytes out) const {
+  SizeOrStatus encode_frame(const T* values, std::size_t count, Bytes out) const {
     const Shape shape = shape_of(dims_, count);
     const Grid grid(shape);
     Scratch<T> scratch(grid.largest());

@@ -61,10 +61,8 @@ Status check(const Coding& coding, DType type) {
 mpc::Prediction prediction_for(const Call& call, const Coding& coding) {
   const auto parts = static_cast<std::uint32_t>(components_of(call.type));
   if (coding.predictor.automatic()) return {parts, {}};
-  mpc::Prediction prediction = mpc::prediction_of(coding.predictor, coding.dims);
-  prediction.lags = prediction.lags.within(call.words / parts);
-  for (std::uint32_t& lag : prediction.lags.of) lag *= parts;
-  return prediction;
+  const auto prediction = mpc::prediction_of(coding.predictor, coding.dims).in_components(parts);
+  return {prediction.inner, prediction.lags.within(call.words)};
 }
 
 template <class Word>
@@ -77,7 +75,7 @@ int encode_one(const Call& call, const Coding& coding, const DeviceFrameItem& it
                      .type = call.type,
                      .count = call.words / components_of(call.type),
                      .bound = coding.bound};
-  header.parameters[0] = static_cast<std::uint8_t>(prediction.distance);
+  header.parameters[0] = static_cast<std::uint8_t>(prediction.inner);
   header.parameters[1] = static_cast<std::uint8_t>(lags.n);
   const mpc::Rounding rounding =
       coding.bound.exact() ? mpc::Rounding{}

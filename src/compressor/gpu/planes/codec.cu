@@ -98,8 +98,7 @@ template <class T>
 planes::Prediction prediction_for(const Call<T>& call, const Coding& coding) {
   const auto components = static_cast<std::uint32_t>(components_of(call.type));
   if (coding.predictor.automatic()) return {components > 1 ? planes::Predictor::pairs : planes::Predictor::delta, {}};
-  planes::Prediction prediction = planes::prediction_of(coding.predictor, coding.dims);
-  for (std::uint32_t& lag : prediction.lags.of) lag *= components;
+  const auto prediction = planes::prediction_of(coding.predictor, coding.dims).in_components(components);
   return {prediction.inner, prediction.lags.within(call.count)};
 }
 

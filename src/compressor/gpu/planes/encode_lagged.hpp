@@ -1,4 +1,4 @@
-// Encodes values to a frame with lags; writes the same bytes as lagged.cpp. The first kernel writes the
+// Encodes values to a frame with lags; writes the same bytes as residuals.cpp. The first kernel writes the
 // integers of all chunks to memory. The second kernel codes each chunk from its own integers and those that
 // its lags reach. A chunk that needs layers, wide integers, or runs that take too much space makes the
 // encoding begin again without lags. The kernels for that case are always launched, and have nothing to
@@ -17,8 +17,8 @@ struct LaggedEncodeJob {
   Lags lags;               // all of them reach values
 };
 
-// Returns an upper bound on the plane bytes of a record of n values without lags, as lagged.cpp does. Runs
-// are not included.
+// Returns an upper bound on the plane bytes of a record of n values without lags, as residuals.cpp does.
+// Runs are not included.
 TAUT_DEVICE std::uint32_t most_plane_bytes(std::uint32_t n, std::uint8_t flags) {
   constexpr std::uint32_t signs = 3;
   const std::uint32_t bits = ((flags & large) != 0 ? large_bits : small_bits) + signs;

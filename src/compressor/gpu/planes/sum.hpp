@@ -1,9 +1,9 @@
-// Adds up to 8 frames or slots without decoding them: differences are added block by block. Runs and layers
-// of the records are added by sum_exact.hpp. Writes the same bytes as sum.cpp and general.cpp.
-// A thread has four blocks of a chunk, side by side in each record, so that the work that is done once a
-// thread (heads, tables, places) is shared by 32 values. Chunks whose records are all simple are usual. The
-// code for other chunks uses rolled loops and arrays in local memory (keep_in_memory), so that it does not
-// raise the number of registers of the kernel.
+// Kernel that adds up to 8 frames or slots without decoding them: a thread block adds the records of one
+// chunk, difference by difference. The kernel of sum_exact.hpp adds their runs and layers. Writes the same
+// bytes as sum.cpp and general.cpp. A thread has four blocks of a chunk, side by side in each record, so that
+// the work that is done once a thread (heads, tables, places) is shared by 32 values. Chunks whose records
+// are all simple are usual. The code for other chunks uses rolled loops and arrays in local memory
+// (keep_in_memory), so that it does not raise the number of registers of the kernel.
 #pragma once
 
 #include "compressor/gpu/planes/plane_sum.hpp"
@@ -96,7 +96,7 @@ class ChunkAdder {
   TAUT_DEVICE bool is_wide() const { return (shared_.operands.form & wide) != 0; }
   TAUT_DEVICE std::uint32_t blocks() const { return blocks_in(shared_.n); }
 
-  // True if all records have planes alone.
+  // Returns true if no record of the chunk has runs or layers, and no frame is stored.
   TAUT_DEVICE bool is_simple() const {
     const Operands& all = shared_.operands;
     return all.stored == 0 && (all.flags & (has_runs | has_layers)) == 0;
@@ -121,7 +121,8 @@ class ChunkAdder {
     return true;
   }
 
-  // Same as above, for records of any kind, one at a time.
+  // Reads records of any kind, one at a time, and finds this thread's blocks in each. Returns false if a
+  // record is malformed.
   TAUT_DEVICE bool find_blocks() {
     TAUT_ROLLED
     for (unsigned k = 0; k < job_.input.count; ++k) {

@@ -1,5 +1,5 @@
 // Kernels that reduce two arrays of values, values <- values op other, and divide an array by a number. The
-// bits are those of reduction.cpp and mean.cpp.
+// bits are those of reduction.cpp and place.cpp.
 #pragma once
 
 #include "compressor/gpu/values/groups.hpp"

@@ -1,5 +1,5 @@
-// The zfp codec on GPUs, at a fixed rate, as a DeviceCodec: checks arguments and launches kernels on the stream.
-// The kernels have the logic of the codec.
+// Row of the zfp codec, at a fixed rate, in the registry of codecs with GPU kernels (DeviceCodec). The functions here
+// check arguments and launch kernels; the kernels are in encode.hpp and decode.hpp.
 #include "compressor/gpu/cuda_call.hpp"
 #include "compressor/gpu/cuda_services.hpp"
 #include "compressor/gpu/zfp/calls.hpp"

@@ -1,5 +1,6 @@
-// Encodes a warp's blocks of a tile to their part of the tile's stream. The bits are assembled in shared
-// memory. A lane encodes a block; blocks of 256 values are encoded one after the other by all lanes.
+// Encoding of the blocks of a tile by one warp. A lane encodes a block; blocks of 256 values (four
+// dimensions) are encoded one after the other by all lanes. The bits are assembled in shared memory, and then
+// copied to the stream of the tile.
 #pragma once
 
 #include "compressor/gpu/zfp/field.hpp"
@@ -7,14 +8,15 @@
 
 namespace taut::zfp::cuda {
 
-// Number of a warp's blocks, chosen so that they end at a byte; threads of a thread block; blocks of values
-// that a thread block processes.
+// Number of blocks of a warp in D dimensions. Their bits end at a byte.
 template <unsigned D>
 inline constexpr unsigned warp_blocks = D == 4 ? wide_blocks : warp_lanes;
+// Number of threads of a thread block.
 template <unsigned D>
 inline constexpr unsigned block_threads = D == 4   ? 32
                                           : D == 3 ? 64
                                                    : 128;
+// Number of blocks that a thread block encodes.
 template <unsigned D>
 inline constexpr unsigned part_blocks = block_threads<D> / warp_lanes* warp_blocks<D>;
 template <unsigned D>
@@ -23,6 +25,7 @@ inline constexpr BlockShape shape_for{block_threads<D>, 4};
 template <class T, unsigned D>
 using WideOrNothing = std::conditional_t<D == 4, WideBlocks<T>, Nothing>;
 
+// Shared memory of a warp.
 template <class T, unsigned D>
 struct WarpShared {
   std::uint32_t words[warp_blocks<D> * most_block_bits<T, D> / 32];
@@ -94,6 +97,7 @@ TAUT_DEVICE bool write_side_by_side(const Simt& simt, WarpShared<T, D>& shared, 
   out.flush();
   return true;
 }
+
 // Encodes blocks of 256 values. Returns false if some of their values are not finite.
 template <class T, class Simt, class Take>
 TAUT_DEVICE bool write_in_turn(const Simt& simt, WarpShared<T, 4>& shared, const Tile<4>& tile,

@@ -224,23 +224,132 @@ TEST(History, SpecialValuesPass) {
   }
 }
 
+// Makes two calls, which are under way at the same time.
+Task<> start(Communicator& comm, CollectiveCall call, Verdict& verdict) {
+  bool compressed = false;
+  verdict = co_await comm.run(std::move(call), {}, &compressed);
+}
+Task<Verdict> start_both(Communicator& comm, CollectiveCall first, CollectiveCall second) {
+  Verdict verdicts[2];
+  Task<> calls[] = {start(comm, std::move(first), verdicts[0]), start(comm, std::move(second), verdicts[1])};
+  co_await taut::all(calls);
+  co_return verdicts[0].good() ? verdicts[1] : verdicts[0];
+}
+
+// Runs pairs of calls with the same buffers in each step. `shared`: a root sends the same buffer by both.
+Sequence run_pairs(Collective collective, const std::string& policy, bool shared) {
+  Ranks ranks(3, policy);
+  Job jobs[2] = {{collective, 3, count, DType::f32, Pattern::smooth, 1},
+                 {collective, 3, count, DType::f32, Pattern::smooth, 2}};
+  Sequence sequence;
+  std::uint64_t before = 0;
+  for (int step = 0; step < 6; ++step) {
+    for (Job& job : jobs) {
+      for (std::size_t r = 0; r < 3; ++r) {
+        const Values values =
+            at_step(DType::f32, static_cast<int>(r) + (&job == jobs || shared ? 0 : 10), step);
+        std::memcpy(job.inputs[r].slice().data, values.slice().data, job.bytes());
+        if (collective == Collective::bcast && r == 0)
+          std::memcpy(job.outputs[r].slice().data, values.slice().data, job.bytes());
+      }
+    }
+    const auto verdicts = run_all<Verdict>(ranks.hub, [&](int rank) {
+      CollectiveCall first(collective, jobs[0].operands(rank), jobs[0].bytes());
+      CollectiveCall second(collective, jobs[1].operands(rank), jobs[1].bytes());
+      if (shared && rank == 0) second.data = first.data;
+      return start_both(*ranks.comms[static_cast<std::size_t>(rank)], first, second);
+    });
+    for (const Verdict& verdict : verdicts) EXPECT_TRUE(verdict.good()) << verdict.text();
+    for (const Job& job : jobs) sequence.jobs.push_back(job);
+    const std::uint64_t sent = ranks.statistics(0).sent_bytes;
+    sequence.sent.push_back(sent - before);
+    before = sent;
+  }
+  return sequence;
+}
+
+TEST(History, CallsInFlightHaveSeriesOfTheirOwn) {
+  const std::string policy = "abs:1e-3,when=always";
+  for (const Collective collective : {Collective::bcast, Collective::allgather, Collective::allreduce}) {
+    SCOPED_TRACE(name_of(collective));
+    const Sequence alone = run_pairs(collective, policy, false),
+                   behind = run_pairs(collective, policy + ",history=auto", false);
+    expect_same_results(alone, behind);
+    EXPECT_LT(behind.sent[5], alone.sent[5] * 3 / 4);
+  }
+}
+
+// Calls that share a buffer would share a state too: one of them goes without.
+TEST(History, CallsInFlightThatShareABuffer) {
+  const std::string policy = "abs:1e-3,when=always";
+  expect_same_results(run_pairs(Collective::bcast, policy, true),
+                      run_pairs(Collective::bcast, policy + ",history=auto", true));
+}
+
+// Under when=profitable, values that do not compress by themselves are served once earlier calls predict
+// them.
+TEST(History, ForecastsServeCallsThatGainByItAlone) {
+  const auto served = [](const char* history) {
+    Ranks ranks(2, std::string("lossless,when=profitable") + history);
+    Job job(Collective::bcast, 2, count, DType::f32, Pattern::wild, 1);
+    int calls = 0;
+    for (int step = 0; step < 40; ++step) {
+      const auto verdicts = ranks.run(Collective::bcast, job);
+      EXPECT_EQ(verdicts[0].status, Status::ok);
+      calls += verdicts[0].good();
+    }
+    return calls;
+  };
+  EXPECT_EQ(served(""), 0);
+  EXPECT_GT(served(",history=auto"), 0);
+}
+
 TEST(Histories, HaveALimit) {
   Histories histories;
   const auto add = [&](std::uint64_t key, std::uint64_t number, std::size_t limit) {
     CallState state{.number = number, .sent = KeptValues(100), .received = {}};
-    Series* const series = histories.of(key, state.bytes(), limit);
+    const auto series = histories.of(key, state.bytes(), limit);
     if (series != nullptr) series->add(std::move(state), 3);
     return series;
   };
   for (std::uint64_t i = 1; i <= 5; ++i) add(1, i, 1000);
   EXPECT_EQ(histories.of(1, 0, 1000)->newest(), 5u);
-  EXPECT_EQ(histories.of(1, 0, 1000)->states.size(), 3u);
+  EXPECT_EQ(histories.of(1, 0, 1000)->states().size(), 3u);
   for (std::uint64_t i = 1; i <= 3; ++i) add(2, i, 400);
-  EXPECT_EQ(histories.of(2, 0, 400)->states.size(), 3u);
-  EXPECT_EQ(histories.of(1, 0, 400)->states.size(), 1u);  // the series used least recently goes first
+  EXPECT_EQ(histories.of(2, 0, 400)->states().size(), 3u);
+  EXPECT_EQ(histories.of(1, 0, 400)->states().size(), 1u);  // the series used least recently goes first
   EXPECT_EQ(add(2, 9, 50), nullptr);
   EXPECT_EQ(histories.of(2, 0, 1000)->newest(), 3u);
-  EXPECT_EQ(histories.of(2, 100, 100)->states.size(), 0u);  // the room is free before the call
+  EXPECT_EQ(histories.of(2, 100, 100)->states().size(), 0u);  // the room is free before the call
+}
+
+// States that a call under way refers to stay, and the state that it will leave counts.
+TEST(Histories, CallsUnderWayKeepTheirStates) {
+  Histories histories;
+  const auto series = histories.of(1, 100, 200);
+  series->add({.number = 7, .sent = KeptValues(100), .received = {}}, 3);
+  series->begin(100);
+  EXPECT_EQ(histories.of(2, 100, 200), nullptr);
+  EXPECT_EQ(series->newest(), 7u);
+  series->end();
+  EXPECT_NE(histories.of(2, 100, 200), nullptr);
+  EXPECT_NE(histories.of(3, 200, 200), nullptr);
+  EXPECT_EQ(series->newest(), 0u);
+}
+
+// A series whose values are never alike is looked at now and then, and found when they are.
+TEST(Histories, SeriesThatGainNothingRest) {
+  const auto codec = find_codec("planes")->make({.bound = 1e-3});
+  Series series(1);
+  std::size_t gains = 0;
+  for (std::uint64_t call = 0; call < 1000; ++call) {
+    const std::uint64_t seed = call < 500 ? call : 500;
+    const Values values = make_values(DType::f32, 4096, Pattern::noisy, seed);
+    const bool gained = series.forecast(values.slice(), false, *codec, 4).period > 0;
+    EXPECT_TRUE(!gained || call > 500) << call;
+    gains += gained;
+  }
+  EXPECT_GT(gains, 400u);
 }
 
 TEST(KeptValues, AreFoundOnlyWhereTheyAreKept) {

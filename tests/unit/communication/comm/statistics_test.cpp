@@ -66,7 +66,7 @@ class Late final : public Transport {
   std::uint64_t start_recv(Bytes capacity, int from, Lane lane) override {
     return add(transport_.recv(capacity, from, lane), capacity.size());
   }
-  bool poll(std::uint64_t& operation, Sized& moved) override {
+  bool poll(std::uint64_t& operation, SizeOrStatus& moved) override {
     Operation& o = operations_[operation];
     if (std::chrono::steady_clock::now() < o.ready || !o.pending.ready()) return false;
     moved = o.pending.result();

@@ -70,8 +70,8 @@ TEST(Forecast, IsThatOfTheTunersModel) {
     EXPECT_NEAR(found.coded_seconds, 16e6 * coding_seconds(work, speeds, found.choice.by_values), 61e-6);
     EXPECT_NEAR(found.plain_seconds, 30e6 / link, 1e-9);
   }
-  EXPECT_EQ(forecast(measured, 0.125e9).choice, CodingChoice{});
-  EXPECT_EQ(forecast(measured, 50e9).choice.codec, CodingChoice::Codec::fast);
+  EXPECT_EQ(forecast(measured, 0.125e9).choice, MeasuredChoice{});
+  EXPECT_EQ(forecast(measured, 50e9).choice.codec, MeasuredChoice::Codec::fast);
 }
 
 TEST(Forecast, AtTheBreakEvenACallTakesAsLongAsPlainMpi) {
@@ -94,6 +94,25 @@ TEST(Forecast, RatiosBetweenBounds) {
   EXPECT_NEAR(ratio_between(bounds, ratios, 1e-3), 15, 1e-9);
   EXPECT_DOUBLE_EQ(ratio_between(bounds, ratios, 1e-4), 10);
   EXPECT_EQ(ratio_between(bounds, ratios, 1e-5), 0);
+}
+
+TEST(Forecast, ANodeSharesItsLinkAmongItsRanks) {
+  const Call flat{.collective = Collective::allreduce, .bytes = 1 << 20, .ranks = 64};
+  Call full = flat;
+  full.nodes = 8;
+  EXPECT_DOUBLE_EQ(carried(flat), 2 * 63.0 / 64);
+  EXPECT_DOUBLE_EQ(carried(full), 2 * 7.0 / 8);
+  full.collective = Collective::alltoall;
+  EXPECT_DOUBLE_EQ(carried(full), 8 * 7.0 / 8);
+}
+
+// Recursive doubling sends the message log2 P times: plain MPI would not.
+TEST(Forecast, PlainMpiIsPredictedByWhatItWouldSend) {
+  const Call call{.collective = Collective::allreduce, .bytes = 8 << 20, .ranks = 64};
+  const double frames = 8.0 * (1 << 20) / 8, wait = 1e-3;
+  EXPECT_DOUBLE_EQ(predicted_plain_seconds(call, 6 * wait, 6 * frames),
+                   predicted_plain_seconds(call, wait, frames));
+  EXPECT_NEAR(predicted_plain_seconds(call, wait, frames), 2 * 8 * wait, 0.05 * 16 * wait);
 }
 
 }  // namespace

@@ -312,5 +312,70 @@ TEST(Plan, ANamedCodecIsUsedWhateverItGains) {
   EXPECT_EQ(plan("abs:1,codec=planes", Collective::bcast, MiB, 4).least_ratio, 0);
 }
 
+// A call of 16 nodes with 32 ranks each.
+Call on_full_nodes(Collective collective, std::size_t bytes) {
+  return {.collective = collective, .type = DType::f32, .bytes = bytes, .ranks = 512, .nodes = 16};
+}
+
+TEST(Plan, ByNodesIsTheFirstRouteWhereMeasuredTimesMayChoose) {
+  const AlgorithmInfo* const ring = find_algorithm(Collective::allreduce, "ring");
+  const Call call = on_full_nodes(Collective::allreduce, 8 * MiB);
+  for (const auto& [text, first] : {std::pair{"abs:1", true},
+                                    {"abs:1,when=always", false},
+                                    {"abs:1,codec=planes", false},
+                                    {"abs:1,nodes=off", false},
+                                    {"abs:1,when=always,nodes=on", true},
+                                    {"abs:1,history=2", false}}) {
+    CandidateTable table;
+    const Policy policy = parse_policy(text);
+    EXPECT_EQ(make_plan(policy, call, policy.coding.bound, table).by_nodes, first) << text;
+  }
+  CandidateTable table;
+  const Policy policy = parse_policy("abs:1");
+  const auto by = [&](const Route& route) {
+    return make_plan(policy, call, policy.coding.bound, table, route);
+  };
+  EXPECT_FALSE(by({.on_devices = true}).by_nodes);
+  EXPECT_FALSE(by({.algorithm = ring, .by_nodes = false}).by_nodes);
+  EXPECT_TRUE(by({.algorithm = ring, .by_nodes = true}).by_nodes);
+}
+
+TEST(Plan, TheFirstAlternativeGoesTheOtherWay) {
+  const Policy policy = parse_policy("abs:1");
+  CandidateTable table;
+  for (const Collective collective : {Collective::allreduce, Collective::bcast}) {
+    const Call call = on_full_nodes(collective, 8 * MiB);
+    for (const bool by_nodes : {false, true}) {
+      const Plan usual = make_plan(policy, call, policy.coding.bound, table, {.by_nodes = by_nodes});
+      const Plan other = make_plan(policy, call, policy.coding.bound, table, {.by_nodes = !by_nodes});
+      std::array<Route, most_alternatives> found;
+      EXPECT_EQ(alternatives(policy, call, usual, found)[0], other.route());
+    }
+  }
+}
+
+// By recursive doubling every rank sends all of the message in each step. Where 32 ranks share a link, few
+// kinds of messages are small enough for that.
+TEST(Plan, WhatIsSmallDependsOnTheNodes) {
+  const Policy policy = parse_policy("abs:1,when=always");
+  CandidateTable table;
+  const auto algorithm = [&](std::size_t bytes) {
+    const Call call = on_full_nodes(Collective::allreduce, bytes);
+    return std::string(make_plan(policy, call, policy.coding.bound, table).algorithm->name);
+  };
+  EXPECT_EQ(algorithm(MiB / 16), "recursive_doubling");
+  EXPECT_EQ(algorithm(MiB), "halving_doubling");
+}
+
+TEST(Plan, HopelessAlgorithmsAreNoAlternatives) {
+  const Policy policy = parse_policy("abs:1");
+  CandidateTable table;
+  const Call call{.collective = Collective::allreduce, .type = DType::f32, .bytes = 64 * MiB, .ranks = 64};
+  const Plan usual = make_plan(policy, call, policy.coding.bound, table);
+  std::array<Route, most_alternatives> found;
+  for (const Route& route : alternatives(policy, call, usual, found))
+    EXPECT_STRNE(route.algorithm->name, "recursive_doubling");
+}
+
 }  // namespace plan_test
 }  // namespace taut

@@ -43,7 +43,7 @@ TEST(RouteTrials, TheFastestBecomesTheUsualOne) {
     Calls calls(noise);
     calls.run(1.4, 1, 3, 2000);
     EXPECT_TRUE(calls.trials.is_usual(two_shot));
-    EXPECT_LE(calls.seconds, 1.05 * 2000);
+    EXPECT_LE(calls.seconds, 1.06 * 2000);
   }
 }
 

@@ -15,8 +15,8 @@ class SlowCodec final : public Codec, public CodecOperations {
   std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
     return raw_->max_bytes(type, count, addends);
   }
-  Sized encode(ConstSlice values, Bytes out) const noexcept override {
-    return values.count == refused_count ? Sized{Status::invalid_count} : raw_->encode(values, out);
+  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
+    return values.count == refused_count ? SizeOrStatus{Status::invalid_count} : raw_->encode(values, out);
   }
   Status decode(ConstBytes in, Slice values) const noexcept override { return raw_->decode(in, values); }
   Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
@@ -31,13 +31,13 @@ class SlowCodec final : public Codec, public CodecOperations {
     return Operation::by_task([&] { return decode_late(items); });
   }
   Operation start_reduce(ConstBytes in, Slice into, Reduction op) const noexcept override {
-    return Sized{reduce(in, into, op)};
+    return SizeOrStatus{reduce(in, into, op)};
   }
   Operation start_sum(std::span<const ConstBytes>, Bytes) const noexcept override {
-    return Sized{Status::internal};
+    return SizeOrStatus{Status::internal};
   }
   Operation start_accumulate(ConstBytes, ConstSlice, Bytes) const noexcept override {
-    return Sized{Status::internal};
+    return SizeOrStatus{Status::internal};
   }
 
   std::size_t refused_count = 0;
@@ -62,20 +62,20 @@ class SlowCodec final : public Codec, public CodecOperations {
     const SlowCodec& codec_;
   };
 
-  Task<Sized> encode_late(std::span<EncodeItem> items) const {
+  Task<SizeOrStatus> encode_late(std::span<EncodeItem> items) const {
     const Running running_now(*this);
     encoded.push_back(items.size());
     Polls polls;
     co_await polls;
     for (EncodeItem& item : items) item.made = encode(item.values, item.out);
-    co_return Sized{};
+    co_return SizeOrStatus{};
   }
-  Task<Sized> decode_late(std::span<DecodeItem> items) const {
+  Task<SizeOrStatus> decode_late(std::span<DecodeItem> items) const {
     decoded.push_back(items.size());
     Polls polls;
     co_await polls;
     for (DecodeItem& item : items) item.status = decode(item.in, item.values);
-    co_return Sized{};
+    co_return SizeOrStatus{};
   }
 
   std::unique_ptr<Codec> raw_ = find_codec("raw")->make({});

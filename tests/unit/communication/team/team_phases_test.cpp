@@ -17,7 +17,7 @@ class Slow final : public Codec {
   std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
     return codec_->max_bytes(type, count, addends);
   }
-  Sized encode(ConstSlice values, Bytes out) const noexcept override {
+  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
     return take_time(Phase::encode), codec_->encode(values, out);
   }
   Status decode(ConstBytes in, Slice values) const noexcept override {

@@ -32,7 +32,7 @@ std::vector<std::byte> frame_of(const Codec& codec, DType type, const Words& x) 
   std::vector<std::byte> misaligned(2 * x.size() + 1);
   if (!x.empty()) std::memcpy(misaligned.data() + 1, x.data(), 2 * x.size());
   std::vector<std::byte> frame(codec.max_bytes(type, x.size()));
-  const Sized s = codec.encode({{misaligned.data() + 1, x.size(), type}}, frame);
+  const SizeOrStatus s = codec.encode({{misaligned.data() + 1, x.size(), type}}, frame);
   EXPECT_EQ(s.status, Status::ok);
   EXPECT_LE(s.bytes, frame_header_bytes + 2 * x.size());
   frame.resize(s.bytes);

@@ -159,7 +159,7 @@ TEST(PackedIntegers, SumsOfFramesAreExact) {
       ASSERT_EQ(std::bit_cast<std::int64_t>(sum[i]), std::bit_cast<std::int64_t>(a.values[i]) + 1) << i;
     }
     Frame room(codec->max_bytes(DType::f64, zeros.size(), 2));
-    const Sized size = codec->arithmetic()->accumulate(frame, slice(std::as_const(ones)), room);
+    const SizeOrStatus size = codec->arithmetic()->accumulate(frame, slice(std::as_const(ones)), room);
     ASSERT_EQ(size.status, Status::ok);
     room.resize(size.bytes);
     const std::vector<double> fused = decoded<double>(*codec, room, zeros.size());

@@ -21,7 +21,7 @@ std::unique_ptr<Codec> planes(double bound) { return find_codec("planes")->make(
 template <class T>
 FrameBytes encoded(const Codec& codec, const std::vector<T>& x) {
   FrameBytes frame(codec.max_bytes(dtype_of<T>, x.size()));
-  const Sized size = codec.encode({{x.data(), x.size(), dtype_of<T>}}, frame);
+  const SizeOrStatus size = codec.encode({{x.data(), x.size(), dtype_of<T>}}, frame);
   EXPECT_EQ(size.status, Status::ok);
   frame.resize(size.bytes);
   return frame;
@@ -39,7 +39,7 @@ FrameBytes added(const Codec& codec, const FrameBytes& a, const FrameBytes& b, s
                  std::uint32_t addends) {
   FrameBytes out(codec.max_bytes(dtype_of<T>, n, addends));
   const ConstBytes both[] = {a, b};
-  const Sized size = codec.arithmetic()->sum(both, out);
+  const SizeOrStatus size = codec.arithmetic()->sum(both, out);
   EXPECT_EQ(size.status, Status::ok);
   out.resize(size.bytes);
   return out;

@@ -34,7 +34,7 @@ struct Operand {
 
 std::vector<std::byte> encoded(const Codec& codec, const Values& values) {
   std::vector<std::byte> frame(codec.max_bytes(values.type(), count));
-  const Sized size = codec.encode(values.slice(), frame);
+  const SizeOrStatus size = codec.encode(values.slice(), frame);
   EXPECT_EQ(size.status, Status::ok);
   frame.resize(size.bytes);
   return frame;
@@ -104,7 +104,7 @@ TEST_P(PlanesCapacity, HoldsSumsOfMany) {
         more += addends - 1;
       }
       std::vector<std::byte> out(any->max_bytes(GetParam(), count, more));
-      const Sized size = any->arithmetic()->sum(frames, out);
+      const SizeOrStatus size = any->arithmetic()->sum(frames, out);
       ASSERT_EQ(size.status, Status::ok) << more;
       out.resize(size.bytes);
       sum = std::move(out);

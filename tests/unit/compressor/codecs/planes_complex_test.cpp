@@ -24,7 +24,7 @@ TEST(PlanesOfComplexNumbers, FramesAndValuesAddUpWithLags) {
         const auto sum_of = [&](const Codec& by) {
           std::vector<std::byte> frame(by.max_bytes(type, n)), sum(by.max_bytes(type, n, 2));
           frame.resize(by.encode(x.slice(), frame).bytes);
-          const Sized size = by.arithmetic()->accumulate(frame, y.slice(), sum);
+          const SizeOrStatus size = by.arithmetic()->accumulate(frame, y.slice(), sum);
           EXPECT_EQ(size.status, Status::ok);
           sum.resize(size.bytes);
           Values values(type, n);

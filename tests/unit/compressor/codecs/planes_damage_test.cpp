@@ -23,8 +23,8 @@ TYPED_TEST(PlanesDamage, SumsFitIntoTheirVerySizeAndNoLess) {
         for (const bool accumulate : {false, true}) {
           Frame out(room + 64, untouched);
           const Bytes some = Bytes(out).first(room);
-          const Sized s = accumulate ? codec->arithmetic()->accumulate(both[0], slice(y), some)
-                                     : codec->arithmetic()->sum(both, some);
+          const SizeOrStatus s = accumulate ? codec->arithmetic()->accumulate(both[0], slice(y), some)
+                                            : codec->arithmetic()->sum(both, some);
           ASSERT_EQ(s.status, room < total.size() ? Status::buffer_too_small : Status::ok) << room;
           for (std::size_t i = room; i < out.size(); ++i) ASSERT_EQ(out[i], untouched);
           if (s.status == Status::ok) {

@@ -172,7 +172,7 @@ TYPED_TEST(PlanesExact, AccumulateIsEncodeThenSum) {
       const std::vector<T> x = operand<T>(a), y = operand<T>(b);
       const Frame fx = encoded(*codec, x);
       Frame room(codec->max_bytes(dtype_of<T>, count, 2));
-      const Sized size = codec->arithmetic()->accumulate(fx, slice(y), room);
+      const SizeOrStatus size = codec->arithmetic()->accumulate(fx, slice(y), room);
       ASSERT_TRUE(taken(std::move(room), size) == summed(*codec, {fx, encoded(*codec, y)})) << kernels << k;
     }
   }
@@ -196,7 +196,7 @@ TYPED_TEST(PlanesExact, AccumulateWithoutAStepIsExact) {
       const std::vector<T> x = field(16), y = field(zeros);
       const Frame fx = encoded(*codec, x);
       Frame room(codec->max_bytes(dtype_of<T>, n, 2));
-      const Sized size = codec->arithmetic()->accumulate(fx, slice(y), room);
+      const SizeOrStatus size = codec->arithmetic()->accumulate(fx, slice(y), room);
       const Frame total = taken(std::move(room), size);
       ASSERT_TRUE(total == summed(*codec, {fx, encoded(*codec, y)})) << kernels << " " << zeros;
       const std::vector<T> sums = decoded<T>(*codec, total, n);
@@ -230,7 +230,7 @@ TYPED_TEST(PlanesExact, AccumulateIsEncodeThenSumAtAnyDensity) {
           for (const unsigned other : {0u, 10u, 140u}) {
             const Frame fx = encoded(*codec, field(other, offset));
             Frame room(codec->max_bytes(dtype_of<T>, n, 2));
-            const Sized size = codec->arithmetic()->accumulate(fx, slice(y), room);
+            const SizeOrStatus size = codec->arithmetic()->accumulate(fx, slice(y), room);
             ASSERT_TRUE(taken(std::move(room), size) == summed(*codec, {fx, encoded(*codec, y)}))
                 << kernels << " " << predictor << " " << per_mille << " " << other << " " << offset;
           }
@@ -254,7 +254,7 @@ TYPED_TEST(PlanesExact, ConstantsBesideLayersAreKept) {
     for (int k = 0; k < 3; ++k) {
       operands.push_back(beyond);
       Frame room(codec->max_bytes(dtype_of<T>, n, 5));
-      const Sized size = codec->arithmetic()->accumulate(total, slice(beyond), room);
+      const SizeOrStatus size = codec->arithmetic()->accumulate(total, slice(beyond), room);
       total = taken(std::move(room), size);
       const std::vector<T> y = decoded<T>(*codec, total, n);
       for (std::size_t i = 0; i < n; ++i)

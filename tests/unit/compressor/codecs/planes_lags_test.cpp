@@ -103,7 +103,7 @@ TYPED_TEST(PlanesLags, LayersAndWideIntegersDoWithout) {
 template <class T>
 Frame added(const Codec& codec, const Frame& frame, const std::vector<T>& x) {
   Frame room(codec.max_bytes(dtype_of<T>, x.size(), addends_of(frame) + 1));
-  const Sized size = codec.arithmetic()->accumulate(frame, slice(x), room);
+  const SizeOrStatus size = codec.arithmetic()->accumulate(frame, slice(x), room);
   return taken(std::move(room), size);
 }
 

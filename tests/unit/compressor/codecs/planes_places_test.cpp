@@ -45,7 +45,7 @@ using Frame = std::vector<std::byte>;
 template <class T>
 Frame encoded(const Codec& codec, std::span<const T> x) {
   Frame frame(codec.max_bytes(dtype_of<T>, x.size()));
-  const Sized size = codec.encode({{x.data(), x.size(), dtype_of<T>}}, frame);
+  const SizeOrStatus size = codec.encode({{x.data(), x.size(), dtype_of<T>}}, frame);
   EXPECT_EQ(size.status, Status::ok);
   frame.resize(size.bytes);
   return frame;
@@ -61,7 +61,7 @@ std::vector<T> summed(const Codec& codec, const std::vector<T> (&x)[3], std::siz
     frames[k] = encoded<T>(codec, std::span(x[k]).subspan(first));
     all[k] = frames[k];
   }
-  const Sized size = codec.arithmetic()->sum(all, sum);
+  const SizeOrStatus size = codec.arithmetic()->sum(all, sum);
   EXPECT_EQ(size.status, Status::ok);
   std::vector<T> out(n);
   EXPECT_EQ(codec.decode({sum.data(), size.bytes}, {{out.data(), n, dtype_of<T>}}), Status::ok);

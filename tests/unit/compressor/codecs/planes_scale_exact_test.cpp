@@ -7,7 +7,7 @@ namespace planes_scale_exact_test {
 
 Frame scaled(const Codec& codec, const Frame& frame, double factor) {
   Frame out(codec.max_bytes(DType::f64, count, addends_of(frame)));
-  const Sized size = FrameScaling::of(codec)->scale(frame, factor, out);
+  const SizeOrStatus size = FrameScaling::of(codec)->scale(frame, factor, out);
   return taken(std::move(out), size);
 }
 
@@ -74,7 +74,7 @@ TEST(PlanesScale, DamageDoesNoHarm) {
         bad[frame_header_bytes + random_bits() % (bad.size() - frame_header_bytes)] =
             std::byte(random_bits());
       for (const double factor : {-1.0, 0.3}) {
-        const Sized size = FrameScaling::of(*codec)->scale(bad, factor, out);
+        const SizeOrStatus size = FrameScaling::of(*codec)->scale(bad, factor, out);
         ValueStatistics statistics;
         FrameScaling::of(*codec)->summarize(bad, statistics);
         if (size.status != Status::ok) continue;

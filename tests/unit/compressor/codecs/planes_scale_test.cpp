@@ -40,7 +40,7 @@ std::unique_ptr<Codec> codec_of(const Case& c, const char* kernels = "") {
 
 Frame frame_of(const Codec& codec, const Values& x) {
   Frame frame(codec.max_bytes(x.type(), x.count()));
-  const Sized size = codec.encode(x.slice(), frame);
+  const SizeOrStatus size = codec.encode(x.slice(), frame);
   EXPECT_EQ(size.status, Status::ok);
   frame.resize(size.bytes);
   return frame;
@@ -49,7 +49,7 @@ Frame frame_of(const Codec& codec, const Values& x) {
 Frame scaled(const Codec& codec, DType type, std::size_t n, std::uint32_t addends, const Frame& frame,
              double factor) {
   Frame out(codec.max_bytes(type, n, addends));
-  const Sized size = FrameScaling::of(codec)->scale(frame, factor, out);
+  const SizeOrStatus size = FrameScaling::of(codec)->scale(frame, factor, out);
   EXPECT_EQ(size.status, Status::ok);
   out.resize(size.bytes);
   return out;
@@ -64,7 +64,7 @@ Values decoded(const Codec& codec, DType type, std::size_t n, const Frame& frame
 Frame total_of(const Codec& codec, DType type, std::size_t n, const Frame& a, const Frame& b) {
   const ConstBytes both[] = {a, b};
   Frame out(codec.max_bytes(type, n, 2));
-  const Sized size = codec.arithmetic()->sum(both, out);
+  const SizeOrStatus size = codec.arithmetic()->sum(both, out);
   EXPECT_EQ(size.status, Status::ok);
   out.resize(size.bytes);
   return out;

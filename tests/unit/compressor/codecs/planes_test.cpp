@@ -54,7 +54,7 @@ std::unique_ptr<Codec> codec(Bound bound, const char* predictor, const char* ker
 template <class T>
 Frame encode(const Codec& codec, const std::vector<T>& x) {
   Frame frame(codec.max_bytes(dtype_of<T>, x.size()));
-  const Sized s = codec.encode({{x.data(), x.size(), dtype_of<T>}}, frame);
+  const SizeOrStatus s = codec.encode({{x.data(), x.size(), dtype_of<T>}}, frame);
   EXPECT_EQ(s.status, Status::ok);
   frame.resize(s.bytes);
   return frame;
@@ -63,7 +63,7 @@ Frame encode(const Codec& codec, const std::vector<T>& x) {
 Frame sum(const Codec& codec, DType type, std::size_t n, const Frame& a, const Frame& b) {
   const ConstBytes both[] = {a, b};
   Frame out(codec.max_bytes(type, n, 2));
-  const Sized s = codec.arithmetic()->sum(both, out);
+  const SizeOrStatus s = codec.arithmetic()->sum(both, out);
   EXPECT_EQ(s.status, Status::ok);
   out.resize(s.bytes);
   return out;

@@ -93,7 +93,7 @@ TYPED_TEST(Szx, NothingHasToBeAligned) {
       const ConstSlice values{{x.data() + shift, count, dtype_of<TypeParam>}};
       const std::size_t most = codec->max_bytes(values.type, count);
       Frame room(most + 64), expected(most);
-      const Sized size = codec->encode(values, Bytes(room).subspan(shift, most));
+      const SizeOrStatus size = codec->encode(values, Bytes(room).subspan(shift, most));
       ASSERT_EQ(make(bound, "scalar")->encode(values, expected).bytes, size.bytes);
       const ConstBytes frame = ConstBytes(room).subspan(shift, size.bytes);
       ASSERT_EQ(std::memcmp(frame.data(), expected.data(), size.bytes), 0);

@@ -21,7 +21,7 @@ Status write(Range range, Writer& writer) {
 
 struct Written {
   std::vector<std::byte> ends, bytes;
-  Sized size;
+  SizeOrStatus size;
 
   Written(std::size_t parts, std::size_t room, std::size_t chunk_bytes)
       : ends(4 * chunks),
@@ -58,7 +58,7 @@ TEST(Records, CloseUpBehindEmptyOnes) {
   };
   for (const std::size_t parts : {1u, 2u, 7u}) {
     std::vector<std::byte> ends(4 * chunks), bytes(chunks * most);
-    const Sized size = write_records<Writer>(parts, {ends.data(), bytes, chunks, most}, late);
+    const SizeOrStatus size = write_records<Writer>(parts, {ends.data(), bytes, chunks, most}, late);
     ASSERT_EQ(size.bytes, 3 * record_unit);
     for (std::size_t i = 0; i < size.bytes; ++i) ASSERT_EQ(bytes[i], std::byte{7}) << parts;
     EXPECT_EQ(load<std::uint32_t>(ends.data() + 4 * (chunks - 4)), 0u);

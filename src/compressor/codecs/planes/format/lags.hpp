@@ -7,7 +7,7 @@
 
 #include "compressor/codecs/planes/format/format.hpp"
 #include "compressor/frame/lag_window.hpp"
-#include "compressor/frame/lags.hpp"
+#include "compressor/frame/prediction.hpp"
 
 namespace taut::planes {
 
@@ -15,13 +15,8 @@ using taut::Lags;
 
 static_assert(least_lag >= group_values);
 
-struct Prediction {
-  Predictor inner = Predictor::delta;  // predictor inside a chunk
-  Lags lags;                           // applied across chunks, before `inner`
-  unsigned references = 0;             // number of references, which take the place of lags
-
-  friend bool operator==(const Prediction&, const Prediction&) = default;
-};
+using Prediction = taut::Prediction<Predictor>;
+static_assert(Prediction{}.inner == Predictor::delta);
 
 // Integers of a frame, from which lags predict.
 using LagWindow = taut::LagWindow<std::int32_t, chunk_values>;

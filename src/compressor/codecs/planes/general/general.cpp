@@ -202,7 +202,7 @@ std::size_t GeneralPath<T>::add_narrow(const Record<T>& record, const std::int32
 template <class T>
 std::size_t GeneralPath<T>::finish_narrow(PlanesOut& planes, RecordHeader h, std::size_t n,
                                           std::byte* out) const noexcept {
-  drop_behind(planes, blocks_of(n));
+  drop_padding(planes, blocks_of(n));
   h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
   h.base = planes.base;
   return finish_planes(out, h, planes.widths, kernels_.widths.summarize(planes.widths), blocks_of(n),
@@ -289,7 +289,7 @@ template <class T>
 void GeneralPath<T>::decode_integers(const Record<T>& r, const std::int32_t* q, const Quantiser<T>& z,
                                      T* values) const {
   multiply(q, r.count, z, values);
-  if (r.run_count > 0) put_exact_values(r, q, z.step, general_, values);
+  if (r.run_count + r.layer_count > 0) put_exact_values(r, q, z.step, general_, values);
 }
 
 template <class T>
@@ -298,6 +298,18 @@ void GeneralPath<T>::integers(const Record<T>& r, const Quantiser<T>& z, std::in
   std::fill_n(q, blocks * block_values, 0);
   general_.unpack_add(wide_planes(r), blocks, z.predictor, q);
   general_.of<T>().dequantise_wide(q, r.count, z, values);
+}
+
+template <class T>
+void GeneralPath<T>::decode_wide(const Record<T>& r, const std::int32_t* others, const Quantiser<T>& z,
+                                 T* values) const {
+  alignas(64) std::int64_t q[chunk_values];
+  integers(r, z, q, values);
+  for (std::size_t i = 0; i < r.count; ++i)
+    q[i] =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(q[i]) + static_cast<std::uint64_t>(others[i]));
+  general_.of<T>().dequantise_wide(q, r.count, z, values);
+  if (r.run_count + r.layer_count > 0) put_exact_values(r, q, static_cast<double>(z.step), general_, values);
 }
 
 // ---- Sums

@@ -93,6 +93,10 @@ class GeneralPath {
   void decode_integers(const Record<T>& record, const std::int32_t* q, const Quantiser<T>& z,
                        T* values) const;
 
+  // Decodes a wide record, to whose integers others are added.
+  void decode_wide(const Record<T>& record, const std::int32_t* others, const Quantiser<T>& z,
+                   T* values) const;
+
   // Writes the record of the sum of up to max_operands chunks, with `addends` in total. Returns false if the
   // record does not fit.
   bool sum(std::span<const Part<T>> parts, std::size_t n, std::uint32_t addends, Predictor predictor,

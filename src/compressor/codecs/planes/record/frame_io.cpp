@@ -21,7 +21,7 @@ Status FrameReader<T>::open(ConstBytes frame) noexcept {
 template <class T>
 bool FrameReader<T>::read_prediction() noexcept {
   const auto [inner, lags, references, zero] = header_.parameters;
-  prediction_ = {static_cast<Predictor>(inner), {}, reference_count(header_)};
+  prediction_ = {static_cast<Predictor>(inner), {}, reference_count(header_), refers_by_addend(header_)};
   if (inner > static_cast<std::uint8_t>(Predictor::second) || lags > max_lags) return false;
   if (stored()) return lags == 0 && references == 0;
   if (references > 0 && (lags > 0 || header_.step == 0)) return false;
@@ -46,8 +46,8 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
   if (!read_record(records.subspan(first, last - first), end, chunk_count(i), kernels, record))
     return Status::corrupt_frame;
   if (record.run_count > std::uint64_t{header_.addends} * record.count) return Status::corrupt_frame;
-  const bool predicted = prediction_.lags.any() || states_.any();
-  if (predicted && (record.header.flags & (wide | has_layers)) != 0) return Status::corrupt_frame;
+  const bool narrow = prediction_.lags.any() || (states_.any() && !prediction_.by_addend);
+  if (narrow && (record.header.flags & (wide | has_layers)) != 0) return Status::corrupt_frame;
   if (prediction_.inner == Predictor::none && record.header.base != 0) return Status::corrupt_frame;
   const bool coded = record.header.base != 0 || (record.header.flags & (has_planes | has_runs)) != 0;
   if (header_.step == 0 && coded) return Status::corrupt_frame;
@@ -80,7 +80,8 @@ FrameWriter::FrameWriter(Bytes out, std::size_t count, const Prediction& predict
 std::size_t FrameWriter::finish(FrameHeader header) noexcept {
   header.parameters[0] = static_cast<std::uint8_t>(prediction_.inner);
   header.parameters[1] = static_cast<std::uint8_t>(prediction_.lags.n);
-  header.parameters[2] = static_cast<std::uint8_t>(prediction_.references);
+  header.parameters[2] =
+      prediction_.by_addend ? reference_of_each_addend : static_cast<std::uint8_t>(prediction_.references);
   return seal_frame(header, frame_,
                     static_cast<std::size_t>(records_ - frame_) - frame_header_bytes + bytes_);
 }

@@ -67,7 +67,8 @@ class FrameWriter {
     if (index_ == nullptr) return Status::buffer_too_small;
     const Bytes records{records_, static_cast<std::size_t>(end_ - records_)};
     if (chunk_bytes == 0) chunk_bytes = even_share(records.size(), chunks_);
-    const Sized written = write_records<Records>(parts, {index_, records, chunks_, chunk_bytes}, write);
+    const SizeOrStatus written =
+        write_records<Records>(parts, {index_, records, chunks_, chunk_bytes}, write);
     bytes_ = written.bytes;
     return written.status;
   }

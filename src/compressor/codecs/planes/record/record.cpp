@@ -137,7 +137,7 @@ void sum_planes(std::span<const CodedPlanes* const> records, std::size_t groups,
   out.base = add_wrapping(out.base, flat);
 }
 
-void drop_behind(PlanesOut& planes, std::size_t blocks) noexcept {
+void drop_padding(PlanesOut& planes, std::size_t blocks) noexcept {
   if (planes.bytes == 0) return;  // the widths may be unwritten
   for (std::size_t i = blocks; i % group_blocks != 0; ++i)
     planes.bytes -= std::exchange(planes.widths.of[i], std::uint8_t{0});

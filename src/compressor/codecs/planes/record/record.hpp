@@ -1,4 +1,4 @@
-// The record of one chunk: reading it safely, and writing records without runs and layers.
+// Record of a chunk (spec.md, Records): a reader that checks every field, and parts of a writer.
 #pragma once
 
 #include "compressor/codecs/planes/format/runs.hpp"
@@ -6,7 +6,7 @@
 
 namespace taut::planes {
 
-// The coded differences of a record that was checked; every pointer stays inside the record.
+// Header and planes of a record that was checked: `payload` and all that the widths say is inside the record.
 struct CodedPlanes {
   RecordHeader header;
   const std::byte* payload = nullptr;
@@ -18,6 +18,7 @@ struct CodedPlanes {
   }
 };
 
+// Record that was checked, with its exact values: runs of equal values, and layers of different ones.
 template <class T>
 struct Record : CodedPlanes {
   std::size_t count = 0;  // values
@@ -26,6 +27,7 @@ struct Record : CodedPlanes {
   const std::byte* layers = nullptr;
   std::size_t layer_count = 0;
 
+  // Returns true if the record holds nothing but integers of 32 bits.
   bool simple() const noexcept { return (header.flags & (wide | has_runs | has_layers)) == 0; }
   Runs<T> run_list() const noexcept { return {runs, run_count, header.has(wide)}; }
 };
@@ -42,8 +44,8 @@ bool read_record(ConstBytes in, const std::byte* end, std::size_t count, const W
 void sum_planes(std::span<const CodedPlanes* const> records, std::size_t groups, const IntKernels& kernels,
                 PlanesOut& out) noexcept;
 
-// Drops the second differences in the groups of a chunk behind its blocks.
-void drop_behind(PlanesOut& planes, std::size_t blocks) noexcept;
+// Drops the planes of padding: those of blocks behind the last block of a chunk, up to a whole group.
+void drop_padding(PlanesOut& planes, std::size_t blocks) noexcept;
 
 // Completes a record whose payload follows the header at `out`, which has room for max_plane_record. Writes
 // header and widths; returns the record's bytes, a multiple of 4.

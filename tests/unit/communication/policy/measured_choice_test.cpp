@@ -1,5 +1,5 @@
 // Tests of the choice between codings by measured speeds.
-#include "communication/policy/plan/coding_choice.hpp"
+#include "communication/policy/plan/measured_choice.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "communication/policy/tuning/autotuner.hpp"
 
 namespace taut {
-namespace coding_choice_test {
+namespace measured_choice_test {
 
 constexpr double gbit = 1e9 / 8;
 
@@ -31,42 +31,42 @@ CodingWork allgather(double rate) {
           .link = 15.0 / 16 / (rate * gbit)};
 }
 
-constexpr CodingChoice by_values{.by_values = true};
-constexpr CodingChoice fast_by_values{CodingChoice::Codec::fast, true}, fast{CodingChoice::Codec::fast};
+constexpr MeasuredChoice by_values{.by_values = true};
+constexpr MeasuredChoice fast_by_values{MeasuredChoice::Codec::fast, true}, fast{MeasuredChoice::Codec::fast};
 
-TEST(CodingChoice, FramesAreAddedWhereThatIsFaster) {
+TEST(MeasuredChoice, FramesAreAddedWhereThatIsFaster) {
   const CodingSpeeds known[] = {speeds(8, 16, 23, 9, 10), {}, speeds(6, 11, 20, 9, 0)};
-  EXPECT_EQ(fastest_coding(ring(100), known), CodingChoice{});
+  EXPECT_EQ(fastest_coding(ring(100), known), MeasuredChoice{});
 }
 
 // Peaks, sparse gradients, nearly constant fields with a large offset: sums of frames are slower than
 // decoding, adding and encoding.
-TEST(CodingChoice, ValuesAreAddedWhereFramesAreSlow) {
+TEST(MeasuredChoice, ValuesAreAddedWhereFramesAreSlow) {
   const CodingSpeeds known[] = {speeds(8, 16, 23, 12, 3), {}, {}};
   EXPECT_EQ(fastest_coding(ring(100), known), by_values);
   CodingWork asked_for_frames = ring(100);
   asked_for_frames.may_use_values = false;
-  EXPECT_EQ(fastest_coding(asked_for_frames, known), CodingChoice{});
+  EXPECT_EQ(fastest_coding(asked_for_frames, known), MeasuredChoice{});
 }
 
-TEST(CodingChoice, TheLinkDecidesBetweenRatioAndSpeed) {
+TEST(MeasuredChoice, TheLinkDecidesBetweenRatioAndSpeed) {
   const CodingSpeeds known[] = {speeds(8, 5, 20, 9, 4), {}, speeds(4, 15, 50, 20, 0)};
   EXPECT_EQ(fastest_coding(allgather(100), known), fast);
-  EXPECT_EQ(fastest_coding(allgather(1), known), CodingChoice{});
+  EXPECT_EQ(fastest_coding(allgather(1), known), MeasuredChoice{});
   EXPECT_EQ(fastest_coding(ring(100), known), fast_by_values);
-  EXPECT_EQ(fastest_coding(ring(1), known), CodingChoice{});
+  EXPECT_EQ(fastest_coding(ring(1), known), MeasuredChoice{});
 }
 
-TEST(CodingChoice, WhatIsNotMeasuredIsNotChosen) {
+TEST(MeasuredChoice, WhatIsNotMeasuredIsNotChosen) {
   const CodingSpeeds known[] = {{}, {}, speeds(4, 15, 50, 20, 0)};
-  EXPECT_EQ(fastest_coding(ring(100), known), CodingChoice{});
+  EXPECT_EQ(fastest_coding(ring(100), known), MeasuredChoice{});
 }
 
-TEST(CodingChoice, PlansFollowIt) {
+TEST(MeasuredChoice, PlansFollowIt) {
   const Policy policy = parse_policy("abs:1e-3");
   CandidateTable table;
   const Call call{.collective = Collective::allreduce, .type = DType::f32, .bytes = 64 << 20, .ranks = 8};
-  const auto plan = [&](CodingChoice choice) {
+  const auto plan = [&](MeasuredChoice choice) {
     return make_plan(policy, call, policy.coding.bound, table, {.coding = choice});
   };
   EXPECT_EQ(plan({}).arithmetic, Arithmetic::frames);
@@ -74,11 +74,11 @@ TEST(CodingChoice, PlansFollowIt) {
   EXPECT_STREQ(plan(by_values).candidates[0].codec->name, "planes");
   EXPECT_EQ(plan(fast_by_values).arithmetic, Arithmetic::values);
   EXPECT_STREQ(plan(fast_by_values).candidates[0].codec->name, fast_codec);
-  EXPECT_EQ(plan({CodingChoice::Codec::usual_predictor}).candidates.size(), 1U);
+  EXPECT_EQ(plan({MeasuredChoice::Codec::usual_predictor}).candidates.size(), 1U);
   EXPECT_EQ(plan(fast_by_values).route().coding, fast_by_values);
 }
 
-TEST(CodingChoice, APolicyThatNamesTheCodecOrKeepsPackedIntegersNeverTakesTheFastOne) {
+TEST(MeasuredChoice, APolicyThatNamesTheCodecOrKeepsPackedIntegersNeverTakesTheFastOne) {
   const Call call{.collective = Collective::allreduce, .type = DType::f32, .bytes = 64 << 20, .ranks = 8};
   for (const auto& [text, may] : {std::pair("abs:1e-3", true),
                                   {"abs:1e-3,codec=planes", false},
@@ -104,8 +104,8 @@ TEST(CodingTrials, AreDueOnceTheLinkIsKnownAndEverMoreSeldom) {
   EXPECT_EQ(trials.choice(), by_values);
   std::uint32_t calls = 0;
   for (; !trials.are_due(); ++calls) trials.note(1e-9F);
-  EXPECT_EQ(calls, CodingTrials::growth * RecentTimes::most);
+  EXPECT_EQ(calls, CodingTrials::growth * CodingTrials::first);
 }
 
-}  // namespace coding_choice_test
+}  // namespace measured_choice_test
 }  // namespace taut

@@ -1,4 +1,4 @@
-#include "communication/policy/plan/coding_choice.hpp"
+#include "communication/policy/plan/measured_choice.hpp"
 
 #include <algorithm>
 
@@ -14,9 +14,9 @@ bool adds(const CodingWork& work, const CodingSpeeds& speeds) noexcept {
   return work.adds_frames && speeds.accumulate > 0;
 }
 
-bool serves(const CodingWork& work, const CodingSpeeds& speeds, CodingChoice choice) noexcept {
+bool serves(const CodingWork& work, const CodingSpeeds& speeds, MeasuredChoice choice) noexcept {
   if (!speeds.known()) return false;
-  if (choice.codec == CodingChoice::Codec::fast && !work.may_use_fast) return false;
+  if (choice.codec == MeasuredChoice::Codec::fast && !work.may_use_fast) return false;
   return choice.by_values ? work.adds_frames && work.may_use_values : !work.adds_frames || adds(work, speeds);
 }
 
@@ -32,15 +32,15 @@ double coding_seconds(const CodingWork& work, const CodingSpeeds& speeds, bool b
   return std::max(coding, wire) + std::min(coding, wire) / work.segments;
 }
 
-CodingChoice fastest_coding(const CodingWork& work,
-                            std::span<const CodingSpeeds, CodingChoice::codecs> speeds) noexcept {
-  CodingChoice best;
+MeasuredChoice fastest_coding(const CodingWork& work,
+                              std::span<const CodingSpeeds, MeasuredChoice::codecs> speeds) noexcept {
+  MeasuredChoice best;
   if (!speeds[0].known()) return best;
   double least = coding_seconds(work, speeds[0], !adds(work, speeds[0]));
   const double usual = least;
   for (std::size_t i = 0; i < speeds.size(); ++i)
     for (const bool by_values : {false, true}) {
-      const CodingChoice choice{static_cast<CodingChoice::Codec>(i), by_values};
+      const MeasuredChoice choice{static_cast<MeasuredChoice::Codec>(i), by_values};
       if (!serves(work, speeds[i], choice)) continue;
       const double seconds = coding_seconds(work, speeds[i], by_values || !adds(work, speeds[i]));
       if (seconds >= std::min(least, (by_values ? worthwhile_by_values : worthwhile) * usual)) continue;

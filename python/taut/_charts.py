@@ -3,7 +3,7 @@
 import base64
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import ceil, floor, isfinite, log10
@@ -19,11 +19,14 @@ ERROR_COLOURS = ((5, 48, 97), (67, 147, 195), (247, 247, 247), (214, 96, 77), (1
 
 STYLE = """
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr)); gap: 1.6rem }
-.charts svg { width: 100% } .charts p { margin: .2rem 0; color: var(--faint); font-size: 13px }
+.charts svg { width: 100%; max-width: 560px } .charts p { margin: .2rem 0; color: var(--faint); font-size: 13px }
 .frame { stroke: var(--faint); fill: none } .grid { stroke: var(--line) } .mark { stroke: var(--faint); stroke-dasharray: 4 3 }
 svg text { fill: var(--text); font: 13px system-ui, sans-serif } .series { fill: none; stroke-width: 1.8 }
 .key { display: inline-block; margin-right: .9rem; font-size: 13px } .key i { display: inline-block; width: 1.2em; height: 3px;
   margin-right: .35em; vertical-align: middle }
+.bars { display: grid; grid-template-columns: minmax(6rem, 13rem) 1fr 7rem; gap: .6rem; align-items: center; font-size: 13px;
+  margin: .25rem 0 } .bars > div { display: flex; height: 1.1rem } .bars i { height: 100% }
+@media (max-width: 600px) { .bars { grid-template-columns: 6rem 1fr 5rem } }
 .pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 230px), 1fr)); gap: 1rem }
 .pictures figure { margin: 0 } .pictures img { width: 100%; image-rendering: pixelated } figcaption { font-size: 13px }
 pre { background: var(--plate); padding: .7rem 1rem; overflow-x: auto; overflow-wrap: normal } ul.warn { padding-left: 1.2rem }
@@ -38,6 +41,7 @@ class Series:
     xs: Sequence[float]
     ys: Sequence[float]
     dots: bool = False
+    joined: bool = True
 
 
 class _Axis:
@@ -98,7 +102,7 @@ def chart(series: Sequence[Series], x_label: str, y_label: str, log_x: bool = Fa
 def _line(line: Series, colour: int, x: _Axis, y: _Axis) -> str:
     points = [(x.at(a), y.at(b)) for a, b in zip(line.xs, line.ys)]
     drawn = [f"{a:.1f},{b:.1f}" for a, b in points if a is not None and b is not None]
-    text = f'<polyline class="series s{colour}" points="{" ".join(drawn)}"/>'
+    text = f'<polyline class="series s{colour}" points="{" ".join(drawn)}"/>' if line.joined else ""
     if line.dots:
         text += "".join(f'<circle class="d{colour}" r="3.5" cx="{one.split(",")[0]}" cy="{one.split(",")[1]}"/>' for one in drawn)
     return text
@@ -127,3 +131,15 @@ def picture(values: "np.ndarray[Any, Any]", least: float, greatest: float, signe
     png = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"PLTE", _palette(ERROR_COLOURS if signed else FIELD_COLOURS))
     png += chunk(b"IDAT", zlib.compress(rows.tobytes(), 6)) + chunk(b"IEND", b"")
     return "data:image/png;base64," + base64.b64encode(png).decode()
+
+
+def bars(names: Sequence[str], rows: Sequence[tuple[str, Sequence[float], str]], text: Callable[[float], str]) -> str:
+    """Returns stacked bars, one for each row (name, parts, total in words), with the key of the parts' `names` below."""
+    greatest = max((sum(parts) for _, parts, _ in rows), default=0.0) or 1.0
+    drawn = []
+    for name, parts, total in rows:
+        pieces = "".join(f'<i class="k{k % COLOURS}" style="width:{100 * part / greatest:.2f}%" title="{escape(f"{names[k]}: {text(part)}")}"></i>'
+                         for k, part in enumerate(parts) if part > 0)  # fmt: skip
+        drawn.append(f'<div class="bars"><span>{escape(name)}</span><div>{pieces}</div><span>{escape(total)}</span></div>')
+    keys = "".join(f'<span class="key"><i class="k{k % COLOURS}"></i>{escape(name)}</span>' for k, name in enumerate(names))
+    return "".join(drawn) + f"<div>{keys}</div>"

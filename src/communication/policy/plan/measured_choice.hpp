@@ -1,4 +1,4 @@
-// Coding choice: the codec and the arithmetic of a kind of call that measured speeds have shown to be
+// Measured choice: the codec and the arithmetic of a kind of call that measured speeds have shown to be
 // fastest. Pure functions of numbers that are equal on all ranks.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace taut {
 
-// Coding choice: an alternative to the coding that compresses best.
-struct CodingChoice {
+// Measured choice: the usual codec or an alternative to it, and the arithmetic of sums.
+struct MeasuredChoice {
   enum class Codec : std::uint8_t {
     best_ratio,       // the candidates of the policy; their ratios decide
     usual_predictor,  // the first candidate of the policy
@@ -20,7 +20,7 @@ struct CodingChoice {
   Codec codec = Codec::best_ratio;
   bool by_values = false;  // sums by values, though frames could be added
 
-  friend bool operator==(const CodingChoice&, const CodingChoice&) = default;
+  friend bool operator==(const MeasuredChoice&, const MeasuredChoice&) = default;
 };
 
 // Codec that codes faster than others at a lower ratio. It has to be idempotent.
@@ -51,9 +51,9 @@ struct CodingWork {
 // the transfer, or the other way round.
 double coding_seconds(const CodingWork& work, const CodingSpeeds& speeds, bool by_values) noexcept;
 
-// Returns the fastest choice. `speeds`: by CodingChoice::Codec. The choice with the best ratio, by frames, is
-// kept unless another one saves more than 5 % of the time, or 10 % by values.
-CodingChoice fastest_coding(const CodingWork& work,
-                            std::span<const CodingSpeeds, CodingChoice::codecs> speeds) noexcept;
+// Returns the fastest choice. `speeds`: by MeasuredChoice::Codec. The choice with the best ratio, by frames,
+// is kept unless another one saves more than 5 % of the time, or 10 % by values.
+MeasuredChoice fastest_coding(const CodingWork& work,
+                              std::span<const CodingSpeeds, MeasuredChoice::codecs> speeds) noexcept;
 
 }  // namespace taut

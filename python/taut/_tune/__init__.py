@@ -1,0 +1,1 @@
+"""`taut tune`: the loosest error bounds that a program's own check accepts."""

@@ -1,0 +1,72 @@
+// Histories of sums by frames: each rank predicts its addends from those of an earlier call, and all ranks
+// predict the sum from that of the earlier call. Prediction acts on integers and is linear, so that the sum
+// of the differences is the difference of the sums (docs/error-model.md).
+#pragma once
+
+#include "communication/comm/history.hpp"
+
+namespace taut {
+
+// History of one sum: the state that its frames refer to, and the state that it leaves. The state has the
+// addends of this rank, and the sum if the rank gets it.
+class SumHistory {
+ public:
+  // `earlier`: the state; null: frames refer to none. Copies the addends, which the sum may overwrite.
+  SumHistory(std::shared_ptr<const CallState> earlier, const Operands& data, bool receives) noexcept;
+
+  bool refers() const noexcept { return earlier_ != nullptr; }
+
+  // Return the references of addends and of a sum. Nothing if the values are no part of the operand.
+  ChosenReferences of_addends(ConstSlice values) const noexcept;
+  ChosenReferences of_sum(ConstSlice values) const noexcept;
+
+  // Keeps the sum. The state can be used only if the codec represents all values by integers.
+  void keep_sum(const Codec& codec) noexcept;
+
+  // Returns the state that the call leaves, with this number; nothing if it cannot be used.
+  std::optional<CallState> state(std::uint64_t number) noexcept;
+
+ private:
+  ChosenReferences of(const KeptValues& kept, const OperandExtent& operand, ConstSlice values) const noexcept;
+
+  std::shared_ptr<const CallState> earlier_;
+  OperandExtent addends_, sum_;
+  DType type_;
+  CallState state_;
+  bool usable_ = true;
+};
+
+// Codec of a sum in a series.
+class SumHistoryCodec final : public Codec, private FrameArithmetic {
+ public:
+  SumHistoryCodec(const Codec& codec, const SumHistory& history) noexcept
+      : codec_(codec), history_(history) {}
+
+  const Contract& contract() const noexcept override { return codec_.contract(); }
+  const FrameArithmetic* arithmetic() const noexcept override { return this; }
+  std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
+    return codec_.max_bytes(type, count, addends + (history_.refers() ? 1 : 0));
+  }
+  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
+    return codec_.encode(values, history_.of_addends(values).span(), out);
+  }
+  Status decode(ConstBytes in, Slice values) const noexcept override {
+    return codec_.decode(in, history_.of_sum(values).span(), values);
+  }
+  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+    return codec_.reduce(in, history_.of_sum(values).span(), values, op);
+  }
+
+ private:
+  SizeOrStatus sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override {
+    return codec_.arithmetic()->sum(frames, out);
+  }
+  SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
+    return codec_.arithmetic()->accumulate(frame, values, history_.of_addends(values).span(), out);
+  }
+
+  const Codec& codec_;
+  const SumHistory& history_;
+};
+
+}  // namespace taut

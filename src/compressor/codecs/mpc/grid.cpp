@@ -1,0 +1,162 @@
+#include "compressor/codecs/mpc/grid.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "compressor/base/unaligned.hpp"
+#include "compressor/frame/sample.hpp"
+
+namespace taut::mpc {
+namespace {
+
+constexpr std::size_t piece_values = 32, most_sampled = 8 * piece_values;
+constexpr std::size_t least_distinct = 12;
+constexpr double least_ulps = 8;  // a step of fewer units in the last place saves no bits
+
+// Distance of two neighbouring values, and the unit in the last place of the greater one.
+struct Gap {
+  double size, ulp;
+};
+
+// Step, and how far it may be off.
+struct Step {
+  double size = 0, error = 0;
+};
+
+// Search for the grid of a few values of one type.
+template <class Word>
+class Search {
+ public:
+  using Value = typename GridWords<Word>::Value;
+
+  Search(const std::byte* words, std::size_t count) noexcept {
+    const Pieces pieces(count);
+    for (std::size_t i = 0; i < pieces.count; ++i)
+      for (std::size_t k = 0; k < std::min(piece_values, pieces.values); ++k) {
+        const auto value = load<Value>(words + (pieces.first(i) + k) * sizeof(Word));
+        if (std::isfinite(value)) sampled_[n_++] = value;
+      }
+    std::copy_n(sampled_, n_, sorted_);
+    std::sort(sorted_, sorted_ + n_);
+    distinct_ = static_cast<std::size_t>(std::unique(sorted_, sorted_ + n_) - sorted_);
+  }
+
+  Grid find() noexcept {
+    if (distinct_ < least_distinct) return {};
+    // An offset gives small values the error of greater ones.
+    const std::size_t few = distinct_ / 16;
+    const double usual = std::max(std::abs(sorted_[few]), std::abs(sorted_[distinct_ - 1 - few]));
+    for (std::size_t i = 1; i < distinct_; ++i)
+      gaps_[i - 1] = {sorted_[i] - sorted_[i - 1],
+                      ulp_of(std::max({std::abs(sorted_[i]), std::abs(sorted_[i - 1]), usual}))};
+    const std::span<Gap> gaps(gaps_, distinct_ - 1);
+    std::ranges::sort(gaps, {}, &Gap::size);
+    // The smallest gaps may be those of values off the grid.
+    for (const std::size_t skipped : {std::size_t{0}, gaps.size() / 16})
+      if (const Step step = common_step(gaps.subspan(skipped)); step.size > 0) return fitted(step);
+    return {};
+  }
+
+ private:
+  static double ulp_of(double value) noexcept {
+    const auto bits = std::bit_cast<Word>(static_cast<Value>(value));
+    return static_cast<double>(std::bit_cast<Value>(bits + 1)) - value;
+  }
+
+  // Euclid's algorithm on numbers that are known up to a few units in the last place, from the smallest gap
+  // on. Each gap that agrees makes the step better known, as roundings are independent; gaps that are too
+  // great to be judged are left out.
+  static Step common_step(std::span<const Gap> gaps) noexcept {
+    Step step{gaps[0].size, 2 * gaps[0].ulp};
+    if (step.size < least_ulps * gaps[0].ulp) return {};
+    double distance = step.size, steps = 1, judged = 1;
+    for (std::size_t i = 1; i < gaps.size(); ++i) {
+      const double multiple = std::nearbyint(gaps[i].size / step.size);
+      const double error = 2 * gaps[i].ulp + multiple * step.error;
+      if (error > step.size / 4) continue;
+      const double rest = std::abs(gaps[i].size - multiple * step.size);
+      if (rest > error) {
+        if (rest < least_ulps * gaps[i].ulp) return {};
+        step = {rest, error};
+        distance = rest, steps = judged = 1, i = 0;
+        continue;
+      }
+      distance += gaps[i].size, steps += multiple, judged += 1;
+      const double better = 2 * gaps[i].ulp * std::sqrt(judged) / steps;
+      if (better < step.error) step = {distance / steps, better};
+    }
+    return judged * 8 >= static_cast<double>(gaps.size()) ? step : Step{};
+  }
+
+  // Fits step and offset to the values, and takes the form that gives most values exactly.
+  Grid fitted(Step step) const noexcept {
+    const double middle = sorted_[distinct_ / 2];
+    double offset = middle;
+    for (int round = 0; round < 16; ++round) step = regressed(step, middle, offset);
+    const double inverse = std::nearbyint(1 / step.size), rounded = static_cast<float>(step.size);
+    const double origin = std::abs(middle) / step.size < GridWords<Word>::most ? 0 : middle;
+    const Grid forms[] = {{Grid::Form::quotient, inverse, 0},
+                          {Grid::Form::product, rounded, origin},
+                          {Grid::Form::product, rounded, offset},
+                          {Grid::Form::product, step.size, offset},
+                          {Grid::Form::product, step.size, origin}};
+    Grid best;
+    std::size_t most = n_ / 2;  // of the values, or there is no grid
+    for (const Grid& grid : forms) {
+      const std::size_t exact = on_grid(grid);
+      if (exact > most) best = grid;
+      most = std::max(most, exact);
+    }
+    return best;
+  }
+
+  // Fits a line to those values whose integers are certain.
+  Step regressed(Step step, double middle, double& offset) const noexcept {
+    double n = 0, k = 0, r = 0, kk = 0, kr = 0, most = 0;
+    for (std::size_t i = 0; i < distinct_; ++i) {
+      const double distance = sorted_[i] - middle, integer = std::nearbyint(distance / step.size);
+      const double rest = distance - integer * step.size;
+      if (std::abs(integer) * step.error > step.size / 4 || std::abs(rest) > step.size / 4) continue;
+      n += 1, k += integer, r += rest, kk += integer * integer, kr += integer * rest;
+      most = std::max(most, std::abs(integer));
+    }
+    const double spread = n * kk - k * k;
+    if (spread <= 0) return step;
+    const double change = (n * kr - k * r) / spread;
+    offset = middle + (r - change * k) / n;
+    return {step.size + change, std::min(step.error, 4 * ulp_of(std::abs(middle)) / (most * std::sqrt(n)))};
+  }
+
+  // Returns a count of the values on a grid, in which those that it gives exactly count twice.
+  std::size_t on_grid(const Grid& grid) const noexcept {
+    if (!(grid.step > 0) || !std::isfinite(grid.step)) return 0;
+    std::size_t points = 0;
+    for (std::size_t i = 0; i < n_; ++i) {
+      const auto word = std::bit_cast<Word>(static_cast<Value>(sampled_[i]));
+      Word clash = 0;
+      const Word code = grid.form == Grid::Form::product
+                            ? grid_code<Word, Grid::Form::product>(word, grid, 1 / grid.step, clash)
+                            : grid_code<Word, Grid::Form::quotient>(word, grid, grid.step, clash);
+      if (code != word) points += (code - GridWords<Word>::center) % 4 == 0 ? 2 : 1;
+    }
+    return points;
+  }
+
+  double sampled_[most_sampled], sorted_[most_sampled];
+  std::size_t n_ = 0, distinct_ = 0;
+  Gap gaps_[most_sampled];
+};
+
+}  // namespace
+
+Grid find_grid(ConstSlice values) noexcept {
+  const ConstSlice parts{values.components()};
+  const auto* const words = static_cast<const std::byte*>(parts.data);
+  if (parts.type == DType::f32) return Search<std::uint32_t>(words, parts.count).find();
+  if (parts.type == DType::f64) return Search<std::uint64_t>(words, parts.count).find();
+  return {};
+}
+
+}  // namespace taut::mpc

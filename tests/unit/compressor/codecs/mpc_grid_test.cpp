@@ -1,0 +1,178 @@
+// Tests of mpc frames with a grid: values that are integers times a step plus an offset.
+#include <cfenv>
+#include <limits>
+
+#include "compressor/codecs/mpc/kernels.hpp"
+#include "support/mpc_frames.hpp"
+
+namespace taut::test {
+namespace mpc_grid_test {
+
+constexpr std::size_t count = 100000;
+constexpr std::uint8_t forms = mpc::product_flag | mpc::quotient_flag;
+
+// Returns integers of 16 bits that change like a measured field.
+std::vector<int> packed() {
+  std::mt19937_64 random(3);
+  std::vector<int> q(count);
+  for (std::size_t i = 0; i < count; ++i)
+    q[i] = static_cast<int>(20000 * std::sin(static_cast<double>(i) / 700)) + static_cast<int>(random() % 40);
+  return q;
+}
+
+template <class T, class Make>
+std::vector<T> made(const Make& make) {
+  std::vector<T> x;
+  for (const int q : packed()) x.push_back(static_cast<T>(make(q)));
+  return x;
+}
+
+template <class T>
+constexpr DType dtype = sizeof(T) == 4 ? DType::f32 : DType::f64;
+
+std::unique_ptr<Codec> codec_of(const char* predictor = "auto", const char* kernels = "", int threads = 1,
+                                Dims dims = {}) {
+  return find_codec("mpc")->make(
+      {.predictor = predictor, .kernels = kernels, .dims = dims, .threads = threads});
+}
+
+std::uint8_t form_of(const ByteVector& frame) { return static_cast<std::uint8_t>(frame[44]) & forms; }
+
+template <class T>
+void expect_grid(const std::vector<T>& x, std::uint8_t form, double least_gain) {
+  const ByteVector values = as_bytes(x), frame = mpc_frame(*codec_of(), dtype<T>, values);
+  EXPECT_EQ(form_of(frame), form);
+  EXPECT_LT(static_cast<double>(frame.size()) * least_gain,
+            static_cast<double>(mpc_frame(*codec_of("d1"), dtype<T>, values).size()));
+  ByteVector decoded(values.size());
+  ASSERT_EQ(mpc_decode(*codec_of("d1"), dtype<T>, frame, decoded), Status::ok);
+  EXPECT_TRUE(decoded == values);
+}
+
+TEST(MpcGrid, IsFoundInPackedValues) {
+  const double step = 91.6 / 65000, offset = 257.4;
+  expect_grid(made<float>([&](int q) { return q * step + offset; }), mpc::product_flag, 1.3);
+  expect_grid(made<double>([&](int q) { return q * step + offset; }), mpc::product_flag, 3);
+  const auto s = static_cast<float>(step), o = static_cast<float>(offset);
+  expect_grid(made<float>([&](int q) { return static_cast<float>(q) * s + o; }), mpc::product_flag, 1.3);
+  expect_grid(made<float>([&](int q) { return static_cast<float>(q) * s; }), mpc::product_flag, 1.2);
+}
+
+TEST(MpcGrid, IsFoundInPrintedValues) {
+  expect_grid(made<float>([](int q) { return q / 100.0; }), mpc::quotient_flag, 1.3);
+  expect_grid(made<double>([](int q) { return q / 1000.0; }), mpc::quotient_flag, 3);
+}
+
+// Returns packed values with every kind of value off the grid among them.
+template <class T>
+std::vector<T> with_others() {
+  using Limits = std::numeric_limits<T>;
+  std::vector<T> x = made<T>([](int q) { return q * 0.0014092 + 257.4; });
+  const T others[] = {Limits::quiet_NaN(),
+                      -Limits::quiet_NaN(),
+                      Limits::infinity(),
+                      -Limits::infinity(),
+                      T{0},
+                      -T{0},
+                      Limits::denorm_min(),
+                      Limits::max(),
+                      T(1e20),
+                      T(-999.3)};
+  for (std::size_t i = 0; i < x.size(); i += 97)
+    for (std::size_t k = 0; k < i % 5; ++k) x[i + k] = others[i % std::size(others)];
+  x.resize(x.size() - 3);  // the last vector is not whole
+  return x;
+}
+
+template <class T>
+void expect_all_sets_and_threads_agree(Dims dims) {
+  const ByteVector values = as_bytes(with_others<T>());
+  const ByteVector frame = mpc_frame(*codec_of("auto", "scalar", 1, dims), dtype<T>, values);
+  EXPECT_NE(form_of(frame), 0);
+  for (const char* kernels : mpc_kernel_names())
+    for (const int threads : {1, 3}) {
+      const auto codec = codec_of("auto", kernels, threads, dims);
+      EXPECT_TRUE(mpc_frame(*codec, dtype<T>, values) == frame) << kernels;
+      ByteVector decoded(values.size());
+      ASSERT_EQ(mpc_decode(*codec, dtype<T>, frame, decoded), Status::ok) << kernels;
+      EXPECT_TRUE(decoded == values) << kernels;
+    }
+}
+
+TEST(MpcGrid, ValuesOffItStayAsTheyAreInAllSetsAndThreads) {
+  expect_all_sets_and_threads_agree<float>({});
+  expect_all_sets_and_threads_agree<double>({});
+  expect_all_sets_and_threads_agree<float>({{7, 109, 131}, 3});
+}
+
+TEST(MpcGrid, IsNotTakenWhereAValueWouldBeReadAsACode) {
+  std::vector<float> x = made<float>([](int q) { return q / 100.0; });
+  x[count - 1] = std::bit_cast<float>(0x7FA00001U);  // a signalling NaN
+  const ByteVector values = as_bytes(x), frame = mpc_frame(*codec_of(), DType::f32, values);
+  EXPECT_EQ(form_of(frame), 0);
+  ByteVector decoded(values.size());
+  ASSERT_EQ(mpc_decode(*codec_of(), DType::f32, frame, decoded), Status::ok);
+  EXPECT_TRUE(decoded == values);
+}
+
+TEST(MpcGrid, IsNotTakenForOtherValuesAndNamedPredictors) {
+  std::mt19937_64 random(1);
+  std::vector<float> noise(count);
+  for (float& x : noise) x = static_cast<float>(random() >> 32) * 0x1p-32F + 270;
+  EXPECT_EQ(form_of(mpc_frame(*codec_of(), DType::f32, as_bytes(noise))), 0);
+  const std::vector<float> printed = made<float>([](int q) { return q / 100.0; });
+  EXPECT_NE(form_of(mpc_frame(*codec_of("grid"), DType::f32,
+                              as_bytes(std::vector<float>(printed.begin(), printed.begin() + 300)))),
+            0);
+  EXPECT_EQ(form_of(mpc_frame(*codec_of("d1"), DType::f32, as_bytes(printed))), 0);
+  EXPECT_EQ(form_of(mpc_frame(*codec_of(), DType::i32, as_bytes(printed))), 0);
+}
+
+TEST(MpcGrid, TheCallersRoundingModeChangesNothing) {
+  const ByteVector values = as_bytes(with_others<double>()),
+                   frame = mpc_frame(*codec_of(), DType::f64, values);
+  ByteVector decoded(values.size());
+  std::fesetround(FE_UPWARD);
+  const ByteVector upward = mpc_frame(*codec_of(), DType::f64, values);
+  const Status status = mpc_decode(*codec_of(), DType::f64, frame, decoded);
+  std::fesetround(FE_TONEAREST);
+  ASSERT_EQ(status, Status::ok);
+  EXPECT_TRUE(upward == frame);
+  EXPECT_TRUE(decoded == values);
+}
+
+TEST(MpcGrid, ReducesLikeDecodedValues) {
+  const std::vector<float> x = made<float>([](int q) { return q / 100.0; });
+  const ByteVector frame = mpc_frame(*codec_of(), DType::f32, as_bytes(x));
+  std::vector<float> sum(x.size(), 1);
+  ASSERT_EQ(codec_of()->reduce(frame, {{sum.data(), sum.size(), DType::f32}}, Reduction::sum), Status::ok);
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(sum[i], 1 + x[i]);
+}
+
+TEST(MpcGrid, DamagedHeadersAreRejected) {
+  const ByteVector values = as_bytes(made<float>([](int q) { return q / 100.0; }));
+  const ByteVector frame = mpc_frame(*codec_of(), DType::f32, values);
+  const auto decoded = [&](const auto& change) {
+    ByteVector bad = frame;
+    FrameHeader header;
+    EXPECT_EQ(read_header(bad, header), Status::ok);
+    change(header, bad.data() + frame_header_bytes);
+    const std::size_t payload = bad.size() - frame_header_bytes;
+    bad.resize(seal_frame(header, bad.data(), payload));
+    ByteVector to(values.size());
+    return mpc_decode(*codec_of(), header.type, bad, to);
+  };
+  const auto unchanged = [](FrameHeader&, std::byte*) {};
+  ASSERT_EQ(decoded(unchanged), Status::ok);
+  for (const double step : {0.0, -1.0, std::numeric_limits<double>::infinity(), std::nan("")})
+    EXPECT_EQ(decoded([&](FrameHeader&, std::byte* payload) { store(payload, step); }),
+              Status::corrupt_frame);
+  EXPECT_EQ(decoded([](FrameHeader&, std::byte* payload) { store(payload + 8, std::nan("")); }),
+            Status::corrupt_frame);
+  EXPECT_EQ(decoded([](FrameHeader& h, std::byte*) { h.parameters[0] |= forms; }), Status::corrupt_frame);
+  EXPECT_EQ(decoded([](FrameHeader& h, std::byte*) { h.parameters[2] = 1; }), Status::corrupt_frame);
+  EXPECT_EQ(decoded([](FrameHeader& h, std::byte*) { h.type = DType::i32; }), Status::corrupt_frame);
+}
+
+}  // namespace mpc_grid_test
+}  // namespace taut::test
