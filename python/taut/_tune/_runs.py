@@ -43,7 +43,7 @@ class Run:
 
 @dataclass
 class Job:
-    """What is run, and how its results are judged."""
+    """Command under test, and the check that judges its results."""
 
     command: list[str]
     taut: list[str]  # the program `taut`

@@ -50,7 +50,7 @@ def rules(sites: Mapping[str, Site], factors: Mapping[str, float], always: bool)
 
 @dataclass
 class Seen:
-    """What the reports of a run show."""
+    """Call sites of a program, as its reports list them."""
 
     sites: dict[str, Site] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)  # calls that are not tuned, with the reason

@@ -10,7 +10,7 @@ _LOG = logging.getLogger("taut.torch")
 
 @dataclass
 class CallStatistics:
-    """What this rank has coded in the calls of one kind, such as ``Allreduce``, on one group."""
+    """Calls of one kind on one group, such as ``Allreduce``: what this rank has coded in them, and their time."""
 
     calls: int = 0
     value_bytes: int = 0  # of the values that were encoded

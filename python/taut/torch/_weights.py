@@ -25,7 +25,7 @@ _kept: "WeakKeyDictionary[Exchange, dict[float, KeptValues]]" = WeakKeyDictionar
 
 @dataclass(frozen=True)
 class SyncReport:
-    """What a call of `sync_weights` or `all_gather_updates` did; the same on all ranks, but for the time.
+    """Bytes and seconds of a call of `sync_weights` or `all_gather_updates`; the same on all ranks, but for the time.
 
     Attributes
     ----------
