@@ -15,7 +15,8 @@
 #   make gpu-random | gpu-faults     the same on simulated GPUs
 #   make nccl-random                 10^4 random sequences of NCCL calls on simulated GPUs, and 10^3 failures
 #   make test-aarch64                all tests without MPI, 10^4 random configurations and the drop-in, for AArch64 under qemu
-#   make test-matrix                 programs that failed elsewhere, under the drop-in, by MPI and mode [ARGS="--mpi mpich-debian"]
+#   make test-matrix                 programs that failed elsewhere, under the drop-in, by MPI and mode [ARGS="--mpi mpich-debian"];
+#                                    without ARGS also the tests of the C calls by the standard ABI
 #   make test-mpi4py                 mpi4py's own tests under the drop-in, against a bare run [ARGS="--mpi mpich-wheel"]
 #   make torch-test                  the tests of taut.torch, with PyTorch (1.4 GB) in .venv-torch
 #   make lint | format               layout, layers, sizes, links, width of Markdown, scripts, clang-tidy
@@ -126,6 +127,7 @@ test-matrix:
 	@tools/setup.sh test
 	@TARGET=layers tools/build.sh test
 	@tests/mpi/programs/programs.py --layers build/test/lib/taut $(ARGS)
+	@$(if $(ARGS)$(TAUT_MPI),true,tools/run_tests.sh abi)
 
 test-mpi4py:
 	@tools/setup.sh test
@@ -149,6 +151,7 @@ format:
 docs:
 	@tools/setup.sh docs
 	@tools/site/build.sh
+	@.venv/bin/python tools/site/check_pages.py build/docs/html
 	@echo "build/docs/html/index.html"
 
 bench:

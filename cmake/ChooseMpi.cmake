@@ -32,7 +32,8 @@ endif()
 
 include(${CMAKE_CURRENT_LIST_DIR}/MpiKinds.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/Launcher.cmake)
-foreach(folder ${MPI_C_INCLUDE_DIRS})
-  taut_flavour_of(${folder} flavour)
-  taut_choose_launcher("${flavour}" ${MPI_C_COMPILER})
-endforeach()
+taut_flavour_of_mpi(TAUT_MPI_FLAVOUR)
+taut_choose_launcher("${TAUT_MPI_FLAVOUR}" ${MPI_C_COMPILER})
+if(TAUT_MPI_FLAVOUR STREQUAL mpiabi AND NOT "MPI_ABI" IN_LIST MPI_C_COMPILE_DEFINITIONS)
+  set_property(TARGET MPI::MPI_C APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS MPI_ABI) # by which Taut's sources know it
+endif()

@@ -78,7 +78,8 @@ option(TAUT_UNITY "Compile the sources of a folder as one: faster from nothing, 
 # taut_compile_folders(TARGET): compiles the sources of each of these folders as one. Their anonymous namespaces share no
 # names. Sources with an instruction set of their own stay apart, and so does datatypes.cpp, which must not see mpi-ext.h:
 # the type that this header of Open MPI 5 adds is missing in the libraries of Open MPI 4.
-set(TAUT_UNITY_FOLDERS compressor/base compressor/frame compressor/gpu compressor/values communication/api/entry communication/api/messages communication/api/state
+set(TAUT_UNITY_FOLDERS compressor/base compressor/codecs/exponents compressor/codecs/mpc compressor/file compressor/frame
+    compressor/gpu compressor/values communication/api/entry communication/api/messages communication/api/state
     communication/comm communication/dropin communication/gpu communication/mpi communication/p2p communication/policy/plan communication/policy/text
     communication/policy/tuning communication/team)
 function(taut_compile_folders target)

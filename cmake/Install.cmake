@@ -32,12 +32,6 @@ if(NOT BUILD_SHARED_LIBS)
 endif()
 
 # The names that both find_package(Taut) and find_package(taut) look for. The kind of MPI is kept for them.
-include(MpiKinds)
-set(TAUT_MPI_FLAVOUR "")
-foreach(folder ${MPI_C_INCLUDE_DIRS})
-  taut_flavour_of(${folder} flavour)
-  string(APPEND TAUT_MPI_FLAVOUR "${flavour}")
-endforeach()
 configure_package_config_file(cmake/taut-config.cmake.in taut-config.cmake INSTALL_DESTINATION ${package})
 write_basic_package_version_file(taut-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/taut-config.cmake ${PROJECT_BINARY_DIR}/taut-config-version.cmake cmake/MpiKinds.cmake

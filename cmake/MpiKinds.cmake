@@ -16,6 +16,34 @@ function(taut_flavour_of folder out)
   endif()
 endfunction()
 
+# taut_flavour_of_mpi(OUT): sets OUT to the kind of the MPI that find_package(MPI) has found; empty: unknown. MPICH's mpi.h is that of
+# the standard ABI where MPI_ABI is defined, as its mpicc_abi does.
+function(taut_flavour_of_mpi out)
+  set(${out} "" PARENT_SCOPE)
+  foreach(folder ${MPI_C_INCLUDE_DIRS})
+    taut_flavour_of(${folder} flavour)
+    if(flavour AND "MPI_ABI" IN_LIST MPI_C_COMPILE_DEFINITIONS)
+      set(flavour mpiabi)
+    endif()
+    if(flavour)
+      set(${out} ${flavour} PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+endfunction()
+
+# taut_abi_folder(FOLDER OUT): sets OUT to the folder of the mpi.h of the standard ABI, of an MPI whose headers are in FOLDER; empty:
+# it has none. MPICH's mpi.h includes mpi_abi.h, and Open MPI 6 has another mpi.h in a folder of its own.
+function(taut_abi_folder folder out)
+  set(${out} "" PARENT_SCOPE)
+  taut_flavour_of(${folder} flavour)
+  if(EXISTS ${folder}/mpi_abi.h OR flavour STREQUAL mpiabi)
+    set(${out} ${folder} PARENT_SCOPE)
+  elseif(EXISTS ${folder}/standard_abi/mpi.h)
+    set(${out} ${folder}/standard_abi PARENT_SCOPE)
+  endif()
+endfunction()
+
 # taut_tell_absent_layer(FLAVOUR): says that a layer is left out, and warns if an MPI of this machine would need it. The
 # machine's MPIs are looked for beside the programs in PATH and in the folders of Debian, Red Hat and modules.
 function(taut_tell_absent_layer flavour)

@@ -13,8 +13,10 @@ else()
 endif()
 include(GoogleTest)
 
-# What Open MPI needs to run as root (containers) and with more ranks than cores; MPICH needs nothing.
+# What Open MPI needs to run as root (containers) and with more ranks than cores; MPICH needs nothing. Its component btl/ofi, for
+# the memory of other hosts, sleeps for a second at each start where it finds no such network.
 set(TAUT_MPI_ENVIRONMENT
+    OMPI_MCA_btl=^ofi
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
     OMPI_MCA_rmaps_base_oversubscribe=true OMPI_MCA_hwloc_base_binding_policy=none

@@ -94,7 +94,7 @@ void read_taut(ConstBytes bytes) {
 void read_chunk(ConstBytes bytes) {
   const Contents file(bytes);
   if (cli::FrameReader(file).array().count() > most_decoded) return;
-  const hdf5::Buffer values = hdf5::decode_chunk({}, bytes);
+  const cli::Buffer values = hdf5::decode_chunk({}, bytes);
   expect(values.bytes <= values.capacity, "a chunk fits into its memory");
 }
 

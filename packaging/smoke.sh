@@ -9,7 +9,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_
 export OMPI_MCA_rmaps_base_oversubscribe=true PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 "$mpicc" "$here/../examples/unchanged/average.c" -o "$scratch/average" -lm
 cd "$scratch"
-"$taut" run --rules 'Allreduce f32 sum : abs=1e-3 when=always' --report report.json -- "$mpiexec" -n 2 ./average 1000000 1 | tee said
+"$taut" run --rules 'Allreduce f32 sum : abs:1e-3 when=always' --report report.json -- "$mpiexec" -n 2 ./average 1000000 1 | tee said
 grep -q '"compressed_calls": *[1-9]' report.json.0 || { echo "smoke: $mpiexec: nothing was compressed" >&2; exit 1; }
 awk '/greatest error/ { found = $NF > 0 && $NF <= 1e-3 } END { exit !found }' said || { echo "smoke: $mpiexec: beyond the bound" >&2; exit 1; }
 echo "smoke: $mpiexec: an allreduce was compressed"

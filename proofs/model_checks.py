@@ -13,6 +13,7 @@ FOLDER = Path(__file__).resolve().parent / "models"
 SETTINGS = {
     "agree": ["-DN=4", "-DN=3", "-DN=2"],
     "credits": ["-DMESSAGES=2"],
+    "histories": ["-DMESSAGES=4", "-DMESSAGES=3"],
     "messages": ["-DSENDERS=1", "-DSENDERS=2"],
     "progress": ["-DN=2"],
 }

@@ -46,6 +46,10 @@ Word word_of(nb::handle number) {
 class Layer {
  public:
   explicit Layer(const std::string& folder) {
+    const char* paths[2];
+    if (taut_two_mpis(paths) != 0)
+      throw std::runtime_error(std::string("two MPIs are loaded, ") + paths[0] + " and " + paths[1] +
+                               "; load one of them, or taut before the second one");
     void* const mpi = taut_find_mpi();
     if (mpi == nullptr) throw std::runtime_error("no MPI is loaded; import mpi4py.MPI first");
     flavour_ = taut_mpi_flavour(mpi);

@@ -32,11 +32,12 @@ Slice values_at(Address address, std::size_t count, int type) {
   return {reinterpret_cast<std::byte*>(address), count, static_cast<DType>(type)};
 }
 
-// Checks the coding text of an array; raises if the text is invalid.
-void check_coding(const std::string& text) {
+// Checks the coding text of an array, and returns it as files hold it; raises if the text is invalid.
+std::string check_coding(const std::string& text) {
   const bool dims = unlocked([&] { return parse_coding(text).dims.n > 0; });
   if (dims)
     raise(TAUT_ERR_POLICY, "'" + text + "': dims= follows from the shape of the array; leave it away");
+  return with_colon(text);
 }
 
 // Returns the coding text of the array's frames, in which bounds relative to the array's range are absolute,

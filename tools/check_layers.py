@@ -21,7 +21,7 @@ compressor/codecs
 compressor/gpu
 compressor/api
 compressor/file
-compressor/hdf5
+compressor/hdf5 compressor/adios2
 communication/team communication/loader
 communication/algorithms communication/transports communication/policy
 communication/gpu

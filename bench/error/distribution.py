@@ -1,11 +1,10 @@
 """Measures how errors of sums are distributed: real fields in P parts, one for each rank, coded and added.
 
-  distribution.py FIELDS [--ranks 16] [--picture FILE] [--codecs planes,zfp]
+  distribution.py FIELDS [--ranks 16] [--codecs planes,zfp]
 
 FIELDS: folder of raw .f32 files. Prints a line of Markdown for each field: the share of
 the sums that are within E, where each rank is coded within e = E sqrt(3/P)/2 (on=likely), and within 2/3
-sqrt(P) e (C-Coll, theorem 1, for normal errors). The picture: the errors of all fields in units of e beside
-the normal distribution with sigma = e sqrt(P/3).
+sqrt(P) e (C-Coll, theorem 1, for normal errors).
 
 With --codecs planes,zfp a line for each field and codec follows: the errors of one coding (spread over e, share within one
 spread, excess of the kurtosis: 68.3 % and 0 for normal errors, 57.7 % and -1.2 for uniform ones), the spread of a second
@@ -49,36 +48,13 @@ def moments(field, ranks, e, codec):
     }
 
 
-def draw(path, errors, ranks):
-    import matplotlib
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-    sigma = np.sqrt(ranks / 3)
-    x = np.linspace(-4 * sigma, 4 * sigma, 400)
-    figure, axes = plt.subplots(figsize=(8, 4.5), layout="constrained")
-    axes.set_prop_cycle(color=[plt.get_cmap("tab20")(i) for i in range(20)])
-    for name, error in errors.items():
-        density, edges = np.histogram(error, bins=81, range=(-4 * sigma, 4 * sigma), density=True)
-        axes.plot((edges[1:] + edges[:-1]) / 2, density, lw=1, label=name)
-    axes.plot(x, np.exp(-x**2 / 2 / sigma**2) / sigma / np.sqrt(2 * np.pi), "k--", lw=1.2, label="normal, $\\sigma=e\\sqrt{P/3}$")
-    axes.set_ylim(0, 1.8 / sigma / np.sqrt(2 * np.pi))
-    for at, text in ((2 * sigma, "E"), (2 / 3 * np.sqrt(ranks), "2/3 $\\sqrt{P}$ e")):
-        axes.axvline(at, color="grey", lw=0.8)
-        axes.axvline(-at, color="grey", lw=0.8)
-        axes.text(at, axes.get_ylim()[1] * 0.95, " " + text, va="top", fontsize=8)
-    axes.set(xlabel="error of the sum / e", ylabel="density", title=f"Errors of sums over {ranks} ranks")
-    axes.legend(fontsize=6, ncols=2)
-    figure.savefig(path, dpi=110)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("fields", type=Path)
     parser.add_argument("--ranks", type=int, default=16)
-    parser.add_argument("--picture")
     parser.add_argument("--codecs", default="", help="names, separated by commas")
     options = parser.parse_args()
-    errors, lines = {}, []
+    lines = []
     for path in sorted(options.fields.glob("*.f32")):
         field = np.fromfile(path, "<f4")
         usual = field[np.isfinite(field) & (np.abs(field) < 1e19)]  # exact values have no error
@@ -86,14 +62,11 @@ def main():
         error = errors_of_sum(usual, options.ranks, e)
         likely = np.mean(np.abs(error) <= 2 * np.sqrt(options.ranks / 3))
         normal = np.mean(np.abs(error) <= 2 / 3 * np.sqrt(options.ranks))
-        errors[path.stem] = error
         print(f"| {path.stem} | {100 * likely:.1f} % | {100 * normal:.1f} % | {np.std(error) / np.sqrt(options.ranks / 3):.2f} |")
         for codec in filter(None, options.codecs.split(",")):
             found = moments(usual, options.ranks, e, codec)
             lines.append("| {} | {} | {spread:.2f} | {within_spread:.1%} | {excess:.2f} | {second:.2f} | {mean:.2f} | {maximum:.2f} | {minimum:.2f} |".format(path.stem, codec, **found))
     print(*lines, sep="\n")
-    if options.picture:
-        draw(options.picture, errors, options.ranks)
 
 
 if __name__ == "__main__":

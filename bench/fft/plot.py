@@ -1,54 +1,50 @@
 #!/usr/bin/env python3
-"""Draws what libraries.py measured: plot.py FIGURES.json OUT.png
+"""Draws what libraries.py measured of the turbulence: plot.py FIGURES.json PICTURE.svg
 
-For each array: the error of the transform against the bytes that the busiest host sent, and against the time.
+The error of the transform against the bytes that the busiest host sent, and against the time.
 """
 
 import json
 import sys
 from pathlib import Path
 
-import matplotlib
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from chart import Panel, Series, chart  # noqa: E402
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
-KINDS = [  # lines of a picture: name in the legend, colour, marker, true for the rows on the line
-    ("mpi4py-fft, Taut", "tab:blue", "o", lambda row: row["library"] == "mpi4py-fft"),
-    ("dtFFT, Taut", "tab:green", "s", lambda row: row["library"] == "dtfft" and row["policy"]),
-    ("dtFFT, its own zfp", "tab:red", "^", lambda row: row["library"] == "dtfft" and not row["policy"]),
+KINDS = [  # lines of a plot: name, which points have it (in the plots of bytes and of time), colour, true for its rows
+    ("mpi4py-fft, Taut", (0, 2), 0, lambda row: row["library"] == "mpi4py-fft"),
+    ("dtFFT, Taut", (2, 2), 2, lambda row: row["library"] == "dtfft" and row["policy"]),
+    ("dtFFT, own zfp", (1, 1), 1, lambda row: row["library"] == "dtfft" and not row["policy"]),
 ]
 
 
-def draw(axes, rows, across, unit):
-    for name, colour, marker, chosen in KINDS:
-        mine = [row for row in rows if chosen(row) and row["error"] > 0 and "when=always" in (row["policy"] or "when=always")]
-        fixed = [row for row in mine if row["variant"].startswith("rate")]
-        line = sorted((row for row in mine if row not in fixed), key=lambda row: row["error"])
-        axes.plot([row[across] * unit for row in line], [row["error"] for row in line], marker=marker, color=colour, label=name)
-        for row in fixed:
-            axes.plot(row[across] * unit, row["error"], marker, color=colour, fillstyle="none")
-            axes.annotate(row["variant"], (row[across] * unit, row["error"]), xytext=(5, 3), textcoords="offset points", fontsize=7)
-    axes.axvline(min(row["plain_" + {"sent": "sent", "seconds": "s"}[across]] for row in rows) * unit, color="0.7", zorder=0)
-    axes.set_yscale("log")
-    axes.set_xlim(left=0)
+def drawn(row):
+    """Tells whether the row is a point: within a bound, in every call."""
+    return row["error"] > 0 and not row["variant"].startswith("rate") and "when=always" in (row["policy"] or "when=always")
 
 
-def main():
-    figures, out = [row for run in json.loads(Path(sys.argv[1]).read_text())["runs"] for row in run["rows"]], sys.argv[2]
-    arrays = list(dict.fromkeys(row["data"] for row in figures))
-    plot, grid = plt.subplots(len(arrays), 2, figsize=(9, 3.2 * len(arrays)), layout="constrained", squeeze=False, sharey=True)
-    for line, data in zip(grid, arrays, strict=True):
-        rows = [row for row in figures if row["data"] == data]
-        draw(line[0], rows, "sent", 1e-6)
-        draw(line[1], rows, "seconds", 1e3)
-        line[0].set_ylabel(f"{data}\nerror of the transform")
-    grid[0][0].legend(fontsize=8)
-    grid[-1][0].set_xlabel("sent by the busiest host (MB); grey: uncompressed")
-    grid[-1][1].set_xlabel("time of a transform (ms); grey: fastest uncompressed")
-    plot.savefig(out, dpi=110)
-    print(out)
+def lines(rows, key, unit):
+    made = []
+    for name, at, colour, chosen in KINDS:
+        points = [(row[key] * unit, row["error"]) for row in rows if chosen(row) and drawn(row)]
+        points.sort(key=lambda point: -point[1])
+        made.append(Series("", points, colour, tuple(name * (k == at[key == "seconds"]) for k in range(len(points))), hollow=not colour))
+    return made
+
+
+def picture(runs):
+    rows = [row for run in runs for row in run["rows"] if row["data"] == "turbulence"]
+    plain = min(row["plain_sent"] for row in rows) * 1e-6
+    times = {library: min(row["plain_s"] for row in rows if row["library"] == library) * 1e3 for library in ("mpi4py-fft", "dtfft")}
+    about = f"{rows[0]['shape'].replace('x', ' x ')}, {rows[0]['ranks']} hosts, {rows[0]['link'].replace('gbit', ' Gbit/s')}"
+    title = f"Transform of turbulence, {about}"
+    return chart(title, [
+        Panel(title, "sent by the busiest host, MB", "error of the transform", lines(rows, "sent", 1e-6), (False, True),
+              uprights=[(plain, "plain", 5)]),
+        Panel("The same transforms: time", "time of a transform, ms", "error of the transform", lines(rows, "seconds", 1e3), (False, True),
+              uprights=[(times["mpi4py-fft"], "mpi4py-fft, plain", 0), (times["dtfft"], "dtFFT, plain", 2)]),
+    ])  # fmt: skip
 
 
 if __name__ == "__main__":
-    main()
+    Path(sys.argv[2]).write_text(picture(json.loads(Path(sys.argv[1]).read_text())["runs"]))

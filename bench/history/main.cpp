@@ -1,7 +1,7 @@
-// taut_bench_history: runs programs that repeat a collective, and prints a row of JSON for each. In each step
+// taut_bench_history: runs programs that repeat a call, and prints a row of JSON for each. In each step
 // the call is made by plain MPI, by Taut without and with a history, in alternating order.
 //   weights   broadcast of bfloat16 weights between two steps of an optimiser, without loss (two rates)
-//   heat      both neighbours' planes of the heat equation, float64
+//   heat      both neighbours' planes of the heat equation, float64: a collective of neighbours, and messages
 //   kmeans    sums of the points of each cluster, float32
 //   random    sums of random numbers, which no history helps
 // Exit status: 0; 1 if results with and without a history differ; 2 for a wrong command line.
@@ -97,8 +97,20 @@ Program weights(const Options& options, const char* name, double rate) {
   return {name, "lossless", 2 * state->words.size(), step, call};
 }
 
+// Sends a plane to each neighbour in a ring, and receives its plane, by `sendrecv`. Of `sent`, the first
+// plane goes to the left; of `got`, the first one comes from there.
+template <class Sendrecv>
+void exchange_planes(Sendrecv sendrecv, const double* sent, double* got, int n, MPI_Comm ring) {
+  const int rank = rank_of(ring);
+  int ranks = 0;
+  MPI_Comm_size(ring, &ranks);
+  const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+  sendrecv(sent, n, MPI_DOUBLE, left, 0, got + n, n, MPI_DOUBLE, right, 0, ring, MPI_STATUS_IGNORE);
+  sendrecv(sent + n, n, MPI_DOUBLE, right, 1, got, n, MPI_DOUBLE, left, 1, ring, MPI_STATUS_IGNORE);
+}
+
 // The heat equation in slabs of planes of n x n, periodic; explicit steps from smoothed noise.
-Program heat(const Options& options) {
+Program heat(const Options& options, bool by_messages) {
   struct State {
     std::size_t n, planes = 24;
     std::vector<double> now, next, sent, got;
@@ -131,21 +143,19 @@ Program heat(const Options& options) {
   state->next = state->now;
   const auto step = [state] {
     state->step();
-    const int planes = static_cast<int>(state->n * state->n), rank = rank_of(MPI_COMM_WORLD);
-    int ranks = 0;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
-    MPI_Sendrecv(state->sent.data(), planes, MPI_DOUBLE, left, 0, state->got.data() + planes, planes,
-                 MPI_DOUBLE, right, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Sendrecv(state->sent.data() + planes, planes, MPI_DOUBLE, right, 1, state->got.data(), planes,
-                 MPI_DOUBLE, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    exchange_planes(MPI_Sendrecv, state->sent.data(), state->got.data(),
+                    static_cast<int>(state->n * state->n), MPI_COMM_WORLD);
   };
   for (int warm = 0; warm < 60; ++warm) step();
-  const auto call = [state](MPI_Comm comm, void* out) {
+  const auto call = [state, by_messages](MPI_Comm comm, void* out) {
     const auto planes = static_cast<MPI_Count>(state->n * state->n);
-    TAUT_Neighbor_alltoall(state->sent.data(), planes, MPI_DOUBLE, out, planes, MPI_DOUBLE, comm);
+    if (by_messages)
+      exchange_planes(TAUT_Sendrecv, state->sent.data(), static_cast<double*>(out), static_cast<int>(planes),
+                      comm);
+    else
+      TAUT_Neighbor_alltoall(state->sent.data(), planes, MPI_DOUBLE, out, planes, MPI_DOUBLE, comm);
   };
-  return {"heat", "abs:1e-5", 16 * n * n, step, call};
+  return {by_messages ? "heat, messages" : "heat", "abs:1e-5", 16 * n * n, step, call};
 }
 
 // Lloyd's k-means on points around as many centres; the sums of each cluster are added up over the ranks.
@@ -309,7 +319,8 @@ int run(const std::vector<std::string>& arguments) {
   bool good = true;
   good &= measure(options, weights(options, "weights 1e-6", 1e-6));
   good &= measure(options, weights(options, "weights 1e-5", 1e-5));
-  good &= measure(options, heat(options));
+  good &= measure(options, heat(options, false));
+  good &= measure(options, heat(options, true));
   good &= measure(options, kmeans(options));
   good &= measure(options, random_sums(options));
   return good ? 0 : 1;

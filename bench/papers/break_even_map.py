@@ -1,8 +1,13 @@
 """The page of break-even: which link, ratio and number of threads pay."""
 
-from xml.sax.saxutils import escape
+import sys
+from pathlib import Path
 
-CELL, LEFT, TOP = 52, 70, 64
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from chart import svg, text  # noqa: E402
+
+CELL, LEFT, TOP = 50, 60, 74
+DARK = ' style="fill: #222"'  # on the light colours of the cells, in both themes
 INTRODUCTION = """# Which link, ratio and number of threads pay?
 
 Written by `make papers`; not to be edited. Each cell of the map is the time of the fastest
@@ -49,37 +54,29 @@ def table(rows):
 def panel(rows, threads, top):
     """Returns the elements of the map of one number of threads."""
     rates, ratios = (sorted({row[key] for row in rows}) for key in ("gbit", "ratio"))
-    made = [f'<text x="{LEFT}" y="{top - 26}" font-size="15">{threads} thread{"s" * (threads > 1)} a rank</text>']
+    made = [text(LEFT, top - 26, f"{threads} thread{'s' * (threads > 1)} a rank", classes="title")]
     for column, ratio in enumerate(ratios):
-        made.append(f'<text x="{LEFT + CELL * (column + 0.5)}" y="{top - 7}" text-anchor="middle">{ratio:g}</text>')
-    made.append(f'<text x="{LEFT + CELL * len(ratios) + 8}" y="{top - 7}">ratio</text>')
+        made.append(text(LEFT + CELL * (column + 0.5), top - 7, f"{ratio:g}", "middle"))
+    made += [text(LEFT + CELL * len(ratios) + 6, top - 7, "ratio"), text(LEFT - 8, top - 7, "Gbit/s", "end")]
     for row in rows:
         if row["threads"] != threads:
             continue
         x, y = LEFT + CELL * ratios.index(row["ratio"]), top + 22 * rates.index(row["gbit"])
         made.append(f'<rect x="{x}" y="{y}" width="{CELL}" height="22" fill="{colour(row["gain"])}" stroke="#fff"/>')
-        made.append(f'<text x="{x + CELL / 2}" y="{y + 16}" text-anchor="middle">{row["gain"]:.2f}</text>')
+        made.append(text(x + CELL / 2, y + 16, f"{row['gain']:.2f}", "middle", more=DARK))
     for line, gbit in enumerate(rates):
-        made.append(f'<text x="{LEFT - 8}" y="{top + 22 * line + 16}" text-anchor="end">{gbit}</text>')
+        made.append(text(LEFT - 8, top + 22 * line + 16, f"{gbit}", "end"))
     return made
 
 
 def picture(rows):
     threads = [n for n in sorted({row["threads"] for row in rows}) if n in (1, 4, 16)]
-    rates, ratios = (len({row[key] for row in rows}) for key in ("gbit", "ratio"))
-    height = TOP + len(threads) * (22 * rates + 60)
-    title = "Gain of a compressed allreduce by link (Gbit/s), ratio and threads, simulated"
-    made = [f'<text x="{LEFT}" y="22" font-size="16">{escape(title)}</text>']
+    rates = len({row["gbit"] for row in rows})
+    title = "Gain of a compressed allreduce by link and ratio, simulated"
+    made = [text(LEFT, 22, title, classes="title")]
     for place, n in enumerate(threads):
-        made += panel(rows, n, TOP + 14 + place * (22 * rates + 60))
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + CELL * ratios + 160} {height}"'
-        ' font-family="sans-serif" font-size="13">',
-        f"  <title>{escape(title)}</title>",
-        '  <rect width="100%" height="100%" fill="#fff"/>',
-        *(f"  {element}" for element in made),
-        "</svg>\n",
-    ])  # fmt: skip
+        made += panel(rows, n, TOP + place * (22 * rates + 60))
+    return svg(title, TOP + len(threads) * (22 * rates + 60) - 40, made)
 
 
 def write_break_even(rows, out):

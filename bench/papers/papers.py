@@ -16,10 +16,10 @@ from pathlib import Path
 import tables
 import targets
 from break_even_map import write_break_even
-from chart import chart
 from claims import CLAIMS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from chart import Panel, Series, chart  # noqa: E402
 from report import ROOT, only_run, rows  # noqa: E402
 
 INTRODUCTION = """# Taut beside the papers
@@ -134,21 +134,32 @@ def wrapped(text):
     return "\n\n".join(textwrap.fill(each, 100, break_long_words=False, break_on_hyphens=False) for each in paragraphs) + "\n\n"
 
 
-def charts(sets, out):
-    """Writes a chart of each set with an axis, and returns {set: file name}."""
+def curves(rows, axis):
+    """Returns the curves of the gain over plain MPI: solid dots for a ratio near 8, hollow ones for the high ratio."""
+    threads = sorted({row["threads"] for row in rows})
+    series = {}
+    for row in rows:
+        series.setdefault((row["ratio"], row["threads"]), []).append((row[axis], row["gains"]["taut"]))
+    least = min(ratio for ratio, _ in series)
+    return [
+        Series(f"ratio {ratio:.0f}, {n} thread{'s' * (n > 1)}", sorted(points), threads.index(n), hollow=ratio > least)
+        for (ratio, n), points in series.items()
+    ]
+
+
+def charts(sets):
+    """Yields a chart of each set with an axis: (what it shows, file name, picture)."""
     axes = {"allreduce_nodes": "ranks", "reduce_scatter_nodes": "ranks", "links": "gbit"}
-    made = {}
     for name, axis in axes.items():
         if name not in sets:
             continue
-        series = {}
-        for row in sets[name]:
-            label = f"ratio {row['ratio']:.0f}, {row['threads']} thread{'s' * (row['threads'] > 1)}"
-            series.setdefault(label, []).append((row[axis], row["gains"]["taut"]))
-        made[name] = f"{name}.svg"
-        titles = {"ranks": "nodes", "gbit": "Gbit/s"}
-        (out / made[name]).write_text(chart(f"{name.replace('_', ' ')}: gain of Taut, simulated", titles[axis], series))
-    return made
+        rows, by_rate = sets[name], axis == "gbit"
+        call = f"{rows[0]['collective'].replace('_', '-').capitalize()} of {rows[0]['bytes'] / 1e6:.0f} MB, simulated"
+        title = f"{call}, {rows[0]['ranks']} nodes" if by_rate else f"{call}, links of {rows[0]['gbit']} Gbit/s"
+        panel = Panel(title, "rate of the links, Gbit/s" if by_rate else "nodes", "times as fast as plain", curves(rows, axis),
+                      level=(1.0, "fastest plain call"), x_ticks=tuple(sorted({row[axis] for row in rows})))  # fmt: skip
+        words = f"{title}: times as fast as plain MPI by {'rate of the links' if by_rate else 'number of nodes'}"
+        yield words, f"{name}.svg", chart(title, [panel])
 
 
 def simulated(path):
@@ -168,7 +179,7 @@ def page(report, validation, made):
     introduction = wrapped(INTRODUCTION.format(losses=targets.forced(report), roof=targets.most_moved(report), size=size, processor=context["machine"]["processor"], date=context["date"][:10], commit=context["commit"], threads=threads))
     fields, stacks = only_run(tables.FIELDS), only_run(tables.STACKS)
     parts = [introduction + table_of_claims(sets), targets.section(report, (fields, stacks), validation, wrapped)]
-    parts += [f"![Gain by {name.replace('_', ' ')}]({file})" for name, file in made.items()]
+    parts += [f"![{words}]({file})" for words, file, _ in made]
     return "\n\n".join(parts) + "\n"
 
 
@@ -186,7 +197,10 @@ def main():
         write_break_even(report["break_even"], options.out)
     validation = options.simulation.with_name("validate.json")
     validated = rows(validation) if validation.exists() else None
-    (options.out / "papers.md").write_text(page(report, validated, charts(report["sets"], options.out)))
+    drawn = list(charts(report["sets"]))
+    for _, file, picture in drawn:
+        (options.out / file).write_text(picture)
+    (options.out / "papers.md").write_text(page(report, validated, drawn))
     options.tables.mkdir(parents=True, exist_ok=True)
     (options.tables / "README.md").write_text(tables.page(report, wrapped))
 

@@ -6,6 +6,7 @@ examples/python/diloco.py instead: averages of 100 million weights. Further word
 
 import os
 import subprocess
+import sys
 
 from suite import ROOT, Suite, lines_of, mbit_of, on_ranks, passed_on
 
@@ -32,8 +33,8 @@ def measured(options):
 
 
 def draw(run, options):
-    if not options.diloco:  # matplotlib is in .venv-torch
-        subprocess.run([ROOT / ".venv-torch/bin/python", ROOT / "bench/training/picture.py", options.out / "training.json"])
+    if not options.diloco:
+        subprocess.run([sys.executable, ROOT / "bench/training/picture.py", options.out / "training.json", options.out / "training.svg"])
 
 
 SUITE = Suite(

@@ -8,10 +8,11 @@ shows how many times fewer bytes each way sends; docs/pictures has a copy.
 
 import os
 
-from chart import chart
+from chart import Panel, Series, chart
 from suite import ROOT, Suite, lines_of, mbit_of, on_ranks
 
 PORT = "29531"
+NAMES = {"positions+values": "positions, values", "xor+zstd": "XOR by zstd", "taut": "Taut"}
 
 
 def words_of(options):
@@ -35,14 +36,24 @@ def measured(options):
         yield from lines_of([*start, ROOT / "examples/weights/weights.py", "--interface", interface, *words, *options.rest], env=environment)
 
 
-def draw(run, options):
+def picture(run):
+    """Returns the chart of the ways, or None if the run has no transformer."""
     series = {}
     for row in run["rows"]:
         if row["weights"] == "transformer" and row["way"] != "plain":
             series.setdefault(row["way"], []).append((row["rate"], row["fewer_bytes"]))
-    if series:
-        picture = chart("bfloat16 weights after a step: times fewer bytes than a plain broadcast", "learning rate of AdamW", series)
-        (options.out / "weights.svg").write_text(picture)
+    if not series:
+        return None
+    curves = [Series(NAMES.get(way, way), sorted(points), number) for number, (way, points) in enumerate(series.items())]
+    return chart("Weights after an optimiser step", [
+        Panel("Weights (bfloat16) after an optimiser step", "learning rate of AdamW", "times fewer bytes", curves, level=(1.0, "plain broadcast")),
+    ])  # fmt: skip
+
+
+def draw(run, options):
+    made = picture(run)
+    if made:
+        (options.out / "weights.svg").write_text(made)
 
 
 SUITE = Suite(

@@ -18,7 +18,7 @@ for mpi in mpich openmpi; do
   echo "$mpi, bare:"
   timeout 120 "mpiexec.$mpi" -n 2 "$folder/sum"
   echo "$mpi, with a rule:"
-  timeout 120 "$taut" run --rules "Allreduce f64 >=1MiB : abs=1e-6 when=always" --summary -- "mpiexec.$mpi" -n 2 "$folder/sum" 2>&1 |
+  timeout 120 "$taut" run --rules "Allreduce f64 >=1MiB : abs:1e-6 when=always" --summary -- "mpiexec.$mpi" -n 2 "$folder/sum" 2>&1 |
     grep -E 'greatest|allreduce'
 done
 [ "$tried" -gt 0 ] || { echo "sum_fortran.sh: skipped, no MPI with a Fortran compiler"; exit 77; }

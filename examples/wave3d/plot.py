@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
-"""Draws the waves of a run: plot.py [FOLDER [VARIANT]]
+"""Draws the waves of a run: plot.py [FOLDER [VARIANT]]; plot.py REPORT.json PICTURE.svg draws its variants alone.
 
 Reads report.json, seismograms and slices that wave3d left in FOLDER (default wave3d-out) and writes there
   waves.png     a vertical slice of vx and a seismogram, by plain MPI and by VARIANT (default abs:5e-5), and the differences
-  variants.png  halo time of every variant against the misfit of its seismograms
+  variants.svg  halo time of every variant, with the misfit of its seismograms
 """
 
 import json
 import sys
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
+from chart import bars  # noqa: E402
 
 TIME_STEP = 0.45  # in cells at the greatest speed
 
@@ -37,7 +36,6 @@ class Run:
 
     def save(self, figure, name):
         figure.savefig(self.folder / name, dpi=110)
-        plt.close(figure)
         print(self.folder / name)
 
 
@@ -54,6 +52,11 @@ def loudest(seismograms):
 
 
 def waves(run, name):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
     row, plain, taut = run.rows[name], run.slice("plain"), run.slice(name)
     figure = plt.figure(figsize=(13, 6.5), layout="constrained")
     left, right = figure.subfigures(1, 2, width_ratios=[4, 5])
@@ -78,36 +81,29 @@ def waves(run, name):
     run.save(figure, "waves.png")
 
 
-def family(name):
-    return name.partition(":")[0].partition("/")[0]
-
-
-def variants(run):
-    figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
-    colours = dict(zip(["plain", "lossless", "rate", "abs", "rel"], ["0.4", "tab:green", "tab:orange", "tab:blue", "tab:purple"]))
-    least = 1e-7  # where variants without any difference are drawn
-    for number, (name, row) in enumerate(run.rows.items()):
-        marker = "s" if row["way"] == "collective" else "o"
-        place = (max(row["misfit"], least), row["halo_ms"])
-        axes.plot(*place, marker, color=colours.get(family(name), "k"))
-        axes.annotate(name, place, xytext=(5, 4 if number % 2 == 0 else -10), textcoords="offset points", fontsize=7)
-    axes.axhline(run.rows["plain"]["halo_ms"], color="0.8", zorder=0)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.yaxis.set_major_formatter("{x:g}")
-    axes.yaxis.set_minor_formatter("{x:g}")
-    axes.margins(0.12)
-    axes.set_xlabel(f"misfit of the seismograms after {run.report['steps']} steps (at the left end: the same bits)")
-    axes.set_ylabel("halo time a step (ms), median")
-    axes.set_title(f"{run.report['link'] or 'network as it is'}; squares: neighbourhood collective", fontsize=9, loc="left")
-    run.save(figure, "variants.png")
+def variants(report):
+    """Returns the picture of the halo times of a run."""
+    colours = {"plain": 5, "lossless": 2, "rate": 1}
+    rows = [
+        (row["name"], row["halo_ms"], f"{row['halo_ms']:.1f} ms" + (f", misfit {row['misfit']:.1e}" if row["misfit"] else ", same bits" * (row["name"] != "plain")),
+         colours.get(row["name"].partition(":")[0].partition("/")[0], 0))
+        for row in report["rows"]
+    ]  # fmt: skip
+    cells = " x ".join(map(str, report["cells"]))
+    title = f"Elastic waves, {cells} cells, {report['steps']} steps"
+    return bars(title, [(f"Median halo time of a step; {(report['link'] or 'network as it is').replace('gbit', ' Gbit/s')}", rows)])
 
 
 def main():
-    run = Run(sys.argv[1] if len(sys.argv) > 1 else "wave3d-out")
+    place = sys.argv[1] if len(sys.argv) > 1 else "wave3d-out"
+    if place.endswith(".json"):
+        Path(sys.argv[2]).write_text(variants(json.loads(Path(place).read_text())["runs"][0]))
+        return
+    run = Run(place)
     chosen = sys.argv[2] if len(sys.argv) > 2 else "abs:5e-5"
     waves(run, chosen if chosen in run.rows else list(run.rows)[-1])
-    variants(run)
+    (run.folder / "variants.svg").write_text(variants(run.report))
+    print(run.folder / "variants.svg")
 
 
 if __name__ == "__main__":

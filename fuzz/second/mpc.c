@@ -4,7 +4,7 @@
 
 #include "parts.h"
 
-enum { chunk_bytes = 4096, vector_bytes = 64, block_words = 8, product = 16, quotient = 32 };
+enum { chunk_bytes = 4096, vector_bytes = 64, block_words = 8, product = 16, quotient = 32, with_unit = 64 };
 
 /* Takes the last n bytes away; NULL: there are fewer. */
 static const uint8_t* take_last(struct second_cursor* c, size_t n) {
@@ -160,23 +160,33 @@ static void add_references(const struct second_frame* frame, uint64_t* words) {
 }
 
 struct grid {
-  unsigned form; /* 0: none */
-  double step, offset;
+  unsigned form;             /* 0: none */
+  double step, offset, unit; /* unit 0: none */
 };
+
+/* A unit is a power of two within limits. */
+static bool is_unit(double unit, int precision) {
+  int exponent = 0;
+  const bool is_power = frexp(unit, &exponent) == 0.5;
+  return is_power && exponent > (precision == 24 ? -126 : -1022) && exponent <= (precision == 24 ? 101 : 901);
+}
 
 /* Reads the grid of a frame from the start of its payload; false: reject. */
 static bool read_grid(const struct second_frame* frame, struct second_cursor* payload, struct grid* grid) {
   grid->form = frame->parameters[0] & (product | quotient);
-  if (grid->form == 0) return true;
+  const bool has_unit = (frame->parameters[0] & with_unit) != 0;
+  if (grid->form == 0) return !has_unit;
   const int precision = frame->type->precision;
   if (grid->form == (product | quotient) || (precision != 24 && precision != 53) || frame->bound_kind != 0 ||
       frame->parameters[2] != 0)
     return false;
-  const uint8_t* const at = second_take(payload, 16);
+  const uint8_t* const at = second_take(payload, has_unit ? 24 : 16);
   if (at == NULL) return false;
   memcpy(&grid->step, at, 8);
   memcpy(&grid->offset, at + 8, 8);
-  return isfinite(grid->step) && grid->step > 0 && isfinite(grid->offset);
+  if (has_unit) memcpy(&grid->unit, at + 16, 8);
+  return isfinite(grid->step) && grid->step > 0 && isfinite(grid->offset) &&
+         (!has_unit || is_unit(grid->unit, precision));
 }
 
 static uint64_t word_of_code(const struct second_type* type, const struct grid* grid, uint64_t code) {
@@ -187,15 +197,20 @@ static uint64_t word_of_code(const struct second_type* type, const struct grid* 
   if (number <= -half || number >= half) return code;
   const int64_t off = ((number + 2) & 3) - 2, q = (number - off) / 4;
   const double distance = grid->form == quotient ? (double)q / grid->step : (double)q * grid->step;
-  return second_round(type, distance + grid->offset) + (uint64_t)off;
+  const uint64_t word = second_round(type, distance + grid->offset);
+  const double shift = grid->unit * (bits == 32 ? 0x1.8p23 : 0x1.8p52);
+  if (!(fabs(second_value(type, word)) < grid->unit * (bits == 32 ? 0x1p22 : 0x1p51)))
+    return word + (uint64_t)off;
+  const uint64_t shifted = second_round(type, second_value(type, word) + shift) + (uint64_t)off;
+  return second_round(type, second_value(type, shifted) - shift);
 }
 
 enum second_verdict second_mpc(const struct second_frame* frame, uint8_t* values) {
   struct second_cursor payload = {frame->payload, frame->end}, records;
   uint32_t lags[2];
   const unsigned n = frame->parameters[1], word = frame->type->bytes;
-  const unsigned distance = frame->parameters[0] & ~(unsigned)(product | quotient);
-  struct grid grid = {0, 0, 0};
+  const unsigned distance = frame->parameters[0] & ~(unsigned)(product | quotient | with_unit);
+  struct grid grid = {0, 0, 0, 0};
   if (!read_grid(frame, &payload, &grid)) return second_rejected;
   if (distance > 8 || frame->addends != 1 || second_by_addend(frame) || !second_states(frame, &payload) ||
       !second_lags(&payload, n, frame->count, lags))

@@ -20,6 +20,7 @@ class Taut(CMakePackage):
     version("0.2.0", sha256="@SHA256@")
 
     variant("zfp", default=True, description="The codec zfp")
+    variant("mpi-abi", default=False, description="The layer for programs of the standard ABI of MPI 5")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -27,8 +28,13 @@ class Taut(CMakePackage):
     depends_on("python@3.9:", type="build")
     depends_on("mpi@3:")
     depends_on("zfp@1:", when="+zfp")
+    requires("^[virtuals=mpi] mpich@5:", "^[virtuals=mpi] openmpi@6:", policy="one_of", when="+mpi-abi")
 
     conflicts("%gcc@:11", msg="Taut is written in C++20: it needs GCC 12")
+
+    def abi_headers(self):
+        headers = self.spec["mpi"].prefix.include
+        return headers.standard_abi if self.spec.satisfies("^[virtuals=mpi] openmpi") else headers
 
     def cmake_args(self):
         return [
@@ -39,6 +45,7 @@ class Taut(CMakePackage):
             self.define("TAUT_UNITY", True),
             self.define("MPI_C_COMPILER", self.spec["mpi"].mpicc),
             self.define_from_variant("TAUT_ZFP", "zfp"),
+            self.define("TAUT_MPIABI_INCLUDE", self.abi_headers() if self.spec.satisfies("+mpi-abi") else "OFF"),
         ]
 
     @run_after("install")

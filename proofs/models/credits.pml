@@ -12,7 +12,9 @@
    | return named.granted.insert(key).second;
    | if (knows(comm, key, &NamedComm::held)) return true;
    | found->second->held.insert(key_of(credit.rank, credit.tag));
-   | if (barrier == MPI_REQUEST_NULL && all_received()) PMPI_Ibarrier(private_comm_->handle(), &barrier);
+
+   source: src/communication/p2p/credit_channel.cpp
+   | if (barrier_ == MPI_REQUEST_NULL && all_received()) code = PMPI_Ibarrier(comm_, &barrier_);
 
    source: src/communication/dropin/program_endpoint.cpp
    | : !has_credit(message)      ? Fallback::credit

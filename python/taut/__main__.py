@@ -1,4 +1,4 @@
-"""The command `taut`: `bounds`, `tune`, `report`, `calibrate`, `--cmake-dir` and what concerns variables of HDF5 files are written in
+"""The command `taut`: `bounds`, `tune`, `report`, `trace`, `calibrate`, `--cmake-dir` and what concerns variables of HDF5 files are written in
 Python; the package's C++ program has the rest."""
 
 import os
@@ -25,6 +25,10 @@ def main(arguments: Optional[list[str]] = None) -> int:
         from .report import main as report
 
         return report(words[1:])
+    if words[:1] == ["trace"]:
+        from .report._traces import main as trace
+
+        return trace(words[1:])
     if words[:1] == ["calibrate"]:
         from .calibrate import main as calibrate
 

@@ -134,8 +134,7 @@ def compress(array: Any, bound: Union[str, Policy, None] = None, reference: Any 
 
 def pack(array: Any, bound: Union[str, Policy, None], reference: Any = None) -> tuple[bytes, str]:
     """Returns what `compress` returns, and its warning; empty: none."""
-    text = str(bound if bound is not None else current_policy() or "lossless")
-    _core.check_coding(text)
+    text = _core.check_coding(str(bound if bound is not None else current_policy() or "lossless"))
     values = device_values(array) or _host_values(array)
     number = values.type
     if _core.max_bytes(number, 1) == 0:

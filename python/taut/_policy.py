@@ -39,8 +39,7 @@ class Policy:
     __slots__ = ("text",)
 
     def __init__(self, bound: Union[str, "Policy"], **options: object) -> None:
-        self.text = policy_text(bound, options)
-        _core.check_policy(self.text)
+        self.text = _core.check_policy(policy_text(bound, options))
 
     @classmethod
     def _unread(cls, text: str) -> "Policy":

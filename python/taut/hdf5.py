@@ -32,9 +32,7 @@ def plugin_folder() -> str:
 
 def words(bound: Union[str, Policy] = "lossless") -> tuple[int, ...]:
     """Returns the filter's options (cd_values); the filter fills in type and chunk shape of the dataset."""
-    text = str(bound)
-    check_coding(text)
-    coding = text.encode()
+    coding = check_coding(str(bound)).encode()
     if len(coding) > LONGEST_CODING:
         raise ArgumentError(f"the bound is longer than {LONGEST_CODING} characters")
     padded = coding.ljust(-(-len(coding) // 4) * 4, b"\0")

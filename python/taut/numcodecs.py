@@ -30,8 +30,7 @@ class Taut(Codec):
     codec_id = "taut"
 
     def __init__(self, bound: Union[str, Policy] = "lossless") -> None:
-        self.bound = str(bound)
-        check_coding(self.bound)
+        self.bound = check_coding(str(bound))
         self._pack = ChunkPacker(self.bound)
 
     def encode(self, buf: Any) -> bytes:

@@ -40,8 +40,7 @@ class Taut(ArrayBytesCodec):
     _pack: ChunkPacker = field(init=False, repr=False, compare=False)
 
     def __init__(self, bound: Union[str, Policy] = "lossless") -> None:
-        check_coding(str(bound))
-        object.__setattr__(self, "bound", str(bound))
+        object.__setattr__(self, "bound", check_coding(str(bound)))
         object.__setattr__(self, "_pack", ChunkPacker(self.bound))
 
     @classmethod

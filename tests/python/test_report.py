@@ -121,6 +121,12 @@ def test_the_page_begins_with_the_run_and_a_verdict(tmp_path):
     assert "were not checked" in _rows.verdict(_read.read([str(write(tmp_path))]))
 
 
+@pytest.mark.parametrize(("command", "told"), [("/opt/python3 -u a/model.py --x y.py", "model.py"), ("python -m model run", "model"), ("", "a program")])
+def test_a_python_program_is_named_by_its_file(tmp_path, command, told):
+    name = head_of(write(tmp_path), **HEAD | {"command": command})
+    assert f"<h1>Taut in {told}</h1>" in _page.page(_read.read([name]))
+
+
 def test_a_broken_bound_and_missing_ranks_are_in_the_verdict(tmp_path):
     name = head_of(write(tmp_path, check=CHECK | {"error": None, "share": None, "calls_over_bound": 1}), **HEAD | {"finished": False})
     said = _rows.verdict(_read.read([name]))

@@ -26,6 +26,11 @@ def test_policies():
         taut.Policy("abs:1e-4", on="nothing")
 
 
+def test_a_bound_with_an_equals_sign_is_stored_with_a_colon(wave):
+    assert taut.compress(wave, "abs=1e-3,checksum=on") == taut.compress(wave, "abs:1e-3,checksum=on")
+    assert taut.Policy("abs=1e-3", on="input") == taut.Policy("abs:1e-3,on=input")
+
+
 def test_the_policy_of_a_block(wave):
     exact = taut.compress(wave)
     assert taut.info(exact).bound == "lossless"

@@ -184,6 +184,12 @@ def test_output_and_tolerance(tuning):
     assert "when" not in text.replace("when that", "") and "confirmed" in text
 
 
+def test_rules_that_save_next_to_nothing_are_named_so(tuning):
+    tuning.taut.write_text(tuning.taut.read_text().replace('"frame_bytes": 1000', '"frame_bytes": 7900'))
+    assert tuning.run("--output", "out.txt", "--tolerance", "1e-3", "--runs", "20") == 0
+    assert "1.01 times smaller, too little to gain anything" in tuning.printed.out
+
+
 def test_a_check_that_prints_a_number(tuning):
     assert tuning.run("--check", checks("error <= 1e-3"), "--runs", "14") == 0
     assert "accepted" in tuning.printed.out

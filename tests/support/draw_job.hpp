@@ -42,12 +42,14 @@ inline std::ostream& operator<<(std::ostream& out, const DrawnJob& job) {
              << static_cast<int>(job.pattern) << " root " << job.root << (job.in_place ? " in place" : "");
 }
 
-// Calls test(seed) for `count` seeds from 1 on, or for TEST_COUNT seeds from TEST_SEED on, until a test
-// fails: its trace names the variables that repeat it. Returns the number of seeds.
+// Calls test(seed) for `count` seeds from 1 on, or those of the sample, or for TEST_COUNT seeds from
+// TEST_SEED on, until a test fails: its trace names the variables that repeat it. Returns the number of
+// seeds.
 template <class Test>
 std::uint64_t for_each_seed(std::uint64_t count, Test test) {
-  const std::uint64_t first = number_from_environment("TEST_SEED", 1);
-  count = number_from_environment("TEST_COUNT", sampled_part(count));
+  const std::uint64_t part = sampled_part(count);
+  const std::uint64_t first = number_from_environment("TEST_SEED", 1 + sample_number() * part);
+  count = number_from_environment("TEST_COUNT", part);
   for (std::uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(testing::Message() << "TEST_SEED=" << seed << " TEST_COUNT=1");
     test(seed);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -12,6 +11,7 @@
 #include "compressor/values/half.hpp"
 #include "compressor/values/reduction.hpp"
 #include "compressor/values/slice.hpp"
+#include "support/test_size.hpp"
 
 namespace taut::test {
 
@@ -138,12 +138,6 @@ inline Reference reduce_exactly(std::span<const Values> inputs, std::size_t i, R
     r.magnitude += std::abs(x);
   }
   return r;
-}
-
-// Returns a number from the environment, for replays: TEST_SEED=7 TEST_COUNT=1 ctest -R name.
-inline std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  return text != nullptr ? std::strtoull(text, nullptr, 0) : otherwise;
 }
 
 }  // namespace taut::test

@@ -9,6 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(Path(__file__).parent), str(ROOT / "python")]
 
 import stand_ins  # noqa: E402
+from sphinx.builders.html import StandaloneHTMLBuilder  # noqa: E402
 
 stand_ins.install()  # the package is read from the source tree
 import taut  # noqa: E402
@@ -48,10 +49,22 @@ default_role = "py:obj"
 smartquotes_action = "D"  # dashes alone: quotes are often part of code
 
 html_theme = "furo"
-html_static_path, html_css_files = ["static"], ["site.css"]
+html_static_path, html_css_files, html_js_files = ["static"], ["site.css"], ["copy.js"]
 html_title = f"Taut {version}"
 html_show_sphinx = html_show_copyright = False
 html_copy_source = False
+
+
+# Pages for those who change Taut, and generated tables: whoever searches for "install" looks for none of them.
+NOT_SEARCHED = re.compile(r"(adr|measured|results)/|changelog$|notes/(codec_|best_codec)")
+
+
+class Site(StandaloneHTMLBuilder):
+    """The builder of pages, which leaves some of them out of the search."""
+
+    def index_page(self, page, tree, title):
+        if not NOT_SEARCHED.match(page):
+            super().index_page(page, tree, title)
 
 
 def edit_docstring(app, what, name, obj, options, lines):
@@ -65,4 +78,5 @@ def edit_docstring(app, what, name, obj, options, lines):
 
 
 def setup(app):
+    app.add_builder(Site, override=True)
     app.connect("autodoc-process-docstring", edit_docstring)

@@ -13,6 +13,7 @@ from ._survey import Survey, fill_text
 USUAL = tuple(f"rel:{one}" for one in ("1e-1", "3e-2", "1e-2", "3e-3", "1e-3", "3e-4", "1e-4", "3e-5", "1e-5", "1e-6"))
 LEAST_BEND = 0.08  # of the curve of bits against bound, below which it has no knee
 SIMILAR, DECIBELS = 0.995, 50.0  # that a proposal has at least
+FEW_BITS = 3  # of the mantissa; neighbours that share fewer are none in space
 MOST_BIAS = 0.01  # mean error, relative to the mean of the absolute values
 CLOSE_ENOUGH = 1.03  # ratio of two bounds between which none is searched
 SEARCHES = 3
@@ -152,7 +153,13 @@ def _answers(rows: Sequence[Measured], survey: Survey, information: Optional[Inf
             answers.append(Answer("bits of information", None, "values of this type or number have no measure of it"))
         else:
             text = f"{information.kept} of {information.mantissa} bits of the mantissa hold 99 % of the information of neighbours"
-            answers.append(Answer("bits of information", information.bound, text))
+            row = next((one for one in rows if one.bound == information.bound), None)
+            decibels = row.psnr(survey.range) if row else None
+            if information.kept < FEW_BITS and decibels is not None and decibels < DECIBELS:
+                text += f", but the PSNR is only {decibels:.1f} dB: neighbours in the file say little of each other, as with particles in any order"
+                answers.append(Answer("bits of information", None, text))
+            else:
+                answers.append(Answer("bits of information", information.bound, text))
     return answers
 
 
@@ -219,4 +226,4 @@ def _of_structure(survey: Survey, limited: Sequence[Measured]) -> list[str]:
 def rule(bound: str) -> str:
     """Returns a rule as TAUT_RULES takes it."""
     name, *options = bound.split(",")
-    return " ".join(["* :", name.replace(":", "=", 1), *options])
+    return " ".join(["* :", name, *options])

@@ -12,6 +12,8 @@ from ._runs import Job, Run
 from ._search import Factors
 from ._sites import Seen, rules
 
+LEAST_RATIO = 1.2  # below, the rules leave calls to plain MPI (docs/configuration.md)
+
 
 @dataclass
 class Result:
@@ -33,7 +35,10 @@ class Result:
             return "The found rules were refused when they were run once more: none are written."
         last = self.runs[-1]
         value = "" if last.value is None else f", with {last.value:.3g}" + (f" of {self.job.tolerance:g} allowed" if self.job.tolerance else "")
-        return f"The check accepts these rules{value}: values are {last.ratio:.3g} times smaller; confirmed by a run of its own."
+        gain = f"values are {last.ratio:.3g} times smaller"
+        if last.ratio < LEAST_RATIO:
+            gain += ", too little to gain anything; leave the program as it is"
+        return f"The check accepts these rules{value}, confirmed by a run of its own: {gain}."
 
     def told(self) -> list[str]:
         """Returns the lines that the command prints, and that begin the rules."""

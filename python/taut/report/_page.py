@@ -16,7 +16,7 @@ MOST_KINDS = 12
 
 def page(report: Report, before: Optional[Report] = None, trace: Optional[dict[str, Any]] = None) -> str:
     """Returns HTML that needs no other file. `before`: an earlier run, to compare with; `trace`: merged traces of the run."""
-    name = report.command.split(" ")[0].rsplit("/", 1)[-1] or "a program"
+    name = _program(report.command)
     facts = "".join(f"<tr><td>{escape(what)}</td><td>{escape(text)}</td></tr>" for what, text in head(report))
     parts = [f"<h1>Taut in {escape(name)}</h1>", f"<p><b>{escape(verdict(report, before))}</b></p>", f'<table class="facts">{facts}</table>']
     if before is not None:
@@ -26,6 +26,16 @@ def page(report: Report, before: Optional[Report] = None, trace: Optional[dict[s
         parts.append(timeline(trace))
     parts += [_table(one) for one in tables(report)]
     return document("Taut report", "\n".join(filter(None, parts)), CHARTS + LANES + ".facts td { text-align: left; white-space: normal }\n")
+
+
+def _program(command: str) -> str:
+    """Returns the name of the program in a command: of a Python program its file or module."""
+    words = command.split(" ")
+    name = words[0].rsplit("/", 1)[-1]
+    if name.startswith("python"):
+        named = [word for k, word in enumerate(words[1:]) if word.endswith(".py") or words[k] == "-m"]
+        name = named[0].rsplit("/", 1)[-1] if named else name
+    return name or "a program"
 
 
 def _table(one: Table) -> str:

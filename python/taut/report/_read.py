@@ -24,11 +24,13 @@ class Sums:
     plain_calls: dict[str, int] = field(default_factory=dict)
     nanoseconds: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PHASES, 0))
     packed_calls: int = 0
+    referring_calls: int = 0
 
     def add(self, one: dict[str, Any]) -> None:
         for name in COUNTS:
             self.counts[name] += one[name]
         self.packed_calls += one.get("packed_calls", 0)
+        self.referring_calls += one.get("referring_calls", 0)
         for reason, calls in one["plain_calls"].items():
             self.plain_calls[reason] = self.plain_calls.get(reason, 0) + calls
         for phase in PHASES:
@@ -115,7 +117,7 @@ class Report:
     def total(self) -> Sums:
         total = Sums()
         for one in self.by_rank.values():
-            total.add({**one.counts, "packed_calls": one.packed_calls, "plain_calls": one.plain_calls, "nanoseconds": one.nanoseconds})
+            total.add({**one.counts, **{name: getattr(one, name) for name in ("packed_calls", "referring_calls", "plain_calls", "nanoseconds")}})
         return total
 
     @property

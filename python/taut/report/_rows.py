@@ -60,6 +60,8 @@ def how_text(kind: Kind) -> str:
     parts += [f"{calls} plain: {reason}" for reason, calls in kind.sums.plain_calls.items()]
     if kind.sums.packed_calls:
         parts.append(f"{kind.sums.packed_calls} with packed integers")
+    if kind.sums.referring_calls:
+        parts.append(f"{kind.sums.referring_calls} sent what had changed since earlier ones")
     if kind.constant and kind.constant == kind.samples:
         parts.append("all values equal: a real program's data will not compress like this")
     if kind.pickles:

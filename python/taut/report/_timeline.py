@@ -73,7 +73,7 @@ def timeline(trace: dict[str, Any]) -> str:
              "and call site; point at it for bytes, time and phases.",
              f"The {left_out} shortest calls are left out." if left_out else "",
              f"{lost} earlier events are lost: a trace keeps the last ones." if lost else "",
-             "The same traces, merged by tools/merge_traces.py, open in Perfetto (Chrome's trace event format)."]  # fmt: skip
+             "The command taut trace merges the same traces for ui.perfetto.dev (Chrome's trace event format)."]  # fmt: skip
     zoom = ('<label>zoom <input type="range" min="0" max="8" step="0.5" value="0" '
             "oninput=\"document.getElementById('lanes').style.width=100*2**this.value+'%'\"></label>")  # fmt: skip
     note = " ".join(filter(None, notes))

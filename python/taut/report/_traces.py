@@ -1,6 +1,8 @@
-"""Traces of the ranks of one run (TAUT_TRACE, docs/observe.md), merged on a common clock."""
+"""`taut trace`: merges the traces of the ranks of one run (TAUT_TRACE, docs/observe.md) on a common clock."""
 
+import argparse
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,3 +43,19 @@ def read_all(files: Sequence[Path]) -> dict[str, Any]:
         if "ranks" in one.get("otherData", {}):
             return one
     return merged(map(read, files))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs the command and returns its exit code."""
+    parser = argparse.ArgumentParser(prog="taut trace", description="merges what TAUT_TRACE wrote into one trace for ui.perfetto.dev")
+    parser.add_argument("traces", nargs="+", metavar="TRACE", help="a file for each rank: trace.json.*")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the trace to write")
+    given = parser.parse_args(list(arguments))
+    try:
+        trace = merged(map(read, given.traces))
+        Path(given.output).write_text(json.dumps(trace), encoding="utf-8")
+    except (ValueError, OSError) as fault:
+        print(f"taut trace: {fault}", file=sys.stderr)
+        return 1
+    print(f"{given.output}: {len(trace['traceEvents'])} events of {len(given.traces)} ranks; open it at ui.perfetto.dev or chrome://tracing")
+    return 0

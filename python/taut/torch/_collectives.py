@@ -21,9 +21,7 @@ NUMBERS_OF_OPERATORS = {"mean": 0, "sum": 1, "min": 2, "max": 3}  # as reduction
 def _policy_text(bound: Bound, group: Any) -> str:
     """Returns the text of a call's bound; raises if it is invalid."""
     of_group = group.Get_policy() if hasattr(group, "Get_policy") else None
-    text = str(bound if bound is not None else of_group or current_policy() or "lossless")
-    _core.check_policy(text)
-    return text
+    return _core.check_policy(str(bound if bound is not None else of_group or current_policy() or "lossless"))
 
 
 def _run(

@@ -18,7 +18,7 @@ def set_rules(rules: Optional[str]) -> None:
     Parameters
     ----------
     rules
-        Rules in one line, as in ``TAUT_RULES``: ``"Allreduce comm=name:dp : abs=1e-4 ; Allgather : lossless"``. Rank 0 of a
+        Rules in one line, as in ``TAUT_RULES``: ``"Allreduce comm=name:dp : abs:1e-4 ; Allgather : lossless"``. Rank 0 of a
         group decides for all its ranks.
     """
     global _rules

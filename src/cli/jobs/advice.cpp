@@ -134,7 +134,6 @@ std::optional<std::uint64_t> gaining_from(Group sizes) {
 // Returns a policy as a rule in one line writes it.
 std::string in_rule(std::string_view policy) {
   std::string text(policy);
-  std::ranges::replace(text, ':', '=');
   std::ranges::replace(text, ',', ' ');
   return text;
 }

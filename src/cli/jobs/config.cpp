@@ -18,7 +18,7 @@ constexpr Option options[] = {
 
 constexpr const char* details =
     "Rules say which policy serves which call of a program that sets none itself. Example:\n"
-    "taut config --rules 'Allreduce f32 >=1MiB : abs=1e-4 ; * : off'\n\n";
+    "taut config --rules 'Allreduce f32 >=1MiB : abs:1e-4 ; * : off'\n\n";
 
 // Prints a numbered line for each rule, in order, and a note on how rules are applied.
 void print_rules(const Rules& rules) {

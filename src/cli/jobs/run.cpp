@@ -43,7 +43,7 @@ constexpr const char* details =
     "already holds "
     "unless an\n"
     "option replaces it. Example:\n"
-    "taut run --rules 'Allreduce f32 >=1MiB : abs=1e-4' -- mpiexec -n 4 ./app\n\n"
+    "taut run --rules 'Allreduce f32 >=1MiB : abs:1e-4' -- mpiexec -n 4 ./app\n\n"
     "--check makes each compressed call a second time by plain MPI, on private copies, and compares the "
     "results:\n"
     "the program sees those of Taut. At the end a table on stderr names the greatest error of each kind of "

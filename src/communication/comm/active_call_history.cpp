@@ -79,7 +79,7 @@ void Communicator::ActiveCall::forecast(AgreementMessage& mine) {
   const std::size_t n = std::min(values.count, piece_bytes / size_of(values.type));
   const ConstSlice piece{values.part((values.count - n) / 2, n)};
   HistoryForecast found;
-  if (n > 0) found = series_->forecast(piece, sums, *codec_with_references(), policy().history);
+  if (n > 0) found = series_->pieces().forecast(piece, sums, *codec_with_references(), policy().history);
   period_ = found.period;
   const bool neutral = n == 0 || !sums;
   mine.set_history(series_->newest(), states_.size(),
@@ -120,6 +120,7 @@ std::shared_ptr<const Codec> Communicator::ActiveCall::codec_with_references() {
 Task<> Communicator::ActiveCall::run_in_series(const Codec& usual) {
   std::shared_ptr<const Codec> referring;
   const Codec* codec = &usual;
+  if (period_ > 0) record_.refers();
   if (guarded([&] { referring = codec_with_references(); }) == Status::ok) codec = referring.get();
   std::optional<CallState> state;
   if (reduces(call_.collective)) {

@@ -24,6 +24,8 @@ class CallRecord {
   void agreed(int rounds, int ranks, float expected_ratio) noexcept;
   // Records that samples showed packed integers.
   void saw_packed() noexcept { ++row().sum.packed_calls; }
+  // Records that frames of this rank refer to earlier calls.
+  void refers() noexcept { ++row().sum.referring_calls; }
   // Records that the call is compressed, and how.
   void decided(const Plan& plan, const Coding& candidate) noexcept;
   void end(const Verdict& verdict) noexcept;

@@ -3,6 +3,7 @@
 // the layout, the meaning, and the messages that must be rejected.
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "compressor/base/status.hpp"
@@ -19,6 +20,17 @@ struct FollowingSegments {
   std::uint32_t source = 0, tag = 0;
 
   constexpr std::size_t header_bytes() const noexcept { return envelope_bytes + (segments != 0 ? 8 : 0); }
+};
+
+// Part of the header that concerns histories (communication/comm/message_history.hpp): the number of the
+// state that the message leaves, the source of the message on the private communicator, and states that no
+// later message will refer to.
+struct StateNotice {
+  static constexpr std::size_t header_bytes = 32;
+
+  std::uint64_t number = 0;  // 0: the header has no such part
+  std::uint32_t source = 0;
+  std::array<std::uint64_t, 2> dropped{};  // 0: none
 };
 
 // Lengths of coded messages: coded_rest modulo coded_step. Few plain messages have such a length, so that a
@@ -55,13 +67,15 @@ struct Envelope {
   std::uint8_t type = 0;    // DType of the values
   std::uint64_t bytes = 0;  // size of the values, of all segments
   FollowingSegments following{};
+  StateNotice state{};
   ConstBytes frames;
 };
 
 // Completes a coded message whose frames, of `frames` bytes, are stored behind the room for the header:
 // writes header and padding, for which `message` has room. Returns the length.
 std::size_t seal(const MessageFormat& format, std::uint8_t type, std::uint64_t bytes, std::size_t frames,
-                 Bytes message, const FollowingSegments& following = {}) noexcept;
+                 Bytes message, const FollowingSegments& following = {},
+                 const StateNotice& state = {}) noexcept;
 
 // Returns true if a message that begins with `begin` has the mark. A cheap check before open_message().
 bool has_mark(const MessageFormat& format, ConstBytes begin) noexcept;

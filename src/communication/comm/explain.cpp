@@ -69,6 +69,8 @@ std::string summary(const Statistics& sum) {
       count_of(sum.calls, "call") + ", " + std::to_string(sum.compressed_calls) + " compressed";
   if (sum.failed_calls != 0) text += ", " + std::to_string(sum.failed_calls) + " failed";
   if (sum.packed_calls != 0) text += ", " + std::to_string(sum.packed_calls) + " with packed integers";
+  if (sum.referring_calls != 0)
+    text += ", " + std::to_string(sum.referring_calls) + " referring to earlier ones";
   return text;
 }
 

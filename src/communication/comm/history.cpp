@@ -12,7 +12,7 @@ namespace taut {
 namespace {
 
 constexpr std::size_t least_gain = 10;  // a reference has to save one byte in this many
-constexpr std::size_t looks_in_vain = 8, calls_of_rest = 64;
+constexpr std::size_t looks_in_vain = 8, calls_of_rest = 64, looks_at_one = 16;
 
 // Returns the references at distances of `period` and twice `period` in a series, as far as they are kept.
 ChosenReferences at_period(const HeldStates& states, std::size_t period, std::size_t offset,
@@ -53,7 +53,8 @@ std::size_t Series::bytes() const noexcept {
                          [](std::size_t sum, const auto& state) { return sum + state->bytes(); });
 }
 
-HistoryForecast Series::forecast(ConstSlice piece, bool addends, const Codec& codec, std::size_t depth) {
+HistoryForecast EarlierPieces::forecast(ConstSlice piece, bool addends, const Codec& codec,
+                                        std::size_t depth) {
   if (rest_ > 0) {
     --rest_;
     return {};
@@ -73,22 +74,29 @@ HistoryForecast Series::forecast(ConstSlice piece, bool addends, const Codec& co
 }
 
 // Returns the distance at which the piece has the shortest frame: a program may send several fields in turn
-// by calls of one kind.
-HistoryForecast Series::compare(ConstSlice piece, bool addends, const Codec& codec) const {
+// by calls of one kind. While the last distance gains, most looks compare with that piece alone.
+HistoryForecast EarlierPieces::compare(ConstSlice piece, bool addends, const Codec& codec) {
   HistoryForecast best;
   if (pieces_.empty() || piece.count == 0) return best;
   std::vector<std::byte> room(codec.max_bytes(piece.type, piece.count, 2));
   const SizeOrStatus alone = codec.encode(piece, room);
   std::size_t least = alone.status == Status::ok ? alone.bytes - alone.bytes / least_gain : 0;
-  for (std::size_t period = 1; period <= pieces_.size(); ++period) {
+  const auto try_period = [&](std::size_t period) {
     const std::vector<std::byte>& before = pieces_[period - 1];
-    if (before.size() != piece.bytes()) continue;
+    if (before.size() != piece.bytes()) return;
     const Reference reference{1, {{before.data(), piece.count, piece.type}}, addends};
     const SizeOrStatus frame = codec.encode(piece, References(&reference, 1), room);
-    if (frame.status != Status::ok || frame.bytes >= least) continue;
+    if (frame.status != Status::ok || frame.bytes >= least) return;
     least = frame.bytes - frame.bytes / least_gain;  // ranks that see no difference choose alike
     best = {period, static_cast<float>(piece.bytes()) / static_cast<float>(frame.bytes)};
+  };
+  const bool knows = period_ > 0 && period_ <= pieces_.size() && ++looks_ < looks_at_one;
+  if (knows) try_period(period_);
+  if (best.period == 0) {
+    looks_ = 0;
+    for (std::size_t period = 1; period <= pieces_.size(); ++period) try_period(period);
   }
+  period_ = best.period;
   return best;
 }
 

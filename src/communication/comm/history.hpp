@@ -55,26 +55,42 @@ struct CallState {
 
 using HeldStates = std::vector<std::shared_ptr<const CallState>>;  // the newest first
 
-// HistoryForecast for a call: how far back in its series a reference makes a piece of its values shortest.
+// Forecast for a call or a message: how far back a reference makes a piece of its values shortest.
 struct HistoryForecast {
   std::size_t period = 0;  // 0: no reference makes it shorter
   float ratio = 0;         // of the piece with this reference
 };
 
+// Pieces of the values of earlier calls or messages, in which forecasts look for one that is alike.
+class EarlierPieces {
+ public:
+  // Compares a piece with those of up to `depth` earlier ones, and notes it for later ones. `addends`: the
+  // values are addends of a sum. Sequences that gain nothing are looked at now and then. Throws
+  // std::bad_alloc.
+  HistoryForecast forecast(ConstSlice piece, bool addends, const Codec& codec, std::size_t depth);
+
+ private:
+  HistoryForecast compare(ConstSlice piece, bool addends, const Codec& codec);
+
+  std::deque<std::vector<std::byte>> pieces_;  // the newest first
+  std::size_t useless_ = 0, rest_ = 0;         // looks without gain in a row; calls until the next look
+  std::size_t period_ = 0;                     // at the last look; 0: no piece was alike
+  std::size_t looks_ = 0;                      // since all pieces were compared
+};
+
 // States of the calls of one series, and a piece of the values of each call.
 class Series {
  public:
-  explicit Series(std::uint64_t key) noexcept : key_(key) {}
+  // Throws std::bad_alloc.
+  explicit Series(std::uint64_t key) : key_(key) {}
 
   std::uint64_t key() const noexcept { return key_; }
   const HeldStates& states() const noexcept { return states_; }
   std::uint64_t newest() const noexcept { return states_.empty() ? 0 : states_.front()->number; }
   std::size_t bytes() const noexcept;  // of the states, and of the one that the call in flight will leave
 
-  // Compares a piece of the values that this rank sends with those of up to `depth` earlier calls, and notes
-  // it for later ones. `addends`: they are addends of a sum. Series that gain nothing are looked at now and
-  // then. Throws std::bad_alloc.
-  HistoryForecast forecast(ConstSlice piece, bool addends, const Codec& codec, std::size_t depth);
+  // Returns the pieces of the values that this rank sends.
+  EarlierPieces& pieces() noexcept { return pieces_; }
 
   // Adds a state. The series keeps the newest `depth` states. Throws std::bad_alloc.
   void add(CallState state, std::size_t depth);
@@ -93,12 +109,9 @@ class Series {
   }
 
  private:
-  HistoryForecast compare(ConstSlice piece, bool addends, const Codec& codec) const;
-
   std::uint64_t key_;
   HeldStates states_;
-  std::deque<std::vector<std::byte>> pieces_;  // the newest first
-  std::size_t useless_ = 0, rest_ = 0;         // looks without gain in a row; calls until the next look
+  EarlierPieces pieces_;
   bool under_way_ = false;
   std::size_t reserved_ = 0;
 };

@@ -1,6 +1,7 @@
 #include "communication/comm/message_coder.hpp"
 
 #include <bit>
+#include <cstring>
 
 #include "communication/gpu/frame_codec.hpp"
 #include "compressor/base/guarded.hpp"
@@ -85,21 +86,44 @@ void MessageCoder::sample(ConstSlice values, const MessagePlan& plan, CandidateC
   }
   if (message.fallback != Fallback::none || !matters) return;
   choose(values, plan, cached_candidate, message);
+  if (message.forecast.ratio >= message.expected_ratio)
+    message.expected_ratio = message.forecast.ratio;
+  else
+    message.forecast = {};
   if (message.expected_ratio < static_cast<float>(plan.least_ratio)) message.fallback = Fallback::no_gain;
 }
 
-void MessageCoder::decide(ConstSlice values, MessagePlan& plan, CandidateCache& cached_candidate,
-                          Message& message) {
+// Returns the codec for frames with references, which chooses its predictor anew unless the policy names one.
+std::shared_ptr<const Codec> MessageCoder::codec_with_references(const Coding& candidate,
+                                                                 const Message& message) {
+  Coding coding = candidate;
+  if (policy_.coding.predictor.automatic()) coding.predictor = {};
+  return codecs_.of(coding, message.bound);
+}
+
+// Forecasts what references to earlier messages would give.
+void MessageCoder::look_back(ConstSlice values, const MessageHistory& history, const MessagePlan& plan,
+                             Message& message) {
+  const Coding& candidate = plan.candidates[0];
+  if (history.states == nullptr || message.device != nullptr || !candidate.codec->takes_references) return;
+  message.forecast = history.states->look(history.stream, values, *codec_with_references(candidate, message),
+                                          policy_.history);
+}
+
+void MessageCoder::decide(ConstSlice values, const MessageHistory& history, MessagePlan& plan,
+                          CandidateCache& cached_candidate, Message& message) {
   message.bound = bound_for(values.type, policy_.coding.bound);
   if (is_relative(message.bound)) message.bound = resolved(message.bound, range(values, message));
   plan = plan_message(policy_, values.count, values.type, message.bound, candidates_);
   message.fallback = plan.fallback;
   if (message.fallback != Fallback::none) return;
   const auto is_served = [&](const Coding& candidate) { return codec_of(candidate, message) != nullptr; };
-  if (message.device != nullptr && std::ranges::none_of(plan.candidates, is_served))
+  if (message.device != nullptr && std::ranges::none_of(plan.candidates, is_served)) {
     message.fallback = Fallback::device;
-  else
+  } else {
+    look_back(values, history, plan, message);
     sample(values, plan, cached_candidate, message);
+  }
 }
 
 // Returns the memory that a coded message may need, or the values themselves.
@@ -107,33 +131,66 @@ std::size_t MessageCoder::most_bytes(ConstSlice values, const Codec& codec, std:
   std::size_t most = 0;
   for (std::size_t i = 0; i < frames; ++i)
     most += codec.max_bytes(values.type, block(values, i, frames).count);
-  return format_.length(std::max(FollowingSegments{.segments = 1}.header_bytes() + most, values.bytes()));
+  const std::size_t header = FollowingSegments{.segments = 1}.header_bytes() + StateNotice::header_bytes;
+  return format_.length(std::max(header + most, values.bytes()));
+}
+
+// Begins the state that the message leaves, if its forecast says that later messages gain by it, and chooses
+// the references of the message.
+void MessageCoder::begin_state(ConstSlice values, const MessageHistory& history, const MessagePlan& plan,
+                               Message& message) {
+  if (message.forecast.period == 0) return;
+  message.state = history.states->make_state(history.stream, values, policy_.history_bytes);
+  if (message.state == nullptr) return;
+  message.references = history.states->references(history.stream, message.forecast.period);
+  if (message.references.n == 0) return;
+  message.refers = true;
+  message.candidate = &plan.candidates[0];
+  message.encoder = codec_with_references(*message.candidate, message);
+}
+
+// Encodes a part of the values, and copies what its receiver decodes to the state that the message leaves.
+SizeOrStatus MessageCoder::encode_part(ConstSlice part, std::size_t offset, Bytes out, Message& message) {
+  const ChosenReferences references = message.references.at(offset, part.count);
+  const SizeOrStatus size = message.encoder->encode(part, references.span(), out);
+  if (size.status != Status::ok || message.state == nullptr) return size;
+  const Slice kept{message.state->values().part(offset / size_of(part.type), part.count)};
+  if (message.bound.exact()) return std::memcpy(kept.data, part.data, part.bytes()), size;
+  const Status status = message.encoder->decode(out.first(size.bytes), references.span(), kept);
+  return status == Status::ok ? size : SizeOrStatus{status};
 }
 
 // Encodes the values, or the first segment of them, to a coded message. If it is as long as the values, the
 // message travels plain: it would gain nothing, and receivers have no room for it.
-void MessageCoder::write_frames(ConstSlice values, const MessagePlan& plan, Message& message) {
-  message.encoder = codec_of(*message.candidate, message);
+void MessageCoder::write_frames(ConstSlice values, const MessageHistory& history, const MessagePlan& plan,
+                                Message& message) {
+  begin_state(values, history, plan, message);
+  if (message.encoder == nullptr) message.encoder = codec_of(*message.candidate, message);
   const std::size_t segments = message.following.segments + std::size_t{1};
   const std::size_t frames_of_one = segments == 1 ? plan.frames : 1;
   const ConstSlice first = block(values, 0, segments);
   message.room = most_bytes(first, *message.encoder, frames_of_one);
   message.buffer = frames_of(message).scratch(2 * before_message + segments * message.room);
-  const std::size_t header = message.following.header_bytes();
+  const std::size_t header = message.header_bytes();
   const Bytes frames = message.memory().subspan(header);
+  std::size_t offset = 0;
   for (std::size_t i = 0; i < frames_of_one; ++i) {
-    const SizeOrStatus size =
-        message.encoder->encode(block(first, i, frames_of_one), frames.subspan(message.frame_bytes));
+    const ConstSlice part = block(first, i, frames_of_one);
+    const SizeOrStatus size = encode_part(part, offset, frames.subspan(message.frame_bytes), message);
     if (size.status != Status::ok) throw Error(size.status, "the codec refused values");
     message.frame_bytes += size.bytes;
+    offset += part.bytes();
   }
   message.frames = segments * frames_of_one;
   if (format_.length(header + message.frame_bytes) >= first.bytes()) {
     message.fallback = Fallback::no_gain;
     return;
   }
+  StateNotice notice;
+  if (message.state != nullptr)
+    notice = history.states->leave(history.stream, message.state, message.references);
   message.coded_bytes = seal(format_, static_cast<std::uint8_t>(values.type), values.bytes(),
-                             message.frame_bytes, message.memory(), message.following);
+                             message.frame_bytes, message.memory(), message.following, notice);
   message.codec = message.candidate->codec;
   begin_check(first, message);
 }
@@ -142,15 +199,17 @@ void MessageCoder::write_frames(ConstSlice values, const MessagePlan& plan, Mess
 void MessageCoder::begin_check(ConstSlice values, Message& message) {
   if (message.device != nullptr || !is_checked(coded_++, options().check)) return;
   message.check.emplace(Promise{message.bound}, 0);
-  check(values, message.memory().subspan(message.following.header_bytes(), message.frame_bytes), message);
+  check(values, 0, message.memory().subspan(message.header_bytes(), message.frame_bytes), message);
 }
 
 // Compares the next values of a message that is checked with those that their frames hold.
-void MessageCoder::check(ConstSlice values, ConstBytes frames, Message& message) {
+// `offset`: of the values in the message.
+void MessageCoder::check(ConstSlice values, std::size_t offset, ConstBytes frames, Message& message) {
   if (!message.check) return;
   const std::uint64_t began = clock_now();
   std::vector<std::byte> expanded(values.bytes());
-  const Status status = decode(frames, static_cast<std::uint8_t>(values.type), expanded);
+  const Status status = decode(frames, static_cast<std::uint8_t>(values.type), expanded,
+                               {nullptr, &message.references, message.bytes, offset});
   if (status != Status::ok) throw Error(status, "a frame cannot be checked");
   message.check->add(values, {{expanded.data(), values.count, values.type}});
   message.check_nanoseconds += clock_now() - began;
@@ -163,6 +222,11 @@ Bytes segment_memory(const Message& message, std::size_t i) noexcept {
   return message.memory().subspan(before_message + i * message.room, message.room);
 }
 
+// Returns the offset of a part of the values, in bytes.
+std::size_t offset_of(ConstSlice part, ConstSlice values) noexcept {
+  return static_cast<std::size_t>(part.as_bytes().data() - values.as_bytes().data());
+}
+
 }  // namespace
 
 // Starts to encode segment `i`, unless it is started or there is none.
@@ -172,20 +236,23 @@ void MessageCoder::start_segment(ConstSlice values, std::size_t i, Message& mess
   if (started != nullptr || i >= segments) return;
   started = std::make_unique<StartedSegment>();
   started->item = {block(values, i, segments), segment_memory(message, i).subspan(envelope_bytes)};
+  auto& [part, out, made] = started->item;
+  if (message.device == nullptr) return void(made = encode_part(part, offset_of(part, values), out, message));
   started->operation = CodecHandle(*message.encoder).encode({&started->item, 1});
   started->operation.ready();  // launches the kernels
 }
 
 // Completes a coded message of segment `i`, which has been started. Returns its length; 0 if it is not
 // shorter than the values.
-std::size_t MessageCoder::write_segment(ConstSlice segment, std::size_t i, Message& message) {
+std::size_t MessageCoder::write_segment(ConstSlice segment, std::size_t offset, std::size_t i,
+                                        Message& message) {
   const std::unique_ptr<StartedSegment> started = std::move(message.started[i % 2]);
   const SizeOrStatus outcome = started->operation.wait();
   const SizeOrStatus size = outcome.status == Status::ok ? started->item.made : outcome;
   const MessageFormat format{.mark = format_.mark};
   if (size.status != Status::ok || format.length(envelope_bytes + size.bytes) >= segment.bytes()) return 0;
   message.frame_bytes += size.bytes;
-  check(segment, started->item.out.first(size.bytes), message);
+  check(segment, offset, started->item.out.first(size.bytes), message);
   return seal(format, static_cast<std::uint8_t>(segment.type), segment.bytes(), size.bytes,
               segment_memory(message, i));
 }
@@ -197,7 +264,7 @@ ConstBytes MessageCoder::encode_segment(ConstSlice values, std::size_t i, Messag
   try {
     start_segment(values, i, message);
     if (message.device != nullptr) start_segment(values, i + 1, message);
-    bytes = write_segment(segment, i, message);
+    bytes = write_segment(segment, offset_of(segment, values), i, message);
   } catch (...) {  // the values travel as they are
   }
   message.started[i % 2].reset();
@@ -206,6 +273,9 @@ ConstBytes MessageCoder::encode_segment(ConstSlice values, std::size_t i, Messag
     const Status status = place.copy(at.data(), segment.as_bytes().data(), segment.bytes());
     if (status != Status::ok) message.failure = status;
     bytes = status == Status::ok ? segment.bytes() : 0;
+    if (message.state != nullptr)
+      std::memcpy(message.state->values().as_bytes().data() + offset_of(segment, values), segment.data,
+                  bytes);
     message.frame_bytes += bytes;
   }
   message.later_bytes += (bytes + 15) / 16 * 16;
@@ -220,8 +290,8 @@ MessageCoder::MessageKindState& MessageCoder::kind_state(ConstSlice values, std:
   return kinds_[mixed * 0x9E3779B97F4A7C15 >> 56];  // Fibonacci hashing
 }
 
-Message MessageCoder::encode(ConstSlice values, std::uint64_t kind,
-                             const FollowingSegments& following) noexcept {
+Message MessageCoder::encode(ConstSlice values, std::uint64_t kind, const FollowingSegments& following,
+                             const MessageHistory& history) noexcept {
   Message message{.bytes = values.bytes(), .type = values.type, .following = following};
   const auto device = devices_.of(values.data);
   if (!device) {
@@ -237,15 +307,19 @@ Message MessageCoder::encode(ConstSlice values, std::uint64_t kind,
   message.begin = message.decided = clock_now();
   const Status status = guarded([&] {
     MessagePlan plan;
-    decide(values, plan, kind_state.cached_candidate, message);
+    decide(values, history, plan, kind_state.cached_candidate, message);
     message.decided = clock_now();
-    if (message.fallback == Fallback::none) write_frames(values, plan, message);
+    if (message.fallback == Fallback::none) write_frames(values, history, plan, message);
   });
   if (status != Status::ok) {
     message.fallback = status == Status::out_of_memory ? Fallback::memory : Fallback::failed;
     if (message.device != nullptr) message.failure = status;
   }
-  if (message.fallback != Fallback::none) message.buffer = {};
+  if (message.fallback != Fallback::none) {
+    if (history.states != nullptr) history.states->give_up(message.references);
+    message.buffer = {};
+    message.refers = false;
+  }
   kind_state.backoff.tried(message.fallback != Fallback::no_gain && message.fallback != Fallback::packed,
                            values.bytes());
   message.end = clock_now();
@@ -260,16 +334,34 @@ std::shared_ptr<const Codec> MessageCoder::decoder(const FrameHeader& header) {
   return decoders_.back().codec;
 }
 
-// Decodes one frame. `device`: that has the values; null: the host.
+// Decodes one frame. `device`: that has the values; null: the host. `whole`: offset is that of the frame.
 Status MessageCoder::decode_frame(ConstBytes frame, const FrameHeader& header, Slice values,
-                                  MessageDevice* device) {
+                                  MessageDevice* device, const WholeMessage& whole) {
+  const States states = states_in(header, frame);
+  if (states.any()) return decode_referring(frame, header, states, values, device, whole);
   const std::shared_ptr<const Codec> host = decoder(header);
   if (device == nullptr) return host->decode(frame, values);
   const auto coding = api::decoding_of(header, frame.subspan(frame_header_bytes));
   return gpu::FrameCodec(host, coding.value_or(Coding{}), device->values()).decode(frame, values);
 }
 
-Status MessageCoder::decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept {
+// Decodes a frame that refers to earlier messages, on the host.
+Status MessageCoder::decode_referring(ConstBytes frame, const FrameHeader& header, const States& states,
+                                      Slice values, MessageDevice* device, const WholeMessage& whole) {
+  std::optional<HeldReferences> named;
+  if (whole.own != nullptr) named = *whole.own;
+  if (whole.states != nullptr) named = whole.states->named(states, values.type, whole.bytes);
+  if (!named) return Status::frame_mismatch;
+  const ChosenReferences references = named->at(whole.offset, values.count);
+  const std::shared_ptr<const Codec> host = decoder(header);
+  if (device == nullptr) return host->decode(frame, references.span(), values);
+  const Buffer memory = place_.scratch(values.bytes());
+  const Status status = host->decode(frame, references.span(), {{memory.data(), values.count, values.type}});
+  return status == Status::ok ? device->values().copy(values.as_bytes().data(), memory.data(), values.bytes())
+                              : status;
+}
+
+Status MessageCoder::decode(ConstBytes frames, std::uint8_t type, Bytes values, WholeMessage whole) noexcept {
   return guarded([&] {
     const auto device = devices_.of(values.data());
     if (!device) return Status::device_failed;
@@ -281,10 +373,11 @@ Status MessageCoder::decode(ConstBytes frames, std::uint8_t type, Bytes values) 
       if (!expected || header.count == 0 || header.count > most) return Status::frame_mismatch;
       const Slice part{{values.data(), static_cast<std::size_t>(header.count), header.type}};
       const std::size_t bytes = frame_header_bytes + static_cast<std::size_t>(header.payload_bytes);
-      const Status status = decode_frame(frames.first(bytes), header, part, device->get());
+      const Status status = decode_frame(frames.first(bytes), header, part, device->get(), whole);
       if (status != Status::ok) return status;
       frames = frames.subspan(bytes);
       values = values.subspan(part.bytes());
+      whole.offset += part.bytes();
     }
     return values.empty() ? Status::ok : Status::frame_mismatch;
   });
@@ -303,6 +396,7 @@ void note_sent(const Message& message, CallRow& row) noexcept {
   row.sum.carried_bytes += message.bytes;
   row.sum.frame_bytes += message.frame_bytes;
   row.sum.sent_bytes += message.coded_bytes + message.later_bytes;
+  row.sum.referring_calls += message.refers;
   row.decision = {
       message.codec->name, {}, "one_message", Arithmetic::values, static_cast<int>(message.frames),
       message.bound};

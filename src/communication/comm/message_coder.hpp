@@ -7,6 +7,7 @@
 
 #include "communication/comm/envelope.hpp"
 #include "communication/comm/message_device.hpp"
+#include "communication/comm/message_history.hpp"
 #include "communication/comm/statistics.hpp"
 #include "communication/policy/plan/plan.hpp"
 #include "communication/team/codec_operations.hpp"
@@ -43,6 +44,7 @@ struct Message {
   const CodecInfo* codec = nullptr;  // null: the values travel plain
   Bound bound{};                     // of one value, of a coded message
   FollowingSegments following{};     // segments behind the coded message, which is then the first one
+  bool refers = false;               // frames refer to earlier messages
   bool failed = false;               // its receive
   std::uint64_t begin = 0, decided = 0, end = 0;  // of coding, by clock_now(); 0: nothing was tried
 
@@ -63,8 +65,16 @@ struct Message {
   std::size_t room = 0;                    // bytes of the buffer for each segment, a multiple of 16
   std::shared_ptr<const Codec> encoder{};  // of the segments
   std::array<std::unique_ptr<StartedSegment>, 2> started{};  // segments by their number modulo 2
+  HistoryForecast forecast{};                                // by earlier messages of the stream
+  HeldReferences references{};
+  std::shared_ptr<MessageState> state{};  // that the message leaves; null: none
 
   bool coded() const noexcept { return codec != nullptr; }
+
+  // Returns the bytes before the frames.
+  std::size_t header_bytes() const noexcept {
+    return following.header_bytes() + (state != nullptr ? StateNotice::header_bytes : 0);
+  }
 
   // Returns the memory from the first byte of the coded message on.
   Bytes memory() const noexcept {
@@ -94,6 +104,21 @@ class RetryBackoff {
   std::size_t next_ = 0, left_ = 0;
 };
 
+// Stream of a message that is encoded, and the states of its sender. Without states the message has no
+// history.
+struct MessageHistory {
+  SentStates* states = nullptr;
+  MessageStream stream{};
+};
+
+// Whole message that frames are part of: the states that they may refer to, those that this process has
+// received or those of a message of its own, and where in the message they begin, in bytes.
+struct WholeMessage {
+  ReceivedStates* states = nullptr;
+  const HeldReferences* own = nullptr;
+  std::size_t bytes = 0, offset = 0;
+};
+
 // Encoder and decoder of the messages under one policy. For one thread at a time.
 class MessageCoder {
  public:
@@ -104,7 +129,8 @@ class MessageCoder {
   // Encodes the values to a coded message. After a failure the message travels plain. `kind`: messages that
   // are likely to be alike; the results of their samples are kept, by type and size. If segments follow, only
   // the first one is encoded.
-  Message encode(ConstSlice values, std::uint64_t kind = 0, const FollowingSegments& following = {}) noexcept;
+  Message encode(ConstSlice values, std::uint64_t kind = 0, const FollowingSegments& following = {},
+                 const MessageHistory& history = {}) noexcept;
 
   // Encodes segment `i` > 0 of the values into the memory of `message`. Returns the message that carries it:
   // a coded one, or the values where that is not shorter. On a GPU the encoding of the next segment is
@@ -112,8 +138,8 @@ class MessageCoder {
   ConstBytes encode_segment(ConstSlice values, std::size_t i, Message& message) noexcept;
 
   // Decodes frames to as many bytes of values as `values` has, on the host or on a GPU that devices() serves.
-  // `type`: DType of the values, 0: any.
-  Status decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept;
+  // `type`: DType of the values, 0: any. `whole`: the message; without states, frames refer to none.
+  Status decode(ConstBytes frames, std::uint8_t type, Bytes values, WholeMessage whole = {}) noexcept;
 
   // Returns the GPUs that have values of messages. Threads may share them.
   MessageDevices& devices() noexcept { return devices_; }
@@ -126,21 +152,31 @@ class MessageCoder {
   };
   MessageKindState& kind_state(ConstSlice values, std::uint64_t kind) noexcept;
   ValueRange range(ConstSlice values, const Message& message);
-  void decide(ConstSlice values, MessagePlan& plan, CandidateCache& cached_candidate, Message& message);
+  void decide(ConstSlice values, const MessageHistory& history, MessagePlan& plan,
+              CandidateCache& cached_candidate, Message& message);
+  std::shared_ptr<const Codec> codec_with_references(const Coding& candidate, const Message& message);
+  void look_back(ConstSlice values, const MessageHistory& history, const MessagePlan& plan, Message& message);
+  void begin_state(ConstSlice values, const MessageHistory& history, const MessagePlan& plan,
+                   Message& message);
+  SizeOrStatus encode_part(ConstSlice part, std::size_t offset, Bytes out, Message& message);
   void sample(ConstSlice values, const MessagePlan& plan, CandidateCache& cached_candidate, Message& message);
   void choose(ConstSlice sampled, const MessagePlan& plan, CandidateCache& cached_candidate,
               Message& message);
   std::shared_ptr<const Codec> codec_of(const Coding& candidate, const Message& message);
   Place& frames_of(const Message& message) noexcept;
   std::size_t most_bytes(ConstSlice values, const Codec& codec, std::size_t frames);
-  void write_frames(ConstSlice values, const MessagePlan& plan, Message& message);
+  void write_frames(ConstSlice values, const MessageHistory& history, const MessagePlan& plan,
+                    Message& message);
   void start_segment(ConstSlice values, std::size_t i, Message& message);
-  std::size_t write_segment(ConstSlice values, std::size_t i, Message& message);
+  std::size_t write_segment(ConstSlice segment, std::size_t offset, std::size_t i, Message& message);
   float estimate_ratio(ConstSlice values, const Codec& codec);
   void begin_check(ConstSlice values, Message& message);
-  void check(ConstSlice values, ConstBytes frames, Message& message);
+  void check(ConstSlice values, std::size_t offset, ConstBytes frames, Message& message);
   std::shared_ptr<const Codec> decoder(const FrameHeader& header);
-  Status decode_frame(ConstBytes frame, const FrameHeader& header, Slice values, MessageDevice* device);
+  Status decode_frame(ConstBytes frame, const FrameHeader& header, Slice values, MessageDevice* device,
+                      const WholeMessage& whole);
+  Status decode_referring(ConstBytes frame, const FrameHeader& header, const States& states, Slice values,
+                          MessageDevice* device, const WholeMessage& whole);
 
   struct Decoder {
     std::uint8_t frame_id;

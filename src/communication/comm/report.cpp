@@ -38,7 +38,7 @@ void add_counts(json::Object& object, const Statistics& sum) {
     if (sum.plain[i] != 0) plain.add(name_of(static_cast<Fallback>(i)), sum.plain[i]);
   object.add("calls", sum.calls).add("compressed_calls", sum.compressed_calls);
   object.add("failed_calls", sum.failed_calls).add_text("plain_calls", plain.text());
-  object.add("packed_calls", sum.packed_calls);
+  object.add("packed_calls", sum.packed_calls).add("referring_calls", sum.referring_calls);
   object.add("message_bytes", sum.message_bytes).add("value_bytes", sum.value_bytes);
   object.add("frame_bytes", sum.frame_bytes).add("ratio", sum.ratio());
   object.add("carried_bytes", sum.carried_bytes).add("sent_bytes", sum.sent_bytes);
@@ -230,6 +230,8 @@ std::string summary_table(std::span<const CommReport* const> communicators, cons
   if (packed != 0)
     text += "taut: " + std::to_string(packed) +
             " calls had packed integers in their values; these traveled bit for bit\n";
+  if (const std::uint64_t referring = all.total().referring_calls; referring != 0)
+    text += "taut: " + std::to_string(referring) + " calls sent what had changed since earlier ones\n";
   std::string names;
   for (const UnservedCalls& one : unserved)
     names.append(names.empty() ? "" : ", ").append(one.name).append(" ").append(std::to_string(one.calls));

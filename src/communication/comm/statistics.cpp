@@ -29,6 +29,7 @@ Statistics& Statistics::operator+=(const Statistics& other) noexcept {
   sent_bytes += other.sent_bytes;
   sent_messages += other.sent_messages;
   packed_calls += other.packed_calls;
+  referring_calls += other.referring_calls;
   for (std::size_t i = 0; i < fallback_reasons; ++i) plain[i] += other.plain[i];
   times += other.times;
   return *this;

@@ -13,12 +13,13 @@ namespace taut {
 
 struct Statistics {
   std::uint64_t calls = 0, compressed_calls = 0;
-  std::uint64_t failed_calls = 0;                       // calls that ended with an error of this library
-  std::uint64_t message_bytes = 0;                      // whole messages of all calls, all blocks included
-  std::uint64_t value_bytes = 0, frame_bytes = 0;       // values encoded, and the frames made from them
-  std::uint64_t carried_bytes = 0;                      // values that the sent frames represent
-  std::uint64_t sent_bytes = 0, sent_messages = 0;      // in compressed calls, agreement included
-  std::uint64_t packed_calls = 0;                       // calls in which samples showed packed integers
+  std::uint64_t failed_calls = 0;                   // calls that ended with an error of this library
+  std::uint64_t message_bytes = 0;                  // whole messages of all calls, all blocks included
+  std::uint64_t value_bytes = 0, frame_bytes = 0;   // values encoded, and the frames made from them
+  std::uint64_t carried_bytes = 0;                  // values that the sent frames represent
+  std::uint64_t sent_bytes = 0, sent_messages = 0;  // in compressed calls, agreement included
+  std::uint64_t packed_calls = 0;                   // calls in which samples showed packed integers
+  std::uint64_t referring_calls = 0;                // compressed calls whose frames refer to earlier calls
   std::array<std::uint64_t, fallback_reasons> plain{};  // calls by reason
   PhaseTimes times;
 

@@ -35,7 +35,13 @@ bool in_c(std::string_view name) noexcept {
 // State of the search: the function found, and the properties of the process that decide if a name counts.
 struct Search {
   std::string unseen;
-  bool f08_receives_in_c = true;  // true if calls with a buffer in MPICH's module mpi_f08 use the C functions
+  // True if the Fortran library receives by the C functions; for MPICH, in the module mpi_f08. The standard
+  // ABI has several Fortran libraries, and one that is not known may receive in any way.
+#ifdef MPI_ABI
+  bool fortran_receives_in_c = false;
+#else
+  bool fortran_receives_in_c = true;
+#endif
 };
 
 // Returns true if the drop-in sees calls of this Fortran function. MPICH's Fortran functions call the C
@@ -44,9 +50,9 @@ bool in_fortran([[maybe_unused]] std::string_view name, [[maybe_unused]] const S
 #if defined(OPEN_MPI)
   return true;
 #elif defined(MPI_ABI)
-  return false;
+  return search.fortran_receives_in_c && !has(name, "_f08");
 #else
-  return search.f08_receives_in_c || !has(name, "_f08");
+  return search.fortran_receives_in_c || !has(name, "_f08");
 #endif
 }
 
@@ -88,9 +94,9 @@ std::string_view file_of(std::string_view path) noexcept { return path.substr(pa
 
 // Returns true for MPI's libraries and components, and for Taut's.
 bool is_of_mpi(std::string_view path) noexcept {
-  constexpr std::array parts{"libtaut_"sv,    "mca_"sv,          "libmpi.so"sv,
-                             "libmpich.so"sv, "libmpi_abi.so"sv, "libmpichfort."sv,
-                             "libmpifort."sv, "libmpi_mpifh"sv,  "libmpi_usempi"sv};
+  constexpr std::array parts{"libtaut_"sv,      "mca_"sv,          "libmpi.so"sv,   "libmpich.so"sv,
+                             "libmpi_abi.so"sv, "libmpichfort."sv, "libmpifort."sv, "libmpifort_abi."sv,
+                             "libmpi_mpifh"sv,  "libmpi_usempi"sv};
   return std::ranges::any_of(parts, [&](std::string_view part) { return file_of(path).starts_with(part); });
 }
 
@@ -109,9 +115,17 @@ const char* find_import(const dl_phdr_info& object, Wanted wanted) {
 
 int look_at_fortran(dl_phdr_info* object, std::size_t, void* result) {
   const std::string_view file = file_of(object->dlpi_name);
-  if (!file.starts_with("libmpichfort.") && !file.starts_with("libmpifort.")) return 0;
-  const auto past_taut = [](std::string_view name) { return name == "PMPI_Recv"; };
-  static_cast<Search*>(result)->f08_receives_in_c = *find_import(*object, past_taut) == '\0';
+  if (!file.starts_with("libmpichfort.") && !file.starts_with("libmpifort.") &&
+      !file.starts_with("libmpifort_abi."))
+    return 0;
+  const auto imports = [&](std::string_view wanted) {
+    return *find_import(*object, [&](std::string_view name) { return name == wanted; }) != '\0';
+  };
+#ifdef MPI_ABI  // Intel MPI's library has both, PMPI_Recv for pmpi_recv_
+  static_cast<Search*>(result)->fortran_receives_in_c = imports("MPI_Recv");
+#else
+  static_cast<Search*>(result)->fortran_receives_in_c = !imports("PMPI_Recv");
+#endif
   return 0;
 }
 

@@ -43,6 +43,7 @@ class Program final : public p2p::Endpoint {
         credits_(Endpoint::segments()),
         decoder_(Policy{}, format, options().threads) {}
 
+  std::size_t history_bytes() const noexcept override { return history_bytes_; }
   p2p::SharedMessageCoder& coder() noexcept override { return decoder_; }
   void count(const p2p::MpiMessage& at, const Message& message) noexcept override {
     if (!message.failed && message.bytes >= least_value_bytes) credits_.grant(at.comm, at.peer, at.tag);
@@ -58,6 +59,7 @@ class Program final : public p2p::Endpoint {
 
  private:
   p2p::Credits credits_;
+  const std::size_t history_bytes_ = api::history_bytes_of_messages();
   p2p::SharedMessageCoder decoder_;
   std::mutex mutex_;
   std::map<std::string, p2p::SharedMessageCoder> encoders_;  // keyed by the text of the policy
@@ -107,7 +109,7 @@ bool inspects_messages() noexcept { return looks; }
 void end_messages() noexcept {
   looks = false;
   if (p2p::program_endpoint() == nullptr) return;
-  program->credits().finish();
+  program->credits().stop();
   p2p::finish_sends();
   p2p::end_matched_probes();
 }

@@ -8,15 +8,12 @@
 #include "communication/mpi/errors.hpp"
 #include "communication/p2p/bypass.hpp"
 #include "communication/p2p/endpoint.hpp"
-#include "communication/p2p/receive.hpp"
-#include "communication/team/task.hpp"
 
 namespace taut::p2p {
 namespace {
 
-// Limits of memory. Messages with further keys are not coded.
-constexpr std::size_t most_keys = 65536;      // of a communicator, in each direction
-constexpr std::size_t most_underway = 16384;  // credits that were sent and not received
+// Limit of memory: keys of a communicator, in each direction. Messages with further keys are not coded.
+constexpr std::size_t most_keys = 65536;
 
 constexpr std::uint64_t key_of(int rank, int tag) noexcept {
   return std::uint64_t{static_cast<std::uint32_t>(rank)} << 32 | static_cast<std::uint32_t>(tag);
@@ -26,6 +23,8 @@ constexpr std::uint64_t key_of(int rank, int tag) noexcept {
 
 Credits::Credits(std::shared_ptr<SegmentComm> private_comm) : private_comm_(std::move(private_comm)) {
   check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval_, this), "MPI_Comm_create_keyval");
+  private_comm_->use_credits();
+  private_comm_->credits().set_taker_of_keys([this](const Credit& credit) { take(credit); });
   name(MPI_COMM_WORLD, 0);
 }
 
@@ -75,28 +74,21 @@ bool Credits::note_grant(MPI_Comm comm, std::uint64_t key, Credit& credit) {
   const auto found = comms_.find(comm);
   if (finished_ || found == comms_.end()) return false;
   NamedComm& named = found->second;
-  if (named.granted.size() >= most_keys || sent_.size() >= most_underway) return false;
-  credit.comm = named.name;
+  if (named.granted.size() >= most_keys) return false;
+  credit.name = named.name;
   credit.rank = named.rank;
   return named.granted.insert(key).second;
 }
 
-// Sends a credit synchronously: its send is complete once it is received.
 void Credits::grant(MPI_Comm comm, int source, int tag) noexcept {
   const BypassScope scope;
   const std::uint64_t key = key_of(source, tag);
   if (knows(comm, key, &NamedComm::granted)) return;
   try {
-    all_received();
-    std::list<SentCredit> one(1);
-    one.front().credit.tag = tag;
-    if (!note_grant(comm, key, one.front().credit)) return;
+    Credit credit{.tag = tag};
+    if (!private_comm_->credits().open() || !note_grant(comm, key, credit)) return;
     const int dest = private_comm_->rank_of(comm, source);
-    if (dest < 0 || PMPI_Issend(&one.front().credit, sizeof(Credit), MPI_BYTE, dest, credit_tag,
-                                private_comm_->handle(), &one.front().request) != MPI_SUCCESS)
-      return;
-    const std::lock_guard lock(mutex_);
-    sent_.splice(sent_.end(), one);
+    if (dest >= 0) private_comm_->credits().send(dest, credit);
   } catch (const std::bad_alloc&) {  // the messages are then not coded
   }
 }
@@ -104,64 +96,24 @@ void Credits::grant(MPI_Comm comm, int source, int tag) noexcept {
 bool Credits::has(MPI_Comm comm, int dest, int tag) noexcept {
   const std::uint64_t key = key_of(dest, tag);
   if (knows(comm, key, &NamedComm::held)) return true;
-  receive();
+  private_comm_->credits().receive();
   return knows(comm, key, &NamedComm::held);
 }
 
-// Takes the credits that have arrived.
-void Credits::receive() noexcept {
-  const BypassScope scope;
-  for (;;) {
-    int there = 0;
-    MPI_Message message;
-    Credit credit;
-    if (PMPI_Improbe(MPI_ANY_SOURCE, credit_tag, private_comm_->handle(), &there, &message,
-                     MPI_STATUS_IGNORE) != MPI_SUCCESS ||
-        there == 0 ||
-        PMPI_Mrecv(&credit, sizeof credit, MPI_BYTE, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-      return;
-    const std::lock_guard lock(mutex_);
-    const auto found = by_name_.find(credit.comm);
-    if (found == by_name_.end() || found->second->held.size() >= most_keys) continue;
-    try {
-      found->second->held.insert(key_of(credit.rank, credit.tag));
-    } catch (const std::bad_alloc&) {  // the messages are then not coded
-    }
-  }
-}
-
-// Returns true if every credit that was sent has been received.
-bool Credits::all_received() noexcept {
-  std::list<SentCredit> sent;
-  {
-    const std::lock_guard lock(mutex_);
-    sent.swap(sent_);
-  }
-  sent.remove_if([](SentCredit& one) {
-    int done = 0;
-    PMPI_Test(&one.request, &done, MPI_STATUS_IGNORE);
-    return done != 0;
-  });
+// Takes a credit that has arrived.
+void Credits::take(const Credit& credit) noexcept {
   const std::lock_guard lock(mutex_);
-  sent_.splice(sent_.end(), sent);
-  return sent_.empty();
+  const auto found = by_name_.find(credit.name);
+  if (found == by_name_.end() || found->second->held.size() >= most_keys) return;
+  try {
+    found->second->held.insert(key_of(credit.rank, credit.tag));
+  } catch (const std::bad_alloc&) {  // the messages are then not coded
+  }
 }
 
-// Enters a barrier once all credits of this rank are received: after it no rank has any to receive.
-void Credits::finish() noexcept {
-  const BypassScope scope;
-  {
-    const std::lock_guard lock(mutex_);
-    finished_ = true;
-  }
-  MPI_Request barrier = MPI_REQUEST_NULL;
-  int all_here = 0;
-  for (Backoff backoff; all_here == 0; backoff.pause()) {
-    receive();
-    advance_receives();
-    if (barrier == MPI_REQUEST_NULL && all_received()) PMPI_Ibarrier(private_comm_->handle(), &barrier);
-    if (barrier != MPI_REQUEST_NULL) PMPI_Test(&barrier, &all_here, MPI_STATUS_IGNORE);
-  }
+void Credits::stop() noexcept {
+  const std::lock_guard lock(mutex_);
+  finished_ = true;
 }
 
 }  // namespace taut::p2p

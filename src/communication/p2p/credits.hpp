@@ -6,11 +6,12 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
+
+#include "communication/p2p/credit_channel.hpp"
 
 namespace taut::p2p {
 
@@ -33,17 +34,10 @@ class Credits {
   // Returns true if this rank has credit to send coded messages to `dest`. Never waits.
   bool has(MPI_Comm comm, int dest, int tag) noexcept;
 
-  // Grants no more, and waits until all ranks have received what was granted to them. Called in MPI_Finalize
-  // by all ranks.
-  void finish() noexcept;
+  // Grants no more. finish_credits() follows.
+  void stop() noexcept;
 
  private:
-  // A credit, as it travels: the name of the communicator, the receiver's rank there, and the tag.
-  struct Credit {
-    std::uint64_t comm;
-    std::int32_t rank, tag;
-  };
-
   using Keys = std::unordered_set<std::uint64_t>;  // numbers of rank and tag
 
   // A communicator with a name: its creations, and the keys that this rank has granted and holds.
@@ -53,24 +47,17 @@ class Credits {
     Keys granted{}, held{};
   };
 
-  struct SentCredit {
-    Credit credit;
-    MPI_Request request = MPI_REQUEST_NULL;
-  };
-
   static int forget(MPI_Comm comm, int keyval, void* value, void* credits) noexcept;
   void name(MPI_Comm comm, std::uint64_t name);
   bool knows(MPI_Comm comm, std::uint64_t key, Keys NamedComm::*keys) noexcept;
   bool note_grant(MPI_Comm comm, std::uint64_t key, Credit& credit);
-  void receive() noexcept;
-  bool all_received() noexcept;
+  void take(const Credit& credit) noexcept;
 
   const std::shared_ptr<SegmentComm> private_comm_;
   int keyval_ = MPI_KEYVAL_INVALID;  // tells when the program frees a communicator
   std::mutex mutex_;                 // of the members below; not held during calls of MPI
   std::unordered_map<MPI_Comm, NamedComm> comms_;
   std::unordered_map<std::uint64_t, NamedComm*> by_name_;
-  std::list<SentCredit> sent_;  // those that their receiver has not taken yet
   bool finished_ = false;
 };
 

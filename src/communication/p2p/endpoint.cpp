@@ -1,10 +1,14 @@
 #include "communication/p2p/endpoint.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <list>
 
 #include "communication/mpi/errors.hpp"
+#include "communication/mpi/lasting.hpp"
 #include "communication/p2p/bypass.hpp"
+#include "communication/team/task.hpp"
 #include "compressor/base/options.hpp"
 
 namespace taut::p2p {
@@ -19,6 +23,26 @@ constexpr std::uint32_t tags = credit_tag;
 constexpr std::size_t most_bytes = most_segments * (std::size_t{512} << 20);
 
 std::mutex registering;
+
+// Communicators that the program has freed, and on which credits may be underway.
+struct EndingComms {
+  struct One {
+    MPI_Comm comm;
+    std::unique_ptr<CreditChannel> credits;
+  };
+  std::mutex mutex;
+  std::list<One> all;
+};
+
+constexpr auto ending_comms = lasting<EndingComms>;
+
+// Frees the communicators on which no credits are left. Returns true if none remains.
+bool free_ended() noexcept {
+  const std::lock_guard lock(ending_comms().mutex);
+  ending_comms().all.remove_if(
+      [](EndingComms::One& one) { return one.credits->ended() && PMPI_Comm_free(&one.comm) == MPI_SUCCESS; });
+  return ending_comms().all.empty();
+}
 
 }  // namespace
 
@@ -35,9 +59,10 @@ ConstSlice SharedMessageCoder::values_in_a_row(const MpiMessage& message, const 
 }
 
 Message SharedMessageCoder::encode(ConstSlice values, std::uint64_t stream,
-                                   const FollowingSegments& following) noexcept {
+                                   const FollowingSegments& following,
+                                   const MessageHistory& history) noexcept {
   const std::lock_guard lock(mutex_);
-  Message message = coder_.encode(values, stream, following);
+  Message message = coder_.encode(values, stream, following, history);
   if (!api::pmpi::fits(static_cast<MPI_Count>(message.coded_bytes)))
     message = {.fallback = Fallback::unsupported};
   return message;
@@ -72,9 +97,10 @@ void SharedMessageCoder::copy(void* to, const void* from, std::size_t bytes, Mes
   if (status != Status::ok) throw Error(status, describe(status));
 }
 
-Status SharedMessageCoder::decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept {
+Status SharedMessageCoder::decode(ConstBytes frames, std::uint8_t type, Bytes values,
+                                  const WholeMessage& whole) noexcept {
   const std::lock_guard lock(mutex_);
-  return coder_.decode(frames, type, values);
+  return coder_.decode(frames, type, values, whole);
 }
 
 // ---- Communicator of segments
@@ -85,6 +111,7 @@ std::vector<SegmentComm*>& segment_comms() noexcept {
 }
 
 std::shared_ptr<SegmentComm> SegmentComm::make(MPI_Comm parent) {
+  free_ended();
   return std::shared_ptr<SegmentComm>(new SegmentComm(parent));
 }
 
@@ -96,6 +123,9 @@ SegmentComm::SegmentComm(MPI_Comm parent) {
   PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
   PMPI_Comm_size(comm_, &size_);
   PMPI_Comm_group(comm_, &group_);
+  sent_ = std::make_shared<SentStates>(static_cast<std::uint32_t>(rank_));
+  const auto take = [sent = sent_](const Credit& credit) { sent->give_credit(credit.name); };
+  credits_ = std::make_unique<CreditChannel>(comm_, take);
   const std::lock_guard lock(registering);
   segment_comms().push_back(this);
 }
@@ -107,7 +137,25 @@ SegmentComm::~SegmentComm() {
   }
   int finalized = 0;
   PMPI_Finalized(&finalized);
-  if (finalized == 0) free();
+  if (finalized != 0) return;
+  if (uses_credits_ && comm_ != MPI_COMM_NULL) {
+    credits_->close();
+    const std::lock_guard lock(ending_comms().mutex);
+    ending_comms().all.push_back({std::exchange(comm_, MPI_COMM_NULL), std::move(credits_)});
+  }
+  free_ended();
+  free();
+}
+
+void finish_credits(void (*progress)()) {
+  const auto ended = [] {
+    bool all = free_ended();
+    for (SegmentComm* const comm : segment_comms())
+      if (comm->uses_credits() && comm->handle() != MPI_COMM_NULL) all = comm->credits().ended() && all;
+    return all;
+  };
+  for (SegmentComm* const comm : segment_comms()) comm->credits().close();
+  for (Backoff backoff; !ended(); backoff.pause()) progress();
 }
 
 void SegmentComm::free() noexcept {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "communication/comm/message_coder.hpp"
+#include "communication/p2p/credit_channel.hpp"
 #include "communication/p2p/mpi_message.hpp"
 
 namespace taut::p2p {
@@ -23,7 +24,11 @@ class SharedMessageCoder {
 
   // Encodes the values of a message, or the first segment if others follow. `stream` names messages that are
   // likely to be alike.
-  Message encode(ConstSlice values, std::uint64_t stream, const FollowingSegments& following) noexcept;
+  Message encode(ConstSlice values, std::uint64_t stream, const FollowingSegments& following,
+                 const MessageHistory& history) noexcept;
+
+  // Returns true if frames may refer to earlier messages.
+  bool uses_history() const noexcept { return policy_.history > 0; }
 
   // Encodes segment `i` > 0, as MessageCoder::encode_segment().
   ConstBytes encode_segment(ConstSlice values, std::size_t i, Message& message) noexcept;
@@ -33,7 +38,7 @@ class SharedMessageCoder {
   void shrink(Message& message);
 
   // Decodes frames into `values`, which they must fill and must not overlap. `type`: DType of the values.
-  Status decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept;
+  Status decode(ConstBytes frames, std::uint8_t type, Bytes values, const WholeMessage& whole) noexcept;
 
   // Returns the GPUs that have values of messages.
   MessageDevices& devices() noexcept { return coder_.devices(); }
@@ -51,10 +56,8 @@ class SharedMessageCoder {
   MessageCoder coder_;
 };
 
-// Tag of credits on the private communicator (communication/p2p/credits.hpp). Every MPI allows it.
-inline constexpr int credit_tag = 32767;
-
-// Private communicator of the segments of long messages behind the first (docs/adr/0022), and of credits.
+// Private communicator of the segments of long messages behind the first (docs/adr/0022), and of credits. It
+// has the histories of the messages of its endpoints.
 class SegmentComm {
  public:
   // Makes the communicator. Collective over `parent`; throws Error.
@@ -76,6 +79,15 @@ class SegmentComm {
   // Records if `dest` has received the segments of a message while its sender waited.
   void note(int dest, std::size_t bytes, bool received) noexcept;
 
+  CreditChannel& credits() noexcept { return *credits_; }
+  SentStates& sent() noexcept { return *sent_; }
+  ReceivedStates& received() noexcept { return received_; }
+
+  // Says that credits travel here, on all ranks: the communicator is then freed once all of them are
+  // received.
+  void use_credits() noexcept { uses_credits_ = true; }
+  bool uses_credits() const noexcept { return uses_credits_; }
+
   // Frees the communicator, in MPI_Finalize.
   void free() noexcept;
 
@@ -88,7 +100,15 @@ class SegmentComm {
   std::mutex mutex_;
   std::uint32_t messages_ = 0;
   std::unordered_map<int, RetryBackoff> backoffs_;  // by destination
+  std::shared_ptr<SentStates> sent_;
+  ReceivedStates received_;
+  std::unique_ptr<CreditChannel> credits_;
+  bool uses_credits_ = false;
 };
+
+// Ends the credits of all such communicators. Called in MPI_Finalize by all ranks. `progress()` is called
+// meanwhile.
+void finish_credits(void (*progress)());
 
 // Returns all such communicators of this process.
 std::vector<SegmentComm*>& segment_comms() noexcept;
@@ -108,6 +128,9 @@ class Endpoint {
 
   // Returns the communicator of the segments of long messages; null if none are sent in segments.
   const std::shared_ptr<SegmentComm>& segments() const noexcept { return segments_; }
+
+  // Returns the most bytes of received messages that are kept for later ones to refer to; 0: none are.
+  virtual std::size_t history_bytes() const noexcept = 0;
 
   // Returns the coder that decodes messages.
   virtual SharedMessageCoder& coder() noexcept = 0;

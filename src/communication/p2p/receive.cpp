@@ -11,7 +11,7 @@
 #include "communication/p2p/bypass.hpp"
 #include "communication/team/task.hpp"
 #include "compressor/base/device_memory.hpp"
-#include "compressor/frame/frame.hpp"
+#include "compressor/frame/coding.hpp"
 
 namespace taut::p2p {
 
@@ -72,8 +72,8 @@ bool is_decoded_in_place(const MpiMessage& at) {
   return device && (*device != nullptr || reinterpret_cast<std::uintptr_t>(at.buf) % 16 == 0);
 }
 
-// Reads codec and bound of a coded message from its first frame. Throws Error if the type of the values is
-// not that of the receive.
+// Reads codec and bound of a coded message from its first frame, and forgets the states that its sender gives
+// up. Throws Error if the type of the values is not that of the receive.
 void describe_coded(const Envelope& envelope, const MpiMessage& at, Message& message) {
   message.type = static_cast<DType>(envelope.type);
   message.bytes = envelope.bytes;
@@ -81,20 +81,40 @@ void describe_coded(const Envelope& envelope, const MpiMessage& at, Message& mes
   if (read_header(envelope.frames, header) == Status::ok) {
     message.codec = find_codec(header.codec);
     message.bound = header.bound;
+    message.refers = states_in(header, envelope.frames).any();
   }
+  if (SegmentComm* const comm = at.endpoint->segments().get()) comm->received().forget(envelope.state);
   check_types(*message.type, at);
+}
+
+// Returns the message for frames at an offset, in bytes. They may refer to earlier messages.
+WholeMessage whole(const MpiMessage& at, const Envelope& envelope, std::size_t offset = 0) noexcept {
+  SegmentComm* const comm = at.endpoint->segments().get();
+  return {comm != nullptr ? &comm->received() : nullptr, nullptr, envelope.bytes, offset};
+}
+
+// Keeps the decoded values of a message as its state, and gives its sender credit. `values`: empty if they
+// are on a GPU.
+void keep_state(const MpiMessage& at, const Envelope& envelope, ConstBytes values) noexcept {
+  SegmentComm* const comm = at.endpoint->segments().get();
+  const StateNotice& notice = envelope.state;
+  if (notice.number == 0 || comm == nullptr || notice.source >= static_cast<unsigned>(comm->size())) return;
+  if (values.empty() || !comm->credits().open()) return;
+  const auto type = static_cast<DType>(envelope.type);
+  const ConstSlice kept{{values.data(), values.size() / size_of(type), type}};
+  if (comm->received().keep(notice.number, kept, at.endpoint->history_bytes()))
+    comm->credits().send(static_cast<int>(notice.source), {notice.number, Credit::of_state});
 }
 
 // Decodes a message to the receive buffer. Its frames are stored elsewhere.
 void decode_to(const MpiMessage& at, const Envelope& envelope) {
   SharedMessageCoder& coder = at.endpoint->coder();
-  if (is_decoded_in_place(at))
-    return check_decoded(
-        coder.decode(envelope.frames, envelope.type, {static_cast<std::byte*>(at.to()), envelope.bytes}));
-  const Buffer memory = coder.scratch(envelope.bytes);
-  const Bytes values = memory.bytes().first(envelope.bytes);
-  check_decoded(coder.decode(envelope.frames, envelope.type, values));
-  place(values, at);
+  const bool in_place = is_decoded_in_place(at);
+  const Buffer memory = in_place ? Buffer{} : coder.scratch(envelope.bytes);
+  const Bytes values{in_place ? static_cast<std::byte*>(at.to()) : memory.data(), envelope.bytes};
+  check_decoded(coder.decode(envelope.frames, envelope.type, values, whole(at, envelope)));
+  keep_state(at, envelope, in_place && *array_of(at) != nullptr ? ConstBytes{} : values);
+  if (!in_place) place(values, at);
 }
 
 // Decodes a message that is stored outside the receive buffer.
@@ -285,7 +305,9 @@ void SegmentedReceive::fail(Status status) noexcept {
 void SegmentedReceive::decode_frames(std::size_t i, ConstBytes frames) noexcept {
   if (values_.empty() || failure_) return;
   const std::uint64_t begin = clock_now();
-  const Status status = at_.endpoint->coder().decode(frames, first_.type, segment(i));
+  const Bytes values = segment(i);
+  const auto offset = static_cast<std::size_t>(values.data() - values_.data());
+  const Status status = at_.endpoint->coder().decode(frames, first_.type, values, whole(at_, first_, offset));
   message_.end = clock_now();
   decoding_ += message_.end - begin;
   if (status != Status::ok) fail(status);
@@ -335,6 +357,7 @@ api::Failure SegmentedReceive::finish(MPI_Status& status) {
   const api::Failure failure = api::attempt([&]() -> api::Failure {
     if (failure_) throw Error(*failure_);
     if (truncated_) return {MPI_ERR_TRUNCATE};
+    keep_state(at_, first_, device_ != nullptr ? Bytes{} : values_);
     if (memory_.data() != nullptr) place(values_, at_);
     set_received_bytes(status, first_.bytes);
     return {};

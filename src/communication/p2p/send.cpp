@@ -4,6 +4,7 @@
 #include <atomic>
 #include <list>
 
+#include "communication/comm/agree.hpp"
 #include "communication/mpi/lasting.hpp"
 #include "communication/p2p/bypass.hpp"
 #include "communication/p2p/receive.hpp"
@@ -96,8 +97,10 @@ void Send::encode(SharedMessageCoder& coder, SegmentComm* segments, std::uint64_
   segments_ = segments;
   FollowingSegments following;
   const std::size_t bytes = bytes_of_values(arguments_, *layout_);
-  if (segments != nullptr && segments_of(bytes) > 1) {
+  const bool is_long = segments_of(bytes) > 1;
+  if (segments != nullptr && (is_long || coder.uses_history()))
     dest_ = segments->rank_of(arguments_.comm, arguments_.peer);
+  if (segments != nullptr && is_long) {
     if (pending_bytes() <= most_pending_bytes) following = segments->divide(bytes, dest_);
   }
   try {
@@ -105,7 +108,7 @@ void Send::encode(SharedMessageCoder& coder, SegmentComm* segments, std::uint64_
       message_.fallback = Fallback::device;
     } else {
       values_ = coder.values_in_a_row(arguments_, *layout_, packed_);
-      message_ = coder.encode(values_, stream, following);
+      message_ = coder.encode(values_, stream, following, history());
     }
   } catch (const Error& error) {  // thrown before any value is coded
     message_.fallback = error.status() == Status::out_of_memory ? Fallback::memory : Fallback::type;
@@ -114,6 +117,20 @@ void Send::encode(SharedMessageCoder& coder, SegmentComm* segments, std::uint64_
   }
   if (!coded()) message_.following = {};
   if (!in_segments()) packed_ = {};
+}
+
+// Returns the history of the message; it has none if the policy has none, or if the receiver has no rank in
+// the private communicator. Takes the credits that have arrived.
+MessageHistory Send::history() noexcept {
+  if (segments_ == nullptr || dest_ < 0 || !coder_->uses_history()) return {};
+  segments_->credits().receive();
+  std::uint64_t key = hash(std::as_bytes(std::span(&coder_, 1)));
+  mix(key, arguments_.comm);
+  mix(key, dest_);
+  mix(key, arguments_.tag);
+  mix(key, values_.type);
+  mix(key, values_.count);
+  return {&segments_->sent(), {key, static_cast<std::uint32_t>(dest_)}};
 }
 
 Send& Send::operator=(Send&& other) noexcept {
@@ -230,6 +247,7 @@ int send_detached(const MpiMessage& values) {
 
 void finish_sends() noexcept {
   const BypassScope scope;
+  finish_credits(advance_receives);
   for (Pending& one : pending_sends().pending)
     if (one.arrives) PMPI_Waitall(static_cast<int>(one.sends.size()), one.sends.data(), MPI_STATUSES_IGNORE);
   std::vector<MPI_Request> barriers;

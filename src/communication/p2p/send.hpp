@@ -69,6 +69,7 @@ class Send {
   void abandon() noexcept { new Buffer(std::move(message_.buffer)); }
 
  private:
+  MessageHistory history() noexcept;
   int start_segments() noexcept;
   void release() noexcept;
   bool all_sent() noexcept;
@@ -78,7 +79,7 @@ class Send {
   Message message_;
   SharedMessageCoder* coder_ = nullptr;
   SegmentComm* segments_ = nullptr;
-  int dest_ = MPI_UNDEFINED;  // rank in segments_
+  int dest_ = MPI_UNDEFINED;  // rank in segments_, of a long message or one with a history
   Buffer packed_;
   ConstSlice values_{};  // to be encoded
   std::vector<MPI_Request> sends_;

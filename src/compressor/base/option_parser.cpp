@@ -1,8 +1,35 @@
 #include "compressor/base/option_parser.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace taut {
+namespace {
+
+// Returns the edit distance: the number of insertions, deletions and replacements that turn one text into the
+// other. Wagner and Fischer, "The string-to-string correction problem", J. ACM 21 (1974).
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string_view nearest_name(std::string_view mistyped, std::span<const std::string_view> known) {
+  if (known.empty()) return {};
+  const auto nearest =
+      std::ranges::min_element(known, {}, [&](std::string_view name) { return distance(mistyped, name); });
+  return 2 * distance(mistyped, *nearest) < mistyped.size() ? *nearest : std::string_view();
+}
 
 void Item::reject(const std::string& remedy) const {
   const std::string what = name.empty() ? "bound" : "option '" + std::string(name) + "'";
@@ -14,6 +41,14 @@ void Item::reject_name(const std::string& remedy) const {
   throw ItemError(
       at, true,
       "'" + std::string(name.empty() ? value : name) + "' is not an option; the options are " + remedy);
+}
+
+void Item::reject_name(std::span<const std::string_view> known) const {
+  const std::string_view meant = nearest_name(name.empty() ? value : name, known);
+  std::string all(known[0]);
+  for (std::size_t i = 1; i < known.size(); ++i)
+    all.append(i + 1 == known.size() ? " and " : ", ").append(known[i]);
+  reject_name(meant.empty() ? all : all.append(". Did you mean ").append(meant).append("?"));
 }
 
 std::string_view trimmed(std::string_view text) noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,11 @@ struct Item {
 
   [[noreturn]] void reject(const std::string& remedy) const;       // throws: wrong value
   [[noreturn]] void reject_name(const std::string& remedy) const;  // throws: unknown name
+  [[noreturn]] void reject_name(std::span<const std::string_view> known) const;
 };
+
+// Returns the name of `known` that a mistyped one is nearest to; empty if none is similar.
+std::string_view nearest_name(std::string_view mistyped, std::span<const std::string_view> known);
 
 // Error of an item that cannot be read. A caller that found the item outside a policy string adds its place.
 class ItemError : public Error {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "compressor/base/option_parser.hpp"
 
@@ -74,30 +75,13 @@ bool read(std::string_view value, int most, int& number) {
   return good;
 }
 
-// Returns the edit distance: the number of insertions, deletions and replacements that turn one text into the
-// other. Wagner and Fischer, "The string-to-string correction problem", J. ACM 21 (1974).
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
-
 void warn_of_unknown(std::string_view name, Options& options) {
-  const OptionInfo* const nearest = std::ranges::min_element(
-      table, {}, [&](const OptionInfo& option) { return distance(name, option.name); });
-  std::string text = std::string(name) + " is not an option of this version; ";
-  text += 2 * distance(name, nearest->name) < name.size()
-              ? std::string("did you mean ").append(nearest->name) + "?"
-              : "see docs/configuration.md";
-  options.warnings.push_back(std::move(text));
+  std::vector<std::string_view> known;
+  for (const OptionInfo& option : table) known.emplace_back(option.name);
+  const std::string_view nearest = nearest_name(name, known);
+  options.warnings.push_back(
+      std::string(name) + " is not an option of this version; " +
+      (nearest.empty() ? "see docs/configuration.md" : "did you mean " + std::string(nearest) + "?"));
 }
 
 void read_option(std::string_view name, std::string_view value, Options& options) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -29,12 +30,20 @@ inline int create_beside(const std::string& name, std::string& part) {
   return file;
 }
 
+// Returns true if `name` is a device such as /dev/null or a terminal, which no file may replace.
+inline bool is_device(const std::string& name) {
+  struct stat there {};
+  return lstat(name.c_str(), &there) == 0 && S_ISCHR(there.st_mode);
+}
+
 // Writes a file by `write(file)`, which returns true if it succeeded. Returns 0 or the error. A link of that
-// name is replaced, not followed.
+// name is replaced, not followed; a device is written to.
 template <class Write>
 int write_file(const std::string& name, Write write) {
   std::string part;
-  const int descriptor = create_beside(name, part);
+  const bool device = is_device(name);
+  const int descriptor =
+      device ? open(name.c_str(), O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC) : create_beside(name, part);
   if (descriptor < 0) return errno;
   std::FILE* const file = fdopen(descriptor, "w");
   bool good = file != nullptr && write(file);
@@ -42,9 +51,9 @@ int write_file(const std::string& name, Write write) {
     good &= std::fclose(file) == 0;
   else
     close(descriptor);
-  if (good && std::rename(part.c_str(), name.c_str()) == 0) return 0;
+  if (good && (device || std::rename(part.c_str(), name.c_str()) == 0)) return 0;
   const int code = errno;
-  std::remove(part.c_str());
+  if (!device) std::remove(part.c_str());
   return code;
 }
 

@@ -21,7 +21,7 @@ struct SourceText {
   // Throws Error(invalid_policy) with a message that points at position `at`:
   //
   //   TAUT_RULES, column 11: 'f33' is no ...
-  //     Allreduce f33 : abs=1e-4
+  //     Allreduce f33 : abs:1e-4
   //               ^
   //
   // The message also has the number of the line if the text has several lines. Control characters are shown

@@ -29,7 +29,7 @@ std::string dims_option(const std::vector<std::size_t>& extents) {
 
 }  // namespace
 
-ArrayCoding::ArrayCoding(std::string_view option, const std::string& text) : text_(text) {
+ArrayCoding::ArrayCoding(std::string_view option, const std::string& text) : text_(with_colon(text)) {
   try {
     coding_ = parse_coding(text);
   } catch (const Error& error) {

@@ -54,6 +54,10 @@ std::uint32_t own_checksum(const Footer& footer) noexcept {
   return crc32c(bytes_of(footer).first(offsetof(Footer, checksum)));
 }
 
+std::size_t header_bytes(std::size_t dims, std::size_t coding_bytes) noexcept {
+  return sizeof(Header) + 8 * dims + coding_bytes + sizeof(std::uint32_t);
+}
+
 void append(std::vector<std::byte>& bytes, ConstBytes more) {
   bytes.insert(bytes.end(), more.begin(), more.end());
 }
@@ -67,6 +71,10 @@ bool is_taut(const ByteSource& file) {
   return std::ranges::equal(magic, file_magic);
 }
 
+std::size_t bytes_beside_frames(const Array& array, const std::string& coding, std::size_t frames) {
+  return header_bytes(array.shape.size(), coding.size()) + frames * sizeof(FrameEntry) + sizeof(Footer);
+}
+
 // ---- Writing
 
 FrameWriter::FrameWriter(ByteTarget& file, const Array& array, const std::string& coding,
@@ -76,7 +84,7 @@ FrameWriter::FrameWriter(ByteTarget& file, const Array& array, const std::string
   Header header{};
   std::ranges::copy(file_magic, header.magic);
   header.version = references == 0 ? version_alone : version_with_references;
-  header.bytes = static_cast<std::uint32_t>(sizeof header + 8 * array.shape.size() + coding.size() + 4);
+  header.bytes = static_cast<std::uint32_t>(header_bytes(array.shape.size(), coding.size()));
   header.type = static_cast<std::uint8_t>(array.type);
   header.form = static_cast<std::uint8_t>(array.form);
   header.dims = static_cast<std::uint8_t>(array.shape.size());
@@ -129,8 +137,7 @@ std::uint64_t FrameReader::read_header() {
   if (header.version != version_alone && header.version != version_with_references)
     fail(file_.path() + ": is of version " + std::to_string(header.version) +
          " of the format, or damaged; this program reads versions 1 and 2");
-  const std::size_t expected =
-      sizeof header + 8 * std::size_t{header.dims} + std::size_t{header.coding_bytes} + 4;
+  const std::size_t expected = header_bytes(header.dims, header.coding_bytes);
   if (header.dims > max_array_dims || header.coding_bytes > longest_coding || header.bytes != expected)
     damaged("lengths in its header");
   if (file_.size() < expected) damaged("it ends within its header");

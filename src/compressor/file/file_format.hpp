@@ -16,6 +16,9 @@ struct FrameEntry {
 
 bool is_taut(const ByteSource& file);
 
+// Returns the size in bytes of header, index and footer of a file with `frames` frames.
+std::size_t bytes_beside_frames(const Array& array, const std::string& coding, std::size_t frames);
+
 class FrameWriter {
  public:
   // Writes the header. `coding` is the text that the user asked for, with bounds relative to the whole array.

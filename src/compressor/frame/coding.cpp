@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "compressor/base/json.hpp"
 #include "compressor/frame/candidates.hpp"
@@ -35,6 +36,22 @@ constexpr const char* known_bounds = "lossless, abs:E, rel:R, psnr:D, pwrel:R, r
   item.reject("say what the number limits: abs:" + number + " (the error of a value), rel:" + number +
               " (its share of the value range) or pwrel:" + number +
               " (its share of the value); the forms are " + known_bounds);
+}
+
+// Returns a question for the bound that the user may have meant: "relative:1e-3", "aps=1e-4". Empty: none.
+std::string bound_meant(const Item& item) {
+  const std::size_t end = std::min(item.value.find_first_of(":="), item.value.size());
+  const std::string_view word = item.name.empty() ? item.value.substr(0, end) : item.name;
+  const std::string_view number =
+      item.name.empty() ? item.value.substr(std::min(end + 1, item.value.size())) : item.value;
+  if (double value = 0; !read_number(number, value)) return {};
+  std::vector<std::string_view> names;
+  for (const BoundName& known : bound_names) names.push_back(known.name);
+  const auto longer =
+      std::ranges::find_if(names, [&](std::string_view name) { return word.starts_with(name); });
+  const std::string_view meant = longer == names.end() ? nearest_name(word, names) : *longer;
+  if (meant.empty()) return {};
+  return std::string(". Did you mean ").append(meant).append(":").append(number).append("?");
 }
 
 // ---- Options
@@ -133,8 +150,17 @@ std::unique_ptr<Codec> make_decoder(const FrameHeader& header, std::string_view 
                      .threads = threads});
 }
 
+std::string with_colon(std::string_view text) {
+  std::size_t begin = 0;
+  const Item first = next_item(text, begin);
+  if (std::ranges::find(bound_names, first.name, &BoundName::name) == std::end(bound_names))
+    return std::string(text);
+  return std::string(first.name).append(":").append(text.substr(first.column - 1));
+}
+
 Bound read_bound(const Item& item) {
-  if (!item.name.empty()) item.reject_name(std::string("to follow a bound; start with ") + known_bounds);
+  if (!item.name.empty())
+    item.reject_name(std::string("to follow a bound; start with ") + known_bounds + bound_meant(item));
   if (item.value == "lossless") return {};
   for (const BoundName& known : bound_names) {
     if (!item.value.starts_with(known.name) || !item.value.substr(known.name.size()).starts_with(':'))
@@ -145,7 +171,7 @@ Bound read_bound(const Item& item) {
     return {known.kind, value};
   }
   if (double number = 0; read_number(item.value, number)) reject_number(item);
-  item.reject("use " + std::string(known_bounds));
+  item.reject("use " + std::string(known_bounds) + bound_meant(item));
 }
 
 bool read_coding_option(const Item& item, Coding& coding) {
@@ -221,7 +247,8 @@ std::string text_of(const Coding& coding) {
   return text;
 }
 
-Coding parse_coding(std::string_view text, std::string_view kernels) {
+Coding parse_coding(std::string_view given, std::string_view kernels) {
+  const std::string text = with_colon(given);
   Coding coding;
   bool first = true;
   for (std::size_t begin = 0; begin <= text.size(); first = false) {

@@ -14,11 +14,16 @@ Coding parse_coding(std::string_view text, std::string_view kernels = {});
 // Returns the text that parse_coding() reads as this coding.
 std::string text_of(const Coding& coding);
 
+// Returns the text of a coding or policy with its bound written "abs:1e-4", which users may also write as
+// "abs=1e-4". Files and messages hold the former.
+std::string with_colon(std::string_view text);
+
 // Parse parts of a policy: the bound at its start, and one option. read_coding_option() returns false if the
 // option is not one of coding_options.
 Bound read_bound(const Item& item);
 bool read_coding_option(const Item& item, Coding& coding);
-inline constexpr const char* coding_options = "codec, predictor, dims, fill, bits, threads and checksum";
+inline constexpr std::string_view coding_options[] = {"codec", "predictor", "dims",    "fill",
+                                                      "bits",  "threads",   "checksum"};
 
 // Returns a bound as policies write it: "abs:0.001", "lossless". `digits`: significant digits; 0: as many as
 // identify the value.

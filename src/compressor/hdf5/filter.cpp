@@ -35,7 +35,7 @@ Status fill_in(const Library& hdf5, Id list, Id type) {
   if (count > most_words) cli::fail("the filter has more than 256 words");
   ChunkOptions options = read_options({words, count});
   options.type = value_type(hdf5, type);
-  check_coding(*options.type, options.coding);
+  cli::check_coding(*options.type, options.coding);
   options.extents.resize(cli::max_array_dims);
   const int dims = hdf5.function<GetChunk>("H5Pget_chunk")(list, cli::max_array_dims, options.extents.data());
   if (dims < 0) cli::fail("the dataset has no chunks");
@@ -55,7 +55,8 @@ std::size_t filter(unsigned flags, std::size_t count, const unsigned words[], st
   return reported(hdf5, std::size_t{0}, [&] {
     const ChunkOptions options = read_options({words, count});
     const ConstBytes before(static_cast<const std::byte*>(*buffer), bytes);
-    Buffer after = (flags & reading) != 0 ? decode_chunk(options, before) : encode_chunk(options, before);
+    cli::Buffer after =
+        (flags & reading) != 0 ? decode_chunk(options, before) : encode_chunk(options, before);
     std::free(*buffer);
     *buffer = after.data.release();
     *capacity = after.capacity;

@@ -207,6 +207,11 @@ struct Avx2 : BitPlanes<Avx2> {
     a = eight(v.lo);
     b = eight(v.hi);
   }
+  static Bytes narrow(const Bytes& a, const Bytes& b) noexcept {
+    const auto four = [](Register r) { return _mm256_cvtpd_ps(_mm256_castsi256_pd(r)); };
+    return {(Register)_mm256_set_m128(four(a.hi), four(a.lo)),
+            (Register)_mm256_set_m128(four(b.hi), four(b.lo))};
+  }
   template <class T>
   static Bytes multiply_add(const Bytes& v, T a, T b) noexcept {
     return map_words<T>([=](auto x) { return x * a + b; }, v);

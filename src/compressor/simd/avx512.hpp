@@ -201,6 +201,10 @@ struct Avx512 {
     a = _mm512_castpd_si512(_mm512_cvtepi32_pd(_mm512_castsi512_si256(v)));
     b = _mm512_castpd_si512(_mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(v, 1)));
   }
+  static Bytes narrow(Bytes a, Bytes b) noexcept {
+    const auto eight = [](Bytes v) { return _mm512_cvtpd_ps(_mm512_castsi512_pd(v)); };
+    return (Bytes)_mm512_insertf32x8(_mm512_castps256_ps512(eight(a)), eight(b), 1);
+  }
   static Bytes multiply_add(Bytes v, float a, float b) noexcept {
     return (Bytes)_mm512_fmadd_ps(_mm512_castsi512_ps(v), _mm512_set1_ps(a), _mm512_set1_ps(b));
   }

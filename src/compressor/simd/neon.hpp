@@ -211,6 +211,13 @@ struct Neon : BitPlanes<Neon> {
     a = each(two);
     b = each([&](int i) { return two(4 + i); });
   }
+  static Bytes narrow(const Bytes& a, const Bytes& b) noexcept {
+    return each([&](int i) {
+      const Register* const pair = (i < 2 ? a : b).val + i % 2 * 2;
+      const float32x2_t low = vcvt_f32_f64(vreinterpretq_f64_u8(pair[0]));
+      return vreinterpretq_u8_f32(vcvt_high_f32_f64(low, vreinterpretq_f64_u8(pair[1])));
+    });
+  }
   template <class T>
   static Bytes multiply_add(const Bytes& v, T a, T b) noexcept {
     return map_words<T>([=](auto x) { return x * a + b; }, v);

@@ -22,12 +22,14 @@
 //   planes_to_words<size, flip>(v)  the inverse of words_to_planes; the result is xored with bytes `flip`
 //   Scan<Word, distance>(before)    a running combination: scan(v, op) combines each word with the result
 //                                   `distance` words before it; `before` precedes the first vector
+//   doubles(v, a, b)                16 integers of 32 bits as doubles
+//   narrow(a, b)                    the floats next to 16 doubles, ties to even
 // Sets of vectors have in addition, where Words are 64 integers of 32 bits in four vectors:
 //   extremes(x, n, least, greatest) the least and the greatest of each of n rows of 64 floats or doubles; the
 //                                   least is NaN if the row has a NaN
 //   nearest_floats(v)               the integers of 32 bits next to 16 floats, ties to even
 //   nearest_doubles(a, b)           the integers of 32 bits next to 16 doubles, ties to even
-//   floats(v), doubles(v, a, b)     the inverse of these
+//   floats(v)                       the inverse of nearest_floats; doubles() is that of nearest_doubles
 //   multiply_add(v, a, b)           v * a + b, for floats or doubles whose product v * a is exact
 //   limit8(words, most)             64 bytes: the words, limited to 0 .. most
 //   limit16(words, most, low, high) the low and the high bytes of the words, limited to 0 .. most
@@ -168,6 +170,26 @@ struct Scalar : BitPlanes<Scalar> {
       return std::bit_cast<Bytes>(result);
     };
     return map(std::bit_cast<Words<Word>>(v)...);
+  }
+
+  static void doubles(const Bytes& v, Bytes& a, Bytes& b) noexcept {
+    const auto integers = std::bit_cast<Words<std::int32_t>>(v);
+    Words<double> low, high;
+    for (std::size_t i = 0; i < low.size(); ++i) {
+      low[i] = integers[i];
+      high[i] = integers[low.size() + i];
+    }
+    a = std::bit_cast<Bytes>(low);
+    b = std::bit_cast<Bytes>(high);
+  }
+  static Bytes narrow(const Bytes& a, const Bytes& b) noexcept {
+    const auto low = std::bit_cast<Words<double>>(a), high = std::bit_cast<Words<double>>(b);
+    Words<float> floats;
+    for (std::size_t i = 0; i < low.size(); ++i) {
+      floats[i] = static_cast<float>(low[i]);
+      floats[low.size() + i] = static_cast<float>(high[i]);
+    }
+    return std::bit_cast<Bytes>(floats);
   }
 
   template <unsigned size>

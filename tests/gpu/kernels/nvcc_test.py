@@ -5,17 +5,23 @@ Covers registers, shared memory, blocks on a multiprocessor, spills, local memor
 instruction counts.
 
 Compiles all kernels of all types for sm_80, sm_90 and sm_100, if this nvcc supports them. No kernel depends on the architecture,
-so nvcc translates each source once, for the oldest one, and ptxas assembles the result for each. Without nvcc the test prints a
-message and is skipped (status 77). Without nvdisasm this applies to the checks of machine code. TAUT_GENERATED: the folder of what CMake generates.
+so nvcc translates each source once, for the oldest one, and ptxas assembles the result for each. What they made of a source is kept
+in ~/.cache/taut/nvcc, as ccache keeps objects, for as long as its files, the flags and the tools stay the same. Without nvcc the
+test prints a message and is skipped (status 77). Without nvdisasm this applies to the checks of machine code. TAUT_GENERATED: the
+folder of what CMake generates.
 """
 
 import glob
+import hashlib
+import inspect
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from os import cpu_count
 from pathlib import Path
@@ -26,6 +32,7 @@ ALL += [ROOT / "tests/gpu/kernels/fast_path.cu", ROOT / "tests/gpu/kernels/fast_
 FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", f"-I{ROOT}/src", f"-I{ROOT}/include", f"-I{os.environ['TAUT_GENERATED']}"]
 FLAGS += ["-diag-suppress", "445", "-ptx"]
 SKIPPED = 77
+KEPT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "taut/nvcc"
 
 # Registers that let two blocks of 512 threads reside on a multiprocessor, four of the usual ways, ten of sums with 128
 # threads, and one block where few chunks come.
@@ -78,7 +85,7 @@ SPILLS |= {
 }
 SPILLS |= {("sm_80", "planes.DecodeKernel.batch", "f32"): 12}
 SPILLS |= {("sm_80", "zfp.EncodeKernel", "f64 3-D"): 8}
-SPILLS |= {(arch, "mpc.EncodeKernel", "u64"): 16 for arch in ("sm_90", "sm_100")}
+SPILLS |= {("sm_90", "mpc.EncodeKernel", "u64"): 16, ("sm_100", "mpc.EncodeKernel", "u64"): 32}
 SPILLS |= {("sm_80", "mpc.EncodeKernel", dtype): 32 for dtype in ("u32", "u64")}
 # Bytes of local memory for arrays of rare ways, whose loops are rolled so that registers suffice. Nothing is spilt.
 ARRAYS = {"planes.EncodeKernel": 128, "planes.EncodeAgainKernel": 128, "planes.SumKernel": 560}
@@ -150,12 +157,12 @@ def run(command):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(map(str, command))} failed:\n{done.stderr}")
-    return done.stderr
+    return done
 
 
 def assemble(nvcc, ptx, arch, cubin):
     """Returns what ptxas reports for each kernel: {(kernel, type): {registers, shared, spills, stack}}."""
-    report = run([Path(nvcc).parent / "ptxas", "-v", f"-arch={arch}", "-o", cubin, ptx])
+    report = run([Path(nvcc).parent / "ptxas", "-v", f"-arch={arch}", "-o", cubin, ptx]).stderr
     kernels, name = {}, ""
     for line in report.splitlines():
         if found := re.search(r"Compiling entry function '(\S+)'", line):
@@ -226,19 +233,19 @@ def limits(arch, kernels):
 
 
 def machine_code(nvdisasm, cubin):
-    """Returns the instructions of each kernel, except for diverged warps: {(kernel, type): [opcode]}."""
+    """Returns the instructions of each kernel, except for diverged warps: {(kernel, type): {opcode: number}}."""
     text = subprocess.run([nvdisasm, "-c", cubin], capture_output=True, text=True, check=True).stdout
     apart = set(re.findall(r"BRA\.DIV .*`\((\S+)\)", text))
     code, name, skipped = {}, None, False
     for line in text.splitlines():
         if found := re.match(r"\.text\.(\S+):", line):
             name = name_of(found[1])
-            code[name] = []
+            code[name] = Counter()
         elif found := re.match(r"(\.L\w+):", line):
             skipped = skipped or found[1] in apart
         elif name and (found := re.match(r"\s+/\*[0-9a-f]+\*/\s+(@!?U?P\w+\s+)?([A-Z][\w.]*)", line)):
             if found[2] != "NOP" and not skipped:
-                code[name].append(found[2])
+                code[name][found[2]] += 1
             skipped = skipped and not (found[2] == "BRA" and not found[1])
     return code
 
@@ -253,7 +260,7 @@ def faults_of_code(arch, code):
     for (name, dtype), instructions in code.items():
         if name in wide and (name, dtype) not in NARROW and not any(i.startswith(wide[name]) for i in instructions):
             yield f"{name} of {dtype}: no {wide[name]}"
-        local = sum(i.startswith(("LDL", "STL")) for i in instructions)
+        local = sum(number for i, number in instructions.items() if i.startswith(("LDL", "STL")))
         if local > 0 and (arch, name, dtype) not in {**LOCAL, **SPILLS} and plain(name) not in ARRAYS:
             yield f"{name} of {dtype}: {local} accesses to local memory"
         if any(i.startswith("BPT") for i in instructions):  # what nvcc makes of a function or a constant of the host
@@ -265,7 +272,7 @@ def faults_of_code(arch, code):
 
 def usual_ways(code):
     """Returns the instructions for 1024 float32: {"encode": ...}. Omits entries that lack kernels."""
-    each = {name: len(instructions) for (name, _), instructions in code.items()}
+    each = {name: sum(instructions.values()) for (name, _), instructions in code.items()}
     return {
         way: round(sum(each[kernel] * times for kernel, times in parts.items()))
         for way, parts in WAYS.items()
@@ -275,7 +282,7 @@ def usual_ways(code):
 
 def translate(nvcc, source, arch, folder):
     """Translates a source to PTX for `arch` and later ones. Returns its path."""
-    ptx = Path(folder) / f"{source.stem}.ptx"
+    ptx = Path(folder) / f"{source.stem}.{source.parent.name}.ptx"
     run([nvcc, *FLAGS, f"-arch={arch.replace('sm', 'compute')}", "-o", ptx, source])
     return ptx
 
@@ -285,19 +292,49 @@ def tables_without_values(ptx):
     return [f"{ptx.stem}: {name} has no values" for name in re.findall(r"^\.(?:global|const) [^=;]* (\S+)\[\d+\];", ptx.read_text(), re.M)]
 
 
-def examine(nvcc, nvdisasm, ptx, arch):
-    """Assembles a translated source. Returns its faults, rows of the table, and lines about usual chunks."""
-    cubin = ptx.with_suffix(f".{arch}.cubin")
-    kernels = assemble(nvcc, ptx, arch, cubin)
-    code = machine_code(nvdisasm, cubin) if nvdisasm else {}
+def identity_of(nvcc, nvdisasm, source, supported):
+    """Returns a hash of all that decides what the tools make of a source: its files, in any folder, flags and versions."""
+    files = run([nvcc, *[flag for flag in FLAGS if flag != "-ptx"], "-MM", source]).stdout.replace("\\\n", " ").partition(":")[2].split()
+    known = [[flag for flag in FLAGS if not flag.startswith("-I")], supported, run([nvcc, "--version"]).stdout]
+    known += [run([nvdisasm, "--version"]).stdout if nvdisasm else ""]
+    known += sorted((Path(file).name, hashlib.sha256(Path(file).read_bytes()).hexdigest()) for file in files)
+    known += [inspect.getsource(read) for read in (name_of, assemble, machine_code, tables_without_values, made_of)]
+    return hashlib.sha256(json.dumps(known).encode()).hexdigest()
+
+
+def made_of(nvcc, nvdisasm, source, supported):
+    """Returns what the tools make of a source: {"faults": ..., arch: [(kernel, type, what ptxas reports, opcodes)]}."""
+    kept, identity = KEPT / f"{source.parent.name}.{source.stem}.json", identity_of(nvcc, nvdisasm, source, supported)
+    if kept.exists() and (made := json.loads(kept.read_text()))["identity"] == identity:
+        return made
+    with tempfile.TemporaryDirectory() as folder:
+        ptx = translate(nvcc, source, supported[0], folder)
+        made = {"identity": identity, "faults": tables_without_values(ptx)}
+        for arch in supported:
+            cubin = ptx.with_suffix(f".{arch}.cubin")
+            kernels = assemble(nvcc, ptx, arch, cubin)
+            code = machine_code(nvdisasm, cubin) if nvdisasm else {}
+            made[arch] = [(*key, found, code.get(key, {})) for key, found in sorted(kernels.items())]
+            made[arch] += [(*key, {}, code[key]) for key in sorted(code.keys() - kernels.keys())]
+    KEPT.mkdir(parents=True, exist_ok=True)
+    new = kept.with_suffix(f".{os.getpid()}")
+    new.write_text(json.dumps(made))
+    new.replace(kept)
+    return made
+
+
+def examine(arch, made):
+    """Returns faults of what the tools made of a source, rows of the table, and lines about usual chunks."""
+    kernels = {(name, dtype): found for name, dtype, found, _ in made if found}
+    code = {(name, dtype): opcodes for name, dtype, _, opcodes in made if opcodes}
     faults, lines = [*limits(arch, kernels), *faults_of_code(arch, code)], []
     for way, count in usual_ways(code).items():
         lines.append(f"{arch}: {count} instructions to {way}: 1024 float32")
         if count > INSTRUCTIONS[way]:
             faults.append(f"{way}: {count} instructions for 1024 values, at most {INSTRUCTIONS[way]}")
     rows = [
-        (arch, n[1], n[0], k.get("registers"), k.get("shared", 0), k.get("spills"), (blocks_of(arch, n[0], k) or ["-"])[0], len(code.get(n, [])))
-        for n, k in sorted(kernels.items())
+        (arch, n[1], n[0], k.get("registers"), k.get("shared", 0), k.get("spills"), (blocks_of(arch, n[0], k) or ["-"])[0], sum(code.get(n, {}).values()))
+        for n, k in kernels.items()
     ]
     return [f"{arch}: {fault}" for fault in faults], rows, lines
 
@@ -308,11 +345,10 @@ def main():
         print("skipped: there is no nvcc in PATH or /usr/local/cuda/bin")
         return SKIPPED
     supported = architectures(nvcc)
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(cpu_count()) as threads:
-        translated = list(threads.map(lambda source: translate(nvcc, source, supported[0], folder), ALL))
-        jobs = [(ptx, arch) for ptx in translated for arch in supported]
-        found = list(threads.map(lambda job: examine(nvcc, nvdisasm, *job), jobs))
-        found += [(tables_without_values(ptx), [], []) for ptx in translated]
+    with ThreadPoolExecutor(cpu_count()) as threads:
+        all_made = list(threads.map(lambda source: made_of(nvcc, nvdisasm, source, supported), ALL))
+    found = [examine(arch, made[arch]) for made in all_made for arch in supported]
+    found += [(made["faults"], [], []) for made in all_made]
     faults, rows, lines = ([item for part in parts for item in part] for parts in zip(*found))
     print("\n".join(lines))
     print("arch     type    kernel                           registers shared spills blocks instructions")

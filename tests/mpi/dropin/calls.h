@@ -16,6 +16,13 @@ enum { block = 1 << 18, most_ranks = 4 };
 enum { block = 1 << 15, most_ranks = 8 }; /* values */
 #endif
 
+/* Intel MPI's libmpi_abi ends the program at an error though the handler is MPI_ERRORS_RETURN. */
+#ifdef ERRORS_RETURN_ENDS
+enum { errors_return = 0 };
+#else
+enum { errors_return = 1 };
+#endif
+
 static int rank, size, made;
 static MPI_Comm comm;
 static FILE* out;

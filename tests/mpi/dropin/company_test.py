@@ -51,29 +51,55 @@ class TwoMpis(unittest.TestCase):
         self.assertRegex(done.stderr, r"two MPIs are loaded, \S*libmpi.so.12 and \S*libmpi.so.40")
 
 
-class StandardAbi(unittest.TestCase):
-    def test_its_layer_is_taken_where_open_mpi_6_has_it(self):
-        """Stands in for Open MPI 6, whose libmpi_abi is linked to a library with the symbols of Open MPI's own ABI."""
-        sources = {
-            "libopen_mpi.so": "int ompi_mpi_comm_self;",
-            "libmpi_abi.so.1": "int PMPI_Init(int* c, char*** v) { return 0; } int MPI_Init(int* c, char*** v) { return 0; }"
-            "int PMPI_Finalize(void) { return 0; } int MPI_Finalize(void) { return 0; }"
-            "int PMPI_Abi_get_version(int* a, int* b) { *a = 1; *b = 0; return 0; }",
-        }
-        with tempfile.TemporaryDirectory() as name:
-            folder, linked = Path(name), []
-            for library, source in sources.items():
-                flags = ["-shared", "-fPIC", "-w", "-xc", "-", "-xnone", "-o", folder / library, *linked]
-                subprocess.run(["cc", *flags], input=source, text=True, check=True)
-                linked = ["-Wl,--no-as-needed", folder / library, f"-Wl,-rpath,{folder}"]
-            program, preload = folder / "program", folder / "libtaut_preload.so"
-            subprocess.run(["cc", "-O1", "-o", program, HERE / "two_mpis.c", "-ldl"], check=True)
-            shutil.copy(PRELOAD, preload)  # without layers, so that the one that is wanted is named
-            environment = dict(os.environ) | RULES | {"LD_PRELOAD": str(preload)}
-            done = subprocess.run(
-                [program, folder / "libmpi_abi.so.1"], env=environment, capture_output=True, text=True, check=False, timeout=60
-            )
-        self.assertIn("no layer for this MPI (mpiabi)", done.stderr)
+class OpenMpi6(unittest.TestCase):
+    """Stand-ins for its two libraries, one for each ABI, which are linked to a third one with what they share."""
+
+    CALLS = "".join(f"int {p}MPI_Init(int* c, char*** v) {{ return 0; }} int {p}MPI_Finalize(void) {{ return 0; }}" for p in ("", "P"))
+    VERSION = "int PMPI_Abi_get_version(int* a, int* b) {{ *a = *b = {}; return 0; }}"
+    SOURCES = {
+        "libopen_mpi.so": "int ompi_mpi_comm_self;",
+        "libmpi.so.40": CALLS + VERSION.format(-1),
+        "libmpi_abi.so.1": CALLS + VERSION.format(1),
+    }
+
+    def setUp(self):
+        held = tempfile.TemporaryDirectory()
+        self.addCleanup(held.cleanup)
+        self.folder, shared = Path(held.name), []
+        for library, source in self.SOURCES.items():
+            flags = ["-shared", "-fPIC", "-w", f"-Wl,-soname,{library}", "-xc", "-", "-xnone", "-o", self.folder / library, *shared]
+            subprocess.run(["cc", *flags], input=source, text=True, check=True)
+            shared = self.linked_to("libopen_mpi.so")
+        shutil.copy(PRELOAD, self.folder)  # without layers, so that the one that is wanted is named
+
+    def linked_to(self, *libraries):
+        return ["-Wl,--no-as-needed", *(self.folder / library for library in libraries), f"-Wl,-rpath,{self.folder}"]
+
+    def said(self, linked, opened=()):
+        """Returns what the drop-in says in a program that is linked to some of the libraries and opens others privately."""
+        program = self.folder / "program"
+        subprocess.run(["cc", "-O1", "-w", "-o", program, HERE / "two_mpis.c", "-ldl", *self.linked_to(*linked)], check=True)
+        environment = dict(os.environ) | RULES | {"LD_PRELOAD": str(self.folder / "libtaut_preload.so")}
+        opens = [program, *(self.folder / library for library in opened)]
+        done = subprocess.run(opens, env=environment, capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (0, "called: 0\n"), done.stderr)
+        return done.stderr
+
+    def test_the_layer_is_that_of_the_library(self):
+        for library, kind in (("libmpi.so.40", "openmpi"), ("libmpi_abi.so.1", "mpiabi")):
+            self.assertIn(f"no layer for this MPI ({kind})", self.said([], [library]))
+            self.assertIn(f"no layer for this MPI ({kind})", self.said([library]))
+
+    def test_of_both_the_layer_is_that_of_the_one_that_gets_the_calls(self):
+        self.assertIn("no layer for this MPI (mpiabi)", self.said(["libmpi_abi.so.1", "libmpi.so.40"]))
+        self.assertIn("no layer for this MPI (openmpi)", self.said(["libmpi.so.40", "libmpi_abi.so.1"]))
+        self.assertIn("no layer for this MPI (mpiabi)", self.said(["libmpi_abi.so.1"], ["libmpi.so.40"]))
+
+    def test_both_private_are_named_and_not_served(self):
+        self.assertRegex(
+            self.said([], ["libmpi_abi.so.1", "libmpi.so.40"]),
+            r"two MPIs are loaded, \S*libmpi_abi.so.1 and \S*libmpi.so.40",
+        )
 
 
 class OtherTools(unittest.TestCase):

@@ -10,8 +10,10 @@ run's bits. Exit status 77: the MPI, or a compiler for it, is not installed.
 """
 
 import argparse
+import ctypes
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -27,8 +29,10 @@ BOUND = 0.01
 SKIPPED = 77
 
 
-# Open MPI 4 and 5 start ranks as root, and more ranks than cores, only if told so. Other MPIs ignore these variables.
+# Open MPI 4 and 5 start ranks as root, and more ranks than cores, only if told so; btl: cmake/Testing.cmake. Other MPIs ignore
+# these variables.
 OF_OPENMPI = {f"{name}_ALLOW_RUN_AS_ROOT{suffix}": "1" for name in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")} | {
+    "OMPI_MCA_btl": "^ofi",
     "OMPI_MCA_rmaps_base_oversubscribe": "true",
     "OMPI_MCA_hwloc_base_binding_policy": "none",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
@@ -44,9 +48,10 @@ class Mpi:
     library: str = ""  # library that mpi4py loads
     python: str = f"{ROOT}/.venv/bin/python"  # that has mpi4py
     modules: str = ""  # folder of another MPI's Fortran modules and mpif.h, where this one has none
+    constants: str = ""  # header of the standard ABI from which an mpif.h is made
     flags: list = field(default_factory=list)  # flags for the Fortran compiler
     environment: dict = field(default_factory=dict)
-    libraries: list = field(default_factory=list)  # compiler flags for MPI where `cc` is no mpicc
+    libraries: list = field(default_factory=list)  # flags for the C compiler; those for MPI where `cc` is no mpicc
     emulator: list = field(default_factory=list)  # command that runs programs of another processor
     seconds: int = 120  # that a run may take
     wrong_bare: tuple = ()  # programs that this MPI alone does not run rightly
@@ -86,10 +91,18 @@ MPIS = {
         environment={"LD_LIBRARY_PATH": f"{IMPI}/lib", "I_MPI_ROOT": str(IMPI), "FI_PROVIDER": "tcp"},
         wrong_bare=("persistent",),
     ),
-    # Programs of MPICH's mpicc_abi with Intel MPI's library of the standard ABI.
+    # Programs of MPICH's mpicc_abi with Intel MPI's library of the standard ABI. Intel's Fortran library on top of it has neither
+    # modules nor an mpif.h.
     "impi-abi": Mpi(
         f"{ROOT}/.venv/bin/mpicc_abi",
         f"{IMPI}/bin/mpiexec",
+        fortran="gfortran",
+        constants=f"{ROOT}/.venv/include/mpi_abi.h",
+        libraries=["-DERRORS_RETURN_ENDS"],
+        library=f"{IMPI}/lib/libmpi_abi.so.1",
+        python=f"{ROOT}/.venv-mpiabi/bin/python",
+        wrong_bare=("persistent",),
+        flags=[f"-L{IMPI}/lib", "-l:libmpifort_abi.so.1", "-l:libmpi_abi.so.1"],
         environment={"LD_LIBRARY_PATH": f"{IMPI}/lib", "I_MPI_ROOT": str(IMPI), "FI_PROVIDER": "tcp"},
     ),
     # MPICH's wheel for AArch64 under qemu. The host's mpiexec of the same version starts the emulators. qemu has no
@@ -144,6 +157,7 @@ OF_MESSAGES = {  # the same for programs that send messages
     "lossless": MODES["lossless"],
     "lossless,messages": MODES["lossless"],
     "abs,messages": MODES["abs"],
+    "abs,messages,history": (f"*: abs:{BOUND},{ALL},history=auto", BOUND),
     "abs,messages,nonblocking": MODES["abs"],
 }
 
@@ -166,6 +180,24 @@ def modes_of(program):
     return {name: mode for name, mode in modes.items() if name in WIDEST}
 
 
+def mpif_of(header):
+    """Returns an mpif.h with the constants of a C header of the standard ABI, and the common blocks of MPICH and Intel MPI."""
+    text = re.sub(r"#define (MPI_\w+)\s+\(\(MPI_\w+\)(0x[0-9a-f]+)\)", lambda found: f"{found[1]} = {int(found[2], 16)},", header)
+    constants = dict(re.findall(r"^\s*(MPI_[A-Z][A-Z0-9_]+)\s*=\s*(-?\d+),", text, re.M))
+    constants |= {"MPI_STATUS_SIZE": 8, "MPI_SOURCE": 1, "MPI_TAG": 2, "MPI_ERROR": 3, "MPI_ADDRESS_KIND": 8}
+    lines = [f"integer, parameter :: {name} = {value}" for name, value in constants.items()]
+    lines += ["integer :: MPI_BOTTOM, MPI_IN_PLACE, MPI_STATUS_IGNORE(8), MPI_STATUSES_IGNORE(8, 1), MPI_ERRCODES_IGNORE(1)"]
+    lines += ["common /MPIPRIV1/ MPI_BOTTOM, MPI_IN_PLACE, MPI_STATUS_IGNORE", "common /MPIPRIV2/ MPI_STATUSES_IGNORE, MPI_ERRCODES_IGNORE"]
+    return "\n".join(lines) + "\n"
+
+
+def version_of(library):
+    """Returns the version of an MPI library as numbers, such as (2021, 19)."""
+    text, length = ctypes.create_string_buffer(16384), ctypes.c_int()
+    ctypes.CDLL(library).MPI_Get_library_version(text, ctypes.byref(length))
+    return tuple(map(int, re.search(r"(\d+)\.(\d+)", text.value.decode()).groups()))
+
+
 def skip(why):
     print(f"skipped: {why}")
     sys.exit(SKIPPED)
@@ -185,9 +217,14 @@ def build(mpi, name, folder):
         skip(f"no {compiler or 'Fortran compiler'}")
     if name in FORTRAN and mpi.modules and not Path(mpi.modules, "mpif.h").exists():
         skip(f"no mpif.h in {mpi.modules}")
+    if name in FORTRAN and mpi.constants and version_of(f"{IMPI}/lib/libmpi_abi.so.1") < (2021, 19):
+        skip("before 2021.19, Intel MPI's Fortran library hands MPICH's constants to libmpi_abi")
     if mpi.emulator and not (shutil.which(mpi.emulator[0]) and (AARCH64 / "lib/libmpi.so").exists()):
         skip("no qemu-user, or no MPICH for AArch64 in .venv-aarch64")
     flags = ["-w", "-fallow-argument-mismatch", *FORTRAN[name], *mpi.flags] if name in FORTRAN else ["-w", *mpi.libraries, "-lm"]
+    if name in FORTRAN and mpi.constants:
+        (folder / "mpif.h").write_text(mpif_of(Path(mpi.constants).read_text()))
+        flags.append(f"-I{folder}")
     flags += ["-DLONG_MESSAGES"] if name.endswith(".long") else []
     program = folder / "calls"
     subprocess.run([compiler, "-O1", "-o", program, source, *flags], check=True)

@@ -266,7 +266,7 @@ static void errors(void) {
   MPI_Request request;
   char text[MPI_MAX_ERROR_STRING];
   int length = 0, count = block - (rank == 0), code;
-  if (!served()) return;
+  if (!served() || !errors_return) return;
   MPI_Comm_dup(comm, &other);
   MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);

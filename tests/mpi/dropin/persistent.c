@@ -276,7 +276,7 @@ static void errors(void) {
   MPI_Comm other;
   MPI_Request request;
   const int count = block - (rank == 0);
-  if (!served()) return;
+  if (!served() || !errors_return) return;
   MPI_Comm_dup(comm, &other);
   MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);
   MPI_Allgather_init(send, count, MPI_FLOAT, receive, count, MPI_FLOAT, other, MPI_INFO_NULL, &request);

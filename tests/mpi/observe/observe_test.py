@@ -9,8 +9,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "tools"))
-from merge_traces import merged
+sys.path.insert(0, str(Path(__file__).parents[3] / "python/taut/report"))  # the package itself needs its extension
+from _traces import merged
 
 PROGRAM, MPIEXEC = os.environ["OBSERVE_PROGRAM"], os.environ["OBSERVE_MPIEXEC"]
 RANKS = 3

@@ -140,7 +140,8 @@ def compiler_of(mpi, program):
     """Returns the compiler of a program, or nothing if the MPI has no module for this language."""
     if not PROGRAMS[program][0].endswith(".f90"):
         return mpi.cc
-    return mpi.fortran if not mpi.modules and shutil.which(mpi.fortran or "-") else ""
+    has_modules = not mpi.modules and not mpi.constants
+    return mpi.fortran if has_modules and shutil.which(mpi.fortran or "-") else ""
 
 
 def right_cases(job):

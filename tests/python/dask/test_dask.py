@@ -55,6 +55,18 @@ def test_what_stays_on_a_host_is_left_alone(wave, context):
     assert size == wave.nbytes and np.array_equal(back, wave)
 
 
+def test_what_is_sent_compressed_is_counted(wave):
+    def of_one(context):
+        before = taut_dask.statistics()
+        size = sent(wave, context)[1]
+        return {name: count - before[name] for name, count in taut_dask.statistics().items()}, size
+
+    taut_dask.enable("abs:1e-3")
+    counted, size = of_one(REMOTE)
+    assert counted == {"arrays": 1, "value_bytes": wave.nbytes, "frame_bytes": size}
+    assert of_one(LOCAL)[0] == {"arrays": 0, "value_bytes": 0, "frame_bytes": 0}
+
+
 def test_what_does_not_pay_is_left_alone(wave):
     noise = np.frombuffer(np.random.default_rng(1).bytes(1 << 21), np.float64)
     for values in (noise, noise.reshape(512, 512)[:, ::2], wave[:10], np.broadcast_to(wave, (9, 300, 300)), wave.astype(">f4"), wave > 0):
@@ -122,7 +134,7 @@ def test_arrays_of_another_library(wave):
 
 
 CLUSTER = """
-import dask.array as da, numpy as np, taut.dask
+import dask.array as da, numpy as np, taut.dask, time
 from distributed import Client, LocalCluster, wait
 if __name__ == "__main__":
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
@@ -137,10 +149,16 @@ if __name__ == "__main__":
         exact = np.sin(np.linspace(0, 9, 1 << 20)).reshape(1024, 1024)
         error = abs(y - exact - exact.T).max()
         print("error", 0 < error <= 4e-3)
+        told, until = [], time.monotonic() + 30  # the next heartbeat brings the counters
+        while not all(one.get("taut MB", 0) > one.get("taut MB sent", 0) > 0 for one in told) or not told:
+            assert time.monotonic() < until, told
+            time.sleep(0.2)
+            told = [one["metrics"] for one in client.scheduler_info()["workers"].values()]
+        print("dashboard", all(one["taut arrays"] > 0 for one in told))
 """
 
 
 def test_a_cluster(tmp_path):
     (tmp_path / "cluster.py").write_text(CLUSTER)
     done = subprocess.run([sys.executable, "cluster.py"], cwd=tmp_path, capture_output=True, text=True, timeout=200)
-    assert "error True" in done.stdout, done.stderr
+    assert "error True" in done.stdout and "dashboard True" in done.stdout, done.stderr

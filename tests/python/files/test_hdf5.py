@@ -36,6 +36,10 @@ def test_comes_back_within_the_bound(field, tmp_path):
     contract.check(field, read(tmp_path / "f.h5"), "lossless")
 
 
+def test_files_hold_a_bound_with_a_colon():
+    assert hdf5.words("abs=1e-3") == hdf5.words("abs:1e-3")
+
+
 def test_shapes_and_resizing(wave, tmp_path):
     with h5py.File(tmp_path / "f.h5", "w") as file:
         empty = file.create_dataset("empty", shape=(0, 300), maxshape=(None, 300), chunks=(64, 64), dtype="f4", **hdf5.compression("abs:1e-3"))

@@ -29,6 +29,10 @@ def test_comes_back_within_the_bound(field, tmp_path):
     contract.check(field, zarr.open_array(tmp_path, mode="r")[:], "abs:1e-3")
 
 
+def test_metadata_hold_a_bound_with_a_colon():
+    assert Taut("abs=1e-3").to_dict() == Taut("abs:1e-3").to_dict()
+
+
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0), (5,), (4, 3, 2, 1)])
 def test_shapes(shape, tmp_path):
     values = np.full(shape, 1.5)

@@ -4,12 +4,14 @@ passed on to mpi4py."""
 import array
 import doctest
 import gc
+import os
 
 import numpy as np
 import pytest
 import taut
 from conftest import WORLD, wave
 from mpi4py import MPI
+from taut._layer import flavour
 
 N = 3000
 
@@ -23,6 +25,11 @@ class OnlyDLPack:
 
     def __dlpack_device__(self):
         return self.values.__dlpack_device__()
+
+
+def test_the_layer_is_that_of_mpi4pys_abi():
+    assert flavour() == os.environ.get("TESTED_FLAVOUR", flavour())
+    assert (flavour() == "mpiabi") == (MPI._sizeof(MPI.Comm) == 8 and MPI._handleof(MPI.COMM_WORLD) == 0x101)
 
 
 def spellings(values):

@@ -117,7 +117,7 @@ TEST_P(Corruption, FlippedBitsOfAPayloadAreDetectedUnderAChecksumAndHarmlessWith
                  Receiver receiver(subject, values.count());
                  const Guarded damaged{ConstBytes(frame)};
                  const Bytes payload = damaged.bytes().subspan(frame_header_bytes);
-                 std::mt19937_64 random(11);
+                 std::mt19937_64 random(11 + sample_number());
                  for (std::size_t n = 0; n < sampled_part(payload_flips); ++n) {
                    const std::size_t bit = random() % (8 * payload.size());
                    payload[bit / 8] ^= std::byte(1 << bit % 8);

@@ -113,7 +113,7 @@ std::string wrong(const Verdicts& verdicts, const Policy& policy, const Memory& 
 }
 
 // Runs the calls again and compares: the bits are the same in whatever order messages arrive, and on every
-// machine, unless timing makes other calls fall back to plain MPI.
+// machine, unless timing makes other calls fall back to plain MPI or go by nodes.
 std::string differs_again(Machine& there, Draw& draw, const std::string& policy,
                           const std::vector<Memory>& memories, const Verdicts& verdicts) {
   Machine host;
@@ -125,7 +125,8 @@ std::string differs_again(Machine& there, Draw& draw, const std::string& policy,
     const Call& call = again[k].call();
     const bool served = verdicts[0][k].fallback == Fallback::none;
     if (others[0][k].fallback != verdicts[0][k].fallback && !(on_host && !served)) return "";
-    for (int r = 0; r < call.P && served; ++r)
+    const bool same_route = !may_go_by_nodes_or_not(parse_policy(policy), memories[k]);
+    for (int r = 0; r < call.P && served && same_route; ++r)
       for (std::size_t block = 0; block < call.blocks_out(r).size(); ++block)
         if (!std::ranges::equal(again[k].received(r, block), memories[k].received(r, block)))
           return "call " + std::to_string(k) + ": other bits " +

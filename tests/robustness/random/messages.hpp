@@ -1,4 +1,5 @@
-// Messages from rank to rank at the same time as the calls of a communicator.
+// Messages from rank to rank at the same time as the calls of a communicator. Some are streams of messages
+// that are alike, whose frames may refer to earlier ones.
 #pragma once
 
 #include <memory>
@@ -32,19 +33,26 @@ class Messages {
     int from, to;
     Call call;
     Memory memory;  // memory of a broadcast by two ranks, with rank 0 as the sender
+    std::uint64_t stream = 0;
+    bool keeps = true, gives_credit = true;  // its receiver
     bool coded = false;
     Status status = Status::ok;
   };
   struct Rank {
-    explicit Rank(const Policy& of)
-        : policy(of), coder(policy, message_format, place, "", policy.coding.threads) {}
+    Rank(const Policy& of, int rank)
+        : policy(of),
+          coder(policy, message_format, place, "", policy.coding.threads),
+          sent(static_cast<std::uint32_t>(rank)) {}
     const Policy& policy;
     HostPlace place;
     MessageCoder coder;
+    SentStates sent;
+    ReceivedStates received;
   };
 
+  Task<> send_all(Transport& transport, int from, int to);
   static Task<> send(Transport& transport, Rank& rank, Message& message);
-  static Task<> receive(Transport& transport, Rank& rank, Message& message);
+  Task<> receive(Transport& transport, Rank& rank, Message& message);
 
   Policy policy_;
   std::vector<std::unique_ptr<Message>> messages_;

@@ -1,6 +1,7 @@
 #include "robustness/random/policies.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace taut::test {
 namespace {
@@ -73,6 +74,38 @@ long double resolved_bound(DType type, Bound asked, const ValueRange& range) {
   return width > 0 ? width * factor : 0;
 }
 
+// Returns the call as plans see it.
+taut::Call planned_call(const Memory& memory) {
+  const Call& call = memory.call();
+  return {.collective = call.collective,
+          .type = call.type,
+          .op = call.op,
+          .bytes = message_bytes(call),
+          .ranks = call.P,
+          .nodes = call.nodes,
+          .any_blocks = call.any_blocks(),
+          .mean = call.mean};
+}
+
+// Returns the promise of one plan.
+Promise promise_of_plan(const Policy& policy, const Memory& memory, const Plan& plan) {
+  const Call& call = memory.call();
+  const ValueRange range = range_for(policy, memory);
+  const Arithmetic how =
+      plan.by_nodes ? Arithmetic::values : plan.arithmetic;  // nodes add values without coding
+  Promise promise = promise_of(resolved(bound_for(call.type, policy.coding.bound), range), call, how);
+  promise.bound = resolved_bound(call.type, policy.coding.bound, range);
+  const bool idempotent =
+      std::ranges::all_of(plan.candidates, [](const Coding& c) { return c.codec->idempotent; });
+  promise.same_bits = !plan.algorithm->recodes || idempotent;
+  const bool sums = reduces(call.collective) && call.op == Reduction::sum;
+  const int growth = plan.algorithm->growth(plan.by_nodes ? call.nodes : call.P, plan.arithmetic);
+  if (policy.on == Policy::On::input && reduces(call.collective) && (sums || !idempotent))
+    promise.bound *= call.mean ? static_cast<long double>(growth) / call.P : growth;
+  if (policy.on == Policy::On::likely && sums && growth > 1) promise.bound *= std::sqrt(0.75L * growth);
+  return promise;
+}
+
 }  // namespace
 
 bool can_be_served(const std::string& policy) {
@@ -123,41 +156,33 @@ void record_plain(const CollectiveCall& request, const Verdict& verdict, std::ui
     verdict.plain_times->note(seconds(nanoseconds), request.bytes);
 }
 
-Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table) {
-  const Call& call = memory.call();
+Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table, Route route) {
   const Bound bound = resolved(policy.coding.bound, range_for(policy, memory));
-  return make_plan(policy,
-                   {.collective = call.collective,
-                    .type = call.type,
-                    .op = call.op,
-                    .bytes = message_bytes(call),
-                    .ranks = call.P,
-                    .nodes = call.nodes,
-                    .any_blocks = call.any_blocks(),
-                    .mean = call.mean},
-                   bound, table);
+  return make_plan(policy, planned_call(memory), bound, table, route);
 }
 
 Promise promise_of(const Policy& policy, const Memory& memory) {
-  const Call& call = memory.call();
-  const ValueRange range = range_for(policy, memory);
-  const long double E = resolved_bound(call.type, policy.coding.bound, range);
   CandidateTable table;
   const Plan plan = plan_of(policy, memory, table);
   if (plan.fallback != Fallback::none) throw Error(Status::internal, "this call was to be left to plain MPI");
-  const Arithmetic how =
-      plan.by_nodes ? Arithmetic::values : plan.arithmetic;  // nodes add values without coding
-  Promise promise = promise_of(resolved(bound_for(call.type, policy.coding.bound), range), call, how);
-  promise.bound = E;
-  const bool idempotent =
-      std::ranges::all_of(plan.candidates, [](const Coding& c) { return c.codec->idempotent; });
-  promise.same_bits = !plan.algorithm->recodes || idempotent;
-  const bool sums = reduces(call.collective) && call.op == Reduction::sum;
-  const int growth = plan.algorithm->growth(plan.by_nodes ? call.nodes : call.P, plan.arithmetic);
-  if (policy.on == Policy::On::input && reduces(call.collective) && (sums || !idempotent))
-    promise.bound *= call.mean ? static_cast<long double>(growth) / call.P : growth;
-  if (policy.on == Policy::On::likely && sums && growth > 1) promise.bound *= std::sqrt(0.75L * growth);
-  return promise;
+  Promise weakest = promise_of_plan(policy, memory, plan);
+  std::array<Route, most_alternatives> routes;
+  for (const Route& route : alternatives(policy, planned_call(memory), plan, routes)) {
+    const Promise other = promise_of_plan(policy, memory, plan_of(policy, memory, table, route));
+    weakest.bound = std::max(weakest.bound, other.bound);
+    weakest.same_bits = weakest.same_bits && other.same_bits;
+    if (other.how == Arithmetic::values) weakest.how = other.how;  // rounds each sum of two
+  }
+  return weakest;
+}
+
+bool may_go_by_nodes_or_not(const Policy& policy, const Memory& memory) {
+  CandidateTable table;
+  const Plan plan = plan_of(policy, memory, table);
+  std::array<Route, most_alternatives> routes;
+  return plan.fallback == Fallback::none &&
+         std::ranges::any_of(alternatives(policy, planned_call(memory), plan, routes),
+                             [&](const Route& route) { return route.by_nodes != plan.by_nodes; });
 }
 
 Promise promise_of_message(const Policy& policy, const Memory& memory, bool coded) {

@@ -20,11 +20,14 @@ CollectiveCall request_of(Memory& memory, int rank);
 // Reports the time of plain MPI after a call that ran alone, if it fell back.
 void record_plain(const CollectiveCall& request, const Verdict& verdict, std::uint64_t nanoseconds);
 
-// Returns the plan of the call, if its values gain by compression. The plan refers to the table.
-Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table);
+// Returns the plan of the call by a route, if its values gain by compression. The plan refers to the table.
+Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table, Route route = {});
 
-// Returns the promise of a call that was compressed.
+// Returns the promise of a call that was compressed: the weakest one of the routes that the tuner may choose.
 Promise promise_of(const Policy& policy, const Memory& memory);
+
+// Returns true if measured times decide whether the call goes by nodes; its bits then depend on these times.
+bool may_go_by_nodes_or_not(const Policy& policy, const Memory& memory);
 
 // Returns the promise of a message. Its memory is that of a broadcast from rank 0 to rank 1.
 Promise promise_of_message(const Policy& policy, const Memory& memory, bool coded);

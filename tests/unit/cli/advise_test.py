@@ -47,7 +47,7 @@ class Advise(ProgramTest):
     def test_what_gains_gets_a_rule(self):
         printed = self.advise(report(LARGE, SMALL))
         self.assertIn("link 0.125 GB/s (as plain calls show)", printed)
-        self.assertEqual(self.rules(printed), "Allreduce f32 sum >=64MiB : rel=1e-04 ; * : off")
+        self.assertEqual(self.rules(printed), "Allreduce f32 sum >=64MiB : rel:1e-04 ; * : off")
         self.assertRegex(printed, r"allreduce f32 sum 64MiB +4 +10 +5.5")  # at 1e-4/4: between 8 and 4
         self.assertRegex(printed, r"allreduce f32 sum 8KiB .* would lose")
 
@@ -58,7 +58,7 @@ class Advise(ProgramTest):
         self.assertIn("MPI_Put (5), MPI_Scan (1)", printed)
 
     def test_another_bound(self):
-        self.assertIn("rel=0.01", self.rules(self.advise(report(LARGE), arguments=["--bound", "rel:1e-2"])))
+        self.assertIn("rel:0.01", self.rules(self.advise(report(LARGE), arguments=["--bound", "rel:1e-2"])))
         self.assertIsNone(self.rules(self.advise(report(LARGE), arguments=["--bound", "lossless"])))  # sums are MPI's
         moved = kind("alltoall", "f64", None, MIB, 10 * 0.75 * MIB / 125e6, RATIOS | {"lossless": 2})
         self.assertEqual(self.rules(self.advise(report(moved), arguments=["-b", "lossless"])), "Alltoall f64 >=1MiB : lossless ; * : off")
@@ -75,7 +75,7 @@ class Advise(ProgramTest):
         # 2^-10 of the least sampled bound: ten bits more than the 16 of its ratio of 2.
         self.assertAlmostEqual(self.ratio(LARGE, "--bound", f"rel:{4e-6 / 1024}"), 32 / 26, delta=0.01)
         printed = self.advise(report(LARGE), arguments=["--bound", "abs:4e-4,codec=planes"])
-        self.assertEqual(self.rules(printed), "Allreduce f32 sum >=64MiB : abs=4e-04 codec=planes ; * : off")
+        self.assertEqual(self.rules(printed), "Allreduce f32 sum >=64MiB : abs:4e-04 codec=planes ; * : off")
         moved = kind("alltoall", "f64", None, MIB, 10 * 0.75 * MIB / 125e6, RATIOS | {"lossless": 2})
         self.assertEqual(self.ratio(moved, "--bound", "pwrel:1e-3"), 2)
         self.assertIn("forecast as without loss", self.advise(report(moved), arguments=["--bound", "pwrel:1e-3"]))
@@ -130,19 +130,19 @@ class Advise(ProgramTest):
                       for i, ratios in enumerate((RATIOS, dict.fromkeys(RATIOS, 1.05))))  # fmt: skip
         for kinds in ((easy, hard), (hard, easy)):
             printed = self.advise(report(*kinds))
-            self.assertEqual(self.rules(printed), "Allreduce f32 sum >=1MiB callsite=solve+0 : rel=1e-04 ; * : off")
+            self.assertEqual(self.rules(printed), "Allreduce f32 sum >=1MiB callsite=solve+0 : rel:1e-04 ; * : off")
             self.assertRegex(printed, r"f32 sum 1MiB +4 +10 +5\.5\S* .*x  at solve\+0\n")
             self.assertRegex(printed, r"f32 sum 1MiB +4 +10 +1\.05 .* at solve\+1\n")
         # Sites that are served alike share a rule, and each has its own forecast.
         usual = kind("allreduce", "f32", "sum", MIB, seconds, {b: r / 2 for b, r in RATIOS.items()}) | {"site": "solve+1"}
         printed = self.advise(report(easy, usual))
-        self.assertEqual(self.rules(printed), "Allreduce f32 sum >=1MiB : rel=1e-04 ; * : off")
+        self.assertEqual(self.rules(printed), "Allreduce f32 sum >=1MiB : rel:1e-04 ; * : off")
         self.assertRegex(printed, r"1MiB +4 +10 +5\.5")
         self.assertRegex(printed, r"1MiB +4 +10 +2\.8 ")
         # Packed integers at one site leave the bound to the other.
         moved = kind("alltoall", "f64", None, MIB, seconds / 2, RATIOS | {"lossless": 2}) | {"site": "solve+0"}
         packed = moved | {"site": "solve+1", "compressibility": moved["compressibility"] | {"packed": 1}}
-        expected = "Alltoall f64 >=1MiB callsite=solve+0 : rel=1e-04 ; Alltoall f64 >=1MiB callsite=solve+1 : lossless ; * : off"
+        expected = "Alltoall f64 >=1MiB callsite=solve+0 : rel:1e-04 ; Alltoall f64 >=1MiB callsite=solve+1 : lossless ; * : off"
         self.assertEqual(self.rules(self.advise(report(moved, packed))), expected)
         untimed = packed | {"nanoseconds": {"plain": 0}}  # nothing is known of the gain at this site
         self.assertEqual(self.rules(self.advise(report(moved, untimed))), expected.partition(" ; ")[0] + " ; * : off")
@@ -285,25 +285,25 @@ class Advise(ProgramTest):
 
     def test_minima_are_named(self):
         least = kind("allreduce", "f32", "min", MIB, 1)
-        self.assertEqual(self.rules(self.advise(report(least))), "Allreduce f32 min >=1MiB : rel=1e-04 ; * : off")
+        self.assertEqual(self.rules(self.advise(report(least))), "Allreduce f32 min >=1MiB : rel:1e-04 ; * : off")
 
     def test_scans_pass_the_link_once_for_each_doubling(self):
         waiting, early = (kind("scan", "f32", "sum", 64 * MIB, 10 * times * 64 * MIB / 125e6) for times in (2, 1))
         printed = self.advise(report(early), report(waiting, rank=1))  # the first ranks have their results early
         self.assertIn("link 0.125 GB/s (as plain calls show)", printed)
-        self.assertEqual(self.rules(printed), "Scan f32 sum >=64MiB : rel=1e-04 ; * : off")
+        self.assertEqual(self.rules(printed), "Scan f32 sum >=64MiB : rel:1e-04 ; * : off")
 
     def test_messages_have_a_rule_and_a_variable(self):
         sent = kind("send", "f32", None, MIB, 0) | {"plain_calls": {"off": 10}}
         printed = self.advise(report(sent), arguments=["--link", "1gbit"])
         self.assertRegex(printed, r"send f32 1MiB +4 +10 +8 +0.0839 +0.01")  # 10 MiB by 1 Gbit/s, ratio 8
         self.assertIn("export TAUT_MESSAGES=1\nexport TAUT_RULES=", printed)
-        self.assertEqual(self.rules(printed), "Send f32 >=1MiB : rel=1e-04 ; * : off")
+        self.assertEqual(self.rules(printed), "Send f32 >=1MiB : rel:1e-04 ; * : off")
         self.assertIn("In shared memory nothing is gained", printed)
         lossless = self.advise(report(sent), arguments=["--link", "1gbit", "--bound", "lossless"])
         self.assertEqual(self.rules(lossless), "Send f32 >=1MiB : lossless ; * : off")
         both = self.advise(report(sent, LARGE))  # on the link that the collective calls show
-        self.assertEqual(self.rules(both), "Allreduce f32 sum >=64MiB : rel=1e-04 ; Send f32 >=1MiB : rel=1e-04 ; * : off")
+        self.assertEqual(self.rules(both), "Allreduce f32 sum >=64MiB : rel:1e-04 ; Send f32 >=1MiB : rel:1e-04 ; * : off")
 
     def test_messages_that_gain_nothing(self):
         sent = kind("send", "f32", None, MIB, 0)

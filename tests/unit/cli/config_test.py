@@ -8,7 +8,7 @@ from unittest import mock
 
 from program import PROGRAM, ProgramTest
 
-RULES = "Allreduce f32 sum >=1MiB : abs=1e-4 ; Bcast,Allgather >=4MiB : lossless ; * : off"
+RULES = "Allreduce f32 sum >=1MiB : abs:1e-4 ; Bcast,Allgather >=4MiB : lossless ; * : off"
 FILE = b'[[rule]]\ncall = "Allreduce"\nbound = "rel:1e-3"\n'
 
 

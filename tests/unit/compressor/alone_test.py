@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-COPIED = ("CMakeLists.txt", "bench/codec", "cmake", "fuzz", "include", "proofs/parameters.txt", "python", "src", "tests")
+COPIED = ("CMakeLists.txt", "CMakePresets.json", "bench/codec", "cmake", "fuzz", "include", "proofs/parameters.txt", "python", "src", "tests")
 TARGETS = ("taut", "taut_program", "taut_hdf5", "compressor_test", "frame_test", "file_test", "fuzz_targets")
 
 
@@ -32,11 +32,23 @@ def copy_tree(tree):
     shutil.rmtree(tree / "src/communication")
 
 
-def build(tree, folder, python):
-    options = ["-DCMAKE_BUILD_TYPE=Debug", "-DTAUT_PRECOMPILED_HEADERS=ON", "-DTAUT_TEST_UNITY=ON", "-DTAUT_TEST_FLAGS=-O0"]
-    options += [f"-DTAUT_PYTHON={'ON' if python else 'OFF'}", f"-DPython_EXECUTABLE={python or sys.executable}"]
-    run("cmake", "-S", tree, "-B", folder, "-G", "Ninja", *options)
-    run("cmake", "--build", folder, "-j2", "--target", *TARGETS, *(["taut_python"] if python else []))
+def configure(tree, options):
+    """Returns the build folder. With ccache it lies in the copy as build/test lies in the tree, and is configured alike, so that
+    what the compiler made of the whole tree serves here."""
+    folder = tree / "build/test"
+    if shutil.which("ccache"):
+        options = ["--preset", "test", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache", *options]
+    else:
+        options = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DTAUT_PRECOMPILED_HEADERS=ON", "-DTAUT_TEST_UNITY=ON", "-DTAUT_TEST_FLAGS=-O0", *options]
+    run("cmake", "-S", tree, "-B", folder, *options)
+    return folder
+
+
+def build(tree, python):
+    folder = configure(tree, [f"-DTAUT_PYTHON={'ON' if python else 'OFF'}", f"-DPython_EXECUTABLE={python or sys.executable}"])
+    environment = os.environ | {"CCACHE_BASEDIR": str(tree), "CCACHE_SLOPPINESS": "pch_defines,time_macros"}
+    run("cmake", "--build", folder, "-j2", "--target", *TARGETS, *(["taut_python"] if python else []), env=environment)
+    return folder
 
 
 def try_out(folder, python):
@@ -58,8 +70,7 @@ def try_out(folder, python):
 def main(folder):
     python = os.environ.get("PYTHON", "")
     copy_tree(folder / "tree")
-    build(folder / "tree", folder / "build", python)
-    try_out(folder / "build", python)
+    try_out(build(folder / "tree", python), python)
     print("the compressor builds and works alone")
 
 

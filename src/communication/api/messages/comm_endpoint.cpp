@@ -34,7 +34,13 @@ CommEndpoint::CommEndpoint(CommState& comm_state, std::uint64_t mark,
                            std::shared_ptr<p2p::SegmentComm> segments)
     : Endpoint({.mark = mark}, true, std::move(segments)),
       comm_state_(comm_state),
-      coder_(comm_state.policy(), format(), comm_state.policy().coding.threads) {}
+      coder_(comm_state.policy(), format(), comm_state.policy().coding.threads) {
+  if (coder_.uses_history() && this->segments() != nullptr) this->segments()->use_credits();
+}
+
+std::size_t CommEndpoint::history_bytes() const noexcept {
+  return coder_.uses_history() ? comm_state_.policy().history_bytes : 0;
+}
 
 void CommEndpoint::count(const p2p::MpiMessage& at, const Message& message) noexcept {
   const Call call = call_of(type_of(at, message), message.bytes, at.site);

@@ -14,6 +14,7 @@ class CommEndpoint final : public p2p::Endpoint {
   // `comm_state` must outlive the object.
   CommEndpoint(CommState& comm_state, std::uint64_t mark, std::shared_ptr<p2p::SegmentComm> segments);
 
+  std::size_t history_bytes() const noexcept override;
   p2p::SharedMessageCoder& coder() noexcept override { return coder_; }
   void count(const p2p::MpiMessage& at, const Message& message) noexcept override;
 

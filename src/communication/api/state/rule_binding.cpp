@@ -160,6 +160,14 @@ bool rules_name_messages() {
                              [](const Rule& rule) { return rule.names(Collective::send); });
 }
 
+std::size_t history_bytes_of_messages() {
+  std::size_t most = 0;
+  for (const Rule& rule : process_rules().rules.all())
+    if ((rule.when.calls & Conditions::bit(Collective::send)) != 0 && rule.policy.history > 0)
+      most = std::max(most, rule.policy.history_bytes);
+  return most;
+}
+
 void attach_rules(MPI_Comm comm) {
   const p2p::BypassScope bypass;
   if (may_have_rules(comm)) attach(comm, bind_rules(comm));

@@ -16,6 +16,9 @@ bool rules_match_names();
 // Returns true if a rule of this process names messages.
 bool rules_name_messages();
 
+// Returns the greatest history_bytes of the rules of this process that give messages a history; 0: none does.
+std::size_t history_bytes_of_messages();
+
 // Returns TAUT_CHECK, or 0 if it differs between the ranks.
 int check_of(const Settings& agreed, int rank) noexcept;
 

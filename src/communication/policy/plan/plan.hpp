@@ -74,7 +74,8 @@ bool gives_same_bits(const Call& call, const Plan& plan) noexcept;
 
 inline constexpr std::size_t most_alternatives = 8;
 
-// Returns routes that would serve the call under the same promise, at most as many as `found` holds. Other
+// Returns routes that would serve the call within the same bound, at most as many as `found` holds (under
+// on=input each route has a bound of its own, at most the number of ranks times E). Other
 // algorithms count if they give the same results, bit by bit. Routes by nodes and routes not by nodes both
 // count if measured times decide anyway whether the call is compressed; the first one is then what the plan
 // would choose if it went the other way. Routes count that may be as fast as the plan on some link.

@@ -50,6 +50,13 @@ void check_reduction(const Policy& policy) {
                                             "' cannot be added; use reduction=values");
 }
 
+std::vector<std::string_view> known_options() {
+  std::vector<std::string_view> names = {"on",        "algorithm", "reduction",     "nodes",     "segments",
+                                         "same_bits", "history",   "history_bytes", "min_bytes", "when"};
+  names.insert(names.end(), std::begin(coding_options), std::end(coding_options));
+  return names;
+}
+
 }  // namespace
 
 std::string_view current_spelling(const Item& item) noexcept {
@@ -87,11 +94,7 @@ void read_policy_option(const Item& item, Policy& policy) {
         choose<When>({item.name, current_spelling(item), item.column},
                      {{"auto", When::automatic}, {"profitable", When::profitable}, {"always", When::always}});
   } else {
-    item.reject_name(
-        std::string(
-            "on, algorithm, reduction, nodes, segments, same_bits, history, history_bytes, min_bytes, "
-            "when, ") +
-        coding_options);
+    item.reject_name(known_options());
   }
 }
 
@@ -101,7 +104,8 @@ void check(const Policy& policy, std::string_view kernels) {
   check_likely(policy);
 }
 
-Policy parse_policy(std::string_view text, std::string_view kernels) {
+Policy parse_policy(std::string_view given, std::string_view kernels) {
+  const std::string text = with_colon(given);
   Policy policy;
   policy.text = text;
   if (trimmed(text).empty()) return policy;

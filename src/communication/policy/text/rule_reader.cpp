@@ -164,10 +164,9 @@ void RuleReader::callsite(const RuleEntry& entry) {
   rule_.when.callsite = value.text;
 }
 
-// Reads the bound: "abs:1e-4"; in the one-line form also "abs=1e-4".
 void RuleReader::bound(const RuleEntry& entry) {
   bound_at_ = &one(entry);
-  bound_ = bound_at_->text;
+  bound_ = with_colon(bound_at_->text);
   rule_.policy.off = bound_ == "off";
   if (rule_.policy.off) return;
   at_place(entry, [&] { rule_.policy.coding.bound = read_bound({"", bound_}); });

@@ -65,12 +65,6 @@ RuleEntry LineParser::condition(const SourceWord& word) const {
                      "scope= or callsite=, and a colon before the bound");
 }
 
-RuleEntry LineParser::bound(const SourceWord& word) const {
-  SourceWord value = word;
-  if (const std::size_t equals = value.text.find('='); equals != std::string::npos) value.text[equals] = ':';
-  return {{"bound", word.at}, {value}};
-}
-
 // Returns the position of the colon between conditions and bound. That colon has a blank or an end beside it;
 // a colon as in comm=name:halo has neither.
 std::size_t LineParser::colon(std::size_t begin, std::size_t end) const {
@@ -82,7 +76,7 @@ std::size_t LineParser::colon(std::size_t begin, std::size_t end) const {
   }
   source_.reject(begin,
                  "the rule has no ' : ' between its conditions and its bound, as in "
-                 "'Allreduce f32 >=1MiB : abs=1e-4'");
+                 "'Allreduce f32 >=1MiB : abs:1e-4'");
 }
 
 Rule LineParser::rule(std::size_t begin, std::size_t end) const {
@@ -94,7 +88,7 @@ Rule LineParser::rule(std::size_t begin, std::size_t end) const {
   if (policy.empty()) source_.reject(middle, "the rule has no bound; end it with one, or with off");
   Entries entries{list("call", conditions[0])};
   for (const SourceWord& word : std::span(conditions).subspan(1)) entries.push_back(condition(word));
-  entries.push_back(bound(policy[0]));
+  entries.push_back({{"bound", policy[0].at}, {policy[0]}});
   for (const SourceWord& word : std::span(policy).subspan(1)) {
     const std::size_t equals = word.text.find('=');
     if (equals == std::string::npos)

@@ -172,7 +172,8 @@ class Mpc final : public Codec, public ReferenceCoding {
     const unsigned form = !layout.grid.any()                        ? 0
                           : layout.grid.form == Grid::Form::product ? product_flag
                                                                     : quotient_flag;
-    header.parameters[0] = static_cast<std::uint8_t>(layout.prediction.inner | form);
+    const unsigned unit = layout.grid.has_unit() ? unit_flag : 0;
+    header.parameters[0] = static_cast<std::uint8_t>(layout.prediction.inner | form | unit);
     header.parameters[1] = static_cast<std::uint8_t>(layout.prediction.lags.n);
     header.parameters[2] = static_cast<std::uint8_t>(layout.references.size());
     if (checksum_) header.flags |= FrameHeader::checksummed;
@@ -182,18 +183,25 @@ class Mpc final : public Codec, public ReferenceCoding {
   // Returns the layout for a message: on a grid, if the choice among predictions finds one on which the
   // values take fewer bytes.
   Layout layout_of(ConstSlice values, References references) const noexcept {
-    const Layout plain = without_grid(values, references);
     const bool long_enough = values.bytes() >= least_sampled_bytes;
     const bool may_have_grid = contract_.bound.exact() && references.empty() &&
                                (names_grid_ || (predictions_.size() > 1 && long_enough));
-    if (!may_have_grid) return plain;
-    Layout layout{.word_bytes = plain.word_bytes, .grid = find_grid(values)};
-    if (!layout.grid.any()) return plain;
+    if (!may_have_grid) return without_grid(values, references);
+    const std::size_t word_bytes = size_of(component_of(values.type));
+    Layout layout{.word_bytes = word_bytes, .grid = find_grid(values, kernels_.of(word_bytes))};
+    if (!layout.grid.any()) return without_grid(values, references);
     layout.prediction = best(values, layout, references);
     if (!long_enough) return layout;
-    const std::size_t bytes = sampled(values.as_bytes(), layout, kernels_).record_bytes;
-    const bool saves = bytes + bytes / 15 < sampled(values.as_bytes(), plain, kernels_).record_bytes;
-    return saves ? layout : plain;
+    const auto sampled_bytes = [&](const Layout& on) {
+      return sampled(values.as_bytes(), on, kernels_).record_bytes;
+    };
+    const std::size_t bytes = sampled_bytes(layout);
+    Layout plain = layout;
+    plain.grid = {};
+    // Words are hardly ever shorter by another prediction than integers are.
+    if (bytes + bytes / 3 < sampled_bytes(plain)) return layout;
+    plain = without_grid(values, references);
+    return bytes + bytes / 15 < sampled_bytes(plain) ? layout : plain;
   }
 
   Layout without_grid(ConstSlice values, References references) const noexcept {

@@ -1,8 +1,10 @@
 #include "compressor/codecs/mpc/frame_io.hpp"
 
 #include <cmath>
+#include <new>
 
 #include "compressor/codecs/mpc/sparse.hpp"
+#include "compressor/frame/lag_window.hpp"
 #include "compressor/frame/sample.hpp"
 
 namespace taut::mpc {
@@ -18,11 +20,27 @@ struct Part {
   }
 };
 
+Part chunk_at(std::size_t i, std::size_t bytes) noexcept {
+  const std::size_t first = i * chunk_bytes;
+  return {static_cast<std::ptrdiff_t>(first), std::min(chunk_bytes, bytes - first)};
+}
+
 // Brings parts of the values into the form that kernels take.
 class Preparation {
  public:
   Preparation(ConstBytes values, const Layout& layout, const KernelSet& kernels) noexcept
       : values_(values), layout_(layout), kernels_(kernels.of(layout.word_bytes)) {}
+
+  // From here on parts are chunks in order, from `chunk` on: codes of a grid are kept for those that refer to
+  // them by lags. Throws std::bad_alloc.
+  void begin_at(std::size_t chunk) {
+    const Lags& lags = layout_.prediction.lags;
+    if (!layout_.grid.any() || !lags.any()) return;
+    const std::size_t span = lags.span() * layout_.word_bytes;
+    coded_ = LagWindow<std::byte, chunk_bytes>(span, values_.size());
+    for (std::size_t i = chunk - std::min(chunk, chunks_of(span)); i < chunk; ++i)
+      code(chunk_at(i, values_.size()), coded_.next());
+  }
 
   // Returns the words of a part, rounded, in whole vectors. Words before the values are 0.
   const std::byte* words(Part part) noexcept { return prepared(part, own_); }
@@ -33,9 +51,12 @@ class Preparation {
   // Returns the residuals of a part, in whole vectors; those beyond its end equal their prediction.
   const std::byte* residuals(Part part) noexcept {
     const std::size_t vectors = vectors_of(part.size), end = vectors * vector_bytes;
-    const std::byte* residuals = prepared(part, own_);
+    const bool in_order = coded_.any();
+    const std::byte* residuals = in_order ? code(part, coded_.next()) : prepared(part, own_);
     if (const Lags& lags = layout_.prediction.lags; lags.any() || !layout_.references.empty()) {
-      kernels_.subtract_lags(sources(residuals, part, lags), vectors, own_.bytes);
+      const Sources all =
+          in_order ? lag_sources(residuals, lags, layout_.word_bytes) : sources(residuals, part, lags);
+      kernels_.subtract_lags(all, vectors, own_.bytes);
       residuals = own_.bytes;
     }
     if (part.size == end) return residuals;
@@ -60,28 +81,34 @@ class Preparation {
 
   // Returns the words of a part, rounded or as codes of the grid. Words before the values are 0, as they are.
   const std::byte* prepared(Part part, Piece& piece) noexcept {
-    const std::byte* const whole = whole_vectors(part, piece);
     if (layout_.grid.any()) {
-      fits_grid_ &= kernels_.to_codes(whole, vectors_of(part.size), layout_.grid, piece.bytes);
+      code(part, piece.bytes);
       const std::size_t before =
           part.first < 0 ? std::min(static_cast<std::size_t>(-part.first), part.size) : 0;
       std::memset(piece.bytes, 0, before);
       return piece.bytes;
     }
+    const std::byte* const whole = whole_vectors(part, piece.bytes);
     if (layout_.rounding.dropped == 0) return whole;
     kernels_.round(whole, vectors_of(part.size), layout_.rounding, piece.bytes);
     return piece.bytes;
   }
 
-  const std::byte* whole_vectors(Part part, Piece& piece) const noexcept {
+  const std::byte* code(Part part, std::byte* to) noexcept {
+    fits_grid_ &= kernels_.to_codes(whole_vectors(part, to), vectors_of(part.size), layout_.grid, to);
+    return to;
+  }
+
+  // Returns the values themselves, or a copy in `memory`.
+  const std::byte* whole_vectors(Part part, std::byte* memory) const noexcept {
     const std::size_t end = vectors_of(part.size) * vector_bytes;
     const std::size_t absent =
         part.first < 0 ? std::min(static_cast<std::size_t>(-part.first), part.size) : 0;
     const std::size_t first = static_cast<std::size_t>(part.first + static_cast<std::ptrdiff_t>(absent));
     if (absent == 0 && end <= values_.size() - first) return values_.data() + first;
-    std::memset(piece.bytes, 0, end);
-    if (absent < part.size) std::memcpy(piece.bytes + absent, values_.data() + first, part.size - absent);
-    return piece.bytes;
+    std::memset(memory, 0, end);
+    if (absent < part.size) std::memcpy(memory + absent, values_.data() + first, part.size - absent);
+    return memory;
   }
 
   ConstBytes values_;
@@ -89,6 +116,7 @@ class Preparation {
   const Kernels& kernels_;
   bool fits_grid_ = true;
   Piece own_, earlier_[3];
+  LagWindow<std::byte, chunk_bytes> coded_;
 };
 
 template <class Word>
@@ -146,12 +174,8 @@ bool write_chunk(Part chunk, Preparation& preparation, const Layout& layout, con
 }
 
 std::byte* write_grid(const Grid& grid, std::byte* to) noexcept {
-  return grid.any() ? store(store(to, grid.step), grid.offset) : to;
-}
-
-Part chunk_at(std::size_t i, std::size_t bytes) noexcept {
-  const std::size_t first = i * chunk_bytes;
-  return {static_cast<std::ptrdiff_t>(first), std::min(chunk_bytes, bytes - first)};
+  if (grid.any()) to = store(store(to, grid.step), grid.offset);
+  return grid.has_unit() ? store(to, grid.unit) : to;
 }
 
 }  // namespace
@@ -161,14 +185,18 @@ std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSe
   using Writer = RecordWriter<max_record_bytes>;
   const Lags& lags = layout.prediction.lags;
   const States states = states_of(layout.references);
-  const std::size_t before =
-      (layout.grid.any() ? grid_bytes : 0) + states.bytes() + lags.n * sizeof lags.of[0];
+  const std::size_t before = layout.grid.bytes() + states.bytes() + lags.n * sizeof lags.of[0];
   if (before > payload.size()) return 0;
   std::byte* to = write_states(states, write_grid(layout.grid, payload.data()));
   for (unsigned k = 0; k < lags.n; ++k) to = store(to, lags.of[k]);
   const bool may_be_sparse = values.size() >= least_sparse_bytes;
   const auto write = [&](Range range, Writer& writer) {
     Preparation preparation(values, layout, kernels);
+    try {
+      preparation.begin_at(range.first);
+    } catch (const std::bad_alloc&) {
+      return Status::out_of_memory;
+    }
     bool zeros = false;
     for (std::size_t i = range.first; i < range.first + range.count; ++i)
       if (!write_chunk(chunk_at(i, values.size()), preparation, layout, kernels, may_be_sparse, zeros,
@@ -241,17 +269,21 @@ Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
 }
 
 bool FrameReader::read_grid() noexcept {
-  distance_ = header_.parameters[0] & ~(product_flag | quotient_flag);
-  const unsigned form = header_.parameters[0] & (product_flag | quotient_flag);
-  if (form == 0) return true;
+  const unsigned forms = product_flag | quotient_flag, form = header_.parameters[0] & forms;
+  distance_ = header_.parameters[0] & ~(forms | unit_flag);
+  const bool has_unit = (header_.parameters[0] & unit_flag) != 0;
+  if (form == 0) return !has_unit;
   const bool has_codes = info_of(header_.type).family != Family::integer && word_bytes_ >= 4;
-  if (form == (product_flag | quotient_flag) || !has_codes || !header_.bound.exact() ||
-      payload_.size() < grid_bytes)
+  if (form == forms || !has_codes || !header_.bound.exact() ||
+      payload_.size() < (has_unit ? 3 : 2) * sizeof(double))
     return false;
-  grid_ = {form == product_flag ? Grid::Form::product : Grid::Form::quotient, load<double>(payload_.data()),
-           load<double>(payload_.data() + sizeof(double))};
-  payload_ = payload_.subspan(grid_bytes);
-  return grid_.step > 0 && std::isfinite(grid_.step) && std::isfinite(grid_.offset);
+  const auto number = [this](std::size_t i) { return load<double>(payload_.data() + i * sizeof(double)); };
+  grid_ = {form == product_flag ? Grid::Form::product : Grid::Form::quotient, number(0), number(1),
+           has_unit ? number(2) : 0};
+  payload_ = payload_.subspan((has_unit ? 3 : 2) * sizeof(double));
+  const auto is_unit_of_words = word_bytes_ == 4 ? is_unit<std::uint32_t> : is_unit<std::uint64_t>;
+  return grid_.step > 0 && std::isfinite(grid_.step) && std::isfinite(grid_.offset) &&
+         (!has_unit || is_unit_of_words(grid_.unit));
 }
 
 bool FrameReader::read_lags() noexcept {

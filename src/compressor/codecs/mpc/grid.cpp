@@ -1,11 +1,13 @@
 #include "compressor/codecs/mpc/grid.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <span>
 
 #include "compressor/base/unaligned.hpp"
+#include "compressor/codecs/mpc/kernels.hpp"
 #include "compressor/frame/sample.hpp"
 
 namespace taut::mpc {
@@ -29,9 +31,10 @@ struct Step {
 template <class Word>
 class Search {
  public:
-  using Value = typename GridWords<Word>::Value;
+  using G = GridWords<Word>;
+  using Value = typename G::Value;
 
-  Search(const std::byte* words, std::size_t count) noexcept {
+  Search(const std::byte* words, std::size_t count, const Kernels& kernels) noexcept : kernels_(kernels) {
     const Pieces pieces(count);
     for (std::size_t i = 0; i < pieces.count; ++i)
       for (std::size_t k = 0; k < std::min(piece_values, pieces.values); ++k) {
@@ -96,7 +99,7 @@ class Search {
     double offset = middle;
     for (int round = 0; round < 16; ++round) step = regressed(step, middle, offset);
     const double inverse = std::nearbyint(1 / step.size), rounded = static_cast<float>(step.size);
-    const double origin = std::abs(middle) / step.size < GridWords<Word>::most ? 0 : middle;
+    const double origin = std::abs(middle) / step.size < static_cast<double>(G::most) ? 0 : middle;
     const Grid forms[] = {{Grid::Form::quotient, inverse, 0},
                           {Grid::Form::product, rounded, origin},
                           {Grid::Form::product, rounded, offset},
@@ -104,12 +107,32 @@ class Search {
                           {Grid::Form::product, step.size, origin}};
     Grid best;
     std::size_t most = n_ / 2;  // of the values, or there is no grid
-    for (const Grid& grid : forms) {
-      const std::size_t exact = on_grid(grid);
-      if (exact > most) best = grid;
-      most = std::max(most, exact);
+    for (const double unit : {0.0, common_unit()}) {
+      for (Grid grid : forms) {
+        grid.unit = unit;
+        const std::size_t exact = on_grid(grid);
+        if (exact > most) best = grid;
+        most = std::max(most, exact);
+      }
+      if (most == 2 * n_) break;
     }
     return best;
+  }
+
+  // Returns the greatest power of two that most values are multiples of; 0 if no frame may have it as its
+  // unit.
+  double common_unit() const noexcept {
+    int exponents[most_sampled];
+    for (std::size_t i = 0; i < n_; ++i) {
+      int exponent = 0;
+      const auto digits = static_cast<std::int64_t>(std::ldexp(std::frexp(sampled_[i], &exponent), 53));
+      exponents[i] = digits == 0 ? std::numeric_limits<int>::max()
+                                 : exponent - 53 + std::countr_zero(static_cast<std::uint64_t>(digits));
+    }
+    const std::size_t few = n_ / 16;
+    std::nth_element(exponents, exponents + few, exponents + n_);
+    const double unit = std::ldexp(1.0, std::min(exponents[few], 1024));
+    return is_unit<Word>(unit) ? unit : 0;
   }
 
   // Fits a line to those values whose integers are certain.
@@ -132,30 +155,40 @@ class Search {
   // Returns a count of the values on a grid, in which those that it gives exactly count twice.
   std::size_t on_grid(const Grid& grid) const noexcept {
     if (!(grid.step > 0) || !std::isfinite(grid.step)) return 0;
+    alignas(64) std::byte codes[sizeof sampled_];
+    kernels_.to_codes(reinterpret_cast<const std::byte*>(sampled_), vectors_of(n_ * sizeof(Word)), grid,
+                      codes);
     std::size_t points = 0;
     for (std::size_t i = 0; i < n_; ++i) {
-      const auto word = std::bit_cast<Word>(static_cast<Value>(sampled_[i]));
-      Word clash = 0;
-      const Word code = grid.form == Grid::Form::product
-                            ? grid_code<Word, Grid::Form::product>(word, grid, 1 / grid.step, clash)
-                            : grid_code<Word, Grid::Form::quotient>(word, grid, grid.step, clash);
-      if (code != word) points += (code - GridWords<Word>::center) % 4 == 0 ? 2 : 1;
+      const auto code = load<Word>(codes + i * sizeof(Word));
+      if (code != std::bit_cast<Word>(sampled_[i])) points += (code - G::center) % 4 == 0 ? 2 : 1;
     }
     return points;
   }
 
-  double sampled_[most_sampled], sorted_[most_sampled];
+  const Kernels& kernels_;
+  alignas(64) Value sampled_[most_sampled] = {};
+  double sorted_[most_sampled];
   std::size_t n_ = 0, distinct_ = 0;
   Gap gaps_[most_sampled];
 };
 
 }  // namespace
 
-Grid find_grid(ConstSlice values) noexcept {
+template <class Word>
+bool is_unit(double unit) noexcept {
+  int exponent = 0;
+  return std::frexp(unit, &exponent) == 0.5 && exponent - 1 >= GridWords<Word>::least_unit &&
+         exponent - 1 <= GridWords<Word>::greatest_unit;
+}
+template bool is_unit<std::uint32_t>(double) noexcept;
+template bool is_unit<std::uint64_t>(double) noexcept;
+
+Grid find_grid(ConstSlice values, const Kernels& kernels) noexcept {
   const ConstSlice parts{values.components()};
   const auto* const words = static_cast<const std::byte*>(parts.data);
-  if (parts.type == DType::f32) return Search<std::uint32_t>(words, parts.count).find();
-  if (parts.type == DType::f64) return Search<std::uint64_t>(words, parts.count).find();
+  if (parts.type == DType::f32) return Search<std::uint32_t>(words, parts.count, kernels).find();
+  if (parts.type == DType::f64) return Search<std::uint64_t>(words, parts.count, kernels).find();
   return {};
 }
 

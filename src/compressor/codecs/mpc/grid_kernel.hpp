@@ -1,6 +1,8 @@
-// Codes words by their integers on a grid, once for all instruction sets. The loops are left to the compiler,
-// which makes vectors of them.
+// Codes words by their integers on a grid, once for all instruction sets.
 #pragma once
+
+#include <algorithm>
+#include <bit>
 
 #include "compressor/codecs/mpc/format.hpp"
 #include "compressor/codecs/mpc/grid.hpp"
@@ -9,36 +11,149 @@ namespace taut::mpc {
 
 namespace {  // one copy for each kernel set, compiled with its instructions
 
-template <class Word>
-struct GridLoops {
-  static bool to_codes(const std::byte* words, std::size_t vectors, const Grid& grid,
-                       std::byte* codes) noexcept {
-    return grid.form == Grid::Form::product
-               ? each_code<Grid::Form::product>(words, vectors, grid, 1 / grid.step, codes)
-               : each_code<Grid::Form::quotient>(words, vectors, grid, grid.step, codes);
+// Returns the bits of a number, or of a register of numbers, as numbers of another type.
+template <class To, class From>
+auto as(From from) noexcept {
+  if constexpr (std::is_arithmetic_v<From>) {
+    return std::bit_cast<To>(from);
+  } else {
+    typedef To Register __attribute__((vector_size(sizeof(From))));
+    return (Register)from;
   }
-  static void from_codes(const std::byte* codes, std::size_t vectors, const Grid& grid,
-                         std::byte* words) noexcept {
-    return grid.form == Grid::Form::product ? each_word<Grid::Form::product>(codes, vectors, grid, words)
-                                            : each_word<Grid::Form::quotient>(codes, vectors, grid, words);
+}
+
+// One message's grid, for words of one size.
+template <class Set, class Word, Grid::Form form, bool has_unit>
+class GridCode {
+  using G = GridWords<Word>;
+  using Value = typename G::Value;
+  using Vector = typename Set::Bytes;
+
+ public:
+  explicit GridCode(const Grid& grid) noexcept
+      : step_(grid.step),
+        offset_(grid.offset),
+        origin_(static_cast<Value>(grid.offset)),
+        inverse_(static_cast<Value>(form == Grid::Form::product ? 1 / grid.step : grid.step)),
+        shift_(static_cast<Value>(G::shift(grid.unit))),
+        limit_(static_cast<Value>(G::limit(grid.unit))) {}
+
+  // Returns the codes of words on the grid, and the other words as they are. A code holds an integer, and in
+  // its lowest two bits how far the word is from the word of the integer: -2 to 1.
+  Vector codes(const Vector& words) const noexcept {
+    const auto nearest = [this](auto x) {
+      const auto made = (as<Value>(x) - origin_) * inverse_ + G::integer_maker;
+      return as<Word>(made) - maker_bits;
+    };
+    const Vector integers = Set::template map_words<Word>(nearest, words);
+    const auto coded = [this](auto x, auto q, auto z) {
+      const auto place = placed(x), off = place - placed(z);
+      auto on_grid = (q + G::most <= 2 * G::most) & (off + Word{2} < Word{4});
+      if constexpr (has_unit) on_grid = on_grid & (as<Word>(as<Value>(place) - shift_of(x)) == x);
+      return on_grid ? (q << 2) + off + G::center : x;
+    };
+    return Set::template map_words<Word>(coded, words, integers, values(integers));
+  }
+
+  // Returns the words that codes() was given.
+  Vector words(const Vector& codes) const noexcept {
+    const auto integer_of = [](auto code) {
+      return ((code - G::center + (2 + 2 * G::half)) >> 2) - G::half / 2;
+    };
+    const Vector integers = Set::template map_words<Word>(integer_of, codes);
+    const auto word = [this](auto code, auto q, auto z) {
+      const auto number = code - G::center, placed_word = placed(z) + (number - (q << 2));
+      const auto is_code = number + (G::half - 1) < 2 * G::half - 1;
+      if constexpr (has_unit) return is_code ? as<Word>(as<Value>(placed_word) - shift_of(z)) : code;
+      return is_code ? placed_word : code;
+    };
+    return Set::template map_words<Word>(word, codes, integers, values(integers));
   }
 
  private:
-  template <Grid::Form form>
-  static bool each_code(const std::byte* words, std::size_t vectors, const Grid& of, double inverse,
-                        std::byte* codes) noexcept {
-    const Grid grid = of;  // the stores cannot change a copy
-    Word clash = 0;
-    for (std::size_t i = 0; i < vectors * vector_bytes; i += sizeof(Word))
-      store(codes + i, grid_code<Word, form>(load<Word>(words + i), grid, inverse, clash));
-    return clash == 0;
+  static constexpr Word maker_bits = std::bit_cast<Word>(G::integer_maker);
+  static constexpr Word magnitude = static_cast<Word>(~Word{0}) >> 1;
+
+  // Returns the values that belong to integers.
+  Vector values(const Vector& integers) const noexcept {
+    const auto value = [this](auto integer) {
+      return as<std::uint64_t>((form == Grid::Form::product ? integer * step_ : integer / step_) + offset_);
+    };
+    if constexpr (G::is_float) {
+      const auto from_double = [&](auto x) { return value(as<double>(x)); };
+      Vector a, b;
+      Set::doubles(integers, a, b);
+      return Set::narrow(Set::template map_words<std::uint64_t>(from_double, a),
+                         Set::template map_words<std::uint64_t>(from_double, b));
+    } else {
+      const auto from_integer = [&](auto q) { return value(as<double>(q + maker_bits) - G::integer_maker); };
+      return Set::template map_words<Word>(from_integer, integers);
+    }
   }
-  template <Grid::Form form>
-  static void each_word(const std::byte* codes, std::size_t vectors, const Grid& of,
-                        std::byte* words) noexcept {
-    const Grid grid = of;
-    for (std::size_t i = 0; i < vectors * vector_bytes; i += sizeof(Word))
-      store(words + i, word_of_code<Word, form>(load<Word>(codes + i), grid));
+
+  // Returns what is added to a value so that its last place is a unit: 0 for great values.
+  template <class Words>
+  auto shift_of(Words word) const noexcept {
+    const Words shift = Words{} + std::bit_cast<Word>(shift_);
+    return as<Value>(as<Value>(word & magnitude) < limit_ ? shift : Words{});
+  }
+
+  // Returns words in which a difference of 1 is a unit, or the last place of greater values.
+  template <class Words>
+  auto placed(Words word) const noexcept {
+    if constexpr (has_unit)
+      return as<Word>(as<Value>(word) + shift_of(word));
+    else
+      return word;
+  }
+
+  double step_, offset_;
+  Value origin_, inverse_, shift_, limit_;
+};
+
+template <class Set, class Word>
+struct GridLoops {
+  // Returns false if a word would be read as a code: then the least distance from the first code tells.
+  static bool to_codes(const std::byte* words, std::size_t vectors, const Grid& grid,
+                       std::byte* codes) noexcept {
+    const auto nearer = [](auto least, auto x) {
+      const auto distance = x - first_code;
+      return distance < least ? distance : least;
+    };
+    typename Set::Bytes least = Set::splat(0xFF);
+    with_code(grid, [&](const auto& code) {
+      for (std::size_t i = 0; i < vectors * vector_bytes; i += vector_bytes) {
+        const auto v = Set::load(words + i);
+        least = Set::template map_words<Word>(nearer, least, v);
+        Set::store(codes + i, code.codes(v));
+      }
+    });
+    alignas(64) std::byte distances[vector_bytes];
+    Set::store(distances, least);
+    for (std::size_t i = 0; i < vector_bytes; i += sizeof(Word))
+      if (load<Word>(distances + i) < 2 * GridWords<Word>::half - 1) return false;
+    return true;
+  }
+
+  static void from_codes(const std::byte* codes, std::size_t vectors, const Grid& grid,
+                         std::byte* words) noexcept {
+    with_code(grid, [&](const auto& code) {
+      for (std::size_t i = 0; i < vectors * vector_bytes; i += vector_bytes)
+        Set::store(words + i, code.words(Set::load(codes + i)));
+    });
+  }
+
+ private:
+  static constexpr Word first_code = GridWords<Word>::center - GridWords<Word>::half + 1;
+
+  template <class Of>
+  static void with_code(const Grid& grid, const Of& of) noexcept {
+    grid.form == Grid::Form::product ? with_form<Grid::Form::product>(grid, of)
+                                     : with_form<Grid::Form::quotient>(grid, of);
+  }
+  template <Grid::Form form, class Of>
+  static void with_form(const Grid& grid, const Of& of) noexcept {
+    grid.has_unit() ? of(GridCode<Set, Word, form, true>(grid)) : of(GridCode<Set, Word, form, false>(grid));
   }
 };
 

@@ -239,8 +239,8 @@ constexpr Kernels kernels_for() {
                   P::subtract_lags, P::add_lags, nullptr,        nullptr};
   if constexpr (sizeof(Word) > 1) kernels.round = P::round;
   if constexpr (sizeof(Word) > 2) {
-    kernels.to_codes = GridLoops<Word>::to_codes;
-    kernels.from_codes = GridLoops<Word>::from_codes;
+    kernels.to_codes = GridLoops<Set, Word>::to_codes;
+    kernels.from_codes = GridLoops<Set, Word>::from_codes;
   }
   return kernels;
 }

@@ -18,20 +18,15 @@ class LaggedReader {
     for (std::size_t i = 0; i < frame_.chunks(); ++i) {
       std::byte* const words = history_.next();
       if (const Status status = frame_.read(i, kernels_, words); status != Status::ok) return status;
-      kernels_.of(frame_.word_bytes()).add_lags(sources(words), vectors_of(frame_.size_of_chunk(i)), words);
+      kernels_.of(frame_.word_bytes())
+          .add_lags(lag_sources(words, frame_.lags(), frame_.word_bytes()),
+                    vectors_of(frame_.size_of_chunk(i)), words);
       take(i, words);
     }
     return Status::ok;
   }
 
  private:
-  Sources sources(const std::byte* words) const noexcept {
-    const Lags& lags = frame_.lags();
-    const auto at = [&](std::size_t lag) { return words - lag * frame_.word_bytes(); };
-    if (lags.n == 1) return {words, at(lags.of[0])};
-    return {words, at(lags.of[0]), at(lags.of[1]), at(lags.span())};
-  }
-
   const FrameReader& frame_;
   const KernelSet& kernels_;
   LagWindow<std::byte, chunk_bytes> history_;

@@ -122,7 +122,7 @@ class SparseEncoder {
   std::uint32_t n_;
   const Rounding& rounding_;
   std::uint32_t* counters_;
-  Level level_[most_levels] = {};
+  Level level_[most_levels];  // those of plan()
   unsigned levels_ = 0;
 };
 

@@ -104,6 +104,32 @@ TEST(Envelope, NamesTheSegmentsThatFollow) {
   }
 }
 
+// The states of a history (docs/adr/0110).
+TEST(Envelope, NamesStates) {
+  for (const std::uint8_t segments : {std::uint8_t{0}, std::uint8_t{15}}) {
+    const FollowingSegments following{.segments = segments, .source = 3, .tag = 700};
+    const StateNotice notice{.number = 0x1234567890ABCDEF, .source = 9, .dropped = {5, 7}};
+    const std::size_t header = following.header_bytes() + StateNotice::header_bytes;
+    Message message(format.length(header + 500), std::byte{7});
+    EXPECT_EQ(seal(format, 14, 9000000, 500, message, following, notice), message.size());
+    EXPECT_EQ(message[15], std::byte{0x80 | 14});
+    const auto read = open_message(format, message);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->type, 14);
+    EXPECT_EQ(read->following.segments, segments);
+    EXPECT_EQ(read->state.number, notice.number);
+    EXPECT_EQ(read->state.source, 9u);
+    EXPECT_EQ(read->state.dropped, notice.dropped);
+    EXPECT_EQ(read->frames.data(), message.data() + header);
+    EXPECT_EQ(read->frames.size(), 500u);
+    for (std::size_t at = 8; at < header; ++at) {
+      Message bad = message;
+      bad[at] ^= std::byte{1};
+      EXPECT_FALSE(open_message(format, bad)) << at;
+    }
+  }
+}
+
 TEST(Envelope, MarksDiffer) { EXPECT_NE(random_mark(), random_mark()); }
 
 }  // namespace

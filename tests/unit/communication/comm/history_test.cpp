@@ -345,7 +345,7 @@ TEST(Histories, SeriesThatGainNothingRest) {
   for (std::uint64_t call = 0; call < 1000; ++call) {
     const std::uint64_t seed = call < 500 ? call : 500;
     const Values values = make_values(DType::f32, 4096, Pattern::noisy, seed);
-    const bool gained = series.forecast(values.slice(), false, *codec, 4).period > 0;
+    const bool gained = series.pieces().forecast(values.slice(), false, *codec, 4).period > 0;
     EXPECT_TRUE(!gained || call > 500) << call;
     gains += gained;
   }

@@ -102,7 +102,7 @@ void expect_results(Mixture& mixture, std::size_t i, double bound, const std::ve
 }
 
 TEST(InFlight, RandomMixtures) {
-  int plain = 0, compressed = 0;
+  std::uint64_t plain = 0, compressed = 0;
   const std::uint64_t count = for_each_seed(400, [&](std::uint64_t seed) {
     Draw draw(seed);
     const int P = 1 + draw.pick(9);
@@ -139,8 +139,8 @@ TEST(InFlight, RandomMixtures) {
     }
   });
   if (count < 100) return;
-  EXPECT_GT(plain, 100);
-  EXPECT_GT(compressed, 1000);
+  EXPECT_GT(plain, count / 4);
+  EXPECT_GT(compressed, 2 * count);
 }
 
 // Rank 0 waits for the last call first, rank 1 for the first one, and so on.

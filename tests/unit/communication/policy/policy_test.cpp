@@ -32,6 +32,10 @@ TEST(Policy, ABoundAloneLeavesTheRestToTaut) {
   EXPECT_EQ(p.min_bytes, 65536u);
 }
 
+TEST(Policy, ABoundMayHaveAnEqualsSignAndIsShownWithAColon) {
+  EXPECT_EQ(parse_policy("rel=1e-3, when=pays").text, "rel:1e-3, when=profitable");
+}
+
 TEST(Policy, EveryOptionIsRead) {
   const Policy p = parse_policy(
       " abs:2.5 , on=input, codec=planes,algorithm = ring "
@@ -99,6 +103,12 @@ TEST(Policy, ErrorsNameOptionColumnAndRemedy) {
             "segments, "
             "same_bits, history, history_bytes, min_bytes, when, codec, predictor, dims, fill, bits, threads "
             "and checksum");
+  const std::string misspelled = complaint("abs:1e-4,codc=planes");
+  EXPECT_TRUE(misspelled.ends_with("threads and checksum. Did you mean codec?")) << misspelled;
+  for (const char* bound : {"aps:1e-4", "aps=1e-4", "absolute:1e-4", "Abs:1e-4"})
+    EXPECT_TRUE(complaint(bound).ends_with(". Did you mean abs:1e-4?")) << complaint(bound);
+  EXPECT_EQ(complaint("off=1e-4").find("Did you mean"), std::string::npos);
+  EXPECT_EQ(complaint("abs=-1"), complaint("abs:-1"));
   EXPECT_EQ(complaint("abs:-1"),
             "policy, column 1: bound cannot be 'abs:-1'; give a bound above 0: abs:1e-4");
   EXPECT_EQ(

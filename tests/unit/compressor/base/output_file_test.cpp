@@ -58,6 +58,17 @@ TEST_F(OutputFiles, FollowNoLink) {
   EXPECT_FALSE(fs::is_symlink(name_));
 }
 
+TEST_F(OutputFiles, ReplaceNoDevice) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  ASSERT_TRUE(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+  const std::string device = ptsname(terminal);
+  EXPECT_EQ(write_file(device, [&](std::FILE* file) { return put(file, "report"); }), 0);
+  char written[16] = {};
+  EXPECT_EQ(::read(terminal, written, sizeof written), 6);
+  EXPECT_STREQ(written, "report");
+  close(terminal);
+}
+
 TEST_F(OutputFiles, GrantWhatTheUserGrants) {
   const mode_t before = umask(027);
   EXPECT_EQ(write_file(name_, [&](std::FILE* file) { return put(file, "x"); }), 0);

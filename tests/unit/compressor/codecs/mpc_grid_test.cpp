@@ -1,5 +1,6 @@
 // Tests of mpc frames with a grid: values that are integers times a step plus an offset.
 #include <cfenv>
+#include <cmath>
 #include <limits>
 
 #include "compressor/codecs/mpc/kernels.hpp"
@@ -9,7 +10,7 @@ namespace taut::test {
 namespace mpc_grid_test {
 
 constexpr std::size_t count = 100000;
-constexpr std::uint8_t forms = mpc::product_flag | mpc::quotient_flag;
+constexpr std::uint8_t forms = mpc::product_flag | mpc::quotient_flag | mpc::unit_flag;
 
 // Returns integers of 16 bits that change like a measured field.
 std::vector<int> packed() {
@@ -63,11 +64,20 @@ TEST(MpcGrid, IsFoundInPrintedValues) {
   expect_grid(made<double>([](int q) { return q / 1000.0; }), mpc::quotient_flag, 3);
 }
 
+// An offset gives values near 0 roundings that are many of their units in the last place.
+TEST(MpcGrid, IsFoundInPackedValuesOnBothSidesOfZero) {
+  const double step = 91.6 / 65000, offset = 21.37;
+  expect_grid(made<double>([&](int q) { return q * step + offset; }), mpc::product_flag | mpc::unit_flag, 3);
+  const auto s = static_cast<float>(step), o = static_cast<float>(offset);
+  expect_grid(made<float>([&](int q) { return static_cast<float>(q) * s + o; }),
+              mpc::product_flag | mpc::unit_flag, 1.4);
+}
+
 // Returns packed values with every kind of value off the grid among them.
 template <class T>
-std::vector<T> with_others() {
+std::vector<T> with_others(T offset = T(257.4)) {
   using Limits = std::numeric_limits<T>;
-  std::vector<T> x = made<T>([](int q) { return q * 0.0014092 + 257.4; });
+  std::vector<T> x = made<T>([=](int q) { return static_cast<T>(q) * T(0.0014092) + offset; });
   const T others[] = {Limits::quiet_NaN(),
                       -Limits::quiet_NaN(),
                       Limits::infinity(),
@@ -85,9 +95,10 @@ std::vector<T> with_others() {
 }
 
 template <class T>
-void expect_all_sets_and_threads_agree(Dims dims) {
-  const ByteVector values = as_bytes(with_others<T>());
+void expect_all_sets_and_threads_agree(Dims dims, T offset = T(257.4)) {
+  const ByteVector values = as_bytes(with_others<T>(offset));
   const ByteVector frame = mpc_frame(*codec_of("auto", "scalar", 1, dims), dtype<T>, values);
+  EXPECT_EQ(form_of(frame) & mpc::unit_flag, offset < 100 ? mpc::unit_flag : 0);
   EXPECT_NE(form_of(frame), 0);
   for (const char* kernels : mpc_kernel_names())
     for (const int threads : {1, 3}) {
@@ -103,6 +114,8 @@ TEST(MpcGrid, ValuesOffItStayAsTheyAreInAllSetsAndThreads) {
   expect_all_sets_and_threads_agree<float>({});
   expect_all_sets_and_threads_agree<double>({});
   expect_all_sets_and_threads_agree<float>({{7, 109, 131}, 3});
+  expect_all_sets_and_threads_agree<float>({}, 21.37F);
+  expect_all_sets_and_threads_agree<double>({{7, 109, 131}, 3}, 21.37);
 }
 
 TEST(MpcGrid, IsNotTakenWhereAValueWouldBeReadAsACode) {
@@ -149,19 +162,35 @@ TEST(MpcGrid, ReducesLikeDecodedValues) {
   for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(sum[i], 1 + x[i]);
 }
 
+// Decodes a float frame after change(header, payload).
+template <class Change>
+Status status_after(ByteVector frame, const Change& change) {
+  FrameHeader header;
+  EXPECT_EQ(read_header(frame, header), Status::ok);
+  change(header, frame.data() + frame_header_bytes);
+  const std::size_t payload = frame.size() - frame_header_bytes;
+  frame.resize(seal_frame(header, frame.data(), payload));
+  ByteVector to(count * sizeof(float));
+  return mpc_decode(*codec_of(), header.type, frame, to);
+}
+
+TEST(MpcGrid, DamagedUnitsAreRejected) {
+  const std::vector<float> x = made<float>([](int q) { return static_cast<float>(q) * 0.0014092F + 21.37F; });
+  const ByteVector frame = mpc_frame(*codec_of(), DType::f32, as_bytes(x));
+  const auto with = [&](double unit) {
+    return status_after(frame, [=](FrameHeader&, std::byte* payload) { store(payload + 16, unit); });
+  };
+  for (const double unit : {0x1p-126, 0x1p-10, 0x1p100}) EXPECT_EQ(with(unit), Status::ok) << unit;
+  for (const double unit : {0.0, -0x1p-10, 0x3p-10, 0x1p-127, 0x1p101, std::nan(""), HUGE_VAL})
+    EXPECT_EQ(with(unit), Status::corrupt_frame) << unit;
+  EXPECT_EQ(status_after(frame, [](FrameHeader& h, std::byte*) { h.parameters[0] ^= mpc::product_flag; }),
+            Status::corrupt_frame);
+}
+
 TEST(MpcGrid, DamagedHeadersAreRejected) {
   const ByteVector values = as_bytes(made<float>([](int q) { return q / 100.0; }));
   const ByteVector frame = mpc_frame(*codec_of(), DType::f32, values);
-  const auto decoded = [&](const auto& change) {
-    ByteVector bad = frame;
-    FrameHeader header;
-    EXPECT_EQ(read_header(bad, header), Status::ok);
-    change(header, bad.data() + frame_header_bytes);
-    const std::size_t payload = bad.size() - frame_header_bytes;
-    bad.resize(seal_frame(header, bad.data(), payload));
-    ByteVector to(values.size());
-    return mpc_decode(*codec_of(), header.type, bad, to);
-  };
+  const auto decoded = [&](const auto& change) { return status_after(frame, change); };
   const auto unchanged = [](FrameHeader&, std::byte*) {};
   ASSERT_EQ(decoded(unchanged), Status::ok);
   for (const double step : {0.0, -1.0, std::numeric_limits<double>::infinity(), std::nan("")})

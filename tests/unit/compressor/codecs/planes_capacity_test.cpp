@@ -88,7 +88,7 @@ TEST_P(PlanesCapacity, HoldsFramesAndValuesOfDifferentPredictions) {
 
 TEST_P(PlanesCapacity, HoldsSumsOfMany) {
   const auto any = codec("delta");
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(1 + sample_number());
   std::vector<Operand> all;
   for (const char* predictor : predictors)
     for (Operand& operand : operands(*codec(predictor))) all.push_back(std::move(operand));

@@ -14,6 +14,13 @@ TEST(Coding, EveryKindOfBoundIsRead) {
   EXPECT_EQ(parse_coding("psnr:80").bound, Bound(Kind::psnr, 80));
 }
 
+TEST(Coding, ABoundMayHaveAnEqualsSign) {
+  EXPECT_EQ(parse_coding(" abs = 1e-3 ,codec=raw"), parse_coding("abs:1e-3,codec=raw"));
+  EXPECT_EQ(with_colon("rel=1e-3,fill=1e20"), "rel:1e-3,fill=1e20");
+  for (const char* text : {"", "lossless,codec=raw", "codec=raw", "abs:1", ",", "absolute=1"})
+    EXPECT_EQ(with_colon(text), text);
+}
+
 TEST(Coding, OptionsAreRead) {
   const Coding coding = parse_coding("rel:1e-2, codec=raw ,checksum=on,dims=3x400x500,fill=1e20");
   EXPECT_STREQ(coding.codec->name, "raw");

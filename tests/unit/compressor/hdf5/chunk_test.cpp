@@ -13,7 +13,7 @@ class Chunk : public testing::Test {
  protected:
   Chunk() {
     for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = std::sin(0.1f * static_cast<float>(i));
-    const Buffer coded = encode_chunk(options_, std::as_bytes(std::span(values_)));
+    const cli::Buffer coded = encode_chunk(options_, std::as_bytes(std::span(values_)));
     coded_.assign(coded.data.get(), coded.data.get() + coded.bytes);
   }
 
@@ -32,7 +32,7 @@ class Chunk : public testing::Test {
 };
 
 TEST_F(Chunk, ComesBack) {
-  const Buffer back = decode_chunk(options_, coded_);
+  const cli::Buffer back = decode_chunk(options_, coded_);
   ASSERT_EQ(back.bytes, 1200u);
   const auto* const values = reinterpret_cast<const float*>(back.data.get());
   for (std::size_t i = 0; i < values_.size(); ++i) EXPECT_NEAR(values[i], values_[i], 1e-3);
@@ -61,14 +61,6 @@ TEST_F(Chunk, ValuesOfAnotherSizeAreRefused) {
   EXPECT_THROW(encode_chunk(options_, values.first(1196)), cli::Failure);
   options_.type.reset();
   EXPECT_THROW(encode_chunk(options_, values), cli::Failure);
-}
-
-TEST(CheckCoding, NamesWhatIsWrong) {
-  EXPECT_NO_THROW(check_coding(DType::f16, "rel:1e-3"));
-  EXPECT_NO_THROW(check_coding(DType::i32, "abs:1e-3,codec=szx"));  // without loss, by another codec
-  EXPECT_THROW(check_coding(DType::f32, "abs:x"), cli::Failure);
-  EXPECT_THROW(check_coding(DType::f32, "abs:1e-3,dims=3x4"), cli::Failure);
-  EXPECT_THROW(check_coding(DType::f16, "abs:1e-3,codec=szx"), cli::Failure);
 }
 
 }  // namespace

@@ -1,0 +1,72 @@
+// Channel of credits between the ranks of a private communicator. A credit is the word of a receiver to a
+// sender: that Taut's receives take the messages of a key (docs/adr/0086), or that the receiver holds a state
+// to which later messages may refer (docs/adr/0110).
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <mutex>
+
+namespace taut::p2p {
+
+// Tag of credits on the private communicator. Every MPI allows it.
+inline constexpr int credit_tag = 32767;
+
+// Credit, as it travels. Of a key: the name of the communicator, the receiver's rank there, and the tag. Of a
+// state: its number, and of_state in place of the rank.
+struct Credit {
+  static constexpr std::int32_t of_state = -1;
+
+  std::uint64_t name = 0;
+  std::int32_t rank = 0, tag = 0;
+};
+
+class CreditChannel {
+ public:
+  using Taker = std::function<void(const Credit&)>;
+
+  // `comm`: the private communicator. `take`: is given each credit that arrives.
+  CreditChannel(MPI_Comm comm, Taker take) : comm_(comm), take_(std::move(take)) {}
+  CreditChannel(const CreditChannel&) = delete;
+
+  // Sets what takes the credits of keys.
+  void set_taker_of_keys(Taker take) noexcept { take_key_ = std::move(take); }
+
+  // Returns true if a further credit may be sent now.
+  bool open() noexcept;
+
+  // Sends a credit synchronously: its send is complete once it is received. Never waits. Returns false if the
+  // channel is not open or memory is short.
+  bool send(int dest, const Credit& credit) noexcept;
+
+  // Takes the credits that have arrived.
+  void receive() noexcept;
+
+  // Sends no more credits.
+  void close() noexcept;
+
+  // Advances the end of a closed channel: a barrier that a rank enters once its own credits are received.
+  // Returns true after it, when no rank has any to receive.
+  bool ended() noexcept;
+
+ private:
+  struct SentCredit {
+    Credit credit;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  bool all_received() noexcept;
+
+  const MPI_Comm comm_;
+  const Taker take_;
+  Taker take_key_;
+  std::mutex mutex_;            // of the members below; not held during calls of MPI
+  std::list<SentCredit> sent_;  // those that their receiver has not taken yet
+  bool closed_ = false;
+  MPI_Request barrier_ = MPI_REQUEST_NULL;
+  bool ended_ = false;
+};
+
+}  // namespace taut::p2p
