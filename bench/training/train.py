@@ -11,15 +11,13 @@ the training losses, and the loss on held-out data at the end.
 
 import argparse
 import json
-import os
 import time
-from datetime import timedelta
-from pathlib import Path
 
 import tasks
 import torch
 import torch.distributed as dist
 import variants
+from group import counter_of, join
 from torch.nn.functional import cross_entropy
 from torch.nn.parallel import DistributedDataParallel
 
@@ -96,23 +94,6 @@ def measure(name, options, sent_bytes):
     return [of_task | row | {"speed": rows[0]["median_step_ms"] / row["median_step_ms"]} for row in rows]
 
 
-def counter_of(interface):
-    path = Path("/sys/class/net") / interface / "statistics/tx_bytes"
-    return (lambda: int(path.read_text())) if path.exists() else (lambda: 0)
-
-
-def set_up(interface):
-    """Joins the process group: ranks from mpiexec or torchrun."""
-    for name, sources in {"RANK": ("PMI_RANK", "OMPI_COMM_WORLD_RANK"), "WORLD_SIZE": ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE")}.items():
-        for source in sources:
-            if source in os.environ:
-                os.environ.setdefault(name, os.environ[source])
-    if (Path("/sys/class/net") / interface).exists():
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", interface)
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo", timeout=timedelta(minutes=5))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tasks", default=",".join(tasks.TASKS))
@@ -123,7 +104,8 @@ def main():
     options = parser.parse_args()
     if unknown := [name for name in options.tasks.split(",") if name not in tasks.TASKS]:
         parser.error(f"--tasks: no task {unknown[0]!r}; there are {', '.join(tasks.TASKS)}")
-    set_up(options.interface)
+    torch.set_num_threads(1)
+    join(options.interface)
     for name in options.tasks.split(","):
         for row in measure(name, options, counter_of(options.interface)):
             if dist.get_rank() == 0:

@@ -11,10 +11,8 @@ interface, and true if all ranks then had the same bits.
 
 import argparse
 import json
-import os
 import sys
 import time
-from datetime import timedelta
 from pathlib import Path
 
 import torch
@@ -24,6 +22,7 @@ from ways import WAYS
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "bench/training"))
 import tasks  # noqa: E402
+from group import counter_of, join  # noqa: E402
 
 
 class Trainer:
@@ -72,22 +71,6 @@ class RandomWeights:
 
     def weights(self):
         return self._weights
-
-
-def counter_of(interface):
-    path = Path("/sys/class/net") / interface / "statistics/tx_bytes"
-    return (lambda: int(path.read_text())) if path.exists() else (lambda: 0)
-
-
-def join(interface):
-    """Joins the process group: ranks from torchrun or mpiexec."""
-    for name, sources in {"RANK": ("PMI_RANK", "OMPI_COMM_WORLD_RANK"), "WORLD_SIZE": ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE")}.items():
-        for source in sources:
-            if source in os.environ:
-                os.environ.setdefault(name, os.environ[source])
-    if (Path("/sys/class/net") / interface).exists():
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", interface)
-    dist.init_process_group("gloo", timeout=timedelta(minutes=5))
 
 
 def words_of(weights):

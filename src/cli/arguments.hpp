@@ -13,7 +13,7 @@ namespace taut::cli {
 struct Option {
   std::string_view name;   // name without its two dashes
   char letter;             // short form, with one dash; 0: none
-  std::string_view value;  // placeholder of its value in the help; empty: a switch; "[=X]": may be left out
+  std::string_view value;  // name of its value in the help; empty: a switch; "[=X]": may be left out
   std::string_view help;
 
   bool may_lack_value() const noexcept { return value.empty() || value[0] == '['; }

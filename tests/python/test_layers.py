@@ -1,4 +1,4 @@
-"""Which layer is opened, by stand-ins for Open MPI 6's two libraries."""
+"""Tests of the choice of a layer, with stand-ins for the two libraries of Open MPI 6."""
 
 import shutil
 import subprocess
