@@ -22,7 +22,7 @@ ConstSlice piece_of(ConstSlice values) noexcept {
 
 ChosenReferences HeldReferences::at(std::size_t offset, std::size_t count) const noexcept {
   ChosenReferences chosen;
-  for (; chosen.n < n; ++chosen.n) {
+  for (; chosen.n < n && chosen.n < max_references; ++chosen.n) {
     const ConstSlice all = states[chosen.n]->values();
     chosen.of[chosen.n] = {numbers[chosen.n], {all.part(offset / size_of(all.type), count)}};
   }
