@@ -33,7 +33,7 @@ fftw                 root           /usr/include/fftw3.h=libfftw3-dev
 link                 linked         emulated_hosts
 emulated_hosts       -              tc=iproute2 unshare=util-linux
 python               -              .venv:nanobind>=2.9,<4
-python               lacks_headers  =python3-dev
+python               lacks_headers  @python3-dev
 python               -              .venv:numpy|ml_dtypes|mpi4py==4.*|pytest>=8|hypothesis==6.*
 python               -              .venv-openmpi:numpy|ml_dtypes|mpi4py==4.*|pytest>=8|hypothesis==6.*
 python               own_mpis       mpiabi:mpi4py==4.*
