@@ -78,7 +78,7 @@ CLAIMS = [
     (HZCCL, "F 12", "Allreduce: 2.12x, 6.77x with threads", "2 to 512 nodes, 646 MB", ("sim", "allreduce_nodes", {})),
     (HZCCL, "T VII", "image stacking 1.81x, 5.02x with threads", "image stacking", ("sim", "stacking", {})),
     (HZCCL, "F 13", "stacked image: PSNR 62.00 dB at 1e-4", "image stacking",
-     ("page", "docs/results/papers.md#targets", "PSNR of stacks of 16 ranks, another survey")),
+     ("page", "bench/results/papers/README.md#targets", "PSNR of stacks of 16 ranks, another survey")),
     (GPU_LCC, "T I", "cuSZp: ratios 92.3 / 73.4 / 55.7 on RTM", "one A100", ("page", f"{TABLES}#ratios", "two seismic fields, on a CPU")),
     (GPU_LCC, "F 2", "3.4x NCCL, 18.7x Cray MPI", "64 A100, 4 a node", ("none", NO_GPU_CALLS)),
     (GPU_LCC, "F 3", "4.5x NCCL, 20.2x Cray MPI", "512 A100, 4 a node, 646 MB", ("none", NO_GPU_CALLS)),

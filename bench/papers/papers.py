@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/results, the tables and figures of the four papers beside Taut's, and the rows behind them in bench/results/papers.
+"""Writes docs/results, how Taut compares with the four papers, and the tables of the comparison in bench/results/papers.
 
   papers.py [--simulation bench-out/sim.json] [--out docs/results] [--tables bench/results/papers]
 
@@ -24,8 +24,9 @@ from report import ROOT, only_run, rows  # noqa: E402
 
 INTRODUCTION = """# Taut beside the papers
 
-Written by `make papers`; not to be edited. For each result table and figure of the four papers this
-page names Taut's counterpart, or says why there is none. [The rows behind it](../../bench/results/papers/README.md) are apart.
+Written by `make papers`; not to be edited. For each result table and figure of the four papers [a
+table](../../bench/results/papers/README.md#claims) names Taut's counterpart, or says why there is none. Where the papers
+gain more, [another](../../bench/results/papers/README.md#targets) says how much more, and why.
 
 **Losses first.** {losses} Nothing was measured on a cluster: measurements ran on at most 4 hosts, emulated on two cores,
 at up to 5 Gbit/s, and on single GPUs. A simulated host has one rank and no limit of memory bandwidth: the greatest
@@ -114,15 +115,15 @@ def counterpart(claim, sets):
         return "-", where
     if kind in ("page", "program"):
         path, _, anchor = where.partition("#")
-        target = os.path.relpath(path, "docs/results") + (f"#{anchor}" if anchor else "")
+        target = os.path.relpath(path, "bench/results/papers") + (f"#{anchor}" if anchor else "")
         return "measured" if kind == "page" else "a program prints it", f"[{more[0]}]({target})"
     if where not in sets:
         return "-", "this set was not simulated"
-    return "simulated", f"{summary(sets[where], more[0])} ([rows](../../bench/results/papers/README.md#{where.replace('_', '-')}))"
+    return "simulated", f"{summary(sets[where], more[0])} ([rows](#{where.replace('_', '-')}))"
 
 
 def table_of_claims(sets):
-    lines = ["| paper | | its result | there | how | Taut |", "|---|---|---|---|---|---|"]
+    lines = ["## claims", "", "| paper | | its result | there | how | Taut |", "|---|---|---|---|---|---|"]
     for paper, name, result, where, claim in CLAIMS:
         how, ours = counterpart(claim, sets)
         lines.append(f"| {paper} | {name} | {result} | {where} | {how} | {ours} |")
@@ -171,16 +172,13 @@ def simulated(path):
     return report | {name: sets.pop(name) for name in ("break_even", "unequal") if name in sets} | {"sets": sets}
 
 
-def page(report, validation, made):
-    context, sets = report["speeds_of"], report["sets"]
+def page(report, made):
+    context = report["speeds_of"]
     exponents = ", ".join(f"{name} {value:.2f}" for name, value in report["thread_exponents"].items())
     threads = f"for more threads these speeds grow by threads ** p, with p from one to two threads as measured ({exponents})"
     size = "a quick run (`QUICK=1`): 16 and 64 nodes" if report["quick"] else "a full run"
     introduction = wrapped(INTRODUCTION.format(losses=targets.forced(report), roof=targets.most_moved(report), size=size, processor=context["machine"]["processor"], date=context["date"][:10], commit=context["commit"], threads=threads))
-    fields, stacks = only_run(tables.FIELDS), only_run(tables.STACKS)
-    parts = [introduction + table_of_claims(sets), targets.section(report, (fields, stacks), validation, wrapped)]
-    parts += [f"![{words}]({file})" for words, file, _ in made]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([introduction.rstrip(), *(f"![{words}]({file})" for words, file, _ in made)]) + "\n"
 
 
 def main():
@@ -200,9 +198,11 @@ def main():
     drawn = list(charts(report["sets"]))
     for _, file, picture in drawn:
         (options.out / file).write_text(picture)
-    (options.out / "papers.md").write_text(page(report, validated, drawn))
+    (options.out / "papers.md").write_text(page(report, drawn))
     options.tables.mkdir(parents=True, exist_ok=True)
-    (options.tables / "README.md").write_text(tables.page(report, wrapped))
+    measured = only_run(tables.FIELDS), only_run(tables.STACKS)
+    first = [table_of_claims(report["sets"]), targets.section(report, measured, validated, wrapped)]
+    (options.tables / "README.md").write_text(tables.page(report, first, wrapped))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
-"""Writes the tables from which docs/results/papers.md draws: a row for each simulated or measured call, in bench/results/papers/README.md."""
+"""Writes bench/results/papers/README.md: the comparison with the papers, and a row for each simulated or measured call behind it."""
 
 import breakdown
 import measured
 from report import RESULTS, only_run, rows, runs
 
 FOLDER = RESULTS.parent / "papers"
-INTRODUCTION = """# Calls beside the papers
+INTRODUCTION = """# Taut beside the papers: tables
 
 Written by `make papers`; not to be edited. [The page on the papers](../../../docs/results/papers.md) says what is simulated, what a gain is, and what the variants are.
+*Claims* names Taut's counterpart of each result of the papers, and *targets* compares gains. The other sections have the rows behind both.
 """
 
 FIELDS = RESULTS / "codec_fields.json"
@@ -105,9 +106,9 @@ def measured_sections(wrapped):
     return [measured.section_of_steps(steps, wrapped), measured.section_of_links(links, RESULTS.name, wrapped)]
 
 
-def page(report, wrapped):
-    """Returns the text of the README."""
-    parts = [wrapped(INTRODUCTION).rstrip(), *measured_sections(wrapped), breakdown.section(report, wrapped)]
+def page(report, first, wrapped):
+    """Returns the text of the README. `first`: the sections before those of the rows."""
+    parts = [wrapped(INTRODUCTION).rstrip(), *first, *measured_sections(wrapped), breakdown.section(report, wrapped)]
     parts += [table_of_rows(name, some, wrapped) for name, some in report["sets"].items()]
     parts.append(table_of_pipelines(rows(PIPELINES), only_run(FIELDS), wrapped))
     if "unequal" in report:

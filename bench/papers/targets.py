@@ -174,7 +174,7 @@ def quality(fields, stacks):
     return (
         f"PSNR, measured (target 62 dB). Stacks of 16 ranks by `image_stacking`: {of_16}. The ranks hold shares that add up to the "
         "field, and the stack keeps 1e-4 of its range, of which the values of each rank use at most a sixteenth "
-        f"([figures](../../bench/results/stacks_of_16.json)). Sums of two frames, each within 1e-4 of the range of its field: {measured}."
+        f"([figures](../stacks_of_16.json)). Sums of two frames, each within 1e-4 of the range of its field: {measured}."
     )
 
 

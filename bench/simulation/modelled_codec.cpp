@@ -71,7 +71,8 @@ taut::SizeOrStatus ModelledCodec::write(taut::DType type, std::size_t count, std
   return {taut::Status::ok, taut::frame_header_bytes + payload};
 }
 
-taut::SizeOrStatus ModelledCodec::encode(taut::ConstSlice values, taut::Bytes out) const noexcept {
+taut::SizeOrStatus ModelledCodec::encode(taut::ConstSlice values, taut::References,
+                                         taut::Bytes out) const noexcept {
   work(spent_.encode, values.bytes(), costs_.encode, 1);
   return write(values.type, values.count, 1, values.data == sum_ ? inputs_of_sum_ : 1, bits_at(values.data),
                out);
@@ -86,12 +87,13 @@ taut::Status ModelledCodec::holds(taut::ConstBytes in, taut::Slice values, int m
   return taut::Status::ok;
 }
 
-taut::Status ModelledCodec::decode(taut::ConstBytes in, taut::Slice values) const noexcept {
+taut::Status ModelledCodec::decode(taut::ConstBytes in, taut::References, taut::Slice values) const noexcept {
   work(spent_.decode, values.bytes(), costs_.decode, 2);
   return holds(in, values, 0);
 }
 
-taut::Status ModelledCodec::reduce(taut::ConstBytes in, taut::Slice values, taut::Reduction) const noexcept {
+taut::Status ModelledCodec::reduce(taut::ConstBytes in, taut::References, taut::Slice values,
+                                   taut::Reduction) const noexcept {
   work(spent_.combine, values.bytes(), costs_.decode_add, 2);
   return holds(in, values, 1);
 }
@@ -113,7 +115,7 @@ taut::SizeOrStatus ModelledCodec::sum(std::span<const taut::ConstBytes> frames,
 }
 
 taut::SizeOrStatus ModelledCodec::accumulate(taut::ConstBytes frame, taut::ConstSlice values,
-                                             taut::Bytes out) const noexcept {
+                                             taut::References, taut::Bytes out) const noexcept {
   taut::FrameHeader header;
   if (const taut::Status status = taut::read_header(frame, header); status != taut::Status::ok)
     return {status};

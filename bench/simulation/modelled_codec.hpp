@@ -49,14 +49,16 @@ class ModelledCodec final : public taut::Codec, public taut::FrameArithmetic {
 
   const taut::Contract& contract() const noexcept override { return contract_; }
   std::size_t max_bytes(taut::DType type, std::size_t count, std::uint32_t addends) const noexcept override;
-  taut::SizeOrStatus encode(taut::ConstSlice values, taut::Bytes out) const noexcept override;
-  taut::Status decode(taut::ConstBytes in, taut::Slice values) const noexcept override;
-  taut::Status reduce(taut::ConstBytes in, taut::Slice values, taut::Reduction op) const noexcept override;
+  taut::SizeOrStatus encode(taut::ConstSlice values, taut::References,
+                            taut::Bytes out) const noexcept override;
+  taut::Status decode(taut::ConstBytes in, taut::References, taut::Slice values) const noexcept override;
+  taut::Status reduce(taut::ConstBytes in, taut::References, taut::Slice values,
+                      taut::Reduction op) const noexcept override;
   const taut::FrameArithmetic* arithmetic() const noexcept override {
     return costs_.adds_frames ? this : nullptr;
   }
   taut::SizeOrStatus sum(std::span<const taut::ConstBytes> frames, taut::Bytes out) const noexcept override;
-  taut::SizeOrStatus accumulate(taut::ConstBytes frame, taut::ConstSlice values,
+  taut::SizeOrStatus accumulate(taut::ConstBytes frame, taut::ConstSlice values, taut::References,
                                 taut::Bytes out) const noexcept override;
 
  private:

@@ -9,7 +9,6 @@
 #include "cli/command.hpp"
 #include "cli/input.hpp"
 #include "cli/quality.hpp"
-#include "cli/subject.hpp"
 #include "compressor/base/json.hpp"
 #include "compressor/file/coding.hpp"
 

@@ -1,9 +1,9 @@
 // taut compress: writes an array file to a .taut file, frame by frame.
 #include <cstdio>
 
+#include "cli/arguments.hpp"
 #include "cli/command.hpp"
 #include "cli/earlier_files.hpp"
-#include "cli/file_names.hpp"
 #include "cli/input.hpp"
 #include "cli/progress.hpp"
 #include "cli/quality.hpp"

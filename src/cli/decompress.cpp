@@ -1,9 +1,9 @@
 // taut decompress: restores the array file from a .taut file.
 #include <cstdio>
 
+#include "cli/arguments.hpp"
 #include "cli/command.hpp"
 #include "cli/earlier_files.hpp"
-#include "cli/file_names.hpp"
 #include "cli/progress.hpp"
 #include "compressor/base/json.hpp"
 #include "compressor/file/coding.hpp"

@@ -1,4 +1,4 @@
-#include "cli/file_names.hpp"
+#include "cli/arguments.hpp"
 
 #include <filesystem>
 #include <set>

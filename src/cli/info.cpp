@@ -1,8 +1,8 @@
 // taut info: prints the contents of a .taut file.
 #include <cstdio>
 
+#include "cli/arguments.hpp"
 #include "cli/command.hpp"
-#include "cli/file_names.hpp"
 #include "compressor/base/json.hpp"
 #include "compressor/file/coding.hpp"
 #include "compressor/file/file_format.hpp"

@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "compressor/file/coding.hpp"
-#include "compressor/file/container.hpp"
 #include "compressor/file/failure.hpp"
+#include "compressor/file/files.hpp"
 #include "compressor/file/npy.hpp"
 
 namespace taut::cli {

@@ -3,6 +3,7 @@
 
 #include "cli/arguments.hpp"
 #include "compressor/file/array.hpp"
+#include "compressor/file/coding.hpp"
 #include "compressor/file/files.hpp"
 
 namespace taut::cli {
@@ -22,5 +23,22 @@ struct Input {
 // Reads the description of the array. NumPy files are recognised by their first bytes, and so are containers,
 // which are refused. All other files hold raw values. Throws Failure.
 Input read_input(const InputFile& file, const Arguments& arguments);
+
+// Values of a measurement, which one frame holds, and the name that its table shows.
+struct Subject {
+  std::string name;
+  DType type;
+  Piece piece;
+  Room values;
+
+  ConstSlice slice() const { return {{values.all().data(), piece.count(), type}}; }
+};
+
+// Returns the middle part of the array in a file, at most 2^22 values. Throws Failure.
+Subject subject_of(const std::string& path, const Arguments& arguments);
+
+// Returns the values for commands that are given no file: three waves plus noise of a thousandth, the same on
+// every machine.
+Subject built_in_subject();
 
 }  // namespace taut::cli

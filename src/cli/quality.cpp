@@ -70,11 +70,10 @@ void Quality::compare(ConstSlice original, ConstSlice decoded) {
   const bool pointwise = bound_.kind == Bound::Kind::pointwise, free = bound_.kind == Bound::Kind::rate;
   const double absolute = pointwise ? 0 : free ? std::numeric_limits<double>::infinity() : bound_.value;
   Sums sums;
-  with_dtype(component_of(original.type), [&]<class T>() {
-    if constexpr (requires(T x) { static_cast<double>(x); })
-      compare_reals(static_cast<const T*>(original.data), static_cast<const T*>(decoded.data),
-                    original.count * components_of(original.type), absolute, pointwise ? bound_.value : 0,
-                    fill_, sums);
+  with_component(original.type, [&]<class T>() {
+    compare_reals(static_cast<const T*>(original.data), static_cast<const T*>(decoded.data),
+                  original.count * components_of(original.type), absolute, pointwise ? bound_.value : 0,
+                  fill_, sums);
   });
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     max_error_ = std::max(max_error_, sums.max_error[lane]);

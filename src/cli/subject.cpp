@@ -1,4 +1,4 @@
-#include "cli/subject.hpp"
+#include "cli/input.hpp"
 
 #include <cmath>
 #include <cstring>

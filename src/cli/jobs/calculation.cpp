@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "cli/input.hpp"
 #include "cli/jobs/environment.hpp"
-#include "cli/subject.hpp"
 #include "communication/comm/coding_speeds.hpp"
 #include "communication/comm/explain.hpp"
 #include "communication/policy/plan/cost_model.hpp"

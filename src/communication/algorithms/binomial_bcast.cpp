@@ -31,13 +31,7 @@ Task<> run(Team team, Operands data) {
 
 Cost cost(int P) {
   const int k = log2_ceil(P);
-  return {.steps = k,
-          .messages = P - 1,
-          .messages_a_rank = k,
-          .frames = P - 1,
-          .encodes = 1,
-          .combines = 0,
-          .decodes = 1};
+  return {.steps = k, .messages = P - 1, .messages_a_rank = k, .frames = P - 1, .encodes = 1, .decodes = 1};
 }
 
 }  // namespace

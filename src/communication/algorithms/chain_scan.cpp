@@ -14,11 +14,20 @@
 namespace taut::algorithms {
 namespace {
 
-Task<> scan(Team team, Operands data) {
-  const int P = team.size(), me = team.rank();
-  const ConstSlice values = team.whole(data.in);
-  const Slice result = team.whole(data.out);
+// Sends `prefix` to the next rank, if there is one, and decodes `result` while it is in flight.
+Task<> pass_on(Team& team, const Frames& prefix, const Frames& result, Slice values) {
+  if (team.rank() + 1 == team.size()) {
+    co_await team.decode(result, values);
+    co_return;
+  }
+  Sending sending = team.send(prefix, team.rank() + 1);
+  co_await team.decode(result, values);
+  co_await sending;
+}
 
+Task<> scan(Team team, Operands data) {
+  const int me = team.rank();
+  const ConstSlice values = team.whole(data.in);
   Frames prefix;  // the reduction over the ranks 0 .. me
   if (me == 0) {
     prefix = co_await team.encode(values);
@@ -26,19 +35,12 @@ Task<> scan(Team team, Operands data) {
     const Frames before = co_await team.recv(me - 1, values);
     prefix = co_await team.combine(before, values, data.op);
   }
-  if (me + 1 < P) {
-    Sending sending = team.send(prefix, me + 1);
-    co_await team.decode(prefix, result);  // while the frame is in flight
-    co_await sending;
-  } else {
-    co_await team.decode(prefix, result);
-  }
+  co_await pass_on(team, prefix, prefix, team.whole(data.out));
 }
 
 Task<> exscan(Team team, Operands data) {
   const int P = team.size(), me = team.rank();
   const ConstSlice values = team.whole(data.in);
-  const Slice result = team.whole(data.out);
   if (P == 1) co_return;
   if (me == 0) {
     const Frames own = co_await team.encode(values);
@@ -47,15 +49,9 @@ Task<> exscan(Team team, Operands data) {
   }
 
   const Frames before = co_await team.recv(me - 1, values);
-  if (me + 1 < P) {
-    const Frames prefix =
-        co_await team.combine(before, values, data.op);  // the reduction over the ranks 0 .. me
-    Sending sending = team.send(prefix, me + 1);
-    co_await team.decode(before, result);  // while the frame is in flight
-    co_await sending;
-  } else {
-    co_await team.decode(before, result);
-  }
+  Frames prefix;  // the reduction over the ranks 0 .. me
+  if (me + 1 < P) prefix = co_await team.combine(before, values, data.op);
+  co_await pass_on(team, prefix, before, team.whole(data.out));
 }
 
 }  // namespace

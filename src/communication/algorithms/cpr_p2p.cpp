@@ -139,13 +139,8 @@ Scratch scratch_of_scatter(int P, int me) { return {.frames = (P + 1) / 2, .buff
 
 Cost cost_of_bcast(int P) {
   const int k = log2_ceil(P);
-  return {.steps = k,
-          .messages = P - 1,
-          .messages_a_rank = k,
-          .frames = P - 1,
-          .encodes = k,
-          .combines = 0,
-          .decodes = P > 1};
+  return {
+      .steps = k, .messages = P - 1, .messages_a_rank = k, .frames = P - 1, .encodes = k, .decodes = P > 1};
 }
 
 }  // namespace

@@ -28,7 +28,6 @@ Cost cost(int P) {
           .messages_a_rank = P - 1,
           .frames = P - 1,
           .encodes = P - 1,
-          .combines = 0,
           .decodes = P > 1};
 }
 

@@ -46,8 +46,6 @@ Cost cost(int P) {
           .decodes = 1};
 }
 
-int growth(int P, Arithmetic how) { return how == Arithmetic::frames ? P : 2 * P - 1; }
-
 }  // namespace
 
 extern constinit const AlgorithmInfo recursive_doubling_allreduce{
@@ -56,7 +54,7 @@ extern constinit const AlgorithmInfo recursive_doubling_allreduce{
     .paper = "Thakur, Rabenseifner and Gropp 2005",
     .unit = AlgorithmInfo::Unit::whole,
     .cost = cost,
-    .growth = growth,
+    .growth = coded_in_a_tree,
     .run = run,
 };
 

@@ -97,8 +97,6 @@ Cost cost_of_exscan(int P) {
           .decodes = 1};
 }
 
-int growth(int P, Arithmetic how) { return how == Arithmetic::frames ? P : 2 * P - 1; }
-
 }  // namespace
 
 extern constinit const AlgorithmInfo recursive_doubling_scan{
@@ -107,7 +105,7 @@ extern constinit const AlgorithmInfo recursive_doubling_scan{
     .paper = "Hillis and Steele 1986",
     .unit = AlgorithmInfo::Unit::whole,
     .cost = cost_of_scan,
-    .growth = growth,
+    .growth = coded_in_a_tree,
     .run = scan,
 };
 
@@ -117,7 +115,7 @@ extern constinit const AlgorithmInfo recursive_doubling_exscan{
     .paper = "Hillis and Steele 1986",
     .unit = AlgorithmInfo::Unit::whole,
     .cost = cost_of_exscan,
-    .growth = growth,
+    .growth = coded_in_a_tree,
     .run = exscan,
 };
 

@@ -10,8 +10,6 @@
 #include <new>
 #include <unordered_map>
 
-#include "communication/comm/python_lines.hpp"
-
 namespace taut {
 namespace {
 

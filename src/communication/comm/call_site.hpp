@@ -23,4 +23,18 @@ std::string call_site_name(const void* site);
 // call_site_name(). "": any place.
 bool is_call_site(const void* site, std::string_view wanted);
 
+// Line of a Python program as a call site, by the interpreter in this process. Taut is linked to no Python.
+struct PythonLine {
+  std::string file, function;
+  int line = 0;
+};
+
+// Returns the line of Python that this thread executes, outside of the files in `package`, the folder of the
+// extension module that made the call. The same line has the same address for the life of the process. Null
+// if no interpreter runs on this thread, or too many lines are known.
+const PythonLine* current_python_line(std::string_view package) noexcept;
+
+// Returns the line that an address from current_python_line() stands for; null for any other address.
+const PythonLine* python_line_at(const void* site) noexcept;
+
 }  // namespace taut

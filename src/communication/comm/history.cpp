@@ -205,7 +205,7 @@ std::optional<CallState> CallHistory::state(std::uint64_t number) noexcept {
 
 // ---- The codec of a call
 
-SizeOrStatus HistoryCodec::encode(ConstSlice values, Bytes out) const noexcept {
+SizeOrStatus HistoryCodec::encode(ConstSlice values, References, Bytes out) const noexcept {
   const ChosenReferences references = history_.of_sent(values);
   const Codec& codec = references.n > 0 ? with_references_ : without_references_;
   const SizeOrStatus frame = codec.encode(values, references.span(), out);
@@ -214,7 +214,7 @@ SizeOrStatus HistoryCodec::encode(ConstSlice values, Bytes out) const noexcept {
   return frame;
 }
 
-Status HistoryCodec::decode(ConstBytes in, Slice values) const noexcept {
+Status HistoryCodec::decode(ConstBytes in, References, Slice values) const noexcept {
   const std::optional<ChosenReferences> references = history_.of_received(in, values);
   if (!references) return Status::corrupt_frame;
   const Status status = without_references_.decode(in, references->span(), values);

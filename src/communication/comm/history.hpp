@@ -193,9 +193,9 @@ class HistoryCodec final : public Codec {
     return std::max(without_references_.max_bytes(type, count, addends),
                     with_references_.max_bytes(type, count, addends));
   }
-  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override;
-  Status decode(ConstBytes in, Slice values) const noexcept override;
-  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+  SizeOrStatus encode(ConstSlice values, References, Bytes out) const noexcept override;
+  Status decode(ConstBytes in, References, Slice values) const noexcept override;
+  Status reduce(ConstBytes in, References, Slice values, Reduction op) const noexcept override {
     return without_references_.reduce(in, values, op);
   }
 

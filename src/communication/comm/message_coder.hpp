@@ -11,8 +11,8 @@
 #include "communication/comm/statistics.hpp"
 #include "communication/policy/plan/plan.hpp"
 #include "communication/team/codec_operations.hpp"
-#include "communication/team/phase_times.hpp"
 #include "communication/team/place.hpp"
+#include "communication/team/recorder.hpp"
 
 namespace taut {
 

@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "communication/team/phase_times.hpp"
+#include "communication/team/recorder.hpp"
 #include "compressor/base/guarded.hpp"
 #include "compressor/base/options.hpp"
 #include "compressor/base/output_file.hpp"

@@ -1,12 +1,14 @@
 // The reports of a process: those of freed communicators are kept until the process writes its files.
 #pragma once
 
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "communication/comm/report.hpp"
+#include "communication/team/recorder.hpp"
 
 namespace taut {
 
@@ -35,5 +37,9 @@ void write_output(const std::string& pattern, const ProcessRank& process, const 
 
 // Writes a file, which appears under its name once it is complete. Returns 0 or the error.
 int write_text(const std::string& name, const std::string& text) noexcept;
+
+// Writes the events in Chrome's trace format: process `rank`, with a thread for each segment of the calls in
+// flight at a time (docs/observe.md). Returns false if writing fails.
+bool write_trace(std::FILE* file, const Recorder& recorder, int rank);
 
 }  // namespace taut

@@ -1,4 +1,4 @@
-#include "communication/comm/python_lines.hpp"
+#include "communication/comm/call_site.hpp"
 
 #include <dlfcn.h>
 

@@ -92,21 +92,7 @@ void ResultComparison::add_numbers(const void* plain, const void* served, std::s
 void ResultComparison::add(ConstSlice plain, ConstSlice served) noexcept {
   const FloatEnvironment environment;  // differences must not trap
   const std::size_t parts = components_of(plain.type), n = plain.count * parts;
-  switch (component_of(plain.type)) {
-    case DType::f32: add_numbers<float>(plain.data, served.data, n, parts); break;
-    case DType::f64: add_numbers<double>(plain.data, served.data, n, parts); break;
-    case DType::f16: add_numbers<f16>(plain.data, served.data, n, parts); break;
-    case DType::bf16: add_numbers<bf16>(plain.data, served.data, n, parts); break;
-    case DType::i8: add_numbers<std::int8_t>(plain.data, served.data, n, parts); break;
-    case DType::u8: add_numbers<std::uint8_t>(plain.data, served.data, n, parts); break;
-    case DType::i16: add_numbers<std::int16_t>(plain.data, served.data, n, parts); break;
-    case DType::u16: add_numbers<std::uint16_t>(plain.data, served.data, n, parts); break;
-    case DType::i32: add_numbers<std::int32_t>(plain.data, served.data, n, parts); break;
-    case DType::u32: add_numbers<std::uint32_t>(plain.data, served.data, n, parts); break;
-    case DType::i64: add_numbers<std::int64_t>(plain.data, served.data, n, parts); break;
-    case DType::u64: add_numbers<std::uint64_t>(plain.data, served.data, n, parts); break;
-    default: break;
-  }
+  with_component(plain.type, [&]<class T>() { add_numbers<T>(plain.data, served.data, n, parts); });
   elements_ += plain.count;
 }
 

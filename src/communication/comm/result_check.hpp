@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "communication/policy/plan/promise.hpp"
+#include "communication/policy/plan/policy.hpp"
 #include "compressor/values/reduction.hpp"
 
 namespace taut {

@@ -7,7 +7,7 @@
 
 #include "communication/comm/result_check.hpp"
 #include "communication/policy/plan/plan.hpp"
-#include "communication/team/phase_times.hpp"
+#include "communication/team/recorder.hpp"
 
 namespace taut {
 

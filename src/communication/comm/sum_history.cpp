@@ -45,13 +45,13 @@ ChosenReferences SumHistory::of(const KeptValues& kept, const OperandExtent& ope
 }
 
 void SumHistory::keep_sum(const Codec& codec) noexcept {
-  const auto* const coding = dynamic_cast<const ReferenceCoding*>(&codec);
+  const FrameArithmetic* const arithmetic = codec.arithmetic();
   const auto all_integers = [&](const KeptValues& kept) {
     const std::size_t count = kept.bytes() / size_of(type_);
-    return count == 0 || coding->has_integers({{kept.find(0, kept.bytes()), count, type_}});
+    return count == 0 || arithmetic->has_integers({{kept.find(0, kept.bytes()), count, type_}});
   };
   const Status status = guarded([&] {
-    if (coding == nullptr || !usable_ || !all_integers(state_.sent)) usable_ = false;
+    if (arithmetic == nullptr || !usable_ || !all_integers(state_.sent)) usable_ = false;
     if (usable_) state_.received = copy_of(sum_);
     usable_ = usable_ && all_integers(state_.received);
   });

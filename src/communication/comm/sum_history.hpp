@@ -47,13 +47,13 @@ class SumHistoryCodec final : public Codec, private FrameArithmetic {
   std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
     return codec_.max_bytes(type, count, addends + (history_.refers() ? 1 : 0));
   }
-  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
+  SizeOrStatus encode(ConstSlice values, References, Bytes out) const noexcept override {
     return codec_.encode(values, history_.of_addends(values).span(), out);
   }
-  Status decode(ConstBytes in, Slice values) const noexcept override {
+  Status decode(ConstBytes in, References, Slice values) const noexcept override {
     return codec_.decode(in, history_.of_sum(values).span(), values);
   }
-  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+  Status reduce(ConstBytes in, References, Slice values, Reduction op) const noexcept override {
     return codec_.reduce(in, history_.of_sum(values).span(), values, op);
   }
 
@@ -61,7 +61,8 @@ class SumHistoryCodec final : public Codec, private FrameArithmetic {
   SizeOrStatus sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override {
     return codec_.arithmetic()->sum(frames, out);
   }
-  SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
+  SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, References,
+                          Bytes out) const noexcept override {
     return codec_.arithmetic()->accumulate(frame, values, history_.of_addends(values).span(), out);
   }
 

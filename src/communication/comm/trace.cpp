@@ -1,4 +1,4 @@
-#include "communication/comm/trace.hpp"
+#include "communication/comm/process_report.hpp"
 
 #include <algorithm>
 #include <map>

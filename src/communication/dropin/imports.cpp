@@ -1,4 +1,4 @@
-#include "communication/dropin/imports.hpp"
+#include "communication/dropin/program_endpoint.hpp"
 
 #include <elf.h>
 #include <link.h>

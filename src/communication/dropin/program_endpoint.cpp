@@ -7,7 +7,6 @@
 #include "communication/api/state/rule_binding.hpp"
 #include "communication/dropin/counts.hpp"
 #include "communication/dropin/generalized_requests.hpp"
-#include "communication/dropin/imports.hpp"
 #include "communication/dropin/interception.hpp"
 #include "communication/p2p/credits.hpp"
 #include "communication/p2p/probed_messages.hpp"

@@ -2,6 +2,8 @@
 // those that are sent coded.
 #pragma once
 
+#include <string>
+
 #include "communication/p2p/send.hpp"
 
 namespace taut::dropin {
@@ -27,5 +29,10 @@ void name_made(MPI_Comm parent, MPI_Comm made) noexcept;
 // Encodes a message whose layout is known, if a rule asks for coding and the result is shorter; otherwise the
 // message says why not.
 void encode(p2p::Send& send) noexcept;
+
+// Returns the name of a function by which a loaded object may receive messages, or wait for them, past the
+// drop-in: a function of MPICH's module mpi_f08, or of the profiling interface. Returns "" if there is none.
+// MPI's own libraries are left out.
+std::string unseen_receives();
 
 }  // namespace taut::dropin

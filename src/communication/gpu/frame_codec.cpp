@@ -357,19 +357,19 @@ Operation FrameCodec::start_accumulate(ConstBytes frame, ConstSlice values, Byte
   });
 }
 
-SizeOrStatus FrameCodec::encode(ConstSlice values, Bytes out) const noexcept {
+SizeOrStatus FrameCodec::encode(ConstSlice values, References, Bytes out) const noexcept {
   EncodeItem item{values, out};
   const SizeOrStatus outcome = start_encode({&item, 1}).wait();
   return outcome.status == Status::ok ? item.made : outcome;
 }
 
-Status FrameCodec::decode(ConstBytes in, Slice values) const noexcept {
+Status FrameCodec::decode(ConstBytes in, References, Slice values) const noexcept {
   DecodeItem item{in, values};
   const SizeOrStatus outcome = start_decode({&item, 1}).wait();
   return outcome.status == Status::ok ? item.status : outcome.status;
 }
 
-Status FrameCodec::reduce(ConstBytes in, Slice values, Reduction op) const noexcept {
+Status FrameCodec::reduce(ConstBytes in, References, Slice values, Reduction op) const noexcept {
   return start_reduce(in, values, op).wait().status;
 }
 
@@ -377,7 +377,8 @@ SizeOrStatus FrameCodec::sum(std::span<const ConstBytes> frames, Bytes out) cons
   return start_sum(frames, out).wait();
 }
 
-SizeOrStatus FrameCodec::accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept {
+SizeOrStatus FrameCodec::accumulate(ConstBytes frame, ConstSlice values, References,
+                                    Bytes out) const noexcept {
   return start_accumulate(frame, values, out).wait();
 }
 

@@ -28,9 +28,10 @@ class FrameCodec final : public Codec, public CodecOperations, private FrameArit
   std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
     return host_->max_bytes(type, count, addends);
   }
-  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override;
-  Status decode(ConstBytes in, Slice values) const noexcept override;
-  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override;
+  using Codec::decode, Codec::encode, Codec::reduce;  // the forms without references
+  SizeOrStatus encode(ConstSlice values, References, Bytes out) const noexcept override;
+  Status decode(ConstBytes in, References, Slice values) const noexcept override;
+  Status reduce(ConstBytes in, References, Slice values, Reduction op) const noexcept override;
   Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
     return host_->sample(values, scratch);
   }
@@ -49,7 +50,7 @@ class FrameCodec final : public Codec, public CodecOperations, private FrameArit
   using Outcome = std::optional<SizeOrStatus>;  // empty: the host has to do the work
 
   SizeOrStatus sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override;
-  SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override;
+  SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, References, Bytes out) const noexcept override;
 
   // ---- Operations on values or frames for the GPU
   Task<SizeOrStatus> encode_on_device(std::span<EncodeItem> items) const;

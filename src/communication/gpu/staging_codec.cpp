@@ -8,16 +8,16 @@ SizeOrStatus StagingCodec::upload(SizeOrStatus made, Bytes out) const noexcept {
   return made;
 }
 
-SizeOrStatus StagingCodec::encode(ConstSlice values, Bytes out) const noexcept {
+SizeOrStatus StagingCodec::encode(ConstSlice values, References, Bytes out) const noexcept {
   return upload(codec_->encode(values, out), out);
 }
 
-Status StagingCodec::decode(ConstBytes in, Slice values) const noexcept {
+Status StagingCodec::decode(ConstBytes in, References, Slice values) const noexcept {
   const Status status = frames_.download(in);
   return status == Status::ok ? codec_->decode(in, values) : status;
 }
 
-Status StagingCodec::reduce(ConstBytes in, Slice values, Reduction op) const noexcept {
+Status StagingCodec::reduce(ConstBytes in, References, Slice values, Reduction op) const noexcept {
   const Status status = frames_.download(in);
   return status == Status::ok ? codec_->reduce(in, values, op) : status;
 }
@@ -29,7 +29,8 @@ SizeOrStatus StagingCodec::sum(std::span<const ConstBytes> frames, Bytes out) co
   return status == Status::ok ? upload(codec_->arithmetic()->sum(frames, out), out) : SizeOrStatus{status};
 }
 
-SizeOrStatus StagingCodec::accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept {
+SizeOrStatus StagingCodec::accumulate(ConstBytes frame, ConstSlice values, References,
+                                      Bytes out) const noexcept {
   const Status status = frames_.download(frame);
   return status == Status::ok ? upload(codec_->arithmetic()->accumulate(frame, values, out), out)
                               : SizeOrStatus{status};

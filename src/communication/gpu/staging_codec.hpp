@@ -20,9 +20,9 @@ class StagingCodec final : public Codec, private FrameArithmetic {
   std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
     return codec_->max_bytes(type, count, addends);
   }
-  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override;
-  Status decode(ConstBytes in, Slice values) const noexcept override;
-  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override;
+  SizeOrStatus encode(ConstSlice values, References, Bytes out) const noexcept override;
+  Status decode(ConstBytes in, References, Slice values) const noexcept override;
+  Status reduce(ConstBytes in, References, Slice values, Reduction op) const noexcept override;
   Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
     return codec_->sample(values, scratch);
   }
@@ -32,7 +32,7 @@ class StagingCodec final : public Codec, private FrameArithmetic {
 
  private:
   SizeOrStatus sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override;
-  SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override;
+  SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, References, Bytes out) const noexcept override;
   SizeOrStatus upload(SizeOrStatus made, Bytes out) const noexcept;
 
   std::shared_ptr<const Codec> codec_;

@@ -27,14 +27,12 @@ CapacityMode::Run::Run(CapacityMode& mode, Call& call, std::span<const int> bloc
 
 ConstSlice CapacityMode::Run::input(int b) const noexcept {
   const bool whole = call_.collective == Collective::bcast || call_.collective == Collective::allgather;
-  if (whole) return call_.in;
-  return block(call_.in, static_cast<std::size_t>(b), static_cast<std::size_t>(ranks_));
+  return whole ? call_.in : block(call_.in, static_cast<std::size_t>(b), static_cast<std::size_t>(ranks_));
 }
 
 Slice CapacityMode::Run::output(int b) const noexcept {
   const bool whole = call_.collective == Collective::bcast || call_.collective == Collective::reduce_scatter;
-  if (whole) return call_.out;
-  return block(call_.out, static_cast<std::size_t>(b), static_cast<std::size_t>(ranks_));
+  return whole ? call_.out : block(call_.out, static_cast<std::size_t>(b), static_cast<std::size_t>(ranks_));
 }
 
 std::size_t CapacityMode::Run::whole_frame_bytes(std::size_t count, int addends) const noexcept {

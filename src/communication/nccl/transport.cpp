@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "communication/team/phase_times.hpp"
+#include "communication/team/recorder.hpp"
 #include "compressor/base/device_memory.hpp"
 
 namespace taut::nccl {

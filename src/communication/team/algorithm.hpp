@@ -99,10 +99,14 @@ struct AlgorithmInfo {
   int parts(int P) const { return unit == Unit::whole ? 1 : blocks(P); }  // frames of a whole message
 };
 
-// Error growths that several algorithms have: of moved data, which are encoded once and forwarded unchanged,
-// and of sums that contain each rank's values encoded once.
+// Error growths that several algorithms have: of moved data, which are encoded once and forwarded unchanged;
+// of sums that contain each rank's values encoded once; and of sums in a tree of P leaves and P-1 inner
+// nodes, which are all encoded by values.
 constexpr int coded_once(int, Arithmetic) noexcept { return 1; }
 constexpr int coded_by_each_rank(int P, Arithmetic) noexcept { return P; }
+constexpr int coded_in_a_tree(int P, Arithmetic how) noexcept {
+  return how == Arithmetic::frames ? P : 2 * P - 1;
+}
 
 std::span<const AlgorithmInfo* const> registered_algorithms() noexcept;
 const AlgorithmInfo* find_algorithm(Collective collective, const char* name) noexcept;  // null: unknown

@@ -33,13 +33,9 @@ void divide(T* values, std::size_t count, int n) noexcept {
 
 void divide(Slice values, int n) noexcept {
   const auto parts = values.components();
-  switch (parts.type) {
-    case DType::f32: return divide(static_cast<float*>(parts.data), parts.count, n);
-    case DType::f64: return divide(static_cast<double*>(parts.data), parts.count, n);
-    case DType::f16: return divide(static_cast<f16*>(parts.data), parts.count, n);
-    case DType::bf16: return divide(static_cast<bf16*>(parts.data), parts.count, n);
-    default: return;
-  }
+  with_component(parts.type, [&]<class T>() {
+    if constexpr (is_real<T>) divide(static_cast<T*>(parts.data), parts.count, n);
+  });
 }
 
 Status Place::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {

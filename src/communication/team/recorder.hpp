@@ -1,13 +1,59 @@
 // Recorder of the latest events of this process, for traces.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 
-#include "communication/team/phase_times.hpp"
+#include "compressor/base/status.hpp"
 
 namespace taut {
+
+// Phase of a call, to which a rank's time is added.
+enum class Phase : std::uint8_t {
+  encode,
+  combine,  // adding frames, or operands to values
+  decode,
+  wait,   // waiting for messages: all time of a compressed call outside the other phases
+  agree,  // agreement, with planning, samples and memory
+  plain,  // in plain MPI
+  call    // the whole call
+};
+inline constexpr std::size_t phases = 7;
+
+constexpr const char* name_of(Phase phase) noexcept {
+  constexpr const char* names[phases] = {"encode", "combine", "decode", "wait", "agree", "plain", "call"};
+  return names[static_cast<std::size_t>(phase)];
+}
+
+// Nanoseconds by phase. `call` is the sum of the others.
+class PhaseTimes {
+ public:
+  std::uint64_t& operator[](Phase phase) noexcept { return of_[static_cast<std::size_t>(phase)]; }
+  std::uint64_t operator[](Phase phase) const noexcept { return of_[static_cast<std::size_t>(phase)]; }
+  PhaseTimes& operator+=(const PhaseTimes& other) noexcept {
+    for (std::size_t i = 0; i < phases; ++i) of_[i] += other.of_[i];
+    return *this;
+  }
+
+ private:
+  std::array<std::uint64_t, phases> of_{};
+};
+
+constexpr double seconds(std::uint64_t nanoseconds) noexcept {
+  return static_cast<double>(nanoseconds) * 1e-9;
+}
+
+// Returns the nanoseconds of a monotonic clock. A reading takes some 30 ns: measure whole operations, not
+// parts of an operation.
+inline std::uint64_t clock_now() noexcept {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+}
 
 // Event: a phase from begin to end, in nanoseconds of clock_now().
 struct Event {
@@ -74,5 +120,36 @@ inline void CallTag::add(Phase phase, int segment, std::uint64_t begin, std::uin
   if (recorder != nullptr)
     recorder->add({begin, end, bytes, call, phase, slot, static_cast<std::uint8_t>(segment), kind, site});
 }
+
+// Record of one running call on one rank: its first failure, encodings, bytes and times.
+struct CallCounters {
+  Status status = Status::ok;  // the first failure
+  std::uint64_t encodes = 0, combines = 0, decodes = 0;
+  std::uint64_t value_bytes = 0, frame_bytes = 0;  // encoded values, and their frames
+  std::uint64_t sent_messages = 0, sent_bytes = 0;
+  std::uint64_t carried_bytes = 0;  // bytes of values that the sent frames represent
+  PhaseTimes times;
+  CallTag tag;
+
+  void note(Status failure) noexcept {
+    if (status == Status::ok) status = failure;
+  }
+  void sent(std::size_t bytes, std::size_t carried) noexcept {
+    ++sent_messages;
+    sent_bytes += bytes;
+    carried_bytes += carried;
+  }
+  // Adds the time since `begin`. Time in which codec operations overlap counts once, for the operation that
+  // completes first.
+  void spent(Phase phase, int segment, std::uint64_t begin, std::size_t bytes) noexcept {
+    const std::uint64_t end = clock_now();
+    const bool coding = phase <= Phase::decode;
+    times[phase] += end - (coding ? std::max(begin, coded_until) : begin);
+    if (coding) coded_until = end;
+    tag.add(phase, segment, begin, end, bytes);
+  }
+
+  std::uint64_t coded_until = 0;  // end of the last codec operation
+};
 
 }  // namespace taut

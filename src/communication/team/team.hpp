@@ -11,10 +11,10 @@
 #include <cstdint>
 
 #include "communication/team/blocks.hpp"
-#include "communication/team/call_counters.hpp"
 #include "communication/team/codec_operations.hpp"
 #include "communication/team/frames.hpp"
 #include "communication/team/place.hpp"
+#include "communication/team/recorder.hpp"
 #include "communication/team/task.hpp"
 #include "communication/team/transport.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "compressor/base/options.hpp"
-#include "compressor/frame/frame_scaling.hpp"
+#include "compressor/frame/codec.hpp"
 #include "compressor/frame/sample.hpp"
 #include "compressor/values/value_statistics.hpp"
 

@@ -3,10 +3,6 @@
 
 #include "compressor/frame/candidates.hpp"
 
-namespace taut {
-class ValueStatistics;
-}
-
 namespace taut::api {
 
 // Arrays of the values' type and count, from which a call predicts: the newest first.

@@ -21,13 +21,10 @@ double width_of(const ValueRange& range) noexcept {
 // Calls visit(x) with the real numbers at the steps of a part, as doubles.
 template <class Visit>
 void each_value(ConstSlice part, std::size_t most, Visit visit) {
-  with_dtype(component_of(part.type), [&]<class T>() {
-    if constexpr (requires(T x) { static_cast<double>(x); }) {
-      const std::size_t n = part.count * components_of(part.type);
-      const std::size_t step = std::max<std::size_t>(1, n / std::max<std::size_t>(most, 1));
-      for (std::size_t i = 0; i < n; i += step)
-        visit(static_cast<double>(static_cast<const T*>(part.data)[i]));
-    }
+  const std::size_t n = part.count * components_of(part.type);
+  const std::size_t step = std::max<std::size_t>(1, n / std::max<std::size_t>(most, 1));
+  with_component(part.type, [&]<class T>() {
+    for (std::size_t i = 0; i < n; i += step) visit(static_cast<double>(static_cast<const T*>(part.data)[i]));
   });
 }
 

@@ -1,4 +1,4 @@
-#include "compressor/file/container.hpp"
+#include "compressor/file/files.hpp"
 
 #include <algorithm>
 #include <string_view>

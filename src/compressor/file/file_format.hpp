@@ -3,8 +3,8 @@
 #pragma once
 
 #include "compressor/file/array.hpp"
-#include "compressor/file/byte_stream.hpp"
 #include "compressor/file/chunking.hpp"
+#include "compressor/file/files.hpp"
 
 namespace taut::cli {
 

@@ -2,12 +2,37 @@
 // or standard output.
 #pragma once
 
+#include "compressor/values/slice.hpp"
+
+#include <cstdint>
 #include <cstdio>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "compressor/file/byte_stream.hpp"
-
 namespace taut::cli {
+
+// Bytes with random access.
+class ByteSource {
+ public:
+  virtual const std::string& path() const noexcept = 0;  // name in messages
+  virtual std::uint64_t size() const noexcept = 0;
+  // Fills `out` with the bytes from `offset` on; throws Failure if the source ends before.
+  virtual void read(std::uint64_t offset, Bytes out) const = 0;
+
+ protected:
+  ~ByteSource() = default;
+};
+
+// Bytes that are appended.
+class ByteTarget {
+ public:
+  virtual std::uint64_t written() const noexcept = 0;
+  virtual void write(ConstBytes bytes) = 0;
+
+ protected:
+  ~ByteTarget() = default;
+};
 
 inline constexpr const char* standard_stream = "-";
 
@@ -62,5 +87,9 @@ class OutputFile final : public ByteTarget {
 
 // Returns where the summary of a command goes that writes `output`: stdout may carry the output itself.
 std::FILE* summary_stream(const OutputFile& output) noexcept;
+
+// Recognises a container by its signature. Returns what the file is and what to do with it, as the end of a
+// sentence: "an HDF5 file: name a variable of it". Returns nothing for other files.
+std::optional<std::string> container_of(const ByteSource& file);
 
 }  // namespace taut::cli

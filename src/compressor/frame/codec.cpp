@@ -96,23 +96,6 @@ Prediction<unsigned> numbered(const NamedPredictor& predictor, const Dims& dims,
   return {static_cast<unsigned>(known - predictors.begin()), predictor.lags};
 }
 
-// ---- References
-
-SizeOrStatus Codec::encode(ConstSlice values, References references, Bytes out) const noexcept {
-  const auto* const coding = dynamic_cast<const ReferenceCoding*>(this);
-  return coding != nullptr ? coding->encode(values, references, out) : encode(values, out);
-}
-
-Status Codec::decode(ConstBytes in, References references, Slice values) const noexcept {
-  const auto* const coding = dynamic_cast<const ReferenceCoding*>(this);
-  return coding != nullptr ? coding->decode(in, references, values) : decode(in, values);
-}
-
-Status Codec::reduce(ConstBytes in, References references, Slice values, Reduction op) const noexcept {
-  const auto* const coding = dynamic_cast<const ReferenceCoding*>(this);
-  return coding != nullptr ? coding->reduce(in, references, values, op) : reduce(in, values, op);
-}
-
 // ---- Codings
 
 std::unique_ptr<Codec> Coding::make() const { return codec->make(*this); }

@@ -11,7 +11,7 @@
 
 #include "compressor/base/status.hpp"
 #include "compressor/frame/frame.hpp"
-#include "compressor/frame/prediction.hpp"
+#include "compressor/frame/lags.hpp"
 #include "compressor/frame/references.hpp"
 #include "compressor/values/dims.hpp"
 #include "compressor/values/reduction.hpp"
@@ -111,11 +111,16 @@ class FrameArithmetic {
 
   // Computes out <- frame + encode(values), in one pass. A frame with references needs those that it names;
   // the values are predicted from them too.
-  virtual SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept = 0;
   virtual SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, References references,
-                                  Bytes out) const noexcept {
-    return references.empty() ? accumulate(frame, values, out) : SizeOrStatus{Status::frame_mismatch};
+                                  Bytes out) const noexcept = 0;
+  SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept {
+    return accumulate(frame, values, {}, out);
   }
+
+  // Returns true if the values can be a reference of an addend, or of a sum: the codec represents each by an
+  // integer, and none travels exactly. A frame with such a reference always refers to it, and may have
+  // max_bytes of two addends.
+  virtual bool has_integers(ConstSlice) const noexcept { return false; }
 };
 
 // Estimate of how a codec compresses a message: total sizes of a few pieces of the message.
@@ -139,15 +144,22 @@ class Codec {
   virtual std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends = 1) const noexcept = 0;
 
   // Writes one frame. `out` must hold max_bytes; otherwise encode() returns buffer_too_small and writes
-  // nothing.
-  virtual SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept = 0;
+  // nothing. A codec that takes references may predict the values from them; the frame then names those that
+  // the codec used. The values that it decodes to do not depend on references. Other codecs ignore them.
+  virtual SizeOrStatus encode(ConstSlice values, References references, Bytes out) const noexcept = 0;
+  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept { return encode(values, {}, out); }
 
   // Reads one frame into `values` (type and count as in the frame). Never reads past `in` and never writes
-  // past `values`. Malformed bytes give a status, and `values` may then hold anything.
-  virtual Status decode(ConstBytes in, Slice values) const noexcept = 0;
+  // past `values`. Malformed bytes give a status, and `values` may then hold anything: corrupt_frame if the
+  // references do not begin with those that the frame names. A frame without references ignores them.
+  virtual Status decode(ConstBytes in, References references, Slice values) const noexcept = 0;
+  Status decode(ConstBytes in, Slice values) const noexcept { return decode(in, {}, values); }
 
-  // Computes values <- values op decode(in).
-  virtual Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept = 0;
+  // Computes values <- values op decode(in, references).
+  virtual Status reduce(ConstBytes in, References references, Slice values, Reduction op) const noexcept = 0;
+  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept {
+    return reduce(in, {}, values, op);
+  }
 
   // Estimates the result of encode(). `scratch` holds sample_scratch bytes (compressor/frame/sample.hpp); the
   // default implementation encodes pieces of the values to `scratch`.
@@ -155,34 +167,6 @@ class Codec {
 
   // Returns null unless contract().adds_frames.
   virtual const FrameArithmetic* arithmetic() const noexcept { return nullptr; }
-
-  // Encode, decode and reduce with references: as ReferenceCoding, or without references in a codec that has
-  // none.
-  SizeOrStatus encode(ConstSlice values, References references, Bytes out) const noexcept;
-  Status decode(ConstBytes in, References references, Slice values) const noexcept;
-  Status reduce(ConstBytes in, References references, Slice values, Reduction op) const noexcept;
-};
-
-// Frames with references. A codec that takes references implements these operations.
-class ReferenceCoding {
- public:
-  virtual ~ReferenceCoding() = default;
-
-  // Writes one frame, whose values may be predicted from the references; the frame then names them. The
-  // values that it decodes to do not depend on references. The codec decides how many of them it uses.
-  virtual SizeOrStatus encode(ConstSlice values, References references, Bytes out) const noexcept = 0;
-
-  // Reads one frame that may have references. Returns corrupt_frame if those given do not begin with those
-  // that it names; a frame without references ignores them.
-  virtual Status decode(ConstBytes in, References references, Slice values) const noexcept = 0;
-
-  // Computes values <- values op decode(in, references).
-  virtual Status reduce(ConstBytes in, References references, Slice values, Reduction op) const noexcept = 0;
-
-  // Returns true if the values can be a reference of an addend, or of a sum: the codec represents each by an
-  // integer, and none travels exactly. A frame with such a reference always refers to it, and may have
-  // max_bytes of two addends.
-  virtual bool has_integers(ConstSlice) const noexcept { return false; }
 };
 
 inline constexpr std::size_t max_predictors = 13;
@@ -231,5 +215,26 @@ struct AbsentCodec {
   const char* remedy;  // an imperative sentence without its full stop
 };
 std::span<const AbsentCodec> absent_codecs() noexcept;
+
+class ValueStatistics;
+
+// Operations on one frame that need no codec options. A codec that adds frames may implement them.
+class FrameScaling {
+ public:
+  virtual ~FrameScaling() = default;
+
+  // Computes out <- factor * frame, as TAUT_Frame_scale promises, for a finite factor other than 0. `out`
+  // holds max_bytes of the frame's type, count and addends. Returns invalid_argument if no frame can hold the
+  // result.
+  virtual SizeOrStatus scale(ConstBytes frame, double factor, Bytes out) const noexcept = 0;
+
+  // Adds the decoded values of a frame of real numbers to `statistics`.
+  virtual Status summarize(ConstBytes frame, ValueStatistics& statistics) const noexcept = 0;
+
+  // Returns null for a codec without these operations.
+  static const FrameScaling* of(const Codec& codec) noexcept {
+    return dynamic_cast<const FrameScaling*>(&codec);
+  }
+};
 
 }  // namespace taut

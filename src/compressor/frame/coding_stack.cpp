@@ -137,7 +137,7 @@ auto called(const Work& work) noexcept {
 }
 
 // Codec that works on coding stacks, with the arithmetic of the codec that does the work.
-class CodecOnStack final : public Codec, public ReferenceCoding, private FrameArithmetic {
+class CodecOnStack final : public Codec, private FrameArithmetic {
  public:
   explicit CodecOnStack(std::unique_ptr<Codec> codec) noexcept
       : codec_(std::move(codec)), arithmetic_(codec_->arithmetic()) {}
@@ -145,12 +145,6 @@ class CodecOnStack final : public Codec, public ReferenceCoding, private FrameAr
   const Contract& contract() const noexcept override { return codec_->contract(); }
   std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
     return codec_->max_bytes(type, count, addends);
-  }
-  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
-    return called([&] { return codec_->encode(values, out); });
-  }
-  Status decode(ConstBytes in, Slice values) const noexcept override {
-    return called([&] { return codec_->decode(in, values); });
   }
   SizeOrStatus encode(ConstSlice values, References references, Bytes out) const noexcept override {
     return called([&] { return codec_->encode(values, references, out); });
@@ -160,13 +154,6 @@ class CodecOnStack final : public Codec, public ReferenceCoding, private FrameAr
   }
   Status reduce(ConstBytes in, References references, Slice values, Reduction op) const noexcept override {
     return called([&] { return codec_->reduce(in, references, values, op); });
-  }
-  bool has_integers(ConstSlice values) const noexcept override {
-    const auto* const coding = dynamic_cast<const ReferenceCoding*>(codec_.get());
-    return coding != nullptr && called([&] { return coding->has_integers(values); });
-  }
-  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
-    return called([&] { return codec_->reduce(in, values, op); });
   }
   Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
     return called([&] { return codec_->sample(values, scratch); });
@@ -179,12 +166,12 @@ class CodecOnStack final : public Codec, public ReferenceCoding, private FrameAr
   SizeOrStatus sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override {
     return called([&] { return arithmetic_->sum(frames, out); });
   }
-  SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
-    return called([&] { return arithmetic_->accumulate(frame, values, out); });
-  }
   SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, References references,
                           Bytes out) const noexcept override {
     return called([&] { return arithmetic_->accumulate(frame, values, references, out); });
+  }
+  bool has_integers(ConstSlice values) const noexcept override {
+    return called([&] { return arithmetic_->has_integers(values); });
   }
 
   std::unique_ptr<Codec> codec_;

@@ -33,15 +33,10 @@ int on_array(const Array& array, Action action) noexcept {
   if (const Status status = check(array); status != Status::ok) return static_cast<int>(status);
   const DType type{static_cast<std::uint8_t>(array.type)};
   return guarded([&] {
-    with_dtype(component_of(type), [&]<class T>() {
-      if constexpr (std::is_arithmetic_v<T> || is_half<T>) action.template operator()<T>(array.count * components_of(type));
-    });
+    with_component(type, [&]<class T>() { action.template operator()<T>(array.count * components_of(type)); });
     return 0;
   });
 }
-
-template <class T>
-constexpr bool is_real = std::is_floating_point_v<T> || is_half<T>;
 
 // Returns memory for the range of each thread block's values.
 std::byte* range_parts(void* stream) {

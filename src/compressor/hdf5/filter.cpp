@@ -3,7 +3,6 @@
 #include "compressor/file/failure.hpp"
 #include "compressor/hdf5/chunk.hpp"
 #include "compressor/hdf5/library.hpp"
-#include "compressor/hdf5/value_type.hpp"
 
 namespace taut::hdf5 {
 namespace {

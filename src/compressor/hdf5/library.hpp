@@ -7,6 +7,7 @@
 
 #include "compressor/file/failure.hpp"
 #include "compressor/hdf5/abi.hpp"
+#include "compressor/values/dtype.hpp"
 
 namespace taut::hdf5 {
 
@@ -37,5 +38,9 @@ class Library {
 
   void* handle_;
 };
+
+// Returns the type of a dataset's values. Complex numbers are HDF5's own (since HDF5 2.0), or h5py's
+// compounds of two floats. Throws Failure if values of the type are not coded.
+DType value_type(const Library& hdf5, Id type);
 
 }  // namespace taut::hdf5

@@ -1,4 +1,4 @@
-#include "compressor/hdf5/value_type.hpp"
+#include "compressor/hdf5/library.hpp"
 
 #include "compressor/file/array.hpp"
 

@@ -88,16 +88,14 @@ inline constexpr DType dtype_of<std::int64_t> = DType::i64;
 template <>
 inline constexpr DType dtype_of<std::uint64_t> = DType::u64;
 
-// Calls action.operator()<T>() with the C++ type that `type` stands for.
+// Calls action.operator()<T>() with the C++ type of a component of `type`, which is a number.
 template <class Action>
-decltype(auto) with_dtype(DType type, Action action) {
-  switch (type) {
+decltype(auto) with_component(DType type, Action action) {
+  switch (component_of(type)) {
     case DType::f32: return action.template operator()<float>();
     case DType::f64: return action.template operator()<double>();
     case DType::f16: return action.template operator()<f16>();
     case DType::bf16: return action.template operator()<bf16>();
-    case DType::c64: return action.template operator()<std::complex<float>>();
-    case DType::c128: return action.template operator()<std::complex<double>>();
     case DType::i8: return action.template operator()<std::int8_t>();
     case DType::u8: return action.template operator()<std::uint8_t>();
     case DType::i16: return action.template operator()<std::int16_t>();
@@ -105,9 +103,16 @@ decltype(auto) with_dtype(DType type, Action action) {
     case DType::i32: return action.template operator()<std::int32_t>();
     case DType::u32: return action.template operator()<std::uint32_t>();
     case DType::i64: return action.template operator()<std::int64_t>();
-    case DType::u64: break;
+    default: return action.template operator()<std::uint64_t>();
   }
-  return action.template operator()<std::uint64_t>();
+}
+
+// Calls action.operator()<T>() with the C++ type that `type` stands for.
+template <class Action>
+decltype(auto) with_dtype(DType type, Action action) {
+  if (type == DType::c64) return action.template operator()<std::complex<float>>();
+  if (type == DType::c128) return action.template operator()<std::complex<double>>();
+  return with_component(type, action);
 }
 
 }  // namespace taut

@@ -102,6 +102,8 @@ struct bf16 {
 
 template <class T>
 inline constexpr bool is_half = std::is_same_v<T, f16> || std::is_same_v<T, bf16>;
+template <class T>
+inline constexpr bool is_real = std::is_floating_point_v<T> || is_half<T>;
 
 // Writes a number n times. A half is written as an integer: compilers do not vectorise copies of a struct.
 template <class T>

@@ -67,9 +67,7 @@ void reduce_typed(Slice values, ConstSlice operand, Reduction op) noexcept {
 void reduce_values(Slice values, ConstSlice operand, Reduction op) noexcept {
   const Slice y{values.components()};
   const ConstSlice x{operand.components()};
-  with_dtype(y.type, [&]<class T>() {
-    if constexpr (std::is_arithmetic_v<T> || is_half<T>) reduce_typed<T>(y, x, op);
-  });
+  with_component(y.type, [&]<class T>() { reduce_typed<T>(y, x, op); });
 }
 
 void reduce_payload(Slice values, const std::byte* operand, Reduction op) noexcept {

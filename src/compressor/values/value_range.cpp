@@ -50,13 +50,10 @@ void ValueRange::merge(const ValueRange& other) noexcept {
 ValueRange range_of(ConstSlice values, std::optional<double> fill, PackedBits bits) noexcept {
   const FloatEnvironment environment;  // differences of infinities must not trap
   const std::size_t n = values.count * components_of(values.type);
-  switch (component_of(values.type)) {
-    case DType::f32: return range_of_reals<float>(values.data, n, fill, bits);
-    case DType::f64: return range_of_reals<double>(values.data, n, fill, bits);
-    case DType::f16: return range_of_reals<f16>(values.data, n, fill, bits);
-    case DType::bf16: return range_of_reals<bf16>(values.data, n, fill, bits);
-    default: return {};
-  }
+  return with_component(values.type, [&]<class T>() {
+    if constexpr (is_real<T>) return range_of_reals<T>(values.data, n, fill, bits);
+    return ValueRange{};
+  });
 }
 
 Bound resolved(Bound bound, const ValueRange& range) noexcept {

@@ -60,12 +60,18 @@ std::span<TAUT_Request> checked(int count, TAUT_Request requests[]) {
   return {requests, static_cast<std::size_t>(count)};
 }
 
-int start(TAUT_Request* request) {
+// Calls `action` on a request that exists. Errors are raised on its communicator.
+template <class Action>
+int on_request(TAUT_Request* request, const Action& action) {
   check(request != nullptr && *request != TAUT_REQUEST_NULL);
-  return guard((*request)->comm(), [&] {
-    if (!(*request)->persistent() || (*request)->active())
+  return guard((*request)->comm(), [&] { return action(**request); });
+}
+
+int start(TAUT_Request* request) {
+  return on_request(request, [](auto& persistent) {
+    if (!persistent.persistent() || persistent.active())
       throw Error(Status::invalid_argument, "only an inactive persistent request can be started");
-    return (*request)->start();
+    return persistent.start();
   });
 }
 
@@ -91,21 +97,13 @@ int TAUT_Startall(int count, TAUT_Request requests[]) {
 
 int TAUT_Cuda_start_enqueue(TAUT_Request* request, void* stream) {
   return guard(MPI_COMM_SELF, [&] {
-    check(request != nullptr && *request != TAUT_REQUEST_NULL);
-    return guard((*request)->comm(), [&] {
-      (*request)->start_on(stream);
-      return MPI_SUCCESS;
-    });
+    return on_request(request, [&](auto& started) { return started.start_on(stream), MPI_SUCCESS; });
   });
 }
 
 int TAUT_Cuda_wait_enqueue(TAUT_Request* request, void* stream) {
   return guard(MPI_COMM_SELF, [&] {
-    check(request != nullptr && *request != TAUT_REQUEST_NULL);
-    return guard((*request)->comm(), [&] {
-      (*request)->hold(stream);
-      return MPI_SUCCESS;
-    });
+    return on_request(request, [&](auto& awaited) { return awaited.hold(stream), MPI_SUCCESS; });
   });
 }
 

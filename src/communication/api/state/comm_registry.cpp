@@ -8,7 +8,6 @@
 #include "communication/api/state/finalize_reports.hpp"
 #include "communication/api/state/progress_thread.hpp"
 #include "communication/api/state/rule_binding.hpp"
-#include "communication/api/state/running_report.hpp"
 #include "communication/mpi/average.hpp"
 #include "communication/mpi/errors.hpp"
 #include "communication/p2p/bypass.hpp"

@@ -13,7 +13,7 @@
 #include <new>
 
 #include "communication/api/state/rule_binding.hpp"
-#include "communication/comm/trace.hpp"
+#include "communication/comm/process_report.hpp"
 #include "compressor/base/guarded.hpp"
 #include "compressor/base/options.hpp"
 #include "compressor/base/output_file.hpp"

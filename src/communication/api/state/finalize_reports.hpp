@@ -49,4 +49,12 @@ void write_reports(std::span<const CommReport* const> open_communicators,
 // throws std::bad_alloc.
 std::string report_text(std::span<const CommReport* const> open_communicators, ProcessRank process);
 
+// Starts the thread that writes the file of TAUT_REPORT while the program runs, if TAUT_REPORT is set: the
+// report of a job that is killed remains. Call it after MPI_Init. If the system gives no thread, the report
+// is written at MPI_Finalize alone.
+void begin_running_report() noexcept;
+
+// Ends the thread, before MPI is finalised.
+void end_running_report() noexcept;
+
 }  // namespace taut::api

@@ -1,4 +1,4 @@
-#include "communication/api/state/running_report.hpp"
+#include "communication/api/state/finalize_reports.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "communication/nccl/dropin/counts.hpp"
-#include "communication/nccl/dropin/exit_report.hpp"
 #include "compressor/base/options.hpp"
 
 namespace taut::nccl::dropin {

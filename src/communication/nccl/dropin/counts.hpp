@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "communication/comm/process_report.hpp"
 #include "communication/comm/report.hpp"
 
 namespace taut::nccl::dropin {
@@ -36,5 +38,12 @@ std::uint64_t nonblocking_count() noexcept;
 
 // Returns the counts of all functions that were called.
 std::vector<NcclCalls> function_counts();
+
+// Notes a communicator. The report names the process by its rank in the first of the largest communicators.
+void note_communicator(int rank, int ranks);
+
+// Registers a handler that writes the report when the process ends. `open` returns the reports of the
+// communicators that exist then. Later calls do nothing.
+void report_at_exit(std::vector<std::unique_ptr<CommReport>> (*open)());
 
 }  // namespace taut::nccl::dropin

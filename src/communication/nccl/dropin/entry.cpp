@@ -4,7 +4,7 @@
 
 #include "communication/nccl/dropin/communicators.hpp"
 #include "communication/nccl/dropin/entry.hpp"
-#include "communication/nccl/dropin/group.hpp"
+#include "communication/nccl/dropin/operation.hpp"
 
 using namespace taut;
 using namespace taut::nccl;

@@ -1,4 +1,3 @@
-#include "communication/nccl/dropin/exit_report.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "communication/nccl/dropin/group.hpp"
+#include "communication/nccl/dropin/operation.hpp"
 
 #include <algorithm>
 #include <memory>

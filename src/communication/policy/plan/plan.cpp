@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "communication/policy/plan/device_model.hpp"
+#include "communication/policy/plan/cost_model.hpp"
 #include "communication/team/hierarchical.hpp"
 #include "compressor/base/float_environment.hpp"
 
@@ -44,7 +44,7 @@ bool goes_by_nodes(const Policy& policy, const Call& call, Route route) noexcept
 // the square root of the values in units of 64 KiB, and at most 16. With k segments, coding hides all but 1/k
 // of the transfer, or the other way round, and each segment costs messages and operations: the best k grows
 // as the square root of the size (docs/adr/0038). `least`: the least number for 64 KiB of values or more. A
-// segment of up to 1 MiB fits caches. Segments on GPUs are larger (device_model.hpp).
+// segment of up to 1 MiB fits caches. Segments on GPUs are larger (cost_model.hpp).
 std::size_t wanted_segments(const Policy& policy, std::size_t frame_bytes, bool on_devices,
                             std::size_t least) noexcept {
   if (policy.segments != 0) return static_cast<std::size_t>(policy.segments);

@@ -3,7 +3,6 @@
 
 #include "communication/policy/plan/measured_choice.hpp"
 #include "communication/policy/plan/policy.hpp"
-#include "communication/policy/plan/promise.hpp"
 #include "communication/team/call.hpp"
 #include "compressor/frame/candidates.hpp"
 

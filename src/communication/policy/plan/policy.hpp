@@ -6,6 +6,12 @@
 
 namespace taut {
 
+// Error that a policy allows in the results of a call (docs/configuration.md).
+struct Promise {
+  Bound bound;          // of a value of the result: exact, absolute, pointwise, or a rate without any bound
+  bool certain = true;  // false: the bound holds with a probability (on=likely)
+};
+
 struct Policy {
   enum class Reducing { automatic, frames, values };
   // Values for which the bound holds: each rank's input; or the result, always or, for sums, with a

@@ -1,4 +1,4 @@
-#include "compressor/codecs/exponents/chunk.hpp"
+#include "compressor/codecs/exponents/frame_io.hpp"
 
 namespace taut::exponents {
 namespace {

@@ -1,4 +1,4 @@
-#include "compressor/codecs/exponents/code_table.hpp"
+#include "compressor/codecs/exponents/kernels.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -28,7 +28,7 @@ class Exponents final : public Codec {
     return frame_header_bytes + count * size_of(type);
   }
 
-  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
+  SizeOrStatus encode(ConstSlice values, References, Bytes out) const noexcept override {
     if (!serves(values.type, Bound::Kind::exact)) return {Status::invalid_type};
     if (values.count > max_count) return {Status::invalid_count};
     if (out.size() < max_bytes(values.type, values.count, 1)) return {Status::buffer_too_small};
@@ -40,7 +40,7 @@ class Exponents final : public Codec {
     return {Status::ok, seal_frame(header, out.data(), bytes)};
   }
 
-  Status decode(ConstBytes in, Slice values) const noexcept override {
+  Status decode(ConstBytes in, References, Slice values) const noexcept override {
     if (!serves(values.type, Bound::Kind::exact)) return Status::invalid_type;
     FrameReader frame;
     if (const Status status = frame.open(in, values); status != Status::ok) return status;
@@ -50,7 +50,7 @@ class Exponents final : public Codec {
   }
 
   // Decodes and combines chunk by chunk, while the decoded values are in the cache.
-  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+  Status reduce(ConstBytes in, References, Slice values, Reduction op) const noexcept override {
     if (!serves(values.type, Bound::Kind::exact) || !is_defined(op, values.type)) return Status::invalid_type;
     FrameReader frame;
     if (const Status status = frame.open(in, values); status != Status::ok) return status;

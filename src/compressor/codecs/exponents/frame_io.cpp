@@ -2,8 +2,6 @@
 
 #include <bit>
 
-#include "compressor/codecs/exponents/chunk.hpp"
-
 namespace taut::exponents {
 namespace {
 

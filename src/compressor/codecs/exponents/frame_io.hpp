@@ -8,6 +8,16 @@
 
 namespace taut::exponents {
 
+// Writes the record of a chunk's values, which begin and end with whole groups, to `record`, which has room
+// for max_record_bytes. Returns the record's size, a multiple of 4.
+std::size_t encode_chunk(const std::byte* values, std::size_t groups, DType type, const CodeTables& tables,
+                         const KernelSet& kernels, std::byte* record) noexcept;
+
+// Decodes a record and writes all groups. Reads `overrun` bytes beyond the record. Returns false if the
+// record is malformed.
+bool decode_chunk(ConstBytes record, std::size_t groups, DType type, const KernelSet& kernels,
+                  std::byte* values) noexcept;
+
 // Writes index and records of `values` into `payload`. Returns their bytes; 0 if they do not fit.
 std::size_t write_chunks(ConstSlice values, const KernelSet& kernels, int threads, Bytes payload) noexcept;
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "compressor/base/float_environment.hpp"
-#include "compressor/codecs/mpc/lagged_reader.hpp"
+#include "compressor/codecs/mpc/frame_io.hpp"
 #include "compressor/frame/codec.hpp"
 #include "compressor/simd/kernel_choice.hpp"
 
@@ -24,7 +24,7 @@ bool serves(DType type, Bound::Kind kind) noexcept {
          (kind == Bound::Kind::pointwise && info_of(type).family != Family::integer);
 }
 
-class Mpc final : public Codec, public ReferenceCoding {
+class Mpc final : public Codec {
  public:
   // If there are several predictions, each message gets the one that is best on a sample of its values.
   Mpc(const Coding& coding, std::vector<Prediction> predictions, const KernelSet& kernels)
@@ -40,10 +40,6 @@ class Mpc final : public Codec, public ReferenceCoding {
 
   std::size_t max_bytes(DType type, std::size_t count, std::uint32_t) const noexcept override {
     return frame_header_bytes + count * size_of(type);
-  }
-
-  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
-    return encode(values, {}, out);
   }
 
   SizeOrStatus encode(ConstSlice values, References references, Bytes out) const noexcept override {
@@ -69,8 +65,6 @@ class Mpc final : public Codec, public ReferenceCoding {
     return {Status::ok, seal_frame(header, out.data(), bytes)};
   }
 
-  Status decode(ConstBytes in, Slice values) const noexcept override { return decode(in, {}, values); }
-
   Status decode(ConstBytes in, References references, Slice values) const noexcept override {
     if (!serves(values.type, contract_.bound.kind)) return Status::invalid_type;
     FrameReader frame;
@@ -87,10 +81,6 @@ class Mpc final : public Codec, public ReferenceCoding {
   }
 
   // Decodes and combines chunk by chunk, while the decoded values are in the cache.
-  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
-    return reduce(in, {}, values, op);
-  }
-
   Status reduce(ConstBytes in, References references, Slice values, Reduction op) const noexcept override {
     if (!serves(values.type, contract_.bound.kind) || !is_defined(op, values.type))
       return Status::invalid_type;

@@ -10,7 +10,6 @@
 #include "compressor/codecs/planes/prediction.hpp"
 #include "compressor/codecs/planes/typed_codec.hpp"
 #include "compressor/frame/codec.hpp"
-#include "compressor/frame/frame_scaling.hpp"
 #include "compressor/frame/sample.hpp"
 #include "compressor/simd/kernel_choice.hpp"
 
@@ -25,7 +24,7 @@ namespace {
 
 constexpr bool coded(DType type) noexcept { return info_of(type).family != Family::integer; }
 
-class Planes final : public Codec, public FrameScaling, public ReferenceCoding, private FrameArithmetic {
+class Planes final : public Codec, public FrameScaling, private FrameArithmetic {
  public:
   // If there are several predictions, each message gets the one that is best on a sample of its values.
   Planes(const Coding& coding, std::vector<Prediction> predictions, const KernelSet& kernels)
@@ -41,10 +40,6 @@ class Planes final : public Codec, public FrameScaling, public ReferenceCoding, 
 
   std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
     return max_frame_bytes(size_of(component_of(type)), count * components_of(type), addends);
-  }
-
-  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
-    return encode(values, {}, out);
   }
 
   SizeOrStatus encode(ConstSlice values, References references, Bytes out) const noexcept override {
@@ -65,15 +60,9 @@ class Planes final : public Codec, public FrameScaling, public ReferenceCoding, 
     });
   }
 
-  Status decode(ConstBytes in, Slice values) const noexcept override { return decode(in, {}, values); }
-
   Status decode(ConstBytes in, References references, Slice values) const noexcept override {
     return typed<Status>(values.type,
                          [&](const auto& codec) { return codec.decode(in, references, values); });
-  }
-
-  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
-    return reduce(in, {}, values, op);
   }
 
   Status reduce(ConstBytes in, References references, Slice values, Reduction op) const noexcept override {
@@ -103,10 +92,6 @@ class Planes final : public Codec, public FrameScaling, public ReferenceCoding, 
     if (frames.empty()) return {Status::invalid_argument};
     if (const Status s = read_header(frames[0], first); s != Status::ok) return {s};
     return typed<SizeOrStatus>(first.type, [&](const auto& codec) { return codec.sum(frames, out); });
-  }
-
-  SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
-    return accumulate(frame, values, {}, out);
   }
 
   SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, References references,

@@ -19,7 +19,7 @@ class Raw final : public Codec {
     return frame_header_bytes + count * size_of(type);
   }
 
-  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
+  SizeOrStatus encode(ConstSlice values, References, Bytes out) const noexcept override {
     if (values.count > most_frame_values) return {Status::invalid_count};
     const std::size_t bytes = max_bytes(values.type, values.count, 1);
     if (out.size() < bytes) return {Status::buffer_too_small};
@@ -28,14 +28,14 @@ class Raw final : public Codec {
     return {Status::ok, write_stored(header, values.as_bytes(), out)};
   }
 
-  Status decode(ConstBytes in, Slice values) const noexcept override {
+  Status decode(ConstBytes in, References, Slice values) const noexcept override {
     ConstBytes payload;
     if (const Status status = open(in, values, payload); status != Status::ok) return status;
     if (values.count != 0) std::memcpy(values.data, payload.data(), payload.size());
     return Status::ok;
   }
 
-  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+  Status reduce(ConstBytes in, References, Slice values, Reduction op) const noexcept override {
     ConstBytes payload;
     if (!is_defined(op, values.type)) return Status::invalid_type;
     if (const Status status = open(in, values, payload); status != Status::ok) return status;

@@ -35,13 +35,13 @@ class Szx final : public Codec {
     return max_frame_bytes(size_of(type), count);
   }
 
-  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
+  SizeOrStatus encode(ConstSlice values, References, Bytes out) const noexcept override {
     if (values.count > max_count) return {Status::invalid_count};
     if (out.size() < max_bytes(values.type, values.count, 1)) return {Status::buffer_too_small};
     return typed<SizeOrStatus>(values.type, [&](const auto& grid) { return encode_on(grid, values, out); });
   }
 
-  Status decode(ConstBytes in, Slice values) const noexcept override {
+  Status decode(ConstBytes in, References, Slice values) const noexcept override {
     return typed<Status>(values.type, [&]<class T>(const Grid<T>&) {
       FrameReader<T> frame;
       if (const Status s = open(frame, in, values); s != Status::ok) return s;
@@ -55,7 +55,7 @@ class Szx final : public Codec {
     });
   }
 
-  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+  Status reduce(ConstBytes in, References, Slice values, Reduction op) const noexcept override {
     return typed<Status>(values.type, [&]<class T>(const Grid<T>&) {
       FrameReader<T> frame;
       if (const Status s = open(frame, in, values); s != Status::ok) return s;

@@ -46,7 +46,7 @@ class Zfp final : public Codec {
     return bytes;
   }
 
-  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
+  SizeOrStatus encode(ConstSlice values, References, Bytes out) const noexcept override {
     if (values.count > max_count) return {Status::invalid_count};
     return typed<SizeOrStatus>(values.type, [&]<class T>(T) {
       const std::size_t most = max_bytes(values.type, values.count, 1);
@@ -55,14 +55,14 @@ class Zfp final : public Codec {
     });
   }
 
-  Status decode(ConstBytes in, Slice values) const noexcept override {
+  Status decode(ConstBytes in, References, Slice values) const noexcept override {
     return for_each_tile(in, values,
                          []<class T>(FrameReader& frame, Scratch<T>& scratch, const View<T>& tile) {
                            return frame.decode_next(scratch, tile);
                          });
   }
 
-  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+  Status reduce(ConstBytes in, References, Slice values, Reduction op) const noexcept override {
     return for_each_tile(in, values,
                          [op]<class T>(FrameReader& frame, Scratch<T>& scratch, const View<T>& tile) {
                            T* const decoded = scratch.decoded();

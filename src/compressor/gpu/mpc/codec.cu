@@ -99,7 +99,7 @@ int encode(const Coding& coding, const DeviceFrameItem* items, int n, int type, 
 
 // ---- Decoding
 
-// Target: see compressor/gpu/mpc/target.hpp.
+// Target: see compressor/gpu/mpc/decode.hpp.
 template <class Target>
 int decode_one(const Call& call, const DeviceFrameItem& item) {
   using Word = typename Target::Word;

@@ -1,4 +1,4 @@
-#include "communication/policy/plan/device_model.hpp"
+#include "communication/policy/plan/cost_model.hpp"
 
 #include <gtest/gtest.h>
 

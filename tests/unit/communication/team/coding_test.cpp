@@ -15,11 +15,14 @@ class SlowCodec final : public Codec, public CodecOperations {
   std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
     return raw_->max_bytes(type, count, addends);
   }
-  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
+  using Codec::decode, Codec::encode, Codec::reduce;  // the forms without references
+  SizeOrStatus encode(ConstSlice values, References, Bytes out) const noexcept override {
     return values.count == refused_count ? SizeOrStatus{Status::invalid_count} : raw_->encode(values, out);
   }
-  Status decode(ConstBytes in, Slice values) const noexcept override { return raw_->decode(in, values); }
-  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+  Status decode(ConstBytes in, References, Slice values) const noexcept override {
+    return raw_->decode(in, values);
+  }
+  Status reduce(ConstBytes in, References, Slice values, Reduction op) const noexcept override {
     return raw_->reduce(in, values, op);
   }
 

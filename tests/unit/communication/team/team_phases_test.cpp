@@ -17,13 +17,13 @@ class Slow final : public Codec {
   std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
     return codec_->max_bytes(type, count, addends);
   }
-  SizeOrStatus encode(ConstSlice values, Bytes out) const noexcept override {
+  SizeOrStatus encode(ConstSlice values, References, Bytes out) const noexcept override {
     return take_time(Phase::encode), codec_->encode(values, out);
   }
-  Status decode(ConstBytes in, Slice values) const noexcept override {
+  Status decode(ConstBytes in, References, Slice values) const noexcept override {
     return take_time(Phase::decode), codec_->decode(in, values);
   }
-  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+  Status reduce(ConstBytes in, References, Slice values, Reduction op) const noexcept override {
     return take_time(Phase::combine), codec_->reduce(in, values, op);
   }
 

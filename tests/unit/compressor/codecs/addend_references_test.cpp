@@ -55,9 +55,8 @@ Values decoded(const Codec& codec, const FrameBytes& frame, const Values& like,
 }
 
 bool all_have_integers(const Codec& codec, const std::vector<Values>& all) {
-  return std::ranges::all_of(all, [&](const Values& values) {
-    return dynamic_cast<const ReferenceCoding&>(codec).has_integers(values.slice());
-  });
+  return std::ranges::all_of(
+      all, [&](const Values& values) { return codec.arithmetic()->has_integers(values.slice()); });
 }
 
 void change(Values& values, std::mt19937_64& random, bool special) {

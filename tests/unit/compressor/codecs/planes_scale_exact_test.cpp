@@ -1,5 +1,6 @@
 // Frames with runs, layers and wide integers times a number: exact values, capacity and damage.
-#include "compressor/frame/frame_scaling.hpp"
+#include "compressor/frame/codec.hpp"
+#include "compressor/values/value_statistics.hpp"
 #include "support/exact_values.hpp"
 
 namespace taut::test {

@@ -4,7 +4,8 @@
 #include <algorithm>
 
 #include "compressor/codecs/planes/kernels/kernels.hpp"
-#include "compressor/frame/frame_scaling.hpp"
+#include "compressor/frame/codec.hpp"
+#include "compressor/values/value_statistics.hpp"
 #include "support/frames.hpp"
 #include "support/values.hpp"
 

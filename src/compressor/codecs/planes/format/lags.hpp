@@ -7,7 +7,7 @@
 
 #include "compressor/codecs/planes/format/format.hpp"
 #include "compressor/frame/lag_window.hpp"
-#include "compressor/frame/prediction.hpp"
+#include "compressor/frame/lags.hpp"
 
 namespace taut::planes {
 
