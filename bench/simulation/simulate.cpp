@@ -79,7 +79,7 @@ Outcome simulate_plain(const CollectiveCall& call, const Link& link) {
   plain.policy.clear();
   std::vector<Outcome> whole;  // in one segment, by algorithm
   for (const taut::AlgorithmInfo* const algorithm : taut::registered_algorithms()) {
-    if (algorithm->collective != call.collective || algorithm->recodes) continue;
+    if (algorithm->collective != call.collective || !algorithm->may_add_frames()) continue;
     plain.algorithm = algorithm->name;
     for (const Levels levels : levels_of(call, link.hosts)) {
       plain.levels = levels;

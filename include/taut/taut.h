@@ -262,7 +262,7 @@ static const char* const taut_kind_of_mpi __attribute__((used)) = &TAUT_KIND_OF_
  *                                           differ; all values are within sqrt(P) * E
  *   codec=, predictor=, dims=, fill=, bits=, checksum=    as in TAUT_Encode
  *   algorithm=  auto (default) | ring | recursive_doubling | halving_doubling | two_shot | direct | bruck
- *               | chain | scatter_allgather | binomial | linear | pairwise
+ *               | chain | scatter_allgather | binomial | linear | pairwise | rank_order
  *               | cpr_p2p                 encodes anew at each hop; for comparison
  *   reduction=  auto (default) | frames     sums of encoded data
  *               | values                    decode, operate, encode
@@ -271,6 +271,10 @@ static const char* const taut_kind_of_mpi __attribute__((used)) = &TAUT_KIND_OF_
  *                                           on each of several nodes: plain values on a node, frames
  *                                           between nodes
  *               | off
+ *   sum=        auto (default) | wide       with lossless: the sums and means of Allreduce and Reduce_scatter
+ *                                           are added in a wider type (float16 and bfloat16 in float32,
+ *                                           float32 in float64, float64 in itself), from rank 0 on, and
+ *                                           rounded once. The bits depend on the values alone
  *   segments=   auto (default) | 1..64      parts of a message that are in flight at a time
  *   same_bits=  off (default)               what a rank owns as input stays as it is
  *               | on                        the root's values of a broadcast, and the own block of an

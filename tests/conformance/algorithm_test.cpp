@@ -39,7 +39,7 @@ std::vector<Case> cases() {
       for (const Bound bound : {bound_for(*codec), a_rate}) {
         if (!codec->serves(DType::f32, bound.kind)) continue;
         all.push_back({algorithm, codec, bound, Arithmetic::values});
-        if (reduces(algorithm->collective) && !algorithm->recodes &&
+        if (reduces(algorithm->collective) && algorithm->may_add_frames() &&
             codec->make({.bound = bound})->contract().adds_frames)
           all.push_back({algorithm, codec, bound, Arithmetic::frames});
       }

@@ -24,7 +24,8 @@ std::vector<Case> cases() {
   for (const AlgorithmInfo* algorithm : registered_algorithms()) {
     if (!runs_by_nodes(algorithm->collective, 0, 1)) continue;
     all.push_back({algorithm, Arithmetic::values});
-    if (reduces(algorithm->collective) && !algorithm->recodes) all.push_back({algorithm, Arithmetic::frames});
+    if (reduces(algorithm->collective) && algorithm->may_add_frames())
+      all.push_back({algorithm, Arithmetic::frames});
   }
   return all;
 }

@@ -51,7 +51,7 @@ def _coding(exchange: Exchange, policy: str, values: torch.Tensor, op: str) -> O
         greatest = float(exchange.numbers(greatest).max())
     wanted = NUMBERS_OF_OPERATORS[op]
     text, adds, bound = _core.reduction_coding(policy, number, values.numel(), exchange.ranks, wanted, least, greatest)
-    return _sums.Coding(text, adds, op, bound) if text else None
+    return _sums.Coding(text, adds, op, bound, "sum=wide" in policy) if text else None
 
 
 def is_coded(policy: str, count: int, dtype: torch.dtype, ranks: int, op: str) -> bool:

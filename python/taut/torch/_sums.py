@@ -8,6 +8,7 @@ import torch
 from . import _frames
 from ._exchange import Exchange
 
+_WIDER = {torch.float32: torch.float64, torch.complex64: torch.complex128}
 _EXTREMES = {"min": torch.minimum, "max": torch.maximum}
 
 
@@ -19,6 +20,7 @@ class Coding:
     adds: bool  # frames are added; else they are decoded, and the reduced values are encoded again
     op: str  # "sum", "mean", "min" or "max"
     bound: float  # of the result, in absolute terms; 0 if there is none
+    wide: bool = False  # the policy has ``sum=wide``
 
     @property
     def mean(self) -> bool:
@@ -29,9 +31,13 @@ class Coding:
         """True if sums of values are encoded without loss."""
         return not self.adds and self.text.startswith("lossless")
 
+    def type_of_sums(self, values: torch.Tensor) -> torch.dtype:
+        """Returns the type in which values are added."""
+        return _WIDER.get(values.dtype, wide_type(values)) if self.wide else wide_type(values)
+
 
 def wide_type(values: torch.Tensor) -> torch.dtype:
-    """Returns the type in which values are added."""
+    """Returns the type in which values are added without ``sum=wide``."""
     return torch.float32 if values.dtype in (torch.float16, torch.bfloat16) else values.dtype
 
 
@@ -51,7 +57,7 @@ def combine(exchange: Exchange, frames: list[torch.Tensor], block: torch.Tensor,
     if coding.adds:
         total = _frames.add(frames, block)
     else:
-        reduced = _reduced(frames, block, coding.op)
+        reduced = _reduced(frames, block, coding)
         if coding.mean and coding.exact:
             reduced /= len(frames)
         total = exchange.encode(reduced.to(block.dtype), coding.text, coding.bound)
@@ -59,14 +65,14 @@ def combine(exchange: Exchange, frames: list[torch.Tensor], block: torch.Tensor,
     return total
 
 
-def _reduced(frames: list[torch.Tensor], block: torch.Tensor, op: str) -> torch.Tensor:
+def _reduced(frames: list[torch.Tensor], block: torch.Tensor, coding: Coding) -> torch.Tensor:
     """Returns the reduction of the values in frames, like those of `block`, in the type in which they are added."""
     part = torch.empty_like(block)
     _frames.decode(frames[0], part)
-    total = part.to(wide_type(block), copy=True)
+    total = part.to(coding.type_of_sums(block), copy=True)
     for frame in frames[1:]:
         _frames.decode(frame, part)
-        combined = _EXTREMES.get(op, torch.add)
+        combined = _EXTREMES.get(coding.op, torch.add)
         total = combined(total, part)
     return total
 

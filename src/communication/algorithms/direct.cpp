@@ -13,11 +13,16 @@
 //
 //   combines: up to 7 at once
 //   error of a sum: by frames P times the codec's bound; by values one more for each batch of 7 frames
+//
+// In the order of the ranks (`rank_order`), each rank decodes the blocks that it receives and reduces them
+// and its own in a wider type, from rank 0 on. The own block is neither coded nor sent: P-1 encodes and
+// decodes, no combine.
 #include <algorithm>
 #include <array>
 
 #include "communication/algorithms/costs.hpp"
 #include "communication/team/message_batch.hpp"
+#include "compressor/values/wide_reduction.hpp"
 
 namespace taut::algorithms {
 namespace {
@@ -86,6 +91,49 @@ Task<> reduce_scatter(Team team, Operands data) {
   co_await team.decode(total, team.whole(data.out));
 }
 
+// `result` <- this rank's block of the reduction, whose operands are taken in the order of the ranks. Yields
+// the first failure.
+Task<Status> reduce_in_rank_order(Team team, Operands data, Slice result) {
+  const int P = team.size(), me = team.rank();
+  const Buffer operands = team.blocks_of_values(result, P);
+  auto operand = [&](int rank) {
+    std::byte* const first = operands.data();
+    return Slice{
+        {first == nullptr ? nullptr : first + mod(rank, P) * static_cast<std::ptrdiff_t>(result.bytes()),
+         result.count, result.type}};
+  };
+
+  Status status = operands.data() == nullptr ? Status::out_of_memory : Status::ok;
+  for (int first = 1; first < P; first += MessageBatch::most) {
+    const int last = std::min(first + MessageBatch::most, P);
+    MessageBatch messages(team);
+    Frames own;
+    for (int d = first; d < last; ++d) messages.recv(mod(me - d, P), result);
+    co_await send_blocks(team, data.in, first, last, messages, own);
+    for (int d = first; d < last; ++d) {
+      const Frames frame = co_await messages[d - first];
+      const Status decoded = co_await team.decode(frame, operand(me - d));
+      if (status == Status::ok) status = decoded;
+    }
+    co_await messages;
+  }
+  team.copy(team.chunk(data.in, me), operand(me));
+  if (status == Status::ok)
+    reduce_widely(operands.data(), static_cast<std::size_t>(P), result, data.op, data.mean ? P : 1);
+  co_return status;
+}
+
+Task<> reduce_scatter_in_rank_order(Team team, Operands data) {
+  co_await reduce_in_rank_order(team, data, team.whole(data.out));
+}
+
+Task<> allreduce_in_rank_order(Team team, Operands data) {
+  const Slice own = team.chunk(data.out, team.rank());
+  const Status status = co_await reduce_in_rank_order(team, data, own);
+  Frames mine = co_await team.encode(own, status);
+  co_await direct_allgather_frames(team, std::move(mine), data.out, own);
+}
+
 Task<> allgather(Team team, Operands data) {
   Frames mine = co_await team.encode(team.whole(data.in));
   co_await direct_allgather_frames(team, std::move(mine), data.out, own_block(team, data));
@@ -103,6 +151,9 @@ int growth(int P, Arithmetic how) {
 
 Scratch scratch_of_reduce(int P, int) {
   return {.frames = 1, .buffers = 2 * std::min(P - 1, MessageBatch::most) + 2};
+}
+Scratch scratch_in_rank_order(int P, int) {
+  return {.frames = 1, .buffers = 2 * std::min(P - 1, MessageBatch::most) + 1, .blocks = P};
 }
 Scratch scratch_of_allgather(int P, int) {
   return {.frames = 1, .buffers = std::min(P - 1, MessageBatch::most) + 1};
@@ -143,6 +194,31 @@ extern constinit const AlgorithmInfo two_shot_allreduce{
     .growth = growth,
     .run = allreduce,
     .scratch = scratch_of_reduce,
+};
+
+extern constinit const AlgorithmInfo rank_order_reduce_scatter{
+    .name = "rank_order",
+    .collective = Collective::reduce_scatter,
+    .paper = "Thakur, Rabenseifner and Gropp 2005",
+    .unit = AlgorithmInfo::Unit::block,
+    .cost = [](int P) { return cost_of_exchanges(P, P - 1, P - 1, 0, P - 1); },
+    .growth = coded_by_each_rank,
+    .run = reduce_scatter_in_rank_order,
+    .any_blocks = true,
+    .scratch = scratch_in_rank_order,
+    .in_rank_order = true,
+};
+
+extern constinit const AlgorithmInfo rank_order_allreduce{
+    .name = "rank_order",
+    .collective = Collective::allreduce,
+    .paper = "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005",
+    .unit = AlgorithmInfo::Unit::block,
+    .cost = [](int P) { return cost_of_exchanges(P, 2 * (P - 1), P, 0, 2 * P - 1); },
+    .growth = coded_by_each_rank,
+    .run = allreduce_in_rank_order,
+    .scratch = scratch_in_rank_order,
+    .in_rank_order = true,
 };
 
 }  // namespace taut::algorithms

@@ -275,7 +275,7 @@ Status Communicator::ActiveCall::finish() noexcept {
   const Slice out = call_.data.out;
   Place& values = device_ ? static_cast<Place&>(*device_) : place_;
   CallCounters& counters = record_.counters();
-  if (call_.mean && out.data != nullptr) counters.note(values.divide(out, ranks()));
+  if (call_.mean && !call_.data.mean && out.data != nullptr) counters.note(values.divide(out, ranks()));
   if (call_.move_to != nullptr && out.count != 0)
     counters.note(values.copy(static_cast<std::byte*>(call_.move_to), out.as_bytes().data(), out.bytes()));
   if (device_) counters.note(device_->device().wait());
@@ -388,7 +388,8 @@ Verdict Communicator::ActiveCall::conclude(const AgreementMessage& agreed) const
   if (has(AgreementMessage::failed))
     return {Fallback::none, failure_ != Status::ok ? failure_ : Status::peer_failed, nullptr, problem_};
   if (has(AgreementMessage::packed)) return {Fallback::packed};
-  if (has(AgreementMessage::on_device) && !has_kernels()) return {Fallback::device};
+  const bool on_host_only = sums_widely(policy(), call_) || !has_kernels();
+  if (has(AgreementMessage::on_device) && on_host_only) return {Fallback::device};
   if (agreed.measured_low[chosen_] < plan_.least_ratio) return {Fallback::no_gain};
   return {};
 }

@@ -91,6 +91,7 @@ void Communicator::ActiveCall::plan(AgreementMessage& mine) {
   if ((mine.obstacles & AgreementMessage::out_of_reach) != 0 || plan_.fallback != Fallback::none) return;
   gather();
   if (failure_ != Status::ok) return;
+  call_.data.mean = call_.mean && sums_widely(policy(), call_);
   if (!policy().same_bits) leave_input(call_.collective, call_.data, rank(), ranks());
   reserve();
   sample(mine);
@@ -199,6 +200,10 @@ void Communicator::ActiveCall::reserve() {
   const int buffers = by_nodes > 0 ? buffers_by_nodes : 0;
   bytes = std::max(bytes, by_nodes * size_of(data.out.type));
   scratch.buffers += buffers;
+  if (scratch.blocks > 0) {
+    place_.reserve(values * size_of(data.out.type) * static_cast<std::size_t>(scratch.blocks), segments);
+    ++scratch.buffers;
+  }
   place_.reserve(bytes, static_cast<std::size_t>(scratch.buffers) * segments);
   if (device_) {  // one frame, a result, a decoded operand, and values that the host has in the buffers above
     const std::size_t of_values = 2 * needs_values + static_cast<std::size_t>(buffers) * segments;

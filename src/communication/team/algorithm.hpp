@@ -35,6 +35,7 @@ struct Operands {
   Reduction op = Reduction::sum;
   int root = 0;
   const Neighbours* neighbours = nullptr;  // of a neighbourhood collective
+  bool mean = false;  // reductions `in_rank_order`: divided by P before the result is rounded
   // Memory for this segment's part of the decoded own block in an allgather. None: the own block of `out`.
   // Null: the own block is not decoded.
   std::optional<void*> own = {};
@@ -71,6 +72,7 @@ struct Cost {
 struct Scratch {
   int frames = 1;
   int buffers = 3;
+  int blocks = 0;  // blocks of values, in one more buffer
 };
 
 struct AlgorithmInfo {
@@ -95,7 +97,11 @@ struct AlgorithmInfo {
   // True if the algorithm decodes and encodes again at each hop. Its reductions are by values only, and all
   // ranks get the same bits only with an idempotent codec.
   bool recodes = false;
+  // True if the algorithm reduces the decoded operands of all ranks in the order of the ranks, in a wider
+  // type, and rounds once: the bits depend on the operands alone. Policies choose it by sum=wide.
+  bool in_rank_order = false;
 
+  bool may_add_frames() const noexcept { return !recodes && !in_rank_order; }
   int parts(int P) const { return unit == Unit::whole ? 1 : blocks(P); }  // frames of a whole message
 };
 

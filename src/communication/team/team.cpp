@@ -61,6 +61,10 @@ Frames Team::empty(DType type, std::size_t count, int n) noexcept {
 
 Frames Team::empty(ConstSlice largest, int n) noexcept { return empty(largest.type, largest.count, n); }
 
+Buffer Team::blocks_of_values(ConstSlice largest, int n) noexcept {
+  return scratch(*values_, largest.bytes() * static_cast<std::size_t>(n));
+}
+
 // Appends the frame that was written to the free room, or an error frame if making the frame failed.
 void Team::append(Frames& to, SizeOrStatus made, std::size_t count) noexcept {
   note(made.status);

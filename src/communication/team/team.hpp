@@ -97,8 +97,9 @@ class Team {
   // ---- Values and frames. `largest`: no frame has more values. Blocks are numbered as in chunk().
   // Encodings, decodings and sums are to be awaited: a GPU may do the work. Their operands stay in place.
   // Nothing is decoded or copied to a slice without data.
-  Frames empty(ConstSlice largest, int n) noexcept;           // room for n frames
-  void copy(const Frames& from, int i, Frames& to) noexcept;  // appends frame i
+  Frames empty(ConstSlice largest, int n) noexcept;             // room for n frames
+  void copy(const Frames& from, int i, Frames& to) noexcept;    // appends frame i
+  Buffer blocks_of_values(ConstSlice largest, int n) noexcept;  // room for n blocks; empty without memory
   void copy(ConstSlice from, Slice to) noexcept;  // uncoded; `to` may be `from`, and both may overlap
 
   // Returns the number of frames that are best encoded or decoded together.

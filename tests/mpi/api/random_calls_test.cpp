@@ -20,8 +20,9 @@ TEST(RandomCalls, ResultBoundAndSameBits) {
     DrawnJob drawn(draw, P, all_collectives, types, 50000);
     const auto [collective, type, pattern, few, op, root, mean, in_place] = drawn;
     const double bound = std::pow(10.0, draw.pick(6) - 6);
-    const char* const algorithm = draw.choose({"ring", "recursive_doubling", "halving_doubling", "two_shot",
-                                               "direct", "bruck", "chain", "scatter_allgather", "cpr_p2p"});
+    const char* const algorithm =
+        draw.choose({"ring", "recursive_doubling", "halving_doubling", "two_shot", "direct", "bruck", "chain",
+                     "scatter_allgather", "rank_order", "cpr_p2p"});
     const bool recodes = std::strcmp(algorithm, "cpr_p2p") == 0, by_values = draw.one_in(3) || recodes;
     const int apart = reduces(collective) ? 0 : draw.pick(3);  // 0: consecutive values
     const int threads = draw.one_in(3) ? 2 + draw.pick(3) : 1;

@@ -67,6 +67,22 @@ def test_sums_of_16_bits_are_rounded_once(rank, ranks, codec, dtype, op):
     assert torch.equal(block, exact)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("op", [dist.ReduceOp.SUM, dist.ReduceOp.AVG], ids=str)
+def test_wide_sums_are_those_in_the_order_of_the_ranks(rank, ranks, dtype, op):
+    wide = {torch.float32: torch.float64, torch.float64: torch.float64}.get(dtype, torch.float32)
+    total = noise(COUNT, 0, dtype).to(wide)
+    for one in range(1, ranks):
+        total += noise(COUNT, one, dtype)
+    expected = (total / ranks if op == dist.ReduceOp.AVG else total).to(dtype)
+    tensor = noise(COUNT, rank, dtype)
+    taut.torch.all_reduce(tensor, "lossless,sum=wide", op=op)
+    assert torch.equal(tensor, expected)
+    block, part = torch.empty(COUNT, dtype=dtype), noise(COUNT, rank, dtype).repeat(ranks)
+    taut.torch.reduce_scatter(block, part, "lossless,sum=wide", op=op)
+    assert torch.equal(block, expected)
+
+
 def test_integers_and_nothing(rank, ranks):
     whole = torch.arange(COUNT) * (rank + 1)
     taut.torch.all_reduce(whole, "abs:1e-2")

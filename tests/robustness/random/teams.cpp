@@ -64,7 +64,7 @@ TeamCall draw_call(Draw& draw, int P) {
   c.call.same_bits = draw.one_in(3);
   draw_coding(draw, c);
   const bool may_add = c.codec->adds_frames && reduces(c.call.collective) && c.call.op == Reduction::sum &&
-                       !c.algorithm->recodes;
+                       c.algorithm->may_add_frames();
   if (may_add && !draw.one_in(3)) c.how = Arithmetic::frames;
   c.segments = draw.one_in(2) ? 1 : 1 + draw.pick(draw.one_in(20) && P <= 4 ? max_segments : 5);
   return c;

@@ -21,8 +21,8 @@ bool serves(const AlgorithmInfo& algorithm, const Call& call) noexcept {
 }
 
 bool may_go_by_nodes(const Policy& policy, const Call& call) noexcept {
-  return policy.by_nodes != Policy::ByNodes::off && call.nodes > 1 && !call.any_blocks &&
-         runs_by_nodes(call.collective, call.count(), call.ranks);
+  return !sums_widely(policy, call) && policy.by_nodes != Policy::ByNodes::off && call.nodes > 1 &&
+         !call.any_blocks && runs_by_nodes(call.collective, call.count(), call.ranks);
 }
 
 // Returns true if measured times may choose between the routes by nodes and not by nodes.
@@ -172,6 +172,7 @@ const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call, Ro
     const AlgorithmInfo* const found = find_algorithm(call.collective, name);
     return found != nullptr && serves(*found, call) ? found : nullptr;
   };
+  if (sums_widely(policy, call)) return usable(rank_order);
   if (const AlgorithmInfo* named = usable(policy.algorithm.c_str())) return named;
   if (route.algorithm != nullptr && serves(*route.algorithm, call)) return route.algorithm;
   for (const char* name :
@@ -182,7 +183,7 @@ const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call, Ro
 
 bool may_add(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
              MeasuredChoice choice) noexcept {
-  return may_sum_frames(policy, call, choice) && !algorithm.recodes;
+  return may_sum_frames(policy, call, choice) && algorithm.may_add_frames();
 }
 
 // Returns the kind of codec that makes the best use of a bound: its frames can be added, or it keeps what it
@@ -208,7 +209,7 @@ bool asks_for(const Policy& policy, const Call& call, Bound bound) noexcept {
   const bool named = policy.coding.codec != nullptr;
   if (bound.kind == Bound::Kind::rate) return named;
   if (!sums(call)) return true;
-  return bound.exact() ? named : bound.kind != Bound::Kind::pointwise;
+  return bound.exact() ? named || policy.wide_sums : bound.kind != Bound::Kind::pointwise;
 }
 
 // Returns the bound of one coding, such that `growth` times this bound is at most E. Rounded down if the
@@ -290,6 +291,8 @@ int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo&
 
 }  // namespace
 
+bool sums_widely(const Policy& policy, const Call& call) noexcept { return policy.wide_sums && sums(call); }
+
 Fallback early_fallback(const Policy& policy, std::size_t bytes, int ranks) noexcept {
   if (policy.off) return Fallback::off;
   if (ranks < 2) return Fallback::communicator;
@@ -351,7 +354,7 @@ std::span<const Route> alternatives(const Policy& policy, const Call& call, cons
     if (first == nullptr) continue;
     add(first, part, by_nodes);
     for (const AlgorithmInfo* info : registered_algorithms())
-      if (free && serves(*info, part) && !info->recodes && may_be_faster(*info, *first, part))
+      if (free && serves(*info, part) && info->may_add_frames() && may_be_faster(*info, *first, part))
         add(info, part, by_nodes);
   }
   return found.first(n);

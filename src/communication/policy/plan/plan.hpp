@@ -60,6 +60,9 @@ struct Plan {
 // Least ratio that pays for coding.
 inline constexpr double worthwhile_ratio = 1.2;
 
+// Returns true if the call adds the ranks' values in a wider type, in the order of the ranks (sum=wide).
+bool sums_widely(const Policy& policy, const Call& call) noexcept;
+
 // Returns the fallback that is known without the type of the call. `bytes`: size of the whole message, on
 // `ranks` ranks.
 Fallback early_fallback(const Policy& policy, std::size_t bytes, int ranks) noexcept;

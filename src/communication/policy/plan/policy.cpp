@@ -41,18 +41,32 @@ void check_likely(const Policy& policy) {
 void check_reduction(const Policy& policy) {
   if (policy.reducing != Policy::Reducing::frames) return;
   for (const AlgorithmInfo* info : registered_algorithms())
-    if (info->recodes && info->name == policy.algorithm)
-      throw Error(Status::invalid_policy,
-                  "policy: algorithm '" + policy.algorithm +
-                      "' decodes at each hop and adds no frames; use reduction=values");
+    if (!info->may_add_frames() && info->name == policy.algorithm)
+      throw Error(Status::invalid_policy, "policy: algorithm '" + policy.algorithm +
+                                              "' decodes and adds values, not frames; use reduction=values");
   if (policy.coding.codec != nullptr && !policy.coding.codec->adds_frames)
     throw Error(Status::invalid_policy, std::string("policy: frames of codec '") + policy.coding.codec->name +
                                             "' cannot be added; use reduction=values");
 }
 
+void check_wide_sums(const Policy& policy) {
+  if (!policy.wide_sums) return;
+  const auto reject = [](const char* remedy) {
+    throw Error(Status::invalid_policy, std::string("policy: sum=wide ") + remedy);
+  };
+  if (!policy.coding.bound.exact()) reject("adds values that travel without loss; use lossless");
+  if (!policy.algorithm.empty() && policy.algorithm != rank_order)
+    reject("adds in the order of the ranks; leave out algorithm=");
+  if (policy.reducing == Policy::Reducing::frames) reject("adds values; leave out reduction=frames");
+  if (policy.by_nodes == Policy::ByNodes::on) reject("adds in the order of the ranks; leave out nodes=on");
+  if (policy.when == Policy::When::profitable)
+    reject("gives the same bits in every run, which when=profitable does not; leave out when=");
+}
+
 std::vector<std::string_view> known_options() {
-  std::vector<std::string_view> names = {"on",        "algorithm", "reduction",     "nodes",     "segments",
-                                         "same_bits", "history",   "history_bytes", "min_bytes", "when"};
+  std::vector<std::string_view> names = {"on",        "algorithm", "reduction", "nodes",
+                                         "segments",  "same_bits", "history",   "history_bytes",
+                                         "min_bytes", "when",      "sum"};
   names.insert(names.end(), std::begin(coding_options), std::end(coding_options));
   return names;
 }
@@ -83,6 +97,8 @@ void read_policy_option(const Item& item, Policy& policy) {
     read_segments(item, policy.segments);
   } else if (item.name == "same_bits") {
     policy.same_bits = choose<bool>(item, {{"off", false}, {"on", true}});
+  } else if (item.name == "sum") {
+    policy.wide_sums = choose<bool>(item, {{"auto", false}, {"wide", true}});
   } else if (item.name == "history") {
     read_history(item, policy.history);
   } else if (item.name == "history_bytes") {
@@ -102,6 +118,7 @@ void check(const Policy& policy, std::string_view kernels) {
   check(policy.coding, kernels);
   check_reduction(policy);
   check_likely(policy);
+  check_wide_sums(policy);
 }
 
 Policy parse_policy(std::string_view given, std::string_view kernels) {

@@ -12,6 +12,8 @@ struct Promise {
   bool certain = true;  // false: the bound holds with a probability (on=likely)
 };
 
+inline constexpr const char* rank_order = "rank_order";  // the algorithm of sum=wide
+
 struct Policy {
   enum class Reducing { automatic, frames, values };
   // Values for which the bound holds: each rank's input; or the result, always or, for sums, with a
@@ -33,13 +35,15 @@ struct Policy {
   // True if the values that a rank owns in a call in place, the root's of a broadcast and the own block of an
   // allgather, are replaced by the decoded ones, so that all ranks hold the same bits.
   bool same_bits = false;
+  // True if sums are added in a wider type, in the order of the ranks, and rounded once.
+  bool wide_sums = false;
   std::size_t history = 0;  // states of each series of calls that frames may refer to; 0: none
   std::size_t history_bytes = std::size_t{256} << 20;  // most memory of all states of a communicator
 
   // Returns true if plain MPI serves the calls that compression does not make faster. By default, false if a
-  // codec is named.
+  // codec is named, or sums are wide: the bits of these must not depend on measured times.
   bool only_if_profitable() const noexcept {
-    return when == When::profitable || (when == When::automatic && coding.codec == nullptr);
+    return when == When::profitable || (when == When::automatic && coding.codec == nullptr && !wide_sums);
   }
 };
 

@@ -95,14 +95,26 @@ TEST(Policy, BoundsThatAreNone) {
     EXPECT_NE(complaint(text), "") << text;
 }
 
+TEST(Policy, WideSumsNeedLosslessCoding) {
+  EXPECT_TRUE(parse_policy("lossless,sum=wide").wide_sums);
+  EXPECT_FALSE(parse_policy("lossless,sum=wide").only_if_profitable());
+  EXPECT_EQ(complaint("abs:1e-4,sum=wide"),
+            "policy: sum=wide adds values that travel without loss; use lossless");
+  for (const char* other : {"algorithm=ring", "reduction=frames", "nodes=on", "when=profitable"})
+    EXPECT_NE(complaint(std::string("lossless,sum=wide,") + other).find("leave out"), std::string::npos)
+        << other;
+  EXPECT_EQ(complaint("lossless,sum=wide,algorithm=rank_order,when=always"), "");
+}
+
 TEST(Policy, ErrorsNameOptionColumnAndRemedy) {
   EXPECT_EQ(complaint("abs:1e-4,on=results"),
             "policy, column 13: option 'on' cannot be 'results'; use result, input or likely");
-  EXPECT_EQ(complaint("abs:1e-4,size=3"),
-            "policy, column 10: 'size' is not an option; the options are on, algorithm, reduction, nodes, "
-            "segments, "
-            "same_bits, history, history_bytes, min_bytes, when, codec, predictor, dims, fill, bits, threads "
-            "and checksum");
+  EXPECT_EQ(
+      complaint("abs:1e-4,size=3"),
+      "policy, column 10: 'size' is not an option; the options are on, algorithm, reduction, nodes, "
+      "segments, "
+      "same_bits, history, history_bytes, min_bytes, when, sum, codec, predictor, dims, fill, bits, threads "
+      "and checksum");
   const std::string misspelled = complaint("abs:1e-4,codc=planes");
   EXPECT_TRUE(misspelled.ends_with("threads and checksum. Did you mean codec?")) << misspelled;
   for (const char* bound : {"aps:1e-4", "aps=1e-4", "absolute:1e-4", "Abs:1e-4"})
