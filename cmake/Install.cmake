@@ -11,6 +11,7 @@ install(EXPORT TautTargets NAMESPACE Taut:: DESTINATION ${package})
 
 set(TAUT_SHARE ${CMAKE_INSTALL_DATAROOTDIR})
 include(ProgramTexts)
+include(ModuleFiles)
 
 # A static libtaut hands on what its codecs need.
 set(TAUT_FIND_CODEC_PACKAGES "")
