@@ -9,10 +9,9 @@ install(DIRECTORY include/taut DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MAT
 install(FILES ${PROJECT_BINARY_DIR}/generated/taut.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/taut)
 install(EXPORT TautTargets NAMESPACE Taut:: DESTINATION ${package})
 
-# The manual page and the completion of the program, which prints them. Left out where it cannot run.
-if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
-  include(ProgramTexts)
-endif()
+set(TAUT_SHARE ${CMAKE_INSTALL_DATAROOTDIR})
+include(ProgramTexts)
+include(ModuleFiles)
 
 # A static libtaut hands on what its codecs need.
 set(TAUT_FIND_CODEC_PACKAGES "")

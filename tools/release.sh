@@ -1,8 +1,9 @@
 #!/bin/bash
-# release.sh: makes the artefacts of the version that CMakeLists.txt states, in dist/, from the commit that is checked out:
+# PLACE=https://HOST/FOLDER release.sh: makes the artefacts of the version that CMakeLists.txt states, in dist/, from the commit that is checked out:
 # source archive; wheel for this machine's processor, and for AArch64 if root runs it on x86-64 with apt-get; documentation; Debian
-# packages, where there is apt-get; recipes with the archive's checksum; checksums of all. Publishes nothing.
+# packages, where there is apt-get; recipes that download the archive from PLACE; checksums of all. Publishes nothing.
 set -euo pipefail
+: "${PLACE:?release.sh: set PLACE to the address of the folder from which the source archive will be downloaded}"
 cd "$(dirname "$0")/.."
 version=$(tools/version.sh)
 [ -z "$(git status --porcelain)" ] || { echo "release.sh: commit or stash your changes first" >&2; exit 1; }
@@ -17,10 +18,7 @@ tar -C build/docs -czf "dist/taut-$version-docs.tar.gz" html
 if command -v apt-get >/dev/null; then
   make debian
 fi
-mkdir dist/recipes
 sum=$(sha256sum "dist/taut-$version.tar.gz" | cut -d ' ' -f 1)
-for recipe in spack/package.py conda/recipe.yaml "easybuild/Taut-$version-gompi-2024a.eb"; do
-  sed "s/@SHA256@/$sum/" "packaging/$recipe" > "dist/recipes/$(basename "$recipe")"
-done
+packaging/release_recipes.py "$PLACE" "$sum" dist/recipes
 (cd dist && find . -type f ! -name SHA256SUMS -print0 | sort -z | xargs -0 sha256sum > SHA256SUMS)
 echo "dist/ holds version $version. Next: git tag v$version"

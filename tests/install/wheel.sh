@@ -21,6 +21,9 @@ environment() { # NAME REQUIREMENT
 environment none "$wheel"
 none/bin/python -c "import numpy, taut; x = numpy.zeros(9); assert (taut.decompress(taut.compress(x)) == x).all()"
 none/bin/taut --version
+for file in man/man1/taut.1 man/man3/TAUT_Allreduce.3 bash-completion/completions/taut; do
+  [ -s "none/share/$file" ] || { echo "the wheel has no share/$file" >&2; exit 1; }
+done
 none/bin/pip install --quiet --disable-pip-version-check "${wheel}[hdf5]"
 none/bin/python - <<'END'
 import h5py, numpy, taut.hdf5

@@ -1,6 +1,5 @@
-"""Checks that the packages state the version of CMakeLists.txt, and that the recipes can be read."""
+"""Checks that the packages state the version of CMakeLists.txt, and that their options exist."""
 
-import ast
 import re
 import unittest
 from pathlib import Path
@@ -12,7 +11,6 @@ STATEMENTS = {
     "packaging/conda/recipe.yaml": r"^  version: ([0-9.]+)$",
     f"packaging/easybuild/Taut-{VERSION}-gompi-2024a.eb": r"^version = '(.+)'$",
     "packaging/debian/changelog": r"^taut \((.+?)\) ",
-    "packaging/spack/package.py": r'^    version\("(.+?)"',
 }
 
 
@@ -29,13 +27,9 @@ class Version(unittest.TestCase):
         self.assertEqual(".".join(numbers), VERSION)
         minor = VERSION.rpartition(".")[0]
         for path in [*ROOT.glob("docs/*/*.md"), *ROOT.glob("tests/install/*/CMakeLists.txt")]:
-            for found in re.findall(r"find_package\([Tt]aut (\S+) REQUIRED\)|GIT_TAG v(\S+)\)|^taut (\d\S+),", path.read_text(), re.M):
+            for found in re.findall(r"find_package\([Tt]aut (\S+) REQUIRED\)|-o dist/taut-(\S+)\.tar|^taut (\d\S+),", path.read_text(), re.M):
                 self.assertIn("".join(found), (VERSION, minor), path)
         self.assertIn(f"Taut is at version {minor} ", (ROOT / "README.md").read_text())
-
-    def test_recipes_are_programs_of_python(self):
-        for name in (f"easybuild/Taut-{VERSION}-gompi-2024a.eb", "spack/package.py"):
-            ast.parse((ROOT / "packaging" / name).read_text())
 
     def test_recipes_use_options_that_exist(self):
         cmake = "".join(path.read_text() for path in [ROOT / "CMakeLists.txt", *ROOT.glob("cmake/*"), *ROOT.glob("src/compressor/codecs/*/needs.cmake")])

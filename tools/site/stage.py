@@ -37,7 +37,7 @@ MADE = {"reference/c_api.md": "include/taut/taut.h", "reference/cuda_api.md": "i
 # Contents of the side bar; a page that is missing here makes Sphinx fail.
 SIDE_BAR = {
     "Quick start": [
-        "An unchanged program <start/unchanged_program>", "Python <start/python>", "C, C++, Fortran <start/c_and_fortran>",
+        "Install <start/install>", "An unchanged program <start/unchanged_program>", "Python <start/python>", "C, C++, Fortran <start/c_and_fortran>",
         "Administrators <start/administrator>",
     ],
     "For everybody": ["howto/tune_bounds", "howto/read_a_report", "howto/image_stacking", "howto/come_from_another_library"],

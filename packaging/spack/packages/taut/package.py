@@ -1,5 +1,7 @@
 # ruff: noqa: F403, F405
-"""Spack recipe of Taut."""
+"""Spack recipe of Taut. It builds the branch main of the clone that it lies in; that of a release, its archive."""
+
+from pathlib import Path
 
 from spack.package import *
 
@@ -12,12 +14,11 @@ except ImportError:  # Spack before 1.0, where spack.package has it
 class Taut(CMakePackage):
     """Compression inside MPI communication, with an error bound on the result."""
 
-    homepage = "https://example.org/taut"
-    url = "https://example.org/taut/taut-0.2.0.tar.gz"
+    git = Path(__file__).resolve().parents[4].as_uri()
 
     license("Apache-2.0")
 
-    version("0.2.0", sha256="@SHA256@")
+    version("main", branch="main")
 
     variant("zfp", default=True, description="The codec zfp")
     variant("mpi-abi", default=False, description="The layer for programs of the standard ABI of MPI 5")
