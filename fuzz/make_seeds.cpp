@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "earlier.hpp"
+#include "golden/values.hpp"
 #include "hostile_frame.hpp"
 #include "support/subjects.hpp"
 #include "support/values.hpp"
@@ -67,10 +68,9 @@ test::Values data(DType type, std::size_t count, std::size_t kind) {
   return values;
 }
 
-Text encoded(const Codec& codec, const test::Values& values, References references = {}) {
-  Text frame(codec.max_bytes(values.type(), values.count()), 0);
-  const SizeOrStatus size =
-      codec.encode(values.slice(), references, std::as_writable_bytes(std::span(frame)));
+Text encoded(const Codec& codec, ConstSlice values, References references = {}) {
+  Text frame(codec.max_bytes(values.type, values.count), 0);
+  const SizeOrStatus size = codec.encode(values, references, std::as_writable_bytes(std::span(frame)));
   if (size.status != Status::ok) throw Error(size.status, "a seed cannot be encoded");
   frame.resize(size.bytes);
   return frame;
@@ -103,7 +103,7 @@ void add_frames_behind(const test::Subject& subject, const Codec& codec, std::si
     const Earlier earlier(subject.type, count, n);
     test::Values values = test::make_values(subject.type, count, test::Pattern::smooth, 0);
     for (std::size_t i = n; i < count; i += 7) values.set(i, values.at(i) + 1);
-    const Text frame = encoded(codec, values, earlier.references());
+    const Text frame = encoded(codec, std::as_const(values).slice(), earlier.references());
     seeds.add("decode_frame",
               bytes_of(std::uint8_t{all_repairs | as_posted | refer}, std::uint8_t{0}, std::uint8_t{0}, 0u) +
                   frame);
@@ -129,7 +129,7 @@ void add_frames(const test::Subject& subject, Seeds& seeds) {
   std::size_t kind = seeds.written() % 35;
   for (const std::size_t count : counts_for(subject)) {
     const test::Values values = data(subject.type, count, kind++);
-    const Text frame = encoded(*codec, values);
+    const Text frame = encoded(*codec, values.slice());
     const auto type = static_cast<std::uint8_t>(subject.type);
     const auto posted = static_cast<std::uint32_t>(count);
     seeds.add("decode_frame",
@@ -143,8 +143,21 @@ void add_frames(const test::Subject& subject, Seeds& seeds) {
     add_frames_behind(subject, *codec, count, seeds);
     if (count > 0) seeds.add("read_file", bytes_of(std::uint8_t{1}) + file_of(values, frame));
     if (count <= 65) seeds.add("read_header", bytes_of(std::uint8_t{seal}) + frame);
-    if (codec->arithmetic() != nullptr)
-      add_sums(subject, *codec, frame, encoded(*codec, data(subject.type, count, kind++)), count, seeds);
+    if (codec->arithmetic() == nullptr) continue;
+    const test::Values other = data(subject.type, count, kind++);
+    add_sums(subject, *codec, frame, encoded(*codec, other.slice()), count, seeds);
+  }
+}
+
+// Adds frames of mpc with each form of grid.
+void add_grids(DType type, Seeds& seeds) {
+  constexpr std::size_t count = 301;
+  const auto codec = find_codec("mpc")->make({.predictor = "grid"});
+  for (const char* pattern : {"packed", "triangle", "units22", "units46", "printed22", "printed46"}) {
+    const std::vector<std::byte> values = test::golden_values(type, pattern, count, 0);
+    const Text frame = encoded(*codec, {{values.data(), count, type}});
+    seeds.add("decode_frame",
+              bytes_of(std::uint8_t{all_repairs | as_posted}, std::uint8_t{0}, std::uint8_t{0}, 0u) + frame);
   }
 }
 
@@ -236,6 +249,7 @@ int make(const char* folder) {
       }
     }
   }
+  for (const DType type : {DType::f32, DType::f64, DType::c64}) add_grids(type, seeds);
   add_policies(seeds);
   add_rules(seeds);
   add_files(seeds);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "golden/archive.hpp"
@@ -78,6 +79,22 @@ TEST(Golden, TheTableNamesEveryCodecTypeAndBoundAndNothingElse) {
   std::ranges::sort(archived);
   std::ranges::sort(built_in);
   EXPECT_EQ(archived, built_in) << remedy;
+}
+
+// A decoder that reads all of them reads all that mpc writes of grids.
+TEST(Golden, GridsHaveEveryForm) {
+  std::set<std::pair<std::size_t, unsigned>> forms;  // bytes of a number, flags
+  const std::map<std::string, Archive> stored = archives();
+  for (const Golden& golden : golden_frames()) {
+    if (golden.subject.options.predictor.name != "grid") continue;
+    FrameHeader header;
+    const ConstBytes frame = find_member(stored.at("mpc"), golden.name() + ".taut");
+    ASSERT_EQ(read_header(frame, header), Status::ok) << golden.name();
+    forms.emplace(size_of(component_of(golden.subject.type)), header.parameters[0] & 0x70);
+  }
+  for (const std::size_t bytes : {4, 8})
+    for (const unsigned form : {0x10, 0x20, 0x50, 0x60})
+      EXPECT_TRUE(forms.contains({bytes, form})) << bytes << ", " << form;
 }
 
 TEST(Golden, FormulasGiveTheNumbersTheyShould) {

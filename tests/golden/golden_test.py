@@ -47,6 +47,7 @@ def number(pattern, i, k):
         if h % 16 == 4:
             return (3 if h % 32 == 4 else -3), 100
         return (5, -140) if h % 16 == 5 else (noise, -12)
+    printed, step = triangle + (noise & 7), 49517601571415
     quotient = abs(noise) // 256 * (1 if noise >= 0 else -1)
     return {
         "zeros": (0, 0),
@@ -55,6 +56,11 @@ def number(pattern, i, k):
         "steps": ((i // 37 + k) % 9 - 4, 0),
         "noise": (noise, -12),
         "sparse": (noise if h % 23 == 0 else 0, -12),
+        "packed": ((triangle // 16 + (noise & 7)) * step + (1 << 59), -57),
+        "units22": ((printed * step >> 33) - (2400 * step >> 33), -22),
+        "units46": ((printed * step >> 4) - (2400 * step >> 4), -46),
+        "printed22": (((printed << 22) + 500) // 1000, -22),
+        "printed46": (((printed << 46) + 50) // 100, -46),
         "pairs": ((-20000 if i % 2 else 20000) + triangle, -8),
         "wild": (quotient, h % 60 - 40),
     }[pattern]

@@ -46,6 +46,14 @@ inline GoldenNumber golden_number(std::string_view pattern, std::int64_t i, std:
   if (pattern == "noise") return {noise, -12};
   if (pattern == "sparse") return {h % 23 == 0 ? noise : 0, -12};
   if (pattern == "pairs") return {(i % 2 == 0 ? 20000 : -20000) + triangle, -8};
+  // Grids: integers times a step beside a large offset; steps and decimals, rounded to multiples of a unit.
+  constexpr std::int64_t step = 49517601571415, middle = 2400 * step;
+  if (pattern == "packed") return {(triangle / 16 + (noise & 7)) * step + (std::int64_t{1} << 59), -57};
+  const std::int64_t printed = triangle + (noise & 7), point = printed * step;
+  if (pattern == "units22") return {(point >> 33) - (middle >> 33), -22};
+  if (pattern == "units46") return {(point >> 4) - (middle >> 4), -46};
+  if (pattern == "printed22") return {((printed << 22) + 500) / 1000, -22};
+  if (pattern == "printed46") return {((printed << 46) + 50) / 100, -46};
   if (pattern == "wild") return {noise / 256, static_cast<int>(h % 60) - 40};
   if (pattern == "special") {
     if (h % 16 < 4) return {0, 0, static_cast<GoldenNumber::Special>(1 + h % 16)};

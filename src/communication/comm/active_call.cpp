@@ -8,6 +8,7 @@
 #include "communication/team/hierarchical.hpp"
 #include "compressor/base/device_memory.hpp"
 #include "compressor/base/guarded.hpp"
+#include "compressor/frame/common_unit.hpp"
 #include "compressor/gpu/device_kernels.hpp"
 
 namespace taut {
@@ -155,12 +156,13 @@ Task<Verdict> Communicator::ActiveCall::resolve_trial() {
                     early_.plain_times()};
 }
 
-// Resolves a bound that is relative to the range of all ranks' values, and the size of a message of which
-// each rank knows its part.
+// Resolves a bound that is relative to the range of all ranks' values, the bound of an exact sum, which their
+// units give, and the size of a message of which each rank knows its part.
 Task<Verdict> Communicator::ActiveCall::resolve_bound() {
   bound_ = policy().coding.bound;
+  const bool seeks = seeks_units();
   if (is_relative(bound_)) gather();
-  if (is_relative(bound_) || (!call_.bytes_known && rounds_ == 0)) {
+  if (is_relative(bound_) || seeks || (!call_.bytes_known && rounds_ == 0)) {
     const AgreementMessage known = co_await exchange(local_message(&policy()));
     if (!known.same_signature()) co_return differing(known, call_, comm_.tuner_.rules());
     if ((known.obstacles & AgreementMessage::out_of_reach) != 0) {  // a range is missing
@@ -169,6 +171,12 @@ Task<Verdict> Communicator::ActiveCall::resolve_bound() {
     }
     if (known.type_low == AgreementMessage::any_type) co_return Verdict{Fallback::type};
     adopt_type(call_, known);
+    if (seeks) {
+      if (const Verdict verdict = compared(known, call_, comm_.tuner_.rules()); !verdict.good())
+        co_return verdict;
+      bound_ = bound_of_exact_sums(call_.type, known.range, ranks());
+      if (bound_.exact()) co_return Verdict{Fallback::unsupported};
+    }
     bound_ = resolved(bound_, known.range);
     call_.bytes = static_cast<std::size_t>(known.bytes_high);
   }

@@ -12,10 +12,10 @@ class Communicator::ActiveCall {
   ~ActiveCall();
 
   // The phases, in this order: find the rule; keep to the decision of a tuning period; continue a trial of
-  // plain MPI; make a relative bound absolute; choose the coding by speed; fill this rank's record; agree;
-  // execute. Every rank gets the same verdict. If the verdict is not good(), later phases are skipped: the
-  // call is left to plain MPI, or fails. `lane`: the first of the lanes (tags) of the call's messages.
-  // `earlier`: a failure of this rank before the call, or ok.
+  // plain MPI; make a relative bound absolute, and find that of an exact sum; choose the coding by speed;
+  // fill this rank's record; agree; execute. Every rank gets the same verdict. If the verdict is not good(),
+  // later phases are skipped: the call is left to plain MPI, or fails. `lane`: the first of the lanes (tags)
+  // of the call's messages. `earlier`: a failure of this rank before the call, or ok.
   Task<Verdict> resolve_rule(Lane lane, Status earlier);
   Task<Verdict> resolve_period();
   Task<Verdict> resolve_trial();
@@ -41,6 +41,8 @@ class Communicator::ActiveCall {
   std::uint64_t signature() const noexcept;
   AgreementMessage local_message(const Policy* policy) noexcept;
   ValueRange range_of_own(const Coding& coding) noexcept;
+  ValueRange units_of_own() const noexcept;
+  bool seeks_units() const noexcept { return bound_.exact() && may_sum_exactly(policy(), call_); }
   void gather() noexcept;
   void plan(AgreementMessage& mine);
   std::size_t block_values() const noexcept;

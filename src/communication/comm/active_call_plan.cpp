@@ -9,6 +9,7 @@
 #include "communication/team/message_batch.hpp"
 #include "compressor/base/device_memory.hpp"
 #include "compressor/base/guarded.hpp"
+#include "compressor/frame/common_unit.hpp"
 #include "compressor/frame/packed_integers.hpp"
 #include "compressor/frame/sample.hpp"
 
@@ -63,7 +64,21 @@ AgreementMessage Communicator::ActiveCall::local_message(const Policy* policy) n
     mine.sites = call_.sites;
   else if (is_relative(bound_) && mine.obstacles != AgreementMessage::out_of_reach)
     mine.range = range_of_own(policy->coding);
+  else if (seeks_units())
+    mine.range = units_of_own();
   return mine;
+}
+
+// Returns the units of all values that this rank contributes to an exact sum. Values on a GPU count as values
+// without units, and so do values that would have to be packed first.
+ValueRange Communicator::ActiveCall::units_of_own() const noexcept {
+  const Blocks<ConstSlice> values = own_values(call_, rank());
+  ValueRange all;
+  if (call_.staging != nullptr || call_.on_device) return no_common_unit;
+  if (missing(values)) return all;  // an error, which the plan finds
+  const std::size_t n = values.layout == nullptr ? 1 : values.layout->counts.size();
+  for (std::size_t i = 0; i < n && all.least != 0; ++i) all.merge(common_unit_of(values.at(i, n)));
+  return all;
 }
 
 // Returns the range of all values that this rank contributes. Records a failure of the GPU that has them.
@@ -217,7 +232,7 @@ void Communicator::ActiveCall::reserve() {
 
 // Returns true if the coding must not change packed integers, but would change large ones.
 bool Communicator::ActiveCall::rounds_packed_integers() const noexcept {
-  return policy().coding.bits != PackedBits::rounded && !plan_.bound.exact();
+  return policy().coding.bits != PackedBits::rounded && !plan_.promise.bound.exact();
 }
 
 // Looks for packed integers in the values of this rank.

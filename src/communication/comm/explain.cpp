@@ -17,8 +17,8 @@ constexpr FallbackText texts[fallback_reasons] = {
     {"no", ""},
     {"off", "switched off"},
     {"unsupported",
-     "the policy promises nothing for it, or no codec serves it; reductions at a rate and lossless sums "
-     "need codec="},
+     "the policy promises nothing for it, or no codec serves it; reductions at a rate need codec=, and "
+     "so do lossless sums, unless all values are small integers times a power of two"},
     {"small", "below min_bytes"},
     {"no_gain", "samples compress too little"},
     {"communicator", "a single rank or an intercommunicator"},

@@ -37,5 +37,13 @@ TEST(RoundNumbers, SumsOfOnesAreTheNumberOfRanks) {
   }
 }
 
+// Small integers times a power of two have sums without loss by frames.
+TEST(RoundNumbers, HaveSumsWithoutLoss) {
+  for (const char* policy : {"lossless,min_bytes=0,when=always", "lossless,when=always,algorithm=direct"}) {
+    expect_exact_sums<float>(policy);
+    expect_exact_sums<double>(policy);
+  }
+}
+
 }  // namespace round_numbers_test
 }  // namespace taut::test

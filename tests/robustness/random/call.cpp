@@ -152,7 +152,8 @@ void draw_data(Draw& draw, Call& call, bool any_blocks) {
   if (of_neighbours(call.collective)) draw_neighbours(draw, call);
   if (any_blocks || of_neighbours(call.collective)) draw_sizes(draw, call);
   call.scale = std::pow(10.0, draw.one_in(8) ? draw.pick(41) - 20 : draw.pick(7) - 3);
-  const auto content = static_cast<Content>(draw.pick(contents));
+  // Sums of integers without loss are among the rarest calls.
+  const auto content = draw.one_in(8) ? Content::integers : static_cast<Content>(draw.pick(contents));
   const bool differ = draw.one_in(4);
   for (int r = 0; r < call.P; ++r)
     call.contents.push_back(differ ? static_cast<Content>(draw.pick(contents)) : content);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "compressor/frame/common_unit.hpp"
+
 namespace taut::test {
 namespace {
 
@@ -75,6 +77,18 @@ long double resolved_bound(DType type, Bound asked, const ValueRange& range) {
   return width > 0 ? width * factor : 0;
 }
 
+// Returns the units of the values of all ranks.
+ValueRange units_of_all(const Memory& memory) {
+  const Call& call = memory.call();
+  ValueRange units;
+  for (int r = 0; r < call.P; ++r)
+    for (std::size_t block = 0; block < call.blocks_in(r).size(); ++block) {
+      const ConstBytes bytes = memory.contributed(r, block);
+      units.merge(common_unit_of({{bytes.data(), bytes.size() / size_of(call.type), call.type}}));
+    }
+  return units;
+}
+
 // Returns the call as plans see it.
 taut::Call planned_call(const Memory& memory) {
   const Call& call = memory.call();
@@ -96,6 +110,7 @@ Promise promise_of_plan(const Policy& policy, const Memory& memory, const Plan& 
       plan.by_nodes ? Arithmetic::values : plan.arithmetic;  // nodes add values without coding
   Promise promise = promise_of(resolved(bound_for(call.type, policy.coding.bound), range), call, how);
   promise.bound = resolved_bound(call.type, policy.coding.bound, range);
+  promise.exact_sums = may_sum_exactly(policy, planned_call(memory));
   const bool idempotent =
       std::ranges::all_of(plan.candidates, [](const Coding& c) { return c.codec->idempotent; });
   promise.same_bits = !plan.algorithm->recodes || idempotent;
@@ -158,8 +173,10 @@ void record_plain(const CollectiveCall& request, const Verdict& verdict, std::ui
 }
 
 Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table, Route route) {
-  const Bound bound = resolved(policy.coding.bound, range_for(policy, memory));
-  return make_plan(policy, planned_call(memory), bound, table, route);
+  const taut::Call call = planned_call(memory);
+  Bound bound = resolved(policy.coding.bound, range_for(policy, memory));
+  if (may_sum_exactly(policy, call)) bound = bound_of_exact_sums(call.type, units_of_all(memory), call.ranks);
+  return make_plan(policy, call, bound, table, route);
 }
 
 Promise promise_of(const Policy& policy, const Memory& memory) {

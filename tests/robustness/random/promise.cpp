@@ -111,6 +111,7 @@ class Judge {
   long double rounding_of_sum(long double magnitude, long double size, long double y) const {
     const long double bound = parts() * promise_.bound;
     const long double division = call_.mean ? parts() * half_ulp(std::abs(y)) * (1 + 0x1p-8L) : 0;
+    if (promise_.exact_sums) return division;
     if (promise_.how == Arithmetic::values)
       return division + static_cast<long double>(call_.P - 1) * half_ulp(magnitude + bound);
     const bool hidden = !promise_.power_of_two_step && half_ulp(size) * 0x1p8L <= bound / 2;

@@ -18,6 +18,7 @@ struct Promise {
   long double bound = 0;
   Arithmetic how = Arithmetic::values;
   bool power_of_two_step = false;  // halves and snapping bounds: sums always carry half an ulp more
+  bool exact_sums = false;         // sums need no rounding
   bool same_bits = true;           // on all ranks that receive the same values
 };
 

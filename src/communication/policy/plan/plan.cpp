@@ -186,6 +186,11 @@ bool may_add(const Policy& policy, const Call& call, const AlgorithmInfo& algori
   return may_sum_frames(policy, call, choice) && algorithm.may_add_frames();
 }
 
+// Returns true if the bound of a plan is that of an exact sum: it differs from the policy's.
+bool sums_exactly(const Policy& policy, const Call& call, Bound bound) noexcept {
+  return may_sum_exactly(policy, call) && !bound.exact();
+}
+
 // Returns the kind of codec that makes the best use of a bound: its frames can be added, or it keeps what it
 // has coded before.
 Preference preference(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
@@ -202,8 +207,9 @@ Arithmetic choose_arithmetic(const Policy& policy, const Call& call, const Plan&
 }
 
 // Returns true if the policy asks for the compression of such a call. Two kinds of reductions need a named
-// codec: those at a rate, whose results have no bound, and exact sums, which only plain MPI computes in MPI's
-// own order. A bound relative to each value promises nothing for a sum.
+// codec: those at a rate, whose results have no bound, and sums without loss that depend on the order of the
+// additions, as only plain MPI adds in MPI's own order. A bound relative to each value promises nothing for a
+// sum.
 bool asks_for(const Policy& policy, const Call& call, Bound bound) noexcept {
   if (!reduces(call.collective)) return true;
   const bool named = policy.coding.codec != nullptr;
@@ -242,7 +248,7 @@ Bound choose_bound(const Policy& policy, const Call& call, Bound bound, const Pl
   const bool coded_once = !sums(call) && plan.candidates[0].codec->idempotent;
   const bool each_input = policy.on == Policy::On::input && reduces(call.collective);
   const bool shared = growth > 1 && !coded_once && !each_input && bound.kind != Bound::Kind::rate;
-  if (!shared || bound.exact()) return bound;
+  if (!shared || bound.exact() || sums_exactly(policy, call, bound)) return bound;
   const FloatEnvironment environment;  // the bound must be the same on every rank
   const double E = bound.kind == Bound::Kind::pointwise ? bound.value / (1 + bound.value) : bound.value;
   if (policy.on == Policy::On::likely && sums(call)) {
@@ -256,6 +262,7 @@ Bound choose_bound(const Policy& policy, const Call& call, Bound bound, const Pl
 // Returns what the policy promises of each value of the result. Sums may differ by roundings in addition.
 // Under on=input the errors of the codings add up.
 Promise promise_of(const Policy& policy, const Call& call, Bound bound, const Plan& plan) noexcept {
+  if (sums_exactly(policy, call, bound)) return {};
   const bool likely = policy.on == Policy::On::likely && sums(call);
   const bool each_input = policy.on == Policy::On::input && reduces(call.collective);
   if (!each_input || bound.exact() || bound.kind == Bound::Kind::rate) return {bound, !likely};
@@ -292,6 +299,14 @@ int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo&
 }  // namespace
 
 bool sums_widely(const Policy& policy, const Call& call) noexcept { return policy.wide_sums && sums(call); }
+
+bool may_sum_exactly(const Policy& policy, const Call& call) noexcept {
+  const bool asked =
+      policy.coding.bound.exact() && policy.coding.codec == nullptr && policy.coding.predictor.automatic();
+  if (!asked || policy.wide_sums || !sums(call) || !call.coded()) return false;
+  const DType part = component_of(call.type);
+  return part == DType::f32 || part == DType::f64;
+}
 
 Fallback early_fallback(const Policy& policy, std::size_t bytes, int ranks) noexcept {
   if (policy.off) return Fallback::off;
@@ -370,7 +385,7 @@ CodingWork coding_work(const Policy& policy, const Call& call, const Plan& plan,
           .adds_frames = may_add(policy, call, *plan.algorithm, {}),
           .may_use_values = may_choose_values(policy, call, part.bytes / blocks),
           .may_use_fast = coding.codec == nullptr && coding.predictor.automatic() &&
-                          coding.bits == PackedBits::rounded && !plan.bound.exact() &&
+                          coding.bits == PackedBits::rounded && !plan.promise.bound.exact() &&
                           policy.reducing != Policy::Reducing::frames,
           .link = link};
 }
@@ -382,8 +397,11 @@ std::span<const Coding> candidates_of(const Policy& policy, const Call& call, co
     fast.codec = find_codec(fast_codec);
     return table.of(fast, call.type, bound, Preference::fast);
   }
-  const std::span<const Coding> all =
-      table.of(policy.coding, call.type, bound, preference(policy, call, algorithm, choice));
+  const bool exactly = sums_exactly(policy, call, bound);
+  Coding coding = policy.coding;
+  if (exactly) coding.bits = PackedBits::rounded;  // all values are multiples of the step
+  const Preference preferred = exactly ? Preference::adding : preference(policy, call, algorithm, choice);
+  const std::span<const Coding> all = table.of(coding, call.type, bound, preferred);
   return choice.codec == MeasuredChoice::Codec::usual_predictor
              ? all.first(std::min<std::size_t>(all.size(), 1))
              : all;
@@ -419,7 +437,8 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
   plan.promise = promise_of(policy, call, bound, plan);
   if (!plan.bound.exact() && !(plan.bound.value > 0))
     plan.fallback = Fallback::unsupported;  // the share of one coding is 0
-  plan.least_ratio = policy.only_if_profitable() ? worthwhile_ratio : 0;
+  const bool must_gain = policy.only_if_profitable() || sums_exactly(policy, call, bound);
+  plan.least_ratio = must_gain ? worthwhile_ratio : 0;
   return plan;
 }
 

@@ -63,6 +63,11 @@ inline constexpr double worthwhile_ratio = 1.2;
 // Returns true if the call adds the ranks' values in a wider type, in the order of the ranks (sum=wide).
 bool sums_widely(const Policy& policy, const Call& call) noexcept;
 
+// Returns true if a sum without loss may be compressed, if the values of all ranks have a common unit
+// (compressor/frame/common_unit.hpp): every order of additions then gives the same bits. The bound of such a
+// plan is bound_of_exact_sums() of these units. Sums of other values go to plain MPI.
+bool may_sum_exactly(const Policy& policy, const Call& call) noexcept;
+
 // Returns the fallback that is known without the type of the call. `bytes`: size of the whole message, on
 // `ranks` ranks.
 Fallback early_fallback(const Policy& policy, std::size_t bytes, int ranks) noexcept;

@@ -128,6 +128,36 @@ TEST(Plan, WhatIsNotSummedKeepsTheWholeBound) {
   EXPECT_EQ(plan("abs:1,on=input", Collective::allreduce, MiB, 4).bound, Bound(1));
 }
 
+// The step of the frames is the unit of the values, whatever shares the bound of other sums.
+TEST(Plan, AnExactSumHasTheWholeBoundAndPromisesTheExactResult) {
+  const Bound of_ones{Bound::Kind::snap, 0.5};
+  Call call{.collective = Collective::allreduce, .type = DType::f32, .bytes = MiB, .ranks = 4};
+  for (const char* text : {"lossless", "lossless,on=input", "lossless,bits=exact", "lossless,when=always",
+                           "lossless,reduction=values", "lossless,algorithm=cpr_p2p"}) {
+    CandidateTable table;
+    const Policy policy = parse_policy(text);
+    ASSERT_TRUE(may_sum_exactly(policy, call)) << text;
+    const Plan plan = make_plan(policy, call, of_ones, table);
+    EXPECT_EQ(plan.fallback, Fallback::none) << text;
+    EXPECT_EQ(plan.bound, of_ones) << text;
+    EXPECT_TRUE(plan.promise.bound.exact() && plan.promise.certain) << text;
+    EXPECT_EQ(plan.least_ratio, worthwhile_ratio) << text;
+    for (const Coding& candidate : plan.candidates) {
+      EXPECT_STREQ(candidate.codec->name, "planes") << text;
+      EXPECT_EQ(candidate.bits, PackedBits::rounded) << text;
+    }
+  }
+  for (const char* text : {"lossless,codec=mpc", "lossless,predictor=d1", "abs:1e-3", "snap:1"})
+    EXPECT_FALSE(may_sum_exactly(parse_policy(text), call)) << text;
+  for (const DType type : {DType{}, DType::f16, DType::bf16, DType::i32}) {
+    call.type = type;
+    EXPECT_FALSE(may_sum_exactly(parse_policy("lossless"), call));
+  }
+  call.type = DType::f64;
+  call.op = Reduction::max;
+  EXPECT_FALSE(may_sum_exactly(parse_policy("lossless"), call));
+}
+
 // The order of MPI's own sums is unknown, and a bound relative to each value does not bound the error of a
 // sum.
 TEST(Plan, SumsThatHaveNoBoundAreMpis) {
