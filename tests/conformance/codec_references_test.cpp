@@ -67,7 +67,7 @@ TEST_P(CodecReferences, MayBeOverwrittenByTheValuesUnderMpc) {
   }
 }
 
-// What references save is found where most of the values are zeros.
+// Sampling finds what references save where most of the values are zeros.
 TEST_P(CodecReferences, HelpWhereAFewValuesAreNotZero) {
   if (std::string_view(GetParam().codec->name) != "planes") return;
   History history(DType::f32, 24576, Pattern::noisy, 5);
