@@ -97,6 +97,22 @@ void add_sums(const test::Subject& subject, const Codec& codec, const Text& a, c
                                 *first + *second);
 }
 
+// Adds a sum with a history: each of its addends refers to one of its own.
+void add_sum_behind(const test::Subject& subject, const Codec& codec, std::size_t count, Seeds& seeds) {
+  const Earlier earlier(subject.type, count, 1);
+  Reference own = earlier.references()[0];
+  own.of_addend = true;
+  Text frame(codec.max_bytes(subject.type, count, 2), 0);
+  const test::Values values = test::make_values(subject.type, count, test::Pattern::smooth, 1);
+  const SizeOrStatus size =
+      codec.encode(values.slice(), References(&own, 1), std::as_writable_bytes(std::span(frame)));
+  if (size.status != Status::ok) throw Error(size.status, "a seed cannot be encoded");
+  frame.resize(size.bytes);
+  seeds.add("decode_frame",
+            bytes_of(std::uint8_t{all_repairs | as_posted | refer}, std::uint8_t{0}, std::uint8_t{0}, 0u) +
+                summed(codec, subject.type, count, frame, frame));
+}
+
 // Adds frames of values that have changed little since the references.
 void add_frames_behind(const test::Subject& subject, const Codec& codec, std::size_t count, Seeds& seeds) {
   for (std::size_t n = 1; n <= max_references && subject.info->takes_references; ++n) {
@@ -108,6 +124,9 @@ void add_frames_behind(const test::Subject& subject, const Codec& codec, std::si
               bytes_of(std::uint8_t{all_repairs | as_posted | refer}, std::uint8_t{0}, std::uint8_t{0}, 0u) +
                   frame);
   }
+  const bool has_history = subject.type == DType::f32 || subject.type == DType::f64;
+  if (has_history && subject.info->takes_references && codec.arithmetic() != nullptr)
+    add_sum_behind(subject, codec, count, seeds);
 }
 
 // Returns the contents of a .taut file (docs/spec/file.md) of one frame. Targets set the checksums.

@@ -1,9 +1,11 @@
 // taut_bench_history: runs programs that repeat a call, and prints a row of JSON for each. In each step
 // the call is made by plain MPI, by Taut without and with a history, in alternating order.
-//   weights   broadcast of bfloat16 weights between two steps of an optimiser, without loss (two rates)
-//   heat      both neighbours' planes of the heat equation, float64: a collective of neighbours, and messages
-//   kmeans    sums of the points of each cluster, float32
-//   random    sums of random numbers, which no history helps
+//   weights          broadcast of bfloat16 weights after a step of an optimiser, without loss (three rates)
+//   heat, Jacobi     both neighbours' planes of a box, float64: a collective of neighbours, and messages
+//   k-means          sums of the points of each cluster, float32, in the twelfth iteration
+//   96 % zeros       broadcast without loss, which needs no history
+//   gradients, CG    sums of random numbers; a gathered direction: no history helps
+// Programs that iterate go on with the values that arrive compressed.
 // Exit status: 0; 1 if results with and without a history differ; 2 for a wrong command line.
 
 #include <mpi.h>
@@ -17,6 +19,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <random>
 
 #include "../command_line.hpp"
@@ -55,16 +58,19 @@ int rank_of(MPI_Comm comm) {
 
 using Bytes = std::vector<unsigned char>;
 
-// A program: step() computes, call(comm, out) makes the collective. Both are called on all ranks.
+// A program: step() computes, call(comm, out) makes the collective, take(out) takes what arrived. All are
+// called on all ranks.
 struct Program {
-  std::string name, bound;
+  std::string name, policy;
   std::size_t out_bytes;
   std::function<void()> step;
   std::function<void(MPI_Comm, void*)> call;
+  std::function<void(const Bytes&)> take = [](const Bytes&) {};
+  int steps = 0, from = 0;  // steps, and the first one that counts; 0: as the options say
 };
 
-// Weights of a model, and the bfloat16 words that are sent. The update of a weight is about as large as
-// Adam's.
+// Weights of a model on rank 0, and the bfloat16 words that are sent. The update of a weight is about as
+// large as Adam's.
 Program weights(const Options& options, const char* name, double rate) {
   struct State {
     std::mt19937 random{1};
@@ -78,12 +84,13 @@ Program weights(const Options& options, const char* name, double rate) {
     }
   };
   const auto state = std::make_shared<State>();
-  state->masters.resize(options.scaled(4 << 20));
+  state->masters.resize(options.scaled(1 << 20));
   state->words.resize(state->masters.size());
   state->rate = rate;
-  std::normal_distribution<float> normal(0, 0.02F);
+  std::normal_distribution<float> normal(0, 0.035F);
   for (float& x : state->masters) x = normal(state->random);
   const auto step = [state] {
+    if (rank_of(MPI_COMM_WORLD) > 0) return;
     for (float& x : state->masters) {
       const double part = static_cast<double>(state->random()) * 0x1p-31 - 1;
       x -= static_cast<float>(1.2 * state->rate * part);
@@ -109,116 +116,177 @@ void exchange_planes(Sendrecv sendrecv, const double* sent, double* got, int n, 
   sendrecv(sent + n, n, MPI_DOUBLE, right, 1, got, n, MPI_DOUBLE, left, 1, ring, MPI_STATUS_IGNORE);
 }
 
-// The heat equation in slabs of planes of n x n, periodic; explicit steps from smoothed noise.
-Program heat(const Options& options, bool by_messages) {
-  struct State {
-    std::size_t n, planes = 24;
-    std::vector<double> now, next, sent, got;
-
-    double at(std::size_t z, std::size_t y, std::size_t x) const { return now[(z * n + y % n) * n + x % n]; }
-    void step() {
-      std::copy_n(got.begin(), n * n, now.begin());
-      std::copy_n(got.begin() + static_cast<std::ptrdiff_t>(n * n), n * n,
-                  now.end() - static_cast<std::ptrdiff_t>(n * n));
-      for (std::size_t z = 1; z + 1 < planes; ++z)
-        for (std::size_t y = 0; y < n; ++y)
-          for (std::size_t x = 0; x < n; ++x) {
-            const double around = at(z - 1, y, x) + at(z + 1, y, x) + at(z, y + n - 1, x) + at(z, y + 1, x) +
-                                  at(z, y, x + n - 1) + at(z, y, x + 1);
-            next[(z * n + y) * n + x] = at(z, y, x) + 0.15 * (around - 6 * at(z, y, x));
-          }
-      now.swap(next);
-      std::copy_n(now.begin() + static_cast<std::ptrdiff_t>(n * n), n * n, sent.begin());
-      std::copy_n(now.end() - static_cast<std::ptrdiff_t>(2 * n * n), n * n,
-                  sent.begin() + static_cast<std::ptrdiff_t>(n * n));
-    }
-  };
-  const auto state = std::make_shared<State>();
-  const std::size_t n = state->n = std::max<std::size_t>(8, options.scaled(160));
-  state->now.resize(state->planes * n * n);
-  state->sent.resize(2 * n * n);
-  state->got.resize(2 * n * n);
-  std::mt19937 random(7 + static_cast<unsigned>(rank_of(MPI_COMM_WORLD)));
-  for (double& x : state->now) x = static_cast<double>(random()) * 0x1p-32;
-  state->next = state->now;
-  const auto step = [state] {
-    state->step();
-    exchange_planes(MPI_Sendrecv, state->sent.data(), state->got.data(),
-                    static_cast<int>(state->n * state->n), MPI_COMM_WORLD);
-  };
-  for (int warm = 0; warm < 60; ++warm) step();
-  const auto call = [state, by_messages](MPI_Comm comm, void* out) {
-    const auto planes = static_cast<MPI_Count>(state->n * state->n);
-    if (by_messages)
-      exchange_planes(TAUT_Sendrecv, state->sent.data(), static_cast<double*>(out), static_cast<int>(planes),
-                      comm);
-    else
-      TAUT_Neighbor_alltoall(state->sent.data(), planes, MPI_DOUBLE, out, planes, MPI_DOUBLE, comm);
-  };
-  return {by_messages ? "heat, messages" : "heat", "abs:1e-5", 16 * n * n, step, call};
+// Returns an absolute bound: this share of the range of the values of all ranks.
+std::string bound_of(double share, const std::vector<double>& values) {
+  const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
+  double extremes[2] = {-*least, *greatest};
+  MPI_Allreduce(MPI_IN_PLACE, extremes, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  char text[40];
+  std::snprintf(text, sizeof text, "abs:%.3g", share * (extremes[0] + extremes[1]));
+  return text;
 }
 
-// Lloyd's k-means on points around as many centres; the sums of each cluster are added up over the ranks.
+// Slabs of 24 planes of n x n on each rank, periodic, in the middle of two planes of the neighbours. A step
+// is one of the heat equation, or one Jacobi iteration of Poisson's equation, with what the neighbours sent.
+struct Slabs {
+  static constexpr std::size_t planes = 26;
+  std::size_t n;
+  bool jacobi;
+  std::vector<double> now, next, source, sent, got;
+
+  Slabs(std::size_t extent, bool iterates) : n(extent), jacobi(iterates) {
+    std::mt19937 random(7 + static_cast<unsigned>(rank_of(MPI_COMM_WORLD)));
+    std::normal_distribution<double> normal(0, 1);
+    now.assign(planes * n * n, 0);
+    source = now;
+    sent.resize(2 * n * n);
+    got.resize(2 * n * n);
+    for (double& x : jacobi ? source : now) x = normal(random);
+    for (int pass = 0; pass < (jacobi ? 2 : 3); ++pass) smooth(jacobi ? source : now);
+    next = now;
+    show();
+  }
+
+  // Returns the six neighbours' sum.
+  double around(const std::vector<double>& u, std::size_t z, std::size_t y, std::size_t x) const {
+    const auto at = [&](std::size_t k, std::size_t j, std::size_t i) {
+      return u[(k * n + j % n) * n + i % n];
+    };
+    return at(z - 1, y, x) + at(z + 1, y, x) + at(z, y + n - 1, x) + at(z, y + 1, x) + at(z, y, x + n - 1) +
+           at(z, y, x + 1);
+  }
+  template <class Update>
+  void for_cells(Update update) {
+    for (std::size_t z = 1; z + 1 < planes; ++z)
+      for (std::size_t y = 0; y < n; ++y)
+        for (std::size_t x = 0; x < n; ++x) update((z * n + y) * n + x, z, y, x);
+  }
+  void smooth(std::vector<double>& u) {
+    std::vector<double> out = u;
+    for_cells([&](std::size_t i, std::size_t z, std::size_t y, std::size_t x) {
+      out[i] = (u[i] + around(u, z, y, x)) / 7;
+    });
+    u.swap(out);
+  }
+  void show() {
+    const auto plane = static_cast<std::ptrdiff_t>(n * n);
+    std::copy_n(now.begin() + plane, n * n, sent.begin());
+    std::copy_n(now.end() - 2 * plane, n * n, sent.begin() + plane);
+  }
+  void step() {
+    const auto plane = static_cast<std::ptrdiff_t>(n * n);
+    std::copy_n(got.begin(), n * n, now.begin());
+    std::copy_n(got.begin() + plane, n * n, now.end() - plane);
+    for_cells([&](std::size_t i, std::size_t z, std::size_t y, std::size_t x) {
+      const double sum = around(now, z, y, x);
+      next[i] = jacobi ? (sum + source[i]) / 6 : now[i] + 0.15 * (sum - 6 * now[i]);
+    });
+    now.swap(next);
+    show();
+  }
+};
+
+// The planes at the ends of slabs, for both neighbours: by a collective of neighbours, or as messages. The
+// slabs go on with the values that arrive compressed.
+Program halo(const Options& options, const char* name, bool jacobi, bool by_messages, double share) {
+  const std::size_t n = std::max<std::size_t>(8, options.scaled(160));
+  const auto slabs = std::make_shared<Slabs>(n, jacobi);
+  for (int warm = 0; warm < 240; ++warm) {
+    exchange_planes(MPI_Sendrecv, slabs->sent.data(), slabs->got.data(), static_cast<int>(n * n),
+                    MPI_COMM_WORLD);
+    slabs->step();
+  }
+  std::copy_n(slabs->sent.begin(), 2 * n * n, slabs->got.begin());  // until the first planes arrive
+  const auto call = [slabs, n, by_messages](MPI_Comm comm, void* out) {
+    const auto plane = static_cast<MPI_Count>(n * n);
+    if (by_messages)
+      exchange_planes(TAUT_Sendrecv, slabs->sent.data(), static_cast<double*>(out), static_cast<int>(plane),
+                      comm);
+    else
+      TAUT_Neighbor_alltoall(slabs->sent.data(), plane, MPI_DOUBLE, out, plane, MPI_DOUBLE, comm);
+  };
+  const auto take = [slabs](const Bytes& out) { std::memcpy(slabs->got.data(), out.data(), out.size()); };
+  Program program{name, bound_of(share, slabs->sent), 16 * n * n, [slabs] { slabs->step(); }, call};
+  program.policy += ",min_bytes=0,dims=" + std::to_string(n) + "x" + std::to_string(n);
+  program.take = take;
+  return program;
+}
+
+// Lloyd's k-means; the sums of each cluster are added up over the ranks. The twelfth iteration counts.
 Program kmeans(const Options& options) {
   struct State {
-    std::size_t k, dims = 64, points;
-    std::vector<float> x, centres, sums, total;
-    std::vector<float> counts;
+    std::size_t k, dims = 32, points;
+    std::vector<float> x, centres, sums, total, counts, distances;  // centres: all of a dimension in a row
 
+    std::size_t nearest(const float* point) {
+      std::fill(distances.begin(), distances.end(), 0.0F);
+      for (std::size_t d = 0; d < dims; ++d)
+        for (std::size_t c = 0; c < k; ++c) {
+          const float e = point[d] - centres[d * k + c];
+          distances[c] += e * e;
+        }
+      return static_cast<std::size_t>(std::min_element(distances.begin(), distances.end()) -
+                                      distances.begin());
+    }
     void step() {
       std::fill(sums.begin(), sums.end(), 0.0F);
       std::fill(counts.begin(), counts.end(), 0.0F);
       for (std::size_t p = 0; p < points; ++p) {
-        std::size_t best = 0;
-        float least = 1e30F;
-        for (std::size_t c = 0; c < k; ++c) {
-          float distance = 0;
-          for (std::size_t d = 0; d < dims; ++d) {
-            const float e = x[p * dims + d] - centres[c * dims + d];
-            distance += e * e;
-          }
-          if (distance < least) least = distance, best = c;
-        }
-        for (std::size_t d = 0; d < dims; ++d) sums[best * dims + d] += x[p * dims + d];
-        ++counts[best];
+        const std::size_t c = nearest(&x[p * dims]);
+        for (std::size_t d = 0; d < dims; ++d) sums[c * dims + d] += x[p * dims + d];
+        ++counts[c];
       }
-      std::vector<float> all(counts.size());
-      MPI_Allreduce(sums.data(), total.data(), static_cast<int>(sums.size()), MPI_FLOAT, MPI_SUM,
-                    MPI_COMM_WORLD);
-      MPI_Allreduce(counts.data(), all.data(), static_cast<int>(all.size()), MPI_FLOAT, MPI_SUM,
-                    MPI_COMM_WORLD);
+      MPI_Allreduce(MPI_IN_PLACE, counts.data(), static_cast<int>(k), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    }
+    void move_centres() {
       for (std::size_t c = 0; c < k; ++c)
-        for (std::size_t d = 0; d < dims && all[c] > 0; ++d)
-          centres[c * dims + d] = total[c * dims + d] / all[c];
+        for (std::size_t d = 0; d < dims && counts[c] > 0; ++d)
+          centres[d * k + c] = total[c * dims + d] / counts[c];
     }
   };
   const auto state = std::make_shared<State>();
-  state->k = std::max<std::size_t>(4, options.scaled(512));
-  state->points = 8 * state->k;
+  state->k = std::max<std::size_t>(16, options.scaled(1024));
+  state->points = 20 * state->k;
   state->x.resize(state->points * state->dims);
-  state->centres.resize(state->k * state->dims);
-  state->sums.resize(state->centres.size());
-  state->total.resize(state->centres.size());
+  state->sums.resize(state->k * state->dims);
+  state->total = state->centres = state->sums;
   state->counts.resize(state->k);
+  state->distances.resize(state->k);
+  constexpr std::size_t blobs = 200;
   std::mt19937 same(3), own(11 + static_cast<unsigned>(rank_of(MPI_COMM_WORLD)));
   std::normal_distribution<float> normal(0, 1);
-  std::vector<float> blobs(state->centres.size());
-  for (float& b : blobs) b = normal(same);
+  std::vector<float> middles(blobs * state->dims);
+  for (float& m : middles) m = 3 * normal(same);
   for (std::size_t p = 0; p < state->points; ++p) {
-    const std::size_t blob = own() % state->k;
+    const std::size_t blob = own() % blobs;
     for (std::size_t d = 0; d < state->dims; ++d)
-      state->x[p * state->dims + d] = blobs[blob * state->dims + d] + 0.7F * normal(own);
+      state->x[p * state->dims + d] = middles[blob * state->dims + d] + normal(own);
   }
-  for (float& c : state->centres) c = normal(same);
+  for (std::size_t c = 0; c < state->k; ++c)
+    for (std::size_t d = 0; d < state->dims; ++d)
+      state->centres[d * state->k + c] = state->x[c * state->dims + d];
+  MPI_Bcast(state->centres.data(), static_cast<int>(state->centres.size()), MPI_FLOAT, 0, MPI_COMM_WORLD);
   const auto call = [state](MPI_Comm comm, void* out) {
     TAUT_Allreduce(state->sums.data(), out, static_cast<MPI_Count>(state->sums.size()), MPI_FLOAT, MPI_SUM,
                    comm);
   };
-  return {"kmeans", "abs:1e-2", 4 * state->sums.size(), [state] { state->step(); }, call};
+  const auto take = [state](const Bytes& out) {
+    std::memcpy(state->total.data(), out.data(), out.size());
+    state->move_centres();
+  };
+  state->step();
+  std::vector<double> sums(state->sums.begin(), state->sums.end());
+  Program program{"k-means", bound_of(4e-4, sums), 4 * sums.size(), [state] { state->step(); }, call};
+  program.policy += ",min_bytes=0";
+  program.take = take;
+  program.steps = 12;
+  program.from = 11;
+  return program;
 }
 
-Program random_sums(const Options& options) {
-  const auto values = std::make_shared<std::vector<float>>(options.scaled(1 << 20));
+// Gradients, of which none is like the last: sums of random numbers.
+Program gradients(const Options& options) {
+  const auto values = std::make_shared<std::vector<float>>(options.scaled(1 << 18));
   const auto random = std::make_shared<std::mt19937>(5 + static_cast<unsigned>(rank_of(MPI_COMM_WORLD)));
   const auto step = [values, random] {
     std::normal_distribution<float> normal(0, 1);
@@ -227,7 +295,83 @@ Program random_sums(const Options& options) {
   const auto call = [values](MPI_Comm comm, void* out) {
     TAUT_Allreduce(values->data(), out, static_cast<MPI_Count>(values->size()), MPI_FLOAT, MPI_SUM, comm);
   };
-  return {"random", "abs:1e-2", 4 * values->size(), step, call};
+  return {"gradients", "abs:1e-1", 4 * values->size(), step, call};
+}
+
+// Messages of which 96 % are zeros, at other places each time.
+Program zeros(const Options& options) {
+  const auto values = std::make_shared<std::vector<float>>(options.scaled(1 << 18));
+  const auto random = std::make_shared<std::mt19937>(9);
+  const auto step = [values, random] {
+    std::normal_distribution<float> normal(0, 1);
+    for (float& x : *values) x = (*random)() % 25 == 0 ? normal(*random) : 0.0F;
+  };
+  const auto call = [values](MPI_Comm comm, void* out) {
+    void* const buffer = rank_of(comm) == 0 ? static_cast<void*>(values->data()) : out;
+    TAUT_Bcast(buffer, static_cast<MPI_Count>(values->size()), MPI_FLOAT, 0, comm);
+  };
+  return {"96 % zeros", "lossless", 4 * values->size(), step, call};
+}
+
+// Conjugate gradients for Poisson's equation on a square, whose rows are spread: the direction is gathered.
+Program conjugate_gradients(const Options& options) {
+  struct State {
+    std::size_t n, first, rows;
+    std::vector<double> x, residual, direction, whole, product;
+    double squares = 0;
+
+    static double dot(const std::vector<double>& a, const std::vector<double>& b) {
+      double sum = std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+      MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+      return sum;
+    }
+    void multiply() {
+      for (std::size_t y = 0; y < rows; ++y)
+        for (std::size_t c = 0; c < n; ++c) {
+          const std::size_t r = first + y;
+          double sum = (4 + 1e-3) * whole[r * n + c];
+          if (r > 0) sum -= whole[(r - 1) * n + c];
+          if (r + 1 < n) sum -= whole[(r + 1) * n + c];
+          if (c > 0) sum -= whole[r * n + c - 1];
+          if (c + 1 < n) sum -= whole[r * n + c + 1];
+          product[y * n + c] = sum;
+        }
+    }
+    void step() {
+      multiply();
+      const double length = squares / dot(direction, product), before = squares;
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        x[i] += length * direction[i];
+        residual[i] -= length * product[i];
+      }
+      squares = dot(residual, residual);
+      for (std::size_t i = 0; i < x.size(); ++i) direction[i] = residual[i] + squares / before * direction[i];
+    }
+  };
+  const auto state = std::make_shared<State>();
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  state->rows = std::max<std::size_t>(4, options.scaled(512) / static_cast<std::size_t>(ranks));
+  state->n = state->rows * static_cast<std::size_t>(ranks);
+  state->first = state->rows * static_cast<std::size_t>(rank_of(MPI_COMM_WORLD));
+  state->whole.resize(state->n * state->n);
+  for (auto* part : {&state->x, &state->residual, &state->product}) part->resize(state->rows * state->n);
+  std::mt19937 random(3 + static_cast<unsigned>(rank_of(MPI_COMM_WORLD)));
+  std::normal_distribution<double> normal(0, 1);
+  for (double& r : state->residual) r = normal(random);
+  state->direction = state->residual;
+  state->squares = State::dot(state->residual, state->residual);
+  const auto call = [state](MPI_Comm comm, void* out) {
+    const auto own = static_cast<MPI_Count>(state->direction.size());
+    TAUT_Allgather(state->direction.data(), own, MPI_DOUBLE, out, own, MPI_DOUBLE, comm);
+  };
+  const auto take = [state](const Bytes& out) { std::memcpy(state->whole.data(), out.data(), out.size()); };
+  Program program{"CG, Poisson", bound_of(1e-4, state->direction), 8 * state->whole.size(),
+                  [state] { state->step(); }, call};
+  MPI_Allgather(state->direction.data(), static_cast<int>(state->direction.size()), MPI_DOUBLE,
+                state->whole.data(), static_cast<int>(state->direction.size()), MPI_DOUBLE, MPI_COMM_WORLD);
+  program.take = take;
+  return program;
 }
 
 // A ring of all ranks, so that it also serves calls between neighbours.
@@ -264,16 +408,18 @@ std::array<double, 2> sent_by_all(MPI_Comm comm) {
   return all;
 }
 
-// Makes the program's calls in all ways. The first quarter of the steps is not counted.
+// Makes the program's calls in all ways.
 bool measure(const Options& options, const Program& program) {
-  const std::string policy = program.bound + ",when=" + options.when;
+  const std::string policy = program.policy + ",when=" + options.when;
+  const int steps = program.steps > 0 ? program.steps : options.steps;
+  const int from = program.steps > 0 ? program.from : steps / 4;
   std::array<Way, 3> ways{Way{ring_with("off"), {}, {}}, Way{ring_with(policy), {}, {}},
                           Way{ring_with(policy + ",history=" + options.history), {}, {}}};
   std::array<std::array<double, 2>, 3> before{};
   int same = 1;
-  for (int step = 0; step < options.steps; ++step) {
+  for (int step = 0; step < steps; ++step) {
     program.step();
-    if (step == options.steps / 4)
+    if (step == from)
       for (std::size_t w = 0; w < ways.size(); ++w) before[w] = sent_by_all(ways[w].comm);
     for (std::size_t turn = 0; turn < ways.size(); ++turn) {
       Way& way = ways[(turn + static_cast<std::size_t>(step)) % ways.size()];
@@ -282,9 +428,10 @@ bool measure(const Options& options, const Program& program) {
       const double begin = MPI_Wtime();
       program.call(way.comm, way.out.data());
       MPI_Barrier(MPI_COMM_WORLD);
-      if (step >= options.steps / 4) way.ms.push_back(1e3 * (MPI_Wtime() - begin));
+      if (step >= from) way.ms.push_back(1e3 * (MPI_Wtime() - begin));
     }
     if (options.when == "always" && ways[1].out != ways[2].out) same = 0;  // else some calls may go plain
+    program.take(ways[2].out);
   }
   MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   for (std::size_t w = 1; w < ways.size(); ++w) {
@@ -317,12 +464,16 @@ int run(const std::vector<std::string>& arguments) {
     return 2;
   }
   bool good = true;
-  good &= measure(options, weights(options, "weights 1e-6", 1e-6));
-  good &= measure(options, weights(options, "weights 1e-5", 1e-5));
-  good &= measure(options, heat(options, false));
-  good &= measure(options, heat(options, true));
+  good &= measure(options, weights(options, "weights, lr 3e-4", 3e-4));
+  good &= measure(options, weights(options, "weights, lr 1e-5", 1e-5));
+  good &= measure(options, weights(options, "weights, lr 1e-6", 1e-6));
+  good &= measure(options, halo(options, "heat", false, false, 1e-4));
+  good &= measure(options, halo(options, "heat, messages", false, true, 1e-4));
+  good &= measure(options, halo(options, "Jacobi", true, false, 1e-5));
   good &= measure(options, kmeans(options));
-  good &= measure(options, random_sums(options));
+  good &= measure(options, zeros(options));
+  good &= measure(options, gradients(options));
+  good &= measure(options, conjugate_gradients(options));
   return good ? 0 : 1;
 }
 

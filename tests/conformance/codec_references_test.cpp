@@ -67,6 +67,19 @@ TEST_P(CodecReferences, MayBeOverwrittenByTheValuesUnderMpc) {
   }
 }
 
+// Sampling finds what references save where most of the values are zeros.
+TEST_P(CodecReferences, HelpWhereAFewValuesAreNotZero) {
+  if (std::string_view(GetParam().codec->name) != "planes") return;
+  History history(DType::f32, 24576, Pattern::noisy, 5);
+  Values few(DType::f32, 24576);
+  std::vector<double> noise(1000);
+  for (std::size_t i = 0; i < noise.size(); ++i) noise[i] = history.now.at(i);
+  few.set(300, noise);
+  history.now = history.before = few;
+  const auto codec = make_for("auto");
+  EXPECT_LT(2 * frame_of(*codec, few, history.references(1)).size(), frame_of(*codec, few).size());
+}
+
 TEST_P(CodecReferences, OfNoUseChangeNoByte) {
   for (const DType type : types()) {
     const auto codec = make_for("auto");

@@ -28,11 +28,19 @@ constexpr struct {
     {"special", 131, 1},  {"noise", 1, 1},     {"ramp", 4099, 2},
 };
 
+// The sums behind earlier sums, for codecs that add frames.
+constexpr const char *pattern_behind_sum = "triangle", *pattern_of_earlier_sum = "noise";
+constexpr std::size_t count_behind_sum = 301, addends_behind_sum = 2;
+
 // The earlier messages of a frame.
 class EarlierMessages {
  public:
   explicit EarlierMessages(const Golden& golden) {
     const DType type = golden.subject.type;
+    if (golden.references > 0 && golden.addends > 1) {
+      take_sum(golden);
+      return;
+    }
     for (std::size_t k = 1; k <= golden.references; ++k)
       values_.push_back(golden_values(type, golden.pattern, golden.count, k));
     for (const auto& values : values_) {
@@ -40,12 +48,32 @@ class EarlierMessages {
       references_.push_back({state_of(slice), slice});
     }
   }
+  // Returns the references of a frame, and of an addend of a sum.
   References references() const noexcept { return references_; }
+  References of_addend(std::size_t series) const noexcept {
+    return addends_.empty() ? references() : References(&addends_[series], 1);
+  }
 
  private:
+  void take_sum(const Golden& golden) {
+    Golden before = golden;
+    before.pattern = pattern_of_earlier_sum;
+    before.references = 0;
+    const auto reference = [&](std::vector<std::byte> values) -> ConstSlice {
+      values_.push_back(std::move(values));
+      return {values_.back().data(), golden.count, golden.subject.type};
+    };
+    const ConstSlice sum = reference(before.decode(before.encode("scalar"), "scalar"));
+    references_.push_back({state_of(sum), sum});
+    for (std::size_t series = 0; series < golden.addends; ++series)
+      addends_.push_back(
+          {state_of(sum), reference(golden_values(sum.type, before.pattern, sum.count, series)), true});
+  }
+
   std::vector<std::vector<std::byte>> values_;
-  std::vector<Reference> references_;
+  std::vector<Reference> references_, addends_;
 };
+
 // More data for a codec, with the default predictor: what only a long frame of it has.
 constexpr struct {
   std::string_view codec;
@@ -86,8 +114,8 @@ std::string Golden::name() const {
   std::string text = std::string(subject.info->name) + "_" + taut::name_of(subject.type) + "_" +
                      taut::test::name_of(bound.kind) + number + "_" + text_of(subject.options.predictor) +
                      dims + "_" + pattern + "_" + std::to_string(count);
-  if (references > 0) return text + "_behind" + std::to_string(references);
-  return addends == 1 ? text : text + "_sum" + std::to_string(addends);
+  if (addends > 1) text += "_sum" + std::to_string(addends);
+  return references > 0 ? text + "_behind" + std::to_string(references) : text;
 }
 
 std::vector<std::byte> Golden::encode_one(const Codec& codec, std::size_t series,
@@ -95,7 +123,8 @@ std::vector<std::byte> Golden::encode_one(const Codec& codec, std::size_t series
   const std::vector<std::byte> values = golden_values(subject.type, pattern, count, series);
   const EarlierMessages earlier(*this);
   std::vector<std::byte> frame(capacity);
-  const SizeOrStatus size = codec.encode({{values.data(), count, subject.type}}, earlier.references(), frame);
+  const SizeOrStatus size =
+      codec.encode({{values.data(), count, subject.type}}, earlier.of_addend(series), frame);
   return checked(std::move(frame), size, *this);
 }
 
@@ -103,7 +132,8 @@ std::vector<std::byte> Golden::encode(const char* kernels) const {
   Coding options = subject.options;
   options.kernels = kernels;
   const auto codec = subject.info->make(options);
-  const std::size_t most = codec->max_bytes(subject.type, count, static_cast<std::uint32_t>(addends));
+  const std::size_t operands = addends > 1 && references > 0 ? addends + 1 : addends;
+  const std::size_t most = codec->max_bytes(subject.type, count, static_cast<std::uint32_t>(operands));
   std::vector<std::vector<std::byte>> frames;
   for (std::size_t series = 0; series < addends; ++series) frames.push_back(encode_one(*codec, series, most));
   if (addends == 1) return frames[0];
@@ -141,6 +171,11 @@ void add_frames_behind(const Subject& subject, bool usual, std::vector<Golden>& 
     golden.subject.options.checksum = input.count % 2 == 1;
     all.push_back(golden);
   }
+  const bool has_history = subject.type == DType::f32 || subject.type == DType::f64;
+  if (!usual || !has_history || !subject.info->adds_frames) return;
+  Golden sum{subject, pattern_behind_sum, count_behind_sum, addends_behind_sum, 1};
+  sum.subject.options.checksum = true;
+  all.push_back(sum);
 }
 
 }  // namespace

@@ -10,7 +10,8 @@
 namespace taut::test {
 
 // A golden frame: the sum of `addends` frames of the series 0, 1, ... of a pattern, or a frame of series 0
-// whose references are series 1 and 2.
+// whose references are series 1 and 2. In a sum with a reference, each addend refers to the series of noise
+// of its number, and the sum to the sum of these.
 struct Golden {
   Subject subject;
   const char* pattern = "";

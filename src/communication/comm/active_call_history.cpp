@@ -1,6 +1,7 @@
 // The history of a call: the series that it belongs to, the agreement on states, and the state that it
 // leaves.
 #include <algorithm>
+#include <limits>
 
 #include "communication/comm/active_call.hpp"
 #include "communication/comm/sum_history.hpp"
@@ -71,22 +72,21 @@ void Communicator::ActiveCall::offer_history(AgreementMessage& mine) {
   forecast(mine);
 }
 
-// Adds the forecast for this rank's values to the record. With a reference, the ratio is the better one.
+// Adds the forecast for this rank's values to the record.
 void Communicator::ActiveCall::forecast(AgreementMessage& mine) {
-  constexpr std::size_t piece_bytes = 16384;
   const bool sums = reduces(call_.collective);
   const ConstSlice values = own_values(call_, rank()).most();
-  const std::size_t n = std::min(values.count, piece_bytes / size_of(values.type));
-  const ConstSlice piece{values.part((values.count - n) / 2, n)};
   HistoryForecast found;
-  if (n > 0) found = series_->pieces().forecast(piece, sums, *codec_with_references(), policy().history);
+  if (values.count > 0)
+    found = series_->pieces().forecast(values, sums, *codec_with_references(), policy().history);
   period_ = found.period;
-  const bool neutral = n == 0 || !sums;
+  const bool neutral = values.count == 0 || !sums;
   mine.set_history(series_->newest(), states_.size(),
                    period_ > 0 || !neutral ? period_ : AgreementMessage::most_history);
   for (std::size_t i = 0; i < plan_.candidates.size() && period_ > 0; ++i) {
     float& ratio = mine.measured_low[i];
-    if (ratio > 0) ratio = std::max(ratio, found.ratio);
+    const bool sampled = ratio > 0 && ratio < std::numeric_limits<float>::max();
+    if (sampled && plan_.candidates[i].codec->takes_references) ratio *= found.gain;
   }
 }
 

@@ -13,6 +13,23 @@ namespace {
 
 constexpr std::size_t least_gain = 10;  // a reference has to save one byte in this many
 constexpr std::size_t looks_in_vain = 8, calls_of_rest = 64, looks_at_one = 16;
+// A piece that shrinks so much alone, as zeros do, tells nothing about the gain of references.
+constexpr std::size_t telling_ratio = 100;
+
+// Returns a piece of the values for a forecast: four parts from all over them, one behind the other.
+std::vector<std::byte> piece_of(ConstSlice values) {
+  constexpr std::size_t piece_bytes = 16384, parts = 4;
+  const ConstBytes all = values.as_bytes();
+  if (all.size() <= piece_bytes) return {all.begin(), all.end()};
+  const std::size_t n = piece_bytes / parts / size_of(values.type);
+  std::vector<std::byte> piece;
+  piece.reserve(parts * n * size_of(values.type));
+  for (std::size_t i = 0; i < parts; ++i) {
+    const ConstSlice part{values.part((values.count - n) / parts * i + (values.count - n) / (2 * parts), n)};
+    piece.insert(piece.end(), part.as_bytes().begin(), part.as_bytes().end());
+  }
+  return piece;
+}
 
 // Returns the references at distances of `period` and twice `period` in a series, as far as they are kept.
 ChosenReferences at_period(const HeldStates& states, std::size_t period, std::size_t offset,
@@ -53,22 +70,23 @@ std::size_t Series::bytes() const noexcept {
                          [](std::size_t sum, const auto& state) { return sum + state->bytes(); });
 }
 
-HistoryForecast EarlierPieces::forecast(ConstSlice piece, bool addends, const Codec& codec,
+HistoryForecast EarlierPieces::forecast(ConstSlice values, bool addends, const Codec& codec,
                                         std::size_t depth) {
   if (rest_ > 0) {
     --rest_;
     return {};
   }
-  const HistoryForecast found = compare(piece, addends, codec);
-  useless_ = found.period > 0 ? 0 : useless_ + 1;
+  std::vector<std::byte> piece = piece_of(values);
+  const std::size_t count = piece.size() / size_of(values.type);
+  const HistoryForecast found = compare({piece.data(), count, values.type}, addends, codec);
+  useless_ = found.period > 0 ? 0 : useless_ + tells_;
   if (useless_ > looks_in_vain + depth) {
     useless_ -= depth + 1;
     rest_ = calls_of_rest;
     pieces_.clear();
     return found;
   }
-  const ConstBytes bytes = piece.as_bytes();
-  pieces_.emplace_front(bytes.begin(), bytes.end());
+  pieces_.push_front(std::move(piece));
   if (pieces_.size() > depth) pieces_.pop_back();
   return found;
 }
@@ -77,10 +95,13 @@ HistoryForecast EarlierPieces::forecast(ConstSlice piece, bool addends, const Co
 // by calls of one kind. While the last distance gains, most looks compare with that piece alone.
 HistoryForecast EarlierPieces::compare(ConstSlice piece, bool addends, const Codec& codec) {
   HistoryForecast best;
+  tells_ = true;
   if (pieces_.empty() || piece.count == 0) return best;
   std::vector<std::byte> room(codec.max_bytes(piece.type, piece.count, 2));
   const SizeOrStatus alone = codec.encode(piece, room);
-  std::size_t least = alone.status == Status::ok ? alone.bytes - alone.bytes / least_gain : 0;
+  tells_ = alone.status == Status::ok && alone.bytes * telling_ratio > piece.bytes();
+  if (!tells_) return {period_};  // the last look stands
+  std::size_t least = alone.bytes - alone.bytes / least_gain;
   const auto try_period = [&](std::size_t period) {
     const std::vector<std::byte>& before = pieces_[period - 1];
     if (before.size() != piece.bytes()) return;
@@ -88,7 +109,7 @@ HistoryForecast EarlierPieces::compare(ConstSlice piece, bool addends, const Cod
     const SizeOrStatus frame = codec.encode(piece, References(&reference, 1), room);
     if (frame.status != Status::ok || frame.bytes >= least) return;
     least = frame.bytes - frame.bytes / least_gain;  // ranks that see no difference choose alike
-    best = {period, static_cast<float>(piece.bytes()) / static_cast<float>(frame.bytes)};
+    best = {period, static_cast<float>(alone.bytes) / static_cast<float>(frame.bytes)};
   };
   const bool knows = period_ > 0 && period_ <= pieces_.size() && ++looks_ < looks_at_one;
   if (knows) try_period(period_);

@@ -58,23 +58,24 @@ using HeldStates = std::vector<std::shared_ptr<const CallState>>;  // the newest
 // Forecast for a call or a message: how far back a reference makes a piece of its values shortest.
 struct HistoryForecast {
   std::size_t period = 0;  // 0: no reference makes it shorter
-  float ratio = 0;         // of the piece with this reference
+  float gain = 1;          // bytes of the piece alone, over those with this reference
 };
 
 // Pieces of the values of earlier calls or messages, in which forecasts look for one that is alike.
 class EarlierPieces {
  public:
-  // Compares a piece with those of up to `depth` earlier ones, and notes it for later ones. `addends`: the
-  // values are addends of a sum. Sequences that gain nothing are looked at now and then. Throws
-  // std::bad_alloc.
-  HistoryForecast forecast(ConstSlice piece, bool addends, const Codec& codec, std::size_t depth);
+  // Compares a piece of the values with those of up to `depth` earlier calls or messages, and notes it for
+  // later ones. `addends`: the values are addends of a sum. Sequences that gain nothing are looked at now and
+  // then. Throws std::bad_alloc.
+  HistoryForecast forecast(ConstSlice values, bool addends, const Codec& codec, std::size_t depth);
 
  private:
   HistoryForecast compare(ConstSlice piece, bool addends, const Codec& codec);
 
-  std::deque<std::vector<std::byte>> pieces_;  // the newest first
+  std::deque<std::vector<std::byte>> pieces_;  // the newest first; each has parts from all over the values
   std::size_t useless_ = 0, rest_ = 0;         // looks without gain in a row; calls until the next look
   std::size_t period_ = 0;                     // at the last look; 0: no piece was alike
+  bool tells_ = false;                         // the last piece had something to gain
   std::size_t looks_ = 0;                      // since all pieces were compared
 };
 

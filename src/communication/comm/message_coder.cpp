@@ -66,6 +66,20 @@ void MessageCoder::choose(ConstSlice sampled, const MessagePlan& plan, Candidate
   message.candidate = &plan.candidates[chosen];
 }
 
+// Expects the ratio that references give the first candidate, unless the chosen one has a better ratio
+// without.
+void MessageCoder::expect_gain(ConstSlice sampled, const MessagePlan& plan, Message& message) {
+  if (message.forecast.period == 0) return;
+  const Coding& first = plan.candidates[0];
+  const float alone = message.candidate == &first ? message.expected_ratio
+                                                  : estimate_ratio(sampled, *codec_of(first, message));
+  const float ratio = alone * message.forecast.gain;
+  if (ratio < message.expected_ratio)
+    message.forecast = {};
+  else
+    message.expected_ratio = ratio;
+}
+
 // Decides by samples of the values: if their packed integers keep them from being coded, and which candidate
 // codes them.
 void MessageCoder::sample(ConstSlice values, const MessagePlan& plan, CandidateCache& cached_candidate,
@@ -86,10 +100,7 @@ void MessageCoder::sample(ConstSlice values, const MessagePlan& plan, CandidateC
   }
   if (message.fallback != Fallback::none || !matters) return;
   choose(values, plan, cached_candidate, message);
-  if (message.forecast.ratio >= message.expected_ratio)
-    message.expected_ratio = message.forecast.ratio;
-  else
-    message.forecast = {};
+  expect_gain(values, plan, message);
   if (message.expected_ratio < static_cast<float>(plan.least_ratio)) message.fallback = Fallback::no_gain;
 }
 

@@ -158,6 +158,7 @@ class MessageCoder {
   void look_back(ConstSlice values, const MessageHistory& history, const MessagePlan& plan, Message& message);
   void begin_state(ConstSlice values, const MessageHistory& history, const MessagePlan& plan,
                    Message& message);
+  void expect_gain(ConstSlice sampled, const MessagePlan& plan, Message& message);
   SizeOrStatus encode_part(ConstSlice part, std::size_t offset, Bytes out, Message& message);
   void sample(ConstSlice values, const MessagePlan& plan, CandidateCache& cached_candidate, Message& message);
   void choose(ConstSlice sampled, const MessagePlan& plan, CandidateCache& cached_candidate,

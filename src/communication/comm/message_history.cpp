@@ -8,15 +8,9 @@
 namespace taut {
 namespace {
 
-constexpr std::size_t piece_bytes = 16384;
 constexpr std::size_t most_states = 16384;  // that have no credit, or that the receiver holds
 // A stream waits for credit as long as it has left few states, and is then tried once in that many messages.
 constexpr std::size_t patience = 8, messages_between_tries = 64;
-
-ConstSlice piece_of(ConstSlice values) noexcept {
-  const std::size_t n = std::min(values.count, piece_bytes / size_of(values.type));
-  return {values.part((values.count - n) / 2, n)};
-}
 
 }  // namespace
 
@@ -57,7 +51,7 @@ HistoryForecast SentStates::look(const MessageStream& stream, ConstSlice values,
   Stream& mine = of(stream.key);
   if (sent_.size() >= most_states) return {};
   if (mine.unanswered > depth + patience && ++mine.passed % messages_between_tries != 0) return {};
-  const HistoryForecast found = mine.pieces.forecast(piece_of(values), false, codec, depth);
+  const HistoryForecast found = mine.pieces.forecast(values, false, codec, depth);
   mine.numbers.push_front(0);
   while (mine.numbers.size() > depth + 1) release_oldest(mine);
   return found;

@@ -5,14 +5,14 @@
 namespace taut {
 namespace {
 
-constexpr std::size_t least_pieces = 4, most_pieces = 8, values_a_piece = 65536;
+constexpr std::size_t most_pieces = 8, values_a_piece = 65536;
 
 }  // namespace
 
-Pieces::Pieces(std::size_t message_values) noexcept
+Pieces::Pieces(std::size_t message_values, std::size_t least) noexcept
     : values(std::min(Pieces::most_values, message_values)), count(0), part_(0) {
   if (values == 0) return;
-  const std::size_t wanted = std::clamp(message_values / values_a_piece, least_pieces, most_pieces);
+  const std::size_t wanted = std::clamp(message_values / values_a_piece, least, std::max(least, most_pieces));
   count = std::min(wanted, message_values / values);
   part_ = message_values / count;
 }

@@ -8,11 +8,12 @@ namespace taut {
 // Pieces of a message: four to eight pieces of 512 values, one in each of as many equal parts of the message.
 // A short message has fewer.
 struct Pieces {
-  static constexpr std::size_t most_values = 512;
+  static constexpr std::size_t most_values = 512, least_pieces = 4;
 
   std::size_t values, count;  // number of values in each piece; number of pieces
 
-  explicit Pieces(std::size_t message_values) noexcept;
+  // `least`: number of pieces, unless the message is too short.
+  explicit Pieces(std::size_t message_values, std::size_t least = least_pieces) noexcept;
 
   // Returns the index of the first value of piece i. The position differs from part to part, as the extents
   // of a field may divide the parts: positions are the fractions of the golden ratio's multiples, from the

@@ -1,5 +1,5 @@
 // Messages that refer to earlier ones: values are those of history=off, whatever receives them, in whatever
-// order.
+// order. A caller of TAUT_Allreduce sets a history for sums likewise.
 #include "mpi/api/messages.hpp"
 
 namespace taut::test {
@@ -169,6 +169,41 @@ TEST(MessageHistory, EndsWithItsCommunicator) {
       EXPECT_LE(distance(got, expected), 1.001e-3) << round << " " << i;
     }
   }
+}
+
+// Sums noise that stays and a wave that moves, in ten calls. Returns the bytes that this rank has sent.
+std::uint64_t sum_ten_times(const Comm& comm, std::vector<std::vector<float>>& sums) {
+  const Values noise = make_values(DType::f32, n, Pattern::noisy, 77 + static_cast<unsigned>(comm.rank()));
+  std::vector<float> own(n);
+  for (int call = 0; call < 10; ++call) {
+    for (std::size_t i = 0; i < n; ++i)
+      own[i] = static_cast<float>(noise.at(i) + 0.01 * std::sin(0.001 * static_cast<double>(i) + call));
+    std::vector<float>& sum = sums.emplace_back(n);
+    EXPECT_EQ(TAUT_Allreduce(own.data(), sum.data(), n, MPI_FLOAT, MPI_SUM, comm), MPI_SUCCESS);
+  }
+  return comm.stats().sent_bytes;
+}
+
+TEST(CallHistory, IsSetByAPolicyOrAnInfo) {
+  const char* const off = "abs:1e-3,reduction=frames,when=always,min_bytes=0";
+  const Comm without(off), by_policy((std::string(off) + ",history=auto").c_str()), by_info;
+  if (without.size() < 2) return;
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  for (const auto& [key, value] : {std::pair{"taut_bound", "abs:1e-3"},
+                                   {"taut_reduction", "frames"},
+                                   {"taut_when", "always"},
+                                   {"taut_min_bytes", "0"},
+                                   {"taut_history", "auto"}})
+    MPI_Info_set(info, key, value);
+  EXPECT_EQ(TAUT_Comm_set_info(by_info, info), MPI_SUCCESS);
+  MPI_Info_free(&info);
+  std::vector<std::vector<float>> expected, sums, others;
+  const std::uint64_t bytes = sum_ten_times(without, expected);
+  EXPECT_LT(sum_ten_times(by_policy, sums), bytes * 7 / 10);
+  EXPECT_LT(sum_ten_times(by_info, others), bytes * 7 / 10);
+  EXPECT_TRUE(sums == expected);
+  EXPECT_TRUE(others == expected);
 }
 
 }  // namespace

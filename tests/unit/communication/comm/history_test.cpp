@@ -352,6 +352,20 @@ TEST(Histories, SeriesThatGainNothingRest) {
   EXPECT_GT(gains, 400u);
 }
 
+// A wave that has not reached the middle of a message is seen, and zeros everywhere leave the last look.
+TEST(Histories, ForecastsLookAllOverTheValues) {
+  const auto codec = find_codec("planes")->make({.bound = 1e-3});
+  EarlierPieces pieces;
+  Values values = make_values(DType::f32, 40000, Pattern::noisy, 3);
+  values.set(10000, std::vector<double>(20000, 0.0));
+  const auto period = [&](ConstSlice one) { return pieces.forecast(one, false, *codec, 4).period; };
+  EXPECT_EQ(period(values.slice()), 0u);
+  EXPECT_EQ(period(values.slice()), 1u);
+  const std::vector<float> zeros(40000);
+  for (int call = 0; call < 30; ++call)
+    EXPECT_EQ(period({zeros.data(), zeros.size(), DType::f32}), 1u) << call;
+}
+
 TEST(KeptValues, AreFoundOnlyWhereTheyAreKept) {
   KeptValues kept(100);
   EXPECT_EQ(kept.find(0, 1), nullptr);
