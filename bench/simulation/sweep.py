@@ -56,7 +56,7 @@ NODES = {  # of set "nodes": numbers of nodes and ranks a node, calls, MB and Gb
     "sizes": (1, 8, 64), "rates": (100,),
 }  # fmt: skip
 FULL_NODES = {  # of set "full_nodes", a table of docs/results
-    "clusters": ((4, 1), (4, 8), (4, 32)),
+    "clusters": ((4, 1), (4, 8), (4, 16)),
     "calls": ("allreduce", "alltoall", "allgather", "bcast", "neighbor_alltoall"),
     "sizes": (8,), "rates": (10, 100, 200, 400),
 }  # fmt: skip
