@@ -6,7 +6,8 @@
 
 #include "communication/comm/agree.hpp"
 #include "communication/policy/plan/cost_model.hpp"
-#include "communication/team/nodes.hpp"
+#include "communication/team/hierarchical.hpp"
+#include "halos.hpp"
 #include "packets.hpp"
 
 namespace simulation {
@@ -65,7 +66,12 @@ taut::Task<> pipelined_by_leaders(const PlannedCall& planned, const Leaders& lea
 taut::Task<> served(const PlannedCall& planned, const Places& places, taut::Team team,
                     taut::Transport& transport, taut::Operands data) {
   if (planned.agrees) co_await taut::agree(transport, agreement_lane, {});
-  if (planned.levels == Levels::by_leaders)
+  const bool ordered = planned.agrees && planned.levels == Levels::flat &&
+                       taut::follows_nodes(*planned.algorithm, places.nodes, planned.how);
+  if (ordered) {
+    const taut::OrderedCall call = in_order_of_nodes(*planned.algorithm, places.nodes, team, data);
+    co_await taut::pipelined(*planned.algorithm, call.team, call.data, planned.segments);
+  } else if (planned.levels == Levels::by_leaders)
     co_await pipelined_by_leaders(planned, places.leaders, team, data);
   else
     co_await taut::pipelined(*planned.algorithm, team, data, planned.segments,
@@ -106,10 +112,12 @@ taut::Call described(const CollectiveCall& call, const Hosts& hosts) {
           .nodes = nodes.uniform() ? nodes.count() : 0};
 }
 
+std::array<taut::CodingSpeeds, taut::MeasuredChoice::codecs> speeds_of(const CollectiveCall& call) {
+  return {speeds_of(call.costs), {}, call.fast ? speeds_of(*call.fast) : taut::CodingSpeeds{}};
+}
+
 taut::MeasuredChoice fastest_coding(const CollectiveCall& call, const taut::CodingWork& work) {
-  const taut::CodingSpeeds speeds[] = {
-      speeds_of(call.costs), {}, call.fast ? speeds_of(*call.fast) : taut::CodingSpeeds{}};
-  return taut::fastest_coding(work, speeds);
+  return taut::fastest_coding(work, speeds_of(call));
 }
 
 PlannedCall planned(const taut::Plan& plan) {
@@ -156,6 +164,8 @@ Spent run_on_rank(const CollectiveCall& call, const PlannedCall& planned, const 
   const CodecCosts costs = call.policy.empty() ? uncompressed(call) : planned.fast ? *call.fast : call.costs;
   Spent spent;
   ModelledPlace place(costs, processor.compute, spent);
+  taut::Neighbours neighbours;
+  if (of_neighbours(call.collective)) neighbours = neighbours_of(hosts, call.ranks, transport.rank());
   const std::size_t whole = sizeof(float) * static_cast<std::size_t>(call.ranks);  // equal blocks
   const Values in(call.bytes / whole * whole), out(call.bytes / whole * whole);
   const ModelledCodec codec(costs, processor.compute, spent, {in.all(), out.all()});
@@ -168,7 +178,9 @@ Spent run_on_rank(const CollectiveCall& call, const PlannedCall& planned, const 
     return spent;
   }
   const Places places{taut::Nodes(hosts.of_rank), Leaders(hosts, call.ranks, transport.rank())};
-  taut::Task<> task = served(planned, places, team, transport, operands(call, in, out, transport.rank()));
+  taut::Operands data = operands(call, in, out, transport.rank());
+  data.neighbours = &neighbours;
+  taut::Task<> task = served(planned, places, team, transport, data);
   while (!task.advance()) processor.wait();
   task.result();
   if (counters.status != taut::Status::ok) throw taut::Error(counters.status, "a simulated call failed");

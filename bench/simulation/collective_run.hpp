@@ -53,6 +53,9 @@ std::vector<PlannedCall> plans(const CollectiveCall& call, const Link& link);
 // Returns the call as the engine sees it.
 taut::Call described(const CollectiveCall& call, const Hosts& hosts);
 
+// Returns the speeds of the codecs, as the engine measures them.
+std::array<taut::CodingSpeeds, taut::MeasuredChoice::codecs> speeds_of(const CollectiveCall& call);
+
 // Returns the coding that the engine chooses by the speeds of the codecs.
 taut::MeasuredChoice fastest_coding(const CollectiveCall& call, const taut::CodingWork& work);
 

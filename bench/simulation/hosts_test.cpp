@@ -1,6 +1,7 @@
 // Ranks that share hosts, against times that can be computed by hand.
 #include <gtest/gtest.h>
 
+#include "halos.hpp"
 #include "scenario.hpp"
 
 namespace simulation {
@@ -60,6 +61,18 @@ TEST(Hosts, ACyclicPlacementLetsEveryMessageOfARingLeaveItsHost) {
   EXPECT_NEAR(simulate(call, hosts_of({4, 4}, Placement::cyclic)).seconds, 7 * 4e-3, 1e-3);
 }
 
+// The engine's rings follow the hosts: one block of each step leaves a host under either placement.
+TEST(Hosts, ACyclicPlacementCostsTheEngineNothing) {
+  const CollectiveCall call{.collective = taut::Collective::allgather,
+                            .ranks = 32,
+                            .bytes = 32'000'000,
+                            .policy = "abs:1,when=always,algorithm=ring"};
+  const Outcome block = simulate(call, hosts_of({8, 8, 8, 8}));
+  const Outcome cyclic = simulate(call, hosts_of({8, 8, 8, 8}, Placement::cyclic));
+  EXPECT_NEAR(cyclic.link_bytes, block.link_bytes, 0.01 * block.link_bytes);  // the agreement is by ranks
+  EXPECT_NEAR(cyclic.seconds, block.seconds, 0.01 * block.seconds);
+}
+
 // The root receives one block by the link and two by copies.
 TEST(Hosts, MayHaveUnequalNumbersOfRanks) {
   const CollectiveCall call = plain_call(taut::Collective::gather, "linear", 4, 16'000'000);
@@ -91,6 +104,22 @@ TEST(Hosts, TheBaselineKnowsThem) {
   const Outcome plain = simulate_plain(call, link);
   EXPECT_NE(plain.planned.levels, Levels::flat);
   EXPECT_LT(plain.seconds, 2 * 1.28e6 / link.bytes_a_second);
+}
+
+// Hosts of 2 x 2 x 2 ranks in a grid of 2 x 2 x 2: rank 0 has neighbours on its host and on hosts 4, 2 and 1.
+TEST(Hosts, HaveABrickOfTheGridOfRanks) {
+  EXPECT_EQ(grid_of(32), (std::array{4, 4, 2}));
+  EXPECT_EQ(grid_of(7), (std::array{7, 1, 1}));
+  const Link link = hosts_of(std::vector<int>(8, 8));
+  const taut::Neighbours of_first = neighbours_of(link.hosts, 64, 0);
+  EXPECT_EQ(of_first.to, (std::vector<int>{4, 4 * 8 + 4, 2, 2 * 8 + 2, 1, 1 * 8 + 1}));
+  EXPECT_EQ(of_first.from, (std::vector<int>{4 * 8 + 4, 4, 2 * 8 + 2, 2, 1 * 8 + 1, 1}));
+}
+
+// Each of the eight ranks of a host sends three of its six faces of 1 MB to other hosts.
+TEST(Hosts, HalosShareTheLink) {
+  const CollectiveCall call = plain_call(taut::Collective::neighbor_alltoall, "direct", 64, 6'000'000);
+  EXPECT_NEAR(simulate(call, hosts_of(std::vector<int>(8, 8))).seconds, 8 * 3 * 1e-3, 3e-3);
 }
 
 TEST(Hosts, AreReadFromAScenario) {

@@ -11,7 +11,7 @@
 namespace {
 
 std::string outcome_of(const simulation::Scenario& scenario) {
-  if (scenario.tuned) return json_of(tuned_calls(scenario.call, scenario.link));
+  if (scenario.tuned) return json_of(tuned_calls(scenario.call, scenario.link, scenario.times));
   if (scenario.plain) return json_of(simulate_plain(scenario.call, scenario.link));
   return json_of(scenario.settled ? simulate_settled(scenario.call, scenario.link)
                                   : simulate(scenario.call, scenario.link));

@@ -81,6 +81,8 @@ std::map<std::string, Setter> all_setters() {
       {"whole", [](Scenario& s, const std::string& v) { s.call.plain_whole = v == "1"; }},
       {"plain", [](Scenario& s, const std::string& v) { s.plain = v == "1"; }},
       {"tuned", [](Scenario& s, const std::string& v) { s.tuned = v == "1"; }},
+      {"modelled",
+       [](Scenario& s, const std::string& v) { s.times = v == "1" ? Times::modelled : Times::simulated; }},
       {"settled", [](Scenario& s, const std::string& v) { s.settled = v == "1"; }},
       {"gbit", [](Scenario& s,
                   const std::string& v) { s.link.bytes_a_second = bench::positive_number(v) * 1e9 / 8; }},

@@ -13,9 +13,10 @@ struct Scenario {
   Link link;
   std::string ranks_a_host;  // as the word says; empty: each rank has a host of its own
   Placement placement = Placement::block;
-  bool plain = false;    // the uncompressed baseline
-  bool tuned = false;    // calls one after the other, as the tuner serves them
-  bool settled = false;  // by the fastest of the routes that the engine tries
+  bool plain = false;              // the uncompressed baseline
+  bool tuned = false;              // calls one after the other, as the tuner serves them
+  Times times = Times::simulated;  // of tuned calls
+  bool settled = false;            // by the fastest of the routes that the engine tries
 };
 
 // Throws std::invalid_argument naming the word that cannot be read.

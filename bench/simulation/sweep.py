@@ -47,12 +47,20 @@ FORWARDING = {
 UNEQUAL_CALLS = (("allgather", ",algorithm=ring"), ("bcast", ",algorithm=chain"))
 UNEQUAL_BITS = "bits=16 last_bits=0.32"  # ratios from 2 to 100
 IDEAL_THREADS = "ideal_threads"  # the set whose speeds grow in proportion to the threads
-# Full nodes: numbers of nodes and ranks a node, calls, and the links of a node. Block placement, one link a node,
-# memory of 300 GB/s a node. The simulation of more ranks takes hours.
-CLUSTERS = ((16, 1), (64, 1), (16, 8), (16, 32))
-CALLS_OF_NODES = ("allreduce", "reduce_scatter", "allgather", "bcast", "reduce", "alltoall", "gather")
-MOST_WORK_OF_NODES = 4096  # ranks times MB
-SIZES_OF_NODES, RATES_OF_NODES, MEMORY_OF_NODE = (1, 8, 64), (100,), 300
+# Full nodes: block placement, one link a node, memory of 300 GB/s a node. A row of 512 ranks takes minutes to simulate, so
+# that larger clusters have the times of the cost model.
+MEMORY_OF_NODE = 300
+NODES = {  # of set "nodes": numbers of nodes and ranks a node, calls, MB and Gbit/s
+    "clusters": ((16, 1), (64, 1), (16, 8), (4, 32), (16, 32), (64, 128)),
+    "calls": ("allreduce", "reduce_scatter", "allgather", "bcast", "reduce", "alltoall", "gather"),
+    "sizes": (1, 8, 64), "rates": (100,),
+}  # fmt: skip
+FULL_NODES = {  # of set "full_nodes", a table of docs/results
+    "clusters": ((4, 1), (4, 8), (4, 16)),
+    "calls": ("allreduce", "alltoall", "allgather", "bcast", "neighbor_alltoall"),
+    "sizes": (8,), "rates": (10, 100, 200, 400),
+}  # fmt: skip
+MOST_SIMULATED_RANKS, MOST_WORK_OF_NODES = 256, 4096  # ranks; ranks times MB
 MOVES = {"bcast": "binomial", "scatter": "binomial"}
 REDUCTIONS = ("allreduce", "reduce_scatter")
 # On more ranks a simulation takes long. Rows then have only the variants that the papers have, and Taut's choice is its
@@ -177,17 +185,19 @@ def unequal(outcomes, costs):
     return list(rows.values())
 
 
-def nodes(outcomes, costs):
+def tuned(outcomes, costs, grid):
     """Returns rows of calls as the tuner serves them from the first one on: `first_100` in units of 100 plain calls,
     `after_10` in units of the fastest of plain MPI, flat and by nodes.
     """
     words = " ".join(costs.words_of_both(*CLASSES["ratio8"]))
     lines = {}
-    for cluster, call, size, gbit in itertools.product(CLUSTERS, CALLS_OF_NODES, SIZES_OF_NODES, RATES_OF_NODES):
+    for cluster, call, size, gbit in itertools.product(*grid.values()):
         ranks = math.prod(cluster)
-        if ranks * size > MOST_WORK_OF_NODES:
+        modelled = ranks > MOST_SIMULATED_RANKS
+        if not modelled and ranks * size > MOST_WORK_OF_NODES:
             continue
         shared = f" ranks_a_host={cluster[1]}" if cluster[1] > 1 else ""
+        shared += " modelled=1" if modelled else ""
         lines[(*cluster, call, size * MB, gbit)] = (
             f"collective={call} ranks={ranks} bytes={size * MB // (4 * ranks) * 4 * ranks} gbit={gbit} memory={MEMORY_OF_NODE}"
             f" latency_us={LATENCY_US} overhead_us={OVERHEAD_US} policy=abs:1 tuned=1{shared} {words}"
@@ -199,7 +209,7 @@ def nodes(outcomes, costs):
         best = min(one[way] for way in ("plain", "flat", "by_nodes") if one[way] > 0)
         rows.append({
             "ranks": count * a_node, "ranks_a_node": a_node, "collective": call, "bytes": size, "gbit": gbit,
-            "gain": one["plain"] / best, "flat": one["plain"] / one["flat"],
+            "ratio": costs.ratio(*CLASSES["ratio8"]), "modelled": count * a_node > MOST_SIMULATED_RANKS, "gain": one["plain"] / best, "flat": one["plain"] / one["flat"],
             "by_nodes": one["plain"] / one["by_nodes"] if one["by_nodes"] else None,
             "first": one["first"], "first_plain": one["first_plain"],
             "first_100": one["first_100"] / (100 * one["plain"]), "after_10": one["after_10"] / best, "outcome": one,
@@ -225,9 +235,12 @@ def swept(options):
             found = outcomes.of([line for one in lines for line in one.values()])
             for row, one in zip(rows, lines, strict=True):
                 yield {"set": name} | described(row, {variant: found[line] for variant, line in one.items()}, costs)
-        for name, rows in (("break_even", break_even), ("unequal", unequal), ("nodes", nodes)):
+        for name, rows in (("break_even", break_even), ("unequal", unequal)):
             if not wanted or name in wanted:
                 yield from ({"set": name} | row for row in rows(outcomes, costs))
+        for name, grid in (("nodes", NODES), ("full_nodes", FULL_NODES)):
+            if not wanted or name in wanted:
+                yield from ({"set": name} | row for row in tuned(outcomes, costs, grid))
     except Incomplete as left:
         print(f"\n{left}")
         sys.exit(3)

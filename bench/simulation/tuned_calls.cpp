@@ -11,15 +11,17 @@ namespace {
 
 constexpr int calls = 100, settled_from = 10;
 
-// The world of one kind of call: the simulated time of each route.
+// The world of one kind of call: the time of each route.
 class Kind {
  public:
-  Kind(const CollectiveCall& call, const Link& link)
+  Kind(const CollectiveCall& call, const Link& link, Times times)
       : call_(call),
         link_(link),
+        times_(times),
         policy_(taut::parse_policy(call.policy)),
         described_(described(call, link.hosts)) {
-    plain_ = simulate_plain(call, link).seconds;
+    plain_ =
+        times == Times::simulated ? simulate_plain(call, link).seconds : modelled(plan({})).plain_seconds;
   }
 
   double plain() const noexcept { return plain_; }
@@ -34,7 +36,9 @@ class Kind {
     const auto key = std::tuple(plan.algorithm, plan.by_nodes, plan.coding.codec, plan.coding.by_values);
     const auto found = simulated_.find(key);
     if (found != simulated_.end()) return found->second;
-    return simulated_.emplace(key, simulate(call_, planned(plan), link_)).first->second;
+    const bool modelled = times_ == Times::modelled;
+    return simulated_.emplace(key, modelled ? forecast(plan) : simulate(call_, planned(plan), link_))
+        .first->second;
   }
   // Returns the plan not by nodes, or by nodes; without an algorithm if there is none.
   taut::Plan plan_by(bool by_nodes) {
@@ -55,9 +59,25 @@ class Kind {
   double ratio() const noexcept { return 32 / call_.costs.bits; }
 
  private:
+  double rate() const noexcept { return link_.bytes_a_second * link_.links; }
+  taut::Forecast modelled(const taut::Plan& plan) const noexcept {
+    const taut::CodingWork work = taut::coding_work(policy_, described_, plan, 0);
+    taut::MeasuredCall measured{described_, work, speeds_of(call_), plan.by_nodes};
+    measured.memory = {link_.hosts.memory, link_.hosts.copy, call_.costs.add_values};
+    return taut::forecast(measured, rate());
+  }
+  // Returns the call as the model has it: what it takes beyond its transfer, the ranks compute.
+  Outcome forecast(const taut::Plan& plan) const noexcept {
+    const double sent = taut::carried(described_) * static_cast<double>(described_.bytes) / ratio();
+    Outcome outcome{.seconds = modelled(plan).coded_seconds, .sent_bytes = sent, .planned = planned(plan)};
+    outcome.spent.encode = std::max(0.0, outcome.seconds - sent / rate());
+    return outcome;
+  }
+
   using Key = std::tuple<const taut::AlgorithmInfo*, bool, taut::MeasuredChoice::Codec, bool>;
   const CollectiveCall& call_;
   const Link& link_;
+  Times times_;
   taut::Policy policy_;
   taut::Call described_;
   taut::CandidateTable table_;
@@ -100,8 +120,8 @@ double TunedCalls::best() const noexcept {
   return least;
 }
 
-TunedCalls tuned_calls(const CollectiveCall& call, const Link& link) {
-  Kind kind(call, link);
+TunedCalls tuned_calls(const CollectiveCall& call, const Link& link, Times times) {
+  Kind kind(call, link, times);
   taut::Autotuner tuner;
   TunedCalls result;
   result.plain = kind.plain();

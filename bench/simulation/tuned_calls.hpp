@@ -1,5 +1,6 @@
 // Tuned calls: many calls of one kind, as the library's own tuner serves them from the first call on. Each
-// route, and plain MPI, is simulated once; the tuner is then given these times call by call.
+// route, and plain MPI, is simulated once, or forecast by the cost model where there are too many ranks to
+// simulate. The tuner is then given these times call by call.
 #pragma once
 
 #include "simulate.hpp"
@@ -18,7 +19,9 @@ struct TunedCalls {
   double best() const noexcept;
 };
 
+enum class Times : std::uint8_t { simulated, modelled };
+
 // `call.policy`: one under which the tuner may choose plain MPI.
-TunedCalls tuned_calls(const CollectiveCall& call, const Link& link);
+TunedCalls tuned_calls(const CollectiveCall& call, const Link& link, Times times = Times::simulated);
 
 }  // namespace simulation

@@ -212,6 +212,44 @@ TEST_P(ByNodes, RunsWithOneThreadARank) {
   EXPECT_TRUE(job.same_bits());
 }
 
+// In the order of the nodes a flat algorithm gives the bits that it gives in the order of the ranks, and a
+// ring sends one message of each step from a node. No rank needs more scratch memory than its place declares.
+TEST(InTheOrderOfNodes, BitsStayAndARingRarelyLeavesANode) {
+  constexpr int N = 3, L = 4, P = N * L;
+  const Nodes nodes(layout(N, L, 1));
+  const auto codec = find_codec("planes")->make({.bound = codec_bound, .checksum = true});
+  for (const AlgorithmInfo* algorithm : registered_algorithms()) {
+    if (!follows_nodes(*algorithm, nodes, Arithmetic::frames)) continue;
+    SCOPED_TRACE(testing::Message() << name_of(algorithm->collective) << " " << algorithm->name);
+    Job usual(algorithm->collective, P, 84 * P, DType::f32, Pattern::noisy, 5, Reduction::sum, 7);
+    Job ordered = usual;
+    LoopbackHub first(P), hub(P, {.record = true});
+    run_algorithm(first, *algorithm, *codec, Arithmetic::frames, 2, usual);
+    std::vector<CallCounters> counters(P);
+    std::vector<HostPlace> places(P);
+    std::vector<Task<>> tasks;
+    for (int r = 0; r < P; ++r) {
+      const auto i = static_cast<std::size_t>(r);
+      const Team team(hub.transport(r), *codec, places[i], counters[i], Arithmetic::frames, 0);
+      const OrderedCall call = in_order_of_nodes(*algorithm, nodes, team, ordered.operands(r));
+      tasks.push_back(pipelined(*algorithm, call.team, call.data, 2));
+    }
+    hub.run_threads(tasks);
+    for (Task<>& task : tasks) task.result();
+    EXPECT_TRUE(ordered.outputs == usual.outputs);
+    for (int r = 0; r < P; ++r) EXPECT_EQ(ordered.check(r, codec_bound * P, 2 * P), "");
+    const auto between = std::ranges::count_if(hub.records(), [&](const LoopbackHub::Record& record) {
+      return nodes.node(record.from) != nodes.node(record.to);
+    });
+    if (algorithm->name == std::string_view("ring") && algorithm->collective == Collective::allgather) {
+      EXPECT_EQ(between, 2 * N * (P - 1));
+    }
+  }
+  EXPECT_FALSE(follows_nodes(*find_algorithm(Collective::allgather, "ring"), Nodes(layout(N, L, 0)),
+                             Arithmetic::frames));
+  EXPECT_FALSE(follows_nodes(*find_algorithm(Collective::allreduce, "ring"), nodes, Arithmetic::values));
+}
+
 INSTANTIATE_TEST_SUITE_P(All, ByNodes, testing::ValuesIn(cases()), name_of_test);
 
 }  // namespace hierarchical_test

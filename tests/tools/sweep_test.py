@@ -59,6 +59,18 @@ class Sweep(unittest.TestCase):
         self.assertNotIn("settled=1", self.lines(self.without, ranks=512)["taut"])
         self.assertNotIn("settled=1", self.lines(self.without)["hzccl"])
 
+    def test_clusters_that_are_too_large_to_simulate_are_forecast(self):
+        class Asked:
+            def of(self, lines):
+                self.lines = list(lines)
+                return dict.fromkeys(self.lines, {"plain": 2.0, "flat": 1.0, "by_nodes": 0.0, "first": "ring", "first_plain": 2, "first_100": 110.0, "after_10": 1.0})
+
+        asked = Asked()
+        rows = sweep.tuned(asked, self.without, sweep.NODES | {"clusters": ((16, 1), (4, 32), (64, 128))})
+        for row, line in zip(rows, asked.lines, strict=True):
+            self.assertEqual(("modelled=1" in line, "ranks_a_host=" in line), (row["ranks"] == 8192, row["ranks_a_node"] > 1))
+            self.assertEqual((row["gain"], row["first_100"], row["by_nodes"]), (2, 0.55, None))
+
 
 if __name__ == "__main__":
     unittest.main()

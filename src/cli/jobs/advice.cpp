@@ -88,9 +88,16 @@ constexpr double link_bytes = 256 * 1024;  // least size of messages that show t
 // Time of the first coded call beyond that of others: a private communicator, codecs, memory.
 constexpr double seconds_of_start = 2.5e-3;
 
-CallEstimate prospect_of(const SeenCalls& seen, const Circumstances& circumstances) noexcept {
-  return {seen.collective, circumstances.ranks.value_or(seen.ranks),
-          seen.message_bytes / std::max(seen.calls, 1.0)};
+// Returns the calls in these circumstances. The ranks of smaller communicators than the program's may be
+// anywhere: they count as one on each node, as long as no other number of nodes is asked for.
+CallEstimate prospect_of(const SeenProgram& program, const SeenCalls& seen,
+                         const Circumstances& circumstances) noexcept {
+  CallEstimate call{seen.collective, circumstances.ranks.value_or(seen.ranks),
+                    seen.message_bytes / std::max(seen.calls, 1.0)};
+  const bool everywhere = circumstances.ranks || seen.ranks == program.ranks;
+  const int nodes = call.ranks / circumstances.ranks_a_node;
+  if (everywhere && nodes > 1 && nodes < call.ranks && call.ranks % nodes == 0) call.nodes = nodes;
+  return call;
 }
 
 // Returns true if the calls must be coded without loss. One rule serves all sizes from a threshold on, and
@@ -105,8 +112,10 @@ bool only_exact(const SeenProgram& program, const SeenCalls& seen) noexcept {
 }
 
 // Returns the bandwidth that calls of one kind show; 0: none.
-double link_seen(const SeenCalls& seen) noexcept {
-  const CallEstimate call = prospect_of(seen, {});
+double link_seen(const SeenProgram& program, const SeenCalls& seen, int ranks_a_node) noexcept {
+  Circumstances as_it_ran;
+  as_it_ran.ranks_a_node = ranks_a_node;
+  const CallEstimate call = prospect_of(program, seen, as_it_ran);
   const bool shows = seen.plain_calls > 0 && seen.plain_seconds > 0 && call.bytes >= link_bytes;
   return shows ? link_of(call, seen.plain_seconds / seen.plain_calls) : 0;
 }
@@ -179,24 +188,25 @@ std::vector<std::string> rules_of(const Group& family, std::string_view policy) 
 
 // Returns the seconds of calls of a kind that are coded but for the trials of plain MPI. Of messages, the
 // first one of each key is plain (credit); a kind has one key at least.
-double seconds_with_trials(const SeenCalls& seen, const CallEstimate& call, double plain, double link) {
-  const double coded = coded_seconds(call, link);
+double seconds_with_trials(const SeenCalls& seen, const CallEstimate& call, double plain, double link,
+                           const NodeMemory& memory) {
+  const double coded = coded_seconds(call, link, memory);
   if (seen.messages()) return seen.calls * coded + std::min(seen.calls, 1.0) * std::max(plain - coded, 0.0);
   const double tried = seen.untimed ? plain / exchange_share(call.ranks) : plain;
   const double trials = plain_trials({.calls = seen.calls,
                                       .plain_seconds = tried,
                                       .coded_seconds = coded,
-                                      .predicted_seconds = plain_seconds(call, link),
+                                      .predicted_seconds = plain_seconds(call, link, memory),
                                       .overlap = seen.untimed});
   return (seen.calls - trials) * coded + trials * tried;
 }
 
 // Returns the bandwidth for frames: that of the link, of which plain calls may reach a share only.
-double rate_of_frames(const SeenProgram& program) noexcept {
+double rate_of_frames(const SeenProgram& program, int ranks_a_node) noexcept {
   double rate = 0;
   for (const SeenCalls& seen : program.kinds)
-    rate = std::max(rate,
-                    link_seen(seen) / (may_complete_early(seen.collective) ? 1 : exchange_share(seen.ranks)));
+    rate = std::max(rate, link_seen(program, seen, ranks_a_node) /
+                              (may_complete_early(seen.collective) ? 1 : exchange_share(seen.ranks)));
   return rate;
 }
 
@@ -212,34 +222,36 @@ bool alike(const SeenCalls& a, const SeenCalls& b) noexcept {
 
 bool Outlook::gains() const noexcept { return ratio >= worthwhile_ratio && gain() >= least_gain; }
 
-double link_seen(const SeenProgram& program) noexcept {
+double link_seen(const SeenProgram& program, int ranks_a_node) noexcept {
   double link = 0;
-  for (const SeenCalls& seen : program.kinds) link = std::max(link, link_seen(seen));
+  for (const SeenCalls& seen : program.kinds) link = std::max(link, link_seen(program, seen, ranks_a_node));
   return link;
 }
 
 std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& circumstances) {
-  const double link = circumstances.link.value_or(link_seen(program));
-  const double for_frames = circumstances.link.value_or(rate_of_frames(program));
+  const double link = circumstances.link.value_or(link_seen(program, program.ranks_a_node));
+  const double for_frames = circumstances.link.value_or(rate_of_frames(program, program.ranks_a_node));
   std::vector<Outlook> all;
   for (const SeenCalls& seen : program.kinds) {
-    CallEstimate call = prospect_of(seen, circumstances);
+    CallEstimate call = prospect_of(program, seen, circumstances);
     const bool exact = only_exact(program, seen);
     const RatioForecast forecast =
         forecast_ratio(seen, exact ? AskedBound{Bound()} : circumstances.asked, call.ranks);
     call.ratio = forecast.ratio;
     call.seconds_a_byte = forecast.seconds_a_byte;
     const bool timed = seen.plain_calls > 0 && seen.plain_seconds > 0;
-    const bool as_it_ran = !circumstances.link && !circumstances.ranks && !seen.untimed;
+    const bool as_it_ran = circumstances.as_it_ran(program) && !seen.untimed;
     if (!seen.sampled() || seen.opaque || link <= 0 || (as_it_ran && !timed)) continue;
     Outlook& outlook = all.emplace_back(Outlook{.seen = seen, .ratio = call.ratio, .exact = exact});
-    const double plain = as_it_ran ? seen.plain_seconds / seen.plain_calls : plain_seconds(call, link);
+    const double plain =
+        as_it_ran ? seen.plain_seconds / seen.plain_calls : plain_seconds(call, link, circumstances.memory);
     outlook.has_unlike_sites = std::ranges::any_of(program.kinds, [&](const SeenCalls& other) {
       return of_one_family(other, seen) && only_exact(program, other) != exact;
     });
     outlook.plain_seconds = seen.calls * plain;
-    outlook.coded_seconds =
-        outlook.known() ? seconds_with_trials(seen, call, plain, for_frames) : outlook.plain_seconds;
+    outlook.coded_seconds = outlook.known()
+                                ? seconds_with_trials(seen, call, plain, for_frames, circumstances.memory)
+                                : outlook.plain_seconds;
   }
   std::ranges::sort(all, std::ranges::greater(), &Outlook::saved);
   return all;

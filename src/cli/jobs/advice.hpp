@@ -4,6 +4,7 @@
 #include <set>
 
 #include "cli/jobs/report_reader.hpp"
+#include "communication/policy/plan/cost_model.hpp"
 #include "compressor/values/bound.hpp"
 
 namespace taut::cli {
@@ -32,7 +33,14 @@ RatioForecast forecast_ratio(const SeenCalls& seen, const AskedBound& asked, int
 struct Circumstances {
   AskedBound asked;
   std::optional<double> link;  // bytes a second; nothing: taken from the program's own calls
-  std::optional<int> ranks;    // number of ranks, one on each node; nothing: as the program ran
+  std::optional<int> ranks;    // number of ranks; nothing: as the program ran
+  int ranks_a_node = 1;
+  NodeMemory memory;
+
+  // Returns true if the link and the nodes are those of the run.
+  bool as_it_ran(const SeenProgram& program) const noexcept {
+    return !link && !ranks && ranks_a_node == program.ranks_a_node;
+  }
 };
 
 // Estimate for one kind of call, over all of its calls.
@@ -55,7 +63,7 @@ struct Outlook {
 
 // Returns the bandwidth of the link in bytes a second, as the program's calls show it: that of the fastest
 // large call. 0 if there was none.
-double link_seen(const SeenProgram& program) noexcept;
+double link_seen(const SeenProgram& program, int ranks_a_node) noexcept;
 
 // Return true if one rule would serve both kinds of calls: the same collective, type and operator. alike: and
 // the same call site.

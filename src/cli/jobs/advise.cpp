@@ -16,11 +16,13 @@ namespace {
 constexpr Option options[] = {
     {"bound", 'b', "BOUND", "any bound that taut run takes, with options (default rel:1e-4)"},
     {"link", 'l', "RATE",
-     "of each rank, as 1gbit, 25gbit or 3GB (bytes) a second\n(default: what the plain calls of the run "
-     "show)"},
+     "of each node, all its adapters together, as 1gbit, 25gbit or 3GB\n(bytes) a second (default: what the "
+     "plain calls of the run show)"},
     {"nodes", 'n', "N",
-     "as if on N nodes with a rank each, messages of the same size\n(default: the ranks of the run; 16 "
-     "with --calc)"},
+     "as if on N nodes, messages of the same size\n(default: those of the run; 16 with --calc)"},
+    {"ranks-per-node", 'L', "L",
+     "ranks that share a node and its link (default: as in the run; 1 with --calc)"},
+    {"memory", 'm', "RATE", "that the ranks of a node share, as STREAM measures it (default: 300GB)"},
     {"calc", 0, "", "forecasts one call instead, at speeds measured here; the options below are for it"},
     {"call", 0, "NAME", "of the collective (default allreduce)"},
     {"size", 0, "SIZE", "of the whole message, as 64MiB (default 16MiB)"},
@@ -43,15 +45,15 @@ constexpr const char* details =
     "taut advise --calc wave.f32 --link 100gbit --nodes 64 --size 64MiB\n\n";
 
 // Parses a bandwidth and returns bytes a second.
-double rate_of(const std::string& text) {
+double rate_of(const std::string& option, const std::string& text) {
   constexpr struct {
     std::string_view suffix;
     double bytes;
   } units[] = {{"gbit", 1e9 / 8}, {"mbit", 1e6 / 8}, {"GB", 1e9}, {"MB", 1e6}};
   for (const auto& unit : units)
     if (text.ends_with(unit.suffix))
-      return unit.bytes * positive_number("link", text.substr(0, text.size() - unit.suffix.size()));
-  reject("--link: '" + text + "' is no rate; give one such as 1gbit, 25gbit or 3GB");
+      return unit.bytes * positive_number(option, text.substr(0, text.size() - unit.suffix.size()));
+  reject("--" + option + ": '" + text + "' is no rate; give one such as 1gbit, 25gbit or 3GB");
 }
 
 Policy policy_of(const Arguments& arguments) {
@@ -70,21 +72,40 @@ std::string text_of(const Policy& policy) {
   return taut::text_of(policy.coding.bound) + (comma == std::string::npos ? "" : policy.text.substr(comma));
 }
 
-// Returns the number of nodes that is asked for; nothing if none is.
-std::optional<int> nodes_of(const Arguments& arguments) {
-  const auto nodes = arguments.value("nodes");
-  if (!nodes) return {};
-  const double n = positive_number("nodes", *nodes);
-  if (n < 2 || n > 1e6 || n != static_cast<int>(n)) reject("--nodes: give a whole number from 2 to 1000000");
+// Returns the whole number that an option asks for; nothing if the option is not given.
+std::optional<int> number_of(const Arguments& arguments, const std::string& option, int least, int most) {
+  const auto text = arguments.value(option);
+  if (!text) return {};
+  const double n = positive_number(option, *text);
+  if (n < least || n > most || n != static_cast<int>(n))
+    reject("--" + option + ": give a whole number from " + std::to_string(least) + " to " +
+           std::to_string(most));
   return static_cast<int>(n);
 }
+std::optional<int> nodes_of(const Arguments& arguments) {
+  return number_of(arguments, "nodes", 2, 1'000'000);
+}
+std::optional<int> ranks_a_node_of(const Arguments& arguments) {
+  return number_of(arguments, "ranks-per-node", 1, 1024);
+}
 
-Circumstances circumstances_of(const Arguments& arguments) {
+NodeMemory memory_of(const Arguments& arguments) {
+  NodeMemory memory;
+  if (const auto rate = arguments.value("memory")) memory.traffic = rate_of("memory", *rate);
+  return memory;
+}
+
+Circumstances circumstances_of(const Arguments& arguments, const SeenProgram& program) {
   Circumstances asked;
   const Policy policy = policy_of(arguments);
   asked.asked = {policy.coding.bound, policy.on == Policy::On::input, policy.coding.codec != nullptr};
-  if (const auto link = arguments.value("link")) asked.link = rate_of(*link);
-  asked.ranks = nodes_of(arguments);
+  if (const auto link = arguments.value("link")) asked.link = rate_of("link", *link);
+  asked.ranks_a_node = ranks_a_node_of(arguments).value_or(program.ranks_a_node);
+  if (program.ranks % asked.ranks_a_node != 0 && !arguments.has("nodes"))
+    reject("--ranks-per-node: the " + std::to_string(program.ranks) +
+           " ranks of the run do not fill such nodes; add --nodes");
+  if (const auto nodes = nodes_of(arguments)) asked.ranks = *nodes * asked.ranks_a_node;
+  asked.memory = memory_of(arguments);
   return asked;
 }
 
@@ -152,13 +173,15 @@ const char* meaning(const AskedBound& asked) noexcept {
 }
 
 void print_link(const SeenProgram& program, const Circumstances& circumstances) {
-  const double link = circumstances.link.value_or(link_seen(program));
+  const double link = circumstances.link.value_or(link_seen(program, program.ranks_a_node));
   const std::string rate = rounded(link / 1e9, 3) + " GB/s";
   std::printf("%d ranks, %zu of them reported; link %s", program.ranks, program.files,
               circumstances.link ? (rate + " (as given)").c_str()
               : link > 0         ? (rate + " (as plain calls show)").c_str()
                                  : "not known");
-  if (circumstances.ranks) std::printf("; as if on %d nodes", *circumstances.ranks);
+  const int a_node = circumstances.ranks_a_node;
+  if (circumstances.ranks) std::printf("; as if on %d nodes", *circumstances.ranks / a_node);
+  if (a_node > 1) std::printf("; %d ranks a node", a_node);
   std::printf("\nbound %s%s\n\n", taut::text_of(circumstances.asked.bound).c_str(),
               meaning(circumstances.asked));
   if (program.finished < program.files)
@@ -255,7 +278,7 @@ std::string run_text(const std::vector<Outlook>& all, const RunTime& time) {
 
 RunTime run_time_of(const SeenProgram& program, const std::vector<Outlook>& all,
                     const Circumstances& circumstances) {
-  RunTime time{.run = program.seconds, .as_it_ran = !circumstances.link && !circumstances.ranks};
+  RunTime time{.run = program.seconds, .as_it_ran = circumstances.as_it_ran(program)};
   for (const Outlook& one : all) {
     time.all_timed &= !one.seen.untimed;
     if (!one.seen.untimed && one.seen.plain_calls > 0)
@@ -280,16 +303,18 @@ void print_settings(Settings settings, const SeenProgram& program, const std::ve
 Exit calculate(const Arguments& arguments) {
   const auto link = arguments.value("link");
   if (!link) reject("--calc: needs the rate of the link; give --link 100gbit, for instance");
-  return calculate(arguments, policy_of(arguments), rate_of(*link), nodes_of(arguments).value_or(16));
+  const CalculatedNodes nodes{nodes_of(arguments).value_or(16), ranks_a_node_of(arguments).value_or(1),
+                              rate_of("link", *link), memory_of(arguments)};
+  return calculate(arguments, policy_of(arguments), nodes);
 }
 
 Exit run(const Arguments& arguments) {
   if (arguments.has("calc")) return calculate(arguments);
   for (const std::string_view option : {"call", "size", "ratio", "threads", "dtype", "shape"})
     if (arguments.has(option)) reject("--" + std::string(option) + ": is for --calc only");
-  const Circumstances circumstances = circumstances_of(arguments);
   if (arguments.names().empty()) reject("REPORT is missing; --help shows the arguments");
   const SeenProgram program = read_reports(arguments.names());
+  const Circumstances circumstances = circumstances_of(arguments, program);
   const std::vector<Outlook> all = outlooks(program, circumstances);
   print_link(program, circumstances);
   print_unserved(program);

@@ -62,8 +62,8 @@ std::vector<int> threads_of(const Arguments& arguments) {
 class Calculation {
  public:
   // Throws Failure if the call would go to plain MPI.
-  Calculation(const Policy& policy, const Call& call, const Subject& subject)
-      : policy_(policy), call_(call), values_(subject.slice()) {
+  Calculation(const Policy& policy, const Call& call, const NodeMemory& memory, const Subject& subject)
+      : policy_(policy), call_(call), memory_(memory), values_(subject.slice()) {
     const Coding& coding = policy.coding;
     bound_ = bound_for(call.type, coding.bound);
     if (is_relative(bound_)) bound_ = resolved(bound_, range_of(values_, coding.fill, coding.bits));
@@ -78,7 +78,7 @@ class Calculation {
 
   // Measures the codings with so many threads on frames as long as those of the call.
   MeasuredCall measured(int threads) {
-    MeasuredCall made{call_, coding_work(policy_, call_, plan_, 0), {}};
+    MeasuredCall made{call_, coding_work(policy_, call_, plan_, 0), {}, plan_.by_nodes, memory_};
     const std::size_t frame = call_.count() / std::max<std::size_t>(1, std::lround(1 / made.work.share));
     const SpeedTest test{.values_a_piece = std::max<std::size_t>(1, frame / made.work.segments),
                          .pause = pause};
@@ -108,6 +108,7 @@ class Calculation {
 
   const Policy& policy_;
   Call call_;
+  NodeMemory memory_;
   ConstSlice values_;
   Bound bound_;
   CandidateTable candidates_;
@@ -127,10 +128,11 @@ struct Row {
   Forecast forecast;
 };
 
-void print_head(const Call& call, const Policy& policy, double link, const Subject& subject) {
-  std::printf("%s %s of %s on %d nodes, link %s GB/s of each; %s on the %s\nvalues: %s\n\n",
-              name_of(call.collective), taut::name_of(call.type), size_text(call.bytes).c_str(), call.ranks,
-              rounded(link / 1e9, 3).c_str(), taut::text_of(policy.coding.bound).c_str(),
+void print_head(const Call& call, const Policy& policy, const CalculatedNodes& on, const Subject& subject) {
+  const std::string full = on.ranks_a_node > 1 ? " of " + std::to_string(on.ranks_a_node) + " ranks" : "";
+  std::printf("%s %s of %s on %d nodes%s, link %s GB/s of each; %s on the %s\nvalues: %s\n\n",
+              name_of(call.collective), taut::name_of(call.type), size_text(call.bytes).c_str(), on.nodes,
+              full.c_str(), rounded(on.link / 1e9, 3).c_str(), taut::text_of(policy.coding.bound).c_str(),
               policy.on == Policy::On::input ? "input" : "result", subject.name.c_str());
   std::printf("%7s %8s %8s %8s %8s %10s %10s %7s  %s\n", "threads", "ratio", "encode", "decode", "add",
               "plain, s", "Taut, s", "gain", "how");
@@ -142,12 +144,12 @@ void print(const Row& row, Calculation& calculation) {
   const Plan plan = calculation.plan(choice);
   const double add = choice.by_values || speeds.accumulate == 0 ? speeds.reduce : speeds.accumulate;
   const std::string sums = reduces(row.measured.call.collective) ? rounded(add / 1e9, 3) : "-";
-  std::printf("%7d %8s %8s %8s %8s %10s %10s %6sx  %s, %s by %s, %d segments\n", row.threads,
+  std::printf("%7d %8s %8s %8s %8s %10s %10s %6sx  %s, %s%s by %s, %d segments\n", row.threads,
               rounded(speeds.ratio, 3).c_str(), rounded(speeds.encode / 1e9, 3).c_str(),
               rounded(speeds.decode / 1e9, 3).c_str(), sums.c_str(),
               rounded(row.forecast.plain_seconds, 3).c_str(), rounded(row.forecast.coded_seconds, 3).c_str(),
               rounded(row.forecast.gain(), 3).c_str(), plan.candidates[0].codec->name, plan.algorithm->name,
-              name_of(plan.arithmetic), plan.segments);
+              plan.by_nodes ? " of nodes" : "", name_of(plan.arithmetic), plan.segments);
 }
 
 void print_break_even(const Row& row, double link) {
@@ -179,7 +181,7 @@ void propose(const std::vector<Row>& rows) {
 
 }  // namespace
 
-Exit calculate(const Arguments& arguments, const Policy& policy, double link, int ranks) {
+Exit calculate(const Arguments& arguments, const Policy& policy, const CalculatedNodes& on) {
   const Subject subject =
       arguments.names().empty() ? built_in_subject() : subject_of(arguments.only_name("FILE"), arguments);
   const auto ratio = arguments.value("ratio");
@@ -188,19 +190,20 @@ Exit calculate(const Arguments& arguments, const Policy& policy, double link, in
   const Call call{.collective = collective_of(arguments.value("call").value_or("allreduce")),
                   .type = subject.type,
                   .bytes = bytes_of(arguments.value("size").value_or("16MiB")),
-                  .ranks = ranks};
-  Calculation calculation(policy, call, subject);
+                  .ranks = on.nodes * on.ranks_a_node,
+                  .nodes = on.ranks_a_node > 1 ? on.nodes : 0};
+  Calculation calculation(policy, call, on.memory, subject);
   std::vector<Row> rows;
   for (const int threads : threads_of(arguments)) {
     MeasuredCall measured = calculation.measured(threads);
     if (ratio) set_ratio(measured, asked);
-    rows.push_back({threads, measured, forecast(measured, link)});
+    rows.push_back({threads, measured, forecast(measured, on.link)});
   }
-  print_head(call, policy, link, subject);
+  print_head(call, policy, on, subject);
   for (const Row& row : rows) print(row, calculation);
   std::printf(
       "\nGB/s are of values, on frames of this call. Plain MPI is taken at the full rate of the link.\n");
-  for (const Row& row : rows) print_break_even(row, link);
+  for (const Row& row : rows) print_break_even(row, on.link);
   propose(rows);
   return Exit::ok;
 }

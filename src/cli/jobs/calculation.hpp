@@ -2,13 +2,20 @@
 #pragma once
 
 #include "cli/arguments.hpp"
+#include "communication/policy/plan/cost_model.hpp"
 #include "communication/policy/plan/policy.hpp"
 #include "compressor/file/failure.hpp"
 
 namespace taut::cli {
 
+struct CalculatedNodes {
+  int nodes, ranks_a_node;
+  double link;  // bytes a second, of a node
+  NodeMemory memory;
+};
+
 // Measures the codecs of a policy on the values that the arguments name, and prints forecasts of a call on
-// `ranks` nodes, for several numbers of threads. `link`: bytes a second. Throws Failure.
-Exit calculate(const Arguments& arguments, const Policy& policy, double link, int ranks);
+// these nodes, for several numbers of threads. Throws Failure.
+Exit calculate(const Arguments& arguments, const Policy& policy, const CalculatedNodes& on);
 
 }  // namespace taut::cli

@@ -376,6 +376,16 @@ void leave_out_sites(std::vector<std::vector<Row>>& rows) {
       if (without.contains(family_of(row))) row.site.clear();
 }
 
+// Returns the number of ranks that each node has; 1 if a report is missing or has no node, or nodes differ.
+int ranks_of_a_node(const std::vector<Json>& reports) {
+  std::map<std::string, std::size_t> ranks_on;
+  for (const Json& report : reports) ++ranks_on[report["node"].text];
+  const std::size_t first = ranks_on.begin()->second;
+  const bool equal = std::ranges::all_of(ranks_on, [&](const auto& node) { return node.second == first; });
+  const bool all = reports[0]["ranks"].number == static_cast<double>(reports.size());
+  return equal && all && ranks_on.size() > 1 && !ranks_on.contains("") ? static_cast<int>(first) : 1;
+}
+
 }  // namespace
 
 std::vector<std::string> report_files(const std::string& name) {
@@ -397,6 +407,7 @@ Json read_report(const std::string& file) {
 SeenProgram read_reports(const std::vector<std::string>& names) {
   SeenProgram program;
   const Reports reports = read_files(names);
+  if (!reports.contents.empty()) program.ranks_a_node = ranks_of_a_node(reports.contents);
   std::vector<std::vector<Row>> rows;
   for (const Json& report : reports.contents) {
     read_counts(report, program);

@@ -54,6 +54,7 @@ struct SeenCalls {
 // The observed program, as its reports describe it.
 struct SeenProgram {
   int ranks = 1;
+  int ranks_a_node = 1;                 // 1 also if the reports do not show that all nodes have equally many
   std::size_t files = 0, finished = 0;  // reports; those of ranks that reached MPI_Finalize
   double seconds = 0;                   // run time of the rank that ran longest; 0: unknown
   bool nonblocking = false;             // the run had TAUT_NONBLOCKING=1

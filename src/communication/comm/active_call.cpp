@@ -274,8 +274,11 @@ Task<Verdict> Communicator::ActiveCall::execute() {
 Task<> Communicator::ActiveCall::run_algorithm(const Codec& codec) {
   const Team team(comm_.transport_, codec, place_, record_.counters(), plan_.arithmetic, lane_,
                   device_ ? &*device_ : nullptr);
-  return pipelined(*plan_.algorithm, team, call_.data, plan_.segments,
-                   plan_.by_nodes ? &comm_.nodes_ : nullptr);
+  const Nodes& nodes = comm_.nodes_;
+  if (plan_.by_nodes) return pipelined(*plan_.algorithm, team, call_.data, plan_.segments, &nodes);
+  if (!follows_nodes()) return pipelined(*plan_.algorithm, team, call_.data, plan_.segments);
+  const OrderedCall ordered = in_order_of_nodes(*plan_.algorithm, nodes, team, call_.data);
+  return pipelined(*plan_.algorithm, ordered.team, ordered.data, plan_.segments);
 }
 
 // Completes the result in the user's memory. Returns the first failure of the call.

@@ -47,6 +47,8 @@ class Communicator::ActiveCall {
   void plan(AgreementMessage& mine);
   std::size_t block_values() const noexcept;
   std::size_t values_by_nodes(const Call& part) const noexcept;
+  bool follows_nodes() const noexcept;
+  int place_of(int rank) const noexcept;
   const char* problem_of_arguments() const noexcept;
   void reserve();
   std::shared_ptr<const Codec> codec_of(const Coding& candidate);

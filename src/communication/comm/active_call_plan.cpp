@@ -162,8 +162,22 @@ std::size_t Communicator::ActiveCall::values_by_nodes(const Call& part) const no
       return rank() == data.root && data.out.data == nullptr ? of_segment(part.count()) : 0;
     case Collective::reduce_scatter:
       return of_segment(data.out.count) * static_cast<std::size_t>(call_.nodes);
+    case Collective::alltoall: {
+      const auto blocks = static_cast<std::size_t>(call_.ranks);
+      return of_segment(data.out.count / blocks) * blocks;
+    }
     default: return of_segment(part.count());
   }
+}
+
+bool Communicator::ActiveCall::follows_nodes() const noexcept {
+  return !plan_.by_nodes && taut::follows_nodes(*plan_.algorithm, comm_.nodes_, plan_.arithmetic);
+}
+
+// Returns the number of a rank in the team that runs the algorithm.
+int Communicator::ActiveCall::place_of(int rank) const noexcept {
+  if (plan_.by_nodes) return comm_.nodes_.node(rank);
+  return follows_nodes() ? comm_.nodes_.place_in_order(rank) : rank;
 }
 
 // Returns the codec of this rank for a candidate; null if the values are on a GPU and no kernels serve it.
@@ -202,8 +216,7 @@ void Communicator::ActiveCall::reserve() {
     codecs_[i] = codec_of(plan_.candidates[i]);
     if (codecs_[i] != nullptr) frame = std::max(frame, codecs_[i]->max_bytes(data.out.type, values, addends));
   }
-  const int me = plan_.by_nodes ? comm_.nodes_.node(rank()) : rank();
-  const int root = plan_.by_nodes ? comm_.nodes_.node(data.root) : data.root;
+  const int me = place_of(rank()), root = place_of(data.root);
   const int neighbours = most_neighbours(data);
   Scratch scratch = of_neighbours(call_.collective)
                         ? plan_.algorithm->scratch(neighbours, 0)

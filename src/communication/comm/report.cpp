@@ -194,6 +194,7 @@ std::string report_json(std::span<const CommReport* const> communicators, const 
   json::Object all;
   all.add("format", "taut-report").add("version", 2).add("rank", process.rank).add("ranks", process.ranks);
   all.add_text("run", text_or_null(process.run != 0, text_of_identity(process.run)));
+  all.add("node", std::string_view(process.node));
   all.add("program", std::string_view(process.program)).add("nonblocking", process.nonblocking);
   all.add("command", std::string_view(process.command)).add("mpi", std::string_view(process.mpi));
   all.add("rules", std::string_view(process.rules)).add("began", process.began);

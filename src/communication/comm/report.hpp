@@ -15,6 +15,7 @@ struct ProcessRank {
   bool spawned = false;      // the program was started by MPI_Comm_spawn
   bool nonblocking = false;  // TAUT_NONBLOCKING is set
   std::uint64_t run = 0;     // identity of the run, the same on all its ranks; 0: unknown
+  std::string node = {};     // name of the host; "rank / L" under TAUT_RANKS_PER_NODE=L
   std::string program = {};
   std::string command = {};  // with its arguments
   std::string mpi = {};      // name and version of the MPI

@@ -112,7 +112,7 @@ Task<> bcast(View view, Operands data) {
   co_await share(view, shared, values, spare.values);
 }
 
-// In the following two collectives all blocks have the same size.
+// In the following collectives all blocks have the same size.
 
 // A rank that keeps its own block decodes it to scratch memory, and sends this copy to the ranks of its node.
 Task<> allgather(View view, Operands data) {
@@ -154,6 +154,38 @@ Task<> reduce_scatter(View view, Operands data) {
   co_await view.algorithm.run(view.across.of_segment(), {sums, mine, data.op});
 }
 
+// A rank collects from its node the blocks for the ranks with its place, packed into a message from each
+// peer. The blocks of a node for one rank then make one block of the call between nodes.
+Task<> alltoall(View view, Operands data) {
+  const int N = view.nodes.count(), L = view.node.size(), me = view.me();
+  const Slice own = view.chunk(data.out, view.across.rank(), me);
+  const auto blocks_of = static_cast<std::size_t>(N), all = blocks_of * static_cast<std::size_t>(L);
+  const NodePeers::Memory collected = view.node.memory(own.count * all, own.type);
+  const NodePeers::Memory packed = view.node.memory(own.count * 2 * blocks_of, own.type);
+  const bool lacking = packed.values.data == nullptr || collected.values.data == nullptr;
+  const Slice leaving = block(packed.values, 0, 2), arriving = block(packed.values, 1, 2);
+  ConstSlice message = leaving, sent = collected.values;
+  if (lacking) message.data = sent.data = data.in.data;  // a placeholder; its values are not used
+  const auto place = [&](int n, int i) {
+    return block(collected.values, static_cast<std::size_t>(n * L + i), all);
+  };
+  const auto move = [&](ConstSlice from, Slice to) { view.node.copy(from, to); };
+  for (int n = 0; n < N; ++n) move(view.chunk(data.in, n, me), place(n, me));
+  for (int d = 1; d < L; ++d) {
+    const int to = view.neighbour(d), from = view.neighbour(-d);
+    for (int n = 0; n < N; ++n)
+      move(view.chunk(data.in, n, to), block(leaving, static_cast<std::size_t>(n), blocks_of));
+    co_await view.node.exchange(message, to, arriving, from);
+    for (int n = 0; n < N; ++n) move(block(arriving, static_cast<std::size_t>(n), blocks_of), place(n, from));
+  }
+  const Slice values = data.out;
+  const bool direct = view.nodes.are_consecutive() && view.all.whole(values).count == values.count;
+  const Slice results = direct && !lacking ? values : collected.values;
+  co_await view.algorithm.run(view.across.of_segment(), {sent, results});
+  for (int n = 0; !direct && n < N; ++n)
+    for (int i = 0; i < L; ++i) move(place(n, i), view.chunk(data.out, n, i));
+}
+
 }  // namespace
 
 bool runs_by_nodes(Collective collective, std::size_t count, int ranks) noexcept {
@@ -162,9 +194,28 @@ bool runs_by_nodes(Collective collective, std::size_t count, int ranks) noexcept
     case Collective::reduce:
     case Collective::bcast: return true;
     case Collective::allgather:
+    case Collective::alltoall:
     case Collective::reduce_scatter: return count % static_cast<std::size_t>(ranks) == 0;
     default: return false;
   }
+}
+
+bool follows_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Arithmetic how) noexcept {
+  const Collective collective = algorithm.collective;
+  const bool any_order = collective != Collective::alltoall && !computes_prefixes(collective) &&
+                         !of_neighbours(collective) && !algorithm.recodes &&
+                         (!reduces(collective) || how == Arithmetic::frames);
+  return any_order && nodes.uniform() && !nodes.are_consecutive();
+}
+
+OrderedCall in_order_of_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Team team, Operands data) {
+  using enum Collective;
+  const Collective collective = algorithm.collective;
+  const bool in_blocks_of_ranks = collective == allgather || collective == reduce_scatter ||
+                                  collective == gather || collective == scatter;
+  const Team ordered = team.among(nodes.in_order());
+  data.root = nodes.place_in_order(data.root);
+  return {in_blocks_of_ranks ? ordered.in_blocks_of_all() : ordered, data};
 }
 
 Task<> by_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Team team, Operands data) {
@@ -177,6 +228,7 @@ Task<> by_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Team team, O
     case Collective::bcast: return bcast(view, data);
     case Collective::allgather: return allgather(view, data);
     case Collective::reduce_scatter: return reduce_scatter(view, data);
+    case Collective::alltoall: return alltoall(view, data);
     default: return {};
   }
 }

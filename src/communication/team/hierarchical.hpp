@@ -1,7 +1,8 @@
 // Hierarchical collectives, for nodes with several ranks each. Values travel uncompressed within a node,
 // through memory, and as frames between nodes. The algorithm between nodes runs once for each place on a
 // node: the ranks with that place run it on their part of the message. All ranks of a node thus use its
-// links, and each value is coded once a node.
+// links, and each value is coded once a node. In an alltoall these ranks exchange the blocks of their nodes:
+// N-1 messages a rank in place of NL-1.
 #pragma once
 
 #include "communication/team/algorithm.hpp"
@@ -13,9 +14,22 @@ namespace taut {
 bool runs_by_nodes(Collective collective, std::size_t count, int ranks) noexcept;
 
 // Number of scratch buffers of values of one rank by nodes, in addition to those of the algorithm. A
-// reduction needs them, and so does a rank whose own values stay in a broadcast or an allgather. Each buffer
-// holds a rank's part of a segment; in an allgather its block, in a reduce_scatter one block for each node.
+// reduction needs them, an alltoall, and a rank whose own values stay in a broadcast or an allgather. Each
+// buffer holds a rank's part of a segment; in an allgather its block, in a reduce_scatter one block for each
+// node, in an alltoall all blocks.
 inline constexpr int buffers_by_nodes = 2;
+
+// Returns true if an algorithm of all ranks has fewer messages between nodes when it runs over the ranks of
+// one node after the other: rings, chains and trees do where ranks are placed on the nodes in turn. The order
+// of the ranks must not change the bits of the result.
+bool follows_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Arithmetic how) noexcept;
+
+// Call of all ranks in the order of their nodes.
+struct OrderedCall {
+  Team team;
+  Operands data;
+};
+OrderedCall in_order_of_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Team team, Operands data);
 
 // Runs the algorithm by nodes. There must be several nodes with equally many ranks.
 Task<> by_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Team team, Operands data);

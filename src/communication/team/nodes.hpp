@@ -1,6 +1,7 @@
 // Nodes: the map from the ranks of a communicator to nodes and local ranks.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,12 @@ class Nodes {
   int rank(int node, int local_rank) const noexcept {
     return by_local_rank_[index(local_rank, count()) + index(node)];
   }
+
+  // Return the ranks of one node after the other, the place of a rank among them, and true if that is the
+  // order of their numbers.
+  std::span<const int> in_order() const noexcept { return by_node_; }
+  int place_in_order(int rank) const noexcept { return node(rank) * ranks_per_node_ + local_rank(rank); }
+  bool are_consecutive() const noexcept { return std::ranges::is_sorted(by_node_); }
 
   // Return the ranks on the node of `rank`, and the ranks with the same local rank, one on each node.
   std::span<const int> same_node(int rank) const noexcept {

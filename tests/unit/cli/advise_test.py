@@ -57,6 +57,21 @@ class Advise(ProgramTest):
                               report(LARGE, rank=1) | {"unserved_calls": {"MPI_Put": 5, "MPI_Scan": 1}})
         self.assertIn("MPI_Put (5), MPI_Scan (1)", printed)
 
+    def test_ranks_that_share_a_node(self):
+        # 1 Gbit/s a node: from a node of four ranks half of 4 x 64 MiB leave it.
+        moved = kind("alltoall", "f32", None, 64 * MIB, 10 * 0.5 * 4 * 64 * MIB / 125e6)
+        reports = [report(moved, ranks=8, rank=rank) | {"node": f"n{rank // 4}"} for rank in range(8)]
+        printed = self.advise(*reports)
+        self.assertRegex(printed, r"link 0\.125 GB/s .*; 4 ranks a node")
+        alone = self.advise(*(one | {"node": ""} for one in reports))
+        self.assertNotIn("ranks a node", alone)
+        full, flat = (self.advise(*reports, arguments=["--link", "100gbit", "--nodes", "16", "--ranks-per-node", n]) for n in ("32", "1"))
+        gains = [float(re.search(r"(\S+)x", text.partition("gain\n")[2])[1]) for text in (full, flat)]
+        self.assertGreater(gains[0], 2 * gains[1])
+        self.assertIn("as if on 16 nodes; 32 ranks a node", full)
+        self.refuse(2, "--ranks-per-node: the 8 ranks of the run do not fill such nodes", "advise", "r.json", "--ranks-per-node", "3")
+        self.refuse(2, "--memory: 'much' is no rate", "advise", "r.json", "--memory", "much")
+
     def test_another_bound(self):
         self.assertIn("rel:0.01", self.rules(self.advise(report(LARGE), arguments=["--bound", "rel:1e-2"])))
         self.assertIsNone(self.rules(self.advise(report(LARGE), arguments=["--bound", "lossless"])))  # sums are MPI's

@@ -35,6 +35,15 @@ class Calc(ProgramTest):
         self.assertGreater(self.gains("--link", f"{rate / 50:f}gbit", "--ratio", "8", "--threads", "1")[1], 1)
         self.assertLess(self.gains("--link", f"{rate * 50:f}gbit", "--ratio", "8", "--threads", "1")[1], 1)
 
+    def test_full_nodes_share_link_and_memory(self):
+        asked = ("--call", "alltoall", "--link", "1gbit", "--ratio", "8", "--threads", "1", "--nodes", "4")
+        printed = self.calc(*asked, "--ranks-per-node", "8")
+        self.assertIn("on 4 nodes of 8 ranks", printed)
+        plain = [float(re.search(r" (\S+) +\S+ +\S+x", text)[1]) for text in (self.calc(*asked), printed)]
+        self.assertAlmostEqual(plain[1] / plain[0], 8, delta=0.2)
+        slow = self.gains(*asked, "--ranks-per-node", "8", "--memory", "1GB")
+        self.assertLess(slow[1], 3)
+
     def test_values_of_a_file(self):
         waves = [math.sin(i / 200) for i in range(100_000)]
         self.file("wave.f64", struct.pack(f"<{len(waves)}d", *waves))

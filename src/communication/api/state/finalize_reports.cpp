@@ -87,6 +87,14 @@ std::string name_of_mpi() {
   return std::string(text, std::strcspn(text, "\n"));
 }
 
+std::string name_of_node(int rank) {
+  if (const int of_node = options().ranks_per_node; of_node > 0) return std::to_string(rank / of_node);
+  char name[MPI_MAX_PROCESSOR_NAME + 1] = {};
+  int length = 0;
+  PMPI_Get_processor_name(name, &length);
+  return name;
+}
+
 std::string rules_in_force() {
   std::string text;
   for (const Rule& rule : process_rules().rules.all()) text += (text.empty() ? "" : " ; ") + text_of(rule);
@@ -131,6 +139,7 @@ ProcessRank this_process(bool finished) noexcept {
   process.spawned = was_spawned();
   PMPI_Comm_rank(MPI_COMM_WORLD, &process.rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &process.ranks);
+  guarded([&] { process.node = name_of_node(process.rank); });
   return process;
 }
 

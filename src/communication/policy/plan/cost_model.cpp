@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "communication/team/hierarchical.hpp"
+
 namespace taut {
 namespace {
 
@@ -17,11 +19,59 @@ const AlgorithmInfo* usual(Collective collective) noexcept {
   return nullptr;
 }
 
+// Returns true if every rank of a node sends other values over its link.
+bool has_own_values(Collective collective) noexcept {
+  return collective == Collective::alltoall || collective == Collective::send || of_neighbours(collective);
+}
+
+Call call_of(const CallEstimate& call) noexcept {
+  return {.collective = call.collective, .ranks = call.ranks, .nodes = call.nodes};
+}
+
+double ranks_a_node(const Call& call) noexcept {
+  return call.nodes < 2 ? 1 : static_cast<double>(call.ranks) / call.nodes;
+}
+
+// Returns the seconds of the copies on a node, for each byte of the message. The ranks of a node exchange
+// among themselves what such a call on them would carry; in an alltoall only their blocks for each other.
+double copying_seconds(const Call& call, const NodeMemory& memory) noexcept {
+  const double ranks = ranks_a_node(call);
+  if (ranks < 2 || call.collective == Collective::send || of_neighbours(call.collective)) return 0;
+  constexpr double traffic = 3;  // a write to memory reads the line first
+  const double moved = carried(call.collective, static_cast<int>(ranks)) /
+                       (call.collective == Collective::alltoall ? call.nodes : 1);
+  return moved * std::max(1 / memory.copy, ranks * traffic / memory.traffic);
+}
+
+// Returns the least seconds of coding, for each byte of the message: the ranks of a node share its memory.
+double traffic_seconds(const Call& call, const CodingWork& work, const NodeMemory& memory) noexcept {
+  constexpr double traffic = 1.5;  // of each byte that is coded, in the mean of encoding and decoding
+  const int codings = work.cost.encodes + work.cost.combines + work.cost.decodes;
+  return ranks_a_node(call) < 2 ? 0 : ranks_a_node(call) * traffic * codings * work.share / memory.traffic;
+}
+
+// Returns the seconds of plain MPI for each byte of the message. Copies and transfer overlap in segments.
+double plain_pace(const Call& call, double link, const NodeMemory& memory) noexcept {
+  constexpr double segments = 4;
+  const double wire = carried(call) / link, copies = copying_seconds(call, memory);
+  return std::max(wire, copies) + std::min(wire, copies) / segments;
+}
+
+// Returns the seconds of a compressed call for each byte of the message. By nodes, the values of a node are
+// copied, and added, before they are coded.
+double coded_pace(const Call& call, const CodingWork& work, const CodingSpeeds& speeds, bool by_values,
+                  bool by_nodes, const NodeMemory& memory) noexcept {
+  const double coded = std::max(coding_seconds(work, speeds, by_values), traffic_seconds(call, work, memory));
+  if (!by_nodes) return coded;
+  const double added = reduces(call.collective) ? (1 - 1 / ranks_a_node(call)) / memory.add : 0;
+  return coded + copying_seconds(call, memory) + added;
+}
+
 // Returns the seconds of a coded message: the sender encodes, the receiver decodes, and there is no
 // agreement.
 double coded_message_seconds(const CallEstimate& message, double link) noexcept {
   const double frames = std::max(message.bytes / message.ratio, least_message);
-  const double rate = link * exchange_share(message.ranks);
+  const double rate = link * exchange_share(message.ranks) / ranks_a_node(call_of(message));
   return frames / rate + 2 * message.bytes * message.seconds_a_byte + seconds_of_samples;
 }
 
@@ -59,8 +109,7 @@ double carried(Collective collective, int ranks) noexcept {
 
 double carried(const Call& call) noexcept {
   if (call.nodes < 2) return carried(call.collective, call.ranks);
-  const double ranks_a_node = static_cast<double>(call.ranks) / call.nodes;
-  return carried(call.collective, call.nodes) * (call.collective == Collective::alltoall ? ranks_a_node : 1);
+  return carried(call.collective, call.nodes) * (has_own_values(call.collective) ? ranks_a_node(call) : 1);
 }
 
 double predicted_plain_seconds(const Call& call, double wait, double sent_bytes) noexcept {
@@ -70,34 +119,40 @@ double predicted_plain_seconds(const Call& call, double wait, double sent_bytes)
 
 double exchange_share(int ranks) noexcept { return ranks == 2 ? 2.0 / 3 : 1; }
 
-double plain_seconds(const CallEstimate& call, double link) noexcept {
-  return carried(call.collective, call.ranks) * call.bytes / link;
+double plain_seconds(const CallEstimate& call, double link, const NodeMemory& memory) noexcept {
+  return plain_pace(call_of(call), link, memory) * call.bytes;
 }
 
 // Returns the seconds of a compressed call. Frames pass a link as often as the messages of plain MPI, because
 // large messages are scattered, or forwarded in segments.
-double coded_seconds(const CallEstimate& call, double link) noexcept {
-  if (call.collective == Collective::send) return coded_message_seconds(call, link);
+double coded_seconds(const CallEstimate& estimate, double link, const NodeMemory& memory) noexcept {
+  if (estimate.collective == Collective::send) return coded_message_seconds(estimate, link);
+  const Call call = call_of(estimate);
   const AlgorithmInfo* const algorithm = usual(call.collective);
   if (algorithm == nullptr) return HUGE_VAL;
-  const auto speed = static_cast<float>(1 / call.seconds_a_byte);
-  const CodingSpeeds speeds{static_cast<float>(call.ratio), speed, speed, speed, speed};
-  const CodingWork work{.cost = algorithm->cost(call.ranks),
-                        .share = 1.0 / algorithm->parts(call.ranks),
-                        .link = carried(call.collective, call.ranks) / link};
-  return call.bytes * coding_seconds(work, speeds, false) + agreement_seconds(call.ranks);
+  const auto speed = static_cast<float>(1 / estimate.seconds_a_byte);
+  const CodingSpeeds speeds{static_cast<float>(estimate.ratio), speed, speed, speed, speed};
+  const bool by_nodes = call.nodes > 1 && call.collective != Collective::alltoall &&
+                        runs_by_nodes(call.collective, 0, call.ranks);
+  const int ranks = by_nodes ? call.nodes : call.ranks;
+  const double part = by_nodes ? 1 / ranks_a_node(call) : 1;
+  const CodingWork work{
+      .cost = algorithm->cost(ranks), .share = part / algorithm->parts(ranks), .link = carried(call) / link};
+  const double pace = coded_pace(call, work, speeds, false, by_nodes, memory);
+  return estimate.bytes * pace + agreement_seconds(call.ranks);
 }
 
 Forecast forecast(const MeasuredCall& measured, double link) noexcept {
   const Call& call = measured.call;
   const auto bytes = static_cast<double>(call.bytes);
   CodingWork work = measured.work;
-  work.link = carried(call.collective, call.ranks) / link;
+  work.link = carried(call) / link;
   const MeasuredChoice choice = fastest_coding(work, measured.speeds);
   const CodingSpeeds& speeds = measured.speeds[static_cast<std::size_t>(choice.codec)];
   const bool by_values = choice.by_values || !work.adds_frames || speeds.accumulate == 0;
-  return {choice, bytes * work.link,
-          bytes * coding_seconds(work, speeds, by_values) + agreement_seconds(call.ranks)};
+  const double pace = coded_pace(call, work, speeds, by_values, measured.by_nodes, measured.memory);
+  return {choice, bytes * plain_pace(call, link, measured.memory),
+          bytes * pace + agreement_seconds(call.ranks)};
 }
 
 double fastest_link(const MeasuredCall& measured) noexcept {
@@ -113,7 +168,7 @@ double least_ratio(const MeasuredCall& measured, double link) noexcept {
 }
 
 double link_of(const CallEstimate& call, double seconds) noexcept {
-  return carried(call.collective, call.ranks) * call.bytes / seconds;
+  return carried(call_of(call)) * call.bytes / seconds;
 }
 
 double ratio_between(std::span<const double> bounds, std::span<const double> ratios, double bound) noexcept {

@@ -17,6 +17,14 @@ struct CallEstimate {
   double bytes = 0;           // bytes of the whole message
   double ratio = 1;           // ratio of values to frames
   double seconds_a_byte = 0;  // to encode values; decoding and combining are assumed to cost the same
+  int nodes = 0;              // as in Call: several nodes with as many ranks each; 0: a node a rank
+};
+
+// Speeds of the memory of a node, in bytes a second, as the simulations have them.
+struct NodeMemory {
+  double traffic = 300e9;  // that pass the memory, for all ranks of the node
+  double copy = 7.5e9;     // that one rank receives from others of its node
+  double add = 10e9;       // values that one rank adds
 };
 
 // Returns the bytes that pass the busiest rank's link in one direction, for each byte of the message, with
@@ -27,7 +35,8 @@ double carried(Collective collective, int ranks) noexcept;
 
 // Returns the bytes that pass the busiest node's link in one direction for each byte of the message of a
 // call. Where ranks share nodes, MPIs keep a call's messages on the node where they can: a node moves what
-// one rank moves, except that every rank has blocks of its own in an alltoall.
+// one rank moves, except that every rank has values of its own in an alltoall, for its neighbours and in
+// messages.
 double carried(const Call& call) noexcept;
 
 // Returns the seconds that plain MPI would have taken for a compressed call in which a rank waited for so
@@ -41,10 +50,12 @@ double predicted_plain_seconds(const Call& call, double wait, double sent_bytes)
 // several at once, and reach the whole link.
 double exchange_share(int ranks) noexcept;
 
-// Return the seconds of a call on a link of `link` bytes per second. Segments let coding and transfer
-// overlap; the model ignores that, so it tends to underestimate the gain.
-double plain_seconds(const CallEstimate& call, double link) noexcept;
-double coded_seconds(const CallEstimate& call, double link) noexcept;
+// Return the seconds of a call, where the links of each node carry `link` bytes per second together. Segments
+// let coding and transfer overlap; the model ignores that, so it tends to underestimate the gain. Where ranks
+// share nodes, copies on a node take time in either call, coding takes no less than its traffic of memory,
+// and the compressed call goes by nodes where it can; an alltoall does not, as its blocks are large.
+double plain_seconds(const CallEstimate& call, double link, const NodeMemory& memory = {}) noexcept;
+double coded_seconds(const CallEstimate& call, double link, const NodeMemory& memory = {}) noexcept;
 
 // Forecast of a call whose codings have known speeds. The choice is the one that the tuner makes at these
 // speeds.
@@ -54,11 +65,14 @@ struct Forecast {
   double gain() const noexcept { return plain_seconds / coded_seconds; }
 };
 
-// A call, its coding work except for the link, and the speeds of its codings by MeasuredChoice::Codec.
+// A call, its coding work except for the link, the speeds of its codings by MeasuredChoice::Codec, and how it
+// runs on nodes with several ranks.
 struct MeasuredCall {
   Call call;
   CodingWork work;
   std::array<CodingSpeeds, MeasuredChoice::codecs> speeds;
+  bool by_nodes = false;
+  NodeMemory memory = {};
 };
 
 Forecast forecast(const MeasuredCall& measured, double link) noexcept;

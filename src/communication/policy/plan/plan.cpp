@@ -31,13 +31,19 @@ bool tries_both(const Policy& policy, const Call& call) noexcept {
          may_go_by_nodes(policy, call);
 }
 
+// Greatest block of an alltoall that goes by nodes first: by nodes saves messages, and copies all values.
+constexpr std::size_t largest_block_by_nodes = std::size_t{4} << 10;
+
 // Returns true if the call goes by nodes. Where the choice is free, that is the first route: messages between
 // nodes are then as few as those of plain MPI, and each value is coded once a node. Values on a GPU would
 // cross the host's memory, and calls by nodes leave no history.
 bool goes_by_nodes(const Policy& policy, const Call& call, Route route) noexcept {
   if (!may_go_by_nodes(policy, call)) return false;
   if (policy.by_nodes == Policy::ByNodes::on) return true;
-  return tries_both(policy, call) && route.by_nodes.value_or(!route.on_devices && policy.history == 0);
+  const bool aggregates = call.collective != Collective::alltoall ||
+                          call.bytes / static_cast<std::size_t>(call.ranks) <= largest_block_by_nodes;
+  return tries_both(policy, call) &&
+         route.by_nodes.value_or(aggregates && !route.on_devices && policy.history == 0);
 }
 
 // Returns the number of segments that a policy asks for; otherwise one for each MiB of values, but at least
@@ -315,11 +321,13 @@ Fallback early_fallback(const Policy& policy, std::size_t bytes, int ranks) noex
 }
 
 // Returns the call of one rank of each node. The ranks of a node share the message; the largest part counts.
+// In an alltoall each rank has a message of its own.
 Call call_of_algorithm(const Call& call, bool by_nodes) noexcept {
   if (!by_nodes) return call;
   Call part = call;
   const auto ranks_of_a_node = static_cast<std::size_t>(call.ranks / call.nodes);
-  part.bytes = part_range(call.count(), 0, ranks_of_a_node).count * size_of(call.type);
+  if (call.collective != Collective::alltoall)
+    part.bytes = part_range(call.count(), 0, ranks_of_a_node).count * size_of(call.type);
   part.ranks = call.nodes;
   return part;
 }
@@ -378,9 +386,11 @@ std::span<const Route> alternatives(const Policy& policy, const Call& call, cons
 CodingWork coding_work(const Policy& policy, const Call& call, const Plan& plan, double link) noexcept {
   const Call part = call_of_algorithm(call, plan.by_nodes);
   const auto blocks = static_cast<std::size_t>(plan.algorithm->parts(part.ranks));
+  const double share =
+      static_cast<double>(part.bytes) / static_cast<double>(std::max<std::size_t>(call.bytes, 1));
   const Coding& coding = policy.coding;
   return {.cost = plan.algorithm->cost(part.ranks),
-          .share = 1.0 / static_cast<double>(blocks),
+          .share = share / static_cast<double>(blocks),
           .segments = plan.segments,
           .adds_frames = may_add(policy, call, *plan.algorithm, {}),
           .may_use_values = may_choose_values(policy, call, part.bytes / blocks),

@@ -104,6 +104,25 @@ TEST(Forecast, ANodeSharesItsLinkAmongItsRanks) {
   EXPECT_DOUBLE_EQ(carried(full), 2 * 7.0 / 8);
   full.collective = Collective::alltoall;
   EXPECT_DOUBLE_EQ(carried(full), 8 * 7.0 / 8);
+  full.collective = Collective::neighbor_alltoall;
+  EXPECT_DOUBLE_EQ(carried(full), 8);
+}
+
+// 8 MB a rank on 8 nodes, ratio 8, 6 GB/s of a core, 100 Gbit/s a node: an alltoall of full nodes gains, as
+// its link is shared, and an allreduce hardly does, as its copies on the node remain.
+TEST(Forecast, FullNodesGainWhereEveryRankHasValuesOfItsOwn) {
+  const double link = 12.5e9;
+  const auto gain = [&](Collective collective, int ranks_a_node, double memory = 300e9) {
+    CallEstimate call{collective, 8 * ranks_a_node, 8e6, 8, 1 / 6e9};
+    if (ranks_a_node > 1) call.nodes = 8;
+    return plain_seconds(call, link, {memory}) / coded_seconds(call, link, {memory});
+  };
+  EXPECT_LT(gain(Collective::alltoall, 1), 0.5);
+  EXPECT_GT(gain(Collective::alltoall, 8), 1.3);
+  EXPECT_GT(gain(Collective::alltoall, 32), 3.5);
+  EXPECT_GT(gain(Collective::neighbor_alltoall, 32), 3.5);
+  EXPECT_LT(gain(Collective::alltoall, 32, 50e9), 0.6 * gain(Collective::alltoall, 32));
+  for (const int ranks_a_node : {8, 32}) EXPECT_LT(gain(Collective::allreduce, ranks_a_node), 1.2);
 }
 
 // Recursive doubling sends the message log2 P times: plain MPI would not.

@@ -370,6 +370,19 @@ TEST(Plan, ByNodesIsTheFirstRouteWhereMeasuredTimesMayChoose) {
   EXPECT_TRUE(by({.algorithm = ring, .by_nodes = true}).by_nodes);
 }
 
+// By nodes an alltoall sends few frames instead of many small ones, and copies all values.
+TEST(Plan, AnAlltoallOfSmallBlocksGoesByNodesFirst) {
+  const Policy policy = parse_policy("abs:1");
+  CandidateTable table;
+  for (const auto& [block, first] : {std::pair{std::size_t{1024}, true}, {64 * 1024, false}}) {
+    const Call call = on_full_nodes(Collective::alltoall, 512 * block);
+    const Plan plan = make_plan(policy, call, policy.coding.bound, table);
+    EXPECT_EQ(plan.by_nodes, first) << block;
+    std::array<Route, most_alternatives> found;
+    EXPECT_EQ(alternatives(policy, call, plan, found)[0].by_nodes, !first);
+  }
+}
+
 TEST(Plan, TheFirstAlternativeGoesTheOtherWay) {
   const Policy policy = parse_policy("abs:1");
   CandidateTable table;

@@ -18,6 +18,8 @@ TEST(Nodes, RanksInAnyOrder) {
   EXPECT_EQ(listed(nodes.same_node(5)), (std::vector{1, 2, 5}));
   EXPECT_EQ(listed(nodes.same_node(0)), (std::vector{0, 3, 4}));
   EXPECT_EQ(listed(nodes.same_local_rank(4)), (std::vector{5, 4}));
+  EXPECT_FALSE(nodes.are_consecutive());
+  EXPECT_TRUE(Nodes(std::vector{0, 0, 1, 1}).are_consecutive());
   for (int rank = 0; rank < 6; ++rank) EXPECT_EQ(nodes.rank(nodes.node(rank), nodes.local_rank(rank)), rank);
 }
 
