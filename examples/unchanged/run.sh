@@ -4,7 +4,9 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
+source "$root/tools/mpi_family.sh"
 source "$root/tools/rig/link_rate.sh"
+[ $# -ge 1 ] || { echo "usage: run.sh BUILD [VALUES [ROUNDS]], such as run.sh build/release" >&2; exit 2; }
 build=$(cd "$1" && pwd)
 shift
 link=${LINK:-}

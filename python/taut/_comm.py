@@ -1,6 +1,7 @@
 """Comm: a communicator of mpi4py whose calls are compressed."""
 
 import ctypes
+import re
 from functools import lru_cache, wraps
 from typing import Any, Optional, Union
 
@@ -24,6 +25,8 @@ STATISTICS = (
     "plain_off failed_calls message_bytes carried_bytes call_ns encode_ns combine_ns decode_ns wait_ns agree_ns plain_ns "
     "plain_slower plain_sender"
 ).split()
+
+OWN_SITE = re.compile(r" at _core\S*\.so\+0x[0-9a-f]+")  # in the text of explain: this package's, the same for all calls
 
 
 # Methods of mpi4py's communicators that make a communicator of ranks of this one, besides duplicates.
@@ -197,8 +200,9 @@ class Comm(Blocking, Nonblocking, Persistent, Messages, Objects, MPI.Intracomm):
 
     def explain(self) -> str:
         """Returns the statistics in words: the decision for each kind of call, its reason, and the times (docs/observe.md).
-        The policy in force comes first, then earlier ones. A last line tells what the lower-case calls of this object sent."""
-        text = self._text("Comm_explain")
+        The policy in force comes first, then earlier ones. A last line tells what the lower-case calls of this object sent.
+        Lines of the program stand there if TAUT_REPORT is set, or a rule names call sites."""
+        text = OWN_SITE.sub("", self._text("Comm_explain"))
         arrays, values, packed = self._objects
         return text + (f"objects: {arrays} arrays, {values} bytes became {packed}\n" if arrays else "")
 
