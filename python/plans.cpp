@@ -90,7 +90,7 @@ std::string move_coding(const std::string& text, Address address, std::size_t co
   return unlocked([&]() -> std::string {
     const Policy policy = parse_policy(text);
     const ConstSlice values = values_at(address, count, type);
-    if (policy.off || values.bytes() < policy.min_bytes) return "";
+    if (!options().enabled || policy.off || values.bytes() < policy.min_bytes) return "";
     const Bound asked = bound_for(values.type, policy.coding.bound);
     const ValueRange range = is_relative(asked) ? api::range_anywhere(values, policy.coding) : ValueRange{};
     return coding_text(policy.coding, resolved(asked, range), policy.coding.codec);

@@ -106,6 +106,9 @@ void print_table(const Setting& setting, const std::vector<Row>& rows) {
               setting.dtype.c_str(), static_cast<double>(setting.bytes) * 1e-6, setting.what.c_str());
   std::printf("Between: %d ranks over %s, %s\n", setting.ranks, setting.link.c_str(), setting.mpi.c_str());
   std::printf("Times: medians of %d alternated calls\n\n", setting.repeats);
+  std::printf(
+      "values: each rank decodes what it receives, adds its own values, and encodes the sum.\n"
+      "frames: each rank adds what it receives in encoded form, without decoding it.\n\n");
   std::printf("%-8s %6s %10s %9s %8s %9s %6s %10s %10s %6s %9s  %s\n", "variant", "bound", "absolute", "time",
               "speed-up", "sent/rank", "ratio", "max error", "err/bound", "PSNR", "NRMSE",
               "same bits everywhere");
@@ -119,13 +122,10 @@ void print_table(const Setting& setting, const std::vector<Row>& rows) {
                 row.quality.psnr, row.quality.nrmse, verdict(row).c_str());
   }
   std::printf(
-      "\nvariant: plain = MPI_Allreduce; values = TAUT_Allreduce, decode-operate-encode; frames = "
-      "TAUT_Allreduce, sums "
-      "of\n"
-      "encoded data. bound: of the result, relative to its range. * = not counted: what an ideal ring sends. "
-      "ratio: of "
-      "what\n"
-      "an ideal ring sends to sent/rank. max error: against the exact sum of all ranks' images.\n");
+      "\nvariant: plain = MPI_Allreduce; values, frames = TAUT_Allreduce. bound: of the result, relative to "
+      "its "
+      "range.\n* = not counted: what an ideal ring sends. ratio: of what an ideal ring sends to sent/rank.\n"
+      "max error: against the exact sum of all ranks' images.\n");
 }
 
 void write_json(const std::string& directory, const Setting& setting, const std::vector<Row>& rows,

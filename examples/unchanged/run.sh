@@ -4,6 +4,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
+source "$root/tools/mpi_family.sh"
 source "$root/tools/rig/link_rate.sh"
 build=$(cd "${1:-$root/build/release}" && pwd)
 [ $# = 0 ] || shift

@@ -20,6 +20,12 @@ Triple triple(const std::string& text, int least) {
   return {count(parts[0], least), count(parts[1], least), count(parts[2], least)};
 }
 
+std::string plain_variant(const std::string& way) {
+  if (way != "messages" && way != "collective")
+    throw std::invalid_argument("--plain is messages or collective, not '" + way + "'");
+  return way == "messages" ? "plain" : "plain/collective";
+}
+
 const comparison::Setters<Options>& setters() {
   static const comparison::Setters<Options> table{
       {"--cells", [](Options& o, const std::string& v) { o.cells = triple(v, 4); }},
@@ -28,6 +34,7 @@ const comparison::Setters<Options>& setters() {
       {"--sponge", [](Options& o, const std::string& v) { o.sponge = count(v, 0); }},
       {"--surface", [](Options& o, const std::string& v) { o.free_surface = v != "no"; }},
       {"--variants", [](Options& o, const std::string& v) { o.variants = split(v, ';'); }},
+      {"--plain", [](Options& o, const std::string& v) { o.plain = plain_variant(v); }},
       {"--out", [](Options& o, const std::string& v) { o.out = v; }},
       {"--link", [](Options& o, const std::string& v) { o.link = v; }},
   };
@@ -52,8 +59,12 @@ const char* usage() {
          "  --sponge 16        cells of the absorbing sponge; 0: none\n"
          "  --surface no       a sponge in place of the free surface\n"
          "  --variants 'lossless;rate:8;abs:1e-3;abs:1e-3/collective'\n"
-         "                     policies, compared with plain messages; /collective: one neighbourhood "
+         "                     policies, compared with plain MPI; /collective: one neighbourhood "
          "collective\n"
+         "  --plain messages   calls of plain MPI; collective: MPI_Ineighbor_alltoallv. With --variants '' "
+         "the "
+         "program\n"
+         "                     makes no other calls, and `taut run` and `taut tune` serve these by rules\n"
          "  --out wave3d-out   folder of report.json, seismograms and slices\n"
          "  --link TEXT        name of the network, for the report\n";
 }

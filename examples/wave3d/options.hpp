@@ -16,6 +16,8 @@ struct Options {
   bool free_surface = true;
   // Policies in the order of the table; "/collective" at the end: by TAUT_Neighbor_alltoallv.
   std::vector<std::string> variants;
+  std::string plain =
+      "plain";  // the variant that the others are compared with, "plain/collective" by a collective
   std::string out = "wave3d-out";
   std::string link;  // label of the network
   bool help = false;

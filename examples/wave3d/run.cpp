@@ -166,7 +166,8 @@ Outcome outcome_of(Variant& variant, MPI_Comm comm) {
 
 std::vector<std::unique_ptr<Variant>> make_variants(const Options& options, const Scene& scene, Run& run) {
   std::vector<std::unique_ptr<Variant>> variants;
-  variants.push_back(std::make_unique<Variant>(scene.comm, scene.box, "plain"));
+  variants.push_back(std::make_unique<Variant>(scene.comm, scene.box, options.plain));
+  variants.front()->name = "plain";
   for (const std::string& text : options.variants) {
     try {
       variants.push_back(std::make_unique<Variant>(scene.comm, scene.box, text));

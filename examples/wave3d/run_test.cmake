@@ -60,3 +60,9 @@ if(on_host)
     execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${out}/${file} ${out}/on-host/${file} COMMAND_ERROR_IS_FATAL ANY)
   endforeach()
 endif()
+
+# Plain MPI alone, by the collective: the waves of plain messages.
+execute_process(COMMAND ${launch} ${environment} ${program} ${grid} --plain collective --variants "" --out ${out}/plain
+                COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${out}/plain.seismograms.f32 ${out}/plain/plain.seismograms.f32
+                COMMAND_ERROR_IS_FATAL ANY)

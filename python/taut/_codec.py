@@ -15,6 +15,10 @@ from ._file import FORTRAN, MOST_REFERENCES, NPY, Contents, Description, read, w
 from ._policy import Policy, current_policy
 
 
+SAMPLE_VALUES = 1 << 15  # values of the sample that larger arrays are judged by
+LEAST_RATIO = 1.2  # of bytes of values to bytes of the frame; below, an array in a message stays as it is
+
+
 class Info:
     """Description of compressed bytes, from `compress` or a ``.taut`` file.
 
@@ -177,6 +181,15 @@ def _reference(array: Any, about: Description) -> Values:
     if values.fortran != fortran and values.count > 1:
         raise ArgumentError("reference= on a GPU is in another memory order than the array that refers to it; copy it")
     return values
+
+
+def sample_compresses(array: Any, bound: str) -> bool:
+    """Returns false if values from the middle of an array in one piece hardly compress."""
+    if array.size <= 4 * SAMPLE_VALUES or not array.flags.forc:
+        return True
+    first = (array.size - SAMPLE_VALUES) // 2
+    sample = array.reshape(-1, order="A")[first : first + SAMPLE_VALUES]
+    return len(compress(sample, bound)) * LEAST_RATIO <= sample.nbytes
 
 
 class ChunkPacker:

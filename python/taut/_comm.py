@@ -1,7 +1,8 @@
 """Comm: a communicator of mpi4py whose calls are compressed."""
 
 import ctypes
-from functools import wraps
+import re
+from functools import lru_cache, wraps
 from typing import Any, Optional, Union
 
 from mpi4py import MPI
@@ -13,6 +14,7 @@ from ._errors import ArgumentError, DTypeError
 from ._forms import Blocking, Nonblocking, Persistent
 from ._layer import call, handle
 from ._messages import Messages
+from ._objects import Objects
 from ._policy import Policy, current_policy, policy_text
 
 __all__ = ["AVG", "Average", "Comm"]
@@ -24,15 +26,44 @@ STATISTICS = (
     "plain_slower plain_sender"
 ).split()
 
+OWN_SITE = re.compile(r" at _core\S*\.so\+0x[0-9a-f]+")  # in the text of explain: this package's, the same for all calls
+
 
 # Methods of mpi4py's communicators that make a communicator of ranks of this one, besides duplicates.
 CREATIONS = frozenset(
-    "Create Create_cart Create_dist_graph Create_dist_graph_adjacent Create_graph Create_group Split Split_type Sub".split()
+    "Create Create_cart Create_dist_graph Create_dist_graph_adjacent Create_graph Create_group Shrink Split Split_type Sub".split()
 )
 
 
-class Comm(Blocking, Nonblocking, Persistent, Messages):
-    """A communicator of mpi4py whose upper-case methods are compressed within a bound.
+def _creation(name: str) -> Any:
+    """Returns a method that makes a communicator as mpi4py does, with the policy of this one."""
+
+    def create(self: "Comm", *arguments: Any, **named: Any) -> Union[MPI.Comm, "Comm"]:
+        return self._child(getattr(self._comm, name)(*arguments, **named))
+
+    return create
+
+
+@lru_cache(maxsize=None)
+def _class_of(cls: type, kind: type) -> type:
+    """Returns the class of communicators that wrap one of a class of mpi4py: both are its bases."""
+    creations = {name: wraps(getattr(kind, name))(_creation(name)) for name in CREATIONS if hasattr(kind, name)}
+    return type(cls.__name__, (cls,) if kind is MPI.Intracomm else (cls, kind), {"__doc__": cls.__doc__, **creations})
+
+
+def _intracommunicator(comm: Any) -> MPI.Intracomm:
+    """Returns mpi4py's communicator of an argument; raises if there is none."""
+    if isinstance(comm, Comm):
+        return comm.wrapped
+    if not isinstance(comm, MPI.Comm):
+        raise DTypeError(f"taut.Comm wraps a communicator of mpi4py, such as MPI.COMM_WORLD, not {type(comm).__name__}")
+    if comm == MPI.COMM_NULL or comm.Is_inter():
+        raise ArgumentError("taut.Comm wraps intracommunicators; calls of others are not compressed: use mpi4py's")
+    return comm
+
+
+class Comm(Blocking, Nonblocking, Persistent, Messages, Objects, MPI.Intracomm):
+    """A communicator of mpi4py whose calls are compressed within a bound.
 
     Creating a `Comm` is collective over the communicator if a policy is set. The policy is attached to the MPI communicator
     itself: two `Comm` of one communicator share it. ``Dup``, ``Split``, ``Create_cart`` and all other calls that make
@@ -41,7 +72,7 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
     Parameters
     ----------
     comm : mpi4py.MPI.Comm
-        Communicator to wrap. It serves all attributes that this class lacks (``rank``, ``Barrier``, ``bcast`` of objects, ...).
+        Communicator to wrap. The object is of its class too, and has its other attributes (``rank``, ``Barrier``, ...).
     bound : str or Policy, optional
         Error bound, the same on every rank: ``"abs:1e-4"``, ``"rel:1e-3"``, ``"lossless"``, ... with options after commas.
         Default: the surrounding `policy`; if there is none, the communicator's policy is not changed. A communicator that
@@ -76,14 +107,15 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
     True
     """
 
+    def __new__(cls, *given: Any, **named: Any) -> Any:
+        if not given and not named:  # mpi4py makes room for a communicator
+            return MPI.Intracomm.__new__(MPI.Intracomm)
+        comm = _intracommunicator(given[0] if given else named.get("comm"))
+        made = super().__new__(_class_of(cls, type(comm)), comm)
+        made._comm = comm
+        return made
+
     def __init__(self, comm: Union[MPI.Comm, "Comm"], bound: Union[str, Policy, None] = None, **options: object) -> None:
-        if isinstance(comm, Comm):
-            comm = comm.wrapped
-        if not isinstance(comm, MPI.Comm):
-            raise DTypeError(f"taut.Comm wraps a communicator of mpi4py, such as MPI.COMM_WORLD, not {type(comm).__name__}")
-        if comm == MPI.COMM_NULL or comm.Is_inter():
-            raise ArgumentError("taut.Comm wraps intracommunicators; calls of others are not compressed: use mpi4py's")
-        self._comm = comm
         chosen = current_policy() if bound is None and not options else policy_text(bound, options)
         held = self.Get_policy()
         if chosen is not None and held is not None and check_policy(str(chosen)) != str(held):
@@ -141,8 +173,8 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
 
     def _twin(self, comm: MPI.Comm) -> "Comm":
         """Wraps a communicator that was made of this one. Sets no policy."""
-        twin = Comm.__new__(Comm)
-        twin._comm, twin._stream = comm, self._stream
+        twin: Comm = Comm.__new__(Comm, comm)
+        twin._stream = self._stream
         return twin
 
     def _child(self, made: MPI.Comm) -> Union[MPI.Comm, "Comm"]:
@@ -168,8 +200,11 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
 
     def explain(self) -> str:
         """Returns the statistics in words: the decision for each kind of call, its reason, and the times (docs/observe.md).
-        The policy in force comes first, then earlier ones."""
-        return self._text("Comm_explain")
+        The policy in force comes first, then earlier ones. A last line tells what the lower-case calls of this object sent.
+        Lines of the program stand there if TAUT_REPORT is set, or a rule names call sites."""
+        text = OWN_SITE.sub("", self._text("Comm_explain"))
+        arrays, values, packed = self._objects
+        return text + (f"objects: {arrays} arrays, {values} bytes became {packed}\n" if arrays else "")
 
     def _text(self, name: str) -> str:
         """Returns the text that a function writes about the communicator."""
@@ -179,18 +214,25 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
         call(name, handle(self._comm), ctypes.addressof(text), len(text), 0)
         return text.value.decode(errors="replace")
 
+    def Free(self) -> None:
+        """Frees the communicator, and with it the wrapped one. Collective."""
+        self._comm.Free()
+        self._ended()
+
+    free = Free
+
+    def Disconnect(self) -> None:
+        """Frees the communicator once its messages are complete. Collective."""
+        self._comm.Disconnect()
+        self._ended()
+
+    def _ended(self) -> None:
+        ctypes.memmove(MPI._addressof(self), MPI._addressof(MPI.COMM_NULL), MPI._sizeof(MPI.Comm))
+
     def __getattr__(self, name: str) -> Any:
         if name == "_comm":  # not set yet
             raise AttributeError(name)
-        found = getattr(self._comm, name)
-        if name not in CREATIONS:
-            return found
-
-        @wraps(found)
-        def create(*arguments: Any, **named: Any) -> Union[MPI.Comm, "Comm"]:
-            return self._child(found(*arguments, **named))
-
-        return create
+        return getattr(self._comm, name)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *dir(self._comm)})

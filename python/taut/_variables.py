@@ -62,6 +62,8 @@ def _compress(words: Sequence[str], program: Path) -> int:
     usual = {name: name.rpartition(SEPARATOR)[2].rpartition("/")[2] + ".taut" for name in options.inputs}
     if len(set(usual.values())) < len(options.inputs):
         parser.error("two variables would go to one file; give them one by one, with -o")
+    if folder:
+        Path(options.output).mkdir(parents=True, exist_ok=True)
     outputs = {name: str(Path(options.output) / own) if folder else options.output or own for name, own in usual.items()}
     return max(_compress_one(name, output, options, program) for name, output in outputs.items())
 

@@ -25,14 +25,12 @@ from distributed.comm.addressing import get_address_host
 from distributed.protocol.serialize import dask_deserialize, dask_serialize
 from distributed.utils import has_keyword
 
-from ._codec import compress, decompress
+from ._codec import LEAST_RATIO, compress, decompress, sample_compresses
 from ._core import check_coding
 from ._dtypes import number_of
 from ._policy import Policy
 
 MIN_BYTES = 1 << 16  # smaller arrays are not compressed
-SAMPLE_VALUES = 1 << 15  # values of the sample that larger arrays are judged by
-LEAST_RATIO = 1.2  # of bytes of values to bytes of the frame; below, the array stays as it is
 
 Packed = tuple[dict[str, Any], list[Any]]
 
@@ -160,7 +158,7 @@ def _packed(array: Any, context: Optional[dict[str, Any]]) -> Optional[Packed]:
     policy = _setting.policy
     if policy == "off" or array.nbytes < MIN_BYTES or number_of(np.dtype(array.dtype)) is None or not _leaves_host(context):
         return None
-    if 0 in array.strides or not _sample_compresses(array, policy):
+    if 0 in array.strides or not sample_compresses(array, policy):
         return None
     data = compress(array, policy)
     if len(data) * LEAST_RATIO > array.nbytes:
@@ -179,15 +177,6 @@ def _leaves_host(context: Optional[dict[str, Any]]) -> bool:
         return False
     sender, recipient = map(get_address_host, ends)
     return bool(sender != recipient)
-
-
-def _sample_compresses(array: Any, policy: str) -> bool:
-    """Returns false if values from the middle of an array in one piece hardly compress."""
-    if array.size <= 4 * SAMPLE_VALUES or not array.flags.forc:
-        return True
-    first = (array.size - SAMPLE_VALUES) // 2
-    sample = array.reshape(-1, order="A")[first : first + SAMPLE_VALUES]
-    return len(compress(sample, policy)) * LEAST_RATIO <= sample.nbytes
 
 
 def _unpacked(header: dict[str, Any], frames: list[Any], empty: Optional[Callable[..., Any]]) -> Any:

@@ -16,6 +16,12 @@ bool is_folder(const std::string& name) {
   return name.ends_with('/') || fs::is_directory(name, ignored);
 }
 
+void make_folder(const std::string& name) {
+  std::error_code error;
+  fs::create_directories(name, error);
+  if (error) throw Failure(Exit::failed, name + ": this folder cannot be made: " + error.message());
+}
+
 std::string output_in_folder(const std::string& folder, const std::string& input,
                              std::string (*usual)(const std::string&)) {
   if (input == standard_stream)
@@ -38,6 +44,7 @@ std::vector<FileNames> file_names(const Arguments& arguments,
   if (output && !to_folder && inputs.size() > 1)
     reject("--output " + *output + ": is one file for " + std::to_string(inputs.size()) +
            " inputs; name a folder, " + *output + "/");
+  if (to_folder && !fs::is_directory(*output)) make_folder(*output);
   std::vector<FileNames> all;
   std::set<std::string> outputs;
   for (const std::string& input : inputs) {

@@ -199,3 +199,11 @@ def test_other_commands_are_the_programs():
     version = subprocess.run([sys.executable, "-m", "taut", "--version"], check=True, capture_output=True, text=True)
     assert version.stdout.startswith("taut ")
     assert subprocess.run([sys.executable, "-m", "taut", "nothing"], capture_output=True).returncode == 2
+
+
+def test_without_rules_no_policy_is_told(tmp_path):
+    name = write(tmp_path)
+    for file in tmp_path.glob("report.json.*"):
+        file.write_text(file.read_text().replace('"policy": "abs:1e-4"', '"policy": "rules"'))
+    communicators = _rows.tables(_read.read([str(name)]))[0]
+    assert communicators.title == "Communicators" and communicators.rows[0][1] == "none"

@@ -49,7 +49,7 @@ SIDE_BAR = {
         "howto/overlap_with_computation", "howto/exchange_messages", "howto/survive_failed_ranks", "howto/use_from_fortran",
     ],
     "GPUs and NCCL": ["gpu", "nccl"],
-    "Files": ["howto/command_line", "howto/arrays_in_files"],
+    "Files": ["howto/command_line", "howto/arrays_in_files", "howto/use_with_xarray"],
     "Forecasts and measurements": [
         "howto/simulate_collectives", "howto/measure_collectives", "howto/measure_codec", "howto/prove_the_bounds", "results/break_even",
         "results/papers",

@@ -136,12 +136,16 @@ def _netcdf3(path: Path, variable: str) -> Source:
 def _zarr(path: Path, variable: str) -> Source:
     try:
         import zarr
+
+        from .. import zarr as _codec  # noqa: F401  (makes the codec known)
     except ImportError:
         raise ArgumentError(f"{path}: Zarr needs zarr; pip install 'taut[zarr]'") from None
     try:
         root = zarr.open(str(path), mode="r")
-    except (OSError, ValueError, KeyError):
+    except OSError:
         raise ArgumentError(f"{path}: is a folder, and no Zarr store; name a file") from None
+    except (ValueError, KeyError) as error:
+        raise ArgumentError(f"{path}: zarr cannot read this store: {error}") from None
     if isinstance(root, zarr.Array):
         return _source(path, "", root, dict(root.attrs))
     fields = {name: one for name, one in root.arrays() if _is_field(one)}

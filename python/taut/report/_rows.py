@@ -84,7 +84,8 @@ def _communicators(report: Report) -> Table:
     rows = []
     for one in report.communicators:
         counts = one.sums.counts
-        rows.append([one.name or "-", one.policy or "(several)", str(one.ranks), str(counts["calls"]),
+        policy = "none" if one.policy == "rules" and not report.rules else one.policy or "(several)"
+        rows.append([one.name or "-", policy, str(one.ranks), str(counts["calls"]),
                      str(counts["compressed_calls"]), ratio_text(one.sums), sent_text(one.sums),
                      seconds_text(one.sums.seconds / report.ranks), longest_verbs(one.sums)])  # fmt: skip
     columns = ["communicator", "policy", "ranks", "calls", "compressed", "ratio", "sent", "time a rank", "of that"]

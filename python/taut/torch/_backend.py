@@ -12,6 +12,7 @@ from .._errors import ArgumentError
 from . import _frames
 from ._collectives import NUMBERS_OF_OPERATORS, gather_all, is_coded, moved, operator_of, parts_of
 from ._collectives import reduce_all, scatter_reduced, swap_parts
+from ._ddp import GradientState
 from ._exchange import HOST, GroupExchange
 from ._statistics import Table, log, merged, write_scalars
 from ._sums import wide_type
@@ -368,14 +369,15 @@ def type_of(backend: Any) -> Any:
 
 
 def statistics(group: Any = None) -> Table:
-    """Returns what this rank has coded, by the names of group and call: of one group, or of all groups of the backend.
+    """Returns what this rank has coded, by the names of group and call: of one group, or of all groups of the backend. The state
+    of a DDP hook stands for its gradients.
 
     Examples
     --------
     >>> for (group, call), row in taut.torch.statistics().items():         # doctest: +SKIP
     ...     print(group, call, row.calls, row.ratio, row.greatest_bound, row.seconds)
     """
-    if group is not None and not isinstance(group, TautGroup):
+    if group is not None and not isinstance(group, (TautGroup, GradientState)):
         raise ArgumentError("group is none of the backend taut: init_process_group('cpu:taut,cuda:taut')")
     return merged([one.statistics() for one in (_groups if group is None else [group])])
 

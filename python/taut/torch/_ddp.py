@@ -12,6 +12,7 @@ from torch.nn.parallel import DistributedDataParallel
 from .._errors import ArgumentError, DTypeError
 from . import _sums
 from ._exchange import Exchange, exchange_of
+from ._statistics import Table
 
 _LEAST_BYTES = 1 << 16  # smaller buckets travel uncompressed
 _WIDE = (torch.float32, torch.float64)
@@ -65,6 +66,16 @@ class GradientState:
         self._mean_squares: dict[tuple[str, ...], float] = {}  # of buckets that were not met yet
         self._names = {id(parameter): name for name, parameter in parameters}
         self._infinite_step: Optional[int] = None  # the last step with gradients that are not finite
+
+    def __repr__(self) -> str:
+        row = self.statistics().get(("gradients", "Allreduce"))
+        sent = f", {row.value_bytes / 1e6:.3g} MB became {row.frame_bytes / 1e6:.3g} MB" if row and row.frame_bytes else ""
+        return f"<GradientState: bound {self.bound:g} of the RMS, {self.steps} steps{sent}>"
+
+    def statistics(self) -> Table:
+        """Returns what this rank has coded; `report` logs it: ``taut.torch.report(writer, step, state)``."""
+        rows = self._exchange.statistics if self._exchange is not None else {}
+        return {("gradients", call): row for call, row in rows.items()}
 
     def exchange_for(self, device: torch.device) -> Exchange:
         """Returns the transport of frames of gradients on a device; the first call is collective."""

@@ -148,11 +148,10 @@ std::string file_of_library(const fs::path& folder, const std::string& name) {
 void examine_gpu_libraries(Page& page, const fs::path& folder) {
   const std::string cuda = file_of_library(folder, "libtaut_cuda.so.0");
   const std::string nccl = file_of_library(folder, "libtaut_nccl.so.0");
-  page.line("GPU memory", !cuda.empty() ? cuda : "no libtaut_cuda.so.0: MPI serves all calls on GPU memory");
-  if (!cuda.empty() || nccl.empty())
-    page.line("NCCL", !nccl.empty() ? nccl : "no libtaut_nccl.so.0: NCCL serves all its calls");
-  else
-    page.line("NCCL", nccl + " lacks libtaut_cuda.so.0: NCCL serves all its calls");
+  if (cuda.empty())
+    return page.line("GPU memory", "no libtaut_cuda.so.0: MPI and NCCL serve all calls on GPU memory");
+  page.line("GPU memory", cuda);
+  page.line("NCCL", !nccl.empty() ? nccl : "no libtaut_nccl.so.0: NCCL serves all its calls");
 }
 
 // Tells of which MPI a program is, and returns its kind; "" if the program does not tell. A launcher of

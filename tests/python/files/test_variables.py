@@ -83,7 +83,6 @@ def test_errors_name_what_is_wrong(arguments, message, model, capfd):
 
 
 def test_several_variables_each_go_to_their_file(wave, model, tmp_path, capfd):
-    (tmp_path / "out").mkdir()
     variables = [f"{model}::air/t", f"{model}::big"]
     assert main(["compress", *variables, "-q", "-o", f"{tmp_path}/out/"]) == 0
     for name in ("t", "big"):

@@ -58,6 +58,8 @@ def test_replicas_are_equal_after_200_steps(rank):
     assert same_bits_everywhere(coded.weights())
     assert not torch.equal(coded.weights(), plain.weights())
     assert loss <= 1.05 * plain_loss + 0.01
+    row = taut.torch.statistics(coded.state)["gradients", "Allreduce"]
+    assert 1 < row.ratio and "MB became" in repr(coded.state) and "200 steps" in repr(coded.state)
     assert coded.state.steps == 200
 
 
