@@ -1,10 +1,12 @@
 """The page of break-even: which link, ratio and number of threads pay."""
 
 import sys
+import textwrap
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from chart import svg, text  # noqa: E402
+from report import RESULTS, rows  # noqa: E402
 
 CELL, LEFT, TOP = 50, 60, 74
 DARK = ' style="fill: #222"'  # on the light colours of the cells, in both themes
@@ -19,6 +21,17 @@ from speeds that it measures, and `mpiexec ... taut calibrate` times whole calls
 that do not gain go to plain MPI by themselves.
 
 """
+
+NODES = RESULTS.parent / "nodes/simulated.json"  # of `make bench-sim ARGS="--sets nodes,full_nodes"`
+FULL_NODES = """Ranks that share a node share its link, and each codes its own values. **Expect little of an allreduce,
+broadcast or allgather (up to {sums:.1f} times as fast at 100 Gbit/s and more), and up to {own:.1f} times of transforms
+(alltoall) and halos.** Cells are gains over plain MPI that knows nodes, after the first ten calls, by the faster of plain
+MPI, flat and by nodes: {nodes} nodes, {size:g} MB a rank at a ratio of {ratio:.0f}, one thread, one link and memory of
+300 GB/s a node; halos are those of a grid in three dimensions, of which each node has a brick. For another
+number of ranks: [`taut advise --ranks-per-node`](../cli.md#taut-advise).
+"""
+NAMES = {"neighbor_alltoall": "halo"}
+OWN_VALUES = ("alltoall", "neighbor_alltoall")  # calls in which each rank has values of its own for other nodes
 
 
 def colour(gain):
@@ -79,8 +92,24 @@ def picture(rows):
     return svg(title, TOP + len(threads) * (22 * rates + 60) - 40, made)
 
 
-def write_break_even(rows, out):
-    (out / "break_even.svg").write_text(picture(rows))
+def full_nodes(rows):
+    """Returns the table of gains by call, ranks a node and rate of the link, and what it says in words."""
+    rates = sorted({row["gbit"] for row in rows})
+    gains = {(row["collective"], row["ranks_a_node"], row["gbit"]): row["gain"] for row in rows}
+    lines = ["| call | ranks a node | " + " | ".join(f"{gbit} Gbit/s" for gbit in rates) + " |", "|---|---:|" + "---:|" * len(rates)]
+    for call, ranks in dict.fromkeys((row["collective"], row["ranks_a_node"]) for row in rows):
+        cells = [f"{gains[call, ranks, gbit]:.1f}" for gbit in rates]
+        lines.append(f"| {NAMES.get(call, call)} | {ranks} | " + " | ".join(cells) + " |")
+    fast = {key: gain for key, gain in gains.items() if key[1] > 1 and key[2] >= 100}
+    sums, own = (max(gain for key, gain in fast.items() if (key[0] in OWN_VALUES) is of_own) for of_own in (False, True))
+    first = rows[0]
+    words = FULL_NODES.format(sums=sums, own=own, nodes=first["ranks"] // first["ranks_a_node"], size=first["bytes"] / 1e6, ratio=first["ratio"])
+    return textwrap.fill(" ".join(words.split()), 100, break_on_hyphens=False) + "\n\n" + "\n".join(lines)
+
+
+def write_break_even(rows_of_map, out):
+    (out / "break_even.svg").write_text(picture(rows_of_map))
     text = INTRODUCTION + "![Gain by link, ratio and threads](break_even.svg)\n\n## The least ratio that pays\n\n"
-    text += "Of the ratios of the map; from it on every higher one pays.\n\n" + table(rows) + "\n"
+    text += "Of the ratios of the map; from it on every higher one pays.\n\n" + table(rows_of_map) + "\n"
+    text += "\n## Full nodes\n\n" + full_nodes([row for row in rows(NODES) if row["set"] == "full_nodes"]) + "\n"
     (out / "break_even.md").write_text(text)

@@ -169,7 +169,7 @@ def simulated(path):
     sets = {}
     for row in report["rows"]:
         sets.setdefault(row["set"], []).append(row)
-    return report | {name: sets.pop(name) for name in ("break_even", "unequal") if name in sets} | {"sets": sets}
+    return report | {name: sets.pop(name) for name in ("break_even", "unequal", "nodes", "full_nodes") if name in sets} | {"sets": sets}
 
 
 def page(report, made):

@@ -62,6 +62,8 @@ class Committed(unittest.TestCase):
     def test_papers(self):
         simulated = papers.simulated(ROOT / "docs/results/simulation.json")
         self.same("results/break_even.svg", break_even_map.picture(simulated["break_even"]), "make papers")
+        full = [row for row in report.rows(break_even_map.NODES) if row["set"] == "full_nodes"]
+        self.assertIn(break_even_map.full_nodes(full), (ROOT / "docs/results/break_even.md").read_text())
         for words, name, picture in papers.charts(simulated["sets"]):
             self.same(f"results/{name}", picture, "make papers")
             self.assertIn(f"![{words}]({name})", (ROOT / "docs/results/papers.md").read_text())
