@@ -44,7 +44,6 @@ std::vector<FileNames> file_names(const Arguments& arguments,
   if (output && !to_folder && inputs.size() > 1)
     reject("--output " + *output + ": is one file for " + std::to_string(inputs.size()) +
            " inputs; name a folder, " + *output + "/");
-  if (to_folder && !fs::is_directory(*output)) make_folder(*output);
   std::vector<FileNames> all;
   std::set<std::string> outputs;
   for (const std::string& input : inputs) {
@@ -56,6 +55,7 @@ std::vector<FileNames> file_names(const Arguments& arguments,
     if (!outputs.insert(all.back().output).second)
       reject(input + ": would go to " + all.back().output + ", as another input does; give them one by one");
   }
+  if (to_folder && !fs::is_directory(*output)) make_folder(*output);
   return all;
 }
 
