@@ -24,14 +24,13 @@ that do not gain go to plain MPI by themselves.
 
 NODES = RESULTS.parent / "nodes/simulated.json"  # of `make bench-sim ARGS="--sets nodes,full_nodes"`
 FULL_NODES = """Ranks that share a node share its link, and each codes its own values. **Expect little of an allreduce,
-broadcast or allgather (up to {sums:.1f} times as fast at 100 Gbit/s and more), and up to {own:.1f} times of transforms
-(alltoall) and halos.** Cells are gains over plain MPI that knows nodes, after the first ten calls, by the faster of plain
+broadcast or allgather, up to {sums:.1f} times as fast at 100 Gbit/s and more; up to {halos:.1f} of halos and up to
+{transforms:.1f} of transforms (alltoall).** Cells are gains over plain MPI that knows nodes, after the first ten calls, by the faster of plain
 MPI, flat and by nodes: {nodes} nodes, {size:g} MB a rank at a ratio of {ratio:.0f}, one thread, one link and memory of
 300 GB/s a node; halos are those of a grid in three dimensions, of which each node has a brick. For another
 number of ranks: [`taut advise --ranks-per-node`](../cli.md#taut-advise).
 """
 NAMES = {"neighbor_alltoall": "halo"}
-OWN_VALUES = ("alltoall", "neighbor_alltoall")  # calls in which each rank has values of its own for other nodes
 
 
 def colour(gain):
@@ -100,10 +99,13 @@ def full_nodes(rows):
     for call, ranks in dict.fromkeys((row["collective"], row["ranks_a_node"]) for row in rows):
         cells = [f"{gains[call, ranks, gbit]:.1f}" for gbit in rates]
         lines.append(f"| {NAMES.get(call, call)} | {ranks} | " + " | ".join(cells) + " |")
-    fast = {key: gain for key, gain in gains.items() if key[1] > 1 and key[2] >= 100}
-    sums, own = (max(gain for key, gain in fast.items() if (key[0] in OWN_VALUES) is of_own) for of_own in (False, True))
+    greatest = dict.fromkeys(["sums", "neighbor_alltoall", "alltoall"], 0)
+    for (call, ranks, gbit), gain in gains.items():
+        kind = call if call in greatest else "sums"
+        greatest[kind] = max(greatest[kind], gain if ranks > 1 and gbit >= 100 else 0)
     first = rows[0]
-    words = FULL_NODES.format(sums=sums, own=own, nodes=first["ranks"] // first["ranks_a_node"], size=first["bytes"] / 1e6, ratio=first["ratio"])
+    nodes = {"nodes": first["ranks"] // first["ranks_a_node"], "size": first["bytes"] / 1e6, "ratio": first["ratio"]}
+    words = FULL_NODES.format(sums=greatest["sums"], halos=greatest["neighbor_alltoall"], transforms=greatest["alltoall"], **nodes)
     return textwrap.fill(" ".join(words.split()), 100, break_on_hyphens=False) + "\n\n" + "\n".join(lines)
 
 
