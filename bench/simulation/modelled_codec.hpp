@@ -38,6 +38,7 @@ using Compute = std::function<void(double seconds, double memory_bytes)>;
 
 class ModelledCodec final : public taut::Codec, public taut::FrameArithmetic {
  public:
+  using Codec::decode, Codec::encode, Codec::reduce;
   // `messages`: values of the call, along which the ratio may change.
   ModelledCodec(const CodecCosts& costs, Compute compute, Spent& spent,
                 std::array<taut::ConstSlice, 2> messages = {});
