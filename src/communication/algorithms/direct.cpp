@@ -16,7 +16,7 @@
 //
 // In the order of the ranks (`rank_order`), each rank decodes the blocks that it receives and reduces them
 // and its own in a wider type, from rank 0 on. The own block is neither coded nor sent: P-1 encodes and
-// decodes, no combine.
+// decodes, no combine. Values are in host memory.
 #include <algorithm>
 #include <array>
 

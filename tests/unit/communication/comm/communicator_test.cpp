@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <set>
+
 #include "communication/comm/in_flight.hpp"
 #include "support/ranks.hpp"
 #include "support/replace_new.hpp"
@@ -228,21 +230,23 @@ TEST(Communicator, ARankWithoutMemorySendsAllToPlain) {
 class StrictPlace final : public Place {
  public:
   Buffer scratch(std::size_t bytes) override {
-    if (held_ == blocks_ || bytes > bytes_) throw Error(Status::out_of_memory, "more than was reserved");
-    ++held_;
-    return Buffer(this, new std::byte[bytes + 1], bytes);
+    const auto best = free_.lower_bound(bytes);
+    if (best == free_.end()) throw Error(Status::out_of_memory, "more than was reserved");
+    const std::size_t capacity = *best;
+    free_.erase(best);
+    return Buffer(this, new std::byte[capacity + 1], capacity);
   }
   void reserve(std::size_t bytes, std::size_t blocks) override {
-    bytes_ = bytes;
-    blocks_ = blocks;
+    while (static_cast<std::size_t>(std::distance(free_.lower_bound(bytes), free_.end())) < blocks)
+      free_.insert(bytes);
   }
 
  private:
-  void recycle(std::byte* data, std::size_t) noexcept override {
+  void recycle(std::byte* data, std::size_t capacity) noexcept override {
     delete[] data;
-    --held_;
+    free_.insert(capacity);
   }
-  std::size_t bytes_ = 0, blocks_ = 0, held_ = 0;
+  std::multiset<std::size_t> free_;  // capacities of the blocks
 };
 
 // Memory is the only resource that a rank can lack after the agreement, so all memory is reserved before it.
