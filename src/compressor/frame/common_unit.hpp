@@ -10,7 +10,7 @@ namespace taut {
 // as `greatest`. Ranges of several arrays merge to that of all their values. A complex value counts as two.
 // `least` is infinity if all values are 0. It is 0, and `greatest` infinity, if there is no common unit that
 // a sum without loss can use: some value is -0.0, infinite or NaN, the type is another than float32 and
-// float64, or the integers need more than the bits that common_unit_bits() gives. A few values decide first.
+// float64, or an integer needs more than 22 bits (float32) or 43 (float64). A few values decide first.
 ValueRange common_unit_of(ConstSlice values) noexcept;
 inline constexpr ValueRange no_common_unit{0, std::numeric_limits<double>::infinity()};
 
