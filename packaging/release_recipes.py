@@ -11,7 +11,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 VERSION = re.search(r"^  VERSION ([0-9.]+)$", (HERE.parent / "CMakeLists.txt").read_text(), re.M)[1]
-# What a recipe says of its source, and what it says in a release.
+# Lines of each recipe that name its source, with the lines that replace them in a release.
 SOURCES = {
     "spack/packages/taut/package.py": (
         ("from pathlib import Path\n\n", ""),

@@ -59,8 +59,8 @@ class _Sent:
 _setting, _sent = _Setting(), _Sent()
 METRICS: dict[str, Callable[[Any], float]] = {
     "taut arrays": lambda _: _sent.arrays,
-    "taut MB": lambda _: round(_sent.value_bytes / 1e6, 1),
-    "taut MB sent": lambda _: round(_sent.frame_bytes / 1e6, 1),
+    "taut MB": lambda _: round(_sent.value_bytes / 1e6, 3),
+    "taut MB sent": lambda _: round(_sent.frame_bytes / 1e6, 3),
 }
 
 

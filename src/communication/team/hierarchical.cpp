@@ -165,7 +165,7 @@ Task<> alltoall(View view, Operands data) {
   const bool lacking = packed.values.data == nullptr || collected.values.data == nullptr;
   const Slice leaving = block(packed.values, 0, 2), arriving = block(packed.values, 1, 2);
   ConstSlice message = leaving, sent = collected.values;
-  if (lacking) message.data = sent.data = data.in.data;  // a placeholder; its values are not used
+  if (lacking) message.data = sent.data = data.in.data;  // any memory: the call has failed on this rank
   const auto place = [&](int n, int i) {
     return block(collected.values, static_cast<std::size_t>(n * L + i), all);
   };
