@@ -234,6 +234,19 @@ def test_noise_above_the_tolerance_is_an_error(tuning):
     assert "two plain runs differ" in tuning.printed.err
 
 
+def test_outputs_of_an_older_run_are_an_error(tuning):
+    (tuning.folder / "out.txt").write_text("1.0\n")
+    (tuning.folder / "model.py").write_text("pass\n")
+    assert tuning.run("--output", "out.txt", "--tolerance", "1e-3") == 1
+    assert "out.txt: the program did not write it in this run" in tuning.printed.err
+
+
+def test_the_clock_of_the_file_system_may_be_behind(tuning):
+    with (tuning.folder / "model.py").open("a") as program:
+        program.write("os.utime('out.txt', ns=(0, os.stat('out.txt').st_mtime_ns - 10**11))\n")
+    assert tuning.run("--output", "out.txt", "--tolerance", "1e-3") == 0
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

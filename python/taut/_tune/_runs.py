@@ -61,6 +61,12 @@ class Job:
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
 
+def written_at(name: str) -> int:
+    """Returns the time at which a file was last written, in nanoseconds; 0 if there is no such file. Compare only such times
+    with each other: the clock of a file system may be behind."""
+    return Path(name).stat().st_mtime_ns if Path(name).exists() else 0
+
+
 class Runs:
     """The runs of a job. Those of an interrupted search are read from the state file instead of made again."""
 
@@ -148,6 +154,7 @@ class Runs:
             config.write_text(rules(self.job.sites, factors, always=True), encoding="utf-8")
             flags += ["--config", str(config)]
         clean = {name: value for name, value in os.environ.items() if name not in ("TAUT_RULES", "TAUT_CONFIG")}
+        written = {name: written_at(name) for name in self.job.outputs}
         began = time.time()
         limit = 60 + SLOWEST * self._slowest if factors else None
         with open(report.parent / "output.txt", "wb") as log:
@@ -163,7 +170,7 @@ class Runs:
         if failure and not factors:
             raise Error(f"the plain program fails: {failure}; its output is in {log.name}")
         if not failure:
-            self._judge(one, report, self._key(command), began)
+            self._judge(one, report, self._key(command), written)
             self._count(one, report)
         return one
 
@@ -174,7 +181,7 @@ class Runs:
             seen = traffic(report)
             one.value_bytes, one.frame_bytes = seen.value_bytes, seen.frame_bytes
 
-    def _judge(self, one: Run, report: Path, command: str, began: float) -> None:
+    def _judge(self, one: Run, report: Path, command: str, written: dict[str, int]) -> None:
         if self.job.check is not None:
             done = subprocess.run(self.job.check, shell=True, capture_output=True, check=False)
             (report.parent / "check.txt").write_bytes(done.stdout + done.stderr)
@@ -183,7 +190,7 @@ class Runs:
             if done.returncode:
                 one.accepted, one.why = False, f"the check ended with status {done.returncode}"
         for name in self.job.outputs:
-            if Path(name).exists() and Path(name).stat().st_mtime < began - 1:
+            if written[name] and written_at(name) == written[name]:
                 raise Error(f"{name}: the program did not write it in this run; name a file that each run writes")
         if self.job.outputs:
             self._compare(one, report, command)

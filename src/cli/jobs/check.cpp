@@ -124,12 +124,20 @@ ReportFolder::~ReportFolder() {
   std::filesystem::remove_all(path_, error);
 }
 
-CheckedRun read_checks(const std::string& report, std::filesystem::file_time_type began) {
-  CheckedRun run;
+ReportTimes report_times(const std::string& report) {
+  ReportTimes times;
   for (const std::string& file : report_files(report)) {
     std::error_code error;
-    if (std::filesystem::last_write_time(file, error) < began || error) continue;  // of an older run
-    add(read_report(file), run);
+    times[file] = std::filesystem::last_write_time(file, error);
+  }
+  return times;
+}
+
+CheckedRun read_checks(const std::string& report, const ReportTimes& before) {
+  CheckedRun run;
+  for (const auto& [file, time] : report_times(report)) {
+    const auto older = before.find(file);
+    if (older == before.end() || older->second != time) add(read_report(file), run);
   }
   std::ranges::stable_sort(run.kinds, std::greater<>(), weight);
   return run;

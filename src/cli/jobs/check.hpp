@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,15 @@ struct CheckedRun {
   bool passed() const noexcept { return finished == ranks && ranks > 0 && calls_over == 0; }
 };
 
-// Reads the reports of that name that were written after `began`. Throws Failure.
-CheckedRun read_checks(const std::string& report, std::filesystem::file_time_type began);
+// The times at which reports were last written, by file. Only times of one file system are compared: it
+// may round them down, or be on a machine whose clock is behind.
+using ReportTimes = std::map<std::string, std::filesystem::file_time_type>;
+
+// Returns the times of the reports of that name.
+ReportTimes report_times(const std::string& report);
+
+// Reads the reports of that name that were written since the times `before`. Throws Failure.
+CheckedRun read_checks(const std::string& report, const ReportTimes& before);
 
 // Returns a table of at most 80 columns, and the verdict.
 std::string text_of(const CheckedRun& run);

@@ -140,9 +140,9 @@ void warn_of_other_mpi(Launcher kind, const std::vector<std::string>& command) {
 
 // Runs the program to its end, and prints what its checks have found. `report`: of the ranks.
 Exit execute_checked(const Start& start, const std::string& report) {
-  const auto began = std::filesystem::file_time_type::clock::now();
+  const ReportTimes before = report_times(report);
   const int status = run_to_end(start.command, start.set);
-  const CheckedRun checked = read_checks(report, began);
+  const CheckedRun checked = read_checks(report, before);
   std::fputs(text_of(checked).c_str(), stderr);
   if (status != 0) return static_cast<Exit>(status);
   return checked.passed() ? Exit::ok : Exit::failed;

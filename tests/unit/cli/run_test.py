@@ -77,6 +77,13 @@ class Run(ProgramTest):
         self.assertIn("2 checked calls broke their bound", done.stderr)
         self.assertTrue((self.folder / "kept.json").exists())
 
+    def test_the_clock_of_the_file_system_may_be_behind(self):
+        self.checking(over=0)
+        launcher = self.folder / "mpiexec"
+        text = launcher.read_text().replace("\nEND\n", "\nEND\ntouch -d '1 minute ago' \"$TAUT_REPORT\"\n")
+        launcher.write_text(text)
+        self.assertEqual(self.check("--check").returncode, 0)
+
     def test_no_verdict_without_the_reports_of_this_run(self):
         self.checking(over=0, finished="false")
         done = self.check("--check")
@@ -85,6 +92,12 @@ class Run(ProgramTest):
         self.file("mpiexec", b"#!/bin/sh\nexit 0\n")
         (self.folder / "mpiexec").chmod(stat.S_IRWXU)
         self.assertEqual(self.check("--check", "--report", "never.json").returncode, 1)
+
+    def test_reports_of_an_older_run_are_no_verdict(self):
+        self.checking(over=0)
+        self.assertEqual(self.check("--check", "--report", "kept.json").returncode, 0)
+        self.file("mpiexec", b"#!/bin/sh\nexit 0\n")
+        self.assertEqual(self.check("--check", "--report", "kept.json").returncode, 1)
 
     def test_the_status_of_the_program_is_handed_on(self):
         self.checking(over=2, status=7)
