@@ -82,7 +82,8 @@ lacks_mpi() { own_mpis && ! has mpicc; }
 own_mpis() { [ -z "${TAUT_MPI:-}" ]; }
 linked() { [ -n "${LINK:-}" ]; } # the tools for emulated hosts
 lacks_headers() { # Python's are optional: without them the Python package is left out
-  root && python3 -c 'import os, sys, sysconfig; sys.exit(os.path.exists(sysconfig.get_path("include") + "/Python.h"))'
+  root || return
+  ! has python3 || python3 -c 'import os, sys, sysconfig; sys.exit(os.path.exists(sysconfig.get_path("include") + "/Python.h"))'
 }
 lacks_nvdisasm() { # reads the GPU kernels' machine code: for who has nvcc without it
   local toolkit=/usr/local/cuda/bin
