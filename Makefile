@@ -23,7 +23,8 @@
 #   make docs                        the documentation site, build/docs/html
 #   make bench SUITE=                measures; bench/run.py names the suites. Short: make bench-SUITE [QUICK=1] [LINK=1gbit] [ARGS=...]
 #     bench-codec                    the codecs beside memcpy
-#     TAUT_FIELDS=folder make bench-fields | bench-peers    the codecs on real fields; public compressors beside them
+#     TAUT_FIELDS=folder make bench-fields | bench-peers | bench-grids    the codecs on real fields; public compressors
+#                                    beside them; fields packed to 16 bits, without loss
 #     bench-collectives              plain MPI and Taut in turn
 #     bench-net                      collectives over links of 1 to 10 Gbit/s, MPICH and Open MPI [DATA=folder]
 #     bench-history                  calls that repeat themselves, with and without a history

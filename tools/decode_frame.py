@@ -403,7 +403,7 @@ def take_lags(payload, parameters, count):
 
 
 def decode_mpc(payload, kind, number, count, addends, parameters, references, exact):
-    distance, bytes_ = parameters[0] & ~112, count * kind.size
+    distance, bytes_ = parameters[0] & 15, count * kind.size
     require(addends == 1 and distance <= 8 and parameters[2] != BY_ADDEND, "parameters")
     word_of, payload = decode_grid.take_grid(payload, kind, number, parameters, exact, require)
     references, payload = take_references(payload, parameters, references, count)

@@ -4,12 +4,12 @@ import struct
 
 
 def take_grid(payload, kind, number, parameters, exact, require):
-    """Returns a function from codes of the frame's grid to words, and the rest of the payload."""
-    form, has_unit = parameters[0] & 48, parameters[0] & 64
+    """Returns a function from codes of the frame's grid, less its base, to words, and the rest of the payload."""
+    form, has_unit, has_base = parameters[0] & 48, parameters[0] & 64, parameters[0] & 128
     if form == 0:
-        require(not has_unit, "unit")
+        require(not has_unit and not has_base, "unit or base")
         return int, payload
-    size = 24 if has_unit else 16
+    size = 16 + 8 * (bool(has_unit) + bool(has_base))
     require(form != 48 and number in (1, 2, 5, 6) and exact and parameters[2] == 0 and len(payload) >= size, "grid")
     step, offset, *units = struct.unpack_from("<3d" if has_unit else "<2d", payload)
     require(0 < step < math.inf and math.isfinite(offset), "grid")
@@ -21,7 +21,10 @@ def take_grid(payload, kind, number, parameters, exact, require):
         require(math.frexp(unit)[0] == 0.5, "unit")
         require((-126 <= math.frexp(unit)[1] - 1 <= 100) if single else (-1022 <= math.frexp(unit)[1] - 1 <= 900), "unit")
 
-    def word_of(code):
+    (base,) = struct.unpack_from("<Q", payload, size - 8) if has_base else (0,)
+
+    def word_of(rest):
+        code = (rest + base) % (1 << 8 * kind.size)
         q, off = divmod(code - center + 2, 4)
         word = kind.of((q / step if form == 32 else q * step) + offset)
         if abs(code - center) >= half:

@@ -4,7 +4,15 @@
 
 #include "parts.h"
 
-enum { chunk_bytes = 4096, vector_bytes = 64, block_words = 8, product = 16, quotient = 32, with_unit = 64 };
+enum {
+  chunk_bytes = 4096,
+  vector_bytes = 64,
+  block_words = 8,
+  product = 16,
+  quotient = 32,
+  with_unit = 64,
+  with_base = 128
+};
 
 /* Takes the last n bytes away; NULL: there are fewer. */
 static const uint8_t* take_last(struct second_cursor* c, size_t n) {
@@ -162,6 +170,7 @@ static void add_references(const struct second_frame* frame, uint64_t* words) {
 struct grid {
   unsigned form;             /* 0: none */
   double step, offset, unit; /* unit 0: none */
+  uint64_t base;
 };
 
 /* A unit is a power of two within limits. */
@@ -175,16 +184,18 @@ static bool is_unit(double unit, int precision) {
 static bool read_grid(const struct second_frame* frame, struct second_cursor* payload, struct grid* grid) {
   grid->form = frame->parameters[0] & (product | quotient);
   const bool has_unit = (frame->parameters[0] & with_unit) != 0;
-  if (grid->form == 0) return !has_unit;
+  const bool has_base = (frame->parameters[0] & with_base) != 0;
+  if (grid->form == 0) return !has_unit && !has_base;
   const int precision = frame->type->precision;
   if (grid->form == (product | quotient) || (precision != 24 && precision != 53) || frame->bound_kind != 0 ||
       frame->parameters[2] != 0)
     return false;
-  const uint8_t* const at = second_take(payload, has_unit ? 24 : 16);
+  const uint8_t* const at = second_take(payload, 16 + 8 * ((size_t)has_unit + has_base));
   if (at == NULL) return false;
   memcpy(&grid->step, at, 8);
   memcpy(&grid->offset, at + 8, 8);
   if (has_unit) memcpy(&grid->unit, at + 16, 8);
+  if (has_base) grid->base = second_number(at + (has_unit ? 24 : 16), 8);
   return isfinite(grid->step) && grid->step > 0 && isfinite(grid->offset) &&
          (!has_unit || is_unit(grid->unit, precision));
 }
@@ -209,8 +220,8 @@ enum second_verdict second_mpc(const struct second_frame* frame, uint8_t* values
   struct second_cursor payload = {frame->payload, frame->end}, records;
   uint32_t lags[2];
   const unsigned n = frame->parameters[1], word = frame->type->bytes;
-  const unsigned distance = frame->parameters[0] & ~(unsigned)(product | quotient | with_unit);
-  struct grid grid = {0, 0, 0, 0};
+  const unsigned distance = frame->parameters[0] & ~(unsigned)(product | quotient | with_unit | with_base);
+  struct grid grid = {0, 0, 0, 0, 0};
   if (!read_grid(frame, &payload, &grid)) return second_rejected;
   if (distance > 8 || frame->addends != 1 || second_by_addend(frame) || !second_states(frame, &payload) ||
       !second_lags(&payload, n, frame->count, lags))
@@ -227,7 +238,7 @@ enum second_verdict second_mpc(const struct second_frame* frame, uint8_t* values
   if (good) undo_lags(words, frame->count, lags, n);
   if (good && frame->parameters[2] > 0) add_references(frame, words);
   for (size_t i = 0; good && grid.form != 0 && i < frame->count; ++i)
-    words[i] = word_of_code(frame->type, &grid, words[i]);
+    words[i] = word_of_code(frame->type, &grid, words[i] + grid.base);
   for (size_t i = 0; good && i < frame->count; ++i) second_put(values + i * word, words[i], word);
   free(words);
   return good ? second_decoded : second_rejected;

@@ -162,8 +162,9 @@ class Mpc final : public Codec {
     const unsigned form = !layout.grid.any()                        ? 0
                           : layout.grid.form == Grid::Form::product ? product_flag
                                                                     : quotient_flag;
-    const unsigned unit = layout.grid.has_unit() ? unit_flag : 0;
-    header.parameters[0] = static_cast<std::uint8_t>(layout.prediction.inner | form | unit);
+    const unsigned unit = layout.grid.has_unit() ? unit_flag : 0,
+                   base = layout.grid.has_base() ? base_flag : 0;
+    header.parameters[0] = static_cast<std::uint8_t>(layout.prediction.inner | form | unit | base);
     header.parameters[1] = static_cast<std::uint8_t>(layout.prediction.lags.n);
     header.parameters[2] = static_cast<std::uint8_t>(layout.references.size());
     if (checksum_) header.flags |= FrameHeader::checksummed;

@@ -175,7 +175,8 @@ bool write_chunk(Part chunk, Preparation& preparation, const Layout& layout, con
 
 std::byte* write_grid(const Grid& grid, std::byte* to) noexcept {
   if (grid.any()) to = store(store(to, grid.step), grid.offset);
-  return grid.has_unit() ? store(to, grid.unit) : to;
+  if (grid.has_unit()) to = store(to, grid.unit);
+  return grid.has_base() ? store(to, grid.base) : to;
 }
 
 }  // namespace
@@ -269,18 +270,19 @@ Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
 }
 
 bool FrameReader::read_grid() noexcept {
-  const unsigned forms = product_flag | quotient_flag, form = header_.parameters[0] & forms;
-  distance_ = header_.parameters[0] & ~(forms | unit_flag);
-  const bool has_unit = (header_.parameters[0] & unit_flag) != 0;
-  if (form == 0) return !has_unit;
+  const unsigned forms = product_flag | quotient_flag, parameter = header_.parameters[0],
+                 form = parameter & forms;
+  distance_ = parameter & ~(forms | unit_flag | base_flag);
+  const bool has_unit = (parameter & unit_flag) != 0, has_base = (parameter & base_flag) != 0;
+  if (form == 0) return !has_unit && !has_base;
   const bool has_codes = info_of(header_.type).family != Family::integer && word_bytes_ >= 4;
-  if (form == forms || !has_codes || !header_.bound.exact() ||
-      payload_.size() < (has_unit ? 3 : 2) * sizeof(double))
-    return false;
+  const std::size_t bytes = (std::size_t{2} + has_unit + has_base) * sizeof(double);
+  if (form == forms || !has_codes || !header_.bound.exact() || payload_.size() < bytes) return false;
   const auto number = [this](std::size_t i) { return load<double>(payload_.data() + i * sizeof(double)); };
   grid_ = {form == product_flag ? Grid::Form::product : Grid::Form::quotient, number(0), number(1),
-           has_unit ? number(2) : 0};
-  payload_ = payload_.subspan((has_unit ? 3 : 2) * sizeof(double));
+           has_unit ? number(2) : 0, 0};
+  if (has_base) grid_.base = load<std::uint64_t>(payload_.data() + bytes - sizeof grid_.base);
+  payload_ = payload_.subspan(bytes);
   const auto is_unit_of_words = word_bytes_ == 4 ? is_unit<std::uint32_t> : is_unit<std::uint64_t>;
   return grid_.step > 0 && std::isfinite(grid_.step) && std::isfinite(grid_.offset) &&
          (!has_unit || is_unit_of_words(grid_.unit));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <span>
 
@@ -27,6 +28,23 @@ struct Step {
   double size = 0, error = 0;
 };
 
+template <class T>
+struct Commonest {
+  T value{};
+  std::size_t count = 0;
+};
+
+// Returns the commonest of n numbers in ascending order.
+template <class T, class Sorted>
+Commonest<T> commonest_of(const Sorted* sorted, std::size_t n) noexcept {
+  Commonest<T> commonest;
+  for (std::size_t first = 0, next = 0; first < n; first = next) {
+    while (next < n && sorted[next] == sorted[first]) ++next;
+    if (next - first > commonest.count) commonest = {static_cast<T>(sorted[first]), next - first};
+  }
+  return commonest;
+}
+
 // Search for the grid of a few values of one type.
 template <class Word>
 class Search {
@@ -37,32 +55,43 @@ class Search {
   Search(const std::byte* words, std::size_t count, const Kernels& kernels) noexcept : kernels_(kernels) {
     const Pieces pieces(count);
     for (std::size_t i = 0; i < pieces.count; ++i)
-      for (std::size_t k = 0; k < std::min(piece_values, pieces.values); ++k) {
-        const auto value = load<Value>(words + (pieces.first(i) + k) * sizeof(Word));
-        if (std::isfinite(value)) sampled_[n_++] = value;
-      }
-    std::copy_n(sampled_, n_, sorted_);
-    std::sort(sorted_, sorted_ + n_);
-    distinct_ = static_cast<std::size_t>(std::unique(sorted_, sorted_ + n_) - sorted_);
+      for (std::size_t k = 0; k < std::min(piece_values, pieces.values); ++k)
+        take(load<Value>(words + (pieces.first(i) + k) * sizeof(Word)));
+    const std::size_t all = n_ + others_;
+    const Commonest<Value> finite = sort();
+    if (4 * std::max(finite.count, others_) <= all) return;
+    take_rare(words, count, others_ > finite.count ? sampled_[most_sampled - 1] : finite.value);
+    sort();
   }
 
   Grid find() noexcept {
     if (distinct_ < least_distinct) return {};
-    // An offset gives small values the error of greater ones.
+    // An offset gives small values the error of greater ones, or its own if it is greater than all values:
+    // then they are multiples of its last place.
     const std::size_t few = distinct_ / 16;
     const double usual = std::max(std::abs(sorted_[few]), std::abs(sorted_[distinct_ - 1 - few]));
+    const double last_place = ulp_of(usual), unit = common_unit();
+    Grid grid = find(last_place, unit);
+    if (!grid.any() && unit > last_place) grid = find(unit, unit);
+    if (grid.any()) grid.base = commonest_code(grid);
+    return grid;
+  }
+
+ private:
+  // `least_ulp`: of the values' errors.
+  Grid find(double least_ulp, double unit) noexcept {
     for (std::size_t i = 1; i < distinct_; ++i)
       gaps_[i - 1] = {sorted_[i] - sorted_[i - 1],
-                      ulp_of(std::max({std::abs(sorted_[i]), std::abs(sorted_[i - 1]), usual}))};
+                      std::max(ulp_of(std::max(std::abs(sorted_[i]), std::abs(sorted_[i - 1]))), least_ulp)};
     const std::span<Gap> gaps(gaps_, distinct_ - 1);
     std::ranges::sort(gaps, {}, &Gap::size);
     // The smallest gaps may be those of values off the grid.
     for (const std::size_t skipped : {std::size_t{0}, gaps.size() / 16})
-      if (const Step step = common_step(gaps.subspan(skipped)); step.size > 0) return fitted(step);
+      if (const Step step = common_step(gaps.subspan(skipped)); step.size > 0)
+        return fitted(step, least_ulp, unit);
     return {};
   }
 
- private:
   static double ulp_of(double value) noexcept {
     const auto bits = std::bit_cast<Word>(static_cast<Value>(value));
     return static_cast<double>(std::bit_cast<Value>(bits + 1)) - value;
@@ -94,22 +123,28 @@ class Search {
   }
 
   // Fits step and offset to the values, and takes the form that gives most values exactly.
-  Grid fitted(Step step) const noexcept {
+  Grid fitted(Step step, double least_ulp, double unit) const noexcept {
     const double middle = sorted_[distinct_ / 2];
-    double offset = middle;
-    for (int round = 0; round < 16; ++round) step = regressed(step, middle, offset);
+    double correction = 0;
+    for (int round = 0; round < 16; ++round) step = regressed(step, middle, least_ulp, correction);
     const double inverse = std::nearbyint(1 / step.size), rounded = static_cast<float>(step.size);
-    const double origin = std::abs(middle) / step.size < static_cast<double>(G::most) ? 0 : middle;
+    // Small offsets are rounded the least.
+    const double integer = std::nearbyint(middle / step.size);
+    const bool has_room = std::abs(integer) < static_cast<double>(G::most) / 2;
+    const double origin = has_room ? 0 : middle;
+    const auto offset_of = [&](double size) {
+      return (has_room ? std::fma(-integer, size, middle) : middle) + correction;
+    };
     const Grid forms[] = {{Grid::Form::quotient, inverse, 0},
                           {Grid::Form::product, rounded, origin},
-                          {Grid::Form::product, rounded, offset},
-                          {Grid::Form::product, step.size, offset},
-                          {Grid::Form::product, step.size, origin}};
+                          {Grid::Form::product, step.size, origin},
+                          {Grid::Form::product, rounded, offset_of(rounded)},
+                          {Grid::Form::product, step.size, offset_of(step.size)}};
     Grid best;
     std::size_t most = n_ / 2;  // of the values, or there is no grid
-    for (const double unit : {0.0, common_unit()}) {
+    for (const double counted_in : {0.0, unit}) {
       for (Grid grid : forms) {
-        grid.unit = unit;
+        grid.unit = counted_in;
         const std::size_t exact = on_grid(grid);
         if (exact > most) best = grid;
         most = std::max(most, exact);
@@ -136,7 +171,7 @@ class Search {
   }
 
   // Fits a line to those values whose integers are certain.
-  Step regressed(Step step, double middle, double& offset) const noexcept {
+  Step regressed(Step step, double middle, double least_ulp, double& correction) const noexcept {
     double n = 0, k = 0, r = 0, kk = 0, kr = 0, most = 0;
     for (std::size_t i = 0; i < distinct_; ++i) {
       const double distance = sorted_[i] - middle, integer = std::nearbyint(distance / step.size);
@@ -148,28 +183,83 @@ class Search {
     const double spread = n * kk - k * k;
     if (spread <= 0) return step;
     const double change = (n * kr - k * r) / spread;
-    offset = middle + (r - change * k) / n;
-    return {step.size + change, std::min(step.error, 4 * ulp_of(std::abs(middle)) / (most * std::sqrt(n)))};
+    correction = (r - change * k) / n;
+    return {step.size + change,
+            std::min(step.error, 4 * std::max(ulp_of(std::abs(middle)), least_ulp) / (most * std::sqrt(n)))};
+  }
+
+  void take(Value value) noexcept {
+    if (std::isfinite(value))
+      sampled_[n_++] = value;
+    else
+      sampled_[most_sampled - ++others_] = value;
+  }
+
+  // Sorts the finite values, and returns the commonest one.
+  Commonest<Value> sort() noexcept {
+    std::copy_n(sampled_, n_, sorted_);
+    std::sort(sorted_, sorted_ + n_);
+    const Commonest<Value> commonest = commonest_of<Value>(sorted_, n_);
+    distinct_ = static_cast<std::size_t>(std::unique(sorted_, sorted_ + n_) - sorted_);
+    return commonest;
+  }
+
+  // Samples a message anew of which many values are the same one: finite values other than that one, a few
+  // from each chunk. The usual value stays in more than half of the places.
+  void take_rare(const std::byte* words, std::size_t count, Value usual) noexcept {
+    n_ = 0;
+    others_ = most_sampled - most_rare;
+    std::fill(sampled_ + most_rare, sampled_ + most_sampled, usual);
+    for (const std::size_t first : {0, 4, 8, 12})  // a quarter of the chunks, spread over the message
+      for (std::size_t chunk = first; chunk * chunk_words < count && n_ < most_rare; chunk += 16)
+        take_rare_of_chunk(words + chunk * chunk_bytes, std::min(chunk_words, count - chunk * chunk_words),
+                           usual);
+  }
+
+  void take_rare_of_chunk(const std::byte* words, std::size_t count, Value usual) noexcept {
+    constexpr std::size_t most_of_chunk = 4;
+    if (std::memcmp(words, words + sizeof(Word), (count - 1) * sizeof(Word)) == 0) return;
+    for (std::size_t k = 0, taken = 0; k < count && taken < most_of_chunk && n_ < most_rare; ++k)
+      if (const auto value = load<Value>(words + k * sizeof(Word)); std::isfinite(value) && value != usual) {
+        sampled_[n_++] = value;
+        ++taken;
+      }
   }
 
   // Returns a count of the values on a grid, in which those that it gives exactly count twice.
   std::size_t on_grid(const Grid& grid) const noexcept {
     if (!(grid.step > 0) || !std::isfinite(grid.step)) return 0;
-    alignas(64) std::byte codes[sizeof sampled_];
-    kernels_.to_codes(reinterpret_cast<const std::byte*>(sampled_), vectors_of(n_ * sizeof(Word)), grid,
-                      codes);
+    Codes codes(*this, grid);
     std::size_t points = 0;
-    for (std::size_t i = 0; i < n_; ++i) {
-      const auto code = load<Word>(codes + i * sizeof(Word));
-      if (code != std::bit_cast<Word>(sampled_[i])) points += (code - G::center) % 4 == 0 ? 2 : 1;
-    }
+    for (std::size_t i = 0; i < n_; ++i)
+      if (codes.of[i] != std::bit_cast<Word>(sampled_[i]))
+        points += (codes.of[i] - G::center) % 4 == 0 ? 2 : 1;
     return points;
   }
 
+  std::uint64_t commonest_code(const Grid& grid) const noexcept {
+    Codes codes(*this, grid);
+    std::copy_n(codes.of + most_sampled - others_, others_, codes.of + n_);
+    std::sort(codes.of, codes.of + n_ + others_);
+    return commonest_of<Word>(codes.of, n_ + others_).value;
+  }
+
+  // Codes of the sampled values.
+  struct Codes {
+    Codes(const Search& search, const Grid& grid) noexcept {
+      search.kernels_.to_codes(reinterpret_cast<const std::byte*>(search.sampled_),
+                               vectors_of(sizeof search.sampled_), grid, reinterpret_cast<std::byte*>(of));
+    }
+    alignas(64) Word of[most_sampled];
+  };
+
+  static constexpr std::size_t most_rare = most_sampled / 2 - 1;
+  static constexpr std::size_t chunk_words = chunk_bytes / sizeof(Word);
+
   const Kernels& kernels_;
-  alignas(64) Value sampled_[most_sampled] = {};
+  alignas(64) Value sampled_[most_sampled] = {};  // finite ones first, others last
   double sorted_[most_sampled];
-  std::size_t n_ = 0, distinct_ = 0;
+  std::size_t n_ = 0, others_ = 0, distinct_ = 0;
   Gap gaps_[most_sampled];
 };
 

@@ -19,15 +19,19 @@ struct Grid {
   double step = 0;  // quotient: number of steps in 1
   double offset = 0;
   double unit = 0;  // distances between small values and the grid are counted in it; 0: in their last places
+  std::uint64_t base = 0;  // subtracted from all codes and other words, so that the commonest one is 0
 
   bool any() const noexcept { return form != Form::none; }
   bool has_unit() const noexcept { return unit != 0; }
-  // Bytes of step, offset and unit in the payload.
-  std::size_t bytes() const noexcept { return any() ? (has_unit() ? 3 : 2) * sizeof(double) : 0; }
+  bool has_base() const noexcept { return base != 0; }
+  // Bytes of step, offset, unit and base in the payload.
+  std::size_t bytes() const noexcept {
+    return any() ? (std::size_t{2} + has_unit() + has_base()) * sizeof(double) : 0;
+  }
 };
 
 // Bits of parameters[0] beside the distance.
-inline constexpr unsigned product_flag = 16, quotient_flag = 32, unit_flag = 64;
+inline constexpr unsigned product_flag = 16, quotient_flag = 32, unit_flag = 64, base_flag = 128;
 
 // Numbers of the code for words of 4 and 8 bytes.
 template <class Word>

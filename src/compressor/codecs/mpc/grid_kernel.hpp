@@ -36,10 +36,11 @@ class GridCode {
         origin_(static_cast<Value>(grid.offset)),
         inverse_(static_cast<Value>(form == Grid::Form::product ? 1 / grid.step : grid.step)),
         shift_(static_cast<Value>(G::shift(grid.unit))),
-        limit_(static_cast<Value>(G::limit(grid.unit))) {}
+        limit_(static_cast<Value>(G::limit(grid.unit))),
+        base_(static_cast<Word>(grid.base)) {}
 
-  // Returns the codes of words on the grid, and the other words as they are. A code holds an integer, and in
-  // its lowest two bits how far the word is from the word of the integer: -2 to 1.
+  // Returns the codes of words on the grid, and the other words as they are, less the base. A code holds an
+  // integer, and in its lowest two bits how far the word is from the word of the integer: -2 to 1.
   Vector codes(const Vector& words) const noexcept {
     const auto nearest = [this](auto x) {
       const auto made = (as<Value>(x) - origin_) * inverse_ + G::integer_maker;
@@ -50,22 +51,23 @@ class GridCode {
       const auto place = placed(x), off = place - placed(z);
       auto on_grid = (q + G::most <= 2 * G::most) & (off + Word{2} < Word{4});
       if constexpr (has_unit) on_grid = on_grid & (as<Word>(as<Value>(place) - shift_of(x)) == x);
-      return on_grid ? (q << 2) + off + G::center : x;
+      return on_grid ? (q << 2) + off + static_cast<Word>(G::center - base_) : x - base_;
     };
     return Set::template map_words<Word>(coded, words, integers, values(integers));
   }
 
   // Returns the words that codes() was given.
   Vector words(const Vector& codes) const noexcept {
-    const auto integer_of = [](auto code) {
-      return ((code - G::center + (2 + 2 * G::half)) >> 2) - G::half / 2;
+    const Word center = G::center - base_;
+    const auto integer_of = [center](auto code) {
+      return ((code - center + (2 + 2 * G::half)) >> 2) - G::half / 2;
     };
     const Vector integers = Set::template map_words<Word>(integer_of, codes);
-    const auto word = [this](auto code, auto q, auto z) {
-      const auto number = code - G::center, placed_word = placed(z) + (number - (q << 2));
+    const auto word = [this, center](auto code, auto q, auto z) {
+      const auto number = code - center, placed_word = placed(z) + (number - (q << 2));
       const auto is_code = number + (G::half - 1) < 2 * G::half - 1;
-      if constexpr (has_unit) return is_code ? as<Word>(as<Value>(placed_word) - shift_of(z)) : code;
-      return is_code ? placed_word : code;
+      if constexpr (has_unit) return is_code ? as<Word>(as<Value>(placed_word) - shift_of(z)) : code + base_;
+      return is_code ? placed_word : code + base_;
     };
     return Set::template map_words<Word>(word, codes, integers, values(integers));
   }
@@ -109,6 +111,7 @@ class GridCode {
 
   double step_, offset_;
   Value origin_, inverse_, shift_, limit_;
+  Word base_;
 };
 
 template <class Set, class Word>

@@ -37,12 +37,14 @@ std::unique_ptr<Codec> codec_of(const char* predictor = "auto", const char* kern
       {.predictor = predictor, .kernels = kernels, .dims = dims, .threads = threads});
 }
 
-std::uint8_t form_of(const ByteVector& frame) { return static_cast<std::uint8_t>(frame[44]) & forms; }
+std::uint8_t form_of(const ByteVector& frame, std::uint8_t among = forms) {
+  return static_cast<std::uint8_t>(frame[44]) & among;
+}
 
 template <class T>
 void expect_grid(const std::vector<T>& x, std::uint8_t form, double least_gain) {
   const ByteVector values = as_bytes(x), frame = mpc_frame(*codec_of(), dtype<T>, values);
-  EXPECT_EQ(form_of(frame), form);
+  EXPECT_EQ(form_of(frame, form | forms), form);
   EXPECT_LT(static_cast<double>(frame.size()) * least_gain,
             static_cast<double>(mpc_frame(*codec_of("d1"), dtype<T>, values).size()));
   ByteVector decoded(values.size());
@@ -71,6 +73,34 @@ TEST(MpcGrid, IsFoundInPackedValuesOnBothSidesOfZero) {
   const auto s = static_cast<float>(step), o = static_cast<float>(offset);
   expect_grid(made<float>([&](int q) { return static_cast<float>(q) * s + o; }),
               mpc::product_flag | mpc::unit_flag, 1.4);
+}
+
+// Values much smaller than their offset have its error: of more than their own last places.
+TEST(MpcGrid, IsFoundInValuesSmallerThanTheirOffset) {
+  const auto small = [](double step, double offset) {
+    return [=](int q) { return (q % 100 - 50 + std::round(offset / step)) * step - offset; };
+  };
+  expect_grid(made<double>(small(4.06e-7, 0.0155)), mpc::product_flag | mpc::unit_flag, 2.5);
+  const auto in_float = [](int q) { return static_cast<float>(q % 100 - 50 + 38177) * 4.06e-7F - 0.0155F; };
+  expect_grid(made<float>(in_float), mpc::product_flag | mpc::unit_flag, 1.2);
+}
+
+// The commonest word is coded as 0, on the grid or off it.
+TEST(MpcGrid, TakesTheCommonestValueAsItsBase) {
+  for (const double usual : {20.0, 1e20, std::numeric_limits<double>::quiet_NaN()}) {
+    std::vector<double> x = made<double>([](int q) { return (q + 20000) / 1000.0; });
+    for (std::size_t i = 0; i < count; ++i)
+      if (i % 1000 < 980) x[i] = usual;
+    expect_grid(x, mpc::quotient_flag | mpc::base_flag, 1.5);
+  }
+}
+
+TEST(MpcGrid, IsFoundWhereASampleHoldsOneValue) {
+  std::mt19937 random(2);
+  std::vector<float> x(count, 3.25F);
+  for (std::size_t i = 50; i < count; i += 500)
+    for (std::size_t k = 0; k < 20; ++k) x[i + k] = static_cast<float>(random() % 9973) / 100;
+  expect_grid(x, mpc::quotient_flag | mpc::base_flag, 1.5);
 }
 
 // Returns packed values with every kind of value off the grid among them.
