@@ -5,6 +5,11 @@
 #include "compressor/simd/kernel_choice.hpp"
 
 namespace taut {
+
+namespace codecs {
+extern const CodecInfo exponents;
+}
+
 namespace exponents {
 
 std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
@@ -76,6 +81,14 @@ std::unique_ptr<Codec> make(const Coding& coding) {
   return std::make_unique<Exponents>(coding, require_kernels(kernel_sets(), coding.kernels));
 }
 
+// Every coding but those with a checksum of the payload.
+constexpr CodecOnDevices on_devices{
+    .encodes = [](const Coding& coding) noexcept { return !coding.checksum; },
+    .decoding = [](const FrameHeader& header, ConstBytes, const Coding&) -> std::optional<Coding> {
+      return Coding{.codec = &codecs::exponents, .bound = header.bound};
+    },
+};
+
 }  // namespace
 }  // namespace exponents
 
@@ -88,8 +101,9 @@ extern constinit const CodecInfo exponents{
     .summary = "16-bit floating-point values with short codes for the commonest exponents; exact",
     .serves = taut::exponents::serves,
     .make = taut::exponents::make,
-    .rank = [](Bound::Kind) noexcept { return CodecInfo::only_by_name; },
+    .rank = [](Bound::Kind) noexcept { return CodecInfo::also; },
     .idempotent = true,
+    .device = &taut::exponents::on_devices,
 };
 
 }  // namespace codecs
