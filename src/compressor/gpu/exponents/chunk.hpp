@@ -43,7 +43,7 @@ struct OwnBytes {
   TAUT_DEVICE std::uint32_t operator[](unsigned i) const { return word[i / 4] >> (8 * (i % 4)) & 0xFF; }
 };
 
-// What the header of a coded record says, and the places of the record's parts.
+// Contents of a coded record's header, and the places of the record's parts.
 struct RecordLayout {
   unsigned width;
   bool without_zeros;
