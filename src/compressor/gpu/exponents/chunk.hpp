@@ -18,6 +18,8 @@ inline constexpr std::uint32_t header_bytes = sizeof(RecordHeader);
 
 template <class T>
 inline constexpr unsigned spare = spare_bits(dtype_of<T>);
+template <class T>
+inline constexpr bool has_spare = spare_bits(dtype_of<T>) > 0;
 
 constexpr std::uint32_t index_words(std::uint32_t chunks) { return chunks + 1; }
 

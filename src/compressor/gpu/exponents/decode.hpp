@@ -149,7 +149,7 @@ class ChunkDecoder {
     }
     parts.symbols =
         symbols_from(planes, record + header_bytes, escaped, shared_.escapes + (ranks.before & 0xFFFF));
-    if constexpr (spare < T >> 0) {
+    if constexpr (has_spare<T>) {
       const std::uint32_t spare_planes = there ? own_planes(at.spare_planes, spare<T>) : 0;
       parts.spare_bits = bytes_of(simt, to_bytes(simt, {spare_planes, 0}));
     }

@@ -69,7 +69,7 @@ class ChunkEncoder {
     if (thread() < book_words) reinterpret_cast<std::uint32_t*>(&shared_.books)[thread()] = books[thread()];
     const std::uint16_t* const from = job_.values + std::uint64_t{chunk} * chunk_values + thread() * side;
     const unsigned own = own_values(thread(), n_);
-    if (by_quads<std::uint16_t, side>(from, own)) return load_as<Quad>(from);
+    if (by_quads<std::uint16_t, side>(from, own)) return *reinterpret_cast<const Quad*>(from);
     Quad values{};
     for (unsigned i = 0; i < side; ++i)
       values.words[i / 2] |= i < own ? std::uint32_t{from[i]} << (16 * (i % 2)) : 0;
@@ -162,7 +162,7 @@ class ChunkEncoder {
                                 const Counts& before, std::uint32_t used) {
     const Simt& simt = group_.simt();
     write_bytes(plan.planes, plan.width, codes);
-    if constexpr (spare < T >> 0)
+    if constexpr (has_spare<T>)
       write_bytes(plan.spare_planes, spare<T>, to_planes(simt, rows_of(simt, parts.spare_bits)).low);
     std::uint8_t* to =
         shared_.record + plan.low + (plan.without_zeros ? before.nonzero : thread() * std::uint32_t{side});
