@@ -2,6 +2,7 @@
 // Format: spec.md beside this file.
 #include "compressor/frame/codec.hpp"
 #include "compressor/codecs/exponents/frame_io.hpp"
+#include "compressor/frame/sample.hpp"
 #include "compressor/simd/kernel_choice.hpp"
 
 namespace taut {
@@ -66,6 +67,18 @@ class Exponents final : public Codec {
       reduce_values({values.part(i * chunk_values, n)}, {{piece, n, values.type}}, op);
       return Status::ok;
     });
+  }
+
+  // Encodes the pieces as one message, as a chunk has its books once.
+  Sample sample(ConstSlice values, Bytes) const noexcept override {
+    const Pieces pieces(values.count);
+    alignas(64) std::byte gathered[chunk_bytes], frame[frame_header_bytes + chunk_bytes];
+    const std::size_t each = pieces.values * value_bytes, bytes = pieces.count * each;
+    if (bytes > sizeof gathered) return {Status::internal};
+    for (std::size_t i = 0; i < pieces.count; ++i)
+      std::memcpy(gathered + i * each, values.part(pieces.first(i), pieces.values).data, each);
+    const SizeOrStatus made = encode({{gathered, bytes / value_bytes, values.type}}, {}, frame);
+    return {made.status, bytes, made.bytes - std::min(made.bytes, frame_header_bytes)};
   }
 
  private:
