@@ -23,6 +23,7 @@ ELSEWHERE = {
     "TAUT_Decode_add_enqueue": ("tests/gpu/kernels/lossless_damage_test.cpp", "TEST"),
     "TAUT_Decode_batch_enqueue": ("tests/gpu/kernels/batch_test.cpp", "ReportsTheItemThatFails"),
     "TAUT_Decode_add_batch_enqueue": ("tests/gpu/kernels/batch_test.cpp", "TAUT_Decode_add_batch_enqueue"),
+    "TAUT_Decode_add_float_batch_enqueue": ("tests/gpu/kernels/exponents_calls_test.cpp", "TAUT_Decode_add_float_batch_enqueue"),
     "TAUT_Frame_add_enqueue": ("tests/gpu/kernels/damage_test.cpp", "TEST"),
     "TAUT_Frame_accumulate_enqueue": ("tests/gpu/kernels/damage_test.cpp", "TEST"),
 }

@@ -2,7 +2,7 @@
 #include "check.hpp"
 
 namespace taut::codecs {
-extern const CodecInfo mpc;
+extern const CodecInfo exponents, mpc;
 }
 
 namespace {
@@ -17,15 +17,28 @@ Coding coding_of(int distance, double relative = 0) {
   return coding;
 }
 
+std::vector<Coding> codings_of_mpc() {
+  std::vector<Coding> all;
+  for (const double relative : {0.0, 1e-3})
+    for (const int distance : {1, 2, 3, 8}) all.push_back(coding_of(distance, relative));
+  return all;
+}
+// Codings of 16-bit values.
+std::vector<Coding> codings_of_halves() {
+  std::vector<Coding> all = codings_of_mpc();
+  all.push_back({.codec = &codecs::exponents});
+  return all;
+}
+
 constexpr const char* usual = "lossless,codec=mpc,predictor=d1";
 
 // Encodes, decodes and adds one pattern. Returns the number of differences from the CPU.
 template <class T>
-int compare(Pattern pattern, std::size_t n, int distance, double relative, cudaStream_t stream) {
+int compare(Pattern pattern, std::size_t n, const Coding& of, cudaStream_t stream) {
   const int type = static_cast<int>(dtype_of<T>);
   const std::vector<T> x = make<T>(pattern, n, 1);
-  const auto codec = coding_of(distance, relative).make();
-  const std::string text = text_of(coding_of(distance, relative));
+  const auto codec = of.make();
+  const std::string text = text_of(of);
   const char* const coding = text.c_str();
   const auto frame = cpu_encode(*codec, x);
   std::vector<T> decoded(n), sum = make<T>(Pattern::walk, n, 2);
@@ -47,19 +60,16 @@ int compare(Pattern pattern, std::size_t n, int distance, double relative, cudaS
 }
 
 template <class T>
-bool matrix(const char* name, const std::vector<std::size_t>& sizes, cudaStream_t stream) {
+bool matrix(const char* name, const std::vector<Coding>& codings, const std::vector<std::size_t>& sizes, cudaStream_t stream) {
   int cases = 0, wrong = 0;
   for (const Pattern pattern : all_patterns) {
-    for (const double relative : {0.0, 1e-3}) {
-      for (const int distance : {1, 2, 3, 8}) {
-        for (const std::size_t n : sizes) {
-          const int found = compare<T>(pattern, n, distance, relative, stream);
-          if (found > 0 && wrong < 10)
-            std::fprintf(stderr, "lossless %s %s n %zu distance %d relative %g: %d differences\n", name, name_of(pattern), n, distance,
-                         relative, found);
-          wrong += found;
-          ++cases;
-        }
+    for (const Coding& coding : codings) {
+      for (const std::size_t n : sizes) {
+        const int found = compare<T>(pattern, n, coding, stream);
+        if (found > 0 && wrong < 10)
+          std::fprintf(stderr, "%s %s %s n %zu: %d differences\n", text_of(coding).c_str(), name, name_of(pattern), n, found);
+        wrong += found;
+        ++cases;
       }
     }
   }
@@ -68,29 +78,31 @@ bool matrix(const char* name, const std::vector<std::size_t>& sizes, cudaStream_
   return wrong == 0;
 }
 
-void bench_size(std::size_t n, Pattern pattern, cudaStream_t stream) {
-  const std::size_t bytes = n * 4, room = frame_header_bytes + bytes;
-  const std::vector<float> x = make<float>(pattern, n, 1);
+template <class T>
+void bench_size(std::size_t n, Pattern pattern, const char* name, const char* coding, cudaStream_t stream) {
+  constexpr int type = static_cast<int>(dtype_of<T>);
+  const std::size_t bytes = n * sizeof(T), room = frame_header_bytes + bytes;
+  const std::vector<T> x = make<T>(pattern, n, 1);
   const int sets = sets_for(bytes);
   const Buffers values(sets, x.data(), bytes), frames(sets, room);
   const Device to(x.data(), bytes);
   Result r;
-  TAUT_Cuda_reserve(n, 1, usual, stream);
+  TAUT_Cuda_reserve(n, type, coding, stream);
   const double copied = copy_rate(bytes, stream);
   const auto encode = [&](int i) {
-    return TAUT_Encode_enqueue(values.at(i), n, 1, usual, frames.at(i), room, r.at, stream);
+    return TAUT_Encode_enqueue(values.at(i), n, type, coding, frames.at(i), room, r.at, stream);
   };
   for (int i = 0; i < sets; ++i) encode(i);  // a frame in each buffer, for decoding
   const Timing encoding = timed(stream, bytes, encode);
   const double ratio = static_cast<double>(bytes) / static_cast<double>(r.at->bytes);
-  const auto of = [pattern](const char* what) { return what + std::string(" ") + name_of(pattern) + " lossless"; };
+  const auto of = [&](const char* what) { return what + std::string(" ") + name_of(pattern) + " " + name; };
   report(of("encode"), bytes, ratio, encoding, copied, r.at->status);
   const Timing decoding = timed(stream, bytes, [&](int i) {
-    return TAUT_Decode_enqueue(frames.at(i), room, to.at(), n, 1, usual, r.at, stream);
+    return TAUT_Decode_enqueue(frames.at(i), room, to.at(), n, type, coding, r.at, stream);
   });
   report(of("decode"), bytes, ratio, decoding, copied, r.at->status);
   const Timing adding = timed(stream, bytes, [&](int i) {
-    return TAUT_Decode_add_enqueue(frames.at(i), room, to.at(), n, 1, usual, r.at, stream);
+    return TAUT_Decode_add_enqueue(frames.at(i), room, to.at(), n, type, coding, r.at, stream);
   });
   report(of("decode_add"), bytes, ratio, adding, copied, r.at->status);
 }
@@ -98,13 +110,15 @@ void bench_size(std::size_t n, Pattern pattern, cudaStream_t stream) {
 }  // namespace
 
 bool lossless_small(cudaStream_t stream) {
-  return matrix<float>("f32", {9001}, stream) && matrix<double>("f64", {5000}, stream);
+  return matrix<float>("f32", codings_of_mpc(), {9001}, stream) && matrix<double>("f64", codings_of_mpc(), {5000}, stream) &&
+         matrix<bf16>("bf16", codings_of_halves(), {9001}, stream);
 }
 
 void lossless_correctness(cudaStream_t stream) {
-  matrix<float>("f32", within({0, 1, 31, 1023, 1024, 1025, 8205, 1000003}), stream);
-  matrix<double>("f64", within({1, 513, 100003}), stream);
-  matrix<f16>("f16", within({1, 2049, 100003}), stream);
+  matrix<float>("f32", codings_of_mpc(), within({0, 1, 31, 1023, 1024, 1025, 8205, 1000003}), stream);
+  matrix<double>("f64", codings_of_mpc(), within({1, 513, 100003}), stream);
+  matrix<f16>("f16", codings_of_halves(), within({1, 2049, 100003}), stream);
+  matrix<bf16>("bf16", codings_of_halves(), within({1, 4097, 1000003}), stream);
   stress("lossless_look_back", *coding_of(1).make(), Pattern::mixed, stress_launches(),
          [](const Device& x, std::size_t n, const Device& frame, const Result& r, cudaStream_t on) {
            return TAUT_Encode_enqueue(x.at(), n, 1, usual, frame.at(), frame.bytes(), r.at, on);
@@ -113,5 +127,8 @@ void lossless_correctness(cudaStream_t stream) {
 
 void lossless_kernels(cudaStream_t stream) {
   for (const std::size_t n : bench_sizes())
-    for (const Pattern pattern : {Pattern::wave, Pattern::walk}) bench_size(n, pattern, stream);
+    for (const Pattern pattern : {Pattern::wave, Pattern::walk}) {
+      bench_size<float>(n, pattern, "lossless", usual, stream);
+      bench_size<bf16>(2 * n, pattern, "exponents bf16", "lossless,codec=exponents", stream);
+    }
 }

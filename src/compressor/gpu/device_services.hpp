@@ -48,6 +48,8 @@ struct DeviceCodec {
   // Decodes frames that the coding, or CodecOnDevices::decoding, describes. `add`: to the values.
   int (*decode)(const Coding& coding, const DeviceFrameItem* items, int n, int type, bool add,
                 void* stream) noexcept;
+  // values <- values + frame, where the values are float32 and `type` that of the frame. Null: not served.
+  int (*add_to_floats)(const DeviceFrameItem* items, int n, int type, void* stream) noexcept = nullptr;
   // Adds n frames. Null: frames are not added.
   int (*sum)(const void* const* frames, const std::size_t* bytes, int n, std::size_t count, int type,
              void* to, std::size_t capacity, TAUT_Cuda_result* result, void* stream) noexcept = nullptr;
@@ -113,7 +115,7 @@ struct DeviceServices {
                DeviceRange* range, void* stream);
 };
 
-inline constexpr unsigned device_services_version = 8;
+inline constexpr unsigned device_services_version = 9;
 
 // Returns the table of libtaut_cuda, which is opened at the first call. Throws Error(invalid_argument) if the
 // library, or a device that it can use, is missing; the error text begins with `what`, the name of the

@@ -50,8 +50,8 @@ ServedCoding parsed(const char* text, int type) {
          "'; use abs:E, snap:E or lossless, without codec= or checksum=");
 }
 
-// Runs action(coding, kernels) and returns its status, or that of a text that is no coding. The latest coding of the
-// thread is kept.
+// Runs action(coding, kernels) and returns its status, or that of a text that is no coding. The latest coding
+// of the thread is kept.
 template <class Action>
 int with_coding(const char* text, int type, Action action) noexcept {
   return guarded([&] {
@@ -63,7 +63,8 @@ int with_coding(const char* text, int type, Action action) noexcept {
   });
 }
 
-DeviceFrameItem item_of(const void* values, size_t count, const void* frame, size_t bytes, TAUT_Cuda_result* result) {
+DeviceFrameItem item_of(const void* values, size_t count, const void* frame, size_t bytes,
+                        TAUT_Cuda_result* result) {
   return {const_cast<void*>(values), count, const_cast<void*>(frame), bytes, result};
 }
 
@@ -114,7 +115,9 @@ int TAUT_Cuda_available(const char** why) {
   const cudaError_t error = cudaGetDeviceCount(&devices);
   const bool any = error == cudaSuccess && devices > 0;
   if (why != nullptr)
-    *why = any ? last_error().c_str() : error != cudaSuccess ? cudaGetErrorString(error) : "there is no CUDA device";
+    *why = any                    ? last_error().c_str()
+           : error != cudaSuccess ? cudaGetErrorString(error)
+                                  : "there is no CUDA device";
   return any;
 }
 
@@ -135,48 +138,61 @@ int TAUT_Cuda_reserve(size_t count, int type, const char* coding, void* stream) 
   });
 }
 
-int TAUT_Encode_enqueue(const void* values, size_t count, int type, const char* coding, void* frame, size_t capacity,
-                        TAUT_Cuda_result* result, void* stream) {
+int TAUT_Encode_enqueue(const void* values, size_t count, int type, const char* coding, void* frame,
+                        size_t capacity, TAUT_Cuda_result* result, void* stream) {
   return with_coding(coding, type, [&](const Coding& read, const DeviceCodec& kernels) {
     const DeviceFrameItem item = item_of(values, count, frame, capacity, result);
     return kernels.encode(read, &item, 1, type, false, stream);
   });
 }
 
-int TAUT_Decode_enqueue(const void* frame, size_t bytes, void* values, size_t count, int type, const char* coding,
-                        TAUT_Cuda_result* result, void* stream) {
+int TAUT_Decode_enqueue(const void* frame, size_t bytes, void* values, size_t count, int type,
+                        const char* coding, TAUT_Cuda_result* result, void* stream) {
   const DeviceFrameItem item = item_of(values, count, frame, bytes, result);
   return decode(&item, 1, type, coding, false, stream);
 }
 
-int TAUT_Decode_add_enqueue(const void* frame, size_t bytes, void* values, size_t count, int type, const char* coding,
-                            TAUT_Cuda_result* result, void* stream) {
+int TAUT_Decode_add_enqueue(const void* frame, size_t bytes, void* values, size_t count, int type,
+                            const char* coding, TAUT_Cuda_result* result, void* stream) {
   const DeviceFrameItem item = item_of(values, count, frame, bytes, result);
   return decode(&item, 1, type, coding, true, stream);
 }
 
-int TAUT_Encode_batch_enqueue(const TAUT_Cuda_item* items, size_t item_bytes, int n, int type, const char* coding,
-                              void* stream) {
+int TAUT_Encode_batch_enqueue(const TAUT_Cuda_item* items, size_t item_bytes, int n, int type,
+                              const char* coding, void* stream) {
   if (!usable(items, item_bytes, n)) return static_cast<int>(Status::invalid_argument);
   return with_coding(coding, type, [&](const Coding& read, const DeviceCodec& kernels) {
     return kernels.encode(read, items, n, type, false, stream);
   });
 }
 
-int TAUT_Decode_batch_enqueue(const TAUT_Cuda_item* items, size_t item_bytes, int n, int type, const char* coding,
-                              void* stream) {
+int TAUT_Decode_batch_enqueue(const TAUT_Cuda_item* items, size_t item_bytes, int n, int type,
+                              const char* coding, void* stream) {
   return decode_batch(items, item_bytes, n, type, coding, false, stream);
 }
 
-int TAUT_Decode_add_batch_enqueue(const TAUT_Cuda_item* items, size_t item_bytes, int n, int type, const char* coding,
-                                  void* stream) {
+int TAUT_Decode_add_batch_enqueue(const TAUT_Cuda_item* items, size_t item_bytes, int n, int type,
+                                  const char* coding, void* stream) {
   return decode_batch(items, item_bytes, n, type, coding, true, stream);
 }
 
-int TAUT_Frame_add_enqueue(const void* const* frames, const size_t* bytes, int n, size_t count, int type,
-                           const char* coding, void* sum, size_t capacity, TAUT_Cuda_result* result, void* stream) {
+int TAUT_Decode_add_float_batch_enqueue(const TAUT_Cuda_item* items, size_t item_bytes, int n, int type,
+                                        const char* coding, void* stream) {
+  if (!usable(items, item_bytes, n)) return static_cast<int>(Status::invalid_argument);
   return with_coding(coding, type, [&](const Coding& read, const DeviceCodec& kernels) {
-    if (kernels.sum == nullptr) refuse(std::string("no kernel adds frames of codec ") + read.codec->name + "; use planes");
+    if (kernels.add_to_floats == nullptr)
+      refuse(std::string("no kernel adds frames of codec ") + read.codec->name +
+             " to float32; use exponents");
+    return kernels.add_to_floats(items, n, type, stream);
+  });
+}
+
+int TAUT_Frame_add_enqueue(const void* const* frames, const size_t* bytes, int n, size_t count, int type,
+                           const char* coding, void* sum, size_t capacity, TAUT_Cuda_result* result,
+                           void* stream) {
+  return with_coding(coding, type, [&](const Coding& read, const DeviceCodec& kernels) {
+    if (kernels.sum == nullptr)
+      refuse(std::string("no kernel adds frames of codec ") + read.codec->name + "; use planes");
     return kernels.sum(frames, bytes, n, count, type, sum, capacity, result, stream);
   });
 }
@@ -187,7 +203,8 @@ int TAUT_Frame_accumulate_enqueue(const void* frame, size_t bytes, const void* v
   return with_coding(coding, type, [&](const Coding& read, const DeviceCodec& kernels) {
     if (kernels.accumulate == nullptr)
       refuse(std::string("no kernel adds values to frames of codec ") + read.codec->name + "; use planes");
-    return kernels.accumulate(read, item_of(values, count, frame, bytes, result), type, sum, capacity, stream);
+    return kernels.accumulate(read, item_of(values, count, frame, bytes, result), type, sum, capacity,
+                              stream);
   });
 }
 

@@ -64,6 +64,14 @@ TEST(CodecCallsOnAGpu, LosslessFramesToo) {
   EXPECT_TRUE(round_trip(std::vector<float>(70000, 3.0F), "rel:1e-3"));  // a range of 0 allows no error
 }
 
+TEST(CodecCallsOnAGpu, FramesOfExponentsToo) {
+  for (const std::size_t n : {0, 1, 5000, 70001})
+    for (const char* const coding : {"lossless,codec=exponents", "lossless"}) {
+      EXPECT_TRUE(round_trip(make<bf16>(Pattern::tail, n, 1), coding)) << n;
+      EXPECT_TRUE(round_trip(make<f16>(Pattern::mixed, n, 2), coding, TAUT_FLOAT16, 2)) << n;
+    }
+}
+
 TEST(CodecCallsOnAGpu, FramesOfRoundedMantissasToo) {
   EXPECT_TRUE(round_trip(make<float>(Pattern::mixed, 70001, 1), "pwrel:1e-3"));
   EXPECT_TRUE(round_trip(make<double>(Pattern::bits, 5000, 2), "pwrel:0.5,codec=mpc,predictor=d2"));

@@ -59,6 +59,7 @@ SHARED_BYTES = 48 << 10  # limit without an explicit request for more
 # Threads of a block, and the least number of blocks that a multiprocessor holds, of the usual ways.
 RESIDENT = {"planes.EncodeKernel": (512, 4), "planes.DecodeKernel": (512, 4), "planes.SumKernel": (128, 8)}
 RESIDENT |= {f"mpc.{kernel}": (256, 4) for kernel in ("EncodeKernel", "DecodeKernel")}
+RESIDENT |= {f"exponents.{kernel}": (512, 3) for kernel in ("EncodeKernel", "DecodeKernel")}
 # Bytes of shared memory of a multiprocessor, of which each block takes 1 KiB more than it asks for.
 SHARED_OF_MULTIPROCESSOR = {"sm_80": 164 << 10, "sm_90": 228 << 10, "sm_100": 228 << 10}
 THREADS_OF_MULTIPROCESSOR, REGISTERS_OF_MULTIPROCESSOR = 2048, 65536
@@ -87,6 +88,12 @@ SPILLS |= {("sm_80", "planes.DecodeKernel.batch", "f32"): 12}
 SPILLS |= {("sm_80", "zfp.EncodeKernel", "f64 3-D"): 8}
 SPILLS |= {("sm_90", "mpc.EncodeKernel", "u64"): 16, ("sm_100", "mpc.EncodeKernel", "u64"): 32}
 SPILLS |= {("sm_80", "mpc.EncodeKernel", dtype): 32 for dtype in ("u32", "u64")}
+SPILLS |= {
+    (arch, f"exponents.EncodeKernel{form}", dtype): 32
+    for arch in ("sm_80", "sm_90", "sm_100")
+    for form in ("", ".batch")
+    for dtype in ("f16", "bf16")
+}
 # Bytes of local memory for arrays of rare ways, whose loops are rolled so that registers suffice. Nothing is spilt.
 ARRAYS = {"planes.EncodeKernel": 128, "planes.EncodeAgainKernel": 128, "planes.SumKernel": 560}
 ARRAYS |= {"planes.IntegersKernel": 128, "planes.LaggedRecordsKernel": 128, "planes.DecodeEndKernel": 128, "planes.LaggedEndKernel": 128}
@@ -98,7 +105,7 @@ NARROW = [("mpc.EncodeKernel", "u8")]
 ORDERING = ("MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "FENCE")
 PREFETCH = "CCTL.E.PF2"  # orders nothing
 ENDING = ("planes.EncodeKernel", "planes.EncodeKernel.exact", "planes.EncodeAgainKernel", "planes.EncodeAgainKernel.exact", "planes.DecodeEndKernel", "planes.SumEndKernel", "planes.LaggedEndKernel")
-ENDING += ("fast_place", "mpc.FinishKernel", "zfp.RepairKernel", "zfp.DecodeKernel", "values.RangeTotalKernel")
+ENDING += ("fast_place", "mpc.FinishKernel", "exponents.FinishKernel", "zfp.RepairKernel", "zfp.DecodeKernel", "values.RangeTotalKernel")
 # Instructions for 1024 values of usual chunks, whose records have up to 1024 words. Change a number only on
 # purpose.
 INSTRUCTIONS = {"encode": 1180, "encode exact": 1240, "encode large": 2040, "decode": 880, "decode large": 1080, "add": 860, "encode lossless": 1450, "decode lossless": 1650}
@@ -137,19 +144,20 @@ def architectures(nvcc):
 def name_of(mangled):
     """Returns (codec.kernel, value type) of a mangled name.
 
-    `.batch` marks a kernel for several frames, `.add` one that adds to values, `.exact` one that keeps packed
+    `.batch` marks a kernel for several frames, `.add` one that adds to values, `.add_float` to float32, `.exact` one that keeps packed
     integers.
     """
     if fast := re.search(r"(fast|lossless)_[a-z]+(_[a-z]+)?", mangled):
         return fast[0], "f32"
     value = r"(?:([fdahstijlm])(?:Lj(\d)E)?(?:LNS_10PackedBitsE(\d)E)?E|.*?[34](b?f16)E)"
-    kernel = re.search(rf"(planes|mpc|zfp|values)4cuda\d+([A-Z][a-zA-Z]+?Kernel)(?:I(?:NS\d*_\d(Add|Replace)I)?{value})?", mangled)
+    kernel = re.search(rf"(planes|mpc|exponents|zfp|values)4cuda\d+([A-Z][a-zA-Z]+?Kernel)(?:I(?:NS\d*_\d(Add|Replace)I)?{value})?", mangled)
     codec, name, target, letter, dims, exact, half = kernel.groups()
     letters = {"f": "f32", "d": "f64", "h": "u8", "t": "u16", "j": "u32", "m": "u64"}
     letters |= {"a": "i8", "s": "i16", "i": "i32", "l": "i64"}
     dtype = half or letters.get(letter, "any")
     name += ".batch" if "BatchKernel" in mangled else ""
     form = ".add" if target == "Add" else ".exact" if exact == "1" else ""
+    form += "_float" if half and re.search(r"f16EfE", mangled) else ""
     return f"{codec}.{name}{form}", dtype + (f" {dims}-D" if dims else "")
 
 
@@ -254,6 +262,7 @@ def faults_of_code(arch, code):
     wide = {"planes.EncodeKernel": "LDG.E.128", "planes.DecodeKernel": "STG.E.128"}
     wide |= {"planes.IntegersKernel": "STG.E.128", "planes.ResidualsKernel": "STG.E.128", "planes.LaggedValuesKernel": "LDG.E.128"}
     wide |= {"mpc.EncodeKernel": "LDG.E.128", "mpc.DecodeKernel": "STG.E.128", "mpc.DecodeKernel.add": "STG.E.128"}
+    wide |= {"exponents.EncodeKernel": "LDG.E.128", "exponents.DecodeKernel": "STG.E.128", "exponents.DecodeKernel.add": "STG.E.128", "exponents.DecodeKernel.add_float": "STG.E.128"}
     wide |= {"planes.EncodeKernel.exact": "LDG.E.128", "planes.IntegersKernel.exact": "STG.E.128"}
     wide |= {"values.CombineKernel": "STG.E.128", "values.DivideKernel": "STG.E.128", "values.RangeKernel": "LDG.E.128"}
     wide |= {"zfp.EncodeKernel": "LDG.E.128", "zfp.DecodeKernel": "STG.E.128"}

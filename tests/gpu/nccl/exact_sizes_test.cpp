@@ -63,6 +63,12 @@ TEST(NcclExactSizes, IntegersMoveWithoutLoss) {
         {.collective = collective, .policy = "lossless,codec=mpc", .P = 3, .type = DType::i32});
 }
 
+TEST(NcclExactSizes, HalvesMoveWithoutLoss) {
+  for (const Collective collective : {Collective::allgather, Collective::bcast, Collective::alltoall})
+    expect_bits_of_host(
+        {.collective = collective, .policy = "lossless,codec=exponents", .P = 3, .type = DType::bf16});
+}
+
 TEST(NcclExactSizes, OneRankIsServedByNccl) { expect_bits_of_host({.P = 1}); }
 
 // Results of calls that follow one another in a stream, without a wait of the program between.

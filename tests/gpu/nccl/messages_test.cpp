@@ -7,8 +7,10 @@ namespace messages_test {
 constexpr std::size_t n = 20000;
 
 TEST(NcclMessages, ARingOfAllTypes) {
-  for (const char* const coding : {"abs:1e-3,codec=planes", "lossless,codec=mpc"})
+  for (const char* const coding : {"abs:1e-3,codec=planes", "lossless,codec=mpc", "lossless,codec=exponents"})
     for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16}) {
+      const Coding read = parse_coding(coding);
+      if (!read.codec->serves(type, read.bound.kind)) continue;
       NcclRanks ranks(3, std::string(coding) + ",min_bytes=1");
       const unsigned long before = fake_nccl::sent_bytes();
       ranks.run([&](NcclRank& me) {

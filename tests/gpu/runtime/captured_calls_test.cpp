@@ -13,7 +13,7 @@ int reserve(cudaStream_t stream) {
   for (const char* const coding : {static_cast<const char*>(nullptr), CudaCalls::with_lag})
     if (const int status = TAUT_Cuda_reserve(CudaCalls::n, CudaCalls::f32, coding, stream); status != 0)
       return status;
-  return 0;
+  return TAUT_Cuda_reserve(CudaCalls::n, CudaCalls::bf16, CudaCalls::exponents, stream);
 }
 
 // Prepares a stream for the capture of a call: an accumulation by the same call, all others by a reservation.

@@ -20,6 +20,8 @@ class CudaCalls {
  public:
   static constexpr std::size_t n = 9000;
   static constexpr int f32 = static_cast<int>(DType::f32);
+  static constexpr int bf16 = static_cast<int>(DType::bf16);
+  static constexpr const char* exponents = "lossless,codec=exponents";
   static constexpr const char *coding = "abs:1e-3,codec=planes,predictor=delta",
                               *with_lag = "abs:1e-3,codec=planes,predictor=delta+100";
 
@@ -61,6 +63,13 @@ class CudaCalls {
     const void* const lossless = add_frame();
     add("decode lossless", [=, this](cudaStream_t s) {
       return TAUT_Decode_enqueue(lossless, room, out_.data(), n, f32, "lossless", result(), s);
+    });
+    add("encode bfloat16", [this](cudaStream_t s) {
+      return TAUT_Encode_enqueue(x(), n, bf16, exponents, out_.data(), room, result(), s);
+    });
+    const void* const halves = add_frame();
+    add("decode bfloat16", [=, this](cudaStream_t s) {
+      return TAUT_Decode_enqueue(halves, room, out_.data(), n, bf16, exponents, result(), s);
     });
     add_batches();
     if (find_codec("zfp") == nullptr) return;

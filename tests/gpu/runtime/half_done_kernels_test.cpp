@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compressor/codecs/planes/typed_codec.hpp"
+#include "compressor/gpu/exponents/calls.hpp"
 #include "compressor/gpu/mpc/calls.hpp"
 #include "compressor/gpu/planes/lagged_calls.hpp"
 #include "compressor/gpu/simt/batch.hpp"
@@ -99,6 +100,17 @@ TEST_F(GpuAfterHalfACall, LosslessEncodingFailsOnce) {
   fails_once(*own.at(), result, [&](ShimLauncher& launcher) {
     mpc::cuda::encode<std::uint32_t>(launcher, {words, n, lossless}, {frame.data(), room},
                                      {own.at(), &result});
+  });
+}
+
+TEST_F(GpuAfterHalfACall, EncodingOfHalvesFailsOnce) {
+  const ScratchRoom<exponents::cuda::Scratch> own(exponents::cuda::scratch_bytes(n));
+  const Room books(exponents::cuda::books_bytes(n));
+  const FrameHeader halves{.codec = exponents::frame_id, .type = DType::bf16, .count = n};
+  fails_once(*own.at(), result, [&](ShimLauncher& launcher) {
+    exponents::cuda::encode<bf16>(
+        launcher, reinterpret_cast<const std::uint16_t*>(x.data()), halves, {frame.data(), room},
+        {own.at(), reinterpret_cast<exponents::cuda::Books*>(books.data()), &result});
   });
 }
 

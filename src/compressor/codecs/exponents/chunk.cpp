@@ -3,9 +3,6 @@
 namespace taut::exponents {
 namespace {
 
-// The least number of zeros for which the low bytes are left out.
-constexpr std::size_t worthwhile_zeros = 64;
-
 struct Escapes {
   alignas(64) std::byte symbols[chunk_values + overrun];
 };

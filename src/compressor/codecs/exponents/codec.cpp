@@ -2,9 +2,15 @@
 // Format: spec.md beside this file.
 #include "compressor/frame/codec.hpp"
 #include "compressor/codecs/exponents/frame_io.hpp"
+#include "compressor/frame/sample.hpp"
 #include "compressor/simd/kernel_choice.hpp"
 
 namespace taut {
+
+namespace codecs {
+extern const CodecInfo exponents;
+}
+
 namespace exponents {
 
 std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
@@ -63,6 +69,18 @@ class Exponents final : public Codec {
     });
   }
 
+  // Encodes the pieces as one message, as a chunk has its books once.
+  Sample sample(ConstSlice values, Bytes) const noexcept override {
+    const Pieces pieces(values.count);
+    alignas(64) std::byte gathered[chunk_bytes], frame[frame_header_bytes + chunk_bytes];
+    const std::size_t each = pieces.values * value_bytes, bytes = pieces.count * each;
+    if (bytes > sizeof gathered) return {Status::internal};
+    for (std::size_t i = 0; i < pieces.count; ++i)
+      std::memcpy(gathered + i * each, values.part(pieces.first(i), pieces.values).data, each);
+    const SizeOrStatus made = encode({{gathered, bytes / value_bytes, values.type}}, {}, frame);
+    return {made.status, bytes, made.bytes - std::min(made.bytes, frame_header_bytes)};
+  }
+
  private:
   Contract contract_;
   bool checksum_;
@@ -76,6 +94,14 @@ std::unique_ptr<Codec> make(const Coding& coding) {
   return std::make_unique<Exponents>(coding, require_kernels(kernel_sets(), coding.kernels));
 }
 
+// Every coding but those with a checksum of the payload.
+constexpr CodecOnDevices on_devices{
+    .encodes = [](const Coding& coding) noexcept { return !coding.checksum; },
+    .decoding = [](const FrameHeader& header, ConstBytes, const Coding&) -> std::optional<Coding> {
+      return Coding{.codec = &codecs::exponents, .bound = header.bound};
+    },
+};
+
 }  // namespace
 }  // namespace exponents
 
@@ -88,8 +114,9 @@ extern constinit const CodecInfo exponents{
     .summary = "16-bit floating-point values with short codes for the commonest exponents; exact",
     .serves = taut::exponents::serves,
     .make = taut::exponents::make,
-    .rank = [](Bound::Kind) noexcept { return CodecInfo::only_by_name; },
+    .rank = [](Bound::Kind) noexcept { return CodecInfo::also; },
     .idempotent = true,
+    .device = &taut::exponents::on_devices,
 };
 
 }  // namespace codecs

@@ -24,6 +24,10 @@ inline constexpr std::size_t chunk_values = 4096;
 inline constexpr std::size_t chunk_bytes = chunk_values * value_bytes;
 inline constexpr std::size_t group_values = 64;  // values that a kernel processes at a time
 inline constexpr std::size_t index_unit = 4;     // bytes
+// Chunks that have their books in common, and the values of them that are sampled.
+inline constexpr std::size_t chunks_of_books = 64, sampled_values = 1024;
+// The least number of zeros for which the low bytes are left out.
+inline constexpr std::size_t worthwhile_zeros = 64;
 // Kernels may read and write this many bytes past their part of a record.
 inline constexpr std::size_t overrun = 64;
 

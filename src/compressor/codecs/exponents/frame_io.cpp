@@ -5,9 +5,6 @@
 namespace taut::exponents {
 namespace {
 
-// Chunks that have their tables in common, and the values of them that are sampled.
-constexpr std::size_t chunks_of_tables = 64, sampled_values = 1024;
-
 struct Piece {
   alignas(64) std::byte bytes[chunk_bytes];
 };
@@ -25,7 +22,7 @@ class ChunkWriter {
   bool write(std::size_t i, Writer& writer) noexcept {
     const ConstBytes chunk = chunk_at(i);
     return write_lossless(chunk, writer, [&](std::byte* record) {
-      use_tables_of(i / chunks_of_tables);
+      use_tables_of(i / chunks_of_books);
       return encode_chunk(whole_groups(chunk), groups_of(chunk.size() / value_bytes), type_, tables_,
                           kernels_, record);
     });
@@ -45,8 +42,8 @@ class ChunkWriter {
     if (group == group_) return;
     group_ = group;
     std::array<std::uint32_t, 256> frequency{};
-    const std::size_t first = group * chunks_of_tables,
-                      end = std::min(first + chunks_of_tables, chunks_of(values_.size() / value_bytes));
+    const std::size_t first = group * chunks_of_books,
+                      end = std::min(first + chunks_of_books, chunks_of(values_.size() / value_bytes));
     const std::size_t piece = sampled_values / 2 / (end - first);
     for (std::size_t i = first; i < end; ++i) count(chunk_at(i), piece, frequency);
     tables_ = CodeTables::choose(frequency);

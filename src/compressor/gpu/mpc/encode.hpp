@@ -44,12 +44,6 @@ struct CodedTables {
   }
 };
 
-// Returns a mask whose bit i is set if byte i of `v` is not 0.
-TAUT_DEVICE std::uint32_t nonzero_bytes(std::uint32_t v) {
-  const std::uint32_t tops = (((v & 0x7F7F7F7F) + 0x7F7F7F7F) | v) & 0x80808080;
-  return (tops >> 7) * 0x10204080 >> 28;
-}
-
 // Returns, for each block of a vector, the bitmap of the preceding block.
 template <class Word>
 TAUT_DEVICE std::uint64_t delayed(std::uint64_t bitmaps, std::uint64_t of_vector_before) {

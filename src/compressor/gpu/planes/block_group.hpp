@@ -2,10 +2,8 @@
 // block of 8 values each; the 128 threads of a sum have four each.
 #pragma once
 
-#include <cstring>
-
 #include "compressor/codecs/planes/format/format.hpp"
-#include "compressor/gpu/simt/simt.hpp"
+#include "compressor/gpu/simt/thread_group.hpp"
 
 namespace taut::planes::cuda {
 
@@ -22,104 +20,13 @@ inline constexpr unsigned resident_blocks = 4;
 template <class Int>
 inline constexpr int at_a_time = sizeof(Int) == 8 ? 1 : block_values;
 
-struct BlockGroupShared {
-  std::uint64_t totals[2][group_warps];
-};
+using BlockGroupShared = ThreadGroupShared;
 
-template <class V>
-struct Scanned {
-  V before;  // sum over the threads before this one
-  V total;   // sum over all threads
-};
-
-// Every member except the trivial accessors is called by all threads alike.
 template <class Simt, unsigned Threads = group_threads>
-class BlockGroup {
+class BlockGroup : public ThreadGroup<Simt, Threads> {
  public:
-  static constexpr unsigned threads = Threads, warps = Threads / warp_lanes;
+  using ThreadGroup<Simt, Threads>::ThreadGroup;
   static constexpr unsigned blocks_per_thread = chunk_blocks / Threads;  // number of blocks of a thread
-
-  TAUT_DEVICE BlockGroup(Simt simt, BlockGroupShared& shared) : simt_(simt), shared_(shared) {}
-
-  TAUT_DEVICE const Simt& simt() const { return simt_; }
-  TAUT_DEVICE unsigned thread() const { return simt_.thread(); }
-  TAUT_DEVICE unsigned lane() const { return simt_.thread() % warp_lanes; }
-  TAUT_DEVICE unsigned warp() const { return simt_.thread() / warp_lanes; }
-
-  // Returns sums modulo 2^bits. Takes one barrier: the totals of two calls are kept, because no thread writes
-  // the totals of the next call but one before all threads have read those of this call.
-  template <class V>
-  TAUT_DEVICE Scanned<V> scan(V v) {
-    const V up_to = simt_.inclusive_sum(v);
-    if (lane() == warp_lanes - 1) store_total(up_to);
-    simt_.barrier();
-    const V total = lane() < warps ? warp_total<V>(lane()) : V{0};
-    round_ ^= 1;
-    return {static_cast<V>(simt_.reduce_add(lane() < warp() ? total : V{0}) + up_to - v),
-            simt_.reduce_add(total)};
-  }
-
-  // Returns v of the preceding thread; `first` for the first thread. Takes one barrier.
-  template <class V>
-  TAUT_DEVICE V before(V v, V first) {
-    publish_last(v);
-    simt_.barrier();
-    return take_previous(v, first);
-  }
-
-  // before() in two parts, for a barrier that is needed anyway: publish_last() precedes the barrier, and
-  // take_previous() follows it. A value that no thread takes may be published anew after that barrier.
-  template <class V>
-  TAUT_DEVICE void publish_last(V v) {
-    if (lane() == warp_lanes - 1) store_total(v);
-  }
-  template <class V>
-  TAUT_DEVICE V take_previous(V v, V first) {
-    const V of_lane = simt_.shuffle_up(v, 1);
-    const V last = warp_total<V>((warp() + warps - 1) % warps);
-    round_ ^= 1;
-    return thread() == 0 ? first : lane() == 0 ? last : of_lane;
-  }
-
-  // Returns v of the nearest preceding thread that sets `has`, else 0. Takes three barriers, because it uses
-  // the memory of both rounds.
-  template <class V>
-  TAUT_DEVICE V last_before(V v, bool has) {
-    const std::uint32_t those = simt_.ballot(has);
-    const std::uint32_t below = those & ((std::uint32_t{1} << lane()) - 1);
-    const V of_lane = simt_.shuffle(v, below == 0 ? 0 : 31 - simt_.leading_zeros(below));
-    const V of_warp = simt_.shuffle(v, those == 0 ? 0 : 31 - simt_.leading_zeros(those));
-    simt_.barrier();
-    if (lane() == 0) {
-      shared_.totals[0][warp()] = static_cast<std::uint64_t>(of_warp);
-      shared_.totals[1][warp()] = those;
-    }
-    simt_.barrier();
-    V found = 0;
-    for (unsigned w = 0; w < warp(); ++w)
-      if (shared_.totals[1][w] != 0) found = static_cast<V>(shared_.totals[0][w]);
-    simt_.barrier();
-    return below == 0 ? found : of_lane;
-  }
-
-  TAUT_DEVICE bool any(bool b) { return simt_.barrier_any(b); }
-
- private:
-  // Accesses the total of a warp in this call; 32 bits of it if V has 32 bits.
-  template <class V>
-  TAUT_DEVICE void store_total(V v) {
-    std::memcpy(&shared_.totals[round_][warp()], &v, sizeof v);
-  }
-  template <class V>
-  TAUT_DEVICE V warp_total(unsigned warp) const {
-    V v;
-    std::memcpy(&v, &shared_.totals[round_][warp], sizeof v);
-    return v;
-  }
-
-  Simt simt_;
-  BlockGroupShared& shared_;
-  unsigned round_ = 0;
 };
 
 }  // namespace taut::planes::cuda

@@ -1,4 +1,4 @@
-// Transposition of eight integers in a thread's registers to their bit planes, and back.
+// Transposition of eight integers in a thread's registers to their bit planes, and back; masks of bytes.
 #pragma once
 
 #include "compressor/gpu/simt/simt.hpp"
@@ -82,6 +82,12 @@ TAUT_DEVICE Word integer_of(const Simt& simt, const ByteRow (&rows)[sizeof(Word)
     }
     return word;
   }
+}
+
+// Returns a mask whose bit i is set if byte i of `v` is not 0.
+TAUT_DEVICE std::uint32_t nonzero_bytes(std::uint32_t v) {
+  const std::uint32_t tops = (((v & 0x7F7F7F7F) + 0x7F7F7F7F) | v) & 0x80808080;
+  return (tops >> 7) * 0x10204080 >> 28;
 }
 
 }  // namespace taut::cuda

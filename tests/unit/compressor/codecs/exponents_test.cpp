@@ -5,7 +5,9 @@
 #include <cmath>
 #include <random>
 
+#include "compressor/api/host_codec.hpp"
 #include "compressor/codecs/exponents/kernels.hpp"
+#include "compressor/frame/candidates.hpp"
 #include "compressor/frame/codec.hpp"
 #include "compressor/values/half.hpp"
 
@@ -133,6 +135,20 @@ TEST(Exponents, Ratios) {
   EXPECT_GT(ratio(DType::bf16, values_of(Data::zero, DType::bf16, 200000, 2)), 1900);
   EXPECT_EQ(frame_of(*codec_of(), DType::bf16, values_of(Data::any_bits, DType::bf16, 20000, 2)).size(),
             frame_header_bytes + 40000);
+}
+
+// Gradients, and a smooth field, whose neighbours mpc predicts.
+TEST(Exponents, AutoTakesItWhereItIsShorter) {
+  constexpr std::size_t n = 100000;
+  const auto chosen = [](const Words& x) {
+    const auto all = candidates({}, DType::bf16, Bound{});
+    return std::string(api::best_by_sample(all, {{x.data(), x.size(), DType::bf16}}).codec->name);
+  };
+  EXPECT_EQ(chosen(values_of(Data::normal, DType::bf16, n, 1)), "exponents");
+  Words smooth(n);
+  for (std::size_t i = 0; i < n; ++i)
+    smooth[i] = std::bit_cast<std::uint16_t>(bf16(std::sin(static_cast<float>(i) * 1e-4F)));
+  EXPECT_EQ(chosen(smooth), "mpc");
 }
 
 TEST(Exponents, WhatItDoesNotServeIsRefused) {

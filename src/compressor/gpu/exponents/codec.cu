@@ -1,0 +1,156 @@
+// The exponents codec on GPUs, as a DeviceCodec: checks arguments and launches kernels on the stream. The
+// kernels have the logic of the codec.
+#include "compressor/gpu/cuda_call.hpp"
+#include "compressor/gpu/cuda_services.hpp"
+#include "compressor/gpu/exponents/calls.hpp"
+#include "compressor/gpu/simt/batch.hpp"
+
+namespace taut::api {
+namespace {
+
+using exponents::cuda::CallMemory;
+
+constexpr CudaScratch::Use of_call{exponents::frame_id, 0}, of_books{exponents::frame_id, cuda::most_items};
+
+// Returns the status of action.operator()<T>(), where T is the type of the values, or the status of the
+// exception that the action throws.
+template <class Action>
+int on_halves(int type, Action action) noexcept {
+  return guarded([&] {
+    if (type == static_cast<int>(DType::f16)) return action.template operator()<f16>();
+    if (type == static_cast<int>(DType::bf16)) return action.template operator()<bf16>();
+    return static_cast<int>(Status::invalid_type);
+  });
+}
+
+// Returns the memory of item i of a call. Items that run together do not share memory.
+CallMemory memory_of(const DeviceFrameItem& item, int i, bool encodes, cudaStream_t stream) {
+  const auto part = [i](CudaScratch::Use use) {
+    return use.part(static_cast<unsigned>(i) % cuda::most_items);
+  };
+  std::byte* const own = scratch().reserve(stream, part(of_call), exponents::cuda::scratch_bytes(item.count));
+  std::byte* const books =
+      encodes ? scratch().reserve(stream, part(of_books), exponents::cuda::books_bytes(item.count)) : nullptr;
+  return {reinterpret_cast<exponents::cuda::Scratch*>(own), reinterpret_cast<exponents::cuda::Books*>(books),
+          result_at(item.result)};
+}
+
+// Returns true if kernels can access the memory. A kernel that accessed other memory would end the context.
+bool usable(const DeviceFrameItem& item, std::size_t value_bytes) {
+  return item.result != nullptr && aligned(item.result, alignof(TAUT_Cuda_result)) && item.frame != nullptr &&
+         aligned(item.frame, 16) && aligned(item.values, value_bytes) &&
+         (item.values != nullptr || item.count == 0);
+}
+
+// Calls enqueue(launcher, item, memory) for each item, and launches each kernel once for up to most_items of
+// them. No kernel is launched if an item cannot be used, or if a captured stream lacks scratch memory.
+template <class Enqueue>
+int on_items(const DeviceFrameItem* items, int n, std::size_t value_bytes, bool encodes, void* stream,
+             Enqueue enqueue) {
+  const auto at = static_cast<cudaStream_t>(stream);
+  for (int i = 0; i < n; ++i) {
+    if (items[i].count > exponents::max_count) return static_cast<int>(Status::invalid_count);
+    if (!usable(items[i], value_bytes)) return static_cast<int>(Status::invalid_argument);
+    if (encodes && items[i].bytes < frame_header_bytes + items[i].count * exponents::value_bytes)
+      return static_cast<int>(Status::buffer_too_small);
+  }
+  for (int i = 0; i < n; ++i) memory_of(items[i], i, encodes, at);
+  StreamLauncher launcher{at};
+  if (n == 1) {
+    enqueue(launcher, items[0], memory_of(items[0], 0, encodes, at));
+    return 0;
+  }
+  cuda::BatchLauncher batch(launcher);
+  for (int i = 0; i < n; ++i) {
+    batch.begin_item();
+    enqueue(batch, items[i], memory_of(items[i], i, encodes, at));
+    if ((i + 1) % static_cast<int>(cuda::most_items) == 0) batch.launch_all();
+  }
+  batch.launch_all();
+  return 0;
+}
+
+template <class T, class Launcher>
+void enqueue_encoder(Launcher& launcher, const DeviceFrameItem& item, const CallMemory& memory) {
+  const FrameHeader header{.codec = exponents::frame_id, .type = dtype_of<T>, .count = item.count};
+  exponents::cuda::encode<T>(launcher, static_cast<const std::uint16_t*>(item.values), header,
+                             {static_cast<std::byte*>(item.frame), item.bytes}, memory);
+}
+
+template <class Target, class Launcher>
+void enqueue_decoder(Launcher& launcher, const DeviceFrameItem& item, const CallMemory& memory) {
+  exponents::cuda::decode<Target>(launcher,
+                                  cuda::source_of(static_cast<const std::byte*>(item.frame), item.bytes),
+                                  static_cast<typename Target::Value*>(item.values), item.count, memory);
+}
+
+int encode(const Coding&, const DeviceFrameItem* items, int n, int type, bool, void* stream) noexcept {
+  return on_halves(type, [&]<class T>() {
+    return on_items(
+        items, n, exponents::value_bytes, true, stream,
+        [](auto& launcher, const auto&... arguments) { enqueue_encoder<T>(launcher, arguments...); });
+  });
+}
+
+template <class Target>
+int decode_to(const DeviceFrameItem* items, int n, void* stream) {
+  return on_items(
+      items, n, sizeof(typename Target::Value), false, stream,
+      [](auto& launcher, const auto&... arguments) { enqueue_decoder<Target>(launcher, arguments...); });
+}
+
+int decode(const Coding&, const DeviceFrameItem* items, int n, int type, bool add, void* stream) noexcept {
+  return on_halves(type, [&]<class T>() {
+    return add ? decode_to<exponents::cuda::Add<T>>(items, n, stream)
+               : decode_to<exponents::cuda::Replace<T>>(items, n, stream);
+  });
+}
+
+int add_to_floats(const DeviceFrameItem* items, int n, int type, void* stream) noexcept {
+  return on_halves(type,
+                   [&]<class T>() { return decode_to<exponents::cuda::Add<T, float>>(items, n, stream); });
+}
+
+// Loads the kernels of all calls, for one frame and for several. No kernel runs.
+template <class T>
+void load_kernels(const DeviceFrameItem& item, const CallMemory& memory) {
+  const auto load = [&](auto& launcher) {
+    enqueue_encoder<T>(launcher, item, memory);
+    enqueue_decoder<exponents::cuda::Replace<T>>(launcher, item, memory);
+    enqueue_decoder<exponents::cuda::Add<T>>(launcher, item, memory);
+    enqueue_decoder<exponents::cuda::Add<T, float>>(launcher, item, memory);
+  };
+  KernelLoader loader;
+  load(loader);
+  cuda::BatchLauncher batch(loader);
+  batch.begin_item();
+  load(batch);
+  batch.launch_all();
+}
+
+int reserve(const Coding&, size_t count, int type, void* stream) noexcept {
+  if (count > exponents::max_count) return static_cast<int>(Status::invalid_count);
+  return on_halves(type, [&]<class T>() {
+    DeviceFrameItem item{nullptr, count, nullptr, 0, nullptr};
+    for (int i = 0; i < static_cast<int>(cuda::most_items); ++i)
+      memory_of(item, i, true, static_cast<cudaStream_t>(stream));
+    item.count = exponents::chunk_values;  // enough for a frame that is not stored
+    load_kernels<T>(item, memory_of(item, 0, true, static_cast<cudaStream_t>(stream)));
+    return 0;
+  });
+}
+
+}  // namespace
+
+namespace device_codecs {
+
+extern constinit const DeviceCodec exponents{.frame_id = taut::exponents::frame_id,
+                                             .reserve = reserve,
+                                             .together = [](const Coding&) noexcept { return true; },
+                                             .adds = [](const Coding&) noexcept { return true; },
+                                             .encode = encode,
+                                             .decode = decode,
+                                             .add_to_floats = add_to_floats};
+
+}  // namespace device_codecs
+}  // namespace taut::api
