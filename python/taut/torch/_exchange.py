@@ -80,11 +80,11 @@ class Exchange(ABC):
         self.broadcast_there(room, root)
         return room
 
-    def numbers(self, number: float) -> torch.Tensor:
-        """Returns the numbers of all ranks, as float64."""
-        row = torch.full((self.ranks,), number, dtype=torch.float64, device=self.device)
+    def numbers(self, *mine: float) -> torch.Tensor:
+        """Returns a row of numbers, as float64, from each rank."""
+        row = torch.tensor([mine] * self.ranks, dtype=torch.float64, device=self.device)
         every = torch.empty_like(row)
-        self.all_to_all(every, row, [1] * self.ranks, [1] * self.ranks)
+        self.all_to_all(every.view(-1), row.view(-1), [len(mine)] * self.ranks, [len(mine)] * self.ranks)
         return every
 
     @abstractmethod
