@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains a small transformer with several seeds, by each way to average gradients; the ranks are played in one process.
 
-  seeds.py [--seeds 3] [--steps 200] [--ranks 2] [--width 128] [--variants plain,bf16,taut:0.25]
+  seeds.py [--seeds 3] [--steps 150] [--ranks 2] [--width 128] [--variants plain,bf16,taut:0.25]
 
 A variant taut:BOUND[:bucket][:plain] codes one bucket as taut.torch's hook does, relative to each parameter or to the bucket,
 with error feedback or, with `plain`, without. Prints a row of JSON for each variant: held-out losses and bytes by seed, and the
@@ -138,16 +138,16 @@ def row_of(variant, options):
     mean = sum(tests) / len(tests)
     curve = torch.tensor([losses for _, _, losses in runs]).mean(0).split(CURVE)
     return {
-        "variant": variant, "ranks": options.ranks, "width": options.width, "steps": options.steps,
-        "test_losses": [round(test, 4) for test in tests], "mean": round(mean, 4),
+        "task": "transformer", "variant": variant, "ranks": options.ranks, "width": options.width, "steps": options.steps,
+        "test_losses": [round(test, 4) for test in tests], "test_loss": round(mean, 4),
         "deviation": round(math.sqrt(sum((test - mean) ** 2 for test in tests) / max(len(tests) - 1, 1)), 4),
-        "bytes_per_step": round(sum(sent for _, sent, _ in runs) / len(runs)), "losses": [round(float(part.mean()), 3) for part in curve],
+        "sent_bytes_per_step": round(sum(sent for _, sent, _ in runs) / len(runs)), "losses": [round(float(part.mean()), 3) for part in curve],
     }  # fmt: skip
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name, value in (("seeds", 3), ("steps", 200), ("ranks", 2), ("width", 128), ("batch", 4)):
+    for name, value in (("seeds", 3), ("steps", 150), ("ranks", 2), ("width", 128), ("batch", 4)):
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--variants", default=USUAL)
     options = parser.parse_args()

@@ -87,8 +87,8 @@ def open_sum(frame: torch.Tensor, block: torch.Tensor, addends: int, coding: Cod
 def finish_sum(
     exchange: Exchange, frames: list[torch.Tensor], values: torch.Tensor, coding: Coding, sizes: Sequence[int] = ()
 ) -> list[float]:
-    """Replaces `values` by the reduction of all ranks' frames. Returns the sums of squares of its parts of these sizes, the same
-    numbers on every rank; they travel with the frames."""
+    """Replaces `values` by the reduction of all ranks' frames, and empties their list. Returns the sums of squares of its parts
+    of these sizes, the same numbers on every rank; they travel with the frames."""
     blocks = blocks_of(values, exchange.ranks)
     mine = blocks[exchange.rank]
     total = combine(exchange, exchange.swap(frames), mine, coding)
