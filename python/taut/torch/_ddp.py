@@ -114,7 +114,7 @@ class GradientState:
         self.steps = state["steps"]
         self._buckets.clear()
         self._residuals = dict(state["residuals"]) if state.get("place") == self._place() else {}
-        self._mean_squares, self._infinite_step = dict(state["mean_squares"]), None
+        self._mean_squares, self._infinite_step, self._scale_of_step = dict(state["mean_squares"]), None, (-1, 1.0)
 
     def _place(self) -> list[int]:
         """Returns rank and number of ranks."""

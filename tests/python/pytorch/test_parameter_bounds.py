@@ -248,6 +248,11 @@ def test_a_checkpoint_continues_with_the_same_bits(rank, tmp_path, last):
             training.step(gradients(rank, step))
             means.append([parameter.grad.clone() for parameter in training.steps.model.parameters()])
         assert all(torch.equal(*both) for both in zip(*means))
+        again.scaler.update(2.0**5)  # the step is repeated with another scale
+        again.steps.state.load_state_dict(again.steps.state.state_dict() | {"steps": step})
+        again.step(gradients(rank, step))
+        again.scaler.update(whole.scaler.get_scale())
+        again.steps.state.load_state_dict(whole.steps.state.state_dict())
 
 
 def test_a_group_of_another_size_keeps_bounds_and_drops_residuals(rank, ranks):
