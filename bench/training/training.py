@@ -1,7 +1,8 @@
 """Measures training on four processes (`make bench-training`), by DDP with PyTorch's hooks and Taut's in alternation.
 
 With a link, four emulated hosts are joined by such links (needs root); none: four processes of this host. DILOCO=1 runs
-examples/python/diloco.py instead: averages of 100 million weights. Further words are arguments of the program.
+examples/python/diloco.py instead: averages of 100 million weights. SEEDS=3 trains with several seeds in one process, without links.
+Further words are arguments of the program.
 """
 
 import os
@@ -25,7 +26,9 @@ def measured(options):
         start = on_ranks(ROOT / ".venv-torch/bin/mpiexec", 4, options.link, seconds=3600, gate=["--gate", "warn"]) + [python]
     else:
         start = ["timeout", "3600", python, "-m", "torch.distributed.run", "--nproc-per-node=4", f"--master-port={PORT}"]
-    options.settings |= {"link": options.link}
+    if options.seeds:
+        start, words = [python], [ROOT / "bench/training/seeds.py", "--seeds", options.seeds, *(["--steps", 20] if options.quick else [])]
+    options.settings |= {"link": "none" if options.seeds else options.link}
     printed = []
     yield from lines_of([*start, *words, *options.rest], env=environment, other=lambda line: (passed_on(line), printed.append(line)))
     if options.diloco:
@@ -33,15 +36,15 @@ def measured(options):
 
 
 def draw(run, options):
-    if not options.diloco:
+    if not options.diloco and not options.seeds:
         subprocess.run([sys.executable, ROOT / "bench/training/picture.py", options.out / "training.json", options.out / "training.svg"])
 
 
 SUITE = Suite(
     about=__doc__, rows=measured, finish=draw, within="replicas_equal", needs="link python torch",
     builds={"training": "taut_python -DTAUT_PYTHON=ON -DTAUT_WITH_MPI=OFF"},
-    options={"link": ("1gbit", "rate of the links"), "diloco": (False, "averages of weights")},
+    options={"link": ("1gbit", "rate of the links"), "diloco": (False, "averages of weights"), "seeds": (0, "number of seeds")},
     columns={"task": "{task}", "parameters": "{parameters}", "batch": "{batch}", "variant": "{variant}", "step, ms": "{median_step_ms:.1f}",
-             "of plain's speed": "{speed:.2f}", "sent a step, B": "{sent_bytes_per_step:.0f}", "test loss": "{test_loss:.4f}",
+             "of plain's speed": "{speed:.2f}", "sent a step, B": "{sent_bytes_per_step:.0f}", "test loss": "{test_loss:.4f}", "deviation": "{deviation:.4f}",
              "replicas equal": "{replicas_equal}"},
 )  # fmt: skip

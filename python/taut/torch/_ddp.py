@@ -1,4 +1,4 @@
-"""Hook for DistributedDataParallel: gradients are averaged within a bound relative to their size."""
+"""Hook for DistributedDataParallel: gradients are averaged within a bound relative to the size of each parameter's."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,8 @@ from torch.nn.parallel import DistributedDataParallel
 
 from .._errors import ArgumentError, DTypeError
 from . import _sums
-from ._exchange import Exchange, exchange_of
+from ._exchange import Exchange, exchange_of, is_mpi
+from ._scales import Scales, scales_of
 from ._statistics import Table
 
 _LEAST_BYTES = 1 << 16  # smaller buckets travel uncompressed
@@ -20,12 +21,12 @@ _WIDE = (torch.float32, torch.float64)
 
 @dataclass
 class _Bucket:
-    """State of one bucket of gradients on one rank, from one step to the next."""
+    """State of one bucket of gradients on one rank, from one step to the next. Its numbers are those of a loss that is not scaled."""
 
     names: tuple[str, ...]
     sizes: list[int]  # number of values of each parameter
     residual: torch.Tensor  # what the coding of this rank's gradients has lost; empty without error feedback
-    mean_square: Optional[float] = None  # of the last averaged gradients, the same number on every rank
+    mean_squares: list[float]  # of each parameter's last averaged gradients that are not all zero; 0: not known yet
 
 
 class GradientState:
@@ -36,13 +37,19 @@ class GradientState:
     parameters
         Names and parameters, as ``model.named_parameters()`` returns them.
     bound
-        Bound of each averaged gradient, in units of the root mean square (RMS) of its bucket in the step before.
+        Bound of each averaged gradient, in units of the root mean square (RMS) of its parameter's gradients in the last step in
+        which these were not all zero.
     group
         As for `all_reduce`.
     warm_up_steps
         Steps at the beginning in which gradients travel uncompressed; at least 1, in which DDP arranges its buckets.
     error_feedback
         Add what the coding of a gradient loses to this rank's next gradient. Takes memory of the size of the gradients.
+    relative_to
+        ``"parameter"``, or ``"bucket"``: the RMS is that of all gradients in DDP's bucket.
+    scaler
+        The ``torch.amp.GradScaler`` that scales the loss, or an object with its ``get_scale``; the same scale on every rank.
+        Bounds and residuals follow when it changes.
     """
 
     def __init__(
@@ -52,25 +59,33 @@ class GradientState:
         group: Any = None,
         warm_up_steps: int = 10,
         error_feedback: bool = True,
+        relative_to: str = "parameter",
+        scaler: Any = None,
     ) -> None:
         if not (isinstance(bound, (int, float)) and 0 < bound < math.inf):
             raise ArgumentError(f"bound={bound!r} is no positive number: give a part of the gradients' RMS, such as 0.25")
         if warm_up_steps < 1:
             raise ArgumentError(f"warm_up_steps={warm_up_steps}: give at least 1")
+        if relative_to not in ("parameter", "bucket"):
+            raise ArgumentError(f"relative_to={relative_to!r}: give 'parameter' or 'bucket'")
+        if scaler is not None and not hasattr(scaler, "get_scale"):
+            raise ArgumentError(f"scaler={scaler!r} has no get_scale: give a torch.amp.GradScaler")
         self.bound, self.warm_up_steps, self.error_feedback = float(bound), warm_up_steps, error_feedback
+        self.relative_to, self.scaler = relative_to, scaler
         self.steps = 0
         self._group = group
         self._exchange: Optional[Exchange] = None
         self._buckets: dict[tuple[str, ...], _Bucket] = {}
         self._residuals: dict[str, torch.Tensor] = {}  # of parameters that are in no bucket yet
-        self._mean_squares: dict[tuple[str, ...], float] = {}  # of buckets that were not met yet
+        self._mean_squares: dict[str, float] = {}  # likewise
         self._names = {id(parameter): name for name, parameter in parameters}
         self._infinite_step: Optional[int] = None  # the last step with gradients that are not finite
+        self._scale_of_step = (-1, 1.0)  # a step, and the factor of its loss
 
     def __repr__(self) -> str:
         row = self.statistics().get(("gradients", "Allreduce"))
         sent = f", {row.value_bytes / 1e6:.3g} MB became {row.frame_bytes / 1e6:.3g} MB" if row and row.frame_bytes else ""
-        return f"<GradientState: bound {self.bound:g} of the RMS, {self.steps} steps{sent}>"
+        return f"<GradientState: bound {self.bound:g} of the RMS of each {self.relative_to}, {self.steps} steps{sent}>"
 
     def statistics(self) -> Table:
         """Returns what this rank has coded; `report` logs it: ``taut.torch.report(writer, step, state)``."""
@@ -84,18 +99,28 @@ class GradientState:
         return self._exchange
 
     def state_dict(self) -> dict[str, Any]:
-        """Returns the number of steps, this rank's residuals by parameter, and the buckets' mean squares. Every rank saves its
-        own."""
-        residuals = {name: part.clone() for bucket in self._buckets.values() for name, part in _parts(bucket)}
-        known = {names: bucket.mean_square for names, bucket in self._buckets.items()}
-        squares = {names: square for names, square in {**self._mean_squares, **known}.items() if square is not None}
-        return {"steps": self.steps, "residuals": {**self._residuals, **residuals}, "mean_squares": squares}
+        """Returns the number of steps, and by parameter this rank's residuals and the mean squares. Every rank saves its own."""
+        residuals, mean_squares = dict(self._residuals), dict(self._mean_squares)
+        for bucket in self._buckets.values():
+            residuals.update((name, part.clone()) for name, part in _parts(bucket))
+            mean_squares.update(zip(bucket.names, bucket.mean_squares))
+        if self._infinite_step is not None and self._infinite_step == self.steps - 1:
+            residuals = {}  # the next step would drop them
+        return {"steps": self.steps, "place": self._place(), "residuals": residuals, "mean_squares": mean_squares}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Continues from what `state_dict` returned on this rank; on all ranks, before the next step."""
+        """Continues from what `state_dict` returned; on all ranks, before the next step. Residuals of another rank, or of a group
+        of another size, are left out."""
         self.steps = state["steps"]
         self._buckets.clear()
-        self._residuals, self._mean_squares = dict(state["residuals"]), dict(state["mean_squares"])
+        self._residuals = dict(state["residuals"]) if state.get("place") == self._place() else {}
+        self._mean_squares, self._infinite_step, self._scale_of_step = dict(state["mean_squares"]), None, (-1, 1.0)
+
+    def _place(self) -> list[int]:
+        """Returns rank and number of ranks."""
+        if is_mpi(self._group):
+            return [self._group.Get_rank(), self._group.Get_size()]
+        return [dist.get_rank(self._group), dist.get_world_size(self._group)]
 
     def bucket_of(self, bucket: dist.GradBucket) -> _Bucket:
         """Returns what is remembered of a bucket."""
@@ -110,13 +135,15 @@ class GradientState:
         """Dissolves buckets that share parameters with a new one: DDP has arranged its buckets anew."""
         shared = [key for key in self._buckets if not set(key).isdisjoint(names)]
         for key in shared:
-            self._residuals.update(_parts(self._buckets.pop(key)))
+            bucket = self._buckets.pop(key)
+            self._residuals.update(_parts(bucket))
+            self._mean_squares.update(zip(bucket.names, bucket.mean_squares))
 
     def _new_bucket(self, names: tuple[str, ...], parameters: Sequence[torch.Tensor], buffer: torch.Tensor) -> _Bucket:
         sizes = [parameter.numel() for parameter in parameters]
         wide = buffer.dtype if buffer.dtype in _WIDE else torch.float32
         residual = torch.zeros(buffer.numel() if self.error_feedback else 0, dtype=wide, device=buffer.device)
-        made = _Bucket(names, sizes, residual, self._mean_squares.pop(names, None))
+        made = _Bucket(names, sizes, residual, [self._mean_squares.pop(name, 0.0) for name in names])
         for name, part in _parts(made):
             if name in self._residuals:
                 part.copy_(self._residuals.pop(name))
@@ -125,14 +152,15 @@ class GradientState:
     def average(self, bucket: _Bucket, buffer: torch.Tensor, step: int) -> torch.Tensor:
         """Replaces gradients by their mean over the ranks; runs in the thread of the exchange."""
         values = buffer if buffer.dtype == bucket.residual.dtype else buffer.to(bucket.residual.dtype)
-        bound = self._bound_of(bucket, values, step)
+        loss_scale = self._loss_scale(step)
         if self._infinite_step == step - 1:
-            bucket.residual.zero_()  # GradScaler has skipped that step, and has changed the scale of the gradients
+            bucket.residual.zero_()  # GradScaler has skipped that step: its gradients were not used
         if self.error_feedback:
-            values += bucket.residual
-        mean_square = self._sum_within(bound, bucket, values) if bound else self._plain_sum(bucket, values)
-        if mean_square is None or math.isfinite(mean_square):
-            bucket.mean_square = mean_square
+            values.add_(bucket.residual, alpha=loss_scale)
+        scales = self._scales_of(bucket, values, step, loss_scale)
+        squares = self._sum_within(scales, bucket, values, loss_scale) if scales else self._plain_sum(bucket, values)
+        if all(map(math.isfinite, squares)):
+            self._remember(bucket, squares, loss_scale)
         else:
             bucket.residual.zero_()  # NaN and infinities must not come back in the next step
             self._infinite_step = step
@@ -140,28 +168,49 @@ class GradientState:
             buffer.copy_(values)
         return buffer
 
-    def _bound_of(self, bucket: _Bucket, values: torch.Tensor, step: int) -> float:
-        """Returns the absolute bound; 0: the gradients travel uncompressed."""
-        if step < self.warm_up_steps or _is_small(values) or not bucket.mean_square:
-            return 0.0
-        return self.bound * math.sqrt(bucket.mean_square)
+    def _loss_scale(self, step: int) -> float:
+        """Returns the factor of the loss, which is the same for all buckets of a step."""
+        if self.scaler is not None and self._scale_of_step[0] != step:
+            self._scale_of_step = (step, float(self.scaler.get_scale()))
+        return self._scale_of_step[1]
 
-    def _plain_sum(self, bucket: _Bucket, values: torch.Tensor) -> Optional[float]:
-        """Averages uncompressed; returns the mean square, or None if the bucket is never compressed."""
+    def _scales_of(self, bucket: _Bucket, values: torch.Tensor, step: int, loss_scale: float) -> Optional[Scales]:
+        """Returns how the gradients of each parameter are coded; nothing: they travel uncompressed."""
+        if step < self.warm_up_steps or _is_small(values):
+            return None
+        squares = bucket.mean_squares
+        if self.relative_to == "bucket":
+            total = sum(square * size for square, size in zip(squares, bucket.sizes))
+            squares = [total / values.numel()] * len(squares)
+        return scales_of(bucket.sizes, [square * loss_scale**2 for square in squares], self.bound)
+
+    @staticmethod
+    def _remember(bucket: _Bucket, squares: Sequence[float], loss_scale: float) -> None:
+        for i, (square, size) in enumerate(zip(squares, bucket.sizes)):
+            if square > 0:
+                bucket.mean_squares[i] = square / size / loss_scale**2
+
+    def _plain_sum(self, bucket: _Bucket, values: torch.Tensor) -> list[float]:
+        """Averages uncompressed; returns the sum of squares of each parameter's gradients, or nothing for a small bucket."""
         bucket.residual.zero_()
         exchange = self.exchange_for(values.device)
         exchange.plain_reduction(values, "mean")
-        return None if _is_small(values) else _sums.agreed_mean_square(exchange, values)
+        return [] if _is_small(values) else _sums.agreed_squares(exchange, values, bucket.sizes)
 
-    def _sum_within(self, bound: float, bucket: _Bucket, values: torch.Tensor) -> float:
+    def _sum_within(self, scales: Scales, bucket: _Bucket, values: torch.Tensor, loss_scale: float) -> list[float]:
+        """Averages in frames; returns the sum of squares of each parameter's gradients."""
         exchange = self.exchange_for(values.device)
-        coding = _sums.Coding(f"abs:{bound!r},codec=planes,predictor=none", adds=True, op="mean", bound=bound)
+        coding = _sums.Coding(scales.coding, adds=True, op="mean", bound=scales.bound)
+        scales.apply(values)
         frames = _sums.encode_parts(exchange, _sums.blocks_of(values, exchange.ranks), coding)
         if self.error_feedback:
             for frame, block in zip(frames, _sums.blocks_of(bucket.residual, exchange.ranks)):
                 _sums.open_sum(frame, block, 1, coding)
             torch.sub(values, bucket.residual, out=bucket.residual)
-        return _sums.finish_sum(exchange, frames, values, coding)
+            scales.remove(bucket.residual, loss_scale)
+        squares = _sums.finish_sum(exchange, frames, values, coding, bucket.sizes)
+        scales.remove(values)
+        return [square / factor**2 for square, factor in zip(squares, scales.factors)]
 
 
 def _is_small(values: torch.Tensor) -> bool:
@@ -186,8 +235,8 @@ def compress_gradients(model: DistributedDataParallel, bound: float = 0.25, **op
     """Registers `gradient_hook` for a DDP model; returns its state, for checkpoints. Collective.
 
     Every averaged gradient differs from the exact mean of the values that the ranks code (gradients plus residuals) by at
-    most `bound` times the RMS of its bucket in the step before. All ranks get the same bits. `options` are those of
-    `GradientState`.
+    most `bound` times the RMS of its parameter's gradients in the step before. All ranks get the same bits. `options` are those
+    of `GradientState`.
 
     Examples
     --------

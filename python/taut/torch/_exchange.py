@@ -57,15 +57,18 @@ class Exchange(ABC):
         self._now.greatest_bound = max(self._now.greatest_bound, bound)
         return frame
 
-    def swap(self, parts: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        """Sends part i to rank i; returns the parts for this rank, in the order of the senders."""
+    def swap(self, parts: list[torch.Tensor]) -> list[torch.Tensor]:
+        """Sends part i to rank i; returns the parts for this rank, in the order of the senders. Empties the list, so that the
+        memory of the parts is free while others arrive."""
         sends = [part.numel() for part in parts]
         sizes = torch.tensor(sends, device=self.device)
         theirs = torch.empty_like(sizes)
         self.all_to_all(theirs, sizes, [1] * self.ranks, [1] * self.ranks)
         receives = theirs.tolist()
+        data = torch.cat(parts)
+        parts.clear()
         room = torch.empty(sum(receives), dtype=torch.uint8, device=self.device)
-        self.all_to_all(room, torch.cat(list(parts)), receives, sends)
+        self.all_to_all(room, data, receives, sends)
         return list(room.split(receives))
 
     def spread(self, part: torch.Tensor) -> list[torch.Tensor]:
@@ -80,11 +83,11 @@ class Exchange(ABC):
         self.broadcast_there(room, root)
         return room
 
-    def numbers(self, number: float) -> torch.Tensor:
-        """Returns the numbers of all ranks, as float64."""
-        row = torch.full((self.ranks,), number, dtype=torch.float64, device=self.device)
+    def numbers(self, *mine: float) -> torch.Tensor:
+        """Returns a row of numbers, as float64, from each rank."""
+        row = torch.tensor([mine] * self.ranks, dtype=torch.float64, device=self.device)
         every = torch.empty_like(row)
-        self.all_to_all(every, row, [1] * self.ranks, [1] * self.ranks)
+        self.all_to_all(every.view(-1), row.view(-1), [len(mine)] * self.ranks, [len(mine)] * self.ranks)
         return every
 
     @abstractmethod

@@ -54,7 +54,8 @@ def encode(values: torch.Tensor, coding: str, device: torch.device) -> torch.Ten
         return torch.empty(0, dtype=torch.uint8, device=device)
     number = number_of(values)
     frame = _room(number, values.numel(), 1, device)
-    return frame[: _core.encode_into(values.data_ptr(), values.numel(), number, coding, _span(frame))]
+    written = frame[: _core.encode_into(values.data_ptr(), values.numel(), number, coding, _span(frame))]
+    return written.clone() if 2 * written.numel() < frame.numel() else written  # the room is as large as the values
 
 
 def decode(frame: torch.Tensor, values: torch.Tensor) -> None:

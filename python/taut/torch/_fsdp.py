@@ -1,6 +1,8 @@
 """Communication of FSDP2: reduce-scatter of gradients within a relative bound, all-gather of parameters under a policy."""
 
 import math
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Optional, Union
 
 import torch
@@ -12,15 +14,21 @@ from .._policy import Policy
 from . import _frames, _sums
 from ._collectives import all_gather, operator_of, scatter_reduced
 from ._exchange import Exchange, exchange_of
+from ._scales import scales_of
 from ._work import Work
 
 
 class BoundedReduceScatter(ReduceScatter):
-    """Reduce-scatter of one module's gradients, within `bound` times the RMS of the reduced gradients of the call before."""
+    """Reduce-scatter of one module's gradients, within `bound` times the RMS of the reduced gradients of the call before.
 
-    def __init__(self, bound: float) -> None:
+    `parameters` returns the sizes of the parameters' parts of a block. Each part has an RMS of its own, unless the block has other
+    parts: parameters without gradients are not in it.
+    """
+
+    def __init__(self, bound: float, parameters: Callable[[], Sequence[int]] = tuple) -> None:
         self._bound = bound
-        self._mean_square = 0.0  # of the last reduced gradients, the same number on every rank
+        self._parameters = parameters
+        self._mean_squares: dict[tuple[int, ...], list[float]] = {}  # by sizes of parts, the same numbers on every rank
 
     def allocate(self, size: Any, *, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
         return torch.empty(*size, dtype=dtype, device=device)
@@ -31,9 +39,12 @@ class BoundedReduceScatter(ReduceScatter):
         block, values = _frames.values_of(output_tensor, "output_tensor"), _frames.values_of(input_tensor, "input_tensor")
         operator, exchange = operator_of(op), exchange_of(group, values.device)
 
+        sizes = tuple(self._parameters())
+        if sum(sizes) != block.numel():
+            sizes = (block.numel(),)
+
         def action() -> torch.Tensor:
-            scatter_reduced(exchange, block, values, [block.numel()] * exchange.ranks, self._policy(), operator)
-            self._remember(exchange, block)
+            self._reduce(exchange, block, values, sizes, operator)
             return output_tensor
 
         work = exchange.submit("Reduce_scatter", action, [block, values])
@@ -42,15 +53,30 @@ class BoundedReduceScatter(ReduceScatter):
         work.wait()
         return None
 
-    def _policy(self) -> str:
-        if self._mean_square == 0:
-            return "off"
-        return f"abs:{self._bound * math.sqrt(self._mean_square)!r},codec=planes,predictor=none"
+    def _reduce(
+        self, exchange: Exchange, block: torch.Tensor, values: torch.Tensor, sizes: tuple[int, ...], operator: str
+    ) -> None:
+        known = self._mean_squares.setdefault(sizes, [0.0] * len(sizes))
+        scales, blocks = scales_of(sizes, known, self._bound), [block.numel()] * exchange.ranks
+        if scales is None:
+            scatter_reduced(exchange, block, values, blocks, "off", operator)
+        else:
+            wide = values.to(_sums.wide_type(values))
+            mine = torch.empty_like(block, dtype=wide.dtype)
+            scales.apply(wide.view(exchange.ranks, -1))
+            scatter_reduced(exchange, mine, wide, blocks, scales.coding, operator)
+            scales.remove(mine)
+            block.copy_(mine)
+        squares = _sums.total_of(exchange.numbers(*_sums.sums_of_squares(block, sizes).tolist()))
+        if all(map(math.isfinite, squares)):
+            for i, (square, size) in enumerate(zip(squares, sizes)):
+                known[i] = square / max(exchange.ranks * size, 1) or known[i]
 
-    def _remember(self, exchange: Exchange, block: torch.Tensor) -> None:
-        squares = float(exchange.numbers(_sums.sum_of_squares(block)).sum())
-        if math.isfinite(squares):
-            self._mean_square = squares / max(exchange.ranks * block.numel(), 1)
+
+def _parameters_of(module: FSDPModule) -> Sequence[int]:
+    """Returns the sizes of the padded shards of a module's own parameters."""
+    group = module._get_fsdp_state()._fsdp_param_group
+    return [parameter._sharded_param_data.numel() for parameter in group.fsdp_params] if group is not None else []
 
 
 class PolicyAllGather(AllGather):
@@ -78,8 +104,8 @@ def compress_sharded_gradients(
     model
         The model; all modules in it that are sharded are changed.
     bound
-        Bound of each reduced gradient, in units of the RMS of the gradients of its module in the backward pass before. The
-        first pass is uncompressed. There is no error feedback, which would need memory of the size of all gradients.
+        Bound of each reduced gradient, in units of the RMS of the gradients of its parameter in the last backward pass in which
+        these were not all zero. The first pass is uncompressed. There is no error feedback, which would need memory of the size of all gradients.
     parameters
         Policy of the all-gather of parameters. Every rank gets the same bits.
 
@@ -95,5 +121,5 @@ def compress_sharded_gradients(
         raise ArgumentError("model has no sharded module: call torch.distributed.fsdp.fully_shard first")
     for module in sharded:
         module.set_force_sum_reduction_for_comms(True)
-        module.set_custom_reduce_scatter(BoundedReduceScatter(float(bound)))
+        module.set_custom_reduce_scatter(BoundedReduceScatter(float(bound), partial(_parameters_of, module)))
         module.set_custom_all_gather(PolicyAllGather(parameters))

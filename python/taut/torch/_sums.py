@@ -1,6 +1,6 @@
 """Reductions over the ranks, in two rounds of frames: each rank reduces one block, then sends the result to all ranks."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -84,26 +84,47 @@ def open_sum(frame: torch.Tensor, block: torch.Tensor, addends: int, coding: Cod
         block /= addends
 
 
-def finish_sum(exchange: Exchange, frames: list[torch.Tensor], values: torch.Tensor, coding: Coding) -> float:
-    """Replaces `values` by the reduction of all ranks' frames; returns its mean square, the same number on every rank."""
+def finish_sum(
+    exchange: Exchange, frames: list[torch.Tensor], values: torch.Tensor, coding: Coding, sizes: Sequence[int] = ()
+) -> list[float]:
+    """Replaces `values` by the reduction of all ranks' frames, and empties their list. Returns the sums of squares of its parts
+    of these sizes, the same numbers on every rank; they travel with the frames."""
     blocks = blocks_of(values, exchange.ranks)
     mine = blocks[exchange.rank]
     total = combine(exchange, exchange.swap(frames), mine, coding)
-    note = torch.tensor([sum_of_squares(mine)], dtype=torch.float64, device=exchange.device).view(torch.uint8)
-    squares = 0.0
+    note = _squares_of_block(exchange, blocks, sizes).to(exchange.device).view(torch.uint8)
+    notes = []
     for rank, message in enumerate(exchange.spread(torch.cat([note, total]))):
-        squares += message[:8].clone().view(torch.float64).item()
+        notes.append(message[: note.numel()].clone().view(torch.float64))
         if rank != exchange.rank:
-            open_sum(message[8:], blocks[rank], exchange.ranks, coding)
-    return squares / max(values.numel(), 1)
+            open_sum(message[note.numel() :], blocks[rank], exchange.ranks, coding)
+    return total_of(notes)
 
 
-def sum_of_squares(values: torch.Tensor) -> float:
-    parts = torch.view_as_real(values) if values.is_complex() else values
-    return float(torch.linalg.vector_norm(parts, dtype=torch.float64)) ** 2
+def agreed_squares(exchange: Exchange, values: torch.Tensor, sizes: Sequence[int]) -> list[float]:
+    """Returns the sums of squares of the parts of values that are the same on every rank, as the same numbers on every rank."""
+    mine = _squares_of_block(exchange, blocks_of(values, exchange.ranks), sizes)
+    return total_of(exchange.numbers(*mine.tolist()))
 
 
-def agreed_mean_square(exchange: Exchange, values: torch.Tensor) -> float:
-    """Returns the mean square of values that are the same on every rank, as one number for all ranks."""
-    mine = blocks_of(values, exchange.ranks)[exchange.rank]
-    return sum(exchange.numbers(sum_of_squares(mine)).tolist()) / max(values.numel(), 1)
+def _squares_of_block(exchange: Exchange, blocks: Sequence[torch.Tensor], sizes: Sequence[int]) -> torch.Tensor:
+    """Returns for each part the sum of the squares that are in this rank's block."""
+    first = sum(block.numel() for block in blocks[: exchange.rank])
+    return sums_of_squares(blocks[exchange.rank], sizes, first)
+
+
+def total_of(rows: Iterable[torch.Tensor]) -> list[float]:
+    """Returns the sum of the ranks' rows, added in the order of the ranks."""
+    first, *others = rows
+    return sum(others, start=first).tolist()
+
+
+def sums_of_squares(values: torch.Tensor, sizes: Sequence[int], first: int = 0) -> torch.Tensor:
+    """Returns the sum of squares of each part of a row, as far as it is in `values`, the row's values from `first` on."""
+    squares, begin = torch.zeros(len(sizes), dtype=torch.float64, device=values.device), -first
+    for i, size in enumerate(sizes):
+        part = values[max(begin, 0) : max(begin + size, 0)]
+        if part.numel() > 0:
+            squares[i] = torch.linalg.vector_norm(part, dtype=torch.float64) ** 2
+        begin += size
+    return squares

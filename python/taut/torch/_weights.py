@@ -221,7 +221,7 @@ def _finish_streams(rows: Sequence[torch.Tensor]) -> None:
 
 
 def _agree_on_layout(exchange: Exchange, call: Optional[_Call], problem: Optional[Exception]) -> None:
-    marks = exchange.numbers(NO_PART if call is None else call.fingerprint).tolist()
+    marks = exchange.numbers(NO_PART if call is None else call.fingerprint).view(-1).tolist()
     if problem is not None:
         raise problem
     if NO_PART in marks:

@@ -82,3 +82,38 @@ def test_weights_reach_all_ranks_of_a_communicator():
         report = taut.torch.sync_weights(weights, group=WORLD)
         assert all(same_bits_everywhere(tensor) for tensor in weights)
     assert report.ratio > 20 and report.resent_bytes == 0
+
+
+class OneBucket:
+    """Bucket of DDP with two parameters."""
+
+    def __init__(self, gradients):
+        self.gradients = gradients
+        self.parts = list(gradients.split([40_000, 10_000]))
+
+    def parameters(self):
+        return self.parts
+
+    def buffer(self):
+        return self.gradients
+
+    def is_last(self):
+        return True
+
+
+def test_gradients_over_mpi_have_bounds_by_parameter():
+    import taut.torch
+
+    bucket = OneBucket(torch.zeros(50_000))
+    named = [("large", bucket.parts[0]), ("small", bucket.parts[1])]
+    state = taut.torch.GradientState(named, 0.25, WORLD.Dup(), warm_up_steps=1, error_feedback=False)
+    for step in range(4):
+        bucket.gradients.copy_(noise(10 * step + WORLD.rank))
+        bucket.parts[1].mul_(1e-5)
+        mean = torch.from_numpy(WORLD.allreduce(bucket.gradients.double().cpu().numpy()) / WORLD.size)
+        rms = [state.state_dict()["mean_squares"].get(name, 0.0) ** 0.5 for name, _ in named]
+        taut.torch.gradient_hook(state, bucket).wait()
+        assert same_bits_everywhere(bucket.gradients)
+        errors = [float((a.double().cpu() - b).abs().max()) for a, b in zip(bucket.parts, mean.split([40_000, 10_000]))]
+        assert step == 0 or all(0 < error <= 0.25 * size * 1.0001 for error, size in zip(errors, rms))
+    assert state.state_dict()["place"] == [WORLD.rank, WORLD.size]
