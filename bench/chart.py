@@ -85,7 +85,7 @@ def ticks(least, most, log):
 
 def number(value):
     """Returns the short text of a tick."""
-    return f"{value:.0e}".replace("e-0", "e-") if 0 < value < 1e-2 else f"{value:g}"
+    return f"{value:.0e}".replace("e-0", "e-") if 0 < abs(value) < 1e-2 else f"{value:g}"
 
 
 def scale(least, most, begin, end, log):
