@@ -34,6 +34,7 @@ class Series:
     words: tuple = ()  # one for each point; nothing is written for an empty one
     joined: bool = True
     hollow: bool = False
+    dotted: bool = True  # a dot at each point
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def ticks(least, most, log):
 
 def number(value):
     """Returns the short text of a tick."""
-    return f"{value:.0e}".replace("e-0", "e-") if 0 < value < 1e-2 else f"{value:g}"
+    return f"{value:.0e}".replace("e-0", "e-") if 0 < abs(value) < 1e-2 else f"{value:g}"
 
 
 def scale(least, most, begin, end, log):
@@ -196,7 +197,7 @@ class _Plot:
         for line in self.panel.series:
             path = " ".join(f"{self.x(x):.1f},{self.y(y):.1f}" for x, y in line.points)
             made += [f'<polyline class="series s{line.colour}" points="{path}"/>'] if line.joined else []
-            made += self._dots(line)
+            made += self._dots(line) if line.dotted else []
         for line in self.panel.series:
             made += [self._beside(self.x(x), self.y(y), words, f"f{line.colour}") for (x, y), words in zip(line.points, line.words) if words]
         return made + self._names()
@@ -215,9 +216,14 @@ class _Plot:
         return [text(self.right + 10, at + 5, line.name, classes=f"f{line.colour}") for line, at in zip(named, places)]
 
 
-def chart(title, panels):
-    """Returns the picture of panels, one below the other."""
+def chart(title, panels, above=()):
+    """Returns the picture of panels, one below the other, below these fields: (words, image as a data URI, height by width)."""
     made, top = [], ABOVE
+    for words, image, shape in above:
+        width = WIDTH - LEFT - 16
+        made.append(text(LEFT, top - 14, words, classes="title"))
+        made.append(f'<image x="{LEFT}" y="{top}" width="{width}" height="{width * shape:.1f}" preserveAspectRatio="none" href="{image}"/>')
+        top += width * shape + ABOVE
     for panel in panels:
         plot = _Plot(panel, top)
         made += [*plot.axes(), *plot.rules(), *plot.lines()]

@@ -4,7 +4,7 @@
 #   LINK=1gbit        rate of the links (needs root); LINK= for ranks that share memory
 #   BUILD=build/release
 #   OUT=NAME-out      report.json with the machine and commit (bench/report.py), raw values, pictures
-#   PYTHON=...        with numpy and matplotlib (default: .venv/bin/python, else python3)
+#   PYTHON=...        with numpy (default: .venv/bin/python, else python3)
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 source "$root/tools/mpi_family.sh"
@@ -34,8 +34,8 @@ fi
 [ -e "$root/examples/$name/plot.py" ] || exit 0
 python=${PYTHON:-$root/.venv/bin/python}
 [ -x "$python" ] || python=python3
-if "$python" -c 'import matplotlib' 2>/dev/null; then
+if "$python" -c 'import numpy' 2>/dev/null; then
   "$python" "$root/examples/$name/plot.py" "$out"
 else
-  echo "No pictures: $python has no matplotlib. Figures and raw values are in $out."
+  echo "No pictures: $python has no numpy. Figures and raw values are in $out."
 fi

@@ -6,7 +6,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 source "$root/tools/mpi_family.sh"
 source "$root/tools/rig/link_rate.sh"
-build=$(cd "${1:-$root/build/release}" && pwd)
+build=${1:-$root/build/release}
+[ -d "$build" ] || { echo "run.sh: no $build; docs/start/install.md says how to build, or name your build" >&2; exit 2; }
+build=$(cd "$build" && pwd)
 [ $# = 0 ] || shift
 link=${LINK:-}
 taut=$build/bin/taut

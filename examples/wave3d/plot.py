@@ -2,7 +2,7 @@
 """Draws the waves of a run: plot.py [FOLDER [VARIANT]]; plot.py REPORT.json PICTURE.svg draws its variants alone.
 
 Reads report.json, seismograms and slices that wave3d left in FOLDER (default wave3d-out) and writes there
-  waves.png     a vertical slice of vx and a seismogram, by plain MPI and by VARIANT (default abs:5e-5), and the differences
+  waves.svg     a vertical slice of vx and a seismogram, by plain MPI and by VARIANT (default abs:5e-5), and the differences
   variants.svg  halo time of every variant, with the misfit of its seismograms
 """
 
@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-from chart import bars  # noqa: E402
+sys.path[:0] = [str(Path(__file__).resolve().parents[2] / folder) for folder in ("bench", "python/taut")]
+from _charts import picture  # noqa: E402
+from chart import Panel, Series, bars, chart  # noqa: E402
 
 TIME_STEP = 0.45  # in cells at the greatest speed
 
@@ -34,16 +35,14 @@ class Run:
     def seismograms(self, name):
         return self.values(name, "seismograms", (self.report["stations"], 3, self.report["steps"]))
 
-    def save(self, figure, name):
-        figure.savefig(self.folder / name, dpi=110)
+    def save(self, picture, name):
+        (self.folder / name).write_text(picture)
         print(self.folder / name)
 
 
-def show_slice(axes, values, clip, title):
-    drawn = axes.imshow(values, cmap="RdBu_r", vmin=-clip, vmax=clip, aspect="equal")
-    axes.figure.colorbar(drawn, ax=axes, pad=0.01, fraction=0.03).formatter.set_powerlimits((-2, 3))
-    axes.set_title(title, fontsize=9, loc="left")
-    axes.set_ylabel("depth (cells)")
+def field(values, clip, words):
+    """Returns a slice as a part of a picture: blue is -clip, red is clip."""
+    return f"{words}; blue to red: ±{clip:.1g}", picture(values, -clip, clip, signed=True), values.shape[0] / values.shape[1]
 
 
 def loudest(seismograms):
@@ -52,33 +51,31 @@ def loudest(seismograms):
 
 
 def waves(run, name):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
+    """Returns the picture of the slices and the seismogram of the loudest station."""
     row, plain, taut = run.rows[name], run.slice("plain"), run.slice(name)
-    figure = plt.figure(figsize=(13, 6.5), layout="constrained")
-    left, right = figure.subfigures(1, 2, width_ratios=[4, 5])
-    axes = [*left.subplots(3, 1, sharex=True), *right.subplots(2, 1, sharex=True)]
     clip = float(np.percentile(np.abs(plain), 99.5)) or 1.0
     error = float(np.abs(taut - plain).max()) or 1.0
-    show_slice(axes[0], plain, clip, f"vx in the plane of the source, step {run.report['slice_step']}: plain MPI")
-    show_slice(axes[1], taut, clip, f"{name}: {row['ratio']:.1f} times fewer bytes in the halos")
-    show_slice(axes[2], taut - plain, error, "difference")
-    axes[2].set_xlabel("x (cells)")
+    fields = [
+        field(plain, clip, f"vx, step {run.report['slice_step']}, plain MPI"),
+        field(taut, clip, f"{name}, halos {row['ratio']:.1f} times smaller"),
+        field(taut - plain, error, "difference"),
+    ]
     reference, coded = run.seismograms("plain"), run.seismograms(name)
     station, component = loudest(reference)
-    time = np.arange(run.report["steps"]) * TIME_STEP
-    axes[3].plot(time, reference[station, component], "0.6", linewidth=2.5, label="plain MPI")
-    axes[3].plot(time, coded[station, component], "tab:red", linewidth=0.8, label=name)
-    axes[3].set_title(f"v{'xyz'[component]} at station {station}; misfit of all seismograms {row['misfit']:.1e}",
-                      fontsize=9, loc="left")  # fmt: skip
-    axes[3].legend(fontsize=8)
-    axes[4].plot(time, (coded - reference)[station, component], "tab:red", linewidth=0.8)
-    axes[4].set_title("difference", fontsize=9, loc="left")
-    axes[4].set_xlabel("time (cells at the greatest speed)")
-    run.save(figure, "waves.png")
+
+    def line(named, values, colour, every, **look):
+        points = list(enumerate(values[station, component]))[::every]
+        return Series(named, [(step * TIME_STEP, float(value)) for step, value in points], colour, **look)
+
+    def panel(title, *lines):
+        return Panel(title, "time (cells at the greatest speed)", f"v{'xyz'[component]}", list(lines), log=(False, False))
+
+    both = line("plain MPI", reference, 5, 20, joined=False, hollow=True), line(name, coded, 0, 2, dotted=False)
+    panels = [
+        panel(f"Station {station}; misfit of all seismograms {row['misfit']:.1e}", *both),
+        panel("Difference", line("difference", coded - reference, 1, 2, dotted=False)),
+    ]
+    return chart("Waves by plain MPI and under a bound", panels, fields)
 
 
 def variants(report):
@@ -101,9 +98,8 @@ def main():
         return
     run = Run(place)
     chosen = sys.argv[2] if len(sys.argv) > 2 else "abs:5e-5"
-    waves(run, chosen if chosen in run.rows else list(run.rows)[-1])
-    (run.folder / "variants.svg").write_text(variants(run.report))
-    print(run.folder / "variants.svg")
+    run.save(waves(run, chosen if chosen in run.rows else list(run.rows)[-1]), "waves.svg")
+    run.save(variants(run.report), "variants.svg")
 
 
 if __name__ == "__main__":

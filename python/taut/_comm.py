@@ -200,8 +200,7 @@ class Comm(Blocking, Nonblocking, Persistent, Messages, Objects, MPI.Intracomm):
 
     def explain(self) -> str:
         """Returns the statistics in words: the decision for each kind of call, its reason, and the times (docs/observe.md).
-        The policy in force comes first, then earlier ones. A last line tells what the lower-case calls of this object sent.
-        Lines of the program stand there if TAUT_REPORT is set, or a rule names call sites."""
+        The policy in force comes first, then earlier ones. A last line tells what the lower-case calls of this object sent."""
         text = OWN_SITE.sub("", self._text("Comm_explain"))
         arrays, values, packed = self._objects
         return text + (f"objects: {arrays} arrays, {values} bytes became {packed}\n" if arrays else "")

@@ -88,10 +88,22 @@ def enable(policy: Union[str, Policy, None] = None) -> None:
     dask_deserialize.register_lazy("cupy", _register_cupy)
 
 
-def enable_on(client: Client, policy: Union[str, Policy, None] = None) -> None:
-    """Calls `enable` in this process and on all workers of a cluster, those that join later included."""
+def enable_on(client: Client, policy: Union[str, Policy, None] = None) -> dict[str, str]:
+    """Calls `enable` in this process and on all workers of a cluster, those that join later included.
+
+    Returns
+    -------
+    dict
+        The policy in force on each worker of now, by its address.
+    """
     enable(policy)
     client.register_plugin(_OnWorkers(_setting.policy), name="taut")
+    return dict(client.run(_policy_here))
+
+
+def _policy_here() -> str:
+    """Returns the policy of this process."""
+    return _setting.policy
 
 
 def dask_setup(server: Any) -> None:

@@ -44,6 +44,14 @@ class Committed(unittest.TestCase):
         made = module("bench/fft/plot.py").picture(self.runs("emerald-rapids-2-core/fft_libraries_1gbit.json"))
         self.same("pictures/fft.svg", made, "bench/fft/plot.py")
 
+    def test_dask(self):
+        made = module("bench/dask/picture.py").picture(self.runs("emerald-rapids-2-core/dask.json"))
+        self.same("pictures/dask.svg", made, "bench/dask/picture.py")
+
+    def test_losses(self):
+        made = module("bench/training/losses.py").picture(self.runs("training/losses.json")[0])
+        self.same("pictures/training.svg", made, "bench/training/losses.py")
+
     def test_training(self):
         made = module("bench/training/picture.py").picture(self.runs("emerald-rapids-2-core/training.json"))
         self.same("pictures/training_ddp.svg", made, "bench/training/picture.py")

@@ -34,9 +34,10 @@ class MergeTraces(unittest.TestCase):
             names = [f"{folder}/t.{rank}" for rank in range(2)]
             for rank, name in enumerate(names):
                 Path(name).write_text(json.dumps(trace(rank, rank * 1000, 0.0)))
-            with contextlib.redirect_stdout(io.StringIO()) as printed:
-                main([*names, "-o", f"{folder}/all"])
-            self.assertIn("4 events of 2 ranks", printed.getvalue())
+            for given in (names, [f"{folder}/t"]):  # one name stands for the files of all ranks
+                with contextlib.redirect_stdout(io.StringIO()) as printed:
+                    main([*given, "-o", f"{folder}/all"])
+                self.assertIn("4 events of 2 ranks", printed.getvalue())
             self.assertEqual(len(json.loads(Path(folder, "all").read_text())["traceEvents"]), 4)
             Path(names[1]).write_text("{}")
             with contextlib.redirect_stderr(io.StringIO()) as told:

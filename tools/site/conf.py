@@ -2,10 +2,12 @@
 has collected."""
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+PICTURES = ROOT / "docs/pictures"
 sys.path[:0] = [str(Path(__file__).parent), str(ROOT / "python")]
 
 import stand_ins  # noqa: E402
@@ -67,6 +69,22 @@ class Site(StandaloneHTMLBuilder):
             super().index_page(page, tree, title)
 
 
+def show_phones(app, page, template, context, doctree):
+    """Shows phones the screenshots that were taken at their width (tools/site/screenshots.py)."""
+
+    def with_phone(image):
+        if not (PICTURES / f"{image[2]}_phone.png").exists():
+            return image[0]
+        return f'<picture><source media="(max-width: 600px)" srcset="{image[1]}{image[2]}_phone.png"/>{image[0]}</picture>'
+
+    context["body"] = re.sub(r'<img [^>]*src="([^"]*_images/)(\w+)\.png"[^>]*>', with_phone, context.get("body") or "")
+
+
+def copy_screenshots(app, error):
+    for picture in PICTURES.glob("*_phone.png"):
+        shutil.copy(picture, Path(app.outdir) / "_images")
+
+
 def edit_docstring(app, what, name, obj, options, lines):
     """Turns docs/configuration.md in a docstring into a link, and has the page made again when any module
     changes."""
@@ -80,3 +98,5 @@ def edit_docstring(app, what, name, obj, options, lines):
 def setup(app):
     app.add_builder(Site, override=True)
     app.connect("autodoc-process-docstring", edit_docstring)
+    app.connect("html-page-context", show_phones)
+    app.connect("build-finished", copy_screenshots)

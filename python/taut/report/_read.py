@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional
 
+from ._traces import of_ranks
+
 PHASES = ("encode", "combine", "decode", "wait", "agree", "plain")
 COUNTS = (
     "calls compressed_calls failed_calls message_bytes value_bytes frame_bytes carried_bytes sent_bytes sent_messages".split()
@@ -130,11 +132,10 @@ def files_of(names: Sequence[str]) -> list[Path]:
     """Returns the files of the names: `report.json` stands for report.json.0, report.json.1, ... as well."""
     found: list[Path] = []
     for name in names:
-        path = Path(name)
-        ranks = [p for p in path.parent.glob(path.name + ".*") if p.suffix[1:].isdigit()]
-        if not path.exists() and not ranks:
+        files = of_ranks(name)
+        if not files:
             raise ReportError(f"{name}: no such file, nor {name}.0; TAUT_REPORT={name} makes a run write it")
-        found += [path] if path.exists() else sorted(ranks, key=lambda p: int(p.suffix[1:]))
+        found += files
     return found
 
 

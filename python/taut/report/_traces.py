@@ -8,6 +8,13 @@ from pathlib import Path
 from typing import Any
 
 
+def of_ranks(name: "str | Path") -> list[Path]:
+    """Returns the file of this name, else those of the ranks: `trace.json` stands for trace.json.0, trace.json.1, ..."""
+    path = Path(name)
+    ranks = [one for one in path.parent.glob(path.name + ".*") if one.suffix[1:].isdigit()]
+    return [path] if path.exists() else sorted(ranks, key=lambda one: int(one.suffix[1:]))
+
+
 def read(path: "str | Path") -> dict[str, Any]:
     """Returns the trace in a file; raises ValueError with a sentence that names the file."""
     try:
@@ -48,14 +55,15 @@ def read_all(files: Sequence[Path]) -> dict[str, Any]:
 def main(arguments: Sequence[str]) -> int:
     """Runs the command and returns its exit code."""
     parser = argparse.ArgumentParser(prog="taut trace", description="merges what TAUT_TRACE wrote into one trace for ui.perfetto.dev")
-    parser.add_argument("traces", nargs="+", metavar="TRACE", help="a file for each rank: trace.json.*")
+    parser.add_argument("traces", nargs="+", metavar="TRACE", help="trace.json, for trace.json.0, .1, ... too")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the trace to write")
     given = parser.parse_args(list(arguments))
     try:
-        trace = merged(map(read, given.traces))
+        files = [file for name in given.traces for file in of_ranks(name) or [Path(name)]]
+        trace = merged(map(read, files))
         Path(given.output).write_text(json.dumps(trace), encoding="utf-8")
     except (ValueError, OSError) as fault:
         print(f"taut trace: {fault}", file=sys.stderr)
         return 1
-    print(f"{given.output}: {len(trace['traceEvents'])} events of {len(given.traces)} ranks; open it at ui.perfetto.dev or chrome://tracing")
+    print(f"{given.output}: {len(trace['traceEvents'])} events of {len(files)} ranks; open it at ui.perfetto.dev or chrome://tracing")
     return 0

@@ -34,6 +34,9 @@ struct PythonLine {
 // if no interpreter runs on this thread, or too many lines are known.
 const PythonLine* current_python_line(std::string_view package) noexcept;
 
+// Returns true if an interpreter of Python runs in this process.
+bool python_runs() noexcept;
+
 // Returns the line that an address from current_python_line() stands for; null for any other address.
 const PythonLine* python_line_at(const void* site) noexcept;
 

@@ -142,9 +142,14 @@ const PythonLine* known(PythonLine line) {
 
 }  // namespace
 
+bool python_runs() noexcept {
+  const Interpreter& python = interpreter();
+  return python.complete && python.is_initialized() != 0;
+}
+
 const PythonLine* current_python_line(std::string_view package) noexcept {
   const Interpreter& python = interpreter();
-  if (!python.complete || python.is_initialized() == 0 || python.this_thread() == nullptr) return nullptr;
+  if (!python_runs() || python.this_thread() == nullptr) return nullptr;
   try {
     const InterpreterLock lock;
     Object* const frame = python.frame();

@@ -345,7 +345,7 @@ def test_what_was_done_is_told(comm):
     comm.Allreduce(MPI.IN_PLACE, wave(N, comm.rank, np.float64))
     stats, text = comm.stats(), comm.explain()
     assert stats["calls"] == 1 and stats["message_bytes"] == 8 * N
-    assert "policy abs:1e-3" in text and "allreduce f64 sum" in text and "_core" not in text
+    assert "policy abs:1e-3" in text and "allreduce f64 sum" in text and "test_surface.py:" in text and "_core" not in text
 
 
 def test_docstring():

@@ -9,6 +9,7 @@ import torch
 import torch.distributed as dist
 from agreement import same_bits_everywhere
 from torch import nn
+from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import bf16_compress_wrapper
 from torch.nn.parallel import DistributedDataParallel
 
 import taut.torch
@@ -161,6 +162,19 @@ def test_half_precision_gradients(rank):
         model.zero_grad()
         model(torch.full((4, 300), 1.0 + rank + step, dtype=torch.bfloat16)).square().mean().backward()
     assert model.module.weight.grad.dtype == torch.bfloat16 and same_bits_everywhere(model.module.weight.grad.view(torch.int16))
+
+
+def test_pytorchs_wrapper_for_bf16_goes_around_the_hook(rank):
+    model = DistributedDataParallel(network())
+    state = taut.torch.GradientState(model.module.named_parameters(), 0.3, warm_up_steps=1)
+    model.register_comm_hook(state, bf16_compress_wrapper(taut.torch.gradient_hook))
+    for step in range(4):
+        model.zero_grad()
+        points, classes = batch(rank, step)
+        nn.functional.cross_entropy(model(points), classes).backward()
+    for parameter in model.module.parameters():
+        assert same_bits_everywhere(parameter.grad) and torch.equal(parameter.grad, parameter.grad.bfloat16().float())
+    assert taut.torch.statistics(state)["gradients", "Allreduce"].ratio > 1
 
 
 @pytest.mark.parametrize("options", [{"bound": 0}, {"bound": float("inf")}, {"warm_up_steps": 0}], ids=str)

@@ -61,8 +61,8 @@ class BoundRules {
   bool inter() const noexcept { return inter_; }
   bool names_sites() const noexcept { return names_sites_; }
   bool keeps_sites() const noexcept { return keeps_sites_; }
-  // Returns the call site in the program, if a report or a rule names call sites. Called while the program's
-  // call is on the stack.
+  // Returns the call site in the program, if a report or a rule names call sites, or the calls of a policy
+  // may come from lines of Python. Called while the program's call is on the stack.
   const void* placed(const void* return_address) const noexcept {
     if (names_sites_) return program_site(return_address);
     return keeps_sites_ ? return_address : nullptr;
@@ -74,7 +74,7 @@ class BoundRules {
   RankAndSize group_;
   int checked_one_in_;
   bool observed_closely_ = options().observe();
-  bool names_sites_ = !options().report.empty() || rules_.need_callsites();
+  bool names_sites_ = !options().report.empty() || rules_.need_callsites() || (inherited() && python_runs());
   bool keeps_sites_ = names_sites_ || inherited();  // rules alone count calls of all sites together
 };
 
