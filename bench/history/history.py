@@ -51,9 +51,10 @@ def foretold(reports, program, policy):
     if not kinds:
         return None
     samples = [kind["compressibility"] for kind in kinds]
-    extent = max(one["greatest"] for one in samples) - min(one["least"] for one in samples)
-    share = float(policy.partition(":")[2].partition(",")[0] or 0) / extent
-    share /= len(reports) if kinds[0]["collective"] == "allreduce" else 1
+    share = 0.0
+    if not policy.startswith("lossless"):
+        extent = max(one["greatest"] for one in samples) - min(one["least"] for one in samples)
+        share = float(policy.partition(":")[2].partition(",")[0]) / extent / (len(reports) if kinds[0]["collective"] == "allreduce" else 1)
     plain = under([bound for one in samples for bound in one["bounds"]], share, "value_bytes", "frame_bytes")
     bounds = [bound for kind in kinds for bound in kind["history_would_give"]["bounds"]]
     return plain * under(bounds, share, "alone_bytes", "referring_bytes")
