@@ -104,16 +104,18 @@ class Repeated(Observed):
         self.compile("repeated.c", "repeated")
 
     def run_repeated(self, report, before="", words=""):
-        """Returns the kinds of messages that rank 0 sends."""
+        """Returns the kinds of messages that both ranks send."""
         self.shell(f'{before}\n"$PROGRAM" run --summary --report {report} -- "$MPIEXEC" -n 2 ./repeated {words} 2>{report}.text')
-        communicators = json.loads((self.folder / f"{report}.0").read_text())["communicators"]
-        return [kind for one in communicators for kind in one["kinds"] if kind["collective"] == "send"]
+        reports = [json.loads((self.folder / f"{report}.{rank}").read_text()) for rank in range(2)]
+        return [kind for one in reports for comm in one["communicators"] for kind in comm["kinds"] if kind["collective"] == "send"]
 
     def test_a_history_gives_what_was_said(self):
-        seen = self.run_repeated("seen.json")
-        told = [kind["history_would_give"] for kind in seen]
-        self.assertEqual(len(told), 6)  # call sites
-        self.assertTrue(all(one["samples"] >= 1 for one in told), told)
+        for _ in range(5):  # samples have a share of the time, which a rank without a core may use up
+            told = [kind["history_would_give"] for kind in self.run_repeated("seen.json")]
+            if all(told):
+                break
+        self.assertEqual(len(told), 2 * 6)  # call sites of both ranks
+        self.assertTrue(all(told), told)
         self.assertEqual(max(one["period"] for one in told), 3)  # three fields in turn, in one stream
         self.assertIn("history=auto would make frames", (self.folder / "seen.json.text").read_text())
         printed = self.advice("--link 1gbit", "--bound abs:1e-3")
