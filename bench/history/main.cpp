@@ -374,13 +374,15 @@ Program conjugate_gradients(const Options& options) {
   return program;
 }
 
-// A ring of all ranks, so that it also serves calls between neighbours.
-MPI_Comm ring_with(const std::string& policy) {
+// A ring of all ranks, so that it also serves calls between neighbours. Reports know it by the program's
+// name.
+MPI_Comm ring_with(const std::string& name, const std::string& policy) {
   int ranks = 0;
   const int periodic = 1;
   MPI_Comm ring = MPI_COMM_NULL;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &periodic, 0, &ring);
+  MPI_Comm_set_name(ring, name.c_str());
   TAUT_Comm_set_policy(ring, policy.c_str());
   return ring;
 }
@@ -413,8 +415,8 @@ bool measure(const Options& options, const Program& program) {
   const std::string policy = program.policy + ",when=" + options.when;
   const int steps = program.steps > 0 ? program.steps : options.steps;
   const int from = program.steps > 0 ? program.from : steps / 4;
-  std::array<Way, 3> ways{Way{ring_with("off"), {}, {}}, Way{ring_with(policy), {}, {}},
-                          Way{ring_with(policy + ",history=" + options.history), {}, {}}};
+  const auto with = [&](const std::string& of) { return Way{ring_with(program.name, of), {}, {}}; };
+  std::array<Way, 3> ways{with("off"), with(policy), with(policy + ",history=" + options.history)};
   std::array<std::array<double, 2>, 3> before{};
   int same = 1;
   for (int step = 0; step < steps; ++step) {

@@ -47,6 +47,34 @@ def test_constant_values_and_pickles_are_named():
     assert _rows.how_text(one) == "pickled objects: use mpi4py's upper-case calls for arrays"
 
 
+def history(gain, period):
+    bounds = ("rel:0.01", "rel:1e-04", "lossless")
+    return {"samples": 1, "period": period, "bounds": [
+        {"bound": bound, "value_bytes": 1000, "alone_bytes": 400, "referring_bytes": int(400 / g), "nanoseconds": 10}
+        for bound, g in zip(bounds, gain)]}  # fmt: skip
+
+
+def test_what_a_history_would_give(tmp_path):
+    def how(**given):
+        told = head_of(write(tmp_path, **given), rules=given.pop("rules", ""))
+        return _rows.how_text(_read.read([told]).kinds[0], "")
+
+    # The bound of the decision is abs:1e-4, of a range of 2: below the least sampled share.
+    assert "history=auto would make frames 2 times smaller" in how(history_would_give=history((8, 2, 1), 2))
+    assert "history=18 would make frames 2 times smaller" in how(history_would_give=history((8, 2, 1), 9))
+    between = dict(kind(0)["decision"], bound="abs:2e-3")  # a share of 1e-3, between 8 and 2
+    assert "make frames 5 times smaller" in how(history_would_give=history((8, 2, 1), 2), decision=between)
+    exact = dict(kind(0)["decision"], bound="lossless")
+    assert "make frames 4 times smaller" in how(history_would_give=history((8, 2, 4), 2), decision=exact)
+    assert "history" not in how(history_would_give=history((1, 1, 1), 0))
+    assert "history" not in how(history_would_give=None)
+    gave = how(history_would_give=history((8, 2, 1), 2), referring_calls=7)
+    assert "14 sent what had changed since earlier ones, in frames about 2 times smaller" in gave and "would" not in gave
+    (one,) = [k for k in _read.read([str(tmp_path / "report.json")]).kinds if k.period]
+    one.sums.referring_calls, one.communicator.policy = 0, "rules"
+    assert "would" in _rows.how_text(one) and "would" not in _rows.how_text(one, "Send : abs:1 history=4")
+
+
 def test_files_of_two_runs_are_refused(tmp_path, capsys):
     for rank, run in enumerate("ab"):
         one = {"format": "taut-report", "version": 2, "rank": rank, "ranks": 2, "run": run, "communicators": []}

@@ -74,6 +74,10 @@ class Kind:
     sums: Sums = field(default_factory=Sums)
     decision: Optional[dict[str, Any]] = None
     compressibility: dict[str, tuple[int, int]] = field(default_factory=dict)  # by bound: bytes of values, bytes of frames
+    history: dict[str, tuple[int, int]] = field(default_factory=dict)  # by bound: bytes of frames alone, and behind earlier calls
+    period: int = 0  # calls back to one that was alike; 0: none was
+    least: float = float("inf")  # of the finite values among the samples
+    greatest: float = float("-inf")
     samples: int = 0
     constant: int = 0  # samples whose values were all equal
     pickles: int = 0  # samples of objects that Python had pickled
@@ -195,6 +199,16 @@ def _add(communicators: dict[tuple[str, str, int], Communicator], one: dict[str,
         for bound in sampled.get("bounds", []):
             values, frames = kind.compressibility.get(bound["bound"], (0, 0))
             kind.compressibility[bound["bound"]] = (values + bound["value_bytes"], frames + bound["frame_bytes"])
+        if sampled.get("least") is not None and sampled.get("greatest") is not None:
+            kind.least, kind.greatest = min(kind.least, sampled["least"]), max(kind.greatest, sampled["greatest"])
+        _add_history(kind, row.get("history_would_give") or {})
+
+
+def _add_history(kind: Kind, one: dict[str, Any]) -> None:
+    kind.period = max(kind.period, one.get("period", 0))
+    for bound in one.get("bounds", []):
+        alone, behind = kind.history.get(bound["bound"], (0, 0))
+        kind.history[bound["bound"]] = (alone + bound["alone_bytes"], behind + bound["referring_bytes"])
 
 
 def _add_check(kind: Kind, check: Optional[dict[str, Any]], rank: int) -> None:

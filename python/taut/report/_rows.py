@@ -1,5 +1,6 @@
 """Tables of a report as texts, for the terminal and for the page."""
 
+import math
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Optional
@@ -50,8 +51,8 @@ def longest_verbs(sums: Sums) -> str:
     return ", ".join(part for part in parts if not part.endswith(" 0 %"))
 
 
-def how_text(kind: Kind) -> str:
-    """Returns the decision for a kind of calls, and the reasons of fallbacks to plain MPI."""
+def how_text(kind: Kind, rules: str = "") -> str:
+    """Returns the decision for a kind of calls, the reasons of fallbacks to plain MPI, and the gain of a history."""
     parts = []
     if kind.decision is not None:
         decision = kind.decision
@@ -61,12 +62,45 @@ def how_text(kind: Kind) -> str:
     if kind.sums.packed_calls:
         parts.append(f"{kind.sums.packed_calls} with packed integers")
     if kind.sums.referring_calls:
-        parts.append(f"{kind.sums.referring_calls} sent what had changed since earlier ones")
+        parts.append(f"{kind.sums.referring_calls} sent what had changed since earlier ones" + _history_gave(kind))
+    elif "history=" not in (rules if kind.communicator.policy == "rules" else kind.communicator.policy):
+        parts += _history_would_give(kind)
     if kind.constant and kind.constant == kind.samples:
         parts.append("all values equal: a real program's data will not compress like this")
     if kind.pickles:
         parts.append("pickled objects: use mpi4py's upper-case calls for arrays")
     return "; ".join(parts)
+
+
+def history_gain(kind: Kind) -> float:
+    """Returns how many times smaller a history makes frames under the bound of the calls, or under rel:1e-04; 1: nothing is known."""
+    bound = kind.decision["bound"] if kind.decision else "rel:1e-04"
+    gains = {one: alone / behind for one, (alone, behind) in kind.history.items() if behind}
+    known = sorted((float(one[4:]), gain) for one, gain in gains.items() if one.startswith("rel:"))
+    name, _, value = bound.partition(":")
+    if name in ("abs", "snap") and kind.greatest > kind.least:
+        share = float(value) / (kind.greatest - kind.least)
+    else:
+        share = float(value) if name == "rel" else 0.0
+    if name == "rate":
+        return 1.0
+    if not known or share == 0:
+        return gains.get("lossless", 1.0)
+    share = min(max(share, known[0][0]), known[-1][0])
+    for (low, at_low), (high, at_high) in zip(known, known[1:]):
+        if share <= high:
+            return at_low + (at_high - at_low) * math.log(share / low) / math.log(high / low)
+    return known[0][1]
+
+
+def _history_would_give(kind: Kind) -> list[str]:
+    gain, kept = history_gain(kind), "auto" if kind.period <= 4 else str(min(2 * kind.period, 36))
+    return [f"history={kept} would make frames {gain:.2g} times smaller"] if gain >= 1.2 else []
+
+
+def _history_gave(kind: Kind) -> str:
+    gain = history_gain(kind)
+    return f", in frames about {gain:.2g} times smaller" if gain >= 1.05 else ""
 
 
 def _short(bound: str) -> str:
@@ -125,7 +159,7 @@ def _kinds(report: Report) -> Table:
         counts = kind.sums.counts
         rows.append([kind.name, site_text(kind.site), kind.communicator.name or kind.communicator.policy, str(counts["calls"]),
                      str(counts["compressed_calls"]), ratio_text(kind.sums), sent_text(kind.sums),
-                     seconds_text(kind.sums.seconds / report.ranks), longest_verbs(kind.sums), how_text(kind)])  # fmt: skip
+                     seconds_text(kind.sums.seconds / report.ranks), longest_verbs(kind.sums), how_text(kind, report.rules)])  # fmt: skip
     columns = ["calls of the kind", "at", "on", "calls", "compressed", "ratio", "sent", "time a rank", "of that", "how"]
     return Table("Kinds of calls, what took the longest first", columns, rows, reasons_note(report.kinds))
 

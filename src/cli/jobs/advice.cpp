@@ -1,12 +1,14 @@
 #include "cli/jobs/advice.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "communication/comm/explain.hpp"
 #include "communication/policy/plan/cost_model.hpp"
 #include "communication/policy/plan/plan.hpp"
 #include "communication/policy/plan/rules.hpp"
@@ -23,20 +25,6 @@ namespace {
 constexpr std::size_t lossy = Compressibility::bounds - 1;  // number of sampled bounds that are not exact
 
 bool sums(const SeenCalls& seen) noexcept { return reduces(seen.collective) && seen.op == Reduction::sum; }
-
-// Returns the bound as a fraction of the range of the values; 0 if it is none.
-double fraction_of_range(Bound bound, const SeenCalls& seen) noexcept {
-  switch (bound.kind) {
-    case Bound::Kind::range: return bound.value;
-    case Bound::Kind::psnr: return std::pow(10, -bound.value / 20);
-    case Bound::Kind::absolute:
-    case Bound::Kind::snap: break;
-    default: return 0;
-  }
-  if (seen.least > seen.greatest) return 0;
-  const double range = seen.greatest - seen.least;
-  return range > 0 ? bound.value / range : 1;
-}
 
 double bits_a_number(const SeenCalls& seen) noexcept {
   return 8.0 * info_of(info_of(seen.type).component).bytes;
@@ -72,7 +60,8 @@ RatioForecast forecast_ratio(const SeenCalls& seen, const AskedBound& asked, int
     return {std::max(bits_a_number(seen) / bound.value, 1.0), slowest};
   }
   const std::span ratios(seen.ratios.data(), lossy);
-  const double share = fraction_of_range(bound, seen) / (sums(seen) && !asked.on_input ? ranks : 1);
+  const double share =
+      share_of_range(bound, seen.least, seen.greatest) / (sums(seen) && !asked.on_input ? ranks : 1);
   if (share <= 0 || std::ranges::find(ratios, 0.0) != ratios.end()) return {};
   const double known = ratio_between(Compressibility::relative, ratios, share);
   return {known > 0 ? known : ratio_below(ratios, share, bits_a_number(seen)), seconds_near(seconds, share)};
@@ -151,17 +140,21 @@ std::string in_rule(std::string_view policy) {
 struct Proposal {
   std::optional<std::uint64_t> from;  // least size; nothing: no rule
   bool exact;
+  std::string history;  // options; of the calls that need most
 
   static Proposal of(const Group& calls) {
     const bool gain = std::ranges::any_of(calls, &Outlook::gains);
-    return {gain ? gaining_from(calls) : std::nullopt, calls[0]->exact};
+    const auto needs = [](const Outlook* o) { return std::pair(o->history.size(), o->history); };
+    return {gain ? gaining_from(calls) : std::nullopt, calls[0]->exact,
+            (*std::ranges::max_element(calls, {}, needs))->history};
   }
   std::string text(const SeenCalls& seen, const std::string& site, std::string_view policy) const {
     std::string rule = std::string(call_name(seen.collective)).append(" ").append(taut::name_of(seen.type));
     if (seen.op != Reduction{}) rule.append(" ").append(taut::name_of(seen.op));
     rule.append(" >=").append(text_of_size(*from));
     if (!site.empty()) rule.append(" callsite=").append(site);
-    return rule.append(" : ").append(in_rule(exact ? "lossless" : policy)).append(" ; ");
+    rule.append(" : ").append(in_rule(exact ? "lossless" : policy));
+    return rule.append(history.empty() ? "" : " ").append(history).append(" ; ");
   }
 };
 
@@ -201,6 +194,43 @@ double seconds_with_trials(const SeenCalls& seen, const CallEstimate& call, doub
   return (seen.calls - trials) * coded + trials * tried;
 }
 
+// Returns the options of a policy for the history of such calls. A call leaves a state with the values of
+// both sides; a message has one at each end.
+std::string history_options(const SeenCalls& seen) {
+  const auto period = static_cast<std::uint64_t>(seen.period);
+  const double bytes = seen.message_bytes / std::max(seen.calls, 1.0) * (seen.messages() ? 1 : 2);
+  const double needed = (seen.period + 1) * bytes, usual = static_cast<double>(Policy().history_bytes);
+  std::string options = history_option(period);
+  if (needed > usual)
+    options += " history_bytes=" + text_of_size(std::bit_ceil(static_cast<std::size_t>(needed)));
+  return options;
+}
+
+// Lets frames refer to earlier calls where that saves enough time. The addends of a sum need a step that
+// stays, which no bound gives that depends on the range.
+void try_history(const SeenCalls& seen, const AskedBound& asked, CallEstimate call, double plain, double link,
+                 const NodeMemory& memory, Outlook& outlook) {
+  if (seen.period == 0 || !outlook.known()) return;
+  SeenCalls behind = seen;
+  behind.ratios = seen.history_ratios;
+  behind.seconds_a_byte = seen.history_seconds_a_byte;
+  const RatioForecast forecast = forecast_ratio(behind, asked, call.ranks);
+  if (sums(seen) && is_relative(asked.bound)) {
+    const double range = std::max(seen.greatest - seen.least, 0.0);
+    outlook.absolute_gain = forecast.ratio < least_gain * outlook.ratio ? 0 : forecast.ratio / outlook.ratio;
+    outlook.absolute_bound = share_of_range(asked.bound, seen.least, seen.greatest) * range;
+    return;
+  }
+  call.ratio = forecast.ratio;
+  call.seconds_a_byte = forecast.seconds_a_byte;
+  call.nodes = 0;  // calls by nodes have no history
+  const double seconds = seconds_with_trials(seen, call, plain, link, memory);
+  if (outlook.coded_seconds < least_gain * seconds) return;
+  outlook.ratio_alone = std::exchange(outlook.ratio, forecast.ratio);
+  outlook.coded_seconds = seconds;
+  if (!asked.has_history || outlook.exact) outlook.history = history_options(seen);
+}
+
 // Returns the bandwidth for frames: that of the link, of which plain calls may reach a share only.
 double rate_of_frames(const SeenProgram& program, int ranks_a_node) noexcept {
   double rate = 0;
@@ -235,8 +265,8 @@ std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& c
   for (const SeenCalls& seen : program.kinds) {
     CallEstimate call = prospect_of(program, seen, circumstances);
     const bool exact = only_exact(program, seen);
-    const RatioForecast forecast =
-        forecast_ratio(seen, exact ? AskedBound{Bound()} : circumstances.asked, call.ranks);
+    const AskedBound asked = exact ? AskedBound{Bound()} : circumstances.asked;
+    const RatioForecast forecast = forecast_ratio(seen, asked, call.ranks);
     call.ratio = forecast.ratio;
     call.seconds_a_byte = forecast.seconds_a_byte;
     const bool timed = seen.plain_calls > 0 && seen.plain_seconds > 0;
@@ -252,6 +282,7 @@ std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& c
     outlook.coded_seconds = outlook.known()
                                 ? seconds_with_trials(seen, call, plain, for_frames, circumstances.memory)
                                 : outlook.plain_seconds;
+    try_history(seen, asked, call, plain, for_frames, circumstances.memory, outlook);
   }
   std::ranges::sort(all, std::ranges::greater(), &Outlook::saved);
   return all;

@@ -16,6 +16,7 @@ struct AskedBound {
   Bound bound{Bound::Kind::range, 1e-4};
   bool on_input = false;     // on=input: a sum does not share the bound among its ranks
   bool names_codec = false;  // codec=: sums under a rate are compressed
+  bool has_history = false;  // history=: the rules need not be told
 };
 
 struct RatioForecast {
@@ -50,11 +51,17 @@ struct Outlook {
   double plain_seconds = 0;  // without rules
   double coded_seconds = 0;  // with rules, the trials of plain MPI included
   bool exact = false;        // lossless coding under any bound: integers, or packed integers among the values
+  double ratio_alone = 0;    // without a history, where the forecast is with one; 0: it is without
+  std::string history = {};  // options of a policy for the history: "history=auto"; "": it would gain nothing
+  // Gain of a history under an absolute bound, which sums need for one; 0: the bound stays, or it gains
+  // nothing.
+  double absolute_gain = 0, absolute_bound = 0;
 
   bool has_unlike_sites =
       false;  // calls at other sites differ in `exact`, even if nothing is known of their gain
 
   bool known() const noexcept { return ratio > 0; }
+  double history_gain() const noexcept { return ratio_alone > 0 ? ratio / ratio_alone : 1; }
   double gain() const noexcept { return plain_seconds / coded_seconds; }
   bool gains() const noexcept;
   bool loses() const noexcept { return known() && gain() < 1; }

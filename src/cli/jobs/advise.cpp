@@ -98,7 +98,8 @@ NodeMemory memory_of(const Arguments& arguments) {
 Circumstances circumstances_of(const Arguments& arguments, const SeenProgram& program) {
   Circumstances asked;
   const Policy policy = policy_of(arguments);
-  asked.asked = {policy.coding.bound, policy.on == Policy::On::input, policy.coding.codec != nullptr};
+  asked.asked = {policy.coding.bound, policy.on == Policy::On::input, policy.coding.codec != nullptr,
+                 policy.history > 0};
   if (const auto link = arguments.value("link")) asked.link = rate_of("link", *link);
   asked.ranks_a_node = ranks_a_node_of(arguments).value_or(program.ranks_a_node);
   if (program.ranks % asked.ranks_a_node != 0 && !arguments.has("nodes"))
@@ -240,6 +241,19 @@ void print_packed(const std::vector<Outlook>& all) {
   }
 }
 
+// Prints which calls gain by a history.
+void print_histories(const std::vector<Outlook>& all) {
+  for (const Outlook& one : all) {
+    if (!one.gains() || (one.ratio_alone == 0 && one.absolute_gain == 0)) continue;
+    std::printf("\n%s resembles earlier calls: ", kind_text(one.seen).c_str());
+    if (one.ratio_alone > 0)
+      std::printf("history= makes frames %s times smaller\n", rounded(one.history_gain(), 2).c_str());
+    else
+      std::printf("abs:%s history=auto, a bound that stays, would\nmake frames %s times smaller\n",
+                  rounded(one.absolute_bound, 2).c_str(), rounded(one.absolute_gain, 2).c_str());
+  }
+}
+
 // Prints remarks on kinds of calls that the table cannot show.
 void print_remarks(const SeenProgram& program, const std::vector<Outlook>& all) {
   const auto any = [&](auto test) {
@@ -249,6 +263,7 @@ void print_remarks(const SeenProgram& program, const std::vector<Outlook>& all) 
   if (any([](const SeenCalls& seen) { return seen.untimed && !seen.messages(); })) std::puts(of_nonblocking);
   if (std::ranges::any_of(program.kinds, &SeenCalls::pickled)) std::puts(of_pickles);
   print_packed(all);
+  print_histories(all);
 }
 
 // Time in the calls of the whole run: that of timed calls as it was, and of all calls in the circumstances.

@@ -88,25 +88,56 @@ std::optional<Row> row_of(const Json& kind, int ranks, const std::string& needs,
              kind["nanoseconds"]["plain"].number * 1e-9};
 }
 
+// Returns the number of the bound that a sample has.
+std::size_t bound_of(const Json& sample) {
+  for (std::size_t i = 0; i + 1 < Compressibility::bounds; ++i)
+    if (sample["bound"].text == taut::text_of(Bound{Bound::Kind::range, Compressibility::relative[i]}))
+      return i;
+  return Compressibility::bounds - 1;
+}
+
+// Averages a ratio, and a time, over the bytes of calls: `before` of them have the ratio so far.
+void average(double before, double bytes, double ratio, double seconds, double& mean, double& mean_seconds) {
+  if (mean == 0) before = 0;
+  const double all = before + bytes, coded = before > 0 ? before / mean : 0;
+  mean = all / (coded + bytes / ratio);
+  mean_seconds += (1 - before / all) * (seconds - mean_seconds);
+}
+
+// Returns the sample of a history under a bound; null if there is none.
+const Json* history_under(const Json& would_give, std::size_t bound) {
+  for (const Json& one : would_give["bounds"].items)
+    if (bound_of(one) == bound && one["alone_bytes"].number > 0 && one["referring_bytes"].number > 0)
+      return &one;
+  return nullptr;
+}
+
 // Adds the samples of calls of `bytes` to `seen`, whose calls are of the same rank: the range of the values,
-// and the ratio and time at each bound, averaged over the bytes.
-void add_samples(const Json& samples, double bytes, SeenCalls& seen) {
+// and the ratio and time at each bound, alone and with a history, averaged over the bytes.
+void add_samples(const Json& kind, double bytes, SeenCalls& seen) {
+  const Json &samples = kind["compressibility"], &would_give = kind["history_would_give"];
   if (!samples["least"].is_null() && !samples["greatest"].is_null()) {
     seen.least = std::min(seen.least, samples["least"].number);
     seen.greatest = std::max(seen.greatest, samples["greatest"].number);
   }
+  const double before = seen.message_bytes;
+  bytes = std::max(bytes, 1.0);
   for (const Json& one : samples["bounds"].items) {
     const double values = one["value_bytes"].number, frames = one["frame_bytes"].number;
     if (!(values > 0 && frames > 0)) continue;
-    std::size_t i = Compressibility::bounds - 1;
-    for (std::size_t j = 0; j + 1 < Compressibility::bounds; ++j)
-      if (one["bound"].text == taut::text_of(Bound{Bound::Kind::range, Compressibility::relative[j]})) i = j;
-    const double before = seen.ratios[i] > 0 ? seen.message_bytes : 0, all = before + std::max(bytes, 1.0);
-    const double coded = before > 0 ? before / seen.ratios[i] : 0;
-    seen.ratios[i] = all / (coded + std::max(bytes, 1.0) * frames / values);
-    seen.seconds_a_byte[i] +=
-        (1 - before / all) * (one["nanoseconds"].number * 1e-9 / values - seen.seconds_a_byte[i]);
+    const std::size_t i = bound_of(one);
+    const double ratio = values / frames, seconds = one["nanoseconds"].number * 1e-9 / values;
+    average(before, bytes, ratio, seconds, seen.ratios[i], seen.seconds_a_byte[i]);
+    double gain = 1, referring = seconds;
+    if (const Json* const behind = history_under(would_give, i)) {
+      gain = std::max((*behind)["alone_bytes"].number / (*behind)["referring_bytes"].number, 1.0);
+      if ((*behind)["value_bytes"].number > 0)
+        referring =
+            std::max(seconds, (*behind)["nanoseconds"].number * 1e-9 / (*behind)["value_bytes"].number);
+    }
+    average(before, bytes, gain * ratio, referring, seen.history_ratios[i], seen.history_seconds_a_byte[i]);
   }
+  seen.period = std::max(seen.period, would_give["period"].number);
 }
 
 // Adds the calls of one row of a report. Calls on communicators of the same size are counted together.
@@ -119,7 +150,7 @@ void add_row(const Row& row, Kinds& kinds) {
   seen.opaque |= seen.messages() && kind["plain"].text == taut::name_of(Fallback::type);
   const Json& samples = kind["compressibility"];
   const double bytes = kind["message_bytes"].number;
-  add_samples(samples, bytes, seen);
+  add_samples(kind, bytes, seen);
   seen.calls += kind["calls"].number;
   seen.message_bytes += bytes;
   for (const auto& [reason, calls] : kind["plain_calls"].members) seen.plain_calls += calls.number;
@@ -142,11 +173,16 @@ void merge(const SeenCalls& from, SeenCalls& into) {
   if (from.plain_seconds > 0)
     into.plain_seconds = longest ? std::max(into.plain_seconds, from.plain_seconds)
                                  : std::min(into.plain_seconds, from.plain_seconds);
+  const auto take_less = [](double value, double& least) {
+    if (value > 0 && (least == 0 || value < least)) least = value;
+  };
   for (std::size_t i = 0; i < Compressibility::bounds; ++i) {
-    const bool less = from.ratios[i] > 0 && (into.ratios[i] == 0 || from.ratios[i] < into.ratios[i]);
-    if (less) into.ratios[i] = from.ratios[i];
+    take_less(from.ratios[i], into.ratios[i]);
+    take_less(from.history_ratios[i], into.history_ratios[i]);
     into.seconds_a_byte[i] = std::max(into.seconds_a_byte[i], from.seconds_a_byte[i]);
+    into.history_seconds_a_byte[i] = std::max(into.history_seconds_a_byte[i], from.history_seconds_a_byte[i]);
   }
+  into.period = std::max(into.period, from.period);
   into.least = std::min(into.least, from.least);
   into.greatest = std::max(into.greatest, from.greatest);
   into.packed |= from.packed;

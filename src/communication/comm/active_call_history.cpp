@@ -8,19 +8,6 @@
 #include "compressor/base/guarded.hpp"
 
 namespace taut {
-namespace {
-
-template <class S>
-void mix_operand(std::uint64_t& key, const Blocks<S>& operand) noexcept {
-  mix(key, operand.data != nullptr);
-  mix(key, operand.count);
-  if (operand.layout == nullptr) return;
-  key = hash(std::as_bytes(std::span(operand.layout->counts)), key);
-  key = hash(std::as_bytes(std::span(operand.layout->offsets)), key);
-}
-
-}  // namespace
-
 // Returns true if frames of the call may refer to earlier calls: calls that move values on the host, each of
 // whose frames is decoded from what one rank encoded, and sums by frames.
 bool Communicator::ActiveCall::has_series() const noexcept {
@@ -28,31 +15,21 @@ bool Communicator::ActiveCall::has_series() const noexcept {
          plan_.candidates[0].codec->takes_references && (!reduces(call_.collective) || sums_by_frames());
 }
 
-// Returns true if the call adds frames whose integers tell those of the sum. A half may be too coarse to tell
-// the integer of a sum, and 32 bits hold the integers of up to 255 addends.
+// Returns true if the call adds frames whose integers tell those of the sum: 32 bits hold the integers of up
+// to 255 addends.
 bool Communicator::ActiveCall::sums_by_frames() const noexcept {
   constexpr int most_addends = 255;
-  const Collective c = call_.collective;
-  const bool sums = c == Collective::allreduce || c == Collective::reduce || c == Collective::reduce_scatter;
-  return sums && plan_.arithmetic == Arithmetic::frames && ranks() <= most_addends &&
-         size_of(component_of(call_.type)) >= sizeof(float) &&
+  return may_sum_with_history(call_) && plan_.arithmetic == Arithmetic::frames && ranks() <= most_addends &&
          std::ranges::all_of(plan_.candidates, [](const Coding& one) { return one.codec->adds_frames; });
 }
 
 // Returns the key of the series of the call on this rank: all that has to be equal for values to have the
-// same places as in earlier calls. Ranks never compare it. Calls in flight, and so those of a persistent
-// request, are also told apart by their buffers: two of them cannot be under way in the same memory.
+// same places as in earlier calls. Ranks never compare it.
 std::uint64_t Communicator::ActiveCall::series_key(std::uint64_t signature) const noexcept {
   std::uint64_t key = signature;
   mix(key, call_.type);
-  mix_operand(key, call_.data.in);
-  mix_operand(key, call_.data.out);
-  mix(key, call_.data.own.has_value());
+  mix_places(key, call_.data, compressed_ != nullptr);
   if (reduces(call_.collective)) mix(key, plan_.bound.value);  // integers of another step do not add up
-  if (compressed_ != nullptr) {
-    mix(key, call_.data.in.data);
-    mix(key, call_.data.out.data);
-  }
   return key;
 }
 

@@ -4,6 +4,8 @@
 #include <tuple>
 
 #include "communication/comm/call_site.hpp"
+#include "communication/policy/plan/cost_model.hpp"
+#include "communication/policy/plan/policy.hpp"
 #include "compressor/base/json.hpp"
 
 namespace taut {
@@ -121,6 +123,22 @@ std::string text_of(const PhaseTimes& times) {
     separator = ", ";
   }
   return text;
+}
+
+std::string history_option(std::uint64_t period) {
+  if (period <= Policy::usual_history) return "history=auto";
+  return "history=" + std::to_string(std::min<std::uint64_t>(2 * period, Policy::most_history));
+}
+
+// Calls that were not compressed are taken to have a usual bound.
+std::string history_text(const CallRow& row) {
+  constexpr double worth_telling = 1.2;
+  const bool exact = info_of(row.call().type).family == Family::integer;
+  const Bound usual = exact ? Bound() : Bound{Bound::Kind::range, 1e-4};
+  const Bound bound = row.decision.codec != nullptr ? row.decision.bound : usual;
+  const double gain = row.repetition.gain(share_of_range(bound, row.values.least, row.values.greatest));
+  if (row.sum.referring_calls != 0 || bound.kind == Bound::Kind::rate || gain < worth_telling) return "";
+  return history_option(row.repetition.period) + " would make frames " + rounded(gain, 2) + " times smaller";
 }
 
 std::string explain(const CallRow& row) {

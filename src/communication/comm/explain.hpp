@@ -15,6 +15,13 @@ std::string text_of(const Decision& decision);  // "planes/delta, ring by frames
 std::string size_text(std::uint64_t bytes);     // "1MiB", "1.5MiB", "12B"
 std::string text_of(const PhaseTimes& times);   // "1.2 s: encode 12.0 %, wait 80.0 %"
 
+// Returns the option of a policy by which frames may refer to calls at this distance: "history=auto".
+std::string history_option(std::uint64_t period);
+
+// Returns what a history would give calls that have none: "history=auto would make frames 3.2 times smaller";
+// "" if that is little, or unknown.
+std::string history_text(const CallRow& row);
+
 // Returns one line about a row, without its newline.
 std::string explain(const CallRow& row);
 

@@ -5,31 +5,16 @@
 #include <functional>
 #include <numeric>
 
+#include "communication/comm/agree.hpp"
 #include "compressor/base/guarded.hpp"
 #include "compressor/frame/coding.hpp"
 
 namespace taut {
 namespace {
 
-constexpr std::size_t least_gain = 10;  // a reference has to save one byte in this many
 constexpr std::size_t looks_in_vain = 8, calls_of_rest = 64, looks_at_one = 16;
 // A piece that shrinks so much alone, as zeros do, tells nothing about the gain of references.
 constexpr std::size_t telling_ratio = 100;
-
-// Returns a piece of the values for a forecast: four parts from all over them, one behind the other.
-std::vector<std::byte> piece_of(ConstSlice values) {
-  constexpr std::size_t piece_bytes = 16384, parts = 4;
-  const ConstBytes all = values.as_bytes();
-  if (all.size() <= piece_bytes) return {all.begin(), all.end()};
-  const std::size_t n = piece_bytes / parts / size_of(values.type);
-  std::vector<std::byte> piece;
-  piece.reserve(parts * n * size_of(values.type));
-  for (std::size_t i = 0; i < parts; ++i) {
-    const ConstSlice part{values.part((values.count - n) / parts * i + (values.count - n) / (2 * parts), n)};
-    piece.insert(piece.end(), part.as_bytes().begin(), part.as_bytes().end());
-  }
-  return piece;
-}
 
 // Returns the references at distances of `period` and twice `period` in a series, as far as they are kept.
 ChosenReferences at_period(const HeldStates& states, std::size_t period, std::size_t offset,
@@ -44,7 +29,25 @@ ChosenReferences at_period(const HeldStates& states, std::size_t period, std::si
   return chosen;
 }
 
+template <class S>
+void mix_operand(std::uint64_t& key, const Blocks<S>& operand) noexcept {
+  mix(key, operand.data != nullptr);
+  mix(key, operand.count);
+  if (operand.layout == nullptr) return;
+  key = hash(std::as_bytes(std::span(operand.layout->counts)), key);
+  key = hash(std::as_bytes(std::span(operand.layout->offsets)), key);
+}
+
 }  // namespace
+
+void mix_places(std::uint64_t& key, const Operands& data, bool in_flight) noexcept {
+  mix_operand(key, data.in);
+  mix_operand(key, data.out);
+  mix(key, data.own.has_value());
+  if (!in_flight) return;
+  mix(key, data.in.data);
+  mix(key, data.out.data);
+}
 
 // ---- Kept values
 
@@ -70,13 +73,27 @@ std::size_t Series::bytes() const noexcept {
                          [](std::size_t sum, const auto& state) { return sum + state->bytes(); });
 }
 
+EarlierPieces::Piece EarlierPieces::piece_of(ConstSlice values) {
+  constexpr std::size_t parts = 4;
+  const ConstBytes all = values.as_bytes();
+  if (all.size() <= piece_bytes) return {all.begin(), all.end()};
+  const std::size_t n = piece_bytes / parts / size_of(values.type);
+  Piece piece;
+  piece.reserve(parts * n * size_of(values.type));
+  for (std::size_t i = 0; i < parts; ++i) {
+    const ConstSlice part{values.part((values.count - n) / parts * i + (values.count - n) / (2 * parts), n)};
+    piece.insert(piece.end(), part.as_bytes().begin(), part.as_bytes().end());
+  }
+  return piece;
+}
+
 HistoryForecast EarlierPieces::forecast(ConstSlice values, bool addends, const Codec& codec,
                                         std::size_t depth) {
   if (rest_ > 0) {
     --rest_;
     return {};
   }
-  std::vector<std::byte> piece = piece_of(values);
+  Piece piece = piece_of(values);
   const std::size_t count = piece.size() / size_of(values.type);
   const HistoryForecast found = compare({piece.data(), count, values.type}, addends, codec);
   useless_ = found.period > 0 ? 0 : useless_ + tells_;
@@ -86,9 +103,23 @@ HistoryForecast EarlierPieces::forecast(ConstSlice values, bool addends, const C
     pieces_.clear();
     return found;
   }
+  note(std::move(piece), depth);
+  return found;
+}
+
+void EarlierPieces::note(Piece piece, std::size_t depth) {
   pieces_.push_front(std::move(piece));
   if (pieces_.size() > depth) pieces_.pop_back();
-  return found;
+}
+
+ChosenReferences EarlierPieces::at_period(std::size_t period, ConstSlice piece, bool addends) const noexcept {
+  ChosenReferences chosen;
+  const std::size_t most = addends ? 1 : max_references;
+  for (std::size_t k = period; k > 0 && k <= pieces_.size() && chosen.n < most; k += period) {
+    if (pieces_[k - 1].size() != piece.bytes()) break;
+    chosen.of[chosen.n++] = {k, {{pieces_[k - 1].data(), piece.count, piece.type}}, addends};
+  }
+  return chosen;
 }
 
 // Returns the distance at which the piece has the shortest frame: a program may send several fields in turn
@@ -101,14 +132,13 @@ HistoryForecast EarlierPieces::compare(ConstSlice piece, bool addends, const Cod
   const SizeOrStatus alone = codec.encode(piece, room);
   tells_ = alone.status == Status::ok && alone.bytes * telling_ratio > piece.bytes();
   if (!tells_) return {period_};  // the last look stands
-  std::size_t least = alone.bytes - alone.bytes / least_gain;
+  std::size_t least = alone.bytes - alone.bytes / least_history_gain;
   const auto try_period = [&](std::size_t period) {
-    const std::vector<std::byte>& before = pieces_[period - 1];
-    if (before.size() != piece.bytes()) return;
-    const Reference reference{1, {{before.data(), piece.count, piece.type}}, addends};
-    const SizeOrStatus frame = codec.encode(piece, References(&reference, 1), room);
+    const ChosenReferences references = at_period(period, piece, addends);
+    if (references.n == 0) return;
+    const SizeOrStatus frame = codec.encode(piece, references.span().first(1), room);
     if (frame.status != Status::ok || frame.bytes >= least) return;
-    least = frame.bytes - frame.bytes / least_gain;  // ranks that see no difference choose alike
+    least = frame.bytes - frame.bytes / least_history_gain;  // ranks that see no difference choose alike
     best = {period, static_cast<float>(alone.bytes) / static_cast<float>(frame.bytes)};
   };
   const bool knows = period_ > 0 && period_ <= pieces_.size() && ++looks_ < looks_at_one;

@@ -55,28 +55,57 @@ struct CallState {
 
 using HeldStates = std::vector<std::shared_ptr<const CallState>>;  // the newest first
 
+inline constexpr std::size_t least_history_gain = 10;  // a reference has to save one byte in this many
+
 // Forecast for a call or a message: how far back a reference makes a piece of its values shortest.
 struct HistoryForecast {
   std::size_t period = 0;  // 0: no reference makes it shorter
   float gain = 1;          // bytes of the piece alone, over those with this reference
 };
 
+// Mixes into the key of a series all that gives the values of a call their places. Calls in flight, and so
+// those of a persistent request, are also told apart by their buffers: two of them cannot be under way in the
+// same memory.
+void mix_places(std::uint64_t& key, const Operands& data, bool in_flight) noexcept;
+
+// References of one frame, the newest first.
+struct ChosenReferences {
+  std::array<Reference, max_references> of;
+  unsigned n = 0;
+
+  References span() const noexcept { return {of.data(), n}; }
+};
+
 // Pieces of the values of earlier calls or messages, in which forecasts look for one that is alike.
 class EarlierPieces {
  public:
+  using Piece = std::vector<std::byte>;
+  static constexpr std::size_t piece_bytes = 16384;
+
+  // Returns a piece of the values: four parts from all over them, one behind the other; short values as they
+  // are. Throws std::bad_alloc.
+  static Piece piece_of(ConstSlice values);
+
   // Compares a piece of the values with those of up to `depth` earlier calls or messages, and notes it for
   // later ones. `addends`: the values are addends of a sum. Sequences that gain nothing are looked at now and
   // then. Throws std::bad_alloc.
   HistoryForecast forecast(ConstSlice values, bool addends, const Codec& codec, std::size_t depth);
 
- private:
+  // The two parts of forecast(). Throw std::bad_alloc.
   HistoryForecast compare(ConstSlice piece, bool addends, const Codec& codec);
+  void note(Piece piece, std::size_t depth);
 
-  std::deque<std::vector<std::byte>> pieces_;  // the newest first; each has parts from all over the values
-  std::size_t useless_ = 0, rest_ = 0;         // looks without gain in a row; calls until the next look
-  std::size_t period_ = 0;                     // at the last look; 0: no piece was alike
-  bool tells_ = false;                         // the last piece had something to gain
-  std::size_t looks_ = 0;                      // since all pieces were compared
+  // Returns the references of a piece at distances of `period` and twice `period`, as far as they are noted;
+  // an addend has one.
+  ChosenReferences at_period(std::size_t period, ConstSlice piece, bool addends) const noexcept;
+  std::size_t size() const noexcept { return pieces_.size(); }
+
+ private:
+  std::deque<Piece> pieces_;            // the newest first
+  std::size_t useless_ = 0, rest_ = 0;  // looks without gain in a row; calls until the next look
+  std::size_t period_ = 0;              // at the last look; 0: no piece was alike
+  bool tells_ = false;                  // the last piece had something to gain
+  std::size_t looks_ = 0;               // since all pieces were compared
 };
 
 // States of the calls of one series, and a piece of the values of each call.
@@ -141,14 +170,6 @@ struct OperandExtent {
   explicit OperandExtent(const Blocks<ConstSlice>& operand) noexcept;
   // Returns the offset of a slice; nothing if the slice is not in the operand.
   std::optional<std::size_t> offset(ConstSlice slice) const noexcept;
-};
-
-// References of one frame, the newest first.
-struct ChosenReferences {
-  std::array<Reference, max_references> of;
-  unsigned n = 0;
-
-  References span() const noexcept { return {of.data(), n}; }
 };
 
 // History of one call that moves values: the states that its frames may refer to, and the state that it

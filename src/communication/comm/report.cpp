@@ -56,6 +56,28 @@ std::string json_of(const Decision& decision) {
 // Returns the text in JSON; null if it is not known or has no meaning here.
 std::string text_or_null(bool known, std::string_view text) { return known ? json::quoted(text) : "null"; }
 
+// Returns the bound that the samples number `i` had.
+std::string text_of_sampled_bound(std::size_t i) {
+  const bool exact = i + 1 == Compressibility::bounds;
+  return text_of(exact ? Bound() : Bound{Bound::Kind::range, Compressibility::relative[i]});
+}
+
+std::string json_of(const Repetition& repetition) {
+  std::string bounds;
+  for (std::size_t i = 0; i < Compressibility::bounds; ++i) {
+    const Repetition::Sum& sum = repetition.sums[i];
+    if (sum.value_bytes == 0) continue;
+    json::Object one;
+    one.add("bound", text_of_sampled_bound(i)).add("value_bytes", sum.value_bytes);
+    one.add("alone_bytes", sum.alone_bytes).add("referring_bytes", sum.referring_bytes);
+    one.add("nanoseconds", sum.nanoseconds);
+    bounds.append(bounds.empty() ? "" : ", ").append(one.text());
+  }
+  json::Object object;
+  object.add("samples", repetition.samples).add("period", repetition.period);
+  return object.add_text("bounds", "[" + bounds + "]").text();
+}
+
 std::string json_of(const Compressibility& values) {
   json::Object object;
   object.add("samples", values.samples)
@@ -67,11 +89,10 @@ std::string json_of(const Compressibility& values) {
       .add("greatest", values.greatest);
   std::string bounds;
   for (std::size_t i = 0; i < Compressibility::bounds; ++i) {
-    const bool exact = i + 1 == Compressibility::bounds;
     const Compressibility::Sum& sum = values.sums[i];
     if (sum.value_bytes == 0) continue;
     json::Object one;
-    one.add("bound", text_of(exact ? Bound() : Bound{Bound::Kind::range, Compressibility::relative[i]}));
+    one.add("bound", text_of_sampled_bound(i));
     one.add("value_bytes", sum.value_bytes).add("frame_bytes", sum.frame_bytes);
     one.add("nanoseconds", sum.nanoseconds);
     bounds.append(bounds.empty() ? "" : ", ").append(one.text());
@@ -119,6 +140,7 @@ std::string json_of(const CallRow& row) {
   object.add_text("plain_times", row.plain_times.kept().empty() ? "null" : json_of(row.plain_times));
   object.add_text("check", row.checks.calls == 0 ? "null" : json_of(row.checks));
   object.add_text("compressibility", row.values.samples == 0 ? "null" : json_of(row.values));
+  object.add_text("history_would_give", row.repetition.samples == 0 ? "null" : json_of(row.repetition));
   return object.text();
 }
 
@@ -172,6 +194,24 @@ void add_sums(const CallTable& calls, CallTable& all) {
     call.site = nullptr;
     all.row(call.key()).sum += row->sum;
   }
+}
+
+// Returns lines on what a history would give, for up to three kinds of calls on communicators without one.
+std::string history_lines(std::span<const CommReport* const> communicators, const ProcessRank& process) {
+  constexpr int most = 3;
+  constexpr const char* option = "history=";
+  std::string text;
+  int lines = 0;
+  for (const CommReport* communicator : communicators) {
+    const std::string& policy = communicator->policy == "rules" ? process.rules : communicator->policy;
+    if (policy.find(option) != policy.npos) continue;
+    for (const CallRow* row : in_order(communicator->calls)) {
+      const std::string told = history_text(*row), site = call_site_name(row->call().site);
+      if (told.empty() || lines++ >= most) continue;
+      text += "taut: " + text_of(row->key) + (site.empty() ? "" : " at " + site) + ": " + told + "\n";
+    }
+  }
+  return text;
 }
 
 std::string table_line(std::string kind, const std::string& rest) {
@@ -233,6 +273,7 @@ std::string summary_table(std::span<const CommReport* const> communicators, cons
             " calls had packed integers in their values; these traveled bit for bit\n";
   if (const std::uint64_t referring = all.total().referring_calls; referring != 0)
     text += "taut: " + std::to_string(referring) + " calls sent what had changed since earlier ones\n";
+  text += history_lines(communicators, process);
   std::string names;
   for (const UnservedCalls& one : unserved)
     names.append(names.empty() ? "" : ", ").append(one.name).append(" ").append(std::to_string(one.calls));

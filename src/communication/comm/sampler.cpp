@@ -5,15 +5,20 @@
 #include <cstring>
 #include <new>
 
+#include "communication/comm/agree.hpp"
+#include "communication/comm/sum_history.hpp"
+#include "communication/policy/plan/policy.hpp"
 #include "compressor/base/float_environment.hpp"
+#include "compressor/frame/candidates.hpp"
 #include "compressor/frame/packed_integers.hpp"
 #include "compressor/frame/sample.hpp"
 
 namespace taut {
 namespace {
 
-std::atomic<std::uint64_t> spent{0};  // nanoseconds that samples have taken in this process
-std::atomic<std::uint64_t> taken{0};  // number of samples
+std::atomic<std::uint64_t> spent{0};   // nanoseconds that samples have taken in this process
+std::atomic<std::uint64_t> taken{0};   // number of samples
+std::atomic<std::size_t> reserved{0};  // bytes of pieces of the streams that are followed
 
 constexpr int timings = 3;  // of the codec that compresses a sample best
 
@@ -33,7 +38,50 @@ bool all_equal(ConstSlice values) noexcept {
   return values.count > 1 && std::memcmp(bytes, bytes + one, values.bytes() - one) == 0;
 }
 
+// Returns the bytes of the frame of a piece without its header and the numbers of its references; nothing if
+// the codec refuses the piece.
+std::optional<std::size_t> payload_of(const Codec& codec, ConstSlice piece, References references,
+                                      Bytes room) noexcept {
+  const SizeOrStatus frame = codec.encode(piece, references, room);
+  if (frame.status != Status::ok) return {};
+  const std::size_t head = frame_header_bytes + states_of(references).bytes();
+  return std::max<std::size_t>(frame.bytes, head + 1) - head;
+}
+
+bool exact_only(DType type) noexcept { return info_of(type).family == Family::integer; }
+
+// Returns the bound of a sample: relative to the range, and for the last one none.
+Bound bound_of(std::size_t i, const ValueRange& range) noexcept {
+  if (i + 1 == Compressibility::bounds) return {};
+  return resolved({Bound::Kind::range, Compressibility::relative[i]}, range);
+}
+
 }  // namespace
+
+SampledCall sampled_call(const CollectiveCall& call, int rank, bool in_flight, bool in_place) noexcept {
+  std::uint64_t stream = static_cast<std::uint64_t>(call.collective);
+  mix(stream, call.op);
+  mix(stream, call.data.root);
+  mix_places(stream, call.data, in_flight);
+  return {own_values(call, rank).most(), stream, in_place};
+}
+
+bool may_refer(const Call& call) noexcept {
+  if (!call.coded() || !reduces(call.collective)) return call.coded();
+  return call.op == Reduction::sum && !exact_only(call.type) && may_sum_with_history(call);
+}
+
+FollowedStream::FollowedStream(const CallKey& of, const SampledCall& call, std::size_t calls)
+    : kind(of),
+      stream(call.stream),
+      depth(calls),
+      reserved_(calls * std::min(call.values.bytes(), EarlierPieces::piece_bytes)) {
+  if (reserved.fetch_add(reserved_) + reserved_ <= most_bytes) return;
+  reserved -= reserved_;
+  throw std::bad_alloc();
+}
+
+FollowedStream::~FollowedStream() { reserved -= reserved_; }
 
 // Returns true if another sample is within its share of time. The mean of the samples so far predicts its
 // cost, as samples cost much the same.
@@ -59,56 +107,160 @@ ValueRange Sampler::range_of_some(ConstSlice values) noexcept {
   return range;
 }
 
-void Sampler::look(CallRow& row, ConstSlice values, bool in_place) noexcept {
-  if (!is_due(row) || values.data == nullptr) return;
-  const std::uint64_t call = row.sum.calls + 1;
-  if (values.bytes() < least_bytes) {
-    if (row.call().bytes < least_bytes) row.next_sample = UINT64_MAX;
-    return;
-  }
-  if (!may_spend(row.values.samples == 0)) {
-    row.next_sample = call + std::max<std::uint64_t>(call / 8, 1);
-    return;
-  }
-  row.next_sample = 2 * call;
+// Does a part of a sample, whose time counts.
+template <class Work>
+void Sampler::measured(Work work) noexcept {
   const std::uint64_t begin = clock_();
   try {
     const FloatEnvironment environment;
-    sample(row, values, in_place);
+    work();
   } catch (const Error&) {  // a codec refused these values: there is no sample
   } catch (const std::bad_alloc&) {
   }
   spent += clock_() - begin;
-  ++taken;
 }
 
-void Sampler::sample(CallRow& row, ConstSlice values, bool in_place) {
-  const bool exact_only = info_of(values.type).family == Family::integer;
+void Sampler::look(CallRow& row, const SampledCall& call) noexcept {
+  if (!is_due(row) || call.values.data == nullptr) return;
+  const std::uint64_t number = row.sum.calls + 1;
+  if (call.values.bytes() < least_bytes) {
+    if (row.call().bytes < least_bytes) row.next_sample = UINT64_MAX;
+    return;
+  }
+  if (row.followed) measured([&] { follow(row, call); });
+  if (number < row.next_sample) return;
+  if (!may_spend(row.values.samples == 0)) {
+    row.next_sample = number + std::max<std::uint64_t>(number / 8, 1);
+    return;
+  }
+  row.next_sample = 2 * number;
+  measured([&] { sample(row, call); });
+  ++taken;
+  if (!row.followed && may_refer(row.call())) measured([&] { begin_to_follow(row, call); });
+}
+
+void Sampler::sample(CallRow& row, const SampledCall& call) {
+  const ConstSlice values = call.values;
   const ValueRange range = range_of_some(values);
   Compressibility found;
   found.samples = 1;
-  found.in_place = in_place;
+  found.in_place = call.in_place;
   found.packed = find_packed_integers(values) != PackedIntegers::none;
   found.pickles = begins_pickle(values);
   found.constant = all_equal(values);
   found.least = range.least;
   found.greatest = range.greatest;
-  for (std::size_t i = 0; i + 1 < Compressibility::bounds && !exact_only; ++i)
-    sample(values, resolved({Bound::Kind::range, Compressibility::relative[i]}, range), found.sums[i]);
-  sample(values, {}, found.sums.back());
+  for (std::size_t i = exact_only(values.type) ? Compressibility::bounds - 1 : 0; i < Compressibility::bounds;
+       ++i)
+    sample(values, bound_of(i, range), found.sums[i]);
   row.values += found;
+}
+
+// ---- Streams that are followed
+
+// Begins to follow the stream of a call, unless memory lacks. Programs that send many fields in turn need an
+// earlier call far back, which is looked for where a near one is not alike.
+void Sampler::begin_to_follow(CallRow& row, const SampledCall& call) {
+  const Repetition& known = row.repetition;
+  const bool near = known.samples == 0 || (known.period > 0 && known.period <= Policy::usual_history);
+  FollowedStream& stream =
+      followed_.emplace_back(row.key, call, near ? Policy::usual_history : Policy::most_history);
+  row.followed = true;
+  stream.pieces.note(EarlierPieces::piece_of(call.values), stream.depth);
+}
+
+// Notes a call of the stream that is followed, or compares it with those that are noted.
+void Sampler::follow(CallRow& row, const SampledCall& call) {
+  const auto stream = std::ranges::find(followed_, row.key, &FollowedStream::kind);
+  const bool ours = stream != followed_.end() && stream->stream == call.stream;
+  if (ours && stream->pieces.size() < stream->depth)
+    return stream->pieces.note(EarlierPieces::piece_of(call.values), stream->depth);
+  if (!ours && stream != followed_.end() && ++stream->others < FollowedStream::patience) return;
+  row.followed = false;
+  if (ours) row.repetition += compare(call, *stream, reduces(row.call().collective));
+  if (stream != followed_.end()) followed_.erase(stream);
+}
+
+// Returns the codec of calls with a history under a bound; null if none of the candidates takes references.
+// `chooses`: the codec chooses its predictor, which takes it longer for a piece than for whole values.
+std::unique_ptr<Codec> Sampler::referring_codec(DType type, Bound bound, bool chooses) const {
+  for (Coding candidate : candidates_of(type, bound)) {
+    if (!candidate.codec->takes_references) continue;
+    if (chooses) candidate.predictor = {};
+    return on_coding_stack(candidate.make());
+  }
+  return nullptr;
+}
+
+// Compares the values with those of earlier calls of the stream: finds the earlier call that is most alike
+// under a usual bound, or without loss, and refers to it under all bounds.
+Repetition Sampler::compare(const SampledCall& call, FollowedStream& stream, bool addends) {
+  constexpr std::size_t usual = 2, exact = Compressibility::bounds - 1;
+  const DType type = call.values.type;
+  const ValueRange range = range_of_some(call.values);
+  const EarlierPieces::Piece bytes = EarlierPieces::piece_of(call.values);
+  const ConstSlice piece{{bytes.data(), bytes.size() / size_of(type), type}};
+  Repetition found;
+  found.samples = 1;
+  const auto find_period = [&](std::size_t bound) {
+    const std::unique_ptr<Codec> codec = referring_codec(type, bound_of(bound, range), true);
+    if (codec != nullptr) found.period = stream.pieces.compare(piece, addends, *codec).period;
+  };
+  if (!exact_only(type)) find_period(usual);
+  if (found.period == 0 && !addends) find_period(exact);
+  const ChosenReferences references = stream.pieces.at_period(found.period, piece, addends);
+  const std::size_t first = exact_only(type) ? exact : 0, last = addends ? exact : exact + 1;
+  for (std::size_t i = first; i < last; ++i)
+    found.sums[i] = compare(piece, references.span(), bound_of(i, range));
+  return found;
+}
+
+// Codes a piece alone, with the candidate that compresses best, and with references. Where references save
+// less than a byte in ten, calls with a history go without.
+Repetition::Sum Sampler::compare(ConstSlice piece, References references, Bound bound) {
+  Repetition::Sum sum;
+  std::size_t alone = SIZE_MAX;
+  const auto try_codec = [&](const Codec& codec, References behind) {
+    const Buffer room = place_.scratch(codec.max_bytes(piece.type, piece.count, 2));
+    return payload_of(codec, piece, behind, room.bytes()).value_or(SIZE_MAX);
+  };
+  for (const Coding& candidate : candidates_of(piece.type, bound))
+    alone = std::min(alone, try_codec(*on_coding_stack(candidate.make()), {}));
+  if (alone == SIZE_MAX) return sum;
+  sum = {piece.bytes(), alone, alone, 0};
+  if (references.empty()) return sum;
+  const std::unique_ptr<Codec> codec = referring_codec(piece.type, bound, true);
+  if (codec == nullptr) return sum;
+  const std::size_t referring = try_codec(*codec, references);
+  if (referring > alone - alone / least_history_gain) return sum;
+  sum.referring_bytes = referring;
+  const std::unique_ptr<Codec> timed = referring_codec(piece.type, bound, false);
+  for (int i = 0; i < timings; ++i) {
+    const std::uint64_t begin = clock_now();
+    try_codec(*timed, references);
+    const std::uint64_t nanoseconds = std::max<std::uint64_t>(clock_now() - begin, 1);
+    sum.nanoseconds = i == 0 ? nanoseconds : std::min(sum.nanoseconds, nanoseconds);
+  }
+  return sum;
+}
+
+// ---- Samples under one bound
+
+// Returns the codings among which a call under rules chooses.
+std::vector<Coding> Sampler::candidates_of(DType type, Bound bound) const {
+  Coding coding;
+  coding.bound = bound;
+  coding.bits = PackedBits::exact;
+  coding.kernels = kernels_;
+  return candidates(coding, type, bound);
 }
 
 // Samples with the candidate that compresses best, as a call would choose it. The candidate is timed once its
 // code is warm. The shortest of a few times counts, because a rank may lose its core during one of them.
 void Sampler::sample(ConstSlice values, Bound bound, Compressibility::Sum& sum) {
-  Coding coding;
-  coding.bound = bound;
-  coding.bits = PackedBits::exact;  // as under rules
   std::unique_ptr<Codec> best;
   Sample least;
-  coding.kernels = kernels_;
-  for (const Coding& candidate : candidates(coding, values.type, bound)) {
+  for (const Coding& candidate : candidates_of(values.type, bound)) {
     std::unique_ptr<Codec> codec = on_coding_stack(candidate.make());
     const Buffer scratch = place_.scratch(sample_scratch(*codec, values.type));
     const Sample made = codec->sample(values, scratch.bytes());

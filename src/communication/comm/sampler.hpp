@@ -1,15 +1,58 @@
-// Sampler: measures the compressibility of a share of the calls, for TAUT_REPORT and `taut advise`. Beyond
-// counting, these samples are the only cost of observing.
+// Sampler: measures the compressibility of a share of the calls, for TAUT_REPORT and `taut advise`, and the
+// gain that a history would give. Beyond counting, these samples are the only cost of observing.
 #pragma once
 
+#include <list>
+
+#include "communication/comm/collective_call.hpp"
+#include "communication/comm/history.hpp"
 #include "communication/comm/statistics.hpp"
 #include "communication/team/place.hpp"
 
 namespace taut {
 
+// Values of a call that may be sampled.
+struct SampledCall {
+  ConstSlice values;
+  std::uint64_t stream = 0;  // calls of one stream are those that a history would serve as one series
+  bool in_place = false;     // as in Compressibility
+};
+
+// Returns the values of a call as the sampler takes them. `rank`: this one. `in_flight`: the call is
+// nonblocking or persistent.
+SampledCall sampled_call(const CollectiveCall& call, int rank, bool in_flight, bool in_place) noexcept;
+
+// Returns true if a history serves calls of this kind, where a bound lets sums go by frames.
+bool may_refer(const Call& call) noexcept;
+
+// Stream of calls that the sampler follows: pieces of as many calls as a history would keep, with which the
+// next call of the stream is compared.
+class FollowedStream {
+ public:
+  static constexpr std::size_t most_bytes = std::size_t{4} << 20;  // of all pieces in this process
+  static constexpr std::size_t patience = 256;  // calls of the kind that may belong to other streams
+
+  // Reserves memory for the pieces of `depth` calls. Throws std::bad_alloc beyond `most_bytes`.
+  FollowedStream(const CallKey& kind, const SampledCall& call, std::size_t depth);
+  ~FollowedStream();
+  FollowedStream(const FollowedStream&) = delete;
+  FollowedStream& operator=(const FollowedStream&) = delete;
+
+  const CallKey kind;
+  const std::uint64_t stream;
+  const std::size_t depth;
+  EarlierPieces pieces;
+  std::size_t others = 0;  // calls of the kind that belong to other streams
+
+ private:
+  const std::size_t reserved_;
+};
+
 // Samples the 1st, 2nd, 4th, 8th ... call of a kind, or a call soon after, so that all samples of this
 // process take no more than 1 % of its time since the first. The first sample of a kind may exceed this share
-// while all samples have taken less than `for_firsts`. For one thread at a time.
+// while all samples have taken less than `for_firsts`. From a sample on, the stream of the call is followed:
+// the pieces of the calls of the stream are kept until one call can be compared with as many as a history
+// keeps. For one thread at a time.
 class Sampler {
  public:
   static constexpr std::size_t least_bytes = 4096;         // size of a message
@@ -23,28 +66,38 @@ class Sampler {
   explicit Sampler(std::string kernels, std::uint64_t granted = 0, Clock clock = clock_now)
       : kernels_(std::move(kernels)), granted_(granted), clock_(clock) {}
 
-  // Returns true if the next call of this kind is to be sampled.
+  // Returns true if the next call of this kind is to be sampled, or may belong to a stream that is followed.
   static bool is_due(const CallRow& row) noexcept {
-    return row.call().coded() && row.sum.calls + 1 >= row.next_sample;
+    return row.call().coded() && (row.followed || row.sum.calls + 1 >= row.next_sample);
   }
 
   // Samples the values of a call if it is due. Called before the call is counted in `row`, the row of its
-  // kind. `in_place`: as in Compressibility.
-  void look(CallRow& row, ConstSlice values, bool in_place = false) noexcept;
+  // kind.
+  void look(CallRow& row, const SampledCall& call) noexcept;
 
   // Returns the range of a sample of the values.
   static ValueRange range_of_some(ConstSlice values) noexcept;
 
  private:
-  void sample(CallRow& row, ConstSlice values, bool in_place);
+  void sample(CallRow& row, const SampledCall& call);
   void sample(ConstSlice values, Bound bound, Compressibility::Sum& sum);
+  std::vector<Coding> candidates_of(DType type, Bound bound) const;
+
+  void begin_to_follow(CallRow& row, const SampledCall& call);
+  void follow(CallRow& row, const SampledCall& call);
+  Repetition compare(const SampledCall& call, FollowedStream& stream, bool addends);
+  Repetition::Sum compare(ConstSlice piece, References references, Bound bound);
+  std::unique_ptr<Codec> referring_codec(DType type, Bound bound, bool chooses) const;
 
   bool may_spend(bool on_first) const noexcept;
+  template <class Work>
+  void measured(Work work) noexcept;
 
   std::string kernels_;
   std::uint64_t granted_;
   Clock clock_;
   HostPlace place_;
+  std::list<FollowedStream> followed_;  // one of a kind
 };
 
 }  // namespace taut

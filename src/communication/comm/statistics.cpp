@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <new>
 
+#include "communication/policy/plan/cost_model.hpp"
+
 namespace taut {
 
 std::uint64_t Statistics::plain_unsupported() const noexcept {
@@ -46,6 +48,32 @@ Compressibility& Compressibility::operator+=(const Compressibility& other) noexc
   for (std::size_t i = 0; i < bounds; ++i) {
     sums[i].value_bytes += other.sums[i].value_bytes;
     sums[i].frame_bytes += other.sums[i].frame_bytes;
+    sums[i].nanoseconds += other.sums[i].nanoseconds;
+  }
+  return *this;
+}
+
+double Repetition::gain(double share) const noexcept {
+  constexpr std::size_t lossy = Compressibility::bounds - 1;
+  std::array<double, Compressibility::bounds> gains;
+  for (std::size_t i = 0; i < gains.size(); ++i) {
+    const Sum& sum = sums[i];
+    gains[i] = sum.referring_bytes == 0
+                   ? 1
+                   : static_cast<double>(sum.alone_bytes) / static_cast<double>(sum.referring_bytes);
+  }
+  if (!(share > 0)) return gains[lossy];
+  const double least = Compressibility::relative[lossy - 1];
+  return ratio_between(Compressibility::relative, std::span(gains).first(lossy), std::max(share, least));
+}
+
+Repetition& Repetition::operator+=(const Repetition& other) noexcept {
+  samples += other.samples;
+  period = std::max(period, other.period);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    sums[i].value_bytes += other.sums[i].value_bytes;
+    sums[i].alone_bytes += other.sums[i].alone_bytes;
+    sums[i].referring_bytes += other.sums[i].referring_bytes;
     sums[i].nanoseconds += other.sums[i].nanoseconds;
   }
   return *this;
@@ -103,6 +131,7 @@ void CallTable::merge(const CallTable& other) noexcept {
     CallRow& to = row(from.key);
     to.sum += from.sum;
     to.values += from.values;
+    to.repetition += from.repetition;
     to.plain_times.forget();
     to.checks += from.checks;
     if (from.decision.codec != nullptr) to.decision = from.decision;

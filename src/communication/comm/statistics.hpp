@@ -62,6 +62,25 @@ struct Compressibility {
   Compressibility& operator+=(const Compressibility& other) noexcept;
 };
 
+// Gain of a history for the values of calls: pieces of a few calls in a row, coded alone and with references
+// to the pieces before, under the bounds of Compressibility.
+struct Repetition {
+  struct Sum {
+    std::uint64_t value_bytes = 0;
+    std::uint64_t alone_bytes = 0, referring_bytes = 0;  // frames, without headers
+    std::uint64_t nanoseconds = 0;                       // time to encode the values with references
+  };
+
+  std::uint64_t samples = 0;
+  std::uint64_t period = 0;  // greatest distance in calls at which a piece was alike; 0: none was
+  std::array<Sum, Compressibility::bounds> sums{};
+
+  // Returns how many times smaller references make frames under a bound that is this share of the range; 0:
+  // without loss. The result is 1 if nothing is known.
+  double gain(double share) const noexcept;
+  Repetition& operator+=(const Repetition& other) noexcept;
+};
+
 // Time of a plain call on this rank, and the gap before it.
 struct PlainTime {
   static constexpr std::uint64_t unknown = UINT64_MAX;
@@ -98,9 +117,11 @@ struct CallRow {
   float expected_ratio =
       0;  // expected by the rank that gains least, at the last agreement; 0: no samples were taken
   Compressibility values = {};
+  Repetition repetition = {};
   PlainTimes plain_times = {};    // if a report is asked for
   ResultChecks checks = {};       // under TAUT_CHECK
   std::uint64_t next_sample = 1;  // number of the next call to be sampled, counted from 1
+  bool followed = false;          // the sampler follows a stream of these calls
 
   Call call() const noexcept { return Call::of_key(key); }  // the smallest call of this key
 

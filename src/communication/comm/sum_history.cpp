@@ -18,6 +18,12 @@ KeptValues copy_of(const OperandExtent& operand) {
 
 }  // namespace
 
+bool may_sum_with_history(const Call& call) noexcept {
+  const Collective c = call.collective;
+  const bool sums = c == Collective::allreduce || c == Collective::reduce || c == Collective::reduce_scatter;
+  return sums && size_of(component_of(call.type)) >= sizeof(float);
+}
+
 SumHistory::SumHistory(std::shared_ptr<const CallState> earlier, const Operands& data, bool receives) noexcept
     : earlier_(std::move(earlier)), addends_(data.in), type_(data.in.type) {
   if (receives) sum_ = OperandExtent(Blocks<ConstSlice>(data.out, data.out.layout));

@@ -4,8 +4,13 @@
 #pragma once
 
 #include "communication/comm/history.hpp"
+#include "communication/team/call.hpp"
 
 namespace taut {
+
+// Returns true if calls of this kind may have a history if they add frames. A half may be too coarse to tell
+// the integer of a sum.
+bool may_sum_with_history(const Call& call) noexcept;
 
 // History of one sum: the state that its frames refer to, and the state that it leaves. The state has the
 // addends of this rank, and the sum if the rank gets it.

@@ -5,6 +5,7 @@
 
 #include "communication/api/state/comm_registry.hpp"
 #include "communication/api/state/finalize_reports.hpp"
+#include "communication/comm/agree.hpp"
 #include "communication/comm/call_site.hpp"
 #include "communication/dropin/program_endpoint.hpp"
 #include "communication/mpi/describe.hpp"
@@ -25,9 +26,15 @@ CallKey key_of(Collective direction, DType type, std::size_t bytes, const void* 
 // in the row.
 void sample(CallRow& row, const p2p::MpiMessage& message, const api::DatatypeLayout& kind) noexcept {
   static Sampler sampler(options().kernels);
-  if (options().report.empty() || !kind.dense || api::on_device(message.buf, message.type)) return;
+  if (options().report.empty() || !Sampler::is_due(row)) return;
+  if (!kind.dense || api::on_device(message.buf, message.type)) return;
   const std::size_t n = static_cast<std::size_t>(message.count) * kind.values_per_element;
-  sampler.look(row, {{message.buf, n, kind.type()}});
+  std::uint64_t stream = 0;
+  mix(stream, message.comm);
+  mix(stream, message.peer);
+  mix(stream, message.tag);
+  mix(stream, n);
+  sampler.look(row, {{{message.buf, n, kind.type()}}, stream});
 }
 
 }  // namespace
@@ -115,9 +122,10 @@ void sample(CallRow& row, const CollectiveCall& request, const api::RankAndSize&
   static Sampler sampler(options().kernels);
   const Blocks<ConstSlice> values = own_values(request, group.rank);
   const bool readable = values.data != nullptr && !taut::on_device(values.data);
-  if (!options().report.empty() && row.key == request.key() && readable)
-    sampler.look(row, values.most(),
-                 has_input_in_result(request.collective, request.data, group.rank, group.size));
+  if (!options().report.empty() && row.key == request.key() && Sampler::is_due(row) && readable)
+    sampler.look(row,
+                 sampled_call(request, group.rank, true,
+                              has_input_in_result(request.collective, request.data, group.rank, group.size)));
 }
 
 void count(const LeftCall& call) {

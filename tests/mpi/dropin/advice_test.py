@@ -24,7 +24,7 @@ class Observed(unittest.TestCase):
         self.folder = Path(held.name)
 
     def compile(self, source, name):
-        subprocess.run([MPICC, "-O1", "-o", self.folder / name, HERE / source], check=True)
+        subprocess.run([MPICC, "-O1", "-o", self.folder / name, HERE / source, "-lm"], check=True)
 
     def shell(self, script):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TAUT_")}
@@ -96,6 +96,50 @@ class Sites(Observed):
         compressed = {kind["site"]: kind["compressed_calls"] for kind in self.run_sites("with.json", pasted)}
         self.assertGreater(compressed[easy["site"]], 0)
         self.assertEqual(compressed[hard["site"]], 0)
+
+
+class Repeated(Observed):
+    def setUp(self):
+        super().setUp()
+        self.compile("repeated.c", "repeated")
+
+    def run_repeated(self, report, before="", words=""):
+        """Returns the kinds of messages that both ranks send."""
+        self.shell(f'{before}\n"$PROGRAM" run --summary --report {report} -- "$MPIEXEC" -n 2 ./repeated {words} 2>{report}.text')
+        reports = [json.loads((self.folder / f"{report}.{rank}").read_text()) for rank in range(2)]
+        return [kind for one in reports for comm in one["communicators"] for kind in comm["kinds"] if kind["collective"] == "send"]
+
+    def test_a_history_gives_what_was_said(self):
+        for _ in range(5):  # samples have a share of the time, which a rank without a core may use up
+            told = [kind["history_would_give"] for kind in self.run_repeated("seen.json")]
+            if all(told):
+                break
+        self.assertEqual(len(told), 2 * 6)  # call sites of both ranks
+        self.assertTrue(all(told), told)
+        self.assertEqual(max(one["period"] for one in told), 3)  # three fields in turn, in one stream
+        self.assertIn("history=auto would make frames", (self.folder / "seen.json.text").read_text())
+        printed = self.advice("--link 1gbit", "--bound abs:1e-3")
+        gains = [float(gain) for gain in re.findall(r"makes frames (\S+) times smaller", printed)]
+        self.assertEqual(len(gains), 1)  # one rule serves all of them
+        pasted = exports(printed)
+        self.assertIn("history=auto", pasted)
+        with_it = self.run_repeated("with.json", pasted)
+        alone = self.run_repeated("without.json", pasted.replace(" history=auto", ""))
+        calls, referring, frames = (sum(kind[name] for kind in with_it) for name in ("compressed_calls", "referring_calls", "frame_bytes"))
+        one_alone = sum(kind["frame_bytes"] for kind in alone) / sum(kind["compressed_calls"] for kind in alone)
+        self.assertGreater(referring, calls / 2)
+        gave = one_alone * referring / (frames - one_alone * (calls - referring))  # of the messages that refer to earlier ones
+        self.assertTrue(0.75 < gains[0] / gave < 1.25, (gains, gave))
+        self.assertNotIn("would make", (self.folder / "with.json.text").read_text())
+
+    def test_noise_gets_no_history(self):
+        seen = self.run_repeated("seen.json", words="changing")
+        self.assertTrue(any(kind["history_would_give"] for kind in seen))
+        for kind in seen:
+            for bound in (kind["history_would_give"] or {"bounds": []})["bounds"]:
+                self.assertEqual(bound["alone_bytes"], bound["referring_bytes"])
+        self.assertNotIn("history", self.advice("--link 1gbit", "--bound abs:1e-3"))
+        self.assertNotIn("history", (self.folder / "seen.json.text").read_text())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 /* repeated.c: sends messages that repeat themselves by blocking, nonblocking and persistent calls, and
    receives them in several ways: by name, from any source, after probes, out of turn, after a receive that
-   was cancelled. Prints a hash of all values that arrive. Two ranks or more, in a ring. */
+   was cancelled. Prints a hash of all values that arrive. Two ranks or more, in a ring. With an argument the
+   noise in the values changes from step to step, so that no message is like an earlier one. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 static double sent[3][COUNT], got[3][COUNT];
 static unsigned long long all = 14695981039346656037ull;
-static int rank, right, left;
+static int rank, right, left, changes;
 
 static void note(const double* values, int n) {
   const unsigned char* bytes = (const unsigned char*)values;
@@ -19,7 +20,7 @@ static void note(const double* values, int n) {
 }
 
 static void fill(double* values, int step, int field) {
-  unsigned noise = 12345u + (unsigned)(rank + 10 * field);
+  unsigned noise = 12345u + (unsigned)(rank + 10 * field + changes * 1000 * (step + 1));
   for (int i = 0; i < COUNT; ++i) {
     noise = noise * 1664525u + 1013904223u;
     values[i] = (noise >> 8) / 16777216.0 + 0.01 * sin(0.001 * i + 0.1 * step);
@@ -87,6 +88,7 @@ static void cancelled(int step) {
 }
 
 int main(int argc, char** argv) {
+  changes = argc > 1;
   MPI_Request persistent[2];
   MPI_Comm comm;
   int ranks;

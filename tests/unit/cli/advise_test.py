@@ -22,6 +22,11 @@ def kind(collective, type_name, op, least_bytes, seconds, ratios=RATIOS, calls=1
             "compressibility": samples(ratios) if ratios else None}
 
 
+def history(gain, period=1):
+    bounds = [{"bound": b, "value_bytes": 8000, "alone_bytes": 1000, "referring_bytes": int(1000 / gain), "nanoseconds": 800} for b in RATIOS]
+    return {"samples": 1, "period": period, "bounds": bounds}
+
+
 def report(*kinds, ranks=4, rank=0):
     return {"format": "taut-report", "version": 2, "rank": rank, "ranks": ranks,
             "communicators": [{"ranks": ranks, "kinds": list(kinds)}]}
@@ -333,6 +338,40 @@ class Advise(ProgramTest):
         self.assertRegex(self.advise(report(short), arguments=["--link", "1gbit"]), r"send f32 128KiB .* 1.7x")
         printed = self.advise(report(LARGE, sent), arguments=["--link", "400GB"])
         self.assertNotIn("TAUT_MESSAGES", printed)
+
+    def test_a_history_is_proposed_where_it_gains(self):
+        moved = kind("alltoall", "f64", None, MIB, 10 * 0.75 * MIB / 125e6, RATIOS | {"lossless": 2})
+        self.assertNotIn("history", self.advise(report(moved)))
+        printed = self.advise(report(moved | {"history_would_give": history(4)}))
+        self.assertIn("alltoall f64 1MiB resembles earlier calls: history= makes frames 4 times smaller", printed)
+        self.assertRegex(printed, r"alltoall f64 1MiB +4 +10 +32 ")
+        self.assertEqual(self.rules(printed), "Alltoall f64 >=1MiB : rel:1e-04 history=auto ; * : off")
+        self.assertNotIn("history", self.advise(report(moved | {"history_would_give": history(1, period=0)})))
+        self.assertNotIn("history=", self.rules(self.advise(report(moved | {"history_would_give": history(1.05)}))))
+        # Fields in turn, and calls whose states need more memory than is usual.
+        printed = self.advise(report(moved | {"history_would_give": history(4, period=9)}))
+        self.assertIn("rel:1e-04 history=18 ;", self.rules(printed))
+        large = kind("alltoall", "f64", None, 128 * MIB, 10 * 0.75 * 128 * MIB / 125e6) | {"history_would_give": history(4)}
+        self.assertIn("rel:1e-04 history=auto history_bytes=512MiB ;", self.rules(self.advise(report(large))))
+        # The rank that gains least decides; what the user asks for is not written twice.
+        printed = self.advise(report(moved | {"history_would_give": history(4)}), report(moved | {"history_would_give": history(2)}, rank=1))
+        self.assertIn("2 times smaller", printed)
+        printed = self.advise(report(moved | {"history_would_give": history(4)}), arguments=["--bound", "abs:1e-4,history=8"])
+        self.assertEqual(self.rules(printed), "Alltoall f64 >=1MiB : abs:1e-04 history=8 ; * : off")
+
+    def test_weights_gain_by_a_history_alone(self):
+        sent = kind("bcast", "bf16", None, MIB, 10 * 1.5 * MIB / 125e6, RATIOS | {"lossless": 1.1})
+        self.assertIsNone(self.rules(self.advise(report(sent))))
+        printed = self.advise(report(sent | {"history_would_give": history(20)}))
+        self.assertEqual(self.rules(printed), "Bcast bf16 >=1MiB : lossless history=auto ; * : off")
+
+    def test_a_history_of_sums_needs_a_bound_that_stays(self):
+        large = LARGE | {"history_would_give": history(3)}
+        printed = self.advise(report(large))
+        self.assertIn("abs:0.0001 history=auto, a bound that stays, would\nmake frames 3 times smaller", printed)
+        self.assertNotIn("history", self.rules(printed))
+        printed = self.advise(report(large), arguments=["--bound", "abs:1e-4"])
+        self.assertIn("abs:1e-04 history=auto ; ", self.rules(printed))
 
     def test_fast_links_gain_nothing(self):
         printed = self.advise(report(LARGE), arguments=["--link", "400GB"])

@@ -126,7 +126,7 @@ void CommState::set_stream(void* stream) noexcept {
 EarlyDecision CommState::decide(MPI_Comm comm, const std::optional<CollectiveCall>& request, bool overlaps) {
   const p2p::BypassScope bypass;
   if (request && samples())
-    sample(*request, group().rank,
+    sample(*request, group().rank, overlaps,
            !inter() && has_input_in_result(request->collective, request->data, group().rank, group().size));
   repeated_.end_back_off();
   EarlyDecision early{.fallback = early_fallback(request)};

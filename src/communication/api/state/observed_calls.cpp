@@ -15,13 +15,13 @@ void ObservedCalls::read_identity(MPI_Comm comm) noexcept {
   if (samples_ && report_->group == 0) report_->group = hash_of_ranks(comm);
 }
 
-void ObservedCalls::sample(const CollectiveCall& request, int rank, bool in_place) noexcept {
+void ObservedCalls::sample(const CollectiveCall& request, int rank, bool in_flight, bool in_place) noexcept {
   const CallKey key = request.key();
   const auto lock = stop_others();
   CallRow& row = calls().row(key);
   const Blocks<ConstSlice> values = own_values(request, rank);
-  if (row.key == key && values.data != nullptr && !taut::on_device(values.data))
-    sampler_.look(row, values.most(), in_place);
+  if (row.key == key && Sampler::is_due(row) && values.data != nullptr && !taut::on_device(values.data))
+    sampler_.look(row, sampled_call(request, rank, in_flight, in_place));
 }
 
 void ObservedCalls::count_plain(const std::optional<CollectiveCall>& request, Fallback why) noexcept {

@@ -49,8 +49,8 @@ class ObservedCalls {
   void read_identity(MPI_Comm comm) noexcept;
 
   // Samples the values of a call, unless they are still to be gathered: a block of such values has no
-  // address. `in_place`: as in Compressibility.
-  void sample(const CollectiveCall& request, int rank, bool in_place) noexcept;
+  // address. `in_flight`: the call is nonblocking or persistent. `in_place`: as in Compressibility.
+  void sample(const CollectiveCall& request, int rank, bool in_flight, bool in_place) noexcept;
 
   // Counts a call that plain MPI serves.
   void count_plain(const std::optional<CollectiveCall>& request, Fallback why) noexcept;

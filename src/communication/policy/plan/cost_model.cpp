@@ -182,4 +182,17 @@ double ratio_between(std::span<const double> bounds, std::span<const double> rat
   return ratios.back();
 }
 
+double share_of_range(Bound bound, double least, double greatest) noexcept {
+  switch (bound.kind) {
+    case Bound::Kind::range: return bound.value;
+    case Bound::Kind::psnr: return std::pow(10, -bound.value / 20);
+    case Bound::Kind::absolute:
+    case Bound::Kind::snap: break;
+    default: return 0;
+  }
+  if (least > greatest) return 0;
+  const double range = greatest - least;
+  return range > 0 ? bound.value / range : 1;
+}
+
 }  // namespace taut

@@ -91,6 +91,10 @@ double link_of(const CallEstimate& call, double seconds) noexcept;
 // the measured bounds. `bounds` is descending.
 double ratio_between(std::span<const double> bounds, std::span<const double> ratios, double bound) noexcept;
 
+// Returns the bound as a share of the range of the values, whose least and greatest are known; 0: the bound
+// has none.
+double share_of_range(Bound bound, double least, double greatest) noexcept;
+
 // Model of the time that coding on a GPU takes, which no measurement has confirmed. An operation takes the
 // time of its launches, its copy and its poll, and one round of the multiprocessors for each 4 MiB: half of
 // the values that 132 multiprocessors hold with 4 thread blocks each, 16 KiB for a thread block. A small

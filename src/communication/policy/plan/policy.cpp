@@ -21,11 +21,10 @@ void read_segments(const Item& item, int& segments) {
 }
 
 void read_history(const Item& item, std::size_t& states) {
-  constexpr std::size_t usual = 4, most = 36;
   if (item.value == "off" || item.value == "auto") {
-    states = item.value == "auto" ? usual : 0;
-  } else if (!read_number(item.value, states) || states < 1 || states > most) {
-    item.reject("use off, auto or a number from 1 to " + std::to_string(most));
+    states = item.value == "auto" ? Policy::usual_history : 0;
+  } else if (!read_number(item.value, states) || states < 1 || states > Policy::most_history) {
+    item.reject("use off, auto or a number from 1 to " + std::to_string(Policy::most_history));
   }
 }
 

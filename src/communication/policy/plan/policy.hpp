@@ -37,6 +37,7 @@ struct Policy {
   bool same_bits = false;
   // True if sums are added in a wider type, in the order of the ranks, and rounded once.
   bool wide_sums = false;
+  static constexpr std::size_t usual_history = 4, most_history = 36;  // `auto`, and the greatest number
   std::size_t history = 0;  // states of each series of calls that frames may refer to; 0: none
   std::size_t history_bytes = std::size_t{256} << 20;  // most memory of all states of a communicator
 

@@ -122,13 +122,13 @@ TEST(PackedIntegers, SamplesCountThem) {
   Sampler sampler("", std::uint64_t{1} << 62);
   CallRow row;
   row.key = Call{.collective = Collective::allreduce, .type = DType::f64}.key();
-  sampler.look(row, values_of(lammps(records)).slice());
+  sampler.look(row, {values_of(lammps(records)).slice()});
   EXPECT_EQ(row.values.samples, 1u);
   EXPECT_EQ(row.values.packed, 1u);
   EXPECT_GT(row.values.greatest, 33);
   EXPECT_LT(row.values.greatest, 34);
   CallRow other = CallRow{row.key, {}, {}};
-  sampler.look(other, make_values(DType::f64, 50000, Pattern::smooth, 1).slice());
+  sampler.look(other, {make_values(DType::f64, 50000, Pattern::smooth, 1).slice()});
   EXPECT_EQ(other.values.packed, 0u);
 }
 
