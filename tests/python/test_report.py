@@ -47,6 +47,14 @@ def test_constant_values_and_pickles_are_named():
     assert _rows.how_text(one) == "pickled objects: use mpi4py's upper-case calls for arrays"
 
 
+def test_the_verdict_names_constant_values(tmp_path):
+    told = "as in OSU's benchmarks"
+    assert told not in _rows.verdict(_read.read([str(write(tmp_path))]))
+    constant = {"samples": 2, "constant": 2, "bounds": []}
+    assert told in _rows.verdict(_read.read([str(write(tmp_path, compressibility=constant))]))
+    assert told not in _rows.verdict(_read.read([str(write(tmp_path, compressibility={**constant, "constant": 1}))]))
+
+
 def test_files_of_two_runs_are_refused(tmp_path, capsys):
     for rank, run in enumerate("ab"):
         one = {"format": "taut-report", "version": 2, "rank": rank, "ranks": 2, "run": run, "communicators": []}
