@@ -67,6 +67,12 @@ def test_the_verdict_counts_what_exceeds_the_spread():
     assert "raise --seconds" in _page.verdict(run([]))
 
 
+def test_what_a_call_costs_the_computation():
+    (loop,) = run([])["beside"]
+    assert [round(_page.lost_milliseconds(loop, way), 3) for way in ("plain", "taut")] == [0.2, 0.5]
+    assert "delays it by 0.2 ms with plain MPI, 0.5 with Taut" in " ".join(_page.printed(run([])))
+
+
 def test_doubtful_figures_are_named():
     assert _page.warnings(run([row()])) == []
     doubtful = run([row(error_by_bound=1.5)], nodes=1, ranks_per_node=[16], left_out=["halo 1024 ice"])

@@ -116,9 +116,12 @@ def main(arguments: Sequence[str]) -> int:
 def _writable(options: argparse.Namespace) -> str:
     """Returns why a file cannot be written, before anything is measured; empty: all can."""
     try:
-        for name in (options.json, options.html):
-            with open(name, "a", encoding="utf-8"):
+        for file in (Path(options.json), Path(options.html)):
+            new = not file.exists()
+            with file.open("a", encoding="utf-8"):
                 pass
+            if new:  # a job that ends early leaves no empty file
+                file.unlink()
     except OSError as error:
         return str(error)
     return ""

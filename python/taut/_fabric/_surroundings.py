@@ -33,7 +33,7 @@ def record(world: MPI.Comm, command: str) -> dict[str, Any]:
         "os": f"{system.sysname} {system.release}, {system.machine}",
     }
     return {
-        "command": command,
+        "command": FOLDERS.sub("(path)", command),
         "machine": machine,
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "commit": commit(),

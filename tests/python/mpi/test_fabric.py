@@ -78,5 +78,7 @@ def test_paths_are_not_recorded(monkeypatch):
     monkeypatch.setenv("TAUT_REPORT", "/home/someone/report.json")
     monkeypatch.setenv("UCX_TLS", "rc,sm")
     monkeypatch.setenv("SECRET", "x")
-    told = _surroundings.record(WORLD, "command")["environment"]
+    record = _surroundings.record(WORLD, "taut bench-fabric --json /home/someone/a.json")
+    assert record["command"] == "taut bench-fabric --json (path)"
+    told = record["environment"]
     assert told["TAUT_REPORT"] == "(path)" and told["UCX_TLS"] == "rc,sm" and "SECRET" not in told
