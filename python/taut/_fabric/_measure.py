@@ -130,31 +130,30 @@ def beside(world: MPI.Comm, bound: str, budget: float) -> list[dict[str, Any]]:
         one = {"loop": name, "alone_per_second": alone}
         for way, comm in comms.items():
             call = caller("allreduce", comm, np.empty_like(values[0]))
-            once = seconds(world, lambda call=call: call(values[0]))  # type: ignore[misc]
-            number = max(3, int(budget / max(once, 1e-6)))
-            one[f"beside_{way}_per_second"], one[f"{way}_ms"] = together(world, work, call, values, number)
+            one[f"beside_{way}_per_second"], one[f"{way}_ms"] = together(world, work, lambda k, call=call: call(at(values, k)), budget)  # type: ignore[misc]
         found.append({key: number if key == "loop" else float(f"{mean(world, number):.4g}") for key, number in one.items()})
     for comm in comms.values():
         comm.Free()
     return found
 
 
-def together(world: MPI.Comm, work: Callable[[], None], call: Callable[[Any], None], values: list[Any], number: int) -> tuple[float, float]:
-    """Returns the rate of the work beside `number` calls, and milliseconds a call."""
+def together(world: MPI.Comm, work: Callable[[], None], call: Callable[[int], None], budget: float) -> tuple[float, float]:
+    """Returns the rate of the work beside calls that a second thread makes for `budget` seconds, and milliseconds a call."""
     spent = []
 
     def communicate() -> None:
-        begin = perf_counter()
-        for one in range(number):
-            call(at(values, one))
-        spent.append(perf_counter() - begin)
+        begin, done = perf_counter(), 0
+        while world.bcast(done < LEAST_ROUNDS or perf_counter() - begin < budget):
+            call(done)
+            done += 1
+        spent.append((perf_counter() - begin) / done)
 
     world.Barrier()
     thread = threading.Thread(target=communicate)
     thread.start()
     speed = rate(work, thread.is_alive)
     thread.join()
-    return speed, 1e3 * spent[0] / number
+    return speed, 1e3 * spent[0]
 
 
 def mean(world: MPI.Comm, number: Any) -> float:
