@@ -1,5 +1,5 @@
-"""The command `taut`: `bounds`, `tune`, `report`, `trace`, `calibrate`, `--cmake-dir` and what concerns variables of HDF5 files are written in
-Python; the package's C++ program has the rest."""
+"""The command `taut`: `bounds`, `tune`, `report`, `trace`, `calibrate`, `bench-fabric`, `--cmake-dir` and what concerns variables of HDF5
+files are written in Python; the package's C++ program has the rest."""
 
 import os
 import sys
@@ -33,6 +33,10 @@ def main(arguments: Optional[list[str]] = None) -> int:
         from .calibrate import main as calibrate
 
         return calibrate(words[1:])
+    if words[:1] == ["bench-fabric"]:
+        from ._fabric._command import main as bench_fabric
+
+        return bench_fabric(words[1:])
     path = program()
     if words[:1] == ["tune"]:
         from ._tune._command import main as tune

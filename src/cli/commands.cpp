@@ -17,6 +17,7 @@ constexpr PythonCommand in_python[] = {
     {"report", "reports of a run as tables and as a page with pictures", ""},
     {"trace", "the traces of all ranks merged into one, for ui.perfetto.dev", ""},
     {"calibrate", "from which size and ratio on compression pays between these ranks", "mpich"},
+    {"bench-fabric", "plain MPI against Taut between these ranks, as JSON and a page to send in", "mpich"},
 };
 
 }  // namespace

@@ -75,6 +75,14 @@ def test_what_a_history_would_give(tmp_path):
     assert "would" in _rows.how_text(one) and "would" not in _rows.how_text(one, "Send : abs:1 history=4")
 
 
+def test_the_verdict_names_constant_values(tmp_path):
+    told = "as in OSU's benchmarks"
+    assert told not in _rows.verdict(_read.read([str(write(tmp_path))]))
+    constant = {"samples": 2, "constant": 2, "bounds": []}
+    assert told in _rows.verdict(_read.read([str(write(tmp_path, compressibility=constant))]))
+    assert told not in _rows.verdict(_read.read([str(write(tmp_path, compressibility={**constant, "constant": 1}))]))
+
+
 def test_files_of_two_runs_are_refused(tmp_path, capsys):
     for rank, run in enumerate("ab"):
         one = {"format": "taut-report", "version": 2, "rank": rank, "ranks": 2, "run": run, "communicators": []}

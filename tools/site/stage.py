@@ -51,7 +51,7 @@ SIDE_BAR = {
     "GPUs and NCCL": ["gpu", "nccl"],
     "Files": ["howto/command_line", "howto/arrays_in_files", "howto/use_with_xarray"],
     "Forecasts and measurements": [
-        "howto/simulate_collectives", "howto/measure_collectives", "howto/measure_codec", "howto/prove_the_bounds", "results/break_even",
+        "howto/simulate_collectives", "howto/measure_collectives", "howto/send_in_a_benchmark", "howto/measure_codec", "howto/prove_the_bounds", "results/break_even",
         "results/papers",
     ],
     "Applications": [

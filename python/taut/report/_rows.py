@@ -224,6 +224,9 @@ def verdict(report: Report, before: Optional[Report] = None) -> str:
     elif counts["calls"]:
         parts.append(f"calls took {seconds_text(now)} a rank" + (f" of {seconds_text(report.seconds)}" if report.seconds else ""))
     parts += [_error_text(report)] if counts["compressed_calls"] else []
+    samples, constant = (sum(getattr(kind, name) for kind in report.kinds) for name in ("samples", "constant"))
+    if samples and constant == samples:
+        parts.append("values are constant, as in OSU's benchmarks: ratios and gains mean nothing")
     if report.finished < report.of_ranks:
         parts.append(f"{report.of_ranks - report.finished} of {report.of_ranks} ranks wrote no last report")
     return "; ".join(parts) + "." if parts else "No call was seen."

@@ -38,7 +38,8 @@ class Completion(ProgramTest):
 
     def test_manual(self):
         page = self.file("taut.1", self.succeed("manual").encode())
-        for line in (".SS taut advise REPORT... ", ".B \\-b, \\-\\-bound BOUND", ".B TAUT_REPORT=file", ".SS taut bounds", ".SS taut calibrate"):
+        python = (".SS taut bounds", ".SS taut calibrate", ".SS taut bench\\-fabric")
+        for line in (".SS taut advise REPORT... ", ".B \\-b, \\-\\-bound BOUND", ".B TAUT_REPORT=file", *python):
             self.assertIn(line, self.read(page).decode())
         if shutil.which("groff"):
             result = subprocess.run(["groff", "-man", "-Tascii", "-ww", "-z", page], cwd=self.folder, capture_output=True, text=True)

@@ -105,7 +105,7 @@ class Texts(ProgramTest):
         commands = re.findall(r"^  ([a-z-]+)  ", self.succeed("--help"), flags=re.M)
         self.assertEqual(self.succeed(), self.succeed("--help"))
         own = ["run", "advise", "config", "doctor", "compress", "decompress", "info", "bench-codec", "completion", "manual"]
-        self.assertEqual(commands, [*own, "bounds", "tune", "report", "trace", "calibrate"])
+        self.assertEqual(commands, [*own, "bounds", "tune", "report", "trace", "calibrate", "bench-fabric"])
         for command in own:
             text = self.succeed(command, "--help")
             self.assertIn(f"usage: taut {command}", text)
