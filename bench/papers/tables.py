@@ -31,7 +31,8 @@ frames are still {ocean} as fast as decoding, adding and encoding, by one thread
 """
 UNEQUAL = """Times over that of the fastest way; simulated, 64 MB at 100 Gbit/s, ratios from 2 at the start of the
 message to 100 at its end. *Whole frames* are stored and forwarded, one a block. *Segments* is the
-engine's own number. *Packets* of 64 KiB are forwarded whatever the sizes of frames, as in C-Coll.
+engine's own number. *Packets* are the engine's own choice: segments whose frames travel in packets,
+as in C-Coll.
 """
 
 

@@ -2,13 +2,13 @@
 
 #include <sys/mman.h>
 
+#include <cmath>
 #include <memory>
 
 #include "communication/comm/agree.hpp"
 #include "communication/policy/plan/cost_model.hpp"
 #include "communication/team/hierarchical.hpp"
 #include "halos.hpp"
-#include "packets.hpp"
 
 namespace simulation {
 namespace {
@@ -101,6 +101,23 @@ CodecCosts uncompressed(const CollectiveCall& call) {
           .call = 0};
 }
 
+// Returns what samples of the values tell of the frames.
+taut::FrameEstimate estimate(const CollectiveCall& call, const CodecCosts& costs) {
+  const double first = costs.bits, last = costs.last_bits > 0 ? costs.last_bits : first;
+  const auto block = static_cast<double>(call.bytes) / call.ranks;
+  const double mean = first == last ? first : (first - last) / std::log(first / last);
+  const double most = call.collective == taut::Collective::bcast ? mean : std::max(first, last);
+  return {block * std::min(first, last) / 32, block * most / 32, 32 / most};
+}
+
+// Returns the bytes of a packet, as the engine chooses them. Only the engine forwards packets.
+std::size_t packet_bytes(const CollectiveCall& call, const PlannedCall& planned, const Hosts& hosts,
+                         const CodecCosts& costs) {
+  if (!call.packets || !planned.agrees) return 0;
+  const taut::Call part = taut::call_of_algorithm(described(call, hosts), planned.levels == Levels::by_nodes);
+  return taut::packet_bytes(*planned.algorithm, part, planned.segments, estimate(call, costs));
+}
+
 }  // namespace
 
 taut::Call described(const CollectiveCall& call, const Hosts& hosts) {
@@ -170,13 +187,9 @@ Spent run_on_rank(const CollectiveCall& call, const PlannedCall& planned, const 
   const Values in(call.bytes / whole * whole), out(call.bytes / whole * whole);
   const ModelledCodec codec(costs, processor.compute, spent, {in.all(), out.all()});
   taut::CallCounters counters;
-  const taut::Team team(transport, codec, place, counters, planned.how, 0);
+  const taut::Team team = taut::Team(transport, codec, place, counters, planned.how, 0)
+                              .in_packets(packet_bytes(call, planned, hosts, costs));
   if (planned.agrees) processor.compute(seconds_of_samples, 0);
-  if (call.packet_bytes > 0) {
-    forward_in_packets({transport, codec, processor, call.packet_bytes, planned.segments},
-                       operands(call, in, out, transport.rank()), call.collective);
-    return spent;
-  }
   const Places places{taut::Nodes(hosts.of_rank), Leaders(hosts, call.ranks, transport.rank())};
   taut::Operands data = operands(call, in, out, transport.rank());
   data.neighbours = &neighbours;

@@ -31,9 +31,9 @@ struct CollectiveCall {
   int segments = 1;
   Levels levels = Levels::flat;
   CodecCosts costs = {};
-  double plain_sum = no_time;    // bytes of values a second that the uncompressed call adds
-  bool plain_whole = false;      // the uncompressed call moves whole messages, not segments
-  std::size_t packet_bytes = 0;  // Allgather and Bcast forward frames in packets of this size; 0: whole
+  double plain_sum = no_time;           // bytes of values a second that the uncompressed call adds
+  bool plain_whole = false;             // the uncompressed call moves whole messages, not segments
+  bool packets = true;                  // the engine may forward frames in packets
   std::optional<CodecCosts> fast = {};  // costs of taut::fast_codec, the engine's alternative to `costs`
 };
 

@@ -86,6 +86,40 @@ TEST(Engine, TakesTheTimeOfTheTunersModel) {
       }
 }
 
+// Returns how many times as fast a call becomes by packets.
+double gain_of_packets(CollectiveCall call, const Link& link) {
+  call.policy = "abs:1,when=always";
+  call.policy += call.collective == taut::Collective::bcast ? ",algorithm=chain" : ",algorithm=ring";
+  const PlannedCall planned = plans(call, link).front();
+  CollectiveCall whole = call;
+  whole.packets = false;
+  return simulate(whole, planned, link).seconds / simulate(call, planned, link).seconds;
+}
+
+CollectiveCall forwarded(taut::Collective collective, int ranks, double bits, double last_bits) {
+  CollectiveCall call{.collective = collective, .ranks = ranks, .bytes = 64 * MiB};
+  call.costs = {.bits = bits, .last_bits = last_bits, .encode = 240e9, .decode = 370e9};
+  return call;
+}
+
+// Frames of ratios from 2 to 100, at the rates at which the link is the limit: packets balance them.
+TEST(Packets, BalanceUnequalFrames) {
+  EXPECT_GT(gain_of_packets(forwarded(taut::Collective::bcast, 16, 16, 0.32), link_of(10)), 1.3);
+  EXPECT_GT(gain_of_packets(forwarded(taut::Collective::bcast, 64, 16, 0.32), link_of(10)), 2);
+  EXPECT_GT(gain_of_packets(forwarded(taut::Collective::allgather, 64, 16, 0.32), link_of(10)), 1.1);
+  EXPECT_GT(gain_of_packets(forwarded(taut::Collective::allgather, 64, 0.32, 16), link_of(10)), 1.1);
+}
+
+TEST(Packets, CostNothingWhereFramesAreEqual) {
+  for (const taut::Collective collective : {taut::Collective::bcast, taut::Collective::allgather})
+    for (const double gbit : {1.0, 10.0, 100.0})
+      for (const int ranks : {3, 4, 16, 64})
+        for (const double bits : {16.0, 4.0, 1.0, 0.32}) {
+          const double gain = gain_of_packets(forwarded(collective, ranks, bits, 0), link_of(gbit));
+          EXPECT_GT(gain, 0.97) << name_of(collective) << " " << gbit << " " << ranks << " " << bits;
+        }
+}
+
 // Named steps of a collective. A step that is simpler than the engine's own choice should not be faster.
 struct Step {
   taut::Collective collective;

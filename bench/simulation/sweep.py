@@ -40,9 +40,9 @@ VARIANTS = {  # name: (codec whose measured costs are used, options of the polic
 RATES, THREADS, RATIOS = (1, 10, 25, 50, 100, 200, 400), (1, 4, 16), (1.5, 2, 4, 8, 16, 32, 64)
 # Ways to forward frames of unequal sizes, as further words of a scenario.
 FORWARDING = {
-    "whole frames": "policy=abs:1,when=always{algorithm},segments=1",
-    "segments": "policy=abs:1,when=always{algorithm}",
-    "packets": "policy=abs:1,when=always{algorithm} packets=64K",
+    "whole frames": "policy=abs:1,when=always{algorithm},segments=1 packets=0",
+    "segments": "policy=abs:1,when=always{algorithm} packets=0",
+    "packets": "policy=abs:1,when=always{algorithm}",
 }
 UNEQUAL_CALLS = (("allgather", ",algorithm=ring"), ("bcast", ",algorithm=chain"))
 UNEQUAL_BITS = "bits=16 last_bits=0.32"  # ratios from 2 to 100

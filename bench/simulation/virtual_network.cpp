@@ -14,19 +14,21 @@ using taut::frame_header_bytes;
 
 void VirtualNetwork::Content::read(taut::ConstBytes message) {
   constexpr std::size_t all = 256;  // a message of up to this size is stored whole
+  constexpr std::size_t most_frame = std::size_t{1} << 40;
   bytes.clear();
   offsets.clear();
   if (message.size() <= all) {
     bytes.assign(message.begin(), message.end());
     return;
   }
-  taut::FrameHeader header;
-  if (taut::read_header(message, header) != taut::Status::ok) return;  // values, which are not stored
   for (std::size_t at = 0; at < message.size();) {
-    const taut::ConstBytes frame = message.subspan(at);
+    const taut::ConstBytes rest = message.subspan(at);
+    taut::FrameHeader header;
+    // A frame may go on in the next message. No header: values or the rest of a frame, which are not stored.
+    if (taut::read_header({rest.data(), most_frame}, header) != taut::Status::ok) return;
     offsets.push_back(at);
-    bytes.insert(bytes.end(), frame.begin(), frame.begin() + frame_header_bytes);
-    at += std::max(taut::frame_size(frame), frame_header_bytes);
+    bytes.insert(bytes.end(), rest.begin(), rest.begin() + frame_header_bytes);
+    at += frame_header_bytes + header.payload_bytes;
   }
 }
 

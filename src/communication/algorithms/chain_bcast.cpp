@@ -5,6 +5,7 @@
 //   error: the codec's bound; the frame travels unchanged, and the root's values stay unless it has memory
 //   for the decoded ones
 #include "communication/algorithms/costs.hpp"
+#include "communication/team/relay.hpp"
 
 namespace taut::algorithms {
 namespace {
@@ -14,19 +15,15 @@ Task<> run(Team team, Operands data) {
   const Slice values = team.whole(data.out);
   auto rank = [&](int i) { return mod(i + data.root, P); };
 
-  Frames frame;
+  // The frame goes on in packets while it arrives.
+  Relay relay(team, rank(me - 1), rank(me + 1));
   if (me == 0) {
-    frame = co_await team.encode(team.whole(data.in));
+    relay.start(co_await team.encode(team.whole(data.in)), me + 1 < P);
   } else {
-    frame = co_await team.recv(rank(me - 1), values);
+    co_await relay.pass(values, me + 1 < P);
   }
-  if (me + 1 < P) {
-    Sending sending = team.send(frame, rank(me + 1));
-    co_await team.decode(frame, values);  // while the frame is in flight
-    co_await sending;
-  } else {
-    co_await team.decode(frame, values);
-  }
+  co_await team.decode(relay.frame(), values);
+  co_await relay.rest();
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "communication/algorithms/ring.hpp"
 
 #include "communication/algorithms/costs.hpp"
+#include "communication/team/relay.hpp"
 
 namespace taut::algorithms {
 
@@ -38,14 +39,17 @@ Task<> ring_allgather_frames(Team team, Frames mine, Blocks<Slice> values, Slice
   const int left = mod(me - 1, P), right = mod(me + 1, P);
   auto chunk = [&](int i) { return team.chunk(values, i); };
 
-  // After step s, the blocks me-s-1 .. me are in place and `frame` is that of block me-s-1.
-  Frames frame = std::move(mine);
-  co_await team.decode(frame, own);
+  // After step s, the blocks me-s-1 .. me are in place. The relay has the frame of block me-s-1, and passes
+  // it on while it arrives, except in the last step.
+  Relay relay(team, left, right);
+  relay.start(std::move(mine), P > 1);
+  co_await team.decode(relay.frame(), own);
   for (int s = 0; s < P - 1; ++s) {
     const Slice next = chunk(me - s - 1);
-    frame = co_await team.exchange(frame, right, left, next);
-    co_await team.decode(frame, next);
+    co_await relay.pass(next, s + 2 < P);
+    co_await team.decode(relay.frame(), next);
   }
+  co_await relay.rest();
 }
 
 namespace {

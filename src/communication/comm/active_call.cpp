@@ -225,6 +225,8 @@ Task<Verdict> Communicator::ActiveCall::agree(AgreementMessage mine) {
   chosen_ = best_candidate(plan_.candidates, agreed.measured_low);
   const float ratio = agreed.measured_low[chosen_];
   record_.agreed(rounds_, ranks(), ratio);
+  if ((agreed.obstacles & AgreementMessage::on_device) == 0)
+    frames_ = {agreed.frame_low, agreed.frame_high, ratio < AgreementMessage::unknown_size ? ratio : 0};
   if (packed_) record_.saw_packed();
   agree_on_history(agreed);
   Verdict verdict = conclude(agreed);
@@ -272,8 +274,12 @@ Task<Verdict> Communicator::ActiveCall::execute() {
 }
 
 Task<> Communicator::ActiveCall::run_algorithm(const Codec& codec) {
-  const Team team(comm_.transport_, codec, place_, record_.counters(), plan_.arithmetic, lane_,
-                  device_ ? &*device_ : nullptr);
+  Team team(comm_.transport_, codec, place_, record_.counters(), plan_.arithmetic, lane_,
+            device_ ? &*device_ : nullptr);
+  if (frames_) {
+    const Call part = call_of_algorithm(call_, plan_.by_nodes);
+    team = team.in_packets(packet_bytes(*plan_.algorithm, part, plan_.segments, *frames_));
+  }
   const Nodes& nodes = comm_.nodes_;
   if (plan_.by_nodes) return pipelined(*plan_.algorithm, team, call_.data, plan_.segments, &nodes);
   if (!follows_nodes()) return pipelined(*plan_.algorithm, team, call_.data, plan_.segments);

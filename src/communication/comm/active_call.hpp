@@ -3,6 +3,7 @@
 
 #include "communication/comm/communicator.hpp"
 #include "communication/gpu/device_values.hpp"
+#include "communication/policy/plan/cost_model.hpp"
 
 namespace taut {
 
@@ -92,7 +93,8 @@ class Communicator::ActiveCall {
   int rounds_ = 0;  // of agreement
   Bound bound_;     // of the result, not relative
   Plan plan_;
-  std::size_t chosen_ = 0;  // candidate
+  std::size_t chosen_ = 0;               // candidate
+  std::optional<FrameEstimate> frames_;  // empty: some rank has its values on a GPU
   Status failure_ = Status::ok;
   const char* problem_ = nullptr;  // what is wrong with the arguments of this rank
 

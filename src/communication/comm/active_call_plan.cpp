@@ -130,6 +130,10 @@ void Communicator::ActiveCall::sample(AgreementMessage& mine) {
     const bool wanted = i == early_.cached_candidate.value_or(i) && codecs_[i] != nullptr;
     mine.measured_low[i] = wanted ? estimate_ratio(*codecs_[i], sampled) : 0;
   }
+  if (!matters) return;
+  const float ratio = *std::ranges::max_element(std::span(mine.measured_low).first(candidates));
+  const auto bytes = static_cast<float>(own_values(call_, rank()).values() * size_of(call_.type));
+  mine.frame_low = mine.frame_high = ratio > 0 ? bytes / ratio : bytes;
 }
 
 // Gathers staged values once, and not before they are needed: most calls that fall back to plain MPI are

@@ -8,7 +8,7 @@
 
 namespace taut {
 
-static_assert(std::is_trivially_copyable_v<AgreementMessage> && sizeof(AgreementMessage) == 168);
+static_assert(std::is_trivially_copyable_v<AgreementMessage> && sizeof(AgreementMessage) == 176);
 static_assert(offsetof(AgreementMessage, checksum) + sizeof(AgreementMessage::checksum) ==
               sizeof(AgreementMessage));
 
@@ -28,6 +28,8 @@ void AgreementMessage::merge(const AgreementMessage& other) noexcept {
   signature_high = std::max(signature_high, other.signature_high);
   for (std::size_t i = 0; i < max_candidates; ++i)
     measured_low[i] = std::min(measured_low[i], other.measured_low[i]);
+  frame_low = std::min(frame_low, other.frame_low);
+  frame_high = std::max(frame_high, other.frame_high);
   history_low = std::min(history_low, other.history_low);
   history_high = std::max(history_high, other.history_high);
   history_depth = std::min(history_depth, other.history_depth);

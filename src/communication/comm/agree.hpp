@@ -23,18 +23,20 @@ struct AgreementMessage {
   };
   static constexpr std::uint8_t any_type = 0xFF;
   static constexpr std::uint16_t most_history = 0xFFFF;
+  static constexpr float unknown_size = std::numeric_limits<float>::max();
   static constexpr float unknown_timing = std::numeric_limits<float>::max();
-  static constexpr std::uint64_t tag = 0x3531'5455'4154;  // "TAUT15": changes with this struct and with steps
+  static constexpr std::uint64_t tag = 0x3631'5455'4154;  // "TAUT16": changes with this struct and with steps
 
   std::uint64_t version = tag;
   std::uint64_t signature_low = 0, signature_high = 0;  // hash of all that must be equal on the ranks
   std::uint64_t history_low = ~std::uint64_t{0}, history_high = 0;  // number of the newest state; 0: none
   ValueRange range;                         // range of all ranks' values, or their units, if a bound needs it
   float measured_low[max_candidates] = {};  // estimated ratio by candidate, or speeds of codings
-  std::uint64_t bytes_high = 0;             // size of the message, if ranks know only their part
-  std::uint64_t sites = ~std::uint64_t{0};  // bit i: the call site is that of rule i, on all ranks
-  std::uint8_t type_low = 0, type_high = 0;  // DType; 0: some rank's type is not compressed
-  std::uint16_t obstacles = 0;               // Obstacles of any rank
+  float frame_low = unknown_size, frame_high = 0;  // estimated bytes of each rank's own frame
+  std::uint64_t bytes_high = 0;                    // size of the message, if ranks know only their part
+  std::uint64_t sites = ~std::uint64_t{0};         // bit i: the call site is that of rule i, on all ranks
+  std::uint8_t type_low = 0, type_high = 0;        // DType; 0: some rank's type is not compressed
+  std::uint16_t obstacles = 0;                     // Obstacles of any rank
   float timing_low[5] = {unknown_timing, unknown_timing, unknown_timing, unknown_timing,
                          unknown_timing};       // members of Timing
   std::uint16_t history_depth = most_history;   // fewest states of the call's series on any rank

@@ -40,6 +40,19 @@ Team Team::of_segment() const noexcept {
   return other;
 }
 
+Team Team::in_packets(std::size_t bytes) const noexcept {
+  Team other = *this;
+  other.packet_bytes_ = bytes;
+  return other;
+}
+
+// The header of a frame must be in its first packet.
+std::size_t Team::packet_bytes(DType type, std::size_t count) const noexcept {
+  const std::size_t frame = max_bytes(type, count);
+  const std::size_t bytes = std::max({packet_bytes_, frame / (most_packets - 1), frame_header_bytes});
+  return packet_bytes_ == 0 || frame <= bytes ? 0 : bytes;
+}
+
 // ---- Frames and failures
 
 Buffer Team::scratch(Place& place, std::size_t bytes) noexcept {

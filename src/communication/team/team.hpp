@@ -74,6 +74,11 @@ class Team {
   // Returns the same team for messages that consist of this segment only.
   Team of_segment() const noexcept;
 
+  // Returns the same team for frames that a Relay forwards in packets of so many bytes, or more if a frame
+  // would have too many. 0: whole frames. All ranks of a call use the same number.
+  Team in_packets(std::size_t bytes) const noexcept;
+  static constexpr std::size_t most_packets = 32;  // of a frame
+
   // whole() returns this segment's part of a slice, chunk() this segment's part of block i (modulo the number
   // of blocks) of a slice. Without a layout no block is larger than block 0.
   template <class S>
@@ -139,6 +144,7 @@ class Team {
   friend class Combining;
   friend class Sending;
   friend class Receiving;
+  friend class Relay;
   friend class Waiting;
   friend class NodePeers;
   friend class ValueSend;
@@ -159,6 +165,7 @@ class Team {
   std::size_t max_bytes(DType type, std::size_t count) const noexcept {
     return codec_->max_bytes(type, count, addends());
   }
+  std::size_t packet_bytes(DType type, std::size_t count) const noexcept;  // of this frame; 0: it is whole
   Frames empty(DType type, std::size_t count, int n) noexcept;
   Operation start_sum(std::span<const ConstBytes> partials, ConstSlice like, Reduction op,
                       Bytes out) noexcept;
@@ -180,6 +187,7 @@ class Team {
   Lane lane_;
   int segment_ = 0, part_ = 0, parts_ = 1;  // number of the segment; its part of a message; number of parts
   int rank_, size_, blocks_;
+  std::size_t packet_bytes_ = 0;
   std::span<const int> members_;  // empty: all ranks
   bool members_blocks_ = false;
   Arithmetic how_;

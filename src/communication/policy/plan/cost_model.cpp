@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "communication/team/hierarchical.hpp"
 
 namespace taut {
 namespace {
 
-// Cost of an agreement: one round of messages of 152 bytes for each doubling of the ranks, and samples.
+// Cost of an agreement: one round of messages of 176 bytes for each doubling of the ranks, and samples.
 constexpr double seconds_a_round = 10e-6, seconds_of_samples = 20e-6;
 
 constexpr double least_message = 64 << 10;  // least bytes of a message that travels as frames
@@ -169,6 +170,33 @@ double least_ratio(const MeasuredCall& measured, double link) noexcept {
 
 double link_of(const CallEstimate& call, double seconds) noexcept {
   return carried(call_of(call)) * call.bytes / seconds;
+}
+
+double chain_pieces(double bytes, int ranks, double ratio) noexcept {
+  return std::sqrt((ranks - 2) * bytes * ratio_of_message_cost / (ratio * message_cost_in_pipeline));
+}
+
+// In a ring of P ranks, a packet of p bytes of the largest frame takes P p to reach all ranks, and each of P
+// frames of F bytes costs F/p messages of c. The sum is least at p = sqrt(F c).
+std::size_t packet_bytes(const AlgorithmInfo& algorithm, const Call& call, int segments,
+                         const FrameEstimate& frames) noexcept {
+  constexpr double unequal = 2, a_message = message_cost / ratio_of_message_cost;
+  constexpr double most = 64 << 10;  // MPIs send larger messages once the receive is posted
+  if (call.ranks < 3) return 0;
+  const std::string_view name = algorithm.name;
+  const double ratio = frames.ratio > 0 ? frames.ratio : ratio_of_message_cost;
+  double frame = 0, packet = 0;
+  if (call.collective == Collective::bcast && name == "chain") {
+    const auto bytes = static_cast<double>(call.bytes);
+    frame = bytes / ratio / segments;
+    packet = bytes / ratio / chain_pieces(bytes, call.ranks, ratio);
+  } else if (call.collective == Collective::allgather && name == "ring" &&
+             frames.most > unequal * frames.least) {
+    frame = frames.most / segments;
+    packet = std::sqrt(frame * a_message);
+  }
+  packet = std::min(packet, most);
+  return frame < 2 * packet ? 0 : static_cast<std::size_t>(packet);
 }
 
 double ratio_between(std::span<const double> bounds, std::span<const double> ratios, double bound) noexcept {

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "communication/policy/plan/measured_choice.hpp"
+#include "communication/team/algorithm.hpp"
 #include "communication/team/call.hpp"
 
 namespace taut {
@@ -94,6 +95,28 @@ double ratio_between(std::span<const double> bounds, std::span<const double> rat
 // Returns the bound as a share of the range of the values, whose least and greatest are known; 0: the bound
 // has none.
 double share_of_range(Bound bound, double least, double greatest) noexcept;
+
+// Bytes of values whose frames pass a link in the time that a message costs besides its bytes. A guess
+// between 60 KB (TCP at 1 Gbit/s) and 400 KB (100 Gbit/s), at a ratio of 8. Messages in a pipeline overlap
+// their latencies: each costs a quarter of that.
+inline constexpr double message_cost = 96 << 10, message_cost_in_pipeline = message_cost / 4;
+inline constexpr double ratio_of_message_cost = 8;
+
+// Returns the number of pieces in which a message of so many bytes of values best passes along a chain of
+// ranks: (P-2) pieces are under way before the last rank gets the first one, and each costs a message.
+double chain_pieces(double bytes, int ranks, double ratio = ratio_of_message_cost) noexcept;
+
+// Frames of a call, as the ranks' samples promise them.
+struct FrameEstimate {
+  double least = 0, most = 0;  // bytes of the ranks' frames, all segments together; 0: unknown
+  double ratio = 0;            // the lowest of any rank; 0: unknown
+};
+
+// Returns the bytes of a packet of frames that are forwarded (communication/team/relay.hpp); 0: frames travel
+// whole. Packets serve a chain with more pieces than segments, and a ring whose frames are unequal. Equal
+// frames keep all links of a ring busy without. `call`: that of the algorithm.
+std::size_t packet_bytes(const AlgorithmInfo& algorithm, const Call& call, int segments,
+                         const FrameEstimate& frames) noexcept;
 
 // Model of the time that coding on a GPU takes, which no measurement has confirmed. An operation takes the
 // time of its launches, its copy and its poll, and one round of the multiprocessors for each 4 MiB: half of

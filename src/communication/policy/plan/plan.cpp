@@ -80,11 +80,6 @@ const char* for_allreduce(std::size_t bytes, std::size_t ranks, std::size_t node
 // to or from the root (`linear`) may have one segment: coding and transfer of several messages overlap.
 constexpr std::size_t least_segments = 2;
 
-// Bytes of values whose frames pass a link in the time that a message costs besides its bytes. A guess
-// between 60 KB (TCP at 1 Gbit/s) and 400 KB (100 Gbit/s), at a ratio of 8. Messages in a pipeline overlap
-// their latencies: each costs a quarter of that.
-constexpr double message_cost = 96 << 10, message_cost_in_pipeline = message_cost / 4;
-
 // Returns the number of segments of a scan along a chain: the square root of the values in units of 4 KiB.
 // The best number grows with the ranks; this one costs little on few ranks, where 16 to 64 segments take the
 // same time.
@@ -102,9 +97,8 @@ std::size_t chain_segments(const Policy& policy, const Call& call, std::size_t b
   if (policy.segments != 0 || on_devices) return wanted;
   if (computes_prefixes(call.collective)) return scan_segments(bytes);
   if (call.ranks < 3) return wanted;
-  const double passed_on = static_cast<double>(call.ranks - 2) * static_cast<double>(bytes);
-  const double best = std::sqrt(passed_on / message_cost_in_pipeline);
-  return std::clamp<std::size_t>(static_cast<std::size_t>(best), wanted, max_segments);
+  const auto best = static_cast<std::size_t>(chain_pieces(static_cast<double>(bytes), call.ranks));
+  return std::clamp<std::size_t>(best, wanted, max_segments);
 }
 
 // Return the time of S bytes in sequence over links, in bytes of values: along a chain in k segments, which

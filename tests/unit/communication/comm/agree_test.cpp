@@ -33,11 +33,15 @@ TEST(Agree, EveryRankLearnsTheExtremesOfAll) {
         mine.measured_low[0] = 1.5;
         mine.obstacles = AgreementMessage::short_of_memory;
         mine.type_low = 0;
+        mine.frame_low = 3;
+        mine.frame_high = 70;
       });
       for (const AgreementMessage& facts : all) {
         EXPECT_TRUE(facts.same_signature());
         EXPECT_EQ(facts.measured_low[0], 1.5);
         EXPECT_EQ(facts.obstacles, AgreementMessage::short_of_memory);
+        EXPECT_EQ(facts.frame_low, 3);
+        EXPECT_EQ(facts.frame_high, 70);
         EXPECT_EQ(facts.type_low, 0);
         EXPECT_EQ(facts.type_high, 2);
       }

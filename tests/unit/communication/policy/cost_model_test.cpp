@@ -134,5 +134,31 @@ TEST(Forecast, PlainMpiIsPredictedByWhatItWouldSend) {
   EXPECT_NEAR(predicted_plain_seconds(call, wait, frames), 2 * 8 * wait, 0.05 * 16 * wait);
 }
 
+// Sizes of packets of forwarded frames: along a chain of all ranks by the message, in a ring only where the
+// frames of the ranks are unequal.
+TEST(PacketBytes, FollowTheChainAndUnequalFrames) {
+  const AlgorithmInfo& chain = *find_algorithm(Collective::bcast, "chain");
+  const AlgorithmInfo& ring = *find_algorithm(Collective::allgather, "ring");
+  const Call bcast{.collective = Collective::bcast, .bytes = 64'000'000, .ranks = 64};
+  const std::size_t in_packets = packet_bytes(chain, bcast, max_segments, {});
+  EXPECT_GT(in_packets, 8'000u);
+  EXPECT_LT(in_packets, 64'000u);
+  EXPECT_EQ(packet_bytes(chain, {.collective = Collective::bcast, .bytes = 64'000'000, .ranks = 2}, 64, {}),
+            0u);
+  EXPECT_EQ(packet_bytes(chain, {.collective = Collective::bcast, .bytes = 100'000, .ranks = 4}, 4, {}), 0u);
+
+  const Call allgather{.collective = Collective::allgather, .bytes = 64'000'000, .ranks = 64};
+  const double large = 500'000, small = 10'000;
+  EXPECT_GT(packet_bytes(ring, allgather, 3, {small, large, 2}), 16'000u);
+  EXPECT_LT(packet_bytes(ring, allgather, 3, {small, large, 2}), 80'000u);
+  EXPECT_EQ(packet_bytes(ring, allgather, 3, {large, large, 2}), 0u);
+  EXPECT_EQ(packet_bytes(ring, allgather, 3, {}), 0u);
+  EXPECT_EQ(packet_bytes(ring, allgather, 3, {0, std::numeric_limits<double>::quiet_NaN(), 2}), 0u);
+  const AlgorithmInfo& reduce = *find_algorithm(Collective::allreduce, "ring");
+  EXPECT_EQ(packet_bytes(reduce, {.collective = Collective::allreduce, .bytes = 64'000'000, .ranks = 64}, 3,
+                         {small, large, 2}),
+            0u);
+}
+
 }  // namespace
 }  // namespace taut
