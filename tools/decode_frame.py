@@ -180,6 +180,42 @@ def read_widths(cursor, blocks, flags):
     return widths
 
 
+def read_short(cursor, plane_bytes, blocks, low):
+    """Returns planes and widths of a record in the short form, the planes as in the usual one."""
+    planes = cursor.take(plane_bytes)
+    codes = int.from_bytes(cursor.take((blocks + 3) // 4), "little")
+    require(codes >> 2 * blocks == 0, "codes of blocks that are not there")
+    codes = [codes >> 2 * b & 3 for b in range(blocks)]
+    halves = []
+
+    def nibble():
+        if not halves:
+            (byte,) = cursor.take(1)
+            halves.extend((byte & 15, byte >> 4))
+        return halves.pop(0)
+
+    widths = []
+    for code in codes:
+        width = nibble() if code == 3 else low + code
+        widths.append(width + nibble() if code == 3 and width == 15 else width)
+    require(sum(1 if w == 2 else w for w in widths) == plane_bytes > 0, "widths")
+    starts = [sum(1 if w == 2 else w for w in widths[:b]) for b in range(blocks)]
+    masks = [planes[at] if w == 2 else 0 for at, w in zip(starts, widths)]
+    signs = int.from_bytes(cursor.take((sum(bin(m).count("1") for m in masks) + 7) // 8), "little")
+    usual = bytearray()
+    for at, width, mask in zip(starts, widths, masks):
+        if width != 2:
+            usual += planes[at : at + width]
+            continue
+        negative = 0
+        for j in range(BLOCK):
+            if mask >> j & 1:
+                negative |= (signs & 1) << j
+                signs >>= 1
+        usual += bytes((negative, mask))
+    return bytes(usual), widths
+
+
 def read_differences(planes, widths):
     differences, at = [], 0
     for width in widths:
@@ -235,14 +271,18 @@ def decode_record(data, n, kind, step, prediction):
         prediction.undo_earlier(q, 32)
         return [kind.product(integer, step) for integer in q]
     cursor = Cursor(data)
-    flags, zero, plane_bytes = cursor.read("BBH")
-    require(flags < 128 and zero == 0, "record flags")
+    flags, form, plane_bytes = cursor.read("BBH")
+    require(flags < 128 and form <= 14, "record flags")
+    short = flags & (PLANES | DENSE | BYTES | WIDE) == PLANES and prediction.references
+    require(form == 0 or short, "short form")
     require(prediction.any_record or not flags & (WIDE | LAYERS), "record of a frame with lags or references")
     (base,) = cursor.read("q" if flags & WIDE else "i")
     require(prediction.predictor or base == 0, "base without a predictor")
     bits, blocks = (64 if flags & WIDE else 32), (n + BLOCK - 1) // BLOCK
     q = [0] * (blocks * BLOCK)
-    if flags & PLANES:
+    if form:
+        q = read_differences(*read_short(cursor, plane_bytes, blocks, form - 1))
+    elif flags & PLANES:
         planes = cursor.take(plane_bytes)
         widths = read_widths(cursor, blocks, flags)
         require(sum(widths) == plane_bytes > 0 and max(widths) <= bits, "widths")

@@ -32,6 +32,7 @@ struct record {
   int64_t base;
   const uint8_t* planes;
   uint8_t width[chunk_blocks];
+  uint8_t expanded[chunk_blocks * 30]; /* planes of the short form, as usual ones */
 };
 
 /* The sum of exact values and integers at one place. */
@@ -84,11 +85,58 @@ static bool read_widths(struct second_cursor* c, size_t blocks, struct record* r
   return sum == r->plane_bytes;
 }
 
+/* Reads planes and widths in the short form; false: reject. */
+static bool read_short(struct second_cursor* c, size_t blocks, unsigned low, struct record* r) {
+  const uint8_t* planes = second_take(c, r->plane_bytes);
+  const uint8_t* const codes = planes == NULL ? NULL : second_take(c, (blocks + 3) / 4);
+  if (codes == NULL || (blocks % 4 != 0 && codes[blocks / 4] >> (2 * (blocks % 4)) != 0)) return false;
+  size_t others = 0, stored = 0, signs = 0;
+  const uint8_t* const nibbles = c->at;
+  for (size_t b = 0; b < blocks; ++b) {
+    const unsigned code = codes[b / 4] >> (2 * (b % 4)) & 3;
+    r->width[b] = (uint8_t)(low + code);
+    if (code == 3) {
+      unsigned width = 0, nibble = 0;
+      do {
+        if (others % 2 == 0 && second_take(c, 1) == NULL) return false;
+        nibble = nibbles[others / 2] >> (4 * (others % 2)) & 15;
+        ++others;
+        width += nibble;
+      } while (nibble == 15 && width == 15);
+      r->width[b] = (uint8_t)width;
+    }
+    stored += r->width[b] == 2 ? 1 : r->width[b];
+  }
+  if (stored != r->plane_bytes) return false;
+  const uint8_t* const sign = c->at;
+  uint8_t* to = r->expanded;
+  for (size_t b = 0; b < blocks; ++b) {
+    if (r->width[b] != 2) {
+      memcpy(to, planes, r->width[b]);
+      to += r->width[b];
+      planes += r->width[b];
+      continue;
+    }
+    to[0] = 0;
+    to[1] = *planes++;
+    for (unsigned j = 0; j < block_values; ++j) {
+      if (!(to[1] >> j & 1)) continue;
+      if (signs % 8 == 0 && second_take(c, 1) == NULL) return false;
+      to[0] |= (uint8_t)((sign[signs / 8] >> (signs % 8) & 1) << j);
+      ++signs;
+    }
+    to += 2;
+  }
+  r->planes = r->expanded;
+  return true;
+}
+
 /* Reads a record up to its runs; false: reject. */
 static bool read_head(const struct decoder* d, struct second_cursor* c, struct record* r) {
   const uint8_t* const start = c->at;
   const uint8_t* const head = second_take(c, 4);
-  if (head == NULL || head[0] > 127 || head[1] != 0) return false;
+  if (head == NULL || head[0] > 127 || head[1] > 14) return false;
+  const unsigned form = head[1];
   r->flags = head[0];
   r->plane_bytes = (size_t)second_number(head + 2, 2);
   const unsigned base_bytes = r->flags & wide ? 8 : 4;
@@ -100,7 +148,11 @@ static bool read_head(const struct decoder* d, struct second_cursor* c, struct r
   const bool narrow = d->lag_count > 0 || (d->frame->parameters[2] > 0 && !second_by_addend(d->frame));
   if (narrow && (r->flags & (wide | has_layers))) return false;
   memset(r->width, 0, sizeof r->width);
-  if (r->flags & has_planes) {
+  if (form != 0) {
+    const bool usual = (r->flags & (wide | dense | byte_widths)) != 0 || !(r->flags & has_planes);
+    if (usual || d->frame->parameters[2] == 0 || r->plane_bytes == 0) return false;
+    if (!read_short(c, blocks_of(d->n), form - 1, r)) return false;
+  } else if (r->flags & has_planes) {
     if (r->plane_bytes == 0) return false;
     r->planes = second_take(c, r->plane_bytes);
     if (r->planes == NULL || !read_widths(c, blocks_of(d->n), r)) return false;

@@ -16,9 +16,9 @@ constexpr std::size_t looks_in_vain = 8, calls_of_rest = 64, looks_at_one = 16;
 // A piece that shrinks so much alone, as zeros do, tells nothing about the gain of references.
 constexpr std::size_t telling_ratio = 100;
 
-// Returns a piece of the values for a forecast: four parts from all over them, one behind the other.
+// Returns a piece of the values for a forecast: parts from all over them, one behind the other.
 std::vector<std::byte> piece_of(ConstSlice values) {
-  constexpr std::size_t piece_bytes = 16384, parts = 4;
+  constexpr std::size_t piece_bytes = 16384, parts = 16;
   const ConstBytes all = values.as_bytes();
   if (all.size() <= piece_bytes) return {all.begin(), all.end()};
   const std::size_t n = piece_bytes / parts / size_of(values.type);

@@ -60,13 +60,13 @@ auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, Form before, un
     flags = large;
     form = Form::general;
   }
-  commit_planes(planes, flags, n, writer);
+  commit_planes(planes, flags, n, RecordForm::usual, writer);
   width_class = planes.width_class;
   return form;
 }
 
 template <class T>
-bool TypedCodec<T>::commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n,
+bool TypedCodec<T>::commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n, RecordForm form,
                                   Records& writer) const noexcept {
   drop_padding(planes, blocks_of(n));
   if (planes.bytes == 0 && planes.base == 0 && flags == 0) return writer.commit(0);
@@ -75,7 +75,7 @@ bool TypedCodec<T>::commit_planes(PlanesOut& planes, std::uint8_t flags, std::si
   if (planes.bytes > 0) summary = kernels_.widths.summarize(planes.widths);
   planes.width_class = summary.greatest <= 8 ? 8 : summary.greatest <= 16 ? 16 : 32;
   return writer.commit(
-      finish_planes(writer.room(), header, planes.widths, summary, blocks_of(n), kernels_.widths));
+      finish_planes(writer.room(), header, planes.widths, summary, blocks_of(n), kernels_.widths, form));
 }
 
 #define INSTANTIATE(T) template class TypedCodec<T>;

@@ -13,7 +13,7 @@ namespace taut::planes {
 template <class T>
 bool GeneralPath<T>::encode_residuals(const T* values, std::size_t n, std::int32_t* q, Marks& marks,
                                       std::uint8_t flags, const Quantiser<T>& z, const Earlier& earlier,
-                                      Records& writer) const {
+                                      RecordForm form, Records& writer) const {
   constexpr std::size_t each = run_bytes<T>(false);
   const std::size_t planes_bytes = most_plane_bytes(n, flags), layer_bytes = n * sizeof(T);
   if (planes_bytes >= layer_bytes) return false;
@@ -26,7 +26,7 @@ bool GeneralPath<T>::encode_residuals(const T* values, std::size_t n, std::int32
 
   alignas(64) std::byte record[max_plane_record<std::int32_t>];
   if (count > 0) flags |= has_runs;
-  const std::size_t bytes = pack_narrow(q, n, flags, {z.predictor, earlier}, record);
+  const std::size_t bytes = pack_narrow(q, n, flags, {z.predictor, earlier}, record, form);
   const std::size_t total = bytes + (count > 0 ? 4 + count * each : 0);
   if (total > writer.left()) return false;
   std::memcpy(writer.at(), record, bytes);
@@ -76,7 +76,7 @@ bool TypedCodec<T>::encode_from_references(const T* values, std::size_t n, Predi
     source.not_small();
     return false;
   }
-  const bool fits = commit_planes(planes, 0, n, writer);
+  const bool fits = commit_planes(planes, 0, n, RecordForm::shortest, writer);
   width_class = planes.width_class;
   return fits;
 }
@@ -104,8 +104,8 @@ bool TypedCodec<T>::encode_residual_chunk(const T* values, std::size_t n, const 
   Marks marks;
   std::uint8_t flags;
   if (!quantise_chunk(values, n, form, q, marks, flags))
-    return general_.encode_residuals(values, n, q, marks, flags, z_, earlier, writer);
-  return write_residuals(q, n, earlier, flags, width_class, writer);
+    return general_.encode_residuals(values, n, q, marks, flags, z_, earlier, form_of_records(), writer);
+  return write_residuals(q, n, earlier, flags, width_class, form_of_records(), writer);
 }
 
 template <class T>
@@ -121,19 +121,20 @@ bool TypedCodec<T>::encode_difference_chunk(const T* values, std::size_t n, cons
   FrameWriter carrier(opposite, n, {z_.predictor, {}});
   unsigned width_class = 8;
   const Status coded = carrier.write(1, [&](Range, Records& record) {
-    return write_residuals(q, n, {}, large, width_class, record) ? Status::ok : Status::buffer_too_small;
+    return write_residuals(q, n, {}, large, width_class, RecordForm::usual, record) ? Status::ok : Status::buffer_too_small;
   });
   return coded == Status::ok && add_chunk(operand, {opposite, carrier.finish(chunk_header(n))}, n, 2, writer);
 }
 
 template <class T>
 bool TypedCodec<T>::write_residuals(std::int32_t* q, std::size_t n, const Earlier& earlier,
-                                    std::uint8_t flags, unsigned& width_class, Records& writer) const {
+                                    std::uint8_t flags, unsigned& width_class, RecordForm form,
+                                    Records& writer) const {
   const ChunkPrediction prediction{z_.predictor, earlier};
   complete(q, n, prediction);
   PlanesOut planes(writer.room() + RecordHeader{}.bytes(), width_class);
   kernels_.ints.pack(q, groups_of(n), prediction, planes);
-  const bool fits = commit_planes(planes, flags, n, writer);
+  const bool fits = commit_planes(planes, flags, n, form, writer);
   width_class = planes.width_class;
   return fits;
 }
@@ -187,7 +188,7 @@ auto TypedCodec<T>::accumulate_residual_chunk(const Operand& operand, const T* v
     PlanesOut planes(writer.room() + RecordHeader{}.bytes(), width_class);
     kernels_.ints.add(operand.record.planes(), q, groups_of(n), prediction, planes);
     ++SumPipelineCounting::own().added;
-    const bool fits = commit_planes(planes, flags | operand.size_flag(), n, writer);
+    const bool fits = commit_planes(planes, flags | operand.size_flag(), n, form_of_records(), writer);
     width_class = planes.width_class;
     return fits ? Residuals::done : Residuals::full;
   }
@@ -195,8 +196,8 @@ auto TypedCodec<T>::accumulate_residual_chunk(const Operand& operand, const T* v
   FrameWriter carrier(own, n, {z_.predictor, {}});  // for one record of residuals
   const Status coded = carrier.write(1, [&](Range, Records& record) {
     const bool fits = all_integers
-                          ? write_residuals(q, n, earlier, flags, width_class, record)
-                          : general_.encode_residuals(values, n, q, marks, flags, z_, earlier, record) ||
+                          ? write_residuals(q, n, earlier, flags, width_class, RecordForm::usual, record)
+                          : general_.encode_residuals(values, n, q, marks, flags, z_, earlier, RecordForm::usual, record) ||
                                 (by_addend_ && encode_difference_chunk(values, n, earlier, record));
     return fits ? Status::ok : Status::buffer_too_small;
   });

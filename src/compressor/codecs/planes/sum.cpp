@@ -14,7 +14,7 @@ void count_chunk(std::size_t not_constant) noexcept {
 
 template <class T>
 bool TypedCodec<T>::sum_chunk(std::span<const Operand* const> operands, std::size_t n, std::uint32_t addends,
-                              Predictor predictor, Records& writer) const {
+                              Predictor predictor, RecordForm form, Records& writer) const {
   std::uint8_t flags = 0;
   bool simple = true;
   for (const Operand* o : operands) {
@@ -31,7 +31,7 @@ bool TypedCodec<T>::sum_chunk(std::span<const Operand* const> operands, std::siz
     count_chunk(not_constant);
     PlanesOut planes(writer.room() + RecordHeader{}.bytes());
     sum_planes({records, operands.size()}, groups_of(n), kernels_.ints, planes);
-    return commit_planes(planes, flags, n, writer);
+    return commit_planes(planes, flags, n, form, writer);
   }
   ++SumPipelineCounting::own().general;
   Part<T> parts[max_operands];
@@ -73,6 +73,7 @@ SizeOrStatus TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) c
   if (states.any() && !fits_lagged(total.addends)) return {Status::invalid_count};
 
   const std::size_t n = frames.size();
+  const RecordForm form = states.any() ? RecordForm::shortest : RecordForm::usual;
   FrameWriter sum(out, readers[0].count(), prediction, states);
   const auto add = [&](Range chunks, Records& writer) {
     const SumPipelineCounting counting;
@@ -86,7 +87,7 @@ SizeOrStatus TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) c
       for (std::size_t k = 0; k < n; ++k)
         if (const Status s = operands[k].read(readers[k], i, kernels_); s != Status::ok) return s;
       for (std::size_t k = 0; k < n; ++k) operands[k].resolve(kernels_);
-      if (!sum_chunk({chunk, n}, readers[0].chunk_count(i), total.addends, prediction.inner, writer))
+      if (!sum_chunk({chunk, n}, readers[0].chunk_count(i), total.addends, prediction.inner, form, writer))
         return Status::buffer_too_small;
     }
     return Status::ok;
@@ -215,7 +216,7 @@ bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, st
     }
     if (coded) {
       count_chunk(operand.record.greatest > 0 ? 2 : planes.bytes > 0);
-      const bool fits = commit_planes(planes, operand.size_flag() | size, n, writer);
+      const bool fits = commit_planes(planes, operand.size_flag() | size, n, RecordForm::usual, writer);
       width_class = planes.width_class;
       return fits;
     }
@@ -249,7 +250,7 @@ bool TypedCodec<T>::add_chunk(const Operand& operand, ConstBytes own_frame, std:
   Operand own;
   if (frame.open(own_frame) != Status::ok || own.read(frame, 0, kernels_) != Status::ok) return false;
   const Operand* const both[] = {&operand, &own};
-  return sum_chunk(both, n, addends, z_.predictor, writer);
+  return sum_chunk(both, n, addends, z_.predictor, RecordForm::usual, writer);
 }
 
 #define INSTANTIATE(T) template class TypedCodec<T>;

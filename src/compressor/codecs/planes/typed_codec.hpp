@@ -147,6 +147,10 @@ class TypedCodec {
     return sizeof(T) == 8 || greatest_sum(flags, addends) <= std::uint64_t{1} << 24;
   }
 
+  RecordForm form_of_records() const noexcept {
+    return references_.empty() ? RecordForm::usual : RecordForm::shortest;
+  }
+
   // simple, unchecked: written by the kernels of the small and of the large range.
   enum class Form { simple, unchecked, general, layer };
   // `before`: form of the previous chunk, used as a guess for this one; it does not affect the bytes written.
@@ -170,7 +174,7 @@ class TypedCodec {
   bool encode_residual_chunk(const T* values, std::size_t n, const Earlier& earlier, std::int32_t* q,
                              Form& form, unsigned& width_class, Records& writer) const;
   bool write_residuals(std::int32_t* q, std::size_t n, const Earlier& earlier, std::uint8_t flags,
-                       unsigned& width_class, Records& writer) const;
+                       unsigned& width_class, RecordForm form, Records& writer) const;
   // Writes the integers of a chunk to `q`. Returns false if the general path has to encode the chunk:
   // some value has no integer (its bit in `marks` is set), or the values are halves with large integers.
   bool quantise_chunk(const T* values, std::size_t n, Form& form, std::int32_t* q, Marks& marks,
@@ -195,7 +199,8 @@ class TypedCodec {
   }
 
   // Sets planes.width_class to the smallest class that holds the chunk's differences.
-  bool commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n, Records& writer) const noexcept;
+  bool commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n, RecordForm form,
+                     Records& writer) const noexcept;
 
   // `size`: of the values' integers, 0 or large.
   bool accumulate_planes(const Record<T>& record, const T* whole, std::size_t groups, std::uint8_t size,
@@ -211,7 +216,7 @@ class TypedCodec {
                      std::size_t groups) const;
 
   bool sum_chunk(std::span<const Operand* const> operands, std::size_t n, std::uint32_t addends,
-                 Predictor predictor, Records& writer) const;
+                 Predictor predictor, RecordForm form, Records& writer) const;
   // `form`: of the chunk before, as a guess; on return, of this one.
   bool accumulate_chunk(const Operand& operand, const T* values, std::size_t n, std::uint32_t addends,
                         Form& form, unsigned& width_class, Records& writer) const;

@@ -3,7 +3,7 @@
 //
 //   payload = index: u32 offset[chunks + 1], in 4-byte words from the end of the index
 //           | records, one a chunk of 4096 values; offset[i] == offset[i + 1]: a chunk of zeros, no record
-//   record  = u8 flags | u8 0 | u16 plane_bytes | base (i32; i64 when wide)
+//   record  = u8 flags | u8 form | u16 plane_bytes | base (i32; i64 when wide)
 //           | planes (plane_bytes) | widths | padding to 4 | runs | layers
 //   block   = 8 consecutive differences as bit planes: width bytes, sign plane first;
 //             bit j of a byte is value j
@@ -59,6 +59,7 @@ struct RecordHeader {
   std::uint8_t flags = 0;
   std::uint16_t plane_bytes = 0;
   std::int64_t base = 0;
+  std::uint8_t form = 0;  // of planes and widths: 0 usual, else short (record/short_form.hpp)
 
   bool has(RecordFlags flag) const noexcept { return (flags & flag) != 0; }
   std::size_t bytes() const noexcept { return has(wide) ? 12 : 8; }
@@ -72,11 +73,13 @@ constexpr bool fits_narrow(std::uint8_t flags, std::uint32_t addends) noexcept {
   return greatest_sum(flags, addends) < std::uint64_t{1} << narrow_sum_bits;
 }
 
+inline constexpr std::uint8_t greatest_form = 14;
+
 inline constexpr std::size_t layer_head_bytes = 12;  // bytes before the values in a record of one layer
 
 inline std::byte* write_record_header(std::byte* out, const RecordHeader& h) noexcept {
   out = store(out, h.flags);
-  out = store(out, std::uint8_t{0});
+  out = store(out, h.form);
   out = store(out, h.plane_bytes);
   return h.has(wide) ? store(out, h.base) : store(out, static_cast<std::int32_t>(h.base));
 }

@@ -173,12 +173,13 @@ std::size_t GeneralPath<T>::pack_wide(std::int64_t* q, std::size_t n, std::uint8
 
 template <class T>
 std::size_t GeneralPath<T>::pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags,
-                                        const ChunkPrediction& prediction, std::byte* out) const noexcept {
+                                        const ChunkPrediction& prediction, std::byte* out,
+                                        RecordForm form) const noexcept {
   complete(q, n, prediction);
   RecordHeader h{flags, 0, 0};
   PlanesOut planes(out + h.bytes());
   kernels_.ints.pack(q, groups_of(n), prediction, planes);
-  return finish_narrow(planes, h, n, out);
+  return finish_narrow(planes, h, n, out, form);
 }
 
 // Writes the planes of the sums of a record's integers and `q`, which has whole groups.
@@ -201,12 +202,12 @@ std::size_t GeneralPath<T>::add_narrow(const Record<T>& record, const std::int32
 // Completes a record of planes that were written behind its header at `out`.
 template <class T>
 std::size_t GeneralPath<T>::finish_narrow(PlanesOut& planes, RecordHeader h, std::size_t n,
-                                          std::byte* out) const noexcept {
+                                          std::byte* out, RecordForm form) const noexcept {
   drop_padding(planes, blocks_of(n));
   h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
   h.base = planes.base;
   return finish_planes(out, h, planes.widths, kernels_.widths.summarize(planes.widths), blocks_of(n),
-                       kernels_.widths);
+                       kernels_.widths, form);
 }
 
 template <class T>

@@ -80,7 +80,8 @@ class GeneralPath {
   // Writes the record of a chunk in a frame with lags or references. Returns false and writes nothing if the
   // chunk could take more bytes than a layer, either in this frame or after a sum drops lags or references.
   bool encode_residuals(const T* values, std::size_t n, std::int32_t* q, Marks& marks, std::uint8_t flags,
-                        const Quantiser<T>& z, const Earlier& earlier, Records& writer) const;
+                        const Quantiser<T>& z, const Earlier& earlier, RecordForm form,
+                        Records& writer) const;
 
   void decode(const Record<T>& record, const Quantiser<T>& z, T* values) const;
 
@@ -116,10 +117,12 @@ class GeneralPath {
   bool becomes_wide(const T* values, std::size_t n, const Quantiser<T>& z, std::int64_t* q,
                     Marks& marks) const noexcept;
   std::size_t pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags,
-                          const ChunkPrediction& prediction, std::byte* out) const noexcept;
+                          const ChunkPrediction& prediction, std::byte* out,
+                          RecordForm form = RecordForm::usual) const noexcept;
   std::size_t add_narrow(const Record<T>& record, const std::int32_t* q, std::size_t n, std::uint8_t flags,
                          Predictor predictor, std::byte* out) const noexcept;
-  std::size_t finish_narrow(PlanesOut& planes, RecordHeader h, std::size_t n, std::byte* out) const noexcept;
+  std::size_t finish_narrow(PlanesOut& planes, RecordHeader h, std::size_t n, std::byte* out,
+                            RecordForm form = RecordForm::usual) const noexcept;
   std::size_t pack_wide(std::int64_t* q, std::size_t n, std::uint8_t flags, Predictor predictor,
                         std::byte* out) const noexcept;
   std::size_t sum_narrow(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags,

@@ -43,10 +43,11 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
   const std::size_t last = 4 * std::size_t{load<std::uint32_t>(entry + 4)};
   const ConstBytes records = payload_.subspan(4 * (chunks() + 1));
   const std::byte* const end = records.data() + records.size();
-  if (!read_record(records.subspan(first, last - first), end, chunk_count(i), kernels, record))
+  if (!read_record(records.subspan(first, last - first), end, chunk_count(i), kernels, record, padding))
     return Status::corrupt_frame;
   if (record.run_count > std::uint64_t{header_.addends} * record.count) return Status::corrupt_frame;
   const bool narrow = prediction_.lags.any() || (states_.any() && !prediction_.by_addend);
+  if (record.header.form != 0 && !states_.any()) return Status::corrupt_frame;
   if (narrow && (record.header.flags & (wide | has_layers)) != 0) return Status::corrupt_frame;
   if (prediction_.inner == Predictor::none && record.header.base != 0) return Status::corrupt_frame;
   const bool coded = record.header.base != 0 || (record.header.flags & (has_planes | has_runs)) != 0;
@@ -55,7 +56,7 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
   const std::size_t bytes = record.header.plane_bytes;
   if (bytes == 0) {
     record.payload = padding.bytes;
-  } else if (static_cast<std::size_t>(end - record.payload) < bytes + overrun) {
+  } else if (record.payload != padding.bytes && static_cast<std::size_t>(end - record.payload) < bytes + overrun) {
     std::memcpy(padding.bytes, record.payload, bytes);
     record.payload = padding.bytes;
   }

@@ -10,10 +10,6 @@ namespace taut::planes {
 
 inline constexpr std::uint8_t frame_id = 2;
 
-struct Padding {
-  alignas(64) std::byte bytes[chunk_values * sizeof(std::int32_t) + overrun];
-};
-
 template <class T>
 class FrameReader {
  public:

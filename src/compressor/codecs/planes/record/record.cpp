@@ -25,11 +25,13 @@ bool read_header(Reader& in, RecordHeader& h) noexcept {
   if (fixed == nullptr) return false;
   h.flags = load<std::uint8_t>(fixed);
   h.plane_bytes = load<std::uint16_t>(fixed + 2);
-  if ((h.flags & ~known_flags) != 0 || fixed[1] != std::byte{0}) return false;
+  h.form = load<std::uint8_t>(fixed + 1);
+  if ((h.flags & ~known_flags) != 0 || h.form > greatest_form) return false;
   const std::byte* base = in.take(h.has(wide) ? 8 : 4);
   if (base == nullptr) return false;
   h.base = h.has(wide) ? load<std::int64_t>(base) : load<std::int32_t>(base);
   const bool form = (h.flags & (dense | byte_widths)) != 0;
+  if (h.form != 0 && (form || h.has(wide) || !h.has(has_planes))) return false;
   return h.has(has_planes) ? h.plane_bytes > 0 : h.plane_bytes == 0 && !form;
 }
 
@@ -40,6 +42,19 @@ WidthsRead read_widths(const std::byte* table, const std::byte* end, std::size_t
   std::byte padded[max_table_bytes] = {};
   std::memcpy(padded, table, readable);
   return kernels.read(padded, blocks, flags, widths);
+}
+
+template <class T>
+bool read_short(Reader& in, Record<T>& r, Padding& padding) noexcept {
+  const std::byte* const planes = in.take(0);
+  const ShortPlanesRead read =
+      read_short_planes({planes, in.left()}, r.header, blocks_of(r.count), r.widths, padding.bytes);
+  if (read.bytes == 0) return false;
+  in.take(read.bytes);
+  r.payload = read.expanded ? padding.bytes : planes;
+  r.header.plane_bytes = static_cast<std::uint16_t>(read.plane_bytes);
+  r.greatest = read.greatest;
+  return true;
 }
 
 template <class T>
@@ -85,7 +100,7 @@ bool read_layers(Reader& in, Record<T>& r) noexcept {
 
 template <class T>
 bool read_record(ConstBytes bytes, const std::byte* end, std::size_t count, const WidthKernels& kernels,
-                 Record<T>& r) noexcept {
+                 Record<T>& r, Padding& padding) noexcept {
   r.count = count;
   r.greatest = 0;
   r.run_count = r.layer_count = 0;
@@ -97,7 +112,7 @@ bool read_record(ConstBytes bytes, const std::byte* end, std::size_t count, cons
   Reader in(bytes);
   if (!read_header(in, r.header)) return false;
   if (r.header.has(has_planes)) {
-    if (!read_planes(in, end, kernels, r)) return false;
+    if (!(r.header.form != 0 ? read_short(in, r, padding) : read_planes(in, end, kernels, r))) return false;
   } else {
     std::memset(r.widths.of, 0, sizeof r.widths.of);
   }
@@ -109,7 +124,7 @@ bool read_record(ConstBytes bytes, const std::byte* end, std::size_t count, cons
 
 #define INSTANTIATE(T)                                                                      \
   template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&, \
-                            Record<T>&) noexcept;
+                            Record<T>&, Padding&) noexcept;
 TAUT_PLANES_TYPES(INSTANTIATE)
 
 void sum_planes(std::span<const CodedPlanes* const> records, std::size_t groups, const IntKernels& kernels,
@@ -144,8 +159,12 @@ void drop_padding(PlanesOut& planes, std::size_t blocks) noexcept {
 }
 
 std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths,
-                          const WidthSummary& summary, std::size_t blocks,
-                          const WidthKernels& kernels) noexcept {
+                          const WidthSummary& summary, std::size_t blocks, const WidthKernels& kernels,
+                          RecordForm form) noexcept {
+  if (form == RecordForm::shortest && header.plane_bytes > 0) {
+    const std::size_t bytes = finish_short_planes(out, header, widths, summary, blocks);
+    if (bytes > 0) return bytes;
+  }
   std::byte* at = out + header.bytes();
   if (header.plane_bytes > 0) {
     const WidthTable table = choose_table(summary, blocks);

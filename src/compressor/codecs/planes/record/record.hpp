@@ -3,6 +3,7 @@
 
 #include "compressor/codecs/planes/format/runs.hpp"
 #include "compressor/codecs/planes/kernels/general_kernels.hpp"
+#include "compressor/codecs/planes/record/short_form.hpp"
 
 namespace taut::planes {
 
@@ -32,12 +33,17 @@ struct Record : CodedPlanes {
   Runs<T> run_list() const noexcept { return {runs, run_count, header.has(wide)}; }
 };
 
+// Room for planes that kernels cannot read where they are.
+struct Padding {
+  alignas(64) std::byte bytes[padding_bytes];
+};
+
 // Reads the record of a chunk of `count` values. `in` is exactly the record, empty for a chunk of zeros.
-// Memory may be read up to `end`, which is at or beyond the end of `in`. Returns false for a malformed
-// record.
+// Memory may be read up to `end`, which is at or beyond the end of `in`. Planes in the short form are
+// expanded to `padding`. Returns false for a malformed record.
 template <class T>
 bool read_record(ConstBytes in, const std::byte* end, std::size_t count, const WidthKernels& kernels,
-                 Record<T>& record) noexcept;
+                 Record<T>& record, Padding& padding) noexcept;
 
 // Sums the planes of records that are not wide and have the same predictor. Records without planes only
 // change the base. The planes of a single record are copied unchanged.
@@ -48,10 +54,11 @@ void sum_planes(std::span<const CodedPlanes* const> records, std::size_t groups,
 void drop_padding(PlanesOut& planes, std::size_t blocks) noexcept;
 
 // Completes a record whose payload follows the header at `out`, which has room for max_plane_record. Writes
-// header and widths; returns the record's bytes, a multiple of 4.
+// header and widths, in the short form if `form` allows it and it saves enough; returns the record's bytes, a
+// multiple of 4.
 std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths,
-                          const WidthSummary& summary, std::size_t blocks,
-                          const WidthKernels& kernels) noexcept;
+                          const WidthSummary& summary, std::size_t blocks, const WidthKernels& kernels,
+                          RecordForm form = RecordForm::usual) noexcept;
 
 // Replaces the values at positions that runs or layers cover by the correctly rounded sums of the integer's
 // rest and all exact values. `q` are the integers of the record; on entry `values` holds their products with
