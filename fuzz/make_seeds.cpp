@@ -119,7 +119,8 @@ void add_frames_behind(const test::Subject& subject, const Codec& codec, std::si
     const Earlier earlier(subject.type, count, n);
     test::Values values = test::make_values(subject.type, count, test::Pattern::smooth, 0);
     const double change = 2 * codec.contract().bound.value;  // one step of planes
-    for (std::size_t i = n; i < count; i += 7) values.set(i, values.at(i) + (change > 0 && i % 2 == 0 ? change : 1));
+    for (std::size_t i = n; i < count; i += 7)
+      values.set(i, values.at(i) + (change > 0 && i % 2 == 0 ? change : 1));
     const Text frame = encoded(codec, std::as_const(values).slice(), earlier.references());
     seeds.add("decode_frame",
               bytes_of(std::uint8_t{all_repairs | as_posted | refer}, std::uint8_t{0}, std::uint8_t{0}, 0u) +

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import decode_exponents
 import decode_grid
+import decode_short_form
 import decode_szx
 import decode_zfp
 
@@ -180,42 +181,6 @@ def read_widths(cursor, blocks, flags):
     return widths
 
 
-def read_short(cursor, plane_bytes, blocks, low):
-    """Returns planes and widths of a record in the short form, the planes as in the usual one."""
-    planes = cursor.take(plane_bytes)
-    codes = int.from_bytes(cursor.take((blocks + 3) // 4), "little")
-    require(codes >> 2 * blocks == 0, "codes of blocks that are not there")
-    codes = [codes >> 2 * b & 3 for b in range(blocks)]
-    halves = []
-
-    def nibble():
-        if not halves:
-            (byte,) = cursor.take(1)
-            halves.extend((byte & 15, byte >> 4))
-        return halves.pop(0)
-
-    widths = []
-    for code in codes:
-        width = nibble() if code == 3 else low + code
-        widths.append(width + nibble() if code == 3 and width == 15 else width)
-    require(sum(1 if w == 2 else w for w in widths) == plane_bytes > 0, "widths")
-    starts = [sum(1 if w == 2 else w for w in widths[:b]) for b in range(blocks)]
-    masks = [planes[at] if w == 2 else 0 for at, w in zip(starts, widths)]
-    signs = int.from_bytes(cursor.take((sum(bin(m).count("1") for m in masks) + 7) // 8), "little")
-    usual = bytearray()
-    for at, width, mask in zip(starts, widths, masks):
-        if width != 2:
-            usual += planes[at : at + width]
-            continue
-        negative = 0
-        for j in range(BLOCK):
-            if mask >> j & 1:
-                negative |= (signs & 1) << j
-                signs >>= 1
-        usual += bytes((negative, mask))
-    return bytes(usual), widths
-
-
 def read_differences(planes, widths):
     differences, at = [], 0
     for width in widths:
@@ -281,7 +246,7 @@ def decode_record(data, n, kind, step, prediction):
     bits, blocks = (64 if flags & WIDE else 32), (n + BLOCK - 1) // BLOCK
     q = [0] * (blocks * BLOCK)
     if form:
-        q = read_differences(*read_short(cursor, plane_bytes, blocks, form - 1))
+        q = read_differences(*decode_short_form.read_planes(cursor, plane_bytes, blocks, form - 1, require))
     elif flags & PLANES:
         planes = cursor.take(plane_bytes)
         widths = read_widths(cursor, blocks, flags)

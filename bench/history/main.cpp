@@ -70,8 +70,8 @@ struct Program {
 };
 
 // Weights of a model on rank 0, and the bfloat16 words that are sent. `deviation`: of the updates, over the
-// rate. It changes as many words as AdamW did in a measured training: 53, 8.5 and 1.4 % at rates of 3e-4, 1e-5
-// and 1e-6.
+// rate. It changes as many words as AdamW did in a measured training: 53, 8.5 and 1.4 % at rates of 3e-4,
+// 1e-5 and 1e-6.
 Program weights(const Options& options, const char* name, double rate, double deviation) {
   struct State {
     std::mt19937 random{1};

@@ -35,7 +35,8 @@ struct StateNotice {
 
 // Lengths of coded messages: coded_rest and a multiple of a step. Few plain messages have such a length, so
 // that a probe has to inspect few. Each length is a multiple of the size of any value, because MPICH refuses
-// a message that ends within a number. Short messages have a smaller step, as padding would be a part of them.
+// a message that ends within a number. Short messages have a smaller step, as padding would be a part of
+// them.
 inline constexpr std::size_t short_step = 128, long_step = 1024, coded_rest = 31 * 16,
                              first_long = 64 * long_step + coded_rest;
 static_assert(short_step % 16 == 0 && long_step % short_step == 0 && coded_rest % 16 == 0);

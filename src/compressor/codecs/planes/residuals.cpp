@@ -121,7 +121,9 @@ bool TypedCodec<T>::encode_difference_chunk(const T* values, std::size_t n, cons
   FrameWriter carrier(opposite, n, {z_.predictor, {}});
   unsigned width_class = 8;
   const Status coded = carrier.write(1, [&](Range, Records& record) {
-    return write_residuals(q, n, {}, large, width_class, RecordForm::usual, record) ? Status::ok : Status::buffer_too_small;
+    return write_residuals(q, n, {}, large, width_class, RecordForm::usual, record)
+               ? Status::ok
+               : Status::buffer_too_small;
   });
   return coded == Status::ok && add_chunk(operand, {opposite, carrier.finish(chunk_header(n))}, n, 2, writer);
 }
@@ -195,10 +197,11 @@ auto TypedCodec<T>::accumulate_residual_chunk(const Operand& operand, const T* v
   std::byte own[own_chunk_bytes];
   FrameWriter carrier(own, n, {z_.predictor, {}});  // for one record of residuals
   const Status coded = carrier.write(1, [&](Range, Records& record) {
-    const bool fits = all_integers
-                          ? write_residuals(q, n, earlier, flags, width_class, RecordForm::usual, record)
-                          : general_.encode_residuals(values, n, q, marks, flags, z_, earlier, RecordForm::usual, record) ||
-                                (by_addend_ && encode_difference_chunk(values, n, earlier, record));
+    const bool fits =
+        all_integers
+            ? write_residuals(q, n, earlier, flags, width_class, RecordForm::usual, record)
+            : general_.encode_residuals(values, n, q, marks, flags, z_, earlier, RecordForm::usual, record) ||
+                  (by_addend_ && encode_difference_chunk(values, n, earlier, record));
     return fits ? Status::ok : Status::buffer_too_small;
   });
   if (coded != Status::ok) return Residuals::no_residuals;

@@ -57,7 +57,8 @@ TEST(Envelope, LengthsAreFew) {
     EXPECT_TRUE(format.may_have(bytes));
     EXPECT_EQ(longer.may_have(bytes), bytes >= 66032);
   }
-  for (const std::size_t bytes : {0u, 112u, 495u, 512u, 1024u, 65536u, 66160u}) EXPECT_FALSE(format.may_have(bytes));
+  for (const std::size_t bytes : {0u, 112u, 495u, 512u, 1024u, 65536u, 66160u})
+    EXPECT_FALSE(format.may_have(bytes));
 }
 
 // A message without its mark is a plain one.

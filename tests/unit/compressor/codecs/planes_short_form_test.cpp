@@ -28,8 +28,8 @@ struct Planes {
       for (unsigned plane = width; plane-- > 0;) {
         std::byte bits{};
         for (std::size_t j = 0; j < 8; ++j)
-          bits |= static_cast<std::byte>((static_cast<std::uint32_t>(differences[8 * b + j]) >> plane & 1)
-                                         << j);
+          bits |=
+              static_cast<std::byte>((static_cast<std::uint32_t>(differences[8 * b + j]) >> plane & 1) << j);
         record.push_back(bits);
       }
       widths.of[b] = static_cast<std::uint8_t>(width);

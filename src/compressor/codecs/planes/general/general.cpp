@@ -201,8 +201,8 @@ std::size_t GeneralPath<T>::add_narrow(const Record<T>& record, const std::int32
 
 // Completes a record of planes that were written behind its header at `out`.
 template <class T>
-std::size_t GeneralPath<T>::finish_narrow(PlanesOut& planes, RecordHeader h, std::size_t n,
-                                          std::byte* out, RecordForm form) const noexcept {
+std::size_t GeneralPath<T>::finish_narrow(PlanesOut& planes, RecordHeader h, std::size_t n, std::byte* out,
+                                          RecordForm form) const noexcept {
   drop_padding(planes, blocks_of(n));
   h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
   h.base = planes.base;

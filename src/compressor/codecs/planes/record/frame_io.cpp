@@ -56,7 +56,8 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
   const std::size_t bytes = record.header.plane_bytes;
   if (bytes == 0) {
     record.payload = padding.bytes;
-  } else if (record.payload != padding.bytes && static_cast<std::size_t>(end - record.payload) < bytes + overrun) {
+  } else if (record.payload != padding.bytes &&
+             static_cast<std::size_t>(end - record.payload) < bytes + overrun) {
     std::memcpy(padding.bytes, record.payload, bytes);
     record.payload = padding.bytes;
   }

@@ -122,9 +122,9 @@ bool read_record(ConstBytes bytes, const std::byte* end, std::size_t count, cons
   return in.pad() && in.left() == 0;
 }
 
-#define INSTANTIATE(T)                                                                      \
-  template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&, \
-                            Record<T>&, Padding&) noexcept;
+#define INSTANTIATE(T)                                                                                  \
+  template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&, Record<T>&, \
+                            Padding&) noexcept;
 TAUT_PLANES_TYPES(INSTANTIATE)
 
 void sum_planes(std::span<const CodedPlanes* const> records, std::size_t groups, const IntKernels& kernels,

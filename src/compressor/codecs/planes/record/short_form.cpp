@@ -8,7 +8,8 @@ namespace {
 
 // A block of width 2 is a mask of the values that are not 0, whose signs are in a list of bits.
 // Nibbles hold widths below 15, or 15 and the rest.
-constexpr unsigned signed_width = 2, most_nibble = 15, most_width = 2 * most_nibble, other = 3, least_gain = 16;
+constexpr unsigned signed_width = 2, most_nibble = 15, most_width = 2 * most_nibble, other = 3,
+                   least_gain = 16;
 constexpr std::size_t copied = 32;  // bytes copied for a block, whatever its width
 
 // ---- Four bits of a mask: tables [mask][bits]
@@ -34,12 +35,11 @@ constexpr std::array<std::uint8_t, 16> ones{0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 
 
 unsigned count(unsigned mask) noexcept { return ones[mask & 15] + ones[mask >> 4]; }
 unsigned gather(unsigned mask, unsigned bits) noexcept {
-  return tables.gathered[mask & 15][bits & 15] |
-         tables.gathered[mask >> 4][bits >> 4] << ones[mask & 15];
+  return tables.gathered[mask & 15][bits & 15] | tables.gathered[mask >> 4][bits >> 4] << ones[mask & 15];
 }
 unsigned scatter(unsigned mask, unsigned bits) noexcept {
-  return tables.scattered[mask & 15][bits & 15] |
-         tables.scattered[mask >> 4][bits >> ones[mask & 15] & 15] << 4;
+  return tables.scattered[mask & 15][bits & 15] | tables.scattered[mask >> 4][bits >> ones[mask & 15] & 15]
+                                                      << 4;
 }
 
 // ---- Widths: codes of two bits for three widths from `low` on, and nibbles for the others
@@ -201,7 +201,8 @@ std::size_t finish_short_planes(std::byte* out, RecordHeader header, const Width
   const std::size_t usual_table = choose_table(summary, blocks).bytes, usual = summary.sum + usual_table;
   const unsigned low = around.best_low();
   const std::size_t table = code_bytes(blocks) + (blocks - around.in_window(low) + 1) / 2;
-  const std::size_t with_signs = around.first <= signed_width ? around.blocks[signed_width - around.first] : 0;
+  const std::size_t with_signs =
+      around.first <= signed_width ? around.blocks[signed_width - around.first] : 0;
   if (usual < table + summary.sum - with_signs + usual / least_gain) return 0;
 
   const ShortPlanes made({out + header.bytes()}, widths, blocks);

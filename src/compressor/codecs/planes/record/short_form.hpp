@@ -19,10 +19,10 @@ std::size_t finish_short_planes(std::byte* out, RecordHeader header, const Width
 
 // Planes and widths that were read from the short form.
 struct ShortPlanesRead {
-  std::size_t bytes = 0;         // read, all that follows the header; 0: malformed
-  bool expanded = false;         // the planes are in the room, else where they were
-  std::size_t plane_bytes = 0;   // in the usual form
-  unsigned greatest = 0;         // width
+  std::size_t bytes = 0;        // read, all that follows the header; 0: malformed
+  bool expanded = false;        // the planes are in the room, else where they were
+  std::size_t plane_bytes = 0;  // in the usual form
+  unsigned greatest = 0;        // width
 };
 
 // Reads planes and tables of `blocks` blocks from `in`, which may go on behind them. `room`: padding_bytes
