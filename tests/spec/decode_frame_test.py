@@ -176,6 +176,22 @@ class FramesAgainstTheSpecification(unittest.TestCase):
         found += self.check_behind(rng, 1, 4200, 0.37, "abs:0.37,codec=planes,predictor=none")
         self.assertGreater(found, 300 / ONE_CASE_IN * 0.8)
 
+    def test_small_differences_behind_references(self):
+        rng, short, step = random.Random(3), 0, 2 * 0.37 * (1 - 2**-7)
+        for count in (9, 65, 300, 4100):
+            for most in (1, 2, 5, 100000):
+                before = [step * rng.randint(-50, 50) for _ in range(count)]
+                changes = [rng.randint(-most, most) if rng.random() < 0.02 else rng.randint(-1, 1) for _ in before]
+                earlier = Earlier(2, [before])
+                now = [x + step * change for x, change in zip(before, changes)]
+                frame = earlier.encode(now, "abs:0.37,codec=planes,predictor=none")
+                chunks = (count + decode_frame.CHUNK - 1) // decode_frame.CHUNK
+                short += frame[64 + 8 + 4 * (chunks + 1) + 1] > 0
+                with self.subTest(count=count, most=most):
+                    _, bits = decode_frame.decode(frame, earlier.for_the_specification)
+                    self.assertEqual((0, bits), earlier.decode(frame))
+        self.assertGreater(short, 8)
+
     def test_mpc_frames_behind_references(self):
         rng = random.Random(10)
         found = 0
