@@ -94,7 +94,8 @@ TEST(PlanesShortForm, HoldsTheSameDifferences) {
     ASSERT_LT(in.size() - found.bytes, 4u);
     const std::byte* const at = found.expanded ? room : in.data();
     ASSERT_EQ(differences_of(at, widths, blocks), wanted);
-    for (std::size_t less = 1; less <= 8; ++less) {  // a record that ends early
+    for (std::size_t less = 1; less <= std::min<std::size_t>(8, found.bytes);
+         ++less) {  // a record that ends early
       const std::vector<std::byte> part(in.begin(), in.begin() + (found.bytes - less));
       ASSERT_EQ(planes::read_short_planes(part, read, blocks, widths, room).bytes, 0u);
     }
