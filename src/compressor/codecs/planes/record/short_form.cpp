@@ -54,10 +54,21 @@ struct AroundMean {
 
   AroundMean(const Widths& widths, std::size_t n, std::size_t sum) noexcept
       : first(std::clamp(static_cast<unsigned>((sum + n / 2) / n), 2U, most_nibble - 2U) - 2) {
-    for (unsigned k = 0; k < blocks.size(); ++k) {
-      const auto width = static_cast<std::uint8_t>(first + k);
-      blocks[k] = static_cast<std::size_t>(std::count(widths.of, widths.of + n, width));
+    constexpr unsigned bits = 12;  // of each number
+    static_assert(chunk_blocks < 1U << bits);
+    constexpr auto ones_of = [] {
+      std::array<std::uint64_t, 128> all{};
+      for (unsigned k = 0; k < 5; ++k) all[64 + k] = std::uint64_t{1} << bits * k;
+      return all;
+    }();
+    const std::uint64_t* const one = ones_of.data() + 64 - first;
+    std::uint64_t even = 0, odd = 0;
+    for (std::size_t i = 0; i < chunk_blocks; i += 2) {
+      even += one[widths.of[i]];
+      odd += one[widths.of[i + 1]];
     }
+    for (unsigned k = 0; k < blocks.size(); ++k) blocks[k] = (even + odd) >> bits * k & ((1U << bits) - 1);
+    if (first == 0) blocks[0] -= chunk_blocks - n;  // entries beyond the blocks are 0
   }
   std::size_t in_window(unsigned low) const noexcept {
     return blocks[low - first] + blocks[low - first + 1] + blocks[low - first + 2];
@@ -192,6 +203,25 @@ std::size_t expand(const std::byte* from, const std::byte* signs, const Widths& 
   return n;
 }
 
+// Returns the fewest bytes that the short form of these planes can have. `usual`: of the planes; `table`: of
+// codes and nibbles for these widths.
+std::size_t least_bytes(const std::byte* from, const Widths& widths, std::size_t blocks, std::size_t usual,
+                        std::size_t table, unsigned low) noexcept {
+  std::size_t with_signs = 0, wider = 0, signs = 0;
+  for (std::size_t i = 0; i < blocks; ++i) {
+    const unsigned width = widths.of[i], all = width == signed_width ? 0xFF : 0;
+    const unsigned negative = std::to_integer<unsigned>(from[0]) & all,
+                   nonzero = std::to_integer<unsigned>(from[1]) & all;
+    const bool becomes_wider = (negative & ~nonzero) != 0;
+    with_signs += width == signed_width;
+    wider += becomes_wider;
+    signs += becomes_wider ? 0 : count(nonzero);
+    from += width;
+  }
+  if (low == signed_width + 1) table -= std::min(table, (wider + 1) / 2);  // their nibbles become codes
+  return usual - with_signs + 2 * wider + (signs + 7) / 8 + table;
+}
+
 }  // namespace
 
 std::size_t finish_short_planes(std::byte* out, RecordHeader header, const Widths& widths,
@@ -204,8 +234,12 @@ std::size_t finish_short_planes(std::byte* out, RecordHeader header, const Width
   const std::size_t with_signs =
       around.first <= signed_width ? around.blocks[signed_width - around.first] : 0;
   if (usual < table + summary.sum - with_signs + usual / least_gain) return 0;
+  const std::byte* const planes = out + header.bytes();
+  const bool doubtful = usual < table + summary.sum - 3 * with_signs / 8 + usual / least_gain;
+  if (doubtful && least_bytes(planes, widths, blocks, summary.sum, table, low) + usual / least_gain > usual)
+    return 0;
 
-  const ShortPlanes made({out + header.bytes()}, widths, blocks);
+  const ShortPlanes made(planes, widths, blocks);
   alignas(64) std::byte codes[code_bytes(chunk_blocks) + chunk_blocks];
   const auto code_size = static_cast<std::size_t>(write_codes(codes, made.widths, blocks, low) - codes);
   const std::size_t bytes = made.plane_bytes + code_size + made.sign_bytes;
