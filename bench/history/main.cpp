@@ -69,14 +69,15 @@ struct Program {
   int steps = 0, from = 0;  // steps, and the first one that counts; 0: as the options say
 };
 
-// Weights of a model on rank 0, and the bfloat16 words that are sent. The update of a weight is about as
-// large as Adam's.
-Program weights(const Options& options, const char* name, double rate) {
+// Weights of a model on rank 0, and the bfloat16 words that are sent. `deviation`: of the updates, over the
+// rate. It changes as many words as AdamW did in a measured training: 53, 8.5 and 1.4 % at rates of 3e-4,
+// 1e-5 and 1e-6.
+Program weights(const Options& options, const char* name, double rate, double deviation) {
   struct State {
     std::mt19937 random{1};
     std::vector<float> masters;
     std::vector<std::uint16_t> words;
-    double rate = 0;
+    std::normal_distribution<float> update;
 
     void round() {
       for (std::size_t i = 0; i < masters.size(); ++i)
@@ -86,15 +87,12 @@ Program weights(const Options& options, const char* name, double rate) {
   const auto state = std::make_shared<State>();
   state->masters.resize(options.scaled(1 << 20));
   state->words.resize(state->masters.size());
-  state->rate = rate;
+  state->update = std::normal_distribution<float>(0, static_cast<float>(rate * deviation));
   std::normal_distribution<float> normal(0, 0.035F);
   for (float& x : state->masters) x = normal(state->random);
   const auto step = [state] {
     if (rank_of(MPI_COMM_WORLD) > 0) return;
-    for (float& x : state->masters) {
-      const double part = static_cast<double>(state->random()) * 0x1p-31 - 1;
-      x -= static_cast<float>(1.2 * state->rate * part);
-    }
+    for (float& x : state->masters) x -= state->update(state->random);
     state->round();
   };
   const auto call = [state](MPI_Comm comm, void* out) {
@@ -116,18 +114,19 @@ void exchange_planes(Sendrecv sendrecv, const double* sent, double* got, int n, 
   sendrecv(sent + n, n, MPI_DOUBLE, right, 1, got, n, MPI_DOUBLE, left, 1, ring, MPI_STATUS_IGNORE);
 }
 
-// Returns an absolute bound: this share of the range of the values of all ranks.
+// Returns an absolute bound: this share of the range of a message, on the rank where that is smallest.
 std::string bound_of(double share, const std::vector<double>& values) {
   const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
-  double extremes[2] = {-*least, *greatest};
-  MPI_Allreduce(MPI_IN_PLACE, extremes, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  double range = *greatest - *least;
+  MPI_Allreduce(MPI_IN_PLACE, &range, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
   char text[40];
-  std::snprintf(text, sizeof text, "abs:%.3g", share * (extremes[0] + extremes[1]));
+  std::snprintf(text, sizeof text, "abs:%.3g", share * range);
   return text;
 }
 
-// Slabs of 24 planes of n x n on each rank, periodic, in the middle of two planes of the neighbours. A step
-// is one of the heat equation, or one Jacobi iteration of Poisson's equation, with what the neighbours sent.
+// Slabs of 24 planes of n x n on each rank, between two planes of the neighbours. A step is one of the heat
+// equation, or one Jacobi iteration of Poisson's equation, with what the neighbours sent. The edges of each
+// plane keep their values.
 struct Slabs {
   static constexpr std::size_t planes = 26;
   std::size_t n;
@@ -141,32 +140,35 @@ struct Slabs {
     source = now;
     sent.resize(2 * n * n);
     got.resize(2 * n * n);
-    for (double& x : jacobi ? source : now) x = normal(random);
-    for (int pass = 0; pass < (jacobi ? 2 : 3); ++pass) smooth(jacobi ? source : now);
+    std::vector<double>& field = jacobi ? source : now;
+    for_cells(0, [&](std::size_t i) { field[i] = normal(random); });
+    for (int pass = 0; pass < (jacobi ? 2 : 3); ++pass) smooth(field);
+    for (double& x : field) x *= jacobi ? 5 : 20;
     next = now;
     show();
   }
 
-  // Returns the six neighbours' sum.
-  double around(const std::vector<double>& u, std::size_t z, std::size_t y, std::size_t x) const {
-    const auto at = [&](std::size_t k, std::size_t j, std::size_t i) {
-      return u[(k * n + j % n) * n + i % n];
-    };
-    return at(z - 1, y, x) + at(z + 1, y, x) + at(z, y + n - 1, x) + at(z, y + 1, x) + at(z, y, x + n - 1) +
-           at(z, y, x + 1);
-  }
+  // Calls update(i) for each cell of this rank that is `edge` cells or more from the edges of its plane.
   template <class Update>
-  void for_cells(Update update) {
+  void for_cells(std::size_t edge, Update update) {
     for (std::size_t z = 1; z + 1 < planes; ++z)
-      for (std::size_t y = 0; y < n; ++y)
-        for (std::size_t x = 0; x < n; ++x) update((z * n + y) * n + x, z, y, x);
+      for (std::size_t y = edge; y + edge < n; ++y)
+        for (std::size_t x = edge; x + edge < n; ++x) update((z * n + y) * n + x);
   }
+  // Replaces each cell by the mean of three, along one axis after the other, as if the slab were periodic.
   void smooth(std::vector<double>& u) {
-    std::vector<double> out = u;
-    for_cells([&](std::size_t i, std::size_t z, std::size_t y, std::size_t x) {
-      out[i] = (u[i] + around(u, z, y, x)) / 7;
-    });
-    u.swap(out);
+    const std::size_t plane = n * n, own = (planes - 2) * plane;
+    for (const std::size_t stride : {plane, n, std::size_t{1}}) {
+      const std::size_t period = stride == plane ? own : n * stride;
+      std::vector<double> out = u;
+      for_cells(0, [&](std::size_t i) {
+        const std::size_t place = i - plane, line = place - place % period, at = place % period;
+        const double below = u[plane + line + (at + period - stride) % period],
+                     above = u[plane + line + (at + stride) % period];
+        out[i] = (u[i] + below + above) / 3;
+      });
+      u.swap(out);
+    }
   }
   void show() {
     const auto plane = static_cast<std::ptrdiff_t>(n * n);
@@ -177,8 +179,9 @@ struct Slabs {
     const auto plane = static_cast<std::ptrdiff_t>(n * n);
     std::copy_n(got.begin(), n * n, now.begin());
     std::copy_n(got.begin() + plane, n * n, now.end() - plane);
-    for_cells([&](std::size_t i, std::size_t z, std::size_t y, std::size_t x) {
-      const double sum = around(now, z, y, x);
+    next = now;
+    for_cells(1, [&](std::size_t i) {
+      const double sum = now[i - n * n] + now[i + n * n] + now[i - n] + now[i + n] + now[i - 1] + now[i + 1];
       next[i] = jacobi ? (sum + source[i]) / 6 : now[i] + 0.15 * (sum - 6 * now[i]);
     });
     now.swap(next);
@@ -246,7 +249,7 @@ Program kmeans(const Options& options) {
   };
   const auto state = std::make_shared<State>();
   state->k = std::max<std::size_t>(16, options.scaled(1024));
-  state->points = 20 * state->k;
+  state->points = 10 * state->k;
   state->x.resize(state->points * state->dims);
   state->sums.resize(state->k * state->dims);
   state->total = state->centres = state->sums;
@@ -466,9 +469,9 @@ int run(const std::vector<std::string>& arguments) {
     return 2;
   }
   bool good = true;
-  good &= measure(options, weights(options, "weights, lr 3e-4", 3e-4));
-  good &= measure(options, weights(options, "weights, lr 1e-5", 1e-5));
-  good &= measure(options, weights(options, "weights, lr 1e-6", 1e-6));
+  good &= measure(options, weights(options, "weights, lr 3e-4", 3e-4, 0.3));
+  good &= measure(options, weights(options, "weights, lr 1e-5", 1e-5, 0.55));
+  good &= measure(options, weights(options, "weights, lr 1e-6", 1e-6, 0.6));
   good &= measure(options, halo(options, "heat", false, false, 1e-4));
   good &= measure(options, halo(options, "heat, messages", false, true, 1e-4));
   good &= measure(options, halo(options, "Jacobi", true, false, 1e-5));

@@ -33,13 +33,20 @@ struct StateNotice {
   std::array<std::uint64_t, 2> dropped{};  // 0: none
 };
 
-// Lengths of coded messages: coded_rest modulo coded_step. Few plain messages have such a length, so that a
-// probe has to inspect few. Each length is a multiple of the size of any value, because MPICH refuses a
-// message that ends within a number.
-inline constexpr std::size_t coded_step = 1024, coded_rest = 31 * 16;
-static_assert(coded_step % 16 == 0 && coded_rest % 16 == 0);
+// Lengths of coded messages: coded_rest and a multiple of a step. Few plain messages have such a length, so
+// that a probe has to inspect few. Each length is a multiple of the size of any value, because MPICH refuses
+// a message that ends within a number. Short messages have a smaller step, as padding would be a part of
+// them.
+inline constexpr std::size_t short_step = 128, long_step = 1024, coded_rest = 31 * 16,
+                             first_long = 64 * long_step + coded_rest;
+static_assert(short_step % 16 == 0 && long_step % short_step == 0 && coded_rest % 16 == 0);
 
-constexpr bool is_coded_length(std::size_t bytes) noexcept { return bytes % coded_step == coded_rest; }
+constexpr std::size_t coded_step(std::size_t bytes) noexcept {
+  return bytes <= first_long ? short_step : long_step;
+}
+constexpr bool is_coded_length(std::size_t bytes) noexcept {
+  return bytes >= coded_rest && (bytes - coded_rest) % coded_step(bytes) == 0;
+}
 
 // Message format: parameters that senders and receivers share.
 struct MessageFormat {
@@ -49,7 +56,8 @@ struct MessageFormat {
   // Returns the length of a coded message, padding included, whose header and frames have `bytes`.
   constexpr std::size_t length(std::size_t bytes) const noexcept {
     if (bytes <= least_bytes) return least_bytes;
-    return least_bytes + (bytes - least_bytes + coded_step - 1) / coded_step * coded_step;
+    const std::size_t step = coded_step(bytes);
+    return least_bytes + (bytes - least_bytes + step - 1) / step * step;
   }
 
   // Returns true if a message of that length may be coded.

@@ -47,15 +47,18 @@ TEST(Envelope, StandsAsSpecified) {
 TEST(Envelope, LengthsAreFew) {
   EXPECT_EQ(format.length(1), 496u);
   EXPECT_EQ(format.length(496), 496u);
-  EXPECT_EQ(format.length(497), 1520u);
+  EXPECT_EQ(format.length(497), 624u);
+  EXPECT_EQ(format.length(66032), 66032u);
+  EXPECT_EQ(format.length(66033), 67056u);
   const MessageFormat longer{.least_bytes = 65536 + 496};
   EXPECT_EQ(longer.length(1), 66032u);
   EXPECT_EQ(longer.length(66033), 67056u);
-  for (const std::size_t bytes : {496u, 1520u, 66032u, 67056u}) {
+  for (const std::size_t bytes : {496u, 624u, 1520u, 66032u, 67056u}) {
     EXPECT_TRUE(format.may_have(bytes));
     EXPECT_EQ(longer.may_have(bytes), bytes >= 66032);
   }
-  for (const std::size_t bytes : {0u, 495u, 512u, 1024u, 65536u}) EXPECT_FALSE(format.may_have(bytes));
+  for (const std::size_t bytes : {0u, 112u, 495u, 512u, 1024u, 65536u, 66160u})
+    EXPECT_FALSE(format.may_have(bytes));
 }
 
 // A message without its mark is a plain one.
