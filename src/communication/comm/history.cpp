@@ -74,7 +74,7 @@ std::size_t Series::bytes() const noexcept {
 }
 
 EarlierPieces::Piece EarlierPieces::piece_of(ConstSlice values) {
-  constexpr std::size_t parts = 4;
+  constexpr std::size_t parts = 16;
   const ConstBytes all = values.as_bytes();
   if (all.size() <= piece_bytes) return {all.begin(), all.end()};
   const std::size_t n = piece_bytes / parts / size_of(values.type);
