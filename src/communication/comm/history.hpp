@@ -82,7 +82,7 @@ class EarlierPieces {
   using Piece = std::vector<std::byte>;
   static constexpr std::size_t piece_bytes = 16384;
 
-  // Returns a piece of the values: four parts from all over them, one behind the other; short values as they
+  // Returns a piece of the values: parts from all over them, one behind the other; short values as they
   // are. Throws std::bad_alloc.
   static Piece piece_of(ConstSlice values);
 
