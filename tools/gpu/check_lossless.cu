@@ -60,21 +60,23 @@ int compare(Pattern pattern, std::size_t n, const Coding& of, cudaStream_t strea
 }
 
 template <class T>
-bool matrix(const char* name, const std::vector<Coding>& codings, const std::vector<std::size_t>& sizes, cudaStream_t stream) {
+bool matrix(const char* name, const std::vector<Coding>& codings, const std::vector<std::size_t>& sizes,
+            cudaStream_t stream) {
   int cases = 0, wrong = 0;
   for (const Pattern pattern : all_patterns) {
     for (const Coding& coding : codings) {
       for (const std::size_t n : sizes) {
         const int found = compare<T>(pattern, n, coding, stream);
         if (found > 0 && wrong < 10)
-          std::fprintf(stderr, "%s %s %s n %zu: %d differences\n", text_of(coding).c_str(), name, name_of(pattern), n, found);
+          std::fprintf(stderr, "%s %s %s n %zu: %d differences\n", text_of(coding).c_str(), name,
+                       name_of(pattern), n, found);
         wrong += found;
         ++cases;
       }
     }
   }
-  std::printf("{\"check\": \"lossless\", \"type\": \"%s\", \"cases\": %d, \"differences\": %d, \"ok\": %s}\n", name, cases,
-              wrong, wrong == 0 ? "true" : "false");
+  std::printf("{\"check\": \"lossless\", \"type\": \"%s\", \"cases\": %d, \"differences\": %d, \"ok\": %s}\n",
+              name, cases, wrong, wrong == 0 ? "true" : "false");
   return wrong == 0;
 }
 
@@ -110,7 +112,8 @@ void bench_size(std::size_t n, Pattern pattern, const char* name, const char* co
 }  // namespace
 
 bool lossless_small(cudaStream_t stream) {
-  return matrix<float>("f32", codings_of_mpc(), {9001}, stream) && matrix<double>("f64", codings_of_mpc(), {5000}, stream) &&
+  return matrix<float>("f32", codings_of_mpc(), {9001}, stream) &&
+         matrix<double>("f64", codings_of_mpc(), {5000}, stream) &&
          matrix<bf16>("bf16", codings_of_halves(), {9001}, stream);
 }
 
