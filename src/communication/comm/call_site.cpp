@@ -92,7 +92,7 @@ std::string_view folder_of(const void* address) noexcept {
   return path.substr(0, path.rfind('/') + 1);
 }
 
-std::string text_of(const PythonLine& line) {
+std::string file_and_line(const PythonLine& line) {
   return std::string(base_name(line.file)) + ":" + std::to_string(line.line);
 }
 
@@ -109,7 +109,7 @@ const void* program_site(const void* return_address) noexcept {
 
 std::string call_site_name(const void* site) {
   if (site == nullptr) return "";
-  if (const PythonLine* const line = python_line_at(site)) return text_of(*line);
+  if (const PythonLine* const line = python_line_at(site)) return file_and_line(*line);
   Dl_info found{};
   if (dladdr(site, &found) == 0) return hexadecimal(number_of(site));
   const bool named = found.dli_sname != nullptr;
@@ -122,7 +122,7 @@ bool is_call_site(const void* site, std::string_view wanted) {
   if (wanted.empty()) return true;
   if (site == nullptr) return false;
   if (const PythonLine* const line = python_line_at(site))
-    return base_name(line->file) == wanted || line->function == wanted || text_of(*line) == wanted;
+    return base_name(line->file) == wanted || line->function == wanted || file_and_line(*line) == wanted;
   Dl_info found{};
   if (dladdr(site, &found) == 0) return false;
   const bool of_module = base_name(found.dli_fname) == wanted;
