@@ -40,7 +40,8 @@ class Bypass(unittest.TestCase):
         } | variables
         launch = [MPI.mpiexec, "-n", "2", "env", *(f"{k}={v}" for k, v in asked.items()), "./bypass", "./past.so"]
         done = subprocess.run(launch, cwd=self.folder, env=MPI.variables(), capture_output=True, text=True, check=False, timeout=120)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual([line for line in done.stderr.splitlines() if "taut" in line], [])  # Open MPI may write of interfaces
         found = {}
         for name, *rest in map(str.split, done.stdout.splitlines()):
             found.setdefault(name, []).append(float(rest[1]) if rest[1:] else rest)
