@@ -133,6 +133,7 @@ std::string history_option(std::uint64_t period) {
 // Calls that were not compressed are taken to have a usual bound.
 std::string history_text(const CallRow& row) {
   constexpr double worth_telling = 1.2;
+  if (row.repetition.samples == 0) return "";
   const bool exact = info_of(row.call().type).family == Family::integer;
   const Bound usual = exact ? Bound() : Bound{Bound::Kind::range, 1e-4};
   const Bound bound = row.decision.codec != nullptr ? row.decision.bound : usual;
