@@ -35,7 +35,8 @@ Arguments::Arguments(std::span<const Option> known, std::span<const char* const>
     const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
     const Option* const option = find(known, word.substr(0, equals));
     if (option == nullptr && takes_command && !names_.empty())
-      reject(std::string("'").append(word) + "' is an option of " + names_[0] + "; put -- before " + names_[0]);
+      reject(std::string("'").append(word) + "' is an option of " + names_[0] + "; put -- before " +
+             names_[0]);
     if (option == nullptr) reject("unknown option '" + std::string(word) + "'; --help lists them");
     std::string& value = values_[std::string(option->name)].emplace_back();
     if (option->value.empty()) {
