@@ -195,10 +195,10 @@ double seconds_with_trials(const SeenCalls& seen, const CallEstimate& call, doub
 }
 
 // Returns the options of a policy for the history of such calls. A call leaves a state with the values of
-// both sides; a message has one at each end.
+// both sides.
 std::string history_options(const SeenCalls& seen) {
   const auto period = static_cast<std::uint64_t>(seen.period);
-  const double bytes = seen.message_bytes / std::max(seen.calls, 1.0) * (seen.messages() ? 1 : 2);
+  const double bytes = seen.message_bytes / std::max(seen.calls, 1.0) * 2;
   const double needed = (seen.period + 1) * bytes, usual = static_cast<double>(Policy().history_bytes);
   std::string options = history_option(period);
   if (needed > usual)
@@ -207,10 +207,11 @@ std::string history_options(const SeenCalls& seen) {
 }
 
 // Lets frames refer to earlier calls where that saves enough time. The addends of a sum need a step that
-// stays, which no bound gives that depends on the range.
+// stays, which no bound gives that depends on the range. Messages are left out: they refer to nothing before
+// the receiver has granted credit, and the drop-in fills them up to a least length.
 void try_history(const SeenCalls& seen, const AskedBound& asked, CallEstimate call, double plain, double link,
                  const NodeMemory& memory, Outlook& outlook) {
-  if (seen.period == 0 || !outlook.known()) return;
+  if (seen.period == 0 || !outlook.known() || seen.messages()) return;
   SeenCalls behind = seen;
   behind.ratios = seen.history_ratios;
   behind.seconds_a_byte = seen.history_seconds_a_byte;

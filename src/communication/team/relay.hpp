@@ -23,12 +23,12 @@ class Relay final : public Waitable {
   // Holds a frame of this rank, and starts to send it if `on` is true.
   void start(Frames frame, bool on);
 
-  // Are to be awaited. pass() receives the frame of `values`, which it does not decode, and passes it on if
-  // `on` is true; rest() completes once everything is sent.
+  // Receives the frame of `values` without decoding it, and passes it on if `on` is true: await the result.
   Relay& pass(Slice values, bool on) noexcept;
+  // Waits until everything is sent: await the result.
   Relay& rest() noexcept;
 
-  // Returns the frame that this rank started or received last.
+  // Returns the frame that this rank has started or received last.
   const Frames& frame() const noexcept { return held_[newest_].frame; }
 
   bool ready() override;
