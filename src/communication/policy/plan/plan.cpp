@@ -130,7 +130,7 @@ const char* for_scan(std::size_t bytes, std::size_t ranks, std::size_t segments)
 
 // Least block for which measured speeds may choose sums by values. Latency dominates smaller blocks. Sums by
 // frames let the engine try other algorithms there, because these give the same bits.
-constexpr std::size_t least_block_by_values = std::size_t{64} << 10;
+constexpr std::size_t least_block_by_values = std::size_t{32} << 10;
 
 // Returns true if measured speeds may choose sums by values: not for prefixes, whose bits must not depend on
 // the number of ranks, nor where the errors of the codings by values would add to those of the inputs.
