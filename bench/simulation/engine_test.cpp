@@ -3,7 +3,6 @@
 
 #include "communication/policy/plan/cost_model.hpp"
 #include "simulate.hpp"
-#include "support/test_size.hpp"
 
 namespace simulation {
 namespace {
@@ -135,7 +134,6 @@ class Steps : public testing::TestWithParam<Step> {
     for (const Data& data : classes)
       for (const double gbit : {1.0, 10.0, 100.0})
         for (const int ranks : {4, 16, 32}) {
-          if (!taut::test::is_sampled()) continue;
           CollectiveCall call{.collective = GetParam().collective, .ranks = ranks, .bytes = bytes};
           call.costs = data.planes;
           call.fast = data.fast;

@@ -3,7 +3,6 @@
 // Larger grids: `make bench-sim`, set "nodes".
 #include <gtest/gtest.h>
 
-#include "support/test_size.hpp"
 #include "tuned_calls.hpp"
 
 namespace simulation {
@@ -28,7 +27,6 @@ class NeverSlower : public testing::TestWithParam<Cluster> {
 
   // Checks a kind of call with codecs of one core, of the speed of a Xeon or of a Zen 5.
   static void check(taut::Collective collective, std::size_t megabytes, double gbit, bool fast_core) {
-    if (!taut::test::is_sampled()) return;
     const double speed = fast_core ? 2.5e9 : 1e9;
     const int ranks = GetParam().nodes * GetParam().ranks_a_node;
     const std::size_t block = megabytes * 1'000'000 / sizeof(float) / static_cast<std::size_t>(ranks);
