@@ -177,7 +177,7 @@ Task<Verdict> Communicator::ActiveCall::resolve_bound() {
       bound_ = bound_of_exact_sums(call_.type, known.range, ranks());
       if (bound_.exact()) co_return Verdict{Fallback::unsupported};
     }
-    bound_ = resolved(bound_, known.range);
+    bound_ = resolved_bound(policy(), bound_, known.range);
     call_.bytes = static_cast<std::size_t>(known.bytes_high);
   }
   co_return Verdict{early_fallback(policy(), call_.bytes, ranks())};

@@ -124,7 +124,8 @@ void MessageCoder::look_back(ConstSlice values, const MessageHistory& history, c
 void MessageCoder::decide(ConstSlice values, const MessageHistory& history, MessagePlan& plan,
                           CandidateCache& cached_candidate, Message& message) {
   message.bound = bound_for(values.type, policy_.coding.bound);
-  if (is_relative(message.bound)) message.bound = resolved(message.bound, range(values, message));
+  if (is_relative(message.bound))
+    message.bound = resolved_bound(policy_, message.bound, range(values, message));
   plan = plan_message(policy_, values.count, values.type, message.bound, candidates_);
   message.fallback = plan.fallback;
   if (message.fallback != Fallback::none) return;

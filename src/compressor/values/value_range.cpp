@@ -1,5 +1,6 @@
 #include "compressor/values/value_range.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "compressor/base/float_environment.hpp"
@@ -70,6 +71,15 @@ Bound resolved(Bound bound, const ValueRange& range) noexcept {
   const double absolute = half * factor * 2 * (1 - 0x1p-20);
   if (!(absolute > 0)) return {};
   return {Bound::Kind::absolute, std::min(absolute, std::numeric_limits<double>::max())};
+}
+
+Bound on_grid_of_steps(Bound bound) noexcept {
+  constexpr double powers[] = {0x1.ae89f995ad3adp-1, 0x1.6a09e667f3bcdp-1, 0x1.306fe0a31b715p-1, 0.5};
+  if (bound.kind != Bound::Kind::absolute || !std::isnormal(bound.value)) return bound;
+  int exponent = 0;
+  const double mantissa = std::frexp(bound.value, &exponent);  // at least 0.5
+  const double* const power = std::ranges::find_if(powers, [&](double one) { return one <= mantissa; });
+  return {bound.kind, std::ldexp(*power, exponent)};
 }
 
 }  // namespace taut

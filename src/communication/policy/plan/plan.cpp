@@ -314,6 +314,11 @@ Fallback early_fallback(const Policy& policy, std::size_t bytes, int ranks) noex
   return bytes < policy.min_bytes ? Fallback::small : Fallback::none;
 }
 
+Bound resolved_bound(const Policy& policy, Bound bound, const ValueRange& range) noexcept {
+  const Bound absolute = resolved(bound, range);
+  return policy.history > 0 && is_relative(bound) ? on_grid_of_steps(absolute) : absolute;
+}
+
 // Returns the call of one rank of each node. The ranks of a node share the message; the largest part counts.
 // In an alltoall each rank has a message of its own.
 Call call_of_algorithm(const Call& call, bool by_nodes) noexcept {

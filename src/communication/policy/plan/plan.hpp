@@ -5,6 +5,7 @@
 #include "communication/policy/plan/policy.hpp"
 #include "communication/team/call.hpp"
 #include "compressor/frame/candidates.hpp"
+#include "compressor/values/value_range.hpp"
 
 namespace taut {
 
@@ -71,6 +72,10 @@ bool may_sum_exactly(const Policy& policy, const Call& call) noexcept;
 // Returns the fallback that is known without the type of the call. `bytes`: size of the whole message, on
 // `ranks` ranks.
 Fallback early_fallback(const Policy& policy, std::size_t bytes, int ranks) noexcept;
+
+// Returns the absolute bound that a relative one means for the range of the values. With a history it is
+// rounded down to a power of 2^(1/4), so that calls whose ranges differ a little have the same step.
+Bound resolved_bound(const Policy& policy, Bound bound, const ValueRange& range) noexcept;
 
 // Returns the call that the algorithm of a plan serves: the whole call, or the part for one rank of each
 // node.
