@@ -237,17 +237,17 @@ def simulated(options):
 
 def cell(one):
     """Returns the gains of a case over the fastest of NCCL, flat and by nodes; losses are bold."""
-    return " / ".join(f"{gain:.1f}" if gain >= 1 else f"**{gain:.2f}**" for gain in (one["flat_over_nccl"], one["by_nodes_over_nccl"]))
+    return "/".join(f"{gain:.1f}" if gain >= 1 else f"**{gain:.2f}**" for gain in (one["flat_over_nccl"], one["by_nodes_over_nccl"]))
 
 
 def table(rows):
     """Returns the table of docs/gpu.md: a line for each machine with nodes of 8 GPUs."""
-    lines = ["| nodes x GPUs, NICs of a node | 64 MiB, ratio 4 | ratio 8 | 1 GiB, ratio 4 | ratio 8 |", "| --- | --- | --- | --- | --- |"]
+    lines = ["| nodes: NICs | 64 MiB, ratio 4 | ratio 8 | 1 GiB, ratio 4 | ratio 8 |", "|---|---|---|---|---|"]
     for row in rows:
         machines = {}
         for one in row["cases"] if row.get("gpus") == 8 else ():
             machines.setdefault((one["nics"], round(one["gbit"] / 0.92)), []).append(cell(one))
-        lines += [f"| {row['nodes']} x 8, {nics} of {gbit} Gbit/s | {' | '.join(cells)} |" for (nics, gbit), cells in machines.items()]
+        lines += [f"| {row['nodes']}: {nics}x{gbit} | {' | '.join(cells)} |" for (nics, gbit), cells in machines.items()]
     return "\n".join(lines) + "\n"
 
 

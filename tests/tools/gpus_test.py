@@ -4,13 +4,13 @@ import sys
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "bench"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 import report
 import suite  # noqa: F401  finds the folders
 
 import gpus
 
+ROOT = report.ROOT
 ROWS = report.rows(ROOT / "bench/results/simulation/gpus.json")
 
 
