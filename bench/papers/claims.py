@@ -2,6 +2,7 @@
 
 A claim is (paper, name, result of the paper, its configuration there, counterpart). The counterpart is
   ("sim", set, {column: value})   rows of a set of bench/simulation/sweep.py, simulated; "collectives" names some of a set
+  ("gpus", row)                   a row of bench/simulation/gpus.py, simulated from kernel times
   ("page", path, text)            measured, on another page of this repository
   ("program", path, text)         a program prints it; the page tells how to run the program
   ("none", reason)                there is none
@@ -11,8 +12,7 @@ C_COLL, MVAPICH2, HZCCL, GPU_LCC = "C-Coll", "MVAPICH2", "hZCCL", "GPU-LCC"
 TABLES = "docs/notes/codecs.md"
 PEERS = "docs/notes/codecs.md#beside-public-compressors"
 GPU_ROWS = "bench/results/gpu_kernels/README.md#speed"
-NO_GPU_CALLS = "not timed between GPUs"
-HALOS = "4 emulated hosts, 1 Gbit/s, CPUs; the simulator has no halos"
+NO_GPU_CALLS = "calls of CUDA by the host, which a GPU has to time; `tools/gpu/check.sh` has no stage for them"
 ONE_NODE, MANY, NODES_16, NODES_64 = "one thread", "36 threads", "16 nodes", "64 nodes"
 MOVED = ("bcast", "scatter")
 
@@ -52,11 +52,11 @@ CLAIMS = [
     (MVAPICH2, "F 6", "MPC-OPT: 4x; cudaMalloc is 83 % of the naive MPC, in (a)", "2 GPUs", ("none", NO_GPU_CALLS)),
     (MVAPICH2, "F 8", "ZFP-OPT: 1840 us to 1 us", "2 GPUs", ("none", NO_GPU_CALLS)),
     (MVAPICH2, "F 9", "message latency -62.5 to -83.1 %", "2 GPUs, within and between nodes; EDR, FDR, NVLink",
-     ("page", "docs/howto/exchange_messages.md", "host memory, 2 emulated hosts, 1 Gbit/s; " + NO_GPU_CALLS)),
+     ("gpus", "MVAPICH2 F 9")),
     (MVAPICH2, "F 10", "breakdown of latency on GPUs", "2 GPUs", ("none", NO_GPU_CALLS)),
-    (MVAPICH2, "F 11", "Bcast -57 / -85 %, Allgather -30 / -73 % (MPC lossless / ZFP rate 4)", "16 GPUs, FDR", ("none", "the simulator has no GPUs; " + NO_GPU_CALLS)),
-    (MVAPICH2, "F 12", "AWP-ODC +19 to +37 %", "64 and 512 GPUs, weak scaling", ("page", "docs/applications/wave3d.md", HALOS)),
-    (MVAPICH2, "F 13", "AWP-ODC: a step takes -15 / -26 %", "up to 512 GPUs, weak scaling", ("page", "docs/applications/wave3d.md", HALOS)),
+    (MVAPICH2, "F 11", "Bcast -57 / -85 %, Allgather -30 / -73 % (MPC lossless / ZFP rate 4)", "16 GPUs, FDR", ("gpus", "MVAPICH2 F 11")),
+    (MVAPICH2, "F 12", "AWP-ODC +19 to +37 %", "64 and 512 GPUs, weak scaling", ("gpus", "MVAPICH2 F 12, F 13")),
+    (MVAPICH2, "F 13", "AWP-ODC: a step takes -15 / -26 %", "up to 512 GPUs, weak scaling", ("gpus", "MVAPICH2 F 12, F 13")),
     (MVAPICH2, "F 14", "Dask 1.18x, throughput 1.56x", "2 to 8 GPUs", ("page", "bench/results/dask/README.md", "2 to 8 workers, 1 Gbit/s, host memory: 1.06x to 1.26x lossless, 1.51x to 1.86x within 1e-3")),
     (HZCCL, "F 2", "C-Coll: coding 78.18 % with one thread, 52.26 % with many", NODES_16,
      ("sim", "allreduce_sizes_16", {"shares": "ccoll"})),
@@ -80,6 +80,6 @@ CLAIMS = [
     (HZCCL, "F 13", "stacked image: PSNR 62.00 dB at 1e-4", "image stacking",
      ("page", "bench/results/papers/README.md#targets", "PSNR of stacks of 16 ranks, another survey")),
     (GPU_LCC, "T I", "cuSZp: ratios 92.3 / 73.4 / 55.7 on RTM", "one A100", ("page", f"{TABLES}#ratios", "two seismic fields, on a CPU")),
-    (GPU_LCC, "F 2", "3.4x NCCL, 18.7x Cray MPI", "64 A100, 4 a node", ("none", NO_GPU_CALLS)),
-    (GPU_LCC, "F 3", "4.5x NCCL, 20.2x Cray MPI", "512 A100, 4 a node, 646 MB", ("none", NO_GPU_CALLS)),
+    (GPU_LCC, "F 2", "3.4x NCCL, 18.7x Cray MPI", "64 A100, 4 a node", ("gpus", "GPU-LCC F 2")),
+    (GPU_LCC, "F 3", "4.5x NCCL, 20.2x Cray MPI", "512 A100, 4 a node, 646 MB", ("gpus", "GPU-LCC F 3")),
 ]

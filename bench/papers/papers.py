@@ -22,6 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from chart import Panel, Series, chart  # noqa: E402
 from report import ROOT, only_run, rows  # noqa: E402
 
+GPUS = ROOT / "bench/results/simulation/gpus.json"
+
 INTRODUCTION = """# Taut beside the papers
 
 Written by `make papers`; not to be edited. For each result table and figure of the four papers [a
@@ -109,6 +111,16 @@ def ends(values):
     return values[:1] + values[-1:] if len(values) > 1 else values
 
 
+def of_gpus(what):
+    """Returns one line on a row of bench/simulation/gpus.py: gains over NCCL's ring at line rate, or over plain calls."""
+    row = next(row for row in rows(GPUS) if row["what"] == what)
+    if "collective" not in row:
+        return "over plain, GPUs: " + "; ".join(f"{one['call']}, {one['codec']} {one['gain']:.2f}x" for one in row["cases"])
+    ways = {"its doubling": "lcc_doubling", "Taut flat": "flat", "by nodes": "by_nodes"}
+    gains = ("ratio {}: ".format(one["ratio"]) + ", ".join(f"{name} {one[f'{key}_over_ring']:.1f}x" for name, key in ways.items()) for one in row["cases"])
+    return f"allreduce of {row['cases'][0]['bytes'] / 1e6:.0f} MB over NCCL's ring at line rate, {row['nodes']} nodes of {row['gpus']} GPUs; " + "; ".join(gains)
+
+
 def counterpart(claim, sets):
     kind, where, *more = claim
     if kind == "none":
@@ -117,6 +129,8 @@ def counterpart(claim, sets):
         path, _, anchor = where.partition("#")
         target = os.path.relpath(path, "bench/results/papers") + (f"#{anchor}" if anchor else "")
         return "measured" if kind == "page" else "a program prints it", f"[{more[0]}]({target})"
+    if kind == "gpus":
+        return "simulated", f"{of_gpus(where)} ([rows](../simulation/README.md#gpus-in-nodes))"
     if where not in sets:
         return "-", "this set was not simulated"
     return "simulated", f"{summary(sets[where], more[0])} ([rows](#{where.replace('_', '-')}))"

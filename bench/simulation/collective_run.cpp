@@ -163,9 +163,10 @@ std::vector<PlannedCall> plans(const CollectiveCall& call, const Link& link) {
   const auto plan_by = [&](const taut::Route& route) {
     return taut::make_plan(policy, of_engine, policy.coding.bound, table, route);
   };
-  const taut::Plan usual = plan_by({});
+  const taut::Plan usual = plan_by({.on_devices = call.costs.kernels.has_value()});
   if (usual.fallback != taut::Fallback::none)
     throw taut::Error(taut::Status::invalid_policy, "the engine would leave the call to plain MPI");
+  if (call.costs.kernels) return {planned(usual)};  // the engine measures no codings on GPUs
   const double plain = taut::carried(of_engine) / (link.bytes_a_second * link.links);
   const taut::MeasuredChoice choice =
       fastest_coding(call, taut::coding_work(policy, of_engine, usual, plain));
@@ -186,7 +187,9 @@ Spent run_on_rank(const CollectiveCall& call, const PlannedCall& planned, const 
   if (of_neighbours(call.collective)) neighbours = neighbours_of(hosts, call.ranks, transport.rank());
   const std::size_t whole = sizeof(float) * static_cast<std::size_t>(call.ranks);  // equal blocks
   const Values in(call.bytes / whole * whole), out(call.bytes / whole * whole);
-  const ModelledCodec codec(costs, processor.compute, spent, {in.all(), out.all()});
+  const ModelledCodec of_host(costs, processor.compute, spent, {in.all(), out.all()});
+  const ModelledKernels of_device(costs, processor.compute, spent, {in.all(), out.all()});
+  const ModelledCodec& codec = costs.kernels ? of_device : of_host;
   taut::CallCounters counters;
   const taut::Team team = taut::Team(transport, codec, place, counters, planned.how, 0)
                               .in_packets(packet_bytes(call, planned, hosts, costs));

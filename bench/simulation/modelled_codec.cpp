@@ -48,12 +48,24 @@ std::size_t ModelledCodec::max_bytes(taut::DType, std::size_t count, std::uint32
   return taut::frame_header_bytes + most;
 }
 
-// Takes the time of an operation on values. `traffic`: bytes that pass memory for each byte of the values. A
-// write to memory counts twice, as it reads the line first. Frames are not counted.
-void ModelledCodec::work(double& counter, std::size_t bytes, double speed, double traffic) const {
-  const double seconds = costs_.call + static_cast<double>(bytes) / speed;
+void ModelledCodec::pass(double& counter, double seconds, double memory_bytes) const {
   counter += seconds;
-  compute_(seconds, speed < no_time ? traffic * static_cast<double>(bytes) : 0);
+  compute_(seconds, memory_bytes);
+}
+
+void ModelledCodec::work(double& counter, taut::KernelTime taut::KernelTimes::*kernel, std::size_t bytes,
+                         double speed, double traffic) const {
+  const auto all = static_cast<double>(bytes);
+  if (costs_.kernels) return pass(counter, taut::seconds_of_launch + (*costs_.kernels.*kernel)(all), 0);
+  pass(counter, costs_.call + all / speed, speed < no_time ? traffic * all : 0);
+}
+
+void ModelledCodec::encoding_takes(std::size_t bytes) const {
+  work(spent_.encode, &taut::KernelTimes::encode, bytes, costs_.encode, 1);
+}
+
+void ModelledCodec::decoding_takes(std::size_t bytes) const {
+  work(spent_.decode, &taut::KernelTimes::decode, bytes, costs_.decode, 2);
 }
 
 taut::SizeOrStatus ModelledCodec::write(taut::DType type, std::size_t count, std::uint32_t addends,
@@ -73,7 +85,11 @@ taut::SizeOrStatus ModelledCodec::write(taut::DType type, std::size_t count, std
 
 taut::SizeOrStatus ModelledCodec::encode(taut::ConstSlice values, taut::References,
                                          taut::Bytes out) const noexcept {
-  work(spent_.encode, values.bytes(), costs_.encode, 1);
+  encoding_takes(values.bytes());
+  return encoded(values, out);
+}
+
+taut::SizeOrStatus ModelledCodec::encoded(taut::ConstSlice values, taut::Bytes out) const noexcept {
   return write(values.type, values.count, 1, values.data == sum_ ? inputs_of_sum_ : 1, bits_at(values.data),
                out);
 }
@@ -88,13 +104,13 @@ taut::Status ModelledCodec::holds(taut::ConstBytes in, taut::Slice values, int m
 }
 
 taut::Status ModelledCodec::decode(taut::ConstBytes in, taut::References, taut::Slice values) const noexcept {
-  work(spent_.decode, values.bytes(), costs_.decode, 2);
+  decoding_takes(values.bytes());
   return holds(in, values, 0);
 }
 
 taut::Status ModelledCodec::reduce(taut::ConstBytes in, taut::References, taut::Slice values,
                                    taut::Reduction) const noexcept {
-  work(spent_.combine, values.bytes(), costs_.decode_add, 2);
+  work(spent_.combine, &taut::KernelTimes::decode_add, values.bytes(), costs_.decode_add, 2);
   return holds(in, values, 1);
 }
 
@@ -110,7 +126,14 @@ taut::SizeOrStatus ModelledCodec::sum(std::span<const taut::ConstBytes> frames,
     inputs += header.step;
   }
   const auto count = static_cast<std::size_t>(header.count);
-  work(spent_.combine, (frames.size() - 1) * count * size_of(header.type), costs_.add, 0);
+  const std::size_t bytes = count * size_of(header.type), further = frames.size() - 1;
+  if (costs_.kernels)
+    pass(spent_.combine,
+         taut::seconds_of_launch +
+             costs_.kernels->sum(static_cast<double>(frames.size()), static_cast<double>(bytes)),
+         0);
+  else
+    work(spent_.combine, &taut::KernelTimes::add, further * bytes, costs_.add, 0);
   return write(header.type, count, addends, inputs, costs_.bits, out);
 }
 
@@ -119,8 +142,24 @@ taut::SizeOrStatus ModelledCodec::accumulate(taut::ConstBytes frame, taut::Const
   taut::FrameHeader header;
   if (const taut::Status status = taut::read_header(frame, header); status != taut::Status::ok)
     return {status};
-  work(spent_.combine, values.bytes(), costs_.accumulate, 1);
+  work(spent_.combine, &taut::KernelTimes::accumulate, values.bytes(), costs_.accumulate, 1);
   return write(values.type, values.count, header.addends + 1, header.step + 1, costs_.bits, out);
+}
+
+taut::Operation ModelledKernels::start_encode(std::span<taut::EncodeItem> items) const noexcept {
+  std::size_t bytes = 0;
+  for (const taut::EncodeItem& item : items) bytes += item.values.bytes();
+  encoding_takes(bytes);
+  for (taut::EncodeItem& item : items) item.made = encoded(item.values, item.out);
+  return {};
+}
+
+taut::Operation ModelledKernels::start_decode(std::span<taut::DecodeItem> items) const noexcept {
+  std::size_t bytes = 0;
+  for (const taut::DecodeItem& item : items) bytes += item.values.bytes();
+  decoding_takes(bytes);
+  for (taut::DecodeItem& item : items) item.status = holds(item.in, item.values, 0);
+  return {};
 }
 
 taut::Status ModelledPlace::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {

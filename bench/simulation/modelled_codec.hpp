@@ -5,7 +5,10 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 
+#include "communication/policy/plan/kernel_times.hpp"
+#include "communication/team/codec_operations.hpp"
 #include "communication/team/place.hpp"
 #include "compressor/frame/codec.hpp"
 
@@ -24,6 +27,8 @@ struct CodecCosts {
   double add_values = 10e9;  // sums of values on a host
   double call = 0.5e-6;      // fixed seconds of each operation of the codec, added to the time for its bytes
   bool adds_frames = true;
+  std::optional<taut::KernelTimes> kernels =
+      {};  // of a GPU, which take their times instead of the speeds above
 };
 
 // Seconds that one rank has spent.
@@ -36,12 +41,14 @@ struct Spent {
 // bytes by then.
 using Compute = std::function<void(double seconds, double memory_bytes)>;
 
-class ModelledCodec final : public taut::Codec, public taut::FrameArithmetic {
+class ModelledCodec : public taut::Codec, public taut::FrameArithmetic {
  public:
   using Codec::decode, Codec::encode, Codec::reduce;
   // `messages`: values of the call, along which the ratio may change.
   ModelledCodec(const CodecCosts& costs, Compute compute, Spent& spent,
                 std::array<taut::ConstSlice, 2> messages = {});
+
+  ~ModelledCodec() override = default;
 
   // Returns the size of the frame of these values.
   std::size_t frame_bytes(taut::ConstSlice values) const noexcept {
@@ -62,6 +69,18 @@ class ModelledCodec final : public taut::Codec, public taut::FrameArithmetic {
   taut::SizeOrStatus accumulate(taut::ConstBytes frame, taut::ConstSlice values, taut::References,
                                 taut::Bytes out) const noexcept override;
 
+ protected:
+  // Lets the time of an operation on values pass: that of the kernel, or of a processor at this speed.
+  // `traffic`: bytes that pass the memory of a host for each byte of the values. A write to memory counts
+  // twice, as it reads the line first. Frames are not counted.
+  void work(double& counter, taut::KernelTime taut::KernelTimes::*kernel, std::size_t bytes, double speed,
+            double traffic) const;
+  void encoding_takes(std::size_t bytes) const;
+  void decoding_takes(std::size_t bytes) const;
+  // Return the outcomes of operations whose time has passed.
+  taut::SizeOrStatus encoded(taut::ConstSlice values, taut::Bytes out) const noexcept;
+  taut::Status holds(taut::ConstBytes in, taut::Slice values, int more_inputs) const noexcept;
+
  private:
   // `inputs`: how many ranks' values are in a sum, which the model keeps in the `step` of a header. A sum of
   // k inputs takes as many bits by values as by frames, whose addends are counted besides.
@@ -69,8 +88,7 @@ class ModelledCodec final : public taut::Codec, public taut::FrameArithmetic {
   double bits_at(const void* values) const noexcept;
   taut::SizeOrStatus write(taut::DType type, std::size_t count, std::uint32_t addends, double inputs,
                            double bits, taut::Bytes out) const noexcept;
-  taut::Status holds(taut::ConstBytes in, taut::Slice values, int more_inputs) const noexcept;
-  void work(double& counter, std::size_t bytes, double speed, double traffic) const;
+  void pass(double& counter, double seconds, double memory_bytes) const;
 
   CodecCosts costs_;
   Compute compute_;
@@ -79,6 +97,28 @@ class ModelledCodec final : public taut::Codec, public taut::FrameArithmetic {
   taut::Contract contract_;
   mutable const void* sum_ = nullptr;  // values that were decoded last
   mutable double inputs_of_sum_ = 1;
+};
+
+// Modelled codec of a GPU with one stream: up to 8 frames are encoded, decoded or added by one operation.
+class ModelledKernels final : public ModelledCodec, public taut::CodecOperations {
+ public:
+  using ModelledCodec::ModelledCodec;
+
+  int batch() const noexcept override { return max_batch; }
+  taut::Operation start_encode(std::span<taut::EncodeItem> items) const noexcept override;
+  taut::Operation start_decode(std::span<taut::DecodeItem> items) const noexcept override;
+  taut::Operation start_reduce(taut::ConstBytes in, taut::Slice values,
+                               taut::Reduction op) const noexcept override {
+    return taut::SizeOrStatus{reduce(in, {}, values, op)};
+  }
+  taut::Operation start_sum(std::span<const taut::ConstBytes> frames,
+                            taut::Bytes out) const noexcept override {
+    return sum(frames, out);
+  }
+  taut::Operation start_accumulate(taut::ConstBytes frame, taut::ConstSlice values,
+                                   taut::Bytes out) const noexcept override {
+    return accumulate(frame, values, {}, out);
+  }
 };
 
 // Place whose copies and sums take simulated time. A copy moves only the header of a frame.

@@ -89,12 +89,15 @@ std::map<std::string, Setter> all_setters() {
       {"latency_us", [](Scenario& s, const std::string& v) { s.link.latency = not_negative(v) * 1e-6; }},
       {"overhead_us", [](Scenario& s, const std::string& v) { s.link.overhead = not_negative(v) * 1e-6; }},
       {"call_us", [](Scenario& s, const std::string& v) { s.call.costs.call = not_negative(v) * 1e-6; }},
+      {"card", [](Scenario& s, const std::string& v) { s.card = v; }},
       {"adds", [](Scenario& s, const std::string& v) { s.call.costs.adds_frames = v == "1"; }},
       {"links", [](Scenario& s, const std::string& v) { s.link.links = std::stoi(v); }},
       {"ranks_a_host", [](Scenario& s, const std::string& v) { s.ranks_a_host = v; }},
       {"placement", [](Scenario& s, const std::string& v) { s.placement = placement_of(v); }},
       {"memory",
        [](Scenario& s, const std::string& v) { s.link.hosts.memory = 1e9 * bench::positive_number(v); }},
+      {"host_latency_us",
+       [](Scenario& s, const std::string& v) { s.link.hosts.latency = not_negative(v) * 1e-6; }},
       {"host_copy",
        [](Scenario& s, const std::string& v) { s.link.hosts.copy = 1e9 * bench::positive_number(v); }},
   };
@@ -124,6 +127,8 @@ Scenario parse_scenario(const std::vector<std::string>& words) {
   if (!scenario.ranks_a_host.empty())
     scenario.link.hosts.of_rank =
         placed(ranks_of_hosts(scenario.ranks_a_host, scenario.call.ranks), scenario.placement);
+  if (!scenario.card.empty())
+    scenario.call.costs.kernels = taut::kernel_times(scenario.card, 32 / scenario.call.costs.bits);
   if (scenario.link.links < 1) throw std::invalid_argument("links= needs a number from 1 on");
   return scenario;
 }

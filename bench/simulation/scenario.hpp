@@ -13,6 +13,7 @@ struct Scenario {
   Link link;
   std::string ranks_a_host;  // as the word says; empty: each rank has a host of its own
   Placement placement = Placement::block;
+  std::string card;                // name of the GPUs whose kernels code; empty: processors do
   bool plain = false;              // the uncompressed baseline
   bool tuned = false;              // calls one after the other, as the tuner serves them
   Times times = Times::simulated;  // of tuned calls

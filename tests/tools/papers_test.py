@@ -142,7 +142,7 @@ class Claims(unittest.TestCase):
             self.assertIn(paper, ("C-Coll", "MVAPICH2", "hZCCL", "GPU-LCC"))
             self.assertRegex(name, r"^(T [IV]+|F \d+|(theorem|corollary) \d)$")
             self.assertTrue(result and where, name)
-            self.assertIn(claim[0], ("sim", "page", "program", "none"))
+            self.assertIn(claim[0], ("sim", "gpus", "page", "program", "none"))
             self.assertTrue(claim[1], name)
         names = [one[:2] for one in papers.CLAIMS]
         self.assertEqual(len(set(names)), len(names))
@@ -151,6 +151,8 @@ class Claims(unittest.TestCase):
         for paper, name, _, _, claim in papers.CLAIMS:
             if claim[0] in ("page", "program"):
                 self.assertTrue((papers.ROOT / claim[1].partition("#")[0]).exists(), (paper, name))
+            if claim[0] == "gpus":
+                self.assertRegex(papers.of_gpus(claim[1]), r"\d\.\d+x", (paper, name))
             if claim[0] == "sim":
                 some = papers.selected(self.ROWS["sets"][claim[1]], claim[2])
                 self.assertTrue(some, (paper, name))

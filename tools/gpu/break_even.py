@@ -1,7 +1,13 @@
 #!/usr/bin/env python3
 """Prints when compressed messages between GPUs are faster, as a model says (docs/gpu.md#what-to-expect).
 
-The model adds up the times of the steps of one message. Its speeds are those of kernels on an H200 and of the bus of an H100; the
+The model adds up the times of the steps of one message: V bytes are encoded (E bytes a second), written over the bus to pinned
+memory (H), sent (B), copied over the bus, and decoded (D); L is the latency of a coding. Nothing overlaps:
+
+    T(compressed) = V/E + V/(r H) + V/(r B) + V/(r H) + V/D + 2 L
+    T(plain)      = V/B                  by an MPI that reads GPU memory directly
+
+An MPI that stages values through the host takes V/B + 2 V/H. The speeds are those of kernels on an H200 and of the bus of an H100; the
 latency is an assumption. For another machine give those that `tools/gpu/check.sh probe` and `kernels` print. Usage: break_even.py [--encode GB/s] [--decode GB/s] [--bus GB/s]
 [--latency MICROSECONDS]
 """

@@ -7,6 +7,7 @@
 #   correctness  frames CPU <-> GPU byte for byte, 2000 launches that look back, graph capture, compute-sanitizer if it is there
 #   kernels      encode, decode, add, lossless and at a rate too, beside a copy and a += b on the device, and beside PyTorch's sum
 #                and nvCOMP where $PYTHON (default: .venv/bin/python, python3) has them (peers.py); ends with a table (table.py)
+#                and the card's rows of the kernel times that the choice of algorithms knows (kernel_times.py)
 #   ranks        $RANKS (default 4) ranks of MPI that share the GPU: sums of frames over pinned memory of the host, the same
 #                bits on each and on the CPU. Takes mpicxx of $MPI/bin, .venv/bin or PATH, and mpiexec beside it. MPI may be a
 #                folder that `pip install --target` has filled from MPICH's wheel.
@@ -122,6 +123,7 @@ esac
 if [ "$what" = kernels ]; then
   run "$python" tools/gpu/peers.py "$program" "$out"
   "$python" tools/gpu/table.py "$out" || true
+  "$python" tools/gpu/kernel_times.py "$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)" "$out" || true
 fi
 sanitizer=$(command -v compute-sanitizer || echo "$(dirname "$nvcc")/compute-sanitizer")
 sanitize() { # TOOL: a line of what it finds

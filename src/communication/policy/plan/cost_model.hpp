@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include "communication/policy/plan/measured_choice.hpp"
 #include "communication/team/algorithm.hpp"
@@ -118,20 +119,24 @@ struct FrameEstimate {
 std::size_t packet_bytes(const AlgorithmInfo& algorithm, const Call& call, int segments,
                          const FrameEstimate& frames) noexcept;
 
-// Model of the time that coding on a GPU takes, which no measurement has confirmed. An operation takes the
-// time of its launches, its copy and its poll, and one round of the multiprocessors for each 4 MiB: half of
-// the values that 132 multiprocessors hold with 4 thread blocks each, 16 KiB for a thread block. A small
-// frame leaves most multiprocessors idle, so few large operations are faster than many small ones.
-
-// Bytes of values that a GPU codes in one round. No segment of a call on GPUs is smaller.
+// Bytes of values that a GPU codes in one round: half of the values that 132 multiprocessors hold with 4
+// thread blocks each, 16 KiB for a thread block. Smaller operations leave multiprocessors idle. No segment of
+// a call on GPUs is smaller.
 inline constexpr std::size_t device_round_bytes = std::size_t{4} << 20;
 
-// Returns the seconds of `operations` operations, one after the other, each on `bytes` bytes of values.
-double device_seconds(double operations, double bytes) noexcept;
+// Allreduce of values on GPUs. Unless they are known, a node's links are one of 100 Gbit/s, and the ratio
+// is 4.
+struct DeviceCall {
+  std::size_t bytes = 0, ranks = 1;
+  std::size_t nodes = 0;       // as in Call: several nodes with as many ranks each; 0: a node a rank
+  std::string_view card = {};  // name of the GPU; another than in the table: the first card of the table
+  double ratio = 4;
+  double link = 12.5e9, bus = 380e9;  // bytes a second of a node's links, and of a rank within its node
+};
 
-// Returns the name of the allreduce algorithm that is fastest in this model: recursive doubling has the
-// fewest steps, ring and two-shot move the fewest bytes, ring codes the fewest bytes, and two-shot codes up
-// to 8 blocks of the values in one operation.
-const char* device_allreduce(std::size_t bytes, std::size_t ranks) noexcept;
+// Returns the name of the allreduce algorithm that is fastest by measured times of kernels
+// (kernel_times.hpp): recursive doubling has the fewest steps, ring codes the fewest bytes, two-shot codes up
+// to 8 blocks in one operation, and halving and doubling keeps the most bytes on a node.
+const char* device_allreduce(const DeviceCall& call) noexcept;
 
 }  // namespace taut

@@ -1,40 +1,77 @@
-#include "communication/policy/plan/cost_model.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 
+#include "communication/policy/plan/cost_model.hpp"
+#include "communication/policy/plan/kernel_times.hpp"
 #include "communication/team/algorithm.hpp"
 #include "communication/team/codec_operations.hpp"
 
 namespace taut {
 namespace {
 
-constexpr double seconds_an_operation = 12e-6, seconds_a_piece = 3e-6;
-constexpr double seconds_a_message = 3e-6;
-constexpr double values_a_second = 50e9;  // bytes of values: a link of 12.5 GB/s and a ratio of 4
+constexpr double together = CodecOperations::max_batch;
+
+// Allreduce of B bytes on P ranks, L on a node, whose links carry `link` bytes of values a second together,
+// and each rank's bus within the node `bus`.
+struct DeviceAllreduce {
+  KernelTimes kernels;
+  double B, P, L, link, bus, message;
+
+  double block() const noexcept { return B / P; }
+  // Returns the seconds of `operations` operations of a kernel, of `bytes` bytes each.
+  static double work(double operations, double of_one) noexcept {
+    return operations * (seconds_of_launch + of_one);
+  }
+  // Returns the seconds in which `across` bytes of values leave a node, and `inside` a rank for its node.
+  double moved(double across, double inside) const noexcept { return std::max(across / link, inside / bus); }
+
+  double two_shot() const noexcept {
+    const double batches = std::ceil(P / together), of_batch = B / batches;
+    const double sums = std::ceil((P - 1) / (together - 1)), summed = 1 + (P - 1) / sums;
+    return work(batches, kernels.encode(of_batch)) + work(sums, kernels.sum(std::max(2.0, summed), block())) +
+           work(batches, kernels.decode(of_batch)) + 2 * (P - 1) * message +
+           2 * moved(L * (P - L) * block(), (L - 1) * block());
+  }
+  double recursive_doubling() const noexcept {
+    const double doublings = log2_ceil(static_cast<int>(P)), inside = log2_ceil(static_cast<int>(L));
+    return work(1, kernels.encode(B)) + work(doublings, kernels.add(B)) + work(1, kernels.decode(B)) +
+           doublings * message + L * (doublings - inside) * B / link + inside * B / bus;
+  }
+  double ring() const noexcept {
+    return work(1, kernels.encode(block())) + work(P - 1, kernels.accumulate(block())) +
+           work(P, kernels.decode(block())) +
+           2 * (P - 1) * (message + moved(L < P ? block() : 0, L > 1 ? block() : 0));
+  }
+  // The steps on a node move the largest parts, so that a node sends what a single rank would.
+  double halving_doubling() const noexcept {
+    const double first = std::ceil(P / 2), batches = std::ceil(first / together);
+    return work(batches, kernels.encode(B / 2 / batches)) + work(first, kernels.accumulate(block())) +
+           work(first - 1, kernels.add(block())) +
+           work(std::ceil(P / together), kernels.decode(block() * std::min(P, together))) +
+           2 * log2_ceil(static_cast<int>(P)) * message + 2 * (1 - L / P) * B / link +
+           2 * (1 - 1 / L) * B / bus;
+  }
+};
 
 }  // namespace
 
-double device_seconds(double operations, double bytes) noexcept {
-  const double rounds = std::max(1.0, bytes / static_cast<double>(device_round_bytes));
-  return operations * (seconds_an_operation + rounds * seconds_a_piece);
-}
-
-const char* device_allreduce(std::size_t bytes, std::size_t ranks) noexcept {
-  const auto B = static_cast<double>(bytes), P = static_cast<double>(ranks);
-  const double doublings = log2_ceil(static_cast<int>(ranks));
-  const double together = std::min<double>(P, CodecOperations::max_batch), batches = std::ceil(P / together);
-  const double shared = 2 * (P - 1) * (B / P / values_a_second + seconds_a_message);
+const char* device_allreduce(const DeviceCall& call) noexcept {
+  const auto P = static_cast<double>(call.ranks);
+  const DeviceAllreduce model{.kernels = kernel_times(call.card, call.ratio),
+                              .B = static_cast<double>(call.bytes),
+                              .P = P,
+                              .L = call.nodes > 0 ? P / static_cast<double>(call.nodes) : 1,
+                              .link = call.link * call.ratio,
+                              .bus = call.bus * call.ratio,
+                              .message = 3e-6};
   const struct {
     const char* name;
     double seconds;
-  } all[] = {
-      {"two_shot", device_seconds(3 * batches, B / P * together) + shared},
-      {"recursive_doubling",
-       device_seconds(2 + doublings, B) + doublings * (B / values_a_second + seconds_a_message)},
-      {"ring", device_seconds(2 * P, B / P) + shared},
-  };
+  } all[] = {{"two_shot", model.two_shot()},
+             {"recursive_doubling", model.recursive_doubling()},
+             {"halving_doubling", model.halving_doubling()},
+             {"ring", model.ring()}};
   return std::ranges::min_element(all, {}, [](const auto& one) { return one.seconds; })->name;
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "communication/policy/plan/kernel_times.hpp"
 #include "communication/policy/plan/plan.hpp"
 
 namespace taut {
@@ -19,18 +20,51 @@ Plan plan(const char* policy, Collective collective, std::size_t bytes, int rank
 
 constexpr Route on_devices{.on_devices = true};
 
-TEST(DeviceModel, FewLargeOperationsBeatManySmallOnes) {
-  for (const double bytes : {1e5, 1e6, 1e7, 1e9})
-    EXPECT_LT(device_seconds(1, bytes), device_seconds(8, bytes / 8));
-  EXPECT_EQ(device_seconds(1, 1), device_seconds(1, double{device_round_bytes}));
+TEST(KernelTimes, AreThoseOfTheNamedCard) {
+  EXPECT_STREQ(kernel_times("NVIDIA H200", 8).card, "H200");
+  EXPECT_STREQ(kernel_times("NVIDIA H100 80GB HBM3", 8).card, "H100");
+  for (const char* unknown : {"", "NVIDIA A100-SXM4-80GB", "H10"})
+    EXPECT_STREQ(kernel_times(unknown, 8).card, "H100") << unknown;
+  EXPECT_NE(kernel_times("NVIDIA H200", 8).encode(1e9), kernel_times("NVIDIA H100", 8).encode(1e9));
+}
+
+TEST(KernelTimes, AreThoseOfTheRatio) {
+  for (const char* card : {"H100", "H200"}) {
+    const auto encode = [&](double ratio) { return kernel_times(card, ratio).encode(256e6); };
+    EXPECT_EQ(encode(8), encode(1000));
+    EXPECT_EQ(encode(1), encode(1.5));
+    double before = encode(9);
+    for (double ratio = 9; ratio > 1; ratio -= 0.25) {
+      EXPECT_GE(encode(ratio), before * (1 - 1e-12)) << ratio;  // more bits take longer
+      EXPECT_LE(encode(ratio), before * 1.2) << ratio;          // without a jump
+      before = encode(ratio);
+    }
+    EXPECT_EQ(encode(1), before);
+  }
+}
+
+TEST(KernelTimes, AreFewMicrosecondsAndMostOfATerabyteASecond) {
+  const KernelTimes times = kernel_times("H100", 8);
+  for (const KernelTime& one : {times.encode, times.decode, times.decode_add, times.add, times.accumulate}) {
+    EXPECT_GT(one(1), 5e-6);
+    EXPECT_LT(one(1), 20e-6);
+    EXPECT_GT(256e6 / one(256e6), 0.6e12);
+  }
+  EXPECT_EQ(times.sum(2, 1e6), times.add(1e6));
+  EXPECT_LT(times.sum(8, 64e6), 7 * times.add(64e6));
+}
+
+TEST(DeviceModel, NodesKeepBytesOffTheirLinks) {
+  const DeviceCall flat{.bytes = 616 * MiB, .ranks = 64},
+      in_nodes{.bytes = 616 * MiB, .ranks = 64, .nodes = 16};
+  EXPECT_STREQ(device_allreduce(flat), "two_shot");
+  EXPECT_STREQ(device_allreduce(in_nodes), "halving_doubling");
 }
 
 TEST(DeviceModel, AllreduceAvoidsOperationsAndThenBytes) {
-  EXPECT_STREQ(device_allreduce(MiB, 8), "two_shot");
-  EXPECT_STREQ(device_allreduce(25 * MiB, 8), "two_shot");
-  EXPECT_STREQ(device_allreduce(1024 * MiB, 8), "ring");  // codes two thirds of the bytes
-  EXPECT_STREQ(device_allreduce(MiB, 256), "recursive_doubling");
-  EXPECT_STREQ(device_allreduce(1024 * MiB, 64), "two_shot");
+  EXPECT_STREQ(device_allreduce({.bytes = MiB, .ranks = 8}), "two_shot");
+  EXPECT_STREQ(device_allreduce({.bytes = 25 * MiB, .ranks = 8}), "two_shot");
+  EXPECT_STREQ(device_allreduce({.bytes = MiB, .ranks = 256}), "recursive_doubling");
 }
 
 TEST(DeviceModel, PlansOfCallsOnDevices) {
