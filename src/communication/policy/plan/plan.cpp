@@ -35,8 +35,8 @@ bool tries_both(const Policy& policy, const Call& call) noexcept {
 constexpr std::size_t largest_block_by_nodes = std::size_t{4} << 10;
 
 // Returns true if the call goes by nodes. Where the choice is free, that is the first route: messages between
-// nodes are then as few as those of plain MPI, and each value is coded once a node. Values on a GPU would
-// cross the host's memory, and calls by nodes leave no history.
+// nodes are then as few as those of plain MPI, and each value is coded once a node. Values on a GPU cross
+// the host's memory under MPI, and calls by nodes leave no history.
 bool goes_by_nodes(const Policy& policy, const Call& call, Route route) noexcept {
   if (!may_go_by_nodes(policy, call)) return false;
   if (policy.by_nodes == Policy::ByNodes::on) return true;
