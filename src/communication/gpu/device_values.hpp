@@ -25,8 +25,8 @@ class DeviceValues final : public Place {
 
   Device& device() const noexcept { return *device_; }
 
-  Buffer scratch(std::size_t bytes) override { return device_->memory().scratch(bytes); }
-  void reserve(std::size_t bytes, std::size_t blocks) override { device_->memory().reserve(bytes, blocks); }
+  Buffer scratch(std::size_t bytes) override { return memory().scratch(bytes); }
+  void reserve(std::size_t bytes, std::size_t blocks) override { memory().reserve(bytes, blocks); }
   bool on_host() const noexcept override { return false; }
   // Waits for the copy, unless it is within the GPU.
   Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept override;
@@ -47,6 +47,10 @@ class DeviceValues final : public Place {
   }
 
  private:
+  // NCCL, which moves values by nodes, cannot share memory of a pool.
+  DevicePool& memory() const noexcept {
+    return device_->frames_on_device() ? device_->plain() : device_->memory();
+  }
   std::optional<Status> reduce_on_device(Slice values, ConstSlice operand, Reduction op) noexcept;
   std::optional<Status> divide_on_device(Slice values, int n) noexcept;
   void recycle(std::byte*, std::size_t) noexcept override {}  // blocks belong to the pool of the device

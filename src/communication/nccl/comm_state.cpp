@@ -36,8 +36,10 @@ void CommState::agree(const std::string* policy, void* stream) {
   transport_.begin_call(stream);
   std::vector<int> node_of;
   rules_ = agreed_rules(policy == nullptr ? process_rules() : read_policy([&] { return *policy; }), node_of);
-  communicator_ = std::make_unique<Communicator>(transport_, place_, rules_, options().kernels, Observer{},
-                                                 Nodes(node_of));
+  const Nodes nodes = agreed_nodes(node_of);
+  transport_.set_nodes(nodes);
+  communicator_ =
+      std::make_unique<Communicator>(transport_, place_, rules_, options().kernels, Observer{}, nodes);
   communicator_->keep_frames_on_devices();
 }
 
@@ -60,6 +62,14 @@ Rules CommState::agreed_rules(const RankRules& mine, std::vector<int>& node_of) 
   if (agreed.enabled == 0) return {};
   if (mine.rules.only() != nullptr) return mine.rules;
   return mine.rules.on({.ranks = transport_.size(), .several_nodes = !agreed.node.same()});
+}
+
+// Returns the nodes on which calls can run by nodes: none if some rank's NCCL cannot split a communicator.
+Nodes CommState::agreed_nodes(std::span<const int> node_of) {
+  const Nodes nodes(node_of);
+  if (!nodes.uniform() || rules_.off()) return {};
+  const std::vector<int> able = transport_.allgather_value(static_cast<int>(NodeComm::can_split(nccl_)));
+  return std::ranges::find(able, 0) == able.end() ? nodes : Nodes();
 }
 
 bool CommState::matches(ncclComm* comm) const {

@@ -71,6 +71,7 @@ class CommState {
 
  private:
   Rules agreed_rules(const RankRules& mine, std::vector<int>& node_of);
+  Nodes agreed_nodes(std::span<const int> node_of);
   bool serve(const NcclCall& call, const CollectiveCall& described);
   Verdict run(CollectiveCall call, void* stream);
   void run_plain_timed(const NcclCall& call, RecentTimes* times);

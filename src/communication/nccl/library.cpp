@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <string>
 
 #include "compressor/base/status.hpp"
@@ -61,6 +62,9 @@ Library found() {
   *reinterpret_cast<void**>(&nccl.AlltoAll) = find_function("ncclAlltoAll");
   *reinterpret_cast<void**>(&nccl.Gather) = find_function("ncclGather");
   *reinterpret_cast<void**>(&nccl.Scatter) = find_function("ncclScatter");
+  *reinterpret_cast<void**>(&nccl.CommSplit) = find_function("ncclCommSplit");
+  *reinterpret_cast<void**>(&nccl.CommDestroy) = find_function("ncclCommDestroy");
+  *reinterpret_cast<void**>(&nccl.CommAbort) = find_function("ncclCommAbort");
   return nccl;
 }
 
@@ -80,10 +84,21 @@ void check(int result, const char* call) {
     throw Error(Status::transport_failed, std::string(call) + ": " + library().GetErrorString(result));
 }
 
+namespace {
+constexpr DType types[] = {DType::i8,  DType::u8,  DType::i32, DType::u32, DType::i64,
+                           DType::u64, DType::f16, DType::f32, DType::f64, DType::bf16};
+}
+
 DType dtype_of_nccl(int type) noexcept {
-  constexpr DType types[] = {DType::i8,  DType::u8,  DType::i32, DType::u32, DType::i64,
-                             DType::u64, DType::f16, DType::f32, DType::f64, DType::bf16};
   return type >= 0 && type < static_cast<int>(std::size(types)) ? types[type] : DType{};
+}
+
+int nccl_type_of(DType type) noexcept {
+  return static_cast<int>(std::ranges::find(types, type) - std::begin(types));
+}
+
+int nccl_op_of(Reduction op) noexcept {
+  return op == Reduction::min ? op_min : op == Reduction::max ? op_max : op_sum;
 }
 
 }  // namespace taut::nccl

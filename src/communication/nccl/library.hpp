@@ -43,6 +43,9 @@ struct Library {
                 void* stream);
   int (*Scatter)(const void* from, void* to, std::size_t count, int type, int root, ncclComm* comm,
                  void* stream);
+  int (*CommSplit)(ncclComm* comm, int color, int key, ncclComm** part, void* config);
+  int (*CommDestroy)(ncclComm* comm);
+  int (*CommAbort)(ncclComm* comm);
 };
 
 // Returns NCCL: the library that the process has loaded, otherwise libnccl.so.2 where the loader finds it.
@@ -58,5 +61,8 @@ void check(int result, const char* call);
 
 // Returns the type of an ncclDataType_t; DType{} for numbers that are no type of Taut.
 DType dtype_of_nccl(int type) noexcept;
+// Returns the ncclDataType_t of a type that NCCL has, and the ncclRedOp_t of an operator.
+int nccl_type_of(DType type) noexcept;
+int nccl_op_of(Reduction op) noexcept;
 
 }  // namespace taut::nccl

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "communication/team/recorder.hpp"
 #include "compressor/base/device_memory.hpp"
@@ -30,6 +31,7 @@ NcclTransport::NcclTransport(const Library& nccl, const api::DeviceServices& ser
       services_(services),
       comm_(comm),
       limits_(limits),
+      node_(nccl),
       memory_(std::make_shared<Memory>(services)) {
   check(nccl.CommCount(comm, &size_), "ncclCommCount");
   check(nccl.CommUserRank(comm, &rank_), "ncclCommUserRank");
@@ -42,6 +44,7 @@ void NcclTransport::begin_call(void* stream) noexcept {
   has_messages_ = needs_round_ = false;
   sends_.clear();
   recvs_.clear();
+  works_.clear();
   memory_->unexpected.clear();
 }
 
@@ -68,24 +71,32 @@ std::uint64_t NcclTransport::start_recv(Bytes capacity, int from, Lane lane) {
   return last_id_;
 }
 
+std::uint64_t NcclTransport::start_node_work(NodeWork work) {
+  has_messages_ = true;
+  works_.push_back({++last_id_, std::move(work)});
+  return last_id_;
+}
+
 bool NcclTransport::poll(std::uint64_t& operation, SizeOrStatus& moved) {
-  for (std::deque<Message>* const all : {&sends_, &recvs_}) {
-    const auto found = std::ranges::find(*all, operation, &Message::id);
-    if (found == all->end()) continue;
-    if (!found->done) {
-      needs_round_ = true;
-      return false;
-    }
-    moved = found->moved;
-    all->erase(found);
+  const auto poll_in = [&](auto& all, auto id, auto outcome) -> std::optional<bool> {
+    const auto found = std::ranges::find(all, operation, id);
+    if (found == all.end()) return {};
+    needs_round_ = needs_round_ || !found->done;
+    if (!found->done) return false;
+    moved = (*found).*outcome;
+    all.erase(found);
     return true;
-  }
+  };
+  for (std::deque<Message>* const all : {&sends_, &recvs_})
+    if (const auto done = poll_in(*all, &Message::id, &Message::moved)) return *done;
+  if (const auto done = poll_in(works_, &StartedWork::id, &StartedWork::outcome)) return *done;
   throw Error(Status::transport_failed, "a message of a call that has failed");
 }
 
 void NcclTransport::abandon(std::uint64_t operation) noexcept {
   for (std::deque<Message>* const all : {&sends_, &recvs_})
     std::erase_if(*all, [&](const Message& message) { return message.id == operation; });
+  std::erase_if(works_, [&](const StartedWork& started) { return started.id == operation; });
 }
 
 // Copies between any kinds of memory, and waits.
@@ -120,6 +131,7 @@ auto NcclTransport::with_memory(const Work& work) {
   try {
     return work();
   } catch (...) {
+    node_.abort();
     gpu::free_after(services_, stream_, memory_);
     memory_ = std::make_shared<Memory>(services_);
     throw;
@@ -136,7 +148,9 @@ bool NcclTransport::run_round_now(bool complete) {
   memory_->device.reserve(2 * control_bytes());
   const std::vector<Message*> sends = write_control_messages(complete);
   exchange_control_messages();
-  move(sends);
+  const bool worked = run_node_work();
+  if (move(sends) || worked) wait();
+  memory_->truncated.clear();
   const ControlMessage* const control = control_messages(memory_->pinned.data() + control_bytes());
   for (int r = 0; r < size_; ++r)
     if (r != rank_) complete = complete && control[r].complete != 0;
@@ -146,7 +160,16 @@ bool NcclTransport::run_round_now(bool complete) {
 // Writes the control messages to the other ranks. Returns the rendezvous messages that they announce.
 std::vector<NcclTransport::Message*> NcclTransport::write_control_messages(bool complete) {
   ControlMessage* const control = control_messages(memory_->pinned.data());
-  for (int r = 0; r < size_; ++r) control[r].complete = complete, control[r].headers = 0;
+  control[0] = {complete, 0, 0, 0, {}};
+  for (const StartedWork& started : works_) {
+    const std::uint64_t bit = started.done ? 0 : std::uint64_t{1} << started.work.segment;
+    control[0].node_work |= bit;
+    if (started.work.failed) control[0].failed |= bit;
+  }
+  for (int r = 1; r < size_; ++r) {
+    control[r].complete = complete, control[r].headers = 0;
+    control[r].node_work = control[0].node_work, control[r].failed = control[0].failed;
+  }
   std::vector<Message*> rendezvous;
   for (Message& send : sends_) {
     ControlMessage& to = control[send.peer];
@@ -215,8 +238,38 @@ void NcclTransport::take_eager(int from, const MessageHeader& header) {
     memory_->unexpected.push_back({from, header.lane, bytes, {header.content, header.content + bytes}});
 }
 
+// Enqueues the work that all ranks of the node have started, in one group. Returns false if there is none.
+bool NcclTransport::run_node_work() {
+  if (!does_node_work()) return false;
+  const ControlMessage* const sent = control_messages(memory_->pinned.data());
+  const ControlMessage* const control = control_messages(memory_->pinned.data() + control_bytes());
+  const auto from = [&](int r) -> const ControlMessage& { return r == rank_ ? sent[r] : control[r]; };
+  std::uint64_t any = 0, all = ~std::uint64_t{0}, failed_anywhere = 0;
+  for (int r = 0; r < size_; ++r) any |= from(r).node_work;
+  if (any == 0) return false;
+  node_.open(comm_, rank_);
+  for (const int r : node_.same_node(rank_)) all &= from(r).node_work, failed_anywhere |= from(r).failed;
+  std::ranges::sort(works_, {}, [](const StartedWork& started) { return started.work.segment; });
+  check(nccl_.GroupStart(), "ncclGroupStart");
+  int failed = success;
+  for (StartedWork& started : works_) {
+    const std::uint64_t bit = std::uint64_t{1} << started.work.segment;
+    if (started.done || (all & bit) == 0) continue;
+    started.done = true;
+    if ((failed_anywhere & bit) != 0)
+      started.outcome.status = Status::peer_failed;
+    else if (failed == success)
+      failed = node_.enqueue(started.work, stream_);
+  }
+  const int ended = nccl_.GroupEnd();
+  check(failed, "the work on a node");
+  check(ended, "ncclGroupEnd");
+  return true;
+}
+
 // Moves the rendezvous messages, in one group. Messages between two ranks are in the order of their headers.
-void NcclTransport::move(std::span<Message* const> sends) {
+// Returns false if there are none.
+bool NcclTransport::move(std::span<Message* const> sends) {
   const ControlMessage* const control = control_messages(memory_->pinned.data() + control_bytes());
   struct Arrival {
     std::byte* to;
@@ -236,7 +289,7 @@ void NcclTransport::move(std::span<Message* const> sends) {
             {receive_buffer(from, header, received), static_cast<std::size_t>(header.bytes), from});
     }
   }
-  if (arrivals.empty() && sends.empty()) return;
+  if (arrivals.empty() && sends.empty()) return false;
   check(nccl_.GroupStart(), "ncclGroupStart");
   int failed = success;
   for (const Message* const send : sends)
@@ -248,8 +301,7 @@ void NcclTransport::move(std::span<Message* const> sends) {
   const int ended = nccl_.GroupEnd();
   check(failed, "ncclSend");
   check(ended, "ncclGroupEnd");
-  wait();
-  memory_->truncated.clear();
+  return true;
 }
 
 void NcclTransport::wait() {
@@ -261,6 +313,7 @@ void NcclTransport::wait() {
     if (idle != 0 || turn % turns_between_checks == 0) {
       check(nccl_.CommGetAsyncError(comm_, &error), "ncclCommGetAsyncError");
       check(error, "the NCCL communicator");
+      check(node_.error(), "the NCCL communicator of the node");
       if (limits_ != nullptr) limits_->check();
     }
     if (idle != 0) return;

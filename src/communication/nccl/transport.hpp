@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "communication/gpu/memory.hpp"
-#include "communication/nccl/library.hpp"
+#include "communication/nccl/node_comm.hpp"
 #include "communication/team/transport.hpp"
 
 namespace taut::nccl {
@@ -33,6 +33,10 @@ struct WaitLimits {
 // are started. This class matches messages by lane, and keeps unexpected messages: those that arrive before
 // their receive is started.
 //
+// Work on the values of a node (NodeWork) is part of a round too: the ranks announce what they have started.
+// What all ranks of the node have started is enqueued by all, in the order of the segments, on a communicator
+// of the node, which is made in the first round with such work.
+//
 // Memory of messages is on the GPU or pinned; short messages may be in any memory of the host.
 class NcclTransport final : public Transport {
  public:
@@ -43,6 +47,12 @@ class NcclTransport final : public Transport {
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return size_; }
   int device() const noexcept { return device_; }
+
+  // Sets the nodes whose ranks do NodeWork. The same on all ranks, all of which can (NodeComm::can_split).
+  void set_nodes(const Nodes& nodes) {
+    node_.set_nodes(nodes);
+    set_does_node_work(nodes.uniform());
+  }
 
   // Begins a call, all of whose work is put on `stream`.
   void begin_call(void* stream) noexcept;
@@ -82,6 +92,7 @@ class NcclTransport final : public Transport {
   // The message of one rank to another one at the beginning of a round.
   struct ControlMessage {
     std::uint64_t complete, headers;
+    std::uint64_t node_work, failed;  // bit k: work of segment k is started; the call has failed there
     MessageHeader header[most_headers];
   };
 
@@ -94,6 +105,12 @@ class NcclTransport final : public Transport {
     bool done = false;
     SizeOrStatus moved = {};
   };
+  struct StartedWork {
+    std::uint64_t id;
+    NodeWork work;
+    bool done = false;
+    SizeOrStatus outcome = {};
+  };
   // A message that has arrived before its receive was started.
   struct UnexpectedMessage {
     int from;
@@ -105,6 +122,7 @@ class NcclTransport final : public Transport {
 
   std::uint64_t start_send(ConstBytes bytes, int to, Lane lane) override;
   std::uint64_t start_recv(Bytes capacity, int from, Lane lane) override;
+  std::uint64_t start_node_work(NodeWork work) override;
   bool poll(std::uint64_t& operation, SizeOrStatus& moved) override;
   void abandon(std::uint64_t operation) noexcept override;
 
@@ -134,7 +152,8 @@ class NcclTransport final : public Transport {
   bool run_round_now(bool complete);
   std::vector<std::byte> allgather_now(ConstBytes bytes);
   void exchange_control_messages();
-  void move(std::span<Message* const> sends);
+  bool run_node_work();
+  bool move(std::span<Message* const> sends);
   std::byte* receive_buffer(int from, const MessageHeader& header, std::vector<Message*>& received);
   void take_eager(int from, const MessageHeader& header);
   void deliver(Message& recv, const std::byte* from, std::size_t bytes);
@@ -150,6 +169,8 @@ class NcclTransport final : public Transport {
   bool has_messages_ = false, needs_round_ = false;
   std::uint64_t last_id_ = 0;          // number of the last message
   std::deque<Message> sends_, recvs_;  // not finished, or finished but not yet polled
+  std::vector<StartedWork> works_;     // likewise; at most one that is not done for each segment
+  NodeComm node_;
   std::shared_ptr<Memory> memory_;
 };
 

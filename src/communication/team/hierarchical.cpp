@@ -14,6 +14,9 @@
 namespace taut {
 namespace {
 
+using Kind = NodeWork::Kind;
+using NodeBlocks = std::vector<NodeWork::Block>;
+
 // Context of one segment of a call on one rank.
 struct View {
   const AlgorithmInfo& algorithm;
@@ -31,16 +34,23 @@ struct View {
   int if_leader(int i) const noexcept { return leads(i) ? i : NodePeers::nobody; }
   int if_led(int i) const noexcept { return leads() ? i : NodePeers::nobody; }
 
-  // Returns the part of a message that rank i of a node is responsible for; an empty one unless it leads.
+  // Returns the part of this segment that rank i of a node is responsible for; an empty one unless it leads.
+  // The parts of a segment are one after the other.
   template <class S>
   S part(const S& message, int i) const noexcept {
     if (!leads(i)) return {message.part(0, 0)};
-    return all.whole(block(message, static_cast<std::size_t>(i), static_cast<std::size_t>(nodes.leaders())));
+    return block(all.whole(message), static_cast<std::size_t>(i), static_cast<std::size_t>(nodes.leaders()));
   }
   // Returns the block of rank i of node `of_node`.
   template <class S>
   S chunk(const S& message, int of_node, int i) const noexcept {
     return all.chunk(message, nodes.rank(of_node, i));
+  }
+  // Appends the blocks that this rank and rank i of the node send each other; none if rank i is this one.
+  void exchange(NodeBlocks& blocks, int i, ConstSlice mine, Slice theirs) const {
+    if (i == me()) return;
+    blocks.push_back({mine, {}, me(), i});
+    blocks.push_back({{}, theirs, i, me()});
   }
 };
 
@@ -48,6 +58,12 @@ struct View {
 
 // Reduce-scatter on the node: mine <- this leader's part of the sum over the node.
 Task<> sum_up(View& view, ConstSlice values, Slice mine, Reduction op) {
+  if (view.node.does_work()) {
+    NodeWork work = view.node.work(Kind::reduce, op, [&](NodeBlocks& blocks) {
+      for (int i = 0; i < view.node.size(); ++i) blocks.push_back({view.part(values, i), mine, view.me(), i});
+    });
+    co_return co_await view.node.run(std::move(work));
+  }
   const NodePeers::Memory theirs = view.node.memory(mine.count, mine.type);
   view.node.copy(view.part(values, view.me()), mine);
   for (int d = 1; d < view.node.size(); ++d) {
@@ -58,13 +74,22 @@ Task<> sum_up(View& view, ConstSlice values, Slice mine, Reduction op) {
 }
 
 // Allgather on the node: every leader sends its part, `mine`, to all others. A rank whose `values` have no
-// data receives the parts of the others in `spare`.
+// data receives the parts of the others in `spare`, on GPUs all at once: nobody reads them.
 Task<> share(View& view, ConstSlice mine, Slice values, Slice spare = {}) {
-  for (int d = 1; d < view.node.size(); ++d) {
-    const int to = view.neighbour(d), from = view.neighbour(-d);
+  const auto part_from = [&](int from) {
     Slice theirs = view.part(values, from);
     if (values.data == nullptr) theirs.data = spare.data;
-    co_await view.node.exchange(mine, view.if_led(to), theirs, view.if_leader(from));
+    return theirs;
+  };
+  if (view.node.does_work()) {
+    NodeWork work = view.node.work(Kind::move, Reduction::sum, [&](NodeBlocks& blocks) {
+      for (int i = 0; i < view.node.size(); ++i) view.exchange(blocks, i, mine, part_from(i));
+    });
+    co_return co_await view.node.run(std::move(work));
+  }
+  for (int d = 1; d < view.node.size(); ++d) {
+    const int to = view.neighbour(d), from = view.neighbour(-d);
+    co_await view.node.exchange(mine, view.if_led(to), part_from(from), view.if_leader(from));
   }
 }
 
@@ -74,6 +99,14 @@ Task<> allreduce(View view, Operands data) {
   const Slice mine = view.part(static_cast<Slice>(data.out), view.me());
   co_await sum_up(view, data.in, mine, data.op);
   if (view.leads()) co_await view.algorithm.run(view.across.of_segment(), {ConstSlice(mine), mine, data.op});
+  if (view.node.does_work()) {
+    NodeWork work = view.node.work(Kind::share, data.op, [&](NodeBlocks& blocks) {
+      const Slice values = data.out;
+      for (int i = 0; i < view.node.size(); ++i)
+        blocks.push_back({view.part(values, i), view.part(values, i), i, view.me()});
+    });
+    co_return co_await view.node.run(std::move(work));
+  }
   co_await share(view, mine, data.out);
 }
 
@@ -87,6 +120,14 @@ Task<> reduce(View view, Operands data) {
   const ConstSlice sum = mine.data != nullptr ? mine : own;  // placeholder if no memory; values are unused
   co_await sum_up(view, data.in, mine, data.op);
   if (view.leads()) co_await view.algorithm.run(view.across.of_segment(), {sum, mine, data.op, root_node});
+  if (beside_root && view.node.does_work()) {
+    NodeWork work = view.node.work(Kind::move, data.op, [&](NodeBlocks& blocks) {
+      if (!at_root) blocks.push_back({sum, {}, view.me(), root});
+      for (int i = 0; at_root && i < view.node.size(); ++i)
+        if (i != root) blocks.push_back({{}, view.part(static_cast<Slice>(data.out), i), i, root});
+    });
+    co_return co_await view.node.run(std::move(work));
+  }
   if (beside_root && !at_root) co_await view.node.send(sum, view.if_led(root));
   for (int d = 1; at_root && d < view.node.size(); ++d) {
     const int from = view.neighbour(d);
@@ -108,8 +149,17 @@ Task<> bcast(View view, Operands data) {
     spare = view.node.memory(view.part(values, 0).count, mine.type);
     mine = {{decoded.values.data, mine.count, mine.type}};
   }
-  if (beside_root && !at_root) co_await view.node.recv(mine, view.if_led(root));
-  for (int d = 1; at_root && d < view.node.size(); ++d) {
+  const bool on_gpus = view.node.does_work();
+  if (beside_root && on_gpus) {
+    NodeWork work = view.node.work(Kind::move, data.op, [&](NodeBlocks& blocks) {
+      if (!at_root) blocks.push_back({{}, mine, root, view.me()});
+      for (int i = 0; at_root && i < view.node.size(); ++i)
+        if (i != root) blocks.push_back({view.part(source, i), {}, root, i});
+    });
+    co_await view.node.run(std::move(work));
+  }
+  if (beside_root && !at_root && !on_gpus) co_await view.node.recv(mine, view.if_led(root));
+  for (int d = 1; at_root && !on_gpus && d < view.node.size(); ++d) {
     const int to = view.neighbour(d);
     co_await view.node.send(view.part(source, to), view.if_leader(to));
   }
@@ -134,11 +184,19 @@ Task<> allgather(View view, Operands data) {
     if (decoded.values.data != nullptr) own = decoded.values;  // else the call has failed already
   }
   co_await view.algorithm.run(view.across.in_blocks_of_all(), data);
+  const auto mine = [&](int n) { return n == node ? own : view.chunk(data.out, n, view.me()); };
+  if (view.node.does_work()) {
+    NodeWork work = view.node.work(Kind::move, data.op, [&](NodeBlocks& blocks) {
+      for (int i = 0; i < view.node.size(); ++i)
+        for (int n = 0; n < view.nodes.count(); ++n)
+          view.exchange(blocks, i, mine(n), view.chunk(data.out, n, i));
+    });
+    co_return co_await view.node.run(std::move(work));
+  }
   for (int d = 1; d < view.node.size(); ++d) {
     const int to = view.neighbour(d), from = view.neighbour(-d);
     for (int n = 0; n < view.nodes.count(); ++n)
-      co_await view.node.exchange(n == node ? own : view.chunk(data.out, n, view.me()), to,
-                                  view.chunk(data.out, n, from), from);
+      co_await view.node.exchange(mine(n), to, view.chunk(data.out, n, from), from);
   }
 }
 
@@ -149,9 +207,22 @@ Task<> reduce_scatter(View view, Operands data) {
   const bool lacking = memory.values.data == nullptr;
   ConstSlice sums = memory.values;
   if (lacking) sums.data = data.in.data;  // valid memory as a placeholder; its values are not used
-  const NodePeers::Memory theirs = view.node.memory(mine.count, mine.type);
-  for (int n = 0; n < N; ++n) {
-    const Slice sum = lacking ? Slice{} : view.across.of_segment().chunk(memory.values, n);
+  const auto sum_of = [&](int n) {
+    return lacking ? Slice{} : view.across.of_segment().chunk(memory.values, n);
+  };
+  const bool on_gpus = view.node.does_work();
+  if (on_gpus) {
+    NodeWork work = view.node.work(Kind::reduce, data.op, [&](NodeBlocks& blocks) {
+      for (int n = 0; n < N; ++n)
+        for (int i = 0; i < view.node.size(); ++i)
+          blocks.push_back({view.chunk(data.in, n, i), sum_of(n), view.me(), i});
+    });
+    co_await view.node.run(std::move(work));
+  }
+  NodePeers::Memory theirs;
+  if (!on_gpus) theirs = view.node.memory(mine.count, mine.type);
+  for (int n = 0; n < N && !on_gpus; ++n) {
+    const Slice sum = sum_of(n);
     view.node.copy(view.chunk(data.in, n, view.me()), sum);
     for (int d = 1; d < view.node.size(); ++d) {
       const int to = view.neighbour(d), from = view.neighbour(-d);
@@ -169,8 +240,10 @@ Task<> alltoall(View view, Operands data) {
   const Slice own = view.chunk(data.out, view.across.rank(), me);
   const auto blocks_of = static_cast<std::size_t>(N), all = blocks_of * static_cast<std::size_t>(L);
   const NodePeers::Memory collected = view.node.memory(own.count * all, own.type);
-  const NodePeers::Memory packed = view.node.memory(own.count * 2 * blocks_of, own.type);
-  const bool lacking = packed.values.data == nullptr || collected.values.data == nullptr;
+  const bool on_gpus = view.node.does_work();  // then nothing is packed
+  NodePeers::Memory packed;
+  if (!on_gpus) packed = view.node.memory(own.count * 2 * blocks_of, own.type);
+  const bool lacking = collected.values.data == nullptr || (!on_gpus && packed.values.data == nullptr);
   const Slice leaving = block(packed.values, 0, 2), arriving = block(packed.values, 1, 2);
   ConstSlice message = leaving, sent = collected.values;
   if (lacking) message.data = sent.data = data.in.data;  // any memory: the call has failed on this rank
@@ -179,7 +252,14 @@ Task<> alltoall(View view, Operands data) {
   };
   const auto move = [&](ConstSlice from, Slice to) { view.node.copy(from, to); };
   for (int n = 0; n < N; ++n) move(view.chunk(data.in, n, me), place(n, me));
-  for (int d = 1; d < L; ++d) {
+  if (on_gpus) {
+    NodeWork work = view.node.work(Kind::move, data.op, [&](NodeBlocks& blocks) {
+      for (int i = 0; i < L; ++i)
+        for (int n = 0; n < N; ++n) view.exchange(blocks, i, view.chunk(data.in, n, i), place(n, i));
+    });
+    co_await view.node.run(std::move(work));
+  }
+  for (int d = 1; d < L && !on_gpus; ++d) {
     const int to = view.neighbour(d), from = view.neighbour(-d);
     for (int n = 0; n < N; ++n)
       move(view.chunk(data.in, n, to), block(leaving, static_cast<std::size_t>(n), blocks_of));

@@ -1,16 +1,18 @@
 // Node peers: the ranks of a team on this rank's node, among which values travel uncompressed.
 //
 // Failure rule, as for frames: once the call has failed on a rank, every message of values that the rank
-// sends is one byte short. The receivers detect the failure by the length.
+// sends is one byte short. The receivers detect the failure by the length. NodeWork tells of it by a flag.
 #pragma once
 
 #include "communication/team/team.hpp"
+#include "compressor/base/guarded.hpp"
 
 namespace taut {
 
 class ValueSend;
 class ValueReceive;
 class ValueExchange;
+class NodeWorking;
 
 class NodePeers {
  public:
@@ -39,9 +41,22 @@ class NodePeers {
   ValueReceive recv(Slice values, int from);
   ValueExchange exchange(ConstSlice mine, int to, Slice theirs, int from);
 
+  // Returns true if the transport itself works on the values, which are on GPUs.
+  bool does_work() const noexcept { return !team_.values_->on_host() && team_.transport_->does_node_work(); }
+  // Returns work whose blocks fill(blocks) appends; the work has failed if there is no memory for them.
+  template <class Fill>
+  NodeWork work(NodeWork::Kind kind, Reduction op, const Fill& fill) noexcept {
+    NodeWork work{kind, op, team_.segment_, false};
+    team_.note(guarded([&] { fill(work.blocks); }));
+    work.failed = team_.failed() != Status::ok;
+    return work;
+  }
+  NodeWorking run(NodeWork work);  // to be awaited
+
  private:
   friend class ValueSend;
   friend class ValueReceive;
+  friend class NodeWorking;
 
   Team team_;
 };
@@ -96,6 +111,25 @@ class ValueExchange final : public Waitable {
   ValueSend passing_;
 };
 
+class NodeWorking final : public Waitable {
+ public:
+  NodeWorking(NodePeers& node, NodeWork work)
+      : team_(node.team_), waiting_(node.team_), pending_(team_.transport_->start(std::move(work))) {}
+  NodeWorking(const NodeWorking&) = delete;
+  bool ready() override { return pending_.ready(); }
+  void result() noexcept {
+    const SizeOrStatus moved = pending_.result();
+    waiting_.over(moved.bytes);
+    team_.note(moved.status);
+  }
+
+ private:
+  Team& team_;
+  Waiting waiting_;
+  Pending pending_;
+};
+
+inline NodeWorking NodePeers::run(NodeWork work) { return NodeWorking(*this, std::move(work)); }
 inline ValueSend NodePeers::send(ConstSlice values, int to) { return ValueSend(*this, values, to); }
 inline ValueReceive NodePeers::recv(Slice values, int from) { return ValueReceive(*this, values, from); }
 inline ValueExchange NodePeers::exchange(ConstSlice mine, int to, Slice theirs, int from) {

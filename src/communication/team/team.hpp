@@ -149,6 +149,7 @@ class Team {
   friend class NodePeers;
   friend class ValueSend;
   friend class ValueReceive;
+  friend class NodeWorking;
   class Timed;
 
   int address(int rank) const noexcept {  // number of a rank in the transport

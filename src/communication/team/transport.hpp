@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "communication/team/task.hpp"
 #include "compressor/base/status.hpp"
@@ -49,6 +50,28 @@ struct Traffic {
   std::uint64_t messages = 0, bytes = 0;
 };
 
+// Work on values that are on the GPUs of one node. All ranks of the node start it, in one order within a
+// segment of a call. Ranks are numbered by their places on the node.
+struct NodeWork {
+  enum class Kind : std::uint8_t {
+    reduce,  // `to` of the receiver <- `from` of all ranks, combined. One block for each rank, or rows of
+             // these
+    share,   // `to` of all ranks <- `from` of the sender, which is its `to`. One block for each rank
+    move     // `to` of the receiver <- `from` of the sender
+  };
+  struct Block {
+    ConstSlice from;
+    Slice to;
+    int sender, receiver;
+  };
+  Kind kind;
+  Reduction op;
+  int segment;  // below 64
+  bool
+      failed;  // the call has failed on this rank: no rank of the node does the work, and all get peer_failed
+  std::vector<Block> blocks = {};
+};
+
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -61,7 +84,14 @@ class Transport {
   Pending send(ConstBytes bytes, int to, Lane lane);
   Pending recv(Bytes capacity, int from, Lane lane);
 
+  // Returns true if the transport does NodeWork: values on GPUs then need no messages on a node.
+  bool does_node_work() const noexcept { return does_node_work_; }
+  Pending start(NodeWork work) { return Pending(*this, start_node_work(std::move(work))); }
+
   const Traffic& traffic() const noexcept { return traffic_; }
+
+ protected:
+  void set_does_node_work(bool does) noexcept { does_node_work_ = does; }
 
  private:
   friend class Pending;
@@ -69,12 +99,14 @@ class Transport {
   // Start an operation. The returned number identifies the operation until poll() has found it finished.
   virtual std::uint64_t start_send(ConstBytes bytes, int to, Lane lane) = 0;
   virtual std::uint64_t start_recv(Bytes capacity, int from, Lane lane) = 0;
+  virtual std::uint64_t start_node_work(NodeWork) { throw Error(Status::internal, "no work on a node"); }
   virtual bool poll(std::uint64_t& operation, SizeOrStatus& moved) = 0;
   // Abandons an unfinished operation: its memory is not accessed any more, as far as the transport can ensure
   // that.
   virtual void abandon(std::uint64_t operation) noexcept = 0;
 
   Traffic traffic_;
+  bool does_node_work_ = false;
 };
 
 inline Pending::~Pending() {

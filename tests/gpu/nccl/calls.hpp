@@ -56,7 +56,10 @@ inline int call_nccl(const NcclFunctions& nccl, const Trial& t, const Operands& 
 
 // Returns the trial with blocks of one size, and buffers as NCCL allows them.
 inline Trial as_nccl_allows(Trial t) {
-  t.count -= t.count % static_cast<std::size_t>(t.P);
+  using enum Collective;
+  const bool in_blocks =
+      t.collective == reduce_scatter || t.collective == allgather || t.collective == alltoall;
+  if (in_blocks) t.count -= t.count % static_cast<std::size_t>(t.P);
   if (t.collective == Collective::alltoall) t.in_place = false;
   return t;
 }
@@ -70,6 +73,11 @@ class NcclJob {
     CollectiveCall request{trial_.collective, job_.operands(me.rank), job_.bytes()};
     there_.place(me.rank, request);
     return call_nccl(nccl, trial_, request.data, me);
+  }
+  // Returns the job with its outputs, once all streams are idle.
+  const Job& done() {
+    outputs();
+    return job_;
   }
   // Returns the outputs, once all streams are idle.
   const std::vector<Values>& outputs() {

@@ -1,12 +1,21 @@
 // Random sequences of calls on one communicator.
 #pragma once
 
+#include "compressor/base/options.hpp"
 #include "gpu/nccl/calls.hpp"
 #include "support/draw_job.hpp"
 
 namespace taut::test {
 
-// A sequence of calls under one policy.
+// Returns the nodes of P ranks, L of them on each in their order.
+inline Nodes nodes_of(int P, int L) {
+  std::vector<int> node_of;
+  for (int r = 0; r < P; ++r) node_of.push_back(r / L);
+  return Nodes(node_of);
+}
+
+// A sequence of calls under one policy. Under TAUT_RANKS_PER_NODE the calls go by nodes, 1 to 4 of them, and
+// sums are of integers: those on a node are exact.
 struct Sequence {
   explicit Sequence(std::uint64_t seed) {
     constexpr const char* codings[] = {"abs:1e-2,codec=planes", "abs:1e-3,codec=planes,predictor=delta",
@@ -17,9 +26,10 @@ struct Sequence {
     constexpr int sizes[] = {1, 2, 2, 3, 3, 4, 5, 6, 7};
     constexpr std::size_t limits[] = {100, 300, 600, 600, 600, 2000, 2000, 12000};
     Draw draw(seed);
-    const int P = draw.one_of(sizes);
-    const std::string policy = draw.one_of(codings);
-    ratio = draw.one_of(ratios);
+    const int L = options().ranks_per_node, P = L > 0 ? L * (1 + draw.pick(4)) : draw.one_of(sizes);
+    const Nodes nodes = L > 0 ? nodes_of(P, L) : Nodes();
+    const std::string policy = draw.one_of(codings) + std::string(L > 0 ? ",nodes=on" : "");
+    ratio = L > 0 ? 0 : draw.one_of(ratios);
     for (int i = 1 + draw.pick(4); i > 0; --i) {
       const DrawnJob drawn(draw, P, nccl_collectives, types, draw.one_of(limits));
       trials.push_back(as_nccl_allows({.collective = drawn.collective,
@@ -27,10 +37,11 @@ struct Sequence {
                                        .P = P,
                                        .count = 1 + drawn.count,
                                        .type = drawn.type,
-                                       .pattern = drawn.pattern,
+                                       .pattern = L > 0 ? Pattern::steps : drawn.pattern,
                                        .op = drawn.op,
                                        .root = drawn.root,
                                        .in_place = drawn.in_place,
+                                       .nodes = nodes,
                                        .mean = drawn.mean}));
       times.push_back(drawn.in_place || !draw.one_in(3) ? 1 : 2 + draw.pick(2));
     }
@@ -71,7 +82,7 @@ inline bool are_of_nccl(const Trial& trial, NcclJob& job) {
 template <class Test>
 void for_each_seed_on_gpus(std::uint64_t count, Test test) {
   for_each_seed(count, [&](std::uint64_t seed) {
-    constexpr std::uint64_t seeds_between_releases = 50;
+    constexpr std::uint64_t seeds_between_releases = 10;
     stand_in_set_seed(seed);
     test(seed);
     if (seed % seeds_between_releases != 0) return;

@@ -83,10 +83,10 @@ ncclResult_t end_group() {
   return result;
 }
 
-// Returns true if this call has to fail.
-bool counted_call() {
+bool fails(Kind kind) {
   const std::lock_guard lock(shared().mutex);
-  return ++shared().calls == shared().fail_at;
+  ++shared().collectives[name_of(kind)];
+  return counted_call();
 }
 
 ncclResult_t refused(ncclComm_t comm, const std::string& rule) {
@@ -114,7 +114,7 @@ struct Sizes {
 // Checks the arguments of a call, and enqueues it unless a group is open.
 ncclResult_t put(ncclComm_t comm, cudaStream_t stream, const Part& part, const Sizes& sizes) {
   if (comm == nullptr || part.type < ncclInt8 || part.type > ncclBfloat16) return ncclInvalidArgument;
-  if (counted_call()) return ncclInternalError;
+  if (fails(part.kind)) return ncclInternalError;
   if (part.other < 0 || part.other >= comm->clique->size) return refused(comm, "no such peer or root");
   if (stand_in_is_pooled(part.from) || stand_in_is_pooled(part.to))
     return refused(comm, std::string(name_of(part.kind)) + ": memory of a pool, which NCCL cannot share");

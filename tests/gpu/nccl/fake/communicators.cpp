@@ -128,6 +128,7 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comms, int devices, const int* list) {
 ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* part, ncclConfig_t* config) {
   if (comm == nullptr || part == nullptr || color < NCCL_SPLIT_NOCOLOR) return ncclInvalidArgument;
   std::unique_lock lock(shared().mutex);
+  if (counted_call()) return ncclInternalError;
   const std::shared_ptr<Clique> clique = comm->clique;
   const std::size_t number = comm->splits++;
   auto& answers = clique->splits[number];

@@ -131,6 +131,8 @@ bool is_done(const KernelRef& kernel) {
   return kernel->done();
 }
 
+bool counted_call() { return ++shared().calls == shared().fail_at; }
+
 std::string take_report() {
   const std::lock_guard lock(shared().mutex);
   return std::exchange(shared().report, {});
@@ -149,6 +151,11 @@ void fail_at(unsigned long n) {
 unsigned long calls() {
   const std::lock_guard lock(shared().mutex);
   return shared().calls;
+}
+
+unsigned long calls_of(const std::string& name) {
+  const std::lock_guard lock(shared().mutex);
+  return shared().collectives[name];
 }
 
 unsigned long sent_bytes() {

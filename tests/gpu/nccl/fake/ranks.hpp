@@ -70,7 +70,8 @@ struct Shared {
   std::chrono::steady_clock::time_point progress = std::chrono::steady_clock::now();
   std::chrono::duration<double> patience{20};
   unsigned long calls = 0, fail_at = 0, sent_bytes = 0, sent_messages = 0;
-  std::vector<std::weak_ptr<Kernel>> kernels;  // that were enqueued
+  std::map<std::string, unsigned long> collectives = {};  // calls by name
+  std::vector<std::weak_ptr<Kernel>> kernels;             // that were enqueued
 };
 Shared& shared();
 
@@ -84,6 +85,9 @@ void start(const KernelRef& kernel);
 
 // Returns true if the kernel is complete. Reports a deadlock if nothing has moved for too long.
 bool is_done(const KernelRef& kernel);
+
+// Counts a call. Returns true if it has to fail.
+bool counted_call();
 
 // Returns what a call on the communicator returns once it has been made.
 ncclResult_t made(ncclComm_t comm);

@@ -1,0 +1,46 @@
+// NodeComm is the communicator of NCCL for the ranks of one node, on which values move uncompressed.
+#pragma once
+
+#include "communication/nccl/library.hpp"
+#include "communication/team/nodes.hpp"
+#include "communication/team/transport.hpp"
+
+namespace taut::nccl {
+
+class NodeComm {
+ public:
+  explicit NodeComm(const Library& nccl) noexcept : nccl_(nccl) {}
+  NodeComm(const NodeComm&) = delete;
+  ~NodeComm();
+
+  // Returns true if this NCCL can make such a communicator.
+  static bool can_split(const Library& nccl) noexcept;
+
+  void set_nodes(const Nodes& nodes) { nodes_ = nodes; }
+  // Returns the ranks on the node of a rank.
+  std::span<const int> same_node(int rank) const noexcept { return nodes_.same_node(rank); }
+
+  // Makes the communicator out of that of all ranks, unless it exists. All ranks call it. Throws Error.
+  void open(ncclComm* all, int rank);
+
+  // Enqueues work, inside a group of NCCL. Returns NCCL's result.
+  int enqueue(const NodeWork& work, void* stream) const;
+
+  // Returns the error of the communicator that NCCL has noticed meanwhile.
+  int error() const;
+
+  // Ends the communicator after a failure, so that its kernels do not wait for other ranks.
+  void abort() noexcept;
+
+ private:
+  int reduce(std::span<const NodeWork::Block> row, Reduction op, void* stream) const;
+  int share(std::span<const NodeWork::Block> row, void* stream) const;
+  int move(const NodeWork::Block& block, void* stream) const;
+
+  const Library& nccl_;
+  Nodes nodes_;
+  ncclComm* comm_ = nullptr;
+  int me_ = 0, size_ = 0;  // place on the node, and number of ranks there
+};
+
+}  // namespace taut::nccl
