@@ -185,6 +185,14 @@ void print_link(const SeenProgram& program, const Circumstances& circumstances) 
   if (a_node > 1) std::printf("; %d ranks a node", a_node);
   std::printf("\nbound %s%s\n\n", taut::text_of(circumstances.asked.bound).c_str(),
               meaning(circumstances.asked));
+  if (program.shared_processors())
+    std::printf(
+        "A rank waited for a processor for %s %% of the run: the ranks, or other programs, shared the "
+        "cores.\n"
+        "Times of plain calls contain such waits, so the fastest call of each kind stands for all, and all\n"
+        "forecasts are uncertain. Observe the program again with a core for each rank before you believe "
+        "them.\n\n",
+        rounded(100 * program.processor_wait, 2).c_str());
   if (program.finished < program.files)
     std::printf("%zu reports were written while the program ran: the rest of its calls is unknown\n\n",
                 program.files - program.finished);
@@ -271,7 +279,8 @@ struct RunTime {
   double run = 0;          // seconds; 0: unknown
   double timed_calls = 0;  // seconds in timed calls, without waits, as the program ran
   bool as_it_ran = true;   // forecast for the link and the ranks of the run itself
-  bool all_timed = true;   // otherwise it is unknown how much of the run its calls took
+  bool all_timed = true;   // otherwise it is unknown how much of the run its calls took: their times contain
+                           // waits for processors, or none are known
 };
 
 // Returns the saving as a share of the run, in words; "" if that means nothing: in other circumstances than
@@ -293,7 +302,9 @@ std::string run_text(const std::vector<Outlook>& all, const RunTime& time) {
 
 RunTime run_time_of(const SeenProgram& program, const std::vector<Outlook>& all,
                     const Circumstances& circumstances) {
-  RunTime time{.run = program.seconds, .as_it_ran = circumstances.as_it_ran(program)};
+  RunTime time{.run = program.seconds,
+               .as_it_ran = circumstances.as_it_ran(program),
+               .all_timed = !program.shared_processors()};
   for (const Outlook& one : all) {
     time.all_timed &= !one.seen.untimed;
     if (!one.seen.untimed && one.seen.plain_calls > 0)

@@ -273,8 +273,9 @@ double typical(std::vector<double> times) {
 }
 
 // Sets the seconds of each row to those of its calls without the waiting for late ranks: the number of calls
-// times the typical call, or the lower quartile where the time of a call may include a wait.
-void leave_out_waits(RowOnRanks& all) {
+// times the typical call; the lower quartile where the time of a call may include a wait; the fastest call
+// where ranks waited for processors.
+void leave_out_waits(RowOnRanks& all, bool shared_processors) {
   const Collective collective = std::get<Collective>(all.rows[0]->key);
   if (all.rows.size() < 2 || !all.aligned()) return;
   const bool early = may_complete_early(collective);
@@ -283,6 +284,7 @@ void leave_out_waits(RowOnRanks& all) {
   const auto typical_of = [&](auto seconds) {
     std::vector<double> times;
     std::ranges::transform(made, std::back_inserter(times), std::mem_fn(seconds));
+    if (shared_processors) return *std::ranges::min_element(times);
     return early ? lower_quartile(std::move(times)) : typical(std::move(times));
   };
   const double seconds = typical_of(&CallOnRanks::seconds);
@@ -336,6 +338,9 @@ void check_same_run(const std::string& file, const Json& report, const std::stri
 void read_counts(const Json& report, SeenProgram& program) {
   program.ranks = static_cast<int>(std::clamp(report["ranks"].number, 1.0, 1e9));
   program.seconds = std::max(program.seconds, report["seconds"].number);
+  if (report["seconds"].number > 0)
+    program.processor_wait =
+        std::max(program.processor_wait, report["processor_wait"].number / report["seconds"].number);
   program.nonblocking |= report["nonblocking"].number != 0;
   ++program.files;
   const Json& finished = report["finished"];  // which earlier versions wrote at the end alone
@@ -453,7 +458,7 @@ SeenProgram read_reports(const std::vector<std::string>& names) {
   for (std::vector<Row>& of_rank : rows)
     for (Row& row : of_rank)
       if (!row.communicator.empty()) same[{row.key, row.communicator, row.site}].rows.push_back(&row);
-  for (auto& [key, all] : same) leave_out_waits(all);
+  for (auto& [key, all] : same) leave_out_waits(all, program.shared_processors());
   move_leads(same);
   leave_out_sites(rows);
   Kinds all;

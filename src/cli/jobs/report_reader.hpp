@@ -61,8 +61,14 @@ struct SeenProgram {
   int ranks_a_node = 1;                 // 1 also if the reports do not show that all nodes have equally many
   std::size_t files = 0, finished = 0;  // reports; those of ranks that reached MPI_Finalize
   double seconds = 0;                   // run time of the rank that ran longest; 0: unknown
+  double processor_wait = 0;            // greatest share of its time that a rank waited for a processor
   bool nonblocking = false;             // the run had TAUT_NONBLOCKING=1
   std::vector<SeenCalls> kinds;
+
+  // Returns true if the ranks and other programs shared processors. The times of plain calls then contain the
+  // wait for one, and the fastest call of a kind stands for all.
+  bool shared_processors() const noexcept { return processor_wait > 0.05; }
+
   // Number of calls that Taut does not serve, by name, on the rank with the most.
   std::map<std::string, double> unserved;
 };

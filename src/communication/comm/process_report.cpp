@@ -24,6 +24,15 @@ FreedReports& freed = *new FreedReports;
 
 double run_time() noexcept { return seconds(clock_now() - begin); }
 
+double processor_wait() noexcept {
+  std::FILE* const file = std::fopen("/proc/self/schedstat", "re");
+  if (file == nullptr) return ProcessRank::unknown_wait;
+  unsigned long long running = 0, waiting = 0;  // nanoseconds
+  const bool known = std::fscanf(file, "%llu %llu", &running, &waiting) == 2 && running > 0;
+  std::fclose(file);
+  return known ? static_cast<double>(waiting) * 1e-9 : ProcessRank::unknown_wait;
+}
+
 void keep(std::unique_ptr<CommReport> gone) noexcept {
   if (!options().observe() || gone == nullptr || gone->calls.total().calls == 0) return;
   gone->freed = true;

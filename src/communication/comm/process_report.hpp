@@ -15,6 +15,10 @@ namespace taut {
 // Returns the seconds since this library was loaded: with the program, or in MPI_Init.
 double run_time() noexcept;
 
+// Returns the seconds in which the main thread could run and had no processor, as Linux counts them;
+// ProcessRank::unknown_wait elsewhere.
+double processor_wait() noexcept;
+
 // Keeps the report of a communicator that is freed, if reports are requested. Bounded: beyond most_kept, or
 // if memory is short, communicators share an entry.
 inline constexpr std::size_t most_kept = 64;

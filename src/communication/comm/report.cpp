@@ -239,6 +239,7 @@ std::string report_json(std::span<const CommReport* const> communicators, const 
   all.add("command", std::string_view(process.command)).add("mpi", std::string_view(process.mpi));
   all.add("rules", std::string_view(process.rules)).add("began", process.began);
   all.add("seconds", process.seconds).add("finished", process.finished);
+  if (process.processor_wait >= 0) all.add("processor_wait", process.processor_wait);
   all.add_text("communicators", lines(communicators, [](const CommReport* one) { return json_of(*one); }));
   all.add_text("summed_chunks", json_of(sum_pipelines()));
   json::Object names;

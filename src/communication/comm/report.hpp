@@ -9,13 +9,16 @@ namespace taut {
 
 // Rank of this process among all processes of the program.
 struct ProcessRank {
+  static constexpr double unknown_wait = -1;
+
   int rank = 0, ranks = 1;
-  double seconds = 0;        // run time, as far as this library knows
-  bool finished = false;     // MPI_Finalize has been called
-  bool spawned = false;      // the program was started by MPI_Comm_spawn
-  bool nonblocking = false;  // TAUT_NONBLOCKING is set
-  std::uint64_t run = 0;     // identity of the run, the same on all its ranks; 0: unknown
-  std::string node = {};     // name of the host; "rank / L" under TAUT_RANKS_PER_NODE=L
+  double seconds = 0;                    // run time, as far as this library knows
+  double processor_wait = unknown_wait;  // seconds in which the main thread could run and had no processor
+  bool finished = false;                 // MPI_Finalize has been called
+  bool spawned = false;                  // the program was started by MPI_Comm_spawn
+  bool nonblocking = false;              // TAUT_NONBLOCKING is set
+  std::uint64_t run = 0;                 // identity of the run, the same on all its ranks; 0: unknown
+  std::string node = {};                 // name of the host; "rank / L" under TAUT_RANKS_PER_NODE=L
   std::string program = {};
   std::string command = {};  // with its arguments
   std::string mpi = {};      // name and version of the MPI

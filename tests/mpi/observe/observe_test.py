@@ -213,6 +213,18 @@ class Observed(unittest.TestCase):
                 self.assertGreater(solver["calls"], 0)
                 self.assertGreaterEqual(report["seconds"], 1)
 
+    def test_waiting_for_a_processor_is_counted(self):
+        if not Path("/proc/self/schedstat").exists():
+            self.skipTest("Linux counts no waits here")
+        allowed = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {min(allowed)})  # two ranks that poll, on one core
+        self.addCleanup(os.sched_setaffinity, 0, allowed)
+        with tempfile.TemporaryDirectory() as folder:
+            run(folder, 2, TAUT_REPORT="r.json")
+            for rank in range(2):
+                report = json.loads(Path(folder, f"r.json.{rank}").read_text())
+                self.assertGreater(report["processor_wait"], 0.05 * report["seconds"])
+
     def test_a_file_that_cannot_be_written_fails_nothing(self):
         with tempfile.TemporaryDirectory() as folder:
             lines = run(folder, 1, TAUT_REPORT="no/such/folder")

@@ -128,6 +128,7 @@ const OutputNames& output_names() {
 
 ProcessRank this_process(bool finished) noexcept {
   ProcessRank process{.seconds = run_time(), .finished = finished, .run = run_identity};
+  process.processor_wait = processor_wait();
   process.nonblocking = options().nonblocking;
   guarded([&] {  // texts that are missing for lack of memory stay empty
     process.program = program_invocation_short_name;
