@@ -67,7 +67,7 @@ Rules CommState::agreed_rules(const RankRules& mine, std::vector<int>& node_of) 
 // Returns the nodes on which calls can run by nodes: none if some rank's NCCL cannot split a communicator.
 Nodes CommState::agreed_nodes(std::span<const int> node_of) {
   const Nodes nodes(node_of);
-  if (!nodes.uniform() || rules_.off()) return {};
+  if (!nodes.several() || rules_.off()) return {};
   const std::vector<int> able = transport_.allgather_value(static_cast<int>(NodeComm::can_split(nccl_)));
   return std::ranges::find(able, 0) == able.end() ? nodes : Nodes();
 }

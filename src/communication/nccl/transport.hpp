@@ -51,7 +51,7 @@ class NcclTransport final : public Transport {
   // Sets the nodes whose ranks do NodeWork. The same on all ranks, all of which can (NodeComm::can_split).
   void set_nodes(const Nodes& nodes) {
     node_.set_nodes(nodes);
-    set_does_node_work(nodes.uniform());
+    set_does_node_work(nodes.several());
   }
 
   // Begins a call, all of whose work is put on `stream`.

@@ -72,6 +72,29 @@ TEST_F(NcclByNodes, ExactSumsHaveTheBitsOfTheHost) {
       }
 }
 
+// The first ranks of each node lead, as many as the last node has.
+TEST_F(NcclByNodes, TheLastNodeLacksAGpu) {
+  if (L == 1) return;  // flat
+  unsigned turn = 0;
+  for (const int N : {2, 3})
+    for (const Collective collective : {Collective::allreduce, Collective::reduce, Collective::bcast})
+      for (const std::size_t count : {1u, 97u, 4032u}) {
+        ++turn;
+        Trial trial{.collective = collective,
+                    .policy = "abs:1e-2,codec=planes,nodes=on",
+                    .count = count,
+                    .pattern = Pattern::steps,
+                    .in_place = turn % 2 == 1};
+        trial.P = N * L - 1;
+        trial.nodes = nodes_of(trial.P, L);
+        trial.root = static_cast<int>(turn) % trial.P;
+        SCOPED_TRACE(text_of(trial));
+        NcclJob job(trial);
+        run(trial, job);
+        expect_outputs_of_host(trial, job);
+      }
+}
+
 TEST_F(NcclByNodes, OtherSumsKeepTheBoundAndAreAlikeOnAllRanks) {
   unsigned turn = 0;
   for (int N = 2; N <= 4; ++N)
