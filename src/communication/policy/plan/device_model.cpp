@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iterator>
 
@@ -43,8 +44,10 @@ struct DeviceAllreduce {
            work(P, kernels.decode(block())) +
            2 * (P - 1) * (message + moved(L < P ? block() : 0, L > 1 ? block() : 0));
   }
-  // The steps on a node move the largest parts, so that a node sends what a single rank would.
+  // For a power of two of ranks; others send whole messages first. The steps on a node move the largest
+  // parts, so that a node sends what a single rank would.
   double halving_doubling() const noexcept {
+    if (!std::has_single_bit(static_cast<std::size_t>(P))) return HUGE_VAL;
     const double first = std::ceil(P / 2), batches = std::ceil(first / together);
     return work(batches, kernels.encode(B / 2 / batches)) + work(first, kernels.accumulate(block())) +
            work(first - 1, kernels.add(block())) +

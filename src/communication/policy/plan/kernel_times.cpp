@@ -10,14 +10,13 @@ constexpr KernelTimes table[] = {
 #include "communication/policy/plan/kernel_times.inc"
 };
 
-// Returns the rows of a card, by descending ratio.
+// Returns the rows of a card, which follow each other by descending ratio.
 std::span<const KernelTimes> rows_of(std::string_view card) noexcept {
   const auto named = [&](const KernelTimes& row) { return card.find(row.card) != std::string_view::npos; };
-  const KernelTimes* const found = std::ranges::find_if(table, named);
-  const std::string_view of_rows = found == std::end(table) ? table[0].card : found->card;
-  const auto all = std::ranges::equal_range(
-      table, of_rows, {}, [](const KernelTimes& row) { return std::string_view(row.card); });
-  return {all.begin(), all.end()};
+  const KernelTimes* first = std::ranges::find_if(table, named);
+  if (first == std::end(table)) first = table;
+  const auto other = [&](const KernelTimes& row) { return std::string_view(row.card) != first->card; };
+  return {first, std::find_if(first, std::end(table), other)};
 }
 
 KernelTime between(KernelTime a, KernelTime b, double t) noexcept {

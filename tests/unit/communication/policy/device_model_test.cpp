@@ -59,6 +59,9 @@ TEST(DeviceModel, NodesKeepBytesOffTheirLinks) {
       in_nodes{.bytes = 616 * MiB, .ranks = 64, .nodes = 16};
   EXPECT_STREQ(device_allreduce(flat), "two_shot");
   EXPECT_STREQ(device_allreduce(in_nodes), "halving_doubling");
+  for (const std::size_t gpus : {3, 5, 6, 7})  // a fold would send whole messages
+    for (std::size_t bytes = MiB / 16; bytes <= 1024 * MiB; bytes *= 4)
+      EXPECT_STRNE(device_allreduce({.bytes = bytes, .ranks = 4 * gpus, .nodes = 4}), "halving_doubling");
 }
 
 TEST(DeviceModel, AllreduceAvoidsOperationsAndThenBytes) {
