@@ -27,11 +27,14 @@ struct View {
   int me() const noexcept { return node.rank(); }
   int neighbour(int distance) const noexcept { return mod(me() + distance, node.size()); }
 
-  // Returns the part of this segment that rank i of a node is responsible for. The parts of a segment are one
-  // after the other.
+  // Returns the part of a message that rank i of a node is responsible for. On GPUs the parts of a segment
+  // are one after the other, as NCCL needs them. Elsewhere the parts, and so the order of sums on a node, do
+  // not depend on the segments.
   template <class S>
   S part(const S& message, int i) const noexcept {
-    return block(all.whole(message), static_cast<std::size_t>(i), static_cast<std::size_t>(node.size()));
+    const auto number = static_cast<std::size_t>(i), parts = static_cast<std::size_t>(node.size());
+    return node.does_work() ? block(all.whole(message), number, parts)
+                            : all.whole(block(message, number, parts));
   }
   // Returns the block of rank i of node `of_node`.
   template <class S>
