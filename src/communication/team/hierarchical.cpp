@@ -34,12 +34,15 @@ struct View {
   int if_leader(int i) const noexcept { return leads(i) ? i : NodePeers::nobody; }
   int if_led(int i) const noexcept { return leads() ? i : NodePeers::nobody; }
 
-  // Returns the part of this segment that rank i of a node is responsible for; an empty one unless it leads.
-  // The parts of a segment are one after the other.
+  // Returns the part of a message that rank i of a node is responsible for; an empty one unless it leads. On
+  // GPUs the parts of a segment are one after the other, as NCCL needs them. Elsewhere the parts, and so the
+  // order of sums on a node, do not depend on the segments.
   template <class S>
   S part(const S& message, int i) const noexcept {
     if (!leads(i)) return {message.part(0, 0)};
-    return block(all.whole(message), static_cast<std::size_t>(i), static_cast<std::size_t>(nodes.leaders()));
+    const auto number = static_cast<std::size_t>(i), parts = static_cast<std::size_t>(nodes.leaders());
+    return node.does_work() ? block(all.whole(message), number, parts)
+                            : all.whole(block(message, number, parts));
   }
   // Returns the block of rank i of node `of_node`.
   template <class S>

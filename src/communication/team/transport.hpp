@@ -54,8 +54,7 @@ struct Traffic {
 // segment of a call. Ranks are numbered by their places on the node.
 struct NodeWork {
   enum class Kind : std::uint8_t {
-    reduce,  // `to` of the receiver <- `from` of all ranks, combined. One block for each rank, or rows of
-             // these
+    reduce,  // `to` of the receiver <- `from` of all ranks, combined. Rows of one block for each rank
     share,   // `to` of all ranks <- `from` of the sender, which is its `to`. One block for each rank
     move     // `to` of the receiver <- `from` of the sender
   };
@@ -67,8 +66,7 @@ struct NodeWork {
   Kind kind;
   Reduction op;
   int segment;  // below 64
-  bool
-      failed;  // the call has failed on this rank: no rank of the node does the work, and all get peer_failed
+  bool failed;  // on this rank the call has failed: no rank does the work, and all get peer_failed
   std::vector<Block> blocks = {};
 };
 
