@@ -126,7 +126,8 @@ taut::Call described(const CollectiveCall& call, const Hosts& hosts) {
           .type = taut::DType::f32,
           .bytes = call.bytes,
           .ranks = call.ranks,
-          .nodes = nodes.uniform() ? nodes.count() : 0};
+          .nodes = nodes.several() ? nodes.count() : 0,
+          .leaders = nodes.several() ? nodes.leaders() : 0};
 }
 
 std::array<taut::CodingSpeeds, taut::MeasuredChoice::codecs> speeds_of(const CollectiveCall& call) {

@@ -33,7 +33,7 @@ std::vector<Levels> levels_of(const CollectiveCall& call, const Hosts& hosts) {
   if (!hosts.are_shared()) return levels;
   const taut::Nodes nodes(hosts.of_rank);
   const std::size_t count = call.bytes / sizeof(float);
-  if (nodes.uniform() && taut::runs_by_nodes(call.collective, count, call.ranks))
+  if (nodes.several() && taut::runs_by_nodes(call.collective, count, call.ranks, nodes.equal()))
     levels.push_back(Levels::by_nodes);
   if (runs_by_leaders(call.collective)) levels.push_back(Levels::by_leaders);
   return levels;

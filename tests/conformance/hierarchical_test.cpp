@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "support/cost.hpp"
 #include "support/damage.hpp"
 #include "support/group.hpp"
@@ -35,12 +37,21 @@ std::string name_of_case(const Case& c) {
 void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
 std::string name_of_test(const testing::TestParamInfo<Case>& test) { return name_of_case(test.param); }
 
-// Returns the node of each rank, for N nodes of L ranks: node after node, round robin, or random.
-std::vector<int> layout(int N, int L, std::uint64_t seed) {
-  std::vector<int> node_of;
-  for (int r = 0; r < N * L; ++r) node_of.push_back(seed % 3 == 0 ? r / L : r % N);
+// Returns the node of each rank, for nodes of these sizes: node after node, in turn, or random.
+std::vector<int> layout(std::span<const int> sizes, std::uint64_t seed) {
+  std::vector<int> node_of, left(sizes.begin(), sizes.end());
+  for (std::size_t n = 0; n < sizes.size(); ++n) node_of.insert(node_of.end(), sizes[n], static_cast<int>(n));
+  if (seed % 3 == 1) {
+    const int P = static_cast<int>(node_of.size());
+    for (int r = 0, n = 0; r < P; n = (n + 1) % static_cast<int>(sizes.size()))
+      if (left[static_cast<std::size_t>(n)]-- > 0) node_of[static_cast<std::size_t>(r++)] = n;
+  }
   if (seed % 3 == 2) std::shuffle(node_of.begin(), node_of.end(), std::mt19937_64(seed));
   return node_of;
+}
+
+std::vector<int> layout(int N, int L, std::uint64_t seed) {
+  return layout(std::vector(static_cast<std::size_t>(N), L), seed);
 }
 
 class ByNodes : public testing::TestWithParam<Case> {
@@ -51,34 +62,50 @@ class ByNodes : public testing::TestWithParam<Case> {
 
   double allowed(int N) const { return codec_bound * algorithm.growth(N, how); }
   static int roundings(int P) { return 2 * P; }
-  bool serves(std::size_t count, int P) const { return runs_by_nodes(algorithm.collective, count, P); }
+  bool serves(std::size_t count, int P, bool equal_nodes = true) const {
+    return runs_by_nodes(algorithm.collective, count, P, equal_nodes);
+  }
+
+  // Checks calls with several counts and segments on one set of nodes, each with a layout and type of its
+  // own.
+  void check_results(std::span<const int> sizes, std::uint64_t& seed) const;
+  void check_damage(const Nodes& nodes) const;
+  void check_allocations(const Nodes& nodes) const;
 };
 
 constexpr std::pair<int, int> shapes[] = {{2, 2}, {3, 2}, {2, 3}, {4, 2}, {5, 3}, {3, 4}};
+const std::vector<int> unequal[] = {{2, 1}, {3, 1}, {1, 4}, {2, 3, 1}, {3, 2}, {4, 4, 2}, {5, 3, 4}};
 constexpr DType reals[] = {DType::f32, DType::f64, DType::f16, DType::c64, DType::bf16};
+
+void ByNodes::check_results(std::span<const int> sizes, std::uint64_t& seed) const {
+  const int N = static_cast<int>(sizes.size()), P = std::accumulate(sizes.begin(), sizes.end(), 0);
+  for (const std::size_t count : {0, 1, P - 1, P, 7 * P, 1003, 84 * P}) {
+    for (const int segments : {1, 3}) {
+      const DType type = reals[++seed % std::size(reals)];
+      const Nodes nodes(layout(sizes, seed));
+      if (!serves(count, P, nodes.equal())) continue;
+      SCOPED_TRACE(testing::Message() << testing::PrintToString(sizes) << " count " << count << " segments "
+                                      << segments << " seed " << seed);
+      Job job(algorithm.collective, P, count, type, Pattern::noisy, seed, Reduction::sum,
+              static_cast<int>(seed / 3) % P, seed % 4 == 1);
+      LoopbackHub hub(P, {.seed = seed, .random_order = true});
+      for (const CallCounters& counters :
+           run_algorithm(hub, algorithm, *codec, how, segments, job, nullptr, &nodes))
+        ASSERT_EQ(counters.status, Status::ok) << describe(counters.status);
+      for (int r = 0; r < P; ++r) ASSERT_EQ(job.check(r, allowed(N), roundings(P)), "");
+      ASSERT_TRUE(job.same_bits() && job.inputs_stayed());
+    }
+  }
+}
 
 TEST_P(ByNodes, ResultBoundAndSameBits) {
   std::uint64_t seed = 0;
-  for (const auto& [N, L] : shapes) {
-    const int P = N * L;
-    for (const std::size_t count : {0, 1, P - 1, P, 7 * P, 1003, 84 * P}) {
-      for (const int segments : {1, 3}) {
-        const DType type = reals[++seed % std::size(reals)];
-        if (!serves(count, P)) continue;
-        SCOPED_TRACE(testing::Message() << N << " x " << L << " count " << count << " segments " << segments
-                                        << " seed " << seed);
-        const Nodes nodes(layout(N, L, seed));
-        Job job(algorithm.collective, P, count, type, Pattern::noisy, seed, Reduction::sum, P / 2,
-                seed % 4 == 1);
-        LoopbackHub hub(P, {.seed = seed, .random_order = true});
-        for (const CallCounters& counters :
-             run_algorithm(hub, algorithm, *codec, how, segments, job, nullptr, &nodes))
-          ASSERT_EQ(counters.status, Status::ok) << describe(counters.status);
-        for (int r = 0; r < P; ++r) ASSERT_EQ(job.check(r, allowed(N), roundings(P)), "");
-        ASSERT_TRUE(job.same_bits() && job.inputs_stayed());
-      }
-    }
-  }
+  for (const auto& [N, L] : shapes) check_results(std::vector(static_cast<std::size_t>(N), L), seed);
+}
+
+TEST_P(ByNodes, NodesOfUnequalSize) {
+  std::uint64_t seed = 0;
+  for (const std::vector<int>& sizes : unequal) check_results(sizes, seed);
 }
 
 TEST_P(ByNodes, MinimaAndMaxima) {
@@ -151,7 +178,11 @@ TEST_P(ByNodes, OnlyFramesGoBetweenNodes) {
 
 // Values sent within a node have no checksum: only a wrong message size shows damage there.
 TEST_P(ByNodes, DamagedMessagesAreReportedAndNobodyHangs) {
-  const Nodes nodes(layout(2, 3, 1));
+  for (const std::vector<int>& sizes : {std::vector{3, 3}, {4, 2}}) check_damage(Nodes(layout(sizes, 1)));
+}
+
+void ByNodes::check_damage(const Nodes& nodes) const {
+  if (!serves(600, 6, nodes.equal())) return;
   int messages = 1;
   for (const Damage& damage : damages) {
     for (int victim = 0; victim < messages; ++victim) {
@@ -176,8 +207,13 @@ TEST_P(ByNodes, DamagedMessagesAreReportedAndNobodyHangs) {
 }
 
 TEST_P(ByNodes, FailedAllocationsAreReportedAndNobodyHangs) {
+  for (const std::vector<int>& sizes : {std::vector{2, 2, 2}, {3, 1, 2}})
+    check_allocations(Nodes(layout(sizes, 1)));
+}
+
+void ByNodes::check_allocations(const Nodes& nodes) const {
   constexpr int P = 6;
-  const Nodes nodes(layout(3, 2, 1));
+  if (!serves(600, P, nodes.equal())) return;
   for (int victim = 0; victim < P; ++victim) {
     for (int fails_at = 0;; ++fails_at) {
       SCOPED_TRACE(testing::Message() << "rank " << victim << " request " << fails_at);
@@ -214,9 +250,11 @@ TEST_P(ByNodes, RunsWithOneThreadARank) {
 
 // In the order of the nodes a flat algorithm gives the bits that it gives in the order of the ranks, and a
 // ring sends one message of each step from a node. No rank needs more scratch memory than its place declares.
-TEST(InTheOrderOfNodes, BitsStayAndARingRarelyLeavesANode) {
-  constexpr int N = 3, L = 4, P = N * L;
-  const Nodes nodes(layout(N, L, 1));
+class InTheOrderOfNodes : public testing::TestWithParam<std::vector<int>> {};
+
+TEST_P(InTheOrderOfNodes, BitsStayAndARingRarelyLeavesANode) {
+  constexpr int N = 3, P = 12;
+  const Nodes nodes(layout(GetParam(), 1));
   const auto codec = find_codec("planes")->make({.bound = codec_bound, .checksum = true});
   for (const AlgorithmInfo* algorithm : registered_algorithms()) {
     if (!follows_nodes(*algorithm, nodes, Arithmetic::frames)) continue;
@@ -245,10 +283,13 @@ TEST(InTheOrderOfNodes, BitsStayAndARingRarelyLeavesANode) {
       EXPECT_EQ(between, 2 * N * (P - 1));
     }
   }
-  EXPECT_FALSE(follows_nodes(*find_algorithm(Collective::allgather, "ring"), Nodes(layout(N, L, 0)),
+  EXPECT_FALSE(follows_nodes(*find_algorithm(Collective::allgather, "ring"), Nodes(layout(GetParam(), 0)),
                              Arithmetic::frames));
   EXPECT_FALSE(follows_nodes(*find_algorithm(Collective::allreduce, "ring"), nodes, Arithmetic::values));
 }
+
+INSTANTIATE_TEST_SUITE_P(Sizes, InTheOrderOfNodes,
+                         testing::Values(std::vector{4, 4, 4}, std::vector{5, 1, 6}));
 
 INSTANTIATE_TEST_SUITE_P(All, ByNodes, testing::ValuesIn(cases()), name_of_test);
 

@@ -80,7 +80,10 @@ Communicator::ActiveCall::ActiveCall(Communicator& comm, CollectiveCall call, co
       place_(device_ ? device_->device().frames() : comm.place_) {
   call_.data.op = call_.op;
   call_.ranks = ranks();
-  call_.nodes = comm.nodes_.uniform() ? comm.nodes_.count() : 0;
+  if (comm.nodes_.several()) {
+    call_.nodes = comm.nodes_.count();
+    call_.leaders = comm.nodes_.leaders();
+  }
   call_.any_blocks =
       call_.data.in.layout != nullptr || call_.data.out.layout != nullptr || !call_.bytes_known;
   call_.sites = comm.tuner_.sites(call_.site);

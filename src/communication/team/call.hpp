@@ -22,7 +22,8 @@ struct Call {
   std::size_t bytes = 0;          // size of the whole message, all blocks
   bool bytes_known = true;        // all ranks know the size; else `bytes` is what this rank sends or receives
   int ranks = 1;
-  int nodes = 0;  // number of nodes if there are several with the same number of ranks, more than one; else 0
+  int nodes = 0;    // number of nodes if there are several, and several ranks on one of them; else 0
+  int leaders = 0;  // ranks of each node that hold a part of the message by nodes; 0: all, on equal nodes
   bool any_blocks = false;     // the blocks may have different sizes
   bool mean = false;           // the sum is divided by the number of ranks
   const void* site = nullptr;  // return address of the call, null if unknown; may differ between ranks
@@ -34,6 +35,8 @@ struct Call {
 
   bool coded() const noexcept { return type != DType{}; }  // Taut knows the type and the operator
   std::size_t count() const noexcept { return coded() ? bytes / size_of(type) : 0; }  // values of the message
+
+  bool equal_nodes() const noexcept { return leaders == 0 || nodes * leaders == ranks; }
 
   // Returns collective, type, operator and size class (c: messages of 2^(c-1) to 2^c - 1 bytes) as one
   // number.

@@ -2,6 +2,7 @@
 // modern multicore clusters: performance optimizations and communication characteristics", CCGrid 2008. Every
 // rank of a node is the leader of a part of the message: M. Bayatpour et al., "Scalable reduction collectives
 // with data partitioning-based multi-leader design", SC17.
+// On nodes of unequal size, the leaders are the first ranks of each node, as many as the smallest node has.
 //   cost for L ranks on each of N nodes and a message of S bytes: between nodes a rank moves what the
 //   algorithm moves for S/L bytes and N ranks; on its node it exchanges S/L bytes of values at a time,
 //   L-1 times for each step below
@@ -19,15 +20,22 @@ struct View {
   const Nodes& nodes;
   Team all;
   NodePeers node;
-  Team across;
+  Team across;  // leaders with the local rank of this one
 
   int me() const noexcept { return node.rank(); }
   int neighbour(int distance) const noexcept { return mod(me() + distance, node.size()); }
+  int my_node() const noexcept { return nodes.node(all.rank()); }
 
-  // Returns the part of a message that rank i of a node is responsible for.
+  bool leads(int i) const noexcept { return i < nodes.leaders(); }
+  bool leads() const noexcept { return leads(me()); }
+  int if_leader(int i) const noexcept { return leads(i) ? i : NodePeers::nobody; }
+  int if_led(int i) const noexcept { return leads() ? i : NodePeers::nobody; }
+
+  // Returns the part of a message that rank i of a node is responsible for; an empty one unless it leads.
   template <class S>
   S part(const S& message, int i) const noexcept {
-    return all.whole(block(message, static_cast<std::size_t>(i), static_cast<std::size_t>(node.size())));
+    if (!leads(i)) return {message.part(0, 0)};
+    return all.whole(block(message, static_cast<std::size_t>(i), static_cast<std::size_t>(nodes.leaders())));
   }
   // Returns the block of rank i of node `of_node`.
   template <class S>
@@ -38,51 +46,51 @@ struct View {
 
 // ---- Steps on a node
 
-// Reduce-scatter on the node: mine <- this rank's part of the sum over the node.
+// Reduce-scatter on the node: mine <- this leader's part of the sum over the node.
 Task<> sum_up(View& view, ConstSlice values, Slice mine, Reduction op) {
   const NodePeers::Memory theirs = view.node.memory(mine.count, mine.type);
   view.node.copy(view.part(values, view.me()), mine);
   for (int d = 1; d < view.node.size(); ++d) {
     const int to = view.neighbour(d), from = view.neighbour(-d);
-    co_await view.node.exchange(view.part(values, to), to, theirs.values, from);
-    view.node.combine(mine, theirs.values, op);
+    co_await view.node.exchange(view.part(values, to), view.if_leader(to), theirs.values, view.if_led(from));
+    if (view.leads()) view.node.combine(mine, theirs.values, op);
   }
 }
 
-// Allgather on the node: every rank sends its part, `mine`, to all others. A rank whose `values` have no data
-// receives the parts of the others in `spare`.
+// Allgather on the node: every leader sends its part, `mine`, to all others. A rank whose `values` have no
+// data receives the parts of the others in `spare`.
 Task<> share(View& view, ConstSlice mine, Slice values, Slice spare = {}) {
   for (int d = 1; d < view.node.size(); ++d) {
     const int to = view.neighbour(d), from = view.neighbour(-d);
     Slice theirs = view.part(values, from);
     if (values.data == nullptr) theirs.data = spare.data;
-    co_await view.node.exchange(mine, to, theirs, from);
+    co_await view.node.exchange(mine, view.if_led(to), theirs, view.if_leader(from));
   }
 }
 
-// ---- Collectives
+// ---- Collectives. Only leaders run the algorithm.
 
 Task<> allreduce(View view, Operands data) {
   const Slice mine = view.part(static_cast<Slice>(data.out), view.me());
   co_await sum_up(view, data.in, mine, data.op);
-  co_await view.algorithm.run(view.across.of_segment(), {ConstSlice(mine), mine, data.op});
+  if (view.leads()) co_await view.algorithm.run(view.across.of_segment(), {ConstSlice(mine), mine, data.op});
   co_await share(view, mine, data.out);
 }
 
 Task<> reduce(View view, Operands data) {
   const int root = view.nodes.local_rank(data.root), root_node = view.nodes.node(data.root);
-  const bool at_root = view.all.rank() == data.root, beside_root = view.across.rank() == root_node;
+  const bool at_root = view.all.rank() == data.root, beside_root = view.my_node() == root_node;
   const ConstSlice own = view.part(static_cast<ConstSlice>(data.in), view.me());
   NodePeers::Memory memory;
   if (!at_root) memory = view.node.memory(own.count, own.type);
   const Slice mine = at_root ? view.part(static_cast<Slice>(data.out), view.me()) : memory.values;
   const ConstSlice sum = mine.data != nullptr ? mine : own;  // placeholder if no memory; values are unused
   co_await sum_up(view, data.in, mine, data.op);
-  co_await view.algorithm.run(view.across.of_segment(), {sum, mine, data.op, root_node});
-  if (beside_root && !at_root) co_await view.node.send(sum, root);
+  if (view.leads()) co_await view.algorithm.run(view.across.of_segment(), {sum, mine, data.op, root_node});
+  if (beside_root && !at_root) co_await view.node.send(sum, view.if_led(root));
   for (int d = 1; at_root && d < view.node.size(); ++d) {
     const int from = view.neighbour(d);
-    co_await view.node.recv(view.part(static_cast<Slice>(data.out), from), from);
+    co_await view.node.recv(view.part(static_cast<Slice>(data.out), from), view.if_leader(from));
   }
 }
 
@@ -90,7 +98,7 @@ Task<> reduce(View view, Operands data) {
 // node.
 Task<> bcast(View view, Operands data) {
   const int root = view.nodes.local_rank(data.root), root_node = view.nodes.node(data.root);
-  const bool at_root = view.all.rank() == data.root, beside_root = view.across.rank() == root_node;
+  const bool at_root = view.all.rank() == data.root, beside_root = view.my_node() == root_node;
   const Slice values = data.out;
   const ConstSlice source = data.in;
   NodePeers::Memory decoded, spare;
@@ -100,19 +108,19 @@ Task<> bcast(View view, Operands data) {
     spare = view.node.memory(view.part(values, 0).count, mine.type);
     mine = {{decoded.values.data, mine.count, mine.type}};
   }
-  if (beside_root && !at_root) co_await view.node.recv(mine, root);
+  if (beside_root && !at_root) co_await view.node.recv(mine, view.if_led(root));
   for (int d = 1; at_root && d < view.node.size(); ++d) {
     const int to = view.neighbour(d);
-    co_await view.node.send(view.part(source, to), to);
+    co_await view.node.send(view.part(source, to), view.if_leader(to));
   }
   const ConstSlice exact = at_root ? view.part(source, view.me()) : ConstSlice(mine);
-  co_await view.algorithm.run(view.across.of_segment(), {exact, mine, data.op, root_node});
+  if (view.leads()) co_await view.algorithm.run(view.across.of_segment(), {exact, mine, data.op, root_node});
   const ConstSlice shared =
       mine.data != nullptr ? mine : exact;  // without memory the call has failed already
   co_await share(view, shared, values, spare.values);
 }
 
-// In the following collectives all blocks have the same size.
+// In the following collectives all blocks have the same size, and all ranks lead.
 
 // A rank that keeps its own block decodes it to scratch memory, and sends this copy to the ranks of its node.
 Task<> allgather(View view, Operands data) {
@@ -188,14 +196,14 @@ Task<> alltoall(View view, Operands data) {
 
 }  // namespace
 
-bool runs_by_nodes(Collective collective, std::size_t count, int ranks) noexcept {
+bool runs_by_nodes(Collective collective, std::size_t count, int ranks, bool equal_nodes) noexcept {
   switch (collective) {
     case Collective::allreduce:
     case Collective::reduce:
     case Collective::bcast: return true;
     case Collective::allgather:
     case Collective::alltoall:
-    case Collective::reduce_scatter: return count % static_cast<std::size_t>(ranks) == 0;
+    case Collective::reduce_scatter: return equal_nodes && count % static_cast<std::size_t>(ranks) == 0;
     default: return false;
   }
 }
@@ -205,7 +213,7 @@ bool follows_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Arithmeti
   const bool any_order = collective != Collective::alltoall && !computes_prefixes(collective) &&
                          !of_neighbours(collective) && !algorithm.recodes &&
                          (!reduces(collective) || how == Arithmetic::frames);
-  return any_order && nodes.uniform() && !nodes.are_consecutive();
+  return any_order && nodes.several() && !nodes.are_consecutive();
 }
 
 OrderedCall in_order_of_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Team team, Operands data) {

@@ -2,7 +2,8 @@
 // through memory, and as frames between nodes. The algorithm between nodes runs once for each place on a
 // node: the ranks with that place run it on their part of the message. All ranks of a node thus use its
 // links, and each value is coded once a node. In an alltoall these ranks exchange the blocks of their nodes:
-// N-1 messages a rank in place of NL-1.
+// N-1 messages a rank in place of NL-1. On nodes of unequal size only the leaders hold parts of the message;
+// this serves allreduce, reduce and bcast.
 #pragma once
 
 #include "communication/team/algorithm.hpp"
@@ -11,7 +12,7 @@
 namespace taut {
 
 // Returns true if calls with `count` values in all blocks can run by nodes.
-bool runs_by_nodes(Collective collective, std::size_t count, int ranks) noexcept;
+bool runs_by_nodes(Collective collective, std::size_t count, int ranks, bool equal_nodes = true) noexcept;
 
 // Number of scratch buffers of values of one rank by nodes, in addition to those of the algorithm. A
 // reduction needs them, an alltoall, and a rank whose own values stay in a broadcast or an allgather. Each
@@ -31,7 +32,7 @@ struct OrderedCall {
 };
 OrderedCall in_order_of_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Team team, Operands data);
 
-// Runs the algorithm by nodes. There must be several nodes with equally many ranks.
+// Runs the algorithm by nodes, if runs_by_nodes() allows it.
 Task<> by_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Team team, Operands data);
 
 }  // namespace taut

@@ -17,8 +17,9 @@ void NodePeers::combine(Slice values, ConstSlice others, Reduction op) noexcept 
   if (team_.failed() == Status::ok) team_.note(team_.values_->reduce(values, others, op));
 }
 
-ValueSend::ValueSend(NodePeers& node, ConstSlice values, int to) : waiting_(node.team_) {
+ValueSend::ValueSend(NodePeers& node, ConstSlice values, int to) : waiting_(node.team_), bytes_(0) {
   Team& team = node.team_;
+  if (to == NodePeers::nobody) return;
   if (!team.values_->on_host()) values = staged(team, values);
   ConstBytes bytes = values.as_bytes();
   if (team.failed() != Status::ok && !bytes.empty()) bytes = bytes.first(bytes.size() - 1);
@@ -36,7 +37,11 @@ ConstSlice ValueSend::staged(Team& team, ConstSlice values) noexcept {
 }
 
 ValueReceive::ValueReceive(NodePeers& node, Slice values, int from)
-    : team_(node.team_), waiting_(node.team_), values_(values), expected_(values.bytes()) {
+    : team_(node.team_),
+      waiting_(node.team_),
+      values_(values),
+      expected_(from == NodePeers::nobody ? 0 : values.bytes()) {
+  if (from == NodePeers::nobody) return;
   Bytes capacity = values.data == nullptr ? Bytes() : values.as_bytes();
   if (!team_.values_->on_host()) {
     staging_ = team_.scratch(expected_);

@@ -32,7 +32,9 @@ class NodePeers {
   void copy(ConstSlice from, Slice to) noexcept;
   void combine(Slice values, ConstSlice others, Reduction op) noexcept;
 
-  // Messages of values; the results are to be awaited.
+  // Messages of values; the results are to be awaited. A message to or from `nobody` is not sent, as with
+  // MPI_PROC_NULL.
+  static constexpr int nobody = -1;
   ValueSend send(ConstSlice values, int to);
   ValueReceive recv(Slice values, int from);
   ValueExchange exchange(ConstSlice mine, int to, Slice theirs, int from);

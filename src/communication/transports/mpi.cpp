@@ -167,7 +167,7 @@ Nodes find_nodes(MPI_Comm comm, int ranks_per_node) {
   int rank = 0, size = 0;
   check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
-  if (size < 4) return {};  // fewer ranks are never several nodes with several ranks each
+  if (size < 3) return {};  // fewer ranks are never several nodes, one of them with several ranks
   MPI_Comm node = MPI_COMM_NULL;
   int node_id = rank;  // the lowest rank of the node
   check(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node), "MPI_Comm_split_type");

@@ -129,17 +129,18 @@ int draw_ranks(Draw& draw, int most) {
   return std::min(P, most);
 }
 
-int draw_nodes(Draw& draw, int P) {
-  std::vector<int> divisors{0};
+std::vector<int> draw_nodes(Draw& draw, int P) {
+  if (P < 3 || draw.one_in(2)) return {};
+  std::vector<int> divisors;
   for (int n = 2; 2 * n <= P; ++n)
     if (P % n == 0) divisors.push_back(n);
-  return draw.one_in(2) ? 0 : draw.one_of(divisors);
-}
-
-Nodes nodes_of(const Call& call) {
+  const bool equal = !divisors.empty() && draw.one_in(2);
+  const int nodes = equal ? draw.one_of(divisors) : 2 + draw.pick(P - 2), layout = draw.pick(equal ? 2 : 3);
+  const int of_full_node = (P + nodes - 1) / nodes;
   std::vector<int> node_of;
-  for (int r = 0; r < call.P && call.nodes > 0; ++r) node_of.push_back(r % call.nodes);
-  return Nodes(node_of);
+  for (int r = 0; r < P; ++r)
+    node_of.push_back(layout == 0 ? r % nodes : layout == 1 ? r / of_full_node : draw.pick(nodes));
+  return node_of;
 }
 
 void draw_data(Draw& draw, Call& call, bool any_blocks) {
@@ -170,7 +171,11 @@ std::ostream& operator<<(std::ostream& out, const Call& call) {
   constexpr const char* names[] = {"smooth", "noise",    "constant", "zeros", "integers",
                                    "wild",   "specials", "fill",     "tiny",  "any_bits"};
   out << name_of(call.collective) << " of " << name_of(call.type) << ", " << call.P << " ranks, ";
-  if (call.nodes > 0) out << call.nodes << " nodes, ";
+  if (!call.node_of.empty()) {
+    out << "nodes";
+    for (const int node : call.node_of) out << ' ' << node;
+    out << ", ";
+  }
   if (reduces(call.collective)) out << (call.mean ? "mean" : name_of(call.op)) << ", ";
   if (call.any_blocks())
     out << "any blocks, ";

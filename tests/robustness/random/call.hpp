@@ -29,7 +29,7 @@ inline constexpr int contents = static_cast<int>(Content::any_bits) + 1;
 struct Call {
   Collective collective = Collective::allreduce;
   int P = 1, root = 0;
-  int nodes = 0;  // number of nodes, with equally many ranks, several on each; 0: unknown
+  std::vector<int> node_of;  // node of each rank; empty: unknown
   Reduction op = Reduction::sum;
   DType type = DType::f32;
   std::size_t count = 0;                        // values of the whole message, in nearly equal blocks; or:
@@ -66,8 +66,9 @@ struct Call {
 
 std::ostream& operator<<(std::ostream& out, const Call& call);
 
-int draw_nodes(Draw& draw, int P);  // for Call::nodes
-Nodes nodes_of(const Call& call);   // ranks in turn
+// Returns the node of each rank: ranks in turn, node after node, or random, on nodes of equal and unequal
+// size; or none.
+std::vector<int> draw_nodes(Draw& draw, int P);
 
 // Returns true if the blocks that are sent must have one size, unless blocks of any size are allowed.
 bool equal_blocks(Collective collective) noexcept;

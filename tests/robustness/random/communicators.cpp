@@ -75,7 +75,7 @@ Verdicts run(Machine& machine, const std::string& policy, std::vector<Memory>& m
              Messages* messages = nullptr) {
   const int P = memories[0].call().P;
   Ranks ranks(P, policy, {.seed = how.seed, .random_order = !how.threads, .copy = machine.copies_messages()},
-              nodes_of(memories[0].call()));
+              Nodes(memories[0].call().node_of));
   Verdicts verdicts(static_cast<std::size_t>(P), std::vector<Verdict>(memories.size()));
   std::vector<Task<>> tasks;
   for (int r = 0; r < P; ++r) {
@@ -136,7 +136,8 @@ std::string differs_again(Machine& there, Draw& draw, const std::string& policy,
 }
 
 std::string run(Machine& machine, Draw& draw, Tally& tally, std::string& what) {
-  const int P = machine.draw_ranks(draw), nodes = draw_nodes(draw, P), count = machine.draw_calls(draw);
+  const int P = machine.draw_ranks(draw), count = machine.draw_calls(draw);
+  const std::vector<int> nodes = draw_nodes(draw, P);
   const double scale = std::pow(10.0, draw.pick(5) - 2);
   const bool threads = P <= 8 && draw.one_in(40);
   const auto order = static_cast<Schedule::Order>(draw.one_in(2) ? 0 : draw.pick(3));

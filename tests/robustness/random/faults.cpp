@@ -31,15 +31,15 @@ class Trial {
         ranks_(
             s.P, s.policy,
             {.seed = s.seed, .random_order = !s.threads, .slow = slow(s), .copy = machine.copies_messages()},
-            nodes_of(s.call)) {
+            Nodes(s.call.node_of)) {
     const auto v = static_cast<std::size_t>(s.victim);
     Transport& transport = ranks_.hub.transport(s.victim);
     if (s.is(Fault::no_scratch)) short_ = install(ranks_.places[v], s.at);
     if (s.is(Fault::no_memory)) shield_ = std::make_unique<ShieldedTransport>(transport);
     if (s.other_policy() || s.is(Fault::no_scratch) || s.is(Fault::no_memory))
-      ranks_.comms[v] =
-          std::make_unique<Communicator>(shield_ != nullptr ? *shield_ : transport, *ranks_.places[v],
-                                         parse_policy(s.policy_of_victim), "", Observer{}, nodes_of(s.call));
+      ranks_.comms[v] = std::make_unique<Communicator>(shield_ != nullptr ? *shield_ : transport,
+                                                       *ranks_.places[v], parse_policy(s.policy_of_victim),
+                                                       "", Observer{}, Nodes(s.call.node_of));
     for (int r = 0; r < s.P; ++r) machine.join(*ranks_.comms[static_cast<std::size_t>(r)], r);
   }
 

@@ -62,9 +62,9 @@ std::string Gpus::draw_policy(Draw& draw, double scale) const {
   }
 }
 
-Call Gpus::draw_call(Draw& draw, int P, int nodes, double scale) const {
+Call Gpus::draw_call(Draw& draw, int P, const std::vector<int>& node_of, double scale) const {
   Call call;
-  do call = test::draw_call(draw, P, nodes, scale);
+  do call = test::draw_call(draw, P, node_of, scale);
   while (info_of(call.type).family == Family::integer && !draw.one_in(4));
   if (!draw.one_in(8)) call.apart = false;
   limit_values(call, draw.one_in(8) ? 12000 : 1500);

@@ -20,7 +20,7 @@ class Gpus final : public Machine {
   int draw_ranks_with_faults(Draw& draw) const override { return 2 + draw.pick(draw.one_in(4) ? 6 : 2); }
   int draw_calls(Draw& draw) const override { return draw.one_in(4) ? 1 + draw.pick(4) : 1; }
   std::string draw_policy(Draw& draw, double scale) const override;
-  Call draw_call(Draw& draw, int P, int nodes, double scale) const override;
+  Call draw_call(Draw& draw, int P, const std::vector<int>& node_of, double scale) const override;
   int faults() const override { return faults_of_gpus; }
   bool repeats_on_host(Draw& draw, const std::string& policy) const override;
 

@@ -16,8 +16,8 @@ class Choices {
   virtual int draw_ranks_with_faults(Draw& draw) const { return 2 + draw.pick(draw.one_in(6) ? 16 : 6); }
   virtual int draw_calls(Draw& draw) const { return 1 + draw.pick(4); }
   virtual std::string draw_policy(Draw& draw, double scale) const { return test::draw_policy(draw, scale); }
-  virtual Call draw_call(Draw& draw, int P, int nodes, double scale) const {
-    return test::draw_call(draw, P, nodes, scale);
+  virtual Call draw_call(Draw& draw, int P, const std::vector<int>& node_of, double scale) const {
+    return test::draw_call(draw, P, node_of, scale);
   }
   virtual int faults() const;  // number of kinds
   // Draws whether calls under this policy are repeated on the host, with the same bits.

@@ -14,7 +14,7 @@ Messages::Messages(Draw& draw, int P, const std::string& policy, double scale)
     : policy_(parse_policy(policy)) {
   const int count = draw.one_in(3) ? 1 + draw.pick(6) : 0;
   for (int i = 0; i < count; ++i) {
-    Call call = draw_call(draw, 2, 0, scale);
+    Call call = draw_call(draw, 2, {}, scale);
     call.collective = Collective::bcast;
     call.root = 0;
     call.mean = call.apart = false;

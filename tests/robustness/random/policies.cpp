@@ -92,12 +92,14 @@ ValueRange units_of_all(const Memory& memory) {
 // Returns the call as plans see it.
 taut::Call planned_call(const Memory& memory) {
   const Call& call = memory.call();
+  const Nodes nodes(call.node_of);
   return {.collective = call.collective,
           .type = call.type,
           .op = call.op,
           .bytes = message_bytes(call),
           .ranks = call.P,
-          .nodes = call.nodes,
+          .nodes = nodes.several() ? nodes.count() : 0,
+          .leaders = nodes.several() ? nodes.leaders() : 0,
           .any_blocks = call.any_blocks(),
           .mean = call.mean};
 }
@@ -115,7 +117,8 @@ Promise promise_of_plan(const Policy& policy, const Memory& memory, const Plan& 
       std::ranges::all_of(plan.candidates, [](const Coding& c) { return c.codec->idempotent; });
   promise.same_bits = !plan.algorithm->recodes || idempotent;
   const bool sums = reduces(call.collective) && call.op == Reduction::sum;
-  const int growth = plan.algorithm->growth(plan.by_nodes ? call.nodes : call.P, plan.arithmetic);
+  const int growth =
+      plan.algorithm->growth(plan.by_nodes ? Nodes(call.node_of).count() : call.P, plan.arithmetic);
   if (policy.on == Policy::On::input && reduces(call.collective) && (sums || !idempotent))
     promise.bound *= call.mean ? static_cast<long double>(growth) / call.P : growth;
   if (policy.on == Policy::On::likely && sums && growth > 1) promise.bound *= std::sqrt(0.75L * growth);
@@ -138,10 +141,10 @@ std::string draw_policy(Draw& draw, double scale) {
     if (std::string policy = draw_text(draw, scale); can_be_served(policy)) return policy;
 }
 
-Call draw_call(Draw& draw, int P, int nodes, double scale) {
+Call draw_call(Draw& draw, int P, const std::vector<int>& node_of, double scale) {
   Call call;
   call.P = P;
-  call.nodes = nodes;
+  call.node_of = node_of;
   call.collective = draw.one_of(all_collectives);
   call.type = draw.one_in(3) ? DType(1 + draw.pick(dtypes)) : draw.choose({DType::f32, DType::f64});
   call.op = draw_operator(draw, call.collective, call.type);

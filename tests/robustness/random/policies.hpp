@@ -12,8 +12,8 @@ std::string draw_policy(Draw& draw, double scale);
 // Returns true if the text is a policy of this build.
 bool can_be_served(const std::string& policy);
 
-// Draws a call on P ranks and some nodes.
-Call draw_call(Draw& draw, int P, int nodes, double scale);
+// Draws a call on P ranks with these nodes.
+Call draw_call(Draw& draw, int P, const std::vector<int>& node_of, double scale);
 
 CollectiveCall request_of(Memory& memory, int rank);
 

@@ -21,7 +21,9 @@ bool of_agreement(Lane lane) noexcept { return lane % 128 == max_segments; }
 
 // Returns true for values sent within a node. They have no checksum: only their size can show damage.
 bool on_node(const Call& call, const LoopbackHub::Record& record) noexcept {
-  return call.nodes > 0 && record.from % call.nodes == record.to % call.nodes;
+  const std::vector<int>& node_of = call.node_of;
+  return !node_of.empty() &&
+         node_of[static_cast<std::size_t>(record.from)] == node_of[static_cast<std::size_t>(record.to)];
 }
 
 const Damage& damage_of(const Scenario& s) noexcept { return damages[s.variant % std::size(damages)]; }
@@ -58,7 +60,7 @@ int Choices::faults() const { return faults_of_hosts; }
 Scenario::Scenario(Machine& machine, Draw& draw, Fault what) : fault(what) {
   P = machine.draw_ranks_with_faults(draw);
   victim = draw.pick(P);
-  const int nodes = draw_nodes(draw, P);
+  const std::vector<int> nodes = draw_nodes(draw, P);
   threads = P <= 8 && draw.one_in(8);
   at = draw.pick(draw.one_in(2) ? 8 : 60);
   often = draw.one_in(2);

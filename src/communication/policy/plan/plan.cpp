@@ -22,7 +22,7 @@ bool serves(const AlgorithmInfo& algorithm, const Call& call) noexcept {
 
 bool may_go_by_nodes(const Policy& policy, const Call& call) noexcept {
   return !sums_widely(policy, call) && policy.by_nodes != Policy::ByNodes::off && call.nodes > 1 &&
-         !call.any_blocks && runs_by_nodes(call.collective, call.count(), call.ranks);
+         !call.any_blocks && runs_by_nodes(call.collective, call.count(), call.ranks, call.equal_nodes());
 }
 
 // Returns true if measured times may choose between the routes by nodes and not by nodes.
@@ -36,14 +36,16 @@ constexpr std::size_t largest_block_by_nodes = std::size_t{4} << 10;
 
 // Returns true if the call goes by nodes. Where the choice is free, that is the first route: messages between
 // nodes are then as few as those of plain MPI, and each value is coded once a node. Values on a GPU would
-// cross the host's memory, and calls by nodes leave no history.
+// cross the host's memory, calls by nodes leave no history, and on unequal nodes few leaders would code for
+// many ranks.
 bool goes_by_nodes(const Policy& policy, const Call& call, Route route) noexcept {
   if (!may_go_by_nodes(policy, call)) return false;
   if (policy.by_nodes == Policy::ByNodes::on) return true;
   const bool aggregates = call.collective != Collective::alltoall ||
                           call.bytes / static_cast<std::size_t>(call.ranks) <= largest_block_by_nodes;
+  const bool most_lead = call.leaders == 0 || 2 * call.nodes * call.leaders >= call.ranks;
   return tries_both(policy, call) &&
-         route.by_nodes.value_or(aggregates && !route.on_devices && policy.history == 0);
+         route.by_nodes.value_or(aggregates && most_lead && !route.on_devices && policy.history == 0);
 }
 
 // Returns the number of segments that a policy asks for; otherwise one for each MiB of values, but at least
@@ -314,14 +316,14 @@ Fallback early_fallback(const Policy& policy, std::size_t bytes, int ranks) noex
   return bytes < policy.min_bytes ? Fallback::small : Fallback::none;
 }
 
-// Returns the call of one rank of each node. The ranks of a node share the message; the largest part counts.
+// Returns the call of one leader of each node. They share the message; the largest part counts.
 // In an alltoall each rank has a message of its own.
 Call call_of_algorithm(const Call& call, bool by_nodes) noexcept {
   if (!by_nodes) return call;
   Call part = call;
-  const auto ranks_of_a_node = static_cast<std::size_t>(call.ranks / call.nodes);
+  const auto leaders = static_cast<std::size_t>(call.leaders > 0 ? call.leaders : call.ranks / call.nodes);
   if (call.collective != Collective::alltoall)
-    part.bytes = part_range(call.count(), 0, ranks_of_a_node).count * size_of(call.type);
+    part.bytes = part_range(call.count(), 0, leaders).count * size_of(call.type);
   part.ranks = call.nodes;
   return part;
 }

@@ -1,6 +1,7 @@
 // Communicators on nodes with several ranks each.
 #include <gtest/gtest.h>
 
+#include "communication/team/hierarchical.hpp"
 #include "support/ranks.hpp"
 
 namespace taut::test {
@@ -57,6 +58,28 @@ TEST_F(OnNodes, OtherCallsGoAsEver) {
   for (const Collective collective : {Collective::scatter, Collective::gather, Collective::scan}) {
     sent(*on, collective);
     EXPECT_FALSE(on->comms[0]->calls().rows().back().decision.by_nodes);
+  }
+}
+
+// The bound is shared by as many sums as there are nodes; a root may be no leader.
+TEST(OnUnequalNodes, CallsGoByNodesWhereLeadersCanServeThem) {
+  for (const std::vector<int>& node_of : {std::vector{0, 0, 1}, {0, 1, 1, 1, 1}, {0, 0, 1, 1, 1, 2}}) {
+    const int count = static_cast<int>(node_of.size());
+    Ranks on(count, "abs:1e-3,when=always,nodes=on,min_bytes=0", {.seed = 3, .random_order = true},
+             Nodes(node_of));
+    for (const Collective collective : served) {
+      const std::size_t blocks = static_cast<std::size_t>(count) * 900;
+      Job job(collective, count, blocks, DType::f32, Pattern::noisy, 1, Reduction::sum, count - 1);
+      for (const Verdict& verdict : on.run(collective, job)) {
+        EXPECT_EQ(verdict.status, Status::ok);
+        EXPECT_EQ(verdict.fallback, Fallback::none);
+      }
+      for (int r = 0; r < count; ++r) EXPECT_EQ(job.check(r, bound, 2 * count), "") << name_of(collective);
+      EXPECT_TRUE(job.same_bits());
+      for (const auto& comm : on.comms)
+        EXPECT_EQ(comm->calls().rows().back().decision.by_nodes,
+                  runs_by_nodes(collective, blocks, count, false));
+    }
   }
 }
 

@@ -370,6 +370,27 @@ TEST(Plan, ByNodesIsTheFirstRouteWhereMeasuredTimesMayChoose) {
   EXPECT_TRUE(by({.algorithm = ring, .by_nodes = true}).by_nodes);
 }
 
+// On 15 nodes with 32 ranks and one with 16, each of 16 leaders has a sixteenth of the message. Few leaders
+// would code for many ranks: such calls begin flat, and by nodes is tried.
+TEST(Plan, LeadersOfUnequalNodesShareTheMessage) {
+  const Policy policy = parse_policy("abs:1");
+  CandidateTable table;
+  Call call = on_full_nodes(Collective::allreduce, 8 * MiB);
+  call.ranks = 15 * 32 + 16;
+  call.leaders = 16;
+  EXPECT_TRUE(make_plan(policy, call, policy.coding.bound, table).by_nodes);
+  EXPECT_EQ(call_of_algorithm(call, true).bytes, MiB / 2);
+  call.ranks = 15 * 32 + 1;
+  call.leaders = 1;
+  const Plan plan = make_plan(policy, call, policy.coding.bound, table);
+  EXPECT_FALSE(plan.by_nodes);
+  std::array<Route, most_alternatives> found;
+  EXPECT_EQ(alternatives(policy, call, plan, found)[0].by_nodes, true);
+  call.collective = Collective::alltoall;
+  call.bytes = 481 * std::size_t{1024};
+  EXPECT_FALSE(make_plan(parse_policy("abs:1,nodes=on"), call, policy.coding.bound, table).by_nodes);
+}
+
 // By nodes an alltoall sends few frames instead of many small ones, and copies all values.
 TEST(Plan, AnAlltoallOfSmallBlocksGoesByNodesFirst) {
   const Policy policy = parse_policy("abs:1");
