@@ -65,7 +65,8 @@ TEST_F(OnNodes, OtherCallsGoAsEver) {
 TEST(OnUnequalNodes, CallsGoByNodesWhereLeadersCanServeThem) {
   for (const std::vector<int>& node_of : {std::vector{0, 0, 1}, {0, 1, 1, 1, 1}, {0, 0, 1, 1, 1, 2}}) {
     const int count = static_cast<int>(node_of.size());
-    Ranks on(count, "abs:1e-3,when=always,nodes=on", {.seed = 3, .random_order = true}, Nodes(node_of));
+    Ranks on(count, "abs:1e-3,when=always,nodes=on,min_bytes=0", {.seed = 3, .random_order = true},
+             Nodes(node_of));
     for (const Collective collective : served) {
       const std::size_t blocks = static_cast<std::size_t>(count) * 900;
       Job job(collective, count, blocks, DType::f32, Pattern::noisy, 1, Reduction::sum, count - 1);
