@@ -214,6 +214,7 @@ void add_policies(Seeds& seeds) {
                            "rel:1e-3,fill=1e20,dims=5x8",
                            "abs:1,codec=szx",
                            "rate:12,codec=zfp",
+                           "block:6,min_bytes=0",
                            "abs:1,min_bytes=4611686018427387904GiB",
                            "abs:1,segments=-1",
                            "abs:nan",

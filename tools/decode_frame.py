@@ -7,6 +7,7 @@ import struct
 import sys
 from fractions import Fraction
 
+import decode_blocks
 import decode_exponents
 import decode_grid
 import decode_szx
@@ -15,7 +16,7 @@ import decode_zfp
 BLOCK, CHUNK = 8, 4096
 BY_ADDEND = 3  # parameters[2]: one reference for each addend
 STORED, FAILED, CHECKSUMMED = 1, 2, 4
-RAW, PLANES, MPC, SZX, ZFP, EXPONENTS = range(1, 7)
+RAW, PLANES, MPC, SZX, ZFP, EXPONENTS, BLOCKS = range(1, 8)
 WIDE, PLANES, DENSE, BYTES, RUNS, LAYERS = 1, 2, 4, 8, 16, 32
 
 
@@ -457,7 +458,7 @@ def decode(frame, references=()):
      crc) = struct.unpack("<4sBBBBQddQI4sIIB3sI", frame[:64])
     require(magic == b"TAUT" and version == 1 and zero == bytes(3) and crc == crc32c(frame[:60]), "header")
     require(bound_kind < 5 and (bound == 0) == (bound_kind == 0), "bound")
-    require(flags < 8 and not flags & FAILED and RAW <= codec <= EXPONENTS, "flags or codec")
+    require(flags < 8 and not flags & FAILED and RAW <= codec <= BLOCKS, "flags or codec")
     kind, payload = Type(number), frame[64 : 64 + size]
     require(len(payload) == size, "payload is cut off")
     require(count <= 1 << 30 and -(-count // 65536) <= -(-size // 4), "count of values")
@@ -466,6 +467,9 @@ def decode(frame, references=()):
     if codec == ZFP:
         require(addends == 1 and not flags & STORED, "addends or flags")
         return kind, decode_zfp.decode(payload, kind, count, bound, bound_kind, parameters[0], require)
+    if codec == BLOCKS:
+        require(number in (1, 3, 4) and bound_kind == 4 and addends == 1 and not flags & STORED, "type, bound, addends or flags")
+        return kind, decode_blocks.decode(payload, count, kind, bound, require)
     if codec == RAW or flags & STORED:
         require(size == count * kind.size and (codec != PLANES or parameters[1:3] == bytes(2)), "stored values")
         return kind, kind.unpack(payload)

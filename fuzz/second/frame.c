@@ -4,7 +4,7 @@
 #include "parts.h"
 
 enum { stored = 1, failed = 2, checksummed = 4 };
-enum { raw = 1, planes, mpc, szx, zfp, exponents };
+enum { raw = 1, planes, mpc, szx, zfp, exponents, blocks };
 enum { exact, absolute, snap, pointwise, rate, bound_kinds };
 
 static const struct second_type types[] = {
@@ -55,6 +55,7 @@ static bool makes(int codec, int type, int kind) {
     case mpc: return kind == exact || (kind == pointwise && is_real);
     case szx: return type <= 2 && kind == absolute;
     case exponents: return (type == 3 || type == 4) && kind == exact;
+    case blocks: return (type == 1 || type == 3 || type == 4) && kind == rate;
     default: return true;
   }
 }
@@ -66,11 +67,12 @@ static bool read_header(const uint8_t* from, size_t bytes, struct second_frame* 
   const double bound = float64_at(from + 16);
   frame->number = from[6];
   frame->bound_kind = from[56];
+  frame->bound = bound;
   frame->step = float64_at(from + 24);
   frame->addends = (uint32_t)second_number(from + 40, 4);
   frame->parameters = from + 44;
   if (frame->number < 1 || frame->number > last_type || frame->bound_kind >= bound_kinds) return false;
-  if (from[5] < raw || from[5] > exponents || from[7] > 7 || (from[7] & failed)) return false;
+  if (from[5] < raw || from[5] > blocks || from[7] > 7 || (from[7] & failed)) return false;
   if (!isfinite(bound) || signbit(bound) || (bound == 0) != (frame->bound_kind == exact)) return false;
   if (!isfinite(frame->step) || signbit(frame->step)) return false;
   const uint64_t payload_bytes = second_number(from + 32, 8);
@@ -92,6 +94,7 @@ static enum second_verdict copy_stored(const struct second_frame* frame, int cod
   if (codec == planes &&
       (!second_check_planes_header(frame) || frame->parameters[1] != 0 || frame->parameters[2] != 0))
     return second_rejected;
+  if (codec == blocks) return second_rejected;
   if (codec == szx && (frame->addends != 1 || second_number(frame->parameters, 4) != 0))
     return second_rejected;
   if (size > 0) memcpy(values, frame->payload, size);
@@ -113,6 +116,7 @@ enum second_verdict second_decode(const uint8_t* bytes, size_t size, int type, u
     case planes: return second_planes(&frame, values);
     case mpc: return second_mpc(&frame, values);
     case szx: return second_szx(&frame, values);
+    case blocks: return second_blocks(&frame, values);
     case exponents: return second_exponents(&frame, values);
     default: return second_rejected; /* raw frames are stored */
   }

@@ -20,6 +20,7 @@ struct second_frame {
   const struct second_type* type;
   int number; /* of the value type */
   uint64_t bound_kind;
+  double bound;
   double step;
   uint32_t addends;
   const uint8_t* parameters;
@@ -95,6 +96,7 @@ bool second_check_planes_header(const struct second_frame* frame);
 enum second_verdict second_planes(const struct second_frame* frame, uint8_t* values);
 enum second_verdict second_mpc(const struct second_frame* frame, uint8_t* values);
 enum second_verdict second_szx(const struct second_frame* frame, uint8_t* values);
+enum second_verdict second_blocks(const struct second_frame* frame, uint8_t* values);
 enum second_verdict second_exponents(const struct second_frame* frame, uint8_t* values);
 
 #endif

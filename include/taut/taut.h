@@ -114,7 +114,8 @@ TAUT_Max_bytes(TAUT_Type type, size_t count, /* values */
  *   snap:E         abs:E, and every x' is a multiple of the same power of two
  *   pwrel:R        |x - x'| <= R * |x|
  *   rate:B         B bits for each value; no bound on the error (reductions: only with codec=zfp)
- *   codec=         auto (default) | planes | szx | mpc | exponents | zfp | raw
+ *   block:B        integers of B = 8, 6 or 4 bits, and a scale for each 64 values: rate:B,codec=blocks
+ *   codec=         auto (default) | planes | szx | mpc | exponents | zfp | blocks | raw
  *   predictor=     auto (default), or a predictor of the codec
  *   dims=          extents of the field that the values come from, slowest first: 100x500x500
  *   threads=       1 (default) to 64 threads of this process, which do not change the frame; TAUT_Decode
@@ -258,7 +259,7 @@ static const char* const taut_kind_of_mpi __attribute__((used)) = &TAUT_KIND_OF_
  * the policy; rules, if there are any, apply then. Grammar: a bound, then options separated by commas
  * (docs/configuration.md).
  *
- *   bound:      off | lossless | abs:E | rel:R | psnr:D | snap:E | pwrel:R | rate:B    as in TAUT_Encode; the
+ *   bound:      off | lossless | abs:E | rel:R | psnr:D | snap:E | pwrel:R | rate:B | block:B    as in TAUT_Encode; the
  *               range that rel and psnr refer to is that of all ranks' values together
  *   on=         result (default)            E bounds what the call returns
  *               | input                     E bounds each rank's contribution to a sum

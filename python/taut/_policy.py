@@ -15,7 +15,7 @@ class Policy:
     Parameters
     ----------
     bound
-        ``"abs:1e-4"``, ``"rel:1e-3"``, ``"psnr:80"``, ``"snap:1e-4"``, ``"pwrel:1e-3"``, ``"rate:8"``, ``"lossless"``
+        ``"abs:1e-4"``, ``"rel:1e-3"``, ``"psnr:80"``, ``"snap:1e-4"``, ``"pwrel:1e-3"``, ``"rate:8"``, ``"block:8"``, ``"lossless"``
         or ``"off"``, possibly followed by options: ``"abs:1e-4,on=input,codec=planes"`` (docs/configuration.md).
     **options
         Further options by name: ``on="input"``, ``codec="planes"``, ``algorithm="ring"``, ``min_bytes="64KiB"``,

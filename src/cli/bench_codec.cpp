@@ -126,12 +126,21 @@ std::vector<std::string> named_codecs(const Arguments& arguments) {
   return names;
 }
 
+// Returns true if the codec has a bound: not every codec has all rates.
+bool makes(const CodecInfo& codec, Bound bound) {
+  try {
+    return codec.make({.bound = bound}) != nullptr;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 // Returns all codecs that serve the subject, and the choice of `auto`.
 std::vector<std::string> codecs_that_serve(const Subject& subject, const ArrayCoding& coding) {
   const Bound bound = coding.bound(subject.type, coding.range(subject.slice()));
   std::vector<std::string> names;
   for (const CodecInfo* codec : registered_codecs())
-    if (codec->serves(subject.type, bound.kind)) names.emplace_back(codec->name);
+    if (codec->serves(subject.type, bound.kind) && makes(*codec, bound)) names.emplace_back(codec->name);
   names.emplace_back("auto");
   return names;
 }

@@ -19,7 +19,7 @@ constexpr Option options[] = {
     {"output", 'o', "OUT", "file to write, or a folder for all IN; default: IN.taut; -: standard output"},
     {"bound", 'b', "BOUND",
      "what may be lost: lossless (default), abs:E, rel:R, psnr:D, pwrel:R,\n"
-     "snap:E or rate:B; options of the coding behind commas: rel:1e-3,codec=planes"},
+     "snap:E, rate:B or block:B; options of the coding behind commas: rel:1e-3,codec=planes"},
     dtype_option,
     shape_option,
     {"reference", 0, "OLD",

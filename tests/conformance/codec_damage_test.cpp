@@ -80,7 +80,8 @@ TEST_P(DamagedFrames, OtherTypesAndCountsAreRefused) {
   for (const auto& [type, count] :
        {std::pair{DType::f64, 1000u}, {DType::f64, 500u}, {DType::f32, 999u}, {DType::f32, 1001u}}) {
     Values other(type, count);
-    EXPECT_EQ(codec->decode(frame, other.slice()), Status::frame_mismatch);
+    const bool served = GetParam().codec->serves(type, GetParam().kind);
+    EXPECT_EQ(codec->decode(frame, other.slice()), served ? Status::frame_mismatch : Status::invalid_type);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "compressor/values/half.hpp"
 #include "exhaustive/patterns.hpp"
+#include "support/subjects.hpp"
 
 namespace taut::exhaustive {
 namespace {
@@ -27,6 +28,7 @@ constexpr struct {
     {{Bound::Kind::pointwise, 1e-3}, true},
     {{Bound::Kind::pointwise, 0.5}, false},
     {{Bound::Kind::rate, 16}, true},
+    {{Bound::Kind::rate, 8}, false},
 };
 
 const char* name_of(Bound::Kind kind) noexcept {
@@ -175,7 +177,7 @@ std::vector<Proof> all_proofs() {
   const auto add = [&](const CodecInfo* codec, DType type) {
     for (const auto& [bound, also_alone] : bounds) {
       const bool own_kind = bound.exact() || codec->rank(bound.kind) != CodecInfo::last_resort;
-      if (!own_kind || !codec->serves(type, bound.kind)) continue;
+      if (!own_kind || !test::can_be_made(*codec, type, {.bound = bound})) continue;
       proofs.push_back({codec, type, bound, Surroundings::alike});
       proofs.push_back({codec, type, bound, Surroundings::noise});
       if (also_alone) proofs.push_back({codec, type, bound, Surroundings::none});

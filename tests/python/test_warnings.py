@@ -50,7 +50,7 @@ def test_what_is_no_reason_to_warn():
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
-@pytest.mark.parametrize("bound", ["abs:10", "rel:0.5", "psnr:10", "snap:10", "pwrel:0.5", "rate:4", "abs:10,codec=planes"])
+@pytest.mark.parametrize("bound", ["abs:10", "rel:0.5", "psnr:10", "snap:10", "pwrel:0.5", "rate:4", "block:8", "abs:10,codec=planes"])
 def test_integers_are_coded_without_loss_under_every_bound(dtype, bound):
     values = (100 + 20 * WAVE).astype(dtype).reshape(100, 200)
     packed = taut.compress(values, bound)

@@ -185,6 +185,17 @@ class FramesAgainstTheSpecification(unittest.TestCase):
                     found += self.check_behind(rng, kind, n, 1e-3, f"{bound},codec=mpc,predictor=d{rng.randint(0, 8)}")
         self.assertGreater(found, 100 / ONE_CASE_IN * 0.8)
 
+    def test_blocks_frames(self):
+        rng = random.Random(6)
+        for kind in (1, 3, 4):
+            for n in (0, 1, 63, 64, 65, 1000):
+                for rate in (8, 6, 4):
+                    for name, x in fields(rng, n, 1e-2):
+                        with self.subTest(kind=kind, n=n, rate=rate, field=name):
+                            frame = encode(x, kind, f"block:{rate},checksum=on")
+                            self.assertEqual(len(frame), 64 + -(-2 * -(-n // 64) // 16) * 16 + -(-n // 64) * 8 * rate)
+                            self.check(frame, kind, n)
+
     @needs_zfp
     def test_zfp_frames(self):
         rng = random.Random(6)

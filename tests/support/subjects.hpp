@@ -22,6 +22,9 @@ inline constexpr Bound all_bounds[] = {
     {Bound::Kind::snap, 0x1p-6},
     {Bound::Kind::pointwise, 0x1p-9},
     {Bound::Kind::rate, 11},
+    {Bound::Kind::rate, 8},  // this and the following are for codecs that have few rates
+    {Bound::Kind::rate, 6},
+    {Bound::Kind::rate, 4},
 };
 inline constexpr Dims all_dims[] = {{}, {{5, 13}, 2}, {{3, 5, 7}, 3}};  // the extents that a codec uses
 using simd::set_names;
@@ -52,6 +55,12 @@ inline bool can_be_made(const CodecInfo& info, DType type, const Coding& options
   } catch (const Error&) {
     return false;
   }
+}
+
+// Returns true if the codec is tested at another rate: those of few rates are not for codecs that have all.
+inline bool has_all_rates(const CodecInfo& info, DType type, Bound bound) {
+  return bound.kind == Bound::Kind::rate && bound.value <= 8 &&
+         can_be_made(info, type, {.bound = {Bound::Kind::rate, 11}});
 }
 
 // Returns one instance for each kernel set that this processor runs, the scalar set first.
@@ -117,7 +126,9 @@ inline std::vector<Subject> subjects_of(const CodecInfo& info, bool checksum) {
       for (const Dims dims : all_dims) {
         for (const char* predictor : predictors_to_try(info, dims)) {
           const Coding options{.bound = bound, .checksum = checksum, .predictor = predictor, .dims = dims};
-          if (!can_be_made(info, type, options) || info.make(options)->contract().bound != bound) continue;
+          if (has_all_rates(info, type, bound) || !can_be_made(info, type, options) ||
+              info.make(options)->contract().bound != bound)
+            continue;
           const Subject subject{&info, type, options};
           if (dims.n == 0 || !info.predictors.empty() || uses_dims(subject)) all.push_back(subject);
         }

@@ -68,7 +68,7 @@ SIDE_BAR = {
         "adr/index", "changelog",
     ],
 }  # fmt: skip
-FORMATS = ["frame", "planes", "szx", "szx_bound", "mpc", "mpc_bound", "zfp", "zfp_bound", "exponents", "message", "file", "hdf5"]
+FORMATS = ["frame", "planes", "szx", "szx_bound", "mpc", "mpc_bound", "zfp", "zfp_bound", "exponents", "blocks", "message", "file", "hdf5"]
 
 
 def place_of(path):

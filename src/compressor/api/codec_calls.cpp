@@ -171,7 +171,7 @@ size_t TAUT_Max_bytes(TAUT_Type type, size_t count, unsigned addends) {
   if (!known(type) || count > most_values / components_of(dtype(type))) return 0;
   std::size_t most = 0;
   for (const CodecInfo* const info : registered_codecs()) {
-    for (const Bound bound : {Bound(), Bound(1), Bound(Bound::Kind::rate, 32)}) {
+    for (const Bound bound : {Bound(), Bound(1), Bound(Bound::Kind::rate, 32), Bound(Bound::Kind::rate, 8)}) {
       if (!info->serves(dtype(type), bound.kind)) continue;
       try {
         most = std::max(most, info->make({.bound = bound})->max_bytes(dtype(type), count, addends));

@@ -18,6 +18,7 @@ struct BoundName {
   Bound::Kind kind;
   double most;  // `value` is above 0 and at most `most`
   const char* remedy;
+  const char* codec = nullptr;  // codec that the form names
 };
 constexpr BoundName bound_names[] = {
     {"abs", Bound::Kind::absolute, 1e308, "give a bound above 0: abs:1e-4"},
@@ -27,8 +28,9 @@ constexpr BoundName bound_names[] = {
      "give a fraction of each value, above 0 and at most 0.5: pwrel:1e-3"},
     {"rate", Bound::Kind::rate, 64, "give bits for each value, above 0 and at most 64: rate:8"},
     {"snap", Bound::Kind::snap, 1e308, "give a bound above 0: snap:1e-4"},
+    {"block", Bound::Kind::rate, 8, "give 8, 6 or 4 bits for each value: block:8", "blocks"},
 };
-constexpr const char* known_bounds = "lossless, abs:E, rel:R, psnr:D, pwrel:R, rate:B or snap:E";
+constexpr const char* known_bounds = "lossless, abs:E, rel:R, psnr:D, pwrel:R, rate:B, block:B or snap:E";
 
 // Rejects a number alone, and names the bounds that it may stand for.
 [[noreturn]] void reject_number(const Item& item) {
@@ -57,13 +59,29 @@ std::string bound_meant(const Item& item) {
 // ---- Options
 
 void read_codec(const Item& item, Coding& coding) {
+  const CodecInfo* const before = coding.codec;
   coding.codec = item.value == "auto" ? nullptr : find_codec(std::string(item.value).c_str());
+  if (before != nullptr && coding.codec != before)
+    item.reject(std::string("the codec is already ") + before->name + "; name one");
   if (coding.codec != nullptr || item.value == "auto") return;
   for (const AbsentCodec& absent : absent_codecs())
     if (item.value == absent.name) item.reject(absent.remedy);
   std::string remedy = "use auto";
   for (const CodecInfo* codec : registered_codecs()) remedy += std::string(" or ") + codec->name;
   item.reject(remedy);
+}
+
+// Names the codec of a form that has one, if it serves the number.
+void name_codec(const Item& item, const BoundName& form, Coding& coding) {
+  const CodecInfo* const codec = find_codec(form.codec);
+  if (coding.codec != nullptr && coding.codec != codec)
+    item.reject(std::string("leave out codec=") + coding.codec->name);
+  try {
+    codec->make({.bound = coding.bound});
+  } catch (const Error&) {
+    item.reject(form.remedy);
+  }
+  coding.codec = codec;
 }
 
 void read_dims(const Item& item, Dims& dims) {
@@ -158,17 +176,22 @@ std::string with_colon(std::string_view text) {
   return std::string(first.name).append(":").append(text.substr(first.column - 1));
 }
 
-Bound read_bound(const Item& item) {
+void read_bound(const Item& item, Coding& coding) {
   if (!item.name.empty())
     item.reject_name(std::string("to follow a bound; start with ") + known_bounds + bound_meant(item));
-  if (item.value == "lossless") return {};
+  if (item.value == "lossless") {
+    coding.bound = {};
+    return;
+  }
   for (const BoundName& known : bound_names) {
     if (!item.value.starts_with(known.name) || !item.value.substr(known.name.size()).starts_with(':'))
       continue;
     double value = 0;
     const bool number = read_number(item.value.substr(known.name.size() + 1), value);
     if (!number || !(value > 0) || !(value <= known.most)) item.reject(known.remedy);
-    return {known.kind, value};
+    coding.bound = {known.kind, value};
+    if (known.codec != nullptr) name_codec(item, known, coding);
+    return;
   }
   if (double number = 0; read_number(item.value, number)) reject_number(item);
   item.reject("use " + std::string(known_bounds) + bound_meant(item));
@@ -254,7 +277,7 @@ Coding parse_coding(std::string_view given, std::string_view kernels) {
   for (std::size_t begin = 0; begin <= text.size(); first = false) {
     const Item item = next_item(text, begin);
     if (first) {
-      coding.bound = read_bound(item);
+      read_bound(item, coding);
     } else if (!read_coding_option(item, coding)) {
       item.reject_name(coding_options);
     }

@@ -20,7 +20,7 @@ std::string with_colon(std::string_view text);
 
 // Parse parts of a policy: the bound at its start, and one option. read_coding_option() returns false if the
 // option is not one of coding_options.
-Bound read_bound(const Item& item);
+void read_bound(const Item& item, Coding& coding);
 bool read_coding_option(const Item& item, Coding& coding);
 inline constexpr std::string_view coding_options[] = {"codec", "predictor", "dims",    "fill",
                                                       "bits",  "threads",   "checksum"};

@@ -31,6 +31,20 @@ def test_a_sum_is_within_the_bound(rank, ranks, policy, dtype):
     assert not torch.equal(tensor.double(), exact)  # it was coded
 
 
+@pytest.mark.parametrize("bits, share", [(8, 127), (4, 7)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
+def test_block_scaled_frames(rank, ranks, bits, share, dtype):
+    tensor, exact = noise(COUNT, rank, dtype), exact_sum(COUNT, ranks, dtype)
+    taut.torch.all_reduce(tensor, f"block:{bits}")
+    half_a_scale = 6 * ranks / share / 2  # noise and its sums are below 6 for each rank
+    assert error_of(tensor, exact) <= 2 * half_a_scale + float(exact.abs().max()) * HALF_ULP[dtype] * ranks
+    assert same_bits_everywhere(tensor) and not torch.equal(tensor.double(), exact)
+    gathered, mine = torch.empty(ranks * COUNT, dtype=dtype), noise(COUNT, rank, dtype)
+    taut.torch.all_gather(gathered, mine, f"block:{bits}")
+    for one in range(ranks):
+        assert error_of(gathered[one * COUNT : (one + 1) * COUNT], noise(COUNT, one, dtype).double()) <= half_a_scale
+
+
 def test_a_mean_is_within_the_bound(rank, ranks):
     tensor, exact = noise(COUNT, rank), exact_sum(COUNT, ranks) / ranks
     taut.torch.all_reduce(tensor, "abs:1e-2", op=dist.ReduceOp.AVG)

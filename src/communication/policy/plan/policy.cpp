@@ -136,7 +136,7 @@ Policy parse_policy(std::string_view given, std::string_view kernels) {
       policy.off = true;
     } else {
       policy.off = false;
-      policy.coding.bound = read_bound(item);
+      read_bound(item, policy.coding);
     }
   }
   if (!policy.off) check(policy, kernels);

@@ -169,7 +169,7 @@ void RuleReader::bound(const RuleEntry& entry) {
   bound_ = with_colon(bound_at_->text);
   rule_.policy.off = bound_ == "off";
   if (rule_.policy.off) return;
-  at_place(entry, [&] { rule_.policy.coding.bound = read_bound({"", bound_}); });
+  at_place(entry, [&] { read_bound({"", bound_}, rule_.policy.coding); });
 }
 
 void RuleReader::option(const RuleEntry& entry) {

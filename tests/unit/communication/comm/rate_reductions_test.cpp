@@ -19,6 +19,16 @@ class RateReductions : public testing::TestWithParam<Collective> {
   }
 };
 
+TEST_P(RateReductions, TheFormOfBlocksNamesItsCodec) {
+  for (const DType type : {DType::f32, DType::f16, DType::bf16, DType::f64, DType::c64}) {
+    const bool coded = type == DType::f32 || type == DType::f16 || type == DType::bf16;
+    Job job(GetParam(), 3, 30000, type, Pattern::smooth, 3);
+    Ranks ranks(3, "block:8,min_bytes=0");
+    expect_plain(ranks, job, coded ? Fallback::none : Fallback::unsupported);
+    EXPECT_TRUE(job.same_bits());
+  }
+}
+
 TEST_P(RateReductions, AreServedByNameOnly) {
   for (const DType type : {DType::f32, DType::f64, DType::f16, DType::c64, DType::i32}) {
     const bool coded = type == DType::f32 || type == DType::f64;
@@ -35,7 +45,8 @@ TEST_P(RateReductions, AreServedByNameOnly) {
 
 // A rate below 7 bits stores boxes of such values whole, one above codes them.
 TEST_P(RateReductions, ValuesThatAreNotFiniteStaySo) {
-  for (const char* const policy : {"rate:4,codec=zfp,min_bytes=0", "rate:16,codec=zfp,min_bytes=0"}) {
+  for (const char* const policy : {"rate:4,codec=zfp,min_bytes=0", "rate:16,codec=zfp,min_bytes=0",
+                                   "block:8,min_bytes=0", "block:4,min_bytes=0"}) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     Job job(GetParam(), 3, 9000, DType::f32, Pattern::noisy, 3);
     const auto set = [&](std::size_t rank, std::size_t i, double x) { job.inputs[rank].set(i, x); };

@@ -182,6 +182,16 @@ TEST(Plan, ReductionsAtARateNeedANamedCodec) {
     }
 }
 
+// The form block:8 names its codec, which is left out where it does not serve the type.
+TEST(Plan, BlockScaledFramesServeReductions) {
+  for (const Collective collective : all_collectives) {
+    const Plan named = plan("block:8", collective, MiB, 4);
+    EXPECT_EQ(named.fallback, Fallback::none);
+    EXPECT_STREQ(named.candidates[0].codec->name, "blocks");
+    EXPECT_EQ(named.bound, Bound(Bound::Kind::rate, 8));
+  }
+}
+
 TEST(Plan, RelativeBoundsComeFromTheRange) {
   EXPECT_NEAR(plan("rel:1e-3", Collective::bcast, MiB, 4).bound.value, 2e-3, 1e-8);
   EXPECT_NEAR(plan("psnr:60", Collective::bcast, MiB, 4).bound.value, 2e-3, 1e-8);

@@ -82,6 +82,8 @@ TEST(Policy, BoundsThatAreNone) {
                            "pwrel:1",
                            "rate:0",
                            "rate:65",
+                           "block:5",
+                           "block:8,codec=zfp",
                            "snap:0",
                            "absolute:1",
                            "lossless,on=likely",
@@ -127,7 +129,7 @@ TEST(Policy, ErrorsNameOptionColumnAndRemedy) {
       complaint("1e-4"),
       "policy, column 1: bound cannot be '1e-4'; say what the number limits: abs:1e-4 (the error of a "
       "value), rel:1e-4 (its share of the value range) or pwrel:1e-4 (its share of the value); the forms "
-      "are lossless, abs:E, rel:R, psnr:D, pwrel:R, rate:B or snap:E");
+      "are lossless, abs:E, rel:R, psnr:D, pwrel:R, rate:B, block:B or snap:E");
   EXPECT_EQ(complaint("abs:1,segments=65"),
             "policy, column 16: option 'segments' cannot be '65'; use auto or a number from 1 to 64");
   EXPECT_NE(complaint("abs:1,codec=zip").find("use auto or "), std::string::npos);
