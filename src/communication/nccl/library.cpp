@@ -10,16 +10,19 @@
 namespace taut::nccl {
 namespace {
 
-constexpr const char* name = "libnccl.so.2";
+// NCCL, and AMD's RCCL, which has NCCL's functions under NCCL's names.
+constexpr const char* names[] = {"libnccl.so.2", "librccl.so.1"};
 
 // Returns the handle in which dlsym() finds the functions of NCCL. A program may have loaded NCCL with
 // RTLD_LOCAL, as Python does, so the loaded library is looked for by its name before one is opened.
 void* find_library() {
   if (dlsym(RTLD_DEFAULT, "pncclCommCount") != nullptr) return RTLD_DEFAULT;
-  if (void* const loaded = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD)) return loaded;
-  if (void* const opened = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return opened;
+  for (const int already : {RTLD_NOLOAD, 0})
+    for (const char* const name : names)
+      if (void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL | already)) return library;
+  dlopen(names[0], RTLD_NOW | RTLD_LOCAL);  // for its message
   const char* const why = dlerror();
-  throw Error(Status::invalid_argument, std::string("NCCL is not loaded, and ") + name +
+  throw Error(Status::invalid_argument, std::string("NCCL is not loaded, and ") + names[0] +
                                             " could not be opened (" +
                                             (why != nullptr ? why : "unknown reason") +
                                             "): link NCCL, or have its folder in LD_LIBRARY_PATH");

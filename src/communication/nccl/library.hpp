@@ -48,8 +48,8 @@ struct Library {
   int (*CommAbort)(ncclComm* comm);
 };
 
-// Returns NCCL: the library that the process has loaded, otherwise libnccl.so.2 where the loader finds it.
-// Throws Error(invalid_argument) if there is none.
+// Returns NCCL, or RCCL: the library that the process has loaded, otherwise libnccl.so.2 or librccl.so.1
+// where the loader finds it. Throws Error(invalid_argument) if there is none.
 const Library& library();
 
 // Returns NCCL's own function of that name, such as "ncclCommSplit"; null if this NCCL has none. Throws

@@ -97,7 +97,7 @@ Event* recorded(void* stream) {
   };
   Event* event = take();
   if (event == nullptr) {
-    auto made = std::make_unique<Event>(device);
+    auto made = std::make_unique<Event>(Event{device, nullptr});
     CudaScratch::check(cudaEventCreateWithFlags(&made->event, cudaEventDisableTiming));
     event = made.release();
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 #include <span>
 
@@ -96,6 +97,11 @@ void prepare(Fiber& f) {
 
 Warp& warp_of(const Fiber& f) { return f.block->warps[f.thread / lanes]; }
 
+// The other warp of a fiber's wavefront; nullptr if the block ends with half a wavefront.
+Warp* other_warp(Block& block, std::size_t warp) {
+  return (warp ^ 1) < block.warps.size() ? &block.warps[warp ^ 1] : nullptr;
+}
+
 bool can_go_on(const Fiber& f) {
   switch (f.state) {
     case Fiber::State::ready: return true;
@@ -156,6 +162,33 @@ void combine(Operation operation, std::uint64_t& all, unsigned lane, std::uint64
 
 }  // namespace
 
+bool in_wavefronts() {
+  static const bool wide = [] {
+    const char* const text = std::getenv("TAUT_SHIM_WAVEFRONT");
+    return text != nullptr && std::strcmp(text, "64") == 0;
+  }();
+  return wide;
+}
+
+std::uint64_t Thread::vote(bool b) const {
+  const std::uint64_t round = warp_of(*fiber_).round, of_warp = exchange(Operation::ballot, b).of_all;
+  const auto of_other = static_cast<std::uint32_t>(round * 0x9E3779B9);
+  return thread() % wavefront_lanes < lanes ? of_warp | std::uint64_t{of_other} << lanes
+                                            : of_warp << lanes | of_other;
+}
+
+void Thread::check_source(unsigned lane) const {
+  if (lane / lanes != thread() % wavefront_lanes / lanes) fail("a lane reads a value of the other warp");
+}
+
+void Thread::note_barrier(unsigned line) const {
+  Warp& own = warp_of(*fiber_);
+  if (thread() % lanes == 0) own.line = line, ++own.barriers;
+  const Warp* const other = other_warp(*fiber_->block, thread() / lanes);
+  if (other != nullptr && other->barriers == own.barriers && other->line != own.line)
+    fail("the warps of a wavefront come to a barrier at different lines");
+}
+
 const Exchange& Thread::exchange(Operation operation, std::uint64_t v) const {
   Warp& w = warp_of(*fiber_);
   const std::uint64_t round = w.round;
@@ -181,7 +214,8 @@ const Exchange& Thread::exchange(Operation operation, std::uint64_t v) const {
   return values;
 }
 
-bool Thread::barrier_any(bool b) const {
+bool Thread::barrier_any(bool b, std::source_location where) const {
+  if (in_wavefronts()) note_barrier(where.line());
   Block& block = *fiber_->block;
   const std::uint64_t round = block.round;
   block.any[round % 2] = (block.arrived > 0 && block.any[round % 2]) || b;
@@ -241,6 +275,8 @@ void Gpu::start(Resident& r, unsigned index, unsigned threads, std::size_t share
 bool Gpu::advance_warp(Resident& r, std::size_t first) {
   Warp& warp = r.block.warps[r.order[first] / lanes];
   if (warp.ended == lanes) return false;
+  const Warp* const other = other_warp(r.block, r.order[first] / lanes);
+  if (in_wavefronts() && warp.pausing == 0 && other != nullptr && other->pausing > 0) return false;
   const auto all = std::span(r.order).subspan(first, lanes);
   for (const unsigned t : all)
     if (warp.pausing > 0 && r.fibers[t].state == Fiber::State::pausing)

@@ -3,6 +3,12 @@
 // drawn from a seed. The test ends with a failure if lanes of a warp perform different operations together,
 // or if threads wait for ever. The shim cannot show races between blocks that depend on memory order, bank
 // conflicts, or speed.
+//
+// With TAUT_SHIM_WAVEFRONT=64 in the environment, lanes are those of an AMD GPU, and a wavefront holds two
+// warps. The operations of a warp are then made of the hardware's by compressor/gpu/simt/wavefront.hpp. A
+// vote has any bits for the lanes of the other warp, and no lane can fetch a value from them. A wavefront has
+// one program counter: while lanes of one warp pause in a loop, the other warp does not run; both come to a
+// barrier at the same line.
 #pragma once
 
 #include <bit>
@@ -12,12 +18,19 @@
 #include <functional>
 #include <memory>
 #include <random>
+#include <source_location>
 #include <utility>
 #include <vector>
 
+#include "compressor/gpu/simt/wavefront.hpp"
+
 namespace taut::shim {
 
-inline constexpr unsigned lanes = 32;
+inline constexpr unsigned lanes = 32;            // of a warp
+inline constexpr unsigned wavefront_lanes = 64;  // of an AMD wavefront, which holds two warps
+
+// True if warps are halves of wavefronts.
+bool in_wavefronts();
 
 // Operations that the lanes of a warp perform together.
 enum class Operation { sync, ballot, shuffle, shuffle_up, reduce_max, reduce_or, reduce_add, inclusive_sum };
@@ -35,6 +48,8 @@ struct Warp {
   unsigned pausing = 0;  // lanes
   unsigned ended = 0;    // lanes
   std::uint64_t round = 0;
+  std::uint64_t barriers = 0;  // number of barriers that its first lane has come to
+  unsigned line = 0;           // of the last one
 };
 
 struct Block {
@@ -65,35 +80,60 @@ class Thread {
   unsigned thread() const { return fiber_->thread; }
   unsigned block() const { return fiber_->block->index; }
 
+  // The hardware's operations, of which wavefront.hpp makes those of a warp.
+  unsigned lane() const { return thread() % wavefront_lanes; }
+  std::uint64_t vote(bool b) const;
+  template <class V>
+  V fetch(V v, unsigned lane) const {
+    check_source(lane);
+    return from_slot<V>(exchange(Operation::shuffle, to_slot(v)).of_lane[lane % lanes]);
+  }
+  std::uint32_t select_bytes(std::uint32_t low, std::uint32_t high, std::uint32_t selector) const {
+    const std::uint64_t from = low | std::uint64_t{high} << 32;
+    std::uint32_t bytes = 0;
+    for (unsigned i = 0; i < 4; ++i, selector >>= 8)
+      bytes |= static_cast<std::uint32_t>(from >> (8 * (selector & 7)) & 0xFF) << (8 * i);
+    return bytes;
+  }
+
   std::uint32_t ballot(bool b) const {
+    if (in_wavefronts()) return cuda::wavefront::ballot(*this, b);
     return static_cast<std::uint32_t>(exchange(Operation::ballot, b).of_all);
   }
   template <class V>
   V shuffle(V v, unsigned lane) const {
+    if (in_wavefronts()) return cuda::wavefront::shuffle(*this, v, lane);
     return from_slot<V>(exchange(Operation::shuffle, to_slot(v)).of_lane[lane % lanes]);
   }
   template <class V>
   V shuffle_up(V v, unsigned by) const {
+    if (in_wavefronts()) return cuda::wavefront::shuffle_up(*this, v, by);
     const unsigned lane = thread() % lanes;
     return from_slot<V>(exchange(Operation::shuffle_up, to_slot(v)).of_lane[lane < by ? lane : lane - by]);
   }
   std::uint32_t reduce_max(std::uint32_t v) const {
+    if (in_wavefronts()) return cuda::wavefront::reduce(*this, v, cuda::wavefront::Greater{});
     return static_cast<std::uint32_t>(exchange(Operation::reduce_max, v).of_all);
   }
   std::uint32_t reduce_or(std::uint32_t v) const {
+    if (in_wavefronts()) return cuda::wavefront::reduce(*this, v, cuda::wavefront::Either{});
     return static_cast<std::uint32_t>(exchange(Operation::reduce_or, v).of_all);
   }
   template <class V>
   V reduce_add(V v) const {
+    if (in_wavefronts()) return cuda::wavefront::reduce(*this, v, cuda::wavefront::Sum{});
     return static_cast<V>(exchange(Operation::reduce_add, v).of_all);
   }
   template <class V>
   V inclusive_sum(V v) const {
+    if (in_wavefronts()) return cuda::wavefront::inclusive_sum(*this, v);
     return static_cast<V>(exchange(Operation::inclusive_sum, v).of_lane[thread() % lanes]);
   }
   void sync_warp() const { exchange(Operation::sync, 0); }
-  void barrier() const { barrier_any(false); }
-  bool barrier_any(bool b) const;
+  void barrier(std::source_location where = std::source_location::current()) const {
+    barrier_any(false, where);
+  }
+  bool barrier_any(bool b, std::source_location where = std::source_location::current()) const;
 
   std::uint32_t atomic_add(std::uint32_t* p, std::uint32_t v) const { return std::exchange(*p, *p + v); }
   std::uint32_t atomic_max(std::uint32_t* p, std::uint32_t v) const {
@@ -154,6 +194,10 @@ class Thread {
     std::memcpy(&v, &slot, sizeof v);
     return v;
   }
+  // Ends the test if a lane of the wavefront belongs to the other warp.
+  void check_source(unsigned lane) const;
+  // Ends the test if the warps of a wavefront come to their next barrier at different lines.
+  void note_barrier(unsigned line) const;
   // Returns the values of all lanes, once all lanes have called. They stay until the next call but one.
   const Exchange& exchange(Operation operation, std::uint64_t v) const;
 

@@ -142,6 +142,7 @@ int reserve(const Coding&, size_t count, int type, void* stream) noexcept {
 
 }  // namespace
 
+#if !defined(__HIP_DEVICE_COMPILE__)  // clang would copy the table to the GPU
 namespace device_codecs {
 
 extern constinit const DeviceCodec exponents{.frame_id = taut::exponents::frame_id,
@@ -153,4 +154,5 @@ extern constinit const DeviceCodec exponents{.frame_id = taut::exponents::frame_
                                              .add_to_floats = add_to_floats};
 
 }  // namespace device_codecs
+#endif
 }  // namespace taut::api

@@ -169,10 +169,12 @@ int reserve(const Coding& coding, size_t count, int type, void* stream) noexcept
 
 }  // namespace
 
+#if !defined(__HIP_DEVICE_COMPILE__)  // clang would copy the table to the GPU
 namespace device_codecs {
 
 extern constinit const DeviceCodec mpc{
     .frame_id = taut::mpc::frame_id, .reserve = reserve, .adds = adds, .encode = encode, .decode = decode};
 
 }  // namespace device_codecs
+#endif
 }  // namespace taut::api

@@ -297,6 +297,7 @@ int reserve(const Coding& coding, size_t count, int type, void* stream) noexcept
 
 }  // namespace
 
+#if !defined(__HIP_DEVICE_COMPILE__)  // clang would copy the table to the GPU
 namespace device_codecs {
 
 extern constinit const DeviceCodec planes{
@@ -311,4 +312,5 @@ extern constinit const DeviceCodec planes{
 };
 
 }  // namespace device_codecs
+#endif
 }  // namespace taut::api

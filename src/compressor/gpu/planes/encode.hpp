@@ -180,7 +180,8 @@ class ChunkEncoder {
     const bool empty = flat && !group_.any(group_.thread() == 0 && base != 0);
     announce_words(empty ? 0 : plan.bytes() / 4, true);
     if (!empty)
-      write_planes(group_, shared_.planes, plan, flags, base, blocks(), Differences{d}, shared_.record);
+      write_planes(group_, shared_.planes, plan, flags, base, blocks(), Differences<std::int32_t>{d},
+                   shared_.record);
   }
 
   template <class I>
@@ -310,7 +311,7 @@ class ChunkEncoder {
     locate(shared_.chunk);
     const unsigned form = is_wide ? wide | large : runs.count > 0 && all_short ? 0u : unsigned{large};
     const auto flags = static_cast<std::uint8_t>(runs.count > 0 ? form | has_runs : form);
-    write_planes(group_, shared_.planes, plan, flags, base, blocks(), Differences{q}, shared_.record);
+    write_planes(group_, shared_.planes, plan, flags, base, blocks(), Differences<Int>{q}, shared_.record);
     if (runs.count == 0) return;
     locate(shared_.chunk);
     hold_integers(is_wide, q);

@@ -22,7 +22,7 @@ struct DifferencesOfBlocks {
   TAUT_DEVICE void write(const Simt& simt, std::uint8_t* to, std::uint32_t widths) const {
     TAUT_ROLLED
     for (unsigned i = 0; i < BlocksPerThread; ++i) {
-      Differences{d[i]}.write(simt, to, width_at(widths, i));
+      Differences<Int>{d[i]}.write(simt, to, width_at(widths, i));
       to += width_at(widths, i);
     }
   }

@@ -1,15 +1,41 @@
-// Launches kernels on CUDA's threads.
+// Launches kernels on threads of CUDA or HIP.
 #pragma once
 
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+#if defined(__HIP__)
+#include "compressor/gpu/simt/hip_thread.hpp"
+#else
 #include "compressor/gpu/simt/simt.hpp"
+#endif
 
 namespace taut::cuda {
 
+// The second number of __launch_bounds__: CUDA counts the blocks on a multiprocessor, HIP the wavefronts on
+// each of the four (gfx11: two) SIMD units of a compute unit.
+#if defined(__HIP__)
+using DeviceThread = HipThread;
+constexpr unsigned launch_bound(BlockShape shape) {
+  const unsigned wavefronts = shape.threads * shape.on_multiprocessor / (4 * 64);
+  return wavefronts < 1 ? 1 : wavefronts > 8 ? 8 : wavefronts;
+}
+#else
+using DeviceThread = CudaThread;
+constexpr unsigned launch_bound(BlockShape shape) { return shape.on_multiprocessor; }
+#endif
+
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::shape.threads, Kernel::shape.on_multiprocessor)
+__global__ void __launch_bounds__(Kernel::shape.threads, launch_bound(Kernel::shape))
     entry(const __grid_constant__ typename Kernel::Job job) {
+#if defined(__HIP__)  // clang refuses an object with a constructor, which would do nothing
+  alignas(typename Kernel::Shared) __shared__ std::byte memory[sizeof(typename Kernel::Shared)];
+  auto& shared = *reinterpret_cast<typename Kernel::Shared*>(memory);
+#else
   __shared__ typename Kernel::Shared shared;
-  Kernel::run(CudaThread{}, shared, job);
+#endif
+  Kernel::run(DeviceThread{}, shared, job);
 }
 
 // Entry of the list of all kernels that this library can launch.
@@ -38,7 +64,8 @@ cudaError_t load() {
   return cudaFuncGetAttributes(&attributes, entry<Kernel>);
 }
 
-constexpr unsigned local_bytes = 1024;  // of a thread; no kernel of this library needs more (ctest -R cuda.nvcc)
+constexpr unsigned local_bytes =
+    1024;  // of a thread; no kernel of this library needs more (ctest -R cuda.nvcc)
 
 // Kernel that only uses local memory, so that the driver allocates it.
 template <unsigned bytes>
@@ -48,8 +75,8 @@ __global__ void use_local_memory(const unsigned* from, unsigned* to) {
   if (to != nullptr) *to = own[own[threadIdx.x] % 32];
 }
 
-// Loads all kernels of this library on the current device, and lets the driver allocate the local memory that they
-// need. It would do both at the first launch of a kernel, and wait for the streams of the device.
+// Loads all kernels of this library on the current device, and lets the driver allocate the local memory that
+// they need. It would do both at the first launch of a kernel, and wait for the streams of the device.
 template <unsigned bytes = local_bytes>
 cudaError_t load_all(cudaStream_t stream) {
   using LoadFunction = int (*)(cudaFunction_t);  // cuFuncLoad of the driver, from CUDA 12.4 on

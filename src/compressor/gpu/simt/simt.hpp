@@ -1,6 +1,7 @@
-// The vocabulary of the kernels: what a GPU's thread can do. CudaThread implements it with CUDA;
-// tests/gpu/kernels/shim.hpp implements it on a CPU, so that tests run the kernels' own source text without a
-// GPU. A kernel is a function template on a type `Simt` with these members:
+// The vocabulary of the kernels: what a GPU's thread can do. CudaThread implements it with CUDA, HipThread
+// (hip_thread.hpp) with HIP; tests/gpu/kernels/shim.hpp implements it on a CPU, so that tests run the
+// kernels' own source text without a GPU. A kernel is a function template on a type `Simt` with these
+// members:
 //
 //   thread(), block()             index of this thread in its block, index of the block in the grid
 //   ballot(b), shuffle(v, lane), shuffle_up(v, by), reduce_max(v), reduce_or(v), reduce_add(v),
@@ -37,7 +38,7 @@
 
 #include <cstdint>
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(__HIP__)
 #define TAUT_DEVICE __device__ __forceinline__
 #define TAUT_TABLE static __device__ constexpr
 #define TAUT_ROLLED _Pragma("unroll 1")
@@ -54,7 +55,7 @@
 
 namespace taut::cuda {
 
-inline constexpr unsigned warp_lanes = 32;
+inline constexpr unsigned warp_lanes = 32;  // on every GPU: wavefront.hpp
 inline constexpr std::uint32_t all_lanes = 0xFFFFFFFF;
 inline constexpr unsigned block_threads_limit = 512;  // greatest number of threads in a block of any kernel
 

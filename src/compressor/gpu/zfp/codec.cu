@@ -101,10 +101,12 @@ int reserve(const Coding&, size_t count, int type, void* stream) noexcept {
 
 }  // namespace
 
+#if !defined(__HIP_DEVICE_COMPILE__)  // clang would copy the table to the GPU
 namespace device_codecs {
 
 extern constinit const DeviceCodec zfp{
     .frame_id = taut::zfp::cuda::frame_id, .reserve = reserve, .encode = encode, .decode = decode};
 
 }  // namespace device_codecs
+#endif
 }  // namespace taut::api
