@@ -259,8 +259,8 @@ static const char* const taut_kind_of_mpi __attribute__((used)) = &TAUT_KIND_OF_
  * the policy; rules, if there are any, apply then. Grammar: a bound, then options separated by commas
  * (docs/configuration.md).
  *
- *   bound:      off | lossless | abs:E | rel:R | psnr:D | snap:E | pwrel:R | rate:B | block:B    as in TAUT_Encode; the
- *               range that rel and psnr refer to is that of all ranks' values together
+ *   bound:      off | lossless | abs:E | rel:R | psnr:D | snap:E | pwrel:R | rate:B | block:B    as in
+ *               TAUT_Encode; the range that rel and psnr refer to is that of all ranks' values together
  *   on=         result (default)            E bounds what the call returns
  *               | input                     E bounds each rank's contribution to a sum
  *               | likely                    95 % of all values of a sum are within E, if the ranks' values

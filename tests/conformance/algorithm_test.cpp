@@ -296,10 +296,11 @@ TEST_P(AlgorithmConformance, DamagedMessagesAreReportedAndNobodyHangs) {
 
 TEST_P(AlgorithmConformance, FailedAllocationsAreReportedAndNobodyHangs) {
   constexpr int P = 5;
+  const DType type = GetParam().codec->serves(DType::f64, GetParam().bound.kind) ? DType::f64 : DType::f32;
   for (int victim = 0; victim < P; ++victim) {
     for (int fails_at = 0;; ++fails_at) {
       SCOPED_TRACE(testing::Message() << "rank " << victim << " request " << fails_at);
-      Job job(algorithm.collective, P, 600, DType::f64, Pattern::noisy, 3);
+      Job job(algorithm.collective, P, 600, type, Pattern::noisy, 3);
       std::vector<std::unique_ptr<ShortPlace>> places;
       for (int r = 0; r < P; ++r) places.push_back(std::make_unique<ShortPlace>(r == victim ? fails_at : -1));
       auto place_of = [&](int r) -> Place& { return *places[static_cast<std::size_t>(r)]; };

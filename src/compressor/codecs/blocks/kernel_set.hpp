@@ -20,7 +20,7 @@ constexpr float greatest_of() noexcept {
     return std::numeric_limits<float>::max();
 }
 
-// Returns the number next to x, which is at most the greatest number of T, infinite or a NaN without low bits.
+// Returns the number of T next to x, which is at most the greatest one, infinite, or a NaN without low bits.
 template <class T>
 T rounded_to(float x) noexcept {
   if constexpr (std::is_same_v<T, bf16>) {
