@@ -12,7 +12,7 @@ from .._arrays import as_array
 from .._dtypes import coded_number
 from .._errors import ArgumentError, DTypeError
 
-SLAB_BYTES, MOST_SLAB_BYTES = 1 << 24, 1 << 26
+SLAB_BYTES, MOST_SLAB_BYTES = 1 << 23, 1 << 25
 
 Selection = tuple[Any, ...]
 
