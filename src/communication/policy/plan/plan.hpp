@@ -5,7 +5,6 @@
 #include "communication/policy/plan/policy.hpp"
 #include "communication/team/call.hpp"
 #include "compressor/frame/candidates.hpp"
-#include "compressor/values/value_range.hpp"
 
 namespace taut {
 
