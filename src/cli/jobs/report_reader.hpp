@@ -67,7 +67,7 @@ struct SeenProgram {
 
   // Returns true if the ranks and other programs shared processors. The times of plain calls then contain the
   // wait for one, and the fastest call of a kind stands for all.
-  bool shared_processors() const noexcept { return processor_wait > 0.05; }
+  bool shared_processors() const noexcept { return processor_wait > 0.2; }
 
   // Number of calls that Taut does not serve, by name, on the rank with the most.
   std::map<std::string, double> unserved;

@@ -72,7 +72,7 @@ class Packed(unittest.TestCase):
         self.assertNotIn("rel", rules[1] if rules else "")
         if rules:
             self.assertIn("lossless", rules[1])
-            self.assertRegex(printed, r"% of the run's \S+ s")
+            self.assertRegex(printed, r"% of the run's \S+ s|waited for a processor")
 
 
 if __name__ == "__main__":
