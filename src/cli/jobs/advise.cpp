@@ -189,9 +189,9 @@ void print_link(const SeenProgram& program, const Circumstances& circumstances) 
     std::printf(
         "A rank waited for a processor for %s %% of the run: the ranks, or other programs, shared the "
         "cores.\n"
-        "Times of plain calls contain such waits, so the fastest call of each kind stands for all, and all\n"
-        "forecasts are uncertain. Observe the program again with a core for each rank before you believe "
-        "them.\n\n",
+        "Times of plain calls contain such waits, and may be taken for a slow link. Observe the program "
+        "again\n"
+        "with a core for each rank before you believe the forecasts.\n\n",
         rounded(100 * program.processor_wait, 2).c_str());
   if (program.finished < program.files)
     std::printf("%zu reports were written while the program ran: the rest of its calls is unknown\n\n",

@@ -273,9 +273,8 @@ double typical(std::vector<double> times) {
 }
 
 // Sets the seconds of each row to those of its calls without the waiting for late ranks: the number of calls
-// times the typical call; the lower quartile where the time of a call may include a wait; the fastest call
-// where ranks waited for processors.
-void leave_out_waits(RowOnRanks& all, bool shared_processors) {
+// times the typical call, or the lower quartile where the time of a call may include a wait.
+void leave_out_waits(RowOnRanks& all) {
   const Collective collective = std::get<Collective>(all.rows[0]->key);
   if (all.rows.size() < 2 || !all.aligned()) return;
   const bool early = may_complete_early(collective);
@@ -284,7 +283,6 @@ void leave_out_waits(RowOnRanks& all, bool shared_processors) {
   const auto typical_of = [&](auto seconds) {
     std::vector<double> times;
     std::ranges::transform(made, std::back_inserter(times), std::mem_fn(seconds));
-    if (shared_processors) return *std::ranges::min_element(times);
     return early ? lower_quartile(std::move(times)) : typical(std::move(times));
   };
   const double seconds = typical_of(&CallOnRanks::seconds);
@@ -458,7 +456,7 @@ SeenProgram read_reports(const std::vector<std::string>& names) {
   for (std::vector<Row>& of_rank : rows)
     for (Row& row : of_rank)
       if (!row.communicator.empty()) same[{row.key, row.communicator, row.site}].rows.push_back(&row);
-  for (auto& [key, all] : same) leave_out_waits(all, program.shared_processors());
+  for (auto& [key, all] : same) leave_out_waits(all);
   move_leads(same);
   leave_out_sites(rows);
   Kinds all;

@@ -65,9 +65,9 @@ struct SeenProgram {
   bool nonblocking = false;             // the run had TAUT_NONBLOCKING=1
   std::vector<SeenCalls> kinds;
 
-  // Returns true if the ranks and other programs shared processors. The times of plain calls then contain the
-  // wait for one, and the fastest call of a kind stands for all.
-  bool shared_processors() const noexcept { return processor_wait > 0.2; }
+  // Returns true if the ranks and other programs shared processors. The times of plain calls then contain
+  // waits for one.
+  bool shared_processors() const noexcept { return processor_wait > 0.5; }
 
   // Number of calls that Taut does not serve, by name, on the rank with the most.
   std::map<std::string, double> unserved;
