@@ -206,9 +206,10 @@ std::string history_options(const SeenCalls& seen) {
   return options;
 }
 
-// Lets frames refer to earlier calls where that saves enough time. The addends of a sum need a step that
-// stays, which no bound gives that depends on the range. Messages are left out: they refer to nothing before
-// the receiver has granted credit, and the drop-in fills them up to a least length.
+// Lets frames refer to earlier calls where that saves enough time. Sums under a bound that depends on the
+// range are left out: their step may change with the range, and a sum needs one step for all calls. Messages
+// are left out: they refer to nothing before the receiver has granted credit, and the drop-in fills them up
+// to a least length.
 void try_history(const SeenCalls& seen, const AskedBound& asked, CallEstimate call, double plain, double link,
                  const NodeMemory& memory, Outlook& outlook) {
   if (seen.period == 0 || !outlook.known() || seen.messages()) return;

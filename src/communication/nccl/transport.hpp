@@ -34,8 +34,8 @@ struct WaitLimits {
 // their receive is started.
 //
 // Work on the values of a node (NodeWork) is part of a round too: the ranks announce what they have started.
-// What all ranks of the node have started is enqueued by all, in the order of the segments, on a communicator
-// of the node, which is made in the first round with such work.
+// Every rank of the node enqueues the work that all of them have started, in the order of the segments, on a
+// communicator of the node. The first round with such work makes this communicator.
 //
 // Memory of messages is on the GPU or pinned; short messages may be in any memory of the host.
 class NcclTransport final : public Transport {
