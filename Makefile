@@ -36,6 +36,7 @@
 #     bench-applications APP=lammps|espresso|meep   a Debian program under `taut run`
 #     bench-sim                      collectives on 2 to 512 simulated nodes; goes on where it stopped [ARGS="--minutes 20"]
 #     bench-gpus                     allreduces, messages and halos of GPUs on simulated nodes
+#     bench-smpi                     simulated calls beside those of SimGrid, with several ranks a host
 #   make papers                      bench-sim and bench-validate, and the papers' tables beside ours: docs/results [QUICK=1]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make wheel-aarch64               the same for AArch64, by a cross compiler, tried under qemu

