@@ -16,7 +16,7 @@
 #   make nccl-random                 10^4 random sequences of NCCL calls on simulated GPUs, and 10^3 failures
 #   make test-aarch64                all tests without MPI, 10^4 random configurations and the drop-in, for AArch64 under qemu
 #   make test-matrix                 programs that failed elsewhere, under the drop-in, by MPI and mode [ARGS="--mpi mpich-debian"];
-#                                    without ARGS also the tests of the C calls by the standard ABI
+#                                    without ARGS also the tests that use MPI, by the standard ABI
 #   make test-mpi4py                 mpi4py's own tests under the drop-in, against a bare run [ARGS="--mpi mpich-wheel"]
 #   make torch-test                  the tests of taut.torch, with PyTorch (1.4 GB) in .venv-torch
 #   make lint | format               layout, layers, sizes, links, width of Markdown, scripts, clang-tidy

@@ -13,6 +13,14 @@ set(TAUT_SHARE ${CMAKE_INSTALL_DATAROOTDIR})
 include(ProgramTexts)
 include(ModuleFiles)
 
+# Commands that the program starts with python3. A name of their own: the package `taut` may be installed too.
+set(package_source ${PROJECT_SOURCE_DIR}/python/taut)
+set(without_package ${TAUT_SHARE}/taut/python)
+install(FILES python/without_package.py DESTINATION ${without_package} RENAME __main__.py)
+install(FILES ${package_source}/_charts.py ${package_source}/_page.py DESTINATION ${without_package}/taut_without_package)
+install(DIRECTORY ${package_source}/report DESTINATION ${without_package}/taut_without_package FILES_MATCHING PATTERN "*.py"
+        PATTERN __pycache__ EXCLUDE)
+
 # A static libtaut hands on what its codecs need.
 set(TAUT_FIND_CODEC_PACKAGES "")
 if(OpenMP_CXX_FOUND AND NOT BUILD_SHARED_LIBS)

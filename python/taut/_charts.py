@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import ceil, floor, isfinite, log10
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 WIDTH, HEIGHT = 440, 260
 LEFT, RIGHT, TOP, BOTTOM = 62, 12, 12, 44
@@ -109,6 +110,8 @@ def _line(line: Series, colour: int, x: _Axis, y: _Axis) -> str:
 
 
 def _palette(anchors: Sequence[tuple[int, int, int]]) -> bytes:
+    import numpy as np
+
     at = np.linspace(0, 1, 255)
     places = np.linspace(0, 1, len(anchors))
     table = np.stack([np.interp(at, places, [one[k] for one in anchors]) for k in range(3)], axis=1)
@@ -117,6 +120,8 @@ def _palette(anchors: Sequence[tuple[int, int, int]]) -> bytes:
 
 def picture(values: "np.ndarray[Any, Any]", least: float, greatest: float, signed: bool = False) -> str:
     """Returns an image of a field as a data URI; NaN are grey."""
+    import numpy as np  # report and trace draw no fields, and run where NumPy is not installed
+
     size = greatest - least or 1.0
     whole = np.isfinite(values)
     scaled = np.clip((np.where(whole, values, least) - least) / size, 0, 1)

@@ -31,11 +31,12 @@ extern const Command manual_command;
 // Table of all commands, from which help, completion and the manual page are made.
 std::span<const Command* const> all_commands() noexcept;
 
-// A command of the Python package, which this program names but does not have.
+// A command written in Python, of the Python package.
 struct PythonCommand {
   const char* name;
   const char* summary;
-  const char* extra;  // of the package, for what the command needs; "": none
+  const char* extra;      // of the package, for what the command needs; "": none
+  bool is_alone = false;  // needs python3 alone: installed with the program too
 };
 
 std::span<const PythonCommand> python_commands() noexcept;

@@ -14,8 +14,8 @@ constexpr const Command* commands[] = {
 constexpr PythonCommand in_python[] = {
     {"bounds", "what each error bound does to the values of files, and which to take", "hdf5"},
     {"tune", "the loosest error bounds that a program's own check accepts", ""},
-    {"report", "reports of a run as tables and as a page with pictures", ""},
-    {"trace", "the traces of all ranks merged into one, for ui.perfetto.dev", ""},
+    {"report", "reports of a run as tables and as a page with pictures", "", true},
+    {"trace", "the traces of all ranks merged into one, for ui.perfetto.dev", "", true},
     {"calibrate", "from which size and ratio on compression pays between these ranks", "mpich"},
     {"bench-fabric", "plain MPI against Taut between these ranks, as JSON and a page to send in", "mpich"},
 };

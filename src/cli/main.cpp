@@ -2,8 +2,14 @@
 #define TAUT_NO_MPI
 #include <taut/taut.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <vector>
 
 #include "cli/command.hpp"
 
@@ -13,7 +19,7 @@ namespace {
 void print_help() {
   std::printf("taut: %s\n\nusage: taut COMMAND [ARGUMENTS]\n\n", program_summary);
   for (const Command* command : all_commands()) std::printf("  %-12s  %s\n", command->name, command->summary);
-  std::puts("\nin the Python package:");
+  std::puts("\nin the Python package; report and trace run wherever python3 is:");
   for (const PythonCommand& command : python_commands())
     std::printf("  %-12s  %s\n", command.name, command.summary);
   std::printf("\ntaut COMMAND --help tells more; taut --version names the version.\n%s", exit_codes);
@@ -46,6 +52,21 @@ Exit name_python_package(const PythonCommand& command) {
   return Exit::usage;
 }
 
+// Becomes the command of the modules that are installed with this program, if they are there.
+Exit become_python3(const PythonCommand& command, std::span<const char* const> words) {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::canonical("/proc/self/exe", error);
+  const std::string modules = (program.parent_path().parent_path() / "share/taut/python").string();
+  if (!std::filesystem::exists(modules, error)) return name_python_package(command);
+  // Isolated from the user's modules, and without files of compiled code in the installation.
+  std::vector<const char*> line{"python3", "-IB", modules.c_str(), command.name};
+  line.insert(line.end(), words.begin(), words.end());
+  line.push_back(nullptr);
+  execvp(line[0], const_cast<char* const*>(line.data()));
+  std::fprintf(stderr, "taut %s: python3 cannot be started: %s\n", command.name, std::strerror(errno));
+  return Exit::failed;
+}
+
 Exit dispatch(std::span<const char* const> words) {
   const std::string_view first = words.empty() ? "--help" : words[0];
   for (const Command* command : all_commands())
@@ -62,7 +83,8 @@ Exit dispatch(std::span<const char* const> words) {
     return Exit::ok;
   }
   for (const PythonCommand& command : python_commands())
-    if (first == command.name) return name_python_package(command);
+    if (first == command.name)
+      return command.is_alone ? become_python3(command, words.subspan(1)) : name_python_package(command);
   std::fprintf(stderr, "taut: unknown command '%.*s'; taut --help lists them\n",
                static_cast<int>(first.size()), first.data());
   return Exit::usage;

@@ -53,8 +53,9 @@ std::string text_of(const Command& command) {
 }
 
 std::string text_of(const PythonCommand& command) {
+  const std::string extra = command.extra[0] == 0 ? "" : " with its extra [" + roff(command.extra) + "]";
   return ".SS taut " + roff(command.name) + "\n" + roff(command.summary) +
-         ". In the Python package, with its extra [" + roff(command.extra) + "].\n";
+         (command.is_alone ? ". Needs python3.\n" : ". In the Python package" + extra + ".\n");
 }
 
 std::string variables() {

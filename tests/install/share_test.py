@@ -1,9 +1,11 @@
 """Tests what an installation has in share: share_test.py PREFIX."""
 
+import json
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -47,6 +49,36 @@ class Share(unittest.TestCase):
     def test_manual_and_completion(self):
         for name in ("man/man1/taut.1", "man/man3/TAUT_Allreduce.3", "man/man3/TAUT_Nccl_Send.3", "bash-completion/completions/taut"):
             self.assertTrue(self.one(name).read_text())
+
+    def taut(self, folder, *arguments):
+        """Runs the installed program, with a folder in the way that has the name of the Python package; returns its output."""
+        (folder / "taut").mkdir(exist_ok=True)
+        variables = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(folder)}
+        done = subprocess.run([PREFIX / "bin/taut", *arguments], cwd=folder, env=variables, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_report_and_trace_by_python3_alone(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for rank in range(2):
+                facts = {"rank": rank, "origin_unix_ns": 1000 * rank, "lost_events": 0}
+                call = {"name": "allreduce f32 sum", "cat": "allreduce f32 sum", "args": {"call": 1, "bytes": 8}}
+                events = [call | {"ph": "X", "ts": 1.0, "dur": 2.0, "pid": rank, "tid": 0}]
+                (folder / f"trace.json.{rank}").write_text(json.dumps({"otherData": facts, "traceEvents": events}))
+                report = {"format": "taut-report", "version": 2, "rank": rank, "ranks": 2, "communicators": []}
+                (folder / f"report.json.{rank}").write_text(json.dumps(report))
+            code, said = self.taut(folder, "trace", "trace.json", "-o", "all.json")
+            self.assertEqual(code, 0, said)
+            self.assertEqual([event["ts"] for event in json.loads((folder / "all.json").read_text())["traceEvents"]], [1.0, 2.0])
+            code, said = self.taut(folder, "report", "report.json", "-o", "page.html", "--trace", "all.json")
+            self.assertEqual(code, 0, said)
+            self.assertIn("2 of 2 ranks", said)
+            self.assertIn("class=\"timeline\"", (folder / "page.html").read_text())
+            for wrong, text in ((("trace", "absent.json", "-o", "b"), "taut trace: absent.json"), (("report",), "required: REPORT")):
+                code, said = self.taut(folder, *wrong)
+                self.assertNotEqual(code, 0)
+                self.assertIn(text, said)
+        self.assertEqual(list((PREFIX / "share/taut").rglob("*.pyc")), [])
 
 
 if __name__ == "__main__":
