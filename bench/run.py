@@ -23,7 +23,7 @@ SUITES = {  # name: module
     "codec": "cells", "fields": "fields", "pipelines": "pipelines", "peers": "codec_peers", "grids": "grids", "collectives": "latency",
     "steps": "steps", "acceptance": "link_acceptance", "net": "net", "messages": "messages", "history": "history", "overhead": "overhead",
     "instructions": "instructions", "training": "training", "dask": "dask_sums", "fft": "libraries", "advise": "forecasts",
-    "applications": "applications", "weights": "weights", "sim": "sweep", "gpus": "gpus", "validate": "validate",
+    "applications": "applications", "weights": "weights", "sim": "sweep", "gpus": "gpus", "validate": "validate", "formats": "number_formats",
 }  # fmt: skip
 
 
