@@ -30,6 +30,7 @@
 #     bench-history                  calls that repeat themselves, with and without a history
 #     bench-weights                  weights after an optimiser step, to three workers in four ways [LINK=1gbit] [MEGABYTES=256,1024]
 #     bench-training | bench-dask    DDP's hooks and Taut's [DILOCO=1]; x + x.T of a Dask array [WORKERS=4], on 4 emulated hosts
+#     bench-formats                  errors of block-scaled number formats at equal bytes
 #     bench-advise                   forecasts of `taut advise` against measurements, over emulated links
 #     bench-instructions             instructions a value of the AVX2 and NEON kernels, under qemu
 #     bench-fft                      mpi4py-fft and dtFFT under `taut run`, beside dtFFT's own zfp

@@ -24,6 +24,7 @@ SUITES = {  # name: module
     "steps": "steps", "acceptance": "link_acceptance", "net": "net", "messages": "messages", "history": "history", "overhead": "overhead",
     "instructions": "instructions", "training": "training", "dask": "dask_sums", "fft": "libraries", "advise": "forecasts",
     "applications": "applications", "weights": "weights", "sim": "sweep", "gpus": "gpus", "validate": "validate", "smpi": "smpi",
+    "formats": "number_formats",
 }  # fmt: skip
 
 

@@ -1,8 +1,12 @@
-"""Errors of block-scaled number formats at equal bytes: the table of bench/results/block_scaled/README.md."""
+"""Rounds values by block-scaled number formats: formats.py [COUNT]. Prints a row of JSON for each format, with the errors in percent."""
+
+import json
+import sys
+
 import numpy as np
 from sklearn.datasets import load_digits
 
-COUNT = 1 << 20
+COUNT = int(sys.argv[1]) if len(sys.argv) > 1 else 1 << 20
 
 
 def gradient(random):
@@ -90,10 +94,9 @@ def error(x, n, scale, rounded, most):
 
 def main():
     fields = dict(data())
-    print("| bits | format |", " | ".join(fields), "|")
     for name, bits, n, extra, scale, (rounded, most) in FORMATS:
-        errors = [100 * error(x, n or len(x), scale, rounded, most) for x in fields.values()]
-        print(f"| {bits + extra / n if n else bits:.3f} | {name} |", " | ".join(f"{e:.2f}" for e in errors), "|")
+        errors = {field: round(100 * float(error(x, n or len(x), scale, rounded, most)), 3) for field, x in fields.items()}
+        print(json.dumps({"bits": round(bits + extra / n, 3) if n else bits, "format": name} | errors), flush=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,10 @@
 """Trains the same network with each variant of DDP's communication, in alternation, on emulated hosts.
 
   train.py [--tasks transformer,cnn] [--steps 400] [--small] [--variants plain,fp16,taut:0.25]
-  [--interface eth0]
+  [--interface eth0] [--fsdp] [--masters] [--resume 200]
+
+--fsdp shards the models by FSDP2 instead of DDP, --masters trains bfloat16 weights with float32 masters, and --resume ends each
+variant after that step and continues it from its checkpoint in new objects.
 
 Every variant has a model of its own with the same initial weights, and sees the same batches. The variants take
 turns: CHUNK steps each. Rank 0 prints a row of JSON for each variant: the seconds of each step, the bytes that host 0 has sent by the interface,
@@ -11,15 +14,17 @@ the training losses, and the loss on held-out data at the end.
 
 import argparse
 import json
+import shutil
+import tempfile
 import time
 
+import models
 import tasks
 import torch
 import torch.distributed as dist
 import variants
 from group import counter_of, join
 from torch.nn.functional import cross_entropy
-from torch.nn.parallel import DistributedDataParallel
 
 import taut
 
@@ -29,14 +34,29 @@ CHUNK = 10
 class Run:
     """One variant's model, and what was measured of it."""
 
-    def __init__(self, name, task):
-        torch.manual_seed(0)
-        self.name, self.task = name, task
-        self.model = DistributedDataParallel(task.model(), bucket_cap_mb=variants.bucket_mb(name))
-        self.state = variants.apply(name, self.model)
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=task.rate)
+    def __init__(self, name, task, options):
+        self.name, self.task, self.options = name, task, options
+        self.trained = self._new()
         self.random = torch.Generator().manual_seed(1000 + dist.get_rank())
         self.seconds, self.losses, self.sent = [], [], 0
+
+    def _new(self):
+        torch.manual_seed(0)
+        kind = models.Shards if self.options.fsdp else models.Replicas
+        return kind(self.name, self.task.model(), self.task.rate, self.options.masters)
+
+    def resume(self):
+        """Continues from a checkpoint, in new objects."""
+        files = [tempfile.mkdtemp() if dist.get_rank() == 0 else None]
+        dist.broadcast_object_list(files)
+        folder = models.folder_of(files[0], self.name)
+        self.trained.save(folder)
+        dist.barrier()
+        self.trained = self._new()
+        self.trained.load(folder)
+        dist.barrier()
+        if dist.get_rank() == 0:
+            shutil.rmtree(files[0])
 
     def chunk(self, steps, sent_bytes):
         dist.barrier()
@@ -44,10 +64,10 @@ class Run:
         for _ in range(steps):
             start = time.perf_counter()
             inputs, wanted = self.task.samples(self.random)
-            self.optimizer.zero_grad()
-            loss = cross_entropy(self.model(inputs), wanted)
+            self.trained.optimizer.zero_grad()
+            loss = cross_entropy(self.trained.model(inputs), wanted)
             loss.backward()
-            self.optimizer.step()
+            self.trained.optimizer.step()
             self.seconds.append(time.perf_counter() - start)
             self.losses.append(loss.detach())
         dist.barrier()
@@ -60,7 +80,7 @@ class Run:
         dist.all_reduce(losses)
         with torch.no_grad():
             inputs, wanted = self.task.test()
-            test_loss = cross_entropy(self.model.module(inputs), wanted).item()
+            test_loss = cross_entropy(self.trained.network(inputs).float(), wanted).item()
         compressed = sorted(self.seconds[variants.WARM_UP :])
         return {
             "variant": self.name,
@@ -69,27 +89,21 @@ class Run:
             "sent_bytes_per_step": self.sent / max(len(compressed), 1),
             "losses": [round(loss, 4) for loss in (losses / dist.get_world_size()).tolist()],
             "test_loss": round(test_loss, 5),
-            "replicas_equal": replicas_equal(self.model),
+            "replicas_equal": models.replicas_equal(self.trained),
         }
-
-
-def replicas_equal(model):
-    mine = torch.cat([parameter.detach().view(-1) for parameter in model.parameters()]).view(torch.int32)
-    first = mine.clone()
-    dist.broadcast(first, 0)
-    differ = (mine != first).any().int()
-    dist.all_reduce(differ)
-    return differ.item() == 0
 
 
 def measure(name, options, sent_bytes):
     task = tasks.TASKS[name](options.small)
-    runs = [Run(variant, task) for variant in options.variants.split(",")]
+    runs = [Run(variant, task, options) for variant in options.variants.split(",")]
     for first in range(0, options.steps, CHUNK):
         for run in runs:
+            if first > 0 and first == options.resume:
+                run.resume()
             run.chunk(min(CHUNK, options.steps - first), sent_bytes)
-    parameters = sum(parameter.numel() for parameter in runs[0].model.parameters())
+    parameters = sum(parameter.numel() for parameter in task.model().parameters())
     of_task = {"task": name, "parameters": parameters, "batch": task.batch, "steps": options.steps, "ranks": dist.get_world_size()}
+    of_task |= {"fsdp": options.fsdp, "masters": options.masters, "resume": options.resume}
     rows = [run.result() for run in runs]
     return [of_task | row | {"speed": rows[0]["median_step_ms"] / row["median_step_ms"]} for row in rows]
 
@@ -101,7 +115,12 @@ def main():
     parser.add_argument("--small", action="store_true", help="small networks, for a trial")
     parser.add_argument("--variants", default=variants.USUAL)
     parser.add_argument("--interface", default="eth0")
+    parser.add_argument("--fsdp", action="store_true", help="shards by FSDP2 instead of replicas by DDP")
+    parser.add_argument("--masters", action="store_true", help="bfloat16 weights with float32 masters")
+    parser.add_argument("--resume", type=int, default=0, help="step from which a checkpoint is continued")
     options = parser.parse_args()
+    if options.resume % CHUNK:
+        parser.error(f"--resume: give a multiple of {CHUNK}")
     if unknown := [name for name in options.tasks.split(",") if name not in tasks.TASKS]:
         parser.error(f"--tasks: no task {unknown[0]!r}; there are {', '.join(tasks.TASKS)}")
     torch.set_num_threads(1)

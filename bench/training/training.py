@@ -2,7 +2,7 @@
 
 With a link, four emulated hosts are joined by such links (needs root); none: four processes of this host. DILOCO=1 runs
 examples/python/diloco.py instead: averages of 100 million weights. SEEDS=3 trains with several seeds in one process, without links.
-Further words are arguments of the program.
+Further words are arguments of the program, such as --fsdp, --masters and --resume 100 of train.py.
 """
 
 import os

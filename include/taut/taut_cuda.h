@@ -1,6 +1,6 @@
 /* taut_cuda.h -- frames on NVIDIA GPUs. Kernels write and read the same bytes as TAUT_Encode with
- * codec=planes, mpc, exponents or zfp, in the order of a stream. The library libtaut_cuda.so is separate and
- * contains the CUDA runtime: without a driver, TAUT_Cuda_available reports that, and nothing else happens.
+ * codec=planes, mpc, exponents, zfp or blocks, in the order of a stream. libtaut_cuda.so is separate and has
+ * the CUDA runtime: without a driver, TAUT_Cuda_available reports that, and nothing else happens.
  * C11 and C++11.
  *
  * All calls but the first two only enqueue work on `stream`: they wait for nothing and read nothing back. The
@@ -63,8 +63,8 @@ typedef struct TAUT_Cuda_item {
  *
  *   bounds             rel: and psnr: depend on the values: TAUT_ERR_POLICY
  *   codec=             planes (abs, snap), mpc (lossless, pwrel, and integers under any bound), exponents
- *                      (lossless, of 16-bit floating-point values) or zfp (rate); without it, the first of
- *                      them that serves the bound and the type
+ *                      (lossless, of 16-bit floating-point values), zfp (rate) or blocks (block:8, block:6
+ *                      or block:4); without it, the first of them that serves the bound and the type
  *   predictor=         without it, the codec's usual predictor: nothing is sampled
  *   fill=, threads=    have no effect
  *   checksum=on        TAUT_ERR_POLICY
@@ -89,8 +89,8 @@ TAUT_CUDA_API int TAUT_Cuda_reserve(size_t count, int type, const char* coding, 
 
 /* frame <- values: encodes. `capacity` is at least TAUT_Max_bytes(type, count, 1). Frames of mpc and
  * exponents need 64 bytes plus the size of the values; those of zfp 4 for each extent and 4 * (count / 4096 +
- * 1) more, and from 7 bits a value on in one dimension what a frame takes. As on the CPU, lags that reach no
- * value are left out, and values that ask for it are coded without lags. */
+ * 1) more, and from 7 bits a value on in one dimension what a frame takes; those of block:B 80, and 8 B + 2
+ * for each 64 values. As on the CPU, lags that reach no value are left out, and where values ask for it. */
 TAUT_CUDA_API int TAUT_Encode_enqueue(const void* values, size_t count, int type, const char* coding,
                                       void* frame, size_t capacity, TAUT_Cuda_result* result, void* stream);
 
@@ -107,8 +107,8 @@ TAUT_CUDA_API int TAUT_Decode_add_enqueue(const void* frame, size_t bytes, void*
                                           void* stream);
 
 /* The same for n items, no memory of which overlaps another's, each with the outcome of a call on it alone.
- * `item_bytes` is sizeof(TAUT_Cuda_item). Frames of planes without lags, and of exponents, take as many
- * launches as one frame, for every 8 frames. The array is read during the call. */
+ * `item_bytes` is sizeof(TAUT_Cuda_item). Frames of planes without lags, of exponents and of blocks take as
+ * many launches as one frame, for every 8 frames. The array is read during the call. */
 TAUT_CUDA_API int TAUT_Encode_batch_enqueue(const TAUT_Cuda_item* items, size_t item_bytes, int n, int type,
                                             const char* coding, void* stream);
 TAUT_CUDA_API int TAUT_Decode_batch_enqueue(const TAUT_Cuda_item* items, size_t item_bytes, int n, int type,

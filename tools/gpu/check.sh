@@ -32,11 +32,11 @@ build=build/gpu/sm_${arch:-90}
 flags=(-std=c++20 -O3 --expt-relaxed-constexpr -fmad=false -diag-suppress 445 -arch="sm_${arch:-90}" -Isrc -Iinclude -I"$build/generated")
 mkdir -p "$build/generated" "$(dirname "$out")"
 # The files that CMake writes (cmake/Registry.cmake, cmake/InstructionSets.cmake). zfp is an entry without libzfp (zfp_entry.cpp).
-printf 'TAUT_CODEC(%s)\n' exponents mpc planes raw zfp >"$build/generated/codec_table.inc"
+printf 'TAUT_CODEC(%s)\n' blocks exponents mpc planes raw zfp >"$build/generated/codec_table.inc"
 : >"$build/generated/absent_codec_table.inc"
 for file in src/compressor/gpu/*/codec.cu; do echo "TAUT_DEVICE_CODEC($(basename "$(dirname "$file")"))"; done >"$build/generated/device_codec_table.inc"
 echo 'TAUT_INSTRUCTION_SET(Scalar, "scalar", true)' >"$build/generated/instruction_sets.inc"
-for text in planes/kernels/kernel_set.hpp mpc/kernel_set.hpp exponents/kernel_set.hpp; do
+for text in planes/kernels/kernel_set.hpp mpc/kernel_set.hpp exponents/kernel_set.hpp blocks/kernel_set.hpp; do
   set_of=taut::${text%%/*}::KernelSet
   printf '#include "compressor/simd/scalar.hpp"\n#include "compressor/codecs/%s"\ntemplate const %s& %s::with<taut::simd::Scalar>() noexcept;\n' \
     "$text" "$set_of" "$set_of" >"$build/generated/${text%%/*}_scalar.cpp"
@@ -73,8 +73,8 @@ export -f object stale on_cpu
 export build
 # Algorithms include a header that CMake generates; codecs do without them.
 sources=$(find src/compressor/base src/compressor/values src/compressor/simd src/compressor/frame src/compressor/codecs/planes \
-  src/compressor/codecs/exponents src/compressor/codecs/mpc src/compressor/codecs/raw -name '*.cpp' ! -path '*/kernels/*/*')
-sources+=" src/compressor/codecs/registry.cpp $build/generated/planes_scalar.cpp $build/generated/mpc_scalar.cpp $build/generated/exponents_scalar.cpp"
+  src/compressor/codecs/blocks src/compressor/codecs/exponents src/compressor/codecs/mpc src/compressor/codecs/raw -name '*.cpp' ! -path '*/kernels/*/*')
+sources+=" src/compressor/codecs/registry.cpp $build/generated/planes_scalar.cpp $build/generated/mpc_scalar.cpp $build/generated/exponents_scalar.cpp $build/generated/blocks_scalar.cpp"
 sources+=" tools/gpu/zfp_entry.cpp src/compressor/codecs/zfp/shape.cpp tests/gpu/kernels/shim.cpp tests/gpu/kernels/rate_codec.cpp tools/gpu/rate_on_host.cpp"
 gpu_sources=(src/compressor/gpu/*.cu src/compressor/gpu/*/*.cu)
 main=()

@@ -1,8 +1,8 @@
-// Compares the kernels for lossless frames with the CPU, and times them.
+// Compares the kernels for lossless frames, and for those of blocks, with the CPU, and times them.
 #include "check.hpp"
 
 namespace taut::codecs {
-extern const CodecInfo exponents, mpc;
+extern const CodecInfo blocks, exponents, mpc;
 }
 
 namespace {
@@ -30,6 +30,13 @@ std::vector<Coding> codings_of_halves() {
   return all;
 }
 
+std::vector<Coding> codings_of_blocks() {
+  std::vector<Coding> all;
+  for (const double bits : {8.0, 6.0, 4.0})
+    all.push_back({.codec = &codecs::blocks, .bound = {Bound::Kind::rate, bits}});
+  return all;
+}
+
 constexpr const char* usual = "lossless,codec=mpc,predictor=d1";
 
 // Encodes, decodes and adds one pattern. Returns the number of differences from the CPU.
@@ -42,7 +49,7 @@ int compare(Pattern pattern, std::size_t n, const Coding& of, cudaStream_t strea
   const char* const coding = text.c_str();
   const auto frame = cpu_encode(*codec, x);
   std::vector<T> decoded(n), sum = make<T>(Pattern::walk, n, 2);
-  const Device values(x.data(), n * sizeof(T)), to(n * sizeof(T)), out(frame_header_bytes + n * sizeof(T));
+  const Device values(x.data(), n * sizeof(T)), to(n * sizeof(T)), out(codec->max_bytes(dtype_of<T>, n));
   const Device total(sum.data(), n * sizeof(T));
   codec->decode(frame, {{decoded.data(), n, dtype_of<T>}});
   codec->reduce(frame, {{sum.data(), n, dtype_of<T>}}, Reduction::sum);
@@ -114,7 +121,8 @@ void bench_size(std::size_t n, Pattern pattern, const char* name, const char* co
 bool lossless_small(cudaStream_t stream) {
   return matrix<float>("f32", codings_of_mpc(), {9001}, stream) &&
          matrix<double>("f64", codings_of_mpc(), {5000}, stream) &&
-         matrix<bf16>("bf16", codings_of_halves(), {9001}, stream);
+         matrix<bf16>("bf16", codings_of_halves(), {9001}, stream) &&
+         matrix<float>("f32 blocks", codings_of_blocks(), {9001}, stream);
 }
 
 void lossless_correctness(cudaStream_t stream) {
@@ -122,6 +130,9 @@ void lossless_correctness(cudaStream_t stream) {
   matrix<double>("f64", codings_of_mpc(), within({1, 513, 100003}), stream);
   matrix<f16>("f16", codings_of_halves(), within({1, 2049, 100003}), stream);
   matrix<bf16>("bf16", codings_of_halves(), within({1, 4097, 1000003}), stream);
+  matrix<float>("f32 blocks", codings_of_blocks(), within({0, 1, 65, 4097, 1000003}), stream);
+  matrix<f16>("f16 blocks", codings_of_blocks(), within({1, 4097, 100003}), stream);
+  matrix<bf16>("bf16 blocks", codings_of_blocks(), within({1, 4097, 1000003}), stream);
   stress("lossless_look_back", *coding_of(1).make(), Pattern::mixed, stress_launches(),
          [](const Device& x, std::size_t n, const Device& frame, const Result& r, cudaStream_t on) {
            return TAUT_Encode_enqueue(x.at(), n, 1, usual, frame.at(), frame.bytes(), r.at, on);
@@ -133,5 +144,6 @@ void lossless_kernels(cudaStream_t stream) {
     for (const Pattern pattern : {Pattern::wave, Pattern::walk}) {
       bench_size<float>(n, pattern, "lossless", usual, stream);
       bench_size<bf16>(2 * n, pattern, "exponents bf16", "lossless,codec=exponents", stream);
+      bench_size<bf16>(2 * n, pattern, "block:8 bf16", "block:8", stream);
     }
 }

@@ -61,7 +61,8 @@ std::optional<CapacityMode::Call> CapacityMode::plan_call(const NcclCall& call,
   const Coding coding = plan.candidates[0].with(plan.bound);
   if (!api::has_kernels(coding)) return {};
   const api::DeviceCodec& kernels = api::kernels_of(services_, coding);
-  if (kernels.sum == nullptr || kernels.together == nullptr || !kernels.together(coding)) return {};
+  const bool sums = kernels.sum != nullptr || !reduces(known.collective);
+  if (!sums || kernels.together == nullptr || !kernels.together(coding)) return {};
   ConstSlice in = described.data.in;
   if (call.collective == Collective::bcast) in = {{call.sendbuff, call.count, described.type}};
   return Call{call.collective,

@@ -39,11 +39,12 @@ std::size_t CapacityMode::Run::whole_frame_bytes(std::size_t count, int addends)
   return frame_room(call_.codec->max_bytes(call_.out.type, count, static_cast<std::uint32_t>(addends)));
 }
 
-// Returns the size of a slot, a multiple of 64, which holds at least the header and the index of a frame.
+// Returns the size of a slot, a multiple of 64, which holds at least the header and the index of a frame. One
+// of a fixed size fits its slot at every ratio.
 std::size_t CapacityMode::Run::slot_bytes(int b, int addends) const noexcept {
   constexpr std::size_t least = 256;
   const std::size_t full = whole_frame_bytes(count(b), addends);
-  if (ratio_ == 0) return full;
+  if (ratio_ == 0 || call_.codec->contract().fixed_size) return full;
   const double wanted = static_cast<double>(count(b) * size_of(call_.out.type)) / ratio_;
   return std::min(full, frame_room(least + static_cast<std::size_t>(wanted)));
 }

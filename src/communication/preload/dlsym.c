@@ -1,6 +1,7 @@
-/* dlsym() of this library: what finds MPI's functions by the handle of the MPI library (ctypes, numba-mpi,
- * MPI.jl) gets the wrappers too. Without it, such callers would bypass Taut while the rest of the job does
- * not: they would wait in calls that the others serve, and would receive frames as values. */
+/* dlsym() of this library: what finds functions of MPI or NCCL by the handle of their library (ctypes,
+ * numba-mpi, MPI.jl; vLLM, SGLang) gets the wrappers too. Without it, such callers would bypass Taut while
+ * the rest of the job does not: they would wait in calls that the others serve, and would receive frames as
+ * values. */
 #define _GNU_SOURCE /* dlvsym, dladdr, RTLD_NEXT */
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -37,14 +38,21 @@ static const void* object_of(const void* address) {
   return address != NULL && dladdr(address, &where) != 0 ? where.dli_fbase : NULL;
 }
 
-/* Returns the wrapper of the function that a caller looks for in an MPI library; NULL if it gets what it
- * looks for. */
-static void* wrapper_for(lookup look, void* handle, const char* name, const void* caller) {
-  const void* const here = object_of((void*)&taut_targets);
+/* Returns a function of the profiling interface of the library that wrappers serve: of the MPI of the handle,
+ * or of the only NCCL whose functions wrappers call; NULL if there is none. */
+static const void* profiling(lookup look, void* handle, int of_mpi) {
   const char* paths[2];
-  if (!taut_is_asked() || object_of(caller) == here || taut_two_mpis(paths)) return NULL;
+  if (!of_mpi) return taut_find_in_nccl("pncclGetUniqueId");
+  return taut_two_mpis(paths) ? NULL : look(handle, "PMPI_Init");
+}
+
+/* Returns the wrapper of the function that a caller looks for in an MPI library or NCCL; NULL if it gets what
+ * it looks for. */
+static void* wrapper_for(lookup look, void* handle, const char* name, const void* caller, int of_mpi) {
+  const void* const here = object_of((void*)&taut_targets);
+  if (!taut_is_asked() || object_of(caller) == here) return NULL;
   const void* const found = object_of(look(handle, name));
-  if (found == NULL || found != object_of(look(handle, "PMPI_Init"))) return NULL; /* no function of an MPI */
+  if (found == NULL || found != object_of(profiling(look, handle, of_mpi))) return NULL; /* another library */
   void* const wrapper = look(RTLD_DEFAULT, name);
   return object_of(wrapper) == here ? wrapper : NULL;
 }
@@ -62,9 +70,9 @@ static void* wrapper_for(lookup look, void* handle, const char* name, const void
 
 __attribute__((visibility("default"))) void* dlsym(void* restrict handle, const char* restrict name) {
   const lookup look = next_dlsym();
-  const int by_handle = handle != RTLD_DEFAULT && handle != RTLD_NEXT;
-  if (by_handle && strncmp(name, "MPI_", 4) == 0) {
-    void* const wrapper = wrapper_for(look, handle, name, __builtin_return_address(0));
+  const int by_handle = handle != RTLD_DEFAULT && handle != RTLD_NEXT, of_mpi = strncmp(name, "MPI_", 4) == 0;
+  if (by_handle && (of_mpi || strncmp(name, "nccl", 4) == 0)) {
+    void* const wrapper = wrapper_for(look, handle, name, __builtin_return_address(0), of_mpi);
     if (wrapper != NULL) return wrapper;
   }
   TAUT_JUMP return look(handle, name);

@@ -10,9 +10,7 @@ static const char library[] = "libtaut_nccl.so.0";
 static void* dropin;    /* libtaut_nccl; NULL: NCCL serves all calls */
 static atomic_int seen; /* nonzero if the program has called a function of NCCL here */
 
-/* Returns NCCL's function, which may be in a library that the program has loaded privately, as Python does.
- */
-static void* of_nccl(const char* name) {
+void* taut_find_in_nccl(const char* name) {
   void* const next = dlsym(RTLD_NEXT, name);
   if (next != NULL) return next;
   void* const nccl = dlopen("libnccl.so.2", RTLD_NOW | RTLD_NOLOAD);
@@ -37,9 +35,10 @@ static int is_loaded(const char* name) {
  * CUDA are silent: PyTorch loads NCCL into all. */
 __attribute__((destructor)) static void say_unseen(void) {
   if (seen || !asked() || !is_loaded("libnccl.so.2") || !is_loaded("libcuda.so.1")) return;
-  fprintf(stderr,
-          "taut: NCCL was loaded, but no call of it was seen: the program makes none, or finds its functions "
-          "itself (dlsym, ctypes); see docs/nccl.md\n");
+  fprintf(
+      stderr,
+      "taut: NCCL was loaded, but no call of it was seen: the program makes none, or has another NCCL; see "
+      "docs/nccl.md\n");
 }
 
 /* Opens libtaut_nccl, which is in the folder of this library, one above, or where the loader looks. */
@@ -47,7 +46,7 @@ static void open_dropin(void) {
   static const char* const places[] = {"/", "/../"};
   char folder[4000], file[4096];
   if (!asked()) return;
-  if (of_nccl("pncclSend") == NULL) {
+  if (taut_find_in_nccl("pncclSend") == NULL) {
     fprintf(stderr,
             "taut: NCCL serves all its calls: it lacks its profiling interface (pncclAllReduce ...), or is "
             "older than 2.7\n");
@@ -67,5 +66,5 @@ void* taut_choose_for_nccl(const struct taut_wrapped* wrapped) {
   seen = 1;
   pthread_once(&once, open_dropin);
   void* const served = dropin != NULL ? dlsym(dropin, wrapped->served) : NULL;
-  return served != NULL ? served : of_nccl(wrapped->name);
+  return served != NULL ? served : taut_find_in_nccl(wrapped->name);
 }

@@ -55,6 +55,10 @@ TAUT_HIDDEN int taut_is_asked(void);
 /* Stores the folder of this library in `folder`, of `size` bytes. */
 TAUT_HIDDEN void taut_own_folder(char* folder, size_t size);
 
+/* Returns a function of NCCL, which may be in a library that the program has loaded privately, as Python
+ * does; NULL if NCCL is not loaded. */
+TAUT_HIDDEN void* taut_find_in_nccl(const char* name);
+
 /* Returns the function that serves a function of NCCL: libtaut_nccl's if Taut is asked for anything,
  * otherwise NCCL's; NULL if there is none. */
 TAUT_HIDDEN void* taut_choose_for_nccl(const struct taut_wrapped* wrapped);

@@ -53,10 +53,7 @@ struct Avx2 : BitPlanes<Avx2> {
   }
   template <int n>
   static Bytes rotl16(const Bytes& v) noexcept {
-    const auto rotated = [](Register r) {
-      return _mm256_or_si256(_mm256_slli_epi16(r, n), _mm256_srli_epi16(r, 16 - n));
-    };
-    return each(rotated, v);
+    return each([](Register r) { return _mm256_slli_epi16(r, n) | _mm256_srli_epi16(r, 16 - n); }, v);
   }
 
   static void unzip(const Bytes& a, const Bytes& b, Bytes& even, Bytes& odd) noexcept {
@@ -211,6 +208,15 @@ struct Avx2 : BitPlanes<Avx2> {
     const auto four = [](Register r) { return _mm256_cvtpd_ps(_mm256_castsi256_pd(r)); };
     return {(Register)_mm256_set_m128(four(a.hi), four(a.lo)),
             (Register)_mm256_set_m128(four(b.hi), four(b.lo))};
+  }
+  static Bytes load_halves(const std::byte* from) noexcept {
+    const auto* at = reinterpret_cast<const __m128i*>(from);
+    return {(Register)_mm256_cvtph_ps(_mm_loadu_si128(at)),
+            (Register)_mm256_cvtph_ps(_mm_loadu_si128(at + 1))};
+  }
+  static void store_halves(std::byte* to, const Bytes& v) noexcept {
+    const auto eight = [](Register r) { return _mm256_cvtps_ph((__m256)r, _MM_FROUND_TO_NEAREST_INT); };
+    _mm256_storeu_si256(reinterpret_cast<Register*>(to), _mm256_set_m128i(eight(v.hi), eight(v.lo)));
   }
   template <class T>
   static Bytes multiply_add(const Bytes& v, T a, T b) noexcept {

@@ -201,6 +201,13 @@ struct Avx512 {
     a = _mm512_castpd_si512(_mm512_cvtepi32_pd(_mm512_castsi512_si256(v)));
     b = _mm512_castpd_si512(_mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(v, 1)));
   }
+  static Bytes load_halves(const std::byte* from) noexcept {
+    return _mm512_castps_si512(_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))));
+  }
+  static void store_halves(std::byte* to, Bytes v) noexcept {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
+                        _mm512_cvtps_ph(_mm512_castsi512_ps(v), _MM_FROUND_TO_NEAREST_INT));
+  }
   static Bytes narrow(Bytes a, Bytes b) noexcept {
     const auto eight = [](Bytes v) { return _mm512_cvtpd_ps(_mm512_castsi512_pd(v)); };
     return (Bytes)_mm512_insertf32x8(_mm512_castps256_ps512(eight(a)), eight(b), 1);

@@ -211,6 +211,17 @@ struct Neon : BitPlanes<Neon> {
     a = each(two);
     b = each([&](int i) { return two(4 + i); });
   }
+  static Bytes load_halves(const std::byte* from) noexcept {
+    return each([&](int i) {
+      const uint8x8_t four = vld1_u8(reinterpret_cast<const std::uint8_t*>(from) + 8 * i);
+      return vreinterpretq_u8_f32(vcvt_f32_f16(vreinterpret_f16_u8(four)));
+    });
+  }
+  static void store_halves(std::byte* to, const Bytes& v) noexcept {
+    for (int i = 0; i < 4; ++i)
+      vst1_u8(reinterpret_cast<std::uint8_t*>(to) + 8 * i,
+              vreinterpret_u8_f16(vcvt_f16_f32(vreinterpretq_f32_u8(v.val[i]))));
+  }
   static Bytes narrow(const Bytes& a, const Bytes& b) noexcept {
     return each([&](int i) {
       const Register* const pair = (i < 2 ? a : b).val + i % 2 * 2;

@@ -29,7 +29,9 @@
 //                                   least is NaN if the row has a NaN
 //   nearest_floats(v)               the integers of 32 bits next to 16 floats, ties to even
 //   nearest_doubles(a, b)           the integers of 32 bits next to 16 doubles, ties to even
-//   floats(v)                       the inverse of nearest_floats; doubles() is that of nearest_doubles
+//   load_halves(from)               16 numbers of float16 as floats; a NaN may become quiet
+//   store_halves(to, v)             the numbers of float16 next to 16 floats, ties to even; a NaN as f16()
+//   says floats(v)                       the inverse of nearest_floats; doubles() is that of nearest_doubles
 //   multiply_add(v, a, b)           v * a + b, for floats or doubles whose product v * a is exact
 //   limit8(words, most)             64 bytes: the words, limited to 0 .. most
 //   limit16(words, most, low, high) the low and the high bytes of the words, limited to 0 .. most

@@ -72,6 +72,15 @@ TEST(CodecCallsOnAGpu, FramesOfExponentsToo) {
     }
 }
 
+TEST(CodecCallsOnAGpu, FramesOfBlocksToo) {
+  for (const std::size_t n : {0, 1, 5000, 70001})
+    for (const char* const coding : {"block:8", "block:6", "block:4"}) {
+      EXPECT_TRUE(round_trip(make<float>(Pattern::mixed, n, 1), coding)) << n;
+      EXPECT_TRUE(round_trip(make<bf16>(Pattern::tail, n, 2), coding)) << n;
+      EXPECT_TRUE(round_trip(make<f16>(Pattern::mixed, n, 3), coding, TAUT_FLOAT16, 2)) << n;
+    }
+}
+
 TEST(CodecCallsOnAGpu, FramesOfRoundedMantissasToo) {
   EXPECT_TRUE(round_trip(make<float>(Pattern::mixed, 70001, 1), "pwrel:1e-3"));
   EXPECT_TRUE(round_trip(make<double>(Pattern::bits, 5000, 2), "pwrel:0.5,codec=mpc,predictor=d2"));

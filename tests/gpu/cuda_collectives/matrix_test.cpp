@@ -29,6 +29,7 @@ constexpr Coded codings[] = {
     {"lossless,codec=exponents", true},
     {"pwrel:1e-2,codec=mpc", true},
     {"rate:16,codec=zfp", true},
+    {"block:8", true},
     {"abs:1e-2,codec=zfp", false, true},
     {"abs:1e-2,codec=szx", false, true},
     {"lossless,codec=raw", false},

@@ -88,7 +88,7 @@ def kernels(report):
             )
         }
         name = re.search(
-            r"(planes|mpc|exponents|zfp|values)4cuda\d+([A-Z]\w+?Kernel)", part
+            r"(planes|mpc|exponents|blocks|zfp|values)4cuda\d+([A-Z]\w+?Kernel)", part
         )
         yield (
             ".".join(name.groups()) if name else part.split()[0],

@@ -105,7 +105,7 @@ NARROW = [("mpc.EncodeKernel", "u8")]
 ORDERING = ("MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "FENCE")
 PREFETCH = "CCTL.E.PF2"  # orders nothing
 ENDING = ("planes.EncodeKernel", "planes.EncodeKernel.exact", "planes.EncodeAgainKernel", "planes.EncodeAgainKernel.exact", "planes.DecodeEndKernel", "planes.SumEndKernel", "planes.LaggedEndKernel")
-ENDING += ("fast_place", "mpc.FinishKernel", "exponents.FinishKernel", "zfp.RepairKernel", "zfp.DecodeKernel", "values.RangeTotalKernel")
+ENDING += ("fast_place", "mpc.FinishKernel", "exponents.FinishKernel", "blocks.EncodeKernel", "blocks.DecodeKernel", "zfp.RepairKernel", "zfp.DecodeKernel", "values.RangeTotalKernel")
 # Instructions for 1024 values of usual chunks, whose records have up to 1024 words. Change a number only on
 # purpose.
 INSTRUCTIONS = {"encode": 1180, "encode exact": 1240, "encode large": 2040, "decode": 880, "decode large": 1080, "add": 860, "encode lossless": 1450, "decode lossless": 1650}
@@ -150,7 +150,7 @@ def name_of(mangled):
     if fast := re.search(r"(fast|lossless)_[a-z]+(_[a-z]+)?", mangled):
         return fast[0], "f32"
     value = r"(?:([fdahstijlm])(?:Lj(\d)E)?(?:LNS_10PackedBitsE(\d)E)?E|.*?[34](b?f16)E)"
-    kernel = re.search(rf"(planes|mpc|exponents|zfp|values)4cuda\d+([A-Z][a-zA-Z]+?Kernel)(?:I(?:NS\d*_\d(Add|Replace)I)?{value})?", mangled)
+    kernel = re.search(rf"(planes|mpc|exponents|blocks|zfp|values)4cuda\d+([A-Z][a-zA-Z]+?Kernel)(?:I(?:NS\d*_\d(Add|Replace)I)?{value})?", mangled)
     codec, name, target, letter, dims, exact, half = kernel.groups()
     letters = {"f": "f32", "d": "f64", "h": "u8", "t": "u16", "j": "u32", "m": "u64"}
     letters |= {"a": "i8", "s": "i16", "i": "i32", "l": "i64"}

@@ -46,6 +46,38 @@ TEST(NcclCapacity, GivesTheBitsOfTheHost) {
       }
 }
 
+// Frames of blocks fit at every ratio.
+TEST(NcclCapacity, RepeatsNoFrameOfAFixedSize) {
+  for (const Collective collective : {Collective::allgather, Collective::bcast})
+    for (const DType type : {DType::f32, DType::f16, DType::bf16})
+      for (const char* const policy : {"block:8", "block:6", "block:4"}) {
+        const Trial trial = as_nccl_allows({.collective = collective,
+                                            .policy = policy,
+                                            .P = 3,
+                                            .count = 3001,
+                                            .type = type,
+                                            .pattern = Pattern::noisy,
+                                            .root = 1,
+                                            .in_place = type == DType::f16});
+        EXPECT_EQ(run_and_settle(trial, 40), 0u);
+      }
+}
+
+// Frames without loss fit rooms of their values' size, or are repeated.
+TEST(NcclCapacity, MovesHalvesWithoutLoss) {
+  for (const Collective collective : {Collective::allgather, Collective::bcast})
+    for (const double ratio : {1.0, 20.0}) {
+      const Trial trial = as_nccl_allows({.collective = collective,
+                                          .policy = "lossless,codec=exponents",
+                                          .P = 3,
+                                          .count = 9000,
+                                          .type = DType::bf16,
+                                          .pattern = Pattern::noisy,
+                                          .root = 1});
+      EXPECT_EQ(run_and_settle(trial, ratio), ratio == 1 ? 0u : collective == Collective::bcast ? 1u : 3u);
+    }
+}
+
 // Noise does not fit rooms of a twentieth: every block is repeated, and the results are those of the host.
 TEST(NcclCapacity, RepeatsWhatDoesNotFit) {
   for (const Collective collective : served)

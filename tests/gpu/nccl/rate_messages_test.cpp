@@ -22,8 +22,9 @@ int receive(const NcclRank& me, int from, const OnGpu<std::byte>& x, DType type 
   return taut_dropin_ncclRecv(x.data(), n, nccl_type(type), from, me.comm, me.stream);
 }
 
-// Sends values around a ring, in groups. Returns the bytes that travelled.
-unsigned long ring(const std::string& of_all, DType type, bool coded) {
+// Sends values around a ring, in groups. `of_frames`: their coding; null: there are none. Returns the
+// bytes that travelled.
+unsigned long ring(const std::string& of_all, DType type, const char* of_frames) {
   DropinRanks ranks(3, of_all);
   const unsigned long before = fake_nccl::sent_bytes();
   ranks.run([&](NcclRank& me) {
@@ -35,7 +36,7 @@ unsigned long ring(const std::string& of_all, DType type, bool coded) {
     EXPECT_EQ(taut_dropin_ncclGroupEnd(), 0);
     me.finish();
     const Values sent = values_of(from, type);
-    EXPECT_TRUE(fetched(in, type) == (coded ? as_coded(sent, coding) : sent)) << of_all;
+    EXPECT_TRUE(fetched(in, type) == (of_frames != nullptr ? as_coded(sent, of_frames) : sent)) << of_all;
   });
   EXPECT_EQ(fake_nccl::take_report(), "");
   return fake_nccl::sent_bytes() - before;
@@ -44,16 +45,24 @@ unsigned long ring(const std::string& of_all, DType type, bool coded) {
 TEST(NcclRateMessages, HaveTheBitsOfTheHost) {
   for (const DType type : {DType::f32, DType::f64}) {
     const unsigned long frame = codec_of(coding, type)->max_bytes(type, n);
-    EXPECT_EQ(ring(policy, type, true), 3 * frame);
+    EXPECT_EQ(ring(policy, type, coding), 3 * frame);
   }
 }
 
+TEST(NcclRateMessages, BlocksToo) {
+  for (const DType type : {DType::f32, DType::f16, DType::bf16})
+    for (const char* const block : {"block:8", "block:6", "block:4"}) {
+      const unsigned long frame = codec_of(block, type)->max_bytes(type, n);
+      EXPECT_EQ(ring(block + std::string(",min_bytes=1"), type, block), 3 * frame);
+    }
+}
+
 TEST(NcclRateMessages, OtherMessagesAreNccls) {
-  EXPECT_EQ(ring(policy, DType::f16, false), 3 * n * 2);
+  EXPECT_EQ(ring(policy, DType::f16, nullptr), 3 * n * 2);
   for (const char* const other :
        {"abs:1e-3,codec=planes,min_bytes=1", "rate:5,codec=zfp,min_bytes=1", "rate:16,codec=zfp",
         "rate:16,bits=exact,min_bytes=1", "rate:30,min_bytes=1,when=profitable"})
-    EXPECT_EQ(ring(other, DType::f32, false), 3 * n * sizeof(float)) << other;
+    EXPECT_EQ(ring(other, DType::f32, nullptr), 3 * n * sizeof(float)) << other;
 }
 
 // One side has a group and the other side does not, as NCCL allows.

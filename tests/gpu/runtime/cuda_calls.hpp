@@ -71,6 +71,13 @@ class CudaCalls {
     add("decode bfloat16", [=, this](cudaStream_t s) {
       return TAUT_Decode_enqueue(halves, room, out_.data(), n, bf16, exponents, result(), s);
     });
+    add("encode blocks", [this](cudaStream_t s) {
+      return TAUT_Encode_enqueue(x(), n, f32, "block:6", out_.data(), room, result(), s);
+    });
+    const void* const blocks = add_frame();
+    add("decode blocks", [=, this](cudaStream_t s) {
+      return TAUT_Decode_enqueue(blocks, room, out_.data(), n, f32, "block:6", result(), s);
+    });
     add_batches();
     if (find_codec("zfp") == nullptr) return;
     add("encode at a rate", [this](cudaStream_t s) {

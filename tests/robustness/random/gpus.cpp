@@ -25,8 +25,8 @@ class OnDevice {
 bool has_kernels(const Coding& coding) {
   const std::string_view codec = coding.codec != nullptr ? coding.codec->name : "planes";
   const bool at_a_rate = coding.bound.kind == Bound::Kind::rate;
-  return !coding.checksum &&
-         (codec == "planes" || codec == "mpc" || codec == "exponents" || (codec == "zfp" && at_a_rate));
+  return !coding.checksum && (codec == "planes" || codec == "mpc" || codec == "exponents" ||
+                              codec == "blocks" || (codec == "zfp" && at_a_rate));
 }
 
 // Values with gaps in memory of a GPU, which nothing gathers.

@@ -10,6 +10,11 @@
 #include "compressor/simd/kernel_choice.hpp"
 
 namespace taut {
+
+namespace codecs {
+extern const CodecInfo blocks;
+}
+
 namespace blocks {
 
 std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
@@ -170,6 +175,13 @@ std::unique_ptr<Codec> make(const Coding& coding) {
   return std::make_unique<Block>(coding, require_kernels(kernel_sets(), coding.kernels));
 }
 
+constexpr CodecOnDevices on_devices{
+    .encodes = [](const Coding& coding) noexcept { return usable(coding.bound) && !coding.checksum; },
+    .decoding = [](const FrameHeader& header, ConstBytes, const Coding&) -> std::optional<Coding> {
+      return Coding{.codec = &codecs::blocks, .bound = header.bound};
+    },
+};
+
 }  // namespace
 }  // namespace blocks
 
@@ -183,6 +195,7 @@ extern constinit const CodecInfo blocks{
     .serves = taut::blocks::serves,
     .make = taut::blocks::make,
     .rank = [](Bound::Kind) noexcept { return CodecInfo::only_by_name; },
+    .device = &taut::blocks::on_devices,
 };
 
 }  // namespace codecs

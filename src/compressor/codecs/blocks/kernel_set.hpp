@@ -1,52 +1,21 @@
 // The loops of the blocks codec. The compiler turns them into vector code for each instruction set.
 #pragma once
 
-#include <limits>
-
 #include "compressor/base/unaligned.hpp"
 #include "compressor/codecs/blocks/kernels.hpp"
+#include "compressor/codecs/blocks/numbers.hpp"
 
 namespace taut::blocks {
 namespace {  // one copy for each kernel set, compiled with its instructions
 
-// Returns the greatest finite number of a type.
-template <class T>
-constexpr float greatest_of() noexcept {
-  if constexpr (std::is_same_v<T, f16>)
-    return 65504;
-  else if constexpr (std::is_same_v<T, bf16>)
-    return std::bit_cast<float>(0x7F7F0000u);
-  else
-    return std::numeric_limits<float>::max();
-}
-
-// Returns the number of T next to x, which is at most the greatest one, infinite, or a NaN without low bits.
-template <class T>
-T rounded_to(float x) noexcept {
-  if constexpr (std::is_same_v<T, bf16>) {
-    const auto bits = std::bit_cast<std::uint32_t>(x);
-    return bf16::of_bits(static_cast<std::uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16));
-  } else {
-    return static_cast<T>(x);
-  }
-}
-
-inline float scale_value(std::uint32_t scale) noexcept { return std::bit_cast<float>(scale << 16); }
-
-// Returns the scale of a block whose greatest magnitude is `most`: the least scale of 8 significant bits by
-// which `greatest` times the scale reaches `most`, and above 0 if `most` is.
-inline std::uint16_t scale_of(float most, int greatest) noexcept {
-  const auto bits = std::bit_cast<std::uint32_t>(most / static_cast<float>(greatest));
-  const std::uint32_t scale = (bits + 0xFFFF) >> 16;
-  return static_cast<std::uint16_t>(scale == 0 && most > 0 ? 1 : scale);
-}
-
-// Number whose addition rounds a number of at most 2^22 to an integer, which the low bits then are.
-inline constexpr float rounding = 0x1.8p23F;
-
 template <class Set, unsigned bits>
 struct Loops {
   static constexpr int greatest = greatest_code(bits);
+  // True if the set has instructions that convert T.
+  template <class T>
+  static constexpr bool converts = std::is_same_v<T, f16>&& requires {
+    &Set::load_halves;
+  };
 
   // Packs the low `bits` bits of 64 codes: low halves of bytes, then two bits of four codes a byte.
   static void pack(const std::uint8_t* code, std::byte* to) noexcept {
@@ -81,27 +50,36 @@ struct Loops {
     }
   }
 
-  static std::uint8_t code_of(float x, float scale) noexcept {
-    return static_cast<std::uint8_t>(std::bit_cast<std::uint32_t>(x / scale + rounding));
-  }
-
   // Encodes a block with NaN or infinities. Returns its scale.
   [[gnu::noinline]] static std::uint16_t encode_specials(const float* x, std::uint8_t* code) noexcept {
-    constexpr std::uint32_t infinity = 0x7F800000;
     std::uint32_t most = 0;
-    for (unsigned i = 0; i < block_values; ++i) {
-      const std::uint32_t size = std::bit_cast<std::uint32_t>(x[i]) & ~0u >> 1;
-      if (size < infinity) most = std::max(most, size);
-    }
+    for (unsigned i = 0; i < block_values; ++i)
+      if (size_bits(x[i]) < infinite_size) most = std::max(most, size_bits(x[i]));
     const std::uint16_t scale = scale_of(std::bit_cast<float>(most), greatest - 1);
-    for (unsigned i = 0; i < block_values; ++i) {
-      const std::uint32_t size = std::bit_cast<std::uint32_t>(x[i]) & ~0u >> 1;
-      const int special = size > infinity ? -greatest - 1 : x[i] < 0 ? -greatest : greatest;
-      code[i] = size >= infinity ? static_cast<std::uint8_t>(special)
-                : scale == 0     ? std::uint8_t{0}
-                                 : code_of(x[i], scale_value(scale));
-    }
+    for (unsigned i = 0; i < block_values; ++i) code[i] = code_among_specials(x[i], scale, greatest);
     return scale | has_specials;
+  }
+
+  template <class T>
+  [[gnu::always_inline]] static void widen(const T* values, float* x) noexcept {
+    if constexpr (converts<T>) {
+      for (unsigned i = 0; i < block_values; i += 16)
+        Set::store(reinterpret_cast<std::byte*>(x + i),
+                   Set::load_halves(reinterpret_cast<const std::byte*>(values + i)));
+    } else {
+      for (unsigned i = 0; i < block_values; ++i) x[i] = static_cast<float>(values[i]);
+    }
+  }
+
+  template <class T>
+  [[gnu::always_inline]] static void round(const float* x, T* values) noexcept {
+    if constexpr (converts<T>) {
+      for (unsigned i = 0; i < block_values; i += 16)
+        Set::store_halves(reinterpret_cast<std::byte*>(values + i),
+                          Set::load(reinterpret_cast<const std::byte*>(x + i)));
+    } else {
+      for (unsigned i = 0; i < block_values; ++i) values[i] = rounded_to<T>(x[i]);
+    }
   }
 
   template <class T>
@@ -109,11 +87,10 @@ struct Loops {
     alignas(64) float x[block_values];
     alignas(64) std::uint8_t code[block_values];
     std::uint32_t most = 0;
-    for (unsigned i = 0; i < block_values; ++i) x[i] = static_cast<float>(values[i]);
-    for (unsigned i = 0; i < block_values; ++i)
-      most = std::max(most, std::bit_cast<std::uint32_t>(x[i]) & ~0u >> 1);
+    widen(values, x);
+    for (unsigned i = 0; i < block_values; ++i) most = std::max(most, size_bits(x[i]));
     std::uint16_t scale;
-    if (most >= 0x7F800000) {
+    if (most >= infinite_size) {
       scale = encode_specials(x, code);
     } else {
       scale = scale_of(std::bit_cast<float>(most), greatest);
@@ -131,28 +108,19 @@ struct Loops {
   }
 
   [[gnu::noinline]] static void restore_specials(const std::int8_t* code, float* x) noexcept {
-    for (unsigned i = 0; i < block_values; ++i) {
-      if (code[i] == -greatest - 1) x[i] = std::numeric_limits<float>::quiet_NaN();
-      if (code[i] == greatest) x[i] = std::numeric_limits<float>::infinity();
-      if (code[i] == -greatest) x[i] = -std::numeric_limits<float>::infinity();
-    }
+    for (unsigned i = 0; i < block_values; ++i) x[i] = among_specials(code[i], x[i], greatest);
   }
 
-  // A product beyond the greatest number of the type becomes this number.
   template <class T>
   [[gnu::always_inline]] static void decode_block(const std::byte* from, std::uint16_t scale,
                                                   T* values) noexcept {
     alignas(64) std::int8_t code[block_values];
     alignas(64) float x[block_values];
-    constexpr float most = greatest_of<T>();
     const float by = scale_value(scale & ~std::uint32_t{has_specials});
     unpack(from, code);
-    for (unsigned i = 0; i < block_values; ++i) {
-      const float product = static_cast<float>(code[i]) * by, low = product < -most ? -most : product;
-      x[i] = low > most ? most : low;
-    }
+    for (unsigned i = 0; i < block_values; ++i) x[i] = product_of<T>(code[i], by);
     if ((scale & has_specials) != 0) restore_specials(code, x);
-    for (unsigned i = 0; i < block_values; ++i) values[i] = rounded_to<T>(x[i]);
+    round(x, values);
   }
 
   template <class T>

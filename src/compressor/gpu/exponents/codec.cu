@@ -1,9 +1,8 @@
 // The exponents codec on GPUs, as a DeviceCodec: checks arguments and launches kernels on the stream. The
 // kernels have the logic of the codec.
-#include "compressor/gpu/cuda_call.hpp"
+#include "compressor/gpu/cuda_items.hpp"
 #include "compressor/gpu/cuda_services.hpp"
 #include "compressor/gpu/exponents/calls.hpp"
-#include "compressor/gpu/simt/batch.hpp"
 
 namespace taut::api {
 namespace {
@@ -35,38 +34,20 @@ CallMemory memory_of(const DeviceFrameItem& item, int i, bool encodes, cudaStrea
           result_at(item.result)};
 }
 
-// Returns true if kernels can access the memory. A kernel that accessed other memory would end the context.
-bool usable(const DeviceFrameItem& item, std::size_t value_bytes) {
-  return item.result != nullptr && aligned(item.result, alignof(TAUT_Cuda_result)) && item.frame != nullptr &&
-         aligned(item.frame, 16) && aligned(item.values, value_bytes) &&
-         (item.values != nullptr || item.count == 0);
-}
-
-// Calls enqueue(launcher, item, memory) for each item, and launches each kernel once for up to most_items of
-// them. No kernel is launched if an item cannot be used, or if a captured stream lacks scratch memory.
+// Calls enqueue(launcher, item, memory) for each item; see launch_items.
 template <class Enqueue>
 int on_items(const DeviceFrameItem* items, int n, std::size_t value_bytes, bool encodes, void* stream,
              Enqueue enqueue) {
-  const auto at = static_cast<cudaStream_t>(stream);
   for (int i = 0; i < n; ++i) {
     if (items[i].count > exponents::max_count) return static_cast<int>(Status::invalid_count);
-    if (!usable(items[i], value_bytes)) return static_cast<int>(Status::invalid_argument);
+    if (!is_accessible(items[i], value_bytes)) return static_cast<int>(Status::invalid_argument);
     if (encodes && items[i].bytes < frame_header_bytes + items[i].count * exponents::value_bytes)
       return static_cast<int>(Status::buffer_too_small);
   }
-  for (int i = 0; i < n; ++i) memory_of(items[i], i, encodes, at);
-  StreamLauncher launcher{at};
-  if (n == 1) {
-    enqueue(launcher, items[0], memory_of(items[0], 0, encodes, at));
-    return 0;
-  }
-  cuda::BatchLauncher batch(launcher);
-  for (int i = 0; i < n; ++i) {
-    batch.begin_item();
-    enqueue(batch, items[i], memory_of(items[i], i, encodes, at));
-    if ((i + 1) % static_cast<int>(cuda::most_items) == 0) batch.launch_all();
-  }
-  batch.launch_all();
+  const auto memory = [=](const DeviceFrameItem& item, int i) {
+    return memory_of(item, i, encodes, static_cast<cudaStream_t>(stream));
+  };
+  launch_items(items, n, stream, memory, enqueue);
   return 0;
 }
 

@@ -1,6 +1,6 @@
 // Row of the zfp codec, at a fixed rate, in the registry of codecs with GPU kernels (DeviceCodec). The functions here
 // check arguments and launch kernels; the kernels are in encode.hpp and decode.hpp.
-#include "compressor/gpu/cuda_call.hpp"
+#include "compressor/gpu/cuda_items.hpp"
 #include "compressor/gpu/cuda_services.hpp"
 #include "compressor/gpu/zfp/calls.hpp"
 
@@ -42,10 +42,7 @@ int on_fields(const Coding& coding, const DeviceFrameItem* items, int n, int typ
   return one_by_one(items, n, [&](const DeviceFrameItem& item) {
     return on_floats(type, [&]<class T>() {
       if (item.count > zfp::cuda::max_count) return static_cast<int>(Status::invalid_count);
-      const bool usable = item.result != nullptr && aligned(item.result, alignof(TAUT_Cuda_result)) &&
-                          item.frame != nullptr && aligned(item.frame, 16) && aligned(item.values, sizeof(T)) &&
-                          (item.values != nullptr || item.count == 0);
-      if (!usable) return static_cast<int>(Status::invalid_argument);
+      if (!is_accessible(item, sizeof(T))) return static_cast<int>(Status::invalid_argument);
       const zfp::cuda::Field field = zfp::cuda::field_of(zfp::shape_of(coding.dims, item.count));
       return action.template operator()<T>(FieldCall{field, item.count, static_cast<cudaStream_t>(stream), item.result},
                                            item);

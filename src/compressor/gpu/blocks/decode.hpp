@@ -1,0 +1,137 @@
+// Decodes frames: values <- frame, or values += frame. A thread block processes a chunk, and none waits for
+// another one. Frames that codecs/blocks rejects are rejected here, before any value of the chunk is written.
+#pragma once
+
+#include "compressor/gpu/blocks/chunk.hpp"
+#include "compressor/gpu/simt/source.hpp"
+#include "compressor/values/reduction.hpp"
+
+namespace taut::blocks::cuda {
+
+// A Target is what a decoder does with a row of a thread's values: Replace writes them over those in memory,
+// Add adds them as reduce_values() does.
+template <class T>
+struct Replace {
+  using Value = T;
+
+  TAUT_DEVICE static void put(const OwnValues<T>& own, unsigned k, const T (&x)[row_values]) {
+    own.store(k, x);
+  }
+};
+
+template <class T>
+struct Add {
+  using Value = T;
+
+  TAUT_DEVICE static void put(const OwnValues<T>& own, unsigned k, const T (&x)[row_values]) {
+    T sums[row_values];
+    own.load(k, sums);
+    for (unsigned i = 0; i < row_values; ++i) sums[i] = combine(Reduction::sum, sums[i], x[i]);
+    own.store(k, sums);
+  }
+};
+
+// Contents of an opened frame's header.
+struct OpenFrame {
+  std::uint32_t status;  // not 0: the other member is invalid
+  std::uint32_t bits;
+};
+
+template <class T>
+struct DecodeJob {
+  Source source;
+  T* values;
+  std::uint64_t count;
+  DType type;
+  std::uint32_t grid;  // thread blocks of this kernel
+  ScratchHead* scratch;
+  CallResult* result;
+};
+
+struct DecodeShared {
+  OpenFrame frame;
+};
+
+// Returns the bits of a code under a bound; 0 of a bound that no frame has.
+TAUT_DEVICE unsigned bits_of(const HeaderView& h) {
+  const double rate = h.bound();
+  const bool is_rate = h.bound_kind() == static_cast<unsigned>(Bound::Kind::rate);
+  return !is_rate ? 0 : rate == 8 ? 8 : rate == 6 ? 6 : rate == 4 ? 4 : 0;
+}
+
+template <class Target>
+struct DecodeKernel {
+  using T = typename Target::Value;
+  using Job = DecodeJob<T>;
+  using Shared = DecodeShared;
+  static constexpr BlockShape shape = chunk_shape;
+
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    if (simt.thread() < warp_lanes) {
+      const OpenFrame opened = open_frame(simt, job);
+      if (simt.thread() == 0) shared.frame = opened;
+    }
+    simt.barrier();
+    std::uint32_t failure = shared.frame.status;
+    if (failure == 0 && !decode_chunk(simt, job, shared.frame.bits)) failure = code(Status::corrupt_frame);
+    if (failure != 0 && simt.thread() == 0) simt.atomic_max(&job.scratch->control.failure, failure);
+    close(simt, *job.scratch, job.grid, job.result);
+  }
+
+ private:
+  // Called by a whole warp.
+  template <class Simt>
+  TAUT_DEVICE static OpenFrame open_frame(const Simt& simt, const Job& job) {
+    const HeaderView h{job.source.frame};
+    const std::uint32_t status =
+        check_header(simt, job.scratch->crc, job.source.frame, job.source.bytes, frame_id);
+    if (status != 0) return {status, 0};
+    if (h.type() != static_cast<unsigned>(job.type) || h.count() != job.count)
+      return {code(Status::frame_mismatch), 0};
+    const unsigned bits = bits_of(h);
+    const bool known = !h.has(FrameHeader::stored) && h.addends() == 1 && bits != 0;
+    if (!known || h.payload_bytes() != payload_bytes(job.count, bits))
+      return {code(Status::corrupt_frame), 0};
+    return {0, bits};
+  }
+
+  // Returns false in all threads alike if a scale is not finite.
+  template <class Simt>
+  TAUT_DEVICE static bool decode_chunk(const Simt& simt, const Job& job, unsigned bits) {
+    const unsigned lane = simt.thread() % lanes;
+    const std::uint64_t block = std::uint64_t{simt.block()} * chunk_blocks + simt.thread() / lanes,
+                        blocks = blocks_of(job.count);
+    const auto* const payload = reinterpret_cast<const std::uint8_t*>(job.source.frame + header_words);
+    const bool there = block < blocks;
+    const std::uint32_t scale = there ? reinterpret_cast<const std::uint16_t*>(payload)[block] : 0u;
+    if (simt.barrier_any((scale & ~std::uint32_t{has_specials}) >= infinite_scale)) return false;
+    if (!there) return true;
+    const std::uint8_t* const from = payload + scales_bytes(blocks) + block * code_bytes(bits) + 4 * lane;
+    CodeWords words{};
+    TAUT_UNROLLED
+    for (unsigned j = 0; j < rows; ++j)
+      if (j < words_of(bits)) words.word[j] = load_as<std::uint32_t>(from + j * word_distance);
+    put(job, block, lane, unpacked(words, bits), scale, bits);
+    return true;
+  }
+
+  TAUT_DEVICE static void put(const Job& job, std::uint64_t block, unsigned lane, const Codes& codes,
+                              std::uint32_t scale, unsigned bits) {
+    const float by = scale_value(scale & ~std::uint32_t{has_specials});
+    const OwnValues<T> own(job.values, job.count, block, lane);
+    TAUT_UNROLLED
+    for (unsigned k = 0; k < rows; ++k) {
+      T x[row_values];
+      for (unsigned i = 0; i < row_values; ++i) {
+        const int own_code = code_at(codes.row[k], i, bits);
+        const float product = product_of<T>(own_code, by);
+        const bool special = (scale & has_specials) != 0;
+        x[i] = rounded_to<T>(special ? among_specials(own_code, product, greatest_code(bits)) : product);
+      }
+      Target::put(own, k, x);
+    }
+  }
+};
+
+}  // namespace taut::blocks::cuda
