@@ -395,8 +395,7 @@ def take_references(payload, parameters, references, count):
     return [values for _, values in references[:n]], payload[8 * n :]
 
 
-def take_lags(payload, parameters, count):
-    n = parameters[1]
+def take_lags(payload, n, count):
     require(n <= 2 and 4 * n <= len(payload), "lags")
     lags = struct.unpack_from(f"<{n}I", payload)
     require(all(64 <= lag < count for lag in lags) and list(lags) == sorted(lags), "lags")
@@ -408,7 +407,7 @@ def decode_mpc(payload, kind, number, count, addends, parameters, references, ex
     require(addends == 1 and distance <= 8 and parameters[2] != BY_ADDEND, "parameters")
     word_of, payload = decode_grid.take_grid(payload, kind, number, parameters, exact, require)
     references, payload = take_references(payload, parameters, references, count)
-    lags, payload = take_lags(payload, parameters, count)
+    lags, payload = take_lags(payload, parameters[1] & 127, count)
     records = split_records(payload, (bytes_ + 4095) // 4096)
     words = []
     for i, record in enumerate(records):
@@ -440,7 +439,7 @@ def decode_planes(payload, kind, count, addends, parameters, step, references):
     predictor, chunks = parameters[0], (count + CHUNK - 1) // CHUNK
     require(predictor <= 3 and addends > 0 and (step > 0 or parameters[2] == 0), "parameters")
     references, payload = take_references(payload, parameters, references, count)
-    lags, payload = take_lags(payload, parameters, count)
+    lags, payload = take_lags(payload, parameters[1], count)
     by_addend = parameters[2] == BY_ADDEND
     times = 1 if by_addend else addends
     integers = [[times * kind.nearest_integer(b, step) for b in values] for values in references]

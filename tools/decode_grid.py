@@ -6,8 +6,9 @@ import struct
 def take_grid(payload, kind, number, parameters, exact, require):
     """Returns a function from codes of the frame's grid, less its base, to words, and the rest of the payload."""
     form, has_unit, has_base = parameters[0] & 48, parameters[0] & 64, parameters[0] & 128
+    integers = parameters[1] & 128
     if form == 0:
-        require(not has_unit and not has_base, "unit or base")
+        require(not has_unit and not has_base and not integers, "unit, base or integers")
         return int, payload
     size = 16 + 8 * (bool(has_unit) + bool(has_base))
     require(form != 48 and number in (1, 2, 5, 6) and exact and parameters[2] == 0 and len(payload) >= size, "grid")
@@ -25,7 +26,7 @@ def take_grid(payload, kind, number, parameters, exact, require):
 
     def word_of(rest):
         code = (rest + base) % (1 << 8 * kind.size)
-        q, off = divmod(code - center + 2, 4)
+        q, off = (code - center, 2) if integers else divmod(code - center + 2, 4)
         word = kind.of((q / step if form == 32 else q * step) + offset)
         if abs(code - center) >= half:
             return code

@@ -11,7 +11,8 @@ enum {
   product = 16,
   quotient = 32,
   with_unit = 64,
-  with_base = 128
+  with_base = 128,
+  integers_alone = 128 /* in the parameter of the lags */
 };
 
 /* Takes the last n bytes away; NULL: there are fewer. */
@@ -169,6 +170,7 @@ static void add_references(const struct second_frame* frame, uint64_t* words) {
 
 struct grid {
   unsigned form;             /* 0: none */
+  bool integers;             /* codes have no differences */
   double step, offset, unit; /* unit 0: none */
   uint64_t base;
 };
@@ -185,7 +187,8 @@ static bool read_grid(const struct second_frame* frame, struct second_cursor* pa
   grid->form = frame->parameters[0] & (product | quotient);
   const bool has_unit = (frame->parameters[0] & with_unit) != 0;
   const bool has_base = (frame->parameters[0] & with_base) != 0;
-  if (grid->form == 0) return !has_unit && !has_base;
+  grid->integers = (frame->parameters[1] & integers_alone) != 0;
+  if (grid->form == 0) return !has_unit && !has_base && !grid->integers;
   const int precision = frame->type->precision;
   if (grid->form == (product | quotient) || (precision != 24 && precision != 53) || frame->bound_kind != 0 ||
       frame->parameters[2] != 0)
@@ -206,7 +209,8 @@ static uint64_t word_of_code(const struct second_type* type, const struct grid* 
   const uint64_t center = bits == 32 ? 0x7FA00000 : 0x7FF4000000000000;
   const int64_t number = second_signed(code - center, (unsigned)bits);
   if (number <= -half || number >= half) return code;
-  const int64_t off = ((number + 2) & 3) - 2, q = (number - off) / 4;
+  const int64_t off = grid->integers ? 0 : ((number + 2) & 3) - 2;
+  const int64_t q = grid->integers ? number : (number - off) / 4;
   const double distance = grid->form == quotient ? (double)q / grid->step : (double)q * grid->step;
   const uint64_t word = second_round(type, distance + grid->offset);
   const double shift = grid->unit * (bits == 32 ? 0x1.8p23 : 0x1.8p52);
@@ -219,9 +223,9 @@ static uint64_t word_of_code(const struct second_type* type, const struct grid* 
 enum second_verdict second_mpc(const struct second_frame* frame, uint8_t* values) {
   struct second_cursor payload = {frame->payload, frame->end}, records;
   uint32_t lags[2];
-  const unsigned n = frame->parameters[1], word = frame->type->bytes;
+  const unsigned n = frame->parameters[1] & ~(unsigned)integers_alone, word = frame->type->bytes;
   const unsigned distance = frame->parameters[0] & ~(unsigned)(product | quotient | with_unit | with_base);
-  struct grid grid = {0, 0, 0, 0, 0};
+  struct grid grid = {0, false, 0, 0, 0, 0};
   if (!read_grid(frame, &payload, &grid)) return second_rejected;
   if (distance > 8 || frame->addends != 1 || second_by_addend(frame) || !second_states(frame, &payload) ||
       !second_lags(&payload, n, frame->count, lags))

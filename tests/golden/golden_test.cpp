@@ -90,10 +90,12 @@ TEST(Golden, GridsHaveEveryForm) {
     FrameHeader header;
     const ConstBytes frame = find_member(stored.at("mpc"), golden.name() + ".taut");
     ASSERT_EQ(read_header(frame, header), Status::ok) << golden.name();
-    forms.emplace(size_of(component_of(golden.subject.type)), header.parameters[0] & 0x70);
+    const std::size_t bytes = size_of(component_of(golden.subject.type));
+    forms.emplace(bytes, header.parameters[0] & 0x70);
+    forms.emplace(bytes, header.parameters[1] & 0x80);  // codes of integers alone
   }
   for (const std::size_t bytes : {4, 8})
-    for (const unsigned form : {0x10, 0x20, 0x50, 0x60})
+    for (const unsigned form : {0x10, 0x20, 0x50, 0x60, 0x80, 0x00})
       EXPECT_TRUE(forms.contains({bytes, form})) << bytes << ", " << form;
 }
 

@@ -68,6 +68,29 @@ struct Avx512 {
     store(out, compressed(v, mask));
     return out + _mm_popcnt_u64(mask);
   }
+  // The same for words of 4 or 8 bytes, and for the lowest two bytes of each; the mask has a bit for each
+  // word.
+  template <class Word>
+  static std::uint64_t nonzero_words(Bytes v) noexcept {
+    if constexpr (sizeof(Word) == 4) return _mm512_test_epi32_mask(v, v);
+    return _mm512_test_epi64_mask(v, v);
+  }
+  template <class Word>
+  static void compress_words(void* out, Bytes v, std::uint64_t mask) noexcept {
+    store(out, compressed_words<Word>(v, mask));
+  }
+  template <class Word>
+  static void compress_halves(void* out, Bytes v, std::uint64_t mask) noexcept {
+    if constexpr (sizeof(Word) == 4)
+      _mm256_storeu_si256(static_cast<__m256i*>(out), _mm512_cvtepi32_epi16(compressed_words<Word>(v, mask)));
+    else
+      _mm_storeu_si128(static_cast<__m128i*>(out), _mm512_cvtepi64_epi16(compressed_words<Word>(v, mask)));
+  }
+  template <class Word>
+  static Bytes compressed_words(Bytes v, std::uint64_t mask) noexcept {
+    if constexpr (sizeof(Word) == 4) return _mm512_maskz_compress_epi32(static_cast<__mmask16>(mask), v);
+    return _mm512_maskz_compress_epi64(static_cast<__mmask8>(mask), v);
+  }
   static Bytes expand(const void* in, std::uint64_t mask) noexcept {
     Bytes packed = load(in);
     asm("" : "+v"(packed));  // keeps the load separate: expansion from memory is microcoded on Zen

@@ -27,6 +27,8 @@
 // Sets of vectors have in addition, where Words are 64 integers of 32 bits in four vectors:
 //   extremes(x, n, least, greatest) the least and the greatest of each of n rows of 64 floats or doubles; the
 //                                   least is NaN if the row has a NaN
+//   nonzero_words<Word>(v)          Avx512: as nonzero_mask, a bit for each word of 4 or 8 bytes
+//   compress_words<Word>(out, v, m) as compress by such a mask; compress_halves: the lowest 16 bits of words
 //   nearest_floats(v)               the integers of 32 bits next to 16 floats, ties to even
 //   nearest_doubles(a, b)           the integers of 32 bits next to 16 doubles, ties to even
 //   load_halves(from)               16 numbers of float16 as floats; a NaN may become quiet

@@ -165,7 +165,8 @@ class Mpc final : public Codec {
     const unsigned unit = layout.grid.has_unit() ? unit_flag : 0,
                    base = layout.grid.has_base() ? base_flag : 0;
     header.parameters[0] = static_cast<std::uint8_t>(layout.prediction.inner | form | unit | base);
-    header.parameters[1] = static_cast<std::uint8_t>(layout.prediction.lags.n);
+    header.parameters[1] =
+        static_cast<std::uint8_t>(layout.prediction.lags.n | (layout.grid.integers ? integers_flag : 0));
     header.parameters[2] = static_cast<std::uint8_t>(layout.references.size());
     if (checksum_) header.flags |= FrameHeader::checksummed;
     return header;
@@ -179,14 +180,23 @@ class Mpc final : public Codec {
                                (names_grid_ || (predictions_.size() > 1 && long_enough));
     if (!may_have_grid) return without_grid(values, references);
     const std::size_t word_bytes = size_of(component_of(values.type));
-    Layout layout{.word_bytes = word_bytes, .grid = find_grid(values, kernels_.of(word_bytes))};
-    if (!layout.grid.any()) return without_grid(values, references);
+    const Grid found = find_grid(values, kernels_.of(word_bytes));
+    if (!found.any()) return without_grid(values, references);
+    Layout layout{.word_bytes = word_bytes, .grid = long_enough ? found.with_differences(word_bytes) : found};
     layout.prediction = best(values, layout, references);
     if (!long_enough) return layout;
     const auto sampled_bytes = [&](const Layout& on) {
       return sampled(values.as_bytes(), on, kernels_).record_bytes;
     };
-    const std::size_t bytes = sampled_bytes(layout);
+    std::size_t bytes = sampled_bytes(layout);
+    // Sparse records hold the bits of differences even where all of them are 0.
+    Layout alone = layout;
+    alone.grid = found;
+    if (const std::size_t without = found.integers ? sampled_bytes(alone) : bytes;
+        without + without / 31 < bytes) {
+      layout = alone;
+      bytes = without;
+    }
     Layout plain = layout;
     plain.grid = {};
     // Words are hardly ever shorter by another prediction than integers are.
@@ -294,7 +304,7 @@ constexpr CodecOnDevices on_devices{
       // Kernels read neither references nor grids.
       if (reference_count(header) > 0 || header.parameters[0] > max_distance) return {};
       Coding coding{.codec = &codecs::mpc, .bound = header.bound};
-      coding.predictor.lags.n = header.parameters[1];
+      coding.predictor.lags.n = header.parameters[1] & ~integers_flag;
       return coding;
     },
 };

@@ -120,30 +120,44 @@ class Preparation {
 };
 
 template <class Word>
-bool has_zeros(const std::byte* words, std::uint32_t n) noexcept {
+unsigned zeros_in(const std::byte* words, std::uint32_t n) noexcept {
   unsigned zeros = 0;
   for (unsigned k = 0; k < probes; ++k) zeros += load<Word>(words + probe(k, n) * sizeof(Word)) == 0;
-  return zeros >= least_zero_probes;
+  return zeros;
 }
 template <class Word>
-bool has_zeros(ConstBytes words) noexcept {
+unsigned zeros_in(ConstBytes words) noexcept {
   constexpr std::uint32_t most = chunk_bytes / sizeof(Word);  // usual, and then a constant
-  if (words.size() == chunk_bytes) return has_zeros<Word>(words.data(), most);
-  return has_zeros<Word>(words.data(), static_cast<std::uint32_t>(words.size() / sizeof(Word)));
+  if (words.size() == chunk_bytes) return zeros_in<Word>(words.data(), most);
+  return zeros_in<Word>(words.data(), static_cast<std::uint32_t>(words.size() / sizeof(Word)));
 }
-bool has_zeros(ConstBytes words, std::size_t word_bytes) noexcept {
+// Returns the number of probed words that are 0.
+unsigned zeros_in(ConstBytes words, std::size_t word_bytes) noexcept {
   switch (word_bytes) {
-    case 1: return has_zeros<std::uint8_t>(words);
-    case 2: return has_zeros<std::uint16_t>(words);
-    case 4: return has_zeros<std::uint32_t>(words);
-    default: return has_zeros<std::uint64_t>(words);
+    case 1: return zeros_in<std::uint8_t>(words);
+    case 2: return zeros_in<std::uint16_t>(words);
+    case 4: return zeros_in<std::uint32_t>(words);
+    default: return zeros_in<std::uint64_t>(words);
   }
 }
 
-// Encodes words in the shorter of both forms. Returns the bytes of the record.
+// Replaces a coded record of `bytes` by the sparse one of the same words, if that is shorter. Returns the
+// bytes of the record.
+std::size_t keep_shorter(std::size_t bytes, ConstBytes words, const Layout& layout, const Kernels& kernels,
+                         std::byte* record) noexcept {
+  alignas(64) std::byte sparse[max_record_bytes];
+  const std::size_t shorter =
+      kernels.encode_sparse(words.data(), words.size(), layout.heads_bytes(), bytes, sparse).bytes;
+  if (shorter == 0 || shorter >= bytes) return bytes;
+  std::memcpy(record, sparse, shorter);
+  return shorter;
+}
+
+// Encodes words in the shorter of both forms, the sparse one first. Returns the bytes of the record.
 [[gnu::noinline]] std::size_t encode_shorter(ConstBytes words, const Layout& layout, const Kernels& kernels,
                                              std::byte* record) noexcept {
-  const SparseSize sparse = kernels.encode_sparse(words.data(), words.size(), layout.heads_bytes(), record);
+  const SparseSize sparse =
+      kernels.encode_sparse(words.data(), words.size(), layout.heads_bytes(), max_record_bytes, record);
   if (sparse.bytes != 0 && sparse.bytes < sparse.least_coded) return sparse.bytes;
   alignas(64) std::byte coded[max_record_bytes];
   std::byte* const to = sparse.bytes == 0 ? record : coded;
@@ -154,10 +168,10 @@ bool has_zeros(ConstBytes words, std::size_t word_bytes) noexcept {
   return bytes;
 }
 
-// `zeros`: the chunk before had enough zeros. No record depends on it; it says what is encoded first.
+// `zeros`: probed zeros of the chunk before. No record depends on it; it says which form is encoded first.
 template <class Writer>
 bool write_chunk(Part chunk, Preparation& preparation, const Layout& layout, const KernelSet& kernels,
-                 bool may_be_sparse, bool& zeros, Writer& writer) noexcept {
+                 bool may_be_sparse, unsigned& zeros, Writer& writer) noexcept {
   const ConstBytes words{preparation.residuals(chunk), chunk.size};
   if (!preparation.fits_grid()) return false;
   const Kernels& of_words = kernels.of(layout.word_bytes);
@@ -166,10 +180,11 @@ bool write_chunk(Part chunk, Preparation& preparation, const Layout& layout, con
       return of_words.encode(words.data(), vectors_of(words.size()), layout.prediction.inner, record);
     };
     if (!may_be_sparse) return encode();
-    const std::size_t bytes = zeros ? 0 : encode();  // the probed words are then in the cache
-    zeros = has_zeros(words, layout.word_bytes);
-    if (zeros) return encode_shorter(words, layout, of_words, record);
-    return bytes != 0 ? bytes : encode();
+    const std::size_t bytes = zeros >= most_zero_probes ? 0 : encode();  // probed words are then in the cache
+    zeros = zeros_in(words, layout.word_bytes);
+    if (zeros < least_zero_probes) return bytes != 0 ? bytes : encode();
+    return bytes != 0 ? keep_shorter(bytes, words, layout, of_words, record)
+                      : encode_shorter(words, layout, of_words, record);
   });
 }
 
@@ -198,7 +213,7 @@ std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSe
     } catch (const std::bad_alloc&) {
       return Status::out_of_memory;
     }
-    bool zeros = false;
+    unsigned zeros = 0;
     for (std::size_t i = range.first; i < range.first + range.count; ++i)
       if (!write_chunk(chunk_at(i, values.size()), preparation, layout, kernels, may_be_sparse, zeros,
                        writer))
@@ -234,8 +249,9 @@ Sampled sampled(ConstBytes values, const Layout& layout, const KernelSet& kernel
     // vector is left out of the count.
     std::size_t bytes = of_words.encode(words, vectors, distance, record);
     bytes -= of_words.encode(words, 1, distance, record);
-    if (has_zeros({words, piece_bytes}, layout.word_bytes)) {
-      const std::size_t sparse = of_words.encode_sparse(words, piece_bytes, 0, record).bytes;
+    if (zeros_in({words, piece_bytes}, layout.word_bytes) >= least_zero_probes) {
+      const std::size_t sparse =
+          of_words.encode_sparse(words, piece_bytes, 0, bytes + sparse_end_bytes, record).bytes;
       if (sparse != 0)
         bytes = std::min(bytes, sparse - sparse_end_bytes * (chunk_vectors - vectors) / chunk_vectors);
     }
@@ -274,13 +290,14 @@ bool FrameReader::read_grid() noexcept {
                  form = parameter & forms;
   distance_ = parameter & ~(forms | unit_flag | base_flag);
   const bool has_unit = (parameter & unit_flag) != 0, has_base = (parameter & base_flag) != 0;
-  if (form == 0) return !has_unit && !has_base;
+  const bool integers = (header_.parameters[1] & integers_flag) != 0;
+  if (form == 0) return !has_unit && !has_base && !integers;
   const bool has_codes = info_of(header_.type).family != Family::integer && word_bytes_ >= 4;
   const std::size_t bytes = (std::size_t{2} + has_unit + has_base) * sizeof(double);
   if (form == forms || !has_codes || !header_.bound.exact() || payload_.size() < bytes) return false;
   const auto number = [this](std::size_t i) { return load<double>(payload_.data() + i * sizeof(double)); };
   grid_ = {form == product_flag ? Grid::Form::product : Grid::Form::quotient, number(0), number(1),
-           has_unit ? number(2) : 0, 0};
+           has_unit ? number(2) : 0, integers};
   if (has_base) grid_.base = load<std::uint64_t>(payload_.data() + bytes - sizeof grid_.base);
   payload_ = payload_.subspan(bytes);
   const auto is_unit_of_words = word_bytes_ == 4 ? is_unit<std::uint32_t> : is_unit<std::uint64_t>;
@@ -289,7 +306,7 @@ bool FrameReader::read_grid() noexcept {
 }
 
 bool FrameReader::read_lags() noexcept {
-  const unsigned n = header_.parameters[1];
+  const unsigned n = header_.parameters[1] & ~integers_flag;
   if (n > max_lags || payload_.size() < n * sizeof lags_.of[0]) return false;
   std::uint32_t before = least_lag;
   for (; lags_.n < n; ++lags_.n) {

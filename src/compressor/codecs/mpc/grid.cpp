@@ -151,6 +151,7 @@ class Search {
       }
       if (most == 2 * n_) break;
     }
+    best.integers = most == 2 * n_;
     return best;
   }
 
@@ -273,6 +274,22 @@ bool is_unit(double unit) noexcept {
 }
 template bool is_unit<std::uint32_t>(double) noexcept;
 template bool is_unit<std::uint64_t>(double) noexcept;
+
+Grid Grid::with_differences(std::size_t word_bytes) const noexcept {
+  Grid with = *this;
+  with.integers = false;
+  const auto base_of = [this]<class Word>(Word center, Word half) {
+    const auto number = static_cast<Word>(static_cast<Word>(base) - center);
+    const bool is_code = static_cast<Word>(number + half - 1) < 2 * half - 1;
+    return is_code ? static_cast<Word>(center + (number << difference_bits(false))) : static_cast<Word>(base);
+  };
+  using Single = GridWords<std::uint32_t>;
+  using Double = GridWords<std::uint64_t>;
+  if (has_base() && integers)
+    with.base =
+        word_bytes == 4 ? base_of(Single::center, Single::half) : base_of(Double::center, Double::half);
+  return with;
+}
 
 Grid find_grid(ConstSlice values, const Kernels& kernels) noexcept {
   const ConstSlice parts{values.components()};

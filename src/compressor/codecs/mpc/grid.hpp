@@ -19,11 +19,14 @@ struct Grid {
   double step = 0;  // quotient: number of steps in 1
   double offset = 0;
   double unit = 0;  // distances between small values and the grid are counted in it; 0: in their last places
+  bool integers = false;   // codes are the integers alone: values next to the grid keep their words
   std::uint64_t base = 0;  // subtracted from all codes and other words, so that the commonest one is 0
 
   bool any() const noexcept { return form != Form::none; }
   bool has_unit() const noexcept { return unit != 0; }
   bool has_base() const noexcept { return base != 0; }
+  // Returns the same grid with codes that hold differences too, of values whose words have `word_bytes`.
+  Grid with_differences(std::size_t word_bytes) const noexcept;
   // Bytes of step, offset, unit and base in the payload.
   std::size_t bytes() const noexcept {
     return any() ? (std::size_t{2} + has_unit() + has_base()) * sizeof(double) : 0;
@@ -32,6 +35,11 @@ struct Grid {
 
 // Bits of parameters[0] beside the distance.
 inline constexpr unsigned product_flag = 16, quotient_flag = 32, unit_flag = 64, base_flag = 128;
+// Bit of parameters[1] beside the number of lags: codes are integers alone.
+inline constexpr unsigned integers_flag = 128;
+// Bits of a code that hold how far a word is from the word of the integer, and the first such distance.
+constexpr unsigned difference_bits(bool integers) noexcept { return integers ? 0 : 2; }
+constexpr unsigned most_below(bool integers) noexcept { return (1u << difference_bits(integers)) / 2; }
 
 // Numbers of the code for words of 4 and 8 bytes.
 template <class Word>

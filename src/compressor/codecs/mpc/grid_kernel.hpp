@@ -23,7 +23,7 @@ auto as(From from) noexcept {
 }
 
 // One message's grid, for words of one size.
-template <class Set, class Word, Grid::Form form, bool has_unit>
+template <class Set, class Word, Grid::Form form, bool has_unit, bool integers_alone>
 class GridCode {
   using G = GridWords<Word>;
   using Value = typename G::Value;
@@ -40,7 +40,8 @@ class GridCode {
         base_(static_cast<Word>(grid.base)) {}
 
   // Returns the codes of words on the grid, and the other words as they are, less the base. A code holds an
-  // integer, and in its lowest two bits how far the word is from the word of the integer: -2 to 1.
+  // integer, and in its lowest two bits how far the word is from the word of the integer, -2 to 1; or the
+  // integer alone, of a word that is the one of the integer.
   Vector codes(const Vector& words) const noexcept {
     const auto nearest = [this](auto x) {
       const auto made = (as<Value>(x) - origin_) * inverse_ + G::integer_maker;
@@ -49,9 +50,9 @@ class GridCode {
     const Vector integers = Set::template map_words<Word>(nearest, words);
     const auto coded = [this](auto x, auto q, auto z) {
       const auto place = placed(x), off = place - placed(z);
-      auto on_grid = (q + G::most <= 2 * G::most) & (off + Word{2} < Word{4});
+      auto on_grid = (q + G::most <= 2 * G::most) & (off + below < (Word{1} << low_bits));
       if constexpr (has_unit) on_grid = on_grid & (as<Word>(as<Value>(place) - shift_of(x)) == x);
-      return on_grid ? (q << 2) + off + static_cast<Word>(G::center - base_) : x - base_;
+      return on_grid ? (q << low_bits) + off + static_cast<Word>(G::center - base_) : x - base_;
     };
     return Set::template map_words<Word>(coded, words, integers, values(integers));
   }
@@ -60,19 +61,26 @@ class GridCode {
   Vector words(const Vector& codes) const noexcept {
     const Word center = G::center - base_;
     const auto integer_of = [center](auto code) {
-      return ((code - center + (2 + 2 * G::half)) >> 2) - G::half / 2;
+      return ((code - center + (below + 2 * G::half)) >> low_bits) - (2 * G::half >> low_bits);
     };
     const Vector integers = Set::template map_words<Word>(integer_of, codes);
     const auto word = [this, center](auto code, auto q, auto z) {
-      const auto number = code - center, placed_word = placed(z) + (number - (q << 2));
+      const auto number = code - center, placed_word = placed(z) + (number - (q << low_bits));
       const auto is_code = number + (G::half - 1) < 2 * G::half - 1;
-      if constexpr (has_unit) return is_code ? as<Word>(as<Value>(placed_word) - shift_of(z)) : code + base_;
+      if constexpr (has_unit) {
+        // Greater values keep their words: a difference of 0 would change those of NaN.
+        const auto moved = as<Word>(as<Value>(placed_word) - shift_of(z));
+        const auto near = as<Word>(shift_of(z)) != Word{0} ? moved : placed_word;
+        return is_code ? near : code + base_;
+      }
       return is_code ? placed_word : code + base_;
     };
     return Set::template map_words<Word>(word, codes, integers, values(integers));
   }
 
  private:
+  static constexpr unsigned low_bits = difference_bits(integers_alone);
+  static constexpr Word below = most_below(integers_alone);
   static constexpr Word maker_bits = std::bit_cast<Word>(G::integer_maker);
   static constexpr Word magnitude = static_cast<Word>(~Word{0}) >> 1;
 
@@ -156,7 +164,12 @@ struct GridLoops {
   }
   template <Grid::Form form, class Of>
   static void with_form(const Grid& grid, const Of& of) noexcept {
-    grid.has_unit() ? of(GridCode<Set, Word, form, true>(grid)) : of(GridCode<Set, Word, form, false>(grid));
+    grid.has_unit() ? with_unit<form, true>(grid, of) : with_unit<form, false>(grid, of);
+  }
+  template <Grid::Form form, bool has_unit, class Of>
+  static void with_unit(const Grid& grid, const Of& of) noexcept {
+    grid.integers ? of(GridCode<Set, Word, form, has_unit, true>(grid))
+                  : of(GridCode<Set, Word, form, has_unit, false>(grid));
   }
 };
 

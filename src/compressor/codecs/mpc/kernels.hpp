@@ -36,10 +36,10 @@ struct Kernels {
   // record. Returns false for a malformed record.
   bool (*decode)(ConstBytes record, std::size_t vectors, unsigned distance, std::byte* words) noexcept;
 
-  // encode_sparse() writes the words' record in the sparse form, of a frame whose heads have `heads` bytes.
-  // The words have `size` bytes and are stored in whole vectors. decode_sparse() may read `overrun` bytes
-  // beyond the record, and returns false for a malformed one.
-  SparseSize (*encode_sparse)(const std::byte* words, std::size_t size, std::size_t heads,
+  // encode_sparse() writes the words' record in the sparse form, of a frame whose heads have `heads` bytes;
+  // 0 bytes if it would have `limit` or more. The words have `size` bytes and are stored in whole vectors.
+  // decode_sparse() may read `overrun` bytes beyond the record, and returns false for a malformed one.
+  SparseSize (*encode_sparse)(const std::byte* words, std::size_t size, std::size_t heads, std::size_t limit,
                               std::byte* record) noexcept;
   bool (*decode_sparse)(ConstBytes record, std::size_t size, std::byte* words) noexcept;
 

@@ -27,7 +27,8 @@ inline constexpr std::uint32_t rest_share = 8;
 constexpr bool is_sparse_count(std::uint32_t n, std::uint32_t words) noexcept { return 4 * n <= 3 * words; }
 
 // An encoder looks at the zeros among a few words, and considers the form if there are enough.
-inline constexpr unsigned probes = 8, least_zero_probes = 2;
+// If nearly all are, the form is encoded first.
+inline constexpr unsigned probes = 8, least_zero_probes = 2, most_zero_probes = 7;
 constexpr std::uint32_t probe(unsigned k, std::uint32_t words) noexcept {
   return (2 * k + 1) * words / (2 * probes);
 }

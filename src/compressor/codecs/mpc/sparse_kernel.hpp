@@ -11,13 +11,25 @@ namespace taut::mpc {
 
 namespace {  // one copy for each kernel set, compiled with its instructions
 
-// Packs n numbers below 2^width, without gaps, from the lowest bit on. of(i) is 0 from n on to a multiple
-// of 8. Returns the end; bytes beyond it are overwritten, up to 8.
+// Most numbers that pack() takes: the words of a chunk.
+inline constexpr std::uint32_t most_packed = chunk_bytes;
+
+// Moves the numbers in the lanes of a quadword, each below 2^width, next to each other.
+template <class Lane>
+std::uint64_t joined(std::uint64_t x, unsigned width) noexcept {
+  if constexpr (sizeof(Lane) == 1)
+    x = (x & 0x00FF00FF00FF00FF) | (x >> 8 & 0x00FF00FF00FF00FF) << width, width *= 2;
+  x = (x & 0x0000FFFF0000FFFF) | (x >> 16 & 0x0000FFFF0000FFFF) << width;
+  return (x & 0x00000000FFFFFFFF) | x >> 32 << (2 * width);
+}
+
+// Packs n numbers below 2^width, without gaps, from the lowest bit on. Returns the end; bytes beyond it are
+// overwritten, up to 16.
 template <class Of>
 std::byte* pack(std::uint32_t n, unsigned width, std::byte* to, const Of& of) noexcept {
   std::byte* const end = to + (n * width + 7) / 8;
   if (width == 0) return end;
-  if (width > 8) {
+  if (width > 16) {
     std::uint64_t bits = 0;
     unsigned filled = 0;
     for (std::uint32_t i = 0; i < n; ++i) {
@@ -32,14 +44,26 @@ std::byte* pack(std::uint32_t n, unsigned width, std::byte* to, const Of& of) no
     store(to, bits);
     return end;
   }
-  for (std::uint32_t i = 0; i < n; i += 8, to += width) {  // eight numbers have `width` bytes
-    std::uint64_t x = 0;
-    for (unsigned k = 0; k < 8; ++k) x |= std::uint64_t{of(i + k)} << (8 * k);
-    x = (x & 0x00FF00FF00FF00FF) | (x >> 8 & 0x00FF00FF00FF00FF) << width;
-    x = (x & 0x0000FFFF0000FFFF) | (x >> 16 & 0x0000FFFF0000FFFF) << (2 * width);
-    x = (x & 0x00000000FFFFFFFF) | x >> 32 << (4 * width);
-    store(to, x);
+  // Eight numbers have `width` bytes.
+  if (width > 8) {
+    alignas(64) std::uint16_t lanes[most_packed / 2 + 8];
+    for (std::uint32_t i = 0; i < n; ++i) lanes[i] = static_cast<std::uint16_t>(of(i));
+    std::fill(lanes + n, lanes + n + 8, std::uint16_t{0});
+    for (std::uint32_t i = 0; i < n; i += 8, to += width) {
+      const auto four = [&](unsigned k) {
+        return joined<std::uint16_t>(load<std::uint64_t>(reinterpret_cast<std::byte*>(lanes + i + k)), width);
+      };
+      const std::uint64_t first = four(0), last = four(4);
+      store(to, first);
+      store(to + width / 2, width % 2 == 0 ? last : last << 4 | first >> 4 * (width - 1));
+    }
+    return end;
   }
+  alignas(64) std::byte lanes[most_packed + 8];
+  for (std::uint32_t i = 0; i < n; ++i) lanes[i] = static_cast<std::byte>(of(i));
+  std::fill(lanes + n, lanes + n + 8, std::byte{0});
+  for (std::uint32_t i = 0; i < n; i += 8, to += width)
+    store(to, joined<std::uint8_t>(load<std::uint64_t>(lanes + i), width));
   return end;
 }
 
@@ -61,7 +85,7 @@ inline bool ends_in_zeros(const std::byte* from, std::uint32_t bits) noexcept {
 template <class Set, class Word>
 class SparsePipeline {
  public:
-  static SparseSize encode(const std::byte* words, std::size_t size, std::size_t heads,
+  static SparseSize encode(const std::byte* words, std::size_t size, std::size_t heads, std::size_t limit,
                            std::byte* record) noexcept {
     Numbers numbers;
     auto of = static_cast<std::uint32_t>(size / sizeof(Word));
@@ -70,8 +94,9 @@ class SparsePipeline {
     const std::size_t least_coded = sizeof(std::uint64_t) + heads + 3 * numbers.wide_gaps();
     std::byte* out = record;
     for (bool more = true; more;) {
-      numbers.pad();
       const Level level{of, numbers.n, numbers.bits()};
+      const std::size_t up_to = static_cast<std::size_t>(out - record) + level.bytes();
+      if (up_to + sparse_end_bytes >= limit) return {};
       std::byte* const header = out;
       out = write_level(level, numbers, out + level_header_bytes);
       of = level.n;
@@ -109,26 +134,13 @@ class SparsePipeline {
     std::uint32_t n = 0;
     alignas(64) Word of[chunk_words + vector_bytes];
     alignas(64) std::uint16_t places[chunk_words + vector_bytes];
+    alignas(
+        64) std::byte bitmap[chunk_words / 8];  // a bit for each word that was looked at: 1 where it is taken
 
+    // Takes the words, and their numbers.
     void collect(const std::byte* words, std::size_t size) noexcept {
-      Places at;
-      for (std::size_t i = 0; i < size; i += vector_bytes) {
-        const Vector v = Set::load(words + i);
-        std::uint64_t mask = lowest_bits(Set::nonzero_mask(v));
-        if (size - i < vector_bytes) mask &= (std::uint64_t{1} << (size - i)) - 1;
-        if (Set::has_compress || mask != 0) {
-          Set::compress(reinterpret_cast<std::byte*>(of + n), v, mask * whole_word);
-          at.append(mask, places + n);
-          n += static_cast<std::uint32_t>(std::popcount(mask));
-        }
-        at.next();
-      }
+      take_nonzero(words, size);
       for (std::uint32_t i = 0; i < n; ++i) of[i] = static_cast<Word>(number_of(of[i]) - 1);
-    }
-
-    void pad() noexcept {
-      std::fill(of + n, of + n + 8, Word{0});
-      std::fill(places + n, places + n + 8, std::uint16_t{0});
     }
 
     // Returns how often a block of differences is 0 between two words above 0, whatever the distance. A coded
@@ -153,22 +165,43 @@ class SparsePipeline {
       return most;
     }
 
+    // Takes the upper bits of the numbers for numbers.
     void keep_rests(unsigned bits) noexcept {
       if (bits == 8 * sizeof(Word)) {
         n = 0;
         return;
       }
-      std::uint32_t kept = 0;
-      for (std::uint32_t i = 0; i < n; ++i) {
-        const auto rest = static_cast<Word>(of[i] >> bits);
-        places[kept] = static_cast<std::uint16_t>(i);
-        of[kept] = static_cast<Word>(rest - 1);
-        kept += rest != 0;
-      }
-      n = kept;
+      for (std::uint32_t i = 0; i < n; ++i) of[i] = static_cast<Word>(of[i] >> bits);
+      take_nonzero(reinterpret_cast<const std::byte*>(of), n * sizeof(Word));
+      for (std::uint32_t i = 0; i < n; ++i) --of[i];
     }
 
    private:
+    // Moves the words that are not 0 to `of`, which may be where the words lie.
+    void take_nonzero(const std::byte* words, std::size_t size) noexcept {
+      Places at;
+      n = 0;
+      std::byte* bits = bitmap;
+      for (std::size_t i = 0; i < size; i += vector_bytes) {
+        const Vector v = Set::load(words + i);
+        std::uint64_t mask = nonzero(v);
+        if (size - i < vector_bytes) mask &= (std::uint64_t{1} << (size - i) / stride) - 1;
+        if constexpr (by_words) {
+          bits = store(bits, static_cast<OfVector>(mask));
+          Set::template compress_words<Word>(of + n, v, mask);
+          at.append(mask, places + n);
+        } else {
+          bits = store(bits, static_cast<OfVector>(gathered(mask)));
+          if (Set::has_compress || mask != 0) {
+            Set::compress(reinterpret_cast<std::byte*>(of + n), v, mask * whole_word);
+            at.append(mask, places + n);
+          }
+        }
+        n += static_cast<std::uint32_t>(std::popcount(mask));
+        at.next();
+      }
+    }
+
     std::uint32_t longer_than(unsigned bits) const noexcept {
       using Count = std::conditional_t<sizeof(Word) == 1, std::uint16_t, Word>;
       Count count = 0;
@@ -178,11 +211,40 @@ class SparsePipeline {
     }
   };
 
+  // A mask of the words that are not 0 has a bit for each word, or one at the lowest byte of each.
+  static constexpr bool by_words = sizeof(Word) >= 4 && requires(Vector v) {
+    Set::template nonzero_words<Word>(v);
+  };
+  static constexpr std::size_t stride = by_words ? sizeof(Word) : 1;
+  static std::uint64_t nonzero(const Vector& v) noexcept {
+    if constexpr (by_words)
+      return Set::template nonzero_words<Word>(v);
+    else
+      return lowest_bits(Set::nonzero_mask(v));
+  }
+
   // A word of ones at the lowest byte of each word of a mask, and the bits of a word there.
   static constexpr std::uint64_t whole_word = (std::uint64_t{1} << sizeof(Word)) - 1;
   static std::uint64_t lowest_bits(std::uint64_t mask) noexcept {
     for (unsigned by = 1; by < sizeof(Word); by *= 2) mask |= mask >> by;
     return mask & ~std::uint64_t{0} / whole_word;
+  }
+
+  // A bit for each word of a vector.
+  using OfVector = std::conditional_t<
+      sizeof(Word) == 1, std::uint64_t,
+      std::conditional_t<sizeof(Word) == 2, std::uint32_t,
+                         std::conditional_t<sizeof(Word) == 4, std::uint16_t, std::uint8_t>>>;
+
+  // Moves the lowest bits of words, one in sizeof(Word) bits of the mask, next to each other.
+  static std::uint64_t gathered(std::uint64_t mask) noexcept {
+    for (unsigned n = 1, stride = sizeof(Word); n < stride && stride < 64; n *= 2, stride *= 2) {
+      const std::uint64_t twice = (std::uint64_t{1} << 2 * n) - 1;
+      const std::uint64_t everywhere =
+          stride == 32 ? twice : ~std::uint64_t{0} / ((std::uint64_t{1} << 2 * stride) - 1) * twice;
+      mask = (mask | mask >> (stride - n)) & everywhere;
+    }
+    return mask;
   }
 
   // The places of the words of a vector, each in the lowest two bytes of its word.
@@ -199,6 +261,8 @@ class SparsePipeline {
       if constexpr (sizeof(Word) == 1) {
         for (; mask != 0; mask &= mask - 1)
           *to++ = static_cast<std::uint16_t>(first_ + static_cast<unsigned>(std::countr_zero(mask)));
+      } else if constexpr (by_words) {
+        Set::template compress_halves<Word>(to, places_, mask);
       } else {
         Set::compress(reinterpret_cast<std::byte*>(to), places_, mask * 3);
       }
@@ -219,7 +283,7 @@ class SparsePipeline {
   static std::byte* write_level(const Level& level, const Numbers& numbers, std::byte* out) noexcept {
     const unsigned low = level.low_bits();
     if (level.dense())
-      write_upper(level, out, [&](std::uint32_t i) { return std::uint32_t{numbers.places[i]}; });
+      std::memcpy(out, numbers.bitmap, level.upper_bytes());
     else
       write_upper(level, out, [&](std::uint32_t i) { return (std::uint32_t{numbers.places[i]} >> low) + i; });
     const auto low_mask = static_cast<std::uint16_t>((1u << low) - 1);

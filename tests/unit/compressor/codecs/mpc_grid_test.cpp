@@ -148,6 +148,51 @@ TEST(MpcGrid, ValuesOffItStayAsTheyAreInAllSetsAndThreads) {
   expect_all_sets_and_threads_agree<double>({{7, 109, 131}, 3}, 21.37);
 }
 
+// Returns printed values that seldom change.
+template <class T>
+std::vector<T> steps() {
+  std::mt19937 random(4);
+  std::vector<T> x(count);
+  int q = 100;
+  for (T& value : x) {
+    if (random() % 4 == 0) q += static_cast<int>(random() % 64) - 32;
+    value = static_cast<T>(q / 1000.0);
+  }
+  return x;
+}
+
+template <class T>
+void expect_integers_alone() {
+  std::vector<T> x = steps<T>();
+  for (const T other : {std::nextafter(x[count / 3], T(1e9)), -T{0}, std::numeric_limits<T>::quiet_NaN()}) {
+    const ByteVector values = as_bytes(x), frame = mpc_frame(*codec_of("auto", "scalar"), dtype<T>, values);
+    EXPECT_EQ(static_cast<unsigned>(frame[45]) & mpc::integers_flag, mpc::integers_flag);
+    for (const char* kernels : mpc_kernel_names()) {
+      EXPECT_TRUE(mpc_frame(*codec_of("auto", kernels), dtype<T>, values) == frame) << kernels;
+      ByteVector decoded(values.size());
+      ASSERT_EQ(mpc_decode(*codec_of("d1", kernels), dtype<T>, frame, decoded), Status::ok) << kernels;
+      EXPECT_TRUE(decoded == values) << kernels;
+    }
+    x[count / 3] = other;
+  }
+}
+
+TEST(MpcGrid, CodesAreIntegersAloneWhereThatSavesBytes) {
+  expect_integers_alone<float>();
+  expect_integers_alone<double>();
+  const ByteVector noisy = as_bytes(made<double>([](int q) { return q / 1000.0; }));
+  EXPECT_EQ(static_cast<unsigned>(mpc_frame(*codec_of(), DType::f64, noisy)[45]), 0u);
+}
+
+// Integers times a step plus an offset, both rounded: differences from the product are few, but there are
+// some.
+TEST(MpcGrid, CodesHaveDifferencesWhereValuesAreNextToIt) {
+  std::vector<float> x = steps<float>();
+  for (float& value : x) value = std::round(value * 1000) * 0.0014092F + 257.4F;
+  EXPECT_EQ(static_cast<unsigned>(mpc_frame(*codec_of(), DType::f32, as_bytes(x))[45]) & mpc::integers_flag,
+            0u);
+}
+
 TEST(MpcGrid, IsNotTakenWhereAValueWouldBeReadAsACode) {
   std::vector<float> x = made<float>([](int q) { return q / 100.0; });
   x[count - 1] = std::bit_cast<float>(0x7FA00001U);  // a signalling NaN
@@ -230,6 +275,8 @@ TEST(MpcGrid, DamagedHeadersAreRejected) {
             Status::corrupt_frame);
   EXPECT_EQ(decoded([](FrameHeader& h, std::byte*) { h.parameters[0] |= forms; }), Status::corrupt_frame);
   EXPECT_EQ(decoded([](FrameHeader& h, std::byte*) { h.parameters[2] = 1; }), Status::corrupt_frame);
+  EXPECT_EQ(decoded([](FrameHeader& h, std::byte*) { h.parameters[1] |= 3; }), Status::corrupt_frame);
+  EXPECT_EQ(decoded([](FrameHeader& h, std::byte*) { h.parameters[1] |= 64; }), Status::corrupt_frame);
   EXPECT_EQ(decoded([](FrameHeader& h, std::byte*) { h.type = DType::i32; }), Status::corrupt_frame);
 }
 
