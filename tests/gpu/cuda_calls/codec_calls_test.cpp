@@ -2,6 +2,8 @@
 // results equal the host's to the byte, wherever values and frames are stored.
 #include <dlfcn.h>
 
+#include <cmath>
+#include <random>
 #include <thread>
 
 #include "compressor/gpu/device_call.hpp"
@@ -79,6 +81,23 @@ TEST(CodecCallsOnAGpu, FramesOfBlocksToo) {
       EXPECT_TRUE(round_trip(make<bf16>(Pattern::tail, n, 2), coding)) << n;
       EXPECT_TRUE(round_trip(make<f16>(Pattern::mixed, n, 3), coding, TAUT_FLOAT16, 2)) << n;
     }
+}
+
+// The host wrote the frame: kernels for encoding look for no grid.
+TEST(CodecCallsOnAGpu, FramesOnAGridAreDecodedByKernels) {
+  std::mt19937 random(1);
+  std::vector<double> x(70000);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] =
+        std::nearbyint(20000 * std::sin(static_cast<double>(i) / 700) + static_cast<double>(random() % 40)) /
+        1000;
+  const FrameBytes frame = encoded(x, "lossless");
+  EXPECT_NE(std::to_integer<unsigned>(frame[44]) & 0x30, 0u);
+  const OnGpu<double> got(x.size());
+  const unsigned long before = stand_in_launches();
+  EXPECT_EQ(TAUT_Decode(frame.data(), frame.size(), got.data(), got.size(), TAUT_FLOAT64), TAUT_SUCCESS);
+  EXPECT_GT(stand_in_launches(), before);
+  EXPECT_TRUE(same(got.peek(got.size()), x));
 }
 
 TEST(CodecCallsOnAGpu, FramesOfRoundedMantissasToo) {

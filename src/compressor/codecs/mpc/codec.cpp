@@ -293,18 +293,19 @@ std::unique_ptr<Codec> make(const Coding& coding) {
   return std::make_unique<Mpc>(coding, predictions(coding), kernels);
 }
 
-// Every coding but those with a checksum of the payload. A header holds the number of lags, which is all that
-// decoding has to know before.
+// Every coding but those with a checksum of the payload or a grid. A header holds the number of lags and says
+// whether there is a grid, which is all that decoding has to know before.
 constexpr CodecOnDevices on_devices{
     .encodes =
         [](const Coding& coding) noexcept {
           return !coding.checksum && coding.predictor.name != predictors[grid_predictor];
         },
     .decoding = [](const FrameHeader& header, ConstBytes, const Coding&) -> std::optional<Coding> {
-      // Kernels read neither references nor grids.
-      if (reference_count(header) > 0 || header.parameters[0] > max_distance) return {};
+      if (reference_count(header) > 0) return {};  // kernels do not read them
       Coding coding{.codec = &codecs::mpc, .bound = header.bound};
       coding.predictor.lags.n = header.parameters[1] & ~integers_flag;
+      if ((header.parameters[0] & (product_flag | quotient_flag)) != 0)
+        coding.predictor.name = predictors[grid_predictor];
       return coding;
     },
 };

@@ -6,6 +6,7 @@
 
 #include "compressor/gpu/mpc/decode.hpp"
 #include "compressor/gpu/mpc/encode.hpp"
+#include "compressor/gpu/mpc/grid.hpp"
 #include "compressor/gpu/mpc/lags.hpp"
 
 namespace taut::mpc::cuda {
@@ -130,14 +131,17 @@ template <class Target, class Launcher>
 void launch_decoder(Launcher& launcher, const Source& source, DType type, typename Target::Word* values,
                     std::uint64_t count, bool lagged, const CallMemory& memory) {
   const std::uint32_t chunks = chunks_of_words<typename Target::Word>(count);
+  constexpr std::uint32_t word_bytes = sizeof(typename Target::Word);
+  const bool may_have_grid = info_of(type).family != Family::integer && word_bytes >= sizeof(float);
   const Opening opening{
-      count / components_of(type), type, static_cast<std::uint32_t>(size_of(type)), chunks, count, lagged};
+      count / components_of(type),   type, static_cast<std::uint32_t>(size_of(type)), chunks, count, lagged,
+      may_have_grid ? word_bytes : 0};
   launcher.template launch<DecodeKernel<Target>>(std::max(groups_of(chunks), 1u),
                                                  {source, values, count, opening, memory.scratch});
 }
 
-// Decodes a frame without lags: values <- frame, or values += frame, according to Target. `count` is the
-// number of words. A number of `type` has one word, or two if it is complex.
+// Decodes a frame without lags and grid: values <- frame, or values += frame, according to Target. `count` is
+// the number of words. A number of `type` has one word, or two if it is complex.
 template <class Target, class Launcher>
 void decode(Launcher& launcher, const Source& source, DType type, typename Target::Word* values,
             std::uint64_t count, const CallMemory& memory) {
@@ -145,7 +149,7 @@ void decode(Launcher& launcher, const Source& source, DType type, typename Targe
   launcher.template launch<FinishKernel<typename Target::Word>>(1, finish_job<typename Target::Word>(memory));
 }
 
-// Decodes a frame: values <- frame. `lagged`: lagged_bytes() of memory.
+// Decodes a frame, which may have lags and a grid: values <- frame. `lagged`: lagged_bytes() of memory.
 template <class Word, class Launcher>
 void decode_lagged(Launcher& launcher, const Source& source, DType type, Word* values, std::uint64_t count,
                    std::byte* lagged, const CallMemory& memory) {
@@ -159,6 +163,8 @@ void decode_lagged(Launcher& launcher, const Source& source, DType type, Word* v
     launcher.template launch<LagCarriesKernel<Word>>(blocks, job);
     launcher.template launch<LagSumsKernel<Word>>(blocks, job);
   }
+  if constexpr (sizeof(Word) >= sizeof(float))
+    launcher.template launch<GridKernel<Word>>(blocks, {values, count, blocks, source.frame, memory.scratch});
   launcher.template launch<FinishKernel<Word>>(1, finish_job<Word>(memory));
 }
 

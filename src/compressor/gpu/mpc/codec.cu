@@ -119,17 +119,21 @@ int decode_lagged(const Call& call, const DeviceFrameItem& item) {
   return 0;
 }
 
-bool adds(const Coding& coding) noexcept { return !coding.predictor.lags.any(); }
+// Returns true for the coding of frames with lags or a grid, which kernels after the first one undo.
+bool in_steps(const Coding& coding) noexcept {
+  return coding.predictor.lags.any() || coding.predictor.name == mpc::predictors[mpc::grid_predictor];
+}
+
+bool adds(const Coding& coding) noexcept { return !in_steps(coding); }
 
 int decode(const Coding& coding, const DeviceFrameItem* items, int n, int type, bool add, void* stream) noexcept {
-  const bool lagged = coding.predictor.lags.any();
   if (add && !adds(coding)) return TAUT_ERR_CUDA_NEEDS_HOST;
   return one_by_one(items, n, [&](const DeviceFrameItem& item) {
     return on_words(item.count, type, item.result, stream, [&](const Call& call) {
       if (add)
         return mpc::cuda::with_addend(call.type, [&]<class T>() { return decode_one<mpc::cuda::Add<T>>(call, item); });
       return mpc::cuda::with_word(call.type, [&]<class Word>() {
-        return lagged ? decode_lagged<Word>(call, item) : decode_one<mpc::cuda::Replace<Word>>(call, item);
+        return in_steps(coding) ? decode_lagged<Word>(call, item) : decode_one<mpc::cuda::Replace<Word>>(call, item);
       });
     });
   });
@@ -160,7 +164,7 @@ void load_kernels(DType type, const mpc::cuda::CallMemory& memory) {
 int reserve(const Coding& coding, size_t count, int type, void* stream) noexcept {
   return on_words(count, type, nullptr, stream, [&](const Call& call) {
     return mpc::cuda::with_word(call.type, [&]<class Word>() {
-      if (coding.predictor.lags.any()) call.lagged<Word>();
+      if (in_steps(coding)) call.lagged<Word>();
       load_kernels(call.type, call.memory<Word>());
       return 0;
     });

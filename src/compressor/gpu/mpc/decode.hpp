@@ -327,7 +327,7 @@ struct DecodeKernel {
     if (frame.stored)
       return decoder.copy(job.source.frame + header_words + std::uint64_t{chunk} * (chunk_bytes / 4));
     Source source = job.source;
-    source.frame += frame.lags;  // they precede the index
+    source.frame += frame.before_index;
     Words record;
     const bool good =
         find_record(source, frame.record_words, job.opening.chunks, chunk, record) && decoder.decode(record);

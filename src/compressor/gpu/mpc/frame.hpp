@@ -2,6 +2,7 @@
 // call, which writes a header or the values of a stored frame.
 #pragma once
 
+#include "compressor/codecs/mpc/grid.hpp"
 #include "compressor/frame/lags.hpp"
 #include "compressor/gpu/mpc/chunk.hpp"
 #include "compressor/gpu/simt/source.hpp"
@@ -10,8 +11,8 @@ namespace taut::mpc::cuda {
 
 // Contents of an opened frame's header.
 struct OpenFrame {
-  std::uint32_t status;     // not 0: the other members are invalid
-  unsigned distance, lags;  // lags: their number
+  std::uint32_t status;             // not 0: the other members are invalid
+  unsigned distance, before_index;  // before_index: words of 4 bytes between header and index
   bool stored;
   std::uint32_t record_words;  // words of all records
 };
@@ -26,14 +27,58 @@ struct Opening {
   std::uint32_t value_bytes;
   std::uint32_t chunks;
   std::uint64_t words;
-  bool lagged = false;  // later kernels undo lags; otherwise only the host can process a frame with lags
+  bool lagged = false;  // later kernels undo lags and grids; otherwise frames with them need the host
+  std::uint32_t grid_bytes = 0;  // bytes of words that may have a grid; 0: the type has none
 };
 
-// Returns true if a frame of `words` words can have the lags that follow its header.
-TAUT_DEVICE bool good_lags(const HeaderView& h, unsigned n, std::uint64_t words) {
+// The grid that a frame's header and payload describe.
+struct GridView {
+  HeaderView header;
+
+  TAUT_DEVICE bool has(unsigned flag) const { return (header.parameter(0) & flag) != 0; }
+  TAUT_DEVICE bool any() const { return has(product_flag | quotient_flag); }
+  TAUT_DEVICE bool products() const { return has(product_flag); }
+  TAUT_DEVICE bool integers() const { return (header.parameter(1) & integers_flag) != 0; }
+  TAUT_DEVICE unsigned distance() const {
+    return header.parameter(0) & ~(product_flag | quotient_flag | unit_flag | base_flag);
+  }
+  TAUT_DEVICE unsigned lags() const { return header.parameter(1) & ~integers_flag; }
+
+  // Words of 4 bytes in the payload.
+  TAUT_DEVICE unsigned words() const { return any() ? 4 + 2 * (has(unit_flag) + has(base_flag)) : 0; }
+  TAUT_DEVICE double step() const { return header.double_at(header_words); }
+  TAUT_DEVICE double offset() const { return header.double_at(header_words + 2); }
+  TAUT_DEVICE double unit() const { return has(unit_flag) ? header.double_at(header_words + 4) : 0; }
+  TAUT_DEVICE std::uint64_t base() const {
+    return has(base_flag) ? header.long_at(header_words + words() - 2) : 0;
+  }
+
+  // Returns true for what frame_io.cpp accepts. The payload has all words of the grid.
+  TAUT_DEVICE bool good(std::uint32_t word_bytes) const {
+    if (!any()) return !has(unit_flag | base_flag) && !integers();
+    const auto finite = [](double x) { return x - x == 0; };
+    return word_bytes != 0 && !(has(product_flag) && has(quotient_flag)) && header.bound_kind() == 0 &&
+           step() > 0 && finite(step()) && finite(offset()) && (!has(unit_flag) || good_unit(word_bytes));
+  }
+
+ private:
+  // Returns true for a power of two within limits.
+  TAUT_DEVICE bool good_unit(std::uint32_t word_bytes) const {
+    using Single = GridWords<std::uint32_t>;
+    using Double = GridWords<std::uint64_t>;
+    const std::uint64_t bits = header.long_at(header_words + 4);
+    const int exponent = static_cast<int>(bits >> 52) - 1023;
+    const int least = word_bytes == 4 ? Single::least_unit : Double::least_unit;
+    const int greatest = word_bytes == 4 ? Single::greatest_unit : Double::greatest_unit;
+    return bits << 12 == 0 && exponent >= least && exponent <= greatest;
+  }
+};
+
+// Returns true if a frame of `words` words can have n lags, which begin at a word of its payload.
+TAUT_DEVICE bool good_lags(const HeaderView& h, unsigned first, unsigned n, std::uint64_t words) {
   std::uint32_t before = least_lag;
   for (unsigned k = 0; k < n; ++k) {
-    const std::uint32_t lag = h.word[header_words + k];
+    const std::uint32_t lag = h.word[header_words + first + k];
     if (lag < before || lag >= words) return false;
     before = lag;
   }
@@ -42,22 +87,23 @@ TAUT_DEVICE bool good_lags(const HeaderView& h, unsigned n, std::uint64_t words)
 
 // Returns the contents of a frame's header whose common part is valid.
 TAUT_DEVICE OpenFrame parse_header(const HeaderView& h, const Opening& opening) {
-  const unsigned lags = h.parameter(1);
+  const GridView grid{h};
+  const unsigned lags = grid.lags(), before = grid.words() + lags;
   const std::uint64_t bytes = h.payload_bytes(),
-                      words = bytes / 4 - (lags + opening.chunks + std::uint64_t{1});
-  OpenFrame f{0, h.parameter(0), lags, h.has(FrameHeader::stored), static_cast<std::uint32_t>(words)};
+                      words = bytes / 4 - (before + opening.chunks + std::uint64_t{1});
+  OpenFrame f{0, grid.distance(), before, h.has(FrameHeader::stored), static_cast<std::uint32_t>(words)};
   if (h.type() != static_cast<unsigned>(opening.type) || h.count() != opening.values) {
     f.status = code(Status::frame_mismatch);
   } else if (f.stored) {
     f.status = bytes == opening.values * opening.value_bytes ? 0 : code(Status::corrupt_frame);
-  } else if ((lags > 0 && !opening.lagged) || h.parameter(2) > 0) {  // kernels do not read references
+  } else if ((before > 0 && !opening.lagged) || h.parameter(2) > 0) {  // kernels do not read references
     f.status = needs_host;
   } else {
     const bool whole =
-        bytes % 4 == 0 && bytes >= 4 * lags + index_bytes(opening.chunks) && words == f.record_words;
-    const bool empty = opening.chunks > 0 || (words == 0 && whole && h.word[header_words] == 0);
+        bytes % 4 == 0 && bytes >= 4 * before + index_bytes(opening.chunks) && words == f.record_words;
+    const bool empty = opening.chunks > 0 || (words == 0 && whole && h.word[header_words + before] == 0);
     const bool good = f.distance <= max_distance && h.addends() == 1 && lags <= max_lags && whole && empty &&
-                      good_lags(h, lags, opening.words);
+                      grid.good(opening.grid_bytes) && good_lags(h, grid.words(), lags, opening.words);
     f.status = good ? 0 : code(Status::corrupt_frame);
   }
   return f;

@@ -62,8 +62,9 @@ struct LagJob {
   // Checks the lag again: nothing but the result would change if the frame changed meanwhile.
   TAUT_DEVICE std::uint32_t length() const {
     const HeaderView h{frame};
-    if (scratch->control.failure != 0 || h.has(FrameHeader::stored) || lag >= h.parameter(1)) return 0;
-    const std::uint32_t length = frame[header_words + lag];
+    const GridView grid{h};
+    if (scratch->control.failure != 0 || h.has(FrameHeader::stored) || lag >= grid.lags()) return 0;
+    const std::uint32_t length = frame[header_words + grid.words() + lag];
     return length >= least_lag && length < count ? length : 0;
   }
 };
