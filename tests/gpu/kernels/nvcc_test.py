@@ -105,7 +105,7 @@ NARROW = [("mpc.EncodeKernel", "u8")]
 ORDERING = ("MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "FENCE")
 PREFETCH = "CCTL.E.PF2"  # orders nothing
 ENDING = ("planes.EncodeKernel", "planes.EncodeKernel.exact", "planes.EncodeAgainKernel", "planes.EncodeAgainKernel.exact", "planes.DecodeEndKernel", "planes.SumEndKernel", "planes.LaggedEndKernel")
-ENDING += ("fast_place", "mpc.FinishKernel", "exponents.FinishKernel", "blocks.EncodeKernel", "blocks.DecodeKernel", "zfp.RepairKernel", "zfp.DecodeKernel", "values.RangeTotalKernel")
+ENDING += ("fast_place", "mpc.FinishKernel", "exponents.FinishKernel", "blocks.EncodeKernel", "blocks.DecodeKernel", "blocks.DecodeKernel.add", "zfp.RepairKernel", "zfp.DecodeKernel", "values.RangeTotalKernel")
 # Instructions for 1024 values of usual chunks, whose records have up to 1024 words. Change a number only on
 # purpose.
 INSTRUCTIONS = {"encode": 1180, "encode exact": 1240, "encode large": 2040, "decode": 880, "decode large": 1080, "add": 860, "encode lossless": 1450, "decode lossless": 1650}
