@@ -197,6 +197,8 @@ Spent run_on_rank(const CollectiveCall& call, const PlannedCall& planned, const 
   const Places places{taut::Nodes(hosts.of_rank), Leaders(hosts, call.ranks, transport.rank())};
   taut::Operands data = operands(call, in, out, transport.rank());
   data.neighbours = &neighbours;
+  if (planned.levels == Levels::by_nodes && taut::moves_between_ranks(described(call, hosts)))
+    data.between = &places.nodes;
   taut::Task<> task = served(planned, places, team, transport, data);
   while (!task.advance()) processor.wait();
   task.result();

@@ -24,7 +24,7 @@ struct Case {
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const AlgorithmInfo* algorithm : registered_algorithms()) {
-    if (!runs_by_nodes(algorithm->collective, 0, 1)) continue;
+    if (of_neighbours(algorithm->collective) || !runs_by_nodes(algorithm->collective, 0, 1)) continue;
     all.push_back({algorithm, Arithmetic::values});
     if (reduces(algorithm->collective) && algorithm->may_add_frames())
       all.push_back({algorithm, Arithmetic::frames});
@@ -171,6 +171,30 @@ TEST_P(ByNodes, OnlyFramesGoBetweenNodes) {
       }
     };
     EXPECT_EQ(bytes_on_nodes, expected());
+  }
+}
+
+// Blocks above 4 KiB of an alltoall are frames where they leave a node, and values elsewhere.
+TEST_P(ByNodes, LargeBlocksGoFromRankToRank) {
+  if (algorithm.collective != Collective::alltoall) return;
+  const std::vector<int> sizes{3, 1, 2};
+  constexpr int P = 6, on_nodes = 3 * 2 + 2 * 1;
+  constexpr std::size_t block = 1500;
+  for (const std::uint64_t seed : {0, 1, 2}) {
+    const Nodes nodes(layout(sizes, seed));
+    Job job(algorithm.collective, P, P * block, DType::f32, Pattern::noisy, seed, Reduction::sum, 0,
+            seed == 1);
+    LoopbackHub hub(P, {.seed = seed, .random_order = true, .record = true});
+    run_algorithm(hub, algorithm, *codec, how, 2, job, nullptr, &nodes);
+    int values = 0, frames = 0;
+    for (const LoopbackHub::Record& record : hub.records()) {
+      const bool on_node = nodes.node(record.from) == nodes.node(record.to);
+      ++(on_node ? values : frames);
+      EXPECT_EQ(on_node, record.bytes == 2 * block);  // half a block of four bytes a value
+    }
+    EXPECT_EQ(values, 2 * on_nodes);
+    EXPECT_EQ(frames, 2 * (P * (P - 1) - on_nodes));
+    for (int r = 0; r < P; ++r) EXPECT_EQ(job.check(r, codec_bound, 0), "");
   }
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "communication/team/algorithm.hpp"
+#include "communication/team/hierarchical.hpp"
 #include "support/loopback.hpp"
 #include "support/values.hpp"
 
@@ -33,6 +33,16 @@ class Job {
     }
     for (int r = 0; r < P; ++r)
       if (collective == Collective::bcast ? r == root : in_place_) outputs[index(r)] = inputs[index(r)];
+  }
+
+  // Returns the call as plans see it.
+  taut::Call call(const Nodes& nodes) const {
+    return {.collective = collective_,
+            .type = inputs[0].type(),
+            .bytes = bytes(),
+            .ranks = P_,
+            .nodes = nodes.count(),
+            .leaders = nodes.leaders()};
   }
 
   std::size_t count() const noexcept { return inputs[0].count(); }
@@ -213,6 +223,7 @@ inline std::vector<CallCounters> run_algorithm(LoopbackHub& hub, const Algorithm
     const Team team(hub.transport(rank), codec, place, ledgers[r], how, 0);
     Operands data = job.operands(rank);
     leave_input(algorithm.collective, data, rank, hub.size());
+    if (nodes != nullptr && moves_between_ranks(job.call(*nodes))) data.between = nodes;
     tasks.push_back(pipelined(algorithm, team, data, segments, nodes));
   }
   hub.run(tasks);

@@ -37,10 +37,10 @@ Task<> receive_blocks(Team team, const Operands& data) {
     MessageBatch messages(team);
     DecodeBatch batch(team);
     for (std::size_t i = first; i < last; ++i)
-      if (from[i] != team.rank()) messages.recv(from[i], chunk(i));
+      if (data.encodes(from[i], team.rank())) messages.recv(from[i], chunk(i));
     int received = 0;
     for (std::size_t i = first; i < last; ++i)
-      if (from[i] != team.rank()) co_await batch.add(co_await messages[received++], chunk(i));
+      if (data.encodes(from[i], team.rank())) co_await batch.add(co_await messages[received++], chunk(i));
     co_await batch.rest();
   }
 }
@@ -73,7 +73,7 @@ Task<> send_blocks(Team team, const Operands& data, std::size_t first) {
   const std::size_t n = to.size(), last = std::min(first + MessageBatch::most, n);
   MessageBatch messages(team);
   for (std::size_t i = first; i < last; ++i)
-    if (to[i] != team.rank())
+    if (data.encodes(team.rank(), to[i]))
       messages.send(co_await team.encode(block_of_neighbour(team, data.in, i, n)), to[i]);
   if (last < n) co_await send_blocks(team, data, last);
   co_await messages;

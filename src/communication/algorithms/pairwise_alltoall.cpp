@@ -18,10 +18,10 @@ Task<> run(Team team, Operands data) {
     const int partner = mod(s - me, P);
     const ConstSlice from = team.chunk(data.in, partner);
     const Slice to = team.chunk(data.out, partner);
-    if (partner != me) {
+    if (data.encodes(me, partner)) {
       const Frames mine = co_await team.encode(from);
       co_await team.decode(co_await team.exchange(mine, partner, partner, to), to);
-    } else {
+    } else if (partner == me) {
       team.copy(from, to);
     }
   }

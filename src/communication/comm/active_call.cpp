@@ -284,7 +284,11 @@ Task<> Communicator::ActiveCall::run_algorithm(const Codec& codec) {
     team = team.in_packets(packet_bytes(*plan_.algorithm, part, plan_.segments, *frames_));
   }
   const Nodes& nodes = comm_.nodes_;
-  if (plan_.by_nodes) return pipelined(*plan_.algorithm, team, call_.data, plan_.segments, &nodes);
+  if (plan_.by_nodes) {
+    Operands data = call_.data;
+    if (moves_between_ranks(call_)) data.between = &nodes;
+    return pipelined(*plan_.algorithm, team, data, plan_.segments, &nodes);
+  }
   if (!follows_nodes()) return pipelined(*plan_.algorithm, team, call_.data, plan_.segments);
   const OrderedCall ordered = in_order_of_nodes(*plan_.algorithm, nodes, team, call_.data);
   return pipelined(*plan_.algorithm, ordered.team, ordered.data, plan_.segments);

@@ -17,7 +17,8 @@ namespace taut {
 namespace {
 
 // A segment: by nodes, the algorithm and its parts, a sum by values, and on a GPU its codec operation.
-constexpr std::size_t coroutines_of_a_call = 7, coroutines_of_a_segment = 5, coroutines_of_device_coding = 2;
+constexpr std::size_t coroutines_of_a_call = 7, coroutines_of_a_segment = 5, coroutines_on_a_node = 3,
+                      coroutines_of_device_coding = 2;
 
 template <class S>
 bool missing(const Blocks<S>& memory) noexcept {
@@ -166,7 +167,13 @@ std::size_t Communicator::ActiveCall::values_by_nodes(const Call& part) const no
       return rank() == data.root && data.out.data == nullptr ? of_segment(part.count()) : 0;
     case Collective::reduce_scatter:
       return of_segment(data.out.count) * static_cast<std::size_t>(call_.nodes);
+    case Collective::neighbor_alltoall: return 0;
     case Collective::alltoall: {
+      const bool in_place = data.in.data == data.out.data;
+      if (moves_between_ranks(call_))
+        return !in_place                    ? 0
+               : data.out.layout != nullptr ? of_segment(data.out.most().count)
+                                            : of_segment(block_values());
       const auto blocks = static_cast<std::size_t>(call_.ranks);
       return of_segment(data.out.count / blocks) * blocks;
     }
@@ -242,8 +249,9 @@ void Communicator::ActiveCall::reserve() {
     device_->reserve(std::max(bytes, values * size_of(data.out.type)), 1 + of_values);
   }
   const auto batches = static_cast<std::size_t>(neighbours / MessageBatch::most);
-  const std::size_t of_a_segment =
-      coroutines_of_a_segment + batches + (device_ ? coroutines_of_device_coding : 0);
+  const std::size_t of_a_segment = coroutines_of_a_segment + (plan_.by_nodes ? 2 : 1) * batches +
+                                   (plan_.by_nodes ? coroutines_on_a_node : 0) +
+                                   (device_ ? coroutines_of_device_coding : 0);
   reserve_coroutine_frames(coroutines_of_a_call + of_a_segment * segments);
 }
 

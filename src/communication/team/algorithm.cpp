@@ -14,6 +14,10 @@ Slice block_of(const Operands& data, int rank, int ranks) noexcept {
 
 }  // namespace
 
+bool Operands::encodes(int from, int to) const noexcept {
+  return from != to && (between == nullptr || between->node(from) != between->node(to));
+}
+
 bool has_input_in_result(Collective collective, const Operands& data, int rank, int ranks) noexcept {
   if (collective == Collective::bcast) return rank == data.root && data.out.data == data.in.data;
   return collective == Collective::allgather && block_of(data, rank, ranks).data == data.in.data;

@@ -36,9 +36,15 @@ struct Operands {
   int root = 0;
   const Neighbours* neighbours = nullptr;  // of a neighbourhood collective
   bool mean = false;  // reductions `in_rank_order`: divided by P before the result is rounded
+  // Nodes between which an alltoall moves blocks; those within a node stay uncoded. Null: all blocks are
+  // coded.
+  const Nodes* between = nullptr;
   // Memory for this segment's part of the decoded own block in an allgather. None: the own block of `out`.
   // Null: the own block is not decoded.
   std::optional<void*> own = {};
+
+  // Returns true if an alltoall encodes the block that one rank sends to the other.
+  bool encodes(int from, int to) const noexcept;
 };
 
 // Returns true if a rank's input is in the memory of a result that other ranks get too: the root's values of

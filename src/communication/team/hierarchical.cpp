@@ -277,18 +277,106 @@ Task<> alltoall(View view, Operands data) {
     for (int i = 0; i < L; ++i) move(place(n, i), view.chunk(data.out, n, i));
 }
 
+// ---- Blocks from rank to rank. The algorithm moves those that leave the node, at the same time.
+
+// Blocks of an alltoall that stay on the node, in the order of a pairwise exchange.
+Task<> blocks_on_node(View& view, const Operands& data) {
+  const bool in_place = data.in.data == data.out.data;
+  const auto rank_of = [&](int i) { return view.nodes.rank(view.my_node(), i); };
+  if (view.node.does_work() && !in_place) {
+    NodeWork work = view.node.work(Kind::move, data.op, [&](NodeBlocks& blocks) {
+      for (int i = 0; i < view.node.size(); ++i)
+        view.exchange(blocks, i, view.all.chunk(data.in, rank_of(i)), view.all.chunk(data.out, rank_of(i)));
+    });
+    co_return co_await view.node.run(std::move(work));
+  }
+  std::size_t largest = 0;
+  for (int i = 0; i < view.node.size(); ++i)
+    largest = std::max(largest, view.all.chunk(data.out, rank_of(i)).count);
+  NodePeers::Memory arriving;
+  if (in_place) arriving = view.node.memory(largest, data.out.type);
+  for (int step = 0; step < view.node.size(); ++step) {
+    const int partner = mod(step - view.me(), view.node.size());
+    if (partner == view.me()) continue;
+    const Slice to = view.all.chunk(data.out, rank_of(partner));
+    Slice theirs = to;
+    if (in_place) theirs.data = arriving.values.data;
+    co_await view.node.exchange(view.all.chunk(data.in, rank_of(partner)), partner, theirs, partner);
+    if (in_place && theirs.data != nullptr) view.node.copy(theirs, to);
+  }
+}
+
+// Returns this segment's part of the block of neighbour i of n.
+template <class S>
+S block_of_neighbour(const View& view, const Blocks<S>& values, std::size_t i, std::size_t n) noexcept {
+  return view.all.in_blocks(static_cast<int>(n)).chunk(values, static_cast<int>(i));
+}
+
+bool stays_on_node(const View& view, int rank) noexcept {
+  return rank != view.all.rank() && view.nodes.node(rank) == view.my_node();
+}
+
+// Send the blocks for neighbours on the node from block `first` on, all at a time, and receive theirs.
+Task<> send_on_node(View& view, const Operands& data, std::size_t first) {
+  const std::vector<int>& to = data.neighbours->to;
+  const std::size_t last = std::min(first + ValueBatch::most, to.size());
+  ValueBatch messages(view.node);
+  for (std::size_t i = first; i < last; ++i)
+    if (stays_on_node(view, to[i]))
+      messages.send(block_of_neighbour(view, data.in, i, to.size()), view.nodes.local_rank(to[i]));
+  if (last < to.size()) co_await send_on_node(view, data, last);
+  co_await messages;
+}
+
+Task<> receive_on_node(View& view, const Operands& data) {
+  const std::vector<int>& from = data.neighbours->from;
+  for (std::size_t first = 0; first < from.size(); first += ValueBatch::most) {
+    ValueBatch messages(view.node);
+    for (std::size_t i = first; i < std::min(first + ValueBatch::most, from.size()); ++i)
+      if (stays_on_node(view, from[i]))
+        messages.recv(block_of_neighbour(view, data.out, i, from.size()), view.nodes.local_rank(from[i]));
+    co_await messages;
+  }
+}
+
+Task<> move_between_ranks(View view, Operands data) {
+  std::array<Task<>, 3> tasks;  // copies on the node start before the first block is encoded
+  std::size_t n = 0;
+  if (data.neighbours != nullptr) {
+    tasks[n++] = send_on_node(view, data, 0);
+    tasks[n++] = receive_on_node(view, data);
+  } else {
+    tasks[n++] = blocks_on_node(view, data);
+  }
+  if (view.node.does_work()) co_await std::move(tasks[--n]);  // messages of NCCL keep one order
+  tasks[n++] = view.algorithm.run(view.all, data);
+  co_await all(std::span(tasks).first(n));
+}
+
 }  // namespace
 
-bool runs_by_nodes(Collective collective, std::size_t count, int ranks, bool equal_nodes) noexcept {
+bool runs_by_nodes(Collective collective, std::size_t count, int ranks, bool equal_nodes,
+                   bool any_blocks) noexcept {
   switch (collective) {
     case Collective::allreduce:
     case Collective::reduce:
-    case Collective::bcast: return true;
+    case Collective::bcast: return !any_blocks;
+    case Collective::neighbor_alltoall: return true;
+    case Collective::alltoall: return any_blocks || count % static_cast<std::size_t>(ranks) == 0;
     case Collective::allgather:
-    case Collective::alltoall:
-    case Collective::reduce_scatter: return equal_nodes && count % static_cast<std::size_t>(ranks) == 0;
+    case Collective::reduce_scatter:
+      return equal_nodes && !any_blocks && count % static_cast<std::size_t>(ranks) == 0;
     default: return false;
   }
+}
+
+bool moves_between_ranks(const Call& call) noexcept {
+  if (call.collective == Collective::neighbor_alltoall) return true;
+  constexpr std::size_t largest_packed_block = std::size_t{4} << 10;
+  const auto ranks = static_cast<std::size_t>(call.ranks);
+  const bool packs = call.equal_nodes() && !call.any_blocks && call.count() % ranks == 0 &&
+                     call.bytes / ranks <= largest_packed_block;
+  return call.collective == Collective::alltoall && !packs;
 }
 
 bool follows_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Arithmetic how) noexcept {
@@ -319,7 +407,9 @@ Task<> by_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Team team, O
     case Collective::bcast: return bcast(view, data);
     case Collective::allgather: return allgather(view, data);
     case Collective::reduce_scatter: return reduce_scatter(view, data);
-    case Collective::alltoall: return alltoall(view, data);
+    case Collective::neighbor_alltoall:
+    case Collective::alltoall:
+      return data.between != nullptr ? move_between_ranks(view, data) : alltoall(view, data);
     default: return {};
   }
 }

@@ -4,6 +4,9 @@
 // sends is one byte short. The receivers detect the failure by the length. NodeWork tells of it by a flag.
 #pragma once
 
+#include <array>
+#include <optional>
+
 #include "communication/team/team.hpp"
 #include "compressor/base/guarded.hpp"
 
@@ -109,6 +112,35 @@ class ValueExchange final : public Waitable {
  private:
   ValueReceive taking_;
   ValueSend passing_;
+};
+
+// Messages of values in flight with several ranks at the same time: ready when all have arrived.
+class ValueBatch final : public Waitable {
+ public:
+  static constexpr std::size_t most = 8;  // each way
+
+  explicit ValueBatch(NodePeers& node) noexcept : node_(node) {}
+  ValueBatch(const ValueBatch&) = delete;
+
+  void send(ConstSlice values, int to) { sending_[sent_++].emplace(node_, values, to); }
+  void recv(Slice values, int from) { receiving_[received_++].emplace(node_, values, from); }
+
+  bool ready() override {
+    bool all = true;
+    for (std::size_t i = 0; i < sent_; ++i) all &= sending_[i]->ready();
+    for (std::size_t i = 0; i < received_; ++i) all &= receiving_[i]->ready();
+    return all;
+  }
+  void result() noexcept {
+    for (std::size_t i = 0; i < sent_; ++i) sending_[i]->result();
+    for (std::size_t i = 0; i < received_; ++i) receiving_[i]->result();
+  }
+
+ private:
+  NodePeers& node_;
+  std::size_t sent_ = 0, received_ = 0;
+  std::array<std::optional<ValueSend>, most> sending_;
+  std::array<std::optional<ValueReceive>, most> receiving_;
 };
 
 class NodeWorking final : public Waitable {

@@ -133,8 +133,8 @@ double coded_seconds(const CallEstimate& estimate, double link, const NodeMemory
   if (algorithm == nullptr) return HUGE_VAL;
   const auto speed = static_cast<float>(1 / estimate.seconds_a_byte);
   const CodingSpeeds speeds{static_cast<float>(estimate.ratio), speed, speed, speed, speed};
-  const bool by_nodes = call.nodes > 1 && call.collective != Collective::alltoall &&
-                        runs_by_nodes(call.collective, 0, call.ranks);
+  const bool by_nodes =
+      call.nodes > 1 && !has_own_values(call.collective) && runs_by_nodes(call.collective, 0, call.ranks);
   const int ranks = by_nodes ? call.nodes : call.ranks;
   const double part = by_nodes ? 1 / ranks_a_node(call) : 1;
   const CodingWork work{

@@ -22,7 +22,7 @@ bool serves(const AlgorithmInfo& algorithm, const Call& call) noexcept {
 
 bool may_go_by_nodes(const Policy& policy, const Call& call) noexcept {
   return !sums_widely(policy, call) && policy.by_nodes != Policy::ByNodes::off && call.nodes > 1 &&
-         !call.any_blocks && runs_by_nodes(call.collective, call.count(), call.ranks, call.equal_nodes());
+         runs_by_nodes(call.collective, call.count(), call.ranks, call.equal_nodes(), call.any_blocks);
 }
 
 // Returns true if measured times may choose between the routes by nodes and not by nodes.
@@ -31,9 +31,6 @@ bool tries_both(const Policy& policy, const Call& call) noexcept {
          may_go_by_nodes(policy, call);
 }
 
-// Greatest block of an alltoall that goes by nodes first: by nodes saves messages, and copies all values.
-constexpr std::size_t largest_block_by_nodes = std::size_t{4} << 10;
-
 // Returns true if the call goes by nodes. Where the choice is free, that is the first route: messages between
 // nodes are then as few as those of plain MPI, and each value is coded once a node. Values on a GPU would
 // cross the host's memory under MPI, calls by nodes leave no history, and on unequal nodes few leaders would
@@ -41,11 +38,10 @@ constexpr std::size_t largest_block_by_nodes = std::size_t{4} << 10;
 bool goes_by_nodes(const Policy& policy, const Call& call, Route route) noexcept {
   if (!may_go_by_nodes(policy, call)) return false;
   if (policy.by_nodes == Policy::ByNodes::on) return true;
-  const bool aggregates = call.collective != Collective::alltoall ||
-                          call.bytes / static_cast<std::size_t>(call.ranks) <= largest_block_by_nodes;
   const bool most_lead = call.leaders == 0 || 2 * call.nodes * call.leaders >= call.ranks;
+  const bool all_code = most_lead || moves_between_ranks(call);
   return tries_both(policy, call) &&
-         route.by_nodes.value_or(aggregates && most_lead && !route.on_devices && policy.history == 0);
+         route.by_nodes.value_or(all_code && !route.on_devices && policy.history == 0);
 }
 
 // Returns the number of segments that a policy asks for; otherwise one for each MiB of values, but at least
@@ -322,10 +318,10 @@ Bound resolved_bound(const Policy& policy, Bound bound, const ValueRange& range)
   return policy.history > 0 && is_relative(bound) ? on_grid_of_steps(absolute) : absolute;
 }
 
-// Returns the call of one leader of each node. They share the message; the largest part counts.
-// In an alltoall each rank has a message of its own.
+// Returns the call of one leader of each node. They share the message; the largest part counts. In an
+// alltoall each rank has a message of its own.
 Call call_of_algorithm(const Call& call, bool by_nodes) noexcept {
-  if (!by_nodes) return call;
+  if (!by_nodes || moves_between_ranks(call)) return call;
   Call part = call;
   const auto leaders = static_cast<std::size_t>(call.leaders > 0 ? call.leaders : call.ranks / call.nodes);
   if (call.collective != Collective::alltoall)
@@ -391,7 +387,12 @@ CodingWork coding_work(const Policy& policy, const Call& call, const Plan& plan,
   const double share =
       static_cast<double>(part.bytes) / static_cast<double>(std::max<std::size_t>(call.bytes, 1));
   const Coding& coding = policy.coding;
-  return {.cost = plan.algorithm->cost(part.ranks),
+  Cost cost = plan.algorithm->cost(part.ranks);
+  if (plan.by_nodes && moves_between_ranks(call)) {  // blocks on a node are not coded
+    cost.encodes -= std::min(cost.encodes, call.ranks / call.nodes - 1);
+    cost.decodes -= std::min(cost.decodes, call.ranks / call.nodes - 1);
+  }
+  return {.cost = cost,
           .share = share / static_cast<double>(blocks),
           .segments = plan.segments,
           .adds_frames = may_add(policy, call, *plan.algorithm, {}),

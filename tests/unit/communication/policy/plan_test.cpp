@@ -396,22 +396,48 @@ TEST(Plan, LeadersOfUnequalNodesShareTheMessage) {
   EXPECT_FALSE(plan.by_nodes);
   std::array<Route, most_alternatives> found;
   EXPECT_EQ(alternatives(policy, call, plan, found)[0].by_nodes, true);
-  call.collective = Collective::alltoall;
   call.bytes = 481 * std::size_t{1024};
-  EXPECT_FALSE(make_plan(parse_policy("abs:1,nodes=on"), call, policy.coding.bound, table).by_nodes);
+  const auto goes = [&](Collective collective) {
+    call.collective = collective;
+    return make_plan(parse_policy("abs:1,nodes=on"), call, policy.coding.bound, table).by_nodes;
+  };
+  EXPECT_FALSE(goes(Collective::allgather));
+  EXPECT_FALSE(goes(Collective::reduce_scatter));
+  EXPECT_TRUE(goes(Collective::alltoall));
 }
 
-// By nodes an alltoall sends few frames instead of many small ones, and copies all values.
-TEST(Plan, AnAlltoallOfSmallBlocksGoesByNodesFirst) {
+// By nodes an alltoall packs small blocks: it then sends few frames instead of many, and copies all values.
+// Larger blocks, and those of unequal sizes, are frames between nodes and values within a node.
+TEST(Plan, AnAlltoallGoesByNodesFirstAndPacksSmallBlocks) {
   const Policy policy = parse_policy("abs:1");
   CandidateTable table;
-  for (const auto& [block, first] : {std::pair{std::size_t{1024}, true}, {64 * 1024, false}}) {
-    const Call call = on_full_nodes(Collective::alltoall, 512 * block);
+  for (const auto& [block, any_blocks, packs] :
+       {std::tuple{std::size_t{1024}, false, true}, {1024, true, false}, {64 * 1024, false, false}}) {
+    Call call = on_full_nodes(Collective::alltoall, 512 * block);
+    call.any_blocks = any_blocks;
     const Plan plan = make_plan(policy, call, policy.coding.bound, table);
-    EXPECT_EQ(plan.by_nodes, first) << block;
+    EXPECT_TRUE(plan.by_nodes) << block;
+    EXPECT_EQ(call_of_algorithm(call, true).ranks, packs ? 16 : 512) << block;
+    EXPECT_EQ(coding_work(policy, call, plan, 0).cost.encodes, packs ? 15 : 480) << block;
     std::array<Route, most_alternatives> found;
-    EXPECT_EQ(alternatives(policy, call, plan, found)[0].by_nodes, !first);
+    EXPECT_EQ(alternatives(policy, call, plan, found)[0].by_nodes, false);
   }
+}
+
+// Blocks for neighbours stay values on a node, whatever their sizes.
+TEST(Plan, ExchangesWithNeighboursGoByNodes) {
+  CandidateTable table;
+  Call call = on_full_nodes(Collective::neighbor_alltoall, 6 * std::size_t{4000});
+  call.any_blocks = true;
+  for (const auto& [text, by_nodes] :
+       {std::pair{"abs:1,min_bytes=0", true}, {"abs:1,when=always,min_bytes=0", false}}) {
+    const Policy policy = parse_policy(text);
+    EXPECT_EQ(make_plan(policy, call, policy.coding.bound, table).by_nodes, by_nodes) << text;
+  }
+  EXPECT_EQ(call_of_algorithm(call, true).ranks, 512);
+  call.collective = Collective::neighbor_allgather;
+  const Policy on = parse_policy("abs:1,nodes=on,min_bytes=0");
+  EXPECT_FALSE(make_plan(on, call, on.coding.bound, table).by_nodes);
 }
 
 TEST(Plan, TheFirstAlternativeGoesTheOtherWay) {
