@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <numeric>
 
 #include "communication/comm/agree.hpp"
@@ -175,37 +174,16 @@ void Series::add(CallState state, std::size_t depth) {
 
 // ---- The history of a call
 
-OperandExtent::OperandExtent(const Blocks<ConstSlice>& operand) noexcept
-    : first(static_cast<const std::byte*>(operand.data)) {
-  if (first == nullptr) return;
-  std::size_t end = operand.layout == nullptr ? operand.count : 0;
-  if (const BlockLayout* const layout = operand.layout; layout != nullptr)
-    for (std::size_t i = 0; i < layout->counts.size(); ++i)
-      if (layout->counts[i] > 0 && layout->offsets[i] >= 0)
-        end = std::max(end, static_cast<std::size_t>(layout->offsets[i]) + layout->counts[i]);
-  bytes = end * size_of(operand.type);
-}
-
-std::optional<std::size_t> OperandExtent::offset(ConstSlice slice) const noexcept {
-  const auto* const data = static_cast<const std::byte*>(slice.data);
-  if (first == nullptr || std::less<>()(data, first)) return {};
-  const auto offset = static_cast<std::size_t>(data - first);
-  return offset <= bytes && slice.bytes() <= bytes - offset ? std::optional(offset) : std::nullopt;
-}
-
-CallHistory::CallHistory(const HeldStates& states, std::size_t period, const Operands& data) noexcept
-    : states_(states),
-      period_(period),
-      sent_(data.in),
-      received_(Blocks<ConstSlice>(data.out, data.out.layout)) {
+CallHistory::CallHistory(const HeldStates& states, std::size_t period, const OperandPlaces& places) noexcept
+    : states_(states), period_(period), places_(places) {
   complete_ = guarded([&] {
-                state_.sent = KeptValues(sent_.bytes);
-                state_.received = KeptValues(received_.bytes);
+                state_.sent = KeptValues(places.sent_bytes());
+                state_.received = KeptValues(places.received_bytes());
               }) == Status::ok;
 }
 
 ChosenReferences CallHistory::of_sent(ConstSlice values) const noexcept {
-  const std::optional<std::size_t> offset = sent_.offset(values);
+  const std::optional<std::size_t> offset = places_.of_sent(values);
   if (!offset || values.count == 0 || period_ == 0) return {};
   return at_period(states_, period_, *offset, values);
 }
@@ -214,7 +192,7 @@ std::optional<ChosenReferences> CallHistory::of_received(ConstBytes frame, Const
   FrameHeader header;
   if (read_header(frame, header) != Status::ok) return {};
   const States states = states_in(header, frame);
-  const std::optional<std::size_t> offset = received_.offset(values);
+  const std::optional<std::size_t> offset = places_.of_received(values);
   ChosenReferences chosen;
   for (; chosen.n < states.n; ++chosen.n) {
     const std::uint64_t number = states.of[chosen.n];
@@ -230,7 +208,7 @@ std::optional<ChosenReferences> CallHistory::of_received(ConstBytes frame, Const
 
 void CallHistory::keep_sent(ConstSlice values, ConstBytes frame, References references,
                             const Codec& codec) noexcept {
-  const std::optional<std::size_t> offset = sent_.offset(values);
+  const std::optional<std::size_t> offset = places_.of_sent(values);
   if (!offset || !complete_) return;
   const Slice kept{{state_.sent.at(*offset), values.count, values.type}};
   complete_ = codec.decode(frame, references, kept) == Status::ok;
@@ -238,7 +216,7 @@ void CallHistory::keep_sent(ConstSlice values, ConstBytes frame, References refe
 }
 
 void CallHistory::keep_received(ConstSlice values) noexcept {
-  const std::optional<std::size_t> offset = received_.offset(values);
+  const std::optional<std::size_t> offset = places_.of_received(values);
   if (!offset || !complete_ || values.count == 0) return;
   std::memcpy(state_.received.at(*offset), values.data, values.bytes());
   keep(state_.received, *offset, values.bytes());

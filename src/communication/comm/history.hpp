@@ -19,7 +19,7 @@
 
 namespace taut {
 
-// Decoded values of one side of a call, at their offsets in the operand of that side.
+// Decoded values of one side of a call, at their places (operand_places.hpp).
 class KeptValues {
  public:
   KeptValues() = default;
@@ -161,24 +161,13 @@ class Histories {
   std::list<std::shared_ptr<Series>> series_;  // the most recently used first
 };
 
-// Range of memory that the offsets of an operand count from.
-struct OperandExtent {
-  const std::byte* first = nullptr;
-  std::size_t bytes = 0;
-
-  OperandExtent() = default;
-  explicit OperandExtent(const Blocks<ConstSlice>& operand) noexcept;
-  // Returns the offset of a slice; nothing if the slice is not in the operand.
-  std::optional<std::size_t> offset(ConstSlice slice) const noexcept;
-};
-
 // History of one call that moves values: the states that its frames may refer to, and the state that it
 // leaves.
 class CallHistory {
  public:
   // `states`: those that all ranks hold. `period`: distance in the series of the references of values that
   // this rank sends; 0: they have none.
-  CallHistory(const HeldStates& states, std::size_t period, const Operands& data) noexcept;
+  CallHistory(const HeldStates& states, std::size_t period, const OperandPlaces& places) noexcept;
 
   // Return references for values that this rank sends, and those that a received frame names. Nothing: some
   // of the named states are not held.
@@ -197,7 +186,7 @@ class CallHistory {
 
   const HeldStates& states_;
   std::size_t period_;
-  OperandExtent sent_, received_;
+  const OperandPlaces& places_;
   CallState state_;
   bool complete_ = true;  // the state has all that the call coded
 };

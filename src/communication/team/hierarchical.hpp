@@ -20,6 +20,14 @@ bool runs_by_nodes(Collective collective, std::size_t count, int ranks, bool equ
 // node, in an alltoall all blocks.
 inline constexpr int buffers_by_nodes = 2;
 
+// Bytes of the values that a rank encodes and decodes between nodes, at their places in a history. Places of
+// alltoall and reduce_scatter depend on the number of segments.
+struct BytesBetweenNodes {
+  std::size_t sent = 0, received = 0;
+};
+BytesBetweenNodes bytes_between_nodes(Collective collective, const Nodes& nodes, int rank,
+                                      const Operands& data) noexcept;
+
 // Returns true if an algorithm of all ranks has fewer messages between nodes when it runs over the ranks of
 // one node after the other: rings, chains and trees do where ranks are placed on the nodes in turn. The order
 // of the ranks must not change the bits of the result.
