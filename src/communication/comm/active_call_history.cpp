@@ -73,7 +73,7 @@ void Communicator::ActiveCall::forecast(AgreementMessage& mine) {
   const bool sums = reduces(call_.collective);
   const ConstSlice values = own_values(call_, rank()).most();
   HistoryForecast found;
-  if (values.count > 0)
+  if (values.count > 0 && !series_->pieces().rests())
     found = series_->pieces().forecast(values, sums, *codec_with_references(), policy().history);
   period_ = found.period;
   const bool neutral = values.count == 0 || !sums;

@@ -11,7 +11,8 @@
 namespace taut {
 namespace {
 
-constexpr std::size_t looks_in_vain = 8, calls_of_rest = 64, looks_at_one = 16;
+constexpr std::size_t looks_in_vain = 8, looks_at_one = 16;
+constexpr std::size_t first_rest = 64, longest_rest = 256;  // calls
 // A piece that shrinks so much alone, as zeros do, tells nothing about the gain of references.
 constexpr std::size_t telling_ratio = 100;
 
@@ -88,22 +89,25 @@ EarlierPieces::Piece EarlierPieces::piece_of(ConstSlice values) {
 
 HistoryForecast EarlierPieces::forecast(ConstSlice values, bool addends, const Codec& codec,
                                         std::size_t depth) {
-  if (rest_ > 0) {
-    --rest_;
-    return {};
-  }
   Piece piece = piece_of(values);
   const std::size_t count = piece.size() / size_of(values.type);
   const HistoryForecast found = compare({piece.data(), count, values.type}, addends, codec);
   useless_ = found.period > 0 ? 0 : useless_ + tells_;
+  if (found.period > 0) rested_ = 0;
   if (useless_ > looks_in_vain + depth) {
     useless_ -= depth + 1;
-    rest_ = calls_of_rest;
+    rest_ = rested_ = std::clamp(2 * rested_, first_rest, longest_rest);
     pieces_.clear();
     return found;
   }
   note(std::move(piece), depth);
   return found;
+}
+
+bool EarlierPieces::rests() noexcept {
+  if (rest_ == 0) return false;
+  --rest_;
+  return true;
 }
 
 void EarlierPieces::note(Piece piece, std::size_t depth) {

@@ -87,9 +87,11 @@ class EarlierPieces {
   static Piece piece_of(ConstSlice values);
 
   // Compares a piece of the values with those of up to `depth` earlier calls or messages, and notes it for
-  // later ones. `addends`: the values are addends of a sum. Sequences that gain nothing are looked at now and
-  // then. Throws std::bad_alloc.
+  // later ones. `addends`: the values are addends of a sum. Throws std::bad_alloc.
   HistoryForecast forecast(ConstSlice values, bool addends, const Codec& codec, std::size_t depth);
+
+  // Returns true if the next call has no forecast: sequences that gain nothing are looked at now and then.
+  bool rests() noexcept;
 
   // The two parts of forecast(). Throw std::bad_alloc.
   HistoryForecast compare(ConstSlice piece, bool addends, const Codec& codec);
@@ -101,11 +103,12 @@ class EarlierPieces {
   std::size_t size() const noexcept { return pieces_.size(); }
 
  private:
-  std::deque<Piece> pieces_;            // the newest first
-  std::size_t useless_ = 0, rest_ = 0;  // looks without gain in a row; calls until the next look
-  std::size_t period_ = 0;              // at the last look; 0: no piece was alike
-  bool tells_ = false;                  // the last piece had something to gain
-  std::size_t looks_ = 0;               // since all pieces were compared
+  std::deque<Piece> pieces_;           // the newest first
+  std::size_t useless_ = 0;            // looks without gain in a row
+  std::size_t rest_ = 0, rested_ = 0;  // calls until the next look; length of the last rest
+  std::size_t period_ = 0;             // at the last look; 0: no piece was alike
+  bool tells_ = false;                 // the last piece had something to gain
+  std::size_t looks_ = 0;              // since all pieces were compared
 };
 
 // States of the calls of one series, and a piece of the values of each call.

@@ -16,7 +16,7 @@ struct Setting {
   std::vector<int> node_of{0, 0, 0, 1, 1, 1};
   std::string bound = "abs:1e-3", options{};
   DType type = DType::f32;
-  std::size_t count = 60000;
+  std::size_t count = 24000;
   int root = 2;
   bool in_place = false;
   int lost_step = -1;  // the call in which rank 1 has lost its states
