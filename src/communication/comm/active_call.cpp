@@ -279,6 +279,7 @@ Task<Verdict> Communicator::ActiveCall::execute() {
 Task<> Communicator::ActiveCall::run_algorithm(const Codec& codec) {
   Team team(comm_.transport_, codec, place_, record_.counters(), plan_.arithmetic, lane_,
             device_ ? &*device_ : nullptr);
+  if (leaves_state_) team = team.in_series(&*places_);
   if (frames_) {
     const Call part = call_of_algorithm(call_, plan_.by_nodes);
     team = team.in_packets(packet_bytes(*plan_.algorithm, part, plan_.segments, *frames_));

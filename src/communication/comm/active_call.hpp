@@ -61,6 +61,7 @@ class Communicator::ActiveCall {
 
   // ---- The history of the call (history.hpp)
   bool has_series() const noexcept;
+  OperandPlaces operand_places() const;
   std::uint64_t series_key(std::uint64_t signature) const noexcept;
   bool sums_by_frames() const noexcept;
   void offer_history(AgreementMessage& mine);
@@ -104,8 +105,9 @@ class Communicator::ActiveCall {
   bool gathered_ = false;
   bool packed_ = false;             // integers are packed into the values
   std::shared_ptr<Series> series_;  // null: the call belongs to no series
-  HeldStates states_;               // those of the series that all ranks hold
-  std::size_t period_ = 0;          // distance in the series of the references of this rank's values; 0: none
+  std::optional<OperandPlaces> places_;
+  HeldStates states_;       // those of the series that all ranks hold
+  std::size_t period_ = 0;  // distance in the series of the references of this rank's values; 0: none
   bool leaves_state_ = false;
   std::uint64_t state_number_ = 0;  // number of the state that the call leaves
   Reserve place_;

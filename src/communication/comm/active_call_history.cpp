@@ -5,13 +5,14 @@
 
 #include "communication/comm/active_call.hpp"
 #include "communication/comm/sum_history.hpp"
+#include "communication/team/hierarchical.hpp"
 #include "compressor/base/guarded.hpp"
 
 namespace taut {
 // Returns true if frames of the call may refer to earlier calls: calls that move values on the host, each of
 // whose frames is decoded from what one rank encoded, and sums by frames.
 bool Communicator::ActiveCall::has_series() const noexcept {
-  return policy().history > 0 && !call_.on_device && !plan_.by_nodes && !plan_.algorithm->recodes &&
+  return policy().history > 0 && !call_.on_device && !plan_.algorithm->recodes &&
          plan_.candidates[0].codec->takes_references && (!reduces(call_.collective) || sums_by_frames());
 }
 
@@ -29,8 +30,27 @@ std::uint64_t Communicator::ActiveCall::series_key(std::uint64_t signature) cons
   std::uint64_t key = signature;
   mix(key, call_.type);
   mix_places(key, call_.data, compressed_ != nullptr);
+  mix(key, plan_.by_nodes ? plan_.segments : 0);  // places between nodes may depend on the segments
   if (reduces(call_.collective)) mix(key, plan_.bound.value);  // integers of another step do not add up
   return key;
+}
+
+// Returns the places of the values that this rank codes. By nodes the algorithm sets their memory, unless
+// blocks go from rank to rank.
+OperandPlaces Communicator::ActiveCall::operand_places() const {
+  const Operands& data = call_.data;
+  if (plan_.by_nodes && !moves_between_ranks(call_)) {
+    const BytesBetweenNodes bytes = bytes_between_nodes(call_.collective, comm_.nodes_, rank(), data);
+    return {bytes.sent, bytes.received, plan_.segments};
+  }
+  const bool of_others = call_.collective == Collective::exscan;  // the sum of the ranks before this one
+  OperandExtent sent, received;
+  if (!of_others || rank() + 1 < ranks()) sent = OperandExtent(data.in);
+  if (receives(call_, rank()) && (!of_others || rank() > 0))
+    received = OperandExtent(Blocks<ConstSlice>(data.out, data.out.layout));
+  OperandPlaces places(sent.bytes, received.bytes, 1);
+  places.set(0, {sent, received, {}});
+  return places;
 }
 
 // Offers the newest state of the series to the other ranks. A rank that cannot take part is against a
@@ -38,8 +58,8 @@ std::uint64_t Communicator::ActiveCall::series_key(std::uint64_t signature) cons
 void Communicator::ActiveCall::offer_history(AgreementMessage& mine) {
   mine.set_history(0, 0, 0);
   if (!has_series()) return;
-  const Blocks<ConstSlice> received(call_.data.out, call_.data.out.layout);
-  const std::size_t bytes = OperandExtent(call_.data.in).bytes + OperandExtent(received).bytes;
+  places_ = operand_places();
+  const std::size_t bytes = places_->sent_bytes() + places_->received_bytes();
   std::shared_ptr<Series> series =
       comm_.histories_.of(series_key(mine.signature_low), bytes, policy().history_bytes);
   if (series == nullptr || series->under_way()) return;
@@ -54,7 +74,7 @@ void Communicator::ActiveCall::forecast(AgreementMessage& mine) {
   const bool sums = reduces(call_.collective);
   const ConstSlice values = own_values(call_, rank()).most();
   HistoryForecast found;
-  if (values.count > 0)
+  if (values.count > 0 && !series_->pieces().rests())
     found = series_->pieces().forecast(values, sums, *codec_with_references(), policy().history);
   period_ = found.period;
   const bool neutral = values.count == 0 || !sums;
@@ -76,8 +96,11 @@ void Communicator::ActiveCall::agree_on_history(const AgreementMessage& agreed) 
     series_->clear();
     states_.clear();
   }
+  if (!leaves_state_) return;
   states_.resize(std::min<std::size_t>(agreed.history_depth, states_.size()));
-  if (reduces(call_.collective)) period_ = agreed.history_period;
+  const bool encodes_others = plan_.by_nodes && own_values(call_, rank()).count == 0;  // beside a root
+  if (reduces(call_.collective) || (encodes_others && places_->sent_bytes() > 0))
+    period_ = agreed.history_period;
   if (period_ > states_.size()) period_ = 0;
   state_number_ = hash(std::as_bytes(std::span(&agreed, 1)), series_->newest());
   mix(state_number_, lane_);
@@ -101,13 +124,12 @@ Task<> Communicator::ActiveCall::run_in_series(const Codec& usual) {
   if (guarded([&] { referring = codec_with_references(); }) == Status::ok) codec = referring.get();
   std::optional<CallState> state;
   if (reduces(call_.collective)) {
-    SumHistory history(period_ > 0 ? states_[period_ - 1] : nullptr, call_.data, receives(call_, rank()));
+    SumHistory history(period_ > 0 ? states_[period_ - 1] : nullptr, *places_);
     const SumHistoryCodec with_history(*codec, history);
     co_await run_algorithm(with_history);
-    history.keep_sum(*codec);
     state = history.state(state_number_);
   } else {
-    CallHistory history(states_, period_, call_.data);
+    CallHistory history(states_, period_, *places_);
     const HistoryCodec with_history(*codec, usual, history);
     co_await run_algorithm(with_history);
     state = history.state(state_number_);

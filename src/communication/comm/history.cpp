@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <numeric>
 
 #include "communication/comm/agree.hpp"
@@ -12,7 +11,8 @@
 namespace taut {
 namespace {
 
-constexpr std::size_t looks_in_vain = 8, calls_of_rest = 64, looks_at_one = 16;
+constexpr std::size_t looks_in_vain = 8, looks_at_one = 16;
+constexpr std::size_t first_rest = 64, longest_rest = 256;  // calls
 // A piece that shrinks so much alone, as zeros do, tells nothing about the gain of references.
 constexpr std::size_t telling_ratio = 100;
 
@@ -89,22 +89,25 @@ EarlierPieces::Piece EarlierPieces::piece_of(ConstSlice values) {
 
 HistoryForecast EarlierPieces::forecast(ConstSlice values, bool addends, const Codec& codec,
                                         std::size_t depth) {
-  if (rest_ > 0) {
-    --rest_;
-    return {};
-  }
   Piece piece = piece_of(values);
   const std::size_t count = piece.size() / size_of(values.type);
   const HistoryForecast found = compare({piece.data(), count, values.type}, addends, codec);
   useless_ = found.period > 0 ? 0 : useless_ + tells_;
+  if (found.period > 0) rested_ = 0;
   if (useless_ > looks_in_vain + depth) {
     useless_ -= depth + 1;
-    rest_ = calls_of_rest;
+    rest_ = rested_ = std::clamp(2 * rested_, first_rest, longest_rest);
     pieces_.clear();
     return found;
   }
   note(std::move(piece), depth);
   return found;
+}
+
+bool EarlierPieces::rests() noexcept {
+  if (rest_ == 0) return false;
+  --rest_;
+  return true;
 }
 
 void EarlierPieces::note(Piece piece, std::size_t depth) {
@@ -175,37 +178,16 @@ void Series::add(CallState state, std::size_t depth) {
 
 // ---- The history of a call
 
-OperandExtent::OperandExtent(const Blocks<ConstSlice>& operand) noexcept
-    : first(static_cast<const std::byte*>(operand.data)) {
-  if (first == nullptr) return;
-  std::size_t end = operand.layout == nullptr ? operand.count : 0;
-  if (const BlockLayout* const layout = operand.layout; layout != nullptr)
-    for (std::size_t i = 0; i < layout->counts.size(); ++i)
-      if (layout->counts[i] > 0 && layout->offsets[i] >= 0)
-        end = std::max(end, static_cast<std::size_t>(layout->offsets[i]) + layout->counts[i]);
-  bytes = end * size_of(operand.type);
-}
-
-std::optional<std::size_t> OperandExtent::offset(ConstSlice slice) const noexcept {
-  const auto* const data = static_cast<const std::byte*>(slice.data);
-  if (first == nullptr || std::less<>()(data, first)) return {};
-  const auto offset = static_cast<std::size_t>(data - first);
-  return offset <= bytes && slice.bytes() <= bytes - offset ? std::optional(offset) : std::nullopt;
-}
-
-CallHistory::CallHistory(const HeldStates& states, std::size_t period, const Operands& data) noexcept
-    : states_(states),
-      period_(period),
-      sent_(data.in),
-      received_(Blocks<ConstSlice>(data.out, data.out.layout)) {
+CallHistory::CallHistory(const HeldStates& states, std::size_t period, const OperandPlaces& places) noexcept
+    : states_(states), period_(period), places_(places) {
   complete_ = guarded([&] {
-                state_.sent = KeptValues(sent_.bytes);
-                state_.received = KeptValues(received_.bytes);
+                state_.sent = KeptValues(places.sent_bytes());
+                state_.received = KeptValues(places.received_bytes());
               }) == Status::ok;
 }
 
 ChosenReferences CallHistory::of_sent(ConstSlice values) const noexcept {
-  const std::optional<std::size_t> offset = sent_.offset(values);
+  const std::optional<std::size_t> offset = places_.of_sent(values);
   if (!offset || values.count == 0 || period_ == 0) return {};
   return at_period(states_, period_, *offset, values);
 }
@@ -214,7 +196,7 @@ std::optional<ChosenReferences> CallHistory::of_received(ConstBytes frame, Const
   FrameHeader header;
   if (read_header(frame, header) != Status::ok) return {};
   const States states = states_in(header, frame);
-  const std::optional<std::size_t> offset = received_.offset(values);
+  const std::optional<std::size_t> offset = places_.of_received(values);
   ChosenReferences chosen;
   for (; chosen.n < states.n; ++chosen.n) {
     const std::uint64_t number = states.of[chosen.n];
@@ -230,7 +212,7 @@ std::optional<ChosenReferences> CallHistory::of_received(ConstBytes frame, Const
 
 void CallHistory::keep_sent(ConstSlice values, ConstBytes frame, References references,
                             const Codec& codec) noexcept {
-  const std::optional<std::size_t> offset = sent_.offset(values);
+  const std::optional<std::size_t> offset = places_.of_sent(values);
   if (!offset || !complete_) return;
   const Slice kept{{state_.sent.at(*offset), values.count, values.type}};
   complete_ = codec.decode(frame, references, kept) == Status::ok;
@@ -238,7 +220,7 @@ void CallHistory::keep_sent(ConstSlice values, ConstBytes frame, References refe
 }
 
 void CallHistory::keep_received(ConstSlice values) noexcept {
-  const std::optional<std::size_t> offset = received_.offset(values);
+  const std::optional<std::size_t> offset = places_.of_received(values);
   if (!offset || !complete_ || values.count == 0) return;
   std::memcpy(state_.received.at(*offset), values.data, values.bytes());
   keep(state_.received, *offset, values.bytes());

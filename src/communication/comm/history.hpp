@@ -19,7 +19,7 @@
 
 namespace taut {
 
-// Decoded values of one side of a call, at their offsets in the operand of that side.
+// Decoded values of one side of a call, at their places (operand_places.hpp).
 class KeptValues {
  public:
   KeptValues() = default;
@@ -87,9 +87,11 @@ class EarlierPieces {
   static Piece piece_of(ConstSlice values);
 
   // Compares a piece of the values with those of up to `depth` earlier calls or messages, and notes it for
-  // later ones. `addends`: the values are addends of a sum. Sequences that gain nothing are looked at now and
-  // then. Throws std::bad_alloc.
+  // later ones. `addends`: the values are addends of a sum. Throws std::bad_alloc.
   HistoryForecast forecast(ConstSlice values, bool addends, const Codec& codec, std::size_t depth);
+
+  // Returns true if the next call has no forecast: sequences that gain nothing are looked at now and then.
+  bool rests() noexcept;
 
   // The two parts of forecast(). Throw std::bad_alloc.
   HistoryForecast compare(ConstSlice piece, bool addends, const Codec& codec);
@@ -101,11 +103,12 @@ class EarlierPieces {
   std::size_t size() const noexcept { return pieces_.size(); }
 
  private:
-  std::deque<Piece> pieces_;            // the newest first
-  std::size_t useless_ = 0, rest_ = 0;  // looks without gain in a row; calls until the next look
-  std::size_t period_ = 0;              // at the last look; 0: no piece was alike
-  bool tells_ = false;                  // the last piece had something to gain
-  std::size_t looks_ = 0;               // since all pieces were compared
+  std::deque<Piece> pieces_;           // the newest first
+  std::size_t useless_ = 0;            // looks without gain in a row
+  std::size_t rest_ = 0, rested_ = 0;  // calls until the next look; length of the last rest
+  std::size_t period_ = 0;             // at the last look; 0: no piece was alike
+  bool tells_ = false;                 // the last piece had something to gain
+  std::size_t looks_ = 0;              // since all pieces were compared
 };
 
 // States of the calls of one series, and a piece of the values of each call.
@@ -161,24 +164,13 @@ class Histories {
   std::list<std::shared_ptr<Series>> series_;  // the most recently used first
 };
 
-// Range of memory that the offsets of an operand count from.
-struct OperandExtent {
-  const std::byte* first = nullptr;
-  std::size_t bytes = 0;
-
-  OperandExtent() = default;
-  explicit OperandExtent(const Blocks<ConstSlice>& operand) noexcept;
-  // Returns the offset of a slice; nothing if the slice is not in the operand.
-  std::optional<std::size_t> offset(ConstSlice slice) const noexcept;
-};
-
 // History of one call that moves values: the states that its frames may refer to, and the state that it
 // leaves.
 class CallHistory {
  public:
   // `states`: those that all ranks hold. `period`: distance in the series of the references of values that
   // this rank sends; 0: they have none.
-  CallHistory(const HeldStates& states, std::size_t period, const Operands& data) noexcept;
+  CallHistory(const HeldStates& states, std::size_t period, const OperandPlaces& places) noexcept;
 
   // Return references for values that this rank sends, and those that a received frame names. Nothing: some
   // of the named states are not held.
@@ -197,7 +189,7 @@ class CallHistory {
 
   const HeldStates& states_;
   std::size_t period_;
-  OperandExtent sent_, received_;
+  const OperandPlaces& places_;
   CallState state_;
   bool complete_ = true;  // the state has all that the call coded
 };

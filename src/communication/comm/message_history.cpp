@@ -51,7 +51,8 @@ HistoryForecast SentStates::look(const MessageStream& stream, ConstSlice values,
   Stream& mine = of(stream.key);
   if (sent_.size() >= most_states) return {};
   if (mine.unanswered > depth + patience && ++mine.passed % messages_between_tries != 0) return {};
-  const HistoryForecast found = mine.pieces.forecast(values, false, codec, depth);
+  HistoryForecast found;
+  if (!mine.pieces.rests()) found = mine.pieces.forecast(values, false, codec, depth);
   mine.numbers.push_front(0);
   while (mine.numbers.size() > depth + 1) release_oldest(mine);
   return found;

@@ -8,16 +8,16 @@
 
 namespace taut {
 
-// Returns true if calls of this kind may have a history if they add frames. A half may be too coarse to tell
-// the integer of a sum.
+// Returns true if calls of this kind may have a history if they add frames. Halves have none: a sum that is
+// rounded to 8 or 11 bits does not tell its integer.
 bool may_sum_with_history(const Call& call) noexcept;
 
 // History of one sum: the state that its frames refer to, and the state that it leaves. The state has the
-// addends of this rank, and the sum if the rank gets it.
+// addends of this rank, by nodes those of its node, and the sum if the rank gets it.
 class SumHistory {
  public:
-  // `earlier`: the state; null: frames refer to none. Copies the addends, which the sum may overwrite.
-  SumHistory(std::shared_ptr<const CallState> earlier, const Operands& data, bool receives) noexcept;
+  // `earlier`: the state; null: frames refer to none.
+  SumHistory(std::shared_ptr<const CallState> earlier, const OperandPlaces& places) noexcept;
 
   bool refers() const noexcept { return earlier_ != nullptr; }
 
@@ -25,18 +25,26 @@ class SumHistory {
   ChosenReferences of_addends(ConstSlice values) const noexcept;
   ChosenReferences of_sum(ConstSlice values) const noexcept;
 
-  // Keeps the sum. The state can be used only if the codec represents all values by integers.
-  void keep_sum(const Codec& codec) noexcept;
+  // Keep addends before the sum overwrites them, and the decoded sum. The state can be used only if the
+  // codec represents all values by integers.
+  void keep_addends(ConstSlice values, const Codec& codec) noexcept {
+    keep(state_.sent, places_.of_sent(values), values, codec);
+  }
+  void keep_sum(ConstSlice values, const Codec& codec) noexcept {
+    keep(state_.received, places_.of_received(values), values, codec);
+  }
 
-  // Returns the state that the call leaves, with this number; nothing if it cannot be used.
+  // Returns the state that the call leaves, with this number; nothing if it cannot be used: it lacks values.
   std::optional<CallState> state(std::uint64_t number) noexcept;
 
  private:
-  ChosenReferences of(const KeptValues& kept, const OperandExtent& operand, ConstSlice values) const noexcept;
+  ChosenReferences of(const KeptValues& kept, std::optional<std::size_t> place,
+                      ConstSlice values) const noexcept;
+  void keep(KeptValues& kept, std::optional<std::size_t> place, ConstSlice values,
+            const Codec& codec) noexcept;
 
   std::shared_ptr<const CallState> earlier_;
-  OperandExtent addends_, sum_;
-  DType type_;
+  const OperandPlaces& places_;
   CallState state_;
   bool usable_ = true;
 };
@@ -44,8 +52,7 @@ class SumHistory {
 // Codec of a sum in a series.
 class SumHistoryCodec final : public Codec, private FrameArithmetic {
  public:
-  SumHistoryCodec(const Codec& codec, const SumHistory& history) noexcept
-      : codec_(codec), history_(history) {}
+  SumHistoryCodec(const Codec& codec, SumHistory& history) noexcept : codec_(codec), history_(history) {}
 
   const Contract& contract() const noexcept override { return codec_.contract(); }
   const FrameArithmetic* arithmetic() const noexcept override { return this; }
@@ -53,10 +60,13 @@ class SumHistoryCodec final : public Codec, private FrameArithmetic {
     return codec_.max_bytes(type, count, addends + (history_.refers() ? 1 : 0));
   }
   SizeOrStatus encode(ConstSlice values, References, Bytes out) const noexcept override {
+    history_.keep_addends(values, codec_);
     return codec_.encode(values, history_.of_addends(values).span(), out);
   }
   Status decode(ConstBytes in, References, Slice values) const noexcept override {
-    return codec_.decode(in, history_.of_sum(values).span(), values);
+    const Status status = codec_.decode(in, history_.of_sum(values).span(), values);
+    if (status == Status::ok) history_.keep_sum(values, codec_);
+    return status;
   }
   Status reduce(ConstBytes in, References, Slice values, Reduction op) const noexcept override {
     return codec_.reduce(in, history_.of_sum(values).span(), values, op);
@@ -68,11 +78,12 @@ class SumHistoryCodec final : public Codec, private FrameArithmetic {
   }
   SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, References,
                           Bytes out) const noexcept override {
+    history_.keep_addends(values, codec_);
     return codec_.arithmetic()->accumulate(frame, values, history_.of_addends(values).span(), out);
   }
 
   const Codec& codec_;
-  const SumHistory& history_;
+  SumHistory& history_;
 };
 
 }  // namespace taut

@@ -44,6 +44,11 @@ struct View {
     return node.does_work() ? block(all.whole(message), number, parts)
                             : all.whole(block(message, number, parts));
   }
+  // Returns the place of this segment in the part of this rank. GPUs, where parts differ, have no histories.
+  std::size_t place_of_part(const ConstSlice& message) const noexcept {
+    const auto number = static_cast<std::size_t>(me()), parts = static_cast<std::size_t>(nodes.leaders());
+    return all.place_of_segment(block(message, number, parts));
+  }
   // Returns the block of rank i of node `of_node`.
   template <class S>
   S chunk(const S& message, int of_node, int i) const noexcept {
@@ -55,6 +60,22 @@ struct View {
     blocks.push_back({mine, {}, me(), i});
     blocks.push_back({{}, theirs, i, me()});
   }
+};
+
+// Scope in which the algorithm between nodes runs: a history knows the places of its operands.
+class BetweenNodes {
+ public:
+  // `at`: place of the operands among the values that this rank encodes, and among those that it decodes.
+  BetweenNodes(const View& view, ConstSlice sent, ConstSlice received, std::size_t at) noexcept
+      : BetweenNodes(view, {OperandExtent(sent, at), OperandExtent(received, at), {}}) {}
+  BetweenNodes(const View& view, const OperandMemory& memory) noexcept : team_(view.all) {
+    team_.place(memory);
+  }
+  BetweenNodes(const BetweenNodes&) = delete;
+  ~BetweenNodes() { team_.place({}); }
+
+ private:
+  const Team& team_;
 };
 
 // ---- Steps on a node
@@ -101,7 +122,10 @@ Task<> share(View& view, ConstSlice mine, Slice values, Slice spare = {}) {
 Task<> allreduce(View view, Operands data) {
   const Slice mine = view.part(static_cast<Slice>(data.out), view.me());
   co_await sum_up(view, data.in, mine, data.op);
-  if (view.leads()) co_await view.algorithm.run(view.across.of_segment(), {ConstSlice(mine), mine, data.op});
+  if (view.leads()) {
+    const BetweenNodes run(view, mine, mine, view.place_of_part(data.out));
+    co_await view.algorithm.run(view.across.of_segment(), {ConstSlice(mine), mine, data.op});
+  }
   if (view.node.does_work()) {
     NodeWork work = view.node.work(Kind::share, data.op, [&](NodeBlocks& blocks) {
       const Slice values = data.out;
@@ -122,7 +146,10 @@ Task<> reduce(View view, Operands data) {
   const Slice mine = at_root ? view.part(static_cast<Slice>(data.out), view.me()) : memory.values;
   const ConstSlice sum = mine.data != nullptr ? mine : own;  // placeholder if no memory; values are unused
   co_await sum_up(view, data.in, mine, data.op);
-  if (view.leads()) co_await view.algorithm.run(view.across.of_segment(), {sum, mine, data.op, root_node});
+  if (view.leads()) {
+    const BetweenNodes run(view, mine, mine, view.place_of_part(data.in));
+    co_await view.algorithm.run(view.across.of_segment(), {sum, mine, data.op, root_node});
+  }
   if (beside_root && view.node.does_work()) {
     NodeWork work = view.node.work(Kind::move, data.op, [&](NodeBlocks& blocks) {
       if (!at_root) blocks.push_back({sum, {}, view.me(), root});
@@ -167,7 +194,10 @@ Task<> bcast(View view, Operands data) {
     co_await view.node.send(view.part(source, to), view.if_leader(to));
   }
   const ConstSlice exact = at_root ? view.part(source, view.me()) : ConstSlice(mine);
-  if (view.leads()) co_await view.algorithm.run(view.across.of_segment(), {exact, mine, data.op, root_node});
+  if (view.leads()) {
+    const BetweenNodes run(view, exact, mine, view.place_of_part(values));
+    co_await view.algorithm.run(view.across.of_segment(), {exact, mine, data.op, root_node});
+  }
   const ConstSlice shared =
       mine.data != nullptr ? mine : exact;  // without memory the call has failed already
   co_await share(view, shared, values, spare.values);
@@ -186,7 +216,12 @@ Task<> allgather(View view, Operands data) {
     data.own.emplace(decoded.values.data);
     if (decoded.values.data != nullptr) own = decoded.values;  // else the call has failed already
   }
-  co_await view.algorithm.run(view.across.in_blocks_of_all(), data);
+  const std::size_t own_place = OperandExtent(data.out).place_of(block).value_or(0);
+  {
+    const BetweenNodes run(
+        view, {OperandExtent(data.in), OperandExtent(data.out), OperandExtent(decoded.values, own_place)});
+    co_await view.algorithm.run(view.across.in_blocks_of_all(), data);
+  }
   const auto mine = [&](int n) { return n == node ? own : view.chunk(data.out, n, view.me()); };
   if (view.node.does_work()) {
     NodeWork work = view.node.work(Kind::move, data.op, [&](NodeBlocks& blocks) {
@@ -233,6 +268,9 @@ Task<> reduce_scatter(View view, Operands data) {
       view.node.combine(sum, theirs.values, data.op);
     }
   }
+  const std::size_t at = view.all.place_of_segment(static_cast<ConstSlice>(data.out));
+  const OperandExtent sent(sums, at * static_cast<std::size_t>(N)), received(mine, at);
+  const BetweenNodes run(view, {sent, received, {}});
   co_await view.algorithm.run(view.across.of_segment(), {sums, mine, data.op});
 }
 
@@ -272,7 +310,12 @@ Task<> alltoall(View view, Operands data) {
   const Slice values = data.out;
   const bool direct = view.nodes.are_consecutive() && view.all.whole(values).count == values.count;
   const Slice results = direct && !lacking ? values : collected.values;
-  co_await view.algorithm.run(view.across.of_segment(), {sent, results});
+  {
+    const std::size_t at =
+        view.all.place_of_segment(view.all.of_segment().chunk(ConstSlice(values), 0)) * all;
+    const BetweenNodes run(view, sent, results, at);
+    co_await view.algorithm.run(view.across.of_segment(), {sent, results});
+  }
   for (int n = 0; !direct && n < N; ++n)
     for (int i = 0; i < L; ++i) move(place(n, i), view.chunk(data.out, n, i));
 }
@@ -377,6 +420,21 @@ bool moves_between_ranks(const Call& call) noexcept {
   const bool packs = call.equal_nodes() && !call.any_blocks && call.count() % ranks == 0 &&
                      call.bytes / ranks <= largest_packed_block;
   return call.collective == Collective::alltoall && !packs;
+}
+
+BytesBetweenNodes bytes_between_nodes(Collective collective, const Nodes& nodes, int rank,
+                                      const Operands& data) noexcept {
+  using enum Collective;
+  const std::size_t in = data.in.bytes(), out = data.out.bytes();
+  if (collective == allgather || collective == alltoall) return {in, out};
+  if (collective == reduce_scatter) return {out * static_cast<std::size_t>(nodes.count()), out};
+  const int place = nodes.local_rank(rank);
+  if (place >= nodes.leaders()) return {};
+  const ConstSlice message = collective == reduce ? ConstSlice(data.in) : ConstSlice(data.out);
+  const std::size_t part =
+      block(message, static_cast<std::size_t>(place), static_cast<std::size_t>(nodes.leaders())).bytes();
+  const bool beside_root = nodes.node(rank) == nodes.node(data.root);
+  return {collective == bcast && !beside_root ? 0 : part, collective == reduce && !beside_root ? 0 : part};
 }
 
 bool follows_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Arithmetic how) noexcept {

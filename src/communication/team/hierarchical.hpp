@@ -28,6 +28,14 @@ bool moves_between_ranks(const Call& call) noexcept;
 // node, in an alltoall all blocks, or the largest one if it replaces blocks in place.
 inline constexpr int buffers_by_nodes = 2;
 
+// Bytes of the values that a rank encodes and decodes between nodes, at their places in a history. Places of
+// alltoall and reduce_scatter depend on the number of segments.
+struct BytesBetweenNodes {
+  std::size_t sent = 0, received = 0;
+};
+BytesBetweenNodes bytes_between_nodes(Collective collective, const Nodes& nodes, int rank,
+                                      const Operands& data) noexcept;
+
 // Returns true if an algorithm of all ranks has fewer messages between nodes when it runs over the ranks of
 // one node after the other: rings, chains and trees do where ranks are placed on the nodes in turn. The order
 // of the ranks must not change the bits of the result.

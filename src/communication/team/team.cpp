@@ -33,6 +33,12 @@ Team Team::in_blocks_of_all() const noexcept {
   return other;
 }
 
+Team Team::in_series(OperandPlaces* places) const noexcept {
+  Team other = *this;
+  other.places_ = places;
+  return other;
+}
+
 Team Team::of_segment() const noexcept {
   Team other = *this;
   other.part_ = 0;

@@ -13,6 +13,7 @@
 #include "communication/team/blocks.hpp"
 #include "communication/team/codec_operations.hpp"
 #include "communication/team/frames.hpp"
+#include "communication/team/operand_places.hpp"
 #include "communication/team/place.hpp"
 #include "communication/team/recorder.hpp"
 #include "communication/team/task.hpp"
@@ -78,6 +79,18 @@ class Team {
   // would have too many. 0: whole frames. All ranks of a call use the same number.
   Team in_packets(std::size_t bytes) const noexcept;
   static constexpr std::size_t most_packets = 32;  // of a frame
+
+  // Returns the same team for a call in a series, whose values have places. place() tells the memory of the
+  // operands of this segment; it does nothing if the call is in no series. place_of_segment() returns the
+  // place of this segment in values that the call processes in segments.
+  Team in_series(OperandPlaces* places) const noexcept;
+  void place(const OperandMemory& memory) const noexcept {
+    if (places_ != nullptr) places_->set(segment_, memory);
+  }
+  std::size_t place_of_segment(const ConstSlice& values) const noexcept {
+    const auto part = static_cast<std::size_t>(part_), parts = static_cast<std::size_t>(parts_);
+    return part_range(values.count, part, parts).first * size_of(values.type);
+  }
 
   // whole() returns this segment's part of a slice, chunk() this segment's part of block i (modulo the number
   // of blocks) of a slice. Without a layout no block is larger than block 0.
@@ -185,6 +198,7 @@ class Team {
   Place* place_;   // of frames
   Place* values_;  // of values
   CallCounters* counters_;
+  OperandPlaces* places_ = nullptr;  // null: the call is in no series, or not by nodes
   Lane lane_;
   int segment_ = 0, part_ = 0, parts_ = 1;  // number of the segment; its part of a message; number of parts
   int rank_, size_, blocks_;

@@ -33,15 +33,13 @@ bool tries_both(const Policy& policy, const Call& call) noexcept {
 
 // Returns true if the call goes by nodes. Where the choice is free, that is the first route: messages between
 // nodes are then as few as those of plain MPI, and each value is coded once a node. Values on a GPU would
-// cross the host's memory under MPI, calls by nodes leave no history, and on unequal nodes few leaders would
-// code for many ranks.
+// cross the host's memory under MPI, and on unequal nodes few leaders would code for many ranks.
 bool goes_by_nodes(const Policy& policy, const Call& call, Route route) noexcept {
   if (!may_go_by_nodes(policy, call)) return false;
   if (policy.by_nodes == Policy::ByNodes::on) return true;
   const bool most_lead = call.leaders == 0 || 2 * call.nodes * call.leaders >= call.ranks;
   const bool all_code = most_lead || moves_between_ranks(call);
-  return tries_both(policy, call) &&
-         route.by_nodes.value_or(all_code && !route.on_devices && policy.history == 0);
+  return tries_both(policy, call) && route.by_nodes.value_or(all_code && !route.on_devices);
 }
 
 // Returns the number of segments that a policy asks for; otherwise one for each MiB of values, but at least

@@ -262,9 +262,9 @@ TEST(Sampler, AHistoryOfSums) {
   EXPECT_GT(row.repetition.gain(1e-3), 2.5);
   EXPECT_EQ(row.repetition.sums.back().value_bytes, 0u);  // sums have none without loss
   for (const Collective collective : {Collective::scan, Collective::exscan}) {
-    const CallRow none =
+    const CallRow scan =
         seen(Call{.collective = collective, .type = DType::f32, .bytes = 80'000}.key(), 5, values);
-    EXPECT_EQ(none.repetition.samples, 0u) << name_of(collective);
+    EXPECT_GT(scan.repetition.gain(1e-3), 2.5) << name_of(collective);
   }
   const CallRow greatest = seen(
       Call{.collective = Collective::allreduce, .type = DType::f32, .op = Reduction::max, .bytes = 80'000}

@@ -76,7 +76,8 @@ std::vector<double> compared(const Setting& setting, int calls = 5, const std::s
   return parts;
 }
 
-constexpr Collective sums[] = {Collective::allreduce, Collective::reduce, Collective::reduce_scatter};
+constexpr Collective sums[] = {Collective::allreduce, Collective::reduce, Collective::reduce_scatter,
+                               Collective::scan, Collective::exscan};
 
 TEST(SumHistory, SumsHaveTheSameBitsAndFewerBytes) {
   for (const Collective collective : sums) {

@@ -365,7 +365,7 @@ TEST(Plan, ByNodesIsTheFirstRouteWhereMeasuredTimesMayChoose) {
                                     {"abs:1,codec=planes", false},
                                     {"abs:1,nodes=off", false},
                                     {"abs:1,when=always,nodes=on", true},
-                                    {"abs:1,history=2", false}}) {
+                                    {"abs:1,history=2", true}}) {
     CandidateTable table;
     const Policy policy = parse_policy(text);
     EXPECT_EQ(make_plan(policy, call, policy.coding.bound, table).by_nodes, first) << text;
