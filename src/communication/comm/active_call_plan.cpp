@@ -181,8 +181,14 @@ std::size_t Communicator::ActiveCall::values_by_nodes(const Call& part) const no
   }
 }
 
+// The largest of nearly equal blocks is that of rank 0, which another order would move.
 bool Communicator::ActiveCall::follows_nodes() const noexcept {
-  return !plan_.by_nodes && taut::follows_nodes(*plan_.algorithm, comm_.nodes_, plan_.arithmetic);
+  const bool has_blocks =
+      call_.collective == Collective::allgather || call_.collective == Collective::reduce_scatter;
+  const auto ranks = static_cast<std::size_t>(call_.ranks);
+  const bool nearly_equal = has_blocks && !call_.any_blocks && call_.count() % ranks != 0;
+  return !plan_.by_nodes && !nearly_equal &&
+         taut::follows_nodes(*plan_.algorithm, comm_.nodes_, plan_.arithmetic);
 }
 
 // Returns the number of a rank in the team that runs the algorithm.

@@ -382,17 +382,22 @@ Task<> receive_on_node(View& view, const Operands& data) {
   }
 }
 
+// Blocks for other nodes are encoded before copies on the node take the memory's time. Messages of NCCL keep
+// one order on all ranks.
 Task<> move_between_ranks(View view, Operands data) {
-  std::array<Task<>, 3> tasks;  // copies on the node start before the first block is encoded
+  if (view.node.does_work()) {
+    co_await blocks_on_node(view, data);
+    co_return co_await view.algorithm.run(view.all, data);
+  }
+  std::array<Task<>, 3> tasks;
   std::size_t n = 0;
+  tasks[n++] = view.algorithm.run(view.all, data);
   if (data.neighbours != nullptr) {
     tasks[n++] = send_on_node(view, data, 0);
     tasks[n++] = receive_on_node(view, data);
   } else {
     tasks[n++] = blocks_on_node(view, data);
   }
-  if (view.node.does_work()) co_await std::move(tasks[--n]);  // messages of NCCL keep one order
-  tasks[n++] = view.algorithm.run(view.all, data);
   co_await all(std::span(tasks).first(n));
 }
 

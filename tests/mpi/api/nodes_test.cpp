@@ -1,5 +1,6 @@
 // Tests of the nodes that MPI reports or TAUT_RANKS_PER_NODE sets: api.nodes runs this with two ranks on each
 // of two nodes, api.nodes.unequal with two and one.
+#include <cmath>
 #include <cstdlib>
 
 #include "world.hpp"
@@ -22,6 +23,41 @@ TEST(Nodes, ShareTheMessageOut) {
   for (const float sum : y) ASSERT_EQ(sum, static_cast<float>(P));
   if (P == 1) return;
   EXPECT_EQ(comm.stats().value_bytes, leads ? n / leaders * sizeof(float) : 0);
+}
+
+// Blocks of an alltoall and for neighbours, here all ranks in their order, are exact where they stay on a
+// node.
+TEST(Nodes, BlocksStayValuesOnANode) {
+  constexpr std::size_t n = 5000;
+  constexpr double bound = 1e-2;
+  const Comm comm("abs:1e-2,codec=planes,nodes=on,when=always,min_bytes=0");
+  const int P = comm.size(), me = comm.rank();
+  const char* const set = std::getenv("TAUT_RANKS_PER_NODE");
+  const int each = set != nullptr ? std::atoi(set) : P;
+  const auto value = [P](int from, int to, std::size_t i) {
+    return static_cast<float>(std::sin(0.01 * static_cast<double>(i) + from * P + to));
+  };
+  std::vector<float> x, y(n * static_cast<std::size_t>(P));
+  for (int to = 0; to < P; ++to)
+    for (std::size_t i = 0; i < n; ++i) x.push_back(value(me, to, i));
+  const auto check = [&] {
+    for (int from = 0; from < P; ++from) {
+      const bool on_node = from / each == me / each && P > each;
+      double worst = 0;
+      for (std::size_t i = 0; i < n; ++i)
+        worst = std::max(worst, static_cast<double>(std::abs(y[static_cast<std::size_t>(from) * n + i] -
+                                                             value(from, me, i))));
+      EXPECT_LE(worst, on_node ? 0 : bound) << from << " to " << me;
+    }
+    y.assign(y.size(), -7777);
+  };
+  ASSERT_EQ(TAUT_Alltoall(x.data(), n, MPI_FLOAT, y.data(), n, MPI_FLOAT, comm), MPI_SUCCESS);
+  check();
+  ASSERT_EQ(TAUT_Neighbor_alltoall(x.data(), n, MPI_FLOAT, y.data(), n, MPI_FLOAT, comm), MPI_SUCCESS);
+  check();
+  y = x;
+  ASSERT_EQ(TAUT_Alltoall(MPI_IN_PLACE, 0, MPI_FLOAT, y.data(), n, MPI_FLOAT, comm), MPI_SUCCESS);
+  check();
 }
 
 }  // namespace
