@@ -31,8 +31,7 @@ double seconds_of(const std::function<void()>& call, int times) {
 }
 
 // Returns the median seconds of each call. The calls run in turn, because the speed of memory changes from
-// minute to minute on a shared machine. The clock is this thread's CPU time, so that neighbours on the core
-// do not count.
+// minute to minute on a shared machine. The clock is this thread's CPU time, which excludes other processes.
 std::vector<double> median_seconds(const std::vector<std::function<void()>>& calls, double seconds_for_all) {
   std::vector<int> times;
   for (const auto& call : calls) {

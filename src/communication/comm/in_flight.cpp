@@ -31,7 +31,7 @@ Task<Verdict> CallInFlight::run_plain(Fallback why, gpu::StreamPoint& begins) {
 }
 
 // Advances the call. Returns true if the call is done; from then on only its owner may access it. `turn`:
-// true if all earlier calls are settled; stays true if this call is settled as well.
+// true if all earlier calls let this one issue its plain call; stays true if this call lets the next one.
 bool CallInFlight::step(bool& turn) noexcept {
   turn_.come = turn;
   const bool done = task_.advance();

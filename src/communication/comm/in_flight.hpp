@@ -24,14 +24,14 @@ class FallbackCall : public Waitable {
 // A nonblocking call. The object must stay in place until the call is done.
 class CallInFlight {
  public:
-  // `plain` replaces the call if the ranks agree to leave it to plain MPI. It is issued only after all
-  // earlier calls are settled: every rank thus issues the plain calls in the same order, on a communicator
-  // that nothing else uses. `early`: as for Communicator::run().
+  // `plain` replaces the call if the ranks agree to leave it to plain MPI. It is issued only after
+  // each earlier call has been issued or is served compressed: every rank thus issues the plain calls in the
+  // same order, on a communicator that nothing else uses. `early`: as for Communicator::run().
   CallInFlight(Communicator& comm, const CollectiveCall& call, FallbackCall& plain,
                const std::optional<EarlyDecision>& early = {});
 
   // A call that is left to plain MPI from the beginning, for the reason `why`. It is issued at the point
-  // `begins` of a stream and, if `in_turn`, after all earlier calls are settled.
+  // `begins` of a stream and, if `in_turn`, after those of all earlier calls.
   CallInFlight(FallbackCall& plain, Fallback why, gpu::StreamPoint& begins, bool in_turn)
       : plain_(plain), settled_(!in_turn), task_(run_plain(why, begins)) {}
   CallInFlight(const CallInFlight&) = delete;

@@ -1,5 +1,5 @@
 // CallBuffers: the buffers that a collective without a reduction reads and writes on this rank, made from the
-// arguments of the MPI call, and their translation to a CollectiveCall. Contiguous values stay where they
+// arguments of the MPI call, and the CollectiveCall that they describe. Contiguous values stay where they
 // are; other values are packed into contiguous memory for the call (staged).
 #pragma once
 
@@ -40,10 +40,12 @@ struct CallBuffer {
   CallBuffer(const void* data, Layout layout, MPI_Datatype of) noexcept;
   CallBuffer(const void* data, Layout layout, std::vector<MPI_Datatype> of_blocks);
 
+  // Returns true if Taut supports the datatype, or all datatypes of the blocks, and these are of one kind.
   bool known() const noexcept { return element_layout.has_value(); }
+  // Returns true if the elements have gaps, so that the values are packed for the call.
   bool staged() const noexcept { return known() && !element_layout->dense; }
-  // Returns true if the buffer has no values, and its arguments therefore no datatype that counts: blocks
-  // with a datatype each are all empty, or there are no blocks.
+  // Returns true if the buffer matches any datatype, because it has no values: its blocks, with a datatype
+  // each, are all empty, or it has no blocks.
   bool any_type() const noexcept {
     return count == 0 && (has_types || (blocks != nullptr && blocks->counts.empty()));
   }
@@ -86,9 +88,9 @@ struct CallBuffers {
   }
 };
 
-// Describes a collective without a reduction, with a whole message of `bytes` bytes. Taut can serve it if
-// both buffers have one known kind of values. Another rank may use other datatypes of the same signature, so
-// all ranks take part in the agreement.
+// Describes a collective without a reduction, with a whole message of `bytes` bytes. Taut can serve the call
+// if the datatypes of both buffers have the same supported kind of values. The ranks agree on that, because
+// each may use other datatypes of the same signature.
 CollectiveCall describe_move(Collective collective, const RankAndSize& group, CallBuffers buffers, int root,
                              std::size_t bytes, bool bytes_known = true);
 

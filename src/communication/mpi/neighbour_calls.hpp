@@ -17,7 +17,7 @@ std::optional<CallBuffers> neighbour_buffers(const MpiCall& call, const Topology
 // topology, so that MPI's own function cannot be called there.
 class NeighbourMessages {
  public:
-  // Starts the messages. Returns an MPI error code, already raised; throws.
+  // Starts the messages. Returns an MPI error code, already passed to the error handler; throws.
   int start(const MpiCall& call, const Topology& topology, MPI_Comm on);
   bool started() const noexcept { return started_; }
 

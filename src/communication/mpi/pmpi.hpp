@@ -1,4 +1,4 @@
-// Collective calls of plain MPI, made from an MpiCall.
+// Collective calls of plain MPI (PMPI), made with the arguments in an MpiCall.
 #pragma once
 
 #include "communication/mpi/mpi_call.hpp"
@@ -59,16 +59,17 @@ struct PmpiArgs {
   PmpiArgs(const MpiCall& call, const Significance& matters, BlockCounts blocks);
 };
 
-// Makes MPI's blocking call on the communicator of the call. Returns an MPI error code, already raised.
+// Makes MPI's blocking call on the communicator of the call. Returns an MPI error code, already passed to the
+// error handler.
 int run_plain(const MpiCall& call);
 
 // Starts MPI's nonblocking call on `on`, a communicator of the same ranks. MPI reads `args`, which must be
-// made for `on`, until the call is complete. Returns an MPI error code, already raised.
+// made for `on`, until the call is complete. Returns an MPI error code, already passed to the error handler.
 int start_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Request* request);
 
 // Makes MPI's persistent request on `on`, a communicator of the same ranks. MPI reads `args`, which must be
 // made for `on`, as long as the request exists. Requires pmpi::has_persistent. Returns an MPI error code,
-// already raised.
+// already passed to the error handler.
 int init_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Info info, MPI_Request* request);
 
 // Finishes a call that plain MPI has completed: divides the sum of TAUT_Avg().

@@ -1,17 +1,18 @@
-// One run of a call in capacity mode: enqueues the work for some of its blocks.
+// CapacityMode::Run: enqueues the kernels and NCCL messages of a call in capacity mode, for some of its
+// blocks.
 #pragma once
 
 #include "communication/nccl/capacity_mode.hpp"
 
 namespace taut::nccl {
 
-// Each block has an owner, the rank of the same number; a broadcast has one block, the root's. reduce(): all
-// ranks send their frames of a block to its owner, who adds them. share(): owners send their frames to all.
+// Each block has an owner: the rank of the same number or, in a broadcast, the root. reduce(): all ranks send
+// their frames of a block to its owner, which adds them. share(): owners send their frames to all ranks.
 class CapacityMode::Run {
  public:
   Run(CapacityMode& mode, Call& call, std::span<const int> blocks, double ratio);
 
-  // Enqueue the work. Throw Error.
+  // Enqueue the work of one step of the call on its stream. Throw Error.
   void reduce();
   void encode_own();
   void share();
@@ -46,8 +47,8 @@ class CapacityMode::Run {
   std::span<const int> blocks_;
   double ratio_;
   int me_, ranks_;
-  int failed_ = success;        // result of NCCL in a group
-  std::vector<Buffer> memory_;  // given back when the run is enqueued: later work of the stream may reuse it
+  int failed_ = success;            // result of NCCL in a group
+  std::vector<Buffer> memory_;      // released with this object; later work of the stream may reuse it
   std::byte* own_frame_ = nullptr;  // frame of the own block, or of its sum
 };
 

@@ -1,6 +1,6 @@
-// Channel of credits between the ranks of a private communicator. A credit is the word of a receiver to a
-// sender: that Taut's receives take the messages of a key (docs/adr/0086), or that the receiver holds a state
-// to which later messages may refer (docs/adr/0110).
+// Channel of credits between the ranks of a private communicator. A credit is a notice of a receiver to a
+// sender: messages of a key may be coded (docs/adr/0086), or the receiver holds a state that later messages
+// may use as a reference (docs/adr/0110).
 #pragma once
 
 #include <mpi.h>
@@ -15,8 +15,8 @@ namespace taut::p2p {
 // Tag of credits on the private communicator. Every MPI allows it.
 inline constexpr int credit_tag = 32767;
 
-// Credit, as it travels. Of a key: the name of the communicator, the receiver's rank there, and the tag. Of a
-// state: its number, and of_state in place of the rank.
+// Message with one credit. For a key: the name of the communicator, the receiver's rank there, and the tag.
+// For a state: the state's number, and of_state in place of the rank.
 struct Credit {
   static constexpr std::int32_t of_state = -1;
 
@@ -42,7 +42,7 @@ class CreditChannel {
   // channel is not open or memory is short.
   bool send(int dest, const Credit& credit) noexcept;
 
-  // Takes the credits that have arrived.
+  // Receives the credits that have arrived, and calls their handlers.
   void receive() noexcept;
 
   // Sends no more credits.
@@ -63,7 +63,7 @@ class CreditChannel {
   const Taker take_;
   Taker take_key_;
   std::mutex mutex_;            // of the members below; not held during calls of MPI
-  std::list<SentCredit> sent_;  // those that their receiver has not taken yet
+  std::list<SentCredit> sent_;  // those that their destination has not received yet
   bool closed_ = false;
   MPI_Request barrier_ = MPI_REQUEST_NULL;
   bool ended_ = false;

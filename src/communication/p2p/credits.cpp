@@ -89,7 +89,7 @@ void Credits::grant(MPI_Comm comm, int source, int tag) noexcept {
     if (!private_comm_->credits().open() || !note_grant(comm, key, credit)) return;
     const int dest = private_comm_->rank_of(comm, source);
     if (dest >= 0) private_comm_->credits().send(dest, credit);
-  } catch (const std::bad_alloc&) {  // the messages are then not coded
+  } catch (const std::bad_alloc&) {  // without credit, the messages are not coded
   }
 }
 
@@ -107,7 +107,7 @@ void Credits::take(const Credit& credit) noexcept {
   if (found == by_name_.end() || found->second->held.size() >= most_keys) return;
   try {
     found->second->held.insert(key_of(credit.rank, credit.tag));
-  } catch (const std::bad_alloc&) {  // the messages are then not coded
+  } catch (const std::bad_alloc&) {  // without credit, the messages are not coded
   }
 }
 

@@ -1,6 +1,6 @@
-// Credits: the word of receivers that Taut's receives take the messages with one key, which is communicator,
-// source and tag. A receive that bypasses Taut would get frames as values, so that messages with a key are
-// coded only with credit (docs/adr/0086).
+// Credits: permissions to send coded messages. A receiver grants its peer credit for a key (communicator,
+// source and tag) once one of Taut's receives has matched a message with that key. Without credit messages
+// are sent uncoded: a receive that bypasses Taut would take the bytes of a frame for values (docs/adr/0086).
 #pragma once
 
 #include <mpi.h>
@@ -19,7 +19,7 @@ class SegmentComm;
 
 class Credits {
  public:
-  // `private_comm`: the communicator on which credits travel. Names MPI_COMM_WORLD. Throws Error.
+  // `private_comm`: the communicator on which credits are sent. Gives MPI_COMM_WORLD its name. Throws Error.
   explicit Credits(std::shared_ptr<SegmentComm> private_comm);
   Credits(const Credits&) = delete;  // MPI's callbacks use the object until MPI_Finalize
 
@@ -34,11 +34,11 @@ class Credits {
   // Returns true if this rank has credit to send coded messages to `dest`. Never waits.
   bool has(MPI_Comm comm, int dest, int tag) noexcept;
 
-  // Grants no more. finish_credits() follows.
+  // Ends the grants of this rank. finish_credits() follows.
   void stop() noexcept;
 
  private:
-  using Keys = std::unordered_set<std::uint64_t>;  // numbers of rank and tag
+  using Keys = std::unordered_set<std::uint64_t>;  // rank and tag as one number
 
   // A communicator with a name: its creations, and the keys that this rank has granted and holds.
   struct NamedComm {
@@ -54,7 +54,7 @@ class Credits {
   void take(const Credit& credit) noexcept;
 
   const std::shared_ptr<SegmentComm> private_comm_;
-  int keyval_ = MPI_KEYVAL_INVALID;  // tells when the program frees a communicator
+  int keyval_ = MPI_KEYVAL_INVALID;  // attribute whose delete callback is forget()
   std::mutex mutex_;                 // of the members below; not held during calls of MPI
   std::unordered_map<MPI_Comm, NamedComm> comms_;
   std::unordered_map<std::uint64_t, NamedComm*> by_name_;

@@ -1,4 +1,5 @@
-// Functions of the table DeviceServices that other files than cuda_services.cu implement.
+// Functions that cuda_services.cu and its neighbours implement for the table DeviceServices
+// (device_services.hpp), and for each other; under the name of the file that has them.
 #pragma once
 
 #include "compressor/gpu/device_services.hpp"
@@ -13,7 +14,7 @@ int own_stream(void** stream) noexcept;
 int open_stream(void** stream) noexcept;
 void close_stream(void* stream) noexcept;
 int follow(void* stream, void* before) noexcept;
-void release_streams() noexcept;  // those that open_stream may still return, and events that nobody uses
+void release_streams() noexcept;  // destroys closed streams, which open_stream would reuse, and free events
 int is_captured(void* stream, int* captured) noexcept;
 int record(void** event, void* stream) noexcept;
 int has_happened(void* event, int* happened) noexcept;
@@ -21,10 +22,10 @@ void free_event(void* event) noexcept;
 int wait_for_word(const std::uint32_t* word, std::uint32_t value, void* stream) noexcept;
 
 // cuda_services.cu
-void run_release_hooks();  // those of DeviceServices::at_release
+void run_release_hooks();  // calls the functions that DeviceServices::at_release has registered
 
 // cuda_values.cu
-int reserve_values(int type, void* stream) noexcept;  // loads the kernels of all these services
+int reserve_values(int type, void* stream) noexcept;  // loads the kernels of this group
 int reduce_values(void* values, const void* operand, std::size_t count, int type, int op,
                   void* stream) noexcept;
 int divide_values(void* values, std::size_t count, int type, int n, void* stream) noexcept;

@@ -18,7 +18,7 @@ class SendCall {
   SendCall(const SendCall&) = delete;
 
   // send() blocks and drives the calls in flight; start() does not block. Both return an MPI error code,
-  // already raised, and throw Error.
+  // already passed to the error handler, and throw Error.
   int send();
   int start(MPI_Request* request);
 
@@ -50,7 +50,8 @@ class RecvCall {
   RecvCall(const RecvCall&) = delete;
   ~RecvCall();
 
-  // Receives, blocks and drives the calls in flight. Returns an MPI error code, already raised; throws Error.
+  // Receives, blocks and drives the calls in flight. Returns an MPI error code, already passed to the error
+  // handler; throws Error.
   int receive(MPI_Status* status);
 
   // Receive in two steps. The datatype may be freed after start(). finish() follows when the request is

@@ -16,11 +16,13 @@ class CheckedCall {
               const Topology* topology);
   CheckedCall(const CheckedCall&) = delete;
 
-  // Makes the plain call on the user's communicator, after Taut's. Returns an MPI error code, already raised.
+  // Makes the plain call on the user's communicator, after Taut's. Returns an MPI error code, already passed
+  // to the error handler.
   int run();
 
   // Starts the plain call on a communicator of the same ranks, before Taut's call is started. Returns an MPI
-  // error code, already raised. `topology`: if that communicator lacks the one of the user's.
+  // error code, already passed to the error handler. `topology`: if that communicator lacks the one of the
+  // user's.
   int start(MPI_Comm comm, const Topology* topology);
   bool ready();  // of a started call
 

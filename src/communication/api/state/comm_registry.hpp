@@ -65,7 +65,7 @@ struct CommRecord {
   std::shared_ptr<bool> freed = std::make_shared<bool>(false);
   enum Members : std::uint8_t { unknown, in_world, elsewhere };
   std::atomic<Members> members = unknown;           // in_world: several ranks, all in MPI_COMM_WORLD
-  std::atomic<const Rules*> local_rules = nullptr;  // rules of messages, owned; null: not bound yet
+  std::atomic<const Rules*> local_rules = nullptr;  // rules of messages, owned; null: not read yet
   std::shared_ptr<void> lineage;                    // used by communication/dropin/creations.cpp
 };
 

@@ -232,7 +232,7 @@ std::unique_ptr<CheckedCall> CommState::check_of(const MpiCall& call, const Coll
                                        neighbours ? topology(call, blocking) : nullptr);
 }
 
-// Makes the plain call of a blocking call. Returns an MPI error code, already raised.
+// Makes the plain call of a blocking call. Returns an MPI error code, already passed to the error handler.
 int CommState::check(CheckedCall& checked, const CallKey& key, const Verdict& verdict) {
   const int code = checked.run();
   if (code == MPI_SUCCESS && verdict.status == Status::ok) count_check(checked, key, verdict.promise);

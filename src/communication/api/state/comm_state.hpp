@@ -105,7 +105,8 @@ class CommState final : public std::enable_shared_from_this<CommState>,
   // since starts of the request have no order relative to other calls. Collective over `comm`.
   std::shared_ptr<CommState> state_for_request(MPI_Comm comm);
 
-  // Serves a blocking call compressed, or by plain MPI. Returns an MPI error code, already raised. Throws.
+  // Serves a blocking call compressed, or by plain MPI. Returns an MPI error code, already passed to the
+  // error handler. Throws.
   int serve(const MpiCall& call);
 
   // Decides on a call, and counts it if it falls back early. `overlaps`: other calls may be in flight on the

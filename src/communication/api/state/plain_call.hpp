@@ -15,7 +15,7 @@ class PlainCall final : public FallbackCall {
   ~PlainCall();
 
   // Makes MPI's persistent request on a communicator of the same ranks; all starts then use it. Returns an
-  // MPI error code, already raised.
+  // MPI error code, already passed to the error handler.
   int make_persistent(MPI_Comm comm, MPI_Info info);
   bool persistent() const noexcept { return persistent_; }
 
@@ -27,7 +27,7 @@ class PlainCall final : public FallbackCall {
   }
 
   // Starts the call on the user's communicator or the private one, or MPI's persistent request. Returns an
-  // MPI error code, already raised.
+  // MPI error code, already passed to the error handler.
   int start(MPI_Comm comm);
 
   void issue() override;

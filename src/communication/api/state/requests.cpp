@@ -142,7 +142,7 @@ int CollectiveRequest::start() {
 }
 
 // Starts the plain call of a call that is checked, before Taut's call changes the memory of the program.
-// Returns an MPI error code, already raised.
+// Returns an MPI error code, already passed to the error handler.
 int CollectiveRequest::start_check(const CollectiveCall& described) {
   checked_ = comm_state_->check_of(call_, described, false);
   if (checked_ == nullptr) return MPI_SUCCESS;

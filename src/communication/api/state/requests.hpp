@@ -61,7 +61,7 @@ class CollectiveRequest final : public TAUT_Request_s {
   // Makes the persistent request of MPI, on the private communicator of set_apart(), by which plain MPI
   // serves the starts: some MPIs start it in half the time of a nonblocking call. A call on neighbours has
   // none, because the private communicator has no topology. Collective over the communicator. Returns an MPI
-  // error code, already raised.
+  // error code, already passed to the error handler.
   int make_plain_persistent();
 
   int start() override;

@@ -22,7 +22,8 @@ std::size_t history_bytes_of_messages();
 // Returns TAUT_CHECK, or 0 if it differs between the ranks.
 int check_of(const Settings& agreed, int rank) noexcept;
 
-// Merges the settings of all ranks. Returns an MPI error code, already raised. Collective over `comm`.
+// Merges the settings of all ranks. Returns an MPI error code, already passed to the error handler.
+// Collective over `comm`.
 int agree_on(MPI_Comm comm, Settings& settings);
 
 // Compares the rules of the ranks and returns the resulting CommState. Null: no rules, and nothing to

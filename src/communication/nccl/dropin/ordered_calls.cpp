@@ -47,7 +47,7 @@ OrderedCalls::OrderedCalls(ncclComm* comm, std::optional<std::string> policy)
   thread_ = start_own_thread([this] { run(); });
 }
 
-// Memory that work of the stream may still use is not freed.
+// Waits for at most a second until the stream is idle. If it is not, the memory that its work uses leaks.
 OrderedCalls::~OrderedCalls() {
   stop();
   queue_.clear();
@@ -63,7 +63,7 @@ OrderedCalls::~OrderedCalls() {
   stream_.reset();  // while its device is the current one
 }
 
-// ---- In threads of the program
+// ---- Functions that threads of the program call
 
 bool OrderedCalls::await_agreement() {
   std::unique_lock lock(mutex_);
@@ -135,7 +135,7 @@ void OrderedCalls::enqueue(std::vector<Operation> calls) {
   changed_.notify_all();
 }
 
-// The program goes on with the results. An error is therefore one of the call itself.
+// The program reads the results after this call: an error of the thread is thrown here.
 void OrderedCalls::await_calls() {
   if (!std::exchange(awaited_, false)) return;
   finish();
@@ -149,7 +149,8 @@ void OrderedCalls::finish() {
   wait(lock, [&] { return unfinished_ == 0; });
 }
 
-// The thread of the communicator notices that ranks are missing, unless a function of NCCL does not return.
+// Waits for `done`, a failure, or the end of the thread. The thread of the communicator reports a timeout
+// itself; while a function of NCCL blocks that thread, the waiting thread reports it.
 void OrderedCalls::wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& done) {
   while (!changed_.wait_for(lock, between_looks, [&] { return done() || !failure_.empty() || ended_; }))
     if (limits_.late(grace)) {
@@ -201,7 +202,7 @@ std::unique_ptr<CommReport> OrderedCalls::last_report() {
   return unfinished_ == 0 ? report() : nullptr;
 }
 
-// ---- In the thread
+// ---- Functions of the thread that makes the calls
 
 void OrderedCalls::run() {
   std::string why;

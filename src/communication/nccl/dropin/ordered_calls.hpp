@@ -1,5 +1,5 @@
-// OrderedCalls makes the calls of an unchanged program on one communicator, in a thread, in the program's
-// order.
+// OrderedCalls: queue of the NCCL calls that an unchanged program makes on one communicator, and the thread
+// that makes them in the program's order.
 #pragma once
 
 #include <condition_variable>
@@ -85,7 +85,7 @@ class OrderedCalls {
  private:
   struct Group {
     std::vector<Operation> calls;
-    std::vector<std::unique_ptr<gpu::StreamPoint>> begins;
+    std::vector<std::unique_ptr<gpu::StreamPoint>> begins;  // the calls start after these points
   };
   using Kind = std::pair<Function, int>;  // function and datatype
 
