@@ -15,7 +15,7 @@
 namespace taut::cli {
 namespace {
 
-constexpr double shortest_sample = 100e-6;  // some hundred times the cost of reading the clock
+constexpr double shortest_sample_s = 100e-6;  // some hundred times the cost of reading the clock
 constexpr std::size_t least_samples = 5, most_samples = 101;
 
 double now() {
@@ -36,7 +36,7 @@ std::vector<double> median_seconds(const std::vector<std::function<void()>>& cal
   std::vector<int> times;
   for (const auto& call : calls) {
     call();  // touches all pages
-    times.push_back(std::max(1, static_cast<int>(shortest_sample / std::max(seconds_of(call, 1), 1e-8))));
+    times.push_back(std::max(1, static_cast<int>(shortest_sample_s / std::max(seconds_of(call, 1), 1e-8))));
   }
   std::vector<std::vector<double>> samples(calls.size());
   const double start = now();
@@ -54,7 +54,7 @@ std::vector<double> median_seconds(const std::vector<std::function<void()>>& cal
 
 constexpr Option options[] = {
     {"bound", 'b', "BOUND",
-     "as of taut compress, without codec=; several times: a table for each;\ndefault: rel:1e-3"},
+     "as in taut compress, but without codec=; may be repeated: one table each;\ndefault: rel:1e-3"},
     {"codec", 0, "A,B", "codecs to measure; default: all that serve the bound, and auto"},
     dtype_option,
     shape_option,
@@ -69,13 +69,13 @@ constexpr const char* details =
     "medians;\n"
     "beside them the share of memcpy of as many bytes, which takes turns with the codec.\n\n";
 
-struct Line {
+struct Row {
   std::string subject, codec, frame_codec;
   double ratio, encode, decode, copy;  // GB/s
   double max_error, psnr;
 };
 
-Line measure(const Subject& subject, const ArrayCoding& coding, const std::string& codec, double seconds) {
+Row measure(const Subject& subject, const ArrayCoding& coding, const std::string& codec, double seconds) {
   const ConstSlice values = subject.slice();
   const ValueRange range = coding.range(values);
   const std::string text = coding.frame_text(subject.type, range) + ",codec=" + codec;
@@ -125,8 +125,8 @@ std::vector<std::string> named_codecs(const Arguments& arguments) {
   return names;
 }
 
-// Returns true if the codec has a bound: not every codec has all rates.
-bool makes(const CodecInfo& codec, Bound bound) {
+// Returns true if the codec supports this value of the bound: not every codec has all rates.
+bool supports(const CodecInfo& codec, Bound bound) {
   try {
     return codec.make({.bound = bound}) != nullptr;
   } catch (const Error&) {
@@ -139,23 +139,23 @@ std::vector<std::string> codecs_that_serve(const Subject& subject, const ArrayCo
   const Bound bound = coding.bound(subject.type, coding.range(subject.slice()));
   std::vector<std::string> names;
   for (const CodecInfo* codec : registered_codecs())
-    if (codec->serves(subject.type, bound.kind) && makes(*codec, bound)) names.emplace_back(codec->name);
+    if (codec->serves(subject.type, bound.kind) && supports(*codec, bound)) names.emplace_back(codec->name);
   names.emplace_back("auto");
   return names;
 }
 
-void print(const Line& line) {
-  const std::string codec = line.codec == "auto" ? "auto: " + line.frame_codec : line.codec;
-  std::printf("%-24s %-13s %8.2f  %8.2f %5.0f %%  %8.2f %5.0f %%  %10.3g  %7s\n", line.subject.c_str(),
-              codec.c_str(), line.ratio, line.encode, 100 * line.encode / line.copy, line.decode,
-              100 * line.decode / line.copy, line.max_error, rounded(line.psnr, 4).c_str());
+void print(const Row& row) {
+  const std::string codec = row.codec == "auto" ? "auto: " + row.frame_codec : row.codec;
+  std::printf("%-24s %-13s %8.2f  %8.2f %5.0f %%  %8.2f %5.0f %%  %10.3g  %7s\n", row.subject.c_str(),
+              codec.c_str(), row.ratio, row.encode, 100 * row.encode / row.copy, row.decode,
+              100 * row.decode / row.copy, row.max_error, rounded(row.psnr, 4).c_str());
 }
 
-std::string json_of(const Line& line) {
+std::string json_of(const Row& row) {
   json::Object object;
-  object.add("input", line.subject).add("codec", line.codec).add("frame_codec", line.frame_codec);
-  object.add("ratio", line.ratio).add("encode_gb_s", line.encode).add("decode_gb_s", line.decode);
-  object.add("memcpy_gb_s", line.copy).add("max_error", line.max_error).add("psnr_db", line.psnr);
+  object.add("input", row.subject).add("codec", row.codec).add("frame_codec", row.frame_codec);
+  object.add("ratio", row.ratio).add("encode_gb_s", row.encode).add("decode_gb_s", row.decode);
+  object.add("memcpy_gb_s", row.copy).add("max_error", row.max_error).add("psnr_db", row.psnr);
   return object.text();
 }
 
@@ -170,18 +170,18 @@ void measure_under(const ArrayCoding& coding, const Arguments& arguments) {
   if (!as_json)
     std::printf("%-24s %-13s %8s  %16s  %16s  %10s  %7s\n", coding.text().c_str(), "codec", "ratio",
                 "encode GB/s   ", "decode GB/s   ", "max error", "PSNR dB");
-  std::vector<Line> lines;
+  std::vector<Row> rows;
   for (const std::string& name : names) {
     const Subject subject = name.empty() ? built_in_subject() : subject_of(name, arguments);
     check_coded(subject.type);
     for (const std::string& codec : codecs.empty() ? codecs_that_serve(subject, coding) : codecs) {
-      lines.push_back(measure(subject, coding, codec, seconds));
-      if (!as_json) print(lines.back());
+      rows.push_back(measure(subject, coding, codec, seconds));
+      if (!as_json) print(rows.back());
     }
   }
   if (as_json) {
     json::Object all;
-    all.add("bound", coding.text()).add_text("lines", json::list(lines, json_of));
+    all.add("bound", coding.text()).add_text("lines", json::list(rows, json_of));
     std::puts(all.text().c_str());
   }
 }

@@ -17,8 +17,8 @@
 namespace taut::cli {
 namespace {
 
-constexpr std::uint64_t pause = 3'000'000;  // nanoseconds after which threads of OpenMP sleep
-constexpr double worthwhile = 0.95;         // greatest share of the time for which more threads are proposed
+constexpr std::uint64_t openmp_spin_ns = 3'000'000;  // idle time after which threads of OpenMP sleep
+constexpr double worthwhile = 0.95;  // greatest share of the time for which more threads are proposed
 
 Collective collective_of(const std::string& name) {
   std::string names;
@@ -81,7 +81,7 @@ class Calculation {
     MeasuredCall made{call_, coding_work(policy_, call_, plan_, 0), {}, plan_.by_nodes, memory_};
     const std::size_t frame = call_.count() / std::max<std::size_t>(1, std::lround(1 / made.work.share));
     const SpeedTest test{.values_a_piece = std::max<std::size_t>(1, frame / made.work.segments),
-                         .pause = pause};
+                         .pause = openmp_spin_ns};
     CodecCache codecs(options().kernels);
     for (std::size_t i = 0; i < MeasuredChoice::codecs; ++i) {
       const MeasuredChoice choice{static_cast<MeasuredChoice::Codec>(i)};

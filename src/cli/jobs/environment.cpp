@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_output = 65536;
-constexpr int patience = 10'000;  // milliseconds
+constexpr int timeout_ms = 10'000;
 
 // Reads until the end of the output, `most_output` bytes or the time limit. Returns false in the last case.
 bool drain(int descriptor, std::string& text) {
@@ -31,7 +31,7 @@ bool drain(int descriptor, std::string& text) {
     const auto gone =
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
     pollfd waiting{descriptor, POLLIN, 0};
-    const int left = patience - static_cast<int>(gone.count());
+    const int left = timeout_ms - static_cast<int>(gone.count());
     if (left <= 0 || poll(&waiting, 1, left) == 0) return false;
     char buffer[4096];
     const ssize_t n = read(descriptor, buffer, sizeof buffer);

@@ -10,11 +10,11 @@ CallInFlight::CallInFlight(Communicator& comm, const CollectiveCall& call, Fallb
 
 Task<Verdict> CallInFlight::run(Communicator& comm, CollectiveCall call, std::optional<EarlyDecision> early) {
   const std::uint64_t begin = clock_now();
-  const Verdict verdict = co_await comm.run(call, early, &settled_);
+  const Verdict verdict = co_await comm.run(call, early, &later_may_issue_);
   if (verdict.fallback != Fallback::none) {
     co_await turn_;
     plain_.issue();
-    settled_ = true;
+    later_may_issue_ = true;
     co_await plain_;
     if (verdict.plain_times != nullptr) verdict.plain_times->note(seconds(clock_now() - begin), call.bytes);
   }
@@ -23,9 +23,9 @@ Task<Verdict> CallInFlight::run(Communicator& comm, CollectiveCall call, std::op
 
 Task<Verdict> CallInFlight::run_plain(Fallback why, gpu::StreamPoint& begins) {
   const Status begun = co_await begins;
-  if (!settled_) co_await turn_;
+  if (!later_may_issue_) co_await turn_;
   plain_.issue();
-  settled_ = true;
+  later_may_issue_ = true;
   co_await plain_;
   co_return Verdict{why, begun};
 }
@@ -35,7 +35,7 @@ Task<Verdict> CallInFlight::run_plain(Fallback why, gpu::StreamPoint& begins) {
 bool CallInFlight::step(bool& turn) noexcept {
   turn_.come = turn;
   const bool done = task_.advance();
-  turn = turn && (settled_ || done);
+  turn = turn && (later_may_issue_ || done);
   if (done) {
     plain_.ended();
     done_.store(true, std::memory_order_release);

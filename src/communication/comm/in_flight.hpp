@@ -33,7 +33,7 @@ class CallInFlight {
   // A call that is left to plain MPI from the beginning, for the reason `why`. It is issued at the point
   // `begins` of a stream and, if `in_turn`, after those of all earlier calls.
   CallInFlight(FallbackCall& plain, Fallback why, gpu::StreamPoint& begins, bool in_turn)
-      : plain_(plain), settled_(!in_turn), task_(run_plain(why, begins)) {}
+      : plain_(plain), later_may_issue_(!in_turn), task_(run_plain(why, begins)) {}
   CallInFlight(const CallInFlight&) = delete;
 
   // Returns true if the call is done. Any thread may ask; a thread that gets true may read the verdict, or
@@ -56,7 +56,7 @@ class CallInFlight {
 
   FallbackCall& plain_;
   Turn turn_;
-  bool settled_ = false;  // the call is not left to plain MPI, or its plain call is issued
+  bool later_may_issue_ = false;  // this call is served compressed, or its plain call is issued
   std::atomic<bool> done_ = false;
   Task<Verdict> task_;
 };

@@ -9,8 +9,9 @@ namespace taut {
 namespace {
 
 constexpr std::size_t most_states = 16384;  // that have no credit, or that the receiver holds
-// A stream waits for credit as long as it has left few states, and is then tried once in that many messages.
-constexpr std::size_t patience = 8, messages_between_tries = 64;
+// A stream whose receiver sends no credit: the states that it leaves beyond the depth, and then the number of
+// messages of which one leaves a state.
+constexpr std::size_t max_unanswered = 8, retry_interval = 64;
 
 }  // namespace
 
@@ -50,7 +51,7 @@ HistoryForecast SentStates::look(const MessageStream& stream, ConstSlice values,
   const std::lock_guard lock(mutex_);
   Stream& mine = of(stream.key);
   if (sent_.size() >= most_states) return {};
-  if (mine.unanswered > depth + patience && ++mine.passed % messages_between_tries != 0) return {};
+  if (mine.unanswered > depth + max_unanswered && ++mine.passed % retry_interval != 0) return {};
   HistoryForecast found;
   if (!mine.pieces.rests()) found = mine.pieces.forecast(values, false, codec, depth);
   mine.numbers.push_front(0);

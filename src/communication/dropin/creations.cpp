@@ -63,7 +63,7 @@ void begin_creations() noexcept {
 void end_creations() noexcept { connects = false; }
 
 void note_creation(MPI_Comm parent, MPI_Comm made) {
-  name_made(parent, made);
+  assign_child_name(parent, made);
   if (!connects || !intercepts(parent)) return;
   Lineage* const lineage = lineage_of(parent);
   const BypassScope bypass;

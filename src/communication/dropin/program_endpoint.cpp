@@ -113,8 +113,8 @@ void end_messages() noexcept {
   p2p::end_matched_probes();
 }
 
-void name_made(MPI_Comm parent, MPI_Comm made) noexcept {
-  if (program != nullptr && !BypassScope::active()) program->credits().name_made(parent, made);
+void assign_child_name(MPI_Comm parent, MPI_Comm made) noexcept {
+  if (program != nullptr && !BypassScope::active()) program->credits().assign_child_name(parent, made);
 }
 
 void encode(p2p::Send& send) noexcept {

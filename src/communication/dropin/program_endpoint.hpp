@@ -24,7 +24,7 @@ bool inspects_messages() noexcept;
 
 // Names the communicator `made`, which all ranks of `parent` have just created, if messages are served. Those
 // on communicators without a name stay plain (communication/p2p/credits.hpp).
-void name_made(MPI_Comm parent, MPI_Comm made) noexcept;
+void assign_child_name(MPI_Comm parent, MPI_Comm made) noexcept;
 
 // Encodes a message whose layout is known, if a rule asks for coding and the result is shorter; otherwise the
 // message says why not.

@@ -57,7 +57,7 @@ PmpiArgs::PmpiArgs(const MpiCall& call, const Significance& matters, BlockCounts
   if (const int fault = fault_of(call, args, call.comm); fault != MPI_SUCCESS) return raise(call.comm, fault);
   const int code = pmpi_blocking(call, args, call.comm);
   if (code != MPI_SUCCESS || args.op == call.op) return code;
-  return raise(call.comm, settle(call, rank_and_size_of(call.comm)));
+  return raise(call.comm, finish_plain(call, rank_and_size_of(call.comm)));
 }
 
 int start_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Request* request) {
@@ -70,7 +70,7 @@ int init_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Info 
   return pmpi_init(call, args, on, info, request);
 }
 
-Failure settle(const MpiCall& call, const RankAndSize& group) {
+Failure finish_plain(const MpiCall& call, const RankAndSize& group) {
   const bool has_result = !call.info().has_root || group.rank == call.root;
   if (!is_average(call.op) || !has_result) return {};
   const MPI_Count count = call.info().has_counts ? call.recv.counts[group.rank] : call.recv.count;

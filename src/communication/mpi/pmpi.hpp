@@ -72,7 +72,8 @@ int start_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Requ
 // already passed to the error handler.
 int init_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Info info, MPI_Request* request);
 
-// Finishes a call that plain MPI has completed: divides the sum of TAUT_Avg().
-Failure settle(const MpiCall& call, const RankAndSize& group);
+// Completes the results of a call that plain MPI has served: for TAUT_Avg(), divides the sums by the number
+// of ranks.
+Failure finish_plain(const MpiCall& call, const RankAndSize& group);
 
 }  // namespace taut::api

@@ -44,8 +44,8 @@ void CreditChannel::receive() noexcept {
         there == 0 ||
         PMPI_Mrecv(&credit, sizeof credit, MPI_BYTE, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS)
       return;
-    const Taker& take = credit.rank == Credit::of_state ? take_ : take_key_;
-    if (take) take(credit);
+    const Handler& handler = credit.rank == Credit::of_state ? handle_state_ : handle_key_;
+    if (handler) handler(credit);
   }
 }
 

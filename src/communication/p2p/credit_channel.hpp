@@ -26,14 +26,14 @@ struct Credit {
 
 class CreditChannel {
  public:
-  using Taker = std::function<void(const Credit&)>;
+  using Handler = std::function<void(const Credit&)>;
 
-  // `comm`: the private communicator. `take`: is given each credit that arrives.
-  CreditChannel(MPI_Comm comm, Taker take) : comm_(comm), take_(std::move(take)) {}
+  // `comm`: the private communicator. `handler`: called with each received credit for a state.
+  CreditChannel(MPI_Comm comm, Handler handler) : comm_(comm), handle_state_(std::move(handler)) {}
   CreditChannel(const CreditChannel&) = delete;
 
-  // Sets what takes the credits of keys.
-  void set_taker_of_keys(Taker take) noexcept { take_key_ = std::move(take); }
+  // Sets the function that is called with each received credit for a key.
+  void set_key_handler(Handler handler) noexcept { handle_key_ = std::move(handler); }
 
   // Returns true if a further credit may be sent now.
   bool open() noexcept;
@@ -60,8 +60,8 @@ class CreditChannel {
   bool all_received() noexcept;
 
   const MPI_Comm comm_;
-  const Taker take_;
-  Taker take_key_;
+  const Handler handle_state_;
+  Handler handle_key_;
   std::mutex mutex_;            // of the members below; not held during calls of MPI
   std::list<SentCredit> sent_;  // those that their destination has not received yet
   bool closed_ = false;

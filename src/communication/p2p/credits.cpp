@@ -12,8 +12,8 @@
 namespace taut::p2p {
 namespace {
 
-// Limit of memory: keys of a communicator, in each direction. Messages with further keys are not coded.
-constexpr std::size_t most_keys = 65536;
+// Greatest number of keys of a communicator, granted and held each. Messages with further keys are not coded.
+constexpr std::size_t max_keys = 65536;
 
 constexpr std::uint64_t key_of(int rank, int tag) noexcept {
   return std::uint64_t{static_cast<std::uint32_t>(rank)} << 32 | static_cast<std::uint32_t>(tag);
@@ -22,24 +22,25 @@ constexpr std::uint64_t key_of(int rank, int tag) noexcept {
 }  // namespace
 
 Credits::Credits(std::shared_ptr<SegmentComm> private_comm) : private_comm_(std::move(private_comm)) {
-  check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval_, this), "MPI_Comm_create_keyval");
+  check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_comm_freed, &keyval_, this),
+        "MPI_Comm_create_keyval");
   private_comm_->use_credits();
-  private_comm_->credits().set_taker_of_keys([this](const Credit& credit) { take(credit); });
-  name(MPI_COMM_WORLD, 0);
+  private_comm_->credits().set_key_handler([this](const Credit& credit) { add_held(credit); });
+  assign_name(MPI_COMM_WORLD, 0);
 }
 
-// MPI's callback for a communicator that is freed.
-int Credits::forget(MPI_Comm comm, int, void*, void* credits) noexcept {
-  auto& here = *static_cast<Credits*>(credits);
-  const std::lock_guard lock(here.mutex_);
-  if (const auto found = here.comms_.find(comm); found != here.comms_.end()) {
-    here.by_name_.erase(found->second.name);
-    here.comms_.erase(found);
+// MPI's delete callback of the attribute: the program frees the communicator.
+int Credits::on_comm_freed(MPI_Comm comm, int, void*, void* credits) noexcept {
+  auto& self = *static_cast<Credits*>(credits);
+  const std::lock_guard lock(self.mutex_);
+  if (const auto found = self.comms_.find(comm); found != self.comms_.end()) {
+    self.by_name_.erase(found->second.name);
+    self.comms_.erase(found);
   }
   return MPI_SUCCESS;
 }
 
-void Credits::name(MPI_Comm comm, std::uint64_t name) {
+void Credits::assign_name(MPI_Comm comm, std::uint64_t name) {
   NamedComm made{.name = name};
   PMPI_Comm_rank(comm, &made.rank);
   check(PMPI_Comm_set_attr(comm, keyval_, nullptr), "MPI_Comm_set_attr");
@@ -47,7 +48,7 @@ void Credits::name(MPI_Comm comm, std::uint64_t name) {
   by_name_[name] = &(comms_[comm] = std::move(made));
 }
 
-void Credits::name_made(MPI_Comm parent, MPI_Comm made) noexcept {
+void Credits::assign_child_name(MPI_Comm parent, MPI_Comm made) noexcept {
   const BypassScope scope;
   std::array<std::uint64_t, 2> path;
   {
@@ -57,24 +58,24 @@ void Credits::name_made(MPI_Comm parent, MPI_Comm made) noexcept {
     path = {found->second.name, ++found->second.children};
   }
   try {
-    if (made != MPI_COMM_NULL) name(made, hash(std::as_bytes(std::span(path))));
-  } catch (...) {  // messages on it are then not coded
+    if (made != MPI_COMM_NULL) assign_name(made, hash(std::as_bytes(std::span(path))));
+  } catch (...) {  // without a name, messages on `made` are not coded
   }
 }
 
-bool Credits::knows(MPI_Comm comm, std::uint64_t key, Keys NamedComm::*keys) noexcept {
+bool Credits::contains(MPI_Comm comm, std::uint64_t key, Keys NamedComm::*keys) noexcept {
   const std::lock_guard lock(mutex_);
   const auto found = comms_.find(comm);
   return found != comms_.end() && (found->second.*keys).contains(key);
 }
 
-// Fills in the credit for a key. Returns true if it has to be sent.
-bool Credits::note_grant(MPI_Comm comm, std::uint64_t key, Credit& credit) {
+// Adds the key to those granted, and fills in its credit. Returns true if the credit has to be sent.
+bool Credits::add_granted(MPI_Comm comm, std::uint64_t key, Credit& credit) {
   const std::lock_guard lock(mutex_);
   const auto found = comms_.find(comm);
   if (finished_ || found == comms_.end()) return false;
   NamedComm& named = found->second;
-  if (named.granted.size() >= most_keys) return false;
+  if (named.granted.size() >= max_keys) return false;
   credit.name = named.name;
   credit.rank = named.rank;
   return named.granted.insert(key).second;
@@ -83,10 +84,10 @@ bool Credits::note_grant(MPI_Comm comm, std::uint64_t key, Credit& credit) {
 void Credits::grant(MPI_Comm comm, int source, int tag) noexcept {
   const BypassScope scope;
   const std::uint64_t key = key_of(source, tag);
-  if (knows(comm, key, &NamedComm::granted)) return;
+  if (contains(comm, key, &NamedComm::granted)) return;
   try {
     Credit credit{.tag = tag};
-    if (!private_comm_->credits().open() || !note_grant(comm, key, credit)) return;
+    if (!private_comm_->credits().open() || !add_granted(comm, key, credit)) return;
     const int dest = private_comm_->rank_of(comm, source);
     if (dest >= 0) private_comm_->credits().send(dest, credit);
   } catch (const std::bad_alloc&) {  // without credit, the messages are not coded
@@ -95,16 +96,16 @@ void Credits::grant(MPI_Comm comm, int source, int tag) noexcept {
 
 bool Credits::has(MPI_Comm comm, int dest, int tag) noexcept {
   const std::uint64_t key = key_of(dest, tag);
-  if (knows(comm, key, &NamedComm::held)) return true;
+  if (contains(comm, key, &NamedComm::held)) return true;
   private_comm_->credits().receive();
-  return knows(comm, key, &NamedComm::held);
+  return contains(comm, key, &NamedComm::held);
 }
 
-// Takes a credit that has arrived.
-void Credits::take(const Credit& credit) noexcept {
+// Adds the key of a received credit to those held.
+void Credits::add_held(const Credit& credit) noexcept {
   const std::lock_guard lock(mutex_);
   const auto found = by_name_.find(credit.name);
-  if (found == by_name_.end() || found->second->held.size() >= most_keys) return;
+  if (found == by_name_.end() || found->second->held.size() >= max_keys) return;
   try {
     found->second->held.insert(key_of(credit.rank, credit.tag));
   } catch (const std::bad_alloc&) {  // without credit, the messages are not coded

@@ -23,10 +23,11 @@ class Credits {
   explicit Credits(std::shared_ptr<SegmentComm> private_comm);
   Credits(const Credits&) = delete;  // MPI's callbacks use the object until MPI_Finalize
 
-  // Names the communicator `made`, which all ranks of `parent` have just created from it; MPI_COMM_NULL on a
-  // rank outside it. The ranks count alike what they create from a parent, so that all of them give `made`
-  // the same name without communication. A communicator whose parent has no name gets none, and no credit.
-  void name_made(MPI_Comm parent, MPI_Comm made) noexcept;
+  // Gives the communicator `made`, which all ranks of `parent` have just created from it, a name: a hash of
+  // the parent's name and the number of communicators created from the parent, and thus the same on all ranks
+  // without communication. `made`: MPI_COMM_NULL on a rank outside it. A communicator whose parent has no
+  // name gets no name and no credit.
+  void assign_child_name(MPI_Comm parent, MPI_Comm made) noexcept;
 
   // Gives the sender of a received message credit for the key of the message, unless it has some already.
   void grant(MPI_Comm comm, int source, int tag) noexcept;
@@ -47,14 +48,14 @@ class Credits {
     Keys granted{}, held{};
   };
 
-  static int forget(MPI_Comm comm, int keyval, void* value, void* credits) noexcept;
-  void name(MPI_Comm comm, std::uint64_t name);
-  bool knows(MPI_Comm comm, std::uint64_t key, Keys NamedComm::*keys) noexcept;
-  bool note_grant(MPI_Comm comm, std::uint64_t key, Credit& credit);
-  void take(const Credit& credit) noexcept;
+  static int on_comm_freed(MPI_Comm comm, int keyval, void* value, void* credits) noexcept;
+  void assign_name(MPI_Comm comm, std::uint64_t name);
+  bool contains(MPI_Comm comm, std::uint64_t key, Keys NamedComm::*keys) noexcept;
+  bool add_granted(MPI_Comm comm, std::uint64_t key, Credit& credit);
+  void add_held(const Credit& credit) noexcept;
 
   const std::shared_ptr<SegmentComm> private_comm_;
-  int keyval_ = MPI_KEYVAL_INVALID;  // attribute whose delete callback is forget()
+  int keyval_ = MPI_KEYVAL_INVALID;  // attribute whose delete callback is on_comm_freed()
   std::mutex mutex_;                 // of the members below; not held during calls of MPI
   std::unordered_map<MPI_Comm, NamedComm> comms_;
   std::unordered_map<std::uint64_t, NamedComm*> by_name_;

@@ -108,7 +108,7 @@ int TAUT_Comm_get_policy(MPI_Comm comm, char* text, size_t capacity, size_t* nee
   return guard(comm, [&] {
     expect_room(text, capacity);
     const CommState* const comm_state = find_comm_state(comm);
-    const bool has_policy = comm_state != nullptr && comm_state->inherited();
+    const bool has_policy = comm_state != nullptr && comm_state->has_policy();
     copy_text(has_policy ? comm_state->policy().text : "", text, capacity, needed);
     return MPI_SUCCESS;
   });

@@ -51,8 +51,8 @@ int set_policy(MPI_Comm comm, RankRules mine) {
   }
   const bool has_messages = agreed.enabled != 0 && inter == 0 && size > 1 && !mine.rules.off();
   auto comm_state =
-      std::make_shared<CommState>(BoundRules(std::move(mine.rules), agreed.enabled != 0, inter != 0,
-                                             RankAndSize{rank, size}, check_of(agreed, rank)),
+      std::make_shared<CommState>(AgreedRules(std::move(mine.rules), agreed.enabled != 0, inter != 0,
+                                              RankAndSize{rank, size}, check_of(agreed, rank)),
                                   agreed.mark, has_messages ? segments_for(comm) : nullptr);
   comm_state->read_identity(comm);
   comm_state->set_freed_flag(record_of(comm).freed);

@@ -111,7 +111,7 @@ int SendCall::send() {
 
 RecvCall::RecvCall(CommState* comm_state, const p2p::MpiMessage& arguments, const void* site)
     : at_(arguments) {
-  at_.site = comm_state != nullptr ? comm_state->placed(site) : site;
+  at_.site = comm_state != nullptr ? comm_state->site_of(site) : site;
   const MPI_Count bytes = bytes_of(at_.count, at_.type);
   const bool missing = bytes > 0 && at_.buf == nullptr && known_datatype(at_.type);
   if (bytes < 0 || missing || at_.peer == MPI_PROC_NULL) return;  // plain MPI handles the call

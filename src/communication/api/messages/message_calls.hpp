@@ -13,7 +13,7 @@ class SendCall {
   // Stores the arguments. `comm_state`: null if there is no policy. `site`: return address of the call.
   SendCall(CommState* comm_state, const p2p::MpiMessage& arguments, const void* site) noexcept
       : comm_state_(comm_state),
-        site_(comm_state != nullptr ? comm_state->placed(site) : site),
+        site_(comm_state != nullptr ? comm_state->site_of(site) : site),
         send_(arguments) {}
   SendCall(const SendCall&) = delete;
 

@@ -48,7 +48,7 @@ bool CheckedCall::ready() {
 
 void CheckedCall::compare(const Promise& promise, ResultChecks& sums) {
   const std::uint64_t began = clock_now();
-  if (started_) settle(copy_.call(), group_);
+  if (started_) finish_plain(copy_.call(), group_);
   const double rounding = sums_ ? rounding_of_sums(type_, group_.size, all_magnitudes_) : 0;
   ResultComparison comparison(promise, rounding);
   copy_.each_block([&](ConstSlice plain, ConstSlice served) { comparison.add(plain, served); });

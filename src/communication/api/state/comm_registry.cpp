@@ -37,11 +37,11 @@ std::atomic<std::uint64_t> generation{0};
 int copy_record(MPI_Comm, int, void*, void* from, void* to, int* copied) {
   try {
     const CommRecord& original = *static_cast<CommRecord*>(from);
-    *copied = original.comm_state != nullptr && original.comm_state->inherited();
+    *copied = original.comm_state != nullptr && original.comm_state->has_policy();
     if (*copied == 0) return MPI_SUCCESS;
     auto record = std::make_unique<CommRecord>();
     record->comm_state = std::make_shared<CommState>(*original.comm_state, record->freed);
-    record->settled = true;
+    record->rules_known = true;
     record->stream = original.stream;
     *static_cast<void**>(to) = record.release();
     ++generation;
@@ -261,7 +261,7 @@ void at_finalize(void (*function)() noexcept) {
 
 CommState* find_or_bind_state(MPI_Comm comm) {
   const CommRecord* const record = find_record(comm);
-  if (record != nullptr && record->settled) return record->comm_state.get();
+  if (record != nullptr && record->rules_known) return record->comm_state.get();
   attach_rules(comm);
   return find_comm_state(comm);
 }
@@ -295,7 +295,7 @@ void attach(MPI_Comm comm, std::shared_ptr<CommState> comm_state) {
     comm_state->set_stream(record.stream);
   }
   record.comm_state = std::move(comm_state);
-  record.settled = true;
+  record.rules_known = true;
 }
 
 }  // namespace taut::api

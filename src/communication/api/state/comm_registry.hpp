@@ -60,7 +60,7 @@ struct CommRecord {
 
   std::shared_ptr<CommState> comm_state;  // null: no policy
   std::vector<CommReport> earlier;        // statistics under policies and rules that were replaced
-  bool settled = false;                   // a policy is set, or the ranks have compared their rules
+  bool rules_known = false;               // a policy is set, or the ranks have compared their rules
   void* stream = nullptr;                 // of calls whose values are on a GPU
   std::shared_ptr<bool> freed = std::make_shared<bool>(false);
   enum Members : std::uint8_t { unknown, in_world, elsewhere };

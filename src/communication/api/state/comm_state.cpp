@@ -27,20 +27,20 @@ void bring_to_best(MPI_Comm comm) {
 
 }  // namespace
 
-CommState::CommState(BoundRules rules, std::uint64_t mark, std::shared_ptr<p2p::SegmentComm> segments)
-    : BoundRules(std::move(rules)),
-      ObservedCalls({.policy = inherited()             ? policy().text
+CommState::CommState(AgreedRules rules, std::uint64_t mark, std::shared_ptr<p2p::SegmentComm> segments)
+    : AgreedRules(std::move(rules)),
+      ObservedCalls({.policy = has_policy()            ? policy().text
                                : this->rules().empty() ? "none"
                                                        : "rules",
                      .ranks = group().size}),
       mark_(mark),
       segments_(std::move(segments)) {
-  if (usable() && inherited()) messages_.emplace(*this, mark_, segments_);
+  if (may_compress() && has_policy()) messages_.emplace(*this, mark_, segments_);
   register_comm_state(*this);
 }
 
 CommState::CommState(const CommState& other, std::shared_ptr<const bool> freed)
-    : CommState(static_cast<const BoundRules&>(other), other.mark_, other.segments_) {
+    : CommState(static_cast<const AgreedRules&>(other), other.mark_, other.segments_) {
   freed_ = std::move(freed);
   set_stream(other.stream_);
 }
@@ -60,7 +60,7 @@ std::optional<CollectiveCall> CommState::describe(const MpiCall& call, bool bloc
   const bool of_neighbours = taut::of_neighbours(call.info().collective);
   std::optional<CollectiveCall> request =
       api::describe(call, group(), of_neighbours ? topology(call, blocking) : nullptr);
-  if (request && !keeps_sites()) request->site = nullptr;
+  if (request && !counts_by_site()) request->site = nullptr;
   return request;
 }
 
@@ -170,7 +170,7 @@ void RepeatedCall::remember(const MpiCall& call, const CollectiveCall& request,
 inline int RepeatedCall::serve(const MpiCall& call) {
   finish_calls();
   Autotuner* const autotuner = last_.autotuner;
-  if (!rules_.observed_closely() &&
+  if (!rules_.times_every_call() &&
       (autotuner == nullptr || !(autotuner->needs_time() || ++last_.calls % 8 == 0))) {
     if (autotuner != nullptr) observed_.add_plain_time(last_.key, last_.nanoseconds);
     return run_plain(call);
@@ -197,9 +197,9 @@ int serve(const MpiCall& call) {
 }
 
 int CommState::serve(const MpiCall& call) {
-  if (!names_sites()) return serve_at_site(call);
+  if (!resolves_sites()) return serve_at_site(call);
   MpiCall at_site = call;
-  at_site.site = placed(call.site);
+  at_site.site = site_of(call.site);
   return serve_at_site(at_site);
 }
 
@@ -226,7 +226,7 @@ int CommState::serve_at_site(const MpiCall& call) {
 
 std::unique_ptr<CheckedCall> CommState::check_of(const MpiCall& call, const CollectiveCall& described,
                                                  bool blocking) {
-  if (!is_checked(may_be_checked_++, checked_one_in())) return nullptr;
+  if (!is_checked(may_be_checked_++, check_interval())) return nullptr;
   const bool neighbours = of_neighbours(call.info().collective);
   return std::make_unique<CheckedCall>(call, described, group(),
                                        neighbours ? topology(call, blocking) : nullptr);

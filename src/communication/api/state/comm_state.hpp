@@ -4,7 +4,7 @@
 #include <mpi.h>
 
 #include "communication/api/messages/comm_endpoint.hpp"
-#include "communication/api/state/bound_rules.hpp"
+#include "communication/api/state/agreed_rules.hpp"
 #include "communication/api/state/finalize_reports.hpp"
 #include "communication/api/state/observed_calls.hpp"
 #include "communication/comm/tuner.hpp"
@@ -17,8 +17,8 @@ namespace taut::api {
 // Cache of the last call that fell back early, if calls like it fall back again: the shortest path of a call.
 class RepeatedCall {
  public:
-  RepeatedCall(const BoundRules& rules, ObservedCalls& observed) noexcept
-      : rank_(rules.group().rank), by_site_(rules.keeps_sites()), rules_(rules), observed_(observed) {}
+  RepeatedCall(const AgreedRules& rules, ObservedCalls& observed) noexcept
+      : rank_(rules.group().rank), by_site_(rules.counts_by_site()), rules_(rules), observed_(observed) {}
 
   // Returns true if a call is like the last one, which fell back early, and falls back again. The call is
   // then counted. Inspects no datatype.
@@ -48,7 +48,7 @@ class RepeatedCall {
   } last_;
   int rank_;
   bool by_site_;
-  const BoundRules& rules_;
+  const AgreedRules& rules_;
   ObservedCalls& observed_;
 };
 
@@ -70,12 +70,12 @@ class RequestStates {
 // State of a communicator of the program. One thread at a time may use the state; other threads may advance
 // its calls in flight meanwhile.
 class CommState final : public std::enable_shared_from_this<CommState>,
-                        public BoundRules,
+                        public AgreedRules,
                         public ObservedCalls {
  public:
   // Not collective; connect() creates the private communicator. `mark`: first word of coded messages.
   // `segments`: communicator of the segments of long messages.
-  explicit CommState(BoundRules rules, std::uint64_t mark = 0,
+  explicit CommState(AgreedRules rules, std::uint64_t mark = 0,
                      std::shared_ptr<p2p::SegmentComm> segments = nullptr);
   CommState(const CommState& other,
             std::shared_ptr<const bool> freed);  // for a duplicate of the communicator
@@ -98,7 +98,7 @@ class CommState final : public std::enable_shared_from_this<CommState>,
   void disconnect() noexcept;  // frees all MPI objects
 
   // Returns true if the private communicator exists or is not needed.
-  bool connected() const noexcept { return communicator_ != nullptr || !usable(); }
+  bool connected() const noexcept { return communicator_ != nullptr || !may_compress(); }
   MPI_Comm private_communicator() const noexcept { return transport_->communicator(); }
 
   // Returns the state of one persistent request, with a private communicator that no other request uses,

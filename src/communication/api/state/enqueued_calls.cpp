@@ -69,7 +69,7 @@ void EnqueuedCall::ended() noexcept {
     const bool plain = verdict.fallback != Fallback::none;
     if (plain && plain_->code() != MPI_SUCCESS) return {plain_->code()};
     if (verdict.status != Status::ok) return failure_of(verdict.status);
-    return plain ? settle(call_, group_) : Failure{};
+    return plain ? finish_plain(call_, group_) : Failure{};
   });
   code_ = failure.code;
   completed_.increment();
@@ -86,7 +86,7 @@ EnqueuedCalls::EnqueuedCalls(const MpiCall& call, const RankAndSize& group,
       services_(services_for_streams()),
       completed_(services_),
       last_(completed_.value()) {
-  if (plain.persistent() || (comm_state != nullptr && comm_state->usable())) return;
+  if (plain.persistent() || (comm_state != nullptr && comm_state->may_compress())) return;
   finish_calls();
   own_comm_.emplace(make_mpi_transport(call.comm));
   if (of_neighbours(call.info().collective))

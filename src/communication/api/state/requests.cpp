@@ -63,17 +63,17 @@ int CollectiveRequest::init(MPI_Info info) {
     comm_state = persistent_ ? find_or_bind_state(call_.comm) : find_comm_state(call_.comm);
   if (comm_state != nullptr) {
     comm_state_ = comm_state->shared_from_this();
-    call_.site = comm_state->placed(call_.site);
+    call_.site = comm_state->site_of(call_.site);
   }
   if (!persistent_) return MPI_SUCCESS;
   if (comm_state_ != nullptr || !pmpi::has_persistent) keep_types();
   // A state that is not usable only counts calls, perhaps not on all ranks.
-  const bool serves = comm_state_ != nullptr && comm_state_->usable();
+  const bool serves = comm_state_ != nullptr && comm_state_->may_compress();
   return serves || !pmpi::has_persistent ? MPI_SUCCESS : plain_.make_persistent(call_.comm, info);
 }
 
 bool CollectiveRequest::set_apart(bool counts) {
-  if (comm_state_ == nullptr || !comm_state_->usable()) return false;
+  if (comm_state_ == nullptr || !comm_state_->may_compress()) return false;
   if (!counts && comm_state_->never_serves(describe())) return false;
   std::shared_ptr<CommState> own = comm_state_->state_for_request(call_.comm);
   apart_from_ = std::exchange(comm_state_, std::move(own));
@@ -206,7 +206,7 @@ Failure CollectiveRequest::finish(MPI_Status*) {
       tell_of_mismatch(call_.info().name, comm_state_->group().rank);
     const bool on_users = !in_flight_ && apart_from_ == nullptr;
     if (plain_.code() != MPI_SUCCESS) return {plain_.code(), on_users};
-    return settle(call_, group_);
+    return finish_plain(call_, group_);
   });
 }
 

@@ -125,7 +125,7 @@ std::shared_ptr<CommState> bind_rules(MPI_Comm comm) {
   Rules rules = rules_on(comm, group, agreed);
   if (rules.off() && !options().observe()) return nullptr;
   auto made = std::make_shared<CommState>(
-      BoundRules(std::move(rules), agreed.enabled != 0, false, group, check_of(agreed, group.rank)));
+      AgreedRules(std::move(rules), agreed.enabled != 0, false, group, check_of(agreed, group.rank)));
   made->read_identity(comm);
   return made;
 }

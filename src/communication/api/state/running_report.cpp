@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 // files a second.
 constexpr std::chrono::seconds first_interval = 1s, last_interval = 60s;
 constexpr int attempts = 100;  // to copy the reports of communicators that are in use
-constexpr auto between_attempts = 2ms;
+constexpr auto retry_interval = 2ms;
 
 struct Writer {
   std::mutex mutex;
@@ -48,7 +48,7 @@ void write_regularly(const std::string name, const ProcessRank process) noexcept
   auto interval = first_interval;
   for (unsigned round = 1; !stopped_within(mine, interval); ++round) {
     for (int i = 0; i < attempts && !copy_reports(round); ++i)
-      if (stopped_within(mine, between_attempts)) return;
+      if (stopped_within(mine, retry_interval)) return;
     write(name, process);
     interval = std::min(2 * interval, last_interval);
   }

@@ -116,7 +116,7 @@ bool is_nonblocking(ncclComm* comm) {
 void release(ncclComm* comm) {
   const std::shared_ptr<OrderedCalls> calls = forget(comm);
   if (calls == nullptr) return;
-  calls->finish();
+  calls->drain();
   if (calls->stop())
     keep(calls->report());
   else

@@ -39,7 +39,7 @@ int collective(Function function, const NcclCall& call) noexcept {
 }
 
 void finish(ncclComm* comm) {
-  if (const auto calls = find_calls(comm)) calls->finish();
+  if (const auto calls = find_calls(comm)) calls->drain();
 }
 
 // Beginning of ncclConfig_t, which later versions of NCCL only extend.

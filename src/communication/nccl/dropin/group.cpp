@@ -88,7 +88,7 @@ int simulate_group(int (*simulate_end)(void* estimate), void* estimate) {
   int made = success;
   for (const Operation& operation : ended.calls) {
     const std::shared_ptr<OrderedCalls> calls = find_calls(operation.comm());
-    if (calls != nullptr) calls->finish();
+    if (calls != nullptr) calls->drain();
     if (made == success) made = run_uncounted(operation, ranks_of(operation.comm()));
   }
   const int result = simulate_end(estimate);

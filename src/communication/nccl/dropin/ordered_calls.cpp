@@ -11,9 +11,10 @@
 namespace taut::nccl::dropin {
 namespace {
 
-constexpr std::chrono::microseconds between_polls{50};
-constexpr std::chrono::seconds to_stop{10}, between_looks{1};
-constexpr std::uint64_t grace = 5'000'000'000;  // nanoseconds
+constexpr std::chrono::microseconds poll_interval{50};
+constexpr std::chrono::seconds stop_timeout{10}, timeout_check_interval{1};
+// Time that the thread has to report a timeout itself, before the thread of the program does.
+constexpr std::uint64_t grace_ns = 5'000'000'000;
 
 constexpr const char* unusable = "taut: a communicator of NCCL cannot be used any more: %s\n";
 constexpr const char* stuck =
@@ -56,7 +57,7 @@ OrderedCalls::~OrderedCalls() {
   const std::uint64_t until = clock_now() + std::uint64_t{1'000'000'000};
   int idle = 0;
   while (services_.query(stream_->get(), &idle) == 0 && idle == 0 && clock_now() < until)
-    std::this_thread::sleep_for(between_polls);
+    std::this_thread::sleep_for(poll_interval);
   if (idle == 0) static_cast<void>(state_.release()), static_cast<void>(messages_.release());
   state_.reset();
   messages_.reset();
@@ -100,7 +101,7 @@ void OrderedCalls::prepare(Operation& operation) {
   operation.served = operation.collective() != nullptr && selects(operation);
   const bool coded = message != nullptr && message->coded != nullptr;
   const bool first = !coded && is_first(operation);
-  awaited_ = awaited_ || !options().nccl_in_flight || captured_ || first;
+  must_wait_ = must_wait_ || !options().nccl_in_flight || captured_ || first;
   operation.set_stream(stream_->get());
 }
 
@@ -128,7 +129,7 @@ void OrderedCalls::enqueue(std::vector<Operation> calls) {
   ++enqueued_;
   // The host waits for the call if a stream cannot wait for the counter.
   for (void* const stream : streams)
-    if (!awaited_ && completed_->block(stream, enqueued_) != Status::ok) awaited_ = true;
+    if (!must_wait_ && completed_->block(stream, enqueued_) != Status::ok) must_wait_ = true;
   const std::lock_guard lock(mutex_);
   queue_.push_back(std::move(group));
   ++unfinished_;
@@ -137,14 +138,14 @@ void OrderedCalls::enqueue(std::vector<Operation> calls) {
 
 // The program reads the results after this call: an error of the thread is thrown here.
 void OrderedCalls::await_calls() {
-  if (!std::exchange(awaited_, false)) return;
-  finish();
+  if (!std::exchange(must_wait_, false)) return;
+  drain();
   const std::lock_guard lock(mutex_);
   if (!failure_.empty()) throw Error(Status::transport_failed, failure_);
   if (unfinished_ > 0) throw Error(Status::transport_failed, "the communicator was aborted");
 }
 
-void OrderedCalls::finish() {
+void OrderedCalls::drain() {
   std::unique_lock lock(mutex_);
   wait(lock, [&] { return unfinished_ == 0; });
 }
@@ -152,8 +153,9 @@ void OrderedCalls::finish() {
 // Waits for `done`, a failure, or the end of the thread. The thread of the communicator reports a timeout
 // itself; while a function of NCCL blocks that thread, the waiting thread reports it.
 void OrderedCalls::wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& done) {
-  while (!changed_.wait_for(lock, between_looks, [&] { return done() || !failure_.empty() || ended_; }))
-    if (limits_.late(grace)) {
+  while (
+      !changed_.wait_for(lock, timeout_check_interval, [&] { return done() || !failure_.empty() || ended_; }))
+    if (limits_.late(grace_ns)) {
       failure_ = limits_.why_late;
       std::fprintf(stderr, unusable, failure_.c_str());
     }
@@ -161,7 +163,7 @@ void OrderedCalls::wait(std::unique_lock<std::mutex>& lock, const std::function<
 
 void OrderedCalls::note_captured(const Operation& operation) {
   if (all_by_nccl_) return;
-  finish();
+  drain();
   if (operation.message() != nullptr && selects(operation))
     throw Error(
         Status::invalid_argument,
@@ -175,7 +177,7 @@ bool OrderedCalls::stop() {
   {
     std::unique_lock lock(mutex_);
     changed_.notify_all();
-    if (!changed_.wait_for(lock, to_stop, [&] { return ended_; })) return false;
+    if (!changed_.wait_for(lock, stop_timeout, [&] { return ended_; })) return false;
   }
   if (thread_.joinable()) thread_.join();
   return true;
@@ -269,7 +271,7 @@ void OrderedCalls::run_group(Group& group) {
   for (const auto& begin : group.begins) {
     while (!begin->ready()) {
       limits_.check();
-      std::this_thread::sleep_for(between_polls);
+      std::this_thread::sleep_for(poll_interval);
     }
     if (begin->result() != Status::ok) throw Error(begin->result(), describe(begin->result()));
   }

@@ -57,9 +57,9 @@ class OrderedCalls {
   // the call would deadlock. Coded messages do none of this.
   void await_calls();
 
-  // Waits until the queue is empty, or there was a failure. A call that waits for other ranks longer than
-  // TAUT_NCCL_TIMEOUT is one.
-  void finish();
+  // Waits until the queue is empty or a call has failed. A call fails if it waits for other ranks for longer
+  // than TAUT_NCCL_TIMEOUT.
+  void drain();
 
   // Notes a call in a captured stream, which is left to NCCL; waits until the queue is empty. After a
   // collective call, which all ranks capture, NCCL serves all collective calls. After any call, the host
@@ -112,7 +112,7 @@ class OrderedCalls {
   bool all_by_nccl_ = false;                   // NCCL serves all calls
   bool collectives_by_nccl_ = false;           // NCCL serves all collective calls
   bool captured_ = false;                      // a graph has calls of the communicator
-  bool awaited_ = false;                       // await_calls() has to wait
+  bool must_wait_ = false;                     // await_calls() has to wait
   std::map<Kind, std::size_t> largest_calls_;  // bytes of the largest call of each kind so far
 
   std::mutex mutex_;

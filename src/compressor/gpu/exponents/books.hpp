@@ -6,7 +6,7 @@
 
 namespace taut::exponents::cuda {
 
-inline constexpr unsigned symbols = 256, most_book_symbols = symbols_of(max_width) + symbols_of(second_width);
+inline constexpr unsigned symbols = 256;
 
 // Both books of a chunk. A code holds the code of the symbol in the first book, and that in the second book
 // in its upper four bits.

@@ -11,7 +11,6 @@ using namespace taut::cuda;
 
 inline constexpr unsigned group_threads = chunk_blocks;
 static_assert(group_threads <= block_threads_limit);
-inline constexpr unsigned group_warps = group_threads / warp_lanes;
 // Number of thread blocks of encode and decode, the usual kernels with 512 threads, on a multiprocessor.
 inline constexpr unsigned resident_blocks = 4;
 
