@@ -11,15 +11,16 @@
      death          it stops anywhere; MPI then ends the job
      damage         one of its records is damaged on its way. Its receiver then ends the job (MPI_ERRORS_ARE_FATAL);
                     ranks may have decided differently until then
+   Transports that send to all at once (NCCL) are not modelled.
 
    source: src/communication/comm/agree.cpp
-   | for (int d = 1; d < P; d *= 2) {
-   | Pending receiving = transport.recv(std::as_writable_bytes(std::span(&other, 1)), (me - d + P) % P, lane);
-   | Pending sending = transport.send(std::as_bytes(std::span(&sent, 1)), (me + d) % P, lane);
+   | receiving = transport.recv(std::as_writable_bytes(std::span(&other, 1)), (me - distance + P) % P, lane);
+   | sending = transport.send(std::as_bytes(std::span(&sent, 1)), (me + distance) % P, lane);
    | other.version == mine.version && other.intact();
    | if (readable) {
    | mine.merge(other);
    | mine.note_unreadable();
+   | for (int d = 1; d < transport.size(); d *= 2) {
 
    source: src/communication/comm/communicator.cpp
    | bool ready() override { return ended_ == number_ / calls_at_a_time; }

@@ -86,7 +86,7 @@ void LoopbackHub::Slots<Slot>::release(std::uint64_t operation) noexcept {
 
 class LoopbackHub::Rank final : public Transport {
  public:
-  Rank(LoopbackHub& hub, int rank) : hub_(hub), rank_(rank) {}
+  Rank(LoopbackHub& hub, int rank) : Transport(hub.options_.at_once), hub_(hub), rank_(rank) {}
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return hub_.size(); }
 

@@ -22,8 +22,9 @@ class LoopbackHub {
     std::uint64_t seed = 1;
     bool random_order = false;  // delays messages at random; some sends complete only when received
     bool record = false;
-    int slow = -1;        // rank whose messages are delayed even more; -1: none
-    Copy copy = nullptr;  // of messages; null: std::memcpy
+    bool at_once = false;  // Transport::sends_to_all_at_once()
+    int slow = -1;         // rank whose messages are delayed even more; -1: none
+    Copy copy = nullptr;   // of messages; null: std::memcpy
   };
 
   // Record of one message, in the order of sending. `step`: the place of the message in the longest chain of

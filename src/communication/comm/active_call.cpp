@@ -80,6 +80,7 @@ Communicator::ActiveCall::ActiveCall(Communicator& comm, CollectiveCall call, co
       place_(device_ ? device_->device().frames() : comm.place_) {
   call_.data.op = call_.op;
   call_.ranks = ranks();
+  call_.card = comm.card_;
   if (comm.nodes_.several()) {
     call_.nodes = comm.nodes_.count();
     call_.leaders = comm.nodes_.leaders();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <type_traits>
+#include <vector>
 
 #include "compressor/frame/frame.hpp"
 
@@ -70,17 +71,22 @@ Timing AgreementMessage::timing(bool rooted) const noexcept {
           decoded(timing_low[3], rooted), decoded(timing_low[4], rooted)};
 }
 
-Task<AgreementMessage> agree(Transport& transport, Lane lane, AgreementMessage mine) {
-  const int P = transport.size(), me = transport.rank();
+namespace {
 
-  // Before the round of distance d, `mine` covers the ranks me-d+1 .. me (modulo P).
-  for (int d = 1; d < P; d *= 2) {
-    AgreementMessage other, sent = mine;
+// Messages of one rank to the rank at some distance, and from the rank at that distance before it.
+struct Exchanged {
+  AgreementMessage sent, other;
+  Pending receiving, sending;
+
+  void start(Transport& transport, Lane lane, int distance) {
+    const int P = transport.size(), me = transport.rank();
     sent.seal();
-    Pending receiving = transport.recv(std::as_writable_bytes(std::span(&other, 1)), (me - d + P) % P, lane);
-    Pending sending = transport.send(std::as_bytes(std::span(&sent, 1)), (me + d) % P, lane);
-    const SizeOrStatus moved = co_await receiving;
-    co_await sending;
+    receiving = transport.recv(std::as_writable_bytes(std::span(&other, 1)), (me - distance + P) % P, lane);
+    sending = transport.send(std::as_bytes(std::span(&sent, 1)), (me + distance) % P, lane);
+  }
+
+  // Merges the message that has arrived.
+  void merge_into(AgreementMessage& mine, const SizeOrStatus& moved) const noexcept {
     const bool readable = moved.status == Status::ok && moved.bytes == sizeof other &&
                           other.version == mine.version && other.intact();
     if (readable) {
@@ -88,6 +94,34 @@ Task<AgreementMessage> agree(Transport& transport, Lane lane, AgreementMessage m
     } else {  // another version of this library, a different call, or a damaged message
       mine.note_unreadable();
     }
+  }
+};
+
+Task<AgreementMessage> agree_at_once(Transport& transport, Lane lane, AgreementMessage mine) {
+  std::vector<Exchanged> all(static_cast<std::size_t>(transport.size() - 1));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].sent = mine;
+    all[i].start(transport, lane, static_cast<int>(i) + 1);
+  }
+  for (Exchanged& exchanged : all) {
+    const SizeOrStatus moved = co_await exchanged.receiving;
+    co_await exchanged.sending;
+    exchanged.merge_into(mine, moved);
+  }
+  co_return mine;
+}
+
+}  // namespace
+
+Task<AgreementMessage> agree(Transport& transport, Lane lane, AgreementMessage mine) {
+  if (transport.sends_to_all_at_once()) co_return co_await agree_at_once(transport, lane, mine);
+  // Before the round of distance d, `mine` covers the ranks me-d+1 .. me (modulo P).
+  for (int d = 1; d < transport.size(); d *= 2) {
+    Exchanged exchanged{.sent = mine, .other = {}, .receiving = {}, .sending = {}};
+    exchanged.start(transport, lane, d);
+    const SizeOrStatus moved = co_await exchanged.receiving;
+    co_await exchanged.sending;
+    exchanged.merge_into(mine, moved);
   }
   co_return mine;
 }

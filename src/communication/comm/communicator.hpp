@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "communication/comm/agree.hpp"
@@ -46,6 +47,9 @@ class Communicator {
 
   // Keeps frames of values on a GPU there. The transport must be able to access memory of GPUs.
   void keep_frames_on_devices() noexcept { devices_.keep_frames(); }
+  const gpu::Devices& devices() const noexcept { return devices_; }
+  // Sets the name of the GPUs of all ranks, by which algorithms are chosen. Empty: they differ.
+  void set_card(std::string name) noexcept { card_ = std::move(name); }
 
   // Decides on a call, without communication. Every rank must ask once for each call, in the order of the
   // calls. `overlaps`: other calls may be in flight at the same time.
@@ -69,6 +73,7 @@ class Communicator {
   Tuner tuner_;
   Nodes nodes_;
   gpu::Devices devices_;
+  std::string card_;
   Histories histories_;
   std::uint64_t calls_ = 0;                             // number of calls that have asked for lanes
   std::array<std::uint64_t, calls_at_a_time> ended_{};  // number of completed calls that had the same lanes

@@ -87,10 +87,10 @@ Device::Queue& Device::queue(bool overlap) noexcept {
 Kernels::Kernels(Device& device, std::size_t results, bool overlap)
     : device_(device),
       queue_(device.queue(overlap)),
-      memory_(device.pinned().scratch(results * sizeof(TAUT_Cuda_result))),
-      results_(reinterpret_cast<TAUT_Cuda_result*>(memory_.data()), results) {
+      memory_(device.pinned().scratch(results * sizeof(api::PolledResult))),
+      results_(reinterpret_cast<api::PolledResult*>(memory_.data()), results) {
   ++queue_.operations;
-  std::ranges::fill(results_, result_without_kernel(TAUT_ERR_CUDA_NEEDS_HOST));
+  std::ranges::fill(results_, api::PolledResult{result_without_kernel(TAUT_ERR_CUDA_NEEDS_HOST), {}});
 }
 
 Kernels::~Kernels() {
@@ -118,7 +118,7 @@ void Kernels::launched(int code) noexcept {
 
 bool Kernels::ready() {
   for (; next_ < results_.size() && failure_ == Status::ok; ++next_) {
-    const auto status = device_.check(results_[next_].done, queue_, checks_);
+    const auto status = device_.check(results_[next_].result.done, queue_, checks_);
     if (!status) return false;
     failure_ = *status;
   }
@@ -128,7 +128,7 @@ bool Kernels::ready() {
 }
 
 std::optional<SizeOrStatus> Kernels::outcome(std::size_t i) const noexcept {
-  const TAUT_Cuda_result& result = results_[i];
+  const TAUT_Cuda_result& result = results_[i].result;
   if (failure_ != Status::ok) return SizeOrStatus{failure_};
   if (Device::needs_host(static_cast<int>(result.status))) return {};
   return SizeOrStatus{static_cast<Status>(result.status), static_cast<std::size_t>(result.bytes)};
@@ -172,6 +172,12 @@ void Devices::set_stream(void* stream) noexcept {
   if (stream == stream_) return;
   std::erase_if(devices_, [&](const auto& device) { return device->stream() == stream_; });
   stream_ = stream;
+}
+
+DeviceFrames* Devices::frames_at(const std::byte* device) const noexcept {
+  for (const std::shared_ptr<Device>& one : devices_)
+    if (one->device_frames().host_address(device) != nullptr) return &one->device_frames();
+  return nullptr;
 }
 
 std::shared_ptr<Device> Devices::find(const api::DeviceServices& services, int number, bool own_stream) {

@@ -101,7 +101,7 @@ class Device {
 };
 
 // Kernels of one operation, on one stream of a device. Each kernel, or sequence of kernels, writes one result
-// to pinned memory. Awaiting polls the results.
+// to pinned memory, and the header of a frame that it makes. Awaiting polls the results.
 class Kernels final : public Waitable {
  public:
   // Throws Error if there is no memory. `overlap`: the kernels may run beside other operations.
@@ -115,24 +115,26 @@ class Kernels final : public Waitable {
   // Runs launch(result, stream), which enqueues the kernels of result i.
   template <class Launch>
   void run(std::size_t i, const Launch& launch) noexcept {
-    run(std::span(&i, 1), [&](void* stream) { return launch(&results_[i], stream); });
+    run(std::span(&i, 1), [&](void* stream) { return launch(result_at(i), stream); });
   }
   // Runs launch(stream), which enqueues the kernels of several results.
   template <class Launch>
   void run(std::span<const std::size_t> results, const Launch& launch) noexcept {
-    for (const std::size_t i : results) results_[i] = {};
+    for (const std::size_t i : results) results_[i].result = {};
     const int code = device_.launch_on(queue_, launch);
     launched(code);
     for (const std::size_t i : results)
-      if (code != 0) results_[i] = result_without_kernel(code);
+      if (code != 0) results_[i].result = result_without_kernel(code);
   }
-  TAUT_Cuda_result* result_at(std::size_t i) noexcept { return &results_[i]; }
+  TAUT_Cuda_result* result_at(std::size_t i) noexcept { return &results_[i].result; }
 
   bool ready() override;
   void result() const noexcept {}
 
   // Returns result i, or nothing if no kernel does the work.
   std::optional<SizeOrStatus> outcome(std::size_t i) const noexcept;
+  // Returns the header of the frame that the kernels of result i have written.
+  ConstBytes header(std::size_t i) const noexcept { return std::as_bytes(std::span(results_[i].header)); }
 
  private:
   static TAUT_Cuda_result result_without_kernel(int code) noexcept {
@@ -144,7 +146,7 @@ class Kernels final : public Waitable {
   Device& device_;
   Device::Queue& queue_;
   Buffer memory_;
-  std::span<TAUT_Cuda_result> results_;
+  std::span<api::PolledResult> results_;
   std::uint64_t last_ = 0;      // number in the queue of the last piece of work
   std::uint64_t observed_ = 0;  // number of the last piece of work that is done if the results are there
   std::size_t next_ = 0;        // the first result that may not be there yet
@@ -161,6 +163,8 @@ class Devices {
   void* stream() const noexcept { return stream_; }
   // Keeps the frames of all calls on the GPU. Must not change once there was a call.
   void keep_frames() noexcept { frames_on_device_ = true; }
+  // Returns the frames on GPUs that have memory there; null: none.
+  DeviceFrames* frames_at(const std::byte* device) const noexcept;
 
   // Returns the GPU that holds the operands of a call, at least one of which is on a GPU. Returns null if the
   // operands are on several GPUs, or if kernels cannot be used in this process. `own_stream`: the call works

@@ -39,6 +39,14 @@ std::byte* DeviceFrames::device_address(const std::byte* host) const noexcept {
   return nullptr;
 }
 
+std::byte* DeviceFrames::host_address(const std::byte* device) const noexcept {
+  const std::less<const std::byte*> before;
+  for (const MirroredBlock& block : blocks_)
+    if (const std::byte* const at = block.device->data(); !before(device, at))
+      if (before(device, at + block.device->bytes())) return block.host + (device - at);
+  return nullptr;
+}
+
 // ---- Copies
 
 Status DeviceFrames::copy_and_wait(void* to, const void* from, std::size_t bytes) noexcept {
@@ -55,10 +63,6 @@ Status DeviceFrames::download(ConstBytes frame) noexcept {
   const std::byte* const from = device_address(frame.data());
   return from == nullptr ? Status::ok
                          : copy_and_wait(const_cast<std::byte*>(frame.data()), from, frame.size());
-}
-
-Status DeviceFrames::fetch_header(ConstBytes frame) noexcept {
-  return download(frame.first(std::min(frame.size(), frame_header_bytes)));
 }
 
 // Waits, because the memory of either frame may be used again on another stream.
@@ -92,14 +96,16 @@ ConstBytes DeviceFrames::outgoing(ConstBytes frames) noexcept {
 Bytes DeviceFrames::incoming(Bytes room) noexcept {
   std::byte* const to = device_address(room.data());
   if (to == nullptr) return room;
+  std::erase(with_headers_, room.data());
   device_.wait();  // enqueued work may still read what was there before; a later call reports the failure
   return {to, room.size()};
 }
 
 Status DeviceFrames::arrived(Bytes message) noexcept {
+  if (std::erase(with_headers_, message.data()) > 0) return Status::ok;
   ConstBytes rest = message;
   while (rest.size() >= frame_header_bytes) {
-    if (const Status status = fetch_header(rest); status != Status::ok) return status;
+    if (const Status status = download(rest.first(frame_header_bytes)); status != Status::ok) return status;
     const std::size_t size = frame_size(rest);
     if (size == 0) break;
     rest = rest.subspan(size);

@@ -9,8 +9,8 @@ namespace taut::gpu {
 
 // Each block of memory exists twice, with equal offsets: in pinned host memory, whose addresses callers use,
 // and on the GPU. The header of each frame is in both; the payload is on the GPU only, except around
-// upload() and download(). Messages are sent from and received into the memory of the GPU. The header of a
-// frame that arrives is then copied to the host.
+// upload() and download(). Messages are sent from and received into the memory of the GPU. The headers of
+// frames that arrive are then copied to the host, unless the transport has brought them.
 class DeviceFrames final : public DevicePool, public MessageMemory {
  public:
   explicit DeviceFrames(Device& device) : DevicePool(device, MemoryKind::pinned, this) {}
@@ -22,8 +22,10 @@ class DeviceFrames final : public DevicePool, public MessageMemory {
   // Copy whole frames between the two memories, and wait. Do nothing for other memory.
   Status upload(ConstBytes frame) noexcept;
   Status download(ConstBytes frame) noexcept;
-  // Copies the header of a frame on the GPU to the host, and waits.
-  Status fetch_header(ConstBytes frame) noexcept;
+  // Returns the address on the host of memory that device_address() has returned; null for other memory.
+  std::byte* host_address(const std::byte* device) const noexcept;
+  // Notes that the headers of a message's frames are on the host, which has it at this address.
+  void note_headers(const std::byte* message) { with_headers_.push_back(message); }
 
   // Copies a frame within this place: the payload on the GPU, and the header in both memories.
   Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept override;
@@ -42,6 +44,7 @@ class DeviceFrames final : public DevicePool, public MessageMemory {
   Status copy_and_wait(void* to, const void* from, std::size_t bytes) noexcept;
 
   std::vector<MirroredBlock> blocks_;
+  std::vector<const std::byte*> with_headers_;  // messages, until arrived()
 };
 
 }  // namespace taut::gpu

@@ -45,14 +45,13 @@ class FrameCodec::OutputFrame {
 
   Bytes frame() const noexcept { return frame_; }
 
-  // Moves the frame to the memory of `out`, and its header to the host. `made`: the result of the kernels.
-  SizeOrStatus deliver(SizeOrStatus made) const noexcept {
+  // Moves the frame to the memory of `out`, and its header to the host. `made`: result i of the kernels.
+  SizeOrStatus deliver(SizeOrStatus made, const Kernels& kernels, std::size_t i = 0) const noexcept {
     if (made.status != Status::ok) return made;
     const bool on_host = to_ == out_.data();
     if (frame_.data() != to_ && on_host) std::memcpy(to_, frame_.data(), made.bytes);
     if (frame_.data() != to_ && !on_host) made.status = device_->copy(to_, frame_.data(), made.bytes);
-    if (made.status == Status::ok)
-      made.status = device_->device_frames().fetch_header(out_.first(made.bytes));
+    if (!on_host) std::ranges::copy(kernels.header(i), out_.data());
     return made;
   }
 
@@ -149,7 +148,7 @@ Task<SizeOrStatus> FrameCodec::encode_on_device(std::span<EncodeItem> items) con
   for (std::size_t i = 0; i < items.size(); ++i) {
     EncodeItem& item = items[i];
     const Outcome made = kernels.outcome(i);
-    item.made = made ? outputs[i].deliver(*made) : encode_on_host(item.values, item.out);
+    item.made = made ? outputs[i].deliver(*made, kernels, i) : encode_on_host(item.values, item.out);
   }
   co_return SizeOrStatus{};
 }
@@ -255,7 +254,7 @@ void FrameCodec::add(Kernels& kernels, std::span<const ConstBytes> frames, const
   }
   kernels.run(0, [&](TAUT_Cuda_result* result, void* stream) {
     return sum(at.data(), bytes.data(), static_cast<int>(frames.size()), header.count,
-               static_cast<int>(header.type), out.data(), out.size(), result, stream);
+               static_cast<int>(header.type), out.data(), out.size(), result, true, stream);
   });
 }
 
@@ -274,7 +273,7 @@ Task<SizeOrStatus> FrameCodec::sum_on_device(std::span<const ConstBytes> frames,
   add(kernels, std::span(device_frames).first(frames.size()), header, output.frame());
   co_await kernels;
   const Outcome made = kernels.outcome(0);
-  co_return made ? output.deliver(*made) : host_->arithmetic()->sum(frames, out);
+  co_return made ? output.deliver(*made, kernels) : host_->arithmetic()->sum(frames, out);
 }
 
 Task<SizeOrStatus> FrameCodec::accumulate_on_device(ConstBytes frame, ConstSlice values, Bytes out) const {
@@ -289,11 +288,11 @@ Task<SizeOrStatus> FrameCodec::accumulate_on_device(ConstBytes frame, ConstSlice
     const api::DeviceFrameItem item{const_cast<void*>(values.data), values.count, device_frame.data(),
                                     frame.size(), result};
     return adds(coding_, item, static_cast<int>(values.type), output.frame().data(), output.frame().size(),
-                stream);
+                true, stream);
   });
   co_await kernels;
   const Outcome made = kernels.outcome(0);
-  co_return made ? output.deliver(*made) : accumulate_on_host(frame, values, out);
+  co_return made ? output.deliver(*made, kernels) : accumulate_on_host(frame, values, out);
 }
 
 // Adds a frame with lags and a frame of the values: the kernel that encodes and adds at once has no lags.
@@ -305,19 +304,19 @@ Task<SizeOrStatus> FrameCodec::accumulate_lagged(ConstBytes frame, ConstSlice va
   Kernels encoding = kernels(1);
   if (encodes() && suits_kernels(values))
     encoding.run(0, [&](TAUT_Cuda_result* result, void* stream) {
-      return api::encode(device_.services(), coding_, values, own.bytes(), result, stream);
+      return api::encode(device_.services(), coding_, values, own.bytes(), result, true, stream);
     });
   co_await encoding;
-  Outcome made = encoding.outcome(0);
-  if (made && made->status == Status::ok) {
-    Kernels adding = kernels(1);
-    device_frame = frame_on_device(adding, frame);
-    const ConstBytes both[] = {device_frame.bytes().first(frame.size()), own.bytes().first(made->bytes)};
-    add(adding, both, header, output.frame());
-    co_await adding;
-    made = adding.outcome(0);
-  }
-  co_return made ? output.deliver(*made) : accumulate_on_host(frame, values, out);
+  const Outcome made = encoding.outcome(0);
+  if (!made) co_return accumulate_on_host(frame, values, out);
+  if (made->status != Status::ok) co_return *made;
+  Kernels adding = kernels(1);
+  device_frame = frame_on_device(adding, frame);
+  const ConstBytes both[] = {device_frame.bytes().first(frame.size()), own.bytes().first(made->bytes)};
+  add(adding, both, header, output.frame());
+  co_await adding;
+  const Outcome sum = adding.outcome(0);
+  co_return sum ? output.deliver(*sum, adding) : accumulate_on_host(frame, values, out);
 }
 
 SizeOrStatus FrameCodec::accumulate_on_host(ConstBytes frame, ConstSlice values, Bytes out) const noexcept {

@@ -108,7 +108,7 @@ void CapacityMode::Run::encode(std::span<const int> blocks, std::span<std::byte*
     }
     enqueue([&](void* stream) {
       return kernels_.encode(call_.coding, items.data(), static_cast<int>(n), static_cast<int>(call_.in.type),
-                             true, stream);
+                             false, stream);
     });
   }
 }
@@ -147,7 +147,7 @@ void CapacityMode::Run::add_up(std::vector<const void*> frames) {
     });
     enqueue([&](void* stream) {
       return kernels_.sum(frames.data(), sizes.data(), static_cast<int>(n), count(me_),
-                          static_cast<int>(call_.out.type), sum, room, result, stream);
+                          static_cast<int>(call_.out.type), sum, room, result, false, stream);
     });
     frames.erase(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(n));
     sizes.erase(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(n));

@@ -1,8 +1,11 @@
 #include "communication/nccl/comm_state.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <set>
 
+#include "communication/policy/plan/cost_model.hpp"
 #include "compressor/base/options.hpp"
 
 namespace taut::nccl {
@@ -37,10 +40,17 @@ void CommState::agree(const std::string* policy, void* stream) {
   std::vector<int> node_of;
   rules_ = agreed_rules(policy == nullptr ? process_rules() : read_policy([&] { return *policy; }), node_of);
   const Nodes nodes = agreed_nodes(node_of);
+  transport_.set_devices(nullptr);
   transport_.set_nodes(nodes);
+  const std::string card = rules_.off() ? "" : agreed_card();
+  const std::size_t ranks = node_of.size(), on = std::set(node_of.begin(), node_of.end()).size();
+  rules_ = rules_.with_min_bytes(
+      least_bytes_over_nccl({.ranks = ranks, .nodes = on == ranks ? 0 : on, .card = card}));
   communicator_ =
       std::make_unique<Communicator>(transport_, place_, rules_, options().kernels, Observer{}, nodes);
   communicator_->keep_frames_on_devices();
+  communicator_->set_card(card);
+  transport_.set_devices(&communicator_->devices());
 }
 
 // Returns the rules that all ranks have; none if some rank runs with TAUT=0. Sets `node_of` to the node of
@@ -70,6 +80,15 @@ Nodes CommState::agreed_nodes(std::span<const int> node_of) {
   if (!nodes.several() || rules_.off()) return {};
   const std::vector<int> able = transport_.allgather_value(static_cast<int>(NodeComm::can_split(nccl_)));
   return std::ranges::find(able, 0) == able.end() ? nodes : Nodes();
+}
+
+// Returns the name of the ranks' GPUs; an empty one if they differ.
+std::string CommState::agreed_card() {
+  using Name = std::array<char, 64>;
+  Name mine{};
+  gpu::check(services_, services_.name_of(transport_.device(), mine.data(), mine.size()));
+  const std::vector<Name> all = transport_.allgather_value(mine);
+  return std::ranges::count(all, mine) == transport_.size() ? mine.data() : "";
 }
 
 bool CommState::matches(ncclComm* comm) const {

@@ -67,11 +67,13 @@ class CommState {
   std::size_t settle(void* stream);
 
   const CallTable& calls() const noexcept { return communicator_->calls(); }
+  std::uint64_t waits() const noexcept { return transport_.waits(); }
   std::uint64_t capacity_calls() const noexcept { return capacity_mode_.calls(); }
 
  private:
   Rules agreed_rules(const RankRules& mine, std::vector<int>& node_of);
   Nodes agreed_nodes(std::span<const int> node_of);
+  std::string agreed_card();
   bool serve(const NcclCall& call, const CollectiveCall& described);
   Verdict run(CollectiveCall call, void* stream);
   void run_plain_timed(const NcclCall& call, RecentTimes* times);

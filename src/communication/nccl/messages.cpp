@@ -30,16 +30,15 @@ MessageGroup::MessageGroup(const Library& nccl, const api::DeviceServices& servi
       comm_(messages[0].comm),
       stream_(messages[0].stream),
       memory_(std::make_shared<Memory>(services)) {
-  const std::size_t each = sizeof(TAUT_Cuda_result) + sizeof(MessageHeader) + frame_header_bytes;
+  const std::size_t each = sizeof(api::PolledResult) + sizeof(MessageHeader);
   std::byte* const pinned = memory_->pinned.reserve(messages.size() * each);
   std::byte* const device = memory_->device.reserve(messages.size() * sizeof(MessageHeader));
   std::fill_n(pinned, messages.size() * each, std::byte{});
   for (std::size_t i = 0; i < messages.size(); ++i) {
-    std::byte* const at = pinned + i * each;  // the header comes first: its alignment is the strictest
-    transfers_.push_back(
-        {&messages[i], nullptr, reinterpret_cast<TAUT_Cuda_result*>(at + frame_header_bytes),
-         reinterpret_cast<MessageHeader*>(at + frame_header_bytes + sizeof(TAUT_Cuda_result)),
-         device + i * sizeof(MessageHeader)});
+    std::byte* const at = pinned + i * each;
+    transfers_.push_back({&messages[i], nullptr, reinterpret_cast<api::PolledResult*>(at),
+                          reinterpret_cast<MessageHeader*>(at + sizeof(api::PolledResult)),
+                          device + i * sizeof(MessageHeader)});
   }
 }
 
@@ -102,7 +101,7 @@ void MessageGroup::encode(Transfer& transfer) {
   const std::size_t most = state.codecs.of(coding, plan.bound)->max_bytes(values.type, values.count);
   const Bytes frame{allocate(transfer, most).data(), most};
   transfer.least_ratio = plan.least_ratio;
-  transfer.coded = api::encode(services_, coding, values, frame, transfer.result, stream_) == 0;
+  transfer.coded = api::encode(services_, coding, values, frame, &transfer.made->result, true, stream_) == 0;
 }
 
 // Sends each receiver the header of its message. A frame that saves too little is not sent.
@@ -110,10 +109,12 @@ void MessageGroup::exchange_headers() {
   for (Transfer& transfer : transfers_) {
     if (!transfer.message->sends()) continue;
     const auto bytes = static_cast<double>(transfer.message->bytes());
-    const auto coded = static_cast<double>(transfer.result->bytes);
-    transfer.coded = transfer.coded && transfer.result->status == 0 && coded < bytes &&
-                     coded * transfer.least_ratio <= bytes;
-    *transfer.header = {transfer.coded ? transfer.result->bytes : transfer.message->bytes(), transfer.coded};
+    const auto& [result, header] = *transfer.made;
+    const auto coded = static_cast<double>(result.bytes);
+    transfer.coded =
+        transfer.coded && result.status == 0 && coded < bytes && coded * transfer.least_ratio <= bytes;
+    *transfer.header = {transfer.coded ? result.bytes : transfer.message->bytes(), transfer.coded, {}};
+    std::ranges::copy(header, transfer.header->of_frame);
     gpu::check(services_,
                services_.copy_on(transfer.device_header, transfer.header, sizeof(MessageHeader), stream_));
   }
@@ -150,22 +151,19 @@ void MessageGroup::move_values() {
   });
 }
 
-// Starts to decode a message, once the host knows the header of its frame.
+// Starts to decode a message.
 void MessageGroup::decode(Transfer& transfer) {
   const NcclMessage& message = *transfer.message;
   const auto bytes = static_cast<std::size_t>(transfer.header->bytes);
-  std::byte* const pinned_header = reinterpret_cast<std::byte*>(transfer.result) - frame_header_bytes;
-  gpu::check(services_, services_.copy_on(pinned_header, transfer.frame->data(),
-                                          std::min(bytes, frame_header_bytes), stream_));
-  transport_.wait();
   // Only the header is read here: the rest of the frame is on the GPU.
   FrameHeader header;
-  const Status status = read_header({pinned_header, bytes}, header);
+  const Status status =
+      read_header({std::as_bytes(std::span(transfer.header->of_frame)).data(), bytes}, header);
   const auto coding = status == Status::ok ? api::decoding_of(header) : std::nullopt;
   if (!coding) throw Error(Status::corrupt_frame, "a message is no frame that kernels decode");
   const Slice values{{message.to, message.count, dtype_of_nccl(message.datatype)}};
   gpu::check(services_, api::decode(services_, *coding, {transfer.frame->data(), bytes}, values,
-                                    transfer.result, stream_));
+                                    &transfer.made->result, stream_));
 }
 
 void MessageGroup::check_results() {
@@ -173,9 +171,8 @@ void MessageGroup::check_results() {
     if (transfer.message->sends()) continue;
     if (transfer.header->coded == 0 && transfer.frame != nullptr)
       throw Error(Status::rank_mismatch, "a message has another number of values than its receive");
-    if (transfer.header->coded != 0 && transfer.result->status != 0)
-      throw Error(static_cast<Status>(transfer.result->status),
-                  describe(static_cast<Status>(transfer.result->status)));
+    const auto status = static_cast<Status>(transfer.made->result.status);
+    if (transfer.header->coded != 0 && status != Status::ok) throw Error(status, describe(status));
   }
 }
 

@@ -43,15 +43,17 @@ class MessageGroup {
   void run();
 
  private:
-  // Announcement of a sender, which travels first: size in bytes, and 1 if the message is compressed.
+  // Announcement of a sender, which travels first: size in bytes, 1 if the message is compressed, and the
+  // header of its frame.
   struct MessageHeader {
     std::uint64_t bytes, coded;
+    decltype(api::PolledResult::header) of_frame;
   };
   struct Transfer {
     const NcclMessage* message;
     // GPU memory for the frame of a message, or for a plain message of unexpected size; else null.
     gpu::MemoryBlock* frame;
-    TAUT_Cuda_result* result;  // of encoding or decoding
+    api::PolledResult* made;   // of encoding or decoding
     MessageHeader* header;     // on the host
     std::byte* device_header;  // on the GPU
     double least_ratio = 0;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "communication/team/frames.hpp"
 #include "communication/team/recorder.hpp"
 #include "compressor/base/device_memory.hpp"
 
@@ -27,7 +28,8 @@ void WaitLimits::check() const {
 
 NcclTransport::NcclTransport(const Library& nccl, const api::DeviceServices& services, ncclComm* comm,
                              const WaitLimits* limits)
-    : nccl_(nccl),
+    : Transport(true),
+      nccl_(nccl),
       services_(services),
       comm_(comm),
       limits_(limits),
@@ -66,6 +68,7 @@ std::uint64_t NcclTransport::start_recv(Bytes capacity, int from, Lane lane) {
   if (found != memory_->unexpected.end()) {
     const std::byte* const content = found->memory != nullptr ? found->memory->data() : found->content.data();
     deliver(recvs_.back(), content, found->bytes);
+    if (recvs_.back().moved.status == Status::ok) take_frames(recvs_.back().data, found->header);
     memory_->unexpected.erase(found);
   }
   return last_id_;
@@ -178,10 +181,13 @@ std::vector<NcclTransport::Message*> NcclTransport::write_control_messages(bool 
     header.lane = send.lane;
     header.bytes = send.bytes;
     header.eager = send.bytes <= eager_bytes && !on_device(send.data);
-    if (header.eager == 0)
+    header.frames = 0;
+    if (header.eager == 0) {
+      announce_frames(send, header);
       rendezvous.push_back(&send);
-    else if (send.bytes > 0)
+    } else if (send.bytes > 0) {
       std::memcpy(header.content, send.data, send.bytes);
+    }
     send.done = true;
     send.moved = {Status::ok, send.bytes};
   }
@@ -220,13 +226,16 @@ std::byte* NcclTransport::receive_buffer(int from, const MessageHeader& header,
     return memory;
   };
   if (recv == nullptr) {
-    memory_->unexpected.push_back({from, header.lane, bytes, {}, allocate()});
+    memory_->unexpected.push_back({from, header.lane, bytes, {}, allocate(), header});
     return memory_->unexpected.back().memory->data();
   }
   recv->done = true;  // no other message of the round is for it
   received.push_back(recv);
   recv->moved = bytes <= recv->bytes ? SizeOrStatus{Status::ok, bytes} : SizeOrStatus{Status::frame_mismatch};
-  if (recv->moved.status == Status::ok) return recv->data;
+  if (recv->moved.status == Status::ok) {
+    take_frames(recv->data, header);
+    return recv->data;
+  }
   return memory_->truncated.emplace_back(allocate())->data();
 }
 
@@ -236,6 +245,41 @@ void NcclTransport::take_eager(int from, const MessageHeader& header) {
     deliver(*recv, header.content, bytes);
   else
     memory_->unexpected.push_back({from, header.lane, bytes, {header.content, header.content + bytes}});
+}
+
+// ---- Headers of frames on the GPU
+
+// Copies the headers of the frames of a message, if there is room for all of them.
+void NcclTransport::announce_frames(const Message& send, MessageHeader& header) const noexcept {
+  const gpu::DeviceFrames* const frames = devices_ == nullptr ? nullptr : devices_->frames_at(send.data);
+  if (frames == nullptr) return;
+  ConstBytes rest(frames->host_address(send.data), send.bytes);
+  std::uint16_t n = 0;
+  for (; !rest.empty(); ++n) {
+    const std::size_t size = frame_size(rest);
+    if (size == 0 || n == most_frames) return;
+    std::memcpy(header.content + n * frame_header_bytes, rest.data(), frame_header_bytes);
+    rest = rest.subspan(size);
+  }
+  header.frames = n;
+}
+
+// Writes the headers that have come with the announcement of a message to the memory that the host has for
+// it.
+void NcclTransport::take_frames(std::byte* message, const MessageHeader& header) const {
+  gpu::DeviceFrames* const frames =
+      devices_ == nullptr || header.frames == 0 ? nullptr : devices_->frames_at(message);
+  if (frames == nullptr) return;
+  std::byte* const host = frames->host_address(message);
+  Bytes rest(host, static_cast<std::size_t>(header.bytes));
+  for (std::size_t i = 0; i < std::min<std::size_t>(header.frames, most_frames); ++i) {
+    if (rest.size() < frame_header_bytes) return;
+    std::memcpy(rest.data(), header.content + i * frame_header_bytes, frame_header_bytes);
+    const std::size_t size = frame_size(rest);
+    if (size == 0) return;
+    rest = rest.subspan(size);
+  }
+  if (rest.empty()) frames->note_headers(host);
 }
 
 // Enqueues the work that all ranks of the node have started, in one group. Returns false if there is none.
@@ -306,6 +350,7 @@ bool NcclTransport::move(std::span<Message* const> sends) {
 
 void NcclTransport::wait() {
   constexpr unsigned turns_between_checks = 64;
+  ++waits_;
   Backoff backoff;
   for (unsigned turn = 1;; ++turn, backoff.pause()) {
     int idle = 0, error = success;

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "communication/gpu/memory.hpp"
+#include "communication/gpu/device.hpp"
 #include "communication/nccl/node_comm.hpp"
 #include "communication/team/transport.hpp"
 
@@ -29,9 +29,10 @@ struct WaitLimits {
 // Moves messages in rounds in which all ranks take part. In a round, each rank first sends every other rank a
 // control message with the headers of the messages that it has for that rank. Short messages are eager: their
 // content is in the header. The others are rendezvous messages: one group of NCCL then moves exactly their
-// bytes. NCCL thus sees the same calls on both sides, whatever the algorithms and in whatever order messages
-// are started. This class matches messages by lane, and keeps unexpected messages: those that arrive before
-// their receive is started.
+// bytes. The control message has the headers of frames on the GPU that such a message consists of, so that
+// the receiver need not fetch them. NCCL thus sees the same calls on both sides, whatever the algorithms and
+// in whatever order messages are started. This class matches messages by lane, and keeps unexpected messages:
+// those that arrive before their receive is started.
 //
 // Work on the values of a node (NodeWork) is part of a round too: the ranks announce what they have started.
 // Every rank of the node enqueues the work that all of them have started, in the order of the segments, on a
@@ -53,6 +54,9 @@ class NcclTransport final : public Transport {
     node_.set_nodes(nodes);
     set_does_node_work(nodes.several());
   }
+
+  // Sets the devices that have the frames of messages; null: there are none.
+  void set_devices(const gpu::Devices* devices) noexcept { devices_ = devices; }
 
   // Begins a call, all of whose work is put on `stream`.
   void begin_call(void* stream) noexcept;
@@ -77,15 +81,19 @@ class NcclTransport final : public Transport {
 
   // Waits until the stream is idle. Throws Error if NCCL or CUDA reports an error meanwhile.
   void wait();
+  // Returns the number of waits so far.
+  std::uint64_t waits() const noexcept { return waits_; }
 
  private:
   // Limits of a control message, which is about 1 KiB; further sends wait for the next round.
   static constexpr std::size_t eager_bytes = 184, most_headers = 5;
+  static constexpr std::size_t most_frames = eager_bytes / frame_header_bytes;
 
-  // The header of a message, and the content of an eager one: a short message in memory of the host.
+  // The header of a message, and the content of an eager one: a short message in memory of the host; or the
+  // headers of all frames of a message.
   struct MessageHeader {
     std::int32_t lane;
-    std::uint32_t eager;
+    std::uint16_t eager, frames;
     std::uint64_t bytes;
     std::byte content[eager_bytes];
   };
@@ -118,6 +126,7 @@ class NcclTransport final : public Transport {
     std::size_t bytes;
     std::vector<std::byte> content;                      // of an eager message
     std::unique_ptr<gpu::MemoryBlock> memory = nullptr;  // of any other
+    MessageHeader header = {};                           // of any other
   };
 
   std::uint64_t start_send(ConstBytes bytes, int to, Lane lane) override;
@@ -156,6 +165,8 @@ class NcclTransport final : public Transport {
   bool move(std::span<Message* const> sends);
   std::byte* receive_buffer(int from, const MessageHeader& header, std::vector<Message*>& received);
   void take_eager(int from, const MessageHeader& header);
+  void announce_frames(const Message& send, MessageHeader& header) const noexcept;
+  void take_frames(std::byte* message, const MessageHeader& header) const;
   void deliver(Message& recv, const std::byte* from, std::size_t bytes);
   Message* find_receive(int from, Lane lane) noexcept;
   void copy(void* to, const void* from, std::size_t bytes);
@@ -164,10 +175,12 @@ class NcclTransport final : public Transport {
   const api::DeviceServices& services_;
   ncclComm* comm_;
   const WaitLimits* limits_;
+  const gpu::Devices* devices_ = nullptr;
   void* stream_ = nullptr;
   int rank_ = 0, size_ = 0, device_ = 0;
   bool has_messages_ = false, needs_round_ = false;
-  std::uint64_t last_id_ = 0;          // number of the last message
+  std::uint64_t last_id_ = 0;  // number of the last message
+  std::uint64_t waits_ = 0;
   std::deque<Message> sends_, recvs_;  // not finished, or finished but not yet polled
   std::vector<StartedWork> works_;     // likewise; at most one that is not done for each segment
   NodeComm node_;

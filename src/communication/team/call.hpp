@@ -5,6 +5,7 @@
 
 #include <array>
 #include <bit>
+#include <string_view>
 
 #include "communication/team/collective.hpp"
 #include "compressor/values/reduction.hpp"
@@ -24,6 +25,7 @@ struct Call {
   int ranks = 1;
   int nodes = 0;    // number of nodes if there are several, and several ranks on one of them; else 0
   int leaders = 0;  // ranks of each node that hold a part of the message by nodes; 0: all, on equal nodes
+  std::string_view card = {};  // name of the GPU that has the values, the same on all ranks; empty: unknown
   bool any_blocks = false;     // the blocks may have different sizes
   bool mean = false;           // the sum is divided by the number of ranks
   const void* site = nullptr;  // return address of the call, null if unknown; may differ between ranks

@@ -82,6 +82,8 @@ class Transport {
   Pending send(ConstBytes bytes, int to, Lane lane);
   Pending recv(Bytes capacity, int from, Lane lane);
 
+  // Returns true if messages to all ranks take no longer than a message to one.
+  bool sends_to_all_at_once() const noexcept { return sends_to_all_at_once_; }
   // Returns true if the transport does NodeWork: values on GPUs then need no messages on a node.
   bool does_node_work() const noexcept { return does_node_work_; }
   Pending start(NodeWork work) { return Pending(*this, start_node_work(std::move(work))); }
@@ -89,6 +91,8 @@ class Transport {
   const Traffic& traffic() const noexcept { return traffic_; }
 
  protected:
+  explicit Transport(bool sends_to_all_at_once = false) noexcept
+      : sends_to_all_at_once_(sends_to_all_at_once) {}
   void set_does_node_work(bool does) noexcept { does_node_work_ = does; }
 
  private:
@@ -104,7 +108,7 @@ class Transport {
   virtual void abandon(std::uint64_t operation) noexcept = 0;
 
   Traffic traffic_;
-  bool does_node_work_ = false;
+  bool sends_to_all_at_once_, does_node_work_ = false;
 };
 
 inline Pending::~Pending() {

@@ -48,7 +48,8 @@ SizeOrStatus sized(const TAUT_Cuda_result& result) {
 
 // Returns true if the host has to do the work, with its own checks: kernels cannot read the frame, or cannot
 // count that many values.
-bool needs_host(const TAUT_Cuda_result& result) {
+template <class Result>
+bool needs_host(const Result& result) {
   return result.status == TAUT_ERR_CUDA_NEEDS_HOST || result.status == TAUT_ERR_COUNT;
 }
 
@@ -66,7 +67,7 @@ std::optional<SizeOrStatus> encode_by_kernel(DeviceCall& call, ConstSlice values
   const ConstBytes from = call.for_device(values.as_bytes(), size_of(component_of(values.type)));
   const Bytes frame = call.room_on_device(out.first(most), frame_alignment);
   const auto result = call.run([&](TAUT_Cuda_result* to) {
-    return encode(call.services(), chosen, {{from.data(), values.count, values.type}}, frame, to,
+    return encode(call.services(), chosen, {{from.data(), values.count, values.type}}, frame, to, false,
                   call.stream());
   });
   if (needs_host(result)) return {};
@@ -105,13 +106,27 @@ std::optional<SizeOrStatus> add_by_kernel(DeviceCall& call, std::span<const Cons
   const auto result = call.run([&](TAUT_Cuda_result* to) {
     const void* const both[] = {a.data(), b.data()};
     const std::size_t bytes[] = {a.size(), b.size()};
-    return add(both, bytes, 2, header.count, static_cast<int>(header.type), sum.data(), sum.size(), to,
+    return add(both, bytes, 2, header.count, static_cast<int>(header.type), sum.data(), sum.size(), to, false,
                call.stream());
   });
   if (needs_host(result)) return {};
   const SizeOrStatus size = sized(result);
   if (size.status == Status::ok) call.copy(out.data(), sum.data(), size.bytes);
   return size;
+}
+
+// Finds the range of values on their GPU. Returns nothing if the host has to do it.
+std::optional<ValueRange> range_by_kernel(DeviceCall& call, ConstSlice values, const Coding& coding) {
+  const ConstBytes from = call.for_device(values.as_bytes(), size_of(component_of(values.type)));
+  const auto found = call.run<DeviceRange>([&](DeviceRange* to) {
+    return call.services().range(from.data(), values.count, static_cast<int>(values.type),
+                                 coding.fill ? &*coding.fill : nullptr, coding.bits == PackedBits::exact, to,
+                                 call.stream());
+  });
+  if (needs_host(found)) return {};
+  if (found.status != 0)
+    throw Error(static_cast<Status>(found.status), describe(static_cast<Status>(found.status)));
+  return ValueRange{found.least, found.greatest};
 }
 
 // Returns host memory with the arrays.
@@ -143,9 +158,10 @@ Status read_header_anywhere(ConstBytes frame, FrameHeader& header) {
 }
 
 ValueRange range_anywhere(ConstSlice values, const Coding& coding) {
-  constexpr std::size_t piece = std::size_t{1} << 20;
   if (!on_device(values.data)) return range_of(values, coding.fill, coding.bits);
   DeviceCall call(values.data, "the array");
+  if (const auto range = range_by_kernel(call, values, coding)) return *range;
+  constexpr std::size_t piece = std::size_t{1} << 20;
   const auto memory = std::make_unique_for_overwrite<std::byte[]>(piece * size_of(values.type));
   ValueRange range;
   for (std::size_t first = 0; first < values.count; first += piece) {

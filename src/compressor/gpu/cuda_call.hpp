@@ -6,9 +6,12 @@
 
 #include <new>
 #include <string>
+#include <type_traits>
 
 #include "compressor/base/status.hpp"
 #include "compressor/gpu/cuda_scratch.hpp"
+#include "compressor/gpu/device_services.hpp"
+#include "compressor/gpu/simt/frame.hpp"
 #include "compressor/gpu/simt/kernel.cuh"
 
 namespace taut::api {
@@ -95,10 +98,13 @@ inline bool is_type(int type) {
 }
 inline bool aligned(const void* p, std::size_t to) { return reinterpret_cast<std::uintptr_t>(p) % to == 0; }
 
-inline cuda::CallResult* result_at(TAUT_Cuda_result* result) {
-  return reinterpret_cast<cuda::CallResult*>(result);
+// Returns the place of a result; `polled`: that of a PolledResult.
+inline cuda::ResultPlace result_at(TAUT_Cuda_result* result, bool polled = false) {
+  std::uint32_t* const header = polled ? reinterpret_cast<PolledResult*>(result)->header : nullptr;
+  return {reinterpret_cast<cuda::CallResult*>(result), header};
 }
 static_assert(sizeof(TAUT_Cuda_result) == sizeof(cuda::CallResult));
+static_assert(sizeof(PolledResult::header) == frame_header_bytes && std::is_standard_layout_v<PolledResult>);
 
 // Returns the first status other than 0 of action(item), for each item in order.
 template <class Item, class Action>

@@ -1,6 +1,8 @@
 // Implements the services that libtaut uses: device memory, and waiting for a stream.
 #include "compressor/gpu/cuda_services.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <mutex>
 #include <vector>
 
@@ -20,6 +22,15 @@ int device_of(const void* memory, int* device) {
   cudaPointerAttributes attributes{};
   const cudaError_t error = cudaPointerGetAttributes(&attributes, memory);
   *device = attributes.device;
+  return status_of(error);
+}
+
+int name_of(int device, char* name, std::size_t bytes) {
+  cudaDeviceProp properties{};
+  const cudaError_t error = cudaGetDeviceProperties(&properties, device);
+  const std::size_t length = std::min(bytes - 1, std::strlen(properties.name));
+  std::memcpy(name, properties.name, length);
+  name[length] = 0;
   return status_of(error);
 }
 
@@ -114,6 +125,7 @@ extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
       .available = TAUT_Cuda_available,
       .why = why,
       .device_of = device_of,
+      .name_of = name_of,
       .use = use,
       .allocate = allocate,
       .free = give_back,

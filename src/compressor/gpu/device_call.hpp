@@ -43,10 +43,10 @@ class DeviceCall {
 
   // Runs launch(result), which puts kernels on the stream, and returns the result of the kernels. Throws
   // Error if CUDA reports an error; any other status of launch() is returned in the result.
-  template <class Launch>
-  TAUT_Cuda_result run(const Launch& launch) {
-    auto* const there = static_cast<TAUT_Cuda_result*>(allocate(sizeof(TAUT_Cuda_result)));
-    TAUT_Cuda_result result{};
+  template <class Result = TAUT_Cuda_result, class Launch>
+  Result run(const Launch& launch) {
+    auto* const there = static_cast<Result*>(allocate(sizeof(Result)));
+    Result result{};
     const int status = launch(there);
     result.status = static_cast<std::uint32_t>(status);
     if (status == TAUT_ERR_CUDA) check(status);

@@ -23,10 +23,10 @@ const DeviceCodec& kernels_of(const DeviceServices& device, const Coding& coding
 }
 
 int encode(const DeviceServices& device, const Coding& coding, ConstSlice values, Bytes frame,
-           TAUT_Cuda_result* result, void* stream) {
+           TAUT_Cuda_result* result, bool polled, void* stream) {
   const DeviceFrameItem item{const_cast<void*>(values.data), values.count, frame.data(), frame.size(),
                              result};
-  return kernels_of(device, coding).encode(coding, &item, 1, static_cast<int>(values.type), true, stream);
+  return kernels_of(device, coding).encode(coding, &item, 1, static_cast<int>(values.type), polled, stream);
 }
 
 int decode(const DeviceServices& device, const Coding& coding, ConstBytes frame, Slice values,

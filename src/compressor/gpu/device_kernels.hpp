@@ -16,9 +16,10 @@ std::optional<Coding> decoding_of(const FrameHeader& header, ConstBytes payload 
 // Returns the kernels of a coding that has_kernels() or decoding_of() serves.
 const DeviceCodec& kernels_of(const DeviceServices& device, const Coding& coding);
 
-// Encode or decode one frame with the kernels of a coding. Return a status of taut_cuda.h.
+// Encode or decode one frame with the kernels of a coding. Return a status of taut_cuda.h. `polled`: see
+// DeviceCodec.
 int encode(const DeviceServices& device, const Coding& coding, ConstSlice values, Bytes frame,
-           TAUT_Cuda_result* result, void* stream);
+           TAUT_Cuda_result* result, bool polled, void* stream);
 int decode(const DeviceServices& device, const Coding& coding, ConstBytes frame, Slice values,
            TAUT_Cuda_result* result, void* stream, bool add = false);
 

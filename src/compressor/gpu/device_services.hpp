@@ -27,6 +27,12 @@ struct DeviceRange {
   std::uint32_t done;
 };
 
+// Result of a call that the host polls, in pinned memory.
+struct PolledResult {
+  TAUT_Cuda_result result;
+  std::uint32_t header[16];  // header of the frame that the call has written; unspecified after a failure
+};
+
 // Values and a frame that kernels encode or decode. `bytes`: encoding: room at `frame`, at least the codec's
 // max_bytes; decoding: readable bytes.
 using DeviceFrameItem = TAUT_Cuda_item;
@@ -41,8 +47,8 @@ struct DeviceCodec {
   bool (*together)(const Coding& coding) noexcept = nullptr;
   // Returns true if decode() may add to values. Null: never.
   bool (*adds)(const Coding& coding) noexcept = nullptr;
-  // `polled`: the frame is complete once `done` of the result is 1; otherwise once the stream has passed the
-  // call.
+  // `polled`, here and below: results are those of PolledResult, and the frame is complete once `done` is 1;
+  // otherwise once the stream has passed the call.
   int (*encode)(const Coding& coding, const DeviceFrameItem* items, int n, int type, bool polled,
                 void* stream) noexcept;
   // Decodes frames that the coding, or CodecOnDevices::decoding, describes. `add`: to the values.
@@ -52,10 +58,11 @@ struct DeviceCodec {
   int (*add_to_floats)(const DeviceFrameItem* items, int n, int type, void* stream) noexcept = nullptr;
   // Adds n frames. Null: frames are not added.
   int (*sum)(const void* const* frames, const std::size_t* bytes, int n, std::size_t count, int type,
-             void* to, std::size_t capacity, TAUT_Cuda_result* result, void* stream) noexcept = nullptr;
+             void* to, std::size_t capacity, TAUT_Cuda_result* result, bool polled,
+             void* stream) noexcept = nullptr;
   // Adds values to a frame.
   int (*accumulate)(const Coding& coding, const DeviceFrameItem& item, int type, void* to,
-                    std::size_t capacity, void* stream) noexcept = nullptr;
+                    std::size_t capacity, bool polled, void* stream) noexcept = nullptr;
 };
 
 // Table of functions that libtaut_cuda provides. The functions work on the thread's current device, and
@@ -70,6 +77,7 @@ struct DeviceServices {
 
   // ---- Devices and memory
   int (*device_of)(const void* memory, int* device);
+  int (*name_of)(int device, char* name, std::size_t bytes);  // ends with a 0
   int (*use)(int device, int* before);  // makes `device` the current device of this thread
   int (*allocate)(void** memory, std::size_t bytes, MemoryKind kind);  // at once usable on every stream
   void (*free)(void* memory, MemoryKind kind);  // pinned, plain: later, if a stream waits for a word now
@@ -115,7 +123,7 @@ struct DeviceServices {
                DeviceRange* range, void* stream);
 };
 
-inline constexpr unsigned device_services_version = 9;
+inline constexpr unsigned device_services_version = 10;
 
 // Returns the table of libtaut_cuda, which is opened at the first call. Throws Error(invalid_argument) if the
 // library, or a device that it can use, is missing; the error text begins with `what`, the name of the

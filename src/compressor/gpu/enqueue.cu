@@ -193,7 +193,7 @@ int TAUT_Frame_add_enqueue(const void* const* frames, const size_t* bytes, int n
   return with_coding(coding, type, [&](const Coding& read, const DeviceCodec& kernels) {
     if (kernels.sum == nullptr)
       refuse(std::string("no kernel adds frames of codec ") + read.codec->name + "; use planes");
-    return kernels.sum(frames, bytes, n, count, type, sum, capacity, result, stream);
+    return kernels.sum(frames, bytes, n, count, type, sum, capacity, result, false, stream);
   });
 }
 
@@ -204,7 +204,7 @@ int TAUT_Frame_accumulate_enqueue(const void* frame, size_t bytes, const void* v
     if (kernels.accumulate == nullptr)
       refuse(std::string("no kernel adds values to frames of codec ") + read.codec->name + "; use planes");
     return kernels.accumulate(read, item_of(values, count, frame, bytes, result), type, sum, capacity,
-                              stream);
+                              false, stream);
   });
 }
 

@@ -77,7 +77,7 @@ void CodedMessage::encode(const Message& message) {
   *result() = {};
   const Bytes frame{memory_->frame.data(), frame_bytes_};
   gpu::check(services_,
-             api::encode(services_, coding_, values_of(message, at), frame, result(), message.stream));
+             api::encode(services_, coding_, values_of(message, at), frame, result(), false, message.stream));
 }
 
 int CodedMessage::move(const Message& message) const {
@@ -173,7 +173,7 @@ void CodedMessages::run_once(const Coding& coding, DType type, void* stream) {
   const Slice values{{memory->values.data(), count, type}};
   const Bytes room{memory->frame.data(), 2 * bytes};
   auto* const outcome = reinterpret_cast<TAUT_Cuda_result*>(memory->result.data());
-  gpu::check(services_, api::encode(services_, coding, values, room, outcome, stream));
+  gpu::check(services_, api::encode(services_, coding, values, room, outcome, false, stream));
   gpu::check(services_, services_.wait(stream));
   check_result(*outcome);
   const ConstBytes frame = room.first(static_cast<std::size_t>(outcome->bytes));

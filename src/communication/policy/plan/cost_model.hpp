@@ -129,7 +129,7 @@ inline constexpr std::size_t device_round_bytes = std::size_t{4} << 20;
 struct DeviceCall {
   std::size_t bytes = 0, ranks = 1;
   std::size_t nodes = 0;       // as in Call: several nodes with as many ranks each; 0: a node a rank
-  std::string_view card = {};  // name of the GPU; another than in the table: the first card of the table
+  std::string_view card = {};  // name of the GPU, as in kernel_times()
   double ratio = 4;
   double link = 12.5e9, bus = 380e9;  // bytes a second of a node's links, and of a rank within its node
 };
@@ -138,5 +138,10 @@ struct DeviceCall {
 // (kernel_times.hpp): recursive doubling has the fewest steps, ring codes the fewest bytes, two-shot codes up
 // to 8 blocks in one operation, and halving and doubling keeps the most bytes on a node.
 const char* device_allreduce(const DeviceCall& call) noexcept;
+
+// Returns the least size, a power of two from 64 KiB to 1 GiB, from which an allreduce with exact sizes over
+// NCCL may be faster than NCCL's own: at a ratio of 32, which few values exceed. The times of NCCL, and of a
+// wait of the host, are assumptions. `call`: without a size.
+std::size_t least_bytes_over_nccl(DeviceCall call) noexcept;
 
 }  // namespace taut

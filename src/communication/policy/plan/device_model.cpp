@@ -59,7 +59,14 @@ struct DeviceAllreduce {
 
 }  // namespace
 
-const char* device_allreduce(const DeviceCall& call) noexcept {
+namespace {
+
+struct Choice {
+  const char* algorithm;
+  double seconds;
+};
+
+Choice fastest(const DeviceCall& call) noexcept {
   const auto P = static_cast<double>(call.ranks);
   const DeviceAllreduce model{.kernels = kernel_times(call.card, call.ratio),
                               .B = static_cast<double>(call.bytes),
@@ -68,14 +75,33 @@ const char* device_allreduce(const DeviceCall& call) noexcept {
                               .link = call.link * call.ratio,
                               .bus = call.bus * call.ratio,
                               .message = 3e-6};
-  const struct {
-    const char* name;
-    double seconds;
-  } all[] = {{"two_shot", model.two_shot()},
-             {"recursive_doubling", model.recursive_doubling()},
-             {"halving_doubling", model.halving_doubling()},
-             {"ring", model.ring()}};
-  return std::ranges::min_element(all, {}, [](const auto& one) { return one.seconds; })->name;
+  const Choice all[] = {{"two_shot", model.two_shot()},
+                        {"recursive_doubling", model.recursive_doubling()},
+                        {"halving_doubling", model.halving_doubling()},
+                        {"ring", model.ring()}};
+  return *std::ranges::min_element(all, {}, &Choice::seconds);
+}
+
+// Returns the seconds of NCCL's ring: each rank sends almost twice the values, over the slowest of the links.
+double nccl_allreduce(const DeviceCall& call) noexcept {
+  constexpr double latency = 20e-6;
+  const auto P = static_cast<double>(call.ranks);
+  const double slowest = call.nodes == 1 ? call.bus : std::min(call.bus, call.link);
+  return latency + 2 * (P - 1) / P * static_cast<double>(call.bytes) / slowest;
+}
+
+}  // namespace
+
+const char* device_allreduce(const DeviceCall& call) noexcept { return fastest(call).algorithm; }
+
+std::size_t least_bytes_over_nccl(DeviceCall call) noexcept {
+  constexpr double waits = 6, seconds_of_wait = 12e-6;
+  call.ratio = 32;
+  call.bytes = std::size_t{64} << 10;
+  constexpr std::size_t most = std::size_t{1} << 30;
+  while (call.bytes < most && fastest(call).seconds + waits * seconds_of_wait > nccl_allreduce(call))
+    call.bytes *= 2;
+  return call.bytes;
 }
 
 }  // namespace taut

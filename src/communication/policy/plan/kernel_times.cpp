@@ -10,11 +10,12 @@ constexpr KernelTimes table[] = {
 #include "communication/policy/plan/kernel_times.inc"
 };
 
-// Returns the rows of a card, which follow each other by descending ratio.
-std::span<const KernelTimes> rows_of(std::string_view card) noexcept {
-  const auto named = [&](const KernelTimes& row) { return card.find(row.card) != std::string_view::npos; };
-  const KernelTimes* first = std::ranges::find_if(table, named);
-  if (first == std::end(table)) first = table;
+constexpr KernelTime KernelTimes::*all_kernels[] = {&KernelTimes::encode,        &KernelTimes::decode,
+                                                    &KernelTimes::decode_add,    &KernelTimes::add,
+                                                    &KernelTimes::further_frame, &KernelTimes::accumulate};
+
+// Returns the rows of the card that begin at `first`. They follow each other by descending ratio.
+std::span<const KernelTimes> rows_from(const KernelTimes* first) noexcept {
   const auto other = [&](const KernelTimes& row) { return std::string_view(row.card) != first->card; };
   return {first, std::find_if(first, std::end(table), other)};
 }
@@ -23,10 +24,7 @@ KernelTime between(KernelTime a, KernelTime b, double t) noexcept {
   return {a.fixed + t * (b.fixed - a.fixed), a.a_byte + t * (b.a_byte - a.a_byte)};
 }
 
-}  // namespace
-
-KernelTimes kernel_times(std::string_view card, double ratio) noexcept {
-  const std::span<const KernelTimes> rows = rows_of(card);
+KernelTimes times_of(std::span<const KernelTimes> rows, double ratio) noexcept {
   const auto below = std::ranges::find_if(rows, [&](const KernelTimes& row) { return row.ratio <= ratio; });
   if (below == rows.begin()) return rows.front();
   if (below == rows.end()) return rows.back();
@@ -34,11 +32,25 @@ KernelTimes kernel_times(std::string_view card, double ratio) noexcept {
   const double t = (1 / ratio - 1 / dense.ratio) / (1 / sparse.ratio - 1 / dense.ratio);
   KernelTimes times = dense;
   times.ratio = ratio;
-  for (KernelTime KernelTimes::*const kernel :
-       {&KernelTimes::encode, &KernelTimes::decode, &KernelTimes::decode_add, &KernelTimes::add,
-        &KernelTimes::further_frame, &KernelTimes::accumulate})
-    times.*kernel = between(dense.*kernel, sparse.*kernel, t);
+  for (const auto kernel : all_kernels) times.*kernel = between(dense.*kernel, sparse.*kernel, t);
   return times;
+}
+
+}  // namespace
+
+KernelTimes kernel_times(std::string_view card, double ratio) noexcept {
+  KernelTimes longest{"", ratio, {}, {}, {}, {}, {}, {}};
+  for (const KernelTimes* row = table; row != std::end(table);) {
+    const std::span<const KernelTimes> rows = rows_from(row);
+    const KernelTimes times = times_of(rows, ratio);
+    if (card.find(row->card) != std::string_view::npos) return times;
+    for (const auto kernel : all_kernels) {
+      KernelTime& most = longest.*kernel;
+      most = {std::max(most.fixed, (times.*kernel).fixed), std::max(most.a_byte, (times.*kernel).a_byte)};
+    }
+    row += rows.size();
+  }
+  return longest;
 }
 
 }  // namespace taut

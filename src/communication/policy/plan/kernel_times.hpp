@@ -28,9 +28,9 @@ struct KernelTimes {
   }
 };
 
-// Returns the kernels of the card whose name, as CUDA has it, contains that of a row; the first card's if
-// there is none. Between two measured ratios, times are interpolated in the bits of a value; beyond, they are
-// those of the nearest one.
+// Returns the kernels of the card whose name, as CUDA has it, contains that of a row. Unknown cards have the
+// longest time of any card, for each kernel; their name is empty. Between two measured ratios, times are
+// interpolated in the bits of a value; beyond, they are those of the nearest one.
 KernelTimes kernel_times(std::string_view card, double ratio) noexcept;
 
 // Launch of an operation's kernels, and the poll of its result by the host, in seconds. An assumption:

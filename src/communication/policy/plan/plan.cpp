@@ -156,8 +156,10 @@ const char* by_size(const Policy& policy, const Call& call, Route route) noexcep
   switch (call.collective) {
     case Collective::allreduce:
       return route.on_devices
-                 ? device_allreduce(
-                       {.bytes = call.bytes, .ranks = ranks, .nodes = static_cast<std::size_t>(call.nodes)})
+                 ? device_allreduce({.bytes = call.bytes,
+                                     .ranks = ranks,
+                                     .nodes = static_cast<std::size_t>(call.nodes),
+                                     .card = call.card})
                  : for_allreduce(call.bytes, ranks, nodes, sums_frames(policy, call, route.coding));
     case Collective::bcast: return for_bcast(call.bytes, ranks, segments);
     default: return "";

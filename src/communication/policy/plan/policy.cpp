@@ -104,6 +104,7 @@ void read_policy_option(const Item& item, Policy& policy) {
     policy.history_bytes = read_size(item);
   } else if (item.name == "min_bytes") {
     policy.min_bytes = read_size(item);
+    policy.min_bytes_given = true;
   } else if (item.name == "when") {
     policy.when =
         choose<When>({item.name, current_spelling(item), item.column},

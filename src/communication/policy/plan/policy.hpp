@@ -31,6 +31,7 @@ struct Policy {
   ByNodes by_nodes = ByNodes::automatic;  // communication/team/hierarchical.hpp
   int segments = 0;                       // 0: chosen by size
   std::size_t min_bytes = std::size_t{64} << 10;
+  bool min_bytes_given = false;
   When when = When::automatic;
   // True if the values that a rank owns in a call in place, the root's of a broadcast and the own block of an
   // allgather, are replaced by the decoded ones, so that all ranks hold the same bits.

@@ -51,6 +51,17 @@ bool Rules::need_callsites() const noexcept {
   return std::ranges::any_of(rules_, [](const Rule& rule) { return !rule.when.callsite.empty(); });
 }
 
+Rules Rules::with_min_bytes(std::size_t bytes) const {
+  Rules changed = *this;
+  for (Rule& rule : changed.rules_)
+    if (!rule.policy.min_bytes_given) rule.policy.min_bytes = bytes;
+  const std::uint64_t hash = hash_;
+  changed.least_bytes_ = SIZE_MAX;
+  changed.summarize();
+  changed.hash_ = hash;
+  return changed;
+}
+
 Rules Rules::on(const CommFacts& comm) const {
   std::vector<Rule> held;
   for (const Rule& rule : rules_) {

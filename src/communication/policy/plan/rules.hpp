@@ -91,6 +91,9 @@ class Rules {
   // Returns the rules that can match on such a communicator, without their conditions on it.
   Rules on(const CommFacts& comm) const;
 
+  // Returns the rules with another min_bytes where the user has given none.
+  Rules with_min_bytes(std::size_t bytes) const;
+
   Match match(const Call& call) const noexcept;
 
  private:

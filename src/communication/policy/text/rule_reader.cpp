@@ -212,7 +212,10 @@ Rule RuleReader::read(std::size_t at, std::span<const RuleEntry> entries) {
     source_.reject(at, "no message is of a size that this rule is for");
   if (rule_.when.min_ranks > rule_.when.max_ranks)
     source_.reject(at, "no communicator is of a size that this rule is for");
-  if (rule_.when.min_bytes != 0) rule_.policy.min_bytes = rule_.when.min_bytes;
+  if (rule_.when.min_bytes != 0) {
+    rule_.policy.min_bytes = rule_.when.min_bytes;
+    rule_.policy.min_bytes_given = true;
+  }
   rule_.policy.text = rule_.policy.off ? "off" : bound_ + options_;
   try {
     if (!rule_.policy.off) check(rule_.policy, kernels_);

@@ -10,7 +10,7 @@ namespace taut::blocks::cuda {
 
 struct CallMemory {
   ScratchHead* scratch;  // zero at first
-  CallResult* result;
+  ResultPlace result;
 };
 
 // Encodes `header.count` values under `header.bound`, one of `rates`. The frame has room for payload_bytes

@@ -26,24 +26,24 @@ int on_values(int type, Action action) noexcept {
 }
 
 // Returns the memory of item i of a call. Items that run together do not share memory.
-CallMemory memory_of(const DeviceFrameItem& item, int i, void* stream) {
+CallMemory memory_of(const DeviceFrameItem& item, int i, bool polled, void* stream) {
   const auto part = of_call.part(static_cast<unsigned>(i) % cuda::most_items);
   std::byte* const own =
       scratch().reserve(static_cast<cudaStream_t>(stream), part, sizeof(cuda::ScratchHead));
-  return {reinterpret_cast<cuda::ScratchHead*>(own), result_at(item.result)};
+  return {reinterpret_cast<cuda::ScratchHead*>(own), result_at(item.result, polled)};
 }
 
 // Calls enqueue(launcher, item, memory) for each item; see launch_items. `bits`: those of a code, or 0 to
-// decode.
+// decode. `polled`: see DeviceCodec.
 template <class T, class Enqueue>
-int on_items(const DeviceFrameItem* items, int n, unsigned bits, void* stream, Enqueue enqueue) {
+int on_items(const DeviceFrameItem* items, int n, unsigned bits, bool polled, void* stream, Enqueue enqueue) {
   for (int i = 0; i < n; ++i) {
     if (items[i].count > blocks::max_count) return static_cast<int>(Status::invalid_count);
     if (!is_accessible(items[i], sizeof(T))) return static_cast<int>(Status::invalid_argument);
     if (bits != 0 && items[i].bytes < frame_header_bytes + blocks::payload_bytes(items[i].count, bits))
       return static_cast<int>(Status::buffer_too_small);
   }
-  const auto memory = [stream](const DeviceFrameItem& item, int i) { return memory_of(item, i, stream); };
+  const auto memory = [=](const DeviceFrameItem& item, int i) { return memory_of(item, i, polled, stream); };
   launch_items(items, n, stream, memory, enqueue);
   return 0;
 }
@@ -64,14 +64,14 @@ void enqueue_decoder(Launcher& launcher, const DeviceFrameItem& item, const Call
                                static_cast<typename Target::Value*>(item.values), item.count, memory);
 }
 
-int encode(const Coding& coding, const DeviceFrameItem* items, int n, int type, bool, void* stream) noexcept {
+int encode(const Coding& coding, const DeviceFrameItem* items, int n, int type, bool polled, void* stream) noexcept {
   const Bound bound = coding.bound;
   const bool usable = bound.kind == Bound::Kind::rate &&
                       std::ranges::any_of(blocks::rates, [&](unsigned bits) { return bound.value == bits; });
   if (!usable) return static_cast<int>(Status::invalid_argument);
   return on_values(type, [&]<class T>() {
     return on_items<T>(
-        items, n, static_cast<unsigned>(bound.value), stream,
+        items, n, static_cast<unsigned>(bound.value), polled, stream,
         [&](auto& launcher, const auto&... of) { enqueue_encoder<T>(launcher, bound, of...); });
   });
 }
@@ -79,7 +79,7 @@ int encode(const Coding& coding, const DeviceFrameItem* items, int n, int type, 
 template <class Target>
 int decode_to(const DeviceFrameItem* items, int n, void* stream) {
   return on_items<typename Target::Value>(
-      items, n, 0, stream, [](auto& launcher, const auto&... of) { enqueue_decoder<Target>(launcher, of...); });
+      items, n, 0, false, stream, [](auto& launcher, const auto&... of) { enqueue_decoder<Target>(launcher, of...); });
 }
 
 int decode(const Coding&, const DeviceFrameItem* items, int n, int type, bool add, void* stream) noexcept {
@@ -109,8 +109,8 @@ int reserve(const Coding&, size_t count, int type, void* stream) noexcept {
   if (count > blocks::max_count) return static_cast<int>(Status::invalid_count);
   return on_values(type, [&]<class T>() {
     const DeviceFrameItem item{nullptr, count, nullptr, 0, nullptr};
-    for (int i = 0; i < static_cast<int>(cuda::most_items); ++i) memory_of(item, i, stream);
-    load_kernels<T>(item, memory_of(item, 0, stream));
+    for (int i = 0; i < static_cast<int>(cuda::most_items); ++i) memory_of(item, i, false, stream);
+    load_kernels<T>(item, memory_of(item, 0, false, stream));
     return 0;
   });
 }

@@ -45,7 +45,7 @@ struct DecodeJob {
   DType type;
   std::uint32_t grid;  // thread blocks of this kernel
   ScratchHead* scratch;
-  CallResult* result;
+  ResultPlace result;
 };
 
 struct DecodeShared {

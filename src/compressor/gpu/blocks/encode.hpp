@@ -12,7 +12,7 @@ struct EncodeJob {
   std::uint64_t count;
   std::uint32_t* frame;
   ScratchHead* scratch;
-  CallResult* result;
+  ResultPlace result;
   std::uint32_t bits, grid;            // grid: thread blocks of this kernel
   std::uint32_t header[header_words];  // without payload_bytes, checksum
 

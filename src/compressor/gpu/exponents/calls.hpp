@@ -13,7 +13,7 @@ namespace taut::exponents::cuda {
 struct CallMemory {
   Scratch* scratch;
   Books* books;  // encoding
-  CallResult* result;
+  ResultPlace result;
 };
 inline std::size_t scratch_bytes(std::uint64_t count) {
   return sizeof(Scratch) + sizeof(ChunkState) * chunks_of(count);

@@ -22,30 +22,35 @@ int on_halves(int type, Action action) noexcept {
   });
 }
 
+// Kind of a call. `polled`: see DeviceCodec.
+struct CallKind {
+  bool encodes, polled = false;
+};
+
 // Returns the memory of item i of a call. Items that run together do not share memory.
-CallMemory memory_of(const DeviceFrameItem& item, int i, bool encodes, cudaStream_t stream) {
+CallMemory memory_of(const DeviceFrameItem& item, int i, CallKind kind, cudaStream_t stream) {
   const auto part = [i](CudaScratch::Use use) {
     return use.part(static_cast<unsigned>(i) % cuda::most_items);
   };
   std::byte* const own = scratch().reserve(stream, part(of_call), exponents::cuda::scratch_bytes(item.count));
   std::byte* const books =
-      encodes ? scratch().reserve(stream, part(of_books), exponents::cuda::books_bytes(item.count)) : nullptr;
+      kind.encodes ? scratch().reserve(stream, part(of_books), exponents::cuda::books_bytes(item.count)) : nullptr;
   return {reinterpret_cast<exponents::cuda::Scratch*>(own), reinterpret_cast<exponents::cuda::Books*>(books),
-          result_at(item.result)};
+          result_at(item.result, kind.polled)};
 }
 
 // Calls enqueue(launcher, item, memory) for each item; see launch_items.
 template <class Enqueue>
-int on_items(const DeviceFrameItem* items, int n, std::size_t value_bytes, bool encodes, void* stream,
+int on_items(const DeviceFrameItem* items, int n, std::size_t value_bytes, CallKind kind, void* stream,
              Enqueue enqueue) {
   for (int i = 0; i < n; ++i) {
     if (items[i].count > exponents::max_count) return static_cast<int>(Status::invalid_count);
     if (!is_accessible(items[i], value_bytes)) return static_cast<int>(Status::invalid_argument);
-    if (encodes && items[i].bytes < frame_header_bytes + items[i].count * exponents::value_bytes)
+    if (kind.encodes && items[i].bytes < frame_header_bytes + items[i].count * exponents::value_bytes)
       return static_cast<int>(Status::buffer_too_small);
   }
   const auto memory = [=](const DeviceFrameItem& item, int i) {
-    return memory_of(item, i, encodes, static_cast<cudaStream_t>(stream));
+    return memory_of(item, i, kind, static_cast<cudaStream_t>(stream));
   };
   launch_items(items, n, stream, memory, enqueue);
   return 0;
@@ -65,10 +70,10 @@ void enqueue_decoder(Launcher& launcher, const DeviceFrameItem& item, const Call
                                   static_cast<typename Target::Value*>(item.values), item.count, memory);
 }
 
-int encode(const Coding&, const DeviceFrameItem* items, int n, int type, bool, void* stream) noexcept {
+int encode(const Coding&, const DeviceFrameItem* items, int n, int type, bool polled, void* stream) noexcept {
   return on_halves(type, [&]<class T>() {
     return on_items(
-        items, n, exponents::value_bytes, true, stream,
+        items, n, exponents::value_bytes, {.encodes = true, .polled = polled}, stream,
         [](auto& launcher, const auto&... arguments) { enqueue_encoder<T>(launcher, arguments...); });
   });
 }
@@ -76,7 +81,7 @@ int encode(const Coding&, const DeviceFrameItem* items, int n, int type, bool, v
 template <class Target>
 int decode_to(const DeviceFrameItem* items, int n, void* stream) {
   return on_items(
-      items, n, sizeof(typename Target::Value), false, stream,
+      items, n, sizeof(typename Target::Value), {.encodes = false}, stream,
       [](auto& launcher, const auto&... arguments) { enqueue_decoder<Target>(launcher, arguments...); });
 }
 
@@ -114,9 +119,9 @@ int reserve(const Coding&, size_t count, int type, void* stream) noexcept {
   return on_halves(type, [&]<class T>() {
     DeviceFrameItem item{nullptr, count, nullptr, 0, nullptr};
     for (int i = 0; i < static_cast<int>(cuda::most_items); ++i)
-      memory_of(item, i, true, static_cast<cudaStream_t>(stream));
+      memory_of(item, i, {.encodes = true}, static_cast<cudaStream_t>(stream));
     item.count = exponents::chunk_values;  // enough for a frame that is not stored
-    load_kernels<T>(item, memory_of(item, 0, true, static_cast<cudaStream_t>(stream)));
+    load_kernels<T>(item, memory_of(item, 0, {.encodes = true}, static_cast<cudaStream_t>(stream)));
     return 0;
   });
 }

@@ -56,7 +56,7 @@ struct FinishJob {
   bool stored;             // the frame has no room for an index
   std::uint32_t capacity;  // words available for all records: a frame with more is stored
   Scratch* scratch;
-  CallResult* result;
+  ResultPlace result;
   std::uint32_t chunks, blocks;        // blocks: of this kernel
   std::uint32_t header[header_words];  // without flag `stored`, payload_bytes, checksum
 };

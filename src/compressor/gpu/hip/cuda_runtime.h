@@ -25,7 +25,9 @@
 #define cudaDeviceGetAttribute hipDeviceGetAttribute
 #define cudaDeviceGetStreamPriorityRange hipDeviceGetStreamPriorityRange
 #define cudaGetDevice hipGetDevice
+#define cudaDeviceProp hipDeviceProp_t
 #define cudaGetDeviceCount hipGetDeviceCount
+#define cudaGetDeviceProperties hipGetDeviceProperties
 #define cudaSetDevice hipSetDevice
 
 #define cudaFree hipFree

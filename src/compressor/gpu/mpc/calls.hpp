@@ -48,7 +48,7 @@ std::size_t scratch_bytes(std::uint64_t count) {
 
 struct CallMemory {
   Scratch* scratch;
-  CallResult* result;
+  ResultPlace result;
 };
 
 // Returns the size of the additional memory for a call on `count` words with lags: residuals, or totals of

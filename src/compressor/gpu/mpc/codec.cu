@@ -16,12 +16,13 @@ struct Call {
   std::uint64_t words;
   cudaStream_t stream;
   TAUT_Cuda_result* result;
+  bool polled = false;
 
   template <class Word>
   mpc::cuda::CallMemory memory() const {
     std::byte* const at =
         scratch().reserve(stream, CudaScratch::Use{mpc::frame_id, 0}, mpc::cuda::scratch_bytes<Word>(words));
-    return {reinterpret_cast<mpc::cuda::Scratch*>(at), result_at(result)};
+    return {reinterpret_cast<mpc::cuda::Scratch*>(at), result_at(result, polled)};
   }
   // Returns the additional memory of calls with lags.
   template <class Word>
@@ -88,9 +89,10 @@ int encode_one(const Call& call, const Coding& coding, const DeviceFrameItem& it
   return 0;
 }
 
-int encode(const Coding& coding, const DeviceFrameItem* items, int n, int type, bool, void* stream) noexcept {
+int encode(const Coding& coding, const DeviceFrameItem* items, int n, int type, bool polled, void* stream) noexcept {
   return one_by_one(items, n, [&](const DeviceFrameItem& item) {
-    return on_words(item.count, type, item.result, stream, [&](const Call& call) {
+    return on_words(item.count, type, item.result, stream, [&](Call call) {
+      call.polled = polled;
       if (const Status status = check(coding, call.type); status != Status::ok) return static_cast<int>(status);
       return mpc::cuda::with_word(call.type, [&]<class Word>() { return encode_one<Word>(call, coding, item); });
     });

@@ -26,7 +26,7 @@ struct Slots {
 
 struct CallMemory {
   Scratch* scratch;
-  CallResult* result;
+  ResultPlace result;
   bool polled = true;  // see FrameSeal
 
   ChunkState* chunk_states() const { return reinterpret_cast<ChunkState*>(scratch + 1); }

@@ -50,16 +50,18 @@ struct Call {
   std::size_t count;  // number of T
   StreamLauncher launcher;
   TAUT_Cuda_result* result;
+  bool polled;
 
-  Call(int of, std::size_t values, TAUT_Cuda_result* to, void* stream)
+  Call(int of, std::size_t values, TAUT_Cuda_result* to, void* stream, bool by_host = false)
       : type{static_cast<std::uint8_t>(of)},
         count(values * components_of(type)),
         launcher{static_cast<cudaStream_t>(stream)},
-        result(to) {}
+        result(to),
+        polled(by_host) {}
 
   CallMemory memory(CudaScratch::Use use = of_one) const {
     std::byte* const at = scratch().reserve(launcher.stream, use, planes::cuda::scratch_bytes(count));
-    return {reinterpret_cast<planes::cuda::Scratch*>(at), result_at(result)};
+    return {reinterpret_cast<planes::cuda::Scratch*>(at), result_at(result, polled)};
   }
   // Returns the scratch memory and result of item i of a batch. Items that run together do not share memory.
   CallMemory item_memory(int i) const {
@@ -121,7 +123,7 @@ Source source_of(const DeviceFrameItem& item) {
 // ---- Single frames
 
 template <class T>
-int encode_one(const Call<T>& call, const Coding& coding, const DeviceFrameItem& item, bool polled) {
+int encode_one(const Call<T>& call, const Coding& coding, const DeviceFrameItem& item) {
   if (!call.can_use(item.frame, item.values) || !usable(coding)) return static_cast<int>(Status::invalid_argument);
   const std::size_t most = planes::max_frame_bytes(sizeof(T), call.count, 1);
   if (item.bytes < most) return static_cast<int>(Status::buffer_too_small);
@@ -133,7 +135,7 @@ int encode_one(const Call<T>& call, const Coding& coding, const DeviceFrameItem&
     planes::cuda::encode_lagged(launcher, values, prediction.lags, FrameMemory{frame, most}, call.integers(), call.memory());
   } else {
     CallMemory memory = call.memory();
-    memory.polled = polled;
+    memory.polled = call.polled;
     planes::cuda::encode(launcher, values, FrameMemory{frame, item.bytes}, memory);
   }
   return 0;
@@ -160,11 +162,12 @@ Status check(const DeviceFrameItem& item, const Call<T>& call) {
 }
 
 // Calls enqueue(batch launcher, call, item, memory) for each item. Returns the first status other than 0 of
-// check_also(call, item), or of items that no call accepts.
+// check_also(call, item), or of items that no call accepts. `polled`: see DeviceCodec.
 template <class CheckAlso, class Enqueue>
-int on_items(const DeviceFrameItem* items, int n, int type, void* stream, CheckAlso check_also, Enqueue enqueue) noexcept {
+int on_items(const DeviceFrameItem* items, int n, int type, bool polled, void* stream, CheckAlso check_also,
+             Enqueue enqueue) noexcept {
   return on_numbers(type, 0, [&]<class T>() {
-    const auto call_of = [&](int i) { return Call<T>(type, items[i].count, items[i].result, stream); };
+    const auto call_of = [&](int i) { return Call<T>(type, items[i].count, items[i].result, stream, polled); };
     for (int i = 0; i < n; ++i) {
       if (const Status status = check(items[i], call_of(i)); status != Status::ok) return static_cast<int>(status);
       if (const Status status = check_also(call_of(i), items[i]); status != Status::ok) return static_cast<int>(status);
@@ -190,14 +193,14 @@ int encode(const Coding& coding, const DeviceFrameItem* items, int n, int type, 
   if (n == 1 || !together(coding))
     return one_by_one(items, n, [&](const DeviceFrameItem& item) {
       return on_numbers(type, item.count, [&]<class T>() {
-        return encode_one<T>({type, item.count, item.result, stream}, coding, item, polled);
+        return encode_one<T>({type, item.count, item.result, stream, polled}, coding, item);
       });
     });
   const auto has_room = []<class T>(const Call<T>& call, const DeviceFrameItem& item) {
     const bool fits = item.bytes >= planes::max_frame_bytes(sizeof(T), call.count, 1);
     return fits ? Status::ok : Status::buffer_too_small;
   };
-  return on_items(items, n, type, stream, has_room,
+  return on_items(items, n, type, polled, stream, has_room,
                   [&]<class T>(auto& batch, const Call<T>& call, const DeviceFrameItem& item, const CallMemory& memory) {
                     const auto values = encoding(call, item.values, coding, prediction_for(call, coding).inner);
                     planes::cuda::encode(batch, values, FrameMemory{static_cast<std::byte*>(item.frame), item.bytes}, memory);
@@ -212,7 +215,7 @@ int decode(const Coding& coding, const DeviceFrameItem* items, int n, int type, 
       });
     });
   const auto nothing = []<class T>(const Call<T>&, const DeviceFrameItem&) { return Status::ok; };
-  return on_items(items, n, type, stream, nothing,
+  return on_items(items, n, type, false, stream, nothing,
                   [&]<class T>(auto& batch, const Call<T>& call, const DeviceFrameItem& item, const CallMemory& memory) {
                     planes::cuda::decode(batch, source_of(item), call.type, static_cast<T*>(item.values), call.count, add,
                                          memory);
@@ -222,9 +225,9 @@ int decode(const Coding& coding, const DeviceFrameItem* items, int n, int type, 
 // ---- Sums
 
 int sum(const void* const* frames, const size_t* bytes, int n, size_t count, int type, void* to, size_t capacity,
-        TAUT_Cuda_result* result, void* stream) noexcept {
+        TAUT_Cuda_result* result, bool polled, void* stream) noexcept {
   return on_numbers(type, count, [&]<class T>() {
-    const Call<T> call(type, count, result, stream);
+    const Call<T> call(type, count, result, stream, polled);
     const bool counted = frames != nullptr && bytes != nullptr && n >= 1 && n <= static_cast<int>(planes::cuda::max_sources);
     if (!counted || !call.has_result() || !is_frame(to)) return static_cast<int>(Status::invalid_argument);
     Source sources[planes::cuda::max_sources];
@@ -240,10 +243,10 @@ int sum(const void* const* frames, const size_t* bytes, int n, size_t count, int
   });
 }
 
-int accumulate(const Coding& coding, const DeviceFrameItem& item, int type, void* to, size_t capacity,
+int accumulate(const Coding& coding, const DeviceFrameItem& item, int type, void* to, size_t capacity, bool polled,
                void* stream) noexcept {
   return on_numbers(type, item.count, [&]<class T>() {
-    const Call<T> call(type, item.count, item.result, stream);
+    const Call<T> call(type, item.count, item.result, stream, polled);
     if (!call.can_use(item.frame, item.values) || !is_frame(to) || !usable(coding))
       return static_cast<int>(Status::invalid_argument);
     if (!call.holds_index(capacity)) return static_cast<int>(Status::buffer_too_small);

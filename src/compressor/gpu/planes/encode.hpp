@@ -62,7 +62,7 @@ class ChunkEncoder {
     const Sink& sink = job_.sink;
     const std::uint32_t chunk = take_chunk(group_.simt(), sink, shared_.chunk);
     if (chunk < sink.chunks) encode_chunk(chunk);
-    if (job_.seal.result == nullptr) return;
+    if (job_.seal.result.at == nullptr) return;
     const EncodingBlocks blocks{sink.chunks, job_.seal.blocks, sink.slot_words == 0};
     EncodingEnd(group_.simt(), *this, blocks).run(shared_.chunk, needs_fence_);
   }

@@ -37,7 +37,7 @@ struct Scratch : ScratchHead {
 struct FrameSeal {
   std::uint32_t* frame;  // null: the call writes no frame, or writes slots, which have no header
   Scratch* scratch;
-  CallResult* result;    // null: a later kernel ends the call
+  ResultPlace result;    // null: a later kernel ends the call
   std::uint32_t chunks;  // of the frame
   std::uint32_t blocks;  // of the kernel
   bool of_sum;           // the header is in scratch memory

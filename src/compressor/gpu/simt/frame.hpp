@@ -43,6 +43,15 @@ struct CallResult {
   std::uint32_t done;
 };
 
+// Places of a call's result, and of a copy of the header of the frame that the call writes.
+struct ResultPlace {
+  ResultPlace(CallResult* result = nullptr, std::uint32_t* header = nullptr)
+      : at(result), header_copy(header) {}
+
+  CallResult* at;
+  std::uint32_t* header_copy;  // null: no copy
+};
+
 // GPU memory for one frame, aligned to 16 bytes.
 struct FrameMemory {
   std::byte* data;
@@ -113,19 +122,22 @@ TAUT_DEVICE std::uint32_t check_header(const Simt& simt, const HeaderCrc& crc, c
 }
 
 // Completes `header`, which is in shared memory and lacks its checksum and the size of the payload, and
-// writes it to the frame. Called by a whole warp.
+// writes it to the frame, and to its copy. Called by a whole warp.
 template <class Simt>
 TAUT_DEVICE void write_header(const Simt& simt, const HeaderCrc& crc, std::uint32_t* header,
-                              std::uint64_t payload_bytes, std::uint32_t* frame, CallResult* result) {
+                              std::uint64_t payload_bytes, std::uint32_t* frame, const ResultPlace& result) {
   const unsigned lane = simt.thread() % warp_lanes;
   if (lane == 0) {
     header[8] = static_cast<std::uint32_t>(payload_bytes);
     header[9] = static_cast<std::uint32_t>(payload_bytes >> 32);
-    result->bytes = frame_header_bytes + payload_bytes;
+    result.at->bytes = frame_header_bytes + payload_bytes;
   }
   simt.sync_warp();
   const std::uint32_t sum = header_crc(simt, crc, header);
-  if (lane < header_words) frame[lane] = lane + 1 < header_words ? header[lane] : sum;
+  if (lane >= header_words) return;
+  const std::uint32_t word = lane + 1 < header_words ? header[lane] : sum;
+  frame[lane] = word;
+  if (result.header_copy != nullptr) result.header_copy[lane] = word;
 }
 
 // Counts this block among those that have done their part of a call's last kernel. Called by all threads.
@@ -157,12 +169,12 @@ TAUT_DEVICE bool arrives_last(const Simt& simt, Control& control, std::uint32_t 
 // of the block that arrived last. What the blocks that arrived `ordered` have written is ordered before
 // `done`, for a host that polls.
 template <class Simt>
-TAUT_DEVICE void end_call(const Simt& simt, ScratchHead& scratch, CallResult* result) {
+TAUT_DEVICE void end_call(const Simt& simt, ScratchHead& scratch, const ResultPlace& result) {
   simt.sync_warp();
   if (simt.thread() != 0) return;
   Control& control = scratch.control;
-  result->status = control.failure;
-  simt.signal_host(&result->done);
+  result.at->status = control.failure;
+  simt.signal_host(&result.at->done);
   ++control.epoch;
   control.ticket = control.coded = control.failure = control.words = control.done = control.deferred =
       control.again = 0;
@@ -170,7 +182,8 @@ TAUT_DEVICE void end_call(const Simt& simt, ScratchHead& scratch, CallResult* re
 
 // Ends the last kernel of a call that writes no header. The kernel has `blocks` blocks.
 template <class Simt>
-TAUT_DEVICE void close(const Simt& simt, ScratchHead& scratch, std::uint32_t blocks, CallResult* result) {
+TAUT_DEVICE void close(const Simt& simt, ScratchHead& scratch, std::uint32_t blocks,
+                       const ResultPlace& result) {
   if (arrives_last(simt, scratch.control, blocks)) end_call(simt, scratch, result);
 }
 

@@ -9,7 +9,7 @@
 
 namespace taut::cuda {
 
-struct HipThread {
+struct HipThread : BitOperations {
   __device__ static unsigned thread() {
     const unsigned i = threadIdx.x;
     __builtin_assume(i < block_threads_limit);
@@ -100,16 +100,6 @@ struct HipThread {
   __device__ static void prefetch(const void*) {}
   __device__ static unsigned multiprocessors() { return 1u << 24; }
 
-  __device__ static unsigned leading_zeros(std::uint32_t v) {
-    return static_cast<unsigned>(__clz(static_cast<int>(v)));
-  }
-  __device__ static unsigned leading_zeros(std::uint64_t v) {
-    return static_cast<unsigned>(__clzll(static_cast<long long>(v)));
-  }
-  __device__ static unsigned popcount(std::uint32_t v) { return static_cast<unsigned>(__popc(v)); }
-  __device__ static unsigned popcount(std::uint64_t v) { return static_cast<unsigned>(__popcll(v)); }
-  __device__ static std::uint32_t reverse_bits(std::uint32_t v) { return __brev(v); }
-  __device__ static std::uint64_t reverse_bits(std::uint64_t v) { return __brevll(v); }
   __device__ static std::uint32_t bit_select(std::uint32_t mask, std::uint32_t a, std::uint32_t b) {
     return (a & mask) | (b & ~mask);
   }

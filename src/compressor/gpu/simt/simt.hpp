@@ -65,8 +65,24 @@ struct BlockShape {
   unsigned threads, on_multiprocessor;
 };
 
+#if defined(__CUDACC__) || defined(__HIP__)
+// Operations on the bits of a word, which CUDA and HIP name alike.
+struct BitOperations {
+  __device__ static unsigned leading_zeros(std::uint32_t v) {
+    return static_cast<unsigned>(__clz(static_cast<int>(v)));
+  }
+  __device__ static unsigned leading_zeros(std::uint64_t v) {
+    return static_cast<unsigned>(__clzll(static_cast<long long>(v)));
+  }
+  __device__ static unsigned popcount(std::uint32_t v) { return static_cast<unsigned>(__popc(v)); }
+  __device__ static unsigned popcount(std::uint64_t v) { return static_cast<unsigned>(__popcll(v)); }
+  __device__ static std::uint32_t reverse_bits(std::uint32_t v) { return __brev(v); }
+  __device__ static std::uint64_t reverse_bits(std::uint64_t v) { return __brevll(v); }
+};
+#endif
+
 #if defined(__CUDACC__)
-struct CudaThread {
+struct CudaThread : BitOperations {
   __device__ static unsigned thread() {
     __builtin_assume(threadIdx.x < block_threads_limit);
     return threadIdx.x;
@@ -138,16 +154,6 @@ struct CudaThread {
     asm("mov.u32 %0, %%nsmid;" : "=r"(n));
     return n;
   }
-  __device__ static unsigned leading_zeros(std::uint32_t v) {
-    return static_cast<unsigned>(__clz(static_cast<int>(v)));
-  }
-  __device__ static unsigned leading_zeros(std::uint64_t v) {
-    return static_cast<unsigned>(__clzll(static_cast<long long>(v)));
-  }
-  __device__ static unsigned popcount(std::uint32_t v) { return static_cast<unsigned>(__popc(v)); }
-  __device__ static unsigned popcount(std::uint64_t v) { return static_cast<unsigned>(__popcll(v)); }
-  __device__ static std::uint32_t reverse_bits(std::uint32_t v) { return __brev(v); }
-  __device__ static std::uint64_t reverse_bits(std::uint64_t v) { return __brevll(v); }
   __device__ static std::uint32_t permute_bytes(std::uint32_t low, std::uint32_t high,
                                                 std::uint32_t selector) {
     std::uint32_t bytes;

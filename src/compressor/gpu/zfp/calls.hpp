@@ -30,7 +30,7 @@ std::uint64_t most_bytes(const Field& field, double rate) {
 
 struct CallMemory {
   Scratch* scratch;
-  CallResult* result;
+  ResultPlace result;
 };
 
 // Returns the number of thread blocks for the largest tile of a field.

@@ -13,12 +13,13 @@ struct FieldCall {
   std::size_t count;
   cudaStream_t stream;
   TAUT_Cuda_result* result;
+  bool polled = false;
 
   // Scratch memory, as large as any field of `count` values needs.
   zfp::cuda::CallMemory memory() const {
     std::byte* const at = scratch().reserve(stream, CudaScratch::Use{zfp::cuda::frame_id, 0},
                                        zfp::cuda::scratch_bytes(zfp::most_tiles(count)));
-    return {reinterpret_cast<zfp::cuda::Scratch*>(at), result_at(result)};
+    return {reinterpret_cast<zfp::cuda::Scratch*>(at), result_at(result, polled)};
   }
 };
 
@@ -50,10 +51,11 @@ int on_fields(const Coding& coding, const DeviceFrameItem* items, int n, int typ
   });
 }
 
-int encode(const Coding& coding, const DeviceFrameItem* items, int n, int type, bool, void* stream) noexcept {
+int encode(const Coding& coding, const DeviceFrameItem* items, int n, int type, bool polled, void* stream) noexcept {
   const double rate = coding.bound.value;
   if (coding.bound.kind != Bound::Kind::rate || !(rate > 0 && rate <= 64)) return static_cast<int>(Status::invalid_argument);
-  return on_fields(coding, items, n, type, stream, [&]<class T>(const FieldCall& call, const DeviceFrameItem& item) {
+  return on_fields(coding, items, n, type, stream, [&]<class T>(FieldCall call, const DeviceFrameItem& item) {
+    call.polled = polled;
     if (item.bytes < zfp::cuda::most_bytes<T>(call.field, rate)) return static_cast<int>(Status::buffer_too_small);
     const FrameHeader header{
         .codec = zfp::cuda::frame_id, .type = dtype_of<T>, .count = call.count, .bound = coding.bound};

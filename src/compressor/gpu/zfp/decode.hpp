@@ -15,7 +15,7 @@ struct DecodeJob {
   Field field;
   std::uint32_t parts;  // thread blocks of a tile
   Scratch* scratch;
-  CallResult* result;
+  ResultPlace result;
 };
 
 template <class T, unsigned D>

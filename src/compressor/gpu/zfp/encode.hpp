@@ -16,7 +16,7 @@ struct EncodeJob {
   std::uint32_t parts;  // thread blocks of a tile
   std::uint32_t* frame;
   Scratch* scratch;
-  CallResult* result;
+  ResultPlace result;
   std::uint32_t header[header_words];  // without payload_bytes, checksum
 
   TAUT_DEVICE std::uint32_t* index() const { return frame + header_words + extent_words(field.dims); }

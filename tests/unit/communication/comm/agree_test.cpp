@@ -16,8 +16,8 @@ AgreementMessage facts_of(int rank) {
 }
 
 template <class Change>
-std::vector<AgreementMessage> agreed(int P, Change change) {
-  LoopbackHub hub(P, {.seed = static_cast<std::uint64_t>(P), .random_order = true});
+std::vector<AgreementMessage> agreed(int P, Change change, bool at_once = false) {
+  LoopbackHub hub(P, {.seed = static_cast<std::uint64_t>(P), .random_order = true, .at_once = at_once});
   return run_all<AgreementMessage>(hub, [&](int rank) {
     AgreementMessage mine = facts_of(rank);
     change(rank, mine);
@@ -25,18 +25,18 @@ std::vector<AgreementMessage> agreed(int P, Change change) {
   });
 }
 
-TEST(Agree, EveryRankLearnsTheExtremesOfAll) {
+void expect_extremes_of_all(bool at_once) {
   for (int P = 1; P <= 17; ++P) {
     for (int odd = 0; odd < P; ++odd) {
-      const auto all = agreed(P, [&](int rank, AgreementMessage& mine) {
+      const auto odd_one = [&](int rank, AgreementMessage& mine) {
         if (rank != odd) return;
         mine.measured_low[0] = 1.5;
         mine.obstacles = AgreementMessage::short_of_memory;
         mine.type_low = 0;
         mine.frame_low = 3;
         mine.frame_high = 70;
-      });
-      for (const AgreementMessage& facts : all) {
+      };
+      for (const AgreementMessage& facts : agreed(P, odd_one, at_once)) {
         EXPECT_TRUE(facts.same_signature());
         EXPECT_EQ(facts.measured_low[0], 1.5);
         EXPECT_EQ(facts.obstacles, AgreementMessage::short_of_memory);
@@ -47,6 +47,15 @@ TEST(Agree, EveryRankLearnsTheExtremesOfAll) {
       }
     }
   }
+}
+
+TEST(Agree, EveryRankLearnsTheExtremesOfAll) { expect_extremes_of_all(false); }
+
+TEST(Agree, EveryRankLearnsThemFromMessagesToAllAtOnce) { expect_extremes_of_all(true); }
+
+TEST(Agree, MessagesToAllAtOnceOfAnotherVersionCannotBeRead) {
+  const auto newer = [](int rank, AgreementMessage& mine) { mine.version += rank == 2; };
+  for (const AgreementMessage& facts : agreed(5, newer, true)) EXPECT_TRUE(facts.has_unreadable());
 }
 
 TEST(Agree, OfPacesTheLeastCountsOrTheMost) {

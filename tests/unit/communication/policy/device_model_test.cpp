@@ -23,9 +23,23 @@ constexpr Route on_devices{.on_devices = true};
 TEST(KernelTimes, AreThoseOfTheNamedCard) {
   EXPECT_STREQ(kernel_times("NVIDIA H200", 8).card, "H200");
   EXPECT_STREQ(kernel_times("NVIDIA H100 80GB HBM3", 8).card, "H100");
-  for (const char* unknown : {"", "NVIDIA A100-SXM4-80GB", "H10"})
-    EXPECT_STREQ(kernel_times(unknown, 8).card, "H100") << unknown;
   EXPECT_NE(kernel_times("NVIDIA H200", 8).encode(1e9), kernel_times("NVIDIA H100", 8).encode(1e9));
+}
+
+TEST(KernelTimes, OfUnknownCardsAreTheLongest) {
+  for (const double ratio : {1.0, 3.36, 4.0, 8.0, 30.0})
+    for (const char* unknown : {"", "NVIDIA A100-SXM4-80GB", "H10"}) {
+      const KernelTimes slow = kernel_times(unknown, ratio);
+      EXPECT_STREQ(slow.card, "");
+      for (const char* card : {"H100", "H200"}) {
+        const KernelTimes times = kernel_times(card, ratio);
+        for (const double bytes : {0.0, 1e6, 1e9}) {
+          EXPECT_GE(slow.encode(bytes), times.encode(bytes)) << unknown << ratio;
+          EXPECT_GE(slow.decode(bytes), times.decode(bytes)) << unknown << ratio;
+          EXPECT_GE(slow.sum(8, bytes), times.sum(8, bytes)) << unknown << ratio;
+        }
+      }
+    }
 }
 
 TEST(KernelTimes, AreThoseOfTheRatio) {
@@ -62,6 +76,19 @@ TEST(DeviceModel, NodesKeepBytesOffTheirLinks) {
   for (const std::size_t gpus : {3, 5, 6, 7})  // a fold would send whole messages
     for (std::size_t bytes = MiB / 16; bytes <= 1024 * MiB; bytes *= 4)
       EXPECT_STRNE(device_allreduce({.bytes = bytes, .ranks = 4 * gpus, .nodes = 4}), "halving_doubling");
+}
+
+TEST(DeviceModel, LeastSizesOverNcclFollowTheLinks) {
+  for (const std::size_t gpus : {2, 4, 8}) {
+    const std::size_t nvlink = least_bytes_over_nccl({.ranks = gpus, .nodes = 1});
+    EXPECT_GE(nvlink, 64 * MiB) << gpus;
+    EXPECT_LE(least_bytes_over_nccl({.ranks = gpus}), 4 * MiB) << gpus;                  // 100 Gbit/s
+    EXPECT_LT(least_bytes_over_nccl({.ranks = gpus, .link = 1.25e9}), MiB) << gpus;      // 10 Gbit/s
+    EXPECT_LE(least_bytes_over_nccl({.ranks = gpus, .nodes = 1, .bus = 20e9}), nvlink);  // PCIe
+  }
+  EXPECT_EQ(least_bytes_over_nccl({.ranks = 8, .nodes = 1}), 64 * MiB);  // as docs/nccl.md says
+  EXPECT_EQ(least_bytes_over_nccl({.ranks = 8}), 2 * MiB);
+  EXPECT_GE(least_bytes_over_nccl({.ranks = 512, .nodes = 64, .link = 400e9}), 64 * MiB);
 }
 
 TEST(DeviceModel, AllreduceAvoidsOperationsAndThenBytes) {
