@@ -32,7 +32,7 @@ class DropinRanks : public NcclThreads {
 
 // Waits until the calls of a rank are made.
 inline void finish_calls(const NcclRank& me) {
-  if (const auto calls = dropin::find_calls(me.comm)) calls->finish();
+  if (const auto calls = dropin::find_calls(me.comm)) calls->drain();
 }
 
 // Makes the calls of all ranks: `make_calls(rank)` returns the first code that is not 0. Aborts the

@@ -135,7 +135,7 @@ TEST(NcclDropin, AFailureIsAnErrorOfTheCommunicator) {
     std::atomic<int> errors{0};
     ranks.run([&](NcclRank& me) {
       EXPECT_EQ(all_reduce(me, mine(me)), 0);
-      dropin::find_calls(me.comm)->finish();
+      dropin::find_calls(me.comm)->drain();
       int error = 0;
       EXPECT_EQ(taut_dropin_ncclCommGetAsyncError(me.comm, &error), 0);
       errors += error != 0;
