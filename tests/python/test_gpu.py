@@ -22,7 +22,7 @@ def test_round_trip(kind, bound, wave):
     before = gpu.launches()
     packed = taut.compress(kind(wave), bound)
     if gpu.SIMULATED:
-        assert (gpu.launches() > before) == (bound[:3] in ("abs", "rel", "sna", "los"))
+        assert gpu.launches() > before  # szx has no kernels: the range of psnr alone is found there
     contract.check(wave, taut.decompress(packed), bound.split(",")[0])
     room = kind(np.zeros_like(wave))
     assert taut.decompress(packed, out=room) is room
