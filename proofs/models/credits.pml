@@ -10,7 +10,7 @@
    source: src/communication/p2p/credits.cpp
    | if (finished_ || found == comms_.end()) return false;
    | return named.granted.insert(key).second;
-   | if (knows(comm, key, &NamedComm::held)) return true;
+   | if (contains(comm, key, &NamedComm::held)) return true;
    | found->second->held.insert(key_of(credit.rank, credit.tag));
 
    source: src/communication/p2p/credit_channel.cpp
