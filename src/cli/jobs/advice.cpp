@@ -206,33 +206,23 @@ std::string history_options(const SeenCalls& seen) {
   return options;
 }
 
-// Returns the share of calls whose frames refer to an earlier call. Sums need one step for both calls. Under
-// a bound relative to the range it is a power of 2^(1/4), which changes more often the more the range
-// changes; a series under a new step begins with two calls without references.
-double share_that_refers(const SeenCalls& seen, Bound bound) noexcept {
-  constexpr double steps_a_power = 4, calls_without = 2;
-  if (!sums(seen) || !is_relative(bound)) return 1;
-  return std::max(1 - calls_without * steps_a_power * seen.range_change, 0.0);
-}
-
-// Lets frames refer to earlier calls where that saves enough time. For sums whose step changes too often,
-// tells what a history gains under an absolute bound. Messages are left out: they refer to nothing before the
-// receiver has granted credit, and the drop-in fills them up to a least length.
+// Lets frames refer to earlier calls where that saves enough time. Sums under a bound that depends on the
+// range are left out: their step may change with the range, and a sum needs one step for all calls. Messages
+// are left out: they refer to nothing before the receiver has granted credit, and the drop-in fills them up
+// to a least length.
 void try_history(const SeenCalls& seen, const AskedBound& asked, CallEstimate call, double plain, double link,
                  const NodeMemory& memory, Outlook& outlook) {
   if (seen.period == 0 || !outlook.known() || seen.messages()) return;
   SeenCalls behind = seen;
   behind.ratios = seen.history_ratios;
   behind.seconds_a_byte = seen.history_seconds_a_byte;
-  RatioForecast forecast = forecast_ratio(behind, asked, call.ranks);
-  const double share = share_that_refers(seen, asked.bound);
-  if (share == 0) {
+  const RatioForecast forecast = forecast_ratio(behind, asked, call.ranks);
+  if (sums(seen) && is_relative(asked.bound)) {
     const double range = std::max(seen.greatest - seen.least, 0.0);
     outlook.absolute_gain = forecast.ratio < least_gain * outlook.ratio ? 0 : forecast.ratio / outlook.ratio;
     outlook.absolute_bound = share_of_range(asked.bound, seen.least, seen.greatest) * range;
     return;
   }
-  if (forecast.ratio > 0) forecast.ratio = 1 / (share / forecast.ratio + (1 - share) / outlook.ratio);
   call.ratio = forecast.ratio;
   call.seconds_a_byte = forecast.seconds_a_byte;
   const double seconds = seconds_with_trials(seen, call, plain, link, memory);

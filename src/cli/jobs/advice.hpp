@@ -53,8 +53,8 @@ struct Outlook {
   bool exact = false;        // lossless coding under any bound: integers, or packed integers among the values
   double ratio_alone = 0;    // without a history, where the forecast is with one; 0: it is without
   std::string history = {};  // options of a policy for the history: "history=auto"; "": it would gain nothing
-  // Gain of a history under an absolute bound, which sums need for one where the range changes; 0: the bound
-  // stays, or it gains nothing.
+  // Gain of a history under an absolute bound, which sums need for one; 0: the bound stays, or it gains
+  // nothing.
   double absolute_gain = 0, absolute_bound = 0;
 
   bool has_unlike_sites =

@@ -138,10 +138,6 @@ void add_samples(const Json& kind, double bytes, SeenCalls& seen) {
     average(before, bytes, gain * ratio, referring, seen.history_ratios[i], seen.history_seconds_a_byte[i]);
   }
   seen.period = std::max(seen.period, would_give["period"].number);
-  constexpr double any_change = 1;  // reports of earlier versions do not tell
-  const Json& change = would_give["range_change"];
-  if (seen.period > 0)
-    seen.range_change = std::max(seen.range_change, change.is_null() ? any_change : change.number);
 }
 
 // Adds the calls of one row of a report. Calls on communicators of the same size are counted together.
@@ -187,7 +183,6 @@ void merge(const SeenCalls& from, SeenCalls& into) {
     into.history_seconds_a_byte[i] = std::max(into.history_seconds_a_byte[i], from.history_seconds_a_byte[i]);
   }
   into.period = std::max(into.period, from.period);
-  into.range_change = std::max(into.range_change, from.range_change);
   into.least = std::min(into.least, from.least);
   into.greatest = std::max(into.greatest, from.greatest);
   into.packed |= from.packed;

@@ -33,9 +33,9 @@ struct SeenCalls {
   // Samples of the rank whose values compress least, over all its calls; 0: not sampled.
   std::array<double, Compressibility::bounds> ratios{}, seconds_a_byte{};
   // The same for frames with references to earlier calls. `period`: how many calls back an earlier one was
-  // alike; 0: none was. `range_change`: of the range over that distance, in powers of 2.
+  // alike; 0: none was.
   std::array<double, Compressibility::bounds> history_ratios{}, history_seconds_a_byte{};
-  double period = 0, range_change = 0;
+  double period = 0;
 
   // Range of the finite values in samples; unknown if least > greatest.
   double least = std::numeric_limits<double>::infinity(), greatest = -least;

@@ -75,7 +75,6 @@ std::string json_of(const Repetition& repetition) {
   }
   json::Object object;
   object.add("samples", repetition.samples).add("period", repetition.period);
-  object.add("range_change", repetition.range_change);
   return object.add_text("bounds", "[" + bounds + "]").text();
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstring>
 #include <new>
 
@@ -193,16 +192,6 @@ std::unique_ptr<Codec> Sampler::referring_codec(DType type, Bound bound, bool ch
   return nullptr;
 }
 
-// Returns the change of the range of finite values, in powers of 2.
-double change_of_range(ConstSlice now, ConstSlice earlier) noexcept {
-  const auto width = [](ConstSlice values) {
-    const ValueRange range = range_of(values, std::nullopt, PackedBits::exact);
-    return range.greatest / 2 - range.least / 2;
-  };
-  const double change = std::abs(std::log2(width(now) / width(earlier)));
-  return std::isfinite(change) ? change : 0;
-}
-
 // Compares the values with those of earlier calls of the stream: finds the earlier call that is most alike
 // under a usual bound, or without loss, and refers to it under all bounds.
 Repetition Sampler::compare(const SampledCall& call, FollowedStream& stream, bool addends) {
@@ -220,7 +209,6 @@ Repetition Sampler::compare(const SampledCall& call, FollowedStream& stream, boo
   if (!exact_only(type)) find_period(usual);
   if (found.period == 0 && !addends) find_period(exact);
   const ChosenReferences references = stream.pieces.at_period(found.period, piece, addends);
-  if (references.n > 0) found.range_change = change_of_range(piece, references.of[0].values);
   const std::size_t first = exact_only(type) ? exact : 0, last = addends ? exact : exact + 1;
   for (std::size_t i = first; i < last; ++i)
     found.sums[i] = compare(piece, references.span(), bound_of(i, range));

@@ -70,7 +70,6 @@ double Repetition::gain(double share) const noexcept {
 Repetition& Repetition::operator+=(const Repetition& other) noexcept {
   samples += other.samples;
   period = std::max(period, other.period);
-  range_change = std::max(range_change, other.range_change);
   for (std::size_t i = 0; i < sums.size(); ++i) {
     sums[i].value_bytes += other.sums[i].value_bytes;
     sums[i].alone_bytes += other.sums[i].alone_bytes;

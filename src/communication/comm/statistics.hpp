@@ -73,7 +73,6 @@ struct Repetition {
 
   std::uint64_t samples = 0;
   std::uint64_t period = 0;  // greatest distance in calls at which a piece was alike; 0: none was
-  double range_change = 0;   // greatest change of a range over that distance, in powers of 2
   std::array<Sum, Compressibility::bounds> sums{};
 
   // Returns how many times smaller references make frames under a bound that is this share of the range; 0:
