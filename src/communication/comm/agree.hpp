@@ -79,10 +79,10 @@ struct AgreementMessage {
 };
 
 // Merges the messages of all ranks and returns the result, the same on each rank, by dissemination: ceil(log2
-// P) rounds of one message a rank, or by one message to every rank, whichever is the faster of a transport.
-// If a rank cannot read the message of another rank, it reports different signatures, and so does every rank
-// that receives from it afterwards. Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization",
-// Int. J. Parallel Program. 17 (1988).
+// P) rounds of one message a rank; over a transport that sends to all ranks at once, in one round of a
+// message to every rank. If a rank cannot read the message of another rank, it reports different signatures,
+// and so does every rank that receives from it afterwards. Hensgen, Finkel and Manber, "Two algorithms for
+// barrier synchronization", Int. J. Parallel Program. 17 (1988).
 Task<AgreementMessage> agree(Transport& transport, Lane lane, AgreementMessage mine);
 
 // Returns the FNV-1a hash of `bytes`, continuing from `seed`. It is equal on all machines.

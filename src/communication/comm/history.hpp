@@ -90,7 +90,8 @@ class EarlierPieces {
   // later ones. `addends`: the values are addends of a sum. Throws std::bad_alloc.
   HistoryForecast forecast(ConstSlice values, bool addends, const Codec& codec, std::size_t depth);
 
-  // Returns true if the next call has no forecast: sequences that gain nothing are looked at now and then.
+  // Counts a call. Returns true if the call is to have no forecast: sequences that gain nothing are compared
+  // in few calls only.
   bool rests() noexcept;
 
   // The two parts of forecast(). Throw std::bad_alloc.

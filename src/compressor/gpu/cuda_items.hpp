@@ -29,4 +29,15 @@ void launch_items(const DeviceFrameItem* items, int n, void* stream, MemoryOf me
   batch.launch_all();
 }
 
+// Loads the kernels that enqueue(launcher) launches, for one frame and for several. No kernel runs.
+template <class Enqueue>
+void load_kernels_of_items(Enqueue enqueue) {
+  KernelLoader loader;
+  enqueue(loader);
+  cuda::BatchLauncher batch(loader);
+  batch.begin_item();
+  enqueue(batch);
+  batch.launch_all();
+}
+
 }  // namespace taut::api

@@ -89,20 +89,14 @@ int decode(const Coding&, const DeviceFrameItem* items, int n, int type, bool ad
   });
 }
 
-// Loads the kernels of all calls, for one frame and for several. No kernel runs.
+// Loads the kernels of all calls.
 template <class T>
 void load_kernels(const DeviceFrameItem& item, const CallMemory& memory) {
-  const auto load = [&](auto& launcher) {
+  load_kernels_of_items([&](auto& launcher) {
     enqueue_encoder<T>(launcher, {Bound::Kind::rate, 8}, item, memory);
     enqueue_decoder<blocks::cuda::Replace<T>>(launcher, item, memory);
     enqueue_decoder<blocks::cuda::Add<T>>(launcher, item, memory);
-  };
-  KernelLoader loader;
-  load(loader);
-  cuda::BatchLauncher batch(loader);
-  batch.begin_item();
-  load(batch);
-  batch.launch_all();
+  });
 }
 
 int reserve(const Coding&, size_t count, int type, void* stream) noexcept {

@@ -97,21 +97,15 @@ int add_to_floats(const DeviceFrameItem* items, int n, int type, void* stream) n
                    [&]<class T>() { return decode_to<exponents::cuda::Add<T, float>>(items, n, stream); });
 }
 
-// Loads the kernels of all calls, for one frame and for several. No kernel runs.
+// Loads the kernels of all calls.
 template <class T>
 void load_kernels(const DeviceFrameItem& item, const CallMemory& memory) {
-  const auto load = [&](auto& launcher) {
+  load_kernels_of_items([&](auto& launcher) {
     enqueue_encoder<T>(launcher, item, memory);
     enqueue_decoder<exponents::cuda::Replace<T>>(launcher, item, memory);
     enqueue_decoder<exponents::cuda::Add<T>>(launcher, item, memory);
     enqueue_decoder<exponents::cuda::Add<T, float>>(launcher, item, memory);
-  };
-  KernelLoader loader;
-  load(loader);
-  cuda::BatchLauncher batch(loader);
-  batch.begin_item();
-  load(batch);
-  batch.launch_all();
+  });
 }
 
 int reserve(const Coding&, size_t count, int type, void* stream) noexcept {
