@@ -10,18 +10,18 @@
    A call completes on a rank once every rank has taken its first step. One fault: a rank dies, and MPI ends the job.
 
    source: src/communication/api/state/progress_thread.cpp
-   | std::unique_lock lock(mine.mutex);
-   | mine.comes.wait_until(lock, end, [&] { return mine.stops || work.pending(); });
-   | if (mine.stops) return;
+   | std::unique_lock lock(state.mutex);
+   | state.wake.wait_until(lock, end, [&] { return state.stopping || work.pending(); });
+   | if (state.stopping) return;
    | lock.unlock();
    | work.take_step();
    | lock.lock();
-   | const std::lock_guard lock(mine.mutex);
-   | mine.comes.notify_one();
-   | if (!mine.runs.exchange(false)) return;
-   | mine.stops = true;
-   | mine.comes.notify_one();
-   | mine.thread.join();
+   | const std::lock_guard lock(state.mutex);
+   | state.wake.notify_one();
+   | if (!state.running.exchange(false)) return;
+   | state.stopping = true;
+   | state.wake.notify_one();
+   | state.thread.join();
 
    source: src/communication/api/state/calls_in_flight.hpp
    | calls_.start(*call);

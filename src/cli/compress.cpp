@@ -57,11 +57,11 @@ class Compression {
         pieces_(pieces_of(input_.array.shape)),
         bound_check_(coding, type()) {
     check_coded(type());
-    std::size_t most = 0;
-    for (const Piece& piece : pieces_) most = std::max(most, piece.count());
-    values_ = Room(most * size_of(type()));
-    if (!arguments.has("no-verify")) decoded_ = Room(most * size_of(type()));
-    frame_ = Room(most_frame_bytes(type(), most));
+    std::size_t most_values = 0;
+    for (const Piece& piece : pieces_) most_values = std::max(most_values, piece.count());
+    values_ = Room(most_values * size_of(type()));
+    if (!arguments.has("no-verify")) decoded_ = Room(most_values * size_of(type()));
+    frame_ = Room(most_frame_bytes(type(), most_values));
   }
 
   Exit run() {
@@ -118,7 +118,7 @@ class Compression {
       if (!coding_.needs_range(type())) bound_check_.sample(values);
       const EarlierValues earlier = earlier_.next(values.count);
       const ConstBytes frame = encode_timed(piece, values, earlier);
-      if (verified()) verify(frame, values, earlier, quality);  // before it is written, perhaps to a pipe
+      if (verified()) verify(frame, values, earlier, quality);  // first, because the output may be a pipe
       writer.add(frame, values.count);
       progress.advance(values.bytes());
     }
@@ -127,7 +127,7 @@ class Compression {
     summary_.file_bytes = output.written();
   }
 
-  // Warns of a bound that leaves little of the values. `range` is that of find_range().
+  // Warns if the bound is so large that it removes most of the information. `range`: result of find_range().
   void warn(const ValueRange& range) {
     if (bound_check_.needs_all(range))
       for (const Piece& piece : pieces_) bound_check_.count(read(piece));
@@ -151,26 +151,26 @@ class Compression {
   void verify(ConstBytes frame, const ConstSlice& values, EarlierValues earlier, Quality& quality) {
     const Bytes bytes = decoded_.first(values.bytes());
     const auto start = Clock::now();
-    if (!decode(frame, values.count, type(), bytes, earlier)) broken("a frame cannot be decoded");
+    if (!decode(frame, values.count, type(), bytes, earlier)) fail_check("a frame cannot be decoded");
     summary_.decode_seconds += seconds_since(start);
     quality.compare(values, {{bytes.data(), values.count, type()}});
     if (quality.beyond() > 0)
-      broken(std::to_string(quality.beyond()) + " of " + std::to_string(values.count) +
-             " values of a frame came back beyond the bound");
+      fail_check(std::to_string(quality.beyond()) + " of " + std::to_string(values.count) +
+                 " values of a frame came back beyond the bound");
   }
 
-  [[noreturn]] void broken(const std::string& how) const {
+  [[noreturn]] void fail_check(const std::string& how) const {
     throw Failure(
         Exit::bound_broken,
         file_.path() + " under '" + summary_.frame_text + "': " + how +
             "; no file was written. This is a defect of the codec: please report it, and use codec=raw");
   }
 
-  // Checks what a psnr bound promises beside the error of each value. Other bounds say nothing of PSNR.
+  // Checks the PSNR that a psnr bound promises. Other bounds promise none.
   void check_psnr(const Quality& quality) const {
     const auto wanted = coding_.wanted_psnr();
     if (verified() && wanted && quality.psnr() < *wanted)
-      broken("the PSNR is " + shortest(quality.psnr()) + " dB");
+      fail_check("the PSNR is " + shortest(quality.psnr()) + " dB");
   }
 
   void print(const OutputFile& output, const Quality& quality) const {

@@ -41,7 +41,7 @@ Input read_raw(const InputFile& file, const Arguments& arguments) {
   }
   array.shape = read_shape(*shape);
   if (array.shape.size() > max_array_dims) reject("--shape: has more than 32 extents");
-  if (!is_possible(array) || array.bytes() != file.size())
+  if (!has_valid_size(array) || array.bytes() != file.size())
     reject("--shape " + *shape + ": " + holds + ", that is " +
            std::to_string(file.size() / size_of(array.type)) + " values of " + type +
            "; give extents whose product that is");

@@ -44,7 +44,7 @@ constexpr const char* details =
     "noise), and the call is forecast as the library would code it. Example:\n"
     "taut advise --calc wave.f32 --link 100gbit --nodes 64 --size 64MiB\n\n";
 
-// Parses a bandwidth and returns bytes a second.
+// Parses a bandwidth such as 25gbit or 3GB, and returns bytes a second.
 double rate_of(const std::string& option, const std::string& text) {
   constexpr struct {
     std::string_view suffix;
@@ -135,15 +135,15 @@ std::string site_text(const std::vector<Outlook>& all, const SeenCalls& seen) {
 }
 
 void print_table(const std::vector<Outlook>& all) {
-  constexpr std::size_t most = 20;
+  constexpr std::size_t most_rows = 20;
   std::printf("%-30s %8s %9s %8s %10s %10s %7s\n", "kind of call", "ranks", "calls", "ratio", "plain, s",
               "Taut, s", "gain");
-  for (const Outlook& one : std::span(all).first(std::min(most, all.size())))
+  for (const Outlook& one : std::span(all).first(std::min(most_rows, all.size())))
     std::printf("%-30s %8d %9.0f %8s %10s %10s %6sx%s%s\n", kind_text(one.seen).c_str(), one.seen.ranks,
                 one.seen.calls, one.known() ? rounded(one.ratio, 3).c_str() : "-",
                 rounded(one.plain_seconds, 3).c_str(), rounded(one.coded_seconds, 3).c_str(),
                 rounded(one.gain(), 3).c_str(), remark(one), site_text(all, one.seen).c_str());
-  if (all.size() > most) std::printf("and %zu kinds more\n", all.size() - most);
+  if (all.size() > most_rows) std::printf("and %zu kinds more\n", all.size() - most_rows);
 }
 
 void print_other_bounds(const SeenProgram& program, Circumstances circumstances) {
@@ -159,7 +159,7 @@ void print_other_bounds(const SeenProgram& program, Circumstances circumstances)
   std::printf("\nall of these calls, by bound: %s\n", text.c_str());
 }
 
-const char* meaning(const AskedBound& asked) noexcept {
+const char* explanation_of(const AskedBound& asked) noexcept {
   switch (asked.bound.kind) {
     case Bound::Kind::exact: return ": sums are left to MPI";
     case Bound::Kind::pointwise:
@@ -180,11 +180,11 @@ void print_link(const SeenProgram& program, const Circumstances& circumstances) 
               circumstances.link ? (rate + " (as given)").c_str()
               : link > 0         ? (rate + " (as plain calls show)").c_str()
                                  : "not known");
-  const int a_node = circumstances.ranks_a_node;
-  if (circumstances.ranks) std::printf("; as if on %d nodes", *circumstances.ranks / a_node);
-  if (a_node > 1) std::printf("; %d ranks a node", a_node);
+  const int ranks_a_node = circumstances.ranks_a_node;
+  if (circumstances.ranks) std::printf("; as if on %d nodes", *circumstances.ranks / ranks_a_node);
+  if (ranks_a_node > 1) std::printf("; %d ranks a node", ranks_a_node);
   std::printf("\nbound %s%s\n\n", taut::text_of(circumstances.asked.bound).c_str(),
-              meaning(circumstances.asked));
+              explanation_of(circumstances.asked));
   if (program.shared_processors())
     std::printf(
         "A rank waited for a processor for %s %% of the run: the ranks, or other programs, shared the "
@@ -207,18 +207,18 @@ void print_unserved(const SeenProgram& program) {
               names.c_str());
 }
 
-constexpr const char* nothing_seen =
+constexpr const char* no_samples_text =
     "Nothing to advise on: no call of 4 KiB or more on two ranks was sampled.";
-constexpr const char* no_link_seen =
+constexpr const char* no_link_text =
     "Messages or nonblocking calls were sampled, but they are not timed, and no blocking collective call of\n"
     "256 KiB or more shows what the link carries. Give it: --link 1gbit";
-constexpr const char* of_messages =
+constexpr const char* untimed_messages_note =
     "\nMessages (send) are not timed: theirs is the time of their bytes on that link, as if all went\n"
     "to other nodes. In shared memory nothing is gained.";
-constexpr const char* of_nonblocking =
+constexpr const char* untimed_nonblocking_note =
     "\nNonblocking and persistent calls are not timed: theirs is the time of their bytes on that link, as\n"
     "if the program computed nothing meanwhile.";
-constexpr const char* of_pickles =
+constexpr const char* pickles_note =
     "\nBytes (u8) of some of these calls are objects that Python has pickled, which hardly compress. Use\n"
     "mpi4py's upper-case calls (Bcast, Gather, Send) for arrays: they pass values, which rules serve.";
 
@@ -226,22 +226,23 @@ bool sampled_untimed(const SeenCalls& seen) noexcept {
   return seen.untimed && !seen.opaque && seen.sampled();
 }
 
-Exit say_nothing(const SeenProgram& program) {
-  std::puts(std::ranges::any_of(program.kinds, sampled_untimed) ? no_link_seen : nothing_seen);
-  if (std::ranges::any_of(program.kinds, &SeenCalls::pickled)) std::puts(of_pickles);
+Exit print_no_advice(const SeenProgram& program) {
+  std::puts(std::ranges::any_of(program.kinds, sampled_untimed) ? no_link_text : no_samples_text);
+  if (std::ranges::any_of(program.kinds, &SeenCalls::pickled)) std::puts(pickles_note);
   return Exit::ok;
 }
 
-// Prints why lossless coding is proposed for some calls that are not of integers.
+// Prints why lossless coding is proposed for calls of floating-point types: their values may be packed
+// integers.
 void print_packed(const std::vector<Outlook>& all) {
-  std::vector<const SeenCalls*> told;
+  std::vector<const SeenCalls*> printed;
   for (const Outlook& one : all) {
     const bool known =
-        std::ranges::any_of(told, [&](const SeenCalls* other) { return alike(*other, one.seen); });
+        std::ranges::any_of(printed, [&](const SeenCalls* other) { return alike(*other, one.seen); });
     const bool packed = std::ranges::any_of(
         all, [&](const Outlook& other) { return other.seen.packed && alike(other.seen, one.seen); });
     if (known || !packed || info_of(one.seen.type).family == Family::integer) continue;
-    told.push_back(&one.seen);
+    printed.push_back(&one.seen);
     std::printf(
         "\n%s %s: values of some of these calls are integers packed bit by bit (tags, types); a bound would\n"
         "ruin them, so no loss is proposed for any (\"What a bound must not touch\" in the documentation).\n",
@@ -267,32 +268,32 @@ void print_remarks(const SeenProgram& program, const std::vector<Outlook>& all) 
   const auto any = [&](auto test) {
     return std::ranges::any_of(all, [&](const Outlook& one) { return test(one.seen); });
   };
-  if (any([](const SeenCalls& seen) { return seen.messages(); })) std::puts(of_messages);
-  if (any([](const SeenCalls& seen) { return seen.untimed && !seen.messages(); })) std::puts(of_nonblocking);
-  if (std::ranges::any_of(program.kinds, &SeenCalls::pickled)) std::puts(of_pickles);
+  if (any([](const SeenCalls& seen) { return seen.messages(); })) std::puts(untimed_messages_note);
+  if (any([](const SeenCalls& seen) { return seen.untimed && !seen.messages(); }))
+    std::puts(untimed_nonblocking_note);
+  if (std::ranges::any_of(program.kinds, &SeenCalls::pickled)) std::puts(pickles_note);
   print_packed(all);
   print_histories(all);
 }
 
-// Time in the calls of the whole run: that of timed calls as it was, and of all calls in the circumstances.
+// Times of the observed run, from which the run time under other circumstances is forecast.
 struct RunTime {
-  double run = 0;          // seconds; 0: unknown
-  double timed_calls = 0;  // seconds in timed calls, without waits, as the program ran
-  bool as_it_ran = true;   // forecast for the link and the ranks of the run itself
-  bool all_timed = true;   // otherwise it is unknown how much of the run its calls took: their times contain
-                           // waits for processors, or none are known
+  double run = 0;          // seconds of the whole run; 0: unknown
+  double timed_calls = 0;  // seconds in timed calls of the run, without waits
+  bool as_it_ran = true;   // the forecast is for the link and the ranks of the run itself
+  bool all_timed = true;   // all calls are timed, and no time contains waits for a processor
 };
 
-// Returns the saving as a share of the run, in words; "" if that means nothing: in other circumstances than
-// its own, or with calls that are not timed, the run would itself take another time.
+// Returns the saving as a share of the run, in words; "" if it is unknown: under other circumstances the run
+// itself takes another time, and untimed calls take an unknown share of it.
 std::string share_text(const std::vector<Outlook>& all, const RunTime& time) {
   const double saved = seconds_plain(all) - seconds_with_rules(all);
   if (!time.as_it_ran || !time.all_timed || !(time.run > 0) || saved > time.run) return "";
   return " (" + rounded(100 * saved / time.run, 2) + " % of the run's " + rounded(time.run, 3) + " s)";
 }
 
-// Returns the time that the run would take in these circumstances, in words: that of its other work and of
-// the calls.
+// Returns the time that the run would take under these circumstances, in words; "" if it is unknown. It is
+// the time of the calls and that of the other work.
 std::string run_text(const std::vector<Outlook>& all, const RunTime& time) {
   if (time.as_it_ran || !time.all_timed || !(time.run > 0)) return "";
   const double rest = std::max(time.run - time.timed_calls, 0.0);
@@ -344,7 +345,7 @@ Exit run(const Arguments& arguments) {
   const std::vector<Outlook> all = outlooks(program, circumstances);
   print_link(program, circumstances);
   print_unserved(program);
-  if (all.empty()) return say_nothing(program);
+  if (all.empty()) return print_no_advice(program);
   print_table(all);
   print_other_bounds(program, circumstances);
   print_remarks(program, all);

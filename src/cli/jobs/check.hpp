@@ -1,7 +1,6 @@
 // taut run --check: what the checks of a run have found, from the reports of its ranks.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>

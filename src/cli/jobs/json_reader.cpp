@@ -1,7 +1,6 @@
 #include "cli/jobs/json_reader.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "compressor/base/option_parser.hpp"
 #include "compressor/file/failure.hpp"

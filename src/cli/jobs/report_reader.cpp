@@ -20,7 +20,7 @@ namespace taut::cli {
 namespace {
 
 constexpr std::uint64_t max_report_bytes = std::uint64_t{256} << 20;
-constexpr std::uint64_t short_bytes = 64 << 10;  // messages below it pass the link in no time
+constexpr std::uint64_t short_bytes = 64 << 10;  // smaller messages take negligible time on a link
 
 // Collective, type, operator, ranks, least bytes, and the setting that is needed.
 using Key = std::tuple<Collective, DType, Reduction, int, std::uint64_t, std::string>;
@@ -32,12 +32,12 @@ struct Row {
   Key key;
   std::string communicator;  // "": unknown
   std::string site;
-  double seconds;   // in plain MPI
-  double lead = 0;  // seconds that a rank waited for the ends of the longer calls before
+  double seconds;   // time in plain MPI
+  double lead = 0;  // seconds for which a rank waited here for longer calls before, which other ranks were in
 
   const std::vector<Json>& times() const { return (*kind)["plain_times"]["nanoseconds"].items; }
   const std::vector<Json>& gaps() const { return (*kind)["plain_times"]["gaps"].items; }
-  std::size_t every() const {  // the times are those of every so many-th call
+  std::size_t interval() const {  // times[i] is that of call i * interval()
     return static_cast<std::size_t>(std::clamp((*kind)["plain_times"]["every"].number, 1.0, 0x1p60));
   }
 };
@@ -66,7 +66,7 @@ std::optional<Collective> collective_of(const Json& name) noexcept {
   return std::nullopt;
 }
 
-// Returns Reduction{}, which is no operator, for other names.
+// Returns the operator of a name; Reduction{}, which is no operator, for other names.
 Reduction reduction_of(const Json& name) noexcept {
   for (const Reduction op : {Reduction::sum, Reduction::min, Reduction::max})
     if (name.text == taut::name_of(op)) return op;
@@ -88,7 +88,7 @@ std::optional<Row> row_of(const Json& kind, int ranks, const std::string& needs,
              kind["nanoseconds"]["plain"].number * 1e-9};
 }
 
-// Returns the number of the bound that a sample has.
+// Returns the index in Compressibility::relative of the bound of a sample; the last index: without loss.
 std::size_t bound_of(const Json& sample) {
   for (std::size_t i = 0; i + 1 < Compressibility::bounds; ++i)
     if (sample["bound"].text == taut::text_of(Bound{Bound::Kind::range, Compressibility::relative[i]}))
@@ -96,7 +96,7 @@ std::size_t bound_of(const Json& sample) {
   return Compressibility::bounds - 1;
 }
 
-// Averages a ratio, and a time, over the bytes of calls: `before` of them have the ratio so far.
+// Adds the ratio and the time of `bytes` bytes of calls to the means over `before` bytes.
 void average(double before, double bytes, double ratio, double seconds, double& mean, double& mean_seconds) {
   if (mean == 0) before = 0;
   const double all = before + bytes, coded = before > 0 ? before / mean : 0;
@@ -105,17 +105,17 @@ void average(double before, double bytes, double ratio, double seconds, double& 
 }
 
 // Returns the sample of a history under a bound; null if there is none.
-const Json* history_under(const Json& would_give, std::size_t bound) {
-  for (const Json& one : would_give["bounds"].items)
+const Json* history_under(const Json& history, std::size_t bound) {
+  for (const Json& one : history["bounds"].items)
     if (bound_of(one) == bound && one["alone_bytes"].number > 0 && one["referring_bytes"].number > 0)
       return &one;
   return nullptr;
 }
 
-// Adds the samples of calls of `bytes` to `seen`, whose calls are of the same rank: the range of the values,
-// and the ratio and time at each bound, alone and with a history, averaged over the bytes.
+// Adds the samples of calls with `bytes` bytes to `seen`, calls of the same rank: the range of the values,
+// and the ratio and time at each bound, without and with a history, averaged over the bytes.
 void add_samples(const Json& kind, double bytes, SeenCalls& seen) {
-  const Json &samples = kind["compressibility"], &would_give = kind["history_would_give"];
+  const Json &samples = kind["compressibility"], &history = kind["history_would_give"];
   if (!samples["least"].is_null() && !samples["greatest"].is_null()) {
     seen.least = std::min(seen.least, samples["least"].number);
     seen.greatest = std::max(seen.greatest, samples["greatest"].number);
@@ -129,15 +129,15 @@ void add_samples(const Json& kind, double bytes, SeenCalls& seen) {
     const double ratio = values / frames, seconds = one["nanoseconds"].number * 1e-9 / values;
     average(before, bytes, ratio, seconds, seen.ratios[i], seen.seconds_a_byte[i]);
     double gain = 1, referring = seconds;
-    if (const Json* const behind = history_under(would_give, i)) {
-      gain = std::max((*behind)["alone_bytes"].number / (*behind)["referring_bytes"].number, 1.0);
-      if ((*behind)["value_bytes"].number > 0)
+    if (const Json* const sample = history_under(history, i)) {
+      gain = std::max((*sample)["alone_bytes"].number / (*sample)["referring_bytes"].number, 1.0);
+      if ((*sample)["value_bytes"].number > 0)
         referring =
-            std::max(seconds, (*behind)["nanoseconds"].number * 1e-9 / (*behind)["value_bytes"].number);
+            std::max(seconds, (*sample)["nanoseconds"].number * 1e-9 / (*sample)["value_bytes"].number);
     }
     average(before, bytes, gain * ratio, referring, seen.history_ratios[i], seen.history_seconds_a_byte[i]);
   }
-  seen.period = std::max(seen.period, would_give["period"].number);
+  seen.period = std::max(seen.period, history["period"].number);
 }
 
 // Adds the calls of one row of a report. Calls on communicators of the same size are counted together.
@@ -161,18 +161,18 @@ void add_row(const Row& row, Kinds& kinds) {
   seen.in_place |= samples["in_place"].number > 0;
 }
 
-// Merges the counts of two ranks for the same calls. `plain_seconds` is to show the speed of the link, and
-// counts as in least_seconds().
+// Merges the counts of two ranks for the same calls. `plain_seconds` shows the speed of the link, so that the
+// least time counts unless ranks may complete early.
 void merge(const SeenCalls& from, SeenCalls& into) {
   if (from.calls > into.calls) {
     into.calls = from.calls;
     into.message_bytes = from.message_bytes;
     into.plain_calls = from.plain_calls;
   }
-  const bool longest = may_complete_early(from.collective) || into.plain_seconds == 0;
+  const bool takes_longest = may_complete_early(from.collective) || into.plain_seconds == 0;
   if (from.plain_seconds > 0)
-    into.plain_seconds = longest ? std::max(into.plain_seconds, from.plain_seconds)
-                                 : std::min(into.plain_seconds, from.plain_seconds);
+    into.plain_seconds = takes_longest ? std::max(into.plain_seconds, from.plain_seconds)
+                                       : std::min(into.plain_seconds, from.plain_seconds);
   const auto take_less = [](double value, double& least) {
     if (value > 0 && (least == 0 || value < least)) least = value;
   };
@@ -197,7 +197,7 @@ void merge(const SeenCalls& from, SeenCalls& into) {
 struct RowOnRanks {
   std::vector<Row*> rows;
 
-  // Returns true if the calls of the ranks have the same numbers, so that call i is the same on all of them.
+  // Returns true if all ranks made as many calls, so that call i is the same on all of them.
   bool aligned() const {
     const auto calls = [](const Row* row) { return (*row->kind)["calls"].number; };
     const auto known = [](const Row* row) { return !row->times().empty(); };
@@ -221,10 +221,10 @@ class CallOnRanks {
     longest_gap_ = std::max(longest_gap_, gap.value_or(0));
   }
 
-  // Returns the time that the call took from the program: the time since the call before, which is the same
-  // on all ranks but for their lead, less that of the rank that computed longest. Where the gaps are unknown,
-  // it is that of the rank that waited least. In a collective with a root and in scans, a rank may complete
-  // early, and the greatest time counts. A rank's lead may hide up to half of a call.
+  // Returns the time of the call without the wait for late ranks: the mean time since the end of the call
+  // before, less the longest gap, in which the latest rank computed. If gaps are unknown, it is the time of
+  // the rank that waited least. In collectives with a root and in scans a rank may complete early, and the
+  // greatest time counts. A rank's lead may hide up to half of a call.
   double seconds() const {
     if (may_complete_early_) return most_;
     if (least_ == 0) return 0;  // not timed on some rank
@@ -241,13 +241,13 @@ class CallOnRanks {
 
 // Returns the calls whose times all ranks have kept.
 std::vector<CallOnRanks> calls_of(const RowOnRanks& all, bool may_complete_early) {
-  std::size_t every = 1;  // powers of two
-  for (const Row* row : all.rows) every = std::max(every, row->every());
+  std::size_t interval = 1;  // the largest, as all are powers of two
+  for (const Row* row : all.rows) interval = std::max(interval, row->interval());
   std::vector<CallOnRanks> calls;
-  for (std::size_t number = 0;; number += every) {
+  for (std::size_t number = 0;; number += interval) {
     CallOnRanks call(may_complete_early);
     for (const Row* row : all.rows) {
-      const std::size_t i = number / row->every();
+      const std::size_t i = number / row->interval();
       if (i >= row->times().size()) return calls;
       const bool known = i < row->gaps().size() && !row->gaps()[i].is_null();
       call.add(row->times()[i].number * 1e-9,
@@ -266,32 +266,33 @@ double lower_quartile(std::vector<double> times) {
 // Returns the mean of the middle half of the times.
 double typical(std::vector<double> times) {
   std::ranges::sort(times);
-  const std::size_t beside = times.size() / 4;
+  const std::size_t quarter = times.size() / 4;
   double sum = 0;
-  for (std::size_t i = beside; i < times.size() - beside; ++i) sum += times[i];
-  return sum / static_cast<double>(times.size() - 2 * beside);
+  for (std::size_t i = quarter; i < times.size() - quarter; ++i) sum += times[i];
+  return sum / static_cast<double>(times.size() - 2 * quarter);
 }
 
-// Sets the seconds of each row to those of its calls without the waiting for late ranks: the number of calls
-// times the typical call, or the lower quartile where the time of a call may include a wait.
-void leave_out_waits(RowOnRanks& all) {
+// Sets the seconds of each row to the number of calls times the typical time of a call without waits for late
+// ranks; times the lower quartile if the time of a call may include a wait.
+void subtract_waits(RowOnRanks& all) {
   const Collective collective = std::get<Collective>(all.rows[0]->key);
   if (all.rows.size() < 2 || !all.aligned()) return;
   const bool early = may_complete_early(collective);
-  std::vector<CallOnRanks> made = calls_of(all, early);
-  if (made.empty()) return;
+  std::vector<CallOnRanks> calls = calls_of(all, early);
+  if (calls.empty()) return;
   const auto typical_of = [&](auto seconds) {
     std::vector<double> times;
-    std::ranges::transform(made, std::back_inserter(times), std::mem_fn(seconds));
+    std::ranges::transform(calls, std::back_inserter(times), std::mem_fn(seconds));
     return early ? lower_quartile(std::move(times)) : typical(std::move(times));
   };
   const double seconds = typical_of(&CallOnRanks::seconds);
   const double lead = early || !all.is_short() ? 0 : seconds - typical_of(&CallOnRanks::least);
   for (Row* const row : all.rows) {
-    double calls = 0;
-    for (const auto& [reason, number] : (*row->kind)["plain_calls"].members) calls += number.number;
-    row->lead = calls * std::max(lead, 0.0);
-    row->seconds = calls * seconds - row->lead;
+    double count = 0;
+    for (const auto& [reason, calls_of_reason] : (*row->kind)["plain_calls"].members)
+      count += calls_of_reason.number;
+    row->lead = count * std::max(lead, 0.0);
+    row->seconds = count * seconds - row->lead;
   }
 }
 
@@ -341,7 +342,8 @@ void read_counts(const Json& report, SeenProgram& program) {
         std::max(program.processor_wait, report["processor_wait"].number / report["seconds"].number);
   program.nonblocking |= report["nonblocking"].number != 0;
   ++program.files;
-  const Json& finished = report["finished"];  // which earlier versions wrote at the end alone
+  const Json& finished =
+      report["finished"];  // missing in reports of earlier versions, which were always complete
   program.finished += finished.is_null() || finished.number != 0 ? 1 : 0;
   for (const auto& [name, calls] : report["unserved_calls"].members)
     program.unserved[name] = std::max(program.unserved[name], calls.number);
@@ -393,9 +395,9 @@ bool can_be_named(const Row& row) {
          std::get<Collective>(row.key) != Collective::send;
 }
 
-// Leaves out the call sites of the families in which some calls have none that a rule can name, or that is
-// the same on all ranks of the communicator.
-void leave_out_sites(std::vector<std::vector<Row>>& rows) {
+// Clears the call sites of a family unless all of its calls have a site that a rule can name and that is the
+// same on all ranks of the communicator.
+void clear_sites(std::vector<std::vector<Row>>& rows) {
   std::map<std::tuple<Key, std::string, std::string>, std::set<std::size_t>> ranks_at;
   std::map<std::tuple<Key, std::string>, std::set<std::size_t>> ranks_of;
   for (std::size_t rank = 0; rank < rows.size(); ++rank)
@@ -403,16 +405,16 @@ void leave_out_sites(std::vector<std::vector<Row>>& rows) {
       ranks_at[{row.key, row.communicator, row.site}].insert(rank);
       ranks_of[{row.key, row.communicator}].insert(rank);
     }
-  std::set<Family> without;
+  std::set<Family> cleared;
   for (const std::vector<Row>& of_rank : rows)
     for (const Row& row : of_rank) {
       const bool on_all =
           ranks_at[{row.key, row.communicator, row.site}] == ranks_of[{row.key, row.communicator}];
-      if (!can_be_named(row) || !on_all) without.insert(family_of(row));
+      if (!can_be_named(row) || !on_all) cleared.insert(family_of(row));
     }
   for (std::vector<Row>& of_rank : rows)
     for (Row& row : of_rank)
-      if (without.contains(family_of(row))) row.site.clear();
+      if (cleared.contains(family_of(row))) row.site.clear();
 }
 
 // Returns the number of ranks that each node has; 1 if a report is missing or has no node, or nodes differ.
@@ -421,8 +423,8 @@ int ranks_of_a_node(const std::vector<Json>& reports) {
   for (const Json& report : reports) ++ranks_on[report["node"].text];
   const std::size_t first = ranks_on.begin()->second;
   const bool equal = std::ranges::all_of(ranks_on, [&](const auto& node) { return node.second == first; });
-  const bool all = reports[0]["ranks"].number == static_cast<double>(reports.size());
-  return equal && all && ranks_on.size() > 1 && !ranks_on.contains("") ? static_cast<int>(first) : 1;
+  const bool complete = reports[0]["ranks"].number == static_cast<double>(reports.size());
+  return equal && complete && ranks_on.size() > 1 && !ranks_on.contains("") ? static_cast<int>(first) : 1;
 }
 
 }  // namespace
@@ -456,9 +458,9 @@ SeenProgram read_reports(const std::vector<std::string>& names) {
   for (std::vector<Row>& of_rank : rows)
     for (Row& row : of_rank)
       if (!row.communicator.empty()) same[{row.key, row.communicator, row.site}].rows.push_back(&row);
-  for (auto& [key, all] : same) leave_out_waits(all);
+  for (auto& [key, all] : same) subtract_waits(all);
   move_leads(same);
-  leave_out_sites(rows);
+  clear_sites(rows);
   Kinds all;
   for (const std::vector<Row>& of_rank : rows) {
     Kinds kinds;

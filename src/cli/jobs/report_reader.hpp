@@ -6,7 +6,6 @@
 #include <array>
 #include <limits>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,13 +26,12 @@ struct SeenCalls {
 
   // Counts of the rank that made the most calls.
   double calls = 0, message_bytes = 0;
-  // Calls left to plain MPI, and their time without the waiting for late ranks, as far as the reports show
-  // it.
+  // Calls that plain MPI served, and their time without waits for late ranks, as far as the reports show it.
   double plain_calls = 0, plain_seconds = 0;
   // Samples of the rank whose values compress least, over all its calls; 0: not sampled.
   std::array<double, Compressibility::bounds> ratios{}, seconds_a_byte{};
-  // The same for frames with references to earlier calls. `period`: how many calls back an earlier one was
-  // alike; 0: none was.
+  // The same for frames with references to earlier calls. `period`: number of calls from a call back to the
+  // most similar earlier one; 0: none was similar.
   std::array<double, Compressibility::bounds> history_ratios{}, history_seconds_a_byte{};
   double period = 0;
 
@@ -44,7 +42,7 @@ struct SeenCalls {
   bool in_place = false;  // true if some rank kept its input in a result that other ranks got too
   bool pickled = false;   // true if some rank's samples were objects that Python had pickled
   bool varied = false;    // true if the values of some sample were not all equal
-  bool opaque = false;    // messages of bytes, which no rule serves
+  bool opaque = false;    // messages of type MPI_BYTE, which no rule serves
   bool untimed = false;   // MPI completes these calls, messages among them, at times that Taut does not see
   std::string needs;      // setting that rules for these calls need: "TAUT_MESSAGES=1"; "": none
 
@@ -77,7 +75,7 @@ struct SeenProgram {
 // is missing, as TAUT_REPORT writes one file for each rank. Empty: there are none.
 std::vector<std::string> report_files(const std::string& name);
 
-// Reads a file that is to be a report of this version. Throws Failure.
+// Reads a report of this version. Throws Failure.
 Json read_report(const std::string& file);
 
 // Reads the report of one rank, or the reports of all ranks: `name` itself, or else name.0, name.1, ... All

@@ -20,7 +20,7 @@ std::atomic<std::uint64_t> spent{0};   // nanoseconds that samples have taken in
 std::atomic<std::uint64_t> taken{0};   // number of samples
 std::atomic<std::size_t> reserved{0};  // bytes of pieces of the streams that are followed
 
-constexpr int timings = 3;  // of the codec that compresses a sample best
+constexpr int timings = 3;  // number of timed runs of the codec that compresses a sample best
 
 // Returns true for bytes that begin as an object that Python has pickled: PROTO 2 to 5, from 4 on with a
 // frame.
@@ -83,17 +83,17 @@ FollowedStream::FollowedStream(const CallKey& of, const SampledCall& call, std::
 
 FollowedStream::~FollowedStream() { reserved -= reserved_; }
 
-// Returns true if another sample is within its share of time. The mean of the samples so far predicts its
-// cost, as samples cost much the same.
-bool Sampler::may_spend(bool on_first) const noexcept {
+// Returns true if another sample stays within the share of time. Its predicted time is the mean of the
+// samples so far.
+bool Sampler::may_spend(bool first_of_kind) const noexcept {
   static const std::uint64_t begin = clock_();
-  if (on_first && spent < for_firsts) return true;
+  if (first_of_kind && spent < first_samples_ns) return true;
   const std::uint64_t next = spent / std::max<std::uint64_t>(taken, 1);
-  return spent + next <= granted_ + (clock_() - begin) / share;
+  return spent + next <= extra_ns_ + (clock_() - begin) / time_divisor;
 }
 
 // Takes a piece of each part, at another position in each, as in Pieces.
-ValueRange Sampler::range_of_some(ConstSlice values) noexcept {
+ValueRange Sampler::sampled_range(ConstSlice values) noexcept {
   ValueRange range;
   const std::size_t pieces = std::min(range_pieces, values.count);
   for (std::size_t i = 0; i < pieces; ++i) {
@@ -107,7 +107,7 @@ ValueRange Sampler::range_of_some(ConstSlice values) noexcept {
   return range;
 }
 
-// Does a part of a sample, whose time counts.
+// Runs a part of a sample, and adds its time to `spent`.
 template <class Work>
 void Sampler::measured(Work work) noexcept {
   const std::uint64_t begin = clock_();
@@ -141,7 +141,7 @@ void Sampler::look(CallRow& row, const SampledCall& call) noexcept {
 
 void Sampler::sample(CallRow& row, const SampledCall& call) {
   const ConstSlice values = call.values;
-  const ValueRange range = range_of_some(values);
+  const ValueRange range = sampled_range(values);
   Compressibility found;
   found.samples = 1;
   found.in_place = call.in_place;
@@ -158,8 +158,8 @@ void Sampler::sample(CallRow& row, const SampledCall& call) {
 
 // ---- Streams that are followed
 
-// Begins to follow the stream of a call, unless memory lacks. Programs that send many fields in turn need an
-// earlier call far back, which is looked for where a near one is not alike.
+// Begins to follow the stream of a call, if there is memory. Programs that send many fields in turn need a
+// reference many calls back: the longest history is tried if the usual one has found no similar call.
 void Sampler::begin_to_follow(CallRow& row, const SampledCall& call) {
   const Repetition& known = row.repetition;
   const bool near = known.samples == 0 || (known.period > 0 && known.period <= Policy::usual_history);
@@ -172,12 +172,13 @@ void Sampler::begin_to_follow(CallRow& row, const SampledCall& call) {
 // Notes a call of the stream that is followed, or compares it with those that are noted.
 void Sampler::follow(CallRow& row, const SampledCall& call) {
   const auto stream = std::ranges::find(followed_, row.key, &FollowedStream::kind);
-  const bool ours = stream != followed_.end() && stream->stream == call.stream;
-  if (ours && stream->pieces.size() < stream->depth)
+  const bool same_stream = stream != followed_.end() && stream->stream == call.stream;
+  if (same_stream && stream->pieces.size() < stream->depth)
     return stream->pieces.note(EarlierPieces::piece_of(call.values), stream->depth);
-  if (!ours && stream != followed_.end() && ++stream->others < FollowedStream::patience) return;
+  if (!same_stream && stream != followed_.end() && ++stream->other_calls < FollowedStream::most_other_calls)
+    return;
   row.followed = false;
-  if (ours) row.repetition += compare(call, *stream, reduces(row.call().collective));
+  if (same_stream) row.repetition += compare(call, *stream, reduces(row.call().collective));
   if (stream != followed_.end()) followed_.erase(stream);
 }
 
@@ -197,7 +198,7 @@ std::unique_ptr<Codec> Sampler::referring_codec(DType type, Bound bound, bool ch
 Repetition Sampler::compare(const SampledCall& call, FollowedStream& stream, bool addends) {
   constexpr std::size_t usual = 2, exact = Compressibility::bounds - 1;
   const DType type = call.values.type;
-  const ValueRange range = range_of_some(call.values);
+  const ValueRange range = sampled_range(call.values);
   const EarlierPieces::Piece bytes = EarlierPieces::piece_of(call.values);
   const ConstSlice piece{{bytes.data(), bytes.size() / size_of(type), type}};
   Repetition found;
@@ -215,14 +216,14 @@ Repetition Sampler::compare(const SampledCall& call, FollowedStream& stream, boo
   return found;
 }
 
-// Codes a piece alone, with the candidate that compresses best, and with references. Where references save
-// less than a byte in ten, calls with a history go without.
+// Encodes a piece without references, by the candidate that compresses best, and with references. References
+// that save less than a tenth of the bytes count as none, as in calls with a history.
 Repetition::Sum Sampler::compare(ConstSlice piece, References references, Bound bound) {
   Repetition::Sum sum;
   std::size_t alone = SIZE_MAX;
-  const auto try_codec = [&](const Codec& codec, References behind) {
+  const auto try_codec = [&](const Codec& codec, References refs) {
     const Buffer room = place_.scratch(codec.max_bytes(piece.type, piece.count, 2));
-    return payload_of(codec, piece, behind, room.bytes()).value_or(SIZE_MAX);
+    return payload_of(codec, piece, refs, room.bytes()).value_or(SIZE_MAX);
   };
   for (const Coding& candidate : candidates_of(piece.type, bound))
     alone = std::min(alone, try_codec(*on_coding_stack(candidate.make()), {}));

@@ -11,26 +11,27 @@
 
 namespace taut {
 
-// Values of a call that may be sampled.
+// Values of a call that the sampler may sample.
 struct SampledCall {
   ConstSlice values;
   std::uint64_t stream = 0;  // calls of one stream are those that a history would serve as one series
   bool in_place = false;     // as in Compressibility
 };
 
-// Returns the values of a call as the sampler takes them. `rank`: this one. `in_flight`: the call is
-// nonblocking or persistent.
+// Returns the values of a call as the sampler takes them. `rank`: rank of this process. `in_flight`: the call
+// is nonblocking or persistent.
 SampledCall sampled_call(const CollectiveCall& call, int rank, bool in_flight, bool in_place) noexcept;
 
 // Returns true if a history serves calls of this kind, where a bound lets sums go by frames.
 bool may_refer(const Call& call) noexcept;
 
-// Stream of calls that the sampler follows: pieces of as many calls as a history would keep, with which the
-// next call of the stream is compared.
+// Pieces of consecutive calls of one stream, as many as a history would keep. The sampler compares the next
+// call of the stream with them.
 class FollowedStream {
  public:
   static constexpr std::size_t most_bytes = std::size_t{4} << 20;  // of all pieces in this process
-  static constexpr std::size_t patience = 256;  // calls of the kind that may belong to other streams
+  // Number of calls of the kind in other streams after which the sampler drops the stream as ended.
+  static constexpr std::size_t most_other_calls = 256;
 
   // Reserves memory for the pieces of `depth` calls. Throws std::bad_alloc beyond `most_bytes`.
   FollowedStream(const CallKey& kind, const SampledCall& call, std::size_t depth);
@@ -42,29 +43,29 @@ class FollowedStream {
   const std::uint64_t stream;
   const std::size_t depth;
   EarlierPieces pieces;
-  std::size_t others = 0;  // calls of the kind that belong to other streams
+  std::size_t other_calls = 0;  // number of calls of the kind in other streams so far
 
  private:
   const std::size_t reserved_;
 };
 
 // Samples the 1st, 2nd, 4th, 8th ... call of a kind, or a call soon after, so that all samples of this
-// process take no more than 1 % of its time since the first. The first sample of a kind may exceed this share
-// while all samples have taken less than `for_firsts`. From a sample on, the stream of the call is followed:
-// the pieces of the calls of the stream are kept until one call can be compared with as many as a history
-// keeps. For one thread at a time.
+// process take at most 1 % of the time since the first one. The first sample of a kind may exceed this share
+// while all samples have taken less than `first_samples_ns`. After a sample, the stream of the call is
+// followed: pieces of its calls are kept until there are as many as a history keeps, and the next call is
+// compared with them. For one thread at a time.
 class Sampler {
  public:
-  static constexpr std::size_t least_bytes = 4096;         // size of a message
-  static constexpr std::uint64_t for_firsts = 10'000'000;  // nanoseconds
-  static constexpr std::uint64_t share = 100;              // samples may take one nanosecond in `share`
+  static constexpr std::size_t least_bytes = 4096;  // size of a message that is sampled
+  static constexpr std::uint64_t first_samples_ns = 10'000'000;
+  static constexpr std::uint64_t time_divisor = 100;  // samples may take 1/100 of the time
   static constexpr std::size_t range_pieces = 32;  // pieces of Pieces::most_values values that give the range
 
   using Clock = std::uint64_t (*)();  // nanoseconds
 
-  // `granted`: nanoseconds that all samples may take beyond their share, by `clock`.
-  explicit Sampler(std::string kernels, std::uint64_t granted = 0, Clock clock = clock_now)
-      : kernels_(std::move(kernels)), granted_(granted), clock_(clock) {}
+  // `extra_ns`: nanoseconds, by `clock`, that all samples may take beyond their share.
+  explicit Sampler(std::string kernels, std::uint64_t extra_ns = 0, Clock clock = clock_now)
+      : kernels_(std::move(kernels)), extra_ns_(extra_ns), clock_(clock) {}
 
   // Returns true if the next call of this kind is to be sampled, or may belong to a stream that is followed.
   static bool is_due(const CallRow& row) noexcept {
@@ -76,7 +77,7 @@ class Sampler {
   void look(CallRow& row, const SampledCall& call) noexcept;
 
   // Returns the range of a sample of the values.
-  static ValueRange range_of_some(ConstSlice values) noexcept;
+  static ValueRange sampled_range(ConstSlice values) noexcept;
 
  private:
   void sample(CallRow& row, const SampledCall& call);
@@ -89,15 +90,15 @@ class Sampler {
   Repetition::Sum compare(ConstSlice piece, References references, Bound bound);
   std::unique_ptr<Codec> referring_codec(DType type, Bound bound, bool chooses) const;
 
-  bool may_spend(bool on_first) const noexcept;
+  bool may_spend(bool first_of_kind) const noexcept;
   template <class Work>
   void measured(Work work) noexcept;
 
   std::string kernels_;
-  std::uint64_t granted_;
+  std::uint64_t extra_ns_;
   Clock clock_;
   HostPlace place_;
-  std::list<FollowedStream> followed_;  // one of a kind
+  std::list<FollowedStream> followed_;  // at most one for each kind of call
 };
 
 }  // namespace taut

@@ -1,7 +1,6 @@
 #include "communication/gpu/device.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <new>
 
 #include "compressor/base/device_memory.hpp"

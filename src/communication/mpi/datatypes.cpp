@@ -2,7 +2,6 @@
 
 #include "communication/mpi/average.hpp"
 
-#include <span>
 #include <vector>
 
 namespace taut::api {

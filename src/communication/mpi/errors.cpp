@@ -4,7 +4,6 @@
 
 #include <array>
 #include <mutex>
-#include <string>
 
 #include "compressor/base/guarded.hpp"
 

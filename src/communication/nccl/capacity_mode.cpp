@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <memory>
 #include <numeric>
 
 #include "communication/gpu/device_values.hpp"

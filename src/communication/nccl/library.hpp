@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include "compressor/values/reduction.hpp"
 
@@ -15,7 +14,15 @@ inline constexpr int success = 0, uint8 = 1;
 inline constexpr int internal_error = 3, invalid_argument = 4, in_progress = 7;
 enum Op : int { op_sum = 0, op_prod = 1, op_max = 2, op_min = 3, op_avg = 4 };
 
-// Functions of NCCL under their names without the prefix. Streams are cudaStream_t; all results ncclResult_t.
+// Types of NCCL's functions on values. Streams are cudaStream_t; all results ncclResult_t.
+using ReducingCall = int(const void* from, void* to, std::size_t count, int type, int op, ncclComm* comm,
+                         void* stream);
+using RootedCall = int(const void* from, void* to, std::size_t count, int type, int root, ncclComm* comm,
+                       void* stream);
+using UnrootedCall = int(const void* from, void* to, std::size_t count, int type, ncclComm* comm,
+                         void* stream);
+
+// Functions of NCCL under their names without the prefix.
 // They are the functions of NCCL's profiling interface (pncclAllReduce ...): a preloaded library that
 // replaces ncclAllReduce does not see the calls that Taut makes.
 struct Library {
@@ -28,21 +35,14 @@ struct Library {
   int (*GroupEnd)();
   int (*Send)(const void* from, std::size_t count, int type, int peer, ncclComm* comm, void* stream);
   int (*Recv)(void* to, std::size_t count, int type, int peer, ncclComm* comm, void* stream);
-  int (*AllReduce)(const void* from, void* to, std::size_t count, int type, int op, ncclComm* comm,
-                   void* stream);
-  int (*ReduceScatter)(const void* from, void* to, std::size_t count, int type, int op, ncclComm* comm,
-                       void* stream);
-  int (*AllGather)(const void* from, void* to, std::size_t count, int type, ncclComm* comm, void* stream);
-  int (*Broadcast)(const void* from, void* to, std::size_t count, int type, int root, ncclComm* comm,
-                   void* stream);
+  ReducingCall *AllReduce, *ReduceScatter;
+  UnrootedCall* AllGather;
+  RootedCall* Broadcast;
   int (*Reduce)(const void* from, void* to, std::size_t count, int type, int op, int root, ncclComm* comm,
                 void* stream);
   // Functions of recent versions; null in older ones.
-  int (*AlltoAll)(const void* from, void* to, std::size_t count, int type, ncclComm* comm, void* stream);
-  int (*Gather)(const void* from, void* to, std::size_t count, int type, int root, ncclComm* comm,
-                void* stream);
-  int (*Scatter)(const void* from, void* to, std::size_t count, int type, int root, ncclComm* comm,
-                 void* stream);
+  UnrootedCall* AlltoAll;
+  RootedCall *Gather, *Scatter;
   int (*CommSplit)(ncclComm* comm, int color, int key, ncclComm** part, void* config);
   int (*CommDestroy)(ncclComm* comm);
   int (*CommAbort)(ncclComm* comm);

@@ -10,20 +10,20 @@
 
 namespace taut::nccl {
 
-void WaitLimits::allow(int seconds, const char* why) noexcept {
-  constexpr std::uint64_t nanoseconds = 1'000'000'000;
-  why_late = why;
-  deadline = seconds == 0 ? 0 : clock_now() + static_cast<std::uint64_t>(seconds) * nanoseconds;
+void WaitLimits::set_timeout(int seconds, const char* error_text) noexcept {
+  constexpr std::uint64_t ns_per_second = 1'000'000'000;
+  timeout_text = error_text;
+  deadline_ns = seconds == 0 ? 0 : clock_now() + static_cast<std::uint64_t>(seconds) * ns_per_second;
 }
 
-bool WaitLimits::late(std::uint64_t grace) const noexcept {
-  const std::uint64_t until = deadline;
-  return until != 0 && clock_now() > until + grace;
+bool WaitLimits::expired(std::uint64_t grace_ns) const noexcept {
+  const std::uint64_t deadline = deadline_ns;
+  return deadline != 0 && clock_now() > deadline + grace_ns;
 }
 
 void WaitLimits::check() const {
-  if (stopped) throw Error(Status::transport_failed, "the communicator is aborted");
-  if (late()) throw Error(Status::transport_failed, why_late.load());
+  if (aborted) throw Error(Status::transport_failed, "the communicator is aborted");
+  if (expired()) throw Error(Status::transport_failed, timeout_text.load());
 }
 
 NcclTransport::NcclTransport(const Library& nccl, const api::DeviceServices& services, ncclComm* comm,
@@ -40,7 +40,7 @@ NcclTransport::NcclTransport(const Library& nccl, const api::DeviceServices& ser
   check(nccl.CommCuDevice(comm, &device_), "ncclCommCuDevice");
 }
 
-// Messages of a call that has failed are forgotten.
+// Drops the messages of an earlier call that has failed.
 void NcclTransport::begin_call(void* stream) noexcept {
   stream_ = stream;
   has_messages_ = needs_round_ = false;
@@ -102,7 +102,7 @@ void NcclTransport::abandon(std::uint64_t operation) noexcept {
   std::erase_if(works_, [&](const StartedWork& started) { return started.id == operation; });
 }
 
-// Copies between any kinds of memory, and waits.
+// Copies between memory of any kinds, and waits for the copy.
 void NcclTransport::copy(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
   if (!on_device(to) && !on_device(from)) {
@@ -215,7 +215,8 @@ void NcclTransport::exchange_control_messages() {
   wait();
 }
 
-// Returns the memory for a rendezvous message: that of its receive, or memory of its own.
+// Returns the memory into which a rendezvous message moves: that of its receive if it is started and large
+// enough, and else newly allocated memory.
 std::byte* NcclTransport::receive_buffer(int from, const MessageHeader& header,
                                          std::vector<Message*>& received) {
   const auto bytes = static_cast<std::size_t>(header.bytes);
@@ -229,7 +230,7 @@ std::byte* NcclTransport::receive_buffer(int from, const MessageHeader& header,
     memory_->unexpected.push_back({from, header.lane, bytes, {}, allocate(), header});
     return memory_->unexpected.back().memory->data();
   }
-  recv->done = true;  // no other message of the round is for it
+  recv->done = true;  // no other message of the round matches this receive
   received.push_back(recv);
   recv->moved = bytes <= recv->bytes ? SizeOrStatus{Status::ok, bytes} : SizeOrStatus{Status::frame_mismatch};
   if (recv->moved.status == Status::ok) {
@@ -249,7 +250,7 @@ void NcclTransport::take_eager(int from, const MessageHeader& header) {
 
 // ---- Headers of frames on the GPU
 
-// Copies the headers of the frames of a message, if there is room for all of them.
+// Copies the headers of the frames of a message into its header, if all of them fit.
 void NcclTransport::announce_frames(const Message& send, MessageHeader& header) const noexcept {
   const gpu::DeviceFrames* const frames = devices_ == nullptr ? nullptr : devices_->frames_at(send.data);
   if (frames == nullptr) return;
@@ -264,8 +265,7 @@ void NcclTransport::announce_frames(const Message& send, MessageHeader& header) 
   header.frames = n;
 }
 
-// Writes the headers that have come with the announcement of a message to the memory that the host has for
-// it.
+// Writes the frame headers of a control message to the host's copy of the headers of the received frames.
 void NcclTransport::take_frames(std::byte* message, const MessageHeader& header) const {
   gpu::DeviceFrames* const frames =
       devices_ == nullptr || header.frames == 0 ? nullptr : devices_->frames_at(message);

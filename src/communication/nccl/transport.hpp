@@ -12,17 +12,18 @@
 
 namespace taut::nccl {
 
-// Limits of the waits of a transport, which another thread sets.
+// Conditions under which the waits of a transport end with an error. Any thread may set them.
 struct WaitLimits {
-  std::atomic<bool> stopped{false};        // waits end with an error
-  std::atomic<std::uint64_t> deadline{0};  // time of clock_now() at which waits end with an error; 0: none
-  std::atomic<const char*> why_late{""};   // text of that error
+  std::atomic<bool> aborted{false};
+  std::atomic<std::uint64_t> deadline_ns{0};  // in the time of clock_now(); 0: none
+  std::atomic<const char*> timeout_text{""};  // text of the error after the deadline
 
-  // Sets the deadline `seconds` from now; 0: none.
-  void allow(int seconds, const char* why) noexcept;
-  // Returns true if the deadline was more than `grace` nanoseconds ago.
-  bool late(std::uint64_t grace = 0) const noexcept;
-  // Throws Error(transport_failed) if a wait has to end.
+  // Sets the deadline `seconds` from now, and the text of the error after it.
+  void set_timeout(int seconds, const char* error_text) noexcept;
+  void clear_timeout() noexcept { deadline_ns = 0; }
+  // Returns true if the deadline passed more than `grace_ns` nanoseconds ago.
+  bool expired(std::uint64_t grace_ns = 0) const noexcept;
+  // Throws Error(transport_failed) if waits have to end.
   void check() const;
 };
 
@@ -41,7 +42,8 @@ struct WaitLimits {
 // Memory of messages is on the GPU or pinned; short messages may be in any memory of the host.
 class NcclTransport final : public Transport {
  public:
-  // `limits`: of its waits; null: there are none. Throws Error if the communicator cannot be used.
+  // `limits`: limits of the waits; null: waits are unlimited. Throws Error if the communicator cannot be
+  // used.
   NcclTransport(const Library& nccl, const api::DeviceServices& services, ncclComm* comm,
                 const WaitLimits* limits = nullptr);
 
@@ -49,39 +51,42 @@ class NcclTransport final : public Transport {
   int size() const noexcept override { return size_; }
   int device() const noexcept { return device_; }
 
-  // Sets the nodes whose ranks do NodeWork. The same on all ranks, all of which can (NodeComm::can_split).
+  // Sets the nodes whose ranks do NodeWork. All ranks call it with the same nodes, if NodeComm::can_split()
+  // is true on all of them.
   void set_nodes(const Nodes& nodes) {
     node_.set_nodes(nodes);
     set_does_node_work(nodes.several());
   }
 
-  // Sets the devices that have the frames of messages; null: there are none.
+  // Sets the devices whose memory holds frames of messages; null: all frames are on the host.
   void set_devices(const gpu::Devices* devices) noexcept { devices_ = devices; }
 
-  // Begins a call, all of whose work is put on `stream`.
+  // Begins a call. All its work is enqueued on `stream`.
   void begin_call(void* stream) noexcept;
 
   // Returns true if the call has started a message.
   bool has_messages() const noexcept { return has_messages_; }
-  // Returns true if a poll since the last round found its message unfinished: time for the next round.
+  // Returns true if a poll since the last round found an unfinished message, which only a round can move.
   bool needs_round() const noexcept { return needs_round_; }
 
-  // Takes part in a round. `complete`: this rank's call is complete. Returns true if those of all ranks are;
-  // then there is no further round. Throws Error if NCCL or CUDA fails: then nothing can be sent any more.
+  // Takes part in a round. `complete`: the call is complete on this rank. Returns true if the call is
+  // complete on all ranks; that round is the last. Throws Error if NCCL or CUDA fails, after which nothing
+  // can be sent.
   bool run_round(bool complete);
 
-  // Sends `bytes` to all ranks and receives theirs, in the order of ranks.
+  // Returns the bytes of all ranks, in the order of ranks. `bytes`: those of this rank; as many on every
+  // rank.
   std::vector<std::byte> allgather(ConstBytes bytes);
   template <class Value>
-  std::vector<Value> allgather_value(const Value& mine) {
-    const std::vector<std::byte> all = allgather(std::as_bytes(std::span(&mine, 1)));
+  std::vector<Value> allgather_value(const Value& own) {
+    const std::vector<std::byte> all = allgather(std::as_bytes(std::span(&own, 1)));
     const auto* const first = reinterpret_cast<const Value*>(all.data());
     return {first, first + size_};
   }
 
   // Waits until the stream is idle. Throws Error if NCCL or CUDA reports an error meanwhile.
   void wait();
-  // Returns the number of waits so far.
+  // Returns the number of calls of wait() so far.
   std::uint64_t waits() const noexcept { return waits_; }
 
  private:
@@ -89,15 +94,15 @@ class NcclTransport final : public Transport {
   static constexpr std::size_t eager_bytes = 184, most_headers = 5;
   static constexpr std::size_t most_frames = eager_bytes / frame_header_bytes;
 
-  // The header of a message, and the content of an eager one: a short message in memory of the host; or the
-  // headers of all frames of a message.
+  // Header of a message. `content`: the bytes of an eager message, which is short and in memory of the host;
+  // or the headers of the frames of a rendezvous message.
   struct MessageHeader {
     std::int32_t lane;
-    std::uint16_t eager, frames;
+    std::uint16_t eager, frames;  // 1: an eager message; number of frame headers in `content`
     std::uint64_t bytes;
     std::byte content[eager_bytes];
   };
-  // The message of one rank to another one at the beginning of a round.
+  // Message from a rank to another at the beginning of a round.
   struct ControlMessage {
     std::uint64_t complete, headers;
     std::uint64_t node_work, failed;  // bit k: work of segment k is started; the call has failed there
@@ -119,14 +124,14 @@ class NcclTransport final : public Transport {
     bool done = false;
     SizeOrStatus outcome = {};
   };
-  // A message that has arrived before its receive was started.
+  // Message that has arrived before its receive was started.
   struct UnexpectedMessage {
     int from;
     Lane lane;
     std::size_t bytes;
-    std::vector<std::byte> content;                      // of an eager message
-    std::unique_ptr<gpu::MemoryBlock> memory = nullptr;  // of any other
-    MessageHeader header = {};                           // of any other
+    std::vector<std::byte> content;                      // bytes of an eager message
+    std::unique_ptr<gpu::MemoryBlock> memory = nullptr;  // bytes of a rendezvous message
+    MessageHeader header = {};                           // of a rendezvous message
   };
 
   std::uint64_t start_send(ConstBytes bytes, int to, Lane lane) override;
@@ -146,8 +151,8 @@ class NcclTransport final : public Transport {
     std::vector<std::unique_ptr<gpu::MemoryBlock>> truncated;
   };
 
-  // Returns work(), which uses the memory. If work() throws, the memory is freed when the stream has done
-  // what it has got.
+  // Returns work(), which uses the memory. If work() throws, the memory is freed once the work enqueued on
+  // the stream is complete.
   template <class Work>
   auto with_memory(const Work& work);
 
@@ -182,7 +187,7 @@ class NcclTransport final : public Transport {
   std::uint64_t last_id_ = 0;  // number of the last message
   std::uint64_t waits_ = 0;
   std::deque<Message> sends_, recvs_;  // not finished, or finished but not yet polled
-  std::vector<StartedWork> works_;     // likewise; at most one that is not done for each segment
+  std::vector<StartedWork> works_;     // likewise; at most one unfinished for each segment
   NodeComm node_;
   std::shared_ptr<Memory> memory_;
 };

@@ -12,9 +12,9 @@ void NodePeers::copy(ConstSlice from, Slice to) noexcept {
   if (team_.failed() == Status::ok) team_.copy(from, to);
 }
 
-void NodePeers::combine(Slice values, ConstSlice others, Reduction op) noexcept {
+void NodePeers::combine(Slice values, ConstSlice operand, Reduction op) noexcept {
   const Team::Timed timed(team_, Phase::combine, values.bytes());
-  if (team_.failed() == Status::ok) team_.note(team_.values_->reduce(values, others, op));
+  if (team_.failed() == Status::ok) team_.note(team_.values_->reduce(values, operand, op));
 }
 
 ValueSend::ValueSend(NodePeers& node, ConstSlice values, int to) : waiting_(node.team_), bytes_(0) {
@@ -27,7 +27,7 @@ ValueSend::ValueSend(NodePeers& node, ConstSlice values, int to) : waiting_(node
   pending_ = team.transport_->send(bytes, team.address(to), team.lane_);
 }
 
-// Copies values that the host cannot access to memory for the message. Without memory, the message is empty.
+// Copies values that the host cannot access to memory of the host. If there is none, the message is empty.
 ConstSlice ValueSend::staged(Team& team, ConstSlice values) noexcept {
   staging_ = team.scratch(values.bytes());
   if (staging_.data() == nullptr) return {};

@@ -1,7 +1,7 @@
-// Node peers: the ranks of a team on this rank's node, among which values travel uncompressed.
+// Node peers: the ranks of a team on this rank's node, which exchange values uncompressed.
 //
 // Failure rule, as for frames: once the call has failed on a rank, every message of values that the rank
-// sends is one byte short. The receivers detect the failure by the length. NodeWork tells of it by a flag.
+// sends is one byte short. The receivers detect the failure by the length. NodeWork has a flag for it.
 #pragma once
 
 #include <array>
@@ -19,34 +19,35 @@ class NodeWorking;
 
 class NodePeers {
  public:
-  // `ranks`: ranks of the team, in the order of their numbers in this object; this rank must be among them.
+  // `ranks`: ranks of the team; rank i of this object is ranks[i]. This rank must be among them.
   NodePeers(const Team& team, std::span<const int> ranks) noexcept : team_(team.among(ranks)) {}
 
   int rank() const noexcept { return team_.rank(); }
   int size() const noexcept { return team_.size(); }
 
-  // Memory for values. If there is none, `values` has no data and the failure is recorded.
+  // Memory for values. If the allocation fails, `values.data` is null and the failure is recorded.
   struct Memory {
     Buffer buffer;
     Slice values;
   };
   Memory memory(std::size_t count, DType type) noexcept;
 
-  // copy: to <- from, which may be the same memory. combine: values <- values op others. Both functions do
+  // copy: to <- from, which may be the same memory. combine: values <- values op operand. Both functions do
   // nothing once the call has failed.
   void copy(ConstSlice from, Slice to) noexcept;
-  void combine(Slice values, ConstSlice others, Reduction op) noexcept;
+  void combine(Slice values, ConstSlice operand, Reduction op) noexcept;
 
-  // Messages of values; the results are to be awaited. A message to or from `nobody` is not sent, as with
+  // Messages of values; the caller awaits the results. A message to or from `nobody` is not sent, as with
   // MPI_PROC_NULL.
   static constexpr int nobody = -1;
   ValueSend send(ConstSlice values, int to);
   ValueReceive recv(Slice values, int from);
-  ValueExchange exchange(ConstSlice mine, int to, Slice theirs, int from);
+  ValueExchange exchange(ConstSlice sent, int to, Slice received, int from);
 
-  // Returns true if the transport itself works on the values, which are on GPUs.
+  // Returns true if the transport itself copies and reduces the values, which are on GPUs.
   bool does_work() const noexcept { return !team_.values_->on_host() && team_.transport_->does_node_work(); }
-  // Returns work whose blocks fill(blocks) appends; the work has failed if there is no memory for them.
+  // Returns work with the blocks that fill(blocks) appends. If there is no memory for them, the work has
+  // failed.
   template <class Fill>
   NodeWork work(NodeWork::Kind kind, Reduction op, const Fill& fill) noexcept {
     NodeWork work{kind, op, team_.segment_, false};
@@ -54,7 +55,7 @@ class NodePeers {
     work.failed = team_.failed() != Status::ok;
     return work;
   }
-  NodeWorking run(NodeWork work);  // to be awaited
+  NodeWorking run(NodeWork work);  // the caller awaits the result
 
  private:
   friend class ValueSend;
@@ -78,7 +79,7 @@ class ValueSend final : public Waitable {
   ConstSlice staged(Team& team, ConstSlice values) noexcept;
 
   Waiting waiting_;
-  std::size_t bytes_;  // size of the message; MPI's status of a send has none
+  std::size_t bytes_;  // size of the message, which MPI's status of a send does not have
   Buffer staging_;     // memory of the message, if the host cannot access the values
   Pending pending_;
 };
@@ -101,46 +102,46 @@ class ValueReceive final : public Waitable {
 
 class ValueExchange final : public Waitable {
  public:
-  ValueExchange(NodePeers& node, ConstSlice mine, int to, Slice theirs, int from)
-      : taking_(node, theirs, from), passing_(node, mine, to) {}
+  ValueExchange(NodePeers& node, ConstSlice sent, int to, Slice received, int from)
+      : receive_(node, received, from), send_(node, sent, to) {}
   bool ready() override {
-    const bool passed = passing_.ready();
-    return taking_.ready() && passed;
+    const bool sent = send_.ready();
+    return receive_.ready() && sent;
   }
-  void result() noexcept { taking_.result(); }
+  void result() noexcept { receive_.result(); }
 
  private:
-  ValueReceive taking_;
-  ValueSend passing_;
+  ValueReceive receive_;
+  ValueSend send_;
 };
 
-// Messages of values in flight with several ranks at the same time: ready when all have arrived.
+// Messages of values to and from several ranks, in flight together. The batch is ready when all are complete.
 class ValueBatch final : public Waitable {
  public:
-  static constexpr std::size_t most = 8;  // each way
+  static constexpr std::size_t most = 8;  // sends, and as many receives
 
   explicit ValueBatch(NodePeers& node) noexcept : node_(node) {}
   ValueBatch(const ValueBatch&) = delete;
 
-  void send(ConstSlice values, int to) { sending_[sent_++].emplace(node_, values, to); }
-  void recv(Slice values, int from) { receiving_[received_++].emplace(node_, values, from); }
+  void send(ConstSlice values, int to) { sends_[sent_++].emplace(node_, values, to); }
+  void recv(Slice values, int from) { receives_[received_++].emplace(node_, values, from); }
 
   bool ready() override {
     bool all = true;
-    for (std::size_t i = 0; i < sent_; ++i) all &= sending_[i]->ready();
-    for (std::size_t i = 0; i < received_; ++i) all &= receiving_[i]->ready();
+    for (std::size_t i = 0; i < sent_; ++i) all &= sends_[i]->ready();
+    for (std::size_t i = 0; i < received_; ++i) all &= receives_[i]->ready();
     return all;
   }
   void result() noexcept {
-    for (std::size_t i = 0; i < sent_; ++i) sending_[i]->result();
-    for (std::size_t i = 0; i < received_; ++i) receiving_[i]->result();
+    for (std::size_t i = 0; i < sent_; ++i) sends_[i]->result();
+    for (std::size_t i = 0; i < received_; ++i) receives_[i]->result();
   }
 
  private:
   NodePeers& node_;
   std::size_t sent_ = 0, received_ = 0;
-  std::array<std::optional<ValueSend>, most> sending_;
-  std::array<std::optional<ValueReceive>, most> receiving_;
+  std::array<std::optional<ValueSend>, most> sends_;
+  std::array<std::optional<ValueReceive>, most> receives_;
 };
 
 class NodeWorking final : public Waitable {
@@ -164,8 +165,8 @@ class NodeWorking final : public Waitable {
 inline NodeWorking NodePeers::run(NodeWork work) { return NodeWorking(*this, std::move(work)); }
 inline ValueSend NodePeers::send(ConstSlice values, int to) { return ValueSend(*this, values, to); }
 inline ValueReceive NodePeers::recv(Slice values, int from) { return ValueReceive(*this, values, from); }
-inline ValueExchange NodePeers::exchange(ConstSlice mine, int to, Slice theirs, int from) {
-  return ValueExchange(*this, mine, to, theirs, from);
+inline ValueExchange NodePeers::exchange(ConstSlice sent, int to, Slice received, int from) {
+  return ValueExchange(*this, sent, to, received, from);
 }
 
 }  // namespace taut

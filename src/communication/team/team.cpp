@@ -1,7 +1,6 @@
 #include "communication/team/team.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace taut {
 

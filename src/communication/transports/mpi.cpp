@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
-#include <string>
 #include <vector>
 
 #include "communication/transports/memory_kinds.hpp"

@@ -1,4 +1,4 @@
-// Text of a user, and messages that point at a fault in it.
+// Text that a user wrote, and error messages that point at a position in it.
 #pragma once
 
 #include <string>

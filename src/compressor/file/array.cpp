@@ -13,7 +13,7 @@ std::uint64_t Array::count() const noexcept {
   return count;
 }
 
-bool is_possible(const Array& array) noexcept {
+bool has_valid_size(const Array& array) noexcept {
   std::uint64_t bytes = size_of(array.type);
   for (const std::uint64_t extent : array.shape)
     if (__builtin_mul_overflow(bytes, std::max<std::uint64_t>(extent, 1), &bytes)) return false;

@@ -15,7 +15,7 @@ namespace taut::cli {
 enum class Form : std::uint8_t {
   raw = 1,          // the values alone
   npy = 2,          // NumPy's format
-  npy_fortran = 3,  // NumPy's format with fortran_order: NumPy's shape is the reverse of ours
+  npy_fortran = 3,  // NumPy's format with fortran_order: NumPy's shape is the reverse of Array::shape
 };
 constexpr bool is_npy(Form form) noexcept { return form != Form::raw; }
 
@@ -30,14 +30,15 @@ struct Array {
   std::uint64_t bytes() const noexcept { return count() * size_of(type); }
 };
 
-// Returns false if the array has too many extents, or more than 2^62 bytes, with extents of 0 counted as 1.
-bool is_possible(const Array& array) noexcept;
+// Returns true if the array has at most max_array_dims extents and, with extents of 0 counted as 1, at most
+// 2^62 bytes.
+bool has_valid_size(const Array& array) noexcept;
 
 // Returns the type of a name such as "f32", "float32" or "bfloat16"; nothing for other texts.
 std::optional<DType> find_dtype(std::string_view name);
 std::string dtype_names();
 
-// Parses extents such as "120x225x225". Throws Failure(usage).
+// Returns the extents of a text such as "120x225x225". Throws Failure(usage).
 std::vector<std::uint64_t> read_shape(const std::string& text);
 std::string text_of(const std::vector<std::uint64_t>& shape);
 

@@ -1,7 +1,6 @@
 #include "compressor/file/bound_check.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "compressor/base/float_environment.hpp"
 #include "compressor/base/json.hpp"

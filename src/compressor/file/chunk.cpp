@@ -64,7 +64,7 @@ void check_coding(DType type, const std::string& text) {
 std::size_t most_chunk_bytes(const Array& array, const std::string& coding) {
   if (most_frame_bytes(array.type, 1) == 0) return 0;
   const std::vector<Piece> pieces = pieces_of(array.shape);
-  std::size_t bytes = bytes_beside_frames(array, coding, pieces.size());
+  std::size_t bytes = overhead_bytes(array, coding, pieces.size());
   for (const Piece& piece : pieces) bytes += most_frame_bytes(array.type, piece.count());
   return bytes;
 }

@@ -1,6 +1,5 @@
 #include "compressor/file/files.hpp"
 
-#include <algorithm>
 #include <string_view>
 
 namespace taut::cli {

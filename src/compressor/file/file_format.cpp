@@ -11,13 +11,13 @@
 namespace taut::cli {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "structures are written as they stand in memory");
+static_assert(std::endian::native == std::endian::little, "structures are written as they are in memory");
 
 constexpr char file_magic[8] = {'\x89', 'T', 'A', 'U', 'T', '\r', '\n', '\x1a'};
 constexpr char end_magic[8] = {'T', 'A', 'U', 'T', ' ', 'e', 'n', 'd'};
-constexpr std::uint32_t version_alone = 1, version_with_references = 2;
+constexpr std::uint32_t version_without_references = 1, version_with_references = 2;
 constexpr std::uint8_t most_references = 2;
-constexpr std::size_t longest_coding = 4096;
+constexpr std::size_t most_coding_bytes = 4096;
 
 // Structures of docs/spec/file.md.
 struct Header {
@@ -30,7 +30,7 @@ struct Header {
 static_assert(sizeof(Header) == 24);
 
 struct Footer {
-  std::uint64_t index_at;
+  std::uint64_t index_offset;
   std::uint64_t frames;
   std::uint32_t index_checksum;
   std::uint32_t header_checksum;
@@ -71,7 +71,7 @@ bool is_taut(const ByteSource& file) {
   return std::ranges::equal(magic, file_magic);
 }
 
-std::size_t bytes_beside_frames(const Array& array, const std::string& coding, std::size_t frames) {
+std::size_t overhead_bytes(const Array& array, const std::string& coding, std::size_t frames) {
   return header_bytes(array.shape.size(), coding.size()) + frames * sizeof(FrameEntry) + sizeof(Footer);
 }
 
@@ -80,10 +80,10 @@ std::size_t bytes_beside_frames(const Array& array, const std::string& coding, s
 FrameWriter::FrameWriter(ByteTarget& file, const Array& array, const std::string& coding,
                          std::size_t references)
     : file_(file) {
-  if (coding.size() > longest_coding) reject("--bound: is longer than 4096 characters");
+  if (coding.size() > most_coding_bytes) reject("--bound: is longer than 4096 characters");
   Header header{};
   std::ranges::copy(file_magic, header.magic);
-  header.version = references == 0 ? version_alone : version_with_references;
+  header.version = references == 0 ? version_without_references : version_with_references;
   header.bytes = static_cast<std::uint32_t>(header_bytes(array.shape.size(), coding.size()));
   header.type = static_cast<std::uint8_t>(array.type);
   header.form = static_cast<std::uint8_t>(array.form);
@@ -106,7 +106,7 @@ void FrameWriter::add(ConstBytes frame, std::size_t values) {
 
 void FrameWriter::finish() {
   Footer footer{};
-  footer.index_at = file_.written();
+  footer.index_offset = file_.written();
   footer.frames = entries_.size();
   footer.index_checksum = crc32c(std::as_bytes(std::span(entries_)));
   footer.header_checksum = header_checksum_;
@@ -125,38 +125,40 @@ FrameReader::FrameReader(const ByteSource& file) : file_(file) {
   read_index(offset_);
 }
 
-void FrameReader::damaged(const char* what) const {
+void FrameReader::fail_damaged(const char* what) const {
   fail(file_.path() + ": is damaged (" + what + "); get the file again");
 }
 
 // Reads the header and returns the offset after it.
 std::uint64_t FrameReader::read_header() {
   Header header{};
-  if (file_.size() < sizeof header) damaged("it ends within its header");
+  if (file_.size() < sizeof header) fail_damaged("it ends within its header");
   file_.read(0, writable_bytes_of(header));
-  if (header.version != version_alone && header.version != version_with_references)
+  if (header.version != version_without_references && header.version != version_with_references)
     fail(file_.path() + ": is of version " + std::to_string(header.version) +
          " of the format, or damaged; this program reads versions 1 and 2");
   const std::size_t expected = header_bytes(header.dims, header.coding_bytes);
-  if (header.dims > max_array_dims || header.coding_bytes > longest_coding || header.bytes != expected)
-    damaged("lengths in its header");
-  if (file_.size() < expected) damaged("it ends within its header");
+  if (header.dims > max_array_dims || header.coding_bytes > most_coding_bytes || header.bytes != expected)
+    fail_damaged("lengths in its header");
+  if (file_.size() < expected) fail_damaged("it ends within its header");
 
   std::vector<std::byte> bytes(expected);
   file_.read(0, bytes);
   std::memcpy(&header_checksum_, bytes.data() + expected - 4, 4);
-  if (header_checksum_ != crc32c(ConstBytes(bytes).first(expected - 4))) damaged("checksum of its header");
+  if (header_checksum_ != crc32c(ConstBytes(bytes).first(expected - 4)))
+    fail_damaged("checksum of its header");
   const bool known_form = header.form >= 1 && header.form <= static_cast<std::uint8_t>(Form::npy_fortran);
-  if (!is_dtype(header.type) || !known_form) damaged("type or form in its header");
+  if (!is_dtype(header.type) || !known_form) fail_damaged("type or form in its header");
   const bool refers = header.references > 0 && header.references <= most_references;
-  if (header.version == version_alone ? header.references != 0 : !refers) damaged("references in its header");
+  if (header.version == version_without_references ? header.references != 0 : !refers)
+    fail_damaged("references in its header");
   references_ = header.references;
   array_.type = DType{header.type};
   array_.form = Form{header.form};
   array_.shape.resize(header.dims);
   std::ranges::copy(ConstBytes(bytes).subspan(sizeof header, 8 * std::size_t{header.dims}),
                     std::as_writable_bytes(std::span(array_.shape)).begin());
-  if (!is_possible(array_)) damaged("shape in its header");
+  if (!has_valid_size(array_)) fail_damaged("shape in its header");
   coding_.assign(reinterpret_cast<const char*>(bytes.data()) + sizeof header + 8 * header.dims,
                  header.coding_bytes);
   return expected;
@@ -166,36 +168,36 @@ std::uint64_t FrameReader::read_header() {
 // file.
 void FrameReader::read_index(std::uint64_t begin) {
   Footer footer{};
-  if (file_.size() < begin + sizeof footer) damaged("it ends before its index");
+  if (file_.size() < begin + sizeof footer) fail_damaged("it ends before its index");
   const std::uint64_t end = file_.size() - sizeof footer;  // end of the index
   file_.read(end, writable_bytes_of(footer));
   if (!std::ranges::equal(footer.magic, end_magic) || footer.checksum != own_checksum(footer))
-    damaged("its end is missing");
-  const bool fits = footer.index_at >= begin && footer.index_at <= end &&
-                    footer.frames == (end - footer.index_at) / sizeof(FrameEntry) &&
-                    (end - footer.index_at) % sizeof(FrameEntry) == 0;
-  if (!fits || footer.zero != 0 || footer.header_checksum != header_checksum_) damaged("its index");
+    fail_damaged("its end is missing");
+  const bool fits = footer.index_offset >= begin && footer.index_offset <= end &&
+                    footer.frames == (end - footer.index_offset) / sizeof(FrameEntry) &&
+                    (end - footer.index_offset) % sizeof(FrameEntry) == 0;
+  if (!fits || footer.zero != 0 || footer.header_checksum != header_checksum_) fail_damaged("its index");
 
   entries_.resize(static_cast<std::size_t>(footer.frames));
-  file_.read(footer.index_at, std::as_writable_bytes(std::span(entries_)));
-  if (crc32c(std::as_bytes(std::span(entries_))) != footer.index_checksum) damaged("checksum of its index");
-  check_sizes(footer.index_at - begin);
+  file_.read(footer.index_offset, std::as_writable_bytes(std::span(entries_)));
+  if (crc32c(std::as_bytes(std::span(entries_))) != footer.index_checksum)
+    fail_damaged("checksum of its index");
+  check_sizes(footer.index_offset - begin);
 }
 
-void FrameReader::check_sizes(std::uint64_t left) const {
-  std::uint64_t values = array_.count();
-  FrameEntry checked{};  // size limit for frames of that many values; most frames have equally many
+void FrameReader::check_sizes(std::uint64_t bytes_left) const {
+  std::uint64_t values_left = array_.count();
+  FrameEntry limit{};  // most bytes of a frame of `values` values; kept, as most frames have equally many
   for (const FrameEntry& entry : entries_) {
-    if (entry.values == 0 || entry.values > most_values_a_frame || entry.values > values ||
-        entry.bytes > left || entry.bytes + 3 < least_frame_bytes(entry.values))
-      damaged("sizes in its index");
-    if (entry.values != checked.values)
-      checked = {most_frame_bytes(array_.type, entry.values), entry.values, 0};
-    if (entry.bytes > checked.bytes) damaged("sizes in its index");
-    values -= entry.values;
-    left -= entry.bytes;
+    if (entry.values == 0 || entry.values > most_values_a_frame || entry.values > values_left ||
+        entry.bytes > bytes_left || entry.bytes + 3 < least_frame_bytes(entry.values))
+      fail_damaged("sizes in its index");
+    if (entry.values != limit.values) limit = {most_frame_bytes(array_.type, entry.values), entry.values, 0};
+    if (entry.bytes > limit.bytes) fail_damaged("sizes in its index");
+    values_left -= entry.values;
+    bytes_left -= entry.bytes;
   }
-  if (values != 0 || left != 0) damaged("sizes in its index");
+  if (values_left != 0 || bytes_left != 0) fail_damaged("sizes in its index");
 }
 
 ConstBytes FrameReader::next() {
@@ -204,8 +206,8 @@ ConstBytes FrameReader::next() {
   file_.read(offset_, frame_);
   offset_ += entry.bytes;
   if (crc32c(frame_) != entry.checksum)
-    damaged(("checksum of frame " + std::to_string(position_) + " of " + std::to_string(entries_.size()))
-                .c_str());
+    fail_damaged(("checksum of frame " + std::to_string(position_) + " of " + std::to_string(entries_.size()))
+                     .c_str());
   return frame_;
 }
 

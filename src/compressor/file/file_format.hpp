@@ -17,12 +17,12 @@ struct FrameEntry {
 bool is_taut(const ByteSource& file);
 
 // Returns the size in bytes of header, index and footer of a file with `frames` frames.
-std::size_t bytes_beside_frames(const Array& array, const std::string& coding, std::size_t frames);
+std::size_t overhead_bytes(const Array& array, const std::string& coding, std::size_t frames);
 
 class FrameWriter {
  public:
-  // Writes the header. `coding` is the text that the user asked for, with bounds relative to the whole array.
-  // `references`: the number of arrays that frames may refer to.
+  // Writes the header. `coding`: bound and options as the user gave them; relative bounds refer to the whole
+  // array. `references`: number of arrays that frames may refer to.
   FrameWriter(ByteTarget& file, const Array& array, const std::string& coding, std::size_t references = 0);
 
   void add(ConstBytes frame, std::size_t values);
@@ -46,14 +46,14 @@ class FrameReader {
   std::size_t references() const noexcept { return references_; }  // arrays that frames may refer to
   const std::vector<FrameEntry>& entries() const noexcept { return entries_; }
 
-  // Returns the bytes of the next frame after a check of their checksum; valid until the next call.
+  // Checks the checksum of the next frame and returns its bytes, which are valid until the next call.
   ConstBytes next();
 
  private:
   std::uint64_t read_header();
   void read_index(std::uint64_t begin);
   void check_sizes(std::uint64_t frames_bytes) const;
-  [[noreturn]] void damaged(const char* what) const;
+  [[noreturn]] void fail_damaged(const char* what) const;
 
   const ByteSource& file_;
   Array array_;
@@ -62,7 +62,7 @@ class FrameReader {
   std::uint32_t header_checksum_ = 0;
   std::vector<FrameEntry> entries_;
   std::size_t position_ = 0;  // index of the next frame in entries_
-  std::uint64_t offset_ = 0;  // its offset in the file
+  std::uint64_t offset_ = 0;  // offset of that frame in the file, in bytes
   std::vector<std::byte> frame_;
 };
 

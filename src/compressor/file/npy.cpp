@@ -158,7 +158,7 @@ NpyFile read_npy(const InputFile& file, std::optional<DType> wanted) {
                  begin + length};
   Array& array = result.array;
   if (header.fortran) std::ranges::reverse(array.shape);
-  if (!is_possible(array) || array.bytes() > file.size() - result.values_at)
+  if (!has_valid_size(array) || array.bytes() > file.size() - result.values_at)
     fail(file.path() + ": is shorter than its .npy header says (shape " + text_of(header.shape) + ")");
   return result;
 }

@@ -6,21 +6,21 @@
 #include <atomic>
 #include <type_traits>
 
-// Calls work(argument) with the stack pointer at `top`. The frame pointer keeps the caller's stack, so that
-// debuggers and exceptions find their way back.
+// Calls work(argument) with the stack pointer at `top`. The frame pointer holds the caller's stack pointer,
+// so that debuggers and exceptions can unwind into the caller.
 extern "C" void taut_call_on_stack(void (*work)(void*) noexcept, void* argument, void* top) noexcept;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TAUT_STACKS_ARE_WATCHED
+#define TAUT_SANITIZER_TRACKS_STACKS
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TAUT_STACKS_ARE_WATCHED
+#define TAUT_SANITIZER_TRACKS_STACKS
 #endif
 #endif
 
-#if defined(TAUT_STACKS_ARE_WATCHED)
+#if defined(TAUT_SANITIZER_TRACKS_STACKS)
 #elif defined(__x86_64__)
-#define TAUT_CHANGES_STACKS
+#define TAUT_CAN_SWITCH_STACKS
 asm(R"(
 .text
 .p2align 4
@@ -47,7 +47,7 @@ taut_call_on_stack:
 .size taut_call_on_stack, .-taut_call_on_stack
 )");
 #elif defined(__aarch64__)
-#define TAUT_CHANGES_STACKS
+#define TAUT_CAN_SWITCH_STACKS
 asm(R"(
 .text
 .p2align 4
@@ -82,31 +82,31 @@ taut_call_on_stack:
 namespace taut {
 namespace {
 
-#ifdef TAUT_CHANGES_STACKS
+#ifdef TAUT_CAN_SWITCH_STACKS
 
-constexpr std::size_t stack_bytes = std::size_t{1} << 20;  // reserved; used pages alone take memory
+constexpr std::size_t stack_bytes = std::size_t{1} << 20;  // of address space; only touched pages take memory
 constexpr std::size_t guard_bytes = std::size_t{64} << 10;
 
-// Pool of stacks. A stack that is not in use is in a slot; with more than these, stacks are made and unmapped
-// for each use.
+// Pool of stacks. The slots hold unused stacks. Stacks beyond the number of slots are mapped and unmapped for
+// each use.
 class StackPool {
  public:
   std::byte* take() noexcept {
     for (auto& slot : free_)
       if (slot.load(std::memory_order_relaxed) != nullptr)
         if (std::byte* const found = slot.exchange(nullptr, std::memory_order_acquire)) return found;
-    void* const made = mmap(nullptr, guard_bytes + stack_bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (made == MAP_FAILED) return nullptr;
-    mprotect(made, guard_bytes, PROT_NONE);
-    return static_cast<std::byte*>(made);
+    void* const mapping = mmap(nullptr, guard_bytes + stack_bytes, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (mapping == MAP_FAILED) return nullptr;
+    mprotect(mapping, guard_bytes, PROT_NONE);
+    return static_cast<std::byte*>(mapping);
   }
 
   void give_back(std::byte* stack) noexcept {
     for (auto& slot : free_) {
-      std::byte* none = nullptr;
+      std::byte* empty = nullptr;
       if (slot.load(std::memory_order_relaxed) == nullptr &&
-          slot.compare_exchange_strong(none, stack, std::memory_order_release))
+          slot.compare_exchange_strong(empty, stack, std::memory_order_release))
         return;
     }
     munmap(stack, guard_bytes + stack_bytes);
@@ -120,23 +120,23 @@ constinit StackPool stacks;
 
 #endif
 
-// Calls `work`, which returns a value, on a coding stack.
+// Returns the result of work(), called on a coding stack.
 template <class Work>
-auto called(const Work& work) noexcept {
+auto on_stack(const Work& work) noexcept {
   struct Call {
     const Work* work;
     std::invoke_result_t<const Work&> result;
   } call{&work, {}};
   call_on_coding_stack(
-      [](void* at) noexcept {
-        auto& that = *static_cast<Call*>(at);
-        that.result = (*that.work)();
+      [](void* argument) noexcept {
+        auto& this_call = *static_cast<Call*>(argument);
+        this_call.result = (*this_call.work)();
       },
       &call);
   return call.result;
 }
 
-// Codec that works on coding stacks, with the arithmetic of the codec that does the work.
+// Codec that runs another codec, and its arithmetic on frames, on coding stacks.
 class CodecOnStack final : public Codec, private FrameArithmetic {
  public:
   explicit CodecOnStack(std::unique_ptr<Codec> codec) noexcept
@@ -147,16 +147,16 @@ class CodecOnStack final : public Codec, private FrameArithmetic {
     return codec_->max_bytes(type, count, addends);
   }
   SizeOrStatus encode(ConstSlice values, References references, Bytes out) const noexcept override {
-    return called([&] { return codec_->encode(values, references, out); });
+    return on_stack([&] { return codec_->encode(values, references, out); });
   }
   Status decode(ConstBytes in, References references, Slice values) const noexcept override {
-    return called([&] { return codec_->decode(in, references, values); });
+    return on_stack([&] { return codec_->decode(in, references, values); });
   }
   Status reduce(ConstBytes in, References references, Slice values, Reduction op) const noexcept override {
-    return called([&] { return codec_->reduce(in, references, values, op); });
+    return on_stack([&] { return codec_->reduce(in, references, values, op); });
   }
   Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
-    return called([&] { return codec_->sample(values, scratch); });
+    return on_stack([&] { return codec_->sample(values, scratch); });
   }
   const FrameArithmetic* arithmetic() const noexcept override {
     return arithmetic_ != nullptr ? this : nullptr;
@@ -164,14 +164,14 @@ class CodecOnStack final : public Codec, private FrameArithmetic {
 
  private:
   SizeOrStatus sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override {
-    return called([&] { return arithmetic_->sum(frames, out); });
+    return on_stack([&] { return arithmetic_->sum(frames, out); });
   }
   SizeOrStatus accumulate(ConstBytes frame, ConstSlice values, References references,
                           Bytes out) const noexcept override {
-    return called([&] { return arithmetic_->accumulate(frame, values, references, out); });
+    return on_stack([&] { return arithmetic_->accumulate(frame, values, references, out); });
   }
   bool has_integers(ConstSlice values) const noexcept override {
-    return called([&] { return arithmetic_->has_integers(values); });
+    return on_stack([&] { return arithmetic_->has_integers(values); });
   }
 
   std::unique_ptr<Codec> codec_;
@@ -181,7 +181,7 @@ class CodecOnStack final : public Codec, private FrameArithmetic {
 }  // namespace
 
 void call_on_coding_stack(void (*work)(void*) noexcept, void* argument) noexcept {
-#ifdef TAUT_CHANGES_STACKS
+#ifdef TAUT_CAN_SWITCH_STACKS
   if (std::byte* const stack = stacks.take()) {
     taut_call_on_stack(work, argument, stack + guard_bytes + stack_bytes);
     return stacks.give_back(stack);

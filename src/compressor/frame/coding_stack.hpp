@@ -1,16 +1,16 @@
-// Stacks on which codecs work. A chunk's values and planes are local arrays of codecs, up to 200 KiB
-// together. The threads and fibres of programs may have less: tasks of 16 to 128 KiB are common.
+// Coding stacks: stacks of 1 MiB on which codecs run. Codecs have local arrays of up to 200 KiB for the
+// values and planes of a chunk. Threads and fibres of programs may have stacks of 16 to 128 KiB.
 #pragma once
 
 #include "compressor/frame/codec.hpp"
 
 namespace taut {
 
-// Calls `work(argument)` on a stack of this process's pool. Calls it on the caller's own stack if there is no
-// memory for another one, or if a sanitizer watches stacks.
+// Calls `work(argument)` on a stack of the process's pool; on the caller's stack if there is no memory for
+// one, or if a sanitizer tracks stacks.
 void call_on_coding_stack(void (*work)(void*) noexcept, void* argument) noexcept;
 
-// Returns a codec with the same results that works on such stacks.
+// Returns a codec with the same results that runs on coding stacks.
 std::unique_ptr<Codec> on_coding_stack(std::unique_ptr<Codec> codec);
 
 }  // namespace taut

@@ -1,4 +1,4 @@
-// Estimation of a codec's ratio by a few pieces of a message.
+// Samples: estimates of a codec's ratio from a few pieces of a message.
 #pragma once
 
 #include "compressor/frame/codec.hpp"
@@ -27,9 +27,9 @@ struct Pieces {
   std::size_t part_;
 };
 
-// Least number of values for which a sample chooses among codecs or predictions where nothing else asks for
-// one. From there on the bytes that it saves on average take longer over a link of 1 Gbit/s than the sample
-// (docs/adr/0003-predictors-by-sample.md).
+// Least number of values for which a sample chooses among codecs or predictions, unless the coding asks for a
+// sample. For more values, the bytes that the choice saves on average take longer on a link of 1 Gbit/s than
+// the sample takes (docs/adr/0003-predictors-by-sample.md).
 inline constexpr std::size_t least_to_sample = 8192;
 
 // Returns the bytes of scratch memory that take_sample needs.

@@ -1,4 +1,4 @@
-// Several frames of a call, encoded or decoded together.
+// Launches of kernels that encode or decode several frames together.
 #pragma once
 
 #include "compressor/gpu/cuda_call.hpp"
@@ -6,7 +6,7 @@
 
 namespace taut::api {
 
-// Returns true if kernels can access the memory. A kernel that accessed other memory would end the context.
+// Returns true if kernels can access the memory. An access to other memory would end the CUDA context.
 inline bool is_accessible(const DeviceFrameItem& item, std::size_t value_bytes) {
   return item.result != nullptr && aligned(item.result, alignof(TAUT_Cuda_result)) && item.frame != nullptr &&
          aligned(item.frame, 16) && aligned(item.values, value_bytes) &&
@@ -14,7 +14,7 @@ inline bool is_accessible(const DeviceFrameItem& item, std::size_t value_bytes) 
 }
 
 // Calls enqueue(launcher, item, memory_of(item, i)) for each item, and launches each kernel once for up to
-// most_items of them. No kernel is launched if a captured stream lacks scratch memory.
+// most_items items. No kernel is launched if a captured stream lacks scratch memory.
 template <class MemoryOf, class Enqueue>
 void launch_items(const DeviceFrameItem* items, int n, void* stream, MemoryOf memory_of, Enqueue enqueue) {
   for (int i = 0; i < n; ++i) memory_of(items[i], i);

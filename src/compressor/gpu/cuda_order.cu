@@ -5,7 +5,6 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "compressor/gpu/cuda_call.hpp"
@@ -17,17 +16,19 @@ namespace {
 
 cudaStream_t handle(void* stream) { return static_cast<cudaStream_t>(stream); }
 
-// Creates a stream that waits for no other stream. Its priority differs from that of usual streams: streams of one priority
-// can share a hardware queue, where a stream that waits for the host would delay it.
+// Creates a stream that waits for no other stream. Its priority differs from that of usual streams: streams
+// of one priority can share a hardware queue, where a stream that waits for the host would delay it.
 cudaError_t create_own_stream(cudaStream_t& stream) {
   int least = 0, greatest = 0;
   const cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
-  return error == cudaSuccess ? cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest) : error;
+  return error == cudaSuccess ? cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest)
+                              : error;
 }
 
 // Type of cuStreamWaitValue32 (CUDA driver API, "Stream memory operations"). The result has the number of a
 // cudaError_t.
-using WaitValue = int (*)(cudaStream_t stream, unsigned long long address, std::uint32_t value, unsigned flags);
+using WaitValue = int (*)(cudaStream_t stream, unsigned long long address, std::uint32_t value,
+                          unsigned flags);
 constexpr unsigned until_reached = 0;  // CU_STREAM_WAIT_VALUE_GEQ, cyclic
 
 // Finds the function in the driver, which alone has it. Version 2, of CUDA 11.7, works without options of the
@@ -36,8 +37,8 @@ cudaError_t find_wait_value(WaitValue& wait_value) {
   constexpr unsigned version = 11070;
   cudaDriverEntryPointQueryResult answer{};
   void* function = nullptr;
-  const cudaError_t error = cudaGetDriverEntryPointByVersion("cuStreamWaitValue32", &function, version,
-                                                             cudaEnableDefault, &answer);
+  const cudaError_t error =
+      cudaGetDriverEntryPointByVersion("cuStreamWaitValue32", &function, version, cudaEnableDefault, &answer);
   wait_value = reinterpret_cast<WaitValue>(function);
   return error == cudaSuccess && wait_value == nullptr ? cudaErrorNotSupported : error;
 }
@@ -48,8 +49,8 @@ struct OwnStream {
   bool open;
 };
 
-// Streams that are open, and those that were closed, for later use: scratch memory belongs to a stream, so that each new
-// stream would take more memory.
+// Streams that are open, and those that were closed, for later use: scratch memory belongs to a stream, so
+// that each new stream would take more memory.
 struct OwnStreams {
   std::mutex lock;
   std::vector<OwnStream> all;
@@ -65,8 +66,8 @@ struct Event {
   cudaEvent_t event = nullptr;
 };
 
-// Events that nobody uses. They are used again rather than destroyed: cudaEventDestroy waits for calls of CUDA in other
-// threads, which may wait for a stream.
+// Events that nobody uses. They are used again rather than destroyed: cudaEventDestroy waits for calls of
+// CUDA in other threads, which may wait for a stream.
 struct FreeEvents {
   std::mutex lock;
   std::vector<Event*> all;
@@ -114,8 +115,8 @@ void destroy_events() {
   free.all.clear();
 }
 
-// Prepares the current device before a stream first waits for the host: CUDA would make Taut wait for that stream when
-// it loads a kernel or allocates local memory, and a new stream may make it wait too.
+// Prepares the current device before a stream first waits for the host: CUDA would make Taut wait for that
+// stream when it loads a kernel or allocates local memory, and a new stream may make it wait too.
 cudaError_t prepare_device() {
   static std::mutex mutex;
   static std::set<int> prepared;

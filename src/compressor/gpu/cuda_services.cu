@@ -1,4 +1,4 @@
-// Implements the services that libtaut uses: device memory, and waiting for a stream.
+// The services of libtaut_cuda that libtaut uses (device_services.hpp): device memory, streams and codecs.
 #include "compressor/gpu/cuda_services.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace taut::api {
 namespace {
 
-const char* why() {
+const char* unavailable_reason() {
   const char* text = "";
   TAUT_Cuda_available(&text);
   return text;
@@ -34,25 +34,24 @@ int name_of(int device, char* name, std::size_t bytes) {
   return status_of(error);
 }
 
-// A change that fails is repeated: work and memory would go to another device. If the error persists, it is a
-// fault of the device.
-int use(int device, int* before) {
+// Sets the current device. A change that fails is repeated, because later work and memory would go to another
+// device. An error that persists is a fault of the device.
+int set_device(int device, int* before) {
   if (const int status = status_of(cudaGetDevice(before)); status != 0) return status;
   const int status = status_of(cudaSetDevice(device));
   return status == 0 ? 0 : status_of(cudaSetDevice(device));
 }
 
-// A wait that fails is repeated: the memory of the work is freed next. If the error persists, it is a fault of the
-// device, on which nothing runs any more.
+// A wait that fails is repeated, because the caller frees the memory of the work next. An error that persists
+// is a fault of the device, on which nothing runs any more.
 int wait(void* stream) {
-  const auto waited_for = static_cast<cudaStream_t>(stream);
-  const int status = status_of(cudaStreamSynchronize(waited_for));
-  if (status != 0) status_of(cudaStreamSynchronize(waited_for));
+  const int status = status_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
+  if (status != 0) status_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
   return status;
 }
 
-// Other streams may use pooled memory once the allocating stream has got to the allocation. That is Taut's own,
-// because a stream of the program may wait for the call that needs the memory.
+// Pooled memory is allocated on a stream of Taut, which other streams have to wait for. A stream of the
+// program could itself wait for the call that needs the memory.
 int allocate(void** memory, std::size_t bytes, MemoryKind kind) {
   const RelaxedCaptureScope scope;
   if (kind != MemoryKind::pooled)
@@ -67,9 +66,9 @@ int allocate(void** memory, std::size_t bytes, MemoryKind kind) {
   return status;
 }
 
-// All work on the memory is done. The legacy stream would wait for the streams of the program, and memory that it
-// frees could be allocated again only behind that.
-void give_back(void* memory, MemoryKind kind) {
+// Frees memory on which all work is complete. On the legacy stream the free would wait for the streams of the
+// program, and so would the next allocation of that memory.
+void free_memory(void* memory, MemoryKind kind) {
   const RelaxedCaptureScope scope;
   if (kind != MemoryKind::pooled) return device_memory().free_unordered(memory);
   void* stream = nullptr;
@@ -83,7 +82,7 @@ int copy(void* to, const void* from, std::size_t bytes) {
 
 struct ReleaseHooks {
   std::mutex mutex;
-  std::vector<void (*)()> all;
+  std::vector<void (*)()> hooks;
 };
 
 ReleaseHooks& release_hooks() {
@@ -91,9 +90,9 @@ ReleaseHooks& release_hooks() {
   return hooks;
 }
 
-void at_release(void (*trim)()) {
+void at_release(void (*hook)()) {
   const std::lock_guard lock(release_hooks().mutex);
-  release_hooks().all.push_back(trim);
+  release_hooks().hooks.push_back(hook);
 }
 
 int copy_on(void* to, const void* from, std::size_t bytes, void* stream) {
@@ -105,7 +104,7 @@ int query(void* stream, int* idle) {
   const cudaError_t error = cudaStreamQuery(static_cast<cudaStream_t>(stream));
   *idle = error == cudaSuccess;
   if (error != cudaErrorNotReady) return status_of(error);
-  cudaGetLastError();  // the next launch must not take the answer for its own error
+  cudaGetLastError();  // clears cudaErrorNotReady, which the next launch would report as its own error
   return 0;
 }
 
@@ -113,39 +112,38 @@ int query(void* stream, int* idle) {
 
 void run_release_hooks() {
   const std::lock_guard lock(release_hooks().mutex);
-  for (const auto trim : release_hooks().all) trim();
+  for (const auto hook : release_hooks().hooks) hook();
 }
 
 }  // namespace taut::api
 
 extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
   using namespace taut::api;
-  static constexpr DeviceServices services{
-      .version = device_services_version,
-      .available = TAUT_Cuda_available,
-      .why = why,
-      .device_of = device_of,
-      .name_of = name_of,
-      .use = use,
-      .allocate = allocate,
-      .free = give_back,
-      .at_release = at_release,
-      .copy = copy,
-      .copy_on = copy_on,
-      .wait = wait,
-      .query = query,
-      .own_stream = own_stream,
-      .open_stream = open_stream,
-      .close_stream = close_stream,
-      .follow = follow,
-      .is_captured = is_captured,
-      .record = record,
-      .has_happened = has_happened,
-      .free_event = free_event,
-      .wait_for_word = wait_for_word,
-      .codec = device_codec,
-      .reduce_values = reduce_values,
-      .divide_values = divide_values,
-      .range = range_of_values};
+  static constexpr DeviceServices services{.version = device_services_version,
+                                           .available = TAUT_Cuda_available,
+                                           .why = unavailable_reason,
+                                           .device_of = device_of,
+                                           .name_of = name_of,
+                                           .use = set_device,
+                                           .allocate = allocate,
+                                           .free = free_memory,
+                                           .at_release = at_release,
+                                           .copy = copy,
+                                           .copy_on = copy_on,
+                                           .wait = wait,
+                                           .query = query,
+                                           .own_stream = own_stream,
+                                           .open_stream = open_stream,
+                                           .close_stream = close_stream,
+                                           .follow = follow,
+                                           .is_captured = is_captured,
+                                           .record = record,
+                                           .has_happened = has_happened,
+                                           .free_event = free_event,
+                                           .wait_for_word = wait_for_word,
+                                           .codec = device_codec,
+                                           .reduce_values = reduce_values,
+                                           .divide_values = divide_values,
+                                           .range = range_of_values};
   return &services;
 }

@@ -56,7 +56,7 @@ ChunkOptions read_options(std::span<const unsigned> given) {
   if (bytes > longest_coding) cli::fail("the bound of the filter is longer than 512 characters");
   const auto text = words.take(words_for(bytes));
   options.coding.assign(reinterpret_cast<const char*>(text.data()), bytes);
-  if (!cli::is_possible({DType::c128, cli::Form::npy, options.extents}))
+  if (!cli::has_valid_size({DType::c128, cli::Form::npy, options.extents}))
     cli::fail("the words of the filter name a chunk of more than 2^62 bytes");
   return options;
 }

@@ -1,7 +1,5 @@
 #include "communication/api/messages/message_calls.hpp"
 
-#include <bit>
-
 #include "communication/api/state/comm_registry.hpp"
 #include "communication/mpi/pmpi_counts.hpp"
 

@@ -28,7 +28,7 @@ int PlainCall::start_nonblocking(MPI_Comm comm) {
 }
 
 void PlainCall::issue() {
-  code_ = start(private_);
+  code_ = start(private_comm_);
   complete_ = code_ != MPI_SUCCESS;
 }
 

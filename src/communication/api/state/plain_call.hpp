@@ -19,10 +19,10 @@ class PlainCall final : public FallbackCall {
   int make_persistent(MPI_Comm comm, MPI_Info info);
   bool persistent() const noexcept { return persistent_; }
 
-  // Sets a communicator of the same ranks that issue() uses, unless MPI's request is persistent. `topology`:
-  // that of the user's communicator, which the other one lacks; null: none.
+  // Sets the communicator of the same ranks that issue() uses, unless MPI's request is persistent.
+  // `topology`: topology of the user's communicator, if `comm` lacks it; null: there is none.
   void set_private(MPI_Comm comm, const Topology* topology) noexcept {
-    private_ = comm;
+    private_comm_ = comm;
     topology_ = topology;
   }
 
@@ -33,20 +33,21 @@ class PlainCall final : public FallbackCall {
   void issue() override;
   bool ready() override;
   void wait();
-  int code() const noexcept { return code_; }  // of a call that is complete
+  int code() const noexcept { return code_; }  // MPI error code of a complete call
 
-  // Hands MPI's request of a started call to the caller.
-  MPI_Request give() noexcept { return std::exchange(request_, MPI_REQUEST_NULL); }
+  // Returns MPI's request of a started call, which then belongs to the caller.
+  MPI_Request release_request() noexcept { return std::exchange(request_, MPI_REQUEST_NULL); }
 
  private:
   int start_nonblocking(MPI_Comm comm);
 
   const MpiCall& call_;
-  MPI_Comm private_ = MPI_COMM_NULL;
+  MPI_Comm private_comm_ = MPI_COMM_NULL;
   const Topology* topology_ = nullptr;
   std::optional<PmpiArgs> args_;  // arguments that MPI may read until completion
   MPI_Request request_ = MPI_REQUEST_NULL;
-  NeighbourMessages messages_;  // in place of request_ on a private communicator
+  NeighbourMessages
+      messages_;  // serve a neighbourhood collective on a private communicator, without request_
   bool persistent_ = false, complete_ = false;
   int code_ = MPI_SUCCESS;
 };

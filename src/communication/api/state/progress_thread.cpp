@@ -20,44 +20,39 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto pause = 50us;       // a message waits this long at most; the core is free for the program
-constexpr auto idle_pause = 10ms;  // interval of the steps while no work is pending
+constexpr auto step_interval = 50us;       // longest delay of a message; the core is idle between steps
+constexpr auto idle_step_interval = 10ms;  // while no work is pending
 
-struct Driver {
+struct ProgressThread {
   std::mutex mutex;
-  std::condition_variable comes;
+  std::condition_variable wake;
   std::thread thread;
-  std::atomic<bool> runs = false;
-  bool stops = false;
+  std::atomic<bool> running = false;
+  bool stopping = false;
 };
 
-constexpr auto driver = lasting<Driver>;
+constexpr auto progress_thread = lasting<ProgressThread>;
 
 void run(const ProgressWork work) noexcept {
-  Driver& mine = driver();
-  std::unique_lock lock(mine.mutex);
+  ProgressThread& state = progress_thread();
+  std::unique_lock lock(state.mutex);
   for (;;) {
-    // Waits by the system clock: ThreadSanitizer does not know waits by the steady one.
-    const auto end = std::chrono::system_clock::now() + idle_pause;
-    mine.comes.wait_until(lock, end, [&] { return mine.stops || work.pending(); });
-    if (mine.stops) return;
+    // The wait uses the system clock, because ThreadSanitizer does not support waits on the steady clock.
+    const auto end = std::chrono::system_clock::now() + idle_step_interval;
+    state.wake.wait_until(lock, end, [&] { return state.stopping || work.pending(); });
+    if (state.stopping) return;
     lock.unlock();
     work.take_step();
-    std::this_thread::sleep_for(pause);
+    std::this_thread::sleep_for(step_interval);
     lock.lock();
   }
 }
 
-void complain(const char* why) noexcept {
-  std::fprintf(stderr,
-               "taut: TAUT_PROGRESS=1 has no effect: %s. Calls in flight advance only inside Taut's\n", why);
-}
-
-// Makes the thread drive the calls of this library, unless a thread runs already. Returns null, or the reason
-// why there can be none.
-const char* why_not_driving() noexcept {
+// Starts the thread for the calls in flight of this library, unless it runs already. Returns null, or the
+// reason why there can be no thread.
+const char* start_or_reason() noexcept {
   int level = MPI_THREAD_SINGLE;
-  if (driver().runs) return nullptr;
+  if (progress_thread().running) return nullptr;
   PMPI_Query_thread(&level);
   if (level < MPI_THREAD_MULTIPLE)
     return "the program has to begin MPI by MPI_Init_thread with MPI_THREAD_MULTIPLE";
@@ -65,56 +60,59 @@ const char* why_not_driving() noexcept {
     driven_by_thread(true);
     return nullptr;
   }
-  return driver().runs ? nullptr : "the system gives no thread";
+  return progress_thread().running ? nullptr : "the system gives no thread";
 }
 
 }  // namespace
 
 bool start_progress_thread(const ProgressWork& work) noexcept {
-  Driver& mine = driver();
-  const std::lock_guard lock(mine.mutex);
-  if (mine.runs) return false;
+  ProgressThread& state = progress_thread();
+  const std::lock_guard lock(state.mutex);
+  if (state.running) return false;
   try {
-    mine.stops = false;
-    mine.thread = start_own_thread(run, work);
-    mine.runs = true;
+    state.stopping = false;
+    state.thread = start_own_thread(run, work);
+    state.running = true;
     return true;
   } catch (const std::system_error&) {
     return false;
   }
 }
 
-// Wakes the thread. The lock prevents a lost wake-up of a thread that has just found nothing to do.
+// The lock prevents a lost wake-up between the thread's check for pending work and its wait.
 void wake_progress_thread() noexcept {
-  Driver& mine = driver();
-  if (!mine.runs) return;
-  const std::lock_guard lock(mine.mutex);
-  mine.comes.notify_one();
+  ProgressThread& state = progress_thread();
+  if (!state.running) return;
+  const std::lock_guard lock(state.mutex);
+  state.wake.notify_one();
 }
 
 void end_progress_thread() noexcept {
-  Driver& mine = driver();
-  if (!mine.runs.exchange(false)) return;
+  ProgressThread& state = progress_thread();
+  if (!state.running.exchange(false)) return;
   {
-    const std::lock_guard lock(mine.mutex);
-    mine.stops = true;
-    mine.comes.notify_one();
+    const std::lock_guard lock(state.mutex);
+    state.stopping = true;
+    state.wake.notify_one();
   }
-  mine.thread.join();
+  state.thread.join();
 }
 
 void begin_progress(bool prints_reason) noexcept {
   static std::once_flag once;
   if (!options().progress) return;
   std::call_once(once, [prints_reason] {
-    const char* const why = why_not_driving();
-    if (why != nullptr && prints_reason) complain(why);
+    const char* const reason = start_or_reason();
+    if (reason != nullptr && prints_reason)
+      std::fprintf(stderr,
+                   "taut: TAUT_PROGRESS=1 has no effect: %s. Calls in flight advance only inside Taut's\n",
+                   reason);
   });
 }
 
 void require_progress_thread() {
-  if (const char* const why = why_not_driving())
-    throw Error(Status::invalid_argument, std::string("calls on streams need a progress thread: ") + why);
+  if (const char* const reason = start_or_reason())
+    throw Error(Status::invalid_argument, std::string("calls on streams need a progress thread: ") + reason);
 }
 
 }  // namespace taut::api

@@ -171,7 +171,7 @@ void CollectiveRequest::EarlyPlain::record() noexcept {
 MPI_Request CollectiveRequest::give_plain() noexcept {
   if (in_flight_ || persistent_) return MPI_REQUEST_NULL;
   active_ = false;
-  return plain_.give();
+  return plain_.release_request();
 }
 
 bool CollectiveRequest::on_stream() const noexcept { return enqueued_ != nullptr && enqueued_->any(); }

@@ -24,7 +24,7 @@ bool is_world(MPI_Comm comm) noexcept {
   return PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result) == MPI_SUCCESS && result != MPI_UNEQUAL;
 }
 
-std::optional<Settings> world_settings;  // of the ranks of MPI_COMM_WORLD
+std::optional<Settings> world_settings;  // merged settings of the ranks of MPI_COMM_WORLD, once known
 
 // Merges the settings of all ranks of a communicator for the rules of the process.
 Settings settings_on(MPI_Comm comm) {
@@ -42,21 +42,21 @@ bool rules_differ_by_communicator() {
   });
 }
 
-void say(int rank, const char* what) noexcept {
-  static std::atomic_flag said;
-  if (!said.test_and_set() && rank == 0) std::fprintf(stderr, "taut: %s\n", what);
+void print_once(int rank, const char* text) noexcept {
+  static std::atomic_flag printed;
+  if (!printed.test_and_set() && rank == 0) std::fprintf(stderr, "taut: %s\n", text);
 }
 
-// Returns the rules for this communicator. There are none if the rules of the ranks differ: a program that
-// knows nothing of rules has to continue.
+// Returns the rules for a communicator. If the ranks have different rules, there are none, and the program
+// continues with plain MPI.
 Rules rules_on(MPI_Comm comm, const RankAndSize& group, const Settings& agreed) {
   if (agreed.readable == 0) {
     const std::optional<Error>& fault = process_rules().fault;
-    say(group.rank, fault ? fault->what() : "a rank cannot read its rules; all go without");
+    print_once(group.rank, fault ? fault->what() : "a rank cannot read its rules; all go without");
     return {};
   }
   if (!agreed.rules.same()) {
-    say(group.rank, "the ranks have different rules (TAUT_RULES, TAUT_CONFIG); all go without");
+    print_once(group.rank, "the ranks have different rules (TAUT_RULES, TAUT_CONFIG); all go without");
     return {};
   }
   if (process_rules().rules.empty()) return {};
@@ -88,14 +88,14 @@ void print_lone_ranks() noexcept {
   int ranks = 0;
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
   guarded([&] {
-    const std::string told = lone_ranks(environment(), ranks);
-    if (!told.empty()) std::fprintf(stderr, "taut: %s\n", told.c_str());
+    const std::string text = lone_ranks(environment(), ranks);
+    if (!text.empty()) std::fprintf(stderr, "taut: %s\n", text.c_str());
   });
 }
 
 void tell_of_mismatch(const char* call, int rank) noexcept {
-  static std::atomic_flag told;
-  if (rank != 0 || told.test_and_set()) return;
+  static std::atomic_flag printed;
+  if (rank != 0 || printed.test_and_set()) return;
   std::fprintf(
       stderr,
       "taut: the ranks of an MPI_%s name different counts, types or operators: plain MPI serves such "
@@ -104,16 +104,16 @@ void tell_of_mismatch(const char* call, int rank) noexcept {
 }
 
 int agree_on(MPI_Comm comm, Settings& settings) {
-  const Settings mine = settings;
+  const Settings own = settings;
   finish_calls();
-  const int code = PMPI_Allreduce(&mine, &settings, Settings::words, MPI_UINT64_T, MPI_MIN, comm);
-  settings.merge(mine);  // an intercommunicator reduces those of the other group
+  const int code = PMPI_Allreduce(&own, &settings, Settings::words, MPI_UINT64_T, MPI_MIN, comm);
+  settings.merge(own);  // on an intercommunicator the result has the settings of the other group only
   return code;
 }
 
 int check_of(const Settings& agreed, int rank) noexcept {
   if (agreed.checks.same()) return options().check;
-  say(rank, "the ranks have different values of TAUT_CHECK; no call is checked");
+  print_once(rank, "the ranks have different values of TAUT_CHECK; no call is checked");
   return 0;
 }
 
@@ -124,10 +124,10 @@ std::shared_ptr<CommState> bind_rules(MPI_Comm comm) {
   const Settings agreed = world_settings && ranks_in_world(comm) ? *world_settings : settings_on(comm);
   Rules rules = rules_on(comm, group, agreed);
   if (rules.off() && !options().observe()) return nullptr;
-  auto made = std::make_shared<CommState>(
+  auto state = std::make_shared<CommState>(
       AgreedRules(std::move(rules), agreed.enabled != 0, false, group, check_of(agreed, group.rank)));
-  made->read_identity(comm);
-  return made;
+  state->read_identity(comm);
+  return state;
 }
 
 bool compare_rules_in_world() {
@@ -143,11 +143,11 @@ const Rules& local_rules(MPI_Comm comm) {
   if (const Rules* const known = bound) return *known;
   std::vector<Rule> rules = process_rules().rules.all();
   std::erase_if(rules, [](const Rule& rule) { return rule.when.scope != Conditions::Scope::any; });
-  auto made = std::make_unique<const Rules>(
+  auto created = std::make_unique<const Rules>(
       Rules(std::move(rules))
           .on({.name = name_of(comm), .ranks = rank_and_size_of(comm).size, .world = is_world(comm)}));
-  const Rules* known = nullptr;  // set if another thread has bound them meanwhile
-  return bound.compare_exchange_strong(known, made.get()) ? *made.release() : *known;
+  const Rules* other = nullptr;  // rules that another thread has bound meanwhile
+  return bound.compare_exchange_strong(other, created.get()) ? *created.release() : *other;
 }
 
 bool rules_match_names() {

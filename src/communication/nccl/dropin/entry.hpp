@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-struct ncclComm;
+#include "communication/nccl/library.hpp"
 
 // Type with the size of ncclUniqueId, which is passed by value.
 struct taut_nccl_id {
@@ -14,23 +14,12 @@ struct taut_nccl_id {
 #pragma GCC visibility push(default)
 extern "C" {
 
-int taut_dropin_ncclAllReduce(const void* from, void* to, size_t count, int type, int op, ncclComm* comm,
-                              void* stream);
-int taut_dropin_ncclReduceScatter(const void* from, void* to, size_t count, int type, int op, ncclComm* comm,
-                                  void* stream);
-int taut_dropin_ncclAllGather(const void* from, void* to, size_t count, int type, ncclComm* comm,
-                              void* stream);
-int taut_dropin_ncclBroadcast(const void* from, void* to, size_t count, int type, int root, ncclComm* comm,
-                              void* stream);
+taut::nccl::ReducingCall taut_dropin_ncclAllReduce, taut_dropin_ncclReduceScatter;
+taut::nccl::UnrootedCall taut_dropin_ncclAllGather, taut_dropin_ncclAlltoAll;
+taut::nccl::RootedCall taut_dropin_ncclBroadcast, taut_dropin_ncclGather, taut_dropin_ncclScatter;
 int taut_dropin_ncclBcast(void* buffer, size_t count, int type, int root, ncclComm* comm, void* stream);
 int taut_dropin_ncclReduce(const void* from, void* to, size_t count, int type, int op, int root,
                            ncclComm* comm, void* stream);
-int taut_dropin_ncclAlltoAll(const void* from, void* to, size_t count, int type, ncclComm* comm,
-                             void* stream);
-int taut_dropin_ncclGather(const void* from, void* to, size_t count, int type, int root, ncclComm* comm,
-                           void* stream);
-int taut_dropin_ncclScatter(const void* from, void* to, size_t count, int type, int root, ncclComm* comm,
-                            void* stream);
 int taut_dropin_ncclSend(const void* from, size_t count, int type, int peer, ncclComm* comm, void* stream);
 int taut_dropin_ncclRecv(void* to, size_t count, int type, int peer, ncclComm* comm, void* stream);
 int taut_dropin_ncclRedOpDestroy(int op, ncclComm* comm);

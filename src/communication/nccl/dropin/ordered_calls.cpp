@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::microseconds poll_interval{50};
 constexpr std::chrono::seconds stop_timeout{10}, timeout_check_interval{1};
-// Time that the thread has to report a timeout itself, before the thread of the program does.
+// Time in which the thread of the communicator may report a timeout; after it, the waiting thread does.
 constexpr std::uint64_t grace_ns = 5'000'000'000;
 
 constexpr const char* unusable = "taut: a communicator of NCCL cannot be used any more: %s\n";
@@ -155,8 +155,8 @@ void OrderedCalls::drain() {
 void OrderedCalls::wait(std::unique_lock<std::mutex>& lock, const std::function<bool()>& done) {
   while (
       !changed_.wait_for(lock, timeout_check_interval, [&] { return done() || !failure_.empty() || ended_; }))
-    if (limits_.late(grace_ns)) {
-      failure_ = limits_.why_late;
+    if (limits_.expired(grace_ns)) {
+      failure_ = limits_.timeout_text;
       std::fprintf(stderr, unusable, failure_.c_str());
     }
 }
@@ -173,7 +173,7 @@ void OrderedCalls::note_captured(const Operation& operation) {
 }
 
 bool OrderedCalls::stop() {
-  limits_.stopped = true;
+  limits_.aborted = true;
   {
     std::unique_lock lock(mutex_);
     changed_.notify_all();
@@ -198,7 +198,7 @@ std::unique_ptr<CommReport> OrderedCalls::report() const {
 }
 
 std::unique_ptr<CommReport> OrderedCalls::last_report() {
-  limits_.stopped = true;
+  limits_.aborted = true;
   const std::lock_guard lock(mutex_);
   changed_.notify_all();
   return unfinished_ == 0 ? report() : nullptr;
@@ -217,8 +217,8 @@ void OrderedCalls::run() {
         --unfinished_;
         agreement_over_ = true;
         changed_.notify_all();
-        changed_.wait(lock, [&] { return limits_.stopped || !queue_.empty(); });
-        if (limits_.stopped) break;
+        changed_.wait(lock, [&] { return limits_.aborted || !queue_.empty(); });
+        if (limits_.aborted) break;
         group = std::move(queue_.front());
         queue_.pop_front();
       }
@@ -227,7 +227,7 @@ void OrderedCalls::run() {
     }
   };
   guarded(serve, [&](Status, const char* text) { why = text; });
-  if (!why.empty() && !limits_.stopped) fail(why);
+  if (!why.empty() && !limits_.aborted) fail(why);
   const std::lock_guard lock(mutex_);
   ended_ = true;
   changed_.notify_all();
@@ -243,7 +243,7 @@ void OrderedCalls::fail(const std::string& why) {
 // leave all calls to NCCL.
 void OrderedCalls::agree() {
   const gpu::CurrentDevice current(services_, device_);
-  limits_.allow(
+  limits_.set_timeout(
       options().handshake,
       "other ranks do not take part: they may run without Taut, without rules or without libtaut_cuda");
   try {
@@ -262,7 +262,7 @@ void OrderedCalls::agree() {
     if (rank == 0) std::fprintf(stderr, "taut: NCCL serves all calls of a communicator: %s\n", error.what());
     all_by_nccl_ = true;
   }
-  limits_.allow(0, "");
+  limits_.clear_timeout();
 }
 
 // Makes the calls of a group: first those of NCCL, as one group of NCCL, then those that Taut may serve.
@@ -275,7 +275,7 @@ void OrderedCalls::run_group(Group& group) {
     }
     if (begin->result() != Status::ok) throw Error(begin->result(), describe(begin->result()));
   }
-  limits_.allow(options().nccl_timeout, stuck);
+  limits_.set_timeout(options().nccl_timeout, stuck);
   const auto served = std::ranges::stable_partition(
       group.calls, [](const Operation& operation) { return !operation.served; });
   run_group_by_nccl(std::span(group.calls.begin(), served.begin()));
@@ -287,7 +287,7 @@ void OrderedCalls::run_group(Group& group) {
   for (const Operation& operation : group.calls)
     if (const Message* const message = operation.message(); message != nullptr && message->coded != nullptr)
       message->coded->check();
-  limits_.allow(0, "");
+  limits_.clear_timeout();
 }
 
 // Makes calls as one group of NCCL. Frames move in place of the values of coded messages.

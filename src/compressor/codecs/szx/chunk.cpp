@@ -1,7 +1,5 @@
 #include "compressor/codecs/szx/chunk.hpp"
 
-#include <limits>
-
 #include "compressor/codecs/szx/block.hpp"
 
 namespace taut::szx {

@@ -3,7 +3,6 @@
 // Error-bounded Lossy Compression for Scientific Datasets", HPDC 2022. Chunks with their sizes in front
 // follow PIPE-SZx of C-Coll. Format: spec.md beside this file.
 #include <cmath>
-#include <string>
 
 #include "compressor/base/float_environment.hpp"
 #include "compressor/codecs/szx/chunk.hpp"

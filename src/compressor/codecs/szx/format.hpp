@@ -10,8 +10,6 @@
 //             as byte planes and then bit planes
 #pragma once
 
-#include <bit>
-#include <cstring>
 #include <type_traits>
 
 #include "compressor/base/unaligned.hpp"

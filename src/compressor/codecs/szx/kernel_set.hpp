@@ -4,8 +4,6 @@
 #pragma once
 
 #include "compressor/codecs/szx/block.hpp"
-#include "compressor/codecs/szx/exact_blocks.hpp"
-#include "compressor/codecs/szx/vector_block.hpp"
 
 namespace taut::szx {
 

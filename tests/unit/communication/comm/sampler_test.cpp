@@ -310,7 +310,7 @@ TEST(Sampler, TellsStreamsApart) {
 TEST(Sampler, FollowsWithinLimits) {
   const auto values = [](int step) { return moving(step, 2000); };
   const auto own = [](int step) { return static_cast<std::uint64_t>(step); };
-  const int calls = static_cast<int>(FollowedStream::patience) + 10;
+  const int calls = static_cast<int>(FollowedStream::most_other_calls) + 10;
   EXPECT_EQ(seen(sent(), calls, values, own).repetition.samples, 0u);
 
   Sampler sampler("", unlimited);

@@ -9,10 +9,6 @@
 //             bit j of a byte is value j
 #pragma once
 
-#include <bit>
-#include <cstring>
-#include <utility>
-
 #include "compressor/base/unaligned.hpp"
 #include "compressor/frame/frame.hpp"
 #include "compressor/values/slice.hpp"

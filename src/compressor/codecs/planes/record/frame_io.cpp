@@ -1,7 +1,5 @@
 #include "compressor/codecs/planes/record/frame_io.hpp"
 
-#include <cmath>
-
 namespace taut::planes {
 
 template <class T>

@@ -1,4 +1,4 @@
-// AVX-512 (BW, VBMI, VBMI2, VNNI, GFNI): declarations shared by the headers of this kernel set, which alone
+// Declarations shared by the headers of the kernel set for AVX-512 (BW, VBMI, VBMI2, VNNI, GFNI). Only these
 // include this file.
 #pragma once
 
@@ -10,15 +10,15 @@ namespace {
 
 using simd::Avx512;
 
-// The steps of loops over groups are forced inline, because a call would pass their registers through memory.
+// The steps of loops over groups are forced inline, because a call would pass registers through memory.
 
 // 64 differences, each in C = 8, 16 or 32 bits.
 template <unsigned C>
 struct Group {
-  __m512i part[C / 8];  // 64 / (C/8) values each, in order
+  __m512i part[C / 8];  // each 64 / (C / 8) values, in order
 };
 
-// Planes are stored sign first, so neither transposition needs a byte reversal here.
+// Planes are stored from the sign down, so that neither transposition needs a byte reversal.
 inline __m512i to_values(__m512i planes) { return Avx512::transpose8x8(planes); }
 inline __m512i to_planes(__m512i reversed_values) { return Avx512::mirror8x8(reversed_values); }
 
