@@ -87,6 +87,13 @@ std::string describe(std::span<const Option> options) {
   return text;
 }
 
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size(); begin += parts.back().size() + 1)
+    parts.emplace_back(text.substr(begin, text.find(separator, begin) - begin));
+  return parts;
+}
+
 double positive_number(std::string_view option, const std::string& text) {
   double number = 0;
   if (!read_number(text, number) || !(number > 0) || !std::isfinite(number))

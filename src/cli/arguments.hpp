@@ -41,6 +41,9 @@ class Arguments {
 // Returns the lines of a help text, one for each option.
 std::string describe(std::span<const Option> options);
 
+// Returns the parts of a text between separators. An empty text has one part, which is empty.
+std::vector<std::string> split(std::string_view text, char separator);
+
 // Parses a number above 0; messages name `option`.
 double positive_number(std::string_view option, const std::string& text);
 

@@ -113,15 +113,12 @@ Row measure(const Subject& subject, const ArrayCoding& coding, const std::string
 
 // Returns the codecs named by --codec; empty if the option is not given.
 std::vector<std::string> named_codecs(const Arguments& arguments) {
-  std::vector<std::string> names;
-  const std::string list = arguments.value("codec").value_or("");
-  for (std::size_t begin = 0; begin < list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    names.push_back(list.substr(begin, end - begin));
-    if (names.back() != "auto" && find_codec(names.back().c_str()) == nullptr)
-      reject("--codec: '" + names.back() + "' is no codec of this build");
-    begin = end + 1;
-  }
+  const auto list = arguments.value("codec");
+  if (!list) return {};
+  std::vector<std::string> names = split(*list, ',');
+  for (const std::string& name : names)
+    if (name != "auto" && find_codec(name.c_str()) == nullptr)
+      reject("--codec: '" + name + "' is no codec of this build");
   return names;
 }
 
@@ -187,11 +184,10 @@ void measure_under(const ArrayCoding& coding, const Arguments& arguments) {
 }
 
 Exit run(const Arguments& arguments) {
-  std::vector<std::string> bounds;
-  std::ranges::copy(arguments.values("bound"), std::back_inserter(bounds));
-  if (bounds.empty()) bounds.emplace_back("rel:1e-3");
+  const std::vector<std::string> usual{"rel:1e-3"};
+  const auto given = arguments.values("bound");
   std::vector<ArrayCoding> codings;
-  for (const std::string& bound : bounds) {
+  for (const std::string& bound : given.empty() ? std::span(usual) : given) {
     if (codings.emplace_back("bound", bound).names_codec())
       reject("--bound: takes no codec= here; name codecs with --codec");
   }

@@ -46,13 +46,9 @@ std::vector<int> threads_of(const Arguments& arguments) {
     for (int n = 1; n <= std::min(usable_cores(), most_threads); n *= 2) all.push_back(n);
     return all;
   }
-  for (std::size_t begin = 0; begin <= list->size();) {
-    const std::size_t end = std::min(list->find(',', begin), list->size());
-    int n = 0;
-    if (!read_number(std::string_view(*list).substr(begin, end - begin), n) || n < 1 || n > most_threads)
+  for (const std::string& number : split(*list, ',')) {
+    if (!read_number(number, all.emplace_back()) || all.back() < 1 || all.back() > most_threads)
       reject("--threads: give numbers from 1 to " + std::to_string(most_threads) + ", as 1,2,4");
-    all.push_back(n);
-    begin = end + 1;
   }
   std::ranges::sort(all);
   return all;

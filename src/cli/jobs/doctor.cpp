@@ -32,9 +32,10 @@ constexpr const char* details =
 constexpr Option options[] = {
     {"mpiexec", 0, "FILE", "the launcher to look at, and no other (default: mpiexec in PATH)"}};
 
-class Page {
+// Printed findings. Those that start with ! are faults.
+class Findings {
  public:
-  void line(const char* what, const std::string& text) { std::printf("  %-12s %s\n", what, text.c_str()); }
+  void print(const char* what, const std::string& text) { std::printf("  %-12s %s\n", what, text.c_str()); }
   void fault(const char* what, const std::string& text) {
     std::printf("! %-12s %s\n", what, text.c_str());
     ++faults_;
@@ -47,19 +48,20 @@ class Page {
 
 // ---- This program
 
-void examine_processor(Page& page) {
+void examine_processor(Findings& findings) {
   const std::string& wanted = taut::options().kernels;
   const planes::KernelSet* const kernels = choose_kernels(planes::kernel_sets(), wanted.c_str());
   if (kernels == nullptr)
-    page.fault("processor", "no kernel set '" + wanted + "' here; unset TAUT_KERNELS");
+    findings.fault("processor", "no kernel set '" + wanted + "' here; unset TAUT_KERNELS");
   else
-    page.line("processor", "kernels " + std::string(kernels->name) + ", " + std::to_string(usable_cores()) +
-                               " cores for this process, " + std::to_string(taut::options().threads) +
-                               " to code an array (TAUT_THREADS)");
+    findings.print("processor", "kernels " + std::string(kernels->name) + ", " +
+                                    std::to_string(usable_cores()) + " cores for this process, " +
+                                    std::to_string(taut::options().threads) +
+                                    " to code an array (TAUT_THREADS)");
   std::string names;
   for (const CodecInfo* codec : registered_codecs()) names += std::string(codec->name) + " ";
   for (const AbsentCodec& codec : absent_codecs()) names += std::string("(without ") + codec.name + ") ";
-  page.line("codecs", names);
+  findings.print("codecs", names);
 }
 
 // ---- MPI
@@ -71,26 +73,28 @@ struct Examined {
   std::string launcher_file = {};
 };
 
-Examined examine_mpi(Page& page, const std::optional<std::string>& asked) {
+Examined examine_mpi(Findings& findings, const std::optional<std::string>& asked) {
   const auto launcher = find_program(asked.value_or("mpiexec"));
   const Launcher kind = launcher ? kind_of_launcher(*launcher) : Launcher::none;
   if (!launcher)
-    page.fault("launcher", asked.value_or("mpiexec") + " is not in PATH; install an MPI, or load its module");
+    findings.fault("launcher",
+                   asked.value_or("mpiexec") + " is not in PATH; install an MPI, or load its module");
   else if (kind == Launcher::none)
-    page.fault("launcher",
-               *launcher +
-                   ": neither MPICH's, Intel MPI's, Open MPI's, Slurm's nor LSF's; taut run works only if "
-                   "it passes LD_PRELOAD and TAUT_RULES on to the ranks");
+    findings.fault(
+        "launcher",
+        *launcher +
+            ": neither MPICH's, Intel MPI's, Open MPI's, Slurm's nor LSF's; taut run works only if "
+            "it passes LD_PRELOAD and TAUT_RULES on to the ranks");
   else
-    page.line("launcher", *launcher + ": " + name_of(kind));
+    findings.print("launcher", *launcher + ": " + name_of(kind));
   auto mpi = find_mpi(launcher, kind == Launcher::openmpi);
   if (!mpi)
-    page.fault("MPI", "no libmpi beside the launcher or on the loader's path; set LD_LIBRARY_PATH");
+    findings.fault("MPI", "no libmpi beside the launcher or on the loader's path; set LD_LIBRARY_PATH");
   else
-    page.line("MPI", mpi->file + " (" + mpi->flavour + "): " + mpi->version);
+    findings.print("MPI", mpi->file + " (" + mpi->flavour + "): " + mpi->version);
   std::optional<Mpi> abi;
   if (launcher && mpi && mpi->flavour != "mpiabi") abi = find_standard_abi(*launcher);
-  if (abi) page.line("standard ABI", abi->file + " (" + abi->flavour + "): for programs of mpicc_abi");
+  if (abi) findings.print("standard ABI", abi->file + " (" + abi->flavour + "): for programs of mpicc_abi");
   return {std::move(mpi), std::move(abi), kind, launcher.value_or("")};
 }
 
@@ -117,17 +121,17 @@ bool contains(const std::vector<std::string>& layers, const std::string& flavour
   return std::ranges::find(layers, flavour) != layers.end();
 }
 
-// Names the MPIs that no line has named yet, and whether their programs have a layer.
-void examine_other_mpis(Page& page, Launcher named, const std::vector<std::string>& layers) {
+// Prints the installed MPIs of other kinds than `examined`, and whether there is a layer for their programs.
+void examine_other_mpis(Findings& findings, Launcher examined, const std::vector<std::string>& layers) {
   for (const InstalledLauncher& other : installed_launchers()) {
-    if (other.kind == named) continue;
+    if (other.kind == examined) continue;
     const std::string flavour = flavour_of(other.kind), text = other.file + ": " + name_of(other.kind);
     if (contains(layers, flavour))
-      page.line("other MPI", text);
+      findings.print("other MPI", text);
     else
-      page.fault("other MPI",
-                 text + ", whose programs run without Taut, as no layer was built for it; build one (" +
-                     variable_of(flavour) + " of its mpi.h), or check one MPI with --mpiexec");
+      findings.fault("other MPI",
+                     text + ", whose programs run without Taut, as no layer was built for it; build one (" +
+                         variable_of(flavour) + " of its mpi.h), or check one MPI with --mpiexec");
   }
 }
 
@@ -144,39 +148,41 @@ std::string file_of_library(const fs::path& folder, const std::string& name) {
   return "";
 }
 
-// Names the libraries that serve GPU memory and programs with NCCL, which many builds lack.
-void examine_gpu_libraries(Page& page, const fs::path& folder) {
+// Prints the libraries for GPU memory and NCCL, which are not part of every build.
+void examine_gpu_libraries(Findings& findings, const fs::path& folder) {
   const std::string cuda = file_of_library(folder, "libtaut_cuda.so.0");
   const std::string nccl = file_of_library(folder, "libtaut_nccl.so.0");
   if (cuda.empty())
-    return page.line("GPU memory", "no libtaut_cuda.so.0: MPI and NCCL serve all calls on GPU memory");
-  page.line("GPU memory", cuda);
-  page.line("NCCL", !nccl.empty() ? nccl : "no libtaut_nccl.so.0: NCCL serves all its calls");
+    return findings.print("GPU memory", "no libtaut_cuda.so.0: MPI and NCCL serve all calls on GPU memory");
+  findings.print("GPU memory", cuda);
+  findings.print("NCCL", !nccl.empty() ? nccl : "no libtaut_nccl.so.0: NCCL serves all its calls");
 }
 
-// Tells of which MPI a program is, and returns its kind; "" if the program does not tell. A launcher of
-// another MPI starts each rank as a program of its own.
-std::string examine_program(Page& page, const std::string& program, const Examined& examined) {
+// Prints the MPI that a program is linked to, and returns its kind; "" if it is linked to none. A launcher of
+// another MPI starts each rank as a program of one rank.
+std::string examine_program(Findings& findings, const std::string& program, const Examined& examined) {
   const auto file = find_program(program);
   if (!file) {
-    page.fault("program", program + ": there is no such program; check its name and PATH");
+    findings.fault("program", program + ": there is no such program; check its name and PATH");
     return "";
   }
   const auto mpi = mpi_of_program(*file);
   if (!mpi) {
-    page.line("program", *file + ": linked to no MPI (a script, a static program, or MPI is loaded later)");
+    findings.print("program",
+                   *file + ": linked to no MPI (a script, a static program, or MPI is loaded later)");
     return "";
   }
-  const std::string told = told_of_launcher(examined.launcher_file, examined.launcher, *file);
-  if (told.empty())
-    page.line("program", *file + ": " + mpi->library + " (" + mpi->flavour + ")");
+  const std::string mismatch = launcher_mismatch(examined.launcher_file, examined.launcher, *file);
+  if (mismatch.empty())
+    findings.print("program", *file + ": " + mpi->library + " (" + mpi->flavour + ")");
   else
-    page.fault("program", told);
+    findings.fault("program", mismatch);
   return mpi->flavour;
 }
 
-// Names the layers that are there, and those that the program, or else programs of this MPI, would need.
-void examine_layers(Page& page, const std::vector<std::string>& layers, const std::string& program,
+// Prints the layers that are installed, and those that are missing for the program, or without one for
+// programs of the MPI.
+void examine_layers(Findings& findings, const std::vector<std::string>& layers, const std::string& program,
                     const Examined& examined) {
   std::vector<std::string> needed;
   if (!program.empty()) needed.push_back(program);
@@ -189,65 +195,66 @@ void examine_layers(Page& page, const std::vector<std::string>& layers, const st
       missing += "- none for " + flavour + ", whose programs run without Taut; build Taut with its mpi.h (" +
                  variable_of(flavour) + ") ";
   if (missing.empty())
-    page.line("layers", names.empty() ? "none" : names);
+    findings.print("layers", names.empty() ? "none" : names);
   else
-    page.fault("layers", names + missing);
+    findings.fault("layers", names + missing);
 }
 
-void examine_dropin(Page& page, const Examined& examined, const std::string& program, bool others) {
+void examine_dropin(Findings& findings, const Examined& examined, const std::string& program, bool others) {
   const auto library = find_preload();
-  if (!library) return page.fault("preload", missing_preload_message());
-  const Output silent = output_of({"true"}, {"LD_PRELOAD=" + *library});
-  if (silent.status != 0 || !silent.text.empty())
-    return page.fault("preload", *library + " cannot be preloaded: " +
-                                     (silent.text.empty() ? "exit status " + std::to_string(silent.status)
-                                                          : silent.text.substr(0, 200)));
-  page.line("preload", *library);
+  if (!library) return findings.fault("preload", missing_preload_message());
+  const Output trial = output_of({"true"}, {"LD_PRELOAD=" + *library});
+  if (trial.status != 0 || !trial.text.empty())
+    return findings.fault("preload", *library + " cannot be preloaded: " +
+                                         (trial.text.empty() ? "exit status " + std::to_string(trial.status)
+                                                             : trial.text.substr(0, 200)));
+  findings.print("preload", *library);
   const std::vector<std::string> layers = layers_beside(*library);
-  examine_layers(page, layers, program, examined);
-  examine_gpu_libraries(page, fs::path(*library).parent_path());
-  if (others) examine_other_mpis(page, examined.launcher, layers);
+  examine_layers(findings, layers, program, examined);
+  examine_gpu_libraries(findings, fs::path(*library).parent_path());
+  if (others) examine_other_mpis(findings, examined.launcher, layers);
 }
 
 // ---- The environment
 
-void examine_environment(Page& page) {
+void examine_environment(Findings& findings) {
   for (const char* const entry : environment()) {
     const std::string_view text = entry;
-    if (text.starts_with("TAUT=") || text.starts_with("TAUT_")) page.line("environment", std::string(text));
+    if (text.starts_with("TAUT=") || text.starts_with("TAUT_"))
+      findings.print("environment", std::string(text));
   }
-  for (const std::string& warning : taut::options().warnings) page.fault("environment", warning);
+  for (const std::string& warning : taut::options().warnings) findings.fault("environment", warning);
   try {
     const Rules rules = read_rules(taut::options().rules, taut::options().config, taut::options().kernels);
-    page.line("rules", rules.empty()
-                           ? "none: calls are compressed where a program sets a policy"
-                           : std::to_string(rules.all().size()) + " (taut config --print shows them)");
+    findings.print("rules", rules.empty()
+                                ? "none: calls are compressed where a program sets a policy"
+                                : std::to_string(rules.all().size()) + " (taut config --print shows them)");
   } catch (const Error& error) {
-    page.fault("rules", error.what());
+    findings.fault("rules", error.what());
   }
-  if (!taut::options().enabled) page.line("TAUT=0", "nothing is compressed");
+  if (!taut::options().enabled) findings.print("TAUT=0", "nothing is compressed");
 }
 
 Exit run(const Arguments& arguments) {
   if (arguments.names().size() > 1)
     reject("'" + arguments.names()[1] + "' is one name too many; doctor takes one program");
-  Page page;
+  Findings findings;
   int major = 0, minor = 0, patch = 0;
   TAUT_Get_version(&major, &minor, &patch);
   std::error_code error;
   std::printf("taut %d.%d.%d, %s\n", major, minor, patch, fs::canonical("/proc/self/exe", error).c_str());
-  examine_processor(page);
+  examine_processor(findings);
   const auto asked = arguments.value("mpiexec");
-  const Examined examined = examine_mpi(page, asked);
+  const Examined examined = examine_mpi(findings, asked);
   std::string program;  // kind of MPI of the program
-  if (!arguments.names().empty()) program = examine_program(page, arguments.names()[0], examined);
-  examine_dropin(page, examined, program, !asked);
-  examine_environment(page);
-  if (page.faults() == 0)
+  if (!arguments.names().empty()) program = examine_program(findings, arguments.names()[0], examined);
+  examine_dropin(findings, examined, program, !asked);
+  examine_environment(findings);
+  if (findings.faults() == 0)
     std::puts("all is well");
   else
-    std::printf("%d to be fixed: see the lines with !\n", page.faults());
-  return page.faults() == 0 ? Exit::ok : Exit::failed;
+    std::printf("%d to be fixed: see the lines with !\n", findings.faults());
+  return findings.faults() == 0 ? Exit::ok : Exit::failed;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "cli/arguments.hpp"
 #include "compressor/base/options.hpp"
 #include "compressor/file/failure.hpp"
 
@@ -91,14 +92,10 @@ std::string missing_preload_message() {
 std::optional<std::string> find_program(const std::string& name) {
   if (name.find('/') != std::string::npos)
     return access(name.c_str(), X_OK) == 0 ? std::optional(name) : std::nullopt;
-  const std::string path = variable("PATH");
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    const fs::path file = fs::path(path.substr(begin, end - begin)) / name;
-    std::error_code error;
-    if (access(file.c_str(), X_OK) == 0 && !fs::is_directory(file, error)) return file.string();
-    begin = end + 1;
-  }
+  for (const fs::path folder : split(variable("PATH"), ':'))
+    if (std::error_code error;
+        access((folder / name).c_str(), X_OK) == 0 && !fs::is_directory(folder / name, error))
+      return (folder / name).string();
   return std::nullopt;
 }
 
@@ -106,7 +103,7 @@ namespace {
 
 volatile std::sig_atomic_t running = 0;  // process that run_to_end() waits for
 
-extern "C" void hand_on(int signal) { kill(running, signal); }
+extern "C" void pass_on(int signal) { kill(running, signal); }
 
 }  // namespace
 
@@ -129,7 +126,7 @@ int run_to_end(const std::vector<std::string>& command,
   posix_spawnattr_destroy(&attributes);
   if (code != 0) fail(command[0] + ": cannot be started: " + std::strerror(code));
   running = child;
-  for (const int one : {SIGTERM, SIGHUP}) std::signal(one, hand_on);
+  for (const int one : {SIGTERM, SIGHUP}) std::signal(one, pass_on);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

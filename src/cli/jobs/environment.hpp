@@ -17,15 +17,15 @@ int usable_cores() noexcept;
 // program; nothing if there is none.
 std::optional<std::string> find_preload();
 
-// Returns what to tell the user where find_preload() finds nothing.
+// Returns the message to the user if find_preload() finds nothing.
 std::string missing_preload_message();
 
 // Returns the path at which the shell would find a program; nothing if there is none.
 std::optional<std::string> find_program(const std::string& name);
 
 // Runs a program in the environment of this process plus `set`, and waits for its end. The terminal's signals
-// reach the program alone; SIGTERM and SIGHUP are handed on to it. Returns its exit status; 128 and the
-// number of the signal that ended it. Throws Failure if it cannot be started.
+// reach the program alone; SIGTERM and SIGHUP are passed on to it. Returns its exit status; 128 plus the
+// number of the signal if one ended it. Throws Failure if it cannot be started.
 int run_to_end(const std::vector<std::string>& command,
                const std::vector<std::pair<std::string, std::string>>& set);
 

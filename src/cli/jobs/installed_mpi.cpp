@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "cli/arguments.hpp"
 #include "cli/jobs/environment.hpp"
 
 namespace taut::cli {
@@ -45,13 +46,8 @@ std::optional<Mpi> open_mpi(const std::string& file) {
 
 // Returns the folders that may hold launchers: those of PATH, then those of systems and modules.
 std::vector<fs::path> launcher_folders() {
-  std::vector<fs::path> folders;
-  const std::string path = variable("PATH");
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    folders.emplace_back(path.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  const std::vector<std::string> path = split(variable("PATH"), ':');
+  std::vector<fs::path> folders(path.begin(), path.end());
   folders.insert(folders.end(), {"/usr/bin", "/usr/local/bin"});
   for (const char* parent : {"/usr/lib64", "/opt"})
     for (std::error_code error; const auto& entry : fs::directory_iterator(parent, error))
@@ -116,7 +112,7 @@ std::optional<LinkedMpi> mpi_of_program(const std::string& file) {
   return std::nullopt;
 }
 
-std::string told_of_launcher(const std::string& launcher, Launcher kind, const std::string& program) {
+std::string launcher_mismatch(const std::string& launcher, Launcher kind, const std::string& program) {
   const std::string starts = flavour_of(kind);
   const auto mpi = mpi_of_program(program);
   if (!mpi || starts.empty() || mpi->flavour == "mpiabi" || mpi->flavour == starts) return "";

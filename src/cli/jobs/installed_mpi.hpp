@@ -33,7 +33,7 @@ struct LinkedMpi {
 std::optional<LinkedMpi> mpi_of_program(const std::string& file);
 
 // Returns a sentence if a launcher of one kind of MPI starts a program of another kind; "" otherwise.
-std::string told_of_launcher(const std::string& launcher, Launcher kind, const std::string& program);
+std::string launcher_mismatch(const std::string& launcher, Launcher kind, const std::string& program);
 
 struct InstalledLauncher {
   std::string file;

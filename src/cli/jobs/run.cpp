@@ -132,7 +132,7 @@ void warn_of_other_mpi(Launcher kind, const std::vector<std::string>& command) {
   for (std::size_t i = 1; i < command.size(); ++i) {
     const auto file = find_program(command[i]);
     if (!file || !mpi_of_program(*file)) continue;
-    const std::string told = told_of_launcher(command[0], kind, command[i]);
+    const std::string told = launcher_mismatch(command[0], kind, command[i]);
     if (!told.empty()) std::fprintf(stderr, "taut run: %s\n", told.c_str());
     return;
   }
