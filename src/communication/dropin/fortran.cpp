@@ -27,24 +27,25 @@ std::size_t positive(MPI_Fint count) noexcept { return static_cast<std::size_t>(
 
 }  // namespace
 
-RequestsAt::RequestsAt(MPI_Fint* at, MPI_Fint count) : at_(at), are_(positive(count)) {
-  std::transform(at, at + are_.size(), are_.begin(), [](MPI_Fint one) { return PMPI_Request_f2c(one); });
+RequestsAt::RequestsAt(MPI_Fint* at, MPI_Fint count) : at_(at), requests_(positive(count)) {
+  std::transform(at, at + requests_.size(), requests_.begin(),
+                 [](MPI_Fint one) { return PMPI_Request_f2c(one); });
 }
 
 RequestsAt::~RequestsAt() {
-  std::ranges::transform(are_, at_, [](MPI_Request one) { return PMPI_Request_c2f(one); });
+  std::ranges::transform(requests_, at_, [](MPI_Request one) { return PMPI_Request_c2f(one); });
 }
 
 StatusesAt::StatusesAt(MPI_Fint* at, MPI_Fint count)
-    : at_(at), ignored_(api::is_status_ignore(at)), are_(ignored_ ? 0 : positive(count)) {
-  for (std::size_t i = 0; i < are_.size(); ++i) PMPI_Status_f2c(at + i * status_size, &are_[i]);
+    : at_(at), ignored_(api::is_status_ignore(at)), statuses_(ignored_ ? 0 : positive(count)) {
+  for (std::size_t i = 0; i < statuses_.size(); ++i) PMPI_Status_f2c(at + i * status_size, &statuses_[i]);
 }
 
 StatusesAt::~StatusesAt() {
-  for (std::size_t i = 0; i < are_.size(); ++i) PMPI_Status_c2f(&are_[i], at_ + i * status_size);
+  for (std::size_t i = 0; i < statuses_.size(); ++i) PMPI_Status_c2f(&statuses_[i], at_ + i * status_size);
 }
 
-LogicalAt::~LogicalAt() { *at_ = is_ != 0 ? true_value() : 0; }
+MPI_Fint fortran_logical(int flag) noexcept { return flag != 0 ? true_value() : 0; }
 
 }  // namespace taut::dropin
 #endif

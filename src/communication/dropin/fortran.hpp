@@ -24,7 +24,7 @@ void call_fortran(std::initializer_list<const char*> names, Arguments*... argume
 static_assert(sizeof(MPI_Fint) == sizeof(int), "arrays of integers are handed on as they are");
 
 // Stores the code in `ierror`. The module mpi_f08 passes null for an argument that the program leaves out.
-inline void tell(MPI_Fint* ierror, int code) noexcept {
+inline void set_ierror(MPI_Fint* ierror, int code) noexcept {
   if (ierror != nullptr) *ierror = code;
 }
 
@@ -36,37 +36,39 @@ struct NotCopied {
   NotCopied& operator=(const NotCopied&) = delete;
 };
 
-class RequestAt : NotCopied {
+// One output argument. `to_fortran` converts its C value to the Fortran value.
+template <class Value, auto to_fortran>
+class OutputAt : NotCopied {
  public:
-  RequestAt(MPI_Fint* at, MPI_Request is) noexcept : at_(at), is_(is) {}
-  ~RequestAt() { *at_ = PMPI_Request_c2f(is_); }
-  operator MPI_Request*() noexcept { return &is_; }
+  explicit OutputAt(MPI_Fint* at, Value value = {}) noexcept : at_(at), value_(value) {}
+  ~OutputAt() { *at_ = to_fortran(value_); }
+  operator Value*() noexcept { return &value_; }
 
  private:
   MPI_Fint* at_;
-  MPI_Request is_;
+  Value value_;
 };
 
-class MessageAt : NotCopied {
- public:
-  MessageAt(MPI_Fint* at, MPI_Message is) noexcept : at_(at), is_(is) {}
-  ~MessageAt() { *at_ = PMPI_Message_c2f(is_); }
-  operator MPI_Message*() noexcept { return &is_; }
+// Fortran's values of C's values. An index counts from 1 in Fortran.
+inline MPI_Fint fortran_request(MPI_Request request) noexcept { return PMPI_Request_c2f(request); }
+inline MPI_Fint fortran_message(MPI_Message message) noexcept { return PMPI_Message_c2f(message); }
+inline MPI_Fint fortran_index(int index) noexcept { return index == MPI_UNDEFINED ? index : index + 1; }
+MPI_Fint fortran_logical(int flag) noexcept;
 
- private:
-  MPI_Fint* at_;
-  MPI_Message is_;
-};
+using RequestAt = OutputAt<MPI_Request, fortran_request>;
+using MessageAt = OutputAt<MPI_Message, fortran_message>;
+using IndexAt = OutputAt<int, fortran_index>;
+using LogicalAt = OutputAt<int, fortran_logical>;
 
 class RequestsAt : NotCopied {
  public:
   RequestsAt(MPI_Fint* at, MPI_Fint count);
   ~RequestsAt();
-  operator MPI_Request*() noexcept { return are_.data(); }
+  operator MPI_Request*() noexcept { return requests_.data(); }
 
  private:
   MPI_Fint* at_;
-  std::vector<MPI_Request> are_;
+  std::vector<MPI_Request> requests_;
 };
 
 // One status, or an array of statuses. A status that the call does not set keeps its value.
@@ -74,35 +76,12 @@ class StatusesAt : NotCopied {
  public:
   explicit StatusesAt(MPI_Fint* at, MPI_Fint count = 1);
   ~StatusesAt();
-  operator MPI_Status*() noexcept { return ignored_ ? MPI_STATUSES_IGNORE : are_.data(); }
+  operator MPI_Status*() noexcept { return ignored_ ? MPI_STATUSES_IGNORE : statuses_.data(); }
 
  private:
   MPI_Fint* at_;
   bool ignored_;
-  std::vector<MPI_Status> are_;
-};
-
-class LogicalAt : NotCopied {
- public:
-  explicit LogicalAt(MPI_Fint* at) noexcept : at_(at) {}
-  ~LogicalAt();
-  operator int*() noexcept { return &is_; }
-
- private:
-  MPI_Fint* at_;
-  int is_ = 0;
-};
-
-// Index that counts from 1 in Fortran.
-class IndexAt : NotCopied {
- public:
-  explicit IndexAt(MPI_Fint* at) noexcept : at_(at) {}
-  ~IndexAt() { *at_ = is_ == MPI_UNDEFINED ? is_ : is_ + 1; }
-  operator int*() noexcept { return &is_; }
-
- private:
-  MPI_Fint* at_;
-  int is_ = MPI_UNDEFINED;
+  std::vector<MPI_Status> statuses_;
 };
 
 class IndicesAt : NotCopied {

@@ -2,6 +2,7 @@
 #include <taut/taut.h>
 
 #include "communication/dropin/counts.hpp"
+#include "communication/dropin/fortran.hpp"
 #include "communication/dropin/next_symbol.hpp"
 #include "communication/dropin/persistent.hpp"
 #include "communication/dropin/send_calls.hpp"
@@ -92,18 +93,15 @@ TAUT_API void taut_fortran_MPI_Request_free(MPI_Fint* request, MPI_Fint* ierror)
 // MPICH's module mpi_f08 starts and frees requests without a call of the C functions. Its handles are C's,
 // and `ierror` may be absent.
 TAUT_API void taut_f08_MPI_Start(MPI_Request* request, int* ierror) {
-  const int code = taut_dropin_MPI_Start(request);
-  if (ierror != nullptr) *ierror = code;
+  set_ierror(ierror, taut_dropin_MPI_Start(request));
 }
 
 TAUT_API void taut_f08_MPI_Startall(int* count, MPI_Request requests[], int* ierror) {
-  const int code = taut_dropin_MPI_Startall(*count, requests);
-  if (ierror != nullptr) *ierror = code;
+  set_ierror(ierror, taut_dropin_MPI_Startall(*count, requests));
 }
 
 TAUT_API void taut_f08_MPI_Request_free(MPI_Request* request, int* ierror) {
-  const int code = taut_dropin_MPI_Request_free(request);
-  if (ierror != nullptr) *ierror = code;
+  set_ierror(ierror, taut_dropin_MPI_Request_free(request));
 }
 #endif
 

@@ -71,10 +71,12 @@ def at_fortran(function, p):
         return "MessageAt", f"message, {found}"
     if p.type == "MPI_Status*":
         return "StatusesAt", f"{p.name}, *{count}" if p.name == "array_of_statuses" else p.name
-    kinds = {"flag": "LogicalAt", "index": "IndexAt", "array_of_indices": "IndicesAt"}
-    if p.name in kinds:
-        return kinds[p.name], p.name + (", outcount" if p.array else "")
-    return None
+    kinds = {
+        "flag": ("LogicalAt", "flag"),
+        "index": ("IndexAt", "index, MPI_UNDEFINED"),
+        "array_of_indices": ("IndicesAt", "array_of_indices, outcount"),
+    }
+    return kinds.get(p.name)
 
 
 def fortran_message(function, kind="fortran"):
@@ -88,7 +90,7 @@ def fortran_message(function, kind="fortran"):
         else:
             passed.append("outcount" if p.name == "outcount" else from_fortran(p))
     return f"""TAUT_API void taut_{kind}_{function.name}({fortran_types(function)}, MPI_Fint* ierror) {{
-{made}  tell(ierror, taut_dropin_{function.name}({", ".join(passed)}));
+{made}  set_ierror(ierror, taut_dropin_{function.name}({", ".join(passed)}));
 }}
 """
 
