@@ -175,9 +175,9 @@ inline constexpr std::size_t max_predictors = 13;
 // whether they have a GPU or not.
 struct CodecOnDevices {
   bool (*encodes)(const Coding& coding) noexcept;
-  // Returns the coding by which kernels decode a frame: its codec, bound, the number of its lags, and extents
-  // if the payload depends on them. Returns nothing if the host has to decode the frame. `payload`: empty if
-  // it is not on the host. `known`: the coding of the frames that the caller expects.
+  // Returns the coding, without its codec, by which kernels decode a frame: bound, number of lags, and
+  // extents if the payload depends on them. Returns nothing if the host has to decode the frame. `payload`:
+  // empty if it is not on the host. `known`: the coding of the frames that the caller expects.
   std::optional<Coding> (*decoding)(const FrameHeader& header, ConstBytes payload, const Coding& known);
 };
 

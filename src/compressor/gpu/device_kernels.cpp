@@ -10,9 +10,11 @@ bool has_kernels(const Coding& coding) noexcept {
 
 std::optional<Coding> decoding_of(const FrameHeader& header, ConstBytes payload, const Coding& known) {
   const CodecInfo* const codec = find_codec(header.codec);
-  const bool served =
-      codec != nullptr && codec->device != nullptr && codec->serves(header.type, header.bound.kind);
-  return served ? codec->device->decoding(header, payload, known) : std::nullopt;
+  if (codec == nullptr || codec->device == nullptr || !codec->serves(header.type, header.bound.kind))
+    return {};
+  std::optional<Coding> coding = codec->device->decoding(header, payload, known);
+  if (coding) coding->codec = codec;
+  return coding;
 }
 
 const DeviceCodec& kernels_of(const DeviceServices& device, const Coding& coding) {

@@ -10,11 +10,6 @@
 #include "compressor/simd/kernel_choice.hpp"
 
 namespace taut {
-
-namespace codecs {
-extern const CodecInfo blocks;
-}
-
 namespace blocks {
 
 std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
@@ -178,7 +173,7 @@ std::unique_ptr<Codec> make(const Coding& coding) {
 constexpr CodecOnDevices on_devices{
     .encodes = [](const Coding& coding) noexcept { return usable(coding.bound) && !coding.checksum; },
     .decoding = [](const FrameHeader& header, ConstBytes, const Coding&) -> std::optional<Coding> {
-      return Coding{.codec = &codecs::blocks, .bound = header.bound};
+      return Coding{.bound = header.bound};
     },
 };
 

@@ -6,11 +6,6 @@
 #include "compressor/simd/kernel_choice.hpp"
 
 namespace taut {
-
-namespace codecs {
-extern const CodecInfo exponents;
-}
-
 namespace exponents {
 
 std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
@@ -98,7 +93,7 @@ std::unique_ptr<Codec> make(const Coding& coding) {
 constexpr CodecOnDevices on_devices{
     .encodes = [](const Coding& coding) noexcept { return !coding.checksum; },
     .decoding = [](const FrameHeader& header, ConstBytes, const Coding&) -> std::optional<Coding> {
-      return Coding{.codec = &codecs::exponents, .bound = header.bound};
+      return Coding{.bound = header.bound};
     },
 };
 

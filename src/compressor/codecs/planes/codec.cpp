@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
-#include <string>
-#include <string_view>
 
 #include "compressor/base/float_environment.hpp"
 #include "compressor/codecs/planes/prediction.hpp"
@@ -14,9 +12,6 @@
 #include "compressor/simd/kernel_choice.hpp"
 
 namespace taut {
-namespace codecs {
-extern const CodecInfo planes;
-}
 namespace planes {
 
 std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
@@ -268,7 +263,7 @@ constexpr CodecOnDevices on_devices{
     .encodes = [](const Coding& coding) noexcept { return !coding.checksum; },
     .decoding = [](const FrameHeader& header, ConstBytes, const Coding&) -> std::optional<Coding> {
       if (reference_count(header) > 0) return {};  // kernels do not read references
-      Coding coding{.codec = &codecs::planes, .bound = header.bound};
+      Coding coding{.bound = header.bound};
       coding.predictor.lags.n = header.parameters[1];
       return coding;
     },

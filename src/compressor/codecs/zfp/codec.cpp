@@ -1,18 +1,13 @@
 // The zfp codec: libzfp's fixed accuracy and fixed rate, with the bound enforced. Format: spec.md beside this
 // file.
-#include <cmath>
 #include <cstring>
 #include <new>
-#include <string>
 
 #include "compressor/base/float_environment.hpp"
 #include "compressor/codecs/zfp/frame_reader.hpp"
 #include "compressor/frame/codec.hpp"
 
 namespace taut {
-namespace codecs {
-extern const CodecInfo zfp;
-}
 namespace zfp {
 namespace {
 
@@ -157,10 +152,10 @@ constexpr CodecOnDevices on_devices{
         },
     .decoding = [](const FrameHeader& header, ConstBytes payload,
                    const Coding& known) -> std::optional<Coding> {
-      Coding coding{.codec = &codecs::zfp, .bound = header.bound};
+      Coding coding{.bound = header.bound};
       coding.dims.n = header.parameters[0];
       if (header.bound.kind != Bound::Kind::rate) return {};
-      if (known.codec == coding.codec) {
+      if (known.codec != nullptr && known.codec->frame_id == frame_id) {
         coding.dims = known.dims;
       } else if (coding.dims.n < 2) {
         coding.dims = {};
