@@ -91,12 +91,18 @@ class SparsePipeline {
     auto of = static_cast<std::uint32_t>(size / sizeof(Word));
     numbers.collect(words, size);
     if (numbers.n == 0 || !is_sparse_count(numbers.n, of)) return {};
-    const std::size_t least_coded = sizeof(std::uint64_t) + heads + 3 * numbers.wide_gaps();
+    std::size_t least_coded = 0;
     std::byte* out = record;
     for (bool more = true; more;) {
-      const Level level{of, numbers.n, numbers.bits()};
-      const std::size_t up_to = static_cast<std::size_t>(out - record) + level.bytes();
-      if (up_to + sparse_end_bytes >= limit) return {};
+      const std::size_t before = static_cast<std::size_t>(out - record) + sparse_end_bytes;
+      const std::size_t least = before + Level{of, numbers.n, 0}.bytes();
+      if (least >= limit) return {};
+      const auto [bits, longer] = numbers.bits((limit - least) * 8 / numbers.n);
+      const Level level{of, numbers.n, bits}, next{numbers.n, longer, 0};
+      if (before + level.bytes() + (longer > 0 ? next.bytes() : 0) >= limit) return {};
+      if (!level.dense()) numbers.find_places(of);
+      if (out == record && !level.dense())
+        least_coded = sizeof(std::uint64_t) + heads + 3 * numbers.wide_gaps();
       std::byte* const header = out;
       out = write_level(level, numbers, out + level_header_bytes);
       of = level.n;
@@ -129,9 +135,16 @@ class SparsePipeline {
   using Vector = typename Set::Bytes;
   static constexpr std::uint32_t chunk_words = chunk_bytes / sizeof(Word);
 
+  // The bits of a level, and how many numbers have more.
+  struct Bits {
+    unsigned bits;
+    std::uint32_t longer;
+  };
+
   // Numbers above 0, less 1, and their places.
   struct Numbers {
     std::uint32_t n = 0;
+    Word all = 0;  // every bit that a number has
     alignas(64) Word of[chunk_words + vector_bytes];
     alignas(64) std::uint16_t places[chunk_words + vector_bytes];
     alignas(
@@ -139,8 +152,23 @@ class SparsePipeline {
 
     // Takes the words, and their numbers.
     void collect(const std::byte* words, std::size_t size) noexcept {
-      take_nonzero(words, size);
-      for (std::uint32_t i = 0; i < n; ++i) of[i] = static_cast<Word>(number_of(of[i]) - 1);
+      take_nonzero(words, size, [](auto x) {
+        constexpr Word sign = 8 * sizeof(Word) - 1;
+        return ((x << Word{1}) ^ -(x >> sign)) - Word{1};
+      });
+    }
+
+    // Finds the places among `words` words.
+    void find_places(std::uint32_t words) noexcept {
+      if constexpr (by_words) {
+        Places at;
+        std::uint16_t* to = places;
+        for (std::uint32_t i = 0; i < words; i += 8 * sizeof(OfVector), at.next()) {
+          const std::uint64_t mask = load<OfVector>(bitmap + i / 8);
+          at.append(mask, to);
+          to += std::popcount(mask);
+        }
+      }
     }
 
     // Returns how often a block of differences is 0 between two words above 0, whatever the distance. A coded
@@ -152,13 +180,20 @@ class SparsePipeline {
       return count;
     }
 
-    // Returns the number of bits of this level: the least at which few enough numbers have more.
-    unsigned bits() const noexcept {
-      unsigned least = 0, most = 8 * sizeof(Word);
-      while (least < most) {
-        const unsigned bits = (least + most) / 2;
-        if (rest_share * longer_than(bits) <= n)
-          most = bits;
+    // Returns the bits of this level: the least at which few enough numbers have more; `at_most` + 1 if they
+    // are more than `at_most`.
+    Bits bits(std::size_t at_most) const noexcept {
+      unsigned least = 0;
+      Bits most{static_cast<unsigned>(std::bit_width(all)), 0};
+      if (at_most < most.bits) {
+        most = {static_cast<unsigned>(at_most), longer_than(static_cast<unsigned>(at_most))};
+        if (rest_share * most.longer > n) return {most.bits + 1, most.longer};
+      }
+      while (least < most.bits) {
+        const unsigned bits = (least + most.bits) / 2;
+        const std::uint32_t longer = longer_than(bits);
+        if (rest_share * longer <= n)
+          most = {bits, longer};
         else
           least = bits + 1;
       }
@@ -172,37 +207,70 @@ class SparsePipeline {
         return;
       }
       for (std::uint32_t i = 0; i < n; ++i) of[i] = static_cast<Word>(of[i] >> bits);
-      take_nonzero(reinterpret_cast<const std::byte*>(of), n * sizeof(Word));
-      for (std::uint32_t i = 0; i < n; ++i) --of[i];
+      take_nonzero(reinterpret_cast<const std::byte*>(of), n * sizeof(Word),
+                   [](auto x) { return x - Word{1}; });
     }
 
    private:
-    // Moves the words that are not 0 to `of`, which may be where the words lie.
-    void take_nonzero(const std::byte* words, std::size_t size) noexcept {
-      Places at;
-      n = 0;
+    // Moves number(word) of the words that are not 0 to `of`, which may be where the words lie.
+    template <class Number>
+    void take_nonzero(const std::byte* words, std::size_t size, const Number& number) noexcept {
+      std::uint32_t taken = 0;
       std::byte* bits = bitmap;
-      for (std::size_t i = 0; i < size; i += vector_bytes) {
-        const Vector v = Set::load(words + i);
-        std::uint64_t mask = nonzero(v);
-        if (size - i < vector_bytes) mask &= (std::uint64_t{1} << (size - i) / stride) - 1;
-        if constexpr (by_words) {
+      if constexpr (by_words) {
+        Vector every = Set::splat(0);
+        for (std::size_t i = 0; i < size; i += vector_bytes) {
+          const Vector v = Set::load(words + i);
+          std::uint64_t mask = nonzero(v);
+          if (size - i < vector_bytes) mask &= (std::uint64_t{1} << (size - i) / stride) - 1;
           bits = store(bits, static_cast<OfVector>(mask));
-          Set::template compress_words<Word>(of + n, v, mask);
-          at.append(mask, places + n);
-        } else {
+          const Vector numbers =
+              Set::template compressed_words<Word>(Set::template map_words<Word>(number, v), mask);
+          every = Set::bit_or(every, numbers);
+          store_vector(of + taken, numbers);
+          taken += static_cast<std::uint32_t>(std::popcount(mask));
+        }
+        store_vector(of + taken, Set::splat(0));
+        alignas(64) Word folded[vector_bytes / sizeof(Word)];
+        store_vector(folded, every);
+        all = 0;
+        for (const Word word : folded) all = static_cast<Word>(all | word);
+      } else {
+        Places at;
+        for (std::size_t i = 0; i < size; i += vector_bytes) {
+          const Vector v = Set::load(words + i);
+          std::uint64_t mask = nonzero(v);
+          if (size - i < vector_bytes) mask &= (std::uint64_t{1} << (size - i) / stride) - 1;
           bits = store(bits, static_cast<OfVector>(gathered(mask)));
           if (Set::has_compress || mask != 0) {
-            Set::compress(reinterpret_cast<std::byte*>(of + n), v, mask * whole_word);
-            at.append(mask, places + n);
+            Set::compress(reinterpret_cast<std::byte*>(of + taken), v, mask * whole_word);
+            at.append(mask, places + taken);
           }
+          taken += static_cast<std::uint32_t>(std::popcount(mask));
+          at.next();
         }
-        n += static_cast<std::uint32_t>(std::popcount(mask));
-        at.next();
+        all = 0;
+        for (std::uint32_t i = 0; i < taken; ++i) {
+          of[i] = static_cast<Word>(number(of[i]));
+          all = static_cast<Word>(all | of[i]);
+        }
       }
+      n = taken;
+    }
+
+    static void store_vector(Word* to, const Vector& v) noexcept {
+      Set::store(reinterpret_cast<std::byte*>(to), v);
     }
 
     std::uint32_t longer_than(unsigned bits) const noexcept {
+      if constexpr (by_words) {  // a vector of zeros follows the numbers
+        std::uint32_t longer = 0;
+        const auto above = [by = static_cast<Word>(bits)](auto x) { return x >> by; };
+        for (std::uint32_t i = 0; i < n; i += vector_bytes / sizeof(Word))
+          longer += static_cast<std::uint32_t>(std::popcount(nonzero(
+              Set::template map_words<Word>(above, Set::load(reinterpret_cast<const std::byte*>(of + i))))));
+        return longer;
+      }
       using Count = std::conditional_t<sizeof(Word) == 1, std::uint16_t, Word>;
       Count count = 0;
       for (std::uint32_t i = 0; i < n; ++i)
