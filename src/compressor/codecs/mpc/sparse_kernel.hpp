@@ -89,19 +89,26 @@ class SparsePipeline {
                            std::byte* record) noexcept {
     Numbers numbers;
     auto of = static_cast<std::uint32_t>(size / sizeof(Word));
-    numbers.collect(words, size);
+    const bool bounded = limit < max_record_bytes;  // by a coded record; else the words are mostly zeros
+    numbers.collect(words, size, !bounded);
     if (numbers.n == 0 || !is_sparse_count(numbers.n, of)) return {};
     std::size_t least_coded = 0;
     std::byte* out = record;
     for (bool more = true; more;) {
-      const std::size_t before = static_cast<std::size_t>(out - record) + sparse_end_bytes;
-      const std::size_t least = before + Level{of, numbers.n, 0}.bytes();
-      if (least >= limit) return {};
-      const auto [bits, longer] = numbers.bits((limit - least) * 8 / numbers.n);
-      const Level level{of, numbers.n, bits}, next{numbers.n, longer, 0};
-      if (before + level.bytes() + (longer > 0 ? next.bytes() : 0) >= limit) return {};
+      std::size_t up_to = static_cast<std::size_t>(out - record) + sparse_end_bytes;
+      std::size_t most_bits = 8 * sizeof(Word);
+      if (bounded) {
+        const std::size_t least = up_to + Level{of, numbers.n, 0}.bytes();
+        if (least >= limit) return {};
+        most_bits = (limit - least) * 8 / numbers.n;
+      }
+      const auto [bits, longer] = numbers.bits(most_bits);
+      const Level level{of, numbers.n, bits};
+      up_to += level.bytes();
+      if (bounded && longer > 0) up_to += Level{numbers.n, longer, 0}.bytes();
+      if (up_to >= limit) return {};
       if (!level.dense()) numbers.find_places(of);
-      if (out == record && !level.dense())
+      if (!bounded && out == record && !level.dense())
         least_coded = sizeof(std::uint64_t) + heads + 3 * numbers.wide_gaps();
       std::byte* const header = out;
       out = write_level(level, numbers, out + level_header_bytes);
@@ -145,21 +152,24 @@ class SparsePipeline {
   struct Numbers {
     std::uint32_t n = 0;
     Word all = 0;  // every bit that a number has
+    bool has_places = false;
     alignas(64) Word of[chunk_words + vector_bytes];
     alignas(64) std::uint16_t places[chunk_words + vector_bytes];
     alignas(
         64) std::byte bitmap[chunk_words / 8];  // a bit for each word that was looked at: 1 where it is taken
 
-    // Takes the words, and their numbers.
-    void collect(const std::byte* words, std::size_t size) noexcept {
-      take_nonzero(words, size, [](auto x) {
+    // Takes the words, and their numbers. Their places are found at once, or by find_places().
+    void collect(const std::byte* words, std::size_t size, bool with_places) noexcept {
+      const auto number = [](auto x) {
         constexpr Word sign = 8 * sizeof(Word) - 1;
         return ((x << Word{1}) ^ -(x >> sign)) - Word{1};
-      });
+      };
+      take_nonzero(words, size, with_places, number);
     }
 
     // Finds the places among `words` words.
     void find_places(std::uint32_t words) noexcept {
+      if (has_places) return;
       if constexpr (by_words) {
         Places at;
         std::uint16_t* to = places;
@@ -207,55 +217,53 @@ class SparsePipeline {
         return;
       }
       for (std::uint32_t i = 0; i < n; ++i) of[i] = static_cast<Word>(of[i] >> bits);
-      take_nonzero(reinterpret_cast<const std::byte*>(of), n * sizeof(Word),
+      take_nonzero(reinterpret_cast<const std::byte*>(of), n * sizeof(Word), true,
                    [](auto x) { return x - Word{1}; });
     }
 
    private:
     // Moves number(word) of the words that are not 0 to `of`, which may be where the words lie.
     template <class Number>
-    void take_nonzero(const std::byte* words, std::size_t size, const Number& number) noexcept {
+    void take_nonzero(const std::byte* words, std::size_t size, bool with_places,
+                      const Number& number) noexcept {
+      Places at;
       std::uint32_t taken = 0;
       std::byte* bits = bitmap;
-      if constexpr (by_words) {
-        Vector every = Set::splat(0);
-        for (std::size_t i = 0; i < size; i += vector_bytes) {
-          const Vector v = Set::load(words + i);
-          std::uint64_t mask = nonzero(v);
-          if (size - i < vector_bytes) mask &= (std::uint64_t{1} << (size - i) / stride) - 1;
+      Vector every = Set::splat(0);
+      for (std::size_t i = 0; i < size; i += vector_bytes, at.next()) {
+        const Vector v = Set::load(words + i);
+        std::uint64_t mask = nonzero(v);
+        if (size - i < vector_bytes) mask &= (std::uint64_t{1} << (size - i) / stride) - 1;
+        if constexpr (by_words) {
           bits = store(bits, static_cast<OfVector>(mask));
           const Vector numbers =
               Set::template compressed_words<Word>(Set::template map_words<Word>(number, v), mask);
           every = Set::bit_or(every, numbers);
           store_vector(of + taken, numbers);
-          taken += static_cast<std::uint32_t>(std::popcount(mask));
-        }
-        store_vector(of + taken, Set::splat(0));
-        alignas(64) Word folded[vector_bytes / sizeof(Word)];
-        store_vector(folded, every);
-        all = 0;
-        for (const Word word : folded) all = static_cast<Word>(all | word);
-      } else {
-        Places at;
-        for (std::size_t i = 0; i < size; i += vector_bytes) {
-          const Vector v = Set::load(words + i);
-          std::uint64_t mask = nonzero(v);
-          if (size - i < vector_bytes) mask &= (std::uint64_t{1} << (size - i) / stride) - 1;
+          if (with_places) at.append(mask, places + taken);
+        } else {
           bits = store(bits, static_cast<OfVector>(gathered(mask)));
           if (Set::has_compress || mask != 0) {
             Set::compress(reinterpret_cast<std::byte*>(of + taken), v, mask * whole_word);
             at.append(mask, places + taken);
           }
-          taken += static_cast<std::uint32_t>(std::popcount(mask));
-          at.next();
         }
-        all = 0;
-        for (std::uint32_t i = 0; i < taken; ++i) {
+        taken += static_cast<std::uint32_t>(std::popcount(mask));
+      }
+      n = taken;
+      all = 0;
+      has_places = with_places || !by_words;
+      if constexpr (by_words) {
+        store_vector(of + n, Set::splat(0));
+        alignas(64) Word folded[vector_bytes / sizeof(Word)];
+        store_vector(folded, every);
+        for (const Word word : folded) all = static_cast<Word>(all | word);
+      } else {
+        for (std::uint32_t i = 0; i < n; ++i) {
           of[i] = static_cast<Word>(number(of[i]));
           all = static_cast<Word>(all | of[i]);
         }
       }
-      n = taken;
     }
 
     static void store_vector(Word* to, const Vector& v) noexcept {
