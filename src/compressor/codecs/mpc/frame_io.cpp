@@ -40,7 +40,7 @@ class Preparation {
     const Lags& lags = layout_.prediction.lags;
     if (!layout_.grid.any() || !lags.any()) return;
     const std::size_t span = lags.span() * layout_.word_bytes;
-    coded_ = LagWindow<std::byte, chunk_bytes>(span, values_.size());
+    coded_ = LagWindow<std::byte, chunk_bytes>(span, values_.size(), window_spans);
     for (std::size_t i = chunk - std::min(chunk, chunks_of(span)); i < chunk; ++i)
       code(chunk_at(i, values_.size()), coded_.next());
   }

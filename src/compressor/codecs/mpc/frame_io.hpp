@@ -129,12 +129,17 @@ inline Sources reference_sources(const std::byte* words, References references, 
   return {words, newest, newest, at(1)};
 }
 
+// Spans of lags that a window holds beside the one before it. The fewer, the more often that one is moved.
+inline constexpr std::size_t window_spans = 4;
+
 // Reads the chunks of a frame with lags, in order: each depends on earlier words.
 class LaggedReader {
  public:
   // `frame` must outlive the reader. Throws std::bad_alloc.
   LaggedReader(const FrameReader& frame, const KernelSet& kernels)
-      : frame_(frame), kernels_(kernels), history_(frame.lags().span() * frame.word_bytes(), frame.bytes()) {}
+      : frame_(frame),
+        kernels_(kernels),
+        history_(frame.lags().span() * frame.word_bytes(), frame.bytes(), window_spans) {}
 
   // Calls take(i, words) for every chunk i; the words are valid during that call.
   template <class Take>

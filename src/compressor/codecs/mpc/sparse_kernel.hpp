@@ -164,7 +164,7 @@ class SparsePipeline {
         constexpr Word sign = 8 * sizeof(Word) - 1;
         return ((x << Word{1}) ^ -(x >> sign)) - Word{1};
       };
-      take_nonzero(words, size, with_places, number);
+      take_nonzero(words, size, with_places, number, static_cast<Word>(~Word{0}));
     }
 
     // Finds the places among `words` words.
@@ -217,29 +217,27 @@ class SparsePipeline {
         return;
       }
       for (std::uint32_t i = 0; i < n; ++i) of[i] = static_cast<Word>(of[i] >> bits);
-      take_nonzero(reinterpret_cast<const std::byte*>(of), n * sizeof(Word), true,
-                   [](auto x) { return x - Word{1}; });
+      take_nonzero(
+          reinterpret_cast<const std::byte*>(of), n * sizeof(Word), true, [](auto x) { return x - Word{1}; },
+          Word{1});
     }
 
    private:
-    // Moves number(word) of the words that are not 0 to `of`, which may be where the words lie.
+    // Moves number(word) of the words that are not 0 to `of`, which may be where the words lie; it is 0 for
+    // `first`.
     template <class Number>
-    void take_nonzero(const std::byte* words, std::size_t size, bool with_places,
-                      const Number& number) noexcept {
+    void take_nonzero(const std::byte* words, std::size_t size, bool with_places, const Number& number,
+                      [[maybe_unused]] Word first) noexcept {
       Places at;
       std::uint32_t taken = 0;
       std::byte* bits = bitmap;
-      Vector every = Set::splat(0);
       for (std::size_t i = 0; i < size; i += vector_bytes, at.next()) {
         const Vector v = Set::load(words + i);
         std::uint64_t mask = nonzero(v);
         if (size - i < vector_bytes) mask &= (std::uint64_t{1} << (size - i) / stride) - 1;
         if constexpr (by_words) {
           bits = store(bits, static_cast<OfVector>(mask));
-          const Vector numbers =
-              Set::template compressed_words<Word>(Set::template map_words<Word>(number, v), mask);
-          every = Set::bit_or(every, numbers);
-          store_vector(of + taken, numbers);
+          store_vector(of + taken, Set::template compressed_words<Word>(v, mask));
           if (with_places) at.append(mask, places + taken);
         } else {
           bits = store(bits, static_cast<OfVector>(gathered(mask)));
@@ -253,8 +251,15 @@ class SparsePipeline {
       n = taken;
       all = 0;
       has_places = with_places || !by_words;
-      if constexpr (by_words) {
-        store_vector(of + n, Set::splat(0));
+      if constexpr (by_words) {  // zeros follow the numbers, up to a whole vector
+        Vector every = Set::splat(0);
+        const auto plus = [first](auto x) { return x + first; };
+        store_vector(of + n, Set::template map_words<Word>(plus, every));
+        for (std::uint32_t i = 0; i < n; i += vector_bytes / sizeof(Word)) {
+          const Vector numbers = Set::template map_words<Word>(number, load_vector(of + i));
+          store_vector(of + i, numbers);
+          every = Set::bit_or(every, numbers);
+        }
         alignas(64) Word folded[vector_bytes / sizeof(Word)];
         store_vector(folded, every);
         for (const Word word : folded) all = static_cast<Word>(all | word);
@@ -266,17 +271,20 @@ class SparsePipeline {
       }
     }
 
+    static Vector load_vector(const Word* from) noexcept {
+      return Set::load(reinterpret_cast<const std::byte*>(from));
+    }
     static void store_vector(Word* to, const Vector& v) noexcept {
       Set::store(reinterpret_cast<std::byte*>(to), v);
     }
 
     std::uint32_t longer_than(unsigned bits) const noexcept {
-      if constexpr (by_words) {  // a vector of zeros follows the numbers
+      if constexpr (by_words) {
         std::uint32_t longer = 0;
         const auto above = [by = static_cast<Word>(bits)](auto x) { return x >> by; };
         for (std::uint32_t i = 0; i < n; i += vector_bytes / sizeof(Word))
-          longer += static_cast<std::uint32_t>(std::popcount(nonzero(
-              Set::template map_words<Word>(above, Set::load(reinterpret_cast<const std::byte*>(of + i))))));
+          longer += static_cast<std::uint32_t>(
+              std::popcount(nonzero(Set::template map_words<Word>(above, load_vector(of + i)))));
         return longer;
       }
       using Count = std::conditional_t<sizeof(Word) == 1, std::uint16_t, Word>;
