@@ -13,12 +13,13 @@ class LagWindow {
  public:
   LagWindow() = default;
 
-  // Window for a frame of `count` values, with `span` earlier ones. Allocates memory for less than 3 `count`
-  // values and a few chunks; throws std::bad_alloc.
-  LagWindow(std::size_t span, std::size_t count) : span_(span) {
+  // Window for a frame of `count` values, with `span` earlier ones, which are moved to its front after each
+  // `spans` times as many. Allocates memory for less than 3 `count` values and a few chunks; throws
+  // std::bad_alloc.
+  LagWindow(std::size_t span, std::size_t count, std::size_t spans = 1) : span_(span) {
     constexpr std::size_t usual = 16 * chunk_values;
     const std::size_t whole = (count + chunk_values - 1) / chunk_values * chunk_values;
-    const std::size_t ahead = std::min(whole, std::max(usual, span_ / chunk_values * chunk_values));
+    const std::size_t ahead = std::min(whole, std::max(usual, spans * span_ / chunk_values * chunk_values));
     memory_ = std::make_unique_for_overwrite<T[]>(span_ + ahead + line);
     const auto place = reinterpret_cast<std::uintptr_t>(memory_.get() + span_);
     next_ = first_ = memory_.get() + span_ + (line - place / sizeof(T) % line) % line;

@@ -76,10 +76,6 @@ struct Avx512 {
     return _mm512_test_epi64_mask(v, v);
   }
   template <class Word>
-  static void compress_words(void* out, Bytes v, std::uint64_t mask) noexcept {
-    store(out, compressed_words<Word>(v, mask));
-  }
-  template <class Word>
   static void compress_halves(void* out, Bytes v, std::uint64_t mask) noexcept {
     if constexpr (sizeof(Word) == 4)
       _mm256_storeu_si256(static_cast<__m256i*>(out), _mm512_cvtepi32_epi16(compressed_words<Word>(v, mask)));
@@ -240,6 +236,15 @@ struct Avx512 {
   }
   static Bytes multiply_add(Bytes v, double a, double b) noexcept {
     return (Bytes)_mm512_fmadd_pd(_mm512_castsi512_pd(v), _mm512_set1_pd(a), _mm512_set1_pd(b));
+  }
+
+  // Returns a * b + c of registers of floats or doubles, rounded once.
+  template <class Values>
+  static Values fused(Values a, Values b, Values c) noexcept {
+    if constexpr (sizeof a[0] == sizeof(float))
+      return (Values)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+    else
+      return (Values)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
   }
 
   // Packing works on the quarters of a vector.

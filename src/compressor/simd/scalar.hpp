@@ -28,13 +28,13 @@
 //   extremes(x, n, least, greatest) the least and the greatest of each of n rows of 64 floats or doubles; the
 //                                   least is NaN if the row has a NaN
 //   nonzero_words<Word>(v)          Avx512: as nonzero_mask, a bit for each word of 4 or 8 bytes
-//   compress_words<Word>(out, v, m) as compress by such a mask; compress_halves: the lowest 16 bits of words
-//   nearest_floats(v)               the integers of 32 bits next to 16 floats, ties to even
-//   nearest_doubles(a, b)           the integers of 32 bits next to 16 doubles, ties to even
+//   compressed_words<Word>(v, mask) those of such a mask, then 0; compress_halves stores 16 bits of each
+//   nearest_floats, nearest_doubles the integers of 32 bits next to 16 floats, or doubles; ties even
 //   load_halves(from)               16 numbers of float16 as floats; a NaN may become quiet
-//   store_halves(to, v)             the numbers of float16 next to 16 floats, ties to even; a NaN as f16()
-//   says floats(v)                       the inverse of nearest_floats; doubles() is that of nearest_doubles
+//   store_halves(to, v)             the numbers of float16 next to 16 floats, ties to even; a NaN by f16()
+//   floats(v)                       the inverse of nearest_floats; doubles() is that of nearest_doubles
 //   multiply_add(v, a, b)           v * a + b, for floats or doubles whose product v * a is exact
+//   fused(a, b, c)                  Avx512: a * b + c of floats or doubles, rounded once
 //   limit8(words, most)             64 bytes: the words, limited to 0 .. most
 //   limit16(words, most, low, high) the low and the high bytes of the words, limited to 0 .. most
 //   limit32(words, most, rows)      the bytes of the words, limited to 0 .. most: four rows, lowest first

@@ -183,16 +183,18 @@ class Mpc final : public Codec {
     const Grid found = find_grid(values, kernels_.of(word_bytes));
     if (!found.any()) return without_grid(values, references);
     Layout layout{.word_bytes = word_bytes, .grid = long_enough ? found.with_differences(word_bytes) : found};
-    layout.prediction = best(values, layout, references);
+    const Choice choice = best(values, layout, references);
+    layout.prediction = choice.prediction;
     if (!long_enough) return layout;
-    const auto sampled_bytes = [&](const Layout& on) {
-      return sampled(values.as_bytes(), on, kernels_).record_bytes;
+    // Returns `enough` or more where there are as many bytes.
+    const auto sampled_bytes = [&](const Layout& on, std::size_t enough) {
+      return sampled(values.as_bytes(), on, kernels_, enough).record_bytes;
     };
-    std::size_t bytes = sampled_bytes(layout);
+    std::size_t bytes = choice.bytes;
     // Sparse records hold the bits of differences even where all of them are 0.
     Layout alone = layout;
     alone.grid = found;
-    if (const std::size_t without = found.integers ? sampled_bytes(alone) : bytes;
+    if (const std::size_t without = found.integers ? sampled_bytes(alone, bytes) : bytes;
         without + without / 31 < bytes) {
       layout = alone;
       bytes = without;
@@ -200,9 +202,10 @@ class Mpc final : public Codec {
     Layout plain = layout;
     plain.grid = {};
     // Words are hardly ever shorter by another prediction than integers are.
-    if (bytes + bytes / 3 < sampled_bytes(plain)) return layout;
+    if (const std::size_t many = bytes + bytes / 3; many < sampled_bytes(plain, many + 1)) return layout;
     plain = without_grid(values, references);
-    return bytes + bytes / 15 < sampled_bytes(plain) ? layout : plain;
+    const std::size_t more = bytes + bytes / 15;
+    return more < sampled_bytes(plain, more + 1) ? layout : plain;
   }
 
   Layout without_grid(ConstSlice values, References references) const noexcept {
@@ -215,7 +218,7 @@ class Mpc final : public Codec {
     else if (names_grid_ && references.empty())
       layout.prediction = usual(values);  // the others are candidates of their own
     else
-      layout.prediction = best(values, layout, references);
+      layout.prediction = best(values, layout, references).prediction;
     layout.references = references.first(layout.prediction.references);
     return layout;
   }
@@ -235,24 +238,31 @@ class Mpc final : public Codec {
     return reaching.in_components(components_of(values.type));
   }
 
+  // A prediction, and the bytes of records that a sample has with it; 0 without a sample.
+  struct Choice {
+    Prediction prediction;
+    std::size_t bytes = 0;
+  };
+
   // Returns the prediction with the fewest bytes on a sample. Those with lags or references are slower, and
   // have to save one byte in 32.
-  Prediction best(ConstSlice values, Layout layout, References references) const noexcept {
-    Prediction best = usual(values);
+  Choice best(ConstSlice values, Layout layout, References references) const noexcept {
+    Choice best{usual(values)};
     if (values.bytes() < least_sampled_bytes && references.empty()) return best;
     std::size_t least = ~std::size_t{0};
+    SampledCodes codes;
     const auto consider = [&](const Prediction& prediction) {
       layout.prediction = prediction;
       layout.references = references.first(prediction.references);
-      std::size_t bytes = sampled(values.as_bytes(), layout, kernels_).record_bytes;
-      if (prediction.lags.any() || prediction.references > 0) bytes += bytes / 31;
-      if (bytes < least) {
-        best = prediction;
-        least = bytes;
+      const std::size_t bytes = sampled(values.as_bytes(), layout, kernels_, least, &codes).record_bytes;
+      const bool slower = prediction.lags.any() || prediction.references > 0;
+      if (const std::size_t compared = slower ? bytes + bytes / 31 : bytes; compared < least) {
+        best = {prediction, bytes};
+        least = compared;
       }
     };
     if (values.bytes() < least_sampled_bytes) {
-      consider(best);
+      consider(best.prediction);
     } else {
       for (const Prediction& prediction : predictions_) consider(of_words(prediction, values));
     }

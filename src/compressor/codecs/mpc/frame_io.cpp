@@ -1,5 +1,6 @@
 #include "compressor/codecs/mpc/frame_io.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <new>
 
@@ -28,8 +29,10 @@ Part chunk_at(std::size_t i, std::size_t bytes) noexcept {
 // Brings parts of the values into the form that kernels take.
 class Preparation {
  public:
-  Preparation(ConstBytes values, const Layout& layout, const KernelSet& kernels) noexcept
-      : values_(values), layout_(layout), kernels_(kernels.of(layout.word_bytes)) {}
+  // `kept`: codes of sampled parts, if the parts are those of samples.
+  Preparation(ConstBytes values, const Layout& layout, const KernelSet& kernels,
+              SampledCodes* kept = nullptr) noexcept
+      : values_(values), layout_(layout), kernels_(kernels.of(layout.word_bytes)), kept_(kept) {}
 
   // From here on parts are chunks in order, from `chunk` on: codes of a grid are kept for those that refer to
   // them by lags. Throws std::bad_alloc.
@@ -37,7 +40,7 @@ class Preparation {
     const Lags& lags = layout_.prediction.lags;
     if (!layout_.grid.any() || !lags.any()) return;
     const std::size_t span = lags.span() * layout_.word_bytes;
-    coded_ = LagWindow<std::byte, chunk_bytes>(span, values_.size());
+    coded_ = LagWindow<std::byte, chunk_bytes>(span, values_.size(), window_spans);
     for (std::size_t i = chunk - std::min(chunk, chunks_of(span)); i < chunk; ++i)
       code(chunk_at(i, values_.size()), coded_.next());
   }
@@ -82,11 +85,14 @@ class Preparation {
   // Returns the words of a part, rounded or as codes of the grid. Words before the values are 0, as they are.
   const std::byte* prepared(Part part, Piece& piece) noexcept {
     if (layout_.grid.any()) {
-      code(part, piece.bytes);
+      if (const std::byte* const kept = kept_ ? kept_->find(part.first) : nullptr) return kept;
+      std::byte* const room = kept_ ? kept_->add(part.first) : nullptr;
+      std::byte* const codes = room ? room : piece.bytes;
+      code(part, codes);
       const std::size_t before =
           part.first < 0 ? std::min(static_cast<std::size_t>(-part.first), part.size) : 0;
-      std::memset(piece.bytes, 0, before);
-      return piece.bytes;
+      std::memset(codes, 0, before);
+      return codes;
     }
     const std::byte* const whole = whole_vectors(part, piece.bytes);
     if (layout_.rounding.dropped == 0) return whole;
@@ -114,6 +120,7 @@ class Preparation {
   ConstBytes values_;
   const Layout& layout_;
   const Kernels& kernels_;
+  SampledCodes* kept_;
   bool fits_grid_ = true;
   Piece own_, earlier_[3];
   LagWindow<std::byte, chunk_bytes> coded_;
@@ -234,15 +241,28 @@ void write_rounded(ConstBytes values, const Layout& layout, const KernelSet& ker
   }
 }
 
-Sampled sampled(ConstBytes values, const Layout& layout, const KernelSet& kernels) noexcept {
+const std::byte* SampledCodes::find(std::ptrdiff_t first) const noexcept {
+  const auto* const found = std::find(first_, first_ + n_, first);
+  return found == first_ + n_ ? nullptr : codes_.get() + (found - first_) * std::ptrdiff_t{chunk_bytes};
+}
+
+std::byte* SampledCodes::add(std::ptrdiff_t first) noexcept {
+  if (codes_ == nullptr) codes_.reset(new (std::nothrow) std::byte[most * chunk_bytes]);
+  if (codes_ == nullptr || n_ == most) return nullptr;
+  first_[n_] = first;
+  return codes_.get() + chunk_bytes * n_++;
+}
+
+Sampled sampled(ConstBytes values, const Layout& layout, const KernelSet& kernels, std::size_t enough,
+                SampledCodes* codes) noexcept {
   const Pieces pieces(values.size() / layout.word_bytes);
   const std::size_t piece_bytes = pieces.values * layout.word_bytes, vectors = vectors_of(piece_bytes);
   const Kernels& of_words = kernels.of(layout.word_bytes);
   const unsigned distance = layout.prediction.inner;
-  Preparation preparation(values, layout, kernels);
+  Preparation preparation(values, layout, kernels, codes);
   alignas(64) std::byte record[max_record_bytes];
   Sampled all;
-  for (std::size_t i = 0; i < pieces.count; ++i) {
+  for (std::size_t i = 0; i < pieces.count && all.record_bytes < enough; ++i) {
     const std::size_t first = pieces.first(i) * layout.word_bytes;
     const std::byte* words = preparation.residuals({static_cast<std::ptrdiff_t>(first), piece_bytes});
     // The heads spare the first vector some bytes, and the more so the greater the distance. So the first

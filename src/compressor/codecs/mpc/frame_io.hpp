@@ -1,6 +1,8 @@
 // An mpc frame as a sequence of chunks. Reading checks every offset; writing stays within a given capacity.
 #pragma once
 
+#include <memory>
+
 #include "compressor/codecs/mpc/kernels.hpp"
 #include "compressor/codecs/mpc/prediction.hpp"
 #include "compressor/frame/chunk_records.hpp"
@@ -36,9 +38,27 @@ struct Sampled {
 // Least bytes of a message that is sampled: the sample has to be small compared with the message.
 inline constexpr std::size_t least_sampled_bytes = std::size_t{1} << 18;
 
+// Codes of sampled pieces, kept for the samples of other predictions on the same grid: their lags reach the
+// same pieces.
+class SampledCodes {
+ public:
+  // Returns the codes of the piece whose first byte is `first`; null if they are not kept.
+  const std::byte* find(std::ptrdiff_t first) const noexcept;
+  // Returns memory for the codes of another piece, in whole vectors; null if there is none.
+  std::byte* add(std::ptrdiff_t first) noexcept;
+
+ private:
+  static constexpr std::size_t most = 48;  // 8 pieces, with up to 5 lags
+
+  std::unique_ptr<std::byte[]> codes_;
+  std::ptrdiff_t first_[most] = {};
+  std::size_t n_ = 0;
+};
+
 // Estimates the bytes of records of the layout from a few pieces of `values`, which have at least
-// least_sampled_bytes.
-Sampled sampled(ConstBytes values, const Layout& layout, const KernelSet& kernels) noexcept;
+// least_sampled_bytes. Leaves out the remaining pieces once the records have `enough` bytes.
+Sampled sampled(ConstBytes values, const Layout& layout, const KernelSet& kernels,
+                std::size_t enough = ~std::size_t{0}, SampledCodes* codes = nullptr) noexcept;
 
 class FrameReader {
  public:
@@ -109,12 +129,17 @@ inline Sources reference_sources(const std::byte* words, References references, 
   return {words, newest, newest, at(1)};
 }
 
+// Spans of lags that a window holds beside the one before it. The fewer, the more often that one is moved.
+inline constexpr std::size_t window_spans = 4;
+
 // Reads the chunks of a frame with lags, in order: each depends on earlier words.
 class LaggedReader {
  public:
   // `frame` must outlive the reader. Throws std::bad_alloc.
   LaggedReader(const FrameReader& frame, const KernelSet& kernels)
-      : frame_(frame), kernels_(kernels), history_(frame.lags().span() * frame.word_bytes(), frame.bytes()) {}
+      : frame_(frame),
+        kernels_(kernels),
+        history_(frame.lags().span() * frame.word_bytes(), frame.bytes(), window_spans) {}
 
   // Calls take(i, words) for every chunk i; the words are valid during that call.
   template <class Take>

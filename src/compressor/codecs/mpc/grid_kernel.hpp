@@ -22,8 +22,28 @@ auto as(From from) noexcept {
   }
 }
 
+// How values follow from integers. An inverse, where inverse_serves(), gives the values that division gives;
+// where float_inverse_serves(), floats suffice.
+enum class Scale : std::uint8_t { product, quotient, inverse, float_inverse };
+
+// Returns true if a product with the inverse of `step`, corrected once, is the quotient of an integer below
+// 2^51, rounded. The product is off by less than 1.5 last places, so that its fused remainder is exact; the
+// inverse, off by 2^-53 of itself, leaves 1.5 * 2^-53 of a last place after the correction. The quotient by a
+// number of n bits is at least 2^-(n + 1) of a last place away from where rounding changes: n may be 50.
+inline bool inverse_serves(double step) noexcept {
+  return step >= 0x1p-500 && step <= 0x1p500 && std::bit_cast<std::uint64_t>(step) % 8 == 0;
+}
+
+// The same for integers below 2^22 and floats, with n up to 21. Rounding to double before then changes
+// nothing.
+inline bool float_inverse_serves(double step, double offset) noexcept {
+  const auto number = static_cast<float>(step);
+  return number == step && step >= 0x1p-60 && step <= 0x1p60 && offset == 0 &&
+         std::bit_cast<std::uint32_t>(number) % 8 == 0;
+}
+
 // One message's grid, for words of one size.
-template <class Set, class Word, Grid::Form form, bool has_unit, bool integers_alone>
+template <class Set, class Word, Scale scale, bool has_unit, bool integers_alone>
 class GridCode {
   using G = GridWords<Word>;
   using Value = typename G::Value;
@@ -34,7 +54,8 @@ class GridCode {
       : step_(grid.step),
         offset_(grid.offset),
         origin_(static_cast<Value>(grid.offset)),
-        inverse_(static_cast<Value>(form == Grid::Form::product ? 1 / grid.step : grid.step)),
+        steps_in_one_(static_cast<Value>(scale == Scale::product ? 1 / grid.step : grid.step)),
+        inverse_(1 / grid.step),
         shift_(static_cast<Value>(G::shift(grid.unit))),
         limit_(static_cast<Value>(G::limit(grid.unit))),
         base_(static_cast<Word>(grid.base)) {}
@@ -44,7 +65,7 @@ class GridCode {
   // integer alone, of a word that is the one of the integer.
   Vector codes(const Vector& words) const noexcept {
     const auto nearest = [this](auto x) {
-      const auto made = (as<Value>(x) - origin_) * inverse_ + G::integer_maker;
+      const auto made = (as<Value>(x) - origin_) * steps_in_one_ + G::integer_maker;
       return as<Word>(made) - maker_bits;
     };
     const Vector integers = Set::template map_words<Word>(nearest, words);
@@ -86,10 +107,11 @@ class GridCode {
 
   // Returns the values that belong to integers.
   Vector values(const Vector& integers) const noexcept {
-    const auto value = [this](auto integer) {
-      return as<std::uint64_t>((form == Grid::Form::product ? integer * step_ : integer / step_) + offset_);
-    };
-    if constexpr (G::is_float) {
+    const auto value = [this](auto integer) { return as<std::uint64_t>(scaled(integer) + offset_); };
+    if constexpr (scale == Scale::float_inverse) {
+      const auto from_float = [this](auto x) { return as<Word>(quotient(as<float>(x))); };
+      return Set::template map_words<Word>(from_float, Set::floats(integers));
+    } else if constexpr (G::is_float) {
       const auto from_double = [&](auto x) { return value(as<double>(x)); };
       Vector a, b;
       Set::doubles(integers, a, b);
@@ -99,6 +121,26 @@ class GridCode {
       const auto from_integer = [&](auto q) { return value(as<double>(q + maker_bits) - G::integer_maker); };
       return Set::template map_words<Word>(from_integer, integers);
     }
+  }
+
+  template <class Doubles>
+  Doubles scaled(Doubles integers) const noexcept {
+    if constexpr (scale == Scale::product) {
+      return integers * step_;
+    } else if constexpr (scale == Scale::quotient) {
+      return integers / step_;
+    } else {
+      return quotient(integers);
+    }
+  }
+
+  // Returns integers, as floats or doubles, divided by the step.
+  template <class Values>
+  Values quotient(Values integers) const noexcept {
+    using Number = std::conditional_t<scale == Scale::float_inverse, float, double>;
+    const Values divisor = Values{} + static_cast<Number>(step_),
+                 inverse = Values{} + static_cast<Number>(inverse_), near = integers * inverse;
+    return Set::fused(Set::fused(-near, divisor, integers), inverse, near);
   }
 
   // Returns what is added to a value so that its last place is a unit: 0 for great values.
@@ -118,7 +160,9 @@ class GridCode {
   }
 
   double step_, offset_;
-  Value origin_, inverse_, shift_, limit_;
+  Value origin_, steps_in_one_;
+  double inverse_;
+  Value shift_, limit_;
   Word base_;
 };
 
@@ -159,17 +203,22 @@ struct GridLoops {
 
   template <class Of>
   static void with_code(const Grid& grid, const Of& of) noexcept {
-    grid.form == Grid::Form::product ? with_form<Grid::Form::product>(grid, of)
-                                     : with_form<Grid::Form::quotient>(grid, of);
+    if (grid.form == Grid::Form::product) return with_scale<Scale::product>(grid, of);
+    if constexpr (requires(typename Set::Bytes v) { Set::fused(v, v, v); }) {
+      if constexpr (GridWords<Word>::is_float)
+        if (float_inverse_serves(grid.step, grid.offset)) return with_scale<Scale::float_inverse>(grid, of);
+      if (inverse_serves(grid.step)) return with_scale<Scale::inverse>(grid, of);
+    }
+    with_scale<Scale::quotient>(grid, of);
   }
-  template <Grid::Form form, class Of>
-  static void with_form(const Grid& grid, const Of& of) noexcept {
-    grid.has_unit() ? with_unit<form, true>(grid, of) : with_unit<form, false>(grid, of);
+  template <Scale scale, class Of>
+  static void with_scale(const Grid& grid, const Of& of) noexcept {
+    grid.has_unit() ? with_unit<scale, true>(grid, of) : with_unit<scale, false>(grid, of);
   }
-  template <Grid::Form form, bool has_unit, class Of>
+  template <Scale scale, bool has_unit, class Of>
   static void with_unit(const Grid& grid, const Of& of) noexcept {
-    grid.integers ? of(GridCode<Set, Word, form, has_unit, true>(grid))
-                  : of(GridCode<Set, Word, form, has_unit, false>(grid));
+    grid.integers ? of(GridCode<Set, Word, scale, has_unit, true>(grid))
+                  : of(GridCode<Set, Word, scale, has_unit, false>(grid));
   }
 };
 

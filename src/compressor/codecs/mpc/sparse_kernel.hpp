@@ -89,14 +89,27 @@ class SparsePipeline {
                            std::byte* record) noexcept {
     Numbers numbers;
     auto of = static_cast<std::uint32_t>(size / sizeof(Word));
-    numbers.collect(words, size);
+    const bool bounded = limit < max_record_bytes;  // by a coded record; else the words are mostly zeros
+    numbers.collect(words, size, !bounded);
     if (numbers.n == 0 || !is_sparse_count(numbers.n, of)) return {};
-    const std::size_t least_coded = sizeof(std::uint64_t) + heads + 3 * numbers.wide_gaps();
+    std::size_t least_coded = 0;
     std::byte* out = record;
     for (bool more = true; more;) {
-      const Level level{of, numbers.n, numbers.bits()};
-      const std::size_t up_to = static_cast<std::size_t>(out - record) + level.bytes();
-      if (up_to + sparse_end_bytes >= limit) return {};
+      std::size_t up_to = static_cast<std::size_t>(out - record) + sparse_end_bytes;
+      std::size_t most_bits = 8 * sizeof(Word);
+      if (bounded) {
+        const std::size_t least = up_to + Level{of, numbers.n, 0}.bytes();
+        if (least >= limit) return {};
+        most_bits = (limit - least) * 8 / numbers.n;
+      }
+      const auto [bits, longer] = numbers.bits(most_bits);
+      const Level level{of, numbers.n, bits};
+      up_to += level.bytes();
+      if (bounded && longer > 0) up_to += Level{numbers.n, longer, 0}.bytes();
+      if (up_to >= limit) return {};
+      if (!level.dense()) numbers.find_places(of);
+      if (!bounded && out == record && !level.dense())
+        least_coded = sizeof(std::uint64_t) + heads + 3 * numbers.wide_gaps();
       std::byte* const header = out;
       out = write_level(level, numbers, out + level_header_bytes);
       of = level.n;
@@ -129,18 +142,43 @@ class SparsePipeline {
   using Vector = typename Set::Bytes;
   static constexpr std::uint32_t chunk_words = chunk_bytes / sizeof(Word);
 
+  // The bits of a level, and how many numbers have more.
+  struct Bits {
+    unsigned bits;
+    std::uint32_t longer;
+  };
+
   // Numbers above 0, less 1, and their places.
   struct Numbers {
     std::uint32_t n = 0;
+    Word all = 0;  // every bit that a number has
+    bool has_places = false;
     alignas(64) Word of[chunk_words + vector_bytes];
     alignas(64) std::uint16_t places[chunk_words + vector_bytes];
     alignas(
         64) std::byte bitmap[chunk_words / 8];  // a bit for each word that was looked at: 1 where it is taken
 
-    // Takes the words, and their numbers.
-    void collect(const std::byte* words, std::size_t size) noexcept {
-      take_nonzero(words, size);
-      for (std::uint32_t i = 0; i < n; ++i) of[i] = static_cast<Word>(number_of(of[i]) - 1);
+    // Takes the words, and their numbers. Their places are found at once, or by find_places().
+    void collect(const std::byte* words, std::size_t size, bool with_places) noexcept {
+      const auto number = [](auto x) {
+        constexpr Word sign = 8 * sizeof(Word) - 1;
+        return ((x << Word{1}) ^ -(x >> sign)) - Word{1};
+      };
+      take_nonzero(words, size, with_places, number, static_cast<Word>(~Word{0}));
+    }
+
+    // Finds the places among `words` words.
+    void find_places(std::uint32_t words) noexcept {
+      if (has_places) return;
+      if constexpr (by_words) {
+        Places at;
+        std::uint16_t* to = places;
+        for (std::uint32_t i = 0; i < words; i += 8 * sizeof(OfVector), at.next()) {
+          const std::uint64_t mask = load<OfVector>(bitmap + i / 8);
+          at.append(mask, to);
+          to += std::popcount(mask);
+        }
+      }
     }
 
     // Returns how often a block of differences is 0 between two words above 0, whatever the distance. A coded
@@ -152,13 +190,20 @@ class SparsePipeline {
       return count;
     }
 
-    // Returns the number of bits of this level: the least at which few enough numbers have more.
-    unsigned bits() const noexcept {
-      unsigned least = 0, most = 8 * sizeof(Word);
-      while (least < most) {
-        const unsigned bits = (least + most) / 2;
-        if (rest_share * longer_than(bits) <= n)
-          most = bits;
+    // Returns the bits of this level: the least at which few enough numbers have more; `at_most` + 1 if they
+    // are more than `at_most`.
+    Bits bits(std::size_t at_most) const noexcept {
+      unsigned least = 0;
+      Bits most{static_cast<unsigned>(std::bit_width(all)), 0};
+      if (at_most < most.bits) {
+        most = {static_cast<unsigned>(at_most), longer_than(static_cast<unsigned>(at_most))};
+        if (rest_share * most.longer > n) return {most.bits + 1, most.longer};
+      }
+      while (least < most.bits) {
+        const unsigned bits = (least + most.bits) / 2;
+        const std::uint32_t longer = longer_than(bits);
+        if (rest_share * longer <= n)
+          most = {bits, longer};
         else
           least = bits + 1;
       }
@@ -172,37 +217,76 @@ class SparsePipeline {
         return;
       }
       for (std::uint32_t i = 0; i < n; ++i) of[i] = static_cast<Word>(of[i] >> bits);
-      take_nonzero(reinterpret_cast<const std::byte*>(of), n * sizeof(Word));
-      for (std::uint32_t i = 0; i < n; ++i) --of[i];
+      take_nonzero(
+          reinterpret_cast<const std::byte*>(of), n * sizeof(Word), true, [](auto x) { return x - Word{1}; },
+          Word{1});
     }
 
    private:
-    // Moves the words that are not 0 to `of`, which may be where the words lie.
-    void take_nonzero(const std::byte* words, std::size_t size) noexcept {
+    // Moves number(word) of the words that are not 0 to `of`, which may be where the words lie; it is 0 for
+    // `first`.
+    template <class Number>
+    void take_nonzero(const std::byte* words, std::size_t size, bool with_places, const Number& number,
+                      [[maybe_unused]] Word first) noexcept {
       Places at;
-      n = 0;
+      std::uint32_t taken = 0;
       std::byte* bits = bitmap;
-      for (std::size_t i = 0; i < size; i += vector_bytes) {
+      for (std::size_t i = 0; i < size; i += vector_bytes, at.next()) {
         const Vector v = Set::load(words + i);
         std::uint64_t mask = nonzero(v);
         if (size - i < vector_bytes) mask &= (std::uint64_t{1} << (size - i) / stride) - 1;
         if constexpr (by_words) {
           bits = store(bits, static_cast<OfVector>(mask));
-          Set::template compress_words<Word>(of + n, v, mask);
-          at.append(mask, places + n);
+          store_vector(of + taken, Set::template compressed_words<Word>(v, mask));
+          if (with_places) at.append(mask, places + taken);
         } else {
           bits = store(bits, static_cast<OfVector>(gathered(mask)));
           if (Set::has_compress || mask != 0) {
-            Set::compress(reinterpret_cast<std::byte*>(of + n), v, mask * whole_word);
-            at.append(mask, places + n);
+            Set::compress(reinterpret_cast<std::byte*>(of + taken), v, mask * whole_word);
+            at.append(mask, places + taken);
           }
         }
-        n += static_cast<std::uint32_t>(std::popcount(mask));
-        at.next();
+        taken += static_cast<std::uint32_t>(std::popcount(mask));
+      }
+      n = taken;
+      all = 0;
+      has_places = with_places || !by_words;
+      if constexpr (by_words) {  // zeros follow the numbers, up to a whole vector
+        Vector every = Set::splat(0);
+        const auto plus = [first](auto x) { return x + first; };
+        store_vector(of + n, Set::template map_words<Word>(plus, every));
+        for (std::uint32_t i = 0; i < n; i += vector_bytes / sizeof(Word)) {
+          const Vector numbers = Set::template map_words<Word>(number, load_vector(of + i));
+          store_vector(of + i, numbers);
+          every = Set::bit_or(every, numbers);
+        }
+        alignas(64) Word folded[vector_bytes / sizeof(Word)];
+        store_vector(folded, every);
+        for (const Word word : folded) all = static_cast<Word>(all | word);
+      } else {
+        for (std::uint32_t i = 0; i < n; ++i) {
+          of[i] = static_cast<Word>(number(of[i]));
+          all = static_cast<Word>(all | of[i]);
+        }
       }
     }
 
+    static Vector load_vector(const Word* from) noexcept {
+      return Set::load(reinterpret_cast<const std::byte*>(from));
+    }
+    static void store_vector(Word* to, const Vector& v) noexcept {
+      Set::store(reinterpret_cast<std::byte*>(to), v);
+    }
+
     std::uint32_t longer_than(unsigned bits) const noexcept {
+      if constexpr (by_words) {
+        std::uint32_t longer = 0;
+        const auto above = [by = static_cast<Word>(bits)](auto x) { return x >> by; };
+        for (std::uint32_t i = 0; i < n; i += vector_bytes / sizeof(Word))
+          longer += static_cast<std::uint32_t>(
+              std::popcount(nonzero(Set::template map_words<Word>(above, load_vector(of + i)))));
+        return longer;
+      }
       using Count = std::conditional_t<sizeof(Word) == 1, std::uint16_t, Word>;
       Count count = 0;
       for (std::uint32_t i = 0; i < n; ++i)

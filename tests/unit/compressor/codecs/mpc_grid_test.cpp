@@ -193,6 +193,63 @@ TEST(MpcGrid, CodesHaveDifferencesWhereValuesAreNextToIt) {
             0u);
 }
 
+// Returns an integer below an odd `divisor` whose quotient is as near as can be to where rounding to `digits`
+// bits changes: 2^digits times it leaves (divisor + 1) / 2.
+std::int64_t hard_dividend(std::uint64_t divisor, int digits) {
+  std::uint64_t x = (divisor + 1) / 2;
+  for (int k = 0; k < digits; ++k) x = x % 2 == 0 ? x / 2 : (x + divisor) / 2;
+  return static_cast<std::int64_t>(x);
+}
+
+template <class Word>
+void expect_quotients_of_division(double step, std::int64_t hard) {
+  using G = mpc::GridWords<Word>;
+  constexpr std::size_t vectors = 4, words = vectors * mpc::vector_bytes / sizeof(Word);
+  std::mt19937_64 random(9);
+  std::vector<Word> codes(words), expected(words), found(words);
+  for (std::size_t i = 0; i < words; ++i) {
+    const auto any =
+        static_cast<std::int64_t>(random() % (2 * G::half - 1)) - static_cast<std::int64_t>(G::half) + 1;
+    codes[i] = static_cast<Word>(G::center + static_cast<Word>(i % 4 == 0 ? hard : i % 4 == 1 ? -hard : any));
+  }
+  const auto decode = [&](const mpc::Kernels& kernels, std::vector<Word>& to) {
+    kernels.from_codes(reinterpret_cast<const std::byte*>(codes.data()), vectors,
+                       {mpc::Grid::Form::quotient, step, 0, 0, true},
+                       reinterpret_cast<std::byte*>(to.data()));
+  };
+  for (std::size_t i = 0; i < words; ++i) {
+    const auto integer = static_cast<std::make_signed_t<Word>>(static_cast<Word>(codes[i] - G::center));
+    const auto value = static_cast<typename G::Value>(static_cast<double>(integer) / step + 0.0);
+    expected[i] = std::bit_cast<Word>(value);
+  }
+  for (const mpc::KernelSet* set : mpc::kernel_sets()) {
+    if (!set->supported()) continue;
+    decode(set->of(sizeof(Word)), found);
+    EXPECT_TRUE(found == expected) << set->name << ' ' << step;
+  }
+}
+
+TEST(MpcGrid, QuotientsAreThoseOfDivisionInAllSets) {
+  std::mt19937_64 random(8);
+  std::vector<double> steps{1,          3,          1000,       65000,      1 / 3.0,
+                            0x1p50 - 1, 0x1p50 + 1, 0x1p51 - 1, 0x1p53 - 1, 0x1p-1022};
+  for (const double step :
+       {0x1p-60, 0x1.8p-61, 0x1p60, 0x1.8p60, 0x1p-500, 0x1.8p-501, 0x1p500, 0x1.8p500, 1e300, 1e-310})
+    steps.push_back(step);
+  for (const double step : steps) {
+    expect_quotients_of_division<std::uint32_t>(step, 65000);
+    expect_quotients_of_division<std::uint64_t>(step, 65000);
+  }
+  for (int i = 0; i < 3000; ++i) {
+    const std::uint64_t divisor = random() >> (14 + i % 40) | 1, few = random() >> (42 + i % 12) | 1;
+    const double scale = i % 2 == 0 ? 0x1p-40 : 1;
+    expect_quotients_of_division<std::uint64_t>(static_cast<double>(divisor) * scale,
+                                                hard_dividend(divisor, 53));
+    expect_quotients_of_division<std::uint32_t>(static_cast<double>(few) * scale,
+                                                hard_dividend(few, 24) % (1 << 21));
+  }
+}
+
 TEST(MpcGrid, IsNotTakenWhereAValueWouldBeReadAsACode) {
   std::vector<float> x = made<float>([](int q) { return q / 100.0; });
   x[count - 1] = std::bit_cast<float>(0x7FA00001U);  // a signalling NaN
