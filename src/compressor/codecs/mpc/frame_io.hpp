@@ -33,9 +33,6 @@ struct Sampled {
   std::size_t value_bytes = 0, record_bytes = 0;
 };
 
-// Least bytes of a message that is sampled: the sample has to be small compared with the message.
-inline constexpr std::size_t least_sampled_bytes = std::size_t{1} << 18;
-
 // Estimates the bytes of records of the layout from a few pieces of `values`, which have at least
 // least_sampled_bytes.
 Sampled sampled(ConstBytes values, const Layout& layout, const KernelSet& kernels) noexcept;
