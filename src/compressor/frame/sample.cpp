@@ -1,22 +1,6 @@
 #include "compressor/frame/sample.hpp"
 
-#include <algorithm>
-
 namespace taut {
-namespace {
-
-constexpr std::size_t most_pieces = 8, values_a_piece = 65536;
-
-}  // namespace
-
-Pieces::Pieces(std::size_t message_values, std::size_t least) noexcept
-    : values(std::min(Pieces::most_values, message_values)), count(0), part_(0) {
-  if (values == 0) return;
-  const std::size_t wanted = std::clamp(message_values / values_a_piece, least, std::max(least, most_pieces));
-  count = std::min(wanted, message_values / values);
-  part_ = message_values / count;
-}
-
 std::size_t sample_scratch(const Codec& codec, DType type) noexcept {
   return codec.max_bytes(type, Pieces::most_values);
 }

@@ -83,21 +83,60 @@ TEST(CodecCallsOnAGpu, FramesOfBlocksToo) {
     }
 }
 
-// The host wrote the frame: kernels for encoding look for no grid.
-TEST(CodecCallsOnAGpu, FramesOnAGridAreDecodedByKernels) {
+std::vector<double> printed_numbers() {
   std::mt19937 random(1);
   std::vector<double> x(70000);
   for (std::size_t i = 0; i < x.size(); ++i)
     x[i] =
         std::nearbyint(20000 * std::sin(static_cast<double>(i) / 700) + static_cast<double>(random() % 40)) /
         1000;
+  return x;
+}
+
+bool has_grid(const FrameBytes& frame) { return (std::to_integer<unsigned>(frame[44]) & 0x30) != 0; }
+
+TEST(CodecCallsOnAGpu, FramesOnAGridAreDecodedByKernels) {
+  const std::vector<double> x = printed_numbers();
   const FrameBytes frame = encoded(x, "lossless");
-  EXPECT_NE(std::to_integer<unsigned>(frame[44]) & 0x30, 0u);
+  EXPECT_TRUE(has_grid(frame));
   const OnGpu<double> got(x.size());
   const unsigned long before = stand_in_launches();
   EXPECT_EQ(TAUT_Decode(frame.data(), frame.size(), got.data(), got.size(), TAUT_FLOAT64), TAUT_SUCCESS);
   EXPECT_GT(stand_in_launches(), before);
   EXPECT_TRUE(same(got.peek(got.size()), x));
+}
+
+// Returns the frame that kernels write, and the number of their launches.
+template <class T>
+std::pair<FrameBytes, unsigned long> encoded_there(const std::vector<T>& x, const char* coding) {
+  const OnGpu<T> values(x);
+  FrameBytes frame(room(x));
+  std::size_t bytes = 0;
+  const unsigned long before = stand_in_launches();
+  EXPECT_EQ(TAUT_Encode(values.data(), x.size(), type_of<T>, coding, frame.data(), frame.size(), &bytes),
+            TAUT_SUCCESS);
+  frame.resize(bytes);
+  return {frame, stand_in_launches() - before};
+}
+
+TEST(CodecCallsOnAGpu, KernelsEncodeOnAGrid) {
+  const std::vector<double> x = printed_numbers();
+  for (const char* const coding : {"lossless", "lossless,predictor=grid"}) {
+    const auto [frame, launches] = encoded_there(x, coding);
+    EXPECT_TRUE(has_grid(frame));
+    EXPECT_EQ(launches, 5u);
+    EXPECT_TRUE(same(frame, encoded(x, "lossless")));
+    EXPECT_TRUE(same(decoded<double>(frame, x.size()), x));
+  }
+  const std::vector<float> few(x.begin(), x.begin() + 10000);
+  EXPECT_TRUE(same(decoded<float>(encoded_there(few, "lossless,predictor=grid").first, few.size()), few));
+}
+
+TEST(CodecCallsOnAGpu, ValuesOffAGridTakeNoLaunchMore) {
+  const auto x = make<double>(Pattern::walk, 70000, 1);
+  const auto [frame, launches] = encoded_there(x, "lossless");
+  EXPECT_FALSE(has_grid(frame));
+  EXPECT_EQ(launches, encoded_there(x, "lossless,codec=mpc,predictor=d1").second);
 }
 
 TEST(CodecCallsOnAGpu, FramesOfRoundedMantissasToo) {

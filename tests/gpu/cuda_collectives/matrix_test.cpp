@@ -26,6 +26,7 @@ constexpr Coded codings[] = {
     {"abs:1e-2,codec=planes,predictor=delta+64", true},
     {"lossless,codec=mpc", true},
     {"lossless,codec=mpc,predictor=d2", true},
+    {"lossless,codec=mpc,predictor=grid", true},
     {"lossless,codec=exponents", true},
     {"pwrel:1e-2,codec=mpc", true},
     {"rate:16,codec=zfp", true},

@@ -6,9 +6,6 @@ namespace taut {
 template <class T>
 std::vector<std::byte> LosslessGpuCodec<T>::encode(const std::vector<T>& x, unsigned distance,
                                                    double relative, const Lags& lags) {
-  const std::size_t bytes = x.size() * sizeof(T);
-  const Room room(frame_header_bytes + bytes), values(bytes);  // any access beyond their ends is detected
-  if (bytes > 0) std::memcpy(values.data(), x.data(), bytes);
   FrameHeader header{.codec = mpc::frame_id, .type = type, .count = x.size()};
   header.parameters[0] = static_cast<std::uint8_t>(distance);
   mpc::Rounding rounding;
@@ -16,15 +13,31 @@ std::vector<std::byte> LosslessGpuCodec<T>::encode(const std::vector<T>& x, unsi
     header.bound = {Bound::Kind::pointwise, relative};
     rounding = mpc::Rounding::within(relative, component_of(type));
   }
-  const std::size_t words = x.size() * parts;
+  header.parameters[1] = static_cast<std::uint8_t>(lags.within(x.size()).n);
+  return encode(x, header, rounding, lags, false);
+}
+
+template <class T>
+std::vector<std::byte> LosslessGpuCodec<T>::encode_on_grid(const std::vector<T>& x, const Lags& lags) {
+  FrameHeader header{.codec = mpc::frame_id, .type = type, .count = x.size()};
+  header.parameters[0] = lags.any() ? 1 : parts;
+  return encode(x, header, {}, lags, true);
+}
+
+template <class T>
+std::vector<std::byte> LosslessGpuCodec<T>::encode(const std::vector<T>& x, FrameHeader header,
+                                                   const mpc::Rounding& rounding, const Lags& lags,
+                                                   bool seeks_grid) {
+  const std::size_t bytes = x.size() * sizeof(T), words = x.size() * parts;
+  const Room room(frame_header_bytes + bytes), values(bytes);  // any access beyond their ends is detected
+  if (bytes > 0) std::memcpy(values.data(), x.data(), bytes);
   Lags reaching = lags.within(x.size());
   for (std::uint32_t& lag : reaching.of) lag *= parts;
-  header.parameters[1] = static_cast<std::uint8_t>(reaching.n);
   const Room lagged(mpc::cuda::lagged_bytes<Word>(words));
-  mpc::cuda::encode<Word>(
-      launcher_,
-      {reinterpret_cast<const Word*>(values.data()), words, header, rounding, reaching, lagged.data()},
-      {room.data(), room.size()}, place(words));
+  mpc::cuda::encode<Word>(launcher_,
+                          {reinterpret_cast<const Word*>(values.data()), words, header, rounding, reaching,
+                           lagged.data(), seeks_grid},
+                          {room.data(), room.size()}, place(words));
   return {room.data(), room.data() + result_.bytes};
 }
 

@@ -68,6 +68,9 @@ class LosslessGpuCodec {
   std::vector<std::byte> encode(const std::vector<T>& x, unsigned distance, double relative = 0,
                                 const Lags& lags = {});
 
+  // Encodes codes of a grid, if there is one, with these lags.
+  std::vector<std::byte> encode_on_grid(const std::vector<T>& x, const Lags& lags = {});
+
   // Decode a frame: x <- frame, or x += frame. Return the status that the kernels report.
   std::uint32_t decode(const std::vector<std::byte>& frame, std::vector<T>& x);
   std::uint32_t decode_add(const std::vector<std::byte>& frame, std::vector<T>& x);
@@ -80,6 +83,9 @@ class LosslessGpuCodec {
 
  private:
   using Number = std::conditional_t<std::is_integral_v<T>, Word, PartOf<T>>;
+
+  std::vector<std::byte> encode(const std::vector<T>& x, FrameHeader header, const mpc::Rounding& rounding,
+                                const Lags& lags, bool seeks_grid);
 
   template <class Target>
   std::uint32_t decode_to(const std::vector<std::byte>& frame, std::vector<T>& x);

@@ -44,6 +44,8 @@ USUAL_REGISTERS = 64
 # mpc has 256 threads a block: five blocks reside on a multiprocessor, four for words of 8 bytes.
 LOSSLESS_REGISTERS = {"u64": 64, "f64": 64}
 USUAL_LOSSLESS_REGISTERS = 48
+# Kernels that look for a grid: a single warp, and 216 warps.
+GRID_REGISTERS = {"mpc.FindGridKernel": 80, "mpc.SampleGridKernel": 80}
 # zfp: a thread holds all values of a block. A thread block has 128 threads, 64 for three dimensions. For four
 # dimensions a warp holds a block.
 RATE_REGISTERS = {"f32 1-D": 40, "f32 2-D": 56, "f32 3-D": 128, "f32 4-D": 64, "any": 40}
@@ -88,6 +90,7 @@ SPILLS |= {("sm_80", "planes.DecodeKernel.batch", "f32"): 12}
 SPILLS |= {("sm_80", "zfp.EncodeKernel", "f64 3-D"): 8}
 SPILLS |= {("sm_90", "mpc.EncodeKernel", "u64"): 16, ("sm_100", "mpc.EncodeKernel", "u64"): 32}
 SPILLS |= {("sm_80", "mpc.EncodeKernel", dtype): 32 for dtype in ("u32", "u64")}
+SPILLS |= {(arch, "mpc.GridEncodeKernel", dtype): most for arch in ("sm_80", "sm_90", "sm_100") for dtype, most in (("u32", 24), ("u64", 40))}
 SPILLS |= {
     (arch, f"exponents.EncodeKernel{form}", dtype): 32
     for arch in ("sm_80", "sm_90", "sm_100")
@@ -97,7 +100,7 @@ SPILLS |= {
 # Bytes of local memory for arrays of rare ways, whose loops are rolled so that registers suffice. Nothing is spilt.
 ARRAYS = {"planes.EncodeKernel": 128, "planes.EncodeAgainKernel": 128, "planes.SumKernel": 560}
 ARRAYS |= {"planes.IntegersKernel": 128, "planes.LaggedRecordsKernel": 128, "planes.DecodeEndKernel": 128, "planes.LaggedEndKernel": 128}
-ARRAYS |= {"mpc.EncodeKernel": 128, "mpc.DecodeKernel": 64}
+ARRAYS |= {"mpc.EncodeKernel": 128, "mpc.GridEncodeKernel": 232, "mpc.SampleGridKernel": 224, "mpc.DecodeKernel": 64}
 # Kernels without accesses of 16 bytes: a block has 8 bytes.
 NARROW = [("mpc.EncodeKernel", "u8")]
 # Instructions that order memory accesses: fences, and what an acquire or a release becomes. Only the kernels that
@@ -189,7 +192,7 @@ def assemble(nvcc, ptx, arch, cubin):
 
 def registers_allowed(name, dtype):
     if name.startswith("mpc."):
-        return LOSSLESS_REGISTERS.get(dtype, USUAL_LOSSLESS_REGISTERS)
+        return GRID_REGISTERS.get(name, LOSSLESS_REGISTERS.get(dtype, USUAL_LOSSLESS_REGISTERS))
     if name.startswith("values."):
         return VALUES_REGISTERS.get(name, USUAL_VALUES_REGISTERS)
     if name == "zfp.RepairKernel":

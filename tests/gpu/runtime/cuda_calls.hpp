@@ -64,6 +64,9 @@ class CudaCalls {
     add("decode lossless", [=, this](cudaStream_t s) {
       return TAUT_Decode_enqueue(lossless, room, out_.data(), n, f32, "lossless", result(), s);
     });
+    add("encode on a grid", [this](cudaStream_t s) {
+      return TAUT_Encode_enqueue(x(), n, f32, "lossless,predictor=grid", out_.data(), room, result(), s);
+    });
     add("encode bfloat16", [this](cudaStream_t s) {
       return TAUT_Encode_enqueue(x(), n, bf16, exponents, out_.data(), room, result(), s);
     });

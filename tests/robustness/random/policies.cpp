@@ -22,7 +22,7 @@ std::string text(double x) {
 std::string draw_bound(Draw& draw, double scale) {
   const double fine = std::pow(10.0, -8 * draw.uniform());
   switch (draw.pick(12)) {
-    case 0: return "lossless";
+    case 0: return draw.one_in(3) ? "lossless,codec=mpc,predictor=grid" : "lossless";
     case 1: return "rel:" + text(fine);
     case 2: return "rel:" + text(fine) + ",fill=1e20";
     case 3: return "psnr:" + std::to_string(20 + draw.pick(120));

@@ -105,7 +105,7 @@ class Mpc final : public Codec {
     if (!serves(values.type, contract_.bound.kind) || values.bytes() < least_sampled_bytes)
       return Codec::sample(values, scratch);
     const FloatEnvironment environment;
-    const Sampled found = sampled(values.as_bytes(), layout_of(values, {}), kernels_);
+    const Sampled found = sampled(values.as_bytes(), layout_of(values, {}, GridReach::pieces), kernels_);
     return {Status::ok, found.value_bytes, found.record_bytes};
   }
 
@@ -159,14 +159,8 @@ class Mpc final : public Codec {
   FrameHeader header_of(ConstSlice values, const Layout& layout) const noexcept {
     FrameHeader header{
         .codec = frame_id, .type = values.type, .count = values.count, .bound = contract_.bound};
-    const unsigned form = !layout.grid.any()                        ? 0
-                          : layout.grid.form == Grid::Form::product ? product_flag
-                                                                    : quotient_flag;
-    const unsigned unit = layout.grid.has_unit() ? unit_flag : 0,
-                   base = layout.grid.has_base() ? base_flag : 0;
-    header.parameters[0] = static_cast<std::uint8_t>(layout.prediction.inner | form | unit | base);
-    header.parameters[1] =
-        static_cast<std::uint8_t>(layout.prediction.lags.n | (layout.grid.integers ? integers_flag : 0));
+    header.parameters[0] = static_cast<std::uint8_t>(layout.prediction.inner | layout.grid.flags());
+    header.parameters[1] = static_cast<std::uint8_t>(layout.prediction.lags.n | layout.grid.more_flags());
     header.parameters[2] = static_cast<std::uint8_t>(layout.references.size());
     if (checksum_) header.flags |= FrameHeader::checksummed;
     return header;
@@ -174,13 +168,14 @@ class Mpc final : public Codec {
 
   // Returns the layout for a message: on a grid, if the choice among predictions finds one on which the
   // values take fewer bytes.
-  Layout layout_of(ConstSlice values, References references) const noexcept {
+  Layout layout_of(ConstSlice values, References references,
+                   GridReach reach = GridReach::message) const noexcept {
     const bool long_enough = values.bytes() >= least_sampled_bytes;
     const bool may_have_grid = contract_.bound.exact() && references.empty() &&
                                (names_grid_ || (predictions_.size() > 1 && long_enough));
     if (!may_have_grid) return without_grid(values, references);
     const std::size_t word_bytes = size_of(component_of(values.type));
-    const Grid found = find_grid(values, kernels_.of(word_bytes));
+    const Grid found = find_grid(values, kernels_.of(word_bytes), reach);
     if (!found.any()) return without_grid(values, references);
     Layout layout{.word_bytes = word_bytes, .grid = long_enough ? found.with_differences(word_bytes) : found};
     const Choice choice = best(values, layout, references);
@@ -303,13 +298,10 @@ std::unique_ptr<Codec> make(const Coding& coding) {
   return std::make_unique<Mpc>(coding, predictions(coding), kernels);
 }
 
-// Every coding but those with a checksum of the payload or a grid. A header holds the number of lags and says
+// Every coding but those with a checksum of the payload. A header holds the number of lags and says
 // whether there is a grid, which is all that decoding has to know before.
 constexpr CodecOnDevices on_devices{
-    .encodes =
-        [](const Coding& coding) noexcept {
-          return !coding.checksum && coding.predictor.name != predictors[grid_predictor];
-        },
+    .encodes = [](const Coding& coding) noexcept { return !coding.checksum; },
     .decoding = [](const FrameHeader& header, ConstBytes, const Coding&) -> std::optional<Coding> {
       if (reference_count(header) > 0) return {};  // kernels do not read them
       Coding coding{.codec = &codecs::mpc, .bound = header.bound};

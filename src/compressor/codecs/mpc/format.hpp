@@ -28,6 +28,8 @@ inline constexpr unsigned max_distance = 8;
 // Kernels may read and write this many bytes past a record.
 inline constexpr std::size_t overrun = 64;
 inline constexpr std::size_t index_unit = 4;  // bytes
+// Least bytes of a message that is sampled: the sample has to be small compared with the message.
+inline constexpr std::size_t least_sampled_bytes = std::size_t{1} << 18;
 
 constexpr std::size_t chunks_of(std::size_t bytes) noexcept {
   return (bytes + chunk_bytes - 1) / chunk_bytes;

@@ -35,9 +35,6 @@ struct Sampled {
   std::size_t value_bytes = 0, record_bytes = 0;
 };
 
-// Least bytes of a message that is sampled: the sample has to be small compared with the message.
-inline constexpr std::size_t least_sampled_bytes = std::size_t{1} << 18;
-
 // Codes of sampled pieces, kept for the samples of other predictions on the same grid: their lags reach the
 // same pieces.
 class SampledCodes {

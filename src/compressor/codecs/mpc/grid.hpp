@@ -22,15 +22,18 @@ struct Grid {
   bool integers = false;   // codes are the integers alone: values next to the grid keep their words
   std::uint64_t base = 0;  // subtracted from all codes and other words, so that the commonest one is 0
 
-  bool any() const noexcept { return form != Form::none; }
-  bool has_unit() const noexcept { return unit != 0; }
-  bool has_base() const noexcept { return base != 0; }
+  constexpr bool any() const noexcept { return form != Form::none; }
+  constexpr bool has_unit() const noexcept { return unit != 0; }
+  constexpr bool has_base() const noexcept { return base != 0; }
   // Returns the same grid with codes that hold differences too, of values whose words have `word_bytes`.
-  Grid with_differences(std::size_t word_bytes) const noexcept;
+  constexpr Grid with_differences(std::size_t word_bytes) const noexcept;
   // Bytes of step, offset, unit and base in the payload.
-  std::size_t bytes() const noexcept {
+  constexpr std::size_t bytes() const noexcept {
     return any() ? (std::size_t{2} + has_unit() + has_base()) * sizeof(double) : 0;
   }
+  // Flags of the grid in parameters[0], and in parameters[1].
+  constexpr unsigned flags() const noexcept;
+  constexpr unsigned more_flags() const noexcept;
 };
 
 // Bits of parameters[0] beside the distance.
@@ -40,6 +43,12 @@ inline constexpr unsigned integers_flag = 128;
 // Bits of a code that hold how far a word is from the word of the integer, and the first such distance.
 constexpr unsigned difference_bits(bool integers) noexcept { return integers ? 0 : 2; }
 constexpr unsigned most_below(bool integers) noexcept { return (1u << difference_bits(integers)) / 2; }
+
+constexpr unsigned Grid::flags() const noexcept {
+  const unsigned kind = !any() ? 0 : form == Form::product ? product_flag : quotient_flag;
+  return kind | (has_unit() ? unit_flag : 0) | (has_base() ? base_flag : 0);
+}
+constexpr unsigned Grid::more_flags() const noexcept { return integers ? integers_flag : 0; }
 
 // Numbers of the code for words of 4 and 8 bytes.
 template <class Word>
@@ -65,13 +74,33 @@ struct GridWords {
   static constexpr int least_unit = is_float ? -126 : -1022, greatest_unit = is_float ? 100 : 900;
 };
 
+constexpr Grid Grid::with_differences(std::size_t word_bytes) const noexcept {
+  Grid with = *this;
+  with.integers = false;
+  const auto base_of = [this]<class Word>(Word center, Word half) {
+    const auto number = static_cast<Word>(static_cast<Word>(base) - center);
+    const bool is_code = static_cast<Word>(number + half - 1) < 2 * half - 1;
+    return is_code ? static_cast<Word>(center + (number << difference_bits(false))) : static_cast<Word>(base);
+  };
+  using Single = GridWords<std::uint32_t>;
+  using Double = GridWords<std::uint64_t>;
+  if (has_base() && integers)
+    with.base =
+        word_bytes == 4 ? base_of(Single::center, Single::half) : base_of(Double::center, Double::half);
+  return with;
+}
+
 // Returns true if a frame may have the unit: a power of two.
 template <class Word>
 bool is_unit(double unit) noexcept;
 
+// Values that a search reads where most are the same one: any of the message, or those in the pieces of a
+// sample (compressor/frame/sample.hpp).
+enum class GridReach : std::uint8_t { message, pieces };
+
 // Finds the grid of most values from a few of them; none if there is none, or if its steps are so small that
 // its integers need as many bits as the values. `values`: real or complex, of 32 or 64 bits a part;
 // `kernels`: for their words.
-Grid find_grid(ConstSlice values, const Kernels& kernels) noexcept;
+Grid find_grid(ConstSlice values, const Kernels& kernels, GridReach reach) noexcept;
 
 }  // namespace taut::mpc

@@ -5,9 +5,7 @@
 #include <algorithm>
 
 #include "compressor/gpu/mpc/decode.hpp"
-#include "compressor/gpu/mpc/encode.hpp"
-#include "compressor/gpu/mpc/grid.hpp"
-#include "compressor/gpu/mpc/lags.hpp"
+#include "compressor/gpu/mpc/grid_encode.hpp"
 
 namespace taut::mpc::cuda {
 
@@ -51,12 +49,12 @@ struct CallMemory {
   ResultPlace result;
 };
 
-// Returns the size of the additional memory for a call on `count` words with lags: residuals, or totals of
-// columns.
+// Returns the size of the additional memory for a call on `count` words with lags or a grid: the grid that
+// encoders find; and residuals, codes, or totals of columns.
 template <class Word>
 std::size_t lagged_bytes(std::uint64_t count) {
   const std::size_t totals = std::size_t{columns_threads} * columns_blocks(count) * sizeof(InRegister<Word>);
-  return std::max<std::size_t>(count * sizeof(Word), totals);
+  return sizeof(FoundGrid) + std::max<std::size_t>(count * sizeof(Word), totals);
 }
 
 // Values to be encoded. `header` gives type, count, distance, and the bound that `rounding` satisfies.
@@ -67,7 +65,11 @@ struct EncodeCall {
   FrameHeader header;
   Rounding rounding = {};
   Lags lags = {};               // in words, each below `count`
-  std::byte* lagged = nullptr;  // with lags: lagged_bytes()
+  std::byte* lagged = nullptr;  // with lags or a grid: lagged_bytes()
+  bool seeks_grid = false;      // of values of floating-point type, without rounding
+
+  FoundGrid* found() const { return reinterpret_cast<FoundGrid*>(lagged); }
+  Word* residuals() const { return reinterpret_cast<Word*>(lagged + sizeof(FoundGrid)); }
 };
 
 template <class Word>
@@ -83,7 +85,7 @@ FinishJob<Word> finish_job(const CallMemory& memory) {
 template <class Word, class Launcher>
 EncodeCall<Word> without_lags(Launcher& launcher, EncodeCall<Word> call) {
   if (!call.lags.any()) return call;
-  auto* const residuals = reinterpret_cast<Word*>(call.lagged);
+  Word* const residuals = call.residuals();
   const std::uint32_t blocks = columns_blocks(call.count);
   launcher.template launch<ResidualsKernel<Word>>(
       blocks, {call.values, call.count, call.rounding, call.lags, residuals, blocks});
@@ -92,27 +94,51 @@ EncodeCall<Word> without_lags(Launcher& launcher, EncodeCall<Word> call) {
   return call;
 }
 
+// Encodes the codes of the values on a grid, if there is one, or else the values.
+template <class Word, class Launcher>
+void encode_on_grid(Launcher& launcher, const EncodeCall<Word>& call, const EncodeJob<Word>& plain) {
+  const std::uint32_t blocks = columns_blocks(call.count);
+  FoundGrid found{};
+  found.usual = plain.distance;
+  found.capacity = plain.sink.capacity;
+  if (call.count * sizeof(Word) >= least_sampled_bytes) {
+    found.sampled = 1;
+    found.lags = call.lags;
+    found.distances = call.lags.any() ? 1 : most_distances;
+  }
+  launcher.template launch<FindGridKernel<Word>>(1, {call.values, call.count, call.found(), found});
+  if (found.sampled != 0)
+    launcher.template launch<SampleGridKernel<Word>>(
+        SampleGridKernel<Word>::blocks(call.count, found.distances), {call.values, call.count, call.found()});
+  launcher.template launch<GridCodesKernel<Word>>(
+      blocks, {call.values, call.count, call.found(), call.residuals(), blocks});
+  launcher.template launch<GridEncodeKernel<Word>>(plain.sink.chunks,
+                                                   {plain, call.residuals(), call.found()});
+}
+
 // Encodes the values of `call`. `room` is large enough for the header and the values.
 template <class Word, class Launcher>
 void encode(Launcher& launcher, const EncodeCall<Word>& call, const FrameMemory& room,
             const CallMemory& memory) {
   constexpr unsigned most_blocks = 256;
   const std::uint32_t chunks = chunks_of_words<Word>(call.count), groups = groups_of(chunks);
-  const std::size_t bytes = call.count * sizeof(Word), index = index_bytes(chunks) + index_unit * call.lags.n;
+  const Lags lags = call.seeks_grid ? Lags{} : call.lags;  // in a frame without a grid
+  const std::size_t bytes = call.count * sizeof(Word), index = index_bytes(chunks) + index_unit * lags.n;
   auto* const frame = reinterpret_cast<std::uint32_t*>(room.data);
   FinishJob<Word> job = finish_job<Word>(memory);
   job.frame = frame;
   job.values = call.values;
   job.count = call.count;
   job.rounding = call.rounding;
-  job.lags = call.lags;
+  job.lags = lags;
   job.stored = index > bytes;
+  job.found = call.seeks_grid && !job.stored ? call.found() : nullptr;
   job.capacity = job.stored ? 0 : static_cast<std::uint32_t>((bytes - index) / index_unit);
   job.chunks = chunks;
   job.blocks = std::clamp(groups, 1u, most_blocks);
   write_header(call.header, std::as_writable_bytes(std::span(job.header)));
   if (!job.stored) {
-    std::uint32_t* const ends = frame + header_words + call.lags.n;
+    std::uint32_t* const ends = frame + header_words + lags.n;
     const Sink sink{.index = ends,
                     .records = ends + chunks + 1,
                     .capacity = job.capacity,
@@ -120,11 +146,23 @@ void encode(Launcher& launcher, const EncodeCall<Word>& call, const FrameMemory&
                     .chunks = groups,
                     .control = &memory.scratch->control,
                     .chunk_states = reinterpret_cast<ChunkState*>(memory.scratch + 1)};
-    const EncodeCall<Word> coded = without_lags(launcher, call);
-    launcher.template launch<EncodeKernel<Word>>(
-        groups, {coded.values, coded.count, coded.header.parameters[0], coded.rounding, chunks, sink});
+    const auto job_of = [&](const EncodeCall<Word>& coded) {
+      return EncodeJob<Word>{coded.values,   coded.count, coded.header.parameters[0],
+                             coded.rounding, chunks,      sink};
+    };
+    if (call.seeks_grid) {
+      if constexpr (sizeof(Word) >= sizeof(float)) encode_on_grid(launcher, call, job_of(call));
+    } else {
+      launcher.template launch<EncodeKernel<Word>>(groups, job_of(without_lags(launcher, call)));
+    }
   }
   launcher.template launch<FinishKernel<Word>>(job.blocks, job);
+}
+
+// Returns true for the types whose frames may have a grid.
+template <class Word>
+constexpr bool may_have_grid(DType type) {
+  return info_of(type).family != Family::integer && sizeof(Word) >= sizeof(float);
 }
 
 template <class Target, class Launcher>
@@ -132,10 +170,13 @@ void launch_decoder(Launcher& launcher, const Source& source, DType type, typena
                     std::uint64_t count, bool lagged, const CallMemory& memory) {
   const std::uint32_t chunks = chunks_of_words<typename Target::Word>(count);
   constexpr std::uint32_t word_bytes = sizeof(typename Target::Word);
-  const bool may_have_grid = info_of(type).family != Family::integer && word_bytes >= sizeof(float);
-  const Opening opening{
-      count / components_of(type),   type, static_cast<std::uint32_t>(size_of(type)), chunks, count, lagged,
-      may_have_grid ? word_bytes : 0};
+  const Opening opening{count / components_of(type),
+                        type,
+                        static_cast<std::uint32_t>(size_of(type)),
+                        chunks,
+                        count,
+                        lagged,
+                        may_have_grid<typename Target::Word>(type) ? word_bytes : 0};
   launcher.template launch<DecodeKernel<Target>>(std::max(groups_of(chunks), 1u),
                                                  {source, values, count, opening, memory.scratch});
 }
@@ -155,14 +196,10 @@ void decode_lagged(Launcher& launcher, const Source& source, DType type, Word* v
                    std::byte* lagged, const CallMemory& memory) {
   launch_decoder<Replace<Word>>(launcher, source, type, values, count, true, memory);
   const std::uint32_t blocks = columns_blocks(count);
-  for (unsigned lag = 0; lag < max_lags; ++lag) {
-    const LagJob<Word> job{values,        count, reinterpret_cast<InRegister<Word>*>(lagged),
-                           blocks,        lag,   source.frame,
-                           memory.scratch};
-    launcher.template launch<LagTotalsKernel<Word>>(blocks, job);
-    launcher.template launch<LagCarriesKernel<Word>>(blocks, job);
-    launcher.template launch<LagSumsKernel<Word>>(blocks, job);
-  }
+  undo_lags<LagTotalsKernel<Word>, LagCarriesKernel<Word>, LagSumsKernel<Word>>(launcher, [&](unsigned lag) {
+    auto* const totals = reinterpret_cast<InRegister<Word>*>(lagged);
+    return LagJob<Word>{values, count, totals, blocks, lag, source.frame, memory.scratch};
+  });
   if constexpr (sizeof(Word) >= sizeof(float))
     launcher.template launch<GridKernel<Word>>(blocks, {values, count, blocks, source.frame, memory.scratch});
   launcher.template launch<FinishKernel<Word>>(1, finish_job<Word>(memory));

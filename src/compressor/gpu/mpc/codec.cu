@@ -57,11 +57,16 @@ Status check(const Coding& coding, DType type) {
   return info_of(type).family == Family::integer ? Status::invalid_type : Status::ok;
 }
 
+bool names_grid(const Coding& coding) noexcept {
+  return coding.predictor.name == mpc::predictors[mpc::grid_predictor];
+}
+
 // Returns the prediction, with lags in words that reach some value. Nothing is sampled here: `auto` is the prediction
 // that the host gives to short arrays.
 mpc::Prediction prediction_for(const Call& call, const Coding& coding) {
   const auto parts = static_cast<std::uint32_t>(components_of(call.type));
-  if (coding.predictor.automatic()) return {parts, {}};
+  const bool is_usual = coding.predictor.automatic() || (names_grid(coding) && !coding.predictor.lags.any());
+  if (is_usual) return {parts, {}};
   const auto prediction = mpc::prediction_of(coding.predictor, coding.dims).in_components(parts);
   return {prediction.inner, prediction.lags.within(call.words)};
 }
@@ -76,15 +81,16 @@ int encode_one(const Call& call, const Coding& coding, const DeviceFrameItem& it
                      .type = call.type,
                      .count = call.words / components_of(call.type),
                      .bound = coding.bound};
+  const bool seeks_grid = names_grid(coding) && coding.bound.exact() && mpc::cuda::may_have_grid<Word>(call.type);
   header.parameters[0] = static_cast<std::uint8_t>(prediction.inner);
-  header.parameters[1] = static_cast<std::uint8_t>(lags.n);
+  header.parameters[1] = static_cast<std::uint8_t>(seeks_grid ? 0 : lags.n);
   const mpc::Rounding rounding =
       coding.bound.exact() ? mpc::Rounding{}
                            : mpc::Rounding::within(coding.bound.value, component_of(call.type), coding.bits);
   StreamLauncher launcher{call.stream};
   mpc::cuda::encode<Word>(launcher,
                           {static_cast<const Word*>(item.values), call.words, header, rounding, lags,
-                           lags.any() ? call.lagged<Word>() : nullptr},
+                           lags.any() || seeks_grid ? call.lagged<Word>() : nullptr, seeks_grid},
                           {static_cast<std::byte*>(item.frame), item.bytes}, call.memory<Word>());
   return 0;
 }
@@ -123,7 +129,7 @@ int decode_lagged(const Call& call, const DeviceFrameItem& item) {
 
 // Returns true for the coding of frames with lags or a grid, which kernels after the first one undo.
 bool in_steps(const Coding& coding) noexcept {
-  return coding.predictor.lags.any() || coding.predictor.name == mpc::predictors[mpc::grid_predictor];
+  return coding.predictor.lags.any() || names_grid(coding);
 }
 
 bool adds(const Coding& coding) noexcept { return !in_steps(coding); }
@@ -154,6 +160,9 @@ void load_kernels(DType type, const mpc::cuda::CallMemory& memory) {
     auto* const values = reinterpret_cast<Word*>(dummy);
     mpc::cuda::encode<Word>(loader, {values, words, header}, {dummy, 0}, memory);
     mpc::cuda::encode<Word>(loader, {values, words, header, {}, Lags{{64}, 1}, dummy}, {dummy, 0}, memory);
+    if constexpr (sizeof(Word) >= sizeof(float))
+      mpc::cuda::encode<Word>(loader, {values, mpc::least_sampled_bytes, header, {}, {}, dummy, true}, {dummy, 0},
+                              memory);
     mpc::cuda::decode<mpc::cuda::Replace<Word>>(loader, source, type, values, words, memory);
     mpc::cuda::decode_lagged(loader, source, type, values, words, dummy, memory);
   });

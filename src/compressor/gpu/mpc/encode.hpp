@@ -92,6 +92,19 @@ class ChunkEncoder {
         n_(words_of<Word>(job.count, chunk)),
         may_be_sparse_(job.count * sizeof(Word) >= least_sparse_bytes) {}
 
+  // Returns the bytes of a coded record of the chunk, which is not written.
+  TAUT_DEVICE std::uint32_t coded_bytes() {
+    write_planes();
+    simt_.sync_warp();
+    const CodedTables t =
+        code_tables<Word>(simt_, shared_.bitmaps, static_cast<unsigned>(vectors_of(n_ * sizeof(Word))));
+    const std::uint32_t table_bytes = t.bytes(simt_) + distance_ * static_cast<unsigned>(sizeof(Word));
+    return (plane_bytes_ + table_bytes + 3) / 4 * 4;
+  }
+
+  // False if all words of the chunk were 0.
+  TAUT_DEVICE bool any() const { return any_; }
+
   // Encodes the chunk and returns the words of the record.
   TAUT_DEVICE std::uint32_t encode() {
     write_planes();

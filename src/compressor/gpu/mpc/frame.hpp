@@ -37,7 +37,6 @@ struct GridView {
 
   TAUT_DEVICE bool has(unsigned flag) const { return (header.parameter(0) & flag) != 0; }
   TAUT_DEVICE bool any() const { return has(product_flag | quotient_flag); }
-  TAUT_DEVICE bool products() const { return has(product_flag); }
   TAUT_DEVICE bool integers() const { return (header.parameter(1) & integers_flag) != 0; }
   TAUT_DEVICE unsigned distance() const {
     return header.parameter(0) & ~(product_flag | quotient_flag | unit_flag | base_flag);
@@ -51,6 +50,14 @@ struct GridView {
   TAUT_DEVICE double unit() const { return has(unit_flag) ? header.double_at(header_words + 4) : 0; }
   TAUT_DEVICE std::uint64_t base() const {
     return has(base_flag) ? header.long_at(header_words + words() - 2) : 0;
+  }
+
+  TAUT_DEVICE Grid grid() const {
+    Grid grid{has(product_flag) ? Grid::Form::product : Grid::Form::quotient, step(), offset()};
+    grid.unit = unit();
+    grid.integers = integers();
+    grid.base = base();
+    return grid;
   }
 
   // Returns true for what frame_io.cpp accepts. The payload has all words of the grid.
@@ -117,6 +124,67 @@ TAUT_DEVICE OpenFrame open_frame(const Simt& simt, const Source& source, const O
   return status == 0 ? parse_header({source.frame}, opening) : OpenFrame{status, 0, 0, false, 0};
 }
 
+// Predictions within a chunk that kernels choose from: distances 1 to 8, then 0, or the usual one alone.
+inline constexpr unsigned most_distances = max_distance + 1;
+
+// A grid that kernels have found for the values of a call, and sizes of sampled records. choice_of() chooses
+// by them as Mpc::layout_of() of codecs/mpc/codec.cpp does.
+struct FoundGrid {
+  enum Form : unsigned { differences, integers_alone, plain, forms };
+
+  Grid grid;
+  Lags lags;                                   // named ones
+  std::uint32_t misread;                       // 1: a word would be read as the code of another one
+  std::uint32_t sampled;                       // 1: the sizes are there
+  std::uint32_t usual;                         // distance
+  std::uint32_t distances;                     // number of distances to choose from
+  std::uint32_t capacity;                      // words of 4 bytes of the payload without the index
+  std::uint32_t bytes[forms][most_distances];  // of the records that are sampled
+
+  // Returns distance number k.
+  TAUT_DEVICE unsigned distance(unsigned k) const {
+    return distances == 1 ? usual : (k + 1) % most_distances;
+  }
+};
+static_assert(sizeof(FoundGrid) % 16 == 0);  // residuals follow it
+
+// The coding that is chosen, with a grid or without.
+struct GridChoice {
+  Grid grid;
+  Lags lags;
+  unsigned distance;
+
+  // True if residuals of codes, or of words, are encoded, and not the words.
+  TAUT_DEVICE bool prepares() const { return grid.any() || lags.any(); }
+
+  // Words of 4 bytes in the payload before the index.
+  TAUT_DEVICE std::uint32_t words() const { return static_cast<std::uint32_t>(grid.bytes()) / 4 + lags.n; }
+};
+
+TAUT_DEVICE GridChoice choice_of(const FoundGrid& found, std::uint32_t word_bytes) {
+  if (found.misread != 0) return {{}, {}, found.usual};  // the codes are of no use
+  GridChoice chosen{found.grid, found.lags, found.usual};
+  const GridChoice none{{}, found.lags, found.usual};
+  if (!found.grid.any() || chosen.words() > found.capacity) return none;
+  if (found.sampled != 0) {
+    unsigned best = 0;
+    for (unsigned k = 1; k < found.distances; ++k)
+      if (found.bytes[FoundGrid::differences][k] < found.bytes[FoundGrid::differences][best]) best = k;
+    chosen.distance = found.distance(best);
+    std::uint32_t bytes = found.bytes[FoundGrid::differences][best];
+    const std::uint32_t alone = found.bytes[FoundGrid::integers_alone][best];
+    if (found.grid.integers && alone + alone / 31 < bytes)
+      bytes = alone;
+    else
+      chosen.grid = found.grid.with_differences(word_bytes);
+    const unsigned usual = found.distances == 1 ? 0 : found.usual - 1;
+    if (bytes + bytes / 3 >= found.bytes[FoundGrid::plain][best] &&
+        bytes + bytes / 15 >= found.bytes[FoundGrid::plain][usual])
+      return none;
+  }
+  return chosen;
+}
+
 template <class Word>
 struct FinishJob {
   std::uint32_t* frame;  // null: the call decodes
@@ -124,6 +192,7 @@ struct FinishJob {
   std::uint64_t count;
   Rounding rounding;
   Lags lags;               // in words
+  const FoundGrid* found;  // null: no grid was looked for
   bool stored;             // the frame has no room for an index
   std::uint32_t capacity;  // words available for all records: a frame with more is stored
   Scratch* scratch;
@@ -144,9 +213,10 @@ struct FinishKernel {
 
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    const bool stored = job.stored || job.scratch->control.words > job.capacity;
+    const GridChoice choice = job.found == nullptr ? GridChoice{} : choice_of(*job.found, sizeof(Word));
+    const bool stored = job.stored || job.scratch->control.words > job.capacity - choice.words();
     if (job.frame != nullptr && simt.block() == 0 && simt.thread() < warp_lanes)
-      write(simt, shared.header, job, stored);
+      write(simt, shared.header, job, choice, stored);
     if (job.frame != nullptr && stored) {
       auto* const to = reinterpret_cast<Word*>(job.frame + header_words);
       const std::uint64_t step = std::uint64_t{job.blocks} * block_threads;
@@ -158,15 +228,33 @@ struct FinishKernel {
   }
 
  private:
+  TAUT_DEVICE static void write_grid(const Grid& grid, std::uint32_t* to) {
+    const auto put = [&](std::uint64_t bits) {
+      *to++ = static_cast<std::uint32_t>(bits);
+      *to++ = static_cast<std::uint32_t>(bits >> 32);
+    };
+    put(std::bit_cast<std::uint64_t>(grid.step));
+    put(std::bit_cast<std::uint64_t>(grid.offset));
+    if (grid.has_unit()) put(std::bit_cast<std::uint64_t>(grid.unit));
+    if (grid.has_base()) put(grid.base);
+  }
+
   template <class Simt>
-  TAUT_DEVICE static void write(const Simt& simt, std::uint32_t* header, const Job& job, bool stored) {
+  TAUT_DEVICE static void write(const Simt& simt, std::uint32_t* header, const Job& job,
+                                const GridChoice& choice, bool stored) {
     for (unsigned i = 0; simt.thread() == 0 && i < header_words; ++i) header[i] = job.header[i];
     if (simt.thread() == 0 && stored) header[1] |= std::uint32_t{FrameHeader::stored} << 24;
+    if (simt.thread() == 0 && !stored && job.found != nullptr) {
+      header[11] = choice.distance | choice.grid.flags() | (choice.lags.n | choice.grid.more_flags()) << 8;
+      if (choice.grid.any()) write_grid(choice.grid, job.frame + header_words);
+    }
+    const Lags lags = job.found != nullptr ? choice.lags : job.lags;
+    const unsigned before_lags = choice.words() - choice.lags.n;
     static_assert(max_lags == 2);  // no array is indexed by the lane: it would be placed in memory
-    if (!stored && simt.thread() < job.lags.n)
-      job.frame[header_words + simt.thread()] = simt.thread() == 0 ? job.lags.of[0] : job.lags.of[1];
+    if (!stored && simt.thread() < lags.n)
+      job.frame[header_words + before_lags + simt.thread()] = simt.thread() == 0 ? lags.of[0] : lags.of[1];
     const std::uint64_t coded =
-        index_bytes(job.chunks) + std::uint64_t{4} * (job.lags.n + job.scratch->control.words);
+        index_bytes(job.chunks) + std::uint64_t{4} * (before_lags + lags.n + job.scratch->control.words);
     write_header(simt, job.scratch->crc, header, stored ? job.count * sizeof(Word) : coded, job.frame,
                  job.result);
   }

@@ -1,4 +1,4 @@
-// The kernel for frames with a grid: turns decoded codes into words.
+// Codes of values on a grid, and the kernel that turns decoded codes into words.
 #pragma once
 
 #include "compressor/codecs/mpc/grid.hpp"
@@ -7,32 +7,39 @@
 
 namespace taut::mpc::cuda {
 
-template <class W>
-struct GridJob {
-  W* words;  // codes, which the kernel replaces
-  std::uint64_t count;
-  std::uint32_t blocks;
-  const std::uint32_t* frame;
-  const Scratch* scratch;
-};
-
-// A frame's grid, for words of one size. The formula is that of codecs/mpc/grid_kernel.hpp.
+// A message's grid, for words of one size. The formulas are those of codecs/mpc/grid_kernel.hpp.
 template <class Word>
-class GridWordsOf {
+class GridCode {
   using G = GridWords<Word>;
   using Value = typename G::Value;
   using Signed = std::make_signed_t<Word>;
 
  public:
-  TAUT_DEVICE explicit GridWordsOf(const GridView& grid)
-      : step_(grid.step()),
-        offset_(grid.offset()),
-        shift_(static_cast<Value>(G::shift(grid.unit()))),
-        limit_(static_cast<Value>(G::limit(grid.unit()))),
-        base_(static_cast<Word>(grid.base())),
-        bits_(difference_bits(grid.integers())),
-        below_(most_below(grid.integers())),
-        products_(grid.products()) {}
+  TAUT_DEVICE explicit GridCode(const Grid& grid)
+      : step_(grid.step),
+        offset_(grid.offset),
+        origin_(static_cast<Value>(grid.offset)),
+        inverse_(static_cast<Value>(grid.form == Grid::Form::product ? 1 / grid.step : grid.step)),
+        shift_(static_cast<Value>(G::shift(grid.unit))),
+        limit_(static_cast<Value>(G::limit(grid.unit))),
+        base_(static_cast<Word>(grid.base)),
+        bits_(difference_bits(grid.integers)),
+        below_(most_below(grid.integers)),
+        products_(grid.form == Grid::Form::product) {}
+
+  // Returns the code of a word less the base: of its integer if the word is on the grid, else the word
+  // itself.
+  TAUT_DEVICE Word code(Word word) const {
+    const auto x = std::bit_cast<Value>(word);
+    const Value made = (x - origin_) * inverse_ + G::integer_maker;
+    const Word integer = std::bit_cast<Word>(made) - std::bit_cast<Word>(G::integer_maker);
+    if (integer + G::most > 2 * G::most) return word - base_;
+    const Value z = value(integer), place = is_near(x) ? x + shift_ : x;
+    const Word difference = std::bit_cast<Word>(place) - std::bit_cast<Word>(is_near(z) ? z + shift_ : z);
+    const bool kept = !is_near(x) || std::bit_cast<Word>(place - shift_) == word;
+    const bool on_grid = difference + below_ < Word{1} << bits_ && kept;
+    return (on_grid ? G::center + (integer << bits_) + difference : word) - base_;
+  }
 
   // Returns the word of a code from which the base was subtracted.
   TAUT_DEVICE Word word(Word code) const {
@@ -41,19 +48,34 @@ class GridWordsOf {
     if (number + (G::half - 1) >= 2 * G::half - 1) return code;
     const Word integer = ((number + (below_ + 2 * G::half)) >> bits_) - (2 * G::half >> bits_);
     const Word difference = number - (integer << bits_);
-    const auto q = static_cast<double>(static_cast<Signed>(integer));
-    const auto z = static_cast<Value>((products_ ? q * step_ : q / step_) + offset_);
-    if (!(z < limit_ && -z < limit_)) return std::bit_cast<Word>(z) + difference;
+    const Value z = value(integer);
+    if (!is_near(z)) return std::bit_cast<Word>(z) + difference;
     return std::bit_cast<Word>(std::bit_cast<Value>(std::bit_cast<Word>(z + shift_) + difference) - shift_);
   }
 
  private:
+  TAUT_DEVICE Value value(Word integer) const {
+    const auto q = static_cast<double>(static_cast<Signed>(integer));
+    return static_cast<Value>((products_ ? q * step_ : q / step_) + offset_);
+  }
+  // Returns true for values whose differences are counted in units.
+  TAUT_DEVICE bool is_near(Value x) const { return x < limit_ && -x < limit_; }
+
   double step_, offset_;
-  Value shift_, limit_;
+  Value origin_, inverse_, shift_, limit_;
   Word base_;
   unsigned bits_;
   Word below_;
   bool products_;
+};
+
+template <class W>
+struct GridJob {
+  W* words;  // codes, which the kernel replaces
+  std::uint64_t count;
+  std::uint32_t blocks;
+  const std::uint32_t* frame;
+  const Scratch* scratch;
 };
 
 template <class Word>
@@ -66,11 +88,8 @@ struct GridKernel {
   TAUT_DEVICE static void run(Simt simt, Shared&, const Job& job) {
     const GridView view{{job.frame}};
     if (job.scratch->control.failure != 0 || view.header.has(FrameHeader::stored) || !view.any()) return;
-    const GridWordsOf<Word> grid(view);
-    const std::uint64_t step = std::uint64_t{job.blocks} * columns_threads;
-    for (std::uint64_t i = std::uint64_t{simt.block()} * columns_threads + simt.thread(); i < job.count;
-         i += step)
-      job.words[i] = grid.word(job.words[i]);
+    const GridCode<Word> grid(view.grid());
+    each_word(simt, job, [&](std::uint64_t i) { job.words[i] = grid.word(job.words[i]); });
   }
 };
 

@@ -12,10 +12,21 @@ struct ResidualsJob {
   const Word* values;
   std::uint64_t count;
   Rounding rounding;
-  Lags lags;  // in words; at least one
+  Lags lags;  // in words
   Word* residuals;
   std::uint32_t blocks;
 };
+
+// Returns the residual of word i: word(i) minus what the words at the lags before
+// it predict. Words before the first one are 0.
+template <class Word, class Of>
+TAUT_DEVICE Word residual(const Lags& lags, std::uint64_t i, const Of& word) {
+  const auto at = [&](std::uint64_t back) { return i < back ? Word{0} : word(i - back); };
+  const auto difference = [&](std::uint64_t back) {
+    return static_cast<Word>(at(back) - (lags.n < 1 ? Word{0} : at(back + lags.of[0])));
+  };
+  return static_cast<Word>(difference(0) - (lags.n < 2 ? Word{0} : difference(lags.of[1])));
+}
 
 // Computes residuals as Preparation of compressor/codecs/mpc/frame_io.cpp does.
 template <class Word>
@@ -26,22 +37,10 @@ struct ResidualsKernel {
 
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared&, const Job& job) {
-    const std::uint64_t step = std::uint64_t{job.blocks} * columns_threads;
-    for (std::uint64_t i = std::uint64_t{simt.block()} * columns_threads + simt.thread(); i < job.count;
-         i += step)
-      job.residuals[i] = static_cast<Word>(difference(job, i, 0) - second_difference(job, i));
-  }
-
- private:
-  TAUT_DEVICE static Word word(const Job& job, std::uint64_t i, std::uint64_t back) {
-    return i < back ? Word{0} : taken(job.values[i - back], job.rounding);
-  }
-  // Returns the word `back` before word i, minus the word a row before that.
-  TAUT_DEVICE static Word difference(const Job& job, std::uint64_t i, std::uint64_t back) {
-    return static_cast<Word>(word(job, i, back) - word(job, i, back + job.lags.of[0]));
-  }
-  TAUT_DEVICE static Word second_difference(const Job& job, std::uint64_t i) {
-    return job.lags.n < 2 ? Word{0} : difference(job, i, job.lags.of[1]);
+    each_word(simt, job, [&](std::uint64_t i) {
+      job.residuals[i] =
+          residual<Word>(job.lags, i, [&](std::uint64_t k) { return taken(job.values[k], job.rounding); });
+    });
   }
 };
 

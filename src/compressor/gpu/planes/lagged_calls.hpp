@@ -35,13 +35,11 @@ class IntegersMemory {
 template <class Launcher>
 void undo_lags(Launcher& launcher, const IntegersMemory& room, std::uint64_t count,
                const CallMemory& memory) {
-  const std::uint32_t blocks = columns_blocks(count);
-  for (unsigned lag = 0; lag < max_lags; ++lag) {
-    const ColumnsJob job{room.integers(), count, room.totals(), blocks, lag, &memory.scratch->opened.total};
-    launcher.template launch<ColumnTotalsKernel>(blocks, job);
-    launcher.template launch<ColumnCarriesKernel>(blocks, job);
-    launcher.template launch<ColumnSumsKernel>(blocks, job);
-  }
+  taut::cuda::undo_lags<ColumnTotalsKernel, ColumnCarriesKernel, ColumnSumsKernel>(
+      launcher, [&](unsigned lag) {
+        return ColumnsJob{room.integers(),       count, room.totals(),
+                          columns_blocks(count), lag,   &memory.scratch->opened.total};
+      });
 }
 
 template <class T>

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 
+#include "compressor/frame/lags.hpp"
 #include "compressor/gpu/simt/simt.hpp"
 
 namespace taut::cuda {
@@ -25,6 +26,15 @@ inline constexpr std::uint64_t most_columns_blocks = 1024;
 inline std::uint32_t columns_blocks(std::uint64_t count) {
   const std::uint64_t blocks = count / (columns_threads * columns_values);
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(blocks, 1, most_columns_blocks));
+}
+
+// Calls work(i) for every word i of a job of `count` words, on `blocks` blocks of a kernel.
+template <class Simt, class Job, class Work>
+TAUT_DEVICE void each_word(const Simt& simt, const Job& job, const Work& work) {
+  const std::uint64_t step = std::uint64_t{job.blocks} * columns_threads;
+  for (std::uint64_t i = std::uint64_t{simt.block()} * columns_threads + simt.thread(); i < job.count;
+       i += step)
+    work(i);
 }
 
 // Division of the matrix into units of work: unit w is column w % lag of segment w / lag.
@@ -149,5 +159,16 @@ struct ColumnSums {
     });
   }
 };
+
+// Launches the three kernels for each lag. Job is constructed by job_of(lag).
+template <class Totals, class Carries, class Sums, class Launcher, class JobOf>
+void undo_lags(Launcher& launcher, const JobOf& job_of) {
+  for (unsigned lag = 0; lag < max_lags; ++lag) {
+    const auto job = job_of(lag);
+    launcher.template launch<Totals>(job.blocks, job);
+    launcher.template launch<Carries>(job.blocks, job);
+    launcher.template launch<Sums>(job.blocks, job);
+  }
+}
 
 }  // namespace taut::cuda

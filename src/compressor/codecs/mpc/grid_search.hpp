@@ -1,0 +1,354 @@
+// The search for the grid of a few values of a message: the same text for the host and for a warp of a GPU,
+// which find the same grid. Team says who works:
+//
+//   word(i)                       returns word i of the message
+//   is_constant(first, n)         returns true if n words, from `first` on, are the same
+//   each(n, f)                    calls f(i) for i below n, in any order
+//   once(f)                       calls f() once
+//   sort(x, n, less, memory)      sorts n numbers; `memory`: room for as many
+//   nth(x, n, k, memory)          returns number k of n numbers in ascending order, which it may move
+//   first_few(n, most, is, take)  calls take(rank, i) for the first i below n with is(i), at most `most` of
+//   them;
+//                                 returns their number
+//   codes(values, grid, codes)    writes the codes of most_grid_values values
+//
+// All threads of a team call the same members in the same order. Between two calls they only read the memory.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+
+#include "compressor/codecs/mpc/format.hpp"
+#include "compressor/codecs/mpc/grid.hpp"
+#include "compressor/frame/sample.hpp"
+
+namespace taut::mpc {
+
+inline constexpr std::uint32_t most_grid_values = 256;
+
+// Distance of two neighbouring values, and the unit in the last place of the greater one.
+struct GridGap {
+  double size, ulp;
+};
+
+// Points of the line that is fitted to the values.
+struct GridLine {
+  double integers[most_grid_values], rests[most_grid_values];
+};
+
+template <class Word>
+struct GridSearchMemory {
+  alignas(64) typename GridWords<Word>::Value sampled[most_grid_values];  // finite ones first, others last
+  alignas(64) Word codes[most_grid_values];
+  double sorted[most_grid_values];
+  union {
+    GridGap gaps[most_grid_values];
+    GridLine line;
+    int exponents[most_grid_values];
+  };
+  union {  // of sort()
+    GridGap sorting_gaps[most_grid_values];
+    double sorting_values[most_grid_values];
+    Word sorting_codes[most_grid_values];
+    int sorting_exponents[most_grid_values];
+  };
+  std::uint32_t n, others, distinct;  // number of finite values, of others, of different finite ones
+};
+
+template <class Word, class Team>
+class GridSearch {
+  using G = GridWords<Word>;
+  using Value = typename G::Value;
+  using Memory = GridSearchMemory<Word>;
+
+ public:
+  // `count`: words of the message.
+  constexpr GridSearch(const Team& team, std::size_t count, GridReach reach, Memory& memory) noexcept
+      : team_(team), count_(count), reach_(reach), m_(memory) {}
+
+  // Returns the grid of most values, and a base for its codes.
+  constexpr Grid find() noexcept {
+    take_pieces();
+    if (m_.distinct < least_distinct) return {};
+    // An offset gives small values the error of greater ones, or its own if it is greater than all values:
+    // then they are multiples of its last place.
+    const std::uint32_t few = m_.distinct / 16;
+    const double low = magnitude(m_.sorted[few]), high = magnitude(m_.sorted[m_.distinct - 1 - few]);
+    const double last_place = ulp_of(greater(low, high)), unit = common_unit();
+    Grid grid = find(last_place, unit);
+    if (!grid.any() && unit > last_place) grid = find(unit, unit);
+    if (grid.any()) set_base(grid);
+    return grid;
+  }
+
+ private:
+  static constexpr std::uint32_t piece_values = 32, least_distinct = 12;
+  static constexpr std::uint32_t most_rare = most_grid_values / 2 - 1;
+  static constexpr double least_ulps = 8;  // a step of fewer units in the last place saves no bits
+
+  // Step, and how far it may be off.
+  struct Step {
+    double size = 0, error = 0;
+  };
+
+  template <class T>
+  struct Commonest {
+    T value{};
+    std::uint32_t count = 0;
+  };
+
+  static constexpr double magnitude(double x) noexcept { return x < 0 ? -x : x; }
+  static constexpr double greater(double a, double b) noexcept { return a < b ? b : a; }
+  static constexpr double lesser(double a, double b) noexcept { return b < a ? b : a; }
+  static constexpr bool is_finite(double x) noexcept { return x - x == 0; }
+  static constexpr bool is_less(double a, double b) noexcept { return a < b; }
+  constexpr Value value(std::size_t i) const noexcept { return std::bit_cast<Value>(team_.word(i)); }
+
+  // ---- The sample
+
+  constexpr void take_pieces() noexcept {
+    const Pieces pieces(count_);
+    const auto values =
+        static_cast<std::uint32_t>(pieces.values < piece_values ? pieces.values : piece_values);
+    const std::uint32_t all = values * static_cast<std::uint32_t>(pieces.count);
+    team_.each(most_grid_values, [&](std::uint32_t i) {
+      m_.codes[i] = i < all ? team_.word(pieces.first(i / values) + i % values) : Word{0};
+      m_.sampled[i] = 0;
+    });
+    team_.once([&] {
+      m_.n = m_.others = 0;
+      for (std::uint32_t i = 0; i < all; ++i) take(std::bit_cast<Value>(m_.codes[i]));
+    });
+    const Commonest<Value> finite = sort();
+    const std::uint32_t others = m_.others;
+    if (4 * (finite.count < others ? others : finite.count) <= all) return;
+    take_rare(others > finite.count ? m_.sampled[most_grid_values - 1] : finite.value);
+    sort();
+  }
+
+  constexpr void take(Value value) noexcept {
+    if (is_finite(value))
+      m_.sampled[m_.n++] = value;
+    else
+      m_.sampled[most_grid_values - ++m_.others] = value;
+  }
+
+  // Sorts the finite values, and returns the commonest one.
+  constexpr Commonest<Value> sort() noexcept {
+    team_.each(m_.n, [&](std::uint32_t i) { m_.sorted[i] = m_.sampled[i]; });
+    team_.sort(m_.sorted, m_.n, is_less, m_.sorting_values);
+    const Commonest<Value> commonest = commonest_of<Value>(m_.sorted, m_.n);
+    team_.once([&] {
+      m_.distinct = 0;
+      for (std::uint32_t i = 0; i < m_.n; ++i)
+        if (i == 0 || m_.sorted[i] != m_.sorted[m_.distinct - 1]) m_.sorted[m_.distinct++] = m_.sorted[i];
+    });
+    return commonest;
+  }
+
+  // Returns the commonest of n numbers in ascending order.
+  template <class T, class Sorted>
+  static constexpr Commonest<T> commonest_of(const Sorted* sorted, std::uint32_t n) noexcept {
+    Commonest<T> commonest;
+    for (std::uint32_t first = 0, next = 0; first < n; first = next) {
+      while (next < n && sorted[next] == sorted[first]) ++next;
+      if (next - first > commonest.count) commonest = {static_cast<T>(sorted[first]), next - first};
+    }
+    return commonest;
+  }
+
+  // Samples a message anew of which many values are the same one: finite values other than that one, a few
+  // from each chunk, or from each piece. The usual value stays in more than half of the places.
+  constexpr void take_rare(Value usual) noexcept {
+    team_.each(most_grid_values - most_rare, [&](std::uint32_t i) { m_.sampled[most_rare + i] = usual; });
+    team_.once([&] {
+      m_.n = 0;
+      m_.others = most_grid_values - most_rare;
+    });
+    if (reach_ == GridReach::pieces) {
+      const Pieces pieces(count_);
+      const auto most = static_cast<std::uint32_t>(1 + most_rare / pieces.count);
+      for (std::size_t i = 0; i < pieces.count; ++i)
+        take_rare_of(pieces.first(i), pieces.values, usual, most);
+      return;
+    }
+    constexpr std::size_t chunk_words = chunk_bytes / sizeof(Word);
+    for (const std::size_t first : {0, 4, 8, 12})  // a quarter of the chunks, spread over the message
+      for (std::size_t at = first * chunk_words; at < count_ && m_.n < most_rare; at += 16 * chunk_words)
+        take_rare_of(at, count_ - at < chunk_words ? count_ - at : chunk_words, usual, 4);
+  }
+
+  constexpr void take_rare_of(std::size_t first, std::size_t values, Value usual,
+                              std::uint32_t most) noexcept {
+    const auto n = static_cast<std::uint32_t>(values);
+    if (team_.is_constant(first, n)) return;
+    const std::uint32_t left = most_rare - m_.n, before = m_.n;
+    const std::uint32_t taken = team_.first_few(
+        n, left < most ? left : most,
+        [&](std::uint32_t k) { return is_finite(value(first + k)) && value(first + k) != usual; },
+        [&](std::uint32_t rank, std::uint32_t k) { m_.sampled[before + rank] = value(first + k); });
+    team_.once([&] { m_.n = before + taken; });
+  }
+
+  // ---- The step
+
+  // `least_ulp`: of the values' errors.
+  constexpr Grid find(double least_ulp, double unit) noexcept {
+    const std::uint32_t n = m_.distinct - 1;
+    team_.each(n, [&](std::uint32_t i) {
+      const double low = m_.sorted[i], high = m_.sorted[i + 1];
+      m_.gaps[i] = {high - low, greater(ulp_of(greater(magnitude(high), magnitude(low))), least_ulp)};
+    });
+    const auto is_smaller = [](const GridGap& a, const GridGap& b) {
+      return a.size < b.size || (a.size == b.size && a.ulp < b.ulp);
+    };
+    team_.sort(m_.gaps, n, is_smaller, m_.sorting_gaps);
+    // The smallest gaps may be those of values off the grid.
+    Step step = common_step(m_.gaps, n);
+    if (step.size == 0) step = common_step(m_.gaps + n / 16, n - n / 16);
+    return step.size == 0 ? Grid{} : fitted(step, least_ulp, unit);
+  }
+
+  static constexpr double ulp_of(double value) noexcept {
+    const auto bits = std::bit_cast<Word>(static_cast<Value>(value));
+    return static_cast<double>(std::bit_cast<Value>(static_cast<Word>(bits + 1))) - value;
+  }
+
+  // Euclid's algorithm on numbers that are known up to a few units in the last place, from the smallest gap
+  // on. Each gap that agrees makes the step better known, as roundings are independent; gaps that are too
+  // great to be judged are left out.
+  static constexpr Step common_step(const GridGap* gaps, std::uint32_t n) noexcept {
+    Step step{gaps[0].size, 2 * gaps[0].ulp};
+    if (step.size < least_ulps * gaps[0].ulp) return {};
+    double distance = step.size, steps = 1, judged = 1;
+    for (std::uint32_t i = 1; i < n; ++i) {
+      const GridGap gap = gaps[i];
+      const double multiple = rint(gap.size / step.size);
+      const double error = 2 * gap.ulp + multiple * step.error;
+      if (error > step.size / 4) continue;
+      const double rest = magnitude(gap.size - multiple * step.size);
+      if (rest > error) {
+        if (rest < least_ulps * gap.ulp) return {};
+        step = {rest, error};
+        distance = rest, steps = judged = 1, i = 0;
+        continue;
+      }
+      distance += gap.size, steps += multiple, judged += 1;
+      const double better = 2 * gap.ulp * sqrt(judged) / steps;
+      if (better < step.error) step = {distance / steps, better};
+    }
+    return judged * 8 >= static_cast<double>(n) ? step : Step{};
+  }
+
+  // ---- Step and offset
+
+  // Fits step and offset to the values, and takes the form that gives most values exactly.
+  constexpr Grid fitted(Step step, double least_ulp, double unit) noexcept {
+    const double middle = m_.sorted[m_.distinct / 2];
+    double correction = 0;
+    for (int round = 0; round < 16; ++round) step = regressed(step, middle, least_ulp, correction);
+    const double inverse = rint(1 / step.size), rounded = static_cast<float>(step.size);
+    // Small offsets are rounded the least.
+    const double integer = rint(middle / step.size);
+    const bool has_room = magnitude(integer) < static_cast<double>(G::most) / 2;
+    Grid best;
+    std::uint32_t most = m_.n / 2;  // of the values, or there is no grid
+    for (unsigned form = 0; form < 10 && (form != 5 || most != 2 * m_.n); ++form) {
+      Grid grid{.form = form % 5 == 0 ? Grid::Form::quotient : Grid::Form::product};
+      grid.step = form % 5 == 0 ? inverse : form % 2 == 1 ? rounded : step.size;
+      if (form % 5 != 0) grid.offset = has_room ? 0 : middle;
+      if (form % 5 > 2) grid.offset = (has_room ? fma(-integer, grid.step, middle) : middle) + correction;
+      grid.unit = form < 5 ? 0 : unit;
+      const std::uint32_t exact = on_grid(grid);
+      if (exact > most) best = grid;
+      most = most < exact ? exact : most;
+    }
+    best.integers = most == 2 * m_.n;
+    return best;
+  }
+
+  // Fits a line to those values whose integers are certain.
+  constexpr Step regressed(Step step, double middle, double least_ulp, double& correction) noexcept {
+    team_.each(m_.distinct, [&](std::uint32_t i) {
+      const double distance = m_.sorted[i] - middle, integer = rint(distance / step.size);
+      const double rest = distance - integer * step.size;
+      const bool uncertain =
+          magnitude(integer) * step.error > step.size / 4 || magnitude(rest) > step.size / 4;
+      m_.line.integers[i] = integer;
+      m_.line.rests[i] = uncertain ? not_finite : rest;
+    });
+    double n = 0, k = 0, r = 0, kk = 0, kr = 0, most = 0;
+    for (std::uint32_t i = 0; i < m_.distinct; ++i) {
+      const double integer = m_.line.integers[i], rest = m_.line.rests[i];
+      if (rest == not_finite) continue;
+      n += 1, k += integer, r += rest, kk += integer * integer, kr += integer * rest;
+      most = greater(most, magnitude(integer));
+    }
+    const double spread = n * kk - k * k;
+    if (spread <= 0) return step;
+    const double change = (n * kr - k * r) / spread;
+    correction = (r - change * k) / n;
+    return {step.size + change,
+            lesser(step.error, 4 * greater(ulp_of(magnitude(middle)), least_ulp) / (most * sqrt(n)))};
+  }
+
+  // Returns the greatest power of two that most values are multiples of; 0 if no frame may have it as its
+  // unit.
+  constexpr double common_unit() noexcept {
+    team_.each(m_.n, [&](std::uint32_t i) { m_.exponents[i] = last_exponent(m_.sampled[i]); });
+    const int exponent = team_.nth(m_.exponents, m_.n, m_.n / 16, m_.sorting_exponents);
+    return exponent >= G::least_unit && exponent <= G::greatest_unit ? power_of_2(exponent) : 0;
+  }
+
+  // Returns the exponent of the lowest 1 of a value; a great number for 0.
+  static constexpr int last_exponent(double value) noexcept {
+    const auto bits = std::bit_cast<std::uint64_t>(value) << 1;
+    if (bits == 0) return 2000;
+    const int biased = static_cast<int>(bits >> 53);
+    const std::uint64_t digits = (bits << 11 >> 12) | (biased == 0 ? 0 : std::uint64_t{1} << 52);
+    const std::uint64_t lowest = digits & (~digits + 1);
+    const int place =
+        static_cast<int>(std::bit_cast<std::uint64_t>(static_cast<double>(lowest)) >> 52) - 1023;
+    return (biased == 0 ? 1 : biased) - 1075 + place;
+  }
+
+  static constexpr double power_of_2(int exponent) noexcept {  // of a normal number
+    return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+  }
+
+  // ---- Codes of the sampled values
+
+  constexpr void code(const Grid& grid) noexcept { team_.codes(m_.sampled, grid, m_.codes); }
+
+  // Returns a count of the values on a grid, in which those that it gives exactly count twice.
+  constexpr std::uint32_t on_grid(const Grid& grid) noexcept {
+    if (!(grid.step > 0) || !is_finite(grid.step)) return 0;
+    code(grid);
+    std::uint32_t points = 0;
+    for (std::uint32_t i = 0; i < m_.n; ++i)
+      if (m_.codes[i] != std::bit_cast<Word>(m_.sampled[i]))
+        points += (m_.codes[i] - G::center) % 4 == 0 ? 2 : 1;
+    return points;
+  }
+
+  constexpr void set_base(Grid& grid) noexcept {
+    code(grid);
+    const std::uint32_t n = m_.n, all = n + m_.others;
+    team_.once([&] {
+      for (std::uint32_t i = n; i < all; ++i) m_.codes[i] = m_.codes[most_grid_values - all + i];
+    });
+    team_.sort(
+        m_.codes, all, [](Word a, Word b) { return a < b; }, m_.sorting_codes);
+    grid.base = commonest_of<Word>(m_.codes, all).value;
+  }
+
+  static constexpr double not_finite = std::bit_cast<double>(std::uint64_t{0x7FF} << 52);
+
+  const Team& team_;
+  std::size_t count_;
+  GridReach reach_;
+  Memory& m_;
+};
+
+}  // namespace taut::mpc
