@@ -20,7 +20,7 @@ SHOTS = {  # by the name of the picture: the page, the heading at its top, its h
     "bounds": ("bounds.html", "", 900),
     "slice": ("bounds.html", "A slice", 450),
 }
-ZOOMED = "document.getElementById('lanes')?.style.setProperty('width', '800%')"
+ZOOMED = "document.querySelectorAll('input[type=range]').forEach(e => { e.value = 2; e.dispatchEvent(new Event('input')); })"  # 4 times
 TOP_OF = "(() => {{ const h = [...document.querySelectorAll('h2')].find(e => e.textContent.startsWith('{}')); return h.getBoundingClientRect().top + scrollY; }})()"
 COLOURS = 200  # in a picture
 

@@ -19,6 +19,19 @@ TEST(LoneRanks, AreToldByTheFirst) {
   EXPECT_EQ(told({"PMI_RANK=3", "PMI_SIZE=16"}, 1), "");
 }
 
+TEST(LoneRanks, OfSlurmNameThePmi) {
+  const std::string text = told({"SLURM_STEP_NUM_TASKS=8", "SLURM_PROCID=0"}, 1);
+  EXPECT_NE(text.find("8 programs of 1 rank"), std::string::npos) << text;
+  EXPECT_NE(text.find("--mpi=pmi2"), std::string::npos) << text;
+  EXPECT_EQ(told({"SLURM_STEP_NUM_TASKS=8", "SLURM_PROCID=1"}, 1), "");
+  EXPECT_EQ(told({"SLURM_NTASKS=8", "SLURM_PROCID=0"}, 1), "");  // the script of a job, outside of a step
+}
+
+TEST(LoneRanks, AreThoseOfTheInnerLauncher) {
+  EXPECT_EQ(told({"SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=0", "PMI_SIZE=1", "PMI_RANK=0"}, 1), "");
+  EXPECT_EQ(told({"SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=0", "PMI_SIZE=8", "PMI_RANK=3"}, 1), "");
+}
+
 TEST(LoneRanks, OtherJobsAreNotTold) {
   EXPECT_EQ(told({}, 1), "");
   EXPECT_EQ(told({"PMI_RANK=0", "PMI_SIZE=4"}, 4), "");
