@@ -2,7 +2,8 @@
 
 With a link, four emulated hosts are joined by such links (needs root); none: four processes of this host. DILOCO=1 runs
 examples/python/diloco.py instead: averages of 100 million weights. SEEDS=3 trains with several seeds, without links: by seeds.py in
-one process, or by train.py on two if its --fsdp or --masters is given. Further words are arguments of the program.
+one process, by outer_steps.py with --every 20, or by train.py on two processes with --fsdp or --masters. Further words are arguments
+of the program.
 """
 
 import os
@@ -34,7 +35,8 @@ def measured(options):
     if options.seeds and {"--fsdp", "--masters"} & set(options.rest):
         start, words = on_processes(python, 2), [*words, "--seeds", options.seeds, "--tasks", "transformer"]
     elif options.seeds:
-        start, words = [python], [ROOT / "bench/training/seeds.py", "--seeds", options.seeds, *(["--steps", 20] if options.quick else [])]
+        program = "outer_steps.py" if "--every" in options.rest else "seeds.py"
+        start, words = [python], [ROOT / "bench/training" / program, "--seeds", options.seeds, *(["--steps", 20] if options.quick else [])]
     options.settings |= {"link": link}
     printed = []
     yield from lines_of([*start, *words, *options.rest], env=environment, other=lambda line: (passed_on(line), printed.append(line)))
