@@ -32,6 +32,8 @@ class DeviceValues final : public Place {
   Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept override;
   Status reduce(Slice values, ConstSlice operand, Reduction op) noexcept override;
   Status divide(Slice values, int n) noexcept override;
+  Status reduce_widely(const std::byte* operands, int n, Slice result, Reduction op,
+                       int divisor) noexcept override;
 
   // Finds the range of values as range_of() does.
   Status range(ConstSlice values, const Coding& coding, ValueRange& range) noexcept;

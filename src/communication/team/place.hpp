@@ -83,6 +83,10 @@ class Place {
   // reduce: values <- values op operand, as reduce_values(). divide: values <- values / n, as taut::divide().
   virtual Status reduce(Slice values, ConstSlice operand, Reduction op) noexcept;
   virtual Status divide(Slice values, int n) noexcept;
+  // result <- (operand 0 op operand 1 op ...) / divisor, as taut::reduce_widely(). The n operands are in one
+  // block of scratch memory.
+  virtual Status reduce_widely(const std::byte* operands, int n, Slice result, Reduction op,
+                               int divisor) noexcept;
 
  protected:
   explicit Place(MessageMemory* message_memory = nullptr) noexcept : message_memory_(message_memory) {}
