@@ -58,7 +58,7 @@ class CapacityMode {
     Coding coding;
     std::shared_ptr<const Codec> codec;
     std::shared_ptr<gpu::Device> device;
-    // Of decoding, for each block, and then for each rank's operand: TAUT_Cuda_result in pinned memory.
+    // Results of decoding each block, and then each rank's operand: TAUT_Cuda_result in pinned memory.
     Buffer results = {};
 
     std::span<TAUT_Cuda_result> all_results(std::size_t ranks) const noexcept {

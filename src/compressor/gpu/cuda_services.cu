@@ -42,8 +42,8 @@ int use(int device, int* before) {
   return status == 0 ? 0 : status_of(cudaSetDevice(device));
 }
 
-// A wait that fails is repeated: the memory of the work is freed next. If the error persists, it is a fault
-// of the device, on which nothing runs any more.
+// A wait that fails is repeated: the memory of the work is freed next. If the error persists, it is a fault of the
+// device, on which nothing runs any more.
 int wait(void* stream) {
   const auto waited_for = static_cast<cudaStream_t>(stream);
   const int status = status_of(cudaStreamSynchronize(waited_for));
@@ -51,8 +51,8 @@ int wait(void* stream) {
   return status;
 }
 
-// Other streams may use pooled memory once the allocating stream has got to the allocation. That is Taut's
-// own, because a stream of the program may wait for the call that needs the memory.
+// Other streams may use pooled memory once the allocating stream has got to the allocation. That is Taut's own,
+// because a stream of the program may wait for the call that needs the memory.
 int allocate(void** memory, std::size_t bytes, MemoryKind kind) {
   const RelaxedCaptureScope scope;
   if (kind != MemoryKind::pooled)
@@ -67,8 +67,8 @@ int allocate(void** memory, std::size_t bytes, MemoryKind kind) {
   return status;
 }
 
-// All work on the memory is done. The legacy stream would wait for the streams of the program, and memory
-// that it frees could be allocated again only behind that.
+// All work on the memory is done. The legacy stream would wait for the streams of the program, and memory that it
+// frees could be allocated again only behind that.
 void give_back(void* memory, MemoryKind kind) {
   const RelaxedCaptureScope scope;
   if (kind != MemoryKind::pooled) return device_memory().free_unordered(memory);
@@ -120,32 +120,33 @@ void run_release_hooks() {
 
 extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
   using namespace taut::api;
-  static constexpr DeviceServices services{.version = device_services_version,
-                                           .available = TAUT_Cuda_available,
-                                           .why = why,
-                                           .device_of = device_of,
-                                           .name_of = name_of,
-                                           .use = use,
-                                           .allocate = allocate,
-                                           .free = give_back,
-                                           .at_release = at_release,
-                                           .copy = copy,
-                                           .copy_on = copy_on,
-                                           .wait = wait,
-                                           .query = query,
-                                           .own_stream = own_stream,
-                                           .open_stream = open_stream,
-                                           .close_stream = close_stream,
-                                           .follow = follow,
-                                           .is_captured = is_captured,
-                                           .record = record,
-                                           .has_happened = has_happened,
-                                           .free_event = free_event,
-                                           .wait_for_word = wait_for_word,
-                                           .codec = device_codec,
-                                           .reduce_values = reduce_values,
-                                           .reduce_widely = reduce_widely,
-                                           .divide_values = divide_values,
-                                           .range = range_of_values};
+  static constexpr DeviceServices services{
+      .version = device_services_version,
+      .available = TAUT_Cuda_available,
+      .why = why,
+      .device_of = device_of,
+      .name_of = name_of,
+      .use = use,
+      .allocate = allocate,
+      .free = give_back,
+      .at_release = at_release,
+      .copy = copy,
+      .copy_on = copy_on,
+      .wait = wait,
+      .query = query,
+      .own_stream = own_stream,
+      .open_stream = open_stream,
+      .close_stream = close_stream,
+      .follow = follow,
+      .is_captured = is_captured,
+      .record = record,
+      .has_happened = has_happened,
+      .free_event = free_event,
+      .wait_for_word = wait_for_word,
+      .codec = device_codec,
+      .reduce_values = reduce_values,
+      .reduce_widely = reduce_widely,
+      .divide_values = divide_values,
+      .range = range_of_values};
   return &services;
 }

@@ -22,8 +22,7 @@ Status check(const Array& array) noexcept {
   if (!is_type(array.type)) return Status::invalid_type;
   if (array.count > most_values) return Status::invalid_count;
   const DType type{static_cast<std::uint8_t>(array.type)};
-  const bool usable =
-      aligned(array.values, size_of(component_of(type))) && (array.values != nullptr || array.count == 0);
+  const bool usable = aligned(array.values, size_of(component_of(type))) && (array.values != nullptr || array.count == 0);
   return usable ? Status::ok : Status::invalid_argument;
 }
 
@@ -34,16 +33,14 @@ int on_array(const Array& array, Action action) noexcept {
   if (const Status status = check(array); status != Status::ok) return static_cast<int>(status);
   const DType type{static_cast<std::uint8_t>(array.type)};
   return guarded([&] {
-    with_component(type,
-                   [&]<class T>() { action.template operator()<T>(array.count * components_of(type)); });
+    with_component(type, [&]<class T>() { action.template operator()<T>(array.count * components_of(type)); });
     return 0;
   });
 }
 
 // Returns memory for the range of each thread block's values.
 std::byte* range_parts(void* stream) {
-  return scratch().reserve(static_cast<cudaStream_t>(stream), CudaScratch::shared,
-                           values::cuda::range_scratch_bytes);
+  return scratch().reserve(static_cast<cudaStream_t>(stream), CudaScratch::shared, values::cuda::range_scratch_bytes);
 }
 
 // Loads the kernels of all services on arrays of T.
@@ -63,8 +60,7 @@ void load_kernels(std::byte* memory) {
 
 bool is_reduction(int op, int type) {
   if (op < static_cast<int>(Reduction::sum) || op > static_cast<int>(Reduction::max)) return false;
-  return !is_type(type) ||
-         is_defined(Reduction{static_cast<std::uint8_t>(op)}, DType{static_cast<std::uint8_t>(type)});
+  return !is_type(type) || is_defined(Reduction{static_cast<std::uint8_t>(op)}, DType{static_cast<std::uint8_t>(type)});
 }
 
 }  // namespace
@@ -73,11 +69,9 @@ int reserve_values(int type, void* stream) noexcept {
   return on_array({nullptr, 0, type}, [&]<class T>(std::size_t) { load_kernels<T>(range_parts(stream)); });
 }
 
-int reduce_values(void* values, const void* operand, std::size_t count, int type, int op,
-                  void* stream) noexcept {
+int reduce_values(void* values, const void* operand, std::size_t count, int type, int op, void* stream) noexcept {
   if (!is_reduction(op, type)) return static_cast<int>(Status::invalid_argument);
-  if (const Status status = check({operand, count, type}); status != Status::ok)
-    return static_cast<int>(status);
+  if (const Status status = check({operand, count, type}); status != Status::ok) return static_cast<int>(status);
   return on_array({values, count, type}, [&]<class T>(std::size_t n) {
     StreamLauncher launcher{static_cast<cudaStream_t>(stream)};
     values::cuda::combine(launcher, static_cast<T*>(values), static_cast<const T*>(operand), n,
@@ -85,18 +79,16 @@ int reduce_values(void* values, const void* operand, std::size_t count, int type
   });
 }
 
-int reduce_widely(const void* operands, std::size_t n, void* result, std::size_t count, int type, int op,
-                  int divisor, void* stream) noexcept {
+int reduce_widely(const void* operands, std::size_t n, void* result, std::size_t count, int type, int op, int divisor,
+                  void* stream) noexcept {
   constexpr std::size_t most_operands = std::size_t{1} << 31;
-  if (!is_reduction(op, type) || n < 1 || n > most_operands || divisor < 1)
-    return static_cast<int>(Status::invalid_argument);
-  if (const Status status = check({operands, count, type}); status != Status::ok)
-    return static_cast<int>(status);
+  if (!is_reduction(op, type) || n < 1 || n > most_operands || divisor < 1) return static_cast<int>(Status::invalid_argument);
+  if (const Status status = check({operands, count, type}); status != Status::ok) return static_cast<int>(status);
   return on_array({result, count, type}, [&]<class T>(std::size_t components) {
     StreamLauncher launcher{static_cast<cudaStream_t>(stream)};
-    values::cuda::combine_widely(
-        launcher, static_cast<const T*>(operands), static_cast<std::uint32_t>(n), static_cast<T*>(result),
-        components, Reduction{static_cast<std::uint8_t>(op)}, static_cast<std::uint32_t>(divisor));
+    values::cuda::combine_widely(launcher, static_cast<const T*>(operands), static_cast<std::uint32_t>(n),
+                                 static_cast<T*>(result), components, Reduction{static_cast<std::uint8_t>(op)},
+                                 static_cast<std::uint32_t>(divisor));
   });
 }
 
@@ -117,8 +109,7 @@ int range_of_values(const void* values, std::size_t count, int type, const doubl
     auto* const result = reinterpret_cast<values::cuda::RangeResult*>(range);
     const std::optional<double> excluded = fill != nullptr ? std::optional(*fill) : std::nullopt;
     if constexpr (is_real<T>) {
-      values::cuda::range(launcher, static_cast<const T*>(values), components, excluded, exact_bits != 0,
-                          parts, result);
+      values::cuda::range(launcher, static_cast<const T*>(values), components, excluded, exact_bits != 0, parts, result);
     } else {  // integers have no bounds that depend on their range
       values::cuda::range<float>(launcher, nullptr, 0, excluded, false, parts, result);
     }
