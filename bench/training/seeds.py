@@ -10,8 +10,8 @@ loss curve averaged over the seeds.
 
 import argparse
 import json
-import math
 
+import spread_of_seeds as spread
 import tasks
 import torch
 from torch.nn.functional import cross_entropy
@@ -19,7 +19,7 @@ from torch.nn.functional import cross_entropy
 from taut.torch import _frames
 from taut.torch._scales import scales_of
 
-HOST, WARM_UP, CURVE = torch.device("cpu"), 10, 25
+HOST, WARM_UP = torch.device("cpu"), 10
 USUAL = "plain,bf16,powersgd:4,taut:0.1,taut:0.25,taut:1,taut:0.1:plain,taut:0.25:plain,taut:1:plain,taut:0.25:bucket,taut:1:bucket"
 
 
@@ -104,10 +104,10 @@ KINDS = {"plain": Plain, "bf16": Bf16, "powersgd": PowerSGD, "taut": Taut}
 
 def train(variant, seed, options):
     """Returns the held-out loss, the bytes of a rank's gradients in a step after the warm-up, and the training losses."""
-    task = tasks.Text(True)
+    task = tasks.Text(True, options.width)
     task.batch = options.batch
     torch.manual_seed(seed)
-    model = tasks.Transformer(task.characters, options.width, 2)
+    model = task.model()
     optimizer = torch.optim.Adam(model.parameters(), lr=task.rate)
     shapes = [parameter.shape for parameter in model.parameters()]
     kind, *words = variant.split(":")
@@ -134,15 +134,8 @@ def train(variant, seed, options):
 
 def row_of(variant, options):
     runs = [train(variant, seed, options) for seed in range(options.seeds)]
-    tests = [test for test, _, _ in runs]
-    mean = sum(tests) / len(tests)
-    curve = torch.tensor([losses for _, _, losses in runs]).mean(0).split(CURVE)
-    return {
-        "task": "transformer", "variant": variant, "ranks": options.ranks, "width": options.width, "steps": options.steps,
-        "test_losses": [round(test, 4) for test in tests], "test_loss": round(mean, 4),
-        "deviation": round(math.sqrt(sum((test - mean) ** 2 for test in tests) / max(len(tests) - 1, 1)), 4),
-        "sent_bytes_per_step": round(sum(sent for _, sent, _ in runs) / len(runs)), "losses": [round(float(part.mean()), 3) for part in curve],
-    }  # fmt: skip
+    of_run = {"task": "transformer", "variant": variant, "ranks": options.ranks, "width": options.width, "steps": options.steps}
+    return of_run | spread.over_seeds(*zip(*runs))
 
 
 def main():

@@ -25,7 +25,7 @@ class Transformer(nn.Module):
 class Text:
     """Next character of the help texts that Python ships (pydoc_data.topics)."""
 
-    def __init__(self, small):
+    def __init__(self, small, width=0):
         from pydoc_data.topics import topics
 
         text = "\n".join(topics[name] for name in sorted(topics))
@@ -34,8 +34,8 @@ class Text:
         codes = torch.tensor([number[character] for character in text])
         held_out = len(codes) // 20
         self._train, self._test = codes[:-held_out], codes[-held_out:]
-        self.batch, self.rate, self.characters = 1, 1e-3, len(characters)
-        self._shape = (len(characters), 64, 2) if small else (len(characters), 256, 4)
+        self.batch, self.rate, self.characters = 4 if width else 1, 1e-3, len(characters)
+        self._shape = (len(characters), width or 64, 2) if small or width else (len(characters), 256, 4)
 
     def model(self):
         return Transformer(*self._shape)
@@ -56,7 +56,7 @@ class Text:
 class Digits:
     """Class of an 8 x 8 image (sklearn.datasets.load_digits), by a small convolutional network."""
 
-    def __init__(self, small):
+    def __init__(self, small, width=0):
         from sklearn.datasets import load_digits
 
         images, classes = load_digits(return_X_y=True)
@@ -64,7 +64,7 @@ class Digits:
         self._images = torch.tensor(images, dtype=torch.float32).view(-1, 1, 8, 8)[order] / 8 - 1
         self._classes = torch.tensor(classes)[order]
         self.batch, self.rate = 16, 1e-3
-        self._width = 128 if small else 1024
+        self._width = width or (128 if small else 1024)
 
     def model(self):
         return nn.Sequential(

@@ -2,10 +2,11 @@
 """Trains the same network with each variant of DDP's communication, in alternation, on emulated hosts.
 
   train.py [--tasks transformer,cnn] [--steps 400] [--small] [--variants plain,fp16,taut:0.25]
-  [--interface eth0] [--fsdp] [--masters] [--resume 200]
+  [--interface eth0] [--fsdp] [--masters] [--resume 200] [--width 288] [--seeds 3]
 
 --fsdp shards the models by FSDP2 instead of DDP, --masters trains bfloat16 weights with float32 masters, and --resume ends each
-variant after that step and continues it from its checkpoint in new objects.
+variant after that step and continues it from its checkpoint in new objects. --width gives the networks of seeds.py, and with
+--seeds a row has the losses of several seeds for weights and batches, as there.
 
 Every variant has a model of its own with the same initial weights, and sees the same batches. The variants take
 turns: CHUNK steps each. Rank 0 prints a row of JSON for each variant: the seconds of each step, the bytes that host 0 has sent by the interface,
@@ -19,6 +20,7 @@ import tempfile
 import time
 
 import models
+import spread_of_seeds as spread
 import tasks
 import torch
 import torch.distributed as dist
@@ -34,14 +36,14 @@ CHUNK = 10
 class Run:
     """One variant's model, and what was measured of it."""
 
-    def __init__(self, name, task, options):
-        self.name, self.task, self.options = name, task, options
+    def __init__(self, name, task, options, seed):
+        self.name, self.task, self.options, self.seed = name, task, options, seed
         self.trained = self._new()
-        self.random = torch.Generator().manual_seed(1000 + dist.get_rank())
+        self.random = torch.Generator().manual_seed(1000 * seed + dist.get_rank())
         self.seconds, self.losses, self.sent = [], [], 0
 
     def _new(self):
-        torch.manual_seed(0)
+        torch.manual_seed(self.seed)
         kind = models.Shards if self.options.fsdp else models.Replicas
         return kind(self.name, self.task.model(), self.task.rate, self.options.masters)
 
@@ -93,9 +95,10 @@ class Run:
         }
 
 
-def measure(name, options, sent_bytes):
-    task = tasks.TASKS[name](options.small)
-    runs = [Run(variant, task, options) for variant in options.variants.split(",")]
+def trained(name, options, names, sent_bytes, seed):
+    """Returns a row for each of the variants, trained in alternation."""
+    task = tasks.TASKS[name](options.small, options.width)
+    runs = [Run(variant, task, options, seed) for variant in names]
     for first in range(0, options.steps, CHUNK):
         for run in runs:
             if first > 0 and first == options.resume:
@@ -108,6 +111,23 @@ def measure(name, options, sent_bytes):
     return [of_task | row | {"speed": rows[0]["median_step_ms"] / row["median_step_ms"]} for row in rows]
 
 
+def over_seeds(rows):
+    """Returns one row of those of a variant with several seeds, without the time of each step."""
+    same = {key: value for key, value in rows[0].items() if key not in ("seconds", "speed", "median_step_ms")}
+    columns = spread.over_seeds(*zip(*((row["test_loss"], row["sent_bytes_per_step"], row["losses"]) for row in rows)))
+    return same | columns | {"replicas_equal": all(row["replicas_equal"] for row in rows)}
+
+
+def measure(name, options, sent_bytes):
+    """Yields a row for each variant."""
+    names = options.variants.split(",")
+    if not options.seeds:
+        yield from trained(name, options, names, sent_bytes, 1)
+    else:
+        for variant in names:
+            yield over_seeds([trained(name, options, [variant], sent_bytes, seed)[0] for seed in range(options.seeds)])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tasks", default=",".join(tasks.TASKS))
@@ -118,6 +138,8 @@ def main():
     parser.add_argument("--fsdp", action="store_true", help="shards by FSDP2 instead of replicas by DDP")
     parser.add_argument("--masters", action="store_true", help="bfloat16 weights with float32 masters")
     parser.add_argument("--resume", type=int, default=0, help="step from which a checkpoint is continued")
+    parser.add_argument("--width", type=int, default=0, help="width of the networks (0: that of the task)")
+    parser.add_argument("--seeds", type=int, default=0, help="number of seeds (0: one, and the time of each step)")
     options = parser.parse_args()
     if options.resume % CHUNK:
         parser.error(f"--resume: give a multiple of {CHUNK}")

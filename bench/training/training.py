@@ -1,8 +1,9 @@
 """Measures training on four processes (`make bench-training`), by DDP with PyTorch's hooks and Taut's in alternation.
 
 With a link, four emulated hosts are joined by such links (needs root); none: four processes of this host. DILOCO=1 runs
-examples/python/diloco.py instead: averages of 100 million weights. SEEDS=3 trains with several seeds in one process, without links.
-Further words are arguments of the program, such as --fsdp, --masters and --resume 100 of train.py.
+examples/python/diloco.py instead: averages of 100 million weights. SEEDS=3 trains with several seeds, without links: by seeds.py in
+one process, by outer_steps.py with --every 20, or by train.py on two processes with --fsdp or --masters. Further words are arguments
+of the program.
 """
 
 import os
@@ -14,21 +15,29 @@ from suite import ROOT, Suite, lines_of, mbit_of, on_ranks, passed_on
 PORT = "29517"
 
 
+def on_processes(python, count):
+    return ["timeout", "10800", python, "-m", "torch.distributed.run", f"--nproc-per-node={count}", f"--master-port={PORT}"]
+
+
 def measured(options):
-    python, interface = ROOT / ".venv-torch/bin/python", "eth0" if mbit_of(options.link) else "lo"
+    link = "none" if options.seeds else options.link
+    python, interface = ROOT / ".venv-torch/bin/python", "eth0" if mbit_of(link) else "lo"
     if options.diloco:
         words = [ROOT / "examples/python/diloco.py", "--width", 1000 if options.quick else 9900, "--outer", 4, "--inner", 3]
     else:
         words = [ROOT / "bench/training/train.py", "--interface", interface, *(["--small", "--steps", 30] if options.quick else [])]
     environment = os.environ | {"PYTHONPATH": str(options.builds[0] / "python"), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": interface}
-    if mbit_of(options.link):
+    if mbit_of(link):
         environment |= {"MASTER_ADDR": "10.77.0.1", "MASTER_PORT": PORT}
-        start = on_ranks(ROOT / ".venv-torch/bin/mpiexec", 4, options.link, seconds=3600, gate=["--gate", "warn"]) + [python]
+        start = on_ranks(ROOT / ".venv-torch/bin/mpiexec", 4, link, seconds=3600, gate=["--gate", "warn"]) + [python]
     else:
-        start = ["timeout", "3600", python, "-m", "torch.distributed.run", "--nproc-per-node=4", f"--master-port={PORT}"]
-    if options.seeds:
-        start, words = [python], [ROOT / "bench/training/seeds.py", "--seeds", options.seeds, *(["--steps", 20] if options.quick else [])]
-    options.settings |= {"link": "none" if options.seeds else options.link}
+        start = on_processes(python, 4)
+    if options.seeds and {"--fsdp", "--masters"} & set(options.rest):
+        start, words = on_processes(python, 2), [*words, "--seeds", options.seeds, "--tasks", "transformer"]
+    elif options.seeds:
+        program = "outer_steps.py" if "--every" in options.rest else "seeds.py"
+        start, words = [python], [ROOT / "bench/training" / program, "--seeds", options.seeds, *(["--steps", 20] if options.quick else [])]
+    options.settings |= {"link": link}
     printed = []
     yield from lines_of([*start, *words, *options.rest], env=environment, other=lambda line: (passed_on(line), printed.append(line)))
     if options.diloco:

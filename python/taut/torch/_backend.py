@@ -14,6 +14,7 @@ from ._collectives import NUMBERS_OF_OPERATORS, gather_all, is_coded, moved, ope
 from ._collectives import reduce_all, scatter_reduced, swap_parts
 from ._ddp import GradientState
 from ._exchange import HOST, GroupExchange
+from ._exit_report import include
 from ._statistics import Table, log, merged, write_scalars
 from ._sums import wide_type
 from ._work import Lane, Work, lane_of_gpu
@@ -89,7 +90,8 @@ class TautGroup(dist.ProcessGroup):
         if device not in self._exchanges:
             over_nccl = self.inner._get_backend(device).name() == "nccl"
             there = device if over_nccl else HOST
-            self._exchanges[device] = GroupExchange(self.inner, there, self._lane_on(device))
+            self._exchanges[device] = exchange = GroupExchange(self.inner, there, self._lane_on(device))
+            include(self.described_as, exchange.statistics, self.rank(), self.size())
         return self._exchanges[device]
 
     def _lane_on(self, device: torch.device) -> Lane:

@@ -1,8 +1,10 @@
 """Hook for DistributedDataParallel: gradients are averaged within a bound relative to the size of each parameter's."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from operator import add
 from typing import Any, Optional
 
 import torch
@@ -17,6 +19,8 @@ from ._statistics import Table
 
 _LEAST_BYTES = 1 << 16  # smaller buckets travel uncompressed
 _WIDE = (torch.float32, torch.float64)
+_LEAST_BOUND_IN_ONE = 2.0**-5  # below, frames take more than a quarter of the memory of the values
+_MOST_PIECES, _LEAST_PIECE_BYTES = 8, 1 << 20
 
 
 @dataclass
@@ -202,19 +206,40 @@ class GradientState:
         exchange = self.exchange_for(values.device)
         coding = _sums.Coding(scales.coding, adds=True, op="mean", bound=scales.bound)
         scales.apply(values)
-        frames = _sums.encode_parts(exchange, _sums.blocks_of(values, exchange.ranks), coding)
+        squares = [0.0] * len(bucket.sizes)
+        for first, part in _pieces(values, self.bound):
+            frames = _sums.encode_parts(exchange, _sums.blocks_of(part, exchange.ranks), coding)
+            if self.error_feedback:
+                residual = bucket.residual[first : first + part.numel()]
+                for frame, block in zip(frames, _sums.blocks_of(residual, exchange.ranks)):
+                    _sums.open_sum(frame, block, 1, coding)
+                torch.sub(part, residual, out=residual)
+            sizes = _sizes_within(bucket.sizes, first, part.numel())
+            squares = list(map(add, squares, _sums.finish_sum(exchange, frames, part, coding, sizes)))
         if self.error_feedback:
-            for frame, block in zip(frames, _sums.blocks_of(bucket.residual, exchange.ranks)):
-                _sums.open_sum(frame, block, 1, coding)
-            torch.sub(values, bucket.residual, out=bucket.residual)
             scales.remove(bucket.residual, loss_scale)
-        squares = _sums.finish_sum(exchange, frames, values, coding, bucket.sizes)
         scales.remove(values)
         return [square / factor**2 for square, factor in zip(squares, scales.factors)]
 
 
 def _is_small(values: torch.Tensor) -> bool:
     return values.numel() * values.element_size() < _LEAST_BYTES
+
+
+def _pieces(values: torch.Tensor, bound: float) -> Iterator[tuple[int, torch.Tensor]]:
+    """Yields pieces of a row, each with the index of its first value. Frames and what arrives take memory for one piece at a time,
+    so that all of it is within that of the values."""
+    whole = bound >= _LEAST_BOUND_IN_ONE
+    number = 1 if whole else min(_MOST_PIECES, -(-values.nbytes // _LEAST_PIECE_BYTES))
+    size = -(-values.numel() // number)
+    for first in range(0, values.numel(), size):
+        yield first, values[first : first + size]
+
+
+def _sizes_within(sizes: Sequence[int], first: int, count: int) -> list[int]:
+    """Returns how many values of each parameter are among `count` values from `first` on."""
+    ends = list(accumulate(sizes))
+    return [max(0, min(end, first + count) - max(end - size, first)) for size, end in zip(sizes, ends)]
 
 
 def _parts(bucket: _Bucket) -> list[tuple[str, torch.Tensor]]:

@@ -16,6 +16,7 @@ import torch.distributed as dist
 
 from .._errors import ArgumentError
 from . import _frames
+from ._exit_report import include
 from ._statistics import CallStatistics
 from ._work import Lane, Work
 
@@ -205,6 +206,11 @@ def is_mpi(group: Any) -> bool:
     return (mpi is not None and isinstance(group, mpi.Comm)) or (comm is not None and isinstance(group, comm.Comm))
 
 
+def _reported(exchange: Exchange, name: str) -> Exchange:
+    include(name, exchange.statistics, exchange.rank, exchange.ranks)
+    return exchange
+
+
 def exchange_of(group: Any, device: torch.device) -> Exchange:
     """Returns the exchange of a group for values on a device. A group of the backend `taut` has its own. On other groups the
     first call makes it, and is collective over the group."""
@@ -215,10 +221,10 @@ def exchange_of(group: Any, device: torch.device) -> Exchange:
     if is_mpi(group):
         comm = getattr(group, "wrapped", group)
         if comm.Get_attr(_keyval()) is None:
-            comm.Set_attr(_keyval(), MpiExchange(comm))
+            comm.Set_attr(_keyval(), _reported(MpiExchange(comm), comm.Get_name()))
         return comm.Get_attr(_keyval())
     if hasattr(group, "exchange_on"):
         return group.exchange_on(device)
     if group not in _of_groups:
-        _of_groups[group] = _beside(group, device)
+        _of_groups[group] = _reported(_beside(group, device), group.group_desc)
     return _of_groups[group]

@@ -70,7 +70,7 @@ def add(frames: Sequence[torch.Tensor], values: torch.Tensor) -> torch.Tensor:
     if values.numel() > 0:
         for addends, frame in enumerate(frames[1:], start=2):
             room = _room(number_of(values), values.numel(), addends, total.device)
-            total = room[: _core.add_into(_span(total), _span(frame), _span(room))]
+            total = room[: _core.add_into(_span(total), _span(frame), _span(room))].clone()  # the room is longer
     return total
 
 

@@ -1,7 +1,7 @@
 """Reductions over the ranks, in two rounds of frames: each rank reduces one block, then sends the result to all ranks."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -9,6 +9,7 @@ from . import _frames
 from ._exchange import Exchange
 
 _WIDER = {torch.float32: torch.float64, torch.complex64: torch.complex128}
+_NORM_VALUES = 1 << 17  # converted to float64 at a time
 _EXTREMES = {"min": torch.minimum, "max": torch.maximum}
 
 
@@ -53,9 +54,17 @@ def encode_parts(exchange: Exchange, parts: Iterable[torch.Tensor], coding: Codi
 
 
 def combine(exchange: Exchange, frames: list[torch.Tensor], block: torch.Tensor, coding: Coding) -> torch.Tensor:
-    """Writes the reduction of frames into `block`, and returns its frame: that of the sum for a mean."""
-    if coding.adds:
+    """Writes the reduction of frames into `block`, and returns its frame: that of the sum for a mean.
+
+    A sum by frames of values that a frame holds exactly is longer than its values, which then travel uncompressed."""
+    if coding.adds and 4 * sum(frame.numel() for frame in frames) <= 3 * len(frames) * block.nbytes:
         total = _frames.add(frames, block)
+        if total.numel() > block.nbytes:
+            _frames.decode(total, block)
+            total = _frames.encode(block, _frames.STORED, exchange.device)
+    elif coding.adds:
+        exactly = replace(coding, wide=True)  # the bound is that of float32 itself
+        total = _frames.encode(_reduced(frames, block, exactly).to(block.dtype), _frames.STORED, exchange.device)
     else:
         reduced = _reduced(frames, block, coding)
         if coding.mean and coding.exact:
@@ -72,8 +81,7 @@ def _reduced(frames: list[torch.Tensor], block: torch.Tensor, coding: Coding) ->
     total = part.to(coding.type_of_sums(block), copy=True)
     for frame in frames[1:]:
         _frames.decode(frame, part)
-        combined = _EXTREMES.get(coding.op, torch.add)
-        total = combined(total, part)
+        _EXTREMES.get(coding.op, torch.add)(total, part, out=total)
     return total
 
 
@@ -124,7 +132,7 @@ def sums_of_squares(values: torch.Tensor, sizes: Sequence[int], first: int = 0) 
     squares, begin = torch.zeros(len(sizes), dtype=torch.float64, device=values.device), -first
     for i, size in enumerate(sizes):
         part = values[max(begin, 0) : max(begin + size, 0)]
-        if part.numel() > 0:
-            squares[i] = torch.linalg.vector_norm(part, dtype=torch.float64) ** 2
+        for piece in part.split(_NORM_VALUES) if part.numel() > 0 else ():
+            squares[i] += torch.linalg.vector_norm(piece, dtype=torch.float64) ** 2
         begin += size
     return squares

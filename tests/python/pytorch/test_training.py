@@ -12,8 +12,8 @@ import train  # noqa: E402
 
 def trained(**modes):
     """Returns the rows of both variants by their names."""
-    usual = {"small": True, "steps": 40, "variants": "plain,taut:0.25", "fsdp": False, "masters": False, "resume": 0}
-    rows = train.measure("transformer", Namespace(**usual | modes), lambda: 0)
+    usual = {"small": True, "steps": 40, "variants": "plain,taut:0.25", "fsdp": False, "masters": False, "resume": 0, "width": 0, "seeds": 0}
+    rows = list(train.measure("transformer", Namespace(**usual | modes), lambda: 0))
     assert all(row["replicas_equal"] for row in rows)
     return {row["variant"]: row for row in rows}
 

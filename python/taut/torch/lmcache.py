@@ -1,0 +1,110 @@
+"""Codec for the serde interface of LMCache (lmcache.v1.distributed.serde): KV caches in the frames of Taut, on the host or a GPU.
+
+::
+
+    import taut.torch.lmcache
+
+    taut.torch.lmcache.register()      # in the process of LMCache, before it reads its configuration
+
+The configuration of an L2 adapter then names it: ``"serde": {"type": "taut"}``, and may have ``"bound": "rel:1e-3"``.
+"""
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any, Optional
+
+import torch
+
+from .. import _core
+from .._errors import ArgumentError
+from . import _frames
+
+_PREFIX = 64  # bytes in front of a frame, which begin with its size: buffers may be longer than what was written to them
+_HALVES = (torch.float16, torch.bfloat16)
+
+
+def _values(memory: Any) -> torch.Tensor:
+    """Returns the tensor of one of LMCache's memory objects."""
+    if memory.tensor is None:
+        raise ArgumentError("a memory object without a tensor: the codec needs the KV cache as one tensor")
+    return memory.tensor.detach()
+
+
+class Serializer:
+    """Encodes KV caches. Without a bound nothing is lost; float8 and other types that Taut does not code travel as bytes.
+
+    Parameters
+    ----------
+    bound
+        Policy of values of float32, float64, float16 and bfloat16.
+    """
+
+    def __init__(self, bound: str = "lossless") -> None:
+        self._bound = _core.check_policy(bound)
+
+    def _coding(self, dtype: torch.dtype) -> str:
+        if not dtype.is_floating_point:
+            return "lossless"
+        return "lossless,codec=exponents" if dtype in _HALVES and self._bound == "lossless" else self._bound
+
+    def serialize(self, src: Any, dst: Any, key: Any = None) -> int:
+        """Encodes the tensor of `src` into the bytes of `dst`; returns the number of bytes written."""
+        values = _frames.movable(_values(src).contiguous().view(-1))
+        room = _frames.values_of(_values(dst), "dst").view(torch.uint8)
+        if room.numel() < _PREFIX:
+            raise ArgumentError("dst is shorter than estimate_serialized_size")
+        written = 0
+        if values.numel() > 0:
+            number, place = _frames.number_of(values), room[_PREFIX:]
+            span = (place.data_ptr(), place.numel())
+            written = _core.encode_into(values.data_ptr(), values.numel(), number, self._coding(values.dtype), span)
+        prefix = torch.zeros(_PREFIX // 8, dtype=torch.int64)
+        prefix[0] = written
+        room[:_PREFIX].copy_(prefix.view(torch.uint8))
+        return _PREFIX + written
+
+    def estimate_serialized_size(self, layout_desc: Any) -> int:
+        """Returns how many bytes serialize() needs at most."""
+        return _PREFIX + sum(_most_bytes(prod(shape), dtype) for shape, dtype in zip(layout_desc.shapes, layout_desc.dtypes))
+
+
+class Deserializer:
+    """Decodes what `Serializer` wrote, under every bound."""
+
+    def deserialize(self, src: Any, dst: Any, key: Any = None) -> None:
+        """Decodes the bytes of `src` into the tensor of `dst`, which has the type and the number of values that were encoded."""
+        stored = _frames.values_of(_values(src), "src").view(torch.uint8)
+        length = int(stored[:_PREFIX].cpu()[:8].view(torch.int64)) if stored.numel() >= _PREFIX else -1
+        if not 0 <= length <= stored.numel() - _PREFIX:
+            raise ArgumentError("src was not written by this codec, or is damaged")
+        wanted = _values(dst)
+        values = wanted if wanted.is_contiguous() else torch.empty_like(wanted, memory_format=torch.contiguous_format)
+        if (length == 0) != (values.numel() == 0):
+            raise ArgumentError("dst has another number of values than were encoded")
+        _frames.decode(stored[_PREFIX : _PREFIX + length], _frames.movable(values.view(-1)))
+        if values is not wanted:
+            wanted.copy_(values)
+
+
+def _most_bytes(count: int, dtype: torch.dtype) -> int:
+    coded = dtype in _frames.NUMBERS
+    return _core.max_bytes(_frames.NUMBERS[dtype if coded else torch.uint8], count if coded else count * dtype.itemsize, 1)
+
+
+def _processor(options: Optional[Mapping[str, Any]] = None) -> Any:
+    from lmcache.v1.distributed.serde.async_processor import AsyncSerdeProcessor
+
+    options = options or {}
+    serializer = Serializer(str(options.get("bound", "lossless")))
+    return AsyncSerdeProcessor(serializer, Deserializer(), max_workers=int(options.get("max_workers", 1)))
+
+
+def register(name: str = "taut") -> None:
+    """Makes the codec known to LMCache as a type of serde."""
+    from lmcache.v1.distributed.serde.base import Deserializer as AnyDeserializer
+    from lmcache.v1.distributed.serde.base import Serializer as AnySerializer
+    from lmcache.v1.distributed.serde.factory import register_serde_factory
+
+    AnySerializer.register(Serializer)
+    AnyDeserializer.register(Deserializer)
+    register_serde_factory(name, _processor)
