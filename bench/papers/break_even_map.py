@@ -25,11 +25,12 @@ that do not gain go to plain MPI by themselves.
 NODES = RESULTS.parent / "nodes/simulated.json"  # of `make bench-sim ARGS="--sets nodes,full_nodes"`
 FULL_NODES = """Ranks that share a node share its link, and each codes its own values. **Expect little of an allreduce,
 broadcast or allgather, up to {sums:.1f} times as fast at 100 Gbit/s and more; up to {halos:.1f} of halos and up to
-{transforms:.1f} of transforms (alltoall).** Cells are gains over plain MPI that knows nodes, after the first ten calls, by the faster of plain
-MPI, flat and by nodes: {nodes} nodes, {size:g} MB a rank at a ratio of {ratio:.0f}, one thread, one link and memory of
-300 GB/s a node; halos are those of a grid in three dimensions, of which each node has a brick. For another
+{transforms:.1f} of transforms (alltoall).** Cells are gains at {rates} Gbit/s over plain MPI that knows nodes, after the first ten calls, by
+ranks a node: {nodes} nodes, {size:g} MB a rank at a ratio of {ratio:.0f}, one thread, one link and memory of
+300 GB/s a node; halos are those of a grid in three dimensions, of which each node has a brick.{star} For another
 number of ranks: [`taut advise --ranks-per-node`](../cli.md#taut-advise).
 """
+MODELLED = " Cells with * are forecast: to simulate 512 ranks takes minutes a call. The forecast is kinder to calls that are not by nodes."
 NAMES = {"neighbor_alltoall": "halo"}
 
 
@@ -93,19 +94,23 @@ def picture(rows):
 
 def full_nodes(rows):
     """Returns the table of gains by call, ranks a node and rate of the link, and what it says in words."""
-    rates = sorted({row["gbit"] for row in rows})
-    gains = {(row["collective"], row["ranks_a_node"], row["gbit"]): row["gain"] for row in rows}
-    lines = ["| call | ranks a node | " + " | ".join(f"{gbit} Gbit/s" for gbit in rates) + " |", "|---|---:|" + "---:|" * len(rates)]
-    for call, ranks in dict.fromkeys((row["collective"], row["ranks_a_node"]) for row in rows):
-        cells = [f"{gains[call, ranks, gbit]:.1f}" for gbit in rates]
-        lines.append(f"| {NAMES.get(call, call)} | {ranks} | " + " | ".join(cells) + " |")
+    gains = {(row["collective"], row["ranks_a_node"], case["gbit"]): case["gain"] for row in rows for case in row["cases"]}
+    modelled = {(row["collective"], row["ranks_a_node"]) for row in rows if row["modelled"]}
+    calls, ranks, rates = (list(dict.fromkeys(one)) for one in zip(*gains))
+    lines = ["| call | " + " | ".join(f"{count} rank{'s' * (count > 1)}" for count in ranks) + " |", "|---|" + "---:|" * len(ranks)]
+    for call in calls:
+        cells = ["/".join(f"{gains[call, count, gbit]:.1f}" if (call, count, gbit) in gains else "-" for gbit in rates) for count in ranks]
+        marks = ["*" * ((call, count) in modelled) for count in ranks]
+        lines.append(f"| {NAMES.get(call, call)} | " + " | ".join(map("".join, zip(cells, marks))) + " |")
     greatest = dict.fromkeys(["sums", "neighbor_alltoall", "alltoall"], 0)
-    for (call, ranks, gbit), gain in gains.items():
+    for (call, count, gbit), gain in gains.items():
         kind = call if call in greatest else "sums"
-        greatest[kind] = max(greatest[kind], gain if ranks > 1 and gbit >= 100 else 0)
+        if count > 1 and gbit >= 100 and (call, count) not in modelled:
+            greatest[kind] = max(greatest[kind], gain)
     first = rows[0]
-    nodes = {"nodes": first["ranks"] // first["ranks_a_node"], "size": first["bytes"] / 1e6, "ratio": first["ratio"]}
-    words = FULL_NODES.format(sums=greatest["sums"], halos=greatest["neighbor_alltoall"], transforms=greatest["alltoall"], **nodes)
+    nodes = {"nodes": first["ranks"] // first["ranks_a_node"], "size": first["cases"][0]["bytes"] / 1e6, "ratio": first["ratio"]}
+    star = MODELLED if modelled else ""
+    words = FULL_NODES.format(star=star, rates="/".join(map(str, rates)), sums=greatest["sums"], halos=greatest["neighbor_alltoall"], transforms=greatest["alltoall"], **nodes)
     return textwrap.fill(" ".join(words.split()), 100, break_on_hyphens=False) + "\n\n" + "\n".join(lines)
 
 

@@ -8,21 +8,21 @@ The simulated rows are those of bench/simulation/sweep.py; `make papers` runs bo
 
 import argparse
 import os
-import shutil
 import sys
 import textwrap
 from pathlib import Path
 
 import tables
 import targets
-from break_even_map import write_break_even
+from break_even_map import NODES, write_break_even
 from claims import CLAIMS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from chart import Panel, Series, chart  # noqa: E402
-from report import ROOT, only_run, rows  # noqa: E402
+from report import ROOT, only_run, rows, runs, write  # noqa: E402
 
 GPUS = ROOT / "bench/results/simulation/gpus.json"
+OF_NODES = ("nodes", "full_nodes")  # sets with several ranks a node
 
 INTRODUCTION = """# Taut beside the papers
 
@@ -31,8 +31,8 @@ table](../../bench/results/papers/README.md#claims) names Taut's counterpart, or
 gain more, [another](../../bench/results/papers/README.md#targets) says how much more, and why.
 
 **Losses first.** {losses} Nothing was measured on a cluster: measurements ran on at most 4 hosts, emulated on two cores,
-at up to 5 Gbit/s, and on single GPUs. A simulated host has one rank and no limit of memory bandwidth: the greatest
-gains of 16 threads move {roof:.0f} GB/s, more than a socket can.
+at up to 5 Gbit/s, and on single GPUs. A simulated host has one rank; where it has several threads, its memory carries
+300 GB/s, in compressed calls alone.
 
 **Simulated** rows come from [simulation.json](simulation.json), {size}. The engine's own plans and
 algorithms run on simulated hosts, joined by one switch that never blocks
@@ -125,10 +125,10 @@ def counterpart(claim, sets):
     kind, where, *more = claim
     if kind == "none":
         return "-", where
-    if kind in ("page", "program"):
+    if kind == "page":
         path, _, anchor = where.partition("#")
         target = os.path.relpath(path, "bench/results/papers") + (f"#{anchor}" if anchor else "")
-        return "measured" if kind == "page" else "a program prints it", f"[{more[0]}]({target})"
+        return "measured", f"[{more[0]}]({target})"
     if kind == "gpus":
         return "simulated", f"{of_gpus(where)} ([rows](../simulation/README.md#gpus-in-nodes))"
     if where not in sets:
@@ -183,7 +183,16 @@ def simulated(path):
     sets = {}
     for row in report["rows"]:
         sets.setdefault(row["set"], []).append(row)
-    return report | {name: sets.pop(name) for name in ("break_even", "unequal", "nodes", "full_nodes") if name in sets} | {"sets": sets}
+    return report | {name: sets.pop(name) for name in ("break_even", "unequal", *OF_NODES) if name in sets} | {"sets": sets}
+
+
+def keep(path, folder):
+    """Writes the rows of the sweep where the pages name them: those with several ranks a node to NODES, all others to the folder."""
+    run = only_run(path)
+    of_nodes = [row for row in run["rows"] if row["set"] in OF_NODES]
+    write(folder / "simulation.json", run | {"rows": [row for row in run["rows"] if row["set"] not in OF_NODES]})
+    if of_nodes:
+        write(NODES, run | {"rows": of_nodes})
 
 
 def page(report, made):
@@ -191,7 +200,7 @@ def page(report, made):
     exponents = ", ".join(f"{name} {value:.2f}" for name, value in report["thread_exponents"].items())
     threads = f"for more threads these speeds grow by threads ** p, with p from one to two threads as measured ({exponents})"
     size = "a quick run (`QUICK=1`): 16 and 64 nodes" if report["quick"] else "a full run"
-    introduction = wrapped(INTRODUCTION.format(losses=targets.forced(report), roof=targets.most_moved(report), size=size, processor=context["machine"]["processor"], date=context["date"][:10], commit=context["commit"], threads=threads))
+    introduction = wrapped(INTRODUCTION.format(losses=targets.forced(report), size=size, processor=context["machine"]["processor"], date=context["date"][:10], commit=context["commit"], threads=threads))
     return "\n\n".join([introduction.rstrip(), *(f"![{words}]({file})" for words, file, _ in made)]) + "\n"
 
 
@@ -203,8 +212,7 @@ def main():
     options = parser.parse_args()
     report = simulated(options.simulation)
     options.out.mkdir(parents=True, exist_ok=True)
-    if options.simulation.resolve() != (options.out / "simulation.json").resolve():  # else the pages alone are made again
-        shutil.copyfile(options.simulation, options.out / "simulation.json")
+    keep(options.simulation, options.out)
     if "break_even" in report:
         write_break_even(report["break_even"], options.out)
     validation = options.simulation.with_name("validate.json")
@@ -214,7 +222,7 @@ def main():
         (options.out / file).write_text(picture)
     (options.out / "papers.md").write_text(page(report, drawn))
     options.tables.mkdir(parents=True, exist_ok=True)
-    measured = only_run(tables.FIELDS), only_run(tables.STACKS)
+    measured = only_run(tables.FIELDS), runs(tables.STACKS)[0]
     first = [table_of_claims(report["sets"]), targets.section(report, measured, validated, wrapped)]
     (options.tables / "README.md").write_text(tables.page(report, first, wrapped))
 

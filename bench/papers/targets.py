@@ -141,12 +141,6 @@ def table_of_losses(report):
     return "\n".join(lines)
 
 
-def most_moved(report):
-    """Returns the most GB/s of values that a simulated allreduce reads, fetches to write, and writes on a node."""
-    rows = [row for name, rows in report["sets"].items() if name != "ideal_threads" for row in rows if row["collective"] == "allreduce"]
-    return max(3 * row["bytes"] / row["outcomes"]["taut"]["seconds"] for row in rows) / 1e9
-
-
 def forced(report):
     """Returns the line on rows where compression, which is forced, does not pay."""
     rows = [row for rows in report["sets"].values() for row in rows]

@@ -47,17 +47,19 @@ FORWARDING = {
 UNEQUAL_CALLS = (("allgather", ",algorithm=ring"), ("bcast", ",algorithm=chain"))
 UNEQUAL_BITS = "bits=16 last_bits=0.32"  # ratios from 2 to 100
 IDEAL_THREADS = "ideal_threads"  # the set whose speeds grow in proportion to the threads
-# Full nodes: block placement, one link a node, memory of 300 GB/s a node. A row of 512 ranks takes minutes to simulate, so
-# that larger clusters have the times of the cost model.
+# Full nodes: block placement, one link a node, memory of 300 GB/s a node. A row of 512 ranks takes minutes and some GB to
+# simulate, so that larger clusters have the times of the cost model, except halos: the model knows no bricks, and a halo
+# has few messages.
 MEMORY_OF_NODE = 300
 NODES = {  # of set "nodes": numbers of nodes and ranks a node, calls, MB and Gbit/s
     "clusters": ((16, 1), (64, 1), (16, 8), (4, 32), (16, 32), (64, 128)),
     "calls": ("allreduce", "reduce_scatter", "allgather", "bcast", "reduce", "alltoall", "gather"),
     "sizes": (1, 8, 64), "rates": (100,),
 }  # fmt: skip
+HALO = "neighbor_alltoall"
 FULL_NODES = {  # of set "full_nodes", a table of docs/results
-    "clusters": ((4, 1), (4, 8), (4, 16)),
-    "calls": ("allreduce", "alltoall", "allgather", "bcast", "neighbor_alltoall"),
+    "clusters": ((4, 1), (4, 8), (4, 32), (4, 128)),
+    "calls": ("allreduce", "alltoall", "allgather", "bcast", HALO),
     "sizes": (8,), "rates": (10, 100, 200, 400),
 }  # fmt: skip
 MOST_SIMULATED_RANKS, MOST_WORK_OF_NODES = 256, 4096  # ranks; ranks times MB
@@ -133,7 +135,8 @@ def lines_of(row, costs):
     for name, (codec, options) in variants_of(row, costs).items():
         words = costs.words(field, bound, codec, threads) if options else costs.words_of_both(field, bound, threads)
         settled = ["settled=1"] if not options and ranks <= MOST_RANKS_OF_STEPS else []
-        yield name, " ".join([*call, f"policy=abs:1,when=always{options}", *settled, *words])
+        roof = [f"memory={MEMORY_OF_NODE}"] if threads > 1 else []
+        yield name, " ".join([*call, f"policy=abs:1,when=always{options}", *settled, *words, *roof])
 
 
 def described(row, outcomes, costs):
@@ -186,14 +189,14 @@ def unequal(outcomes, costs):
 
 
 def tuned(outcomes, costs, grid):
-    """Returns rows of calls as the tuner serves them from the first one on: `first_100` in units of 100 plain calls,
-    `after_10` in units of the fastest of plain MPI, flat and by nodes.
+    """Returns rows of calls as the tuner serves them from the first one on, with a case for each size and rate: `gain` is that of the fastest
+    of plain MPI, flat and by nodes, `first_100` is in units of 100 plain calls, `after_10` in units of the fastest.
     """
     words = " ".join(costs.words_of_both(*CLASSES["ratio8"]))
     lines = {}
     for cluster, call, size, gbit in itertools.product(*grid.values()):
         ranks = math.prod(cluster)
-        modelled = ranks > MOST_SIMULATED_RANKS
+        modelled = is_modelled(ranks, call)
         if not modelled and ranks * size > MOST_WORK_OF_NODES:
             continue
         shared = f" ranks_a_host={cluster[1]}" if cluster[1] > 1 else ""
@@ -203,18 +206,32 @@ def tuned(outcomes, costs, grid):
             f" latency_us={LATENCY_US} overhead_us={OVERHEAD_US} policy=abs:1 tuned=1{shared} {words}"
         )
     found = outcomes.of(lines.values())
-    rows = []
+    rows = {}
     for (count, a_node, call, size, gbit), line in lines.items():
-        one = found[line]
-        best = min(one[way] for way in ("plain", "flat", "by_nodes") if one[way] > 0)
-        rows.append({
-            "ranks": count * a_node, "ranks_a_node": a_node, "collective": call, "bytes": size, "gbit": gbit,
-            "ratio": costs.ratio(*CLASSES["ratio8"]), "modelled": count * a_node > MOST_SIMULATED_RANKS, "gain": one["plain"] / best, "flat": one["plain"] / one["flat"],
-            "by_nodes": one["plain"] / one["by_nodes"] if one["by_nodes"] else None,
-            "first": one["first"], "first_plain": one["first_plain"],
-            "first_100": one["first_100"] / (100 * one["plain"]), "after_10": one["after_10"] / best, "outcome": one,
+        row = rows.setdefault((count, a_node, call), {
+            "ranks": count * a_node, "ranks_a_node": a_node, "collective": call, "ratio": costs.ratio(*CLASSES["ratio8"]),
+            "modelled": is_modelled(count * a_node, call), "cases": [],
         })  # fmt: skip
-    return rows
+        row["cases"].append({"bytes": size, "gbit": gbit} | {name: rounded(value) for name, value in relative(found[line]).items()})
+    return list(rows.values())
+
+
+def is_modelled(ranks, call):
+    return ranks > MOST_SIMULATED_RANKS and call != HALO
+
+
+def relative(one):
+    """Returns the outcome of a tuned call in units of plain MPI, of 100 plain calls and of the fastest way; None: there is no such way."""
+    best = min(one[way] for way in ("plain", "flat", "by_nodes") if one[way] > 0)
+    ways = {way: one["plain"] / one[way] if one[way] else None for way in ("flat", "by_nodes")}
+    return {
+        "plain_ms": 1e3 * one["plain"], "gain": one["plain"] / best, **ways, "first": one["first"], "first_plain": one["first_plain"],
+        "first_100": one["first_100"] / (100 * one["plain"]), "after_10": one["after_10"] / best,
+    }  # fmt: skip
+
+
+def rounded(value):
+    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def swept(options):

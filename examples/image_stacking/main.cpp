@@ -135,8 +135,8 @@ bool compare_stacks(const Images<T>& images, const Options& options, const World
     if (row.policy.empty() && !images.pictures.empty())
       write_raw(options.out, "volume.f32", std::as_bytes(volume));
   };
-  const std::vector<Row> rows =
-      stack_by_all<T>(images.values, options.bounds, options.repeats, MPI_COMM_WORLD, keep);
+  const std::vector<Row> rows = stack_by_all<T>(images.values, {options.bounds, options.policies},
+                                                options.repeats, MPI_COMM_WORLD, keep);
   bool good = true;
   for (const Row& row : rows) good = good && row.good();
   if (world.rank != 0) return good;

@@ -71,6 +71,7 @@ const std::map<std::string, Setter>& setters() {
          o.bounds.clear();
          for (const std::string& part : split(v, ',')) o.bounds.push_back(positive_number(part));
        }},
+      {"--policies", [](Options& o, const std::string& v) { o.policies = split(v, ';'); }},
       {"--repeats", [](Options& o, const std::string& v) { o.repeats = positive_int(v); }},
       {"--out", [](Options& o, const std::string& v) { o.out = v; }},
       {"--link", [](Options& o, const std::string& v) { o.link = v; }},
@@ -123,6 +124,7 @@ or it takes its share of your own fields (raw, little-endian):
   --shape AxBxC         extents, slowest first              (one dimension)
 The comparison:
   --bounds E[,E..]      relative to the range of the result (1e-2,1e-3,1e-4)
+  --policies P[;P..]    further variants, as rate:8,codec=zfp,when=always; their results are not checked
   --repeats N           timed calls of each variant         (7)
   --out DIR             report.json and raw images          (demo-out)
   --link TEXT           what joins the ranks; a label       (as it is)

@@ -18,6 +18,7 @@ struct Options {
   std::vector<std::size_t> shape;
   // Options of the comparison
   std::vector<double> bounds{1e-2, 1e-3, 1e-4};  // bounds relative to the range of the result
+  std::vector<std::string> policies;             // of further variants, whose results are not checked
   int repeats = 7;
   std::string out = "demo-out";
   std::string link;  // label of the network; empty: shared memory or a network, as it is

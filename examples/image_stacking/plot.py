@@ -90,16 +90,17 @@ def compare(report, row):
     what = report.content["what"].split(":")[0] + ", section at offset 0" if report.migrated else report.content["what"]
     figure.suptitle(f"{what}; stacked over {report.content['ranks']} ranks", fontsize=11)
     line = "\n" if square else ", "
-    how = {"frames": "sums of encoded data", "values": "decode, operate, encode"}[row["name"]]
+    how = {"frames": "sums of encoded data", "values": "decode, operate, encode"}.get(row["name"], row["policy"])
     sent = f"ratio {row['ratio']:.1f}" if row["compressed"] else "went plain"
     worst = row["max_error"] / report.content["range"]
     psnr = "inf" if row["psnr"] is None else f"{row['psnr']:.1f}"
-    bound = f"bound {row['bound']:.3g} = {percent(row['relative_bound'])} of the range"
+    scale, scaled = (row["bound"], "bound") if row["bound"] else (row["max_error"] or 1, "largest error")
+    bound = f"bound {row['bound']:.3g} = {percent(row['relative_bound'])} of the range" if row["bound"] else "no bound checked"
     error = f"largest error {row['max_error']:.3g} = {percent(worst)} of the range"
     show(report, axes[0], plain, "plain MPI_Allreduce", colours, limits)
     show(report, axes[1], taut, f"TAUT_Allreduce ({how}){line}{bound}, {sent}", colours, limits)
-    show(report, axes[2], difference, f"difference on a scale of +-bound{line}{error}, PSNR {psnr} dB", "RdBu_r",
-         (-row["bound"], row["bound"]))  # fmt: skip
+    show(report, axes[2], difference, f"difference on a scale of +-{scaled}{line}{error}, PSNR {psnr} dB", "RdBu_r",
+         (-scale, scale))  # fmt: skip
     if report.migrated:
         axes[2].set_xlabel("distance (km)")
     report.save(figure, row["label"])
@@ -138,7 +139,7 @@ def overview(report):
 
 def gains(report):
     rows = report.rows
-    names = ["plain" if not row["policy"] else f"{row['name']}\n{percent(row['relative_bound'])}" for row in rows]
+    names = [f"{row['name']}\n{percent(row['relative_bound'])}" if row["relative_bound"] else row["name"] for row in rows]
     colours = ["0.6" if not row["policy"] else "tab:blue" if row["name"] == "values" else "tab:orange" for row in rows]
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
     figure.suptitle(

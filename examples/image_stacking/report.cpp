@@ -36,6 +36,7 @@ std::string shape_text(const std::vector<std::size_t>& shape, const char* separa
 
 const Row& plain_of(const std::vector<Row>& rows) { return rows.front(); }
 bool is_plain(const Row& row) { return row.policy.empty(); }
+bool is_bounded(const Row& row) { return row.relative_bound > 0; }
 double speedup(const Row& row, const std::vector<Row>& rows) {
   return plain_of(rows).median_seconds() / row.median_seconds();
 }
@@ -54,7 +55,7 @@ std::string json_row(const Row& row, const std::vector<Row>& rows) {
   std::ostringstream out;
   out << "{\"name\": " << quoted(row.name) << ", \"label\": " << quoted(label(row))
       << ", \"policy\": " << quoted(row.policy)
-      << ", \"relative_bound\": " << (is_plain(row) ? "null" : number(row.relative_bound))
+      << ", \"relative_bound\": " << (is_bounded(row) ? number(row.relative_bound) : "null")
       << ", \"bound\": " << number(row.bound) << ",\n     \"seconds\": " << number(row.median_seconds())
       << ", \"seconds_min\": " << number(*fastest) << ", \"seconds_max\": " << number(*slowest)
       << ", \"speedup\": " << number(speedup(row, rows))
@@ -113,19 +114,22 @@ void print_table(const Setting& setting, const std::vector<Row>& rows) {
               "speed-up", "sent/rank", "ratio", "max error", "err/bound", "PSNR", "NRMSE",
               "same bits everywhere");
   for (const Row& row : rows) {
-    const bool plain = is_plain(row);
+    const bool bounded = is_bounded(row);
     std::printf("%-8s %6s %10s %6.1f ms %7.2fx %6.2f MB%s%6.1f %10.3g %10s %6.1f %9.2e  %s\n",
-                row.name.c_str(), plain ? "-" : text("%.0e", row.relative_bound).c_str(),
-                plain ? "-" : text("%.4g", row.bound).c_str(), row.median_seconds() * 1e3, speedup(row, rows),
-                row.wire_bytes * 1e-6, row.compressed ? " " : "*", wire_ratio(row, rows),
-                row.quality.max_error, plain ? "-" : text("%.3f", row.quality.max_error / row.bound).c_str(),
-                row.quality.psnr, row.quality.nrmse, verdict(row).c_str());
+                row.name.c_str(), bounded ? text("%.0e", row.relative_bound).c_str() : "-",
+                bounded ? text("%.4g", row.bound).c_str() : "-", row.median_seconds() * 1e3,
+                speedup(row, rows), row.wire_bytes * 1e-6, row.compressed ? " " : "*", wire_ratio(row, rows),
+                row.quality.max_error,
+                bounded ? text("%.3f", row.quality.max_error / row.bound).c_str() : "-", row.quality.psnr,
+                row.quality.nrmse, verdict(row).c_str());
   }
   std::printf(
       "\nvariant: plain = MPI_Allreduce; values, frames = TAUT_Allreduce. bound: of the result, relative to "
       "its "
       "range.\n* = not counted: what an ideal ring sends. ratio: of what an ideal ring sends to sent/rank.\n"
       "max error: against the exact sum of all ranks' images.\n");
+  for (const Row& row : rows)
+    if (!is_plain(row) && !is_bounded(row)) std::printf("%s: %s\n", row.name.c_str(), row.policy.c_str());
 }
 
 void write_json(const std::string& directory, const Setting& setting, const std::vector<Row>& rows,
@@ -156,7 +160,7 @@ void write_raw(const std::string& directory, const std::string& file, std::span<
 }
 
 std::string label(const Row& row) {
-  return is_plain(row) ? row.name : row.name + text("-%.0e", row.relative_bound);
+  return is_bounded(row) ? row.name + text("-%.0e", row.relative_bound) : row.name;
 }
 
 }  // namespace stacking

@@ -18,7 +18,7 @@ endif()
 
 execute_process(
   COMMAND ${mpiexec} ${ranks_flag} ${ranks} ${preflags} ${program} ${arguments} --repeats 2 --bounds 1e-2,1e-4
-          --out ${out}
+          --policies "rel:1e-3,codec=szx,algorithm=cpr_p2p,on=input;rate:16,codec=zfp" --out ${out}
   RESULT_VARIABLE status
   OUTPUT_VARIABLE output
   ERROR_VARIABLE output)
@@ -38,7 +38,7 @@ endfunction()
 expect(${ranks} ranks)
 expect(${expected_bytes} bytes)
 string(JSON rows LENGTH "${report}" rows)
-if(NOT rows EQUAL 5) # plain, and two reductions at two bounds
+if(NOT rows EQUAL 7) # plain, two reductions at two bounds, and two policies
   message(FATAL_ERROR "report.json: ${rows} rows")
 endif()
 foreach(row RANGE 4)
@@ -48,6 +48,14 @@ foreach(row RANGE 4)
     string(JSON value GET "${report}" rows ${row} ${field})
   endforeach()
 endforeach()
+foreach(row 5 6)
+  expect(ON rows ${row} identical)
+  string(JSON kind TYPE "${report}" rows ${row} relative_bound)
+  if(NOT kind STREQUAL NULL)
+    message(FATAL_ERROR "report.json: row ${row} has a bound, which none was asked for")
+  endif()
+endforeach()
+expect(policy-2 rows 6 name)
 expect(plain rows 0 name)
 expect(values rows 1 name)
 expect(frames rows 2 name)

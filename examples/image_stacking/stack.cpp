@@ -87,10 +87,11 @@ void keep_worst(Quality& worst, const Quality& quality) {
   worst.within = within;
 }
 
-std::vector<Variant> variants(const std::vector<double>& relative_bounds, double range, MPI_Comm comm) {
+std::vector<Variant> variants(const Compared& compared, double range, MPI_Comm comm) {
+  constexpr double none = std::numeric_limits<double>::infinity();
   std::vector<Variant> all;
-  all.emplace_back(Row{.name = "plain", .bound = std::numeric_limits<double>::infinity()}, comm);
-  for (const double relative : relative_bounds) {
+  all.emplace_back(Row{.name = "plain", .bound = none}, comm);
+  for (const double relative : compared.relative_bounds) {
     for (const char* reduction : {"values", "frames"}) {
       char policy[80];
       std::snprintf(policy, sizeof policy, "abs:%.17g,reduction=%s", relative * range, reduction);
@@ -99,6 +100,11 @@ std::vector<Variant> variants(const std::vector<double>& relative_bounds, double
           comm);
     }
   }
+  for (const std::string& policy : compared.policies)
+    all.emplace_back(Row{.name = "policy-" + std::to_string(&policy - compared.policies.data() + 1),
+                         .policy = policy,
+                         .bound = none},
+                     comm);
   return all;
 }
 
@@ -112,8 +118,8 @@ double Row::median_seconds() const {
 }
 
 template <class T>
-std::vector<Row> stack_by_all(std::span<const T> share, const std::vector<double>& relative_bounds,
-                              int repeats, MPI_Comm comm, const Keep<T>& keep) {
+std::vector<Row> stack_by_all(std::span<const T> share, const Compared& compared, int repeats, MPI_Comm comm,
+                              const Keep<T>& keep) {
   int me = 0, ranks = 1;
   MPI_Comm_rank(comm, &me);
   MPI_Comm_size(comm, &ranks);
@@ -126,7 +132,7 @@ std::vector<Row> stack_by_all(std::span<const T> share, const std::vector<double
   MPI_Bcast(&range, 1, MPI_DOUBLE, 0, comm);
   if (!(range > 0)) throw std::runtime_error("the stacked image is constant: there is nothing to compare");
 
-  std::vector<Variant> all = variants(relative_bounds, range, comm);
+  std::vector<Variant> all = variants(compared, range, comm);
   for (const Variant& variant : all) timed_stack(variant, share, out);  // warms up
   std::vector<TAUT_Stats> before;
   for (const Variant& variant : all) before.push_back(stats_of(variant.comm));
@@ -154,9 +160,9 @@ std::vector<Row> stack_by_all(std::span<const T> share, const std::vector<double
   return rows;
 }
 
-template std::vector<Row> stack_by_all(std::span<const float>, const std::vector<double>&, int, MPI_Comm,
+template std::vector<Row> stack_by_all(std::span<const float>, const Compared&, int, MPI_Comm,
                                        const Keep<float>&);
-template std::vector<Row> stack_by_all(std::span<const double>, const std::vector<double>&, int, MPI_Comm,
+template std::vector<Row> stack_by_all(std::span<const double>, const Compared&, int, MPI_Comm,
                                        const Keep<double>&);
 
 }  // namespace stacking

@@ -142,14 +142,14 @@ class Claims(unittest.TestCase):
             self.assertIn(paper, ("C-Coll", "MVAPICH2", "hZCCL", "GPU-LCC"))
             self.assertRegex(name, r"^(T [IV]+|F \d+|(theorem|corollary) \d)$")
             self.assertTrue(result and where, name)
-            self.assertIn(claim[0], ("sim", "gpus", "page", "program", "none"))
+            self.assertIn(claim[0], ("sim", "gpus", "page", "none"))
             self.assertTrue(claim[1], name)
         names = [one[:2] for one in papers.CLAIMS]
         self.assertEqual(len(set(names)), len(names))
 
     def test_each_counterpart_exists(self):
         for paper, name, _, _, claim in papers.CLAIMS:
-            if claim[0] in ("page", "program"):
+            if claim[0] == "page":
                 self.assertTrue((papers.ROOT / claim[1].partition("#")[0]).exists(), (paper, name))
             if claim[0] == "gpus":
                 self.assertRegex(papers.of_gpus(claim[1]), r"\d\.\d+x", (paper, name))
@@ -170,9 +170,6 @@ class Claims(unittest.TestCase):
         many = [row(plain=10.0, taut=5.0) | {"ranks": ranks} for ranks in (2, 16)]
         self.assertIn("; 2 to 16 nodes, 64 MB", papers.summary(many, {}))
         self.assertNotIn("allreduce", papers.summary(many, {"collectives": ("bcast",)}).split(";")[0])
-
-    def test_the_values_that_a_node_moves_are_counted(self):
-        self.assertAlmostEqual(targets.most_moved({"sets": {"links": [row(plain=10.0, taut=0.5)]}}), 0.384)
 
 
 class Pages(unittest.TestCase):

@@ -59,6 +59,15 @@ class Sweep(unittest.TestCase):
         self.assertNotIn("settled=1", self.lines(self.without, ranks=512)["taut"])
         self.assertNotIn("settled=1", self.lines(self.without)["hzccl"])
 
+    def test_the_memory_of_a_node_bounds_several_threads(self):
+        for threads, bounded in ((1, set()), (16, set(sweep.variants_of(("allreduce", 64, 0, 0, 16, FIELD, BOUND), self.without)))):
+            lines = self.lines(self.without, threads=threads)
+            self.assertEqual({name for name, line in lines.items() if line.endswith(" memory=300")}, bounded)
+
+    def test_halos_of_many_ranks_are_simulated(self):
+        self.assertTrue(sweep.is_modelled(512, "alltoall"))
+        self.assertFalse(sweep.is_modelled(512, sweep.HALO) or sweep.is_modelled(256, "alltoall"))
+
     def test_clusters_that_are_too_large_to_simulate_are_forecast(self):
         class Asked:
             def of(self, lines):
@@ -67,9 +76,12 @@ class Sweep(unittest.TestCase):
 
         asked = Asked()
         rows = sweep.tuned(asked, self.without, sweep.NODES | {"clusters": ((16, 1), (4, 32), (64, 128))})
-        for row, line in zip(rows, asked.lines, strict=True):
-            self.assertEqual(("modelled=1" in line, "ranks_a_host=" in line), (row["ranks"] == 8192, row["ranks_a_node"] > 1))
-            self.assertEqual((row["gain"], row["first_100"], row["by_nodes"]), (2, 0.55, None))
+        self.assertEqual({row["ranks"]: row["modelled"] for row in rows}, {16: False, 128: False, 8192: True})
+        self.assertEqual(sum(len(row["cases"]) for row in rows), len(asked.lines))
+        for line in asked.lines:
+            self.assertEqual(("modelled=1" in line, "ranks_a_host=" in line), ("ranks=8192 " in line, "ranks=16 " not in line))
+        for one in rows[0]["cases"]:
+            self.assertEqual((one["gain"], one["first_100"], one["by_nodes"]), (2, 0.55, None))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 #include "conformance/transport_test.hpp"
 
 #include "communication/transports/mpi.hpp"
+#include "support/group.hpp"
 
 namespace taut::test {
 namespace {
@@ -39,6 +40,60 @@ TEST(MpiTransport, UserMessagesWithAnyTagAndSourceDoNotMatch) {
   MPI_Send(&rank, 1, MPI_INT, (rank + 1) % size, 7, MPI_COMM_WORLD);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   EXPECT_EQ(got, (rank + size - 1) % size);
+}
+
+// Codec raw, whose second encoding on rank 0 lasts until rank 1 has decoded a frame, at most 20 seconds.
+class UntilDecoded final : public Codec {
+ public:
+  static constexpr int tag = 8;
+
+  explicit UntilDecoded(int rank) : rank_(rank), raw_(find_codec("raw")->make({})) {}
+  const Contract& contract() const noexcept override { return raw_->contract(); }
+  std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
+    return raw_->max_bytes(type, count, addends);
+  }
+  SizeOrStatus encode(ConstSlice values, References, Bytes out) const noexcept override {
+    if (rank_ == 0 && ++encoded_ == 2) decoded_meanwhile = comes_from(1);
+    return raw_->encode(values, out);
+  }
+  Status decode(ConstBytes in, References, Slice values) const noexcept override {
+    if (rank_ == 1 && ++decoded_ == 1) MPI_Send(nullptr, 0, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
+    return raw_->decode(in, values);
+  }
+  Status reduce(ConstBytes in, References, Slice values, Reduction op) const noexcept override {
+    return raw_->reduce(in, values, op);
+  }
+
+  mutable bool decoded_meanwhile = false;
+
+ private:
+  static bool comes_from(int rank) {
+    int here = 0;
+    for (const double end = MPI_Wtime() + 20; here == 0 && MPI_Wtime() < end;)
+      MPI_Iprobe(rank, tag, MPI_COMM_WORLD, &here, MPI_STATUS_IGNORE);
+    return here != 0;
+  }
+  int rank_;
+  std::unique_ptr<Codec> raw_;
+  mutable int encoded_ = 0, decoded_ = 0;
+};
+
+TEST(MpiTransport, CarriesASegmentWhileTheNextOneIsCoded) {
+  const auto transport = make_mpi_transport(MPI_COMM_WORLD);
+  const int rank = transport->rank();
+  if (transport->size() < 2) GTEST_SKIP() << "needs two ranks";
+  Job job(Collective::bcast, transport->size(), 1 << 20, DType::f32, Pattern::noisy, 1);
+  const UntilDecoded codec(rank);
+  HostPlace place;
+  CallCounters counters;
+  const Team team(*transport, codec, place, counters, Arithmetic::values, 0);
+  pipelined(*find_algorithm(Collective::bcast, "chain"), team, job.operands(rank), 2).wait();
+  EXPECT_EQ(counters.status, Status::ok);
+  EXPECT_EQ(job.check(rank, 0, 0), "");
+  if (rank == 0) {
+    MPI_Recv(nullptr, 0, MPI_BYTE, 1, UntilDecoded::tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    EXPECT_TRUE(codec.decoded_meanwhile);
+  }
 }
 
 }  // namespace

@@ -159,6 +159,24 @@ class OtherTools(unittest.TestCase):
         self.assertEqual(self.run_with([PRELOAD, self.next_tool], {})[0], 10)
 
 
+class References(unittest.TestCase):
+    """Benchmarks that time MPI_ functions and take their reference from PMPI_ functions on the same communicator, as CC-Bench does."""
+
+    def test_the_reference_is_plain_mpi(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder) / "references"
+            subprocess.run([MPICC, "-O1", "-o", program, HERE / "references.c"], check=True)
+            variables = RULES | {"LD_PRELOAD": PRELOAD}
+            launch = [MPIEXEC, "-n", "2", "env", *(f"{k}={v}" for k, v in variables.items()), program]
+            done = subprocess.run(launch, capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        found = re.findall(r"^(\w+) (\S+) (\S+)$", done.stdout, flags=re.M)
+        self.assertEqual([name for name, *_ in found], ["allreduce", "allgather", "alltoall", "bcast"], done.stdout + done.stderr)
+        for name, of_taut, of_reference in found:
+            self.assertEqual(float(of_reference), 0, name)
+            self.assertTrue(1e-3 < float(of_taut) <= 0.0101, (name, of_taut))  # and the rounding to float
+
+
 class Handles(unittest.TestCase):
     """Callers that find MPI's functions by the handle of its library."""
 
