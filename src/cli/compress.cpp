@@ -1,5 +1,7 @@
 // taut compress: writes an array file to a .taut file, frame by frame.
+#include <cmath>
 #include <cstdio>
+#include <optional>
 
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
@@ -25,6 +27,9 @@ constexpr Option options[] = {
     {"reference", 0, "OLD",
      "earlier file with as many values, .npy, .taut or raw; IN is coded as what has\n"
      "changed since. decompress needs the same OLD. Also twice, the newest first"},
+    {"series", 0, "[=K]",
+     "each IN is coded as what has changed since the one before, but for one in K\n"
+     "(default 16), which stands alone. Keeps the values of two files in memory"},
     {"force", 'f', "", "replace OUT if there is one"},
     {"no-verify", 0, "", "do not decode each frame to check it"},
     {"quiet", 'q', "", "print nothing but errors, and no warnings"},
@@ -47,20 +52,23 @@ struct Summary {
 
 class Compression {
  public:
-  Compression(const Arguments& arguments, const ArrayCoding& coding, const FileNames& names)
+  // `series`: null if the file stands alone.
+  Compression(const Arguments& arguments, const ArrayCoding& coding, const FileNames& names,
+              FileSeries* series)
       : arguments_(arguments),
         coding_(coding),
+        series_(series),
         output_name_(names.output),
         file_(names.input),
         input_(read_input(file_, arguments)),
-        earlier_(arguments, input_.array, file_.path()),
+        earlier_(arguments, input_.array, file_.path(), series),
         pieces_(pieces_of(input_.array.shape)),
         bound_check_(coding, type()) {
     check_coded(type());
     std::size_t most_values = 0;
     for (const Piece& piece : pieces_) most_values = std::max(most_values, piece.count());
     values_ = Room(most_values * size_of(type()));
-    if (!arguments.has("no-verify")) decoded_ = Room(most_values * size_of(type()));
+    if (verified() || series_ != nullptr) decoded_ = Room(most_values * size_of(type()));
     frame_ = Room(most_frame_bytes(type(), most_values));
   }
 
@@ -73,6 +81,7 @@ class Compression {
     write(output, quality);
     check_psnr(quality);
     output.commit();
+    if (series_ != nullptr) series_->end(input_.array, output.path());
     if (!arguments_.has("quiet")) warn(range);
     if (arguments_.has("json"))
       print_json(output, quality);
@@ -112,13 +121,18 @@ class Compression {
 
   void write(OutputFile& output, Quality& quality) {
     FrameWriter writer(output, input_.array, coding_.text(), earlier_.size());
+    if (series_ != nullptr) series_->begin(input_.array);
     Progress progress("compressing", input_.array.bytes(), quiet());
     for (const Piece& piece : pieces_) {
       const ConstSlice values = read(piece);
       if (!coding_.needs_range(type())) bound_check_.sample(values);
       const EarlierValues earlier = earlier_.next(values.count);
       const ConstBytes frame = encode_timed(piece, values, earlier);
-      if (verified()) verify(frame, values, earlier, quality);  // first, because the output may be a pipe
+      if (verified() || series_ != nullptr) {  // before it is written, perhaps to a pipe
+        const ConstSlice decoded = decode_timed(frame, values, earlier);
+        if (verified()) verify(values, decoded, quality);
+        if (series_ != nullptr) series_->add(decoded.as_bytes());
+      }
       writer.add(frame, values.count);
       progress.advance(values.bytes());
     }
@@ -148,12 +162,16 @@ class Compression {
     return frame_.first(bytes);
   }
 
-  void verify(ConstBytes frame, const ConstSlice& values, EarlierValues earlier, Quality& quality) {
+  ConstSlice decode_timed(ConstBytes frame, const ConstSlice& values, EarlierValues earlier) {
     const Bytes bytes = decoded_.first(values.bytes());
     const auto start = Clock::now();
     if (!decode(frame, values.count, type(), bytes, earlier)) fail_check("a frame cannot be decoded");
     summary_.decode_seconds += seconds_since(start);
-    quality.compare(values, {{bytes.data(), values.count, type()}});
+    return {{bytes.data(), values.count, type()}};
+  }
+
+  void verify(const ConstSlice& values, const ConstSlice& decoded, Quality& quality) const {
+    quality.compare(values, decoded);
     if (quality.beyond() > 0)
       fail_check(std::to_string(quality.beyond()) + " of " + std::to_string(values.count) +
                  " values of a frame came back beyond the bound");
@@ -225,6 +243,7 @@ class Compression {
 
   const Arguments& arguments_;
   const ArrayCoding& coding_;
+  FileSeries* series_;
   std::string output_name_;
   InputFile file_;
   Input input_;
@@ -235,12 +254,25 @@ class Compression {
   Summary summary_;
 };
 
+// Returns the series that --series asks for.
+std::optional<FileSeries> series_of(const Arguments& arguments) {
+  constexpr std::size_t usual_distance = 16;
+  const auto text = arguments.value("series");
+  if (!text) return {};
+  const double distance = text->empty() ? usual_distance : positive_number("series", *text);
+  if (distance != std::floor(distance) || distance > 1e9)
+    reject("--series: '" + *text + "' is no number of files; use a whole one, as in --series=16");
+  return FileSeries(static_cast<std::size_t>(distance));
+}
+
 Exit run(const Arguments& arguments) {
   check_one_refers(arguments);
+  std::optional<FileSeries> series = series_of(arguments);
   const ArrayCoding coding("bound", arguments.value("bound").value_or("lossless"));
   const auto names = file_names(arguments, [](const std::string& input) { return input + ".taut"; });
-  return each_reported("compress", names,
-                       [&](const FileNames& one) { return Compression(arguments, coding, one).run(); });
+  return each_reported("compress", names, [&](const FileNames& one) {
+    return Compression(arguments, coding, one, series ? &*series : nullptr).run();
+  });
 }
 
 }  // namespace
@@ -248,7 +280,7 @@ Exit run(const Arguments& arguments) {
 extern constinit const Command compress_command{
     "compress",
     "code an array within an error bound",
-    "IN... [-o OUT] [--bound BOUND] [--dtype TYPE --shape AxBxC] [--reference OLD]",
+    "IN... [-o OUT] [--bound BOUND] [--dtype TYPE --shape AxBxC] [--reference OLD | --series[=K]]",
     details,
     options,
     run};

@@ -19,6 +19,9 @@ constexpr Option options[] = {
     {"form", 0, "raw|npy", "of OUT; default: as what was compressed"},
     {"reference", 0, "OLD",
      "earlier file to which IN refers, as compress had it; also twice, the newest first"},
+    {"series", 0, "",
+     "each IN may refer to the one before, as compress --series had them; the first one\n"
+     "refers to none"},
     {"force", 'f', "", "replace OUT if there is one"},
     {"quiet", 'q', "", "print nothing but errors"},
     {"json", 0, "", "print the summary as JSON"},
@@ -41,26 +44,36 @@ Form output_form(const Arguments& arguments, Form original) {
   return *text == "raw" ? Form::raw : is_npy(original) ? original : Form::npy;
 }
 
-// Throws Failure unless --reference names as many files as the frames refer to.
-void check_references(const FrameReader& reader, const EarlierFiles& earlier, const std::string& input) {
+// Throws Failure unless --reference names as many files as the frames refer to, or the series has one.
+void check_references(const FrameReader& reader, const EarlierFiles& earlier, const FileSeries* series,
+                      const std::string& input) {
   const std::string needed = std::to_string(reader.references());
   if (earlier.size() == reader.references()) return;
+  if (series != nullptr && reader.references() == 1)
+    reject(input + ": refers to an earlier file, and " +
+           (series->last().empty() ? "is the first one; begin with one that refers to none (taut info)"
+                                   : series->last() + " is none: it holds other values or another number of "
+                                                      "them; give all files in the order of taut compress"));
   if (reader.references() == 0) reject("--reference: " + input + " refers to no other file; leave it out");
   reject(input + ": refers to " +
          (needed == "1" ? "an earlier file; name it" : "two earlier files; name both") +
          " with --reference, as for taut compress");
 }
 
-[[noreturn]] void fail_at_frame(const FrameReader& reader, const std::string& input) {
+[[noreturn]] void fail_at_frame(const FrameReader& reader, const FileSeries* series,
+                                const std::string& input) {
   if (reader.references() == 0) fail(input + ": is damaged (a frame); get the file again");
+  if (series != nullptr)
+    fail(input + ": refers to other values than those of " + series->last() +
+         " before it, or is damaged; give all files in the order of taut compress");
   fail(
       input +
       ": refers to other values than --reference names, or is damaged; name the file that taut compress had");
 }
 
 // Decodes and writes all values; returns the seconds that decoding took.
-double write_values(FrameReader& reader, EarlierFiles& earlier, OutputFile& output, Progress& progress,
-                    const std::string& input) {
+double write_values(FrameReader& reader, EarlierFiles& earlier, FileSeries* series, OutputFile& output,
+                    Progress& progress, const std::string& input) {
   const DType type = reader.array().type;
   std::size_t most = 0;
   for (const FrameEntry& entry : reader.entries()) most = std::max<std::size_t>(most, entry.values);
@@ -71,20 +84,23 @@ double write_values(FrameReader& reader, EarlierFiles& earlier, OutputFile& outp
     const Bytes values = room.first(entry.values * size_of(type));
     const EarlierValues before = earlier.next(entry.values);
     const auto start = Clock::now();
-    if (!decode(frame, entry.values, type, values, before)) fail_at_frame(reader, input);
+    if (!decode(frame, entry.values, type, values, before)) fail_at_frame(reader, series, input);
     seconds += seconds_since(start);
+    if (series != nullptr) series->add(values);
     output.write(values);
     progress.advance(values.size());
   }
   return seconds;
 }
 
-Exit decompress(const Arguments& arguments, const FileNames& names) {
+// `series`: null if the file stands alone.
+Exit decompress(const Arguments& arguments, const FileNames& names, FileSeries* series) {
   const InputFile file(names.input);
   FrameReader reader(file);
   Array array = reader.array();
-  EarlierFiles earlier(arguments, array, file.path());
-  check_references(reader, earlier, file.path());
+  const bool refers_to_last = series != nullptr && reader.references() > 0;
+  EarlierFiles earlier(arguments, array, file.path(), refers_to_last ? series : nullptr);
+  check_references(reader, earlier, series, file.path());
   array.form = output_form(arguments, array.form);
   OutputFile output(names.output, arguments.has("force"));
   if (is_npy(array.form)) {
@@ -93,11 +109,13 @@ Exit decompress(const Arguments& arguments, const FileNames& names) {
   }
   const bool as_json = arguments.has("json"), quiet = arguments.has("quiet");
   double seconds = 0;
+  if (series != nullptr) series->begin(array);
   {
     Progress progress("decompressing", array.bytes(), quiet || as_json);
-    seconds = write_values(reader, earlier, output, progress, file.path());
+    seconds = write_values(reader, earlier, series, output, progress, file.path());
   }
   output.commit();
+  if (series != nullptr) series->end(array, file.path());
 
   const double rate = static_cast<double>(array.bytes()) / seconds * 1e-9;
   if (as_json) {
@@ -117,17 +135,20 @@ Exit decompress(const Arguments& arguments, const FileNames& names) {
 
 Exit run(const Arguments& arguments) {
   check_one_refers(arguments);
-  return each_reported("decompress", file_names(arguments, usual_output),
-                       [&](const FileNames& names) { return decompress(arguments, names); });
+  FileSeries series(0);
+  return each_reported("decompress", file_names(arguments, usual_output), [&](const FileNames& names) {
+    return decompress(arguments, names, arguments.has("series") ? &series : nullptr);
+  });
 }
 
 }  // namespace
 
-extern constinit const Command decompress_command{"decompress",
-                                                  "give back the array of a .taut file",
-                                                  "IN... [-o OUT] [--form raw|npy] [--reference OLD]",
-                                                  details,
-                                                  options,
-                                                  run};
+extern constinit const Command decompress_command{
+    "decompress",
+    "give back the array of a .taut file",
+    "IN... [-o OUT] [--form raw|npy] [--reference OLD | --series]",
+    details,
+    options,
+    run};
 
 }  // namespace taut::cli

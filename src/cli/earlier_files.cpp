@@ -51,7 +51,27 @@ const void* EarlierFile::next(std::size_t count) {
   return values_.data();
 }
 
-EarlierFiles::EarlierFiles(const Arguments& arguments, const Array& array, const std::string& name) {
+bool FileSeries::leads_to(const Array& array) const noexcept {
+  return !last_.empty() && array.type == type_ && array.bytes() == values_.size() &&
+         (distance_ == 0 || referring_ < distance_);
+}
+
+void FileSeries::begin(const Array& array) {
+  next_.clear();
+  next_.reserve(array.bytes());
+}
+
+void FileSeries::end(const Array& array, const std::string& name) {
+  referring_ = leads_to(array) ? referring_ + 1 : 1;
+  last_ = name;
+  type_ = array.type;
+  values_.swap(next_);
+}
+
+EarlierFiles::EarlierFiles(const Arguments& arguments, const Array& array, const std::string& name,
+                           const FileSeries* series)
+    : value_bytes_(size_of(array.type)) {
+  if (series != nullptr && series->leads_to(array)) last_ = series;
   const auto paths = arguments.values("reference");
   if (paths.size() > 2)
     reject("--reference " + paths[2] + ": is one file too many; name one or two, the newest first");
@@ -59,6 +79,7 @@ EarlierFiles::EarlierFiles(const Arguments& arguments, const Array& array, const
 }
 
 std::string EarlierFiles::names() const {
+  if (last_ != nullptr) return last_->last();
   std::string all;
   for (const EarlierFile& file : files_) all += (all.empty() ? "" : ", ") + file.name();
   return all;
@@ -66,14 +87,18 @@ std::string EarlierFiles::names() const {
 
 EarlierValues EarlierFiles::next(std::size_t count) {
   values_.clear();
+  if (last_ != nullptr) values_.push_back(last_->values() + at_);
+  at_ += count * value_bytes_;
   for (EarlierFile& file : files_) values_.push_back(file.next(count));
   return values_;
 }
 
 void check_one_refers(const Arguments& arguments) {
-  if (arguments.has("reference") && arguments.names().size() > 1)
+  if (!arguments.has("reference")) return;
+  if (arguments.has("series")) reject("--reference: is not for --series, whose files refer to each other");
+  if (arguments.names().size() > 1)
     reject("--reference: is for one input, and there are " + std::to_string(arguments.names().size()) +
-           "; give them one by one");
+           "; give them one by one, or as a --series");
 }
 
 }  // namespace taut::cli

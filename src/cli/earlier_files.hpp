@@ -1,4 +1,5 @@
-// Earlier files, to which the frames of a .taut file refer: option --reference of compress and decompress.
+// Earlier files, to which the frames of a .taut file refer: options --reference and --series of compress and
+// decompress.
 #pragma once
 
 #include <list>
@@ -34,12 +35,39 @@ class EarlierFile {
   std::size_t taken_ = 0;              // bytes of next() in values_
 };
 
+// Series of files, each of which refers to the one before: the decoded values of the last one.
+class FileSeries {
+ public:
+  // `distance`: between files that refer to none; 0: as the files say.
+  explicit FileSeries(std::size_t distance) : distance_(distance) {}
+
+  const std::string& last() const noexcept { return last_; }  // name of the last file; "": none yet
+  const std::byte* values() const noexcept { return values_.data(); }
+
+  // Returns true if the next file, whose values are `array`, may refer to the last one.
+  bool leads_to(const Array& array) const noexcept;
+
+  // Take the decoded values of the next file, in order, and end it: it is then the last one. Without the end,
+  // begin() forgets its values. Throw std::bad_alloc.
+  void begin(const Array& array);
+  void add(ConstBytes values) { next_.insert(next_.end(), values.begin(), values.end()); }
+  void end(const Array& array, const std::string& name);
+
+ private:
+  std::size_t distance_;
+  std::size_t referring_ = 0;  // files in a row that refer to another one, and the one before these
+  std::string last_;
+  DType type_{};
+  std::vector<std::byte> values_, next_;
+};
+
 class EarlierFiles {
  public:
-  // Opens the files that --reference names, newest first.
-  EarlierFiles(const Arguments& arguments, const Array& array, const std::string& name);
+  // Opens the files that --reference names, newest first; of a series, `array` may refer to the last file.
+  EarlierFiles(const Arguments& arguments, const Array& array, const std::string& name,
+               const FileSeries* series);
 
-  std::size_t size() const noexcept { return files_.size(); }
+  std::size_t size() const noexcept { return last_ != nullptr ? 1 : files_.size(); }
   std::string names() const;
 
   // Returns where the next `count` values of each file are.
@@ -47,10 +75,13 @@ class EarlierFiles {
 
  private:
   std::list<EarlierFile> files_;
+  const FileSeries* last_ = nullptr;  // its last file is the earlier one
+  std::size_t at_ = 0, value_bytes_;  // offset of its next value
   std::vector<const void*> values_;
 };
 
-// Throws Failure if there are several inputs, which cannot all refer to the files of --reference.
+// Throws Failure if there are several inputs, which cannot all refer to the files of --reference, or if these
+// are named beside --series.
 void check_one_refers(const Arguments& arguments);
 
 }  // namespace taut::cli

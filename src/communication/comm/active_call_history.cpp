@@ -124,16 +124,17 @@ Task<> Communicator::ActiveCall::run_in_series(const Codec& usual) {
   if (guarded([&] { referring = codec_with_references(); }) == Status::ok) codec = referring.get();
   std::optional<CallState> state;
   if (reduces(call_.collective)) {
-    SumHistory history(period_ > 0 ? states_[period_ - 1] : nullptr, *places_);
+    SumHistory history(period_ > 0 ? states_[period_ - 1] : nullptr, *places_, *series_);
     const SumHistoryCodec with_history(*codec, history);
     co_await run_algorithm(with_history);
     state = history.state(state_number_);
   } else {
-    CallHistory history(states_, period_, *places_);
+    CallHistory history(states_, period_, *places_, *series_);
     const HistoryCodec with_history(*codec, usual, history);
     co_await run_algorithm(with_history);
     state = history.state(state_number_);
   }
+  states_.clear();  // of those that go, the series takes the memory
   leave_state(std::move(state));
 }
 

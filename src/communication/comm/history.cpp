@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "communication/comm/agree.hpp"
 #include "compressor/base/guarded.hpp"
@@ -11,10 +12,12 @@
 namespace taut {
 namespace {
 
-constexpr std::size_t looks_in_vain = 8, looks_at_one = 16;
-constexpr std::size_t first_rest = 64, longest_rest = 256;  // calls
-// A piece that shrinks so much alone, as zeros do, tells nothing about the gain of references.
-constexpr std::size_t telling_ratio = 100;
+// Looks without gain before the calls rest, beside one for each earlier piece; looks at the last distance
+// alone.
+constexpr std::size_t useless_looks = 8, looks_between_searches = 16;
+constexpr std::size_t first_rest = 64, longest_rest = 1024;  // calls
+// References gain nothing where a piece shrinks so much alone, as zeros do.
+constexpr std::size_t ratio_of_zeros = 100;
 
 // Returns the references at distances of `period` and twice `period` in a series, as far as they are kept.
 ChosenReferences at_period(const HeldStates& states, std::size_t period, std::size_t offset,
@@ -69,7 +72,7 @@ void KeptValues::keep(std::size_t offset, std::size_t bytes) {
 // ---- Series
 
 std::size_t Series::bytes() const noexcept {
-  return std::accumulate(states_.begin(), states_.end(), reserved_,
+  return std::accumulate(states_.begin(), states_.end(), reserved_ + spare_.bytes(),
                          [](std::size_t sum, const auto& state) { return sum + state->bytes(); });
 }
 
@@ -92,9 +95,9 @@ HistoryForecast EarlierPieces::forecast(ConstSlice values, bool addends, const C
   Piece piece = piece_of(values);
   const std::size_t count = piece.size() / size_of(values.type);
   const HistoryForecast found = compare({piece.data(), count, values.type}, addends, codec);
-  useless_ = found.period > 0 ? 0 : useless_ + tells_;
+  useless_ = found.period > 0 ? 0 : useless_ + may_gain_;
   if (found.period > 0) rested_ = 0;
-  if (useless_ > looks_in_vain + depth) {
+  if (useless_ > useless_looks + depth) {
     useless_ -= depth + 1;
     rest_ = rested_ = std::clamp(2 * rested_, first_rest, longest_rest);
     pieces_.clear();
@@ -129,12 +132,12 @@ ChosenReferences EarlierPieces::at_period(std::size_t period, ConstSlice piece, 
 // by calls of one kind. While the last distance gains, most looks compare with that piece alone.
 HistoryForecast EarlierPieces::compare(ConstSlice piece, bool addends, const Codec& codec) {
   HistoryForecast best;
-  tells_ = true;
+  may_gain_ = true;
   if (pieces_.empty() || piece.count == 0) return best;
   std::vector<std::byte> room(codec.max_bytes(piece.type, piece.count, 2));
   const SizeOrStatus alone = codec.encode(piece, room);
-  tells_ = alone.status == Status::ok && alone.bytes * telling_ratio > piece.bytes();
-  if (!tells_) return {period_};  // the last look stands
+  may_gain_ = alone.status == Status::ok && alone.bytes * ratio_of_zeros > piece.bytes();
+  if (!may_gain_) return {period_};  // the last look stands
   std::size_t least = alone.bytes - alone.bytes / least_history_gain;
   const auto try_period = [&](std::size_t period) {
     const ChosenReferences references = at_period(period, piece, addends);
@@ -144,7 +147,7 @@ HistoryForecast EarlierPieces::compare(ConstSlice piece, bool addends, const Cod
     least = frame.bytes - frame.bytes / least_history_gain;  // ranks that see no difference choose alike
     best = {period, static_cast<float>(alone.bytes) / static_cast<float>(frame.bytes)};
   };
-  const bool knows = period_ > 0 && period_ <= pieces_.size() && ++looks_ < looks_at_one;
+  const bool knows = period_ > 0 && period_ <= pieces_.size() && ++looks_ < looks_between_searches;
   if (knows) try_period(period_);
   if (best.period == 0) {
     looks_ = 0;
@@ -163,27 +166,41 @@ std::shared_ptr<Series> Histories::of(std::uint64_t key, std::size_t bytes, std:
     series_.push_front(std::make_shared<Series>(key));
     if (series_.size() > most_series) series_.pop_back();
   }
-  std::size_t held = bytes;
-  for (const auto& one : series_) held += one->bytes();
-  for (auto one = series_.rbegin(); held > limit && one != series_.rend(); ++one)
-    for (; !(*one)->under_way() && !(*one)->states().empty() && held > limit; (*one)->drop_oldest())
-      held -= (*one)->states().back()->bytes();
-  return held > limit ? nullptr : series_.front();
+  const auto held = [&] {
+    return std::accumulate(series_.begin(), series_.end(), bytes,
+                           [](std::size_t sum, const auto& one) { return sum + one->bytes(); });
+  };
+  const std::shared_ptr<Series> found = series_.front();
+  if (held() - std::min(found->spare_bytes(), bytes) <= limit) return found;
+  for (const auto& one : series_) one->drop_spare();
+  for (auto one = series_.rbegin(); held() > limit && one != series_.rend(); ++one)
+    while (!(*one)->under_way() && !(*one)->states().empty() && held() > limit) (*one)->drop_oldest();
+  return held() > limit ? nullptr : found;
 }
 
 void Series::add(CallState state, std::size_t depth) {
-  states_.insert(states_.begin(), std::make_shared<const CallState>(std::move(state)));
-  if (states_.size() > depth) states_.pop_back();
+  states_.insert(states_.begin(), std::make_shared<CallState>(std::move(state)));
+  if (states_.size() <= depth) return;
+  if (states_.back().use_count() == 1) spare_ = std::move(*states_.back());
+  states_.pop_back();
+}
+
+CallState Series::room(std::size_t sent, std::size_t received) {
+  CallState room = std::exchange(spare_, {});
+  if (room.sent.bytes() != sent || room.received.bytes() != received)
+    return CallState::with_bytes(sent, received);
+  room.sent.clear();
+  room.received.clear();
+  return room;
 }
 
 // ---- The history of a call
 
-CallHistory::CallHistory(const HeldStates& states, std::size_t period, const OperandPlaces& places) noexcept
+CallHistory::CallHistory(const HeldStates& states, std::size_t period, const OperandPlaces& places,
+                         Series& series) noexcept
     : states_(states), period_(period), places_(places) {
-  complete_ = guarded([&] {
-                state_.sent = KeptValues(places.sent_bytes());
-                state_.received = KeptValues(places.received_bytes());
-              }) == Status::ok;
+  complete_ =
+      guarded([&] { state_ = series.room(places.sent_bytes(), places.received_bytes()); }) == Status::ok;
 }
 
 ChosenReferences CallHistory::of_sent(ConstSlice values) const noexcept {

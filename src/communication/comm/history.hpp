@@ -34,6 +34,7 @@ class KeptValues {
   std::byte* at(std::size_t offset) noexcept { return memory_.get() + offset; }
   // Marks values as kept. Throws std::bad_alloc.
   void keep(std::size_t offset, std::size_t bytes);
+  void clear() noexcept { kept_.clear(); }  // nothing is kept
 
  private:
   struct Extent {
@@ -50,10 +51,14 @@ struct CallState {
   std::uint64_t number = 0;  // the same on all ranks
   KeptValues sent, received;
 
+  // Allocates memory for a state. Throws std::bad_alloc.
+  static CallState with_bytes(std::size_t sent, std::size_t received) {
+    return {0, KeptValues(sent), KeptValues(received)};
+  }
   std::size_t bytes() const noexcept { return sent.bytes() + received.bytes(); }
 };
 
-using HeldStates = std::vector<std::shared_ptr<const CallState>>;  // the newest first
+using HeldStates = std::vector<std::shared_ptr<CallState>>;  // the newest first
 
 inline constexpr std::size_t least_history_gain = 10;  // a reference has to save one byte in this many
 
@@ -108,7 +113,7 @@ class EarlierPieces {
   std::size_t useless_ = 0;            // looks without gain in a row
   std::size_t rest_ = 0, rested_ = 0;  // calls until the next look; length of the last rest
   std::size_t period_ = 0;             // at the last look; 0: no piece was alike
-  bool tells_ = false;                 // the last piece had something to gain
+  bool may_gain_ = false;              // the last piece could have become shorter
   std::size_t looks_ = 0;              // since all pieces were compared
 };
 
@@ -121,7 +126,8 @@ class Series {
   std::uint64_t key() const noexcept { return key_; }
   const HeldStates& states() const noexcept { return states_; }
   std::uint64_t newest() const noexcept { return states_.empty() ? 0 : states_.front()->number; }
-  std::size_t bytes() const noexcept;  // of the states, and of the one that the call in flight will leave
+  // Returns the bytes of the states, of the one that the call in flight will leave, and of spare memory.
+  std::size_t bytes() const noexcept;
 
   // Returns the pieces of the values that this rank sends.
   EarlierPieces& pieces() noexcept { return pieces_; }
@@ -130,6 +136,12 @@ class Series {
   void add(CallState state, std::size_t depth);
   void clear() noexcept { states_.clear(); }
   void drop_oldest() noexcept { states_.pop_back(); }
+  std::size_t spare_bytes() const noexcept { return spare_.bytes(); }
+  void drop_spare() noexcept { spare_ = {}; }
+
+  // Returns memory for the next state: that of the last one that went, if it is as large, because new memory
+  // costs as much as coding. Throws std::bad_alloc.
+  CallState room(std::size_t sent, std::size_t received);
 
   // Mark that a call of the series is under way, which will leave a state of `bytes`, and that it is over.
   bool under_way() const noexcept { return under_way_; }
@@ -145,6 +157,7 @@ class Series {
  private:
   std::uint64_t key_;
   HeldStates states_;
+  CallState spare_;
   EarlierPieces pieces_;
   bool under_way_ = false;
   std::size_t reserved_ = 0;
@@ -171,7 +184,8 @@ class CallHistory {
  public:
   // `states`: those that all ranks hold. `period`: distance in the series of the references of values that
   // this rank sends; 0: they have none.
-  CallHistory(const HeldStates& states, std::size_t period, const OperandPlaces& places) noexcept;
+  CallHistory(const HeldStates& states, std::size_t period, const OperandPlaces& places,
+              Series& series) noexcept;
 
   // Return references for values that this rank sends, and those that a received frame names. Nothing: some
   // of the named states are not held.

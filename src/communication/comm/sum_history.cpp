@@ -1,5 +1,6 @@
 #include "communication/comm/sum_history.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "compressor/base/guarded.hpp"
@@ -9,12 +10,11 @@ bool may_sum_with_history(const Call& call) noexcept {
   return reduces(call.collective) && size_of(component_of(call.type)) >= sizeof(float);
 }
 
-SumHistory::SumHistory(std::shared_ptr<const CallState> earlier, const OperandPlaces& places) noexcept
+SumHistory::SumHistory(std::shared_ptr<const CallState> earlier, const OperandPlaces& places,
+                       Series& series) noexcept
     : earlier_(std::move(earlier)), places_(places) {
-  usable_ = guarded([&] {
-              state_.sent = KeptValues(places.sent_bytes());
-              state_.received = KeptValues(places.received_bytes());
-            }) == Status::ok;
+  usable_ =
+      guarded([&] { state_ = series.room(places.sent_bytes(), places.received_bytes()); }) == Status::ok;
 }
 
 ChosenReferences SumHistory::of_addends(ConstSlice values) const noexcept {
@@ -37,17 +37,20 @@ ChosenReferences SumHistory::of(const KeptValues& kept, std::optional<std::size_
   return chosen;
 }
 
+// Tests and copies the values a piece at a time, which then comes from cache.
 void SumHistory::keep(KeptValues& kept, std::optional<std::size_t> place, ConstSlice values,
                       const Codec& codec) noexcept {
+  constexpr std::size_t piece = 4096;
   if (!usable_ || !place || values.count == 0) return;
   const FrameArithmetic* const arithmetic = codec.arithmetic();
-  const Status status = guarded([&] {
-    usable_ = arithmetic != nullptr && arithmetic->has_integers(values);
-    if (!usable_) return;
-    std::memcpy(kept.at(*place), values.data, values.bytes());
-    kept.keep(*place, values.bytes());
-  });
-  usable_ = usable_ && status == Status::ok;
+  std::byte* to = kept.at(*place);
+  for (std::size_t first = 0; first < values.count && usable_; first += piece) {
+    const ConstSlice some{values.part(first, std::min(piece, values.count - first))};
+    usable_ = arithmetic != nullptr && arithmetic->has_integers(some);
+    std::memcpy(to, some.data, some.bytes());
+    to += some.bytes();
+  }
+  usable_ = usable_ && guarded([&] { kept.keep(*place, values.bytes()); }) == Status::ok;
 }
 
 std::optional<CallState> SumHistory::state(std::uint64_t number) noexcept {

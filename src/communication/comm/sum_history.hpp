@@ -16,8 +16,8 @@ bool may_sum_with_history(const Call& call) noexcept;
 // addends of this rank, by nodes those of its node, and the sum if the rank gets it.
 class SumHistory {
  public:
-  // `earlier`: the state; null: frames refer to none.
-  SumHistory(std::shared_ptr<const CallState> earlier, const OperandPlaces& places) noexcept;
+  // `earlier`: the state; null: frames refer to none. `series`: gives memory for the next one.
+  SumHistory(std::shared_ptr<const CallState> earlier, const OperandPlaces& places, Series& series) noexcept;
 
   bool refers() const noexcept { return earlier_ != nullptr; }
 

@@ -142,23 +142,21 @@ SizeOrStatus TypedCodec<T>::accumulate(const FrameReader<T>& frame, const T* val
   return {Status::ok, sum.finish(total)};
 }
 
+// Values within the small range have an integer in any case; others may miss it by more than the bound.
 template <class T>
 bool TypedCodec<T>::has_integers(ConstSlice values) const {
   const ConstSlice parts{values.components()};
   const T* const data = static_cast<const T*>(parts.data);
-  bool small = true;
+  if (z_.step == 0) return false;
   for (std::size_t first = 0; first < parts.count; first += chunk_values) {
     const std::size_t n = std::min(chunk_values, parts.count - first);
+    if (may_hold_packed(data + first, n)) return false;
+    if (general_.all_within(data + first, n, z_, small_bits)) continue;
     alignas(64) std::int32_t q[chunk_values];
     T padded[chunk_values];
     Marks marks;
-    if (z_.step == 0 || may_hold_packed(data + first, n)) return false;
     const T* const whole = whole_groups(data + first, n, z_.predictor, padded);
-    small = small && kernels_.of<T>().quantise(whole, groups_of(n), z_, q);
-    if (small) continue;
-    const Quantised found = general_.quantise(whole, n, z_, q, marks);
-    if (!found.complete) return false;
-    small = found.small;
+    if (!general_.quantise(whole, n, z_, q, marks).complete) return false;
   }
   return true;
 }

@@ -368,13 +368,40 @@ TEST(Histories, CallsUnderWayKeepTheirStates) {
   EXPECT_EQ(series->newest(), 0u);
 }
 
+// The memory of a state that goes is that of the next one, unless a call still refers to it. It counts, and
+// goes before states.
+TEST(Histories, ReuseMemory) {
+  Histories histories;
+  const auto series = histories.of(1, 100, 1000);
+  const auto add = [&] {
+    CallState state = series->room(60, 40);
+    EXPECT_EQ(state.sent.find(0, 1), nullptr);
+    state.sent.keep(0, 60);
+    series->add(std::move(state), 2);
+  };
+  for (int call = 0; call < 3; ++call) add();
+  EXPECT_EQ(series->bytes(), 300u);
+  EXPECT_EQ(series->spare_bytes(), 100u);
+  add();
+  EXPECT_EQ(series->bytes(), 300u);
+  EXPECT_NE(histories.of(1, 100, 300), nullptr);
+  EXPECT_EQ(series->spare_bytes(), 100u);
+  EXPECT_EQ(histories.of(2, 100, 300)->bytes(), 0u);
+  EXPECT_EQ(series->spare_bytes(), 0u);
+  EXPECT_EQ(series->states().size(), 2u);
+  const HeldStates in_use = series->states();
+  add();
+  EXPECT_EQ(series->spare_bytes(), 0u);
+  EXPECT_EQ(series->room(10, 10).bytes(), 20u);
+}
+
 // A series whose values are never alike is looked at now and then, and found when they are.
 TEST(Histories, SeriesThatGainNothingRest) {
   const auto codec = find_codec("planes")->make({.bound = 1e-3});
   Series series(1);
   std::size_t gains = 0;
   std::size_t looks = 0;
-  for (std::uint64_t call = 0; call < 1000; ++call) {
+  for (std::uint64_t call = 0; call < 1500; ++call) {
     const std::uint64_t seed = call < 500 ? call : 500;
     if (series.pieces().rests()) continue;
     looks += call < 500;

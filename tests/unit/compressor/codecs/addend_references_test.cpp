@@ -123,6 +123,34 @@ TEST(AddendReferences, ValuesWithoutIntegersAreFound) {
   }
 }
 
+// The sums of addends near the ends of the ranges of integers either give these back, or are no reference.
+TEST(AddendReferences, SumsGiveTheirIntegersBack) {
+  constexpr double e = 1e-3;
+  for (const DType type : types) {
+    const auto codec = planes_with(e);
+    int good = 0, beyond = 0;
+    for (const double bits : {12.9, 13.1, 14.0, 14.1, 20.9, 21.1, 21.9, 22.1}) {
+      std::vector<Values> before(3, make_values(type, 5000, Pattern::smooth, 8));
+      for (Values& values : before)
+        for (std::size_t i = 0; i < values.numbers(); ++i)
+          values.set(i,
+                     std::exp2(bits) * 2 * e / 3 * (i % 7 == 0 ? -1 : 1) + 1e-2 * static_cast<double>(i % 9));
+      if (!all_have_integers(*codec, before)) continue;
+      const Values total = decoded(*codec, sum_of(*codec, before, nullptr), before[0]);
+      if (!all_have_integers(*codec, {total})) {
+        ++beyond;
+        continue;
+      }
+      ++good;
+      const FrameBytes with = sum_of(*codec, before, &before), plain = sum_of(*codec, before, nullptr);
+      EXPECT_TRUE(decoded(*codec, with, total, &total) == decoded(*codec, plain, total))
+          << name_of(type) << " " << bits;
+    }
+    EXPECT_GE(good, 5) << name_of(type);
+    EXPECT_GE(beyond, 1) << name_of(type);
+  }
+}
+
 TEST(AddendReferences, AddOnlyToTheirLike) {
   const auto codec = planes_with(1e-3);
   const Values before = make_values(DType::f32, 5000, Pattern::noisy, 6), now = before;

@@ -39,6 +39,11 @@ class GeneralPath {
     return general_.of<T>().all_below(values, n, z.step * (1 << (small_bits + 1)));
   }
 
+  // Returns true if the integers of all values have up to `bits` bits beside the sign, and there is no NaN.
+  bool all_within(const T* values, std::size_t n, const Quantiser<T>& z, int bits) const noexcept {
+    return general_.of<T>().all_below(values, n, z.step * static_cast<ComputedIn<T>>((1 << bits) - 1));
+  }
+
   // Returns false if the kernels for large chunks are certain to refuse these values, or there are none. The
   // values are not examined if they are likely to be accepted.
   bool may_be_unchecked(const T* values, std::size_t n, const Quantiser<T>& z, bool likely) const noexcept {
