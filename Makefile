@@ -13,7 +13,7 @@
 #   make abi [RECORD=1]              compares the binary interface of the headers with the recorded one, or records it
 #   make soak HOURS=                 fuzzing, random configurations and faults; goes on where the last run stopped
 #   make gpu-random | gpu-faults     the same on simulated GPUs
-#   make nccl-random                 10^4 random sequences of NCCL calls on simulated GPUs, and 10^3 failures
+#   make nccl-random                 10^4 random sequences of NCCL calls on simulated GPUs and of exponents, 10^3 failures
 #   make test-aarch64                all tests without MPI, 10^4 random configurations and the drop-in, for AArch64 under qemu
 #   make test-matrix                 programs that failed elsewhere, under the drop-in, by MPI and mode [ARGS="--mpi mpich-debian"];
 #                                    without ARGS also the tests that use MPI, by the standard ABI
@@ -107,9 +107,10 @@ gpu-faults:
 
 nccl-random:
 	@tools/setup.sh test
-	@TARGET=nccl_test tools/build.sh test
+	@for target in nccl_test cuda_test; do TARGET=$$target tools/build.sh test; done
 	@TEST_COUNT=10000 build/test/tests/gpu/nccl/nccl_test --gtest_filter=NcclRandom.*Sequences* $(ARGS)
 	@TEST_COUNT=1000 build/test/tests/gpu/nccl/nccl_test --gtest_filter=NcclRandom.*Failures* $(ARGS)
+	@TEST_COUNT=10000 build/test/tests/gpu/kernels/cuda_test --gtest_filter=GpuExponents.RandomSequences $(ARGS)
 
 exhaustive:
 	@tools/setup.sh test

@@ -16,13 +16,12 @@
 //
 // In the order of the ranks (`rank_order`), each rank decodes the blocks that it receives and reduces them
 // and its own in a wider type, from rank 0 on. The own block is neither coded nor sent: P-1 encodes and
-// decodes, no combine. Values are in host memory.
+// decodes, no combine.
 #include <algorithm>
 #include <array>
 
 #include "communication/algorithms/costs.hpp"
 #include "communication/team/message_batch.hpp"
-#include "compressor/values/wide_reduction.hpp"
 
 namespace taut::algorithms {
 namespace {
@@ -118,8 +117,7 @@ Task<Status> reduce_in_rank_order(Team team, Operands data, Slice result) {
     co_await messages;
   }
   team.copy(team.chunk(data.in, me), operand(me));
-  if (status == Status::ok)
-    reduce_widely(operands.data(), static_cast<std::size_t>(P), result, data.op, data.mean ? P : 1);
+  if (status == Status::ok) status = team.reduce_widely(operands, P, result, data.op, data.mean ? P : 1);
   co_return status;
 }
 

@@ -414,8 +414,7 @@ Verdict Communicator::ActiveCall::conclude(const AgreementMessage& agreed) const
   if (has(AgreementMessage::failed))
     return {Fallback::none, failure_ != Status::ok ? failure_ : Status::peer_failed, nullptr, problem_};
   if (has(AgreementMessage::packed)) return {Fallback::packed};
-  const bool on_host_only = plan_.algorithm->in_rank_order || !has_kernels();
-  if (has(AgreementMessage::on_device) && on_host_only) return {Fallback::device};
+  if (has(AgreementMessage::on_device) && !has_kernels()) return {Fallback::device};
   if (agreed.measured_low[chosen_] < plan_.least_ratio) return {Fallback::no_gain};
   return {};
 }

@@ -245,13 +245,16 @@ void Communicator::ActiveCall::reserve() {
   const int buffers = by_nodes > 0 ? buffers_by_nodes : 0;
   bytes = std::max(bytes, by_nodes * size_of(data.out.type));
   scratch.buffers += buffers;
-  if (scratch.blocks > 0) {
-    place_.reserve(values * size_of(data.out.type) * static_cast<std::size_t>(scratch.blocks), segments);
+  const std::size_t operands = scratch.blocks > 0 ? segments : 0;  // buffers of blocks of values
+  const std::size_t of_operands = values * size_of(data.out.type) * static_cast<std::size_t>(scratch.blocks);
+  if (operands > 0 && !device_) {
+    place_.reserve(of_operands, operands);
     ++scratch.buffers;
   }
   place_.reserve(bytes, static_cast<std::size_t>(scratch.buffers) * segments);
   if (device_) {  // one frame, a result, a decoded operand, and values that the host has in the buffers above
-    const std::size_t of_values = 2 * needs_values + static_cast<std::size_t>(buffers) * segments;
+    if (operands > 0) device_->reserve(of_operands, operands);
+    const std::size_t of_values = 2 * needs_values + static_cast<std::size_t>(buffers) * segments + operands;
     device_->reserve(std::max(bytes, values * size_of(data.out.type)), 1 + of_values);
   }
   const auto batches = static_cast<std::size_t>(neighbours / MessageBatch::most);

@@ -81,6 +81,27 @@ Status DeviceValues::divide(Slice values, int n) noexcept {
   });
 }
 
+// A result that the kernel cannot write is made in memory of the GPU first. Waits: a message that is not on
+// the stream may take the memory of the operands next.
+Status DeviceValues::reduce_widely(const std::byte* operands, int n, Slice result, Reduction op,
+                                   int divisor) noexcept {
+  if (result.count == 0) return Status::ok;
+  return guarded([&] {
+    const bool direct = on_device(result.data) && suits_kernels(result);
+    const Buffer memory = direct ? Buffer() : scratch(result.bytes());
+    const Slice made{{direct ? result.data : memory.data(), result.count, result.type}};
+    const auto done = device_->enqueue([&](void* stream) {
+      return device_->services().reduce_widely(operands, static_cast<std::size_t>(n), made.data, made.count,
+                                               static_cast<int>(made.type), static_cast<int>(op), divisor,
+                                               stream);
+    });
+    Status status = done.value_or(Status::internal);
+    if (status == Status::ok && !direct)
+      status = copy(result.as_bytes().data(), memory.data(), result.bytes());
+    return status == Status::ok ? device_->wait() : status;
+  });
+}
+
 Status DeviceValues::range(ConstSlice values, const Coding& coding, ValueRange& range) noexcept {
   if (values.count == 0 || !on_device(values.data)) {
     range = range_of(values, coding.fill, coding.bits);

@@ -18,7 +18,8 @@ inline bool suits_kernels(ConstSlice values) noexcept {
 // Place of the values of a call. Scratch memory is on the GPU. Values may be there or on the host.
 class DeviceValues final : public Place {
  public:
-  explicit DeviceValues(std::shared_ptr<Device> device) noexcept : device_(std::move(device)) {}
+  explicit DeviceValues(std::shared_ptr<Device> device) noexcept
+      : Place(nullptr, false), device_(std::move(device)) {}
   DeviceValues(const DeviceValues&) = delete;
   // Waits for work that is left when a call ends early: the program may free the values.
   ~DeviceValues() override { device_->wait(); }
@@ -27,11 +28,12 @@ class DeviceValues final : public Place {
 
   Buffer scratch(std::size_t bytes) override { return memory().scratch(bytes); }
   void reserve(std::size_t bytes, std::size_t blocks) override { memory().reserve(bytes, blocks); }
-  bool on_host() const noexcept override { return false; }
   // Waits for the copy, unless it is within the GPU.
   Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept override;
   Status reduce(Slice values, ConstSlice operand, Reduction op) noexcept override;
   Status divide(Slice values, int n) noexcept override;
+  Status reduce_widely(const std::byte* operands, int n, Slice result, Reduction op,
+                       int divisor) noexcept override;
 
   // Finds the range of values as range_of() does.
   Status range(ConstSlice values, const Coding& coding, ValueRange& range) noexcept;

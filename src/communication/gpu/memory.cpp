@@ -117,7 +117,7 @@ Pools& pools() {
 }  // namespace
 
 DevicePool::DevicePool(Device& device, MemoryKind kind, MessageMemory* message_memory)
-    : PooledPlace(message_memory), device_(device), kind_(kind) {
+    : PooledPlace(message_memory, kind == MemoryKind::pinned), device_(device), kind_(kind) {
   const std::lock_guard lock(pools().mutex);
   pools().all.push_back(this);
 }

@@ -79,7 +79,6 @@ class DevicePool : public PooledPlace {
  public:
   DevicePool(Device& device, MemoryKind kind, MessageMemory* message_memory = nullptr);
   ~DevicePool() override;
-  bool on_host() const noexcept override { return kind_ == MemoryKind::pinned; }
 
   // Trims all pools of this process, none of which is in use by another thread.
   static void trim_all() noexcept;

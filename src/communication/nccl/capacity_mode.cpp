@@ -15,7 +15,7 @@ namespace {
 bool is_served(const CollectiveCall& call) noexcept {
   switch (call.collective) {
     case Collective::allreduce:
-    case Collective::reduce_scatter: return call.op == Reduction::sum && !call.mean;
+    case Collective::reduce_scatter:
     case Collective::allgather:
     case Collective::bcast: return true;
     default: return false;
@@ -55,24 +55,19 @@ std::optional<CapacityMode::Call> CapacityMode::plan_call(const NcclCall& call,
     return {};
   PolicyState& state = states_.try_emplace(policy, *policy, options().kernels).first->second;
   const Plan plan = make_plan(*policy, known, policy->coding.bound, state.candidates);
-  const bool adds = !reduces(known.collective) || plan.arithmetic == Arithmetic::frames;
-  if (plan.fallback != Fallback::none || !adds) return {};
+  if (plan.fallback != Fallback::none) return {};
   const Coding coding = plan.candidates[0].with(plan.bound);
   if (!api::has_kernels(coding)) return {};
   const api::DeviceCodec& kernels = api::kernels_of(services_, coding);
-  const bool sums = kernels.sum != nullptr || !reduces(known.collective);
-  if (!sums || kernels.together == nullptr || !kernels.together(coding)) return {};
+  const std::shared_ptr<const Codec> codec = state.codecs.of(coding, plan.bound);
+  const bool by_frames = plan.arithmetic == Arithmetic::frames && kernels.sum != nullptr && !described.mean;
+  if (reduces(known.collective) && !by_frames && !codec->contract().fixed_size) return {};
+  if (kernels.together == nullptr || !kernels.together(coding)) return {};
   ConstSlice in = described.data.in;
   if (call.collective == Collective::bcast) in = {{call.sendbuff, call.count, described.type}};
-  return Call{call.collective,
-              in,
-              described.data.out,
-              call.root,
-              policy->same_bits,
-              call.stream,
-              coding,
-              state.codecs.of(coding, plan.bound),
-              nullptr};
+  return Call{call.collective, in,           described.data.out, call.root, policy->same_bits,
+              call.stream,     described.op, described.mean,     by_frames, coding,
+              codec,           nullptr};
 }
 
 bool CapacityMode::serve(const NcclCall& call, const CollectiveCall& described, const Rules& rules) {
@@ -89,17 +84,18 @@ bool CapacityMode::serve(const NcclCall& call, const CollectiveCall& described, 
   return true;
 }
 
-// Returns a result for each block. Those that no decoder writes count as success: this rank does not get
-// their blocks.
+// Returns a result for each block and operand. Those that no decoder writes count as success: this rank does
+// not get them.
 Buffer CapacityMode::new_results(const Call& call) const {
-  const auto P = static_cast<std::size_t>(transport_.size());
-  Buffer results = call.device->pinned().scratch(P * sizeof(TAUT_Cuda_result));
-  std::uninitialized_fill_n(reinterpret_cast<TAUT_Cuda_result*>(results.data()), P, TAUT_Cuda_result{});
+  const std::size_t n = 2 * static_cast<std::size_t>(transport_.size());
+  Buffer results = call.device->pinned().scratch(n * sizeof(TAUT_Cuda_result));
+  std::uninitialized_fill_n(reinterpret_cast<TAUT_Cuda_result*>(results.data()), n, TAUT_Cuda_result{});
   return results;
 }
 
 void CapacityMode::run(Call& call, std::span<const int> blocks, double ratio) {
   Run run(*this, call, blocks, ratio);
+  if (reduces(call.collective) && !call.by_frames) return run.reduce_values();
   if (reduces(call.collective))
     run.reduce();
   else
@@ -151,7 +147,7 @@ std::size_t CapacityMode::settle(void* stream) {
   wait_for_all();
   const std::vector<Call> settled = std::exchange(unsettled_, {});
   for (const Call& call : settled)
-    for (const TAUT_Cuda_result& result : call.block_results(P))
+    for (const TAUT_Cuda_result& result : call.all_results(P))
       if (result.status != 0)
         throw Error(static_cast<Status>(result.status), describe(static_cast<Status>(result.status)));
   return repeated;

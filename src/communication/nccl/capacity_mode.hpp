@@ -19,7 +19,8 @@ namespace taut::nccl {
 // repeats the block in slots that every frame fits.
 //
 // Serves allreduce and reduce_scatter (sums), allgather and broadcast, under bounds whose frames can be added
-// and that do not depend on the values.
+// and that do not depend on the values. Frames of a fixed size, which fit every slot, are decoded by the
+// owner of a block, who reduces the values in the order of the ranks.
 class CapacityMode {
  public:
   CapacityMode(const Library& nccl, const api::DeviceServices& services, NcclTransport& transport,
@@ -51,13 +52,23 @@ class CapacityMode {
     int root;
     bool same_bits;  // as in the policy
     void* stream;
+    Reduction op;
+    bool mean;
+    bool by_frames;  // sums: frames are added
     Coding coding;
     std::shared_ptr<const Codec> codec;
     std::shared_ptr<gpu::Device> device;
-    Buffer results = {};  // of decoding, for each block: TAUT_Cuda_result in pinned memory
+    // Results of decoding each block, and then each rank's operand: TAUT_Cuda_result in pinned memory.
+    Buffer results = {};
 
-    std::span<TAUT_Cuda_result> block_results(std::size_t blocks) const noexcept {
-      return {reinterpret_cast<TAUT_Cuda_result*>(results.data()), blocks};
+    std::span<TAUT_Cuda_result> all_results(std::size_t ranks) const noexcept {
+      return {reinterpret_cast<TAUT_Cuda_result*>(results.data()), 2 * ranks};
+    }
+    std::span<TAUT_Cuda_result> block_results(std::size_t ranks) const noexcept {
+      return all_results(ranks).first(ranks);
+    }
+    std::span<TAUT_Cuda_result> operand_results(std::size_t ranks) const noexcept {
+      return all_results(ranks).last(ranks);
     }
   };
   class Run;

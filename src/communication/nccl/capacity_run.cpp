@@ -98,13 +98,19 @@ void CapacityMode::Run::exchange(const Messages& messages) {
 }
 
 void CapacityMode::Run::encode(std::span<const int> blocks, std::span<std::byte* const> frames) {
-  for (std::size_t first = 0; first < blocks.size(); first += batch_frames) {
+  std::vector<ConstSlice> values;
+  for (const int b : blocks) values.push_back(input(b));
+  encode(values, frames);
+}
+
+void CapacityMode::Run::encode(std::span<const ConstSlice> values, std::span<std::byte* const> frames) {
+  for (std::size_t first = 0; first < values.size(); first += batch_frames) {
     std::array<api::DeviceFrameItem, batch_frames> items;
-    const std::size_t n = std::min(blocks.size() - first, batch_frames);
+    const std::size_t n = std::min(values.size() - first, batch_frames);
     for (std::size_t i = 0; i < n; ++i) {
-      const ConstSlice values = input(blocks[first + i]);
-      items[i] = {const_cast<void*>(values.data), values.count, frames[first + i],
-                  whole_frame_bytes(values.count, 1), unread_result()};
+      const ConstSlice own = values[first + i];
+      items[i] = {const_cast<void*>(own.data), own.count, frames[first + i], whole_frame_bytes(own.count, 1),
+                  unread_result()};
     }
     enqueue([&](void* stream) {
       return kernels_.encode(call_.coding, items.data(), static_cast<int>(n), static_cast<int>(call_.in.type),
@@ -116,17 +122,21 @@ void CapacityMode::Run::encode(std::span<const int> blocks, std::span<std::byte*
 // Decodes the frames of these blocks, of which no more bytes than a slot has are there.
 void CapacityMode::Run::decode(std::span<const int> blocks, std::span<std::byte* const> frames) {
   const auto results = call_.block_results(static_cast<std::size_t>(ranks_));
-  for (std::size_t first = 0; first < blocks.size(); first += batch_frames) {
-    std::array<api::DeviceFrameItem, batch_frames> items;
-    const std::size_t n = std::min(blocks.size() - first, batch_frames);
-    for (std::size_t i = 0; i < n; ++i) {
-      const int b = blocks[first + i];
-      const Slice values = output(b);
-      items[i] = {values.data, values.count, frames[first + i], slot_bytes(b, sums() ? ranks_ : 1),
-                  &results[static_cast<std::size_t>(b)]};
-    }
+  std::vector<api::DeviceFrameItem> items;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const int b = blocks[i];
+    const Slice values = output(b);
+    items.push_back({values.data, values.count, frames[i], slot_bytes(b, addends()),
+                     &results[static_cast<std::size_t>(b)]});
+  }
+  decode(items);
+}
+
+void CapacityMode::Run::decode(std::span<const api::DeviceFrameItem> items) {
+  for (std::size_t first = 0; first < items.size(); first += batch_frames) {
+    const auto some = items.subspan(first, std::min(items.size() - first, batch_frames));
     enqueue([&](void* stream) {
-      return kernels_.decode(call_.coding, items.data(), static_cast<int>(n),
+      return kernels_.decode(call_.coding, some.data(), static_cast<int>(some.size()),
                              static_cast<int>(call_.out.type), false, stream);
     });
   }
@@ -178,6 +188,61 @@ void CapacityMode::Run::reduce() {
   if (owns_any()) add_up({addends.begin(), addends.end()});
 }
 
+// Sends this rank's frames of blocks to their owners. Returns the other ranks' frames of the own block.
+std::vector<std::byte*> CapacityMode::Run::swap_frames() {
+  std::vector<int> others;
+  std::vector<std::byte*> sent, received(static_cast<std::size_t>(ranks_));
+  for (int r = 0; r < ranks_; ++r) {
+    if (r == me_) continue;
+    others.push_back(r);
+    sent.push_back(allocate(slot_bytes(r, 1)));
+    received[static_cast<std::size_t>(r)] = allocate(slot_bytes(me_, 1));
+  }
+  encode(others, sent);
+  exchange([&] {
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      send(sent[i], slot_bytes(others[i], 1), others[i]);
+      receive(received[static_cast<std::size_t>(others[i])], slot_bytes(me_, 1), others[i]);
+    }
+  });
+  return received;
+}
+
+// Writes the reduction of all ranks' values of the own block to its output.
+void CapacityMode::Run::combine(const std::vector<std::byte*>& frames) {
+  const auto P = static_cast<std::size_t>(ranks_), me = static_cast<std::size_t>(me_);
+  const Slice own = output(me_);
+  std::byte* const operands = allocate(P * own.bytes());
+  std::vector<api::DeviceFrameItem> items;
+  for (std::size_t r = 0; r < P; ++r)
+    if (r != me)
+      items.push_back({operands + r * own.bytes(), own.count, frames[r], slot_bytes(me_, 1),
+                       &call_.operand_results(P)[r]});
+  decode(items);
+  enqueue([&](void* stream) {
+    return mode_.services_.copy_on(operands + me * own.bytes(), input(me_).data, own.bytes(), stream);
+  });
+  enqueue([&](void* stream) {
+    return mode_.services_.reduce_widely(operands, P, own.data, own.count, static_cast<int>(own.type),
+                                         static_cast<int>(call_.op), 1, stream);
+  });
+}
+
+void CapacityMode::Run::reduce_values() {
+  combine(swap_frames());
+  if (call_.collective == Collective::allreduce) {
+    own_frame_ = allocate(whole_frame_bytes(count(me_), 1));
+    const ConstSlice own = output(me_);
+    encode(std::span(&own, 1), std::span(&own_frame_, 1));
+    share();
+  }
+  if (!call_.mean) return;
+  enqueue([&](void* stream) {
+    return mode_.services_.divide_values(call_.out.data, call_.out.count, static_cast<int>(call_.out.type),
+                                         ranks_, stream);
+  });
+}
+
 void CapacityMode::Run::encode_own() {
   if (!owns_any()) return;
   own_frame_ = allocate(whole_frame_bytes(input(me_).count, 1));
@@ -185,11 +250,10 @@ void CapacityMode::Run::encode_own() {
 }
 
 void CapacityMode::Run::share() {
-  const int addends = sums() ? ranks_ : 1;
   std::vector<std::byte*> frames, decoded_frames;
   std::vector<int> decoded;
   for (const int b : blocks_) {
-    frames.push_back(owns(b) ? own_frame_ : allocate(slot_bytes(b, addends)));
+    frames.push_back(owns(b) ? own_frame_ : allocate(slot_bytes(b, addends())));
     if (keeps_input(b)) continue;
     decoded.push_back(b);
     decoded_frames.push_back(frames.back());
@@ -197,9 +261,9 @@ void CapacityMode::Run::share() {
   exchange([&] {
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const int b = blocks_[i];
-      if (!owns(b)) receive(frames[i], slot_bytes(b, addends), b);
+      if (!owns(b)) receive(frames[i], slot_bytes(b, addends()), b);
       for (int d = 1; owns(b) && d < ranks_; ++d)
-        send(own_frame_, slot_bytes(b, addends), (me_ + d) % ranks_);
+        send(own_frame_, slot_bytes(b, addends()), (me_ + d) % ranks_);
     }
   });
   decode(decoded, decoded_frames);

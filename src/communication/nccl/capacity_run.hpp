@@ -14,6 +14,9 @@ class CapacityMode::Run {
 
   // Enqueue the work of one step of the call on its stream. Throw Error.
   void reduce();
+  // The whole call, by frames of a fixed size: as the algorithm rank_order, the owner of a block decodes the
+  // frames of the others and reduces their values and its own, from rank 0 on, in a wider type.
+  void reduce_values();
   void encode_own();
   void share();
   void decode_own();
@@ -28,6 +31,7 @@ class CapacityMode::Run {
   bool owns_any() const noexcept;
   bool keeps_input(int block) const noexcept;
   bool sums() const noexcept { return reduces(call_.collective); }
+  int addends() const noexcept { return sums() && call_.by_frames ? ranks_ : 1; }  // of a shared frame
   std::byte* allocate(std::size_t bytes);
 
   template <class Launch>
@@ -37,7 +41,11 @@ class CapacityMode::Run {
   void send(const std::byte* from, std::size_t bytes, int to);
   void receive(std::byte* to, std::size_t bytes, int from);
   void encode(std::span<const int> blocks, std::span<std::byte* const> frames);
+  void encode(std::span<const ConstSlice> values, std::span<std::byte* const> frames);
   void decode(std::span<const int> blocks, std::span<std::byte* const> frames);
+  void decode(std::span<const api::DeviceFrameItem> items);
+  std::vector<std::byte*> swap_frames();
+  void combine(const std::vector<std::byte*>& frames);
   void add_up(std::vector<const void*> frames);
   TAUT_Cuda_result* unread_result();
 

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <new>
 
+#include "compressor/values/wide_reduction.hpp"
+
 namespace taut {
 namespace {
 
@@ -50,6 +52,12 @@ Status Place::reduce(Slice values, ConstSlice operand, Reduction op) noexcept {
 
 Status Place::divide(Slice values, int n) noexcept {
   taut::divide(values, n);
+  return Status::ok;
+}
+
+Status Place::reduce_widely(const std::byte* operands, int n, Slice result, Reduction op,
+                            int divisor) noexcept {
+  taut::reduce_widely(operands, static_cast<std::size_t>(n), result, op, divisor);
   return Status::ok;
 }
 

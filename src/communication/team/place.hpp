@@ -77,27 +77,34 @@ class Place {
   virtual void reserve(std::size_t bytes, std::size_t blocks) = 0;
 
   // True if the host can access the memory. The default implementations below are for such memory.
-  virtual bool on_host() const noexcept { return true; }
+  bool on_host() const noexcept { return on_host_; }
   // Copies memory of this place, or between this place and the host. The ranges may overlap.
   virtual Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
   // reduce: values <- values op operand, as reduce_values(). divide: values <- values / n, as taut::divide().
   virtual Status reduce(Slice values, ConstSlice operand, Reduction op) noexcept;
   virtual Status divide(Slice values, int n) noexcept;
+  // result <- (operand 0 op operand 1 op ...) / divisor, as taut::reduce_widely(). The n operands are in one
+  // block of scratch memory.
+  virtual Status reduce_widely(const std::byte* operands, int n, Slice result, Reduction op,
+                               int divisor) noexcept;
 
  protected:
-  explicit Place(MessageMemory* message_memory = nullptr) noexcept : message_memory_(message_memory) {}
+  explicit Place(MessageMemory* message_memory = nullptr, bool on_host = true) noexcept
+      : message_memory_(message_memory), on_host_(on_host) {}
 
  private:
   friend class Buffer;
   virtual void recycle(std::byte* data, std::size_t capacity) noexcept = 0;
 
   MessageMemory* message_memory_;
+  bool on_host_;
 };
 
 // Place that keeps returned blocks for reuse. For one thread at a time.
 class PooledPlace : public Place {
  public:
-  explicit PooledPlace(MessageMemory* message_memory = nullptr) noexcept : Place(message_memory) {}
+  explicit PooledPlace(MessageMemory* message_memory = nullptr, bool on_host = true) noexcept
+      : Place(message_memory, on_host) {}
   PooledPlace(const PooledPlace&) = delete;
   PooledPlace& operator=(const PooledPlace&) = delete;
 

@@ -111,6 +111,12 @@ void Team::copy(ConstSlice from, Slice to) noexcept {
     note(values_->copy(to.as_bytes().data(), from.as_bytes().data(), to.bytes()));
 }
 
+Status Team::reduce_widely(const Buffer& operands, int n, Slice result, Reduction op, int divisor) noexcept {
+  const Status status = values_->reduce_widely(operands.data(), n, result, op, divisor);
+  note(status);
+  return status;
+}
+
 // ---- Communication
 
 Sending::Sending(const Team& team, const Frames& frames, int first, int n, int to) : waiting_(team) {

@@ -119,6 +119,8 @@ class Team {
   void copy(const Frames& from, int i, Frames& to) noexcept;    // appends frame i
   Buffer blocks_of_values(ConstSlice largest, int n) noexcept;  // room for n blocks; empty without memory
   void copy(ConstSlice from, Slice to) noexcept;  // uncoded; `to` may be `from`, and both may overlap
+  // result <- the reduction of n blocks of values, one after another, in a wider type; see Place.
+  Status reduce_widely(const Buffer& operands, int n, Slice result, Reduction op, int divisor) noexcept;
 
   // Returns the number of frames that are best encoded or decoded together.
   int batch() const noexcept { return codec_.batch(); }

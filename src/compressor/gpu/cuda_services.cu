@@ -144,6 +144,7 @@ extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
                                            .codec = device_codec,
                                            .reduce_values = reduce_values,
                                            .divide_values = divide_values,
+                                           .reduce_widely = reduce_widely,
                                            .range = range_of_values};
   return &services;
 }

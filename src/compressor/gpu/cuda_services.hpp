@@ -28,6 +28,8 @@ void run_release_hooks();  // calls the functions that DeviceServices::at_releas
 int reserve_values(int type, void* stream) noexcept;  // loads the kernels of this group
 int reduce_values(void* values, const void* operand, std::size_t count, int type, int op,
                   void* stream) noexcept;
+int reduce_widely(const void* operands, std::size_t n, void* result, std::size_t count, int type, int op,
+                  int divisor, void* stream) noexcept;
 int divide_values(void* values, std::size_t count, int type, int n, void* stream) noexcept;
 int range_of_values(const void* values, std::size_t count, int type, const double* fill, int exact_bits,
                     DeviceRange* range, void* stream) noexcept;

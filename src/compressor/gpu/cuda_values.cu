@@ -49,6 +49,7 @@ void load_kernels(std::byte* memory) {
   auto* const array = reinterpret_cast<T*>(memory);  // no kernel runs
   KernelLoader loader;
   values::cuda::combine(loader, array, static_cast<const T*>(array), 1, Reduction::sum);
+  values::cuda::combine_widely(loader, static_cast<const T*>(array), 1, array, 1, Reduction::sum, 1);
   if constexpr (is_real<T>) {
     values::cuda::divide(loader, array, 1, 1);
     values::cuda::range(loader, static_cast<const T*>(array), 1, {}, false, memory, nullptr);
@@ -75,6 +76,19 @@ int reduce_values(void* values, const void* operand, std::size_t count, int type
     StreamLauncher launcher{static_cast<cudaStream_t>(stream)};
     values::cuda::combine(launcher, static_cast<T*>(values), static_cast<const T*>(operand), n,
                           Reduction{static_cast<std::uint8_t>(op)});
+  });
+}
+
+int reduce_widely(const void* operands, std::size_t n, void* result, std::size_t count, int type, int op, int divisor,
+                  void* stream) noexcept {
+  constexpr std::size_t most_operands = std::size_t{1} << 31;
+  if (!is_reduction(op, type) || n < 1 || n > most_operands || divisor < 1) return static_cast<int>(Status::invalid_argument);
+  if (const Status status = check({operands, count, type}); status != Status::ok) return static_cast<int>(status);
+  return on_array({result, count, type}, [&]<class T>(std::size_t components) {
+    StreamLauncher launcher{static_cast<cudaStream_t>(stream)};
+    values::cuda::combine_widely(launcher, static_cast<const T*>(operands), static_cast<std::uint32_t>(n),
+                                 static_cast<T*>(result), components, Reduction{static_cast<std::uint8_t>(op)},
+                                 static_cast<std::uint32_t>(divisor));
   });
 }
 

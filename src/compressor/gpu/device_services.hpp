@@ -115,6 +115,10 @@ struct DeviceServices {
   // values <- values op operand, as reduce_values() of compressor/values/reduction.hpp. `op`: a Reduction
   // that is defined for the type.
   int (*reduce_values)(void* values, const void* operand, std::size_t count, int type, int op, void* stream);
+  // result <- (operand 0 op operand 1 op ...) / divisor, as reduce_widely() of
+  // compressor/values/wide_reduction.hpp.
+  int (*reduce_widely)(const void* operands, std::size_t n, void* result, std::size_t count, int type, int op,
+                       int divisor, void* stream);
   // values <- values / n, as divide() of communication/team/place.hpp.
   int (*divide_values)(void* values, std::size_t count, int type, int n, void* stream);
   // Finds the range of values as range_of() of compressor/values/value_range.hpp does. `fill`: value that is
@@ -123,7 +127,7 @@ struct DeviceServices {
                DeviceRange* range, void* stream);
 };
 
-inline constexpr unsigned device_services_version = 10;
+inline constexpr unsigned device_services_version = 11;
 
 // Returns the table of libtaut_cuda, which is opened at the first call. Throws Error(invalid_argument) if the
 // library, or a device that it can use, is missing; the error text begins with `what`, the name of the

@@ -5,9 +5,6 @@
 namespace taut {
 namespace {
 
-template <class T>
-using Wider = std::conditional_t<is_half<T>, float, std::conditional_t<std::is_same_v<T, float>, double, T>>;
-
 template <class To, class From>
 void convert(const From* from, To* to, std::size_t n) noexcept {
   for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<To>(from[i]);

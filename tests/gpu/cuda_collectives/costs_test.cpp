@@ -71,6 +71,7 @@ const api::DeviceServices& counting_services() {
     table.codec = [](std::uint8_t) noexcept { return &counting_codec(); };
     count<&Services::reduce_values, &Counts::sequences>(table);
     count<&Services::divide_values, &Counts::sequences>(table);
+    count<&Services::reduce_widely, &Counts::sequences>(table);
     count<&Services::range, &Counts::sequences>(table);
     count<&Services::copy_on, &Counts::copies>(table);
     count<&Services::copy, &Counts::waits>(table);

@@ -7,6 +7,7 @@
 #include "compressor/values/reduction.hpp"
 #include "gpu/kernels/exponents_codec.hpp"
 #include "gpu/kernels/seal.hpp"
+#include "support/test_size.hpp"
 
 namespace taut {
 namespace exponents_gpu_test {
@@ -90,6 +91,34 @@ TEST(GpuExponents, LookBackGivesTheSameFrameInWhateverOrderBlocksRun) {
       ASSERT_TRUE(codec.encode(DType::bf16, x) == cpu);
     }
     EXPECT_EQ(gpu.pauses() > 0, at_once > 1);
+  }
+}
+
+// Sequences of arrays of random kinds and sizes, with patches of other kinds, in the same scratch memory.
+// TEST_COUNT: number of sequences; TEST_SEED: the first one.
+TEST(GpuExponents, RandomSequences) {
+  const std::uint64_t first = test::number_from_environment("TEST_SEED", 1);
+  const std::uint64_t count = test::number_from_environment("TEST_COUNT", test::sampled_part(40));
+  shim::Gpu gpu(6);
+  ExponentsGpuCodec codec(gpu);
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    SCOPED_TRACE(testing::Message() << "TEST_SEED=" << seed << " TEST_COUNT=1");
+    std::mt19937_64 random(seed);
+    gpu.reseed(static_cast<unsigned>(seed));
+    for (std::uint64_t calls = 1 + random() % 4; calls > 0; --calls) {
+      const DType type = types[random() % 2];
+      const std::size_t n = random() % (random() % 4 == 0 ? 14000 : 700);
+      Words16 x =
+          halves_of(all_halves[random() % std::size(all_halves)], type, n, static_cast<unsigned>(random()));
+      for (std::uint64_t patches = random() % 4; patches > 0 && n > 0; --patches) {
+        const std::size_t at = random() % n, length = std::min<std::size_t>(random() % 600, n - at);
+        const Words16 patch = halves_of(all_halves[random() % std::size(all_halves)], type, length,
+                                        static_cast<unsigned>(random()));
+        std::ranges::copy(patch, x.begin() + static_cast<std::ptrdiff_t>(at));
+      }
+      there_and_back(codec, type, x, 2 * (random() % 8));
+      if (testing::Test::HasFatalFailure()) return;
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include "communication/team/place.hpp"
 #include "compressor/gpu/device_services.hpp"
 #include "compressor/values/value_range.hpp"
+#include "compressor/values/wide_reduction.hpp"
 #include "gpu/kernels/lossless_codec.hpp"
 #include "support/on_gpu.hpp"
 
@@ -53,6 +54,53 @@ TYPED_TEST(ValueServices, ReduceAsTheHost) {
   }
 }
 
+// The operands begin with numbers of which one at least is a NaN, an infinity, a zero or a denormal.
+template <class T>
+std::vector<T> with_special_numbers(std::vector<T> values) {
+  if constexpr (is_real<T>) {
+    using Limits = std::numeric_limits<ComputedIn<T>>;
+    const ComputedIn<T> special[] = {Limits::quiet_NaN(), -Limits::quiet_NaN(), Limits::signaling_NaN(),
+                                     Limits::infinity(),  -Limits::infinity(),  ComputedIn<T>{0},
+                                     -ComputedIn<T>{0},   Limits::denorm_min(), -Limits::denorm_min(),
+                                     Limits::max(),       Limits::lowest(),     Limits::min()};
+    constexpr std::size_t n = std::size(special);
+    for (std::size_t i = 0; i < values.size() && i < n * n * n; ++i) {
+      const std::size_t of_operand[] = {i % n, i / n % n, i / n / n};
+      values[i] = static_cast<T>(special[of_operand[values.size() % 3]]);
+    }
+  }
+  return values;
+}
+
+TYPED_TEST(ValueServices, ReduceWidelyAsTheHost) {
+  for (const std::size_t count : {0u, 1u, 7u, 1009u})
+    for (const unsigned n : {1u, 2u, 3u, 8u}) {
+      std::vector<TypeParam> operands;
+      for (unsigned k = 0; k < n; ++k) {
+        const auto pattern = k % 2 == 0 ? Pattern::walk : Pattern::tail;
+        std::vector<TypeParam> one = lossless_values<TypeParam>(pattern, count + k % 3);
+        one = with_special_numbers(std::move(one));
+        one.resize(count);
+        operands.insert(operands.end(), one.begin(), one.end());
+      }
+      const OnGpu<TypeParam> there(operands), result(count + 1);
+      for (const Reduction op : {Reduction::sum, Reduction::min, Reduction::max})
+        for (const int divisor : {1, 3}) {
+          if (!is_defined(op, this->dtype)) continue;
+          ASSERT_EQ(services().reduce_widely(there.data(), n, result.data(), count, this->type,
+                                             static_cast<int>(op), divisor, nullptr),
+                    0);
+          ASSERT_EQ(services().wait(nullptr), 0);
+          std::vector<TypeParam> wanted(count);
+          reduce_widely(operands.data(), n, {wanted.data(), count, this->dtype}, op, divisor);
+          EXPECT_EQ(std::memcmp(static_cast<const void*>(result.read().data()), wanted.data(),
+                                count * sizeof(TypeParam)),
+                    0)
+              << name_of(op) << " of " << n << " operands of " << count << " values by " << divisor;
+        }
+    }
+}
+
 TYPED_TEST(ValueServices, DivideAsTheHost) {
   ASSERT_EQ(services().divide_values(this->values.data(), this->n, this->type, 7, nullptr), 0);
   divide({this->x.data(), this->n, this->dtype}, 7);
@@ -93,6 +141,12 @@ TEST(ValueServicesMistakes, AreTold) {
   EXPECT_EQ(reduce(values.data(), reinterpret_cast<std::byte*>(values.data()) + 4, 99, 2, 1),
             of(Status::invalid_argument));
   EXPECT_EQ(reduce(values.data(), values.data(), std::size_t{1} << 60, 2, 1), of(Status::invalid_count));
+  EXPECT_EQ(services().reduce_widely(values.data(), 0, values.data(), 100, 2, 1, 1, nullptr),
+            of(Status::invalid_argument));
+  EXPECT_EQ(services().reduce_widely(values.data(), 1, values.data(), 100, 2, 1, 0, nullptr),
+            of(Status::invalid_argument));
+  EXPECT_EQ(services().reduce_widely(nullptr, 1, values.data(), 100, 2, 1, 1, nullptr),
+            of(Status::invalid_argument));
   EXPECT_EQ(services().divide_values(nullptr, 1, 2, 7, nullptr), of(Status::invalid_argument));
   EXPECT_EQ(services().divide_values(values.data(), 100, 2, 0, nullptr), of(Status::invalid_argument));
   EXPECT_EQ(services().range(values.data(), 100, 2, nullptr, 0, nullptr, nullptr),

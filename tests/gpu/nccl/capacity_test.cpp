@@ -63,6 +63,32 @@ TEST(NcclCapacity, RepeatsNoFrameOfAFixedSize) {
       }
 }
 
+// Sums, means and extremes of blocks have the bits that the host's algorithm `rank_order` gives.
+TEST(NcclCapacity, ReducesByFramesOfAFixedSize) {
+  unsigned turn = 0;
+  for (const Collective collective : {Collective::allreduce, Collective::reduce_scatter})
+    for (const int P : {2, 3, 5, 8})
+      for (const DType type : {DType::f32, DType::f16, DType::bf16})
+        for (const char* const bits : {"8", "6", "4"}) {
+          ++turn;
+          const Reduction op = turn % 5 == 0   ? Reduction::min
+                               : turn % 5 == 1 ? Reduction::max
+                                               : Reduction::sum;
+          const std::size_t counts[] = {40, 840, 3001, 9240};
+          const Trial trial =
+              as_nccl_allows({.collective = collective,
+                              .policy = std::string("block:") + bits + ",algorithm=rank_order",
+                              .P = P,
+                              .count = counts[turn % 4],
+                              .type = type,
+                              .pattern = turn % 2 == 0 ? Pattern::noisy : Pattern::wild,
+                              .op = op,
+                              .in_place = turn % 3 == 0,
+                              .mean = turn % 5 == 2});
+          EXPECT_EQ(run_and_settle(trial, 40), 0u);
+        }
+}
+
 // Frames without loss fit rooms of their values' size, or are repeated.
 TEST(NcclCapacity, MovesHalvesWithoutLoss) {
   for (const Collective collective : {Collective::allgather, Collective::bcast})

@@ -37,7 +37,6 @@ TEST(NcclExactSizes, EveryAlgorithmKeepsTheRulesOfNccl) {
   unsigned turn = 0;
   for (const AlgorithmInfo* const algorithm : registered_algorithms()) {
     if (std::ranges::find(nccl_collectives, algorithm->collective) == std::end(nccl_collectives)) continue;
-    if (algorithm->in_rank_order) continue;
     ++turn;
     for (const int P : {turn % 2 == 0 ? 2 : 3, turn % 2 == 0 ? 7 : 4})
       expect_bits_of_host(

@@ -18,9 +18,10 @@ inline Nodes nodes_of(int P, int L) {
 // sums are of integers: those on a node are exact.
 struct Sequence {
   explicit Sequence(std::uint64_t seed) {
-    constexpr const char* codings[] = {"abs:1e-2,codec=planes", "abs:1e-3,codec=planes,predictor=delta",
-                                       "snap:1e-2,codec=planes", "rel:1e-3,codec=planes",
-                                       "abs:1e-2,codec=planes,segments=2"};
+    constexpr const char* codings[] = {
+        "abs:1e-2,codec=planes",       "abs:1e-3,codec=planes,predictor=delta", "snap:1e-2,codec=planes",
+        "rel:1e-3,codec=planes",       "abs:1e-2,codec=planes,segments=2",      "lossless,sum=wide",
+        "lossless,sum=wide,segments=2"};
     constexpr double ratios[] = {0, 0, 1, 3, 30};
     constexpr DType types[] = {DType::f32, DType::f64, DType::f16, DType::bf16};
     constexpr int sizes[] = {1, 2, 2, 3, 3, 4, 5, 6, 7};

@@ -150,8 +150,10 @@ bool TypedCodec<T>::has_integers(ConstSlice values) const {
   if (z_.step == 0) return false;
   for (std::size_t first = 0; first < parts.count; first += chunk_values) {
     const std::size_t n = std::min(chunk_values, parts.count - first);
-    if (may_hold_packed(data + first, n)) return false;
-    if (general_.all_within(data + first, n, z_, small_bits)) continue;
+    if (general_.all_within(data + first, n, z_, small_bits)) {
+      if (may_hold_packed(data + first, n)) return false;
+      continue;
+    }
     alignas(64) std::int32_t q[chunk_values];
     T padded[chunk_values];
     Marks marks;

@@ -191,7 +191,7 @@ class TypedCodec {
   // Returns true if packed integers may be among the values, so that the kernels for small chunks cannot be
   // used. Those kernels treat packed integers beyond the zone of numbers like other outliers.
   bool may_hold_packed(const T* values, std::size_t n) const noexcept {
-    return z_.exact_bits && (z_.step >= safe_step_limit<T> || kernels_.of<T>().any_below_numbers(values, n));
+    return general_.may_hold_packed(values, n, z_);
   }
 
   // Sets planes.width_class to the smallest class that holds the chunk's differences.

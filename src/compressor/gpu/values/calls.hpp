@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "compressor/gpu/values/combine.hpp"
+#include "compressor/gpu/values/combine_widely.hpp"
 #include "compressor/gpu/values/range.hpp"
 
 namespace taut::values::cuda {
@@ -13,6 +13,17 @@ template <class T, class Launcher>
 void combine(Launcher& launcher, T* values, const T* other, std::uint64_t count, Reduction op) {
   const std::uint32_t blocks = blocks_for<T>(count, most_blocks);
   if (blocks > 0) launcher.template launch<CombineKernel<T>>(blocks, {values, other, count, op, blocks});
+}
+
+// result <- (operand 0 op operand 1 op ...) / divisor, in the wider type; the n operands lie one after
+// another.
+template <class T, class Launcher>
+void combine_widely(Launcher& launcher, const T* operands, std::uint32_t n, T* result, std::uint64_t count,
+                    Reduction op, std::uint32_t divisor) {
+  const std::uint32_t blocks = blocks_for<T>(count, most_blocks);
+  if (blocks > 0)
+    launcher.template launch<CombineWidelyKernel<T>>(blocks,
+                                                     {operands, n, result, count, op, divisor, blocks});
 }
 
 // values <- values / n.

@@ -39,6 +39,11 @@ class GeneralPath {
     return general_.of<T>().all_below(values, n, z.step * (1 << (small_bits + 1)));
   }
 
+  // Returns true if packed integers may be among the values other than those that have no integer anyway.
+  bool may_hold_packed(const T* values, std::size_t n, const Quantiser<T>& z) const noexcept {
+    return z.exact_bits && (z.step >= safe_step_limit<T> || kernels_.of<T>().any_below_numbers(values, n));
+  }
+
   // Returns true if the integers of all values have up to `bits` bits beside the sign, and there is no NaN.
   bool all_within(const T* values, std::size_t n, const Quantiser<T>& z, int bits) const noexcept {
     return general_.of<T>().all_below(values, n, z.step * static_cast<ComputedIn<T>>((1 << bits) - 1));
@@ -56,7 +61,8 @@ class GeneralPath {
   Quantised quantise(const T* whole, std::size_t n, const Quantiser<T>& z, std::int32_t* q,
                      Marks& marks) const noexcept {
     Quantised found = general_.of<T>().quantise(whole, groups_of(n), z, q, marks);
-    if (z.exact_bits) found.complete &= !mark_packed(whole, groups_of(n) * group_values, marks);
+    if (may_hold_packed(whole, groups_of(n) * group_values, z))
+      found.complete &= !mark_packed(whole, groups_of(n) * group_values, marks);
     return found;
   }
 

@@ -1,0 +1,75 @@
+// Kernel that reduces several operands in a wider type, from the first on, and rounds once. The bits are
+// those of wide_reduction.cpp.
+#pragma once
+
+#include "compressor/gpu/values/combine.hpp"
+#include "compressor/values/wide_reduction.hpp"
+
+namespace taut::values::cuda {
+
+// Returns the number in another type. A NaN becomes quiet and keeps its upper bits, as on CPUs.
+template <class To, class From>
+TAUT_DEVICE To converted(From x) {
+  if constexpr (std::is_floating_point_v<To> && std::is_floating_point_v<From> &&
+                sizeof(To) != sizeof(From)) {
+    if (x == x) return static_cast<To>(x);
+    using Long = std::uint64_t;
+    constexpr Long beyond = Long{0x7FF} << 52;
+    if constexpr (sizeof(To) > sizeof(From)) {
+      const Long bits = std::bit_cast<std::uint32_t>(x);
+      return made_quiet(std::bit_cast<To>(bits >> 31 << 63 | beyond | (bits & 0x7FFFFF) << 29));
+    } else {
+      const auto bits = std::bit_cast<Long>(x);
+      const auto upper = static_cast<std::uint32_t>(bits >> 29 & 0x7FFFFF);
+      return made_quiet(
+          std::bit_cast<To>(static_cast<std::uint32_t>(bits >> 63) << 31 | 0x7F800000u | upper));
+    }
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+template <class T>
+struct CombineWidelyJob {
+  const T* operands;  // one after another
+  std::uint32_t n;
+  T* result;
+  std::uint64_t count;
+  Reduction op;
+  std::uint32_t divisor;
+  std::uint32_t blocks;
+};
+
+template <class T>
+struct CombineWidelyKernel {
+  using Job = CombineWidelyJob<T>;
+  struct Shared {};
+  static constexpr BlockShape shape = usual_shape;
+
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared&, const Job& job) {
+    each_group<T>(simt, job.count, job.blocks, [&](std::uint64_t first, unsigned n) {
+      T x[group_values<T>];
+      Wider<T> total[group_values<T>];
+      load_block(job.operands + first, n, x);
+      for (unsigned i = 0; i < group_values<T>; ++i) total[i] = converted<Wider<T>>(x[i]);
+      TAUT_ROLLED
+      for (std::uint32_t k = 1; k < job.n; ++k) {
+        load_block(job.operands + k * job.count + first, n, x);
+        for (unsigned i = 0; i < group_values<T>; ++i)
+          total[i] = combine(job.op, total[i], converted<Wider<T>>(x[i]));
+      }
+      for (unsigned i = 0; i < group_values<T>; ++i) x[i] = converted<T>(divided(total[i], job.divisor));
+      store_block(job.result + first, n, x);
+    });
+  }
+
+ private:
+  TAUT_DEVICE static Wider<T> divided(Wider<T> total, std::uint32_t divisor) {
+    if constexpr (std::is_floating_point_v<Wider<T>>)
+      if (divisor != 1) return quotient(total, static_cast<Wider<T>>(divisor));
+    return total;
+  }
+};
+
+}  // namespace taut::values::cuda
