@@ -143,8 +143,8 @@ extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
                                            .wait_for_word = wait_for_word,
                                            .codec = device_codec,
                                            .reduce_values = reduce_values,
-                                           .divide_values = divide_values,
                                            .reduce_widely = reduce_widely,
+                                           .divide_values = divide_values,
                                            .range = range_of_values};
   return &services;
 }
