@@ -52,7 +52,7 @@ RATE_REGISTERS = {"f32 1-D": 40, "f32 2-D": 56, "f32 3-D": 128, "f32 4-D": 64, "
 RATE_REGISTERS |= {"f64 1-D": 48, "f64 2-D": 72, "f64 3-D": 224, "f64 4-D": 72}
 # Arrays of values: eight blocks of 256 threads reside on a multiprocessor, four of those that find a range. A single
 # block finds the total.
-VALUES_REGISTERS = {"values.RangeKernel": 64, "values.RangeTotalKernel": 80}
+VALUES_REGISTERS = {"values.CombineWidelyKernel": 48, "values.RangeKernel": 64, "values.RangeTotalKernel": 80}
 USUAL_VALUES_REGISTERS = 32
 # The kernel for tiles with values that are not finite, which few fields have.
 REPAIR_REGISTERS = {"f32 1-D": 48, "f32 2-D": 64, "f32 3-D": 128, "f32 4-D": 80}

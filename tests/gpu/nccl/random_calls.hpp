@@ -14,8 +14,8 @@ inline Nodes nodes_of(int P, int L) {
   return Nodes(node_of);
 }
 
-// A sequence of calls under one policy. Under TAUT_RANKS_PER_NODE the calls go by nodes, 1 to 4 of them, and
-// sums are of integers: those on a node are exact.
+// A sequence of calls under one policy. Under TAUT_RANKS_PER_NODE there are 1 to 4 nodes, by which all calls
+// go but those under sum=wide, and sums are of integers: those on a node are exact.
 struct Sequence {
   explicit Sequence(std::uint64_t seed) {
     constexpr const char* codings[] = {
@@ -29,7 +29,8 @@ struct Sequence {
     Draw draw(seed);
     const int L = options().ranks_per_node, P = L > 0 ? L * (1 + draw.pick(4)) : draw.one_of(sizes);
     const Nodes nodes = L > 0 ? nodes_of(P, L) : Nodes();
-    const std::string policy = draw.one_of(codings) + std::string(L > 0 ? ",nodes=on" : "");
+    std::string policy = draw.one_of(codings);
+    if (L > 0 && policy.find("sum=wide") == policy.npos) policy += ",nodes=on";
     ratio = L > 0 ? 0 : draw.one_of(ratios);
     for (int i = 1 + draw.pick(4); i > 0; --i) {
       const DrawnJob drawn(draw, P, nccl_collectives, types, draw.one_of(limits));

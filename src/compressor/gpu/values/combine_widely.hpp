@@ -44,10 +44,20 @@ template <class T>
 struct CombineWidelyKernel {
   using Job = CombineWidelyJob<T>;
   struct Shared {};
-  static constexpr BlockShape shape = usual_shape;
+  static constexpr BlockShape shape{block_threads, 4};  // 64 registers: totals are wider than the values
 
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared&, const Job& job) {
+    switch (job.op) {
+      case Reduction::sum: return run_as<Reduction::sum>(simt, job);
+      case Reduction::min: return run_as<Reduction::min>(simt, job);
+      case Reduction::max: return run_as<Reduction::max>(simt, job);
+    }
+  }
+
+ private:
+  template <Reduction op, class Simt>
+  TAUT_DEVICE static void run_as(const Simt& simt, const Job& job) {
     each_group<T>(simt, job.count, job.blocks, [&](std::uint64_t first, unsigned n) {
       T x[group_values<T>];
       Wider<T> total[group_values<T>];
@@ -57,14 +67,13 @@ struct CombineWidelyKernel {
       for (std::uint32_t k = 1; k < job.n; ++k) {
         load_block(job.operands + k * job.count + first, n, x);
         for (unsigned i = 0; i < group_values<T>; ++i)
-          total[i] = combine(job.op, total[i], converted<Wider<T>>(x[i]));
+          total[i] = combine(op, total[i], converted<Wider<T>>(x[i]));
       }
       for (unsigned i = 0; i < group_values<T>; ++i) x[i] = converted<T>(divided(total[i], job.divisor));
       store_block(job.result + first, n, x);
     });
   }
 
- private:
   TAUT_DEVICE static Wider<T> divided(Wider<T> total, std::uint32_t divisor) {
     if constexpr (std::is_floating_point_v<Wider<T>>)
       if (divisor != 1) return quotient(total, static_cast<Wider<T>>(divisor));
