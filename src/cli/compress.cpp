@@ -28,7 +28,7 @@ constexpr Option options[] = {
      "earlier file with as many values, .npy, .taut or raw; IN is coded as what has\n"
      "changed since. decompress needs the same OLD. Also twice, the newest first"},
     {"series", 0, "[=K]",
-     "each IN is coded as what has changed since the one before, but for one in K\n"
+     "each IN is coded as what has changed since the one before, except for each K-th\n"
      "(default 16), which stands alone. Keeps the values of two files in memory"},
     {"force", 'f', "", "replace OUT if there is one"},
     {"no-verify", 0, "", "do not decode each frame to check it"},

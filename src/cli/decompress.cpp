@@ -51,9 +51,10 @@ void check_references(const FrameReader& reader, const EarlierFiles& earlier, co
   if (earlier.size() == reader.references()) return;
   if (series != nullptr && reader.references() == 1)
     reject(input + ": refers to an earlier file, and " +
-           (series->last().empty() ? "is the first one; begin with one that refers to none (taut info)"
-                                   : series->last() + " is none: it holds other values or another number of "
-                                                      "them; give all files in the order of taut compress"));
+           (series->last().empty()
+                ? "is the first one; begin with one that refers to none (taut info)"
+                : series->last() + " cannot be that file: it holds other values or another number of "
+                                   "them; give all files in the order of taut compress"));
   if (reader.references() == 0) reject("--reference: " + input + " refers to no other file; leave it out");
   reject(input + ": refers to " +
          (needed == "1" ? "an earlier file; name it" : "two earlier files; name both") +

@@ -53,7 +53,7 @@ const void* EarlierFile::next(std::size_t count) {
 
 bool FileSeries::leads_to(const Array& array) const noexcept {
   return !last_.empty() && array.type == type_ && array.bytes() == values_.size() &&
-         (distance_ == 0 || referring_ < distance_);
+         (distance_ == 0 || chain_length_ < distance_);
 }
 
 void FileSeries::begin(const Array& array) {
@@ -62,7 +62,7 @@ void FileSeries::begin(const Array& array) {
 }
 
 void FileSeries::end(const Array& array, const std::string& name) {
-  referring_ = leads_to(array) ? referring_ + 1 : 1;
+  chain_length_ = leads_to(array) ? chain_length_ + 1 : 1;
   last_ = name;
   type_ = array.type;
   values_.swap(next_);

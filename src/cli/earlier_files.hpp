@@ -38,7 +38,7 @@ class EarlierFile {
 // Series of files, each of which refers to the one before: the decoded values of the last one.
 class FileSeries {
  public:
-  // `distance`: between files that refer to none; 0: as the files say.
+  // `distance`: each file of this number refers to none; 0: as the files say.
   explicit FileSeries(std::size_t distance) : distance_(distance) {}
 
   const std::string& last() const noexcept { return last_; }  // name of the last file; "": none yet
@@ -47,15 +47,15 @@ class FileSeries {
   // Returns true if the next file, whose values are `array`, may refer to the last one.
   bool leads_to(const Array& array) const noexcept;
 
-  // Take the decoded values of the next file, in order, and end it: it is then the last one. Without the end,
-  // begin() forgets its values. Throw std::bad_alloc.
+  // Take the decoded values of the next file, in order, and end it: it is then the last one. Without end(),
+  // the next begin() drops the values added since. Throw std::bad_alloc.
   void begin(const Array& array);
   void add(ConstBytes values) { next_.insert(next_.end(), values.begin(), values.end()); }
   void end(const Array& array, const std::string& name);
 
  private:
   std::size_t distance_;
-  std::size_t referring_ = 0;  // files in a row that refer to another one, and the one before these
+  std::size_t chain_length_ = 0;  // files since the last one that refers to none, which counts too
   std::string last_;
   DType type_{};
   std::vector<std::byte> values_, next_;

@@ -19,7 +19,7 @@ from ._statistics import Table
 
 _LEAST_BYTES = 1 << 16  # smaller buckets travel uncompressed
 _WIDE = (torch.float32, torch.float64)
-_LEAST_BOUND_IN_ONE = 2.0**-5  # below, frames take more than a quarter of the memory of the values
+_LEAST_BOUND_UNSPLIT = 2.0**-5  # below, frames take more than a quarter of the memory of the values
 _MOST_PIECES, _LEAST_PIECE_BYTES = 8, 1 << 20
 
 
@@ -227,9 +227,9 @@ def _is_small(values: torch.Tensor) -> bool:
 
 
 def _pieces(values: torch.Tensor, bound: float) -> Iterator[tuple[int, torch.Tensor]]:
-    """Yields pieces of a row, each with the index of its first value. Frames and what arrives take memory for one piece at a time,
-    so that all of it is within that of the values."""
-    whole = bound >= _LEAST_BOUND_IN_ONE
+    """Yields pieces of a row, each with the index of its first value. Only one piece at a time has frames
+    in memory: together they take at most the memory of the row."""
+    whole = bound >= _LEAST_BOUND_UNSPLIT
     number = 1 if whole else min(_MOST_PIECES, -(-values.nbytes // _LEAST_PIECE_BYTES))
     size = -(-values.numel() // number)
     for first in range(0, values.numel(), size):

@@ -56,7 +56,7 @@ def encode_parts(exchange: Exchange, parts: Iterable[torch.Tensor], coding: Codi
 def combine(exchange: Exchange, frames: list[torch.Tensor], block: torch.Tensor, coding: Coding) -> torch.Tensor:
     """Writes the reduction of frames into `block`, and returns its frame: that of the sum for a mean.
 
-    A sum by frames of values that a frame holds exactly is longer than its values, which then travel uncompressed."""
+    The sum of frames that hold their values exactly may be longer than the values, which then travel uncompressed."""
     if coding.adds and 4 * sum(frame.numel() for frame in frames) <= 3 * len(frames) * block.nbytes:
         total = _frames.add(frames, block)
         if total.numel() > block.nbytes:

@@ -19,7 +19,7 @@ from .. import _core
 from .._errors import ArgumentError
 from . import _frames
 
-_PREFIX = 64  # bytes in front of a frame, which begin with its size: buffers may be longer than what was written to them
+_PREFIX_BYTES = 64  # header in front of a frame; begins with the size of the frame, since a buffer may be longer than its content
 _HALVES = (torch.float16, torch.bfloat16)
 
 
@@ -51,21 +51,21 @@ class Serializer:
         """Encodes the tensor of `src` into the bytes of `dst`; returns the number of bytes written."""
         values = _frames.movable(_values(src).contiguous().view(-1))
         room = _frames.values_of(_values(dst), "dst").view(torch.uint8)
-        if room.numel() < _PREFIX:
+        if room.numel() < _PREFIX_BYTES:
             raise ArgumentError("dst is shorter than estimate_serialized_size")
         written = 0
         if values.numel() > 0:
-            number, place = _frames.number_of(values), room[_PREFIX:]
+            number, place = _frames.number_of(values), room[_PREFIX_BYTES:]
             span = (place.data_ptr(), place.numel())
             written = _core.encode_into(values.data_ptr(), values.numel(), number, self._coding(values.dtype), span)
-        prefix = torch.zeros(_PREFIX // 8, dtype=torch.int64)
+        prefix = torch.zeros(_PREFIX_BYTES // 8, dtype=torch.int64)
         prefix[0] = written
-        room[:_PREFIX].copy_(prefix.view(torch.uint8))
-        return _PREFIX + written
+        room[:_PREFIX_BYTES].copy_(prefix.view(torch.uint8))
+        return _PREFIX_BYTES + written
 
     def estimate_serialized_size(self, layout_desc: Any) -> int:
         """Returns how many bytes serialize() needs at most."""
-        return _PREFIX + sum(_most_bytes(prod(shape), dtype) for shape, dtype in zip(layout_desc.shapes, layout_desc.dtypes))
+        return _PREFIX_BYTES + sum(_most_bytes(prod(shape), dtype) for shape, dtype in zip(layout_desc.shapes, layout_desc.dtypes))
 
 
 class Deserializer:
@@ -74,14 +74,14 @@ class Deserializer:
     def deserialize(self, src: Any, dst: Any, key: Any = None) -> None:
         """Decodes the bytes of `src` into the tensor of `dst`, which has the type and the number of values that were encoded."""
         stored = _frames.values_of(_values(src), "src").view(torch.uint8)
-        length = int(stored[:_PREFIX].cpu()[:8].view(torch.int64)) if stored.numel() >= _PREFIX else -1
-        if not 0 <= length <= stored.numel() - _PREFIX:
+        length = int(stored[:_PREFIX_BYTES].cpu()[:8].view(torch.int64)) if stored.numel() >= _PREFIX_BYTES else -1
+        if not 0 <= length <= stored.numel() - _PREFIX_BYTES:
             raise ArgumentError("src was not written by this codec, or is damaged")
         wanted = _values(dst)
         values = wanted if wanted.is_contiguous() else torch.empty_like(wanted, memory_format=torch.contiguous_format)
         if (length == 0) != (values.numel() == 0):
             raise ArgumentError("dst has another number of values than were encoded")
-        _frames.decode(stored[_PREFIX : _PREFIX + length], _frames.movable(values.view(-1)))
+        _frames.decode(stored[_PREFIX_BYTES : _PREFIX_BYTES + length], _frames.movable(values.view(-1)))
         if values is not wanted:
             wanted.copy_(values)
 

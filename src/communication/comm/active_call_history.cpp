@@ -134,7 +134,7 @@ Task<> Communicator::ActiveCall::run_in_series(const Codec& usual) {
     co_await run_algorithm(with_history);
     state = history.state(state_number_);
   }
-  states_.clear();  // of those that go, the series takes the memory
+  states_.clear();  // so that the series can reuse the memory of a state that it drops
   leave_state(std::move(state));
 }
 

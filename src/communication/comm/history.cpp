@@ -12,11 +12,12 @@
 namespace taut {
 namespace {
 
-// Looks without gain before the calls rest, beside one for each earlier piece; looks at the last distance
-// alone.
-constexpr std::size_t useless_looks = 8, looks_between_searches = 16;
+// Number of looks without gain, beyond one for each earlier piece, after which looking pauses.
+constexpr std::size_t useless_looks = 8;
+// Number of looks at the last distance alone, after which all distances are searched.
+constexpr std::size_t looks_between_searches = 16;
 constexpr std::size_t first_rest = 64, longest_rest = 1024;  // calls
-// References gain nothing where a piece shrinks so much alone, as zeros do.
+// A piece that shrinks this much without references, as zeros do, gains nothing by them.
 constexpr std::size_t ratio_of_zeros = 100;
 
 // Returns the references at distances of `period` and twice `period` in a series, as far as they are kept.

@@ -139,8 +139,8 @@ class Series {
   std::size_t spare_bytes() const noexcept { return spare_.bytes(); }
   void drop_spare() noexcept { spare_ = {}; }
 
-  // Returns memory for the next state: that of the last one that went, if it is as large, because new memory
-  // costs as much as coding. Throws std::bad_alloc.
+  // Returns memory for the next state: that of the last dropped state if it has the same size, because
+  // allocation takes as long as coding. Throws std::bad_alloc.
   CallState room(std::size_t sent, std::size_t received);
 
   // Mark that a call of the series is under way, which will leave a state of `bytes`, and that it is over.

@@ -37,7 +37,7 @@ ChosenReferences SumHistory::of(const KeptValues& kept, std::optional<std::size_
   return chosen;
 }
 
-// Tests and copies the values a piece at a time, which then comes from cache.
+// Tests and copies the values piece by piece, so that the copy reads from cache.
 void SumHistory::keep(KeptValues& kept, std::optional<std::size_t> place, ConstSlice values,
                       const Codec& codec) noexcept {
   constexpr std::size_t piece = 4096;

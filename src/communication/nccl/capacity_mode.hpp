@@ -54,7 +54,7 @@ class CapacityMode {
     void* stream;
     Reduction op;
     bool mean;
-    bool by_frames;  // sums: frames are added
+    bool by_frames;  // reductions: frames are added, not decoded values
     Coding coding;
     std::shared_ptr<const Codec> codec;
     std::shared_ptr<gpu::Device> device;

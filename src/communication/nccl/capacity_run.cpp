@@ -126,7 +126,7 @@ void CapacityMode::Run::decode(std::span<const int> blocks, std::span<std::byte*
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const int b = blocks[i];
     const Slice values = output(b);
-    items.push_back({values.data, values.count, frames[i], slot_bytes(b, addends()),
+    items.push_back({values.data, values.count, frames[i], slot_bytes(b, shared_addends()),
                      &results[static_cast<std::size_t>(b)]});
   }
   decode(items);
@@ -188,8 +188,9 @@ void CapacityMode::Run::reduce() {
   if (owns_any()) add_up({addends.begin(), addends.end()});
 }
 
-// Sends this rank's frames of blocks to their owners. Returns the other ranks' frames of the own block.
-std::vector<std::byte*> CapacityMode::Run::swap_frames() {
+// Sends each other rank the frame of this rank's values of that rank's block. Returns, by rank, the frames
+// received for this rank's block; null for this rank.
+std::vector<std::byte*> CapacityMode::Run::exchange_operands() {
   std::vector<int> others;
   std::vector<std::byte*> sent, received(static_cast<std::size_t>(ranks_));
   for (int r = 0; r < ranks_; ++r) {
@@ -229,7 +230,7 @@ void CapacityMode::Run::combine(const std::vector<std::byte*>& frames) {
 }
 
 void CapacityMode::Run::reduce_values() {
-  combine(swap_frames());
+  combine(exchange_operands());
   if (call_.collective == Collective::allreduce) {
     own_frame_ = allocate(whole_frame_bytes(count(me_), 1));
     const ConstSlice own = output(me_);
@@ -253,7 +254,7 @@ void CapacityMode::Run::share() {
   std::vector<std::byte*> frames, decoded_frames;
   std::vector<int> decoded;
   for (const int b : blocks_) {
-    frames.push_back(owns(b) ? own_frame_ : allocate(slot_bytes(b, addends())));
+    frames.push_back(owns(b) ? own_frame_ : allocate(slot_bytes(b, shared_addends())));
     if (keeps_input(b)) continue;
     decoded.push_back(b);
     decoded_frames.push_back(frames.back());
@@ -261,9 +262,9 @@ void CapacityMode::Run::share() {
   exchange([&] {
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const int b = blocks_[i];
-      if (!owns(b)) receive(frames[i], slot_bytes(b, addends()), b);
+      if (!owns(b)) receive(frames[i], slot_bytes(b, shared_addends()), b);
       for (int d = 1; owns(b) && d < ranks_; ++d)
-        send(own_frame_, slot_bytes(b, addends()), (me_ + d) % ranks_);
+        send(own_frame_, slot_bytes(b, shared_addends()), (me_ + d) % ranks_);
     }
   });
   decode(decoded, decoded_frames);

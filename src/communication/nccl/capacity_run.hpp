@@ -14,8 +14,9 @@ class CapacityMode::Run {
 
   // Enqueue the work of one step of the call on its stream. Throw Error.
   void reduce();
-  // The whole call, by frames of a fixed size: as the algorithm rank_order, the owner of a block decodes the
-  // frames of the others and reduces their values and its own, from rank 0 on, in a wider type.
+  // Enqueues the whole call, not one step. Frames have a fixed size. As in the algorithm rank_order, the
+  // owner of a block decodes the frames of the other ranks and reduces all values, from rank 0 on, in a wider
+  // type.
   void reduce_values();
   void encode_own();
   void share();
@@ -31,7 +32,8 @@ class CapacityMode::Run {
   bool owns_any() const noexcept;
   bool keeps_input(int block) const noexcept;
   bool sums() const noexcept { return reduces(call_.collective); }
-  int addends() const noexcept { return sums() && call_.by_frames ? ranks_ : 1; }  // of a shared frame
+  // Returns the number of ranks whose values a frame of share() adds up.
+  int shared_addends() const noexcept { return sums() && call_.by_frames ? ranks_ : 1; }
   std::byte* allocate(std::size_t bytes);
 
   template <class Launch>
@@ -44,7 +46,7 @@ class CapacityMode::Run {
   void encode(std::span<const ConstSlice> values, std::span<std::byte* const> frames);
   void decode(std::span<const int> blocks, std::span<std::byte* const> frames);
   void decode(std::span<const api::DeviceFrameItem> items);
-  std::vector<std::byte*> swap_frames();
+  std::vector<std::byte*> exchange_operands();
   void combine(const std::vector<std::byte*>& frames);
   void add_up(std::vector<const void*> frames);
   TAUT_Cuda_result* unread_result();

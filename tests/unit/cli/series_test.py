@@ -98,7 +98,7 @@ class Series(ProgramTest):
         self.compress([short])
         self.refuse(
             2,
-            "short.f32.taut is none: it holds other values",
+            "short.f32.taut cannot be that file: it holds other values",
             *decompress,
             "short.f32.taut",
             coded[1],

@@ -11,12 +11,12 @@ struct LauncherVariables {
   const char *launcher, *size, *rank, *remedy;
   bool starts_daemons = false;  // of mpiexec, which sets its own variables for the processes of its daemons
 };
-constexpr const char own_mpiexec[] =
+constexpr const char use_own_mpiexec[] =
     ", the program was built with another MPI; start it with the mpiexec of that MPI (taut doctor PROGRAM "
     "names it)";
 constexpr LauncherVariables known[] = {
-    {"Open MPI's", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", own_mpiexec},
-    {"MPICH's or Intel MPI's", "PMI_SIZE", "PMI_RANK", own_mpiexec},
+    {"Open MPI's", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", use_own_mpiexec},
+    {"MPICH's or Intel MPI's", "PMI_SIZE", "PMI_RANK", use_own_mpiexec},
     {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID",
      " without the PMI that the program's MPI knows; add --mpi=pmi2 (MPICH, Intel MPI) or --mpi=pmix (Open "
      "MPI)",

@@ -35,8 +35,8 @@ struct Sampled {
   std::size_t value_bytes = 0, record_bytes = 0;
 };
 
-// Codes of sampled pieces, kept for the samples of other predictions on the same grid: their lags reach the
-// same pieces.
+// Cache of the codes of sampled pieces. The samples of several predictions on one grid read the same pieces,
+// and those that lags point to.
 class SampledCodes {
  public:
   // Returns the codes of the piece whose first byte is `first`; null if they are not kept.
@@ -45,7 +45,7 @@ class SampledCodes {
   std::byte* add(std::ptrdiff_t first) noexcept;
 
  private:
-  static constexpr std::size_t most = 48;  // 8 pieces, with up to 5 lags
+  static constexpr std::size_t most = 48;  // 8 pieces, each with up to 5 pieces at its lags
 
   std::unique_ptr<std::byte[]> codes_;
   std::ptrdiff_t first_[most] = {};
@@ -126,7 +126,8 @@ inline Sources reference_sources(const std::byte* words, References references, 
   return {words, newest, newest, at(1)};
 }
 
-// Spans of lags that a window holds beside the one before it. The fewer, the more often that one is moved.
+// Spans of lags that a window holds beside the one before it. With fewer spans, the span before the window
+// is moved more often.
 inline constexpr std::size_t window_spans = 4;
 
 // Reads the chunks of a frame with lags, in order: each depends on earlier words.

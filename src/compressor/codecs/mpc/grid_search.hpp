@@ -7,8 +7,7 @@
 //   once(f)                       calls f() once
 //   sort(x, n, less, memory)      sorts n numbers; `memory`: room for as many
 //   nth(x, n, k, memory)          returns number k of n numbers in ascending order, which it may move
-//   first_few(n, most, is, take)  calls take(rank, i) for the first i below n with is(i), at most `most` of
-//   them;
+//   first_few(n, most, is, take)  calls take(rank, i) for the first i below n with is(i), at most `most`;
 //                                 returns their number
 //   codes(values, grid, codes)    writes the codes of most_grid_values values
 //
@@ -71,8 +70,8 @@ class GridSearch {
   constexpr Grid find() noexcept {
     take_pieces();
     if (m_.distinct < least_distinct) return {};
-    // An offset gives small values the error of greater ones, or its own if it is greater than all values:
-    // then they are multiples of its last place.
+    // An offset rounds small values as coarsely as great ones. An offset greater than all values gives them
+    // its own error: they are multiples of its last place.
     const std::uint32_t few = m_.distinct / 16;
     const double low = magnitude(m_.sorted[few]), high = magnitude(m_.sorted[m_.distinct - 1 - few]);
     const double last_place = ulp_of(greater(low, high)), unit = common_unit();
@@ -249,7 +248,7 @@ class GridSearch {
     double correction = 0;
     for (int round = 0; round < 16; ++round) step = regressed(step, middle, least_ulp, correction);
     const double inverse = rint(1 / step.size), rounded = static_cast<float>(step.size);
-    // Small offsets are rounded the least.
+    // Offsets near 0 are rounded the least.
     const double integer = rint(middle / step.size);
     const bool has_room = magnitude(integer) < static_cast<double>(G::most) / 2;
     Grid best;

@@ -89,15 +89,16 @@ class SparsePipeline {
                            std::byte* record) noexcept {
     Numbers numbers;
     auto of = static_cast<std::uint32_t>(size / sizeof(Word));
-    const bool bounded = limit < max_record_bytes;  // by a coded record; else the words are mostly zeros
-    numbers.collect(words, size, !bounded);
+    const bool has_rival =
+        limit < max_record_bytes;  // a coded record of `limit` bytes; without one, most words are 0
+    numbers.collect(words, size, !has_rival);
     if (numbers.n == 0 || !is_sparse_count(numbers.n, of)) return {};
     std::size_t least_coded = 0;
     std::byte* out = record;
     for (bool more = true; more;) {
       std::size_t up_to = static_cast<std::size_t>(out - record) + sparse_end_bytes;
       std::size_t most_bits = 8 * sizeof(Word);
-      if (bounded) {
+      if (has_rival) {
         const std::size_t least = up_to + Level{of, numbers.n, 0}.bytes();
         if (least >= limit) return {};
         most_bits = (limit - least) * 8 / numbers.n;
@@ -105,10 +106,10 @@ class SparsePipeline {
       const auto [bits, longer] = numbers.bits(most_bits);
       const Level level{of, numbers.n, bits};
       up_to += level.bytes();
-      if (bounded && longer > 0) up_to += Level{numbers.n, longer, 0}.bytes();
+      if (has_rival && longer > 0) up_to += Level{numbers.n, longer, 0}.bytes();
       if (up_to >= limit) return {};
       if (!level.dense()) numbers.find_places(of);
-      if (!bounded && out == record && !level.dense())
+      if (!has_rival && out == record && !level.dense())
         least_coded = sizeof(std::uint64_t) + heads + 3 * numbers.wide_gaps();
       std::byte* const header = out;
       out = write_level(level, numbers, out + level_header_bytes);
@@ -190,8 +191,8 @@ class SparsePipeline {
       return count;
     }
 
-    // Returns the bits of this level: the least at which few enough numbers have more; `at_most` + 1 if they
-    // are more than `at_most`.
+    // Returns the least number of bits that few enough numbers exceed, and how many do; `at_most` + 1 bits if
+    // that is more than `at_most`.
     Bits bits(std::size_t at_most) const noexcept {
       unsigned least = 0;
       Bits most{static_cast<unsigned>(std::bit_width(all)), 0};

@@ -133,12 +133,12 @@ struct FoundGrid {
   enum Form : unsigned { differences, integers_alone, plain, forms };
 
   Grid grid;
-  Lags lags;                                   // named ones
-  std::uint32_t misread;                       // 1: a word would be read as the code of another one
-  std::uint32_t sampled;                       // 1: the sizes are there
-  std::uint32_t usual;                         // distance
+  Lags lags;                                   // those that the coding names
+  std::uint32_t misread;                       // 1: a word has the bits of a code: no grid can be used
+  std::uint32_t sampled;                       // 1: `bytes` is set
+  std::uint32_t usual;                         // distance without samples
   std::uint32_t distances;                     // number of distances to choose from
-  std::uint32_t capacity;                      // words of 4 bytes of the payload without the index
+  std::uint32_t capacity;                      // of the payload without the index, in words of 4 bytes
   std::uint32_t bytes[forms][most_distances];  // of the records that are sampled
 
   // Returns distance number k.
@@ -154,7 +154,7 @@ struct GridChoice {
   Lags lags;
   unsigned distance;
 
-  // True if residuals of codes, or of words, are encoded, and not the words.
+  // True if residuals of codes or of words are encoded, false if the words themselves.
   TAUT_DEVICE bool prepares() const { return grid.any() || lags.any(); }
 
   // Words of 4 bytes in the payload before the index.
@@ -162,7 +162,7 @@ struct GridChoice {
 };
 
 TAUT_DEVICE GridChoice choice_of(const FoundGrid& found, std::uint32_t word_bytes) {
-  if (found.misread != 0) return {{}, {}, found.usual};  // the codes are of no use
+  if (found.misread != 0) return {{}, {}, found.usual};  // a word has the bits of a code
   GridChoice chosen{found.grid, found.lags, found.usual};
   const GridChoice none{{}, found.lags, found.usual};
   if (!found.grid.any() || chosen.words() > found.capacity) return none;

@@ -1,5 +1,6 @@
-// Kernels that encode values on a grid: the first one finds the grid, the second one codes the values, the
-// third one encodes the codes, or the values themselves if there is no grid.
+// Kernels that encode values on a grid: FindGridKernel finds the grid, SampleGridKernel samples sizes of
+// records, GridCodesKernel computes residuals of the codes, GridEncodeKernel encodes these, or the values if
+// there is no grid.
 #pragma once
 
 #include "compressor/codecs/mpc/grid_search.hpp"

@@ -1,5 +1,5 @@
-// Kernel that reduces several operands in a wider type, from the first on, and rounds once. The bits are
-// those of wide_reduction.cpp.
+// Kernel that reduces several operands, in their order, in a wider type, and rounds once. Results have the
+// bits of wide_reduction.cpp.
 #pragma once
 
 #include "compressor/gpu/values/combine.hpp"
@@ -14,10 +14,10 @@ TAUT_DEVICE To converted(From x) {
                 sizeof(To) != sizeof(From)) {
     if (x == x) return static_cast<To>(x);
     using Long = std::uint64_t;
-    constexpr Long beyond = Long{0x7FF} << 52;
+    constexpr Long exponent_bits = Long{0x7FF} << 52;
     if constexpr (sizeof(To) > sizeof(From)) {
       const Long bits = std::bit_cast<std::uint32_t>(x);
-      return made_quiet(std::bit_cast<To>(bits >> 31 << 63 | beyond | (bits & 0x7FFFFF) << 29));
+      return made_quiet(std::bit_cast<To>(bits >> 31 << 63 | exponent_bits | (bits & 0x7FFFFF) << 29));
     } else {
       const auto bits = std::bit_cast<Long>(x);
       const auto upper = static_cast<std::uint32_t>(bits >> 29 & 0x7FFFFF);
@@ -44,7 +44,7 @@ template <class T>
 struct CombineWidelyKernel {
   using Job = CombineWidelyJob<T>;
   struct Shared {};
-  static constexpr BlockShape shape{block_threads, 4};  // 64 registers: totals are wider than the values
+  static constexpr BlockShape shape{block_threads, 4};  // 64 registers a thread, as totals are wide
 
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared&, const Job& job) {
