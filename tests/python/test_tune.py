@@ -234,6 +234,14 @@ def test_noise_above_the_tolerance_is_an_error(tuning):
     assert "two plain runs differ" in tuning.printed.err
 
 
+def test_calls_of_no_use_are_an_error_with_what_taut_said_of_the_run(tuning):
+    stand_in = STAND_IN.replace("kinds = [kind(", "kinds = [] and [kind(").replace("sys.exit", "print('taut: 4 programs of 1 rank')\nsys.exit")
+    tuning.taut.write_text(stand_in.format(python=sys.executable))
+    assert tuning.run("--output", "out.txt", "--tolerance", "1e-3") == 1
+    assert "no call of the program can be tuned" in tuning.printed.err
+    assert "4 programs of 1 rank" in tuning.printed.err
+
+
 def test_outputs_of_an_older_run_are_an_error(tuning):
     (tuning.folder / "out.txt").write_text("1.0\n")
     (tuning.folder / "model.py").write_text("pass\n")

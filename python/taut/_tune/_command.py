@@ -11,7 +11,7 @@ from typing import Optional
 from .._errors import Error
 from ..report._read import ReportError
 from ._page import Result, page
-from ._runs import Job, Run, Runs
+from ._runs import OUTPUT, Job, Run, Runs
 from ._search import Factors, Search
 from ._sites import Seen, look, rules
 
@@ -68,6 +68,12 @@ def say(number: int, run: Run) -> None:
     print(f"run {number + 1:2}: {told}{value}; {what}; {run.seconds:.1f} s", flush=True)
 
 
+def messages_of_taut(report: Path) -> list[str]:
+    """Returns the lines that Taut itself wrote in a run, such as the one on a launcher of another MPI."""
+    lines = (report.parent / OUTPUT).read_text(encoding="utf-8", errors="replace").splitlines()
+    return [line for line in lines if line.startswith(("taut:", "taut run:"))]
+
+
 def learn(runs: Runs, least_bytes: int) -> tuple[Seen, Optional[float]]:
     """Runs the program plainly twice. Returns what it does, and the distance of its two outputs."""
     first = runs.plain()
@@ -80,7 +86,8 @@ def learn(runs: Runs, least_bytes: int) -> tuple[Seen, Optional[float]]:
     if not second.accepted:
         raise Error(f"two plain runs differ by more than the check accepts: {second.why}; loosen it, or make the program repeat itself")
     if not seen.sites:
-        raise Error("no call of the program can be tuned: " + ("; ".join(seen.left_out) or "it makes no calls that Taut serves"))
+        reasons = "; ".join(seen.left_out) or "it makes no calls that Taut serves"
+        raise Error("\n".join([f"no call of the program can be tuned: {reasons}", *messages_of_taut(runs.report(0))]))
     return seen, second.value if runs.job.outputs else None
 
 

@@ -21,6 +21,7 @@ from ._search import Factors, Outcome, RunsSpent
 from ._sites import Site, rules, traffic
 
 SLOWEST = 20  # a run may take so many times as long as the plain one, and a minute
+OUTPUT = "output.txt"  # what the program and Taut print in a run, in the folder of its report
 
 
 @dataclass
@@ -157,7 +158,7 @@ class Runs:
         written = {name: written_at(name) for name in self.job.outputs}
         began = time.time()
         limit = 60 + SLOWEST * self._slowest if factors else None
-        with open(report.parent / "output.txt", "wb") as log:
+        with open(report.parent / OUTPUT, "wb") as log:
             try:
                 done = subprocess.run([*self.job.taut, "run", *flags, "--", *command], env=clean, stdout=log,
                                       stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=limit, check=False)  # fmt: skip
