@@ -19,7 +19,7 @@ def counts(**given):
 def kind(rank, **given):
     row = counts(calls=2, compressed_calls=1, value_bytes=4000, frame_bytes=500, carried_bytes=8000, sent_bytes=1000,
                  plain_calls={"small": 1})  # fmt: skip
-    row["nanoseconds"] = {**row["nanoseconds"], "encode": 1000 * (rank + 1), "plain": 500, "call": 1500}
+    row["nanoseconds"] = {**row["nanoseconds"], "encode": 1000 * (rank + 1), "plain": 500, "call": 1000 * (rank + 1) + 500}
     row |= {"collective": "allreduce", "type": "f32", "operator": "sum", "least_bytes": 4 << 20, "site": "solve<1>+0x1f"}
     row |= {"decision": {"codec": "planes", "predictor": "delta", "algorithm": "ring", "arithmetic": "frames",
                          "segments": 1, "bound": "abs:1e-04"}, "plain": "small", "expected_ratio": 7.5}  # fmt: skip
@@ -103,6 +103,35 @@ def test_ranks_are_added_up(tmp_path):
     assert table.columns[2:] == ["rel:0.01", "rel:1e-06", "lossless"] and table.rows[0][2:] == ["20", "2.5", "1.25"]
 
 
+def test_files_of_several_libraries_are_one_job(tmp_path):
+    name = write(tmp_path)
+    functions = {"ncclAllReduce": {"served_calls": 3, "served_bytes": 4096, "left_calls": 1, "left_bytes": 8}}
+    for rank in range(2):
+        one = {"format": "taut-report", "version": 2, "rank": rank, "ranks": 2, "communicators": [], "mpi": "no", "began": 1}
+        (tmp_path / f"report.json.nccl.{rank}").write_text(json.dumps(one | {"nccl_calls": functions}))
+        row = counts(calls=2, compressed_calls=2, value_bytes=4000, frame_bytes=1000)
+        row["nanoseconds"]["call"] = 2000
+        of_torch = {**row, "collective": "allreduce", "type": None, "operator": None, "least_bytes": None, "site": None}
+        of_torch |= {"decision": {"codec": None, "predictor": None, "algorithm": None, "bound": "abs:0.01"}}
+        group = {**row, "name": "default_pg", "policy": "", "ranks": 2, "kinds": [of_torch]}
+        (tmp_path / f"report.json.torch.{rank}").write_text(json.dumps(one | {"library": "torch", "communicators": [group]}))
+    job = _read.read([str(name)])
+    assert (job.ranks, job.of_ranks, job.finished, job.began) == (2, 2, 2, 1)
+    (kind_of_torch,) = [one for one in job.kinds if one.communicator.name == "default_pg"]
+    assert (kind_of_torch.name, _rows.how_text(kind_of_torch), kind_of_torch.sums.nanoseconds["call"]) == ("allreduce", "abs:0.01", 4000)
+    (table,) = [one for one in _rows.tables(job) if one.title == "Calls of NCCL"]
+    assert table.rows == [["ncclAllReduce", "6", "8KiB", "2", "16B"]]
+
+
+def test_a_job_of_torch_alone(tmp_path, capsys):
+    row = counts(calls=2, compressed_calls=2, value_bytes=4_000_000, frame_bytes=1_000_000)
+    one = {"format": "taut-report", "version": 2, "rank": 0, "ranks": 1, "library": "torch",
+           "communicators": [{**row, "name": "dp", "policy": "", "ranks": 1, "kinds": []}]}  # fmt: skip
+    (tmp_path / "r.json.torch.0").write_text(json.dumps(one))
+    assert report.main([str(tmp_path / "r.json"), "--html", str(tmp_path / "page.html")]) == 0
+    assert "4 MB of values became frames of 1 MB" in capsys.readouterr().out
+
+
 def test_ways_of_summed_chunks(tmp_path):
     chunks = {"constant": 6, "copied": 1, "added": 2, "general": 1}
     for rank in range(2):
@@ -171,7 +200,7 @@ def test_a_broken_bound_and_missing_ranks_are_in_the_verdict(tmp_path):
 
 def test_two_runs_side_by_side(tmp_path, capsys):
     (tmp_path / "old").mkdir()
-    before = write(tmp_path / "old", nanoseconds={**dict.fromkeys((*_read.PHASES, "call"), 0), "plain": 6000})
+    before = write(tmp_path / "old", nanoseconds={**dict.fromkeys((*_read.PHASES, "call"), 0), "plain": 6000, "call": 6000})
     assert report.main([str(write(tmp_path)), "--before", str(before), "-o", str(tmp_path / "page.html")]) == 0
     html = (tmp_path / "page.html").read_text()
     table = _rows.before_and_after(_read.read([str(before)]), _read.read([str(tmp_path / "report.json")]))

@@ -60,7 +60,7 @@ def _before(report: Report, before: Report) -> str:
 def _pictures(report: Report) -> list[str]:
     kinds = [kind for kind in report.kinds if kind.sums.seconds > 0][:MOST_KINDS]
     parts = []
-    if kinds:
+    if any(kind.sums.nanoseconds[phase] for kind in kinds for phase in PHASES):  # those of PyTorch are unknown
         drawn = _phases([(kind.name, kind.sums, 1 / report.ranks) for kind in kinds])
         parts.append(f'<h2>Where the time went, mean of the ranks</h2>{drawn}<p class="note">{escape(phases_note())}</p>')
     sent = [kind for kind in report.kinds if kind.sums.counts["sent_bytes"] > 0][:MOST_KINDS]
@@ -72,7 +72,7 @@ def _pictures(report: Report) -> list[str]:
             rows.append((kind.name, [counts["sent_bytes"], left], f"{megabytes(counts['sent_bytes'])} of {megabytes(counts['carried_bytes'])}"))
         parts.append(f"<h2>What was sent, all ranks</h2>{bars(['sent', 'saved'], rows, megabytes)}")
     parts += _compressibility(report)
-    if len(report.by_rank) > 1:
+    if len(report.by_rank) > 1 and any(sums.nanoseconds[phase] for sums in report.by_rank.values() for phase in PHASES):
         rows_of_ranks = [(f"rank {rank}", report.by_rank[rank], 1.0) for rank in sorted(report.by_rank)]
         parts.append(f"<h2>Time of each rank</h2>{_phases(rows_of_ranks)}")
     return parts

@@ -24,7 +24,7 @@ class Sums:
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
     plain_calls: dict[str, int] = field(default_factory=dict)
-    nanoseconds: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PHASES, 0))
+    nanoseconds: dict[str, int] = field(default_factory=lambda: dict.fromkeys((*PHASES, "call"), 0))
     packed_calls: int = 0
     referring_calls: int = 0
 
@@ -35,12 +35,12 @@ class Sums:
         self.referring_calls += one.get("referring_calls", 0)
         for reason, calls in one["plain_calls"].items():
             self.plain_calls[reason] = self.plain_calls.get(reason, 0) + calls
-        for phase in PHASES:
+        for phase in self.nanoseconds:
             self.nanoseconds[phase] += one["nanoseconds"][phase]
 
     @property
     def seconds(self) -> float:
-        return sum(self.nanoseconds.values()) * 1e-9
+        return self.nanoseconds["call"] * 1e-9
 
     @property
     def ratio(self) -> Optional[float]:
@@ -105,7 +105,7 @@ class Report:
     of_ranks: int  # ranks of the job
     communicators: list[Communicator]
     by_rank: dict[int, Sums]
-    unserved: dict[str, int] = field(default_factory=dict)  # calls that Taut does not serve, by name
+    unserved_calls: dict[str, int] = field(default_factory=dict)  # calls that Taut does not serve, by name
     summed_chunks: dict[str, int] = field(default_factory=dict)  # chunks of sums of frames, by the way they took
     command: str = ""  # of rank 0, as are the following ones; "": an earlier version did not write it
     mpi: str = ""
@@ -113,6 +113,7 @@ class Report:
     began: float = 0.0  # seconds since 1970
     seconds: float = 0.0  # run time of the rank that ran longest
     finished: int = 0  # ranks that reached MPI_Finalize
+    nccl_calls: dict[str, dict[str, int]] = field(default_factory=dict)  # counts by function of NCCL
 
     @property
     def kinds(self) -> list[Kind]:
@@ -133,7 +134,7 @@ class Report:
 
 
 def files_of(names: Sequence[str]) -> list[Path]:
-    """Returns the files of the names: `report.json` stands for report.json.0, report.json.1, ... as well."""
+    """Returns the files of the names: `report.json` stands for report.json.0, ..., report.json.torch.0, ... as well."""
     found: list[Path] = []
     for name in names:
         files = of_ranks(name)
@@ -143,42 +144,56 @@ def files_of(names: Sequence[str]) -> list[Path]:
     return found
 
 
+def _library_of(one: dict[str, Any]) -> str:
+    """Returns the library whose calls a file counts: each has files of its own in a job that uses several."""
+    return one.get("library") or ("nccl" if "nccl_calls" in one else "mpi")
+
+
 def read(names: Sequence[str]) -> Report:
-    """Reads the files of one job, one for each rank."""
+    """Reads the files of one job, one for each rank and library."""
     communicators: dict[tuple[str, str, int], Communicator] = {}
     by_rank: dict[int, Sums] = {}
-    unserved: dict[str, int] = {}
-    summed_chunks: dict[str, int] = {}
+    counted: dict[str, dict[str, int]] = {"unserved_calls": {}, "summed_chunks": {}}
+    nccl_calls: dict[str, dict[str, int]] = {}
     head: dict[str, Any] = {}
-    longest, finished, of_ranks = 0.0, 0, 0
-    run: tuple[int, str | None] | None = None
+    runs: dict[str, tuple[int, Optional[str]]] = {}  # by library
+    seen: set[tuple[str, int]] = set()
+    unfinished: set[int] = set()
+    longest = 0.0
     for path in files_of(names):
         try:
             one = json.loads(path.read_text(encoding="utf-8"))
             if one.get("format") != "taut-report":
                 raise ReportError(f"{path}: is no report of Taut's")
-            run = run or (one["ranks"], one.get("run"))
-            if run != (one["ranks"], one.get("run")):
+            library, rank, run = _library_of(one), one["rank"], (one["ranks"], one.get("run"))
+            if runs.setdefault(library, run) != run:
                 raise ReportError(f"{path}: is not of the same run as the files before; remove those of older runs")
-            of_ranks = one["ranks"]
-            head = head if head and one["rank"] else one
-            longest, finished = max(longest, one.get("seconds", 0.0)), finished + one.get("finished", True)
-            if one["rank"] in by_rank:
-                raise ReportError(f"{path}: rank {one['rank']} stands in another file too; give the files of one run")
-            total = by_rank.setdefault(one["rank"], Sums())
+            if (library, rank) in seen:
+                raise ReportError(f"{path}: rank {rank} stands in another file too; give the files of one run")
+            seen.add((library, rank))
+            if rank == 0 or not head:
+                head = {**one, **head} if head.get("rank") == rank else one
+            longest = max(longest, one.get("seconds", 0.0))
+            unfinished |= set() if one.get("finished", True) else {rank}
+            total = by_rank.setdefault(rank, Sums())
             for communicator in one["communicators"]:
-                _add(communicators, communicator, one["rank"])
+                _add(communicators, communicator, rank)
                 total.add(communicator)
-            for name, calls in one.get("unserved_calls", {}).items():
-                unserved[name] = unserved.get(name, 0) + calls
-            for way, chunks in one.get("summed_chunks", {}).items():
-                summed_chunks[way] = summed_chunks.get(way, 0) + chunks
+            for member, counts in counted.items():
+                _add_counts(counts, one.get(member, {}))
+            for name, calls in one.get("nccl_calls", {}).items():
+                _add_counts(nccl_calls.setdefault(name, {}), calls)
         except (KeyError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError) as error:
             raise ReportError(f"{path}: is no report, or a damaged one ({error!r})") from None
     told = {name: head.get(name) or "" for name in ("command", "mpi", "rules")}
     told["command"] = told["command"] or head.get("program") or ""
-    return Report(len(by_rank), of_ranks, list(communicators.values()), by_rank, unserved, summed_chunks, **told,
-                  began=head.get("began") or 0.0, seconds=longest, finished=finished)  # fmt: skip
+    return Report(len(by_rank), max(ranks for ranks, _ in runs.values()), list(communicators.values()), by_rank, **counted, nccl_calls=nccl_calls,
+                  **told, began=head.get("began") or 0.0, seconds=longest, finished=len(by_rank) - len(unfinished))  # fmt: skip
+
+
+def _add_counts(to: dict[str, int], counts: dict[str, int]) -> None:
+    for name, count in counts.items():
+        to[name] = to.get(name, 0) + count
 
 
 def _add(communicators: dict[tuple[str, str, int], Communicator], one: dict[str, Any], rank: int) -> None:
@@ -225,7 +240,8 @@ def _add_check(kind: Kind, check: Optional[dict[str, Any]], rank: int) -> None:
 def _name_of(row: dict[str, Any]) -> str:
     if row["collective"] is None:
         return "all other kinds"
-    words = [row["collective"], row["type"], row["operator"], bytes_text(row["least_bytes"])]
+    size = None if row["least_bytes"] is None else bytes_text(row["least_bytes"])
+    words = [row["collective"], row["type"], row["operator"], size]
     return " ".join(word for word in words if word)
 
 

@@ -20,7 +20,7 @@ class Table:
 
 def tables(report: Report) -> list[Table]:
     """Returns all tables that are not empty."""
-    found = [_communicators(report), _kinds(report), _checks(report), _summed_chunks(report), _unserved(report), _compressibility(report)]
+    found = [_communicators(report), _kinds(report), _checks(report), _summed_chunks(report), _nccl_calls(report), _unserved(report), _compressibility(report)]
     return [table for table in found if table.rows]
 
 
@@ -43,12 +43,12 @@ def sent_text(sums: Sums) -> str:
 
 
 def longest_verbs(sums: Sums) -> str:
-    total = sum(sums.nanoseconds.values())
+    total = sums.nanoseconds["call"]
     if total == 0:
         return "-"
     ordered = sorted(PHASES, key=lambda phase: -sums.nanoseconds[phase])
     parts = [f"{phase} {100 * sums.nanoseconds[phase] / total:.0f} %" for phase in ordered[:3]]
-    return ", ".join(part for part in parts if not part.endswith(" 0 %"))
+    return ", ".join(part for part in parts if not part.endswith(" 0 %")) or "-"
 
 
 def how_text(kind: Kind, rules: str = "") -> str:
@@ -57,7 +57,7 @@ def how_text(kind: Kind, rules: str = "") -> str:
     if kind.decision is not None:
         decision = kind.decision
         coding = "/".join(word for word in (decision["codec"], decision["predictor"]) if word)
-        parts.append(f"{coding}, {decision['algorithm']}, {_short(decision['bound'])}")
+        parts.append(", ".join(word for word in (coding, decision["algorithm"], _short(decision["bound"])) if word))
     parts += [f"{calls} plain: {reason}" for reason, calls in kind.sums.plain_calls.items()]
     if kind.sums.packed_calls:
         parts.append(f"{kind.sums.packed_calls} with packed integers")
@@ -171,8 +171,16 @@ def _summed_chunks(report: Report) -> Table:
     return Table("How chunks of frames were added", ["way", "chunks", "share"], rows, note)
 
 
+def _nccl_calls(report: Report) -> Table:
+    rows = []
+    for name, one in report.nccl_calls.items():
+        served, left = bytes_text(one["served_bytes"]), bytes_text(one["left_bytes"])
+        rows.append([name, str(one["served_calls"]), served, str(one["left_calls"]), left])
+    return Table("Calls of NCCL", ["function", "compressed", "bytes", "left to NCCL", "bytes"], rows, "Calls and bytes of all ranks together.")
+
+
 def _unserved(report: Report) -> Table:
-    rows = [[name, str(calls)] for name, calls in sorted(report.unserved.items(), key=lambda one: -one[1])]
+    rows = [[name, str(calls)] for name, calls in sorted(report.unserved_calls.items(), key=lambda one: -one[1])]
     return Table("Calls that Taut does not serve", ["function", "calls"], rows, "Calls of all ranks together.")
 
 
@@ -212,8 +220,10 @@ def verdict(report: Report, before: Optional[Report] = None) -> str:
     """Returns one sentence: what became of the bytes, the time, and the values."""
     counts = report.total.counts
     parts = []
-    if counts["compressed_calls"]:
+    if counts["sent_bytes"]:
         parts.append(f"{megabytes(counts['carried_bytes'])} became {megabytes(counts['sent_bytes'])}")
+    elif counts["compressed_calls"]:
+        parts.append(f"{megabytes(counts['value_bytes'])} of values became frames of {megabytes(counts['frame_bytes'])}")
     elif counts["calls"]:
         parts.append(f"{counts['calls']} calls with {megabytes(counts['message_bytes'])} were observed, none was compressed")
     now = report.total.seconds / max(1, report.ranks)

@@ -91,7 +91,7 @@ class TautGroup(dist.ProcessGroup):
             over_nccl = self.inner._get_backend(device).name() == "nccl"
             there = device if over_nccl else HOST
             self._exchanges[device] = exchange = GroupExchange(self.inner, there, self._lane_on(device))
-            include(self.described_as, exchange.statistics, self.rank(), self.size())
+            include(self.described_as, exchange.statistics, self.rank(), self.size(), self._rules)
         return self._exchanges[device]
 
     def _lane_on(self, device: torch.device) -> Lane:

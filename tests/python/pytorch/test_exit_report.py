@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from taut.report import _read
 
 PROGRAM = """
 import sys
@@ -33,11 +34,14 @@ def test_reports_name_what_was_coded_by_group_and_call(rank, tmp_path, name):
     for one in range(2):
         written = tmp_path / (name.replace("%r", str(one)) + ".torch" if "%r" in name else f"{name}.torch.{one}")
         report = json.loads(written.read_text())
-        assert (report["format"], report["rank"], report["ranks"]) == ("taut-torch-report", one, 2)
-        rows = {(row["group"], row["call"]): row for row in report["torch_calls"]}
-        assert set(rows) == {("default_pg", "Allreduce"), ("beside", "Allreduce"), ("beside", "Allgather")}
-        assert all(row["calls"] == 1 and row["ratio"] > 1 and row["seconds"] > 0 for row in rows.values())
-        assert rows["default_pg", "Allreduce"]["greatest_bound"] == 1e-2
+        assert (report["format"], report["rank"], report["ranks"]) == ("taut-report", one, 2)
+        rows = {(group["name"], row["collective"]): row for group in report["communicators"] for row in group["kinds"]}
+        assert set(rows) == {("default_pg", "allreduce"), ("beside", "allreduce"), ("beside", "allgather")}
+        assert all(row["calls"] == 1 and row["ratio"] > 1 and row["nanoseconds"]["call"] > 0 for row in rows.values())
+        assert rows["default_pg", "allreduce"]["decision"]["bound"] == "abs:0.01"
+    if "%r" not in name:
+        job = _read.read([str(tmp_path / name)])
+        assert (job.ranks, job.finished, len(job.kinds), job.rules) == (2, 2, 3, "* : abs:1e-2")
 
 
 def test_nothing_is_written_without_the_variable(rank, tmp_path):
