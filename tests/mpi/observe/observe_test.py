@@ -188,6 +188,7 @@ class Observed(unittest.TestCase):
         self.assertTrue(table[0].startswith(f"taut: rank 0 of {RANKS} "), self.lines)
         self.assertEqual(sum(line.startswith("taut: allreduce f32 sum 1MiB") for line in table), 1)
         self.assertTrue(table[-1].startswith("taut: all "))
+        self.assertLessEqual(max(map(len, table)), 80)
 
     def test_nothing_is_written_unasked(self):
         with tempfile.TemporaryDirectory() as folder:
