@@ -84,15 +84,20 @@ Choice fastest(const DeviceCall& call) noexcept {
 constexpr double seconds_on_node = 18e-6;  // of a collective of NCCL on a node, besides its bytes
 
 // Returns the seconds of a call by nodes: values on the node, then frames along rails that share the node's
-// links. Segments would overlap them; the model ignores that.
+// links, then values on the node. Segments, as many as plans have on GPUs, overlap these three.
 double by_nodes(const DeviceCall& call) noexcept {
+  constexpr double most_segments = 16;
   const double L = ranks_a_node(call);
+  const auto bytes = static_cast<double>(call.bytes);
   DeviceCall rail = call;
-  rail.bytes = static_cast<std::size_t>(static_cast<double>(call.bytes) / L);
+  rail.bytes = static_cast<std::size_t>(bytes / L);
   rail.ranks = call.nodes;
   rail.link = call.link / L;
-  return fastest(rail).seconds +
-         2 * (seconds_on_node + (1 - 1 / L) * static_cast<double>(call.bytes) / call.bus);
+  const double of_frame = bytes / static_cast<double>(call.ranks);
+  const double segments = std::clamp(std::floor(of_frame / device_round_bytes), 1.0, most_segments);
+  const double across = fastest(rail).seconds, on_node = (1 - 1 / L) * bytes / call.bus;
+  const double longest = std::max(across, on_node);
+  return longest + (across + 2 * on_node - longest) / segments + 2 * segments * seconds_on_node;
 }
 
 double nccl_allreduce(const DeviceCall& call) noexcept {
