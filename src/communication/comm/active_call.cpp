@@ -79,12 +79,7 @@ Communicator::ActiveCall::ActiveCall(Communicator& comm, CollectiveCall call, co
       device_(device_of(comm, call_)),
       place_(device_ ? device_->device().frames() : comm.place_) {
   call_.data.op = call_.op;
-  call_.ranks = ranks();
-  call_.card = comm.card_;
-  if (comm.nodes_.several()) {
-    call_.nodes = comm.nodes_.count();
-    call_.leaders = comm.nodes_.leaders();
-  }
+  comm.complete(call_);
   call_.any_blocks =
       call_.data.in.layout != nullptr || call_.data.out.layout != nullptr || !call_.bytes_known;
   call_.sites = comm.tuner_.sites(call_.site);

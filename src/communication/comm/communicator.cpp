@@ -21,6 +21,14 @@ Communicator::Communicator(Transport& transport, Place& place, Rules rules, cons
   if (observer_.table == nullptr) observer_.table = &own_table_;
 }
 
+void Communicator::complete(Call& call) const noexcept {
+  call.ranks = transport_.size();
+  call.card = card_;
+  call.over_nccl = over_nccl_;
+  call.nodes = nodes_.several() ? nodes_.count() : on_one_node_ ? 1 : 0;
+  call.leaders = nodes_.several() ? nodes_.leaders() : 0;
+}
+
 // Ownership of a call's lanes until the call completes. Lanes are reused: the call that comes calls_at_a_time
 // calls later waits for them. A rank that has completed a call has sent all its messages, and lanes keep
 // their order. A peer that still runs the call thus cannot mistake the messages of a later call for messages

@@ -48,8 +48,17 @@ class Communicator {
   // Keeps frames of values on a GPU there. The transport must be able to access memory of GPUs.
   void keep_frames_on_devices() noexcept { devices_.keep_frames(); }
   const gpu::Devices& devices() const noexcept { return devices_; }
-  // Sets the name of the GPUs of all ranks, by which algorithms are chosen. Empty: they differ.
-  void set_card(std::string name) noexcept { card_ = std::move(name); }
+  const Nodes& nodes() const noexcept { return nodes_; }
+  // Tells that NCCL makes the plain calls, on GPUs of this name; empty: the names differ. `on_one_node`: all
+  // ranks share a node. Algorithms are chosen by that.
+  void set_gpus_of_nccl(std::string card, bool on_one_node) noexcept {
+    over_nccl_ = true;
+    card_ = std::move(card);
+    on_one_node_ = on_one_node;
+  }
+
+  // Fills in what a call has from the communicator: its ranks, their nodes and their GPUs.
+  void complete(Call& call) const noexcept;
 
   // Decides on a call, without communication. Every rank must ask once for each call, in the order of the
   // calls. `overlaps`: other calls may be in flight at the same time.
@@ -74,6 +83,7 @@ class Communicator {
   Nodes nodes_;
   gpu::Devices devices_;
   std::string card_;
+  bool over_nccl_ = false, on_one_node_ = false;
   Histories histories_;
   std::uint64_t calls_ = 0;                             // number of calls that have asked for lanes
   std::array<std::uint64_t, calls_at_a_time> ended_{};  // number of completed calls that had the same lanes

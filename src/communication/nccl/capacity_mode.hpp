@@ -21,6 +21,10 @@ namespace taut::nccl {
 // Serves allreduce and reduce_scatter (sums), allgather and broadcast, under bounds whose frames can be added
 // and that do not depend on the values. Frames of a fixed size, which fit every slot, are decoded by the
 // owner of a block, who reduces the values in the order of the ranks.
+//
+// By nodes, of equal size, NCCL reduces and shares values on a node, and frames go from each rank to the
+// ranks of the other nodes with the same local rank. A block that overflows holds the node's values until it
+// is repeated.
 class CapacityMode {
  public:
   CapacityMode(const Library& nccl, const api::DeviceServices& services, NcclTransport& transport,
@@ -33,8 +37,9 @@ class CapacityMode {
   // Sets the slots of later frames: bytes of values / `ratio`. 0: no calls are served.
   void set_ratio(double ratio) noexcept { ratio_ = ratio; }
 
-  // Enqueues the call, and returns true if it is served; the same on all ranks. Throws Error.
-  bool serve(const NcclCall& call, const CollectiveCall& described, const Rules& rules);
+  // Enqueues the call, and returns true if it is served; the same on all ranks. `described`: complete(). The
+  // first call by nodes makes the communicator of the node. Throws Error.
+  bool serve(const NcclCall& call, const CollectiveCall& described, const Rules& rules, const Nodes& nodes);
 
   // Waits for all calls since the last time, and repeats the blocks that did not fit on some rank. All ranks
   // call it at the same place. Returns the number of these blocks. Throws Error if a result is missing.
@@ -49,8 +54,8 @@ class CapacityMode {
     Collective collective;
     ConstSlice in;
     Slice out;
-    int root;
-    bool same_bits;  // as in the policy
+    int root;        // by its place among `peers`
+    bool keeps_own;  // the own block of a data movement in place stays as it is
     void* stream;
     Reduction op;
     bool mean;
@@ -58,26 +63,37 @@ class CapacityMode {
     Coding coding;
     std::shared_ptr<const Codec> codec;
     std::shared_ptr<gpu::Device> device;
-    // Results of decoding each block, and then each rank's operand: TAUT_Cuda_result in pinned memory.
+    int ranks;                // of the communicator
+    std::vector<int> peers;   // ranks that exchange frames with this one: all, or one on each node
+    int me;                   // this rank's place among them
+    std::size_t first_block;  // number of the peers' first block among those of all ranks
+    Slice own = {};           // gets the decoded values of the own block; no memory: they go to `out`
+    NodeWork before = {}, after = {};  // by nodes, work on the values of the node
+    std::vector<Buffer> memory = {};   // of values, until the call is settled
+    // Results of decoding each block, and then each peer's operand: TAUT_Cuda_result in pinned memory.
     Buffer results = {};
 
-    std::span<TAUT_Cuda_result> all_results(std::size_t ranks) const noexcept {
-      return {reinterpret_cast<TAUT_Cuda_result*>(results.data()), 2 * ranks};
+    std::span<TAUT_Cuda_result> all_results() const noexcept {
+      return {reinterpret_cast<TAUT_Cuda_result*>(results.data()), 2 * peers.size()};
     }
-    std::span<TAUT_Cuda_result> block_results(std::size_t ranks) const noexcept {
-      return all_results(ranks).first(ranks);
-    }
-    std::span<TAUT_Cuda_result> operand_results(std::size_t ranks) const noexcept {
-      return all_results(ranks).last(ranks);
-    }
+    std::span<TAUT_Cuda_result> block_results() const noexcept { return all_results().first(peers.size()); }
+    std::span<TAUT_Cuda_result> operand_results() const noexcept { return all_results().last(peers.size()); }
   };
   class Run;
+  class Rail;
 
-  std::optional<Call> plan_call(const NcclCall& call, const CollectiveCall& described, const Rules& rules);
+  std::optional<Call> plan_call(const NcclCall& call, const CollectiveCall& described, const Rules& rules,
+                                bool& by_nodes);
   Buffer new_results(const Call& call) const;
-  // Enqueues the blocks of a call. `ratio` 0: slots that every frame fits.
+  // Enqueues the blocks of a call, and what the node does with their values. `ratio` 0: slots that every
+  // frame fits.
   void run(Call& call, std::span<const int> blocks, double ratio);
-  std::vector<bool> failed_somewhere();
+  void exchange_frames(Run& run, const Call& call);
+  // Returns work(). If it throws, kernels on the node's values do not wait for other ranks.
+  template <class Work>
+  auto or_abort_node(const Work& work);
+  std::vector<char> failed_somewhere();
+  std::size_t settle_now(void* stream);
 
   const Library& nccl_;
   const api::DeviceServices& services_;

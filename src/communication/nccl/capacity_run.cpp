@@ -20,8 +20,8 @@ CapacityMode::Run::Run(CapacityMode& mode, Call& call, std::span<const int> bloc
       kernels_(api::kernels_of(mode.services_, call.coding)),
       blocks_(blocks),
       ratio_(ratio),
-      me_(mode.transport_.rank()),
-      ranks_(mode.transport_.size()) {}
+      me_(call.me),
+      ranks_(static_cast<int>(call.peers.size())) {}
 
 // ---- Blocks and slots
 
@@ -31,8 +31,12 @@ ConstSlice CapacityMode::Run::input(int b) const noexcept {
 }
 
 Slice CapacityMode::Run::output(int b) const noexcept {
-  const bool whole = call_.collective == Collective::bcast || call_.collective == Collective::reduce_scatter;
-  return whole ? call_.out : block(call_.out, static_cast<std::size_t>(b), static_cast<std::size_t>(ranks_));
+  if (owns(b) && call_.own.data != nullptr) return call_.own;
+  if (call_.collective == Collective::bcast || call_.collective == Collective::reduce_scatter)
+    return call_.out;
+  if (call_.collective == Collective::allgather)
+    return block(call_.out, static_cast<std::size_t>(rank_of(b)), static_cast<std::size_t>(call_.ranks));
+  return block(call_.out, static_cast<std::size_t>(b), static_cast<std::size_t>(ranks_));
 }
 
 std::size_t CapacityMode::Run::whole_frame_bytes(std::size_t count, int addends) const noexcept {
@@ -47,11 +51,6 @@ std::size_t CapacityMode::Run::slot_bytes(int b, int addends) const noexcept {
   if (ratio_ == 0 || call_.codec->contract().fixed_size) return full;
   const double wanted = static_cast<double>(count(b) * size_of(call_.out.type)) / ratio_;
   return std::min(full, frame_room(least + static_cast<std::size_t>(wanted)));
-}
-
-// Returns true if this rank's own block is the input of a call in place, which stays as it is.
-bool CapacityMode::Run::keeps_input(int b) const noexcept {
-  return !sums() && !call_.same_bits && owns(b) && input(b).data == output(b).data;
 }
 
 bool CapacityMode::Run::owns_any() const noexcept { return std::ranges::find(blocks_, me_) != blocks_.end(); }
@@ -76,11 +75,13 @@ void CapacityMode::Run::enqueue(const Launch& launch) {
 }
 
 void CapacityMode::Run::send(const std::byte* from, std::size_t bytes, int to) {
-  if (failed_ == success) failed_ = mode_.nccl_.Send(from, bytes, uint8, to, mode_.comm_, call_.stream);
+  if (failed_ == success)
+    failed_ = mode_.nccl_.Send(from, bytes, uint8, rank_of(to), mode_.comm_, call_.stream);
 }
 
 void CapacityMode::Run::receive(std::byte* to, std::size_t bytes, int from) {
-  if (failed_ == success) failed_ = mode_.nccl_.Recv(to, bytes, uint8, from, mode_.comm_, call_.stream);
+  if (failed_ == success)
+    failed_ = mode_.nccl_.Recv(to, bytes, uint8, rank_of(from), mode_.comm_, call_.stream);
 }
 
 // `messages` must not throw.
@@ -95,6 +96,13 @@ void CapacityMode::Run::exchange(const Messages& messages) {
   });
   check(failed_, "ncclSend");
   check(ended, "ncclGroupEnd");
+}
+
+void CapacityMode::Run::do_on_node(const NodeWork& work) {
+  if (work.blocks.empty()) return;
+  exchange([&] {
+    if (failed_ == success) failed_ = mode_.transport_.node().enqueue(work, call_.stream);
+  });
 }
 
 void CapacityMode::Run::encode(std::span<const int> blocks, std::span<std::byte* const> frames) {
@@ -121,7 +129,7 @@ void CapacityMode::Run::encode(std::span<const ConstSlice> values, std::span<std
 
 // Decodes the frames of these blocks, of which no more bytes than a slot has are there.
 void CapacityMode::Run::decode(std::span<const int> blocks, std::span<std::byte* const> frames) {
-  const auto results = call_.block_results(static_cast<std::size_t>(ranks_));
+  const auto results = call_.block_results();
   std::vector<api::DeviceFrameItem> items;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const int b = blocks[i];
@@ -218,7 +226,7 @@ void CapacityMode::Run::combine(const std::vector<std::byte*>& frames) {
   for (std::size_t r = 0; r < P; ++r)
     if (r != me)
       items.push_back({operands + r * own.bytes(), own.count, frames[r], slot_bytes(me_, 1),
-                       &call_.operand_results(P)[r]});
+                       &call_.operand_results()[r]});
   decode(items);
   enqueue([&](void* stream) {
     return mode_.services_.copy_on(operands + me * own.bytes(), input(me_).data, own.bytes(), stream);
@@ -240,7 +248,7 @@ void CapacityMode::Run::reduce_values() {
   if (!call_.mean) return;
   enqueue([&](void* stream) {
     return mode_.services_.divide_values(call_.out.data, call_.out.count, static_cast<int>(call_.out.type),
-                                         ranks_, stream);
+                                         call_.ranks, stream);
   });
 }
 

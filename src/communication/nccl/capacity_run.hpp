@@ -6,8 +6,8 @@
 
 namespace taut::nccl {
 
-// Each block has an owner: the rank of the same number or, in a broadcast, the root. reduce(): all ranks send
-// their frames of a block to its owner, which adds them. share(): owners send their frames to all ranks.
+// Each block has an owner: the peer of the same number or, in a broadcast, the root. reduce(): all peers send
+// their frames of a block to its owner, which adds them. share(): owners send their frames to all peers.
 class CapacityMode::Run {
  public:
   Run(CapacityMode& mode, Call& call, std::span<const int> blocks, double ratio);
@@ -21,6 +21,8 @@ class CapacityMode::Run {
   void encode_own();
   void share();
   void decode_own();
+  // Enqueues work on the values of the node, if there is any.
+  void do_on_node(const NodeWork& work);
 
  private:
   ConstSlice input(int block) const noexcept;
@@ -29,10 +31,12 @@ class CapacityMode::Run {
   std::size_t whole_frame_bytes(std::size_t count, int addends) const noexcept;
   std::size_t slot_bytes(int block, int addends) const noexcept;
   bool owns(int block) const noexcept { return block == me_; }
+  int rank_of(int peer) const noexcept { return call_.peers[static_cast<std::size_t>(peer)]; }
   bool owns_any() const noexcept;
-  bool keeps_input(int block) const noexcept;
+  // Returns true if this rank's own block is the input of a call in place, which stays as it is.
+  bool keeps_input(int block) const noexcept { return call_.keeps_own && owns(block); }
   bool sums() const noexcept { return reduces(call_.collective); }
-  // Returns the number of ranks whose values a frame of share() adds up.
+  // Returns the number of peers whose values a frame of share() adds up.
   int shared_addends() const noexcept { return sums() && call_.by_frames ? ranks_ : 1; }
   std::byte* allocate(std::size_t bytes);
 
@@ -56,7 +60,7 @@ class CapacityMode::Run {
   const api::DeviceCodec& kernels_;
   std::span<const int> blocks_;
   double ratio_;
-  int me_, ranks_;
+  int me_, ranks_;                  // this rank's place among the peers, and their number
   int failed_ = success;            // result of NCCL in a group
   std::vector<Buffer> memory_;      // released with this object; later work of the stream may reuse it
   std::byte* own_frame_ = nullptr;  // frame of the own block, or of its sum

@@ -43,13 +43,13 @@ void CommState::agree(const std::string* policy, void* stream) {
   transport_.set_devices(nullptr);
   transport_.set_nodes(nodes);
   const std::string card = rules_.off() ? "" : agreed_card();
-  const std::size_t ranks = node_of.size(), on = std::set(node_of.begin(), node_of.end()).size();
-  rules_ = rules_.with_min_bytes(
-      least_bytes_over_nccl({.ranks = ranks, .nodes = on == ranks ? 0 : on, .card = card}));
+  const auto on = static_cast<int>(std::set(node_of.begin(), node_of.end()).size());
+  const taut::Call any{.ranks = transport_.size(), .nodes = on, .over_nccl = true, .card = card};
+  rules_ = rules_.with_min_bytes(least_bytes_over_nccl(device_call(any)));
   communicator_ =
       std::make_unique<Communicator>(transport_, place_, rules_, options().kernels, Observer{}, nodes);
   communicator_->keep_frames_on_devices();
-  communicator_->set_card(card);
+  communicator_->set_gpus_of_nccl(card, on == 1 && transport_.size() > 1);
   transport_.set_devices(&communicator_->devices());
 }
 
@@ -116,6 +116,7 @@ bool CommState::serve(const NcclCall& call, bool plain_if_unreachable) {
   const gpu::CurrentDevice current(services_, transport_.device());
   std::optional<CollectiveCall> described = describe(call, transport_.rank(), transport_.size());
   if (!described || rules_.off()) return run_plain(nccl_, call, transport_.size()), false;
+  communicator_->complete(*described);
   try {
     check_arguments(call, transport_.rank(), transport_.size());
   } catch (const Error&) {
@@ -127,7 +128,7 @@ bool CommState::serve(const NcclCall& call, bool plain_if_unreachable) {
 }
 
 bool CommState::serve(const NcclCall& call, const CollectiveCall& described) {
-  if (capacity_mode_.serve(call, described, rules_)) return true;
+  if (capacity_mode_.serve(call, described, rules_, communicator_->nodes())) return true;
   const Verdict verdict = run(described, call.stream);
   if (verdict.fallback != Fallback::none) return run_plain_timed(call, verdict.plain_times), false;
   if (verdict.status != Status::ok) throw Error(verdict.status, verdict.text());

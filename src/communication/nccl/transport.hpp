@@ -58,6 +58,13 @@ class NcclTransport final : public Transport {
     set_does_node_work(nodes.several());
   }
 
+  // Returns the communicator of this rank's node, which exists once a call by nodes has opened it. All ranks
+  // open it at the same place among their calls.
+  const NodeComm& node() const noexcept { return node_; }
+  void open_node() { node_.open(comm_, rank_); }
+  // Ends it after a failure.
+  void abort_node() noexcept { node_.abort(); }
+
   // Sets the devices whose memory holds frames of messages; null: all frames are on the host.
   void set_devices(const gpu::Devices* devices) noexcept { devices_ = devices; }
 

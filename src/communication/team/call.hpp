@@ -23,8 +23,12 @@ struct Call {
   std::size_t bytes = 0;          // size of the whole message, all blocks
   bool bytes_known = true;        // all ranks know the size; else `bytes` is what this rank sends or receives
   int ranks = 1;
-  int nodes = 0;    // number of nodes if there are several, and several ranks on one of them; else 0
+  // Number of nodes if there are several, and several ranks on one of them; over NCCL 1 if all ranks share a
+  // node; else 0.
+  int nodes = 0;
   int leaders = 0;  // ranks of each node that hold a part of the message by nodes; 0: all, on equal nodes
+  int rails = 1;    // ranks of a node that make such calls at the same time, and share its links
+  bool over_nccl = false;      // NCCL makes the plain call, and moves the values of GPUs
   std::string_view card = {};  // name of the GPU that has the values, the same on all ranks; empty: unknown
   bool any_blocks = false;     // the blocks may have different sizes
   bool mean = false;           // the sum is divided by the number of ranks

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "communication/nccl/comm_state.hpp"
+#include "compressor/base/options.hpp"
 #include "gpu/nccl/calls.hpp"
 
 namespace taut::test {
@@ -76,13 +77,18 @@ class Allreduces {
   std::vector<std::unique_ptr<nccl::CommState>> states_;
 };
 
+// Returns the counts of an allreduce by two-shot in one segment, once an earlier one has allocated memory.
+Counts counts_of(int P, const std::string& policy) {
+  Allreduces calls(P, policy + ",codec=planes,algorithm=two_shot,segments=1,when=always,min_bytes=1");
+  calls.run();
+  return calls.counts();
+}
+
 // Rounds: agreement, two for frames, end. Each is a wait and a copy of announcements to either side; those
 // for frames wait once more. A sample of the values takes one more wait, and copies of pieces.
 void expect_counts(int P, const std::string& bound, double rounds) {
   SCOPED_TRACE(bound + " on " + std::to_string(P) + " ranks");
-  Allreduces calls(P, bound + ",codec=planes,algorithm=two_shot,segments=1,when=always,min_bytes=1");
-  calls.run();  // allocates memory
-  const Counts counts = calls.counts();
+  const Counts counts = counts_of(P, bound);
   EXPECT_LE(counts.waits, rounds + 2);
   EXPECT_LE(counts.synchronised, 1);
   EXPECT_LE(counts.to_host, rounds + 4);
@@ -97,6 +103,23 @@ TEST(NcclHostWaits, OfAnAllreduceAreSixForAnyNumberOfRanks) {
 
 TEST(NcclHostWaits, RelativeBoundsWaitOnceMore) {
   for (const int P : {2, 3, 5, 8}) expect_counts(P, "rel:1e-3", 5);
+}
+
+// By nodes, the sum on the node and its share are a round each, in which the host waits twice; kernels and
+// copies of frames are those of one rank of each node. As many as ctest sets in TAUT_RANKS_PER_NODE.
+TEST(NcclByNodesWaits, AreTwoRoundsMore) {
+  const int L = options().ranks_per_node;
+  if (L == 0) GTEST_SKIP() << "TAUT_RANKS_PER_NODE is not set";
+  for (int N = 2; N <= 4; ++N) {
+    SCOPED_TRACE(N);
+    const double rounds = 4 + (L > 1 ? 2 : 0);
+    const Counts counts = counts_of(N * L, "abs:1e-3,nodes=on");
+    EXPECT_LE(counts.waits, 2 * rounds - 2);
+    EXPECT_LE(counts.synchronised, 1);
+    EXPECT_LE(counts.to_host, rounds + 4);
+    EXPECT_LE(counts.to_device, rounds);
+    EXPECT_LE(counts.launches, 5);
+  }
 }
 
 }  // namespace host_waits_test

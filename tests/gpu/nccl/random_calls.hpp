@@ -14,14 +14,15 @@ inline Nodes nodes_of(int P, int L) {
   return Nodes(node_of);
 }
 
-// A sequence of calls under one policy. Under TAUT_RANKS_PER_NODE there are 1 to 4 nodes, by which all calls
-// go but those under sum=wide, and sums are of integers: those on a node are exact.
+// A sequence of calls under one policy, with exact sizes or in capacity mode. Under TAUT_RANKS_PER_NODE there
+// are 1 to 4 nodes, by which all calls go but those under sum=wide, and sums are of integers: those on a node
+// are exact.
 struct Sequence {
   explicit Sequence(std::uint64_t seed) {
     constexpr const char* codings[] = {
-        "abs:1e-2,codec=planes",       "abs:1e-3,codec=planes,predictor=delta", "snap:1e-2,codec=planes",
-        "rel:1e-3,codec=planes",       "abs:1e-2,codec=planes,segments=2",      "lossless,sum=wide",
-        "lossless,sum=wide,segments=2"};
+        "abs:1e-2,codec=planes",        "abs:1e-3,codec=planes,predictor=delta", "snap:1e-2,codec=planes",
+        "rel:1e-3,codec=planes",        "abs:1e-2,codec=planes,segments=2",      "lossless,sum=wide",
+        "lossless,sum=wide,segments=2", "block:6,algorithm=rank_order"};
     constexpr double ratios[] = {0, 0, 1, 3, 30};
     constexpr DType types[] = {DType::f32, DType::f64, DType::f16, DType::bf16};
     constexpr int sizes[] = {1, 2, 2, 3, 3, 4, 5, 6, 7};
@@ -31,7 +32,7 @@ struct Sequence {
     const Nodes nodes = L > 0 ? nodes_of(P, L) : Nodes();
     std::string policy = draw.one_of(codings);
     if (L > 0 && policy.find("sum=wide") == policy.npos) policy += ",nodes=on";
-    ratio = L > 0 ? 0 : draw.one_of(ratios);
+    ratio = draw.one_of(ratios);
     for (int i = 1 + draw.pick(4); i > 0; --i) {
       const DrawnJob drawn(draw, P, nccl_collectives, types, draw.one_of(limits));
       trials.push_back(as_nccl_allows({.collective = drawn.collective,

@@ -124,24 +124,42 @@ std::size_t packet_bytes(const AlgorithmInfo& algorithm, const Call& call, int s
 // a call on GPUs is smaller.
 inline constexpr std::size_t device_round_bytes = std::size_t{4} << 20;
 
+// Bytes a second of a GPU to the others of its node, where they stand on NVLink, and on PCIe 4.0.
+inline constexpr double nvlink_bus = 380e9, pcie_bus = 20e9;
+
 // Allreduce of values on GPUs. Unless they are known, a node's links are one of 100 Gbit/s, and the ratio
 // is 4.
 struct DeviceCall {
   std::size_t bytes = 0, ranks = 1;
-  std::size_t nodes = 0;       // as in Call: several nodes with as many ranks each; 0: a node a rank
+  std::size_t nodes = 0;       // nodes with as many ranks each; 0: a node a rank
   std::string_view card = {};  // name of the GPU, as in kernel_times()
   double ratio = 4;
-  double link = 12.5e9, bus = 380e9;  // bytes a second of a node's links, and of a rank within its node
+  // Bytes a second of a node's links, as far as they are the call's, and of a rank within its node.
+  double link = 12.5e9, bus = nvlink_bus;
 };
+
+// Returns the call as the model sees it: over NCCL, the name of the card tells if the node has NVLink.
+DeviceCall device_call(const Call& call) noexcept;
 
 // Returns the name of the allreduce algorithm that is fastest by measured times of kernels
 // (kernel_times.hpp): recursive doubling has the fewest steps, ring codes the fewest bytes, two-shot codes up
 // to 8 blocks in one operation, and halving and doubling keeps the most bytes on a node.
 const char* device_allreduce(const DeviceCall& call) noexcept;
 
-// Returns the least size, a power of two from 64 KiB to 1 GiB, from which an allreduce with exact sizes over
-// NCCL may be faster than NCCL's own: at a ratio of 32, which few values exceed. The times of NCCL, and of a
-// wait of the host, are assumptions. `call`: without a size.
+// An allreduce with exact sizes over NCCL, flat or by nodes as is faster, and that of NCCL alone: the fastest
+// of its ring, its tree and rails. The rates of NCCL, and the times of a wait of the host, are assumptions.
+struct NcclForecast {
+  bool by_nodes = false;
+  double seconds = 0, nccl_seconds = 0;
+  double gain() const noexcept { return nccl_seconds / seconds; }
+};
+NcclForecast forecast_over_nccl(const DeviceCall& call) noexcept;
+
+// Returns the least ratio up to 32, which few values exceed, at which such a call gains; infinity if none is.
+double least_ratio_over_nccl(DeviceCall call) noexcept;
+
+// Returns the least size, a power of two from 64 KiB to 1 GiB, from which such a call gains at a ratio of 32.
+// `call`: without a size.
 std::size_t least_bytes_over_nccl(DeviceCall call) noexcept;
 
 }  // namespace taut

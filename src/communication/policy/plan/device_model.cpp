@@ -57,21 +57,20 @@ struct DeviceAllreduce {
   }
 };
 
-}  // namespace
-
-namespace {
-
 struct Choice {
   const char* algorithm;
   double seconds;
 };
 
+double ranks_a_node(const DeviceCall& call) noexcept {
+  return call.nodes > 0 ? static_cast<double>(call.ranks) / static_cast<double>(call.nodes) : 1;
+}
+
 Choice fastest(const DeviceCall& call) noexcept {
-  const auto P = static_cast<double>(call.ranks);
   const DeviceAllreduce model{.kernels = kernel_times(call.card, call.ratio),
                               .B = static_cast<double>(call.bytes),
-                              .P = P,
-                              .L = call.nodes > 0 ? P / static_cast<double>(call.nodes) : 1,
+                              .P = static_cast<double>(call.ranks),
+                              .L = ranks_a_node(call),
                               .link = call.link * call.ratio,
                               .bus = call.bus * call.ratio,
                               .message = 3e-6};
@@ -82,25 +81,87 @@ Choice fastest(const DeviceCall& call) noexcept {
   return *std::ranges::min_element(all, {}, &Choice::seconds);
 }
 
-// Returns the seconds of NCCL's ring: each rank sends almost twice the values, over the slowest of the links.
+constexpr double seconds_on_node = 18e-6;  // of a collective of NCCL on a node, besides its bytes
+
+// Returns the seconds of a call by nodes: values on the node, then frames along rails that share the node's
+// links, then values on the node. Segments, as many as plans have on GPUs, overlap these three.
+double by_nodes(const DeviceCall& call) noexcept {
+  constexpr double most_segments = 16;
+  const double L = ranks_a_node(call);
+  const auto bytes = static_cast<double>(call.bytes);
+  DeviceCall rail = call;
+  rail.bytes = static_cast<std::size_t>(bytes / L);
+  rail.ranks = call.nodes;
+  rail.link = call.link / L;
+  const double of_frame = bytes / static_cast<double>(call.ranks);
+  const double segments = std::clamp(std::floor(of_frame / device_round_bytes), 1.0, most_segments);
+  const double across = fastest(rail).seconds, on_node = (1 - 1 / L) * bytes / call.bus;
+  const double longest = std::max(across, on_node);
+  return longest + (across + 2 * on_node - longest) / segments + 2 * segments * seconds_on_node;
+}
+
 double nccl_allreduce(const DeviceCall& call) noexcept {
   constexpr double latency = 20e-6;
-  const auto P = static_cast<double>(call.ranks);
-  const double slowest = call.nodes == 1 ? call.bus : std::min(call.bus, call.link);
-  return latency + 2 * (P - 1) / P * static_cast<double>(call.bytes) / slowest;
+  const auto bytes = static_cast<double>(call.bytes);
+  const double P = static_cast<double>(call.ranks), L = ranks_a_node(call), N = P / L;
+  const double around = 2 * (1 - 1 / P) * bytes, across = 2 * (1 - 1 / N) * bytes;
+  if (N == 1) return latency + around / call.bus;
+  const double ring = around / (L > 1 ? std::min(call.bus, call.link) : call.link);
+  const double rails = std::max(across / call.link, 2 * (1 - 1 / L) * bytes / call.bus);
+  return latency + std::min(ring, rails);  // no tree sends less than rails
+}
+
+bool may_have_nvlink(std::string_view card) noexcept {
+  const auto has = [&](std::string_view part) { return card.find(part) != card.npos; };
+  const bool pairs = has("PCI") || has("NVL");  // bridges between two cards do not make a node
+  return !pairs && (has("SXM") || has("HBM3") || has("H200") || has("B200") || has("B300"));
 }
 
 }  // namespace
 
+DeviceCall device_call(const Call& call) noexcept {
+  const bool over_pcie = call.over_nccl && !may_have_nvlink(call.card);
+  const double shared = DeviceCall().link / call.rails;
+  return {.bytes = call.bytes,
+          .ranks = static_cast<std::size_t>(call.ranks),
+          .nodes = static_cast<std::size_t>(call.nodes),
+          .card = call.card,
+          .link = shared,
+          .bus = over_pcie ? pcie_bus : nvlink_bus};
+}
+
 const char* device_allreduce(const DeviceCall& call) noexcept { return fastest(call).algorithm; }
 
-std::size_t least_bytes_over_nccl(DeviceCall call) noexcept {
+NcclForecast forecast_over_nccl(const DeviceCall& call) noexcept {
   constexpr double waits = 6, seconds_of_wait = 12e-6;
-  call.ratio = 32;
-  call.bytes = std::size_t{64} << 10;
+  const bool has_nodes = call.nodes > 1 && call.nodes < call.ranks;
+  const double flat = fastest(call).seconds, on_nodes = has_nodes ? by_nodes(call) : HUGE_VAL;
+  return {.by_nodes = on_nodes < flat,
+          .seconds = std::min(flat, on_nodes) + waits * seconds_of_wait,
+          .nccl_seconds = nccl_allreduce(call)};
+}
+
+namespace {
+
+constexpr double greatest_ratio = 32;
+
+bool gains(DeviceCall call, double ratio) noexcept {
+  call.ratio = ratio;
+  return forecast_over_nccl(call).gain() >= 1;
+}
+
+}  // namespace
+
+double least_ratio_over_nccl(DeviceCall call) noexcept {
+  for (double ratio = 1; ratio <= greatest_ratio; ratio *= 1.1)
+    if (gains(call, ratio)) return ratio;
+  return HUGE_VAL;
+}
+
+std::size_t least_bytes_over_nccl(DeviceCall call) noexcept {
   constexpr std::size_t most = std::size_t{1} << 30;
-  while (call.bytes < most && fastest(call).seconds + waits * seconds_of_wait > nccl_allreduce(call))
-    call.bytes *= 2;
+  call.bytes = std::size_t{64} << 10;
+  while (call.bytes < most && !gains(call, greatest_ratio)) call.bytes *= 2;
   return call.bytes;
 }
 

@@ -31,15 +31,25 @@ bool tries_both(const Policy& policy, const Call& call) noexcept {
          may_go_by_nodes(policy, call);
 }
 
+// Returns true if the time of the call over NCCL can be foretold.
+bool is_modelled(const Call& call) noexcept {
+  return call.over_nccl && call.collective == Collective::allreduce && call.equal_nodes();
+}
+
 // Returns true if the call goes by nodes. Where the choice is free, that is the first route: messages between
 // nodes are then as few as those of plain MPI, and each value is coded once a node. Values on a GPU would
-// cross the host's memory under MPI, and on unequal nodes few leaders would code for many ranks.
+// cross the host's memory under MPI, and on unequal nodes few leaders would code for many ranks. Over NCCL a
+// model of the links decides.
 bool goes_by_nodes(const Policy& policy, const Call& call, Route route) noexcept {
   if (!may_go_by_nodes(policy, call)) return false;
   if (policy.by_nodes == Policy::ByNodes::on) return true;
   const bool most_lead = call.leaders == 0 || 2 * call.nodes * call.leaders >= call.ranks;
   const bool all_code = most_lead || moves_between_ranks(call);
-  return tries_both(policy, call) && route.by_nodes.value_or(all_code && !route.on_devices);
+  const auto first = [&] {
+    if (is_modelled(call)) return forecast_over_nccl(device_call(call)).by_nodes;
+    return all_code && !route.on_devices;
+  };
+  return tries_both(policy, call) && (route.by_nodes ? *route.by_nodes : first());
 }
 
 // Returns the number of segments that a policy asks for; otherwise one for each MiB of values, but at least
@@ -150,16 +160,13 @@ bool sums_frames(const Policy& policy, const Call& call, MeasuredChoice choice) 
 
 const char* by_size(const Policy& policy, const Call& call, Route route) noexcept {
   const auto ranks = static_cast<std::size_t>(call.ranks);
-  const std::size_t nodes = call.nodes > 0 ? static_cast<std::size_t>(call.nodes) : ranks;
+  const std::size_t nodes = call.nodes > 1 ? static_cast<std::size_t>(call.nodes) : ranks;
   const std::size_t segments = chain_segments(policy, call, call.bytes, route.on_devices);
   if (computes_prefixes(call.collective)) return for_scan(call.bytes, ranks, segments);
   switch (call.collective) {
     case Collective::allreduce:
       return route.on_devices
-                 ? device_allreduce({.bytes = call.bytes,
-                                     .ranks = ranks,
-                                     .nodes = static_cast<std::size_t>(call.nodes),
-                                     .card = call.card})
+                 ? device_allreduce(device_call(call))
                  : for_allreduce(call.bytes, ranks, nodes, sums_frames(policy, call, route.coding));
     case Collective::bcast: return for_bcast(call.bytes, ranks, segments);
     default: return "";
@@ -327,6 +334,7 @@ Call call_of_algorithm(const Call& call, bool by_nodes) noexcept {
   if (call.collective != Collective::alltoall)
     part.bytes = part_range(call.count(), 0, leaders).count * size_of(call.type);
   part.ranks = call.nodes;
+  part.rails = static_cast<int>(leaders);
   return part;
 }
 
@@ -452,6 +460,9 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
     plan.fallback = Fallback::unsupported;  // the share of one coding is 0
   const bool must_gain = policy.only_if_profitable() || sums_exactly(policy, call, bound);
   plan.least_ratio = must_gain ? worthwhile_ratio : 0;
+  if (policy.only_if_profitable() && is_modelled(call))
+    plan.least_ratio = std::max(plan.least_ratio, least_ratio_over_nccl(device_call(call)));
+  if (std::isinf(plan.least_ratio)) plan.fallback = Fallback::no_gain;
   return plan;
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "communication/policy/plan/kernel_times.hpp"
 #include "communication/policy/plan/plan.hpp"
 
@@ -89,6 +91,65 @@ TEST(DeviceModel, LeastSizesOverNcclFollowTheLinks) {
   EXPECT_EQ(least_bytes_over_nccl({.ranks = 8, .nodes = 1}), 64 * MiB);  // as docs/nccl.md says
   EXPECT_EQ(least_bytes_over_nccl({.ranks = 8}), 2 * MiB);
   EXPECT_GE(least_bytes_over_nccl({.ranks = 512, .nodes = 64, .link = 400e9}), 64 * MiB);
+}
+
+Call over_nccl(int nodes, int gpus, std::size_t bytes, std::string_view card) {
+  return {.collective = Collective::allreduce,
+          .type = DType::f32,
+          .bytes = bytes,
+          .ranks = nodes * gpus,
+          .nodes = nodes,
+          .over_nccl = true,
+          .card = card};
+}
+
+constexpr const char *h100 = "NVIDIA H100 80GB HBM3", *h100_pcie = "NVIDIA H100 PCIe";
+
+TEST(DeviceModel, CardsTellTheBusOfANode) {
+  for (const char* card : {h100, "NVIDIA A100-SXM4-80GB", "NVIDIA H200", "NVIDIA B200"})
+    EXPECT_EQ(device_call(over_nccl(1, 8, MiB, card)).bus, nvlink_bus) << card;
+  for (const char* card : {h100_pcie, "NVIDIA H200 NVL", "NVIDIA L40S", "a simulated GPU", ""})
+    EXPECT_EQ(device_call(over_nccl(1, 8, MiB, card)).bus, pcie_bus) << card;
+  const Call call = over_nccl(2, 8, MiB, h100), rail = call_of_algorithm(call, true);
+  EXPECT_EQ(device_call(rail).link, device_call(call).link / 8);  // eight rails share the links of a node
+}
+
+// The ratio that a call needs falls as its size grows, and is infinite where NVLink is the limit.
+TEST(DeviceModel, NvlinkIsTheLimitOfOneNode) {
+  for (const int gpus : {2, 4, 8}) {
+    double before = HUGE_VAL;
+    for (std::size_t bytes = MiB / 16; bytes <= 1024 * MiB; bytes *= 2) {
+      const double needed = least_ratio_over_nccl(device_call(over_nccl(1, gpus, bytes, h100)));
+      EXPECT_LE(needed, before) << gpus << ", " << bytes;
+      before = needed;
+    }
+    EXPECT_EQ(least_ratio_over_nccl(device_call(over_nccl(1, gpus, MiB, h100))), HUGE_VAL);
+  }
+  EXPECT_LT(least_ratio_over_nccl(device_call(over_nccl(1, 8, 4 * MiB, h100_pcie))), 4);
+  EXPECT_LT(least_ratio_over_nccl(device_call(over_nccl(8, 8, 64 * MiB, h100))), 2);
+}
+
+TEST(DeviceModel, PlansOfCallsOverNccl) {
+  CandidateTable table;
+  const Policy profitable = parse_policy("abs:1,when=profitable"), always = parse_policy("abs:1,when=always"),
+               named = parse_policy("abs:1,codec=planes");
+  const auto plan = [&](const Policy& policy, const Call& call, Route route = on_devices) {
+    return make_plan(policy, call, policy.coding.bound, table, route);
+  };
+  const Call small = over_nccl(1, 8, MiB, h100), large = over_nccl(1, 8, 1024 * MiB, h100),
+             nodes = over_nccl(8, 8, 64 * MiB, h100);
+  EXPECT_EQ(plan(profitable, small).fallback, Fallback::no_gain);
+  EXPECT_EQ(plan(always, small).fallback, Fallback::none);
+  EXPECT_EQ(plan(named, small).fallback, Fallback::none);
+  EXPECT_GT(plan(profitable, large).least_ratio, worthwhile_ratio);
+  EXPECT_LT(plan(profitable, large).least_ratio, 4);
+  EXPECT_EQ(plan(always, large).least_ratio, 0);
+  EXPECT_TRUE(plan(profitable, nodes).by_nodes);
+  EXPECT_FALSE(plan(always, nodes).by_nodes) << "bits must not depend on nodes";
+  EXPECT_FALSE(plan(profitable, nodes, {.by_nodes = false, .on_devices = true}).by_nodes);
+  Call over_mpi = nodes;
+  over_mpi.over_nccl = false;
+  EXPECT_FALSE(plan(profitable, over_mpi).by_nodes);
 }
 
 TEST(DeviceModel, AllreduceAvoidsOperationsAndThenBytes) {

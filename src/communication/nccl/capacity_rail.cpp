@@ -1,0 +1,93 @@
+#include "communication/nccl/capacity_rail.hpp"
+
+#include <utility>
+
+namespace taut::nccl {
+
+void CapacityMode::Rail::take_over() {
+  const std::span<const int> peers = nodes_.same_local_rank(rank_);
+  call_.peers.assign(peers.begin(), peers.end());
+  call_.me = nodes_.node(rank_);
+  call_.first_block = peers.size() * static_cast<std::size_t>(me_);
+  call_.before.op = call_.after.op = call_.op;
+  switch (call_.collective) {
+    case Collective::allreduce: return allreduce();
+    case Collective::reduce_scatter: return reduce_scatter();
+    case Collective::allgather: return allgather();
+    default: return bcast();
+  }
+}
+
+Slice CapacityMode::Rail::allocate(std::size_t count) {
+  const DType type = call_.out.type;
+  return {
+      {call_.memory.emplace_back(call_.device->plain().scratch(count * size_of(type))).data(), count, type}};
+}
+
+void CapacityMode::Rail::exchange(NodeWork& work, int i, ConstSlice mine, Slice theirs) const {
+  if (i == me_) return;
+  work.blocks.push_back({mine, {}, me_, i});
+  work.blocks.push_back({{}, theirs, i, me_});
+}
+
+// The sum over the node is in this rank's part of the output.
+void CapacityMode::Rail::allreduce() {
+  const Slice mine = part(call_.out, me_), values = call_.out;
+  call_.before.kind = NodeWork::Kind::reduce;
+  call_.after.kind = NodeWork::Kind::share;
+  for (int i = 0; i < size_; ++i) {
+    call_.before.blocks.push_back({part(call_.in, i), mine, me_, i});
+    call_.after.blocks.push_back({part(values, i), part(values, i), i, me_});
+  }
+  call_.in = call_.out = mine;
+}
+
+void CapacityMode::Rail::reduce_scatter() {
+  const auto N = static_cast<std::size_t>(nodes_.count());
+  const Slice sums = allocate(N * call_.out.count);
+  call_.before.kind = NodeWork::Kind::reduce;
+  for (std::size_t n = 0; n < N; ++n)
+    for (int i = 0; i < size_; ++i)
+      call_.before.blocks.push_back({chunk(call_.in, static_cast<int>(n), i), block(sums, n, N), me_, i});
+  call_.in = sums;
+}
+
+// A rank that keeps its own values decodes a copy, which the others of its node get.
+void CapacityMode::Rail::allgather() {
+  const Slice values = call_.out, own = chunk(values, call_.me, me_);
+  if (std::exchange(call_.keeps_own, false)) call_.own = allocate(own.count);
+  call_.after.kind = NodeWork::Kind::move;
+  for (int i = 0; i < size_; ++i)
+    for (int n = 0; n < nodes_.count(); ++n) {
+      const bool decoded_apart = n == call_.me && call_.own.data != nullptr;
+      exchange(call_.after, i, decoded_apart ? call_.own : chunk(values, n, me_), chunk(values, n, i));
+    }
+}
+
+// The root sends the other ranks of its node their parts. If it keeps its values, it decodes a copy of its
+// own part, and receives those of the others in memory that nobody reads.
+void CapacityMode::Rail::bcast() {
+  const int root = nodes_.local_rank(call_.root), root_node = nodes_.node(call_.root);
+  const bool at_root = rank_ == call_.root;
+  const bool keeps = std::exchange(call_.keeps_own, false);
+  const Slice mine = part(call_.out, me_);
+  call_.before.kind = call_.after.kind = NodeWork::Kind::move;
+  if (call_.me == root_node && !at_root) call_.before.blocks.push_back({{}, mine, root, me_});
+  for (int i = 0; at_root && i < size_; ++i)
+    if (i != root) call_.before.blocks.push_back({part(call_.in, i), {}, root, i});
+  Slice spare;
+  if (keeps) {
+    call_.own = allocate(mine.count);
+    spare = allocate(part(call_.out, 0).count);
+  }
+  for (int i = 0; i < size_; ++i) {
+    Slice theirs = part(call_.out, i);
+    if (keeps) theirs.data = spare.data;
+    exchange(call_.after, i, keeps ? call_.own : mine, theirs);
+  }
+  call_.in = at_root ? part(call_.in, me_) : ConstSlice(mine);
+  call_.out = mine;
+  call_.root = root_node;
+}
+
+}  // namespace taut::nccl
