@@ -139,10 +139,6 @@ class Series {
   // Adds a state. The series keeps the newest `depth` states. Throws std::bad_alloc.
   void add(CallState state, std::size_t depth);
   void clear() noexcept { states_.clear(); }
-  void drop_all() noexcept {  // and the spare memory
-    states_.clear();
-    spare_ = {};
-  }
   void drop_oldest() noexcept { states_.pop_back(); }
   std::size_t spare_bytes() const noexcept { return spare_.bytes(); }
   void drop_spare() noexcept { spare_ = {}; }

@@ -20,7 +20,7 @@ struct HistoryTimes {
 
 class HistoryTrials {
  public:
-  static constexpr std::uint32_t alone_calls = 2, referring_calls = 3;          // before a comparison
+  static constexpr std::uint32_t alone_calls = 3, referring_calls = 3;          // before a comparison
   static constexpr std::uint32_t first_distance = 64, longest_distance = 1024;  // calls between trials
 
   // Counts a call. Returns true if it is to go without a history. Another coding is compared anew.
