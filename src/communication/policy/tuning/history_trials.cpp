@@ -33,9 +33,7 @@ bool HistoryTrials::next(MeasuredChoice coding) noexcept {
 HistoryTimes HistoryTrials::own() const noexcept {
   HistoryTimes own;
   if (alone_.calls() >= alone_calls) own.alone = alone_.typical();
-  const float referring = referring_.typical();
-  const bool clear = own.alone > 0 && referring > clear_by_one_call * own.alone;
-  if (referring_.calls() >= referring_calls || clear) own.referring = referring;
+  if (referring_.calls() >= referring_calls) own.referring = referring_.typical();
   return own;
 }
 

@@ -71,10 +71,12 @@ TEST(HistoryTrials, ASeriesThatLosesGoesWithoutAfterAFewCalls) {
   }
 }
 
-// One call that is far slower decides.
-TEST(HistoryTrials, AClearLossIsSeenInOneCall) {
+// The first call with a history also allocates memory, and any call may be disturbed.
+TEST(HistoryTrials, OneSlowCallDecidesNothing) {
   Sequence series(3);
-  EXPECT_EQ(series.referring_among(300, 0.9e-3, 4.0e-3), 1);
+  while (!series.call(3e-3, 100e-3)) {
+  }
+  EXPECT_EQ(series.referring_among(50, 3e-3, 1e-3), 50);
 }
 
 TEST(HistoryTrials, LossesStayAFewPerCent) {
