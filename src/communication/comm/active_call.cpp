@@ -229,6 +229,7 @@ Task<Verdict> Communicator::ActiveCall::agree(AgreementMessage mine) {
   if (packed_) record_.saw_packed();
   agree_on_history(agreed);
   Verdict verdict = conclude(agreed);
+  if (verdict.fallback == Fallback::no_gain && series_ != nullptr) series_->trials().record_no_gain();
   if (verdict.status == Status::ok) learn(agreed, verdict);
   co_return verdict;
 }
@@ -263,10 +264,12 @@ Task<Verdict> Communicator::ActiveCall::execute() {
   if (compressed_ != nullptr) *compressed_ = true;
   record_.decided(plan_, plan_.candidates[chosen_]);
   const Codec& usual = *codecs_[chosen_];
+  const std::uint64_t began = clock_now();
   if (leaves_state_)
     co_await run_in_series(usual);
   else
     co_await run_algorithm(usual);
+  record_history(began);
   const Status status = finish();
   if (call_.staging != nullptr && status == Status::ok) call_.staging->spread(call_.data);
   co_return Verdict{.status = status, .promise = plan_.promise};

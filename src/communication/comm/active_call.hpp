@@ -70,6 +70,7 @@ class Communicator::ActiveCall {
   std::shared_ptr<const Codec> codec_with_references();
   Task<> run_algorithm(const Codec& codec);
   Task<> run_in_series(const Codec& usual);
+  void record_history(std::uint64_t began) noexcept;
   void leave_state(std::optional<CallState> state) noexcept;
 
   // ---- The phase `resolve_coding`
@@ -106,8 +107,11 @@ class Communicator::ActiveCall {
   bool packed_ = false;             // integers are packed into the values
   std::shared_ptr<Series> series_;  // null: the call belongs to no series
   std::optional<OperandPlaces> places_;
-  HeldStates states_;       // those of the series that all ranks hold
-  std::size_t period_ = 0;  // distance in the series of the references of this rank's values; 0: none
+  HeldStates states_;          // those of the series that all ranks hold
+  bool refers_ = false;        // the series has the states that the ranks want
+  std::size_t needed_ = 0;     // number of states that references at the agreed distance need
+  std::uint64_t looking_ = 0;  // nanoseconds that the offer of this rank took
+  std::size_t period_ = 0;     // distance in the series of the references of this rank's values; 0: none
   bool leaves_state_ = false;
   std::uint64_t state_number_ = 0;  // number of the state that the call leaves
   Reserve place_;

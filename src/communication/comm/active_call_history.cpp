@@ -57,7 +57,9 @@ OperandPlaces Communicator::ActiveCall::operand_places() const {
 // history.
 void Communicator::ActiveCall::offer_history(AgreementMessage& mine) {
   mine.set_history(0, 0, 0);
+  mine.set_history_times({}, may_complete_early(call_.collective));
   if (!has_series()) return;
+  const std::uint64_t began = clock_now();
   places_ = operand_places();
   const std::size_t bytes = places_->sent_bytes() + places_->received_bytes();
   std::shared_ptr<Series> series =
@@ -67,17 +69,23 @@ void Communicator::ActiveCall::offer_history(AgreementMessage& mine) {
   series_->begin(bytes);
   states_ = series_->states();
   forecast(mine);
+  if (policy().only_if_profitable())
+    mine.set_history_times(series_->trials().own(), may_complete_early(call_.collective));
+  looking_ = clock_now() - began;
 }
 
-// Adds the forecast for this rank's values to the record.
+// Adds the forecast for this rank's values to the record. A call that is timed without a history makes a
+// forecast only if there is no earlier piece, for the piece of its own values.
 void Communicator::ActiveCall::forecast(AgreementMessage& mine) {
   const bool sums = reduces(call_.collective);
   const ConstSlice values = own_values(call_, rank()).most();
   HistoryForecast found;
-  if (values.count > 0 && !series_->pieces().rests())
+  const bool alone = policy().only_if_profitable() && series_->trials().next(plan_.coding);
+  const bool looks = values.count > 0 && (!alone || series_->pieces().size() == 0);
+  if (looks && !series_->pieces().rests())
     found = series_->pieces().forecast(values, sums, *codec_with_references(), policy().history);
-  period_ = found.period;
-  const bool neutral = values.count == 0 || !sums;
+  period_ = alone ? 0 : found.period;
+  const bool neutral = !alone && (values.count == 0 || !sums);
   mine.set_history(series_->newest(), states_.size(),
                    period_ > 0 || !neutral ? period_ : AgreementMessage::most_history);
   for (std::size_t i = 0; i < plan_.candidates.size() && period_ > 0; ++i) {
@@ -91,16 +99,19 @@ void Communicator::ActiveCall::forecast(AgreementMessage& mine) {
 // rank has its values on a GPU.
 void Communicator::ActiveCall::agree_on_history(const AgreementMessage& agreed) noexcept {
   if (series_ == nullptr) return;
-  leaves_state_ = (agreed.obstacles & AgreementMessage::on_device) == 0 && agreed.wants_history();
+  leaves_state_ = (agreed.obstacles & AgreementMessage::on_device) == 0 && agreed.wants_history() &&
+                  series_->trials().pays(agreed.history_times(may_complete_early(call_.collective)));
   if (!leaves_state_ || !agreed.history_agreed()) {
-    series_->clear();
     states_.clear();
+    series_->clear();
   }
   if (!leaves_state_) return;
   states_.resize(std::min<std::size_t>(agreed.history_depth, states_.size()));
   const bool encodes_others = plan_.by_nodes && own_values(call_, rank()).count == 0;  // beside a root
   if (reduces(call_.collective) || (encodes_others && places_->sent_bytes() > 0))
     period_ = agreed.history_period;
+  needed_ = agreed.history_period;
+  refers_ = needed_ <= states_.size();
   if (period_ > states_.size()) period_ = 0;
   state_number_ = hash(std::as_bytes(std::span(&agreed, 1)), series_->newest());
   mix(state_number_, lane_);
@@ -138,12 +149,26 @@ Task<> Communicator::ActiveCall::run_in_series(const Codec& usual) {
   leave_state(std::move(state));
 }
 
+// Records the time of a call since the agreement, and that of the offer before it.
+void Communicator::ActiveCall::record_history(std::uint64_t began) noexcept {
+  if (series_ == nullptr || !policy().only_if_profitable() || record_.counters().status != Status::ok) return;
+  HistoryTrials& trials = series_->trials();
+  const double time = seconds(clock_now() - began + looking_);
+  if (!leaves_state_)
+    trials.record_alone(time, record_.bytes(), plan_.route());
+  else if (refers_)
+    trials.record_referring(time, record_.bytes(), plan_.route());
+  else
+    trials.record_filling(needed_);
+}
+
 // Adds the state of the call to its series. After a failure the series begins anew.
 void Communicator::ActiveCall::leave_state(std::optional<CallState> state) noexcept {
   series_->end();
   const Status added = guarded([&] {
     if (record_.counters().status != Status::ok || !state) return Status::out_of_memory;
-    series_->add(*std::move(state), policy().history);
+    // A sum refers to one state only; a moved value to two, which each sender chooses.
+    series_->add(*std::move(state), reduces(call_.collective) ? needed_ : policy().history);
     return Status::ok;
   });
   if (added != Status::ok) series_->clear();

@@ -9,7 +9,7 @@
 
 namespace taut {
 
-static_assert(std::is_trivially_copyable_v<AgreementMessage> && sizeof(AgreementMessage) == 176);
+static_assert(std::is_trivially_copyable_v<AgreementMessage> && sizeof(AgreementMessage) == 184);
 static_assert(offsetof(AgreementMessage, checksum) + sizeof(AgreementMessage::checksum) ==
               sizeof(AgreementMessage));
 
@@ -43,6 +43,8 @@ void AgreementMessage::merge(const AgreementMessage& other) noexcept {
   obstacles |= other.obstacles;
   for (std::size_t i = 0; i < std::size(timing_low); ++i)
     timing_low[i] = std::min(timing_low[i], other.timing_low[i]);
+  for (std::size_t i = 0; i < std::size(history_times_low); ++i)
+    history_times_low[i] = std::min(history_times_low[i], other.history_times_low[i]);
 }
 
 namespace {
@@ -69,6 +71,15 @@ void AgreementMessage::set_timing(const Timing& timing, bool rooted) noexcept {
 Timing AgreementMessage::timing(bool rooted) const noexcept {
   return {decoded(timing_low[0], rooted), decoded(timing_low[1], rooted), decoded(timing_low[2], false),
           decoded(timing_low[3], rooted), decoded(timing_low[4], rooted)};
+}
+
+void AgreementMessage::set_history_times(const HistoryTimes& times, bool rooted) noexcept {
+  history_times_low[0] = coded(times.alone, rooted);
+  history_times_low[1] = coded(times.referring, rooted);
+}
+
+HistoryTimes AgreementMessage::history_times(bool rooted) const noexcept {
+  return {decoded(history_times_low[0], rooted), decoded(history_times_low[1], rooted)};
 }
 
 namespace {

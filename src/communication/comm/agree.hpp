@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "communication/policy/tuning/autotuner.hpp"
+#include "communication/policy/tuning/history_trials.hpp"
 #include "communication/team/transport.hpp"
 
 namespace taut {
@@ -25,7 +25,7 @@ struct AgreementMessage {
   static constexpr std::uint16_t most_history = 0xFFFF;
   static constexpr float unknown_size = std::numeric_limits<float>::max();
   static constexpr float unknown_timing = std::numeric_limits<float>::max();
-  static constexpr std::uint64_t tag = 0x3631'5455'4154;  // "TAUT16": changes with this struct and with steps
+  static constexpr std::uint64_t tag = 0x3731'5455'4154;  // "TAUT17": changes with this struct and with steps
 
   std::uint64_t version = tag;
   std::uint64_t signature_low = 0, signature_high = 0;  // hash of all that must be equal on the ranks
@@ -38,7 +38,8 @@ struct AgreementMessage {
   std::uint8_t type_low = 0, type_high = 0;        // DType; 0: some rank's type is not compressed
   std::uint16_t obstacles = 0;                     // Obstacles of any rank
   float timing_low[5] = {unknown_timing, unknown_timing, unknown_timing, unknown_timing,
-                         unknown_timing};       // members of Timing
+                         unknown_timing};                         // members of Timing
+  float history_times_low[2] = {unknown_timing, unknown_timing};  // members of HistoryTimes
   std::uint16_t history_depth = most_history;   // fewest states of the call's series on any rank
   std::uint16_t history_period = most_history;  // least distance at which a rank wants a reference
   std::uint32_t checksum = 0;                   // checksum of all bytes before it
@@ -64,6 +65,9 @@ struct AgreementMessage {
     history_depth = static_cast<std::uint16_t>(depth);
     history_period = static_cast<std::uint16_t>(period);
   }
+  // Set and return the times of calls with and without a history, merged like timings.
+  void set_history_times(const HistoryTimes& times, bool rooted) noexcept;
+  HistoryTimes history_times(bool rooted) const noexcept;
   bool history_agreed() const noexcept { return history_low == history_high && history_low != 0; }
   bool wants_history() const noexcept { return history_period != 0 && history_period != most_history; }
   bool same_signature() const noexcept { return signature_low == signature_high; }

@@ -15,6 +15,7 @@
 #include <optional>
 #include <vector>
 
+#include "communication/policy/tuning/history_trials.hpp"
 #include "communication/team/algorithm.hpp"
 
 namespace taut {
@@ -132,6 +133,9 @@ class Series {
   // Returns the pieces of the values that this rank sends.
   EarlierPieces& pieces() noexcept { return pieces_; }
 
+  // Returns the trials that tell whether a history pays for the series.
+  HistoryTrials& trials() noexcept { return trials_; }
+
   // Adds a state. The series keeps the newest `depth` states. Throws std::bad_alloc.
   void add(CallState state, std::size_t depth);
   void clear() noexcept { states_.clear(); }
@@ -159,6 +163,7 @@ class Series {
   HeldStates states_;
   CallState spare_;
   EarlierPieces pieces_;
+  HistoryTrials trials_;
   bool under_way_ = false;
   std::size_t reserved_ = 0;
 };

@@ -49,7 +49,15 @@ class ReferenceIntegers {
   const T* at(std::size_t k) const noexcept { return static_cast<const T*>(references_[k].values.data); }
 
   void quantise(const T* values, std::size_t groups, std::int32_t* q, bool& small) const noexcept {
-    if (small && kernels_->of<T>().quantise(values, groups, z_, q)) return;
+    const Kernels<T>& kernels = kernels_->of<T>();
+    if (small && kernels.quantise(values, groups, z_, q)) return;
+    if (kernels.quantise_large != nullptr && kernels.quantise_large(values, groups, z_, q)) {
+      std::uint32_t seen = 0;
+      for (std::size_t i = 0; i < groups * group_values; ++i)
+        seen |= static_cast<std::uint32_t>(q[i]) + (1u << small_bits);
+      small = seen >> (small_bits + 1) == 0;
+      return;
+    }
     Marks marks;
     const Quantised found = kernels_->general().template of<T>().quantise(values, groups, z_, q, marks);
     small = found.complete && found.small;

@@ -2,6 +2,7 @@
 // chunk needs one, the frame is encoded without lags and references. An addend with a reference of its own
 // has to keep it, and such a chunk is then a sum of records.
 #include <atomic>
+#include <utility>
 
 #include "compressor/codecs/planes/typed_codec.hpp"
 #include "compressor/frame/sum_pipelines.hpp"
@@ -87,10 +88,15 @@ bool TypedCodec<T>::quantise_chunk(const T* values, std::size_t n, Form& form, s
   T padded[chunk_values];
   const T* const whole = whole_groups(values, n, z_.predictor, padded);
   flags = 0;
-  const bool likely_small =
-      !may_hold_packed(values, n) && (form == Form::simple || general_.may_be_small(values, n, z_));
-  form = Form::simple;
+  const bool packed = may_hold_packed(values, n);
+  const bool likely_small = !packed && (form == Form::simple || general_.may_be_small(values, n, z_));
+  const Form before = std::exchange(form, Form::simple);
   if (likely_small && kernels_.of<T>().quantise(whole, groups_of(n), z_, q)) return true;
+  form = Form::unchecked;
+  flags = large;
+  const bool likely_unchecked =
+      !packed && general_.may_be_unchecked(values, n, z_, before == Form::unchecked);
+  if (likely_unchecked && kernels_.of<T>().quantise_large(whole, groups_of(n), z_, q)) return true;
   form = Form::general;
   const Quantised found = general_.quantise(whole, n, z_, q, marks);
   flags = found.complete || !found.small ? large : 0;

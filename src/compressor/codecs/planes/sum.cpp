@@ -142,7 +142,7 @@ SizeOrStatus TypedCodec<T>::accumulate(const FrameReader<T>& frame, const T* val
   return {Status::ok, sum.finish(total)};
 }
 
-// Values within the small range have an integer in any case; others may miss it by more than the bound.
+// Integers that need no check have their values in any case; others may miss them by more than the bound.
 template <class T>
 bool TypedCodec<T>::has_integers(ConstSlice values) const {
   const ConstSlice parts{values.components()};
@@ -150,7 +150,7 @@ bool TypedCodec<T>::has_integers(ConstSlice values) const {
   if (z_.step == 0) return false;
   for (std::size_t first = 0; first < parts.count; first += chunk_values) {
     const std::size_t n = std::min(chunk_values, parts.count - first);
-    if (general_.all_within(data + first, n, z_, small_bits)) {
+    if (general_.all_within(data + first, n, z_, is_half<T> ? small_bits : unchecked_bits<T>)) {
       if (may_hold_packed(data + first, n)) return false;
       continue;
     }

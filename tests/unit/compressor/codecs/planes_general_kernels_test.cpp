@@ -162,6 +162,44 @@ TEST(GeneralKernels, QuantisersAgreeAndMarkWhatMissesTheBound) {
   }
 }
 
+// Kernels of the large range refuse integers beyond it, and have the others as the general path has them.
+template <class T>
+void check_large_quantisers(double greatest) {
+  const auto z = Quantiser<T>::make(1e-3, Predictor::delta);
+  constexpr std::size_t groups = 3;
+  std::vector<T> x(groups * group_values);
+  std::uniform_real_distribution<double> values(-greatest * static_cast<double>(z.step),
+                                                greatest * static_cast<double>(z.step));
+  for (T& value : x) value = static_cast<T>(values(random_bits));
+  std::vector<std::int32_t> expected(x.size());
+  Marks marks;
+  const GeneralKernels& general = KernelSet::with<simd::Scalar>().general();
+  ASSERT_TRUE(general.of<T>().quantise(x.data(), groups, z, expected.data(), marks).complete);
+  const T refused[] = {static_cast<T>(NAN), std::numeric_limits<T>::infinity(), static_cast<T>(-1e30),
+                       static_cast<T>((2 << unchecked_bits<T>)*static_cast<double>(z.step))};
+  for (const KernelSet* set : kernel_sets()) {
+    const auto quantise = set->of<T>().quantise_large;
+    if (!set->supported() || quantise == nullptr) continue;
+    std::vector<std::int32_t> q(x.size());
+    EXPECT_TRUE(quantise(x.data(), groups, z, q.data()));
+    EXPECT_TRUE(q == expected);
+    for (const T value : refused) {
+      std::vector<T> other = x;
+      other[random_bits() % x.size()] = value;
+      EXPECT_FALSE(quantise(other.data(), groups, z, q.data())) << value;
+    }
+  }
+}
+
+TEST(GeneralKernels, QuantisersOfTheLargeRangeAgree) {
+  for (const double greatest : {100.0, 16383.0, 16385.0, 40000.0, 65535.0}) {
+    for (int round = 0; round < 50; ++round) {
+      check_large_quantisers<float>(greatest);
+      check_large_quantisers<double>(greatest);
+    }
+  }
+}
+
 // A group between equal values repeats them only if all of its values are equal.
 template <class T>
 void check_groups_that_differ_at_a_place() {

@@ -80,9 +80,11 @@ struct Kernels {
   bool (*accumulate)(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
                      PlanesOut& out) noexcept;
 
-  // The same for integers of up to unchecked_bits<T>, computed in double beyond the small range. Null where
-  // the general path does as well.
+  // The same three for integers of up to unchecked_bits<T>, computed in double beyond the small range. Null
+  // where the general path does as well.
   bool (*encode_large)(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept;
+  bool (*quantise_large)(const T* values, std::size_t groups, const Quantiser<T>& z,
+                         std::int32_t* q) noexcept;
   bool (*accumulate_large)(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
                            PlanesOut& out) noexcept;
 

@@ -16,7 +16,7 @@
 //   put<add>(q, step, to)                     converts q to values, and adds these to others
 //   put_large(q, step, to)                    converts q of the large range to halves; the step is a power of
 //                                             two
-//   quantise, sum                             kernels that a set writes itself
+//   quantise, quantise_large, sum             kernels that a set writes itself; the second with LargeValues
 //   Widths                                    operations on tables of widths
 // The scalar set shows these.
 #pragma once
@@ -42,6 +42,7 @@ bool accumulate(const PlanesIn& in, const T* values, std::size_t groups, const Q
 template <class Isa, class T>
 struct LargeEncoders {
   static constexpr decltype(Kernels<T>::encode_large) encode = nullptr;
+  static constexpr decltype(Kernels<T>::quantise_large) quantise = nullptr;
   static constexpr decltype(Kernels<T>::accumulate_large) accumulate = nullptr;
 };
 template <class Isa, class T>
@@ -51,6 +52,9 @@ struct LargeEncoders<Isa, T> {
 
   static bool encode(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept {
     return Isa::write(Values(values, z), z.predictor, groups, out);
+  }
+  static bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept {
+    return Isa::quantise_large(values, groups, z, q);
   }
   static bool accumulate(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
                          PlanesOut& out) noexcept {
@@ -171,6 +175,7 @@ constexpr KernelSet kernel_set(const GeneralKernels& (*general)() noexcept) {
                               Isa::template quantise<T>,
                               accumulate<Isa, T>,
                               LargeEncoders<Isa, T>::encode,
+                              LargeEncoders<Isa, T>::quantise,
                               LargeEncoders<Isa, T>::accumulate,
                               dequantise_large<Isa, T>,
                               decode<Isa, false, T>,

@@ -273,9 +273,12 @@ struct Avx512Operations {
 
   template <class T>
   static bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept {
-    ValueReader<T> reader(values, z);
-    for (std::size_t g = 0; g < groups; ++g) store(reader.group(g), q + g * group_values);
-    return reader.small();
+    return quantise_by(ValueReader<T>(values, z), groups, q);
+  }
+  template <class T>
+  static bool quantise_large(const T* values, std::size_t groups, const Quantiser<T>& z,
+                             std::int32_t* q) noexcept {
+    return quantise_by(LargeValues<T>(values, z), groups, q);
   }
 
   template <class Source>
@@ -331,6 +334,13 @@ struct Avx512Operations {
   template <class Half>
   static void put_large(const Integers& q, float step, Half* to) {
     write_large(q, step, to);
+  }
+
+ private:
+  template <class Reader>
+  static bool quantise_by(Reader reader, std::size_t groups, std::int32_t* q) noexcept {
+    for (std::size_t g = 0; g < groups; ++g) store(reader.group(g), q + g * group_values);
+    return reader.small();
   }
 };
 

@@ -124,6 +124,11 @@ struct SliceKernels {
       R::store_ints(q + i, R::widen(R::load_words(small.of + i)));
     return fits;
   }
+  template <class T>
+  static bool quantise_large(const T* values, std::size_t groups, const Quantiser<T>& z,
+                             std::int32_t* q) noexcept {
+    return LargeValues<T>(values, z).read(groups, q) != nullptr;
+  }
 
   template <class Source>
   static bool write(const Source& source, Predictor predictor, std::size_t groups, PlanesOut& out) {
