@@ -10,6 +10,7 @@
 //   compress(out, v, mask)          writes the bytes in the mask, overwrites up to 64; returns the end
 //   expand(in, mask)                the inverse of compress, 0 elsewhere; reads 64 bytes
 //   has_compress                    true if compress and expand are cheap even for an empty mask
+//   at_once                         vectors whose registers a loop of many operations has room for
 //   store_bit_planes(v, n, to)      writes bits 0 to n - 1 of all bytes as n masks; returns the mask of the
 //                                   bytes with all n bits
 //   write_bit_planes(v, n, to)      as store_bit_planes, returns nothing; overwrites up to 64 bytes
@@ -23,12 +24,15 @@
 //   Scan<Word, distance>(before)    a running combination: scan(v, op) combines each word with the result
 //                                   `distance` words before it; `before` precedes the first vector
 //   doubles(v, a, b)                16 integers of 32 bits as doubles
-//   narrow(a, b)                    the floats next to 16 doubles, ties to even
+//   map_doubles(op, v, zero)        the floats next to op(number - zero), for 16 numbers of 32 bits as
+//                                   doubles; ties to even. Avx512: numbers - zero may also be 2^32 more or
+//                                   less than their integers of 32 bits
 // Sets of vectors have in addition, where Words are 64 integers of 32 bits in four vectors:
 //   extremes(x, n, least, greatest) the least and the greatest of each of n rows of 64 floats or doubles; the
 //                                   least is NaN if the row has a NaN
 //   nonzero_words<Word>(v)          Avx512: as nonzero_mask, a bit for each word of 4 or 8 bytes
-//   compressed_words<Word>(v, mask) those of such a mask, then 0; compress_halves stores 16 bits of each
+//   compressed_words<Word>(v, mask) those of such a mask, then 0; for words of 2 bytes too
+//   bits_in(x, mask)                Avx512: the bits of a mask, next to each other
 //   nearest_floats, nearest_doubles the integers of 32 bits next to 16 floats, or doubles; ties even
 //   load_halves(from)               16 numbers of float16 as floats; a NaN may become quiet
 //   store_halves(to, v)             the numbers of float16 next to 16 floats, ties to even; a NaN by f16()
@@ -95,6 +99,7 @@ struct Scalar : BitPlanes<Scalar> {
   template <class Word>
   using Words = std::array<Word, 64 / sizeof(Word)>;
   static constexpr bool has_compress = true;
+  static constexpr std::size_t at_once = 1;
 
   static Bytes load(const std::byte* from) noexcept { return taut::load<Bytes>(from); }
   static void store(std::byte* to, const Bytes& v) noexcept { taut::store(to, v); }
@@ -186,14 +191,13 @@ struct Scalar : BitPlanes<Scalar> {
     a = std::bit_cast<Bytes>(low);
     b = std::bit_cast<Bytes>(high);
   }
-  static Bytes narrow(const Bytes& a, const Bytes& b) noexcept {
-    const auto low = std::bit_cast<Words<double>>(a), high = std::bit_cast<Words<double>>(b);
-    Words<float> floats;
-    for (std::size_t i = 0; i < low.size(); ++i) {
-      floats[i] = static_cast<float>(low[i]);
-      floats[low.size() + i] = static_cast<float>(high[i]);
-    }
-    return std::bit_cast<Bytes>(floats);
+  template <class Op>
+  static Bytes map_doubles(const Op& op, const Bytes& v, std::uint32_t zero) noexcept {
+    const auto result = [&](std::uint32_t x) {
+      const double integer = static_cast<std::int32_t>(x - zero);
+      return std::bit_cast<std::uint32_t>(static_cast<float>(op(integer)));
+    };
+    return map_words<std::uint32_t>(result, v);
   }
 
   template <unsigned size>
