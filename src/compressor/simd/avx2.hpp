@@ -16,7 +16,6 @@ struct Avx2 : BitPlanes<Avx2> {
     Register lo, hi;
   };
   static constexpr bool has_compress = false;
-  static constexpr std::size_t at_once = 1;
 
   template <class Of, class... V>
   static Bytes each(const Of& of, const V&... v) noexcept {
@@ -205,14 +204,8 @@ struct Avx2 : BitPlanes<Avx2> {
     a = eight(v.lo);
     b = eight(v.hi);
   }
-  template <class Op>
-  static Bytes map_doubles(const Op& op, const Bytes& v, std::uint32_t zero) noexcept {
-    Bytes a, b;
-    doubles(map_words<std::uint32_t>([=](auto x) { return x - zero; }, v), a, b);
-    const auto four = [&](Register r) {
-      typedef double Doubles __attribute__((vector_size(32)));
-      return _mm256_cvtpd_ps((__m256d)op((Doubles)r));
-    };
+  static Bytes narrow(const Bytes& a, const Bytes& b) noexcept {
+    const auto four = [](Register r) { return _mm256_cvtpd_ps(_mm256_castsi256_pd(r)); };
     return {(Register)_mm256_set_m128(four(a.hi), four(a.lo)),
             (Register)_mm256_set_m128(four(b.hi), four(b.lo))};
   }

@@ -15,7 +15,6 @@ namespace taut::simd {
 struct Avx512 {
   using Bytes = __m512i;
   static constexpr bool has_compress = true;
-  static constexpr std::size_t at_once = 2;
 
   static Bytes load(const void* from) noexcept { return _mm512_loadu_si512(from); }
   static void store(void* to, Bytes v) noexcept { _mm512_storeu_si512(to, v); }

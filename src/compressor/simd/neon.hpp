@@ -12,7 +12,6 @@ struct Neon : BitPlanes<Neon> {
   using Register = uint8x16_t;
   using Bytes = uint8x16x4_t;
   static constexpr bool has_compress = false;
-  static constexpr std::size_t at_once = 1;
 
   // Returns the registers of(0) to of(3).
   template <class Of>
@@ -223,14 +222,11 @@ struct Neon : BitPlanes<Neon> {
       vst1_u8(reinterpret_cast<std::uint8_t*>(to) + 8 * i,
               vreinterpret_u8_f16(vcvt_f16_f32(vreinterpretq_f32_u8(v.val[i]))));
   }
-  template <class Op>
-  static Bytes map_doubles(const Op& op, const Bytes& v, std::uint32_t zero) noexcept {
-    Bytes a, b;
-    doubles(map_words<std::uint32_t>([=](auto x) { return x - zero; }, v), a, b);
+  static Bytes narrow(const Bytes& a, const Bytes& b) noexcept {
     return each([&](int i) {
       const Register* const pair = (i < 2 ? a : b).val + i % 2 * 2;
-      const float32x2_t low = vcvt_f32_f64((float64x2_t)op((float64x2_t)pair[0]));
-      return vreinterpretq_u8_f32(vcvt_high_f32_f64(low, (float64x2_t)op((float64x2_t)pair[1])));
+      const float32x2_t low = vcvt_f32_f64(vreinterpretq_f64_u8(pair[0]));
+      return vreinterpretq_u8_f32(vcvt_high_f32_f64(low, vreinterpretq_f64_u8(pair[1])));
     });
   }
   template <class T>

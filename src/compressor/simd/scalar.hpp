@@ -10,7 +10,6 @@
 //   compress(out, v, mask)          writes the bytes in the mask, overwrites up to 64; returns the end
 //   expand(in, mask)                the inverse of compress, 0 elsewhere; reads 64 bytes
 //   has_compress                    true if compress and expand are cheap even for an empty mask
-//   at_once                         vectors whose registers a loop of many operations has room for
 //   store_bit_planes(v, n, to)      writes bits 0 to n - 1 of all bytes as n masks; returns the mask of the
 //                                   bytes with all n bits
 //   write_bit_planes(v, n, to)      as store_bit_planes, returns nothing; overwrites up to 64 bytes
@@ -24,9 +23,7 @@
 //   Scan<Word, distance>(before)    a running combination: scan(v, op) combines each word with the result
 //                                   `distance` words before it; `before` precedes the first vector
 //   doubles(v, a, b)                16 integers of 32 bits as doubles
-//   map_doubles(op, v, zero)        the floats next to op(number - zero), for 16 numbers of 32 bits as
-//                                   doubles; ties to even. Avx512: numbers - zero may also be 2^32 more or
-//                                   less than their integers of 32 bits
+//   narrow(a, b)                    the floats next to 16 doubles, ties to even
 // Sets of vectors have in addition, where Words are 64 integers of 32 bits in four vectors:
 //   extremes(x, n, least, greatest) the least and the greatest of each of n rows of 64 floats or doubles; the
 //                                   least is NaN if the row has a NaN
@@ -38,6 +35,8 @@
 //   store_halves(to, v)             the numbers of float16 next to 16 floats, ties to even; a NaN by f16()
 //   floats(v)                       the inverse of nearest_floats; doubles() is that of nearest_doubles
 //   multiply_add(v, a, b)           v * a + b, for floats or doubles whose product v * a is exact
+//   map_doubles(op, v, zero)        Avx512: narrow(op(a), op(b)) of the doubles a, b of v - zero, for v of at
+//                                   least 0
 //   fused(a, b, c)                  Avx512: a * b + c of floats or doubles, rounded once
 //   limit8(words, most)             64 bytes: the words, limited to 0 .. most
 //   limit16(words, most, low, high) the low and the high bytes of the words, limited to 0 .. most
@@ -99,7 +98,6 @@ struct Scalar : BitPlanes<Scalar> {
   template <class Word>
   using Words = std::array<Word, 64 / sizeof(Word)>;
   static constexpr bool has_compress = true;
-  static constexpr std::size_t at_once = 1;
 
   static Bytes load(const std::byte* from) noexcept { return taut::load<Bytes>(from); }
   static void store(std::byte* to, const Bytes& v) noexcept { taut::store(to, v); }
@@ -191,13 +189,14 @@ struct Scalar : BitPlanes<Scalar> {
     a = std::bit_cast<Bytes>(low);
     b = std::bit_cast<Bytes>(high);
   }
-  template <class Op>
-  static Bytes map_doubles(const Op& op, const Bytes& v, std::uint32_t zero) noexcept {
-    const auto result = [&](std::uint32_t x) {
-      const double integer = static_cast<std::int32_t>(x - zero);
-      return std::bit_cast<std::uint32_t>(static_cast<float>(op(integer)));
-    };
-    return map_words<std::uint32_t>(result, v);
+  static Bytes narrow(const Bytes& a, const Bytes& b) noexcept {
+    const auto low = std::bit_cast<Words<double>>(a), high = std::bit_cast<Words<double>>(b);
+    Words<float> floats;
+    for (std::size_t i = 0; i < low.size(); ++i) {
+      floats[i] = static_cast<float>(low[i]);
+      floats[low.size() + i] = static_cast<float>(high[i]);
+    }
+    return std::bit_cast<Bytes>(floats);
   }
 
   template <unsigned size>

@@ -131,7 +131,17 @@ class GridCode {
       const auto value = [this](auto x) { return as<Word>(quotient(as<float>(x) - G::integer_maker)); };
       return Set::template map_words<Word>(value, made);
     } else if constexpr (G::is_float) {
-      return Set::map_doubles([this](auto x) { return scaled(x) + offset_; }, made, maker_bits);
+      const auto value = [this](auto x) { return scaled(x) + offset_; };
+      if constexpr (requires { Set::map_doubles(value, made, maker_bits); }) {
+        return Set::map_doubles(value, made, maker_bits);
+      } else {
+        const auto less = [](auto x) { return x - maker_bits; };
+        const auto word = [&](auto x) { return as<std::uint64_t>(value(as<double>(x))); };
+        Vector a, b;
+        Set::doubles(Set::template map_words<Word>(less, made), a, b);
+        return Set::narrow(Set::template map_words<std::uint64_t>(word, a),
+                           Set::template map_words<std::uint64_t>(word, b));
+      }
     } else {
       const auto value = [this](auto x) {
         return as<std::uint64_t>(scaled(as<double>(x) - G::integer_maker) + offset_);
@@ -195,8 +205,8 @@ struct GridLoops {
       const Residuals r = residuals;  // the stores cannot change a copy
       Vector least = Set::splat(0xFF);
       std::size_t i = 0;
-      for (; i + Set::at_once <= vectors; i += Set::at_once)
-        to_codes<Set::at_once>(words, code, codes, r, i * vector_bytes, least);
+      for (; i + at_once <= vectors; i += at_once)
+        to_codes<at_once>(words, code, codes, r, i * vector_bytes, least);
       for (; i < vectors; ++i) to_codes<1>(words, code, codes, r, i * vector_bytes, least);
       Set::store(distances, least);
     });
@@ -215,6 +225,9 @@ struct GridLoops {
 
  private:
   static constexpr Word first_code = GridWords<Word>::center - GridWords<Word>::half + 1;
+  // Vectors that are coded at once: as many as there are registers for.
+  static constexpr bool is_fused = requires(Vector v) { Set::fused(v, v, v); };  // Avx512
+  static constexpr std::size_t at_once = is_fused ? 2 : 1;
 
   // Codes n vectors from offset `at` on. `least`: distances of words from the first code. The words of the
   // next chunk are brought to the cache meanwhile; the address may lie beyond the values.
@@ -241,7 +254,7 @@ struct GridLoops {
   template <class Of>
   static void with_code(const Grid& grid, const Of& of) noexcept {
     if (grid.form == Grid::Form::product) return with_scale<Scale::product>(grid, of);
-    if constexpr (requires(typename Set::Bytes v) { Set::fused(v, v, v); }) {
+    if constexpr (is_fused) {
       if constexpr (GridWords<Word>::is_float)
         if (float_inverse_serves(grid.step, grid.offset)) return with_scale<Scale::float_inverse>(grid, of);
       if (inverse_serves(grid.step)) return with_scale<Scale::inverse>(grid, of);
