@@ -68,25 +68,22 @@ struct Avx512 {
     store(out, compressed(v, mask));
     return out + _mm_popcnt_u64(mask);
   }
-  // The same for words of 4 or 8 bytes, and for the lowest two bytes of each; the mask has a bit for each
-  // word.
+  // The same for words of 4 or 8 bytes; compressed_words for those of 2 bytes too. The mask has a bit for
+  // each word.
   template <class Word>
   static std::uint64_t nonzero_words(Bytes v) noexcept {
     if constexpr (sizeof(Word) == 4) return _mm512_test_epi32_mask(v, v);
     return _mm512_test_epi64_mask(v, v);
   }
   template <class Word>
-  static void compress_halves(void* out, Bytes v, std::uint64_t mask) noexcept {
-    if constexpr (sizeof(Word) == 4)
-      _mm256_storeu_si256(static_cast<__m256i*>(out), _mm512_cvtepi32_epi16(compressed_words<Word>(v, mask)));
-    else
-      _mm_storeu_si128(static_cast<__m128i*>(out), _mm512_cvtepi64_epi16(compressed_words<Word>(v, mask)));
-  }
-  template <class Word>
   static Bytes compressed_words(Bytes v, std::uint64_t mask) noexcept {
+    if constexpr (sizeof(Word) == 2)
+      return _mm512_mask_compress_epi16(cleared(), static_cast<__mmask32>(mask), v);
     if constexpr (sizeof(Word) == 4) return _mm512_maskz_compress_epi32(static_cast<__mmask16>(mask), v);
     return _mm512_maskz_compress_epi64(static_cast<__mmask8>(mask), v);
   }
+  // Returns the bits of x in a mask, next to each other.
+  static std::uint64_t bits_in(std::uint64_t x, std::uint64_t mask) noexcept { return _pext_u64(x, mask); }
   static Bytes expand(const void* in, std::uint64_t mask) noexcept {
     Bytes packed = load(in);
     asm("" : "+v"(packed));  // keeps the load separate: expansion from memory is microcoded on Zen
@@ -227,9 +224,20 @@ struct Avx512 {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
                         _mm512_cvtps_ph(_mm512_castsi512_ps(v), _MM_FROUND_TO_NEAREST_INT));
   }
-  static Bytes narrow(Bytes a, Bytes b) noexcept {
-    const auto eight = [](Bytes v) { return _mm512_cvtpd_ps(_mm512_castsi512_pd(v)); };
-    return (Bytes)_mm512_insertf32x8(_mm512_castps256_ps512(eight(a)), eight(b), 1);
+  // A number becomes a double as the lowest bits of 2^52 + number, and pairs of numbers change places: that
+  // is cheaper than conversions and moves between the halves of a register.
+  template <class Op>
+  static Bytes map_doubles(const Op& op, Bytes v, std::uint32_t zero) noexcept {
+    typedef double Doubles __attribute__((vector_size(64)));
+    const Bytes high = _mm512_set1_epi32(0x43300000);
+    const auto eight = [&](Bytes numbers) {
+      const Doubles results = op((Doubles)numbers - (0x1p52 + zero));
+      return (Bytes)_mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)results));
+    };
+    const Bytes places =
+        _mm512_load_si512(constants<std::uint64_t>([](unsigned i) { return i / 2 + i % 2 * 8; }));
+    return _mm512_permutex2var_epi64(eight(_mm512_unpacklo_epi32(v, high)), places,
+                                     eight(_mm512_unpackhi_epi32(v, high)));
   }
   static Bytes multiply_add(Bytes v, float a, float b) noexcept {
     return (Bytes)_mm512_fmadd_ps(_mm512_castsi512_ps(v), _mm512_set1_ps(a), _mm512_set1_ps(b));

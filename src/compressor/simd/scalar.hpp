@@ -28,12 +28,15 @@
 //   extremes(x, n, least, greatest) the least and the greatest of each of n rows of 64 floats or doubles; the
 //                                   least is NaN if the row has a NaN
 //   nonzero_words<Word>(v)          Avx512: as nonzero_mask, a bit for each word of 4 or 8 bytes
-//   compressed_words<Word>(v, mask) those of such a mask, then 0; compress_halves stores 16 bits of each
+//   compressed_words<Word>(v, mask) those of such a mask, then 0; for words of 2 bytes too
+//   bits_in(x, mask)                Avx512: the bits of a mask, next to each other
 //   nearest_floats, nearest_doubles the integers of 32 bits next to 16 floats, or doubles; ties even
 //   load_halves(from)               16 numbers of float16 as floats; a NaN may become quiet
 //   store_halves(to, v)             the numbers of float16 next to 16 floats, ties to even; a NaN by f16()
 //   floats(v)                       the inverse of nearest_floats; doubles() is that of nearest_doubles
 //   multiply_add(v, a, b)           v * a + b, for floats or doubles whose product v * a is exact
+//   map_doubles(op, v, zero)        Avx512: narrow(op(a), op(b)) of the doubles a, b of v - zero, for v of at
+//                                   least 0
 //   fused(a, b, c)                  Avx512: a * b + c of floats or doubles, rounded once
 //   limit8(words, most)             64 bytes: the words, limited to 0 .. most
 //   limit16(words, most, low, high) the low and the high bytes of the words, limited to 0 .. most

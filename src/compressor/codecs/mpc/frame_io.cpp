@@ -54,13 +54,17 @@ class Preparation {
   // Returns the residuals of a part, in whole vectors; those beyond its end equal their prediction.
   const std::byte* residuals(Part part) noexcept {
     const std::size_t vectors = vectors_of(part.size), end = vectors * vector_bytes;
-    const bool in_order = coded_.any();
-    const std::byte* residuals = in_order ? code(part, coded_.next()) : prepared(part, own_);
-    if (const Lags& lags = layout_.prediction.lags; lags.any() || !layout_.references.empty()) {
-      const Sources all =
-          in_order ? lag_sources(residuals, lags, layout_.word_bytes) : sources(residuals, part, lags);
-      kernels_.subtract_lags(all, vectors, own_.bytes);
-      residuals = own_.bytes;
+    const Lags& lags = layout_.prediction.lags;
+    const std::byte* residuals = own_.bytes;
+    if (coded_.any()) {
+      std::byte* const codes = coded_.next();
+      code(part, codes, {lag_sources(codes, lags, layout_.word_bytes), own_.bytes});
+    } else {
+      residuals = prepared(part, own_);
+      if (lags.any() || !layout_.references.empty()) {
+        kernels_.subtract_lags(sources(residuals, part, lags), vectors, own_.bytes);
+        residuals = own_.bytes;
+      }
     }
     if (part.size == end) return residuals;
     if (residuals != own_.bytes) std::memcpy(own_.bytes, residuals, part.size);
@@ -100,9 +104,9 @@ class Preparation {
     return piece.bytes;
   }
 
-  const std::byte* code(Part part, std::byte* to) noexcept {
-    fits_grid_ &= kernels_.to_codes(whole_vectors(part, to), vectors_of(part.size), layout_.grid, to);
-    return to;
+  void code(Part part, std::byte* to, const Residuals& residuals = {}) noexcept {
+    fits_grid_ &=
+        kernels_.to_codes(whole_vectors(part, to), vectors_of(part.size), layout_.grid, to, residuals);
   }
 
   // Returns the values themselves, or a copy in `memory`.

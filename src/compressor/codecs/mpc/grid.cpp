@@ -48,7 +48,7 @@ class Searcher {
   }
   void codes(const typename GridWords<Word>::Value* values, const Grid& grid, Word* codes) const noexcept {
     kernels_.to_codes(reinterpret_cast<const std::byte*>(values), vectors_of(most_grid_values * sizeof(Word)),
-                      grid, reinterpret_cast<std::byte*>(codes));
+                      grid, reinterpret_cast<std::byte*>(codes), {});
   }
 
  private:

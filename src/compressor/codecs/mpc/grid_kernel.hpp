@@ -5,11 +5,22 @@
 #include <bit>
 
 #include "compressor/codecs/mpc/format.hpp"
-#include "compressor/codecs/mpc/grid.hpp"
+#include "compressor/codecs/mpc/kernels.hpp"
 
 namespace taut::mpc {
 
 namespace {  // one copy for each kernel set, compiled with its instructions
+
+// Returns a vector of words less those at lags before it; `at`: its offset.
+template <class Set, class Word, class Vector>
+Vector less_lags(const Vector& words, const Sources& of, std::size_t at) noexcept {
+  const auto less = [](const Vector& a, const Vector& b) {
+    return Set::template map_words<Word>([](auto x, auto y) { return x - y; }, a, b);
+  };
+  const Vector rest = less(words, Set::load(of.near + at));
+  if (of.far == nullptr) return rest;
+  return less(rest, less(Set::load(of.far + at), Set::load(of.both + at)));
+}
 
 // Returns the bits of a number, or of a register of numbers, as numbers of another type.
 template <class To, class From>
@@ -60,33 +71,42 @@ class GridCode {
         limit_(static_cast<Value>(G::limit(grid.unit))),
         base_(static_cast<Word>(grid.base)) {}
 
-  // Returns the codes of words on the grid, and the other words as they are, less the base. A code holds an
+  // Replaces words on the grid by their codes, and others by themselves, less the base. A code holds an
   // integer, and in its lowest two bits how far the word is from the word of the integer, -2 to 1; or the
-  // integer alone, of a word that is the one of the integer.
-  Vector codes(const Vector& words) const noexcept {
+  // integer alone, of a word that is the one of the integer. Each step is done for all vectors before the
+  // next one: their operations overlap.
+  template <std::size_t n>
+  void to_codes(Vector (&v)[n]) const noexcept {
     const auto nearest = [this](auto x) {
-      const auto made = (as<Value>(x) - origin_) * steps_in_one_ + G::integer_maker;
-      return as<Word>(made) - maker_bits;
+      auto distance = as<Value>(x);
+      if constexpr (scale != Scale::float_inverse) distance = distance - origin_;  // it is 0 there
+      return as<Word>(distance * steps_in_one_ + G::integer_maker);
     };
-    const Vector integers = Set::template map_words<Word>(nearest, words);
-    const auto coded = [this](auto x, auto q, auto z) {
+    const auto coded = [this](auto x, auto made, auto z) {
       const auto place = placed(x), off = place - placed(z);
-      auto on_grid = (q + G::most <= 2 * G::most) & (off + below < (Word{1} << low_bits));
+      auto on_grid = (made - (maker_bits - G::most) <= 2 * G::most) & (off + below < (Word{1} << low_bits));
       if constexpr (has_unit) on_grid = on_grid & (as<Word>(as<Value>(place) - shift_of(x)) == x);
-      return on_grid ? (q << low_bits) + off + static_cast<Word>(G::center - base_) : x - base_;
+      const Word center = G::center - (maker_bits << low_bits) - base_;
+      if constexpr (integers_alone) return on_grid ? made + center : x - base_;
+      return on_grid ? (made << low_bits) + off + center : x - base_;
     };
-    return Set::template map_words<Word>(coded, words, integers, values(integers));
+    Vector made[n], near[n];
+    for (std::size_t i = 0; i < n; ++i) made[i] = Set::template map_words<Word>(nearest, v[i]);
+    for (std::size_t i = 0; i < n; ++i) near[i] = values(made[i]);
+    for (std::size_t i = 0; i < n; ++i) v[i] = Set::template map_words<Word>(coded, v[i], made[i], near[i]);
   }
 
   // Returns the words that codes() was given.
   Vector words(const Vector& codes) const noexcept {
     const Word center = G::center - base_;
-    const auto integer_of = [center](auto code) {
-      return ((code - center + (below + 2 * G::half)) >> low_bits) - (2 * G::half >> low_bits);
+    const auto made_of = [center](auto code) {
+      const Word least = (2 * G::half >> low_bits) - maker_bits;
+      return ((code - center + (below + 2 * G::half)) >> low_bits) - least;
     };
-    const Vector integers = Set::template map_words<Word>(integer_of, codes);
-    const auto word = [this, center](auto code, auto q, auto z) {
-      const auto number = code - center, placed_word = placed(z) + (number - (q << low_bits));
+    const Vector made = Set::template map_words<Word>(made_of, codes);
+    const auto word = [this, center](auto code, auto made_word, auto z) {
+      const auto number = code - center,
+                 placed_word = placed(z) + (number - ((made_word - maker_bits) << low_bits));
       const auto is_code = number + (G::half - 1) < 2 * G::half - 1;
       if constexpr (has_unit) {
         // Greater values keep their words: a difference of 0 would change those of NaN.
@@ -96,7 +116,7 @@ class GridCode {
       }
       return is_code ? placed_word : code + base_;
     };
-    return Set::template map_words<Word>(word, codes, integers, values(integers));
+    return Set::template map_words<Word>(word, codes, made, values(made));
   }
 
  private:
@@ -105,21 +125,28 @@ class GridCode {
   static constexpr Word maker_bits = std::bit_cast<Word>(G::integer_maker);
   static constexpr Word magnitude = static_cast<Word>(~Word{0}) >> 1;
 
-  // Returns the values that belong to integers.
-  Vector values(const Vector& integers) const noexcept {
-    const auto value = [this](auto integer) { return as<std::uint64_t>(scaled(integer) + offset_); };
+  // Returns the values of integers; each is given as the bits of integer_maker plus the integer.
+  Vector values(const Vector& made) const noexcept {
     if constexpr (scale == Scale::float_inverse) {
-      const auto from_float = [this](auto x) { return as<Word>(quotient(as<float>(x))); };
-      return Set::template map_words<Word>(from_float, Set::floats(integers));
+      const auto value = [this](auto x) { return as<Word>(quotient(as<float>(x) - G::integer_maker)); };
+      return Set::template map_words<Word>(value, made);
     } else if constexpr (G::is_float) {
-      const auto from_double = [&](auto x) { return value(as<double>(x)); };
-      Vector a, b;
-      Set::doubles(integers, a, b);
-      return Set::narrow(Set::template map_words<std::uint64_t>(from_double, a),
-                         Set::template map_words<std::uint64_t>(from_double, b));
+      const auto value = [this](auto x) { return scaled(x) + offset_; };
+      if constexpr (requires { Set::map_doubles(value, made, maker_bits); }) {
+        return Set::map_doubles(value, made, maker_bits);
+      } else {
+        const auto less = [](auto x) { return x - maker_bits; };
+        const auto word = [&](auto x) { return as<std::uint64_t>(value(as<double>(x))); };
+        Vector a, b;
+        Set::doubles(Set::template map_words<Word>(less, made), a, b);
+        return Set::narrow(Set::template map_words<std::uint64_t>(word, a),
+                           Set::template map_words<std::uint64_t>(word, b));
+      }
     } else {
-      const auto from_integer = [&](auto q) { return value(as<double>(q + maker_bits) - G::integer_maker); };
-      return Set::template map_words<Word>(from_integer, integers);
+      const auto value = [this](auto x) {
+        return as<std::uint64_t>(scaled(as<double>(x) - G::integer_maker) + offset_);
+      };
+      return Set::template map_words<Word>(value, made);
     }
   }
 
@@ -168,23 +195,21 @@ class GridCode {
 
 template <class Set, class Word>
 struct GridLoops {
+  using Vector = typename Set::Bytes;
+
   // Returns false if a word would be read as a code: then the least distance from the first code tells.
-  static bool to_codes(const std::byte* words, std::size_t vectors, const Grid& grid,
-                       std::byte* codes) noexcept {
-    const auto nearer = [](auto least, auto x) {
-      const auto distance = x - first_code;
-      return distance < least ? distance : least;
-    };
-    typename Set::Bytes least = Set::splat(0xFF);
-    with_code(grid, [&](const auto& code) {
-      for (std::size_t i = 0; i < vectors * vector_bytes; i += vector_bytes) {
-        const auto v = Set::load(words + i);
-        least = Set::template map_words<Word>(nearer, least, v);
-        Set::store(codes + i, code.codes(v));
-      }
-    });
+  static bool to_codes(const std::byte* words, std::size_t vectors, const Grid& grid, std::byte* codes,
+                       const Residuals& residuals) noexcept {
     alignas(64) std::byte distances[vector_bytes];
-    Set::store(distances, least);
+    with_code(grid, [&, words, codes, vectors](const auto code) {
+      const Residuals r = residuals;  // the stores cannot change a copy
+      Vector least = Set::splat(0xFF);
+      std::size_t i = 0;
+      for (; i + at_once <= vectors; i += at_once)
+        to_codes<at_once>(words, code, codes, r, i * vector_bytes, least);
+      for (; i < vectors; ++i) to_codes<1>(words, code, codes, r, i * vector_bytes, least);
+      Set::store(distances, least);
+    });
     for (std::size_t i = 0; i < vector_bytes; i += sizeof(Word))
       if (load<Word>(distances + i) < 2 * GridWords<Word>::half - 1) return false;
     return true;
@@ -200,11 +225,36 @@ struct GridLoops {
 
  private:
   static constexpr Word first_code = GridWords<Word>::center - GridWords<Word>::half + 1;
+  // Vectors that are coded at once: as many as there are registers for.
+  static constexpr bool is_fused = requires(Vector v) { Set::fused(v, v, v); };  // Avx512
+  static constexpr std::size_t at_once = is_fused ? 2 : 1;
+
+  // Codes n vectors from offset `at` on. `least`: distances of words from the first code. The words of the
+  // next chunk are brought to the cache meanwhile; the address may lie beyond the values.
+  template <std::size_t n, class Code>
+  static void to_codes(const std::byte* words, const Code& code, std::byte* codes, const Residuals& r,
+                       std::size_t at, Vector& least) noexcept {
+    const auto nearer = [](auto before, auto x) {
+      const auto distance = x - first_code;
+      return distance < before ? distance : before;
+    };
+    Vector v[n];
+    for (std::size_t i = 0; i < n; ++i) {
+      v[i] = Set::load(words + at + i * vector_bytes);
+      __builtin_prefetch(words + at + i * vector_bytes + chunk_bytes);
+      least = Set::template map_words<Word>(nearer, least, v[i]);
+    }
+    code.to_codes(v);
+    for (std::size_t i = 0; i < n; ++i) Set::store(codes + at + i * vector_bytes, v[i]);
+    if (r.to == nullptr) return;
+    for (std::size_t i = 0; i < n; ++i, at += vector_bytes)
+      Set::store(r.to + at, less_lags<Set, Word>(v[i], r.of, at));
+  }
 
   template <class Of>
   static void with_code(const Grid& grid, const Of& of) noexcept {
     if (grid.form == Grid::Form::product) return with_scale<Scale::product>(grid, of);
-    if constexpr (requires(typename Set::Bytes v) { Set::fused(v, v, v); }) {
+    if constexpr (is_fused) {
       if constexpr (GridWords<Word>::is_float)
         if (float_inverse_serves(grid.step, grid.offset)) return with_scale<Scale::float_inverse>(grid, of);
       if (inverse_serves(grid.step)) return with_scale<Scale::inverse>(grid, of);

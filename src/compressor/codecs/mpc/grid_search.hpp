@@ -246,7 +246,9 @@ class GridSearch {
   constexpr Grid fitted(Step step, double least_ulp, double unit) noexcept {
     const double middle = m_.sorted[m_.distinct / 2];
     double correction = 0;
-    for (int round = 0; round < 16; ++round) step = regressed(step, middle, least_ulp, correction);
+    Step before;
+    for (int round = 0; round < 16 && (before.size != step.size || before.error != step.error); ++round)
+      step = regressed(before = step, middle, least_ulp, correction);
     const double inverse = rint(1 / step.size), rounded = static_cast<float>(step.size);
     // Offsets near 0 are rounded the least.
     const double integer = rint(middle / step.size);

@@ -79,9 +79,7 @@ struct Pipeline {
 
   static void subtract_lags(const Sources& of, std::size_t vectors, std::byte* to) noexcept {
     each_vector(of, vectors, to, [](const Sources& s, std::size_t i) {
-      const Vector rest = subtract(Set::load(s.words + i), Set::load(s.near + i));
-      if (s.far == nullptr) return rest;
-      return subtract(rest, subtract(Set::load(s.far + i), Set::load(s.both + i)));
+      return less_lags<Set, Word>(Set::load(s.words + i), s, i);
     });
   }
 

@@ -18,6 +18,12 @@ struct Sources {
   const std::byte* both = nullptr;  // at the sum of the lags; present if `far` is
 };
 
+// Residuals of codes, where kernels write them.
+struct Residuals {
+  Sources of = {};          // their lags
+  std::byte* to = nullptr;  // null: none are written
+};
+
 // Bytes of a sparse record, and a number of bytes that the coded record of the same words does not go below.
 struct SparseSize {
   std::size_t bytes = 0;  // 0: the form does not suit the words
@@ -52,9 +58,11 @@ struct Kernels {
   void (*subtract_lags)(const Sources& of, std::size_t vectors, std::byte* to) noexcept;
   void (*add_lags)(const Sources& of, std::size_t vectors, std::byte* to) noexcept;
 
-  // to_codes() replaces words by codes of a grid, and from_codes() does the reverse. to_codes() returns false
-  // if a word would be read as a code. Null for words of one and two bytes.
-  bool (*to_codes)(const std::byte* words, std::size_t vectors, const Grid& grid, std::byte* codes) noexcept;
+  // to_codes() replaces words by codes of a grid, and from_codes() does the reverse. to_codes() writes the
+  // residuals of the codes as well, which spares subtract_lags() a second pass, and returns false if a word
+  // would be read as a code. Null for words of one and two bytes.
+  bool (*to_codes)(const std::byte* words, std::size_t vectors, const Grid& grid, std::byte* codes,
+                   const Residuals& residuals) noexcept;
   void (*from_codes)(const std::byte* codes, std::size_t vectors, const Grid& grid,
                      std::byte* words) noexcept;
 };

@@ -15,8 +15,11 @@ namespace {  // one copy for each kernel set, compiled with its instructions
 inline constexpr std::uint32_t most_packed = chunk_bytes;
 
 // Moves the numbers in the lanes of a quadword, each below 2^width, next to each other.
-template <class Lane>
+template <class Set, class Lane>
 std::uint64_t joined(std::uint64_t x, unsigned width) noexcept {
+  if constexpr (requires { Set::bits_in(x, x); })
+    return Set::bits_in(x,
+                        ~std::uint64_t{0} / static_cast<Lane>(~Lane{0}) * ((std::uint64_t{1} << width) - 1));
   if constexpr (sizeof(Lane) == 1)
     x = (x & 0x00FF00FF00FF00FF) | (x >> 8 & 0x00FF00FF00FF00FF) << width, width *= 2;
   x = (x & 0x0000FFFF0000FFFF) | (x >> 16 & 0x0000FFFF0000FFFF) << width;
@@ -25,7 +28,7 @@ std::uint64_t joined(std::uint64_t x, unsigned width) noexcept {
 
 // Packs n numbers below 2^width, without gaps, from the lowest bit on. Returns the end; bytes beyond it are
 // overwritten, up to 16.
-template <class Of>
+template <class Set, class Of>
 std::byte* pack(std::uint32_t n, unsigned width, std::byte* to, const Of& of) noexcept {
   std::byte* const end = to + (n * width + 7) / 8;
   if (width == 0) return end;
@@ -51,7 +54,8 @@ std::byte* pack(std::uint32_t n, unsigned width, std::byte* to, const Of& of) no
     std::fill(lanes + n, lanes + n + 8, std::uint16_t{0});
     for (std::uint32_t i = 0; i < n; i += 8, to += width) {
       const auto four = [&](unsigned k) {
-        return joined<std::uint16_t>(load<std::uint64_t>(reinterpret_cast<std::byte*>(lanes + i + k)), width);
+        return joined<Set, std::uint16_t>(load<std::uint64_t>(reinterpret_cast<std::byte*>(lanes + i + k)),
+                                          width);
       };
       const std::uint64_t first = four(0), last = four(4);
       store(to, first);
@@ -63,7 +67,7 @@ std::byte* pack(std::uint32_t n, unsigned width, std::byte* to, const Of& of) no
   for (std::uint32_t i = 0; i < n; ++i) lanes[i] = static_cast<std::byte>(of(i));
   std::fill(lanes + n, lanes + n + 8, std::byte{0});
   for (std::uint32_t i = 0; i < n; i += 8, to += width)
-    store(to, joined<std::uint8_t>(load<std::uint64_t>(lanes + i), width));
+    store(to, joined<Set, std::uint8_t>(load<std::uint64_t>(lanes + i), width));
   return end;
 }
 
@@ -91,7 +95,7 @@ class SparsePipeline {
     auto of = static_cast<std::uint32_t>(size / sizeof(Word));
     const bool has_rival =
         limit < max_record_bytes;  // a coded record of `limit` bytes; without one, most words are 0
-    numbers.collect(words, size, !has_rival);
+    numbers.collect(words, size);
     if (numbers.n == 0 || !is_sparse_count(numbers.n, of)) return {};
     std::size_t least_coded = 0;
     std::byte* out = record;
@@ -153,30 +157,28 @@ class SparsePipeline {
   struct Numbers {
     std::uint32_t n = 0;
     Word all = 0;  // every bit that a number has
-    bool has_places = false;
     alignas(64) Word of[chunk_words + vector_bytes];
     alignas(64) std::uint16_t places[chunk_words + vector_bytes];
-    alignas(
-        64) std::byte bitmap[chunk_words / 8];  // a bit for each word that was looked at: 1 where it is taken
+    // A bit for each word that was looked at: 1 where it is taken. Zeros follow.
+    alignas(64) std::byte bitmap[chunk_words / 8 + sizeof(std::uint64_t)];
 
-    // Takes the words, and their numbers. Their places are found at once, or by find_places().
-    void collect(const std::byte* words, std::size_t size, bool with_places) noexcept {
+    // Takes the words, and their numbers.
+    void collect(const std::byte* words, std::size_t size) noexcept {
       const auto number = [](auto x) {
         constexpr Word sign = 8 * sizeof(Word) - 1;
         return ((x << Word{1}) ^ -(x >> sign)) - Word{1};
       };
-      take_nonzero(words, size, with_places, number, static_cast<Word>(~Word{0}));
+      take_nonzero(words, size, number, static_cast<Word>(~Word{0}));
     }
 
-    // Finds the places among `words` words.
-    void find_places(std::uint32_t words) noexcept {
-      if (has_places) return;
+    // Finds the places among `words` words, unless take_nonzero() did.
+    void find_places([[maybe_unused]] std::uint32_t words) noexcept {
       if constexpr (by_words) {
-        Places at;
+        PlacesOf<std::uint16_t> at;
         std::uint16_t* to = places;
-        for (std::uint32_t i = 0; i < words; i += 8 * sizeof(OfVector), at.next()) {
-          const std::uint64_t mask = load<OfVector>(bitmap + i / 8);
-          at.append(mask, to);
+        for (std::uint32_t i = 0; i < words; i += 32, at.next()) {
+          const auto mask = load<std::uint32_t>(bitmap + i / 8);
+          Set::store(to, Set::template compressed_words<std::uint16_t>(at.of_words(), mask));
           to += std::popcount(mask);
         }
       }
@@ -219,7 +221,7 @@ class SparsePipeline {
       }
       for (std::uint32_t i = 0; i < n; ++i) of[i] = static_cast<Word>(of[i] >> bits);
       take_nonzero(
-          reinterpret_cast<const std::byte*>(of), n * sizeof(Word), true, [](auto x) { return x - Word{1}; },
+          reinterpret_cast<const std::byte*>(of), n * sizeof(Word), [](auto x) { return x - Word{1}; },
           Word{1});
     }
 
@@ -227,31 +229,37 @@ class SparsePipeline {
     // Moves number(word) of the words that are not 0 to `of`, which may be where the words lie; it is 0 for
     // `first`.
     template <class Number>
-    void take_nonzero(const std::byte* words, std::size_t size, bool with_places, const Number& number,
+    void take_nonzero(const std::byte* words, std::size_t size, const Number& number,
                       [[maybe_unused]] Word first) noexcept {
-      Places at;
+      [[maybe_unused]] PlacesOf<Word> at;
       std::uint32_t taken = 0;
       std::byte* bits = bitmap;
-      for (std::size_t i = 0; i < size; i += vector_bytes, at.next()) {
-        const Vector v = Set::load(words + i);
-        std::uint64_t mask = nonzero(v);
-        if (size - i < vector_bytes) mask &= (std::uint64_t{1} << (size - i) / stride) - 1;
+      const auto take = [&](const Vector& v, std::uint64_t mask) {
         if constexpr (by_words) {
           bits = store(bits, static_cast<OfVector>(mask));
           store_vector(of + taken, Set::template compressed_words<Word>(v, mask));
-          if (with_places) at.append(mask, places + taken);
         } else {
           bits = store(bits, static_cast<OfVector>(gathered(mask)));
           if (Set::has_compress || mask != 0) {
             Set::compress(reinterpret_cast<std::byte*>(of + taken), v, mask * whole_word);
             at.append(mask, places + taken);
           }
+          at.next();
         }
         taken += static_cast<std::uint32_t>(std::popcount(mask));
+      };
+      const std::size_t rest = size % vector_bytes, whole = size - rest;
+      for (std::size_t i = 0; i < whole; i += vector_bytes) {
+        const Vector v = Set::load(words + i);
+        take(v, nonzero(v));
       }
+      if (rest != 0) {
+        const Vector v = Set::load(words + whole);
+        take(v, nonzero(v) & ((std::uint64_t{1} << rest / stride) - 1));
+      }
+      store(bits, std::uint64_t{0});
       n = taken;
       all = 0;
-      has_places = with_places || !by_words;
       if constexpr (by_words) {  // zeros follow the numbers, up to a whole vector
         Vector every = Set::splat(0);
         const auto plus = [first](auto x) { return x + first; };
@@ -332,35 +340,36 @@ class SparsePipeline {
     return mask;
   }
 
-  // The places of the words of a vector, each in the lowest two bytes of its word.
-  class Places {
+  // The places of the words of a vector, each in the lowest two bytes of a number of the size of `Place`.
+  template <class Place>
+  class PlacesOf {
    public:
-    Places() noexcept {
+    PlacesOf() noexcept {
       alignas(64) std::byte bytes[vector_bytes];
-      for (unsigned i = 0; i < in_vector; ++i) store(bytes + i * sizeof(Word), static_cast<Word>(i));
+      for (unsigned i = 0; i < in_vector; ++i) store(bytes + i * sizeof(Place), static_cast<Place>(i));
       places_ = Set::load(bytes);
-      for (unsigned i = 0; i < in_vector; ++i) store(bytes + i * sizeof(Word), static_cast<Word>(in_vector));
+      for (unsigned i = 0; i < in_vector; ++i)
+        store(bytes + i * sizeof(Place), static_cast<Place>(in_vector));
       step_ = Set::load(bytes);
     }
+    const Vector& of_words() const noexcept { return places_; }
     void append(std::uint64_t mask, std::uint16_t* to) const noexcept {
-      if constexpr (sizeof(Word) == 1) {
+      if constexpr (sizeof(Place) == 1) {
         for (; mask != 0; mask &= mask - 1)
           *to++ = static_cast<std::uint16_t>(first_ + static_cast<unsigned>(std::countr_zero(mask)));
-      } else if constexpr (by_words) {
-        Set::template compress_halves<Word>(to, places_, mask);
       } else {
         Set::compress(reinterpret_cast<std::byte*>(to), places_, mask * 3);
       }
     }
     void next() noexcept {
-      if constexpr (sizeof(Word) == 1)
+      if constexpr (sizeof(Place) == 1)
         first_ += in_vector;
       else
-        places_ = Set::template map_words<Word>(std::plus<>(), places_, step_);
+        places_ = Set::template map_words<Place>(std::plus<>(), places_, step_);
     }
 
    private:
-    static constexpr unsigned in_vector = vector_bytes / sizeof(Word);
+    static constexpr unsigned in_vector = vector_bytes / sizeof(Place);
     Vector places_, step_;
     unsigned first_ = 0;
   };
@@ -372,13 +381,14 @@ class SparsePipeline {
     else
       write_upper(level, out, [&](std::uint32_t i) { return (std::uint32_t{numbers.places[i]} >> low) + i; });
     const auto low_mask = static_cast<std::uint16_t>((1u << low) - 1);
-    out = pack(level.n, low, out + level.upper_bytes(),
-               [&](std::uint32_t i) { return static_cast<std::uint16_t>(numbers.places[i] & low_mask); });
+    out = pack<Set>(level.n, low, out + level.upper_bytes(), [&](std::uint32_t i) {
+      return static_cast<std::uint16_t>(numbers.places[i] & low_mask);
+    });
     const Word mask = level.bits == 0
                           ? Word{0}
                           : static_cast<Word>(static_cast<Word>(~Word{0}) >> (8 * sizeof(Word) - level.bits));
-    return pack(level.n, level.bits, out,
-                [&](std::uint32_t i) { return static_cast<Word>(numbers.of[i] & mask); });
+    return pack<Set>(level.n, level.bits, out,
+                     [&](std::uint32_t i) { return static_cast<Word>(numbers.of[i] & mask); });
   }
 
   // Writes a bitmap with the bits bit(i), which ascend.

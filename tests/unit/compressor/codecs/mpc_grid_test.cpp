@@ -250,6 +250,78 @@ TEST(MpcGrid, QuotientsAreThoseOfDivisionInAllSets) {
   }
 }
 
+// Returns words on and next to a grid, every kind of value off it, and numbers beyond its integers.
+template <class Word>
+std::vector<Word> words_around(const mpc::Grid& grid, std::size_t n) {
+  using Value = typename mpc::GridWords<Word>::Value;
+  using Limits = std::numeric_limits<Value>;
+  const Value others[] = {Limits::quiet_NaN(), -Limits::quiet_NaN(), Limits::infinity(),
+                          -Limits::infinity(), Limits::denorm_min(), Limits::max(),
+                          Limits::lowest(),    Value(1e30),          -Value{0}};
+  std::mt19937_64 random(5);
+  std::vector<Word> words(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto q = static_cast<double>(static_cast<std::int64_t>(random() % 2000001) - 1000000);
+    const double scaled = grid.form == mpc::Grid::Form::product ? q * grid.step : q / grid.step;
+    const Value x =
+        i % 13 == 0 ? others[i / 13 % std::size(others)] : static_cast<Value>(scaled + grid.offset);
+    words[i] = std::bit_cast<Word>(x);
+    if (std::isfinite(x) && i % 5 == 0) words[i] -= static_cast<Word>(random() % 3);
+    if (i % 31 == 0) words[i] = static_cast<Word>(random()) >> 2;  // a number below 2
+  }
+  return words;
+}
+
+template <class Word>
+void expect_the_codes_of_the_scalar_set(const mpc::Grid& grid) {
+  constexpr std::size_t in_vector = mpc::vector_bytes / sizeof(Word), most = 21, near = 64, both = 139;
+  const std::vector<Word> words = words_around<Word>(grid, both + most * in_vector);
+  struct Coded {
+    std::vector<Word> codes, residuals, back;
+    bool operator==(const Coded&) const = default;
+  };
+  const auto coded = [&](const mpc::Kernels& kernels, std::size_t vectors, unsigned lags) {
+    Coded all{words, std::vector<Word>(most * in_vector), std::vector<Word>(most * in_vector)};
+    auto* const codes = reinterpret_cast<std::byte*>(all.codes.data() + both);
+    mpc::Residuals residuals{{codes, codes - near * sizeof(Word)}};
+    if (lags > 0) residuals.to = reinterpret_cast<std::byte*>(all.residuals.data());
+    if (lags > 1) residuals.of.far = codes - (both - near) * sizeof(Word);
+    if (lags > 1) residuals.of.both = codes - both * sizeof(Word);
+    EXPECT_TRUE(kernels.to_codes(codes, vectors, grid, codes, residuals));
+    kernels.from_codes(codes, vectors, grid, reinterpret_cast<std::byte*>(all.back.data()));
+    return all;
+  };
+  for (const std::size_t vectors : {std::size_t{1}, std::size_t{2}, most})
+    for (unsigned lags = 0; lags <= 2; ++lags) {
+      const Coded expected =
+          coded(choose_kernels(mpc::kernel_sets(), "scalar")->of(sizeof(Word)), vectors, lags);
+      for (std::size_t i = 0; i < vectors * in_vector; ++i) {
+        const Word* const c = expected.codes.data() + both + i;
+        const Word one = c[0] - *(c - near), two = one - *(c - (both - near)) + *(c - both);
+        ASSERT_EQ(expected.residuals[i], lags == 0 ? Word{0} : lags == 1 ? one : two);
+        ASSERT_EQ(expected.back[i], words[both + i]);
+      }
+      for (const mpc::KernelSet* set : mpc::kernel_sets())
+        if (set->supported()) {
+          EXPECT_TRUE(coded(set->of(sizeof(Word)), vectors, lags) == expected) << set->name;
+        }
+    }
+}
+
+TEST(MpcGrid, CodesAndTheirResidualsAreTheSameInAllSets) {
+  using Form = mpc::Grid::Form;
+  for (const double unit : {0.0, 0x1p-20})
+    for (const bool integers : {false, true})
+      for (mpc::Grid grid :
+           {mpc::Grid{Form::product, 0.0014092, 257.4}, mpc::Grid{Form::product, 0.5, 0},
+            mpc::Grid{Form::product, 1e300, 1e300}, mpc::Grid{Form::quotient, 65000, 0},
+            mpc::Grid{Form::quotient, 1000, -3.25}, mpc::Grid{Form::quotient, 0x1p53 - 1, 0}}) {
+        grid.unit = unit, grid.integers = integers, grid.base = integers ? 0x7FA00123 : 0;
+        expect_the_codes_of_the_scalar_set<std::uint32_t>(grid);
+        expect_the_codes_of_the_scalar_set<std::uint64_t>(grid);
+      }
+}
+
 TEST(MpcGrid, IsNotTakenWhereAValueWouldBeReadAsACode) {
   std::vector<float> x = made<float>([](int q) { return q / 100.0; });
   x[count - 1] = std::bit_cast<float>(0x7FA00001U);  // a signalling NaN
