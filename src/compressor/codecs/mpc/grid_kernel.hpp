@@ -71,7 +71,8 @@ class GridCode {
     const Vector integers = Set::template map_words<Word>(nearest, words);
     const auto coded = [this](auto x, auto q, auto z) {
       const auto place = placed(x), off = place - placed(z);
-      auto on_grid = (q + G::most <= 2 * G::most) & (off + below < (Word{1} << low_bits));
+      auto on_grid =
+          (q + G::greatest_integer <= 2 * G::greatest_integer) & (off + below < (Word{1} << low_bits));
       if constexpr (has_unit) on_grid = on_grid & (as<Word>(as<Value>(place) - shift_of(x)) == x);
       return on_grid ? (q << low_bits) + off + static_cast<Word>(G::center - base_) : x - base_;
     };
@@ -101,7 +102,7 @@ class GridCode {
 
  private:
   static constexpr unsigned low_bits = difference_bits(integers_alone);
-  static constexpr Word below = most_below(integers_alone);
+  static constexpr Word below = negative_differences(integers_alone);
   static constexpr Word maker_bits = std::bit_cast<Word>(G::integer_maker);
   static constexpr Word magnitude = static_cast<Word>(~Word{0}) >> 1;
 
