@@ -106,7 +106,7 @@ void read_array(ConstBytes bytes) {
   refused_or([&] {
     const cli::InputFile file("/proc/self/fd/" + std::to_string(descriptor));
     if (!cli::is_npy(file)) return;
-    const cli::NpyFile found = cli::read_npy(file, {});
+    const cli::StoredArray found = cli::read_npy(file, {});
     expect(found.values_at <= bytes.size() && found.array.bytes() <= bytes.size() - found.values_at,
            "the values lie inside the file");
   });

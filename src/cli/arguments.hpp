@@ -52,9 +52,10 @@ struct FileNames {
 };
 
 // Returns the inputs of the command line, each with its output: what --output says, a file in the folder that
-// --output names, or `usual(input)`. Standard input goes to standard output. Throws Failure(usage) if there
-// is no input, and if two inputs would go to one output.
-std::vector<FileNames> file_names(const Arguments& arguments, std::string (*usual)(const std::string& input));
+// --output names, or `default_output(input)`. Standard input goes to standard output. Throws Failure(usage)
+// if there is no input, and if two inputs would go to one output.
+std::vector<FileNames> file_names(const Arguments& arguments,
+                                  std::string (*default_output)(const std::string& input));
 
 // Returns the names of the inputs. Throws Failure(usage) if there is none; messages call it `what`.
 const std::vector<std::string>& input_names(const Arguments& arguments, const char* what);

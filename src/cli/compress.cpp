@@ -246,7 +246,7 @@ class Compression {
   FileSeries* series_;
   std::string output_name_;
   InputFile file_;
-  Input input_;
+  StoredArray input_;
   EarlierFiles earlier_;
   std::vector<Piece> pieces_;
   BoundCheck bound_check_;

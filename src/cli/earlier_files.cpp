@@ -23,7 +23,7 @@ Array EarlierFile::open() {
     return frames_->array();
   }
   if (is_npy(file_)) {
-    const NpyFile npy = read_npy(file_, type_ == DType::bf16 ? std::optional(type_) : std::nullopt);
+    const StoredArray npy = read_npy(file_, type_ == DType::bf16 ? std::optional(type_) : std::nullopt);
     at_ = npy.values_at;
     return npy.array;
   }

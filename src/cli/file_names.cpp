@@ -23,10 +23,10 @@ void make_folder(const std::string& name) {
 }
 
 std::string output_in_folder(const std::string& folder, const std::string& input,
-                             std::string (*usual)(const std::string&)) {
+                             std::string (*default_output)(const std::string&)) {
   if (input == standard_stream)
     reject("--output: " + folder + " is a folder; name the file for standard input");
-  return fs::path(folder) / fs::path(usual(input)).filename();
+  return fs::path(folder) / fs::path(default_output(input)).filename();
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ const std::vector<std::string>& input_names(const Arguments& arguments, const ch
 }
 
 std::vector<FileNames> file_names(const Arguments& arguments,
-                                  std::string (*usual)(const std::string& input)) {
+                                  std::string (*default_output)(const std::string& input)) {
   const std::vector<std::string>& inputs = input_names(arguments, "IN");
   const auto output = arguments.value("output");
   const bool to_folder = output && is_folder(*output);
@@ -48,10 +48,10 @@ std::vector<FileNames> file_names(const Arguments& arguments,
   std::set<std::string> outputs;
   for (const std::string& input : inputs) {
     const bool piped = !output && input == standard_stream;
-    all.push_back({input, to_folder ? output_in_folder(*output, input, usual)
+    all.push_back({input, to_folder ? output_in_folder(*output, input, default_output)
                           : output  ? *output
                           : piped   ? standard_stream
-                                    : usual(input)});
+                                    : default_output(input)});
     if (!outputs.insert(all.back().output).second)
       reject(input + ": would go to " + all.back().output + ", as another input does; give them one by one");
   }

@@ -26,8 +26,8 @@ DType raw_dtype(const InputFile& file, std::optional<DType> wanted) {
   return *type;
 }
 
-Input read_raw(const InputFile& file, const Arguments& arguments) {
-  Input input{{raw_dtype(file, wanted_dtype(arguments)), Form::raw, {}}, 0};
+StoredArray read_raw(const InputFile& file, const Arguments& arguments) {
+  StoredArray input{{raw_dtype(file, wanted_dtype(arguments)), Form::raw, {}}, 0};
   Array& array = input.array;
   const std::string type = name_of(array.type);
   const std::string holds = file.path() + " holds " + std::to_string(file.size()) + " bytes";
@@ -50,15 +50,14 @@ Input read_raw(const InputFile& file, const Arguments& arguments) {
 
 }  // namespace
 
-Input read_input(const InputFile& file, const Arguments& arguments) {
+StoredArray read_input(const InputFile& file, const Arguments& arguments) {
   if (!is_npy(file)) {
     if (const auto container = container_of(file)) reject(file.path() + ": is " + *container);
     return read_raw(file, arguments);
   }
   if (arguments.has("shape"))
     reject("--shape: " + file.path() + " is a .npy file, which has its own; leave it out");
-  const NpyFile npy = read_npy(file, wanted_dtype(arguments));
-  return {npy.array, npy.values_at};
+  return read_npy(file, wanted_dtype(arguments));
 }
 
 }  // namespace taut::cli

@@ -15,14 +15,9 @@ inline constexpr Option dtype_option{"dtype", 0, "TYPE",
 inline constexpr Option shape_option{"shape", 0, "AxBxC",
                                      "of raw values, slowest extent first; default: one row"};
 
-struct Input {
-  Array array;
-  std::uint64_t values_at;  // offset of the values in the file
-};
-
 // Reads the description of the array. NumPy files are recognised by their first bytes, and so are containers,
 // which are refused. All other files hold raw values. Throws Failure.
-Input read_input(const InputFile& file, const Arguments& arguments);
+StoredArray read_input(const InputFile& file, const Arguments& arguments);
 
 // Values of a measurement, which one frame holds, and the name that its table shows.
 struct Subject {

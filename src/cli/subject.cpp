@@ -10,7 +10,7 @@ namespace taut::cli {
 
 Subject subject_of(const std::string& path, const Arguments& arguments) {
   const InputFile file(path);
-  const Input input = read_input(file, arguments);
+  const StoredArray input = read_input(file, arguments);
   const std::vector<Piece> pieces = pieces_of(input.array.shape);
   if (pieces.empty()) fail(path + ": holds no values");
   const Piece& middle = pieces[pieces.size() / 2];

@@ -37,7 +37,7 @@ double ratio_below(std::span<const double> ratios, double fraction, double bits)
 }
 
 // Returns the time of encoding at the two sampled bounds beside a share of the range, the longer one.
-double seconds_near(std::span<const double> seconds, double share) noexcept {
+double encoding_seconds(std::span<const double> seconds, double share) noexcept {
   std::size_t i = 0;
   while (i + 1 < seconds.size() && share < Compressibility::relative[i]) ++i;
   return i == 0 ? seconds[0] : std::max(seconds[i - 1], seconds[i]);
@@ -64,7 +64,8 @@ RatioForecast forecast_ratio(const SeenCalls& seen, const AskedBound& asked, int
       share_of_range(bound, seen.least, seen.greatest) / (sums(seen) && !asked.on_input ? ranks : 1);
   if (share <= 0 || std::ranges::find(ratios, 0.0) != ratios.end()) return {};
   const double known = ratio_between(Compressibility::relative, ratios, share);
-  return {known > 0 ? known : ratio_below(ratios, share, bits_a_number(seen)), seconds_near(seconds, share)};
+  return {known > 0 ? known : ratio_below(ratios, share, bits_a_number(seen)),
+          encoding_seconds(seconds, share)};
 }
 
 // ---- Gain
@@ -77,9 +78,10 @@ constexpr double link_bytes = 256 * 1024;  // least size of messages that show t
 // Time of the first coded call beyond that of others: a private communicator, codecs, memory.
 constexpr double seconds_of_start = 2.5e-3;
 
-// Returns the calls in these circumstances. The ranks of smaller communicators than the program's may be
-// anywhere: they count as one on each node, as long as no other number of nodes is asked for.
-CallEstimate prospect_of(const SeenProgram& program, const SeenCalls& seen,
+// Returns what the cost model needs to know of the calls in these circumstances. The ranks of smaller
+// communicators than the program's may be anywhere: they count as one on each node, as long as no other
+// number of nodes is asked for.
+CallEstimate estimate_of(const SeenProgram& program, const SeenCalls& seen,
                          const Circumstances& circumstances) noexcept {
   CallEstimate call{seen.collective, circumstances.ranks.value_or(seen.ranks),
                     seen.message_bytes / std::max(seen.calls, 1.0)};
@@ -104,7 +106,7 @@ bool only_exact(const SeenProgram& program, const SeenCalls& seen) noexcept {
 double link_seen(const SeenProgram& program, const SeenCalls& seen, int ranks_a_node) noexcept {
   Circumstances as_it_ran;
   as_it_ran.ranks_a_node = ranks_a_node;
-  const CallEstimate call = prospect_of(program, seen, as_it_ran);
+  const CallEstimate call = estimate_of(program, seen, as_it_ran);
   const bool shows = seen.plain_calls > 0 && seen.plain_seconds > 0 && call.bytes >= link_bytes;
   return shows ? link_of(call, seen.plain_seconds / seen.plain_calls) : 0;
 }
@@ -199,9 +201,10 @@ double seconds_with_trials(const SeenCalls& seen, const CallEstimate& call, doub
 std::string history_options(const SeenCalls& seen) {
   const auto period = static_cast<std::uint64_t>(seen.period);
   const double bytes = seen.message_bytes / std::max(seen.calls, 1.0) * 2;
-  const double needed = (seen.period + 1) * bytes, usual = static_cast<double>(Policy().history_bytes);
+  const double needed = (seen.period + 1) * bytes,
+               default_bytes = static_cast<double>(Policy().history_bytes);
   std::string options = history_option(period);
-  if (needed > usual)
+  if (needed > default_bytes)
     options += " history_bytes=" + text_of_size(std::bit_ceil(static_cast<std::size_t>(needed)));
   return options;
 }
@@ -213,10 +216,10 @@ std::string history_options(const SeenCalls& seen) {
 void try_history(const SeenCalls& seen, const AskedBound& asked, CallEstimate call, double plain, double link,
                  const NodeMemory& memory, Outlook& outlook) {
   if (seen.period == 0 || !outlook.known() || seen.messages()) return;
-  SeenCalls behind = seen;
-  behind.ratios = seen.history_ratios;
-  behind.seconds_a_byte = seen.history_seconds_a_byte;
-  const RatioForecast forecast = forecast_ratio(behind, asked, call.ranks);
+  SeenCalls with_history = seen;
+  with_history.ratios = seen.history_ratios;
+  with_history.seconds_a_byte = seen.history_seconds_a_byte;
+  const RatioForecast forecast = forecast_ratio(with_history, asked, call.ranks);
   if (sums(seen) && is_relative(asked.bound)) {
     const double range = std::max(seen.greatest - seen.least, 0.0);
     outlook.absolute_gain = forecast.ratio < least_gain * outlook.ratio ? 0 : forecast.ratio / outlook.ratio;
@@ -264,7 +267,7 @@ std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& c
   const double for_frames = circumstances.link.value_or(rate_of_frames(program, program.ranks_a_node));
   std::vector<Outlook> all;
   for (const SeenCalls& seen : program.kinds) {
-    CallEstimate call = prospect_of(program, seen, circumstances);
+    CallEstimate call = estimate_of(program, seen, circumstances);
     const bool exact = only_exact(program, seen);
     const AskedBound asked = exact ? AskedBound{Bound()} : circumstances.asked;
     const RatioForecast forecast = forecast_ratio(seen, asked, call.ranks);

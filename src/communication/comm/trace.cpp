@@ -13,10 +13,11 @@
 namespace taut {
 namespace {
 
-constexpr unsigned segments_of_a_slot = 64;  // threads of a trace, one for each segment
-static_assert(segments_of_a_slot >= max_segments);
+// A trace shows each segment of a call as a thread, with a range of thread numbers for each call in flight.
+constexpr unsigned threads_of_a_slot = 64;
+static_assert(threads_of_a_slot >= max_segments);
 
-unsigned thread_of(const Event& event) noexcept { return event.slot * segments_of_a_slot + event.segment; }
+unsigned thread_of(const Event& event) noexcept { return event.slot * threads_of_a_slot + event.segment; }
 
 std::string label_text(const Call& call) {
   std::string text = name_of(call.collective);
@@ -71,8 +72,8 @@ void write_thread_names(std::FILE* file, const Recorder& recorder, int rank) {
     if (std::ranges::find(threads, thread) == threads.end()) threads.push_back(thread);
   });
   for (const unsigned thread : threads) {
-    const unsigned slot = thread / segments_of_a_slot;
-    std::string name = "segment " + std::to_string(thread % segments_of_a_slot);
+    const unsigned slot = thread / threads_of_a_slot;
+    std::string name = "segment " + std::to_string(thread % threads_of_a_slot);
     if (slot != 0) name += " of call " + std::to_string(slot + 1) + " at a time";
     std::fputs(",\n", file);
     write_name(file, "thread_name", rank, thread, name);

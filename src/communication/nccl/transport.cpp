@@ -68,7 +68,7 @@ std::uint64_t NcclTransport::start_recv(Bytes capacity, int from, Lane lane) {
   if (found != memory_->unexpected.end()) {
     const std::byte* const content = found->memory != nullptr ? found->memory->data() : found->content.data();
     deliver(recvs_.back(), content, found->bytes);
-    if (recvs_.back().moved.status == Status::ok) take_frames(recvs_.back().data, found->header);
+    if (recvs_.back().outcome.status == Status::ok) read_frame_headers(recvs_.back().data, found->header);
     memory_->unexpected.erase(found);
   }
   return last_id_;
@@ -80,25 +80,25 @@ std::uint64_t NcclTransport::start_node_work(NodeWork work) {
   return last_id_;
 }
 
-bool NcclTransport::poll(std::uint64_t& operation, SizeOrStatus& moved) {
-  const auto poll_in = [&](auto& all, auto id, auto outcome) -> std::optional<bool> {
-    const auto found = std::ranges::find(all, operation, id);
-    if (found == all.end()) return {};
+bool NcclTransport::poll(std::uint64_t& operation, SizeOrStatus& outcome) {
+  const auto poll_in = [&](auto& started) -> std::optional<bool> {
+    const auto found = std::ranges::find_if(started, [&](const auto& one) { return one.id == operation; });
+    if (found == started.end()) return {};
     needs_round_ = needs_round_ || !found->done;
     if (!found->done) return false;
-    moved = (*found).*outcome;
-    all.erase(found);
+    outcome = found->outcome;
+    started.erase(found);
     return true;
   };
-  for (std::deque<Message>* const all : {&sends_, &recvs_})
-    if (const auto done = poll_in(*all, &Message::id, &Message::moved)) return *done;
-  if (const auto done = poll_in(works_, &StartedWork::id, &StartedWork::outcome)) return *done;
+  for (std::deque<Message>* const messages : {&sends_, &recvs_})
+    if (const auto done = poll_in(*messages)) return *done;
+  if (const auto done = poll_in(works_)) return *done;
   throw Error(Status::transport_failed, "a message of a call that has failed");
 }
 
 void NcclTransport::abandon(std::uint64_t operation) noexcept {
-  for (std::deque<Message>* const all : {&sends_, &recvs_})
-    std::erase_if(*all, [&](const Message& message) { return message.id == operation; });
+  for (std::deque<Message>* const messages : {&sends_, &recvs_})
+    std::erase_if(*messages, [&](const Message& message) { return message.id == operation; });
   std::erase_if(works_, [&](const StartedWork& started) { return started.id == operation; });
 }
 
@@ -116,7 +116,7 @@ void NcclTransport::copy(void* to, const void* from, std::size_t bytes) {
 void NcclTransport::deliver(Message& recv, const std::byte* from, std::size_t bytes) {
   const bool fits = bytes <= recv.bytes;
   if (fits) copy(recv.data, from, bytes);
-  recv.moved = fits ? SizeOrStatus{Status::ok, bytes} : SizeOrStatus{Status::frame_mismatch};
+  recv.outcome = fits ? SizeOrStatus{Status::ok, bytes} : SizeOrStatus{Status::frame_mismatch};
   recv.done = true;
 }
 
@@ -152,7 +152,7 @@ bool NcclTransport::run_round_now(bool complete) {
   const std::vector<Message*> sends = write_control_messages(complete);
   exchange_control_messages();
   const bool worked = run_node_work();
-  if (move(sends) || worked) wait();
+  if (move_rendezvous(sends) || worked) wait();
   memory_->truncated.clear();
   const ControlMessage* const control = control_messages(memory_->pinned.data() + control_bytes());
   for (int r = 0; r < size_; ++r)
@@ -183,13 +183,13 @@ std::vector<NcclTransport::Message*> NcclTransport::write_control_messages(bool 
     header.eager = send.bytes <= eager_bytes && !on_device(send.data);
     header.frames = 0;
     if (header.eager == 0) {
-      announce_frames(send, header);
+      write_frame_headers(send, header);
       rendezvous.push_back(&send);
     } else if (send.bytes > 0) {
       std::memcpy(header.content, send.data, send.bytes);
     }
     send.done = true;
-    send.moved = {Status::ok, send.bytes};
+    send.outcome = {Status::ok, send.bytes};
   }
   return rendezvous;
 }
@@ -232,15 +232,16 @@ std::byte* NcclTransport::receive_buffer(int from, const MessageHeader& header,
   }
   recv->done = true;  // no other message of the round matches this receive
   received.push_back(recv);
-  recv->moved = bytes <= recv->bytes ? SizeOrStatus{Status::ok, bytes} : SizeOrStatus{Status::frame_mismatch};
-  if (recv->moved.status == Status::ok) {
-    take_frames(recv->data, header);
+  recv->outcome =
+      bytes <= recv->bytes ? SizeOrStatus{Status::ok, bytes} : SizeOrStatus{Status::frame_mismatch};
+  if (recv->outcome.status == Status::ok) {
+    read_frame_headers(recv->data, header);
     return recv->data;
   }
   return memory_->truncated.emplace_back(allocate())->data();
 }
 
-void NcclTransport::take_eager(int from, const MessageHeader& header) {
+void NcclTransport::receive_eager(int from, const MessageHeader& header) {
   const auto bytes = std::min<std::size_t>(header.bytes, eager_bytes);
   if (Message* const recv = find_receive(from, header.lane))
     deliver(*recv, header.content, bytes);
@@ -251,7 +252,7 @@ void NcclTransport::take_eager(int from, const MessageHeader& header) {
 // ---- Headers of frames on the GPU
 
 // Copies the headers of the frames of a message into its header, if all of them fit.
-void NcclTransport::announce_frames(const Message& send, MessageHeader& header) const noexcept {
+void NcclTransport::write_frame_headers(const Message& send, MessageHeader& header) const noexcept {
   const gpu::DeviceFrames* const frames = devices_ == nullptr ? nullptr : devices_->frames_at(send.data);
   if (frames == nullptr) return;
   ConstBytes rest(frames->host_address(send.data), send.bytes);
@@ -266,7 +267,7 @@ void NcclTransport::announce_frames(const Message& send, MessageHeader& header) 
 }
 
 // Writes the frame headers of a control message to the host's copy of the headers of the received frames.
-void NcclTransport::take_frames(std::byte* message, const MessageHeader& header) const {
+void NcclTransport::read_frame_headers(std::byte* message, const MessageHeader& header) const {
   gpu::DeviceFrames* const frames =
       devices_ == nullptr || header.frames == 0 ? nullptr : devices_->frames_at(message);
   if (frames == nullptr) return;
@@ -313,7 +314,7 @@ bool NcclTransport::run_node_work() {
 
 // Moves the rendezvous messages, in one group. Messages between two ranks are in the order of their headers.
 // Returns false if there are none.
-bool NcclTransport::move(std::span<Message* const> sends) {
+bool NcclTransport::move_rendezvous(std::span<Message* const> sends) {
   const ControlMessage* const control = control_messages(memory_->pinned.data() + control_bytes());
   struct Arrival {
     std::byte* to;
@@ -327,7 +328,7 @@ bool NcclTransport::move(std::span<Message* const> sends) {
     for (std::size_t i = 0; i < std::min<std::size_t>(control[from].headers, most_headers); ++i) {
       const MessageHeader& header = control[from].header[i];
       if (header.eager != 0)
-        take_eager(from, header);
+        receive_eager(from, header);
       else
         arrivals.push_back(
             {receive_buffer(from, header, received), static_cast<std::size_t>(header.bytes), from});

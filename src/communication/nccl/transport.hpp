@@ -123,7 +123,7 @@ class NcclTransport final : public Transport {
     std::byte* data;
     std::size_t bytes;  // size of a send, capacity of a receive
     bool done = false;
-    SizeOrStatus moved = {};
+    SizeOrStatus outcome = {};
   };
   struct StartedWork {
     std::uint64_t id;
@@ -144,7 +144,7 @@ class NcclTransport final : public Transport {
   std::uint64_t start_send(ConstBytes bytes, int to, Lane lane) override;
   std::uint64_t start_recv(Bytes capacity, int from, Lane lane) override;
   std::uint64_t start_node_work(NodeWork work) override;
-  bool poll(std::uint64_t& operation, SizeOrStatus& moved) override;
+  bool poll(std::uint64_t& operation, SizeOrStatus& outcome) override;
   void abandon(std::uint64_t operation) noexcept override;
 
   // Memory that work on the stream uses.
@@ -174,11 +174,11 @@ class NcclTransport final : public Transport {
   std::vector<std::byte> allgather_now(ConstBytes bytes);
   void exchange_control_messages();
   bool run_node_work();
-  bool move(std::span<Message* const> sends);
+  bool move_rendezvous(std::span<Message* const> sends);
   std::byte* receive_buffer(int from, const MessageHeader& header, std::vector<Message*>& received);
-  void take_eager(int from, const MessageHeader& header);
-  void announce_frames(const Message& send, MessageHeader& header) const noexcept;
-  void take_frames(std::byte* message, const MessageHeader& header) const;
+  void receive_eager(int from, const MessageHeader& header);
+  void write_frame_headers(const Message& send, MessageHeader& header) const noexcept;
+  void read_frame_headers(std::byte* message, const MessageHeader& header) const;
   void deliver(Message& recv, const std::byte* from, std::size_t bytes);
   Message* find_receive(int from, Lane lane) noexcept;
   void copy(void* to, const void* from, std::size_t bytes);

@@ -31,8 +31,8 @@ struct View {
 
   bool leads(int i) const noexcept { return i < nodes.leaders(); }
   bool leads() const noexcept { return leads(me()); }
-  int if_leader(int i) const noexcept { return leads(i) ? i : NodePeers::nobody; }
-  int if_led(int i) const noexcept { return leads() ? i : NodePeers::nobody; }
+  int if_leader(int i) const noexcept { return leads(i) ? i : NodePeers::no_rank; }
+  int if_led(int i) const noexcept { return leads() ? i : NodePeers::no_rank; }
 
   // Returns the part of a message that rank i of a node is responsible for; an empty one unless it leads. On
   // GPUs the parts of a segment are one after the other, as NCCL needs them. Elsewhere the parts, and so the

@@ -19,7 +19,7 @@ void NodePeers::combine(Slice values, ConstSlice operand, Reduction op) noexcept
 
 ValueSend::ValueSend(NodePeers& node, ConstSlice values, int to) : waiting_(node.team_), bytes_(0) {
   Team& team = node.team_;
-  if (to == NodePeers::nobody) return;
+  if (to == NodePeers::no_rank) return;
   if (!team.values_->on_host()) values = staged(team, values);
   ConstBytes bytes = values.as_bytes();
   if (team.failed() != Status::ok && !bytes.empty()) bytes = bytes.first(bytes.size() - 1);
@@ -40,8 +40,8 @@ ValueReceive::ValueReceive(NodePeers& node, Slice values, int from)
     : team_(node.team_),
       waiting_(node.team_),
       values_(values),
-      expected_(from == NodePeers::nobody ? 0 : values.bytes()) {
-  if (from == NodePeers::nobody) return;
+      expected_(from == NodePeers::no_rank ? 0 : values.bytes()) {
+  if (from == NodePeers::no_rank) return;
   Bytes capacity = values.data == nullptr ? Bytes() : values.as_bytes();
   if (!team_.values_->on_host()) {
     staging_ = team_.scratch(expected_);

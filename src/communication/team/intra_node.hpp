@@ -37,9 +37,9 @@ class NodePeers {
   void copy(ConstSlice from, Slice to) noexcept;
   void combine(Slice values, ConstSlice operand, Reduction op) noexcept;
 
-  // Messages of values; the caller awaits the results. A message to or from `nobody` is not sent, as with
+  // Messages of values; the caller awaits the results. A message to or from `no_rank` is not sent, as with
   // MPI_PROC_NULL.
-  static constexpr int nobody = -1;
+  static constexpr int no_rank = -1;
   ValueSend send(ConstSlice values, int to);
   ValueReceive recv(Slice values, int from);
   ValueExchange exchange(ConstSlice sent, int to, Slice received, int from);

@@ -23,13 +23,13 @@ std::string printable(std::string_view text) {
 
 }  // namespace
 
-void SourceText::reject(std::size_t at, const std::string& reason) const {
-  at = std::min(at, text.size());
+void SourceText::reject(std::size_t offset, const std::string& reason) const {
+  offset = std::min(offset, text.size());
   const std::string_view all = text;
-  const std::size_t newline = all.substr(0, at).rfind('\n');
+  const std::size_t newline = all.substr(0, offset).rfind('\n');
   const std::size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
-  std::string_view line = all.substr(begin, std::min(all.find('\n', at), all.size()) - begin);
-  std::size_t in_line = at - begin;
+  std::string_view line = all.substr(begin, std::min(all.find('\n', offset), all.size()) - begin);
+  std::size_t in_line = offset - begin;
   std::string where = ", column " + std::to_string(columns(line.substr(0, in_line)) + 1);
   if (all.find('\n') != std::string_view::npos)
     where = ", line " + std::to_string(1 + std::ranges::count(all.substr(0, begin), '\n')) + where;

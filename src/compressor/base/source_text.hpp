@@ -8,17 +8,17 @@
 
 namespace taut {
 
-// A piece of a text, and the position at which it starts.
+// Word of a text, and the offset of its first byte in the text.
 struct SourceWord {
   std::string text;
-  std::size_t at = 0;
+  std::size_t offset = 0;
 };
 
 struct SourceText {
   std::string name;  // for messages: "TAUT_RULES", or a file
   std::string text;
 
-  // Throws Error(invalid_policy) with a message that points at position `at`:
+  // Throws Error(invalid_policy) with a message that points at the byte at `offset`:
   //
   //   TAUT_RULES, column 11: 'f33' is no ...
   //     Allreduce f33 : abs:1e-4
@@ -26,7 +26,7 @@ struct SourceText {
   //
   // The message also has the number of the line if the text has several lines. Control characters are shown
   // as '?'.
-  [[noreturn]] void reject(std::size_t at, const std::string& reason) const;
+  [[noreturn]] void reject(std::size_t offset, const std::string& reason) const;
 };
 
 }  // namespace taut

@@ -30,6 +30,12 @@ struct Array {
   std::uint64_t bytes() const noexcept { return count() * size_of(type); }
 };
 
+// Array in a file, and the offset of its values in the file.
+struct StoredArray {
+  Array array;
+  std::uint64_t values_at;
+};
+
 // Returns true if the array has at most max_array_dims extents and, with extents of 0 counted as 1, at most
 // 2^62 bytes.
 bool has_valid_size(const Array& array) noexcept;

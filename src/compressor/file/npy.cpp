@@ -137,7 +137,7 @@ bool is_npy(const InputFile& file) {
   return std::string_view(start, sizeof start) == magic;
 }
 
-NpyFile read_npy(const InputFile& file, std::optional<DType> wanted) {
+StoredArray read_npy(const InputFile& file, std::optional<DType> wanted) {
   std::uint8_t start[12] = {};
   file.read(0, std::as_writable_bytes(std::span(start, 10)));
   const std::uint8_t version = start[6];
@@ -153,9 +153,9 @@ NpyFile read_npy(const InputFile& file, std::optional<DType> wanted) {
   file.read(begin, std::as_writable_bytes(std::span(text)));
 
   const Literal::Header header = Literal(text, file.path()).read();
-  NpyFile result{{type_of(header.descr, wanted, file.path()), header.fortran ? Form::npy_fortran : Form::npy,
-                  header.shape},
-                 begin + length};
+  StoredArray result{{type_of(header.descr, wanted, file.path()),
+                      header.fortran ? Form::npy_fortran : Form::npy, header.shape},
+                     begin + length};
   Array& array = result.array;
   if (header.fortran) std::ranges::reverse(array.shape);
   if (!has_valid_size(array) || array.bytes() > file.size() - result.values_at)

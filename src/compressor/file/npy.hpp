@@ -11,15 +11,10 @@ namespace taut::cli {
 
 bool is_npy(const InputFile& file);
 
-struct NpyFile {
-  Array array;
-  std::uint64_t values_at;  // offset of the values in the file
-};
-
 // Reads the header. Throws Failure on an unsupported header, and if the file is shorter than its header says.
 // NumPy has no bfloat16: the type '<V2' that ml_dtypes stores is read as bfloat16 if `wanted` asks for it.
 // Throws Failure if `wanted` differs from the file's type otherwise.
-NpyFile read_npy(const InputFile& file, std::optional<DType> wanted);
+StoredArray read_npy(const InputFile& file, std::optional<DType> wanted);
 
 // Returns a header of version 1.
 std::string npy_header(const Array& array);

@@ -36,29 +36,30 @@ template <FloatLayout To, class Float>
 constexpr std::uint16_t narrowed(Float value) noexcept {
   using Bits = BitsOf<Float>;
   constexpr FloatLayout from = sizeof(Float) == 8 ? FloatLayout{11, 52} : FloatLayout{8, 23};
-  constexpr int dropped = from.fraction_bits - To.fraction_bits, down = from.bias() - To.bias();
+  constexpr int dropped_bits = from.fraction_bits - To.fraction_bits;
+  constexpr int bias_difference = from.bias() - To.bias();
   constexpr Bits infinity = ((Bits{1} << To.exponent_bits) - 1) << To.fraction_bits;
-  constexpr Bits beyond = ((Bits{1} << from.exponent_bits) - 1) << from.fraction_bits;
+  constexpr Bits source_infinity = ((Bits{1} << from.exponent_bits) - 1) << from.fraction_bits;
 
-  const Bits bits = std::bit_cast<Bits>(value), size = bits & ~Bits{0} >> 1;
-  const Bits moved = size - (Bits{down} << from.fraction_bits);
-  Bits result =
-      std::min((moved + (Bits{1} << (dropped - 1)) - 1 + (moved >> dropped & 1)) >> dropped, infinity);
-  if constexpr (down > 0) {  // below the least normal number: multiples of the least denormal number
-    constexpr Bits least = Bits{down + 1} << from.fraction_bits;
-    constexpr auto inverse =
-        std::bit_cast<Float>(Bits{2 * from.bias() - down - 1 + To.fraction_bits} << from.fraction_bits);
-    const Float multiple = std::bit_cast<Float>(std::min(least, size)) * inverse;
+  const Bits bits = std::bit_cast<Bits>(value), magnitude = bits & ~Bits{0} >> 1;
+  const Bits rebiased = magnitude - (Bits{bias_difference} << from.fraction_bits);
+  const Bits tie_to_even = (Bits{1} << (dropped_bits - 1)) - 1 + (rebiased >> dropped_bits & 1);
+  Bits result = std::min((rebiased + tie_to_even) >> dropped_bits, infinity);
+  if constexpr (bias_difference > 0) {  // below the least normal number: multiples of the least denormal one
+    constexpr Bits least_normal = Bits{bias_difference + 1} << from.fraction_bits;
+    constexpr auto inverse = std::bit_cast<Float>(
+        Bits{2 * from.bias() - bias_difference - 1 + To.fraction_bits} << from.fraction_bits);
+    const Float multiple = std::bit_cast<Float>(std::min(least_normal, magnitude)) * inverse;
     const auto integer = static_cast<std::int32_t>(multiple);
     const Float rest = multiple - static_cast<Float>(integer);
-    const auto whole = static_cast<Bits>(integer);
-    const Bits up = Bits{rest > Float{0.5}} | (Bits{rest == Float{0.5}} & whole);
-    result = chosen(size < least, whole + (up & 1), result);
+    const auto truncated = static_cast<Bits>(integer);
+    const Bits round_up = Bits{rest > Float{0.5}} | (Bits{rest == Float{0.5}} & truncated);
+    result = chosen(magnitude < least_normal, truncated + (round_up & 1), result);
   }
   const Bits nan = infinity | Bits{1} << (To.fraction_bits - 1) |
-                   (size & ((Bits{1} << from.fraction_bits) - 1)) >> dropped;
+                   (magnitude & ((Bits{1} << from.fraction_bits) - 1)) >> dropped_bits;
   const Bits sign = bits >> (8 * sizeof(Float) - 16) & 0x8000;
-  return static_cast<std::uint16_t>(sign | chosen(size > beyond, nan, result));
+  return static_cast<std::uint16_t>(sign | chosen(magnitude > source_infinity, nan, result));
 }
 
 struct f16 {
@@ -71,12 +72,13 @@ struct f16 {
   static constexpr f16 of_bits(std::uint16_t b) noexcept { return std::bit_cast<f16>(b); }
 
   explicit constexpr operator float() const noexcept {
-    const std::uint32_t size = bits & 0x7FFFu, sign = (bits & 0x8000u) << 16;
+    const std::uint32_t magnitude = bits & 0x7FFFu, sign = (bits & 0x8000u) << 16;
     const auto denormal =
-        std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(size)) * 0x1p-24f);
-    const std::uint32_t rebias =
-        (112u << 23) << (size >= 0x7C00);  // doubled for infinities and NaN: an exponent of all ones
-    return std::bit_cast<float>(sign | chosen(size < 0x400, denormal, (size << 13) + rebias));
+        std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(magnitude)) * 0x1p-24f);
+    const std::uint32_t bias_difference =
+        (112u << 23) << (magnitude >= 0x7C00);  // doubled for infinities and NaN: an exponent of all ones
+    return std::bit_cast<float>(sign |
+                                chosen(magnitude < 0x400, denormal, (magnitude << 13) + bias_difference));
   }
   explicit constexpr operator double() const noexcept {
     return static_cast<double>(static_cast<float>(*this));

@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(group_threads, 4)
   __shared__ DecodeShared shared;
   const CudaThread simt;
   const Scratch& scratch = *job.scratch;
-  const bool there = take_published(simt, scratch.control, scratch.published, words_of<OpenFrame>(), shared.frame);
+  const bool there = read_published(simt, scratch.control, scratch.published, words_of<OpenFrame>(), shared.frame);
   if (simt.ballot(!there) != 0) return;
   simt.sync_warp();
   if (simt.thread() != 0 || shared.frame.status != 0) return;
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(sum_threads, resident_sum_blocks) fast_find(co
   const CudaThread simt;
   const Scratch& scratch = *job.scratch;
   const std::uint32_t taken = simt.thread() == 0 ? take_chunk(simt, job.sink) : 0;
-  if (simt.barrier_any(!take_published(simt, scratch.control, scratch.published, opened_words(job.input), shared.opened))) return;
+  if (simt.barrier_any(!read_published(simt, scratch.control, scratch.published, opened_words(job.input), shared.opened))) return;
   find_records(simt, job, simt.shuffle(taken, 0), shared);
   asm volatile("" ::"l"(&shared) : "memory");  // other threads read it
 }

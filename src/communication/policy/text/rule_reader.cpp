@@ -26,11 +26,11 @@ class RuleReader {
 
   void set(const RuleEntry& entry);
   [[noreturn]] void reject(const SourceWord& word, const std::string& remedy) const {
-    source_.reject(word.at, "'" + word.text + "' cannot stand here; " + remedy);
+    source_.reject(word.offset, "'" + word.text + "' cannot stand here; " + remedy);
   }
   const SourceWord& one(const RuleEntry& entry) const {
     if (entry.list || entry.values.size() != 1)
-      source_.reject(entry.key.at, "'" + entry.key.text + "' takes one value, not a list");
+      source_.reject(entry.key.offset, "'" + entry.key.text + "' takes one value, not a list");
     return entry.values[0];
   }
 
@@ -65,8 +65,8 @@ void RuleReader::at_place(const RuleEntry& entry, Read read) const {
   try {
     read();
   } catch (const ItemError& error) {
-    if (!error.in_name()) source_.reject(entry.values[0].at, error.reason());
-    source_.reject(entry.key.at, error.reason() + ", and of rules " + rule_keys);
+    if (!error.in_name()) source_.reject(entry.values[0].offset, error.reason());
+    source_.reject(entry.key.offset, error.reason() + ", and of rules " + rule_keys);
   }
 }
 
@@ -75,7 +75,8 @@ void RuleReader::calls(const RuleEntry& entry) {
   for (const SourceWord& name : entry.values) {
     const std::uint32_t bit = name.text == "*" ? Conditions::any : call_bit(name.text);
     if (bit == 0)
-      source_.reject(name.at, "'" + name.text + "' is no call that rules know; " + call_remedy(name.text));
+      source_.reject(name.offset,
+                     "'" + name.text + "' is no call that rules know; " + call_remedy(name.text));
     rule_.when.calls |= bit;
   }
 }
@@ -106,7 +107,7 @@ std::size_t RuleReader::bytes(const SourceWord& value) const {
   try {
     return read_size({"bytes", value.text});
   } catch (const ItemError& error) {
-    source_.reject(value.at, error.reason());
+    source_.reject(value.offset, error.reason());
   }
 }
 
@@ -191,7 +192,7 @@ constexpr RuleReader::Key RuleReader::keys[] = {
 void RuleReader::set(const RuleEntry& entry) {
   const auto key = std::ranges::find(keys, entry.key.text, &Key::name);
   if (key == std::end(keys)) return option(entry);
-  if (entry.values.empty()) source_.reject(entry.key.at, "'" + entry.key.text + "' has no value");
+  if (entry.values.empty()) source_.reject(entry.key.offset, "'" + entry.key.text + "' has no value");
   (this->*key->read)(entry);
 }
 
@@ -204,7 +205,8 @@ Rule RuleReader::read(std::size_t at, std::span<const RuleEntry> entries) {
     if (!may_repeat && std::ranges::any_of(before, [&](const RuleEntry& other) {
           return other.key.text == entries[i].key.text;
         }))
-      source_.reject(entries[i].key.at, "'" + entries[i].key.text + "' is there twice; leave one of them");
+      source_.reject(entries[i].key.offset,
+                     "'" + entries[i].key.text + "' is there twice; leave one of them");
     set(entries[i]);
   }
   if (bound_at_ == nullptr) source_.reject(at, "the rule has no bound; end it with one, or with off");
@@ -220,7 +222,7 @@ Rule RuleReader::read(std::size_t at, std::span<const RuleEntry> entries) {
   try {
     if (!rule_.policy.off) check(rule_.policy, kernels_);
   } catch (const Error& error) {
-    source_.reject(bound_at_->at, error.what());
+    source_.reject(bound_at_->offset, error.what());
   }
   return std::move(rule_);
 }

@@ -42,8 +42,9 @@ std::vector<SourceWord> LineParser::words(std::size_t begin, std::size_t end,
 
 // Reads a list: "a,b".
 RuleEntry LineParser::list(std::string_view key, const SourceWord& word) const {
-  RuleEntry entry{{std::string(key), word.at}, words(word.at, word.at + word.text.size(), ","), true};
-  if (entry.values.empty()) source_.reject(word.at, "a name is missing beside this comma");
+  RuleEntry entry{
+      {std::string(key), word.offset}, words(word.offset, word.offset + word.text.size(), ","), true};
+  if (entry.values.empty()) source_.reject(word.offset, "a name is missing beside this comma");
   return entry;
 }
 
@@ -54,12 +55,12 @@ RuleEntry LineParser::condition(const SourceWord& word) const {
   if (operator_bit(names.values[0].text) != 0) return list("op", word);
   for (const std::string_view sign : {">=", "<=", ">", "<"})
     if (word.text.starts_with(sign))
-      return {{std::string(sign), word.at}, {{word.text.substr(sign.size()), word.at + sign.size()}}};
+      return {{std::string(sign), word.offset}, {{word.text.substr(sign.size()), word.offset + sign.size()}}};
   const std::size_t equals = word.text.find('=');
   const std::string key = word.text.substr(0, equals);
   if (equals != std::string::npos && (key == "comm" || key == "scope" || key == "callsite"))
-    return {{key, word.at}, {{word.text.substr(equals + 1), word.at + equals + 1}}};
-  source_.reject(word.at,
+    return {{key, word.offset}, {{word.text.substr(equals + 1), word.offset + equals + 1}}};
+  source_.reject(word.offset,
                  "'" + word.text +
                      "' is no condition; use a type (f32), an operator (sum), a size (>=1MiB), comm=, "
                      "scope= or callsite=, and a colon before the bound");
@@ -88,13 +89,13 @@ Rule LineParser::rule(std::size_t begin, std::size_t end) const {
   if (policy.empty()) source_.reject(middle, "the rule has no bound; end it with one, or with off");
   Entries entries{list("call", conditions[0])};
   for (const SourceWord& word : std::span(conditions).subspan(1)) entries.push_back(condition(word));
-  entries.push_back({{"bound", policy[0].at}, {policy[0]}});
+  entries.push_back({{"bound", policy[0].offset}, {policy[0]}});
   for (const SourceWord& word : std::span(policy).subspan(1)) {
     const std::size_t equals = word.text.find('=');
     if (equals == std::string::npos)
-      source_.reject(word.at, "'" + word.text + "' is no option; write NAME=VALUE, as in on=input");
-    entries.push_back(
-        {{word.text.substr(0, equals), word.at}, {{word.text.substr(equals + 1), word.at + equals + 1}}});
+      source_.reject(word.offset, "'" + word.text + "' is no option; write NAME=VALUE, as in on=input");
+    entries.push_back({{word.text.substr(0, equals), word.offset},
+                       {{word.text.substr(equals + 1), word.offset + equals + 1}}});
   }
   return read_rule(source_, begin, entries, kernels_);
 }

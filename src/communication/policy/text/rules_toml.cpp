@@ -20,14 +20,16 @@ RuleEntry entry_of(const TomlEntry& entry) {
 
 Rule rule_of(const SourceText& source, const TomlTable& table, const std::string& kernels) {
   if (table.name.text != "rule")
-    source.reject(table.name.at, "'" + table.name.text + "' is no table that is known here; write [[rule]]");
+    source.reject(table.name.offset,
+                  "'" + table.name.text + "' is no table that is known here; write [[rule]]");
   std::vector<RuleEntry> entries;
   for (const TomlEntry& entry : table.entries) {
     if (entry.array && entry.values.empty())
-      source.reject(entry.key.at, "an empty list holds for no call; leave the key out if it holds for all");
+      source.reject(entry.key.offset,
+                    "an empty list holds for no call; leave the key out if it holds for all");
     entries.push_back(entry_of(entry));
   }
-  return read_rule(source, table.name.at, entries, kernels);
+  return read_rule(source, table.name.offset, entries, kernels);
 }
 
 }  // namespace
@@ -36,7 +38,8 @@ std::vector<Rule> parse_rules_toml(const SourceText& source, const std::string& 
   std::vector<Rule> rules;
   for (const TomlTable& table : parse_toml(source)) {
     if (rules.size() == Rules::most)
-      source.reject(table.name.at, "more than " + std::to_string(Rules::most) + " rules; join some of them");
+      source.reject(table.name.offset,
+                    "more than " + std::to_string(Rules::most) + " rules; join some of them");
     rules.push_back(rule_of(source, table, kernels));
   }
   return rules;

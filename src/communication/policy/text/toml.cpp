@@ -39,7 +39,9 @@ class TomlParser {
   std::vector<TomlTable> parse();
 
  private:
-  [[noreturn]] void reject(std::size_t at, const std::string& reason) const { source_.reject(at, reason); }
+  [[noreturn]] void reject(std::size_t offset, const std::string& reason) const {
+    source_.reject(offset, reason);
+  }
   char now() const noexcept { return at_ < text_.size() ? text_[at_] : '\n'; }
   bool done() const noexcept { return at_ >= text_.size(); }
   bool at_line_end() const noexcept { return now() == '\n' || (now() == '\r' && next_is('\n')); }
@@ -129,10 +131,10 @@ void TomlParser::escape(std::string& out) {
 SourceWord TomlParser::string(char quote) {
   SourceWord word{"", at_++};
   if (now() == quote && next_is(quote))
-    reject(word.at, "strings over several lines are not read; write it on one");
+    reject(word.offset, "strings over several lines are not read; write it on one");
   for (; now() != quote; ++at_) {
     if (done() || now() == '\n')
-      reject(word.at, std::string("this string has no end; put a ") + quote + " behind it");
+      reject(word.offset, std::string("this string has no end; put a ") + quote + " behind it");
     if (quote == '"' && now() == '\\')
       escape(word.text);
     else
@@ -171,12 +173,13 @@ TomlValue TomlParser::scalar() {
   if (is_decimal_integer(word.text)) {
     long long number = 0;
     const std::string_view digits = std::string_view(word.text).substr(word.text[0] == '+' ? 1 : 0);
-    if (!read_number(digits, number)) reject(word.at, "this number is beyond 64 bits");
+    if (!read_number(digits, number)) reject(word.offset, "this number is beyond 64 bits");
     return {TomlValue::Kind::integer, word};
   }
   if (is_decimal_number(word.text)) return {TomlValue::Kind::decimal, word};
-  reject(word.at, word.text.empty() ? "a value should stand here: \"text\", a number, true or false"
-                                    : "'" + word.text + "' is no value that is read here; put it in quotes");
+  reject(word.offset, word.text.empty()
+                          ? "a value should stand here: \"text\", a number, true or false"
+                          : "'" + word.text + "' is no value that is read here; put it in quotes");
 }
 
 TomlValue TomlParser::value() {

@@ -26,7 +26,7 @@ bool RouteTrials::update(const Route& route, const Timing& agreed, std::uint32_t
                          std::span<const Route> others) noexcept {
   if (is_trying()) return decide(agreed);
   usual_ = route;
-  const bool due = ++since_ > std::max(distance_, pause_) && usual_calls == RecentTimes::most;
+  const bool due = ++since_ > std::max(distance_, pause_) && usual_calls == RecentTimes::capacity;
   const bool other_way = usual_calls > 0 && begin_other_way(route, others);
   if (due && !other_way) begin(others);
   return false;

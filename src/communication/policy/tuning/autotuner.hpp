@@ -2,17 +2,18 @@
 // compress it, or leave it to plain MPI. Decisions follow from the order of the calls and from what the ranks
 // agreed on, so that they are the same on every rank.
 //
-// The first call is compressed, the second one is plain, and where nodes have several ranks the other way, by
-// nodes or not, follows: after ten calls the fastest of the three is known (docs/adr/0100). From then on
-// every trial of a slower way is so rare that it costs one call in `trial_share` at most.
+// The first call is compressed, the second one is plain. Where nodes have several ranks, calls by the other
+// way follow: by nodes if the first call was not, and else not. After ten calls the fastest of the three is
+// known (docs/adr/0100). From then on trials of slower ways are so rare that they lose the time of one call
+// in `trial_share` at most.
 //
-// A call in back-off costs one lookup in this table. While compression is faster, every call has its
-// agreement anyway, and its times on the link predict the time of a plain call. The longer a plain call, the
-// more compressed calls lie between two trials of plain MPI. The calls of a trial need no agreement, except
-// that the ranks compare their times before the second call and after the last one, without samples. While
-// plain MPI is faster, or compression gains nothing, calls go to plain MPI without an agreement for a
-// back-off: first for `trial_share` times as long as the trial lost, then twice as long after every trial
-// that loses again, up to `longest_backoff` times as long as the trial took.
+// In a back-off, plain MPI serves every call, at the cost of one lookup in this table. While compression is
+// faster, every call has its agreement anyway, and its times on the link predict the time of a plain call.
+// The longer a plain call, the more compressed calls lie between two trials of plain MPI. The calls of a
+// trial need no agreement, except that the ranks compare their times before the second call and after the
+// last one, without samples. While plain MPI is faster, or compression gains nothing, calls go to plain MPI
+// without an agreement for a back-off: first for `trial_share` times as long as the trial lost, then twice as
+// long after every trial that loses again, up to `longest_backoff` times as long as the trial took.
 #pragma once
 
 #include <algorithm>
@@ -35,14 +36,14 @@ struct Timing {
 // disturbed.
 class RecentTimes {
  public:
-  static constexpr std::uint32_t most = 5;
+  static constexpr std::uint32_t capacity = 5;
 
   void note(double seconds, std::size_t bytes) noexcept {
     const auto all = static_cast<double>(std::max<std::size_t>(bytes, 1));
-    paces_[calls_++ % most] = static_cast<float>(seconds / all);
+    paces_[calls_++ % capacity] = static_cast<float>(seconds / all);
   }
   void clear() noexcept { calls_ = 0; }
-  std::uint32_t calls() const noexcept { return std::min(calls_, most); }
+  std::uint32_t calls() const noexcept { return std::min(calls_, capacity); }
   float least() const noexcept {  // 0: no calls
     float least = calls_ == 0 ? 0 : paces_[0];
     for (std::uint32_t i = 1; i < calls(); ++i) least = std::min(least, paces_[i]);
@@ -60,7 +61,7 @@ class RecentTimes {
   }
 
  private:
-  std::array<float, most> paces_{};
+  std::array<float, capacity> paces_{};  // seconds for each byte
   std::uint32_t calls_ = 0;
 };
 
@@ -197,7 +198,7 @@ class Autotuner {
   Fallback update(const Agreed& agreed) noexcept;
 
   // Returns true if the time of a call in back-off may still matter when the back-off is over.
-  bool needs_time() const noexcept { return left_ < RecentTimes::most; }
+  bool needs_time() const noexcept { return left_ < RecentTimes::capacity; }
 
   // Records the time of a call on this rank. The number of recorded calls is the same on every rank. A
   // compressed call has its route, and the time that plain MPI would have taken by the speed of the link.

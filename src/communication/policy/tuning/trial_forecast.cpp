@@ -8,11 +8,11 @@
 namespace taut {
 namespace {
 
-constexpr double most_played = 4096;  // calls
-constexpr std::size_t bytes = 1;      // of a call; the tuners compare paces
+constexpr double max_simulated_calls = 4096;  // calls
+constexpr std::size_t bytes = 1;              // of a call; the tuners compare seconds for each byte
 
-// Plays one call of the kind. Returns true if plain MPI serves it.
-bool play(Autotuner& tuner, const SteadyCalls& kind) {
+// Simulates the tuner's decision on one call of the kind. Returns true if plain MPI serves the call.
+bool simulate(Autotuner& tuner, const SteadyCalls& kind) {
   Fallback why = tuner.next();
   if (why == Fallback::none && tuner.is_trying()) why = tuner.continue_trial(tuner.own());
   if (why == Fallback::none) why = tuner.update({.timing = tuner.own()});
@@ -23,7 +23,7 @@ bool play(Autotuner& tuner, const SteadyCalls& kind) {
   return why != Fallback::none;
 }
 
-bool play(OverlapTuner& tuner, const SteadyCalls& kind) {
+bool simulate(OverlapTuner& tuner, const SteadyCalls& kind) {
   const PeriodPosition at = tuner.next();
   const Fallback why = at.opens() ? at.period->decide(Fallback::none, tuner.own()) : at.fallback();
   if (why == Fallback::none)
@@ -33,9 +33,9 @@ bool play(OverlapTuner& tuner, const SteadyCalls& kind) {
   return why != Fallback::none;
 }
 
-double play_calls(auto tuner, const SteadyCalls& kind, int calls) {
+double simulate_calls(auto tuner, const SteadyCalls& kind, int calls) {
   double trials = 0;
-  for (int i = 0; i < calls; ++i) trials += play(tuner, kind) ? 1 : 0;
+  for (int i = 0; i < calls; ++i) trials += simulate(tuner, kind) ? 1 : 0;
   return trials;
 }
 
@@ -43,11 +43,11 @@ double play_calls(auto tuner, const SteadyCalls& kind, int calls) {
 
 double plain_trials(const SteadyCalls& kind) {
   if (kind.calls < 1 || kind.plain_seconds <= kind.coded_seconds) return 0;
-  const double played = std::min(std::floor(kind.calls), most_played);
-  const auto calls = static_cast<int>(played);
+  const double simulated = std::min(std::floor(kind.calls), max_simulated_calls);
+  const auto calls = static_cast<int>(simulated);
   const double trials =
-      kind.overlap ? play_calls(OverlapTuner(), kind, calls) : play_calls(Autotuner(), kind, calls);
-  return trials * kind.calls / played;
+      kind.overlap ? simulate_calls(OverlapTuner(), kind, calls) : simulate_calls(Autotuner(), kind, calls);
+  return trials * kind.calls / simulated;
 }
 
 }  // namespace taut

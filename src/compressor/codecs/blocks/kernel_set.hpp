@@ -155,8 +155,10 @@ constexpr Kernels<T> kernels_for() noexcept {
 
 template <class Set>
 const KernelSet& KernelSet::with() noexcept {
-  static constexpr KernelSet set{simd::name_of<Set>, simd::supported<Set>, kernels_for<Set, float>(),
-                                 kernels_for<Set, f16>(), kernels_for<Set, bf16>()};
+  static constexpr KernelSet set{
+      simd::name_of<Set>,
+      simd::supported<Set>,
+      {kernels_for<Set, float>(), kernels_for<Set, f16>(), kernels_for<Set, bf16>()}};
   return set;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <tuple>
 
 #include "compressor/codecs/blocks/format.hpp"
 #include "compressor/simd/kernel_choice.hpp"
@@ -26,18 +27,11 @@ struct KernelSet {
 
   const char* name;
   bool (*supported)() noexcept;
-  Kernels<float> f32;
-  Kernels<f16> half;
-  Kernels<bf16> brain;
+  std::tuple<Kernels<float>, Kernels<f16>, Kernels<bf16>> kernels;
 
   template <class T>
   const Kernels<T>& of() const noexcept {
-    if constexpr (std::is_same_v<T, f16>)
-      return half;
-    else if constexpr (std::is_same_v<T, bf16>)
-      return brain;
-    else
-      return f32;
+    return std::get<Kernels<T>>(kernels);
   }
 };
 

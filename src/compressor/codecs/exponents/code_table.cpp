@@ -8,10 +8,10 @@ namespace {
 
 using Frequency = std::array<std::uint32_t, 256>;
 
-// Returns the symbols in the order of their frequency, the smaller symbol first where it is equal.
-std::array<std::uint8_t, 256> commonest(const Frequency& frequency) noexcept {
-  std::array<std::uint32_t, 256>
-      keys;  // of the symbols that occur: the frequency, then the symbol's complement
+// Returns the symbols from the most frequent one on, the smaller symbol first where frequencies are equal.
+std::array<std::uint8_t, 256> symbols_by_frequency(const Frequency& frequency) noexcept {
+  // Sort keys of the symbols that occur: the frequency, then the symbol's complement.
+  std::array<std::uint32_t, 256> keys;
   std::array<std::uint8_t, 256> order;
   std::size_t used = 0, unused = order.size();
   for (std::uint32_t s = 256; s-- > 0;) {
@@ -25,14 +25,14 @@ std::array<std::uint8_t, 256> commonest(const Frequency& frequency) noexcept {
   return order;
 }
 
-// Returns the bits of all codes with a first table of that width.
+// Returns the bits of the codes of all symbols if the first table has that width.
 std::uint64_t bits_with(unsigned width, const Frequency& frequency,
                         const std::array<std::uint8_t, 256>& order) noexcept {
   std::uint64_t bits = 0;
   const std::size_t first = symbols_of(width), second = first + symbols_of(second_width);
   for (std::size_t i = 0; i < order.size() && frequency[order[i]] > 0; ++i) {
-    const unsigned each = width + (i < first ? 0 : second_width) + (i < second ? 0 : 8);
-    bits += std::uint64_t{each} * frequency[order[i]];
+    const unsigned code_bits = width + (i < first ? 0 : second_width) + (i < second ? 0 : 8);
+    bits += std::uint64_t{code_bits} * frequency[order[i]];
   }
   return bits;
 }
@@ -51,7 +51,7 @@ void CodeTable::index() noexcept {
 }
 
 CodeTables CodeTables::choose(const Frequency& frequency) noexcept {
-  const auto order = commonest(frequency);
+  const auto order = symbols_by_frequency(frequency);
   unsigned width = 1;
   for (unsigned w = 2; w <= max_width; ++w)
     if (bits_with(w, frequency, order) < bits_with(width, frequency, order)) width = w;

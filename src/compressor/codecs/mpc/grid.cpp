@@ -39,10 +39,10 @@ class Searcher {
     return x[k];
   }
   template <class Is, class Take>
-  std::uint32_t first_few(std::uint32_t n, std::uint32_t most, const Is& is,
+  std::uint32_t first_few(std::uint32_t n, std::uint32_t limit, const Is& is,
                           const Take& take) const noexcept {
     std::uint32_t taken = 0;
-    for (std::uint32_t i = 0; i < n && taken < most; ++i)
+    for (std::uint32_t i = 0; i < n && taken < limit; ++i)
       if (is(i)) take(taken++, i);
     return taken;
   }

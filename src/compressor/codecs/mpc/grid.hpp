@@ -1,6 +1,6 @@
-// Grids: arrays whose values are integers times a step plus an offset, as packed or printed numbers are after
-// they are read. In a frame with a grid a value on the grid is coded by its integer, in the place of a word
-// that no usual value has: that of a positive signalling NaN. Other values keep their words.
+// Grid: the integers times a step plus an offset, on which packed or printed numbers lie after they are read.
+// In a frame with a grid, the word of a value on the grid is replaced by a code that holds its integer. Codes
+// are words of positive signalling NaN, which values seldom have. Other values keep their words.
 #pragma once
 
 #include <cstdint>
@@ -40,9 +40,12 @@ struct Grid {
 inline constexpr unsigned product_flag = 16, quotient_flag = 32, unit_flag = 64, base_flag = 128;
 // Bit of parameters[1] beside the number of lags: codes are integers alone.
 inline constexpr unsigned integers_flag = 128;
-// Bits of a code that hold how far a word is from the word of the integer, and the first such distance.
+// Bits of a code that hold the difference between a word and the word of its integer, and the number of
+// differences below 0.
 constexpr unsigned difference_bits(bool integers) noexcept { return integers ? 0 : 2; }
-constexpr unsigned most_below(bool integers) noexcept { return (1u << difference_bits(integers)) / 2; }
+constexpr unsigned negative_differences(bool integers) noexcept {
+  return (1u << difference_bits(integers)) / 2;
+}
 
 constexpr unsigned Grid::flags() const noexcept {
   const unsigned kind = !any() ? 0 : form == Form::product ? product_flag : quotient_flag;
@@ -59,8 +62,8 @@ struct GridWords {
   static constexpr Word half = Word{1}
                                << (is_float ? 21 : 50);  // codes are center - half + 1 to center + half - 1
   static constexpr Word center = is_float ? Word{0x7FA00000} : static_cast<Word>(0x7FF4000000000000);
-  static constexpr Word most =
-      is_float ? (Word{1} << 19) - 1 : static_cast<Word>(std::uint64_t{1} << 46);  // greatest integer
+  static constexpr Word greatest_integer =
+      is_float ? (Word{1} << 19) - 1 : static_cast<Word>(std::uint64_t{1} << 46);
 
   // Adding this number rounds a value to the nearest integer, ties to even, up to half of the precision; the
   // lowest bits of the sum are the integer.
@@ -94,8 +97,8 @@ constexpr Grid Grid::with_differences(std::size_t word_bytes) const noexcept {
 template <class Word>
 bool is_unit(double unit) noexcept;
 
-// Values that a search reads where most are the same one: any of the message, or those in the pieces of a
-// sample (compressor/frame/sample.hpp).
+// Part of a message in which a search looks for other values if most are the same one: all of it, or the
+// pieces of a sample (compressor/frame/sample.hpp).
 enum class GridReach : std::uint8_t { message, pieces };
 
 // Finds the grid of most values from a few of them; none if there is none, or if its steps are so small that

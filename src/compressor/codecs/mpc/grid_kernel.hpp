@@ -84,7 +84,8 @@ class GridCode {
     };
     const auto coded = [this](auto x, auto made, auto z) {
       const auto place = placed(x), off = place - placed(z);
-      auto on_grid = (made - (maker_bits - G::most) <= 2 * G::most) & (off + below < (Word{1} << low_bits));
+      auto on_grid = (made - (maker_bits - G::greatest_integer) <= 2 * G::greatest_integer) &
+                     (off + below < (Word{1} << low_bits));
       if constexpr (has_unit) on_grid = on_grid & (as<Word>(as<Value>(place) - shift_of(x)) == x);
       const Word center = G::center - (maker_bits << low_bits) - base_;
       if constexpr (integers_alone) return on_grid ? made + center : x - base_;
@@ -121,7 +122,7 @@ class GridCode {
 
  private:
   static constexpr unsigned low_bits = difference_bits(integers_alone);
-  static constexpr Word below = most_below(integers_alone);
+  static constexpr Word below = negative_differences(integers_alone);
   static constexpr Word maker_bits = std::bit_cast<Word>(G::integer_maker);
   static constexpr Word magnitude = static_cast<Word>(~Word{0}) >> 1;
 

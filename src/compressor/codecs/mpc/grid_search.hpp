@@ -7,8 +7,8 @@
 //   once(f)                       calls f() once
 //   sort(x, n, less, memory)      sorts n numbers; `memory`: room for as many
 //   nth(x, n, k, memory)          returns number k of n numbers in ascending order, which it may move
-//   first_few(n, most, is, take)  calls take(rank, i) for the first i below n with is(i), at most `most`;
-//                                 returns their number
+//   first_few(n, limit, is, take) calls take(rank, i) for the first `limit` i below n with is(i); returns
+//                                 their number
 //   codes(values, grid, codes)    writes the codes of most_grid_values values
 //
 // All threads of a team call the same members in the same order. Between two calls they only read the memory.
@@ -83,7 +83,7 @@ class GridSearch {
 
  private:
   static constexpr std::uint32_t piece_values = 32, least_distinct = 12;
-  static constexpr std::uint32_t most_rare = most_grid_values / 2 - 1;
+  static constexpr std::uint32_t max_rare = most_grid_values / 2 - 1;
   static constexpr double least_ulps = 8;  // a step of fewer units in the last place saves no bits
 
   // Step, and how far it may be off.
@@ -157,35 +157,35 @@ class GridSearch {
     return commonest;
   }
 
-  // Samples a message anew of which many values are the same one: finite values other than that one, a few
-  // from each chunk, or from each piece. The usual value stays in more than half of the places.
-  constexpr void take_rare(Value usual) noexcept {
-    team_.each(most_grid_values - most_rare, [&](std::uint32_t i) { m_.sampled[most_rare + i] = usual; });
+  // Samples a message anew of which many values are the same one, the commonest: finite values other than
+  // that one, a few from each chunk, or from each piece. The commonest value fills the rest, more than half.
+  constexpr void take_rare(Value commonest) noexcept {
+    team_.each(most_grid_values - max_rare, [&](std::uint32_t i) { m_.sampled[max_rare + i] = commonest; });
     team_.once([&] {
       m_.n = 0;
-      m_.others = most_grid_values - most_rare;
+      m_.others = most_grid_values - max_rare;
     });
     if (reach_ == GridReach::pieces) {
       const Pieces pieces(count_);
-      const auto most = static_cast<std::uint32_t>(1 + most_rare / pieces.count);
+      const auto limit = static_cast<std::uint32_t>(1 + max_rare / pieces.count);
       for (std::size_t i = 0; i < pieces.count; ++i)
-        take_rare_of(pieces.first(i), pieces.values, usual, most);
+        take_rare_of(pieces.first(i), pieces.values, commonest, limit);
       return;
     }
     constexpr std::size_t chunk_words = chunk_bytes / sizeof(Word);
     for (const std::size_t first : {0, 4, 8, 12})  // a quarter of the chunks, spread over the message
-      for (std::size_t at = first * chunk_words; at < count_ && m_.n < most_rare; at += 16 * chunk_words)
-        take_rare_of(at, count_ - at < chunk_words ? count_ - at : chunk_words, usual, 4);
+      for (std::size_t at = first * chunk_words; at < count_ && m_.n < max_rare; at += 16 * chunk_words)
+        take_rare_of(at, count_ - at < chunk_words ? count_ - at : chunk_words, commonest, 4);
   }
 
-  constexpr void take_rare_of(std::size_t first, std::size_t values, Value usual,
-                              std::uint32_t most) noexcept {
+  constexpr void take_rare_of(std::size_t first, std::size_t values, Value commonest,
+                              std::uint32_t limit) noexcept {
     const auto n = static_cast<std::uint32_t>(values);
     if (team_.is_constant(first, n)) return;
-    const std::uint32_t left = most_rare - m_.n, before = m_.n;
+    const std::uint32_t left = max_rare - m_.n, before = m_.n;
     const std::uint32_t taken = team_.first_few(
-        n, left < most ? left : most,
-        [&](std::uint32_t k) { return is_finite(value(first + k)) && value(first + k) != usual; },
+        n, left < limit ? left : limit,
+        [&](std::uint32_t k) { return is_finite(value(first + k)) && value(first + k) != commonest; },
         [&](std::uint32_t rank, std::uint32_t k) { m_.sampled[before + rank] = value(first + k); });
     team_.once([&] { m_.n = before + taken; });
   }
@@ -252,20 +252,20 @@ class GridSearch {
     const double inverse = rint(1 / step.size), rounded = static_cast<float>(step.size);
     // Offsets near 0 are rounded the least.
     const double integer = rint(middle / step.size);
-    const bool has_room = magnitude(integer) < static_cast<double>(G::most) / 2;
+    const bool has_room = magnitude(integer) < static_cast<double>(G::greatest_integer) / 2;
     Grid best;
-    std::uint32_t most = m_.n / 2;  // of the values, or there is no grid
-    for (unsigned form = 0; form < 10 && (form != 5 || most != 2 * m_.n); ++form) {
+    std::uint32_t best_count = m_.n / 2;  // fewer values on a grid: there is none
+    for (unsigned form = 0; form < 10 && (form != 5 || best_count != 2 * m_.n); ++form) {
       Grid grid{.form = form % 5 == 0 ? Grid::Form::quotient : Grid::Form::product};
       grid.step = form % 5 == 0 ? inverse : form % 2 == 1 ? rounded : step.size;
       if (form % 5 != 0) grid.offset = has_room ? 0 : middle;
       if (form % 5 > 2) grid.offset = (has_room ? fma(-integer, grid.step, middle) : middle) + correction;
       grid.unit = form < 5 ? 0 : unit;
       const std::uint32_t exact = on_grid(grid);
-      if (exact > most) best = grid;
-      most = most < exact ? exact : most;
+      if (exact > best_count) best = grid;
+      best_count = best_count < exact ? exact : best_count;
     }
-    best.integers = most == 2 * m_.n;
+    best.integers = best_count == 2 * m_.n;
     return best;
   }
 
@@ -279,19 +279,19 @@ class GridSearch {
       m_.line.integers[i] = integer;
       m_.line.rests[i] = uncertain ? not_finite : rest;
     });
-    double n = 0, k = 0, r = 0, kk = 0, kr = 0, most = 0;
+    double n = 0, k = 0, r = 0, kk = 0, kr = 0, greatest_integer = 0;
     for (std::uint32_t i = 0; i < m_.distinct; ++i) {
       const double integer = m_.line.integers[i], rest = m_.line.rests[i];
       if (rest == not_finite) continue;
       n += 1, k += integer, r += rest, kk += integer * integer, kr += integer * rest;
-      most = greater(most, magnitude(integer));
+      greatest_integer = greater(greatest_integer, magnitude(integer));
     }
     const double spread = n * kk - k * k;
     if (spread <= 0) return step;
     const double change = (n * kr - k * r) / spread;
     correction = (r - change * k) / n;
-    return {step.size + change,
-            lesser(step.error, 4 * greater(ulp_of(magnitude(middle)), least_ulp) / (most * sqrt(n)))};
+    return {step.size + change, lesser(step.error, 4 * greater(ulp_of(magnitude(middle)), least_ulp) /
+                                                       (greatest_integer * sqrt(n)))};
   }
 
   // Returns the greatest power of two that most values are multiples of; 0 if no frame may have it as its

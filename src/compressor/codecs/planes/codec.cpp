@@ -17,7 +17,8 @@ namespace planes {
 std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
 namespace {
 
-constexpr bool coded(DType type) noexcept { return info_of(type).family != Family::integer; }
+// Returns true for values that the codec quantises: of every type but integers.
+constexpr bool is_quantised(DType type) noexcept { return info_of(type).family != Family::integer; }
 
 class Planes final : public Codec, public FrameScaling, private FrameArithmetic {
  public:
@@ -38,14 +39,14 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
   }
 
   SizeOrStatus encode(ConstSlice values, References references, Bytes out) const noexcept override {
-    if (!coded(values.type)) return {Status::invalid_type};
+    if (!is_quantised(values.type)) return {Status::invalid_type};
     if (values.count > max_count / components_of(values.type)) return {Status::invalid_count};
     if (!refer_to(references, values)) return {Status::invalid_argument};
     const bool by_addend = refer_by_addend(references);
-    const std::size_t most = max_bytes(values.type, values.count, by_addend ? 2 : 1);
-    if (out.size() < most) return {Status::buffer_too_small};
+    const std::size_t needed = max_bytes(values.type, values.count, by_addend ? 2 : 1);
+    if (out.size() < needed) return {Status::buffer_too_small};
     return typed<SizeOrStatus>(values.type, [&](const auto& codec) {
-      const Bytes room = out.first(most);
+      const Bytes room = out.first(needed);
       const auto encoded = [&](const Prediction& prediction) {
         return codec.with(prediction, references).encode(values, header(values), room);
       };
@@ -110,7 +111,8 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
   }
 
  private:
-  // Returns true if the references are those of an addend: one, which every frame refers to.
+  // Returns true if the frame will be an addend of a sum with a reference (Reference::of_addend). It must
+  // then refer to its own part of that reference, its only one.
   static bool refer_by_addend(References references) noexcept {
     return references.size() == 1 && references[0].of_addend;
   }
@@ -146,12 +148,12 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
 
     explicit Candidates(std::span<const Prediction> predictions, DType type,
                         std::size_t references) noexcept {
-      const Predictor usual = components_of(type) == 2 ? Predictor::pairs : Predictor::delta;
+      const Predictor default_predictor = components_of(type) == 2 ? Predictor::pairs : Predictor::delta;
       for (const Prediction& prediction : predictions) of[n++] = prediction;
       for (unsigned k = 1; k <= references; ++k)
-        for (const Predictor inner : {Predictor::none, usual}) of[n++] = {inner, {}, k};
+        for (const Predictor inner : {Predictor::none, default_predictor}) of[n++] = {inner, {}, k};
     }
-    // Makes them those of an addend, if the references are.
+    // Leaves the candidates with references, and marks them as those of an addend, if the frame is to be one.
     void limit_to(References references) noexcept {
       if (!refer_by_addend(references)) return;
       n = static_cast<std::size_t>(
@@ -190,11 +192,12 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
                     const Encoded& encoded) const noexcept {
     if (predictions_.size() == 1) return named(values.type, references);
     const bool complex = components_of(values.type) == 2;
-    const Prediction usual{complex ? Predictor::pairs : Predictor::delta, {}};
+    const Prediction default_prediction{complex ? Predictor::pairs : Predictor::delta, {}};
     if (values.components().count < least_to_sample) {
-      Candidates candidates({&usual, 1}, values.type, references.size());
+      Candidates candidates({&default_prediction, 1}, values.type, references.size());
       candidates.limit_to(references);
-      return references.empty() ? usual : *std::ranges::min_element(candidates.all(), {}, encoded);
+      return references.empty() ? default_prediction
+                                : *std::ranges::min_element(candidates.all(), {}, encoded);
     }
     Candidates candidates(predictions_, values.type, references.size());
     candidates.limit_to(references);
@@ -239,7 +242,7 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
 };
 
 bool serves(DType type, Bound::Kind kind) noexcept {
-  return coded(type) && (kind == Bound::Kind::absolute || kind == Bound::Kind::snap);
+  return is_quantised(type) && (kind == Bound::Kind::absolute || kind == Bound::Kind::snap);
 }
 
 std::vector<Prediction> predictions(const Coding& coding) {

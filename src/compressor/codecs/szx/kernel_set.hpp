@@ -185,8 +185,8 @@ inline constexpr Kernels<T> kernels_of{plan_blocks<Set, T>, pack_blocks<Set, T>,
 template <class Set>
 const KernelSet& KernelSet::with() noexcept {
   using Block = std::conditional_t<std::is_same_v<Set, simd::Scalar>, ScalarBlocks, VectorBlocks<Set>>;
-  static constexpr KernelSet set{simd::name_of<Set>, simd::supported<Set>, kernels_of<Block, float>,
-                                 kernels_of<Block, double>};
+  static constexpr KernelSet set{
+      simd::name_of<Set>, simd::supported<Set>, {kernels_of<Block, float>, kernels_of<Block, double>}};
   return set;
 }
 

@@ -3,6 +3,8 @@
 // that tests compare the other sets with byte for byte.
 #pragma once
 
+#include <tuple>
+
 #include "compressor/codecs/szx/grid.hpp"
 #include "compressor/simd/kernel_choice.hpp"
 
@@ -54,16 +56,11 @@ struct KernelSet {
 
   const char* name;
   bool (*supported)() noexcept;
-  Kernels<float> f32;
-  Kernels<double> f64;
+  std::tuple<Kernels<float>, Kernels<double>> kernels;
 
   template <class T>
   const Kernels<T>& of() const noexcept {
-    if constexpr (sizeof(T) == 8) {
-      return f64;
-    } else {
-      return f32;
-    }
+    return std::get<Kernels<T>>(kernels);
   }
 };
 

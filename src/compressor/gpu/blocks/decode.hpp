@@ -52,7 +52,7 @@ struct DecodeShared {
   OpenFrame frame;
 };
 
-// Returns the bits of a code under a bound; 0 of a bound that no frame has.
+// Returns the bits of a code under a bound; 0 for a bound that no frame has.
 TAUT_DEVICE unsigned bits_of(const HeaderView& h) {
   const double rate = h.bound();
   const bool is_rate = h.bound_kind() == static_cast<unsigned>(Bound::Kind::rate);
@@ -90,8 +90,8 @@ struct DecodeKernel {
     if (h.type() != static_cast<unsigned>(job.type) || h.count() != job.count)
       return {code(Status::frame_mismatch), 0};
     const unsigned bits = bits_of(h);
-    const bool known = !h.has(FrameHeader::stored) && h.addends() == 1 && bits != 0;
-    if (!known || h.payload_bytes() != payload_bytes(job.count, bits))
+    const bool valid = !h.has(FrameHeader::stored) && h.addends() == 1 && bits != 0;
+    if (!valid || h.payload_bytes() != payload_bytes(job.count, bits))
       return {code(Status::corrupt_frame), 0};
     return {0, bits};
   }
@@ -103,10 +103,10 @@ struct DecodeKernel {
     const std::uint64_t block = std::uint64_t{simt.block()} * chunk_blocks + simt.thread() / lanes,
                         blocks = blocks_of(job.count);
     const auto* const payload = reinterpret_cast<const std::uint8_t*>(job.source.frame + header_words);
-    const bool there = block < blocks;
-    const std::uint32_t scale = there ? reinterpret_cast<const std::uint16_t*>(payload)[block] : 0u;
+    const bool has_block = block < blocks;
+    const std::uint32_t scale = has_block ? reinterpret_cast<const std::uint16_t*>(payload)[block] : 0u;
     if (simt.barrier_any((scale & ~std::uint32_t{has_specials}) >= infinite_scale)) return false;
-    if (!there) return true;
+    if (!has_block) return true;
     const std::uint8_t* const from = payload + scales_bytes(blocks) + block * code_bytes(bits) + 4 * lane;
     CodeWords words{};
     TAUT_UNROLLED
@@ -118,14 +118,14 @@ struct DecodeKernel {
 
   TAUT_DEVICE static void put(const Job& job, std::uint64_t block, unsigned lane, const Codes& codes,
                               std::uint32_t scale, unsigned bits) {
-    const float by = scale_value(scale & ~std::uint32_t{has_specials});
+    const float step = scale_value(scale & ~std::uint32_t{has_specials});
     const OwnValues<T> own(job.values, job.count, block, lane);
     TAUT_UNROLLED
     for (unsigned k = 0; k < rows; ++k) {
       T x[row_values];
       for (unsigned i = 0; i < row_values; ++i) {
         const int own_code = code_at(codes.row[k], i, bits);
-        const float product = product_of<T>(own_code, by);
+        const float product = product_of<T>(own_code, step);
         const bool special = (scale & has_specials) != 0;
         x[i] = rounded_to<T>(special ? among_specials(own_code, product, greatest_code(bits)) : product);
       }

@@ -1,5 +1,5 @@
-// A chunk as a thread block processes it: each thread has 8 neighbouring values, in four registers, and eight
-// threads have a group of 64 values. Byte j of a plane of a group belongs to thread j of these.
+// Chunk as a thread block processes it: each thread has 8 neighbouring values, in four registers, and eight
+// threads have a group of 64 values. Byte j of a bit plane of a group belongs to thread j of its threads.
 #pragma once
 
 #include "compressor/codecs/exponents/format.hpp"
@@ -38,7 +38,7 @@ TAUT_DEVICE unsigned own_values(unsigned thread, std::uint32_t n) {
 // Returns the number of 4-byte units of a record that holds n values themselves.
 TAUT_DEVICE std::uint32_t plain_words(std::uint32_t n) { return (n + 1) / 2; }
 
-// Bytes of a thread's values, byte i belongs to value i.
+// One byte of each of a thread's eight values.
 struct OwnBytes {
   std::uint32_t word[2];
 

@@ -99,15 +99,15 @@ template <class Word, class Launcher>
 void encode_on_grid(Launcher& launcher, const EncodeCall<Word>& call, const EncodeJob<Word>& plain) {
   const std::uint32_t blocks = columns_blocks(call.count);
   FoundGrid found{};
-  found.usual = plain.distance;
+  found.default_distance = plain.distance;
   found.capacity = plain.sink.capacity;
   if (call.count * sizeof(Word) >= least_sampled_bytes) {
-    found.sampled = 1;
+    found.has_samples = 1;
     found.lags = call.lags;
-    found.distances = call.lags.any() ? 1 : most_distances;
+    found.distances = call.lags.any() ? 1 : max_distances;
   }
   launcher.template launch<FindGridKernel<Word>>(1, {call.values, call.count, call.found(), found});
-  if (found.sampled != 0)
+  if (found.has_samples != 0)
     launcher.template launch<SampleGridKernel<Word>>(
         SampleGridKernel<Word>::blocks(call.count, found.distances), {call.values, call.count, call.found()});
   launcher.template launch<GridCodesKernel<Word>>(

@@ -124,8 +124,8 @@ TAUT_DEVICE OpenFrame open_frame(const Simt& simt, const Source& source, const O
   return status == 0 ? parse_header({source.frame}, opening) : OpenFrame{status, 0, 0, false, 0};
 }
 
-// Predictions within a chunk that kernels choose from: distances 1 to 8, then 0, or the usual one alone.
-inline constexpr unsigned most_distances = max_distance + 1;
+// Number of predictions within a chunk that kernels choose from: distances 1 to 8, then 0.
+inline constexpr unsigned max_distances = max_distance + 1;
 
 // A grid that kernels have found for the values of a call, and sizes of sampled records. choice_of() chooses
 // by them as Mpc::layout_of() of codecs/mpc/codec.cpp does.
@@ -133,17 +133,17 @@ struct FoundGrid {
   enum Form : unsigned { differences, integers_alone, plain, forms };
 
   Grid grid;
-  Lags lags;                                   // those that the coding names
-  std::uint32_t misread;                       // 1: a word has the bits of a code: no grid can be used
-  std::uint32_t sampled;                       // 1: `bytes` is set
-  std::uint32_t usual;                         // distance without samples
-  std::uint32_t distances;                     // number of distances to choose from
-  std::uint32_t capacity;                      // of the payload without the index, in words of 4 bytes
-  std::uint32_t bytes[forms][most_distances];  // of the records that are sampled
+  Lags lags;                                  // those that the coding names
+  std::uint32_t code_collision;               // 1: a word has the bits of a code, so that no grid can be used
+  std::uint32_t has_samples;                  // 1: `bytes` is set
+  std::uint32_t default_distance;             // the one without samples
+  std::uint32_t distances;                    // number of distances to choose from; 1: the default alone
+  std::uint32_t capacity;                     // of the payload without the index, in words of 4 bytes
+  std::uint32_t bytes[forms][max_distances];  // of the records that are sampled
 
   // Returns distance number k.
   TAUT_DEVICE unsigned distance(unsigned k) const {
-    return distances == 1 ? usual : (k + 1) % most_distances;
+    return distances == 1 ? default_distance : (k + 1) % max_distances;
   }
 };
 static_assert(sizeof(FoundGrid) % 16 == 0);  // residuals follow it
@@ -155,18 +155,18 @@ struct GridChoice {
   unsigned distance;
 
   // True if residuals of codes or of words are encoded, false if the words themselves.
-  TAUT_DEVICE bool prepares() const { return grid.any() || lags.any(); }
+  TAUT_DEVICE bool encodes_residuals() const { return grid.any() || lags.any(); }
 
   // Words of 4 bytes in the payload before the index.
   TAUT_DEVICE std::uint32_t words() const { return static_cast<std::uint32_t>(grid.bytes()) / 4 + lags.n; }
 };
 
 TAUT_DEVICE GridChoice choice_of(const FoundGrid& found, std::uint32_t word_bytes) {
-  if (found.misread != 0) return {{}, {}, found.usual};  // a word has the bits of a code
-  GridChoice chosen{found.grid, found.lags, found.usual};
-  const GridChoice none{{}, found.lags, found.usual};
+  if (found.code_collision != 0) return {{}, {}, found.default_distance};
+  GridChoice chosen{found.grid, found.lags, found.default_distance};
+  const GridChoice none{{}, found.lags, found.default_distance};
   if (!found.grid.any() || chosen.words() > found.capacity) return none;
-  if (found.sampled != 0) {
+  if (found.has_samples != 0) {
     unsigned best = 0;
     for (unsigned k = 1; k < found.distances; ++k)
       if (found.bytes[FoundGrid::differences][k] < found.bytes[FoundGrid::differences][best]) best = k;
@@ -177,9 +177,9 @@ TAUT_DEVICE GridChoice choice_of(const FoundGrid& found, std::uint32_t word_byte
       bytes = alone;
     else
       chosen.grid = found.grid.with_differences(word_bytes);
-    const unsigned usual = found.distances == 1 ? 0 : found.usual - 1;
+    const unsigned default_index = found.distances == 1 ? 0 : found.default_distance - 1;
     if (bytes + bytes / 3 >= found.bytes[FoundGrid::plain][best] &&
-        bytes + bytes / 15 >= found.bytes[FoundGrid::plain][usual])
+        bytes + bytes / 15 >= found.bytes[FoundGrid::plain][default_index])
       return none;
   }
   return chosen;

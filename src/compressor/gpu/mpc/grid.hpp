@@ -24,7 +24,7 @@ class GridCode {
         limit_(static_cast<Value>(G::limit(grid.unit))),
         base_(static_cast<Word>(grid.base)),
         bits_(difference_bits(grid.integers)),
-        below_(most_below(grid.integers)),
+        below_(negative_differences(grid.integers)),
         products_(grid.form == Grid::Form::product) {}
 
   // Returns the code of a word less the base: of its integer if the word is on the grid, else the word
@@ -33,7 +33,7 @@ class GridCode {
     const auto x = std::bit_cast<Value>(word);
     const Value made = (x - origin_) * inverse_ + G::integer_maker;
     const Word integer = std::bit_cast<Word>(made) - std::bit_cast<Word>(G::integer_maker);
-    if (integer + G::most > 2 * G::most) return word - base_;
+    if (integer + G::greatest_integer > 2 * G::greatest_integer) return word - base_;
     const Value z = value(integer), place = is_near(x) ? x + shift_ : x;
     const Word difference = std::bit_cast<Word>(place) - std::bit_cast<Word>(is_near(z) ? z + shift_ : z);
     const bool kept = !is_near(x) || std::bit_cast<Word>(place - shift_) == word;

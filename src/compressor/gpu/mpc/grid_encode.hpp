@@ -53,17 +53,17 @@ class SearchingWarp {
     return x[k];
   }
   template <class Is, class Take>
-  TAUT_DEVICE std::uint32_t first_few(std::uint32_t n, std::uint32_t most, const Is& is,
+  TAUT_DEVICE std::uint32_t first_few(std::uint32_t n, std::uint32_t limit, const Is& is,
                                       const Take& take) const {
     std::uint32_t taken = 0;
     TAUT_ROLLED
-    for (std::uint32_t first = 0; first < n && taken < most; first += warp_lanes) {
+    for (std::uint32_t first = 0; first < n && taken < limit; first += warp_lanes) {
       const std::uint32_t i = first + lane(), mask = simt_.ballot(i < n && is(i));
       const std::uint32_t rank = taken + simt_.popcount(mask & static_cast<std::uint32_t>(below(lane())));
-      if ((mask >> lane() & 1) != 0 && rank < most) take(rank, i);
+      if ((mask >> lane() & 1) != 0 && rank < limit) take(rank, i);
       taken += simt_.popcount(mask);
     }
-    return taken < most ? taken : most;
+    return taken < limit ? taken : limit;
   }
   TAUT_DEVICE void codes(const typename GridWords<Word>::Value* values, const Grid& grid, Word* codes) const {
     const GridCode<Word> code(grid);
@@ -200,12 +200,12 @@ struct GridCodesKernel {
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared&, const Job& job) {
     const GridChoice choice = choice_of(*job.found, sizeof(Word));
-    if (!choice.prepares()) return;
+    if (!choice.encodes_residuals()) return;
     const bool on_grid = choice.grid.any();
     const GridCode<Word> code(choice.grid);
     each_word(simt, job, [&](std::uint64_t i) {
       const bool is_code = job.values[i] - (G::center - G::half + 1) < 2 * G::half - 1;
-      if (on_grid && is_code) simt.atomic_max(&job.found->misread, 1);
+      if (on_grid && is_code) simt.atomic_max(&job.found->code_collision, 1);
       job.codes[i] = residual<Word>(choice.lags, i, [&](std::uint64_t k) {
         return on_grid ? code.code(job.values[k]) : job.values[k];
       });
@@ -230,7 +230,7 @@ struct GridEncodeKernel {
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     EncodeJob<Word> own = job.plain;
     const GridChoice choice = choice_of(*job.found, sizeof(Word));
-    if (choice.prepares()) own.values = job.codes;
+    if (choice.encodes_residuals()) own.values = job.codes;
     own.distance = choice.distance;
     own.sink.index += choice.words();
     own.sink.records += choice.words();

@@ -123,7 +123,7 @@ TAUT_DEVICE void find_opened(const Simt& simt, Scratch& scratch, const Opening& 
                              OpenFrame& frame) {
   constexpr unsigned words = words_of<OpenFrame>();
   static_assert(words <= warp_lanes);
-  const bool there = take_published(simt, scratch.control, scratch.published, words, frame);
+  const bool there = read_published(simt, scratch.control, scratch.published, words, frame);
   const bool published = simt.ballot(!there) == 0;
   simt.sync_warp();
   if (published) return;

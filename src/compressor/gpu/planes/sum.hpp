@@ -55,7 +55,7 @@ class ChunkAdder {
         prefetch_record(simt, job_.input.sources[k], job_.sink.chunks,
                         next_resident(simt, resident_sum_blocks));
     const bool there =
-        take_published(simt, scratch.control, scratch.published, opened_words(job_.input), shared_.opened);
+        read_published(simt, scratch.control, scratch.published, opened_words(job_.input), shared_.opened);
     if (simt.barrier_any(!there)) open_sources();
     if (group_.warp() == 0) find_records(simt, job_, simt.shuffle(taken, 0), shared_);
     simt.barrier();

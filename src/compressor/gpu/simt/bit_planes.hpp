@@ -7,13 +7,13 @@ namespace taut::cuda {
 
 inline constexpr unsigned side = 8;  // rows and columns of a bit matrix
 
-// Planes 8 row .. 8 row + 7 of a block, the lowest first: one byte for each plane, whose bit j belongs to
-// difference j.
+// Eight bit planes of eight integers, the lowest first: one byte for each plane, whose bit j is that of
+// integer j.
 struct PlaneRow {
   std::uint32_t low, high;
 };
 
-// Byte `row` of each of the eight differences: of differences 0, 2, 4, 6 and of 1, 3, 5, 7.
+// One byte of each of eight integers: of integers 0, 2, 4, 6 in `even`, of 1, 3, 5, 7 in `odd`.
 struct ByteRow {
   std::uint32_t even, odd;
 };
@@ -21,11 +21,11 @@ struct ByteRow {
 // One step of a transposition: exchanges the bits above the diagonal in `a` with the bits below the diagonal
 // in `b`.
 template <unsigned By, class Simt>
-TAUT_DEVICE void cross(const Simt& simt, std::uint32_t& a, std::uint32_t& b) {
+TAUT_DEVICE void swap_off_diagonal(const Simt& simt, std::uint32_t& a, std::uint32_t& b) {
   constexpr std::uint32_t lower = By == 1 ? 0x55555555 : By == 2 ? 0x33333333 : 0x0F0F0F0F;
-  const std::uint32_t of_lower = simt.bit_select(lower, a, b << By);
+  const std::uint32_t row = simt.bit_select(lower, a, b << By);
   b = simt.bit_select(lower, a >> By, b);
-  a = of_lower;
+  a = row;
 }
 
 // Transposes an 8 x 8 bit matrix in three steps. Between the steps bytes are moved (each digit of a selector
@@ -33,32 +33,32 @@ TAUT_DEVICE void cross(const Simt& simt, std::uint32_t& a, std::uint32_t& b) {
 // a step within the words.
 template <class Simt>
 TAUT_DEVICE ByteRow to_bytes(const Simt& simt, PlaneRow x) {
-  cross<4>(simt, x.low, x.high);
+  swap_off_diagonal<4>(simt, x.low, x.high);
   std::uint32_t a = simt.permute_bytes(x.low, x.high, 0x5410), b = simt.permute_bytes(x.low, x.high, 0x7632);
-  cross<2>(simt, a, b);
+  swap_off_diagonal<2>(simt, a, b);
   ByteRow y{simt.permute_bytes(a, b, 0x6240), simt.permute_bytes(a, b, 0x7351)};
-  cross<1>(simt, y.even, y.odd);
+  swap_off_diagonal<1>(simt, y.even, y.odd);
   return y;
 }
 template <class Simt>
 TAUT_DEVICE PlaneRow to_planes(const Simt& simt, ByteRow y) {
-  cross<1>(simt, y.even, y.odd);
+  swap_off_diagonal<1>(simt, y.even, y.odd);
   std::uint32_t a = simt.permute_bytes(y.even, y.odd, 0x6240), b = simt.permute_bytes(y.even, y.odd, 0x7351);
-  cross<2>(simt, a, b);
+  swap_off_diagonal<2>(simt, a, b);
   PlaneRow x{simt.permute_bytes(a, b, 0x5410), simt.permute_bytes(a, b, 0x7632)};
-  cross<4>(simt, x.low, x.high);
+  swap_off_diagonal<4>(simt, x.low, x.high);
   return x;
 }
 
 // Returns byte `row` of each of eight integers.
 template <class Simt, class Int>
 TAUT_DEVICE ByteRow byte_row(const Simt& simt, const Int (&d)[side], unsigned row) {
-  std::uint32_t of[side];
-  for (unsigned i = 0; i < side; ++i) of[i] = static_cast<std::uint32_t>(d[i] >> (row / 4 * 32));
+  std::uint32_t half[side];
+  for (unsigned i = 0; i < side; ++i) half[i] = static_cast<std::uint32_t>(d[i] >> (row / 4 * 32));
   const std::uint32_t pair = row % 4 | (4 + row % 4) << 4;
   const auto four = [&](unsigned first) {
-    return simt.permute_bytes(simt.permute_bytes(of[first], of[first + 2], pair),
-                              simt.permute_bytes(of[first + 4], of[first + 6], pair), 0x5410);
+    return simt.permute_bytes(simt.permute_bytes(half[first], half[first + 2], pair),
+                              simt.permute_bytes(half[first + 4], half[first + 6], pair), 0x5410);
   };
   return {four(0), four(1)};
 }

@@ -1,6 +1,6 @@
-// Publishing of an object, in scratch memory, by one block for the other blocks of its kernel, which need not
-// compute it then. Each word carries the launch number, as the sizes of chunks do (sink.hpp). No block waits
-// for the object: a block that does not find all of its words computes the object itself.
+// Object that one thread block publishes in scratch memory, so that the other blocks of its kernel need not
+// compute it. Each word carries the launch number, as the sizes of chunks do (sink.hpp). No block waits for
+// the object: a block that finds a word of another launch computes the object itself.
 #pragma once
 
 #include "compressor/gpu/simt/frame.hpp"
@@ -29,7 +29,7 @@ TAUT_DEVICE void publish(const Simt& simt, const Control& control, const V& obje
 // Copies the first `words` published words to `object`, which is in shared memory: each thread its own word.
 // Returns false if this launch has not published the word.
 template <class Simt, class V>
-TAUT_DEVICE bool take_published(const Simt& simt, const Control& control, const std::uint64_t* from,
+TAUT_DEVICE bool read_published(const Simt& simt, const Control& control, const std::uint64_t* from,
                                 unsigned words, V& object) {
   const unsigned i = simt.thread();
   if (i >= words) return true;

@@ -93,7 +93,7 @@ TEST(MeasuredChoice, APolicyThatNamesTheCodecOrKeepsPackedIntegersNeverTakesTheF
 
 TEST(CodingTrials, AreDueOnceTheLinkIsKnownAndEverMoreSeldom) {
   CodingTrials trials;
-  for (std::uint32_t i = 0; i < RecentTimes::most; ++i) {
+  for (std::uint32_t i = 0; i < RecentTimes::capacity; ++i) {
     EXPECT_FALSE(trials.are_due());
     trials.note(0);
   }

@@ -63,7 +63,7 @@ TEST(RouteTrials, FollowsALinkThatChanges) {
 
 TEST(RouteTrials, WithoutAnotherNoneIsTried) {
   RouteTrials trials;
-  for (int i = 0; i < 100; ++i) trials.update(ring, {.coded = 1}, RecentTimes::most, std::span(&ring, 1));
+  for (int i = 0; i < 100; ++i) trials.update(ring, {.coded = 1}, RecentTimes::capacity, std::span(&ring, 1));
   EXPECT_EQ(trials.next(), ring);
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 class Npy : public testing::Test {
  protected:
-  static NpyFile read(const std::string& contents, std::optional<DType> wanted = {}) {
+  static StoredArray read(const std::string& contents, std::optional<DType> wanted = {}) {
     const MemoryFile memory(contents);
     const InputFile file(memory.path());
     EXPECT_TRUE(is_npy(file));
@@ -39,7 +39,7 @@ class Npy : public testing::Test {
 TEST_F(Npy, HeadersOfAllVersionsAreRead) {
   for (const int version : {1, 2, 3}) {
     const std::string dictionary = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }  \n";
-    const NpyFile npy = read(file(version, dictionary, 96));
+    const StoredArray npy = read(file(version, dictionary, 96));
     EXPECT_EQ(npy.array.type, DType::f64);
     EXPECT_EQ(npy.array.shape, (std::vector<std::uint64_t>{3, 4}));
     EXPECT_EQ(npy.values_at, (version == 1 ? 10u : 12u) + dictionary.size());
@@ -54,7 +54,7 @@ TEST_F(Npy, WhatIsWrittenIsReadBack) {
         const Array array{DType{code}, form, shape};
         const std::string header = npy_header(array);
         EXPECT_EQ(header.size() % 64, 0u);
-        const NpyFile back = read(header + std::string(array.bytes(), '\0'), array.type);
+        const StoredArray back = read(header + std::string(array.bytes(), '\0'), array.type);
         EXPECT_EQ(back.array.type, array.type);
         EXPECT_EQ(back.array.shape, array.shape);
         EXPECT_EQ(back.array.form, array.form);
@@ -65,7 +65,7 @@ TEST_F(Npy, WhatIsWrittenIsReadBack) {
 }
 
 TEST_F(Npy, FortranOrderIsTheReverseShape) {
-  const NpyFile npy = read(file(1, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3)}", 6));
+  const StoredArray npy = read(file(1, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3)}", 6));
   EXPECT_EQ(npy.array.shape, (std::vector<std::uint64_t>{3, 2}));
 }
 

@@ -18,9 +18,9 @@ inline __m256d four(const float* x) { return _mm256_cvtps_pd(_mm_loadu_ps(x)); }
 // Rounds eight values, scaled in double. NaN and values out of range become INT_MIN.
 template <class T>
 __m256i rounded_in_double(const T* x, double scale) {
-  const __m256d by = _mm256_set1_pd(scale);
-  const __m128i low = _mm256_cvtpd_epi32(_mm256_mul_pd(four(x), by));
-  const __m128i high = _mm256_cvtpd_epi32(_mm256_mul_pd(four(x + 4), by));
+  const __m256d factor = _mm256_set1_pd(scale);
+  const __m128i low = _mm256_cvtpd_epi32(_mm256_mul_pd(four(x), factor));
+  const __m128i high = _mm256_cvtpd_epi32(_mm256_mul_pd(four(x + 4), factor));
   return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
@@ -34,8 +34,8 @@ inline __m256i rounded(const double* x, double inverse) { return rounded_in_doub
 // Returns all ones in the lanes of integers q with -2^bits <= q < 2^bits.
 template <int bits>
 __m256i lanes_within(__m256i q) {
-  const __m256i beyond = _mm256_srli_epi32(_mm256_add_epi32(q, _mm256_set1_epi32(1 << bits)), bits + 1);
-  return _mm256_cmpeq_epi32(beyond, _mm256_setzero_si256());
+  const __m256i outside = _mm256_srli_epi32(_mm256_add_epi32(q, _mm256_set1_epi32(1 << bits)), bits + 1);
+  return _mm256_cmpeq_epi32(outside, _mm256_setzero_si256());
 }
 
 // Returns, as a float, the half nearest to each float.
@@ -71,16 +71,17 @@ template <bool Add, class Half>
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), narrowed(x, to));
 }
 
-// Converts integers to floats that round to the same halves: the bits far below the last
-// bit of a half are replaced by one sticky bit.
+// Converts integers to floats that round to the same halves: one sticky bit replaces the bits far below the
+// last bit of a half. Magnitudes below 2^24 are floats as they are.
 inline __m256 floats_for_halves(__m256i q) {
-  const __m256i low = _mm256_set1_epi32(0xFF), most = _mm256_set1_epi32((1 << 24) - 1);
+  const __m256i low = _mm256_set1_epi32(0xFF), greatest_exact = _mm256_set1_epi32((1 << 24) - 1);
   const __m256i magnitude = _mm256_abs_epi32(q),
                 exact = _mm256_cmpeq_epi32(_mm256_and_si256(q, low), _mm256_setzero_si256());
-  const __m256i rest = _mm256_andnot_si256(exact, _mm256_set1_epi32(0x80));
-  const __m256i big = _mm256_or_si256(_mm256_cmpgt_epi32(magnitude, most), _mm256_srai_epi32(magnitude, 31));
-  const __m256i jammed = _mm256_or_si256(_mm256_andnot_si256(low, q), rest);
-  return _mm256_cvtepi32_ps(_mm256_blendv_epi8(q, jammed, big));
+  const __m256i sticky_bit = _mm256_andnot_si256(exact, _mm256_set1_epi32(0x80));
+  const __m256i big =
+      _mm256_or_si256(_mm256_cmpgt_epi32(magnitude, greatest_exact), _mm256_srai_epi32(magnitude, 31));
+  const __m256i with_sticky = _mm256_or_si256(_mm256_andnot_si256(low, q), sticky_bit);
+  return _mm256_cvtepi32_ps(_mm256_blendv_epi8(q, with_sticky, big));
 }
 
 template <class Half>

@@ -22,7 +22,7 @@ __m512i repeated(T value) {
 template <class T>
 [[gnu::always_inline]] inline __m512i load_first(const T* from, std::size_t n) {
   if (n * sizeof(T) >= 64) return _mm512_loadu_si512(from);
-  return _mm512_maskz_loadu_epi8(first_places(n * sizeof(T)), from);
+  return _mm512_maskz_loadu_epi8(mask_of_first(n * sizeof(T)), from);
 }
 
 template <class T>
@@ -169,7 +169,7 @@ struct Avx512General : WideAvx512 {
     std::uint64_t bits = 0;
     for (std::size_t i = 0; i < n; i += lanes<T>)
       bits |= equal_lanes<T>(load_first(a + i, n - i), load_first(b + i, n - i)) << i;
-    return bits & first_places(n);
+    return bits & mask_of_first(n);
   }
 
   template <class T>
@@ -189,7 +189,7 @@ struct Avx512General : WideAvx512 {
   template <class Int>
   static void fill(Int* to, std::size_t n, Int value) {
     for (std::size_t i = 0; i < n; i += lanes<Int>)
-      store_marked(to + i, first_places(std::min(n - i, lanes<Int>)), repeated(value));
+      store_marked(to + i, mask_of_first(std::min(n - i, lanes<Int>)), repeated(value));
   }
 };
 

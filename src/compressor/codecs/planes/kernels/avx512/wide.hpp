@@ -1,4 +1,5 @@
-// AVX-512: planes of 64-bit integers; a block of eight is one register. Included by general.cpp only.
+// AVX-512: bit planes of 64-bit integers; a block of eight integers is one register. Included by general.cpp
+// only.
 #pragma once
 
 #include "compressor/codecs/planes/kernels/avx512/group.hpp"
@@ -7,32 +8,34 @@
 namespace taut::planes {
 namespace {
 
-inline std::uint64_t first_places(std::size_t n) {
+// Returns a mask of the first n lanes.
+inline std::uint64_t mask_of_first(std::size_t n) {
   return _bzhi_u64(~std::uint64_t{0}, static_cast<unsigned>(n));
 }
 
-// Permutations: rows() gives rows of eight bytes, top byte first, each row with its values in reverse order.
-// values_of_rows() gives the values of such rows in order.
-inline __m512i rows() {
+// Byte permutations of a block. to_rows() gathers the top bytes of the eight integers, then the next lower
+// ones, each row with the integers in reverse order; from_rows() is its inverse; identity() keeps all bytes.
+inline __m512i to_rows() {
   return Avx512::bytes_by([](unsigned i) { return (7 - i % 8) * 8 + (7 - i / 8); });
 }
-inline __m512i values_of_rows() {
+inline __m512i from_rows() {
   return Avx512::bytes_by([](unsigned i) { return (7 - i % 8) * 8 + i / 8; });
 }
-inline __m512i places() {
+inline __m512i identity() {
   return Avx512::bytes_by([](unsigned i) { return i; });
 }
 
+// Writes the planes of blocks one after another, and the width of each block.
 class WideWriter {
  public:
   WideWriter(std::byte* out, Widths& widths) : out_(out), at_(out), width_(widths.of) {}
 
   void next(__m512i d) {
-    const __m512i planes = to_planes(_mm512_permutexvar_epi8(order_, d));
+    const __m512i planes = to_planes(_mm512_permutexvar_epi8(to_rows_, d));
     // A plane equal to the next lower one repeats the sign; the plane below the last one counts as zero.
     const __m512i below = _mm512_maskz_permutexvar_epi8(~std::uint64_t{0} >> 1, next_, planes);
     const auto absent = static_cast<unsigned>(_tzcnt_u64(_mm512_cmpneq_epi8_mask(planes, below)));
-    const __m512i from = _mm512_add_epi8(place_, _mm512_set1_epi8(static_cast<char>(absent)));
+    const __m512i from = _mm512_add_epi8(identity_, _mm512_set1_epi8(static_cast<char>(absent)));
     _mm512_storeu_si512(at_, _mm512_permutexvar_epi8(from, planes));
     *width_++ = static_cast<std::uint8_t>(64 - absent);
     at_ += 64 - absent;
@@ -42,9 +45,11 @@ class WideWriter {
  private:
   std::byte *out_, *at_;
   std::uint8_t* width_;
-  __m512i order_ = rows(), place_ = places(), next_ = _mm512_add_epi8(place_, _mm512_set1_epi8(1));
+  __m512i to_rows_ = to_rows(), identity_ = identity(),
+          next_ = _mm512_add_epi8(identity_, _mm512_set1_epi8(1));
 };
 
+// Reads what WideWriter writes.
 class WideReader {
  public:
   WideReader() = default;
@@ -52,11 +57,11 @@ class WideReader {
 
   __m512i next() {
     const unsigned width = *width_++;
-    const __m512i packed = _mm512_maskz_loadu_epi8(first_places(width), at_);
+    const __m512i packed = _mm512_maskz_loadu_epi8(mask_of_first(width), at_);
     at_ += width;
-    const __m512i from = _mm512_add_epi8(places(), _mm512_set1_epi8(static_cast<char>(width)));
-    const __m512i planes = _mm512_maskz_permutexvar_epi8(~first_places(64 - width), from, packed);
-    const __m512i u = _mm512_permutexvar_epi8(values_of_rows(), to_values(planes));
+    const __m512i from = _mm512_add_epi8(identity(), _mm512_set1_epi8(static_cast<char>(width)));
+    const __m512i planes = _mm512_maskz_permutexvar_epi8(~mask_of_first(64 - width), from, packed);
+    const __m512i u = _mm512_permutexvar_epi8(from_rows(), to_values(planes));
     // (u ^ sign) - sign extends the sign.
     const std::uint64_t top = width == 0 ? 0 : std::uint64_t{1} << (width - 1);
     const __m512i sign = _mm512_set1_epi64(static_cast<long long>(top));
