@@ -105,7 +105,7 @@ class Mpc final : public Codec {
     if (!serves(values.type, contract_.bound.kind) || values.bytes() < least_sampled_bytes)
       return Codec::sample(values, scratch);
     const FloatEnvironment environment;
-    const Sampled found = sampled(values.as_bytes(), layout_of(values, {}, GridReach::pieces), kernels_);
+    const Sampled found = sampled(values.as_bytes(), layout_of(values, {}), kernels_);
     return {Status::ok, found.value_bytes, found.record_bytes};
   }
 
@@ -168,14 +168,13 @@ class Mpc final : public Codec {
 
   // Returns the layout for a message: on a grid, if the choice among predictions finds one on which the
   // values take fewer bytes.
-  Layout layout_of(ConstSlice values, References references,
-                   GridReach reach = GridReach::message) const noexcept {
+  Layout layout_of(ConstSlice values, References references) const noexcept {
     const bool long_enough = values.bytes() >= least_sampled_bytes;
     const bool may_have_grid = contract_.bound.exact() && references.empty() &&
                                (names_grid_ || (predictions_.size() > 1 && long_enough));
     if (!may_have_grid) return without_grid(values, references);
     const std::size_t word_bytes = size_of(component_of(values.type));
-    const Grid found = find_grid(values, kernels_.of(word_bytes), reach);
+    const Grid found = find_grid(values, kernels_.of(word_bytes));
     if (!found.any()) return without_grid(values, references);
     Layout layout{.word_bytes = word_bytes, .grid = long_enough ? found.with_differences(word_bytes) : found};
     const Choice choice = best(values, layout, references);

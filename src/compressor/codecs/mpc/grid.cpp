@@ -67,12 +67,12 @@ bool is_unit(double unit) noexcept {
 template bool is_unit<std::uint32_t>(double) noexcept;
 template bool is_unit<std::uint64_t>(double) noexcept;
 
-Grid find_grid(ConstSlice values, const Kernels& kernels, GridReach reach) noexcept {
+Grid find_grid(ConstSlice values, const Kernels& kernels) noexcept {
   const ConstSlice parts{values.components()};
   const auto search = [&]<class Word>(Word) {
     GridSearchMemory<Word> memory;
     const Searcher<Word> team(static_cast<const std::byte*>(parts.data), kernels);
-    return GridSearch<Word, Searcher<Word>>(team, parts.count, reach, memory).find();
+    return GridSearch<Word, Searcher<Word>>(team, parts.count, GridReach::message, memory).find();
   };
   if (parts.type == DType::f32) return search(std::uint32_t{});
   if (parts.type == DType::f64) return search(std::uint64_t{});

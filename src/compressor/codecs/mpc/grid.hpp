@@ -98,12 +98,12 @@ template <class Word>
 bool is_unit(double unit) noexcept;
 
 // Part of a message in which a search looks for other values if most are the same one: all of it, or the
-// pieces of a sample (compressor/frame/sample.hpp).
+// pieces of a sample (compressor/frame/sample.hpp), as kernels on GPUs do.
 enum class GridReach : std::uint8_t { message, pieces };
 
 // Finds the grid of most values from a few of them; none if there is none, or if its steps are so small that
 // its integers need as many bits as the values. `values`: real or complex, of 32 or 64 bits a part;
 // `kernels`: for their words.
-Grid find_grid(ConstSlice values, const Kernels& kernels, GridReach reach) noexcept;
+Grid find_grid(ConstSlice values, const Kernels& kernels) noexcept;
 
 }  // namespace taut::mpc
