@@ -313,7 +313,9 @@ void Communicator::ActiveCall::end(const Verdict& verdict) noexcept {
   if (record_.compressed() && early_.position)
     early_.position->tuner->coded_times().note(seconds(times[Phase::call]), record_.bytes());
   if (early_.autotuner == nullptr) return;
+  const bool tries_history = leaves_state_ && policy().only_if_profitable() && series_->trials().is_trying();
   if (record_.compressed()) {  // also on failure, which may be local
+    if (tries_history) return;
     // A call in flight also waits while the program computes, which says nothing about the link.
     const double wait = compressed_ == nullptr ? seconds(times[Phase::wait]) : 0;
     const double predicted = predicted_plain_seconds(call_, wait, static_cast<double>(counters.sent_bytes));

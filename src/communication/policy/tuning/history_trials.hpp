@@ -38,6 +38,9 @@ class HistoryTrials {
   void record_referring(double seconds, std::size_t bytes, const Route& route) noexcept;
   void record_filling(std::size_t needed) noexcept;
 
+  // Returns true if the last call belongs to a trial of a history: its time says little about later calls.
+  bool is_trying() const noexcept { return !compared_ && since_ <= 2 * referring_calls; }
+
   // Records that calls without a history are not compressed: there is nothing to compare with.
   void record_no_gain() noexcept;
 
