@@ -450,7 +450,7 @@ TAUT_API int TAUT_Alltoall(
  * rank, as in MPI-4's large-count calls. Memory between the blocks is not touched. All ranks know the
  * block sizes of Allgatherv and Reduce_scatter. In the other collectives a rank knows only its own sizes:
  * min_bytes then refers to the most that any rank sends or receives, and every call, even a small one,
- * begins with an exchange of 176 bytes. */
+ * begins with an exchange of 184 bytes. */
 TAUT_API int TAUT_Reduce_scatter(
     const void* sendbuf, /* all blocks, or MPI_IN_PLACE (then recvbuf holds them) */
     void* recvbuf,       /* recvcounts[rank] elements */
@@ -484,7 +484,7 @@ TAUT_API int TAUT_Alltoallw(const void* sendbuf, const MPI_Count sendcounts[], c
  * Cartesian topology, a graph or a distributed graph. Blocks are in MPI's order of the neighbours. Those of
  * MPI_PROC_NULL are not touched. What a rank sends to itself is copied without coding. MPI_IN_PLACE is not
  * allowed. As in the calls with blocks of any size, min_bytes refers to the most that any rank sends or
- * receives, and every call begins with an exchange of 176 bytes. Exception: with blocks of one size in a
+ * receives, and every call begins with an exchange of 184 bytes. Exception: with blocks of one size in a
  * Cartesian topology, the size of a message is that of all blocks, those of MPI_PROC_NULL included. */
 
 /* Sends each rank's block to all its neighbours. Like MPI_Neighbor_allgather. The block is coded once, and

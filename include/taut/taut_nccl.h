@@ -19,7 +19,8 @@
  *   is there. All of NCCL's types and operators are served, all policies, all algorithms.
  * - Capacity (TAUT_Nccl_comm_set_capacity). Each frame is sent in a buffer of fixed size, its slot. The call
  *   only enqueues work and returns at once. A block of values whose frame does not fit its slot on some rank
- *   is left as it was, on all ranks, until TAUT_Nccl_comm_settle repeats it.
+ *   is left as it was, on all ranks, until TAUT_Nccl_comm_settle repeats it; in a call by nodes it holds the
+ *   sum or values of the node.
  *
  * Calls return TAUT_SUCCESS (0) or an enum TAUT_Status of taut.h; TAUT_ERR_TRANSPORT for errors of NCCL,
  * after which the communicator is to be aborted, and TAUT_ERR_CUDA of taut_cuda.h. The text is in

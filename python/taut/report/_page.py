@@ -54,6 +54,8 @@ def _phases(rows: list[tuple[str, Sums, float]]) -> str:
 
 def _before(report: Report, before: Report) -> str:
     rows = [(name, one.total, 1 / max(1, one.ranks)) for name, one in (("before", before), ("after", report))]
+    if not any(sums.nanoseconds[phase] for _, sums, _ in rows for phase in PHASES):
+        return ""
     return f'<h3>Time in calls, mean of the ranks</h3>{_phases(rows)}<p class="note">{escape(phases_note())}</p>'
 
 

@@ -172,7 +172,7 @@ def read(names: Sequence[str]) -> Report:
                 raise ReportError(f"{path}: rank {rank} stands in another file too; give the files of one run")
             seen.add((library, rank))
             if rank == 0 or not head:
-                head = {**one, **head} if head.get("rank") == rank else one
+                head = {**one, **{name: value for name, value in head.items() if value}} if head.get("rank") == rank else one
             longest = max(longest, one.get("seconds", 0.0))
             unfinished |= set() if one.get("finished", True) else {rank}
             total = by_rank.setdefault(rank, Sums())

@@ -8,12 +8,14 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+import torch.distributed as dist
+
 from ..report._read import COUNTS, PHASES
 from ._statistics import CallStatistics, Table, merged
 
 
 class _Report:
-    """Statistics of the groups of this process, also of those that are gone, and its rank in the largest of them."""
+    """Statistics of the groups of this process, also of those that are gone, and its rank in the job."""
 
     def __init__(self) -> None:
         self.groups: list[tuple[str, dict[str, CallStatistics]]] = []
@@ -35,6 +37,8 @@ def include(name: str, rows: dict[str, CallStatistics], rank: int, ranks: int, r
         atexit.register(_write, os.path.abspath(os.environ["TAUT_REPORT"]))
     _REPORT.groups.append((name, rows))
     _REPORT.sizes[name], _REPORT.rules = ranks, rules or _REPORT.rules
+    if dist.is_initialized():  # files are those of processes: groups overlap
+        rank, ranks = dist.get_rank(), dist.get_world_size()
     if ranks > _REPORT.ranks:
         _REPORT.rank, _REPORT.ranks = rank, ranks
 
@@ -68,7 +72,7 @@ def _write(path: str) -> None:
     for (group, call), row in _REPORT.table().items():
         groups.setdefault(group, {})[call] = row
     content = {"format": "taut-report", "version": 2, "rank": _REPORT.rank, "ranks": _REPORT.ranks, "library": "torch",
-               "command": shlex.join(sys.orig_argv), "rules": _REPORT.rules, "finished": True,
+               "command": shlex.join(getattr(sys, "orig_argv", sys.argv)), "rules": _REPORT.rules, "finished": True,
                "communicators": [_communicator(group, _REPORT.sizes[group], rows) for group, rows in groups.items()]}  # fmt: skip
     try:
         with open(f"{name}.part", "w", encoding="utf-8") as file:

@@ -229,7 +229,8 @@ Task<Verdict> Communicator::ActiveCall::agree(AgreementMessage mine) {
   if (packed_) record_.saw_packed();
   agree_on_history(agreed);
   Verdict verdict = conclude(agreed);
-  if (verdict.fallback == Fallback::no_gain && series_ != nullptr) series_->trials().record_no_gain();
+  if (verdict.fallback == Fallback::no_gain && series_ != nullptr && !leaves_state_)
+    series_->trials().record_no_gain();
   if (verdict.status == Status::ok) learn(agreed, verdict);
   co_return verdict;
 }
@@ -313,9 +314,8 @@ void Communicator::ActiveCall::end(const Verdict& verdict) noexcept {
   if (record_.compressed() && early_.position)
     early_.position->tuner->coded_times().note(seconds(times[Phase::call]), record_.bytes());
   if (early_.autotuner == nullptr) return;
-  const bool tries_history = leaves_state_ && policy().only_if_profitable() && series_->trials().is_trying();
   if (record_.compressed()) {  // also on failure, which may be local
-    if (tries_history) return;
+    if (early_.autotuner->leaves_out(tries_history_)) return;
     // A call in flight also waits while the program computes, which says nothing about the link.
     const double wait = compressed_ == nullptr ? seconds(times[Phase::wait]) : 0;
     const double predicted = predicted_plain_seconds(call_, wait, static_cast<double>(counters.sent_bytes));

@@ -70,6 +70,7 @@ class Communicator::ActiveCall {
   std::shared_ptr<const Codec> codec_with_references();
   Task<> run_algorithm(const Codec& codec);
   Task<> run_in_series(const Codec& usual);
+  bool is_timed_with_history() const noexcept;
   void record_history(std::uint64_t began) noexcept;
   void leave_state(std::optional<CallState> state) noexcept;
 
@@ -113,6 +114,7 @@ class Communicator::ActiveCall {
   std::uint64_t looking_ = 0;  // nanoseconds that the offer of this rank took
   std::size_t period_ = 0;     // distance in the series of the references of this rank's values; 0: none
   bool leaves_state_ = false;
+  bool tries_history_ = false;      // not all ranks know yet how long calls with a history take
   std::uint64_t state_number_ = 0;  // number of the state that the call leaves
   Reserve place_;
   std::array<std::shared_ptr<const Codec>, max_candidates> codecs_;  // by candidate; null: no kernels

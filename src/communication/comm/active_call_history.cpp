@@ -80,7 +80,7 @@ void Communicator::ActiveCall::forecast(AgreementMessage& mine) {
   const bool sums = reduces(call_.collective);
   const ConstSlice values = own_values(call_, rank()).most();
   HistoryForecast found;
-  const bool alone = policy().only_if_profitable() && series_->trials().next(plan_.coding);
+  const bool alone = is_timed_with_history() && series_->trials().next(plan_.coding);
   const bool looks = values.count > 0 && (!alone || series_->pieces().size() == 0);
   if (looks && !series_->pieces().rests())
     found = series_->pieces().forecast(values, sums, *codec_with_references(), policy().history);
@@ -99,8 +99,10 @@ void Communicator::ActiveCall::forecast(AgreementMessage& mine) {
 // rank has its values on a GPU.
 void Communicator::ActiveCall::agree_on_history(const AgreementMessage& agreed) noexcept {
   if (series_ == nullptr) return;
+  const HistoryTimes times = agreed.history_times(may_complete_early(call_.collective));
   leaves_state_ = (agreed.obstacles & AgreementMessage::on_device) == 0 && agreed.wants_history() &&
-                  series_->trials().pays(agreed.history_times(may_complete_early(call_.collective)));
+                  series_->trials().pays(times);
+  tries_history_ = leaves_state_ && policy().only_if_profitable() && times.referring == 0;
   if (!leaves_state_ || !agreed.history_agreed()) {
     states_.clear();
     series_->clear();
@@ -149,9 +151,15 @@ Task<> Communicator::ActiveCall::run_in_series(const Codec& usual) {
   leave_state(std::move(state));
 }
 
+// Returns true if times decide on a history, and that of this call is one of them. A call in flight also
+// waits while the program computes.
+bool Communicator::ActiveCall::is_timed_with_history() const noexcept {
+  return policy().only_if_profitable() && compressed_ == nullptr;
+}
+
 // Records the time of a call since the agreement, and that of the offer before it.
 void Communicator::ActiveCall::record_history(std::uint64_t began) noexcept {
-  if (series_ == nullptr || !policy().only_if_profitable() || record_.counters().status != Status::ok) return;
+  if (series_ == nullptr || !is_timed_with_history() || record_.counters().status != Status::ok) return;
   HistoryTrials& trials = series_->trials();
   const double time = seconds(clock_now() - began + looking_);
   if (!leaves_state_)

@@ -181,9 +181,10 @@ std::shared_ptr<Series> Histories::of(std::uint64_t key, std::size_t bytes, std:
 
 void Series::add(CallState state, std::size_t depth) {
   states_.insert(states_.begin(), std::make_shared<CallState>(std::move(state)));
-  if (states_.size() <= depth) return;
-  if (states_.back().use_count() == 1) spare_ = std::move(*states_.back());
-  states_.pop_back();
+  while (states_.size() > depth) {
+    if (states_.back().use_count() == 1) spare_ = std::move(*states_.back());
+    states_.pop_back();
+  }
 }
 
 CallState Series::room(std::size_t sent, std::size_t received) {

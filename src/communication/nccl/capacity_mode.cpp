@@ -198,11 +198,13 @@ std::size_t CapacityMode::settle_now(void* stream) {
     repeated += all;
   }
   wait_for_all();
+  const std::vector<char> still = repeated == 0 ? std::vector<char>() : failed_somewhere();
   const std::vector<Call> settled = std::exchange(unsettled_, {});
   for (const Call& call : settled)
     for (const TAUT_Cuda_result& result : call.all_results())
       if (result.status != 0)
         throw Error(static_cast<Status>(result.status), describe(static_cast<Status>(result.status)));
+  if (std::ranges::count(still, 1) > 0) throw Error(Status::peer_failed, describe(Status::peer_failed));
   return repeated;
 }
 

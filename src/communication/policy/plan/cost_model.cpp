@@ -9,7 +9,7 @@
 namespace taut {
 namespace {
 
-// Cost of an agreement: one round of messages of 176 bytes for each doubling of the ranks, and samples.
+// Cost of an agreement: one round of messages of 184 bytes for each doubling of the ranks, and samples.
 constexpr double seconds_a_round = 10e-6, seconds_of_samples = 20e-6;
 
 constexpr double least_message = 64 << 10;  // least bytes of a message that travels as frames

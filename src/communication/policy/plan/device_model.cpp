@@ -153,9 +153,13 @@ bool gains(DeviceCall call, double ratio) noexcept {
 }  // namespace
 
 double least_ratio_over_nccl(DeviceCall call) noexcept {
-  for (double ratio = 1; ratio <= greatest_ratio; ratio *= 1.1)
-    if (gains(call, ratio)) return ratio;
-  return HUGE_VAL;
+  if (!gains(call, greatest_ratio)) return HUGE_VAL;
+  double low = 1, high = greatest_ratio;
+  while (high > 1.05 * low) {
+    const double middle = std::sqrt(low * high);
+    (gains(call, middle) ? high : low) = middle;
+  }
+  return high;
 }
 
 std::size_t least_bytes_over_nccl(DeviceCall call) noexcept {

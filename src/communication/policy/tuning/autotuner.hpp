@@ -205,6 +205,14 @@ class Autotuner {
   void record(Outcome outcome, double seconds, std::size_t bytes, const Route& route = {},
               double predicted = 0) noexcept;
   Timing own() const noexcept;
+
+  // Returns true if a compressed call is left out of the records: the first few calls in a row that try a
+  // history (history_trials.hpp) are slower than those that follow. Called for each compressed call.
+  bool leaves_out(bool tries_history) noexcept {
+    left_out_ = tries_history ? left_out_ + 1 : 0;
+    return tries_history && left_out_ <= most_left_out;
+  }
+
   RecentTimes& plain_times() noexcept { return plain_; }
 
  private:
@@ -214,6 +222,8 @@ class Autotuner {
   void measure_anew() noexcept;
   void back_off(Fallback why, float trial, float lost) noexcept;
   bool plain_trial_is_due(const Timing& agreed) const noexcept;
+
+  static constexpr std::uint32_t most_left_out = 8;
 
   RecentTimes plain_, coded_, predicted_, declined_;
   RouteTrials routes_;
@@ -225,6 +235,7 @@ class Autotuner {
   std::uint32_t between_ = 16;            // time between trials of plain MPI, in plain calls
   float predicted_then_ = 0;              // agreed prediction after the last of them; 0: not known
   std::uint32_t since_ = 0;               // compressed calls since the last of them
+  std::uint32_t left_out_ = 0;            // calls in a row that tried a history
   float lost_ = 0;  // plain calls in the time that trials have lost since the last back-off
   CandidateCache cached_candidate_;
 };

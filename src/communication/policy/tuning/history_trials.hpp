@@ -32,14 +32,11 @@ class HistoryTrials {
   // result depends on `agreed` alone, so that it is the same on all ranks.
   bool pays(const HistoryTimes& agreed) noexcept;
 
-  // Record the time of a call on this rank, by its route. record_filling(): the call has left a state of the
-  // `needed` ones, and could refer to none.
+  // Record the time of a call on this rank, by its route. record_filling(): the call had no references, as
+  // the series held fewer than `needed` states; it has left one more.
   void record_alone(double seconds, std::size_t bytes, const Route& route) noexcept;
   void record_referring(double seconds, std::size_t bytes, const Route& route) noexcept;
   void record_filling(std::size_t needed) noexcept;
-
-  // Returns true if the last call belongs to a trial of a history: its time says little about later calls.
-  bool is_trying() const noexcept { return !compared_ && since_ <= 2 * referring_calls; }
 
   // Records that calls without a history are not compressed: there is nothing to compare with.
   void record_no_gain() noexcept;
@@ -56,7 +53,7 @@ class HistoryTrials {
   std::uint32_t distance_ = first_distance, pause_ = 0;  // calls until the next comparison
   float referring_then_ = 0;                             // agreed time with a history at the last comparison
   std::size_t filling_ = 0;                              // calls in a row that could refer to no state
-  bool compared_ = false;                                // the times without a history are old
+  bool compared_ = false;                                // the times with a history and without were compared
   bool declines_ = false;                                // calls without a history are not compressed
 };
 

@@ -97,7 +97,7 @@ class GridCode {
     for (std::size_t i = 0; i < n; ++i) v[i] = Set::template map_words<Word>(coded, v[i], made[i], near[i]);
   }
 
-  // Returns the words that codes() was given.
+  // Returns the words that to_codes() has replaced by these codes.
   Vector words(const Vector& codes) const noexcept {
     const Word center = G::center - base_;
     const auto made_of = [center](auto code) {

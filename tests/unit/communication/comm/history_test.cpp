@@ -418,6 +418,14 @@ TEST(Histories, ReuseMemory) {
 }
 
 // A series whose values are never alike is looked at now and then, and found when they are.
+TEST(Histories, ASeriesKeepsNoMoreStatesThanItIsAskedFor) {
+  Series series(1);
+  for (int i = 0; i < 4; ++i) series.add(CallState::with_bytes(64, 64), 4);
+  EXPECT_EQ(series.states().size(), 4U);
+  series.add(CallState::with_bytes(64, 64), 1);
+  EXPECT_EQ(series.states().size(), 1U);
+}
+
 TEST(Histories, SeriesThatGainNothingRest) {
   const auto codec = find_codec("planes")->make({.bound = 1e-3});
   Series series(1);

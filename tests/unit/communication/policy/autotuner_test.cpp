@@ -100,6 +100,15 @@ std::array<int, 3> served(const RouteTimes& times, int calls) {
   return ways;
 }
 
+TEST(Autotuner, AFewCallsInARowThatTryAHistoryAreLeftOut) {
+  Autotuner autotuner;
+  int left_out = 0;
+  for (int i = 0; i < 20; ++i) left_out += autotuner.leaves_out(true);
+  EXPECT_EQ(left_out, 8);
+  EXPECT_FALSE(autotuner.leaves_out(false));
+  EXPECT_TRUE(autotuner.leaves_out(true));
+}
+
 TEST(Autotuner, TheFastestOfThreeWaysIsKnownAfterTenCalls) {
   for (const double best : {0.3, 0.9})
     for (const double other : {0.95, 1.5, 4.0}) {
