@@ -108,11 +108,11 @@ class Communicator::ActiveCall {
   bool packed_ = false;             // integers are packed into the values
   std::shared_ptr<Series> series_;  // null: the call belongs to no series
   std::optional<OperandPlaces> places_;
-  HeldStates states_;          // those of the series that all ranks hold
-  bool refers_ = false;        // the series has the states that the ranks want
-  std::size_t needed_ = 0;     // number of states that references at the agreed distance need
-  std::uint64_t looking_ = 0;  // nanoseconds that the offer of this rank took
-  std::size_t period_ = 0;     // distance in the series of the references of this rank's values; 0: none
+  HeldStates states_;                    // those of the series that all ranks hold
+  bool refers_ = false;                  // the series has the states that the ranks want
+  std::size_t needed_ = 0;               // number of states that references at the agreed distance need
+  std::uint64_t offer_nanoseconds_ = 0;  // nanoseconds that the offer of this rank took
+  std::size_t period_ = 0;  // distance in the series of the references of this rank's values; 0: none
   bool leaves_state_ = false;
   bool tries_history_ = false;      // not all ranks know yet how long calls with a history take
   std::uint64_t state_number_ = 0;  // number of the state that the call leaves

@@ -71,7 +71,7 @@ void Communicator::ActiveCall::offer_history(AgreementMessage& mine) {
   forecast(mine);
   if (policy().only_if_profitable())
     mine.set_history_times(series_->trials().own(), may_complete_early(call_.collective));
-  looking_ = clock_now() - began;
+  offer_nanoseconds_ = clock_now() - began;
 }
 
 // Adds the forecast for this rank's values to the record. A call that is timed without a history makes a
@@ -161,7 +161,7 @@ bool Communicator::ActiveCall::is_timed_with_history() const noexcept {
 void Communicator::ActiveCall::record_history(std::uint64_t began) noexcept {
   if (series_ == nullptr || !is_timed_with_history() || record_.counters().status != Status::ok) return;
   HistoryTrials& trials = series_->trials();
-  const double time = seconds(clock_now() - began + looking_);
+  const double time = seconds(clock_now() - began + offer_nanoseconds_);
   if (!leaves_state_)
     trials.record_alone(time, record_.bytes(), plan_.route());
   else if (refers_)

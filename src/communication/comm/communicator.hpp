@@ -49,8 +49,8 @@ class Communicator {
   void keep_frames_on_devices() noexcept { devices_.keep_frames(); }
   const gpu::Devices& devices() const noexcept { return devices_; }
   const Nodes& nodes() const noexcept { return nodes_; }
-  // Tells that NCCL makes the plain calls, on GPUs of this name; empty: the names differ. `on_one_node`: all
-  // ranks share a node. Algorithms are chosen by that.
+  // States that NCCL makes the plain calls, on GPUs of this name (empty: the names differ). `on_one_node`:
+  // all ranks share a node. Plans of calls choose algorithms by this.
   void set_gpus_of_nccl(std::string card, bool on_one_node) noexcept {
     over_nccl_ = true;
     card_ = std::move(card);

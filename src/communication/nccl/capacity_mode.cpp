@@ -113,7 +113,7 @@ bool CapacityMode::serve(const NcclCall& call, const CollectiveCall& described, 
   or_abort_node([&] {
     if (by_nodes) {
       transport_.open_node();
-      Rail(*planned, nodes, transport_.rank()).take_over();
+      Rail(*planned, nodes, transport_.rank()).convert();
     }
     planned->results = new_results(*planned);
     ++calls_;

@@ -37,8 +37,8 @@ class CapacityMode {
   // Sets the slots of later frames: bytes of values / `ratio`. 0: no calls are served.
   void set_ratio(double ratio) noexcept { ratio_ = ratio; }
 
-  // Enqueues the call, and returns true if it is served; the same on all ranks. `described`: complete(). The
-  // first call by nodes makes the communicator of the node. Throws Error.
+  // Enqueues the call, and returns true if it is served; the same on all ranks. `described`: with its ranks
+  // and nodes. The first call by nodes makes the communicator of the node. Throws Error.
   bool serve(const NcclCall& call, const CollectiveCall& described, const Rules& rules, const Nodes& nodes);
 
   // Waits for all calls since the last time, and repeats the blocks that did not fit on some rank. All ranks
@@ -54,7 +54,7 @@ class CapacityMode {
     Collective collective;
     ConstSlice in;
     Slice out;
-    int root;        // by its place among `peers`
+    int root;        // its index in `peers`
     bool keeps_own;  // the own block of a data movement in place stays as it is
     void* stream;
     Reduction op;

@@ -4,7 +4,7 @@
 
 namespace taut::nccl {
 
-void CapacityMode::Rail::take_over() {
+void CapacityMode::Rail::convert() {
   const std::span<const int> peers = nodes_.same_local_rank(rank_);
   call_.peers.assign(peers.begin(), peers.end());
   call_.me = nodes_.node(rank_);

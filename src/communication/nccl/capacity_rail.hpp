@@ -1,4 +1,4 @@
-// CapacityMode::Rail: makes a call in capacity mode one by nodes.
+// CapacityMode::Rail: turns a call in capacity mode into a call by nodes.
 #pragma once
 
 #include "communication/nccl/capacity_mode.hpp"
@@ -20,7 +20,7 @@ class CapacityMode::Rail {
 
   // Replaces the operands of the call by those of the rail, and adds the work on the node before and after.
   // Throws Error if there is no memory.
-  void take_over();
+  void convert();
 
  private:
   void allreduce();

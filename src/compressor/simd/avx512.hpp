@@ -83,7 +83,9 @@ struct Avx512 {
     return _mm512_maskz_compress_epi64(static_cast<__mmask8>(mask), v);
   }
   // Returns the bits of x in a mask, next to each other.
-  static std::uint64_t bits_in(std::uint64_t x, std::uint64_t mask) noexcept { return _pext_u64(x, mask); }
+  static std::uint64_t extract_bits(std::uint64_t x, std::uint64_t mask) noexcept {
+    return _pext_u64(x, mask);
+  }
   static Bytes expand(const void* in, std::uint64_t mask) noexcept {
     Bytes packed = load(in);
     asm("" : "+v"(packed));  // keeps the load separate: expansion from memory is microcoded on Zen
@@ -224,8 +226,8 @@ struct Avx512 {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
                         _mm512_cvtps_ph(_mm512_castsi512_ps(v), _MM_FROUND_TO_NEAREST_INT));
   }
-  // A number becomes a double as the lowest bits of 2^52 + number, and pairs of numbers change places: that
-  // is cheaper than conversions and moves between the halves of a register.
+  // Converts each number to a double by placing it in the lowest bits of 2^52. Unpacking interleaves the
+  // numbers of two registers, and a permutation restores their order: that is cheaper than conversions.
   template <class Op>
   static Bytes map_doubles(const Op& op, Bytes v, std::uint32_t zero) noexcept {
     typedef double Doubles __attribute__((vector_size(64)));

@@ -29,7 +29,7 @@
 //                                   least is NaN if the row has a NaN
 //   nonzero_words<Word>(v)          Avx512: as nonzero_mask, a bit for each word of 4 or 8 bytes
 //   compressed_words<Word>(v, mask) those of such a mask, then 0; for words of 2 bytes too
-//   bits_in(x, mask)                Avx512: the bits of a mask, next to each other
+//   extract_bits(x, mask)           Avx512: the bits of x that the mask selects, packed from bit 0 on
 //   nearest_floats, nearest_doubles the integers of 32 bits next to 16 floats, or doubles; ties even
 //   load_halves(from)               16 numbers of float16 as floats; a NaN may become quiet
 //   store_halves(to, v)             the numbers of float16 next to 16 floats, ties to even; a NaN by f16()

@@ -134,7 +134,7 @@ struct DeviceCall {
   std::size_t nodes = 0;       // nodes with as many ranks each; 0: a node a rank
   std::string_view card = {};  // name of the GPU, as in kernel_times()
   double ratio = 4;
-  // Bytes a second of a node's links, as far as they are the call's, and of a rank within its node.
+  // Bytes a second of the call's share of a node's links, and of a rank within its node.
   double link = 12.5e9, bus = nvlink_bus;
 };
 

@@ -108,7 +108,7 @@ double nccl_allreduce(const DeviceCall& call) noexcept {
   if (N == 1) return latency + around / call.bus;
   const double ring = around / (L > 1 ? std::min(call.bus, call.link) : call.link);
   const double rails = std::max(across / call.link, 2 * (1 - 1 / L) * bytes / call.bus);
-  return latency + std::min(ring, rails);  // no tree sends less than rails
+  return latency + std::min(ring, rails);  // a tree sends as many bytes between nodes
 }
 
 bool may_have_nvlink(std::string_view card) noexcept {

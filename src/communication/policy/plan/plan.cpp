@@ -31,7 +31,7 @@ bool tries_both(const Policy& policy, const Call& call) noexcept {
          may_go_by_nodes(policy, call);
 }
 
-// Returns true if the time of the call over NCCL can be foretold.
+// Returns true if the cost model of GPUs covers the call.
 bool is_modelled(const Call& call) noexcept {
   return call.over_nccl && call.collective == Collective::allreduce && call.equal_nodes();
 }

@@ -17,9 +17,9 @@ inline constexpr std::uint32_t most_packed = chunk_bytes;
 // Moves the numbers in the lanes of a quadword, each below 2^width, next to each other.
 template <class Set, class Lane>
 std::uint64_t joined(std::uint64_t x, unsigned width) noexcept {
-  if constexpr (requires { Set::bits_in(x, x); })
-    return Set::bits_in(x,
-                        ~std::uint64_t{0} / static_cast<Lane>(~Lane{0}) * ((std::uint64_t{1} << width) - 1));
+  if constexpr (requires { Set::extract_bits(x, x); })
+    return Set::extract_bits(
+        x, ~std::uint64_t{0} / static_cast<Lane>(~Lane{0}) * ((std::uint64_t{1} << width) - 1));
   if constexpr (sizeof(Lane) == 1)
     x = (x & 0x00FF00FF00FF00FF) | (x >> 8 & 0x00FF00FF00FF00FF) << width, width *= 2;
   x = (x & 0x0000FFFF0000FFFF) | (x >> 16 & 0x0000FFFF0000FFFF) << width;

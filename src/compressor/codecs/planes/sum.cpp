@@ -142,7 +142,7 @@ SizeOrStatus TypedCodec<T>::accumulate(const FrameReader<T>& frame, const T* val
   return {Status::ok, sum.finish(total)};
 }
 
-// Integers that need no check have their values in any case; others may miss them by more than the bound.
+// Small integers decode to their values within the bound; greater ones may not, and are checked.
 template <class T>
 bool TypedCodec<T>::has_integers(ConstSlice values) const {
   const ConstSlice parts{values.components()};
