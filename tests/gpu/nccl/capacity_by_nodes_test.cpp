@@ -1,12 +1,10 @@
 // Tests capacity mode by nodes: 1 to 4 nodes, each with as many GPUs as ctest sets in TAUT_RANKS_PER_NODE
 // (CMakeLists.txt); skipped without.
+#include "gpu/nccl/capacity.hpp"
 #include "gpu/nccl/random_calls.hpp"
 
 namespace taut::test {
 namespace capacity_by_nodes_test {
-
-constexpr Collective served[] = {Collective::allreduce, Collective::reduce_scatter, Collective::allgather,
-                                 Collective::bcast};
 
 class NcclByNodesCapacity : public testing::Test {
  protected:
@@ -28,24 +26,11 @@ class NcclByNodesCapacity : public testing::Test {
   const int L = options().ranks_per_node;
 };
 
-// Makes a call, settles it, and expects the results of the host. Returns the number of repeated blocks.
-std::size_t run_and_settle(const Trial& trial, double ratio) {
-  SCOPED_TRACE(text_of(trial));
+// Returns the number of repeated blocks of a call on devices without earlier work or memory.
+std::size_t run_afresh(const Trial& trial, double ratio) {
   stand_in_finish();
   EXPECT_EQ(TAUT_Cuda_release(), 0);
-  NcclRanks ranks(trial.P, trial.whole_policy(), ratio);
-  NcclJob job(trial);
-  std::size_t repeated = 0;
-  ranks.run([&](NcclRank& me) {
-    EXPECT_EQ(job.call(me), 0) << TAUT_Nccl_last_error();
-    std::size_t blocks = 0;
-    EXPECT_EQ(TAUT_Nccl_comm_settle(me.comm, &blocks, me.stream), 0) << TAUT_Nccl_last_error();
-    if (me.rank == 0) repeated = blocks;
-    EXPECT_EQ(stats_of(me).capacity_calls, trial.P > 1 ? 1u : 0u);
-  });
-  expect_outputs_of_host(trial, job);
-  EXPECT_EQ(fake_nccl::take_report(), "");
-  return repeated;
+  return run_and_settle(trial, ratio);
 }
 
 TEST_F(NcclByNodesCapacity, ExactSumsHaveTheBitsOfTheHost) {
@@ -63,7 +48,7 @@ TEST_F(NcclByNodesCapacity, ExactSumsHaveTheBitsOfTheHost) {
                                      .pattern = Pattern::steps,
                                      .root = static_cast<int>(turn) % (N * L),
                                      .in_place = turn % 3 != 0});
-          EXPECT_EQ(run_and_settle(trial, 1), 0u);
+          EXPECT_EQ(run_afresh(trial, 1), 0u);
         }
 }
 
@@ -100,13 +85,13 @@ TEST_F(NcclByNodesCapacity, RepeatsWhatDoesNotFit) {
 TEST_F(NcclByNodesCapacity, MovesWildValues) {
   for (const Collective collective : {Collective::allgather, Collective::bcast})
     for (const DType type : {DType::f32, DType::f16})
-      run_and_settle(on(3, {.collective = collective,
-                            .policy = "abs:1e-3,codec=planes,predictor=delta",
-                            .count = 3001,
-                            .type = type,
-                            .pattern = Pattern::wild,
-                            .root = L}),
-                     3);
+      run_afresh(on(3, {.collective = collective,
+                        .policy = "abs:1e-3,codec=planes,predictor=delta",
+                        .count = 3001,
+                        .type = type,
+                        .pattern = Pattern::wild,
+                        .root = L}),
+                 3);
 }
 
 TEST_F(NcclByNodesCapacity, ReducesByFramesOfAFixedSize) {
@@ -131,7 +116,7 @@ TEST_F(NcclByNodesCapacity, ReducesByFramesOfAFixedSize) {
                                      .root = static_cast<int>(turn) % (N * L),
                                      .in_place = turn % 3 == 0,
                                      .mean = reduces(collective) && turn % 5 == 2});
-          EXPECT_EQ(run_and_settle(trial, 40), 0u);
+          EXPECT_EQ(run_afresh(trial, 40), 0u);
         }
 }
 
