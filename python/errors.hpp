@@ -42,7 +42,7 @@ auto unlocked(Action action) {
   } catch (const Error& error) {
     status = static_cast<int>(error.status());
     message = error.what();
-  } catch (const cli::Failure& failure) {
+  } catch (const file::Failure& failure) {
     status = TAUT_ERR_ARGUMENT;
     message = failure.what();
   } catch (const std::bad_alloc&) {

@@ -45,18 +45,18 @@ std::string check_coding(const std::string& text) {
 std::pair<std::string, std::string> frame_text(const std::string& text, Address address, std::size_t count,
                                                int type) {
   return unlocked([&] {
-    const cli::ArrayCoding coding("bound", text);
+    const file::ArrayCoding coding("bound", text);
     const ConstSlice values{values_at(address, count, type)};
     const ValueRange range =
         coding.needs_range(values.type) ? api::range_anywhere(values, coding.coding()) : ValueRange{};
     return std::pair(coding.frame_text(values.type, range),
-                     on_device(values.data) ? std::string() : cli::bound_warning(coding, range, values));
+                     on_device(values.data) ? std::string() : file::bound_warning(coding, range, values));
   });
 }
 
 nb::list pieces(const std::vector<std::uint64_t>& shape) {
   nb::list all;
-  for (const cli::Piece& piece : cli::pieces_of(shape))
+  for (const file::Piece& piece : file::pieces_of(shape))
     all.append(nb::make_tuple(piece.first, piece.extents));
   return all;
 }
@@ -70,14 +70,14 @@ std::vector<const void*> pointers(const std::vector<Address>& addresses) {
 
 nb::bytes encode(Address address, const std::vector<std::size_t>& extents, int type, const std::string& text,
                  const std::vector<Address>& references) {
-  const cli::Piece piece{0, extents};
+  const file::Piece piece{0, extents};
   std::size_t bytes = 0;
   int status = TAUT_SUCCESS;
   const auto frame = unlocked([&] {
     const std::size_t capacity = TAUT_Max_bytes(static_cast<TAUT_Type>(type), piece.count(), 1);
     auto room = std::make_unique_for_overwrite<std::byte[]>(capacity);
-    status = cli::try_to_encode(piece, reinterpret_cast<const void*>(address), static_cast<DType>(type), text,
-                                pointers(references), {room.get(), capacity}, bytes);
+    status = file::try_to_encode(piece, reinterpret_cast<const void*>(address), static_cast<DType>(type),
+                                 text, pointers(references), {room.get(), capacity}, bytes);
     return room;
   });
   check(status);
@@ -159,20 +159,20 @@ class Tensor {
 // Waits for the work enqueued on a CUDA stream of the device of `address`.
 void wait_for_stream(Address address, Address stream) {
   unlocked([&] {
-    api::DeviceCall(reinterpret_cast<const void*>(address), "the array")
+    gpu::DeviceCall(reinterpret_cast<const void*>(address), "the array")
         .wait(reinterpret_cast<void*>(stream));
   });
 }
 
 // Sets the CUDA stream of this thread's later codec calls. 0: the legacy default stream.
-void use_stream(Address stream) { api::DeviceCall::use_stream(reinterpret_cast<void*>(stream)); }
+void use_stream(Address stream) { gpu::DeviceCall::use_stream(reinterpret_cast<void*>(stream)); }
 
 // Copies bytes from a GPU's memory to the host.
 nb::bytes copy_to_host(Address address, std::size_t bytes) {
   const auto here = unlocked([&] {
     auto room = std::make_unique_for_overwrite<std::byte[]>(bytes);
     const auto* const there = reinterpret_cast<const void*>(address);
-    api::DeviceCall(there, "the data").copy(room.get(), there, bytes);
+    gpu::DeviceCall(there, "the data").copy(room.get(), there, bytes);
     return room;
   });
   return nb::bytes(here.get(), bytes);

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "compressor/base/option_parser.hpp"
-#include "compressor/file/failure.hpp"
 
 namespace taut::cli {
 namespace {

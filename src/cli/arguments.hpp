@@ -8,7 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "compressor/file/failure.hpp"
+
 namespace taut::cli {
+
+using namespace file;  // commands fail and end as the code that reads and writes files does
 
 struct Option {
   std::string_view name;   // name without its two dashes

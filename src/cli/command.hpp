@@ -2,7 +2,6 @@
 #pragma once
 
 #include "cli/arguments.hpp"
-#include "compressor/file/failure.hpp"
 
 namespace taut::cli {
 

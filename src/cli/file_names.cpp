@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <set>
 
-#include "compressor/file/failure.hpp"
 #include "compressor/file/files.hpp"
 
 namespace taut::cli {

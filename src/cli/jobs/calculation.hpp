@@ -4,7 +4,6 @@
 #include "cli/arguments.hpp"
 #include "communication/policy/plan/cost_model.hpp"
 #include "communication/policy/plan/policy.hpp"
-#include "compressor/file/failure.hpp"
 
 namespace taut::cli {
 

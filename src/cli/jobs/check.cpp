@@ -107,8 +107,8 @@ int checked_one_in(const std::string& share) {
   const bool is_one = share.empty() || share == "1";
   const bool readable = is_one || (share.starts_with("1/") && read_number(share.substr(2), n));
   if (!readable || n < 1 || n > most_one_in)
-    reject("--check: '" + share +
-           "' is no share of the calls; write --check for all, --check=1/16 for one in 16");
+    file::reject("--check: '" + share +
+                 "' is no share of the calls; write --check for all, --check=1/16 for one in 16");
   return n;
 }
 
@@ -116,7 +116,8 @@ ReportFolder::ReportFolder() : path_(std::filesystem::absolute("taut-check-" + s
   std::error_code error;
   std::filesystem::create_directory(path_, error);
   if (error)
-    fail(path_.string() + ": cannot be made: " + error.message() + "; name a report file with --report");
+    file::fail(path_.string() + ": cannot be made: " + error.message() +
+               "; name a report file with --report");
 }
 
 ReportFolder::~ReportFolder() {

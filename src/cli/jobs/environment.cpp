@@ -15,7 +15,6 @@
 
 #include "cli/arguments.hpp"
 #include "compressor/base/options.hpp"
-#include "compressor/file/failure.hpp"
 
 namespace taut::cli {
 namespace {

@@ -38,7 +38,7 @@ class JsonReader {
  private:
   [[noreturn]] void damaged() const {
     const auto line = 1 + std::ranges::count(text_.substr(0, at_), '\n');
-    fail(file_ + ": is no JSON at line " + std::to_string(line) + "; get the file again");
+    file::fail(file_ + ": is no JSON at line " + std::to_string(line) + "; get the file again");
   }
   char now() const noexcept { return at_ < text_.size() ? text_[at_] : '\0'; }
   void skip_blanks() noexcept {

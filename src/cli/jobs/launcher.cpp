@@ -32,8 +32,8 @@ void pass_by_name(Words& command, const Variables& variables, const std::string&
 void pass_by_export(Words& command, const std::string& preload) {
   for (const std::string& word : command)
     if (word.starts_with("--export"))
-      reject("srun has an " + word + " of its own; leave it out, or set LD_PRELOAD=" + preload +
-             " and TAUT_RULES there");
+      file::reject("srun has an " + word + " of its own; leave it out, or set LD_PRELOAD=" + preload +
+                   " and TAUT_RULES there");
   insert(command, 1, {"--export=ALL,LD_PRELOAD=" + preload});
 }
 

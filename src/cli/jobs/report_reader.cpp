@@ -45,8 +45,8 @@ struct Row {
 const std::string of_messages = "TAUT_MESSAGES=1";
 
 std::string contents(const std::string& name) {
-  const InputFile file(name);
-  if (file.size() > max_report_bytes) fail(name + ": exceeds 256 MiB, the greatest size of a report");
+  const file::InputFile file(name);
+  if (file.size() > max_report_bytes) file::fail(name + ": exceeds 256 MiB, the greatest size of a report");
   std::string text(static_cast<std::size_t>(file.size()), '\0');
   file.read(0, std::as_writable_bytes(std::span(text)));
   return text;
@@ -55,7 +55,8 @@ std::string contents(const std::string& name) {
 std::vector<std::string> files_of(const std::string& name) {
   std::vector<std::string> files = report_files(name);
   if (files.empty())
-    fail(name + ": there is no such report, nor " + name + ".0; run the program with TAUT_REPORT=" + name);
+    file::fail(name + ": there is no such report, nor " + name +
+               ".0; run the program with TAUT_REPORT=" + name);
   return files;
 }
 
@@ -77,7 +78,7 @@ Reduction reduction_of(const Json& name) noexcept {
 std::optional<Row> row_of(const Json& kind, int ranks, const std::string& needs,
                           const std::string& communicator) {
   const auto collective = collective_of(kind["collective"]);
-  const auto type = find_dtype(kind["type"].text);
+  const auto type = file::find_dtype(kind["type"].text);
   if (!collective || !type || ranks < 2) return {};
   const auto least = static_cast<std::uint64_t>(std::clamp(kind["least_bytes"].number, 0.0, 0x1p60));
   const std::string& named = needs.empty() && *collective == Collective::send ? of_messages : needs;
@@ -319,9 +320,10 @@ void move_leads(const RowsOnRanks& all) {
 void check(const std::string& file, const Json& report) {
   for (const Json& communicator : report["communicators"].items)
     if (communicator["compressed_calls"].number > 0)
-      fail(file +
-           ": is the report of a run whose calls were compressed; observe the program without TAUT_RULES, "
-           "TAUT_CONFIG and policies: taut run --report FILE -- COMMAND");
+      file::fail(
+          file +
+          ": is the report of a run whose calls were compressed; observe the program without TAUT_RULES, "
+          "TAUT_CONFIG and policies: taut run --report FILE -- COMMAND");
 }
 
 // Refuses a second report that is not of the same run as the first, or is of the same rank.
@@ -330,8 +332,8 @@ void check_same_run(const std::string& file, const Json& report, const std::stri
   const bool same =
       report["ranks"].number == first["ranks"].number && report["run"].text == first["run"].text;
   if (!same || report["rank"].number == first["rank"].number)
-    fail(file + ": is not of the same run as " + first_file +
-         "; remove the files of older runs, or give each run a name of its own");
+    file::fail(file + ": is not of the same run as " + first_file +
+               "; remove the files of older runs, or give each run a name of its own");
 }
 
 void read_counts(const Json& report, SeenProgram& program) {
@@ -439,9 +441,10 @@ std::vector<std::string> report_files(const std::string& name) {
 
 Json read_report(const std::string& file) {
   Json report = read_json(file, contents(file));
-  if (report["format"].text != "taut-report") fail(file + ": is no report of Taut; TAUT_REPORT writes one");
+  if (report["format"].text != "taut-report")
+    file::fail(file + ": is no report of Taut; TAUT_REPORT writes one");
   if (report["version"].number != 2)
-    fail(file + ": is a report of another version of Taut; run the program with this one");
+    file::fail(file + ": is a report of another version of Taut; run the program with this one");
   return report;
 }
 

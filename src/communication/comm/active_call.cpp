@@ -398,7 +398,7 @@ Task<AgreementMessage> Communicator::ActiveCall::exchange(const AgreementMessage
 
 // Returns true if kernels serve the chosen candidate. The same on all ranks.
 bool Communicator::ActiveCall::has_kernels() const {
-  return api::has_kernels(plan_.candidates[chosen_].with(plan_.bound));
+  return gpu::has_kernels(plan_.candidates[chosen_].with(plan_.bound));
 }
 
 Verdict Communicator::ActiveCall::conclude(const AgreementMessage& agreed) const noexcept {

@@ -353,7 +353,7 @@ Status MessageCoder::decode_frame(ConstBytes frame, const FrameHeader& header, S
   if (states.any()) return decode_referring(frame, header, states, values, device, whole);
   const std::shared_ptr<const Codec> host = decoder(header);
   if (device == nullptr) return host->decode(frame, values);
-  const auto coding = api::decoding_of(header, frame.subspan(frame_header_bytes));
+  const auto coding = gpu::decoding_of(header, frame.subspan(frame_header_bytes));
   return gpu::FrameCodec(host, coding.value_or(Coding{}), device->values()).decode(frame, values);
 }
 

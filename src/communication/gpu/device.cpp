@@ -9,14 +9,14 @@ namespace taut::gpu {
 
 static_assert(static_cast<int>(Status::device_failed) == TAUT_ERR_CUDA);
 
-Device::Device(const api::DeviceServices& services, int number, void* stream, bool device_frames)
+Device::Device(const DeviceServices& services, int number, void* stream, bool device_frames)
     : services_(services),
       number_(number),
       first_{stream},
       frames_on_device_(device_frames),
       device_frames_(*this),
-      range_memory_(pinned_.scratch(sizeof(api::DeviceRange))),
-      range_(new (range_memory_.data()) api::DeviceRange{}) {
+      range_memory_(pinned_.scratch(sizeof(DeviceRange))),
+      range_(new (range_memory_.data()) DeviceRange{}) {
   [[maybe_unused]] static const bool once = (services.at_release(DevicePool::trim_all), true);
 }
 
@@ -86,10 +86,10 @@ Device::Queue& Device::queue(bool overlap) noexcept {
 Kernels::Kernels(Device& device, std::size_t results, bool overlap)
     : device_(device),
       queue_(device.queue(overlap)),
-      memory_(device.pinned().scratch(results * sizeof(api::PolledResult))),
-      results_(reinterpret_cast<api::PolledResult*>(memory_.data()), results) {
+      memory_(device.pinned().scratch(results * sizeof(PolledResult))),
+      results_(reinterpret_cast<PolledResult*>(memory_.data()), results) {
   ++queue_.operations;
-  std::ranges::fill(results_, api::PolledResult{result_without_kernel(TAUT_ERR_CUDA_NEEDS_HOST), {}});
+  std::ranges::fill(results_, PolledResult{result_without_kernel(TAUT_ERR_CUDA_NEEDS_HOST), {}});
 }
 
 Kernels::~Kernels() {
@@ -135,7 +135,7 @@ std::optional<SizeOrStatus> Kernels::outcome(std::size_t i) const noexcept {
 
 std::optional<Status> Device::range(ConstSlice values, std::optional<double> fill, PackedBits bits,
                                     ValueRange& range) noexcept {
-  api::DeviceRange& found = *range_;
+  DeviceRange& found = *range_;
   found = {};
   const int code = launch_on(first_, [&](void* stream) {
     return services_.range(values.data, values.count, static_cast<int>(values.type), fill ? &*fill : nullptr,
@@ -157,7 +157,7 @@ std::optional<Status> Device::range(ConstSlice values, std::optional<double> fil
 namespace {
 
 // Returns Taut's own stream on a device. Throws Error.
-void* own_stream_of(const api::DeviceServices& services, int number) {
+void* own_stream_of(const DeviceServices& services, int number) {
   void* stream = nullptr;
   const CurrentDevice current(services, number);
   check(services, services.own_stream(&stream));
@@ -179,7 +179,7 @@ DeviceFrames* Devices::frames_at(const std::byte* device) const noexcept {
   return nullptr;
 }
 
-std::shared_ptr<Device> Devices::find(const api::DeviceServices& services, int number, bool own_stream) {
+std::shared_ptr<Device> Devices::find(const DeviceServices& services, int number, bool own_stream) {
   void* const stream = own_stream ? own_stream_of(services, number) : stream_;
   for (const std::shared_ptr<Device>& device : devices_)
     if (device->number() == number && device->stream() == stream) return device;
@@ -188,9 +188,9 @@ std::shared_ptr<Device> Devices::find(const api::DeviceServices& services, int n
 
 std::shared_ptr<Device> Devices::holding(const void* in, const void* out, bool own_stream) noexcept {
   if (unusable_) return nullptr;
-  const api::DeviceServices* services = nullptr;
+  const DeviceServices* services = nullptr;
   try {
-    services = &api::device_services("the buffer");
+    services = &device_services("the buffer");
   } catch (...) {
     unusable_ = true;
     return nullptr;

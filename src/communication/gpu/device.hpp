@@ -18,13 +18,13 @@ namespace taut::gpu {
 class Device {
  public:
   // `device_frames`: frames are in memory of the GPU.
-  Device(const api::DeviceServices& services, int number, void* stream, bool device_frames = false);
+  Device(const DeviceServices& services, int number, void* stream, bool device_frames = false);
   Device(const Device&) = delete;
   ~Device();
 
   int number() const noexcept { return number_; }
   void* stream() const noexcept { return first_.stream; }
-  const api::DeviceServices& services() const noexcept { return services_; }
+  const DeviceServices& services() const noexcept { return services_; }
   DevicePool& pinned() noexcept { return pinned_; }
   DevicePool& memory() noexcept { return memory_; }
   // Returns memory of frames that MPI or NCCL sends.
@@ -88,7 +88,7 @@ class Device {
   // may still access the memory that the caller is about to free.
   Status status_after_drain(Queue& queue, int code) noexcept;
 
-  const api::DeviceServices& services_;
+  const DeviceServices& services_;
   int number_;
   Queue first_, second_;                      // the user's stream, and one that is opened when it is needed
   std::uint64_t changes_ = 0, followed_ = 0;  // work that changes values on the first stream; as of fork()
@@ -97,7 +97,7 @@ class Device {
       plain_{*this, MemoryKind::plain};
   DeviceFrames device_frames_;
   Buffer range_memory_;
-  api::DeviceRange* range_;  // in pinned memory
+  DeviceRange* range_;  // in pinned memory
 };
 
 // Kernels of one operation, on one stream of a device. Each kernel, or sequence of kernels, writes one result
@@ -146,7 +146,7 @@ class Kernels final : public Waitable {
   Device& device_;
   Device::Queue& queue_;
   Buffer memory_;
-  std::span<api::PolledResult> results_;
+  std::span<PolledResult> results_;
   std::uint64_t last_ = 0;      // number in the queue of the last piece of work
   std::uint64_t observed_ = 0;  // number of the last piece of work that is done if the results are there
   std::size_t next_ = 0;        // the first result that may not be there yet
@@ -172,7 +172,7 @@ class Devices {
   std::shared_ptr<Device> holding(const void* in, const void* out, bool own_stream = false) noexcept;
 
  private:
-  std::shared_ptr<Device> find(const api::DeviceServices& services, int number, bool own_stream);
+  std::shared_ptr<Device> find(const DeviceServices& services, int number, bool own_stream);
 
   void* stream_ = nullptr;
   bool frames_on_device_ = false;

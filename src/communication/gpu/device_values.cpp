@@ -122,7 +122,7 @@ Status DeviceValues::range(ConstSlice values, const Coding& coding, ValueRange& 
 }
 
 Status divide(Slice values, int n) {
-  api::device_services("recvbuf");  // throws the reason if there are none
+  device_services("recvbuf");  // throws the reason if there are none
   const std::shared_ptr<Device> device = Devices().holding(values.data, nullptr, true);
   if (device == nullptr) return Status::device_failed;
   const Status status = DeviceValues(device).divide(values, n);

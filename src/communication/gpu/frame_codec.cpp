@@ -67,7 +67,7 @@ class FrameCodec::Launches {
  public:
   Launches(Kernels& kernels, bool together) noexcept : kernels_(kernels), together_(together) {}
 
-  void add(std::size_t result, const api::DeviceFrameItem& item) noexcept {
+  void add(std::size_t result, const DeviceFrameItem& item) noexcept {
     results_[n_] = result;
     items_[n_++] = item;
   }
@@ -85,12 +85,12 @@ class FrameCodec::Launches {
   bool together_;
   std::size_t n_ = 0;
   std::array<std::size_t, most_together> results_;
-  std::array<api::DeviceFrameItem, most_together> items_;
+  std::array<DeviceFrameItem, most_together> items_;
 };
 
 // Returns the coding by which kernels decode a frame, whose header is on the host.
 std::optional<Coding> FrameCodec::decoding_of(ConstBytes frame) const {
-  return api::decoding_of(header_of(frame), {}, coding_);
+  return gpu::decoding_of(header_of(frame), {}, coding_);
 }
 
 // Returns true if operations of this call may use the second stream, which follows the user's stream from the
@@ -120,13 +120,13 @@ Buffer FrameCodec::frame_on_device(Kernels& kernels, ConstBytes frame) const {
 void FrameCodec::launch_encoders(Kernels& kernels, std::span<const EncodeItem> items,
                                  std::span<const Bytes> frames) const {
   if (!encodes()) return;
-  const api::DeviceCodec& codec = api::kernels_of(device_.services(), coding_);
+  const DeviceCodec& codec = kernels_of(device_.services(), coding_);
   Launches launches(kernels, codec.together != nullptr && codec.together(coding_));
   for (std::size_t i = 0; i < items.size(); ++i)
     if (const ConstSlice values = items[i].values; !frames[i].empty())
       launches.add(i, {const_cast<void*>(values.data), values.count, frames[i].data(), frames[i].size(),
                        kernels.result_at(i)});
-  launches.run([&](std::span<const api::DeviceFrameItem> some, void* stream) {
+  launches.run([&](std::span<const DeviceFrameItem> some, void* stream) {
     return codec.encode(coding_, some.data(), static_cast<int>(some.size()),
                         static_cast<int>(items[0].values.type), true, stream);
   });
@@ -171,7 +171,7 @@ void FrameCodec::launch_decoders(Kernels& kernels, std::span<const DecodeItem> i
     if (frames[first].data() == nullptr || launched[first]) continue;
     const Coding coding = *decoding_of(items[first].in);
     const DType type = items[first].values.type;
-    const api::DeviceCodec& codec = api::kernels_of(device_.services(), coding);
+    const DeviceCodec& codec = kernels_of(device_.services(), coding);
     const bool together = codec.together != nullptr && codec.together(coding);
     Launches launches(kernels, together);
     for (std::size_t i = first; i < items.size(); ++i) {
@@ -181,7 +181,7 @@ void FrameCodec::launch_decoders(Kernels& kernels, std::span<const DecodeItem> i
       launched[i] = true;
       launches.add(i, {values.data, values.count, frames[i].data(), in.size(), kernels.result_at(i)});
     }
-    launches.run([&](std::span<const api::DeviceFrameItem> some, void* stream) {
+    launches.run([&](std::span<const DeviceFrameItem> some, void* stream) {
       return codec.decode(coding, some.data(), static_cast<int>(some.size()), static_cast<int>(type), false,
                           stream);
     });
@@ -218,13 +218,13 @@ Status FrameCodec::decode_on_host(ConstBytes in, Slice values) const noexcept {
 // A sum is fused with decoding if kernels can do that.
 Task<SizeOrStatus> FrameCodec::reduce_on_device(ConstBytes in, Slice values, Reduction op) const {
   const std::optional<Coding> coding = op == Reduction::sum ? decoding_of(in) : std::nullopt;
-  const auto adds = coding ? api::kernels_of(device_.services(), *coding).adds : nullptr;
+  const auto adds = coding ? kernels_of(device_.services(), *coding).adds : nullptr;
   if (adds != nullptr && adds(*coding) && suits_kernels(values)) {
     Buffer frame;
     Kernels kernels = this->kernels(1);
     frame = frame_on_device(kernels, in);
     kernels.run(0, [&](TAUT_Cuda_result* result, void* stream) {
-      return api::decode(device_.services(), *coding, frame.bytes().first(in.size()), values, result, stream,
+      return gpu::decode(device_.services(), *coding, frame.bytes().first(in.size()), values, result, stream,
                          true);
     });
     co_await kernels;
@@ -243,8 +243,8 @@ Task<SizeOrStatus> FrameCodec::reduce_on_device(ConstBytes in, Slice values, Red
 // for the size.
 void FrameCodec::add(Kernels& kernels, std::span<const ConstBytes> frames, const FrameHeader& header,
                      Bytes out) const {
-  const std::optional<Coding> coding = api::decoding_of(header, {}, coding_);
-  const auto sum = coding ? api::kernels_of(device_.services(), *coding).sum : nullptr;
+  const std::optional<Coding> coding = gpu::decoding_of(header, {}, coding_);
+  const auto sum = coding ? kernels_of(device_.services(), *coding).sum : nullptr;
   if (sum == nullptr) return;
   std::array<const void*, max_operands> at{};
   std::array<std::size_t, max_operands> bytes{};
@@ -278,15 +278,15 @@ Task<SizeOrStatus> FrameCodec::sum_on_device(std::span<const ConstBytes> frames,
 
 Task<SizeOrStatus> FrameCodec::accumulate_on_device(ConstBytes frame, ConstSlice values, Bytes out) const {
   const FrameHeader header = header_of(frame);
-  const auto adds = encodes() ? api::kernels_of(device_.services(), coding_).accumulate : nullptr;
+  const auto adds = encodes() ? kernels_of(device_.services(), coding_).accumulate : nullptr;
   if (!suits_kernels(values) || adds == nullptr) co_return accumulate_on_host(frame, values, out);
   Buffer device_frame;
   const OutputFrame output(device_, out, most_bytes(header, header.addends + 1));
   Kernels kernels = this->kernels(1);
   device_frame = frame_on_device(kernels, frame);
   kernels.run(0, [&](TAUT_Cuda_result* result, void* stream) {
-    const api::DeviceFrameItem item{const_cast<void*>(values.data), values.count, device_frame.data(),
-                                    frame.size(), result};
+    const DeviceFrameItem item{const_cast<void*>(values.data), values.count, device_frame.data(),
+                               frame.size(), result};
     return adds(coding_, item, static_cast<int>(values.type), output.frame().data(), output.frame().size(),
                 true, stream);
   });
@@ -304,7 +304,7 @@ Task<SizeOrStatus> FrameCodec::accumulate_lagged(ConstBytes frame, ConstSlice va
   Kernels encoding = kernels(1);
   if (encodes() && suits_kernels(values))
     encoding.run(0, [&](TAUT_Cuda_result* result, void* stream) {
-      return api::encode(device_.services(), coding_, values, own.bytes(), result, true, stream);
+      return gpu::encode(device_.services(), coding_, values, own.bytes(), result, true, stream);
     });
   co_await encoding;
   const Outcome made = encoding.outcome(0);
@@ -385,7 +385,7 @@ SizeOrStatus FrameCodec::accumulate(ConstBytes frame, ConstSlice values, Referen
 
 std::shared_ptr<const Codec> codec_on_device(std::shared_ptr<const Codec> host, const Coding& coding,
                                              DeviceValues& values, bool overlap) {
-  if (!api::has_kernels(coding)) return nullptr;
+  if (!has_kernels(coding)) return nullptr;
   Device& device = values.device();
   if (device.frames_on_device())
     host = std::make_shared<StagingCodec>(std::move(host), device.device_frames());

@@ -8,7 +8,7 @@
 
 namespace taut::gpu {
 
-void check(const api::DeviceServices& services, int code) {
+void check(const DeviceServices& services, int code) {
   if (code == 0) return;
   const auto status = static_cast<Status>(code);
   throw Error(status,
@@ -17,7 +17,7 @@ void check(const api::DeviceServices& services, int code) {
 
 // ---- CurrentDevice
 
-CurrentDevice::CurrentDevice(const api::DeviceServices& services, int device)
+CurrentDevice::CurrentDevice(const DeviceServices& services, int device)
     : services_(services), device_(device), code_(services.use(device, &before_)) {
   check(services, code_);
 }
@@ -52,7 +52,7 @@ namespace {
 
 // Memory that work of a stream may still use.
 struct BusyMemory {
-  const api::DeviceServices* services;
+  const DeviceServices* services;
   int device;
   std::unique_ptr<StreamPoint> end;  // of that work
   std::shared_ptr<void> memory;
@@ -86,7 +86,7 @@ void free_all_unused() {
 }  // namespace
 
 // Without memory for the entry of the list, the host waits.
-void free_after(const api::DeviceServices& services, void* stream, std::shared_ptr<void> memory) noexcept {
+void free_after(const DeviceServices& services, void* stream, std::shared_ptr<void> memory) noexcept {
   static const bool once = (services.at_release(free_all_unused), true);
   static_cast<void>(once);
   const Status status = guarded([&] {

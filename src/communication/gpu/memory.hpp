@@ -8,17 +8,15 @@
 
 namespace taut::gpu {
 
-using api::MemoryKind;
-
 class Device;
 
 // Throws Error unless `code`, a status of taut_cuda.h, is 0.
-void check(const api::DeviceServices& services, int code);
+void check(const DeviceServices& services, int code);
 
 // Scope in which a device is the current device of the thread.
 class CurrentDevice {
  public:
-  CurrentDevice(const api::DeviceServices& services, int device);  // throws Error
+  CurrentDevice(const DeviceServices& services, int device);  // throws Error
   explicit CurrentDevice(const Device& device) noexcept;
   CurrentDevice(const CurrentDevice&) = delete;
   ~CurrentDevice();
@@ -27,14 +25,14 @@ class CurrentDevice {
   int code() const noexcept { return code_; }
 
  private:
-  const api::DeviceServices& services_;
+  const DeviceServices& services_;
   int device_, before_ = -1, code_;
 };
 
 // A stream of Taut's own on the current device. No work of the program delays its work. Throws Error.
 class OwnStream {
  public:
-  explicit OwnStream(const api::DeviceServices& services) : services_(services) {
+  explicit OwnStream(const DeviceServices& services) : services_(services) {
     check(services, services.open_stream(&stream_));
   }
   OwnStream(const OwnStream&) = delete;
@@ -42,7 +40,7 @@ class OwnStream {
   void* get() const noexcept { return stream_; }
 
  private:
-  const api::DeviceServices& services_;
+  const DeviceServices& services_;
   void* stream_ = nullptr;
 };
 
@@ -50,8 +48,7 @@ class OwnStream {
 // content must be done when it grows.
 class MemoryBlock {
  public:
-  MemoryBlock(const api::DeviceServices& services, MemoryKind kind) noexcept
-      : services_(services), kind_(kind) {}
+  MemoryBlock(const DeviceServices& services, MemoryKind kind) noexcept : services_(services), kind_(kind) {}
   MemoryBlock(const MemoryBlock&) = delete;
   ~MemoryBlock() { free(); }
 
@@ -63,7 +60,7 @@ class MemoryBlock {
  private:
   void free() noexcept;
 
-  const api::DeviceServices& services_;
+  const DeviceServices& services_;
   MemoryKind kind_;
   void* memory_ = nullptr;
   std::size_t bytes_ = 0;
@@ -72,7 +69,7 @@ class MemoryBlock {
 // Keeps memory until all work that `stream`, of the thread's current device, has now is done. The host does
 // not wait: after a failure the stream may wait for other ranks for ever. Memory whose work is done is freed
 // at the next failure, and by TAUT_Cuda_release.
-void free_after(const api::DeviceServices& services, void* stream, std::shared_ptr<void> memory) noexcept;
+void free_after(const DeviceServices& services, void* stream, std::shared_ptr<void> memory) noexcept;
 
 // Pool of memory of one kind. TAUT_Cuda_release trims all pools.
 class DevicePool : public PooledPlace {

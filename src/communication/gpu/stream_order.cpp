@@ -8,7 +8,7 @@ namespace taut::gpu {
 
 // ---- StreamPoint
 
-StreamPoint::StreamPoint(const api::DeviceServices& services, void* stream) noexcept : services_(services) {
+StreamPoint::StreamPoint(const DeviceServices& services, void* stream) noexcept : services_(services) {
   if (services_.record(&event_, stream) == 0) return;
   event_ = nullptr;
   status_ = static_cast<Status>(services_.wait(stream));
@@ -51,11 +51,11 @@ FreeWords& free_words() {
 
 constexpr std::size_t words_at_a_time = 64, words_apart = 16;  // each in a cache line of its own
 
-void allocate_words(const api::DeviceServices& services, std::vector<std::uint32_t*>& words) {
+void allocate_words(const DeviceServices& services, std::vector<std::uint32_t*>& words) {
   words.reserve(words.size() + words_at_a_time);
   void* memory = nullptr;
-  const int code = services.allocate(&memory, words_at_a_time * words_apart * sizeof(std::uint32_t),
-                                     api::MemoryKind::pinned);
+  const int code =
+      services.allocate(&memory, words_at_a_time * words_apart * sizeof(std::uint32_t), MemoryKind::pinned);
   if (code != 0) throw Error(static_cast<Status>(code), "no pinned memory for a request in a stream");
   for (std::size_t i = 0; i < words_at_a_time; ++i)
     words.push_back(new (static_cast<std::uint32_t*>(memory) + i * words_apart) std::uint32_t(0));
@@ -63,7 +63,7 @@ void allocate_words(const api::DeviceServices& services, std::vector<std::uint32
 
 }  // namespace
 
-HostCounter::HostCounter(const api::DeviceServices& services) : services_(services) {
+HostCounter::HostCounter(const DeviceServices& services) : services_(services) {
   FreeWords& words = free_words();
   const std::lock_guard lock(words.mutex);
   if (words.all.empty()) allocate_words(services, words.all);

@@ -14,7 +14,7 @@ class StreamPoint final : public Waitable {
  public:
   // The point follows all work that is on the stream now. `stream`: of the thread's current device. Waits for
   // that work only if CUDA cannot mark the point.
-  StreamPoint(const api::DeviceServices& services, void* stream) noexcept;
+  StreamPoint(const DeviceServices& services, void* stream) noexcept;
   StreamPoint(const StreamPoint&) = delete;
   ~StreamPoint();
 
@@ -25,7 +25,7 @@ class StreamPoint final : public Waitable {
  private:
   void forget_event() noexcept;
 
-  const api::DeviceServices& services_;
+  const DeviceServices& services_;
   void* event_ = nullptr;  // null: the point is reached
   int failures_ = 0;
   Status status_ = Status::ok;
@@ -34,7 +34,7 @@ class StreamPoint final : public Waitable {
 // Counter in pinned memory, which the host increments. Streams wait for its values.
 class HostCounter {
  public:
-  explicit HostCounter(const api::DeviceServices& services);  // throws Error
+  explicit HostCounter(const DeviceServices& services);  // throws Error
   HostCounter(const HostCounter&) = delete;
   ~HostCounter();
 
@@ -47,7 +47,7 @@ class HostCounter {
   }
 
  private:
-  const api::DeviceServices& services_;
+  const DeviceServices& services_;
   std::uint32_t* word_;
 };
 

@@ -65,8 +65,8 @@ std::optional<CapacityMode::Call> CapacityMode::plan_call(const NcclCall& call,
   by_nodes = plan.by_nodes;
   if (plan.fallback != Fallback::none || (by_nodes && !known.equal_nodes())) return {};
   const Coding coding = plan.candidates[0].with(plan.bound);
-  if (!api::has_kernels(coding)) return {};
-  const api::DeviceCodec& kernels = api::kernels_of(services_, coding);
+  if (!gpu::has_kernels(coding)) return {};
+  const gpu::DeviceCodec& kernels = gpu::kernels_of(services_, coding);
   const std::shared_ptr<const Codec> codec = state.codecs.of(coding, plan.bound);
   const bool by_frames = plan.arithmetic == Arithmetic::frames && kernels.sum != nullptr && !described.mean;
   if (reduces(known.collective) && !by_frames && !codec->contract().fixed_size) return {};

@@ -27,7 +27,7 @@ namespace taut::nccl {
 // is repeated.
 class CapacityMode {
  public:
-  CapacityMode(const Library& nccl, const api::DeviceServices& services, NcclTransport& transport,
+  CapacityMode(const Library& nccl, const gpu::DeviceServices& services, NcclTransport& transport,
                ncclComm* comm) noexcept
       : nccl_(nccl), services_(services), transport_(transport), comm_(comm) {}
   CapacityMode(const CapacityMode&) = delete;
@@ -96,7 +96,7 @@ class CapacityMode {
   std::size_t settle_now(void* stream);
 
   const Library& nccl_;
-  const api::DeviceServices& services_;
+  const gpu::DeviceServices& services_;
   NcclTransport& transport_;
   ncclComm* comm_;
   double ratio_ = 0;

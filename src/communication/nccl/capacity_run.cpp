@@ -17,7 +17,7 @@ constexpr std::size_t batch_frames = 8;  // frames that one call of libtaut_cuda
 CapacityMode::Run::Run(CapacityMode& mode, Call& call, std::span<const int> blocks, double ratio)
     : mode_(mode),
       call_(call),
-      kernels_(api::kernels_of(mode.services_, call.coding)),
+      kernels_(gpu::kernels_of(mode.services_, call.coding)),
       blocks_(blocks),
       ratio_(ratio),
       me_(call.me),
@@ -113,7 +113,7 @@ void CapacityMode::Run::encode(std::span<const int> blocks, std::span<std::byte*
 
 void CapacityMode::Run::encode(std::span<const ConstSlice> values, std::span<std::byte* const> frames) {
   for (std::size_t first = 0; first < values.size(); first += batch_frames) {
-    std::array<api::DeviceFrameItem, batch_frames> items;
+    std::array<gpu::DeviceFrameItem, batch_frames> items;
     const std::size_t n = std::min(values.size() - first, batch_frames);
     for (std::size_t i = 0; i < n; ++i) {
       const ConstSlice own = values[first + i];
@@ -130,7 +130,7 @@ void CapacityMode::Run::encode(std::span<const ConstSlice> values, std::span<std
 // Decodes the frames of these blocks, of which no more bytes than a slot has are there.
 void CapacityMode::Run::decode(std::span<const int> blocks, std::span<std::byte* const> frames) {
   const auto results = call_.block_results();
-  std::vector<api::DeviceFrameItem> items;
+  std::vector<gpu::DeviceFrameItem> items;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const int b = blocks[i];
     const Slice values = output(b);
@@ -140,7 +140,7 @@ void CapacityMode::Run::decode(std::span<const int> blocks, std::span<std::byte*
   decode(items);
 }
 
-void CapacityMode::Run::decode(std::span<const api::DeviceFrameItem> items) {
+void CapacityMode::Run::decode(std::span<const gpu::DeviceFrameItem> items) {
   for (std::size_t first = 0; first < items.size(); first += batch_frames) {
     const auto some = items.subspan(first, std::min(items.size() - first, batch_frames));
     enqueue([&](void* stream) {
@@ -222,7 +222,7 @@ void CapacityMode::Run::combine(const std::vector<std::byte*>& frames) {
   const auto P = static_cast<std::size_t>(ranks_), me = static_cast<std::size_t>(me_);
   const Slice own = output(me_);
   std::byte* const operands = allocate(P * own.bytes());
-  std::vector<api::DeviceFrameItem> items;
+  std::vector<gpu::DeviceFrameItem> items;
   for (std::size_t r = 0; r < P; ++r)
     if (r != me)
       items.push_back({operands + r * own.bytes(), own.count, frames[r], slot_bytes(me_, 1),

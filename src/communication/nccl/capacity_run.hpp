@@ -49,7 +49,7 @@ class CapacityMode::Run {
   void encode(std::span<const int> blocks, std::span<std::byte* const> frames);
   void encode(std::span<const ConstSlice> values, std::span<std::byte* const> frames);
   void decode(std::span<const int> blocks, std::span<std::byte* const> frames);
-  void decode(std::span<const api::DeviceFrameItem> items);
+  void decode(std::span<const gpu::DeviceFrameItem> items);
   std::vector<std::byte*> exchange_operands();
   void combine(const std::vector<std::byte*>& frames);
   void add_up(std::vector<const void*> frames);
@@ -57,7 +57,7 @@ class CapacityMode::Run {
 
   CapacityMode& mode_;
   Call& call_;
-  const api::DeviceCodec& kernels_;
+  const gpu::DeviceCodec& kernels_;
   std::span<const int> blocks_;
   double ratio_;
   int me_, ranks_;                  // this rank's place among the peers, and their number

@@ -24,7 +24,7 @@ class UnreachableValues final : public Staging {
 
 CommState::CommState(ncclComm* comm, const WaitLimits* limits)
     : nccl_(library()),
-      services_(api::device_services("the memory of a call of NCCL")),
+      services_(gpu::device_services("the memory of a call of NCCL")),
       transport_(nccl_, services_, comm, limits),
       capacity_mode_(nccl_, services_, transport_, comm) {}
 

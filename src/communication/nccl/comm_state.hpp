@@ -79,7 +79,7 @@ class CommState {
   void run_plain_timed(const NcclCall& call, RecentTimes* times);
 
   const Library& nccl_;
-  const api::DeviceServices& services_;
+  const gpu::DeviceServices& services_;
   NcclTransport transport_;
   HostPlace place_;
   Rules rules_;

@@ -19,7 +19,7 @@ void run_plain(const Library& nccl, std::span<const NcclMessage> messages) {
   check(ended, "ncclGroupEnd");
 }
 
-MessageGroup::MessageGroup(const Library& nccl, const api::DeviceServices& services, NcclTransport& transport,
+MessageGroup::MessageGroup(const Library& nccl, const gpu::DeviceServices& services, NcclTransport& transport,
                            const Rules& rules, std::map<const Policy*, PolicyState>& states,
                            std::span<const NcclMessage> messages)
     : nccl_(nccl),
@@ -30,14 +30,14 @@ MessageGroup::MessageGroup(const Library& nccl, const api::DeviceServices& servi
       comm_(messages[0].comm),
       stream_(messages[0].stream),
       memory_(std::make_shared<Memory>(services)) {
-  const std::size_t each = sizeof(api::PolledResult) + sizeof(MessageHeader);
+  const std::size_t each = sizeof(gpu::PolledResult) + sizeof(MessageHeader);
   std::byte* const pinned = memory_->pinned.reserve(messages.size() * each);
   std::byte* const device = memory_->device.reserve(messages.size() * sizeof(MessageHeader));
   std::fill_n(pinned, messages.size() * each, std::byte{});
   for (std::size_t i = 0; i < messages.size(); ++i) {
     std::byte* const at = pinned + i * each;
-    transfers_.push_back({&messages[i], nullptr, reinterpret_cast<api::PolledResult*>(at),
-                          reinterpret_cast<MessageHeader*>(at + sizeof(api::PolledResult)),
+    transfers_.push_back({&messages[i], nullptr, reinterpret_cast<gpu::PolledResult*>(at),
+                          reinterpret_cast<MessageHeader*>(at + sizeof(gpu::PolledResult)),
                           device + i * sizeof(MessageHeader)});
   }
 }
@@ -97,11 +97,11 @@ void MessageGroup::encode(Transfer& transfer) {
       plan_message(*policy, values.count, values.type, policy->coding.bound, state.candidates);
   if (plan.fallback != Fallback::none || plan.frames != 1) return;
   const Coding coding = plan.candidates[0].with(plan.bound);
-  if (!api::has_kernels(coding) || plan.bound.kind == Bound::Kind::rate) return;
+  if (!gpu::has_kernels(coding) || plan.bound.kind == Bound::Kind::rate) return;
   const std::size_t most = state.codecs.of(coding, plan.bound)->max_bytes(values.type, values.count);
   const Bytes frame{allocate(transfer, most).data(), most};
   transfer.least_ratio = plan.least_ratio;
-  transfer.coded = api::encode(services_, coding, values, frame, &transfer.made->result, true, stream_) == 0;
+  transfer.coded = gpu::encode(services_, coding, values, frame, &transfer.made->result, true, stream_) == 0;
 }
 
 // Sends each receiver the header of its message. A frame that saves too little is not sent.
@@ -159,10 +159,10 @@ void MessageGroup::decode(Transfer& transfer) {
   FrameHeader header;
   const Status status =
       read_header({std::as_bytes(std::span(transfer.header->of_frame)).data(), bytes}, header);
-  const auto coding = status == Status::ok ? api::decoding_of(header) : std::nullopt;
+  const auto coding = status == Status::ok ? gpu::decoding_of(header) : std::nullopt;
   if (!coding) throw Error(Status::corrupt_frame, "a message is no frame that kernels decode");
   const Slice values{{message.to, message.count, dtype_of_nccl(message.datatype)}};
-  gpu::check(services_, api::decode(services_, *coding, {transfer.frame->data(), bytes}, values,
+  gpu::check(services_, gpu::decode(services_, *coding, {transfer.frame->data(), bytes}, values,
                                     &transfer.made->result, stream_));
 }
 

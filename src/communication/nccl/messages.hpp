@@ -34,7 +34,7 @@ void run_plain(const Library& nccl, std::span<const NcclMessage> messages);
 // header of each message travels first, then the values or their frame.
 class MessageGroup {
  public:
-  MessageGroup(const Library& nccl, const api::DeviceServices& services, NcclTransport& transport,
+  MessageGroup(const Library& nccl, const gpu::DeviceServices& services, NcclTransport& transport,
                const Rules& rules, std::map<const Policy*, PolicyState>& states,
                std::span<const NcclMessage> messages);
 
@@ -47,13 +47,13 @@ class MessageGroup {
   // header of its frame.
   struct MessageHeader {
     std::uint64_t bytes, coded;
-    decltype(api::PolledResult::header) of_frame;
+    decltype(gpu::PolledResult::header) of_frame;
   };
   struct Transfer {
     const NcclMessage* message;
     // GPU memory for the frame of a message, or for a plain message of unexpected size; else null.
     gpu::MemoryBlock* frame;
-    api::PolledResult* made;   // of encoding or decoding
+    gpu::PolledResult* made;   // of encoding or decoding
     MessageHeader* header;     // on the host
     std::byte* device_header;  // on the GPU
     double least_ratio = 0;
@@ -62,7 +62,7 @@ class MessageGroup {
 
   // Memory that work on the stream uses.
   struct Memory {
-    explicit Memory(const api::DeviceServices& services) noexcept
+    explicit Memory(const gpu::DeviceServices& services) noexcept
         : pinned(services, gpu::MemoryKind::pinned), device(services, gpu::MemoryKind::plain) {}
 
     gpu::MemoryBlock pinned, device;  // pinned: results and headers; GPU: headers
@@ -80,7 +80,7 @@ class MessageGroup {
   void group(const Messages& messages);
 
   const Library& nccl_;
-  const api::DeviceServices& services_;
+  const gpu::DeviceServices& services_;
   NcclTransport& transport_;
   const Rules& rules_;
   std::map<const Policy*, PolicyState>& states_;

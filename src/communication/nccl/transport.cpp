@@ -26,7 +26,7 @@ void WaitLimits::check() const {
   if (expired()) throw Error(Status::transport_failed, timeout_text.load());
 }
 
-NcclTransport::NcclTransport(const Library& nccl, const api::DeviceServices& services, ncclComm* comm,
+NcclTransport::NcclTransport(const Library& nccl, const gpu::DeviceServices& services, ncclComm* comm,
                              const WaitLimits* limits)
     : Transport(true),
       nccl_(nccl),

@@ -44,7 +44,7 @@ class NcclTransport final : public Transport {
  public:
   // `limits`: limits of the waits; null: waits are unlimited. Throws Error if the communicator cannot be
   // used.
-  NcclTransport(const Library& nccl, const api::DeviceServices& services, ncclComm* comm,
+  NcclTransport(const Library& nccl, const gpu::DeviceServices& services, ncclComm* comm,
                 const WaitLimits* limits = nullptr);
 
   int rank() const noexcept override { return rank_; }
@@ -149,7 +149,7 @@ class NcclTransport final : public Transport {
 
   // Memory that work on the stream uses.
   struct Memory {
-    explicit Memory(const api::DeviceServices& services) noexcept
+    explicit Memory(const gpu::DeviceServices& services) noexcept
         : pinned(services, gpu::MemoryKind::pinned), device(services, gpu::MemoryKind::plain) {}
 
     gpu::MemoryBlock pinned, device;  // control messages: those to be sent, then those received
@@ -184,7 +184,7 @@ class NcclTransport final : public Transport {
   void copy(void* to, const void* from, std::size_t bytes);
 
   const Library& nccl_;
-  const api::DeviceServices& services_;
+  const gpu::DeviceServices& services_;
   ncclComm* comm_;
   const WaitLimits* limits_;
   const gpu::Devices* devices_ = nullptr;

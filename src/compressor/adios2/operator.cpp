@@ -31,8 +31,8 @@ const Coded* find(adios2::DataType type) noexcept {
   return found != std::end(coded_types) ? found : nullptr;
 }
 
-cli::Array array_of(DType type, adios2::Dims extents) {
-  return {type, cli::Form::npy, {extents.begin(), extents.end()}};
+file::Array array_of(DType type, adios2::Dims extents) {
+  return {type, file::Form::npy, {extents.begin(), extents.end()}};
 }
 
 // Returns the bound that the parameters name; throws Failure. ADIOS2 hands out names in lower case, and its
@@ -40,10 +40,10 @@ cli::Array array_of(DType type, adios2::Dims extents) {
 const std::string& bound_of(const adios2::Params& parameters) {
   for (const auto& [name, value] : parameters)
     if (name != "bound" && name != "pluginname" && name != "pluginlibrary" && name != "verbose")
-      cli::fail("the parameter '" + name + "' is unknown; name a bound, as in bound=abs:1e-3");
+      file::fail("the parameter '" + name + "' is unknown; name a bound, as in bound=abs:1e-3");
   const auto found = parameters.find("bound");
   if (found == parameters.end())
-    cli::fail("the parameter 'bound' is missing; set it to abs:1e-3 or lossless");
+    file::fail("the parameter 'bound' is missing; set it to abs:1e-3 or lossless");
   return found->second;
 }
 
@@ -65,7 +65,7 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
     std::size_t most = 0;
     for (const auto& [of_adios2, type] : coded_types)
       if (size_of(type) == value_bytes)
-        most = std::max(most, cli::most_chunk_bytes(array_of(type, {extents, extents + dims}), longest));
+        most = std::max(most, file::most_chunk_bytes(array_of(type, {extents, extents + dims}), longest));
     return most;
   }
 
@@ -73,19 +73,19 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
                       adios2::DataType type, char* out) override {
     const Coded* const coded_type = find(type);
     if (coded_type == nullptr) throw std::invalid_argument("taut: values of this type are not coded");
-    const cli::Array block = array_of(coded_type->type, extents);
-    const cli::Buffer coded = encode(block, {reinterpret_cast<const std::byte*>(values), block.bytes()});
+    const file::Array block = array_of(coded_type->type, extents);
+    const file::Buffer coded = encode(block, {reinterpret_cast<const std::byte*>(values), block.bytes()});
     std::memcpy(out, coded.data.get(), coded.bytes);
     return coded.bytes;
   }
 
   std::size_t InverseOperate(const char* coded, std::size_t bytes, char* out) override {
     try {
-      cli::ChunkReader reader({reinterpret_cast<const std::byte*>(coded), bytes});
+      file::ChunkReader reader({reinterpret_cast<const std::byte*>(coded), bytes});
       const std::size_t size = reader.array().bytes();
       reader.decode({reinterpret_cast<std::byte*>(out), size});
       return size;
-    } catch (const cli::Failure& failure) {
+    } catch (const file::Failure& failure) {
       throw std::runtime_error("taut: " + variable_ + failure.what());
     }
   }
@@ -96,17 +96,17 @@ class Operator final : public adios2::plugin::PluginOperatorInterface {
   // Encodes without loss where the parameters do not name a bound that can be met, and says so. An exception
   // would end the program: engines of ADIOS2 call operators from functions that are noexcept, and others
   // crash when they are closed after it.
-  cli::Buffer encode(const cli::Array& block, ConstBytes values) {
+  file::Buffer encode(const file::Array& block, ConstBytes values) {
     constexpr const char* what = "a block of an ADIOS2 variable";
     try {
-      return cli::encode_chunk(block, bound_of(m_Parameters), values, what);
-    } catch (const cli::Failure& failure) {
+      return file::encode_chunk(block, bound_of(m_Parameters), values, what);
+    } catch (const file::Failure& failure) {
       if (!told_)
         std::fprintf(stderr, "taut: error: %s%s; the values are written without loss\n", variable_.c_str(),
                      failure.what());
       told_ = true;
     }
-    return cli::encode_chunk(block, lossless, values, what);
+    return file::encode_chunk(block, lossless, values, what);
   }
 
   std::string variable_;

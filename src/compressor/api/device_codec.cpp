@@ -20,13 +20,13 @@ constexpr std::size_t frame_alignment = 16;
 std::vector<Coding> kernel_candidates(Coding& coding, DType type, Bound bound) {
   if (coding.predictor.automatic() && bound.kind != Bound::Kind::rate) coding.dims = {};
   std::vector<Coding> all = candidates(coding, type, bound);
-  std::erase_if(all, [](const Coding& candidate) { return !has_kernels(candidate); });
+  std::erase_if(all, [](const Coding& candidate) { return !gpu::has_kernels(candidate); });
   return all;
 }
 
 // Chooses a candidate by a sample. Only the pieces of the sample are copied from the GPU, to the offsets that
 // they have in the array. The other bytes of that host memory are never touched.
-Coding choose(DeviceCall& call, std::span<const Coding> all, ConstSlice values) {
+Coding choose(gpu::DeviceCall& call, std::span<const Coding> all, ConstSlice values) {
   constexpr std::size_t least_to_sample_on_gpu = 65536;  // each piece is a copy from the GPU
   if (all.size() == 1 || values.count < least_to_sample_on_gpu) return all[0];
   const auto memory = std::make_unique_for_overwrite<std::byte[]>(values.bytes());
@@ -54,7 +54,8 @@ bool needs_host(const Result& result) {
 }
 
 // Encodes by a kernel. Returns nothing if the host has to do it.
-std::optional<SizeOrStatus> encode_by_kernel(DeviceCall& call, ConstSlice values, Coding coding, Bytes out) {
+std::optional<SizeOrStatus> encode_by_kernel(gpu::DeviceCall& call, ConstSlice values, Coding coding,
+                                             Bytes out) {
   const Bound asked = bound_for(values.type, coding.bound);
   const Bound kind = is_relative(asked) ? Bound(1) : asked;
   if (kernel_candidates(coding, values.type, kind).empty()) return {};
@@ -80,9 +81,9 @@ ConstBytes whole_frame(ConstBytes frame, const FrameHeader& header) {
   return frame.first(frame_header_bytes + static_cast<std::size_t>(header.payload_bytes));
 }
 
-std::optional<Status> decode_by_kernel(DeviceCall& call, ConstBytes frame, const FrameHeader& header,
+std::optional<Status> decode_by_kernel(gpu::DeviceCall& call, ConstBytes frame, const FrameHeader& header,
                                        Slice values) {
-  const std::optional<Coding> coding = decoding_of(header);
+  const std::optional<Coding> coding = gpu::decoding_of(header);
   if (!coding) return {};
   const ConstBytes from = call.for_device(frame, frame_alignment);
   const Bytes to = call.room_on_device(values.as_bytes(), size_of(component_of(values.type)));
@@ -95,10 +96,10 @@ std::optional<Status> decode_by_kernel(DeviceCall& call, ConstBytes frame, const
   return status;
 }
 
-std::optional<SizeOrStatus> add_by_kernel(DeviceCall& call, std::span<const ConstBytes> frames,
+std::optional<SizeOrStatus> add_by_kernel(gpu::DeviceCall& call, std::span<const ConstBytes> frames,
                                           const FrameHeader& header, Bytes out) {
-  const std::optional<Coding> coding = decoding_of(header);
-  const auto add = coding ? kernels_of(call.services(), *coding).sum : nullptr;
+  const std::optional<Coding> coding = gpu::decoding_of(header);
+  const auto add = coding ? gpu::kernels_of(call.services(), *coding).sum : nullptr;
   if (add == nullptr) return {};
   const ConstBytes a = call.for_device(frames[0], frame_alignment),
                    b = call.for_device(frames[1], frame_alignment);
@@ -116,9 +117,9 @@ std::optional<SizeOrStatus> add_by_kernel(DeviceCall& call, std::span<const Cons
 }
 
 // Finds the range of values on their GPU. Returns nothing if the host has to do it.
-std::optional<ValueRange> range_by_kernel(DeviceCall& call, ConstSlice values, const Coding& coding) {
+std::optional<ValueRange> range_by_kernel(gpu::DeviceCall& call, ConstSlice values, const Coding& coding) {
   const ConstBytes from = call.for_device(values.as_bytes(), size_of(component_of(values.type)));
-  const auto found = call.run<DeviceRange>([&](DeviceRange* to) {
+  const auto found = call.run<gpu::DeviceRange>([&](gpu::DeviceRange* to) {
     return call.services().range(from.data(), values.count, static_cast<int>(values.type),
                                  coding.fill ? &*coding.fill : nullptr, coding.bits == PackedBits::exact, to,
                                  call.stream());
@@ -130,7 +131,7 @@ std::optional<ValueRange> range_by_kernel(DeviceCall& call, ConstSlice values, c
 }
 
 // Returns host memory with the arrays.
-std::vector<const void*> on_host(DeviceCall& call, Arrays arrays, std::size_t bytes) {
+std::vector<const void*> on_host(gpu::DeviceCall& call, Arrays arrays, std::size_t bytes) {
   std::vector<const void*> there;
   for (const void* const array : arrays)
     there.push_back(call.for_host({static_cast<const std::byte*>(array), bytes}).data());
@@ -141,7 +142,7 @@ std::vector<const void*> on_host(DeviceCall& call, Arrays arrays, std::size_t by
 
 States states_anywhere(const FrameHeader& header, ConstBytes frame) {
   if (!on_device(frame.data())) return states_in(header, frame);
-  DeviceCall call(frame.data(), "the frame");
+  gpu::DeviceCall call(frame.data(), "the frame");
   const std::size_t most = frame_header_bytes + States{.n = max_references}.bytes();
   FrameHeader start = header;
   start.payload_bytes = std::min<std::uint64_t>(header.payload_bytes, most - frame_header_bytes);
@@ -151,7 +152,7 @@ States states_anywhere(const FrameHeader& header, ConstBytes frame) {
 Status read_header_anywhere(ConstBytes frame, FrameHeader& header) {
   if (!on_device(frame.data())) return read_header(frame, header);
   if (frame.size() < frame_header_bytes) return Status::corrupt_frame;
-  DeviceCall call(frame.data(), "the frame");
+  gpu::DeviceCall call(frame.data(), "the frame");
   const ConstBytes start = call.for_host(frame.first(frame_header_bytes));
   return read_header({start.data(), frame.size()},
                      header);  // reads only the header, but checks the size of the frame
@@ -159,7 +160,7 @@ Status read_header_anywhere(ConstBytes frame, FrameHeader& header) {
 
 ValueRange range_anywhere(ConstSlice values, const Coding& coding) {
   if (!on_device(values.data)) return range_of(values, coding.fill, coding.bits);
-  DeviceCall call(values.data, "the array");
+  gpu::DeviceCall call(values.data, "the array");
   if (const auto range = range_by_kernel(call, values, coding)) return *range;
   constexpr std::size_t piece = std::size_t{1} << 20;
   const auto memory = std::make_unique_for_overwrite<std::byte[]>(piece * size_of(values.type));
@@ -174,7 +175,7 @@ ValueRange range_anywhere(ConstSlice values, const Coding& coding) {
 
 SizeOrStatus encode_with_device(ConstSlice values, const Coding& coding, Arrays references, Bytes out) {
   const bool there = on_device(values.data);
-  DeviceCall call(there ? values.data : out.data(), there ? "values" : "frame");
+  gpu::DeviceCall call(there ? values.data : out.data(), there ? "values" : "frame");
   if (there && references.empty())
     if (const auto done = encode_by_kernel(call, values, coding, out)) return *done;
   const std::size_t most = TAUT_Max_bytes(static_cast<TAUT_Type>(values.type), values.count, 1);
@@ -189,7 +190,7 @@ SizeOrStatus encode_with_device(ConstSlice values, const Coding& coding, Arrays 
 Status decode_with_device(ConstBytes frame, Arrays references, Slice values) {
   const bool there = on_device(values.data);
   FrameHeader header;
-  DeviceCall call(there ? values.data : frame.data(), there ? "values" : "frame");
+  gpu::DeviceCall call(there ? values.data : frame.data(), there ? "values" : "frame");
   if (const Status status = read_header_anywhere(frame, header); status != Status::ok) return status;
   if (header.type != values.type || header.count != values.count) return Status::frame_mismatch;
   frame = whole_frame(frame, header);
@@ -206,9 +207,9 @@ Status decode_with_device(ConstBytes frame, Arrays references, Slice values) {
 SizeOrStatus add_with_device(ConstBytes a, ConstBytes b, Bytes out) {
   const void* const there = on_device(a.data()) ? a.data() : on_device(b.data()) ? b.data() : nullptr;
   FrameHeader first, second;
-  DeviceCall call(there != nullptr ? there : out.data(), there == a.data()   ? "a"
-                                                         : there == b.data() ? "b"
-                                                                             : "sum");
+  gpu::DeviceCall call(there != nullptr ? there : out.data(), there == a.data()   ? "a"
+                                                              : there == b.data() ? "b"
+                                                                                  : "sum");
   if (const Status status = read_header_anywhere(a, first); status != Status::ok) return {status};
   if (const Status status = read_header_anywhere(b, second); status != Status::ok) return {status};
   if (const Status status = check_addable(first, second); status != Status::ok) return {status};

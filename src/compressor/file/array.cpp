@@ -5,7 +5,7 @@
 #include "compressor/base/option_parser.hpp"
 #include "compressor/file/failure.hpp"
 
-namespace taut::cli {
+namespace taut::file {
 
 std::uint64_t Array::count() const noexcept {
   std::uint64_t count = 1;
@@ -57,4 +57,4 @@ std::string text_of(const std::vector<std::uint64_t>& shape) {
   return text.empty() ? "scalar" : text;
 }
 
-}  // namespace taut::cli
+}  // namespace taut::file

@@ -9,7 +9,7 @@
 
 #include "compressor/values/dtype.hpp"
 
-namespace taut::cli {
+namespace taut::file {
 
 // Format of the array file. The enum's values are stored in .taut files.
 enum class Form : std::uint8_t {
@@ -48,4 +48,4 @@ std::string dtype_names();
 std::vector<std::uint64_t> read_shape(const std::string& text);
 std::string text_of(const std::vector<std::uint64_t>& shape);
 
-}  // namespace taut::cli
+}  // namespace taut::file

@@ -6,7 +6,7 @@
 #include "compressor/base/json.hpp"
 #include "compressor/base/option_parser.hpp"
 
-namespace taut::cli {
+namespace taut::file {
 namespace {
 
 constexpr std::size_t sampled_values = 512;  // of each part
@@ -110,4 +110,4 @@ std::string bound_warning(const ArrayCoding& coding, const ValueRange& range, Co
   return check.warning();
 }
 
-}  // namespace taut::cli
+}  // namespace taut::file

@@ -5,7 +5,7 @@
 
 #include "compressor/file/coding.hpp"
 
-namespace taut::cli {
+namespace taut::file {
 
 // BoundCheck looks at the parts of an array in one or two passes:
 //
@@ -48,4 +48,4 @@ class BoundCheck {
 // Returns the warning about values in memory.
 std::string bound_warning(const ArrayCoding& coding, const ValueRange& range, ConstSlice values);
 
-}  // namespace taut::cli
+}  // namespace taut::file

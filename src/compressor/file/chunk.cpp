@@ -10,7 +10,7 @@
 #include "compressor/file/coding.hpp"
 #include "compressor/file/failure.hpp"
 
-namespace taut::cli {
+namespace taut::file {
 namespace {
 
 class MemoryTarget final : public ByteTarget {
@@ -89,7 +89,7 @@ Buffer encode_chunk(const Array& array, const std::string& text, ConstBytes valu
 void ChunkReader::decode(Bytes out) {
   for (const FrameEntry& entry : reader_.entries()) {
     const Bytes values = out.first(entry.values * size_of(array().type));
-    if (!cli::decode(reader_.next(), entry.values, array().type, values))
+    if (!file::decode(reader_.next(), entry.values, array().type, values))
       fail("a chunk is damaged; get the file again");
     out = out.subspan(values.size());
   }
@@ -100,4 +100,4 @@ void ChunkReader::MemorySource::read(std::uint64_t offset, Bytes out) const {
   std::ranges::copy(bytes_.subspan(offset, out.size()), out.begin());
 }
 
-}  // namespace taut::cli
+}  // namespace taut::file

@@ -8,7 +8,7 @@
 #include "compressor/file/file_format.hpp"
 #include "compressor/values/slice.hpp"
 
-namespace taut::cli {
+namespace taut::file {
 
 // Memory that free() frees, as HDF5 does with what a filter returns.
 struct Free {
@@ -62,4 +62,4 @@ class ChunkReader {
   FrameReader reader_;
 };
 
-}  // namespace taut::cli
+}  // namespace taut::file

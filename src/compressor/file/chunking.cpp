@@ -4,7 +4,7 @@
 
 #include "compressor/values/slice.hpp"
 
-namespace taut::cli {
+namespace taut::file {
 
 std::size_t Piece::count() const noexcept {
   std::size_t count = 1;
@@ -35,4 +35,4 @@ std::vector<Piece> pieces_of(std::vector<std::uint64_t> shape, std::uint64_t mos
   return pieces;
 }
 
-}  // namespace taut::cli
+}  // namespace taut::file

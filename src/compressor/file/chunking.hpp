@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace taut::cli {
+namespace taut::file {
 
 inline constexpr std::uint64_t most_values_a_frame = std::uint64_t{1} << 22;
 
@@ -20,4 +20,4 @@ struct Piece {
 // fit. The pieces are of nearly equal size, and none crosses the end of the enclosing row, plane, ...
 std::vector<Piece> pieces_of(std::vector<std::uint64_t> shape, std::uint64_t most = most_values_a_frame);
 
-}  // namespace taut::cli
+}  // namespace taut::file

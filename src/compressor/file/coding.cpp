@@ -6,7 +6,7 @@
 #include "compressor/base/json.hpp"
 #include "compressor/file/failure.hpp"
 
-namespace taut::cli {
+namespace taut::file {
 namespace {
 
 TAUT_Type api_type(DType type) noexcept { return static_cast<TAUT_Type>(type); }
@@ -103,4 +103,4 @@ bool read_facts(ConstBytes frame, FrameFacts& facts) {
   return true;
 }
 
-}  // namespace taut::cli
+}  // namespace taut::file

@@ -9,7 +9,7 @@
 #include "compressor/frame/coding.hpp"
 #include "compressor/values/value_range.hpp"
 
-namespace taut::cli {
+namespace taut::file {
 
 // Parsed coding text.
 class ArrayCoding {
@@ -84,4 +84,4 @@ struct FrameFacts {
 };
 bool read_facts(ConstBytes frame, FrameFacts& facts);
 
-}  // namespace taut::cli
+}  // namespace taut::file

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace taut::cli {
+namespace taut::file {
 namespace {
 
 using namespace std::string_view_literals;
@@ -70,4 +70,4 @@ std::optional<std::string> container_of(const ByteSource& file) {
   return std::nullopt;
 }
 
-}  // namespace taut::cli
+}  // namespace taut::file

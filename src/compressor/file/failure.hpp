@@ -9,7 +9,7 @@
 
 #include "compressor/base/status.hpp"
 
-namespace taut::cli {
+namespace taut::file {
 
 enum class Exit : int {
   ok = 0,
@@ -62,4 +62,4 @@ Exit each_reported(const char* command, const Items& items, Body body) noexcept 
   return worst;
 }
 
-}  // namespace taut::cli
+}  // namespace taut::file

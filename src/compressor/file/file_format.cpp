@@ -8,7 +8,7 @@
 #include "compressor/file/failure.hpp"
 #include "compressor/frame/frame.hpp"
 
-namespace taut::cli {
+namespace taut::file {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "structures are written as they are in memory");
@@ -211,4 +211,4 @@ ConstBytes FrameReader::next() {
   return frame_;
 }
 
-}  // namespace taut::cli
+}  // namespace taut::file

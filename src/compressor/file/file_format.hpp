@@ -6,7 +6,7 @@
 #include "compressor/file/chunking.hpp"
 #include "compressor/file/files.hpp"
 
-namespace taut::cli {
+namespace taut::file {
 
 struct FrameEntry {
   std::uint64_t bytes;
@@ -66,4 +66,4 @@ class FrameReader {
   std::vector<std::byte> frame_;
 };
 
-}  // namespace taut::cli
+}  // namespace taut::file

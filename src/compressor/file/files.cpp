@@ -13,7 +13,7 @@
 
 #include "compressor/file/failure.hpp"
 
-namespace taut::cli {
+namespace taut::file {
 namespace {
 
 [[noreturn]] void fail_with_errno(const std::string& path, const char* what) {
@@ -155,4 +155,4 @@ std::FILE* summary_stream(const OutputFile& output) noexcept {
   return output.is_standard_output() ? stderr : stdout;
 }
 
-}  // namespace taut::cli
+}  // namespace taut::file

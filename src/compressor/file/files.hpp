@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace taut::cli {
+namespace taut::file {
 
 // Bytes with random access.
 class ByteSource {
@@ -92,4 +92,4 @@ std::FILE* summary_stream(const OutputFile& output) noexcept;
 // sentence: "an HDF5 file: name a variable of it". Returns nothing for other files.
 std::optional<std::string> container_of(const ByteSource& file);
 
-}  // namespace taut::cli
+}  // namespace taut::file

@@ -6,7 +6,7 @@
 #include "compressor/base/option_parser.hpp"
 #include "compressor/file/failure.hpp"
 
-namespace taut::cli {
+namespace taut::file {
 namespace {
 
 constexpr std::string_view magic{"\x93NUMPY", 6};
@@ -183,4 +183,4 @@ std::string npy_header(const Array& array) {
          static_cast<char>(text.size() >> 8) + text;
 }
 
-}  // namespace taut::cli
+}  // namespace taut::file

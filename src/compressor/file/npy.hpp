@@ -7,7 +7,7 @@
 #include "compressor/file/array.hpp"
 #include "compressor/file/files.hpp"
 
-namespace taut::cli {
+namespace taut::file {
 
 bool is_npy(const InputFile& file);
 
@@ -19,4 +19,4 @@ StoredArray read_npy(const InputFile& file, std::optional<DType> wanted);
 // Returns a header of version 1.
 std::string npy_header(const Array& array);
 
-}  // namespace taut::cli
+}  // namespace taut::file

@@ -14,7 +14,7 @@
 #include "compressor/gpu/simt/frame.hpp"
 #include "compressor/gpu/simt/kernel.cuh"
 
-namespace taut::api {
+namespace taut::gpu {
 
 // Scope in which calls of this thread leave captures of other streams alone. While the program captures a
 // stream, CUDA otherwise refuses some calls of all threads (allocations, cudaEventQuery), and ends the
@@ -114,4 +114,4 @@ int one_by_one(const Item* items, int n, Action action) noexcept {
   return 0;
 }
 
-}  // namespace taut::api
+}  // namespace taut::gpu

@@ -4,7 +4,7 @@
 #include "compressor/gpu/cuda_call.hpp"
 #include "compressor/gpu/simt/batch.hpp"
 
-namespace taut::api {
+namespace taut::gpu {
 
 // Returns true if kernels can access the memory. An access to other memory would end the CUDA context.
 inline bool is_accessible(const DeviceFrameItem& item, std::size_t value_bytes) {
@@ -40,4 +40,4 @@ void load_kernels_of_items(Enqueue enqueue) {
   batch.launch_all();
 }
 
-}  // namespace taut::api
+}  // namespace taut::gpu

@@ -13,7 +13,7 @@
 
 #include "compressor/gpu/device_services.hpp"
 
-namespace taut::api {
+namespace taut::gpu {
 
 class DeviceMemory {
  public:
@@ -166,4 +166,4 @@ inline DeviceMemory& device_memory() {
   return *all;
 }
 
-}  // namespace taut::api
+}  // namespace taut::gpu

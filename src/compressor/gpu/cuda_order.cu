@@ -11,7 +11,7 @@
 #include "compressor/gpu/cuda_memory.hpp"
 #include "compressor/gpu/cuda_services.hpp"
 
-namespace taut::api {
+namespace taut::gpu {
 namespace {
 
 cudaStream_t handle(void* stream) { return static_cast<cudaStream_t>(stream); }
@@ -232,4 +232,4 @@ int wait_for_word(const std::uint32_t* word, std::uint32_t value, void* stream) 
   });
 }
 
-}  // namespace taut::api
+}  // namespace taut::gpu

@@ -15,7 +15,7 @@
 #include "compressor/gpu/cuda_memory.hpp"
 #include "compressor/gpu/simt/frame.hpp"
 
-namespace taut::api {
+namespace taut::gpu {
 
 // Exception of a call that needs more scratch memory than its captured stream has.
 struct NotReserved {};
@@ -195,4 +195,4 @@ inline std::byte* CudaScratch::reserve(cudaStream_t stream, Use use, std::size_t
   return block.data;
 }
 
-}  // namespace taut::api
+}  // namespace taut::gpu

@@ -9,7 +9,7 @@
 #include "compressor/gpu/cuda_call.hpp"
 #include "compressor/gpu/cuda_memory.hpp"
 
-namespace taut::api {
+namespace taut::gpu {
 namespace {
 
 const char* unavailable_reason() {
@@ -115,10 +115,10 @@ void run_release_hooks() {
   for (const auto hook : release_hooks().hooks) hook();
 }
 
-}  // namespace taut::api
+}  // namespace taut::gpu
 
-extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
-  using namespace taut::api;
+extern "C" const taut::gpu::DeviceServices* TAUT_Cuda_services(void) {
+  using namespace taut::gpu;
   static constexpr DeviceServices services{.version = device_services_version,
                                            .available = TAUT_Cuda_available,
                                            .why = unavailable_reason,

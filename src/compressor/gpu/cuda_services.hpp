@@ -4,7 +4,7 @@
 
 #include "compressor/gpu/device_services.hpp"
 
-namespace taut::api {
+namespace taut::gpu {
 
 // enqueue.cu
 const DeviceCodec* device_codec(std::uint8_t frame_id) noexcept;
@@ -34,4 +34,4 @@ int divide_values(void* values, std::size_t count, int type, int n, void* stream
 int range_of_values(const void* values, std::size_t count, int type, const double* fill, int exact_bits,
                     DeviceRange* range, void* stream) noexcept;
 
-}  // namespace taut::api
+}  // namespace taut::gpu

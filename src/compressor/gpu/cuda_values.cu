@@ -3,7 +3,7 @@
 #include "compressor/gpu/cuda_services.hpp"
 #include "compressor/gpu/values/calls.hpp"
 
-namespace taut::api {
+namespace taut::gpu {
 namespace {
 
 static_assert(sizeof(DeviceRange) == sizeof(values::cuda::RangeResult));
@@ -116,4 +116,4 @@ int range_of_values(const void* values, std::size_t count, int type, const doubl
   });
 }
 
-}  // namespace taut::api
+}  // namespace taut::gpu

@@ -4,7 +4,7 @@
 
 #include "compressor/base/device_memory.hpp"
 
-namespace taut::api {
+namespace taut::gpu {
 namespace {
 
 thread_local void* stream_of_thread = nullptr;
@@ -81,4 +81,4 @@ Bytes DeviceCall::room_on_device(Bytes out, std::size_t alignment) {
   return {static_cast<std::byte*>(allocate(out.size())), out.size()};
 }
 
-}  // namespace taut::api
+}  // namespace taut::gpu

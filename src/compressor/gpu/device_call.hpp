@@ -9,7 +9,7 @@
 #include "compressor/gpu/device_services.hpp"
 #include "compressor/values/slice.hpp"
 
-namespace taut::api {
+namespace taut::gpu {
 
 // Scope of a codec call on device memory. While the object exists, the thread's current device is the device
 // of `memory`, and the object owns the copies of the call's memory on host and device. Members wait for all
@@ -66,4 +66,4 @@ class DeviceCall {
   std::vector<void*> on_device_;
 };
 
-}  // namespace taut::api
+}  // namespace taut::gpu

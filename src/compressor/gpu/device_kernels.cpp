@@ -2,7 +2,7 @@
 
 #include "compressor/frame/coding.hpp"
 
-namespace taut::api {
+namespace taut::gpu {
 
 bool has_kernels(const Coding& coding) noexcept {
   return coding.codec->device != nullptr && coding.codec->device->encodes(coding);
@@ -38,4 +38,4 @@ int decode(const DeviceServices& device, const Coding& coding, ConstBytes frame,
   return kernels_of(device, coding).decode(coding, &item, 1, static_cast<int>(values.type), add, stream);
 }
 
-}  // namespace taut::api
+}  // namespace taut::gpu

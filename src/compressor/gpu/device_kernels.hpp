@@ -3,7 +3,7 @@
 
 #include "compressor/gpu/device_services.hpp"
 
-namespace taut::api {
+namespace taut::gpu {
 
 // Returns true if kernels encode under a coding that names its codec. The same on all ranks.
 bool has_kernels(const Coding& coding) noexcept;
@@ -23,4 +23,4 @@ int encode(const DeviceServices& device, const Coding& coding, ConstSlice values
 int decode(const DeviceServices& device, const Coding& coding, ConstBytes frame, Slice values,
            TAUT_Cuda_result* result, void* stream, bool add = false);
 
-}  // namespace taut::api
+}  // namespace taut::gpu

@@ -7,7 +7,7 @@
 
 #include "compressor/base/status.hpp"
 
-namespace taut::api {
+namespace taut::gpu {
 namespace {
 
 constexpr const char* library = "libtaut_cuda.so.0";
@@ -64,4 +64,4 @@ const DeviceServices& device_services(std::string_view what) {
   return *services;
 }
 
-}  // namespace taut::api
+}  // namespace taut::gpu

@@ -9,7 +9,7 @@
 
 #include "compressor/frame/codec.hpp"
 
-namespace taut::api {
+namespace taut::gpu {
 
 // Kind of memory.
 enum class MemoryKind {
@@ -134,6 +134,6 @@ inline constexpr unsigned device_services_version = 11;
 // argument that is in GPU memory.
 const DeviceServices& device_services(std::string_view what);
 
-}  // namespace taut::api
+}  // namespace taut::gpu
 
-extern "C" TAUT_CUDA_API const taut::api::DeviceServices* TAUT_Cuda_services(void);
+extern "C" TAUT_CUDA_API const taut::gpu::DeviceServices* TAUT_Cuda_services(void);

@@ -7,7 +7,7 @@
 #include "compressor/gpu/cuda_services.hpp"
 #include "compressor/values/value_range.hpp"
 
-namespace taut::api {
+namespace taut::gpu {
 
 namespace device_codecs {
 #define TAUT_DEVICE_CODEC(name) extern const DeviceCodec name;
@@ -103,10 +103,10 @@ const DeviceCodec* device_codec(std::uint8_t frame_id) noexcept {
   return nullptr;
 }
 
-}  // namespace taut::api
+}  // namespace taut::gpu
 
 using namespace taut;
-using namespace taut::api;
+using namespace taut::gpu;
 
 extern "C" {
 

@@ -7,9 +7,9 @@
 namespace taut::hdf5 {
 
 // Encodes the values of a chunk; throws Failure.
-cli::Buffer encode_chunk(const ChunkOptions& options, ConstBytes values);
+file::Buffer encode_chunk(const ChunkOptions& options, ConstBytes values);
 
 // Decodes a chunk; throws Failure if it is damaged, or is not the chunk that the options describe.
-cli::Buffer decode_chunk(const ChunkOptions& options, ConstBytes coded);
+file::Buffer decode_chunk(const ChunkOptions& options, ConstBytes coded);
 
 }  // namespace taut::hdf5

@@ -30,14 +30,15 @@ Status fill_in(const Library& hdf5, Id list, Id type) {
   const auto first =
       hdf5.function<GetFilter>("H5Pget_filter2")(list, 0, &flags, &count, words, 0, nullptr, &config);
   if (first != filter_id)
-    cli::fail("the filter must be the first of the dataset: others change what the bound refers to");
-  if (count > most_words) cli::fail("the filter has more than 256 words");
+    file::fail("the filter must be the first of the dataset: others change what the bound refers to");
+  if (count > most_words) file::fail("the filter has more than 256 words");
   ChunkOptions options = read_options({words, count});
   options.type = value_type(hdf5, type);
-  cli::check_coding(*options.type, options.coding);
-  options.extents.resize(cli::max_array_dims);
-  const int dims = hdf5.function<GetChunk>("H5Pget_chunk")(list, cli::max_array_dims, options.extents.data());
-  if (dims < 0) cli::fail("the dataset has no chunks");
+  file::check_coding(*options.type, options.coding);
+  options.extents.resize(file::max_array_dims);
+  const int dims =
+      hdf5.function<GetChunk>("H5Pget_chunk")(list, file::max_array_dims, options.extents.data());
+  if (dims < 0) file::fail("the dataset has no chunks");
   options.extents.resize(static_cast<std::size_t>(dims));
   const std::vector<unsigned> all = words_of(options);
   return hdf5.function<ModifyFilter>("H5Pmodify_filter")(list, filter_id, flags, all.size(), all.data());
@@ -54,7 +55,7 @@ std::size_t filter(unsigned flags, std::size_t count, const unsigned words[], st
   return reported(hdf5, std::size_t{0}, [&] {
     const ChunkOptions options = read_options({words, count});
     const ConstBytes before(static_cast<const std::byte*>(*buffer), bytes);
-    cli::Buffer after =
+    file::Buffer after =
         (flags & reading) != 0 ? decode_chunk(options, before) : encode_chunk(options, before);
     std::free(*buffer);
     *buffer = after.data.release();

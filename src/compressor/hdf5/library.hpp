@@ -76,8 +76,8 @@ class Library {
   Function function(const char* name) const {
     void* const found = find(name);
     if (found == nullptr)
-      cli::fail(std::string("this program does not export ") + name +
-                ", which the filter needs; link the program with a shared libhdf5");
+      file::fail(std::string("this program does not export ") + name +
+                 ", which the filter needs; link the program with a shared libhdf5");
     return reinterpret_cast<Function>(found);
   }
 

@@ -21,7 +21,7 @@ class Words {
   explicit Words(std::span<const unsigned> words) : left_(words) {}
 
   std::span<const unsigned> take(std::size_t count) {
-    if (count > left_.size()) cli::fail("the words of the filter end too early; get the file again");
+    if (count > left_.size()) file::fail("the words of the filter end too early; get the file again");
     const auto taken = left_.first(count);
     left_ = left_.subspan(count);
     return taken;
@@ -41,23 +41,23 @@ ChunkOptions read_options(std::span<const unsigned> given) {
   if (given.empty()) return options;
   Words words(given);
   if (const unsigned found = words.next(); found != version)
-    cli::fail("the words of the filter are of version " + std::to_string(found) +
-              "; this plugin reads version 1");
+    file::fail("the words of the filter are of version " + std::to_string(found) +
+               "; this plugin reads version 1");
   if (const unsigned type = words.next(); type != 0) {
     if (type > dtypes)
-      cli::fail("the words of the filter name type " + std::to_string(type) + ", which is unknown");
+      file::fail("the words of the filter name type " + std::to_string(type) + ", which is unknown");
     options.type = DType{static_cast<std::uint8_t>(type)};
   }
   const unsigned dims = words.next();
-  if (dims > cli::max_array_dims) cli::fail("the words of the filter name more than 32 extents");
+  if (dims > file::max_array_dims) file::fail("the words of the filter name more than 32 extents");
   const auto extents = words.take(dims);
   options.extents.assign(extents.begin(), extents.end());
   const unsigned bytes = words.next();
-  if (bytes > longest_coding) cli::fail("the bound of the filter is longer than 512 characters");
+  if (bytes > longest_coding) file::fail("the bound of the filter is longer than 512 characters");
   const auto text = words.take(words_for(bytes));
   options.coding.assign(reinterpret_cast<const char*>(text.data()), bytes);
-  if (!cli::has_valid_size({DType::c128, cli::Form::npy, options.extents}))
-    cli::fail("the words of the filter name a chunk of more than 2^62 bytes");
+  if (!file::has_valid_size({DType::c128, file::Form::npy, options.extents}))
+    file::fail("the words of the filter name a chunk of more than 2^62 bytes");
   return options;
 }
 
@@ -66,7 +66,7 @@ std::vector<unsigned> words_of(const ChunkOptions& options) {
                               static_cast<unsigned>(options.extents.size())};
   for (const std::uint64_t extent : options.extents) {
     if (extent > std::numeric_limits<unsigned>::max())
-      cli::fail("chunks of 2^32 values along a dimension are not coded");
+      file::fail("chunks of 2^32 values along a dimension are not coded");
     words.push_back(static_cast<unsigned>(extent));
   }
   words.push_back(static_cast<unsigned>(options.coding.size()));

@@ -6,7 +6,7 @@ namespace taut::hdf5 {
 namespace {
 
 [[noreturn]] void refuse(const std::string& what) {
-  cli::fail(
+  file::fail(
       what +
       " are not coded; use little-endian floats of 16, 32 or 64 bits, complex numbers of such, or integers");
 }
@@ -40,7 +40,7 @@ void check_order(const Library& hdf5, Id type, std::size_t bytes) {
 DType named(char kind, std::size_t bits) {
   std::string name(1, kind);
   name += std::to_string(bits);
-  const auto found = cli::find_dtype(name);
+  const auto found = file::find_dtype(name);
   if (!found) refuse("values of this type");
   return *found;
 }

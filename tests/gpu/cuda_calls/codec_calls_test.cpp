@@ -265,11 +265,11 @@ TEST(CodecCallsOnAGpu, FollowTheStreamOfTheThread) {
   const auto x = make<float>(Pattern::walk, 20000, 1);
   const FrameBytes wanted = encoded(x, "abs:1e-3");
   const OnGpu<float> source(x), values(std::vector<float>(x.size()));
-  const api::DeviceServices& services = api::device_services("values");
+  const gpu::DeviceServices& services = gpu::device_services("values");
   void* stream = nullptr;
   ASSERT_EQ(services.open_stream(&stream), 0);
   ASSERT_EQ(services.copy_on(values.data(), source.data(), x.size() * sizeof x[0], stream), 0);
-  api::DeviceCall::use_stream(stream);
+  gpu::DeviceCall::use_stream(stream);
   FrameBytes frame(room(x));
   std::size_t bytes = 0;
   EXPECT_EQ(
@@ -279,7 +279,7 @@ TEST(CodecCallsOnAGpu, FollowTheStreamOfTheThread) {
   EXPECT_TRUE(same(frame, wanted));
   EXPECT_EQ(TAUT_Decode(frame.data(), bytes, source.data(), x.size(), TAUT_FLOAT32), TAUT_SUCCESS);
   EXPECT_TRUE(same(source.read(), decoded<float>(wanted, x.size())));
-  api::DeviceCall::use_stream(nullptr);
+  gpu::DeviceCall::use_stream(nullptr);
   services.close_stream(stream);
 }
 

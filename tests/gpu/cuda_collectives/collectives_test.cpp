@@ -153,7 +153,7 @@ TEST(CollectivesOnGpus, OfDifferentTypesAreRefused) {
 TEST(ValuesOnGpus, AreNotUsedAfterTheirCall) {
   const std::vector<float> x(1000, 3);
   const OnGpu<float> from(x), to(x.size());
-  const auto device = std::make_shared<gpu::Device>(api::device_services("a test"), 0, nullptr);
+  const auto device = std::make_shared<gpu::Device>(gpu::device_services("a test"), 0, nullptr);
   {
     gpu::DeviceValues values(device);
     const auto* const bytes = reinterpret_cast<const std::byte*>(from.data());

@@ -51,10 +51,10 @@ void count(Table& table) {
 }
 
 // Kernels of planes that count their calls.
-const api::DeviceCodec& counting_codec() {
-  using Codec = api::DeviceCodec;
+const gpu::DeviceCodec& counting_codec() {
+  using Codec = gpu::DeviceCodec;
   static const Codec codec = [] {
-    Codec table = *api::device_services("a test").codec(find_codec("planes")->frame_id);
+    Codec table = *gpu::device_services("a test").codec(find_codec("planes")->frame_id);
     count<&Codec::encode, &Counts::sequences>(table);
     count<&Codec::decode, &Counts::sequences>(table);
     count<&Codec::sum, &Counts::sequences>(table);
@@ -64,10 +64,10 @@ const api::DeviceCodec& counting_codec() {
   return codec;
 }
 
-const api::DeviceServices& counting_services() {
-  using Services = api::DeviceServices;
+const gpu::DeviceServices& counting_services() {
+  using Services = gpu::DeviceServices;
   static const Services services = [] {
-    Services table = api::device_services("a test");
+    Services table = gpu::device_services("a test");
     table.codec = [](std::uint8_t) noexcept { return &counting_codec(); };
     count<&Services::reduce_values, &Counts::sequences>(table);
     count<&Services::divide_values, &Counts::sequences>(table);

@@ -82,7 +82,7 @@ class PlaceOfFrames : public testing::Test {
  protected:
   static constexpr std::size_t n = 9000;
   std::shared_ptr<gpu::Device> device =
-      std::make_shared<gpu::Device>(api::device_services("a test"), 0, nullptr, true);
+      std::make_shared<gpu::Device>(gpu::device_services("a test"), 0, nullptr, true);
   gpu::DeviceFrames& place = device->device_frames();
   gpu::DeviceValues values{device};
   Coding coding = parse_coding("abs:1e-3,codec=planes,predictor=delta");

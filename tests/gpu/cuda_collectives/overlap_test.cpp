@@ -31,14 +31,14 @@ TEST(OverlapOnGpus, ASegmentIsSentWhileOthersAreEncoded) {
 class Pinned {
  public:
   explicit Pinned(const Values& values) : bytes_(values.slice().bytes()) {
-    EXPECT_EQ(api::device_services("a test").allocate(&memory_, bytes_, api::MemoryKind::pinned), 0);
+    EXPECT_EQ(gpu::device_services("a test").allocate(&memory_, bytes_, gpu::MemoryKind::pinned), 0);
     std::memcpy(memory_, values.slice().data, bytes_);
   }
   Pinned(const Pinned&) = delete;
-  ~Pinned() { api::device_services("a test").free(memory_, api::MemoryKind::pinned); }
+  ~Pinned() { gpu::device_services("a test").free(memory_, gpu::MemoryKind::pinned); }
 
   void enqueue_copy(const void* to) const {
-    EXPECT_EQ(api::device_services("a test").copy_on(const_cast<void*>(to), memory_, bytes_, nullptr), 0);
+    EXPECT_EQ(gpu::device_services("a test").copy_on(const_cast<void*>(to), memory_, bytes_, nullptr), 0);
   }
 
  private:
@@ -89,7 +89,7 @@ TEST(ChoiceOnGpus, LargeOperationsAreChosenOnceAllRanksKnow) {
 // The result that says "no kernel" comes from the host, and says nothing about work that was enqueued before.
 TEST(KernelsOfAnOperation, WaitForACopyWhoseKernelIsDeclined) {
   constexpr std::size_t bytes = 4096;
-  gpu::Device device(api::device_services("the values"), 0, nullptr, false);
+  gpu::Device device(gpu::device_services("the values"), 0, nullptr, false);
   const Buffer from = device.pinned().scratch(bytes);
   std::memset(from.data(), 7, bytes);
   const OnGpu<std::byte> to(bytes);

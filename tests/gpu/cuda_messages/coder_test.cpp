@@ -65,7 +65,7 @@ TEST(MessagesOfGpus, ChooseAmongCodecsWithKernels) {
     for (int turn = 0; turn < 3; ++turn) {
       const Message made = coder.encode(there.data(), values);
       ASSERT_EQ(made.fallback, Fallback::none) << policy;
-      EXPECT_TRUE(api::has_kernels(made.candidate->with(made.bound))) << policy;
+      EXPECT_TRUE(gpu::has_kernels(made.candidate->with(made.bound))) << policy;
       EXPECT_EQ(coder.encode(values.slice().data, values).fallback,
                 Fallback::none);  // the same kind of message
     }
@@ -124,7 +124,7 @@ TEST(MessagesOfGpus, SeeWhatWasEnqueuedBefore) {
   OneCoder coder("abs:1e-3,codec=planes,when=always");
   const Values values = make_values(DType::f32, 50000, Pattern::smooth, 2);
   const OnGpu<std::byte> source(bytes_of(values)), there(source.size());
-  const auto& services = api::device_services("a test");
+  const auto& services = gpu::device_services("a test");
   ASSERT_EQ(services.copy_on(there.data(), source.data(), source.size(), nullptr), 0);
   const Message made = coder.encode(there.data(), values);
   EXPECT_EQ(bytes_of(made), bytes_of(coder.encode(values.slice().data, values)));

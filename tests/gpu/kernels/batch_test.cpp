@@ -12,7 +12,7 @@ namespace batch_test {
 using test::OnGpu;
 
 int of(Status status) { return static_cast<int>(status); }
-const api::DeviceServices& services() { return *TAUT_Cuda_services(); }
+const gpu::DeviceServices& services() { return *TAUT_Cuda_services(); }
 
 // Number of kernels that `work` launches and waits for.
 template <class Work>

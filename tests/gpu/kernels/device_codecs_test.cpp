@@ -8,10 +8,10 @@ namespace {
 
 // A rank without a GPU has to know what kernels serve: CodecInfo says it, and libtaut_cuda has the kernels.
 TEST(DeviceCodecs, AreThoseOfTheCodecsThatNameThem) {
-  const api::DeviceServices& services = *TAUT_Cuda_services();
+  const gpu::DeviceServices& services = *TAUT_Cuda_services();
   int found = 0;
   for (const CodecInfo* const codec : registered_codecs()) {
-    const api::DeviceCodec* const kernels = services.codec(codec->frame_id);
+    const gpu::DeviceCodec* const kernels = services.codec(codec->frame_id);
     EXPECT_EQ(kernels != nullptr, codec->device != nullptr) << codec->name;
     found += kernels != nullptr;
   }

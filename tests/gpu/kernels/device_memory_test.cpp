@@ -55,15 +55,15 @@ TEST(CudaReserve, TakesASmallPartOfTheValues) {
 
 // Whichever call of the runtime fails.
 TEST(CudaMemory, IsNotLostWhenACallFails) {
-  const api::DeviceServices& services = *TAUT_Cuda_services();
+  const gpu::DeviceServices& services = *TAUT_Cuda_services();
   const unsigned long before = stand_in_memories();
   int status = 1;
   for (unsigned long n = 1; status != 0; ++n) {
     void* memory = nullptr;
     stand_in_at_call(n, nullptr, nullptr);
-    status = services.allocate(&memory, 1000, api::MemoryKind::pooled);
+    status = services.allocate(&memory, 1000, gpu::MemoryKind::pooled);
     stand_in_at_call(0, nullptr, nullptr);
-    if (status == 0) services.free(memory, api::MemoryKind::pooled);
+    if (status == 0) services.free(memory, gpu::MemoryKind::pooled);
     stand_in_finish();
     EXPECT_EQ(stand_in_memories(), before) << "call " << n;
   }
@@ -71,7 +71,7 @@ TEST(CudaMemory, IsNotLostWhenACallFails) {
 
 // The caller frees the memory of the work next, whatever the status.
 TEST(CudaMemory, IsUsedByNoWorkAfterAWaitThatFails) {
-  const api::DeviceServices& services = *TAUT_Cuda_services();
+  const gpu::DeviceServices& services = *TAUT_Cuda_services();
   const OnGpu<float> values(make<float>(Pattern::walk, 5000, 1));
   const OnGpu<std::byte> frame(64 + 8 * 5000);
   const OnGpu<TAUT_Cuda_result> result(1);
@@ -90,7 +90,7 @@ TEST(CudaMemory, IsUsedByNoWorkAfterAWaitThatFails) {
 
 TEST(CudaMemory, IsOnTheDeviceThoughOneChangeToItFails) {
   if (stand_in_device_count() < 2) GTEST_SKIP() << "there is one GPU";
-  const api::DeviceServices& services = *TAUT_Cuda_services();
+  const gpu::DeviceServices& services = *TAUT_Cuda_services();
   int before = -1, here = -1;
   stand_in_at_call(1, nullptr, nullptr);
   EXPECT_EQ(services.use(1, &before), 0);
@@ -101,11 +101,11 @@ TEST(CudaMemory, IsOnTheDeviceThoughOneChangeToItFails) {
 }
 
 TEST(CudaMemory, KeepsSomeBetweenCallsInAPoolOfItsOwn) {
-  const api::DeviceServices& services = *TAUT_Cuda_services();
+  const gpu::DeviceServices& services = *TAUT_Cuda_services();
   const shim::PoolCounts before = shim::pool_counts();
   void* memory = nullptr;
-  ASSERT_EQ(services.allocate(&memory, 1000, api::MemoryKind::pooled), 0);
-  services.free(memory, api::MemoryKind::pooled);
+  ASSERT_EQ(services.allocate(&memory, 1000, gpu::MemoryKind::pooled), 0);
+  services.free(memory, gpu::MemoryKind::pooled);
   EXPECT_EQ(shim::pool_counts().allocations, before.allocations + 1);
   EXPECT_GT(shim::pool_counts().kept_bytes, 1u << 20);
   EXPECT_LT(shim::pool_counts().kept_bytes, 1u << 30) << "a program needs the memory of its card itself";
@@ -119,9 +119,9 @@ TEST(CudaMemory, NeedsNoPools) {
   EXPECT_EQ(encode(), 0);
   EXPECT_EQ(encode(1000000), 0) << "scratch memory that grows";
   void* memory = nullptr;
-  const api::DeviceServices& services = *TAUT_Cuda_services();
-  ASSERT_EQ(services.allocate(&memory, 1000, api::MemoryKind::pooled), 0);
-  services.free(memory, api::MemoryKind::pooled);
+  const gpu::DeviceServices& services = *TAUT_Cuda_services();
+  ASSERT_EQ(services.allocate(&memory, 1000, gpu::MemoryKind::pooled), 0);
+  services.free(memory, gpu::MemoryKind::pooled);
   EXPECT_EQ(release(), 0);
   shim::support_pools(true);
   EXPECT_EQ(encode(), 0);

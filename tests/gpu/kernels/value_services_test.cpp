@@ -11,11 +11,11 @@
 namespace taut {
 namespace value_services_test {
 
-using api::DeviceRange;
+using gpu::DeviceRange;
 using test::OnGpu;
 
 int of(Status status) { return static_cast<int>(status); }
-const api::DeviceServices& services() { return *TAUT_Cuda_services(); }
+const gpu::DeviceServices& services() { return *TAUT_Cuda_services(); }
 
 template <class T>
 class ValueServices : public testing::Test {

@@ -5,15 +5,15 @@
 namespace taut::test {
 namespace blocked_streams_test {
 
-const api::DeviceServices& services() { return *TAUT_Cuda_services(); }
+const gpu::DeviceServices& services() { return *TAUT_Cuda_services(); }
 
-void* allocated(std::size_t bytes, api::MemoryKind kind) {
+void* allocated(std::size_t bytes, gpu::MemoryKind kind) {
   void* memory = nullptr;
   EXPECT_EQ(services().allocate(&memory, bytes, kind), 0);
   return memory;
 }
 
-void* pinned(std::size_t bytes) { return allocated(bytes, api::MemoryKind::pinned); }
+void* pinned(std::size_t bytes) { return allocated(bytes, gpu::MemoryKind::pinned); }
 
 bool exists(const void* memory) { return stand_in_device_of(memory) != stand_in_unknown; }
 
@@ -35,8 +35,8 @@ class Held {
 };
 
 TEST(BlockedStreams, LetNoPlainAndPinnedMemoryBeFreed) {
-  for (const api::MemoryKind kind : {api::MemoryKind::pinned, api::MemoryKind::plain}) {
-    const auto other = kind == api::MemoryKind::pinned ? api::MemoryKind::plain : api::MemoryKind::pinned;
+  for (const gpu::MemoryKind kind : {gpu::MemoryKind::pinned, gpu::MemoryKind::plain}) {
+    const auto other = kind == gpu::MemoryKind::pinned ? gpu::MemoryKind::plain : gpu::MemoryKind::pinned;
     void* const first = allocated(1000, kind);
     void* const second = allocated(100'000, kind);
     Held held;
@@ -53,7 +53,7 @@ TEST(BlockedStreams, LetNoPlainAndPinnedMemoryBeFreed) {
     held.go_on();
     services().free(small, kind);
     services().free(elsewhere, other);
-    EXPECT_EQ(exists(first), kind == api::MemoryKind::plain);  // cudaFree would wait for other ranks
+    EXPECT_EQ(exists(first), kind == gpu::MemoryKind::plain);  // cudaFree would wait for other ranks
     EXPECT_EQ(TAUT_Cuda_release(), 0);
     EXPECT_FALSE(exists(first));
     EXPECT_FALSE(exists(second));
@@ -94,8 +94,8 @@ TEST(BlockedStreams, LeaveNoEventThatAHookOfReleaseFrees) {
 TEST(BlockedStreams, AreNotWaitedForByOtherCalls) {
   const Held held;
   void* memory = nullptr;
-  ASSERT_EQ(services().allocate(&memory, 1000, api::MemoryKind::pooled), 0);
-  services().free(memory, api::MemoryKind::pooled);
+  ASSERT_EQ(services().allocate(&memory, 1000, gpu::MemoryKind::pooled), 0);
+  services().free(memory, gpu::MemoryKind::pooled);
   EXPECT_EQ(cudaStreamQuery(held), cudaErrorNotReady);
 }
 
@@ -120,11 +120,11 @@ TEST(Captures, AreLeftAloneByServices) {
     int happened = 0, idle = 0;
     EXPECT_EQ(services().has_happened(event, &happened), 0);
     EXPECT_EQ(services().query(stream, &idle), 0);
-    EXPECT_EQ(services().allocate(&memory, 100, api::MemoryKind::pooled), 0);
-    services().free(pinned(5000), api::MemoryKind::pinned);
+    EXPECT_EQ(services().allocate(&memory, 100, gpu::MemoryKind::pooled), 0);
+    services().free(pinned(5000), gpu::MemoryKind::pinned);
   });
   EXPECT_EQ(graph.ended(), cudaSuccess);
-  services().free(memory, api::MemoryKind::pooled);
+  services().free(memory, gpu::MemoryKind::pooled);
   services().free_event(event);
 }
 

@@ -100,11 +100,11 @@ TEST(CapturedCalls, NeedMemoryThatWasReservedBefore) {
 
 // Services on values are prepared by the same reservation.
 TEST(CapturedServices, OnValuesFindTheirMemoryAndKernels) {
-  const api::DeviceServices& services = *TAUT_Cuda_services();
+  const gpu::DeviceServices& services = *TAUT_Cuda_services();
   std::vector<float> x(CudaCalls::n, 1);
   x[CudaCalls::n / 2] = 8;
   const OnGpu<float> values(x), operand(x);
-  const OnGpu<api::DeviceRange> range(1);
+  const OnGpu<gpu::DeviceRange> range(1);
   on_host::unload_kernels();
   const Stream stream;
   ASSERT_EQ(reserve(stream), 0);
@@ -118,7 +118,7 @@ TEST(CapturedServices, OnValuesFindTheirMemoryAndKernels) {
   ASSERT_EQ(graph.ended(), cudaSuccess);
   ASSERT_EQ(graph.launch(stream), cudaSuccess);
   ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
-  const api::DeviceRange found = range.read()[0];
+  const gpu::DeviceRange found = range.read()[0];
   EXPECT_EQ(found.done, 1u);
   EXPECT_EQ(found.least, 0.5);
   EXPECT_EQ(found.greatest, 4.0);

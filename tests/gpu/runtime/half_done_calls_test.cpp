@@ -113,15 +113,15 @@ TEST(CallsOfTwoThreads, DoNotMixTheirKernelsOnAStream) {
 
 // The service that takes two kernels keeps the stream's turn, too; the other services on values take one.
 TEST(CallsOfTwoThreads, DoNotMixTheKernelsOfARange) {
-  const api::DeviceServices& services = *TAUT_Cuda_services();
+  const gpu::DeviceServices& services = *TAUT_Cuda_services();
   constexpr std::size_t n = 9000;
   const OnGpu<float> ones(std::vector<float>(n, 1)), twos(std::vector<float>(n, 2));
-  const OnGpu<api::DeviceRange> of_ones(1), of_twos(1);
+  const OnGpu<gpu::DeviceRange> of_ones(1), of_twos(1);
   bool began = true;
   for (unsigned long k = 1; began; ++k) {
     SCOPED_TRACE(testing::Message() << "other thread at " << k);
     const Stream stream;
-    const auto range = [&](const OnGpu<float>& values, const OnGpu<api::DeviceRange>& found) {
+    const auto range = [&](const OnGpu<float>& values, const OnGpu<gpu::DeviceRange>& found) {
       return services.range(values.data(), n, CudaCalls::f32, nullptr, 0, found.data(), stream);
     };
     ASSERT_EQ(range(ones, of_ones), 0);

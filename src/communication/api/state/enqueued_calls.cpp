@@ -13,12 +13,12 @@ CommState& state_without_policy() {
   return *one;
 }
 
-const DeviceServices& services_for_streams() {
+const gpu::DeviceServices& services_for_streams() {
   require_progress_thread();
-  return device_services("what a stream orders");
+  return gpu::device_services("what a stream orders");
 }
 
-void expect_no_capture(const DeviceServices& services, void* stream) {
+void expect_no_capture(const gpu::DeviceServices& services, void* stream) {
   int captured = 0;
   if (const int code = services.is_captured(stream, &captured); code != 0)
     throw Error(static_cast<Status>(code), std::string("the stream cannot be used: ") + services.why());
@@ -32,7 +32,7 @@ void expect_no_capture(const DeviceServices& services, void* stream) {
 // ---- EnqueuedCall
 
 EnqueuedCall::EnqueuedCall(const MpiCall& call, const RankAndSize& group, PlainCall& persistent, void* stream,
-                           const DeviceServices& services, gpu::HostCounter& completed) noexcept
+                           const gpu::DeviceServices& services, gpu::HostCounter& completed) noexcept
     : call_(call),
       group_(group),
       begins_(services, stream),

@@ -20,7 +20,7 @@ class EnqueuedCall final : private FallbackCall {
  public:
   // `persistent`: MPI's persistent request of this call, or another PlainCall that is not used.
   EnqueuedCall(const MpiCall& call, const RankAndSize& group, PlainCall& persistent, void* stream,
-               const DeviceServices& services, gpu::HostCounter& completed) noexcept;
+               const gpu::DeviceServices& services, gpu::HostCounter& completed) noexcept;
   EnqueuedCall(const EnqueuedCall&) = delete;
 
   // Puts the call in flight. `comm_state`: null if no policy serves the request. `own`: communicator that no
@@ -72,7 +72,7 @@ class EnqueuedCalls {
   const RankAndSize& group_;
   const std::shared_ptr<CommState>& comm_state_;
   PlainCall& plain_;
-  const DeviceServices& services_;
+  const gpu::DeviceServices& services_;
   gpu::HostCounter completed_;
   std::uint32_t last_;                   // value of the counter at which the last start is complete
   std::optional<RequestComm> own_comm_;  // where nothing else keeps plain MPI's calls apart from other calls

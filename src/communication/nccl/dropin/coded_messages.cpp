@@ -58,7 +58,7 @@ void MessageMemoryPool::give_back(std::unique_ptr<MessageMemory> memory) noexcep
 
 // ---- CodedMessage
 
-CodedMessage::CodedMessage(const api::DeviceServices& services, MessageMemoryPool& pool, const Coding& coding,
+CodedMessage::CodedMessage(const gpu::DeviceServices& services, MessageMemoryPool& pool, const Coding& coding,
                            std::size_t frame_bytes, std::size_t staged_bytes)
     : services_(services),
       pool_(pool),
@@ -77,7 +77,7 @@ void CodedMessage::encode(const Message& message) {
   *result() = {};
   const Bytes frame{memory_->frame.data(), frame_bytes_};
   gpu::check(services_,
-             api::encode(services_, coding_, values_of(message, at), frame, result(), false, message.stream));
+             gpu::encode(services_, coding_, values_of(message, at), frame, result(), false, message.stream));
 }
 
 int CodedMessage::move(const Message& message) const {
@@ -92,7 +92,7 @@ void CodedMessage::decode(const Message& message) {
   const Slice values{{at, message.count, dtype_of_nccl(message.datatype)}};
   *result() = {};
   const ConstBytes frame{memory_->frame.data(), frame_bytes_};
-  gpu::check(services_, api::decode(services_, coding_, frame, values, result(), message.stream));
+  gpu::check(services_, gpu::decode(services_, coding_, frame, values, result(), message.stream));
   if (staged_bytes_ > 0)
     gpu::check(services_, services_.copy_on(message.buffer, at, staged_bytes_, message.stream));
 }
@@ -104,7 +104,7 @@ void CodedMessage::check() const {
 
 // ---- CodedMessages
 
-CodedMessages::CodedMessages(const api::DeviceServices& services, const Rules& rules, int rank, int ranks,
+CodedMessages::CodedMessages(const gpu::DeviceServices& services, const Rules& rules, int rank, int ranks,
                              int device)
     : services_(services),
       rules_(rules_for_messages(rules)),
@@ -128,7 +128,7 @@ std::optional<CodedMessages::ChosenCoding> CodedMessages::coding_for(DType type,
   if (plan.fallback != Fallback::none || plan.frames != 1) return {};
   const Coding coding = plan.candidates[0].with(plan.bound);
   const std::shared_ptr<const Codec> codec = state.codecs.of(coding, plan.bound);
-  if (!api::has_kernels(coding) || !codec->contract().fixed_size) return {};
+  if (!gpu::has_kernels(coding) || !codec->contract().fixed_size) return {};
   const std::size_t bytes = codec->max_bytes(type, count);
   const double needed = static_cast<double>(bytes) * std::max(plan.least_ratio, 1.0);
   if (bytes >= call.bytes || needed > static_cast<double>(call.bytes)) return {};
@@ -173,11 +173,11 @@ void CodedMessages::run_once(const Coding& coding, DType type, void* stream) {
   const Slice values{{memory->values.data(), count, type}};
   const Bytes room{memory->frame.data(), 2 * bytes};
   auto* const outcome = reinterpret_cast<TAUT_Cuda_result*>(memory->result.data());
-  gpu::check(services_, api::encode(services_, coding, values, room, outcome, false, stream));
+  gpu::check(services_, gpu::encode(services_, coding, values, room, outcome, false, stream));
   gpu::check(services_, services_.wait(stream));
   check_result(*outcome);
   const ConstBytes frame = room.first(static_cast<std::size_t>(outcome->bytes));
-  gpu::check(services_, api::decode(services_, coding, frame, values, outcome, stream));
+  gpu::check(services_, gpu::decode(services_, coding, frame, values, outcome, stream));
   gpu::check(services_, services_.wait(stream));
 }
 

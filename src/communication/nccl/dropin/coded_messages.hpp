@@ -17,7 +17,7 @@ namespace taut::nccl::dropin {
 
 // Memory of one coded message.
 struct MessageMemory {
-  explicit MessageMemory(const api::DeviceServices& services)
+  explicit MessageMemory(const gpu::DeviceServices& services)
       : frame(services, gpu::MemoryKind::plain),
         values(services, gpu::MemoryKind::pooled),
         result(services, gpu::MemoryKind::pinned) {}
@@ -29,14 +29,14 @@ struct MessageMemory {
 // all streams when memory is freed, and streams wait for messages.
 class MessageMemoryPool {
  public:
-  explicit MessageMemoryPool(const api::DeviceServices& services) noexcept : services_(services) {}
+  explicit MessageMemoryPool(const gpu::DeviceServices& services) noexcept : services_(services) {}
 
   // Returns memory for a frame, and for values unless `values` is 0. Throws Error.
   std::unique_ptr<MessageMemory> take(std::size_t frame, std::size_t values);
   void give_back(std::unique_ptr<MessageMemory> memory) noexcept;
 
  private:
-  const api::DeviceServices& services_;
+  const gpu::DeviceServices& services_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<MessageMemory>> unused_;
 };
@@ -47,7 +47,7 @@ class CodedMessage {
  public:
   // `staged_bytes`: size of the values if they are staged, because kernels cannot access the buffer of the
   // program; else 0.
-  CodedMessage(const api::DeviceServices& services, MessageMemoryPool& pool, const Coding& coding,
+  CodedMessage(const gpu::DeviceServices& services, MessageMemoryPool& pool, const Coding& coding,
                std::size_t frame_bytes, std::size_t staged_bytes);
   CodedMessage(const CodedMessage&) = delete;
   ~CodedMessage() { pool_.give_back(std::move(memory_)); }
@@ -64,7 +64,7 @@ class CodedMessage {
     return reinterpret_cast<TAUT_Cuda_result*>(memory_->result.data());
   }
 
-  const api::DeviceServices& services_;
+  const gpu::DeviceServices& services_;
   MessageMemoryPool& pool_;
   Coding coding_;
   std::size_t frame_bytes_, staged_bytes_;
@@ -77,7 +77,7 @@ class CodedMessage {
 class CodedMessages {
  public:
   // `rules`: those that all ranks have agreed on. `device`: that of the communicator.
-  CodedMessages(const api::DeviceServices& services, const Rules& rules, int rank, int ranks, int device);
+  CodedMessages(const gpu::DeviceServices& services, const Rules& rules, int rank, int ranks, int device);
 
   // Returns true if no message is ever coded.
   bool codes_nothing() const noexcept { return rules_.empty(); }
@@ -102,7 +102,7 @@ class CodedMessages {
   void run_once(const Coding& coding, DType type, void* stream);
   bool kernels_access(const Message& message) const;
 
-  const api::DeviceServices& services_;
+  const gpu::DeviceServices& services_;
   Rules rules_;  // for messages
   int rank_, ranks_, device_;
   std::map<const Policy*, PolicyState> states_;

@@ -51,7 +51,7 @@ void never_free(const std::shared_ptr<OrderedCalls>& calls) { new std::shared_pt
 // GPU of NVIDIA, as under RCCL. NCCL then serves the calls, and the process says so once.
 std::shared_ptr<OrderedCalls> new_calls(ncclComm* comm, const std::optional<std::string>& policy) {
   try {
-    api::device_services("a buffer of NCCL");
+    gpu::device_services("a buffer of NCCL");
   } catch (const Error& error) {
     static std::atomic_flag said;
     if (!said.test_and_set()) std::fprintf(stderr, "taut: NCCL serves all its calls: %s\n", error.what());

@@ -37,7 +37,7 @@ int datatype_of(const Operation& operation) {
 OrderedCalls::OrderedCalls(ncclComm* comm, std::optional<std::string> policy)
     : comm_(comm),
       policy_(std::move(policy)),
-      services_(api::device_services("the memory of a call of NCCL")),
+      services_(gpu::device_services("the memory of a call of NCCL")),
       device_(device_of(comm)) {
   check(library().CommCount(comm, &ranks_), "ncclCommCount");
   const gpu::CurrentDevice current(services_, device_);

@@ -101,7 +101,7 @@ class OrderedCalls {
 
   ncclComm* comm_;
   std::optional<std::string> policy_;
-  const api::DeviceServices& services_;
+  const gpu::DeviceServices& services_;
   int ranks_ = 0, device_ = 0;
   WaitLimits limits_;
   std::optional<gpu::HostCounter> completed_;  // groups that are complete

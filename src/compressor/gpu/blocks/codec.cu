@@ -6,7 +6,7 @@
 #include "compressor/gpu/cuda_items.hpp"
 #include "compressor/gpu/cuda_services.hpp"
 
-namespace taut::api {
+namespace taut::gpu {
 namespace {
 
 using blocks::cuda::CallMemory;
@@ -123,4 +123,4 @@ extern constinit const DeviceCodec blocks{.frame_id = taut::blocks::frame_id,
 
 }  // namespace device_codecs
 #endif
-}  // namespace taut::api
+}  // namespace taut::gpu

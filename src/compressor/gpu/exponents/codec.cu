@@ -4,7 +4,7 @@
 #include "compressor/gpu/cuda_services.hpp"
 #include "compressor/gpu/exponents/calls.hpp"
 
-namespace taut::api {
+namespace taut::gpu {
 namespace {
 
 using exponents::cuda::CallMemory;
@@ -135,4 +135,4 @@ extern constinit const DeviceCodec exponents{.frame_id = taut::exponents::frame_
 
 }  // namespace device_codecs
 #endif
-}  // namespace taut::api
+}  // namespace taut::gpu

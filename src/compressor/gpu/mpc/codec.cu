@@ -7,7 +7,7 @@
 #include "compressor/gpu/cuda_services.hpp"
 #include "compressor/gpu/mpc/calls.hpp"
 
-namespace taut::api {
+namespace taut::gpu {
 namespace {
 
 // Arguments that all calls share: the type, number of words, stream and result.
@@ -192,4 +192,4 @@ extern constinit const DeviceCodec mpc{
 
 }  // namespace device_codecs
 #endif
-}  // namespace taut::api
+}  // namespace taut::gpu

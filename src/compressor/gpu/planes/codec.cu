@@ -10,7 +10,7 @@
 #include "compressor/gpu/planes/lagged_calls.hpp"
 #include "compressor/gpu/simt/batch.hpp"
 
-namespace taut::api {
+namespace taut::gpu {
 namespace {
 
 using planes::cuda::CallMemory;
@@ -316,4 +316,4 @@ extern constinit const DeviceCodec planes{
 
 }  // namespace device_codecs
 #endif
-}  // namespace taut::api
+}  // namespace taut::gpu

@@ -4,7 +4,7 @@
 #include "compressor/gpu/cuda_services.hpp"
 #include "compressor/gpu/zfp/calls.hpp"
 
-namespace taut::api {
+namespace taut::gpu {
 namespace {
 
 // Arguments that encoding and decoding share.
@@ -108,4 +108,4 @@ extern constinit const DeviceCodec zfp{
 
 }  // namespace device_codecs
 #endif
-}  // namespace taut::api
+}  // namespace taut::gpu

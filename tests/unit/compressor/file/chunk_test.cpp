@@ -6,15 +6,15 @@
 
 #include "compressor/file/failure.hpp"
 
-namespace taut::cli {
+namespace taut::file {
 namespace {
 
 TEST(CheckCoding, NamesWhatIsWrong) {
   EXPECT_NO_THROW(check_coding(DType::f16, "rel:1e-3"));
   EXPECT_NO_THROW(check_coding(DType::i32, "abs:1e-3,codec=szx"));  // without loss, by another codec
-  EXPECT_THROW(check_coding(DType::f32, "abs:x"), cli::Failure);
-  EXPECT_THROW(check_coding(DType::f32, "abs:1e-3,dims=3x4"), cli::Failure);
-  EXPECT_THROW(check_coding(DType::f16, "abs:1e-3,codec=szx"), cli::Failure);
+  EXPECT_THROW(check_coding(DType::f32, "abs:x"), file::Failure);
+  EXPECT_THROW(check_coding(DType::f32, "abs:1e-3,dims=3x4"), file::Failure);
+  EXPECT_THROW(check_coding(DType::f16, "abs:1e-3,codec=szx"), file::Failure);
 }
 
 TEST(MostChunkBytes, AreNotExceededByValuesThatDoNotCompress) {
@@ -37,4 +37,4 @@ TEST(MostChunkBytes, AreNotExceededByValuesThatDoNotCompress) {
 }
 
 }  // namespace
-}  // namespace taut::cli
+}  // namespace taut::file

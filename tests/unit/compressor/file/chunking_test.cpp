@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace taut::cli {
+namespace taut::file {
 namespace {
 
 using Shape = std::vector<std::uint64_t>;
@@ -42,4 +42,4 @@ TEST(Pieces, OneOfASmallArray) {
 }
 
 }  // namespace
-}  // namespace taut::cli
+}  // namespace taut::file

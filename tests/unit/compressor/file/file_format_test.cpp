@@ -12,7 +12,7 @@
 #include "compressor/frame/frame.hpp"
 #include "memory_file.hpp"
 
-namespace taut::cli {
+namespace taut::file {
 namespace {
 
 using Contents = std::vector<char>;
@@ -173,4 +173,4 @@ TEST_F(TautFile, MoreValuesThanItsFramesCanHoldAreRefused) {
 }
 
 }  // namespace
-}  // namespace taut::cli
+}  // namespace taut::file

@@ -5,7 +5,7 @@
 #include "compressor/file/failure.hpp"
 #include "memory_file.hpp"
 
-namespace taut::cli {
+namespace taut::file {
 namespace {
 
 class Npy : public testing::Test {
@@ -102,4 +102,4 @@ TEST_F(Npy, BrokenHeadersAreRefused) {
 }
 
 }  // namespace
-}  // namespace taut::cli
+}  // namespace taut::file

@@ -13,7 +13,7 @@ class Chunk : public testing::Test {
  protected:
   Chunk() {
     for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = std::sin(0.1f * static_cast<float>(i));
-    const cli::Buffer coded = encode_chunk(options_, std::as_bytes(std::span(values_)));
+    const file::Buffer coded = encode_chunk(options_, std::as_bytes(std::span(values_)));
     coded_.assign(coded.data.get(), coded.data.get() + coded.bytes);
   }
 
@@ -21,7 +21,7 @@ class Chunk : public testing::Test {
     try {
       decode_chunk(options_, coded);
       return false;
-    } catch (const cli::Failure&) {
+    } catch (const file::Failure&) {
       return true;
     }
   }
@@ -32,7 +32,7 @@ class Chunk : public testing::Test {
 };
 
 TEST_F(Chunk, ComesBack) {
-  const cli::Buffer back = decode_chunk(options_, coded_);
+  const file::Buffer back = decode_chunk(options_, coded_);
   ASSERT_EQ(back.bytes, 1200u);
   const auto* const values = reinterpret_cast<const float*>(back.data.get());
   for (std::size_t i = 0; i < values_.size(); ++i) EXPECT_NEAR(values[i], values_[i], 1e-3);
@@ -58,9 +58,9 @@ TEST_F(Chunk, AnotherShapeOrTypeIsRefused) {
 
 TEST_F(Chunk, ValuesOfAnotherSizeAreRefused) {
   const ConstBytes values = std::as_bytes(std::span(values_));
-  EXPECT_THROW(encode_chunk(options_, values.first(1196)), cli::Failure);
+  EXPECT_THROW(encode_chunk(options_, values.first(1196)), file::Failure);
   options_.type.reset();
-  EXPECT_THROW(encode_chunk(options_, values), cli::Failure);
+  EXPECT_THROW(encode_chunk(options_, values), file::Failure);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ bool is_refused(std::span<const unsigned> words) {
   try {
     read_options(words);
     return false;
-  } catch (const cli::Failure&) {
+  } catch (const file::Failure&) {
     return true;
   }
 }
@@ -50,7 +50,7 @@ TEST(Options, HostileWordsAreRefused) {
   }
   EXPECT_TRUE(is_refused(words_of({DType::f32, {~0u, ~0u, ~0u}, "abs:1e-3"})))
       << "more bytes than there can be";
-  EXPECT_THROW(words_of({DType::f32, {std::uint64_t{1} << 32}, "abs:1e-3"}), cli::Failure);
+  EXPECT_THROW(words_of({DType::f32, {std::uint64_t{1} << 32}, "abs:1e-3"}), file::Failure);
 }
 
 TEST(Options, RandomWordsDoNoHarm) {
