@@ -18,7 +18,9 @@ RankRules read(const Read& read_rules) {
                  [](Status status, const char* why) { return RankRules{.fault = Error(status, why)}; });
 }
 
-std::uint64_t node_hash() noexcept {
+std::uint64_t node_hash(int rank) noexcept {
+  if (const int per_node = options().ranks_per_node; per_node > 0)
+    return static_cast<std::uint64_t>(rank / per_node);
   char name[256] = {};
   gethostname(name, sizeof name - 1);
   return hash(std::as_bytes(std::span(name)));
@@ -36,9 +38,9 @@ const RankRules& process_rules() {
   return known;
 }
 
-Settings::Settings(const RankRules& mine) noexcept
+Settings::Settings(const RankRules& mine, int rank) noexcept
     : rules(mine.rules.hash() ^ AgreementMessage::tag),
-      node(node_hash()),
+      node(node_hash(rank)),
       checks(static_cast<std::uint64_t>(options().check)),
       readable(!mine.fault),
       enabled(options().enabled) {}

@@ -33,7 +33,8 @@ struct Settings {
     std::uint64_t least, least_complement;
   };
 
-  explicit Settings(const RankRules& mine) noexcept;
+  // Settings of this rank, whose number decides on its node under TAUT_RANKS_PER_NODE.
+  Settings(const RankRules& mine, int rank) noexcept;
   void merge(const Settings& other) noexcept;
 
   Shared rules, node, name{0};  // hashes; name: of the communicator

@@ -11,25 +11,25 @@ namespace taut::gpu {
 void check(const DeviceServices& services, int code) {
   if (code == 0) return;
   const auto status = static_cast<Status>(code);
-  throw Error(status,
-              status == Status::device_failed ? std::string("CUDA: ") + services.why() : describe(status));
+  throw Error(status, status == Status::device_failed ? std::string("CUDA: ") + services.last_error()
+                                                      : describe(status));
 }
 
 // ---- CurrentDevice
 
 CurrentDevice::CurrentDevice(const DeviceServices& services, int device)
-    : services_(services), device_(device), code_(services.use(device, &before_)) {
+    : services_(services), device_(device), code_(services.set_device(device, &before_)) {
   check(services, code_);
 }
 
 CurrentDevice::CurrentDevice(const Device& device) noexcept
-    : services_(device.services()), device_(device.number()), code_(services_.use(device_, &before_)) {
+    : services_(device.services()), device_(device.number()), code_(services_.set_device(device_, &before_)) {
   if (code_ != 0) before_ = -1;
 }
 
 CurrentDevice::~CurrentDevice() {
   int here = 0;
-  if (before_ >= 0 && before_ != device_) services_.use(before_, &here);
+  if (before_ >= 0 && before_ != device_) services_.set_device(before_, &here);
 }
 
 // ---- MemoryBlock
@@ -92,8 +92,8 @@ void free_after(const DeviceServices& services, void* stream, std::shared_ptr<vo
   const Status status = guarded([&] {
     int device = 0, here = 0;
     auto end = std::make_unique<StreamPoint>(services, stream);
-    check(services, services.use(0, &device));
-    check(services, services.use(device, &here));
+    check(services, services.set_device(0, &device));
+    check(services, services.set_device(device, &here));
     const std::lock_guard lock(busy_memories().mutex);
     free_unused(busy_memories().all);
     busy_memories().all.push_back({&services, device, std::move(end), memory});

@@ -71,7 +71,7 @@ template <class Launch>
 void CapacityMode::Run::enqueue(const Launch& launch) {
   const auto status = call_.device->enqueue(launch);
   if (!status) throw Error(Status::internal, "no kernel for frames of a fixed size");
-  if (*status != Status::ok) throw Error(*status, std::string("CUDA: ") + mode_.services_.why());
+  if (*status != Status::ok) throw Error(*status, std::string("CUDA: ") + mode_.services_.last_error());
 }
 
 void CapacityMode::Run::send(const std::byte* from, std::size_t bytes, int to) {

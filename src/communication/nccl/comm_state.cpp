@@ -11,7 +11,7 @@
 namespace taut::nccl {
 namespace {
 
-// Values that this rank cannot access. The ranks then agree to leave the call to NCCL.
+// Staging that fails, so that the ranks agree to let NCCL serve the call.
 class UnreachableValues final : public Staging {
   bool on_device() const noexcept override { return true; }
   std::array<Buffer, 2> gather(Place&, Operands&) const override {
@@ -43,13 +43,13 @@ void CommState::agree(const std::string* policy, void* stream) {
   transport_.set_devices(nullptr);
   transport_.set_nodes(nodes);
   const std::string card = rules_.off() ? "" : agreed_card();
-  const auto on = static_cast<int>(std::set(node_of.begin(), node_of.end()).size());
-  const taut::Call any{.ranks = transport_.size(), .nodes = on, .over_nccl = true, .card = card};
-  rules_ = rules_.with_min_bytes(least_bytes_over_nccl(device_call(any)));
+  const auto node_count = static_cast<int>(std::set(node_of.begin(), node_of.end()).size());
+  const taut::Call sample_call{.ranks = transport_.size(), .nodes = node_count, .over_nccl = true, .card = card};
+  rules_ = rules_.with_min_bytes(least_bytes_over_nccl(device_call(sample_call)));
   communicator_ =
       std::make_unique<Communicator>(transport_, place_, rules_, options().kernels, Observer{}, nodes);
   communicator_->keep_frames_on_devices();
-  communicator_->set_gpus_of_nccl(card, on == 1 && transport_.size() > 1);
+  communicator_->set_gpus_of_nccl(card, node_count == 1 && transport_.size() > 1);
   transport_.set_devices(&communicator_->devices());
 }
 
@@ -57,14 +57,13 @@ void CommState::agree(const std::string* policy, void* stream) {
 // each rank. Throws the Error of rules that this rank cannot read, and Error(rank_mismatch) if the rules
 // differ, or cannot be read on some other rank.
 Rules CommState::agreed_rules(const RankRules& mine, std::vector<int>& node_of) {
-  Settings agreed(mine);
+  Settings agreed(mine, transport_.rank());
   const std::vector<Settings> all = transport_.allgather_value(agreed);
-  const int per_node = options().ranks_per_node;
   for (std::size_t r = 0; r < all.size(); ++r) {
     agreed.merge(all[r]);
     std::size_t first = 0;
     while (all[first].node.least != all[r].node.least) ++first;
-    node_of.push_back(static_cast<int>(per_node > 0 ? r / static_cast<std::size_t>(per_node) : first));
+    node_of.push_back(static_cast<int>(first));
   }
   if (mine.fault) throw *mine.fault;
   if (!agreed.rules.same() || agreed.readable == 0)
@@ -74,7 +73,7 @@ Rules CommState::agreed_rules(const RankRules& mine, std::vector<int>& node_of) 
   return mine.rules.on({.ranks = transport_.size(), .several_nodes = !agreed.node.same()});
 }
 
-// Returns the nodes on which calls can run by nodes: none if some rank's NCCL cannot split a communicator.
+// Returns the nodes for calls by nodes; none if some rank's NCCL cannot split a communicator.
 Nodes CommState::agreed_nodes(std::span<const int> node_of) {
   const Nodes nodes(node_of);
   if (!nodes.several() || rules_.off()) return {};

@@ -37,17 +37,17 @@ class DeviceMemory {
   // Allocates plain memory of the current device, or pinned memory, which every device accesses at the same
   // address.
   cudaError_t allocate_unordered(void** memory, std::size_t bytes, MemoryKind kind) {
-    Unordered wanted{bytes, -1};
+    Allocation wanted{bytes, -1};
     if (kind == MemoryKind::plain)
       if (const cudaError_t error = cudaGetDevice(&wanted.device); error != cudaSuccess) return error;
     if (kind == MemoryKind::plain) wanted.bytes = std::bit_ceil(bytes);
     const std::lock_guard lock(mutex_);
     if (take(memory, wanted)) return cudaSuccess;
-    free_kept(false);
-    kept_.reserve(unordered_.size() + 1);  // room for the return of all memory
+    free_unused(false);
+    unused_.reserve(unordered_.size() + 1);  // free_unordered() cannot throw then
     cudaError_t error = create(memory, wanted);
     if (error == cudaErrorMemoryAllocation) {
-      free_kept(true);
+      free_unused(true);
       error = create(memory, wanted);
     }
     if (error == cudaSuccess) unordered_[*memory] = wanted;
@@ -57,35 +57,37 @@ class DeviceMemory {
   // Frees pinned memory, or keeps it until no stream waits for the host: cudaFreeHost would wait for such a
   // stream, and launches of other threads, which the stream waits for, would wait for cudaFreeHost. Plain
   // memory is kept until trim(), or until memory is short: cudaFree would wait for all work of the device,
-  // also for kernels that wait for other ranks. Its sizes are powers of two, so that little is kept.
+  // also for kernels that wait for other ranks. Its sizes are powers of two, so that it is reused. No work
+  // may use the memory any more: allocate_unordered() hands it out at once.
   void free_unordered(void* memory) {
     const std::lock_guard lock(mutex_);
-    kept_.push_back(memory);
-    free_kept(false);
+    unused_.push_back(memory);
+    free_unused(false);
   }
 
   // Notes that a stream is about to wait until *word has reached `value`. The word is never freed.
   void note_wait(const std::uint32_t* word, std::uint32_t value) {
     const std::lock_guard lock(mutex_);
-    any_wait();
+    drop_past_waits();
     waits_.emplace_back(word, value);
   }
 
-  // Gives unused memory back to the system: that of all pools, and what was kept if no stream waits now.
+  // Gives unused memory back to the system: that of all pools, and freed memory if no stream waits now.
   cudaError_t trim() {
     const std::lock_guard lock(mutex_);
-    free_kept(true);
+    free_unused(true);
     for (const auto& [device, pool] : pools_)
       if (const cudaError_t error = cudaMemPoolTrimTo(pool, 0); error != cudaSuccess) return error;
     return cudaSuccess;
   }
 
  private:
-  static constexpr std::uint64_t kept_bytes = std::uint64_t{256} << 20;  // unused memory that a pool keeps
+  static constexpr std::uint64_t pool_threshold_bytes = std::uint64_t{256}
+                                                        << 20;  // unused memory that a pool keeps
 
   // Plain or pinned memory, which is allocated and freed in the order of no stream. `device`: of plain
   // memory; -1: pinned.
-  struct Unordered {
+  struct Allocation {
     std::size_t bytes;
     int device;
   };
@@ -101,51 +103,55 @@ class DeviceMemory {
       pool = found->second;
       return cudaSuccess;
     }
-    return create(device, pool);
+    return create_pool(device, pool);
   }
 
-  cudaError_t create(int device, cudaMemPool_t& pool) {
+  cudaError_t create_pool(int device, cudaMemPool_t& pool) {
     cudaMemPoolProps properties{};
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = device;
     if (const cudaError_t error = cudaMemPoolCreate(&pool, &properties); error != cudaSuccess) return error;
-    std::uint64_t threshold = kept_bytes;
+    std::uint64_t threshold = pool_threshold_bytes;
     pools_[device] = pool;
     return cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold);
   }
 
-  // Returns true if some stream may still wait for the host.
-  bool any_wait() {
+  void drop_past_waits() {
     std::erase_if(waits_, [](const auto& wait) {
       return static_cast<std::int32_t>(__atomic_load_n(wait.first, __ATOMIC_ACQUIRE) - wait.second) >= 0;
     });
+  }
+
+  // Returns true if some stream may still wait for the host.
+  bool any_wait() {
+    drop_past_waits();
     return !waits_.empty();
   }
 
-  // Finds kept memory of the device and size, or at most twice as large.
-  bool take(void** memory, const Unordered& wanted) {
-    std::size_t best = kept_.size(), least = 2 * wanted.bytes + 1;
-    for (std::size_t i = 0; i < kept_.size(); ++i) {
-      const Unordered& kept = unordered_[kept_[i]];
-      if (kept.device == wanted.device && kept.bytes >= wanted.bytes && kept.bytes < least)
-        best = i, least = kept.bytes;
+  // Takes unused memory of the device and size, or at most twice as large.
+  bool take(void** memory, const Allocation& wanted) {
+    std::size_t best = unused_.size(), least = 2 * wanted.bytes + 1;
+    for (std::size_t i = 0; i < unused_.size(); ++i) {
+      const Allocation& unused = unordered_[unused_[i]];
+      if (unused.device == wanted.device && unused.bytes >= wanted.bytes && unused.bytes < least)
+        best = i, least = unused.bytes;
     }
-    if (best == kept_.size()) return false;
-    *memory = std::exchange(kept_[best], kept_.back());
-    kept_.pop_back();
+    if (best == unused_.size()) return false;
+    *memory = std::exchange(unused_[best], unused_.back());
+    unused_.pop_back();
     return true;
   }
 
-  static cudaError_t create(void** memory, const Unordered& wanted) {
+  static cudaError_t create(void** memory, const Allocation& wanted) {
     if (wanted.device >= 0) return cudaMalloc(memory, wanted.bytes);
     return cudaHostAlloc(memory, wanted.bytes, cudaHostAllocPortable | cudaHostAllocMapped);
   }
 
-  // Frees the pinned memory that is kept, and the plain memory if asked for, unless a stream waits.
-  void free_kept(bool plain_too) {
-    if (kept_.empty() || any_wait()) return;
-    std::erase_if(kept_, [&](void* memory) {
+  // Frees the unused pinned memory, and the unused plain memory if asked for, unless a stream waits.
+  void free_unused(bool plain_too) {
+    if (unused_.empty() || any_wait()) return;
+    std::erase_if(unused_, [&](void* memory) {
       const bool plain = unordered_[memory].device >= 0;
       if (plain && !plain_too) return false;
       plain ? cudaFree(memory) : cudaFreeHost(memory);
@@ -156,14 +162,14 @@ class DeviceMemory {
   std::mutex mutex_;
   std::map<int, cudaMemPool_t> pools_;
   std::vector<std::pair<const std::uint32_t*, std::uint32_t>> waits_;
-  std::map<void*, Unordered> unordered_;
-  std::vector<void*> kept_;
+  std::map<void*, Allocation> unordered_;
+  std::vector<void*> unused_;
 };
 
 // Never destroyed: memory is freed after static destructors.
 inline DeviceMemory& device_memory() {
-  static auto* const all = new DeviceMemory;
-  return *all;
+  static auto* const memory = new DeviceMemory;
+  return *memory;
 }
 
 }  // namespace taut::gpu

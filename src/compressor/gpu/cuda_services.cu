@@ -121,10 +121,10 @@ extern "C" const taut::gpu::DeviceServices* TAUT_Cuda_services(void) {
   using namespace taut::gpu;
   static constexpr DeviceServices services{.version = device_services_version,
                                            .available = TAUT_Cuda_available,
-                                           .why = unavailable_reason,
+                                           .last_error = unavailable_reason,
                                            .device_of = device_of,
                                            .name_of = name_of,
-                                           .use = set_device,
+                                           .set_device = set_device,
                                            .allocate = allocate,
                                            .free = free_memory,
                                            .at_release = at_release,

@@ -16,25 +16,25 @@ void DeviceCall::use_stream(void* stream) noexcept { stream_of_thread = stream; 
 DeviceCall::DeviceCall(const void* memory, const char* argument)
     : services_(device_services(argument)), stream_(stream_of_thread) {
   check(services_.device_of(memory, &device_));
-  check(services_.use(device_, &device_before_));
+  check(services_.set_device(device_, &device_before_));
 }
 
-// After an error, kernels may still use the memory.
+// Waits, because kernels may still use the memory after an error.
 DeviceCall::~DeviceCall() {
-  if (!on_device_.empty()) services_.wait(stream_);
-  for (void* const memory : on_device_) services_.free(memory, MemoryKind::pooled);
-  services_.use(device_before_, &device_);
+  if (!device_memory_.empty()) services_.wait(stream_);
+  for (void* const memory : device_memory_) services_.free(memory, MemoryKind::pooled);
+  services_.set_device(device_before_, &device_);
 }
 
 void DeviceCall::check(int status) const {
   if (status == 0) return;
   if (status != TAUT_ERR_CUDA)
     throw Error(static_cast<Status>(status), describe(static_cast<Status>(status)));
-  throw Error(Status::internal, std::string("CUDA reports an error: ") + services_.why());
+  throw Error(Status::internal, std::string("CUDA reports an error: ") + services_.last_error());
 }
 
-// Kernels can access the memory of their own device only.
-bool DeviceCall::on_this_device(const void* memory, std::size_t alignment) const {
+// Returns true if kernels of the call can use `memory`: on their device, and aligned.
+bool DeviceCall::usable_by_kernels(const void* memory, std::size_t alignment) const {
   int device = -1;
   if (!on_device(memory) || reinterpret_cast<std::uintptr_t>(memory) % alignment != 0) return false;
   check(services_.device_of(memory, &device));
@@ -43,9 +43,9 @@ bool DeviceCall::on_this_device(const void* memory, std::size_t alignment) const
 
 void* DeviceCall::allocate(std::size_t bytes) {
   void* memory = nullptr;
-  on_device_.reserve(on_device_.size() + 1);
+  device_memory_.reserve(device_memory_.size() + 1);  // push_back() cannot throw then
   check(services_.allocate(&memory, bytes, MemoryKind::pooled));
-  on_device_.push_back(memory);
+  device_memory_.push_back(memory);
   return memory;
 }
 
@@ -58,13 +58,13 @@ void DeviceCall::copy(void* to, const void* from, std::size_t bytes) const {
 
 ConstBytes DeviceCall::for_host(ConstBytes bytes) {
   if (!on_device(bytes.data())) return bytes;
-  on_host_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes.size()));
-  copy(on_host_.back().get(), bytes.data(), bytes.size());
-  return {on_host_.back().get(), bytes.size()};
+  host_memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes.size()));
+  copy(host_memory_.back().get(), bytes.data(), bytes.size());
+  return {host_memory_.back().get(), bytes.size()};
 }
 
 ConstBytes DeviceCall::for_device(ConstBytes bytes, std::size_t alignment) {
-  if (on_this_device(bytes.data(), alignment)) return bytes;
+  if (usable_by_kernels(bytes.data(), alignment)) return bytes;
   void* const there = allocate(bytes.size());
   copy(there, bytes.data(), bytes.size());
   return {static_cast<std::byte*>(there), bytes.size()};
@@ -72,12 +72,12 @@ ConstBytes DeviceCall::for_device(ConstBytes bytes, std::size_t alignment) {
 
 Bytes DeviceCall::room_on_host(Bytes out) {
   if (!on_device(out.data())) return out;
-  on_host_.push_back(std::make_unique_for_overwrite<std::byte[]>(out.size()));
-  return {on_host_.back().get(), out.size()};
+  host_memory_.push_back(std::make_unique_for_overwrite<std::byte[]>(out.size()));
+  return {host_memory_.back().get(), out.size()};
 }
 
 Bytes DeviceCall::room_on_device(Bytes out, std::size_t alignment) {
-  if (on_this_device(out.data(), alignment)) return out;
+  if (usable_by_kernels(out.data(), alignment)) return out;
   return {static_cast<std::byte*>(allocate(out.size())), out.size()};
 }
 

@@ -57,13 +57,13 @@ class DeviceCall {
  private:
   void check(int status) const;
   void* allocate(std::size_t bytes);
-  bool on_this_device(const void* memory, std::size_t alignment) const;
+  bool usable_by_kernels(const void* memory, std::size_t alignment) const;
 
   const DeviceServices& services_;
   void* stream_;
   int device_ = 0, device_before_ = 0;
-  std::vector<std::unique_ptr<std::byte[]>> on_host_;
-  std::vector<void*> on_device_;
+  std::vector<std::unique_ptr<std::byte[]>> host_memory_;
+  std::vector<void*> device_memory_;
 };
 
 }  // namespace taut::gpu

@@ -73,12 +73,12 @@ struct DeviceCodec {
 struct DeviceServices {
   unsigned version;  // device_services_version of the library that has created the table
   decltype(&TAUT_Cuda_available) available;
-  const char* (*why)();  // text of the last TAUT_ERR_CUDA in this thread
+  const char* (*last_error)();  // text of the last TAUT_ERR_CUDA in this thread
 
   // ---- Devices and memory
   int (*device_of)(const void* memory, int* device);
   int (*name_of)(int device, char* name, std::size_t bytes);  // ends with a 0
-  int (*use)(int device, int* before);  // makes `device` the current device of this thread
+  int (*set_device)(int device, int* before);                 // sets the current device of this thread
   int (*allocate)(void** memory, std::size_t bytes, MemoryKind kind);  // at once usable on every stream
   void (*free)(void* memory, MemoryKind kind);  // pinned, plain: later, if a stream waits for a word now
   // Makes TAUT_Cuda_release call trim(), which frees the caller's unused memory.

@@ -9,10 +9,10 @@
 namespace taut {
 namespace {  // one copy for each kernel set, compiled with its instructions
 
-[[gnu::target("avx2,f16c")]] inline __m256 eight(const f16* x) {
+[[gnu::target("avx2,f16c")]] inline __m256 load_floats(const f16* x) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)));
 }
-[[gnu::target("avx2,f16c")]] inline __m256 eight(const bf16* x) {
+[[gnu::target("avx2,f16c")]] inline __m256 load_floats(const bf16* x) {
   const __m128i upper = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x));
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(upper), 16));
 }

@@ -20,7 +20,7 @@ template <class Half>
                                                     std::size_t count) noexcept {
   std::size_t i = 0;
   for (; i + 8 <= count; i += 8) {
-    const __m256 sum = eight_sums(eight(values + i), eight(operand + i));
+    const __m256 sum = eight_sums(load_floats(values + i), load_floats(operand + i));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(values + i), narrowed(sum, values));
   }
   return i;

@@ -93,10 +93,10 @@ TEST(CudaMemory, IsOnTheDeviceThoughOneChangeToItFails) {
   const gpu::DeviceServices& services = *TAUT_Cuda_services();
   int before = -1, here = -1;
   stand_in_at_call(1, nullptr, nullptr);
-  EXPECT_EQ(services.use(1, &before), 0);
+  EXPECT_EQ(services.set_device(1, &before), 0);
   stand_in_at_call(0, nullptr, nullptr);
   EXPECT_EQ(before, 0);
-  EXPECT_EQ(services.use(0, &here), 0);
+  EXPECT_EQ(services.set_device(0, &here), 0);
   EXPECT_EQ(here, 1);
 }
 

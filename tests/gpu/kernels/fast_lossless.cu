@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(block_threads, 5) lossless_move(const std::uin
 }
 
 __global__ void __launch_bounds__(block_threads, 5) lossless_open(const __grid_constant__ DecodeJob<Word> job, OpenFrame* frame) {
-  *frame = open_frame(CudaThread{}, job.source, job.opening, job.scratch->crc);
+  *frame = open_frame(CudaThread{}, job.source, job.expected, job.scratch->crc);
 }
 
 __global__ void __launch_bounds__(block_threads, 5) lossless_decode_tables(const __grid_constant__ DecodeJob<Word> job, OpenFrame frame) {
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(block_threads, 5) lossless_decode_tables(const
   whole.count = chunk_words<Word>;
   ChunkDecoder<Replace<Word>, CudaThread> decoder(simt, shared, whole, frame.distance, 0);
   Words record;
-  if (find_record(job.source, frame.record_words, job.opening.chunks, blockIdx.x, record) && !decoder.read_tables(record))
+  if (find_record(job.source, frame.record_words, job.expected.chunks, blockIdx.x, record) && !decoder.read_tables(record))
     job.scratch->control.failure = 1;
   is_used(shared);
 }

@@ -33,7 +33,7 @@ std::vector<std::byte> LosslessGpuCodec<T>::encode(const std::vector<T>& x, Fram
   if (bytes > 0) std::memcpy(values.data(), x.data(), bytes);
   Lags reaching = lags.within(x.size());
   for (std::uint32_t& lag : reaching.of) lag *= parts;
-  const Room lagged(mpc::cuda::lagged_bytes<Word>(words));
+  const Room lagged(mpc::cuda::extra_bytes<Word>(words));
   mpc::cuda::encode<Word>(launcher_,
                           {reinterpret_cast<const Word*>(values.data()), words, header, rounding, reaching,
                            lagged.data(), seeks_grid},
@@ -54,7 +54,7 @@ std::uint32_t LosslessGpuCodec<T>::decode_add(const std::vector<std::byte>& fram
 template <class T>
 std::uint32_t LosslessGpuCodec<T>::decode_lagged(const std::vector<std::byte>& frame, std::vector<T>& x) {
   const std::size_t words = x.size() * parts;
-  const Room lagged(mpc::cuda::lagged_bytes<Word>(words));
+  const Room lagged(mpc::cuda::extra_bytes<Word>(words));
   return on_room(frame, x, [&](const cuda::Source& source, Word* values) {
     mpc::cuda::decode_lagged(launcher_, source, type, values, words, lagged.data(), place(words));
   });

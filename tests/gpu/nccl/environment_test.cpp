@@ -49,6 +49,23 @@ TEST(NcclEnvironment, ByNodes) {
   }
 }
 
+// Rules with scope=inter serve a communicator on two nodes, and none on one.
+TEST(NcclEnvironment, ByNodesRulesHaveAScope) {
+  if (options().ranks_per_node != 2 || options().rules.empty())
+    GTEST_SKIP() << "TAUT_RANKS_PER_NODE is not 2, or TAUT_RULES is not set";
+  for (const int nodes : {1, 2}) {
+    NcclThreads ranks(2 * nodes);
+    ranks.run([&](NcclRank& me) {
+      const OnGpu<float> x(std::vector<float>(5000, 1));
+      EXPECT_EQ(TAUT_Nccl_AllReduce(x.data(), x.data(), 5000, ncclFloat32, ncclSum, me.comm, me.stream), 0)
+          << TAUT_Nccl_last_error();
+      EXPECT_EQ(stats_of(me).compressed_calls, nodes == 2 ? 1u : 0u);
+      me.finish();
+      TAUT_Nccl_comm_release(me.comm);
+    });
+  }
+}
+
 // With when=profitable, calls are also left to NCCL to compare the times: results stay within the bound.
 TEST(NcclEnvironment, CallsThatHaveToPay) {
   NcclRanks ranks(2, "abs:1e-3,when=profitable,min_bytes=1");

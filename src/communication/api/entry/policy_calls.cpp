@@ -38,7 +38,7 @@ int set_policy(MPI_Comm comm, RankRules mine) {
   print_warnings_once(rank);
 
   const p2p::Endpoint* const program = p2p::program_endpoint();
-  Settings agreed(mine);
+  Settings agreed(mine, rank);
   agreed.mark = program != nullptr ? program->format().mark : random_mark();
   if (const int code = agree_on(comm, agreed); code != MPI_SUCCESS) return code;
 

@@ -21,7 +21,8 @@ const gpu::DeviceServices& services_for_streams() {
 void expect_no_capture(const gpu::DeviceServices& services, void* stream) {
   int captured = 0;
   if (const int code = services.is_captured(stream, &captured); code != 0)
-    throw Error(static_cast<Status>(code), std::string("the stream cannot be used: ") + services.why());
+    throw Error(static_cast<Status>(code),
+                std::string("the stream cannot be used: ") + services.last_error());
   if (captured != 0)
     throw Error(Status::invalid_argument,
                 "the stream is captured in a graph, which cannot hold a call of MPI: end the capture first");
@@ -107,7 +108,7 @@ void EnqueuedCalls::start(void* stream) {
 void EnqueuedCalls::hold(void* stream) {
   expect_no_capture(services_, stream);
   if (const Status status = completed_.block(stream, last_); status != Status::ok)
-    throw Error(status, std::string("the stream cannot wait, TAUT_Wait can: ") + services_.why());
+    throw Error(status, std::string("the stream cannot wait, TAUT_Wait can: ") + services_.last_error());
   held_ = true;
 }
 

@@ -28,7 +28,7 @@ std::optional<Settings> world_settings;  // merged settings of the ranks of MPI_
 
 // Merges the settings of all ranks of a communicator for the rules of the process.
 Settings settings_on(MPI_Comm comm) {
-  Settings agreed(process_rules());
+  Settings agreed(process_rules(), rank_and_size_of(comm).rank);
   const std::string name = process_rules().rules.empty() ? "" : name_of(comm);
   agreed.name = Settings::Shared(hash(std::as_bytes(std::span(name))));
   if (agree_on(comm, agreed) != MPI_SUCCESS) throw Error(Status::transport_failed, "MPI_Allreduce");

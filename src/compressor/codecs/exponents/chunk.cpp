@@ -3,7 +3,8 @@
 namespace taut::exponents {
 namespace {
 
-struct Escapes {
+// Symbols that the first table lacks, padded for kernels.
+struct EscapedSymbols {
   alignas(64) std::byte symbols[chunk_values + overrun];
 };
 
@@ -33,7 +34,7 @@ class Reader {
     return at;
   }
   // Reads a code table, and returns the bit planes of the codes.
-  const std::byte* read_table(unsigned width, std::size_t groups, CodeTable& table) noexcept {
+  const std::byte* read_codes(unsigned width, std::size_t groups, CodeTable& table) noexcept {
     const std::byte* const symbols = take(symbols_of(width));
     if (symbols == nullptr) return nullptr;
     table.width = width;
@@ -61,19 +62,19 @@ struct RecordParts {
     if (at == nullptr) return false;
     header = load<RecordHeader>(at);
     const bool possible = header.width >= 1 && header.width <= max_width &&
-                          header.flags <= RecordHeader::without_zeros &&
+                          header.flags <= RecordHeader::omits_zero_low_bytes &&
                           header.escapes <= groups * group_values && header.raw <= header.escapes;
-    if (!possible || (planes = reader.read_table(header.width, groups, first)) == nullptr) return false;
+    if (!possible || (planes = reader.read_codes(header.width, groups, first)) == nullptr) return false;
     const std::size_t escape_groups = groups_of(header.escapes);
     if (escape_groups > 0 &&
-        (second_planes = reader.read_table(second_width, escape_groups, second)) == nullptr)
+        (second_planes = reader.read_codes(second_width, escape_groups, second)) == nullptr)
       return false;
     raw = reader.take(header.raw);
     spare_planes = reader.take(plane_bytes(groups, spare));
     low_bytes = reader.take(header.low_bytes);
-    const bool whole =
-        (header.flags & RecordHeader::without_zeros) != 0 || header.low_bytes == groups * group_values;
-    return raw != nullptr && spare_planes != nullptr && low_bytes != nullptr && whole &&
+    const bool has_all_low_bytes =
+        (header.flags & RecordHeader::omits_zero_low_bytes) != 0 || header.low_bytes == groups * group_values;
+    return raw != nullptr && spare_planes != nullptr && low_bytes != nullptr && has_all_low_bytes &&
            reader.only_padding();
   }
 };
@@ -83,33 +84,34 @@ struct RecordParts {
 std::size_t encode_chunk(const std::byte* values, std::size_t groups, DType type, const CodeTables& tables,
                          const KernelSet& kernels, std::byte* record) noexcept {
   const unsigned spare = spare_bits(type);
-  SplitValues parts;
-  Escapes escapes;
+  SplitValues split;
+  EscapedSymbols escapes;
   RecordHeader header{.width = static_cast<std::uint8_t>(tables.first.width)};
-  const Zeros zeros = kernels.split(values, groups, spare, parts);
+  const ZeroSymbols zeros = kernels.split(values, groups, spare, split);
   std::byte* out = record + sizeof header;
-  const std::size_t n = write_codes(parts.symbols, groups, tables.first, kernels, out, escapes.symbols);
+  const std::size_t n = write_codes(split.symbols, groups, tables.first, kernels, out, escapes.symbols);
   std::size_t raw = 0;
   if (n > 0) {
     const std::size_t escape_groups = groups_of(n);
+    // The padding has the first code.
     std::memset(escapes.symbols + n, tables.second.symbol[0], escape_groups * group_values - n);
-    std::byte* const to = out + symbols_of(second_width) + plane_bytes(escape_groups, second_width);
-    raw = write_codes(escapes.symbols, escape_groups, tables.second, kernels, out, to);
+    std::byte* const raw_symbols = out + symbols_of(second_width) + plane_bytes(escape_groups, second_width);
+    raw = write_codes(escapes.symbols, escape_groups, tables.second, kernels, out, raw_symbols);
     out += raw;
   }
-  out = append(out, parts.spare_planes, plane_bytes(groups, spare));
+  out = append(out, split.spare_planes, plane_bytes(groups, spare));
   std::size_t low = groups * group_values;
-  if (zeros.all_bits_zero && zeros.count >= worthwhile_zeros) {
-    header.flags = RecordHeader::without_zeros;
-    low = kernels.compress_low(parts.symbols, parts.low_bytes, groups, out);
+  if (zeros.all_are_zero && zeros.count >= worthwhile_zeros) {
+    header.flags = RecordHeader::omits_zero_low_bytes;
+    low = kernels.compress_low(split.symbols, split.low_bytes, groups, out);
   } else {
-    std::memcpy(out, parts.low_bytes, low);
+    std::memcpy(out, split.low_bytes, low);
   }
   header.escapes = static_cast<std::uint16_t>(n);
   header.raw = static_cast<std::uint16_t>(raw);
   header.low_bytes = static_cast<std::uint16_t>(low);
   store(record, header);
-  store(out + low, std::uint32_t{0});
+  store(out + low, std::uint32_t{0});  // padding to a multiple of index_unit
   const auto bytes = static_cast<std::size_t>(out + low - record);
   return (bytes + index_unit - 1) / index_unit * index_unit;
 }
@@ -117,23 +119,23 @@ std::size_t encode_chunk(const std::byte* values, std::size_t groups, DType type
 bool decode_chunk(ConstBytes record, std::size_t groups, DType type, const KernelSet& kernels,
                   std::byte* values) noexcept {
   const unsigned spare = spare_bits(type);
-  RecordParts part;
-  if (!part.locate(record, groups, spare)) return false;
-  const RecordHeader& header = part.header;
-  Escapes escapes;
-  SplitValues parts;
+  RecordParts parts;
+  if (!parts.locate(record, groups, spare)) return false;
+  const RecordHeader& header = parts.header;
+  EscapedSymbols escapes;
+  SplitValues split;
   const std::size_t n = header.escapes, escape_groups = groups_of(n);
-  if (escape_groups > 0 && !kernels.decode(part.second_planes, escape_groups, part.second,
-                                           {part.raw, header.raw}, escapes.symbols))
+  if (escape_groups > 0 && !kernels.decode(parts.second_planes, escape_groups, parts.second,
+                                           {parts.raw, header.raw}, escapes.symbols))
     return false;
-  if (!kernels.decode(part.planes, groups, part.first, {escapes.symbols, n}, parts.symbols)) return false;
-  const std::byte* low_bytes = part.low_bytes;
-  if ((header.flags & RecordHeader::without_zeros) != 0) {
-    if (!kernels.expand_low(parts.symbols, {part.low_bytes, header.low_bytes}, groups, parts.low_bytes))
+  if (!kernels.decode(parts.planes, groups, parts.first, {escapes.symbols, n}, split.symbols)) return false;
+  const std::byte* low_bytes = parts.low_bytes;
+  if ((header.flags & RecordHeader::omits_zero_low_bytes) != 0) {
+    if (!kernels.expand_low(split.symbols, {parts.low_bytes, header.low_bytes}, groups, split.low_bytes))
       return false;
-    low_bytes = parts.low_bytes;
+    low_bytes = split.low_bytes;
   }
-  kernels.join(parts.symbols, low_bytes, part.spare_planes, groups, spare, values);
+  kernels.join(split.symbols, low_bytes, parts.spare_planes, groups, spare, values);
   return true;
 }
 

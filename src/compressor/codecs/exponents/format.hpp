@@ -48,7 +48,7 @@ constexpr std::size_t plane_bytes(std::size_t groups, unsigned width) noexcept {
 constexpr unsigned spare_bits(DType type) noexcept { return type == DType::f16 ? 3 : 0; }
 
 struct RecordHeader {
-  enum Flags : std::uint8_t { without_zeros = 1 };  // values with symbol 0 are 0 and have no low byte
+  enum Flags : std::uint8_t { omits_zero_low_bytes = 1 };  // values with symbol 0 are 0 and have no low byte
 
   std::uint8_t width = 0;  // bits of a code in the first table
   std::uint8_t flags = 0;

@@ -13,8 +13,8 @@ template <class Set>
 struct Loops {
   using Bytes = typename Set::Bytes;
 
-  static Zeros split(const std::byte* values, std::size_t groups, unsigned spare,
-                     SplitValues& parts) noexcept {
+  static ZeroSymbols split(const std::byte* values, std::size_t groups, unsigned spare,
+                           SplitValues& parts) noexcept {
     return spare == 0 ? split<0>(values, groups, parts) : split<3>(values, groups, parts);
   }
   static void join(const std::byte* symbols, const std::byte* low_bytes, const std::byte* spare_planes,
@@ -69,8 +69,8 @@ struct Loops {
   }
 
   template <unsigned spare>
-  static Zeros split(const std::byte* values, std::size_t groups, SplitValues& parts) noexcept {
-    Zeros zeros;
+  static ZeroSymbols split(const std::byte* values, std::size_t groups, SplitValues& parts) noexcept {
+    ZeroSymbols zeros;
     std::uint64_t other = 0;
     std::byte* spare_planes = parts.spare_planes;
     for (std::size_t g = 0; g < groups; ++g) {
@@ -89,7 +89,7 @@ struct Loops {
       zeros.count += ones(zero);
       other |= zero & Set::nonzero_mask(Set::bit_or(high, low));
     }
-    zeros.all_bits_zero = other == 0;
+    zeros.all_are_zero = other == 0;
     return zeros;
   }
 

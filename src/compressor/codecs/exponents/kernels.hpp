@@ -41,10 +41,10 @@ struct SplitValues {
   alignas(64) std::byte spare_planes[plane_bytes(max_groups, 3)];
 };
 
-// Zeros counts the values with symbol 0.
-struct Zeros {
+// Number of the values with symbol 0.
+struct ZeroSymbols {
   std::size_t count = 0;
-  bool all_bits_zero = true;  // not only the symbols: also the other bits of these values
+  bool all_are_zero = true;  // not only the symbols: also the other bits of these values
 };
 
 struct KernelSet {
@@ -55,7 +55,8 @@ struct KernelSet {
   bool (*supported)() noexcept;
 
   // Convert values to parts and back. `spare`: spare_bits of the type.
-  Zeros (*split)(const std::byte* values, std::size_t groups, unsigned spare, SplitValues& parts) noexcept;
+  ZeroSymbols (*split)(const std::byte* values, std::size_t groups, unsigned spare,
+                       SplitValues& parts) noexcept;
   void (*join)(const std::byte* symbols, const std::byte* low_bytes, const std::byte* spare_planes,
                std::size_t groups, unsigned spare, std::byte* values) noexcept;
 

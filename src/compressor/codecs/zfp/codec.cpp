@@ -28,9 +28,9 @@ class Zfp final : public Codec {
     // The result is the same for all extents: with whole rows and planes, fewer values may take more blocks
     // than more values.
     if (!contract_.fixed_size)
-      return frame_header_bytes + front_bytes(max_dims, most_tiles(count)) + count * size_of(type);
+      return frame_header_bytes + front_bytes(max_dims, tile_limit(count)) + count * size_of(type);
     const Shape shape = shape_of(dims_, count);
-    const Grid grid(shape);
+    const Tiling grid(shape);
     std::size_t bytes = frame_header_bytes + front_bytes(shape.dims, grid.tiles());
     for (std::size_t i = 0; i < grid.tiles(); ++i) {
       const Shape tile = grid.tile<const std::byte>(nullptr, i).shape;
@@ -87,8 +87,8 @@ class Zfp final : public Codec {
   template <class T>
   SizeOrStatus encode_frame(const T* values, std::size_t count, Bytes out) const {
     const Shape shape = shape_of(dims_, count);
-    const Grid grid(shape);
-    Scratch<T> scratch(grid.largest());
+    const Tiling grid(shape);
+    Scratch<T> scratch(grid.full_tile());
     std::byte* const payload = out.data() + frame_header_bytes;
     write_extents(shape, payload);
     std::byte* entry = payload + front_bytes(shape.dims, 0);
@@ -112,7 +112,7 @@ class Zfp final : public Codec {
       FrameReader frame;
       if (const Status status = frame.open(in, values); status != Status::ok) return status;
       if (values.count == 0) return Status::ok;
-      Scratch<T> scratch(frame.grid().largest());
+      Scratch<T> scratch(frame.grid().full_tile());
       for (std::size_t i = 0; i < frame.grid().tiles(); ++i)
         if (!action(frame, scratch, frame.grid().tile(static_cast<T*>(values.data), i)))
           return Status::corrupt_frame;

@@ -54,7 +54,7 @@ Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
     return Status::corrupt_frame;
 
   bound_ = header.bound;
-  grid_ = Grid(shape);
+  grid_ = Tiling(shape);
   const std::size_t front = front_bytes(shape.dims, grid_.tiles());
   if (payload.size() < front) return Status::corrupt_frame;
   index_ = payload.first(front).last(grid_.tiles() * entry_bytes);

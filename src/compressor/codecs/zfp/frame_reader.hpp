@@ -24,7 +24,7 @@ class FrameReader {
   // Checks everything except the records. `values`: the values that the frame is expected to hold.
   Status open(ConstBytes frame, ConstSlice values) noexcept;
 
-  const Grid& grid() const noexcept { return grid_; }
+  const Tiling& grid() const noexcept { return grid_; }
 
   // Decodes the next record, which holds this tile. Returns false if the record is damaged. There are as many
   // records as tiles.
@@ -35,7 +35,7 @@ class FrameReader {
   static bool read_shape(const FrameHeader& header, ConstBytes payload, Shape& shape) noexcept;
 
   Bound bound_;
-  Grid grid_{Shape{{1, 1, 1, 0}, 1}};
+  Tiling grid_{Shape{{1, 1, 1, 0}, 1}};
   ConstBytes index_, records_;  // the remaining entries and records
 };
 

@@ -21,12 +21,12 @@ Shape shape_of(const Dims& field, std::size_t count) noexcept {
     if (n > 1) shape.extent[max_dims - ++shape.dims] = n;
   }
   if (rest > 1 || shape.dims == 0) shape.extent[max_dims - ++shape.dims] = rest;  // number of parts that fit
-  return Grid(shape).tiles() <= most_tiles(count) ? shape : Shape{{1, 1, 1, count}, 1};
+  return Tiling(shape).tiles() <= tile_limit(count) ? shape : Shape{{1, 1, 1, count}, 1};
 }
 
 // Chooses the tile. From the fastest extent on, each extent is taken whole, or as far as the room allows that
 // the other extents leave with one block each.
-Grid::Grid(const Shape& field) noexcept : field_(field), tile_(field) {
+Tiling::Tiling(const Shape& field) noexcept : field_(field), tile_(field) {
   const unsigned first = max_dims - field.dims;
   std::size_t room = tile_values;
   for (unsigned k = first + 1; k < max_dims; ++k) room /= block_edge;
@@ -36,8 +36,8 @@ Grid::Grid(const Shape& field) noexcept : field_(field), tile_(field) {
   }
   tiles_ = 1;
   for (unsigned k = 0; k < max_dims; ++k) {
-    along_[k] = tile_.extent[k] == 0 ? 0 : (field.extent[k] + tile_.extent[k] - 1) / tile_.extent[k];
-    tiles_ *= along_[k];
+    tiles_along_[k] = tile_.extent[k] == 0 ? 0 : (field.extent[k] + tile_.extent[k] - 1) / tile_.extent[k];
+    tiles_ *= tiles_along_[k];
   }
 }
 

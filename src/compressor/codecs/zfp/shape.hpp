@@ -1,4 +1,4 @@
-// A field of up to four extents, cut into tiles of whole zfp blocks. The tiles are coded separately.
+// A field of up to four extents, cut into tiles at multiples of zfp's blocks. The tiles are coded separately.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ inline constexpr std::size_t tile_values = 65536;  // most values of a tile, wit
 
 struct Shape {
   Extents extent = {1, 1, 1, 1};
-  unsigned dims = 1;  // the last `dims` extents are those of zfp's blocks
+  unsigned dims = 1;  // dimensions of zfp's blocks: the last extents
 
   constexpr std::size_t values() const noexcept { return extent[0] * extent[1] * extent[2] * extent[3]; }
   constexpr std::size_t block_values() const noexcept { return std::size_t{1} << 2 * dims; }
@@ -27,11 +27,11 @@ struct Shape {
   }
 };
 
-// Returns the most tiles of a field. A field with more tiles is coded as one-dimensional.
-constexpr std::size_t most_tiles(std::size_t count) noexcept { return count / 4096 + 1; }
+// Returns the limit on the tiles of a field. A field with more is coded as one-dimensional.
+constexpr std::size_t tile_limit(std::size_t count) noexcept { return count / 4096 + 1; }
 
 // Returns the shape of `count` values from a field of these extents. It has as many dimensions of the field
-// as fit, at least one.
+// as divide `count` evenly, at least one.
 Shape shape_of(const Dims& field, std::size_t count) noexcept;
 
 // A tile in memory. Its rows, along the last extent, are contiguous.
@@ -69,19 +69,19 @@ View<T> dense(T* data, const Shape& shape) noexcept {
 }
 
 // The tiles of a field in the order of their first values.
-class Grid {
+class Tiling {
  public:
-  explicit Grid(const Shape& field) noexcept;
+  explicit Tiling(const Shape& field) noexcept;
 
   std::size_t tiles() const noexcept { return tiles_; }
-  const Shape& largest() const noexcept { return tile_; }  // no tile is larger
+  const Shape& full_tile() const noexcept { return tile_; }  // the last tiles may be smaller
 
   template <class T>
   View<T> tile(T* field, std::size_t i) const noexcept {
     View<T> view = dense(field, field_);
     for (unsigned k = max_dims; k-- > 0;) {
-      const std::size_t first = i % along_[k] * tile_.extent[k];
-      i /= along_[k];
+      const std::size_t first = i % tiles_along_[k] * tile_.extent[k];
+      i /= tiles_along_[k];
       view.data += first * view.stride[k];
       view.shape.extent[k] = std::min(tile_.extent[k], field_.extent[k] - first);
     }
@@ -90,7 +90,7 @@ class Grid {
 
  private:
   Shape field_, tile_;
-  Extents along_;  // tiles along each extent
+  Extents tiles_along_;
   std::size_t tiles_;
 };
 

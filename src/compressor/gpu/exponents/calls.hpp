@@ -68,9 +68,9 @@ template <class Target, class Launcher>
 void decode(Launcher& launcher, const Source& source, typename Target::Value* values, std::uint64_t count,
             const CallMemory& memory) {
   const auto chunks = static_cast<std::uint32_t>(chunks_of(count));
-  const Opening opening{count, dtype_of<typename Target::Frame>, chunks};
+  const ExpectedFrame expected{count, dtype_of<typename Target::Frame>, chunks};
   launcher.template launch<DecodeKernel<Target>>(std::max(chunks, 1u),
-                                                 {source, values, opening, memory.scratch});
+                                                 {source, values, expected, memory.scratch});
   launcher.template launch<FinishKernel>(1, finish_job(memory));
 }
 

@@ -48,7 +48,7 @@ struct OwnBytes {
 // Contents of a coded record's header, and the places of the record's parts.
 struct RecordLayout {
   unsigned width;
-  bool without_zeros;
+  bool omits_zero_low_bytes;
   std::uint32_t escapes, raw_symbols, low_bytes;
   std::uint32_t planes, second_book, second_planes, raw, spare_planes, low, end;
 

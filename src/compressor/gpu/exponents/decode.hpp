@@ -44,7 +44,7 @@ template <class Value>
 struct DecodeJob {
   Source source;
   Value* values;
-  Opening opening;
+  ExpectedFrame expected;
   Scratch* scratch;
 };
 
@@ -66,12 +66,12 @@ TAUT_DEVICE bool read_layout(const std::uint8_t* record, std::uint32_t bytes, st
   const auto first = load_as<std::uint32_t>(record), last = load_as<std::uint32_t>(record + 4);
   const unsigned flags = first >> 8 & 0xFF;
   at.width = first & 0xFF;
-  at.without_zeros = flags != 0;
+  at.omits_zero_low_bytes = flags != 0;
   at.escapes = first >> 16;
   at.raw_symbols = last & 0xFFFF;
   at.low_bytes = last >> 16;
-  if (at.width < 1 || at.width > max_width || flags > RecordHeader::without_zeros || at.escapes > n ||
-      at.raw_symbols > at.escapes || (!at.without_zeros && at.low_bytes != n))
+  if (at.width < 1 || at.width > max_width || flags > RecordHeader::omits_zero_low_bytes || at.escapes > n ||
+      at.raw_symbols > at.escapes || (!at.omits_zero_low_bytes && at.low_bytes != n))
     return false;
   at.place<T>(n);
   if (at.end > bytes || bytes - at.end >= index_unit) return false;
@@ -89,7 +89,7 @@ class ChunkDecoder {
                            const DecodeJob<typename Target::Value>& job, std::uint32_t chunk)
       : group_(simt, shared.group),
         shared_(shared),
-        n_(values_of(job.opening.values, chunk)),
+        n_(values_of(job.expected.values, chunk)),
         to_(job.values + std::uint64_t{chunk} * chunk_values + thread() * std::uint32_t{side}) {}
 
   // Returns this thread's values in a record. Sets `good` to false, in all threads alike, if the record is
@@ -153,7 +153,8 @@ class ChunkDecoder {
       const std::uint32_t spare_planes = there ? own_planes(at.spare_planes, spare<T>) : 0;
       parts.spare_bits = bytes_of(simt, to_bytes(simt, {spare_planes, 0}));
     }
-    if (at.without_zeros) return read_low_without_zeros(at, there ? nonzero(parts.symbols) : 0, parts.low);
+    if (at.omits_zero_low_bytes)
+      return read_low_without_zeros(at, there ? nonzero(parts.symbols) : 0, parts.low);
     const std::uint32_t from = at.low + (there ? thread() * std::uint32_t{side} : 0);
     for (unsigned i = 0; i < 2; ++i) parts.low.word[i] = unaligned(from + 4 * i);
     return true;
@@ -216,7 +217,7 @@ struct DecodeKernel {
     const std::uint32_t chunk = simt.block();
     open(simt, shared, job, chunk);
     const OpenFrame& frame = shared.frame;
-    if (chunk >= job.opening.chunks || frame.status != 0) return;
+    if (chunk >= job.expected.chunks || frame.status != 0) return;
     ChunkDecoder<Target, Simt> decoder(simt, shared, job, chunk);
     bool good = frame.stored || shared.good;
     const auto* const payload = reinterpret_cast<const std::uint16_t*>(job.source.frame + header_words);
@@ -233,13 +234,13 @@ struct DecodeKernel {
   template <class Simt>
   TAUT_DEVICE static void open(const Simt& simt, Shared& shared, const Job& job, std::uint32_t chunk) {
     if (simt.thread() < warp_lanes) {
-      const OpenFrame f = open_frame(simt, job.source, job.opening, job.scratch->crc);
+      const OpenFrame f = open_frame(simt, job.source, job.expected, job.scratch->crc);
       if (simt.thread() == 0) {
         shared.frame = f;
         if (f.status != 0) simt.atomic_max(&job.scratch->control.failure, f.status);
-        const bool coded = f.status == 0 && !f.stored && chunk < job.opening.chunks;
+        const bool coded = f.status == 0 && !f.stored && chunk < job.expected.chunks;
         Words record;
-        shared.good = coded && find_record(job.source, f.record_words, job.opening.chunks, chunk, record);
+        shared.good = coded && find_record(job.source, f.record_words, job.expected.chunks, chunk, record);
         shared.found = record;
       }
     }

@@ -122,10 +122,10 @@ class ChunkEncoder {
   TAUT_DEVICE RecordLayout layout(unsigned width, const Counts& all) const {
     RecordLayout plan;
     plan.width = width;
-    plan.without_zeros = all.denormal == 0 && padded_ - all.nonzero >= worthwhile_zeros;
+    plan.omits_zero_low_bytes = all.denormal == 0 && padded_ - all.nonzero >= worthwhile_zeros;
     plan.escapes = all.escapes;
     plan.raw_symbols = all.raw;
-    plan.low_bytes = plan.without_zeros ? all.nonzero : padded_;
+    plan.low_bytes = plan.omits_zero_low_bytes ? all.nonzero : padded_;
     plan.place<T>(padded_);
     return plan;
   }
@@ -135,7 +135,8 @@ class ChunkEncoder {
     const Books& books = shared_.books;
     const unsigned t = thread(), first = books.escape();
     if (t == 0) {
-      const std::uint32_t flags = plan.without_zeros ? unsigned{RecordHeader::without_zeros} << 8 : 0;
+      const std::uint32_t flags =
+          plan.omits_zero_low_bytes ? unsigned{RecordHeader::omits_zero_low_bytes} << 8 : 0;
       auto* const header = reinterpret_cast<std::uint32_t*>(shared_.record);
       header[0] = plan.width | flags | plan.escapes << 16;
       header[1] = plan.raw_symbols | plan.low_bytes << 16;
@@ -164,10 +165,10 @@ class ChunkEncoder {
     write_bytes(plan.planes, plan.width, codes);
     if constexpr (has_spare<T>)
       write_bytes(plan.spare_planes, spare<T>, to_planes(simt, rows_of(simt, parts.spare_bits)).low);
-    std::uint8_t* to =
-        shared_.record + plan.low + (plan.without_zeros ? before.nonzero : thread() * std::uint32_t{side});
+    std::uint8_t* to = shared_.record + plan.low +
+                       (plan.omits_zero_low_bytes ? before.nonzero : thread() * std::uint32_t{side});
     for (unsigned i = 0; i < side; ++i)
-      if (!plan.without_zeros || (used >> i & 1) != 0) *to++ = static_cast<std::uint8_t>(parts.low[i]);
+      if (!plan.omits_zero_low_bytes || (used >> i & 1) != 0) *to++ = static_cast<std::uint8_t>(parts.low[i]);
   }
 
   // Writes this thread's byte of each plane of its group. `planes`: byte k is that of plane k.

@@ -18,24 +18,24 @@ struct OpenFrame {
 using Scratch = ScratchHead;
 
 // Frame that a call accepts.
-struct Opening {
+struct ExpectedFrame {
   std::uint64_t values;
   DType type;
   std::uint32_t chunks;
 };
 
 // Returns the contents of a frame's header whose common part is valid.
-TAUT_DEVICE OpenFrame parse_header(const HeaderView& h, const Opening& opening) {
-  const std::uint64_t bytes = h.payload_bytes(), index = index_words(opening.chunks),
+TAUT_DEVICE OpenFrame parse_header(const HeaderView& h, const ExpectedFrame& expected) {
+  const std::uint64_t bytes = h.payload_bytes(), index = index_words(expected.chunks),
                       words = bytes / 4 - index;
   OpenFrame f{0, h.has(FrameHeader::stored), static_cast<std::uint32_t>(words)};
-  if (h.type() != static_cast<unsigned>(opening.type) || h.count() != opening.values) {
+  if (h.type() != static_cast<unsigned>(expected.type) || h.count() != expected.values) {
     f.status = code(Status::frame_mismatch);
   } else if (f.stored) {
-    f.status = bytes == opening.values * value_bytes ? 0 : code(Status::corrupt_frame);
+    f.status = bytes == expected.values * value_bytes ? 0 : code(Status::corrupt_frame);
   } else {
     const bool whole = bytes % 4 == 0 && bytes >= 4 * index && words == f.record_words,
-               empty = opening.chunks > 0 || (words == 0 && whole && h.word[header_words] == 0);
+               empty = expected.chunks > 0 || (words == 0 && whole && h.word[header_words] == 0);
     f.status = h.addends() == 1 && whole && empty ? 0 : code(Status::corrupt_frame);
   }
   return f;
@@ -43,10 +43,10 @@ TAUT_DEVICE OpenFrame parse_header(const HeaderView& h, const Opening& opening) 
 
 // Opens a frame. Called by a whole warp.
 template <class Simt>
-TAUT_DEVICE OpenFrame open_frame(const Simt& simt, const Source& source, const Opening& opening,
+TAUT_DEVICE OpenFrame open_frame(const Simt& simt, const Source& source, const ExpectedFrame& expected,
                                  const HeaderCrc& crc) {
   const std::uint32_t status = check_header(simt, crc, source.frame, source.bytes, frame_id);
-  return status == 0 ? parse_header({source.frame}, opening) : OpenFrame{status, false, 0};
+  return status == 0 ? parse_header({source.frame}, expected) : OpenFrame{status, false, 0};
 }
 
 struct FinishJob {

@@ -1,4 +1,4 @@
-// Launches the kernels of each call, in order, with their memory. Launcher: see
+// Launches the kernels that encode or decode a frame, in order. Launcher: see
 // compressor/gpu/planes/calls.hpp.
 #pragma once
 
@@ -49,27 +49,28 @@ struct CallMemory {
   ResultPlace result;
 };
 
-// Returns the size of the additional memory for a call on `count` words with lags or a grid: the grid that
-// encoders find; and residuals, codes, or totals of columns.
+// Returns the bytes of the memory that a call on `count` words with lags or a grid needs besides its scratch
+// memory: a FoundGrid, and residuals, grid codes or totals of columns.
 template <class Word>
-std::size_t lagged_bytes(std::uint64_t count) {
+std::size_t extra_bytes(std::uint64_t count) {
   const std::size_t totals = std::size_t{columns_threads} * columns_blocks(count) * sizeof(InRegister<Word>);
   return sizeof(FoundGrid) + std::max<std::size_t>(count * sizeof(Word), totals);
 }
 
-// Values to be encoded. `header` gives type, count, distance, and the bound that `rounding` satisfies.
+// Values to be encoded. `header` gives type, count, the distance in words to the predicting word
+// (parameters[0]), and the bound that `rounding` satisfies.
 template <class Word>
 struct EncodeCall {
   const Word* values;
   std::uint64_t count;
   FrameHeader header;
   Rounding rounding = {};
-  Lags lags = {};               // in words, each below `count`
-  std::byte* lagged = nullptr;  // with lags or a grid: lagged_bytes()
-  bool seeks_grid = false;      // of values of floating-point type, without rounding
+  Lags lags = {};              // in words, each below `count`
+  std::byte* extra = nullptr;  // with lags or a grid: extra_bytes()
+  bool seeks_grid = false;     // of values of floating-point type of 4 or 8 bytes, without rounding
 
-  FoundGrid* found() const { return reinterpret_cast<FoundGrid*>(lagged); }
-  Word* residuals() const { return reinterpret_cast<Word*>(lagged + sizeof(FoundGrid)); }
+  FoundGrid* found() const { return reinterpret_cast<FoundGrid*>(extra); }
+  Word* residuals() const { return reinterpret_cast<Word*>(extra + sizeof(FoundGrid)); }
 };
 
 template <class Word>
@@ -81,9 +82,9 @@ FinishJob<Word> finish_job(const CallMemory& memory) {
   return job;
 }
 
-// Returns the call on the residuals that remain after prediction from the lags.
+// Launches the prediction from lags. Returns the call on the residuals.
 template <class Word, class Launcher>
-EncodeCall<Word> without_lags(Launcher& launcher, EncodeCall<Word> call) {
+EncodeCall<Word> launch_prediction(Launcher& launcher, EncodeCall<Word> call) {
   if (!call.lags.any()) return call;
   Word* const residuals = call.residuals();
   const std::uint32_t blocks = columns_blocks(call.count);
@@ -94,26 +95,27 @@ EncodeCall<Word> without_lags(Launcher& launcher, EncodeCall<Word> call) {
   return call;
 }
 
-// Encodes the codes of the values on a grid, if there is one, or else the values.
+// Launches the search of a grid, and the encoding of grid codes or, without a grid, of the values.
 template <class Word, class Launcher>
-void encode_on_grid(Launcher& launcher, const EncodeCall<Word>& call, const EncodeJob<Word>& plain) {
+void encode_on_grid(Launcher& launcher, const EncodeCall<Word>& call, const EncodeJob<Word>& without_grid) {
   const std::uint32_t blocks = columns_blocks(call.count);
-  FoundGrid found{};
-  found.default_distance = plain.distance;
-  found.capacity = plain.sink.capacity;
+  FoundGrid search{};
+  search.default_distance = without_grid.distance;
+  search.capacity = without_grid.sink.capacity;
   if (call.count * sizeof(Word) >= least_sampled_bytes) {
-    found.has_samples = 1;
-    found.lags = call.lags;
-    found.distances = call.lags.any() ? 1 : max_distances;
+    search.has_samples = 1;
+    search.lags = call.lags;
+    search.distances = call.lags.any() ? 1 : max_distances;
   }
-  launcher.template launch<FindGridKernel<Word>>(1, {call.values, call.count, call.found(), found});
-  if (found.has_samples != 0)
+  launcher.template launch<FindGridKernel<Word>>(1, {call.values, call.count, call.found(), search});
+  if (search.has_samples != 0)
     launcher.template launch<SampleGridKernel<Word>>(
-        SampleGridKernel<Word>::blocks(call.count, found.distances), {call.values, call.count, call.found()});
+        SampleGridKernel<Word>::blocks(call.count, search.distances),
+        {call.values, call.count, call.found()});
   launcher.template launch<GridCodesKernel<Word>>(
       blocks, {call.values, call.count, call.found(), call.residuals(), blocks});
-  launcher.template launch<GridEncodeKernel<Word>>(plain.sink.chunks,
-                                                   {plain, call.residuals(), call.found()});
+  launcher.template launch<GridEncodeKernel<Word>>(without_grid.sink.chunks,
+                                                   {without_grid, call.residuals(), call.found()});
 }
 
 // Encodes the values of `call`. `room` is large enough for the header and the values.
@@ -122,7 +124,7 @@ void encode(Launcher& launcher, const EncodeCall<Word>& call, const FrameMemory&
             const CallMemory& memory) {
   constexpr unsigned most_blocks = 256;
   const std::uint32_t chunks = chunks_of_words<Word>(call.count), groups = groups_of(chunks);
-  const Lags lags = call.seeks_grid ? Lags{} : call.lags;  // in a frame without a grid
+  const Lags lags = call.seeks_grid ? Lags{} : call.lags;  // with a grid search, the kernels choose them
   const std::size_t bytes = call.count * sizeof(Word), index = index_bytes(chunks) + index_unit * lags.n;
   auto* const frame = reinterpret_cast<std::uint32_t*>(room.data);
   FinishJob<Word> job = finish_job<Word>(memory);
@@ -153,7 +155,7 @@ void encode(Launcher& launcher, const EncodeCall<Word>& call, const FrameMemory&
     if (call.seeks_grid) {
       if constexpr (sizeof(Word) >= sizeof(float)) encode_on_grid(launcher, call, job_of(call));
     } else {
-      launcher.template launch<EncodeKernel<Word>>(groups, job_of(without_lags(launcher, call)));
+      launcher.template launch<EncodeKernel<Word>>(groups, job_of(launch_prediction(launcher, call)));
     }
   }
   launcher.template launch<FinishKernel<Word>>(job.blocks, job);
@@ -167,18 +169,18 @@ constexpr bool may_have_grid(DType type) {
 
 template <class Target, class Launcher>
 void launch_decoder(Launcher& launcher, const Source& source, DType type, typename Target::Word* values,
-                    std::uint64_t count, bool lagged, const CallMemory& memory) {
+                    std::uint64_t count, bool undoes_lags, const CallMemory& memory) {
   const std::uint32_t chunks = chunks_of_words<typename Target::Word>(count);
   constexpr std::uint32_t word_bytes = sizeof(typename Target::Word);
-  const Opening opening{count / components_of(type),
-                        type,
-                        static_cast<std::uint32_t>(size_of(type)),
-                        chunks,
-                        count,
-                        lagged,
-                        may_have_grid<typename Target::Word>(type) ? word_bytes : 0};
+  const ExpectedFrame expected{count / components_of(type),
+                               type,
+                               static_cast<std::uint32_t>(size_of(type)),
+                               chunks,
+                               count,
+                               undoes_lags,
+                               may_have_grid<typename Target::Word>(type) ? word_bytes : 0};
   launcher.template launch<DecodeKernel<Target>>(std::max(groups_of(chunks), 1u),
-                                                 {source, values, count, opening, memory.scratch});
+                                                 {source, values, count, expected, memory.scratch});
 }
 
 // Decodes a frame without lags and grid: values <- frame, or values += frame, according to Target. `count` is
@@ -190,14 +192,14 @@ void decode(Launcher& launcher, const Source& source, DType type, typename Targe
   launcher.template launch<FinishKernel<typename Target::Word>>(1, finish_job<typename Target::Word>(memory));
 }
 
-// Decodes a frame, which may have lags and a grid: values <- frame. `lagged`: lagged_bytes() of memory.
+// Decodes a frame, which may have lags and a grid: values <- frame. `extra`: extra_bytes() of memory.
 template <class Word, class Launcher>
 void decode_lagged(Launcher& launcher, const Source& source, DType type, Word* values, std::uint64_t count,
-                   std::byte* lagged, const CallMemory& memory) {
+                   std::byte* extra, const CallMemory& memory) {
   launch_decoder<Replace<Word>>(launcher, source, type, values, count, true, memory);
   const std::uint32_t blocks = columns_blocks(count);
   undo_lags<LagTotalsKernel<Word>, LagCarriesKernel<Word>, LagSumsKernel<Word>>(launcher, [&](unsigned lag) {
-    auto* const totals = reinterpret_cast<InRegister<Word>*>(lagged);
+    auto* const totals = reinterpret_cast<InRegister<Word>*>(extra);
     return LagJob<Word>{values, count, totals, blocks, lag, source.frame, memory.scratch};
   });
   if constexpr (sizeof(Word) >= sizeof(float))

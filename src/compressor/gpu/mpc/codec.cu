@@ -26,8 +26,8 @@ struct Call {
   }
   // Returns the additional memory of calls with lags.
   template <class Word>
-  std::byte* lagged() const {
-    return scratch().reserve(stream, CudaScratch::shared, mpc::cuda::lagged_bytes<Word>(words));
+  std::byte* extra() const {
+    return scratch().reserve(stream, CudaScratch::shared, mpc::cuda::extra_bytes<Word>(words));
   }
 };
 
@@ -90,7 +90,7 @@ int encode_one(const Call& call, const Coding& coding, const DeviceFrameItem& it
   StreamLauncher launcher{call.stream};
   mpc::cuda::encode<Word>(launcher,
                           {static_cast<const Word*>(item.values), call.words, header, rounding, lags,
-                           lags.any() || seeks_grid ? call.lagged<Word>() : nullptr, seeks_grid},
+                           lags.any() || seeks_grid ? call.extra<Word>() : nullptr, seeks_grid},
                           {static_cast<std::byte*>(item.frame), item.bytes}, call.memory<Word>());
   return 0;
 }
@@ -123,7 +123,7 @@ int decode_lagged(const Call& call, const DeviceFrameItem& item) {
   if (!usable<Word>(call, item)) return static_cast<int>(Status::invalid_argument);
   StreamLauncher launcher{call.stream};
   mpc::cuda::decode_lagged(launcher, cuda::source_of(static_cast<const std::byte*>(item.frame), item.bytes), call.type,
-                           static_cast<Word*>(item.values), call.words, call.lagged<Word>(), call.memory<Word>());
+                           static_cast<Word*>(item.values), call.words, call.extra<Word>(), call.memory<Word>());
   return 0;
 }
 
@@ -175,7 +175,7 @@ void load_kernels(DType type, const mpc::cuda::CallMemory& memory) {
 int reserve(const Coding& coding, size_t count, int type, void* stream) noexcept {
   return on_words(count, type, nullptr, stream, [&](const Call& call) {
     return mpc::cuda::with_word(call.type, [&]<class Word>() {
-      if (in_steps(coding)) call.lagged<Word>();
+      if (in_steps(coding)) call.extra<Word>();
       load_kernels(call.type, call.memory<Word>());
       return 0;
     });

@@ -53,7 +53,7 @@ struct DecodeJob {
   Source source;
   Word* values;
   std::uint64_t count;
-  Opening opening;
+  ExpectedFrame expected;
   Scratch* scratch;
 };
 
@@ -322,7 +322,7 @@ struct DecodeKernel {
     const std::uint32_t chunk = simt.block() * block_warps + warp;
     open(simt, shared.frame, job);
     const OpenFrame& frame = shared.frame;
-    if (chunk >= job.opening.chunks || frame.status != 0) return;
+    if (chunk >= job.expected.chunks || frame.status != 0) return;
     ChunkDecoder<Target, Simt> decoder(simt, shared.warps[warp], job, frame.distance, chunk);
     if (frame.stored)
       return decoder.copy(job.source.frame + header_words + std::uint64_t{chunk} * (chunk_bytes / 4));
@@ -330,7 +330,7 @@ struct DecodeKernel {
     source.frame += frame.before_index;
     Words record;
     const bool good =
-        find_record(source, frame.record_words, job.opening.chunks, chunk, record) && decoder.decode(record);
+        find_record(source, frame.record_words, job.expected.chunks, chunk, record) && decoder.decode(record);
     if (!good && simt.thread() % warp_lanes == 0)
       simt.atomic_max(&job.scratch->control.failure, code(Status::corrupt_frame));
   }
@@ -340,7 +340,7 @@ struct DecodeKernel {
   template <class Simt>
   TAUT_DEVICE static void open(const Simt& simt, OpenFrame& frame, const Job& job) {
     if (simt.thread() < warp_lanes) {
-      const OpenFrame f = open_frame(simt, job.source, job.opening, job.scratch->crc);
+      const OpenFrame f = open_frame(simt, job.source, job.expected, job.scratch->crc);
       if (simt.thread() == 0) frame = f;
       if (simt.thread() == 0 && f.status != 0) simt.atomic_max(&job.scratch->control.failure, f.status);
     }

@@ -21,7 +21,7 @@ struct OpenFrame {
 using Scratch = ScratchHead;
 
 // Frame that a call accepts.
-struct Opening {
+struct ExpectedFrame {
   std::uint64_t values;  // number of values that the frame must hold
   DType type;
   std::uint32_t value_bytes;
@@ -93,24 +93,24 @@ TAUT_DEVICE bool good_lags(const HeaderView& h, unsigned first, unsigned n, std:
 }
 
 // Returns the contents of a frame's header whose common part is valid.
-TAUT_DEVICE OpenFrame parse_header(const HeaderView& h, const Opening& opening) {
+TAUT_DEVICE OpenFrame parse_header(const HeaderView& h, const ExpectedFrame& expected) {
   const GridView grid{h};
   const unsigned lags = grid.lags(), before = grid.words() + lags;
   const std::uint64_t bytes = h.payload_bytes(),
-                      words = bytes / 4 - (before + opening.chunks + std::uint64_t{1});
+                      words = bytes / 4 - (before + expected.chunks + std::uint64_t{1});
   OpenFrame f{0, grid.distance(), before, h.has(FrameHeader::stored), static_cast<std::uint32_t>(words)};
-  if (h.type() != static_cast<unsigned>(opening.type) || h.count() != opening.values) {
+  if (h.type() != static_cast<unsigned>(expected.type) || h.count() != expected.values) {
     f.status = code(Status::frame_mismatch);
   } else if (f.stored) {
-    f.status = bytes == opening.values * opening.value_bytes ? 0 : code(Status::corrupt_frame);
-  } else if ((before > 0 && !opening.lagged) || h.parameter(2) > 0) {  // kernels do not read references
+    f.status = bytes == expected.values * expected.value_bytes ? 0 : code(Status::corrupt_frame);
+  } else if ((before > 0 && !expected.lagged) || h.parameter(2) > 0) {  // kernels do not read references
     f.status = needs_host;
   } else {
     const bool whole =
-        bytes % 4 == 0 && bytes >= 4 * before + index_bytes(opening.chunks) && words == f.record_words;
-    const bool empty = opening.chunks > 0 || (words == 0 && whole && h.word[header_words + before] == 0);
+        bytes % 4 == 0 && bytes >= 4 * before + index_bytes(expected.chunks) && words == f.record_words;
+    const bool empty = expected.chunks > 0 || (words == 0 && whole && h.word[header_words + before] == 0);
     const bool good = f.distance <= max_distance && h.addends() == 1 && lags <= max_lags && whole && empty &&
-                      grid.good(opening.grid_bytes) && good_lags(h, grid.words(), lags, opening.words);
+                      grid.good(expected.grid_bytes) && good_lags(h, grid.words(), lags, expected.words);
     f.status = good ? 0 : code(Status::corrupt_frame);
   }
   return f;
@@ -118,10 +118,10 @@ TAUT_DEVICE OpenFrame parse_header(const HeaderView& h, const Opening& opening) 
 
 // Opens a frame. Called by a whole warp.
 template <class Simt>
-TAUT_DEVICE OpenFrame open_frame(const Simt& simt, const Source& source, const Opening& opening,
+TAUT_DEVICE OpenFrame open_frame(const Simt& simt, const Source& source, const ExpectedFrame& expected,
                                  const HeaderCrc& crc) {
   const std::uint32_t status = check_header(simt, crc, source.frame, source.bytes, frame_id);
-  return status == 0 ? parse_header({source.frame}, opening) : OpenFrame{status, 0, 0, false, 0};
+  return status == 0 ? parse_header({source.frame}, expected) : OpenFrame{status, 0, 0, false, 0};
 }
 
 // Number of predictions within a chunk that kernels choose from: distances 1 to 8, then 0.

@@ -153,12 +153,12 @@ void end_call(Launcher& launcher, const Exact& exact, std::uint32_t blocks, Fram
 }
 
 template <class T>
-DecodeJob<T> decode_job(const Source& source, T* values, const Opening& opening, bool add,
+DecodeJob<T> decode_job(const Source& source, T* values, const ExpectedFrame& expected, bool add,
                         const CallMemory& memory) {
-  const auto chunks = static_cast<std::uint32_t>(chunks_of(opening.values));
+  const auto chunks = static_cast<std::uint32_t>(chunks_of(expected.values));
   return {.source = source,
           .values = values,
-          .opening = opening,
+          .expected = expected,
           .chunks = chunks,
           .add = add,
           .scratch = memory.scratch,
@@ -198,7 +198,7 @@ SumInput sum_input(const SumCall<T>& call, const FrameMemory& room) {
   SumInput input{};
   std::ranges::copy(call.sources, input.sources);
   input.count = static_cast<unsigned>(call.sources.size());
-  input.opening = {call.count, call.type, LagsUse::kept};
+  input.expected = {call.count, call.type, LagsUse::kept};
   input.room = room.bytes;
   input.slots_step = static_cast<double>(call.z.step);
   input.slots_predictor = call.z.predictor;

@@ -16,7 +16,7 @@ template <class T>
 struct DecodeJob {
   Source source;
   T* values;
-  Opening opening;
+  ExpectedFrame expected;
   std::uint32_t chunks;
   bool add;  // adds to the values in memory
   Scratch* scratch;
@@ -62,7 +62,7 @@ class ChunkDecoder {
   // block has nothing to decode.
   TAUT_DEVICE bool open(std::uint32_t chunk) {
     if (group_.warp() == 0) {
-      find_opened<T>(group_.simt(), *job_.scratch, job_.opening, job_.source, shared_.frame);
+      find_opened<T>(group_.simt(), *job_.scratch, job_.expected, job_.source, shared_.frame);
       const bool coded = frame_.status == 0 && !frame_.stored;
       if (group_.thread() == 0 && coded && chunk < job_.chunks) read_head_of(chunk);
     } else if (group_.warp() == 1) {
@@ -105,7 +105,7 @@ class ChunkDecoder {
   }
 
   TAUT_DEVICE void locate(std::uint32_t chunk) {
-    const std::uint64_t left = job_.opening.values - std::uint64_t{chunk} * chunk_values;
+    const std::uint64_t left = job_.expected.values - std::uint64_t{chunk} * chunk_values;
     n_ = left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);
     chunk_ = chunk;
   }

@@ -49,7 +49,7 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
   // Runs the second kernel: writes records.
   TAUT_DEVICE void run_records() {
     const Sink& sink = this->job_.sink;
-    if (sink.control->again != 0) return;
+    if (sink.control->encodes_again != 0) return;
     const std::uint32_t chunk = take_chunk(this->group_.simt(), sink, this->shared_.chunk);
     if (!has_chunk(this->group_.simt(), sink, chunk)) return;
     this->locate(chunk);
@@ -83,7 +83,7 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
                         layer = this->n_ * static_cast<std::uint32_t>(sizeof(T));
     const bool fits = planes < layer && runs.count <= (layer - planes) / run_bytes_of<T>(false);
     if (!fits && this->group_.thread() == 0)
-      this->group_.simt().atomic_max(&this->job_.sink.control->again, 1);
+      this->group_.simt().atomic_max(&this->job_.sink.control->encodes_again, 1);
     fill_holds(this->group_, found.marked, this->values_, q);
     if (some_exact) flags |= has_runs;
   }
@@ -153,8 +153,8 @@ struct BeginAgainKernel {
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared&, const Job& job) {
     Control& control = *job.control;
-    if (simt.thread() != 0 || (control.again == 0 && control.failure == 0)) return;
-    control.again = 1;
+    if (simt.thread() != 0 || (control.encodes_again == 0 && control.failure == 0)) return;
+    control.encodes_again = 1;
     ++control.epoch;
     control.ticket = control.coded = control.failure = control.words = control.deferred = 0;
   }
@@ -168,7 +168,7 @@ struct EncodeAgainKernel {
   static constexpr BlockShape shape{group_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    if (job.sink.control->again != 0) return ChunkEncoder<T, Simt, Bits>(simt, shared, job).run();
+    if (job.sink.control->encodes_again != 0) return ChunkEncoder<T, Simt, Bits>(simt, shared, job).run();
     if (arrives_last(simt, *job.sink.control, job.seal.blocks)) seal_frame(simt, job.seal, 0, shared.record);
   }
 };

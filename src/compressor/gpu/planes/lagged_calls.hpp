@@ -49,8 +49,8 @@ struct LaggedEndKernel : EndKernel<LaggedExactKernel<T>> {};
 template <class T, class Launcher>
 void decode_lagged(Launcher& launcher, const Source& source, DType type, T* values, std::uint64_t count,
                    bool add, const IntegersMemory& room, const CallMemory& memory) {
-  const Opening opening{count, type, LagsUse::undone};
-  const LaggedDecodeJob<T> job{decode_job(source, values, opening, add, memory), room.integers()};
+  const ExpectedFrame expected{count, type, LagsUse::undone};
+  const LaggedDecodeJob<T> job{decode_job(source, values, expected, add, memory), room.integers()};
   launcher.template launch<ResidualsKernel<T>>(opening_blocks(job.decode.chunks), job);
   if (count > 0) {
     undo_lags(launcher, room, count, memory);

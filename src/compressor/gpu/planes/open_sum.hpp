@@ -10,7 +10,7 @@ namespace taut::planes::cuda {
 struct SumInput {
   Source sources[max_sources];
   unsigned count;  // number of sources
-  Opening opening;
+  ExpectedFrame expected;
   std::uint64_t room;  // size of the memory of the sum in bytes
   double slots_step;   // step of the slots, which hold one addend each
   Predictor slots_predictor;
@@ -25,7 +25,7 @@ template <class T, class Simt>
 TAUT_DEVICE OpenFrame open_source(const Simt& simt, const SumInput& input, unsigned k, const HeaderCrc& crc) {
   if (input.sources[k].frame == nullptr)
     return {input.slots_step, 0, 1, {input.slots_predictor, {}}, false, 0};
-  return HeaderParser<T>(input.opening, input.sources[k]).open(simt, crc);
+  return HeaderParser<T>(input.expected, input.sources[k]).open(simt, crc);
 }
 
 // Opens all sources, each by one of the block's warps. Takes one barrier.
@@ -97,8 +97,8 @@ class SumDescriber {
   // value, which only the host computes: TypedCodec::sum.
   TAUT_DEVICE std::uint32_t status_of_lagged(const OpenFrame& total, bool one_prediction) const {
     if (!one_prediction || !fits_lagged(total.addends)) return needs_host;
-    const bool room = input_.room >= frame_header_bytes +
-                                         bytes_before_records(total.prediction.lags.n, input_.opening.values);
+    const bool room = input_.room >= frame_header_bytes + bytes_before_records(total.prediction.lags.n,
+                                                                               input_.expected.values);
     return room ? 0 : code(Status::buffer_too_small);
   }
 

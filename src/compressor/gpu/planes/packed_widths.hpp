@@ -1,4 +1,5 @@
-// Widths of a thread's blocks, one in each byte of a word, the first block's in the lowest byte.
+// Widths, in bit planes, of the codec's blocks that a thread processes: one in each byte of a word, the first
+// block's in the lowest byte.
 // `BlocksPerThread` is the number of blocks of a thread, 1 or 4. No width exceeds 64.
 #pragma once
 
@@ -19,7 +20,7 @@ TAUT_DEVICE bool any_above(std::uint32_t widths, unsigned limit) {
 }
 
 // True if some width does not fit in a nibble.
-TAUT_DEVICE bool any_long(std::uint32_t widths) { return (widths & 0xF0F0F0F0) != 0; }
+TAUT_DEVICE bool any_above_nibble(std::uint32_t widths) { return (widths & 0xF0F0F0F0) != 0; }
 
 template <unsigned BlocksPerThread>
 TAUT_DEVICE std::uint32_t sum_of_widths(std::uint32_t widths) {
@@ -33,7 +34,7 @@ TAUT_DEVICE std::uint32_t sum_of_widths(std::uint32_t widths) {
 
 // Returns a bit for each block: 1 if its width is not 0.
 template <unsigned BlocksPerThread>
-TAUT_DEVICE std::uint32_t coded_blocks(std::uint32_t widths) {
+TAUT_DEVICE std::uint32_t coded_mask(std::uint32_t widths) {
   if constexpr (BlocksPerThread == 1) {
     return widths != 0;
   } else {
@@ -44,13 +45,13 @@ TAUT_DEVICE std::uint32_t coded_blocks(std::uint32_t widths) {
 
 // Returns the number of marked blocks. `marks` has a bit for each block of a thread.
 template <unsigned BlocksPerThread, class Simt>
-TAUT_DEVICE std::uint32_t marked_blocks(const Simt& simt, std::uint32_t marks) {
+TAUT_DEVICE std::uint32_t count_marked(const Simt& simt, std::uint32_t marks) {
   return BlocksPerThread == 1 ? marks : simt.popcount(marks);
 }
 
 // Returns a bit for each block of a thread that is one of the chunk's `blocks` blocks.
 template <unsigned BlocksPerThread>
-TAUT_DEVICE std::uint32_t own_blocks(unsigned thread, std::uint32_t blocks) {
+TAUT_DEVICE std::uint32_t existing_mask(unsigned thread, std::uint32_t blocks) {
   const std::uint32_t first = thread * BlocksPerThread;
   if constexpr (BlocksPerThread == 1) {
     return first < blocks;
@@ -79,12 +80,12 @@ TAUT_DEVICE std::uint32_t spread_bytes(const Simt& simt, std::uint32_t word, std
 }
 
 // Converts four nibbles to bytes, and back.
-TAUT_DEVICE std::uint32_t bytes_of_nibbles(std::uint32_t four) {
-  const std::uint32_t pairs = ((four & 0xFFFF) | four << 8) & 0x00FF00FF;
+TAUT_DEVICE std::uint32_t bytes_of_nibbles(std::uint32_t nibbles) {
+  const std::uint32_t pairs = ((nibbles & 0xFFFF) | nibbles << 8) & 0x00FF00FF;
   return (pairs | pairs << 4) & 0x0F0F0F0F;
 }
-TAUT_DEVICE std::uint32_t nibbles_of_bytes(std::uint32_t four) {
-  const std::uint32_t pairs = (four | four >> 4) & 0x00FF00FF;
+TAUT_DEVICE std::uint32_t nibbles_of_bytes(std::uint32_t bytes) {
+  const std::uint32_t pairs = (bytes | bytes >> 4) & 0x00FF00FF;
   return (pairs | pairs >> 8) & 0xFFFF;
 }
 

@@ -18,7 +18,7 @@ enum class LagsUse : std::uint8_t {
 };
 
 // Frames that a call accepts.
-struct Opening {
+struct ExpectedFrame {
   std::uint64_t values;  // number of values that each frame must hold
   DType type;
   LagsUse lags;
@@ -53,8 +53,8 @@ TAUT_DEVICE bool step_serves(double step) {
 template <class T>
 class HeaderParser {
  public:
-  TAUT_DEVICE HeaderParser(const Opening& opening, const Source& source)
-      : opening_(opening), source_(source), h_{source.frame} {}
+  TAUT_DEVICE HeaderParser(const ExpectedFrame& expected, const Source& source)
+      : expected_(expected), source_(source), h_{source.frame} {}
 
   // Called by a whole warp.
   template <class Simt>
@@ -75,28 +75,28 @@ class HeaderParser {
  private:
   // Checks the header of a planes frame whose common part is valid, and returns a status.
   TAUT_DEVICE std::uint32_t status(Lags& lags) const {
-    if (DType{static_cast<std::uint8_t>(h_.type())} != opening_.type) return code(Status::frame_mismatch);
-    const std::uint64_t parts = opening_.type == DType::c64 || opening_.type == DType::c128 ? 2 : 1;
+    if (DType{static_cast<std::uint8_t>(h_.type())} != expected_.type) return code(Status::frame_mismatch);
+    const std::uint64_t parts = expected_.type == DType::c64 || expected_.type == DType::c128 ? 2 : 1;
     const std::uint64_t count = h_.count(), bytes = h_.payload_bytes();
     const unsigned lag_count = h_.parameter(1);
     if (count > max_count / parts || h_.addends() == 0 || h_.parameter(0) > 3 || lag_count > max_lags)
       return code(Status::corrupt_frame);
-    if (count * parts != opening_.values) return code(Status::frame_mismatch);
+    if (count * parts != expected_.values) return code(Status::frame_mismatch);
     const double step = h_.step();
     if (step != 0 && !step_serves<T>(step)) return code(Status::corrupt_frame);
     if (h_.has(FrameHeader::stored))
-      return lag_count == 0 && h_.parameter(2) == 0 && bytes == opening_.values * sizeof(T)
+      return lag_count == 0 && h_.parameter(2) == 0 && bytes == expected_.values * sizeof(T)
                  ? 0
                  : code(Status::corrupt_frame);
-    if ((lag_count > 0 && opening_.lags == LagsUse::refused) || step == 0 || h_.parameter(2) > 0)
+    if ((lag_count > 0 && expected_.lags == LagsUse::refused) || step == 0 || h_.parameter(2) > 0)
       return needs_host;  // kernels do not read references
     const bool fits = bytes >= bytes_before_records() && bytes % 4 == 0;
-    const bool whole = opening_.values > 0 || (bytes == 4 && h_.word[header_words] == 0);
+    const bool whole = expected_.values > 0 || (bytes == 4 && h_.word[header_words] == 0);
     return fits && whole && read_lags(lags) ? 0 : code(Status::corrupt_frame);
   }
 
   TAUT_DEVICE std::uint64_t bytes_before_records() const {
-    return cuda::bytes_before_records(h_.parameter(1), opening_.values);
+    return cuda::bytes_before_records(h_.parameter(1), expected_.values);
   }
 
   // Reads the lags. Returns false if a frame of that many values cannot have them.
@@ -105,13 +105,13 @@ class HeaderParser {
     lags.n = h_.parameter(1);
     for (unsigned k = 0; k < max_lags; ++k) {
       lags.of[k] = k < lags.n ? source_.frame[header_words + k] : 0;
-      if (k < lags.n && (lags.of[k] < before || lags.of[k] >= opening_.values)) return false;
+      if (k < lags.n && (lags.of[k] < before || lags.of[k] >= expected_.values)) return false;
       before = lags.of[k];
     }
     return true;
   }
 
-  const Opening& opening_;
+  const ExpectedFrame& expected_;
   const Source& source_;
   const HeaderView h_;
 };
@@ -119,15 +119,15 @@ class HeaderParser {
 // Puts the opened frame into `frame`, which is in shared memory. The first block also keeps it for the next
 // kernels of the call. Called by the first warp.
 template <class T, class Simt>
-TAUT_DEVICE void find_opened(const Simt& simt, Scratch& scratch, const Opening& opening, const Source& source,
-                             OpenFrame& frame) {
+TAUT_DEVICE void find_opened(const Simt& simt, Scratch& scratch, const ExpectedFrame& expected,
+                             const Source& source, OpenFrame& frame) {
   constexpr unsigned words = words_of<OpenFrame>();
   static_assert(words <= warp_lanes);
   const bool there = read_published(simt, scratch.control, scratch.published, words, frame);
   const bool published = simt.ballot(!there) == 0;
   simt.sync_warp();
   if (published) return;
-  const OpenFrame f = HeaderParser<T>(opening, source).open(simt, scratch.crc);
+  const OpenFrame f = HeaderParser<T>(expected, source).open(simt, scratch.crc);
   if (simt.thread() == 0) {
     frame = f;
     if (simt.block() == 0) scratch.opened.total = f;

@@ -131,7 +131,7 @@ class RecordReader {
   TAUT_DEVICE void read_table() {
     const std::uint32_t blocks = blocks_in(r_.n);
     Scanned<std::uint32_t> rank{group_.thread() * Group::blocks_per_thread, blocks};
-    std::uint32_t named = own_blocks<Group::blocks_per_thread>(group_.thread(), blocks);
+    std::uint32_t named = existing_mask<Group::blocks_per_thread>(group_.thread(), blocks);
     if (!r_.has(dense)) read_map(blocks, named, rank);
     const std::uint32_t table = end_;
     take_table(static_cast<std::uint32_t>(entry_bytes(rank.total, r_.flags)));
@@ -188,7 +188,7 @@ class RecordReader {
                         marked = eight >> (first % 8) & ((1u << Group::blocks_per_thread) - 1);
     const bool beyond = (marked & ~named) != 0;
     named = marked;
-    rank = group_.scan(marked_blocks<Group::blocks_per_thread>(group_.simt(), marked) |
+    rank = group_.scan(count_marked<Group::blocks_per_thread>(group_.simt(), marked) |
                        static_cast<std::uint32_t>(beyond) << 16);
     good_ &= rank.total < 1u << 16;
   }

@@ -10,11 +10,11 @@ namespace taut::planes::cuda {
 
 // Layout of a record's planes, computed before the planes are written.
 struct PlanesPlan {
-  std::uint32_t widths = 0;        // widths of this thread's blocks: packed_widths.hpp
-  std::uint32_t blocks_at = 0;     // first byte of this thread's blocks, counted from the first plane
-  std::uint32_t rank = 0;          // number of earlier blocks that have planes
-  std::uint32_t plane_bytes = 0;   // of all blocks: the sum of their widths
-  std::uint32_t coded_blocks = 0;  // number of blocks that have planes
+  std::uint32_t widths = 0;       // widths of this thread's blocks: packed_widths.hpp
+  std::uint32_t blocks_at = 0;    // first byte of this thread's blocks, counted from the first plane
+  std::uint32_t rank = 0;         // number of earlier blocks that have planes
+  std::uint32_t plane_bytes = 0;  // of all blocks: the sum of their widths
+  std::uint32_t coded_mask = 0;   // number of blocks that have planes
   std::uint32_t table_bytes = 0;
   std::uint8_t table_flags = 0, head_bytes = 0;
 
@@ -32,18 +32,19 @@ TAUT_DEVICE PlanesPlan plan_planes(Group& block_group, std::uint32_t widths, std
   plan.widths = widths;
   plan.head_bytes = is_wide ? 12 : 8;
   // One word holds three sums: widths, blocks with planes, and warps with a width that does not fit a nibble.
-  const bool long_widths = block_group.simt().ballot(any_long(widths)) != 0 && block_group.lane() == 0;
-  const std::uint32_t coded = marked_blocks<Group::blocks_per_thread>(
-      block_group.simt(), coded_blocks<Group::blocks_per_thread>(widths));
+  const bool long_widths =
+      block_group.simt().ballot(any_above_nibble(widths)) != 0 && block_group.lane() == 0;
+  const std::uint32_t coded = count_marked<Group::blocks_per_thread>(
+      block_group.simt(), coded_mask<Group::blocks_per_thread>(widths));
   const auto found = block_group.scan(sum_of_widths<Group::blocks_per_thread>(widths) | coded << 16 |
                                       std::uint32_t{long_widths} << 26);
   plan.blocks_at = found.before & 0xFFFF;
   plan.rank = found.before >> 16 & 0x3FF;
   plan.plane_bytes = found.total & 0xFFFF;
-  plan.coded_blocks = found.total >> 16 & 0x3FF;
+  plan.coded_mask = found.total >> 16 & 0x3FF;
   if (plan.plane_bytes == 0) return plan;
   const WidthTable table =
-      choose_table({plan.plane_bytes, plan.coded_blocks, found.total >> 26 != 0 ? 16u : 0u}, blocks);
+      choose_table({plan.plane_bytes, plan.coded_mask, found.total >> 26 != 0 ? 16u : 0u}, blocks);
   plan.table_bytes = static_cast<std::uint32_t>(table.bytes);
   plan.table_flags = table.flags;
   return plan;
@@ -88,7 +89,7 @@ TAUT_DEVICE void write_entries(const Group& block_group, std::uint8_t* table, st
 template <class Group>
 TAUT_DEVICE std::uint8_t* write_map(const Group& block_group, std::uint8_t* table, std::uint32_t widths,
                                     std::uint32_t blocks) {
-  const std::uint32_t coded = coded_blocks<Group::blocks_per_thread>(widths);
+  const std::uint32_t coded = coded_mask<Group::blocks_per_thread>(widths);
   if constexpr (Group::blocks_per_thread == 1) {
     const std::uint32_t of_warp = block_group.simt().ballot(coded != 0),
                         byte = block_group.warp() * 4 + block_group.lane();
@@ -114,12 +115,12 @@ TAUT_DEVICE std::uint32_t collect_entries(const Group& block_group, PlanesShared
       shared.entries[rank++] = static_cast<std::uint8_t>(width);
   block_group.simt().barrier();
   const unsigned first = block_group.thread() * Group::blocks_per_thread;
-  if (first >= plan.coded_blocks) return 0;
+  if (first >= plan.coded_mask) return 0;
   if constexpr (Group::blocks_per_thread == 1) {
     return shared.entries[first];
   } else {
     return low_bytes(reinterpret_cast<const std::uint32_t*>(shared.entries)[block_group.thread()],
-                     plan.coded_blocks - first);
+                     plan.coded_mask - first);
   }
 }
 
@@ -135,7 +136,7 @@ TAUT_DEVICE void write_table(const Group& block_group, PlanesShared& shared, con
     write_entries(block_group, table, plan.widths, blocks, by_bytes);
   } else {
     std::uint8_t* const entries = write_map(block_group, table, plan.widths, blocks);
-    write_entries(block_group, entries, collect_entries(block_group, shared, plan), plan.coded_blocks,
+    write_entries(block_group, entries, collect_entries(block_group, shared, plan), plan.coded_mask,
                   by_bytes);
   }
   const std::uint32_t used = plan.head_bytes + plan.plane_bytes + plan.table_bytes;

@@ -53,9 +53,9 @@ TAUT_DEVICE void write_frame_header(const Simt& simt, const FrameSeal& seal, boo
                                     std::uint64_t stored_bytes, std::uint32_t* header) {
   const Control& control = seal.scratch->control;
   const unsigned lane = simt.thread();
-  const Lags lags = seal.of_sum                    ? seal.scratch->opened.total.prediction.lags
-                    : stored || control.again != 0 ? Lags{}
-                                                   : seal.lags;
+  const Lags lags = seal.of_sum                            ? seal.scratch->opened.total.prediction.lags
+                    : stored || control.encodes_again != 0 ? Lags{}
+                                                           : seal.lags;
   const std::uint64_t bytes =
       stored ? stored_bytes : 4 * (lags.n + seal.chunks + std::uint64_t{1} + control.words);
   for (unsigned i = lane; lane == 0 && i < header_words; ++i)

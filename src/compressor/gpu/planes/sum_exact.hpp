@@ -32,7 +32,7 @@ class ExactAdder {
     const std::uint32_t deferred = scratch.opened.total.status == 0 ? scratch.control.deferred : 0;
     for (std::uint32_t i = group_.simt().block(); i < deferred; i += job_.blocks) {
       const DeferredChunk chunk = job_.deferred[i].deferred;
-      const std::uint64_t values = job_.input.opening.values - std::uint64_t{chunk.chunk} * chunk_values;
+      const std::uint64_t values = job_.input.expected.values - std::uint64_t{chunk.chunk} * chunk_values;
       n_ = values < chunk_values ? static_cast<std::uint32_t>(values)
                                  : static_cast<std::uint32_t>(chunk_values);
       add(chunk);

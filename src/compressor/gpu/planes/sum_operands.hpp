@@ -91,7 +91,7 @@ TAUT_DEVICE void find_records(const Simt& simt, const SumJob<T>& job, std::uint3
                      static_cast<std::uint8_t>(form)};
   const std::uint32_t base = simt.reduce_add(static_cast<std::uint32_t>(head.base));
   if (k != 0) return;
-  const std::uint64_t left = job.input.opening.values - std::uint64_t{chunk} * chunk_values;
+  const std::uint64_t left = job.input.expected.values - std::uint64_t{chunk} * chunk_values;
   shared.chunk = chunk;
   shared.n =
       left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);

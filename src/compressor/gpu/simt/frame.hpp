@@ -177,7 +177,7 @@ TAUT_DEVICE void end_call(const Simt& simt, ScratchHead& scratch, const ResultPl
   simt.signal_host(&result.at->done);
   ++control.epoch;
   control.ticket = control.coded = control.failure = control.words = control.done = control.deferred =
-      control.again = 0;
+      control.encodes_again = 0;
 }
 
 // Ends the last kernel of a call that writes no header. The kernel has `blocks` blocks.

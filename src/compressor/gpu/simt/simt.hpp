@@ -16,21 +16,21 @@
 //   fence_blocks()                orders all earlier accesses of this thread before all its later ones, for
 //                                 other blocks; earlier accesses include those of other threads that this
 //                                 thread has observed
-//   signal_host(p)                sets *p to 1, a word that the host polls, after the same accesses
-//   pause()                       called in a loop that waits for another block
+//   signal_host(p)                sets *p to 1, a word that the host polls, after all accesses that
+//   fence_blocks() orders pause()                       called in a loop that waits for another block
 //   prefetch(p)                   starts to load the 128 bytes around p, memory of the GPU, into its L2 cache
-//   multiprocessors()             number of multiprocessors of the GPU
+//   multiprocessors()             upper bound of the number of multiprocessors of the GPU
 //   leading_zeros(v), popcount(v), reverse_bits(v)
 //   permute_bytes(low, high, selector)
 //                                 four of eight bytes, one for each of the four lowest base-16 digits of the
 //                                 selector; digit 8 + i: the sign of byte i, eight times
 //   bit_select(mask, a, b)        bits of a where the mask's bits are 1, else bits of b
-//   global(p)                     p, which is known to point to memory of the GPU, not of the block
+//   global(p)                     p, which is known to point to global memory, not to shared memory
 //   keep_in_memory(v)             makes the compiler store the thread's variable v, so that it takes no
 //                                 registers from one barrier to the next
 //
 // TAUT_TABLE declares a constant array that kernels index at run time. A static constant of a function will
-// not do: nvcc 13.0 leaves that of a template without its values. TAUT_ROLLED marks loops that run only a few
+// not do: nvcc 13.0 does not initialise one in a template. TAUT_ROLLED marks loops that run only a few
 // times: unrolled they would take more instructions. An array that such a loop indexes is in local memory
 // instead of registers. TAUT_UNROLLED marks loops over an array in registers, which the compiler would
 // otherwise not unroll; TAUT_UNROLLED_BY(n) unrolls n iterations, a constant.
@@ -101,7 +101,7 @@ struct CudaThread : BitOperations {
   __device__ static std::uint32_t reduce_or(std::uint32_t v) { return __reduce_or_sync(all_lanes, v); }
   __device__ static std::uint32_t reduce_add(std::uint32_t v) { return __reduce_add_sync(all_lanes, v); }
   __device__ static std::uint64_t reduce_add(std::uint64_t v) {
-    for (int by = 1; by < 32; by *= 2) v += __shfl_xor_sync(all_lanes, v, by);
+    for (unsigned by = 1; by < warp_lanes; by *= 2) v += __shfl_xor_sync(all_lanes, v, static_cast<int>(by));
     return v;
   }
   // The predicate of a shuffle says whether the source lane exists.
@@ -142,7 +142,7 @@ struct CudaThread : BitOperations {
   }
   __device__ static void signal_host(std::uint32_t* p) {
     __threadfence_system();
-    *p = 1;
+    asm volatile("st.relaxed.sys.u32 [%0], 1;" ::"l"(p) : "memory");
   }
   __device__ static void fence_blocks() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
   __device__ static void pause() {}

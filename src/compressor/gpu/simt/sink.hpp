@@ -13,14 +13,14 @@ namespace taut::cuda {
 // State of a launch, at the start of its scratch memory. New memory is all zero; each launch leaves the state
 // ready for the next one.
 struct Control {
-  std::uint32_t epoch;     // number of earlier launches
-  std::uint32_t ticket;    // number of chunks taken so far
-  std::uint32_t coded;     // not 0: some chunk is not a layer
-  std::uint32_t failure;   // greatest Status reported
-  std::uint32_t words;     // words of all records
-  std::uint32_t done;      // number of blocks of the last kernel that have done their part
-  std::uint32_t deferred;  // number of chunks that a kernel leaves to the next one
-  std::uint32_t again;     // not 0: some record requires that the next kernels encode again, in another form
+  std::uint32_t epoch;          // number of earlier launches
+  std::uint32_t ticket;         // number of chunks taken so far
+  std::uint32_t coded;          // not 0: some chunk is not a layer
+  std::uint32_t failure;        // greatest Status reported
+  std::uint32_t words;          // words of all records
+  std::uint32_t done;           // number of blocks of the last kernel that have done their part
+  std::uint32_t deferred;       // number of chunks that a kernel leaves to the next one
+  std::uint32_t encodes_again;  // not 0: the next kernels encode again, because a record needs another form
 };
 
 // A chunk that a kernel leaves to the next one.

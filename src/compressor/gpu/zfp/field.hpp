@@ -7,7 +7,7 @@
 
 namespace taut::zfp::cuda {
 
-// A field, divided as Grid of shape.hpp divides it. Extents are listed from the slowest; those of fields of
+// A field, divided as Tiling of shape.hpp divides it. Extents are listed from the slowest; those of fields of
 // fewer dimensions begin with 1.
 struct Field {
   unsigned dims;
@@ -16,12 +16,12 @@ struct Field {
 };
 
 inline Field field_of(const Shape& shape) {
-  const Grid grid(shape);
+  const Tiling grid(shape);
   Field field{};
   field.dims = shape.dims;
   field.tiles = static_cast<std::uint32_t>(grid.tiles());
   for (unsigned k = 0; k < max_dims; ++k) {
-    const std::size_t n = shape.extent[k], of_tile = grid.largest().extent[k];
+    const std::size_t n = shape.extent[k], of_tile = grid.full_tile().extent[k];
     field.extent[k] = static_cast<std::uint32_t>(n);
     field.tile[k] = static_cast<std::uint32_t>(of_tile);
     field.along[k] = static_cast<std::uint32_t>(of_tile == 0 ? 0 : (n + of_tile - 1) / of_tile);

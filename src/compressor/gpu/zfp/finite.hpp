@@ -90,7 +90,7 @@ struct FiniteValues {
 
   // Computes `before` and `exists`. Called by a warp.
   template <class Simt>
-  TAUT_DEVICE void look_back(const Simt& simt, std::uint32_t groups) {
+  TAUT_DEVICE void find_substitutes(const Simt& simt, std::uint32_t groups) {
     const unsigned lane = simt.thread() % warp_lanes;
     std::uint32_t last = first_of_all(simt, groups);
     if (lane == 0) exists = last != none;

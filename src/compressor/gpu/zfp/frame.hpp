@@ -69,7 +69,7 @@ struct PlaceKernel {
 
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    if (job.scratch->control.again == 0) return;
+    if (job.scratch->control.encodes_again == 0) return;
     place_records(simt, shared, job.index, job.tiles, job.scratch->tiles());
   }
 };

@@ -1,6 +1,7 @@
-// Kernels after encoding, for tiles with values that are not finite. ClassifyKernel determines form and size
-// of the record of such a tile; it is launched only if not all tiles have fixed sizes. RepairKernel encodes
-// such tiles again, and tiles whose records moved because another one is stored. It completes the call.
+// Kernels that encode tiles with NaN or infinities again, after EncodeKernel. ClassifyKernel determines form
+// and size of the record of such a tile; it is launched only if not all tiles have fixed sizes. RepairKernel
+// encodes such tiles, and tiles whose records have moved because an earlier tile is stored uncompressed. It
+// completes the call.
 #pragma once
 
 #include "compressor/gpu/zfp/encode.hpp"
@@ -27,9 +28,9 @@ struct ClassifyKernel {
     std::uint32_t bytes = 0;  // bytes of the classes
     TAUT_ROLLED
     for (std::uint32_t group = warp; group * group_size < values; group += warps) {
-      const std::uint32_t there = group_values(values, group);
-      if (finite_values(simt, job.values, tile, values, group) != all_of(there))
-        bytes += static_cast<std::uint32_t>(class_bytes(there));
+      const std::uint32_t count = group_values(values, group);
+      if (finite_values(simt, job.values, tile, values, group) != all_of(count))
+        bytes += static_cast<std::uint32_t>(class_bytes(count));
     }
     if (simt.thread() % warp_lanes == 0) shared.class_bytes[warp] = bytes;
     simt.barrier();
@@ -38,7 +39,7 @@ struct ClassifyKernel {
     for (unsigned i = 0; i < warps; ++i) map_bytes += shared.class_bytes[i];
     const Entry entry = entry_of<T>(values, tile.blocks(), job.bits, map_bytes);
     job.index()[simt.block()] = entry.word;
-    if (entry.form() == Form::stored) job.scratch->control.again = 1;
+    if (entry.form() == Form::stored) job.scratch->control.encodes_again = 1;
   }
 };
 
@@ -50,8 +51,9 @@ struct RepairShared {
   WarpShared<T, D> warps[block_threads<D> / warp_lanes];
 };
 
-// Encodes one tile again: a map of the values that are not finite, then zfp blocks with substitutes in their
-// place; or stored values. `record`: its place. A block of threads processes a tile.
+// Encodes one tile again: a map of the values that are not finite, then zfp blocks with substitutes for
+// these; or uncompressed values. `record`: position of the tile's record. A block of threads processes a
+// tile.
 template <class T, unsigned D, class Simt>
 class TileRepairer {
  public:
@@ -92,7 +94,7 @@ class TileRepairer {
     }
     simt_.barrier();
     if (warp() == 0) {
-      shared_.finite.look_back(simt_, groups_);
+      shared_.finite.find_substitutes(simt_, groups_);
       shared_.marks.count(simt_, values_);
     }
     simt_.barrier();
@@ -109,11 +111,11 @@ class TileRepairer {
 
   // Writes the classes of a group. Each lane handles four values.
   TAUT_DEVICE void write_classes(std::uint32_t group) const {
-    const std::uint32_t there = group_values(values_, group), first = 4 * lane();
-    if (first >= there) return;
+    const std::uint32_t count = group_values(values_, group), first = 4 * lane();
+    if (first >= count) return;
     unsigned byte = 0;
     for (unsigned k = 0; k < 4; ++k)
-      if (first + k < there)
+      if (first + k < count)
         byte |= static_cast<unsigned>(class_at(value(group * group_size + first + k))) << 2 * k;
     record_[shared_.marks.place(simt_, values_, group) + lane()] = static_cast<std::uint8_t>(byte);
   }
@@ -168,17 +170,17 @@ struct RepairKernel {
   template <class Simt>
   TAUT_DEVICE static void repair(const Simt& simt, Shared& shared, const Job& job, std::uint32_t tile) {
     TileState& state = job.scratch->tiles()[tile];
-    const std::uint64_t usual = job.places.template record_position<D>(job.field, tile);
-    const std::uint64_t place = job.scratch->control.again != 0 ? state.record : usual;
+    const std::uint64_t expected = job.places.template record_position<D>(job.field, tile);
+    const std::uint64_t place = job.scratch->control.encodes_again != 0 ? state.record : expected;
     const bool special = state.special != 0;
-    if (!special && place == usual) return;
+    if (!special && place == expected) return;
     Entry entry = job.index()[tile];
     if (special && entry.form() == Form::coded) entry = Entry(Form::repaired, entry.bytes());
     TileRepairer<T, D, Simt>(simt, shared, job, tile, entry, job.records() + place).encode();
     simt.barrier();
     if (simt.thread() != 0) return;
     job.index()[tile] = entry.word;
-    state.special = 0;
+    state.special = 0;  // as between all calls
   }
 
   // Writes header and extents. Called by a warp.
@@ -187,7 +189,7 @@ struct RepairKernel {
     const unsigned dims = job.field.dims, lane = simt.thread();
     const std::uint32_t tiles = job.field.tiles;
     std::uint64_t bytes = job.places.total;
-    if (job.scratch->control.again != 0)
+    if (job.scratch->control.encodes_again != 0)
       bytes = job.scratch->tiles()[tiles - 1].record + Entry(job.index()[tiles - 1]).bytes();
     if (lane < extent_words(dims)) job.frame[header_words + lane] = job.field.extent[max_dims - dims + lane];
     for (unsigned i = 0; lane == 0 && i < header_words; ++i) header[i] = job.header[i];

@@ -13,8 +13,8 @@ RankRules policy(const std::string& text) {
 
 // Merges the settings of ranks with these policies.
 Settings merged(const std::vector<std::string>& policies) {
-  Settings all(policy(policies[0]));
-  for (const std::string& text : policies) all.merge(Settings(policy(text)));
+  Settings all(policy(policies[0]), 0);
+  for (const std::string& text : policies) all.merge(Settings(policy(text), 0));
   return all;
 }
 
@@ -39,7 +39,7 @@ TEST(Settings, TellThatOneRankCannotReadItsPolicy) {
 }
 
 TEST(Settings, KeepTheLeastWords) {
-  Settings mine(policy("abs:1e-3")), other = mine;
+  Settings mine(policy("abs:1e-3"), 0), other = mine;
   mine.mark = 7;
   other.mark = 5;
   other.enabled = 0;

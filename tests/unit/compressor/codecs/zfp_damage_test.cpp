@@ -74,7 +74,7 @@ TEST(ZfpDamage, EndlessStreamsStayInsideTheirMemory) {
       auto x = waves<double>(dims);
       const auto codec = zfp_codec(bound, dims);
       Frame frame = encoded(*codec, x);
-      const zfp::Grid grid(zfp::shape_of(dims, x.size()));
+      const zfp::Tiling grid(zfp::shape_of(dims, x.size()));
       const std::size_t front =
           frame_header_bytes + zfp::front_bytes(zfp::shape_of(dims, 0 + x.size()).dims, grid.tiles());
       for (const int byte : {0xFF, 0xAA, 0x55, 0x01, 0x80}) {

@@ -162,7 +162,7 @@ TEST(Zfp, WholePlanesOfAFieldKeepItsShape) {
 TEST(Zfp, TilesCoverAFieldOnceAndStaySmall) {
   for (const Dims& dims : shapes) {
     std::vector<int> visits(dims.count());
-    const zfp::Grid grid(zfp::shape_of(dims, visits.size()));
+    const zfp::Tiling grid(zfp::shape_of(dims, visits.size()));
     for (std::size_t i = 0; i < grid.tiles(); ++i) {
       const auto tile = grid.tile(visits.data(), i);
       EXPECT_LE(tile.shape.blocks() * tile.shape.block_values(), zfp::tile_values);

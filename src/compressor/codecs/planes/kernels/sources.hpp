@@ -1,5 +1,5 @@
-// Sources of integers for kernel sets that process whole chunks: plain loops, which the compiler vectorises
-// for each kernel set.
+// Inputs of kernels that process whole chunks: read(groups, room) returns the integers of a chunk. Plain
+// loops, which the compiler vectorises for each kernel set.
 #pragma once
 
 #include "compressor/codecs/planes/kernels/kernels.hpp"
@@ -7,7 +7,7 @@
 namespace taut::planes {
 namespace {  // one copy for each kernel set, compiled with its instructions
 
-// Integers less their prediction from earlier integers; without these, the integers.
+// Residuals of integers; without a prediction, the integers themselves.
 class ChunkResiduals {
  public:
   ChunkResiduals(const std::int32_t* q, const Earlier& earlier) : q_(q), earlier_(earlier) {}
@@ -17,7 +17,7 @@ class ChunkResiduals {
     if (!earlier_.any()) return q_;
     const std::int32_t *q = q_, *a = earlier_.near, *b = earlier_.far, *both = earlier_.both;
     const std::size_t n = groups * group_values;
-    room[0] = subtract_wrapping(*q, earlier_[0]);  // tells the compiler that there is a first integer
+    room[0] = subtract_wrapping(*q, earlier_[0]);  // else GCC warns that `room` may be uninitialised
     if (b == nullptr) {
       for (std::size_t i = 0; i < n; ++i) room[i] = subtract_wrapping(q[i], a[i]);
     } else {
@@ -46,7 +46,7 @@ struct ChunkValues {
   }
 };
 
-// Values quantised by the registers' LargeRounder.
+// Values quantised by LargeRounder of an instruction set's class R.
 template <class R, class T>
 struct ChunkLargeValues {
   const T* values;

@@ -44,15 +44,15 @@ std::uint64_t equal_eight(const T* a, const T* b) {
 // Returns the bits of eight values that are NaN or whose magnitude is beyond `limit`.
 template <class T>
 std::uint64_t eight_beyond(const T* x, float limit) {
-  const __m256 magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0F), eight(x));
+  const __m256 magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0F), load_floats(x));
   return signs(_mm256_cmp_ps(magnitude, _mm256_set1_ps(limit), _CMP_NLE_UQ));
 }
 inline std::uint64_t eight_beyond(const double* x, double limit) {
-  const auto four = [=](const double* at) {
+  const auto beyond = [=](const double* at) {
     const __m256d magnitude = _mm256_andnot_pd(_mm256_set1_pd(-0.0), _mm256_loadu_pd(at));
     return signs(_mm256_cmp_pd(magnitude, _mm256_set1_pd(limit), _CMP_NLE_UQ));
   };
-  return four(x) | four(x + 4) << 4;
+  return beyond(x) | beyond(x + 4) << 4;
 }
 
 // Returns eight bits for each eight values at 0, 8, ... of n <= 64, from take(i); the last values, fewer than
@@ -84,7 +84,7 @@ std::uint64_t group_within_bits(const std::int32_t* q) {
 inline std::uint64_t four_within_bound(const float* x, __m128i q, const Quantiser<float>& z) {
   const __m256d product = _mm256_mul_pd(_mm256_cvtepi32_pd(q), _mm256_set1_pd(static_cast<double>(z.step)));
   const __m256d back = _mm256_cvtps_pd(_mm256_cvtpd_ps(product));
-  const __m256d error = _mm256_andnot_pd(_mm256_set1_pd(-0.0), _mm256_sub_pd(four(x), back));
+  const __m256d error = _mm256_andnot_pd(_mm256_set1_pd(-0.0), _mm256_sub_pd(load_doubles(x), back));
   return signs(_mm256_cmp_pd(error, _mm256_set1_pd(z.bound), _CMP_LE_OQ));
 }
 inline std::uint64_t eight_within_bound(const float* x, __m256i q, const Quantiser<float>& z) {
@@ -123,7 +123,7 @@ struct Avx2 : PortableWide {
   static CodedPlaces quantise_group(const T* x, const Quantiser<T>& z, std::int32_t* q) {
     std::uint64_t small = 0;
     for (std::size_t i = 0; i < group_values; i += 8) {
-      const __m256i integers = rounded(x + i, z.inverse);
+      const __m256i integers = rounded_to_ints(x + i, z.inverse);
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(q + i), integers);
       small |= within_bits<small_bits>(integers) << i;
     }
@@ -141,13 +141,13 @@ struct Avx2 : PortableWide {
 
   template <class Half>
   static void add_halves(Half* values, const Half* operand) {
-    store_half(values, narrowed(eight_sums(eight(values), eight(operand)), values));
+    store_half(values, narrowed(eight_sums(load_floats(values), load_floats(operand)), values));
   }
 
   template <class Half>
   static void decoded_halves(const Half* x, const Quantiser<Half>& z, Half* to) {
     const __m256 shift = _mm256_set1_ps(0x1.8p23f);
-    const __m256 scaled = _mm256_mul_ps(eight(x), _mm256_set1_ps(z.inverse));
+    const __m256 scaled = _mm256_mul_ps(load_floats(x), _mm256_set1_ps(z.inverse));
     const __m256 integer = _mm256_sub_ps(_mm256_add_ps(scaled, shift), shift);
     const __m256i good =
         _mm256_castps_si256(_mm256_and_ps(_mm256_cmp_ps(integer, _mm256_set1_ps(0x1p22f), _CMP_LT_OQ),

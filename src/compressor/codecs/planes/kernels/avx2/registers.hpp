@@ -143,7 +143,8 @@ struct Avx2Registers {
    public:
     explicit Rounder(ComputedIn<T> inverse) : inverse_(inverse) {}
     Register operator()(const T* x) {
-      const Register pair = _mm256_packs_epi32(rounded(x, inverse_), rounded(x + 8, inverse_));
+      const Register pair =
+          _mm256_packs_epi32(rounded_to_ints(x, inverse_), rounded_to_ints(x + 8, inverse_));
       seen_ = _mm256_or_si256(seen_, add_words(pair, splat16(1 << small_bits)));
       return _mm256_permute4x64_epi64(pair, 0xD8);
     }
@@ -163,7 +164,7 @@ struct Avx2Registers {
     Ints operator()(const T* x) {
       Ints q = rounded_in_double(x, scale_);
       if constexpr (sizeof(T) == 4) {
-        const Ints in_float = rounded(x, inverse_);
+        const Ints in_float = rounded_to_ints(x, inverse_);
         q = _mm256_blendv_epi8(q, in_float, lanes_within<small_bits>(in_float));
       }
       seen_ = bit_or(seen_, add(q, splat32(1 << unchecked_bits<T>)));

@@ -17,12 +17,12 @@ EightInts each_half(Of of) {
   return {{of(0), of(1)}};
 }
 
-inline EightFloats eight(const float* x) { return {{vld1q_f32(x), vld1q_f32(x + 4)}}; }
-inline EightFloats eight(const f16* x) {
+inline EightFloats load_floats(const float* x) { return {{vld1q_f32(x), vld1q_f32(x + 4)}}; }
+inline EightFloats load_floats(const f16* x) {
   const float16x8_t halves = vreinterpretq_f16_u16(vld1q_u16(reinterpret_cast<const std::uint16_t*>(x)));
   return {{vcvt_f32_f16(vget_low_f16(halves)), vcvt_high_f32_f16(halves)}};
 }
-inline EightFloats eight(const bf16* x) {
+inline EightFloats load_floats(const bf16* x) {
   const uint16x8_t upper = vld1q_u16(reinterpret_cast<const std::uint16_t*>(x));
   return {{vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(upper), 16)),
            vreinterpretq_f32_u32(vshll_high_n_u16(upper, 16))}};
@@ -60,7 +60,7 @@ template <bool Add>
 void write_values(const EightInts& q, float step, float* to) {
   EightFloats x = products(q, step);
   if constexpr (Add) {
-    const EightFloats before = eight(to);
+    const EightFloats before = load_floats(to);
     x = {{vaddq_f32(before.val[0], x.val[0]), vaddq_f32(before.val[1], x.val[1])}};
   }
   vst1q_f32(to, x.val[0]);
@@ -92,7 +92,7 @@ template <bool Add, class Half>
 void write_values(const EightInts& q, float step, Half* to) {
   EightFloats x = products(q, step);
   if constexpr (Add) {
-    const EightFloats before = eight(to);
+    const EightFloats before = load_floats(to);
     x = {{sum_with_number(before.val[0], rounded(x.val[0], to)),
           sum_with_number(before.val[1], rounded(x.val[1], to))}};
   }
@@ -121,7 +121,7 @@ class NeonRounder {
   explicit NeonRounder(float inverse) : inverse_(inverse) {}
 
   uint8x16_t operator()(const T* x) {
-    const EightFloats values = eight(x);
+    const EightFloats values = load_floats(x);
     const int32x4_t low = rounded(values.val[0]), high = rounded(values.val[1]);
     return vreinterpretq_u8_s16(vuzp1q_s16(vreinterpretq_s16_s32(low), vreinterpretq_s16_s32(high)));
   }
