@@ -20,7 +20,6 @@ from .._errors import ArgumentError
 from . import _frames
 
 _PREFIX_BYTES = 64  # header in front of a frame; begins with the size of the frame, since a buffer may be longer than its content
-_HALVES = (torch.float16, torch.bfloat16)
 
 
 def _values(memory: Any) -> torch.Tensor:
@@ -42,11 +41,6 @@ class Serializer:
     def __init__(self, bound: str = "lossless") -> None:
         self._bound = _core.check_policy(bound)
 
-    def _coding(self, dtype: torch.dtype) -> str:
-        if not dtype.is_floating_point:
-            return "lossless"
-        return "lossless,codec=exponents" if dtype in _HALVES and self._bound == "lossless" else self._bound
-
     def serialize(self, src: Any, dst: Any, key: Any = None) -> int:
         """Encodes the tensor of `src` into the bytes of `dst`; returns the number of bytes written."""
         values = _frames.movable(_values(src).contiguous().view(-1))
@@ -57,7 +51,8 @@ class Serializer:
         if values.numel() > 0:
             number, place = _frames.number_of(values), room[_PREFIX_BYTES:]
             span = (place.data_ptr(), place.numel())
-            written = _core.encode_into(values.data_ptr(), values.numel(), number, self._coding(values.dtype), span)
+            coding = _frames.coding_of(values.dtype, self._bound)
+            written = _core.encode_into(values.data_ptr(), values.numel(), number, coding, span)
         prefix = torch.zeros(_PREFIX_BYTES // 8, dtype=torch.int64)
         prefix[0] = written
         room[:_PREFIX_BYTES].copy_(prefix.view(torch.uint8))
