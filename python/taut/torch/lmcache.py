@@ -2,11 +2,10 @@
 
 ::
 
-    import taut.torch.lmcache
+    python -m taut.torch.lmcache server --l2-adapter '{..., "serde": {"type": "taut"}}' ...
 
-    taut.torch.lmcache.register()      # in the process of LMCache, before it reads its configuration
-
-The configuration of an L2 adapter then names it: ``"serde": {"type": "taut"}``, and may have ``"bound": "rel:1e-3"``.
+is the command ``lmcache`` with the codec; the ``serde`` may also have a ``"bound": "rel:1e-3"``. Other programs that hold LMCache call
+``taut.torch.lmcache.register()`` before they read its configuration.
 """
 
 from collections.abc import Mapping
@@ -103,3 +102,15 @@ def register(name: str = "taut") -> None:
     AnySerializer.register(Serializer)
     AnyDeserializer.register(Deserializer)
     register_serde_factory(name, _processor)
+
+
+def main() -> None:
+    """Runs LMCache's command with the codec."""
+    from lmcache.cli.main import main as command
+
+    register()
+    command()
+
+
+if __name__ == "__main__":
+    main()
