@@ -38,7 +38,7 @@ class Serializer:
     """
 
     def __init__(self, bound: str = "lossless") -> None:
-        self._bound = _core.check_policy(bound)
+        self._bound = _core.check_coding(bound)
 
     def serialize(self, src: Any, dst: Any, key: Any = None) -> int:
         """Encodes the tensor of `src` into the bytes of `dst`; returns the number of bytes written."""

@@ -38,19 +38,24 @@ class Storage(HiCacheFile):
     """
 
     def __init__(self, storage_config: Any, options: Any = None) -> None:
-        self._bound = _core.check_policy(str((storage_config.extra_config or {}).get("bound", "lossless")))
+        self._bound = _core.check_coding(str((storage_config.extra_config or {}).get("bound", "lossless")))
         # The name is part of each file's: pages of another bound, and plain ones, are other files.
         super().__init__(replace(storage_config, model_name=f"{storage_config.model_name or ''}.taut-{self._bound}"))
 
     def set(self, key: str, value: Any = None, target_location: Any = None, target_sizes: Any = None) -> bool:
         """Stores a page; one that is there stays. Returns False if it could not be stored."""
         values = _frames.movable(value.detach().contiguous().view(-1))
-        return bool(super().set(key, _frames.encode(values, _frames.coding_of(values.dtype, self._bound), _HOST)))
+        try:
+            frame = _frames.encode(values, _frames.coding_of(values.dtype, self._bound), _HOST)
+        except Error as error:
+            _log.warning("A page is not stored: %s", error)
+            return False
+        return bool(super().set(key, frame))
 
     def get(self, key: str, target_location: Any = None, target_sizes: Any = None) -> Optional[torch.Tensor]:
         """Reads a page into `target_location`, which has its type and number of values; returns None if there is none.
 
-        A page that cannot be decoded is removed and counts as none: SGLang's thread that reads pages ends at an exception.
+        A page that cannot be decoded is removed and counts as none: SGLang's threads end at an exception.
         """
         values = _frames.movable(target_location.view(-1))
         path = os.path.join(self.file_path, f"{self._get_suffixed_key(key)}.bin")

@@ -88,8 +88,9 @@ def test_a_bound():
 
 
 def test_mistakes_are_told():
-    with pytest.raises(taut.Error, match="policy"):
-        lmcache.Serializer("abs:nothing")
+    for bound in ("abs:nothing", "lossless,algorithm=ring"):
+        with pytest.raises(taut.Error, match="policy"):
+            lmcache.Serializer(bound)
     values = cache((3000,), torch.bfloat16)
     with pytest.raises(taut.Error):
         lmcache.Serializer().serialize(Memory(values), Memory(torch.empty(100, dtype=torch.uint8)))

@@ -149,7 +149,17 @@ def test_files_that_cannot_be_read(sglang, tmp_path):
     assert store.get("key", torch.empty_like(values)) is None and store.exists("key")
 
 
+def test_pages_that_cannot_be_encoded_are_not_stored(sglang, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise taut.DTypeError("not coded")
+
+    monkeypatch.setattr(sglang._frames, "encode", refuse)
+    assert not storage(sglang).set("key", page(torch.bfloat16))
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_wrong_bound_is_told(sglang):
-    with pytest.raises(taut.Error, match="policy"):
-        storage(sglang, bound="abs:nothing")
+    for bound in ("abs:nothing", "lossless,algorithm=ring", "lossless,codec=planes"):
+        with pytest.raises(taut.Error, match="policy"):
+            storage(sglang, bound=bound)
     assert sglang.Storage(Config(model_name=None, extra_config=None)).config_suffix == "_.taut-lossless_0_1"
