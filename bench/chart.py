@@ -35,6 +35,7 @@ class Series:
     joined: bool = True
     hollow: bool = False
     dotted: bool = True  # a dot at each point
+    band: tuple = ()  # half of the height of a band around the line, at each point
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,7 @@ class _Plot:
         self.panel, self.top, self.bottom = panel, top, top + PLOT
         points = [point for line in panel.series for point in line.points]
         xs, ys = [x for x, _ in points] + [x for x, *_ in panel.uprights], [y for _, y in points] + list(panel.level[:1])
+        ys += [y + side * half for line in panel.series for (_, y), half in zip(line.points, line.band) for side in (1, -1)]
         self.named = any(not line.words for line in panel.series)
         self.right = WIDTH - (RIGHT if self.named else 16)
         self.x_edges, self.y_edges = _edges(xs, panel.log[0], 0.05), _edges(ys, panel.log[1], 0.08)
@@ -187,6 +189,12 @@ class _Plot:
         self.taken.append(box(chosen))
         return text(*chosen[:2], words, chosen[2], classes)
 
+    def _band(self, line):
+        edges = [(x, y + half) for (x, y), half in zip(line.points, line.band)]
+        edges += [(x, y - half) for (x, y), half in reversed([*zip(line.points, line.band)])]
+        path = " ".join(f"{self.x(x):.1f},{self.y(y):.1f}" for x, y in edges)
+        return [f'<polygon class="f{line.colour}" fill-opacity="0.15" points="{path}"/>'] if line.band else []
+
     def _dots(self, line):
         kind = f"hollow s{line.colour}" if line.hollow else f"f{line.colour}"
         radius = 6 if line.hollow else 4
@@ -196,6 +204,7 @@ class _Plot:
         made = []
         for line in self.panel.series:
             path = " ".join(f"{self.x(x):.1f},{self.y(y):.1f}" for x, y in line.points)
+            made += self._band(line)
             made += [f'<polyline class="series s{line.colour}" points="{path}"/>'] if line.joined else []
             made += self._dots(line) if line.dotted else []
         for line in self.panel.series:

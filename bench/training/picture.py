@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Draws what train.py measured: for each task the held-out loss against plain DDP's, beside the time of a step.
+"""Draws what train.py measured: for each task the held-out loss against plain DDP's, beside the time of a step; or the losses of
+several seeds against time.
 
 picture.py RESULTS PICTURE.svg
 """
@@ -34,13 +35,26 @@ def panel(task, rows, link):
     return Panel(title, "median time of a step, ms", "held-out loss, % over plain", dots, log=(False, False), level=(0.0, ""))
 
 
+def curves(task, rows, link):
+    """Returns the losses of several seeds against time. The first part of each run, whose loss is far above, is left out."""
+    lines = [
+        Series(name_of(row["variant"]), list(zip(row["losses_seconds"], row["losses"]))[1:], colour, band=tuple(row["losses_deviations"][1:]))
+        for colour, row in zip((5, 2, 1, 0, 3, 4), rows)
+    ]
+    title = f"{task}, {rows[0]['parameters'] / 1e6:.1f} M parameters, {rows[0]['ranks']} ranks, {link}, {len(rows[0]['test_losses'])} seeds"
+    return Panel(title, "seconds of training", "loss, mean of 25 steps", lines, log=(False, False))
+
+
 def picture(runs):
     tasks = {}
     for run in runs:
         for row in run["rows"]:
             tasks.setdefault((row["task"], run["link"]), []).append(row)
     names = {"cnn": "CNN", "1gbit": "1 Gbit/s"}
-    panels = [panel(names.get(task, task.capitalize()), rows, names.get(link, link)) for (task, link), rows in tasks.items()]
+    panels = [
+        (curves if "losses_seconds" in rows[0] else panel)(names.get(task, task.capitalize()), rows, names.get(link, link))
+        for (task, link), rows in tasks.items()
+    ]
     return chart("Loss and time of training by DDP, by how gradients are sent", panels)
 
 

@@ -112,9 +112,10 @@ def trained(name, options, names, sent_bytes, seed):
 
 
 def over_seeds(rows):
-    """Returns one row of those of a variant with several seeds, without the time of each step."""
+    """Returns one row of those of a variant with several seeds."""
     same = {key: value for key, value in rows[0].items() if key not in ("seconds", "speed", "median_step_ms")}
     columns = spread.over_seeds(*zip(*((row["test_loss"], row["sent_bytes_per_step"], row["losses"]) for row in rows)))
+    columns |= spread.over_times([row["seconds"] for row in rows])
     return same | columns | {"replicas_equal": all(row["replicas_equal"] for row in rows)}
 
 
@@ -124,8 +125,8 @@ def measure(name, options, sent_bytes):
     if not options.seeds:
         yield from trained(name, options, names, sent_bytes, 1)
     else:
-        for variant in names:
-            yield over_seeds([trained(name, options, [variant], sent_bytes, seed)[0] for seed in range(options.seeds)])
+        for rows in zip(*(trained(name, options, names, sent_bytes, seed) for seed in range(options.seeds))):
+            yield over_seeds(rows)
 
 
 def main():

@@ -55,6 +55,8 @@ class Committed(unittest.TestCase):
     def test_training(self):
         made = module("bench/training/picture.py").picture(self.runs("emerald-rapids-2-core/training.json"))
         self.same("pictures/training_ddp.svg", made, "bench/training/picture.py")
+        made = module("bench/training/picture.py").picture(self.runs("training/time.json"))
+        self.same("pictures/training_time.svg", made, "bench/training/picture.py")
 
     def test_waves(self):
         try:

@@ -48,6 +48,15 @@ def movable(values: torch.Tensor) -> torch.Tensor:
     return values if values.dtype in NUMBERS else values.view(torch.uint8)
 
 
+def coding_of(dtype: torch.dtype, policy: str) -> str:
+    """Returns the coding of values of a type under a policy: that of KV caches, whose 16-bit floats `exponents` codes faster than mpc."""
+    lossless = policy.partition(",")[0] == "lossless"
+    if not dtype.is_floating_point:
+        return policy if lossless and "codec=" not in policy else "lossless"
+    halves = dtype in (torch.float16, torch.bfloat16)
+    return f"{policy},codec=exponents" if halves and lossless and "codec=" not in policy else policy
+
+
 def encode(values: torch.Tensor, coding: str, device: torch.device) -> torch.Tensor:
     """Returns the frame of the values, in memory of `device`; no bytes if there are no values."""
     if values.numel() == 0:

@@ -2,11 +2,10 @@
 
 ::
 
-    import taut.torch.lmcache
+    python -m taut.torch.lmcache server --l2-adapter '{..., "serde": {"type": "taut"}}' ...
 
-    taut.torch.lmcache.register()      # in the process of LMCache, before it reads its configuration
-
-The configuration of an L2 adapter then names it: ``"serde": {"type": "taut"}``, and may have ``"bound": "rel:1e-3"``.
+is the command ``lmcache`` with the codec; the ``serde`` may also have a ``"bound": "rel:1e-3"``. Other programs that hold LMCache call
+``taut.torch.lmcache.register()`` before they read its configuration.
 """
 
 from collections.abc import Mapping
@@ -20,7 +19,6 @@ from .._errors import ArgumentError
 from . import _frames
 
 _PREFIX_BYTES = 64  # header in front of a frame; begins with the size of the frame, since a buffer may be longer than its content
-_HALVES = (torch.float16, torch.bfloat16)
 
 
 def _values(memory: Any) -> torch.Tensor:
@@ -40,12 +38,7 @@ class Serializer:
     """
 
     def __init__(self, bound: str = "lossless") -> None:
-        self._bound = _core.check_policy(bound)
-
-    def _coding(self, dtype: torch.dtype) -> str:
-        if not dtype.is_floating_point:
-            return "lossless"
-        return "lossless,codec=exponents" if dtype in _HALVES and self._bound == "lossless" else self._bound
+        self._bound = _core.check_coding(bound)
 
     def serialize(self, src: Any, dst: Any, key: Any = None) -> int:
         """Encodes the tensor of `src` into the bytes of `dst`; returns the number of bytes written."""
@@ -57,7 +50,8 @@ class Serializer:
         if values.numel() > 0:
             number, place = _frames.number_of(values), room[_PREFIX_BYTES:]
             span = (place.data_ptr(), place.numel())
-            written = _core.encode_into(values.data_ptr(), values.numel(), number, self._coding(values.dtype), span)
+            coding = _frames.coding_of(values.dtype, self._bound)
+            written = _core.encode_into(values.data_ptr(), values.numel(), number, coding, span)
         prefix = torch.zeros(_PREFIX_BYTES // 8, dtype=torch.int64)
         prefix[0] = written
         room[:_PREFIX_BYTES].copy_(prefix.view(torch.uint8))
@@ -108,3 +102,15 @@ def register(name: str = "taut") -> None:
     AnySerializer.register(Serializer)
     AnyDeserializer.register(Deserializer)
     register_serde_factory(name, _processor)
+
+
+def main() -> None:
+    """Runs LMCache's command with the codec."""
+    from lmcache.cli.main import main as command
+
+    register()
+    command()
+
+
+if __name__ == "__main__":
+    main()

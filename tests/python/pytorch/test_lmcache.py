@@ -88,8 +88,9 @@ def test_a_bound():
 
 
 def test_mistakes_are_told():
-    with pytest.raises(taut.Error, match="policy"):
-        lmcache.Serializer("abs:nothing")
+    for bound in ("abs:nothing", "lossless,algorithm=ring"):
+        with pytest.raises(taut.Error, match="policy"):
+            lmcache.Serializer(bound)
     values = cache((3000,), torch.bfloat16)
     with pytest.raises(taut.Error):
         lmcache.Serializer().serialize(Memory(values), Memory(torch.empty(100, dtype=torch.uint8)))
@@ -112,7 +113,7 @@ def test_mistakes_are_told():
 
 
 def test_lmcache_finds_the_codec_by_its_name(monkeypatch):
-    factories = {}
+    factories, commands = {}, []
 
     class Base(abc.ABC):  # noqa: B024
         pass
@@ -127,13 +128,15 @@ def test_lmcache_finds_the_codec_by_its_name(monkeypatch):
         "": {}, ".v1": {}, ".v1.distributed": {}, ".v1.distributed.serde": {}, ".v1.distributed.serde.base": vars(base),
         ".v1.distributed.serde.async_processor": {"AsyncSerdeProcessor": AsyncSerdeProcessor},
         ".v1.distributed.serde.factory": {"register_serde_factory": factories.__setitem__},
+        ".cli": {}, ".cli.main": {"main": lambda: commands.append(set(factories))},
     }  # fmt: skip
     for name, content in contents.items():
         module = ModuleType(f"lmcache{name}")
         module.__path__ = []
         vars(module).update(content)
         monkeypatch.setitem(sys.modules, module.__name__, module)
-    lmcache.register()
+    lmcache.main()
+    assert commands == [{"taut"}]
     processor = factories["taut"]({"type": "taut", "bound": "abs:1e-2", "max_workers": 3})
     assert processor.workers == 3
     _, written = stored(processor.serializer, cache((50_000,), torch.float32))
