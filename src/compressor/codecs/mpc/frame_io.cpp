@@ -57,8 +57,7 @@ class Preparation {
     const Lags& lags = layout_.prediction.lags;
     const std::byte* residuals = own_.bytes;
     if (coded_.any()) {
-      std::byte* const codes = coded_.next();
-      code(part, codes, {lag_sources(codes, lags, layout_.word_bytes), own_.bytes});
+      code_next(part, lags);
     } else {
       residuals = prepared(part, own_);
       if (lags.any() || !layout_.references.empty()) {
@@ -88,20 +87,29 @@ class Preparation {
 
   // Returns the words of a part, rounded or as codes of the grid. Words before the values are 0, as they are.
   const std::byte* prepared(Part part, Piece& piece) noexcept {
-    if (layout_.grid.any()) {
-      if (const std::byte* const kept = kept_ ? kept_->find(part.first) : nullptr) return kept;
-      std::byte* const room = kept_ ? kept_->add(part.first) : nullptr;
-      std::byte* const codes = room ? room : piece.bytes;
-      code(part, codes);
-      const std::size_t before =
-          part.first < 0 ? std::min(static_cast<std::size_t>(-part.first), part.size) : 0;
-      std::memset(codes, 0, before);
-      return codes;
-    }
+    if (layout_.grid.any()) return codes_of(part, piece);
     const std::byte* const whole = whole_vectors(part, piece.bytes);
     if (layout_.rounding.dropped == 0) return whole;
     kernels_.round(whole, vectors_of(part.size), layout_.rounding, piece.bytes);
     return piece.bytes;
+  }
+
+  // Codes of a part. Kept out of the loop over chunks, which is faster without it in frames without a grid.
+  [[gnu::noinline]] const std::byte* codes_of(Part part, Piece& piece) noexcept {
+    if (const std::byte* const kept = kept_ ? kept_->find(part.first) : nullptr) return kept;
+    std::byte* const room = kept_ ? kept_->add(part.first) : nullptr;
+    std::byte* const codes = room ? room : piece.bytes;
+    code(part, codes);
+    const std::size_t before =
+        part.first < 0 ? std::min(static_cast<std::size_t>(-part.first), part.size) : 0;
+    std::memset(codes, 0, before);
+    return codes;
+  }
+
+  // Codes the chunk that follows those in the window, and writes its residuals to own_.
+  [[gnu::noinline]] void code_next(Part part, const Lags& lags) noexcept {
+    std::byte* const codes = coded_.next();
+    code(part, codes, {lag_sources(codes, lags, layout_.word_bytes), own_.bytes});
   }
 
   void code(Part part, std::byte* to, const Residuals& residuals = {}) noexcept {

@@ -6,6 +6,8 @@
 //   each(n, f)                    calls f(i) for i below n, in any order
 //   once(f)                       calls f() once
 //   sort(x, n, less, memory)      sorts n numbers; `memory`: room for as many
+//   take_least(n, of, gaps)       writes gaps of(i) for i below n: the least of them, in any order; returns
+//                                 their number
 //   nth(x, n, k, memory)          returns number k of n numbers in ascending order, which it may move
 //   first_few(n, limit, is, take) calls take(rank, i) for the first `limit` i below n with is(i); returns
 //                                 their number
@@ -26,9 +28,9 @@ namespace taut::mpc {
 
 inline constexpr std::uint32_t most_grid_values = 256;
 
-// Distance of two neighbouring values, and the unit in the last place of the greater one.
+// Distance of two neighbouring values, and the greater one of their magnitudes.
 struct GridGap {
-  double size, ulp;
+  double size, magnitude;
 };
 
 // Points of the line that is fitted to the values.
@@ -53,6 +55,8 @@ struct GridSearchMemory {
     int sorting_exponents[most_grid_values];
   };
   std::uint32_t n, others, distinct;  // number of finite values, of others, of different finite ones
+  std::uint32_t commonest_count;
+  typename GridWords<Word>::Value commonest;  // of finite values
 };
 
 template <class Word, class Team>
@@ -74,9 +78,10 @@ class GridSearch {
     // its own error: they are multiples of its last place.
     const std::uint32_t few = m_.distinct / 16;
     const double low = magnitude(m_.sorted[few]), high = magnitude(m_.sorted[m_.distinct - 1 - few]);
-    const double last_place = ulp_of(greater(low, high)), unit = common_unit();
-    Grid grid = find(last_place, unit);
-    if (!grid.any() && unit > last_place) grid = find(unit, unit);
+    const double last_place = ulp_of(greater(low, high));
+    Grid grid = find(last_place);
+    if (!grid.any() && may_have_unit_above(last_place))
+      if (const double unit = common_unit(); unit > last_place) grid = find(unit);
     if (grid.any()) set_base(grid);
     return grid;
   }
@@ -89,12 +94,9 @@ class GridSearch {
   // Step, and how far it may be off.
   struct Step {
     double size = 0, error = 0;
-  };
 
-  template <class T>
-  struct Commonest {
-    T value{};
-    std::uint32_t count = 0;
+    static constexpr Step unknown() noexcept { return {0, -1}; }
+    constexpr bool known() const noexcept { return error >= 0; }
   };
 
   static constexpr double magnitude(double x) noexcept { return x < 0 ? -x : x; }
@@ -111,18 +113,19 @@ class GridSearch {
     const auto values =
         static_cast<std::uint32_t>(pieces.values < piece_values ? pieces.values : piece_values);
     const std::uint32_t all = values * static_cast<std::uint32_t>(pieces.count);
-    team_.each(most_grid_values, [&](std::uint32_t i) {
-      m_.codes[i] = i < all ? team_.word(pieces.first(i / values) + i % values) : Word{0};
-      m_.sampled[i] = 0;
-    });
+    if (all < most_grid_values) team_.each(most_grid_values, [&](std::uint32_t i) { m_.sampled[i] = 0; });
+    for (std::uint32_t piece = 0; piece < pieces.count; ++piece) {
+      const std::size_t first = pieces.first(piece);
+      team_.each(values, [&](std::uint32_t i) { m_.codes[piece * values + i] = team_.word(first + i); });
+    }
     team_.once([&] {
       m_.n = m_.others = 0;
       for (std::uint32_t i = 0; i < all; ++i) take(std::bit_cast<Value>(m_.codes[i]));
     });
-    const Commonest<Value> finite = sort();
-    const std::uint32_t others = m_.others;
-    if (4 * (finite.count < others ? others : finite.count) <= all) return;
-    take_rare(others > finite.count ? m_.sampled[most_grid_values - 1] : finite.value);
+    sort();
+    const std::uint32_t others = m_.others, most = m_.commonest_count;
+    if (4 * (most < others ? others : most) <= all) return;
+    take_rare(others > most ? m_.sampled[most_grid_values - 1] : m_.commonest);
     sort();
   }
 
@@ -133,28 +136,26 @@ class GridSearch {
       m_.sampled[most_grid_values - ++m_.others] = value;
   }
 
-  // Sorts the finite values, and returns the commonest one.
-  constexpr Commonest<Value> sort() noexcept {
+  // Sorts the different finite values, and finds the commonest one.
+  constexpr void sort() noexcept {
     team_.each(m_.n, [&](std::uint32_t i) { m_.sorted[i] = m_.sampled[i]; });
     team_.sort(m_.sorted, m_.n, is_less, m_.sorting_values);
-    const Commonest<Value> commonest = commonest_of<Value>(m_.sorted, m_.n);
     team_.once([&] {
-      m_.distinct = 0;
-      for (std::uint32_t i = 0; i < m_.n; ++i)
-        if (i == 0 || m_.sorted[i] != m_.sorted[m_.distinct - 1]) m_.sorted[m_.distinct++] = m_.sorted[i];
+      std::uint32_t distinct = 0, equal = 0, most = 0;
+      Value commonest{};
+      double before = not_finite;
+      for (std::uint32_t i = 0; i < m_.n; ++i) {
+        const double own = m_.sorted[i];
+        const bool is_new = own != before;
+        m_.sorted[distinct] = before = own;
+        distinct += is_new;
+        equal = is_new ? 1 : equal + 1;
+        if (equal > most) most = equal, commonest = static_cast<Value>(m_.sorted[distinct - 1]);
+      }
+      m_.distinct = distinct;
+      m_.commonest_count = most;
+      m_.commonest = commonest;
     });
-    return commonest;
-  }
-
-  // Returns the commonest of n numbers in ascending order.
-  template <class T, class Sorted>
-  static constexpr Commonest<T> commonest_of(const Sorted* sorted, std::uint32_t n) noexcept {
-    Commonest<T> commonest;
-    for (std::uint32_t first = 0, next = 0; first < n; first = next) {
-      while (next < n && sorted[next] == sorted[first]) ++next;
-      if (next - first > commonest.count) commonest = {static_cast<T>(sorted[first]), next - first};
-    }
-    return commonest;
   }
 
   // Samples a message anew of which many values are the same one, the commonest: finite values other than
@@ -193,20 +194,34 @@ class GridSearch {
   // ---- The step
 
   // `least_ulp`: of the values' errors.
-  constexpr Grid find(double least_ulp, double unit) noexcept {
+  constexpr Grid find(double least_ulp) noexcept {
     const std::uint32_t n = m_.distinct - 1;
-    team_.each(n, [&](std::uint32_t i) {
-      const double low = m_.sorted[i], high = m_.sorted[i + 1];
-      m_.gaps[i] = {high - low, greater(ulp_of(greater(magnitude(high), magnitude(low))), least_ulp)};
-    });
     const auto is_smaller = [](const GridGap& a, const GridGap& b) {
-      return a.size < b.size || (a.size == b.size && a.ulp < b.ulp);
+      return a.size < b.size || (a.size == b.size && a.magnitude < b.magnitude);
     };
-    team_.sort(m_.gaps, n, is_smaller, m_.sorting_gaps);
+    const auto gap = [this](std::uint32_t i) {
+      const double low = m_.sorted[i], high = m_.sorted[i + 1];
+      return GridGap{high - low, greater(magnitude(high), magnitude(low))};
+    };
+    const auto step_of_first = [&](std::uint32_t taken) {
+      team_.sort(m_.gaps, taken, is_smaller, m_.sorting_gaps);
+      return step_of(taken, n, least_ulp);
+    };
+    Step step = step_of_first(team_.take_least(n, gap, m_.gaps));
+    if (!step.known()) {
+      team_.each(n, [&](std::uint32_t i) { m_.gaps[i] = gap(i); });
+      step = step_of_first(n);
+    }
+    return step.size == 0 ? Grid{} : fitted(step, least_ulp);
+  }
+
+  // The step of n gaps, of which the least ones, `sorted`, are in m_.gaps; unknown if others decide it.
+  constexpr Step step_of(std::uint32_t sorted, std::uint32_t n, double least_ulp) const noexcept {
     // The smallest gaps may be those of values off the grid.
-    Step step = common_step(m_.gaps, n);
-    if (step.size == 0) step = common_step(m_.gaps + n / 16, n - n / 16);
-    return step.size == 0 ? Grid{} : fitted(step, least_ulp, unit);
+    const std::uint32_t few = n / 16;
+    const Step step = common_step(m_.gaps, sorted, n, least_ulp);
+    if (step.size != 0 || !step.known()) return step;
+    return few < sorted ? common_step(m_.gaps + few, sorted - few, n - few, least_ulp) : Step::unknown();
   }
 
   static constexpr double ulp_of(double value) noexcept {
@@ -214,27 +229,36 @@ class GridSearch {
     return static_cast<double>(std::bit_cast<Value>(static_cast<Word>(bits + 1))) - value;
   }
 
+  // rint(x) for x >= 0, without a call of the C library.
+  static constexpr double nearest_integer(double x) noexcept {
+    return x < 0x1p52 ? (x + 0x1p52) - 0x1p52 : x;
+  }
+
   // Euclid's algorithm on numbers that are known up to a few units in the last place, from the smallest gap
   // on. Each gap that agrees makes the step better known, as roundings are independent; gaps that are too
   // great to be judged are left out.
-  static constexpr Step common_step(const GridGap* gaps, std::uint32_t n) noexcept {
-    Step step{gaps[0].size, 2 * gaps[0].ulp};
-    if (step.size < least_ulps * gaps[0].ulp) return {};
+  static constexpr Step common_step(const GridGap* gaps, std::uint32_t sorted, std::uint32_t n,
+                                    double least_ulp) noexcept {
+    const double first_ulp = greater(ulp_of(gaps[0].magnitude), least_ulp);
+    Step step{gaps[0].size, 2 * first_ulp};
+    if (step.size < least_ulps * first_ulp) return {};
     double distance = step.size, steps = 1, judged = 1;
     for (std::uint32_t i = 1; i < n; ++i) {
+      if (i == sorted) return Step::unknown();
       const GridGap gap = gaps[i];
-      const double multiple = rint(gap.size / step.size);
-      const double error = 2 * gap.ulp + multiple * step.error;
+      const double multiple = nearest_integer(gap.size / step.size), own_error = multiple * step.error;
+      if (own_error > step.size / 4) break;  // so are those of greater gaps
+      const double ulp = greater(ulp_of(gap.magnitude), least_ulp), error = 2 * ulp + own_error;
       if (error > step.size / 4) continue;
       const double rest = magnitude(gap.size - multiple * step.size);
       if (rest > error) {
-        if (rest < least_ulps * gap.ulp) return {};
+        if (rest < least_ulps * ulp) return {};
         step = {rest, error};
         distance = rest, steps = judged = 1, i = 0;
         continue;
       }
       distance += gap.size, steps += multiple, judged += 1;
-      const double better = 2 * gap.ulp * sqrt(judged) / steps;
+      const double better = 2 * ulp * sqrt(judged) / steps;
       if (better < step.error) step = {distance / steps, better};
     }
     return judged * 8 >= static_cast<double>(n) ? step : Step{};
@@ -243,8 +267,8 @@ class GridSearch {
   // ---- Step and offset
 
   // Fits step and offset to the values, and takes the form that gives most values exactly.
-  constexpr Grid fitted(Step step, double least_ulp, double unit) noexcept {
-    const double middle = m_.sorted[m_.distinct / 2];
+  constexpr Grid fitted(Step step, double least_ulp) noexcept {
+    const double middle = m_.sorted[m_.distinct / 2], unit = common_unit();
     double correction = 0;
     Step before;
     for (int round = 0; round < 16 && (before.size != step.size || before.error != step.error); ++round)
@@ -302,6 +326,16 @@ class GridSearch {
     return exponent >= G::least_unit && exponent <= G::greatest_unit ? power_of_2(exponent) : 0;
   }
 
+  // Returns true if common_unit() may be above a power of two. It is not if more than a sixteenth of the
+  // values have a 1 in that place or a lower one; few values tell that of usual floating-point numbers.
+  constexpr bool may_have_unit_above(double power) const noexcept {
+    const int exponent = last_exponent(power);
+    std::uint32_t not_above = 0;
+    for (std::uint32_t i = 0; i < m_.n && not_above <= m_.n / 16; ++i)
+      not_above += last_exponent(m_.sampled[i]) <= exponent;
+    return not_above <= m_.n / 16;
+  }
+
   // Returns the exponent of the lowest 1 of a value; a great number for 0.
   static constexpr int last_exponent(double value) noexcept {
     const auto bits = std::bit_cast<std::uint64_t>(value) << 1;
@@ -341,7 +375,11 @@ class GridSearch {
     });
     team_.sort(
         m_.codes, all, [](Word a, Word b) { return a < b; }, m_.sorting_codes);
-    grid.base = commonest_of<Word>(m_.codes, all).value;
+    std::uint32_t most = 0;
+    for (std::uint32_t first = 0, next = 0; first < all; first = next) {
+      while (next < all && m_.codes[next] == m_.codes[first]) ++next;
+      if (next - first > most) most = next - first, grid.base = m_.codes[first];
+    }
   }
 
   static constexpr double not_finite = std::bit_cast<double>(std::uint64_t{0x7FF} << 52);

@@ -46,6 +46,11 @@ class SearchingWarp {
       x[rank] = own;
     });
   }
+  template <class Of>
+  TAUT_DEVICE std::uint32_t take_least(std::uint32_t n, const Of& of, GridGap* gaps) const {
+    each(n, [&](std::uint32_t i) { gaps[i] = of(i); });
+    return n;
+  }
   template <class T>
   TAUT_DEVICE T nth(T* x, std::uint32_t n, std::uint32_t k, T* memory) const {
     sort(

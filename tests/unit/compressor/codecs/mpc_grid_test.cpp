@@ -86,6 +86,16 @@ TEST(MpcGrid, IsFoundInValuesSmallerThanTheirOffset) {
 }
 
 // The commonest word is coded as 0, on the grid or off it.
+TEST(MpcGrid, IsFoundBesideValuesThatAreFarGreater) {
+  const auto with_far = []<class T>(T scale) {
+    std::vector<T> x = made<T>([&](int q) { return T(q) * scale; });
+    for (std::size_t i = 0; i < count; i += 97) x[i] = i % 2 == 0 ? T(1e30) : T(-1e30);
+    return x;
+  };
+  expect_grid(with_far(0.0123F), mpc::product_flag, 1.1);
+  expect_grid(with_far(0.0123), mpc::product_flag, 1.1);
+}
+
 TEST(MpcGrid, TakesTheCommonestValueAsItsBase) {
   for (const double usual : {20.0, 1e20, std::numeric_limits<double>::quiet_NaN()}) {
     std::vector<double> x = made<double>([](int q) { return (q + 20000) / 1000.0; });
