@@ -53,11 +53,11 @@ TAUT_NCCL_API int TAUT_Nccl_comm_set_policy(struct ncclComm* comm, const char* p
 
 /* Sets the slots of frames in later calls on a communicator: the size of their values divided by `ratio`, at
  * least 1 and the same on every rank; waits for the other ranks. TAUT_ERR_RANK_MISMATCH: the ratios differ,
- * and nothing has changed. 0, the default: sizes are exact, unless the policy has `slots=`. Capacity serves ncclSum and data movement in
- * AllReduce, ReduceScatter, AllGather and Broadcast, under an absolute bound (`abs` or `snap`) with the codec
- * planes and a predictor without lags (no row or plane predictor), and under `block:B` also with ncclAvg,
- * ncclMin and ncclMax; AllGather and Broadcast also with the codec exponents. All other calls have exact
- * sizes. */
+ * and nothing has changed. 0, the default: sizes are exact, unless the policy has `slots=`. Capacity serves
+ * ncclSum and data movement in AllReduce, ReduceScatter, AllGather and Broadcast, under an absolute bound
+ * (`abs` or `snap`) with the codec planes and a predictor without lags (no row or plane predictor), and under
+ * `block:B` also with ncclAvg, ncclMin and ncclMax; AllGather and Broadcast also with the codec exponents.
+ * All other calls have exact sizes. */
 TAUT_NCCL_API int TAUT_Nccl_comm_set_capacity(struct ncclComm* comm, double ratio);
 
 /* Completes the calls since the last settle: waits until they are done, and repeats the blocks that did not

@@ -92,7 +92,7 @@ class CapacityMode {
   class Run;
   class Rail;
 
-  // What the ranks agree on when they settle.
+  // A rank's part of the agreement of a settle.
   struct Agreement {
     std::uint32_t failed;  // 1: some decoder has failed
     SlotTimes times;
