@@ -281,6 +281,9 @@ static const char* const taut_kind_of_mpi __attribute__((used)) = &TAUT_KIND_OF_
  *                                           float32 in float64, float64 in itself), from rank 0 on, and
  *                                           rounded once. The bits depend on the values alone
  *   segments=   auto (default) | 1..64      parts of a message that are in flight at a time
+ *   slots=      off (default)               sizes of frames are exact
+ *               | a ratio, at least 1       over NCCL, frames travel in memory of fixed size, smaller than
+ *                                           their values by this ratio (docs/nccl.md); MPI ignores it
  *   same_bits=  off (default)               what a rank owns as input stays as it is
  *               | on                        the root's values of a broadcast, and the own block of an
  *                                           allgather in place, are replaced by the decoded values: all

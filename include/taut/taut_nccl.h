@@ -20,7 +20,7 @@
  * - Capacity (TAUT_Nccl_comm_set_capacity). Each frame is sent in a buffer of fixed size, its slot. The call
  *   only enqueues work and returns at once. A block of values whose frame does not fit its slot on some rank
  *   is left as it was, on all ranks, until TAUT_Nccl_comm_settle repeats it; in a call by nodes it holds the
- *   sum or values of the node.
+ *   sum or values of the node. Under a policy with `slots=` calls settle themselves.
  *
  * Calls return TAUT_SUCCESS (0) or an enum TAUT_Status of taut.h; TAUT_ERR_TRANSPORT for errors of NCCL,
  * after which the communicator is to be aborted, and TAUT_ERR_CUDA of taut_cuda.h. The text is in
@@ -53,11 +53,11 @@ TAUT_NCCL_API int TAUT_Nccl_comm_set_policy(struct ncclComm* comm, const char* p
 
 /* Sets the slots of frames in later calls on a communicator: the size of their values divided by `ratio`, at
  * least 1 and the same on every rank; waits for the other ranks. TAUT_ERR_RANK_MISMATCH: the ratios differ,
- * and nothing has changed. 0, the default: sizes are exact. Capacity serves ncclSum and data movement in
- * AllReduce, ReduceScatter, AllGather and Broadcast, under an absolute bound (`abs` or `snap`) with the codec
- * planes and a predictor without lags (no row or plane predictor), and under `block:B` also with ncclAvg,
- * ncclMin and ncclMax; AllGather and Broadcast also with the codec exponents. All other calls have exact
- * sizes. */
+ * and nothing has changed. 0, the default: sizes are exact, unless the policy has `slots=`. Capacity serves
+ * ncclSum and data movement in AllReduce, ReduceScatter, AllGather and Broadcast, under an absolute bound
+ * (`abs` or `snap`) with the codec planes and a predictor without lags (no row or plane predictor), and under
+ * `block:B` also with ncclAvg, ncclMin and ncclMax; AllGather and Broadcast also with the codec exponents.
+ * All other calls have exact sizes. */
 TAUT_NCCL_API int TAUT_Nccl_comm_set_capacity(struct ncclComm* comm, double ratio);
 
 /* Completes the calls since the last settle: waits until they are done, and repeats the blocks that did not

@@ -11,6 +11,7 @@ from .._errors import ArgumentError
 from .._policy import Policy, current_policy
 from . import _frames, _sums
 from ._exchange import OPERATORS, Exchange, exchange_of
+from ._slots import Slots, ratio_of
 from ._statistics import coded_bound
 from ._work import Work
 
@@ -51,7 +52,7 @@ def _coding(exchange: Exchange, policy: str, values: torch.Tensor, op: str) -> O
         greatest = float(exchange.numbers(greatest).max())
     wanted = NUMBERS_OF_OPERATORS[op]
     text, adds, bound = _core.reduction_coding(policy, number, values.numel(), exchange.ranks, wanted, least, greatest)
-    return _sums.Coding(text, adds, op, bound, "sum=wide" in policy) if text else None
+    return _sums.Coding(text, adds, op, bound, "sum=wide" in policy, ratio_of(policy)) if text else None
 
 
 def is_coded(policy: str, count: int, dtype: torch.dtype, ranks: int, op: str) -> bool:
@@ -134,7 +135,9 @@ def scatter_reduced(
     if coding is not None:
         frames = _sums.encode_parts(exchange, operands.split(sizes), coding)
         mine = torch.empty_like(block, dtype=operands.dtype)
-        _sums.combine(exchange, exchange.swap(frames), mine, coding)
+        bytes_of_one = operands.element_size()
+        slots = Slots.of(coding.slots, [bytes_of_one * size for size in sizes], [mine.nbytes] * exchange.ranks)
+        _sums.combine(exchange, exchange.swap(frames, slots), mine, coding)
         block.copy_(mine)
         return
     total = operands.clone()
@@ -185,12 +188,14 @@ def moved(exchange: Exchange, values: torch.Tensor, policy: str) -> torch.Tensor
 
 def gather_all(exchange: Exchange, rooms: Sequence[torch.Tensor], block: torch.Tensor, policy: str) -> None:
     """Writes the block of each rank into its room; runs in the lane."""
-    _open_all(exchange.spread(moved(exchange, block, policy)), rooms)
+    slots = Slots.of(ratio_of(policy), [block.nbytes] * exchange.ranks, [room.nbytes for room in rooms])
+    _open_all(exchange.spread(moved(exchange, block, policy), slots), rooms)
 
 
 def swap_parts(exchange: Exchange, rooms: Sequence[torch.Tensor], parts: Sequence[torch.Tensor], policy: str) -> None:
     """Sends part i to rank i, and writes what the ranks send into the rooms; runs in the lane."""
-    _open_all(exchange.swap([moved(exchange, part, policy) for part in parts]), rooms)
+    slots = Slots.of(ratio_of(policy), [part.nbytes for part in parts], [room.nbytes for room in rooms])
+    _open_all(exchange.swap([moved(exchange, part, policy) for part in parts], slots), rooms)
 
 
 def _open_all(frames: Iterable[torch.Tensor], rooms: Iterable[torch.Tensor]) -> None:

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from time import perf_counter
-from typing import Any
+from typing import Any, Optional
 from weakref import WeakKeyDictionary
 
 import torch
@@ -17,6 +17,7 @@ import torch.distributed as dist
 from .._errors import ArgumentError
 from . import _frames
 from ._exit_report import include
+from ._slots import Slots
 from ._statistics import CallStatistics
 from ._work import Lane, Work
 
@@ -58,9 +59,11 @@ class Exchange(ABC):
         self._now.greatest_bound = max(self._now.greatest_bound, bound)
         return frame
 
-    def swap(self, parts: list[torch.Tensor]) -> list[torch.Tensor]:
+    def swap(self, parts: list[torch.Tensor], slots: Optional[Slots] = None) -> list[torch.Tensor]:
         """Sends part i to rank i; returns the parts for this rank, in the order of the senders. Empties the list, so that the
-        memory of the parts is free while others arrive."""
+        memory of the parts is free while others arrive. `slots`: without these, the sizes travel first."""
+        if slots is not None:
+            return self._swap_in_slots(parts, slots)
         sends = [part.numel() for part in parts]
         sizes = torch.tensor(sends, device=self.device)
         theirs = torch.empty_like(sizes)
@@ -72,9 +75,21 @@ class Exchange(ABC):
         self.all_to_all(room, data, receives, sends)
         return list(room.split(receives))
 
-    def spread(self, part: torch.Tensor) -> list[torch.Tensor]:
+    def _swap_in_slots(self, parts: list[torch.Tensor], slots: Slots) -> list[torch.Tensor]:
+        data, rests = slots.filled(parts, self.device), slots.rests(parts)
+        parts.clear()
+        room = torch.empty(sum(slots.receives), dtype=torch.uint8, device=self.device)
+        self.all_to_all(room, data, slots.receives, slots.sends)
+        there, lacks, overflows = slots.opened(room)
+        if not overflows:
+            return there
+        more = torch.empty(sum(lacks), dtype=torch.uint8, device=self.device)
+        self.all_to_all(more, torch.cat(rests), lacks, [rest.numel() for rest in rests])
+        return [torch.cat([part, rest]) for part, rest in zip(there, more.split(lacks))]
+
+    def spread(self, part: torch.Tensor, slots: Optional[Slots] = None) -> list[torch.Tensor]:
         """Sends a part to all ranks; returns the parts of all ranks."""
-        return self.swap([part] * self.ranks)
+        return self.swap([part] * self.ranks, slots)
 
     def spread_from(self, root: int, part: torch.Tensor) -> torch.Tensor:
         """Returns the root's part, on all ranks. Other ranks' parts are ignored."""

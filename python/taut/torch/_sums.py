@@ -7,6 +7,7 @@ import torch
 
 from . import _frames
 from ._exchange import Exchange
+from ._slots import Slots
 
 _WIDER = {torch.float32: torch.float64, torch.complex64: torch.complex128}
 _NORM_VALUES = 1 << 17  # converted to float64 at a time
@@ -22,6 +23,7 @@ class Coding:
     op: str  # "sum", "mean", "min" or "max"
     bound: float  # of the result, in absolute terms; 0 if there is none
     wide: bool = False  # the policy has ``sum=wide``
+    slots: float = 0.0  # ratio of values to slots; 0: sizes are exact
 
     @property
     def mean(self) -> bool:
@@ -99,10 +101,13 @@ def finish_sum(
     of these sizes, the same numbers on every rank; they travel with the frames."""
     blocks = blocks_of(values, exchange.ranks)
     mine = blocks[exchange.rank]
-    total = combine(exchange, exchange.swap(frames), mine, coding)
+    theirs, own = [block.nbytes for block in blocks], [mine.nbytes] * exchange.ranks
+    received = exchange.swap(frames, Slots.of(coding.slots, theirs, own))
+    total = combine(exchange, received, mine, coding)
     note = _squares_of_block(exchange, blocks, sizes).to(exchange.device).view(torch.uint8)
     notes = []
-    for rank, message in enumerate(exchange.spread(torch.cat([note, total]))):
+    slots = Slots.of(coding.slots, own, theirs, note.numel())
+    for rank, message in enumerate(exchange.spread(torch.cat([note, total]), slots)):
         notes.append(message[: note.numel()].clone().view(torch.float64))
         if rank != exchange.rank:
             open_sum(message[note.numel() :], blocks[rank], exchange.ranks, coding)

@@ -7,6 +7,7 @@
 #include "communication/gpu/device_values.hpp"
 #include "communication/nccl/capacity_rail.hpp"
 #include "communication/nccl/capacity_run.hpp"
+#include "communication/nccl/staged_call.hpp"
 #include "compressor/base/options.hpp"
 #include "compressor/gpu/device_kernels.hpp"
 
@@ -54,27 +55,30 @@ CapacityMode::~CapacityMode() {
 
 // Returns the call with its coding; nothing if it is not served in capacity mode, on any rank.
 std::optional<CapacityMode::Call> CapacityMode::plan_call(const NcclCall& call,
-                                                          const CollectiveCall& described, const Rules& rules,
-                                                          bool& by_nodes) {
+                                                          const CollectiveCall& described,
+                                                          const Rules& rules) {
   const taut::Call& known = described;
   const Policy* const policy = match(rules, known);
-  if (ratio_ == 0 || policy == nullptr || !is_served(described) || is_relative(policy->coding.bound))
+  if (policy == nullptr || policy->off || !is_served(described) || is_relative(policy->coding.bound))
     return {};
+  const double ratio = ratio_ != 0 ? ratio_ : policy->slots;
+  if (ratio == 0) return {};
   PolicyState& state = states_.try_emplace(policy, *policy, options().kernels).first->second;
   const Plan plan = make_plan(*policy, known, policy->coding.bound, state.candidates, {.on_devices = true});
-  by_nodes = plan.by_nodes;
-  if (plan.fallback != Fallback::none || (by_nodes && !known.equal_nodes())) return {};
+  if (plan.fallback != Fallback::none || (plan.by_nodes && !known.equal_nodes())) return {};
   const Coding coding = plan.candidates[0].with(plan.bound);
   if (!gpu::has_kernels(coding)) return {};
   const gpu::DeviceCodec& kernels = gpu::kernels_of(services_, coding);
   const std::shared_ptr<const Codec> codec = state.codecs.of(coding, plan.bound);
   const bool by_frames = plan.arithmetic == Arithmetic::frames && kernels.sum != nullptr && !described.mean;
-  if (reduces(known.collective) && !by_frames && !codec->contract().fixed_size) return {};
+  const bool fixed = codec->contract().fixed_size;
+  if (reduces(known.collective) && !by_frames && !fixed) return {};
   if (kernels.together == nullptr || !kernels.together(coding)) return {};
-  ConstSlice in = described.data.in;
-  if (call.collective == Collective::bcast) in = {{call.sendbuff, call.count, described.type}};
+  const bool compared = ratio_ == 0 && policy->only_if_profitable();
+  if (compared && !fixed && ratio < plan.least_ratio) return {};
+  const bool sends = described.data.in.count != 0;  // all ranks but those that receive a broadcast
   return Call{.collective = call.collective,
-              .in = in,
+              .in = sends ? ConstSlice(described.data.in) : ConstSlice(described.data.out),
               .out = described.data.out,
               .root = call.root,
               .keeps_own = !policy->same_bits && is_own_in_place(call, described, transport_.rank()),
@@ -82,6 +86,9 @@ std::optional<CapacityMode::Call> CapacityMode::plan_call(const NcclCall& call,
               .op = described.op,
               .mean = described.mean,
               .by_frames = by_frames,
+              .ratio = ratio,
+              .trial = compared ? &trials_[{policy, known.kind()}] : nullptr,
+              .by_nodes = plan.by_nodes,
               .coding = coding,
               .codec = codec,
               .device = nullptr,
@@ -102,27 +109,70 @@ auto CapacityMode::or_abort_node(const Work& work) {
 }
 
 bool CapacityMode::serve(const NcclCall& call, const CollectiveCall& described, const Rules& rules,
-                         const Nodes& nodes) {
-  bool by_nodes = false;
-  std::optional<Call> planned = plan_call(call, described, rules, by_nodes);
-  if (!planned) return false;
+                         const Nodes& nodes, const std::function<bool()>& exact) {
+  std::optional<Call> planned = plan_call(call, described, rules);
+  if (!planned) return exact();
+  if (ratio_ != 0) return enqueue(std::move(*planned), call, nodes), true;
+  SlotTrial* const trial = planned->trial;
+  const std::uint64_t begin = clock_now();
+  const auto seconds_so_far = [&] { return static_cast<double>(clock_now() - begin) * 1e-9; };
+  if (trial == nullptr || trial->next()) {
+    const SlotTimes own = trial == nullptr ? SlotTimes{} : trial->own();
+    const SlotTimes agreed = serve_at_once(std::move(*planned), call, described, rules, nodes, own);
+    if (trial == nullptr) return true;
+    trial->update(agreed);
+    trial->record_slots(seconds_so_far(), described.bytes);
+    return true;
+  }
+  const bool compressed = exact();
+  if (!trial->is_timed()) return compressed;
+  transport_.begin_call(call.stream);  // plain calls of NCCL are not complete yet
+  transport_.wait();
+  trial->record_exact(seconds_so_far(), described.bytes);
+  return compressed;
+}
+
+// Serves a call in slots, and settles it. Returns the times that the ranks agreed on.
+SlotTimes CapacityMode::serve_at_once(Call planned, const NcclCall& call, const CollectiveCall& described,
+                                      const Rules& rules, const Nodes& nodes, const SlotTimes& times) {
+  std::unique_ptr<StagedCall> staged;
+  if (!kernels_access(planned, described)) {
+    staged = std::make_unique<StagedCall>(services_, call, described);
+    planned = *plan_call(staged->call(), staged->described(), rules);
+  }
+  enqueue(std::move(planned), staged != nullptr ? staged->call() : call, nodes);
+  const SlotTimes agreed = settle_all(call.stream, times).times;
+  if (staged == nullptr) return agreed;
+  staged->fetch();
+  transport_.wait();
+  return agreed;
+}
+
+// Returns true if kernels can access all values of a call.
+bool CapacityMode::kernels_access(const Call& planned, const CollectiveCall& described) {
+  devices_.set_stream(planned.stream);
+  return described.staging == nullptr && gpu::suits_kernels(planned.in) && gpu::suits_kernels(planned.out) &&
+         devices_.holding(planned.in.data, planned.out.data) != nullptr;
+}
+
+// Enqueues a call in slots.
+void CapacityMode::enqueue(Call planned, const NcclCall& call, const Nodes& nodes) {
   devices_.set_stream(call.stream);
-  planned->device = devices_.holding(call.sendbuff, call.recvbuff);
-  if (planned->device == nullptr || !gpu::suits_kernels(planned->in) || !gpu::suits_kernels(planned->out))
+  planned.device = devices_.holding(planned.in.data, planned.out.data);
+  if (planned.device == nullptr || !gpu::suits_kernels(planned.in) || !gpu::suits_kernels(planned.out))
     throw Error(Status::invalid_argument, "sendbuff and recvbuff are not aligned values on one GPU");
   or_abort_node([&] {
-    if (by_nodes) {
+    if (planned.by_nodes) {
       transport_.open_node();
-      Rail(*planned, nodes, transport_.rank()).convert();
+      Rail(planned, nodes, transport_.rank()).convert();
     }
-    planned->results = new_results(*planned);
+    planned.results = new_results(planned);
     ++calls_;
-    Call& kept = unsettled_.emplace_back(std::move(*planned));
-    Run(*this, kept, {}, ratio_).do_on_node(kept.before);
+    Call& kept = unsettled_.emplace_back(std::move(planned));
+    Run(*this, kept, {}, kept.ratio).do_on_node(kept.before);
     const bool of_root = call.collective == Collective::bcast;
-    run(kept, of_root ? std::vector{kept.root} : all_ranks(static_cast<int>(kept.peers.size())), ratio_);
+    run(kept, of_root ? std::vector{kept.root} : all_ranks(static_cast<int>(kept.peers.size())), kept.ratio);
   });
-  return true;
 }
 
 // Returns a result for each block and operand. Those that no decoder writes count as success: this rank does
@@ -152,28 +202,46 @@ void CapacityMode::exchange_frames(Run& run, const Call& call) {
     run.share();
 }
 
-// Returns for each open call and block if its decoder failed on any rank.
-std::vector<char> CapacityMode::failed_somewhere() {
+// Returns for each open call and block if a decoder failed on any rank. Sets `times` to the longest of all
+// ranks. That of an operand counts for the block of the rank that combines it.
+std::vector<char> CapacityMode::failed_somewhere(SlotTimes& times) {
   const auto P = static_cast<std::size_t>(transport_.size());
   std::vector<std::byte> mine(unsettled_.size() * P);
-  for (std::size_t c = 0; c < unsettled_.size(); ++c)
-    for (std::size_t b = 0; b < unsettled_[c].peers.size(); ++b)
-      mine[c * P + unsettled_[c].first_block + b] = std::byte{unsettled_[c].block_results()[b].status != 0};
-  const std::byte any{std::ranges::find(mine, std::byte{1}) != mine.end()};
-  const std::vector<std::byte> anywhere = transport_.allgather(std::span(&any, 1));
+  for (std::size_t c = 0; c < unsettled_.size(); ++c) {
+    const Call& call = unsettled_[c];
+    const auto note = [&](std::size_t block, const TAUT_Cuda_result& result) {
+      if (result.status != 0) mine[c * P + call.first_block + block] = std::byte{1};
+    };
+    for (std::size_t b = 0; b < call.peers.size(); ++b) {
+      note(b, call.block_results()[b]);
+      note(static_cast<std::size_t>(call.me), call.operand_results()[b]);
+    }
+  }
+  const bool any = std::ranges::find(mine, std::byte{1}) != mine.end();
+  bool anywhere = false;
+  for (const Agreement& other : transport_.allgather_value(Agreement{any, times})) {
+    anywhere = anywhere || other.failed != 0;
+    times.exact = std::max(times.exact, other.times.exact);
+    times.slots = std::max(times.slots, other.times.slots);
+  }
   std::vector<char> failed(mine.size());
-  if (std::ranges::find(anywhere, std::byte{1}) == anywhere.end()) return failed;
+  if (!anywhere) return failed;
   const std::vector<std::byte> all = transport_.allgather(mine);
   for (std::size_t i = 0; i < all.size(); ++i)
     if (all[i] != std::byte{}) failed[i % mine.size()] = 1;
   return failed;
 }
 
-std::size_t CapacityMode::settle(void* stream) {
-  return or_abort_node([&] { return settle_now(stream); });
+std::size_t CapacityMode::settle(void* stream) { return settle_all(stream, {}).repeated; }
+
+// Settles all calls. The error of a missing result is one of all ranks, which may go on.
+CapacityMode::Settled CapacityMode::settle_all(void* stream, const SlotTimes& times) {
+  const Settled settled = or_abort_node([&] { return settle_now(stream, times); });
+  if (settled.status != Status::ok) throw Error(settled.status, describe(settled.status));
+  return settled;
 }
 
-std::size_t CapacityMode::settle_now(void* stream) {
+CapacityMode::Settled CapacityMode::settle_now(void* stream, const SlotTimes& times) {
   const auto wait_for_all = [&] {
     for (const Call& call : unsettled_) {
       transport_.begin_call(call.stream);
@@ -182,30 +250,31 @@ std::size_t CapacityMode::settle_now(void* stream) {
     transport_.begin_call(stream);
   };
   const auto P = static_cast<std::size_t>(transport_.size());
+  Settled outcome{.times = times};
   wait_for_all();
-  const std::vector<char> failed_blocks = failed_somewhere();
-  std::size_t repeated = 0;
+  const std::vector<char> failed_blocks = failed_somewhere(outcome.times);
   for (std::size_t c = 0; c < unsettled_.size(); ++c) {
     Call& call = unsettled_[c];
     const auto of_call = std::span(failed_blocks).subspan(c * P, P);
     const auto all = static_cast<std::size_t>(std::ranges::count(of_call, 1));
     if (all == 0) continue;
+    outcome.repeated += all;
+    if (reduces(call.collective) && !call.by_frames) continue;  // results may have replaced operands
     std::vector<int> blocks;
     for (std::size_t b = 0; b < call.peers.size(); ++b)
       if (of_call[call.first_block + b]) blocks.push_back(static_cast<int>(b));
     call.results = new_results(call);
     run(call, blocks, 0);
-    repeated += all;
   }
-  wait_for_all();
-  const std::vector<char> still = repeated == 0 ? std::vector<char>() : failed_somewhere();
-  const std::vector<Call> settled = std::exchange(unsettled_, {});
-  for (const Call& call : settled)
+  if (outcome.repeated > 0) {
+    wait_for_all();
+    const std::vector<char> still = failed_somewhere(outcome.times);
+    if (std::ranges::count(still, 1) > 0) outcome.status = Status::peer_failed;
+  }
+  for (const Call& call : std::exchange(unsettled_, {}))
     for (const TAUT_Cuda_result& result : call.all_results())
-      if (result.status != 0)
-        throw Error(static_cast<Status>(result.status), describe(static_cast<Status>(result.status)));
-  if (std::ranges::count(still, 1) > 0) throw Error(Status::peer_failed, describe(Status::peer_failed));
-  return repeated;
+      if (result.status != 0) outcome.status = static_cast<Status>(result.status);
+  return outcome;
 }
 
 }  // namespace taut::nccl

@@ -1,7 +1,10 @@
-// Capacity mode (TAUT_Nccl_comm_set_capacity): frames travel in slots, whose sizes are fixed before the
-// frames are made. A call therefore only enqueues work: the host waits for nothing.
+// Capacity mode: frames travel in slots, whose sizes are fixed before the frames are made. The program
+// chooses them by TAUT_Nccl_comm_set_capacity, and settles: a call then only enqueues work, and the host
+// waits for nothing. Under a policy with `slots=` each call settles itself, and is tried beside calls with
+// exact sizes.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -9,6 +12,7 @@
 #include "communication/comm/tuner.hpp"
 #include "communication/gpu/device.hpp"
 #include "communication/nccl/call.hpp"
+#include "communication/nccl/slot_trial.hpp"
 #include "communication/nccl/transport.hpp"
 
 namespace taut::nccl {
@@ -34,15 +38,18 @@ class CapacityMode {
   // Prints a warning if results are missing that nobody has asked for.
   ~CapacityMode();
 
-  // Sets the slots of later frames: bytes of values / `ratio`. 0: no calls are served.
+  // Sets the slots of later frames: bytes of values / `ratio`. 0: those of the policy, if it has any.
   void set_ratio(double ratio) noexcept { ratio_ = ratio; }
 
-  // Enqueues the call, and returns true if it is served; the same on all ranks. `described`: with its ranks
-  // and nodes. The first call by nodes makes the communicator of the node. Throws Error.
-  bool serve(const NcclCall& call, const CollectiveCall& described, const Rules& rules, const Nodes& nodes);
+  // Serves a call in slots, or by `exact`, the same on all ranks. Returns true if Taut compressed the call.
+  // `described`: with its ranks and nodes. The first call by nodes makes the communicator of the node. Throws
+  // Error.
+  bool serve(const NcclCall& call, const CollectiveCall& described, const Rules& rules, const Nodes& nodes,
+             const std::function<bool()>& exact);
 
   // Waits for all calls since the last time, and repeats the blocks that did not fit on some rank. All ranks
-  // call it at the same place. Returns the number of these blocks. Throws Error if a result is missing.
+  // call it at the same place. Returns the number of these blocks. Throws Error, on all ranks, if a result is
+  // missing.
   std::size_t settle(void* stream);
 
   // Returns the number of calls that were served.
@@ -59,7 +66,10 @@ class CapacityMode {
     void* stream;
     Reduction op;
     bool mean;
-    bool by_frames;  // reductions: frames are added, not decoded values
+    bool by_frames;    // reductions: frames are added, not decoded values
+    double ratio;      // of its slots
+    SlotTrial* trial;  // compares the call with exact sizes; null: it always travels in slots
+    bool by_nodes;
     Coding coding;
     std::shared_ptr<const Codec> codec;
     std::shared_ptr<gpu::Device> device;
@@ -82,8 +92,22 @@ class CapacityMode {
   class Run;
   class Rail;
 
-  std::optional<Call> plan_call(const NcclCall& call, const CollectiveCall& described, const Rules& rules,
-                                bool& by_nodes);
+  // A rank's part of the agreement of a settle.
+  struct Agreement {
+    std::uint32_t failed;  // 1: some decoder has failed
+    SlotTimes times;
+  };
+  struct Settled {
+    std::size_t repeated = 0;  // blocks
+    Status status = Status::ok;
+    SlotTimes times = {};  // the longest of all ranks
+  };
+
+  std::optional<Call> plan_call(const NcclCall& call, const CollectiveCall& described, const Rules& rules);
+  void enqueue(Call planned, const NcclCall& call, const Nodes& nodes);
+  SlotTimes serve_at_once(Call planned, const NcclCall& call, const CollectiveCall& described,
+                          const Rules& rules, const Nodes& nodes, const SlotTimes& times);
+  bool kernels_access(const Call& planned, const CollectiveCall& described);
   Buffer new_results(const Call& call) const;
   // Enqueues the blocks of a call, and what the node does with their values. `ratio` 0: slots that every
   // frame fits.
@@ -92,8 +116,9 @@ class CapacityMode {
   // Returns work(). If it throws, kernels on the node's values do not wait for other ranks.
   template <class Work>
   auto or_abort_node(const Work& work);
-  std::vector<char> failed_somewhere();
-  std::size_t settle_now(void* stream);
+  std::vector<char> failed_somewhere(SlotTimes& times);
+  Settled settle_all(void* stream, const SlotTimes& times);
+  Settled settle_now(void* stream, const SlotTimes& times);
 
   const Library& nccl_;
   const gpu::DeviceServices& services_;
@@ -103,7 +128,8 @@ class CapacityMode {
   std::uint64_t calls_ = 0;
   gpu::Devices devices_;
   std::map<const Policy*, PolicyState> states_;
-  std::vector<Call> unsettled_;  // since the last settle()
+  std::map<std::pair<const Policy*, std::uint32_t>, SlotTrial> trials_;  // by policy and kind of call
+  std::vector<Call> unsettled_;                                          // since the last settle()
 };
 
 }  // namespace taut::nccl

@@ -127,7 +127,12 @@ bool CommState::serve(const NcclCall& call, bool plain_if_unreachable) {
 }
 
 bool CommState::serve(const NcclCall& call, const CollectiveCall& described) {
-  if (capacity_mode_.serve(call, described, rules_, communicator_->nodes())) return true;
+  return capacity_mode_.serve(call, described, rules_, communicator_->nodes(),
+                              [&] { return serve_exactly(call, described); });
+}
+
+// Serves a call with exact sizes, or by NCCL.
+bool CommState::serve_exactly(const NcclCall& call, const CollectiveCall& described) {
   const Verdict verdict = run(described, call.stream);
   if (verdict.fallback != Fallback::none) return run_plain_timed(call, verdict.plain_times), false;
   if (verdict.status != Status::ok) throw Error(verdict.status, verdict.text());

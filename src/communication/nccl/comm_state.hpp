@@ -35,8 +35,8 @@ class CommState {
   int rank() const noexcept { return transport_.rank(); }
   int ranks() const noexcept { return transport_.size(); }
 
-  // Sets the bytes reserved for a frame to the size of its values divided by `ratio`. 0: capacity mode is
-  // off, sizes are exact. Collective: throws Error(rank_mismatch), if the ratios differ.
+  // Sets the bytes reserved for a frame to the size of its values divided by `ratio`. 0: the policies state
+  // which calls have slots. Collective: throws Error(rank_mismatch), if the ratios differ.
   void set_capacity(double ratio);
 
   // Serves a call, by Taut or by NCCL. Returns true if Taut compressed it. Throws Error.
@@ -75,6 +75,7 @@ class CommState {
   Nodes agreed_nodes(std::span<const int> node_of);
   std::string agreed_card();
   bool serve(const NcclCall& call, const CollectiveCall& described);
+  bool serve_exactly(const NcclCall& call, const CollectiveCall& described);
   Verdict run(CollectiveCall call, void* stream);
   void run_plain_timed(const NcclCall& call, RecentTimes* times);
 

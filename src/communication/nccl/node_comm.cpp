@@ -31,6 +31,9 @@ bool NodeComm::can_split(const Library& nccl) noexcept {
 
 void NodeComm::open(ncclComm* all, int rank) {
   if (comm_ != nullptr) return;
+  if (aborted_)
+    throw Error(Status::transport_failed,
+                "an earlier call on this rank has failed: calls by nodes need a new communicator of NCCL");
   me_ = nodes_.local_rank(rank);
   size_ = static_cast<int>(same_node(rank).size());
   check(nccl_.CommSplit(all, nodes_.node(rank), me_, &comm_, nullptr), "ncclCommSplit");
@@ -44,6 +47,7 @@ int NodeComm::error() const {
 }
 
 void NodeComm::abort() noexcept {
+  aborted_ = true;
   if (ncclComm* const comm = std::exchange(comm_, nullptr)) nccl_.CommAbort(comm);
 }
 

@@ -20,7 +20,8 @@ class NodeComm {
   // Returns the ranks on the node of a rank.
   std::span<const int> same_node(int rank) const noexcept { return nodes_.same_node(rank); }
 
-  // Makes the communicator out of that of all ranks, unless it exists. All ranks call it. Throws Error.
+  // Makes the communicator out of that of all ranks, unless it exists. All ranks call it. Throws Error, also
+  // after abort(): the other ranks have no reason to split the communicator once more.
   void open(ncclComm* all, int rank);
 
   // Enqueues work, inside a group of NCCL. Returns NCCL's result.
@@ -40,6 +41,7 @@ class NodeComm {
   const Library& nccl_;
   Nodes nodes_;
   ncclComm* comm_ = nullptr;
+  bool aborted_ = false;
   int me_ = 0, size_ = 0;  // place on the node, and number of ranks there
 };
 

@@ -120,6 +120,66 @@ TEST_F(NcclByNodesCapacity, ReducesByFramesOfAFixedSize) {
         }
 }
 
+// Under slots= a call is complete when it returns, whether its frames fit or not.
+TEST_F(NcclByNodesCapacity, CallsUnderAPolicySettleThemselves) {
+  for (const Collective collective : served)
+    for (const char* const slots : {"1", "40"}) {
+      const Trial trial =
+          on(2, {.collective = collective,
+                 .policy = std::string("abs:1e-2,codec=planes,predictor=delta,slots=") + slots,
+                 .count = 4032,
+                 .pattern = Pattern::steps,
+                 .root = L,
+                 .in_place = collective == Collective::allreduce});
+      NcclRanks ranks(trial.P, trial.whole_policy());
+      NcclJob job(trial);
+      ranks.run([&](NcclRank& me) {
+        EXPECT_EQ(job.call(me), 0) << TAUT_Nccl_last_error();
+        EXPECT_EQ(stats_of(me).capacity_calls, 1u);
+      });
+      expect_outputs_of_host(trial, job);
+      stand_in_finish();
+      EXPECT_EQ(TAUT_Cuda_release(), 0);
+    }
+}
+
+// Memory ends on one rank in a call. Its later calls fail at once: no rank splits the communicator alone. The
+// ranks of its node see that the communicator of the node has ended, and fail too.
+TEST_F(NcclByNodesCapacity, AfterAFailureARankMakesNoCallsByNodes) {
+  if (L == 1) return;
+  const Trial trial =
+      on(2, {.policy = "abs:1e-2,codec=planes,predictor=delta", .count = 4032, .in_place = true});
+  const int failed = static_cast<int>(Status::transport_failed);
+  NcclRanks ranks(trial.P, trial.whole_policy(), 4);
+  std::vector<std::unique_ptr<OnGpu<float>>> values;
+  for (int r = 0; r < trial.P; ++r)
+    values.push_back(std::make_unique<OnGpu<float>>(std::vector<float>(4032, 1)));
+  const auto all_reduce = [&](const NcclRank& me) {
+    float* const own = values[static_cast<std::size_t>(me.rank)]->data();
+    return TAUT_Nccl_AllReduce(own, own, 4032, ncclFloat32, ncclSum, me.comm, me.stream);
+  };
+  ranks.run([&](NcclRank& me) {
+    EXPECT_EQ(all_reduce(me), 0);
+    EXPECT_EQ(TAUT_Nccl_comm_settle(me.comm, nullptr, me.stream), 0);
+  });
+  fake_nccl::set_patience(0.3);
+  stand_in_no_memory_at(1);
+  EXPECT_EQ(TAUT_Cuda_release(), 0);
+  EXPECT_EQ(all_reduce(ranks[0]), static_cast<int>(Status::out_of_memory));
+  stand_in_no_memory_at(0);
+  EXPECT_EQ(all_reduce(ranks[0]), failed);
+  EXPECT_EQ(all_reduce(ranks[0]), failed);
+  ranks.run([&](NcclRank& me) {
+    if (me.rank == 0 || me.rank >= L) return;
+    all_reduce(me);
+    EXPECT_EQ(TAUT_Nccl_comm_settle(me.comm, nullptr, me.stream), failed);
+    EXPECT_EQ(all_reduce(me), failed);
+  });
+  stand_in_finish();
+  fake_nccl::set_patience(20);
+  EXPECT_EQ(fake_nccl::take_report().find("ncclCommSplit"), std::string::npos);
+}
+
 // Counts of one call: NCCL's collectives on a node, frames between nodes, and no wait of the host.
 TEST_F(NcclByNodesCapacity, TheHostWaitsForNothing) {
   if (L == 1) return;  // flat

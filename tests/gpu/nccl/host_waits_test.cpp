@@ -105,6 +105,18 @@ TEST(NcclHostWaits, RelativeBoundsWaitOnceMore) {
   for (const int P : {2, 3, 5, 8}) expect_counts(P, "rel:1e-3", 5);
 }
 
+// In slots: for the call itself, and for what the ranks agree on when they settle.
+TEST(NcclHostWaits, InSlotsAreTwo) {
+  for (const int P : {2, 3, 5, 8}) {
+    SCOPED_TRACE(P);
+    const Counts counts = counts_of(P, "abs:1e-3,slots=1");
+    EXPECT_LE(counts.waits, 2);
+    EXPECT_EQ(counts.synchronised, 0);
+    EXPECT_LE(counts.to_host, 1);
+    EXPECT_LE(counts.launches, P < 8 ? 6 : 8);
+  }
+}
+
 // By nodes, the sum on the node and its share are a round each, in which the host waits twice; kernels and
 // copies of frames are those of one rank of each node. As many as ctest sets in TAUT_RANKS_PER_NODE.
 TEST(NcclByNodesWaits, AreTwoRoundsMore) {

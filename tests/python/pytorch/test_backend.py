@@ -36,6 +36,11 @@ def coded():
     return group_of(f"Allreduce,Reduce_scatter sum,min,max : abs={BOUND} ; * : abs={BOUND}")
 
 
+@pytest.fixture(scope="module")
+def in_slots():
+    return group_of(f"Allreduce,Reduce_scatter sum,min,max : abs={BOUND} slots=3 ; * : abs={BOUND} slots=3")
+
+
 def reduced(op):
     def call(group, rank, ranks, dtype):
         tensor = noise(COUNT, rank, dtype)
@@ -151,6 +156,12 @@ def test_coded_calls_are_within_the_bound(coded, rank, ranks, name, dtype, round
     error = float((result.double() - exact).abs().max())
     assert 0 < error <= BOUND + ranks * rounding * float(exact.abs().max())
     assert name not in SAME_RESULT or same_bits_everywhere(result)
+
+
+@pytest.mark.parametrize("name", CODED)
+def test_slots_change_no_value(coded, in_slots, rank, ranks, name):
+    call = CODED[name]
+    assert torch.equal(call(in_slots, rank, ranks, torch.float32), call(coded, rank, ranks, torch.float32))
 
 
 def test_statistics_name_group_and_call(coded, rank, ranks, caplog):

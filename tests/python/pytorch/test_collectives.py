@@ -11,6 +11,7 @@ import torch.distributed as dist
 from agreement import exact_sum, noise, same_bits_everywhere
 
 import taut.torch
+from taut.torch._exchange import HOST, exchange_of
 
 COUNT = 40_003  # the blocks of the ranks have different sizes
 HALF_ULP = {torch.float32: 2**-24, torch.float64: 2**-53, torch.float16: 2**-11, torch.bfloat16: 2**-8}
@@ -29,6 +30,32 @@ def test_a_sum_is_within_the_bound(rank, ranks, policy, dtype):
     assert error_of(tensor, exact) <= bound + float(exact.abs().max()) * HALF_ULP[dtype] * ranks
     assert same_bits_everywhere(tensor)
     assert not torch.equal(tensor.double(), exact)  # it was coded
+
+
+def results_under(policy, values, ranks):
+    """Returns the results of all calls that may have slots."""
+    total, block, rooms, swapped = values.clone(), torch.empty(COUNT), torch.empty(ranks * COUNT), torch.empty(ranks * COUNT)
+    taut.torch.all_reduce(total, policy)
+    taut.torch.reduce_scatter(block, values, policy)
+    taut.torch.all_gather(rooms, values[:COUNT].contiguous(), policy)
+    taut.torch.all_to_all(swapped, values, policy)
+    return torch.cat([total, block, rooms, swapped])
+
+
+@pytest.mark.parametrize("ratio", [1, 3, 1000])
+@pytest.mark.parametrize("noisy", ["all", "one"])
+def test_slots_change_no_value(rank, ranks, monkeypatch, ratio, noisy):
+    values = noise(ranks * COUNT, rank) if noisy == "all" or rank == ranks - 1 else torch.zeros(ranks * COUNT)
+    exchange, messages = exchange_of(None, HOST), []
+    send = exchange.all_to_all
+    monkeypatch.setattr(exchange, "all_to_all", lambda *given: (messages.append(given[1].numel()), send(*given)))
+    exact = results_under("abs:1e-3,codec=planes", values, ranks)
+    without, _ = len(messages), messages.clear()
+    assert torch.equal(results_under(f"abs:1e-3,codec=planes,slots={ratio}", values, ranks), exact)
+    if ratio == 1:  # all frames fit: no sizes travel before them
+        assert len(messages) == without // 2
+    elif ratio == 1000:
+        assert len(messages) == without
 
 
 @pytest.mark.parametrize("bits, share", [(8, 127), (4, 7)])

@@ -1,5 +1,7 @@
 #include "communication/policy/plan/policy.hpp"
 
+#include <cmath>
+
 namespace taut {
 namespace {
 
@@ -18,6 +20,12 @@ void read_segments(const Item& item, int& segments) {
   if (item.value == "auto") return;
   if (!read_number(item.value, segments) || segments < 1 || segments > max_segments)
     item.reject("use auto or a number from 1 to " + std::to_string(max_segments));
+}
+
+void read_slots(const Item& item, double& ratio) {
+  ratio = 0;
+  if (item.value != "off" && (!read_number(item.value, ratio) || !std::isfinite(ratio) || ratio < 1))
+    item.reject("use off or a ratio from 1 on, by which slots are smaller than their values");
 }
 
 void read_history(const Item& item, std::size_t& states) {
@@ -65,7 +73,7 @@ void check_wide_sums(const Policy& policy) {
 std::vector<std::string_view> known_options() {
   std::vector<std::string_view> names = {"on",        "algorithm", "reduction", "nodes",
                                          "segments",  "same_bits", "history",   "history_bytes",
-                                         "min_bytes", "when",      "sum"};
+                                         "min_bytes", "when",      "sum",       "slots"};
   names.insert(names.end(), std::begin(coding_options), std::end(coding_options));
   return names;
 }
@@ -98,6 +106,8 @@ void read_policy_option(const Item& item, Policy& policy) {
     policy.same_bits = choose<bool>(item, {{"off", false}, {"on", true}});
   } else if (item.name == "sum") {
     policy.wide_sums = choose<bool>(item, {{"auto", false}, {"wide", true}});
+  } else if (item.name == "slots") {
+    read_slots(item, policy.slots);
   } else if (item.name == "history") {
     read_history(item, policy.history);
   } else if (item.name == "history_bytes") {

@@ -33,6 +33,7 @@ struct Policy {
   std::size_t min_bytes = std::size_t{64} << 10;
   bool min_bytes_given = false;
   When when = When::automatic;
+  double slots = 0;  // over NCCL, frames travel in slots: size of the values / slots; 0: sizes are exact
   // True if the values that a rank owns in a call in place, the root's of a broadcast and the own block of an
   // allgather, are replaced by the decoded ones, so that all ranks hold the same bits.
   bool same_bits = false;

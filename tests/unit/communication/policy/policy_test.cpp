@@ -108,6 +108,15 @@ TEST(Policy, WideSumsNeedLosslessCoding) {
   EXPECT_EQ(complaint("lossless,sum=wide,algorithm=rank_order,when=always"), "");
 }
 
+TEST(Policy, SlotsAreOffOrARatio) {
+  EXPECT_EQ(parse_policy("abs:1e-4").slots, 0);
+  EXPECT_EQ(parse_policy("abs:1e-4,slots=off").slots, 0);
+  EXPECT_EQ(parse_policy("abs:1e-4,slots=2.5").slots, 2.5);
+  for (const char* const wrong : {"0.5", "-1", "nan", "inf", "1e999", "two", ""})
+    EXPECT_NE(complaint(std::string("abs:1e-4,slots=") + wrong).find("use off or a ratio"), std::string::npos)
+        << wrong;
+}
+
 TEST(Policy, ErrorsNameOptionColumnAndRemedy) {
   EXPECT_EQ(complaint("abs:1e-4,on=results"),
             "policy, column 13: option 'on' cannot be 'results'; use result, input or likely");
@@ -115,8 +124,8 @@ TEST(Policy, ErrorsNameOptionColumnAndRemedy) {
       complaint("abs:1e-4,size=3"),
       "policy, column 10: 'size' is not an option; the options are on, algorithm, reduction, nodes, "
       "segments, "
-      "same_bits, history, history_bytes, min_bytes, when, sum, codec, predictor, dims, fill, bits, threads "
-      "and checksum");
+      "same_bits, history, history_bytes, min_bytes, when, sum, slots, codec, predictor, dims, fill, bits, "
+      "threads and checksum");
   const std::string misspelled = complaint("abs:1e-4,codc=planes");
   EXPECT_TRUE(misspelled.ends_with("threads and checksum. Did you mean codec?")) << misspelled;
   for (const char* bound : {"aps:1e-4", "aps=1e-4", "absolute:1e-4", "Abs:1e-4"})

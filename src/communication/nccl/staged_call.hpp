@@ -1,0 +1,31 @@
+// StagedCall: a call on copies of buffers that kernels cannot access, in memory of the current device.
+#pragma once
+
+#include "communication/gpu/memory.hpp"
+#include "communication/nccl/call.hpp"
+#include "communication/nccl/transport.hpp"
+
+namespace taut::nccl {
+
+// Serves a rank whose buffers are in memory of the host, or not aligned to their type, while the other ranks
+// exchange frames in slots. Buffers that overlap, as those of a call in place, are copied together.
+class StagedCall {
+ public:
+  // Enqueues copies of the operands to the device. Throws Error.
+  StagedCall(const api::DeviceServices& services, const NcclCall& call, const CollectiveCall& described);
+
+  const NcclCall& call() const noexcept { return staged_; }
+  const CollectiveCall& described() const noexcept { return described_; }
+
+  // Enqueues the copy of the results to the buffers of the program. Throws Error.
+  void fetch() const;
+
+ private:
+  const api::DeviceServices& services_;
+  gpu::MemoryBlock first_, second_;
+  void* to_;  // the program's buffer for the results
+  NcclCall staged_;
+  CollectiveCall described_;
+};
+
+}  // namespace taut::nccl
