@@ -137,8 +137,9 @@ TEST_P(ByNodes, SameBitsByAnyAlgorithmAndSegments) {
   }
 }
 
-// Between nodes the traffic is L times what the algorithm declares for one rank of each node. Within nodes it
-// is values, in steps of L (L-1) messages.
+// Between nodes the traffic is L times what the algorithm declares for one rank of each node; of a gather or
+// scatter, whose blocks one rank of each node joins, once. Within nodes it is values, in steps of L (L-1)
+// messages.
 TEST_P(ByNodes, OnlyFramesGoBetweenNodes) {
   constexpr int L = 2;
   for (const int N : {2, 3, 4}) {
@@ -148,7 +149,9 @@ TEST_P(ByNodes, OnlyFramesGoBetweenNodes) {
     LoopbackHub hub(N * L, {.record = true});
     const Cost cost = cost_of(run_algorithm(hub, algorithm, *codec, how, 1, job, nullptr, &nodes));
     const Cost declared = algorithm.cost(N);
-    EXPECT_EQ(cost.messages, L * declared.messages);
+    const bool joins = joins_blocks(algorithm.collective);
+    const int messages = (joins ? 1 : L) * declared.messages;
+    EXPECT_EQ(cost.messages, messages);
     EXPECT_EQ(cost.messages_a_rank, declared.messages_a_rank);
     EXPECT_EQ(cost.encodes, declared.encodes);
     EXPECT_EQ(cost.combines, declared.combines);
@@ -160,14 +163,14 @@ TEST_P(ByNodes, OnlyFramesGoBetweenNodes) {
       else
         bytes_on_nodes += static_cast<int>(record.bytes);
     }
-    EXPECT_EQ(between, L * declared.messages);
+    EXPECT_EQ(between, messages);
     const int message = 4 * static_cast<int>(count), one_step = N * (L - 1) * message;
     const auto expected = [&] {
       switch (algorithm.collective) {
         case Collective::allreduce: return 2 * one_step;
         case Collective::reduce: return one_step + message / L;
         case Collective::bcast: return one_step + message / L;
-        default: return one_step;
+        default: return joins ? message / L * (L - 1) : one_step;
       }
     };
     EXPECT_EQ(bytes_on_nodes, expected());
@@ -195,6 +198,37 @@ TEST_P(ByNodes, LargeBlocksGoFromRankToRank) {
     EXPECT_EQ(values, 2 * on_nodes);
     EXPECT_EQ(frames, 2 * (P * (P - 1) - on_nodes));
     for (int r = 0; r < P; ++r) EXPECT_EQ(job.check(r, codec_bound, 0), "");
+  }
+}
+
+// A gather and a scatter keep the blocks of the root's node bit for bit. The root has one message for each
+// other node, whatever its place, and no values twice where the nodes are in the order of the ranks.
+TEST_P(ByNodes, BlocksBesideTheRootStayExact) {
+  if (!joins_blocks(algorithm.collective)) return;
+  constexpr int N = 3, L = 4, P = N * L;
+  constexpr std::size_t block = 700;
+  const bool gathers = algorithm.collective == Collective::gather;
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    const Nodes nodes(layout(N, L, seed));
+    for (const int segments : {1, 5, 7})
+      for (int root = 0; root < P; root += 5) {
+        SCOPED_TRACE(testing::Message() << "seed " << seed << " segments " << segments << " root " << root);
+        Job job(algorithm.collective, P, P * block, DType::f32, Pattern::noisy, seed, Reduction::sum, root);
+        LoopbackHub hub(P, {.seed = seed, .random_order = true, .record = true});
+        run_algorithm(hub, algorithm, *codec, how, segments, job, nullptr, &nodes);
+        for (int r = 0; r < P; ++r) ASSERT_EQ(job.check(r, codec_bound, 0), "");
+        for (int r = 0; r < P; ++r) {
+          if (nodes.node(r) != nodes.node(root)) continue;
+          const auto at = static_cast<std::size_t>(r) * block, of = static_cast<std::size_t>(root);
+          const Values& sent = job.inputs[gathers ? static_cast<std::size_t>(r) : of];
+          const Values& received = job.outputs[gathers ? of : static_cast<std::size_t>(r)];
+          for (std::size_t i = at; i < at + block; ++i) ASSERT_EQ(sent.at(i), received.at(i)) << r;
+        }
+        const auto to_other_nodes = std::ranges::count_if(hub.records(), [&](const auto& record) {
+          return nodes.node(record.from) != nodes.node(record.to);
+        });
+        EXPECT_EQ(to_other_nodes, segments * algorithm.cost(N).messages);
+      }
   }
 }
 

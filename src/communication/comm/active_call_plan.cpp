@@ -167,6 +167,13 @@ std::size_t Communicator::ActiveCall::values_by_nodes(const Call& part) const no
       return rank() == data.root && data.out.data == nullptr ? of_segment(part.count()) : 0;
     case Collective::reduce_scatter:
       return of_segment(data.out.count) * static_cast<std::size_t>(call_.nodes);
+    case Collective::gather:
+    case Collective::scatter: {
+      const bool at_root = rank() == data.root;
+      const bool collects = comm_.nodes_.local_rank(rank()) == comm_.nodes_.local_rank(data.root);
+      if (!collects || (at_root && comm_.nodes_.are_consecutive())) return 0;
+      return of_segment(block_values()) * static_cast<std::size_t>(at_root ? call_.nodes : 1);
+    }
     case Collective::neighbor_alltoall: return 0;
     case Collective::alltoall: {
       const bool in_place = data.in.data == data.out.data;

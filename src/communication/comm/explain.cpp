@@ -26,7 +26,7 @@ constexpr FallbackText texts[fallback_reasons] = {
     {"communicator", "a single rank or an intercommunicator"},
     {"type", "its type or operator is not compressed under this policy"},
     {"memory", "a rank lacked memory"},
-    {"slower", "plain MPI proved to be faster"},
+    {"slower", "plain MPI proved to be faster, or is known to be within a node"},
     {"trial", "tried, to compare"},
     {"sender", "its sender did not compress it"},
     {"credit", "its receiver had not yet received one like it by a call of Taut's"},

@@ -9,6 +9,7 @@
 #include "communication/mpi/lasting.hpp"
 #include "communication/p2p/bypass.hpp"
 #include "communication/team/task.hpp"
+#include "communication/transports/mpi.hpp"
 #include "compressor/base/options.hpp"
 
 namespace taut::p2p {
@@ -48,6 +49,14 @@ bool free_ended() noexcept {
 
 SharedMessageCoder::SharedMessageCoder(const Policy& policy, const MessageFormat& format, int threads)
     : policy_(policy), coder_(policy_, format, *place_, options().kernels, std::max(threads, 1)) {}
+
+// Sums and blocks by nodes follow the same rule. A copy in memory is faster than encoding and decoding,
+// unless both overlap in segments (docs/adr/0133).
+bool SharedMessageCoder::stays_plain_on_a_node(std::size_t bytes) const noexcept {
+  const bool by_nodes = policy_.by_nodes == Policy::ByNodes::on ||
+                        (policy_.by_nodes == Policy::ByNodes::automatic && policy_.only_if_profitable());
+  return by_nodes && early_fallback(policy_, bytes, 2) == Fallback::none && segments_of(bytes) == 1;
+}
 
 ConstSlice SharedMessageCoder::values_in_a_row(const MpiMessage& message, const api::DatatypeLayout& kind,
                                                Buffer& memory) {
@@ -123,6 +132,7 @@ SegmentComm::SegmentComm(MPI_Comm parent) {
   PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
   PMPI_Comm_size(comm_, &size_);
   PMPI_Comm_group(comm_, &group_);
+  nodes_ = find_nodes(comm_, options().ranks_per_node);
   sent_ = std::make_shared<SentStates>(static_cast<std::uint32_t>(rank_));
   const auto take = [sent = sent_](const Credit& credit) { sent->give_credit(credit.name); };
   credits_ = std::make_unique<CreditChannel>(comm_, take);

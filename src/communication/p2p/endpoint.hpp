@@ -10,6 +10,7 @@
 #include "communication/comm/message_coder.hpp"
 #include "communication/p2p/credit_channel.hpp"
 #include "communication/p2p/mpi_message.hpp"
+#include "communication/team/nodes.hpp"
 
 namespace taut::p2p {
 
@@ -29,6 +30,9 @@ class SharedMessageCoder {
 
   // Returns true if frames may refer to earlier messages.
   bool uses_history() const noexcept { return policy_.history > 0; }
+
+  // Returns true if a message with so many bytes of values is coded only for a receiver on another node.
+  bool stays_plain_on_a_node(std::size_t bytes) const noexcept;
 
   // Encodes segment `i` > 0, as MessageCoder::encode_segment().
   ConstBytes encode_segment(ConstSlice values, std::size_t i, Message& message) noexcept;
@@ -72,6 +76,12 @@ class SegmentComm {
   // Returns the rank here of a rank of `comm`; MPI_UNDEFINED if it has none.
   int rank_of(MPI_Comm comm, int rank) const;
 
+  // Returns true if there are several nodes, and `rank` here is on that of this rank. has_nodes(): it may be.
+  bool has_nodes() const noexcept { return nodes_.several(); }
+  bool shares_node(int rank) const noexcept {
+    return rank >= 0 && has_nodes() && nodes_.node(rank) == nodes_.node(rank_);
+  }
+
   // Returns how a message with `bytes` of values is divided: into one segment if it is short, or if `dest`
   // has left earlier segments waiting. `dest`: rank here.
   FollowingSegments divide(std::size_t bytes, int dest) noexcept;
@@ -97,6 +107,7 @@ class SegmentComm {
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Group group_ = MPI_GROUP_NULL;
   int rank_ = 0, size_ = 0;
+  Nodes nodes_;
   std::mutex mutex_;
   std::uint32_t messages_ = 0;
   std::unordered_map<int, RetryBackoff> backoffs_;  // by destination

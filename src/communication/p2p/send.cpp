@@ -98,8 +98,13 @@ void Send::encode(SharedMessageCoder& coder, SegmentComm* segments, std::uint64_
   FollowingSegments following;
   const std::size_t bytes = bytes_of_values(arguments_, *layout_);
   const bool is_long = segments_of(bytes) > 1;
-  if (segments != nullptr && (is_long || coder.uses_history()))
+  const bool may_stay = segments != nullptr && segments->has_nodes() && coder.stays_plain_on_a_node(bytes);
+  if (segments != nullptr && (is_long || coder.uses_history() || may_stay))
     dest_ = segments->rank_of(arguments_.comm, arguments_.peer);
+  if (may_stay && segments->shares_node(dest_)) {
+    message_.fallback = Fallback::slower;
+    return;
+  }
   if (segments != nullptr && is_long) {
     if (pending_bytes() <= most_pending_bytes) following = segments->divide(bytes, dest_);
   }

@@ -2,9 +2,10 @@
 // through memory, and as frames between nodes. The algorithm between nodes runs once for each place on a
 // node: the ranks with that place run it on their part of the message. All ranks of a node thus use its
 // links, and each value is coded once a node. In an alltoall these ranks exchange the blocks of their nodes:
-// N-1 messages a rank in place of NL-1. Larger blocks, and those between neighbours, are not packed: values
-// on the node, and a frame for each rank elsewhere. On nodes of unequal size only the leaders hold parts of
-// the message; this serves allreduce, reduce and bcast.
+// N-1 messages a rank in place of NL-1. In a gather or scatter one rank of each node collects or hands out
+// the blocks of its node, which are one message to or from the root. Larger blocks of an alltoall, and those
+// between neighbours, are not packed: values on the node, and a frame for each rank elsewhere. On nodes of
+// unequal size only the leaders hold parts of the message; this serves allreduce, reduce and bcast.
 #pragma once
 
 #include "communication/team/algorithm.hpp"
@@ -17,6 +18,9 @@ namespace taut {
 bool runs_by_nodes(Collective collective, std::size_t count, int ranks, bool equal_nodes = true,
                    bool any_blocks = false) noexcept;
 
+// Returns true if by nodes the blocks of a node are one message, which one rank of the node codes.
+bool joins_blocks(Collective collective) noexcept;
+
 // Returns true if such a call moves blocks from rank to rank, uncompressed within nodes: `between` of its
 // operands must then be the nodes, and the algorithm serves all ranks. Packing blocks saves messages, and
 // copies all values.
@@ -25,7 +29,8 @@ bool moves_between_ranks(const Call& call) noexcept;
 // Number of scratch buffers of values of one rank by nodes, in addition to those of the algorithm. A
 // reduction needs them, an alltoall, and a rank whose own values stay in a broadcast or an allgather. Each
 // buffer holds a rank's part of a segment; in an allgather its block, in a reduce_scatter one block for each
-// node, in an alltoall all blocks, or the largest one if it replaces blocks in place.
+// node, in a gather or scatter the blocks of the rank's node, in an alltoall all blocks, or the largest one
+// if it replaces blocks in place.
 inline constexpr int buffers_by_nodes = 2;
 
 // Bytes of the values that a rank encodes and decodes between nodes, at their places in a history. Places of

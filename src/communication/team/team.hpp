@@ -88,8 +88,11 @@ class Team {
     if (places_ != nullptr) places_->set(segment_, memory);
   }
   std::size_t place_of_segment(const ConstSlice& values) const noexcept {
-    const auto part = static_cast<std::size_t>(part_), parts = static_cast<std::size_t>(parts_);
-    return part_range(values.count, part, parts).first * size_of(values.type);
+    return part_of_segment(values.count).first * size_of(values.type);
+  }
+  // Returns the part of `count` values that this segment has.
+  Range part_of_segment(std::size_t count) const noexcept {
+    return part_range(count, static_cast<std::size_t>(part_), static_cast<std::size_t>(parts_));
   }
 
   // whole() returns this segment's part of a slice, chunk() this segment's part of block i (modulo the number

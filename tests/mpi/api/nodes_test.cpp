@@ -60,5 +60,36 @@ TEST(Nodes, BlocksStayValuesOnANode) {
   check();
 }
 
+// Messages in one piece are exact where they stay on a node, as copies are faster there. Those in segments,
+// and all under nodes=off, are coded.
+TEST(Nodes, MessagesStayValuesOnANode) {
+  constexpr float bound = 1e-2F;
+  const char* const set = std::getenv("TAUT_RANKS_PER_NODE");
+  for (const auto& [policy, stays] : {std::pair{"abs:1e-2", true},
+                                      {"abs:1e-2,nodes=off", false},
+                                      {"abs:1e-2,when=always", false},
+                                      {"abs:1e-2,when=always,nodes=on", true}}) {
+    const Comm comm(policy);
+    const int P = comm.size(), me = comm.rank(), each = set != nullptr ? std::atoi(set) : P;
+    const int to = (me + 1) % P, from = (me + P - 1) % P;
+    for (const std::size_t n : {std::size_t{1} << 16, std::size_t{3} << 18}) {
+      const auto value = [](int rank, std::size_t i) {
+        return static_cast<float>(std::sin(0.01 * static_cast<double>(i) + rank));
+      };
+      std::vector<float> x(n), y(n, -7777);
+      for (std::size_t i = 0; i < n; ++i) x[i] = value(me, i);
+      const auto count = static_cast<MPI_Count>(n);
+      ASSERT_EQ(TAUT_Sendrecv(x.data(), count, MPI_FLOAT, to, 0, y.data(), count, MPI_FLOAT, from, 0, comm,
+                              MPI_STATUS_IGNORE),
+                MPI_SUCCESS);
+      float worst = 0;
+      for (std::size_t i = 0; i < n; ++i) worst = std::max(worst, std::abs(y[i] - value(from, i)));
+      const bool on_node = from / each == me / each && P > each, in_segments = n >= std::size_t{1} << 19;
+      EXPECT_LE(worst, bound);
+      EXPECT_EQ(worst > 0, P > 1 && !(stays && on_node && !in_segments)) << policy << " " << n << " " << me;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace taut::test

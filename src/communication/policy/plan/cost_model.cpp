@@ -33,22 +33,28 @@ double ranks_a_node(const Call& call) noexcept {
   return call.nodes < 2 ? 1 : static_cast<double>(call.ranks) / call.nodes;
 }
 
+// Returns the number of ranks that code or copy as much as the busiest one of their node at the same time.
+double busy_ranks(const Call& call) noexcept {
+  return joins_blocks(call.collective) ? 1 : ranks_a_node(call);
+}
+
 // Returns the seconds of the copies on a node, for each byte of the message. The ranks of a node exchange
-// among themselves what such a call on them would carry; in an alltoall only their blocks for each other.
+// among themselves what such a call on them would carry; in an alltoall only their blocks for each other, and
+// in a gather or scatter those of the node.
 double copying_seconds(const Call& call, const NodeMemory& memory) noexcept {
   const double ranks = ranks_a_node(call);
   if (ranks < 2 || call.collective == Collective::send || of_neighbours(call.collective)) return 0;
   constexpr double traffic = 3;  // a write to memory reads the line first
-  const double moved = carried(call.collective, static_cast<int>(ranks)) /
-                       (call.collective == Collective::alltoall ? call.nodes : 1);
-  return moved * std::max(1 / memory.copy, ranks * traffic / memory.traffic);
+  const bool in_blocks = joins_blocks(call.collective) || call.collective == Collective::alltoall;
+  const double moved = carried(call.collective, static_cast<int>(ranks)) / (in_blocks ? call.nodes : 1);
+  return moved * std::max(1 / memory.copy, busy_ranks(call) * traffic / memory.traffic);
 }
 
 // Returns the least seconds of coding, for each byte of the message: the ranks of a node share its memory.
 double traffic_seconds(const Call& call, const CodingWork& work, const NodeMemory& memory) noexcept {
   constexpr double traffic = 1.5;  // of each byte that is coded, in the mean of encoding and decoding
   const int codings = work.cost.encodes + work.cost.combines + work.cost.decodes;
-  return ranks_a_node(call) < 2 ? 0 : ranks_a_node(call) * traffic * codings * work.share / memory.traffic;
+  return ranks_a_node(call) < 2 ? 0 : busy_ranks(call) * traffic * codings * work.share / memory.traffic;
 }
 
 // Returns the seconds of plain MPI for each byte of the message. Copies and transfer overlap in segments.
@@ -136,7 +142,7 @@ double coded_seconds(const CallEstimate& estimate, double link, const NodeMemory
   const bool by_nodes =
       call.nodes > 1 && !has_own_values(call.collective) && runs_by_nodes(call.collective, 0, call.ranks);
   const int ranks = by_nodes ? call.nodes : call.ranks;
-  const double part = by_nodes ? 1 / ranks_a_node(call) : 1;
+  const double part = by_nodes && !joins_blocks(call.collective) ? 1 / ranks_a_node(call) : 1;
   const CodingWork work{
       .cost = algorithm->cost(ranks), .share = part / algorithm->parts(ranks), .link = carried(call) / link};
   const double pace = coded_pace(call, work, speeds, false, by_nodes, memory);

@@ -326,14 +326,15 @@ Bound resolved_bound(const Policy& policy, Bound bound, const ValueRange& range)
 }
 
 // Returns the call of one leader of each node. They share the message; the largest part counts. In an
-// alltoall each rank has a message of its own.
+// alltoall each rank has a message of its own; in a gather or scatter one rank of each node has all blocks.
 Call call_of_algorithm(const Call& call, bool by_nodes) noexcept {
   if (!by_nodes || moves_between_ranks(call)) return call;
   Call part = call;
   const auto leaders = static_cast<std::size_t>(call.leaders > 0 ? call.leaders : call.ranks / call.nodes);
+  part.ranks = call.nodes;
+  if (joins_blocks(call.collective)) return part;
   if (call.collective != Collective::alltoall)
     part.bytes = part_range(call.count(), 0, leaders).count * size_of(call.type);
-  part.ranks = call.nodes;
   part.rails = static_cast<int>(leaders);
   return part;
 }

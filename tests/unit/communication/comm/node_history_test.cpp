@@ -9,7 +9,8 @@ namespace taut::test {
 namespace node_history_test {
 
 using enum Collective;
-constexpr Collective served[] = {allreduce, reduce_scatter, allgather, bcast, reduce, alltoall};
+constexpr Collective served[] = {allreduce, reduce_scatter, allgather, bcast,
+                                 reduce,    alltoall,       gather,    scatter};
 
 struct Setting {
   Collective collective = allreduce;

@@ -123,6 +123,8 @@ TEST(Forecast, FullNodesGainWhereEveryRankHasValuesOfItsOwn) {
   EXPECT_GT(gain(Collective::neighbor_alltoall, 32), 3.5);
   EXPECT_LT(gain(Collective::alltoall, 32, 50e9), 0.6 * gain(Collective::alltoall, 32));
   for (const int ranks_a_node : {8, 32}) EXPECT_LT(gain(Collective::allreduce, ranks_a_node), 1.2);
+  for (const Collective collective : {Collective::gather, Collective::scatter})  // the root codes all values
+    EXPECT_LT(gain(collective, 8), 0.6);
 }
 
 // Recursive doubling sends the message log2 P times: plain MPI would not.

@@ -402,7 +402,7 @@ TEST(Plan, LeadersOfUnequalNodesShareTheMessage) {
     return make_plan(parse_policy("abs:1,nodes=on"), call, policy.coding.bound, table).by_nodes;
   };
   EXPECT_FALSE(goes(Collective::allgather));
-  EXPECT_FALSE(goes(Collective::reduce_scatter));
+  EXPECT_FALSE(goes(Collective::reduce_scatter) || goes(Collective::gather));
   EXPECT_TRUE(goes(Collective::alltoall));
 }
 
@@ -421,6 +421,21 @@ TEST(Plan, AnAlltoallGoesByNodesFirstAndPacksSmallBlocks) {
     EXPECT_EQ(coding_work(policy, call, plan, 0).cost.encodes, packs ? 15 : 480) << block;
     std::array<Route, most_alternatives> found;
     EXPECT_EQ(alternatives(policy, call, plan, found)[0].by_nodes, false);
+  }
+}
+
+// One rank of each node codes the blocks of its node in a gather and a scatter, where they have one size.
+TEST(Plan, AGatherHasAMessageForEachNode) {
+  CandidateTable table;
+  const Policy policy = parse_policy("abs:1");
+  for (const Collective collective : {Collective::gather, Collective::scatter}) {
+    Call call = on_full_nodes(collective, 512 * std::size_t{4096});
+    const Plan plan = make_plan(policy, call, policy.coding.bound, table);
+    const Call part = call_of_algorithm(call, true);
+    EXPECT_TRUE(plan.by_nodes && part.ranks == 16 && part.bytes == call.bytes);
+    EXPECT_DOUBLE_EQ(coding_work(policy, call, plan, 0).share, 1.0 / 16);
+    call.any_blocks = true;
+    EXPECT_FALSE(make_plan(policy, call, policy.coding.bound, table).by_nodes);
   }
 }
 
