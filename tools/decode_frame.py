@@ -11,13 +11,14 @@ import decode_blocks
 import decode_exponents
 import decode_grid
 import decode_szx
+import decode_widths
 import decode_zfp
 
 BLOCK, CHUNK = 8, 4096
 BY_ADDEND = 3  # parameters[2]: one reference for each addend
 STORED, FAILED, CHECKSUMMED = 1, 2, 4
 RAW, PLANES, MPC, SZX, ZFP, EXPONENTS, BLOCKS = range(1, 8)
-WIDE, PLANES, DENSE, BYTES, RUNS, LAYERS = 1, 2, 4, 8, 16, 32
+WIDE, PLANES, RUNS, LAYERS = 1, 2, 16, 32
 
 
 class Damaged(ValueError):
@@ -164,23 +165,6 @@ class Cursor:
         return struct.unpack("<" + form, self.take(struct.calcsize("<" + form)))
 
 
-def read_widths(cursor, blocks, flags):
-    coded = list(range(blocks))
-    if not flags & DENSE:
-        bitmap = int.from_bytes(cursor.take((blocks + 7) // 8), "little")
-        require(bitmap >> blocks == 0, "bitmap names blocks that are not there")
-        coded = [b for b in range(blocks) if bitmap >> b & 1]
-    n = len(coded)
-    if flags & BYTES:
-        entries = list(cursor.take(n))
-    else:
-        entries = [half for byte in cursor.take((n + 1) // 2) for half in (byte & 15, byte >> 4)][:n]
-    widths = [0] * blocks
-    for block, width in zip(coded, entries):
-        widths[block] = width
-    return widths
-
-
 def read_differences(planes, widths):
     differences, at = [], 0
     for width in widths:
@@ -237,7 +221,7 @@ def decode_record(data, n, kind, step, prediction):
         return [kind.product(integer, step) for integer in q]
     cursor = Cursor(data)
     flags, zero, plane_bytes = cursor.read("BBH")
-    require(flags < 128 and zero == 0, "record flags")
+    require(zero == 0 and not (flags & decode_widths.TWO_BITS and (flags & decode_widths.DENSE or not prediction.references)), "record flags")
     require(prediction.any_record or not flags & (WIDE | LAYERS), "record of a frame with lags or references")
     (base,) = cursor.read("q" if flags & WIDE else "i")
     require(prediction.predictor or base == 0, "base without a predictor")
@@ -245,11 +229,11 @@ def decode_record(data, n, kind, step, prediction):
     q = [0] * (blocks * BLOCK)
     if flags & PLANES:
         planes = cursor.take(plane_bytes)
-        widths = read_widths(cursor, blocks, flags)
+        widths = decode_widths.read(cursor, blocks, flags, require)
         require(sum(widths) == plane_bytes > 0 and max(widths) <= bits, "widths")
         q = read_differences(planes, widths)
     else:
-        require(plane_bytes == 0 and not flags & (DENSE | BYTES), "planes without a flag")
+        require(plane_bytes == 0 and not flags & decode_widths.FORM, "planes without a flag")
     prediction.undo_predictor(q, base, bits)
     del q[n:]
     prediction.undo_earlier(q, bits)

@@ -5,7 +5,16 @@
 #include "parts.h"
 
 enum { chunk_values = 4096, block_values = 8, chunk_blocks = chunk_values / block_values };
-enum { wide = 1, has_planes = 2, dense = 4, byte_widths = 8, has_runs = 16, has_layers = 32, large = 64 };
+enum {
+  wide = 1,
+  has_planes = 2,
+  dense = 4,
+  byte_widths = 8,
+  has_runs = 16,
+  has_layers = 32,
+  large = 64,
+  two_bits = 128
+};
 
 /* A run. `next` links the runs that end at the same place. */
 struct run {
@@ -59,8 +68,42 @@ static bool in_step_range(const struct second_frame* frame) {
 
 static size_t blocks_of(size_t n) { return (n + block_values - 1) / block_values; }
 
+/* Reads widths of which three have names; false: reject. */
+static bool read_named_widths(struct second_cursor* c, size_t blocks, struct record* r) {
+  const size_t half = (blocks + 1) / 2, bytes = (half + 1) / 2;
+  const uint8_t *const names = second_take(c, 2), *const entries = second_take(c, bytes);
+  if (names == NULL || entries == NULL || names[1] >> 4 != 0) return false;
+  const uint8_t name[] = {names[0] & 15, names[0] >> 4, names[1]};
+  uint8_t entry[chunk_blocks + 4];
+  size_t others = 0, sum = 0;
+  for (size_t i = 0; i < 2 * bytes; ++i) {
+    const unsigned pair = entries[i / 2] >> (4 * (i % 2)) & 15;
+    if (i >= half && pair != 0) return false;
+    if (i >= half) continue;
+    entry[i] = pair & 3;
+    entry[i + half] = (uint8_t)(pair >> 2);
+  }
+  if (blocks < 2 * half && entry[blocks] != 0) return false;
+  for (size_t b = 0; b < blocks; ++b) others += entry[b] == 3;
+  const bool as_bytes = (r->flags & byte_widths) != 0;
+  const uint8_t* const rest = second_take(c, as_bytes ? others : (others + 1) / 2);
+  if (rest == NULL) return false;
+  for (size_t b = 0, e = 0; b < blocks; ++b) {
+    if (entry[b] < 3) {
+      r->width[b] = name[entry[b]];
+    } else {
+      r->width[b] = (uint8_t)(as_bytes ? rest[e] : rest[e / 2] >> (4 * (e % 2)) & 15);
+      ++e;
+    }
+    sum += r->width[b];
+    if (r->width[b] > (r->flags & wide ? 64 : 32)) return false;
+  }
+  return sum == r->plane_bytes;
+}
+
 /* Reads the widths of all blocks; false: reject. */
 static bool read_widths(struct second_cursor* c, size_t blocks, struct record* r) {
+  if (r->flags & two_bits) return read_named_widths(c, blocks, r);
   const uint8_t* map = NULL;
   size_t coded = blocks;
   if (!(r->flags & dense)) {
@@ -88,8 +131,9 @@ static bool read_widths(struct second_cursor* c, size_t blocks, struct record* r
 static bool read_head(const struct decoder* d, struct second_cursor* c, struct record* r) {
   const uint8_t* const start = c->at;
   const uint8_t* const head = second_take(c, 4);
-  if (head == NULL || head[0] > 127 || head[1] != 0) return false;
+  if (head == NULL || head[1] != 0) return false;
   r->flags = head[0];
+  if (r->flags & two_bits && (r->flags & dense || d->frame->parameters[2] == 0)) return false;
   r->plane_bytes = (size_t)second_number(head + 2, 2);
   const unsigned base_bytes = r->flags & wide ? 8 : 4;
   const uint8_t* const base = second_take(c, base_bytes);
@@ -104,7 +148,7 @@ static bool read_head(const struct decoder* d, struct second_cursor* c, struct r
     if (r->plane_bytes == 0) return false;
     r->planes = second_take(c, r->plane_bytes);
     if (r->planes == NULL || !read_widths(c, blocks_of(d->n), r)) return false;
-  } else if (r->plane_bytes != 0 || r->flags & (dense | byte_widths)) {
+  } else if (r->plane_bytes != 0 || r->flags & (dense | byte_widths | two_bits)) {
     return false;
   }
   return second_take(c, (size_t)(-(c->at - start) & 3)) != NULL;

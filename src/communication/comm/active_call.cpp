@@ -229,8 +229,8 @@ Task<Verdict> Communicator::ActiveCall::agree(AgreementMessage mine) {
   if (packed_) record_.saw_packed();
   agree_on_history(agreed);
   Verdict verdict = conclude(agreed);
-  if (verdict.fallback == Fallback::no_gain && series_ != nullptr && !leaves_state_)
-    series_->trials().record_no_gain();
+  if (verdict.fallback == Fallback::no_gain && series_ != nullptr)
+    series_->trials().record_no_gain(leaves_state_);
   if (verdict.status == Status::ok) learn(agreed, verdict);
   co_return verdict;
 }

@@ -232,9 +232,12 @@ std::optional<ChosenReferences> CallHistory::of_received(ConstBytes frame, Const
 void CallHistory::keep_sent(ConstSlice values, ConstBytes frame, References references,
                             const Codec& codec) noexcept {
   const std::optional<std::size_t> offset = places_.of_sent(values);
-  if (!offset || !complete_) return;
+  if (!offset || !complete_ || values.count == 0) return;
   const Slice kept{{state_.sent.at(*offset), values.count, values.type}};
-  complete_ = codec.decode(frame, references, kept) == Status::ok;
+  if (codec.contract().bound.exact())
+    std::memcpy(kept.data, values.data, values.bytes());  // what receivers decode
+  else
+    complete_ = codec.decode(frame, references, kept) == Status::ok;
   keep(state_.sent, *offset, values.bytes());
 }
 

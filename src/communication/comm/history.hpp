@@ -108,6 +108,7 @@ class EarlierPieces {
   // an addend has one.
   ChosenReferences at_period(std::size_t period, ConstSlice piece, bool addends) const noexcept;
   std::size_t size() const noexcept { return pieces_.size(); }
+  std::size_t period() const noexcept { return period_; }  // found by the last look; 0: no piece was alike
 
  private:
   std::deque<Piece> pieces_;           // the newest first

@@ -12,6 +12,8 @@ constexpr std::size_t most_states = 16384;  // that have no credit, or that the 
 // A stream whose receiver sends no credit: the states that it leaves beyond the depth, and then the number of
 // messages of which one leaves a state.
 constexpr std::size_t max_unanswered = 8, retry_interval = 64;
+// Recent streams of a kind by which a new one is judged.
+constexpr std::size_t recent_streams = 8;
 
 }  // namespace
 
@@ -32,13 +34,13 @@ SentStates::Stream* SentStates::find(std::uint64_t key) noexcept {
 }
 
 // Returns the stream of a key, a new one if there is none, as the one that was used last.
-SentStates::Stream& SentStates::of(std::uint64_t key) {
-  const auto found = std::ranges::find(streams_, key, &Stream::key);
+SentStates::Stream& SentStates::of(const MessageStream& stream) {
+  const auto found = std::ranges::find(streams_, stream.key, &Stream::key);
   if (found != streams_.end()) {
     streams_.splice(streams_.begin(), streams_, found);
     return streams_.front();
   }
-  streams_.push_front({.key = key});
+  streams_.push_front({.key = stream.key, .kind = stream.kind});
   if (streams_.size() > most_streams) {
     while (!streams_.back().numbers.empty()) release_oldest(streams_.back());
     streams_.pop_back();
@@ -46,16 +48,29 @@ SentStates::Stream& SentStates::of(std::uint64_t key) {
   return streams_.front();
 }
 
+// Returns the period at which a recent stream of this kind gains; 0: none does.
+std::size_t SentStates::expected_period(std::uint64_t kind) const noexcept {
+  std::size_t seen = 0;
+  for (const Stream& one : streams_) {
+    if (one.kind != kind) continue;
+    if (one.pieces.period() > 0) return one.pieces.period();
+    if (++seen == recent_streams + 1) break;  // and the new one
+  }
+  return 0;
+}
+
 HistoryForecast SentStates::look(const MessageStream& stream, ConstSlice values, const Codec& codec,
                                  std::size_t depth) {
   const std::lock_guard lock(mutex_);
-  Stream& mine = of(stream.key);
+  Stream& mine = of(stream);
   if (sent_.size() >= most_states) return {};
   if (mine.unanswered > depth + max_unanswered && ++mine.passed % retry_interval != 0) return {};
+  const bool is_new = mine.numbers.empty() && mine.pieces.size() == 0;
   HistoryForecast found;
   if (!mine.pieces.rests()) found = mine.pieces.forecast(values, false, codec, depth);
   mine.numbers.push_front(0);
   while (mine.numbers.size() > depth + 1) release_oldest(mine);
+  if (is_new) found.period = expected_period(stream.kind);
   return found;
 }
 

@@ -54,6 +54,7 @@ struct HeldReferences {
 struct MessageStream {
   std::uint64_t key = 0;   // hash of communicator, destination, tag, type and count
   std::uint32_t dest = 0;  // rank of the receiver, in the private communicator
+  std::uint64_t kind = 0;  // hash of the same without the count
 };
 
 // States of the messages that this process has sent over one private communicator. Threads may share it.
@@ -65,7 +66,9 @@ class SentStates {
   explicit SentStates(std::uint32_t source) : source_(source), nonce_(random_mark()) {}
 
   // Compares a message with the earlier ones of its stream, by a piece of its values, and notes the piece.
-  // Streams whose states get no credit are looked at now and then. Throws std::bad_alloc.
+  // Streams whose states get no credit are looked at now and then. The first message of a stream is expected
+  // to gain as recent streams of its kind do: programs that move particles change the count of their messages
+  // now and then. Throws std::bad_alloc.
   HistoryForecast look(const MessageStream& stream, ConstSlice values, const Codec& codec, std::size_t depth);
 
   // Returns references for a message of this forecast, as far as there is credit. They are pinned until
@@ -98,13 +101,14 @@ class SentStates {
     bool credit = false;
   };
   struct Stream {
-    std::uint64_t key = 0;
+    std::uint64_t key = 0, kind = 0;
     EarlierPieces pieces{};
     std::deque<std::uint64_t> numbers{};  // of the states of the messages that were looked at; 0: no state
     std::size_t unanswered = 0;           // states left since the last credit
     std::size_t passed = 0;               // messages since the last look, in a stream without answers
   };
-  Stream& of(std::uint64_t key);
+  Stream& of(const MessageStream& stream);
+  std::size_t expected_period(std::uint64_t kind) const noexcept;
   Stream* find(std::uint64_t key) noexcept;
   void unpin(std::uint64_t number) noexcept;
   void release(std::uint64_t number) noexcept;

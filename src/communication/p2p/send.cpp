@@ -129,13 +129,14 @@ void Send::encode(SharedMessageCoder& coder, SegmentComm* segments, std::uint64_
 MessageHistory Send::history() noexcept {
   if (segments_ == nullptr || dest_ < 0 || !coder_->uses_history()) return {};
   segments_->credits().receive();
-  std::uint64_t key = hash(std::as_bytes(std::span(&coder_, 1)));
-  mix(key, arguments_.comm);
-  mix(key, dest_);
-  mix(key, arguments_.tag);
-  mix(key, values_.type);
+  std::uint64_t kind = hash(std::as_bytes(std::span(&coder_, 1)));
+  mix(kind, arguments_.comm);
+  mix(kind, dest_);
+  mix(kind, arguments_.tag);
+  mix(kind, values_.type);
+  std::uint64_t key = kind;
   mix(key, values_.count);
-  return {&segments_->sent(), {key, static_cast<std::uint32_t>(dest_)}};
+  return {&segments_->sent(), {key, static_cast<std::uint32_t>(dest_), kind}};
 }
 
 Send& Send::operator=(Send&& other) noexcept {

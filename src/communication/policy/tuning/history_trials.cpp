@@ -94,7 +94,8 @@ void HistoryTrials::record_filling(std::size_t needed) noexcept {
   if (++filling_ > 2 * needed) rest(1);
 }
 
-void HistoryTrials::record_no_gain() noexcept {
+void HistoryTrials::record_no_gain(bool with_history) noexcept {
+  if (with_history) return;
   declines_ = true;
   alone_left_ = 0;
 }

@@ -38,8 +38,9 @@ class HistoryTrials {
   void record_referring(double seconds, std::size_t bytes, const Route& route) noexcept;
   void record_filling(std::size_t needed) noexcept;
 
-  // Records that calls without a history are not compressed: there is nothing to compare with.
-  void record_no_gain() noexcept;
+  // Records a call that is not compressed. If it was to go without a history, there is nothing to compare
+  // with; a call with one tells nothing about those without.
+  void record_no_gain(bool with_history) noexcept;
 
  private:
   void measure_alone() noexcept;

@@ -70,7 +70,8 @@ bool TypedCodec<T>::commit_planes(PlanesOut& planes, std::uint8_t flags, std::si
                                   Records& writer) const noexcept {
   drop_padding(planes, blocks_of(n));
   if (planes.bytes == 0 && planes.base == 0 && flags == 0) return writer.commit(0);
-  const RecordHeader header{flags, static_cast<std::uint16_t>(planes.bytes), planes.base};
+  const RecordHeader header{static_cast<std::uint8_t>(flags | writer.forms()),
+                            static_cast<std::uint16_t>(planes.bytes), planes.base};
   WidthSummary summary;
   if (planes.bytes > 0) summary = kernels_.widths.summarize(planes.widths);
   planes.width_class = summary.greatest <= 8 ? 8 : summary.greatest <= 16 ? 16 : 32;

@@ -94,11 +94,13 @@ class Piece {
   alignas(64) std::int32_t of_references_[max_references][piece_values];
 };
 
-std::size_t plane_bytes(const std::int32_t* r, Predictor predictor, const KernelSet& kernels) noexcept {
+std::size_t plane_bytes(const std::int32_t* r, const Prediction& prediction,
+                        const KernelSet& kernels) noexcept {
   alignas(64) std::byte payload[max_plane_record<std::int32_t> / (chunk_values / piece_values) + 2 * overrun];
   PlanesOut planes(payload);
-  kernels.ints.pack(r, piece_groups, {predictor, {}}, planes);
-  const WidthTable table = choose_table(kernels.widths.summarize(planes.widths), piece_blocks);
+  kernels.ints.pack(r, piece_groups, {prediction.inner, {}}, planes);
+  const WidthTable table = choose_table(planes.widths, kernels.widths.summarize(planes.widths), piece_blocks,
+                                        prediction.references > 0 ? two_bits : 0, kernels.widths);
   return RecordHeader{}.bytes() + planes.bytes + table.bytes;
 }
 
@@ -118,7 +120,7 @@ std::size_t estimate(const T* values, std::size_t count, const Quantiser<T>& z, 
     for (std::size_t k = 0; k < predictions.size(); ++k) {
       alignas(64) std::int32_t r[piece_values];
       piece.rest(predictions[k], r);
-      const std::size_t all = exact + plane_bytes(r, predictions[k].inner, kernels);
+      const std::size_t all = exact + plane_bytes(r, predictions[k], kernels);
       bytes[k] += slow(predictions[k]) ? all + all / (least_gain - 1) : all;
     }
   }

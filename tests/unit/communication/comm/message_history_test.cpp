@@ -22,9 +22,9 @@ struct MessagePair {
         receiver(policy, wire_format, place, "", 1),
         most_received(limit) {}
 
-  taut::Message send(ConstSlice values, std::uint64_t key = 1) {
+  taut::Message send(ConstSlice values, std::uint64_t key = 1, std::uint64_t kind = 0) {
     if (policy.history == 0) return sender.encode(values);
-    return sender.encode(values, 0, {}, {&sent, {key, 1}});
+    return sender.encode(values, 0, {}, {&sent, {key, 1, kind != 0 ? kind : key}});
   }
 
   // Returns the values that arrive. `keeps`: the receiver keeps them; `credit`: its credit arrives.
@@ -99,6 +99,41 @@ TEST(MessageHistory, FindsTheFieldThatComesRoundAgain) {
     pair.receive(message, DType::f32);
   }
   EXPECT_GE(referring, 24);
+}
+
+// Programs that move particles change the count of their messages now and then.
+TEST(MessageHistory, AMessageOfAnotherCountLeavesAStateAtOnce) {
+  constexpr std::uint64_t kind = 9;
+  for (const bool gains : {true, false}) {
+    MessagePair pair("abs:1e-3,history=auto");
+    const auto send = [&](int step, std::uint64_t key, bool changes) {
+      const Values values = field_at(DType::f32, step, changes ? 100 + static_cast<std::uint64_t>(step) : 77);
+      taut::Message message = pair.send(values.slice(), key, kind);
+      pair.receive(message, DType::f32);
+      return message;
+    };
+    for (int step = 0; step < 4; ++step) send(step, 1, !gains);
+    const taut::Message first = send(4, 2, false), second = send(5, 2, false);
+    EXPECT_EQ(first.state != nullptr, gains);
+    EXPECT_FALSE(first.refers);
+    EXPECT_EQ(second.refers, gains);
+  }
+}
+
+// Counts that never come again leave few states: what counts are the last streams of the kind.
+TEST(MessageHistory, CountsThatNeverComeAgainLeaveFewStates) {
+  constexpr std::uint64_t kind = 9;
+  MessagePair pair("abs:1e-3,history=auto");
+  const auto send = [&](int step, std::uint64_t key) {
+    const taut::Message message = pair.send(field_at(DType::f32, step).slice(), key, kind);
+    pair.receive(message, DType::f32);
+    return message.state != nullptr;
+  };
+  for (int step = 0; step < 4; ++step) send(step, 1);
+  int left = 0;
+  for (int step = 4; step < 100; ++step) left += send(step, static_cast<std::uint64_t>(step));
+  EXPECT_GT(left, 0);
+  EXPECT_LT(left, 12);
 }
 
 TEST(MessageHistory, WithoutCreditNoFrameRefers) {

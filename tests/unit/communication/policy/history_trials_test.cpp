@@ -126,11 +126,22 @@ TEST(HistoryTrials, StatesThatNoCallRefersToAreNotLeftForLong) {
 TEST(HistoryTrials, CallsThatDoNotCompressAloneAreNotTimed) {
   HistoryTrials trials;
   EXPECT_TRUE(trials.next({}));
-  trials.record_no_gain();
+  trials.record_no_gain(false);
   for (int call = 0; call < 3000; ++call) {
     EXPECT_FALSE(trials.next({})) << call;
     EXPECT_TRUE(trials.pays(trials.own()));
     trials.record_referring(1e-3, bytes, {});
+  }
+}
+
+// A call with a history that is not compressed, because it gains too little on some rank.
+TEST(HistoryTrials, ADeclinedCallWithAHistoryLeavesComparisonsAlone) {
+  for (const bool with_history : {true, false}) {
+    Sequence series(1);
+    EXPECT_EQ(series.referring_among(20, 2e-3, 1e-3), 16);
+    series.trials[0].record_no_gain(with_history);
+    const int referring = series.referring_among(300, 2e-3, 1e-3);
+    EXPECT_EQ(referring < 300, with_history) << "compared anew from time to time";
   }
 }
 

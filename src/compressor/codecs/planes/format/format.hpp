@@ -9,6 +9,9 @@
 //             bit j of a byte is value j
 #pragma once
 
+#include <algorithm>
+#include <array>
+
 #include "compressor/base/unaligned.hpp"
 #include "compressor/frame/frame.hpp"
 #include "compressor/values/slice.hpp"
@@ -30,14 +33,15 @@ inline constexpr int small_bits = 14, large_bits = 22, wide_bits = 43;
 inline constexpr int narrow_sum_bits = 30;  // |sum of q| stays below 2^30 in a record that is not wide
 
 enum RecordFlags : std::uint8_t {
-  wide = 1,         // base and differences have 64 bits
-  has_planes = 2,   // planes and widths follow the base
-  dense = 4,        // every block has a width entry (else: a bitmap of the blocks that have one)
-  byte_widths = 8,  // width entries are bytes (else nibbles: every width is at most 15)
-  has_runs = 16,    // exact values
-  has_layers = 32,  // chunks of exact values
-  large = 64,       // some |q| of an addend may exceed 2^14
-  known_flags = 127,
+  wide = 1,           // base and differences have 64 bits
+  has_planes = 2,     // planes and widths follow the base
+  dense = 4,          // every block has a width entry (else: a bitmap of the blocks that have one)
+  byte_widths = 8,    // width entries are bytes (else nibbles: every width is at most 15)
+  has_runs = 16,      // exact values
+  has_layers = 32,    // chunks of exact values
+  large = 64,         // some |q| of an addend may exceed 2^14
+  known_flags = 127,  // of frames without references
+  two_bits = 128,     // of frames with references: width entries have two bits, and three widths are named
 };
 
 // Predictor within a chunk. An integer is coded as its difference from the integer before (delta), from the
@@ -103,8 +107,9 @@ struct Widths {
 };
 
 struct WidthTable {
-  std::uint8_t flags;  // dense, byte_widths
+  std::uint8_t flags;  // dense, byte_widths, two_bits
   std::size_t bytes;
+  std::uint16_t names = 0;  // with two_bits: three widths, a nibble each, the first one lowest
 };
 
 // Summary of the widths of a chunk, from which the form of its table follows.
@@ -127,6 +132,34 @@ constexpr WidthTable choose_table(const WidthSummary& summary, std::size_t block
   return all <= some ? WidthTable{static_cast<std::uint8_t>(form | dense), all} : WidthTable{form, some};
 }
 
+// A table with two bits a block: the number of a named width, or three; the widths of such blocks follow. The
+// entries of two halves of the blocks share nibbles.
+inline constexpr std::size_t named_widths = 3, names_bytes = 2;
+constexpr std::size_t first_half(std::size_t blocks) noexcept { return (blocks + 1) / 2; }
+constexpr std::size_t two_bit_bytes(std::size_t blocks) noexcept { return (first_half(blocks) + 1) / 2; }
+
+// Number of blocks with each width that can be named.
+using WidthCounts = std::array<std::uint16_t, 16>;
+
+// Wider blocks on the average leave too few bytes to the table to look for its form.
+inline constexpr std::size_t widest_named_average = 8;
+
+// Returns the table with names for the three most common widths, of equally common ones the least.
+constexpr WidthTable choose_names(WidthCounts counts, const WidthSummary& summary,
+                                  std::size_t blocks) noexcept {
+  const std::uint8_t form = two_bits | (summary.greatest > 15 ? byte_widths : 0);
+  WidthTable table{form, 0};
+  std::size_t others = blocks;
+  for (std::size_t k = 0; k < named_widths; ++k) {
+    const auto most = std::max_element(counts.begin(), counts.end());
+    table.names |= static_cast<std::uint16_t>((most - counts.begin()) << (4 * k));
+    others -= *most;
+    *most = 0;
+  }
+  table.bytes = names_bytes + two_bit_bytes(blocks) + entry_bytes(others, form);
+  return table;
+}
+
 // Result of reading a table.
 struct WidthsRead {
   std::size_t sum = 0;
@@ -144,6 +177,7 @@ inline bool names_blocks_beyond(const std::byte* map, std::size_t blocks) noexce
 }
 
 // Size of the largest table, plus the bytes that a kernel may read or write beyond it.
-inline constexpr std::size_t max_table_bytes = chunk_blocks + map_bytes(chunk_blocks) + 64;
+inline constexpr std::size_t max_table_bytes = names_bytes + two_bit_bytes(chunk_blocks) + chunk_blocks + 64;
+static_assert(names_bytes + two_bit_bytes(chunk_blocks) >= map_bytes(chunk_blocks));
 
 }  // namespace taut::planes

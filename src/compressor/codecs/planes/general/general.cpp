@@ -388,7 +388,8 @@ bool GeneralPath<T>::sum(std::span<const Part<T>> parts, std::size_t n, std::uin
     layers += part.layers();
   }
   if (!fits_narrow(flags, addends)) flags |= wide;
-  flags |= static_cast<std::uint8_t>((runs > 0 ? has_runs : 0) | (layers > 0 ? has_layers : 0));
+  flags |=
+      static_cast<std::uint8_t>((runs > 0 ? has_runs : 0) | (layers > 0 ? has_layers : 0) | writer.forms());
   const bool is_wide = (flags & wide) != 0;
 
   ChunkScratch bench(writer);

@@ -106,6 +106,14 @@ struct PortableWidths : ByBits<PortableWidths> {
     return summary;
   }
 
+  static WidthCounts count(const Widths& widths, unsigned) noexcept {
+    std::uint16_t all[256] = {};
+    for (const std::uint8_t w : widths.of) ++all[w];
+    WidthCounts counts;
+    std::copy_n(all, counts.size(), counts.begin());
+    return counts;
+  }
+
   static std::uint64_t mask(const std::uint8_t* widths) noexcept {
     std::uint64_t bits = 0;
     for (std::size_t i = 0; i < 64; ++i) bits |= std::uint64_t{widths[i] != 0} << i;

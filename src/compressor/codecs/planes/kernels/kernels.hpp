@@ -119,6 +119,10 @@ inline constexpr std::size_t max_operands = FrameArithmetic::max_operands;
 struct WidthKernels {
   WidthSummary (*summarize)(const Widths& widths) noexcept;
 
+  // Counts the blocks of a whole chunk by their widths, none of which exceeds `greatest`. Widths above 15 do
+  // not count.
+  WidthCounts (*count)(const Widths& widths, unsigned greatest) noexcept;
+
   // Writes the table of the first `blocks` widths. `to` has room for max_table_bytes.
   void (*write)(std::byte* to, const Widths& widths, std::size_t blocks, WidthTable table) noexcept;
 

@@ -186,7 +186,8 @@ constexpr KernelSet kernel_set(const GeneralKernels& (*general)() noexcept) {
                               find_below_numbers<T>};
           }),
           {pack<Isa>, unpack<Isa>, add<Isa>, Isa::sum},
-          {Isa::Widths::summarize, write_widths<typename Isa::Widths>, read_widths<typename Isa::Widths>},
+          {Isa::Widths::summarize, Isa::Widths::count, write_widths<typename Isa::Widths>,
+           read_widths<typename Isa::Widths>},
           general};
 }
 

@@ -46,6 +46,7 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
   if (record.run_count > std::uint64_t{header_.addends} * record.count) return Status::corrupt_frame;
   const bool narrow = prediction_.lags.any() || (states_.any() && !prediction_.by_addend);
   if (narrow && (record.header.flags & (wide | has_layers)) != 0) return Status::corrupt_frame;
+  if (!states_.any() && record.header.has(two_bits)) return Status::corrupt_frame;
   if (prediction_.inner == Predictor::none && record.header.base != 0) return Status::corrupt_frame;
   const bool coded = record.header.base != 0 || (record.header.flags & (has_planes | has_runs)) != 0;
   if (header_.step == 0 && coded) return Status::corrupt_frame;

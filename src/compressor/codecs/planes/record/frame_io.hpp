@@ -52,7 +52,17 @@ class FrameReader {
   std::size_t count_ = 0;
 };
 
-using Records = RecordWriter<max_plane_record<std::int32_t>>;
+// Writes the records of a frame.
+class Records : public RecordWriter<max_plane_record<std::int32_t>> {
+ public:
+  using RecordWriter::RecordWriter;
+
+  std::uint8_t forms() const noexcept { return forms_; }  // of tables of widths: two_bits, or 0
+  void allow(std::uint8_t forms) noexcept { forms_ = forms; }
+
+ private:
+  std::uint8_t forms_ = 0;
+};
 
 // Writes index and records of a frame into `out`.
 class FrameWriter {
@@ -67,8 +77,12 @@ class FrameWriter {
     if (index_ == nullptr) return Status::buffer_too_small;
     const Bytes records{records_, static_cast<std::size_t>(end_ - records_)};
     if (chunk_bytes == 0) chunk_bytes = even_share(records.size(), chunks_);
+    const auto write_part = [&](Range chunks, Records& writer) {
+      writer.allow(prediction_.references > 0 ? two_bits : 0);
+      return write(chunks, writer);
+    };
     const SizeOrStatus written =
-        write_records<Records>(parts, {index_, records, chunks_, chunk_bytes}, write);
+        write_records<Records>(parts, {index_, records, chunks_, chunk_bytes}, write_part);
     bytes_ = written.bytes;
     return written.status;
   }

@@ -25,11 +25,11 @@ bool read_header(Reader& in, RecordHeader& h) noexcept {
   if (fixed == nullptr) return false;
   h.flags = load<std::uint8_t>(fixed);
   h.plane_bytes = load<std::uint16_t>(fixed + 2);
-  if ((h.flags & ~known_flags) != 0 || fixed[1] != std::byte{0}) return false;
+  if (fixed[1] != std::byte{0} || (h.has(two_bits) && h.has(dense))) return false;
   const std::byte* base = in.take(h.has(wide) ? 8 : 4);
   if (base == nullptr) return false;
   h.base = h.has(wide) ? load<std::int64_t>(base) : load<std::int32_t>(base);
-  const bool form = (h.flags & (dense | byte_widths)) != 0;
+  const bool form = (h.flags & (dense | byte_widths | two_bits)) != 0;
   return h.has(has_planes) ? h.plane_bytes > 0 : h.plane_bytes == 0 && !form;
 }
 
@@ -143,17 +143,29 @@ void drop_padding(PlanesOut& planes, std::size_t blocks) noexcept {
     planes.bytes -= std::exchange(planes.widths.of[i], std::uint8_t{0});
 }
 
+WidthTable choose_table(const Widths& widths, const WidthSummary& summary, std::size_t blocks,
+                        std::uint8_t forms, const WidthKernels& kernels) noexcept {
+  const WidthTable usual = choose_table(summary, blocks);
+  if (forms == 0 || summary.sum > widest_named_average * blocks) return usual;
+  WidthCounts counts = kernels.count(widths, summary.greatest);
+  counts[0] = static_cast<std::uint16_t>(counts[0] - (chunk_blocks - blocks));
+  const WidthTable named = choose_names(counts, summary, blocks);
+  return named.bytes < usual.bytes ? named : usual;
+}
+
 std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths,
                           const WidthSummary& summary, std::size_t blocks,
                           const WidthKernels& kernels) noexcept {
   std::byte* at = out + header.bytes();
   if (header.plane_bytes > 0) {
-    const WidthTable table = choose_table(summary, blocks);
-    header.flags |= has_planes | table.flags;
+    const WidthTable table = choose_table(widths, summary, blocks, header.flags & two_bits, kernels);
+    header.flags = static_cast<std::uint8_t>((header.flags & ~two_bits) | has_planes | table.flags);
     at += header.plane_bytes;
     kernels.write(at, widths, blocks, table);
     at += table.bytes;
     while ((at - out) % 4 != 0) *at++ = std::byte{0};
+  } else {
+    header.flags &= known_flags;
   }
   write_record_header(out, header);
   return static_cast<std::size_t>(at - out);

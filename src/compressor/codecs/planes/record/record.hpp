@@ -47,8 +47,13 @@ void sum_planes(std::span<const CodedPlanes* const> records, std::size_t groups,
 // Drops the planes of padding: those of blocks behind the last block of a chunk, up to a whole group.
 void drop_padding(PlanesOut& planes, std::size_t blocks) noexcept;
 
+// Chooses the smallest table of widths. `forms`: two_bits if the table may have that form.
+WidthTable choose_table(const Widths& widths, const WidthSummary& summary, std::size_t blocks,
+                        std::uint8_t forms, const WidthKernels& kernels) noexcept;
+
 // Completes a record whose payload follows the header at `out`, which has room for max_plane_record. Writes
-// header and widths; returns the record's bytes, a multiple of 4.
+// header and widths; returns the record's bytes, a multiple of 4. The header has two_bits if the table may
+// have that form.
 std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths,
                           const WidthSummary& summary, std::size_t blocks,
                           const WidthKernels& kernels) noexcept;

@@ -34,6 +34,8 @@ struct Widths32 {
   static std::uint32_t mask(Type v) {  // bit i: width i is above 0
     return ~static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, zero())));
   }
+  static Type differ(Type a, Type b) { return _mm256_xor_si256(a, b); }
+  static Type all(unsigned width) { return _mm256_set1_epi8(static_cast<char>(width)); }
   static std::size_t coded(Type v) { return static_cast<std::size_t>(_mm_popcnt_u32(mask(v))); }
 
   static Type nibbles(const std::byte* from) {

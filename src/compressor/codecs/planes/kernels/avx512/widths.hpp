@@ -20,6 +20,8 @@ struct Widths64 {
   static unsigned greatest(Type v) {
     return Widths32::greatest(_mm256_max_epu8(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1)));
   }
+  static Type differ(Type a, Type b) { return _mm512_xor_si512(a, b); }
+  static Type all(unsigned width) { return _mm512_set1_epi8(static_cast<char>(width)); }
   static std::size_t coded(Type v) {
     return static_cast<std::size_t>(_mm_popcnt_u64(_mm512_test_epi8_mask(v, v)));
   }
@@ -35,6 +37,11 @@ struct Widths64 {
 };
 
 struct Avx512Widths : ByRegisters<Widths64> {
+  static std::uint64_t mask(const std::uint8_t* widths) {
+    const __m512i w = _mm512_load_si512(widths);
+    return _mm512_test_epi8_mask(w, w);
+  }
+
   static std::size_t gather(const Widths& widths, WidthMap& map, std::uint8_t* coded) {
     std::size_t n = 0;
     for (std::size_t i = 0; i < chunk_blocks; i += 64) {

@@ -23,6 +23,8 @@ struct Widths16 {
   static std::size_t total(Type v) { return vaddlvq_u16(vreinterpretq_u16_u8(v)); }
 
   static unsigned greatest(Type v) { return vmaxvq_u8(v); }
+  static Type differ(Type a, Type b) { return veorq_u8(a, b); }
+  static Type all(unsigned width) { return vdupq_n_u8(static_cast<std::uint8_t>(width)); }
   static std::size_t coded(Type v) { return vaddvq_u8(vminq_u8(v, vdupq_n_u8(1))); }
 
   static Type nibbles(const std::byte* from) {
