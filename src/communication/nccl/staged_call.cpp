@@ -4,7 +4,7 @@
 
 namespace taut::nccl {
 
-StagedCall::StagedCall(const api::DeviceServices& services, const NcclCall& call,
+StagedCall::StagedCall(const gpu::DeviceServices& services, const NcclCall& call,
                        const CollectiveCall& described)
     : services_(services),
       first_(services, gpu::MemoryKind::plain),

@@ -12,7 +12,7 @@ namespace taut::nccl {
 class StagedCall {
  public:
   // Enqueues copies of the operands to the device. Throws Error.
-  StagedCall(const api::DeviceServices& services, const NcclCall& call, const CollectiveCall& described);
+  StagedCall(const gpu::DeviceServices& services, const NcclCall& call, const CollectiveCall& described);
 
   const NcclCall& call() const noexcept { return staged_; }
   const CollectiveCall& described() const noexcept { return described_; }
@@ -21,7 +21,7 @@ class StagedCall {
   void fetch() const;
 
  private:
-  const api::DeviceServices& services_;
+  const gpu::DeviceServices& services_;
   gpu::MemoryBlock first_, second_;
   void* to_;  // the program's buffer for the results
   NcclCall staged_;
