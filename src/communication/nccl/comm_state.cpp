@@ -44,7 +44,8 @@ void CommState::agree(const std::string* policy, void* stream) {
   transport_.set_nodes(nodes);
   const std::string card = rules_.off() ? "" : agreed_card();
   const auto node_count = static_cast<int>(std::set(node_of.begin(), node_of.end()).size());
-  const taut::Call sample_call{.ranks = transport_.size(), .nodes = node_count, .over_nccl = true, .card = card};
+  const taut::Call sample_call{
+      .ranks = transport_.size(), .nodes = node_count, .over_nccl = true, .card = card};
   rules_ = rules_.with_min_bytes(least_bytes_over_nccl(device_call(sample_call)));
   communicator_ =
       std::make_unique<Communicator>(transport_, place_, rules_, options().kernels, Observer{}, nodes);

@@ -271,8 +271,8 @@ void mark_regions() {
 }
 
 // Prints the least time of MPI_Testsome over many receives as a multiple of PMPI_Testsome's. The look-up by
-// name hides PMPI_Testsome from Taut, which would not code messages of a program that calls it. Open MPI 5.0.7
-// alone does not deliver 1000 long messages at once between processes of a host.
+// name hides PMPI_Testsome from Taut, which would not code messages of a program that calls it. Open
+// MPI 5.0.7 alone does not deliver 1000 long messages at once between processes of a host.
 void poll_pending() {
   constexpr int n = 400, polls = 200;
   const auto plain = reinterpret_cast<int (*)(int, MPI_Request*, int*, int*, MPI_Status*)>(

@@ -11,13 +11,13 @@ constexpr std::size_t piece_values = Pieces::most_values, piece_groups = piece_v
 // With references there are more pieces: what changes may be a small part of the message.
 constexpr std::size_t pieces_with_references = 16;
 
-// A slow prediction has to save one byte in this many.
+// A slow prediction has to save a tenth of the bytes.
 constexpr std::size_t least_gain = 10;
 bool slow(const Prediction& p) noexcept {
   return p.lags.any() || p.references > 0 || p.inner == Predictor::second;
 }
 
-// The integers of a sampled piece, those at some distances before them, and those of references.
+// Integers of a sampled piece, and the integers from which lags and references predict them.
 template <class T>
 class Piece {
  public:
@@ -33,14 +33,14 @@ class Piece {
   std::size_t runs() const noexcept { return runs_; }
 
   // Computes the residuals that remain after prediction with lags or references.
-  void rest(const Prediction& prediction, std::int32_t* r) noexcept {
+  void residuals(const Prediction& prediction, std::int32_t* r) noexcept {
     const std::int32_t* const q = window(0);
-    const Earlier earlier = before(prediction);
+    const Earlier earlier = earlier_of(prediction);
     for (std::size_t i = 0; i < piece_values; ++i) r[i] = subtract_wrapping(q[i], earlier[i]);
   }
 
  private:
-  Earlier before(const Prediction& prediction) noexcept {
+  Earlier earlier_of(const Prediction& prediction) noexcept {
     if (prediction.references == 1) return {of_references_[0]};
     if (prediction.references == 2) return {of_references_[0], of_references_[0], of_references_[1]};
     const Lags& lags = prediction.lags;
@@ -75,12 +75,12 @@ class Piece {
       std::copy(values_, values_ + (piece_values - absent), padded + absent);
       x = padded;
     }
-    const bool packed = z_.exact_bits && kernels_.of<T>().any_below_numbers(x, piece_values);
-    if (!packed && kernels_.of<T>().quantise(x, piece_groups, z_, q)) return 0;
+    const bool has_packed = z_.exact_bits && kernels_.of<T>().any_below_numbers(x, piece_values);
+    if (!has_packed && kernels_.of<T>().quantise(x, piece_groups, z_, q)) return 0;
     const GeneralValueKernels<T>& general = kernels_.general().template of<T>();
     Marks marks;
-    if (general.quantise(x, piece_groups, z_, q, marks).complete && !packed) return 0;
-    if (packed) mark_packed(x, piece_values, marks);
+    if (general.quantise(x, piece_groups, z_, q, marks).complete && !has_packed) return 0;
+    if (has_packed) mark_packed(x, piece_values, marks);
     std::byte runs[piece_values * run_bytes<T>(false) + 64];
     return general.take_runs(x, piece_values, marks, piece_values, q, runs);
   }
@@ -115,12 +115,12 @@ std::size_t estimate(const T* values, std::size_t count, const Quantiser<T>& z, 
   std::ranges::fill(bytes, 0);
   for (std::size_t i = 0; i < pieces.count; ++i) {
     Piece<T> piece(values, pieces.first(i), z, references, kernels);
-    const std::size_t exact = piece.runs() * run_bytes<T>(false);
-    if (exact > piece_values * sizeof(T) / 4) return 0;
+    const std::size_t exact_bytes = piece.runs() * run_bytes<T>(false);
+    if (exact_bytes > piece_values * sizeof(T) / 4) return 0;
     for (std::size_t k = 0; k < predictions.size(); ++k) {
       alignas(64) std::int32_t r[piece_values];
-      piece.rest(predictions[k], r);
-      const std::size_t all = exact + plane_bytes(r, predictions[k], kernels);
+      piece.residuals(predictions[k], r);
+      const std::size_t all = exact_bytes + plane_bytes(r, predictions[k], kernels);
       bytes[k] += slow(predictions[k]) ? all + all / (least_gain - 1) : all;
     }
   }

@@ -14,20 +14,20 @@ Status FrameReader<T>::open(ConstBytes frame) noexcept {
   return has_valid_index(payload_, chunks()) ? Status::ok : Status::corrupt_frame;
 }
 
-// Reads predictor, state numbers and lags; returns false for invalid ones. Lags beyond the count would
-// request memory in vain.
+// Reads predictor, state numbers and lags; returns false for invalid ones. Lags from the count on are
+// rejected: they would only allocate memory.
 template <class T>
 bool FrameReader<T>::read_prediction() noexcept {
-  const auto [inner, lags, references, zero] = header_.parameters;
+  const auto [inner, lags, references, unused] = header_.parameters;
   prediction_ = {static_cast<Predictor>(inner), {}, reference_count(header_), refers_by_addend(header_)};
   if (inner > static_cast<std::uint8_t>(Predictor::second) || lags > max_lags) return false;
   if (stored()) return lags == 0 && references == 0;
   if (references > 0 && (lags > 0 || header_.step == 0)) return false;
   if (!read_states(header_, payload_, states_) || payload_.size() < 4 * std::size_t{lags}) return false;
-  for (std::uint32_t before = least_lag; prediction_.lags.n < lags; ++prediction_.lags.n) {
+  for (std::uint32_t least = least_lag; prediction_.lags.n < lags; ++prediction_.lags.n) {
     const auto lag = load<std::uint32_t>(payload_.data() + 4 * prediction_.lags.n);
-    if (lag < before || lag >= count_) return false;
-    prediction_.lags.of[prediction_.lags.n] = before = lag;
+    if (lag < least || lag >= count_) return false;
+    prediction_.lags.of[prediction_.lags.n] = least = lag;
   }
   payload_ = payload_.subspan(4 * std::size_t{lags});
   return true;
@@ -38,18 +38,19 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
                             Padding& padding) const noexcept {
   const std::byte* const entry = payload_.data() + 4 * i;
   const std::size_t first = 4 * std::size_t{load<std::uint32_t>(entry)};
-  const std::size_t last = 4 * std::size_t{load<std::uint32_t>(entry + 4)};
+  const std::size_t record_end = 4 * std::size_t{load<std::uint32_t>(entry + 4)};
   const ConstBytes records = payload_.subspan(4 * (chunks() + 1));
   const std::byte* const end = records.data() + records.size();
-  if (!read_record(records.subspan(first, last - first), end, chunk_count(i), kernels, record))
+  if (!read_record(records.subspan(first, record_end - first), end, chunk_count(i), kernels, record))
     return Status::corrupt_frame;
   if (record.run_count > std::uint64_t{header_.addends} * record.count) return Status::corrupt_frame;
-  const bool narrow = prediction_.lags.any() || (states_.any() && !prediction_.by_addend);
-  if (narrow && (record.header.flags & (wide | has_layers)) != 0) return Status::corrupt_frame;
+  // Residuals from earlier integers have 32 bits.
+  const bool must_be_narrow = prediction_.lags.any() || (states_.any() && !prediction_.by_addend);
+  if (must_be_narrow && (record.header.flags & (wide | has_layers)) != 0) return Status::corrupt_frame;
   if (!states_.any() && record.header.has(two_bits)) return Status::corrupt_frame;
   if (prediction_.inner == Predictor::none && record.header.base != 0) return Status::corrupt_frame;
-  const bool coded = record.header.base != 0 || (record.header.flags & (has_planes | has_runs)) != 0;
-  if (header_.step == 0 && coded) return Status::corrupt_frame;
+  const bool has_integers = record.header.base != 0 || (record.header.flags & (has_planes | has_runs)) != 0;
+  if (header_.step == 0 && has_integers) return Status::corrupt_frame;
   if (record.header.has(wide)) return Status::ok;
   const std::size_t bytes = record.header.plane_bytes;
   if (bytes == 0) {
