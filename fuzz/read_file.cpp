@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t footer_bytes = 40, most_decoded = std::size_t{1} << 20;
 
-class Contents final : public cli::ByteSource {
+class Contents final : public file::ByteSource {
  public:
   explicit Contents(ConstBytes bytes) : bytes_(bytes) {}
   const std::string& path() const noexcept override { return name_; }
@@ -48,15 +48,15 @@ void put(Bytes file, std::size_t at, std::uint32_t value) {
 // Sets the checksums of header, frame, index and footer of a file with one frame, if its lengths allow it.
 void repair(Bytes file) {
   std::uint32_t header_bytes = 0;
-  if (file.size() < 24 + footer_bytes + sizeof(cli::FrameEntry)) return;
+  if (file.size() < 24 + footer_bytes + sizeof(file::FrameEntry)) return;
   std::memcpy(&header_bytes, file.data() + 12, sizeof header_bytes);
-  const std::size_t footer = file.size() - footer_bytes, index = footer - sizeof(cli::FrameEntry);
+  const std::size_t footer = file.size() - footer_bytes, index = footer - sizeof(file::FrameEntry);
   if (header_bytes < 28 || header_bytes > index) return;
   const ConstBytes all = file;
   const std::uint32_t header = crc32c(all.first(header_bytes - 4));
   put(file, header_bytes - 4, header);
   put(file, index + 12, crc32c(all.subspan(header_bytes, index - header_bytes)));
-  put(file, footer + 16, crc32c(all.subspan(index, sizeof(cli::FrameEntry))));
+  put(file, footer + 16, crc32c(all.subspan(index, sizeof(file::FrameEntry))));
   put(file, footer + 20, header);
   put(file, footer + 28, crc32c(all.subspan(footer, 28)));
 }
@@ -66,7 +66,7 @@ template <class Action>
 void refused_or(Action action) {
   try {
     action();
-  } catch (const cli::Failure& failure) {
+  } catch (const file::Failure& failure) {
     expect(*failure.what() != 0, "a refusal explains itself");
   } catch (...) {
     expect(false, "only Failure is thrown");
@@ -75,26 +75,26 @@ void refused_or(Action action) {
 
 void read_taut(ConstBytes bytes) {
   const Contents file(bytes);
-  cli::FrameReader reader(file);
+  file::FrameReader reader(file);
   const DType type = reader.array().type;
   std::uint64_t values = 0;
-  for (const cli::FrameEntry& entry : reader.entries()) {
+  for (const file::FrameEntry& entry : reader.entries()) {
     expect(least_frame_bytes(entry.values) <= entry.bytes + 3, "a frame can hold so many values");
     values += entry.values;
     const ConstBytes frame = reader.next();
-    cli::FrameFacts facts;
-    cli::read_facts(frame, facts);
+    file::FrameFacts facts;
+    file::read_facts(frame, facts);
     if (entry.values > most_decoded) return;
     const ExactMemory room(entry.values * size_of(type));
-    if (!cli::decode(frame, entry.values, type, room.bytes())) cli::fail("a frame");
+    if (!file::decode(frame, entry.values, type, room.bytes())) file::fail("a frame");
   }
   expect(values == reader.array().count(), "the frames hold each value once");
 }
 
 void read_chunk(ConstBytes bytes) {
   const Contents file(bytes);
-  if (cli::FrameReader(file).array().count() > most_decoded) return;
-  const cli::Buffer values = hdf5::decode_chunk({}, bytes);
+  if (file::FrameReader(file).array().count() > most_decoded) return;
+  const file::Buffer values = hdf5::decode_chunk({}, bytes);
   expect(values.bytes <= values.capacity, "a chunk fits into its memory");
 }
 
@@ -104,9 +104,9 @@ void read_array(ConstBytes bytes) {
       descriptor >= 0 && write(descriptor, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()),
       "the input is in a file");
   refused_or([&] {
-    const cli::InputFile file("/proc/self/fd/" + std::to_string(descriptor));
-    if (!cli::is_npy(file)) return;
-    const cli::StoredArray found = cli::read_npy(file, {});
+    const file::InputFile file("/proc/self/fd/" + std::to_string(descriptor));
+    if (!file::is_npy(file)) return;
+    const file::StoredArray found = file::read_npy(file, {});
     expect(found.values_at <= bytes.size() && found.array.bytes() <= bytes.size() - found.values_at,
            "the values lie inside the file");
   });

@@ -221,7 +221,9 @@ def decode_record(data, n, kind, step, prediction):
         return [kind.product(integer, step) for integer in q]
     cursor = Cursor(data)
     flags, zero, plane_bytes = cursor.read("BBH")
-    require(zero == 0 and not (flags & decode_widths.TWO_BITS and (flags & decode_widths.DENSE or not prediction.references)), "record flags")
+    named = flags & decode_widths.TWO_BITS
+    require(zero == 0 and not (named and flags & decode_widths.DENSE), "record flags")
+    require(prediction.references or not named, "named widths in a frame without references")
     require(prediction.any_record or not flags & (WIDE | LAYERS), "record of a frame with lags or references")
     (base,) = cursor.read("q" if flags & WIDE else "i")
     require(prediction.predictor or base == 0, "base without a predictor")

@@ -13,7 +13,7 @@ def ratio_of(policy: str) -> float:
     """Returns the ratio of values to slots under a policy; 0 if its sizes are exact."""
     for option in policy.split(",")[1:]:
         name, _, value = option.partition("=")
-        if name == "slots" and value != "off":
+        if name.strip() == "slots" and value.strip() != "off":
             return float(value)
     return 0.0
 
@@ -51,8 +51,8 @@ class Slots:
         return data
 
     def rests(self, parts: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        """Returns what does not fit of each part."""
-        return [part[slot - _HEAD :] for part, slot in zip(parts, self.sends)]
+        """Returns copies of what does not fit of each part."""
+        return [part[slot - _HEAD :].clone() for part, slot in zip(parts, self.sends)]
 
     def opened(self, room: torch.Tensor) -> tuple[list[torch.Tensor], list[int], bool]:
         """Returns the parts in received slots, as far as they are there, the bytes that each lacks, and True if some part of some

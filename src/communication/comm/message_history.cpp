@@ -50,13 +50,14 @@ SentStates::Stream& SentStates::of(const MessageStream& stream) {
 
 // Returns the period at which a recent stream of this kind gains; 0: none does.
 std::size_t SentStates::expected_period(std::uint64_t kind) const noexcept {
-  std::size_t seen = 0;
+  std::size_t seen = 0, used_once = 0, period = 0;
   for (const Stream& one : streams_) {
     if (one.kind != kind) continue;
-    if (one.pieces.period() > 0) return one.pieces.period();
+    if (period == 0) period = one.pieces.period();
+    used_once += one.numbers.size() <= 1;
     if (++seen == recent_streams + 1) break;  // and the new one
   }
-  return 0;
+  return 2 * used_once <= seen ? period : 0;
 }
 
 HistoryForecast SentStates::look(const MessageStream& stream, ConstSlice values, const Codec& codec,

@@ -135,17 +135,35 @@ bool CapacityMode::serve(const NcclCall& call, const CollectiveCall& described, 
 // Serves a call in slots, and settles it. Returns the times that the ranks agreed on.
 SlotTimes CapacityMode::serve_at_once(Call planned, const NcclCall& call, const CollectiveCall& described,
                                       const Rules& rules, const Nodes& nodes, const SlotTimes& times) {
-  std::unique_ptr<StagedCall> staged;
-  if (!kernels_access(planned, described)) {
-    staged = std::make_unique<StagedCall>(services_, call, described);
-    planned = *plan_call(staged->call(), staged->described(), rules);
+  const std::size_t unsettled = unsettled_.size();
+  std::shared_ptr<StagedCall> staged;
+  try {
+    or_abort_node([&] {
+      if (kernels_access(planned, described)) return;
+      staged = std::make_shared<StagedCall>(services_, call, described);
+      planned = *plan_call(staged->call(), staged->described(), rules);
+    });
+    enqueue(std::move(planned), staged != nullptr ? staged->call() : call, nodes);
+    const SlotTimes agreed = settle_all(call.stream, times).times;
+    if (staged == nullptr) return agreed;
+    staged->fetch();
+    transport_.wait();
+    return agreed;
+  } catch (...) {
+    abandon_from(unsettled, call.stream);
+    gpu::free_after(services_, call.stream, std::move(staged));
+    throw;
   }
-  enqueue(std::move(planned), staged != nullptr ? staged->call() : call, nodes);
-  const SlotTimes agreed = settle_all(call.stream, times).times;
-  if (staged == nullptr) return agreed;
-  staged->fetch();
-  transport_.wait();
-  return agreed;
+}
+
+// Abandons the calls since the first `unsettled` ones. Work on the stream may still use their memory.
+void CapacityMode::abandon_from(std::size_t unsettled, void* stream) {
+  if (unsettled_.size() <= unsettled) return;
+  const auto first = unsettled_.begin() + static_cast<std::ptrdiff_t>(unsettled);
+  auto abandoned =
+      std::make_shared<std::vector<Call>>(std::move_iterator(first), std::move_iterator(unsettled_.end()));
+  unsettled_.erase(first, unsettled_.end());
+  gpu::free_after(services_, stream, std::move(abandoned));
 }
 
 // Returns true if kernels can access all values of a call.

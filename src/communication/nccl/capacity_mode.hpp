@@ -107,6 +107,7 @@ class CapacityMode {
   void enqueue(Call planned, const NcclCall& call, const Nodes& nodes);
   SlotTimes serve_at_once(Call planned, const NcclCall& call, const CollectiveCall& described,
                           const Rules& rules, const Nodes& nodes, const SlotTimes& times);
+  void abandon_from(std::size_t unsettled, void* stream);
   bool kernels_access(const Call& planned, const CollectiveCall& described);
   Buffer new_results(const Call& call) const;
   // Enqueues the blocks of a call, and what the node does with their values. `ratio` 0: slots that every

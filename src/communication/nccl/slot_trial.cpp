@@ -12,7 +12,7 @@ bool SlotTrial::next() noexcept {
 }
 
 void SlotTrial::record_slots(double seconds, std::size_t bytes) noexcept {
-  if (std::exchange(has_memory_, true)) slots_.note(seconds, bytes);
+  if (!std::exchange(leaves_out_, false)) slots_.note(seconds, bytes);
 }
 
 void SlotTrial::update(const SlotTimes& agreed) noexcept {
@@ -39,7 +39,7 @@ void SlotTrial::update(const SlotTimes& agreed) noexcept {
 
 void SlotTrial::compare_after(std::uint32_t exact_calls) noexcept {
   left_ = exact_calls;
-  comparing_ = true;
+  comparing_ = leaves_out_ = true;
   exact_.clear();
   slots_.clear();
 }

@@ -30,7 +30,8 @@ class SlotTrial {
   bool is_timed() const noexcept { return left_ < timed_exact; }
 
   void record_exact(double seconds, std::size_t bytes) noexcept { exact_.note(seconds, bytes); }
-  // Records a call in slots. The first one also allocates memory, and is left out.
+  // Records a call in slots, after update(). The first one also allocates memory, and one that begins a
+  // comparison is older than its calls: both are left out.
   void record_slots(double seconds, std::size_t bytes) noexcept;
   SlotTimes own() const noexcept { return {exact_.typical(), slots_.typical()}; }
 
@@ -44,7 +45,8 @@ class SlotTrial {
   std::uint32_t left_ = first_exact;                    // calls with exact sizes before the next in slots
   std::uint32_t since_ = 0, between_ = first_distance;  // calls in slots since a comparison; until the next
   std::uint32_t backoff_ = first_distance;              // calls with exact sizes after a lost trial
-  bool comparing_ = true, has_memory_ = false;
+  bool comparing_ = true;
+  bool leaves_out_ = true;  // the time of the next call in slots
 };
 
 }  // namespace taut::nccl

@@ -29,7 +29,8 @@ bool moves_between_ranks(const Call& call) noexcept;
 // Number of scratch buffers of values of one rank by nodes, in addition to those of the algorithm. A
 // reduction needs them, an alltoall, and a rank whose own values stay in a broadcast or an allgather. Each
 // buffer holds a rank's part of a segment; in an allgather its block, in a reduce_scatter one block for each
-// node, in a gather or scatter the blocks of the rank's node, in an alltoall all blocks, or the largest one
+// node, in a gather or scatter the blocks of the rank's node, or of all nodes at a root
+// whose nodes are not consecutive, in an alltoall all blocks, or the largest one
 // if it replaces blocks in place.
 inline constexpr int buffers_by_nodes = 2;
 

@@ -24,9 +24,9 @@ TEST(JsonReader, WhatIsNone) {
   for (const char* text :
        {"",   "{",   "[",  "[1,]", "{\"a\"}", "{\"a\":}",  "{\"a\":1,}", "{a:1}", "01",    "1.",  "+1", ".5",
         "1e", "nul", "\"", "\"\\", "\"\\x\"", "\"\\u12\"", "\"\n\"",     "1 2",   "[1 2]", "NaN", "-"})
-    EXPECT_THROW(read(text), Failure) << text;
-  EXPECT_THROW(read(std::string(100, '[')), Failure);
-  EXPECT_THROW(read(std::string_view("\"a\0b\"", 5)), Failure);
+    EXPECT_THROW(read(text), file::Failure) << text;
+  EXPECT_THROW(read(std::string(100, '[')), file::Failure);
+  EXPECT_THROW(read(std::string_view("\"a\0b\"", 5)), file::Failure);
 }
 
 }  // namespace

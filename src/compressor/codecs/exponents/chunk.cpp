@@ -93,7 +93,7 @@ std::size_t encode_chunk(const std::byte* values, std::size_t groups, DType type
   std::size_t raw = 0;
   if (n > 0) {
     const std::size_t escape_groups = groups_of(n);
-    // The padding has the first code.
+    // The symbol of code 0, which adds no raw symbols, is the padding.
     std::memset(escapes.symbols + n, tables.second.symbol[0], escape_groups * group_values - n);
     std::byte* const raw_symbols = out + symbols_of(second_width) + plane_bytes(escape_groups, second_width);
     raw = write_codes(escapes.symbols, escape_groups, tables.second, kernels, out, raw_symbols);

@@ -41,7 +41,7 @@ struct SplitValues {
   alignas(64) std::byte spare_planes[plane_bytes(max_groups, 3)];
 };
 
-// Number of the values with symbol 0.
+// Values with symbol 0: their number, and whether all of them are 0.
 struct ZeroSymbols {
   std::size_t count = 0;
   bool all_are_zero = true;  // not only the symbols: also the other bits of these values

@@ -11,8 +11,9 @@
 namespace taut::mpc {
 namespace {
 
-// Numbers in the order of values, equal for equal values: the bits of their magnitudes. The bias is added
-// first, so that the exponents below it take up no part of the range.
+// Maps a value to an integer, so that integers are ordered as the values are: the bits of the magnitude, with
+// the sign. The bias is added to the magnitude first; else the many exponents near 0 would fill most of the
+// range.
 std::int64_t order_of(double value, double bias) noexcept {
   const auto above = std::bit_cast<std::int64_t>(std::abs(value) + bias) - std::bit_cast<std::int64_t>(bias);
   const auto sign = std::bit_cast<std::int64_t>(value) >> 63;
@@ -24,20 +25,20 @@ std::int64_t order_of(Word word, double) noexcept {
   return static_cast<std::int64_t>(word ^ std::uint64_t{1} << 63);
 }
 
-// Returns a magnitude a little below those of most values; of other types 0.
+// Returns a sixteenth of a usual magnitude, the median of three; of other types 0.
 template <class T>
 double bias_of(const T* values, std::uint32_t n) noexcept {
   if constexpr (std::is_same_v<T, double>) {
     if (n == 0) return 0;
     const double a = std::abs(values[0]), b = std::abs(values[n / 3]), c = std::abs(values[n / 3 * 2]);
-    return std::max(std::min(a, b), std::min(std::max(a, b), c)) / 16;  // of three, the one in the middle
+    return std::max(std::min(a, b), std::min(std::max(a, b), c)) / 16;
   }
   return 0;
 }
 
-// Indices of a sample's values, sorted by the 16384 equal parts of their range that the values lie in. Values
-// of one part keep their order. Two passes by digits of 7 bits take no branch that depends on a value, which
-// a processor would mispredict.
+// Indices of a sample's values, sorted by the part of its range that a value lies in: one of 16384 equal
+// parts. Values of one part keep their order, and sort() finishes by insertion. Two passes by digits of 7
+// bits take no branch that depends on a value, which a processor would mispredict.
 class RanksByParts {
  public:
   template <class T>
@@ -106,7 +107,8 @@ class Searcher {
   void sort(T* x, std::uint32_t n, const Less& less, T* memory) const noexcept {
     std::copy(x, x + n, memory);
     const RanksByParts ranks(memory, n);
-    std::uint32_t moves = 4 * n;  // left; too few where many values lie in one part
+    std::uint32_t moves =
+        4 * n;  // that insertion may still make; none is left where many values share a part
     for (std::uint32_t i = 0; i < n && moves > 0; ++i) {
       const T own = memory[ranks[i]];
       std::uint32_t place = i;

@@ -14,7 +14,7 @@ struct PlanesPlan {
   std::uint32_t blocks_at = 0;    // first byte of this thread's blocks, counted from the first plane
   std::uint32_t rank = 0;         // number of earlier blocks that have planes
   std::uint32_t plane_bytes = 0;  // of all blocks: the sum of their widths
-  std::uint32_t coded_mask = 0;   // number of blocks that have planes
+  std::uint32_t coded_count = 0;  // blocks that have planes
   std::uint32_t table_bytes = 0;
   std::uint8_t table_flags = 0, head_bytes = 0;
 
@@ -41,10 +41,10 @@ TAUT_DEVICE PlanesPlan plan_planes(Group& block_group, std::uint32_t widths, std
   plan.blocks_at = found.before & 0xFFFF;
   plan.rank = found.before >> 16 & 0x3FF;
   plan.plane_bytes = found.total & 0xFFFF;
-  plan.coded_mask = found.total >> 16 & 0x3FF;
+  plan.coded_count = found.total >> 16 & 0x3FF;
   if (plan.plane_bytes == 0) return plan;
   const WidthTable table =
-      choose_table({plan.plane_bytes, plan.coded_mask, found.total >> 26 != 0 ? 16u : 0u}, blocks);
+      choose_table({plan.plane_bytes, plan.coded_count, found.total >> 26 != 0 ? 16u : 0u}, blocks);
   plan.table_bytes = static_cast<std::uint32_t>(table.bytes);
   plan.table_flags = table.flags;
   return plan;
@@ -115,12 +115,12 @@ TAUT_DEVICE std::uint32_t collect_entries(const Group& block_group, PlanesShared
       shared.entries[rank++] = static_cast<std::uint8_t>(width);
   block_group.simt().barrier();
   const unsigned first = block_group.thread() * Group::blocks_per_thread;
-  if (first >= plan.coded_mask) return 0;
+  if (first >= plan.coded_count) return 0;
   if constexpr (Group::blocks_per_thread == 1) {
     return shared.entries[first];
   } else {
     return low_bytes(reinterpret_cast<const std::uint32_t*>(shared.entries)[block_group.thread()],
-                     plan.coded_mask - first);
+                     plan.coded_count - first);
   }
 }
 
@@ -136,7 +136,7 @@ TAUT_DEVICE void write_table(const Group& block_group, PlanesShared& shared, con
     write_entries(block_group, table, plan.widths, blocks, by_bytes);
   } else {
     std::uint8_t* const entries = write_map(block_group, table, plan.widths, blocks);
-    write_entries(block_group, entries, collect_entries(block_group, shared, plan), plan.coded_mask,
+    write_entries(block_group, entries, collect_entries(block_group, shared, plan), plan.coded_count,
                   by_bytes);
   }
   const std::uint32_t used = plan.head_bytes + plan.plane_bytes + plan.table_bytes;

@@ -15,11 +15,11 @@ constexpr unsigned words_of() {
 
 // Returns the upper half of the words that this launch publishes.
 TAUT_DEVICE std::uint32_t published_bits(const Control& control) {
-  return launch_bits(control) | own_size;  // own_size: any state but 0
+  return launch_bits(control) | own_size;  // own_size: memory that no launch has written has state 0
 }
 
 // Publishes the first `words` words of `object`, which is in shared memory: each thread its own word,
-// so that a block has at least `words` threads.
+// so that a block must have `words` threads.
 template <class Simt, class V>
 TAUT_DEVICE void publish(const Simt& simt, const Control& control, const V& object, unsigned words,
                          std::uint64_t* to) {

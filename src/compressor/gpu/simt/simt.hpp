@@ -17,7 +17,8 @@
 //                                 other blocks; earlier accesses include those of other threads that this
 //                                 thread has observed
 //   signal_host(p)                sets *p to 1, a word that the host polls, after all accesses that
-//   fence_blocks() orders pause()                       called in a loop that waits for another block
+//                                 fence_blocks() would order
+//   pause()                       called in a loop that waits for another block
 //   prefetch(p)                   starts to load the 128 bytes around p, memory of the GPU, into its L2 cache
 //   multiprocessors()             upper bound of the number of multiprocessors of the GPU
 //   leading_zeros(v), popcount(v), reverse_bits(v)

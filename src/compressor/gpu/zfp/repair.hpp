@@ -180,7 +180,7 @@ struct RepairKernel {
     simt.barrier();
     if (simt.thread() != 0) return;
     job.index()[tile] = entry.word;
-    state.special = 0;  // as between all calls
+    state.special = 0;  // the next call expects 0
   }
 
   // Writes header and extents. Called by a warp.

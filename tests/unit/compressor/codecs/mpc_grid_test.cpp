@@ -85,7 +85,6 @@ TEST(MpcGrid, IsFoundInValuesSmallerThanTheirOffset) {
   expect_grid(made<float>(in_float), mpc::product_flag | mpc::unit_flag, 1.2);
 }
 
-// The commonest word is coded as 0, on the grid or off it.
 TEST(MpcGrid, IsFoundBesideValuesThatAreFarGreater) {
   const auto with_far = []<class T>(T scale) {
     std::vector<T> x = made<T>([&](int q) { return T(q) * scale; });
@@ -96,6 +95,7 @@ TEST(MpcGrid, IsFoundBesideValuesThatAreFarGreater) {
   expect_grid(with_far(0.0123), mpc::product_flag, 1.1);
 }
 
+// The commonest word is coded as 0, on the grid or off it.
 TEST(MpcGrid, TakesTheCommonestValueAsItsBase) {
   for (const double usual : {20.0, 1e20, std::numeric_limits<double>::quiet_NaN()}) {
     std::vector<double> x = made<double>([](int q) { return (q + 20000) / 1000.0; });

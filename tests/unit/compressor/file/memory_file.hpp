@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace taut::cli {
+namespace taut::file {
 
 class MemoryFile {
  public:
@@ -26,4 +26,4 @@ class MemoryFile {
   int descriptor_;
 };
 
-}  // namespace taut::cli
+}  // namespace taut::file

@@ -40,8 +40,8 @@ enum RecordFlags : std::uint8_t {
   has_runs = 16,      // exact values
   has_layers = 32,    // chunks of exact values
   large = 64,         // some |q| of an addend may exceed 2^14
-  known_flags = 127,  // of frames without references
-  two_bits = 128,     // of frames with references: width entries have two bits, and three widths are named
+  known_flags = 127,  // all flags of frames without references
+  two_bits = 128,     // with references only: the table names three widths, and entries have two bits
 };
 
 // Predictor within a chunk. An integer is coded as its difference from the integer before (delta), from the
@@ -132,8 +132,8 @@ constexpr WidthTable choose_table(const WidthSummary& summary, std::size_t block
   return all <= some ? WidthTable{static_cast<std::uint8_t>(form | dense), all} : WidthTable{form, some};
 }
 
-// A table with two bits a block: the number of a named width, or three; the widths of such blocks follow. The
-// entries of two halves of the blocks share nibbles.
+// A table with two bits a block: the number of a named width, or three; the widths of such blocks follow.
+// Nibble i holds the entries of block i (low bits) and of block i + first_half().
 inline constexpr std::size_t named_widths = 3, names_bytes = 2;
 constexpr std::size_t first_half(std::size_t blocks) noexcept { return (blocks + 1) / 2; }
 constexpr std::size_t two_bit_bytes(std::size_t blocks) noexcept { return (first_half(blocks) + 1) / 2; }

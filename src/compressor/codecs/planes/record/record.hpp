@@ -52,8 +52,8 @@ WidthTable choose_table(const Widths& widths, const WidthSummary& summary, std::
                         std::uint8_t forms, const WidthKernels& kernels) noexcept;
 
 // Completes a record whose payload follows the header at `out`, which has room for max_plane_record. Writes
-// header and widths; returns the record's bytes, a multiple of 4. The header has two_bits if the table may
-// have that form.
+// header and widths; returns the record's bytes, a multiple of 4. On entry the header has two_bits
+// if the table may have that form.
 std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths,
                           const WidthSummary& summary, std::size_t blocks,
                           const WidthKernels& kernels) noexcept;

@@ -15,7 +15,7 @@ struct Widths16 {
   static void store(void* to, Type v) { vst1q_u8(static_cast<std::uint8_t*>(to), v); }
   static Type greater(Type a, Type b) { return vmaxq_u8(a, b); }
 
-  // Sums as 16-bit numbers: all widths of a chunk add up to less than 2^16.
+  // Sums as 16-bit numbers: a lane adds 64 widths of at most 255.
   static Type sums(Type v) { return vreinterpretq_u8_u16(vpaddlq_u8(v)); }
   static Type add(Type a, Type b) {
     return vreinterpretq_u8_u16(vaddq_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
