@@ -21,7 +21,7 @@ template <class Action>
 void refused_or(Action action) {
   try {
     action();
-  } catch (const cli::Failure& failure) {
+  } catch (const file::Failure& failure) {
     expect(*failure.what() != 0, "a refusal explains itself");
   } catch (...) {
     expect(false, "only Failure is thrown");
