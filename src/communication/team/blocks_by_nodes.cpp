@@ -45,7 +45,7 @@ Task<> reduce_scatter(View view, Operands data) {
   const NodePeers::Memory memory = view.node.memory(mine.count * static_cast<std::size_t>(N), mine.type);
   const bool lacking = memory.values.data == nullptr;
   ConstSlice sums = memory.values;
-  if (lacking) sums.data = data.in.data;  // valid memory as a placeholder; its values are not used
+  if (lacking) sums.data = data.in.data;  // any readable memory: its values are not used
   const auto sum_of = [&](int n) {
     return lacking ? Slice{} : view.across.of_segment().chunk(memory.values, n);
   };

@@ -99,6 +99,23 @@ TEST(NcclSlots, AnyMemoryOfAProgram) {
   }
 }
 
+// A call without its peer fails. The program, which was never told to settle, has nothing to settle then.
+TEST(NcclSlots, CallsThatFailLeaveNothingToSettle) {
+  testing::internal::CaptureStderr();
+  {
+    NcclRanks ranks(2, "abs:1e-3,codec=planes,predictor=delta,slots=2,when=always,min_bytes=1");
+    const OnGpu<float> x(std::vector<float>(9000, 1));
+    fake_nccl::set_patience(0.3);
+    EXPECT_NE(
+        TAUT_Nccl_AllReduce(x.data(), x.data(), 9000, ncclFloat32, ncclSum, ranks[0].comm, ranks[0].stream),
+        0);
+    stand_in_finish();
+    fake_nccl::set_patience(20);
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  fake_nccl::take_report();
+}
+
 TEST(NcclSlots, TheDropInCountsWhatItServes) {
   DropinRanks ranks(2, "abs:1e-3,codec=planes,predictor=delta,slots=4,when=always,min_bytes=1");
   ranks.run([&](NcclRank& me) {
