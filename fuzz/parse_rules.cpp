@@ -48,7 +48,7 @@ bool fits_a_line(const Rule& rule) {
 void check_form(Parse parse, const std::string& text) {
   std::vector<Rule> rules, again;
   if (!read(parse, text, rules)) return;
-  expect(rules.size() <= Rules::most, "no more rules than there may be");
+  expect(rules.size() <= Rules::max_count, "no more rules than there may be");
   for (const Rule& rule : rules) {
     check(rule);
     if (!fits_a_line(rule)) continue;

@@ -47,7 +47,7 @@ Request read_request(Input& input) {
   subject.options.checksum = (flags & 8) != 0;
   for (unsigned i = 0; i < 3; ++i)
     if (const auto extent = input.take<std::uint8_t>(); extent > 0)
-      subject.options.dims.of[subject.options.dims.n++] = extent;
+      subject.options.dims.extent[subject.options.dims.n++] = extent;
   const std::vector<const char*> predictors = test::predictors_of(*subject.info, subject.options.dims);
   const std::size_t choice = predictor % (predictors.size() + 1);
   if (choice < predictors.size()) subject.options.predictor = predictors[choice];

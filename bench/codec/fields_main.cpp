@@ -41,7 +41,7 @@ taut::Dims dims_of(const std::string& text) {
   taut::Dims dims;
   for (const std::string& extent : bench::split(text, 'x')) {
     if (dims.n == taut::max_dims) throw std::invalid_argument("'" + text + "' has more than 4 extents");
-    dims.of[dims.n++] = static_cast<std::uint32_t>(bench::positive_number(extent));
+    dims.extent[dims.n++] = static_cast<std::uint32_t>(bench::positive_number(extent));
   }
   return dims;
 }

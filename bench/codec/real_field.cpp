@@ -38,7 +38,7 @@ Buffer RealField::part(std::size_t first, std::size_t count) const {
 }
 
 std::size_t RealField::shift() const noexcept {
-  return dims_.n == 0 ? count_ / 2 : dims_.of[0] / 2 * dims_.stride(0);
+  return dims_.n == 0 ? count_ / 2 : dims_.extent[0] / 2 * dims_.stride(0);
 }
 
 }  // namespace bench

@@ -51,11 +51,12 @@ class Bar:
     def __init__(self, shown: bool) -> None:
         self.shown, self.begin, self.last = shown, time.monotonic(), 0.0
 
-    def __call__(self, done: int, of: int) -> None:
+    def __call__(self, done: int, total: int) -> None:
+        """Shows that `done` of `total` bytes are compared."""
         now = time.monotonic()
         if self.shown and now - self.last > 0.2:
             self.last = now
-            sys.stderr.write(f"\rbounds: {100 * done // of} %, {done / 1e9 / max(now - self.begin, 1e-3):.2f} GB/s ")
+            sys.stderr.write(f"\rbounds: {100 * done // total} %, {done / 1e9 / max(now - self.begin, 1e-3):.2f} GB/s ")
             sys.stderr.flush()
 
     def erase(self) -> None:

@@ -5,11 +5,12 @@ from typing import Any, Optional
 
 import numpy as np
 
-BINS, LAGS, SEGMENT = 64, 32, 512
-SPECTRUM_VALUES = 1 << 19  # of a box
-SSIM_WINDOW, SSIM_SLICES = 7, 4
+BINS, LAGS = 64, 32  # of the histogram; of the autocorrelation
+SEGMENT = 512  # values of a segment whose spectrum is computed, at most
+SPECTRUM_VALUES = 1 << 19  # values of a box that its spectrum is computed from
+SSIM_WINDOW, SSIM_SLICES = 7, 4  # values a side; slices of a box, about
 PICTURE = 256  # pixels a side, at most
-LINE = 400  # values of a series
+LINE = 400  # values of a picture of a series
 
 Quantity = Callable[[Any], Any]
 Array = "np.ndarray[Any, Any]"
@@ -33,7 +34,8 @@ def along(values: Array, axis: int, first: int, end: int) -> Array:
     return values[(slice(None),) * axis + (slice(first, end),)]
 
 
-def _window_sums(values: Array) -> Array:
+def _window_means(values: Array) -> Array:
+    """Returns the mean of every window of SSIM_WINDOW x SSIM_WINDOW values."""
     for axis in (0, 1):
         kept = values.shape[axis] - SSIM_WINDOW + 1
         total = along(values, axis, 0, kept).copy()
@@ -44,22 +46,23 @@ def _window_sums(values: Array) -> Array:
 
 
 def ssim(x: Array, y: Array, value_range: float, bad: Optional[Array] = None) -> Optional[float]:
-    """Returns the structural similarity of two pictures (Wang et al. 2004), with a uniform window of 7 x 7."""
+    """Returns the structural similarity of two pictures (Wang et al. 2004), with a uniform window of 7 x 7; windows with `bad` values do
+    not count. None if there is no window, or no range."""
     if min(x.shape) < SSIM_WINDOW or value_range <= 0:
         return None
-    middle = x.mean() if bad is None else x[~bad].mean() if not bad.all() else 0.0
+    mean = x.mean() if bad is None else x[~bad].mean() if not bad.all() else 0.0
     if bad is not None:
-        x, y = np.where(bad, middle, x), np.where(bad, middle, y)
-    x, y = x - middle, y - middle
-    mean_x, mean_y = _window_sums(x), _window_sums(y)
-    var_x, var_y = _window_sums(x * x) - mean_x**2, _window_sums(y * y) - mean_y**2
-    both = _window_sums(x * y) - mean_x * mean_y
+        x, y = np.where(bad, mean, x), np.where(bad, mean, y)
+    x, y = x - mean, y - mean  # variances of small numbers lose fewer digits
+    mean_x, mean_y = _window_means(x), _window_means(y)
+    var_x, var_y = _window_means(x * x) - mean_x**2, _window_means(y * y) - mean_y**2
+    covariance = _window_means(x * y) - mean_x * mean_y
     c1, c2 = (0.01 * value_range) ** 2, (0.03 * value_range) ** 2
-    mean_x, mean_y = mean_x + middle, mean_y + middle
-    found = (2 * mean_x * mean_y + c1) * (2 * both + c2) / ((mean_x**2 + mean_y**2 + c1) * (var_x + var_y + c2))
+    mean_x, mean_y = mean_x + mean, mean_y + mean
+    found = (2 * mean_x * mean_y + c1) * (2 * covariance + c2) / ((mean_x**2 + mean_y**2 + c1) * (var_x + var_y + c2))
     if bad is not None:
-        whole = _window_sums(bad.astype(np.float64)) < 1e-9
-        return float(found[whole].mean()) if whole.any() else None
+        complete = _window_means(bad.astype(np.float64)) < 1e-9  # windows without bad values
+        return float(found[complete].mean()) if complete.any() else None
     return float(found.mean())
 
 
@@ -69,7 +72,7 @@ class Detail:
     def __init__(self, limit: float, value_range: float = 0.0, quantities: Optional[dict[str, Quantity]] = None) -> None:
         self.limit, self.range, self.quantities = limit, value_range, quantities or {}
         self.histogram = np.zeros(BINS, np.int64)
-        self.products = np.zeros(LAGS + 1)
+        self.products = np.zeros(LAGS + 1)  # sums of the products of two errors at each distance, and the number of these pairs
         self.pairs = np.zeros(LAGS + 1)
         self.error_sum = 0.0
         self.error_spectrum: list[Array] = []
@@ -79,12 +82,14 @@ class Detail:
         self.zeros = [0, 0]  # exact zeros, and those that stayed
         self.signs = 0  # values that changed sign
         self.values = 0
+        # Squares of the differences, squares of the quantity, greatest difference.
         self.quantity_sums: dict[str, list[float]] = {name: [0.0, 0.0, 0.0] for name in self.quantities}
         self.slice: Optional[Array] = None
         self.error_slice: Optional[Array] = None
 
     def add(self, piece: Array, decoded: Array, bad: Optional[Array]) -> None:
-        """Adds a box. Of complex numbers the real part counts, except in quantities. Missing values are NaN in quantities."""
+        """Adds a box; `bad` marks values that do not count. Complex numbers count by their real parts, except in quantities. Bad values are NaN
+        in quantities."""
         for name, quantity in self.quantities.items():
             before, after = (one if bad is None else np.where(bad, np.nan, one) for one in (piece, decoded))
             self._add_quantity(name, quantity(before), quantity(after))
@@ -92,9 +97,9 @@ class Detail:
         if bad is None and not np.isfinite(x).all():
             bad = ~np.isfinite(x)
         if bad is not None:
-            whole = x[~bad]
-            middle = whole.mean() if whole.size else 0.0
-            x, y = np.where(bad, middle, x), np.where(bad, middle, y)
+            good = x[~bad]
+            mean = good.mean() if good.size else 0.0
+            x, y = np.where(bad, mean, x), np.where(bad, mean, y)
         if x.ndim == 0:
             x, y, bad = x.reshape(1), y.reshape(1), None if bad is None else bad.reshape(1)
         error = y - x
@@ -136,10 +141,10 @@ class Detail:
     def _add_slices(self, x: Array, y: Array, bad: Optional[Array]) -> None:
         if x.ndim < 2 or min(x.shape[-2:]) < SSIM_WINDOW:
             if self.slice is None:
-                middle = max(0, x.size // 2 - LINE // 2)
-                self.slice, self.error_slice = (one.reshape(-1)[middle : middle + LINE].copy() for one in (x, y - x))
+                first = max(0, x.size // 2 - LINE // 2)
+                self.slice, self.error_slice = (values.reshape(-1)[first : first + LINE].copy() for values in (x, y - x))
             return
-        planes = [one.reshape(-1, *one.shape[-2:]) for one in (x, y)]
+        planes = [values.reshape(-1, *values.shape[-2:]) for values in (x, y)]
         masks = None if bad is None else bad.reshape(planes[0].shape)
         step = max(1, planes[0].shape[0] // SSIM_SLICES)
         for number in range(step // 2, planes[0].shape[0], step):
@@ -152,17 +157,17 @@ class Detail:
             stride = tuple(slice(None, None, -(-extent // PICTURE)) for extent in x.shape[-2:])
             hidden = np.zeros(x.shape[-2:], bool) if masks is None else masks[number]
             self.slice, self.error_slice = (
-                np.where(hidden, np.nan, one)[stride] for one in (planes[0][number], planes[1][number] - planes[0][number])
+                np.where(hidden, np.nan, plane)[stride] for plane in (planes[0][number], planes[1][number] - planes[0][number])
             )
 
     def _add_quantity(self, name: str, before: Any, after: Any) -> None:
         before, after = (np.asarray(one, np.complex128 if np.iscomplexobj(one) else np.float64) for one in (before, after))
-        whole = np.isfinite(before) & np.isfinite(after)
+        finite = np.isfinite(before) & np.isfinite(after)
         with np.errstate(invalid="ignore", over="ignore"):
-            difference = np.abs(after - before)[whole]
+            difference = np.abs(after - before)[finite]
         sums = self.quantity_sums[name]
         sums[0] += float(np.sum(difference**2))
-        sums[1] += float(np.sum(np.abs(before[whole]) ** 2))
+        sums[1] += float(np.sum(np.abs(before[finite]) ** 2))
         sums[2] = max(sums[2], float(difference.max(initial=0.0)))
 
     def autocorrelation(self) -> Optional[list[float]]:
@@ -187,6 +192,6 @@ class Detail:
         """Returns frequencies in cycles a grid spacing, and the power of field and error."""
         if not self.field_spectrum:
             return None
-        field, error = (np.mean([one for one in some if one.size == some[0].size], axis=0)
-                        for some in (self.field_spectrum, self.error_spectrum))  # fmt: skip
+        field, error = (np.mean([power for power in boxes if power.size == boxes[0].size], axis=0)
+                        for boxes in (self.field_spectrum, self.error_spectrum))  # fmt: skip
         return np.linspace(0, 0.5, field.size)[1:], field[1:], error[1:]

@@ -45,9 +45,9 @@ def _datasets(path: Path) -> list["np.ndarray[Any, Any]"]:
         raise Error(f"{path}: HDF5 files need h5py; pip install 'taut[hdf5]'") from None
     found: list[np.ndarray[Any, Any]] = []
 
-    def take(_: str, one: Any) -> None:
-        if isinstance(one, h5py.Dataset) and one.dtype.kind == "f":
-            found.append(one[...])
+    def take(_: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and item.dtype.kind == "f":
+            found.append(item[...])
 
     with h5py.File(path) as file:
         file.visititems(take)

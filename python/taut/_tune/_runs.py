@@ -86,7 +86,7 @@ class Runs:
         try:
             state = json.loads(self._state.read_text(encoding="utf-8"))
             if state["job"] == self.job.identity():
-                self._earlier = [Run(**one) for one in state["runs"]]
+                self._earlier = [Run(**run) for run in state["runs"]]
         except (ValueError, KeyError, TypeError) as error:
             raise Error(f"{self._state}: is no state of taut tune ({error!r}); remove it") from None
         if not self._earlier:
@@ -104,9 +104,9 @@ class Runs:
 
     def measure(self, factors: Factors, reserved: int) -> Outcome:
         """Runs the program under rules, unless the same run was made before."""
-        for one in self.made:
-            if one.factors == factors and not one.confirms:
-                return self._outcome(one)
+        for run in self.made:
+            if run.factors == factors and not run.confirms:
+                return self._outcome(run)
         if self.left(reserved) == 0:
             raise RunsSpent
         return self._outcome(self._run(factors, None))
@@ -114,10 +114,10 @@ class Runs:
     def confirm(self, factors: Factors, command: Optional[Sequence[str]]) -> Run:
         return self._run(factors, command, True)
 
-    def _outcome(self, one: Run) -> Outcome:
+    def _outcome(self, run: Run) -> Outcome:
         tolerance = self.job.tolerance
-        share = None if tolerance is None or one.value is None else one.value / tolerance
-        return Outcome(one.accepted, share)
+        share = None if tolerance is None or run.value is None else run.value / tolerance
+        return Outcome(run.accepted, share)
 
     def _run(self, factors: Factors, command: Optional[Sequence[str]], confirms: bool = False) -> Run:
         number = len(self.made)
@@ -126,14 +126,14 @@ class Runs:
             self.made.append(expected)
             return expected
         self._earlier = self._earlier[:number]
-        one = self._start(number, factors, list(command or self.job.command), confirms)
-        self.made.append(one)
+        run = self._start(number, factors, list(command or self.job.command), confirms)
+        self.made.append(run)
         state = {"job": self.job.identity(), "runs": [asdict(run) for run in self.made]}
         waiting = self._state.with_suffix(".part")
         waiting.write_text(json.dumps(state, indent=1), encoding="utf-8")
         waiting.replace(self._state)
-        self.say(number, one)
-        return one
+        self.say(number, run)
+        return run
 
     def _restore(self, number: int) -> bool:
         """Returns True if the files of an earlier run are still there, and reads its reference."""
@@ -165,49 +165,49 @@ class Runs:
                 failure = f"the program ended with status {done.returncode}" if done.returncode else ""
             except subprocess.TimeoutExpired:
                 failure = f"the program took more than {limit:.0f} s"
-        one = Run(factors, not failure, None, failure, time.time() - began, confirms=confirms)
+        run = Run(factors, not failure, None, failure, time.time() - began, confirms=confirms)
         if not factors:
-            self._slowest = max(self._slowest, one.seconds)
+            self._slowest = max(self._slowest, run.seconds)
         if failure and not factors:
             raise Error(f"the plain program fails: {failure}; its output is in {log.name}")
         if not failure:
-            self._judge(one, report, self._key(command), written)
-            self._count(one, report)
-        return one
+            self._judge(run, report, self._key(command), written)
+            self._count(run, report)
+        return run
 
-    def _count(self, one: Run, report: Path) -> None:
-        if not one.factors:
+    def _count(self, run: Run, report: Path) -> None:
+        if not run.factors:
             return
         with contextlib.suppress(ReportError):  # a program that ends without MPI_Finalize may leave no report
             seen = traffic(report)
-            one.value_bytes, one.frame_bytes = seen.value_bytes, seen.frame_bytes
+            run.value_bytes, run.frame_bytes = seen.value_bytes, seen.frame_bytes
 
-    def _judge(self, one: Run, report: Path, command: str, written: dict[str, int]) -> None:
+    def _judge(self, run: Run, report: Path, command: str, written: dict[str, int]) -> None:
         if self.job.check is not None:
             done = subprocess.run(self.job.check, shell=True, capture_output=True, check=False)
             (report.parent / "check.txt").write_bytes(done.stdout + done.stderr)
             found = NUMBER.findall(done.stdout)
-            one.value = float(found[-1].lower().replace(b"d", b"e")) if found else None
+            run.value = float(found[-1].lower().replace(b"d", b"e")) if found else None
             if done.returncode:
-                one.accepted, one.why = False, f"the check ended with status {done.returncode}"
+                run.accepted, run.why = False, f"the check ended with status {done.returncode}"
         for name in self.job.outputs:
             if written[name] and written_at(name) == written[name]:
                 raise Error(f"{name}: the program did not write it in this run; name a file that each run writes")
         if self.job.outputs:
-            self._compare(one, report, command)
+            self._compare(run, report, command)
 
-    def _compare(self, one: Run, report: Path, command: str) -> None:
+    def _compare(self, run: Run, report: Path, command: str) -> None:
         tolerance = self.job.tolerance or 0.0
         numbers = [numbers_of(Path(name)) for name in self.job.outputs]
         whole = np.concatenate(numbers)
         if command not in self._references:
-            if one.factors:
+            if run.factors:
                 raise Error("the confirming command has no plain run")
             self._references[command] = numbers
             np.save(report.parent / "numbers.npy", whole)
         reference = self._references[command]
         parts = reference if isinstance(reference, list) else [reference]
         pairs = zip(parts, numbers) if len(parts) == len(numbers) else [(np.concatenate(parts), whole)]
-        one.value = max(distance(plain, other) for plain, other in pairs)
-        if not one.value <= tolerance:
-            one.accepted, one.why = False, f"the output is {one.value:.3g} away, the tolerance is {tolerance:.3g}"
+        run.value = max(distance(plain, other) for plain, other in pairs)
+        if not run.value <= tolerance:
+            run.accepted, run.why = False, f"the output is {run.value:.3g} away, the tolerance is {tolerance:.3g}"

@@ -38,9 +38,9 @@ def _program(command: str) -> str:
     return name or "a program"
 
 
-def _table(one: Table) -> str:
-    note = f'<p class="note">{escape(one.note)}</p>' if one.note else ""
-    return f"<h2>{escape(one.title)}</h2>\n{table(one.columns, one.rows)}{note}"
+def _table(content: Table) -> str:
+    note = f'<p class="note">{escape(content.note)}</p>' if content.note else ""
+    return f"<h2>{escape(content.title)}</h2>\n{table(content.columns, content.rows)}{note}"
 
 
 def _phases(rows: list[tuple[str, Sums, float]]) -> str:

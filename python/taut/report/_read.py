@@ -28,15 +28,15 @@ class Sums:
     packed_calls: int = 0
     referring_calls: int = 0
 
-    def add(self, one: dict[str, Any]) -> None:
+    def add(self, report: dict[str, Any]) -> None:
         for name in COUNTS:
-            self.counts[name] += one[name]
-        self.packed_calls += one.get("packed_calls", 0)
-        self.referring_calls += one.get("referring_calls", 0)
-        for reason, calls in one["plain_calls"].items():
+            self.counts[name] += report[name]
+        self.packed_calls += report.get("packed_calls", 0)
+        self.referring_calls += report.get("referring_calls", 0)
+        for reason, calls in report["plain_calls"].items():
             self.plain_calls[reason] = self.plain_calls.get(reason, 0) + calls
         for phase in self.nanoseconds:
-            self.nanoseconds[phase] += one["nanoseconds"][phase]
+            self.nanoseconds[phase] += report["nanoseconds"][phase]
 
     @property
     def seconds(self) -> float:
@@ -144,9 +144,9 @@ def files_of(names: Sequence[str]) -> list[Path]:
     return found
 
 
-def _library_of(one: dict[str, Any]) -> str:
+def _library_of(report: dict[str, Any]) -> str:
     """Returns the library whose calls a file counts: each has files of its own in a job that uses several."""
-    return one.get("library") or ("nccl" if "nccl_calls" in one else "mpi")
+    return report.get("library") or ("nccl" if "nccl_calls" in report else "mpi")
 
 
 def read(names: Sequence[str]) -> Report:
@@ -162,26 +162,26 @@ def read(names: Sequence[str]) -> Report:
     longest = 0.0
     for path in files_of(names):
         try:
-            one = json.loads(path.read_text(encoding="utf-8"))
-            if one.get("format") != "taut-report":
+            report = json.loads(path.read_text(encoding="utf-8"))
+            if report.get("format") != "taut-report":
                 raise ReportError(f"{path}: is no report of Taut's")
-            library, rank, run = _library_of(one), one["rank"], (one["ranks"], one.get("run"))
+            library, rank, run = _library_of(report), report["rank"], (report["ranks"], report.get("run"))
             if runs.setdefault(library, run) != run:
                 raise ReportError(f"{path}: is not of the same run as the files before; remove those of older runs")
             if (library, rank) in seen:
                 raise ReportError(f"{path}: rank {rank} stands in another file too; give the files of one run")
             seen.add((library, rank))
             if rank == 0 or not head:
-                head = {**one, **{name: value for name, value in head.items() if value}} if head.get("rank") == rank else one
-            longest = max(longest, one.get("seconds", 0.0))
-            unfinished |= set() if one.get("finished", True) else {rank}
+                head = {**report, **{name: value for name, value in head.items() if value}} if head.get("rank") == rank else report
+            longest = max(longest, report.get("seconds", 0.0))
+            unfinished |= set() if report.get("finished", True) else {rank}
             total = by_rank.setdefault(rank, Sums())
-            for communicator in one["communicators"]:
+            for communicator in report["communicators"]:
                 _add(communicators, communicator, rank)
                 total.add(communicator)
             for member, counts in counted.items():
-                _add_counts(counts, one.get(member, {}))
-            for name, calls in one.get("nccl_calls", {}).items():
+                _add_counts(counts, report.get(member, {}))
+            for name, calls in report.get("nccl_calls", {}).items():
                 _add_counts(nccl_calls.setdefault(name, {}), calls)
         except (KeyError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError) as error:
             raise ReportError(f"{path}: is no report, or a damaged one ({error!r})") from None
@@ -196,11 +196,11 @@ def _add_counts(to: dict[str, int], counts: dict[str, int]) -> None:
         to[name] = to.get(name, 0) + count
 
 
-def _add(communicators: dict[tuple[str, str, int], Communicator], one: dict[str, Any], rank: int) -> None:
-    key = (one["name"], one["policy"], one["ranks"])
+def _add(communicators: dict[tuple[str, str, int], Communicator], communicator_report: dict[str, Any], rank: int) -> None:
+    key = (communicator_report["name"], communicator_report["policy"], communicator_report["ranks"])
     communicator = communicators.setdefault(key, Communicator(*key))
-    communicator.sums.add(one)
-    for row in one["kinds"]:
+    communicator.sums.add(communicator_report)
+    for row in communicator_report["kinds"]:
         name = _name_of(row)
         site = row["site"] or ""
         kind = communicator.kinds.setdefault((name, site), Kind(name, site, communicator))
@@ -219,9 +219,9 @@ def _add(communicators: dict[tuple[str, str, int], Communicator], one: dict[str,
         _add_history(kind, row.get("history_would_give") or {})
 
 
-def _add_history(kind: Kind, one: dict[str, Any]) -> None:
-    kind.period = max(kind.period, one.get("period", 0))
-    for bound in one.get("bounds", []):
+def _add_history(kind: Kind, row: dict[str, Any]) -> None:
+    kind.period = max(kind.period, row.get("period", 0))
+    for bound in row.get("bounds", []):
         alone, behind = kind.history.get(bound["bound"], (0, 0))
         kind.history[bound["bound"]] = (alone + bound["alone_bytes"], behind + bound["referring_bytes"])
 
@@ -232,9 +232,9 @@ def _add_check(kind: Kind, check: Optional[dict[str, Any]], rank: int) -> None:
     kind.checked += check["calls"]
     kind.over_bound += check["calls_over_bound"]
     error, bound = (float("inf") if check[name] is None else check[name] for name in ("error", "bound"))
-    one = Worst(error, bound, rank, check["element"])
-    if kind.worst is None or one.share > kind.worst.share:
-        kind.worst = one
+    worst = Worst(error, bound, rank, check["element"])
+    if kind.worst is None or worst.share > kind.worst.share:
+        kind.worst = worst
 
 
 def _name_of(row: dict[str, Any]) -> str:

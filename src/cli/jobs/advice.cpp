@@ -312,7 +312,7 @@ Settings settings_for(const std::vector<Outlook>& all, std::string_view policy) 
   std::size_t number = 1;  // of rules, with the last one
   for (const auto& [family, calls] : families)
     for (const std::string& rule : rules_of(calls, policy))
-      if (number++ < Rules::most) settings.rules += rule;
+      if (number++ < Rules::max_count) settings.rules += rule;
   for (const Outlook& one : all)
     if (one.gains() && !one.seen.needs.empty()) settings.needs.insert(one.seen.needs);
   if (!settings.rules.empty()) settings.rules += "* : off";

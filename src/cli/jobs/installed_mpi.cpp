@@ -113,14 +113,14 @@ std::optional<LinkedMpi> mpi_of_program(const std::string& file) {
 }
 
 std::string launcher_mismatch(const std::string& launcher, Launcher kind, const std::string& program) {
-  const std::string starts = flavour_of(kind);
+  const std::string served = flavour_of(kind);  // kind of MPI whose programs the launcher starts
   const auto mpi = mpi_of_program(program);
-  if (!mpi || starts.empty() || mpi->flavour == "mpiabi" || mpi->flavour == starts) return "";
+  if (!mpi || served.empty() || mpi->flavour == "mpiabi" || mpi->flavour == served) return "";
   std::string remedy = "start it with the mpiexec of " + mpi->flavour;
   for (const InstalledLauncher& other : installed_launchers())
     if (flavour_of(other.kind) == mpi->flavour) remedy = "start it with " + other.file;
   return program + " is a program of " + mpi->flavour + " (" + mpi->library + "), and " + launcher +
-         " starts those of " + starts + ": 4 ranks would be 4 programs of 1 rank; " + remedy;
+         " starts those of " + served + ": 4 ranks would be 4 programs of 1 rank; " + remedy;
 }
 
 Launcher kind_of_launcher(const std::string& file) {
@@ -157,7 +157,7 @@ std::vector<InstalledLauncher> installed_launchers() {
   std::vector<InstalledLauncher> found;
   for (const fs::path& folder : launcher_folders())
     for (const std::string& file : launchers_in(folder)) {
-      if (found.size() == 2) return found;
+      if (found.size() == 2) return found;  // one of each kind: MPICH's Hydra and Open MPI's
       const Launcher kind = kind_of_launcher(file);
       if (kind != Launcher::none && std::ranges::find(found, kind, &InstalledLauncher::kind) == found.end())
         found.push_back({file, kind});

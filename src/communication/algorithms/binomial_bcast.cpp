@@ -2,8 +2,8 @@
 // operations in MPICH", IJHPCA 19 (2005), section 4.3; encoded once at the root: Huang et al., "C-Coll",
 // IPDPS 2024.
 //   steps ceil(log2 P) · messages of the root ceil(log2 P), P-1 in all · encodes 1 (root) · decodes 1
-//   error: the codec's bound; the frame travels unchanged, and the root's values stay unless it has memory
-//   for the decoded ones
+//   error: the codec's bound, as the frame travels unchanged; the root keeps its own values, and decodes only
+//   under same_bits=on (docs/adr/0075)
 #include "communication/team/algorithm.hpp"
 
 namespace taut::algorithms {

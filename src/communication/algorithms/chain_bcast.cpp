@@ -2,8 +2,8 @@
 // multidimensional meshes", Parallel Process. Lett. 5 (1995); encoded once at the root: Huang et al.,
 // "C-Coll", IPDPS 2024.
 //   steps P-1 · messages of a rank 1 (the last one none) · encodes 1 (root) · decodes 1
-//   error: the codec's bound; the frame travels unchanged, and the root's values stay unless it has memory
-//   for the decoded ones
+//   error: the codec's bound, as the frame travels unchanged; the root keeps its own values, and decodes only
+//   under same_bits=on (docs/adr/0075)
 #include "communication/algorithms/costs.hpp"
 #include "communication/team/relay.hpp"
 
@@ -23,7 +23,7 @@ Task<> run(Team team, Operands data) {
     co_await relay.pass(values, me + 1 < P);
   }
   co_await team.decode(relay.frame(), values);
-  co_await relay.rest();
+  co_await relay.rest();  // until all packets are sent
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ Task<> ring_allgather_frames(Team team, Frames mine, Blocks<Slice> values, Slice
     co_await relay.pass(next, s + 2 < P);
     co_await team.decode(relay.frame(), next);
   }
-  co_await relay.rest();
+  co_await relay.rest();  // until all packets are sent
 }
 
 namespace {

@@ -4,8 +4,8 @@
 // et al., "C-Coll", IPDPS 2024.
 //   steps ceil(log2 P) + P-1 · messages of a rank P-1, of the root ceil(log2 P) more · encodes P (root)
 //   · decodes P
-//   error: the codec's bound; frames travel unchanged, and the root's values stay unless it has memory for
-//   the decoded ones
+//   error: the codec's bound, as frames travel unchanged; the root keeps its own values, and decodes only
+//   under same_bits=on (docs/adr/0075)
 #include "communication/algorithms/binomial.hpp"
 #include "communication/algorithms/ring.hpp"
 

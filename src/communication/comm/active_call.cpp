@@ -272,7 +272,7 @@ Task<Verdict> Communicator::ActiveCall::execute() {
     co_await run_algorithm(usual);
   record_history(began);
   const Status status = finish();
-  if (call_.staging != nullptr && status == Status::ok) call_.staging->spread(call_.data);
+  if (call_.staging != nullptr && status == Status::ok) call_.staging->unpack(call_.data);
   co_return Verdict{.status = status, .promise = plan_.promise};
 }
 

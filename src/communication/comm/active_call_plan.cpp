@@ -141,7 +141,7 @@ void Communicator::ActiveCall::sample(AgreementMessage& mine) {
 // known by then.
 void Communicator::ActiveCall::gather() noexcept {
   if (call_.staging == nullptr || call_.on_device || std::exchange(gathered_, true)) return;
-  const Status status = guarded([&] { staged_ = call_.staging->gather(comm_.place_, call_.data); });
+  const Status status = guarded([&] { staged_ = call_.staging->pack(comm_.place_, call_.data); });
   if (status != Status::ok) failure_ = status;
 }
 

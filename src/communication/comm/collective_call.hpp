@@ -16,7 +16,7 @@ class StreamPoint;
 }
 
 // Packs values that are not contiguous in the user's memory into contiguous memory for a call, and unpacks
-// the results. Operands that are still to be gathered have their counts, types and layouts, and no data.
+// the results. Operands that are still to be packed have their counts, types and layouts, and no data.
 class Staging {
  public:
   virtual ~Staging() = default;
@@ -26,10 +26,10 @@ class Staging {
 
   // Allocates memory, packs the values that this rank's call reads into it, and sets `data` to that memory.
   // Throws Error and then leaves `data` unchanged.
-  virtual std::array<Buffer, 2> gather(Place& place, Operands& data) const = 0;
+  virtual std::array<Buffer, 2> pack(Place& place, Operands& data) const = 0;
 
   // Unpacks the results in `data` to the user's memory, and leaves the gaps there unchanged. Throws Error.
-  virtual void spread(const Operands& data) const = 0;
+  virtual void unpack(const Operands& data) const = 0;
 };
 
 struct CollectiveCall : Call {
@@ -49,7 +49,7 @@ struct CollectiveCall : Call {
   bool overlaps = false;    // the buffers overlap, which MPI may refuse
   void* move_to = nullptr;  // final address of the result if it is not that of `out`; else null
   gpu::StreamPoint* begins = nullptr;           // point in a stream at which the call begins; null: at once
-  std::shared_ptr<const Staging> staging = {};  // gathers values that `data` lacks; null: `data` is complete
+  std::shared_ptr<const Staging> staging = {};  // packs values that `data` lacks; null: `data` is complete
 };
 
 // Returns the values that this rank encodes first, which it takes samples of; empty if it encodes none.

@@ -33,25 +33,25 @@ struct StateNotice {
   std::array<std::uint64_t, 2> dropped{};  // 0: none
 };
 
-// Lengths of coded messages: coded_rest and a multiple of a step. Few plain messages have such a length, so
-// that a probe has to inspect few. Each length is a multiple of the size of any value, because MPICH refuses
-// a message that ends within a number. Short messages have a smaller step, as padding would be a part of
-// them.
-inline constexpr std::size_t short_step = 128, long_step = 1024, coded_rest = 31 * 16,
-                             first_long = 64 * long_step + coded_rest;
-static_assert(short_step % 16 == 0 && long_step % short_step == 0 && coded_rest % 16 == 0);
+// Lengths of coded messages: coded_remainder plus a multiple of a step. Few plain messages have such a
+// length, so that a probe has to inspect few. Each length is a multiple of the size of any value, because
+// MPICH refuses a message that ends within a number. Short messages have a smaller step, as padding would be
+// a part of them.
+inline constexpr std::size_t short_step = 128, long_step = 1024, coded_remainder = 31 * 16,
+                             first_long = 64 * long_step + coded_remainder;
+static_assert(short_step % 16 == 0 && long_step % short_step == 0 && coded_remainder % 16 == 0);
 
 constexpr std::size_t coded_step(std::size_t bytes) noexcept {
   return bytes <= first_long ? short_step : long_step;
 }
 constexpr bool is_coded_length(std::size_t bytes) noexcept {
-  return bytes >= coded_rest && (bytes - coded_rest) % coded_step(bytes) == 0;
+  return bytes >= coded_remainder && (bytes - coded_remainder) % coded_step(bytes) == 0;
 }
 
 // Message format: parameters that senders and receivers share.
 struct MessageFormat {
   std::uint64_t mark = 0;  // first word of each coded message; random, to differ from other messages
-  std::size_t least_bytes = coded_rest;  // length of the shortest coded message, by padding
+  std::size_t least_bytes = coded_remainder;  // length of the shortest coded message, by padding
 
   // Returns the length of a coded message, padding included, whose header and frames have `bytes`.
   constexpr std::size_t length(std::size_t bytes) const noexcept {

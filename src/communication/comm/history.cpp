@@ -28,7 +28,7 @@ ChosenReferences at_period(const HeldStates& states, std::size_t period, std::si
     const CallState& state = *states[k - 1];
     const std::byte* const kept = state.sent.find(offset, values.bytes());
     if (kept == nullptr) break;
-    chosen.of[chosen.n++] = {state.number, {{kept, values.count, values.type}}};
+    chosen.reference[chosen.n++] = {state.number, {{kept, values.count, values.type}}};
   }
   return chosen;
 }
@@ -124,7 +124,7 @@ ChosenReferences EarlierPieces::at_period(std::size_t period, ConstSlice piece, 
   const std::size_t most = addends ? 1 : max_references;
   for (std::size_t k = period; k > 0 && k <= pieces_.size() && chosen.n < most; k += period) {
     if (pieces_[k - 1].size() != piece.bytes()) break;
-    chosen.of[chosen.n++] = {k, {{pieces_[k - 1].data(), piece.count, piece.type}}, addends};
+    chosen.reference[chosen.n++] = {k, {{pieces_[k - 1].data(), piece.count, piece.type}}, addends};
   }
   return chosen;
 }
@@ -224,7 +224,7 @@ std::optional<ChosenReferences> CallHistory::of_received(ConstBytes frame, Const
     if (!offset || state == states_.end()) return {};
     const std::byte* const kept = (*state)->received.find(*offset, values.bytes());
     if (kept == nullptr) return {};
-    chosen.of[chosen.n] = {number, {{kept, values.count, values.type}}};
+    chosen.reference[chosen.n] = {number, {{kept, values.count, values.type}}};
   }
   return chosen;
 }

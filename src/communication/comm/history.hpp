@@ -76,10 +76,10 @@ void mix_places(std::uint64_t& key, const Operands& data, bool in_flight) noexce
 
 // References of one frame, the newest first.
 struct ChosenReferences {
-  std::array<Reference, max_references> of;
+  std::array<Reference, max_references> reference;
   unsigned n = 0;
 
-  References span() const noexcept { return {of.data(), n}; }
+  References span() const noexcept { return {reference.data(), n}; }
 };
 
 // Pieces of the values of earlier calls or messages, in which forecasts look for one that is alike.

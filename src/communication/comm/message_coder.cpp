@@ -66,9 +66,9 @@ void MessageCoder::choose(ConstSlice sampled, const MessagePlan& plan, Candidate
   message.candidate = &plan.candidates[chosen];
 }
 
-// Expects the ratio that references give the first candidate, unless the chosen one has a better ratio
-// without.
-void MessageCoder::expect_gain(ConstSlice sampled, const MessagePlan& plan, Message& message) {
+// Replaces the expected ratio by that of the first candidate with references, as forecast, if it is greater;
+// drops the forecast otherwise.
+void MessageCoder::apply_forecast(ConstSlice sampled, const MessagePlan& plan, Message& message) {
   if (message.forecast.period == 0) return;
   const Coding& first = plan.candidates[0];
   const float alone = message.candidate == &first ? message.expected_ratio
@@ -100,7 +100,7 @@ void MessageCoder::sample(ConstSlice values, const MessagePlan& plan, CandidateC
   }
   if (message.fallback != Fallback::none || !matters) return;
   choose(values, plan, cached_candidate, message);
-  expect_gain(values, plan, message);
+  apply_forecast(values, plan, message);
   if (message.expected_ratio < static_cast<float>(plan.least_ratio)) message.fallback = Fallback::no_gain;
 }
 
@@ -113,8 +113,8 @@ std::shared_ptr<const Codec> MessageCoder::codec_with_references(const Coding& c
 }
 
 // Forecasts what references to earlier messages would give.
-void MessageCoder::look_back(ConstSlice values, const MessageHistory& history, const MessagePlan& plan,
-                             Message& message) {
+void MessageCoder::forecast_gain(ConstSlice values, const MessageHistory& history, const MessagePlan& plan,
+                                 Message& message) {
   const Coding& candidate = plan.candidates[0];
   if (history.states == nullptr || message.device != nullptr || !candidate.codec->takes_references) return;
   message.forecast = history.states->look(history.stream, values, *codec_with_references(candidate, message),
@@ -133,13 +133,13 @@ void MessageCoder::decide(ConstSlice values, const MessageHistory& history, Mess
   if (message.device != nullptr && std::ranges::none_of(plan.candidates, is_served)) {
     message.fallback = Fallback::device;
   } else {
-    look_back(values, history, plan, message);
+    forecast_gain(values, history, plan, message);
     sample(values, plan, cached_candidate, message);
   }
 }
 
 // Returns the memory that a coded message may need, or the values themselves.
-std::size_t MessageCoder::most_bytes(ConstSlice values, const Codec& codec, std::size_t frames) {
+std::size_t MessageCoder::max_message_bytes(ConstSlice values, const Codec& codec, std::size_t frames) {
   std::size_t most = 0;
   for (std::size_t i = 0; i < frames; ++i)
     most += codec.max_bytes(values.type, block(values, i, frames).count);
@@ -181,8 +181,8 @@ void MessageCoder::write_frames(ConstSlice values, const MessageHistory& history
   const std::size_t segments = message.following.segments + std::size_t{1};
   const std::size_t frames_of_one = segments == 1 ? plan.frames : 1;
   const ConstSlice first = block(values, 0, segments);
-  message.room = most_bytes(first, *message.encoder, frames_of_one);
-  message.buffer = frames_of(message).scratch(2 * before_message + segments * message.room);
+  message.room = max_message_bytes(first, *message.encoder, frames_of_one);
+  message.buffer = frames_of(message).scratch(2 * message_padding + segments * message.room);
   const std::size_t header = message.header_bytes();
   const Bytes frames = message.memory().subspan(header);
   std::size_t offset = 0;
@@ -231,7 +231,7 @@ namespace {
 
 // Returns the memory of the message that carries segment `i` > 0.
 Bytes segment_memory(const Message& message, std::size_t i) noexcept {
-  return message.memory().subspan(before_message + i * message.room, message.room);
+  return message.memory().subspan(message_padding + i * message.room, message.room);
 }
 
 // Returns the offset of a part of the values, in bytes.

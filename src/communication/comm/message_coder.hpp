@@ -27,9 +27,9 @@ constexpr std::size_t segments_of(std::size_t bytes) noexcept {
   return std::clamp<std::size_t>(bytes / segment_bytes, 1, most_segments);
 }
 
-// Bytes before a message whose header has envelope_bytes, which align the frames behind the header to 16
-// bytes: kernels write aligned frames without a copy.
-inline constexpr std::size_t before_message = 16 - envelope_bytes % 16;
+// Unused bytes of a buffer before a message whose header has envelope_bytes. They align the frames behind the
+// header to 16 bytes: kernels write aligned frames without a copy.
+inline constexpr std::size_t message_padding = 16 - envelope_bytes % 16;
 
 // Segment of a long message whose encoding has been started.
 struct StartedSegment {
@@ -78,7 +78,7 @@ struct Message {
 
   // Returns the memory from the first byte of the coded message on.
   Bytes memory() const noexcept {
-    return buffer.bytes().subspan(following.header_bytes() == envelope_bytes ? before_message : 0);
+    return buffer.bytes().subspan(following.header_bytes() == envelope_bytes ? message_padding : 0);
   }
 };
 
@@ -155,17 +155,18 @@ class MessageCoder {
   void decide(ConstSlice values, const MessageHistory& history, MessagePlan& plan,
               CandidateCache& cached_candidate, Message& message);
   std::shared_ptr<const Codec> codec_with_references(const Coding& candidate, const Message& message);
-  void look_back(ConstSlice values, const MessageHistory& history, const MessagePlan& plan, Message& message);
+  void forecast_gain(ConstSlice values, const MessageHistory& history, const MessagePlan& plan,
+                     Message& message);
   void begin_state(ConstSlice values, const MessageHistory& history, const MessagePlan& plan,
                    Message& message);
-  void expect_gain(ConstSlice sampled, const MessagePlan& plan, Message& message);
+  void apply_forecast(ConstSlice sampled, const MessagePlan& plan, Message& message);
   SizeOrStatus encode_part(ConstSlice part, std::size_t offset, Bytes out, Message& message);
   void sample(ConstSlice values, const MessagePlan& plan, CandidateCache& cached_candidate, Message& message);
   void choose(ConstSlice sampled, const MessagePlan& plan, CandidateCache& cached_candidate,
               Message& message);
   std::shared_ptr<const Codec> codec_of(const Coding& candidate, const Message& message);
   Place& frames_of(const Message& message) noexcept;
-  std::size_t most_bytes(ConstSlice values, const Codec& codec, std::size_t frames);
+  std::size_t max_message_bytes(ConstSlice values, const Codec& codec, std::size_t frames);
   void write_frames(ConstSlice values, const MessageHistory& history, const MessagePlan& plan,
                     Message& message);
   void start_segment(ConstSlice values, std::size_t i, Message& message);

@@ -21,7 +21,7 @@ ChosenReferences HeldReferences::at(std::size_t offset, std::size_t count) const
   ChosenReferences chosen;
   for (; chosen.n < n && chosen.n < max_references; ++chosen.n) {
     const ConstSlice all = states[chosen.n]->values();
-    chosen.of[chosen.n] = {numbers[chosen.n], {all.part(offset / size_of(all.type), count)}};
+    chosen.reference[chosen.n] = {numbers[chosen.n], {all.part(offset / size_of(all.type), count)}};
   }
   return chosen;
 }

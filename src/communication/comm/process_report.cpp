@@ -2,10 +2,10 @@
 
 #include <cerrno>
 
+#include "communication/comm/output_file.hpp"
 #include "communication/team/recorder.hpp"
 #include "compressor/base/guarded.hpp"
 #include "compressor/base/options.hpp"
-#include "compressor/base/output_file.hpp"
 
 namespace taut {
 namespace {

@@ -20,7 +20,7 @@ SumHistory::SumHistory(std::shared_ptr<const CallState> earlier, const OperandPl
 ChosenReferences SumHistory::of_addends(ConstSlice values) const noexcept {
   if (earlier_ == nullptr) return {};
   ChosenReferences chosen = of(earlier_->sent, places_.of_sent(values), values);
-  chosen.of[0].of_addend = true;
+  chosen.reference[0].of_addend = true;
   return chosen;
 }
 
@@ -33,7 +33,7 @@ ChosenReferences SumHistory::of(const KeptValues& kept, std::optional<std::size_
                                 ConstSlice values) const noexcept {
   const std::byte* const data = place && values.count > 0 ? kept.find(*place, values.bytes()) : nullptr;
   ChosenReferences chosen;
-  if (data != nullptr) chosen.of[chosen.n++] = {earlier_->number, {{data, values.count, values.type}}};
+  if (data != nullptr) chosen.reference[chosen.n++] = {earlier_->number, {{data, values.count, values.type}}};
   return chosen;
 }
 

@@ -67,15 +67,15 @@ void count_sent(const p2p::Send& send) noexcept {
   row.sum.times[Phase::call] += message.end - message.begin;
 }
 
-void count_received(const p2p::MpiMessage& at, const Message& message) noexcept {
+void count_received(const p2p::MpiMessage& recv, const Message& message) noexcept {
   if (!counts_calls() || message.failed || message.bytes < least_value_bytes) return;
-  const auto known = api::known_datatype(at.type);
+  const auto known = api::known_datatype(recv.type);
   const DType type = message.coded() ? *message.type : known ? known->type : DType{};
   const std::uint64_t nanoseconds = message.end - message.begin;
   api::ProgramReport& seen = *api::program_report();
   const std::lock_guard lock(seen.mutex);
   CallRow& row =
-      seen.messages.calls.count(key_of(Collective::recv, type, message.bytes, at.site), message.bytes);
+      seen.messages.calls.count(key_of(Collective::recv, type, message.bytes, recv.site), message.bytes);
   if (!message.coded()) return row.note_plain(Fallback::sender);
   ++row.sum.compressed_calls;
   row.sum.times[Phase::decode] += nanoseconds;

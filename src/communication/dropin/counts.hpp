@@ -22,7 +22,7 @@ bool begin_counting() noexcept;
 // Count a message that is sent or whose send has started, unless its layout is empty, and one that is
 // received.
 void count_sent(const p2p::Send& send) noexcept;
-void count_received(const p2p::MpiMessage& at, const Message& message) noexcept;
+void count_received(const p2p::MpiMessage& recv, const Message& message) noexcept;
 
 // ---- Nonblocking and persistent collective calls that go to MPI because TAUT_NONBLOCKING is not set
 

@@ -34,7 +34,7 @@ bool in_c(std::string_view name) noexcept {
 
 // State of the search: the function found, and the properties of the process that decide if a name counts.
 struct Search {
-  std::string unseen;
+  std::string unserved;
   // True if the Fortran library receives by the C functions; for MPICH, in the module mpi_f08. The standard
   // ABI has several Fortran libraries, and one that is not known may receive in any way.
 #ifdef MPI_ABI
@@ -56,7 +56,7 @@ bool in_fortran([[maybe_unused]] std::string_view name, [[maybe_unused]] const S
 #endif
 }
 
-bool is_unseen(std::string_view name, const Search& search) {
+bool is_unserved(std::string_view name, const Search& search) {
   const std::string text = lower(name);
   const bool called = has(text, "recv") || has(text, "probe") || has(text, "_wait") || has(text, "pi_test");
   return called && (text.starts_with("pmpi_") ||
@@ -132,17 +132,17 @@ int look_at_fortran(dl_phdr_info* object, std::size_t, void* result) {
 int look(dl_phdr_info* object, std::size_t, void* result) {
   auto& search = *static_cast<Search*>(result);
   if (is_of_mpi(object->dlpi_name) || has(object->dlpi_name, "linux-vdso")) return 0;
-  search.unseen = find_import(*object, [&](const char* name) { return is_unseen(name, search); });
-  return !search.unseen.empty();
+  search.unserved = find_import(*object, [&](const char* name) { return is_unserved(name, search); });
+  return !search.unserved.empty();
 }
 
 }  // namespace
 
-std::string unseen_receives() {
+std::string unserved_receive() {
   Search search;
   dl_iterate_phdr(look_at_fortran, &search);
   dl_iterate_phdr(look, &search);
-  return search.unseen;
+  return search.unserved;
 }
 
 }  // namespace taut::dropin

@@ -15,25 +15,25 @@
 namespace taut::dropin {
 namespace {
 
-std::atomic<bool> looks{false};
+std::atomic<bool> inspecting{false};  // see inspects_messages()
 
-std::string fallback_reason(const std::string& unseen) {
+std::string fallback_reason(const std::string& unserved) {
   if (!options().messages) return "a rule for Send needs TAUT_MESSAGES=1, on all ranks";
-  if (!unseen.empty()) return "the program may call " + unseen + ", which is not served";
+  if (!unserved.empty()) return "the program may call " + unserved + ", which is not served";
   return "ranks differ in TAUT_MESSAGES or in what they call";
 }
 
 // Prints why messages are plain MPI, on rank 0, if TAUT_MESSAGES or a rule asked for coded messages.
-void explain_plain_messages(const std::string& unseen) {
+void explain_plain_messages(const std::string& unserved) {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0 || (!options().messages && !api::rules_name_messages())) return;
-  std::fprintf(stderr, "taut: messages are plain MPI's: %s\n", fallback_reason(unseen).c_str());
+  std::fprintf(stderr, "taut: messages are plain MPI's: %s\n", fallback_reason(unserved).c_str());
 }
 
 // Least length of a coded message, which padding makes longer than 64 KiB. A shorter receive buffer needs no
 // inspection: every coded message is too long for it, and MPI itself reports the truncation.
-constexpr std::size_t least_message_bytes = (std::size_t{64} << 10) + coded_rest;
+constexpr std::size_t least_message_bytes = (std::size_t{64} << 10) + coded_remainder;
 
 class Program final : public p2p::Endpoint {
  public:
@@ -44,9 +44,9 @@ class Program final : public p2p::Endpoint {
 
   std::size_t history_bytes() const noexcept override { return history_bytes_; }
   p2p::SharedMessageCoder& coder() noexcept override { return decoder_; }
-  void count(const p2p::MpiMessage& at, const Message& message) noexcept override {
-    if (!message.failed && message.bytes >= least_value_bytes) credits_.grant(at.comm, at.peer, at.tag);
-    count_received(at, message);
+  void count(const p2p::MpiMessage& recv, const Message& message) noexcept override {
+    if (!message.failed && message.bytes >= least_value_bytes) credits_.grant(recv.comm, recv.peer, recv.tag);
+    count_received(recv, message);
   }
 
   p2p::Credits& credits() noexcept { return credits_; }
@@ -78,7 +78,8 @@ void begin_coding() {
   p2p::set_program_endpoint(program);
 }
 
-// Returns true if a receive of Taut's takes the message, as far as its sender knows.
+// Returns true if the receiver has granted credit for a coded message: a receive that Taut serves will take
+// it.
 bool has_credit(const p2p::MpiMessage& message) noexcept {
   return options().trusted_receives || program->credits().has(message.comm, message.peer, message.tag);
 }
@@ -91,22 +92,22 @@ const Policy* policy_for(const Rules& rules, DType type, std::size_t bytes) {
 }  // namespace
 
 void begin_messages() noexcept {
-  std::string unseen;
+  std::string unserved;
   int mine = 0, all = 0;
   try {
-    if (options().messages) unseen = unseen_receives();
-    mine = options().messages && options().enabled && unseen.empty();
+    if (options().messages) unserved = unserved_receive();
+    mine = options().messages && options().enabled && unserved.empty();
   } catch (...) {  // messages are then not served
   }
   PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  all != 0 ? begin_coding() : explain_plain_messages(unseen);
-  looks = begin_counting() || all != 0;
+  all != 0 ? begin_coding() : explain_plain_messages(unserved);
+  inspecting = begin_counting() || all != 0;
 }
 
-bool inspects_messages() noexcept { return looks; }
+bool inspects_messages() noexcept { return inspecting; }
 
 void end_messages() noexcept {
-  looks = false;
+  inspecting = false;
   if (p2p::program_endpoint() == nullptr) return;
   program->credits().stop();
   p2p::finish_sends();

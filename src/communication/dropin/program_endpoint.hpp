@@ -22,8 +22,9 @@ void end_messages() noexcept;
 // Returns true if sent messages are inspected, to be coded or only counted.
 bool inspects_messages() noexcept;
 
-// Names the communicator `made`, which all ranks of `parent` have just created, if messages are served. Those
-// on communicators without a name stay plain (communication/p2p/credits.hpp).
+// Gives the communicator `made`, which all ranks of `parent` have just created, the name by which credits
+// refer to it (communication/p2p/credits.hpp), if messages are served. Messages on communicators without a
+// name stay plain.
 void assign_child_name(MPI_Comm parent, MPI_Comm made) noexcept;
 
 // Encodes a message whose layout is known, if a rule asks for coding and the result is shorter; otherwise the
@@ -33,6 +34,6 @@ void encode(p2p::Send& send) noexcept;
 // Returns the name of a function by which a loaded object may receive messages, or wait for them, past the
 // drop-in: a function of MPICH's module mpi_f08, or of the profiling interface. Returns "" if there is none.
 // MPI's own libraries are left out.
-std::string unseen_receives();
+std::string unserved_receive();
 
 }  // namespace taut::dropin

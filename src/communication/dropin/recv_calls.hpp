@@ -16,25 +16,25 @@ inline p2p::MpiMessage of_program(const void* buf, MPI_Count count, MPI_Datatype
   return {buf, count, type, peer, tag, comm, nullptr, p2p::program_endpoint()};
 }
 
-// Runs `call(&status)`, which receives one message into `at`, and finishes a coded message.
+// Runs `call(&status)`, which receives one message into `recv`, and finishes a coded message.
 template <class Call>
-int receiving(const p2p::MpiMessage& at, MPI_Status* status, Call call) {
-  if (!p2p::may_be_coded(at)) return call(status);
+int receiving(const p2p::MpiMessage& recv, MPI_Status* status, Call call) {
+  if (!p2p::may_be_coded(recv)) return call(status);
   p2p::ReadableStatus readable(status);
   const int code = call(&*readable);
-  return code == MPI_SUCCESS ? api::raise(at.comm, p2p::finish_recv(at, *readable)) : code;
+  return code == MPI_SUCCESS ? api::raise(recv.comm, p2p::finish_recv(recv, *readable)) : code;
 }
 
 // Receives a message by a nonblocking receive. Runs `meanwhile()` after the receive has begun.
 template <class Meanwhile>
-int receiving_posted(const p2p::MpiMessage& at, MPI_Status* status, Meanwhile meanwhile) {
+int receiving_posted(const p2p::MpiMessage& recv, MPI_Status* status, Meanwhile meanwhile) {
   p2p::PostedReceive posted;
-  if (const int begun = p2p::post(at, posted); begun != MPI_SUCCESS) return begun;
+  if (const int begun = p2p::post(recv, posted); begun != MPI_SUCCESS) return begun;
   // On the heap, which outlives a longjmp out of an error handler.
   std::unique_ptr<p2p::OpenReceive> open;
-  if (p2p::may_be_segmented(at))
-    open =
-        std::make_unique<p2p::OpenReceive>(at, posted.detached ? &posted.detached : nullptr, posted.request);
+  if (p2p::may_be_segmented(recv))
+    open = std::make_unique<p2p::OpenReceive>(recv, posted.detached ? &posted.detached : nullptr,
+                                              posted.request);
   const int other = meanwhile();
   if (other != MPI_SUCCESS) PMPI_Cancel(&posted.request);
   for (Backoff backoff; open && !open->ready(); backoff.pause()) progress_calls();
@@ -43,14 +43,14 @@ int receiving_posted(const p2p::MpiMessage& at, MPI_Status* status, Meanwhile me
   p2p::ReadableStatus readable(status);
   const int code = PMPI_Wait(&posted.request, &*readable);
   if (other != MPI_SUCCESS || code != MPI_SUCCESS) return other != MPI_SUCCESS ? other : code;
-  return api::raise(at.comm, p2p::finish_recv(at, posted.detached, segmented.get(), *readable));
+  return api::raise(recv.comm, p2p::finish_recv(recv, posted.detached, segmented.get(), *readable));
 }
 
 // Returns true if receiving_posted() has to receive a message, instead of MPI's own call: a probe may have
 // taken the message, or the message goes through a bounce buffer. A receive from MPI_PROC_NULL is left to
 // MPI's own call.
-inline bool must_be_posted(const p2p::MpiMessage& at) {
-  return at.peer != MPI_PROC_NULL && (p2p::may_be_probed() || p2p::bounce_device(at) != nullptr);
+inline bool must_be_posted(const p2p::MpiMessage& recv) {
+  return recv.peer != MPI_PROC_NULL && (p2p::may_be_probed() || p2p::bounce_device(recv) != nullptr);
 }
 
 inline int nothing_else() noexcept { return MPI_SUCCESS; }
@@ -69,9 +69,9 @@ inline int check_destination(int dest, int sendtag, MPI_Comm comm) {
 template <class Count>
 int recv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
          MPI_Status* status) {
-  const p2p::MpiMessage at = of_program(buf, count, type, source, tag, comm);
-  if (must_be_posted(at)) return receiving_posted(at, status, nothing_else);
-  return receiving(at, status, [&](MPI_Status* mpi_status) {
+  const p2p::MpiMessage recv = of_program(buf, count, type, source, tag, comm);
+  if (must_be_posted(recv)) return receiving_posted(recv, status, nothing_else);
+  return receiving(recv, status, [&](MPI_Status* mpi_status) {
     return call_next(function, buf, count, type, source, tag, comm, mpi_status);
   });
 }
@@ -79,12 +79,12 @@ int recv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source
 template <class Count>
 int irecv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
           MPI_Request* request) {
-  const p2p::MpiMessage at = of_program(buf, count, type, source, tag, comm);
+  const p2p::MpiMessage recv = of_program(buf, count, type, source, tag, comm);
   p2p::PostedReceive posted;
-  const int code = p2p::post(at, posted, [&](MPI_Request* made) {
+  const int code = p2p::post(recv, posted, [&](MPI_Request* made) {
     return call_next(function, buf, count, type, source, tag, comm, made);
   });
-  if (code == MPI_SUCCESS) p2p::hand_over(std::move(posted), at, request);
+  if (code == MPI_SUCCESS) p2p::hand_over(std::move(posted), recv, request);
   return code;
 }
 
@@ -102,16 +102,16 @@ template <class Count>
 int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest,
              int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
              MPI_Comm comm, MPI_Status* status, const void* site) {
-  const p2p::MpiMessage at = of_program(recvbuf, recvcount, recvtype, source, recvtag, comm);
+  const p2p::MpiMessage recv = of_program(recvbuf, recvcount, recvtype, source, recvtag, comm);
   p2p::Send send = send_of_program({sendbuf, sendcount, sendtype, dest, sendtag, comm, site});
   int code = MPI_SUCCESS;
-  if (send.in_segments() || must_be_posted(at)) {
+  if (send.in_segments() || must_be_posted(recv)) {
     code = check_destination(dest, sendtag, comm);
     const auto meanwhile = [&] { return send.send(TAUT_PMPI(Send), progress_calls); };
-    if (code == MPI_SUCCESS) code = receiving_posted(at, status, meanwhile);
+    if (code == MPI_SUCCESS) code = receiving_posted(recv, status, meanwhile);
   } else {
     const p2p::MpiMessage sent = send.arguments();
-    code = receiving(at, status, [&](MPI_Status* mpi_status) {
+    code = receiving(recv, status, [&](MPI_Status* mpi_status) {
       return call_next(function, sent.buf, static_cast<Count>(sent.count), sent.type, dest, sendtag, recvbuf,
                        recvcount, recvtype, source, recvtag, comm, mpi_status);
     });
@@ -124,17 +124,17 @@ int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatyp
 template <class Count>
 int sendrecv_replace(Wrapped function, void* buf, Count count, MPI_Datatype type, int dest, int sendtag,
                      int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  const p2p::MpiMessage at = of_program(buf, count, type, source, recvtag, comm);
-  if (!must_be_posted(at))
-    return receiving(at, status, [&](MPI_Status* mpi_status) {
+  const p2p::MpiMessage recv = of_program(buf, count, type, source, recvtag, comm);
+  if (!must_be_posted(recv))
+    return receiving(recv, status, [&](MPI_Status* mpi_status) {
       return call_next(function, buf, count, type, dest, sendtag, source, recvtag, comm, mpi_status);
     });
   if (const int code = check_destination(dest, sendtag, comm); code != MPI_SUCCESS) return code;
   return api::guard(comm, [&]() -> int {
-    const std::vector<std::byte> sent = p2p::packed(at);
+    const std::vector<std::byte> sent = p2p::packed(recv);
     if (!api::pmpi::fits(static_cast<MPI_Count>(sent.size())))
       throw Error(Status::invalid_count, "a count that needs MPI 4");
-    return receiving_posted(at, status, [&] {
+    return receiving_posted(recv, status, [&] {
       return TAUT_PMPI(Send)(sent.data(), static_cast<api::pmpi::Count>(sent.size()), MPI_PACKED, dest,
                              sendtag, comm);
     });
@@ -147,17 +147,17 @@ int sendrecv_replace(Wrapped function, void* buf, Count count, MPI_Datatype type
 // call, or if the message to be received may have been probed for, the program's request is that of the
 // receive, and the values are sent from memory owned by Taut.
 template <class Start>
-int send_and_receive(Wrapped function, const p2p::MpiMessage& sent, const p2p::MpiMessage& at,
+int send_and_receive(Wrapped function, const p2p::MpiMessage& sent, const p2p::MpiMessage& recv,
                      MPI_Request* request, Start start) {
   p2p::PostedReceive posted;
   int code = MPI_SUCCESS;
   if (has(function) && !p2p::may_be_probed()) {
     code = start(&posted.request);
   } else {
-    code = api::guard(at.comm, [&] { return p2p::send_detached(sent); });
-    if (code == MPI_SUCCESS) code = p2p::post(at, posted);
+    code = api::guard(recv.comm, [&] { return p2p::send_detached(sent); });
+    if (code == MPI_SUCCESS) code = p2p::post(recv, posted);
   }
-  if (code == MPI_SUCCESS) p2p::hand_over(std::move(posted), at, request);
+  if (code == MPI_SUCCESS) p2p::hand_over(std::move(posted), recv, request);
   return code;
 }
 
@@ -193,12 +193,12 @@ int mrecv(Wrapped function, void* buf, Count count, MPI_Datatype type, MPI_Messa
   };
   auto taken = p2p::receive_taken(message);
   if (!taken) return receive(status);
-  const p2p::MpiMessage at = of_program(buf, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG, taken->comm);
-  if (taken->is_of_mpi()) return receiving(at, status, receive);
+  const p2p::MpiMessage recv = of_program(buf, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG, taken->comm);
+  if (taken->is_of_mpi()) return receiving(recv, status, receive);
   p2p::ReadableStatus readable(status);
   const int code = PMPI_Wait(&taken->posted.request, &*readable);
   return code != MPI_SUCCESS ? code
-                             : api::raise(at.comm, p2p::deliver(taken->posted.detached, at, *readable));
+                             : api::raise(recv.comm, p2p::deliver(taken->posted.detached, recv, *readable));
 }
 
 template <class Count>

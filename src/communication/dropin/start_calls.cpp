@@ -14,10 +14,10 @@ using namespace taut::dropin;
 using namespace taut::p2p;
 
 // Receives a message that was probed for. Returns false if there is none.
-bool receive_probed(const MpiMessage& at, PostedReceive& posted, int& code) {
+bool receive_probed(const MpiMessage& recv, PostedReceive& posted, int& code) {
   taut::api::Failure failure;
-  if (!ProbeQueue().receive(at, posted, failure)) return false;
-  code = taut::api::raise(at.comm, failure);
+  if (!ProbeQueue().receive(recv, posted, failure)) return false;
+  code = taut::api::raise(recv.comm, failure);
   return true;
 }
 
@@ -26,13 +26,13 @@ bool receive_probed(const MpiMessage& at, PostedReceive& posted, int& code) {
 int start_receive(MPI_Request* request) {
   const auto persistent = find_persistent(*request);
   if (!persistent || persistent->first != nullptr) return call_next(Wrapped::MPI_Start, request);
-  const MpiMessage& at = persistent->second;
+  const MpiMessage& recv = persistent->second;
   PostedReceive posted;
   int code = MPI_SUCCESS;
-  const bool posts = may_be_segmented(at) || bounce_device(at) != nullptr;
-  if (posts && at.peer != MPI_PROC_NULL)
-    code = post(at, posted);
-  else if (!may_be_probed() || !receive_probed(at, posted, code))
+  const bool posts = may_be_segmented(recv) || bounce_device(recv) != nullptr;
+  if (posts && recv.peer != MPI_PROC_NULL)
+    code = post(recv, posted);
+  else if (!may_be_probed() || !receive_probed(recv, posted, code))
     return call_next(Wrapped::MPI_Start, request);
   if (code == MPI_SUCCESS) substitute(*request, std::move(posted));
   return code;

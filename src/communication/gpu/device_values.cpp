@@ -138,7 +138,7 @@ std::vector<std::size_t> distances_of(std::span<const Coding> candidates, DType 
   std::vector<std::size_t> distances{0};
   for (const Coding& candidate : candidates) {
     const Lags& lags = candidate.predictor.lags;
-    for (unsigned k = 0; k < lags.n; ++k) distances.push_back(lags.of[k] * components_of(type));
+    for (unsigned k = 0; k < lags.n; ++k) distances.push_back(lags.lag[k] * components_of(type));
     if (lags.n > 1) distances.push_back(lags.span() * components_of(type));
   }
   std::ranges::sort(distances);

@@ -10,9 +10,9 @@ namespace taut::api {
 
 std::atomic<MPI_Op> average{MPI_OP_NULL};
 
-bool has_average(MPI_Datatype type, MPI_Comm on) {
+bool has_average(MPI_Datatype type, MPI_Comm comm) {
   int inter = 0;
-  PMPI_Comm_test_inter(on, &inter);
+  PMPI_Comm_test_inter(comm, &inter);
   const auto known = known_datatype(type);
   return inter == 0 && known && known->computes && info_of(known->type).family != Family::integer;
 }

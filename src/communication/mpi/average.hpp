@@ -20,9 +20,9 @@ inline bool is_average(MPI_Op op) noexcept {
 // Returns the operator that plain MPI gets for `op`.
 inline MPI_Op plain_operator(MPI_Op op) noexcept { return is_average(op) ? MPI_SUM : op; }
 
-// Returns true if the mean of such values over the ranks of `on` is defined: for floating-point types, on an
-// intracommunicator.
-bool has_average(MPI_Datatype type, MPI_Comm on);
+// Returns true if the mean of such values over the ranks of `comm` is defined: for floating-point types, on
+// an intracommunicator.
+bool has_average(MPI_Datatype type, MPI_Comm comm);
 
 // Divides values by the number of ranks. Their type must have an average. The failure is TAUT_ERR_ARGUMENT if
 // the values are in memory of a GPU that cannot be used; they stay the sum then.

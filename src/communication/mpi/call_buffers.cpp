@@ -21,13 +21,13 @@ std::size_t values_of(const BlockLayout& layout) noexcept {
   return std::accumulate(layout.counts.begin(), layout.counts.end(), std::size_t{0});
 }
 
-CallBuffer::CallBuffer(const void* data, MPI_Count n, MPI_Datatype of) noexcept
-    : at(const_cast<void*>(data)), count(n), type(of) {}
+CallBuffer::CallBuffer(const void* data, MPI_Count n, MPI_Datatype datatype) noexcept
+    : at(const_cast<void*>(data)), count(n), type(datatype) {}
 
-CallBuffer::CallBuffer(const void* data, Layout layout, MPI_Datatype of) noexcept
+CallBuffer::CallBuffer(const void* data, Layout layout, MPI_Datatype datatype) noexcept
     : at(const_cast<void*>(data)),
       count(static_cast<MPI_Count>(values_of(*layout))),
-      type(of),
+      type(datatype),
       blocks(std::move(layout)) {}
 
 namespace {
@@ -35,17 +35,18 @@ namespace {
 // Returns the layout that the datatypes of non-empty blocks have in common: the kind of values. It is dense
 // if the values of each block are contiguous and begin at a multiple of their size.
 std::optional<DatatypeLayout> common_layout(const CallBuffer& buffer) {
-  std::optional<DatatypeLayout> all;
+  std::optional<DatatypeLayout> common;
   bool dense = buffer.at != MPI_BOTTOM;
   for (std::size_t i = 0; i < buffer.types.size(); ++i) {
     if (buffer.blocks->counts[i] == 0) continue;
-    const auto one = datatype_layout_of(buffer.types[i]);
-    if (!one || (all && all->type() != one->type())) return {};
-    all = one;
-    dense = dense && one->dense && buffer.blocks->offsets[i] % std::ptrdiff_t(size_of(one->type())) == 0;
+    const auto layout = datatype_layout_of(buffer.types[i]);
+    if (!layout || (common && common->type() != layout->type())) return {};
+    common = layout;
+    const std::ptrdiff_t value_bytes(size_of(layout->type()));
+    dense = dense && layout->dense && buffer.blocks->offsets[i] % value_bytes == 0;
   }
-  if (all) all = DatatypeLayout{all->value_type, 1, dense};
-  return all;
+  if (common) common = DatatypeLayout{common->value_type, 1, dense};
+  return common;
 }
 
 }  // namespace
@@ -85,8 +86,8 @@ void* CallBuffer::address_of(std::size_t i, std::size_t n) const noexcept {
   return reinterpret_cast<void*>(base + static_cast<std::uintptr_t>(first * extent));
 }
 
-std::optional<CallBuffer> call_buffer(const BufferArg& buffer, bool any_size, int blocks) {
-  if (!any_size) return CallBuffer(buffer.at, buffer.count * blocks, buffer.type);
+std::optional<CallBuffer> call_buffer(const BufferArg& buffer, bool has_counts, int blocks) {
+  if (!has_counts) return CallBuffer(buffer.at, buffer.count * blocks, buffer.type);
   Layout layout = layout_of(buffer.counts, buffer.displs, blocks);
   if (layout == nullptr) return {};
   if (buffer.types == nullptr) return CallBuffer(buffer.at, std::move(layout), buffer.type);
@@ -109,9 +110,9 @@ namespace {
 
 // ---- Staging of values that are not contiguous
 
-class Packed final : public Staging {
+class PackedStaging final : public Staging {
  public:
-  Packed(CallBuffers buffers, RankAndSize group) : buffers_(std::move(buffers)), group_(group) {}
+  PackedStaging(CallBuffers buffers, RankAndSize group) : buffers_(std::move(buffers)), group_(group) {}
 
   bool on_device() const noexcept override {
     const auto is_on_device = [](const std::optional<CallBuffer>& buffer) {
@@ -123,13 +124,13 @@ class Packed final : public Staging {
     return is_on_device(buffers_.in) || is_on_device(buffers_.out);
   }
 
-  std::array<Buffer, 2> gather(Place& place, Operands& data) const override {
+  std::array<Buffer, 2> pack(Place& place, Operands& data) const override {
     std::array<Buffer, 2> memory;
     Operands staged = data;
-    if (buffers_.out && buffers_.out->staged()) staged.out.data = take(place, staged.out, memory[1]);
+    if (buffers_.out && buffers_.out->staged()) staged.out.data = allocate(place, staged.out, memory[1]);
     if (buffers_.source == CallBuffers::Source::in) {
       if (buffers_.in && buffers_.in->staged()) {
-        void* const values = take(place, staged.in, memory[0]);
+        void* const values = allocate(place, staged.in, memory[0]);
         staged.in.data = values;
         pack_all(*buffers_.in,
                  Blocks<Slice>(Slice{{values, staged.in.count, staged.in.type}}, staged.in.layout));
@@ -146,7 +147,7 @@ class Packed final : public Staging {
     return memory;
   }
 
-  void spread(const Operands& data) const override {
+  void unpack(const Operands& data) const override {
     if (!buffers_.out || !buffers_.out->staged() || data.out.data == nullptr) return;
     const CallBuffer& out = *buffers_.out;
     const std::size_t n = blocks_of(out);
@@ -156,7 +157,7 @@ class Packed final : public Staging {
 
  private:
   template <class S>
-  static void* take(Place& place, const Blocks<S>& values, Buffer& memory) {
+  static void* allocate(Place& place, const Blocks<S>& values, Buffer& memory) {
     memory = place.scratch(std::max<std::size_t>(1, values.values() * size_of(values.type)));
     return memory.data();
   }
@@ -200,7 +201,7 @@ Slice slice_of(const CallBuffer& buffer) noexcept {
 }
 
 // Returns true if both buffers agree on the block that this rank sends to itself.
-bool agree_here(Collective collective, const RankAndSize& group, const CallBuffers& buffers) noexcept {
+bool own_blocks_agree(Collective collective, const RankAndSize& group, const CallBuffers& buffers) noexcept {
   if (!buffers.in || !buffers.out) return true;
   const CallBuffer &in = *buffers.in, &out = *buffers.out;
   if (!in.known() || !out.known() || in.element_layout->type() != out.element_layout->type()) return false;
@@ -223,8 +224,8 @@ void adopt_type(CallBuffer& buffer, const CallBuffer& other) noexcept {
 
 }  // namespace
 
-CollectiveCall describe_move(Collective collective, const RankAndSize& group, CallBuffers buffers, int root,
-                             std::size_t bytes, bool bytes_known) {
+CollectiveCall describe_data_movement(Collective collective, const RankAndSize& group, CallBuffers buffers,
+                                      int root, std::size_t bytes, bool bytes_known) {
   CollectiveCall request{collective, {}, bytes, false};
   request.bytes_known = bytes_known;
   request.data.root = root;
@@ -236,7 +237,7 @@ CollectiveCall describe_move(Collective collective, const RankAndSize& group, Ca
   request.any_type = any_type(buffers.in) && any_type(buffers.out) && (buffers.in || buffers.out);
   if (request.any_type) return request;
   const bool coded = (!buffers.in || buffers.in->known()) && (!buffers.out || buffers.out->known()) &&
-                     agree_here(collective, group, buffers);
+                     own_blocks_agree(collective, group, buffers);
   if (!coded) return request;
 
   Operands& data = request.data;
@@ -258,7 +259,7 @@ CollectiveCall describe_move(Collective collective, const RankAndSize& group, Ca
     data.in = Blocks<ConstSlice>(ConstSlice(data.out), data.out.layout);
   if (buffers.source == CallBuffers::Source::own_block_of_out && !staged)
     data.in = ConstSlice(data.out.at(group.index(), group.count()));
-  if (staged) request.staging = std::make_shared<Packed>(std::move(buffers), group);
+  if (staged) request.staging = std::make_shared<PackedStaging>(std::move(buffers), group);
   return request;
 }
 

@@ -36,8 +36,8 @@ struct CallBuffer {
   std::vector<MPI_Datatype> types = {};  // these datatypes
   std::optional<DatatypeLayout> element_layout = datatype_layout_of(type);  // common to all datatypes
 
-  CallBuffer(const void* data, MPI_Count n, MPI_Datatype of) noexcept;
-  CallBuffer(const void* data, Layout layout, MPI_Datatype of) noexcept;
+  CallBuffer(const void* data, MPI_Count n, MPI_Datatype datatype) noexcept;
+  CallBuffer(const void* data, Layout layout, MPI_Datatype datatype) noexcept;
   CallBuffer(const void* data, Layout layout, std::vector<MPI_Datatype> of_blocks);
 
   // Returns true if Taut supports the datatype, or all datatypes of the blocks, and these are of one kind.
@@ -55,18 +55,18 @@ struct CallBuffer {
   MPI_Datatype type_of(std::size_t i) const noexcept { return has_types ? types[i] : type; }
   void* address_of(std::size_t i, std::size_t n) const noexcept;
 
-  // Return the number of values in `of` elements of `type`, in block i, and in all blocks. The datatypes must
+  // Return the number of values in elements of `type`, in block i, and in all blocks. The datatypes must
   // be known().
-  std::size_t values(MPI_Count of) const noexcept {
-    return static_cast<std::size_t>(of) * element_layout->values_per_element;
+  std::size_t values(MPI_Count elements) const noexcept {
+    return static_cast<std::size_t>(elements) * element_layout->values_per_element;
   }
   std::size_t values_in_block(std::size_t i) const noexcept;
   std::size_t all_values() const noexcept;
 };
 
-// Returns a buffer of `blocks` blocks, of equal size or, if `any_size`, by its counts and datatypes; nothing
-// if MPI has to report an error.
-std::optional<CallBuffer> call_buffer(const BufferArg& buffer, bool any_size, int blocks);
+// Returns a buffer of `blocks` blocks, of equal size or, if `has_counts`, by its counts and datatypes;
+// nothing if MPI has to report an error.
+std::optional<CallBuffer> call_buffer(const BufferArg& buffer, bool has_counts, int blocks);
 
 // Returns the bytes of all blocks; nothing if MPI has to report an error in the arguments.
 std::optional<std::size_t> bytes_of_all(const CallBuffer& buffer) noexcept;
@@ -91,7 +91,7 @@ struct CallBuffers {
 // Describes a collective without a reduction, with a whole message of `bytes` bytes. Taut can serve the call
 // if the datatypes of both buffers have the same supported kind of values. The ranks agree on that, because
 // each may use other datatypes of the same signature.
-CollectiveCall describe_move(Collective collective, const RankAndSize& group, CallBuffers buffers, int root,
-                             std::size_t bytes, bool bytes_known = true);
+CollectiveCall describe_data_movement(Collective collective, const RankAndSize& group, CallBuffers buffers,
+                                      int root, std::size_t bytes, bool bytes_known = true);
 
 }  // namespace taut::api

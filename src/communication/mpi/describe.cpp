@@ -93,60 +93,61 @@ Described reduction_to_blocks(const MpiCall& call, const RankAndSize& group) {
 
 // Describes a call that sends every rank's block to every rank, or to the root.
 Described gathering(const MpiCall& call, const RankAndSize& group) {
-  const bool any_size = call.info().has_counts, rooted = call.info().has_root;
+  const bool has_counts = call.info().has_counts, rooted = call.info().has_root;
   const bool receives = !rooted || group.rank == call.root;
-  std::optional<std::size_t> bytes = any_size   ? std::size_t{0}
+  std::optional<std::size_t> bytes = has_counts ? std::size_t{0}
                                      : receives ? message_bytes(call.recv.count, call.recv.type, group.size)
                                                 : message_bytes(call.send.count, call.send.type, group.size);
   if (!bytes) return {};
   CallBuffers buffers;
   if (receives) {
-    buffers.out = call_buffer(call.recv, any_size, group.size);
+    buffers.out = call_buffer(call.recv, has_counts, group.size);
     if (!buffers.out) return {};
   }
   buffers.send(call.send.at, call.send.count, call.send.type, CallBuffers::Source::own_block_of_out);
-  if (any_size) bytes = bytes_of_all(receives ? *buffers.out : *buffers.in);
+  if (has_counts) bytes = bytes_of_all(receives ? *buffers.out : *buffers.in);
   if (!bytes) return {};
-  return describe_move(call.info().collective, group, std::move(buffers), rooted ? call.root : 0, *bytes,
-                       !(any_size && rooted));
+  return describe_data_movement(call.info().collective, group, std::move(buffers), rooted ? call.root : 0,
+                                *bytes, !(has_counts && rooted));
 }
 
 Described scattering(const MpiCall& call, const RankAndSize& group) {
-  const bool any_size = call.info().has_counts, at_root = group.rank == call.root;
+  const bool has_counts = call.info().has_counts, at_root = group.rank == call.root;
   const BufferArg& told = at_root ? call.send : call.recv;
   std::optional<std::size_t> bytes =
-      any_size ? std::size_t{0} : message_bytes(told.count, told.type, group.size);
+      has_counts ? std::size_t{0} : message_bytes(told.count, told.type, group.size);
   if (!bytes) return {};
   CallBuffers buffers;
   if (at_root) {
-    buffers.in = call_buffer(call.send, any_size, group.size);
+    buffers.in = call_buffer(call.send, has_counts, group.size);
     if (!buffers.in) return {};
   }
   if (!at_root || call.recv.at != MPI_IN_PLACE)
     buffers.out = CallBuffer(call.recv.at, call.recv.count, call.recv.type);
-  if (any_size) bytes = bytes_of_all(buffers.in ? *buffers.in : *buffers.out);
+  if (has_counts) bytes = bytes_of_all(buffers.in ? *buffers.in : *buffers.out);
   if (!bytes) return {};
-  return describe_move(Collective::scatter, group, std::move(buffers), call.root, *bytes, !any_size);
+  return describe_data_movement(Collective::scatter, group, std::move(buffers), call.root, *bytes,
+                                !has_counts);
 }
 
 Described exchange(const MpiCall& call, const RankAndSize& group) {
-  const bool any_size = call.info().has_counts, in_place = call.send.at == MPI_IN_PLACE;
+  const bool has_counts = call.info().has_counts, in_place = call.send.at == MPI_IN_PLACE;
   std::optional<std::size_t> bytes =
-      any_size ? std::size_t{0} : message_bytes(call.recv.count, call.recv.type, group.size);
+      has_counts ? std::size_t{0} : message_bytes(call.recv.count, call.recv.type, group.size);
   if (!bytes) return {};
   CallBuffers buffers{.in = {},
-                      .out = call_buffer(call.recv, any_size, group.size),
+                      .out = call_buffer(call.recv, has_counts, group.size),
                       .source = CallBuffers::Source::all_of_out};
   if (!buffers.out) return {};
-  if (any_size) bytes = bytes_of_all(*buffers.out);
+  if (has_counts) bytes = bytes_of_all(*buffers.out);
   if (!in_place) {
-    buffers.in = call_buffer(call.send, any_size, group.size);
+    buffers.in = call_buffer(call.send, has_counts, group.size);
     if (!buffers.in) return {};
     buffers.source = CallBuffers::Source::in;
-    if (any_size) bytes = std::max(bytes, bytes_of_all(*buffers.in));
+    if (has_counts) bytes = std::max(bytes, bytes_of_all(*buffers.in));
   }
   if (!bytes) return {};
-  return describe_move(Collective::alltoall, group, std::move(buffers), 0, *bytes, !any_size);
+  return describe_data_movement(Collective::alltoall, group, std::move(buffers), 0, *bytes, !has_counts);
 }
 
 Described exchange_with_neighbours(const MpiCall& call, const RankAndSize& group, const Topology& topology) {
@@ -158,7 +159,8 @@ Described exchange_with_neighbours(const MpiCall& call, const RankAndSize& group
   const auto bytes =
       known ? message_bytes(call.recv.count, call.recv.type, topology.degrees.in) : std::max(sent, received);
   if (!sent || !received || !bytes) return {};
-  Described made = describe_move(call.info().collective, group, std::move(*buffers), 0, *bytes, known);
+  Described made =
+      describe_data_movement(call.info().collective, group, std::move(*buffers), 0, *bytes, known);
   made->data.neighbours = &topology.neighbours;
   return made;
 }
@@ -167,9 +169,9 @@ Described broadcast(const MpiCall& call, const RankAndSize& group) {
   const auto bytes = message_bytes(call.recv.count, call.recv.type, 1);
   if (!bytes) return {};
   const auto source = group.rank == call.root ? CallBuffers::Source::all_of_out : CallBuffers::Source::in;
-  return describe_move(Collective::bcast, group,
-                       {{}, CallBuffer(call.recv.at, call.recv.count, call.recv.type), source}, call.root,
-                       *bytes);
+  return describe_data_movement(Collective::bcast, group,
+                                {{}, CallBuffer(call.recv.at, call.recv.count, call.recv.type), source},
+                                call.root, *bytes);
 }
 
 // Returns true if MPI_IN_PLACE stands where MPI does not allow it.

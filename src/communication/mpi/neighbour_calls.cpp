@@ -28,14 +28,14 @@ std::optional<CallBuffer> blocks_of(const BufferArg& buffer, bool has_counts,
 
 // Starts a send or a receive for each block. `buffer` may hold one block, for all neighbours.
 template <class Start>
-int start_each(const CallBuffer& buffer, const std::vector<int>& ranks, MPI_Comm on,
+int start_each(const CallBuffer& buffer, const std::vector<int>& ranks, MPI_Comm comm,
                std::vector<MPI_Request>& requests, Start start) {
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const std::size_t block = buffer.blocks != nullptr ? i : 0;
     const MPI_Count count = buffer.count_of(block, 1);
-    if (!pmpi::fits(count)) return raise(on, MPI_ERR_COUNT);
+    if (!pmpi::fits(count)) return raise(comm, MPI_ERR_COUNT);
     const int code = start(buffer.address_of(block, 1), pmpi::count(count), buffer.type_of(block), ranks[i],
-                           tag, on, &requests.emplace_back(MPI_REQUEST_NULL));
+                           tag, comm, &requests.emplace_back(MPI_REQUEST_NULL));
     if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
@@ -55,16 +55,16 @@ std::optional<CallBuffers> neighbour_buffers(const MpiCall& call, const Topology
   return buffers;
 }
 
-int NeighbourMessages::start(const MpiCall& call, const Topology& topology, MPI_Comm on) {
+int NeighbourMessages::start(const MpiCall& call, const Topology& topology, MPI_Comm comm) {
   started_ = true;
   requests_.clear();
   const std::optional<CallBuffers> buffers = neighbour_buffers(call, topology);
-  if (!buffers) return raise(on, MPI_ERR_ARG);
+  if (!buffers) return raise(comm, MPI_ERR_ARG);
   const Neighbours& neighbours = topology.neighbours;
-  const int code = start_each(*buffers->out, neighbours.from, on, requests_,
+  const int code = start_each(*buffers->out, neighbours.from, comm, requests_,
                               [](auto... arguments) { return TAUT_PMPI(Irecv)(arguments...); });
   if (code != MPI_SUCCESS) return code;
-  return start_each(*buffers->in, neighbours.to, on, requests_,
+  return start_each(*buffers->in, neighbours.to, comm, requests_,
                     [](auto... arguments) { return TAUT_PMPI(Isend)(arguments...); });
 }
 

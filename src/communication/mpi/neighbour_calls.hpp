@@ -18,7 +18,7 @@ std::optional<CallBuffers> neighbour_buffers(const MpiCall& call, const Topology
 class NeighbourMessages {
  public:
   // Starts the messages. Returns an MPI error code, already passed to the error handler; throws.
-  int start(const MpiCall& call, const Topology& topology, MPI_Comm on);
+  int start(const MpiCall& call, const Topology& topology, MPI_Comm comm);
   bool started() const noexcept { return started_; }
 
   // Return an MPI error code. test() sets `complete` when all messages are complete.

@@ -21,29 +21,29 @@ bool asks_for_root(const MpiCall& call) noexcept {
 }
 
 // Returns an error code if plain MPI cannot make the call; otherwise MPI_SUCCESS.
-int fault_of(const MpiCall& call, const PmpiArgs& args, MPI_Comm on) {
+int fault_of(const MpiCall& call, const PmpiArgs& args, MPI_Comm comm) {
   if (!args.send.fits() || !args.recv.fits()) return MPI_ERR_COUNT;
   const bool mean = args.op != call.op;
   if (!mean) return MPI_SUCCESS;
-  const bool defined = !computes_prefixes(call.info().collective) && has_average(call.recv.type, on);
+  const bool defined = !computes_prefixes(call.info().collective) && has_average(call.recv.type, comm);
   return defined ? MPI_SUCCESS : MPI_ERR_OP;
 }
 
 }  // namespace
 
-BlockCounts blocks_of(const MpiCall& call, MPI_Comm on) {
+BlockCounts blocks_of(const MpiCall& call, MPI_Comm comm) {
   if (!call.info().has_counts) return {};
   if (of_neighbours(call.info().collective)) {
-    const Degrees degrees = degrees_of(on);
+    const Degrees degrees = degrees_of(comm);
     return {degrees.out, degrees.in};
   }
-  const int blocks = block_count(on);
+  const int blocks = block_count(comm);
   return {blocks, blocks};
 }
 
-PmpiArgs::PmpiArgs(const MpiCall& call, MPI_Comm on)
-    : PmpiArgs(call, Significance(call, asks_for_root(call) && is_root(on, call.root)),
-               pmpi::has_large_counts ? BlockCounts{} : blocks_of(call, on)) {}
+PmpiArgs::PmpiArgs(const MpiCall& call, MPI_Comm comm)
+    : PmpiArgs(call, Significance(call, asks_for_root(call) && is_root(comm, call.root)),
+               pmpi::has_large_counts ? BlockCounts{} : blocks_of(call, comm)) {}
 
 PmpiArgs::PmpiArgs(const MpiCall& call, const Significance& matters, BlockCounts blocks)
     : op(plain_operator(call.op)),
@@ -60,14 +60,15 @@ PmpiArgs::PmpiArgs(const MpiCall& call, const Significance& matters, BlockCounts
   return raise(call.comm, finish_plain(call, rank_and_size_of(call.comm)));
 }
 
-int start_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Request* request) {
-  if (const int fault = fault_of(call, args, on); fault != MPI_SUCCESS) return raise(on, fault);
-  return pmpi_nonblocking(call, args, on, request);
+int start_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm comm, MPI_Request* request) {
+  if (const int fault = fault_of(call, args, comm); fault != MPI_SUCCESS) return raise(comm, fault);
+  return pmpi_nonblocking(call, args, comm, request);
 }
 
-int init_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Info info, MPI_Request* request) {
-  if (const int fault = fault_of(call, args, on); fault != MPI_SUCCESS) return raise(on, fault);
-  return pmpi_init(call, args, on, info, request);
+int init_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm comm, MPI_Info info,
+               MPI_Request* request) {
+  if (const int fault = fault_of(call, args, comm); fault != MPI_SUCCESS) return raise(comm, fault);
+  return pmpi_init(call, args, comm, info, request);
 }
 
 Failure finish_plain(const MpiCall& call, const RankAndSize& group) {

@@ -11,7 +11,7 @@ namespace taut::api {
 struct BlockCounts {
   int send = 0, recv = 0;
 };
-BlockCounts blocks_of(const MpiCall& call, MPI_Comm on);
+BlockCounts blocks_of(const MpiCall& call, MPI_Comm comm);
 
 // Counts and displacements of one buffer in the types of plain MPI: 0 and null if the buffer is not
 // significant on this rank. `int_displs`: the function has displacements of int before MPI 4. `buffer` must
@@ -50,7 +50,7 @@ class PmpiBuffer {
 
 // Arguments that plain MPI reads until a call is complete, in addition to the MpiCall.
 struct PmpiArgs {
-  PmpiArgs(const MpiCall& call, MPI_Comm on);
+  PmpiArgs(const MpiCall& call, MPI_Comm comm);
 
   MPI_Op op;  // the operator of the call; MPI_SUM for TAUT_Avg()
   PmpiBuffer send, recv;
@@ -63,14 +63,15 @@ struct PmpiArgs {
 // error handler.
 int run_plain(const MpiCall& call);
 
-// Starts MPI's nonblocking call on `on`, a communicator of the same ranks. MPI reads `args`, which must be
-// made for `on`, until the call is complete. Returns an MPI error code, already passed to the error handler.
-int start_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Request* request);
+// Starts MPI's nonblocking call on `comm`, a communicator of the same ranks. MPI reads `args`, which must be
+// made for `comm`, until the call is complete. Returns an MPI error code, already passed to the error
+// handler.
+int start_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm comm, MPI_Request* request);
 
-// Makes MPI's persistent request on `on`, a communicator of the same ranks. MPI reads `args`, which must be
-// made for `on`, as long as the request exists. Requires pmpi::has_persistent. Returns an MPI error code,
+// Makes MPI's persistent request on `comm`, a communicator of the same ranks. MPI reads `args`, which must be
+// made for `comm`, as long as the request exists. Requires pmpi::has_persistent. Returns an MPI error code,
 // already passed to the error handler.
-int init_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Info info, MPI_Request* request);
+int init_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm comm, MPI_Info info, MPI_Request* request);
 
 // Completes the results of a call that plain MPI has served: for TAUT_Avg(), divides the sums by the number
 // of ranks.

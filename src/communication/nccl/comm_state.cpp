@@ -14,10 +14,8 @@ namespace {
 // Staging that fails, so that the ranks agree to let NCCL serve the call.
 class UnreachableValues final : public Staging {
   bool on_device() const noexcept override { return true; }
-  std::array<Buffer, 2> gather(Place&, Operands&) const override {
-    throw Error(Status::internal, "no values");
-  }
-  void spread(const Operands&) const override {}
+  std::array<Buffer, 2> pack(Place&, Operands&) const override { throw Error(Status::internal, "no values"); }
+  void unpack(const Operands&) const override {}
 };
 
 }  // namespace

@@ -85,7 +85,7 @@ ConstBytes SharedMessageCoder::encode_segment(ConstSlice values, std::size_t i, 
 void SharedMessageCoder::shrink(Message& message) {
   const std::size_t bytes = message.coded_bytes;
   if (!message.coded() || bytes > message.buffer.capacity() / 2) return;
-  Buffer smaller = scratch(before_message + bytes, message.device.get());
+  Buffer smaller = scratch(message_padding + bytes, message.device.get());
   std::memcpy(smaller.data() + (message.memory().data() - message.buffer.data()), message.memory().data(),
               bytes);
   message.buffer = std::move(smaller);

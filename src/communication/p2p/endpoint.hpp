@@ -146,8 +146,8 @@ class Endpoint {
   // Returns the coder that decodes messages.
   virtual SharedMessageCoder& coder() noexcept = 0;
 
-  // Counts a received message for reports. `at`: its receive, with source and tag of the message.
-  virtual void count(const MpiMessage& at, const Message& message) noexcept = 0;
+  // Counts a received message for reports. `recv`: its receive, with source and tag of the message.
+  virtual void count(const MpiMessage& recv, const Message& message) noexcept = 0;
 
  private:
   MessageFormat format_;

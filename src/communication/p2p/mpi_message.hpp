@@ -36,8 +36,8 @@ struct MpiMessage {
 };
 
 // Returns the bytes that the buffer of a receive has room for.
-inline std::size_t room(const MpiMessage& at) {
-  return static_cast<std::size_t>(std::max<MPI_Count>(api::bytes_of(at.count, at.type), 0));
+inline std::size_t room(const MpiMessage& recv) {
+  return static_cast<std::size_t>(std::max<MPI_Count>(api::bytes_of(recv.count, recv.type), 0));
 }
 
 // Returns the bytes of the values of a message with this layout.

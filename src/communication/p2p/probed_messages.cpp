@@ -80,7 +80,7 @@ Queue& queue_of(MPI_Comm comm) {
 
 struct Found {
   Queue* queue = nullptr;
-  Queue::iterator at;
+  Queue::iterator position;
 
   explicit operator bool() const noexcept { return queue != nullptr; }
 };
@@ -88,14 +88,14 @@ struct Found {
 Found find(const MatchKey& key) noexcept {
   Queue* const queue = find_queue(key.comm);
   if (queue == nullptr) return {};
-  for (auto at = queue->begin(); at != queue->end(); ++at)
-    if (at->matches(key)) return {queue, at};
+  for (auto position = queue->begin(); position != queue->end(); ++position)
+    if (position->matches(key)) return {queue, position};
   return {};
 }
 
 Probed remove(const Found& found) noexcept {
-  Probed one = std::move(*found.at);
-  found.queue->erase(found.at);
+  Probed one = std::move(*found.position);
+  found.queue->erase(found.position);
   --probed;
   return one;
 }
@@ -172,10 +172,10 @@ int make_handle(Probed one, MPI_Comm comm, const MessageFormat& format, MPI_Mess
 
 // Runs start(memory, bytes), which starts a receive into memory of Taut and returns an MPI error code.
 template <class Start>
-api::Failure receive_bounced(const MpiMessage& at, MessageDevice& device, PostedReceive& posted,
+api::Failure receive_bounced(const MpiMessage& recv, MessageDevice& device, PostedReceive& posted,
                              Start start) {
   return api::attempt([&]() -> api::Failure {
-    posted.detached = bounce_buffer(at, device);
+    posted.detached = bounce_buffer(recv, device);
     return {start(posted.detached.memory.get(), static_cast<api::pmpi::Count>(posted.detached.bytes)), true};
   });
 }
@@ -200,21 +200,21 @@ bool may_be_probed() noexcept { return threads || probed != 0; }
 
 ProbeQueue::ProbeQueue() : lock_(probing) {}
 
-bool ProbeQueue::receive(const MpiMessage& at, PostedReceive& posted, api::Failure& failure) {
-  const Found found = find(at.key());
+bool ProbeQueue::receive(const MpiMessage& recv, PostedReceive& posted, api::Failure& failure) {
+  const Found found = find(recv.key());
   if (!found) return false;
   const BypassScope scope;
   Probed one = remove(found);
   if (one.reading.detached)
     posted = std::move(one.reading);
-  else if (const auto device = bounce_device(at))
-    failure = receive_bounced(at, *device, posted, [&](void* to, api::pmpi::Count bytes) {
+  else if (const auto device = bounce_device(recv))
+    failure = receive_bounced(recv, *device, posted, [&](void* to, api::pmpi::Count bytes) {
       posted.detached.matched = true;
       return TAUT_PMPI(Imrecv)(to, bytes, MPI_BYTE, &one.message, &posted.request);
     });
   else
-    failure = {TAUT_PMPI(Imrecv)(at.to(), static_cast<api::pmpi::Count>(at.count), at.type, &one.message,
-                                 &posted.request),
+    failure = {TAUT_PMPI(Imrecv)(recv.to(), static_cast<api::pmpi::Count>(recv.count), recv.type,
+                                 &one.message, &posted.request),
                true};
   return true;
 }
@@ -234,8 +234,8 @@ api::Failure ProbeQueue::probe(const MatchKey& key, const MessageFormat& format,
       found = find(key);
     }
     if (!found) return {};
-    const int code = know(*found.at, format, there);
-    if (code == MPI_SUCCESS && *there != 0) status = found.at->status;
+    const int code = know(*found.position, format, there);
+    if (code == MPI_SUCCESS && *there != 0) status = found.position->status;
     return {code, true};
   });
 }
@@ -274,16 +274,17 @@ int take(const MatchKey& key, const MessageFormat& format, int* there, MPI_Messa
   return api::raise(key.comm, failure);
 }
 
-int post_bounced(const MpiMessage& at, MessageDevice& device, PostedReceive& posted) {
-  return api::raise(at.comm, receive_bounced(at, device, posted, [&](void* to, api::pmpi::Count bytes) {
-                      return TAUT_PMPI(Irecv)(to, bytes, MPI_BYTE, at.peer, at.tag, at.comm, &posted.request);
+int post_bounced(const MpiMessage& recv, MessageDevice& device, PostedReceive& posted) {
+  return api::raise(recv.comm, receive_bounced(recv, device, posted, [&](void* to, api::pmpi::Count bytes) {
+                      return TAUT_PMPI(Irecv)(to, bytes, MPI_BYTE, recv.peer, recv.tag, recv.comm,
+                                              &posted.request);
                     }));
 }
 
-int post(const MpiMessage& at, PostedReceive& posted) {
-  return post(at, posted, [&](MPI_Request* request) {
-    return TAUT_PMPI(Irecv)(at.to(), static_cast<api::pmpi::Count>(at.count), at.type, at.peer, at.tag,
-                            at.comm, request);
+int post(const MpiMessage& recv, PostedReceive& posted) {
+  return post(recv, posted, [&](MPI_Request* request) {
+    return TAUT_PMPI(Irecv)(recv.to(), static_cast<api::pmpi::Count>(recv.count), recv.type, recv.peer,
+                            recv.tag, recv.comm, request);
   });
 }
 

@@ -34,7 +34,7 @@ class ProbeQueue {
   ProbeQueue();
 
   // Starts to receive the first message of the queue that matches. Returns false if there is none.
-  bool receive(const MpiMessage& at, PostedReceive& posted, api::Failure& failure);
+  bool receive(const MpiMessage& recv, PostedReceive& posted, api::Failure& failure);
 
   // As the functions below. `key` has been found to be valid.
   api::Failure probe(const MatchKey& key, const MessageFormat& format, int* there, MPI_Status& status);
@@ -72,26 +72,26 @@ struct MatchedReceive {
 std::optional<MatchedReceive> receive_taken(MPI_Message* message) noexcept;
 
 // Starts a receive through a bounce buffer, for values on this device. Returns an MPI error code.
-int post_bounced(const MpiMessage& at, MessageDevice& device, PostedReceive& posted);
+int post_bounced(const MpiMessage& recv, MessageDevice& device, PostedReceive& posted);
 
 // Starts a receive: of a message of the queue, through a bounce buffer, or by `start(&posted.request)`.
 // Returns an MPI error code.
 template <class Start>
-int post(const MpiMessage& at, PostedReceive& posted, Start start) {
+int post(const MpiMessage& recv, PostedReceive& posted, Start start) {
   const auto begin = [&] {
-    const auto device = at.peer != MPI_PROC_NULL ? bounce_device(at) : nullptr;
-    return device != nullptr ? post_bounced(at, *device, posted) : start(&posted.request);
+    const auto device = recv.peer != MPI_PROC_NULL ? bounce_device(recv) : nullptr;
+    return device != nullptr ? post_bounced(recv, *device, posted) : start(&posted.request);
   };
-  if (!may_be_probed() || at.count < 0) return begin();
+  if (!may_be_probed() || recv.count < 0) return begin();
   int there = 0;
-  if (const int code = check_key(at.key(), &there); code != MPI_SUCCESS) return code;
+  if (const int code = check_key(recv.key(), &there); code != MPI_SUCCESS) return code;
   api::Failure failure;
   {
     ProbeQueue queue;
-    if (!queue.receive(at, posted, failure)) return begin();
+    if (!queue.receive(recv, posted, failure)) return begin();
   }
-  return api::raise(at.comm, failure);
+  return api::raise(recv.comm, failure);
 }
-int post(const MpiMessage& at, PostedReceive& posted);  // by MPI_Irecv
+int post(const MpiMessage& recv, PostedReceive& posted);  // by MPI_Irecv
 
 }  // namespace taut::p2p

@@ -22,35 +22,35 @@ namespace {
 // Returns the GPU that has the buffer, or null for host memory, if Taut reads and writes the values there as
 // an array. Returns nothing if MPI has to pack and unpack them: values with gaps, or on a GPU without usable
 // kernels.
-std::optional<std::shared_ptr<MessageDevice>> array_of(const MpiMessage& at) {
-  const auto elements = api::datatype_layout_of(at.type);
+std::optional<std::shared_ptr<MessageDevice>> array_of(const MpiMessage& recv) {
+  const auto elements = api::datatype_layout_of(recv.type);
   if (!elements || !elements->dense) return {};
-  return at.endpoint->coder().devices().of(at.buf);
+  return recv.endpoint->coder().devices().of(recv.buf);
 }
 
 // Writes values to the receive buffer. Data behind the values is written back unchanged, because MPI_Unpack
 // cannot end within an element. Throws Error.
-void place(ConstBytes values, const MpiMessage& at) {
+void place(ConstBytes values, const MpiMessage& recv) {
   if (values.empty()) return;
-  if (const auto device = array_of(at))
-    return at.endpoint->coder().copy(at.to(), values.data(), values.size(), device->get());
-  std::vector<std::byte> all = packed(at);
+  if (const auto device = array_of(recv))
+    return recv.endpoint->coder().copy(recv.to(), values.data(), values.size(), device->get());
+  std::vector<std::byte> all = packed(recv);
   std::memcpy(all.data(), values.data(), values.size());
-  api::unpack_values(all, at.to(), at.count, at.type);
+  api::unpack_values(all, recv.to(), recv.count, recv.type);
 }
 
 // Returns true if the received data begins with the mark of coded messages. Reads only the elements that hold
 // the mark.
-bool begins_with_mark(const MpiMessage& at) {
-  const MessageFormat& format = at.endpoint->format();
-  if (const auto device = array_of(at)) {
+bool begins_with_mark(const MpiMessage& recv) {
+  const MessageFormat& format = recv.endpoint->format();
+  if (const auto device = array_of(recv)) {
     std::array<std::byte, sizeof format.mark> begin;
-    at.endpoint->coder().copy(begin.data(), at.buf, begin.size(), device->get());
+    recv.endpoint->coder().copy(begin.data(), recv.buf, begin.size(), device->get());
     return has_mark(format, begin);
   }
-  const MPI_Count element = std::max<MPI_Count>(api::bytes_of(1, at.type), 1);
-  MpiMessage begin = at;
-  begin.count = std::min(at.count, 8 / element + 1);
+  const MPI_Count element = std::max<MPI_Count>(api::bytes_of(1, recv.type), 1);
+  MpiMessage begin = recv;
+  begin.count = std::min(recv.count, 8 / element + 1);
   begin.endpoint = nullptr;
   return has_mark(format, packed(begin));
 }
@@ -59,22 +59,22 @@ void check_decoded(Status status) {
   if (status != Status::ok) throw Error(status, describe(status));
 }
 
-void check_types(DType sent, const MpiMessage& at) {
-  const auto expected = api::known_datatype(at.type);
-  if (!at.endpoint->checks_types() || !expected || !expected->computes || expected->type == sent) return;
+void check_types(DType sent, const MpiMessage& recv) {
+  const auto expected = api::known_datatype(recv.type);
+  if (!recv.endpoint->checks_types() || !expected || !expected->computes || expected->type == sent) return;
   throw Error(Status::frame_mismatch,
               std::string("a message of type ") + name_of(sent) + ", received as " + name_of(expected->type));
 }
 
 // Returns true if frames are decoded into the buffer itself.
-bool is_decoded_in_place(const MpiMessage& at) {
-  const auto device = array_of(at);
-  return device && (*device != nullptr || reinterpret_cast<std::uintptr_t>(at.buf) % 16 == 0);
+bool is_decoded_in_place(const MpiMessage& recv) {
+  const auto device = array_of(recv);
+  return device && (*device != nullptr || reinterpret_cast<std::uintptr_t>(recv.buf) % 16 == 0);
 }
 
 // Reads codec and bound of a coded message from its first frame, and forgets the states that its sender gives
 // up. Throws Error if the type of the values is not that of the receive.
-void describe_coded(const Envelope& envelope, const MpiMessage& at, Message& message) {
+void describe_coded(const Envelope& envelope, const MpiMessage& recv, Message& message) {
   message.type = static_cast<DType>(envelope.type);
   message.bytes = envelope.bytes;
   FrameHeader header;
@@ -83,79 +83,79 @@ void describe_coded(const Envelope& envelope, const MpiMessage& at, Message& mes
     message.bound = header.bound;
     message.refers = states_in(header, envelope.frames).any();
   }
-  if (SegmentComm* const comm = at.endpoint->segments().get()) comm->received().forget(envelope.state);
-  check_types(*message.type, at);
+  if (SegmentComm* const comm = recv.endpoint->segments().get()) comm->received().forget(envelope.state);
+  check_types(*message.type, recv);
 }
 
 // Returns the message for frames at an offset, in bytes. They may refer to earlier messages.
-WholeMessage whole(const MpiMessage& at, const Envelope& envelope, std::size_t offset = 0) noexcept {
-  SegmentComm* const comm = at.endpoint->segments().get();
+WholeMessage whole(const MpiMessage& recv, const Envelope& envelope, std::size_t offset = 0) noexcept {
+  SegmentComm* const comm = recv.endpoint->segments().get();
   return {comm != nullptr ? &comm->received() : nullptr, nullptr, envelope.bytes, offset};
 }
 
 // Keeps the decoded values of a message as its state, and gives its sender credit. `values`: empty if they
 // are on a GPU.
-void keep_state(const MpiMessage& at, const Envelope& envelope, ConstBytes values) noexcept {
-  SegmentComm* const comm = at.endpoint->segments().get();
+void keep_state(const MpiMessage& recv, const Envelope& envelope, ConstBytes values) noexcept {
+  SegmentComm* const comm = recv.endpoint->segments().get();
   const StateNotice& notice = envelope.state;
   if (notice.number == 0 || comm == nullptr || notice.source >= static_cast<unsigned>(comm->size())) return;
   if (values.empty() || !comm->credits().open()) return;
   const auto type = static_cast<DType>(envelope.type);
   const ConstSlice kept{{values.data(), values.size() / size_of(type), type}};
-  if (comm->received().keep(notice.number, kept, at.endpoint->history_bytes()))
+  if (comm->received().keep(notice.number, kept, recv.endpoint->history_bytes()))
     comm->credits().send(static_cast<int>(notice.source), {notice.number, Credit::of_state});
 }
 
 // Decodes a message to the receive buffer. Its frames are stored elsewhere.
-void decode_to(const MpiMessage& at, const Envelope& envelope) {
-  SharedMessageCoder& coder = at.endpoint->coder();
-  const bool in_place = is_decoded_in_place(at);
+void decode_to(const MpiMessage& recv, const Envelope& envelope) {
+  SharedMessageCoder& coder = recv.endpoint->coder();
+  const bool in_place = is_decoded_in_place(recv);
   const Buffer memory = in_place ? Buffer{} : coder.scratch(envelope.bytes);
-  const Bytes values{in_place ? static_cast<std::byte*>(at.to()) : memory.data(), envelope.bytes};
-  check_decoded(coder.decode(envelope.frames, envelope.type, values, whole(at, envelope)));
-  keep_state(at, envelope, in_place && *array_of(at) != nullptr ? ConstBytes{} : values);
-  if (!in_place) place(values, at);
+  const Bytes values{in_place ? static_cast<std::byte*>(recv.to()) : memory.data(), envelope.bytes};
+  check_decoded(coder.decode(envelope.frames, envelope.type, values, whole(recv, envelope)));
+  keep_state(recv, envelope, in_place && *array_of(recv) != nullptr ? ConstBytes{} : values);
+  if (!in_place) place(values, recv);
 }
 
 // Decodes a message that is stored outside the receive buffer.
-Failure decode_message(ConstBytes whole, const MpiMessage& at, MPI_Status& status, Message& message) {
-  const auto envelope = open_message(at.endpoint->format(), whole);
+Failure decode_message(ConstBytes whole, const MpiMessage& recv, MPI_Status& status, Message& message) {
+  const auto envelope = open_message(recv.endpoint->format(), whole);
   if (!envelope) throw Error(Status::corrupt_frame, "a coded message came damaged");
-  describe_coded(*envelope, at, message);
-  if (envelope->bytes > room(at)) return {MPI_ERR_TRUNCATE};
+  describe_coded(*envelope, recv, message);
+  if (envelope->bytes > room(recv)) return {MPI_ERR_TRUNCATE};
   message.begin = clock_now();
-  decode_to(at, *envelope);
+  decode_to(recv, *envelope);
   message.end = clock_now();
   set_received_bytes(status, envelope->bytes);
   return {};
 }
 
 // Returns a copy of the received message in memory of its own.
-Buffer moved_away(const MpiMessage& at, std::size_t bytes) {
-  if (const auto device = array_of(at)) {
-    Buffer copy = at.endpoint->coder().scratch(bytes, device->get());
-    at.endpoint->coder().copy(copy.data(), at.buf, bytes, device->get());
+Buffer moved_away(const MpiMessage& recv, std::size_t bytes) {
+  if (const auto device = array_of(recv)) {
+    Buffer copy = recv.endpoint->coder().scratch(bytes, device->get());
+    recv.endpoint->coder().copy(copy.data(), recv.buf, bytes, device->get());
     return copy;
   }
-  Buffer copy = at.endpoint->coder().scratch(room(at));
-  api::pack_values(at.buf, at.count, at.type, copy.bytes().first(room(at)));
+  Buffer copy = recv.endpoint->coder().scratch(room(recv));
+  api::pack_values(recv.buf, recv.count, recv.type, copy.bytes().first(room(recv)));
   return copy;
 }
 
 // Counts a message that the receive has got, with this outcome.
-void count(MpiMessage at, const MPI_Status& status, Message& message, const Failure& failure) {
-  at.peer = status.MPI_SOURCE;
-  at.tag = status.MPI_TAG;
+void count(MpiMessage recv, const MPI_Status& status, Message& message, const Failure& failure) {
+  recv.peer = status.MPI_SOURCE;
+  recv.tag = status.MPI_TAG;
   message.failed = static_cast<bool>(failure);
-  at.endpoint->count(at, message);
+  recv.endpoint->count(recv, message);
 }
 
 // Runs `action(message)`, which returns a failure, and counts the message.
 template <class Action>
-Failure counted(const MpiMessage& at, const MPI_Status& status, std::size_t bytes, Action action) {
+Failure counted(const MpiMessage& recv, const MPI_Status& status, std::size_t bytes, Action action) {
   Message message{.bytes = bytes};
   const Failure failure = api::attempt([&] { return action(message); });
-  count(at, status, message, failure);
+  count(recv, status, message, failure);
   return failure;
 }
 
@@ -166,22 +166,22 @@ std::size_t arrived_bytes(const MPI_Status& status) noexcept {
   return cancelled == 0 ? received_bytes(status) : 0;
 }
 
-// Returns the long message whose first segment MPI has received into `at`, or into `detached` unless it is
+// Returns the long message whose first segment MPI has received into `recv`, or into `detached` unless it is
 // null; null if the message is none. Receives of its other segments are then posted.
-std::unique_ptr<SegmentedReceive> segmented_receive(const MpiMessage& at, const Detached* detached,
+std::unique_ptr<SegmentedReceive> segmented_receive(const MpiMessage& recv, const Detached* detached,
                                                     const MPI_Status& status) noexcept {
   const BypassScope scope;
   try {
     const std::size_t bytes = arrived_bytes(status);
-    if (at.endpoint == nullptr || at.endpoint->segments() == nullptr) return {};
-    if (!at.endpoint->format().may_have(bytes)) return {};
-    if (detached == nullptr && !begins_with_mark(at)) return {};
-    Buffer memory = detached == nullptr ? moved_away(at, bytes) : Buffer{};
+    if (recv.endpoint == nullptr || recv.endpoint->segments() == nullptr) return {};
+    if (!recv.endpoint->format().may_have(bytes)) return {};
+    if (detached == nullptr && !begins_with_mark(recv)) return {};
+    Buffer memory = detached == nullptr ? moved_away(recv, bytes) : Buffer{};
     const ConstBytes all = detached != nullptr ? ConstBytes{detached->memory.get(), bytes}
                                                : ConstBytes(memory.bytes()).first(bytes);
-    const auto first = open_message(at.endpoint->format(), all);
+    const auto first = open_message(recv.endpoint->format(), all);
     if (!first || first->following.segments == 0) return {};
-    return std::make_unique<SegmentedReceive>(at, *first);
+    return std::make_unique<SegmentedReceive>(recv, *first);
   } catch (...) {  // decode_message() reports the same error
     return {};
   }
@@ -189,40 +189,40 @@ std::unique_ptr<SegmentedReceive> segmented_receive(const MpiMessage& at, const 
 
 }  // namespace
 
-std::shared_ptr<MessageDevice> bounce_device(const MpiMessage& at) {
-  if (!may_be_coded(at) || !on_device(at.buf)) return nullptr;
-  if (!api::pmpi::fits(static_cast<MPI_Count>(room(at)))) return nullptr;
-  return array_of(at).value_or(nullptr);
+std::shared_ptr<MessageDevice> bounce_device(const MpiMessage& recv) {
+  if (!may_be_coded(recv) || !on_device(recv.buf)) return nullptr;
+  if (!api::pmpi::fits(static_cast<MPI_Count>(room(recv)))) return nullptr;
+  return array_of(recv).value_or(nullptr);
 }
 
-Detached bounce_buffer(const MpiMessage& at, MessageDevice& device) {
-  const auto memory = std::make_shared<Buffer>(at.endpoint->coder().scratch(room(at), &device));
-  return {{memory, memory->data()}, room(at)};
+Detached bounce_buffer(const MpiMessage& recv, MessageDevice& device) {
+  const auto memory = std::make_shared<Buffer>(recv.endpoint->coder().scratch(room(recv), &device));
+  return {{memory, memory->data()}, room(recv)};
 }
 
-std::vector<std::byte> packed(const MpiMessage& at) {
-  std::vector<std::byte> all(room(at));
-  const auto device = at.endpoint != nullptr ? array_of(at) : std::nullopt;
+std::vector<std::byte> packed(const MpiMessage& recv) {
+  std::vector<std::byte> all(room(recv));
+  const auto device = recv.endpoint != nullptr ? array_of(recv) : std::nullopt;
   if (device)
-    at.endpoint->coder().copy(all.data(), at.buf, all.size(), device->get());
+    recv.endpoint->coder().copy(all.data(), recv.buf, all.size(), device->get());
   else
-    api::pack_values(at.buf, at.count, at.type, all);
+    api::pack_values(recv.buf, recv.count, recv.type, all);
   return all;
 }
 
-bool may_be_coded(const MpiMessage& at) {
-  return at.endpoint != nullptr && room(at) >= at.endpoint->format().least_bytes;
+bool may_be_coded(const MpiMessage& recv) {
+  return recv.endpoint != nullptr && room(recv) >= recv.endpoint->format().least_bytes;
 }
 
-api::Failure finish_recv(const MpiMessage& at, MPI_Status& status) {
+api::Failure finish_recv(const MpiMessage& recv, MPI_Status& status) {
   const BypassScope scope;
-  if (const auto message = segmented_receive(at, nullptr, status)) return message->receive(status);
+  if (const auto message = segmented_receive(recv, nullptr, status)) return message->receive(status);
   const std::size_t bytes = arrived_bytes(status);
-  return counted(at, status, bytes, [&](Message& message) -> Failure {
-    if (!at.endpoint->format().may_have(bytes) || !begins_with_mark(at)) return {};
+  return counted(recv, status, bytes, [&](Message& message) -> Failure {
+    if (!recv.endpoint->format().may_have(bytes) || !begins_with_mark(recv)) return {};
     set_received_bytes(status, 0);
-    const Buffer whole = moved_away(at, bytes);
-    return decode_message(ConstBytes(whole.bytes()).first(bytes), at, status, message);
+    const Buffer whole = moved_away(recv, bytes);
+    return decode_message(ConstBytes(whole.bytes()).first(bytes), recv, status, message);
   });
 }
 
@@ -231,43 +231,43 @@ std::size_t bytes_of_values(const Detached& message, const MessageFormat& format
   return envelope ? envelope->bytes : message.bytes;
 }
 
-api::Failure deliver(const Detached& detached, const MpiMessage& at, MPI_Status& status) {
+api::Failure deliver(const Detached& detached, const MpiMessage& recv, MPI_Status& status) {
   const BypassScope scope;
-  if (const auto long_one = segmented_receive(at, &detached, status)) return long_one->receive(status);
+  if (const auto long_one = segmented_receive(recv, &detached, status)) return long_one->receive(status);
   const ConstBytes all{detached.memory.get(), arrived_bytes(status)};
-  return counted(at, status, all.size(), [&](Message& message) -> Failure {
-    if (has_mark(at.endpoint->format(), all)) return decode_message(all, at, status, message);
-    if (all.size() > room(at)) return {MPI_ERR_TRUNCATE};
-    place(all, at);
+  return counted(recv, status, all.size(), [&](Message& message) -> Failure {
+    if (has_mark(recv.endpoint->format(), all)) return decode_message(all, recv, status, message);
+    if (all.size() > room(recv)) return {MPI_ERR_TRUNCATE};
+    place(all, recv);
     return {};
   });
 }
 
-api::Failure finish_recv(const MpiMessage& at, const Detached& detached, SegmentedReceive* segmented,
+api::Failure finish_recv(const MpiMessage& recv, const Detached& detached, SegmentedReceive* segmented,
                          MPI_Status& status) {
   if (segmented != nullptr) return segmented->finish(status);
-  return detached ? deliver(detached, at, status) : finish_recv(at, status);
+  return detached ? deliver(detached, recv, status) : finish_recv(recv, status);
 }
 
 // ---- Long messages
 
-SegmentedReceive::SegmentedReceive(const MpiMessage& at, const Envelope& first)
-    : at_(at), comm_(at.endpoint->segments()), first_(first), segments_(first.following.segments + 1u) {
+SegmentedReceive::SegmentedReceive(const MpiMessage& recv, const Envelope& first)
+    : recv_(recv), comm_(recv.endpoint->segments()), first_(first), segments_(first.following.segments + 1u) {
   if (first.following.source >= static_cast<std::uint32_t>(comm_->size()))
     throw Error(Status::corrupt_frame, "a segmented message names a rank that is not there");
-  SharedMessageCoder& coder = at.endpoint->coder();
-  const bool in_place = is_decoded_in_place(at);
-  if (in_place) device_ = *array_of(at);
+  SharedMessageCoder& coder = recv.endpoint->coder();
+  const bool in_place = is_decoded_in_place(recv);
+  if (in_place) device_ = *array_of(recv);
   // A message that is too long is received in part, and reported: its header alone asks for no memory.
-  const std::size_t most = std::min(segment(0).size(), std::max<std::size_t>(room(at), 1));
+  const std::size_t most = std::min(segment(0).size(), std::max<std::size_t>(room(recv), 1));
   for (std::size_t i = 0; i < std::min(window, segments_ - 1); ++i)
     slots_[i].memory = coder.scratch(most, device_.get());
   message_.bytes = first.bytes;
   try {
-    describe_coded(first, at, message_);
-    truncated_ = first.bytes > room(at);
+    describe_coded(first, recv, message_);
+    truncated_ = first.bytes > room(recv);
     if (!truncated_ && !in_place) memory_ = coder.scratch(first.bytes);
-    if (!truncated_) values_ = {in_place ? static_cast<std::byte*>(at.to()) : memory_.data(), first.bytes};
+    if (!truncated_) values_ = {in_place ? static_cast<std::byte*>(recv.to()) : memory_.data(), first.bytes};
   } catch (const Error& error) {
     failure_ = error;
   }
@@ -307,7 +307,8 @@ void SegmentedReceive::decode_frames(std::size_t i, ConstBytes frames) noexcept 
   const std::uint64_t begin = clock_now();
   const Bytes values = segment(i);
   const auto offset = static_cast<std::size_t>(values.data() - values_.data());
-  const Status status = at_.endpoint->coder().decode(frames, first_.type, values, whole(at_, first_, offset));
+  const Status status =
+      recv_.endpoint->coder().decode(frames, first_.type, values, whole(recv_, first_, offset));
   message_.end = clock_now();
   decoding_ += message_.end - begin;
   if (status != Status::ok) fail(status);
@@ -315,7 +316,7 @@ void SegmentedReceive::decode_frames(std::size_t i, ConstBytes frames) noexcept 
 
 void SegmentedReceive::copy(ConstBytes message, Bytes values) noexcept {
   try {
-    at_.endpoint->coder().copy(values.data(), message.data(), values.size(), device_.get());
+    recv_.endpoint->coder().copy(values.data(), message.data(), values.size(), device_.get());
   } catch (const Error& error) {
     fail(error.status());
   }
@@ -326,7 +327,7 @@ void SegmentedReceive::decode(std::size_t i, ConstBytes message) noexcept {
   if (values_.empty() || failure_) return;
   const Bytes values = segment(i);
   if (message.size() == values.size()) return copy(message, values);
-  const auto coded = open_message({.mark = at_.endpoint->format().mark}, message);
+  const auto coded = open_message({.mark = recv_.endpoint->format().mark}, message);
   if (!coded || coded->type != first_.type || coded->bytes != values.size() || coded->following.segments != 0)
     return fail(Status::corrupt_frame);
   decode_frames(i, coded->frames);
@@ -357,12 +358,12 @@ api::Failure SegmentedReceive::finish(MPI_Status& status) {
   const api::Failure failure = api::attempt([&]() -> api::Failure {
     if (failure_) throw Error(*failure_);
     if (truncated_) return {MPI_ERR_TRUNCATE};
-    keep_state(at_, first_, device_ != nullptr ? Bytes{} : values_);
-    if (memory_.data() != nullptr) place(values_, at_);
+    keep_state(recv_, first_, device_ != nullptr ? Bytes{} : values_);
+    if (memory_.data() != nullptr) place(values_, recv_);
     set_received_bytes(status, first_.bytes);
     return {};
   });
-  count(at_, status, message_, failure);
+  count(recv_, status, message_, failure);
   return failure;
 }
 
@@ -422,12 +423,12 @@ class QuietErrors {
 
 }  // namespace
 
-bool may_be_segmented(const MpiMessage& at) {
-  return at.endpoint != nullptr && at.endpoint->segments() != nullptr && segments_of(room(at)) > 1;
+bool may_be_segmented(const MpiMessage& recv) {
+  return recv.endpoint != nullptr && recv.endpoint->segments() != nullptr && segments_of(room(recv)) > 1;
 }
 
-OpenReceive::OpenReceive(const MpiMessage& at, const Detached* detached, MPI_Request request)
-    : at_(at), detached_(detached), request_(request) {
+OpenReceive::OpenReceive(const MpiMessage& recv, const Detached* detached, MPI_Request request)
+    : recv_(recv), detached_(detached), request_(request) {
   const std::lock_guard lock(all_receives().mutex);
   all_receives().receives.push_back(this);
   ++open_receives;
@@ -448,7 +449,7 @@ void OpenReceive::look() noexcept {
 
 bool OpenReceive::step() {
   if (ready_ || !arrived_) return ready_;
-  if (!segmented_ && !failed_) segmented_ = segmented_receive(at_, detached_, status_);
+  if (!segmented_ && !failed_) segmented_ = segmented_receive(recv_, detached_, status_);
   ready_ = !segmented_ || segmented_->advance();
   if (ready_ && forgotten_) finish();
   return ready_;
@@ -458,7 +459,7 @@ void OpenReceive::finish() {
   if (forgotten_ && failed_) return;  // the program has freed the request: nobody reads the error
   MPI_Status status{};
   if (PMPI_Wait(&request_, &status) != MPI_SUCCESS) return;
-  finish_recv(at_, detached_ != nullptr ? *detached_ : Detached{}, segmented_.get(), status);
+  finish_recv(recv_, detached_ != nullptr ? *detached_ : Detached{}, segmented_.get(), status);
 }
 
 void OpenReceive::forget() noexcept {

@@ -12,16 +12,16 @@
 namespace taut::p2p {
 
 // Returns true if a coded message can arrive in this buffer.
-bool may_be_coded(const MpiMessage& at);
+bool may_be_coded(const MpiMessage& recv);
 
 // Returns the GPU of a receive that goes through a bounce buffer: MPI receives into pinned memory of Taut,
 // because the message may be coded and its values go to a GPU. Returns null for other receives, which MPI
 // makes into the user's buffer.
-std::shared_ptr<MessageDevice> bounce_device(const MpiMessage& at);
+std::shared_ptr<MessageDevice> bounce_device(const MpiMessage& recv);
 
 // Finishes a receive after MPI has received its message: decodes the message if it is coded, sets the bytes
 // of the values in `status`, which comes from MPI, and counts the message. The caller raises the failure.
-api::Failure finish_recv(const MpiMessage& at, MPI_Status& status);
+api::Failure finish_recv(const MpiMessage& recv, MPI_Status& status);
 
 // A message in memory of Taut. A probe had to receive it there to know its content, or its values go to a
 // GPU.
@@ -34,23 +34,23 @@ struct Detached {
 };
 
 // Returns the bounce buffer of a receive: pinned memory for its message. Throws Error.
-Detached bounce_buffer(const MpiMessage& at, MessageDevice& device);
+Detached bounce_buffer(const MpiMessage& recv, MessageDevice& device);
 
 // Returns the bytes of the values of a message that fills its memory, or of the whole message if it is not
 // coded.
 std::size_t bytes_of_values(const Detached& message, const MessageFormat& format) noexcept;
 
 // Puts the values of a message into the receive buffer; otherwise as finish_recv().
-api::Failure deliver(const Detached& detached, const MpiMessage& at, MPI_Status& status);
+api::Failure deliver(const Detached& detached, const MpiMessage& recv, MPI_Status& status);
 
 class SegmentedReceive;
 
 // Finishes a receive in the way in which its message came: in segments, to memory of Taut, or to the buffer.
-api::Failure finish_recv(const MpiMessage& at, const Detached& detached, SegmentedReceive* segmented,
+api::Failure finish_recv(const MpiMessage& recv, const Detached& detached, SegmentedReceive* segmented,
                          MPI_Status& status);
 
 // Returns the values in the buffer, made contiguous. Throws Error.
-std::vector<std::byte> packed(const MpiMessage& at);
+std::vector<std::byte> packed(const MpiMessage& recv);
 
 // ---- Long messages (docs/adr/0022)
 
@@ -60,7 +60,7 @@ class SegmentedReceive {
  public:
   // Posts receives, then decodes the first segment, which is stored outside of the receive buffer. Throws
   // Error if memory is missing or the header names what cannot be.
-  SegmentedReceive(const MpiMessage& at, const Envelope& first);
+  SegmentedReceive(const MpiMessage& recv, const Envelope& first);
   SegmentedReceive(const SegmentedReceive&) = delete;
   ~SegmentedReceive();
 
@@ -90,7 +90,7 @@ class SegmentedReceive {
   void decode_frames(std::size_t i, ConstBytes frames) noexcept;
   void fail(Status status) noexcept;
 
-  MpiMessage at_;
+  MpiMessage recv_;
   std::shared_ptr<SegmentComm> comm_;
   Envelope first_;
   std::size_t segments_;  // with the first
@@ -110,15 +110,15 @@ class SegmentedReceive {
 // segments may wait until they are received.
 
 // Returns true if a message in segments fits this buffer.
-bool may_be_segmented(const MpiMessage& at);
+bool may_be_segmented(const MpiMessage& recv);
 
 // A receive that MPI has started. Threads may advance it until it is ready; the thread that completes the
 // request asks ready() before.
 class OpenReceive {
  public:
-  // `at.type` lives as long as the object, `request` until the receive is ready. `detached`: as for
+  // `recv.type` lives as long as the object, `request` until the receive is ready. `detached`: as for
   // segmented_receive().
-  OpenReceive(const MpiMessage& at, const Detached* detached, MPI_Request request);
+  OpenReceive(const MpiMessage& recv, const Detached* detached, MPI_Request request);
   OpenReceive(const OpenReceive&) = delete;
   ~OpenReceive();
 
@@ -138,7 +138,7 @@ class OpenReceive {
   bool step();
   void finish();
 
-  MpiMessage at_;
+  MpiMessage recv_;
   const Detached* detached_;
   MPI_Request request_;
   std::unique_ptr<SegmentedReceive> segmented_;

@@ -15,7 +15,7 @@ namespace taut::p2p {
 
 // TrackedRequest: what the table knows of one request, a receive or a send.
 struct TrackedRequest {
-  MpiMessage at{};                  // arguments of a receive, or of a persistent send
+  MpiMessage arguments{};           // arguments of a receive, or of a persistent send
   Detached detached;                // gets the message instead of the program's buffer
   Send send;                        // a coded send
   std::optional<OpenReceive> open;  // receive that other calls advance
@@ -53,7 +53,8 @@ struct TrackedRequest {
   // Opens a receive that may come in segments, or that goes through a bounce buffer.
   void open_by(MPI_Request request) noexcept {
     const bool bounced = detached && !detached.matched;
-    if (bounced || may_be_segmented(at)) open.emplace(at, detached ? &detached : nullptr, request);
+    if (bounced || may_be_segmented(arguments))
+      open.emplace(arguments, detached ? &detached : nullptr, request);
   }
 
   // Returns true if a call has to look at the request before MPI completes it.
@@ -163,10 +164,10 @@ void mark_left_calls(RequestTable& here) noexcept {
   for (CompletingCall& call : here.calls) call.left |= call.thread == me && !std::less<>()(frame, call.frame);
 }
 
-std::unique_ptr<TrackedRequest> entry_of(const MpiMessage& at) {
+std::unique_ptr<TrackedRequest> entry_of(const MpiMessage& arguments) {
   auto tracked = std::make_unique<TrackedRequest>();
-  tracked->at = at;
-  tracked->keep(tracked->at.type);
+  tracked->arguments = arguments;
+  tracked->keep(tracked->arguments.type);
   return tracked;
 }
 
@@ -176,7 +177,7 @@ api::Failure finish_tracked(TrackedRequest& tracked, MPI_Status& status) {
     set_received_bytes(status, tracked.bytes);
     return {tracked.code};
   }
-  return finish_recv(tracked.at, tracked.detached, tracked.open ? tracked.open->segmented() : nullptr,
+  return finish_recv(tracked.arguments, tracked.detached, tracked.open ? tracked.open->segmented() : nullptr,
                      status);
 }
 
@@ -191,16 +192,16 @@ void free_started(TrackedRequest& tracked, MPI_Request& started) noexcept {
 
 }  // namespace
 
-void track_recv(MPI_Request request, const MpiMessage& at, Detached detached) noexcept {
-  auto tracked = entry_of(at);
+void track_recv(MPI_Request request, const MpiMessage& recv, Detached detached) noexcept {
+  auto tracked = entry_of(recv);
   tracked->detached = std::move(detached);
   tracked->open_by(request);
   insert(request, std::move(tracked));
 }
 
-void hand_over(PostedReceive posted, const MpiMessage& at, MPI_Request* request) noexcept {
+void hand_over(PostedReceive posted, const MpiMessage& recv, MPI_Request* request) noexcept {
   *request = posted.request;
-  if (posted.detached || may_be_coded(at)) track_recv(*request, at, std::move(posted.detached));
+  if (posted.detached || may_be_coded(recv)) track_recv(*request, recv, std::move(posted.detached));
 }
 
 void track_send(MPI_Request request, Send send) noexcept {
@@ -240,7 +241,7 @@ void track_persistent(MPI_Request request, const MpiMessage& message, StartFunct
 std::optional<std::pair<StartFunction, MpiMessage>> find_persistent(MPI_Request request) noexcept {
   std::optional<std::pair<StartFunction, MpiMessage>> found;
   with(request, [&](const TrackedRequest& tracked) {
-    if (tracked.persistent) found.emplace(tracked.sends, tracked.at);
+    if (tracked.persistent) found.emplace(tracked.sends, tracked.arguments);
   });
   return found;
 }
@@ -364,7 +365,7 @@ void CompletionScope::end(std::size_t i, TrackedRequest& tracked) noexcept {
 
 int CompletionScope::note(TrackedRequest& tracked, MPI_Status& status) {
   const api::Failure failure = finish_tracked(tracked, status);
-  if (failure && !failure_.second) failure_ = {tracked.at.comm, failure};
+  if (failure && !failure_.second) failure_ = {tracked.arguments.comm, failure};
   return failure.code;
 }
 

@@ -18,11 +18,11 @@ namespace taut::p2p {
 
 // Adds a receive whose request MPI has made. `detached`: memory of Taut that gets the message instead of the
 // program's buffer.
-void track_recv(MPI_Request request, const MpiMessage& at, Detached detached = {}) noexcept;
+void track_recv(MPI_Request request, const MpiMessage& recv, Detached detached = {}) noexcept;
 
 // Gives the program the request of a posted receive, and adds it to the table if its message may be
 // compressed.
-void hand_over(PostedReceive posted, const MpiMessage& at, MPI_Request* request) noexcept;
+void hand_over(PostedReceive posted, const MpiMessage& recv, MPI_Request* request) noexcept;
 
 // Adds a send, with the memory that MPI reads until the send is complete.
 void track_send(MPI_Request request, Send send) noexcept;

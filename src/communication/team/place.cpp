@@ -8,7 +8,7 @@
 #include <cstring>
 #include <new>
 
-#include "compressor/values/wide_reduction.hpp"
+#include "compressor/values/reduction.hpp"
 
 namespace taut {
 namespace {

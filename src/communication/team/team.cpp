@@ -19,11 +19,11 @@ Team Team::in_blocks(int n) const noexcept {
 }
 
 Team Team::among(std::span<const int> ranks) const noexcept {
-  Team some = *this;
-  some.members_ = ranks;
-  some.rank_ = static_cast<int>(std::ranges::find(ranks, rank_) - ranks.begin());
-  some.size_ = some.blocks_ = static_cast<int>(ranks.size());
-  return some;
+  Team subset = *this;
+  subset.members_ = ranks;
+  subset.rank_ = static_cast<int>(std::ranges::find(ranks, rank_) - ranks.begin());
+  subset.size_ = subset.blocks_ = static_cast<int>(ranks.size());
+  return subset;
 }
 
 Team Team::in_blocks_of_all() const noexcept {

@@ -30,11 +30,11 @@ Status read_extents(int n, const std::size_t* extents, Dims& dims, std::size_t& 
   if (n < 1 || extents == nullptr) return Status::invalid_argument;
   const auto ndims = static_cast<unsigned>(n);
   dims.n = std::min(ndims, max_dims);
-  std::ranges::fill(dims.of, 1u);
+  std::ranges::fill(dims.extent, 1u);
   for (unsigned i = 0; i < ndims; ++i) {
     if (__builtin_mul_overflow(count, extents[i], &count) || count > most_values)
       return Status::invalid_count;
-    dims.of[i + dims.n < ndims ? 0 : i + dims.n - ndims] *= static_cast<std::uint32_t>(extents[i]);
+    dims.extent[i + dims.n < ndims ? 0 : i + dims.n - ndims] *= static_cast<std::uint32_t>(extents[i]);
   }
   return Status::ok;
 }

@@ -90,13 +90,14 @@ void read_dims(const Item& item, Dims& dims) {
   dims.n = 0;
   while (!left.empty() && dims.n < max_dims) {
     const std::size_t end = std::min(left.find('x'), left.size());
-    std::uint32_t& extent = dims.of[dims.n++];
+    std::uint32_t& extent = dims.extent[dims.n++];
     if (!read_number(left.substr(0, end), extent) || extent == 0) item.reject(remedy);
     if (end + 1 == left.size()) item.reject(remedy);  // ends with an x
     left.remove_prefix(std::min(end + 1, left.size()));
   }
   if (dims.n == 0 || !left.empty()) item.reject(remedy);
-  if (!(static_cast<double>(dims.of[0]) * static_cast<double>(dims.stride(0)) < 0x1p62)) item.reject(remedy);
+  if (!(static_cast<double>(dims.extent[0]) * static_cast<double>(dims.stride(0)) < 0x1p62))
+    item.reject(remedy);
 }
 
 void read_predictor(const Item& item, Coding& coding) {
@@ -260,7 +261,7 @@ std::string text_of(const Coding& coding) {
   if (coding.codec != nullptr) add("codec", coding.codec->name);
   if (!coding.predictor.automatic()) add("predictor", text_of(coding.predictor));
   for (unsigned i = 0; i < coding.dims.n; ++i) {
-    const std::string extent = std::to_string(coding.dims.of[i]);
+    const std::string extent = std::to_string(coding.dims.extent[i]);
     i == 0 ? add("dims", extent) : void(text += "x" + extent);
   }
   if (coding.fill) add("fill", shortest(*coding.fill));

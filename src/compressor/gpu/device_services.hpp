@@ -116,7 +116,7 @@ struct DeviceServices {
   // that is defined for the type.
   int (*reduce_values)(void* values, const void* operand, std::size_t count, int type, int op, void* stream);
   // result <- (operand 0 op operand 1 op ...) / divisor, as reduce_widely() of
-  // compressor/values/wide_reduction.hpp.
+  // compressor/values/reduction.hpp.
   int (*reduce_widely)(const void* operands, std::size_t n, void* result, std::size_t count, int type, int op,
                        int divisor, void* stream);
   // values <- values / n, as divide() of communication/team/place.hpp.

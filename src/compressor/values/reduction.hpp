@@ -85,4 +85,14 @@ void reduce_values(Slice values, ConstSlice operand, Reduction op) noexcept;
 // is.
 void reduce_payload(Slice values, const std::byte* operand, Reduction op) noexcept;
 
+// Wider type in which reduce_widely() computes with values of T: float32 for halves, float64 for float32,
+// else T itself; for the parts of complex numbers likewise.
+template <class T>
+using Wider = std::conditional_t<is_half<T>, float, std::conditional_t<std::is_same_v<T, float>, double, T>>;
+
+// Reduces several operands from left to right in the wider type, and rounds once: result <- (operand 0 op
+// operand 1 op ...) / divisor. The operands lie one after another in memory; each has the type and the count
+// of the result. Integers are not divided.
+void reduce_widely(const void* operands, std::size_t n, Slice result, Reduction op, int divisor) noexcept;
+
 }  // namespace taut

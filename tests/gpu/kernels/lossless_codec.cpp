@@ -32,7 +32,7 @@ std::vector<std::byte> LosslessGpuCodec<T>::encode(const std::vector<T>& x, Fram
   const Room room(frame_header_bytes + bytes), values(bytes);  // any access beyond their ends is detected
   if (bytes > 0) std::memcpy(values.data(), x.data(), bytes);
   Lags reaching = lags.within(x.size());
-  for (std::uint32_t& lag : reaching.of) lag *= parts;
+  for (std::uint32_t& lag : reaching.lag) lag *= parts;
   const Room lagged(mpc::cuda::extra_bytes<Word>(words));
   mpc::cuda::encode<Word>(launcher_,
                           {reinterpret_cast<const Word*>(values.data()), words, header, rounding, reaching,

@@ -85,8 +85,9 @@ TYPED_TEST(GpuRate, ServesFields) {
       for (const Pattern pattern : {Pattern::walk, Pattern::sprinkled, Pattern::mixed}) {
         if (dims.count() > 50000 && (pattern != Pattern::mixed || (rate != 0.7 && rate != 9.3))) continue;
         if (!test::is_sampled()) continue;
-        SCOPED_TRACE(testing::Message() << dims.of[0] << " x " << dims.of[1] << " x " << dims.of[2] << " x "
-                                        << dims.of[3] << " " << name_of(pattern) << " rate " << rate);
+        SCOPED_TRACE(testing::Message()
+                     << dims.extent[0] << " x " << dims.extent[1] << " x " << dims.extent[2] << " x "
+                     << dims.extent[3] << " " << name_of(pattern) << " rate " << rate);
         this->try_it(make<TypeParam>(pattern, dims.count(), 7), rate, dims);
         if (testing::Test::HasFailure()) return;
       }

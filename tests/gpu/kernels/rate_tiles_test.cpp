@@ -12,8 +12,8 @@ class GpuRateTiles : public testing::Test {
   static constexpr T nan = std::numeric_limits<T>::quiet_NaN(), infinity = std::numeric_limits<T>::infinity();
 
   void try_it(const std::vector<T>& x, double rate, const Dims& dims = {}) {
-    SCOPED_TRACE(testing::Message() << dims.of[0] << " x " << dims.of[1] << " x " << dims.of[2] << " x "
-                                    << dims.of[3] << " n " << x.size() << " rate " << rate);
+    SCOPED_TRACE(testing::Message() << dims.extent[0] << " x " << dims.extent[1] << " x " << dims.extent[2]
+                                    << " x " << dims.extent[3] << " n " << x.size() << " rate " << rate);
     gpu.reseed(x.size());
     there_and_back(codec, x, rate, dims);
   }

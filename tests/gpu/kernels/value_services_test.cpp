@@ -3,8 +3,8 @@
 
 #include "communication/team/place.hpp"
 #include "compressor/gpu/device_services.hpp"
+#include "compressor/values/reduction.hpp"
 #include "compressor/values/value_range.hpp"
-#include "compressor/values/wide_reduction.hpp"
 #include "gpu/kernels/lossless_codec.hpp"
 #include "support/on_gpu.hpp"
 

@@ -33,10 +33,10 @@ bool has_kernels(const Coding& coding) {
 class OutOfReach final : public Staging {
  public:
   bool on_device() const noexcept override { return true; }
-  std::array<Buffer, 2> gather(Place&, Operands&) const override {
+  std::array<Buffer, 2> pack(Place&, Operands&) const override {
     throw Error(Status::internal, "values with gaps were gathered from a GPU");
   }
-  void spread(const Operands&) const override {
+  void unpack(const Operands&) const override {
     throw Error(Status::internal, "values with gaps were written to a GPU");
   }
 };

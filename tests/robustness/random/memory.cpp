@@ -98,7 +98,7 @@ class Memory::Apart final : public Staging {
         addresses_(memory.addresses(rank)),
         blocks_(memory.call_->blocks_out(rank).size()) {}
 
-  std::array<Buffer, 2> gather(Place& place, Operands& data) const override {
+  std::array<Buffer, 2> pack(Place& place, Operands& data) const override {
     std::array<Buffer, 2> scratch;
     for (std::size_t which = 0; which < 2; ++which) {
       const Region& region = rank_.regions[which];
@@ -119,7 +119,7 @@ class Memory::Apart final : public Staging {
     return scratch;
   }
 
-  void spread(const Operands& data) const override {
+  void unpack(const Operands& data) const override {
     Region& region = rank_.regions[rank_.out.region];
     if (region.step == 0 || addresses_.out.data == nullptr || data.out.data == nullptr) return;
     const std::byte* const image = static_cast<const std::byte*>(data.out.data) -

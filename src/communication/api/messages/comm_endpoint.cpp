@@ -6,9 +6,9 @@ namespace taut::api {
 namespace {
 
 // Returns the type of a message. A plain message has the type of its receive.
-std::optional<DType> type_of(const p2p::MpiMessage& at, const Message& message) noexcept {
+std::optional<DType> type_of(const p2p::MpiMessage& recv, const Message& message) noexcept {
   if (message.type) return message.type;
-  const auto elements = datatype_layout_of(at.type);
+  const auto elements = datatype_layout_of(recv.type);
   return elements ? std::optional(elements->type()) : std::nullopt;
 }
 
@@ -17,14 +17,15 @@ Call call_of(std::optional<DType> type, std::size_t bytes, const void* site) noe
 }
 
 // Writes a timed receive to the trace.
-void trace(const Call& call, const p2p::MpiMessage& at, const Message& message, std::uint64_t end) noexcept {
-  Recorder* const events = at.began != 0 ? recorder() : nullptr;
+void trace(const Call& call, const p2p::MpiMessage& recv, const Message& message,
+           std::uint64_t end) noexcept {
+  Recorder* const events = recv.began != 0 ? recorder() : nullptr;
   if (events == nullptr) return;
   const std::uint64_t decoding = message.end - message.begin;
   const CallTag tag = events->open(call.kind(), call.site);
-  tag.add(message.coded() ? Phase::wait : Phase::plain, 0, at.began, end - decoding, message.bytes);
+  tag.add(message.coded() ? Phase::wait : Phase::plain, 0, recv.began, end - decoding, message.bytes);
   if (message.coded()) tag.add(Phase::decode, 0, message.begin, message.end, message.bytes);
-  tag.add(Phase::call, 0, at.began, end, message.bytes);
+  tag.add(Phase::call, 0, recv.began, end, message.bytes);
   events->close(tag);
 }
 
@@ -42,14 +43,14 @@ std::size_t CommEndpoint::history_bytes() const noexcept {
   return coder_.uses_history() ? comm_state_.policy().history_bytes : 0;
 }
 
-void CommEndpoint::count(const p2p::MpiMessage& at, const Message& message) noexcept {
-  const Call call = call_of(type_of(at, message), message.bytes, at.site);
-  const std::uint64_t end = at.began != 0 ? clock_now() : 0, decoding = message.end - message.begin;
+void CommEndpoint::count(const p2p::MpiMessage& recv, const Message& message) noexcept {
+  const Call call = call_of(type_of(recv, message), message.bytes, recv.site);
+  const std::uint64_t end = recv.began != 0 ? clock_now() : 0, decoding = message.end - message.begin;
   comm_state_.account([&](CallTable& calls) {
     CallRow& row = calls.count(call.key(), message.bytes);
     row.sum.failed_calls += message.failed;
     PhaseTimes& times = row.sum.times;
-    const std::uint64_t all = at.began != 0 ? end - at.began : decoding;
+    const std::uint64_t all = recv.began != 0 ? end - recv.began : decoding;
     times[Phase::decode] += decoding;
     times[message.coded() ? Phase::wait : Phase::plain] += all - decoding;
     times[Phase::call] += all;
@@ -60,7 +61,7 @@ void CommEndpoint::count(const p2p::MpiMessage& at, const Message& message) noex
       row.note_plain(message.bytes < comm_state_.policy().min_bytes ? Fallback::small : Fallback::sender);
     }
   });
-  trace(call, at, message, end);
+  trace(call, recv, message, end);
 }
 
 p2p::Endpoint* endpoint_of(CommState* comm_state) noexcept {

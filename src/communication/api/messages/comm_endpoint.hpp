@@ -16,7 +16,7 @@ class CommEndpoint final : public p2p::Endpoint {
 
   std::size_t history_bytes() const noexcept override;
   p2p::SharedMessageCoder& coder() noexcept override { return coder_; }
-  void count(const p2p::MpiMessage& at, const Message& message) noexcept override;
+  void count(const p2p::MpiMessage& recv, const Message& message) noexcept override;
 
  private:
   CommState& comm_state_;

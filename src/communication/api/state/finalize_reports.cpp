@@ -13,10 +13,10 @@
 #include <new>
 
 #include "communication/api/state/rule_binding.hpp"
+#include "communication/comm/output_file.hpp"
 #include "communication/comm/process_report.hpp"
 #include "compressor/base/guarded.hpp"
 #include "compressor/base/options.hpp"
-#include "compressor/base/output_file.hpp"
 
 namespace taut::api {
 namespace {

@@ -20,19 +20,21 @@ std::span<const KernelTimes> rows_from(const KernelTimes* first) noexcept {
   return {first, std::find_if(first, std::end(table), other)};
 }
 
-KernelTime between(KernelTime a, KernelTime b, double t) noexcept {
+// Returns the time at the part t of the way from a to b.
+KernelTime interpolated(KernelTime a, KernelTime b, double t) noexcept {
   return {a.fixed + t * (b.fixed - a.fixed), a.a_byte + t * (b.a_byte - a.a_byte)};
 }
 
+// Returns the times of a card for values of a ratio, from its rows.
 KernelTimes times_of(std::span<const KernelTimes> rows, double ratio) noexcept {
   const auto below = std::ranges::find_if(rows, [&](const KernelTimes& row) { return row.ratio <= ratio; });
   if (below == rows.begin()) return rows.front();
   if (below == rows.end()) return rows.back();
-  const KernelTimes &dense = *(below - 1), &sparse = *below;
-  const double t = (1 / ratio - 1 / dense.ratio) / (1 / sparse.ratio - 1 / dense.ratio);
-  KernelTimes times = dense;
+  const KernelTimes &small = *(below - 1), &large = *below;  // rows with small frames and with large ones
+  const double t = (1 / ratio - 1 / small.ratio) / (1 / large.ratio - 1 / small.ratio);
+  KernelTimes times = small;
   times.ratio = ratio;
-  for (const auto kernel : all_kernels) times.*kernel = between(dense.*kernel, sparse.*kernel, t);
+  for (const auto kernel : all_kernels) times.*kernel = interpolated(small.*kernel, large.*kernel, t);
   return times;
 }
 

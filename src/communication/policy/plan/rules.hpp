@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "communication/policy/plan/plan.hpp"
-#include "compressor/base/source_text.hpp"
+#include "communication/policy/plan/source_text.hpp"
 
 namespace taut {
 
@@ -68,7 +68,7 @@ struct Match {
 
 class Rules {
  public:
-  static constexpr std::size_t most = 64;
+  static constexpr std::size_t max_count = 64;  // rules in a text
 
   Rules() = default;
   Rules(Policy policy);  // a policy for every call: that of a communicator

@@ -30,9 +30,9 @@ Rules read_rules(const std::string& line, const std::string& file, const std::st
   std::vector<Rule> all = parse_rules_line({"TAUT_RULES", line}, kernels);
   if (!file.empty())
     for (Rule& rule : parse_rules_toml({file, contents(file)}, kernels)) all.push_back(std::move(rule));
-  if (all.size() > Rules::most)
+  if (all.size() > Rules::max_count)
     throw Error(Status::invalid_policy, "TAUT_RULES and TAUT_CONFIG have more than " +
-                                            std::to_string(Rules::most) +
+                                            std::to_string(Rules::max_count) +
                                             " rules together; join some of them");
   return Rules(std::move(all));
 }

@@ -42,8 +42,9 @@ std::vector<SourceWord> LineParser::words(std::size_t begin, std::size_t end,
 
 // Reads a list: "a,b".
 RuleEntry LineParser::list(std::string_view key, const SourceWord& word) const {
-  RuleEntry entry{
-      {std::string(key), word.offset}, words(word.offset, word.offset + word.text.size(), ","), true};
+  RuleEntry entry{{std::string(key), word.offset},
+                  words(word.offset, word.offset + word.text.size(), ","),
+                  /*list=*/true};
   if (entry.values.empty()) source_.reject(word.offset, "a name is missing beside this comma");
   return entry;
 }
@@ -106,8 +107,8 @@ std::vector<Rule> LineParser::parse() {
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(';', begin), text.size());
     if (text.find_first_not_of(blanks, begin) < end) {
-      if (rules.size() == Rules::most)
-        source_.reject(begin, "more than " + std::to_string(Rules::most) + " rules; join some of them");
+      if (rules.size() == Rules::max_count)
+        source_.reject(begin, "more than " + std::to_string(Rules::max_count) + " rules; join some of them");
       rules.push_back(rule(begin, end));
     }
     begin = end + 1;

@@ -37,9 +37,9 @@ Rule rule_of(const SourceText& source, const TomlTable& table, const std::string
 std::vector<Rule> parse_rules_toml(const SourceText& source, const std::string& kernels) {
   std::vector<Rule> rules;
   for (const TomlTable& table : parse_toml(source)) {
-    if (rules.size() == Rules::most)
+    if (rules.size() == Rules::max_count)
       source.reject(table.name.offset,
-                    "more than " + std::to_string(Rules::most) + " rules; join some of them");
+                    "more than " + std::to_string(Rules::max_count) + " rules; join some of them");
     rules.push_back(rule_of(source, table, kernels));
   }
   return rules;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compressor/base/source_text.hpp"
+#include "communication/policy/plan/source_text.hpp"
 
 namespace taut {
 

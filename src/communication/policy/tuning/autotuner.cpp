@@ -6,10 +6,10 @@ namespace taut {
 namespace {
 
 // Greatest number of plain calls that one trial counts for, even if a disturbance made it slow.
-constexpr float costliest = 4096;
+constexpr float max_calls_lost = 4096;
 
 std::uint32_t calls_of(float calls) noexcept {
-  return static_cast<std::uint32_t>(std::clamp(calls, 0.0F, costliest));
+  return static_cast<std::uint32_t>(std::clamp(calls, 0.0F, max_calls_lost));
 }
 
 // Returns what compressed calls of this time have lost, in plain calls.
@@ -26,7 +26,8 @@ bool RouteTrials::update(const Route& route, const Timing& agreed, std::uint32_t
                          std::span<const Route> others) noexcept {
   if (is_trying()) return decide(agreed);
   usual_ = route;
-  const bool due = ++since_ > std::max(distance_, pause_) && usual_calls == RecentTimes::capacity;
+  const bool due = ++calls_since_trial_ > std::max(trial_interval_, pause_after_trial_) &&
+                   usual_calls == RecentTimes::capacity;
   const bool other_way = usual_calls > 0 && begin_other_way(route, others);
   if (due && !other_way) begin(others);
   return false;
@@ -37,8 +38,8 @@ bool RouteTrials::begin_other_way(const Route& route, std::span<const Route> oth
   usual_ = route;
   tried_ = others[0];
   tried_other_way_ = true;
-  turn_ = 1;  // the other way is others[0]
-  since_ = 0;
+  next_other_ = 1;  // others[0] is the other way
+  calls_since_trial_ = 0;
   calls_.clear();
   return true;
 }
@@ -51,21 +52,21 @@ bool RouteTrials::decide(const Timing& agreed) noexcept {
   if (better) usual_ = tried_;
   tried_ = {};
   const float lost = agreed.coded > 0 ? std::max(agreed.other / agreed.coded - 1, 0.0F) : 0;
-  pause_ = calls_of(trial_share * lost * static_cast<float>(calls_.calls()));
+  pause_after_trial_ = calls_of(trial_share * lost * static_cast<float>(calls_.calls()));
   return better;
 }
 
 // Begins a trial of the next alternative. The distance between trials doubles after each round.
 void RouteTrials::begin(std::span<const Route> others) noexcept {
-  if (turn_ < others.size() && others[turn_] == usual_) ++turn_;
-  if (turn_ >= others.size()) {
-    turn_ = 0;
-    distance_ = std::min(2 * distance_, longest_distance);
+  if (next_other_ < others.size() && others[next_other_] == usual_) ++next_other_;
+  if (next_other_ >= others.size()) {
+    next_other_ = 0;
+    trial_interval_ = std::min(2 * trial_interval_, longest_distance);
   }
   if (others.empty()) return;
-  since_ = 0;
-  if (others[turn_] != usual_) tried_ = others[turn_];
-  ++turn_;
+  calls_since_trial_ = 0;
+  if (others[next_other_] != usual_) tried_ = others[next_other_];
+  ++next_other_;
   calls_.clear();
 }
 
@@ -87,18 +88,18 @@ Timing Autotuner::own() const noexcept {
 }
 
 Fallback Autotuner::next() noexcept {
-  if (left_ == 0) return Fallback::none;
-  --left_;
-  return why_;
+  if (plain_calls_left_ == 0) return Fallback::none;
+  --plain_calls_left_;
+  return reason_;
 }
 
 // Starts a back-off. `trial`: time of a call of the trial that showed that plain MPI is better; `lost`: what
 // all trials have lost since the last back-off. Both in plain calls.
 void Autotuner::back_off(Fallback why, float trial, float lost) noexcept {
   const std::uint32_t least = std::max(calls_of(trial), 1U);
-  why_ = why;
-  left_ = std::max({backoff_, least, calls_of(trial_share * lost)});
-  backoff_ = std::max(std::min(2 * left_, longest_backoff * least), left_);
+  reason_ = why;
+  plain_calls_left_ = std::max({backoff_, least, calls_of(trial_share * lost)});
+  backoff_ = std::max(std::min(2 * plain_calls_left_, longest_backoff * least), plain_calls_left_);
   coded_.clear();  // after the back-off, compressed calls are measured anew
   routes_.end_round();
   lost_ = 0;
@@ -108,39 +109,39 @@ void Autotuner::back_off(Fallback why, float trial, float lost) noexcept {
 // Later ones begin with the next call: the values of this one have been sampled.
 Fallback Autotuner::begin_trial() noexcept {
   const bool at_once = plain_.calls() == 0;
-  since_ = 0;
-  predicted_then_ = 0;
-  between_ = std::min(2 * between_, longest_backoff);
+  calls_since_trial_ = 0;
+  predicted_at_trial_ = 0;
+  trial_interval_ = std::min(2 * trial_interval_, longest_backoff);
   trying_ = true;
   plain_.clear();
   if (at_once) return Fallback::trial;
-  why_ = Fallback::trial;
-  left_ = 1;
+  reason_ = Fallback::trial;
+  plain_calls_left_ = 1;
   return Fallback::none;
 }
 
 // A trial takes `trial_calls` calls, or one if plain MPI is clearly slower. The call after the trial is
 // compared by its own agreement.
 Fallback Autotuner::continue_trial(const Timing& agreed) noexcept {
-  const bool over = plain_.calls() >= trial_calls || agreed.plain > clear_difference * agreed.coded;
-  if (!over) {
-    why_ = Fallback::trial;
-    left_ = trial_calls - std::min(plain_.calls() + 1, trial_calls);
+  const bool ends = plain_.calls() >= trial_calls || agreed.plain > clear_difference * agreed.coded;
+  if (!ends) {
+    reason_ = Fallback::trial;
+    plain_calls_left_ = trial_calls - std::min(plain_.calls() + 1, trial_calls);
     return Fallback::trial;
   }
   trying_ = false;
   return Fallback::none;
 }
 
-// Returns true if a plain call takes little of the time since the last trial of plain MPI. It is as long as
-// the last ones, or shorter in the proportion in which its prediction has become shorter. The prediction
-// itself may be far off: a rank that waits for another rank's encoding predicts a slow link, and one that
-// codes while messages move a fast one.
+// Returns true if a plain call would take little of the time since the last trial of plain MPI. The time of a
+// plain call is that of the last trial, scaled down if its prediction has become shorter since. The
+// prediction alone may be far off: a rank that waits for another rank's encoding predicts a slow link, and a
+// rank that codes while messages move predicts a fast one.
 bool Autotuner::plain_trial_is_due(const Timing& agreed) const noexcept {
-  const float change = predicted_then_ > 0 ? std::min(agreed.predicted / predicted_then_, 1.0F) : 1;
+  const float change = predicted_at_trial_ > 0 ? std::min(agreed.predicted / predicted_at_trial_, 1.0F) : 1;
   const float plain = agreed.plain * change;
-  return static_cast<float>(since_) * agreed.coded >=
-         static_cast<float>(between_) * std::max(plain, agreed.coded);
+  return static_cast<float>(calls_since_trial_) * agreed.coded >=
+         static_cast<float>(trial_interval_) * std::max(plain, agreed.coded);
 }
 
 Fallback Autotuner::update(const Agreed& agreed) noexcept {
@@ -167,7 +168,7 @@ Fallback Autotuner::update(const Agreed& agreed) noexcept {
       times.coded = times.other;
       predicted_.clear();
       times.predicted = 0;  // that of the former route
-      predicted_then_ = 0;
+      predicted_at_trial_ = 0;
     }
     if (routes_.is_trying() || !agreed.only_if_profitable) return Fallback::none;
   }
@@ -188,7 +189,7 @@ void Autotuner::measure_anew() noexcept {
   routes_ = {};
   coded_.clear();
   predicted_.clear();
-  predicted_then_ = 0;
+  predicted_at_trial_ = 0;
 }
 
 void Autotuner::choose(MeasuredChoice coding) noexcept {
@@ -201,15 +202,15 @@ void Autotuner::choose(MeasuredChoice coding) noexcept {
 
 // Compares the times of plain and compressed calls. Returns the fallback if plain MPI is faster, or is tried.
 Fallback Autotuner::compare(const Timing& times, const Agreed& agreed) noexcept {
-  ++since_;
-  if (predicted_then_ == 0) predicted_then_ = times.predicted;
+  ++calls_since_trial_;
+  if (predicted_at_trial_ == 0) predicted_at_trial_ = times.predicted;
   if (coded_.calls() == 0) return Fallback::none;  // this call is the first measurement
   if (plain_.calls() == 0) return begin_trial();
   if (times.coded > times.plain) {
     const bool first = coded_.calls() == 1 && !routes_.tried_other_way();
     const float clear = first ? clear_by_one_call : clear_difference;
-    const bool open = coded_.calls() < trial_calls && times.coded < clear * times.plain;
-    return open ? Fallback::none : lose(times, agreed);
+    const bool undecided = coded_.calls() < trial_calls && times.coded < clear * times.plain;
+    return undecided ? Fallback::none : leave_to_plain(times, agreed);
   }
   backoff_ = 1;
   lost_ = 0;
@@ -218,7 +219,7 @@ Fallback Autotuner::compare(const Timing& times, const Agreed& agreed) noexcept 
 
 // Leaves a call to plain MPI, which is faster than the usual route: the other way is tried from the next call
 // on, or a back-off begins.
-Fallback Autotuner::lose(const Timing& times, const Agreed& agreed) noexcept {
+Fallback Autotuner::leave_to_plain(const Timing& times, const Agreed& agreed) noexcept {
   const bool tried_both = routes_.tried_other_way();
   lost_ +=
       tried_both ? lost_by(routes_.tried_calls(), times.other, times) : lost_by(coded_, times.coded, times);

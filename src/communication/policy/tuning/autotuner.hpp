@@ -105,9 +105,9 @@ class RouteTrials {
 
   Route usual_, tried_;
   RecentTimes calls_;  // times by the route that is tried
-  std::uint32_t distance_ = first_distance, since_ = 0;
-  std::uint32_t pause_ = 0;  // calls that the last trial has to be followed by, for what it lost
-  std::size_t turn_ = 0;     // index of the next alternative
+  std::uint32_t trial_interval_ = first_distance, calls_since_trial_ = 0;
+  std::uint32_t pause_after_trial_ = 0;  // calls that the last trial has to be followed by, for what it lost
+  std::size_t next_other_ = 0;           // index of the route that is tried next
   bool tried_other_way_ = false;
 };
 
@@ -198,7 +198,7 @@ class Autotuner {
   Fallback update(const Agreed& agreed) noexcept;
 
   // Returns true if the time of a call in back-off may still matter when the back-off is over.
-  bool needs_time() const noexcept { return left_ < RecentTimes::capacity; }
+  bool needs_time() const noexcept { return plain_calls_left_ < RecentTimes::capacity; }
 
   // Records the time of a call on this rank. The number of recorded calls is the same on every rank. A
   // compressed call has its route, and the time that plain MPI would have taken by the speed of the link.
@@ -218,7 +218,7 @@ class Autotuner {
  private:
   Fallback compare(const Timing& times, const Agreed& agreed) noexcept;
   Fallback begin_trial() noexcept;
-  Fallback lose(const Timing& times, const Agreed& agreed) noexcept;
+  Fallback leave_to_plain(const Timing& times, const Agreed& agreed) noexcept;
   void measure_anew() noexcept;
   void back_off(Fallback why, float trial, float lost) noexcept;
   bool plain_trial_is_due(const Timing& agreed) const noexcept;
@@ -228,14 +228,15 @@ class Autotuner {
   RecentTimes plain_, coded_, predicted_, declined_;
   RouteTrials routes_;
   CodingTrials codings_;
-  bool on_devices_ = false;               // as the last agreement has shown
-  bool trying_ = false;                   // a trial of plain MPI is in progress
-  Fallback why_ = Fallback::none;         // reason of the calls in left_
-  std::uint32_t backoff_ = 1, left_ = 0;  // calls in the next back-off; calls left in this one, or a trial
-  std::uint32_t between_ = 16;            // time between trials of plain MPI, in plain calls
-  float predicted_then_ = 0;              // agreed prediction after the last of them; 0: not known
-  std::uint32_t since_ = 0;               // compressed calls since the last of them
-  std::uint32_t left_out_ = 0;            // calls in a row that tried a history
+  bool on_devices_ = false;           // as the last agreement has shown
+  bool trying_ = false;               // a trial of plain MPI is in progress
+  Fallback reason_ = Fallback::none;  // reason of the plain calls that are left
+  std::uint32_t backoff_ = 1,
+                plain_calls_left_ = 0;   // calls of the next back-off; calls left of this one or of a trial
+  std::uint32_t trial_interval_ = 16;    // least time between trials of plain MPI, in plain calls
+  float predicted_at_trial_ = 0;         // agreed prediction after the last trial of plain MPI; 0: not known
+  std::uint32_t calls_since_trial_ = 0;  // compressed calls since the last trial of plain MPI
+  std::uint32_t left_out_ = 0;           // calls in a row that tried a history
   float lost_ = 0;  // plain calls in the time that trials have lost since the last back-off
   CandidateCache cached_candidate_;
 };

@@ -56,7 +56,7 @@ struct Loops {
     for (unsigned i = 0; i < block_values; ++i)
       if (size_bits(x[i]) < infinite_size) most = std::max(most, size_bits(x[i]));
     const std::uint16_t scale = scale_of(std::bit_cast<float>(most), greatest - 1);
-    for (unsigned i = 0; i < block_values; ++i) code[i] = code_among_specials(x[i], scale, greatest);
+    for (unsigned i = 0; i < block_values; ++i) code[i] = code_or_special(x[i], scale, greatest);
     return scale | has_specials;
   }
 
@@ -108,7 +108,7 @@ struct Loops {
   }
 
   [[gnu::noinline]] static void restore_specials(const std::int8_t* code, float* x) noexcept {
-    for (unsigned i = 0; i < block_values; ++i) x[i] = among_specials(code[i], x[i], greatest);
+    for (unsigned i = 0; i < block_values; ++i) x[i] = value_or_special(code[i], x[i], greatest);
   }
 
   template <class T>

@@ -54,14 +54,15 @@ constexpr std::uint8_t code_of(float x, float scale) noexcept {
 }
 
 // Returns the code of a number in a block with NaN or infinities. `greatest`: see greatest_code.
-constexpr std::uint8_t code_among_specials(float x, std::uint16_t scale, int greatest) noexcept {
+constexpr std::uint8_t code_or_special(float x, std::uint16_t scale, int greatest) noexcept {
   if (size_bits(x) > infinite_size) return static_cast<std::uint8_t>(-greatest - 1);
   if (size_bits(x) == infinite_size) return static_cast<std::uint8_t>(x < 0 ? -greatest : greatest);
   return scale == 0 ? std::uint8_t{0} : code_of(x, scale_value(scale));
 }
 
-// Returns what a code of such a block stands for: NaN, an infinity, or x.
-constexpr float among_specials(int code, float x, int greatest) noexcept {
+// Returns the value of a code in a block with NaN or infinities: NaN, an infinity, or x, the value that the
+// code has in other blocks.
+constexpr float value_or_special(int code, float x, int greatest) noexcept {
   if (code == -greatest - 1) return std::bit_cast<float>(0x7FC00000u);
   if (code == greatest) return std::bit_cast<float>(infinite_size);
   return code == -greatest ? -std::bit_cast<float>(infinite_size) : x;

@@ -81,8 +81,8 @@ class Preparation {
     const auto at = [&](std::size_t lag, Piece& piece) {
       return prepared(part.before(lag * layout_.word_bytes), piece);
     };
-    if (lags.n == 1) return {words, at(lags.of[0], earlier_[0])};
-    return {words, at(lags.of[0], earlier_[0]), at(lags.of[1], earlier_[1]), at(lags.span(), earlier_[2])};
+    if (lags.n == 1) return {words, at(lags.lag[0], earlier_[0])};
+    return {words, at(lags.lag[0], earlier_[0]), at(lags.lag[1], earlier_[1]), at(lags.span(), earlier_[2])};
   }
 
   // Returns the words of a part, rounded or as codes of the grid. Words before the values are 0, as they are.
@@ -220,10 +220,10 @@ std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSe
   using Writer = RecordWriter<max_record_bytes>;
   const Lags& lags = layout.prediction.lags;
   const States states = states_of(layout.references);
-  const std::size_t before = layout.grid.bytes() + states.bytes() + lags.n * sizeof lags.of[0];
+  const std::size_t before = layout.grid.bytes() + states.bytes() + lags.n * sizeof lags.lag[0];
   if (before > payload.size()) return 0;
   std::byte* to = write_states(states, write_grid(layout.grid, payload.data()));
-  for (unsigned k = 0; k < lags.n; ++k) to = store(to, lags.of[k]);
+  for (unsigned k = 0; k < lags.n; ++k) to = store(to, lags.lag[k]);
   const bool may_be_sparse = values.size() >= least_sparse_bytes;
   const auto write = [&](Range range, Writer& writer) {
     Preparation preparation(values, layout, kernels);
@@ -339,14 +339,14 @@ bool FrameReader::read_grid() noexcept {
 
 bool FrameReader::read_lags() noexcept {
   const unsigned n = header_.parameters[1] & ~integers_flag;
-  if (n > max_lags || payload_.size() < n * sizeof lags_.of[0]) return false;
+  if (n > max_lags || payload_.size() < n * sizeof lags_.lag[0]) return false;
   std::uint32_t before = least_lag;
   for (; lags_.n < n; ++lags_.n) {
     const auto lag = load<std::uint32_t>(payload_.data() + lags_.n * sizeof before);
     if (lag < before || lag >= bytes_ / word_bytes_) return false;
-    lags_.of[lags_.n] = before = lag;
+    lags_.lag[lags_.n] = before = lag;
   }
-  payload_ = payload_.subspan(n * sizeof lags_.of[0]);
+  payload_ = payload_.subspan(n * sizeof lags_.lag[0]);
   return true;
 }
 

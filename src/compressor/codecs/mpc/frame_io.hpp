@@ -111,8 +111,8 @@ const std::byte* reference_words(ConstBytes reference, std::size_t first, std::s
 // Returns words, or residuals, with the words at the lags before them, which are stored there.
 inline Sources lag_sources(const std::byte* words, const Lags& lags, std::size_t word_bytes) noexcept {
   const auto at = [&](std::size_t lag) { return words - lag * word_bytes; };
-  if (lags.n == 1) return {words, at(lags.of[0])};
-  return {words, at(lags.of[0]), at(lags.of[1]), at(lags.span())};
+  if (lags.n == 1) return {words, at(lags.lag[0])};
+  return {words, at(lags.lag[0]), at(lags.lag[1]), at(lags.span())};
 }
 
 // Returns residuals, or words, with what the words of references predict. `pieces`: one for each reference.

@@ -249,7 +249,7 @@ struct GridLoops {
     for (std::size_t i = 0; i < n; ++i) Set::store(codes + at + i * vector_bytes, v[i]);
     if (r.to == nullptr) return;
     for (std::size_t i = 0; i < n; ++i, at += vector_bytes)
-      Set::store(r.to + at, less_lags<Set, Word>(v[i], r.of, at));
+      Set::store(r.to + at, less_lags<Set, Word>(v[i], r.sources, at));
   }
 
   template <class Of>

@@ -6,9 +6,11 @@
 //   ZE     drops bytes of 0 and records the remaining ones in a bitmap.
 //
 // The bitmaps are compressed in the same way: each block's bitmap differs little from the bitmap of the block
-// before (LNV), and bytes without a difference are dropped (ZE), twice. MPC subtracts neighbouring planes
-// (LNV1s) to turn equal signs into zeros. Negabinary digits do not need that step: for numbers of either
-// sign, the digits above the number's highest digit are 0.
+// before (LNV), and bytes without a difference are dropped (ZE), twice: flags tell which bytes of the bitmaps
+// are kept, and `top` which bytes of the flags. A record is the kept bytes of the planes, of the bitmaps and
+// of the flags, the heads (the first `distance` words, which nothing predicts), and `top`. MPC subtracts
+// neighbouring planes (LNV1s) to turn equal signs into zeros. Negabinary digits do not need that step: for
+// numbers of either sign, the digits above the number's highest digit are 0.
 #pragma once
 
 #include <functional>
@@ -44,7 +46,7 @@ struct Pipeline {
   static std::size_t encode(const std::byte* words, std::size_t vectors, unsigned distance,
                             std::byte* record) noexcept {
     const std::size_t back = distance * sizeof(Word);
-    Tables t;
+    Tables tables;
     std::byte* out = record;
     Vector before = first_predictions(words, back);
     std::uint64_t bitmap = 0;
@@ -53,11 +55,11 @@ struct Pipeline {
       if (v != 0 && back != 0) before = Set::load(at - back);
       const Vector planes = planes_of(subtract(Set::load(at), before));
       const std::uint64_t bitmap_before = std::exchange(bitmap, Set::nonzero_mask(planes));
-      t.coded[v] = bitmap ^ delayed(bitmap, bitmap_before);
+      tables.coded[v] = bitmap ^ delayed(bitmap, bitmap_before);
       out = Set::compress(out, planes, bitmap);
     }
-    std::fill(t.coded + vectors, t.coded + 8 * groups(vectors), 0);
-    return write_tables(t, groups(vectors), {words, back}, record, out);
+    std::fill(tables.coded + vectors, tables.coded + 8 * groups(vectors), 0);
+    return write_tables(tables, groups(vectors), {words, back}, record, out);
   }
 
   static bool decode(ConstBytes record, std::size_t vectors, unsigned distance, std::byte* words) noexcept {
@@ -77,14 +79,14 @@ struct Pipeline {
                                                             Set::load(words + i)));
   }
 
-  static void subtract_lags(const Sources& of, std::size_t vectors, std::byte* to) noexcept {
-    each_vector(of, vectors, to, [](const Sources& s, std::size_t i) {
+  static void subtract_lags(const Sources& sources, std::size_t vectors, std::byte* to) noexcept {
+    each_vector(sources, vectors, to, [](const Sources& s, std::size_t i) {
       return less_lags<Set, Word>(Set::load(s.words + i), s, i);
     });
   }
 
-  static void add_lags(const Sources& of, std::size_t vectors, std::byte* to) noexcept {
-    each_vector(of, vectors, to, [](const Sources& s, std::size_t i) {
+  static void add_lags(const Sources& sources, std::size_t vectors, std::byte* to) noexcept {
+    each_vector(sources, vectors, to, [](const Sources& s, std::size_t i) {
       const Vector near = add(Set::load(s.words + i), Set::load(s.near + i));
       if (s.far == nullptr) return near;
       return add(near, subtract(Set::load(s.far + i), Set::load(s.both + i)));
@@ -110,11 +112,12 @@ struct Pipeline {
                                          Set::template planes_to_words<sizeof(Word), 0xAA>(planes));
   }
 
-  // Calls of(sources, offset) for each vector, and stores the results.
-  template <class Of>
-  static void each_vector(const Sources& sources, std::size_t vectors, std::byte* to, const Of& of) noexcept {
+  // Calls combine(sources, offset) for each vector, and stores the results.
+  template <class Combine>
+  static void each_vector(const Sources& sources, std::size_t vectors, std::byte* to,
+                          const Combine& combine) noexcept {
     const Sources s = sources;  // the stores cannot change a copy
-    for (std::size_t i = 0; i < vectors * vector_bytes; i += vector_bytes) Set::store(to + i, of(s, i));
+    for (std::size_t i = 0; i < vectors * vector_bytes; i += vector_bytes) Set::store(to + i, combine(s, i));
   }
 
   // NoScan stands for Set::Scan where words are not predicted.
@@ -137,7 +140,7 @@ struct Pipeline {
     alignas(64) std::uint64_t flags[8];              // flags[g], bit i: byte i of group g of `coded` is not 0
   };
 
-  static std::byte* bytes(std::uint64_t* of) noexcept { return reinterpret_cast<std::byte*>(of); }
+  static std::byte* bytes(std::uint64_t* words) noexcept { return reinterpret_cast<std::byte*>(words); }
   static std::size_t ones(std::uint64_t mask) noexcept {
     return static_cast<std::size_t>(std::popcount(mask));
   }
@@ -152,11 +155,12 @@ struct Pipeline {
     return Set::load(buffer);
   }
 
-  // Returns, for each block of a vector, the bitmap of the block before.
-  static std::uint64_t delayed(std::uint64_t bitmap, std::uint64_t of_vector_before) noexcept {
+  // Returns, for each block of a vector, the bitmap of the block before. `bitmap_before`: of the vector
+  // before.
+  static std::uint64_t delayed(std::uint64_t bitmap, std::uint64_t bitmap_before) noexcept {
     constexpr unsigned block_bits = 8 * sizeof(Word);
-    if constexpr (block_bits == 64) return of_vector_before;
-    return bitmap << block_bits % 64 | of_vector_before >> (64 - block_bits);
+    if constexpr (block_bits == 64) return bitmap_before;
+    return bitmap << block_bits % 64 | bitmap_before >> (64 - block_bits);
   }
 
   static std::size_t write_tables(Tables& t, std::size_t groups, ConstBytes heads, std::byte* record,

@@ -20,7 +20,7 @@ struct Sources {
 
 // Residuals of codes, where kernels write them.
 struct Residuals {
-  Sources of = {};          // their lags
+  Sources sources = {};     // values at the lags of the codes
   std::byte* to = nullptr;  // null: none are written
 };
 
@@ -55,8 +55,8 @@ struct Kernels {
 
   // subtract_lags() computes residuals from words, and add_lags() words from residuals. There is at least one
   // lag; `to` may be the place of the words.
-  void (*subtract_lags)(const Sources& of, std::size_t vectors, std::byte* to) noexcept;
-  void (*add_lags)(const Sources& of, std::size_t vectors, std::byte* to) noexcept;
+  void (*subtract_lags)(const Sources& sources, std::size_t vectors, std::byte* to) noexcept;
+  void (*add_lags)(const Sources& sources, std::size_t vectors, std::byte* to) noexcept;
 
   // to_codes() replaces words by codes of a grid, and from_codes() does the reverse. to_codes() writes the
   // residuals of the codes as well, which spares subtract_lags() a second pass, and returns false if a word

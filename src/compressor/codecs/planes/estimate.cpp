@@ -45,8 +45,8 @@ class Piece {
     if (prediction.references == 2) return {of_references_[0], of_references_[0], of_references_[1]};
     const Lags& lags = prediction.lags;
     if (lags.n == 0) return {};
-    if (lags.n == 1) return {window(lags.of[0])};
-    return {window(lags.of[0]), window(lags.of[1]), window(lags.span())};
+    if (lags.n == 1) return {window(lags.lag[0])};
+    return {window(lags.lag[0]), window(lags.lag[1]), window(lags.span())};
   }
 
   struct Window {

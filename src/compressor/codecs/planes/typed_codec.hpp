@@ -147,11 +147,14 @@ class TypedCodec {
     return sizeof(T) == 8 || greatest_sum(flags, addends) <= std::uint64_t{1} << 24;
   }
 
-  // simple, unchecked: written by the kernels of the small and of the large range.
+  // Form in which a chunk is encoded. simple, unchecked: by the kernels of the small and of the large range.
+  // general: by the general path (general/general.hpp). layer: as its values, uncoded.
   enum class Form { simple, unchecked, general, layer };
   // `before`: form of the previous chunk, used as a guess for this one; it does not affect the bytes written.
   Form encode_chunk(const T* values, std::size_t n, Form before, unsigned& width_class,
                     Records& writer) const;
+  // Encodes a frame without lags and references. `form`, `width_class`: guesses for the first chunk of each
+  // thread.
   std::size_t encode_likely(Form form, unsigned width_class, const T* values, std::size_t count,
                             FrameHeader header, Bytes out) const;
 

@@ -143,7 +143,8 @@ std::unique_ptr<Codec> make(const Coding& coding) {
   return std::make_unique<Zfp>(coding);
 }
 
-// Rates. The kernels that decode have to know the extents, which are in the payload of a field of several.
+// Kernels on GPUs code at a rate. Those that decode need the extents of the field before they start: the
+// payload has them if the field has several.
 constexpr CodecOnDevices on_devices{
     .encodes =
         [](const Coding& coding) noexcept {
@@ -160,8 +161,9 @@ constexpr CodecOnDevices on_devices{
       } else if (coding.dims.n < 2) {
         coding.dims = {};
       } else {
-        if (coding.dims.n > max_dims || payload.size() < coding.dims.n * sizeof coding.dims.of[0]) return {};
-        std::memcpy(coding.dims.of, payload.data(), coding.dims.n * sizeof coding.dims.of[0]);
+        if (coding.dims.n > max_dims || payload.size() < coding.dims.n * sizeof coding.dims.extent[0])
+          return {};
+        std::memcpy(coding.dims.extent, payload.data(), coding.dims.n * sizeof coding.dims.extent[0]);
       }
       return coding;
     },

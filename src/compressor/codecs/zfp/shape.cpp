@@ -15,7 +15,7 @@ Shape shape_of(const Dims& field, std::size_t count) noexcept {
   shape.dims = 0;
   std::size_t rest = count;  // count divided by the extents taken so far
   for (unsigned k = std::min(field.n, max_dims); k-- > 0;) {
-    const std::size_t n = k == 0 ? rest : field.of[k];
+    const std::size_t n = k == 0 ? rest : field.extent[k];
     if (n == 0 || rest % n != 0) break;
     rest /= n;
     if (n > 1) shape.extent[max_dims - ++shape.dims] = n;

@@ -1,5 +1,6 @@
-// Decodes frames: values <- frame, or values += frame. A thread block processes a chunk, and none waits for
-// another one. Frames that codecs/blocks rejects are rejected here, before any value of the chunk is written.
+// Kernel that decodes frames of the codec `blocks`: values <- frame, or values += frame. A thread block
+// processes a chunk independently of the others: 64 codec blocks of values with a scale each. Frames that
+// codecs/blocks rejects are rejected here, before any value of the chunk is written.
 #pragma once
 
 #include "compressor/gpu/blocks/chunk.hpp"
@@ -8,8 +9,8 @@
 
 namespace taut::blocks::cuda {
 
-// A Target is what a decoder does with a row of a thread's values: Replace writes them over those in memory,
-// Add adds them as reduce_values() does.
+// A Target is what a decoder does with a row, 4 neighbouring values of a thread (chunk.hpp): Replace writes
+// them over those in memory, Add adds them as reduce_values() does.
 template <class T>
 struct Replace {
   using Value = T;
@@ -34,7 +35,7 @@ struct Add {
 // Contents of an opened frame's header.
 struct OpenFrame {
   std::uint32_t status;  // not 0: the other member is invalid
-  std::uint32_t bits;
+  std::uint32_t bits;    // of a code
 };
 
 template <class T>
@@ -52,7 +53,7 @@ struct DecodeShared {
   OpenFrame frame;
 };
 
-// Returns the bits of a code under a bound; 0 for a bound that no frame has.
+// Returns the bits of a code in a frame with this header; 0 if no frame of the codec has its bound.
 TAUT_DEVICE unsigned bits_of(const HeaderView& h) {
   const double rate = h.bound();
   const bool is_rate = h.bound_kind() == static_cast<unsigned>(Bound::Kind::rate);
@@ -96,7 +97,7 @@ struct DecodeKernel {
     return {0, bits};
   }
 
-  // Returns false in all threads alike if a scale is not finite.
+  // Returns false, in all threads of the block, if a scale is not finite.
   template <class Simt>
   TAUT_DEVICE static bool decode_chunk(const Simt& simt, const Job& job, unsigned bits) {
     const unsigned lane = simt.thread() % lanes;
@@ -107,11 +108,11 @@ struct DecodeKernel {
     const std::uint32_t scale = has_block ? reinterpret_cast<const std::uint16_t*>(payload)[block] : 0u;
     if (simt.barrier_any((scale & ~std::uint32_t{has_specials}) >= infinite_scale)) return false;
     if (!has_block) return true;
-    const std::uint8_t* const from = payload + scales_bytes(blocks) + block * code_bytes(bits) + 4 * lane;
+    const std::uint8_t* const codes = payload + scales_bytes(blocks) + block * code_bytes(bits) + 4 * lane;
     CodeWords words{};
     TAUT_UNROLLED
     for (unsigned j = 0; j < rows; ++j)
-      if (j < words_of(bits)) words.word[j] = load_as<std::uint32_t>(from + j * word_distance);
+      if (j < words_of(bits)) words.word[j] = load_as<std::uint32_t>(codes + j * word_distance);
     put(job, block, lane, unpacked(words, bits), scale, bits);
     return true;
   }
@@ -127,7 +128,7 @@ struct DecodeKernel {
         const int own_code = code_at(codes.row[k], i, bits);
         const float product = product_of<T>(own_code, step);
         const bool special = (scale & has_specials) != 0;
-        x[i] = rounded_to<T>(special ? among_specials(own_code, product, greatest_code(bits)) : product);
+        x[i] = rounded_to<T>(special ? value_or_special(own_code, product, greatest_code(bits)) : product);
       }
       Target::put(own, k, x);
     }

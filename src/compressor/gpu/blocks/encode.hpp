@@ -91,7 +91,7 @@ struct EncodeKernel {
     for (unsigned k = 0; k < rows; ++k)
       for (unsigned i = 0; i < row_values; ++i) {
         const std::uint8_t code =
-            special ? code_among_specials(x[k][i], scale, greatest) : code_of(x[k][i], divisor);
+            special ? code_or_special(x[k][i], scale, greatest) : code_of(x[k][i], divisor);
         codes.row[k] |= std::uint32_t{code} << (8 * i);
       }
     const CodeWords words = packed(codes, job.bits);

@@ -252,7 +252,7 @@ struct FinishKernel {
     const unsigned before_lags = choice.words() - choice.lags.n;
     static_assert(max_lags == 2);  // no array is indexed by the lane: it would be placed in memory
     if (!stored && simt.thread() < lags.n)
-      job.frame[header_words + before_lags + simt.thread()] = simt.thread() == 0 ? lags.of[0] : lags.of[1];
+      job.frame[header_words + before_lags + simt.thread()] = simt.thread() == 0 ? lags.lag[0] : lags.lag[1];
     const std::uint64_t coded =
         index_bytes(job.chunks) + std::uint64_t{4} * (before_lags + lags.n + job.scratch->control.words);
     write_header(simt, job.scratch->crc, header, stored ? job.count * sizeof(Word) : coded, job.frame,

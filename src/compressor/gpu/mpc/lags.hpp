@@ -23,9 +23,9 @@ template <class Word, class Of>
 TAUT_DEVICE Word residual(const Lags& lags, std::uint64_t i, const Of& word) {
   const auto at = [&](std::uint64_t back) { return i < back ? Word{0} : word(i - back); };
   const auto difference = [&](std::uint64_t back) {
-    return static_cast<Word>(at(back) - (lags.n < 1 ? Word{0} : at(back + lags.of[0])));
+    return static_cast<Word>(at(back) - (lags.n < 1 ? Word{0} : at(back + lags.lag[0])));
   };
-  return static_cast<Word>(difference(0) - (lags.n < 2 ? Word{0} : difference(lags.of[1])));
+  return static_cast<Word>(difference(0) - (lags.n < 2 ? Word{0} : difference(lags.lag[1])));
 }
 
 // Computes residuals as Preparation of compressor/codecs/mpc/frame_io.cpp does.

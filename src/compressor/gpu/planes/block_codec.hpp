@@ -1,5 +1,6 @@
-// Encodes a block of 8 differences in the registers of a thread to bit planes, and decodes it. The stream is
-// that of block.hpp.
+// Encodes a codec block, 8 differences in the registers of a thread, to bit planes, and decodes it. The
+// stream is that of block.hpp. A row is 8 planes: those of one byte of the differences, row 0 of the lowest
+// byte.
 #pragma once
 
 #include "compressor/codecs/planes/format/block.hpp"
@@ -20,8 +21,8 @@ TAUT_DEVICE unsigned width_of(const Simt& simt, const Int (&d)[block_values]) {
   return 8 * sizeof(Int) - simt.leading_zeros(changes);
 }
 
-// Returns the number of rows that the widths of a warp need: a power of two, so that few cases have code of
-// their own.
+// Returns the number of rows that the widths of a warp's blocks need: a power of two, so that few cases have
+// code of their own.
 template <class Int, class Simt>
 TAUT_DEVICE unsigned rows_of(const Simt& simt, unsigned width) {
   const std::uint32_t greatest = simt.reduce_max(width);
@@ -67,35 +68,35 @@ struct Bytes8 {
   std::uint32_t low, high;
 };
 
-// Loads up to 8 bytes of a block, followed by undefined bytes.
+// Loads `count` <= 8 bytes of a block from byte `first_byte` on, followed by undefined bytes.
 template <class Simt>
-TAUT_DEVICE Bytes8 load_bytes8(const Simt& simt, const Words& in, std::uint32_t at, unsigned count) {
-  const std::uint32_t* const from = in.data + at / 4;
-  const unsigned end = at % 4 + count;
-  const std::uint32_t first = count > 0 ? from[0] : 0, second = end > 4 ? from[1] : 0,
-                      third = end > 8 ? from[2] : 0;
-  const std::uint32_t selector = 0x3210 + at % 4 * 0x1111;
+TAUT_DEVICE Bytes8 load_bytes8(const Simt& simt, const Words& in, std::uint32_t first_byte, unsigned count) {
+  const std::uint32_t* const words = in.data + first_byte / 4;
+  const unsigned end = first_byte % 4 + count;
+  const std::uint32_t first = count > 0 ? words[0] : 0, second = end > 4 ? words[1] : 0,
+                      third = end > 8 ? words[2] : 0;
+  const std::uint32_t selector = 0x3210 + first_byte % 4 * 0x1111;
   return {simt.permute_bytes(first, second, selector), simt.permute_bytes(second, third, selector)};
 }
 
-// Reads a row of a block of `width` planes at byte `at`; the sign plane is repeated above the block's planes.
-// `is_top`: the width does not exceed the row.
+// Reads a row of a block of `width` planes that begins at byte `first_byte`. Planes above the block's are
+// copies of the sign plane. `is_top`: no block of the warp has planes above this row.
 template <class Simt>
-TAUT_DEVICE PlaneRow read_row(const Simt& simt, const Words& in, std::uint32_t at, unsigned width,
+TAUT_DEVICE PlaneRow read_row(const Simt& simt, const Words& in, std::uint32_t first_byte, unsigned width,
                               unsigned row, bool is_top) {
-  const unsigned from_row = width > 8 * row ? width - 8 * row : 1;  // planes from the row's lowest plane on
-  const unsigned above = is_top || from_row <= 8 ? 0 : from_row - 8, planes = from_row - above;
-  const Bytes8 bytes = load_bytes8(simt, in, at + above, width == 0 ? 0 : planes);
+  const unsigned upward = width > 8 * row ? width - 8 * row : 1;  // planes from the row's lowest plane on
+  const unsigned above = is_top || upward <= 8 ? 0 : upward - 8, planes = upward - above;
+  const Bytes8 bytes = load_bytes8(simt, in, first_byte + above, width == 0 ? 0 : planes);
   const std::uint32_t selector = 0x01234567u >> (32 - 4 * planes);  // byte k is plane planes - 1 - k
   return {simt.permute_bytes(bytes.low, bytes.high, selector),
           simt.permute_bytes(bytes.low, bytes.high, selector >> 16)};
 }
 
 template <unsigned Rows, class Simt, class Int>
-TAUT_DEVICE void read_rows(const Simt& simt, const Words& in, std::uint32_t at, unsigned width,
+TAUT_DEVICE void read_rows(const Simt& simt, const Words& in, std::uint32_t first_byte, unsigned width,
                            Int (&d)[block_values]) {
   const auto bytes = [&](unsigned row) {
-    return to_bytes(simt, read_row(simt, in, at, width, row, row + 1 == Rows));
+    return to_bytes(simt, read_row(simt, in, first_byte, width, row, row + 1 == Rows));
   };
   for (unsigned row = 0; row < Rows; row += 2) {  // 16 bits of each difference, with their sign
     const ByteRow low = bytes(row), high = Rows > 1 ? bytes(row + 1) : low;
@@ -111,32 +112,32 @@ TAUT_DEVICE void read_rows(const Simt& simt, const Words& in, std::uint32_t at, 
   }
 }
 
-// Decodes the `width` bytes at byte `at`. Called by whole warps.
+// Decodes the block of `width` bytes that begins at byte `first_byte`. Called by whole warps.
 template <class Simt, class Int>
-TAUT_DEVICE void read_block(const Simt& simt, const Words& in, std::uint32_t at, unsigned width,
+TAUT_DEVICE void read_block(const Simt& simt, const Words& in, std::uint32_t first_byte, unsigned width,
                             Int (&d)[block_values]) {
   const unsigned rows = rows_of<Int>(simt, width);
   if (rows == 1) {
-    read_rows<1>(simt, in, at, width, d);
+    read_rows<1>(simt, in, first_byte, width, d);
   } else if (rows == 2) {
-    read_rows<2>(simt, in, at, width, d);
+    read_rows<2>(simt, in, first_byte, width, d);
   } else {
-    read_rows<sizeof(Int)>(simt, in, at, width, d);
+    read_rows<sizeof(Int)>(simt, in, first_byte, width, d);
   }
 }
 
 // Decodes like read_block(), row by row in loops that are not unrolled, for kernels whose registers are
 // scarce.
 template <class Simt, class Int>
-TAUT_DEVICE void read_block_in_loops(const Simt& simt, const Words& in, std::uint32_t at, unsigned width,
-                                     Int (&d)[block_values]) {
+TAUT_DEVICE void read_block_in_loops(const Simt& simt, const Words& in, std::uint32_t first_byte,
+                                     unsigned width, Int (&d)[block_values]) {
   using Bits = std::make_unsigned_t<Int>;
   const unsigned rows = (simt.reduce_max(width) + 7) / 8;
   TAUT_ROLLED
   for (unsigned i = 0; i < block_values; ++i) d[i] = 0;
   TAUT_ROLLED
   for (unsigned row = 0; row < rows; ++row) {
-    const ByteRow bytes = to_bytes(simt, read_row(simt, in, at, width, row, false));
+    const ByteRow bytes = to_bytes(simt, read_row(simt, in, first_byte, width, row, false));
     TAUT_ROLLED
     for (unsigned i = 0; i < block_values; ++i) {
       const std::uint32_t four = i % 2 == 0 ? bytes.even : bytes.odd;

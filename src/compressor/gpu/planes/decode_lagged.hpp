@@ -22,7 +22,7 @@ struct ColumnsJob {
   const OpenFrame* frame;
 
   TAUT_DEVICE std::uint32_t length() const {
-    return frame->status != 0 || lag >= frame->prediction.lags.n ? 0 : frame->prediction.lags.of[lag];
+    return frame->status != 0 || lag >= frame->prediction.lags.n ? 0 : frame->prediction.lags.lag[lag];
   }
 };
 

@@ -91,8 +91,8 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
   TAUT_DEVICE void load_residuals(std::int32_t (&r)[block_values]) const {
     const Lags& lags = lagged_.lags;
     load_block(own_integers(), block_values, r);
-    for (unsigned k = 0; k < lags.n; ++k) take_from(r, lags.of[k], 0u - 1);
-    if (lags.n == 2) take_from(r, std::uint64_t{lags.of[0]} + lags.of[1], 1);
+    for (unsigned k = 0; k < lags.n; ++k) take_from(r, lags.lag[k], 0u - 1);
+    if (lags.n == 2) take_from(r, std::uint64_t{lags.lag[0]} + lags.lag[1], 1);
   }
   // r <- r + sign * (the integers `back` positions earlier). Integers before the frame's start are 0.
   TAUT_DEVICE void take_from(std::int32_t (&r)[block_values], std::uint64_t back, std::uint32_t sign) const {

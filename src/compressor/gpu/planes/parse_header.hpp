@@ -38,8 +38,8 @@ TAUT_DEVICE Source behind_lags(Source source, const OpenFrame& frame) {
 // Compares members one by one: a loop over an array would place it in memory.
 TAUT_DEVICE bool same(const Prediction& a, const Prediction& b) {
   static_assert(max_lags == 2);
-  return a.inner == b.inner && a.lags.n == b.lags.n && a.lags.of[0] == b.lags.of[0] &&
-         a.lags.of[1] == b.lags.of[1];
+  return a.inner == b.inner && a.lags.n == b.lags.n && a.lags.lag[0] == b.lags.lag[0] &&
+         a.lags.lag[1] == b.lags.lag[1];
 }
 
 template <class T>
@@ -104,9 +104,9 @@ class HeaderParser {
     std::uint32_t before = least_lag;
     lags.n = h_.parameter(1);
     for (unsigned k = 0; k < max_lags; ++k) {
-      lags.of[k] = k < lags.n ? source_.frame[header_words + k] : 0;
-      if (k < lags.n && (lags.of[k] < before || lags.of[k] >= expected_.values)) return false;
-      before = lags.of[k];
+      lags.lag[k] = k < lags.n ? source_.frame[header_words + k] : 0;
+      if (k < lags.n && (lags.lag[k] < before || lags.lag[k] >= expected_.values)) return false;
+      before = lags.lag[k];
     }
     return true;
   }

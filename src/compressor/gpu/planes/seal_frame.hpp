@@ -67,7 +67,7 @@ TAUT_DEVICE void write_frame_header(const Simt& simt, const FrameSeal& seal, boo
     header[11] |= lags.n << 8;
   }
   static_assert(max_lags == 2);  // no array is indexed by the lane: it would be placed in memory
-  if (lane < lags.n) seal.frame[header_words + lane] = lane == 0 ? lags.of[0] : lags.of[1];
+  if (lane < lags.n) seal.frame[header_words + lane] = lane == 0 ? lags.lag[0] : lags.lag[1];
   // The index of a frame without chunks is one word, which no block of another kernel writes.
   if (lane == 0 && !stored && seal.chunks == 0) seal.frame[header_words] = 0;
   write_header(simt, seal.scratch->crc, header, bytes, seal.frame, seal.result);

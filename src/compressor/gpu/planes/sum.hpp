@@ -69,7 +69,7 @@ class ChunkAdder {
     if (group_.warp() == 0) {
       const SumDescriber describer(simt, job_.input, shared_.opened);
       describer.describe();
-      if (simt.block() == 0) describer.keep(scratch);
+      if (simt.block() == 0) describer.publish(scratch);
       if (simt.thread() == 0 && total_.status != 0) simt.atomic_max(&scratch.control.failure, total_.status);
     }
     simt.barrier();

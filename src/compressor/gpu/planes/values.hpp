@@ -1,6 +1,7 @@
-// Converts values to integers and back, one value at a time. The reference is quantiser.hpp;
-// tests/gpu/kernels compares these functions with it, and with the loops of general_kernels.cpp, bit for bit.
-// No operation may be fused or reordered: compile with -fmad=false.
+// Quantises values: converts them to integers and back, one value at a time; z is the quantiser, with step
+// and bound. The reference is quantiser.hpp; tests/gpu/kernels compares these functions with it, and with the
+// loops of general_kernels.cpp, bit for bit. No operation may be fused or reordered: compile with
+// -fmad=false.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,9 @@
 
 namespace taut::planes::cuda {
 
-TAUT_DEVICE std::int64_t rounded(double shifted) {
+// Rounding: a number plus 0x1.8p52 (of floats: 0x1.8p23) is rounded to the nearest integer, ties to even, and
+// the lowest bits of the sum are that integer. Returns it for such a sum.
+TAUT_DEVICE std::int64_t integer_in(double shifted) {
   return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(shifted) -
                                    std::bit_cast<std::uint64_t>(0x1.8p52));
 }
@@ -31,7 +34,7 @@ TAUT_DEVICE T multiple(std::int64_t q, double step) {
 template <class T>
 TAUT_DEVICE bool quantise_small(T x, const Quantiser<T>& z, std::int32_t& q) {
   if constexpr (sizeof(T) == 8) {
-    const std::int64_t v = rounded(x * z.inverse + 0x1.8p52);
+    const std::int64_t v = integer_in(x * z.inverse + 0x1.8p52);
     q = static_cast<std::int32_t>(v);
     return static_cast<std::uint64_t>(v) + (1u << small_bits) < 2u << small_bits;
   } else {
@@ -50,7 +53,7 @@ TAUT_DEVICE bool quantise_to(T value, const Quantiser<T>& z, double reciprocal, 
   const double shifted = x * reciprocal + 0x1.8p52, integer = shifted - 0x1.8p52;
   const double range = static_cast<double>(std::int64_t{1} << bits);
   const double error = x - static_cast<double>(static_cast<T>(integer * step));
-  q = rounded(shifted);
+  q = integer_in(shifted);
   return integer < range && integer >= -range && (error < 0 ? -error : error) <= z.bound;
 }
 
@@ -130,7 +133,7 @@ template <class T>
 TAUT_DEVICE bool is_multiple(T value, double step, std::int64_t& q) {
   const double s = static_cast<double>(value) / step;
   if (!(s < 0x1p45 && s > -0x1p45)) return false;
-  q = rounded(s + 0x1.8p52);
+  q = integer_in(s + 0x1.8p52);
   return within(q, value_bits<T>) && bits_of(multiple<T>(q, step)) == bits_of(value);
 }
 

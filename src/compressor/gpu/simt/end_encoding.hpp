@@ -1,10 +1,13 @@
-// The end of an encoding within the encoding kernel, so that an encoding is one launch. The kernel has more
-// blocks than the frame has chunks (or groups of chunks that are placed together): the closing blocks, which
-// start last. They wait only for blocks that have started before them, as look-back does. If the frame is to
-// be stored, which is known only after all chunks are coded, they write its values together, over the records
-// of the chunks. The very last block waits for all others, writes the header and ends the call. The block of
-// a chunk only counts itself at its end, and waits for nothing. A fence would delay its end until its writes
-// have reached memory; it has one only if other blocks of the kernel, or the host, read them.
+// EncodingEnd: the last step of an encoding kernel, which completes the frame, so that an encoding is one
+// launch. Blocks are thread blocks here. The first blocks code a chunk each (or a group of chunks that are
+// placed together). The kernel has more blocks than that: the closing blocks, which start last and wait for
+// blocks that have started before them, as look-back does.
+//   A chunk's block   counts itself at its end, and waits for nothing. It executes a fence, which delays its
+//                     end until its writes have reached memory, only if other blocks or the host read them.
+//   Closing blocks    wait until all chunks are coded, because only then it is known whether the frame is
+//                     stored (holds the values themselves). If it is, they write the values together, over
+//                     the records of the chunks.
+//   The last of them  waits for all other blocks, writes the header and ends the call.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +28,7 @@ struct EncodingBlocks {
   bool in_order;  // numbers follow the order in which blocks started; otherwise no block closes a frame
 };
 
-// Encoding: the codec's part of the end, with the members
+// Encoding: what the codec adds to this step, with the members
 //
 // clang-format off
 //   Control& control()
@@ -42,12 +45,12 @@ class EncodingEnd {
       : simt_(simt), encoding_(encoding), blocks_(blocks) {}
 
   TAUT_DEVICE void run(std::uint32_t block, bool ordered) const {
-    const bool of_chunk = block < blocks_.chunks;
-    if (of_chunk && blocks_.in_order) {
+    const bool codes_chunk = block < blocks_.chunks;
+    if (codes_chunk && blocks_.in_order) {
       arrive(simt_, control(), ordered);
       return;
     }
-    if (!of_chunk) close(block);
+    if (!codes_chunk) close(block);
     if (arrives_last(simt_, control(), blocks_.all)) encoding_.seal(simt_);
   }
 
@@ -55,8 +58,8 @@ class EncodingEnd {
   TAUT_DEVICE Control& control() const { return encoding_.control(); }
   TAUT_DEVICE bool is_first() const { return simt_.thread() == 0; }
 
-  // A number that is too high shows that the scratch memory is in the state of a call that has stopped
-  // halfway, or that two calls use it at the same time.
+  // Closes the frame in closing block `block`. A number of a block that is too high shows that the scratch
+  // memory is in the state of a call that has stopped halfway, or that two calls use it at the same time.
   TAUT_DEVICE void close(std::uint32_t block) const {
     if (block >= blocks_.all) {
       if (is_first()) simt_.atomic_max(&control().failure, static_cast<std::uint32_t>(Status::internal));
@@ -68,7 +71,8 @@ class EncodingEnd {
   }
 
   // Waits until the blocks of all chunks have arrived, or until it is known that the frame is not stored. The
-  // blocks of a stored frame arrive `ordered`, as all chunks are layers: their records are written then.
+  // blocks of a stored frame arrive `ordered`: the records of their chunks are in memory before values are
+  // written over them.
   TAUT_DEVICE bool is_stored() const {
     bool stored = false;
     if (is_first()) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compressor/gpu/values/combine.hpp"
-#include "compressor/values/wide_reduction.hpp"
+#include "compressor/values/reduction.hpp"
 
 namespace taut::values::cuda {
 

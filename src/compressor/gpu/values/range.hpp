@@ -1,6 +1,6 @@
-// Kernels that find the range of an array of values as value_range.cpp does. The first kernel finds the range
-// of each thread block's values, the second one the range of these. A zero in the result may have either
-// sign.
+// Kernels that find the range of an array, its least and its greatest finite value, as value_range.cpp does.
+// The first kernel finds the range of each thread block's values, the second one the range of these ranges. A
+// zero in the result may have either sign.
 #pragma once
 
 #include <limits>
@@ -26,8 +26,8 @@ struct RangeJob {
   const T* values;
   std::uint64_t count;
   ComputedIn<T> fill;  // this value does not count; NaN: there is no such value
-  bool exact_bits;     // packed integers do not count
-  Extremes* parts;     // range of each block's values
+  bool exact_bits;     // packed integers (compressor/frame/packed_integers.hpp) do not count
+  Extremes* parts;     // range of each thread block's values
   std::uint32_t blocks;
 };
 
@@ -57,7 +57,7 @@ TAUT_DEVICE Extremes range_of_warp(const Simt& simt, Extremes e) {
   return e;
 }
 
-// Returns the range of the threads' ranges to the first warp. Called by all threads of a block.
+// Returns, in the first warp, the range of the ranges of all threads. Called by all threads of a block.
 template <class Simt>
 TAUT_DEVICE Extremes range_of_block(const Simt& simt, RangeShared& shared, Extremes e) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -85,9 +85,9 @@ struct RangeKernel {
       load_block(job.values + first, n, x);
       for (unsigned i = 0; i < group_values<T>; ++i) {
         const C value = static_cast<C>(x[i]);
-        const bool counts =
+        const bool is_counted =
             i < n && value - value == C{0} && value != job.fill && !(job.exact_bits && is_packed(x[i]));
-        widen(least, greatest, counts ? value : infinity, counts ? value : -infinity);
+        widen(least, greatest, is_counted ? value : infinity, is_counted ? value : -infinity);
       }
     });
     const Extremes all =

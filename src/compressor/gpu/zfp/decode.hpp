@@ -131,7 +131,7 @@ class TileDecoder {
     for (unsigned i = 0; i < wide_blocks && first + i < blocks_; ++i) {
       const WideHead head{simt_.shuffle(own.exponent, i), simt_.shuffle(own.planes, i)};
       T x[lane_values];
-      use_planes(simt_, shared_.wide, shared_.wide.planes[i], head, x);
+      restore_values(simt_, shared_.wide, shared_.wide.planes[i], head, x);
       const Block<D> block(tile_, first + i);
       TAUT_UNROLLED
       for (unsigned k = 0; k < lane_values / edge; ++k)

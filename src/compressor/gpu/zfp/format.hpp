@@ -1,5 +1,5 @@
-// Constants of spec.md that kernels need. tile.hpp and frame_reader.hpp define the same constants, but
-// include zfp.h; the tests compare the frames.
+// Constants of the zfp codec's format (codecs/zfp/spec.md) that kernels need. tile.hpp and frame_reader.hpp
+// define the same constants, but include zfp.h; the tests compare the frames.
 #pragma once
 
 #include "compressor/codecs/zfp/classes.hpp"
@@ -13,7 +13,7 @@ using namespace taut::cuda;
 inline constexpr std::uint8_t frame_id = 5;
 inline constexpr std::size_t max_count = std::size_t{1} << 30;
 
-// Constants in the integer type of the kernels.
+// Values along an edge of a block, and values of a group of the map (classes.hpp), as 32-bit integers.
 inline constexpr std::uint32_t edge = block_edge, group_size = class_group;
 
 // Properties of a floating-point type: the word for zfp's integers, and the fields of a number.
@@ -54,7 +54,7 @@ constexpr unsigned block_bits(double rate, unsigned values) {
 }
 constexpr std::uint32_t stream_bytes(std::uint32_t blocks, unsigned bits) { return (blocks * bits + 7) / 8; }
 
-// An entry of the index: form and size of a record.
+// An entry of the index: form and size of the record of a tile.
 enum class Form : std::uint32_t { coded = 0, stored = 1, repaired = 2 };
 struct Entry {
   static constexpr unsigned form_shift = 30;
@@ -67,7 +67,8 @@ struct Entry {
   constexpr Form form() const { return static_cast<Form>(word >> form_shift); }
 };
 
-// Returns the index entry of a tile. `map_bytes` is the size of its map, or 0 if all values are finite.
+// Returns the index entry of a tile. `map_bytes`: size of the map of its NaN and infinite values
+// (classes.hpp); 0 if all values are finite.
 template <class T>
 constexpr Entry entry_of(std::uint32_t values, std::uint32_t blocks, unsigned bits, std::uint32_t map_bytes) {
   const auto raw = static_cast<std::uint32_t>(values * sizeof(T));
@@ -95,7 +96,8 @@ constexpr bool is_fixed(std::uint32_t values, std::uint32_t blocks, unsigned bit
          entry_of<T>(values, blocks, bits, 0).bytes();
 }
 
-// Return the words of a frame between header and index, and the bytes between header and records.
+// Return the number of words of a frame between header and index, which hold the extents, and the number of
+// bytes between header and records.
 constexpr unsigned extent_words(unsigned dims) { return dims > 1 ? dims : 0; }
 constexpr std::uint64_t front_bytes(unsigned dims, std::uint64_t tiles) {
   return 4 * (extent_words(dims) + tiles);

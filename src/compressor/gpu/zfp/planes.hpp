@@ -228,7 +228,7 @@ TAUT_DEVICE unsigned planes_to_read(unsigned exponent) {
   return planes < word_bits<T> ? planes : word_bits<T>;
 }
 
-// Completes a coefficient of which `planes` planes were read.
+// Returns a coefficient of which the `planes` highest bits were read; the lower bits are 0.
 template <class Word>
 TAUT_DEVICE Word with_zeros(Word digits, unsigned planes) {
   return planes == 0 ? 0 : digits << (8 * sizeof(Word) - planes);

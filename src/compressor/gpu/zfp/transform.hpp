@@ -60,7 +60,7 @@ TAUT_DEVICE Word to_negabinary(Word x) {
   return (x + negabinary<Word>)^negabinary<Word>;
 }
 template <class Word>
-TAUT_DEVICE Word of_negabinary(Word digits) {
+TAUT_DEVICE Word from_negabinary(Word digits) {
   return (digits ^ negabinary<Word>)-negabinary<Word>;
 }
 
@@ -73,7 +73,7 @@ TAUT_DEVICE void transform(Word (&p)[block_values<D>], Word (&digits)[block_valu
 template <unsigned D, class Word>
 TAUT_DEVICE void restore(const Word (&digits)[block_values<D>], Word (&p)[block_values<D>]) {
   constexpr CoefficientOrder<D> order;
-  for (unsigned i = 0; i < block_values<D>; ++i) p[order.index[i]] = of_negabinary(digits[i]);
+  for (unsigned i = 0; i < block_values<D>; ++i) p[order.index[i]] = from_negabinary(digits[i]);
   restore_from<D, 1>(p);
 }
 

@@ -1,6 +1,7 @@
-// Encodes and decodes blocks of 256 values, which do not fit the registers of a thread: a warp transforms one
-// block after the other, and passes their bit planes in memory to the coder, where each lane codes a block.
-// In the transform each lane has eight coefficients, so that a plane takes eight ballots.
+// Encodes and decodes wide blocks: those of four-dimensional fields, whose 256 values do not fit the
+// registers of a thread. A warp transforms one block after the other, and passes their bit planes in memory
+// to the coder, where each lane codes a block. In the transform each lane has eight coefficients, so that a
+// plane takes eight ballots.
 #pragma once
 
 #include "compressor/gpu/zfp/planes.hpp"
@@ -11,18 +12,19 @@ inline constexpr unsigned wide_values = block_values<4>, lane_values = wide_valu
 
 TAUT_TABLE CoefficientOrder<4> wide_order{};
 
-// Number of blocks that a warp codes at a time. They end at a byte.
+// Number of blocks that a warp codes at a time: eight blocks of any number of bits end at a whole byte.
 inline constexpr unsigned wide_blocks = 8;
 
-// Memory of a warp. The planes of a block take `lane_values` words each, the top plane first. One word more
-// lets the planes of each block begin in another bank of the memory.
+// Shared memory of a warp. The planes of a block take `lane_values` words each, the top plane first. The
+// additional word lets the planes of each block begin in another bank of the memory.
 template <class T>
 struct WideBlocks {
   WordOf<T> integers[wide_values];
   std::uint32_t planes[wide_blocks][word_bits<T> * lane_values + 1];
 };
 
-// Transforms along all extents with strides from `Stride` on. Each lane handles two lines.
+// Applies the decorrelating transform of zfp along the extents with strides from `Stride` on. Each lane
+// processes two lines of four values.
 template <unsigned Stride, class Word, class Simt>
 TAUT_DEVICE void transform_wide(const Simt& simt, Word* p) {
   simt.sync_warp();
@@ -38,11 +40,11 @@ TAUT_DEVICE void restore_wide(const Simt& simt, Word* p) {
     unlift<Stride>(p + line<Stride>(i));
 }
 
-// Returns the position of the lowest 1 of a plane that is not below `from`; wide_values if there is none.
+// Returns the position of the lowest 1 of a plane at or above `first`; wide_values if there is none.
 template <class Simt>
-TAUT_DEVICE unsigned next_one(const Simt& simt, const std::uint32_t* plane, unsigned from) {
-  unsigned word = from / 32;
-  std::uint32_t bits = plane[word] & all_lanes << from % 32;
+TAUT_DEVICE unsigned next_one(const Simt& simt, const std::uint32_t* plane, unsigned first) {
+  unsigned word = first / 32;
+  std::uint32_t bits = plane[word] & all_lanes << first % 32;
   while (bits == 0 && ++word < lane_values) bits = plane[word];
   return bits == 0 ? wide_values : 32 * word + trailing_zeros(simt, bits);
 }
@@ -69,32 +71,33 @@ TAUT_DEVICE void read_wide_plane(std::uint32_t* plane, unsigned& n, BitReader<Si
   }
 }
 
-// Returns the position in the block of value i of a lane, which has rows `lane` and `lane + 32`.
-TAUT_DEVICE unsigned place_in_block(unsigned lane, unsigned i) {
+// Returns the position in the block of value i of a lane. A lane has lines `lane` and `lane + 32` of four
+// values.
+TAUT_DEVICE unsigned position_in_block(unsigned lane, unsigned i) {
   return (lane + i / edge * warp_lanes) * edge + i % edge;
 }
 
-// Computes the planes of a block with this exponent, which is not 0: as many as can have a part in `bits`
-// bits. Called by a warp.
+// Computes the planes of a block with this exponent, which is not 0, from the top plane on: as many as may
+// begin within the first `bits` bits of the coded block. Called by a warp.
 template <class T, class Simt>
 TAUT_DEVICE void make_planes(const Simt& simt, WideBlocks<T>& shared, std::uint32_t* planes,
                              const T (&x)[lane_values], unsigned exponent, unsigned bits) {
   const unsigned lane = simt.thread() % warp_lanes;
   for (unsigned i = 0; i < lane_values; ++i)
-    shared.integers[place_in_block(lane, i)] = to_integer(x[i], scale_up<T>(exponent));
+    shared.integers[position_in_block(lane, i)] = to_integer(x[i], scale_up<T>(exponent));
   transform_wide<1>(simt, shared.integers);
   simt.sync_warp();
   WordOf<T> digits[lane_values];
   for (unsigned i = 0; i < lane_values; ++i)
     digits[i] = to_negabinary(shared.integers[wide_order.index[i * warp_lanes + lane]]);
-  // A plane takes a bit for each coefficient reached before, or more.
-  unsigned reached = 0, least = least_block_bits<T>;
+  // A coded plane has at least one bit for each coefficient up to the last one that has had a 1.
+  unsigned reached = 0, least = least_block_bits<T>;  // these coefficients; least bits of the planes so far
   TAUT_ROLLED
   for (unsigned k = 0; k < word_bits<T> && least < bits; ++k) {
-    std::uint32_t own = 0;
+    std::uint32_t own = 0;  // word of the plane that this lane stores
     for (unsigned i = 0; i < lane_values; ++i) {
-      const std::uint32_t part = simt.ballot(digits[i] >> (word_bits<T> - 1) != 0);
-      if (lane == i) own = part;
+      const std::uint32_t word = simt.ballot(digits[i] >> (word_bits<T> - 1) != 0);
+      if (lane == i) own = word;
       digits[i] <<= 1;
     }
     if (lane < lane_values) planes[k * lane_values + lane] = own;
@@ -104,7 +107,8 @@ TAUT_DEVICE void make_planes(const Simt& simt, WideBlocks<T>& shared, std::uint3
   }
   simt.sync_warp();
 }
-// Writes a block, whose exponent is not 0. Called by a lane.
+
+// Writes the planes of a block whose exponent is not 0. Called by a lane.
 template <class T, class Simt>
 TAUT_DEVICE void write_wide_block(const Simt& simt, const std::uint32_t* planes, unsigned exponent,
                                   BitWriter<Simt>& out) {
@@ -130,10 +134,11 @@ TAUT_DEVICE WideHead read_wide_block(std::uint32_t* planes, BitReader<Simt>& in)
   for (; read < most && in.left() > 0; ++read) read_wide_plane(planes + read * lane_values, n, in);
   return {exponent, read};
 }
+
 // Computes the values of a block, the inverse of make_planes(). Called by a warp.
 template <class T, class Simt>
-TAUT_DEVICE void use_planes(const Simt& simt, WideBlocks<T>& shared, const std::uint32_t* planes,
-                            const WideHead& head, T (&x)[lane_values]) {
+TAUT_DEVICE void restore_values(const Simt& simt, WideBlocks<T>& shared, const std::uint32_t* planes,
+                                const WideHead& head, T (&x)[lane_values]) {
   const unsigned lane = simt.thread() % warp_lanes;
   WordOf<T> digits[lane_values] = {};
   TAUT_ROLLED
@@ -142,11 +147,11 @@ TAUT_DEVICE void use_planes(const Simt& simt, WideBlocks<T>& shared, const std::
       digits[i] = digits[i] << 1 | (planes[k * lane_values + i] >> lane & 1);
   for (unsigned i = 0; i < lane_values; ++i)
     shared.integers[wide_order.index[i * warp_lanes + lane]] =
-        of_negabinary(with_zeros(digits[i], head.planes));
+        from_negabinary(with_zeros(digits[i], head.planes));
   restore_wide<1>(simt, shared.integers);
   simt.sync_warp();
   for (unsigned i = 0; i < lane_values; ++i)
-    x[i] = to_value(shared.integers[place_in_block(lane, i)], scale_down<T>(head.exponent));
+    x[i] = to_value(shared.integers[position_in_block(lane, i)], scale_down<T>(head.exponent));
   simt.sync_warp();
 }
 

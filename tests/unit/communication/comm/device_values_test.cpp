@@ -47,11 +47,11 @@ TEST_P(ValuesOnADevice, ReceivedByOne) {
 class Apart final : public Staging {
  public:
   bool on_device() const noexcept override { return true; }
-  std::array<Buffer, 2> gather(Place&, Operands&) const override {
+  std::array<Buffer, 2> pack(Place&, Operands&) const override {
     ADD_FAILURE() << "gathered";
     return {};
   }
-  void spread(const Operands&) const override { ADD_FAILURE() << "spread"; }
+  void unpack(const Operands&) const override { ADD_FAILURE() << "unpack"; }
 };
 
 TEST_P(ValuesOnADevice, LyingApart) {

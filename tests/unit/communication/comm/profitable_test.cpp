@@ -93,12 +93,12 @@ TEST_F(Profitable, ARestHasNoMessages) {
 class CountedStaging final : public Staging {
  public:
   CountedStaging(const Operands& there, int& gathered) : there_(there), gathered_(gathered) {}
-  std::array<Buffer, 2> gather(Place&, Operands& data) const override {
+  std::array<Buffer, 2> pack(Place&, Operands& data) const override {
     ++gathered_;
     data = there_;
     return {};
   }
-  void spread(const Operands&) const override {}
+  void unpack(const Operands&) const override {}
 
  private:
   Operands there_;

@@ -15,7 +15,7 @@ class Copies final : public Staging {
  public:
   Copies(const Operands& there, Status fault) : there_(there), fault_(fault) {}
 
-  std::array<Buffer, 2> gather(Place& place, Operands& data) const override {
+  std::array<Buffer, 2> pack(Place& place, Operands& data) const override {
     if (fault_ != Status::ok) throw Error(fault_, "this rank cannot");
     std::array<Buffer, 2> memory{place.scratch(there_.in.bytes()), place.scratch(there_.out.bytes())};
     std::memcpy(memory[0].data(), there_.in.data, there_.in.bytes());
@@ -24,7 +24,7 @@ class Copies final : public Staging {
     data.out.data = memory[1].data();
     return memory;
   }
-  void spread(const Operands& data) const override {
+  void unpack(const Operands& data) const override {
     std::memcpy(there_.out.data, data.out.data, data.out.bytes());
   }
 

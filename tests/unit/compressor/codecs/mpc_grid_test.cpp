@@ -295,8 +295,8 @@ void expect_the_codes_of_the_scalar_set(const mpc::Grid& grid) {
     auto* const codes = reinterpret_cast<std::byte*>(all.codes.data() + both);
     mpc::Residuals residuals{{codes, codes - near * sizeof(Word)}};
     if (lags > 0) residuals.to = reinterpret_cast<std::byte*>(all.residuals.data());
-    if (lags > 1) residuals.of.far = codes - (both - near) * sizeof(Word);
-    if (lags > 1) residuals.of.both = codes - both * sizeof(Word);
+    if (lags > 1) residuals.sources.far = codes - (both - near) * sizeof(Word);
+    if (lags > 1) residuals.sources.both = codes - both * sizeof(Word);
     EXPECT_TRUE(kernels.to_codes(codes, vectors, grid, codes, residuals));
     kernels.from_codes(codes, vectors, grid, reinterpret_cast<std::byte*>(all.back.data()));
     return all;

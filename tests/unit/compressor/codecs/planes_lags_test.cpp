@@ -54,7 +54,7 @@ TYPED_TEST(PlanesLags, ValuesAreThoseWithoutLags) {
         const auto codec = lagged(predictor, e);
         const Frame frame = encoded(*codec, x);
         ASSERT_TRUE(same(decoded<T>(*codec, frame, n), expected)) << predictor << " " << n;
-        ASSERT_EQ(lags_in(frame) > 0, n > NamedPredictor(predictor).lags.of[0]) << predictor << n;
+        ASSERT_EQ(lags_in(frame) > 0, n > NamedPredictor(predictor).lags.lag[0]) << predictor << n;
         std::vector<T> sum(n, T(1)), other(n, T(1));
         codec->reduce(frame, slice(sum), Reduction::sum);
         for (std::size_t i = 0; i < n; ++i) other[i] += expected[i];

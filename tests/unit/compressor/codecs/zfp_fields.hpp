@@ -36,7 +36,7 @@ std::vector<T> waves(const Dims& dims) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     double sum = 0;
     for (unsigned k = 0; k < dims.n; ++k)
-      sum += std::sin(0.1 * static_cast<double>(i / dims.stride(k) % dims.of[k]) + k);
+      sum += std::sin(0.1 * static_cast<double>(i / dims.stride(k) % dims.extent[k]) + k);
     x[i] = static_cast<T>(sum);
   }
   return x;

@@ -174,7 +174,8 @@ TEST(Zfp, TilesCoverAFieldOnceAndStaySmall) {
 
 template <class T>
 void expect_all_verbs(Bound bound, const Dims& dims) {
-  SCOPED_TRACE(testing::Message() << "bound " << bound.value << " dims " << dims.n << " of " << dims.of[0]);
+  SCOPED_TRACE(testing::Message() << "bound " << bound.value << " dims " << dims.n << " of "
+                                  << dims.extent[0]);
   const auto codec = zfp_codec(bound, dims);
   auto x = waves<T>(dims);
   x[7] = std::numeric_limits<T>::quiet_NaN();

@@ -1,4 +1,4 @@
-#include "compressor/values/wide_reduction.hpp"
+#include "compressor/values/reduction.hpp"
 
 #include <gtest/gtest.h>
 

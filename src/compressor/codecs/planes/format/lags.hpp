@@ -43,8 +43,8 @@ struct Earlier {
   // The integers that lags name before a chunk, whose integers are at `q` in a LagWindow.
   static Earlier at(const std::int32_t* q, const Lags& lags) noexcept {
     if (lags.n == 0) return {};
-    if (lags.n == 1) return {q - lags.of[0]};
-    return {q - lags.of[0], q - lags.of[1], q - lags.span()};
+    if (lags.n == 1) return {q - lags.lag[0]};
+    return {q - lags.lag[0], q - lags.lag[1], q - lags.span()};
   }
 
   bool any() const noexcept { return near != nullptr; }

@@ -95,7 +95,7 @@ void read_integers(const PlanesIn& in, std::size_t n, Predictor predictor, Integ
   for (std::size_t i = back; back > 0 && i < n; ++i) q.of[i] = add_wrapping(q.of[i - back], q.of[i]);
 }
 
-struct PortableWidths : ByBits<PortableWidths> {
+struct PortableWidths : BitmapLoops<PortableWidths> {
   static WidthSummary summarize(const Widths& widths) noexcept {
     WidthSummary summary;
     for (const std::uint8_t w : widths.of) {

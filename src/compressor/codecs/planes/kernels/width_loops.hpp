@@ -1,8 +1,12 @@
-// The kernels for width tables, built from the operations of a kernel set (Isa::Widths):
-//   summarize, count, write_entries, read_entries  as below; may read or write 64 entries beyond the last
+// The kernels that write and read the table of a record's block widths (format.hpp), built from the
+// operations of a kernel set (Isa::Widths):
+//   summarize, count                      sum, number and maximum of the widths; how often each width occurs
+//   write_entries, read_entries           entries of a nibble or a byte each, from and to bytes; may read or
+//                                         write 64 entries beyond the last
 //   read_all_nibbles                      reads the most common table, a nibble for every block of a chunk
-//   gather                                packs the widths above 0, zeros behind them, and sets the bitmap of
-//                                         their blocks; returns the number of these widths
+//   gather                                packs the widths above 0 (the coded ones), zeros behind them, and
+//   sets
+//                                         the bitmap of their blocks; returns the number of these widths
 //   scatter                               the inverse
 //   mask(widths)                          returns the bits of 64 widths that are above 0
 #pragma once
@@ -14,9 +18,10 @@ namespace {  // one copy for each kernel set, compiled with its instructions
 
 using WidthMap = std::uint64_t[chunk_blocks / 64];
 
-// The entries of two bits: the numbers of named widths, and three for the others.
+// The entries of a table with two bits a block: 0, 1 or 2 is the number of a width that the table names, 3
+// stands for any other width, which the table has in a list behind the entries.
 struct NamedWidths {
-  static constexpr std::uint8_t other = named_widths;
+  static constexpr std::uint8_t other = named_widths;  // entry of a width without a name
   std::uint8_t name[named_widths];
 
   explicit NamedWidths(std::uint16_t names) noexcept {
@@ -25,7 +30,7 @@ struct NamedWidths {
   std::uint8_t entry(std::uint8_t width) const noexcept {
     return width == name[0] ? 0 : width == name[1] ? 1 : width == name[2] ? 2 : other;
   }
-  std::uint8_t width(std::uint8_t entry) const noexcept {  // 0 for the others
+  std::uint8_t width(std::uint8_t entry) const noexcept {  // 0 for `other`
     return entry == 0 ? name[0] : entry == 1 ? name[1] : entry == 2 ? name[2] : 0;
   }
 };
@@ -34,7 +39,7 @@ template <class Ops>
 void write_named(std::byte* to, const Widths& widths, std::size_t blocks, WidthTable table) noexcept {
   const NamedWidths named(table.names);
   alignas(64) std::uint8_t entries[chunk_blocks + 64], pairs[chunk_blocks / 2 + 64];
-  Widths others;  // those without a name, plus one, and 0
+  Widths others;  // of blocks without a named width: width + 1; of the other blocks 0
   for (std::size_t i = 0; i < chunk_blocks; ++i) {
     entries[i] = named.entry(widths.of[i]);
     others.of[i] = entries[i] == NamedWidths::other ? static_cast<std::uint8_t>(widths.of[i] + 1) : 0;
@@ -76,8 +81,8 @@ WidthsRead read_named(const std::byte* table, std::size_t blocks, std::uint8_t f
   for (std::size_t i = 0; i < chunk_blocks; i += 64)
     n += static_cast<std::size_t>(std::popcount(map[i / 64] = Ops::mask(others.of + i)));
   alignas(64) std::uint8_t coded[chunk_blocks + 64];
-  const std::byte* const behind = table + names_bytes + two_bit_bytes(blocks);
-  Ops::read_entries(behind, n, (flags & byte_widths) != 0, coded);
+  const std::byte* const list = table + names_bytes + two_bit_bytes(blocks);
+  Ops::read_entries(list, n, (flags & byte_widths) != 0, coded);
   Ops::scatter(coded, map, widths);
   for (std::size_t i = 0; i < chunk_blocks; ++i) widths.of[i] |= named.width(entries[i]);
   std::memset(widths.of + blocks, 0, chunk_blocks - blocks);
@@ -116,9 +121,10 @@ WidthsRead read_widths(const std::byte* table, std::size_t blocks, std::uint8_t 
   return table_read(Ops::summarize(widths), map_bytes(blocks) + entry_bytes(n, flags));
 }
 
-// The operations for instruction sets that compress no bytes, from the mask() of Ops.
+// gather() and scatter() for instruction sets that have no instruction to compress bytes, by the mask() of
+// Ops.
 template <class Ops>
-struct ByBits {
+struct BitmapLoops {
   static std::size_t gather(const Widths& widths, WidthMap& map, std::uint8_t* coded) {
     std::size_t n = 0;
     for (std::size_t i = 0; i < chunk_blocks; i += 64)
@@ -138,14 +144,14 @@ struct ByBits {
   }
 };
 
-// The operations built from a register of widths:
+// The other operations, built from those of a register of widths:
 //   load, store, greater(a, b), all(width); coded(v): number of widths above 0
 //   differ(a, b): 0 where widths are equal
 //   sums(v): sums of neighbouring widths, as wider numbers; add(a, b), total(v) of such numbers
 //   greatest(v): the greatest width
 //   nibbles(from), store_nibbles(to, v): conversion from and to nibbles
 template <class Register>
-struct ByRegisters {
+struct RegisterLoops {
   static constexpr std::size_t lanes = sizeof(typename Register::Type);
 
   // Sum and maximum of all widths seen.

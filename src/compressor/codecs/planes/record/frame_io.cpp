@@ -27,7 +27,7 @@ bool FrameReader<T>::read_prediction() noexcept {
   for (std::uint32_t least = least_lag; prediction_.lags.n < lags; ++prediction_.lags.n) {
     const auto lag = load<std::uint32_t>(payload_.data() + 4 * prediction_.lags.n);
     if (lag < least || lag >= count_) return false;
-    prediction_.lags.of[prediction_.lags.n] = least = lag;
+    prediction_.lags.lag[prediction_.lags.n] = least = lag;
   }
   payload_ = payload_.subspan(4 * std::size_t{lags});
   return true;
@@ -73,7 +73,7 @@ FrameWriter::FrameWriter(Bytes out, std::size_t count, const Prediction& predict
   if (out.size() < before_records) return;
   records_ = frame_ + before_records;
   index_ = write_states(states, frame_ + frame_header_bytes);
-  for (unsigned k = 0; k < lags.n; ++k) index_ = store(index_, lags.of[k]);
+  for (unsigned k = 0; k < lags.n; ++k) index_ = store(index_, lags.lag[k]);
   index_ = store(index_, std::uint32_t{0});
 }
 

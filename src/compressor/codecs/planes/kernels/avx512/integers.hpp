@@ -1,5 +1,6 @@
-// AVX-512: conversion between groups of 64 differences and integers. Included by kernel_set.cpp and
-// values.hpp only.
+// AVX-512: conversion between groups of 64 differences and their integers, the quantised values: prefix sums
+// one way, differences the other way. C is the number of bits in which a group holds a difference: 8, 16
+// or 32. Included by kernel_set.cpp and values.hpp only.
 #pragma once
 
 #include "compressor/codecs/planes/kernels/avx512/group.hpp"
@@ -12,7 +13,7 @@ namespace {
 // Returns, for every lane, the index of the last integer below `lane`; for pairs, of the last integer of the
 // same parity.
 template <Predictor P>
-inline __m512i ends(int lane) {
+inline __m512i last_before(int lane) {
   const __m512i last = _mm512_set1_epi32(lane - 1);
   return P == Predictor::pairs ? _mm512_mask_sub_epi32(last, 0x5555, last, _mm512_set1_epi32(1)) : last;
 }
@@ -22,9 +23,9 @@ template <Predictor P>
 inline __m512i scan(__m512i v) {
   if constexpr (P != Predictor::pairs) v = _mm512_add_epi32(v, _mm512_bslli_epi128(v, 4));
   v = _mm512_add_epi32(v, _mm512_bslli_epi128(v, 8));
-  const __m512i quarter = _mm512_mask_blend_epi32(0xFF00, ends<P>(4), ends<P>(12));
+  const __m512i quarter = _mm512_mask_blend_epi32(0xFF00, last_before<P>(4), last_before<P>(12));
   v = _mm512_add_epi32(v, _mm512_maskz_permutexvar_epi32(0xF0F0, quarter, v));
-  return _mm512_add_epi32(v, _mm512_maskz_permutexvar_epi32(0xFF00, ends<P>(8), v));
+  return _mm512_add_epi32(v, _mm512_maskz_permutexvar_epi32(0xFF00, last_before<P>(8), v));
 }
 
 // Spreads lanes: lane l of register r takes from lane (16 r + l) / Per of a register with `Per` differences a
@@ -36,7 +37,8 @@ inline __m512i spread(__m512i v, unsigned r) {
   return _mm512_permutexvar_epi32(_mm512_load_si512(lanes + 16 * r), v);
 }
 
-// ---- Integers of a group from its differences; `carry` holds, in every lane, the last integer before
+// ---- Integers of a group from its differences. `carry` holds, in every lane, the last integer before the
+// group
 
 struct Integers {
   __m512i part[4];
@@ -63,7 +65,7 @@ inline Integers widened(const Group<32>& d) { return {{d.part[0], d.part[1], d.p
 inline __m512i sums_before(__m512i sums, __m512i& carry) {
   const __m512i upto = scan<Predictor::delta>(sums);
   const __m512i before = _mm512_add_epi32(_mm512_sub_epi32(upto, sums), carry);
-  carry = _mm512_add_epi32(carry, _mm512_permutexvar_epi32(ends<Predictor::delta>(16), upto));
+  carry = _mm512_add_epi32(carry, _mm512_permutexvar_epi32(last_before<Predictor::delta>(16), upto));
   return before;
 }
 
@@ -112,8 +114,8 @@ Integers in_order(const Lanes<C, false>& s) {
 }
 inline const Integers& in_order(const Integers& q) { return q; }
 
-// Returns integers in the lanes that held them, which takes no permutations. Of bytes, lane l of part k has
-// the integer 4 l + k; of words, lane l of part 2 h + k has the integer 32 h + 2 l + k.
+// Returns integers in the lanes that held their differences, which takes no permutations. With C = 8, lane l
+// of part k has the integer 4 l + k; with C = 16, lane l of part 2 h + k has the integer 32 h + 2 l + k.
 template <bool Differences>
 [[gnu::always_inline]] inline Integers in_lane_order(const Lanes<8, Differences>& s) {
   Integers q;
@@ -162,7 +164,7 @@ inline void sum_up(Integers& q, __m512i& carry) {
   for (__m512i& part : q.part) {
     const __m512i upto = scan<P>(part);
     part = _mm512_add_epi32(upto, carry);
-    carry = _mm512_add_epi32(carry, _mm512_permutexvar_epi32(ends<P>(16), upto));
+    carry = _mm512_add_epi32(carry, _mm512_permutexvar_epi32(last_before<P>(16), upto));
   }
 }
 
@@ -183,32 +185,35 @@ auto integers(const Group<C>& d, __m512i& carry) {
   }
 }
 
-// Interleaves four registers whose lanes l hold the elements 4 l, 4 l + 1, .. of a group into the group.
-// `parted` brings the lanes into the order that this requires.
-inline __m512i parted(__m512i v) {
+// Transposes the lanes of a register as a 4 x 4 matrix.
+inline __m512i transposed4x4(__m512i v) {
   return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), v);
 }
-inline Integers interleaved(const __m512i (&of)[4]) {
-  const __m512i a = _mm512_unpacklo_epi32(of[0], of[1]), b = _mm512_unpacklo_epi32(of[2], of[3]),
-                c = _mm512_unpackhi_epi32(of[0], of[1]), d = _mm512_unpackhi_epi32(of[2], of[3]);
+
+// Returns the integers of a group in order. Lane l of v[k] was the integer 4 l + k before its register was
+// transposed.
+inline Integers interleaved(const __m512i (&v)[4]) {
+  const __m512i a = _mm512_unpacklo_epi32(v[0], v[1]), b = _mm512_unpacklo_epi32(v[2], v[3]),
+                c = _mm512_unpackhi_epi32(v[0], v[1]), d = _mm512_unpackhi_epi32(v[2], v[3]);
   return {{_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b), _mm512_unpacklo_epi64(c, d),
            _mm512_unpackhi_epi64(c, d)}};
 }
 
-// Four second differences a lane, as bytes, or as words in two registers. `on` returns base + the differences
-// times their weights; the weight of the first difference is the highest byte.
+// Four second differences a lane, as bytes, or as words in two registers. plus_weighted() returns, for each
+// lane, base + the sum of the differences times their weights: each byte of `Weights` is one, the highest
+// that of the first difference.
 template <unsigned C>
 struct Quads;
 
 template <>
 struct Quads<8> {
-  __m512i of;
-  explicit Quads(const Group<8>& d) : of(d.part[0]) {}
-  Quads(__m512i v) : of(v) {}
-  Quads part() const { return parted(of); }
+  __m512i bytes;
+  explicit Quads(const Group<8>& d) : bytes(d.part[0]) {}
+  Quads(__m512i v) : bytes(v) {}
+  Quads transposed() const { return transposed4x4(bytes); }
   template <unsigned Weights>
-  __m512i on(__m512i base) const {
-    return _mm512_dpbusd_epi32(base, _mm512_set1_epi32(static_cast<int>(__builtin_bswap32(Weights))), of);
+  __m512i plus_weighted(__m512i base) const {
+    return _mm512_dpbusd_epi32(base, _mm512_set1_epi32(static_cast<int>(__builtin_bswap32(Weights))), bytes);
   }
 };
 
@@ -219,15 +224,15 @@ struct Quads<16> {
       : Quads(_mm512_permutex2var_epi32(d.part[0], evens(0), d.part[1]),
               _mm512_permutex2var_epi32(d.part[0], evens(1), d.part[1])) {}
   Quads(__m512i a, __m512i b) : first(a), last(b) {}
-  Quads part() const { return {parted(first), parted(last)}; }
+  Quads transposed() const { return {transposed4x4(first), transposed4x4(last)}; }
   template <unsigned Weights>
-  __m512i on(__m512i base) const {
+  __m512i plus_weighted(__m512i base) const {
     base = _mm512_dpwssd_epi32(base, pair(Weights >> 24, Weights >> 16 & 255), first);
     return (Weights & 0xFFFF) == 0 ? base
                                    : _mm512_dpwssd_epi32(base, pair(Weights >> 8 & 255, Weights & 255), last);
   }
-  static __m512i evens(int from) {
-    return _mm512_add_epi32(_mm512_set1_epi32(from),
+  static __m512i evens(int first) {
+    return _mm512_add_epi32(_mm512_set1_epi32(first),
                             _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30));
   }
   static __m512i pair(unsigned a, unsigned b) { return _mm512_set1_epi32(static_cast<int>(a | b << 16)); }
@@ -243,17 +248,18 @@ struct Seconds {
 
   Seconds(const Group<C>& d, Carry& carry)
       : quads(d),
-        before(sums_before(quads.template on<0x01010101>(_mm512_setzero_si512()), carry.difference)) {}
+        before(sums_before(quads.template plus_weighted<0x01010101>(_mm512_setzero_si512()),
+                           carry.difference)) {}
 
   Integers integers(Carry& carry) const {
-    const Quads<C> apart = quads.part();
-    const __m512i ends = quads.template on<0x04030201>(_mm512_slli_epi32(before, 2));
-    const __m512i Q = parted(sums_before(ends, carry.integer)), D = parted(before);
+    const Quads<C> d = quads.transposed();
+    const __m512i sums = quads.template plus_weighted<0x04030201>(_mm512_slli_epi32(before, 2));
+    const __m512i Q = transposed4x4(sums_before(sums, carry.integer)), D = transposed4x4(before);
     const __m512i twice = _mm512_slli_epi32(D, 1), one = _mm512_add_epi32(Q, D);
     const __m512i two = _mm512_add_epi32(Q, twice);
-    return interleaved({apart.template on<0x01000000>(one), apart.template on<0x02010000>(two),
-                        apart.template on<0x03020100>(_mm512_add_epi32(one, twice)),
-                        apart.template on<0x04030201>(_mm512_add_epi32(two, twice))});
+    return interleaved({d.template plus_weighted<0x01000000>(one), d.template plus_weighted<0x02010000>(two),
+                        d.template plus_weighted<0x03020100>(_mm512_add_epi32(one, twice)),
+                        d.template plus_weighted<0x04030201>(_mm512_add_epi32(two, twice))});
   }
 };
 
@@ -270,8 +276,8 @@ auto integers(const Group<C>& d, Carry& carry) {
 
 // ---- Differences
 
-// Checks that all differences seen fit `Bits` bits: after half the range is added, excess bits show in
-// `seen`.
+// Check whether differences fit `Bits` bits. narrow() adds half the range to each difference, which leaves
+// bits above the lowest `Bits` if the difference is out of range, and collects the bits of all in `seen`.
 template <unsigned C, unsigned Bits>
 struct Fit {
   __m512i seen = _mm512_setzero_si512();
@@ -333,7 +339,7 @@ struct Words {
   __m512i part[2];
 };
 
-// Checks differences in words as Fit does.
+// The same check of differences in words.
 template <unsigned Bits>
 struct WordFit {
   __m512i seen = _mm512_setzero_si512();
@@ -343,7 +349,8 @@ struct WordFit {
   }
 };
 
-// Computes the differences of a group, which fit 16 bits. `previous`: as above.
+// Computes the differences of a group of integers of 16 bits. `previous`: the register before the group; on
+// return, the last register of the group.
 template <Predictor P>
 Words differences(const Words& q, __m512i& previous) {
   Words d;

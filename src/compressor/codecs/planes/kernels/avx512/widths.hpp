@@ -36,7 +36,7 @@ struct Widths64 {
   }
 };
 
-struct Avx512Widths : ByRegisters<Widths64> {
+struct Avx512Widths : RegisterLoops<Widths64> {
   static std::uint64_t mask(const std::uint8_t* widths) {
     const __m512i w = _mm512_load_si512(widths);
     return _mm512_test_epi8_mask(w, w);

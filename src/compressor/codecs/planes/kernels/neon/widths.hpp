@@ -38,7 +38,7 @@ struct Widths16 {
   }
 };
 
-struct NeonWidths : ByRegisters<Widths16>, ByBits<NeonWidths> {
+struct NeonWidths : RegisterLoops<Widths16>, BitmapLoops<NeonWidths> {
   static std::uint64_t mask(const std::uint8_t* widths) {
     return simd::Neon::nonzero_mask(simd::Neon::load(reinterpret_cast<const std::byte*>(widths)));
   }

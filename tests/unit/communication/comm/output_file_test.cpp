@@ -1,4 +1,4 @@
-#include "compressor/base/output_file.hpp"
+#include "communication/comm/output_file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

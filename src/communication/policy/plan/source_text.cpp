@@ -1,4 +1,4 @@
-#include "compressor/base/source_text.hpp"
+#include "communication/policy/plan/source_text.hpp"
 
 #include <algorithm>
 
