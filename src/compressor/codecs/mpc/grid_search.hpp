@@ -1,13 +1,13 @@
 // The search for the grid of a few values of a message: the same text for the host and for a warp of a GPU,
-// which find the same grid. Team says who works:
+// which find the same grid. Team is the interface to the threads that search:
 //
 //   word(i)                       returns word i of the message
 //   is_constant(first, n)         returns true if n words, from `first` on, are the same
 //   each(n, f)                    calls f(i) for i below n, in any order
 //   once(f)                       calls f() once
-//   sort(x, n, less, memory)      sorts n numbers; `memory`: room for as many
-//   take_least(n, of, gaps)       writes gaps of(i) for i below n: the least of them, in any order; returns
-//                                 their number
+//   sort(x, n, less, memory)      sorts n numbers, equal ones in their order; `memory`: room for as many
+//   take_least(n, gap, gaps)      writes the least of the gaps gap(i), i below n, in any order; returns their
+//                                 number
 //   nth(x, n, k, memory)          returns number k of n numbers in ascending order, which it may move
 //   first_few(n, limit, is, take) calls take(rank, i) for the first `limit` i below n with is(i); returns
 //                                 their number

@@ -1,6 +1,7 @@
 // Tables of widths in planes records: every form comes back by every kernel set, and damage is found.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -90,6 +91,143 @@ TEST(WidthTables, WithBitsThatNameNothingAreRejected) {
             << blocks << " " << bit;
       }
     }
+  }
+}
+
+// Record of a chunk with named widths, without values: the widths, and zeros for planes.
+struct NamedRecord {
+  std::vector<std::byte> bytes;
+  std::size_t table;  // position of the table
+  std::size_t blocks;
+
+  NamedRecord(const Widths& widths, std::size_t chunk, const WidthKernels& kernels, std::uint8_t flags = 0)
+      : blocks(chunk) {
+    const WidthSummary summary = summary_of(widths);
+    const RecordHeader header{static_cast<std::uint8_t>(two_bits | flags),
+                              static_cast<std::uint16_t>(summary.sum)};
+    bytes.resize(max_plane_record<std::int64_t>);
+    table = header.bytes() + summary.sum;
+    bytes.resize(finish_planes(bytes.data(), header, widths, summary, blocks, kernels));
+  }
+
+  std::size_t others() const { return table + names_bytes + two_bit_bytes(blocks); }  // their position
+  std::uint8_t flags() const { return std::to_integer<std::uint8_t>(bytes[0]); }
+
+  // Reads the record from memory of exactly its size. Returns its widths; nothing if it is rejected.
+  static std::optional<Widths> read(const std::vector<std::byte>& bytes, std::size_t blocks,
+                                    const WidthKernels& kernels) {
+    const std::vector<std::byte> exact(bytes);
+    Record<float> record;
+    if (!read_record(exact, exact.data() + exact.size(), block_values * blocks, kernels, record)) return {};
+    return record.widths;
+  }
+};
+
+// Widths of which most are 3, 4 or 5, and every `distance`-th one is another, the greatest of them `most`.
+Widths with_others(std::size_t blocks, std::size_t distance, unsigned most) {
+  Widths widths{};
+  for (std::size_t i = 0; i < blocks; ++i) {
+    const bool other = i % distance == distance / 2;
+    const auto width = other ? (i == distance / 2 ? most : 6 + i % (most - 5)) : 3 + i % 7 / 3;
+    widths.of[i] = static_cast<std::uint8_t>(width);
+  }
+  return widths;
+}
+
+constexpr std::size_t chunks_with_others[] = {64, 65, 301, 511, 512};
+
+TEST(WidthTables, WithTruncatedOthersAreRejected) {
+  for (const std::size_t blocks : chunks_with_others)
+    for (const unsigned most : {15u, 32u})
+      for (const WidthKernels* const kernels : sets()) {
+        const Widths widths = with_others(blocks, 20, most);
+        const NamedRecord record(widths, blocks, *kernels);
+        ASSERT_EQ(record.flags(), has_planes | two_bits | (most > 15 ? byte_widths : 0)) << blocks;
+        const auto whole = NamedRecord::read(record.bytes, blocks, *kernels);
+        ASSERT_TRUE(whole && std::ranges::equal(whole->of, widths.of)) << blocks;
+        for (std::size_t n = record.table; n < record.bytes.size(); ++n) {
+          const std::vector<std::byte> cut(record.bytes.begin(),
+                                           record.bytes.begin() + static_cast<std::ptrdiff_t>(n));
+          EXPECT_FALSE(NamedRecord::read(cut, blocks, *kernels)) << blocks << " " << n;
+        }
+      }
+}
+
+// Widths beyond 32 bits in a record of 32-bit integers, beyond 64 bits in a wide one.
+TEST(WidthTables, WithOthersOutOfRangeAreRejected) {
+  for (const std::size_t blocks : chunks_with_others)
+    for (const WidthKernels* const kernels : sets())
+      for (const std::uint8_t flags : {std::uint8_t{0}, std::uint8_t{wide}}) {
+        const unsigned limit = flags != 0 ? 64 : 32;
+        for (const unsigned most : {limit, limit + 1, 128u, 255u}) {
+          const NamedRecord record(with_others(blocks, 70, most), blocks, *kernels, flags);
+          ASSERT_EQ(record.flags() & (two_bits | byte_widths), two_bits | byte_widths);
+          EXPECT_EQ(NamedRecord::read(record.bytes, blocks, *kernels).has_value(), most == limit)
+              << blocks << " " << most;
+        }
+      }
+}
+
+// An entry that claims one width more, or one fewer, than the list of others has: the widths no longer add
+// up. All blocks may claim one: then the list has the length of the chunk.
+TEST(WidthTables, WithTooManyOrTooFewOthersAreRejected) {
+  for (const std::size_t blocks : chunks_with_others)
+    for (const unsigned most : {15u, 32u})
+      for (const WidthKernels* const kernels : sets()) {
+        const NamedRecord record(with_others(blocks, 20, most), blocks, *kernels);
+        const std::size_t half = first_half(blocks);
+        for (std::size_t i = 0; i < blocks; ++i) {
+          std::vector<std::byte> damaged = record.bytes;
+          std::byte& entries = damaged[record.table + names_bytes + i % half / 2];
+          const unsigned shift = static_cast<unsigned>(i % half % 2 * 4 + i / half * 2);
+          const bool is_other = (std::to_integer<unsigned>(entries) >> shift & 3) == 3;
+          entries ^= std::byte{3} << shift;
+          if (!is_other) entries |= std::byte{3} << shift;
+          EXPECT_FALSE(NamedRecord::read(damaged, blocks, *kernels)) << blocks << " " << i;
+        }
+        std::vector<std::byte> all = record.bytes;
+        for (std::size_t i = 0; i < blocks; ++i)
+          all[record.table + names_bytes + i % half / 2] |= std::byte{3} << (i % half % 2 * 4 + i / half * 2);
+        EXPECT_FALSE(NamedRecord::read(all, blocks, *kernels)) << blocks;
+        all.resize(record.table + max_table_bytes);
+        Widths back;
+        const WidthsRead read = kernels->read(all.data() + record.table, blocks, record.flags(), back);
+        EXPECT_EQ(read.bytes, names_bytes + two_bit_bytes(blocks) + entry_bytes(blocks, record.flags()));
+      }
+}
+
+// All kernel sets accept the same damaged lists, and read the same widths from them.
+TEST(WidthTables, WithDamagedOthersAreReadAlikeByEveryKernelSet) {
+  for (const std::size_t blocks : chunks_with_others)
+    for (const unsigned most : {15u, 32u})
+      for (int round = 0; round < 200; ++round) {
+        const NamedRecord record(with_others(blocks, 20, most), blocks, *sets().front());
+        std::vector<std::byte> damaged = record.bytes;
+        for (int k = 0; k < 1 + round % 3; ++k)
+          damaged[record.others() + draw() % (damaged.size() - record.others())] = std::byte(draw());
+        const auto expected = NamedRecord::read(damaged, blocks, *sets().front());
+        for (const WidthKernels* const kernels : sets()) {
+          const auto found = NamedRecord::read(damaged, blocks, *kernels);
+          ASSERT_EQ(found.has_value(), expected.has_value()) << blocks << " " << round;
+          ASSERT_TRUE(!found || std::ranges::equal(found->of, expected->of)) << blocks << " " << round;
+        }
+      }
+}
+
+// The longest table, with a byte for each block behind names that none has, ends at the limit of its size.
+TEST(WidthTables, OfTheGreatestSizeFitARecord) {
+  Widths widths{};
+  std::fill_n(widths.of, chunk_blocks, std::uint8_t{64});
+  const WidthTable table{two_bits | byte_widths, names_bytes + two_bit_bytes(chunk_blocks) + chunk_blocks,
+                         0x210};
+  static_assert(max_plane_record<std::int64_t> >= 12 + 8 * chunk_values + max_table_bytes);
+  EXPECT_EQ(table.bytes + overrun, max_table_bytes);
+  for (const WidthKernels* const kernels : sets()) {
+    std::vector<std::byte> bytes(max_table_bytes);
+    kernels->write(bytes.data(), widths, chunk_blocks, table);
+    Widths back;
+    EXPECT_EQ(kernels->read(bytes.data(), chunk_blocks, table.flags, back).bytes, table.bytes);
+    EXPECT_TRUE(std::ranges::equal(back.of, widths.of));
   }
 }
 

@@ -92,12 +92,6 @@ constexpr std::size_t chunks_of(std::size_t values) noexcept {
 }
 constexpr std::size_t whole_words(std::size_t bytes) noexcept { return (bytes + 3) / 4 * 4; }
 
-// Size of the largest record with planes and widths but neither runs nor layers, plus the overrun of a
-// kernel.
-template <class Int>
-inline constexpr std::size_t max_plane_record = 12 + chunk_values * sizeof(Int) + chunk_blocks
-                                                + chunk_blocks / 8 + 64 + overrun;
-
 // ---- The table of widths of a record: nibbles or bytes, either for all blocks or only for the blocks set in
 // a bitmap
 
@@ -176,8 +170,16 @@ inline bool names_blocks_beyond(const std::byte* map, std::size_t blocks) noexce
   return blocks % 8 != 0 && (map[blocks / 8] >> (blocks % 8)) != std::byte{0};
 }
 
-// Size of the largest table, plus the bytes that a kernel may read or write beyond it.
-inline constexpr std::size_t max_table_bytes = names_bytes + two_bit_bytes(chunk_blocks) + chunk_blocks + 64;
+// Size of the largest table, plus the bytes that a kernel may read or write beyond it: names, two bits a
+// block, and a byte for each block, as if none had a named width.
+inline constexpr std::size_t max_table_bytes =
+    names_bytes + two_bit_bytes(chunk_blocks) + chunk_blocks + overrun;
 static_assert(names_bytes + two_bit_bytes(chunk_blocks) >= map_bytes(chunk_blocks));
+
+// Size of the largest record with planes and widths but neither runs nor layers, plus the overrun of a
+// kernel: a header of a wide record, all planes, and the largest table.
+template <class Int>
+inline constexpr std::size_t max_plane_record = whole_words(12 + chunk_values * sizeof(Int) +
+                                                            max_table_bytes);
 
 }  // namespace taut::planes
