@@ -14,7 +14,7 @@
    | if (found == held_.end()) return {};
 
    source: src/communication/p2p/receive.cpp
-   | if (comm->received().keep(notice.number, kept, at.endpoint->history_bytes()))
+   | if (comm->received().keep(notice.number, kept, recv.endpoint->history_bytes()))
 
    Mutations: on_trust, unpinned, credit_unkept. */
 #ifndef MESSAGES
