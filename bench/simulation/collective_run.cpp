@@ -182,7 +182,7 @@ Spent run_on_rank(const CollectiveCall& call, const PlannedCall& planned, const 
                   taut::Transport& transport, const Processor& processor) {
   const CodecCosts costs = call.policy.empty() ? uncompressed(call) : planned.fast ? *call.fast : call.costs;
   Spent spent;
-  ModelledPlace place(costs, processor.compute, spent);
+  ModelledPlace place(costs, processor.compute, spent, processor.cache);
   taut::Neighbours neighbours;
   if (of_neighbours(call.collective)) neighbours = neighbours_of(hosts, call.ranks, transport.rank());
   const std::size_t whole = sizeof(float) * static_cast<std::size_t>(call.ranks);  // equal blocks

@@ -67,6 +67,7 @@ inline constexpr double seconds_of_samples = 20e-6;  // before the agreement
 struct Processor {
   Compute compute;
   std::function<void()> wait;
+  CoreCache& cache;
 };
 
 // Runs the call on one rank of these hosts. Every rank must run it. Throws taut::Error if the call fails.

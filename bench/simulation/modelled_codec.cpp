@@ -165,27 +165,30 @@ taut::Operation ModelledKernels::start_decode(std::span<taut::DecodeItem> items)
 taut::Status ModelledPlace::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   if (bytes == 0) return taut::Status::ok;
   std::memmove(to, from, std::min(bytes, taut::frame_header_bytes));
-  work(spent_.copy, bytes, copy_);
+  work(spent_.copy, bytes, copy_, cache_.read(from) + cache_.write(to));
   return taut::Status::ok;
 }
 
-taut::Status ModelledPlace::reduce(taut::Slice values, taut::ConstSlice, taut::Reduction) noexcept {
-  work(spent_.combine, values.bytes(), add_);
+taut::Status ModelledPlace::reduce(taut::Slice values, taut::ConstSlice others, taut::Reduction) noexcept {
+  work(spent_.combine, values.bytes(), add_, cache_.read(others.data) + cache_.write(values.data));
   return taut::Status::ok;
 }
 
-// Reads two values, or one and the line of the other, and writes one.
-void ModelledPlace::work(double& counter, std::size_t bytes, double speed) {
-  constexpr double traffic = 3;
+void ModelledPlace::work(double& counter, std::size_t bytes, double speed, double traffic) {
   const double seconds = static_cast<double>(bytes) / speed;
   counter += seconds;
   compute_(seconds, traffic * static_cast<double>(bytes));
 }
 
 std::byte* ModelledPlace::allocate(std::size_t bytes) noexcept {
-  return static_cast<std::byte*>(::operator new(bytes, alignment, std::nothrow));
+  auto* const data = static_cast<std::byte*>(::operator new(bytes, alignment, std::nothrow));
+  if (data != nullptr) cache_.add(data, bytes);
+  return data;
 }
 
-void ModelledPlace::release(std::byte* data) noexcept { ::operator delete(data, alignment); }
+void ModelledPlace::release(std::byte* data) noexcept {
+  cache_.remove(data);
+  ::operator delete(data, alignment);
+}
 
 }  // namespace simulation

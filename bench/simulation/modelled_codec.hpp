@@ -11,6 +11,7 @@
 #include "communication/team/codec_operations.hpp"
 #include "communication/team/place.hpp"
 #include "compressor/frame/codec.hpp"
+#include "core_cache.hpp"
 
 namespace simulation {
 
@@ -121,11 +122,16 @@ class ModelledKernels final : public ModelledCodec, public taut::CodecOperations
   }
 };
 
-// Place whose copies and sums take simulated time. A copy moves only the header of a frame.
+// Place whose copies and sums take simulated time. A copy moves only the header of a frame. `cache`: of the
+// rank's core; its scratch memory is added to it.
 class ModelledPlace final : public taut::PooledPlace {
  public:
-  ModelledPlace(const CodecCosts& costs, Compute compute, Spent& spent)
-      : copy_(costs.copy), add_(costs.add_values), compute_(std::move(compute)), spent_(spent) {}
+  ModelledPlace(const CodecCosts& costs, Compute compute, Spent& spent, CoreCache& cache)
+      : copy_(costs.copy),
+        add_(costs.add_values),
+        compute_(std::move(compute)),
+        spent_(spent),
+        cache_(cache) {}
   ~ModelledPlace() override { trim(); }
 
   taut::Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept override;
@@ -135,11 +141,13 @@ class ModelledPlace final : public taut::PooledPlace {
   std::byte* allocate(std::size_t bytes) noexcept override;
   void release(std::byte* data) noexcept override;
 
-  void work(double& counter, std::size_t bytes, double speed);
+  // `traffic`: bytes that pass the memory of the host for each byte.
+  void work(double& counter, std::size_t bytes, double speed, double traffic);
 
   double copy_, add_;  // bytes a second
   Compute compute_;
   Spent& spent_;
+  CoreCache& cache_;
 };
 
 }  // namespace simulation

@@ -43,7 +43,8 @@ std::vector<Levels> levels_of(const CollectiveCall& call, const Hosts& hosts) {
 
 Outcome simulate(const CollectiveCall& call, const PlannedCall& planned, const Link& link) {
   VirtualRanks ranks(call.ranks);
-  VirtualNetwork network(ranks, link);
+  std::vector<CoreCache> caches(static_cast<std::size_t>(call.ranks), CoreCache(link.hosts.cache));
+  VirtualNetwork network(ranks, link, caches);
   Outcome outcome{.planned = planned};
   ranks.run([&](int rank) {
     taut::Transport& transport = network.transport(rank);
@@ -51,7 +52,7 @@ Outcome simulate(const CollectiveCall& call, const PlannedCall& planned, const L
       const double passed = memory_bytes > 0 ? network.passed_memory(rank, memory_bytes) - ranks.now() : 0;
       ranks.compute(std::max(seconds, passed));
     };
-    const Processor processor{compute, [&] { ranks.block(); }};
+    const Processor processor{compute, [&] { ranks.block(); }, caches[static_cast<std::size_t>(rank)]};
     const Spent spent = run_on_rank(call, outcome.planned, link.hosts, transport, processor);
     if (spent.total() > outcome.spent.total()) outcome.spent = spent;
     outcome.sent_bytes = std::max(outcome.sent_bytes, static_cast<double>(transport.traffic().bytes));

@@ -15,7 +15,8 @@ namespace {
 // Returns the seconds of the call on the slowest rank.
 double seconds_of(const simulation::CollectiveCall& call, const simulation::Link& link) {
   const auto transport = taut::make_mpi_transport(MPI_COMM_WORLD);
-  const simulation::Processor processor{[](double seconds, double) { smpi_execute(seconds); }, [] {}};
+  simulation::CoreCache cache;
+  const simulation::Processor processor{[](double seconds, double) { smpi_execute(seconds); }, [] {}, cache};
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
   run_on_rank(call, plans(call, link).front(), link.hosts, *transport, processor);

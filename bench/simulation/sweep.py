@@ -53,7 +53,7 @@ IDEAL_THREADS = "ideal_threads"  # the set whose speeds grow in proportion to th
 MEMORY_OF_NODE = 300
 NODES = {  # of set "nodes": numbers of nodes and ranks a node, calls, MB and Gbit/s
     "clusters": ((16, 1), (64, 1), (16, 8), (4, 32), (16, 32), (64, 128)),
-    "calls": ("allreduce", "reduce_scatter", "allgather", "bcast", "reduce", "alltoall", "gather"),
+    "calls": ("allreduce", "reduce_scatter", "allgather", "bcast", "reduce", "alltoall", "gather", "scatter"),
     "sizes": (1, 8, 64), "rates": (100,),
 }  # fmt: skip
 HALO = "neighbor_alltoall"

@@ -62,9 +62,10 @@ class VirtualNetwork::Port final : public taut::Transport {
   int rank_;
 };
 
-VirtualNetwork::VirtualNetwork(VirtualRanks& ranks, const Link& link)
+VirtualNetwork::VirtualNetwork(VirtualRanks& ranks, const Link& link, std::span<const CoreCache> caches)
     : ranks_(ranks),
       link_(link),
+      caches_(caches),
       hosts_(static_cast<std::size_t>(link.hosts.count(ranks.size()))),
       queues_(static_cast<std::size_t>(ranks.size())),
       copies_end_(static_cast<std::size_t>(ranks.size())) {
@@ -109,6 +110,7 @@ std::size_t VirtualNetwork::send(int rank, taut::ConstBytes bytes, int to, taut:
                                    .rank = rank,
                                    .other = to,
                                    .capacity = {},
+                                   .data = bytes.data(),
                                    .bytes = bytes.size(),
                                    .content = {},
                                    .partner = none});
@@ -133,6 +135,7 @@ std::size_t VirtualNetwork::recv(int rank, taut::Bytes capacity, int from, taut:
                                    .rank = rank,
                                    .other = from,
                                    .capacity = capacity,
+                                   .data = nullptr,
                                    .bytes = 0,
                                    .content = {},
                                    .partner = none});
@@ -188,6 +191,14 @@ double VirtualNetwork::passed_memory(int rank, double bytes) {
   return free_at;
 }
 
+// Returns the bytes that pass memory for each byte of a message that a rank of the host receives. A message
+// without a receive waits in memory.
+double VirtualNetwork::written(std::size_t receive) const noexcept {
+  if (receive == none) return CoreCache().write(nullptr);
+  const Operation& operation = operations_[receive];
+  return caches_[static_cast<std::size_t>(operation.rank)].write(operation.capacity.data());
+}
+
 // Copies a message from one rank of a host to another: as fast as the receiver's core copies, one message at
 // a time, and as the memory allows.
 void VirtualNetwork::start_on_host(std::size_t send) {
@@ -197,7 +208,9 @@ void VirtualNetwork::start_on_host(std::size_t send) {
   const auto bytes = static_cast<double>(message.bytes);
   double& copied = copies_end_[static_cast<std::size_t>(message.other)];
   copied = std::max(copied, ranks_.now()) + bytes / hosts.copy;
-  const double end = std::max(copied, passed_memory(message.rank, Hosts::traffic_of_copy * bytes));
+  const double traffic =
+      caches_[static_cast<std::size_t>(message.rank)].read(message.data) + written(message.partner);
+  const double end = std::max(copied, passed_memory(message.rank, traffic * bytes));
   ranks_.at(end + hosts.latency, [this, send] { complete(send); });
 }
 

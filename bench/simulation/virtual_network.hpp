@@ -10,9 +10,11 @@
 #pragma once
 
 #include <deque>
+#include <span>
 #include <unordered_map>
 
 #include "communication/team/transport.hpp"
+#include "core_cache.hpp"
 #include "hosts.hpp"
 #include "virtual_ranks.hpp"
 
@@ -29,7 +31,8 @@ struct Link {
 
 class VirtualNetwork {
  public:
-  VirtualNetwork(VirtualRanks& ranks, const Link& link);
+  // `caches`: of the ranks' cores.
+  VirtualNetwork(VirtualRanks& ranks, const Link& link, std::span<const CoreCache> caches);
   ~VirtualNetwork();
   VirtualNetwork(const VirtualNetwork&) = delete;
 
@@ -56,10 +59,11 @@ class VirtualNetwork {
     bool is_send, eager;
     int holders;  // who still uses the operation: its rank and, for an eager send, the delivery
     int rank, other;
-    taut::Bytes capacity;  // of a receive
-    std::size_t bytes;     // of the message
-    Content content;       // of a send
-    std::size_t partner;   // number of the matching operation; none: not matched yet
+    taut::Bytes capacity;   // of a receive
+    const std::byte* data;  // of a send
+    std::size_t bytes;      // of the message
+    Content content;        // of a send
+    std::size_t partner;    // number of the matching operation; none: not matched yet
   };
   struct Queue {  // operations of one receiver, sender and lane that wait for their partners
     std::deque<std::size_t> sends, receives;
@@ -84,6 +88,7 @@ class VirtualNetwork {
   void start_next(int from_host);
   void start(std::size_t send);
   void start_on_host(std::size_t send);
+  double written(std::size_t receive) const noexcept;
   void left(std::size_t send);
   void complete(std::size_t send);
   void arrived(std::size_t send);
@@ -93,6 +98,7 @@ class VirtualNetwork {
 
   VirtualRanks& ranks_;
   Link link_;
+  std::span<const CoreCache> caches_;
   std::vector<Host> hosts_;         // by number
   std::vector<Queues> queues_;      // by receiver
   std::vector<double> copies_end_;  // times, by receiver

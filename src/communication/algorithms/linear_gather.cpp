@@ -42,6 +42,7 @@ extern constinit const AlgorithmInfo linear_gather{
     .growth = coded_once,
     .run = run,
     .any_blocks = true,
+    .scratch = [](int, int) { return Scratch{.buffers = 1}; },
 };
 
 }  // namespace taut::algorithms

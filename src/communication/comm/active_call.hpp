@@ -4,6 +4,7 @@
 #include "communication/comm/communicator.hpp"
 #include "communication/gpu/device_values.hpp"
 #include "communication/policy/plan/cost_model.hpp"
+#include "communication/team/hierarchical.hpp"
 
 namespace taut {
 
@@ -47,11 +48,13 @@ class Communicator::ActiveCall {
   void gather() noexcept;
   void plan(AgreementMessage& mine);
   std::size_t block_values() const noexcept;
-  std::size_t values_by_nodes(const Call& part) const noexcept;
   bool follows_nodes() const noexcept;
   int place_of(int rank) const noexcept;
   const char* problem_of_arguments() const noexcept;
   void reserve();
+  void reserve_values(std::size_t largest, std::size_t frames, const Scratch& scratch,
+                      const MemoryByNodes& by_nodes);
+  bool moves_on_node() const noexcept;
   std::shared_ptr<const Codec> codec_of(const Coding& candidate);
   void sample(AgreementMessage& mine);
   void look_for_packed(ConstSlice sampled, AgreementMessage& mine) noexcept;

@@ -1,11 +1,11 @@
 // Phase `plan` of a call: the plan, the resources that it needs, samples, and this rank's record for the
 // agreement. The code communicates nothing and leaves the user's memory unchanged.
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "communication/comm/active_call.hpp"
 #include "communication/gpu/frame_codec.hpp"
-#include "communication/team/hierarchical.hpp"
 #include "communication/team/message_batch.hpp"
 #include "compressor/base/device_memory.hpp"
 #include "compressor/base/guarded.hpp"
@@ -23,6 +23,19 @@ constexpr std::size_t coroutines_of_a_call = 7, coroutines_of_a_segment = 5, cor
 template <class S>
 bool missing(const Blocks<S>& memory) noexcept {
   return memory.data == nullptr && memory.values() != 0;
+}
+
+// Scratch memory: `count` buffers of `bytes` each.
+struct Buffers {
+  std::size_t bytes, count;
+};
+
+// Reserves all buffers in a pool, which counts a larger free block as one of those that it is asked for.
+void reserve_in_pool(Place& pool, std::span<Buffers> all) {
+  std::ranges::sort(all, std::greater(), &Buffers::bytes);
+  std::size_t count = 0;
+  for (const Buffers& some : all)
+    if (some.count > 0) pool.reserve(some.bytes, count += some.count);
 }
 
 int most_neighbours(const Operands& data) noexcept {
@@ -154,40 +167,6 @@ std::size_t Communicator::ActiveCall::block_values() const noexcept {
   return part_range(part.count(), 0, static_cast<std::size_t>(plan_.algorithm->parts(part.ranks))).count;
 }
 
-// Returns the number of values of each buffer that this rank needs by nodes; 0 if it needs none.
-std::size_t Communicator::ActiveCall::values_by_nodes(const Call& part) const noexcept {
-  if (!plan_.by_nodes) return 0;
-  const Operands& data = call_.data;
-  const auto of_segment = [&](std::size_t values) {
-    return part_range(values, 0, static_cast<std::size_t>(plan_.segments)).count;
-  };
-  switch (call_.collective) {
-    case Collective::allgather: return data.own ? of_segment(data.in.count) : 0;
-    case Collective::bcast:
-      return rank() == data.root && data.out.data == nullptr ? of_segment(part.count()) : 0;
-    case Collective::reduce_scatter:
-      return of_segment(data.out.count) * static_cast<std::size_t>(call_.nodes);
-    case Collective::gather:
-    case Collective::scatter: {
-      const bool at_root = rank() == data.root;
-      const bool collects = comm_.nodes_.local_rank(rank()) == comm_.nodes_.local_rank(data.root);
-      if (!collects || (at_root && comm_.nodes_.are_consecutive())) return 0;
-      return of_segment(block_values()) * static_cast<std::size_t>(at_root ? call_.nodes : 1);
-    }
-    case Collective::neighbor_alltoall: return 0;
-    case Collective::alltoall: {
-      const bool in_place = data.in.data == data.out.data;
-      if (moves_between_ranks(call_))
-        return !in_place                    ? 0
-               : data.out.layout != nullptr ? of_segment(data.out.most().count)
-                                            : of_segment(block_values());
-      const auto blocks = static_cast<std::size_t>(call_.ranks);
-      return of_segment(data.out.count / blocks) * blocks;
-    }
-    default: return of_segment(part.count());
-  }
-}
-
 // The largest of nearly equal blocks is that of rank 0, which another order would move.
 bool Communicator::ActiveCall::follows_nodes() const noexcept {
   const bool has_blocks =
@@ -245,30 +224,45 @@ void Communicator::ActiveCall::reserve() {
   Scratch scratch = of_neighbours(call_.collective)
                         ? plan_.algorithm->scratch(neighbours, 0)
                         : plan_.algorithm->scratch(part.ranks, mod(me - root, part.ranks));
-  const bool needs_values = plan_.arithmetic == Arithmetic::values && reduces(call_.collective);
-  if (needs_values && !device_) ++scratch.buffers;
-  std::size_t bytes = frame_room(frame) * static_cast<std::size_t>(scratch.frames);
-  const std::size_t by_nodes = values_by_nodes(part);
-  const int buffers = by_nodes > 0 ? buffers_by_nodes : 0;
-  bytes = std::max(bytes, by_nodes * size_of(data.out.type));
-  scratch.buffers += buffers;
-  const std::size_t operands = scratch.blocks > 0 ? segments : 0;  // buffers of blocks of values
-  const std::size_t of_operands = values * size_of(data.out.type) * static_cast<std::size_t>(scratch.blocks);
-  if (operands > 0 && !device_) {
-    place_.reserve(of_operands, operands);
-    ++scratch.buffers;
-  }
-  place_.reserve(bytes, static_cast<std::size_t>(scratch.buffers) * segments);
-  if (device_) {  // one frame, a result, a decoded operand, and values that the host has in the buffers above
-    if (operands > 0) device_->reserve(of_operands, operands);
-    const std::size_t of_values = 2 * needs_values + static_cast<std::size_t>(buffers) * segments + operands;
-    device_->reserve(std::max(bytes, values * size_of(data.out.type)), 1 + of_values);
-  }
+  MemoryByNodes by_nodes;
+  if (plan_.by_nodes)
+    by_nodes = memory_by_nodes(call_, comm_.nodes_, rank(), data, plan_.segments, moves_on_node());
+  if (!by_nodes.between) scratch = {.buffers = 0};
+  const std::size_t frames = frame_room(frame) * static_cast<std::size_t>(scratch.frames);
+  place_.reserve(frames, static_cast<std::size_t>(scratch.buffers) * segments);
+  reserve_values(values * size_of(data.out.type), frames, scratch, by_nodes);
   const auto batches = static_cast<std::size_t>(neighbours / MessageBatch::most);
   const std::size_t of_a_segment = coroutines_of_a_segment + (plan_.by_nodes ? 2 : 1) * batches +
                                    (plan_.by_nodes ? coroutines_on_a_node : 0) +
                                    (device_ ? coroutines_of_device_coding : 0);
   reserve_coroutine_frames(coroutines_of_a_call + of_a_segment * segments);
+}
+
+// Reserves memory for values. `largest`: bytes of the values of the largest frame.
+void Communicator::ActiveCall::reserve_values(std::size_t largest, std::size_t frames, const Scratch& scratch,
+                                              const MemoryByNodes& by_nodes) {
+  const auto segments = static_cast<std::size_t>(plan_.segments), size = size_of(call_.data.out.type);
+  const bool codes = scratch.buffers > 0;
+  const bool needs_values = codes && plan_.arithmetic == Arithmetic::values && reduces(call_.collective);
+  std::array all{
+      Buffers{largest, needs_values * segments},
+      Buffers{largest * static_cast<std::size_t>(scratch.blocks), (scratch.blocks > 0) * segments},
+      Buffers{by_nodes.kept * size, (by_nodes.kept > 0) * segments},
+      Buffers{by_nodes.passing * size, (by_nodes.passing > 0) * segments},
+  };
+  if (!device_) {
+    for (const Buffers& some : all) place_.reserve(some.bytes, some.count);
+    return;
+  }
+  // A GPU has one frame at a time, a result and a decoded operand. Messages on a node are in host memory.
+  all[0] = {std::max(frames, largest), codes + 2 * std::size_t{needs_values}};
+  reserve_in_pool(*device_, all);
+  if (by_nodes.message > 0 && !moves_on_node()) place_.reserve(by_nodes.message * size, 2 * segments);
+}
+
+// Returns true if the transport itself moves and reduces the values of a node.
+bool Communicator::ActiveCall::moves_on_node() const noexcept {
+  return device_ && comm_.transport_.does_node_work();
 }
 
 // Returns true if the coding must not change packed integers, but would change large ones.
@@ -283,10 +277,12 @@ void Communicator::ActiveCall::look_for_packed(ConstSlice sampled, AgreementMess
   if (found == PackedIntegers::large) mine.obstacles |= AgreementMessage::packed;
 }
 
-// Returns the ratio that samples of this rank's values reach.
+// Returns the ratio that samples of this rank's values reach. Their memory goes back to the place at once.
 float Communicator::ActiveCall::estimate_ratio(const Codec& coder, ConstSlice values) {
   if (values.count == 0) return std::numeric_limits<float>::max();
-  const Buffer scratch = place_.scratch(sample_scratch(coder, values.type));
+  const std::size_t bytes = sample_scratch(coder, values.type);
+  comm_.place_.reserve(bytes, 1);
+  const Buffer scratch = comm_.place_.scratch(bytes);
   const Sample sample = coder.sample(values, scratch.bytes());
   if (sample.status != Status::ok) throw Error(sample.status, "the codec refused a sample");
   return static_cast<float>(sample.ratio());

@@ -25,7 +25,8 @@ Task<> sum_up(View& view, ConstSlice values, Slice mine, Reduction op) {
     });
     co_return co_await view.node.run(std::move(work));
   }
-  const NodePeers::Memory theirs = view.node.memory(mine.count, mine.type);
+  NodePeers::Memory theirs;
+  if (view.leads()) theirs = view.node.memory(mine.count, mine.type);
   view.node.copy(view.part(values, view.me()), mine);
   for (int d = 1; d < view.node.size(); ++d) {
     const int to = view.neighbour(d), from = view.neighbour(-d);
@@ -78,8 +79,8 @@ Task<> reduce(View view, Operands data) {
   const int root = view.nodes.local_rank(data.root), root_node = view.nodes.node(data.root);
   const bool at_root = view.all.rank() == data.root, beside_root = view.my_node() == root_node;
   const ConstSlice own = view.part(static_cast<ConstSlice>(data.in), view.me());
-  NodePeers::Memory memory;
-  if (!at_root) memory = view.node.memory(own.count, own.type);
+  NodePeers::Memory memory{{}, {{nullptr, own.count, own.type}}};
+  if (!at_root && view.leads()) memory = view.node.memory(own.count, own.type);
   const Slice mine = at_root ? view.part(static_cast<Slice>(data.out), view.me()) : memory.values;
   const ConstSlice sum = mine.data != nullptr ? mine : own;  // placeholder if no memory; values are unused
   co_await sum_up(view, data.in, mine, data.op);
@@ -101,7 +102,7 @@ Task<> bcast(View view, Operands data) {
   NodePeers::Memory decoded, spare;
   Slice mine = view.part(values, view.me());
   if (at_root && values.data == nullptr) {
-    decoded = view.node.memory(mine.count, mine.type);
+    if (view.leads()) decoded = view.node.memory(mine.count, mine.type);
     spare = view.node.memory(view.part(values, 0).count, mine.type);
     mine = {{decoded.values.data, mine.count, mine.type}};
   }
@@ -169,6 +170,57 @@ BytesBetweenNodes bytes_between_nodes(Collective collective, const Nodes& nodes,
       block(message, static_cast<std::size_t>(place), static_cast<std::size_t>(nodes.leaders())).bytes();
   const bool beside_root = nodes.node(rank) == nodes.node(data.root);
   return {collective == bcast && !beside_root ? 0 : part, collective == reduce && !beside_root ? 0 : part};
+}
+
+MemoryByNodes memory_by_nodes(const Call& call, const Nodes& nodes, int rank, const Operands& data,
+                              int segments, bool works) noexcept {
+  using enum Collective;
+  const auto P = static_cast<std::size_t>(call.ranks), N = static_cast<std::size_t>(nodes.count()), L = P / N;
+  const auto of_segment = [&](std::size_t values) {  // an empty part takes a buffer too
+    return std::max<std::size_t>(1, part_range(values, 0, static_cast<std::size_t>(segments)).count);
+  };
+  const bool at_root = rank == data.root;
+  const int place = nodes.local_rank(rank);
+  switch (call.collective) {
+    case allgather: {
+      const std::size_t own = of_segment(data.in.count);
+      return {.kept = data.own ? own : 0, .message = own};
+    }
+    case reduce_scatter: {
+      const std::size_t own = of_segment(data.out.count);
+      return {.kept = own * N, .passing = works ? 0 : own, .message = own};
+    }
+    case gather:
+    case scatter: {
+      const bool joins = place == nodes.local_rank(data.root);
+      const std::size_t own = call.collective == gather ? data.in.count : call.count() / P;
+      const std::size_t of_node = of_segment(own * L);
+      const std::size_t kept = !at_root ? of_node : nodes.are_consecutive() ? 0 : of_node * N;
+      return {.kept = joins ? kept : 0, .message = std::min(own, of_node), .between = joins};
+    }
+    case neighbor_alltoall: return {};
+    case alltoall: {
+      if (!moves_between_ranks(call)) {
+        const std::size_t own = of_segment(data.out.count / P);
+        return {.kept = own * P, .passing = works ? 0 : own * 2 * N, .message = own * N};
+      }
+      const std::size_t largest = of_segment(
+          data.out.layout != nullptr ? data.out.most().count : part_range(data.out.count, 0, P).count);
+      return {.kept = data.in.data == data.out.data ? largest : 0, .message = largest};
+    }
+    default: {
+      const bool leads = place < nodes.leaders();
+      const std::size_t message = call.collective == reduce ? data.in.count : data.out.count;
+      const std::size_t part =
+          of_segment(part_range(message, 0, static_cast<std::size_t>(nodes.leaders())).count);
+      const bool stays = call.collective == bcast && at_root && data.out.data == nullptr;
+      const bool sums_here = leads && reduces(call.collective);
+      return {.kept = leads && (stays || (call.collective == reduce && !at_root)) ? part : 0,
+              .passing = stays || (sums_here && !works) ? part : 0,
+              .message = part,
+              .between = leads};
+    }
+  }
 }
 
 bool follows_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Arithmetic how) noexcept {

@@ -26,13 +26,16 @@ bool joins_blocks(Collective collective) noexcept;
 // copies all values.
 bool moves_between_ranks(const Call& call) noexcept;
 
-// Number of scratch buffers of values of one rank by nodes, in addition to those of the algorithm. A
-// reduction needs them, an alltoall, and a rank whose own values stay in a broadcast or an allgather. Each
-// buffer holds a rank's part of a segment; in an allgather its block, in a reduce_scatter one block for each
-// node, in a gather or scatter the blocks of the rank's node, or of all nodes at a root
-// whose nodes are not consecutive, in an alltoall all blocks, or the largest one
-// if it replaces blocks in place.
-inline constexpr int buffers_by_nodes = 2;
+// Memory of one rank by nodes for one segment, in values, beside that of the algorithm. 0: no buffer.
+struct MemoryByNodes {
+  std::size_t kept = 0;     // buffer that is in use while the algorithm runs
+  std::size_t passing = 0;  // buffer of steps on the node
+  std::size_t message = 0;  // largest message on the node; a send and a receive are in flight together
+  bool between = true;      // the rank runs the algorithm
+};
+// `works`: the transport itself moves and reduces the values of a node.
+MemoryByNodes memory_by_nodes(const Call& call, const Nodes& nodes, int rank, const Operands& data,
+                              int segments, bool works = false) noexcept;
 
 // Bytes of the values that a rank encodes and decodes between nodes, at their places in a history. Places of
 // alltoall and reduce_scatter depend on the number of segments.

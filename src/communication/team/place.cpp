@@ -122,8 +122,8 @@ void HostPlace::release(std::byte* data) noexcept { ::operator delete(data, alig
 
 Reserve::~Reserve() {
   while (free_ != nullptr) {
-    const Free block = *free_;
-    Buffer(&place_, reinterpret_cast<std::byte*>(std::exchange(free_, block.next)), block.capacity);
+    Buffer block = take(free_);
+    block.place_ = &place_;
   }
 }
 
@@ -137,17 +137,27 @@ void Reserve::reserve(std::size_t bytes, std::size_t blocks) {
 }
 
 Buffer Reserve::scratch(std::size_t bytes) {
-  for (Free** link = &free_; *link != nullptr; link = &(*link)->next) {
-    Free* const block = *link;
-    if (block->capacity < bytes) continue;
-    *link = block->next;
-    return Buffer(this, reinterpret_cast<std::byte*>(block), block->capacity);
-  }
+  for (Free** link = &free_; *link != nullptr; link = &(*link)->larger)
+    if ((*link)->capacity >= bytes) return take(*link);
   return place_.scratch(bytes);
 }
 
+Buffer Reserve::take(Free*& link) noexcept {
+  Free* const block = link;
+  link = block->larger;
+  if (block->same != nullptr) {
+    block->same->larger = block->larger;
+    link = block->same;
+  }
+  return Buffer(this, reinterpret_cast<std::byte*>(block), block->capacity);
+}
+
 void Reserve::recycle(std::byte* data, std::size_t capacity) noexcept {
-  free_ = new (data) Free{free_, capacity};
+  Free** link = &free_;
+  while (*link != nullptr && (*link)->capacity < capacity) link = &(*link)->larger;
+  Free* const there = *link;
+  const bool first = there == nullptr || there->capacity > capacity;
+  *link = new (data) Free{first ? there : there->larger, first ? nullptr : there, capacity};
 }
 
 // The kernel copies the byte to a pipe and back: it reports memory that it must not write to.

@@ -142,8 +142,9 @@ class HostPlace final : public PooledPlace {
 };
 
 // Reserve: scratch memory for one of several users of a shared place, kept apart from that of the others.
-// reserve() takes memory from the shared place at once; the destructor returns it. Requests beyond the
-// reserve go to the shared place, whose memory must be accessible to the host.
+// reserve() takes memory from the shared place at once; the destructor returns it. A request gets the
+// smallest free block that is large enough, so that buffers of several sizes are reserved one size after the
+// other. Requests beyond the reserve go to the shared place, whose memory must be accessible to the host.
 class Reserve final : public Place {
  public:
   explicit Reserve(Place& place) noexcept : Place(place.message_memory()), place_(place) {}
@@ -159,13 +160,17 @@ class Reserve final : public Place {
 
  private:
   struct Free {  // stored at the start of each free block
-    Free* next;
+    Free* larger;
+    Free* same;  // next block of this capacity
     std::size_t capacity;
   };
+  Buffer take(Free*& link) noexcept;
   void recycle(std::byte* data, std::size_t capacity) noexcept override;
 
   Place& place_;
-  Free* free_ = nullptr;  // free blocks; the block returned last is taken first, because it is in the caches
+  // Free blocks of the least capacity. Of blocks of one capacity the one returned last is taken first,
+  // because it is in the caches.
+  Free* free_ = nullptr;
 };
 
 inline Buffer::~Buffer() {

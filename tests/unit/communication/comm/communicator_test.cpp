@@ -1,9 +1,8 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include <set>
-
 #include "communication/comm/in_flight.hpp"
+#include "support/places.hpp"
 #include "support/ranks.hpp"
 #include "support/replace_new.hpp"
 
@@ -225,29 +224,6 @@ TEST(Communicator, ARankWithoutMemorySendsAllToPlain) {
     EXPECT_EQ(verdict.fallback, Fallback::memory);
   EXPECT_TRUE(job.outputs == untouched.outputs);
 }
-
-// A place that gives no more memory than was reserved before.
-class StrictPlace final : public Place {
- public:
-  Buffer scratch(std::size_t bytes) override {
-    const auto best = free_.lower_bound(bytes);
-    if (best == free_.end()) throw Error(Status::out_of_memory, "more than was reserved");
-    const std::size_t capacity = *best;
-    free_.erase(best);
-    return Buffer(this, new std::byte[capacity + 1], capacity);
-  }
-  void reserve(std::size_t bytes, std::size_t blocks) override {
-    while (static_cast<std::size_t>(std::distance(free_.lower_bound(bytes), free_.end())) < blocks)
-      free_.insert(bytes);
-  }
-
- private:
-  void recycle(std::byte* data, std::size_t capacity) noexcept override {
-    delete[] data;
-    free_.insert(capacity);
-  }
-  std::multiset<std::size_t> free_;  // capacities of the blocks
-};
 
 // Memory is the only resource that a rank can lack after the agreement, so all memory is reserved before it.
 TEST(Communicator, ACallLivesOnWhatItReserved) {

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "communication/team/hierarchical.hpp"
+#include "compressor/frame/codec.hpp"
+#include "compressor/frame/sample.hpp"
+#include "support/places.hpp"
 #include "support/ranks.hpp"
 
 namespace taut::test {
@@ -82,6 +85,72 @@ TEST(OnUnequalNodes, CallsGoByNodesWhereLeadersCanServeThem) {
         EXPECT_EQ(comm->calls().rows().back().decision.by_nodes,
                   runs_by_nodes(collective, blocks, count, false));
     }
+  }
+}
+
+// Returns the bytes that each rank reserves for a call on these nodes, which gets no other memory.
+std::vector<std::size_t> reserved(const std::string& policy, std::span<const int> node_of,
+                                  Collective collective, std::size_t count, int root) {
+  const int ranks = static_cast<int>(node_of.size());
+  Ranks on(ranks, policy);
+  std::vector<StrictPlace*> places;
+  for (int r = 0; r < ranks; ++r) {
+    auto place = std::make_unique<StrictPlace>();
+    places.push_back(place.get());
+    const auto i = static_cast<std::size_t>(r);
+    on.comms[i] = std::make_unique<Communicator>(on.hub.transport(r), *place, parse_policy(policy), "",
+                                                 Observer{}, Nodes(node_of));
+    on.places[i] = std::move(place);
+  }
+  Job job(collective, ranks, count, DType::f32, Pattern::smooth, 1, Reduction::sum, root);
+  for (const Verdict& verdict : on.run(collective, job)) {
+    EXPECT_EQ(verdict.status, Status::ok);
+    EXPECT_EQ(verdict.fallback, Fallback::none);
+  }
+  for (int r = 0; r < ranks; ++r) EXPECT_EQ(job.check(r, bound, 2 * ranks), "");
+  EXPECT_TRUE(on.comms[0]->calls().rows().back().decision.by_nodes);
+  std::vector<std::size_t> bytes;
+  for (const StrictPlace* place : places) bytes.push_back(place->reserved);
+  return bytes;
+}
+
+// A rank that only sends its block to another one of its node needs memory for samples alone. The rank that
+// collects or hands out needs the blocks of its node and a frame, the root a frame, and all blocks if it has
+// to copy them.
+TEST(MemoryOnNodes, GathersAndScattersReserveWhatEachRoleUses) {
+  constexpr std::size_t N = 3, L = 4, block = 1501;
+  constexpr int root = 5;
+  const auto codec = find_codec("planes")->make({.bound = bound});
+  for (const Collective collective : {Collective::gather, Collective::scatter})
+    for (const std::size_t segments : {1, 3})
+      for (const bool cyclic : {false, true}) {
+        SCOPED_TRACE(testing::Message() << name_of(collective) << " " << segments << " " << cyclic);
+        std::vector<int> node_of;
+        for (std::size_t r = 0; r < N * L; ++r) node_of.push_back(static_cast<int>(cyclic ? r % N : r / L));
+        const std::string policy = "abs:1e-3,when=always,nodes=on,codec=planes,min_bytes=0,algorithm=linear";
+        const auto bytes = reserved(policy + ",segments=" + std::to_string(segments), node_of, collective,
+                                    N * L * block, root);
+        const std::size_t values = part_range(L * block, 0, segments).count;
+        const std::size_t frame = frame_room(codec->max_bytes(DType::f32, values, 1));
+        const Nodes nodes(node_of);
+        for (int r = 0; r < static_cast<int>(N * L); ++r) {
+          const bool joins = nodes.local_rank(r) == nodes.local_rank(root);
+          const bool samples = r == root || collective == Collective::gather;
+          const std::size_t copies = r != root ? 1 : cyclic ? N : 0;
+          EXPECT_EQ(bytes[static_cast<std::size_t>(r)], joins * segments * (copies * values * 4 + frame) +
+                                                            samples * sample_scratch(*codec, DType::f32))
+              << r;
+        }
+      }
+}
+
+// On nodes of unequal size the ranks that do not lead hold no part of the message.
+TEST(MemoryOnNodes, LeadersAloneReserveParts) {
+  const std::vector<int> node_of{0, 0, 0, 1, 1};
+  for (const Collective collective : {Collective::allreduce, Collective::reduce, Collective::bcast}) {
+    const auto bytes = reserved("abs:1e-3,when=always,nodes=on,min_bytes=0", node_of, collective, 9000, 3);
+    for (int r = 0; r < 5; ++r)
+      EXPECT_EQ(bytes[static_cast<std::size_t>(r)] > 9000, r != 2) << name_of(collective) << " " << r;
   }
 }
 

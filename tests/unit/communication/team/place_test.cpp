@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
+#include <vector>
 
 namespace taut {
 namespace {
@@ -97,6 +99,27 @@ TEST(Reserve, TakesWhatIsLargeEnough) {
   const Buffer large = reserve.scratch(20000), small = reserve.scratch(5000);
   EXPECT_GE(large.capacity(), 50000u);
   EXPECT_LT(small.capacity(), 50000u);
+}
+
+// The orders in which blocks are requested and returned do not matter.
+TEST(Reserve, KeepsLargeBlocksForLargeRequests) {
+  HostPlace place;
+  Reserve reserve(place);
+  for (const std::size_t bytes : {50000, 500000, 50000, 5000}) reserve.reserve(bytes, 1);
+  std::vector<std::size_t> wanted{5000, 50000, 50000, 500000};
+  std::set<const std::byte*> seen;
+  do {
+    std::vector<Buffer> held;
+    for (const std::size_t bytes : wanted) {
+      seen.insert(held.emplace_back(reserve.scratch(bytes)).data());
+      EXPECT_LT(held.back().capacity(), bytes * 5 / 4);
+    }
+    std::ranges::sort(held, {}, &Buffer::data);
+    held.erase(held.begin(), held.begin() + 2);
+  } while (std::ranges::next_permutation(wanted).found);
+  EXPECT_EQ(seen.size(), 4u);
+  const std::byte* const last = reserve.scratch(50000).data();
+  EXPECT_EQ(reserve.scratch(50000).data(), last);
 }
 
 }  // namespace
