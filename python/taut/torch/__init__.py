@@ -13,6 +13,10 @@ MPI, in memory of the host. All ranks get the same bits.
 docs/howto/train_with_pytorch.md is the guide.
 """
 
+# Functions of this module have the group of all ranks as a default argument. The module is imported here, before the program
+# makes that group: otherwise the first step of an optimiser imports it, and destroy_process_group cannot end the group's threads.
+import torch.distributed.nn.functional  # noqa: F401
+
 from ._backend import report, statistics
 from ._collectives import all_gather, all_reduce, all_to_all, reduce_scatter
 from ._creation import register, set_rules

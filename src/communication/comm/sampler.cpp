@@ -1,7 +1,6 @@
 #include "communication/comm/sampler.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <new>
 
@@ -16,8 +15,6 @@
 namespace taut {
 namespace {
 
-std::atomic<std::uint64_t> spent{0};   // nanoseconds that samples have taken in this process
-std::atomic<std::uint64_t> taken{0};   // number of samples
 std::atomic<std::size_t> reserved{0};  // bytes of pieces of the streams that are followed
 
 constexpr int timings = 3;  // number of timed runs of the codec that compresses a sample best
@@ -83,12 +80,18 @@ FollowedStream::FollowedStream(const CallKey& of, const SampledCall& call, std::
 
 FollowedStream::~FollowedStream() { reserved -= reserved_; }
 
-// Returns true if another sample stays within the share of time. Its predicted time is the mean of the
-// samples so far.
-bool Sampler::may_spend(bool first_of_kind) const noexcept {
-  static const std::uint64_t begin = clock_();
-  if (first_of_kind && spent < first_samples_ns) return true;
-  const std::uint64_t next = spent / std::max<std::uint64_t>(taken, 1);
+SampleCosts& Sampler::costs_of_process() noexcept {
+  static SampleCosts costs;
+  return costs;
+}
+
+// Returns true if another sample is exempt, or stays within the share of time. Its predicted time is the mean
+// of the samples so far.
+bool Sampler::may_spend(bool first_of_kind) noexcept {
+  std::uint64_t begin = 0;
+  if (const std::uint64_t now = clock_(); costs_.begin.compare_exchange_strong(begin, now)) begin = now;
+  if (first_of_kind && costs_.exempt++ < exempt_kinds) return true;
+  const std::uint64_t spent = costs_.nanoseconds, next = spent / std::max<std::uint64_t>(costs_.samples, 1);
   return spent + next <= extra_ns_ + (clock_() - begin) / time_divisor;
 }
 
@@ -107,7 +110,7 @@ ValueRange Sampler::sampled_range(ConstSlice values) noexcept {
   return range;
 }
 
-// Runs a part of a sample, and adds its time to `spent`.
+// Runs a part of a sample, and adds its time to the costs.
 template <class Work>
 void Sampler::measured(Work work) noexcept {
   const std::uint64_t begin = clock_();
@@ -117,7 +120,7 @@ void Sampler::measured(Work work) noexcept {
   } catch (const Error&) {  // a codec refused these values: there is no sample
   } catch (const std::bad_alloc&) {
   }
-  spent += clock_() - begin;
+  costs_.nanoseconds += clock_() - begin;
 }
 
 void Sampler::look(CallRow& row, const SampledCall& call) noexcept {
@@ -135,7 +138,7 @@ void Sampler::look(CallRow& row, const SampledCall& call) noexcept {
   }
   row.next_sample = 2 * number;
   measured([&] { sample(row, call); });
-  ++taken;
+  ++costs_.samples;
   if (!row.followed && may_refer(row.call())) measured([&] { begin_to_follow(row, call); });
 }
 

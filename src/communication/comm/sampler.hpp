@@ -2,6 +2,7 @@
 // gain that a history would give. Beyond counting, these samples are the only cost of observing.
 #pragma once
 
+#include <atomic>
 #include <list>
 
 #include "communication/comm/collective_call.hpp"
@@ -49,23 +50,33 @@ class FollowedStream {
   const std::size_t reserved_;
 };
 
+// Counts and times of the samples of several samplers, which share a budget. `Sampler` has one of the
+// process.
+struct SampleCosts {
+  std::atomic<std::uint64_t> begin{0};        // time of the first sample; 0: there was none
+  std::atomic<std::uint64_t> nanoseconds{0};  // time that samples have taken
+  std::atomic<std::uint64_t> samples{0};
+  std::atomic<std::uint64_t> exempt{0};  // number of first samples that were asked for
+};
+
 // Samples the 1st, 2nd, 4th, 8th ... call of a kind, or a call soon after, so that all samples of this
-// process take at most 1 % of the time since the first one. The first sample of a kind may exceed this share
-// while all samples have taken less than `first_samples_ns`. After a sample, the stream of the call is
-// followed: pieces of its calls are kept until there are as many as a history keeps, and the next call is
-// compared with them. For one thread at a time.
+// process take at most 1 % of the time since the first one. The first samples of the first `exempt_kinds`
+// kinds are exempt: they are taken however long others have lasted, for example where the rank has lost its
+// core. After a sample, the stream of the call is followed: pieces of its calls are kept until there are as
+// many as a history keeps, and the next call is compared with them. For one thread at a time.
 class Sampler {
  public:
   static constexpr std::size_t least_bytes = 4096;  // size of a message that is sampled
-  static constexpr std::uint64_t first_samples_ns = 10'000'000;
+  static constexpr std::uint64_t exempt_kinds = 16;
   static constexpr std::uint64_t time_divisor = 100;  // samples may take 1/100 of the time
   static constexpr std::size_t range_pieces = 32;  // pieces of Pieces::most_values values that give the range
 
   using Clock = std::uint64_t (*)();  // nanoseconds
 
   // `extra_ns`: nanoseconds, by `clock`, that all samples may take beyond their share.
-  explicit Sampler(std::string kernels, std::uint64_t extra_ns = 0, Clock clock = clock_now)
-      : kernels_(std::move(kernels)), extra_ns_(extra_ns), clock_(clock) {}
+  explicit Sampler(std::string kernels, std::uint64_t extra_ns = 0, Clock clock = clock_now,
+                   SampleCosts& costs = costs_of_process())
+      : kernels_(std::move(kernels)), extra_ns_(extra_ns), clock_(clock), costs_(costs) {}
 
   // Returns true if the next call of this kind is to be sampled, or may belong to a stream that is followed.
   static bool is_due(const CallRow& row) noexcept {
@@ -90,13 +101,15 @@ class Sampler {
   Repetition::Sum compare(ConstSlice piece, References references, Bound bound);
   std::unique_ptr<Codec> referring_codec(DType type, Bound bound, bool chooses) const;
 
-  bool may_spend(bool first_of_kind) const noexcept;
+  static SampleCosts& costs_of_process() noexcept;
+  bool may_spend(bool first_of_kind) noexcept;
   template <class Work>
   void measured(Work work) noexcept;
 
   std::string kernels_;
   std::uint64_t extra_ns_;
   Clock clock_;
+  SampleCosts& costs_;
   HostPlace place_;
   std::list<FollowedStream> followed_;  // at most one for each kind of call
 };

@@ -10,20 +10,26 @@ import time
 import pytest
 
 PROGRAM = """
-import os, sys, time
+import os, sys, time, traceback
 from datetime import timedelta
 import torch, torch.distributed as dist
 import taut.torch
 rank, fault, path = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 taut.torch.set_rules("* : abs=1e-2")
 dist.init_process_group("cpu:taut,cuda:taut", init_method="file://" + path, rank=rank, world_size=2, timeout=timedelta(seconds=4))
-tensor = torch.randn(50_000)
+tensor, status = torch.randn(50_000), 0
 dist.all_reduce(tensor)
 print("began", flush=True)
 if rank == 1:
     time.sleep(60)
-for _ in range(2):
-    dist.all_reduce(tensor, async_op=True).wait()
+try:
+    for _ in range(2):
+        dist.all_reduce(tensor, async_op=True).wait()
+except RuntimeError:
+    traceback.print_exc()
+    status = 1
+dist.destroy_process_group()  # behind the block: the exception holds the group, whose threads must not outlive the interpreter
+sys.exit(status)
 """
 
 
@@ -57,3 +63,39 @@ def test_the_others_end_with_the_message_of_pytorch(rank, tmp_path, fault, messa
     status, text, seconds = run(fault, tmp_path)
     assert status == 1 and re.search(message, text) and "RuntimeError" in text
     assert seconds < 30
+
+
+TRAINED = """
+import atexit, os, sys
+import torch, torch.distributed as dist
+import taut.torch
+
+def names():
+    return [open(f"/proc/self/task/{thread}/comm").read().strip() for thread in os.listdir("/proc/self/task")]
+
+def train():
+    network, tensor = torch.nn.Linear(64, 300), torch.randn(10_000)
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
+    network(torch.randn(4, 64)).sum().backward()
+    optimizer.step()
+    dist.all_reduce(tensor)
+    taut.torch.all_reduce(tensor, "abs:1e-3")
+
+taut.torch.set_rules("* >=1 : abs=1e-2")
+dist.init_process_group(sys.argv[1], init_method="file://" + sys.argv[2], rank=0, world_size=1)
+train()
+assert "pt_gloo_runloop" in names()
+dist.destroy_process_group()
+atexit.register(lambda: print(names()))  # runs once Python's own threads have ended, one of which may be the last to hold the group
+"""
+
+
+@pytest.mark.parametrize("backend", ["gloo", "cpu:taut,cuda:taut"])
+def test_no_thread_of_gloo_outlives_its_group(rank, tmp_path, backend):
+    """A thread of gloo that needs the interpreter while it ends aborts the process."""
+    if rank > 0:
+        pytest.skip("rank 0 starts the process")
+    command = [sys.executable, "-c", TRAINED, backend, str(tmp_path / "store")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout, done.stderr
+    assert "pt_gloo_runloop" not in done.stdout

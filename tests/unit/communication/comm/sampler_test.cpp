@@ -131,6 +131,26 @@ TEST(Sampler, StopsWhenItsTimeIsUp) {
   EXPECT_GT(row.next_sample, 1000u);  // the next sample comes later
 }
 
+// A clock of a process that loses its core for a second whenever it reads the clock.
+std::uint64_t clock_of_lost_core() {
+  static std::uint64_t time = 1;
+  return time += 1'000'000'000;
+}
+
+TEST(Sampler, FirstSamplesAreTakenHoweverLongOthersLast) {
+  SampleCosts costs;
+  const auto values = wave(2000);
+  for (std::uint64_t kind = 0; kind < 2 * Sampler::exempt_kinds; ++kind) {
+    Sampler sampler("", 0, clock_of_lost_core, costs);  // each communicator has its own
+    CallRow row = row_of(DType::f32);
+    sampler.look(row, call_of(values));
+    EXPECT_EQ(row.values.samples, kind < Sampler::exempt_kinds ? 1u : 0u) << kind;
+    ++row.sum.calls;
+    sampler.look(row, call_of(values));  // a second sample of a kind is not exempt
+    EXPECT_LE(row.values.samples, 1u) << kind;
+  }
+}
+
 TEST(Sampler, ShortCallsAreNeverDueAgain) {
   Sampler sampler("", unlimited);
   CallRow row = row_of(DType::f32);
