@@ -22,8 +22,7 @@ void SlotTrial::update(const SlotTimes& agreed) noexcept {
     return compare_after(timed_exact);
   }
   const std::uint32_t calls = slots_.calls();
-  const bool clear = agreed.slots > clear_difference * agreed.exact;
-  if (calls == 0 || (calls < trial_calls && !clear)) return;
+  if (calls < trial_calls) return;
   if (agreed.slots < agreed.exact) {
     comparing_ = false;
     since_ = 0;

@@ -2,10 +2,10 @@
 // as the tuner serves them, with exact sizes or by NCCL alone.
 //
 // The first calls have exact sizes, so that the tuner knows its fastest way; the last of them are timed. A
-// few calls in slots follow. If they are slower, exact sizes serve the next calls, for longer after each
-// trial that loses again. While slots are faster, exact sizes are timed again from time to time. Each call in
-// slots has an agreement on the times, and all else follows from the order of the calls, so that all ranks
-// decide alike.
+// few calls in slots follow; medians count, because some calls are disturbed. If slots are slower, exact
+// sizes serve the next calls, for longer after each trial that loses again. While slots are faster, exact
+// sizes are timed again from time to time. Each call in slots has an agreement on the times, and all else
+// follows from the order of the calls, so that all ranks decide alike.
 #pragma once
 
 #include "communication/policy/tuning/autotuner.hpp"

@@ -180,6 +180,45 @@ TEST_F(NcclByNodesCapacity, AfterAFailureARankMakesNoCallsByNodes) {
   EXPECT_EQ(fake_nccl::take_report().find("ncclCommSplit"), std::string::npos);
 }
 
+// A rank whose values are not aligned has no memory for their copy, while the other ranks of its node have
+// enqueued all of their call. They fail, too, and wait for nobody.
+TEST_F(NcclByNodesCapacity, AFailureOfACopyEndsTheCallOnTheNode) {
+  if (L == 1) return;
+  constexpr std::size_t count = 5040;
+  const Trial trial = on(2, {.policy = "abs:1e-2,codec=planes,predictor=delta,slots=2"});
+  NcclRanks ranks(trial.P, trial.whole_policy());
+  std::vector<std::unique_ptr<OnGpu<float>>> values;
+  for (int r = 0; r < trial.P; ++r)
+    values.push_back(std::make_unique<OnGpu<float>>(std::vector<float>(count, 1)));
+  const OnGpu<float> apart(std::vector<float>(count, 1), 1);
+  const auto all_reduce = [&](const NcclRank& me, float* own) {
+    return TAUT_Nccl_AllReduce(own, own, count, ncclFloat32, ncclSum, me.comm, me.stream);
+  };
+  const auto own_of = [&](const NcclRank& me) { return values[static_cast<std::size_t>(me.rank)]->data(); };
+  ranks.run([&](NcclRank& me) { EXPECT_EQ(all_reduce(me, own_of(me)), 0); });
+  stand_in_finish();
+  EXPECT_EQ(TAUT_Cuda_release(), 0);
+  fake_nccl::set_patience(10);
+  const auto enqueued = fake_nccl::calls_of("AllGather") + static_cast<unsigned long>(L) - 1;
+  ranks.run([&](NcclRank& me) {
+    if (me.rank >= L) return;
+    if (me.rank > 0) {
+      EXPECT_EQ(all_reduce(me, own_of(me)), static_cast<int>(Status::transport_failed));
+      return;
+    }
+    while (fake_nccl::calls_of("AllGather") < enqueued) std::this_thread::yield();
+    stand_in_no_memory_at(1);
+    EXPECT_EQ(all_reduce(me, apart.data()), static_cast<int>(Status::out_of_memory));
+    stand_in_no_memory_at(0);
+  });
+  const std::string report = fake_nccl::take_report();
+  EXPECT_EQ(report.find("deadlock"), std::string::npos) << report;
+  fake_nccl::set_patience(0.3);
+  stand_in_finish();
+  fake_nccl::set_patience(20);
+  fake_nccl::take_report();
+}
+
 // Counts of one call: NCCL's collectives on a node, frames between nodes, and no wait of the host.
 TEST_F(NcclByNodesCapacity, TheHostWaitsForNothing) {
   if (L == 1) return;  // flat

@@ -198,11 +198,21 @@ TEST(SlotTrial, FollowsAChange) {
   EXPECT_GT(calls_in_slots(trial, 9000, 3, 1), 4000);
 }
 
+// One call of a trial takes long, because something else disturbs it: it does not decide.
+TEST(SlotTrial, OneDisturbedCallEndsNoTrial) {
+  for (int disturbed = 0; disturbed < 4; ++disturbed) {
+    SlotTrial trial;
+    calls_in_slots(trial, SlotTrial::first_exact, 3, 1);
+    for (int i = 0; i < 4; ++i) calls_in_slots(trial, 1, 3, i == disturbed ? 100 : 1);
+    EXPECT_EQ(calls_in_slots(trial, 50, 3, 1), 50) << disturbed;
+  }
+}
+
 // The time of the call that ends a lost trial is none of the next trial, which would be lost by it.
 TEST(SlotTrial, BeginsAComparisonWithNewTimes) {
   SlotTrial trial;
   calls_in_slots(trial, 30, 1.5, 10);
-  EXPECT_GT(calls_in_slots(trial, 400, 1.5, 1), 100);
+  EXPECT_GT(calls_in_slots(trial, 1200, 1.5, 1), 100);
 }
 
 }  // namespace slots_test
