@@ -37,12 +37,12 @@ class Searcher {
   template <class Gap>
   std::uint32_t take_least(std::uint32_t n, const Gap& gap, GridGap* gaps) const noexcept {
     constexpr std::uint32_t few = 16;
-    double sizes[few], limit = gap(0).size;
+    double sizes[few], limit = 0;
     for (std::uint32_t i = 0; i < few; ++i) sizes[i] = gap(i * n / few).size;
     for (const double own : sizes) {
       std::uint32_t rank = 0;
       for (const double other : sizes) rank += other < own;
-      if (rank == few / 4) limit = own;
+      if (rank <= few / 4) limit = std::max(limit, own);
     }
     std::uint32_t taken = 0;
     for (std::uint32_t i = 0; i < n; ++i) {

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <random>
 
+#include "compressor/base/unaligned.hpp"
 #include "compressor/frame/coding.hpp"
 
 namespace taut::blocks {
