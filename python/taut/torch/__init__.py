@@ -13,9 +13,7 @@ MPI, in memory of the host. All ranks get the same bits.
 docs/howto/train_with_pytorch.md is the guide.
 """
 
-# Functions of this module have the group of all ranks as a default argument. The module is imported here, before the program
-# makes that group: otherwise the first step of an optimiser imports it, and destroy_process_group cannot end the group's threads.
-import torch.distributed.nn.functional  # noqa: F401
+import torch.distributed
 
 from ._backend import report, statistics
 from ._collectives import all_gather, all_reduce, all_to_all, reduce_scatter
@@ -46,6 +44,11 @@ __all__ = [
 ]
 
 register()
+
+# Functions of torch.distributed.nn have the group of all ranks as a default argument, and the first step of an optimiser imports
+# them. Imported before that group exists, they do not hold it: destroy_process_group can then end its threads.
+if not torch.distributed.is_initialized():
+    import torch.distributed.nn.functional  # noqa: F401
 
 
 def __getattr__(name: str) -> object:

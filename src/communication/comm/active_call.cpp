@@ -160,7 +160,7 @@ Task<Verdict> Communicator::ActiveCall::resolve_trial() {
 Task<Verdict> Communicator::ActiveCall::resolve_bound() {
   bound_ = policy().coding.bound;
   const bool seeks = seeks_units();
-  if (is_relative(bound_)) gather();
+  if (is_relative(bound_)) pack_staged();
   if (is_relative(bound_) || seeks || (!call_.bytes_known && rounds_ == 0)) {
     const AgreementMessage known = co_await exchange(local_message(&policy()));
     if (!known.same_signature()) co_return differing(known, call_, comm_.tuner_.rules());
@@ -341,7 +341,7 @@ Plan Communicator::ActiveCall::usual_plan() noexcept {
 
 // Adds the speeds on this rank's values to the record. A rank without values leaves the choice to the others.
 void Communicator::ActiveCall::add_speeds(const Plan& usual, AgreementMessage& mine) noexcept {
-  gather();
+  pack_staged();
   const ConstSlice values = own_values(call_, rank()).most();
   if (values.count == 0 && failure_ == Status::ok && (usual.algorithm != nullptr || call_.any_type)) return;
   std::ranges::fill(mine.measured_low, 0.0F);

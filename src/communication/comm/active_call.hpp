@@ -45,15 +45,15 @@ class Communicator::ActiveCall {
   ValueRange range_of_own(const Coding& coding) noexcept;
   ValueRange units_of_own() const noexcept;
   bool seeks_units() const noexcept { return bound_.exact() && may_sum_exactly(policy(), call_); }
-  void gather() noexcept;
+  void pack_staged() noexcept;
   void plan(AgreementMessage& mine);
   std::size_t block_values() const noexcept;
   bool follows_nodes() const noexcept;
   int place_of(int rank) const noexcept;
   const char* problem_of_arguments() const noexcept;
   void reserve();
-  void reserve_values(std::size_t largest, std::size_t frames, const Scratch& scratch,
-                      const MemoryByNodes& by_nodes);
+  void reserve_buffers(std::size_t largest, std::size_t frames, const Scratch& scratch,
+                       const MemoryByNodes& by_nodes);
   bool moves_on_node() const noexcept;
   std::shared_ptr<const Codec> codec_of(const Coding& candidate);
   void sample(AgreementMessage& mine);
@@ -107,7 +107,7 @@ class Communicator::ActiveCall {
   // Resources that the call owns until it completes, independent of other calls.
   std::optional<gpu::DeviceValues> device_;  // empty: the values are on the host, or out of reach
   std::array<Buffer, 2> staged_;
-  bool gathered_ = false;
+  bool staged_packed_ = false;
   bool packed_ = false;             // integers are packed into the values
   std::shared_ptr<Series> series_;  // null: the call belongs to no series
   std::optional<OperandPlaces> places_;

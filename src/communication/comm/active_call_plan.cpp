@@ -118,7 +118,7 @@ ValueRange Communicator::ActiveCall::range_of_own(const Coding& coding) noexcept
 void Communicator::ActiveCall::plan(AgreementMessage& mine) {
   plan_ = make_plan(policy(), call_, bound_, early_.policy_state->candidates, early_.route);
   if ((mine.obstacles & AgreementMessage::out_of_reach) != 0 || plan_.fallback != Fallback::none) return;
-  gather();
+  pack_staged();
   if (failure_ != Status::ok) return;
   call_.data.mean = call_.mean && sums_widely(policy(), call_);
   if (!policy().same_bits) leave_input(call_.collective, call_.data, rank(), ranks());
@@ -150,10 +150,10 @@ void Communicator::ActiveCall::sample(AgreementMessage& mine) {
   mine.frame_low = mine.frame_high = ratio > 0 ? bytes / ratio : bytes;
 }
 
-// Gathers staged values once, and not before they are needed: most calls that fall back to plain MPI are
+// Packs staged values once, and not before they are needed: most calls that fall back to plain MPI are
 // known by then.
-void Communicator::ActiveCall::gather() noexcept {
-  if (call_.staging == nullptr || call_.on_device || std::exchange(gathered_, true)) return;
+void Communicator::ActiveCall::pack_staged() noexcept {
+  if (call_.staging == nullptr || call_.on_device || std::exchange(staged_packed_, true)) return;
   const Status status = guarded([&] { staged_ = call_.staging->pack(comm_.place_, call_.data); });
   if (status != Status::ok) failure_ = status;
 }
@@ -229,8 +229,7 @@ void Communicator::ActiveCall::reserve() {
     by_nodes = memory_by_nodes(call_, comm_.nodes_, rank(), data, plan_.segments, moves_on_node());
   if (!by_nodes.between) scratch = {.buffers = 0};
   const std::size_t frames = frame_room(frame) * static_cast<std::size_t>(scratch.frames);
-  place_.reserve(frames, static_cast<std::size_t>(scratch.buffers) * segments);
-  reserve_values(values * size_of(data.out.type), frames, scratch, by_nodes);
+  reserve_buffers(values * size_of(data.out.type), frames, scratch, by_nodes);
   const auto batches = static_cast<std::size_t>(neighbours / MessageBatch::most);
   const std::size_t of_a_segment = coroutines_of_a_segment + (plan_.by_nodes ? 2 : 1) * batches +
                                    (plan_.by_nodes ? coroutines_on_a_node : 0) +
@@ -238,26 +237,31 @@ void Communicator::ActiveCall::reserve() {
   reserve_coroutine_frames(coroutines_of_a_call + of_a_segment * segments);
 }
 
-// Reserves memory for values. `largest`: bytes of the values of the largest frame.
-void Communicator::ActiveCall::reserve_values(std::size_t largest, std::size_t frames, const Scratch& scratch,
-                                              const MemoryByNodes& by_nodes) {
+// Reserves memory for frames and values. `largest`: bytes of the values of the largest frame.
+void Communicator::ActiveCall::reserve_buffers(std::size_t largest, std::size_t frames,
+                                               const Scratch& scratch, const MemoryByNodes& by_nodes) {
   const auto segments = static_cast<std::size_t>(plan_.segments), size = size_of(call_.data.out.type);
   const bool codes = scratch.buffers > 0;
   const bool needs_values = codes && plan_.arithmetic == Arithmetic::values && reduces(call_.collective);
   std::array all{
+      Buffers{frames, static_cast<std::size_t>(scratch.buffers) * segments},
       Buffers{largest, needs_values * segments},
       Buffers{largest * static_cast<std::size_t>(scratch.blocks), (scratch.blocks > 0) * segments},
       Buffers{by_nodes.kept * size, (by_nodes.kept > 0) * segments},
       Buffers{by_nodes.passing * size, (by_nodes.passing > 0) * segments},
   };
   if (!device_) {
+    std::ranges::sort(all, std::greater(), &Buffers::bytes);  // else small buffers take large blocks
     for (const Buffers& some : all) place_.reserve(some.bytes, some.count);
     return;
   }
+  place_.reserve(all[0].bytes, all[0].count);
+  all[0] = {};
   // A GPU has one frame at a time, a result and a decoded operand. Messages on a node are in host memory.
-  all[0] = {std::max(frames, largest), codes + 2 * std::size_t{needs_values}};
+  all[1] = {std::max(frames, largest), codes + 2 * std::size_t{needs_values}};
   reserve_in_pool(*device_, all);
-  if (by_nodes.message > 0 && !moves_on_node()) place_.reserve(by_nodes.message * size, 2 * segments);
+  if (by_nodes.message > 0 && !moves_on_node())
+    place_.reserve(by_nodes.message * size, by_nodes.messages * segments);
 }
 
 // Returns true if the transport itself moves and reduces the values of a node.

@@ -90,7 +90,7 @@ SampleCosts& Sampler::costs_of_process() noexcept {
 bool Sampler::may_spend(bool first_of_kind) noexcept {
   std::uint64_t begin = 0;
   if (const std::uint64_t now = clock_(); costs_.begin.compare_exchange_strong(begin, now)) begin = now;
-  if (first_of_kind && costs_.exempt++ < exempt_kinds) return true;
+  if (first_of_kind && (costs_.exempt++ < exempt_kinds || costs_.nanoseconds < exempt_ns)) return true;
   const std::uint64_t spent = costs_.nanoseconds, next = spent / std::max<std::uint64_t>(costs_.samples, 1);
   return spent + next <= extra_ns_ + (clock_() - begin) / time_divisor;
 }

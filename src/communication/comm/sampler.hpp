@@ -60,14 +60,15 @@ struct SampleCosts {
 };
 
 // Samples the 1st, 2nd, 4th, 8th ... call of a kind, or a call soon after, so that all samples of this
-// process take at most 1 % of the time since the first one. The first samples of the first `exempt_kinds`
-// kinds are exempt: they are taken however long others have lasted, for example where the rank has lost its
-// core. After a sample, the stream of the call is followed: pieces of its calls are kept until there are as
-// many as a history keeps, and the next call is compared with them. For one thread at a time.
+// process take at most 1 % of the time since the first one. First samples of a kind are exempt: those of the
+// first `exempt_kinds` kinds however long others have lasted, for example where the rank has lost its core,
+// and those of other kinds until all samples have taken `exempt_ns`. After a sample, the stream of the call
+// is followed: pieces of its calls are kept until there are as many as a history keeps, and the next call is
+// compared with them. For one thread at a time.
 class Sampler {
  public:
   static constexpr std::size_t least_bytes = 4096;  // size of a message that is sampled
-  static constexpr std::uint64_t exempt_kinds = 16;
+  static constexpr std::uint64_t exempt_kinds = 16, exempt_ns = 10'000'000;
   static constexpr std::uint64_t time_divisor = 100;  // samples may take 1/100 of the time
   static constexpr std::size_t range_pieces = 32;  // pieces of Pieces::most_values values that give the range
 

@@ -172,6 +172,17 @@ BytesBetweenNodes bytes_between_nodes(Collective collective, const Nodes& nodes,
   return {collective == bcast && !beside_root ? 0 : part, collective == reduce && !beside_root ? 0 : part};
 }
 
+namespace {
+
+// Returns the number of values of the largest of n blocks.
+template <class S>
+std::size_t largest_block(const Blocks<S>& values, std::size_t n) noexcept {
+  if (values.layout != nullptr) return values.most().count;
+  return n == 0 ? 0 : part_range(values.count, 0, n).count;
+}
+
+}  // namespace
+
 MemoryByNodes memory_by_nodes(const Call& call, const Nodes& nodes, int rank, const Operands& data,
                               int segments, bool works) noexcept {
   using enum Collective;
@@ -198,14 +209,23 @@ MemoryByNodes memory_by_nodes(const Call& call, const Nodes& nodes, int rank, co
       const std::size_t kept = !at_root ? of_node : nodes.are_consecutive() ? 0 : of_node * N;
       return {.kept = joins ? kept : 0, .message = std::min(own, of_node), .between = joins};
     }
-    case neighbor_alltoall: return {};
+    case neighbor_alltoall: {
+      const std::vector<int>&to = data.neighbours->to, &from = data.neighbours->from;
+      const auto on_node = [&](const std::vector<int>& ranks) {
+        return static_cast<std::size_t>(std::ranges::count_if(
+            ranks, [&](int other) { return other != rank && nodes.node(other) == nodes.node(rank); }));
+      };
+      const std::size_t largest =
+          std::max(largest_block(data.in, to.size()), largest_block(data.out, from.size()));
+      return {.message = of_segment(largest),
+              .messages = on_node(to) + std::min(on_node(from), ValueBatch::most)};
+    }
     case alltoall: {
       if (!moves_between_ranks(call)) {
         const std::size_t own = of_segment(data.out.count / P);
         return {.kept = own * P, .passing = works ? 0 : own * 2 * N, .message = own * N};
       }
-      const std::size_t largest = of_segment(
-          data.out.layout != nullptr ? data.out.most().count : part_range(data.out.count, 0, P).count);
+      const std::size_t largest = of_segment(std::max(largest_block(data.in, P), largest_block(data.out, P)));
       return {.kept = data.in.data == data.out.data ? largest : 0, .message = largest};
     }
     default: {

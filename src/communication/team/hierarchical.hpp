@@ -28,10 +28,11 @@ bool moves_between_ranks(const Call& call) noexcept;
 
 // Memory of one rank by nodes for one segment, in values, beside that of the algorithm. 0: no buffer.
 struct MemoryByNodes {
-  std::size_t kept = 0;     // buffer that is in use while the algorithm runs
-  std::size_t passing = 0;  // buffer of steps on the node
-  std::size_t message = 0;  // largest message on the node; a send and a receive are in flight together
-  bool between = true;      // the rank runs the algorithm
+  std::size_t kept = 0;      // buffer that is in use while the algorithm runs
+  std::size_t passing = 0;   // buffer of steps on the node
+  std::size_t message = 0;   // largest message on the node
+  std::size_t messages = 2;  // number of them in flight: a send and a receive
+  bool between = true;       // the rank runs the algorithm
 };
 // `works`: the transport itself moves and reduces the values of a node.
 MemoryByNodes memory_by_nodes(const Call& call, const Nodes& nodes, int rank, const Operands& data,

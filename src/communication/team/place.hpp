@@ -143,8 +143,9 @@ class HostPlace final : public PooledPlace {
 
 // Reserve: scratch memory for one of several users of a shared place, kept apart from that of the others.
 // reserve() takes memory from the shared place at once; the destructor returns it. A request gets the
-// smallest free block that is large enough, so that buffers of several sizes are reserved one size after the
-// other. Requests beyond the reserve go to the shared place, whose memory must be accessible to the host.
+// smallest free block that is large enough: in any order, requests of the sizes that were reserved get what
+// was reserved. Requests beyond the reserve go to the shared place, whose memory must be accessible to the
+// host.
 class Reserve final : public Place {
  public:
   explicit Reserve(Place& place) noexcept : Place(place.message_memory()), place_(place) {}

@@ -9,9 +9,8 @@ namespace taut {
 inline constexpr unsigned max_dims = 4;
 
 // Extents of a field, as far as the caller gives them. extent[0] is the slowest one, extent[n - 1] the
-// fastest,
-// along which values are adjacent in memory. n = 0: unknown. A codec uses the extents for better prediction
-// only, never for correctness: the values may be any part of the field, or unrelated to it.
+// fastest, along which values are adjacent in memory. n = 0: unknown. A codec uses the extents for better
+// prediction only, never for correctness: the values may be any part of the field, or unrelated to it.
 struct Dims {
   std::uint32_t extent[max_dims] = {};
   unsigned n = 0;

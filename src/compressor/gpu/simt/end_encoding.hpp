@@ -4,9 +4,9 @@
 // blocks that have started before them, as look-back does.
 //   A chunk's block   counts itself at its end, and waits for nothing. It executes a fence, which delays its
 //                     end until its writes have reached memory, only if other blocks or the host read them.
-//   Closing blocks    wait until all chunks are coded, because only then it is known whether the frame is
-//                     stored (holds the values themselves). If it is, they write the values together, over
-//                     the records of the chunks.
+//   Closing blocks    wait until all chunks are coded, or until it is known that the frame is not stored
+//                     (does not hold the values themselves). If it is stored, they write the values
+//                     together, over the records of the chunks.
 //   The last of them  waits for all other blocks, writes the header and ends the call.
 #pragma once
 

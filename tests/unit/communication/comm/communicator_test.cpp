@@ -228,8 +228,11 @@ TEST(Communicator, ARankWithoutMemorySendsAllToPlain) {
 // Memory is the only resource that a rank can lack after the agreement, so all memory is reserved before it.
 TEST(Communicator, ACallLivesOnWhatItReserved) {
   for (const AlgorithmInfo* algorithm : registered_algorithms()) {
-    for (const char* how :
-         {"abs:1e-3,segments=3", "abs:1e-3,reduction=values", "lossless,codec=raw,segments=2"}) {
+    const std::pair<const char*, std::size_t> cases[] = {{"abs:1e-3,segments=3", 20011},
+                                                         {"abs:1e-3,reduction=values", 20011},
+                                                         {"lossless,codec=raw,segments=2", 20011},
+                                                         {"abs:1e-3,min_bytes=0,when=always", 2011}};
+    for (const auto& [how, values] : cases) {
       const std::string policy = how + std::string(",nodes=on,algorithm=") + algorithm->name;
       const Collective collective = algorithm->collective;
       for (int turn = 4; turn <= 21; ++turn) {
@@ -246,8 +249,8 @@ TEST(Communicator, ACallLivesOnWhatItReserved) {
           ranks.comms[i] = std::make_unique<Communicator>(
               ranks.hub.transport(r), *ranks.places[i], parse_policy(policy), "", Observer{}, Nodes(node_of));
         }
-        const std::size_t count = 20011 / static_cast<std::size_t>(P) * static_cast<std::size_t>(P);
-        Job job(collective, P, on_nodes ? count : 20011, DType::f32, Pattern::smooth, 1, Reduction::sum,
+        const std::size_t equal = values / static_cast<std::size_t>(P) * static_cast<std::size_t>(P);
+        Job job(collective, P, on_nodes ? equal : values, DType::f32, Pattern::smooth, 1, Reduction::sum,
                 P / 2, on_nodes);
         for (const Verdict& verdict : ranks.run(collective, job)) {
           ASSERT_EQ(verdict.fallback, Fallback::none);

@@ -48,7 +48,7 @@ class Apart final : public Staging {
  public:
   bool on_device() const noexcept override { return true; }
   std::array<Buffer, 2> pack(Place&, Operands&) const override {
-    ADD_FAILURE() << "gathered";
+    ADD_FAILURE() << "packed";
     return {};
   }
   void unpack(const Operands&) const override { ADD_FAILURE() << "unpack"; }

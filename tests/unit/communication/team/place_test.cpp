@@ -101,7 +101,7 @@ TEST(Reserve, TakesWhatIsLargeEnough) {
   EXPECT_LT(small.capacity(), 50000u);
 }
 
-// The orders in which blocks are requested and returned do not matter.
+// In any order, requests of the reserved sizes get reserved blocks.
 TEST(Reserve, KeepsLargeBlocksForLargeRequests) {
   HostPlace place;
   Reserve reserve(place);

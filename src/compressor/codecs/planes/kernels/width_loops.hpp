@@ -5,8 +5,8 @@
 //                                         write 64 entries beyond the last
 //   read_all_nibbles                      reads the most common table, a nibble for every block of a chunk
 //   gather                                packs the widths above 0 (the coded ones), zeros behind them, and
-//   sets
-//                                         the bitmap of their blocks; returns the number of these widths
+//                                         sets the bitmap of their blocks; returns the number of these
+//                                         widths
 //   scatter                               the inverse
 //   mask(widths)                          returns the bits of 64 widths that are above 0
 #pragma once

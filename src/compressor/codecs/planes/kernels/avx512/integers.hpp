@@ -231,8 +231,8 @@ struct Quads<16> {
     return (Weights & 0xFFFF) == 0 ? base
                                    : _mm512_dpwssd_epi32(base, pair(Weights >> 8 & 255, Weights & 255), last);
   }
-  static __m512i evens(int first) {
-    return _mm512_add_epi32(_mm512_set1_epi32(first),
+  static __m512i evens(int offset) {
+    return _mm512_add_epi32(_mm512_set1_epi32(offset),
                             _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30));
   }
   static __m512i pair(unsigned a, unsigned b) { return _mm512_set1_epi32(static_cast<int>(a | b << 16)); }
