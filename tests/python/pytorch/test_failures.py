@@ -68,7 +68,6 @@ def test_the_others_end_with_the_message_of_pytorch(rank, tmp_path, fault, messa
 TRAINED = """
 import atexit, contextlib, os, sys
 import torch, torch.distributed as dist
-import taut.torch
 
 def names():
     names = []
@@ -77,29 +76,39 @@ def names():
             names.append(open(f"/proc/self/task/{thread}/comm").read().strip())
     return names
 
-def train():
-    network, tensor = torch.nn.Linear(64, 300), torch.randn(10_000)
+def take_step():
+    network = torch.nn.Linear(64, 300)
     optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
     network(torch.randn(4, 64)).sum().backward()
     optimizer.step()
+
+def communicate():
+    tensor = torch.randn(10_000)
     dist.all_reduce(tensor)
     taut.torch.all_reduce(tensor, "abs:1e-3")
 
-taut.torch.set_rules("* >=1 : abs=1e-2")
-dist.init_process_group(sys.argv[1], init_method="file://" + sys.argv[2], rank=0, world_size=1)
-train()
+backend, path, imported = sys.argv[1:]
+if imported == "first":
+    import taut.torch
+    taut.torch.set_rules("* >=1 : abs=1e-2")
+dist.init_process_group(backend, init_method="file://" + path, rank=0, world_size=1)
+if imported == "first":
+    take_step()
+else:
+    import taut.torch  # does not hold the group
+communicate()
 assert "pt_gloo_runloop" in names()
 dist.destroy_process_group()
 atexit.register(lambda: print(names()))  # runs once Python's own threads have ended, one of which may be the last to hold the group
 """
 
 
-@pytest.mark.parametrize("backend", ["gloo", "cpu:taut,cuda:taut"])
-def test_no_thread_of_gloo_outlives_its_group(rank, tmp_path, backend):
+@pytest.mark.parametrize("backend, imported", [("gloo", "first"), ("cpu:taut,cuda:taut", "first"), ("gloo", "later")])
+def test_no_thread_of_gloo_outlives_its_group(rank, tmp_path, backend, imported):
     """A thread of gloo that needs the interpreter while it ends aborts the process."""
     if rank > 0:
         pytest.skip("rank 0 starts the process")
-    command = [sys.executable, "-c", TRAINED, backend, str(tmp_path / "store")]
+    command = [sys.executable, "-c", TRAINED, backend, str(tmp_path / "store"), imported]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0 and done.stdout, done.stderr
     assert "pt_gloo_runloop" not in done.stdout
