@@ -30,7 +30,8 @@ void CapacityMode::Rail::exchange(NodeWork& work, int i, ConstSlice mine, Slice 
   work.blocks.push_back({{}, theirs, i, me_});
 }
 
-// The sum over the node is in this rank's part of the output.
+// Before: part i of the node's values is summed on local rank i, in its part of the output. The rail adds the
+// sums of the nodes. After: each rank gets the other parts.
 void CapacityMode::Rail::allreduce() {
   const Slice mine = part(call_.out, me_), values = call_.out;
   call_.before.kind = NodeWork::Kind::reduce;
@@ -42,6 +43,7 @@ void CapacityMode::Rail::allreduce() {
   call_.in = call_.out = mine;
 }
 
+// Before: the blocks of all ranks of the rail are summed over the node. The rail adds the sums of the nodes.
 void CapacityMode::Rail::reduce_scatter() {
   const auto N = static_cast<std::size_t>(nodes_.count());
   const Slice sums = allocate(N * call_.out.count);
@@ -52,7 +54,8 @@ void CapacityMode::Rail::reduce_scatter() {
   call_.in = sums;
 }
 
-// A rank that keeps its own values decodes a copy, which the others of its node get.
+// The rail gathers the blocks of its ranks. After: the ranks of a node exchange them. A rank that keeps its
+// own values, unrounded, decodes its frame into a copy, which the other ranks of its node get.
 void CapacityMode::Rail::allgather() {
   const Slice values = call_.out, own = chunk(values, call_.me, me_);
   if (std::exchange(call_.keeps_own, false)) call_.own = allocate(own.count);
@@ -64,8 +67,9 @@ void CapacityMode::Rail::allgather() {
     }
 }
 
-// The root sends the other ranks of its node their parts. If it keeps its values, it decodes a copy of its
-// own part, and receives those of the others in memory that nobody reads.
+// Before: the root sends each rank of its node one part. Each rail broadcasts its part. After: the ranks of a
+// node exchange the parts. A root that keeps its values, unrounded, decodes its part into a copy, and
+// receives the other parts in memory that nobody reads.
 void CapacityMode::Rail::bcast() {
   const int root = nodes_.local_rank(call_.root), root_node = nodes_.node(call_.root);
   const bool at_root = rank_ == call_.root;

@@ -1,4 +1,4 @@
-// CapacityMode::Rail: turns a call in capacity mode into a call by nodes.
+// CapacityMode::Rail: rewrites a call of all ranks as a call by nodes.
 #pragma once
 
 #include "communication/nccl/capacity_mode.hpp"
@@ -6,9 +6,9 @@
 
 namespace taut::nccl {
 
-// The ranks with the same local rank, one on each node, exchange frames: a rail for each GPU of a node. As in
-// hierarchical.cpp, each of them has a part of the message, or the blocks of ranks with its local rank.
-// Nodes are equal.
+// A rail is the ranks with one local rank, one rank on each node. Frames travel along rails. Values travel on
+// a node, by NCCL, before (`Call::before`) and after that (`Call::after`). As in hierarchical.cpp, a rail has
+// one part of the message, or the blocks of its ranks. All nodes have the same number of ranks.
 class CapacityMode::Rail {
  public:
   Rail(Call& call, const Nodes& nodes, int rank) noexcept
@@ -18,7 +18,7 @@ class CapacityMode::Rail {
         me_(nodes.local_rank(rank)),
         size_(static_cast<int>(nodes.same_node(rank).size())) {}
 
-  // Replaces the operands of the call by those of the rail, and adds the work on the node before and after.
+  // Replaces the ranks and operands of the call by those of this rank's rail, and adds the work on the node.
   // Throws Error if there is no memory.
   void convert();
 
@@ -28,18 +28,18 @@ class CapacityMode::Rail {
   void allgather();
   void bcast();
 
-  // Returns the part of a message that rank i of the node is responsible for.
+  // Returns part i of a message, which belongs to the rail with local rank i.
   template <class S>
   S part(const S& message, int i) const noexcept {
     return block(message, static_cast<std::size_t>(i), static_cast<std::size_t>(size_));
   }
-  // Returns the block of rank i of a node.
+  // Returns the block of the rank with local rank i on a node.
   template <class S>
   S chunk(const S& message, int node, int i) const noexcept {
     return block(message, static_cast<std::size_t>(nodes_.rank(node, i)),
                  static_cast<std::size_t>(call_.ranks));
   }
-  // Appends the messages by which this rank and rank i of the node send each other values.
+  // Appends two messages on the node: this rank sends `mine` to local rank i, which sends `theirs` back.
   void exchange(NodeWork& work, int i, ConstSlice mine, Slice theirs) const;
   Slice allocate(std::size_t count);
 
