@@ -7,9 +7,6 @@
 namespace simulation {
 
 struct Hosts {
-  static constexpr double traffic_of_copy =
-      3;  // bytes that pass memory for each byte: a write reads the line first
-
   std::vector<int> of_rank = {};  // number of the host of each rank; empty: each rank has a host of its own
   double memory = 1e18;           // bytes a second that pass the memory of a host, for all its ranks
   double copy = 7.5e9;            // bytes a second that one rank receives from others of its host

@@ -30,9 +30,9 @@ struct Buffers {
   std::size_t bytes, count;
 };
 
-// Reserves all buffers in a pool, which counts a larger free block as one of those that it is asked for.
-void reserve_in_pool(Place& pool, std::span<Buffers> all) {
-  std::ranges::sort(all, std::greater(), &Buffers::bytes);
+// Reserves buffers, in descending order of size, in a pool. The pool counts a larger free block as one of
+// those that it is asked for.
+void reserve_in_pool(Place& pool, std::span<const Buffers> all) {
   std::size_t count = 0;
   for (const Buffers& some : all)
     if (some.count > 0) pool.reserve(some.bytes, count += some.count);
@@ -243,24 +243,27 @@ void Communicator::ActiveCall::reserve_buffers(std::size_t largest, std::size_t 
   const auto segments = static_cast<std::size_t>(plan_.segments), size = size_of(call_.data.out.type);
   const bool codes = scratch.buffers > 0;
   const bool needs_values = codes && plan_.arithmetic == Arithmetic::values && reduces(call_.collective);
+  Buffers of_frames{frames, static_cast<std::size_t>(scratch.buffers) * segments};
+  Buffers of_values{largest, needs_values * segments};
+  if (device_) {  // it has one frame at a time, a result and a decoded operand
+    place_.reserve(of_frames.bytes, of_frames.count);
+    of_frames = {std::max(frames, largest), codes};
+    of_values = {std::max(frames, largest), 2 * std::size_t{needs_values}};
+  }
   std::array all{
-      Buffers{frames, static_cast<std::size_t>(scratch.buffers) * segments},
-      Buffers{largest, needs_values * segments},
+      of_frames,
+      of_values,
       Buffers{largest * static_cast<std::size_t>(scratch.blocks), (scratch.blocks > 0) * segments},
       Buffers{by_nodes.kept * size, (by_nodes.kept > 0) * segments},
       Buffers{by_nodes.passing * size, (by_nodes.passing > 0) * segments},
   };
+  std::ranges::sort(all, std::greater(), &Buffers::bytes);  // else small buffers take large blocks
   if (!device_) {
-    std::ranges::sort(all, std::greater(), &Buffers::bytes);  // else small buffers take large blocks
     for (const Buffers& some : all) place_.reserve(some.bytes, some.count);
     return;
   }
-  place_.reserve(all[0].bytes, all[0].count);
-  all[0] = {};
-  // A GPU has one frame at a time, a result and a decoded operand. Messages on a node are in host memory.
-  all[1] = {std::max(frames, largest), codes + 2 * std::size_t{needs_values}};
   reserve_in_pool(*device_, all);
-  if (by_nodes.message > 0 && !moves_on_node())
+  if (by_nodes.message > 0 && !moves_on_node())  // messages on a node are in host memory
     place_.reserve(by_nodes.message * size, by_nodes.messages * segments);
 }
 

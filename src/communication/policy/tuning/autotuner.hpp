@@ -69,7 +69,7 @@ class RecentTimes {
 // The first compressed call also allocates memory, so that it alone needs a larger one.
 inline constexpr float clear_difference = 1.3F, clear_by_one_call = 4;
 
-inline constexpr std::uint32_t trial_calls = 3;  // calls of a trial whose order is not clear earlier
+inline constexpr std::uint32_t trial_calls = 3;  // most calls of a trial
 inline constexpr float trial_share = 50;         // calls for each call that trials may lose
 
 // Route trials: find the fastest route of a kind of call. The other way, by nodes or not, is tried at once,
