@@ -59,7 +59,7 @@ NODES = {  # of set "nodes": numbers of nodes and ranks a node, calls, MB and Gb
 HALO = "neighbor_alltoall"
 FULL_NODES = {  # of set "full_nodes", a table of docs/results
     "clusters": ((4, 1), (4, 8), (4, 32), (4, 128)),
-    "calls": ("allreduce", "alltoall", "allgather", "bcast", HALO),
+    "calls": ("allreduce", "alltoall", "allgather", "bcast", "gather", "scatter", HALO),
     "sizes": (8,), "rates": (10, 100, 200, 400),
 }  # fmt: skip
 MOST_SIMULATED_RANKS, MOST_WORK_OF_NODES = 256, 4096  # ranks; ranks times MB
