@@ -35,14 +35,14 @@ bool quantise_large(const T* values, std::size_t groups, const Quantiser<T>& z, 
 
 struct Portable : PortableWide {
   template <class T>
-  static Quantised quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
-                            Marks& marks) noexcept {
-    const bool complete = quantise_large(values, groups, z, q);
+  static QuantisedChunk quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
+                                 ChunkMask& marks) noexcept {
+    const bool all_have_integers = quantise_large(values, groups, z, q);
     mark_escaped<Portable>(q, groups * group_values, marks);
     std::int32_t seen = 0;
     for (std::size_t i = 0; i < groups * group_values; ++i)
       seen |= q[i] == escaped<std::int32_t> ? 0 : q[i] ^ (q[i] >> 31);
-    return {complete, seen >> small_bits == 0};
+    return {all_have_integers, seen >> small_bits == 0};
   }
 
   // Returns the bits of the n <= 64 values that equal each other, bit for bit.

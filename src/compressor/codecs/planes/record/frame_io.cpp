@@ -24,10 +24,10 @@ bool FrameReader<T>::read_prediction() noexcept {
   if (stored()) return lags == 0 && references == 0;
   if (references > 0 && (lags > 0 || header_.step == 0)) return false;
   if (!read_states(header_, payload_, states_) || payload_.size() < 4 * std::size_t{lags}) return false;
-  for (std::uint32_t least = least_lag; prediction_.lags.n < lags; ++prediction_.lags.n) {
+  for (std::uint32_t min_lag = least_lag; prediction_.lags.n < lags; ++prediction_.lags.n) {
     const auto lag = load<std::uint32_t>(payload_.data() + 4 * prediction_.lags.n);
-    if (lag < least || lag >= count_) return false;
-    prediction_.lags.lag[prediction_.lags.n] = least = lag;
+    if (lag < min_lag || lag >= count_) return false;
+    prediction_.lags.lag[prediction_.lags.n] = min_lag = lag;
   }
   payload_ = payload_.subspan(4 * std::size_t{lags});
   return true;

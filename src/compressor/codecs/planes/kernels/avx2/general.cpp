@@ -120,7 +120,7 @@ std::uint64_t coded_in_group(const T* x, const Quantiser<T>& z, std::int32_t* q)
 struct Avx2 : PortableWide {
   // NaN and numbers beyond 32 bits convert to INT_MIN.
   template <class T>
-  static CodedPlaces quantise_group(const T* x, const Quantiser<T>& z, std::int32_t* q) {
+  static GroupMasks quantise_group(const T* x, const Quantiser<T>& z, std::int32_t* q) {
     std::uint64_t small = 0;
     for (std::size_t i = 0; i < group_values; i += 8) {
       const __m256i integers = rounded_to_ints(x + i, z.inverse);
@@ -132,12 +132,12 @@ struct Avx2 : PortableWide {
     return {coded, coded & ~group_within_bits<small_bits>(q)};
   }
   template <class T>
-  static Quantised quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
-                            Marks& marks) noexcept {
+  static QuantisedChunk quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
+                                 ChunkMask& marks) noexcept {
     return quantise_groups<Avx2>(values, groups, z, q, marks);
   }
 
-  static constexpr std::size_t halves = 8;
+  static constexpr std::size_t halves_per_call = 8;
 
   template <class Half>
   static void add_halves(Half* values, const Half* operand) {
