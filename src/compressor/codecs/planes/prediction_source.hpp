@@ -99,7 +99,7 @@ class PredictionSource {
   std::int32_t* start_chunk(std::size_t i) noexcept {
     earlier_ = {};
     first_ = i * chunk_values;
-    if (references_ != nullptr) return buffers_->own;
+    if (references_ != nullptr) return buffers_->chunk;
     std::int32_t* const q = window_.next();
     earlier_ = EarlierIntegers::by_lags(q, lags_);
     return q;
@@ -130,7 +130,7 @@ class PredictionSource {
 
  private:
   struct Buffers {
-    alignas(64) std::int32_t own[chunk_values];
+    alignas(64) std::int32_t chunk[chunk_values];
     alignas(64) std::int32_t reference[max_references][chunk_values];
     bool small[max_references] = {true, true};
   };

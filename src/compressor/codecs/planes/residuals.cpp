@@ -123,19 +123,20 @@ bool TypedCodec<T>::encode_residual_chunk(const T* values, std::size_t n, const 
 template <class T>
 bool TypedCodec<T>::encode_chunk_as_sum(const T* values, std::size_t n, const EarlierIntegers& earlier,
                                         PlaneRecordWriter& writer) const {
-  std::byte own[own_chunk_bytes], opposite[own_chunk_bytes];
+  std::byte own[own_chunk_bytes], negative_prediction[own_chunk_bytes];
   const std::size_t bytes = encode_without_residuals(CodingPath::general, 8, values, n, chunk_header(n), own);
   FrameReader<T> frame;
   Operand operand;
   if (frame.open({own, bytes}) != Status::ok || operand.read(frame, 0, kernels_) != Status::ok) return false;
   alignas(64) std::int32_t q[chunk_values];
   for (std::size_t i = 0; i < n; ++i) q[i] = subtract_wrapping(0, earlier[i]);
-  FrameWriter carrier(opposite, n, {quantiser_.predictor, {}});
+  FrameWriter one_record(negative_prediction, n, {quantiser_.predictor, {}});
   unsigned width_class = 8;
-  const Status coded = carrier.write(1, [&](Range, PlaneRecordWriter& record) {
+  const Status coded = one_record.write(1, [&](Range, PlaneRecordWriter& record) {
     return write_residuals(q, n, {}, large, width_class, record) ? Status::ok : Status::buffer_too_small;
   });
-  return coded == Status::ok && add_chunk(operand, {opposite, carrier.finish(chunk_header(n))}, n, 2, writer);
+  return coded == Status::ok &&
+         add_chunk(operand, {negative_prediction, one_record.finish(chunk_header(n))}, n, 2, writer);
 }
 
 template <class T>
@@ -206,8 +207,8 @@ auto TypedCodec<T>::accumulate_residual_chunk(const Operand& operand, const T* v
     return fits ? ResidualOutcome::done : ResidualOutcome::no_room;
   }
   std::byte own[own_chunk_bytes];
-  FrameWriter carrier(own, n, {quantiser_.predictor, {}});  // for one record of residuals
-  const Status coded = carrier.write(1, [&](Range, PlaneRecordWriter& record) {
+  FrameWriter one_record(own, n, {quantiser_.predictor, {}});  // for one record of residuals
+  const Status coded = one_record.write(1, [&](Range, PlaneRecordWriter& record) {
     const bool fits =
         all_integers ? write_residuals(q, n, earlier, flags, width_class, record)
                      : general_.encode_residuals(values, n, q, marks, flags, quantiser_, earlier, record) ||
@@ -215,7 +216,7 @@ auto TypedCodec<T>::accumulate_residual_chunk(const Operand& operand, const T* v
     return fits ? Status::ok : Status::buffer_too_small;
   });
   if (coded != Status::ok) return ResidualOutcome::needs_full_integers;
-  const std::size_t bytes = carrier.finish(chunk_header(n));
+  const std::size_t bytes = one_record.finish(chunk_header(n));
   return add_chunk(operand, {own, bytes}, n, addends, writer) ? ResidualOutcome::done
                                                               : ResidualOutcome::no_room;
 }

@@ -42,11 +42,12 @@ bool TypedCodec<T>::sum_chunk(std::span<const Operand* const> operands, std::siz
 template <class T>
 SizeOrStatus TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
   if (frames.empty() || frames.size() > max_operands) return {Status::invalid_argument};
+  // Headers: they have to be alike; the sum takes what they share.
   FrameReader<T> readers[max_operands];
   FrameHeader total;
   Prediction prediction;
   States states;
-  bool lagged = true, any_lags = false;
+  bool same_prediction = true, any_lags = false;
   for (std::size_t k = 0; k < frames.size(); ++k) {
     if (const Status s = readers[k].open(frames[k]); s != Status::ok) return {s};
     const FrameHeader& h = readers[k].header();
@@ -61,7 +62,7 @@ SizeOrStatus TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) c
                        h.bound == total.bound && readers[k].states() == states &&
                        readers[k].prediction().by_addend == prediction.by_addend;
     if (!alike) return {Status::frame_mismatch};
-    if (readers[k].prediction() != prediction) lagged = false;
+    if (readers[k].prediction() != prediction) same_prediction = false;
     prediction.inner =
         std::min(prediction.inner, readers[k].prediction().inner);  // independent of the order of the frames
     if (__builtin_add_overflow(total.addends, h.addends, &total.addends)) return {Status::invalid_count};
@@ -69,9 +70,10 @@ SizeOrStatus TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) c
   }
   total.flags &= static_cast<std::uint8_t>(~FrameHeader::stored);
 
-  if (!lagged || !fits_lagged(total.addends)) prediction.lags = {};
+  if (!same_prediction || !fits_lagged(total.addends)) prediction.lags = {};
   if (states.any() && !fits_lagged(total.addends)) return {Status::invalid_count};
 
+  // Chunks: their records are added.
   const std::size_t n = frames.size();
   FrameWriter sum(out, readers[0].count(), prediction, states);
   const auto add = [&](Range chunks, PlaneRecordWriter& writer) {

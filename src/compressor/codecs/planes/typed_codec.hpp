@@ -186,8 +186,9 @@ class TypedCodec {
   // Writes the record of a chunk with the integers `q`. Returns false if `writer` is full.
   bool write_residuals(std::int32_t* q, std::size_t n, const EarlierIntegers& earlier, std::uint8_t flags,
                        unsigned& width_class, PlaneRecordWriter& writer) const;
-  // Writes the integers of a chunk to `q`. Returns false if the general path has to encode the chunk:
-  // some value has no integer (its bit in `marks` is set), or the values are halves with large integers.
+  // Writes the integers of a chunk to `q`; sets `path`, and `flags` to the range of the integers, 0 (small)
+  // or large. Returns false if the general path has to encode the chunk: some value has no integer (its bit
+  // in `marks` is set), or the values are halves with large integers.
   bool quantise_chunk(const T* values, std::size_t n, CodingPath& path, std::int32_t* q, ChunkMask& marks,
                       std::uint8_t& flags) const;
 
@@ -242,7 +243,7 @@ class TypedCodec {
   // Writes the sum of a chunk and of one that is encoded in a frame of its own.
   bool add_chunk(const Operand& operand, ConstBytes own_frame, std::size_t n, std::uint32_t addends,
                  PlaneRecordWriter& writer) const;
-  // Greatest bytes of a record with one addend; bytes of memory for a frame of one chunk.
+  // Size in bytes of the largest record with one addend, and of memory for a frame of one chunk.
   static constexpr std::size_t max_record_bytes =
       max_frame_bytes(sizeof(T), 2 * chunk_values, 1) - max_frame_bytes(sizeof(T), chunk_values, 1) - 4;
   static constexpr std::size_t own_chunk_bytes =

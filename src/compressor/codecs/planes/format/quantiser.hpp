@@ -46,8 +46,8 @@ T rounded_down(double x) noexcept {
   return nearest > x ? std::nextafter(nearest, T{0}) : nearest;
 }
 
-// Returns true if every number of T that is a multiple of 1 / parts decodes to itself. Their sums, which are
-// such multiples too, then come out exactly. Proof: docs/error-model.md, theorem 1b.
+// Returns true if every number of T that is a multiple of 1 / parts decodes to itself. Sums of such numbers
+// are such multiples too, and decode to themselves. Proof: docs/error-model.md, theorem 1b.
 template <class T>
 bool keeps_round_numbers(T step, double parts) noexcept {
   return std::abs(std::fma(parts, static_cast<double>(step), -1.0)) <= std::numeric_limits<T>::epsilon() / 4;
@@ -145,8 +145,8 @@ T dequantise(std::int64_t q, double step) noexcept {
 template <class T>
 inline constexpr int value_bits = sizeof(T) == 8 ? wide_bits : large_bits;
 
-// Bits of integers that need no check against the bound, because the margin of the step covers the rounding
-// of the decoded value (docs/error-model.md). Integers of halves never need one.
+// Bits of the greatest |q| that need no comparison of the decoded value with the bound: the margin of the
+// step covers its rounding (docs/error-model.md). Integers of halves never need one.
 template <class T>
 inline constexpr int unchecked_bits = std::is_same_v<T, float> ? 16 : large_bits;
 
@@ -160,8 +160,8 @@ inline std::int64_t round_to_integer(double s) noexcept {
 }
 
 // Returns true and sets q if an exactly stored value equals the value that a decoder computes for some
-// integer q. Such a value counts as the integer, in sums too. So a decoded value does not depend on how its
-// chunk was coded.
+// integer q. Such a value counts as the integer, in sums too, so that a decoded value does not depend on how
+// its chunk was coded.
 template <class T>
 bool on_grid(T value, double step, std::int64_t& q) noexcept {
   const double s = static_cast<double>(value) / step;

@@ -20,7 +20,7 @@ const T* whole_groups(const T* values, std::size_t n, Predictor predictor,
   return padded;
 }
 
-// Returns the greatest bytes of a record of n values without lags and runs. `flags`: large or 0.
+// Returns the size in bytes of the largest record of n values without lags and runs. `flags`: large or 0.
 inline std::size_t max_plane_bytes(std::size_t n, std::uint8_t flags) noexcept {
   constexpr std::size_t signs = 3;  // sign bits of the integer, the difference and the second difference
   const std::size_t bits = ((flags & large) != 0 ? large_bits : small_bits) + signs;
@@ -68,7 +68,7 @@ class GeneralPath {
   }
 
   // Writes the record of a chunk of n values. `q` and `marks` are the results of quantise; `flags` is `large`
-  // or 0. Returns false if a layer took no more bytes and was written instead. `writer` has room for both
+  // or 0. Returns false if a raw layer took no more bytes and was written instead. `writer` has room for both
   // forms.
   bool encode(const T* values, std::size_t n, std::int32_t* q, ChunkMask& marks, std::uint8_t flags,
               const Quantiser<T>& z, PlaneRecordWriter& writer) const;

@@ -1,9 +1,8 @@
 // The kernels of the general path, built from the operations of an instruction set, `Isa`. Portable in
-// general_kernels.cpp and PortableWide in wide_block.hpp show these operations. Loops without Isa are
-// vectorised by the compiler for each kernel set. Sets with conversions of halves have these operations as
-// well:
+// general_kernels.cpp and PortableWide in wide_block.hpp show these operations. The compiler vectorises loops
+// without Isa. Sets with conversions of halves have these operations as well:
 //
-//   halves_per_call                               number of halves that the next two process
+//   halves_per_call                      number of halves that the next two process
 //   add_halves(values, operand)          values <- values + operand
 //   decoded_halves(values, z, to)        to <- as_decoded(values), without snapping or packed integers
 #pragma once
@@ -386,7 +385,7 @@ std::size_t pack_wide(const std::int64_t* q, std::size_t blocks, Predictor predi
 // Returns the running sums of a block. `carry`: the last integers before the block, repeated over all lanes;
 // on return, the last integers of the block.
 template <class Isa, Predictor P>
-typename Isa::Wide sum_up(const typename Isa::Wide& v, typename Isa::Wide& carry) noexcept {
+typename Isa::Wide running_sums(const typename Isa::Wide& v, typename Isa::Wide& carry) noexcept {
   const typename Isa::Wide sums = Isa::add(Isa::template prefix_sum<P>(v), carry);
   carry = Isa::template broadcast_last<P>(sums);
   return sums;
@@ -398,8 +397,8 @@ void unpack_wide(const WidePlanes& in, std::size_t blocks, std::int64_t* q) noex
   typename Isa::Wide carry = Isa::splat(in.base), carried_difference = Isa::splat(std::int64_t{0});
   for (std::size_t b = 0; b < blocks; ++b, q += block_values) {
     typename Isa::Wide v = reader.next();
-    if constexpr (P == Predictor::second) v = sum_up<Isa, P>(v, carried_difference);
-    if constexpr (P != Predictor::none) v = sum_up<Isa, P>(v, carry);
+    if constexpr (P == Predictor::second) v = running_sums<Isa, P>(v, carried_difference);
+    if constexpr (P != Predictor::none) v = running_sums<Isa, P>(v, carry);
     Isa::store(q, Isa::add(Isa::load(q), v));
   }
 }

@@ -10,10 +10,9 @@
 //   read(in, groups, predictor, sink)         reads planes; calls sink(first, q) for the integers q, as many
 //                                             as the set processes at a time, of the positions from `first`
 //   integers_per_load                         number of integers in such a q
-//   load(from, groups), store(q, to)          conversions of such a q; the scalar set loads `groups` groups
-//   at once predicted(q, first, earlier, to)          q, plus the prediction of the integers from `first` on;
-//   the scalar
-//                                             set writes the sums to `to`, their position in memory
+//   load(from, groups), store(q, to)          conversions of such a q; the scalar set loads all `groups`
+//   predicted(q, first, earlier, to)          q, plus the prediction of the integers from `first` on; the
+//                                             scalar set writes the sums to `to`, their position in memory
 //   put<add>(q, step, to)                     converts q to values, and adds these to others
 //   put_large(q, step, to)                    converts q of the large range to halves; the step is a power of
 //                                             two

@@ -5,8 +5,7 @@
 //   write_entries, read_entries           entries of a nibble or a byte each, from and to bytes; may read or
 //                                         write 64 entries beyond the last
 //   read_all_nibbles                      reads the most common table, a nibble for every block of a chunk
-//   gather                                writes the widths above 0 one after another, with zeros behind
-//   them,
+//   gather                                writes the widths above 0 one after another, with zeros behind,
 //                                         and the bitmap of their blocks; returns their number
 //   scatter                               the inverse of gather
 //   mask(widths)                          returns the bits of 64 widths that are above 0

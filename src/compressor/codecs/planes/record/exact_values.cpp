@@ -136,8 +136,9 @@ class ExactValueWriter {
   }
 
   // Reads layer k at the positions [first, first + n). Exact values go to `exact`. Values that count as
-  // integers are added to `rests`, with zeros in `exact`.
-  void take_layer(std::size_t k, std::size_t first, std::size_t n, T* exact, std::int64_t* rests,
+  // integers are added to `rests`, with zeros in `exact`. `exact_values` counts the exact values of each
+  // position.
+  void read_layer(std::size_t k, std::size_t first, std::size_t n, T* exact, std::int64_t* rests,
                   std::size_t* exact_values) const noexcept {
     std::memcpy(exact, layer_values(k, first), n * sizeof(T));
     for (std::size_t i = 0; i < n; ++i) {
@@ -159,7 +160,7 @@ class ExactValueWriter {
     std::size_t exact_values[CompensatedSums::positions];
     for (std::size_t i = 0; i < n; ++i) rests[i] = rest(range, first + i);
     std::fill_n(exact_values, n, range.exact_count());
-    for (std::size_t k = 0; k < record_.layer_count; ++k) take_layer(k, first, n, exact, rests, exact_values);
+    for (std::size_t k = 0; k < record_.layer_count; ++k) read_layer(k, first, n, exact, rests, exact_values);
 
     double multiples[CompensatedSums::positions] = {};
     std::copy_n(rests, n, multiples);
@@ -173,7 +174,7 @@ class ExactValueWriter {
     });
     for (std::size_t k = 0; k < record_.layer_count; ++k) {
       std::size_t before[CompensatedSums::positions] = {};
-      take_layer(k, first, n, exact, unused, before);
+      read_layer(k, first, n, exact, unused, before);
       for (std::size_t i = 0; i < n; ++i) last[i] = before[i] > 0 ? exact[i] : last[i];
       add();
     }

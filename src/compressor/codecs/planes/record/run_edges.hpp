@@ -24,7 +24,7 @@ class RunCursor {
     from_ = to_;
     if (from_ == count_) return false;
     drop_ended();
-    while (next_ < runs_.size() && runs_[next_].start() == from_) add_starting_runs();
+    while (next_ < runs_.size() && runs_[next_].start() == from_) add_starting_group();
     to_ = next_ < runs_.size() ? runs_[next_].start() : count_;
     for (std::size_t i = 0; i < groups_; ++i) to_ = std::min(to_, group(i).end);
     return true;
@@ -33,7 +33,7 @@ class RunCursor {
   std::size_t from() const noexcept { return from_; }
   std::size_t to() const noexcept { return to_; }
   bool has_runs() const noexcept { return groups_ > 0; }
-  std::size_t exact_count() const noexcept { return exact_; }  // number of exact values
+  std::size_t exact_count() const noexcept { return exact_count_; }  // number of exact values
   std::int64_t holds() const noexcept { return static_cast<std::int64_t>(holds_); }
 
   // Calls visit(value) for each exact value of the range.
@@ -41,19 +41,19 @@ class RunCursor {
   void each_value(Visit visit) const {
     for (std::size_t i = 0; i < groups_; ++i) {
       const Group& g = group(i);
-      for (std::size_t k = 0; k < g.count; ++k) {
-        const T value = runs_[g.first + k].value;
+      for (std::size_t k = 0; k < g.run_count; ++k) {
+        const T value = runs_[g.first_run + k].value;
         std::int64_t q;
-        if (g.exact == g.count || !on_grid(value, step_, q)) visit(value);
+        if (g.exact_count == g.run_count || !on_grid(value, step_, q)) visit(value);
       }
     }
   }
 
  private:
-  // Runs with the same start and end, which are neighbours in the record: those of addends whose exact values
-  // are at the same positions.
+  // Runs with the same start and end, neighbours in the record: those of addends whose exact values
+  // are at the same positions. `holds`: sum of the holds, less that of the values on the grid.
   struct Group {
-    std::size_t end, first, count, exact;
+    std::size_t end, first_run, run_count, exact_count;
     std::uint64_t holds;
   };
   static constexpr std::size_t usual_groups = 32;
@@ -69,33 +69,33 @@ class RunCursor {
         ++i;
         continue;
       }
-      exact_ -= group(i).exact;
+      exact_count_ -= group(i).exact_count;
       holds_ -= group(i).holds;
       group(i) = group(--groups_);
     }
   }
 
-  void add_starting_runs() {
+  void add_starting_group() {
     const Run<T> first = runs_[next_];
     Group g{first.end(), next_, 0, 0, 0};
     for (; next_ < runs_.size() && runs_[next_].start_and_length == first.start_and_length;
-         ++next_, ++g.count) {
+         ++next_, ++g.run_count) {
       std::int64_t q = 0;
       const bool is_integer = on_grid(runs_[next_].value, step_, q);
       g.holds +=
           static_cast<std::uint64_t>(runs_[next_].hold) - (is_integer ? static_cast<std::uint64_t>(q) : 0);
-      g.exact += !is_integer;
+      g.exact_count += !is_integer;
     }
     if (groups_ == usual_groups + more_.size()) more_.emplace_back();
     group(groups_++) = g;
-    exact_ += g.exact;
+    exact_count_ += g.exact_count;
     holds_ += g.holds;
   }
 
   Runs<T> runs_;
   std::size_t count_, next_ = 0, from_ = 0, to_ = 0;
   double step_;
-  std::size_t groups_ = 0, exact_ = 0;
+  std::size_t groups_ = 0, exact_count_ = 0;
   std::uint64_t holds_ = 0;  // modulo 2^64: frames may contain any holds
   std::array<Group, usual_groups> usual_;
   std::vector<Group> more_;  // for frames of very many addends with many different overlaps
@@ -127,26 +127,26 @@ class RunSum {
   void subtract(const Run<T>& run, double step) noexcept { apply(run, step, -1); }
   void add(const RunSum& other) noexcept {
     holds_ += other.holds_;
-    exact_ += other.exact_;
-    bits_ ^= other.bits_;
-    above_ += other.above_;
-    below_ += other.below_;
-    nan_ += other.nan_;
-    finite_.add(other.finite_);
+    exact_count_ += other.exact_count_;
+    xor_of_values_ ^= other.xor_of_values_;
+    positive_infinities_ += other.positive_infinities_;
+    negative_infinities_ += other.negative_infinities_;
+    nans_ += other.nans_;
+    finite_sum_.add(other.finite_sum_);
   }
 
   // Returns the value at a position whose integer is q: the only exact value bit for bit, or the correctly
   // rounded sum.
   T value(std::int64_t q, double step) const noexcept {
     const auto rest = static_cast<std::int64_t>(static_cast<std::uint64_t>(q) - holds_);
-    if (exact_ == 0) return dequantise<T>(rest, step);
-    if (exact_ == 1 && rest == 0) return std::bit_cast<T>(bits_);
+    if (exact_count_ == 0) return dequantise<T>(rest, step);
+    if (exact_count_ == 1 && rest == 0) return std::bit_cast<T>(xor_of_values_);
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    ExactSum sum = finite_;
+    ExactSum sum = finite_sum_;
     sum.add_product(static_cast<double>(rest), step);
-    if (nan_ > 0) sum.add(std::numeric_limits<double>::quiet_NaN());
-    if (above_ > 0) sum.add(infinity);
-    if (below_ > 0) sum.add(-infinity);
+    if (nans_ > 0) sum.add(std::numeric_limits<double>::quiet_NaN());
+    if (positive_infinities_ > 0) sum.add(infinity);
+    if (negative_infinities_ > 0) sum.add(-infinity);
     return sum.rounded<T>();
   }
 
@@ -159,18 +159,18 @@ class RunSum {
     holds_ += sign > 0 ? hold : ~hold + 1;
     if (is_integer) return;
     const double x = static_cast<double>(run.value);
-    exact_ += sign;
-    bits_ ^= std::bit_cast<BitsOf<T>>(run.value);
+    exact_count_ += sign;
+    xor_of_values_ ^= std::bit_cast<BitsOf<T>>(run.value);
     if (std::isfinite(x))
-      finite_.add(sign * x);
+      finite_sum_.add(sign * x);
     else
-      (std::isnan(x) ? nan_ : x > 0 ? above_ : below_) += sign;
+      (std::isnan(x) ? nans_ : x > 0 ? positive_infinities_ : negative_infinities_) += sign;
   }
 
-  std::uint64_t holds_ = 0;                                   // modulo 2^64: frames may contain any holds
-  std::int64_t exact_ = 0, above_ = 0, below_ = 0, nan_ = 0;  // number of exact values; of infinities, NaN
-  BitsOf<T> bits_ = 0;  // exclusive or of the exact values: the value itself if there is one
-  ExactSum finite_;
+  std::uint64_t holds_ = 0;  // modulo 2^64: frames may contain any holds
+  std::int64_t exact_count_ = 0, positive_infinities_ = 0, negative_infinities_ = 0, nans_ = 0;
+  BitsOf<T> xor_of_values_ = 0;  // exclusive or of the exact values: the value itself if there is one
+  ExactSum finite_sum_;
 };
 
 // Returns the value at position i. `run_sum`: sum of the runs there.
@@ -184,12 +184,13 @@ T value_at(const Record<T>& record, std::size_t i, const RunSum<T>& run_sum, std
   return all.value(q, step);
 }
 
-// Replaces the values of a record at all positions, by the sums of the runs at them. Throws std::bad_alloc.
+// Replaces the values of a record at all positions by sums of the integer, the runs and the layers there.
+// Throws std::bad_alloc.
 template <class T, class Int>
 void put_by_edges(const Record<T>& record, const Int* q, double step, T* values) {
   constexpr std::size_t at_a_time = 256;  // positions; few, to save memory
   const Runs<T> runs = record.run_list();
-  std::vector<RunSum<T>> edges;
+  std::vector<RunSum<T>> edges;  // change of the sum at each position
   RunSum<T> run_sum;
   for (std::size_t first = 0; first < record.count; first += at_a_time) {
     edges.assign(at_a_time, {});

@@ -55,8 +55,8 @@ inline std::uint64_t eight_beyond(const double* x, double limit) {
   return beyond(x) | beyond(x + 4) << 4;
 }
 
-// Returns eight bits for each eight values at 0, 8, ... of n <= 64, from take(i); the last values, fewer than
-// eight, by one(i) each.
+// Returns a bit for each of n <= 64 values: eight bits from take(i) for the values from i on, for the last
+// values, fewer than eight, one(i) each.
 template <class Eight, class One>
 std::uint64_t bits_of(std::size_t n, Eight take, One one) {
   std::uint64_t bits = 0;
@@ -68,6 +68,7 @@ std::uint64_t bits_of(std::size_t n, Eight take, One one) {
 
 // ---- Values to integers
 
+// Returns the bits of the integers q with -2^bits <= q < 2^bits.
 template <int bits>
 std::uint64_t within_bits(__m256i q) {
   return signs(_mm256_castsi256_ps(lanes_within<bits>(q)));

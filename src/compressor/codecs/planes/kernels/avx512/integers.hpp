@@ -165,7 +165,7 @@ struct Carry {
 
 // Replaces integers by their running sums, which start from `carry`, and advances the carry.
 template <Predictor P>
-inline void sum_up(Integers& q, __m512i& carry) {
+inline void replace_by_running_sums(Integers& q, __m512i& carry) {
   for (__m512i& part : q.part) {
     const __m512i inclusive = prefix_sum<P>(part);
     part = _mm512_add_epi32(inclusive, carry);
@@ -185,7 +185,7 @@ auto integers(const Group<C>& d, __m512i& carry) {
     return lanes;
   } else {
     Integers q = widened(d);
-    if constexpr (P != Predictor::none) sum_up<P>(q, carry);
+    if constexpr (P != Predictor::none) replace_by_running_sums<P>(q, carry);
     return q;
   }
 }
@@ -274,7 +274,7 @@ auto integers(const Group<C>& d, Carry& carry) {
     return integers<P>(d, carry.integer);
   } else {
     Integers q = integers<Predictor::delta>(d, carry.difference);
-    sum_up<Predictor::delta>(q, carry.integer);
+    replace_by_running_sums<Predictor::delta>(q, carry.integer);
     return q;
   }
 }

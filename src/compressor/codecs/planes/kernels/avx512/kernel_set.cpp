@@ -103,9 +103,9 @@ class Differences {
 
   Group<C> group(std::size_t g) {
     if constexpr (in_words) {
-      return of_words(reader_.words(g), g);
+      return from_words(reader_.words(g), g);
     } else {
-      return of_integers(reader_.group(g), g);
+      return from_integers(reader_.group(g), g);
     }
   }
   bool holds() const { return fit_.holds(); }
@@ -117,7 +117,7 @@ class Differences {
     r.words(std::size_t{0});
   };
 
-  Group<C> of_words(const Words& q, std::size_t g) {
+  Group<C> from_words(const Words& q, std::size_t g) {
     if constexpr (P == Predictor::none) return narrow<C>(q, fit_);
     if (g == 0) {
       const __m128i first = _mm512_castsi512_si128(q.part[0]);
@@ -127,7 +127,7 @@ class Differences {
     return narrow<C>(differences<P>(q, previous_.integer), fit_);
   }
 
-  Group<C> of_integers(const Integers& q, std::size_t g) {
+  Group<C> from_integers(const Integers& q, std::size_t g) {
     if constexpr (P == Predictor::none) {
       return narrow({{q.part[0], q.part[1], q.part[2], q.part[3]}}, fit_);
     } else {
@@ -177,6 +177,7 @@ class Differences<Addend<Reader>, P, C, C> {
 // Outcome of writing in a class: done; a difference needs a wider class; a value is not small.
 enum class Outcome { done, wider, not_small };
 
+// Writes the planes of a source in class C.
 template <unsigned C, Predictor P, class Source>
 Outcome write_groups(const Source& source, std::size_t groups, PlanesOut& out) {
   out.base = 0;
@@ -203,6 +204,7 @@ bool write_in_class(const Source& source, unsigned min_class, std::size_t groups
 
 // ---- Reading
 
+// Reads planes of class C; calls sink(first, integers) for each group.
 template <unsigned C, Predictor P, class Sink>
 void read_groups(const PlanesIn& in, std::size_t groups, Sink sink) {
   PlaneReader<C> reader(in, groups);

@@ -28,9 +28,9 @@ inline EightFloats load_floats(const bf16* x) {
            vreinterpretq_f32_u32(vshll_high_n_u16(upper, 16))}};
 }
 
-// Returns the bfloat16 nearest to each float in the upper half of its lane; the caller drops the lower half.
-// The lower half of a NaN must be 0; the NaN then stays as it is. A NaN that is a sum of halves is quiet and
-// has such a lower half; products of integers are no NaN.
+// Returns in the upper 16 bits of each lane the bfloat16 nearest to the float; the caller drops the lower 16
+// bits. The lower 16 bits of a NaN must be 0; the NaN then stays as it is. A NaN that is a sum of halves is
+// quiet and has such bits; products of integers are no NaN.
 inline uint32x4_t rounded_upper(float32x4_t x) {
   const uint32x4_t bits = vreinterpretq_u32_f32(x);
   const uint32x4_t odd = vandq_u32(vshrq_n_u32(bits, 16), vdupq_n_u32(1));

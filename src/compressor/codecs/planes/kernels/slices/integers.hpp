@@ -12,15 +12,15 @@ namespace {  // one copy for each kernel set, compiled with its instructions
 // coded as differences over the distance `back`, or unchanged if `back` is 0. Integers before the first one
 // equal it.
 template <class R>
-struct Integers {
+struct ChunkWords {
   alignas(32) std::int16_t with_previous[16 + chunk_values];
   std::int16_t* const data = with_previous + 16;
   std::size_t back;
 
-  explicit Integers(std::size_t distance) : back(distance) {
+  explicit ChunkWords(std::size_t distance) : back(distance) {
     data[0] = 0;  // compilers cannot tell that there is a first group
   }
-  Integers(const Integers&) = delete;
+  ChunkWords(const ChunkWords&) = delete;
 
   void pad_batches(std::size_t groups) {
     data[-1] = data[-2] = data[0];
@@ -34,9 +34,9 @@ struct Integers {
 template <class R>
 inline constexpr std::size_t words_of_register = R::lanes* lane_bytes / sizeof(std::int16_t);
 
-// Returns false if some |q| leaves the small range.
+// Quantises values to words. Returns false if some |q| leaves the small range.
 template <class R, class T>
-bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, Integers<R>& q) {
+bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, ChunkWords<R>& q) {
   typename R::template Rounder<T> round(z.inverse);
   for (std::size_t i = 0; i < groups * group_values; i += words_of_register<R>)
     R::store(q.data + i, round(values + i));
@@ -47,7 +47,7 @@ bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, Intege
 // Computes differences of 32-bit integers over the distance `back`. Returns false if one does not fit 16
 // bits: plus half the range, it has bits above the lowest 16.
 template <class R>
-inline bool differences(const std::int32_t* q, std::size_t groups, std::size_t back, Integers<R>& d) {
+inline bool differences(const std::int32_t* q, std::size_t groups, std::size_t back, ChunkWords<R>& d) {
   alignas(32) std::int32_t head[2 + block_values] = {q[0], q[0]};
   std::memcpy(head + 2, q, block_values * sizeof *q);
   typename R::Ints beyond = R::splat32(0);
@@ -66,7 +66,7 @@ inline bool differences(const std::int32_t* q, std::size_t groups, std::size_t b
 
 // Returns the differences that code a batch of integers.
 template <class R>
-inline Batch<R> batch_of(const Integers<R>& q, std::size_t batch) {
+inline Batch<R> batch_of(const ChunkWords<R>& q, std::size_t batch) {
   constexpr std::size_t apart = lane_blocks * block_values * sizeof *q.data;
   Batch<R> d;
   const std::int16_t* at = q.data + batch * batch_blocks<R> * block_values;
@@ -107,7 +107,7 @@ void each_block(const Batch<R>& batch, std::size_t blocks, Visit visit) {
 
 // The integer before each block of a batch.
 template <class R>
-struct Starts {
+struct BlockStarts {
   alignas(32) std::int32_t start[R::lanes][2][8];  // lane, b, k
   std::int32_t block(std::size_t x) const { return start[x / lane_blocks][x % 2][x % lane_blocks / 2]; }
 };
@@ -115,10 +115,10 @@ struct Starts {
 // Computes the integer before each block. `last`: the sum of every block. `carry`: the integer before the
 // batch; on return, the integer at its end. The sums over a batch fit 16 bits, like the sums over a block.
 template <class R>
-inline Starts<R> starts_of(const typename R::Register (&last)[2], std::int32_t& carry) {
+inline BlockStarts<R> starts_of(const typename R::Register (&last)[2], std::int32_t& carry) {
   const typename R::Register pair = R::add_words(last[0], last[1]), inclusive = R::prefix_sums(pair);
   const typename R::Register even = R::subtract_words(inclusive, pair), odd = R::add_words(even, last[0]);
-  Starts<R> starts;
+  BlockStarts<R> starts;
   const auto lane = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
     R::store_ints(starts.start[i][0], R::plus(R::template lane<i>(even), carry));
     R::store_ints(starts.start[i][1], R::plus(R::template lane<i>(odd), carry));
@@ -138,7 +138,7 @@ struct Carry {
 template <class R, class Sink>
 void read_short_deltas(const BitSlices<R, 8>& s, std::size_t blocks, Carry& carry, Sink sink) {
   const BlockWords<R> sums = words_of<true>(s);
-  const Starts<R> starts = starts_of<R>(sums.last, carry.last_two[1]);
+  const BlockStarts<R> starts = starts_of<R>(sums.last, carry.last_two[1]);
   each_block(sums.batch, blocks,
              [&](std::size_t block, const auto& words) { sink(block, R::plus(words, starts.block(block))); });
 }

@@ -26,14 +26,14 @@ template <class R, unsigned C>
 struct Addend {
   Rows<R, C> rows;
   BitSlices<R, C> sum_with(const BitSlices<R, C>& s, std::size_t batch) const {
-    return plus(s, slices(rows, batch));
+    return plus(s, slices_of_rows(rows, batch));
   }
 };
 
 // Writes differences of at most `Bits` bits, plus the addend `other`, as planes. Returns false if a
 // difference has more bits.
 template <unsigned C, unsigned Bits, class R, class Other>
-bool write_batches(const Integers<R>& q, const Other& other, std::size_t batches, PlanesOut& out) {
+bool write_batches(const ChunkWords<R>& q, const Other& other, std::size_t batches, PlanesOut& out) {
   Rows<R, C> rows;
   Fit<R, Bits> fit;
   for (std::size_t batch = 0; batch < batches; ++batch) {
@@ -41,7 +41,7 @@ bool write_batches(const Integers<R>& q, const Other& other, std::size_t batches
     fit.see(d);
     const BitSlices<R, C> s = other.sum_with(slices_of<C>(d), batch);
     write_widths_of(s, out.widths.width + batch * batch_blocks<R>);
-    write(s, batch, rows);
+    write_to_rows(s, batch, rows);
   }
   if (!fit.holds()) return false;
   write_rows(rows, batches, out);
@@ -50,7 +50,7 @@ bool write_batches(const Integers<R>& q, const Other& other, std::size_t batches
 
 // Writes integers, trying first the width class that fitted last.
 template <class R>
-void write_integers(const Integers<R>& q, std::size_t groups, PlanesOut& out) {
+void write_integers(const ChunkWords<R>& q, std::size_t groups, PlanesOut& out) {
   const std::size_t batches = batches_of<R>(groups);
   if (out.width_class <= 8 && write_batches<8, 8>(q, NoAddend{}, batches, out)) return;
   write_batches<16, 16>(q, NoAddend{}, batches, out);
@@ -61,7 +61,7 @@ constexpr bool differences_fit_words(Predictor predictor) { return predictor != 
 
 // Adds integers to planes of less than C bits: the spare bit holds the carry of the addition.
 template <unsigned C, class R>
-bool add_in_class(const PlanesIn& in, const Integers<R>& q, std::size_t groups, PlanesOut& out) {
+bool add_in_class(const PlanesIn& in, const ChunkWords<R>& q, std::size_t groups, PlanesOut& out) {
   if (in.max_width >= C) return false;
   const std::size_t batches = batches_of<R>(groups);
   Addend<R, C> addend;
@@ -82,7 +82,7 @@ template <class R, unsigned C, Predictor P, class Sink>
     const auto sink_of_batch = [&](std::size_t block, const auto& q) {
       sink((first + block) * block_values, q);
     };
-    read_batch<P>(slices(rows, first / batch_size), blocks, carry, sink_of_batch);
+    read_batch<P>(slices_of_rows(rows, first / batch_size), blocks, carry, sink_of_batch);
   }
 }
 
@@ -94,13 +94,13 @@ void sum_in_class(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesO
   for (std::size_t i = 0; i + 1 < n; ++i) {
     read_rows(in[i], batches, rows);
     for (std::size_t batch = 0; batch < batches; ++batch)
-      total[batch] = i == 0 ? slices(rows, batch) : plus(total[batch], slices(rows, batch));
+      total[batch] = i == 0 ? slices_of_rows(rows, batch) : plus(total[batch], slices_of_rows(rows, batch));
   }
   read_rows(in[n - 1], batches, rows);
   for (std::size_t batch = 0; batch < batches; ++batch) {
-    const BitSlices<R, C> s = plus(total[batch], slices(rows, batch));
+    const BitSlices<R, C> s = plus(total[batch], slices_of_rows(rows, batch));
     write_widths_of(s, out.widths.width + batch * batch_blocks<R>);
-    write(s, batch, rows);
+    write_to_rows(s, batch, rows);
   }
   write_rows(rows, batches, out);
 }
@@ -121,7 +121,7 @@ struct SliceKernels {
 
   template <class T>
   static bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept {
-    Integers<R> small(0);
+    ChunkWords<R> small(0);
     const bool fits = planes::quantise(values, groups, z, small);
     for (std::size_t i = 0; i < groups * group_values; i += 8)
       R::store_ints(q + i, R::widen(R::load_words(small.data + i)));
@@ -135,7 +135,7 @@ struct SliceKernels {
 
   template <class Source>
   static bool write(const Source& source, Predictor predictor, std::size_t groups, PlanesOut& out) {
-    if (Integers<R> d(predictor_distance(predictor));
+    if (ChunkWords<R> d(predictor_distance(predictor));
         differences_fit_words(predictor) && read_words(source, groups, d, out.base)) {
       write_integers(d, groups, out);
       return true;
@@ -149,7 +149,7 @@ struct SliceKernels {
   template <class Source>
   static bool add(const PlanesIn& in, const Source& source, Predictor predictor, std::size_t groups,
                   PlanesOut& out) {
-    if (Integers<R> d(predictor_distance(predictor));
+    if (ChunkWords<R> d(predictor_distance(predictor));
         differences_fit_words(predictor) && read_words(source, groups, d, out.base)) {
       out.base = add_wrapping(in.base, out.base);
       if (out.width_class <= 8 && add_in_class<8>(in, d, groups, out)) return true;
@@ -204,13 +204,13 @@ struct SliceKernels {
 
   // Reads the integers of a source as words, or their differences. Returns false if they do not fit 16 bits.
   template <class T>
-  static bool read_words(const Values<T>& source, std::size_t groups, Integers<R>& q, std::int32_t& base) {
+  static bool read_words(const Values<T>& source, std::size_t groups, ChunkWords<R>& q, std::int32_t& base) {
     const bool small = planes::quantise(source.values, groups, source.z, q);
     base = q.base();
     return small;
   }
   template <class Source>
-  static bool read_words(const Source& source, std::size_t groups, Integers<R>& d, std::int32_t& base) {
+  static bool read_words(const Source& source, std::size_t groups, ChunkWords<R>& d, std::int32_t& base) {
     alignas(32) std::int32_t room[chunk_values];
     const std::int32_t* const q = source.read(groups, room);
     if (q == nullptr) return false;

@@ -64,6 +64,7 @@ alignas(64) constexpr auto to_payload = shuffles_by<C>([](unsigned i, unsigned f
   return i < first ? first - 1 - i : i < first + second ? C + first + second - 1 - i : 0x80;
 });
 
+// Read the rows of a chunk from its payload, and write them there.
 template <class R, unsigned C>
 void read_rows(const PlanesIn& in, std::size_t batches, Rows<R, C>& rows) {
   const RowWidths<R, C> widths(in.widths->width, batches);
@@ -93,8 +94,10 @@ void write_rows(const Rows<R, C>& rows, std::size_t batches, PlanesOut& out) {
   std::memset(out.widths.width + written, 0, chunk_blocks - written);
 }
 
+// Convert the rows of a batch to bit slices and back, by the steps of interleave() in slices.hpp. "k2, k1, k0
+// leave p2, p1, p0": registers that were numbered by the bits k are then numbered by the bits p of a plane.
 template <class R>
-inline BitSlices<R, 8> slices(const Rows<R, 8>& rows, std::size_t batch) {
+inline BitSlices<R, 8> slices_of_rows(const Rows<R, 8>& rows, std::size_t batch) {
   BitSlices<R, 8> s;
   for (unsigned k = 0; k < 8; ++k) s.plane[k] = R::load(rows.data[batch][k]);
   interleave_each<R, std::uint8_t, 8, 4, 2, 1>(s.plane);  // k2, k1, k0 leave p2, p1, p0
@@ -102,7 +105,7 @@ inline BitSlices<R, 8> slices(const Rows<R, 8>& rows, std::size_t batch) {
 }
 
 template <class R>
-[[gnu::always_inline]] inline BitSlices<R, 16> slices(const Rows<R, 16>& rows, std::size_t batch) {
+[[gnu::always_inline]] inline BitSlices<R, 16> slices_of_rows(const Rows<R, 16>& rows, std::size_t batch) {
   typename R::Register r[16];
   for (unsigned x = 0; x < 16; ++x) r[x] = R::load(rows.data[batch][x]);
   interleave_each<R, std::uint8_t, 16, 1, 8, 4, 2>(r);  // b, k2, k1, k0 leave p3, p2, p1, p0
@@ -112,7 +115,7 @@ template <class R>
 }
 
 template <class R>
-inline void write(BitSlices<R, 8> s, std::size_t batch, Rows<R, 8>& rows) {
+inline void write_to_rows(BitSlices<R, 8> s, std::size_t batch, Rows<R, 8>& rows) {
   interleave_each<R, std::uint8_t, 8, 4, 2, 1>(s.plane);  // p2, p1, p0 leave b, k2, k1
   for (unsigned k = 0; k < 8; k += 2) {
     const typename R::Register even = s.plane[k / 2], odd = s.plane[4 + k / 2];
@@ -122,7 +125,7 @@ inline void write(BitSlices<R, 8> s, std::size_t batch, Rows<R, 8>& rows) {
 }
 
 template <class R>
-inline void write(BitSlices<R, 16> s, std::size_t batch, Rows<R, 16>& rows) {
+inline void write_to_rows(BitSlices<R, 16> s, std::size_t batch, Rows<R, 16>& rows) {
   interleave_each<R, std::uint8_t, 16, 8, 4, 2, 1>(s.plane);  // p3, p2, p1, p0 leave b, k2, k1, k0
   for (unsigned k = 0; k < 8; ++k)
     for (unsigned b = 0; b < 2; ++b) R::store(rows.data[batch][2 * k + b], s.plane[8 * b + k]);

@@ -25,13 +25,15 @@
 //   lane<l>(v)                              the words of lane l
 //   load_words(from)                        Words in memory
 //   widen(words), plus(words, i)            Ints: the words; the words plus i
-//   store_packed(to, first, ints_at)        writes ints_at(first), ints_at(first + 8), ... as a register of
-//   words load_ints(from), store_ints(to, q)      Ints in memory store_first_two(to, q) writes the first two
-//   integers splat32(i), splat_pair(even, odd)       Ints of equal integers; of two integers in turn add,
-//   subtract, bit_or(a, b)             sums, differences and bitwise or of Ints all_below_16_bits(q) true if
-//   no bit above the lowest 16 is set prefix_sums_over<lag>(q)                running sums over a lag of 1 or
-//   2 broadcast_last<lag>(q)                  the last of these sums, in each lane Rounder<T>(inverse)
-//   round(x) quantises a register of words
+//   store_packed(to, first, ints_at)        writes ints_at(first), ints_at(first + 8), ... as words
+//   load_ints(from), store_ints(to, q)      Ints in memory
+//   store_first_two(to, q)                  writes the first two integers
+//   splat32(i), splat_pair(even, odd)       Ints of equal integers; of two integers in turn
+//   add, subtract, bit_or(a, b)             sums, differences and bitwise or of Ints
+//   all_below_16_bits(q)                    true if no bit above the lowest 16 is set
+//   prefix_sums_over<lag>(q)                running sums over a lag of 1 or 2
+//   broadcast_last<lag>(q)                  the last of these sums, in each lane
+//   Rounder<T>(inverse)                     round(x) quantises a register of words
 //                                           small(): true if all integers were in the small range
 //   LargeRounder<T>(z)                      optional, for floats and doubles: round(x) quantises Ints, as
 //                                           LargeValues in loops.hpp; unchecked(): true if all of these had
@@ -39,8 +41,8 @@
 //   put<add>, put_large, Widths             as in loops.hpp
 //
 // A batch is as many blocks as a register has bytes: 16 a lane, blocks 0 to 15 in the first lane. With eight
-// bits or bytes a block, the even blocks of a lane come first. The number of a block in its lane is x = 2 k +
-// b.
+// bits or bytes a block, the even blocks of a lane come first. The number of a block in its lane is
+// x = 2 k + b.
 #pragma once
 
 #include "compressor/codecs/planes/kernels/kernels.hpp"
