@@ -93,7 +93,7 @@ def transposition(mutation):
     return claims
 
 
-def fold_sign(d):
+def zigzag(d):
     """source: src/compressor/codecs/planes/format/block.hpp
     | return (static_cast<Bits>(d) << 1) ^ static_cast<Bits>(d >> (8 * sizeof(Int) - 1));
     """
@@ -109,7 +109,7 @@ def bit_width(v):
 
 
 def width_of(d):
-    return bit_width(fold_sign(d))
+    return bit_width(zigzag(d))
 
 
 def fits(d, width):
@@ -121,9 +121,9 @@ def widths(mutation):
     claims = {}
     for size in (32, 64):
         d = BitVec("d", size)
-        folded = fold_sign(LShR(d, 1) if mutation == "halved" else d)
+        zigzagged = zigzag(LShR(d, 1) if mutation == "halved" else d)
         for width in range(size + 1):
-            claims[f"{size} bits, width {width}"] = ULE(bit_width(folded), width) == fits(d, width)
+            claims[f"{size} bits, width {width}"] = ULE(bit_width(zigzagged), width) == fits(d, width)
     return claims
 
 

@@ -1,3 +1,4 @@
+// Decoding of frames, and reductions of values with decoded frames.
 #include "compressor/codecs/planes/typed_codec.hpp"
 
 namespace taut::planes {

@@ -1,3 +1,4 @@
+// Encoding of frames without lags and references.
 #include <atomic>
 
 #include "compressor/codecs/planes/typed_codec.hpp"

@@ -1,3 +1,4 @@
+// Estimates of the size of a message under several predictions, from sampled pieces of its values.
 #include "compressor/codecs/planes/typed_codec.hpp"
 
 #include "compressor/frame/sample.hpp"
@@ -14,6 +15,8 @@ constexpr std::size_t pieces_with_references = 16;
 
 // A slow prediction is chosen if it saves at least 1 / min_gain_divisor of the bytes, a tenth.
 constexpr std::size_t min_gain_divisor = 10;
+
+// Returns true for a prediction that costs more time than the others.
 bool slow(const Prediction& p) noexcept {
   return p.lags.any() || p.references > 0 || p.inner == Predictor::second;
 }
@@ -61,7 +64,7 @@ class Piece {
   const std::int32_t* window(std::size_t distance) noexcept {
     for (std::size_t k = 0; k < known_; ++k)
       if (windows_[k].distance == distance) return windows_[k].q;
-    if (known_ == std::size(windows_)) --known_;  // cannot happen with the candidates that exist
+    if (known_ == std::size(windows_)) --known_;  // replaces the last one: candidates have fewer lags
     Window& next = windows_[known_++];
     next.distance = distance;
     quantise(distance, next.q);

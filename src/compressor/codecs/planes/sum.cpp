@@ -1,3 +1,4 @@
+// Sums of frames, and of a frame and values.
 #include "compressor/codecs/planes/typed_codec.hpp"
 #include "compressor/frame/sum_pipelines.hpp"
 

@@ -69,8 +69,8 @@ struct ChunkPrediction {
 inline void pad_groups(std::int32_t* q, std::size_t n, const ChunkPrediction& p) noexcept {
   const std::size_t back = predictor_distance(p.inner);
   for (std::size_t i = n; i < groups_of(n) * group_values; ++i) {
-    const std::size_t like = i < back ? 0 : i - back;
-    const std::int32_t rest = back == 0 ? 0 : subtract_wrapping(q[like], p.earlier[like]);
+    const std::size_t before = i < back ? 0 : i - back;
+    const std::int32_t rest = back == 0 ? 0 : subtract_wrapping(q[before], p.earlier[before]);
     q[i] = add_wrapping(p.earlier[i], rest);
   }
 }

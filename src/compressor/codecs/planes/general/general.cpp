@@ -1,3 +1,4 @@
+// Encoding, decoding and sums of chunks by the general path.
 #include "compressor/codecs/planes/general/general.hpp"
 
 #include "compressor/codecs/planes/record/record.hpp"

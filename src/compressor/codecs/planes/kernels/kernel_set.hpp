@@ -56,22 +56,23 @@ void add_to(ChunkIntegers& total, const ChunkIntegers& d, std::size_t n) noexcep
   for (std::size_t i = 0; i < n; ++i) total.data[i] = add_wrapping(total.data[i], d.data[i]);
 }
 
-// Returns the width of eight differences with folded signs; the code combines them two at a time.
-unsigned folded_width(const std::uint32_t* folded) noexcept {
+// Returns the width of eight differences in zigzag form, which are combined two at a time.
+unsigned zigzag_width(const std::uint32_t* zigzagged) noexcept {
   std::uint64_t pairs[block_values / 2];
-  std::memcpy(pairs, folded, sizeof pairs);
+  std::memcpy(pairs, zigzagged, sizeof pairs);
   const std::uint64_t any = pairs[0] | pairs[1] | pairs[2] | pairs[3];
   return static_cast<unsigned>(std::bit_width(static_cast<std::uint32_t>(any | any >> 32)));
 }
 
+// Writes the planes and widths of n differences.
 void write_chunk(const ChunkIntegers& d, std::size_t n, PlanesOut& out) noexcept {
-  alignas(64) std::uint32_t folded[chunk_values];
+  alignas(64) std::uint32_t zigzagged[chunk_values];
   alignas(64) std::byte low[chunk_values];
-  for (std::size_t i = 0; i < n; ++i) folded[i] = fold_sign(d.data[i]);
+  for (std::size_t i = 0; i < n; ++i) zigzagged[i] = zigzag(d.data[i]);
   for (std::size_t i = 0; i < n; ++i) low[i] = static_cast<std::byte>(d.data[i]);
   std::byte* at = out.payload;
   for (std::size_t i = 0; i < n; i += block_values) {
-    const unsigned width = folded_width(folded + i);
+    const unsigned width = zigzag_width(zigzagged + i);
     at = width <= 8 ? write_planes(at, load<std::uint64_t>(low + i), width)
                     : write_block(at, d.data + i, width);
     out.widths.width[i / block_values] = static_cast<std::uint8_t>(width);
@@ -80,6 +81,7 @@ void write_chunk(const ChunkIntegers& d, std::size_t n, PlanesOut& out) noexcept
   out.bytes = static_cast<std::size_t>(at - out.payload);
 }
 
+// Reads n differences, or the integers of these.
 void read_chunk(const PlanesIn& in, std::size_t n, ChunkIntegers& d) noexcept {
   const std::byte* at = in.payload;
   for (std::size_t i = 0; i < n; i += block_values)
@@ -95,6 +97,7 @@ void read_integers(const PlanesIn& in, std::size_t n, Predictor predictor, Chunk
   for (std::size_t i = back; back > 0 && i < n; ++i) q.data[i] = add_wrapping(q.data[i - back], q.data[i]);
 }
 
+// Operations of width_loops.hpp.
 struct PortableWidths : BitmapLoops<PortableWidths> {
   static WidthSummary summarize(const Widths& widths) noexcept {
     WidthSummary summary;
@@ -140,6 +143,7 @@ struct PortableWidths : BitmapLoops<PortableWidths> {
   }
 };
 
+// Operations of loops.hpp.
 struct Portable {
   static constexpr std::size_t integers_per_load = chunk_values;
   // The n integers from `data` on.
@@ -242,8 +246,8 @@ struct Portable {
     }
   }
 
-  // Computes with floats that round to the same halves as the integers: the bits far below the last bit of a
-  // half are replaced by one sticky bit.
+  // Computes with floats that round to the same halves as the integers: one sticky bit replaces the bits far
+  // below the last bit of a half.
   template <class Half>
   static void put_large(const View& q, float step, Half* to) noexcept {
     for (std::size_t i = 0; i < q.n; ++i) {

@@ -35,11 +35,12 @@ struct NamedWidths {
   }
 };
 
+// Writes a table with names: the names, the entries of two blocks a nibble, and the list of other widths.
 template <class Ops>
 void write_named(std::byte* to, const Widths& widths, std::size_t blocks, WidthTable table) noexcept {
   const NamedWidths named(table.names);
   alignas(64) std::uint8_t entries[chunk_blocks + 64], pairs[chunk_blocks / 2 + 64];
-  Widths others;  // of blocks without a named width: width + 1; of the other blocks 0
+  Widths others;  // width + 1 of blocks without a named width, else 0, which gather() leaves out
   for (std::size_t i = 0; i < chunk_blocks; ++i) {
     entries[i] = named.entry(widths.width[i]);
     others.width[i] = entries[i] == NamedWidths::other ? static_cast<std::uint8_t>(widths.width[i] + 1) : 0;
@@ -59,6 +60,7 @@ void write_named(std::byte* to, const Widths& widths, std::size_t blocks, WidthT
   Ops::write_entries(to, coded, n, (table.flags & byte_widths) != 0);
 }
 
+// Reads such a table.
 template <class Ops>
 WidthsRead read_named(const std::byte* table, std::size_t blocks, std::uint8_t flags,
                       Widths& widths) noexcept {
@@ -89,6 +91,7 @@ WidthsRead read_named(const std::byte* table, std::size_t blocks, std::uint8_t f
   return widths_read(Ops::summarize(widths), names_bytes + two_bit_bytes(blocks) + entry_bytes(n, flags));
 }
 
+// Write and read a table of any form.
 template <class Ops>
 void write_widths(std::byte* to, const Widths& widths, std::size_t blocks, WidthTable table) noexcept {
   const bool as_bytes = (table.flags & byte_widths) != 0;

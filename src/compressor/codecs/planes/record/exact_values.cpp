@@ -1,3 +1,4 @@
+// Exact values of a record, added to its decoded integers.
 #include "compressor/codecs/planes/record/record.hpp"
 
 #include "compressor/codecs/planes/record/exact_sum.hpp"
@@ -125,8 +126,8 @@ class ExactValueWriter {
         __builtin_sub_overflow(std::int64_t{max_q}, range.holds(), &high) || low < -sum.max_small_rest ||
         high > sum.max_small_rest)
       return false;
-    const bool plain = (low == 0 && high == 0) || same_bits(sum.without_rest, sum.with_small_rest);
-    if (plain) {
+    const bool all_equal = (low == 0 && high == 0) || same_bits(sum.without_rest, sum.with_small_rest);
+    if (all_equal) {
       fill(values_ + range.from(), range.to() - range.from(), sum.without_rest);
     } else {
       for (std::size_t i = range.from(); i < range.to(); ++i)
@@ -233,9 +234,9 @@ bool repeats_inside(const Int* q, std::size_t count, const ChunkMask& covered, c
   return moving == 0;
 }
 
-// Writes the values in the common case: one fill value, in runs that overlap only where they are equal, at
-// positions whose integers repeat the holds, so that the rest is 0. Returns false and changes nothing in any
-// other case.
+// Writes the values in the common case: one fill value, as of missing data, in runs that overlap only where
+// they are equal, at positions whose integers repeat the holds, so that the rest is 0. Returns false and
+// changes nothing in any other case.
 template <class T, class Int>
 bool put_fill_value(const Record<T>& record, const Int* q, double step, const GeneralKernels& kernels,
                     T* values) {
@@ -245,26 +246,30 @@ bool put_fill_value(const Record<T>& record, const Int* q, double step, const Ge
   std::int64_t integer;
   if (on_grid(value, step, integer)) return false;
   ChunkMask covered = {}, starts = {};
-  std::size_t depth = 1, end = 0;  // depth: number of equal runs, one for each addend
-  while (depth < runs.size() && runs[depth].start_and_length == runs[0].start_and_length) ++depth;
-  bool plain = runs.size() % depth == 0;
-  for (std::size_t i = 0; plain && i < runs.size(); i += depth) {
+  std::size_t equal_runs = 1, end = 0;  // equal_runs: in each place, one for each addend
+  while (equal_runs < runs.size() && runs[equal_runs].start_and_length == runs[0].start_and_length)
+    ++equal_runs;
+
+  // The runs: equal values that cover the same positions, and holds that the integers repeat.
+  bool common_case = runs.size() % equal_runs == 0;
+  for (std::size_t i = 0; common_case && i < runs.size(); i += equal_runs) {
     const Run<T> run = runs[i];
     std::uint64_t holds = static_cast<std::uint64_t>(run.hold);
-    plain &= same_bits(run.value, value) && run.start() >= end;
-    for (std::size_t k = 1; k < depth; ++k) {
+    common_case &= same_bits(run.value, value) && run.start() >= end;
+    for (std::size_t k = 1; k < equal_runs; ++k) {
       const Run<T> other = runs[i + k];
-      plain &= same_bits(other.value, value) && other.start_and_length == run.start_and_length;
+      common_case &= same_bits(other.value, value) && other.start_and_length == run.start_and_length;
       holds += static_cast<std::uint64_t>(other.hold);
     }
     end = run.end();
-    plain &= static_cast<std::uint64_t>(std::int64_t{q[run.start()]}) == holds;
+    common_case &= static_cast<std::uint64_t>(std::int64_t{q[run.start()]}) == holds;
     starts.words[run.start() / 64] |= std::uint64_t{1} << (run.start() % 64);
     covered.words[run.start() / 64] ^= std::uint64_t{1} << (run.start() % 64);
     if (end < chunk_values) covered.words[end / 64] ^= std::uint64_t{1} << (end % 64);
   }
-  if (!plain) return false;
+  if (!common_case) return false;
 
+  // From the boundaries of runs to the positions in runs.
   std::uint64_t inside = 0, continued = 0;  // inside: all ones if a run continues from the word before
   for (std::size_t w = 0; w < std::size(covered.words); ++w) {
     std::uint64_t bits = covered.words[w];  // each bit: parity of the number of run boundaries up to it
@@ -275,7 +280,7 @@ bool put_fill_value(const Record<T>& record, const Int* q, double step, const Ge
   }
   if (continued != 0 && !repeats_inside(q, record.count, covered, starts, kernels)) return false;
   T fill = value;
-  if (depth > 1) {
+  if (equal_runs > 1) {
     RunCursor<T> first(runs, record.count, step);
     while (first.next() && first.exact_count() == 0) {
     }

@@ -1,3 +1,4 @@
+// Reader of records, and the parts of a writer that chunks share.
 #include "compressor/codecs/planes/record/record.hpp"
 
 namespace taut::planes {

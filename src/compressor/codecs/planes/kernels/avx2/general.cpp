@@ -26,7 +26,7 @@ inline std::uint64_t signs(__m256d v) { return static_cast<std::uint64_t>(_mm256
 
 // ---- Comparison of 64 values
 
-// Returns the bits of eight values that equal each other, bit for bit.
+// Returns a bit for each of eight pairs a[i], b[i]: 1 if the two are equal bit for bit.
 template <class T>
 std::uint64_t equal_eight(const T* a, const T* b) {
   if constexpr (sizeof(T) == 8) {

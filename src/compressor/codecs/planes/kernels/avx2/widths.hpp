@@ -1,4 +1,4 @@
-// AVX2: operations on the widths of 32 blocks.
+// AVX2: operations of width_loops.hpp on the widths of 32 blocks, which are in one register.
 #pragma once
 
 #include <immintrin.h>

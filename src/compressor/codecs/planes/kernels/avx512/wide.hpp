@@ -73,6 +73,7 @@ class WideReader {
   const std::uint8_t* width_ = nullptr;
 };
 
+// Operations of general_loops.hpp on 64-bit integers, as PortableWide in wide_block.hpp.
 struct WideAvx512 {
   using Wide = __m512i;
   using WideWriter = planes::WideWriter;

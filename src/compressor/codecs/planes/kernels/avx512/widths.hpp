@@ -1,4 +1,4 @@
-// AVX-512: operations on the widths of 64 blocks.
+// AVX-512: operations of width_loops.hpp on the widths of 64 blocks, which are in one register.
 #pragma once
 
 #include "compressor/codecs/planes/kernels/avx2/widths.hpp"

@@ -1,4 +1,4 @@
-// NEON: registers for bit slices. Included by kernel_set.cpp only.
+// NEON: registers for bit slices, with the operations that slices.hpp lists. Included by kernel_set.cpp only.
 #pragma once
 
 #include "compressor/codecs/planes/kernels/neon/values.hpp"

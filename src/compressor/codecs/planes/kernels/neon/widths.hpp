@@ -1,4 +1,4 @@
-// NEON: operations on the widths of 16 blocks.
+// NEON: operations of width_loops.hpp on the widths of 16 blocks, which are in one register.
 #pragma once
 
 #include "compressor/codecs/planes/kernels/width_loops.hpp"
