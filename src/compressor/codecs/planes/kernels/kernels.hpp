@@ -45,7 +45,7 @@ using ForEachType = ValueTypes::Tables<Table>;
 struct PlanesIn {
   const std::byte* payload;
   const Widths* widths;
-  unsigned max_width;  // greatest width in the chunk, at most 32
+  unsigned max_width;  // of the blocks of the chunk, at most 32
   std::int32_t base;   // q of the first value; 0 without a predictor
 };
 
@@ -119,6 +119,7 @@ inline constexpr std::size_t max_operands = FrameArithmetic::max_operands;
 
 // Kernels on the widths of a chunk's blocks.
 struct WidthKernels {
+  // Returns sum, number above 0 and maximum of the widths.
   WidthSummary (*summarize)(const Widths& widths) noexcept;
 
   // Counts the blocks of a whole chunk by their widths, none of which exceeds `max_width`. Widths above 15 do
@@ -134,8 +135,8 @@ struct WidthKernels {
 
 // Kernels between integers and planes.
 struct IntKernels {
-  // Convert integers to planes and back. The
-  // earlier integers of the prediction may be those least_lag or more before `q` in memory.
+  // Convert integers to planes and back. The earlier integers of the prediction may be in the same memory,
+  // least_lag or more before `q`.
   void (*pack)(const std::int32_t* q, std::size_t groups, const ChunkPrediction& p, PlanesOut& out) noexcept;
   void (*unpack)(const PlanesIn& in, std::size_t groups, const ChunkPrediction& p, std::int32_t* q) noexcept;
 
