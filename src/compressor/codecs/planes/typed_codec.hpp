@@ -85,6 +85,7 @@ class TypedCodec {
                             predictions, bytes);
   }
 
+  // decode() decodes a frame; reduce() combines values with those of a frame.
   Status decode(ConstBytes in, References references, Slice values) const;
   Status reduce(ConstBytes in, References references, Slice values, Reduction op) const;
 
@@ -141,7 +142,7 @@ class TypedCodec {
     return begin_with(references, frame.states(), {{nullptr, count, frame.header().type}});
   }
 
-  // Returns the number of threads that process a frame: one if chunks depend on earlier chunks.
+  // Returns the number of parts of a frame that threads process: one if chunks depend on earlier chunks.
   std::size_t parts_for(std::size_t chunks, const Prediction& prediction) const noexcept {
     return prediction.lags.any() ? 1 : parts_of(threads_, chunks);
   }

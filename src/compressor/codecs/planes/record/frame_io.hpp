@@ -71,8 +71,8 @@ class FrameWriter {
   FrameWriter(Bytes out, std::size_t count, const Prediction& prediction = {},
               const States& states = {}) noexcept;
 
-  // Writes all records as described in compressor/frame/chunk_records.hpp. `chunk_bytes`: size
-  // of the largest record; 0: not known.
+  // Writes all records as described in compressor/frame/chunk_records.hpp. `chunk_bytes`: size of the
+  // largest record; 0: not known.
   template <class Write>
   Status write(std::size_t parts, const Write& write, std::size_t chunk_bytes = 0) {
     if (index_ == nullptr) return Status::buffer_too_small;

@@ -103,7 +103,7 @@ inline void gather_bytes(const typename R::Register* bytes, typename R::Register
   for (unsigned i = 0; i < 8; ++i) to[i] = r[(i >> 2 & 1) | (i >> 1 & 1) << 2 | (i & 1) << 1];
 }
 
-// Words of a batch: differences, or their sums.
+// Words of the blocks of a batch: differences, or their running sums in each block.
 template <class R>
 struct BlockWords {
   Batch<R> batch;
@@ -111,7 +111,7 @@ struct BlockWords {
 };
 
 // Gathers the words of each block. Word i of a block consists of byte i of `low` and of `high`; with Sums,
-// the word before is added.
+// the words before it in the block are added.
 template <bool Sums, class R>
 [[gnu::always_inline]] inline BlockWords<R> gather_words(const typename R::Register* low,
                                                          const typename R::Register* high) {
