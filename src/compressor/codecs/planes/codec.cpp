@@ -221,15 +221,16 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
   // would reach beyond a piece.
   template <class T>
   std::size_t best_encoded(const TypedCodec<T>& codec, ConstSlice values) const noexcept {
-    const ConstSlice parts{values.components()};
-    const Pieces pieces(parts.count);
+    const ConstSlice components{values.components()};
+    const Pieces pieces(components.count);
     std::byte room[max_frame_bytes(sizeof(T), Pieces::most_values, 1)];
     std::size_t best = 0, min_bytes = 0;
     for (std::size_t k = 0; k < predictions_.size(); ++k) {
       if (predictions_[k].lags.any()) continue;
       std::size_t bytes = 0;
       for (std::size_t i = 0; i < pieces.count; ++i)
-        bytes += codec.with(predictions_[k]).encode({parts.part(pieces.first(i), pieces.values)}, {}, room);
+        bytes +=
+            codec.with(predictions_[k]).encode({components.part(pieces.first(i), pieces.values)}, {}, room);
       if (k > 0 && bytes >= min_bytes) continue;
       best = k;
       min_bytes = bytes;

@@ -59,7 +59,7 @@ void TypedCodec<T>::decode_groups(Operand& operand, std::uint32_t addends, const
                                   std::size_t groups) const {
   const PlanesIn planes = operand.record.planes();
   const bool lagged = operand.source.any();
-  if (exact_in_type(operand.size_flag(), addends)) {
+  if (exact_in_type(operand.range_flag(), addends)) {
     if (decode_from_references(operand, z, whole, groups)) return;
     if (lagged)
       return kernels_.for_type<T>().decode_residuals(planes, groups, z, operand.source.earlier(),
@@ -158,7 +158,7 @@ Status TypedCodec<T>::reduce(ConstBytes in, References references, Slice slice, 
     T* const to = values + i * chunk_values;
     const std::size_t n = frame.chunk_count(i);
     if (op == Reduction::sum && operand.only_narrow_integers() && !operand.source.any() &&
-        n % group_values == 0 && exact_in_type(operand.size_flag(), addends)) {
+        n % group_values == 0 && exact_in_type(operand.range_flag(), addends)) {
       kernels_.for_type<T>().decode_add(operand.record.planes(), n / group_values, z, to);
       return;
     }

@@ -53,9 +53,9 @@ auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, CodingPath prev
     ChunkMask marks;
     const QuantisedChunk found = general_.quantise(whole, n, quantiser_, q, marks);
     if (!found.all_have_integers) {
-      const std::uint8_t size = found.all_small ? 0 : large;
-      return general_.encode(values, n, q, marks, size, quantiser_, writer) ? CodingPath::general
-                                                                            : CodingPath::raw_layer;
+      const std::uint8_t range = found.all_small ? 0 : large;
+      return general_.encode(values, n, q, marks, range, quantiser_, writer) ? CodingPath::general
+                                                                             : CodingPath::raw_layer;
     }
     // A chunk of small integers keeps its planes whatever their size, because accumulate() adds values to
     // planes without encoding the values alone. Large integers of halves may take more bytes than a raw

@@ -202,7 +202,7 @@ auto TypedCodec<T>::accumulate_residual_chunk(const Operand& operand, const T* v
     PlanesOut planes(writer.room() + RecordHeader{}.bytes(), width_class);
     kernels_.ints.add(operand.record.planes(), q, groups_of(n), prediction, planes);
     ++SumPipelineCounting::own().added;
-    const bool fits = commit_planes(planes, flags | operand.size_flag(), n, writer);
+    const bool fits = commit_planes(planes, flags | operand.range_flag(), n, writer);
     width_class = planes.width_class;
     return fits ? ResidualOutcome::done : ResidualOutcome::no_room;
   }

@@ -20,7 +20,7 @@ bool TypedCodec<T>::sum_chunk(std::span<const Operand* const> operands, std::siz
   bool only_narrow_integers = true;
   for (const Operand* o : operands) {
     only_narrow_integers &= o->only_narrow_integers() && o->predictor == predictor;
-    flags |= o->size_flag();
+    flags |= o->range_flag();
   }
   if (only_narrow_integers && fits_narrow(flags, addends)) {
     const CodedPlanes* records[max_operands];
@@ -149,11 +149,11 @@ SizeOrStatus TypedCodec<T>::accumulate(const FrameReader<T>& frame, const T* val
 // it.
 template <class T>
 bool TypedCodec<T>::has_integers(ConstSlice values) const {
-  const ConstSlice parts{values.components()};
-  const T* const data = static_cast<const T*>(parts.data);
+  const ConstSlice components{values.components()};
+  const T* const data = static_cast<const T*>(components.data);
   if (quantiser_.step == 0) return false;
-  for (std::size_t first = 0; first < parts.count; first += chunk_values) {
-    const std::size_t n = std::min(chunk_values, parts.count - first);
+  for (std::size_t first = 0; first < components.count; first += chunk_values) {
+    const std::size_t n = std::min(chunk_values, components.count - first);
     if (general_.all_within(data + first, n, quantiser_, is_half<T> ? small_bits : unchecked_bits<T>)) {
       if (may_hold_packed(data + first, n)) return false;
       continue;
@@ -169,13 +169,13 @@ bool TypedCodec<T>::has_integers(ConstSlice values) const {
 
 template <class T>
 bool TypedCodec<T>::accumulate_planes(const Record<T>& record, const T* whole, std::size_t groups,
-                                      std::uint8_t size, PlanesOut& out) const noexcept {
+                                      std::uint8_t range, PlanesOut& out) const noexcept {
   const Kernels<T>& kernels = kernels_.for_type<T>();
   if (record.max_width > 0) {
-    const auto accumulate = size == large ? kernels.accumulate_large : kernels.accumulate;
+    const auto accumulate = range == large ? kernels.accumulate_large : kernels.accumulate;
     return accumulate(record.planes(), whole, groups, quantiser_, out);
   }
-  const auto encode = size == large ? kernels.encode_large : kernels.encode;
+  const auto encode = range == large ? kernels.encode_large : kernels.encode;
   const bool coded = encode(whole, groups, quantiser_, out);
   out.base = add_wrapping(out.base, static_cast<std::int32_t>(record.header.base));
   return coded;
@@ -199,30 +199,30 @@ bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, st
                                      PlaneRecordWriter& writer) const {
   const CodingPath previous = path;
   const bool has_integers = quantiser_.step != 0;  // with step 0 all values are exact values
-  if (has_integers && operand.only_narrow_integers() && fits_narrow(operand.size_flag(), addends) &&
+  if (has_integers && operand.only_narrow_integers() && fits_narrow(operand.range_flag(), addends) &&
       !may_hold_packed(values, n)) {
     T padded[chunk_values];
     const T* const whole = whole_groups(values, n, quantiser_.predictor, padded);
     PlanesOut planes(writer.room() + RecordHeader{}.bytes(), width_class);
-    const auto accumulates = [&](std::uint8_t size) {
-      return accumulate_planes(operand.record, whole, groups_of(n), size, planes);
+    const auto accumulates = [&](std::uint8_t range) {
+      return accumulate_planes(operand.record, whole, groups_of(n), range, planes);
     };
-    std::uint8_t size = 0;
+    std::uint8_t range = 0;
     bool coded =
         (previous == CodingPath::small_kernel || general_.may_fit_small_kernel(values, n, quantiser_)) &&
-        accumulates(size);
+        accumulates(range);
     path = CodingPath::small_kernel;
     if (!coded && fits_narrow(large, addends)) {
-      size = large;
+      range = large;
       const bool by_large_kernel =
           general_.may_fit_large_kernel(values, n, quantiser_, previous == CodingPath::large_kernel) &&
-          accumulates(size);
+          accumulates(range);
       path = by_large_kernel ? CodingPath::large_kernel : CodingPath::general;
       coded = by_large_kernel || accumulate_integers(operand.record, whole, n, planes);
     }
     if (coded) {
       count_chunk(operand.record.max_width > 0 ? 2 : planes.bytes > 0);
-      const bool fits = commit_planes(planes, operand.size_flag() | size, n, writer);
+      const bool fits = commit_planes(planes, operand.range_flag() | range, n, writer);
       width_class = planes.width_class;
       return fits;
     }

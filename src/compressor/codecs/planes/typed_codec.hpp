@@ -66,23 +66,24 @@ class TypedCodec {
   // max_frame_bytes. Returns the frame's bytes; 0: no memory.
   std::size_t encode(ConstSlice values, FrameHeader header, Bytes out) const {
     header.step = static_cast<double>(quantiser_.step);
-    const ConstSlice parts{values.components()};
-    const T* const data = static_cast<const T*>(parts.data);
+    const ConstSlice components{values.components()};
+    const T* const data = static_cast<const T*>(components.data);
     Prediction usable = prediction();
-    usable.lags = lags_.within(parts.count);
-    if ((usable.lags.any() || !references_.empty()) && quantiser_.step != 0 && parts.count > 0) {
-      const std::size_t bytes = with(usable, references_).encode_residuals(data, parts.count, header, out);
+    usable.lags = lags_.within(components.count);
+    if ((usable.lags.any() || !references_.empty()) && quantiser_.step != 0 && components.count > 0) {
+      const std::size_t bytes =
+          with(usable, references_).encode_residuals(data, components.count, header, out);
       if (bytes > 0 || by_addend_) return bytes;
     }
-    return encode_without_residuals(CodingPath::small_kernel, 8, data, parts.count, header, out);
+    return encode_without_residuals(CodingPath::small_kernel, 8, data, components.count, header, out);
   }
   // Estimates the bytes of the components under each prediction, from a sample.
   std::size_t estimate(ConstSlice values, References references, std::span<const Prediction> predictions,
                        std::span<std::size_t> bytes) const noexcept {
-    const ConstSlice parts{values.components()};
+    const ConstSlice components{values.components()};
     const ReferenceIntegers<T> integers(references, own_header(), kernels_);
-    return planes::estimate(static_cast<const T*>(parts.data), parts.count, quantiser_, kernels_, integers,
-                            predictions, bytes);
+    return planes::estimate(static_cast<const T*>(components.data), components.count, quantiser_, kernels_,
+                            integers, predictions, bytes);
   }
 
   // decode() decodes a frame; reduce() combines values with those of a frame.
@@ -125,7 +126,7 @@ class TypedCodec {
     bool only_narrow_integers() const noexcept {
       return stored_values == nullptr && integers == nullptr && record.only_narrow_integers();
     }
-    std::uint8_t size_flag() const noexcept {
+    std::uint8_t range_flag() const noexcept {
       return stored_values == nullptr ? record.header.flags & large : 0;
     }
     ChunkOperand<T> chunk_operand() const noexcept { return {&record, predictor, stored_values, integers}; }
@@ -219,9 +220,9 @@ class TypedCodec {
   bool commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n,
                      PlaneRecordWriter& writer) const noexcept;
 
-  // Adds the values of a chunk to the planes of a record, by kernels. `size`: the range of the values'
-  // integers, 0 (small) or large. Returns false if an integer is beyond the range.
-  bool accumulate_planes(const Record<T>& record, const T* whole, std::size_t groups, std::uint8_t size,
+  // Adds the values of a chunk to the planes of a record, by kernels. `range`: that of the values' integers,
+  // 0 (small) or large. Returns false if an integer is beyond the range.
+  bool accumulate_planes(const Record<T>& record, const T* whole, std::size_t groups, std::uint8_t range,
                          PlanesOut& out) const noexcept;
 
   // Adds the values by the general quantiser. Returns false if some value has no integer, and for halves.

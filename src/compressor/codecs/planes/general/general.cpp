@@ -437,9 +437,9 @@ bool GeneralPath<T>::accumulate_runs(const ChunkOperand<T>& operand, const T* va
   if (found.all_have_integers) return false;  // encode_chunk() has kernels for such chunks
   trim(marks, n);
   const Record<T>& record = *operand.record;
-  const std::uint8_t size = found.all_small ? 0 : large;
-  std::uint8_t flags = (record.header.flags & large) | size;
-  const std::size_t plane_bytes = max_plane_bytes(n, size), layer_bytes = n * sizeof(T);
+  const std::uint8_t range = found.all_small ? 0 : large;
+  std::uint8_t flags = (record.header.flags & large) | range;
+  const std::size_t plane_bytes = max_plane_bytes(n, range), layer_bytes = n * sizeof(T);
   if (!fits_narrow(flags, addends) || plane_bytes >= layer_bytes) return false;
   if (sizeof(T) == 8 && marked_values(marks) > tolerated_escapes) return false;
 

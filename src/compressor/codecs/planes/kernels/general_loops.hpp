@@ -218,8 +218,8 @@ bool all_below(const T* values, std::size_t n, ComputedIn<T> limit) noexcept {
   return true;
 }
 
-// Writes the decoded forms of n <= 64 values, of which `out` already holds the bits. `exact`: bits of the values
-// without an integer. Up to 8 others, as among random values, are decoded one by one.
+// Writes the decoded forms of n <= 64 values, of which `out` already holds the bits. `exact`: bits of the
+// values without an integer. Up to 8 others, as among random values, are decoded one by one.
 template <class Isa, class T>
 void write_few_forms(const T* x, std::size_t n, std::uint64_t exact, const Quantiser<T>& z,
                      std::byte* out) noexcept {

@@ -6,9 +6,9 @@ template <class T>
 Status FrameReader<T>::open(ConstBytes frame) noexcept {
   if (const Status s = open_frame(frame, frame_id, header_, payload_); s != Status::ok) return s;
   if (component_of(header_.type) != dtype_of<T>) return Status::frame_mismatch;
-  const std::size_t parts = components_of(header_.type);
-  if (header_.count > max_count / parts || header_.addends == 0) return Status::corrupt_frame;
-  count_ = static_cast<std::size_t>(header_.count) * parts;
+  const std::size_t components = components_of(header_.type);
+  if (header_.count > max_count / components || header_.addends == 0) return Status::corrupt_frame;
+  count_ = static_cast<std::size_t>(header_.count) * components;
   if (!step_fits<T>(header_.step) || !read_prediction()) return Status::corrupt_frame;
   if (stored()) return payload_.size() == count_ * sizeof(T) ? Status::ok : Status::corrupt_frame;
   return has_valid_index(payload_, chunks()) ? Status::ok : Status::corrupt_frame;

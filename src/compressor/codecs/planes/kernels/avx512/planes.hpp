@@ -10,7 +10,8 @@
 namespace taut::planes {
 namespace {
 
-// ---- Masks: the bytes of an expanded block that are present, as bits; sign: 1 << (width - 1)
+// ---- Masks of blocks: a bit for each byte of the expanded block that the payload has; sign: 1 << (width -
+// 1)
 
 template <unsigned C>
 struct Masks;  // masks of all blocks of a chunk: C/8 mask bits and one C-bit sign a block
@@ -96,9 +97,9 @@ class PlaneReader {
       return _mm512_sub_epi16(_mm512_xor_si512(_mm512_shuffle_epi8(u, order), s), s);
     } else {
       const __m512i both = _mm512_set1_epi64(static_cast<long long>(*signs));
-      const __m512i s = _mm512_shuffle_epi32(both, static_cast<_MM_PERM_ENUM>(0));
-      const __m512i t = _mm512_shuffle_epi32(both, static_cast<_MM_PERM_ENUM>(0x55));
-      const __m512i sign = _mm512_mask_blend_epi64(0xF0, s, t);
+      const __m512i first = _mm512_shuffle_epi32(both, static_cast<_MM_PERM_ENUM>(0));
+      const __m512i last = _mm512_shuffle_epi32(both, static_cast<_MM_PERM_ENUM>(0x55));
+      const __m512i sign = _mm512_mask_blend_epi64(0xF0, first, last);
       return _mm512_sub_epi32(_mm512_xor_si512(_mm512_permutexvar_epi8(order32(), u), sign), sign);
     }
   }

@@ -175,17 +175,17 @@ template <bool Add, unsigned C, bool Differences>
   store_pairs<C>({{joined(bits[0], bits[1]), joined(bits[2], bits[3])}}, to);
 }
 
-// Converts integers to floats that round to the same halves: the bits far below the last
-// bit of a half are replaced by one sticky bit.
+// Converts integers to floats that round to the halves to which the integers round: one sticky bit replaces
+// the bits far below the last bit of a half. Magnitudes below 2^24 are floats as they are.
 inline __m512 floats_for_halves(__m512i q) {
-  const __m512i low = _mm512_set1_epi32(0xFF), most = _mm512_set1_epi32(1 << 24);
-  const __mmask16 big = _mm512_cmpge_epu32_mask(_mm512_abs_epi32(q), most);
+  const __m512i low = _mm512_set1_epi32(0xFF), first_inexact = _mm512_set1_epi32(1 << 24);
+  const __mmask16 big = _mm512_cmpge_epu32_mask(_mm512_abs_epi32(q), first_inexact);
   const __mmask16 inexact = _mm512_mask_test_epi32_mask(big, q, low);
   const __m512i cut = _mm512_mask_andnot_epi32(q, big, low, q);
   return _mm512_cvtepi32_ps(_mm512_mask_or_epi32(cut, inexact, cut, _mm512_set1_epi32(0x80)));
 }
 
-// Writes the values of integers of the large range, which floats do not represent exactly.
+// Writes the values of any integers as halves.
 template <class Half>
 void write_large(const Integers& q, float step, Half* to) {
   for (unsigned r = 0; r < 4; r += 2, to += 32) {
