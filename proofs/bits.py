@@ -93,7 +93,7 @@ def transposition(mutation):
     return claims
 
 
-def fold_sign(d):
+def zigzag(d):
     """source: src/compressor/codecs/planes/format/block.hpp
     | return (static_cast<Bits>(d) << 1) ^ static_cast<Bits>(d >> (8 * sizeof(Int) - 1));
     """
@@ -109,7 +109,7 @@ def bit_width(v):
 
 
 def width_of(d):
-    return bit_width(fold_sign(d))
+    return bit_width(zigzag(d))
 
 
 def fits(d, width):
@@ -121,9 +121,9 @@ def widths(mutation):
     claims = {}
     for size in (32, 64):
         d = BitVec("d", size)
-        folded = fold_sign(LShR(d, 1) if mutation == "halved" else d)
+        zigzagged = zigzag(LShR(d, 1) if mutation == "halved" else d)
         for width in range(size + 1):
-            claims[f"{size} bits, width {width}"] = ULE(bit_width(folded), width) == fits(d, width)
+            claims[f"{size} bits, width {width}"] = ULE(bit_width(zigzagged), width) == fits(d, width)
     return claims
 
 
@@ -211,12 +211,12 @@ def sign_extension(mutation):
 
 
 def differences(q, base_of, predictor):
-    """The differences that scalar.cpp computes.
+    """The differences that the scalar kernel set computes.
 
     source: src/compressor/codecs/planes/kernels/kernel_set.hpp
-    | for (std::size_t i = 0; i < back; ++i) d.of[i] = subtract_wrapping(q[i], q[0]);
-    | for (std::size_t i = back; i < n; ++i) d.of[i] = subtract_wrapping(q[i], q[i - back]);
-    | for (std::size_t i = n; i-- > 1;) d.of[i] = subtract_wrapping(d.of[i], d.of[i - 1]);
+    | for (std::size_t i = 0; i < back; ++i) d.data[i] = subtract_wrapping(q[i], q[0]);
+    | for (std::size_t i = back; i < n; ++i) d.data[i] = subtract_wrapping(q[i], q[i - back]);
+    | for (std::size_t i = n; i-- > 1;) d.data[i] = subtract_wrapping(d.data[i], d.data[i - 1]);
     """
     back = {"delta": 1, "pairs": 2, "second": 1}[predictor]
     d = [q[i] - base_of for i in range(back)] + [q[i] - q[i - back] for i in range(back, len(q))]
@@ -226,12 +226,12 @@ def differences(q, base_of, predictor):
 
 
 def integers(d, base, predictor, mutation=None):
-    """The integers that scalar.cpp computes from differences.
+    """The integers that the scalar kernel set computes from differences.
 
     source: src/compressor/codecs/planes/kernels/kernel_set.hpp
-    | for (std::size_t i = 1; i < n; ++i) q.of[i] = add_wrapping(q.of[i - 1], q.of[i]);
-    | for (std::size_t i = 0; i < back; ++i) q.of[i] = add_wrapping(in.base, q.of[i]);
-    | for (std::size_t i = back; back > 0 && i < n; ++i) q.of[i] = add_wrapping(q.of[i - back], q.of[i]);
+    | for (std::size_t i = 1; i < n; ++i) q.data[i] = add_wrapping(q.data[i - 1], q.data[i]);
+    | for (std::size_t i = 0; i < back; ++i) q.data[i] = add_wrapping(in.base, q.data[i]);
+    | for (std::size_t i = back; back > 0 && i < n; ++i) q.data[i] = add_wrapping(q.data[i - back], q.data[i]);
     """
     back = {"delta": 1, "pairs": 2, "second": 1}[predictor]
     q = list(d)
@@ -264,7 +264,7 @@ def lags(mutation):
     | room[i] = subtract_wrapping(add_wrapping(q[i], both[i]), add_wrapping(a[i], b[i]));
 
     source: src/compressor/codecs/planes/kernels/kernel_set.hpp
-    | group[i] = add_wrapping(of[i], subtract_wrapping(add_wrapping(a[i], b[i]), both[i]));
+    | group[i] = add_wrapping(residual[i], subtract_wrapping(add_wrapping(a[i], b[i]), both[i]));
     """
     q, a, b, both = (BitVec(name, 32) for name in ("q", "a", "b", "both"))
     residual = (q + both) - (a + b)
@@ -301,7 +301,7 @@ def to_bfloat(mutation):
 
 def jammed(mutation):
     """source: src/compressor/codecs/planes/kernels/kernel_set.hpp
-    | const std::int32_t v = q.of[i], jammed = (v & ~0xFF) | ((v & 0xFF) != 0 ? 0x80 : 0);
+    | const std::int32_t v = q.data[i], jammed = (v & ~0xFF) | ((v & 0xFF) != 0 ? 0x80 : 0);
     | to[i] = static_cast<Half>(static_cast<float>((v >= 1 << 24) | (v <= -(1 << 24)) ? jammed : v) * step);
     """
     v = BitVec("v", 32)

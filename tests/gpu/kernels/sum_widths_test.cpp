@@ -25,7 +25,7 @@ void append(Frame& to, const V& value) {
 unsigned append_table(Frame& to, const std::vector<unsigned>& widths, unsigned greatest, Random& random) {
   const bool by_bytes = greatest > 15 || random() % 4 == 0, is_dense = random() % 2 == 0;
   std::vector<unsigned> entries;
-  Frame map(map_bytes(widths.size()));
+  Frame map(bitmap_bytes(widths.size()));
   for (std::size_t i = 0; i < widths.size(); ++i) {
     const bool named = is_dense || widths[i] != 0 || random() % 8 == 0;
     if (named) map[i / 8] |= std::byte(1 << i % 8);

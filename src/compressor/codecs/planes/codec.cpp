@@ -17,7 +17,7 @@ namespace planes {
 std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
 namespace {
 
-// Returns true for values that the codec quantises: of every type but integers.
+// Returns true for the types that the codec quantises: all but integers.
 constexpr bool is_quantised(DType type) noexcept { return info_of(type).family != Family::integer; }
 
 class Planes final : public Codec, public FrameScaling, private FrameArithmetic {
@@ -47,11 +47,11 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
     if (out.size() < needed) return {Status::buffer_too_small};
     return typed<SizeOrStatus>(values.type, [&](const auto& codec) {
       const Bytes room = out.first(needed);
-      const auto encoded = [&](const Prediction& prediction) {
+      const auto encode_with = [&](const Prediction& prediction) {
         return codec.with(prediction, references).encode(values, header(values), room);
       };
-      const auto chosen = choose(codec, values, references, encoded);
-      const std::size_t bytes = encoded(chosen);
+      const auto chosen = choose(codec, values, references, encode_with);
+      const std::size_t bytes = encode_with(chosen);
       return SizeOrStatus{bytes > 0 ? Status::ok : Status::out_of_memory, bytes};
     });
   }
@@ -111,8 +111,8 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
   }
 
  private:
-  // Returns true if the frame will be an addend of a sum with a reference (Reference::of_addend). It must
-  // then refer to its own part of that reference, its only one.
+  // Returns true if the frame will be an addend of a sum, and has a reference of its own
+  // (Reference::of_addend). It must then be predicted from that reference, its only one.
   static bool refer_by_addend(References references) noexcept {
     return references.size() == 1 && references[0].of_addend;
   }
@@ -140,97 +140,100 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
     return h;
   }
 
-  // Predictions that a message chooses from: those of the coding, and two behind each number of references.
-  static constexpr std::size_t most_candidates = max_predictors + 2 * max_references;
+  // Predictions among which one is chosen for a message: those of the coding, and two for each number of
+  // references.
+  static constexpr std::size_t max_candidates = max_predictors + 2 * max_references;
   struct Candidates {
-    Prediction of[most_candidates];
+    Prediction list[max_candidates];
     std::size_t n = 0;
 
     explicit Candidates(std::span<const Prediction> predictions, DType type,
                         std::size_t references) noexcept {
       const Predictor default_predictor = components_of(type) == 2 ? Predictor::pairs : Predictor::delta;
-      for (const Prediction& prediction : predictions) of[n++] = prediction;
+      for (const Prediction& prediction : predictions) list[n++] = prediction;
       for (unsigned k = 1; k <= references; ++k)
-        for (const Predictor inner : {Predictor::none, default_predictor}) of[n++] = {inner, {}, k};
+        for (const Predictor inner : {Predictor::none, default_predictor}) list[n++] = {inner, {}, k};
     }
-    // Leaves the candidates with references, and marks them as those of an addend, if the frame is to be one.
-    void limit_to(References references) noexcept {
+    // If the frame will be an addend with a reference, removes the candidates without references and sets
+    // by_addend in the others.
+    void limit_to_addend(References references) noexcept {
       if (!refer_by_addend(references)) return;
       n = static_cast<std::size_t>(
-          std::remove_if(of, of + n, [](const Prediction& p) { return p.references == 0; }) - of);
-      for (Prediction& prediction : std::span(of, n)) prediction.by_addend = true;
+          std::remove_if(list, list + n, [](const Prediction& p) { return p.references == 0; }) - list);
+      for (Prediction& prediction : std::span(list, n)) prediction.by_addend = true;
     }
-    std::span<const Prediction> all() const noexcept { return {of, n}; }
+    std::span<const Prediction> all() const noexcept { return {list, n}; }
   };
 
   // Estimated bytes of the sampled pieces under each prediction. value_bytes is 0 if the integers allow no
   // estimate.
   struct Estimates {
-    std::size_t value_bytes = 0, bytes[most_candidates] = {}, n;
+    std::size_t value_bytes = 0, bytes[max_candidates] = {}, n;
 
     template <class Typed>
     Estimates(const Typed& codec, ConstSlice values, References references,
               std::span<const Prediction> predictions) noexcept
         : n(predictions.size()) {
-      constexpr std::size_t least_values = 4096;  // smaller messages are encoded quickly
-      if (values.count < least_values) return;
-      Prediction of_parts[most_candidates];
+      constexpr std::size_t min_values = 4096;  // smaller messages are encoded quickly
+      if (values.count < min_values) return;
+      Prediction of_components[max_candidates];
       for (std::size_t k = 0; k < n; ++k)
-        of_parts[k] = predictions[k].in_components(components_of(values.type));
-      value_bytes = codec.estimate(values, references, {of_parts, n}, {bytes, n});
+        of_components[k] = predictions[k].in_components(components_of(values.type));
+      value_bytes = codec.estimate(values, references, {of_components, n}, {bytes, n});
     }
     std::size_t best() const noexcept {
       return static_cast<std::size_t>(std::min_element(bytes, bytes + n) - bytes);
     }
   };
 
-  // Returns the prediction for a message. A named one uses all references, unless it has lags. Short messages
-  // are not sampled; with references they are encoded by each candidate: encoded(prediction) -> bytes. A
-  // complex value is two interleaved series.
-  template <class Typed, class Encoded>
+  // Returns the prediction for a message. A prediction that the coding names uses all references, unless it
+  // has lags. Short messages are not sampled; with references they are encoded by each candidate, by
+  // encode_with(prediction) -> bytes. Complex values are two interleaved series.
+  template <class Typed, class EncodeWith>
   Prediction choose(const Typed& codec, ConstSlice values, References references,
-                    const Encoded& encoded) const noexcept {
-    if (predictions_.size() == 1) return named(values.type, references);
+                    const EncodeWith& encode_with) const noexcept {
+    if (predictions_.size() == 1) return named_prediction(values.type, references);
     const bool complex = components_of(values.type) == 2;
     const Prediction default_prediction{complex ? Predictor::pairs : Predictor::delta, {}};
     if (values.components().count < least_to_sample) {
       Candidates candidates({&default_prediction, 1}, values.type, references.size());
-      candidates.limit_to(references);
+      candidates.limit_to_addend(references);
       return references.empty() ? default_prediction
-                                : *std::ranges::min_element(candidates.all(), {}, encoded);
+                                : *std::ranges::min_element(candidates.all(), {}, encode_with);
     }
     Candidates candidates(predictions_, values.type, references.size());
-    candidates.limit_to(references);
+    candidates.limit_to_addend(references);
     const Estimates estimates(codec, values, references, candidates.all());
-    if (estimates.value_bytes == 0 && refer_by_addend(references)) return candidates.of[0];
+    if (estimates.value_bytes == 0 && refer_by_addend(references)) return candidates.list[0];
     const std::size_t best = estimates.value_bytes > 0 ? estimates.best() : best_encoded(codec, values);
-    return candidates.of[best].in_components(components_of(values.type));
+    return candidates.list[best].in_components(components_of(values.type));
   }
 
   // Returns the prediction that the coding names.
-  Prediction named(DType type, References references) const noexcept {
+  Prediction named_prediction(DType type, References references) const noexcept {
     Prediction prediction = predictions_[0].in_components(components_of(type));
     prediction.by_addend = refer_by_addend(references);
     if (prediction.by_addend) prediction.lags = {};
     return prediction.with_references(references.size());
   }
 
-  // Returns the index of the best prediction without lags, by encoding the sampled pieces. Lags would reach
-  // beyond a piece.
+  // Encodes the sampled pieces with each prediction without lags, and returns the index of the best one. Lags
+  // would reach beyond a piece.
   template <class T>
   std::size_t best_encoded(const TypedCodec<T>& codec, ConstSlice values) const noexcept {
-    const ConstSlice parts{values.components()};
-    const Pieces pieces(parts.count);
+    const ConstSlice components{values.components()};
+    const Pieces pieces(components.count);
     std::byte room[max_frame_bytes(sizeof(T), Pieces::most_values, 1)];
-    std::size_t best = 0, least = 0;
+    std::size_t best = 0, min_bytes = 0;
     for (std::size_t k = 0; k < predictions_.size(); ++k) {
       if (predictions_[k].lags.any()) continue;
       std::size_t bytes = 0;
       for (std::size_t i = 0; i < pieces.count; ++i)
-        bytes += codec.with(predictions_[k]).encode({parts.part(pieces.first(i), pieces.values)}, {}, room);
-      if (k > 0 && bytes >= least) continue;
+        bytes +=
+            codec.with(predictions_[k]).encode({components.part(pieces.first(i), pieces.values)}, {}, room);
+      if (k > 0 && bytes >= min_bytes) continue;
       best = k;
-      least = bytes;
+      min_bytes = bytes;
     }
     return best;
   }
@@ -260,8 +263,8 @@ std::unique_ptr<Codec> make(const Coding& coding) {
   return std::make_unique<Planes>(coding, predictions(coding), kernels);
 }
 
-// Every coding but those with a checksum of the payload. A header holds the number of lags, which is all that
-// decoding has to know before.
+// The codings that a GPU serves: all but those with a checksum of the payload. Of a frame's coding, a GPU has
+// to know the number of lags before it decodes; the header holds it.
 constexpr CodecOnDevices on_devices{
     .encodes = [](const Coding& coding) noexcept { return !coding.checksum; },
     .decoding = [](const FrameHeader& header, ConstBytes, const Coding&) -> std::optional<Coding> {

@@ -1,3 +1,4 @@
+// Estimates of the size of a message under several predictions, from sampled pieces of its values.
 #include "compressor/codecs/planes/typed_codec.hpp"
 
 #include "compressor/frame/sample.hpp"
@@ -8,11 +9,14 @@ namespace {
 constexpr std::size_t piece_values = Pieces::most_values, piece_groups = piece_values / group_values,
                       piece_blocks = piece_values / block_values;
 
-// With references there are more pieces: what changes may be a small part of the message.
+// Number of pieces with references; more than without them, because the values that change may be a small
+// part of the message.
 constexpr std::size_t pieces_with_references = 16;
 
-// A slow prediction has to save a tenth of the bytes.
-constexpr std::size_t least_gain = 10;
+// A slow prediction is chosen if it saves at least 1 / min_gain_divisor of the bytes, a tenth.
+constexpr std::size_t min_gain_divisor = 10;
+
+// Returns true for a prediction that costs more time than the others.
 bool slow(const Prediction& p) noexcept {
   return p.lags.any() || p.references > 0 || p.inner == Predictor::second;
 }
@@ -23,11 +27,11 @@ class Piece {
  public:
   Piece(const T* values, std::size_t first, const Quantiser<T>& z, const ReferenceIntegers<T>& references,
         const KernelSet& kernels) noexcept
-      : values_(values), first_(first), z_(z), kernels_(kernels) {
+      : values_(values), first_(first), quantiser_(z), kernels_(kernels) {
     runs_ = quantise(0, windows_[0].q);
     bool small = true;
     for (std::size_t k = 0; k < references.count(); ++k)
-      references.read(k, first, piece_values, of_references_[k], small);
+      references.read(k, first, piece_values, reference_integers_[k], small);
   }
 
   std::size_t runs() const noexcept { return runs_; }
@@ -35,29 +39,32 @@ class Piece {
   // Computes the residuals that remain after prediction with lags or references.
   void residuals(const Prediction& prediction, std::int32_t* r) noexcept {
     const std::int32_t* const q = window(0);
-    const Earlier earlier = earlier_of(prediction);
+    const EarlierIntegers earlier = earlier_integers(prediction);
     for (std::size_t i = 0; i < piece_values; ++i) r[i] = subtract_wrapping(q[i], earlier[i]);
   }
 
  private:
-  Earlier earlier_of(const Prediction& prediction) noexcept {
-    if (prediction.references == 1) return {of_references_[0]};
-    if (prediction.references == 2) return {of_references_[0], of_references_[0], of_references_[1]};
+  EarlierIntegers earlier_integers(const Prediction& prediction) noexcept {
+    if (prediction.references == 1) return {reference_integers_[0]};
+    if (prediction.references == 2)
+      return {reference_integers_[0], reference_integers_[0], reference_integers_[1]};
     const Lags& lags = prediction.lags;
     if (lags.n == 0) return {};
     if (lags.n == 1) return {window(lags.lag[0])};
     return {window(lags.lag[0]), window(lags.lag[1]), window(lags.span())};
   }
 
+  // Integers of the piece that is `distance` values earlier; windows_[0] is the piece itself.
   struct Window {
     std::size_t distance = 0;
     alignas(64) std::int32_t q[piece_values];
   };
 
+  // Returns the integers `distance` values earlier; computes them once.
   const std::int32_t* window(std::size_t distance) noexcept {
     for (std::size_t k = 0; k < known_; ++k)
       if (windows_[k].distance == distance) return windows_[k].q;
-    if (known_ == std::size(windows_)) --known_;  // cannot happen with the candidates that exist
+    if (known_ == std::size(windows_)) --known_;  // replaces the last one: candidates have fewer lags
     Window& next = windows_[known_++];
     next.distance = distance;
     quantise(distance, next.q);
@@ -75,11 +82,12 @@ class Piece {
       std::copy(values_, values_ + (piece_values - absent), padded + absent);
       x = padded;
     }
-    const bool has_packed = z_.exact_bits && kernels_.of<T>().any_below_numbers(x, piece_values);
-    if (!has_packed && kernels_.of<T>().quantise(x, piece_groups, z_, q)) return 0;
-    const GeneralValueKernels<T>& general = kernels_.general().template of<T>();
-    Marks marks;
-    if (general.quantise(x, piece_groups, z_, q, marks).complete && !has_packed) return 0;
+    const bool has_packed =
+        quantiser_.exact_bits && kernels_.for_type<T>().any_below_numbers(x, piece_values);
+    if (!has_packed && kernels_.for_type<T>().quantise(x, piece_groups, quantiser_, q)) return 0;
+    const GeneralValueKernels<T>& general = kernels_.general().template for_type<T>();
+    ChunkMask marks;
+    if (general.quantise(x, piece_groups, quantiser_, q, marks).all_have_integers && !has_packed) return 0;
     if (has_packed) mark_packed(x, piece_values, marks);
     std::byte runs[piece_values * run_bytes<T>(false) + 64];
     return general.take_runs(x, piece_values, marks, piece_values, q, runs);
@@ -87,13 +95,14 @@ class Piece {
 
   const T* values_;
   std::size_t first_;
-  const Quantiser<T>& z_;
+  const Quantiser<T>& quantiser_;
   const KernelSet& kernels_;
   std::size_t runs_ = 0, known_ = 1;
   Window windows_[8];
-  alignas(64) std::int32_t of_references_[max_references][piece_values];
+  alignas(64) std::int32_t reference_integers_[max_references][piece_values];
 };
 
+// Returns the bytes of a record of the residuals `r` of a piece.
 std::size_t plane_bytes(const std::int32_t* r, const Prediction& prediction,
                         const KernelSet& kernels) noexcept {
   alignas(64) std::byte payload[max_plane_record<std::int32_t> / (chunk_values / piece_values) + 2 * overrun];
@@ -121,7 +130,7 @@ std::size_t estimate(const T* values, std::size_t count, const Quantiser<T>& z, 
       alignas(64) std::int32_t r[piece_values];
       piece.residuals(predictions[k], r);
       const std::size_t all = exact_bytes + plane_bytes(r, predictions[k], kernels);
-      bytes[k] += slow(predictions[k]) ? all + all / (least_gain - 1) : all;
+      bytes[k] += slow(predictions[k]) ? all + all / (min_gain_divisor - 1) : all;
     }
   }
   return pieces.count * piece_values * sizeof(T);

@@ -1,3 +1,4 @@
+// List of the predictions that `auto` considers.
 #include "compressor/codecs/planes/prediction.hpp"
 
 #include <algorithm>

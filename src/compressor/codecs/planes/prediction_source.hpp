@@ -1,5 +1,5 @@
-// Integers from which the chunks of a frame are predicted: earlier ones of the frame (lags), or those of
-// references.
+// Integers from which the chunks of a frame are predicted: earlier integers of the frame by lags, or the
+// integers of references.
 #pragma once
 
 #include <memory>
@@ -13,32 +13,34 @@
 namespace taut::planes {
 
 // The references of a frame, quantised with its step, however far their values are from its multiples. A
-// value without an integer counts as 0, and so does one that needs 64 bits. In a sum of frames that were
-// predicted from the same references, each addend counts. The reference of a sum whose addends had their own
-// counts once.
+// value without an integer of 22 bits counts as 0. The integers are multiplied by the number of addends, each
+// of which was predicted from these references. Where each addend had a reference of its own, the one
+// reference of the sum counts once.
 template <class T>
 class ReferenceIntegers {
  public:
-  // `header`: of the frame. The references must refer_to() its values, and outlive this object.
+  // `header`: header of the frame. refer_to() is true for the references and the frame's values. The
+  // references outlive this object.
   ReferenceIntegers(References references, const FrameHeader& header, const KernelSet& kernels) noexcept
       : references_(references),
-        z_(Quantiser<T>::of_frame(header.step, std::numeric_limits<double>::infinity())),
+        quantiser_(Quantiser<T>::of_frame(header.step, std::numeric_limits<double>::infinity())),
         addends_(refers_by_addend(header) ? 1 : header.addends),
         kernels_(&kernels) {}
 
   std::size_t count() const noexcept { return references_.size(); }
 
-  // Returns the values from `first` on. Nothing if several addends count.
-  std::optional<ReferenceValues<T>> values(std::size_t first) const noexcept {
+  // Returns the values of the references from position `first` on. Returns nothing if they count more than
+  // once.
+  std::optional<ReferenceValues<T>> values_from(std::size_t first) const noexcept {
     if (addends_ != 1) return {};
-    return ReferenceValues<T>{at(0) + first, references_.size() == 1 ? nullptr : at(1) + first};
+    return ReferenceValues<T>{reference(0) + first, references_.size() == 1 ? nullptr : reference(1) + first};
   }
 
   // Computes the integers of the n values from `first` on of reference k, in whole groups. `small`: all
   // values of the chunk before were small, a guess for this one.
   void read(std::size_t k, std::size_t first, std::size_t n, std::int32_t* q, bool& small) const noexcept {
     T padded[chunk_values];
-    const T* const whole = whole_groups(at(k) + first, n, Predictor::none, padded);
+    const T* const whole = whole_groups(reference(k) + first, n, Predictor::none, padded);
     quantise(whole, groups_of(n), q, small);
     if (addends_ == 1) return;
     for (std::size_t i = 0; i < groups_of(n) * group_values; ++i)
@@ -46,95 +48,100 @@ class ReferenceIntegers {
   }
 
  private:
-  const T* at(std::size_t k) const noexcept { return static_cast<const T*>(references_[k].values.data); }
+  const T* reference(std::size_t k) const noexcept {
+    return static_cast<const T*>(references_[k].values.data);
+  }
 
+  // Computes the integers of one reference, each of which counts once.
   void quantise(const T* values, std::size_t groups, std::int32_t* q, bool& small) const noexcept {
-    const Kernels<T>& kernels = kernels_->of<T>();
-    if (small && kernels.quantise(values, groups, z_, q)) return;
-    if (kernels.quantise_large != nullptr && kernels.quantise_large(values, groups, z_, q)) {
+    const Kernels<T>& kernels = kernels_->for_type<T>();
+    if (small && kernels.quantise(values, groups, quantiser_, q)) return;
+    if (kernels.quantise_large != nullptr && kernels.quantise_large(values, groups, quantiser_, q)) {
       std::uint32_t seen = 0;
       for (std::size_t i = 0; i < groups * group_values; ++i)
         seen |= static_cast<std::uint32_t>(q[i]) + (1u << small_bits);
       small = seen >> (small_bits + 1) == 0;
       return;
     }
-    Marks marks;
-    const Quantised found = kernels_->general().template of<T>().quantise(values, groups, z_, q, marks);
-    small = found.complete && found.small;
-    if (found.complete) return;
+    ChunkMask marks;
+    const QuantisedChunk found =
+        kernels_->general().template for_type<T>().quantise(values, groups, quantiser_, q, marks);
+    small = found.all_have_integers && found.all_small;
+    if (found.all_have_integers) return;
     for (std::size_t i = 0; i < groups * group_values; ++i)
-      if ((marks.of[i / 64] >> (i % 64) & 1) != 0) q[i] = 0;
+      if ((marks.words[i / 64] >> (i % 64) & 1) != 0) q[i] = 0;
   }
 
   References references_;
-  Quantiser<T> z_;
+  Quantiser<T> quantiser_;
   std::uint32_t addends_;
   const KernelSet* kernels_;
 };
 
-// The integers of the current chunk, and those from which it is predicted. Chunks of a frame with lags follow
-// each other; those of a frame with references may be in any order.
+// Memory for the integers of the current chunk, and the earlier integers from which they are predicted.
+// Chunks of a frame with lags follow each other; those of a frame with references may be in any order.
 template <class T>
 class PredictionSource {
  public:
   PredictionSource() = default;
 
-  // For a frame of `count` values with lags. Throws std::bad_alloc.
+  // Makes the source for a frame of `count` values with lags. Throws std::bad_alloc.
   PredictionSource(const Lags& lags, std::size_t count) : lags_(lags), window_(lags.span(), count) {}
 
-  // For a frame of `count` values with references. without_memory() tells whether there is memory.
+  // Makes the source for a frame of `count` values with references. out_of_memory() tells if that failed.
   PredictionSource(const ReferenceIntegers<T>& references, std::size_t count)
-      : references_(&references), count_(count), rooms_(new (std::nothrow) Rooms) {}
+      : references_(&references), count_(count), buffers_(new (std::nothrow) Buffers) {}
 
   bool any() const noexcept { return window_.any() || references_ != nullptr; }
-  bool without_memory() const noexcept { return references_ != nullptr && rooms_ == nullptr; }
+  bool out_of_memory() const noexcept { return references_ != nullptr && buffers_ == nullptr; }
 
-  // Returns the room for the integers of chunk i; earlier() is then what predicts them.
-  std::int32_t* next(std::size_t i) noexcept {
+  // Moves to chunk i and returns the memory for its integers; earlier() then returns what predicts them.
+  std::int32_t* start_chunk(std::size_t i) noexcept {
     earlier_ = {};
     first_ = i * chunk_values;
-    if (references_ != nullptr) return rooms_->own;
+    if (references_ != nullptr) return buffers_->chunk;
     std::int32_t* const q = window_.next();
-    earlier_ = Earlier::at(q, lags_);
+    earlier_ = EarlierIntegers::by_lags(q, lags_);
     return q;
   }
 
   // Returns the integers that predict those of the chunk. Integers of references are computed when they are
   // asked for.
-  const Earlier& earlier() noexcept {
+  const EarlierIntegers& earlier() noexcept {
     if (references_ == nullptr || earlier_.any()) return earlier_;
     const std::size_t n = std::min(chunk_values, count_ - first_);
     for (std::size_t k = 0; k < references_->count(); ++k)
-      references_->read(k, first_, n, rooms_->of_references[k], rooms_->small[k]);
-    likely_small_ = rooms_->small[0] && rooms_->small[1];
-    const std::int32_t* const newest = rooms_->of_references[0];
+      references_->read(k, first_, n, buffers_->reference[k], buffers_->small[k]);
+    likely_small_ = buffers_->small[0] && buffers_->small[1];
+    const std::int32_t* const newest = buffers_->reference[0];
     earlier_ = {newest};
-    if (references_->count() == 2) earlier_ = {newest, newest, rooms_->of_references[1]};
+    if (references_->count() == 2) earlier_ = {newest, newest, buffers_->reference[1]};
     return earlier_;
   }
 
-  // Returns the values of references at the chunk's n places, for kernels that take these: whole groups that
-  // are likely to be small. Nothing if there are none.
-  std::optional<ReferenceValues<T>> values(std::size_t n) const noexcept {
+  // Returns the values of references at the chunk's n positions, for kernels that take whole groups of small
+  // values. Returns nothing if there are no references, or the chunk is unlikely to be small.
+  std::optional<ReferenceValues<T>> reference_values(std::size_t n) const noexcept {
     if (references_ == nullptr || n % group_values != 0 || !likely_small_) return {};
-    return references_->values(first_);
+    return references_->values_from(first_);
   }
-  void not_small() noexcept { likely_small_ = false; }
+  // Makes reference_values() return nothing until the references of a chunk are small again.
+  void expect_large() noexcept { likely_small_ = false; }
 
  private:
-  struct Rooms {
-    alignas(64) std::int32_t own[chunk_values];
-    alignas(64) std::int32_t of_references[max_references][chunk_values];
+  struct Buffers {
+    alignas(64) std::int32_t chunk[chunk_values];
+    alignas(64) std::int32_t reference[max_references][chunk_values];
     bool small[max_references] = {true, true};
   };
 
   Lags lags_;
   LagWindow window_;
   const ReferenceIntegers<T>* references_ = nullptr;
-  std::size_t count_ = 0, first_ = 0;  // values of the frame; the first one of the chunk
+  std::size_t count_ = 0, first_ = 0;  // number of values of the frame; position of the chunk's first value
   bool likely_small_ = true;
-  std::unique_ptr<Rooms> rooms_;
-  Earlier earlier_;
+  std::unique_ptr<Buffers> buffers_;
+  EarlierIntegers earlier_;
 };
 
 }  // namespace taut::planes

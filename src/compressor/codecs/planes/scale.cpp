@@ -1,5 +1,5 @@
-// Frames times a number. A positive factor changes the step, the bound and the exact values; the planes stay.
-// A negative factor also negates the integers: their differences, bases and holds.
+// Multiplication of frames by a number. A positive factor changes the step, the bound and the exact values;
+// the planes stay. A negative factor also negates the integers: their differences, bases and holds.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -18,7 +18,7 @@ bool scale_header(FrameHeader& header, double factor) noexcept {
   const bool needs_power = is_half<T> || header.bound.kind == Bound::Kind::snap;
   if (needs_power && !is_power_of_two(factor)) return false;
   const double wanted = header.step * factor;
-  if (header.step != 0 && !(wanted >= StepRange<T>::lowest && wanted <= StepRange<T>::highest)) return false;
+  if (header.step != 0 && !(wanted >= StepRange<T>::min && wanted <= StepRange<T>::max)) return false;
   header.step = static_cast<double>(static_cast<ComputedIn<T>>(wanted));
   header.bound.value *= factor;
   return step_fits<T>(header.step) && header.bound.value > 0 && std::isfinite(header.bound.value);
@@ -35,13 +35,13 @@ T negated_value(T x) noexcept {
   return std::bit_cast<T>(static_cast<Bits>(std::bit_cast<Bits>(x) ^ Bits{1} << (8 * sizeof(T) - 1)));
 }
 
-// Replaces the n values at `at`, which may be unaligned.
+// Replaces each of the n values at `at`, which may be unaligned, by change(value).
 template <class T, class Change>
 void change_values(std::byte* at, std::size_t n, Change change) noexcept {
   for (std::size_t i = 0; i < n; ++i) store(at + i * sizeof(T), change(load<T>(at + i * sizeof(T))));
 }
 
-// Replaces the runs at `at`, and sorts them again.
+// Replaces each of the n runs at `at` by change(run), and sorts them again.
 template <class T, class Change>
 void change_runs(std::byte* at, std::size_t n, bool is_wide, Change change) {
   std::vector<Run<T>> runs(n);
@@ -51,7 +51,8 @@ void change_runs(std::byte* at, std::size_t n, bool is_wide, Change change) {
   for (const Run<T>& run : runs) at = write_run(at, run, is_wide);
 }
 
-// Multiplies an exact value. A value that counts as an integer of the frame still does.
+// Multiplication of an exact value. A value that counts as an integer under the old step counts as the same
+// integer under the new step.
 template <class T>
 struct ScaleValue {
   double factor, step, scaled_step;
@@ -70,7 +71,7 @@ Status scale_exact_values(const FrameReader<T>& frame, const KernelSet& kernels,
                           Bytes bytes) {
   const auto writable = [&](const std::byte* at) { return bytes.data() + (at - bytes.data()); };
   if (frame.stored()) {
-    change_values<T>(writable(frame.raw(0)), frame.count(), scale);
+    change_values<T>(writable(frame.stored_values(0)), frame.count(), scale);
     return Status::ok;
   }
   Record<T> record;
@@ -90,7 +91,7 @@ Status scale_exact_values(const FrameReader<T>& frame, const KernelSet& kernels,
 
 }  // namespace
 
-// Writes header, planes and widths of the negated integers of a record; returns their bytes.
+// Writes header, planes and widths of the negated integers of a record. Returns the bytes written.
 template <class T>
 std::size_t TypedCodec<T>::negate_planes(const Record<T>& record, std::byte* out) const noexcept {
   const std::size_t blocks = blocks_of(record.count);
@@ -98,18 +99,18 @@ std::size_t TypedCodec<T>::negate_planes(const Record<T>& record, std::byte* out
   RecordHeader header{static_cast<std::uint8_t>(record.header.flags & ~written_anew), 0,
                       negated(record.header.base)};
   PlanesOut planes(out + header.bytes());
-  std::memset(planes.widths.of, 0, sizeof planes.widths.of);
-  if (record.greatest > 0 && header.has(wide)) {
+  std::memset(planes.widths.width, 0, sizeof planes.widths.width);
+  if (record.max_width > 0 && header.has(wide)) {
     const GeneralKernels& general = kernels_.general();
     alignas(64) std::int64_t d[chunk_values] = {};
     general.unpack_add({{record.payload, record.header.plane_bytes}, &record.widths, 0}, blocks,
                        Predictor::none, d);
     std::ranges::transform(d, d, negated<std::int64_t>);
     planes.bytes = general.pack(d, blocks, Predictor::none, planes.payload, planes.widths);
-  } else if (record.greatest > 0) {
+  } else if (record.max_width > 0) {
     alignas(64) std::int32_t d[chunk_values] = {};
     const ChunkPrediction unpredicted{Predictor::none, {}};
-    kernels_.ints.unpack({record.payload, &record.widths, record.greatest, 0}, groups_of(record.count),
+    kernels_.ints.unpack({record.payload, &record.widths, record.max_width, 0}, groups_of(record.count),
                          unpredicted, d);
     std::ranges::transform(d, d, negated<std::int32_t>);
     kernels_.ints.pack(d, groups_of(record.count), unpredicted, planes);
@@ -120,10 +121,12 @@ std::size_t TypedCodec<T>::negate_planes(const Record<T>& record, std::byte* out
                        kernels_.widths);
 }
 
-// Writes the negated chunk. A block may take a plane more, and the chunk then more bytes than a layer, which
-// is written in its place if there is one addend: in a sum it stands for the same integers.
+// Writes the negated chunk. A negated block may take one more plane. If the record of a frame of one addend
+// would take more bytes than a raw layer, a raw layer of the decoded values is written: in sums, its values
+// stand for the same integers.
 template <class T>
-bool TypedCodec<T>::negate_chunk(Operand& operand, const FrameReader<T>& frame, Records& writer) const {
+bool TypedCodec<T>::negate_chunk(Operand& operand, const FrameReader<T>& frame,
+                                 PlaneRecordWriter& writer) const {
   const Record<T>& record = operand.record;
   const bool is_wide = record.header.has(wide);
   alignas(64) std::byte planes[max_plane_record<std::int64_t>];
@@ -140,7 +143,7 @@ bool TypedCodec<T>::negate_chunk(Operand& operand, const FrameReader<T>& frame, 
     z.predictor = operand.predictor;
     decode_chunk(operand, 1, z, values, record.count);
     std::ranges::transform(values, values, negated_value<T>);
-    general_.write_values(values, record.count, writer);
+    general_.write_layer_of(values, record.count, writer);
     return true;
   }
   if (total > writer.left()) return false;
@@ -171,12 +174,12 @@ SizeOrStatus TypedCodec<T>::negate(const FrameReader<T>& frame, Bytes out) const
     const std::size_t bytes = frame.count() * sizeof(T);
     if (out.size() < frame_header_bytes + bytes) return {Status::buffer_too_small};
     std::byte* const values = out.data() + frame_header_bytes;
-    if (bytes > 0) std::memcpy(values, frame.raw(0), bytes);
+    if (bytes > 0) std::memcpy(values, frame.stored_values(0), bytes);
     change_values<T>(values, frame.count(), negated_value<T>);
     return {Status::ok, seal_frame(frame.header(), out.data(), bytes)};
   }
   FrameWriter negative(out, frame.count(), frame.prediction());
-  const auto write = [&](Range chunks, Records& writer) {
+  const auto write = [&](Range chunks, PlaneRecordWriter& writer) {
     Operand operand;
     for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
       if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;

@@ -173,7 +173,7 @@ class ChunkDecoder {
   // True if multiples of the step have the same bits computed in T. `flags` are those of the record that the
   // integers come from.
   TAUT_DEVICE bool exact_in_type(std::uint8_t flags) const {
-    return sizeof(T) == 8 || greatest_sum(flags & large, frame_.addends) <= 1u << 24;
+    return sizeof(T) == 8 || max_sum(flags & large, frame_.addends) <= 1u << 24;
   }
   TAUT_DEVICE void store_multiples(std::uint8_t flags, const std::int32_t (&q)[block_values]) const {
     const bool in_type = exact_in_type(flags);

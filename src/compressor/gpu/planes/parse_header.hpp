@@ -46,7 +46,7 @@ template <class T>
 TAUT_DEVICE bool step_serves(double step) {
   using Step = typename Quantiser<T>::Step;
   const bool power_of_two = std::bit_cast<std::uint64_t>(step) << 12 == 0;
-  return step >= StepRange<T>::lowest && step <= StepRange<T>::highest &&
+  return step >= StepRange<T>::min && step <= StepRange<T>::max &&
          static_cast<double>(static_cast<Step>(step)) == step && (!is_half<T> || power_of_two);
 }
 

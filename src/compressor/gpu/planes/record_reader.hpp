@@ -182,7 +182,7 @@ class RecordReader {
   // entries before them.
   TAUT_DEVICE void read_map(std::uint32_t blocks, std::uint32_t& named, Scanned<std::uint32_t>& rank) {
     const unsigned first = group_.thread() * Group::blocks_per_thread;
-    const auto map = static_cast<std::uint32_t>(map_bytes(blocks)), at = end_;
+    const auto map = static_cast<std::uint32_t>(bitmap_bytes(blocks)), at = end_;
     take_table(map);
     const std::uint32_t eight = good_ && first < 8 * map ? r_.words.byte(at + first / 8) : 0u,
                         marked = eight >> (first % 8) & ((1u << Group::blocks_per_thread) - 1);

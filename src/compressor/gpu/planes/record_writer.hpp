@@ -93,15 +93,15 @@ TAUT_DEVICE std::uint8_t* write_map(const Group& block_group, std::uint8_t* tabl
   if constexpr (Group::blocks_per_thread == 1) {
     const std::uint32_t of_warp = block_group.simt().ballot(coded != 0),
                         byte = block_group.warp() * 4 + block_group.lane();
-    if (block_group.lane() < 4 && byte < map_bytes(blocks))
+    if (block_group.lane() < 4 && byte < bitmap_bytes(blocks))
       table[byte] = static_cast<std::uint8_t>(of_warp >> (8 * block_group.lane()));
   } else {
     const unsigned byte = block_group.thread() / 2;
     const std::uint32_t next = block_group.simt().shuffle(coded, block_group.thread() + 1);
-    if (block_group.thread() % 2 == 0 && byte < map_bytes(blocks))
+    if (block_group.thread() % 2 == 0 && byte < bitmap_bytes(blocks))
       table[byte] = static_cast<std::uint8_t>(coded | next << 4);
   }
-  return table + map_bytes(blocks);
+  return table + bitmap_bytes(blocks);
 }
 
 // Collects the entries of all blocks that have planes. Returns those of this thread from index each * thread

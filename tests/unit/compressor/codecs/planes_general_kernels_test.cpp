@@ -63,7 +63,7 @@ TEST(GeneralKernels, WideIntegersComeBackFromTheirPlanes) {
   }
 }
 
-bool marked(const Marks& marks, std::size_t i) { return (marks.of[i / 64] >> (i % 64) & 1) != 0; }
+bool marked(const ChunkMask& marks, std::size_t i) { return (marks.words[i / 64] >> (i % 64) & 1) != 0; }
 
 TEST(GeneralKernels, MarksNameTheirPlaces) {
   for (const GeneralKernels* kernels : sets()) {
@@ -74,12 +74,12 @@ TEST(GeneralKernels, MarksNameTheirPlaces) {
         q[i] = random_bits() % 2 == 0 ? escaped<std::int32_t> : static_cast<std::int32_t>(random_bits() % 2);
         wide_q[i] = q[i] == escaped<std::int32_t> ? escaped<std::int64_t> : q[i];
       }
-      Marks marks, narrow_repeats, wide_repeats;
+      ChunkMask marks, narrow_repeats, wide_repeats;
       kernels->mark_escaped(wide_q.data(), n, marks);
       kernels->mark_narrow_repeats(q.data(), n, narrow_repeats);
       kernels->mark_wide_repeats(wide_q.data(), n, wide_repeats);
       std::vector<double> put(n, 1.0);
-      kernels->of<double>().put(put.data(), n, marks, 7.0);
+      kernels->for_type<double>().put(put.data(), n, marks, 7.0);
       for (std::size_t i = 0; i < chunk_values; ++i) {
         const bool is_escaped = i < n && q[i] == escaped<std::int32_t>;
         ASSERT_EQ(marked(marks, i), is_escaped);
@@ -126,8 +126,8 @@ void check_quantisers(std::size_t groups) {
   for (const GeneralKernels* kernels : sets()) {
     std::vector<std::int32_t> q(x.size());
     std::vector<std::byte> out(16 * chunk_values);
-    Marks marks;
-    const Quantised found = kernels->of<T>().quantise(x.data(), groups, z, q.data(), marks);
+    ChunkMask marks;
+    const QuantisedChunk found = kernels->for_type<T>().quantise(x.data(), groups, z, q.data(), marks);
     bool complete = true, small = true;
     for (std::size_t i = 0; i < x.size(); ++i) {
       const double exact = nearest_integer(x[i], z);
@@ -141,11 +141,11 @@ void check_quantisers(std::size_t groups) {
       }
       complete &= good;
     }
-    ASSERT_EQ(found.complete, complete);
-    ASSERT_EQ(found.small, small);
+    ASSERT_EQ(found.all_have_integers, complete);
+    ASSERT_EQ(found.all_small, small);
     const std::size_t n = x.size() - 3 * (groups % 2);
-    if (n < x.size()) marks.of[groups - 1] &= ~std::uint64_t{0} >> 3;
-    out.resize(kernels->of<T>().take_runs(x.data(), n, marks, chunk_values, q.data(), out.data()) *
+    if (n < x.size()) marks.words[groups - 1] &= ~std::uint64_t{0} >> 3;
+    out.resize(kernels->for_type<T>().take_runs(x.data(), n, marks, chunk_values, q.data(), out.data()) *
                run_bytes<T>(false));
     integers.push_back(q);
     integers.back().resize(n);
@@ -172,13 +172,13 @@ void check_large_quantisers(double greatest) {
                                                 greatest * static_cast<double>(z.step));
   for (T& value : x) value = static_cast<T>(values(random_bits));
   std::vector<std::int32_t> expected(x.size());
-  Marks marks;
+  ChunkMask marks;
   const GeneralKernels& general = KernelSet::with<simd::Scalar>().general();
-  ASSERT_TRUE(general.of<T>().quantise(x.data(), groups, z, expected.data(), marks).complete);
+  ASSERT_TRUE(general.for_type<T>().quantise(x.data(), groups, z, expected.data(), marks).all_have_integers);
   const T refused[] = {static_cast<T>(NAN), std::numeric_limits<T>::infinity(), static_cast<T>(-1e30),
                        static_cast<T>((2 << unchecked_bits<T>)*static_cast<double>(z.step))};
   for (const KernelSet* set : kernel_sets()) {
-    const auto quantise = set->of<T>().quantise_large;
+    const auto quantise = set->for_type<T>().quantise_large;
     if (!set->supported() || quantise == nullptr) continue;
     std::vector<std::int32_t> q(x.size());
     EXPECT_TRUE(quantise(x.data(), groups, z, q.data()));
@@ -209,8 +209,8 @@ void check_groups_that_differ_at_a_place() {
     x[group_values + place] = static_cast<T>(2.0f);
     for (const GeneralKernels* kernels : sets()) {
       std::vector<std::int32_t> q(x.size());
-      Marks marks;
-      kernels->of<T>().quantise(x.data(), 2, z, q.data(), marks);
+      ChunkMask marks;
+      kernels->for_type<T>().quantise(x.data(), 2, z, q.data(), marks);
       ASSERT_GT(q[group_values + place], q[group_values]) << place;
     }
   }
@@ -226,11 +226,11 @@ TEST(GeneralKernels, GroupsThatDifferAtAPlaceAreNoRepeats) {
 TEST(GeneralKernels, LooksAheadSeeWhatIsLargeOrNoNumber) {
   for (const GeneralKernels* kernels : sets()) {
     std::vector<float> x(100, -2);
-    EXPECT_TRUE(kernels->of<float>().all_below(x.data(), x.size(), 2));
+    EXPECT_TRUE(kernels->for_type<float>().all_below(x.data(), x.size(), 2));
     for (const float bad : {2.5f, -1e30f, INFINITY, NAN}) {
       x[99] = bad;
-      EXPECT_FALSE(kernels->of<float>().all_below(x.data(), x.size(), 2));
-      EXPECT_TRUE(kernels->of<float>().all_below(x.data(), 99, 2));
+      EXPECT_FALSE(kernels->for_type<float>().all_below(x.data(), x.size(), 2));
+      EXPECT_TRUE(kernels->for_type<float>().all_below(x.data(), 99, 2));
     }
   }
 }
@@ -246,24 +246,25 @@ T awkward() {
 
 template <class T>
 void check_compensated_sums(const GeneralKernels& kernels, std::size_t terms) {
-  double multiples[CompensatedSums::places];
-  std::vector<std::vector<T>> x(terms, std::vector<T>(CompensatedSums::places));
-  T sums[CompensatedSums::places];
+  double multiples[CompensatedSums::positions];
+  std::vector<std::vector<T>> x(terms, std::vector<T>(CompensatedSums::positions));
+  T sums[CompensatedSums::positions];
   for (double& m : multiples)
     m = static_cast<double>(integer_of_bits(static_cast<unsigned>(random_bits() % 46)));
   const double step = std::abs(static_cast<double>(awkward<T>()));
   for (auto& row : x)
     for (T& v : row) v = awkward<T>();
   if (terms > 1)
-    for (std::size_t i = 0; i < CompensatedSums::places; i += 3) x[1][i] = -x[0][i];
+    for (std::size_t i = 0; i < CompensatedSums::positions; i += 3) x[1][i] = -x[0][i];
   x[0][7] = std::numeric_limits<T>::infinity();
 
   CompensatedSums compensated;
-  kernels.multiply(compensated, multiples, step, CompensatedSums::places);
-  for (const auto& row : x) kernels.of<T>().add_compensated(compensated, row.data(), CompensatedSums::places);
-  kernels.of<T>().round(compensated, CompensatedSums::places, sums);
+  kernels.multiply(compensated, multiples, step, CompensatedSums::positions);
+  for (const auto& row : x)
+    kernels.for_type<T>().add_compensated(compensated, row.data(), CompensatedSums::positions);
+  kernels.for_type<T>().round(compensated, CompensatedSums::positions, sums);
   EXPECT_EQ(compensated.certain[7], 0u);
-  for (std::size_t i = 0; i < CompensatedSums::places; ++i) {
+  for (std::size_t i = 0; i < CompensatedSums::positions; ++i) {
     if (compensated.certain[i] == 0) continue;
     ExactSum exact;
     exact.add_product(multiples[i], step);
@@ -307,8 +308,8 @@ void check_halves(const GeneralValueKernels<T>& kernels, std::size_t n) {
 TEST(GeneralKernels, HalvesAreAddedAndDecodedLikeOneValue) {
   for (const GeneralKernels* kernels : sets()) {
     for (const std::size_t n : {chunk_values, std::size_t{1000}, std::size_t{7}}) {
-      check_halves(kernels->of<f16>(), n);
-      check_halves(kernels->of<bf16>(), n);
+      check_halves(kernels->for_type<f16>(), n);
+      check_halves(kernels->for_type<bf16>(), n);
     }
   }
 }

@@ -93,7 +93,7 @@ TYPED_TEST(PlanesRoundNumbers, StepsLoseLittleAndStayBelowTheProvenOne) {
 
 TYPED_TEST(PlanesRoundNumbers, LowestStepsAreStillSteps) {
   using T = TypeParam;
-  const double lowest = taut::planes::StepRange<T>::lowest;
+  const double lowest = taut::planes::StepRange<T>::min;
   for_bounds(lowest, 1.05 * lowest, 1000, [&](double most) {
     ASSERT_TRUE(taut::planes::step_fits<T>(static_cast<double>(taut::planes::round_step<T>(most)))) << most;
   });

@@ -20,15 +20,15 @@ Widths random_widths(std::size_t blocks, unsigned least, unsigned most) {
   Widths widths{};
   for (std::size_t i = 0; i < blocks; ++i) {
     const auto width = draw() % 16 == 0 ? draw() % (most + 1) : least + draw() % 8 * (draw() % 8) / 16;
-    widths.of[i] = static_cast<std::uint8_t>(width);
+    widths.width[i] = static_cast<std::uint8_t>(width);
   }
   return widths;
 }
 
 WidthSummary summary_of(const Widths& widths) {
   WidthSummary summary;
-  for (const std::uint8_t w : widths.of)
-    summary = {summary.sum + w, summary.coded + (w != 0), std::max<unsigned>(summary.greatest, w)};
+  for (const std::uint8_t w : widths.width)
+    summary = {summary.sum + w, summary.coded + (w != 0), std::max<unsigned>(summary.max_width, w)};
   return summary;
 }
 
@@ -59,8 +59,8 @@ TEST(WidthTables, ComeBackByEveryKernelSet) {
         const WidthsRead read = kernels->read(written.data(), blocks, table.flags, back);
         EXPECT_EQ(read.bytes, table.bytes);
         EXPECT_EQ(read.sum, summary.sum);
-        EXPECT_EQ(read.greatest, summary.greatest);
-        ASSERT_TRUE(std::ranges::equal(back.of, widths.of)) << blocks;
+        EXPECT_EQ(read.max_width, summary.max_width);
+        ASSERT_TRUE(std::ranges::equal(back.width, widths.width)) << blocks;
         named += (table.flags & two_bits) != 0;
       }
     }
@@ -72,7 +72,7 @@ TEST(WidthTables, ComeBackByEveryKernelSet) {
 TEST(WidthTables, WithBitsThatNameNothingAreRejected) {
   for (const std::size_t blocks : {1u, 2u, 3u, 4u, 509u, 510u, 511u, 512u}) {
     Widths widths{};
-    std::fill_n(widths.of, blocks, std::uint8_t{3});
+    std::fill_n(widths.width, blocks, std::uint8_t{3});
     WidthCounts counts{};
     counts[3] = static_cast<std::uint16_t>(blocks);
     const WidthTable table = choose_names(counts, summary_of(widths), blocks);
@@ -129,7 +129,7 @@ Widths with_others(std::size_t blocks, std::size_t distance, unsigned most) {
   for (std::size_t i = 0; i < blocks; ++i) {
     const bool other = i % distance == distance / 2;
     const auto width = other ? (i == distance / 2 ? most : 6 + i % (most - 5)) : 3 + i % 7 / 3;
-    widths.of[i] = static_cast<std::uint8_t>(width);
+    widths.width[i] = static_cast<std::uint8_t>(width);
   }
   return widths;
 }
@@ -144,7 +144,7 @@ TEST(WidthTables, WithTruncatedOthersAreRejected) {
         const NamedRecord record(widths, blocks, *kernels);
         ASSERT_EQ(record.flags(), has_planes | two_bits | (most > 15 ? byte_widths : 0)) << blocks;
         const auto whole = NamedRecord::read(record.bytes, blocks, *kernels);
-        ASSERT_TRUE(whole && std::ranges::equal(whole->of, widths.of)) << blocks;
+        ASSERT_TRUE(whole && std::ranges::equal(whole->width, widths.width)) << blocks;
         for (std::size_t n = record.table; n < record.bytes.size(); ++n) {
           const std::vector<std::byte> cut(record.bytes.begin(),
                                            record.bytes.begin() + static_cast<std::ptrdiff_t>(n));
@@ -209,7 +209,7 @@ TEST(WidthTables, WithDamagedOthersAreReadAlikeByEveryKernelSet) {
         for (const WidthKernels* const kernels : sets()) {
           const auto found = NamedRecord::read(damaged, blocks, *kernels);
           ASSERT_EQ(found.has_value(), expected.has_value()) << blocks << " " << round;
-          ASSERT_TRUE(!found || std::ranges::equal(found->of, expected->of)) << blocks << " " << round;
+          ASSERT_TRUE(!found || std::ranges::equal(found->width, expected->width)) << blocks << " " << round;
         }
       }
 }
@@ -217,7 +217,7 @@ TEST(WidthTables, WithDamagedOthersAreReadAlikeByEveryKernelSet) {
 // The longest table, with a byte for each block behind names that none has, ends at the limit of its size.
 TEST(WidthTables, OfTheGreatestSizeFitARecord) {
   Widths widths{};
-  std::fill_n(widths.of, chunk_blocks, std::uint8_t{64});
+  std::fill_n(widths.width, chunk_blocks, std::uint8_t{64});
   const WidthTable table{two_bits | byte_widths, names_bytes + two_bit_bytes(chunk_blocks) + chunk_blocks,
                          0x210};
   static_assert(max_plane_record<std::int64_t> >= 12 + 8 * chunk_values + max_table_bytes);
@@ -227,7 +227,7 @@ TEST(WidthTables, OfTheGreatestSizeFitARecord) {
     kernels->write(bytes.data(), widths, chunk_blocks, table);
     Widths back;
     EXPECT_EQ(kernels->read(bytes.data(), chunk_blocks, table.flags, back).bytes, table.bytes);
-    EXPECT_TRUE(std::ranges::equal(back.of, widths.of));
+    EXPECT_TRUE(std::ranges::equal(back.width, widths.width));
   }
 }
 

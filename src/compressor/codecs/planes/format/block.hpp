@@ -9,20 +9,20 @@
 
 namespace taut::planes {
 
-// Returns the magnitude with the sign as lowest bit. The result is as long as the two's complement form, sign
-// included, and is 0 only for 0.
+// Returns the zigzag form of d: 2 d, or -2 d - 1 if d is negative. It has as many bits as the two's
+// complement form, sign included, and is 0 only for 0.
 template <class Int>
-constexpr std::make_unsigned_t<Int> fold_sign(Int d) noexcept {
+constexpr std::make_unsigned_t<Int> zigzag(Int d) noexcept {
   using Bits = std::make_unsigned_t<Int>;
   return (static_cast<Bits>(d) << 1) ^ static_cast<Bits>(d >> (8 * sizeof(Int) - 1));
 }
 
-// Returns the bits of the longest of eight differences.
+// Returns the width of eight differences: the bits of the longest one, sign included.
 template <class Int>
 unsigned block_width(const Int* d) noexcept {
-  std::make_unsigned_t<Int> folded = 0;
-  for (std::size_t i = 0; i < block_values; ++i) folded |= fold_sign(d[i]);
-  return static_cast<unsigned>(std::bit_width(folded));
+  std::make_unsigned_t<Int> bits = 0;
+  for (std::size_t i = 0; i < block_values; ++i) bits |= zigzag(d[i]);
+  return static_cast<unsigned>(std::bit_width(bits));
 }
 
 // Writes the lowest `planes` <= 8 bit planes of eight bytes, highest first. May overwrite 8 bytes beyond

@@ -26,9 +26,8 @@ inline constexpr std::size_t group_blocks = group_values / block_values;
 inline constexpr std::size_t max_count = most_frame_values;  // values in a frame
 inline constexpr std::size_t overrun = 64;  // kernels may read and write this many bytes past a record
 
-// Bits of |q| of one addend. Sums of small chunks stay in range for any number of ranks. Sums of large chunks
-// in float32 need care beyond 2^24. Wide chunks have 64-bit integers (float64 under a tiny bound, or sums of
-// many large chunks).
+// Bits of |q| of one addend in a small, a large and a wide chunk. A wide chunk has 64-bit integers: float64
+// under a tiny bound, or a sum of so many addends that fits_narrow() is false.
 inline constexpr int small_bits = 14, large_bits = 22, wide_bits = 43;
 inline constexpr int narrow_sum_bits = 30;  // |sum of q| stays below 2^30 in a record that is not wide
 
@@ -37,8 +36,8 @@ enum RecordFlags : std::uint8_t {
   has_planes = 2,     // planes and widths follow the base
   dense = 4,          // every block has a width entry (else: a bitmap of the blocks that have one)
   byte_widths = 8,    // width entries are bytes (else nibbles: every width is at most 15)
-  has_runs = 16,      // exact values
-  has_layers = 32,    // chunks of exact values
+  has_runs = 16,      // runs of exact values
+  has_layers = 32,    // raw layers: all values of the chunk, uncoded
   large = 64,         // some |q| of an addend may exceed 2^14
   known_flags = 127,  // all flags of frames without references
   two_bits = 128,     // with references only: the table names three widths, and entries have two bits
@@ -50,11 +49,12 @@ enum RecordFlags : std::uint8_t {
 // one.
 enum class Predictor : std::uint8_t { none = 0, delta = 1, pairs = 2, second = 3 };
 
-// Returns how far back the predictor reaches; 0: no prediction.
-constexpr std::size_t lag(Predictor predictor) noexcept {
+// Returns the distance, in values, to the earlier integer that the predictor subtracts; 0: no prediction.
+constexpr std::size_t predictor_distance(Predictor predictor) noexcept {
   return predictor == Predictor::second ? 1 : static_cast<std::size_t>(predictor);
 }
 
+// Start of a record: flags, number of bytes of planes, integer of the first value (0 without a predictor).
 struct RecordHeader {
   std::uint8_t flags = 0;
   std::uint16_t plane_bytes = 0;
@@ -65,11 +65,12 @@ struct RecordHeader {
 };
 
 // Returns the bound that |sum of q| stays below for a sum of `addends` chunks with these flags.
-constexpr std::uint64_t greatest_sum(std::uint8_t flags, std::uint32_t addends) noexcept {
+constexpr std::uint64_t max_sum(std::uint8_t flags, std::uint32_t addends) noexcept {
   return std::uint64_t{addends} << ((flags & large) != 0 ? large_bits : small_bits);
 }
+// Returns true if such a sum fits a record that is not wide.
 constexpr bool fits_narrow(std::uint8_t flags, std::uint32_t addends) noexcept {
-  return greatest_sum(flags, addends) < std::uint64_t{1} << narrow_sum_bits;
+  return max_sum(flags, addends) < std::uint64_t{1} << narrow_sum_bits;
 }
 
 inline constexpr std::size_t layer_head_bytes = 12;  // bytes before the values in a record of one layer
@@ -90,6 +91,7 @@ constexpr std::size_t groups_of(std::size_t values) noexcept {
 constexpr std::size_t chunks_of(std::size_t values) noexcept {
   return (values + chunk_values - 1) / chunk_values;
 }
+// Returns `bytes`, rounded up to whole words of 4 bytes.
 constexpr std::size_t whole_words(std::size_t bytes) noexcept { return (bytes + 3) / 4 * 4; }
 
 // ---- The table of widths of a record: nibbles or bytes, either for all blocks or only for the blocks set in
@@ -97,9 +99,10 @@ constexpr std::size_t whole_words(std::size_t bytes) noexcept { return (bytes + 
 
 // Width of every block of a chunk. The code that fills it zeroes the entries beyond the chunk's blocks.
 struct Widths {
-  alignas(64) std::uint8_t of[chunk_blocks];
+  alignas(64) std::uint8_t width[chunk_blocks];
 };
 
+// Form and size of the table of a record.
 struct WidthTable {
   std::uint8_t flags;  // dense, byte_widths, two_bits
   std::size_t bytes;
@@ -110,24 +113,24 @@ struct WidthTable {
 struct WidthSummary {
   std::size_t sum = 0;    // bytes of the planes
   std::size_t coded = 0;  // blocks with a width above 0
-  unsigned greatest = 0;
+  unsigned max_width = 0;
 };
 
-constexpr std::size_t map_bytes(std::size_t blocks) noexcept { return (blocks + 7) / 8; }
+constexpr std::size_t bitmap_bytes(std::size_t blocks) noexcept { return (blocks + 7) / 8; }
 constexpr std::size_t entry_bytes(std::size_t entries, std::uint8_t flags) noexcept {
   return (flags & byte_widths) != 0 ? entries : (entries + 1) / 2;
 }
 
 // Returns the smaller form of the table; dense if both forms have the same size.
 constexpr WidthTable choose_table(const WidthSummary& summary, std::size_t blocks) noexcept {
-  const std::uint8_t form = summary.greatest > 15 ? byte_widths : 0;
+  const std::uint8_t form = summary.max_width > 15 ? byte_widths : 0;
   const std::size_t all = entry_bytes(blocks, form),
-                    some = map_bytes(blocks) + entry_bytes(summary.coded, form);
+                    some = bitmap_bytes(blocks) + entry_bytes(summary.coded, form);
   return all <= some ? WidthTable{static_cast<std::uint8_t>(form | dense), all} : WidthTable{form, some};
 }
 
-// A table with two bits a block: the number of a named width, or three; the widths of such blocks follow.
-// Nibble i holds the entries of block i (low bits) and of block i + first_half().
+// A table with two bits a block: the number of a named width, or 3 for any other width, of which a list
+// follows. Nibble i holds the entries of block i (low bits) and of block i + first_half().
 inline constexpr std::size_t named_widths = 3, names_bytes = 2;
 constexpr std::size_t first_half(std::size_t blocks) noexcept { return (blocks + 1) / 2; }
 constexpr std::size_t two_bit_bytes(std::size_t blocks) noexcept { return (first_half(blocks) + 1) / 2; }
@@ -135,46 +138,47 @@ constexpr std::size_t two_bit_bytes(std::size_t blocks) noexcept { return (first
 // Number of blocks with each width that can be named.
 using WidthCounts = std::array<std::uint16_t, 16>;
 
-// Wider blocks on the average leave too few bytes to the table to look for its form.
-inline constexpr std::size_t widest_named_average = 8;
+// Tables with names are tried up to this average width of a block: above it, planes outweigh any table.
+inline constexpr std::size_t max_average_of_named_widths = 8;
 
-// Returns the table with names for the three most common widths, of equally common ones the least.
+// Returns the table with names for the three most common widths. Of equally common widths the least comes
+// first.
 constexpr WidthTable choose_names(WidthCounts counts, const WidthSummary& summary,
                                   std::size_t blocks) noexcept {
-  const std::uint8_t form = two_bits | (summary.greatest > 15 ? byte_widths : 0);
+  const std::uint8_t form = two_bits | (summary.max_width > 15 ? byte_widths : 0);
   WidthTable table{form, 0};
   std::size_t others = blocks;
   for (std::size_t k = 0; k < named_widths; ++k) {
-    const auto most = std::max_element(counts.begin(), counts.end());
-    table.names |= static_cast<std::uint16_t>((most - counts.begin()) << (4 * k));
-    others -= *most;
-    *most = 0;
+    const auto commonest = std::max_element(counts.begin(), counts.end());
+    table.names |= static_cast<std::uint16_t>((commonest - counts.begin()) << (4 * k));
+    others -= *commonest;
+    *commonest = 0;
   }
   table.bytes = names_bytes + two_bit_bytes(blocks) + entry_bytes(others, form);
   return table;
 }
 
-// Result of reading a table.
+// Sum and maximum of the widths in a table that was read.
 struct WidthsRead {
   std::size_t sum = 0;
-  unsigned greatest = 0;
-  std::size_t bytes = 0;  // bytes of the table; 0: it has entries for blocks that do not exist
+  unsigned max_width = 0;
+  std::size_t bytes = 0;  // bytes of the table; 0: malformed, such as entries for blocks that do not exist
 };
 
-constexpr WidthsRead table_read(const WidthSummary& summary, std::size_t bytes) noexcept {
-  return {summary.sum, summary.greatest, bytes};
+constexpr WidthsRead widths_read(const WidthSummary& summary, std::size_t bytes) noexcept {
+  return {summary.sum, summary.max_width, bytes};
 }
 
 // Returns true if a bitmap of `blocks` bits has a bit set beyond them.
-inline bool names_blocks_beyond(const std::byte* map, std::size_t blocks) noexcept {
-  return blocks % 8 != 0 && (map[blocks / 8] >> (blocks % 8)) != std::byte{0};
+inline bool has_bits_beyond(const std::byte* bitmap, std::size_t blocks) noexcept {
+  return blocks % 8 != 0 && (bitmap[blocks / 8] >> (blocks % 8)) != std::byte{0};
 }
 
 // Size of the largest table, plus the bytes that a kernel may read or write beyond it: names, two bits a
 // block, and a byte for each block, as if none had a named width.
 inline constexpr std::size_t max_table_bytes =
     names_bytes + two_bit_bytes(chunk_blocks) + chunk_blocks + overrun;
-static_assert(names_bytes + two_bit_bytes(chunk_blocks) >= map_bytes(chunk_blocks));
+static_assert(names_bytes + two_bit_bytes(chunk_blocks) >= bitmap_bytes(chunk_blocks));
 
 // Size of the largest record with planes and widths but neither runs nor layers, plus the overrun of a
 // kernel: a header of a wide record, all planes, and the largest table.

@@ -1,8 +1,7 @@
-// Lags of planes frames: prediction across the rows and planes of a field of several dimensions. The residual
-// of an integer is its difference from the integer a row before, minus the same difference a plane before.
-// References: prediction from earlier messages. The residual of an integer is its difference from the integer
-// of a reference, minus the same difference between two references. The predictor of each chunk is then
-// applied to the residuals. The prediction is linear, so sums of frames add the residuals unchanged.
+// Prediction of the integers of a frame from earlier integers, before the predictor of each chunk is applied
+// to the residuals. Lags predict across the rows and planes of a field of several dimensions, from earlier
+// integers of the frame. References predict from the integers of earlier messages. The prediction is linear,
+// so sums of frames add the residuals unchanged.
 #pragma once
 
 #include "compressor/codecs/planes/format/format.hpp"
@@ -18,7 +17,7 @@ static_assert(least_lag >= group_values);
 using Prediction = taut::Prediction<Predictor>;
 static_assert(Prediction{}.inner == Predictor::delta);
 
-// Integers of a frame, from which lags predict.
+// Integers of a frame: those of the current chunk, and the earlier ones from which lags predict them.
 using LagWindow = taut::LagWindow<std::int32_t, chunk_values>;
 
 // Returns true if a sum of `addends` frames may have lags or references: its integers stay narrow whatever
@@ -33,15 +32,17 @@ constexpr std::int32_t subtract_wrapping(std::int32_t a, std::int32_t b) noexcep
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b));
 }
 
-// Earlier integers from which those of a chunk are predicted, place by place: `near`, or near + far - both.
-// Lags name earlier integers of the frame, references those of earlier messages. Null where absent.
-struct Earlier {
+// Earlier integers from which those of a chunk are predicted: integer i as near[i], or as
+// near[i] + far[i] - both[i]. With lags a < b, these are the integers a, b and a + b values before. With
+// references, `near` and `far` are the integers of the newest one, `both` those of the older one. Null where
+// absent.
+struct EarlierIntegers {
   const std::int32_t* near = nullptr;
   const std::int32_t* far = nullptr;
   const std::int32_t* both = nullptr;  // present if `far` is
 
-  // The integers that lags name before a chunk, whose integers are at `q` in a LagWindow.
-  static Earlier at(const std::int32_t* q, const Lags& lags) noexcept {
+  // Returns the earlier integers for a chunk whose own integers are at `q` in a LagWindow.
+  static EarlierIntegers by_lags(const std::int32_t* q, const Lags& lags) noexcept {
     if (lags.n == 0) return {};
     if (lags.n == 1) return {q - lags.lag[0]};
     return {q - lags.lag[0], q - lags.lag[1], q - lags.span()};
@@ -57,19 +58,19 @@ struct Earlier {
   }
 };
 
-// Prediction of the integers of one chunk.
+// Prediction of the integers of one chunk: from earlier integers, then by the predictor `inner`.
 struct ChunkPrediction {
   Predictor inner = Predictor::delta;
-  Earlier earlier = {};
+  EarlierIntegers earlier = {};
 };
 
 // Pads the n integers of a chunk to whole groups with predicted integers, so that the padding causes no
 // residual.
-inline void complete(std::int32_t* q, std::size_t n, const ChunkPrediction& p) noexcept {
-  const std::size_t back = lag(p.inner);
+inline void pad_groups(std::int32_t* q, std::size_t n, const ChunkPrediction& p) noexcept {
+  const std::size_t back = predictor_distance(p.inner);
   for (std::size_t i = n; i < groups_of(n) * group_values; ++i) {
-    const std::size_t like = i < back ? 0 : i - back;
-    const std::int32_t rest = back == 0 ? 0 : subtract_wrapping(q[like], p.earlier[like]);
+    const std::size_t before = i < back ? 0 : i - back;
+    const std::int32_t rest = back == 0 ? 0 : subtract_wrapping(q[before], p.earlier[before]);
     q[i] = add_wrapping(p.earlier[i], rest);
   }
 }

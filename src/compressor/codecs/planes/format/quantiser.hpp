@@ -10,28 +10,28 @@
 
 namespace taut::planes {
 
-// Range of steps for a value type. A bound whose step is below `lowest` is not coded: the values are stored
-// unchanged. A bound whose step is above `highest` is coded with `highest`.
+// Range of steps for a value type. A bound whose step is below `min` is not coded: the values are stored
+// unchanged. A bound whose step is above `max` is coded with `max`.
 template <class T>
 struct StepRange;
 template <>
 struct StepRange<float> {
-  static constexpr double lowest = 0x1p-120, highest = 0x1p100;
+  static constexpr double min = 0x1p-120, max = 0x1p100;
 };
 template <>
 struct StepRange<double> {
-  static constexpr double lowest = 0x1p-1000, highest = 0x1p960;
+  static constexpr double min = 0x1p-1000, max = 0x1p960;
 };
 // The highest step for halves is the spacing of the greatest numbers, so that no multiple next to a number
 // exceeds them. All f16 values are multiples of the lowest step, which therefore also satisfies any smaller
 // bound.
 template <>
 struct StepRange<f16> {
-  static constexpr double lowest = 0x1p-24, highest = 0x1p5;
+  static constexpr double min = 0x1p-24, max = 0x1p5;
 };
 template <>
 struct StepRange<bf16> {
-  static constexpr double lowest = 0x1p-120, highest = 0x1p120;
+  static constexpr double min = 0x1p-120, max = 0x1p120;
 };
 
 // Returns the greatest power of two that is not above a normal x > 0.
@@ -46,8 +46,8 @@ T rounded_down(double x) noexcept {
   return nearest > x ? std::nextafter(nearest, T{0}) : nearest;
 }
 
-// Returns true if every number of T that is a multiple of 1 / parts decodes to itself. Their sums, which are
-// such multiples too, then come out exactly. Proof: docs/error-model.md, theorem 1b.
+// Returns true if every number of T that is a multiple of 1 / parts decodes to itself. Sums of such numbers
+// are such multiples too, and decode to themselves. Proof: docs/error-model.md, theorem 1b.
 template <class T>
 bool keeps_round_numbers(T step, double parts) noexcept {
   return std::abs(std::fma(parts, static_cast<double>(step), -1.0)) <= std::numeric_limits<T>::epsilon() / 4;
@@ -59,23 +59,25 @@ bool keeps_one(T step, double parts) noexcept {
   return static_cast<T>(parts * static_cast<double>(step)) == 1;
 }
 
-// Part of the greatest step that may be given up for round numbers. It costs at most 0.023 bits a value.
+// Share of the greatest step by which a step for round numbers may be smaller: log2(1 + 2^-6) = 0.023 bits a
+// value.
 inline constexpr double round_step_loss = 0x1p-6;
 
-// Returns a step up to `most`, which is 1 / parts for a whole number of parts, so that round numbers stay
+// Returns a step up to `max_step`, which is 1 / parts for a whole number of parts, so that round numbers stay
 // round. At best the number of parts is a multiple of a power of two: then 0.5, 0.25 and so on are multiples
-// of the step as well. Where all such steps lose more than round_step_loss, the step is `most`, rounded down.
+// of the step as well. Where all such steps lose more than round_step_loss, the step is `max_step`, rounded
+// down.
 template <class T>
-T round_step(double most) noexcept {
-  const double least_parts = 1 / most, most_parts = least_parts * (1 + round_step_loss);
-  const double greatest_power = std::max(1.0, power_of_two_below(least_parts) * 0x1p-7);
+T round_step(double max_step) noexcept {
+  const double min_parts = 1 / max_step, max_parts = min_parts * (1 + round_step_loss);
+  const double max_power = std::max(1.0, power_of_two_below(min_parts) * 0x1p-7);
   for (const auto keeps : {keeps_round_numbers<T>, keeps_one<T>})
-    for (double power = greatest_power; power >= 1; power /= 2)
-      for (double parts = std::ceil(least_parts / power) * power; parts <= most_parts; parts += power) {
+    for (double power = max_power; power >= 1; power /= 2)
+      for (double parts = std::ceil(min_parts / power) * power; parts <= max_parts; parts += power) {
         const T step = static_cast<T>(1 / parts);
-        if (step <= most && keeps(step, parts)) return step;
+        if (step <= max_step && keeps(step, parts)) return step;
       }
-  return rounded_down<T>(most);
+  return rounded_down<T>(max_step);
 }
 
 // Returns true for a step that a frame may have. Step 0: the bound is too small to be coded, so every chunk
@@ -83,11 +85,12 @@ T round_step(double most) noexcept {
 template <class T>
 bool step_fits(double step) noexcept {
   if (step == 0) return true;
-  return step >= StepRange<T>::lowest && step <= StepRange<T>::highest &&
+  return step >= StepRange<T>::min && step <= StepRange<T>::max &&
          static_cast<double>(static_cast<ComputedIn<T>>(step)) == step &&
          (!is_half<T> || step == power_of_two_below(step));
 }
 
+// Conversion between values of type T and integers, for one bound.
 template <class T>
 struct Quantiser {
   using Step = ComputedIn<T>;
@@ -102,18 +105,18 @@ struct Quantiser {
   // Chooses the step. For snapping bounds, and for halves under any bound, the step is the greatest power of
   // two up to twice the bound, and all products are exact. The margin of 2^-7 of other steps absorbs every
   // rounding of a small or wide q.
-  static Quantiser make(const Bound& of, Predictor predictor,
+  static Quantiser make(const Bound& bound, Predictor predictor,
                         PackedBits bits = PackedBits::rounded) noexcept {
-    Quantiser z{of.value,
+    Quantiser z{bound.value,
                 0,
                 0,
                 predictor,
-                of.kind == Bound::Kind::snap,
+                bound.kind == Bound::Kind::snap,
                 bits == PackedBits::exact && NumberRange<T>::has_limits};
     const bool power_of_two = z.snaps || is_half<T>;
-    double wanted = std::min(power_of_two ? 2 * z.bound : 2 * z.bound * (1 - 0x1p-7), StepRange<T>::highest);
-    if (std::is_same_v<T, f16> && z.bound > 0) wanted = std::max(wanted, StepRange<T>::lowest);
-    if (!(wanted >= StepRange<T>::lowest)) return z;
+    double wanted = std::min(power_of_two ? 2 * z.bound : 2 * z.bound * (1 - 0x1p-7), StepRange<T>::max);
+    if (std::is_same_v<T, f16> && z.bound > 0) wanted = std::max(wanted, StepRange<T>::min);
+    if (!(wanted >= StepRange<T>::min)) return z;
     z.step = power_of_two ? static_cast<Step>(power_of_two_below(wanted)) : round_step<Step>(wanted);
     z.inverse = static_cast<Step>(1 / static_cast<double>(z.step));
     return z;
@@ -125,7 +128,7 @@ struct Quantiser {
   }
 };
 
-// Marks a value that has to be stored exactly, in place of its integer.
+// Stands in the place of the integer of a value that has to be stored exactly.
 template <class Int>
 inline constexpr Int escaped = std::numeric_limits<Int>::min();
 
@@ -138,12 +141,12 @@ T dequantise(std::int64_t q, double step) noexcept {
   return static_cast<T>(static_cast<double>(q) * step);
 }
 
-// Bits of the integer that one value may have.
+// Bits of the greatest |q| that a value of type T may have.
 template <class T>
 inline constexpr int value_bits = sizeof(T) == 8 ? wide_bits : large_bits;
 
-// Bits of integers that need no check against the bound, because the margin of the step covers the rounding
-// of the decoded value (docs/error-model.md). Integers of halves never need one.
+// Bits of the greatest |q| that need no comparison of the decoded value with the bound: the margin of the
+// step covers its rounding (docs/error-model.md). Integers of halves never need one.
 template <class T>
 inline constexpr int unchecked_bits = std::is_same_v<T, float> ? 16 : large_bits;
 
@@ -157,8 +160,8 @@ inline std::int64_t round_to_integer(double s) noexcept {
 }
 
 // Returns true and sets q if an exactly stored value equals the value that a decoder computes for some
-// integer q. Such a value counts as the integer, in sums too. So a decoded value does not depend on how its
-// chunk was coded.
+// integer q. Such a value counts as the integer, in sums too, so that a decoded value does not depend on how
+// its chunk was coded.
 template <class T>
 bool on_grid(T value, double step, std::int64_t& q) noexcept {
   const double s = static_cast<double>(value) / step;

@@ -10,19 +10,21 @@ bool same_bits(T a, T b) noexcept {
   return std::bit_cast<BitsOf<T>>(a) == std::bit_cast<BitsOf<T>>(b);
 }
 
+// One exact value at consecutive positions of a chunk.
 template <class T>
 struct Run {
-  std::uint32_t place = 0;  // start << 16 | length
-  std::int64_t hold = 0;    // integer that the planes carry there
+  std::uint32_t start_and_length = 0;  // start << 16 | length
+  std::int64_t hold = 0;               // integer that the planes carry there
   T value{};
 
-  std::size_t start() const noexcept { return place >> 16; }
-  std::size_t end() const noexcept { return start() + (place & 0xFFFF); }
+  std::size_t start() const noexcept { return start_and_length >> 16; }
+  std::size_t end() const noexcept { return start() + (start_and_length & 0xFFFF); }
 
   // Order of the runs in a record. Without branches, because the order is hard to predict.
   bool operator<(const Run& b) const noexcept {
     const bool by_value = std::bit_cast<BitsOf<T>>(value) < std::bit_cast<BitsOf<T>>(b.value);
-    return (place < b.place) | ((place == b.place) & ((hold < b.hold) | ((hold == b.hold) & by_value)));
+    return (start_and_length < b.start_and_length) |
+           ((start_and_length == b.start_and_length) & ((hold < b.hold) | ((hold == b.hold) & by_value)));
   }
 };
 
@@ -33,14 +35,14 @@ constexpr std::size_t run_bytes(bool is_wide) noexcept {
 
 template <class T>
 Run<T> read_run(const std::byte* at, bool is_wide) noexcept {
-  const auto place = load<std::uint32_t>(at);
+  const auto start_and_length = load<std::uint32_t>(at);
   const std::int64_t hold = is_wide ? load<std::int64_t>(at + 4) : load<std::int32_t>(at + 4);
-  return {place >> 16 | place << 16, hold, load<T>(at + (is_wide ? 12 : 8))};
+  return {start_and_length >> 16 | start_and_length << 16, hold, load<T>(at + (is_wide ? 12 : 8))};
 }
 
 template <class T>
 std::byte* write_run(std::byte* out, const Run<T>& run, bool is_wide) noexcept {
-  out = store(out, run.place >> 16 | run.place << 16);
+  out = store(out, run.start_and_length >> 16 | run.start_and_length << 16);
   out = is_wide ? store(out, run.hold) : store(out, static_cast<std::int32_t>(run.hold));
   return store(out, run.value);
 }

@@ -8,7 +8,7 @@ namespace taut::planes {
 namespace {
 
 // Quantises for the large range in double arithmetic. Values without an integer become `escaped`; returns
-// false if there are any.
+// false if there are any. Adding 0x1.8p52 rounds a double to an integer, adding 0x1.8p23 a float.
 template <class T>
 bool quantise_large(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept {
   const double scale = 1 / static_cast<double>(z.step), step = z.step, bound = z.bound;
@@ -33,19 +33,20 @@ bool quantise_large(const T* values, std::size_t groups, const Quantiser<T>& z, 
   return failed == 0;
 }
 
+// Operations of general_loops.hpp.
 struct Portable : PortableWide {
   template <class T>
-  static Quantised quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
-                            Marks& marks) noexcept {
-    const bool complete = quantise_large(values, groups, z, q);
+  static QuantisedChunk quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
+                                 ChunkMask& marks) noexcept {
+    const bool all_have_integers = quantise_large(values, groups, z, q);
     mark_escaped<Portable>(q, groups * group_values, marks);
     std::int32_t seen = 0;
     for (std::size_t i = 0; i < groups * group_values; ++i)
       seen |= q[i] == escaped<std::int32_t> ? 0 : q[i] ^ (q[i] >> 31);
-    return {complete, seen >> small_bits == 0};
+    return {all_have_integers, seen >> small_bits == 0};
   }
 
-  // Returns the bits of the n <= 64 values that equal each other, bit for bit.
+  // Returns a bit for each of n <= 64 pairs a[i], b[i]: 1 if the two are equal bit for bit.
   template <class T>
   static std::uint64_t equal(const T* a, const T* b, std::size_t n) noexcept {
     std::uint64_t bits = 0;

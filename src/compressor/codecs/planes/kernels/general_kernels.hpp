@@ -6,50 +6,52 @@
 
 namespace taut::planes {
 
-// Set of values of a chunk: one bit for each.
-struct Marks {
-  std::uint64_t of[chunk_values / 64];
+// Bit mask of the values of a chunk: value i has bit i % 64 of words[i / 64]. A value whose bit is set is
+// marked.
+struct ChunkMask {
+  std::uint64_t words[chunk_values / 64];
 };
 
 // Clears the marks beyond the chunk's n values.
-inline void trim(Marks& marks, std::size_t n) noexcept {
-  if (n % 64 != 0) marks.of[n / 64] &= (std::uint64_t{1} << (n % 64)) - 1;
+inline void trim(ChunkMask& marks, std::size_t n) noexcept {
+  if (n % 64 != 0) marks.words[n / 64] &= (std::uint64_t{1} << (n % 64)) - 1;
 }
 
 // Adds marks for packed integers; returns false if there are none.
 template <class T>
-bool mark_packed(const T* values, std::size_t n, Marks& marks) noexcept {
+bool mark_packed(const T* values, std::size_t n, ChunkMask& marks) noexcept {
   std::uint64_t any = 0;
   for (std::size_t first = 0; first < n; first += 64) {
     std::uint64_t bits = 0;
     for (std::size_t i = first; i < std::min(n, first + 64); ++i)
       bits |= std::uint64_t{is_packed(values[i])} << (i - first);
-    marks.of[first / 64] |= bits;
+    marks.words[first / 64] |= bits;
     any |= bits;
   }
   return any != 0;
 }
 
-// Outcome of quantising a chunk.
-struct Quantised {
-  bool complete;  // no value was marked
-  bool small;     // all other values are in the small range
+// Result of quantising a chunk.
+struct QuantisedChunk {
+  bool all_have_integers;  // no value was marked
+  bool all_small;          // all values that have an integer are in the small range
 };
 
 // Compensated sums of a few numbers at each of up to 64 positions: sum + error. `lost` bounds the part that
-// may be missing from the error.
+// may be missing from `error`; `certain` is all ones where the rounded sum is certain to be the correct one.
 struct CompensatedSums {
-  static constexpr std::size_t places = 64;
-  alignas(64) double sum[places], error[places], lost[places];
-  alignas(64) std::uint64_t certain[places];
+  static constexpr std::size_t positions = 64;
+  alignas(64) double sum[positions], error[positions], lost[positions];
+  alignas(64) std::uint64_t certain[positions];
 };
 
+// Kernels of the general path on values of type T; `q` are integers, `z` is the quantiser.
 template <class T>
 struct GeneralValueKernels {
   // q <- values / step for the large range, in double arithmetic. Marks the values that have to be stored
-  // exactly; sets or clears all marks. The groups are complete.
-  Quantised (*quantise)(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
-                        Marks& marks) noexcept;
+  // exactly, and sets or clears all marks.
+  QuantisedChunk (*quantise)(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
+                             ChunkMask& marks) noexcept;
   // Quantises to 43 bits. Values without an integer become `escaped`. Returns how many of the n values have
   // an integer.
   std::size_t (*quantise_wide)(const T* values, std::size_t n, const Quantiser<T>& z,
@@ -59,18 +61,18 @@ struct GeneralValueKernels {
   // to <- as_decoded(values).
   void (*decoded_forms)(const T* values, std::size_t n, const Quantiser<T>& z, T* to) noexcept;
 
-  // Returns false if some |x| is beyond `limit` or NaN.
+  // Returns false if some value is NaN or its magnitude exceeds `limit`.
   bool (*all_below)(const T* values, std::size_t n, ComputedIn<T> limit) noexcept;
-  // Writes the decoded forms of n values, of which those beyond `limit` and NaN have no integer. Returns how
-  // many of these differ from the value before, bit for bit.
+  // Writes the decoded forms of n values, of which those beyond `limit` and NaN have no integer. Returns the
+  // number of values without an integer that differ from the value before, bit for bit.
   std::size_t (*write_forms)(const T* values, std::size_t n, ComputedIn<T> limit, const Quantiser<T>& z,
                              std::byte* out) noexcept;
 
   // Writes the runs of the marked values, and sets their entries in `q` to the integer before them. Returns
-  // the number of runs; if the number is above `most`, nothing is changed.
-  std::size_t (*take_runs)(const T* values, std::size_t n, const Marks& marks, std::size_t most,
+  // the number of runs; if the number is above max_runs, nothing is changed.
+  std::size_t (*take_runs)(const T* values, std::size_t n, const ChunkMask& marks, std::size_t max_runs,
                            std::int32_t* q, std::byte* out) noexcept;
-  std::size_t (*take_wide_runs)(const T* values, std::size_t n, const Marks& marks, std::size_t most,
+  std::size_t (*take_wide_runs)(const T* values, std::size_t n, const ChunkMask& marks, std::size_t max_runs,
                                 std::int64_t* q, std::byte* out) noexcept;
 
   // to <- q and values <- value, n times.
@@ -79,14 +81,13 @@ struct GeneralValueKernels {
   void (*add)(T* values, const T* operand, std::size_t n) noexcept;
 
   // values <- value at the marked positions.
-  void (*put)(T* values, std::size_t n, const Marks& marks, T value) noexcept;
+  void (*put)(T* values, std::size_t n, const ChunkMask& marks, T value) noexcept;
 
-  // compensated <- compensated + values, position by position. Every `places` is a multiple of 8 and may
-  // exceed the number of positions in use.
-  void (*add_compensated)(CompensatedSums& compensated, const T* values, std::size_t places) noexcept;
-  // values <- the sums, correctly rounded at the positions that are `certain`. Returns false if some position
-  // is not.
-  bool (*round)(CompensatedSums& compensated, std::size_t places, T* values) noexcept;
+  // compensated <- compensated + values, position by position. `positions`, here and below, is a multiple of
+  // 8 and may exceed the number of positions in use.
+  void (*add_compensated)(CompensatedSums& compensated, const T* values, std::size_t positions) noexcept;
+  // values <- the sums, rounded; sets `certain`. Returns false if some position is not certain.
+  bool (*round)(CompensatedSums& compensated, std::size_t positions, T* values) noexcept;
 };
 
 // The coded differences of a wide chunk, checked: `bytes` is as long as the sum of the widths.
@@ -99,16 +100,16 @@ struct WidePlanes {
 struct GeneralKernels {
   ForEachType<GeneralValueKernels> values;
 
-  // Marks integers equal to the integer before. Sets or clears all marks.
-  void (*mark_narrow_repeats)(const std::int32_t* q, std::size_t n, Marks& marks) noexcept;
-  void (*mark_wide_repeats)(const std::int64_t* q, std::size_t n, Marks& marks) noexcept;
+  // Mark the integers equal to the integer before, and set or clear all marks. Narrow: 32 bits, wide: 64.
+  void (*mark_narrow_repeats)(const std::int32_t* q, std::size_t n, ChunkMask& marks) noexcept;
+  void (*mark_wide_repeats)(const std::int64_t* q, std::size_t n, ChunkMask& marks) noexcept;
 
   // Marks the integers that are `escaped`.
-  void (*mark_escaped)(const std::int64_t* q, std::size_t n, Marks& marks) noexcept;
+  void (*mark_escaped)(const std::int64_t* q, std::size_t n, ChunkMask& marks) noexcept;
 
   // compensated <- multiples * step.
   void (*multiply)(CompensatedSums& compensated, const double* multiples, double step,
-                   std::size_t places) noexcept;
+                   std::size_t positions) noexcept;
 
   // Writes the planes of 64-bit integers in complete blocks; returns their bytes. `out` has room for
   // max_plane_record.
@@ -121,7 +122,7 @@ struct GeneralKernels {
                      Widths& widths) noexcept;
 
   template <class T>
-  const GeneralValueKernels<T>& of() const noexcept {
+  const GeneralValueKernels<T>& for_type() const noexcept {
     return std::get<GeneralValueKernels<T>>(values);
   }
 };

@@ -1,8 +1,8 @@
-// The kernels of the general path, built from the operations of an instruction set; Portable in
-// general_kernels.cpp shows these. The other loops are plain ones that the compiler vectorises for each
-// kernel set. Sets with conversions of halves have these operations as well:
+// The kernels of the general path, built from the operations of an instruction set, `Isa`. Portable in
+// general_kernels.cpp and PortableWide in wide_block.hpp show these operations. The compiler vectorises loops
+// without Isa. Sets with conversions of halves have these operations as well:
 //
-//   halves                               number of halves that the next two process
+//   halves_per_call                      number of halves that the next two process
 //   add_halves(values, operand)          values <- values + operand
 //   decoded_halves(values, z, to)        to <- as_decoded(values), without snapping or packed integers
 #pragma once
@@ -39,7 +39,7 @@ void dequantise_wide(const std::int64_t* q, std::size_t n, const Quantiser<T>& z
   for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<T>(static_cast<double>(q[i]) * step);
 }
 
-// Returns the integer of x in the range of T's values, and `good`: all ones if there is one.
+// Integer of a value, and `good`: all ones if it is in the range of T and decodes within the bound, else 0.
 struct Rounded {
   double integer;
   std::uint64_t good;
@@ -52,11 +52,12 @@ Rounded rounded_within(double x, double scale, double step, double bound) noexce
   return {integer, all_ones_if((integer < range) & (integer >= -range) & (std::abs(error) <= bound))};
 }
 
-// Returns how many of n values, from the first one on, the operations on halves process: 0 if T is not a half
-// or the set lacks these operations.
+// Returns how many of n values the operations on halves process: 0 if T is not a half or the set lacks these
+// operations. The loop below them processes the rest.
 template <class Isa, class T>
 constexpr std::size_t vectorised_halves(std::size_t n) noexcept {
-  if constexpr (is_half<T> && requires { Isa::halves; }) return n / Isa::halves * Isa::halves;
+  if constexpr (is_half<T> && requires { Isa::halves_per_call; })
+    return n / Isa::halves_per_call * Isa::halves_per_call;
   return 0;
 }
 
@@ -74,8 +75,9 @@ void decoded_forms(const T* values, std::size_t n, const Quantiser<T>& z, T* to)
     for (std::size_t i = 0; i < n; ++i) to[i] = as_decoded(values[i], z);
   } else if constexpr (is_half<T>) {
     const std::size_t first = vectorised_halves<Isa, T>(n);
-    if constexpr (requires { Isa::halves; })
-      for (std::size_t i = 0; i < first; i += Isa::halves) Isa::decoded_halves(values + i, z, to + i);
+    if constexpr (requires { Isa::halves_per_call; })
+      for (std::size_t i = 0; i < first; i += Isa::halves_per_call)
+        Isa::decoded_halves(values + i, z, to + i);
     for (std::size_t i = first; i < n; ++i) {
       const float integer = static_cast<float>(values[i]) * z.inverse + 0x1.8p23f - 0x1.8p23f;
       const std::uint64_t good = all_ones_if((integer < 0x1p22f) & (integer >= -0x1p22f));
@@ -98,7 +100,8 @@ void decoded_forms(const T* values, std::size_t n, const Quantiser<T>& z, T* to)
 
 // ---- Sums of a few numbers
 
-struct TwoSum {  // sum + error is a + b (Knuth)
+// A sum of two numbers without loss: sum + error = a + b (Knuth).
+struct TwoSum {
   double sum, error;
 };
 inline TwoSum two_sum(double a, double b) noexcept {
@@ -106,21 +109,22 @@ inline TwoSum two_sum(double a, double b) noexcept {
   return {sum, (a - (sum - part)) + (b - part)};
 }
 
-struct Halves {  // high + low is x, 26 bits each (Veltkamp)
+// A double as high + low, 26 bits each (Veltkamp).
+struct SplitDouble {
   double high, low;
 };
-inline Halves halves(double x) noexcept {
+inline SplitDouble split(double x) noexcept {
   const double shifted = 0x1.000002p27 * x, high = shifted - (shifted - x);
   return {high, x - high};
 }
 
-// Computes the product as two doubles (Dekker).
+// Computes multiples * step without loss, as two doubles (Dekker).
 inline void multiply(CompensatedSums& compensated, const double* multiples, double step,
-                     std::size_t places) noexcept {
-  const Halves s = halves(step);
-  for (std::size_t i = 0; i < places; ++i) {
+                     std::size_t positions) noexcept {
+  const SplitDouble s = split(step);
+  for (std::size_t i = 0; i < positions; ++i) {
     const double product = multiples[i] * step;
-    const Halves m = halves(multiples[i]);
+    const SplitDouble m = split(multiples[i]);
     compensated.sum[i] = product;
     compensated.error[i] = ((m.high * s.high - product) + m.high * s.low + m.low * s.high) + m.low * s.low;
     compensated.lost[i] = 0;
@@ -128,8 +132,8 @@ inline void multiply(CompensatedSums& compensated, const double* multiples, doub
 }
 
 template <class T>
-void add_compensated(CompensatedSums& compensated, const T* values, std::size_t places) noexcept {
-  for (std::size_t i = 0; i < places; ++i) {
+void add_compensated(CompensatedSums& compensated, const T* values, std::size_t positions) noexcept {
+  for (std::size_t i = 0; i < positions; ++i) {
     const TwoSum total = two_sum(compensated.sum[i], static_cast<double>(values[i]));
     const TwoSum errors = two_sum(compensated.error[i], total.error);
     compensated.sum[i] = total.sum;
@@ -138,13 +142,13 @@ void add_compensated(CompensatedSums& compensated, const T* values, std::size_t 
   }
 }
 
-// Rounds the sums. sum + error is first brought to the form high + low with |low| <= ulp(high) / 2. Types
-// shorter than double take that double rounded to odd. Double takes high, unless the lost part could carry
-// low across half an ulp.
+// Rounds the sums. sum + error is first brought to the form high + low with |low| <= ulp(high) / 2. A double
+// is rounded to high, which is certain unless the lost part could carry low across half an ulp. Shorter types
+// round high + low to odd as a double, and then to the type.
 template <class T>
-bool round_compensated(CompensatedSums& compensated, std::size_t places, T* values) noexcept {
+bool round_compensated(CompensatedSums& compensated, std::size_t positions, T* values) noexcept {
   std::uint64_t all = ~std::uint64_t{0};
-  for (std::size_t i = 0; i < places; ++i) {
+  for (std::size_t i = 0; i < positions; ++i) {
     const TwoSum x = two_sum(compensated.sum[i], compensated.error[i]);
     const double high = std::abs(x.sum), low = std::abs(x.error), lost = 2 * compensated.lost[i];
     std::uint64_t certain = all_ones_if(lost == 0);
@@ -165,34 +169,34 @@ bool round_compensated(CompensatedSums& compensated, std::size_t places, T* valu
   return all != 0;
 }
 
-// ---- Marks
+// ---- Masks of values
 
-// Calls visit(first, n) for each 64 values, with the first one and how many there are. The compiler sees the
-// constant 64 where all are there.
+// Calls visit(first, count) for each word of a mask: `count` values from position `first` on. The compiler
+// sees the constant 64 for all words but the last.
 template <class Visit>
-void for_words(std::size_t n, Visit visit) noexcept {
+void for_mask_words(std::size_t n, Visit visit) noexcept {
   std::size_t first = 0;
   for (; first + 64 <= n; first += 64) visit(first, 64);
   if (first < n) visit(first, n - first);
 }
 
-// Sets each 64 marks to word(first, n), as above.
+// Sets each word of a mask to word(first, count), and the words behind them to 0.
 template <class Word>
-void mark(std::size_t n, Marks& marks, Word word) noexcept {
-  for_words(n, [&](std::size_t first, std::size_t left)
-                   [[gnu::always_inline]] { marks.of[first / 64] = word(first, left); });
-  std::fill(marks.of + (n + 63) / 64, std::end(marks.of), 0);
+void mark(std::size_t n, ChunkMask& marks, Word word) noexcept {
+  for_mask_words(n, [&](std::size_t first, std::size_t left)
+                        [[gnu::always_inline]] { marks.words[first / 64] = word(first, left); });
+  std::fill(marks.words + (n + 63) / 64, std::end(marks.words), 0);
 }
 
 template <class Isa, class Int>
-void mark_escaped(const Int* q, std::size_t n, Marks& marks) noexcept {
+void mark_escaped(const Int* q, std::size_t n, ChunkMask& marks) noexcept {
   alignas(64) Int wanted[64];
   std::fill_n(wanted, 64, escaped<Int>);
   mark(n, marks, [&](std::size_t first, std::size_t left) { return Isa::equal(q + first, wanted, left); });
 }
 
-// Returns the bits of the values [first, first + n) that equal the value before, bit for bit. The very first
-// value has no value before it.
+// Returns the bits of the values [first, first + n) that equal the value before, bit for bit. The first value
+// of the chunk equals none.
 template <class Isa, class T>
 [[gnu::always_inline]] inline std::uint64_t repeats(const T* values, std::size_t first,
                                                     std::size_t n) noexcept {
@@ -201,7 +205,7 @@ template <class Isa, class T>
 }
 
 template <class Isa, class T>
-void mark_repeats(const T* values, std::size_t n, Marks& marks) noexcept {
+void mark_repeats(const T* values, std::size_t n, ChunkMask& marks) noexcept {
   mark(n, marks, [=](std::size_t first, std::size_t left) [[gnu::always_inline]] {
     return repeats<Isa>(values, first, left);
   });
@@ -214,8 +218,8 @@ bool all_below(const T* values, std::size_t n, ComputedIn<T> limit) noexcept {
   return true;
 }
 
-// Writes the decoded forms of n <= 64 values. `exact`: bits of those that have no integer; among random
-// values few others are in a group.
+// Writes the decoded forms of n <= 64 values, of which `out` already holds the bits. `exact`: bits of the
+// values without an integer. Up to 8 others, as among random values, are decoded one by one.
 template <class Isa, class T>
 void write_few_forms(const T* x, std::size_t n, std::uint64_t exact, const Quantiser<T>& z,
                      std::byte* out) noexcept {
@@ -236,7 +240,7 @@ template <class Isa, class T>
 std::size_t write_forms(const T* values, std::size_t n, ComputedIn<T> limit, const Quantiser<T>& z,
                         std::byte* out) noexcept {
   std::size_t lone = 0;
-  for_words(n, [&](std::size_t first, std::size_t left) [[gnu::always_inline]] {
+  for_mask_words(n, [&](std::size_t first, std::size_t left) [[gnu::always_inline]] {
     const T* const x = values + first;
     std::byte* const to = out + first * sizeof(T);
     const std::uint64_t beyond = Isa::beyond(x, left, limit);
@@ -249,9 +253,9 @@ std::size_t write_forms(const T* values, std::size_t n, ComputedIn<T> limit, con
 
 // ---- Quantisation for the large range, a group at a time
 
-// Places of a group whose values have an integer, and those of integers beyond the small range.
-struct CodedPlaces {
-  std::uint64_t any, large;
+// Masks of a group: the values that have an integer, and those whose integer is beyond the small range.
+struct GroupMasks {
+  std::uint64_t coded, large;
 };
 
 // Returns true if all values of a group repeat the value before the group.
@@ -261,31 +265,31 @@ bool repeats_all(const T* x) noexcept {
          Isa::equal(x, x - 1, group_values) == ~std::uint64_t{0};
 }
 
-// For kernel sets with registers. Isa::quantise_group(values, z, q) writes the integers of a group; those at
-// places without an integer may have any value.
+// Quantises by groups, for kernel sets with registers. Isa::quantise_group(values, z, q) -> GroupMasks writes
+// the integers of a group; a value without an integer may get any.
 template <class Isa, class T>
-Quantised quantise_groups(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
-                          Marks& marks) noexcept {
-  std::uint64_t any = 0, any_large = 0;
+QuantisedChunk quantise_groups(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
+                               ChunkMask& marks) noexcept {
+  std::uint64_t any_exact = 0, any_large = 0;
   for (std::size_t g = 0; g < groups; ++g, values += group_values, q += group_values) {
     if (g > 0 && repeats_all<Isa>(values)) {
       std::fill_n(q, group_values, q[-1]);
-      marks.of[g] = all_ones_if(marks.of[g - 1] >> 63 != 0);
+      marks.words[g] = all_ones_if(marks.words[g - 1] >> 63 != 0);
       continue;
     }
-    const CodedPlaces coded = Isa::quantise_group(values, z, q);
-    marks.of[g] = ~coded.any;
-    any |= ~coded.any;
-    any_large |= coded.large;
+    const GroupMasks masks = Isa::quantise_group(values, z, q);
+    marks.words[g] = ~masks.coded;
+    any_exact |= ~masks.coded;
+    any_large |= masks.large;
   }
-  std::fill(marks.of + groups, std::end(marks.of), 0);
-  return {any == 0, any_large == 0};
+  std::fill(marks.words + groups, std::end(marks.words), 0);
+  return {any_exact == 0, any_large == 0};
 }
 
 template <class Isa, class T>
-void put(T* values, std::size_t n, const Marks& marks, T value) noexcept {
+void put(T* values, std::size_t n, const ChunkMask& marks, T value) noexcept {
   for (std::size_t i = 0; i < n; i += 64)
-    if (marks.of[i / 64] != 0) Isa::put(values + i, marks.of[i / 64], value);
+    if (marks.words[i / 64] != 0) Isa::put(values + i, marks.words[i / 64], value);
 }
 
 template <class T>
@@ -297,15 +301,15 @@ void repeat(std::int32_t q, T value, std::size_t n, std::int32_t* to, T* values)
 template <class Isa, class T>
 void add(T* __restrict values, const T* __restrict operand, std::size_t n) noexcept {
   const std::size_t first = vectorised_halves<Isa, T>(n);
-  if constexpr (is_half<T> && requires { Isa::halves; })
-    for (std::size_t i = 0; i < first; i += Isa::halves) Isa::add_halves(values + i, operand + i);
+  if constexpr (is_half<T> && requires { Isa::halves_per_call; })
+    for (std::size_t i = 0; i < first; i += Isa::halves_per_call) Isa::add_halves(values + i, operand + i);
   add_values(values + first, operand + first, n - first);
 }
 
 // ---- Runs
 
 // Appends the positions of the set bits of mask word `w`, four at a time without a branch.
-inline std::uint16_t* append_places(std::uint64_t bits, std::size_t w, std::uint16_t* to) noexcept {
+inline std::uint16_t* append_positions(std::uint64_t bits, std::size_t w, std::uint16_t* to) noexcept {
   std::uint16_t* const end = to + std::popcount(bits);
   while (bits != 0) {
     for (int k = 0; k < 4; ++k) {
@@ -317,27 +321,28 @@ inline std::uint16_t* append_places(std::uint64_t bits, std::size_t w, std::uint
   return end;
 }
 
-// Writes the runs of the marked values.
+// Writes the runs of the marked values. `continues`: marked values that equal the marked value before them,
+// and therefore extend its run.
 template <class Isa, class T, class Int>
-std::size_t take_runs(const T* values, std::size_t n, const Marks& marks, std::size_t most, Int* q,
+std::size_t take_runs(const T* values, std::size_t n, const ChunkMask& marks, std::size_t max_runs, Int* q,
                       std::byte* out) noexcept {
   constexpr std::size_t n_words = chunk_values / 64;
-  std::uint64_t continues[n_words + 1], before = 0;  // continues: marked values that extend a run
+  std::uint64_t continues[n_words + 1], before = 0;
   std::size_t runs = 0;
   for (std::size_t w = 0; w < n_words; ++w) {
-    continues[w] = marks.of[w] & (marks.of[w] << 1 | before >> 63);
+    continues[w] = marks.words[w] & (marks.words[w] << 1 | before >> 63);
     if (continues[w] != 0)
       continues[w] &= repeats<Isa>(values, 64 * w, std::min<std::size_t>(n - 64 * w, 64));
-    before = marks.of[w];
-    runs += static_cast<std::size_t>(std::popcount(marks.of[w] & ~continues[w]));
+    before = marks.words[w];
+    runs += static_cast<std::size_t>(std::popcount(marks.words[w] & ~continues[w]));
   }
-  if (runs > most) return runs;
+  if (runs > max_runs) return runs;
   continues[n_words] = 0;
 
   std::uint16_t starts[chunk_values + 4], lasts[chunk_values + 4], *start = starts, *last = lasts;
   for (std::size_t w = 0; w < n_words; ++w) {
-    start = append_places(marks.of[w] & ~continues[w], w, start);
-    last = append_places(marks.of[w] & ~(continues[w] >> 1 | continues[w + 1] << 63), w, last);
+    start = append_positions(marks.words[w] & ~continues[w], w, start);
+    last = append_positions(marks.words[w] & ~(continues[w] >> 1 | continues[w + 1] << 63), w, last);
   }
   for (std::size_t r = 0; r < runs; ++r) {
     const std::size_t first = starts[r], length = lasts[r] + 1u - first;
@@ -354,15 +359,16 @@ std::size_t take_runs(const T* values, std::size_t n, const Marks& marks, std::s
 template <class Isa, Predictor P>
 std::size_t pack_wide(const std::int64_t* q, std::size_t blocks, std::byte* out, Widths& widths) noexcept {
   typename Isa::WideWriter writer(out, widths);
-  typename Isa::Wide before = Isa::all(q[0]), difference_before = Isa::all(std::int64_t{0});
+  typename Isa::Wide before = Isa::splat(q[0]), difference_before = Isa::splat(std::int64_t{0});
   for (std::size_t b = 0; b < blocks; ++b) {
     const typename Isa::Wide v = Isa::load(q + b * block_values);
     typename Isa::Wide d = v;
-    if constexpr (P != Predictor::none) d = Isa::subtract(v, Isa::template behind<lag(P)>(v, before));
+    if constexpr (P != Predictor::none)
+      d = Isa::subtract(v, Isa::template lagged<predictor_distance(P)>(v, before));
     before = v;
     if constexpr (P == Predictor::second) {
       const typename Isa::Wide first = d;
-      d = Isa::subtract(first, Isa::template behind<1>(first, difference_before));
+      d = Isa::subtract(first, Isa::template lagged<1>(first, difference_before));
       difference_before = first;
     }
     writer.next(d);
@@ -376,22 +382,23 @@ std::size_t pack_wide(const std::int64_t* q, std::size_t blocks, Predictor predi
   return with_predictor(predictor, [&]<Predictor P>() { return pack_wide<Isa, P>(q, blocks, out, widths); });
 }
 
-// Sums up a block. `carry`: the integers before, in every place; on return, the last integers.
+// Returns the running sums of a block. `carry`: the last integers before the block, repeated over all lanes;
+// on return, the last integers of the block.
 template <class Isa, Predictor P>
-typename Isa::Wide sum_up(const typename Isa::Wide& v, typename Isa::Wide& carry) noexcept {
-  const typename Isa::Wide sums = Isa::add(Isa::template scan<P>(v), carry);
-  carry = Isa::template last<P>(sums);
+typename Isa::Wide running_sums(const typename Isa::Wide& v, typename Isa::Wide& carry) noexcept {
+  const typename Isa::Wide sums = Isa::add(Isa::template prefix_sum<P>(v), carry);
+  carry = Isa::template broadcast_last<P>(sums);
   return sums;
 }
 
 template <class Isa, Predictor P>
 void unpack_wide(const WidePlanes& in, std::size_t blocks, std::int64_t* q) noexcept {
   typename Isa::WideReader reader(in);
-  typename Isa::Wide carry = Isa::all(in.base), carried_difference = Isa::all(std::int64_t{0});
+  typename Isa::Wide carry = Isa::splat(in.base), carried_difference = Isa::splat(std::int64_t{0});
   for (std::size_t b = 0; b < blocks; ++b, q += block_values) {
     typename Isa::Wide v = reader.next();
-    if constexpr (P == Predictor::second) v = sum_up<Isa, P>(v, carried_difference);
-    if constexpr (P != Predictor::none) v = sum_up<Isa, P>(v, carry);
+    if constexpr (P == Predictor::second) v = running_sums<Isa, P>(v, carried_difference);
+    if constexpr (P != Predictor::none) v = running_sums<Isa, P>(v, carry);
     Isa::store(q, Isa::add(Isa::load(q), v));
   }
 }

@@ -23,7 +23,7 @@ struct TypeList {
   template <template <class> class Table>
   using Tables = std::tuple<Table<T>...>;
 
-  // Returns the results of make_one.operator()<T>().
+  // Returns a tuple of make_one.operator()<T>() for each type T.
   template <class Make>
   static constexpr auto each(Make make_one) {
     return std::tuple{make_one.template operator()<T>()...};
@@ -34,7 +34,7 @@ struct TypeList {
 using ValueTypes = TypeList<void TAUT_PLANES_TYPES(TAUT_NEXT_TYPE)>;
 #undef TAUT_NEXT_TYPE
 
-// One Table<T> for each type.
+// Tuple of a Table<T> for each type.
 template <template <class> class Table>
 using ForEachType = ValueTypes::Tables<Table>;
 
@@ -45,8 +45,8 @@ using ForEachType = ValueTypes::Tables<Table>;
 struct PlanesIn {
   const std::byte* payload;
   const Widths* widths;
-  unsigned greatest;  // greatest width in the chunk, at most 32
-  std::int32_t base;  // q of the first value; 0 without a predictor
+  unsigned max_width;  // of the blocks of the chunk, at most 32
+  std::int32_t base;   // q of the first value; 0 without a predictor
 };
 
 // The coded differences of a chunk as output of a kernel. `payload` has room for max_plane_record.
@@ -60,13 +60,14 @@ struct PlanesOut {
   explicit PlanesOut(std::byte* to, unsigned guess = 8) noexcept : payload(to), width_class(guess) {}
 };
 
-// The values of references at the places of a chunk.
+// The values of references at the positions of a chunk.
 template <class T>
 struct ReferenceValues {
   const T* newest = nullptr;
   const T* older = nullptr;  // null: there is one reference
 };
 
+// Kernels on values of type T; `q` are integers, `z` is the quantiser.
 template <class T>
 struct Kernels {
   // Quantises and encodes in the arithmetic of T; halves in float. Returns false if some |q| leaves the small
@@ -81,7 +82,7 @@ struct Kernels {
                      PlanesOut& out) noexcept;
 
   // The same three for integers of up to unchecked_bits<T>, computed in double beyond the small range. Null
-  // where the general path does as well.
+  // where the general path is as fast.
   bool (*encode_large)(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept;
   bool (*quantise_large)(const T* values, std::size_t groups, const Quantiser<T>& z,
                          std::int32_t* q) noexcept;
@@ -93,17 +94,17 @@ struct Kernels {
                            T* values) noexcept;
 
   // values <- step * q, and values <- values + step * q, in the arithmetic of T, for |q| <= 2^24. The sums
-  // are those of combine(); as no product is a NaN, the additions of x86 processors give them.
+  // are bit for bit those of combine(); an addition of x86 gives them, because no product is a NaN.
   void (*decode)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
   void (*decode_add)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
 
   // Decodes a record of residuals, and computes its integers `q`.
   void (*decode_residuals)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z,
-                           const Earlier& earlier, std::int32_t* q, T* values) noexcept;
+                           const EarlierIntegers& earlier, std::int32_t* q, T* values) noexcept;
 
-  // Encode and decode residuals from values of references, as encode() and decode() do values. Return false
-  // if some |q| of these leaves the small range; the output is then unusable. Null where the general path
-  // does as well.
+  // Encode and decode as encode() and decode() do, with a prediction from values of references. Return false
+  // if some |q| of a value or a reference leaves the small range; the output is then unusable. Null where
+  // other kernels are as fast.
   bool (*encode_from_references)(const T* values, const ReferenceValues<T>& before, std::size_t groups,
                                  const Quantiser<T>& z, PlanesOut& out) noexcept;
   bool (*decode_from_references)(const PlanesIn& in, const ReferenceValues<T>& before, std::size_t groups,
@@ -116,12 +117,14 @@ struct Kernels {
 
 inline constexpr std::size_t max_operands = FrameArithmetic::max_operands;
 
+// Kernels on the widths of a chunk's blocks.
 struct WidthKernels {
+  // Returns sum, number above 0 and maximum of the widths.
   WidthSummary (*summarize)(const Widths& widths) noexcept;
 
-  // Counts the blocks of a whole chunk by their widths, none of which exceeds `greatest`. Widths above 15 do
+  // Counts the blocks of a whole chunk by their widths, none of which exceeds `max_width`. Widths above 15 do
   // not count.
-  WidthCounts (*count)(const Widths& widths, unsigned greatest) noexcept;
+  WidthCounts (*count)(const Widths& widths, unsigned max_width) noexcept;
 
   // Writes the table of the first `blocks` widths. `to` has room for max_table_bytes.
   void (*write)(std::byte* to, const Widths& widths, std::size_t blocks, WidthTable table) noexcept;
@@ -130,9 +133,10 @@ struct WidthKernels {
   WidthsRead (*read)(const std::byte* table, std::size_t blocks, std::uint8_t flags, Widths& widths) noexcept;
 };
 
+// Kernels between integers and planes.
 struct IntKernels {
-  // Convert integers to planes and back. `q` may lie behind the earlier integers, least_lag or more after
-  // them.
+  // Convert integers to planes and back. The earlier integers of the prediction may be in the same memory,
+  // least_lag or more before `q`.
   void (*pack)(const std::int32_t* q, std::size_t groups, const ChunkPrediction& p, PlanesOut& out) noexcept;
   void (*unpack)(const PlanesIn& in, std::size_t groups, const ChunkPrediction& p, std::int32_t* q) noexcept;
 
@@ -157,6 +161,7 @@ auto with_predictor(Predictor predictor, Action action) {
 
 struct GeneralKernels;  // general_kernels.hpp
 
+// All kernels for one instruction set.
 struct KernelSet {
   template <class Set>
   static const KernelSet& with() noexcept;  // Set: an instruction set of compressor/simd
@@ -169,7 +174,7 @@ struct KernelSet {
   const GeneralKernels& (*general)() noexcept;
 
   template <class T>
-  const Kernels<T>& of() const noexcept {
+  const Kernels<T>& for_type() const noexcept {
     return std::get<Kernels<T>>(values);
   }
 };

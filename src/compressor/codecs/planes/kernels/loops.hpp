@@ -9,16 +9,16 @@
 //   add(in, source, predictor, groups, out)   the same, plus the planes `in`
 //   read(in, groups, predictor, sink)         reads planes; calls sink(first, q) for the integers q, as many
 //                                             as the set processes at a time, of the positions from `first`
-//   lanes, load(from, groups), store(q, to)   number of integers in such a q, and its conversions; the scalar
-//                                             set loads `groups` groups at once
-//   predicted(q, first, earlier, to)          q, plus the prediction of the integers from `first` on; `to`:
-//                                             their place in memory, which the scalar set fills
+//   integers_per_load                         number of integers in such a q
+//   load(from, groups), store(q, to)          conversions of such a q; the scalar set loads all `groups`
+//   predicted(q, first, earlier, to)          q, plus the prediction of the integers from `first` on; the
+//                                             scalar set writes the sums to `to`, their position in memory
 //   put<add>(q, step, to)                     converts q to values, and adds these to others
 //   put_large(q, step, to)                    converts q of the large range to halves; the step is a power of
 //                                             two
 //   quantise, quantise_large, sum             kernels that a set writes itself; the second with LargeValues
 //   Widths                                    operations on tables of widths
-// The scalar set shows these.
+// The scalar set (Portable in kernel_set.hpp) shows these.
 #pragma once
 
 #include "compressor/codecs/planes/kernels/general_kernels.hpp"
@@ -84,7 +84,7 @@ void dequantise_large(const std::int32_t* q, std::size_t groups, const Quantiser
       }
     }
   } else if constexpr (is_half<T>) {
-    for (std::size_t i = 0; i < groups * group_values; i += Isa::lanes)
+    for (std::size_t i = 0; i < groups * group_values; i += Isa::integers_per_load)
       Isa::put_large(Isa::load(q + i, groups), z.step, values + i);
   } else {
     for (std::size_t i = 0; i < groups * group_values; ++i)
@@ -114,8 +114,8 @@ void unpack(const PlanesIn& in, std::size_t groups, const ChunkPrediction& p, st
 }
 
 template <class Isa, class T>
-void decode_residuals(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Earlier& earlier,
-                      std::int32_t* q, T* values) noexcept {
+void decode_residuals(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z,
+                      const EarlierIntegers& earlier, std::int32_t* q, T* values) noexcept {
   Isa::read(in, groups, z.predictor, [=, step = z.step](std::size_t first, const auto& r) {
     const auto sum = Isa::predicted(r, first, earlier, q + first);
     Isa::store(sum, q + first);
@@ -147,11 +147,11 @@ struct ReferenceCoders<Isa, T> {
   }
 };
 
-// Returns the bits that the sums of n chunks may need.
+// Returns the width in bits that the differences of a sum of n chunks may need.
 inline unsigned sum_width(const PlanesIn* in, std::size_t n) noexcept {
-  unsigned greatest = 0;
-  for (std::size_t i = 0; i < n; ++i) greatest = in[i].greatest > greatest ? in[i].greatest : greatest;
-  return greatest + static_cast<unsigned>(std::bit_width(n - 1));  // + ceil(log2 n)
+  unsigned max_width = 0;
+  for (std::size_t i = 0; i < n; ++i) max_width = in[i].max_width > max_width ? in[i].max_width : max_width;
+  return max_width + static_cast<unsigned>(std::bit_width(n - 1));  // + ceil(log2 n)
 }
 
 inline std::int32_t base_of_sum(const PlanesIn* in, std::size_t n) noexcept {

@@ -1,5 +1,5 @@
-// Inputs of kernels that process whole chunks: read(groups, room) returns the integers of a chunk. Plain
-// loops, which the compiler vectorises for each kernel set.
+// Sources of integers (loops.hpp) for kernels that process whole chunks: read(groups, room) returns the
+// integers of a chunk, which may be in `room`. The compiler vectorises these loops for each kernel set.
 #pragma once
 
 #include "compressor/codecs/planes/kernels/kernels.hpp"
@@ -10,7 +10,7 @@ namespace {  // one copy for each kernel set, compiled with its instructions
 // Residuals of integers; without a prediction, the integers themselves.
 class ChunkResiduals {
  public:
-  ChunkResiduals(const std::int32_t* q, const Earlier& earlier) : q_(q), earlier_(earlier) {}
+  ChunkResiduals(const std::int32_t* q, const EarlierIntegers& earlier) : q_(q), earlier_(earlier) {}
 
   // Returns the residuals, in `room` if they have to be computed.
   const std::int32_t* read(std::size_t groups, std::int32_t* room) const noexcept {
@@ -29,7 +29,7 @@ class ChunkResiduals {
 
  private:
   const std::int32_t* q_;
-  Earlier earlier_;
+  EarlierIntegers earlier_;
 };
 
 // Quantised values.
@@ -46,7 +46,7 @@ struct ChunkValues {
   }
 };
 
-// Values quantised by LargeRounder of an instruction set's class R.
+// Values quantised by the LargeRounder of registers R (slices/slices.hpp).
 template <class R, class T>
 struct ChunkLargeValues {
   const T* values;

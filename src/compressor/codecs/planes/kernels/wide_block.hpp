@@ -12,57 +12,60 @@ namespace {  // one copy for each kernel set, compiled with its instructions
 
 // Eight 64-bit integers; arithmetic is modulo 2^64.
 struct WideBlock {
-  std::uint64_t of[block_values];
+  std::uint64_t data[block_values];
 };
 
 template <class Op>
 WideBlock each(const WideBlock& a, const WideBlock& b, Op op) noexcept {
   WideBlock result;
-  for (std::size_t i = 0; i < block_values; ++i) result.of[i] = op(a.of[i], b.of[i]);
+  for (std::size_t i = 0; i < block_values; ++i) result.data[i] = op(a.data[i], b.data[i]);
   return result;
 }
 
+// Operations of general_loops.hpp on 64-bit integers.
 struct PortableWide {
   using Wide = WideBlock;
   static Wide load(const std::int64_t* from) noexcept {
     return taut::load<Wide>(reinterpret_cast<const std::byte*>(from));
   }
-  static void store(std::int64_t* to, const Wide& v) noexcept { std::memcpy(to, v.of, sizeof v); }
+  static void store(std::int64_t* to, const Wide& v) noexcept { std::memcpy(to, v.data, sizeof v); }
   static Wide add(const Wide& a, const Wide& b) noexcept { return each(a, b, std::plus<>()); }
   static Wide subtract(const Wide& a, const Wide& b) noexcept { return each(a, b, std::minus<>()); }
-  static Wide all(std::int64_t value) noexcept {
+  static Wide splat(std::int64_t value) noexcept {
     Wide v;
-    std::fill_n(v.of, block_values, static_cast<std::uint64_t>(value));
+    std::fill_n(v.data, block_values, static_cast<std::uint64_t>(value));
     return v;
   }
 
-  // Returns, for each integer, the integer `back` before it; `before` is the block before.
+  // Returns, for each integer, the integer `back` positions before it; `before` is the block before.
   template <std::size_t back>
-  static Wide behind(const Wide& v, const Wide& before) noexcept {
+  static Wide lagged(const Wide& v, const Wide& before) noexcept {
     Wide result;
     for (std::size_t i = 0; i < block_values; ++i)
-      result.of[i] = i < back ? before.of[block_values + i - back] : v.of[i - back];
+      result.data[i] = i < back ? before.data[block_values + i - back] : v.data[i - back];
     return result;
   }
 
-  // Returns the sums of each integer and those before it at multiples of the predictor's lag.
+  // Returns the running sums over the predictor's distance.
   template <Predictor P>
-  static Wide scan(Wide v) noexcept {
-    for (std::size_t i = lag(P); i < block_values; ++i) v.of[i] += v.of[i - lag(P)];
+  static Wide prefix_sum(Wide v) noexcept {
+    for (std::size_t i = predictor_distance(P); i < block_values; ++i)
+      v.data[i] += v.data[i - predictor_distance(P)];
     return v;
   }
 
-  // Returns, for each place, the last integer at a multiple of the predictor's lag from it.
+  // Returns, for each position, the last integer at a multiple of the predictor's distance from it.
   template <Predictor P>
-  static Wide last(const Wide& v) noexcept {
+  static Wide broadcast_last(const Wide& v) noexcept {
     Wide result;
-    for (std::size_t i = 0; i < block_values; ++i) result.of[i] = v.of[block_values - lag(P) + i % lag(P)];
+    for (std::size_t i = 0; i < block_values; ++i)
+      result.data[i] = v.data[block_values - predictor_distance(P) + i % predictor_distance(P)];
     return result;
   }
 
   class WideWriter {
    public:
-    WideWriter(std::byte* out, Widths& widths) noexcept : out_(out), at_(out), width_(widths.of) {}
+    WideWriter(std::byte* out, Widths& widths) noexcept : out_(out), at_(out), width_(widths.width) {}
     void next(const Wide& v) noexcept {
       const auto d = std::bit_cast<std::array<std::int64_t, block_values>>(v);
       *width_ = static_cast<std::uint8_t>(block_width(d.data()));
@@ -79,7 +82,7 @@ struct PortableWide {
   class WideReader {
    public:
     WideReader() = default;
-    explicit WideReader(const WidePlanes& in) noexcept : left_(in.bytes), width_(in.widths->of) {}
+    explicit WideReader(const WidePlanes& in) noexcept : left_(in.bytes), width_(in.widths->width) {}
     Wide next() noexcept {
       const unsigned width = *width_++;
       std::array<std::int64_t, block_values> d;

@@ -1,13 +1,13 @@
 // The kernels that write and read the table of a record's block widths (format.hpp), built from the
 // operations of a kernel set (Isa::Widths):
-//   summarize, count                      sum, number and maximum of the widths; how often each width occurs
+//   summarize, count                      sum and maximum of the widths, number of those above 0; number of
+//                                         blocks of each width
 //   write_entries, read_entries           entries of a nibble or a byte each, from and to bytes; may read or
 //                                         write 64 entries beyond the last
 //   read_all_nibbles                      reads the most common table, a nibble for every block of a chunk
-//   gather                                packs the widths above 0 (the coded ones), zeros behind them, and
-//                                         sets the bitmap of their blocks; returns the number of these
-//                                         widths
-//   scatter                               the inverse
+//   gather                                writes the widths above 0 one after another, with zeros behind,
+//                                         and the bitmap of their blocks; returns their number
+//   scatter                               the inverse of gather
 //   mask(widths)                          returns the bits of 64 widths that are above 0
 #pragma once
 
@@ -16,7 +16,7 @@
 namespace taut::planes {
 namespace {  // one copy for each kernel set, compiled with its instructions
 
-using WidthMap = std::uint64_t[chunk_blocks / 64];
+using BlockBitmap = std::uint64_t[chunk_blocks / 64];
 
 // The entries of a table with two bits a block: 0, 1 or 2 is the number of a width that the table names, 3
 // stands for any other width, which the table has in a list behind the entries.
@@ -35,30 +35,32 @@ struct NamedWidths {
   }
 };
 
+// Writes a table with names: the names, the entries of two blocks a nibble, and the list of other widths.
 template <class Ops>
 void write_named(std::byte* to, const Widths& widths, std::size_t blocks, WidthTable table) noexcept {
   const NamedWidths named(table.names);
   alignas(64) std::uint8_t entries[chunk_blocks + 64], pairs[chunk_blocks / 2 + 64];
-  Widths others;  // of blocks without a named width: width + 1; of the other blocks 0
+  Widths others;  // width + 1 of blocks without a named width, else 0, which gather() leaves out
   for (std::size_t i = 0; i < chunk_blocks; ++i) {
-    entries[i] = named.entry(widths.of[i]);
-    others.of[i] = entries[i] == NamedWidths::other ? static_cast<std::uint8_t>(widths.of[i] + 1) : 0;
+    entries[i] = named.entry(widths.width[i]);
+    others.width[i] = entries[i] == NamedWidths::other ? static_cast<std::uint8_t>(widths.width[i] + 1) : 0;
   }
   const std::size_t half = first_half(blocks);
   entries[blocks] = 0;
-  std::memset(others.of + blocks, 0, chunk_blocks - blocks);
+  std::memset(others.width + blocks, 0, chunk_blocks - blocks);
   for (std::size_t i = 0; i < half; ++i)
     pairs[i] = static_cast<std::uint8_t>(entries[i] | entries[i + half] << 2);
   pairs[half] = 0;
   Ops::write_entries(store(to, table.names), pairs, half, false);
   to += names_bytes + two_bit_bytes(blocks);
   alignas(64) std::uint8_t coded[chunk_blocks + 64];
-  WidthMap map;
-  const std::size_t n = Ops::gather(others, map, coded);
+  BlockBitmap bitmap;
+  const std::size_t n = Ops::gather(others, bitmap, coded);
   for (std::size_t i = 0; i < n; ++i) --coded[i];
   Ops::write_entries(to, coded, n, (table.flags & byte_widths) != 0);
 }
 
+// Reads such a table.
 template <class Ops>
 WidthsRead read_named(const std::byte* table, std::size_t blocks, std::uint8_t flags,
                       Widths& widths) noexcept {
@@ -75,30 +77,31 @@ WidthsRead read_named(const std::byte* table, std::size_t blocks, std::uint8_t f
   if (names >> (4 * named_widths) != 0 || beyond) return {};
   std::memset(entries + blocks, 0, chunk_blocks - blocks);
   Widths others;
-  for (std::size_t i = 0; i < chunk_blocks; ++i) others.of[i] = entries[i] == NamedWidths::other;
-  WidthMap map;
+  for (std::size_t i = 0; i < chunk_blocks; ++i) others.width[i] = entries[i] == NamedWidths::other;
+  BlockBitmap bitmap;
   std::size_t n = 0;
   for (std::size_t i = 0; i < chunk_blocks; i += 64)
-    n += static_cast<std::size_t>(std::popcount(map[i / 64] = Ops::mask(others.of + i)));
+    n += static_cast<std::size_t>(std::popcount(bitmap[i / 64] = Ops::mask(others.width + i)));
   alignas(64) std::uint8_t coded[chunk_blocks + 64];
   const std::byte* const list = table + names_bytes + two_bit_bytes(blocks);
   Ops::read_entries(list, n, (flags & byte_widths) != 0, coded);
-  Ops::scatter(coded, map, widths);
-  for (std::size_t i = 0; i < chunk_blocks; ++i) widths.of[i] |= named.width(entries[i]);
-  std::memset(widths.of + blocks, 0, chunk_blocks - blocks);
-  return table_read(Ops::summarize(widths), names_bytes + two_bit_bytes(blocks) + entry_bytes(n, flags));
+  Ops::scatter(coded, bitmap, widths);
+  for (std::size_t i = 0; i < chunk_blocks; ++i) widths.width[i] |= named.width(entries[i]);
+  std::memset(widths.width + blocks, 0, chunk_blocks - blocks);
+  return widths_read(Ops::summarize(widths), names_bytes + two_bit_bytes(blocks) + entry_bytes(n, flags));
 }
 
+// Write and read a table of any form.
 template <class Ops>
 void write_widths(std::byte* to, const Widths& widths, std::size_t blocks, WidthTable table) noexcept {
   const bool as_bytes = (table.flags & byte_widths) != 0;
   if ((table.flags & two_bits) != 0) return write_named<Ops>(to, widths, blocks, table);
-  if ((table.flags & dense) != 0) return Ops::write_entries(to, widths.of, blocks, as_bytes);
+  if ((table.flags & dense) != 0) return Ops::write_entries(to, widths.width, blocks, as_bytes);
   alignas(64) std::uint8_t coded[chunk_blocks + 64];
-  WidthMap map;
-  const std::size_t n = Ops::gather(widths, map, coded);
-  std::memcpy(to, map, map_bytes(blocks));
-  Ops::write_entries(to + map_bytes(blocks), coded, n, as_bytes);
+  BlockBitmap bitmap;
+  const std::size_t n = Ops::gather(widths, bitmap, coded);
+  std::memcpy(to, bitmap, bitmap_bytes(blocks));
+  Ops::write_entries(to + bitmap_bytes(blocks), coded, n, as_bytes);
 }
 
 template <class Ops>
@@ -108,59 +111,58 @@ WidthsRead read_widths(const std::byte* table, std::size_t blocks, std::uint8_t 
   if ((flags & two_bits) != 0) return read_named<Ops>(table, blocks, flags, widths);
   if ((flags & dense) != 0) {
     if (!as_bytes && blocks == chunk_blocks) return Ops::read_all_nibbles(table, widths);
-    Ops::read_entries(table, blocks, as_bytes, widths.of);
-    std::memset(widths.of + blocks, 0, chunk_blocks - blocks);
-    return table_read(Ops::summarize(widths), entry_bytes(blocks, flags));
+    Ops::read_entries(table, blocks, as_bytes, widths.width);
+    std::memset(widths.width + blocks, 0, chunk_blocks - blocks);
+    return widths_read(Ops::summarize(widths), entry_bytes(blocks, flags));
   }
-  if (names_blocks_beyond(table, blocks)) return {};
-  WidthMap map = {};
-  std::memcpy(map, table, map_bytes(blocks));
+  if (has_bits_beyond(table, blocks)) return {};
+  BlockBitmap bitmap = {};
+  std::memcpy(bitmap, table, bitmap_bytes(blocks));
   alignas(64) std::uint8_t coded[chunk_blocks + 64];
-  Ops::read_entries(table + map_bytes(blocks), chunk_blocks, as_bytes, coded);
-  const std::size_t n = Ops::scatter(coded, map, widths);
-  return table_read(Ops::summarize(widths), map_bytes(blocks) + entry_bytes(n, flags));
+  Ops::read_entries(table + bitmap_bytes(blocks), chunk_blocks, as_bytes, coded);
+  const std::size_t n = Ops::scatter(coded, bitmap, widths);
+  return widths_read(Ops::summarize(widths), bitmap_bytes(blocks) + entry_bytes(n, flags));
 }
 
 // gather() and scatter() for instruction sets that have no instruction to compress bytes, by the mask() of
 // Ops.
 template <class Ops>
 struct BitmapLoops {
-  static std::size_t gather(const Widths& widths, WidthMap& map, std::uint8_t* coded) {
+  static std::size_t gather(const Widths& widths, BlockBitmap& bitmap, std::uint8_t* coded) {
     std::size_t n = 0;
     for (std::size_t i = 0; i < chunk_blocks; i += 64)
-      for (std::uint64_t rest = map[i / 64] = Ops::mask(widths.of + i); rest != 0; rest &= rest - 1)
-        coded[n++] = widths.of[i + static_cast<std::size_t>(std::countr_zero(rest))];
+      for (std::uint64_t rest = bitmap[i / 64] = Ops::mask(widths.width + i); rest != 0; rest &= rest - 1)
+        coded[n++] = widths.width[i + static_cast<std::size_t>(std::countr_zero(rest))];
     std::memset(coded + n, 0, 64);
     return n;
   }
 
-  static std::size_t scatter(const std::uint8_t* coded, const WidthMap& map, Widths& widths) {
+  static std::size_t scatter(const std::uint8_t* coded, const BlockBitmap& bitmap, Widths& widths) {
     std::size_t n = 0;
-    std::memset(widths.of, 0, sizeof widths.of);
+    std::memset(widths.width, 0, sizeof widths.width);
     for (std::size_t i = 0; i < chunk_blocks; i += 64)
-      for (std::uint64_t rest = map[i / 64]; rest != 0; rest &= rest - 1)
-        widths.of[i + static_cast<std::size_t>(std::countr_zero(rest))] = coded[n++];
+      for (std::uint64_t rest = bitmap[i / 64]; rest != 0; rest &= rest - 1)
+        widths.width[i + static_cast<std::size_t>(std::countr_zero(rest))] = coded[n++];
     return n;
   }
 };
 
 // The other operations, built from those of a register of widths:
-//   load, store, greater(a, b), all(width); coded(v): number of widths above 0
-//   differ(a, b): 0 where widths are equal
-//   sums(v): sums of neighbouring widths, as wider numbers; add(a, b), total(v) of such numbers
-//   greatest(v): the greatest width
-//   nibbles(from), store_nibbles(to, v): conversion from and to nibbles
+//   load, store, splat(width), max(a, b), bit_xor(a, b)
+//   count_nonzero(v), reduce_max(v): number of widths above 0; the greatest width
+//   partial_sums(v): sums of neighbouring widths, as wider numbers; add(a, b) and reduce_add(v) are for these
+//   load_nibbles(from), store_nibbles(to, v): conversion from and to nibbles
 template <class Register>
 struct RegisterLoops {
   static constexpr std::size_t lanes = sizeof(typename Register::Type);
 
-  // Sum and maximum of all widths seen.
+  // Sum and maximum of the widths given to see().
   struct Extent {
-    typename Register::Type sums = Register::zero(), greatest = Register::zero();
+    typename Register::Type sums = Register::zero(), max_width = Register::zero();
 
     void see(typename Register::Type w) {
-      sums = Register::add(sums, Register::sums(w));
-      greatest = Register::greater(greatest, w);
+      sums = Register::add(sums, Register::partial_sums(w));
+      max_width = Register::max(max_width, w);
     }
   };
 
@@ -168,20 +170,20 @@ struct RegisterLoops {
     Extent extent;
     std::size_t coded = 0;
     for (std::size_t i = 0; i < chunk_blocks; i += lanes) {
-      const auto w = Register::load(widths.of + i);
+      const auto w = Register::load(widths.width + i);
       extent.see(w);
-      coded += Register::coded(w);
+      coded += Register::count_nonzero(w);
     }
-    return {Register::total(extent.sums), coded, Register::greatest(extent.greatest)};
+    return {Register::reduce_add(extent.sums), coded, Register::reduce_max(extent.max_width)};
   }
 
-  static WidthCounts count(const Widths& widths, unsigned greatest) noexcept {
+  static WidthCounts count(const Widths& widths, unsigned max_width) noexcept {
     WidthCounts counts{};
-    for (unsigned k = 0; k < counts.size() && k <= greatest; ++k) {
-      const auto name = Register::all(k);
+    for (unsigned k = 0; k < counts.size() && k <= max_width; ++k) {
+      const auto name = Register::splat(k);
       std::size_t others = 0;
       for (std::size_t i = 0; i < chunk_blocks; i += lanes)
-        others += Register::coded(Register::differ(Register::load(widths.of + i), name));
+        others += Register::count_nonzero(Register::bit_xor(Register::load(widths.width + i), name));
       counts[k] = static_cast<std::uint16_t>(chunk_blocks - others);
     }
     return counts;
@@ -196,17 +198,18 @@ struct RegisterLoops {
 
   static void read_entries(const std::byte* from, std::size_t n, bool as_bytes, std::uint8_t* entries) {
     for (std::size_t i = 0; i < n; i += lanes)
-      Register::store(entries + i, as_bytes ? Register::load(from + i) : Register::nibbles(from + i / 2));
+      Register::store(entries + i,
+                      as_bytes ? Register::load(from + i) : Register::load_nibbles(from + i / 2));
   }
 
   static WidthsRead read_all_nibbles(const std::byte* table, Widths& widths) {
     Extent extent;
     for (std::size_t i = 0; i < chunk_blocks; i += lanes) {
-      const auto w = Register::nibbles(table + i / 2);
+      const auto w = Register::load_nibbles(table + i / 2);
       extent.see(w);
-      Register::store(widths.of + i, w);
+      Register::store(widths.width + i, w);
     }
-    return {Register::total(extent.sums), Register::greatest(extent.greatest), chunk_blocks / 2};
+    return {Register::reduce_add(extent.sums), Register::reduce_max(extent.max_width), chunk_blocks / 2};
   }
 };
 

@@ -10,6 +10,7 @@
 
 namespace taut::planes {
 
+// The sum, without rounding; rounded() rounds it once.
 class ExactSum {
  public:
   void add(double x) noexcept {
@@ -116,8 +117,8 @@ class ExactSum {
     }
   };
 
-  Expansion usual_, huge_;
-  double special_ = 0;
+  Expansion usual_, huge_;  // huge_: the numbers from 2^900 on, times 2^-200
+  double special_ = 0;      // sum of infinities and NaN
 };
 
 }  // namespace taut::planes

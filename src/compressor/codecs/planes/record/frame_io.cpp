@@ -6,9 +6,9 @@ template <class T>
 Status FrameReader<T>::open(ConstBytes frame) noexcept {
   if (const Status s = open_frame(frame, frame_id, header_, payload_); s != Status::ok) return s;
   if (component_of(header_.type) != dtype_of<T>) return Status::frame_mismatch;
-  const std::size_t parts = components_of(header_.type);
-  if (header_.count > max_count / parts || header_.addends == 0) return Status::corrupt_frame;
-  count_ = static_cast<std::size_t>(header_.count) * parts;
+  const std::size_t components = components_of(header_.type);
+  if (header_.count > max_count / components || header_.addends == 0) return Status::corrupt_frame;
+  count_ = static_cast<std::size_t>(header_.count) * components;
   if (!step_fits<T>(header_.step) || !read_prediction()) return Status::corrupt_frame;
   if (stored()) return payload_.size() == count_ * sizeof(T) ? Status::ok : Status::corrupt_frame;
   return has_valid_index(payload_, chunks()) ? Status::ok : Status::corrupt_frame;
@@ -24,10 +24,10 @@ bool FrameReader<T>::read_prediction() noexcept {
   if (stored()) return lags == 0 && references == 0;
   if (references > 0 && (lags > 0 || header_.step == 0)) return false;
   if (!read_states(header_, payload_, states_) || payload_.size() < 4 * std::size_t{lags}) return false;
-  for (std::uint32_t least = least_lag; prediction_.lags.n < lags; ++prediction_.lags.n) {
+  for (std::uint32_t min_lag = least_lag; prediction_.lags.n < lags; ++prediction_.lags.n) {
     const auto lag = load<std::uint32_t>(payload_.data() + 4 * prediction_.lags.n);
-    if (lag < least || lag >= count_) return false;
-    prediction_.lags.lag[prediction_.lags.n] = least = lag;
+    if (lag < min_lag || lag >= count_) return false;
+    prediction_.lags.lag[prediction_.lags.n] = min_lag = lag;
   }
   payload_ = payload_.subspan(4 * std::size_t{lags});
   return true;

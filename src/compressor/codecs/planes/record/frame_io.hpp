@@ -10,6 +10,7 @@ namespace taut::planes {
 
 inline constexpr std::uint8_t frame_id = 2;
 
+// Copy of the planes of a record near the end of a frame, with bytes behind it that kernels may read.
 struct Padding {
   alignas(64) std::byte bytes[chunk_values * sizeof(std::int32_t) + overrun];
 };
@@ -17,7 +18,7 @@ struct Padding {
 template <class T>
 class FrameReader {
  public:
-  // Opens a frame of values of type T or of complex values with parts of type T.
+  // Opens and checks a frame of values of type T, or of complex values with parts of type T.
   Status open(ConstBytes frame) noexcept;
 
   const FrameHeader& header() const noexcept { return header_; }
@@ -34,7 +35,7 @@ class FrameReader {
   }
 
   // Returns the values of chunk i of a stored frame.
-  const std::byte* raw(std::size_t i) const noexcept {
+  const std::byte* stored_values(std::size_t i) const noexcept {
     return payload_.data() + i * chunk_values * sizeof(T);
   }
 
@@ -52,37 +53,37 @@ class FrameReader {
   std::size_t count_ = 0;
 };
 
-// Writes the records of a frame.
-class Records : public RecordWriter<max_plane_record<std::int32_t>> {
+// Writer of the records of a frame. allowed_forms(): two_bits if tables of widths may have that form, else 0.
+class PlaneRecordWriter : public RecordWriter<max_plane_record<std::int32_t>> {
  public:
   using RecordWriter::RecordWriter;
 
-  std::uint8_t forms() const noexcept { return forms_; }  // of tables of widths: two_bits, or 0
-  void allow(std::uint8_t forms) noexcept { forms_ = forms; }
+  std::uint8_t allowed_forms() const noexcept { return allowed_forms_; }
+  void allow_forms(std::uint8_t forms) noexcept { allowed_forms_ = forms; }
 
  private:
-  std::uint8_t forms_ = 0;
+  std::uint8_t allowed_forms_ = 0;
 };
 
-// Writes index and records of a frame into `out`.
+// Writer of the index and the records of a frame into `out`.
 class FrameWriter {
  public:
   FrameWriter(Bytes out, std::size_t count, const Prediction& prediction = {},
               const States& states = {}) noexcept;
 
-  // Writes all records as described in compressor/frame/chunk_records.hpp. `chunk_bytes`: the most bytes that
-  // a chunk may take; 0: not known.
+  // Writes all records as described in compressor/frame/chunk_records.hpp. `chunk_bytes`: size of the
+  // largest record; 0: not known.
   template <class Write>
   Status write(std::size_t parts, const Write& write, std::size_t chunk_bytes = 0) {
     if (index_ == nullptr) return Status::buffer_too_small;
     const Bytes records{records_, static_cast<std::size_t>(end_ - records_)};
     if (chunk_bytes == 0) chunk_bytes = even_share(records.size(), chunks_);
-    const auto write_part = [&](Range chunks, Records& writer) {
-      writer.allow(prediction_.references > 0 ? two_bits : 0);
+    const auto write_part = [&](Range chunks, PlaneRecordWriter& writer) {
+      writer.allow_forms(prediction_.references > 0 ? two_bits : 0);
       return write(chunks, writer);
     };
     const SizeOrStatus written =
-        write_records<Records>(parts, {index_, records, chunks_, chunk_bytes}, write_part);
+        write_records<PlaneRecordWriter>(parts, {index_, records, chunks_, chunk_bytes}, write_part);
     bytes_ = written.bytes;
     return written.status;
   }
@@ -90,7 +91,7 @@ class FrameWriter {
   // Completes header and frame after the records are written; returns the frame's size.
   std::size_t finish(FrameHeader header) noexcept;
 
-  // Completes a frame whose records are one layer each. The stored form of the frame takes fewer bytes.
+  // Completes a frame whose records are one raw layer each, as a stored frame, which takes fewer bytes.
   std::size_t finish_stored(FrameHeader header) noexcept;
 
  private:

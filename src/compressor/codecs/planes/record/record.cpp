@@ -1,9 +1,10 @@
+// Reader of records, and the parts of a writer that chunks share.
 #include "compressor/codecs/planes/record/record.hpp"
 
 namespace taut::planes {
 namespace {
 
-// A view of bytes; `take` returns the next bytes, or null if there are not enough.
+// Reader of the bytes of a record; take() returns the next bytes, or null if fewer are left.
 class Reader {
  public:
   explicit Reader(ConstBytes in) : in_(in) {}
@@ -46,11 +47,11 @@ template <class T>
 bool read_planes(Reader& in, const std::byte* end, const WidthKernels& kernels, Record<T>& r) noexcept {
   r.payload = in.take(r.header.plane_bytes);
   if (r.payload == nullptr) return false;
-  const auto [sum, greatest, bytes] =
+  const auto [sum, max_width, bytes] =
       read_widths(in.take(0), end, blocks_of(r.count), r.header.flags, kernels, r.widths);
   if (bytes == 0 || in.take(bytes) == nullptr) return false;
-  r.greatest = greatest;
-  return sum == r.header.plane_bytes && greatest <= (r.header.has(wide) ? 64 : 32);
+  r.max_width = max_width;
+  return sum == r.header.plane_bytes && max_width <= (r.header.has(wide) ? 64 : 32);
 }
 
 template <class T>
@@ -87,11 +88,11 @@ template <class T>
 bool read_record(ConstBytes bytes, const std::byte* end, std::size_t count, const WidthKernels& kernels,
                  Record<T>& r) noexcept {
   r.count = count;
-  r.greatest = 0;
+  r.max_width = 0;
   r.run_count = r.layer_count = 0;
   if (bytes.empty()) {
     r.header = {};
-    std::memset(r.widths.of, 0, sizeof r.widths.of);
+    std::memset(r.widths.width, 0, sizeof r.widths.width);
     return true;
   }
   Reader in(bytes);
@@ -99,7 +100,7 @@ bool read_record(ConstBytes bytes, const std::byte* end, std::size_t count, cons
   if (r.header.has(has_planes)) {
     if (!read_planes(in, end, kernels, r)) return false;
   } else {
-    std::memset(r.widths.of, 0, sizeof r.widths.of);
+    std::memset(r.widths.width, 0, sizeof r.widths.width);
   }
   if (!in.pad()) return false;
   if (r.header.has(has_runs) && !read_runs(in, r)) return false;
@@ -119,7 +120,7 @@ void sum_planes(std::span<const CodedPlanes* const> records, std::size_t groups,
   std::size_t n = 0;
   std::int32_t flat = 0;
   for (const CodedPlanes* record : records) {
-    if (record->greatest == 0) {
+    if (record->max_width == 0) {
       flat = add_wrapping(flat, static_cast<std::int32_t>(record->header.base));
     } else {
       last = record;
@@ -140,14 +141,14 @@ void sum_planes(std::span<const CodedPlanes* const> records, std::size_t groups,
 void drop_padding(PlanesOut& planes, std::size_t blocks) noexcept {
   if (planes.bytes == 0) return;  // the widths may be unwritten
   for (std::size_t i = blocks; i % group_blocks != 0; ++i)
-    planes.bytes -= std::exchange(planes.widths.of[i], std::uint8_t{0});
+    planes.bytes -= std::exchange(planes.widths.width[i], std::uint8_t{0});
 }
 
 WidthTable choose_table(const Widths& widths, const WidthSummary& summary, std::size_t blocks,
                         std::uint8_t forms, const WidthKernels& kernels) noexcept {
   const WidthTable usual = choose_table(summary, blocks);
-  if (forms == 0 || summary.sum > widest_named_average * blocks) return usual;
-  WidthCounts counts = kernels.count(widths, summary.greatest);
+  if (forms == 0 || summary.sum > max_average_of_named_widths * blocks) return usual;
+  WidthCounts counts = kernels.count(widths, summary.max_width);
   counts[0] = static_cast<std::uint16_t>(counts[0] - (chunk_blocks - blocks));
   const WidthTable named = choose_names(counts, summary, blocks);
   return named.bytes < usual.bytes ? named : usual;

@@ -5,19 +5,20 @@
 
 namespace taut::planes {
 
-// A chunk that takes part in a sum.
+// Operand of a sum of chunks: a record, or the values of a chunk of a stored frame.
 template <class T>
-struct Part {
+struct ChunkOperand {
   const Record<T>* record;
   Predictor predictor;
-  const std::byte* raw;  // the values of a stored frame; else null
-  // Integers of a chunk whose planes hold residuals of lags; else null.
+  const std::byte* stored_values;  // the values of a stored frame; else null
+  // Integers of a chunk whose planes hold residuals; else null.
   const std::int32_t* integers;
 
-  std::size_t runs() const noexcept { return raw != nullptr ? 0 : record->run_count; }
-  std::size_t layers() const noexcept { return raw != nullptr ? 1 : record->layer_count; }
-  bool planes_of(Predictor p) const noexcept { return predictor == p && integers == nullptr; }
-  bool is_wide() const noexcept { return raw == nullptr && record->header.has(wide); }
+  std::size_t runs() const noexcept { return stored_values != nullptr ? 0 : record->run_count; }
+  std::size_t layers() const noexcept { return stored_values != nullptr ? 1 : record->layer_count; }
+  // Returns true if the planes hold differences of the integers by this predictor.
+  bool has_differences_of(Predictor p) const noexcept { return predictor == p && integers == nullptr; }
+  bool is_wide() const noexcept { return stored_values == nullptr && record->header.has(wide); }
 };
 
 // Merges the runs of two records, both as wide as the result: the runs are copied unchanged.
@@ -31,10 +32,10 @@ std::byte* merge_two(const Record<T>& left, const Record<T>& right, std::byte* o
     const bool second = y < x;  // no branch: the order is hard to predict
     std::memcpy(out, second ? b : a, size);
     out += size;
-    // Equal masks are common: then each record has one run at this place, and the run of the other record is
-    // next.
-    if (x.place == y.place && a + size != a_end && b + size != b_end &&
-        read_run<T>(a + size, Wide).place != x.place && read_run<T>(b + size, Wide).place != x.place) {
+    // Often both records have runs at the same positions. If each has one run there, the other run is next.
+    if (x.start_and_length == y.start_and_length && a + size != a_end && b + size != b_end &&
+        read_run<T>(a + size, Wide).start_and_length != x.start_and_length &&
+        read_run<T>(b + size, Wide).start_and_length != x.start_and_length) {
       std::memcpy(out, second ? a : b, size);
       out += size;
       a += size;
@@ -51,11 +52,13 @@ std::byte* merge_two(const Record<T>& left, const Record<T>& right, std::byte* o
 
 // Merges the runs of up to max_operands records in their order; returns the end of the result.
 template <class T>
-std::byte* merge_runs(std::span<const Part<T>> parts, bool is_wide, std::byte* out) noexcept {
-  const auto fits = [=](const Part<T>& part) { return part.runs() > 0 && part.is_wide() == is_wide; };
-  if (parts.size() == 2 && fits(parts[0]) && fits(parts[1]))
-    return is_wide ? merge_two<T, true>(*parts[0].record, *parts[1].record, out)
-                   : merge_two<T, false>(*parts[0].record, *parts[1].record, out);
+std::byte* merge_runs(std::span<const ChunkOperand<T>> operands, bool is_wide, std::byte* out) noexcept {
+  const auto fits = [=](const ChunkOperand<T>& operand) {
+    return operand.runs() > 0 && operand.is_wide() == is_wide;
+  };
+  if (operands.size() == 2 && fits(operands[0]) && fits(operands[1]))
+    return is_wide ? merge_two<T, true>(*operands[0].record, *operands[1].record, out)
+                   : merge_two<T, false>(*operands[0].record, *operands[1].record, out);
 
   struct Source {
     Runs<T> runs;
@@ -64,9 +67,9 @@ std::byte* merge_runs(std::span<const Part<T>> parts, bool is_wide, std::byte* o
   };
   Source sources[max_operands];
   std::size_t n = 0;
-  for (const Part<T>& part : parts) {
-    if (part.runs() == 0) continue;
-    const Runs<T> runs = part.record->run_list();
+  for (const ChunkOperand<T>& operand : operands) {
+    if (operand.runs() == 0) continue;
+    const Runs<T> runs = operand.record->run_list();
     sources[n++] = {runs, 1, runs[0]};
   }
   while (n > 0) {

@@ -26,7 +26,7 @@ inline std::uint64_t signs(__m256d v) { return static_cast<std::uint64_t>(_mm256
 
 // ---- Comparison of 64 values
 
-// Returns the bits of eight values that equal each other, bit for bit.
+// Returns a bit for each of eight pairs a[i], b[i]: 1 if the two are equal bit for bit.
 template <class T>
 std::uint64_t equal_eight(const T* a, const T* b) {
   if constexpr (sizeof(T) == 8) {
@@ -55,8 +55,8 @@ inline std::uint64_t eight_beyond(const double* x, double limit) {
   return beyond(x) | beyond(x + 4) << 4;
 }
 
-// Returns eight bits for each eight values at 0, 8, ... of n <= 64, from take(i); the last values, fewer than
-// eight, by one(i) each.
+// Returns a bit for each of n <= 64 values: eight bits from take(i) for the values from i on, for the last
+// values, fewer than eight, one(i) each.
 template <class Eight, class One>
 std::uint64_t bits_of(std::size_t n, Eight take, One one) {
   std::uint64_t bits = 0;
@@ -68,6 +68,7 @@ std::uint64_t bits_of(std::size_t n, Eight take, One one) {
 
 // ---- Values to integers
 
+// Returns the bits of the integers q with -2^bits <= q < 2^bits.
 template <int bits>
 std::uint64_t within_bits(__m256i q) {
   return signs(_mm256_castsi256_ps(lanes_within<bits>(q)));
@@ -120,7 +121,7 @@ std::uint64_t coded_in_group(const T* x, const Quantiser<T>& z, std::int32_t* q)
 struct Avx2 : PortableWide {
   // NaN and numbers beyond 32 bits convert to INT_MIN.
   template <class T>
-  static CodedPlaces quantise_group(const T* x, const Quantiser<T>& z, std::int32_t* q) {
+  static GroupMasks quantise_group(const T* x, const Quantiser<T>& z, std::int32_t* q) {
     std::uint64_t small = 0;
     for (std::size_t i = 0; i < group_values; i += 8) {
       const __m256i integers = rounded_to_ints(x + i, z.inverse);
@@ -132,12 +133,12 @@ struct Avx2 : PortableWide {
     return {coded, coded & ~group_within_bits<small_bits>(q)};
   }
   template <class T>
-  static Quantised quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
-                            Marks& marks) noexcept {
+  static QuantisedChunk quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
+                                 ChunkMask& marks) noexcept {
     return quantise_groups<Avx2>(values, groups, z, q, marks);
   }
 
-  static constexpr std::size_t halves = 8;
+  static constexpr std::size_t halves_per_call = 8;
 
   template <class Half>
   static void add_halves(Half* values, const Half* operand) {

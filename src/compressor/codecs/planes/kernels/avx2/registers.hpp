@@ -1,4 +1,4 @@
-// AVX2: registers for bit slices. Included by kernel_set.cpp only.
+// AVX2: registers for bit slices, with the operations that slices.hpp lists. Included by kernel_set.cpp only.
 #pragma once
 
 #include "compressor/codecs/planes/kernels/avx2/values.hpp"
@@ -73,17 +73,17 @@ struct Avx2Registers {
     swap(4, 0x0F);
   }
 
-  static void shuffle_bytes(void* to, const void* from, const void* places) {
-    _mm_storeu_si128(static_cast<Words*>(to), _mm_shuffle_epi8(load_words(from), load_words(places)));
+  static void shuffle_bytes(void* to, const void* from, const void* shuffle) {
+    _mm_storeu_si128(static_cast<Words*>(to), _mm_shuffle_epi8(load_words(from), load_words(shuffle)));
   }
-  static void widths_of_pairs(const std::uint8_t* widths, std::uint16_t* places, std::uint16_t* sums) {
+  static void widths_of_pairs(const std::uint8_t* widths, std::uint16_t* offsets, std::uint16_t* sums) {
     const Register w = load(widths);
-    store(places, _mm256_slli_epi16(_mm256_maddubs_epi16(w, _mm256_set1_epi16(0x0109)), 4));
+    store(offsets, _mm256_slli_epi16(_mm256_maddubs_epi16(w, _mm256_set1_epi16(0x0109)), 4));
     store(sums, _mm256_maddubs_epi16(w, splat8(1)));
   }
-  static void widths_of_blocks(const std::uint8_t* widths, std::uint16_t* places, std::uint16_t* sums) {
+  static void widths_of_blocks(const std::uint8_t* widths, std::uint16_t* offsets, std::uint16_t* sums) {
     const Register w = _mm256_cvtepu8_epi16(load_words(widths));
-    store(places, _mm256_slli_epi16(w, 4));
+    store(offsets, _mm256_slli_epi16(w, 4));
     store(sums, w);
   }
 
@@ -103,10 +103,10 @@ struct Avx2Registers {
 
   static Ints widen(Words words) { return _mm256_cvtepi16_epi32(words); }
   static Ints plus(Words words, std::int32_t i) { return add(widen(words), splat32(i)); }
-  template <class Of>
-  static void store_packed(std::int16_t* to, std::size_t first, const Of& of) {
-    const Ints low = of(first);
-    store(to, _mm256_permute4x64_epi64(_mm256_packs_epi32(low, of(first + 8)), 0xD8));
+  template <class IntsAt>
+  static void store_packed(std::int16_t* to, std::size_t first, const IntsAt& ints_at) {
+    const Ints low = ints_at(first);
+    store(to, _mm256_permute4x64_epi64(_mm256_packs_epi32(low, ints_at(first + 8)), 0xD8));
   }
 
   static Ints load_ints(const std::int32_t* from) { return load(from); }
@@ -137,7 +137,8 @@ struct Avx2Registers {
     return _mm256_permutevar8x32_epi32(q, lag == 2 ? _mm256_setr_epi32(6, 7, 6, 7, 6, 7, 6, 7) : splat32(7));
   }
 
-  // After 2^14 is added, the top bit shows what leaves the small range.
+  // Quantiser of a register of words. After 2^14 is added, an integer out of the small range has the top bit
+  // set.
   template <class T>
   class Rounder {
    public:
@@ -155,7 +156,7 @@ struct Avx2Registers {
     Register seen_ = splat8(0);
   };
 
-  // Quantises eight values; beyond the small range, floats in double.
+  // Quantiser of eight values; floats beyond the small range are computed in double.
   template <class T>
   class LargeRounder {
    public:

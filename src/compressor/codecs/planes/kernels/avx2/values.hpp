@@ -74,17 +74,17 @@ template <bool Add, class Half>
 // Converts integers to floats that round to the halves to which the integers round: one sticky bit replaces
 // the bits far below the last bit of a half. Magnitudes below 2^24 are floats as they are.
 inline __m256 floats_for_halves(__m256i q) {
-  const __m256i low = _mm256_set1_epi32(0xFF), greatest_exact = _mm256_set1_epi32((1 << 24) - 1);
+  const __m256i low = _mm256_set1_epi32(0xFF), max_exact = _mm256_set1_epi32((1 << 24) - 1);
   const __m256i magnitude = _mm256_abs_epi32(q),
                 exact = _mm256_cmpeq_epi32(_mm256_and_si256(q, low), _mm256_setzero_si256());
   const __m256i sticky_bit = _mm256_andnot_si256(exact, _mm256_set1_epi32(0x80));
   const __m256i big =
-      _mm256_or_si256(_mm256_cmpgt_epi32(magnitude, greatest_exact), _mm256_srai_epi32(magnitude, 31));
+      _mm256_or_si256(_mm256_cmpgt_epi32(magnitude, max_exact), _mm256_srai_epi32(magnitude, 31));
   const __m256i with_sticky = _mm256_or_si256(_mm256_andnot_si256(low, q), sticky_bit);
   return _mm256_cvtepi32_ps(_mm256_blendv_epi8(q, with_sticky, big));
 }
 
-// Writes the halves of any integers.
+// Writes the values of any integers as halves.
 template <class Half>
 void write_large(__m256i q, float step, Half* to) {
   const __m256 x = _mm256_mul_ps(floats_for_halves(q), _mm256_set1_ps(step));

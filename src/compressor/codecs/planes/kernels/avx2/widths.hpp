@@ -1,4 +1,4 @@
-// AVX2: operations on the widths of 32 blocks.
+// AVX2: operations of width_loops.hpp on the widths of 32 blocks, which are in one register.
 #pragma once
 
 #include <immintrin.h>
@@ -14,16 +14,16 @@ struct Widths32 {
   static Type zero() { return _mm256_setzero_si256(); }
   static Type load(const void* from) { return _mm256_loadu_si256(static_cast<const Type*>(from)); }
   static void store(void* to, Type v) { _mm256_storeu_si256(static_cast<Type*>(to), v); }
-  static Type greater(Type a, Type b) { return _mm256_max_epu8(a, b); }
-  static Type sums(Type v) { return _mm256_sad_epu8(v, zero()); }
+  static Type max(Type a, Type b) { return _mm256_max_epu8(a, b); }
+  static Type partial_sums(Type v) { return _mm256_sad_epu8(v, zero()); }
   static Type add(Type a, Type b) { return _mm256_add_epi64(a, b); }
 
-  static std::size_t total(Type v) {
+  static std::size_t reduce_add(Type v) {
     const __m128i half = _mm_add_epi64(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
     return static_cast<std::size_t>(_mm_cvtsi128_si64(half) + _mm_extract_epi64(half, 1));
   }
 
-  static unsigned greatest(Type v) {
+  static unsigned reduce_max(Type v) {
     const __m128i half = _mm_max_epu8(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
     // The least word of the complement, with cleared upper bytes, corresponds to the greatest byte.
     const __m128i pairs = _mm_max_epu8(half, _mm_srli_epi16(half, 8));
@@ -34,11 +34,11 @@ struct Widths32 {
   static std::uint32_t mask(Type v) {  // bit i: width i is above 0
     return ~static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, zero())));
   }
-  static Type differ(Type a, Type b) { return _mm256_xor_si256(a, b); }
-  static Type all(unsigned width) { return _mm256_set1_epi8(static_cast<char>(width)); }
-  static std::size_t coded(Type v) { return static_cast<std::size_t>(_mm_popcnt_u32(mask(v))); }
+  static Type bit_xor(Type a, Type b) { return _mm256_xor_si256(a, b); }
+  static Type splat(unsigned width) { return _mm256_set1_epi8(static_cast<char>(width)); }
+  static std::size_t count_nonzero(Type v) { return static_cast<std::size_t>(_mm_popcnt_u32(mask(v))); }
 
-  static Type nibbles(const std::byte* from) {
+  static Type load_nibbles(const std::byte* from) {
     const Type pairs = _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
     return _mm256_and_si256(_mm256_or_si256(pairs, _mm256_slli_epi16(pairs, 4)), _mm256_set1_epi8(15));
   }

@@ -122,7 +122,7 @@ std::uint64_t coded_in_group(const T* x, std::uint64_t small, const Quantiser<T>
 struct Avx512General : WideAvx512 {
   // NaN and numbers beyond 32 bits convert to INT_MIN.
   template <class T>
-  static CodedPlaces quantise_group(const T* x, const Quantiser<T>& z, std::int32_t* q) {
+  static GroupMasks quantise_group(const T* x, const Quantiser<T>& z, std::int32_t* q) {
     std::uint64_t small = 0;
     for (unsigned i = 0; i < group_values; i += 16) {
       const __m512i integers = rounded(x + i, z);
@@ -134,12 +134,12 @@ struct Avx512General : WideAvx512 {
     return {coded, coded == small ? 0 : coded & ~group_within_bits<small_bits>(q)};
   }
   template <class T>
-  static Quantised quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
-                            Marks& marks) noexcept {
+  static QuantisedChunk quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
+                                 ChunkMask& marks) noexcept {
     return quantise_groups<Avx512General>(values, groups, z, q, marks);
   }
 
-  static constexpr std::size_t halves = 32;
+  static constexpr std::size_t halves_per_call = 32;
 
   template <class Half>
   static void add_halves(Half* values, const Half* operand) {

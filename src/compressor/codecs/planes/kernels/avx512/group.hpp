@@ -10,7 +10,8 @@ namespace {
 
 using simd::Avx512;
 
-// The steps of loops over groups are forced inline, because a call would pass registers through memory.
+// Functions that loops call for each group are forced inline, because a call would pass registers through
+// memory.
 
 // 64 differences, each in C = 8, 16 or 32 bits.
 template <unsigned C>
@@ -18,7 +19,8 @@ struct Group {
   __m512i part[C / 8];  // each 64 / (C / 8) values, in order
 };
 
-// Planes are stored from the sign down, so that neither transposition needs a byte reversal.
+// Convert each block of 8 bytes between values and planes, from the sign plane down. to_planes() takes the
+// values in reverse order, so that no conversion has to reverse bytes.
 inline __m512i to_values(__m512i planes) { return Avx512::transpose8x8(planes); }
 inline __m512i to_planes(__m512i reversed_values) { return Avx512::mirror8x8(reversed_values); }
 

@@ -42,16 +42,16 @@ __m512i rounded_in_double(const T* x, double scale) {
   return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
-// Writes floats as halves, rounded to nearest even. The lower half of a NaN must be 0; the NaN then stays as
-// it is. A NaN that is a sum of halves is quiet and has such a lower half; products of integers are no NaN.
+// Writes floats as halves, rounded to nearest even. The lower 16 bits of a NaN must be 0; the NaN then stays
+// as it is. A NaN that is a sum of halves is quiet and has such bits; products of integers are no NaN.
 inline void store_halves(__m512 a, __m512 b, f16* to) {
   auto* const halves = reinterpret_cast<__m256i*>(to);
   _mm256_storeu_si256(halves, _mm512_cvtps_ph(a, to_nearest));
   _mm256_storeu_si256(halves + 1, _mm512_cvtps_ph(b, to_nearest));
 }
 
-// Returns the bfloat16 nearest to each float in the upper half of its lane; the caller drops the lower half.
-// The product of words adds 1 where the upper half of the float is odd.
+// Returns in the upper 16 bits of each lane the bfloat16 nearest to the float; the caller drops the lower 16
+// bits. The product of words adds 1 where the upper 16 bits of the float are odd.
 inline __m512i rounded_upper(__m512 x) {
   const __m512i bits = _mm512_castps_si512(x), one = _mm512_set1_epi32(0x10000);
   return _mm512_dpwssd_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7FFF)), _mm512_and_si512(bits, one),
@@ -78,7 +78,7 @@ inline __m512 second_floats(__m512i pairs) {
   return _mm512_castsi512_ps(_mm512_and_si512(pairs, upper_half()));
 }
 
-// Returns true if the floats are bfloat16: their lower halves are 0.
+// Returns true if the floats are bfloat16: their lower 16 bits are 0.
 inline bool are_bfloat16(__m512 a, __m512 b, __m512 c, __m512 d) {
   const __m512i bits =
       _mm512_ternarylogic_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b), _mm512_castps_si512(c), 0xFE);
@@ -86,7 +86,7 @@ inline bool are_bfloat16(__m512 a, __m512 b, __m512 c, __m512 d) {
          0;
 }
 
-// Returns pairs: the upper half of each lane of `first`, then that of the same lane of `second`.
+// Returns in each lane the upper 16 bits of the lane of `first`, then those of the lane of `second`.
 inline __m512i joined(__m512i first, __m512i second) {
   constexpr int upper_of_second = 0xEA;  // (second & mask) | first
   return _mm512_ternarylogic_epi32(second, upper_half(), _mm512_srli_epi32(first, 16), upper_of_second);

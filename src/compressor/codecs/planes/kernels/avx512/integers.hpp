@@ -10,22 +10,23 @@ namespace {
 
 // ---- Prefix sums
 
-// Returns, for every lane, the index of the last integer below `lane`; for pairs, of the last integer of the
-// same parity.
+// Returns in every lane the index of the last lane before lane `lane`; for pairs, of the last one of the same
+// parity.
 template <Predictor P>
-inline __m512i last_before(int lane) {
+inline __m512i index_of_last_before(int lane) {
   const __m512i last = _mm512_set1_epi32(lane - 1);
   return P == Predictor::pairs ? _mm512_mask_sub_epi32(last, 0x5555, last, _mm512_set1_epi32(1)) : last;
 }
 
 // Computes the inclusive prefix sum over 16 lanes; for pairs, over the even and the odd lanes separately.
 template <Predictor P>
-inline __m512i scan(__m512i v) {
+inline __m512i prefix_sum(__m512i v) {
   if constexpr (P != Predictor::pairs) v = _mm512_add_epi32(v, _mm512_bslli_epi128(v, 4));
   v = _mm512_add_epi32(v, _mm512_bslli_epi128(v, 8));
-  const __m512i quarter = _mm512_mask_blend_epi32(0xFF00, last_before<P>(4), last_before<P>(12));
+  const __m512i quarter =
+      _mm512_mask_blend_epi32(0xFF00, index_of_last_before<P>(4), index_of_last_before<P>(12));
   v = _mm512_add_epi32(v, _mm512_maskz_permutexvar_epi32(0xF0F0, quarter, v));
-  return _mm512_add_epi32(v, _mm512_maskz_permutexvar_epi32(0xFF00, last_before<P>(8), v));
+  return _mm512_add_epi32(v, _mm512_maskz_permutexvar_epi32(0xFF00, index_of_last_before<P>(8), v));
 }
 
 // Spreads lanes: lane l of register r takes from lane (16 r + l) / Per of a register with `Per` differences a
@@ -40,10 +41,12 @@ inline __m512i spread(__m512i v, unsigned r) {
 // ---- Integers of a group from its differences. `carry` holds, in every lane, the last integer before the
 // group
 
+// 64 integers of 32 bits, in order unless a function says otherwise.
 struct Integers {
   __m512i part[4];
 };
 
+// Returns the differences of a group as 32-bit integers.
 inline Integers widened(const Group<8>& d) {
   const __m512i one_hot = _mm512_broadcast_i32x4(_mm_setr_epi32(0x1, 0x100, 0x10000, 0x1000000));
   Integers q;
@@ -61,11 +64,12 @@ inline Integers widened(const Group<16>& d) {
 }
 inline Integers widened(const Group<32>& d) { return {{d.part[0], d.part[1], d.part[2], d.part[3]}}; }
 
-// Returns the sum before each lane of `sums`, and advances the carry.
-inline __m512i sums_before(__m512i sums, __m512i& carry) {
-  const __m512i upto = scan<Predictor::delta>(sums);
-  const __m512i before = _mm512_add_epi32(_mm512_sub_epi32(upto, sums), carry);
-  carry = _mm512_add_epi32(carry, _mm512_permutexvar_epi32(last_before<Predictor::delta>(16), upto));
+// Returns the sum of the carry and of all lanes before each lane of `sums`, and adds all lanes to the carry.
+inline __m512i exclusive_prefix_sum(__m512i sums, __m512i& carry) {
+  const __m512i inclusive = prefix_sum<Predictor::delta>(sums);
+  const __m512i before = _mm512_add_epi32(_mm512_sub_epi32(inclusive, sums), carry);
+  carry = _mm512_add_epi32(carry,
+                           _mm512_permutexvar_epi32(index_of_last_before<Predictor::delta>(16), inclusive));
   return before;
 }
 
@@ -80,13 +84,13 @@ struct Lanes {
 // Sums the differences within each lane first, then across lanes.
 inline Lanes<8, true> lane_sums(const Group<8>& d, __m512i& carry) {
   const __m512i sums = _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(1), d.part[0]);
-  return {d, {sums_before(sums, carry)}};
+  return {d, {exclusive_prefix_sum(sums, carry)}};
 }
 inline Lanes<16, true> lane_sums(const Group<16>& d, __m512i& carry) {
   Lanes<16, true> s{d, {}};
   for (unsigned h = 0; h < 2; ++h) {
     const __m512i sums = _mm512_dpwssd_epi32(_mm512_setzero_si512(), _mm512_set1_epi16(1), d.part[h]);
-    s.before[h] = sums_before(sums, carry);
+    s.before[h] = exclusive_prefix_sum(sums, carry);
   }
   return s;
 }
@@ -138,7 +142,7 @@ template <bool Differences>
 // ---- Prediction from earlier integers
 
 // Returns the predictions of 16 integers from `first` on.
-inline __m512i predicted_part(const Earlier& earlier, std::size_t first) {
+inline __m512i predicted_part(const EarlierIntegers& earlier, std::size_t first) {
   const __m512i near = _mm512_loadu_si512(earlier.near + first);
   if (earlier.far == nullptr) return near;
   const __m512i far = _mm512_loadu_si512(earlier.far + first),
@@ -146,7 +150,7 @@ inline __m512i predicted_part(const Earlier& earlier, std::size_t first) {
   return _mm512_sub_epi32(_mm512_add_epi32(near, far), both);
 }
 
-inline Integers with_predicted(const Integers& r, const Earlier& earlier, std::size_t first) {
+inline Integers with_predicted(const Integers& r, const EarlierIntegers& earlier, std::size_t first) {
   Integers sum;
   for (unsigned k = 0; k < 4; ++k)
     sum.part[k] = _mm512_add_epi32(r.part[k], predicted_part(earlier, first + 16 * k));
@@ -159,12 +163,13 @@ struct Carry {
   __m512i difference = _mm512_setzero_si512();  // for second differences: the last difference
 };
 
+// Replaces integers by their running sums, which start from `carry`, and advances the carry.
 template <Predictor P>
-inline void sum_up(Integers& q, __m512i& carry) {
+inline void replace_by_running_sums(Integers& q, __m512i& carry) {
   for (__m512i& part : q.part) {
-    const __m512i upto = scan<P>(part);
-    part = _mm512_add_epi32(upto, carry);
-    carry = _mm512_add_epi32(carry, _mm512_permutexvar_epi32(last_before<P>(16), upto));
+    const __m512i inclusive = prefix_sum<P>(part);
+    part = _mm512_add_epi32(inclusive, carry);
+    carry = _mm512_add_epi32(carry, _mm512_permutexvar_epi32(index_of_last_before<P>(16), inclusive));
   }
 }
 
@@ -180,7 +185,7 @@ auto integers(const Group<C>& d, __m512i& carry) {
     return lanes;
   } else {
     Integers q = widened(d);
-    if constexpr (P != Predictor::none) sum_up<P>(q, carry);
+    if constexpr (P != Predictor::none) replace_by_running_sums<P>(q, carry);
     return q;
   }
 }
@@ -200,8 +205,8 @@ inline Integers interleaved(const __m512i (&v)[4]) {
 }
 
 // Four second differences a lane, as bytes, or as words in two registers. plus_weighted() returns, for each
-// lane, base + the sum of the differences times their weights: each byte of `Weights` is one, the highest
-// that of the first difference.
+// lane, base + the sum of the differences times their weights. The bytes of `Weights` are the weights, the
+// highest byte that of the first difference.
 template <unsigned C>
 struct Quads;
 
@@ -238,23 +243,23 @@ struct Quads<16> {
   static __m512i pair(unsigned a, unsigned b) { return _mm512_set1_epi32(static_cast<int>(a | b << 16)); }
 };
 
-// Integers of second differences. With D and Q before a lane, difference k is D + d[0] + .. + d[k] and
-// integer k is Q + (k + 1) D + (k + 1) d[0] + k d[1] + .. + d[k]. The work is split into two steps: the first
-// step of a group can overlap the second step of the group before.
+// Integers of second differences. With the difference D and the integer Q before a lane, difference k is D +
+// d[0] + .. + d[k] and integer k is Q + (k + 1) D + (k + 1) d[0] + k d[1] + .. + d[k]. The work is split into
+// two steps: the first step of a group can overlap the second step of the group before.
 template <unsigned C>
-struct Seconds {
+struct SecondDifferences {
   Quads<C> quads;
   __m512i before;  // D
 
-  Seconds(const Group<C>& d, Carry& carry)
+  SecondDifferences(const Group<C>& d, Carry& carry)
       : quads(d),
-        before(sums_before(quads.template plus_weighted<0x01010101>(_mm512_setzero_si512()),
-                           carry.difference)) {}
+        before(exclusive_prefix_sum(quads.template plus_weighted<0x01010101>(_mm512_setzero_si512()),
+                                    carry.difference)) {}
 
   Integers integers(Carry& carry) const {
     const Quads<C> d = quads.transposed();
     const __m512i sums = quads.template plus_weighted<0x04030201>(_mm512_slli_epi32(before, 2));
-    const __m512i Q = transposed4x4(sums_before(sums, carry.integer)), D = transposed4x4(before);
+    const __m512i Q = transposed4x4(exclusive_prefix_sum(sums, carry.integer)), D = transposed4x4(before);
     const __m512i twice = _mm512_slli_epi32(D, 1), one = _mm512_add_epi32(Q, D);
     const __m512i two = _mm512_add_epi32(Q, twice);
     return interleaved({d.template plus_weighted<0x01000000>(one), d.template plus_weighted<0x02010000>(two),
@@ -269,15 +274,15 @@ auto integers(const Group<C>& d, Carry& carry) {
     return integers<P>(d, carry.integer);
   } else {
     Integers q = integers<Predictor::delta>(d, carry.difference);
-    sum_up<Predictor::delta>(q, carry.integer);
+    replace_by_running_sums<Predictor::delta>(q, carry.integer);
     return q;
   }
 }
 
 // ---- Differences
 
-// Check whether differences fit `Bits` bits. narrow() adds half the range to each difference, which leaves
-// bits above the lowest `Bits` if the difference is out of range, and collects the bits of all in `seen`.
+// Check whether differences fit `Bits` bits. narrow() collects in `seen` the bits of all differences plus
+// half the range; a difference out of range then has bits above the lowest `Bits`.
 template <unsigned C, unsigned Bits>
 struct Fit {
   __m512i seen = _mm512_setzero_si512();
@@ -294,7 +299,7 @@ struct Fit {
 // register of the group.
 template <Predictor P>
 Group<32> differences(const Integers& q, Carry& previous) {
-  constexpr int back = 16 - static_cast<int>(lag(P));
+  constexpr int back = 16 - static_cast<int>(predictor_distance(P));
   Group<32> d;
   for (unsigned r = 0; r < 4; ++r) {
     d.part[r] = _mm512_sub_epi32(q.part[r], _mm512_alignr_epi32(q.part[r], previous.integer, back));
@@ -308,25 +313,28 @@ Group<32> differences(const Integers& q, Carry& previous) {
   return d;
 }
 
+// Returns differences in C bits; `fit` tells whether they fit.
 template <unsigned C, unsigned Bits>
 Group<C> narrow(const Group<32>& d, Fit<C, Bits>& fit) {
-  constexpr int half = C == 32 ? 0 : 1 << (Bits - 1);
+  constexpr int half_of_range = C == 32 ? 0 : 1 << (Bits - 1);
   if constexpr (C == 32) {
     return d;
   } else if constexpr (C == 16) {
-    const __m512i h = _mm512_set1_epi32(half);
+    const __m512i half_range = _mm512_set1_epi32(half_of_range);
     Group<16> out;
     for (unsigned i = 0; i < 2; ++i) {
       const __m512i a = d.part[2 * i], b = d.part[2 * i + 1];
-      fit.seen = _mm512_ternarylogic_epi32(fit.seen, _mm512_add_epi32(a, h), _mm512_add_epi32(b, h), 0xFE);
+      fit.seen = _mm512_ternarylogic_epi32(fit.seen, _mm512_add_epi32(a, half_range),
+                                           _mm512_add_epi32(b, half_range), 0xFE);
       out.part[i] =
           _mm512_permutexvar_epi64(_mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0), _mm512_packs_epi32(a, b));
     }
     return out;
   } else {
-    const __m512i h = _mm512_set1_epi16(half);
+    const __m512i half_range = _mm512_set1_epi16(half_of_range);
     const __m512i a = _mm512_packs_epi32(d.part[0], d.part[1]), b = _mm512_packs_epi32(d.part[2], d.part[3]);
-    fit.seen = _mm512_ternarylogic_epi32(fit.seen, _mm512_add_epi16(a, h), _mm512_add_epi16(b, h), 0xFE);
+    fit.seen = _mm512_ternarylogic_epi32(fit.seen, _mm512_add_epi16(a, half_range),
+                                         _mm512_add_epi16(b, half_range), 0xFE);
     const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
     return {{_mm512_permutexvar_epi32(order, _mm512_packs_epi16(a, b))}};
   }
@@ -339,7 +347,7 @@ struct Words {
   __m512i part[2];
 };
 
-// The same check of differences in words.
+// Check of Fit for differences in words.
 template <unsigned Bits>
 struct WordFit {
   __m512i seen = _mm512_setzero_si512();
@@ -367,9 +375,9 @@ Words differences(const Words& q, __m512i& previous) {
 template <unsigned C, unsigned Bits>
 Group<C> narrow(const Words& d, WordFit<Bits>& fit) {
   if constexpr (Bits < 16) {
-    const __m512i h = _mm512_set1_epi16(1 << (Bits - 1));
-    fit.seen = _mm512_ternarylogic_epi32(fit.seen, _mm512_add_epi16(d.part[0], h),
-                                         _mm512_add_epi16(d.part[1], h), 0xFE);
+    const __m512i half_range = _mm512_set1_epi16(1 << (Bits - 1));
+    fit.seen = _mm512_ternarylogic_epi32(fit.seen, _mm512_add_epi16(d.part[0], half_range),
+                                         _mm512_add_epi16(d.part[1], half_range), 0xFE);
   }
   if constexpr (C == 16) {
     return {{d.part[0], d.part[1]}};

@@ -13,7 +13,7 @@ namespace {
 // Reader of integers, less their prediction if there is one.
 class IntegerReader {
  public:
-  IntegerReader(const std::int32_t* q, const Earlier& earlier) : q_(q), earlier_(earlier) {}
+  IntegerReader(const std::int32_t* q, const EarlierIntegers& earlier) : q_(q), earlier_(earlier) {}
   Integers group(std::size_t g) {
     const std::size_t first = g * group_values;
     Integers r;
@@ -27,7 +27,7 @@ class IntegerReader {
 
  private:
   const std::int32_t* q_;
-  Earlier earlier_;
+  EarlierIntegers earlier_;
 };
 
 // Prediction of integers from the values of references.
@@ -94,7 +94,8 @@ class ReferenceAdder {
 
 // ---- Writing
 
-// Differences of the integers of `Reader`, in class C; the first integer becomes the base.
+// Differences of the integers of `Reader` by the predictor P, in C bits each. holds() tells whether they fit
+// `Bits` bits. The first integer is added to the base.
 template <class Reader, Predictor P, unsigned C, unsigned Bits = C>
 class Differences {
  public:
@@ -102,9 +103,9 @@ class Differences {
 
   Group<C> group(std::size_t g) {
     if constexpr (in_words) {
-      return of_words(reader_.words(g), g);
+      return from_words(reader_.words(g), g);
     } else {
-      return of_integers(reader_.group(g), g);
+      return from_integers(reader_.group(g), g);
     }
   }
   bool holds() const { return fit_.holds(); }
@@ -116,7 +117,7 @@ class Differences {
     r.words(std::size_t{0});
   };
 
-  Group<C> of_words(const Words& q, std::size_t g) {
+  Group<C> from_words(const Words& q, std::size_t g) {
     if constexpr (P == Predictor::none) return narrow<C>(q, fit_);
     if (g == 0) {
       const __m128i first = _mm512_castsi512_si128(q.part[0]);
@@ -126,7 +127,7 @@ class Differences {
     return narrow<C>(differences<P>(q, previous_.integer), fit_);
   }
 
-  Group<C> of_integers(const Integers& q, std::size_t g) {
+  Group<C> from_integers(const Integers& q, std::size_t g) {
     if constexpr (P == Predictor::none) {
       return narrow({{q.part[0], q.part[1], q.part[2], q.part[3]}}, fit_);
     } else {
@@ -145,6 +146,7 @@ class Differences {
   std::conditional_t<in_words, WordFit<Bits>, Fit<C, Bits>> fit_;
 };
 
+// Integers of a reader, to whose differences other planes are added.
 template <class Reader>
 struct Addend {
   Reader reader;
@@ -159,7 +161,7 @@ class Differences<Addend<Reader>, P, C, C> {
   Differences(const Addend<Reader>& addend, std::size_t groups, PlanesOut& out)
       : values_(addend.reader, groups, out),
         planes_(addend.planes, groups),
-        fits_(addend.planes.greatest < C) {
+        fits_(addend.planes.max_width < C) {
     out.base = addend.planes.base;
   }
   Group<C> group(std::size_t g) { return plus(planes_.group(g), values_.group(g)); }
@@ -172,8 +174,10 @@ class Differences<Addend<Reader>, P, C, C> {
   bool fits_;
 };
 
+// Outcome of writing in a class: done; a difference needs a wider class; a value is not small.
 enum class Outcome { done, wider, not_small };
 
+// Writes the planes of a source in class C.
 template <unsigned C, Predictor P, class Source>
 Outcome write_groups(const Source& source, std::size_t groups, PlanesOut& out) {
   out.base = 0;
@@ -186,11 +190,11 @@ Outcome write_groups(const Source& source, std::size_t groups, PlanesOut& out) {
   return Outcome::done;
 }
 
-// Writes in the smallest class that fits, trying first the class that fitted last. `least` is the smallest
+// Writes in the smallest class that fits, trying first the class that fitted last. `min_class`: the smallest
 // class that can fit.
 template <Predictor P, class Source>
-bool write_in_class(const Source& source, unsigned least, std::size_t groups, PlanesOut& out) {
-  const unsigned start = out.width_class > least ? out.width_class : least;
+bool write_in_class(const Source& source, unsigned min_class, std::size_t groups, PlanesOut& out) {
+  const unsigned start = out.width_class > min_class ? out.width_class : min_class;
   Outcome outcome = Outcome::wider;
   if (start <= 8) outcome = write_groups<8, P>(source, groups, out);
   if (start <= 16 && outcome == Outcome::wider) outcome = write_groups<16, P>(source, groups, out);
@@ -200,15 +204,16 @@ bool write_in_class(const Source& source, unsigned least, std::size_t groups, Pl
 
 // ---- Reading
 
+// Reads planes of class C; calls sink(first, integers) for each group.
 template <unsigned C, Predictor P, class Sink>
 void read_groups(const PlanesIn& in, std::size_t groups, Sink sink) {
   PlaneReader<C> reader(in, groups);
   Carry carry{_mm512_set1_epi32(in.base)};
   if constexpr (P == Predictor::second && C < 32) {
-    Seconds<C> next(reader.group(0), carry);
+    SecondDifferences<C> next(reader.group(0), carry);
     for (std::size_t g = 0; g < groups; ++g) {
-      const Seconds<C> d = next;
-      if (g + 1 < groups) next = Seconds<C>(reader.group(g + 1), carry);
+      const SecondDifferences<C> d = next;
+      if (g + 1 < groups) next = SecondDifferences<C>(reader.group(g + 1), carry);
       sink(g * group_values, d.integers(carry));
     }
   } else {
@@ -220,19 +225,19 @@ void read_groups(const PlanesIn& in, std::size_t groups, Sink sink) {
 
 // Sum of the differences of N chunks.
 template <unsigned C, std::size_t N>
-class Total {
+class ChunkSum {
  public:
-  Total(const PlanesIn* in, std::size_t groups) : first_(*in, groups), rest_(in + 1, groups) {}
+  ChunkSum(const PlanesIn* in, std::size_t groups) : first_(*in, groups), rest_(in + 1, groups) {}
   Group<C> group(std::size_t g) { return plus(first_.group(g), rest_.group(g)); }
 
  private:
   PlaneReader<C> first_;
-  Total<C, N - 1> rest_;
+  ChunkSum<C, N - 1> rest_;
 };
 template <unsigned C>
-class Total<C, 1> {
+class ChunkSum<C, 1> {
  public:
-  Total(const PlanesIn* in, std::size_t groups) : only_(*in, groups) {}
+  ChunkSum(const PlanesIn* in, std::size_t groups) : only_(*in, groups) {}
   Group<C> group(std::size_t g) { return only_.group(g); }
 
  private:
@@ -240,8 +245,8 @@ class Total<C, 1> {
 };
 
 template <unsigned C, std::size_t N>
-void write_total(const PlanesIn* in, std::size_t groups, PlanesOut& out) {
-  Total<C, N> total(in, groups);
+void write_sum(const PlanesIn* in, std::size_t groups, PlanesOut& out) {
+  ChunkSum<C, N> total(in, groups);
   PlaneWriter<C> writer(out);
   for (std::size_t g = 0; g < groups; ++g) writer.group(g, total.group(g));
   writer.finish(groups);
@@ -251,15 +256,15 @@ template <std::size_t N>
 void sum_of(const PlanesIn* in, std::size_t groups, PlanesOut& out) {
   const unsigned width = sum_width(in, N);
   out.base = base_of_sum(in, N);
-  if (width <= 8) return write_total<8, N>(in, groups, out);
-  if (width <= 16) return write_total<16, N>(in, groups, out);
-  write_total<32, N>(in, groups, out);
+  if (width <= 8) return write_sum<8, N>(in, groups, out);
+  if (width <= 16) return write_sum<16, N>(in, groups, out);
+  write_sum<32, N>(in, groups, out);
 }
 
 // ---- Operations for the loops
 
 struct Avx512Operations {
-  static constexpr std::size_t lanes = group_values;
+  static constexpr std::size_t integers_per_load = group_values;
   template <class T>
   using Values = ValueReader<T>;
   template <class T>
@@ -283,23 +288,23 @@ struct Avx512Operations {
 
   template <class Source>
   static bool write(const Source& source, Predictor predictor, std::size_t groups, PlanesOut& out,
-                    unsigned least = 8) {
+                    unsigned min_class = 8) {
     return with_predictor(predictor,
-                          [&]<Predictor P>() { return write_in_class<P>(source, least, groups, out); });
+                          [&]<Predictor P>() { return write_in_class<P>(source, min_class, groups, out); });
   }
 
   template <class Source>
   static bool add(const PlanesIn& in, const Source& source, Predictor predictor, std::size_t groups,
                   PlanesOut& out) {
-    const unsigned least = in.greatest < 8 ? 8 : in.greatest < 16 ? 16 : 32;
-    return write(Addend<Source>{source, in}, predictor, groups, out, least);
+    const unsigned min_class = in.max_width < 8 ? 8 : in.max_width < 16 ? 16 : 32;
+    return write(Addend<Source>{source, in}, predictor, groups, out, min_class);
   }
 
   template <class Sink>
   static void read(const PlanesIn& in, std::size_t groups, Predictor predictor, Sink sink) {
     with_predictor(predictor, [&]<Predictor P>() {
-      if (in.greatest <= 8) return read_groups<8, P>(in, groups, sink);
-      if (in.greatest <= 16) return read_groups<16, P>(in, groups, sink);
+      if (in.max_width <= 8) return read_groups<8, P>(in, groups, sink);
+      if (in.max_width <= 16) return read_groups<16, P>(in, groups, sink);
       read_groups<32, P>(in, groups, sink);
     });
   }
@@ -319,7 +324,7 @@ struct Avx512Operations {
   }
 
   template <class Q>
-  static Integers predicted(const Q& q, std::size_t first, const Earlier& earlier, std::int32_t*) {
+  static Integers predicted(const Q& q, std::size_t first, const EarlierIntegers& earlier, std::int32_t*) {
     return with_predicted(in_order(q), earlier, first);
   }
 

@@ -2,7 +2,7 @@
 // kernel_set.cpp only.
 //
 // C: class of the chunk, 8, 16 or 32. No difference has more than C bits. An expanded block has all C planes,
-// a block in the payload only those up to its width.
+// a block in the payload those up to its width.
 #pragma once
 
 #include "compressor/codecs/planes/kernels/avx512/group.hpp"
@@ -10,7 +10,8 @@
 namespace taut::planes {
 namespace {
 
-// ---- Masks: the bytes of an expanded block that are present, as bits; sign: 1 << (width - 1)
+// ---- Masks of blocks: a bit for each byte of the expanded block that the payload has; sign: 1 << (width -
+// 1)
 
 template <unsigned C>
 struct Masks;  // masks of all blocks of a chunk: C/8 mask bits and one C-bit sign a block
@@ -24,7 +25,7 @@ struct Masks<8> {
     const __m512i signs =
         _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 4, 8, 16, 32, 64, -128, 0, 0, 0, 0, 0, 0, 0));
     for (std::size_t i = 0; i < blocks; i += 64) {
-      const __m512i w = _mm512_load_si512(widths.of + i);
+      const __m512i w = _mm512_load_si512(widths.width + i);
       _mm512_store_si512(mask + i, _mm512_shuffle_epi8(masks, w));
       _mm512_store_si512(sign + i, _mm512_shuffle_epi8(signs, w));
     }
@@ -38,7 +39,7 @@ struct Masks<16> {
     const __m512i ones = _mm512_set1_epi16(-1), one = _mm512_set1_epi16(1), c = _mm512_set1_epi16(16);
     for (std::size_t i = 0; i < blocks; i += 32) {
       const __m512i w =
-          _mm512_cvtepu8_epi16(_mm256_load_si256(reinterpret_cast<const __m256i*>(widths.of + i)));
+          _mm512_cvtepu8_epi16(_mm256_load_si256(reinterpret_cast<const __m256i*>(widths.width + i)));
       _mm512_store_si512(mask + i, _mm512_sllv_epi16(ones, _mm512_sub_epi16(c, w)));
       _mm512_store_si512(sign + i, _mm512_sllv_epi16(one, _mm512_sub_epi16(w, one)));
     }
@@ -51,7 +52,8 @@ struct Masks<32> {
   void make(const Widths& widths, std::size_t blocks) {
     const __m512i ones = _mm512_set1_epi32(-1), one = _mm512_set1_epi32(1), c = _mm512_set1_epi32(32);
     for (std::size_t i = 0; i < blocks; i += 16) {
-      const __m512i w = _mm512_cvtepu8_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(widths.of + i)));
+      const __m512i w =
+          _mm512_cvtepu8_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(widths.width + i)));
       _mm512_store_si512(mask + i, _mm512_sllv_epi32(ones, _mm512_sub_epi32(c, w)));
       _mm512_store_si512(sign + i, _mm512_sllv_epi32(one, _mm512_sub_epi32(w, one)));
     }
@@ -60,6 +62,7 @@ struct Masks<32> {
 
 // ---- Reading
 
+// Reader of the differences of a chunk from its planes.
 template <unsigned C>
 class PlaneReader {
  public:
@@ -94,9 +97,9 @@ class PlaneReader {
       return _mm512_sub_epi16(_mm512_xor_si512(_mm512_shuffle_epi8(u, order), s), s);
     } else {
       const __m512i both = _mm512_set1_epi64(static_cast<long long>(*signs));
-      const __m512i s = _mm512_shuffle_epi32(both, static_cast<_MM_PERM_ENUM>(0));
-      const __m512i t = _mm512_shuffle_epi32(both, static_cast<_MM_PERM_ENUM>(0x55));
-      const __m512i sign = _mm512_mask_blend_epi64(0xF0, s, t);
+      const __m512i first = _mm512_shuffle_epi32(both, static_cast<_MM_PERM_ENUM>(0));
+      const __m512i last = _mm512_shuffle_epi32(both, static_cast<_MM_PERM_ENUM>(0x55));
+      const __m512i sign = _mm512_mask_blend_epi64(0xF0, first, last);
       return _mm512_sub_epi32(_mm512_xor_si512(_mm512_permutexvar_epi8(order32(), u), sign), sign);
     }
   }
@@ -139,6 +142,7 @@ std::uint64_t fill_upwards(std::uint64_t m) {
   return m;
 }
 
+// Writer of the planes and the widths of a chunk's differences.
 template <unsigned C>
 class PlaneWriter {
  public:
@@ -151,7 +155,7 @@ class PlaneWriter {
   void finish(std::size_t groups) {
     out_.bytes = static_cast<std::size_t>(at_ - out_.payload);
     for (std::size_t i = 0; i < groups * group_blocks; i += 64 / (C / 8)) count_planes(i);
-    std::memset(out_.widths.of + groups * group_blocks, 0, chunk_blocks - groups * group_blocks);
+    std::memset(out_.widths.width + groups * group_blocks, 0, chunk_blocks - groups * group_blocks);
   }
 
  private:
@@ -199,7 +203,7 @@ class PlaneWriter {
     const __m512i low = _mm512_shuffle_epi8(ones, _mm512_and_si512(m, nibble));
     const __m512i high = _mm512_shuffle_epi8(ones, _mm512_and_si512(_mm512_srli_epi16(m, 4), nibble));
     const __m512i bytes = _mm512_add_epi8(low, high);
-    std::uint8_t* const to = out_.widths.of + block;
+    std::uint8_t* const to = out_.widths.width + block;
     if constexpr (C == 8) {
       _mm512_storeu_si512(to, bytes);
     } else if constexpr (C == 16) {

@@ -120,12 +120,13 @@ template <bool Add, class Half>
   }
 }
 
-// Two bfloat16 in each 32-bit lane. Lane l of `of[j]` belongs to lane l of the parts 2 j and 2 j + 1 that
-// in_lane_order() returns.
+// Two bfloat16 in each 32-bit lane. The values in lane l of part[j] are those of the integers in lane l of
+// the parts 2 j and 2 j + 1 that in_lane_order() returns.
 struct Pairs {
-  __m512i of[2];
+  __m512i part[2];
 };
 
+// Returns the indices from, from + 2, from + 4, ...
 inline __m512i every_second(unsigned from) {
   return _mm512_add_epi32(_mm512_set1_epi32(static_cast<int>(from)),
                           _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30));
@@ -142,12 +143,12 @@ Pairs load_pairs(const void* from) {
 
 template <unsigned C>
 void store_pairs(const Pairs& pairs, void* to) {
-  __m512i a = pairs.of[0], b = pairs.of[1];
+  __m512i a = pairs.part[0], b = pairs.part[1];
   if constexpr (C == 8) {
     const std::uint32_t* const lanes =
         Avx512::constants<std::uint32_t, 32>([](unsigned i) { return i / 2 + i % 2 * 16; });
-    a = _mm512_permutex2var_epi32(pairs.of[0], _mm512_load_si512(lanes), pairs.of[1]);
-    b = _mm512_permutex2var_epi32(pairs.of[0], _mm512_load_si512(lanes + 16), pairs.of[1]);
+    a = _mm512_permutex2var_epi32(pairs.part[0], _mm512_load_si512(lanes), pairs.part[1]);
+    b = _mm512_permutex2var_epi32(pairs.part[0], _mm512_load_si512(lanes + 16), pairs.part[1]);
   }
   _mm512_storeu_si512(to, a);
   _mm512_storeu_si512(static_cast<std::byte*>(to) + 64, b);
@@ -167,24 +168,24 @@ template <bool Add, unsigned C, bool Differences>
   if constexpr (Add) {
     const Pairs before = load_pairs<C>(to);
     for (unsigned r = 0; r < 4; ++r) {
-      const __m512 value = r % 2 == 0 ? first_floats(before.of[r / 2]) : second_floats(before.of[r / 2]);
+      const __m512 value = r % 2 == 0 ? first_floats(before.part[r / 2]) : second_floats(before.part[r / 2]);
       bits[r] = rounded_upper(_mm512_add_ps(value, x[r]));
     }
   }
   store_pairs<C>({{joined(bits[0], bits[1]), joined(bits[2], bits[3])}}, to);
 }
 
-// Converts integers to floats that round to the same halves: the bits far below the last
-// bit of a half are replaced by one sticky bit.
+// Converts integers to floats that round to the halves to which the integers round: one sticky bit replaces
+// the bits far below the last bit of a half. Magnitudes below 2^24 are floats as they are.
 inline __m512 floats_for_halves(__m512i q) {
-  const __m512i low = _mm512_set1_epi32(0xFF), most = _mm512_set1_epi32(1 << 24);
-  const __mmask16 big = _mm512_cmpge_epu32_mask(_mm512_abs_epi32(q), most);
+  const __m512i low = _mm512_set1_epi32(0xFF), first_inexact = _mm512_set1_epi32(1 << 24);
+  const __mmask16 big = _mm512_cmpge_epu32_mask(_mm512_abs_epi32(q), first_inexact);
   const __mmask16 inexact = _mm512_mask_test_epi32_mask(big, q, low);
   const __m512i cut = _mm512_mask_andnot_epi32(q, big, low, q);
   return _mm512_cvtepi32_ps(_mm512_mask_or_epi32(cut, inexact, cut, _mm512_set1_epi32(0x80)));
 }
 
-// Writes the values of integers of the large range, which floats do not represent exactly.
+// Writes the values of any integers as halves.
 template <class Half>
 void write_large(const Integers& q, float step, Half* to) {
   for (unsigned r = 0; r < 4; r += 2, to += 32) {

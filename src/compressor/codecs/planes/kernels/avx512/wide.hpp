@@ -28,7 +28,7 @@ inline __m512i identity() {
 // Writes the planes of blocks one after another, and the width of each block.
 class WideWriter {
  public:
-  WideWriter(std::byte* out, Widths& widths) : out_(out), at_(out), width_(widths.of) {}
+  WideWriter(std::byte* out, Widths& widths) : out_(out), at_(out), width_(widths.width) {}
 
   void next(__m512i d) {
     const __m512i planes = to_planes(_mm512_permutexvar_epi8(to_rows_, d));
@@ -53,7 +53,7 @@ class WideWriter {
 class WideReader {
  public:
   WideReader() = default;
-  explicit WideReader(const WidePlanes& in) : at_(in.bytes.data()), width_(in.widths->of) {}
+  explicit WideReader(const WidePlanes& in) : at_(in.bytes.data()), width_(in.widths->width) {}
 
   __m512i next() {
     const unsigned width = *width_++;
@@ -73,6 +73,7 @@ class WideReader {
   const std::uint8_t* width_ = nullptr;
 };
 
+// Operations of general_loops.hpp on 64-bit integers, as PortableWide in wide_block.hpp.
 struct WideAvx512 {
   using Wide = __m512i;
   using WideWriter = planes::WideWriter;
@@ -82,23 +83,23 @@ struct WideAvx512 {
   static void store(std::int64_t* to, Wide v) { _mm512_storeu_si512(to, v); }
   static Wide add(Wide a, Wide b) { return _mm512_add_epi64(a, b); }
   static Wide subtract(Wide a, Wide b) { return _mm512_sub_epi64(a, b); }
-  static Wide all(std::int64_t value) { return _mm512_set1_epi64(value); }
+  static Wide splat(std::int64_t value) { return _mm512_set1_epi64(value); }
 
   template <std::size_t back>
-  static Wide behind(Wide v, Wide before) {
+  static Wide lagged(Wide v, Wide before) {
     return _mm512_alignr_epi64(v, before, 8 - back);
   }
 
   template <Predictor P>
-  static Wide scan(Wide v) {
+  static Wide prefix_sum(Wide v) {
     const Wide zero = _mm512_setzero_si512();
-    if constexpr (P != Predictor::pairs) v = add(v, behind<1>(v, zero));
-    v = add(v, behind<2>(v, zero));
-    return add(v, behind<4>(v, zero));
+    if constexpr (P != Predictor::pairs) v = add(v, lagged<1>(v, zero));
+    v = add(v, lagged<2>(v, zero));
+    return add(v, lagged<4>(v, zero));
   }
 
   template <Predictor P>
-  static Wide last(Wide v) {
+  static Wide broadcast_last(Wide v) {
     return _mm512_permutexvar_epi64(
         P == Predictor::pairs ? _mm512_set_epi64(7, 6, 7, 6, 7, 6, 7, 6) : _mm512_set1_epi64(7), v);
   }

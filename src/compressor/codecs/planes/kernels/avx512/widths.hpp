@@ -1,4 +1,4 @@
-// AVX-512: operations on the widths of 64 blocks.
+// AVX-512: operations of width_loops.hpp on the widths of 64 blocks, which are in one register.
 #pragma once
 
 #include "compressor/codecs/planes/kernels/avx2/widths.hpp"
@@ -13,20 +13,20 @@ struct Widths64 {
   static Type zero() { return _mm512_setzero_si512(); }
   static Type load(const void* from) { return _mm512_loadu_si512(from); }
   static void store(void* to, Type v) { _mm512_storeu_si512(to, v); }
-  static Type greater(Type a, Type b) { return _mm512_max_epu8(a, b); }
-  static Type sums(Type v) { return _mm512_sad_epu8(v, zero()); }
+  static Type max(Type a, Type b) { return _mm512_max_epu8(a, b); }
+  static Type partial_sums(Type v) { return _mm512_sad_epu8(v, zero()); }
   static Type add(Type a, Type b) { return _mm512_add_epi64(a, b); }
-  static std::size_t total(Type v) { return static_cast<std::size_t>(_mm512_reduce_add_epi64(v)); }
-  static unsigned greatest(Type v) {
-    return Widths32::greatest(_mm256_max_epu8(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1)));
+  static std::size_t reduce_add(Type v) { return static_cast<std::size_t>(_mm512_reduce_add_epi64(v)); }
+  static unsigned reduce_max(Type v) {
+    return Widths32::reduce_max(_mm256_max_epu8(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1)));
   }
-  static Type differ(Type a, Type b) { return _mm512_xor_si512(a, b); }
-  static Type all(unsigned width) { return _mm512_set1_epi8(static_cast<char>(width)); }
-  static std::size_t coded(Type v) {
+  static Type bit_xor(Type a, Type b) { return _mm512_xor_si512(a, b); }
+  static Type splat(unsigned width) { return _mm512_set1_epi8(static_cast<char>(width)); }
+  static std::size_t count_nonzero(Type v) {
     return static_cast<std::size_t>(_mm_popcnt_u64(_mm512_test_epi8_mask(v, v)));
   }
 
-  static Type nibbles(const std::byte* from) {
+  static Type load_nibbles(const std::byte* from) {
     const Type pairs = _mm512_cvtepu8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
     return _mm512_and_si512(_mm512_or_si512(pairs, _mm512_slli_epi16(pairs, 4)), _mm512_set1_epi8(15));
   }
@@ -42,23 +42,23 @@ struct Avx512Widths : RegisterLoops<Widths64> {
     return _mm512_test_epi8_mask(w, w);
   }
 
-  static std::size_t gather(const Widths& widths, WidthMap& map, std::uint8_t* coded) {
+  static std::size_t gather(const Widths& widths, BlockBitmap& bitmap, std::uint8_t* coded) {
     std::size_t n = 0;
     for (std::size_t i = 0; i < chunk_blocks; i += 64) {
-      const __m512i w = _mm512_load_si512(widths.of + i);
-      map[i / 64] = _mm512_test_epi8_mask(w, w);
-      _mm512_storeu_si512(coded + n, Avx512::compressed(w, map[i / 64]));
-      n += static_cast<std::size_t>(_mm_popcnt_u64(map[i / 64]));
+      const __m512i w = _mm512_load_si512(widths.width + i);
+      bitmap[i / 64] = _mm512_test_epi8_mask(w, w);
+      _mm512_storeu_si512(coded + n, Avx512::compressed(w, bitmap[i / 64]));
+      n += static_cast<std::size_t>(_mm_popcnt_u64(bitmap[i / 64]));
     }
     _mm512_storeu_si512(coded + n, _mm512_setzero_si512());
     return n;
   }
 
-  static std::size_t scatter(const std::uint8_t* coded, const WidthMap& map, Widths& widths) {
+  static std::size_t scatter(const std::uint8_t* coded, const BlockBitmap& bitmap, Widths& widths) {
     std::size_t n = 0;
     for (std::size_t i = 0; i < chunk_blocks; i += 64) {
-      _mm512_store_si512(widths.of + i, Avx512::expand(coded + n, map[i / 64]));
-      n += static_cast<std::size_t>(_mm_popcnt_u64(map[i / 64]));
+      _mm512_store_si512(widths.width + i, Avx512::expand(coded + n, bitmap[i / 64]));
+      n += static_cast<std::size_t>(_mm_popcnt_u64(bitmap[i / 64]));
     }
     return n;
   }

@@ -1,4 +1,4 @@
-// NEON: registers for bit slices. Included by kernel_set.cpp only.
+// NEON: registers for bit slices, with the operations that slices.hpp lists. Included by kernel_set.cpp only.
 #pragma once
 
 #include "compressor/codecs/planes/kernels/neon/values.hpp"
@@ -74,23 +74,23 @@ struct NeonRegisters {
     }
   }
 
-  static void shuffle_bytes(void* to, const void* from, const void* places) {
-    store(to, vqtbl1q_u8(load(from), load(places)));
+  static void shuffle_bytes(void* to, const void* from, const void* shuffle) {
+    store(to, vqtbl1q_u8(load(from), load(shuffle)));
   }
-  static void widths_of_pairs(const std::uint8_t* widths, std::uint16_t* places, std::uint16_t* sums) {
+  static void widths_of_pairs(const std::uint8_t* widths, std::uint16_t* offsets, std::uint16_t* sums) {
     const uint8x16x2_t w = vld2q_u8(widths);
     const auto eight = [&](uint8x8_t first, uint8x8_t second, std::size_t at) {
       const uint16x8_t sum = vaddl_u8(first, second);  // 9 first + second = sum + 8 first
-      vst1q_u16(places + at, vshlq_n_u16(vaddq_u16(sum, vshll_n_u8(first, 3)), 4));
+      vst1q_u16(offsets + at, vshlq_n_u16(vaddq_u16(sum, vshll_n_u8(first, 3)), 4));
       vst1q_u16(sums + at, sum);
     };
     eight(vget_low_u8(w.val[0]), vget_low_u8(w.val[1]), 0);
     eight(vget_high_u8(w.val[0]), vget_high_u8(w.val[1]), 8);
   }
-  static void widths_of_blocks(const std::uint8_t* widths, std::uint16_t* places, std::uint16_t* sums) {
+  static void widths_of_blocks(const std::uint8_t* widths, std::uint16_t* offsets, std::uint16_t* sums) {
     for (std::size_t i = 0; i < 16; i += 8) {
       const uint8x8_t w = vld1_u8(widths + i);
-      vst1q_u16(places + i, vshll_n_u8(w, 4));
+      vst1q_u16(offsets + i, vshll_n_u8(w, 4));
       vst1q_u16(sums + i, vmovl_u8(w));
     }
   }
@@ -114,9 +114,9 @@ struct NeonRegisters {
     const int32x4_t all = vdupq_n_s32(i);
     return {{vaddw_s16(all, vget_low_s16(words)), vaddw_high_s16(all, words)}};
   }
-  template <class Of>
-  static void store_packed(std::int16_t* to, std::size_t first, const Of& of) {
-    const Ints q = of(first);
+  template <class IntsAt>
+  static void store_packed(std::int16_t* to, std::size_t first, const IntsAt& ints_at) {
+    const Ints q = ints_at(first);
     vst1q_s16(to, vqmovn_high_s32(vqmovn_s32(q.val[0]), q.val[1]));
   }
 
@@ -172,7 +172,7 @@ struct NeonRegisters {
   static Words as_words(Register v) { return vreinterpretq_s16_u8(v); }
   static Register of_words(Words v) { return vreinterpretq_u8_s16(v); }
 
-  // Returns, for each place, the last integer at a multiple of the lag from it.
+  // Returns, for each position, the last integer at a multiple of the lag from it.
   template <std::size_t lag>
   static int32x4_t end_of(int32x4_t v) {
     if constexpr (lag == 1) return vdupq_laneq_s32(v, 3);

@@ -28,9 +28,9 @@ inline EightFloats load_floats(const bf16* x) {
            vreinterpretq_f32_u32(vshll_high_n_u16(upper, 16))}};
 }
 
-// Returns the bfloat16 nearest to each float in the upper half of its lane; the caller drops the lower half.
-// The lower half of a NaN must be 0; the NaN then stays as it is. A NaN that is a sum of halves is quiet and
-// has such a lower half; products of integers are no NaN.
+// Returns in the upper 16 bits of each lane the bfloat16 nearest to the float; the caller drops the lower 16
+// bits. The lower 16 bits of a NaN must be 0; the NaN then stays as it is. A NaN that is a sum of halves is
+// quiet and has such bits; products of integers are no NaN.
 inline uint32x4_t rounded_upper(float32x4_t x) {
   const uint32x4_t bits = vreinterpretq_u32_f32(x);
   const uint32x4_t odd = vandq_u32(vshrq_n_u32(bits, 16), vdupq_n_u32(1));
@@ -112,9 +112,8 @@ void write_large(const EightInts& q, float step, Half* to) {
   vst1q_u16(reinterpret_cast<std::uint16_t*>(to), narrowed(products(jammed, step), to));
 }
 
-// Quantiser of eight values at a time to 16-bit integers. The least and the greatest scaled value show
-// whether all integers are in the small range. They show NaN too, because the minimum and the maximum of NaN
-// and a number are NaN.
+// Quantiser of eight values at a time to 16-bit integers. The minimum and the maximum of the scaled
+// values show whether all integers are in the small range. Both are NaN if a value is NaN.
 template <class T>
 class NeonRounder {
  public:
@@ -127,19 +126,19 @@ class NeonRounder {
   }
 
   bool small() const {  // ties are rounded to even
-    return vminvq_f32(least_) >= -0x1p14F - 0.5F && vmaxvq_f32(greatest_) < 0x1p14F - 0.5F;
+    return vminvq_f32(min_) >= -0x1p14F - 0.5F && vmaxvq_f32(max_) < 0x1p14F - 0.5F;
   }
 
  private:
   int32x4_t rounded(float32x4_t x) {
     const float32x4_t scaled = vmulq_n_f32(x, inverse_);
-    least_ = vminq_f32(least_, scaled);
-    greatest_ = vmaxq_f32(greatest_, scaled);
+    min_ = vminq_f32(min_, scaled);
+    max_ = vmaxq_f32(max_, scaled);
     return vcvtnq_s32_f32(scaled);
   }
 
   float inverse_;
-  float32x4_t least_ = vdupq_n_f32(0), greatest_ = vdupq_n_f32(0);
+  float32x4_t min_ = vdupq_n_f32(0), max_ = vdupq_n_f32(0);
 };
 
 template <>
@@ -152,7 +151,7 @@ class NeonRounder<double> {
     return vreinterpretq_u8_s16(vuzp1q_s16(vreinterpretq_s16_s32(low), vreinterpretq_s16_s32(high)));
   }
 
-  bool small() const { return vminvq_f64(least_) >= -0x1p14 - 0.5 && vmaxvq_f64(greatest_) < 0x1p14 - 0.5; }
+  bool small() const { return vminvq_f64(min_) >= -0x1p14 - 0.5 && vmaxvq_f64(max_) < 0x1p14 - 0.5; }
 
  private:
   int32x4_t rounded(const double* x) {
@@ -161,13 +160,13 @@ class NeonRounder<double> {
   }
   int64x2_t two(const double* x) {
     const float64x2_t scaled = vmulq_n_f64(vld1q_f64(x), inverse_);
-    least_ = vminq_f64(least_, scaled);
-    greatest_ = vmaxq_f64(greatest_, scaled);
+    min_ = vminq_f64(min_, scaled);
+    max_ = vmaxq_f64(max_, scaled);
     return vcvtnq_s64_f64(scaled);
   }
 
   double inverse_;
-  float64x2_t least_ = vdupq_n_f64(0), greatest_ = vdupq_n_f64(0);
+  float64x2_t min_ = vdupq_n_f64(0), max_ = vdupq_n_f64(0);
 };
 
 }  // namespace

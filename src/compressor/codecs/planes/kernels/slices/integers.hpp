@@ -8,46 +8,46 @@ namespace {  // one copy for each kernel set, compiled with its instructions
 
 // ---- Values -> integers -> differences
 
-// The 16-bit integers of a chunk. They are coded as differences over the distance `back`, or unchanged if
-// `back` is 0. Integers before the first one equal the first one. The padding to whole batches causes no
-// difference.
+// The 16-bit integers of a chunk, padded to whole batches so that the padding causes no difference. They are
+// coded as differences over the distance `back`, or unchanged if `back` is 0. Integers before the first one
+// equal it.
 template <class R>
-struct Integers {
+struct ChunkWords {
   alignas(32) std::int16_t with_previous[16 + chunk_values];
-  std::int16_t* const of = with_previous + 16;
+  std::int16_t* const data = with_previous + 16;
   std::size_t back;
 
-  explicit Integers(std::size_t distance) : back(distance) {
-    of[0] = 0;  // compilers cannot tell that there is a first group
+  explicit ChunkWords(std::size_t distance) : back(distance) {
+    data[0] = 0;  // compilers cannot tell that there is a first group
   }
-  Integers(const Integers&) = delete;
+  ChunkWords(const ChunkWords&) = delete;
 
-  void complete(std::size_t groups) {
-    of[-1] = of[-2] = of[0];
+  void pad_batches(std::size_t groups) {
+    data[-1] = data[-2] = data[0];
     const std::size_t n = groups * group_values,
                       whole = batches_of<R>(groups) * batch_blocks<R> * block_values;
-    for (std::size_t i = n; i < whole; ++i) of[i] = back == 0 ? std::int16_t{0} : of[i - back];
+    for (std::size_t i = n; i < whole; ++i) data[i] = back == 0 ? std::int16_t{0} : data[i - back];
   }
-  std::int32_t base() const { return back == 0 ? 0 : of[0]; }
+  std::int32_t base() const { return back == 0 ? 0 : data[0]; }
 };
 
 template <class R>
 inline constexpr std::size_t words_of_register = R::lanes* lane_bytes / sizeof(std::int16_t);
 
-// Returns false if some |q| leaves the small range.
+// Quantises values to words. Returns false if some |q| leaves the small range.
 template <class R, class T>
-bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, Integers<R>& q) {
+bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, ChunkWords<R>& q) {
   typename R::template Rounder<T> round(z.inverse);
   for (std::size_t i = 0; i < groups * group_values; i += words_of_register<R>)
-    R::store(q.of + i, round(values + i));
-  q.complete(groups);
+    R::store(q.data + i, round(values + i));
+  q.pad_batches(groups);
   return round.small();
 }
 
-// Computes differences of 32-bit integers over the distance `back`; returns false if some do not fit 16 bits:
-// after half the range is added, excess bits show.
+// Computes differences of 32-bit integers over the distance `back`. Returns false if one does not fit 16
+// bits: plus half the range, it has bits above the lowest 16.
 template <class R>
-inline bool differences(const std::int32_t* q, std::size_t groups, std::size_t back, Integers<R>& d) {
+inline bool differences(const std::int32_t* q, std::size_t groups, std::size_t back, ChunkWords<R>& d) {
   alignas(32) std::int32_t head[2 + block_values] = {q[0], q[0]};
   std::memcpy(head + 2, q, block_values * sizeof *q);
   typename R::Ints beyond = R::splat32(0);
@@ -59,17 +59,17 @@ inline bool differences(const std::int32_t* q, std::size_t groups, std::size_t b
     return v;
   };
   for (std::size_t i = 0; i < groups * group_values; i += words_of_register<R>)
-    R::store_packed(d.of + i, i, difference);
-  d.complete(groups);
+    R::store_packed(d.data + i, i, difference);
+  d.pad_batches(groups);
   return R::all_below_16_bits(beyond);
 }
 
 // Returns the differences that code a batch of integers.
 template <class R>
-inline Batch<R> batch_of(const Integers<R>& q, std::size_t batch) {
-  constexpr std::size_t apart = lane_blocks * block_values * sizeof *q.of;
+inline Batch<R> batch_of(const ChunkWords<R>& q, std::size_t batch) {
+  constexpr std::size_t apart = lane_blocks * block_values * sizeof *q.data;
   Batch<R> d;
-  const std::int16_t* at = q.of + batch * batch_blocks<R> * block_values;
+  const std::int16_t* at = q.data + batch * batch_blocks<R> * block_values;
   for (auto& part : d.part) {
     part = R::load_blocks(at, apart);
     if (q.back != 0) part = R::subtract_words(part, R::load_blocks(at - q.back, apart));
@@ -78,7 +78,8 @@ inline Batch<R> batch_of(const Integers<R>& q, std::size_t batch) {
   return d;
 }
 
-// Checks that all differences seen fit `Bits` bits: after half the range is added, excess bits show.
+// Check whether all differences given to see() fit `Bits` bits: plus half the range, one that does not fit
+// has higher bits.
 template <class R, unsigned Bits>
 class Fit {
  public:
@@ -106,53 +107,54 @@ void each_block(const Batch<R>& batch, std::size_t blocks, Visit visit) {
 
 // The integer before each block of a batch.
 template <class R>
-struct Starts {
-  alignas(32) std::int32_t of[R::lanes][2][8];  // lane, b, k
-  std::int32_t block(std::size_t x) const { return of[x / lane_blocks][x % 2][x % lane_blocks / 2]; }
+struct BlockStarts {
+  alignas(32) std::int32_t start[R::lanes][2][8];  // lane, b, k
+  std::int32_t block(std::size_t x) const { return start[x / lane_blocks][x % 2][x % lane_blocks / 2]; }
 };
 
 // Computes the integer before each block. `last`: the sum of every block. `carry`: the integer before the
 // batch; on return, the integer at its end. The sums over a batch fit 16 bits, like the sums over a block.
 template <class R>
-inline Starts<R> starts_of(const typename R::Register (&last)[2], std::int32_t& carry) {
-  const typename R::Register pair = R::add_words(last[0], last[1]), upto = R::prefix_sums(pair);
-  const typename R::Register even = R::subtract_words(upto, pair), odd = R::add_words(even, last[0]);
-  Starts<R> starts;
+inline BlockStarts<R> starts_of(const typename R::Register (&last)[2], std::int32_t& carry) {
+  const typename R::Register pair = R::add_words(last[0], last[1]), inclusive = R::prefix_sums(pair);
+  const typename R::Register even = R::subtract_words(inclusive, pair), odd = R::add_words(even, last[0]);
+  BlockStarts<R> starts;
   const auto lane = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
-    R::store_ints(starts.of[i][0], R::plus(R::template lane<i>(even), carry));
-    R::store_ints(starts.of[i][1], R::plus(R::template lane<i>(odd), carry));
-    carry = add_wrapping(carry, R::template last<i>(upto));
+    R::store_ints(starts.start[i][0], R::plus(R::template lane<i>(even), carry));
+    R::store_ints(starts.start[i][1], R::plus(R::template lane<i>(odd), carry));
+    carry = add_wrapping(carry, R::template last<i>(inclusive));
   };
   lane(std::integral_constant<std::size_t, 0>{});
   if constexpr (R::lanes == 2) lane(std::integral_constant<std::size_t, 1>{});
   return starts;
 }
 
-// The last but one and the last integer before a batch; after reading, the last two of the batch.
+// The last two integers before a batch; after reading, the last two of the batch.
 struct Carry {
-  std::int32_t of[2];
+  std::int32_t last_two[2];
 };
 
-// Reads 8-bit differences from the integer before.
+// Computes integers from 8-bit differences by the predictor delta.
 template <class R, class Sink>
 void read_short_deltas(const BitSlices<R, 8>& s, std::size_t blocks, Carry& carry, Sink sink) {
   const BlockWords<R> sums = words_of<true>(s);
-  const Starts<R> starts = starts_of<R>(sums.last, carry.of[1]);
+  const BlockStarts<R> starts = starts_of<R>(sums.last, carry.last_two[1]);
   each_block(sums.batch, blocks,
              [&](std::size_t block, const auto& words) { sink(block, R::plus(words, starts.block(block))); });
 }
 
-// Reads any differences over a distance of 1 or 2: their sums may need 32 bits.
+// Computes integers from differences by the predictor P, with a distance of 1 or 2. The sums may need 32
+// bits.
 template <Predictor P, class R, unsigned C, class Sink>
 void read_differences(const BitSlices<R, C>& s, std::size_t blocks, Carry& carry, Sink sink) {
-  constexpr std::size_t distance = lag(P);
-  typename R::Ints before = R::splat_pair(carry.of[2 - distance], carry.of[1]);
+  constexpr std::size_t distance = predictor_distance(P);
+  typename R::Ints before = R::splat_pair(carry.last_two[2 - distance], carry.last_two[1]);
   each_block(words_of<false>(s).batch, blocks, [&](std::size_t block, const auto& words) {
     const typename R::Ints q = R::template prefix_sums_over<distance>(R::widen(words));
     sink(block, R::add(q, before));
     before = R::add(before, R::template broadcast_last<distance>(q));
   });
-  R::store_first_two(carry.of, before);
+  R::store_first_two(carry.last_two, before);
 }
 
 template <Predictor P, class R, unsigned C, class Sink>

@@ -13,34 +13,35 @@ namespace {  // one copy for each kernel set, compiled with its instructions
 
 // ---- Batches
 
-// Empty addend: returns the slices unchanged.
+// Addend of 0: sum_with() returns the slices unchanged.
 struct NoAddend {
   template <class Slices>
-  Slices on(const Slices& s, std::size_t) const {
+  Slices sum_with(const Slices& s, std::size_t) const {
     return s;
   }
 };
 
+// Planes that are added to bit slices.
 template <class R, unsigned C>
 struct Addend {
   Rows<R, C> rows;
-  BitSlices<R, C> on(const BitSlices<R, C>& s, std::size_t batch) const {
-    return plus(s, slices(rows, batch));
+  BitSlices<R, C> sum_with(const BitSlices<R, C>& s, std::size_t batch) const {
+    return plus(s, slices_of_rows(rows, batch));
   }
 };
 
 // Writes differences of at most `Bits` bits, plus the addend `other`, as planes. Returns false if a
 // difference has more bits.
 template <unsigned C, unsigned Bits, class R, class Other>
-bool write_batches(const Integers<R>& q, const Other& other, std::size_t batches, PlanesOut& out) {
+bool write_batches(const ChunkWords<R>& q, const Other& other, std::size_t batches, PlanesOut& out) {
   Rows<R, C> rows;
   Fit<R, Bits> fit;
   for (std::size_t batch = 0; batch < batches; ++batch) {
     const Batch<R> d = batch_of(q, batch);
     fit.see(d);
-    const BitSlices<R, C> s = other.on(slices_of<C>(d), batch);
-    write_widths_of(s, out.widths.of + batch * batch_blocks<R>);
-    write(s, batch, rows);
+    const BitSlices<R, C> s = other.sum_with(slices_of<C>(d), batch);
+    write_widths_of(s, out.widths.width + batch * batch_blocks<R>);
+    write_to_rows(s, batch, rows);
   }
   if (!fit.holds()) return false;
   write_rows(rows, batches, out);
@@ -49,19 +50,19 @@ bool write_batches(const Integers<R>& q, const Other& other, std::size_t batches
 
 // Writes integers, trying first the width class that fitted last.
 template <class R>
-void write_integers(const Integers<R>& q, std::size_t groups, PlanesOut& out) {
+void write_integers(const ChunkWords<R>& q, std::size_t groups, PlanesOut& out) {
   const std::size_t batches = batches_of<R>(groups);
   if (out.width_class <= 8 && write_batches<8, 8>(q, NoAddend{}, batches, out)) return;
   write_batches<16, 16>(q, NoAddend{}, batches, out);
 }
 
-// Returns false for second differences, which may exceed 16 bits.
-constexpr bool served(Predictor predictor) { return predictor != Predictor::second; }
+// Returns false for second differences, which may exceed 16 bits. The scalar kernels serve them.
+constexpr bool differences_fit_words(Predictor predictor) { return predictor != Predictor::second; }
 
 // Adds integers to planes of less than C bits: the spare bit holds the carry of the addition.
 template <unsigned C, class R>
-bool add_in_class(const PlanesIn& in, const Integers<R>& q, std::size_t groups, PlanesOut& out) {
-  if (in.greatest >= C) return false;
+bool add_in_class(const PlanesIn& in, const ChunkWords<R>& q, std::size_t groups, PlanesOut& out) {
+  if (in.max_width >= C) return false;
   const std::size_t batches = batches_of<R>(groups);
   Addend<R, C> addend;
   read_rows(in, batches, addend.rows);
@@ -78,8 +79,10 @@ template <class R, unsigned C, Predictor P, class Sink>
   Carry carry{{in.base, in.base}};
   for (std::size_t first = 0; first < groups * group_blocks; first += batch_size) {
     const std::size_t rest = groups * group_blocks - first, blocks = rest < batch_size ? rest : batch_size;
-    const auto behind = [&](std::size_t block, const auto& q) { sink((first + block) * block_values, q); };
-    read_batch<P>(slices(rows, first / batch_size), blocks, carry, behind);
+    const auto sink_of_batch = [&](std::size_t block, const auto& q) {
+      sink((first + block) * block_values, q);
+    };
+    read_batch<P>(slices_of_rows(rows, first / batch_size), blocks, carry, sink_of_batch);
   }
 }
 
@@ -91,23 +94,23 @@ void sum_in_class(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesO
   for (std::size_t i = 0; i + 1 < n; ++i) {
     read_rows(in[i], batches, rows);
     for (std::size_t batch = 0; batch < batches; ++batch)
-      total[batch] = i == 0 ? slices(rows, batch) : plus(total[batch], slices(rows, batch));
+      total[batch] = i == 0 ? slices_of_rows(rows, batch) : plus(total[batch], slices_of_rows(rows, batch));
   }
   read_rows(in[n - 1], batches, rows);
   for (std::size_t batch = 0; batch < batches; ++batch) {
-    const BitSlices<R, C> s = plus(total[batch], slices(rows, batch));
-    write_widths_of(s, out.widths.of + batch * batch_blocks<R>);
-    write(s, batch, rows);
+    const BitSlices<R, C> s = plus(total[batch], slices_of_rows(rows, batch));
+    write_widths_of(s, out.widths.width + batch * batch_blocks<R>);
+    write_to_rows(s, batch, rows);
   }
   write_rows(rows, batches, out);
 }
 
-// ---- Operations for the loops; those on values are the instruction set's.
+// ---- Operations for the loops (loops.hpp)
 
 template <class R>
 struct SliceKernels {
   using Ints = typename R::Ints;
-  static constexpr std::size_t lanes = block_values;
+  static constexpr std::size_t integers_per_load = block_values;
   template <class T>
   using Values = ChunkValues<SliceKernels, T>;
   template <class T>
@@ -118,10 +121,10 @@ struct SliceKernels {
 
   template <class T>
   static bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept {
-    Integers<R> small(0);
+    ChunkWords<R> small(0);
     const bool fits = planes::quantise(values, groups, z, small);
     for (std::size_t i = 0; i < groups * group_values; i += 8)
-      R::store_ints(q + i, R::widen(R::load_words(small.of + i)));
+      R::store_ints(q + i, R::widen(R::load_words(small.data + i)));
     return fits;
   }
   template <class T>
@@ -132,7 +135,8 @@ struct SliceKernels {
 
   template <class Source>
   static bool write(const Source& source, Predictor predictor, std::size_t groups, PlanesOut& out) {
-    if (Integers<R> d(lag(predictor)); served(predictor) && take(source, groups, d, out.base)) {
+    if (ChunkWords<R> d(predictor_distance(predictor));
+        differences_fit_words(predictor) && read_words(source, groups, d, out.base)) {
       write_integers(d, groups, out);
       return true;
     }
@@ -145,7 +149,8 @@ struct SliceKernels {
   template <class Source>
   static bool add(const PlanesIn& in, const Source& source, Predictor predictor, std::size_t groups,
                   PlanesOut& out) {
-    if (Integers<R> d(lag(predictor)); served(predictor) && take(source, groups, d, out.base)) {
+    if (ChunkWords<R> d(predictor_distance(predictor));
+        differences_fit_words(predictor) && read_words(source, groups, d, out.base)) {
       out.base = add_wrapping(in.base, out.base);
       if (out.width_class <= 8 && add_in_class<8>(in, d, groups, out)) return true;
       if (add_in_class<16>(in, d, groups, out)) return true;
@@ -158,15 +163,15 @@ struct SliceKernels {
 
   template <class Sink>
   static void read(const PlanesIn& in, std::size_t groups, Predictor predictor, Sink sink) {
-    if (in.greatest <= 16 && served(predictor))
+    if (in.max_width <= 16 && differences_fit_words(predictor))
       return with_predictor(predictor, [&]<Predictor P>() {
-        if constexpr (served(P))
-          in.greatest <= 8 ? read_batches<R, 8, P>(in, groups, sink)
-                           : read_batches<R, 16, P>(in, groups, sink);
+        if constexpr (differences_fit_words(P))
+          in.max_width <= 8 ? read_batches<R, 8, P>(in, groups, sink)
+                            : read_batches<R, 16, P>(in, groups, sink);
       });
     alignas(32) std::int32_t q[chunk_values];
     scalar().unpack(in, groups, {predictor, {}}, q);
-    for (std::size_t i = 0; i < groups * group_values; i += lanes) sink(i, R::load_ints(q + i));
+    for (std::size_t i = 0; i < groups * group_values; i += integers_per_load) sink(i, R::load_ints(q + i));
   }
 
   static void sum(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) noexcept {
@@ -179,7 +184,7 @@ struct SliceKernels {
   static Ints load(const std::int32_t* from, std::size_t) { return R::load_ints(from); }
   static void store(const Ints& q, std::int32_t* to) { R::store_ints(to, q); }
 
-  static Ints predicted(Ints q, std::size_t first, const Earlier& earlier, std::int32_t*) {
+  static Ints predicted(Ints q, std::size_t first, const EarlierIntegers& earlier, std::int32_t*) {
     q = R::add(q, R::load_ints(earlier.near + first));
     if (earlier.far == nullptr) return q;
     return R::add(q, R::subtract(R::load_ints(earlier.far + first), R::load_ints(earlier.both + first)));
@@ -197,15 +202,15 @@ struct SliceKernels {
  private:
   static const IntKernels& scalar() { return KernelSet::with<simd::Scalar>().ints; }
 
-  // Takes the integers, or the differences, of a source. Returns false if they do not fit 16 bits.
+  // Reads the integers of a source as words, or their differences. Returns false if they do not fit 16 bits.
   template <class T>
-  static bool take(const Values<T>& source, std::size_t groups, Integers<R>& q, std::int32_t& base) {
+  static bool read_words(const Values<T>& source, std::size_t groups, ChunkWords<R>& q, std::int32_t& base) {
     const bool small = planes::quantise(source.values, groups, source.z, q);
     base = q.base();
     return small;
   }
   template <class Source>
-  static bool take(const Source& source, std::size_t groups, Integers<R>& d, std::int32_t& base) {
+  static bool read_words(const Source& source, std::size_t groups, ChunkWords<R>& d, std::int32_t& base) {
     alignas(32) std::int32_t room[chunk_values];
     const std::int32_t* const q = source.read(groups, room);
     if (q == nullptr) return false;

@@ -2,7 +2,7 @@
 // arithmetic on differences is logic on planes. The functions are templates over the registers of an
 // instruction set, `R`:
 //
-//   Register                                bytes in lanes of 16, with the operators &, | and ^
+//   Register                                bytes in lanes of 16 bytes, with the operators &, | and ^
 //   lanes                                   number of lanes of a register: two with AVX2, one with NEON
 //   Words, Ints                             eight 16-bit integers, eight 32-bit integers
 //   load(from), store(to, v)                a register in memory
@@ -17,21 +17,22 @@
 //   pack_words(a, b)                        words of a, then of b, in each lane, as bytes, which they fit
 //   even_bytes(a, b), odd_bytes(a, b)       likewise the lower, or upper, bytes of any words
 //   transpose8x8(v)                         exchanges bit p of byte register i with bit i of byte register p
-//   shuffle_bytes(to, from, places)         moves 16 bytes; place 0x80: 0
-//   widths_of_pairs(widths, places, sums)   for 16 pairs: 16 (9 first + second), first + second
-//   widths_of_blocks(widths, places, sums)  for 16 widths: 16 width, width
+//   shuffle_bytes(to, from, shuffle)        moves 16 bytes; source 0x80 of a byte in `shuffle`: 0
+//   widths_of_pairs(widths, offsets, sums)  of 16 pairs: offset 16 (9 first + second) of the shuffle in
+//                                           rows.hpp, and the sum first + second
+//   widths_of_blocks(widths, offsets, sums) likewise of 16 widths: 16 width, width
 //   prefix_sums(v), last<l>(v)              running sums of the words in each lane; last word of lane l
 //   lane<l>(v)                              the words of lane l
 //   load_words(from)                        Words in memory
 //   widen(words), plus(words, i)            Ints: the words; the words plus i
-//   store_packed(to, first, of)             writes Ints of(first), of(first + 8), ... of a register as words
+//   store_packed(to, first, ints_at)        writes ints_at(first), ints_at(first + 8), ... as words
 //   load_ints(from), store_ints(to, q)      Ints in memory
 //   store_first_two(to, q)                  writes the first two integers
 //   splat32(i), splat_pair(even, odd)       Ints of equal integers; of two integers in turn
 //   add, subtract, bit_or(a, b)             sums, differences and bitwise or of Ints
 //   all_below_16_bits(q)                    true if no bit above the lowest 16 is set
 //   prefix_sums_over<lag>(q)                running sums over a lag of 1 or 2
-//   broadcast_last<lag>(q)                  the last of these sums for each place
+//   broadcast_last<lag>(q)                  the last of these sums, in each lane
 //   Rounder<T>(inverse)                     round(x) quantises a register of words
 //                                           small(): true if all integers were in the small range
 //   LargeRounder<T>(z)                      optional, for floats and doubles: round(x) quantises Ints, as
@@ -39,8 +40,9 @@
 //                                           at most unchecked_bits<T>
 //   put<add>, put_large, Widths             as in loops.hpp
 //
-// With 16 blocks a lane, blocks 0 to 15 of a batch are in the first lane of a register. With eight bits or
-// bytes a block, the even blocks of a lane come first. The number of a block in its lane is x = 2 k + b.
+// A batch is as many blocks as a register has bytes: 16 a lane, blocks 0 to 15 in the first lane. With eight
+// bits or bytes a block, the even blocks of a lane come first. The number of a block in its lane is
+// x = 2 k + b.
 #pragma once
 
 #include "compressor/codecs/planes/kernels/kernels.hpp"
@@ -65,7 +67,7 @@ struct BitSlices {
   typename R::Register plane[C];
 };
 
-// Eight 16-bit integers a block: lane l of part[x] holds block 16 l + x.
+// A batch of blocks of eight 16-bit integers: lane l of part[x] holds block 16 l + x.
 template <class R>
 struct Batch {
   typename R::Register part[lane_blocks];
@@ -101,7 +103,7 @@ inline void gather_bytes(const typename R::Register* bytes, typename R::Register
   for (unsigned i = 0; i < 8; ++i) to[i] = r[(i >> 2 & 1) | (i >> 1 & 1) << 2 | (i & 1) << 1];
 }
 
-// Words of a batch: differences, or their sums.
+// Words of the blocks of a batch: differences, or their running sums in each block.
 template <class R>
 struct BlockWords {
   Batch<R> batch;
@@ -109,7 +111,7 @@ struct BlockWords {
 };
 
 // Gathers the words of each block. Word i of a block consists of byte i of `low` and of `high`; with Sums,
-// the word before is added.
+// the words before it in the block are added.
 template <bool Sums, class R>
 [[gnu::always_inline]] inline BlockWords<R> gather_words(const typename R::Register* low,
                                                          const typename R::Register* high) {
