@@ -5,7 +5,7 @@ GROUP, CHUNK, SECOND_WIDTH = 64, 4096, 4
 
 
 def decode_record(data, n, spare, require):
-    """Returns the bits of n values; `spare`: the extra bits of a value."""
+    """Returns the bits of n values; `spare`: the number of spare bits of a value."""
     if not data:
         return [0] * n
     units = (2 * n + 3) // 4

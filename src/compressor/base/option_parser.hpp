@@ -15,8 +15,8 @@ struct Item {
   std::string_view name, value;
   std::size_t column = 1;  // column of the value, from 1
 
-  [[noreturn]] void reject(const std::string& remedy) const;       // throws: wrong value
-  [[noreturn]] void reject_name(const std::string& remedy) const;  // throws: unknown name
+  [[noreturn]] void reject(const std::string& remedy) const;       // throws ItemError: wrong value
+  [[noreturn]] void reject_name(const std::string& remedy) const;  // throws ItemError: unknown name
   [[noreturn]] void reject_name(std::span<const std::string_view> known) const;
 };
 
@@ -39,7 +39,7 @@ class ItemError : public Error {
   std::string reason_;
 };
 
-std::string_view trimmed(std::string_view text) noexcept;
+std::string_view trimmed(std::string_view text) noexcept;  // without spaces at its ends
 
 // Returns the item that starts at `begin`, and moves `begin` behind the comma after it, or beyond the text.
 Item next_item(std::string_view text, std::size_t& begin) noexcept;

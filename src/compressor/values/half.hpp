@@ -21,8 +21,8 @@ template <class T>
 using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t,
                                   std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
 
-// Returns `yes` if the condition holds, otherwise `no`, by masks. With the conditional operator GCC 12
-// computes one of the two numbers behind a branch, and does not vectorise the loop.
+// Returns `yes` if the condition holds, otherwise `no`. Masks select the number, because with the conditional
+// operator GCC 12 computes one of the two numbers behind a branch, and does not vectorise the loop.
 template <class Bits>
 constexpr Bits chosen(bool condition, Bits yes, Bits no) noexcept {
   return no ^ ((yes ^ no) & (Bits{0} - Bits{condition}));

@@ -39,8 +39,9 @@ constexpr bool is_relative(Bound bound) noexcept {
 // error is at most the greatest error, so the bound is range * 10^(-dB/20).
 Bound resolved(Bound bound, const ValueRange& range) noexcept;
 
-// Returns an absolute bound rounded down to a power of 2^(1/4). Calls whose ranges differ a little then have
-// the same step, and so integers that resemble each other. Other bounds stay as they are.
-Bound on_grid_of_steps(Bound bound) noexcept;
+// Returns an absolute bound rounded down to a power of 2^(1/4), so that calls whose ranges differ a little
+// get the same bound. Codecs then quantise them with equal steps, and their integers resemble each other.
+// Other bounds stay as they are.
+Bound rounded_for_equal_steps(Bound bound) noexcept;
 
 }  // namespace taut

@@ -22,7 +22,8 @@ std::size_t TypedCodec<T>::encode_likely(Form form, unsigned width_class, const 
     if (coded) any_coded = true;
     return Status::ok;
   };
-  frame.write(parts_of(threads_, chunks_of(count)), encode, most_record_bytes);  // `out` has room for all
+  // `out` has room for all records.
+  frame.write(useful_threads(threads_, chunks_of(count)), encode, most_record_bytes);
   return any_coded ? frame.finish(header) : frame.finish_stored(header);
 }
 

@@ -19,7 +19,7 @@ namespace taut::planes {
 template <class T>
 class ReferenceIntegers {
  public:
-  // `header`: of the frame. The references must refer_to() its values, and outlive this object.
+  // `header`: of the frame. The references must fit_values() its values, and outlive this object.
   ReferenceIntegers(References references, const FrameHeader& header, const KernelSet& kernels) noexcept
       : references_(references),
         z_(Quantiser<T>::of_frame(header.step, std::numeric_limits<double>::infinity())),

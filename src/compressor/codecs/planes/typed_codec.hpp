@@ -131,12 +131,12 @@ class TypedCodec {
   static bool names(const FrameReader<T>& frame, References references) noexcept {
     if (!frame.states().any()) return true;
     const auto count = static_cast<std::size_t>(frame.header().count);
-    return begin_with(references, frame.states(), {{nullptr, count, frame.header().type}});
+    return begin_with_named(references, frame.states(), {{nullptr, count, frame.header().type}});
   }
 
   // Returns the number of threads that process a frame: one if chunks depend on earlier chunks.
   std::size_t parts_for(std::size_t chunks, const Prediction& prediction) const noexcept {
-    return prediction.lags.any() ? 1 : parts_of(threads_, chunks);
+    return prediction.lags.any() ? 1 : useful_threads(threads_, chunks);
   }
   template <class Use>
   Status for_chunks(const FrameReader<T>& frame, References references, const Use& use) const;

@@ -1,20 +1,22 @@
-// The kernels of an instruction set: block operations by its vectors, in portable code for the scalar set,
-// and plain loops over the tables, which compilers vectorise. The set is a template parameter, so that each
-// set has its own copy of the loops.
+// Kernels of the szx codec (kernels.hpp) for an instruction set: operations on blocks by its vectors, and
+// plain loops over the codes and lows of a chunk, which compilers vectorise. `Set` is ScalarBlocks or
+// VectorBlocks of the instruction set; it is a template parameter of all loops, so that each set has its own
+// copy of them.
 #pragma once
 
 #include "compressor/codecs/szx/block.hpp"
 
 namespace taut::szx {
 
-// Calls action(n) with a compile-time constant for the number of blocks in most chunks: loops over them then
-// need no remainder.
+// Calls action(blocks), with a compile-time constant for chunks of chunk_blocks, which most are: their loops
+// then need no remainder.
 template <class Action>
 void with_count(std::size_t blocks, Action action) noexcept {
   if (blocks == chunk_blocks) return action(std::integral_constant<std::size_t, chunk_blocks>{});
   action(blocks);
 }
 
+// Returns true if a block has the code `raw`, which is the greatest code.
 template <class Set, class Count>
 bool any_raw(const std::uint8_t* codes, Count blocks) noexcept {
   std::uint8_t greatest = 0;
@@ -22,7 +24,7 @@ bool any_raw(const std::uint8_t* codes, Count blocks) noexcept {
   return greatest == raw;
 }
 
-// Computes the intervals and codes of all blocks; the code is `raw` if a value has no integer.
+// Computes the intervals and codes of all blocks; the code is `raw` if the grid does not serve a value.
 template <class Set, class T, class Count>
 void find_intervals(const T* least, const T* greatest, Count blocks, const Grid<T>& grid,
                     ChunkPlan<T>& plan) noexcept {
@@ -85,11 +87,11 @@ void finish_plan(Count blocks, ChunkPlan<T>& plan) noexcept {
   plan.body_bytes = bytes_of_blocks<Set, T>(plan.code, blocks, valid);
 }
 
-// Marks blocks with packed integers as `raw`, so that plan_exact handles them.
+// Gives blocks with packed integers the code `raw`, so that plan_exact() handles them.
 template <class Set, class T>
 void mark_packed(const T* values, std::size_t blocks, const Grid<T>& grid, ChunkPlan<T>& plan) noexcept {
-  const bool coarse = grid.step >= safe_step_limit<T>;
-  if (!coarse && !any_below_numbers(values, blocks * block_values)) return;
+  const bool may_serve_packed = grid.step >= safe_step_limit<T>;
+  if (!may_serve_packed && !any_below_numbers(values, blocks * block_values)) return;
   for (std::size_t b = 0; b < blocks; ++b) {
     const T* const x = values + b * block_values;
     if (std::none_of(x, x + block_values, is_packed<T>)) continue;
@@ -141,7 +143,7 @@ bool read_table(const std::byte* from, std::size_t blocks, IntOf<T> base, unsign
     for (std::size_t b = 0; b < n; ++b)
       beyond |= static_cast<BitsOf<T>>(table.low[b] ^ (table.low[b] >> (8 * sizeof(T) - 1)));
     table.body_bytes = bytes_of_blocks<Set, T>(table.code, n, valid);
-    valid &= beyond <= BitsOf<T>{greatest_integer<T>};
+    valid &= beyond <= BitsOf<T>{max_integer<T>};
   });
   return valid;
 }

@@ -131,7 +131,7 @@ struct WidthKernels {
 };
 
 struct IntKernels {
-  // Convert integers to planes and back. `q` may lie behind the earlier integers, least_lag or more after
+  // Convert integers to planes and back. `q` may lie behind the earlier integers, min_lag or more after
   // them.
   void (*pack)(const std::int32_t* q, std::size_t groups, const ChunkPrediction& p, PlanesOut& out) noexcept;
   void (*unpack)(const PlanesIn& in, std::size_t groups, const ChunkPrediction& p, std::int32_t* q) noexcept;
