@@ -21,9 +21,9 @@ namespace taut {
 
 // Contract of a codec, printed by tools and checked by the conformance suite.
 struct Contract {
-  Bound bound = {};          // bound of every finite value; NaN and infinities keep their class
+  Bound bound = {};          // bound of every finite value; a NaN stays a NaN, an infinity the same infinity
   bool fixed_size = false;   // a frame of n values always has max_bytes(n) bytes
-  bool adds_frames = false;  // arithmetic() adds encoded data
+  bool adds_frames = false;  // Codec::arithmetic() adds encoded data
   bool idempotent = false;   // decoded values do not change when coded again, whatever values surround them
 };
 
@@ -51,6 +51,7 @@ std::string text_of(const NamedPredictor& predictor);
 std::optional<NamedPredictor> predictor_named(std::string_view text) noexcept;
 std::string predictor_texts();  // the texts of all codecs' predictors, for messages
 
+// Returns true if a coding with this predictor may name the codec.
 bool has_predictor(const CodecInfo& codec, const NamedPredictor& predictor) noexcept;
 // Returns the prediction of a field of these extents by a codec that has these predictors. Throws
 // Error(invalid_policy) with the remedy if the codec does not have the predictor.
@@ -135,6 +136,7 @@ struct Sample {
   }
 };
 
+// Encoder and decoder for one coding.
 class Codec {
  public:
   virtual ~Codec() = default;
@@ -199,8 +201,8 @@ struct CodecInfo {
   // Returns the predictors that `auto` chooses from for a field of these extents: at most max_predictors, the
   // usual one first. Ranks agree on one by its position. Null: there is no choice.
   std::vector<NamedPredictor> (*automatic)(const Dims& dims) = nullptr;
-  bool (*serves)(DType type, Bound::Kind kind) noexcept;
-  std::unique_ptr<Codec> (*make)(const Coding&);  // throws Error if the codec cannot serve the coding
+  bool (*serves)(DType type, Bound::Kind kind) noexcept;  // true: codes such values under such bounds
+  std::unique_ptr<Codec> (*make)(const Coding&);          // throws Error if the codec cannot serve the coding
   std::uint8_t (*priority)(Bound::Kind kind) noexcept = [](Bound::Kind) noexcept { return first_priority; };
   bool adds_frames = false;                // as in the contract
   bool idempotent = false;                 // as in the contract
@@ -211,7 +213,7 @@ struct CodecInfo {
 std::span<const CodecInfo* const> registered_codecs() noexcept;
 const CodecInfo* find_codec(const char* name) noexcept;  // null: unknown
 
-// A codec that this build lacks, because a library that the codec needs was missing.
+// Name of a codec that this build lacks, because a library that the codec needs was missing.
 struct AbsentCodec {
   const char* name;
   const char* remedy;  // an imperative sentence without its full stop

@@ -9,9 +9,11 @@
 namespace taut {
 namespace {
 
+// Constants of the hash state_number_of(), which docs/spec/frame.md specifies.
 constexpr std::size_t lanes = 8, word_bytes = sizeof(std::uint64_t);
-constexpr std::uint64_t multiplier = 0x9E3779B97F4A7C15;
+constexpr std::uint64_t multiplier = 0x9E3779B97F4A7C15;  // 2^64 / golden ratio, rounded to an odd number
 
+// Returns the hash after one more word.
 constexpr std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) noexcept {
   return std::rotl(hash ^ word, 29) * multiplier;
 }

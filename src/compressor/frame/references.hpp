@@ -13,16 +13,17 @@ namespace taut {
 
 inline constexpr unsigned max_references = 2;
 
+// Reference, as its holder gives it to a codec.
 struct Reference {
-  std::uint64_t state = 0;  // number that identifies the bytes, the type and the count of the values
+  std::uint64_t state = 0;  // state number: identifies the bytes, the type and the count of the values
   ConstSlice values = {};
-  // True for a frame that will be an addend of a sum whose addends have a reference each, all under this
+  // True if the frame will be an addend of a sum whose addends each have a reference, all with this state
   // number. The reference of the sum is the sum of these references.
   bool by_addend = false;
 };
 
-// References of one message, the newest first. With one, a value is predicted to be that of the reference;
-// with two, to change as much as it changed from the older reference to the newer one.
+// References of one message, the newest first. One reference predicts that a value is the same as in the
+// reference; two, that it changes as much as it changed from the older reference to the newer one.
 using References = std::span<const Reference>;
 
 // State numbers of a frame's references, the newest first.
@@ -49,12 +50,12 @@ bool begin_with_named(References references, const StateNumbers& named, ConstSli
 // number of references.
 inline constexpr std::uint8_t reference_of_each_addend = 3;
 
-// Returns true if the frame was predicted from a reference for each addend, of a codec that adds frames.
+// Returns true if a frame, of a codec that adds frames, was predicted from a reference for each addend.
 inline bool refers_by_addend(const FrameHeader& header) noexcept {
   return !header.has(FrameHeader::stored) && header.parameters[2] == reference_of_each_addend;
 }
 
-// Returns the number of references that the header of a frame announces, of a codec that takes references.
+// Returns the number of references that the header of a frame, of a codec that takes references, announces.
 inline unsigned reference_count(const FrameHeader& header) noexcept {
   if (refers_by_addend(header)) return 1;
   return header.has(FrameHeader::stored) ? 0 : header.parameters[2];

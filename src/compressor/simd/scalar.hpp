@@ -7,50 +7,45 @@
 //   unzip(a, b, even, odd)          separates the even from the odd bytes of two vectors
 //   zip(even, odd, a, b)            interleaves the bytes of two vectors, the inverse of unzip
 //   nonzero_mask(v)                 a mask of 64 bits: bit i is set if byte i is not 0
-//   compress(out, v, mask)          writes the bytes in the mask next to each other; returns their end. Up to
-//                                   64 bytes from `out` on are overwritten
-//   expand(in, mask)                the inverse of compress; bytes outside the mask are 0. Reads 64 bytes
+//   compress(out, v, mask)          writes the bytes in the mask next to each other; returns their end;
+//                                   overwrites up to 64 bytes
+//   expand(in, mask)                the inverse of compress; bytes outside the mask are 0; reads 64 bytes
 //   has_compress                    true if compress and expand are cheap even for an empty mask
 //   store_bit_planes(v, n, to)      writes bits 0 to n - 1 of all bytes as n masks; returns the mask of the
 //                                   bytes with all n bits
-//   write_bit_planes(v, n, to)      as store_bit_planes, but returns nothing, and may overwrite 64 bytes
+//   write_bit_planes(v, n, to)      as store_bit_planes, returns nothing; overwrites up to 64 bytes
 //   load_bit_planes(from, n)        the inverse of store_bit_planes; bits from n on are 0
 //   Lookup16(table)(v)              table[byte] for bytes below 16
 //   Lookup256(table, common)(v)     table[byte]; fast if most entries are `common`
-//   map_words<Word>(op, v...)       applies op to the words of vectors, one by one or a register at a time
+//   map_words<Word>(op, v...)       applies op to the words of vectors, or to registers of words
 //   words_to_planes<size>(v)        transposes each block of 8 words of `size` bytes into its bit planes:
 //                                   a byte a plane, top plane first; bit j belongs to word j
-//   planes_to_words<size, flip>(v)  the inverse of words_to_planes; each byte of the result is xored with
-//   `flip` Scan<Word, distance>(before)    a scan over vectors (prefix sum, if op adds): scan(v, op) combines
-//   each word
-//                                   with the result `distance` words before it; `before` is the vector of
-//                                   results before the first one
+//   planes_to_words<size, flip>(v)  the inverse of words_to_planes; each byte is then xored with `flip`
+//   Scan<Word, distance>(before)    a scan (a prefix sum if op adds): scan(v, op) combines each word with the
+//                                   result `distance` words before it; `before`: results before the first v
 //   doubles(v, a, b)                converts 16 integers of 32 bits to doubles
 //   narrow(a, b)                    the floats nearest to 16 doubles, ties to even
-// All sets but Scalar have in addition, where Words are 64 integers of 32 bits in four vectors; operations
-// marked with Avx512 are in that set alone:
-//   extremes(x, n, least, greatest) the least and the greatest number of each of n rows of 64 floats or
-//   doubles;
-//                                   the least is NaN if the row has a NaN
-//   nonzero_words<Word>(v)          Avx512: as nonzero_mask, with a bit for each word of 4 or 8 bytes
-//   compressed_words<Word>(v, mask) Avx512: the words in such a mask, next to each other, then 0; for words
-//   of 2
-//                                   bytes too
+// Sets of vectors have in addition, where Words are 64 integers of 32 bits in four vectors (operations marked
+// Avx512 are in that set alone):
+//   extremes(x, n, least, greatest) the least and the greatest of each of n rows of 64 floats or doubles; the
+//                                   least is NaN if the row has a NaN
+//   nonzero_words<Word>(v)          Avx512: as nonzero_mask, a bit for each word of 4 or 8 bytes
+//   compressed_words<Word>(v, mask) Avx512: the words in a mask with a bit for each word of 2, 4 or 8 bytes,
+//                                   next to each other, then 0
 //   extract_bits(x, mask)           Avx512: the bits of x that the mask selects, packed from bit 0 on
 //   nearest_floats, nearest_doubles the integers of 32 bits nearest to 16 floats, or doubles; ties to even
 //   load_halves(from)               16 numbers of float16 as floats; a NaN may become quiet
-//   store_halves(to, v)             16 floats rounded to float16, ties to even; a NaN becomes what f16()
-//   makes floats(v)                       converts 16 integers of 32 bits to floats multiply_add(v, a, b) v *
-//   a + b, for floats or doubles whose product v * a is exact map_doubles(op, v, zero)        Avx512:
-//   narrow(op(a), op(b)), where a, b are the integers v - zero as doubles;
-//                                   v is unsigned
+//   store_halves(to, v)             16 floats rounded to float16, ties to even; a NaN as by f16()
+//   floats(v)                       converts 16 integers of 32 bits to floats
+//   multiply_add(v, a, b)           v * a + b, for floats or doubles whose product v * a is exact
+//   map_doubles(op, v, zero)        Avx512: narrow(op(a), op(b)), where a and b are the unsigned integers
+//                                   v, less `zero`, as doubles
 //   fused(a, b, c)                  Avx512: a * b + c of floats or doubles, rounded once
-//   clamp8(words, max)              64 bytes: the Words, clamped to 0 .. max
-//   clamp16(words, max, low, high)  the low and the high bytes of the Words, clamped to 0 .. max
-//   clamp32(words, max, rows)       the bytes of the Words, clamped to 0 .. max: four rows, lowest bytes
-//   first join<n>(from, top, words)       Words whose bytes are n rows of 64 bytes, lowest bytes first, and
-//   above them
-//                                   the bytes of the vector `top`
+//   clamp8(words, max)              64 bytes: the words, clamped to 0 .. max
+//   clamp16(words, max, low, high)  the low and the high bytes of the words, clamped to 0 .. max
+//   clamp32(words, max, rows)       the bytes of the words, clamped to 0 .. max: four rows, lowest first
+//   join<n>(from, top, words)       n rows of 64 bytes and one vector become words; the first row has the
+//                                   lowest bytes, the vector the highest
 #pragma once
 
 #include <array>

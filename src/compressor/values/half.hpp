@@ -1,5 +1,5 @@
-// Number types of 16 bits: IEEE 754 binary16, and bfloat16, the upper half of a binary32. The types hold bits
-// only; arithmetic is done in float or double.
+// Number types of 16 bits (halves): f16, IEEE 754 binary16, and bf16, bfloat16, the upper half of a binary32.
+// The types hold bits only; arithmetic is done in float or double.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ constexpr std::uint16_t narrowed(Float value) noexcept {
   Bits result = std::min((rebiased + tie_to_even) >> dropped_bits, infinity);
   if constexpr (bias_difference > 0) {  // below the least normal number: multiples of the least denormal one
     constexpr Bits least_normal = Bits{bias_difference + 1} << from.fraction_bits;
-    constexpr auto inverse = std::bit_cast<Float>(
+    constexpr auto inverse = std::bit_cast<Float>(  // of the least denormal number
         Bits{2 * from.bias() - bias_difference - 1 + To.fraction_bits} << from.fraction_bits);
     const Float multiple = std::bit_cast<Float>(std::min(least_normal, magnitude)) * inverse;
     const auto integer = static_cast<std::int32_t>(multiple);

@@ -11,9 +11,9 @@ namespace taut {
 
 struct ValueRange {
   double least = std::numeric_limits<double>::infinity();
-  double greatest = -std::numeric_limits<double>::infinity();  // below `least`: no finite value
+  double greatest = -std::numeric_limits<double>::infinity();  // below `least` if there is no finite value
 
-  void merge(const ValueRange& other) noexcept;
+  void merge(const ValueRange& other) noexcept;  // extends this range to the other one
 };
 
 // Returns the range of the finite values. Values equal to `fill` (as rounded to the type) are left out. A

@@ -75,6 +75,7 @@ class Preparation {
   }
 
  private:
+  // Returns the words of a part with the words at the lags, or of the references, that predict them.
   Sources sources(const std::byte* words, Part part, const Lags& lags) noexcept {
     if (!layout_.references.empty())
       return reference_sources(words, layout_.references, static_cast<std::size_t>(part.first), part.size,
@@ -86,7 +87,8 @@ class Preparation {
     return {words, at(lags.lag[0], earlier_[0]), at(lags.lag[1], earlier_[1]), at(lags.span(), earlier_[2])};
   }
 
-  // Returns the words of a part, rounded or as codes of the grid. Words before the values are 0, as they are.
+  // Returns the words of a part, rounded or as codes of the grid, in whole vectors. Before the values the
+  // words are 0, and so are the codes.
   const std::byte* prepared(Part part, Piece& piece) noexcept {
     if (layout_.grid.any()) return codes_of(part, piece);
     const std::byte* const whole = whole_vectors(part, piece.bytes);
@@ -114,12 +116,14 @@ class Preparation {
     code(part, codes, {lag_sources(codes, lags, layout_.word_bytes), own_.bytes});
   }
 
+  // Writes the codes of a part to `to`, and their residuals.
   void code(Part part, std::byte* to, const ResidualOutput& residuals = {}) noexcept {
     fits_grid_ &=
         kernels_.to_codes(whole_vectors(part, to), vectors_of(part.size), layout_.grid, to, residuals);
   }
 
-  // Returns the values themselves, or a copy in `memory`.
+  // Returns the words of a part, in whole vectors: in place, or a copy in `memory`. Words outside the values
+  // are 0.
   const std::byte* whole_vectors(Part part, std::byte* memory) const noexcept {
     const std::size_t end = vectors_of(part.size) * vector_bytes;
     const std::size_t absent =
@@ -134,10 +138,10 @@ class Preparation {
   ConstBytes values_;
   const Layout& layout_;
   const Kernels& kernels_;
-  SampledCodes* kept_;
+  SampledCodes* kept_;  // may be null
   bool fits_grid_ = true;
-  Piece own_, earlier_[3];
-  LagWindow<std::byte, chunk_bytes> coded_;
+  Piece own_, earlier_[3];  // for the current part, and for the parts or references that predict it
+  LagWindow<std::byte, chunk_bytes> coded_;  // codes of the last chunks, after begin_at() of a grid with lags
 };
 
 template <class Word>
@@ -214,6 +218,7 @@ bool write_chunk(Part chunk, Preparation& preparation, const Layout& layout, con
   });
 }
 
+// Writes the parameters of a grid to the payload, and returns their end.
 std::byte* write_grid(const Grid& grid, std::byte* to) noexcept {
   if (grid.any()) to = store(store(to, grid.step), grid.offset);
   if (grid.has_unit()) to = store(to, grid.unit);

@@ -64,7 +64,7 @@ std::size_t bytes_of_blocks(const std::uint8_t* codes, Count blocks, bool& valid
   return bytes;
 }
 
-// Computes base and sizes, and sets the lows of blocks that have none.
+// Computes base and sizes, and sets the lows of blocks without a width to the base.
 template <class Set, class T, class Count>
 void finish_plan(Count blocks, ChunkPlan<T>& plan) noexcept {
   constexpr IntOf<T> none = std::numeric_limits<IntOf<T>>::max();
@@ -100,6 +100,7 @@ void mark_packed(const T* values, std::size_t blocks, const Grid<T>& grid, Chunk
   }
 }
 
+// Kernels::plan: chooses code, low and span of each block.
 template <class Set, class T>
 void plan_blocks(const T* values, std::size_t blocks, const Grid<T>& grid, ChunkPlan<T>& plan) noexcept {
   alignas(64) T least[chunk_blocks], greatest[chunk_blocks];
@@ -114,8 +115,8 @@ void plan_blocks(const T* values, std::size_t blocks, const Grid<T>& grid, Chunk
   });
 }
 
-// Writes the codes, then the distances of the lows from the base. The distances take as few bytes as
-// possible, grouped by weight.
+// Writes the codes, then the distances of the lows from the base, each in plan.base_bytes bytes: first the
+// lowest byte of all distances, then the next one.
 template <class Set, class T>
 std::byte* write_table(const ChunkPlan<T>& plan, std::size_t blocks, std::byte* to) noexcept {
   std::memcpy(to, plan.code, blocks);
@@ -148,6 +149,7 @@ bool read_table(const std::byte* from, std::size_t blocks, IntOf<T> base, unsign
   return valid;
 }
 
+// Kernels::pack.
 template <class Set, class T>
 std::byte* pack_blocks(const T* values, std::size_t blocks, const Grid<T>& grid, const ChunkPlan<T>& plan,
                        std::byte* to) noexcept {
@@ -165,6 +167,7 @@ std::byte* pack_blocks(const T* values, std::size_t blocks, const Grid<T>& grid,
   return to;
 }
 
+// Kernels::unpack, or Kernels::unpack_add.
 template <class Set, bool add, class T>
 void unpack_blocks(const std::byte* from, std::size_t blocks, const BlockTable<T>& table, const Grid<T>& grid,
                    T* values) noexcept {

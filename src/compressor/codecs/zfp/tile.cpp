@@ -73,6 +73,8 @@ std::size_t without_zeros(const std::byte* stream, std::size_t size) noexcept {
   return size;
 }
 
+// Encodes a tile under a bound: compresses it, decodes the stream, and lists the values that the stream does
+// not give within the bound as escapes. Stores the tile if that is shorter.
 template <class T>
 Record encode_within(double bound, const View<const T>& tile, PackedBits bits, Scratch<T>& scratch,
                      Bytes out) noexcept {
@@ -117,6 +119,7 @@ Record encode_within(double bound, const View<const T>& tile, PackedBits bits, S
   return record.fits() ? Record{Form::repaired, record.bytes()} : store(tile, out);
 }
 
+// Decodes a record of encode_within() that is not stored.
 template <class T>
 bool decode_within(double bound, Form form, ConstBytes record, ZfpStream& stream,
                    const View<T>& tile) noexcept {
@@ -134,6 +137,9 @@ bool decode_within(double bound, Form form, ConstBytes record, ZfpStream& stream
 
 // ---- At a fixed rate
 
+// Encodes a tile at a rate: replaces values that zfp cannot code, compresses, and writes a map of NaN and
+// infinities in front of the stream. The blocks of the stream are shorter by the map, so that the record
+// keeps its size.
 template <class T>
 Record encode_at(double rate, const View<const T>& tile, PackedBits packed, Scratch<T>& scratch,
                  Bytes out) noexcept {
@@ -182,6 +188,7 @@ void make_finite(const View<T>& tile) noexcept {
   });
 }
 
+// Decodes a record of encode_at() that is not stored.
 template <class T>
 bool decode_at(double rate, Form form, ConstBytes record, ZfpStream& stream, const View<T>& tile) noexcept {
   if (record.size() != coded_bytes<T>(rate, tile.shape)) return false;

@@ -26,7 +26,7 @@ class SparseDecoder {
     Level level[max_levels];
     std::uint32_t at[max_levels];
     const unsigned levels = find_levels(n, level, at);
-    for (std::uint32_t i = lane(); levels > 0 && i < level[levels - 1].n; i += warp_lanes) put(i, 0);
+    for (std::uint32_t i = lane(); levels > 0 && i < level[levels - 1].nonzero; i += warp_lanes) put(i, 0);
     TAUT_ROLLED
     for (unsigned k = levels; k-- > 0;)
       if (!spread(level[k], at[k], k == 0)) return false;
@@ -61,15 +61,15 @@ class SparseDecoder {
       const std::uint32_t head = record_.word(from) & 0xFFFFFF;
       const bool more = (head & more_levels) != 0;
       const Level l{words, (head & (more_levels - 1)) + 1, head >> 16};
-      if (l.n > words || l.bits > bitmap_bits<Word> - more || end - from < l.bytes()) return 0;
+      if (l.nonzero > words || l.bits > bitmap_bits<Word> - more || end - from < l.bytes()) return 0;
       const std::uint32_t upper = from + header, lower = upper + l.upper_bytes();
-      if (!ends_in_zeros(upper, l.upper_bits()) || !ends_in_zeros(lower, l.n * l.low_bits()) ||
-          !ends_in_zeros(lower + l.low_bytes(), l.n * l.bits))
+      if (!ends_in_zeros(upper, l.upper_bits()) || !ends_in_zeros(lower, l.nonzero * l.low_bits()) ||
+          !ends_in_zeros(lower + l.low_bytes(), l.nonzero * l.bits))
         return 0;
       level[k] = l;
       at[k] = upper;
       from += l.bytes();
-      words = l.n;
+      words = l.nonzero;
       if (more) continue;
       const bool filled = from + lane() < end && record_.byte(from + lane()) != 0;
       return end - from < 8 && simt_.ballot(filled) == 0 ? k + 1 : 0;
