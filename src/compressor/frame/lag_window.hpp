@@ -45,7 +45,7 @@ class LagWindow {
   static constexpr std::size_t line = 64 / sizeof(T);  // values in a cache line, to which chunks are aligned
 
   std::unique_ptr<T[]> memory_;
-  T *first_ = nullptr, *next_ = nullptr, *end_ = nullptr;
+  T *first_ = nullptr, *next_ = nullptr, *end_ = nullptr;  // first, next and end of the memory of chunks
   std::size_t span_ = 0;
 };
 

@@ -25,9 +25,10 @@ struct Lags {
   unsigned n = 0;
 
   constexpr bool any() const noexcept { return n > 0; }
+  // Returns how far the lags reach back, in values: their sum.
   constexpr std::size_t span() const noexcept { return std::size_t{lag[0]} + lag[1]; }
 
-  // Returns the lags that reach values in a frame of `count`.
+  // Returns the lags that reach a value in a frame of `count` values.
   constexpr Lags within(std::size_t count) const noexcept {
     Lags reaching;
     while (reaching.n < n && lag[reaching.n] < count) {

@@ -42,7 +42,7 @@ double bias_of(const T* values, std::uint32_t n) noexcept {
   return 0;
 }
 
-// Indices of a sample's values, sorted by the part of its range that a value lies in: one of 16384 equal
+// Indices of the values of a sample, sorted by part: the range of order_of() is divided into 16384 equal
 // parts. Values of one part keep their order. The counting sort has two passes, by digits of 7 bits, and no
 // branch that depends on a value, which a processor would mispredict.
 class IndicesByPart {
@@ -75,12 +75,13 @@ class IndicesByPart {
     for (std::uint32_t k = 0; k < n; ++k) indices_[high[parts[by_low[k]] / digits]++] = by_low[k];
   }
 
+  // Returns the index of the i-th value by part.
   std::uint32_t operator[](std::uint32_t i) const noexcept { return indices_[i]; }
 
  private:
   static_assert(max_grid_values <= 256);
   static constexpr int digit_bits = 7;
-  static constexpr std::uint32_t digits = 1 << digit_bits;
+  static constexpr std::uint32_t digits = 1 << digit_bits;  // values of a digit
 
   static std::uint64_t distance(std::int64_t from, std::int64_t to) noexcept {
     return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
