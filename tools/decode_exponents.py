@@ -54,12 +54,12 @@ class Record:
             more = self.symbols(second, raw)[:escapes]
         self.require(second is not None or not raw, "raw")
         symbols = self.symbols(first, more)
-        extra = self.numbers(groups, spare) if spare else [0] * len(symbols)
+        spare_bits = self.numbers(groups, spare) if spare else [0] * len(symbols)
         bytes_ = iter(self.take(low))
         there = [symbol != 0 or flags == 0 for symbol in symbols]
         self.require(low == sum(there), "low bytes")
         rest = self.data[self.at :]
         self.require(len(rest) < 4 and not any(rest), "padding")
-        high = [(symbol << spare | e) & 0xFF for symbol, e in zip(symbols, extra)]
+        high = [(symbol << spare | e) & 0xFF for symbol, e in zip(symbols, spare_bits)]
         rotated = [h << 8 | (next(bytes_) if t else 0) for h, t in zip(high, there)]
         return [u >> 1 | (u & 1) << 15 for u in rotated]
