@@ -70,6 +70,7 @@ void write_value(T& y, T x) noexcept {
   y = add ? branchless_sum(y, x) : x;
 }
 
+// Operations on blocks in portable code.
 struct ScalarBlocks {
   // Computes the least and the greatest value of each block. The least value is NaN if the block has a NaN.
   template <class T>
@@ -90,6 +91,7 @@ struct ScalarBlocks {
     }
   }
 
+  // Writes the offsets of a block on the grid.
   template <class T>
   static void pack(const T* x, IntOf<T> low, BitsOf<T> span, unsigned width, const Grid<T>& grid,
                    std::byte* to) noexcept {
@@ -102,6 +104,7 @@ struct ScalarBlocks {
     write_offsets<T>(offsets, width, to);
   }
 
+  // Reads the offsets of a block, and writes its values to y or adds them.
   template <bool add, class T>
   static void unpack(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid,
                      T* y) noexcept {

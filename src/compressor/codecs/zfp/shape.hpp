@@ -15,9 +15,10 @@ using Extents = std::array<std::size_t, max_dims>;
 inline constexpr std::size_t block_edge = 4;           // zfp codes blocks of 4^dims values
 inline constexpr std::size_t max_tile_values = 65536;  // with partial blocks counted whole
 
+// Shape of a field or of a tile, and its division into blocks of zfp.
 struct Shape {
   Extents extent = {1, 1, 1, 1};
-  unsigned dims = 1;  // dimensions of zfp's blocks: the last extents
+  unsigned dims = 1;  // dimensions of zfp's blocks, which extend over the last `dims` extents
 
   constexpr std::size_t values() const noexcept { return extent[0] * extent[1] * extent[2] * extent[3]; }
   constexpr std::size_t block_values() const noexcept { return std::size_t{1} << 2 * dims; }

@@ -304,7 +304,7 @@ void expect_the_codes_of_the_scalar_set(const mpc::Grid& grid) {
   for (const std::size_t vectors : {std::size_t{1}, std::size_t{2}, most})
     for (unsigned lags = 0; lags <= 2; ++lags) {
       const Coded expected =
-          coded(choose_kernels(mpc::kernel_sets(), "scalar")->of(sizeof(Word)), vectors, lags);
+          coded(choose_kernels(mpc::kernel_sets(), "scalar")->for_word_bytes(sizeof(Word)), vectors, lags);
       for (std::size_t i = 0; i < vectors * in_vector; ++i) {
         const Word* const c = expected.codes.data() + both + i;
         const Word one = c[0] - *(c - near), two = one - *(c - (both - near)) + *(c - both);

@@ -206,8 +206,8 @@ TYPED_TEST(Szx, AnyChunkDecodesByItself) {
     const std::size_t n = reader.chunk_count(i);
     std::vector<TypeParam> part(n);
     const Frame alone(reader.record(i).begin(), reader.record(i).end());  // a record decodes alone
-    ASSERT_TRUE(szx::decode_chunk(alone, n, reader.grid(),
-                                  choose_kernels(szx::kernel_sets(), "")->of<TypeParam>(), part.data()));
+    ASSERT_TRUE(szx::decode_chunk(
+        alone, n, reader.grid(), choose_kernels(szx::kernel_sets(), "")->for_type<TypeParam>(), part.data()));
     ASSERT_EQ(std::memcmp(part.data(), all.data() + i * chunk_values, n * sizeof(TypeParam)), 0) << i;
   }
 }
