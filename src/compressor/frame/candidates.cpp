@@ -47,8 +47,8 @@ std::vector<Coding> candidates(const Coding& coding, DType type, Bound bound) {
     const auto priority = [&](const CodecInfo* other) { return other->priority(bound.kind); };
     if (wanted) able.insert(std::ranges::upper_bound(able, priority(codec), {}, priority), codec);
   }
-  const bool more = able.size() > 1 && able.back()->priority(bound.kind) == CodecInfo::last_resort;
-  if (more) able.pop_back();
+  const bool has_others = able.size() > 1 && able.back()->priority(bound.kind) == CodecInfo::last_resort;
+  if (has_others) able.pop_back();  // the last resort
   std::vector<Coding> all;
   for (const CodecInfo* codec : able) add_predictors(*codec, coding.with_bound(bound), all);
   if (all.size() > max_candidates) all.erase(all.begin() + max_candidates, all.end());

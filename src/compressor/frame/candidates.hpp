@@ -38,7 +38,7 @@ class CandidateTable {
     Preference preference;
     std::vector<Coding> candidates;  // with the bound of the first call
   };
-  std::deque<Entry> entries_;  // their spans stay valid as entries are added
+  std::deque<Entry> entries_;  // all under one coding; their spans stay valid as entries are added
 };
 
 // Returns the index of the best candidate, given the expected ratio of values to frames of each candidate.
