@@ -48,9 +48,9 @@ std::size_t named_references(const FrameHeader& header) {
 // Returns the frame, whose payload begins with the states of the references.
 std::vector<std::byte> referring(ConstBytes frame, References references) {
   std::vector<std::byte> bytes(frame.begin(), frame.end());
-  const States states = states_of(references);
+  const StateNumbers states = state_numbers_of(references);
   if (bytes.size() >= frame_header_bytes + states.bytes())
-    write_states(states, bytes.data() + frame_header_bytes);
+    write_state_numbers(states, bytes.data() + frame_header_bytes);
   return bytes;
 }
 

@@ -15,7 +15,7 @@ class Earlier {
     constexpr test::Pattern patterns[max_references] = {test::Pattern::smooth, test::Pattern::wild};
     for (std::size_t k = 0; k < n; ++k) values_.push_back(test::make_values(type, count, patterns[k], k));
     for (const test::Values& values : values_)
-      references_.push_back({state_of(values.slice()), values.slice()});
+      references_.push_back({state_number_of(values.slice()), values.slice()});
   }
   Earlier(const Earlier&) = delete;
   Earlier& operator=(const Earlier&) = delete;

@@ -106,7 +106,7 @@ void check(const Frame& frame) {
   expect(outcome_of([&] { return taut::info(frame); }).status == status,
          "the C++ form gives the same status");
   if (status == TAUT_SUCCESS) {
-    expect(least_frame_bytes(info.count) <= frame.size() + 3, "the frame can hold so many values");
+    expect(min_frame_bytes(info.count) <= frame.size() + 3, "the frame can hold so many values");
     if (info.count > most_decoded) return;
   }
   check_statistics(frame);

@@ -101,7 +101,7 @@ void add_sums(const test::Subject& subject, const Codec& codec, const Text& a, c
 void add_sum_behind(const test::Subject& subject, const Codec& codec, std::size_t count, Seeds& seeds) {
   const Earlier earlier(subject.type, count, 1);
   Reference own = earlier.references()[0];
-  own.of_addend = true;
+  own.by_addend = true;
   Text frame(codec.max_bytes(subject.type, count, 2), 0);
   const test::Values values = test::make_values(subject.type, count, test::Pattern::smooth, 1);
   const SizeOrStatus size =

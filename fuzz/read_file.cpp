@@ -79,7 +79,7 @@ void read_taut(ConstBytes bytes) {
   const DType type = reader.array().type;
   std::uint64_t values = 0;
   for (const file::FrameEntry& entry : reader.entries()) {
-    expect(least_frame_bytes(entry.values) <= entry.bytes + 3, "a frame can hold so many values");
+    expect(min_frame_bytes(entry.values) <= entry.bytes + 3, "a frame can hold so many values");
     values += entry.values;
     const ConstBytes frame = reader.next();
     file::FrameFacts facts;

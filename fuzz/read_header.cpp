@@ -21,7 +21,7 @@ void check_accepted(const FrameHeader& header, ConstBytes frame, const TAUT_Fram
   expect(std::memcmp(again, frame.data(), frame_header_bytes) == 0,
          "an accepted header is written as it was read");
   expect(header.payload_bytes <= frame.size() - frame_header_bytes, "the payload lies inside the frame");
-  expect(header.count <= most_frame_values && least_frame_bytes(header.count) <= frame.size() + 3,
+  expect(header.count <= max_frame_values && min_frame_bytes(header.count) <= frame.size() + 3,
          "a payload of that size can hold so many values");
   expect(is_dtype(static_cast<std::uint8_t>(header.type)), "the type is known");
   expect(std::isfinite(header.bound.value) && header.bound.value >= 0, "the bound can be used");

@@ -37,7 +37,7 @@ std::string check_policy(const std::string& text) {
 // if the range is 0; it then drops the codec that was asked for, which may be unable to code without loss.
 std::string coding_text(const Coding& coding, Bound bound, const CodecInfo* codec) {
   const bool drops = bound.exact() && !coding.bound.exact();
-  Coding one = coding.with(bound);
+  Coding one = coding.with_bound(bound);
   one.codec = drops ? nullptr : codec;
   if (drops) one.predictor = {};
   one.dims = {};  // those of an array, not of the parts that ranks send

@@ -5,7 +5,7 @@ GROUP, CHUNK, SECOND_WIDTH = 64, 4096, 4
 
 
 def decode_record(data, n, spare, require):
-    """Returns the bits of n values; `spare`: the extra bits of a value."""
+    """Returns the bits of n values; `spare`: the number of spare bits of a value."""
     if not data:
         return [0] * n
     units = (2 * n + 3) // 4
@@ -54,12 +54,12 @@ class Record:
             more = self.symbols(second, raw)[:escapes]
         self.require(second is not None or not raw, "raw")
         symbols = self.symbols(first, more)
-        extra = self.numbers(groups, spare) if spare else [0] * len(symbols)
+        spare_bits = self.numbers(groups, spare) if spare else [0] * len(symbols)
         bytes_ = iter(self.take(low))
         there = [symbol != 0 or flags == 0 for symbol in symbols]
         self.require(low == sum(there), "low bytes")
         rest = self.data[self.at :]
         self.require(len(rest) < 4 and not any(rest), "padding")
-        high = [(symbol << spare | e) & 0xFF for symbol, e in zip(symbols, extra)]
+        high = [(symbol << spare | e) & 0xFF for symbol, e in zip(symbols, spare_bits)]
         rotated = [h << 8 | (next(bytes_) if t else 0) for h, t in zip(high, there)]
         return [u >> 1 | (u & 1) << 15 for u in rotated]

@@ -45,7 +45,7 @@ static bool look_up(const struct codes* codes, const uint8_t* more, size_t n, ui
 /* Decodes a record that is shorter than its values; false: reject. */
 static bool read_coded(struct second_cursor c, size_t n, unsigned spare, uint16_t* values) {
   static struct codes first, second;
-  static uint8_t symbols[chunk_values], more[chunk_values], extra[chunk_values];
+  static uint8_t symbols[chunk_values], more[chunk_values], spare_bits[chunk_values];
   const size_t groups = (n + group - 1) / group;
   const uint8_t* const head = second_take(&c, 8);
   if (head == NULL) return false;
@@ -57,14 +57,15 @@ static bool read_coded(struct second_cursor c, size_t n, unsigned spare, uint16_
   if (escapes > 0 && !read_codes(&c, (escapes + group - 1) / group, second_width, &second)) return false;
   const uint8_t* const raw_at = second_take(&c, raw);
   if (raw_at == NULL || (escapes > 0 && !look_up(&second, raw_at, raw, more))) return false;
-  if (!look_up(&first, more, escapes, symbols) || !read_numbers(&c, groups, spare, extra)) return false;
+  if (!look_up(&first, more, escapes, symbols) || !read_numbers(&c, groups, spare, spare_bits)) return false;
   const uint8_t* low_at = second_take(&c, low);
   if (low_at == NULL) return false;
   size_t present = 0;
   for (size_t i = 0; i < group * groups; ++i) {
     const bool there = symbols[i] != 0 || flags == 0;
     if (there && present == low) return false;
-    const unsigned rotated = ((unsigned)symbols[i] << spare | extra[i]) << 8 | (there ? low_at[present] : 0);
+    const unsigned rotated =
+        ((unsigned)symbols[i] << spare | spare_bits[i]) << 8 | (there ? low_at[present] : 0);
     present += there;
     if (i < n) values[i] = (uint16_t)((rotated & 0xFFFF) >> 1 | (rotated & 1) << 15);
   }

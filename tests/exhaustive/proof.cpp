@@ -176,7 +176,7 @@ std::vector<Proof> all_proofs() {
   std::vector<Proof> proofs;
   const auto add = [&](const CodecInfo* codec, DType type) {
     for (const auto& [bound, also_alone] : bounds) {
-      const bool own_kind = bound.exact() || codec->rank(bound.kind) != CodecInfo::last_resort;
+      const bool own_kind = bound.exact() || codec->priority(bound.kind) != CodecInfo::last_resort;
       if (!own_kind || !test::can_be_made(*codec, type, {.bound = bound})) continue;
       proofs.push_back({codec, type, bound, Surroundings::alike});
       proofs.push_back({codec, type, bound, Surroundings::noise});

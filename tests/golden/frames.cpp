@@ -45,7 +45,7 @@ class EarlierMessages {
       values_.push_back(golden_values(type, golden.pattern, golden.count, k));
     for (const auto& values : values_) {
       const ConstSlice slice{{values.data(), golden.count, type}};
-      references_.push_back({state_of(slice), slice});
+      references_.push_back({state_number_of(slice), slice});
     }
   }
   // Returns the references of a frame, and of an addend of a sum.
@@ -64,10 +64,10 @@ class EarlierMessages {
       return {values_.back().data(), golden.count, golden.subject.type};
     };
     const ConstSlice sum = reference(before.decode(before.encode("scalar"), "scalar"));
-    references_.push_back({state_of(sum), sum});
+    references_.push_back({state_number_of(sum), sum});
     for (std::size_t series = 0; series < golden.addends; ++series)
-      addends_.push_back(
-          {state_of(sum), reference(golden_values(sum.type, before.pattern, sum.count, series)), true});
+      addends_.push_back({state_number_of(sum),
+                          reference(golden_values(sum.type, before.pattern, sum.count, series)), true});
   }
 
   std::vector<std::vector<std::byte>> values_;

@@ -36,7 +36,7 @@ inline FrameHeader header_of(const FrameBytes& frame) {
 }
 
 inline taut::Reference reference_to(const Values& values) {
-  return {state_of(values.slice()), values.slice()};
+  return {state_number_of(values.slice()), values.slice()};
 }
 
 // Sets some values to those that codecs treat apart: NaN, infinities, negative zeros, tiny and huge ones.

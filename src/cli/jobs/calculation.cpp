@@ -43,12 +43,12 @@ std::vector<int> threads_of(const Arguments& arguments) {
   std::vector<int> all;
   const auto list = arguments.value("threads");
   if (!list) {
-    for (int n = 1; n <= std::min(usable_cores(), most_threads); n *= 2) all.push_back(n);
+    for (int n = 1; n <= std::min(usable_cores(), max_threads); n *= 2) all.push_back(n);
     return all;
   }
   for (const std::string& number : split(*list, ',')) {
-    if (!read_number(number, all.emplace_back()) || all.back() < 1 || all.back() > most_threads)
-      reject("--threads: give numbers from 1 to " + std::to_string(most_threads) + ", as 1,2,4");
+    if (!read_number(number, all.emplace_back()) || all.back() < 1 || all.back() > max_threads)
+      reject("--threads: give numbers from 1 to " + std::to_string(max_threads) + ", as 1,2,4");
   }
   std::ranges::sort(all);
   return all;
@@ -87,7 +87,7 @@ class Calculation {
       std::vector<Coding> able(known.begin(), known.end());
       for (Coding& one : able) one.threads = threads;
       const Coding& best = able[best_of(able, codecs)];
-      made.speeds[i] = measure_speeds(*codecs.of(best, plan_.bound), values_, place_, test);
+      made.speeds[i] = measure_speeds(*codecs.find_or_make(best, plan_.bound), values_, place_, test);
     }
     if (!made.speeds[0].known()) fail("no codec codes these values within the bound");
     return made;
@@ -98,7 +98,7 @@ class Calculation {
   std::size_t best_of(std::span<const Coding> able, CodecCache& codecs) {
     std::vector<float> ratios;
     for (const Coding& one : able)
-      ratios.push_back(measure_speeds(*codecs.of(one, plan_.bound), values_, place_).ratio);
+      ratios.push_back(measure_speeds(*codecs.find_or_make(one, plan_.bound), values_, place_).ratio);
     return best_candidate(able, ratios);
   }
 

@@ -369,8 +369,8 @@ CodingSpeeds Communicator::ActiveCall::speeds_of(const Plan& usual, MeasuredChoi
   const std::size_t best = by_ratio ? std::min(early_.cached_candidate.value_or(0), able.size() - 1) : 0;
   if (codec == usual_predictor && best == 0 && by_ratio) return {};
   const Coding& candidate = able[codec == best_ratio ? best : 0];
-  return measure_speeds(*early_.policy_state->codecs.of(candidate, usual.bound), values, comm_.place_,
-                        speed_test_of(policy(), call_, usual));
+  return measure_speeds(*early_.policy_state->codecs.find_or_make(candidate, usual.bound), values,
+                        comm_.place_, speed_test_of(policy(), call_, usual));
 }
 
 // Chooses the coding by the speeds of the slowest rank, which all ranks know.
@@ -398,7 +398,7 @@ Task<AgreementMessage> Communicator::ActiveCall::exchange(const AgreementMessage
 
 // Returns true if kernels serve the chosen candidate. The same on all ranks.
 bool Communicator::ActiveCall::has_kernels() const {
-  return gpu::has_kernels(plan_.candidates[chosen_].with(plan_.bound));
+  return gpu::has_kernels(plan_.candidates[chosen_].with_bound(plan_.bound));
 }
 
 Verdict Communicator::ActiveCall::conclude(const AgreementMessage& agreed) const noexcept {

@@ -125,7 +125,7 @@ void Communicator::ActiveCall::agree_on_history(const AgreementMessage& agreed) 
 std::shared_ptr<const Codec> Communicator::ActiveCall::codec_with_references() {
   Coding coding = plan_.candidates[chosen_];
   if (policy().coding.predictor.automatic()) coding.predictor = {};
-  return early_.policy_state->codecs.of(coding, plan_.bound);
+  return early_.policy_state->codecs.find_or_make(coding, plan_.bound);
 }
 
 // Runs the algorithm with the states of the series, and leaves a state. Without memory for the codec, this

@@ -185,9 +185,10 @@ int Communicator::ActiveCall::place_of(int rank) const noexcept {
 
 // Returns the codec of this rank for a candidate; null if the values are on a GPU and no kernels serve it.
 std::shared_ptr<const Codec> Communicator::ActiveCall::codec_of(const Coding& candidate) {
-  std::shared_ptr<const Codec> host = early_.policy_state->codecs.of(candidate, plan_.bound);
+  std::shared_ptr<const Codec> host = early_.policy_state->codecs.find_or_make(candidate, plan_.bound);
   if (!device_) return host;
-  return gpu::codec_on_device(std::move(host), candidate.with(plan_.bound), *device_, plan_.segments > 1);
+  return gpu::codec_on_device(std::move(host), candidate.with_bound(plan_.bound), *device_,
+                              plan_.segments > 1);
 }
 
 // Returns what is wrong with the buffers of this rank, in words; null if nothing is.

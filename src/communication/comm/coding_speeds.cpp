@@ -66,7 +66,7 @@ float speed(std::size_t bytes, std::uint64_t time) noexcept {
 }  // namespace
 
 SpeedTest speed_test_of(const Policy& policy, const Call& call, const Plan& plan) noexcept {
-  constexpr std::size_t values_a_thread = 32768;  // parts_of() gives a thread 8 chunks
+  constexpr std::size_t values_a_thread = 32768;  // useful_threads() gives a thread 8 chunks
   SpeedTest test;
   if (policy.coding.threads <= 1) return test;
   const double share = coding_work(policy, call, plan, 0).share / plan.segments;

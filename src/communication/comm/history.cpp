@@ -214,11 +214,11 @@ ChosenReferences CallHistory::of_sent(ConstSlice values) const noexcept {
 std::optional<ChosenReferences> CallHistory::of_received(ConstBytes frame, ConstSlice values) const noexcept {
   FrameHeader header;
   if (read_header(frame, header) != Status::ok) return {};
-  const States states = states_in(header, frame);
+  const StateNumbers states = state_numbers_in(header, frame);
   const std::optional<std::size_t> offset = places_.of_received(values);
   ChosenReferences chosen;
   for (; chosen.n < states.n; ++chosen.n) {
-    const std::uint64_t number = states.of[chosen.n];
+    const std::uint64_t number = states.number[chosen.n];
     const auto state =
         std::ranges::find_if(states_, [&](const auto& held) { return held->number == number; });
     if (!offset || state == states_.end()) return {};

@@ -24,9 +24,9 @@ float MessageCoder::estimate_ratio(ConstSlice values, const Codec& codec) {
 
 // Returns the codec of a candidate for the values of a message; null if no kernels serve it on their GPU.
 std::shared_ptr<const Codec> MessageCoder::codec_of(const Coding& candidate, const Message& message) {
-  std::shared_ptr<const Codec> host = codecs_.of(candidate, message.bound);
+  std::shared_ptr<const Codec> host = codecs_.find_or_make(candidate, message.bound);
   if (message.device == nullptr) return host;
-  return gpu::codec_on_device(std::move(host), candidate.with(message.bound), message.device->values(),
+  return gpu::codec_on_device(std::move(host), candidate.with_bound(message.bound), message.device->values(),
                               message.following.segments != 0);
 }
 
@@ -109,7 +109,7 @@ std::shared_ptr<const Codec> MessageCoder::codec_with_references(const Coding& c
                                                                  const Message& message) {
   Coding coding = candidate;
   if (policy_.coding.predictor.automatic()) coding.predictor = {};
-  return codecs_.of(coding, message.bound);
+  return codecs_.find_or_make(coding, message.bound);
 }
 
 // Forecasts what references to earlier messages would give.
@@ -349,7 +349,7 @@ std::shared_ptr<const Codec> MessageCoder::decoder(const FrameHeader& header) {
 // Decodes one frame. `device`: that has the values; null: the host. `whole`: offset is that of the frame.
 Status MessageCoder::decode_frame(ConstBytes frame, const FrameHeader& header, Slice values,
                                   MessageDevice* device, const WholeMessage& whole) {
-  const States states = states_in(header, frame);
+  const StateNumbers states = state_numbers_in(header, frame);
   if (states.any()) return decode_referring(frame, header, states, values, device, whole);
   const std::shared_ptr<const Codec> host = decoder(header);
   if (device == nullptr) return host->decode(frame, values);
@@ -358,7 +358,7 @@ Status MessageCoder::decode_frame(ConstBytes frame, const FrameHeader& header, S
 }
 
 // Decodes a frame that refers to earlier messages, on the host.
-Status MessageCoder::decode_referring(ConstBytes frame, const FrameHeader& header, const States& states,
+Status MessageCoder::decode_referring(ConstBytes frame, const FrameHeader& header, const StateNumbers& states,
                                       Slice values, MessageDevice* device, const WholeMessage& whole) {
   std::optional<HeldReferences> named;
   if (whole.own != nullptr) named = *whole.own;

@@ -177,8 +177,8 @@ class MessageCoder {
   std::shared_ptr<const Codec> decoder(const FrameHeader& header);
   Status decode_frame(ConstBytes frame, const FrameHeader& header, Slice values, MessageDevice* device,
                       const WholeMessage& whole);
-  Status decode_referring(ConstBytes frame, const FrameHeader& header, const States& states, Slice values,
-                          MessageDevice* device, const WholeMessage& whole);
+  Status decode_referring(ConstBytes frame, const FrameHeader& header, const StateNumbers& states,
+                          Slice values, MessageDevice* device, const WholeMessage& whole);
 
   struct Decoder {
     std::uint8_t frame_id;

@@ -186,12 +186,12 @@ void SentStates::drop_if_free(std::uint64_t number) noexcept {
 
 // ---- The receiver
 
-std::optional<HeldReferences> ReceivedStates::named(const States& states, DType type,
+std::optional<HeldReferences> ReceivedStates::named(const StateNumbers& states, DType type,
                                                     std::size_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   HeldReferences named;
   for (; named.n < states.n; ++named.n) {
-    const auto found = held_.find(states.of[named.n]);
+    const auto found = held_.find(states.number[named.n]);
     if (found == held_.end()) return {};
     const ConstSlice values = std::as_const(*found->second).values();
     if (values.type != type || values.bytes() != bytes) return {};

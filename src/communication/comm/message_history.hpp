@@ -130,7 +130,7 @@ class ReceivedStates {
  public:
   // Returns the references that a frame names, of the values at an offset of their message, whose values have
   // `bytes` in all. Nothing: some of them are not held.
-  std::optional<HeldReferences> named(const States& states, DType type, std::size_t bytes) noexcept;
+  std::optional<HeldReferences> named(const StateNumbers& states, DType type, std::size_t bytes) noexcept;
 
   // Keeps the values of a message under the number that its header names, unless all states would exceed
   // `limit` bytes. Returns true if they are kept, so that the sender gets credit.

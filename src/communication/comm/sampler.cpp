@@ -41,7 +41,7 @@ std::optional<std::size_t> payload_of(const Codec& codec, ConstSlice piece, Refe
                                       Bytes room) noexcept {
   const SizeOrStatus frame = codec.encode(piece, references, room);
   if (frame.status != Status::ok) return {};
-  const std::size_t head = frame_header_bytes + states_of(references).bytes();
+  const std::size_t head = frame_header_bytes + state_numbers_of(references).bytes();
   return std::max<std::size_t>(frame.bytes, head + 1) - head;
 }
 
@@ -101,7 +101,7 @@ ValueRange Sampler::sampled_range(ConstSlice values) noexcept {
   const std::size_t pieces = std::min(range_pieces, values.count);
   for (std::size_t i = 0; i < pieces; ++i) {
     const Range part = part_range(values.count, i, pieces);
-    const std::size_t n = std::min(part.count, Pieces::most_values);
+    const std::size_t n = std::min(part.count, Pieces::max_values);
     const std::uint32_t fraction = static_cast<std::uint32_t>(i) * 2654435769U;
     const std::size_t first =
         part.first + static_cast<std::size_t>(std::uint64_t{fraction} * (part.count - n) >> 32);

@@ -70,7 +70,7 @@ class Sampler {
   static constexpr std::size_t least_bytes = 4096;  // size of a message that is sampled
   static constexpr std::uint64_t exempt_kinds = 16, exempt_ns = 10'000'000;
   static constexpr std::uint64_t time_divisor = 100;  // samples may take 1/100 of the time
-  static constexpr std::size_t range_pieces = 32;  // pieces of Pieces::most_values values that give the range
+  static constexpr std::size_t range_pieces = 32;  // pieces of Pieces::max_values values that give the range
 
   using Clock = std::uint64_t (*)();  // nanoseconds
 

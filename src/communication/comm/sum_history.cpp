@@ -20,7 +20,7 @@ SumHistory::SumHistory(std::shared_ptr<const CallState> earlier, const OperandPl
 ChosenReferences SumHistory::of_addends(ConstSlice values) const noexcept {
   if (earlier_ == nullptr) return {};
   ChosenReferences chosen = of(earlier_->sent, places_.of_sent(values), values);
-  chosen.reference[0].of_addend = true;
+  chosen.reference[0].by_addend = true;
   return chosen;
 }
 

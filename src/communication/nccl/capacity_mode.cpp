@@ -66,10 +66,10 @@ std::optional<CapacityMode::Call> CapacityMode::plan_call(const NcclCall& call,
   PolicyState& state = states_.try_emplace(policy, *policy, options().kernels).first->second;
   const Plan plan = make_plan(*policy, known, policy->coding.bound, state.candidates, {.on_devices = true});
   if (plan.fallback != Fallback::none || (plan.by_nodes && !known.equal_nodes())) return {};
-  const Coding coding = plan.candidates[0].with(plan.bound);
+  const Coding coding = plan.candidates[0].with_bound(plan.bound);
   if (!gpu::has_kernels(coding)) return {};
   const gpu::DeviceCodec& kernels = gpu::kernels_of(services_, coding);
-  const std::shared_ptr<const Codec> codec = state.codecs.of(coding, plan.bound);
+  const std::shared_ptr<const Codec> codec = state.codecs.find_or_make(coding, plan.bound);
   const bool by_frames = plan.arithmetic == Arithmetic::frames && kernels.sum != nullptr && !described.mean;
   const bool fixed = codec->contract().fixed_size;
   if (reduces(known.collective) && !by_frames && !fixed) return {};

@@ -96,9 +96,10 @@ void MessageGroup::encode(Transfer& transfer) {
   const MessagePlan plan =
       plan_message(*policy, values.count, values.type, policy->coding.bound, state.candidates);
   if (plan.fallback != Fallback::none || plan.frames != 1) return;
-  const Coding coding = plan.candidates[0].with(plan.bound);
+  const Coding coding = plan.candidates[0].with_bound(plan.bound);
   if (!gpu::has_kernels(coding) || plan.bound.kind == Bound::Kind::rate) return;
-  const std::size_t most = state.codecs.of(coding, plan.bound)->max_bytes(values.type, values.count);
+  const std::size_t most =
+      state.codecs.find_or_make(coding, plan.bound)->max_bytes(values.type, values.count);
   const Bytes frame{allocate(transfer, most).data(), most};
   transfer.least_ratio = plan.least_ratio;
   transfer.coded = gpu::encode(services_, coding, values, frame, &transfer.made->result, true, stream_) == 0;

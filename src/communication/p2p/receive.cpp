@@ -81,7 +81,7 @@ void describe_coded(const Envelope& envelope, const MpiMessage& recv, Message& m
   if (read_header(envelope.frames, header) == Status::ok) {
     message.codec = find_codec(header.codec);
     message.bound = header.bound;
-    message.refers = states_in(header, envelope.frames).any();
+    message.refers = state_numbers_in(header, envelope.frames).any();
   }
   if (SegmentComm* const comm = recv.endpoint->segments().get()) comm->received().forget(envelope.state);
   check_types(*message.type, recv);

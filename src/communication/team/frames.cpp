@@ -17,7 +17,7 @@ ConstBytes write_error_frame(Status failure, DType type, std::size_t count, Byte
   FrameHeader header;
   header.flags = FrameHeader::failed;
   header.type = type;
-  header.count = std::min(count, most_frame_values);  // a call may be refused for its count
+  header.count = std::min(count, max_frame_values);  // a call may be refused for its count
   header.failure = static_cast<std::uint32_t>(failure);
   write_header(header, out);
   return out.first(frame_header_bytes);

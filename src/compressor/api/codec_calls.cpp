@@ -16,7 +16,7 @@ namespace {
 
 static_assert(static_cast<int>(TAUT_UINT64) == dtypes && static_cast<DType>(TAUT_COMPLEX64) == DType::c64);
 
-constexpr std::size_t most_values = most_frame_values;
+constexpr std::size_t most_values = max_frame_values;
 
 bool known(TAUT_Type type) noexcept { return type >= TAUT_FLOAT32 && type <= TAUT_UINT64; }
 DType dtype(TAUT_Type type) noexcept { return static_cast<DType>(type); }
@@ -143,9 +143,9 @@ Status info(ConstBytes frame, TAUT_Frame_info* info) {
   all.bound_kind = static_cast<int>(header.bound.kind);
   all.addends = header.addends;
   all.bytes = frame_header_bytes + header.payload_bytes;
-  const States states = api::states_anywhere(header, frame);
+  const StateNumbers states = api::state_numbers_anywhere(header, frame);
   all.reference_count = static_cast<int>(states.n);
-  std::ranges::copy(states.of, all.references);
+  std::ranges::copy(states.number, all.references);
   copy_known(all, info);
   return Status::ok;
 }

@@ -140,13 +140,13 @@ std::vector<const void*> on_host(gpu::DeviceCall& call, Arrays arrays, std::size
 
 }  // namespace
 
-States states_anywhere(const FrameHeader& header, ConstBytes frame) {
-  if (!on_device(frame.data())) return states_in(header, frame);
+StateNumbers state_numbers_anywhere(const FrameHeader& header, ConstBytes frame) {
+  if (!on_device(frame.data())) return state_numbers_in(header, frame);
   gpu::DeviceCall call(frame.data(), "the frame");
-  const std::size_t most = frame_header_bytes + States{.n = max_references}.bytes();
+  const std::size_t most = frame_header_bytes + StateNumbers{.n = max_references}.bytes();
   FrameHeader start = header;
   start.payload_bytes = std::min<std::uint64_t>(header.payload_bytes, most - frame_header_bytes);
-  return states_in(start, call.for_host(whole_frame(frame, start)));
+  return state_numbers_in(start, call.for_host(whole_frame(frame, start)));
 }
 
 Status read_header_anywhere(ConstBytes frame, FrameHeader& header) {

@@ -13,7 +13,7 @@ Status decode_with_device(ConstBytes frame, Arrays references, Slice values);
 SizeOrStatus add_with_device(ConstBytes a, ConstBytes b, Bytes out);
 
 // Reads the state numbers of a frame, in host memory or in GPU memory, whose header is valid.
-States states_anywhere(const FrameHeader& header, ConstBytes frame);
+StateNumbers state_numbers_anywhere(const FrameHeader& header, ConstBytes frame);
 
 // Read the header of a frame, and find the range of values, in host memory or in GPU memory.
 Status read_header_anywhere(ConstBytes frame, FrameHeader& header);

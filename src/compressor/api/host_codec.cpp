@@ -16,7 +16,7 @@ Coding choose(const Coding& coding, Bound bound, ConstSlice values) {
     throw Error(Status::invalid_type, std::string("the codec does not code values of type ") +
                                           name_of(values.type) +
                                           " under this kind of bound; leave codec= away, or use codec=raw");
-  if (all.size() == 1 || values.count < least_to_sample) return all[0];
+  if (all.size() == 1 || values.count < min_values_to_sample) return all[0];
   return best_by_sample(all, values);
 }
 
@@ -25,7 +25,7 @@ std::vector<Reference> referring(Arrays arrays, ConstSlice values) {
   std::vector<Reference> references;
   for (const void* const array : arrays) {
     const ConstSlice slice{{array, values.count, values.type}};
-    references.push_back({state_of(slice), slice});
+    references.push_back({state_number_of(slice), slice});
   }
   return references;
 }
@@ -47,13 +47,13 @@ std::optional<SizeOrStatus> encode_referring(ConstSlice values, const Coding& co
 }
 
 // Throws Error if the references are not those that a frame names.
-void require_states(const States& named, std::span<const Reference> references) {
+void require_states(const StateNumbers& named, std::span<const Reference> references) {
   if (!named.any()) return;
   if (references.empty())
     throw Error(Status::corrupt_frame, "the frame has " + std::to_string(named.n) +
                                            (named.n == 1 ? " reference" : " references") +
                                            ", which are missing; give the same arrays as in encoding");
-  if (references.size() < named.n || states_of(references.first(named.n)) != named)
+  if (references.size() < named.n || state_numbers_of(references.first(named.n)) != named)
     throw Error(
         Status::corrupt_frame,
         "references: they are not the arrays from which the frame was predicted; give the same ones as "
@@ -88,7 +88,7 @@ Status decode_on_host(ConstBytes frame, Arrays references, Slice values) {
   if (header.type != values.type || header.count != values.count) return Status::frame_mismatch;
   const auto decoder = make_decoder(header, options().kernels, options().threads);
   // The encoder may have used the newest of two references alone.
-  const States named = states_in(header, frame);
+  const StateNumbers named = state_numbers_in(header, frame);
   const std::vector<Reference> given =
       referring(references.first(std::min<std::size_t>(named.n, references.size())), values);
   require_states(named, given);
@@ -116,7 +116,7 @@ SizeOrStatus scale_on_host(ConstBytes frame, double factor, Bytes out) {
   if (header.has(FrameHeader::failed)) return {Status::peer_failed};
   const auto codec = make_decoder(header, options().kernels, options().threads);
   const FrameScaling* const frames = FrameScaling::of(*codec);
-  if (states_in(header, frame).any())
+  if (state_numbers_in(header, frame).any())
     throw Error(Status::frame_mismatch,
                 "the frame has references, which would have to be multiplied too; decode it, multiply, and "
                 "encode again");
@@ -136,7 +136,7 @@ Status summarize_on_host(ConstBytes frame, ValueStatistics& statistics) {
   if (const Status status = read_header(frame, header); status != Status::ok) return status;
   if (header.has(FrameHeader::failed)) return Status::peer_failed;
   if (components_of(header.type) > 1) return Status::invalid_type;
-  require_states(states_in(header, frame), {});
+  require_states(state_numbers_in(header, frame), {});
   const auto codec = make_decoder(header, options().kernels, options().threads);
   if (const FrameScaling* const frames = FrameScaling::of(*codec))
     return frames->summarize(frame, statistics);

@@ -41,27 +41,27 @@ PointerGetAttributes find_driver() noexcept {
 // search.
 PointerGetAttributes driver() noexcept {
   static std::atomic<PointerGetAttributes> known{nullptr};
-  static std::atomic<unsigned long long> looked_among{0};
+  static std::atomic<unsigned long long> searched_objects{0};  // loaded_objects() at the last search
   if (const auto found = known.load(std::memory_order_relaxed)) return found;
   const unsigned long long now = loaded_objects();
   // Another thread may have found the function since.
-  if (looked_among.load(std::memory_order_acquire) == now) return known.load(std::memory_order_relaxed);
+  if (searched_objects.load(std::memory_order_acquire) == now) return known.load(std::memory_order_relaxed);
   const auto found = find_driver();
   if (found != nullptr) known.store(found, std::memory_order_relaxed);
-  looked_among.store(now, std::memory_order_release);
+  searched_objects.store(now, std::memory_order_release);
   return found;
 }
 
 }  // namespace
 
 bool on_device(const void* address) noexcept {
-  const auto attributes_of = address != nullptr ? driver() : nullptr;
-  if (attributes_of == nullptr) return false;
+  const auto get_attributes = address != nullptr ? driver() : nullptr;
+  if (get_attributes == nullptr) return false;
   constexpr int asked[] = {memory_type, is_managed};
   unsigned type = 0;
   int managed = 0;
   void* answers[] = {&type, &managed};
-  return attributes_of(2, asked, answers, reinterpret_cast<std::uintptr_t>(address)) == 0 &&
+  return get_attributes(2, asked, answers, reinterpret_cast<std::uintptr_t>(address)) == 0 &&
          type == type_device && managed == 0;
 }
 

@@ -52,7 +52,8 @@ Status guarded(const Action& action) noexcept {
 // Text of the last error that a C function of this library has returned to this thread.
 inline thread_local char last_error[512] = "";
 
-// Runs action() for a C function, and returns its status. The text of a failure is kept in last_error.
+// Runs action() for a C function as guarded() does, and returns its status as the C calls do. The text of a
+// failure is kept in last_error.
 template <class Action>
 int guard(const Action& action) noexcept {
   return static_cast<int>(guarded(

@@ -15,15 +15,17 @@ struct Item {
   std::string_view name, value;
   std::size_t column = 1;  // column of the value, from 1
 
-  [[noreturn]] void reject(const std::string& remedy) const;       // throws: wrong value
-  [[noreturn]] void reject_name(const std::string& remedy) const;  // throws: unknown name
-  [[noreturn]] void reject_name(std::span<const std::string_view> known) const;
+  [[noreturn]] void reject(const std::string& remedy) const;       // throws ItemError: wrong value
+  [[noreturn]] void reject_name(const std::string& remedy) const;  // throws ItemError: unknown name
+  [[noreturn]] void reject_name(
+      std::span<const std::string_view> known) const;  // `known`: the names there are
 };
 
 // Returns the name of `known` that a mistyped one is nearest to; empty if none is similar.
 std::string_view nearest_name(std::string_view mistyped, std::span<const std::string_view> known);
 
-// Error of an item that cannot be read. A caller that found the item outside a policy string adds its place.
+// Error of an item that cannot be read. The message gives its column in a policy string. A caller that found
+// the item elsewhere makes a message of its own from in_name() and reason().
 class ItemError : public Error {
  public:
   ItemError(std::size_t column, bool in_name, const std::string& reason)
@@ -39,7 +41,7 @@ class ItemError : public Error {
   std::string reason_;
 };
 
-std::string_view trimmed(std::string_view text) noexcept;
+std::string_view trimmed(std::string_view text) noexcept;  // without spaces at its ends
 
 // Returns the item that starts at `begin`, and moves `begin` behind the comma after it, or beyond the text.
 Item next_item(std::string_view text, std::size_t& begin) noexcept;

@@ -17,7 +17,7 @@ constexpr OptionInfo table[] = {
     {"TAUT_KERNELS", &Options::kernels, "name", "",
      "kernel set of the codecs, such as scalar; empty: the best of the processor"},
     {"TAUT_THREADS", &Options::threads, "1..64", "1",
-     "threads that decode one frame in codec calls, and encode it unless threads= says", most_threads},
+     "threads that decode one frame in codec calls, and encode it unless threads= says", max_threads},
     {"TAUT_REPORT", &Options::report, "file", "",
      "statistics of this rank, written while the program runs and at MPI_Finalize; %r: the rank"},
     {"TAUT_TRACE", &Options::trace, "file", "",
@@ -52,7 +52,8 @@ constexpr OptionInfo table[] = {
      "the library that `taut run` preloads; empty: the one beside the program"},
 };
 
-// Set a member of Options. Return false and change nothing if the text is not understood.
+// Set a member of Options from the value of a variable; a number may be 1 to `max`. Return false and change
+// nothing if the value is not understood.
 bool read(std::string_view value, int, std::string& text) {
   text = value;
   return true;
@@ -62,15 +63,15 @@ bool read(std::string_view value, int, bool& on) {
   if (yes || no) on = yes;
   return yes || no;
 }
-bool read(std::string_view value, int most, std::optional<bool>& on) {
+bool read(std::string_view value, int max, std::optional<bool>& on) {
   bool read_value = false;
-  const bool good = read(value, most, read_value);
+  const bool good = read(value, max, read_value);
   if (good) on = read_value;
   return good;
 }
-bool read(std::string_view value, int most, int& number) {
+bool read(std::string_view value, int max, int& number) {
   int n = 0;
-  const bool good = read_number(value, n) && n >= 1 && n <= most;
+  const bool good = read_number(value, n) && n >= 1 && n <= max;
   if (good) number = n;
   return good;
 }
@@ -90,9 +91,9 @@ void read_option(std::string_view name, std::string_view value, Options& options
     if (name.starts_with("TAUT_")) warn_of_unknown(name, options);
     return;
   }
-  const auto set = [&](auto member) { return read(value, option->most, options.*member); };
+  const auto set = [&](auto member) { return read(value, option->max, options.*member); };
   if (std::visit(set, option->member)) return;
-  const std::string remedy = option->most == 0 ? "0 or 1" : "1 to " + std::to_string(option->most);
+  const std::string remedy = option->max == 0 ? "0 or 1" : "1 to " + std::to_string(option->max);
   options.warnings.push_back(std::string(name) + "=" + std::string(value) + " is not understood; use " +
                              remedy);
 }

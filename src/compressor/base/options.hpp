@@ -9,8 +9,9 @@
 
 namespace taut {
 
-inline constexpr int most_threads = 64;
+inline constexpr int max_threads = 64;
 
+// Values of all options, each with the environment variable that sets it.
 struct Options {
   bool enabled = true;                // TAUT
   std::string kernels;                // TAUT_KERNELS
@@ -33,6 +34,7 @@ struct Options {
   std::string preload;                // TAUT_PRELOAD
   std::vector<std::string> warnings;  // unknown names and values
 
+  // Returns true if calls are counted for a report, a trace or a summary.
   bool observe() const noexcept { return !report.empty() || !trace.empty() || summary; }
 };
 
@@ -44,7 +46,7 @@ struct OptionInfo {
   const char* type;
   const char* default_value;
   const char* summary;
-  int most = 0;  // greatest value of a number
+  int max = 0;  // greatest value of a number; 0: the option is no number
 };
 
 // Returns the table behind docs/configuration.md.

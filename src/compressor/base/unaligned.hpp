@@ -9,6 +9,7 @@ namespace taut {
 
 static_assert(std::endian::native == std::endian::little, "frames are little-endian; add byte swaps first");
 
+// Loads a number from any address.
 template <class T>
 T load(const std::byte* from) noexcept {
   T value;

@@ -46,7 +46,7 @@ std::optional<double> ArrayCoding::wanted_psnr() const noexcept {
 std::string ArrayCoding::frame_text(DType type, const ValueRange& range) const {
   const Bound used = bound(type, range);
   if (used == coding_.bound) return text_;
-  Coding frame = coding_.with(used);
+  Coding frame = coding_.with_bound(used);
   frame.fill.reset();  // the range is known
   if (!used.exact()) return taut::text_of(frame);
   // An exact bound drops a codec that does not code without loss.

@@ -190,7 +190,7 @@ void FrameReader::check_sizes(std::uint64_t bytes_left) const {
   FrameEntry limit{};  // most bytes of a frame of `values` values; kept, as most frames have equally many
   for (const FrameEntry& entry : entries_) {
     if (entry.values == 0 || entry.values > most_values_a_frame || entry.values > values_left ||
-        entry.bytes > bytes_left || entry.bytes + 3 < least_frame_bytes(entry.values))
+        entry.bytes > bytes_left || entry.bytes + 3 < min_frame_bytes(entry.values))
       fail_damaged("sizes in its index");
     if (entry.values != limit.values) limit = {most_frame_bytes(array_.type, entry.values), entry.values, 0};
     if (entry.bytes > limit.bytes) fail_damaged("sizes in its index");

@@ -17,7 +17,8 @@ void add_predictors(const CodecInfo& codec, const Coding& coding, std::vector<Co
     return;
   }
   if (!coding.predictor.automatic()) {
-    const Prediction<unsigned> prediction = numbered(coding.predictor, coding.dims, codec.predictors);
+    const Prediction<unsigned> prediction =
+        numbered_prediction(coding.predictor, coding.dims, codec.predictors);
     one.predictor = {codec.predictors[prediction.inner], prediction.lags};
   }
   all.push_back(one);
@@ -40,22 +41,22 @@ std::vector<Coding> candidates(const Coding& coding, DType type, Bound bound) {
   std::vector<const CodecInfo*> able;
   for (const CodecInfo* codec : registered_codecs()) {
     if (!codec->serves(type, bound.kind)) continue;
-    const bool wanted = coding.codec == nullptr ? codec->rank(bound.kind) != CodecInfo::only_by_name &&
+    const bool wanted = coding.codec == nullptr ? codec->priority(bound.kind) != CodecInfo::only_by_name &&
                                                       has_predictor(*codec, coding.predictor)
                                                 : coding.codec == codec;
-    const auto rank = [&](const CodecInfo* other) { return other->rank(bound.kind); };
-    if (wanted) able.insert(std::ranges::upper_bound(able, rank(codec), {}, rank), codec);
+    const auto priority = [&](const CodecInfo* other) { return other->priority(bound.kind); };
+    if (wanted) able.insert(std::ranges::upper_bound(able, priority(codec), {}, priority), codec);
   }
-  const bool more = able.size() > 1 && able.back()->rank(bound.kind) == CodecInfo::last_resort;
-  if (more) able.pop_back();
+  const bool has_others = able.size() > 1 && able.back()->priority(bound.kind) == CodecInfo::last_resort;
+  if (has_others) able.pop_back();  // the last resort
   std::vector<Coding> all;
-  for (const CodecInfo* codec : able) add_predictors(*codec, coding.with(bound), all);
+  for (const CodecInfo* codec : able) add_predictors(*codec, coding.with_bound(bound), all);
   if (all.size() > max_candidates) all.erase(all.begin() + max_candidates, all.end());
   return all;
 }
 
-std::span<const Coding> CandidateTable::of(const Coding& coding, DType type, Bound bound,
-                                           Preference preference) {
+std::span<const Coding> CandidateTable::find(const Coding& coding, DType type, Bound bound,
+                                             Preference preference) {
   for (const Entry& known : entries_)
     if (known.type == type && known.kind == bound.kind && known.preference == preference)
       return known.candidates;

@@ -17,40 +17,41 @@ inline constexpr std::size_t max_candidates = 16;
 
 // Returns the candidates for values of `type` under `bound` (not relative), the usual choice first. The
 // result is empty only if a codec or predictor was named that does not serve such values. `bound` may be
-// exact although the coding's is not; the named codec and predictor are then dropped if they do not suit.
-// Throws Error(invalid_policy) if the named codec lacks the predictor, or that lacks extents.
+// exact although the bound of `coding` is not; a named codec is then dropped if it does not serve exact
+// bounds, and a named predictor always. Throws Error(invalid_policy) if the named codec lacks the predictor,
+// or if the predictor needs extents and the coding has none.
 std::vector<Coding> candidates(const Coding& coding, DType type, Bound bound);
 
-// Property of a codec from which a call gains most.
-enum class Preference : std::uint8_t { none, adding, idempotent, fast };  // fast: fast_codec alone
+// Property of a codec from which a call gains most. `fast`: the coding names a codec for its speed.
+enum class Preference : std::uint8_t { none, adding, idempotent, fast };
 
 // Cache of candidates(), for the calls under one coding.
 class CandidateTable {
  public:
   // Returns the preferred candidates, if there are any; otherwise all.
-  std::span<const Coding> of(const Coding& coding, DType type, Bound bound, Preference preference);
+  std::span<const Coding> find(const Coding& coding, DType type, Bound bound, Preference preference);
 
  private:
   struct Entry {
     DType type;
     Bound::Kind kind;
     Preference preference;
-    std::vector<Coding> candidates;  // their bound is that of the first call
+    std::vector<Coding> candidates;  // with the bound of the first call
   };
-  std::deque<Entry> entries_;  // all of one coding
+  std::deque<Entry> entries_;  // all under one coding; their spans stay valid as entries are added
 };
 
 // Returns the index of the best candidate, given the expected ratio of values to frames of each candidate.
 // Another codec is preferred only if its ratio is more than 1.1 times as high.
 std::size_t best_candidate(std::span<const Coding> candidates, std::span<const float> ratios) noexcept;
 
-// Candidate cache: the candidate that coded the last messages of one kind.
+// Cache of the candidate that coded the last messages of one kind.
 class CandidateCache {
  public:
-  static constexpr std::uint32_t samples_last = 32;
+  static constexpr std::uint32_t max_messages = 32;  // for which a choice stays valid
 
-  // Returns the candidate that was last chosen, if it is still valid. It expires when its ratio changes, or
-  // after `samples_last` messages. Then all candidates have to be sampled.
+  // Returns the index of the candidate that was last chosen, if the choice is still valid. A choice expires
+  // when the ratio changes, or after max_messages. All candidates then have to be sampled.
   std::optional<std::size_t> get() const noexcept {
     return left_ > 0 ? std::optional(candidate_) : std::nullopt;
   }
@@ -60,7 +61,7 @@ class CandidateCache {
     if (left_ == 0) {
       candidate_ = candidate;
       ratio_ = ratio;
-      left_ = samples_last;
+      left_ = max_messages;
     } else if (ratio < 0.8F * ratio_ || ratio > 1.25F * ratio_) {
       left_ = 0;
     } else {
@@ -82,12 +83,13 @@ class CodecCache {
   explicit CodecCache(std::string kernels) : kernels_(std::move(kernels)) {}
 
   // Returns the codec for a candidate and a bound. Throws Error if the codec cannot serve them.
-  std::shared_ptr<const Codec> of(const Coding& candidate, Bound bound) {
-    Coding coding = candidate.with(bound);
+  std::shared_ptr<const Codec> find_or_make(const Coding& candidate, Bound bound) {
+    Coding coding = candidate.with_bound(bound);
     coding.kernels = kernels_;
     for (const Entry& entry : entries_)
       if (entry.coding == coding) return entry.codec;
-    if (entries_.size() >= most) entries_.erase(entries_.begin());  // relative bounds change with the data
+    // Relative bounds change with the data, and make new entries.
+    if (entries_.size() >= max_entries) entries_.erase(entries_.begin());
     entries_.push_back({coding, on_coding_stack(coding.make())});
     return entries_.back().codec;
   }
@@ -101,7 +103,7 @@ class CodecCache {
     Coding coding;
     std::shared_ptr<const Codec> codec;
   };
-  static constexpr std::size_t most = 2 * max_candidates;
+  static constexpr std::size_t max_entries = 2 * max_candidates;
 
   std::string kernels_;
   std::vector<Entry> entries_;

@@ -12,7 +12,7 @@
 namespace taut {
 namespace {
 
-// Slicing by 8: table[k][b] is the checksum of byte b followed by k zero bytes.
+// Tables of the method slicing-by-8: tables[k][b] is the checksum of byte b followed by k zero bytes.
 using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
 
 constexpr Tables make_tables() {

@@ -1,6 +1,6 @@
 // Records of a frame: each holds one encoded chunk. Records are stored one after another, with a table of
-// their ends: 32 bits a chunk, in units of 4 bytes. An index is the word 0 and that table, in front of the
-// records.
+// their ends: 32 bits a chunk, in units of 4 bytes from the first record. An index is the word 0 and that
+// table, in front of the records.
 #pragma once
 
 #include <atomic>
@@ -14,9 +14,9 @@ namespace taut {
 
 inline constexpr std::size_t record_unit = 4;
 
-// Appends records to a buffer and writes their ends to the table. `most_record`: the greatest number of bytes
-// that a kernel writes for one record.
-template <std::size_t most_record>
+// Appends records to a buffer and writes their ends to the table. `max_record_bytes`: the greatest number of
+// bytes that a kernel writes for one record.
+template <std::size_t max_record_bytes>
 class RecordWriter {
  public:
   RecordWriter(std::byte* ends, Bytes room) noexcept
@@ -24,13 +24,13 @@ class RecordWriter {
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
 
-  // room() returns memory for a record of up to most_record bytes: the final position, or a side buffer if
-  // less is left. commit() appends `bytes` of that memory, a multiple of 4, and returns false if they do not
-  // fit.
-  std::byte* room() noexcept { return left() >= most_record ? at_ : aside_; }
+  // room() returns memory for a record of up to max_record_bytes: the final position, or a side buffer if
+  // less is left. commit() appends the first `bytes` of that memory, a multiple of 4, and returns false if
+  // they do not fit.
+  std::byte* room() noexcept { return left() >= max_record_bytes ? at_ : side_buffer_; }
   bool commit(std::size_t bytes) noexcept {
     if (bytes > left()) return false;
-    if (bytes > 0 && room() == aside_) std::memcpy(at_, aside_, bytes);
+    if (bytes > 0 && room() == side_buffer_) std::memcpy(at_, side_buffer_, bytes);
     advance(bytes);
     return true;
   }
@@ -47,11 +47,12 @@ class RecordWriter {
 
  private:
   std::byte *ends_, *records_, *at_, *end_;
-  alignas(64) std::byte aside_[most_record];
+  alignas(64) std::byte side_buffer_[max_record_bytes];
 };
 
-// Memory for the records of a frame, and for their ends, one for each chunk. Each thread starts with
-// chunk_bytes for each of its chunks: the greatest size of a record, or an estimate.
+// Memory for the records of a frame, and for their ends, one for each chunk. Threads write their records
+// concurrently, each into a share of the memory with chunk_bytes for each of its chunks: the greatest size of
+// a record, or an estimate.
 struct RecordRoom {
   std::byte* ends;
   Bytes records;
@@ -65,6 +66,7 @@ struct RecordRoom {
   }
 };
 
+// Returns the greatest whole number of units by which `bytes` divide evenly among the chunks.
 constexpr std::size_t even_share(std::size_t bytes, std::size_t chunks) noexcept {
   return bytes / std::max<std::size_t>(chunks, 1) / record_unit * record_unit;
 }
@@ -80,9 +82,9 @@ inline bool ends_fit(const std::byte* ends, std::size_t chunks, std::size_t byte
   return std::size_t{before} * record_unit == bytes;
 }
 
-// Moves the records of `range` to offset `before`, the size of all earlier records, and adds that offset to
-// their ends.
-inline void close_up(const RecordRoom& room, Range range, ConstBytes records, std::size_t before) noexcept {
+// Moves the records of the chunks `range` from their thread's share to offset `before`, the size of all
+// earlier records, and adds that offset to their ends.
+inline void move_down(const RecordRoom& room, Range range, ConstBytes records, std::size_t before) noexcept {
   std::byte* const place = room.records.data() + before;
   if (place != records.data()) std::memmove(place, records.data(), records.size());
   std::byte* end = room.ends_of(range);
@@ -102,7 +104,8 @@ SizeOrStatus write_records(std::size_t parts, const RecordRoom& room, const Writ
   };
   if (parts == 1) return write_all();
   SizeOrStatus all;
-  std::atomic<std::size_t> turn = 0;  // part that may move its records; its thread has them in its cache
+  // Part whose thread may move its records; each thread moves its own, which are in its cache.
+  std::atomic<std::size_t> turn = 0;
   for_each_part(parts, room.chunks, [&](std::size_t part, Range range) {
     const Bytes share = room.share(part, parts);
     Writer writer(room.ends_of(range), share);
@@ -110,7 +113,7 @@ SizeOrStatus write_records(std::size_t parts, const RecordRoom& room, const Writ
     for (std::size_t now = turn; now != part; now = turn) turn.wait(now);
     if (all.status == Status::ok) {
       all.status = status;
-      close_up(room, range, share.first(writer.bytes()), all.bytes);
+      move_down(room, range, share.first(writer.bytes()), all.bytes);
       all.bytes += writer.bytes();
     }
     turn = part + 1;
@@ -132,7 +135,7 @@ std::size_t write_indexed(Bytes payload, std::size_t chunks, int threads, const 
   std::byte* const ends = store(payload.data(), std::uint32_t{0});
   const Bytes records = payload.subspan(index);
   const RecordRoom room{ends, records, chunks, even_share(records.size(), chunks)};
-  const SizeOrStatus written = write_records<Writer>(parts_of(threads, chunks), room, write);
+  const SizeOrStatus written = write_records<Writer>(useful_threads(threads, chunks), room, write);
   return written.status == Status::ok ? index + written.bytes : 0;
 }
 

@@ -21,9 +21,9 @@ namespace taut {
 
 // Contract of a codec, printed by tools and checked by the conformance suite.
 struct Contract {
-  Bound bound = {};          // bound of every finite value; NaN and infinities keep their class
+  Bound bound = {};          // bound of every finite value; a NaN stays a NaN, an infinity the same infinity
   bool fixed_size = false;   // a frame of n values always has max_bytes(n) bytes
-  bool adds_frames = false;  // arithmetic() adds encoded data
+  bool adds_frames = false;  // Codec::arithmetic() adds encoded data
   bool idempotent = false;   // decoded values do not change when coded again, whatever values surround them
 };
 
@@ -32,7 +32,7 @@ class Codec;
 
 // Prediction of a value from earlier values: the name of a predictor of a codec, and lags. Its text is
 // "delta", "delta+192" or "delta+192+18432". The predictors "lorenzo2" and "lorenzo3" stand for the usual
-// predictor of the codec with the lags that the extents of the field give.
+// predictor of the codec with the lags of a row, or of a row and a plane, of the field.
 struct NamedPredictor {
   std::string_view name = "auto";  // in static memory; auto: chosen by a sample of the values
   Lags lags = {};                  // in values
@@ -47,22 +47,24 @@ struct NamedPredictor {
   friend constexpr bool operator==(const NamedPredictor&, const NamedPredictor&) = default;
 };
 std::string text_of(const NamedPredictor& predictor);
-std::optional<NamedPredictor> predictor_named(std::string_view text) noexcept;  // nothing: none has that text
+// Returns nothing if no predictor has that text.
+std::optional<NamedPredictor> predictor_named(std::string_view text) noexcept;
 std::string predictor_texts();  // the texts of all codecs' predictors, for messages
 
+// Returns true if a coding with this predictor may name the codec.
 bool has_predictor(const CodecInfo& codec, const NamedPredictor& predictor) noexcept;
 // Returns the prediction of a field of these extents by a codec that has these predictors. Throws
 // Error(invalid_policy) with the remedy if the codec does not have the predictor.
-Prediction<unsigned> numbered(const NamedPredictor& predictor, const Dims& dims,
-                              std::span<const std::string_view> predictors);
+Prediction<unsigned> numbered_prediction(const NamedPredictor& predictor, const Dims& dims,
+                                         std::span<const std::string_view> predictors);
 template <class Inner>
 Prediction<Inner> prediction_of(const NamedPredictor& predictor, const Dims& dims,
                                 std::span<const std::string_view> predictors) {
-  const Prediction<unsigned> prediction = numbered(predictor, dims, predictors);
+  const Prediction<unsigned> prediction = numbered_prediction(predictor, dims, predictors);
   return {static_cast<Inner>(prediction.inner), prediction.lags};
 }
 
-// Returns the predictors as codings name them.
+// Returns the names of predictions, with their lags, as codings give them.
 template <class Inner>
 std::vector<NamedPredictor> named(const std::vector<Prediction<Inner>>& predictions,
                                   std::span<const std::string_view> predictors) {
@@ -72,8 +74,8 @@ std::vector<NamedPredictor> named(const std::vector<Prediction<Inner>>& predicti
   return all;
 }
 
-// Coding of values: all that decides the bytes of a frame, and the threads and kernels that write them. The
-// text of a coding is parsed by parse_coding() (compressor/frame/coding.hpp).
+// Coding of values: the choices that decide the bytes of a frame, and the threads and kernels that write
+// them. parse_coding() (compressor/frame/coding.hpp) reads a coding from text.
 struct Coding {
   const CodecInfo* codec = nullptr;  // null: chosen for each message
   Bound bound = {};                  // bound of one value
@@ -83,12 +85,12 @@ struct Coding {
   Dims dims = {};                         // extents of the field that the values belong to
   int threads = 0;                        // threads of this process for one frame; 0: not given, one
   PackedBits bits = PackedBits::rounded;  // treatment of packed integers; default under rules: exact
-  std::optional<double> fill = {};        // stands for missing values, which a range of values excludes
+  std::optional<double> fill = {};        // number that stands for missing values; range_of() leaves it out
 
   int thread_count() const noexcept { return threads > 0 ? threads : 1; }
   // Creates the codec. Throws Error if the codec cannot serve the coding.
   std::unique_ptr<Codec> make() const;
-  Coding with(Bound other) const noexcept {
+  Coding with_bound(Bound other) const noexcept {
     Coding coding = *this;
     coding.bound = other;
     return coding;
@@ -118,8 +120,8 @@ class FrameArithmetic {
   }
 
   // Returns true if the values can be a reference of an addend, or of a sum: the codec represents each by an
-  // integer, and none travels exactly. A frame with such a reference always refers to it, and may have
-  // max_bytes of two addends.
+  // integer, and none is an exact value. A frame that is encoded with such a reference always names it, and
+  // may have max_bytes() of two addends.
   virtual bool has_integers(ConstSlice) const noexcept { return false; }
 };
 
@@ -134,6 +136,7 @@ struct Sample {
   }
 };
 
+// Encoder and decoder for one coding.
 class Codec {
  public:
   virtual ~Codec() = default;
@@ -171,10 +174,10 @@ class Codec {
 
 inline constexpr std::size_t max_predictors = 13;
 
-// Codings and frames that a codec's kernels for GPUs serve (gpu/<codec>/codec.cu). The same on all ranks,
-// whether they have a GPU or not.
+// Codings and frames that a codec's kernels for GPUs serve (gpu/<codec>/codec.cu). The functions give the
+// same results on all ranks, whether they have a GPU or not.
 struct CodecOnDevices {
-  bool (*encodes)(const Coding& coding) noexcept;
+  bool (*encodes)(const Coding& coding) noexcept;  // returns true if kernels encode by this coding
   // Returns the coding, without its codec, by which kernels decode a frame: bound, number of lags, and
   // extents if the payload depends on them. Returns nothing if the host has to decode the frame. `payload`:
   // empty if it is not on the host. `known`: the coding of the frames that the caller expects.
@@ -183,33 +186,34 @@ struct CodecOnDevices {
 
 // Registry entry of a codec.
 struct CodecInfo {
-  // Ranks of codecs for codec=auto, which considers lower ranks first.
-  static constexpr std::uint8_t usual = 1, also = 2, last_resort = 9, only_by_name = 255;
+  // Priorities of codecs for codec=auto, which considers lower numbers first. A codec of priority last_resort
+  // is a candidate only if no other codec serves the values.
+  static constexpr std::uint8_t first_priority = 1, second_priority = 2, last_resort = 9, only_by_name = 255;
 
   static constexpr unsigned usual_predictor = 1;  // number among the predictors of a codec
 
   const char* name;       // name of the folder, and in policies
   std::uint8_t frame_id;  // identifier in frames; never reused
-  const char* since;
+  const char* since;      // version of Taut that first had the codec
   const char* summary;
   // Predictors that a coding may name, numbered as frames number them.
   std::span<const std::string_view> predictors = {};
   // Returns the predictors that `auto` chooses from for a field of these extents: at most max_predictors, the
   // usual one first. Ranks agree on one by its position. Null: there is no choice.
   std::vector<NamedPredictor> (*automatic)(const Dims& dims) = nullptr;
-  bool (*serves)(DType type, Bound::Kind kind) noexcept;
-  std::unique_ptr<Codec> (*make)(const Coding&);  // throws Error if the codec cannot serve the coding
-  std::uint8_t (*rank)(Bound::Kind kind) noexcept = [](Bound::Kind) noexcept { return usual; };
-  bool adds_frames = false;  // as in the contract; likewise `idempotent`
-  bool idempotent = false;
-  bool takes_references = false;           // frames may have references: parameters[2] is their number
+  bool (*serves)(DType type, Bound::Kind kind) noexcept;  // true: codes such values under such bounds
+  std::unique_ptr<Codec> (*make)(const Coding&);          // throws Error if the codec cannot serve the coding
+  std::uint8_t (*priority)(Bound::Kind kind) noexcept = [](Bound::Kind) noexcept { return first_priority; };
+  bool adds_frames = false;                // as in the contract
+  bool idempotent = false;                 // as in the contract
+  bool takes_references = false;           // frames may have references; parameters[2] tells how many
   const CodecOnDevices* device = nullptr;  // null: there are no kernels for GPUs
 };
 
 std::span<const CodecInfo* const> registered_codecs() noexcept;
 const CodecInfo* find_codec(const char* name) noexcept;  // null: unknown
 
-// A codec that this build lacks, because a library that the codec needs was missing.
+// Name of a codec that this build lacks, because a library that the codec needs was missing.
 struct AbsentCodec {
   const char* name;
   const char* remedy;  // an imperative sentence without its full stop

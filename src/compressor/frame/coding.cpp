@@ -16,9 +16,9 @@ namespace {
 struct BoundName {
   std::string_view name;
   Bound::Kind kind;
-  double most;  // `value` is above 0 and at most `most`
+  double max;  // the number is above 0 and at most `max`
   const char* remedy;
-  const char* codec = nullptr;  // codec that the form names
+  const char* codec = nullptr;  // codec that a bound of this name implies
 };
 constexpr BoundName bound_names[] = {
     {"abs", Bound::Kind::absolute, 1e308, "give a bound above 0: abs:1e-4"},
@@ -71,7 +71,7 @@ void read_codec(const Item& item, Coding& coding) {
   item.reject(remedy);
 }
 
-// Names the codec of a form that has one, if it serves the number.
+// Sets the codec that the name of the bound implies, and rejects a number that the codec does not serve.
 void name_codec(const Item& item, const BoundName& form, Coding& coding) {
   const CodecInfo* const codec = find_codec(form.codec);
   if (coding.codec != nullptr && coding.codec != codec)
@@ -148,14 +148,14 @@ const CodecInfo* find_codec(std::uint8_t frame_id) noexcept {
   return nullptr;
 }
 
-States states_in(const FrameHeader& header, ConstBytes frame) noexcept {
-  States states;
+StateNumbers state_numbers_in(const FrameHeader& header, ConstBytes frame) noexcept {
+  StateNumbers states;
   const CodecInfo* const codec = find_codec(header.codec);
   const bool may_refer = codec != nullptr && codec->takes_references && !header.has(FrameHeader::failed);
   const std::size_t room = frame.size() - std::min(frame.size(), frame_header_bytes);
   if (!may_refer || room < header.payload_bytes) return {};
   ConstBytes payload = frame.subspan(frame_header_bytes, header.payload_bytes);
-  return read_states(header, payload, states) ? states : States{};
+  return read_state_numbers(header, payload, states) ? states : StateNumbers{};
 }
 
 std::unique_ptr<Codec> make_decoder(const FrameHeader& header, std::string_view kernels, int threads) {
@@ -189,7 +189,7 @@ void read_bound(const Item& item, Coding& coding) {
       continue;
     double value = 0;
     const bool number = read_number(item.value.substr(known.name.size() + 1), value);
-    if (!number || !(value > 0) || !(value <= known.most)) item.reject(known.remedy);
+    if (!number || !(value > 0) || !(value <= known.max)) item.reject(known.remedy);
     coding.bound = {known.kind, value};
     if (known.codec != nullptr) name_codec(item, known, coding);
     return;
@@ -210,8 +210,8 @@ bool read_coding_option(const Item& item, Coding& coding) {
   } else if (item.name == "bits") {
     coding.bits = choose<PackedBits>(item, {{"exact", PackedBits::exact}, {"rounded", PackedBits::rounded}});
   } else if (item.name == "threads") {
-    if (!read_number(item.value, coding.threads) || coding.threads < 1 || coding.threads > most_threads)
-      item.reject("give a number from 1 to " + std::to_string(most_threads));
+    if (!read_number(item.value, coding.threads) || coding.threads < 1 || coding.threads > max_threads)
+      item.reject("give a number from 1 to " + std::to_string(max_threads));
   } else if (item.name == "checksum") {
     coding.checksum = choose<bool>(item, {{"off", false}, {"on", true}});
   } else {
@@ -228,7 +228,7 @@ void check(const Coding& coding, std::string_view kernels) {
   if (coding.fill && !is_relative(coding.bound))
     reject("fill= only matters to bounds that are relative to the value range, rel: and psnr:");
   bool served = false;
-  std::vector<Coding> checked;  // those of the type before: most types have the same
+  std::vector<Coding> checked;  // candidates of the type before: most types have the same ones
   for (std::uint8_t type = 1; type <= dtypes; ++type) {
     std::vector<Coding> all = candidates(coding, DType{type}, bound);
     if (all == checked) continue;
@@ -237,7 +237,8 @@ void check(const Coding& coding, std::string_view kernels) {
       Coding made = candidate;
       made.kernels = kernels;
       made.make();  // throws if the options do not suit the codec
-      served |= candidate.codec->rank(bound.kind) != CodecInfo::last_resort || bound.exact() || coding.codec;
+      served |=
+          candidate.codec->priority(bound.kind) != CodecInfo::last_resort || bound.exact() || coding.codec;
     }
   }
   if (served) return;

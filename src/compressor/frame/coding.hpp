@@ -1,4 +1,4 @@
-// The text of a coding, as codec calls, policies, files and calls for GPUs have it: its only parser.
+// Text of a coding, as codec calls, policies, files and calls for GPUs have it: the only parser of that text.
 #pragma once
 
 #include "compressor/base/option_parser.hpp"
@@ -32,8 +32,8 @@ std::string text_of(Bound bound, int digits = 0);
 // Returns the codec with this id; null if it is unknown.
 const CodecInfo* find_codec(std::uint8_t frame_id) noexcept;
 
-// Returns the state numbers of a frame in host memory whose header is valid; none if the frame names none.
-States states_in(const FrameHeader& header, ConstBytes frame) noexcept;
+// Returns the state numbers of the references of a frame in host memory, whose header is valid.
+StateNumbers state_numbers_in(const FrameHeader& header, ConstBytes frame) noexcept;
 
 // Creates a codec that decodes and adds frames with such a header: any instance of a codec can do so for all
 // of its frames. Throws Error for frames that no codec decodes.

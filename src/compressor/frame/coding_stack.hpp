@@ -1,5 +1,6 @@
-// Coding stacks: stacks of 1 MiB on which codecs run. Codecs have local arrays of up to 200 KiB for the
-// values and planes of a chunk. Threads and fibres of programs may have stacks of 16 to 128 KiB.
+// Coding stacks: stacks of 1 MiB on which codecs run. They are needed because codecs have local arrays of up
+// to 200 KiB for the values and planes of a chunk, and threads and fibres of programs may have stacks of 16
+// to 128 KiB.
 #pragma once
 
 #include "compressor/frame/codec.hpp"

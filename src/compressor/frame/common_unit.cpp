@@ -10,8 +10,9 @@
 namespace taut {
 namespace {
 
-// Limits of a type. Frames hold integers below `coded` in their usual form. All integers up to `exact` are
-// values of the type. The units are far inside the range of steps of planes.
+// Limits of units and of the integers, values over unit, for a type. `coded`: planes codes integers below it
+// without its general path. `exact`: all integers up to it are values of the type. Units from `least` to
+// `greatest` are far inside the range of steps of planes.
 template <class T>
 struct UnitLimits;
 template <>
@@ -24,9 +25,10 @@ struct UnitLimits<double> {
 };
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr ValueRange of_zeros{infinity, 0};
+constexpr ValueRange units_of_zeros{infinity, 0};
 
-// Returns the unit that frames use: all values of greater units are multiples of the greatest one too.
+// Returns the unit that frames use. Values whose unit is above the greatest unit are multiples of that one
+// too.
 template <class T>
 double used_unit(const ValueRange& units) noexcept {
   return std::min(units.least, UnitLimits<T>::greatest);
@@ -45,10 +47,10 @@ double unit_of(double value) noexcept {
   return std::ldexp(1.0, exponent - 53 + std::countr_zero(static_cast<std::uint64_t>(digits)));
 }
 
-// Returns the units of values, looked at one by one up to one that does not fit.
+// Returns the common unit of values and their greatest magnitude. Stops at a value that does not fit.
 template <class T>
 ValueRange units_of(const T* x, std::size_t n) noexcept {
-  ValueRange units = of_zeros;
+  ValueRange units = units_of_zeros;
   for (std::size_t i = 0; i < n; ++i) {
     if (!std::isfinite(x[i]) || (x[i] == 0 && std::signbit(x[i])) || !fits<T>(units)) return no_common_unit;
     if (x[i] != 0) units.merge({unit_of(x[i]), std::abs(static_cast<double>(x[i]))});
@@ -59,17 +61,18 @@ ValueRange units_of(const T* x, std::size_t n) noexcept {
 // Sets `greatest` to the greatest magnitude of values and returns true if they are multiples of the unit and
 // none is -0.0. Several results are kept side by side, so that compilers vectorise the loop.
 template <class T>
-bool are_multiples(const T* x, std::size_t n, double of_unit, double& greatest) noexcept {
+bool are_multiples(const T* x, std::size_t n, double common, double& greatest) noexcept {
   using Word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
   constexpr std::size_t lanes = 64 / sizeof(T);
-  constexpr T integer_maker = sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52);  // rounds to the nearest integer
-  const T unit = static_cast<T>(of_unit), parts = static_cast<T>(1 / of_unit);
-  T most[lanes] = {}, rests[lanes] = {};
+  // Constant whose addition rounds to the nearest integer.
+  constexpr T rounding_constant = sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52);
+  const T unit = static_cast<T>(common), inverse = static_cast<T>(1 / common);
+  T max[lanes] = {}, rests[lanes] = {};
   Word signed_zeros[lanes] = {};
   const auto take = [&](T value, std::size_t lane) {
-    const T size = std::abs(value), integer = (value * parts + integer_maker) - integer_maker;
-    most[lane] = size > most[lane] ? size : most[lane];
-    rests[lane] += std::abs(value - integer * unit);  // NaN of what is not finite
+    const T size = std::abs(value), integer = (value * inverse + rounding_constant) - rounding_constant;
+    max[lane] = size > max[lane] ? size : max[lane];
+    rests[lane] += std::abs(value - integer * unit);  // becomes NaN if the value is not finite
     signed_zeros[lane] |= std::bit_cast<Word>(value) ^ std::bit_cast<Word>(value + T{0});  // -0.0 + 0 is 0
   };
   std::size_t i = 0;
@@ -78,17 +81,17 @@ bool are_multiples(const T* x, std::size_t n, double of_unit, double& greatest) 
   for (; i < n; ++i) take(x[i], i % lanes);
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     if (!(rests[lane] == 0) || signed_zeros[lane] != 0) return false;
-    greatest = std::max(greatest, static_cast<double>(most[lane]));
+    greatest = std::max(greatest, static_cast<double>(max[lane]));
   }
   return true;
 }
 
-// Finds the units of a few values, and checks all values with them. A chunk with a lower unit is looked at
-// value by value.
+// Finds the unit of a few values, and checks that all values are multiples of it. A chunk that fails the
+// check is examined value by value, and lowers the unit.
 template <class T>
 ValueRange common_unit(const T* x, std::size_t n) noexcept {
   constexpr std::size_t piece_values = 32, chunk = 4096;
-  ValueRange units = of_zeros;
+  ValueRange units = units_of_zeros;
   const Pieces pieces(n);
   for (std::size_t i = 0; i < pieces.count && fits<T>(units); ++i)
     units.merge(units_of(x + pieces.first(i), std::min(piece_values, pieces.values)));

@@ -6,18 +6,19 @@
 
 namespace taut {
 
-// Returns the greatest power of two that all values are multiples of, as `least`, and the greatest magnitude,
-// as `greatest`. Ranges of several arrays merge to that of all their values. A complex value counts as two.
-// `least` is infinity if all values are 0. It is 0, and `greatest` infinity, if there is no common unit that
-// a sum without loss can use: some value is -0.0, infinite or NaN, the type is another than float32 and
-// float64, or an integer needs more than 22 bits (float32) or 43 (float64). A few values decide first.
+// Returns the common unit of the values as `least` of a ValueRange, and their greatest magnitude as
+// `greatest`: so that ValueRange::merge() gives both for the values of several arrays. A complex value counts
+// as two. `least` is infinity if all values are 0. The result is no_common_unit if a sum without loss cannot
+// use the unit: some value is -0.0, infinite or NaN, the type is neither float32 nor float64, or an integer
+// needs more than 22 bits (float32) or 43 (float64). Samples of the values are tested first, which is enough
+// for most arrays without a unit.
 ValueRange common_unit_of(ConstSlice values) noexcept;
 inline constexpr ValueRange no_common_unit{0, std::numeric_limits<double>::infinity()};
 
 // Returns the bound under which frames that can be added hold values with these units exactly, and their sums
-// too: a snapping bound whose step is the unit. The bound is exact, so that it names no step, if a sum of
-// `addends` of the values may need rounding. All partial sums are exact as well: every order of additions
-// gives the same bits.
+// too: a snap bound whose step is the unit. All partial sums are exact as well: every order of additions
+// gives the same bits. Returns an exact bound, under which frames cannot be added, if a sum of `addends`
+// values may need rounding.
 Bound bound_of_exact_sums(DType type, const ValueRange& units, int addends) noexcept;
 
 }  // namespace taut

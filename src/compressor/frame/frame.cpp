@@ -59,14 +59,14 @@ void each_field(Header& h, const Visit& visit) noexcept {
   visit(at_failure, h.failure);
 }
 
-// Returns true if a frame can have that many values. An error frame has a count, and no values.
-bool possible(const FrameHeader& h) noexcept {
-  if (h.count > most_frame_values) return false;
+// Returns true if a frame can have the header's count of values. An error frame has a count, and no values.
+bool count_is_possible(const FrameHeader& h) noexcept {
+  if (h.count > max_frame_values) return false;
   const std::uint64_t words = h.payload_bytes / 4 + (h.payload_bytes % 4 != 0 ? 1 : 0);
-  return h.has(FrameHeader::failed) || (h.count + most_values_a_word - 1) / most_values_a_word <= words;
+  return h.has(FrameHeader::failed) || (h.count + max_values_per_word - 1) / max_values_per_word <= words;
 }
 
-bool usable(double x) noexcept { return std::isfinite(x) && !std::signbit(x); }
+bool is_finite_nonnegative(double x) noexcept { return std::isfinite(x) && !std::signbit(x); }
 
 }  // namespace
 
@@ -95,10 +95,10 @@ Status read_header(ConstBytes in, FrameHeader& h) noexcept {
                      static_cast<std::uint8_t>(h.bound.kind) < frame_bound_kinds &&
                      std::ranges::all_of(in.subspan(at_reserved, at_crc - at_reserved),
                                          [](std::byte byte) { return byte == std::byte{0}; });
-  const bool bounded = usable(h.bound.value) && h.bound.exact() == (h.bound.value == 0);
-  if (!known || !bounded || !usable(h.step)) return Status::corrupt_frame;
+  const bool bounded = is_finite_nonnegative(h.bound.value) && h.bound.exact() == (h.bound.value == 0);
+  if (!known || !bounded || !is_finite_nonnegative(h.step)) return Status::corrupt_frame;
   if (h.payload_bytes > in.size() - frame_header_bytes) return Status::corrupt_frame;
-  return possible(h) ? Status::ok : Status::corrupt_frame;
+  return count_is_possible(h) ? Status::ok : Status::corrupt_frame;
 }
 
 Status open_frame(ConstBytes in, std::uint8_t codec, FrameHeader& header, ConstBytes& payload) noexcept {

@@ -13,7 +13,7 @@ inline constexpr std::size_t frame_header_bytes = 64;
 
 // Limits of every frame: its values, and its values for each 4 bytes of payload. They bound what a header can
 // make a reader allocate. No product of a count, the size of a type and a number of components wraps.
-inline constexpr std::size_t most_frame_values = std::size_t{1} << 30, most_values_a_word = 65536;
+inline constexpr std::size_t max_frame_values = std::size_t{1} << 30, max_values_per_word = 65536;
 
 struct FrameHeader {
   enum Flags : std::uint8_t {
@@ -42,8 +42,8 @@ void write_header(const FrameHeader& header, Bytes out) noexcept;
 
 // Returns the fewest bytes of a frame of that many values, whatever its codec, with its payload rounded up to
 // whole words.
-constexpr std::uint64_t least_frame_bytes(std::uint64_t values) noexcept {
-  return frame_header_bytes + (values + most_values_a_word - 1) / most_values_a_word * 4;
+constexpr std::uint64_t min_frame_bytes(std::uint64_t values) noexcept {
+  return frame_header_bytes + (values + max_values_per_word - 1) / max_values_per_word * 4;
 }
 
 // Reads and checks a header: magic, version, own checksum, known type and flags, finite bound and step, a

@@ -10,7 +10,7 @@ namespace {
 // Returns the stride of an extent as a lag; 0: none.
 std::uint32_t lag_of(std::uint64_t stride) noexcept {
   if (stride == 0 || stride >= lag_limit) return 0;
-  return static_cast<std::uint32_t>((least_lag + stride - 1) / stride * stride);
+  return static_cast<std::uint32_t>((min_lag + stride - 1) / stride * stride);
 }
 
 Lags in_order(Lags lags) noexcept {
@@ -27,7 +27,7 @@ Lags lags_of(const Dims& dims, std::initializer_list<unsigned> extents) noexcept
 
 bool read_lag(std::string_view text, std::uint32_t& lag) noexcept {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), lag);
-  return error == std::errc() && end == text.data() + text.size() && lag >= least_lag && lag < lag_limit;
+  return error == std::errc() && end == text.data() + text.size() && lag >= min_lag && lag < lag_limit;
 }
 
 }  // namespace

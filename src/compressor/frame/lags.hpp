@@ -1,7 +1,7 @@
-// Lags: distances back to the values of a frame that predict later ones. With one lag a value is predicted by
-// the value one row (or plane) earlier; with two, the row difference is predicted by the row difference one
-// plane earlier. Prediction: all that a codec predicts values from, in this frame by lags or in earlier
-// arrays (references.hpp).
+// Lags: distances, in values, from a value of a frame back to the values that predict it. With one lag a
+// value is predicted by the value one row (or plane) earlier; with two, the row difference is predicted by
+// the row difference one plane earlier. Prediction: the sources that a codec predicts values from, in this
+// frame by lags or in earlier arrays (references.hpp).
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 namespace taut {
 
 // Shortest lag: a kernel processes up to 64 values at once, and all that it refers to must come before them.
-inline constexpr std::size_t least_lag = 64;
+inline constexpr std::size_t min_lag = 64;
 inline constexpr std::size_t lag_limit = std::size_t{1} << 30;  // every lag is less
 inline constexpr unsigned max_lags = 2;
 
@@ -25,9 +25,10 @@ struct Lags {
   unsigned n = 0;
 
   constexpr bool any() const noexcept { return n > 0; }
+  // Returns how far the lags reach back, in values: their sum.
   constexpr std::size_t span() const noexcept { return std::size_t{lag[0]} + lag[1]; }
 
-  // Returns the lags that reach values in a frame of `count`.
+  // Returns the lags that reach a value in a frame of `count` values.
   constexpr Lags within(std::size_t count) const noexcept {
     Lags reaching;
     while (reaching.n < n && lag[reaching.n] < count) {
@@ -41,13 +42,13 @@ struct Lags {
 };
 
 // Return the lags of a row, a plane, both, or the slowest extent, of a field with these extents. A stride
-// shorter than least_lag is extended to a multiple of the stride. Extents that do not exist are skipped.
+// shorter than min_lag is extended to a multiple of the stride. Extents that do not exist are skipped.
 Lags row_lag(const Dims& dims) noexcept;
 Lags plane_lag(const Dims& dims) noexcept;
 Lags row_and_plane_lags(const Dims& dims) noexcept;
 Lags slowest_lag(const Dims& dims) noexcept;
 
-// Parses one or two lags, as "192" or "192+18432". Returns nothing if a lag is not in [least_lag, lag_limit).
+// Parses one or two lags, as "192" or "192+18432". Returns nothing if a lag is not in [min_lag, lag_limit).
 std::optional<Lags> lags_named(std::string_view name) noexcept;
 
 // Returns the lags as they follow the name of a predictor: "", "+192" or "+192+18432".

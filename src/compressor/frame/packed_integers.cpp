@@ -19,23 +19,22 @@ struct PairCounts {
   // Pairs of a normal and a subnormal number: near each other, as in values that fade to 0; and far apart, as
   // an integer beside a number.
   std::size_t declines = 0, jumps = 0;
-  std::size_t negative_zeros = 0;    // also the least integer of a word; beside subnormals
+  // Values -0.0, which has the bits of the least integer, in pieces after a subnormal number was found.
+  std::size_t negative_zeros = 0;
   std::size_t words = 0;             // values other than 0
   std::size_t changes = 0;           // words that differ from the word before
-  std::size_t texts = 0, twins = 0;  // words that read as text; as two integers of similar size
+  std::size_t texts = 0, twins = 0;  // words that read as text; as two int32 that differ by less than 2^24
 
-  // Returns true if nearly all words look like this, and differ: one value that fills a message may have any
-  // bits by chance, many values of a field have not.
-  bool are_usual(std::size_t like_this) const noexcept {
-    return changes >= 16 && like_this * 16 >= words * 15;
-  }
+  // Returns true if `matches` of the words are nearly all, and words change. A message filled with one value
+  // may match by chance; a field of different values does not.
+  bool nearly_all(std::size_t matches) const noexcept { return changes >= 16 && matches * 16 >= words * 15; }
 
   PackedIntegers result() const noexcept {
-    constexpr std::size_t one_in = 64;
+    constexpr std::size_t share = 64;  // `large`: one in 64 values, see find_packed_integers()
     const bool small = subnormals > 0 && declines <= jumps;
-    if (are_usual(texts) || are_usual(twins) || (small && negative_zeros > 0)) return PackedIntegers::large;
-    // One number out of place counts as such a word too if other words are no numbers.
-    if (far_normals > 0 && (small || far_normals * one_in >= values)) return PackedIntegers::large;
+    if (nearly_all(texts) || nearly_all(twins) || (small && negative_zeros > 0)) return PackedIntegers::large;
+    // Beside small integers a single pair of far numbers suffices: one of them is a large integer.
+    if (far_normals > 0 && (small || far_normals * share >= values)) return PackedIntegers::large;
     return small ? PackedIntegers::small : PackedIntegers::none;
   }
 };
@@ -54,19 +53,19 @@ bool is_text(Word word) noexcept {
 // and neither have doubles made from floats, whose last 29 bits are 0.
 template <class Word>
 bool is_twin(Word word) noexcept {
-  constexpr std::uint32_t near = 1U << 24, of_doubles_alone = (1U << 29) - 1;
+  constexpr std::uint32_t near = 1U << 24, low_double_bits = (1U << 29) - 1;
   const auto low = static_cast<std::uint32_t>(word),
              high = static_cast<std::uint32_t>(std::uint64_t{word} >> 32);
-  return sizeof(Word) == 8 && (low & of_doubles_alone) != 0 && high - low + near < 2 * near;
+  return sizeof(Word) == 8 && (low & low_double_bits) != 0 && high - low + near < 2 * near;
 }
 
-// Counts what the bits of some words show.
+// Counts words, changes, texts and twins among the first values of a piece.
 template <class T>
 void count_words(const T* x, std::size_t n, PairCounts& counts) noexcept {
   using Word = typename NumberRange<T>::Word;
-  constexpr std::size_t most_words = 64;
+  constexpr std::size_t max_words = 64;
   const auto word_at = [x](std::size_t i) { return std::bit_cast<Word>(x[i]); };
-  for (std::size_t i = 0; i < std::min(n, most_words); ++i) {
+  for (std::size_t i = 0; i < std::min(n, max_words); ++i) {
     const Word word = word_at(i);
     const bool is_word = magnitude_bits(x[i]) != 0;
     counts.words += is_word;
@@ -95,7 +94,7 @@ void count_pairs(const T* x, std::size_t n, PairCounts& pairs) noexcept {
     const Word m = magnitude_bits(x[i]);
     top = m < infinity && m > top ? m : top;
   }
-  std::int32_t exponent[Pieces::most_values];
+  std::int32_t exponent[Pieces::max_values];
   for (std::size_t i = 0; i < n; ++i) {
     const Word m = magnitude_bits(x[i]);
     const bool counts = (m != 0) & (m < infinity) & ((m != top) | (m < Numbers::least));

@@ -19,9 +19,9 @@ enum class PackedIntegers : std::uint8_t {
 // number. `small`: there are values below the range of numbers, and most of them are far from the numbers
 // beside them. Zeros, infinities, NaN and the greatest number of a piece (a fill value) are left out.
 //
-// `large` as well: 15 in 16 of the values other than 0 are text (eight, or four, printable characters), or
-// pairs of int32 that differ by less than 2^24; or -0.0, which is the least integer, is beside small
-// integers.
+// A message is `large` as well if 15 in 16 of the values other than 0 are text (eight printable characters in
+// a float64, four in a float32) or pairs of int32 that differ by less than 2^24, or if -0.0, which has the
+// bits of the least integer, is beside small integers.
 PackedIntegers find_packed_integers(ConstSlice values) noexcept;
 
 }  // namespace taut

@@ -15,11 +15,12 @@
 
 namespace taut {
 
-// Returns the number of threads, at most `threads`, that are worth while for that many chunks.
-constexpr std::size_t parts_of(int threads, std::size_t chunks) noexcept {
-  constexpr std::size_t least_chunks = 8;  // below that, waking a thread costs more than it gains
-  const auto most = static_cast<std::size_t>(std::clamp(threads, 1, most_threads));
-  return std::clamp<std::size_t>(chunks / least_chunks, 1, most);
+// Returns the number of threads, at most `threads`, that are worth while for that many chunks. Each thread
+// gets one part of the chunks.
+constexpr std::size_t useful_threads(int threads, std::size_t chunks) noexcept {
+  constexpr std::size_t min_chunks = 8;  // of a thread: with fewer, waking it costs more than it gains
+  const auto max = static_cast<std::size_t>(std::clamp(threads, 1, max_threads));
+  return std::clamp<std::size_t>(chunks / min_chunks, 1, max);
 }
 
 // Calls work(part, range of chunks) for each of `parts` nearly equal ranges, concurrently. A part may wait
@@ -36,7 +37,7 @@ void for_each_part(std::size_t parts, std::size_t chunks, const Work& work) {
 #pragma omp parallel for schedule(static, 1) num_threads(static_cast <int>(parts))
   for (std::size_t part = 0; part < parts; ++part) run(part);
 #else
-  std::thread others[most_threads];
+  std::thread others[max_threads];
   std::size_t started = 1;
   try {
     for (; started < parts; ++started) others[started] = std::thread(run, started);
@@ -51,7 +52,7 @@ void for_each_part(std::size_t parts, std::size_t chunks, const Work& work) {
 // Calls work(range of chunks) -> Status for all ranges and returns the first status that is not ok.
 template <class Work>
 Status first_failure(std::size_t parts, std::size_t chunks, const Work& work) {
-  Status status[most_threads] = {};
+  Status status[max_threads] = {};
   for_each_part(parts, chunks, [&](std::size_t part, Range range) { status[part] = work(range); });
   const auto* failed = std::find_if(status, status + parts, [](Status s) { return s != Status::ok; });
   return failed == status + parts ? Status::ok : *failed;
@@ -61,7 +62,7 @@ Status first_failure(std::size_t parts, std::size_t chunks, const Work& work) {
 // is not ok.
 template <class Read>
 Status for_chunks(int threads, std::size_t chunks, const Read& read) {
-  return first_failure(parts_of(threads, chunks), chunks, [&](Range range) {
+  return first_failure(useful_threads(threads, chunks), chunks, [&](Range range) {
     for (std::size_t i = range.first; i < range.first + range.count; ++i)
       if (const Status status = read(i); status != Status::ok) return status;
     return Status::ok;

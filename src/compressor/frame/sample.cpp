@@ -2,7 +2,7 @@
 
 namespace taut {
 std::size_t sample_scratch(const Codec& codec, DType type) noexcept {
-  return codec.max_bytes(type, Pieces::most_values);
+  return codec.max_bytes(type, Pieces::max_values);
 }
 
 Sample take_sample(const Codec& codec, ConstSlice values, Bytes scratch) noexcept {

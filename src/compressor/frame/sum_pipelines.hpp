@@ -1,5 +1,5 @@
-// Sum pipelines: how many chunks of sums of frames took which way, after the pipelines of hZ-dynamic (Huang
-// et al., "hZCCL", SC24). A codec counts each chunk once, so that counting costs nothing for each value.
+// Counts of the chunks of sums of frames by the code path (pipeline) that added them. The paths are named
+// after the pipelines of hZ-dynamic (Huang et al., "hZCCL", SC24).
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@ namespace taut {
 
 struct SumPipelines {
   std::uint64_t constant = 0;  // all operands are constant: their bases are added
-  std::uint64_t copied = 0;    // one operand is not constant: its planes are copied, or its values coded
+  std::uint64_t copied = 0;    // one operand is not constant: its planes are copied, or its values encoded
   std::uint64_t added = 0;     // the planes of several operands are added
   std::uint64_t general = 0;   // exact values, wide integers or different predictions
 

@@ -1,5 +1,5 @@
-// Avx2 processes 64 bytes in two registers of AVX2. The vocabulary is that of compressor/simd/scalar.hpp.
-// Included by files that are compiled for AVX2 only.
+// Avx2, an instruction set with vectors of 64 bytes in two registers of AVX2. compressor/simd/scalar.hpp
+// explains the operations. The header is included by files that are compiled for AVX2 only.
 #pragma once
 
 #include <immintrin.h>
@@ -17,9 +17,9 @@ struct Avx2 : BitPlanes<Avx2> {
   };
   static constexpr bool has_compress = false;
 
-  template <class Of, class... V>
-  static Bytes each(const Of& of, const V&... v) noexcept {
-    return {of(v.lo...), of(v.hi...)};
+  template <class Op, class... V>
+  static Bytes each(const Op& op, const V&... v) noexcept {
+    return {op(v.lo...), op(v.hi...)};
   }
 
   static Bytes load(const std::byte* from) noexcept {
@@ -109,7 +109,7 @@ struct Avx2 : BitPlanes<Avx2> {
     Register table_;
   };
 
-  // A table of 256 bytes has 16 rows. Rows that hold only `common` are left out.
+  // A table of 256 bytes has 16 rows of 16 bytes. Rows that hold only `common` are left out.
   class Lookup256 {
    public:
     explicit Lookup256(const std::uint8_t* table, std::uint8_t common) noexcept : common_(splat8(common)) {
@@ -125,7 +125,7 @@ struct Avx2 : BitPlanes<Avx2> {
     }
 
    private:
-    // A shuffle gives 0 where the top bit of the place is set: after the addition, in all other rows.
+    // A shuffle gives 0 if the top bit of the index is set. The addition sets it for bytes of other rows.
     Register entries_of(Register v) const noexcept {
       Register found = common_;
       for (unsigned i = 0; i < rows_; ++i) {
@@ -223,29 +223,29 @@ struct Avx2 : BitPlanes<Avx2> {
     return map_words<T>([=](auto x) { return x * a + b; }, v);
   }
 
-  static Bytes limit8(const Words& w, std::uint32_t most) noexcept {
+  static Bytes clamp8(const Words& w, std::uint32_t max) noexcept {
     const auto packed = [&](const Bytes& v, const Bytes& next) {
       const Register bytes =
           _mm256_packus_epi16(_mm256_packs_epi32(v.lo, v.hi), _mm256_packs_epi32(next.lo, next.hi));
-      return in_order32(_mm256_min_epu8(bytes, splat8(most)));
+      return in_order32(_mm256_min_epu8(bytes, splat8(max)));
     };
     return {packed(w[0], w[1]), packed(w[2], w[3])};
   }
-  static void limit16(const Words& w, std::uint32_t most, Bytes& low, Bytes& high) noexcept {
-    const Register greatest = _mm256_set1_epi16(static_cast<short>(most)), byte = _mm256_set1_epi16(0xFF);
+  static void clamp16(const Words& w, std::uint32_t max, Bytes& low, Bytes& high) noexcept {
+    const Register max_lanes = _mm256_set1_epi16(static_cast<short>(max)), byte = _mm256_set1_epi16(0xFF);
     const auto rows = [&](const Bytes& v, const Bytes& next, Register& lower, Register& upper) {
-      const Register a = _mm256_min_epu16(_mm256_packus_epi32(v.lo, v.hi), greatest),
-                     b = _mm256_min_epu16(_mm256_packus_epi32(next.lo, next.hi), greatest);
+      const Register a = _mm256_min_epu16(_mm256_packus_epi32(v.lo, v.hi), max_lanes),
+                     b = _mm256_min_epu16(_mm256_packus_epi32(next.lo, next.hi), max_lanes);
       lower = in_order32(_mm256_packus_epi16(_mm256_and_si256(a, byte), _mm256_and_si256(b, byte)));
       upper = in_order32(_mm256_packus_epi16(_mm256_srli_epi16(a, 8), _mm256_srli_epi16(b, 8)));
     };
     rows(w[0], w[1], low.lo, high.lo);
     rows(w[2], w[3], low.hi, high.hi);
   }
-  static void limit32(const Words& w, std::uint32_t most, Bytes (&rows)[4]) noexcept {
-    const Register greatest = _mm256_set1_epi32(static_cast<int>(most));
+  static void clamp32(const Words& w, std::uint32_t max, Bytes (&rows)[4]) noexcept {
+    const Register max_lanes = _mm256_set1_epi32(static_cast<int>(max));
     const auto by_place = [&](Register r) {
-      r = _mm256_min_epi32(_mm256_max_epi32(r, _mm256_setzero_si256()), greatest);
+      r = _mm256_min_epi32(_mm256_max_epi32(r, _mm256_setzero_si256()), max_lanes);
       return shuffle(r, [](unsigned i) { return i % 4 * 4 + i / 4; });
     };
     const auto transpose = [&](const Bytes& v, const Bytes& next, Register Bytes::*half) {
@@ -348,7 +348,7 @@ struct Avx2 : BitPlanes<Avx2> {
       return _mm256_castps_si256(_mm256_cmp_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _CMP_UNORD_Q));
     return _mm256_castpd_si256(_mm256_cmp_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), _CMP_UNORD_Q));
   }
-  // Returns the combination of all values of a register.
+  // Returns the combination, by op, of all values of a register.
   template <class T, class Op>
   static T folded(Register v, const Op& op) noexcept {
     typedef T Values __attribute__((vector_size(16)));
@@ -357,8 +357,8 @@ struct Avx2 : BitPlanes<Avx2> {
     return sizeof(T) == 8 ? m[0] : op(m[0], m[1]);
   }
 
-  // Packing and unpacking work on half registers: the two inner quarters are exchanged, or the groups of four
-  // bytes of both halves take turns.
+  // Pack and unpack instructions work on each half of a register. in_order() and in_order32() restore the
+  // order of the result: they exchange the two inner quarters, or interleave the doublewords of both halves.
   static Register in_order32(Register r) noexcept {
     return _mm256_permutevar8x32_epi32(r, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
   }
@@ -380,27 +380,27 @@ struct Avx2 : BitPlanes<Avx2> {
   struct Places {
     std::array<std::uint64_t, 256> lower, upper;
   };
-  template <class Function>
-  static constexpr Places places_by(Function of) noexcept {
+  template <class Fill>
+  static constexpr Places places_by(Fill fill) noexcept {
     Places places{};
     for (unsigned mask = 0; mask < 256; ++mask) {
       std::array<std::uint8_t, 8> bytes{};
-      of(mask, bytes);
+      fill(mask, bytes);
       places.lower[mask] = std::bit_cast<std::uint64_t>(bytes);
       places.upper[mask] = places.lower[mask] + 0x0808080808080808;
     }
     return places;
   }
   static const Places& compressing() noexcept {
-    static constexpr Places places = places_by([](unsigned mask, std::array<std::uint8_t, 8>& of) {
+    static constexpr Places places = places_by([](unsigned mask, std::array<std::uint8_t, 8>& from) {
       for (unsigned i = 0, n = 0; i < 8; ++i)
-        if (mask >> i & 1) of[n++] = static_cast<std::uint8_t>(i);
+        if (mask >> i & 1) from[n++] = static_cast<std::uint8_t>(i);
     });
     return places;
   }
   static const Places& expanding() noexcept {
-    static constexpr Places places = places_by([](unsigned mask, std::array<std::uint8_t, 8>& of) {
-      for (unsigned i = 0, n = 0; i < 8; ++i) of[i] = mask >> i & 1 ? static_cast<std::uint8_t>(n++) : 0x80;
+    static constexpr Places places = places_by([](unsigned mask, std::array<std::uint8_t, 8>& from) {
+      for (unsigned i = 0, n = 0; i < 8; ++i) from[i] = mask >> i & 1 ? static_cast<std::uint8_t>(n++) : 0x80;
     });
     return places;
   }
@@ -430,7 +430,7 @@ struct Avx2 : BitPlanes<Avx2> {
 
   // ---- Bit planes of words
 
-  // Shuffles the bytes of each 16-byte lane by a rule.
+  // Shuffles the bytes of each 16-byte lane: byte i comes from byte Rule(i).
   template <class Rule>
   static Register shuffle(Register v, Rule) noexcept {
     alignas(16) static constexpr auto from = [] {

@@ -1,5 +1,6 @@
-// Avx512 processes 64 bytes in one register of AVX-512 (BW, DQ, VL, VBMI, VBMI2, VNNI, GFNI). The vocabulary
-// is that of compressor/simd/scalar.hpp. Included by files that are compiled for AVX-512 only.
+// Avx512, an instruction set with vectors of 64 bytes in one register of AVX-512 (BW, DQ, VL, VBMI, VBMI2,
+// VNNI, GFNI). compressor/simd/scalar.hpp explains the operations. The header is included by files that are
+// compiled for AVX-512 only.
 #pragma once
 
 #include <immintrin.h>
@@ -34,7 +35,7 @@ struct Avx512 {
     return _mm512_shldi_epi16(v, v, n);
   }
 
-  // Returns n constants of the rule, in memory that is aligned for loads of registers.
+  // Returns the constants Rule(0) to Rule(n - 1), in memory that is aligned for loads of registers.
   template <class Element, std::size_t n = 64 / sizeof(Element), class Rule>
   static const Element* constants(Rule) noexcept {
     alignas(64) static constexpr auto table = [] {
@@ -44,13 +45,13 @@ struct Avx512 {
     }();
     return table.data();
   }
-  // Returns 64 bytes of the rule, for permutations.
+  // Returns the bytes rule(0) to rule(63), as indices for a permutation.
   template <class Rule>
   static Bytes bytes_by(Rule rule) noexcept {
     return _mm512_load_si512(constants<std::uint8_t>(rule));
   }
 
-  // Byte i of two registers is number i, below 128.
+  // Permutations of two registers number the bytes of the second register from 64 on.
   static void unzip(Bytes a, Bytes b, Bytes& even, Bytes& odd) noexcept {
     even = _mm512_permutex2var_epi8(a, bytes_by([](unsigned i) { return 2 * i; }), b);
     odd = _mm512_permutex2var_epi8(a, bytes_by([](unsigned i) { return 2 * i + 1; }), b);
@@ -68,8 +69,7 @@ struct Avx512 {
     store(out, compressed(v, mask));
     return out + _mm_popcnt_u64(mask);
   }
-  // The same for words of 4 or 8 bytes; compressed_words for those of 2 bytes too. The mask has a bit for
-  // each word.
+  // nonzero_words() and compressed_words() have masks with a bit for each word.
   template <class Word>
   static std::uint64_t nonzero_words(Bytes v) noexcept {
     if constexpr (sizeof(Word) == 4) return _mm512_test_epi32_mask(v, v);
@@ -82,7 +82,7 @@ struct Avx512 {
     if constexpr (sizeof(Word) == 4) return _mm512_maskz_compress_epi32(static_cast<__mmask16>(mask), v);
     return _mm512_maskz_compress_epi64(static_cast<__mmask8>(mask), v);
   }
-  // Returns the bits of x in a mask, next to each other.
+  // Returns the bits of x in a mask, next to each other from bit 0 on.
   static std::uint64_t extract_bits(std::uint64_t x, std::uint64_t mask) noexcept {
     return _pext_u64(x, mask);
   }
@@ -104,7 +104,8 @@ struct Avx512 {
     return _mm512_gf2p8affine_epi64_epi8(splat64(0x0102040810204080), v, flip);
   }
 
-  // A plane has one byte of each quadword. `gathered` has the planes with reversed bits.
+  // Returns the eight bit planes of a vector, 8 bytes each. `gathered`: the planes, with the bits of each
+  // byte reversed.
   static Bytes bit_planes(Bytes v) noexcept {
     const Bytes gathered =
         _mm512_permutexvar_epi8(bytes_by([](unsigned i) { return i % 8 * 8 + i / 8; }), transpose8x8(v));
@@ -257,16 +258,16 @@ struct Avx512 {
       return (Values)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
   }
 
-  // Packing works on the quarters of a vector.
-  static Bytes limit8(const Words& w, std::uint32_t most) noexcept {
+  // Pack instructions work on each quarter of a vector; the permutations restore the order.
+  static Bytes clamp8(const Words& w, std::uint32_t max) noexcept {
     const Bytes bytes = _mm512_packus_epi16(_mm512_packs_epi32(w[0], w[1]), _mm512_packs_epi32(w[2], w[3]));
     return _mm512_permutexvar_epi8(bytes_by([](unsigned i) { return i / 4 % 4 * 16 + i / 16 * 4 + i % 4; }),
-                                   _mm512_min_epu8(bytes, splat(static_cast<std::uint8_t>(most))));
+                                   _mm512_min_epu8(bytes, splat(static_cast<std::uint8_t>(max))));
   }
-  static void limit16(const Words& w, std::uint32_t most, Bytes& low, Bytes& high) noexcept {
-    const Bytes greatest = _mm512_set1_epi16(static_cast<short>(most));
-    const Bytes a = _mm512_min_epu16(_mm512_packus_epi32(w[0], w[1]), greatest),
-                b = _mm512_min_epu16(_mm512_packus_epi32(w[2], w[3]), greatest);
+  static void clamp16(const Words& w, std::uint32_t max, Bytes& low, Bytes& high) noexcept {
+    const Bytes max_lanes = _mm512_set1_epi16(static_cast<short>(max));
+    const Bytes a = _mm512_min_epu16(_mm512_packus_epi32(w[0], w[1]), max_lanes),
+                b = _mm512_min_epu16(_mm512_packus_epi32(w[2], w[3]), max_lanes);
     const auto lower = [](unsigned i) { return i / 32 * 64 + i / 4 % 4 * 16 + i / 16 % 2 * 8 + i % 4 * 2; };
     const auto upper = [](unsigned i) {
       return i / 32 * 64 + i / 4 % 4 * 16 + i / 16 % 2 * 8 + i % 4 * 2 + 1;
@@ -274,14 +275,14 @@ struct Avx512 {
     low = _mm512_permutex2var_epi8(a, bytes_by(lower), b);
     high = _mm512_permutex2var_epi8(a, bytes_by(upper), b);
   }
-  static void limit32(const Words& w, std::uint32_t most, Bytes (&rows)[4]) noexcept {
-    const auto limited = [&](Bytes v) {
+  static void clamp32(const Words& w, std::uint32_t max, Bytes (&rows)[4]) noexcept {
+    const auto clamped = [&](Bytes v) {
       return _mm512_min_epi32(_mm512_max_epi32(v, _mm512_setzero_si512()),
-                              _mm512_set1_epi32(static_cast<int>(most)));
+                              _mm512_set1_epi32(static_cast<int>(max)));
     };
     Bytes even[2], odd[2];
-    unzip(limited(w[0]), limited(w[1]), even[0], odd[0]);
-    unzip(limited(w[2]), limited(w[3]), even[1], odd[1]);
+    unzip(clamped(w[0]), clamped(w[1]), even[0], odd[0]);
+    unzip(clamped(w[2]), clamped(w[3]), even[1], odd[1]);
     unzip(even[0], even[1], rows[0], rows[2]);
     unzip(odd[0], odd[1], rows[1], rows[3]);
   }
@@ -355,7 +356,7 @@ struct Avx512 {
   };
 
  private:
-  // Returns `before` without the lanes in which a or b is NaN.
+  // Returns the mask `before` without the lanes in which a or b is NaN.
   template <class T>
   static __mmask16 ordered(__mmask16 before, Bytes a, Bytes b) noexcept {
     if constexpr (sizeof(T) == 4)
@@ -369,8 +370,9 @@ struct Avx512 {
   static void store_lanes(double* to, __mmask16 lanes, Bytes v) noexcept {
     _mm512_mask_storeu_epi64(to, static_cast<__mmask8>(lanes), v);
   }
-  // Folds each of n vectors to a lane. The last level folds neighbouring lanes, the one above pairs of lanes,
-  // the others quarters of the vector.
+  // Returns a vector with a lane for each of n vectors: the combination, by op, of all lanes of that vector.
+  // The last level of the recursion combines neighbouring lanes, the level above pairs of lanes, the others
+  // quarters.
   template <std::size_t n, class T, class Op>
   static Bytes folded(const Bytes* v, const Op& op) noexcept {
     if constexpr (n == 1) {

@@ -1,6 +1,6 @@
-// The instruction sets of this build, and the choice among the kernel sets of a codec, which has one for each
-// of them. simd/<name>.hpp describes an instruction set; cmake/InstructionSets.cmake lists them in
-// instruction_sets.inc, best first.
+// List of the instruction sets of this build, and choice among the kernel sets of a codec, which has one for
+// each instruction set. simd/<name>.hpp implements an instruction set; the build writes instruction_sets.inc,
+// best set first, from cmake/InstructionSets.cmake.
 #pragma once
 
 #include <array>
@@ -17,7 +17,8 @@ bool has_avx2() noexcept;
 
 namespace simd {
 
-// name_of is the name of an instruction set, and supported() returns true if this processor has the set.
+// name_of is the name of an instruction set `Set`, and supported() returns true if this processor has the
+// set.
 template <class Set>
 inline constexpr const char* name_of = nullptr;
 template <class Set>
@@ -32,7 +33,7 @@ bool supported() noexcept;
 #include "instruction_sets.inc"
 #undef TAUT_INSTRUCTION_SET
 
-// The names of all sets of this build.
+// Names of all sets of this build.
 inline constexpr const char* set_names[] = {
 #define TAUT_INSTRUCTION_SET(Set, name, condition) name,
 #include "instruction_sets.inc"

@@ -1,5 +1,5 @@
-// Neon processes 64 bytes in four registers of NEON, which every AArch64 processor has. The vocabulary is
-// that of compressor/simd/scalar.hpp.
+// Neon, an instruction set with vectors of 64 bytes in four registers of NEON, which every AArch64 processor
+// has. compressor/simd/scalar.hpp explains the operations.
 #pragma once
 
 #include <arm_neon.h>
@@ -13,10 +13,10 @@ struct Neon : BitPlanes<Neon> {
   using Bytes = uint8x16x4_t;
   static constexpr bool has_compress = false;
 
-  // Returns the registers of(0) to of(3).
-  template <class Of>
-  static Bytes each(const Of& of) noexcept {
-    return {{of(0), of(1), of(2), of(3)}};
+  // Returns the registers make(0) to make(3).
+  template <class Make>
+  static Bytes each(const Make& make) noexcept {
+    return {{make(0), make(1), make(2), make(3)}};
   }
 
   static Bytes load(const std::byte* from) noexcept {
@@ -106,7 +106,7 @@ struct Neon : BitPlanes<Neon> {
     Register table_;
   };
 
-  // A table of 256 bytes has 16 rows. Rows that hold only `common` are left out.
+  // A table of 256 bytes has 16 rows of 16 bytes. Rows that hold only `common` are left out.
   class Lookup256 {
    public:
     explicit Lookup256(const std::uint8_t* table, std::uint8_t common) noexcept
@@ -163,7 +163,7 @@ struct Neon : BitPlanes<Neon> {
 
   using Words = Bytes[4];
 
-  // The minimum of NaN and a number is NaN.
+  // vminq and vminvq return NaN if an operand is NaN.
   static void extremes(const float* x, std::size_t rows, float* least, float* greatest) noexcept {
     for (std::size_t row = 0; row < rows; ++row, x += 64) {
       float32x4_t low = vld1q_f32(x), high = low;
@@ -234,35 +234,35 @@ struct Neon : BitPlanes<Neon> {
     return map_words<T>([=](auto x) { return x * a + b; }, v);
   }
 
-  static Bytes limit8(const Words& w, std::uint32_t most) noexcept {
-    const Register greatest = vdupq_n_u8(static_cast<std::uint8_t>(most));
+  static Bytes clamp8(const Words& w, std::uint32_t max) noexcept {
+    const Register max_lanes = vdupq_n_u8(static_cast<std::uint8_t>(max));
     return each([&](int i) {
       const auto& four = w[i].val;
       const uint8x8_t low = vqmovn_u16(saturated(four[0], four[1]));
-      return vminq_u8(vqmovn_high_u16(low, saturated(four[2], four[3])), greatest);
+      return vminq_u8(vqmovn_high_u16(low, saturated(four[2], four[3])), max_lanes);
     });
   }
-  static void limit16(const Words& w, std::uint32_t most, Bytes& low, Bytes& high) noexcept {
-    const uint16x8_t greatest = vdupq_n_u16(static_cast<std::uint16_t>(most));
-    const auto limited = [&](const Bytes& v, const Bytes& next) {
+  static void clamp16(const Words& w, std::uint32_t max, Bytes& low, Bytes& high) noexcept {
+    const uint16x8_t max_lanes = vdupq_n_u16(static_cast<std::uint16_t>(max));
+    const auto clamped = [&](const Bytes& v, const Bytes& next) {
       return each([&](int i) {
         const Register* const pair = (i < 2 ? v : next).val + i % 2 * 2;
-        return vreinterpretq_u8_u16(vminq_u16(saturated(pair[0], pair[1]), greatest));
+        return vreinterpretq_u8_u16(vminq_u16(saturated(pair[0], pair[1]), max_lanes));
       });
     };
-    unzip(limited(w[0], w[1]), limited(w[2], w[3]), low, high);
+    unzip(clamped(w[0], w[1]), clamped(w[2], w[3]), low, high);
   }
-  static void limit32(const Words& w, std::uint32_t most, Bytes (&rows)[4]) noexcept {
-    const int32x4_t greatest = vdupq_n_s32(static_cast<std::int32_t>(most));
-    const auto limited = [&](const Bytes& v) {
+  static void clamp32(const Words& w, std::uint32_t max, Bytes (&rows)[4]) noexcept {
+    const int32x4_t max_lanes = vdupq_n_s32(static_cast<std::int32_t>(max));
+    const auto clamped = [&](const Bytes& v) {
       return each([&](int i) {
         const int32x4_t positive = vmaxq_s32(vreinterpretq_s32_u8(v.val[i]), vdupq_n_s32(0));
-        return vreinterpretq_u8_s32(vminq_s32(positive, greatest));
+        return vreinterpretq_u8_s32(vminq_s32(positive, max_lanes));
       });
     };
     Bytes even[2], odd[2];
-    unzip(limited(w[0]), limited(w[1]), even[0], odd[0]);
-    unzip(limited(w[2]), limited(w[3]), even[1], odd[1]);
+    unzip(clamped(w[0]), clamped(w[1]), even[0], odd[0]);
+    unzip(clamped(w[2]), clamped(w[3]), even[1], odd[1]);
     unzip(even[0], even[1], rows[0], rows[2]);
     unzip(odd[0], odd[1], rows[1], rows[3]);
   }
@@ -337,7 +337,7 @@ struct Neon : BitPlanes<Neon> {
 
   // Returns a register with 1, 2, 4, ... 128, twice.
   static Register bit_of_each() noexcept { return vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201)); }
-  // Returns the mask of bytes that are all ones; other bytes are 0.
+  // Returns the mask of the bytes that are all ones; the other bytes are 0.
   static std::uint64_t mask_of(const Bytes& ones) noexcept {
     const Register bit = bit_of_each();
     const Register low = vpaddq_u8(vandq_u8(ones.val[0], bit), vandq_u8(ones.val[1], bit)),
@@ -374,7 +374,7 @@ struct Neon : BitPlanes<Neon> {
     return vld1_u8(places[static_cast<std::uint8_t>(mask >> 8 * i)].data());
   }
 
-  // Byte i of running_counts is the number of bits in the first i + 1 bytes of a mask.
+  // Returns running counts: byte i is the number of bits in the first i + 1 bytes of a mask.
   static std::uint64_t running_counts(std::uint64_t mask) noexcept {
     const std::uint64_t counts = vget_lane_u64(vreinterpret_u64_u8(vcnt_u8(vcreate_u8(mask))), 0);
     return counts * 0x0101010101010101;

@@ -1,48 +1,51 @@
-// Scalar is portable code for 64 bytes at a time. It defines the results of all other instruction sets, and
-// shows the vocabulary that each of them has:
+// Scalar, the instruction set of portable code, for vectors of 64 bytes. It defines the results of all other
+// instruction sets. Each set has this vocabulary, where v is a vector:
 //   Bytes                           64 bytes, in as many registers as they take
 //   load(from), store(to, v), splat(byte), bit_or(a, b)
 //   shl(v, n), shr(v, n)            shift each byte by n < 8 bits
 //   rotl16<n>(v)                    rotates each 16-bit word by n bits
 //   unzip(a, b, even, odd)          separates the even from the odd bytes of two vectors
-//   zip(even, odd, a, b)            the inverse of unzip
+//   zip(even, odd, a, b)            interleaves the bytes of two vectors, the inverse of unzip
 //   nonzero_mask(v)                 a mask of 64 bits: bit i is set if byte i is not 0
-//   compress(out, v, mask)          writes the bytes in the mask, overwrites up to 64; returns the end
-//   expand(in, mask)                the inverse of compress, 0 elsewhere; reads 64 bytes
+//   compress(out, v, mask)          writes the bytes in the mask next to each other; returns their end;
+//                                   overwrites up to 64 bytes
+//   expand(in, mask)                the inverse of compress; bytes outside the mask are 0; reads 64 bytes
 //   has_compress                    true if compress and expand are cheap even for an empty mask
 //   store_bit_planes(v, n, to)      writes bits 0 to n - 1 of all bytes as n masks; returns the mask of the
 //                                   bytes with all n bits
 //   write_bit_planes(v, n, to)      as store_bit_planes, returns nothing; overwrites up to 64 bytes
-//   load_bit_planes(from, n)        the inverse of store_bit_planes, 0 in the other bits
+//   load_bit_planes(from, n)        the inverse of store_bit_planes; bits from n on are 0
 //   Lookup16(table)(v)              table[byte] for bytes below 16
-//   Lookup256(table, common)(v)     table[byte]; most entries are `common`
+//   Lookup256(table, common)(v)     table[byte]; fast if most entries are `common`
 //   map_words<Word>(op, v...)       applies op to the words of vectors, or to registers of words
 //   words_to_planes<size>(v)        transposes each block of 8 words of `size` bytes into its bit planes:
 //                                   a byte a plane, top plane first; bit j belongs to word j
-//   planes_to_words<size, flip>(v)  the inverse of words_to_planes; the result is xored with bytes `flip`
-//   Scan<Word, distance>(before)    a running combination: scan(v, op) combines each word with the result
-//                                   `distance` words before it; `before` precedes the first vector
-//   doubles(v, a, b)                16 integers of 32 bits as doubles
-//   narrow(a, b)                    the floats next to 16 doubles, ties to even
-// Sets of vectors have in addition, where Words are 64 integers of 32 bits in four vectors:
+//   planes_to_words<size, flip>(v)  the inverse of words_to_planes; each byte is then xored with `flip`
+//   Scan<Word, distance>(before)    a scan (a prefix sum if op adds): scan(v, op) combines each word with the
+//                                   result `distance` words before it; `before`: results before the first v
+//   doubles(v, a, b)                converts 16 integers of 32 bits to doubles
+//   narrow(a, b)                    the floats nearest to 16 doubles, ties to even
+// Sets of vectors have in addition, where Words are 64 integers of 32 bits in four vectors (operations marked
+// Avx512 are in that set alone):
 //   extremes(x, n, least, greatest) the least and the greatest of each of n rows of 64 floats or doubles; the
 //                                   least is NaN if the row has a NaN
 //   nonzero_words<Word>(v)          Avx512: as nonzero_mask, a bit for each word of 4 or 8 bytes
-//   compressed_words<Word>(v, mask) those of such a mask, then 0; for words of 2 bytes too
+//   compressed_words<Word>(v, mask) Avx512: the words in a mask with a bit for each word of 2, 4 or 8 bytes,
+//                                   next to each other, then 0
 //   extract_bits(x, mask)           Avx512: the bits of x that the mask selects, packed from bit 0 on
-//   nearest_floats, nearest_doubles the integers of 32 bits next to 16 floats, or doubles; ties even
+//   nearest_floats, nearest_doubles the integers of 32 bits nearest to 16 floats, or doubles; ties to even
 //   load_halves(from)               16 numbers of float16 as floats; a NaN may become quiet
-//   store_halves(to, v)             the numbers of float16 next to 16 floats, ties to even; a NaN by f16()
-//   floats(v)                       the inverse of nearest_floats; doubles() is that of nearest_doubles
+//   store_halves(to, v)             16 floats rounded to float16, ties to even; a NaN as by f16()
+//   floats(v)                       converts 16 integers of 32 bits to floats
 //   multiply_add(v, a, b)           v * a + b, for floats or doubles whose product v * a is exact
-//   map_doubles(op, v, zero)        Avx512: narrow(op(a), op(b)) of the doubles a, b of v - zero, for v of at
-//                                   least 0
+//   map_doubles(op, v, zero)        Avx512: narrow(op(a), op(b)), where a and b are the unsigned integers
+//                                   v, less `zero`, as doubles
 //   fused(a, b, c)                  Avx512: a * b + c of floats or doubles, rounded once
-//   limit8(words, most)             64 bytes: the words, limited to 0 .. most
-//   limit16(words, most, low, high) the low and the high bytes of the words, limited to 0 .. most
-//   limit32(words, most, rows)      the bytes of the words, limited to 0 .. most: four rows, lowest first
+//   clamp8(words, max)              64 bytes: the words, clamped to 0 .. max
+//   clamp16(words, max, low, high)  the low and the high bytes of the words, clamped to 0 .. max
+//   clamp32(words, max, rows)       the bytes of the words, clamped to 0 .. max: four rows, lowest first
 //   join<n>(from, top, words)       n rows of 64 bytes and one vector become words; the first row has the
-//                                   lowest bytes
+//                                   lowest bytes, the vector the highest
 #pragma once
 
 #include <array>
@@ -63,7 +66,7 @@ constexpr std::uint64_t transpose8x8(std::uint64_t x) noexcept {
   return x ^ t ^ (t << 28);
 }
 
-// BitPlanes makes bit planes one after the other, for sets that have these:
+// BitPlanes makes bit planes one after the other. It is the base class of sets that have these operations:
 //   bit_mask(v, k)         the mask of the bytes with bit k
 //   select(mask, byte)     `byte` where the mask is 1, else 0
 template <class Set>
@@ -244,16 +247,16 @@ struct Scalar : BitPlanes<Scalar> {
   };
 
  private:
-  template <class Of>
-  static Bytes each(const Of& of) noexcept {
+  template <class Byte>
+  static Bytes each(const Byte& byte) noexcept {
     Bytes bytes;
-    for (unsigned i = 0; i < 64; ++i) bytes[i] = static_cast<std::uint8_t>(of(i));
+    for (unsigned i = 0; i < 64; ++i) bytes[i] = static_cast<std::uint8_t>(byte(i));
     return bytes;
   }
-  template <class Of>
-  static std::uint64_t mask(const Of& of) noexcept {
+  template <class Bit>
+  static std::uint64_t mask(const Bit& bit) noexcept {
     std::uint64_t bits = 0;
-    for (unsigned i = 0; i < 64; ++i) bits |= std::uint64_t{of(i) ? 1u : 0u} << i;
+    for (unsigned i = 0; i < 64; ++i) bits |= std::uint64_t{bit(i) ? 1u : 0u} << i;
     return bits;
   }
 };

@@ -35,7 +35,7 @@ namespace {  // one copy for each kernel set, compiled with its instructions
   return _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), odd);
 }
 
-// Converts floats to halves, rounded to nearest even.
+// Converts floats to halves, rounded to nearest even. The pointer, which is not read, selects the type.
 [[gnu::target("avx2,f16c")]] inline __m128i narrowed(__m256 x, const f16*) {
   return _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT);
 }

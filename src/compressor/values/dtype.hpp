@@ -57,6 +57,7 @@ constexpr std::size_t components_of(DType type) noexcept {
   return info_of(type).family == Family::complex ? 2 : 1;
 }
 
+// Value type of the C++ type T.
 template <class T>
 constexpr DType dtype_of = DType{};
 template <>

@@ -1,5 +1,5 @@
-// Number types of 16 bits: IEEE 754 binary16, and bfloat16, the upper half of a binary32. The types hold bits
-// only; arithmetic is done in float or double.
+// Number types of 16 bits (halves): f16, IEEE 754 binary16, and bf16, bfloat16, the upper half of a binary32.
+// The types hold bits only; arithmetic is done in float or double.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@ template <class T>
 using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t,
                                   std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
 
-// Returns `yes` if the condition holds, otherwise `no`, by masks. With the conditional operator GCC 12
-// computes one of the two numbers behind a branch, and does not vectorise the loop.
+// Returns `yes` if the condition holds, otherwise `no`. Masks select the number, because with the conditional
+// operator GCC 12 computes one of the two numbers behind a branch, and does not vectorise the loop.
 template <class Bits>
 constexpr Bits chosen(bool condition, Bits yes, Bits no) noexcept {
   return no ^ ((yes ^ no) & (Bits{0} - Bits{condition}));
@@ -47,7 +47,7 @@ constexpr std::uint16_t narrowed(Float value) noexcept {
   Bits result = std::min((rebiased + tie_to_even) >> dropped_bits, infinity);
   if constexpr (bias_difference > 0) {  // below the least normal number: multiples of the least denormal one
     constexpr Bits least_normal = Bits{bias_difference + 1} << from.fraction_bits;
-    constexpr auto inverse = std::bit_cast<Float>(
+    constexpr auto inverse = std::bit_cast<Float>(  // of the least denormal number
         Bits{2 * from.bias() - bias_difference - 1 + To.fraction_bits} << from.fraction_bits);
     const Float multiple = std::bit_cast<Float>(std::min(least_normal, magnitude)) * inverse;
     const auto integer = static_cast<std::int32_t>(multiple);

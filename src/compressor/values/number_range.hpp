@@ -52,9 +52,9 @@ constexpr bool is_packed(T x) noexcept {
   }
 }
 
-// Limit of the quantiser's step. With a smaller step, a packed integer of great magnitude is exact anyway,
-// because no codec has an integer for a value from NumberRange::end on. From this limit on, each value has to
-// be compared with the range.
+// Limit of the quantiser's step. Below it no codec has a quantised integer for a value from NumberRange::end
+// on, so that packed integers of great magnitude travel exactly without a test. From this limit on, each
+// value has to be compared with the range.
 template <class T>
 inline constexpr double safe_step_limit = sizeof(T) == 8 ? 0x1p210 : 0x1p90;
 
@@ -68,9 +68,9 @@ constexpr bool is_below_numbers(T x) noexcept {
   }
 }
 
-// Returns true if some x is below the range of numbers. The test uses the least of 2 |x| - 1 as bit patterns,
-// among which that of zero is the greatest, so that compilers vectorize the loop. Always inline, as it is
-// compiled for several instruction sets.
+// Returns true if some x is below the range of numbers. The loop computes the minimum of 2 |x| - 1, as bit
+// patterns; 0, which is a number, wraps to the greatest pattern. Compilers vectorize a loop of minima. The
+// function is always inline, because it is compiled for several instruction sets.
 template <class T>
 [[gnu::always_inline]] inline bool any_below_numbers(const T* x, std::size_t n) noexcept {
   if constexpr (NumberRange<T>::has_limits) {

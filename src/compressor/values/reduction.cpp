@@ -44,7 +44,8 @@ void add(T* values, const T* operand, std::size_t count) noexcept {
   add_values(values, operand, count);
 }
 
-// Computes in the standard environment: denormals are told apart, and a NaN raises no trap.
+// Computes minima or maxima in the standard floating-point environment, in which denormals are not flushed to
+// 0 and a NaN raises no trap.
 template <Reduction op, class T>
 void choose_extremes(T* values, const T* operand, std::size_t count) noexcept {
   const FloatEnvironment environment;
@@ -72,9 +73,9 @@ void reduce_values(Slice values, ConstSlice operand, Reduction op) noexcept {
 
 void reduce_payload(Slice values, const std::byte* operand, Reduction op) noexcept {
   alignas(64) std::byte piece[4096];
-  const std::size_t most = sizeof piece / size_of(values.type);
-  for (std::size_t first = 0; first < values.count; first += most) {
-    const Slice part{values.part(first, std::min(most, values.count - first))};
+  const std::size_t piece_values = sizeof piece / size_of(values.type);
+  for (std::size_t first = 0; first < values.count; first += piece_values) {
+    const Slice part{values.part(first, std::min(piece_values, values.count - first))};
     std::memcpy(piece, operand + first * size_of(values.type), part.bytes());
     reduce_values(part, {{piece, part.count, part.type}}, op);
   }

@@ -33,7 +33,7 @@ constexpr Float made_quiet(Float nan) noexcept {
 }
 
 // Returns y + x. A sum with one NaN is that NaN, made quiet. The sum of two NaN, and of infinities of both
-// signs, is the indefinite one. The bits thus depend neither on the processor nor on the order of the
+// signs, is the indefinite NaN. The bits thus depend neither on the processor nor on the order of the
 // operands, which compilers may change. NaN are found before the addition, so that no operand is kept beside
 // the sum: registers of GPUs are scarce.
 template <class Float>
@@ -81,8 +81,8 @@ constexpr T combine(Reduction op, T y, T x) noexcept {
 // is_defined(op, type) is true.
 void reduce_values(Slice values, ConstSlice operand, Reduction op) noexcept;
 
-// Reduces by the values at `operand`, which may be unaligned for them, as one of several frames in a message
-// is.
+// Reduces as reduce_values() does, by values at an address that need not be aligned: the payload of a frame
+// may start anywhere in a message.
 void reduce_payload(Slice values, const std::byte* operand, Reduction op) noexcept;
 
 // Wider type in which reduce_widely() computes with values of T: float32 for halves, float64 for float32,

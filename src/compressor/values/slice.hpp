@@ -13,6 +13,7 @@ namespace taut {
 using Bytes = std::span<std::byte>;
 using ConstBytes = std::span<const std::byte>;
 
+// Slice of memory that can be written (Void = void, Byte = std::byte) or only read (both const).
 template <class Void, class Byte>
 struct BasicSlice {
   Void* data = nullptr;
@@ -53,6 +54,7 @@ constexpr Range part_range(std::size_t count, std::size_t i, std::size_t parts) 
   return {i * size + std::min(i, longer), size + (i < longer ? 1 : 0)};
 }
 
+// Returns block i of a slice that is divided into `parts` blocks by part_range().
 template <class S>
 S block(const S& slice, std::size_t i, std::size_t parts) noexcept {
   const Range r = part_range(slice.count, i, parts);

@@ -10,7 +10,7 @@ namespace taut {
 namespace {
 
 // Returns the range of real values. Several extremes are kept side by side, so that compilers vectorize the
-// loop. An infinity or NaN does not count: its difference from itself is no number.
+// loop. Infinities and NaN do not count; the test for them is that x - x is not 0.
 template <class Number>
 ValueRange range_of_reals(const void* data, std::size_t n, std::optional<double> excluded,
                           PackedBits bits) noexcept {
@@ -73,8 +73,9 @@ Bound resolved(Bound bound, const ValueRange& range) noexcept {
   return {Bound::Kind::absolute, std::min(absolute, std::numeric_limits<double>::max())};
 }
 
-Bound on_grid_of_steps(Bound bound) noexcept {
-  constexpr double powers[] = {0x1.ae89f995ad3adp-1, 0x1.6a09e667f3bcdp-1, 0x1.306fe0a31b715p-1, 0.5};
+Bound rounded_for_equal_steps(Bound bound) noexcept {
+  constexpr double powers[] = {// 2^(-1/4), 2^(-1/2), 2^(-3/4), 2^-1
+                               0x1.ae89f995ad3adp-1, 0x1.6a09e667f3bcdp-1, 0x1.306fe0a31b715p-1, 0.5};
   if (bound.kind != Bound::Kind::absolute || !std::isnormal(bound.value)) return bound;
   int exponent = 0;
   const double mantissa = std::frexp(bound.value, &exponent);  // at least 0.5

@@ -11,9 +11,9 @@ namespace taut {
 
 struct ValueRange {
   double least = std::numeric_limits<double>::infinity();
-  double greatest = -std::numeric_limits<double>::infinity();  // below `least`: no finite value
+  double greatest = -std::numeric_limits<double>::infinity();  // below `least` if there is no finite value
 
-  void merge(const ValueRange& other) noexcept;
+  void merge(const ValueRange& other) noexcept;  // extends this range to the other one
 };
 
 // Returns the range of the finite values. Values equal to `fill` (as rounded to the type) are left out. A
@@ -39,8 +39,9 @@ constexpr bool is_relative(Bound bound) noexcept {
 // error is at most the greatest error, so the bound is range * 10^(-dB/20).
 Bound resolved(Bound bound, const ValueRange& range) noexcept;
 
-// Returns an absolute bound rounded down to a power of 2^(1/4). Calls whose ranges differ a little then have
-// the same step, and so integers that resemble each other. Other bounds stay as they are.
-Bound on_grid_of_steps(Bound bound) noexcept;
+// Returns an absolute bound rounded down to a power of 2^(1/4), so that calls whose ranges differ a little
+// get the same bound. Codecs then quantise them with equal steps, and their integers resemble each other.
+// Other bounds stay as they are.
+Bound rounded_for_equal_steps(Bound bound) noexcept;
 
 }  // namespace taut

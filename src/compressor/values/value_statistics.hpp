@@ -20,9 +20,9 @@ class ValueStatistics {
     for (std::size_t k = 0; k < Lanes::n; ++k) merge(lanes, k);
   }
 
-  // Values that are not NaN.
+  // Returns the number of values that are not NaN.
   std::uint64_t count() const noexcept { return count_; }
-  // NaN if there are none of them.
+  // Mean and extremes are NaN if count() is 0.
   double mean() const noexcept { return sum_ / static_cast<double>(count_); }
   double least() const noexcept { return count_ > 0 ? least_ : nan; }
   double greatest() const noexcept { return count_ > 0 ? greatest_ : nan; }
@@ -31,8 +31,8 @@ class ValueStatistics {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-  // Independent totals, which compilers compute side by side. Without branches, because compilers do not
-  // vectorise those.
+  // Independent totals, which compilers compute side by side. Value i goes to lane i modulo n. The code has
+  // no branches, so that compilers vectorise it.
   struct Lanes {
     static constexpr std::size_t n = 8;
     double sum[n] = {}, least[n], greatest[n], count[n] = {};

@@ -14,11 +14,11 @@ void convert(const From* from, To* to, std::size_t n) noexcept {
 template <class T>
 void reduce_typed(const T* operands, std::size_t n, T* result, std::size_t count, Reduction op,
                   int divisor) noexcept {
-  constexpr std::size_t most = 256;
+  constexpr std::size_t piece_values = 256;
   constexpr DType wide_type = dtype_of<Wider<T>>;
-  alignas(64) Wider<T> total[most], operand[most];
-  for (std::size_t first = 0; first < count; first += most) {
-    const std::size_t m = std::min(most, count - first);
+  alignas(64) Wider<T> total[piece_values], operand[piece_values];
+  for (std::size_t first = 0; first < count; first += piece_values) {
+    const std::size_t m = std::min(piece_values, count - first);
     convert(operands + first, total, m);
     for (std::size_t k = 1; k < n; ++k) {
       convert(operands + k * count + first, operand, m);

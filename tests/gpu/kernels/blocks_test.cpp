@@ -35,7 +35,7 @@ std::vector<T> values_of(Kind kind, std::size_t n, unsigned seed) {
         x[i] = static_cast<T>(i % 100 == 0 ? normal(random) : i % 2 == 0 ? 0.0F : -0.0F);
         break;
       case Kind::denormal: x[i] = std::bit_cast<T>(static_cast<BitsOf<T>>(random() % 1000)); break;
-      case Kind::greatest: x[i] = static_cast<T>((i % 3 == 0 ? -1 : 1) * blocks::greatest_of<T>()); break;
+      case Kind::greatest: x[i] = static_cast<T>((i % 3 == 0 ? -1 : 1) * blocks::max_finite<T>()); break;
       case Kind::bits: x[i] = std::bit_cast<T>(static_cast<BitsOf<T>>(random())); break;
     }
   }

@@ -40,8 +40,7 @@ void for_frames(std::uint64_t count, Check check) {
 
 // Counts whose products with the size of a value, or with the values of a chunk, are small once they wrap.
 std::vector<std::uint64_t> wrapped_counts() {
-  std::vector<std::uint64_t> counts{most_frame_values, std::uint64_t{most_frame_values} + 1,
-                                    ~std::uint64_t{0}};
+  std::vector<std::uint64_t> counts{max_frame_values, std::uint64_t{max_frame_values} + 1, ~std::uint64_t{0}};
   for (unsigned bits = 32; bits < 64; ++bits)
     for (const std::uint64_t more : {0u, 25u}) counts.push_back((std::uint64_t{1} << bits) + more);
   return counts;
@@ -78,7 +77,7 @@ TEST(HeaderCounts, NoCallTakesMoreValuesThanAPayloadCanHold) {
 }
 
 TEST(HeaderCounts, ANoticeHasNoValues) {
-  const Frame error_frame = frame_of({.flags = FrameHeader::failed, .count = most_frame_values}, 0);
+  const Frame error_frame = frame_of({.flags = FrameHeader::failed, .count = max_frame_values}, 0);
   EXPECT_THROW(info(error_frame), cxx::Error);
   EXPECT_THROW(taut::decode<float>(error_frame), cxx::Error);
   EXPECT_THROW(taut::statistics(error_frame), cxx::Error);
@@ -86,9 +85,9 @@ TEST(HeaderCounts, ANoticeHasNoValues) {
 
 TEST(HeaderCounts, TheRoomForASumDoesNotWrap) {
   for (const TAUT_Type type : {TAUT_FLOAT16, TAUT_FLOAT32, TAUT_FLOAT64}) {
-    const std::size_t one = TAUT_Max_bytes(type, most_frame_values, 1);
-    EXPECT_GT(TAUT_Max_bytes(type, most_frame_values, ~0u), one);
-    EXPECT_GT(TAUT_Max_bytes(type, most_frame_values, 1u << 31), one);
+    const std::size_t one = TAUT_Max_bytes(type, max_frame_values, 1);
+    EXPECT_GT(TAUT_Max_bytes(type, max_frame_values, ~0u), one);
+    EXPECT_GT(TAUT_Max_bytes(type, max_frame_values, 1u << 31), one);
   }
 }
 

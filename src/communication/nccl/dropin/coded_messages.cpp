@@ -126,8 +126,8 @@ std::optional<CodedMessages::ChosenCoding> CodedMessages::coding_for(DType type,
   PolicyState& state = states_.try_emplace(policy, *policy, "").first->second;
   const MessagePlan plan = plan_message(*policy, count, type, policy->coding.bound, state.candidates);
   if (plan.fallback != Fallback::none || plan.frames != 1) return {};
-  const Coding coding = plan.candidates[0].with(plan.bound);
-  const std::shared_ptr<const Codec> codec = state.codecs.of(coding, plan.bound);
+  const Coding coding = plan.candidates[0].with_bound(plan.bound);
+  const std::shared_ptr<const Codec> codec = state.codecs.find_or_make(coding, plan.bound);
   if (!gpu::has_kernels(coding) || !codec->contract().fixed_size) return {};
   const std::size_t bytes = codec->max_bytes(type, count);
   const double needed = static_cast<double>(bytes) * std::max(plan.least_ratio, 1.0);

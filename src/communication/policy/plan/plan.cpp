@@ -322,7 +322,7 @@ Fallback early_fallback(const Policy& policy, std::size_t bytes, int ranks) noex
 
 Bound resolved_bound(const Policy& policy, Bound bound, const ValueRange& range) noexcept {
   const Bound absolute = resolved(bound, range);
-  return policy.history > 0 && is_relative(bound) ? on_grid_of_steps(absolute) : absolute;
+  return policy.history > 0 && is_relative(bound) ? rounded_for_equal_steps(absolute) : absolute;
 }
 
 // Returns the call of one leader of each node. They share the message; the largest part counts. In an
@@ -417,13 +417,13 @@ std::span<const Coding> candidates_of(const Policy& policy, const Call& call, co
   if (choice.codec == MeasuredChoice::Codec::fast) {
     Coding fast = policy.coding;
     fast.codec = find_codec(fast_codec);
-    return table.of(fast, call.type, bound, Preference::fast);
+    return table.find(fast, call.type, bound, Preference::fast);
   }
   const bool exactly = sums_exactly(policy, call, bound);
   Coding coding = policy.coding;
   if (exactly) coding.bits = PackedBits::rounded;  // all values are multiples of the step
   const Preference preferred = exactly ? Preference::adding : preference(policy, call, algorithm, choice);
-  const std::span<const Coding> all = table.of(coding, call.type, bound, preferred);
+  const std::span<const Coding> all = table.find(coding, call.type, bound, preferred);
   return choice.codec == MeasuredChoice::Codec::usual_predictor
              ? all.first(std::min<std::size_t>(all.size(), 1))
              : all;
@@ -452,7 +452,7 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
   if (plan.candidates.empty() || !asks_for(policy, call, bound)) plan.fallback = Fallback::unsupported;
   if (plan.fallback != Fallback::none) return plan;
   const bool named = policy.coding.codec != nullptr;
-  const bool copies = plan.candidates[0].codec->rank(bound.kind) == CodecInfo::last_resort;
+  const bool copies = plan.candidates[0].codec->priority(bound.kind) == CodecInfo::last_resort;
   if (copies && !named) plan.fallback = Fallback::no_gain;
   plan.arithmetic = choose_arithmetic(policy, call, plan);
   plan.bound = choose_bound(policy, call, bound, plan);
@@ -482,13 +482,13 @@ MessagePlan plan_message(const Policy& policy, std::size_t count, DType type, Bo
   plan.fallback = early_fallback(policy, bytes, 2);
   if (plan.fallback != Fallback::none) return plan;
   plan.bound = bound_for(type, bound);
-  plan.candidates = table.of(policy.coding, type, plan.bound, Preference::none);
+  plan.candidates = table.find(policy.coding, type, plan.bound, Preference::none);
   if (plan.candidates.empty()) {
     plan.fallback = Fallback::unsupported;
     return plan;
   }
   const bool named = policy.coding.codec != nullptr;
-  const bool copies = plan.candidates[0].codec->rank(plan.bound.kind) == CodecInfo::last_resort;
+  const bool copies = plan.candidates[0].codec->priority(plan.bound.kind) == CodecInfo::last_resort;
   if (copies && !named) plan.fallback = Fallback::no_gain;
   plan.least_ratio = policy.only_if_profitable() ? worthwhile_ratio : 0;
   plan.frames = 1 + bytes / most_frame_bytes;

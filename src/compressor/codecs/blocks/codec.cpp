@@ -15,19 +15,19 @@ namespace blocks {
 std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
 namespace {
 
-// Values that a thread decodes at a time, and the bytes of their scales.
+// Values and blocks that a thread processes at a time.
 constexpr std::size_t chunk_values = 4096, chunk_blocks = chunk_values / block_values;
 
 bool usable(const Bound& bound) noexcept {
-  const auto is = [&](unsigned bits) { return bound.value == bits; };
-  return bound.kind == Bound::Kind::rate && std::ranges::any_of(rates, is);
+  const auto is_value = [&](unsigned bits) { return bound.value == bits; };
+  return bound.kind == Bound::Kind::rate && std::ranges::any_of(rates, is_value);
 }
 
 bool serves(DType type, Bound::Kind kind) noexcept {
   return kind == Bound::Kind::rate && (type == DType::f32 || type == DType::f16 || type == DType::bf16);
 }
 
-// A frame's payload, or the room for one.
+// Payload of a frame, to read (Byte = const std::byte) or to write, and the addresses of its chunks.
 template <class Byte>
 struct Payload {
   std::span<Byte> bytes;
@@ -70,9 +70,9 @@ bool decode_chunk(const Payload<const std::byte>& payload, std::size_t i, T* val
   return good;
 }
 
-class Block final : public Codec {
+class Blocks final : public Codec {
  public:
-  Block(const Coding& coding, const KernelSet& kernels)
+  Blocks(const Coding& coding, const KernelSet& kernels)
       : contract_{.bound = coding.bound, .fixed_size = true},
         checksum_(coding.checksum),
         threads_(coding.thread_count()),
@@ -87,17 +87,18 @@ class Block final : public Codec {
   SizeOrStatus encode(ConstSlice values, References, Bytes out) const noexcept override {
     if (values.count > max_count) return {Status::invalid_count};
     return typed<SizeOrStatus>(values.type, [&]<class T>(T) {
-      const std::size_t most = max_bytes(values.type, values.count, 1);
-      if (out.size() < most) return SizeOrStatus{Status::buffer_too_small};
-      const Payload<std::byte> payload{out.subspan(frame_header_bytes, most - frame_header_bytes),
+      const std::size_t frame_bytes = max_bytes(values.type, values.count, 1);
+      if (out.size() < frame_bytes) return SizeOrStatus{Status::buffer_too_small};
+      const Payload<std::byte> payload{out.subspan(frame_header_bytes, frame_bytes - frame_header_bytes),
                                        values.count, bits()};
       const std::size_t blocks = blocks_of(values.count);
       std::fill_n(payload.scales(0) + 2 * blocks, scales_bytes(blocks) - 2 * blocks, std::byte{0});
       const auto* from = static_cast<const T*>(values.data);
-      for_each_part(parts_of(threads_, payload.chunks()), payload.chunks(), [&](std::size_t, Range chunks) {
-        for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i)
-          encode_chunk(payload, i, from + i * chunk_values, kernels_.of<T>());
-      });
+      for_each_part(useful_threads(threads_, payload.chunks()), payload.chunks(),
+                    [&](std::size_t, Range chunks) {
+                      for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i)
+                        encode_chunk(payload, i, from + i * chunk_values, kernels_.for_type<T>());
+                    });
       FrameHeader header{
           .codec = frame_id, .type = values.type, .count = values.count, .bound = contract_.bound};
       if (checksum_) header.flags |= FrameHeader::checksummed;
@@ -107,7 +108,7 @@ class Block final : public Codec {
 
   Status decode(ConstBytes in, References, Slice values) const noexcept override {
     return for_each_chunk(in, values, [&]<class T>(const auto& payload, std::size_t i, T* to) {
-      return decode_chunk(payload, i, to, kernels_.of<T>());
+      return decode_chunk(payload, i, to, kernels_.for_type<T>());
     });
   }
 
@@ -116,7 +117,7 @@ class Block final : public Codec {
     if (!is_defined(op, values.type)) return Status::invalid_type;
     return for_each_chunk(in, values, [&]<class T>(const auto& payload, std::size_t i, T* to) {
       alignas(64) T decoded[chunk_values];
-      const bool good = decode_chunk(payload, i, decoded, kernels_.of<T>());
+      const bool good = decode_chunk(payload, i, decoded, kernels_.for_type<T>());
       const std::size_t n = payload.values_of(i);
       if (good) reduce_values({{to, n, values.type}}, {{decoded, n, values.type}}, op);
       return good;
@@ -167,7 +168,7 @@ std::unique_ptr<Codec> make(const Coding& coding) {
   if (coding.bits == PackedBits::exact)
     throw Error(Status::invalid_argument,
                 "the blocks codec rounds every value, packed integers too: use bits=rounded");
-  return std::make_unique<Block>(coding, require_kernels(kernel_sets(), coding.kernels));
+  return std::make_unique<Blocks>(coding, require_kernels(kernel_sets(), coding.kernels));
 }
 
 constexpr CodecOnDevices on_devices{
@@ -189,7 +190,7 @@ extern constinit const CodecInfo blocks{
     .summary = "integers of 8, 6 or 4 bits with a scale for each 64 values; the size follows from the count",
     .serves = taut::blocks::serves,
     .make = taut::blocks::make,
-    .rank = [](Bound::Kind) noexcept { return CodecInfo::only_by_name; },
+    .priority = [](Bound::Kind) noexcept { return CodecInfo::only_by_name; },
     .device = &taut::blocks::on_devices,
 };
 

@@ -1,4 +1,5 @@
-// The loops of the blocks codec. The compiler turns them into vector code for each instruction set.
+// Loops of the blocks codec. The compiler turns them into vector code for each instruction set `Set` of
+// compressor/simd. `bits`: the rate.
 #pragma once
 
 #include "compressor/base/unaligned.hpp"
@@ -10,7 +11,7 @@ namespace {  // one copy for each kernel set, compiled with its instructions
 
 template <class Set, unsigned bits>
 struct Loops {
-  static constexpr int greatest = greatest_code(bits);
+  static constexpr int max = max_code(bits);
   // True if the set has instructions that convert T.
   template <class T>
   static constexpr bool converts = std::is_same_v<T, f16>&& requires {
@@ -50,16 +51,17 @@ struct Loops {
     }
   }
 
-  // Encodes a block with NaN or infinities. Returns its scale.
+  // Encodes a block with NaN or infinities. Returns the block's scale, with the flag.
   [[gnu::noinline]] static std::uint16_t encode_specials(const float* x, std::uint8_t* code) noexcept {
-    std::uint32_t most = 0;
+    std::uint32_t magnitude = 0;
     for (unsigned i = 0; i < block_values; ++i)
-      if (size_bits(x[i]) < infinite_size) most = std::max(most, size_bits(x[i]));
-    const std::uint16_t scale = scale_of(std::bit_cast<float>(most), greatest - 1);
-    for (unsigned i = 0; i < block_values; ++i) code[i] = code_or_special(x[i], scale, greatest);
+      if (magnitude_bits(x[i]) < infinity_bits) magnitude = std::max(magnitude, magnitude_bits(x[i]));
+    const std::uint16_t scale = scale_of(std::bit_cast<float>(magnitude), max - 1);
+    for (unsigned i = 0; i < block_values; ++i) code[i] = code_or_special(x[i], scale, max);
     return scale | has_specials;
   }
 
+  // Converts the values of a block to float.
   template <class T>
   [[gnu::always_inline]] static void widen(const T* values, float* x) noexcept {
     if constexpr (converts<T>) {
@@ -71,6 +73,7 @@ struct Loops {
     }
   }
 
+  // Converts floats to the values of a block, rounded to nearest even.
   template <class T>
   [[gnu::always_inline]] static void round(const float* x, T* values) noexcept {
     if constexpr (converts<T>) {
@@ -86,15 +89,15 @@ struct Loops {
   [[gnu::always_inline]] static std::uint16_t encode_block(const T* values, std::byte* to) noexcept {
     alignas(64) float x[block_values];
     alignas(64) std::uint8_t code[block_values];
-    std::uint32_t most = 0;
+    std::uint32_t magnitude = 0;
     widen(values, x);
-    for (unsigned i = 0; i < block_values; ++i) most = std::max(most, size_bits(x[i]));
+    for (unsigned i = 0; i < block_values; ++i) magnitude = std::max(magnitude, magnitude_bits(x[i]));
     std::uint16_t scale;
-    if (most >= infinite_size) {
+    if (magnitude >= infinity_bits) {
       scale = encode_specials(x, code);
     } else {
-      scale = scale_of(std::bit_cast<float>(most), greatest);
-      const float divisor = most == 0 ? 1 : scale_value(scale);
+      scale = scale_of(std::bit_cast<float>(magnitude), max);
+      const float divisor = magnitude == 0 ? 1 : scale_value(scale);
       for (unsigned i = 0; i < block_values; ++i) code[i] = code_of(x[i], divisor);
     }
     pack(code, to);
@@ -107,8 +110,9 @@ struct Loops {
       scales = store(scales, encode_block(values + i * block_values, codes + i * code_bytes(bits)));
   }
 
+  // Replaces the values of extreme codes by NaN and infinities.
   [[gnu::noinline]] static void restore_specials(const std::int8_t* code, float* x) noexcept {
-    for (unsigned i = 0; i < block_values; ++i) x[i] = value_or_special(code[i], x[i], greatest);
+    for (unsigned i = 0; i < block_values; ++i) x[i] = value_or_special(code[i], x[i], max);
   }
 
   template <class T>
@@ -116,9 +120,9 @@ struct Loops {
                                                   T* values) noexcept {
     alignas(64) std::int8_t code[block_values];
     alignas(64) float x[block_values];
-    const float by = scale_value(scale & ~std::uint32_t{has_specials});
+    const float factor = scale_value(scale & ~std::uint32_t{has_specials});
     unpack(from, code);
-    for (unsigned i = 0; i < block_values; ++i) x[i] = product_of<T>(code[i], by);
+    for (unsigned i = 0; i < block_values; ++i) x[i] = product_of<T>(code[i], factor);
     if ((scale & has_specials) != 0) restore_specials(code, x);
     round(x, values);
   }

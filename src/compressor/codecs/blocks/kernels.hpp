@@ -30,7 +30,7 @@ struct KernelSet {
   std::tuple<Kernels<float>, Kernels<f16>, Kernels<bf16>> kernels;
 
   template <class T>
-  const Kernels<T>& of() const noexcept {
+  const Kernels<T>& for_type() const noexcept {
     return std::get<Kernels<T>>(kernels);
   }
 };

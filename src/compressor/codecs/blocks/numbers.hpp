@@ -1,4 +1,4 @@
-// The arithmetic of the format: scales, codes, and what a code stands for. Processors and GPUs share it.
+// Arithmetic of the blocks format: scales, codes, and the values of codes. Processors and GPUs share it.
 #pragma once
 
 #include <bit>
@@ -9,14 +9,16 @@
 
 namespace taut::blocks {
 
-inline constexpr std::uint32_t infinite_size = 0x7F800000;  // bits of an infinity without its sign
+inline constexpr std::uint32_t infinity_bits = 0x7F800000;  // magnitude_bits() of an infinity
 
-// Returns the bits of a number without its sign. Those of a NaN are above infinite_size.
-constexpr std::uint32_t size_bits(float x) noexcept { return std::bit_cast<std::uint32_t>(x) & ~0u >> 1; }
+// Returns the bits of |x|. They are above infinity_bits for a NaN.
+constexpr std::uint32_t magnitude_bits(float x) noexcept {
+  return std::bit_cast<std::uint32_t>(x) & ~0u >> 1;
+}
 
 // Returns the greatest finite number of a type.
 template <class T>
-constexpr float greatest_of() noexcept {
+constexpr float max_finite() noexcept {
   if constexpr (std::is_same_v<T, f16>)
     return 65504;
   else if constexpr (std::is_same_v<T, bf16>)
@@ -25,7 +27,8 @@ constexpr float greatest_of() noexcept {
     return std::numeric_limits<float>::max();
 }
 
-// Returns the number of T next to x, which is at most the greatest one, infinite, or a NaN without low bits.
+// Returns the number of T nearest to x. |x| is at most max_finite<T>(), or infinite, or x is a NaN whose low
+// 16 bits are 0.
 template <class T>
 constexpr T rounded_to(float x) noexcept {
   if constexpr (std::is_same_v<T, bf16>) {
@@ -36,44 +39,47 @@ constexpr T rounded_to(float x) noexcept {
   }
 }
 
+// Returns the value of a scale: its bits are those of a bfloat16.
 constexpr float scale_value(std::uint32_t scale) noexcept { return std::bit_cast<float>(scale << 16); }
 
-// Returns the scale of a block whose greatest magnitude is `most`: the least scale of 8 significant bits by
-// which `greatest` times the scale reaches `most`, and above 0 if `most` is.
-constexpr std::uint16_t scale_of(float most, int greatest) noexcept {
-  const auto bits = std::bit_cast<std::uint32_t>(most / static_cast<float>(greatest));
+// Returns the scale of a block whose greatest magnitude is `max`: max / max_code, rounded up to bfloat16, and
+// above 0 if `max` is.
+constexpr std::uint16_t scale_of(float max, int max_code) noexcept {
+  const auto bits = std::bit_cast<std::uint32_t>(max / static_cast<float>(max_code));
   const std::uint32_t scale = (bits + 0xFFFF) >> 16;
-  return static_cast<std::uint16_t>(scale == 0 && most > 0 ? 1 : scale);
+  return static_cast<std::uint16_t>(scale == 0 && max > 0 ? 1 : scale);
 }
 
-// Number whose addition rounds a number of at most 2^22 to an integer, which the low bits then are.
-inline constexpr float rounding = 0x1.8p23F;
+// Constant whose addition rounds a number of at most 2^22 to the nearest integer: the low bits of the sum are
+// the integer.
+inline constexpr float rounding_constant = 0x1.8p23F;
 
+// Returns the code of a finite number: x / scale, rounded to the nearest integer.
 constexpr std::uint8_t code_of(float x, float scale) noexcept {
-  return static_cast<std::uint8_t>(std::bit_cast<std::uint32_t>(x / scale + rounding));
+  return static_cast<std::uint8_t>(std::bit_cast<std::uint32_t>(x / scale + rounding_constant));
 }
 
-// Returns the code of a number in a block with NaN or infinities. `greatest`: see greatest_code.
-constexpr std::uint8_t code_or_special(float x, std::uint16_t scale, int greatest) noexcept {
-  if (size_bits(x) > infinite_size) return static_cast<std::uint8_t>(-greatest - 1);
-  if (size_bits(x) == infinite_size) return static_cast<std::uint8_t>(x < 0 ? -greatest : greatest);
+// Returns the code of a number in a block with NaN or infinities. `max_code`: max_code() of the rate.
+constexpr std::uint8_t code_or_special(float x, std::uint16_t scale, int max_code) noexcept {
+  if (magnitude_bits(x) > infinity_bits) return static_cast<std::uint8_t>(-max_code - 1);
+  if (magnitude_bits(x) == infinity_bits) return static_cast<std::uint8_t>(x < 0 ? -max_code : max_code);
   return scale == 0 ? std::uint8_t{0} : code_of(x, scale_value(scale));
 }
 
 // Returns the value of a code in a block with NaN or infinities: NaN, an infinity, or x, the value that the
 // code has in other blocks.
-constexpr float value_or_special(int code, float x, int greatest) noexcept {
-  if (code == -greatest - 1) return std::bit_cast<float>(0x7FC00000u);
-  if (code == greatest) return std::bit_cast<float>(infinite_size);
-  return code == -greatest ? -std::bit_cast<float>(infinite_size) : x;
+constexpr float value_or_special(int code, float x, int max_code) noexcept {
+  if (code == -max_code - 1) return std::bit_cast<float>(0x7FC00000u);
+  if (code == max_code) return std::bit_cast<float>(infinity_bits);
+  return code == -max_code ? -std::bit_cast<float>(infinity_bits) : x;
 }
 
-// Returns code times scale; the greatest number of T stands for all numbers beyond it.
+// Returns code times scale, clamped to the finite numbers of T.
 template <class T>
 constexpr float product_of(int code, float scale) noexcept {
-  constexpr float most = greatest_of<T>();
-  const float product = static_cast<float>(code) * scale, low = product < -most ? -most : product;
-  return low > most ? most : low;
+  constexpr float max = max_finite<T>();
+  const float product = static_cast<float>(code) * scale, above = product < -max ? -max : product;
+  return above > max ? max : above;
 }
 
 }  // namespace taut::blocks

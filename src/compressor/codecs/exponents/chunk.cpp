@@ -3,7 +3,7 @@
 namespace taut::exponents {
 namespace {
 
-// Symbols that the first table lacks, padded for kernels.
+// Symbols that the first book lacks, padded for kernels.
 struct EscapedSymbols {
   alignas(64) std::byte symbols[chunk_values + overrun];
 };
@@ -13,16 +13,16 @@ std::byte* append(std::byte* out, const void* bytes, std::size_t n) noexcept {
   return out + n;
 }
 
-// Writes a code table and the bit planes of the codes of symbols. Returns the number of escapes.
-std::size_t write_codes(const std::byte* symbols, std::size_t groups, const CodeTable& table,
+// Writes a code book and the bit planes of the codes of symbols. Returns the number of escapes.
+std::size_t write_codes(const std::byte* symbols, std::size_t groups, const CodeBook& book,
                         const KernelSet& kernels, std::byte*& out, std::byte* escapes) noexcept {
-  out = append(out, table.symbol, symbols_of(table.width));
-  const std::size_t n = kernels.encode(symbols, groups, table, out, escapes);
-  out += plane_bytes(groups, table.width);
+  out = append(out, book.symbol, symbols_of(book.width));
+  const std::size_t n = kernels.encode(symbols, groups, book, out, escapes);
+  out += plane_bytes(groups, book.width);
   return n;
 }
 
-// Reader reads a record from its start. take() returns the next bytes; null if there are fewer.
+// Reader of a record from its start. take() returns the next n bytes; null if there are fewer.
 class Reader {
  public:
   explicit Reader(ConstBytes record) noexcept : rest_(record) {}
@@ -33,12 +33,12 @@ class Reader {
     rest_ = rest_.subspan(n);
     return at;
   }
-  // Reads a code table, and returns the bit planes of the codes.
-  const std::byte* read_codes(unsigned width, std::size_t groups, CodeTable& table) noexcept {
+  // Reads a code book, and returns the bit planes of the codes that follow it; null if there are fewer bytes.
+  const std::byte* read_codes(unsigned width, std::size_t groups, CodeBook& book) noexcept {
     const std::byte* const symbols = take(symbols_of(width));
     if (symbols == nullptr) return nullptr;
-    table.width = width;
-    std::memcpy(table.symbol, symbols, symbols_of(width));
+    book.width = width;
+    std::memcpy(book.symbol, symbols, symbols_of(width));
     return take(plane_bytes(groups, width));
   }
   bool only_padding() const noexcept {
@@ -50,10 +50,10 @@ class Reader {
   ConstBytes rest_;
 };
 
-// RecordParts are the parts of a record that locate() has found and checked.
+// Parts of a record. locate() finds and checks them, and returns false if the record is malformed.
 struct RecordParts {
   RecordHeader header;
-  CodeTable first, second;
+  CodeBook first, second;
   const std::byte *planes, *second_planes = nullptr, *raw, *spare_planes, *low_bytes;
 
   bool locate(ConstBytes record, std::size_t groups, unsigned spare) noexcept {
@@ -81,27 +81,27 @@ struct RecordParts {
 
 }  // namespace
 
-std::size_t encode_chunk(const std::byte* values, std::size_t groups, DType type, const CodeTables& tables,
+std::size_t encode_chunk(const std::byte* values, std::size_t groups, DType type, const CodeBooks& books,
                          const KernelSet& kernels, std::byte* record) noexcept {
   const unsigned spare = spare_bits(type);
   SplitValues split;
   EscapedSymbols escapes;
-  RecordHeader header{.width = static_cast<std::uint8_t>(tables.first.width)};
+  RecordHeader header{.width = static_cast<std::uint8_t>(books.first.width)};
   const ZeroSymbols zeros = kernels.split(values, groups, spare, split);
   std::byte* out = record + sizeof header;
-  const std::size_t n = write_codes(split.symbols, groups, tables.first, kernels, out, escapes.symbols);
+  const std::size_t n = write_codes(split.symbols, groups, books.first, kernels, out, escapes.symbols);
   std::size_t raw = 0;
   if (n > 0) {
     const std::size_t escape_groups = groups_of(n);
     // The symbol of code 0, which adds no raw symbols, is the padding.
-    std::memset(escapes.symbols + n, tables.second.symbol[0], escape_groups * group_values - n);
+    std::memset(escapes.symbols + n, books.second.symbol[0], escape_groups * group_values - n);
     std::byte* const raw_symbols = out + symbols_of(second_width) + plane_bytes(escape_groups, second_width);
-    raw = write_codes(escapes.symbols, escape_groups, tables.second, kernels, out, raw_symbols);
+    raw = write_codes(escapes.symbols, escape_groups, books.second, kernels, out, raw_symbols);
     out += raw;
   }
   out = append(out, split.spare_planes, plane_bytes(groups, spare));
   std::size_t low = groups * group_values;
-  if (zeros.all_are_zero && zeros.count >= worthwhile_zeros) {
+  if (zeros.all_are_zero && zeros.count >= min_zeros) {
     header.flags = RecordHeader::omits_zero_low_bytes;
     low = kernels.compress_low(split.symbols, split.low_bytes, groups, out);
   } else {

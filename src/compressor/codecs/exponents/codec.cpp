@@ -64,7 +64,7 @@ class Exponents final : public Codec {
     });
   }
 
-  // Encodes the pieces as one message, as a chunk has its books once.
+  // Encodes the pieces as one message, because the books take bytes in every chunk.
   Sample sample(ConstSlice values, Bytes) const noexcept override {
     const Pieces pieces(values.count);
     alignas(64) std::byte gathered[chunk_bytes], frame[frame_header_bytes + chunk_bytes];
@@ -89,7 +89,7 @@ std::unique_ptr<Codec> make(const Coding& coding) {
   return std::make_unique<Exponents>(coding, require_kernels(kernel_sets(), coding.kernels));
 }
 
-// Every coding but those with a checksum of the payload.
+// Kernels on GPUs serve every coding without a checksum of the payload.
 constexpr CodecOnDevices on_devices{
     .encodes = [](const Coding& coding) noexcept { return !coding.checksum; },
     .decoding = [](const FrameHeader& header, ConstBytes, const Coding&) -> std::optional<Coding> {
@@ -109,7 +109,7 @@ extern constinit const CodecInfo exponents{
     .summary = "16-bit floating-point values with short codes for the commonest exponents; exact",
     .serves = taut::exponents::serves,
     .make = taut::exponents::make,
-    .rank = [](Bound::Kind) noexcept { return CodecInfo::also; },
+    .priority = [](Bound::Kind) noexcept { return CodecInfo::second_priority; },
     .idempotent = true,
     .device = &taut::exponents::on_devices,
 };

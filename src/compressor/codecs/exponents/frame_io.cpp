@@ -5,26 +5,28 @@
 namespace taut::exponents {
 namespace {
 
+// Memory for the values of a chunk, in whole groups.
 struct Piece {
   alignas(64) std::byte bytes[chunk_bytes];
 };
 
+// Returns a value rotated left by one bit: the exponent comes first, the sign last.
 std::uint16_t rotated(const std::byte* value) noexcept { return std::rotl(load<std::uint16_t>(value), 1); }
 
-// The encoder of a range of chunks. What it writes for a chunk does not depend on the range.
+// Encoder of a range of chunks. The record of a chunk does not depend on the range.
 class ChunkWriter {
  public:
   ChunkWriter(ConstSlice values, const KernelSet& kernels) noexcept
       : values_(values.as_bytes()), type_(values.type), kernels_(kernels) {}
 
-  // Returns false if the record does not fit.
+  // Writes the record of chunk i. Returns false if the record does not fit.
   template <class Writer>
   bool write(std::size_t i, Writer& writer) noexcept {
     const ConstBytes chunk = chunk_at(i);
     return write_lossless(chunk, writer, [&](std::byte* record) {
-      use_tables_of(i / chunks_of_books);
-      return encode_chunk(whole_groups(chunk), groups_of(chunk.size() / value_bytes), type_, tables_,
-                          kernels_, record);
+      use_books(i / chunks_sharing_books);
+      return encode_chunk(whole_groups(chunk), groups_of(chunk.size() / value_bytes), type_, books_, kernels_,
+                          record);
     });
   }
 
@@ -38,15 +40,16 @@ class ChunkWriter {
     return static_cast<std::uint8_t>(rotated(value) >> (8 + spare_bits(type_)));
   }
 
-  void use_tables_of(std::size_t group) noexcept {
-    if (group == group_) return;
-    group_ = group;
+  // Chooses the books number `set`: those of the chunks from set * chunks_sharing_books on.
+  void use_books(std::size_t set) noexcept {
+    if (set == book_set_) return;
+    book_set_ = set;
     std::array<std::uint32_t, 256> frequency{};
-    const std::size_t first = group * chunks_of_books,
-                      end = std::min(first + chunks_of_books, chunks_of(values_.size() / value_bytes));
+    const std::size_t first = set * chunks_sharing_books,
+                      end = std::min(first + chunks_sharing_books, chunks_of(values_.size() / value_bytes));
     const std::size_t piece = sampled_values / 2 / (end - first);
     for (std::size_t i = first; i < end; ++i) count(chunk_at(i), piece, frequency);
-    tables_ = CodeTables::choose(frequency);
+    books_ = CodeBooks::choose(frequency);
   }
 
   // Counts the symbols of two pieces of a chunk, at its ends.
@@ -60,7 +63,7 @@ class ChunkWriter {
   // Returns a chunk in whole groups. The padding has the code 0 and no other bits.
   const std::byte* whole_groups(ConstBytes chunk) noexcept {
     if (chunk.size() % (group_values * value_bytes) == 0) return chunk.data();
-    const auto high = static_cast<std::uint16_t>(tables_.first.symbol[0] << (8 + spare_bits(type_)));
+    const auto high = static_cast<std::uint16_t>(books_.first.symbol[0] << (8 + spare_bits(type_)));
     std::memcpy(piece_.bytes, chunk.data(), chunk.size());
     const std::size_t end = groups_of(chunk.size() / value_bytes) * group_values * value_bytes;
     for (std::size_t at = chunk.size(); at < end; at += value_bytes)
@@ -71,8 +74,8 @@ class ChunkWriter {
   ConstBytes values_;
   DType type_;
   const KernelSet& kernels_;
-  CodeTables tables_;
-  std::size_t group_ = ~std::size_t{0};  // whose tables these are
+  CodeBooks books_;
+  std::size_t book_set_ = ~std::size_t{0};  // number of the books in `books_`; at first none
   Piece piece_;
 };
 

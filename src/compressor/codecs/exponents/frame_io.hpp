@@ -1,5 +1,5 @@
-// An exponents frame as a sequence of chunks. Reading checks every offset; writing stays within a given
-// capacity.
+// Reader and writer of an exponents frame as a sequence of chunks. The reader checks every offset; the writer
+// stays within a given capacity.
 #pragma once
 
 #include "compressor/codecs/exponents/kernels.hpp"
@@ -10,7 +10,7 @@ namespace taut::exponents {
 
 // Writes the record of a chunk's values, which begin and end with whole groups, to `record`, which has room
 // for max_record_bytes. Returns the record's size, a multiple of 4.
-std::size_t encode_chunk(const std::byte* values, std::size_t groups, DType type, const CodeTables& tables,
+std::size_t encode_chunk(const std::byte* values, std::size_t groups, DType type, const CodeBooks& books,
                          const KernelSet& kernels, std::byte* record) noexcept;
 
 // Decodes a record and writes all groups. Reads `overrun` bytes beyond the record. Returns false if the

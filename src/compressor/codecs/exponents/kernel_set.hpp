@@ -1,4 +1,5 @@
-// The kernels of the exponents codec, written once over the vocabulary of compressor/simd.
+// Kernels of the exponents codec (kernels.hpp), written once over the vocabulary of compressor/simd. `Set` is
+// an instruction set, `spare` the number of spare bits, `width` that of the bits of a code.
 #pragma once
 
 #include <bit>
@@ -22,15 +23,15 @@ struct Loops {
     spare == 0 ? join<0>(symbols, low_bytes, spare_planes, groups, values)
                : join<3>(symbols, low_bytes, spare_planes, groups, values);
   }
-  static std::size_t encode(const std::byte* symbols, std::size_t groups, const CodeTable& table,
+  static std::size_t encode(const std::byte* symbols, std::size_t groups, const CodeBook& book,
                             std::byte* planes, std::byte* escapes) noexcept {
-    return at_width(table.width,
-                    [&](auto width) { return encode<width>(symbols, groups, table, planes, escapes); });
+    return at_width(book.width,
+                    [&](auto width) { return encode<width>(symbols, groups, book, planes, escapes); });
   }
-  static bool decode(const std::byte* planes, std::size_t groups, const CodeTable& table, ConstBytes escapes,
+  static bool decode(const std::byte* planes, std::size_t groups, const CodeBook& book, ConstBytes escapes,
                      std::byte* symbols) noexcept {
-    return at_width(table.width,
-                    [&](auto width) { return decode<width>(planes, groups, table, escapes, symbols); });
+    return at_width(book.width,
+                    [&](auto width) { return decode<width>(planes, groups, book, escapes, symbols); });
   }
 
   static std::size_t compress_low(const std::byte* symbols, const std::byte* bytes, std::size_t groups,
@@ -46,10 +47,10 @@ struct Loops {
     const std::byte* in = from.data();
     std::size_t left = from.size();
     for (std::size_t i = 0; i < groups * group_values; i += group_values) {
-      const std::uint64_t there = Set::nonzero_mask(Set::load(symbols + i));
-      const std::size_t n = ones(there);
+      const std::uint64_t present = Set::nonzero_mask(Set::load(symbols + i));
+      const std::size_t n = ones(present);
       if (n > left) return false;
-      Set::store(bytes + i, expand(in, there));
+      Set::store(bytes + i, expand(in, present));
       in += n;
       left -= n;
     }
@@ -71,7 +72,7 @@ struct Loops {
   template <unsigned spare>
   static ZeroSymbols split(const std::byte* values, std::size_t groups, SplitValues& parts) noexcept {
     ZeroSymbols zeros;
-    std::uint64_t other = 0;
+    std::uint64_t nonzero = 0;  // values with symbol 0 that are not 0
     std::byte* spare_planes = parts.spare_planes;
     for (std::size_t g = 0; g < groups; ++g) {
       const std::byte* const from = values + g * group_values * value_bytes;
@@ -87,9 +88,9 @@ struct Loops {
       Set::store(parts.low_bytes + g * group_values, low);
       const std::uint64_t zero = ~Set::nonzero_mask(symbols);
       zeros.count += ones(zero);
-      other |= zero & Set::nonzero_mask(Set::bit_or(high, low));
+      nonzero |= zero & Set::nonzero_mask(Set::bit_or(high, low));
     }
-    zeros.all_are_zero = other == 0;
+    zeros.all_are_zero = nonzero == 0;
     return zeros;
   }
 
@@ -111,9 +112,9 @@ struct Loops {
   }
 
   template <unsigned width>
-  static std::size_t encode(const std::byte* symbols, std::size_t groups, const CodeTable& table,
+  static std::size_t encode(const std::byte* symbols, std::size_t groups, const CodeBook& book,
                             std::byte* planes, std::byte* escapes) noexcept {
-    const typename Set::Lookup256 codes{table.code, table.escape()};
+    const typename Set::Lookup256 codes{book.code, book.escape()};
     std::byte* out = escapes;
     for (std::size_t g = 0; g < groups; ++g) {
       const Bytes own = Set::load(symbols + g * group_values), code = codes(own);
@@ -124,9 +125,9 @@ struct Loops {
   }
 
   template <unsigned width>
-  static bool decode(const std::byte* planes, std::size_t groups, const CodeTable& table, ConstBytes escapes,
+  static bool decode(const std::byte* planes, std::size_t groups, const CodeBook& book, ConstBytes escapes,
                      std::byte* symbols) noexcept {
-    const typename Set::Lookup16 known{table.symbol};
+    const typename Set::Lookup16 known{book.symbol};
     const std::byte* in = escapes.data();
     std::size_t left = escapes.size();
     for (std::size_t g = 0; g < groups; ++g) {

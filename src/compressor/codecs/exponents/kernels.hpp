@@ -11,29 +11,29 @@
 
 namespace taut::exponents {
 
-// Table that gives the commonest symbols short codes. A symbol's code is its place in the table; the greatest
-// code of the width, the escape, stands for all other symbols.
-struct CodeTable {
+// Code book, which gives the commonest symbols short codes. A symbol's code is its index in the book; the
+// greatest code of the width, the escape, stands for all other symbols.
+struct CodeBook {
   unsigned width = 0;
   alignas(16) std::uint8_t symbol[16] = {};  // by code
   alignas(64) std::uint8_t code[256] = {};   // by symbol
 
   std::uint8_t escape() const noexcept { return static_cast<std::uint8_t>(symbols_of(width)); }
 
-  // Fills in `code` from the symbols and the width.
-  void index() noexcept;
+  // Sets `code` from `symbol` and the width.
+  void set_codes() noexcept;
 };
 
-struct CodeTables {
-  CodeTable first, second;
+struct CodeBooks {
+  CodeBook first, second;
 
-  // Chooses the tables: `first` has the commonest symbols, with the width that needs fewest bits; `second`
-  // has the next 15.
-  static CodeTables choose(const std::array<std::uint32_t, 256>& frequency) noexcept;
+  // Chooses the books: `first` has the commonest symbols, with the width for which all codes need the fewest
+  // bits; `second` has the next 15 symbols.
+  static CodeBooks choose(const std::array<std::uint32_t, 256>& frequency) noexcept;
 };
 
-// SplitValues holds values taken apart. A value, rotated left by one bit, has a high byte, which begins with
-// the exponent, and a low byte. The symbol is the exponent; the other bits of the high byte are spare bits,
+// Parts of the values of a chunk. A value, rotated left by one bit, has a high byte, which begins with the
+// exponent, and a low byte. The symbol is the exponent; the other bits of the high byte are the spare bits,
 // which are stored as bit planes of 64 values each.
 struct SplitValues {
   alignas(64) std::byte symbols[chunk_values + overrun];
@@ -41,10 +41,10 @@ struct SplitValues {
   alignas(64) std::byte spare_planes[plane_bytes(max_groups, 3)];
 };
 
-// Values with symbol 0: their number, and whether all of them are 0.
+// Number of values with symbol 0, and a flag: all these values are 0.
 struct ZeroSymbols {
   std::size_t count = 0;
-  bool all_are_zero = true;  // not only the symbols: also the other bits of these values
+  bool all_are_zero = true;  // the other bits of these values are 0 too
 };
 
 struct KernelSet {
@@ -60,22 +60,22 @@ struct KernelSet {
   void (*join)(const std::byte* symbols, const std::byte* low_bytes, const std::byte* spare_planes,
                std::size_t groups, unsigned spare, std::byte* values) noexcept;
 
-  // Writes the codes of symbols as planes, and the symbols that the table lacks to `escapes`. Returns the
+  // Writes the codes of symbols as planes, and the symbols that the book lacks to `escapes`. Returns the
   // number of these.
-  std::size_t (*encode)(const std::byte* symbols, std::size_t groups, const CodeTable& table,
-                        std::byte* planes, std::byte* escapes) noexcept;
+  std::size_t (*encode)(const std::byte* symbols, std::size_t groups, const CodeBook& book, std::byte* planes,
+                        std::byte* escapes) noexcept;
 
-  // The inverse; returns false unless the planes use exactly the given escapes. Reads `overrun` bytes beyond
-  // them.
-  bool (*decode)(const std::byte* planes, std::size_t groups, const CodeTable& table, ConstBytes escapes,
+  // Decodes symbols, the inverse of encode(). Returns false unless the codes use exactly the given escapes.
+  // Reads `overrun` bytes beyond the escapes.
+  bool (*decode)(const std::byte* planes, std::size_t groups, const CodeBook& book, ConstBytes escapes,
                  std::byte* symbols) noexcept;
 
   // Copies the low bytes whose symbol is not 0; returns their number.
   std::size_t (*compress_low)(const std::byte* symbols, const std::byte* bytes, std::size_t groups,
                               std::byte* to) noexcept;
 
-  // The inverse: the other bytes are 0. Returns false unless the symbols use exactly the given bytes. Reads
-  // `overrun` bytes beyond them.
+  // Restores the low bytes, the inverse of compress_low(): those whose symbol is 0 become 0. Returns false
+  // unless the symbols use exactly the given bytes. Reads `overrun` bytes beyond `from`.
   bool (*expand_low)(const std::byte* symbols, ConstBytes from, std::size_t groups,
                      std::byte* bytes) noexcept;
 };

@@ -45,7 +45,7 @@ class Mpc final : public Codec {
   SizeOrStatus encode(ConstSlice values, References references, Bytes out) const noexcept override {
     if (!serves(values.type, contract_.bound.kind)) return {Status::invalid_type};
     if (values.count > max_count) return {Status::invalid_count};
-    if (!refer_to(references, values)) return {Status::invalid_argument};
+    if (!fit_values(references, values)) return {Status::invalid_argument};
     if (out.size() < max_bytes(values.type, values.count, 1)) return {Status::buffer_too_small};
     const FloatEnvironment environment;  // integers of a grid are the same whatever the caller has set
     Layout layout = layout_of(values, references);
@@ -102,7 +102,7 @@ class Mpc final : public Codec {
   }
 
   Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
-    if (!serves(values.type, contract_.bound.kind) || values.bytes() < least_sampled_bytes)
+    if (!serves(values.type, contract_.bound.kind) || values.bytes() < min_sampled_bytes)
       return Codec::sample(values, scratch);
     const FloatEnvironment environment;
     const Sampled found = sampled(values.as_bytes(), layout_of(values, {}), kernels_);
@@ -122,7 +122,7 @@ class Mpc final : public Codec {
   // Reads a frame with a grid, whose codes may have lags. Calls take(i, words).
   template <class Take>
   Status read_on_grid(const FrameReader& frame, const Take& take) const noexcept {
-    const auto& kernels = kernels_.of(frame.word_bytes());
+    const auto& kernels = kernels_.for_word_bytes(frame.word_bytes());
     const FloatEnvironment environment;
     const auto take_codes = [&](std::size_t i, const std::byte* codes) {
       Piece words;
@@ -142,9 +142,9 @@ class Mpc final : public Codec {
   template <class Take>
   Status read_with_references(const FrameReader& frame, References references, Slice values,
                               const Take& take) const noexcept {
-    if (!begin_with(references, frame.states(), values)) return Status::corrupt_frame;
+    if (!begin_with_named(references, frame.states(), values)) return Status::corrupt_frame;
     references = references.first(frame.states().n);
-    const auto& kernels = kernels_.of(frame.word_bytes());
+    const auto& kernels = kernels_.for_word_bytes(frame.word_bytes());
     return for_chunks(threads_, frame.chunks(), [&](std::size_t i) {
       Piece own, pieces[max_references];
       const std::size_t first = i * chunk_bytes, size = frame.size_of_chunk(i);
@@ -159,8 +159,8 @@ class Mpc final : public Codec {
   FrameHeader header_of(ConstSlice values, const Layout& layout) const noexcept {
     FrameHeader header{
         .codec = frame_id, .type = values.type, .count = values.count, .bound = contract_.bound};
-    header.parameters[0] = static_cast<std::uint8_t>(layout.prediction.inner | layout.grid.flags());
-    header.parameters[1] = static_cast<std::uint8_t>(layout.prediction.lags.n | layout.grid.more_flags());
+    header.parameters[0] = static_cast<std::uint8_t>(layout.prediction.inner | layout.grid.distance_flags());
+    header.parameters[1] = static_cast<std::uint8_t>(layout.prediction.lags.n | layout.grid.lag_flags());
     header.parameters[2] = static_cast<std::uint8_t>(layout.references.size());
     if (checksum_) header.flags |= FrameHeader::checksummed;
     return header;
@@ -169,33 +169,36 @@ class Mpc final : public Codec {
   // Returns the layout for a message: on a grid, if the choice among predictions finds one on which the
   // values take fewer bytes.
   Layout layout_of(ConstSlice values, References references) const noexcept {
-    const bool long_enough = values.bytes() >= least_sampled_bytes;
+    const bool long_enough = values.bytes() >= min_sampled_bytes;
     const bool may_have_grid = contract_.bound.exact() && references.empty() &&
                                (names_grid_ || (predictions_.size() > 1 && long_enough));
     if (!may_have_grid) return without_grid(values, references);
     const std::size_t word_bytes = size_of(component_of(values.type));
-    const Grid found = find_grid(values, kernels_.of(word_bytes));
+    const Grid found = find_grid(values, kernels_.for_word_bytes(word_bytes));
     if (!found.any()) return without_grid(values, references);
     Layout layout{.word_bytes = word_bytes, .grid = long_enough ? found.with_differences(word_bytes) : found};
     const Choice choice = best(values, layout, references);
     layout.prediction = choice.prediction;
     if (!long_enough) return layout;
-    // Returns `enough` or more where there are as many bytes.
+    // Returns the bytes of the sampled records in a layout; any number of at least `enough` if there are as
+    // many.
     const auto sampled_bytes = [&](const Layout& on, std::size_t enough) {
       return sampled(values.as_bytes(), on, kernels_, enough).record_bytes;
     };
     std::size_t bytes = choice.bytes;
-    // Sparse records hold the bits of differences even where all of them are 0.
-    Layout alone = layout;
-    alone.grid = found;
-    if (const std::size_t without = found.integers ? sampled_bytes(alone, bytes) : bytes;
+    // Codes of integers alone have shorter sparse records, which hold the bits of differences even if these
+    // are 0.
+    Layout integers_alone = layout;
+    integers_alone.grid = found;
+    if (const std::size_t without = found.integers ? sampled_bytes(integers_alone, bytes) : bytes;
         without + without / 31 < bytes) {
-      layout = alone;
+      layout = integers_alone;
       bytes = without;
     }
     Layout plain = layout;
     plain.grid = {};
-    // Words are hardly ever shorter by another prediction than integers are.
+    // The grid is kept at once if it saves a quarter under its own prediction: other predictions of words
+    // seldom make up for that.
     if (const std::size_t many = bytes + bytes / 3; many < sampled_bytes(plain, many + 1)) return layout;
     plain = without_grid(values, references);
     const std::size_t more = bytes + bytes / 15;
@@ -210,14 +213,14 @@ class Mpc final : public Codec {
     if (predictions_.size() == 1)
       layout.prediction = named(values, references);
     else if (names_grid_ && references.empty())
-      layout.prediction = usual(values);  // the others are candidates of their own
+      layout.prediction = usual(values);  // the other predictions are candidates of their own
     else
       layout.prediction = best(values, layout, references).prediction;
     layout.references = references.first(layout.prediction.references);
     return layout;
   }
 
-  // Returns the prediction that the coding names. It uses all references unless it names lags.
+  // Returns the prediction that the coding names. It has all references unless it has lags.
   Prediction named(ConstSlice values, References references) const noexcept {
     return of_words(predictions_[0], values).with_references(references.size());
   }
@@ -232,17 +235,17 @@ class Mpc final : public Codec {
     return reaching.in_components(components_of(values.type));
   }
 
-  // A prediction, and the bytes of records that a sample has with it; 0 without a sample.
+  // Prediction, and the bytes of the sampled records with it; 0 without a sample.
   struct Choice {
     Prediction prediction;
     std::size_t bytes = 0;
   };
 
-  // Returns the prediction with the fewest bytes on a sample. Those with lags or references are slower, and
-  // have to save one byte in 32.
+  // Returns the prediction with the fewest bytes on a sample. Predictions with lags or references are slower,
+  // and are chosen only if they save one byte in 32.
   Choice best(ConstSlice values, Layout layout, References references) const noexcept {
     Choice best{usual(values)};
-    if (values.bytes() < least_sampled_bytes && references.empty()) return best;
+    if (values.bytes() < min_sampled_bytes && references.empty()) return best;
     std::size_t least = ~std::size_t{0};
     SampledCodes codes;
     const auto consider = [&](const Prediction& prediction) {
@@ -255,7 +258,7 @@ class Mpc final : public Codec {
         least = compared;
       }
     };
-    if (values.bytes() < least_sampled_bytes) {
+    if (values.bytes() < min_sampled_bytes) {
       consider(best.prediction);
     } else {
       for (const Prediction& prediction : predictions_) consider(of_words(prediction, values));
@@ -269,7 +272,7 @@ class Mpc final : public Codec {
   Contract contract_;
   PackedBits bits_;
   std::vector<Prediction> predictions_;
-  bool names_grid_;  // look for one in short messages too
+  bool names_grid_;  // predictor=grid: search for a grid in short messages too
   bool checksum_;
   int threads_;
   const KernelSet& kernels_;
@@ -297,8 +300,8 @@ std::unique_ptr<Codec> make(const Coding& coding) {
   return std::make_unique<Mpc>(coding, predictions(coding), kernels);
 }
 
-// Every coding but those with a checksum of the payload. A header holds the number of lags and says
-// whether there is a grid, which is all that decoding has to know before.
+// Kernels on GPUs encode by every coding without a checksum of the payload. To decode, they have to know the
+// number of lags and if there is a grid; the header of the frame holds both.
 constexpr CodecOnDevices on_devices{
     .encodes = [](const Coding& coding) noexcept { return !coding.checksum; },
     .decoding = [](const FrameHeader& header, ConstBytes, const Coding&) -> std::optional<Coding> {

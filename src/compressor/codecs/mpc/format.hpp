@@ -3,7 +3,7 @@
 //   payload = index: u32 offset[chunks + 1], in 4-byte words from the end of the index
 //           | records, one a chunk of 4096 bytes; offset[i] == offset[i + 1]: a chunk of zeros
 //   record  = plane bytes | 0..3 bytes of 0 | bitmap bytes | flag bytes | heads | u64 flags of flags
-//             or the words themselves
+//             or a sparse record (sparse.hpp), or the words themselves
 //   block   = 8 consecutive differences as bit planes: a byte a plane, top plane first; bit j is word j
 #pragma once
 
@@ -17,19 +17,19 @@
 namespace taut::mpc {
 
 inline constexpr std::uint8_t frame_id = 3;
-inline constexpr std::size_t max_count = most_frame_values;  // values in a frame
+inline constexpr std::size_t max_count = max_frame_values;  // values in a frame
 inline constexpr std::size_t chunk_bytes = 4096;
 // Bytes that a kernel processes at a time; the bitmap of a vector has 64 bits.
 inline constexpr std::size_t vector_bytes = 64;
 inline constexpr std::size_t chunk_vectors = chunk_bytes / vector_bytes;
 inline constexpr std::size_t block_words = 8;
-// Greatest distance between a word and the word that predicts it.
+// Greatest distance, in words, between a word and the word of its chunk that predicts it.
 inline constexpr unsigned max_distance = 8;
 // Kernels may read and write this many bytes past a record.
 inline constexpr std::size_t overrun = 64;
 inline constexpr std::size_t index_unit = 4;  // bytes
-// Least bytes of a message that is sampled: the sample has to be small compared with the message.
-inline constexpr std::size_t least_sampled_bytes = std::size_t{1} << 18;
+// Minimum bytes of a message that is sampled: the sample has to be small compared with the message.
+inline constexpr std::size_t min_sampled_bytes = std::size_t{1} << 18;
 
 constexpr std::size_t chunks_of(std::size_t bytes) noexcept {
   return (bytes + chunk_bytes - 1) / chunk_bytes;

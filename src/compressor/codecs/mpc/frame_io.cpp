@@ -11,7 +11,7 @@
 namespace taut::mpc {
 namespace {
 
-// A part of the values: its first byte, which may be before the values, and its size.
+// Part of the values: the offset of its first byte, which is negative before the values, and its size.
 struct Part {
   std::ptrdiff_t first;
   std::size_t size;
@@ -21,21 +21,22 @@ struct Part {
   }
 };
 
+// Returns chunk i of `bytes` bytes of values.
 Part chunk_at(std::size_t i, std::size_t bytes) noexcept {
   const std::size_t first = i * chunk_bytes;
   return {static_cast<std::ptrdiff_t>(first), std::min(chunk_bytes, bytes - first)};
 }
 
-// Brings parts of the values into the form that kernels take.
+// Preparation of parts of the values for kernels: as words, codes of the grid or residuals, in whole vectors.
 class Preparation {
  public:
   // `kept`: codes of sampled parts, if the parts are those of samples.
   Preparation(ConstBytes values, const Layout& layout, const KernelSet& kernels,
               SampledCodes* kept = nullptr) noexcept
-      : values_(values), layout_(layout), kernels_(kernels.of(layout.word_bytes)), kept_(kept) {}
+      : values_(values), layout_(layout), kernels_(kernels.for_word_bytes(layout.word_bytes)), kept_(kept) {}
 
-  // From here on parts are chunks in order, from `chunk` on: codes of a grid are kept for those that refer to
-  // them by lags. Throws std::bad_alloc.
+  // Begins a sequence of chunks in order, from `chunk` on: codes of a grid are kept for later chunks, which
+  // refer to them by lags. Throws std::bad_alloc.
   void begin_at(std::size_t chunk) {
     const Lags& lags = layout_.prediction.lags;
     if (!layout_.grid.any() || !lags.any()) return;
@@ -74,6 +75,7 @@ class Preparation {
   }
 
  private:
+  // Returns the words of a part with the words at the lags, or of the references, that predict them.
   Sources sources(const std::byte* words, Part part, const Lags& lags) noexcept {
     if (!layout_.references.empty())
       return reference_sources(words, layout_.references, static_cast<std::size_t>(part.first), part.size,
@@ -85,7 +87,8 @@ class Preparation {
     return {words, at(lags.lag[0], earlier_[0]), at(lags.lag[1], earlier_[1]), at(lags.span(), earlier_[2])};
   }
 
-  // Returns the words of a part, rounded or as codes of the grid. Words before the values are 0, as they are.
+  // Returns the words of a part, rounded or as codes of the grid, in whole vectors. Before the values the
+  // words are 0, and so are the codes.
   const std::byte* prepared(Part part, Piece& piece) noexcept {
     if (layout_.grid.any()) return codes_of(part, piece);
     const std::byte* const whole = whole_vectors(part, piece.bytes);
@@ -94,7 +97,8 @@ class Preparation {
     return piece.bytes;
   }
 
-  // Codes of a part. Kept out of the loop over chunks, which is faster without it in frames without a grid.
+  // Returns the codes of a part. The function is not inlined: the loop over the chunks of frames without a
+  // grid is faster without this code.
   [[gnu::noinline]] const std::byte* codes_of(Part part, Piece& piece) noexcept {
     if (const std::byte* const kept = kept_ ? kept_->find(part.first) : nullptr) return kept;
     std::byte* const room = kept_ ? kept_->add(part.first) : nullptr;
@@ -112,12 +116,14 @@ class Preparation {
     code(part, codes, {lag_sources(codes, lags, layout_.word_bytes), own_.bytes});
   }
 
-  void code(Part part, std::byte* to, const Residuals& residuals = {}) noexcept {
+  // Writes the codes of a part to `to`, and their residuals.
+  void code(Part part, std::byte* to, const ResidualOutput& residuals = {}) noexcept {
     fits_grid_ &=
         kernels_.to_codes(whole_vectors(part, to), vectors_of(part.size), layout_.grid, to, residuals);
   }
 
-  // Returns the values themselves, or a copy in `memory`.
+  // Returns the words of a part, in whole vectors: in place, or a copy in `memory`. Words outside the values
+  // are 0.
   const std::byte* whole_vectors(Part part, std::byte* memory) const noexcept {
     const std::size_t end = vectors_of(part.size) * vector_bytes;
     const std::size_t absent =
@@ -132,31 +138,33 @@ class Preparation {
   ConstBytes values_;
   const Layout& layout_;
   const Kernels& kernels_;
-  SampledCodes* kept_;
+  SampledCodes* kept_;  // may be null
   bool fits_grid_ = true;
-  Piece own_, earlier_[3];
-  LagWindow<std::byte, chunk_bytes> coded_;
+  Piece own_, earlier_[3];  // for the current part, and for the parts or references that predict it
+  LagWindow<std::byte, chunk_bytes> coded_;  // codes of the last chunks, after begin_at() of a grid with lags
 };
 
 template <class Word>
-unsigned zeros_in(const std::byte* words, std::uint32_t n) noexcept {
+unsigned probed_zeros(const std::byte* words, std::uint32_t n) noexcept {
   unsigned zeros = 0;
-  for (unsigned k = 0; k < probes; ++k) zeros += load<Word>(words + probe(k, n) * sizeof(Word)) == 0;
+  for (unsigned k = 0; k < probed_words; ++k)
+    zeros += load<Word>(words + probed_word(k, n) * sizeof(Word)) == 0;
   return zeros;
 }
 template <class Word>
-unsigned zeros_in(ConstBytes words) noexcept {
-  constexpr std::uint32_t most = chunk_bytes / sizeof(Word);  // usual, and then a constant
-  if (words.size() == chunk_bytes) return zeros_in<Word>(words.data(), most);
-  return zeros_in<Word>(words.data(), static_cast<std::uint32_t>(words.size() / sizeof(Word)));
+unsigned probed_zeros(ConstBytes words) noexcept {
+  // Most chunks are whole; a constant number of words makes them faster.
+  constexpr std::uint32_t whole = chunk_bytes / sizeof(Word);
+  if (words.size() == chunk_bytes) return probed_zeros<Word>(words.data(), whole);
+  return probed_zeros<Word>(words.data(), static_cast<std::uint32_t>(words.size() / sizeof(Word)));
 }
 // Returns the number of probed words that are 0.
-unsigned zeros_in(ConstBytes words, std::size_t word_bytes) noexcept {
+unsigned probed_zeros(ConstBytes words, std::size_t word_bytes) noexcept {
   switch (word_bytes) {
-    case 1: return zeros_in<std::uint8_t>(words);
-    case 2: return zeros_in<std::uint16_t>(words);
-    case 4: return zeros_in<std::uint32_t>(words);
-    default: return zeros_in<std::uint64_t>(words);
+    case 1: return probed_zeros<std::uint8_t>(words);
+    case 2: return probed_zeros<std::uint16_t>(words);
+    case 4: return probed_zeros<std::uint32_t>(words);
+    default: return probed_zeros<std::uint64_t>(words);
   }
 }
 
@@ -177,7 +185,7 @@ std::size_t keep_shorter(std::size_t bytes, ConstBytes words, const Layout& layo
                                              std::byte* record) noexcept {
   const SparseSize sparse =
       kernels.encode_sparse(words.data(), words.size(), layout.heads_bytes(), max_record_bytes, record);
-  if (sparse.bytes != 0 && sparse.bytes < sparse.least_coded) return sparse.bytes;
+  if (sparse.bytes != 0 && sparse.bytes < sparse.min_coded_bytes) return sparse.bytes;
   alignas(64) std::byte coded[max_record_bytes];
   std::byte* const to = sparse.bytes == 0 ? record : coded;
   const std::size_t bytes =
@@ -187,26 +195,30 @@ std::size_t keep_shorter(std::size_t bytes, ConstBytes words, const Layout& layo
   return bytes;
 }
 
-// `zeros`: probed zeros of the chunk before. No record depends on it; it says which form is encoded first.
+// Writes the record of a chunk. `zeros`: probed zeros of the chunk before, on which the order of encoding
+// depends, but no record. Returns false if the record does not fit, or if a word would be read as a code of
+// the grid.
 template <class Writer>
 bool write_chunk(Part chunk, Preparation& preparation, const Layout& layout, const KernelSet& kernels,
                  bool may_be_sparse, unsigned& zeros, Writer& writer) noexcept {
   const ConstBytes words{preparation.residuals(chunk), chunk.size};
   if (!preparation.fits_grid()) return false;
-  const Kernels& of_words = kernels.of(layout.word_bytes);
+  const Kernels& of_words = kernels.for_word_bytes(layout.word_bytes);
   return write_lossless(words, writer, [&](std::byte* record) {
     const auto encode = [&] {
       return of_words.encode(words.data(), vectors_of(words.size()), layout.prediction.inner, record);
     };
     if (!may_be_sparse) return encode();
-    const std::size_t bytes = zeros >= most_zero_probes ? 0 : encode();  // probed words are then in the cache
-    zeros = zeros_in(words, layout.word_bytes);
-    if (zeros < least_zero_probes) return bytes != 0 ? bytes : encode();
+    // The coded record is made before the probe, which then finds the words in the cache.
+    const std::size_t bytes = zeros >= mostly_zero_probes ? 0 : encode();
+    zeros = probed_zeros(words, layout.word_bytes);
+    if (zeros < min_zero_probes) return bytes != 0 ? bytes : encode();
     return bytes != 0 ? keep_shorter(bytes, words, layout, of_words, record)
                       : encode_shorter(words, layout, of_words, record);
   });
 }
 
+// Writes the parameters of a grid to the payload, and returns their end.
 std::byte* write_grid(const Grid& grid, std::byte* to) noexcept {
   if (grid.any()) to = store(store(to, grid.step), grid.offset);
   if (grid.has_unit()) to = store(to, grid.unit);
@@ -219,12 +231,12 @@ std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSe
                          Bytes payload) noexcept {
   using Writer = RecordWriter<max_record_bytes>;
   const Lags& lags = layout.prediction.lags;
-  const States states = states_of(layout.references);
+  const StateNumbers states = state_numbers_of(layout.references);
   const std::size_t before = layout.grid.bytes() + states.bytes() + lags.n * sizeof lags.lag[0];
   if (before > payload.size()) return 0;
-  std::byte* to = write_states(states, write_grid(layout.grid, payload.data()));
+  std::byte* to = write_state_numbers(states, write_grid(layout.grid, payload.data()));
   for (unsigned k = 0; k < lags.n; ++k) to = store(to, lags.lag[k]);
-  const bool may_be_sparse = values.size() >= least_sparse_bytes;
+  const bool may_be_sparse = values.size() >= min_sparse_bytes;
   const auto write = [&](Range range, Writer& writer) {
     Preparation preparation(values, layout, kernels);
     try {
@@ -259,8 +271,8 @@ const std::byte* SampledCodes::find(std::ptrdiff_t first) const noexcept {
 }
 
 std::byte* SampledCodes::add(std::ptrdiff_t first) noexcept {
-  if (codes_ == nullptr) codes_.reset(new (std::nothrow) std::byte[most * chunk_bytes]);
-  if (codes_ == nullptr || n_ == most) return nullptr;
+  if (codes_ == nullptr) codes_.reset(new (std::nothrow) std::byte[max_pieces * chunk_bytes]);
+  if (codes_ == nullptr || n_ == max_pieces) return nullptr;
   first_[n_] = first;
   return codes_.get() + chunk_bytes * n_++;
 }
@@ -269,7 +281,7 @@ Sampled sampled(ConstBytes values, const Layout& layout, const KernelSet& kernel
                 SampledCodes* codes) noexcept {
   const Pieces pieces(values.size() / layout.word_bytes);
   const std::size_t piece_bytes = pieces.values * layout.word_bytes, vectors = vectors_of(piece_bytes);
-  const Kernels& of_words = kernels.of(layout.word_bytes);
+  const Kernels& of_words = kernels.for_word_bytes(layout.word_bytes);
   const unsigned distance = layout.prediction.inner;
   Preparation preparation(values, layout, kernels, codes);
   alignas(64) std::byte record[max_record_bytes];
@@ -277,11 +289,11 @@ Sampled sampled(ConstBytes values, const Layout& layout, const KernelSet& kernel
   for (std::size_t i = 0; i < pieces.count && all.record_bytes < enough; ++i) {
     const std::size_t first = pieces.first(i) * layout.word_bytes;
     const std::byte* words = preparation.residuals({static_cast<std::ptrdiff_t>(first), piece_bytes});
-    // The heads spare the first vector some bytes, and the more so the greater the distance. So the first
-    // vector is left out of the count.
+    // The first vector needs fewer bytes because of the heads, and the fewer, the greater the distance. It is
+    // therefore left out of the count.
     std::size_t bytes = of_words.encode(words, vectors, distance, record);
     bytes -= of_words.encode(words, 1, distance, record);
-    if (zeros_in({words, piece_bytes}, layout.word_bytes) >= least_zero_probes) {
+    if (probed_zeros({words, piece_bytes}, layout.word_bytes) >= min_zero_probes) {
       const std::size_t sparse =
           of_words.encode_sparse(words, piece_bytes, 0, bytes + sparse_end_bytes, record).bytes;
       if (sparse != 0)
@@ -312,8 +324,9 @@ Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
   word_bytes_ = size_of(component_of(values.type));
   if (header_.has(FrameHeader::stored)) return payload_.size() == bytes_ ? Status::ok : Status::corrupt_frame;
   const bool good = read_grid() && distance_ <= max_distance && header_.addends == 1 &&
-                    !refers_by_addend(header_) && read_states(header_, payload_, states_) && read_lags() &&
-                    !(states_.any() && (lags_.any() || grid_.any())) && has_valid_index(payload_, chunks());
+                    !refers_by_addend(header_) && read_state_numbers(header_, payload_, states_) &&
+                    read_lags() && !(states_.any() && (lags_.any() || grid_.any())) &&
+                    has_valid_index(payload_, chunks());
   return good ? Status::ok : Status::corrupt_frame;
 }
 
@@ -340,7 +353,7 @@ bool FrameReader::read_grid() noexcept {
 bool FrameReader::read_lags() noexcept {
   const unsigned n = header_.parameters[1] & ~integers_flag;
   if (n > max_lags || payload_.size() < n * sizeof lags_.lag[0]) return false;
-  std::uint32_t before = least_lag;
+  std::uint32_t before = min_lag;
   for (; lags_.n < n; ++lags_.n) {
     const auto lag = load<std::uint32_t>(payload_.data() + lags_.n * sizeof before);
     if (lag < before || lag >= bytes_ / word_bytes_) return false;
@@ -371,7 +384,7 @@ bool FrameReader::decode(ConstBytes record, std::size_t size, const KernelSet& k
     std::memcpy(copy + overrun, record.data(), record.size());
     record = {copy + overrun, record.size()};
   }
-  const auto& kernel = kernels.of(word_bytes_);
+  const auto& kernel = kernels.for_word_bytes(word_bytes_);
   const unsigned distance = distance_;
   if (is_sparse_record(record, distance * word_bytes_)) return kernel.decode_sparse(record, size, to);
   if (size % vector_bytes == 0) return kernel.decode(record, size / vector_bytes, distance, to);

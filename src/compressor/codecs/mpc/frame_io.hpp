@@ -1,4 +1,5 @@
-// An mpc frame as a sequence of chunks. Reading checks every offset; writing stays within a given capacity.
+// Writer and readers of an mpc frame as a sequence of chunks. The reader checks every offset; the writer
+// stays within a given capacity.
 #pragma once
 
 #include <memory>
@@ -15,10 +16,11 @@ namespace taut::mpc {
 struct Layout {
   std::size_t word_bytes = 4;
   Prediction prediction = {};  // lags in words, each below the number of words
-  References references = {};  // as many as the prediction says
+  References references = {};  // prediction.references of them
   Rounding rounding = {};
-  Grid grid = {};  // without references and rounding
+  Grid grid = {};  // none if there are references or a rounding
 
+  // Returns the bytes of the heads of a record: its first words, which nothing predicts.
   std::size_t heads_bytes() const noexcept { return prediction.inner * word_bytes; }
 };
 
@@ -30,7 +32,7 @@ std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSe
 // Writes the values as a stored frame holds them: rounded, but not coded.
 void write_rounded(ConstBytes values, const Layout& layout, const KernelSet& kernels, std::byte* to) noexcept;
 
-// Bytes of sampled values, and of their records.
+// Result of a sample: bytes of the sampled values, and of their records.
 struct Sampled {
   std::size_t value_bytes = 0, record_bytes = 0;
 };
@@ -45,15 +47,15 @@ class SampledCodes {
   std::byte* add(std::ptrdiff_t first) noexcept;
 
  private:
-  static constexpr std::size_t most = 48;  // 8 pieces, each with up to 5 pieces at its lags
+  static constexpr std::size_t max_pieces = 48;  // 8 pieces, each with up to 5 pieces at its lags
 
   std::unique_ptr<std::byte[]> codes_;
-  std::ptrdiff_t first_[most] = {};
+  std::ptrdiff_t first_[max_pieces] = {};
   std::size_t n_ = 0;
 };
 
 // Estimates the bytes of records of the layout from a few pieces of `values`, which have at least
-// least_sampled_bytes. Leaves out the remaining pieces once the records have `enough` bytes.
+// min_sampled_bytes. Leaves out the remaining pieces once the records have `enough` bytes.
 Sampled sampled(ConstBytes values, const Layout& layout, const KernelSet& kernels,
                 std::size_t enough = ~std::size_t{0}, SampledCodes* codes = nullptr) noexcept;
 
@@ -73,12 +75,12 @@ class FrameReader {
   // Lags in words. In a frame with lags read() gives residuals, not words: see LaggedReader.
   const Lags& lags() const noexcept { return lags_; }
 
-  // In a frame with a grid read() and lags give codes of the grid in place of words.
+  // In a frame with a grid read() and LaggedReader give codes of the grid in place of words.
   const Grid& grid() const noexcept { return grid_; }
 
-  // References that the frame names. In a frame with references read() gives residuals too: see
-  // reference_words.
-  const States& states() const noexcept { return states_; }
+  // State numbers of the references of the frame. In a frame with references read() gives residuals: see
+  // reference_sources().
+  const StateNumbers& states() const noexcept { return states_; }
 
   // Checks the record of chunk i and writes the chunk's size_of_chunk(i) bytes to `to`.
   Status read(std::size_t i, const KernelSet& kernels, std::byte* to) const noexcept;
@@ -90,7 +92,7 @@ class FrameReader {
 
   FrameHeader header_;
   ConstBytes frame_, payload_;  // frame_: the memory that may be read; payload_: from the index on
-  States states_;
+  StateNumbers states_;
   Lags lags_;
   Grid grid_;
   unsigned distance_ = 0;
@@ -103,19 +105,20 @@ struct Piece {
   alignas(64) std::byte bytes[chunk_bytes];
 };
 
-// The words of a reference at a part of the values: in place, or in `piece` where the values end before a
-// whole vector.
+// Returns the words of a reference from byte `first` on, in whole vectors: in place, or copied to `piece` if
+// the reference ends before a whole vector.
 const std::byte* reference_words(ConstBytes reference, std::size_t first, std::size_t size,
                                  Piece& piece) noexcept;
 
-// Returns words, or residuals, with the words at the lags before them, which are stored there.
+// Returns words, or residuals, with the words at the lags before them, which are in memory before `words`.
 inline Sources lag_sources(const std::byte* words, const Lags& lags, std::size_t word_bytes) noexcept {
   const auto at = [&](std::size_t lag) { return words - lag * word_bytes; };
   if (lags.n == 1) return {words, at(lags.lag[0])};
   return {words, at(lags.lag[0]), at(lags.lag[1]), at(lags.span())};
 }
 
-// Returns residuals, or words, with what the words of references predict. `pieces`: one for each reference.
+// Returns words, or residuals, with the words of the references that predict them. `pieces`: memory for each
+// reference.
 inline Sources reference_sources(const std::byte* words, References references, std::size_t first,
                                  std::size_t size, Piece* pieces) noexcept {
   const auto at = [&](std::size_t k) {
@@ -126,8 +129,7 @@ inline Sources reference_sources(const std::byte* words, References references, 
   return {words, newest, newest, at(1)};
 }
 
-// Spans of lags that a window holds beside the one before it. With fewer spans, the span before the window
-// is moved more often.
+// Parameter `spans` of LagWindow. With fewer spans, values would be moved more often.
 inline constexpr std::size_t window_spans = 4;
 
 // Reads the chunks of a frame with lags, in order: each depends on earlier words.
@@ -145,7 +147,7 @@ class LaggedReader {
     for (std::size_t i = 0; i < frame_.chunks(); ++i) {
       std::byte* const words = history_.next();
       if (const Status status = frame_.read(i, kernels_, words); status != Status::ok) return status;
-      kernels_.of(frame_.word_bytes())
+      kernels_.for_word_bytes(frame_.word_bytes())
           .add_lags(lag_sources(words, frame_.lags(), frame_.word_bytes()),
                     vectors_of(frame_.size_of_chunk(i)), words);
       take(i, words);

@@ -10,11 +10,12 @@
 namespace taut::mpc {
 namespace {
 
-// The team of a search on the host: one thread.
+// Interface `Threads` of a grid search (grid_search.hpp) on the host: one thread.
 template <class Word>
-class Searcher {
+class SearchingThread {
  public:
-  Searcher(const std::byte* words, const Kernels& kernels) noexcept : words_(words), kernels_(kernels) {}
+  SearchingThread(const std::byte* words, const Kernels& kernels) noexcept
+      : words_(words), kernels_(kernels) {}
 
   Word word(std::size_t i) const noexcept { return load<Word>(words_ + i * sizeof(Word)); }
   bool is_constant(std::size_t first, std::uint32_t n) const noexcept {
@@ -33,16 +34,16 @@ class Searcher {
   void sort(T* x, std::uint32_t n, const Less& less, T* memory) const noexcept {
     sort_grid_values(x, n, less, memory);
   }
-  // Takes about a quarter of the gaps: those up to the quartile of a few.
+  // Takes about a quarter of the gaps: those up to the lower quartile of a few gaps.
   template <class Gap>
   std::uint32_t take_least(std::uint32_t n, const Gap& gap, GridGap* gaps) const noexcept {
     constexpr std::uint32_t few = 16;
     double sizes[few], limit = 0;
     for (std::uint32_t i = 0; i < few; ++i) sizes[i] = gap(i * n / few).size;
     for (const double own : sizes) {
-      std::uint32_t rank = 0;
-      for (const double other : sizes) rank += other < own;
-      if (rank <= few / 4) limit = std::max(limit, own);
+      std::uint32_t smaller = 0;
+      for (const double other : sizes) smaller += other < own;
+      if (smaller <= few / 4) limit = std::max(limit, own);
     }
     std::uint32_t taken = 0;
     for (std::uint32_t i = 0; i < n; ++i) {
@@ -65,7 +66,7 @@ class Searcher {
     return taken;
   }
   void codes(const typename GridWords<Word>::Value* values, const Grid& grid, Word* codes) const noexcept {
-    kernels_.to_codes(reinterpret_cast<const std::byte*>(values), vectors_of(most_grid_values * sizeof(Word)),
+    kernels_.to_codes(reinterpret_cast<const std::byte*>(values), vectors_of(max_grid_values * sizeof(Word)),
                       grid, reinterpret_cast<std::byte*>(codes), {});
   }
 
@@ -79,8 +80,8 @@ class Searcher {
 template <class Word>
 bool is_unit(double unit) noexcept {
   int exponent = 0;
-  return std::frexp(unit, &exponent) == 0.5 && exponent - 1 >= GridWords<Word>::least_unit &&
-         exponent - 1 <= GridWords<Word>::greatest_unit;
+  return std::frexp(unit, &exponent) == 0.5 && exponent - 1 >= GridWords<Word>::min_unit_exponent &&
+         exponent - 1 <= GridWords<Word>::max_unit_exponent;
 }
 template bool is_unit<std::uint32_t>(double) noexcept;
 template bool is_unit<std::uint64_t>(double) noexcept;
@@ -89,8 +90,8 @@ Grid find_grid(ConstSlice values, const Kernels& kernels) noexcept {
   const ConstSlice parts{values.components()};
   const auto search = [&]<class Word>(Word) {
     GridSearchMemory<Word> memory;
-    const Searcher<Word> team(static_cast<const std::byte*>(parts.data), kernels);
-    return GridSearch<Word, Searcher<Word>>(team, parts.count, GridReach::message, memory).find();
+    const SearchingThread<Word> thread(static_cast<const std::byte*>(parts.data), kernels);
+    return GridSearch<Word, SearchingThread<Word>>(thread, parts.count, GridReach::message, memory).find();
   };
   if (parts.type == DType::f32) return search(std::uint32_t{});
   if (parts.type == DType::f64) return search(std::uint64_t{});

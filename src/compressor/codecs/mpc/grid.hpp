@@ -1,6 +1,7 @@
-// Grid: the integers times a step plus an offset, on which packed or printed numbers lie after they are read.
-// In a frame with a grid, the word of a value on the grid is replaced by a code that holds its integer. Codes
-// are words of positive signalling NaN, which values seldom have. Other values keep their words.
+// Grid of values: integers times a step plus an offset. Numbers that were stored as scaled integers or
+// printed with a few digits lie on a grid. In a frame with a grid, the word of a value on the grid is
+// replaced by a code that holds the value's integer. Codes have the bit patterns of positive signalling NaN,
+// which are rare in data. Other values keep their words.
 #pragma once
 
 #include <cstdint>
@@ -13,47 +14,49 @@ namespace taut::mpc {
 struct Kernels;
 
 struct Grid {
+  // Form in which values follow from integers: integer * step + offset, or integer / step + offset.
   enum class Form : std::uint8_t { none, product, quotient };
 
   Form form = Form::none;
-  double step = 0;  // quotient: number of steps in 1
+  double step = 0;  // under Form::quotient the distance of two values is 1 / step
   double offset = 0;
-  double unit = 0;  // distances between small values and the grid are counted in it; 0: in their last places
-  bool integers = false;   // codes are the integers alone: values next to the grid keep their words
-  std::uint64_t base = 0;  // subtracted from all codes and other words, so that the commonest one is 0
+  double unit = 0;         // differences between small values and the grid are counted in units; 0: in ulps
+  bool integers = false;   // codes hold no differences: only values exactly on the grid have codes
+  std::uint64_t base = 0;  // subtracted from all codes and other words, so that the commonest code is 0
 
   constexpr bool any() const noexcept { return form != Form::none; }
   constexpr bool has_unit() const noexcept { return unit != 0; }
   constexpr bool has_base() const noexcept { return base != 0; }
   // Returns the same grid with codes that hold differences too, of values whose words have `word_bytes`.
   constexpr Grid with_differences(std::size_t word_bytes) const noexcept;
-  // Bytes of step, offset, unit and base in the payload.
+  // Returns the bytes of step, offset, unit and base in the payload.
   constexpr std::size_t bytes() const noexcept {
     return any() ? (std::size_t{2} + has_unit() + has_base()) * sizeof(double) : 0;
   }
-  // Flags of the grid in parameters[0], and in parameters[1].
-  constexpr unsigned flags() const noexcept;
-  constexpr unsigned more_flags() const noexcept;
+  // Return the flags of the grid: beside the distance, in parameters[0], and beside the number of lags, in
+  // parameters[1].
+  constexpr unsigned distance_flags() const noexcept;
+  constexpr unsigned lag_flags() const noexcept;
 };
 
 // Bits of parameters[0] beside the distance.
 inline constexpr unsigned product_flag = 16, quotient_flag = 32, unit_flag = 64, base_flag = 128;
 // Bit of parameters[1] beside the number of lags: codes are integers alone.
 inline constexpr unsigned integers_flag = 128;
-// Bits of a code that hold the difference between a word and the word of its integer, and the number of
-// differences below 0.
+// difference_bits() returns the number of bits of a code that hold the difference between a word and the word
+// of its integer, and negative_differences() the number of these differences that are below 0.
 constexpr unsigned difference_bits(bool integers) noexcept { return integers ? 0 : 2; }
 constexpr unsigned negative_differences(bool integers) noexcept {
   return (1u << difference_bits(integers)) / 2;
 }
 
-constexpr unsigned Grid::flags() const noexcept {
+constexpr unsigned Grid::distance_flags() const noexcept {
   const unsigned kind = !any() ? 0 : form == Form::product ? product_flag : quotient_flag;
   return kind | (has_unit() ? unit_flag : 0) | (has_base() ? base_flag : 0);
 }
-constexpr unsigned Grid::more_flags() const noexcept { return integers ? integers_flag : 0; }
+constexpr unsigned Grid::lag_flags() const noexcept { return integers ? integers_flag : 0; }
 
-// Numbers of the code for words of 4 and 8 bytes.
+// Constants of the code for words of 4 and 8 bytes. Word is an unsigned integer, Value the float of its size.
 template <class Word>
 struct GridWords {
   static constexpr bool is_float = sizeof(Word) == 4;
@@ -62,19 +65,22 @@ struct GridWords {
   static constexpr Word half = Word{1}
                                << (is_float ? 21 : 50);  // codes are center - half + 1 to center + half - 1
   static constexpr Word center = is_float ? Word{0x7FA00000} : static_cast<Word>(0x7FF4000000000000);
-  static constexpr Word greatest_integer =
+  static constexpr Word max_integer =
       is_float ? (Word{1} << 19) - 1 : static_cast<Word>(std::uint64_t{1} << 46);
 
-  // Adding this number rounds a value to the nearest integer, ties to even, up to half of the precision; the
-  // lowest bits of the sum are the integer.
-  static constexpr Value integer_maker = is_float ? Value(0x1.8p23F) : Value(0x1.8p52);
+  // Constant whose addition rounds a value of at most 2^22 (float64: 2^51) to the nearest integer, ties to
+  // even. The lowest bits of the sum are the integer.
+  static constexpr Value rounding_constant = is_float ? Value(0x1.8p23F) : Value(0x1.8p52);
 
-  // Values below limit() have spacings of at most a unit after shift() is added.
-  static constexpr double shift(double unit) noexcept { return unit * static_cast<double>(integer_maker); }
+  // The unit counts the differences of values below limit(). The ulp of such a value plus shift() is the
+  // unit.
+  static constexpr double shift(double unit) noexcept {
+    return unit * static_cast<double>(rounding_constant);
+  }
   static constexpr double limit(double unit) noexcept { return unit * (is_float ? 0x1p22 : 0x1p51); }
 
-  // Exponents of the units.
-  static constexpr int least_unit = is_float ? -126 : -1022, greatest_unit = is_float ? 100 : 900;
+  // Limits of the exponent of a unit.
+  static constexpr int min_unit_exponent = is_float ? -126 : -1022, max_unit_exponent = is_float ? 100 : 900;
 };
 
 constexpr Grid Grid::with_differences(std::size_t word_bytes) const noexcept {
@@ -93,17 +99,17 @@ constexpr Grid Grid::with_differences(std::size_t word_bytes) const noexcept {
   return with;
 }
 
-// Returns true if a frame may have the unit: a power of two.
+// Returns true if a frame may have the unit: a power of two from 2^min_unit_exponent to 2^max_unit_exponent.
 template <class Word>
 bool is_unit(double unit) noexcept;
 
-// Part of a message in which a search looks for other values if most are the same one: all of it, or the
-// pieces of a sample (compressor/frame/sample.hpp), as kernels on GPUs do.
+// Part of a message in which a search looks for values other than the commonest one: all of it, or, on GPUs,
+// the pieces of a sample (compressor/frame/sample.hpp).
 enum class GridReach : std::uint8_t { message, pieces };
 
-// Finds the grid of most values from a few of them; none if there is none, or if its steps are so small that
-// its integers need as many bits as the values. `values`: real or complex, of 32 or 64 bits a part;
-// `kernels`: for their words.
+// Finds the grid of most values from a few of them. Returns no grid if there is none, or if its step is so
+// small that its integers need as many bits as the values. `values`: real or complex, of 32 or 64 bits a
+// part; `kernels`: for their words.
 Grid find_grid(ConstSlice values, const Kernels& kernels) noexcept;
 
 }  // namespace taut::mpc

@@ -1,5 +1,5 @@
-// Sort of the values of a grid search's sample on the host (grid_search.hpp): a counting sort into parts of
-// the range, then insertion.
+// Sort of the sample of a grid search (grid_search.hpp) on the host: a counting sort into parts of the range,
+// then an insertion sort.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,8 @@ std::int64_t order_of(Word word, double) noexcept {
   return static_cast<std::int64_t>(word ^ std::uint64_t{1} << 63);
 }
 
-// Returns a sixteenth of a usual magnitude, the median of three; of other types 0.
+// Returns the bias of order_of() for doubles: a sixteenth of a typical magnitude, the median of three.
+// Returns 0 for other types.
 template <class T>
 double bias_of(const T* values, std::uint32_t n) noexcept {
   if constexpr (std::is_same_v<T, double>) {
@@ -41,16 +42,15 @@ double bias_of(const T* values, std::uint32_t n) noexcept {
   return 0;
 }
 
-// Indices of a sample's values, sorted by the part of its range that a value lies in: one of 16384 equal
+// Indices of the values of a sample, sorted by part: the range of order_of() is divided into 16384 equal
 // parts. Values of one part keep their order. The counting sort has two passes, by digits of 7 bits, and no
 // branch that depends on a value, which a processor would mispredict.
-class RanksByParts {
+class IndicesByPart {
  public:
   template <class T>
-  RanksByParts(const T* values, std::uint32_t n) noexcept {
+  IndicesByPart(const T* values, std::uint32_t n) noexcept {
     const double bias = bias_of(values, n);
-    std::int64_t orders[most_grid_values], least = std::numeric_limits<std::int64_t>::max(),
-                                           greatest = -least;
+    std::int64_t orders[max_grid_values], least = std::numeric_limits<std::int64_t>::max(), greatest = -least;
     for (std::uint32_t i = 0; i < n; ++i) orders[i] = order_of(values[i], bias);
     for (std::uint32_t i = 0; i < n; ++i) {
       least = std::min(least, orders[i]);
@@ -58,9 +58,9 @@ class RanksByParts {
     }
     const int shift =
         std::max(0, static_cast<int>(std::bit_width(distance(least, greatest))) - 2 * digit_bits);
-    std::uint16_t parts[most_grid_values];
+    std::uint16_t parts[max_grid_values];
     std::uint8_t low[digits] = {}, high[digits] = {};  // counts, then places: modulo 256
-    std::uint8_t by_low[most_grid_values];
+    std::uint8_t by_low[max_grid_values];
     for (std::uint32_t i = 0; i < n; ++i) {
       parts[i] = static_cast<std::uint16_t>(distance(least, orders[i]) >> shift);
       ++low[parts[i] % digits];
@@ -72,39 +72,41 @@ class RanksByParts {
       before_high += std::exchange(high[k], before_high);
     }
     for (std::uint32_t i = 0; i < n; ++i) by_low[low[parts[i] % digits]++] = static_cast<std::uint8_t>(i);
-    for (std::uint32_t k = 0; k < n; ++k) ranks_[high[parts[by_low[k]] / digits]++] = by_low[k];
+    for (std::uint32_t k = 0; k < n; ++k) indices_[high[parts[by_low[k]] / digits]++] = by_low[k];
   }
 
-  std::uint32_t operator[](std::uint32_t i) const noexcept { return ranks_[i]; }
+  // Returns the index of the i-th value by part.
+  std::uint32_t operator[](std::uint32_t i) const noexcept { return indices_[i]; }
 
  private:
-  static_assert(most_grid_values <= 256);
+  static_assert(max_grid_values <= 256);
   static constexpr int digit_bits = 7;
-  static constexpr std::uint32_t digits = 1 << digit_bits;
+  static constexpr std::uint32_t digits = 1 << digit_bits;  // values of a digit
 
   static std::uint64_t distance(std::int64_t from, std::int64_t to) noexcept {
     return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
   }
 
-  std::uint8_t ranks_[most_grid_values];
+  std::uint8_t indices_[max_grid_values];
 };
 
-// Sorts n numbers, at most most_grid_values, so that equal ones keep their order: 0 and -0, which are equal,
-// stay as the GPU's sort leaves them. `memory`: room for as many.
+// Sorts n numbers, at most max_grid_values, so that equal ones keep their order: 0 and -0, which are equal,
+// have the order in which the sort on GPUs leaves them. `memory`: room for as many.
 template <class T, class Less>
 void sort_grid_values(T* x, std::uint32_t n, const Less& less, T* memory) noexcept {
   std::copy(x, x + n, memory);
-  const RanksByParts ranks(memory, n);
-  // Steps that insertion may still take. They run out if many different values share a part.
+  const IndicesByPart indices(memory, n);
+  // Moves that the insertion sort may still make. They run out if many different values share a part; then
+  // std::sort takes over.
   std::uint32_t moves = 4 * n;
   for (std::uint32_t i = 0; i < n && moves > 0; ++i) {
-    const T own = memory[ranks[i]];
+    const T own = memory[indices[i]];
     std::uint32_t place = i;
     for (; place > 0 && less(own, x[place - 1]) && moves > 0; --place, --moves) x[place] = x[place - 1];
     x[place] = own;
   }
   if (moves > 0) return;
-  std::uint8_t order[most_grid_values];
+  std::uint8_t order[max_grid_values];
   std::iota(order, order + n, std::uint8_t{0});
   std::sort(order, order + n, [&](std::uint8_t a, std::uint8_t b) {
     return less(memory[a], memory[b]) || (a < b && !less(memory[b], memory[a]));

@@ -24,7 +24,8 @@ namespace taut::mpc {
 
 namespace {  // one copy for each kernel set, compiled with its instructions
 
-// Rounds words, or registers of words, as rounded() of rounding.hpp does.
+// Rounds words, or registers of words, as rounded() of rounding.hpp does. Word is the type of a word, Words
+// the same type or a register.
 template <class Word, class Words>
 Words rounded_words(Words bits, const Rounding& r) noexcept {
   if constexpr (std::is_same_v<Words, Word>) {
@@ -120,7 +121,7 @@ struct Pipeline {
     for (std::size_t i = 0; i < vectors * vector_bytes; i += vector_bytes) Set::store(to + i, combine(s, i));
   }
 
-  // NoScan stands for Set::Scan where words are not predicted.
+  // NoScan takes the place of Set::Scan at distance 0, where words are not predicted.
   struct NoScan {
     explicit NoScan(const Vector&) noexcept {}
     template <class Op>
@@ -132,7 +133,7 @@ struct Pipeline {
   using Scan = std::conditional_t<distance == 0, NoScan,
                                   typename Set::template Scan<Word, distance == 0 ? 1 : distance>>;
 
-  // Number of groups of 8 bitmaps; a group fills a vector.
+  // Returns the number of groups of 8 bitmaps. A group fills a vector.
   static std::size_t groups(std::size_t vectors) noexcept { return (vectors + 7) / 8; }
 
   struct Tables {
@@ -155,14 +156,16 @@ struct Pipeline {
     return Set::load(buffer);
   }
 
-  // Returns, for each block of a vector, the bitmap of the block before. `bitmap_before`: of the vector
-  // before.
+  // Returns, for each block of a vector, the bitmap of the block before. `bitmap_before`: bitmap of the
+  // vector before.
   static std::uint64_t delayed(std::uint64_t bitmap, std::uint64_t bitmap_before) noexcept {
     constexpr unsigned block_bits = 8 * sizeof(Word);
     if constexpr (block_bits == 64) return bitmap_before;
     return bitmap << block_bits % 64 | bitmap_before >> (64 - block_bits);
   }
 
+  // Writes what follows the planes in a record: padding, coded bitmaps, flags, heads, top. Returns the
+  // record's size.
   static std::size_t write_tables(Tables& t, std::size_t groups, ConstBytes heads, std::byte* record,
                                   std::byte* out) noexcept {
     std::size_t coded_bytes = 0;
@@ -206,13 +209,15 @@ struct Pipeline {
     return padding < index_unit && (load<std::uint32_t>(in + taken) & ((1u << 8 * padding) - 1)) == 0;
   }
 
+  // Moves `at` back by n bytes. Returns false if it would be before `begin`.
   static bool step_back(const std::byte* begin, const std::byte*& at, std::size_t n) noexcept {
     if (static_cast<std::size_t>(at - begin) < n) return false;
     at -= n;
     return true;
   }
 
-  // Returns the number of bytes that the planes take.
+  // Decodes the bitmaps, and then the words. `sums`: the scan that adds differences. Returns the number of
+  // bytes that the planes take.
   template <class Sums>
   static std::size_t decode_groups(ConstBytes record, const std::uint64_t* flags, const std::byte* coded,
                                    std::size_t vectors, Sums& sums, std::byte* words) noexcept {

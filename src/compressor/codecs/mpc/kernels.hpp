@@ -10,31 +10,32 @@
 
 namespace taut::mpc {
 
-// Words, and the words at the lags before them, as whole vectors. Absent sources are null.
+// Words, and the words that predict them, as whole vectors. Absent sources are null. With references `near`
+// and `far` are the words of the newest one, and `both` those of the older one.
 struct Sources {
   const std::byte* words;
-  const std::byte* near = nullptr;  // at the shorter lag
-  const std::byte* far = nullptr;   // at the longer lag
-  const std::byte* both = nullptr;  // at the sum of the lags; present if `far` is
+  const std::byte* near = nullptr;  // words at the shorter lag
+  const std::byte* far = nullptr;   // words at the longer lag
+  const std::byte* both = nullptr;  // words at the sum of the lags; present if `far` is
 };
 
-// Residuals of codes, where kernels write them.
-struct Residuals {
-  Sources sources = {};     // values at the lags of the codes
-  std::byte* to = nullptr;  // null: none are written
+// Output of the residuals of codes.
+struct ResidualOutput {
+  Sources sources = {};     // codes at the lags
+  std::byte* to = nullptr;  // memory for the residuals; null: none are written
 };
 
-// Bytes of a sparse record, and a number of bytes that the coded record of the same words does not go below.
+// Bytes of a sparse record, and a lower limit of the bytes of the coded record of the same words.
 struct SparseSize {
   std::size_t bytes = 0;  // 0: the form does not suit the words
-  std::size_t least_coded = 0;
+  std::size_t min_coded_bytes = 0;
 };
 
 // Kernels for one word size.
 struct Kernels {
-  // Encodes 1 <= vectors <= 64 vectors of words; each word is predicted by the word `distance` before it,
-  // with distance 0 by 0.
-  // `record` has room for max_record_bytes. Returns the record's size, a multiple of 4.
+  // Encodes 1 <= vectors <= 64 vectors of words; each word is predicted by the word `distance` words before
+  // it, with distance 0 by 0. `record` has room for max_record_bytes. Returns the record's size, a multiple
+  // of 4.
   std::size_t (*encode)(const std::byte* words, std::size_t vectors, unsigned distance,
                         std::byte* record) noexcept;
 
@@ -42,9 +43,10 @@ struct Kernels {
   // record. Returns false for a malformed record.
   bool (*decode)(ConstBytes record, std::size_t vectors, unsigned distance, std::byte* words) noexcept;
 
-  // encode_sparse() writes the words' record in the sparse form, of a frame whose heads have `heads` bytes;
-  // 0 bytes if it would have `limit` or more. The words have `size` bytes and are stored in whole vectors.
-  // decode_sparse() may read `overrun` bytes beyond the record, and returns false for a malformed one.
+  // encode_sparse() writes the record of the words in the sparse form (sparse.hpp), in a frame whose heads
+  // have `heads` bytes. It returns 0 bytes if the record would have `limit` or more. The words have `size`
+  // bytes and are stored in whole vectors. decode_sparse() may read `overrun` bytes beyond the record, and
+  // returns false for a malformed one.
   SparseSize (*encode_sparse)(const std::byte* words, std::size_t size, std::size_t heads, std::size_t limit,
                               std::byte* record) noexcept;
   bool (*decode_sparse)(ConstBytes record, std::size_t size, std::byte* words) noexcept;
@@ -59,10 +61,10 @@ struct Kernels {
   void (*add_lags)(const Sources& sources, std::size_t vectors, std::byte* to) noexcept;
 
   // to_codes() replaces words by codes of a grid, and from_codes() does the reverse. to_codes() writes the
-  // residuals of the codes as well, which spares subtract_lags() a second pass, and returns false if a word
-  // would be read as a code. Null for words of one and two bytes.
+  // residuals of the codes as well, which saves a pass of subtract_lags(), and returns false if a word would
+  // be read as a code. Null for words of one and two bytes.
   bool (*to_codes)(const std::byte* words, std::size_t vectors, const Grid& grid, std::byte* codes,
-                   const Residuals& residuals) noexcept;
+                   const ResidualOutput& residuals) noexcept;
   void (*from_codes)(const std::byte* codes, std::size_t vectors, const Grid& grid,
                      std::byte* words) noexcept;
 };
@@ -75,7 +77,9 @@ struct KernelSet {
   bool (*supported)() noexcept;
   Kernels words[4];  // for words of 1, 2, 4 and 8 bytes
 
-  const Kernels& of(std::size_t word_bytes) const noexcept { return words[std::countr_zero(word_bytes)]; }
+  const Kernels& for_word_bytes(std::size_t word_bytes) const noexcept {
+    return words[std::countr_zero(word_bytes)];
+  }
 };
 
 // Returns all sets of this build; see built_kernels.

@@ -7,8 +7,8 @@ namespace taut::mpc {
 // The predictions are chosen by measurements on the available fields: docs/adr/0034-lossless-lags.md.
 std::vector<Prediction> automatic_predictions(const Dims& dims) {
   std::vector<Prediction> all;
-  const unsigned most = row_lag(dims).any() ? 4 : max_distance;
-  for (unsigned distance = 1; distance <= most; ++distance) all.push_back({distance, {}});
+  const unsigned longest = row_lag(dims).any() ? 4 : max_distance;
+  for (unsigned distance = 1; distance <= longest; ++distance) all.push_back({distance, {}});
   all.push_back({0, {}});
   const auto add = [&](const Lags& lags, std::initializer_list<unsigned> distances) {
     for (const unsigned d : distances)

@@ -6,14 +6,14 @@
 
 namespace taut::mpc {
 
-// The residual of a word is its difference from the word a row before, minus the same difference a plane
-// before. With references the residual of a word is its difference from the same word of a reference. The
-// number that is coded is the difference of the residual from an earlier one in the chunk; `inner` is their
-// distance, and with distance 0 the residual is coded.
+// Prediction of words. The residual of a word is its difference from the word one lag before, or, with two
+// lags, minus the same difference at the second lag before. With references the residual of a word is its
+// difference from the same word of a reference. The codec codes the difference of each residual from the
+// residual `inner` words before it in the chunk; with inner = 0 the residual itself.
 using Prediction = taut::Prediction<unsigned>;
 
-// Names of predictors, numbered by their distance. The last one looks for a grid, and for the best distance
-// and lags on it.
+// Names of predictors, numbered by their distance. The last one, `grid`, stands for a search for a grid and
+// for the best distance and lags on it.
 inline constexpr std::string_view predictors[] = {"d0", "d1", "d2", "d3", "d4",
                                                   "d5", "d6", "d7", "d8", "grid"};
 inline constexpr unsigned grid_predictor = max_distance + 1;
@@ -27,7 +27,7 @@ inline Prediction prediction_of(const NamedPredictor& predictor, const Dims& dim
   return prediction;
 }
 
-// Returns the predictions that `auto` chooses from, the usual one first; less than max_predictors.
+// Returns the predictions that `auto` chooses from, the usual one first; fewer than max_predictors.
 std::vector<Prediction> automatic_predictions(const Dims& dims);
 
 }  // namespace taut::mpc

@@ -1,8 +1,8 @@
-// The sparse form of a record: places and values of the words that are not 0. spec.md beside this file
-// specifies it. The host's kernels and those for GPUs share what is here.
+// Sparse form of a record: places (indices in the chunk) and values of the words that are not 0. spec.md
+// beside this file specifies it. The kernels of the host and those for GPUs share this header.
 //
 //   record = levels | 0..7 bytes of 0 | u64 0
-//   level  = u16 n - 1, top bit: another level follows | u8 bits | upper parts of the places, a bitmap
+//   level  = u16 nonzero - 1, top bit: another level follows | u8 bits | upper parts of the places, a bitmap
 //            | lower parts of the places | lowest `bits` bits of the numbers
 #pragma once
 
@@ -12,44 +12,50 @@
 
 namespace taut::mpc {
 
-// Encoders use the form in messages of at least this many bytes. Shorter ones keep the bytes of version 2.
-inline constexpr std::size_t least_sparse_bytes = std::size_t{1} << 14;
+// Minimum bytes of a message whose encoder uses the form. Shorter messages have frames of format version 2.
+inline constexpr std::size_t min_sparse_bytes = std::size_t{1} << 14;
 
-inline constexpr unsigned most_levels = 4;
+inline constexpr unsigned max_levels = 4;
 inline constexpr std::size_t level_header_bytes = 3;
 inline constexpr std::uint32_t more_levels = 0x8000;  // in the first two bytes of a level
 inline constexpr std::size_t sparse_end_bytes = 8;    // the last bytes of a sparse record; all are 0
 
-// One in rest_share numbers of a level, at most, has bits in the next level.
+// At most one in rest_share numbers of a level has bits in the next level.
 inline constexpr std::uint32_t rest_share = 8;
 
-// Returns true for a number of words above 0 at which an encoder considers the form.
-constexpr bool is_sparse_count(std::uint32_t n, std::uint32_t words) noexcept { return 4 * n <= 3 * words; }
-
-// An encoder looks at the zeros among a few words, and considers the form if there are enough.
-// If nearly all are, the form is encoded first.
-inline constexpr unsigned probes = 8, least_zero_probes = 2, most_zero_probes = 7;
-constexpr std::uint32_t probe(unsigned k, std::uint32_t words) noexcept {
-  return (2 * k + 1) * words / (2 * probes);
+// Returns true if an encoder considers the form for `words` words, `nonzero` of which are not 0.
+constexpr bool is_sparse_count(std::uint32_t nonzero, std::uint32_t words) noexcept {
+  return 4 * nonzero <= 3 * words;
 }
 
-// A level: n of `of` numbers are not 0. `bits` bits of each are in this level.
+// Words of a chunk that an encoder tests for 0 first. It considers the form if min_zero_probes of them are 0.
+// If mostly_zero_probes are, it encodes the sparse form before the coded record.
+inline constexpr unsigned probed_words = 8, min_zero_probes = 2, mostly_zero_probes = 7;
+// Returns the index of the k-th of these words among `words` words.
+constexpr std::uint32_t probed_word(unsigned k, std::uint32_t words) noexcept {
+  return (2 * k + 1) * words / (2 * probed_words);
+}
+
+// Level of `count` numbers, `nonzero` of which are not 0. The level has the lowest `bits` bits of each of
+// these, less 1.
 struct Level {
-  std::uint32_t of, n;
+  std::uint32_t count, nonzero;
   unsigned bits;
 
-  // A dense level has a bit for each number. Other levels have the lowest bits of a place apart, and its
-  // upper part in unary.
-  constexpr bool dense() const noexcept { return 4 * n > of; }
-  constexpr unsigned low_bits() const noexcept {  // the greatest number with n << low_bits <= of
+  // A dense level has a bit for each number. Other levels store the lowest low_bits() bits of each place
+  // apart, and its upper part in unary.
+  constexpr bool dense() const noexcept { return 4 * nonzero > count; }
+  constexpr unsigned low_bits() const noexcept {  // greatest number with nonzero << low_bits <= count
     unsigned low = 0;
-    while (!dense() && n << (low + 1) <= of) ++low;
+    while (!dense() && nonzero << (low + 1) <= count) ++low;
     return low;
   }
-  constexpr std::uint32_t upper_bits() const noexcept { return dense() ? of : n + ((of - 1) >> low_bits()); }
+  constexpr std::uint32_t upper_bits() const noexcept {
+    return dense() ? count : nonzero + ((count - 1) >> low_bits());
+  }
   constexpr std::uint32_t upper_bytes() const noexcept { return bytes_of(upper_bits()); }
-  constexpr std::uint32_t low_bytes() const noexcept { return bytes_of(n * low_bits()); }
-  constexpr std::uint32_t value_bytes() const noexcept { return bytes_of(n * bits); }
+  constexpr std::uint32_t low_bytes() const noexcept { return bytes_of(nonzero * low_bits()); }
+  constexpr std::uint32_t value_bytes() const noexcept { return bytes_of(nonzero * bits); }
   constexpr std::uint32_t bytes() const noexcept {
     return static_cast<std::uint32_t>(level_header_bytes) + upper_bytes() + low_bytes() + value_bytes();
   }
@@ -58,7 +64,8 @@ struct Level {
   static constexpr std::uint32_t bytes_of(std::uint32_t bits) noexcept { return (bits + 7) / 8; }
 };
 
-// Words that are not 0 as numbers above 0, and back: 1, 2, 3, ... for the words -1, 1, -2, ...
+// number_of() maps a word that is not 0 to a number above 0 (zigzag): -1, 1, -2, ... to 1, 2, 3, ...
+// word_of() is the inverse.
 template <class Word>
 constexpr Word number_of(Word word) noexcept {
   const auto sign = static_cast<Word>(-(word >> (8 * sizeof word - 1)));

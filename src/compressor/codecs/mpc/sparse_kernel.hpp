@@ -1,9 +1,12 @@
-// Encodes and decodes records in the sparse form (sparse.hpp), once for all instruction sets.
+// Encoder and decoder of records in the sparse form (sparse.hpp), written once for all instruction sets. A
+// record is a chain of levels: level 1 has a number for each word of the chunk; the bits of its numbers that
+// do not fit the level are the numbers of the next level.
 #pragma once
 
 #include <algorithm>
 #include <cstring>
 
+#include "compressor/codecs/mpc/bit_packing.hpp"
 #include "compressor/codecs/mpc/kernels.hpp"
 #include "compressor/codecs/mpc/sparse.hpp"
 
@@ -11,158 +14,86 @@ namespace taut::mpc {
 
 namespace {  // one copy for each kernel set, compiled with its instructions
 
-// Most numbers that pack() takes: the words of a chunk.
-inline constexpr std::uint32_t most_packed = chunk_bytes;
-
-// Moves the numbers in the lanes of a quadword, each below 2^width, next to each other.
-template <class Set, class Lane>
-std::uint64_t joined(std::uint64_t x, unsigned width) noexcept {
-  if constexpr (requires { Set::extract_bits(x, x); })
-    return Set::extract_bits(
-        x, ~std::uint64_t{0} / static_cast<Lane>(~Lane{0}) * ((std::uint64_t{1} << width) - 1));
-  if constexpr (sizeof(Lane) == 1)
-    x = (x & 0x00FF00FF00FF00FF) | (x >> 8 & 0x00FF00FF00FF00FF) << width, width *= 2;
-  x = (x & 0x0000FFFF0000FFFF) | (x >> 16 & 0x0000FFFF0000FFFF) << width;
-  return (x & 0x00000000FFFFFFFF) | x >> 32 << (2 * width);
-}
-
-// Packs n numbers below 2^width, without gaps, from the lowest bit on. Returns the end; bytes beyond it are
-// overwritten, up to 16.
-template <class Set, class Of>
-std::byte* pack(std::uint32_t n, unsigned width, std::byte* to, const Of& of) noexcept {
-  std::byte* const end = to + (n * width + 7) / 8;
-  if (width == 0) return end;
-  if (width > 16) {
-    std::uint64_t bits = 0;
-    unsigned filled = 0;
-    for (std::uint32_t i = 0; i < n; ++i) {
-      const std::uint64_t x = of(i);
-      bits |= x << filled;
-      filled += width;
-      if (filled < 64) continue;
-      to = store(to, bits);
-      filled -= 64;
-      bits = filled == 0 ? 0 : x >> (width - filled);
-    }
-    store(to, bits);
-    return end;
-  }
-  // Eight numbers have `width` bytes.
-  if (width > 8) {
-    alignas(64) std::uint16_t lanes[most_packed / 2 + 8];
-    for (std::uint32_t i = 0; i < n; ++i) lanes[i] = static_cast<std::uint16_t>(of(i));
-    std::fill(lanes + n, lanes + n + 8, std::uint16_t{0});
-    for (std::uint32_t i = 0; i < n; i += 8, to += width) {
-      const auto four = [&](unsigned k) {
-        return joined<Set, std::uint16_t>(load<std::uint64_t>(reinterpret_cast<std::byte*>(lanes + i + k)),
-                                          width);
-      };
-      const std::uint64_t first = four(0), last = four(4);
-      store(to, first);
-      store(to + width / 2, width % 2 == 0 ? last : last << 4 | first >> 4 * (width - 1));
-    }
-    return end;
-  }
-  alignas(64) std::byte lanes[most_packed + 8];
-  for (std::uint32_t i = 0; i < n; ++i) lanes[i] = static_cast<std::byte>(of(i));
-  std::fill(lanes + n, lanes + n + 8, std::byte{0});
-  for (std::uint32_t i = 0; i < n; i += 8, to += width)
-    store(to, joined<Set, std::uint8_t>(load<std::uint64_t>(lanes + i), width));
-  return end;
-}
-
-// Returns number i of those that pack() has written. Up to 16 bytes from its first one on are read.
-template <class Number>
-Number packed(const std::byte* from, unsigned width, std::uint32_t i) noexcept {
-  const std::uint32_t bit = i * width;
-  const unsigned shift = bit % 8;
-  std::uint64_t x = load<std::uint64_t>(from + bit / 8) >> shift;
-  if constexpr (sizeof(Number) == 8) x |= load<std::uint64_t>(from + bit / 8 + 8) << 1 << (63 - shift);
-  return static_cast<Number>(width == 0 ? 0 : x & ~std::uint64_t{0} >> (64 - width));
-}
-
-// Returns true if the bits from `bits` on are 0 in their byte.
-inline bool ends_in_zeros(const std::byte* from, std::uint32_t bits) noexcept {
-  return bits % 8 == 0 || static_cast<unsigned>(from[bits / 8]) >> bits % 8 == 0;
-}
-
 template <class Set, class Word>
 class SparsePipeline {
  public:
+  // Writes level after level, until no number has further bits (Kernels::encode_sparse). Gives up as soon as
+  // the record cannot be shorter than `limit`.
   static SparseSize encode(const std::byte* words, std::size_t size, std::size_t heads, std::size_t limit,
                            std::byte* record) noexcept {
     Numbers numbers;
-    auto of = static_cast<std::uint32_t>(size / sizeof(Word));
-    const bool has_rival =
-        limit < max_record_bytes;  // a coded record of `limit` bytes; without one, most words are 0
+    auto count = static_cast<std::uint32_t>(size / sizeof(Word));  // of the numbers of a level
+    // True if a coded record of `limit` bytes exists. Otherwise most words are 0.
+    const bool has_coded = limit < max_record_bytes;
     numbers.collect(words, size);
-    if (numbers.n == 0 || !is_sparse_count(numbers.n, of)) return {};
-    std::size_t least_coded = 0;
+    if (numbers.n == 0 || !is_sparse_count(numbers.n, count)) return {};
+    std::size_t min_coded_bytes = 0;
     std::byte* out = record;
     for (bool more = true; more;) {
-      std::size_t up_to = static_cast<std::size_t>(out - record) + sparse_end_bytes;
+      std::size_t min_bytes = static_cast<std::size_t>(out - record) + sparse_end_bytes;  // of the record
       std::size_t most_bits = 8 * sizeof(Word);
-      if (has_rival) {
-        const std::size_t least = up_to + Level{of, numbers.n, 0}.bytes();
+      if (has_coded) {
+        const std::size_t least = min_bytes + Level{count, numbers.n, 0}.bytes();
         if (least >= limit) return {};
         most_bits = (limit - least) * 8 / numbers.n;
       }
       const auto [bits, longer] = numbers.bits(most_bits);
-      const Level level{of, numbers.n, bits};
-      up_to += level.bytes();
-      if (has_rival && longer > 0) up_to += Level{numbers.n, longer, 0}.bytes();
-      if (up_to >= limit) return {};
-      if (!level.dense()) numbers.find_places(of);
-      if (!has_rival && out == record && !level.dense())
-        least_coded = sizeof(std::uint64_t) + heads + 3 * numbers.wide_gaps();
+      const Level level{count, numbers.n, bits};
+      min_bytes += level.bytes();
+      if (has_coded && longer > 0) min_bytes += Level{numbers.n, longer, 0}.bytes();
+      if (min_bytes >= limit) return {};
+      if (!level.dense()) numbers.find_places(count);
+      if (!has_coded && out == record && !level.dense())
+        min_coded_bytes = sizeof(std::uint64_t) + heads + 3 * numbers.wide_gaps();
       std::byte* const header = out;
       out = write_level(level, numbers, out + level_header_bytes);
-      of = level.n;
+      count = level.nonzero;
       numbers.keep_rests(level.bits);
       more = numbers.n > 0;
-      store(header, static_cast<std::uint16_t>((level.n - 1) | (more ? more_levels : 0)));
+      store(header, static_cast<std::uint16_t>((level.nonzero - 1) | (more ? more_levels : 0)));
       header[2] = static_cast<std::byte>(level.bits);
     }
     const std::size_t bytes = sparse_record_bytes(static_cast<std::size_t>(out - record), heads);
     std::fill(out, record + bytes, std::byte{0});
-    return {bytes, least_coded};
+    return {bytes, min_coded_bytes};
   }
 
+  // Decodes the levels from the last one on: its numbers are the upper bits of those of the level before.
   static bool decode(ConstBytes record, std::size_t size, std::byte* words) noexcept {
-    Found found[most_levels];
-    const unsigned n = find_levels(record, static_cast<std::uint32_t>(size / sizeof(Word)), found);
-    if (n == 0) return false;
+    FoundLevel found[max_levels];
+    const unsigned levels = find_levels(record, static_cast<std::uint32_t>(size / sizeof(Word)), found);
+    if (levels == 0) return false;
     Word rests[2][chunk_words];
-    for (unsigned k = n; k-- > 1;) {
-      const Word* const of_next = k + 1 < n ? rests[(k + 1) % 2] : nullptr;
+    for (unsigned k = levels; k-- > 1;) {
+      const Word* const next_level = k + 1 < levels ? rests[(k + 1) % 2] : nullptr;
       if (!spread(
-              found[k], of_next, [&](std::uint32_t i, Word x) { rests[k % 2][i] = x; }, rests[k % 2]))
+              found[k], next_level, [&](std::uint32_t i, Word x) { rests[k % 2][i] = x; }, rests[k % 2]))
         return false;
     }
     const auto put = [words](std::uint32_t i, Word x) { store(words + i * sizeof x, word_of(x)); };
-    return spread(found[0], n > 1 ? rests[1] : nullptr, put, words);
+    return spread(found[0], levels > 1 ? rests[1] : nullptr, put, words);
   }
 
  private:
   using Vector = typename Set::Bytes;
   static constexpr std::uint32_t chunk_words = chunk_bytes / sizeof(Word);
 
-  // The bits of a level, and how many numbers have more.
+  // Number of bits of a level, and the number of numbers that have more.
   struct Bits {
     unsigned bits;
     std::uint32_t longer;
   };
 
-  // Numbers above 0, less 1, and their places.
+  // Numbers of a level that are not 0, reduced by 1, and their places.
   struct Numbers {
     std::uint32_t n = 0;
-    Word all = 0;  // every bit that a number has
-    alignas(64) Word of[chunk_words + vector_bytes];
+    Word all = 0;  // bitwise or of the reduced numbers
+    alignas(64) Word reduced[chunk_words + vector_bytes];
     alignas(64) std::uint16_t places[chunk_words + vector_bytes];
-    // A bit for each word that was looked at: 1 where it is taken. Zeros follow.
+    // A bit for each number of the level: 1 if it is not 0. Zeros follow.
     alignas(64) std::byte bitmap[chunk_words / 8 + sizeof(std::uint64_t)];
 
-    // Takes the words, and their numbers.
+    // Takes the numbers of the words that are not 0.
     void collect(const std::byte* words, std::size_t size) noexcept {
       const auto number = [](auto x) {
         constexpr Word sign = 8 * sizeof(Word) - 1;
@@ -171,30 +102,31 @@ class SparsePipeline {
       take_nonzero(words, size, number, static_cast<Word>(~Word{0}));
     }
 
-    // Finds the places among `words` words, unless take_nonzero() did.
+    // Finds the places among `words` words, if take_nonzero() has not found them.
     void find_places([[maybe_unused]] std::uint32_t words) noexcept {
       if constexpr (by_words) {
-        PlacesOf<std::uint16_t> at;
+        PlaceVector<std::uint16_t> at;
         std::uint16_t* to = places;
         for (std::uint32_t i = 0; i < words; i += 32, at.next()) {
           const auto mask = load<std::uint32_t>(bitmap + i / 8);
-          Set::store(to, Set::template compressed_words<std::uint16_t>(at.of_words(), mask));
+          Set::store(to, Set::template compressed_words<std::uint16_t>(at.places(), mask));
           to += std::popcount(mask);
         }
       }
     }
 
-    // Returns how often a block of differences is 0 between two words above 0, whatever the distance. A coded
-    // record then has two changes of the bitmap, and a plane of the second word's difference.
+    // Returns the number of pairs of successive words other than 0 between which a block of differences is 0,
+    // whatever the distance of the predictor. For each pair a coded record has at least 3 bytes: two changes
+    // of the bitmap, and a plane of the second word's difference.
     std::uint32_t wide_gaps() const noexcept {
-      constexpr std::uint32_t wide = max_distance + 2 * block_words;
+      constexpr std::uint32_t wide = max_distance + 2 * block_words;  // words
       std::uint32_t count = 0;
       for (std::uint32_t i = 1; i < n; ++i) count += places[i] - places[i - 1] >= static_cast<int>(wide);
       return count;
     }
 
-    // Returns the least number of bits that few enough numbers exceed, and how many do; `at_most` + 1 bits if
-    // that is more than `at_most`.
+    // Returns the minimum number of bits that at most one in rest_share numbers exceed, and how many do.
+    // Returns `at_most` + 1 bits if the minimum is more than `at_most`.
     Bits bits(std::size_t at_most) const noexcept {
       unsigned least = 0;
       Bits most{static_cast<unsigned>(std::bit_width(all)), 0};
@@ -213,35 +145,36 @@ class SparsePipeline {
       return most;
     }
 
-    // Takes the upper bits of the numbers for numbers.
+    // Replaces the numbers by their bits above the lowest `bits`: the numbers of the next level.
     void keep_rests(unsigned bits) noexcept {
       if (bits == 8 * sizeof(Word)) {
         n = 0;
         return;
       }
-      for (std::uint32_t i = 0; i < n; ++i) of[i] = static_cast<Word>(of[i] >> bits);
+      for (std::uint32_t i = 0; i < n; ++i) reduced[i] = static_cast<Word>(reduced[i] >> bits);
       take_nonzero(
-          reinterpret_cast<const std::byte*>(of), n * sizeof(Word), [](auto x) { return x - Word{1}; },
+          reinterpret_cast<const std::byte*>(reduced), n * sizeof(Word), [](auto x) { return x - Word{1}; },
           Word{1});
     }
 
    private:
-    // Moves number(word) of the words that are not 0 to `of`, which may be where the words lie; it is 0 for
-    // `first`.
+    // Moves number(word) of each word that is not 0 to `reduced`, which may be the memory of the words.
+    // `first`: the word for which number() is 0.
     template <class Number>
     void take_nonzero(const std::byte* words, std::size_t size, const Number& number,
                       [[maybe_unused]] Word first) noexcept {
-      [[maybe_unused]] PlacesOf<Word> at;
+      [[maybe_unused]] PlaceVector<Word> at;
       std::uint32_t taken = 0;
       std::byte* bits = bitmap;
+      // Appends the words of a vector in the mask; without by_words also their places.
       const auto take = [&](const Vector& v, std::uint64_t mask) {
         if constexpr (by_words) {
-          bits = store(bits, static_cast<OfVector>(mask));
-          store_vector(of + taken, Set::template compressed_words<Word>(v, mask));
+          bits = store(bits, static_cast<VectorMask>(mask));
+          store_vector(reduced + taken, Set::template compressed_words<Word>(v, mask));
         } else {
-          bits = store(bits, static_cast<OfVector>(gathered(mask)));
+          bits = store(bits, static_cast<VectorMask>(gathered(mask)));
           if (Set::has_compress || mask != 0) {
-            Set::compress(reinterpret_cast<std::byte*>(of + taken), v, mask * whole_word);
+            Set::compress(reinterpret_cast<std::byte*>(reduced + taken), v, mask * whole_word);
             at.append(mask, places + taken);
           }
           at.next();
@@ -263,10 +196,10 @@ class SparsePipeline {
       if constexpr (by_words) {  // zeros follow the numbers, up to a whole vector
         Vector every = Set::splat(0);
         const auto plus = [first](auto x) { return x + first; };
-        store_vector(of + n, Set::template map_words<Word>(plus, every));
+        store_vector(reduced + n, Set::template map_words<Word>(plus, every));
         for (std::uint32_t i = 0; i < n; i += vector_bytes / sizeof(Word)) {
-          const Vector numbers = Set::template map_words<Word>(number, load_vector(of + i));
-          store_vector(of + i, numbers);
+          const Vector numbers = Set::template map_words<Word>(number, load_vector(reduced + i));
+          store_vector(reduced + i, numbers);
           every = Set::bit_or(every, numbers);
         }
         alignas(64) Word folded[vector_bytes / sizeof(Word)];
@@ -274,8 +207,8 @@ class SparsePipeline {
         for (const Word word : folded) all = static_cast<Word>(all | word);
       } else {
         for (std::uint32_t i = 0; i < n; ++i) {
-          of[i] = static_cast<Word>(number(of[i]));
-          all = static_cast<Word>(all | of[i]);
+          reduced[i] = static_cast<Word>(number(reduced[i]));
+          all = static_cast<Word>(all | reduced[i]);
         }
       }
     }
@@ -287,28 +220,30 @@ class SparsePipeline {
       Set::store(reinterpret_cast<std::byte*>(to), v);
     }
 
+    // Returns how many numbers have more than `bits` bits.
     std::uint32_t longer_than(unsigned bits) const noexcept {
       if constexpr (by_words) {
         std::uint32_t longer = 0;
         const auto above = [by = static_cast<Word>(bits)](auto x) { return x >> by; };
         for (std::uint32_t i = 0; i < n; i += vector_bytes / sizeof(Word))
           longer += static_cast<std::uint32_t>(
-              std::popcount(nonzero(Set::template map_words<Word>(above, load_vector(of + i)))));
+              std::popcount(nonzero(Set::template map_words<Word>(above, load_vector(reduced + i)))));
         return longer;
       }
       using Count = std::conditional_t<sizeof(Word) == 1, std::uint16_t, Word>;
       Count count = 0;
       for (std::uint32_t i = 0; i < n; ++i)
-        count = static_cast<Count>(count + (static_cast<Word>(of[i] >> bits) != 0));
+        count = static_cast<Count>(count + (static_cast<Word>(reduced[i] >> bits) != 0));
       return static_cast<std::uint32_t>(count);
     }
   };
 
-  // A mask of the words that are not 0 has a bit for each word, or one at the lowest byte of each.
+  // True if masks of words have a bit for each word of a vector. Otherwise they have a bit for each byte, and
+  // the bit of a word is at its lowest byte.
   static constexpr bool by_words = sizeof(Word) >= 4 && requires(Vector v) {
     Set::template nonzero_words<Word>(v);
   };
-  static constexpr std::size_t stride = by_words ? sizeof(Word) : 1;
+  static constexpr std::size_t stride = by_words ? sizeof(Word) : 1;  // bytes of a vector for a bit of a mask
   static std::uint64_t nonzero(const Vector& v) noexcept {
     if constexpr (by_words)
       return Set::template nonzero_words<Word>(v);
@@ -316,20 +251,20 @@ class SparsePipeline {
       return lowest_bits(Set::nonzero_mask(v));
   }
 
-  // A word of ones at the lowest byte of each word of a mask, and the bits of a word there.
+  // Bits of one word in a mask of bytes. lowest_bits() keeps one bit of each word, at its lowest byte.
   static constexpr std::uint64_t whole_word = (std::uint64_t{1} << sizeof(Word)) - 1;
   static std::uint64_t lowest_bits(std::uint64_t mask) noexcept {
     for (unsigned by = 1; by < sizeof(Word); by *= 2) mask |= mask >> by;
     return mask & ~std::uint64_t{0} / whole_word;
   }
 
-  // A bit for each word of a vector.
-  using OfVector = std::conditional_t<
+  // Mask with a bit for each word of a vector.
+  using VectorMask = std::conditional_t<
       sizeof(Word) == 1, std::uint64_t,
       std::conditional_t<sizeof(Word) == 2, std::uint32_t,
                          std::conditional_t<sizeof(Word) == 4, std::uint16_t, std::uint8_t>>>;
 
-  // Moves the lowest bits of words, one in sizeof(Word) bits of the mask, next to each other.
+  // Moves the bits of lowest_bits(), one in sizeof(Word) bits of the mask, next to each other.
   static std::uint64_t gathered(std::uint64_t mask) noexcept {
     for (unsigned n = 1, stride = sizeof(Word); n < stride && stride < 64; n *= 2, stride *= 2) {
       const std::uint64_t twice = (std::uint64_t{1} << 2 * n) - 1;
@@ -340,11 +275,12 @@ class SparsePipeline {
     return mask;
   }
 
-  // The places of the words of a vector, each in the lowest two bytes of a number of the size of `Place`.
+  // Vector of the places of the words of a vector; next() moves on to the next vector of words. Each place is
+  // in the lowest two bytes of a number of the size of `Place`.
   template <class Place>
-  class PlacesOf {
+  class PlaceVector {
    public:
-    PlacesOf() noexcept {
+    PlaceVector() noexcept {
       alignas(64) std::byte bytes[vector_bytes];
       for (unsigned i = 0; i < in_vector; ++i) store(bytes + i * sizeof(Place), static_cast<Place>(i));
       places_ = Set::load(bytes);
@@ -352,7 +288,8 @@ class SparsePipeline {
         store(bytes + i * sizeof(Place), static_cast<Place>(in_vector));
       step_ = Set::load(bytes);
     }
-    const Vector& of_words() const noexcept { return places_; }
+    const Vector& places() const noexcept { return places_; }
+    // Writes the places of the words in a mask.
     void append(std::uint64_t mask, std::uint16_t* to) const noexcept {
       if constexpr (sizeof(Place) == 1) {
         for (; mask != 0; mask &= mask - 1)
@@ -374,6 +311,7 @@ class SparsePipeline {
     unsigned first_ = 0;
   };
 
+  // Writes a level, without its header, and returns its end.
   static std::byte* write_level(const Level& level, const Numbers& numbers, std::byte* out) noexcept {
     const unsigned low = level.low_bits();
     if (level.dense())
@@ -381,23 +319,23 @@ class SparsePipeline {
     else
       write_upper(level, out, [&](std::uint32_t i) { return (std::uint32_t{numbers.places[i]} >> low) + i; });
     const auto low_mask = static_cast<std::uint16_t>((1u << low) - 1);
-    out = pack<Set>(level.n, low, out + level.upper_bytes(), [&](std::uint32_t i) {
+    out = pack<Set>(level.nonzero, low, out + level.upper_bytes(), [&](std::uint32_t i) {
       return static_cast<std::uint16_t>(numbers.places[i] & low_mask);
     });
     const Word mask = level.bits == 0
                           ? Word{0}
                           : static_cast<Word>(static_cast<Word>(~Word{0}) >> (8 * sizeof(Word) - level.bits));
-    return pack<Set>(level.n, level.bits, out,
-                     [&](std::uint32_t i) { return static_cast<Word>(numbers.of[i] & mask); });
+    return pack<Set>(level.nonzero, level.bits, out,
+                     [&](std::uint32_t i) { return static_cast<Word>(numbers.reduced[i] & mask); });
   }
 
-  // Writes a bitmap with the bits bit(i), which ascend.
+  // Writes the bitmap `upper` of a level that is not dense. Its ones are at the indices bit(i), which ascend.
   template <class Bit>
   static void write_upper(const Level& level, std::byte* to, const Bit& bit) noexcept {
     std::memset(to, 0, level.upper_bytes());
     std::uint64_t bits = 0;
     std::uint32_t quadword = 0;
-    for (std::uint32_t i = 0; i < level.n; ++i) {
+    for (std::uint32_t i = 0; i < level.nonzero; ++i) {
       const std::uint32_t at = bit(i);
       if (at / 64 != quadword) {
         store(to + 8 * quadword, bits);
@@ -409,13 +347,14 @@ class SparsePipeline {
     std::memcpy(to + 8 * quadword, &bits, std::min<std::size_t>(8, level.upper_bytes() - 8 * quadword));
   }
 
-  // A level in a record.
-  struct Found {
+  // Level in a record that is decoded.
+  struct FoundLevel {
     Level level;
-    const std::byte* upper;
+    const std::byte* upper;  // the bitmap; the lower parts of the places and the values follow
 
     const std::byte* low() const noexcept { return upper + level.upper_bytes(); }
     const std::byte* values() const noexcept { return low() + level.low_bytes(); }
+    // Returns bits 64 i to 64 i + 63 of the bitmap.
     std::uint64_t quadword(std::uint32_t i) const noexcept {
       const std::uint32_t left = level.upper_bits() - 64 * i;
       const auto bits = load<std::uint64_t>(upper + 8 * i);
@@ -427,27 +366,28 @@ class SparsePipeline {
       std::uint32_t ones = 0;
       for (std::uint32_t i = 0; i < quadwords(); ++i)
         ones += static_cast<std::uint32_t>(std::popcount(quadword(i)));
-      return ones == level.n && ends_in_zeros(upper, level.upper_bits()) &&
-             ends_in_zeros(low(), level.n * level.low_bits()) &&
-             ends_in_zeros(values(), level.n * level.bits);
+      return ones == level.nonzero && ends_in_zeros(upper, level.upper_bits()) &&
+             ends_in_zeros(low(), level.nonzero * level.low_bits()) &&
+             ends_in_zeros(values(), level.nonzero * level.bits);
     }
   };
 
-  // Returns the number of levels in a record of `words` words; 0: reject.
-  static unsigned find_levels(ConstBytes record, std::uint32_t words, Found (&found)[most_levels]) noexcept {
+  // Finds and checks the levels of a record. Returns their number; 0 if the record is malformed.
+  static unsigned find_levels(ConstBytes record, std::uint32_t words,
+                              FoundLevel (&found)[max_levels]) noexcept {
     const std::byte* at = record.data();
     const std::byte* const end = at + record.size() - sparse_end_bytes;
-    for (unsigned k = 0; k < most_levels; ++k) {
+    for (unsigned k = 0; k < max_levels; ++k) {
       if (static_cast<std::size_t>(end - at) < level_header_bytes) return 0;
       const std::uint32_t head = load<std::uint16_t>(at);
       const bool more = (head & more_levels) != 0;
       const Level level{words, (head & ~more_levels) + 1, static_cast<unsigned>(at[2])};
-      if (level.n > words || level.bits > 8 * sizeof(Word) - more) return 0;
+      if (level.nonzero > words || level.bits > 8 * sizeof(Word) - more) return 0;
       if (static_cast<std::size_t>(end - at) < level.bytes()) return 0;
       found[k] = {level, at + level_header_bytes};
       if (!found[k].valid()) return 0;
       at += level.bytes();
-      words = level.n;
+      words = level.nonzero;
       if (!more)
         return end - at < 8 && std::all_of(at, end, [](std::byte b) { return b == std::byte{0}; }) ? k + 1
                                                                                                    : 0;
@@ -455,17 +395,18 @@ class SparsePipeline {
     return 0;
   }
 
-  // Fills level.of numbers from `memory` on with 0, and calls put(place, number) for the others. `rests`: the
-  // numbers of the next level, if there is one. Returns false if a place is invalid.
+  // Sets level.count numbers from `memory` on to 0, and then calls put(place, number) for those that are not
+  // 0. `rests`: the numbers of the next level, if there is one. Returns false if a place is invalid.
   template <class Put>
-  static bool spread(const Found& found, const Word* rests, const Put& put, void* memory) noexcept {
-    std::memset(memory, 0, found.level.of * sizeof(Word));
+  static bool spread(const FoundLevel& found, const Word* rests, const Put& put, void* memory) noexcept {
+    std::memset(memory, 0, found.level.count * sizeof(Word));
     if (found.level.dense()) return spread_at<true>(found, rests, put);
     return spread_at<false>(found, rests, put);
   }
 
+  // Calls put() as spread() does. `dense`: Level::dense().
   template <bool dense, class Put>
-  static bool spread_at(const Found& found, const Word* rests, const Put& put) noexcept {
+  static bool spread_at(const FoundLevel& found, const Word* rests, const Put& put) noexcept {
     const Level level = found.level;
     const unsigned low_bits = level.low_bits();
     const std::byte *const low = found.low(), *const values = found.values();
@@ -474,7 +415,7 @@ class SparsePipeline {
       for (std::uint64_t bits = found.quadword(q); bits != 0; bits &= bits - 1, ++i) {
         std::uint32_t place = 64 * q + static_cast<std::uint32_t>(std::countr_zero(bits));
         if constexpr (!dense) place = (place - i) << low_bits | packed<std::uint16_t>(low, low_bits, i);
-        if (place < least || place >= level.of) return false;
+        if (place < least || place >= level.count) return false;
         least = place + 1;
         auto number = packed<Word>(values, level.bits, i);
         if (rests != nullptr) number = static_cast<Word>(number | rests[i] << level.bits);

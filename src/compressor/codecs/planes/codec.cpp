@@ -41,7 +41,7 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
   SizeOrStatus encode(ConstSlice values, References references, Bytes out) const noexcept override {
     if (!is_quantised(values.type)) return {Status::invalid_type};
     if (values.count > max_count / components_of(values.type)) return {Status::invalid_count};
-    if (!refer_to(references, values)) return {Status::invalid_argument};
+    if (!fit_values(references, values)) return {Status::invalid_argument};
     const bool by_addend = refer_by_addend(references);
     const std::size_t needed = max_bytes(values.type, values.count, by_addend ? 2 : 1);
     if (out.size() < needed) return {Status::buffer_too_small};
@@ -112,9 +112,9 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
 
  private:
   // Returns true if the frame will be an addend of a sum, and has a reference of its own
-  // (Reference::of_addend). It must then be predicted from that reference, its only one.
+  // (Reference::by_addend). It must then be predicted from that reference, its only one.
   static bool refer_by_addend(References references) noexcept {
-    return references.size() == 1 && references[0].of_addend;
+    return references.size() == 1 && references[0].by_addend;
   }
 
   // Runs `action` on the codec of the type's components, in the floating-point environment that the bound's
@@ -195,7 +195,7 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
     if (predictions_.size() == 1) return named_prediction(values.type, references);
     const bool complex = components_of(values.type) == 2;
     const Prediction default_prediction{complex ? Predictor::pairs : Predictor::delta, {}};
-    if (values.components().count < least_to_sample) {
+    if (values.components().count < min_values_to_sample) {
       Candidates candidates({&default_prediction, 1}, values.type, references.size());
       candidates.limit_to_addend(references);
       return references.empty() ? default_prediction
@@ -223,7 +223,7 @@ class Planes final : public Codec, public FrameScaling, private FrameArithmetic 
   std::size_t best_encoded(const TypedCodec<T>& codec, ConstSlice values) const noexcept {
     const ConstSlice components{values.components()};
     const Pieces pieces(components.count);
-    std::byte room[max_frame_bytes(sizeof(T), Pieces::most_values, 1)];
+    std::byte room[max_frame_bytes(sizeof(T), Pieces::max_values, 1)];
     std::size_t best = 0, min_bytes = 0;
     for (std::size_t k = 0; k < predictions_.size(); ++k) {
       if (predictions_[k].lags.any()) continue;

@@ -6,7 +6,7 @@
 namespace taut::planes {
 namespace {
 
-constexpr std::size_t piece_values = Pieces::most_values, piece_groups = piece_values / group_values,
+constexpr std::size_t piece_values = Pieces::max_values, piece_groups = piece_values / group_values,
                       piece_blocks = piece_values / block_values;
 
 // Number of pieces with references; more than without them, because the values that change may be a small
@@ -119,7 +119,7 @@ template <class T>
 std::size_t estimate(const T* values, std::size_t count, const Quantiser<T>& z, const KernelSet& kernels,
                      const ReferenceIntegers<T>& references, std::span<const Prediction> predictions,
                      std::span<std::size_t> bytes) noexcept {
-  const Pieces pieces(count, references.count() > 0 ? pieces_with_references : Pieces::least_pieces);
+  const Pieces pieces(count, references.count() > 0 ? pieces_with_references : Pieces::min_pieces);
   if (pieces.values != piece_values || z.step == 0) return 0;
   std::ranges::fill(bytes, 0);
   for (std::size_t i = 0; i < pieces.count; ++i) {

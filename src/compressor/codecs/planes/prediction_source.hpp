@@ -19,7 +19,7 @@ namespace taut::planes {
 template <class T>
 class ReferenceIntegers {
  public:
-  // `header`: header of the frame. refer_to() is true for the references and the frame's values. The
+  // `header`: header of the frame. fit_values() is true for the references and the frame's values. The
   // references outlive this object.
   ReferenceIntegers(References references, const FrameHeader& header, const KernelSet& kernels) noexcept
       : references_(references),

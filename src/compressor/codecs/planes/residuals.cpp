@@ -44,7 +44,7 @@ template <class T>
 std::size_t TypedCodec<T>::encode_residuals(const T* values, std::size_t count, FrameHeader header,
                                             Bytes out) const {
   const ReferenceIntegers<T> references(references_, own_header(), kernels_);
-  FrameWriter frame(out, count, prediction(), states_of(references_));
+  FrameWriter frame(out, count, prediction(), state_numbers_of(references_));
   const auto encode = [&](Range chunks, PlaneRecordWriter& writer) {
     PredictionSource<T> source = source_of_predictions(references, count);
     if (source.out_of_memory()) return Status::out_of_memory;

@@ -191,7 +191,8 @@ SizeOrStatus TypedCodec<T>::negate(const FrameReader<T>& frame, Bytes out) const
     }
     return Status::ok;
   };
-  if (const Status s = negative.write(parts_of(threads_, frame.chunks()), write); s != Status::ok) return {s};
+  if (const Status s = negative.write(useful_threads(threads_, frame.chunks()), write); s != Status::ok)
+    return {s};
   return {Status::ok, negative.finish(frame.header())};
 }
 

@@ -47,7 +47,7 @@ SizeOrStatus TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) c
   FrameReader<T> readers[max_operands];
   FrameHeader total;
   Prediction prediction;
-  States states;
+  StateNumbers states;
   bool same_prediction = true, any_lags = false;
   for (std::size_t k = 0; k < frames.size(); ++k) {
     if (const Status s = readers[k].open(frames[k]); s != Status::ok) return {s};
@@ -94,7 +94,7 @@ SizeOrStatus TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) c
     }
     return Status::ok;
   };
-  const std::size_t parts = any_lags ? 1 : parts_of(threads_, readers[0].chunks());
+  const std::size_t parts = any_lags ? 1 : useful_threads(threads_, readers[0].chunks());
   if (const Status s = sum.write(parts, add); s != Status::ok) return {s};
   return {Status::ok, sum.finish(total)};
 }

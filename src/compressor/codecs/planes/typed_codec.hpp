@@ -140,12 +140,12 @@ class TypedCodec {
   static bool references_match(const FrameReader<T>& frame, References references) noexcept {
     if (!frame.states().any()) return true;
     const auto count = static_cast<std::size_t>(frame.header().count);
-    return begin_with(references, frame.states(), {{nullptr, count, frame.header().type}});
+    return begin_with_named(references, frame.states(), {{nullptr, count, frame.header().type}});
   }
 
   // Returns the number of parts of a frame that threads process: one if chunks depend on earlier chunks.
   std::size_t parts_for(std::size_t chunks, const Prediction& prediction) const noexcept {
-    return prediction.lags.any() ? 1 : parts_of(threads_, chunks);
+    return prediction.lags.any() ? 1 : useful_threads(threads_, chunks);
   }
   // Calls use(operand, i) for each chunk i of a frame, on several threads.
   template <class Use>

@@ -20,7 +20,7 @@ class Raw final : public Codec {
   }
 
   SizeOrStatus encode(ConstSlice values, References, Bytes out) const noexcept override {
-    if (values.count > most_frame_values) return {Status::invalid_count};
+    if (values.count > max_frame_values) return {Status::invalid_count};
     const std::size_t bytes = max_bytes(values.type, values.count, 1);
     if (out.size() < bytes) return {Status::buffer_too_small};
     FrameHeader header{.codec = raw_id, .type = values.type, .count = values.count};
@@ -70,7 +70,7 @@ extern constinit const CodecInfo raw{
     .make = [](const Coding& coding) -> std::unique_ptr<Codec> {
       return std::make_unique<Raw>(coding.checksum);
     },
-    .rank = [](Bound::Kind) noexcept { return CodecInfo::last_resort; },
+    .priority = [](Bound::Kind) noexcept { return CodecInfo::last_resort; },
     .idempotent = true,
 };
 

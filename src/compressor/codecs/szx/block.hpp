@@ -1,5 +1,5 @@
-// Encoding and decoding of one block of 64 values: in portable code, which is the reference; by the vectors
-// of an instruction set; and of blocks with exact values.
+// Encoding and decoding of one block of 64 values: in portable code (ScalarBlocks), which is the reference;
+// by the vectors of an instruction set (VectorBlocks); and of blocks with exact values. T is float or double.
 #pragma once
 
 #include <limits>
@@ -12,8 +12,9 @@ namespace taut::szx {
 
 inline constexpr std::size_t block_groups = block_values / 8;
 
-// Writes the lowest 8 * (width / 8) bits of each offset as bytes, grouped by weight into rows of 64; then the
-// remaining bits as bit planes of 64 bits. The least significant rows and planes come first.
+// Writes the offsets of a block. The lowest 8 * (width / 8) bits of each are written as bytes, in rows of 64
+// bytes of equal weight; the remaining bits follow as bit planes of 64 bits. The least significant rows and
+// planes come first.
 template <class T>
 void write_offsets(const BitsOf<T>* offsets, unsigned width, std::byte* to) noexcept {
   const unsigned whole = width / 8, rest = width % 8;
@@ -29,6 +30,7 @@ void write_offsets(const BitsOf<T>* offsets, unsigned width, std::byte* to) noex
   }
 }
 
+// Reads what write_offsets() has written.
 template <class T>
 void read_offsets(const std::byte* from, unsigned width, BitsOf<T>* offsets) noexcept {
   const unsigned whole = width / 8, rest = width % 8;
@@ -46,27 +48,29 @@ void read_offsets(const std::byte* from, unsigned width, BitsOf<T>* offsets) noe
       offsets[i] |= static_cast<BitsOf<T>>(std::to_integer<BitsOf<T>>(*from++) << 8 * k);
 }
 
+// Computes the offsets of a block, clamped to 0 .. span. `corrected`, mu: see offset().
 template <bool corrected, class T>
 void find_offsets(const T* x, T mu, BitsOf<T> span, const Grid<T>& grid, BitsOf<T>* offsets) noexcept {
-  const auto most = static_cast<IntOf<T>>(span);
+  const auto max = static_cast<IntOf<T>>(span);
   for (std::size_t i = 0; i < block_values; ++i) {
     const IntOf<T> o = offset<corrected>(x[i], mu, grid);
-    offsets[i] = static_cast<BitsOf<T>>(o < 0 ? 0 : o > most ? most : o);
+    offsets[i] = static_cast<BitsOf<T>>(o < 0 ? 0 : o > max ? max : o);
   }
 }
 
-// Adds modulo 2^32 (2^64): frames may contain any numbers.
+// Returns low + offset modulo 2^32 (float64: 2^64), because a damaged frame may hold any numbers.
 template <class T>
 IntOf<T> sum_of(IntOf<T> low, BitsOf<T> offset) noexcept {
   return static_cast<IntOf<T>>(static_cast<BitsOf<T>>(low) + offset);
 }
 
-// Writes a value, or adds it as combine() does.
+// Sets y to x, or adds x to y as combine() does.
 template <bool add, class T>
 void write_value(T& y, T x) noexcept {
   y = add ? branchless_sum(y, x) : x;
 }
 
+// Operations on blocks in portable code.
 struct ScalarBlocks {
   // Computes the least and the greatest value of each block. The least value is NaN if the block has a NaN.
   template <class T>
@@ -87,6 +91,7 @@ struct ScalarBlocks {
     }
   }
 
+  // Writes the offsets of a block on the grid.
   template <class T>
   static void pack(const T* x, IntOf<T> low, BitsOf<T> span, unsigned width, const Grid<T>& grid,
                    std::byte* to) noexcept {
@@ -99,6 +104,7 @@ struct ScalarBlocks {
     write_offsets<T>(offsets, width, to);
   }
 
+  // Reads the offsets of a block, and writes its values to y or adds them.
   template <bool add, class T>
   static void unpack(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid,
                      T* y) noexcept {
@@ -109,8 +115,8 @@ struct ScalarBlocks {
   }
 };
 
-// Block operations by the vectors of an instruction set, which hold offsets as integers of 32 bits. Offsets
-// of more than 30 bits are left to portable code.
+// Operations on blocks by the vectors of an instruction set `Set` (compressor/simd), which hold offsets as
+// integers of 32 bits. Offsets of more than 30 bits are left to ScalarBlocks.
 template <class Set>
 struct VectorBlocks {
   using Bytes = typename Set::Bytes;
@@ -156,7 +162,8 @@ struct VectorBlocks {
     return Set::load(reinterpret_cast<const std::byte*>(x));
   }
 
-  // Computes `offset` of grid.hpp, before it is clamped to the span.
+  // Computes offset() of grid.hpp for 64 values. The double version needs no correction: its offsets have at
+  // most `widest` bits.
   template <bool corrected>
   static void find(const float* x, float mu, const Grid<float>& grid, Offsets& o) noexcept {
     const float inverse = grid.inverse, step = grid.step, half = grid.step / 2;
@@ -165,11 +172,11 @@ struct VectorBlocks {
       o[j] = Set::nearest_floats(
           Set::template map_words<float>([=](auto value) { return (value - mu) * inverse; }, v));
       if constexpr (corrected) {
-        const auto beside = [=](auto value, auto integer) {
+        const auto correction_of = [=](auto value, auto integer) {
           const auto rest = value - (mu + integer * step);
           return (rest < -half) - (rest > half);  // true is -1
         };
-        const Bytes correction = Set::template map_words<float>(beside, v, Set::floats(o[j]));
+        const Bytes correction = Set::template map_words<float>(correction_of, v, Set::floats(o[j]));
         o[j] = Set::template map_words<std::int32_t>([](auto a, auto b) { return a + b; }, o[j], correction);
       }
     }
@@ -190,14 +197,14 @@ struct VectorBlocks {
   }
 
   static void write_offsets(const Offsets& o, std::uint32_t span, unsigned width, std::byte* to) noexcept {
-    if (width <= 8) return write_row(Set::limit8(o, span), width, to);
+    if (width <= 8) return write_row(Set::clamp8(o, span), width, to);
     Bytes rows[4];
     if (width <= 16) {
-      Set::limit16(o, span, rows[0], rows[1]);
+      Set::clamp16(o, span, rows[0], rows[1]);
       Set::store(to, rows[0]);
       return write_row(rows[1], width - 8, to + block_values);
     }
-    Set::limit32(o, span, rows);
+    Set::clamp32(o, span, rows);
     Set::store(to, rows[0]);
     Set::store(to + block_values, rows[1]);
     write_row(rows[2], width - 16, to + 2 * block_values);
@@ -231,7 +238,7 @@ struct VectorBlocks {
   }
 };
 
-// ---- Blocks with exact values, which have no integer on the grid: NaN, infinities, fill values, and numbers
+// ---- Blocks with exact values, which the grid does not serve: NaN, infinities, fill values, and numbers
 // beyond its integers
 
 template <class T>
@@ -239,8 +246,8 @@ bool same_bits(T a, T b) noexcept {
   return std::bit_cast<BitsOf<T>>(a) == std::bit_cast<BitsOf<T>>(b);
 }
 
-// Sets the code of block b: `uniform` if the block consists of one such value, `holed` if all such values are
-// equal and the grid serves the others, else `raw`.
+// Sets the code of block b, which has exact values: `uniform` if the block consists of one of them, `holed`
+// and a width if all of them are equal and the grid serves the other values. Otherwise the code stays `raw`.
 template <class T>
 void plan_exact(const T* x, std::size_t b, const Grid<T>& grid, ChunkPlan<T>& plan) noexcept {
   const double step = static_cast<double>(grid.step), inverse = 1 / step;
@@ -263,6 +270,7 @@ void plan_exact(const T* x, std::size_t b, const Grid<T>& grid, ChunkPlan<T>& pl
   plan.code[b] = static_cast<std::uint8_t>(holed + bit_width(found.span));
 }
 
+// Writes block b, which has exact values.
 template <class Set, class T>
 void pack_exact(const T* x, std::size_t b, const Grid<T>& grid, const ChunkPlan<T>& plan,
                 std::byte* to) noexcept {
@@ -285,6 +293,7 @@ void pack_exact(const T* x, std::size_t b, const Grid<T>& grid, const ChunkPlan<
   if (width_of(code) != 0) Set::pack(others, plan.low[b], plan.span[b], width_of(code), grid, to);
 }
 
+// Reads a block with exact values, and writes them to y or adds them.
 template <class Set, bool add, class T>
 void unpack_exact(const std::byte* from, IntOf<T> low, std::uint8_t code, const Grid<T>& grid,
                   T* y) noexcept {

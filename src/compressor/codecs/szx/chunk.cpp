@@ -5,7 +5,7 @@
 namespace taut::szx {
 namespace {
 
-// Record is a record that was read and checked; all pointers stay inside it.
+// Record that was read and checked; all pointers stay inside it.
 template <class T>
 struct Record {
   RecordForm form = RecordForm::constant;
@@ -29,6 +29,7 @@ std::size_t write_raw(const T* values, std::size_t n, std::byte* to) noexcept {
   return raw_head_bytes + n * sizeof(T);
 }
 
+// Pads a record, `from` to `to`, with zeros to whole words, and returns its new end.
 std::byte* pad(std::byte* from, std::byte* to) noexcept {
   const auto bytes = static_cast<std::size_t>(to - from);
   std::memset(to, 0, whole_words(bytes) - bytes);
@@ -48,7 +49,7 @@ bool read_record(ConstBytes bytes, std::size_t n, const Kernels<T>& kernels, Rec
   }
   if (bytes.size() < head_bytes<T>) return false;
   record.base = load<IntOf<T>>(bytes.data() + 4);
-  if (std::int64_t{record.base} > greatest_integer<T> || std::int64_t{record.base} < -greatest_integer<T> - 1)
+  if (std::int64_t{record.base} > max_integer<T> || std::int64_t{record.base} < -max_integer<T> - 1)
     return false;
   if (record.form == RecordForm::constant) return base_bytes == 0 && bytes.size() == head_bytes<T>;
 
@@ -99,7 +100,7 @@ std::size_t encode_chunk(const T* values, std::size_t n, const Grid<T>& grid, co
     std::fill(whole + n, whole + blocks_of(n) * block_values, values[n - 1]);
     const std::size_t bytes = encode_chunk(whole, blocks_of(n) * block_values, grid, kernels, to);
     const bool is_raw = bytes > 0 && static_cast<RecordForm>(to[0]) == RecordForm::raw;
-    return is_raw || bytes > most_record_bytes<T>(n) ? write_raw(values, n, to) : bytes;
+    return is_raw || bytes > raw_record_bytes<T>(n) ? write_raw(values, n, to) : bytes;
   }
   const std::size_t blocks = blocks_of(n);
   ChunkPlan<T> plan;
@@ -109,7 +110,7 @@ std::size_t encode_chunk(const T* values, std::size_t n, const Grid<T>& grid, co
                ? 0
                : static_cast<std::size_t>(write_head<T>(to, RecordForm::constant, 0, plan.base) - to);
   const std::size_t bytes = head_bytes<T> + blocks * (1 + plan.base_bytes) + plan.body_bytes;
-  if (whole_words(bytes) >= most_record_bytes<T>(n)) return write_raw(values, n, to);
+  if (whole_words(bytes) >= raw_record_bytes<T>(n)) return write_raw(values, n, to);
   std::byte* const head =
       write_head<T>(to, RecordForm::blocks, static_cast<std::uint8_t>(plan.base_bytes), plan.base);
   std::byte* const at = kernels.pack(values, blocks, grid, plan, head);

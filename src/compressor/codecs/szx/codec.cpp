@@ -49,7 +49,7 @@ class Szx final : public Codec {
         return Status::ok;
       }
       return for_chunks(frame, values, [&](ConstBytes record, T* to, std::size_t n) {
-        return decode_chunk(record, n, frame.grid(), kernels_.of<T>(), to);
+        return decode_chunk(record, n, frame.grid(), kernels_.for_type<T>(), to);
       });
     });
   }
@@ -60,7 +60,7 @@ class Szx final : public Codec {
       if (const Status s = open(frame, in, values); s != Status::ok) return s;
       if (frame.stored()) return reduce_payload(values, frame.payload().data(), op), Status::ok;
       return for_chunks(frame, values, [&](ConstBytes record, T* to, std::size_t n) {
-        return reduce_chunk(record, n, frame.grid(), kernels_.of<T>(), to, op);
+        return reduce_chunk(record, n, frame.grid(), kernels_.for_type<T>(), to, op);
       });
     });
   }
@@ -85,18 +85,18 @@ class Szx final : public Codec {
                        .step = static_cast<double>(grid.step)};
     if (checksum_) header.flags = FrameHeader::checksummed;
     const auto* data = static_cast<const T*>(values.data);
-    using Writer = RecordWriter<max_record<T>>;
+    using Writer = RecordWriter<max_record_bytes<T>>;
     const RecordRoom room = record_room<T>(out, values.count);
     const auto write = [&](Range chunks, Writer& writer) {
       for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
         const std::size_t first = i * chunk_values, n = std::min(chunk_values, values.count - first);
-        if (!writer.commit(encode_chunk(data + first, n, grid, kernels_.of<T>(), writer.room())))
+        if (!writer.commit(encode_chunk(data + first, n, grid, kernels_.for_type<T>(), writer.room())))
           return Status::buffer_too_small;
       }
       return Status::ok;
     };
     if (grid.step > 0) {
-      const SizeOrStatus records = write_records<Writer>(parts_of(threads_, room.chunks), room, write);
+      const SizeOrStatus records = write_records<Writer>(useful_threads(threads_, room.chunks), room, write);
       if (records.status == Status::ok)
         return {Status::ok, seal_frame(header, out.data(), 4 * room.chunks + records.bytes)};
     }
@@ -152,7 +152,7 @@ extern constinit const CodecInfo szx{
     .serves = taut::szx::serves,
     .make = taut::szx::make,
     // codec=auto compares bytes only, and planes takes fewer bytes on every field measured.
-    .rank = [](Bound::Kind) noexcept { return CodecInfo::only_by_name; },
+    .priority = [](Bound::Kind) noexcept { return CodecInfo::only_by_name; },
     .idempotent = true,
 };
 

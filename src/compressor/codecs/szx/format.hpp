@@ -1,4 +1,5 @@
-// Stream format of the szx codec: constants. The format is specified in spec.md beside this file.
+// Stream format of the szx codec: constants. The format is specified in spec.md beside this file. A value is
+// coded as an integer, its multiple of the frame's step. The low of a block is the least of its integers.
 //
 //   payload = index: u32 end[chunks], in 4-byte words from the end of the index
 //           | records, one a chunk of 5120 values
@@ -23,19 +24,19 @@ inline constexpr std::uint8_t frame_id = 4;
 inline constexpr std::size_t block_values = 64;
 inline constexpr std::size_t chunk_values = 5120;
 inline constexpr std::size_t chunk_blocks = chunk_values / block_values;
-inline constexpr std::size_t max_count = most_frame_values;  // values in a frame
-inline constexpr std::size_t overrun = 64;                   // kernels may write so many bytes past a record
+inline constexpr std::size_t max_count = max_frame_values;  // values in a frame
+inline constexpr std::size_t overrun = 64;                  // bytes that kernels may write past a record
 
-// RecordForm tells what a record holds.
+// Form of a record, its first byte.
 enum class RecordForm : std::uint8_t {
   raw = 0,       // the chunk's values, unchanged
   constant = 1,  // all values equal the value of the base
   blocks = 2,
 };
 
-// Code tells what a block holds. Codes below `holed` are the width in bits of the block's offsets; with width
-// 0 all values equal the low's value. `holed` is added to a width if some values equal one value that the
-// grid does not serve (a fill value, NaN). The other codes have no width.
+// Code of a block. Codes below `holed` are the width in bits of the block's offsets from its low; with width
+// 0 all values equal the low's value. `holed` is added to a width if some values of the block, its holes, are
+// all the same value without an integer (a fill value, NaN). The other codes have no width.
 enum Code : std::uint8_t {
   holed = 128,
   uniform = 254,  // all values equal one value, stored unchanged
@@ -45,6 +46,7 @@ enum Code : std::uint8_t {
 template <class T>
 using IntOf = std::make_signed_t<BitsOf<T>>;
 
+// Returns true if the code has a width.
 constexpr bool on_grid(std::uint8_t code) noexcept { return code < uniform; }
 constexpr unsigned width_of(std::uint8_t code) noexcept { return code & (holed - 1u); }
 
@@ -63,8 +65,8 @@ inline constexpr std::size_t raw_head_bytes = 4;
 
 // Size of the largest record of blocks, plus the bytes that a kernel may write beyond it.
 template <class T>
-inline constexpr std::size_t max_record = head_bytes<T> +
-                                          chunk_blocks*(1 + sizeof(T) + block_values * sizeof(T)) + overrun;
+inline constexpr std::size_t max_record_bytes =
+    head_bytes<T> + chunk_blocks*(1 + sizeof(T) + block_values * sizeof(T)) + overrun;
 
 constexpr std::size_t blocks_of(std::size_t values) noexcept {
   return (values + block_values - 1) / block_values;

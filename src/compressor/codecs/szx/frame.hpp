@@ -1,5 +1,5 @@
-// A szx frame as a sequence of chunks. The index precedes the records, so any chunk can be decoded
-// separately, and the first chunks as soon as they have arrived.
+// Reader of a szx frame as a sequence of chunks, and memory for writing one. The index precedes the records,
+// so that any chunk can be decoded separately, and the first chunks as soon as they have arrived.
 #pragma once
 
 #include "compressor/codecs/szx/grid.hpp"
@@ -56,13 +56,14 @@ Status FrameReader<T>::open(ConstBytes frame) noexcept {
   return fit ? Status::ok : Status::corrupt_frame;
 }
 
-// Returns the room for the records of a frame of `count` values. It is smaller than the values themselves.
+// Returns the memory for the records of a frame of `count` values. It is smaller than the values, so that a
+// frame is never longer than a stored one.
 template <class T>
 RecordRoom record_room(Bytes frame, std::size_t count) noexcept {
   const std::size_t chunks = chunks_of(count), before = frame_header_bytes + 4 * chunks,
-                    most = max_frame_bytes(sizeof(T), count) - record_unit;
-  return {frame.data() + frame_header_bytes, frame.subspan(before, most > before ? most - before : 0), chunks,
-          even_share(most > before ? most - before : 0, chunks)};
+                    max_bytes = max_frame_bytes(sizeof(T), count) - record_unit,
+                    room = max_bytes > before ? max_bytes - before : 0;
+  return {frame.data() + frame_header_bytes, frame.subspan(before, room), chunks, even_share(room, chunks)};
 }
 
 }  // namespace taut::szx

@@ -1,20 +1,22 @@
-// The kernels of an instruction set: block operations by its vectors, in portable code for the scalar set,
-// and plain loops over the tables, which compilers vectorise. The set is a template parameter, so that each
-// set has its own copy of the loops.
+// Kernels of the szx codec (kernels.hpp) for an instruction set: operations on blocks by its vectors, and
+// plain loops over the codes and lows of a chunk, which compilers vectorise. `Set` is ScalarBlocks or
+// VectorBlocks of the instruction set; it is a template parameter of all loops, so that each set has its own
+// copy of them.
 #pragma once
 
 #include "compressor/codecs/szx/block.hpp"
 
 namespace taut::szx {
 
-// Calls action(n) with a compile-time constant for the number of blocks in most chunks: loops over them then
-// need no remainder.
+// Calls action(blocks), with a compile-time constant for chunks of chunk_blocks, which most are: their loops
+// then need no remainder.
 template <class Action>
 void with_count(std::size_t blocks, Action action) noexcept {
   if (blocks == chunk_blocks) return action(std::integral_constant<std::size_t, chunk_blocks>{});
   action(blocks);
 }
 
+// Returns true if a block has the code `raw`, which is the greatest code.
 template <class Set, class Count>
 bool any_raw(const std::uint8_t* codes, Count blocks) noexcept {
   std::uint8_t greatest = 0;
@@ -22,7 +24,7 @@ bool any_raw(const std::uint8_t* codes, Count blocks) noexcept {
   return greatest == raw;
 }
 
-// Computes the intervals and codes of all blocks; the code is `raw` if a value has no integer.
+// Computes the intervals and codes of all blocks; the code is `raw` if the grid does not serve a value.
 template <class Set, class T, class Count>
 void find_intervals(const T* least, const T* greatest, Count blocks, const Grid<T>& grid,
                     ChunkPlan<T>& plan) noexcept {
@@ -62,7 +64,7 @@ std::size_t bytes_of_blocks(const std::uint8_t* codes, Count blocks, bool& valid
   return bytes;
 }
 
-// Computes base and sizes, and sets the lows of blocks that have none.
+// Computes base and sizes, and sets the lows of blocks without a width to the base.
 template <class Set, class T, class Count>
 void finish_plan(Count blocks, ChunkPlan<T>& plan) noexcept {
   constexpr IntOf<T> none = std::numeric_limits<IntOf<T>>::max();
@@ -85,11 +87,11 @@ void finish_plan(Count blocks, ChunkPlan<T>& plan) noexcept {
   plan.body_bytes = bytes_of_blocks<Set, T>(plan.code, blocks, valid);
 }
 
-// Marks blocks with packed integers as `raw`, so that plan_exact handles them.
+// Gives blocks with packed integers the code `raw`, so that plan_exact() handles them.
 template <class Set, class T>
 void mark_packed(const T* values, std::size_t blocks, const Grid<T>& grid, ChunkPlan<T>& plan) noexcept {
-  const bool coarse = grid.step >= safe_step_limit<T>;
-  if (!coarse && !any_below_numbers(values, blocks * block_values)) return;
+  const bool may_serve_packed = grid.step >= safe_step_limit<T>;
+  if (!may_serve_packed && !any_below_numbers(values, blocks * block_values)) return;
   for (std::size_t b = 0; b < blocks; ++b) {
     const T* const x = values + b * block_values;
     if (std::none_of(x, x + block_values, is_packed<T>)) continue;
@@ -98,6 +100,7 @@ void mark_packed(const T* values, std::size_t blocks, const Grid<T>& grid, Chunk
   }
 }
 
+// Kernels::plan: chooses code, low and span of each block.
 template <class Set, class T>
 void plan_blocks(const T* values, std::size_t blocks, const Grid<T>& grid, ChunkPlan<T>& plan) noexcept {
   alignas(64) T least[chunk_blocks], greatest[chunk_blocks];
@@ -112,8 +115,8 @@ void plan_blocks(const T* values, std::size_t blocks, const Grid<T>& grid, Chunk
   });
 }
 
-// Writes the codes, then the distances of the lows from the base. The distances take as few bytes as
-// possible, grouped by weight.
+// Writes the codes, then the distances of the lows from the base, each in plan.base_bytes bytes: first the
+// lowest byte of all distances, then the next one.
 template <class Set, class T>
 std::byte* write_table(const ChunkPlan<T>& plan, std::size_t blocks, std::byte* to) noexcept {
   std::memcpy(to, plan.code, blocks);
@@ -141,11 +144,12 @@ bool read_table(const std::byte* from, std::size_t blocks, IntOf<T> base, unsign
     for (std::size_t b = 0; b < n; ++b)
       beyond |= static_cast<BitsOf<T>>(table.low[b] ^ (table.low[b] >> (8 * sizeof(T) - 1)));
     table.body_bytes = bytes_of_blocks<Set, T>(table.code, n, valid);
-    valid &= beyond <= BitsOf<T>{greatest_integer<T>};
+    valid &= beyond <= BitsOf<T>{max_integer<T>};
   });
   return valid;
 }
 
+// Kernels::pack.
 template <class Set, class T>
 std::byte* pack_blocks(const T* values, std::size_t blocks, const Grid<T>& grid, const ChunkPlan<T>& plan,
                        std::byte* to) noexcept {
@@ -163,6 +167,7 @@ std::byte* pack_blocks(const T* values, std::size_t blocks, const Grid<T>& grid,
   return to;
 }
 
+// Kernels::unpack, or Kernels::unpack_add.
 template <class Set, bool add, class T>
 void unpack_blocks(const std::byte* from, std::size_t blocks, const BlockTable<T>& table, const Grid<T>& grid,
                    T* values) noexcept {

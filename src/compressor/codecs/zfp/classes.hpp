@@ -1,5 +1,5 @@
-// The map of the NaN and infinite values of a tile at a fixed rate: a bit for each group of 64 values, then
-// two bits for each value of the marked groups. Format: spec.md.
+// Map of the NaN and infinities of a tile at a fixed rate: a bit for each group of 64 values, which marks
+// groups with such values, then a class of two bits for each value of the marked groups. Format: spec.md.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace taut::zfp {
 
-inline constexpr std::size_t class_group = 64;
+inline constexpr std::size_t class_group = 64;  // values
 
 enum class ValueClass : unsigned { finite = 0, nan = 1, infinity = 2, negative_infinity = 3 };
 
@@ -32,7 +32,7 @@ constexpr std::size_t class_groups(std::size_t count) noexcept {
   return (count + class_group - 1) / class_group;
 }
 constexpr std::size_t mark_bytes(std::size_t count) noexcept { return (class_groups(count) + 7) / 8; }
-// Bytes of the classes of a marked group.
+// Returns the bytes of the classes of a marked group of that many values.
 constexpr std::size_t class_bytes(std::size_t values) noexcept { return (values + 3) / 4; }
 
 // Writes the map and returns its bytes. `out` holds mark_bytes(count) + class_bytes(count).

@@ -16,7 +16,7 @@ class Zfp final : public Codec {
   explicit Zfp(const Coding& coding)
       : contract_{.bound = coding.bound,
                   .fixed_size = coding.bound.kind == Bound::Kind::rate &&
-                                coding.bound.value >= least_fixed_rate && coding.dims.n < 2 &&
+                                coding.bound.value >= min_fixed_rate && coding.dims.n < 2 &&
                                 coding.bits == PackedBits::rounded},
         bits_(coding.bits),
         dims_(coding.dims),
@@ -28,12 +28,12 @@ class Zfp final : public Codec {
     // The result is the same for all extents: with whole rows and planes, fewer values may take more blocks
     // than more values.
     if (!contract_.fixed_size)
-      return frame_header_bytes + front_bytes(max_dims, tile_limit(count)) + count * size_of(type);
+      return frame_header_bytes + front_bytes(max_dims, max_tiles(count)) + count * size_of(type);
     const Shape shape = shape_of(dims_, count);
-    const Tiling grid(shape);
-    std::size_t bytes = frame_header_bytes + front_bytes(shape.dims, grid.tiles());
-    for (std::size_t i = 0; i < grid.tiles(); ++i) {
-      const Shape tile = grid.tile<const std::byte>(nullptr, i).shape;
+    const Tiling tiling(shape);
+    std::size_t bytes = frame_header_bytes + front_bytes(shape.dims, tiling.tiles());
+    for (std::size_t i = 0; i < tiling.tiles(); ++i) {
+      const Shape tile = tiling.tile<const std::byte>(nullptr, i).shape;
       bytes += std::min(tile.values() * size_of(type), type == DType::f64
                                                            ? coded_bytes<double>(contract_.bound.value, tile)
                                                            : coded_bytes<float>(contract_.bound.value, tile));
@@ -87,15 +87,15 @@ class Zfp final : public Codec {
   template <class T>
   SizeOrStatus encode_frame(const T* values, std::size_t count, Bytes out) const {
     const Shape shape = shape_of(dims_, count);
-    const Tiling grid(shape);
-    Scratch<T> scratch(grid.full_tile());
+    const Tiling tiling(shape);
+    Scratch<T> scratch(tiling.full_tile());
     std::byte* const payload = out.data() + frame_header_bytes;
     write_extents(shape, payload);
     std::byte* entry = payload + front_bytes(shape.dims, 0);
-    std::byte* next = payload + front_bytes(shape.dims, grid.tiles());
-    for (std::size_t i = 0; i < grid.tiles(); ++i, entry += entry_bytes) {
+    std::byte* next = payload + front_bytes(shape.dims, tiling.tiles());
+    for (std::size_t i = 0; i < tiling.tiles(); ++i, entry += entry_bytes) {
       const Bytes room = out.subspan(static_cast<std::size_t>(next - out.data()));
-      const Record record = encode_tile(grid.tile(values, i), contract_.bound, bits_, scratch, room);
+      const Record record = encode_tile(tiling.tile(values, i), contract_.bound, bits_, scratch, room);
       if (record.bytes == 0 && record.form == Form::stored) return {Status::internal};
       write_entry(record, entry);
       next += record.bytes;
@@ -112,9 +112,9 @@ class Zfp final : public Codec {
       FrameReader frame;
       if (const Status status = frame.open(in, values); status != Status::ok) return status;
       if (values.count == 0) return Status::ok;
-      Scratch<T> scratch(frame.grid().full_tile());
-      for (std::size_t i = 0; i < frame.grid().tiles(); ++i)
-        if (!action(frame, scratch, frame.grid().tile(static_cast<T*>(values.data), i)))
+      Scratch<T> scratch(frame.tiling().full_tile());
+      for (std::size_t i = 0; i < frame.tiling().tiles(); ++i)
+        if (!action(frame, scratch, frame.tiling().tile(static_cast<T*>(values.data), i)))
           return Status::corrupt_frame;
       return Status::ok;
     });
@@ -132,8 +132,8 @@ bool serves(DType type, Bound::Kind kind) noexcept {
 }
 
 // Under a bound zfp is far slower than other codecs; at a rate it is the only codec.
-std::uint8_t rank_under(Bound::Kind kind) noexcept {
-  return kind == Bound::Kind::rate ? CodecInfo::usual : CodecInfo::only_by_name;
+std::uint8_t priority_under(Bound::Kind kind) noexcept {
+  return kind == Bound::Kind::rate ? CodecInfo::first_priority : CodecInfo::only_by_name;
 }
 
 std::unique_ptr<Codec> make(const Coding& coding) {
@@ -181,7 +181,7 @@ extern constinit const CodecInfo zfp{
     .summary = "zfp's transform of blocks, under an absolute bound or at a fixed rate; through libzfp",
     .serves = taut::zfp::serves,
     .make = taut::zfp::make,
-    .rank = taut::zfp::rank_under,
+    .priority = taut::zfp::priority_under,
     .device = &taut::zfp::on_devices,
 };
 

@@ -1,5 +1,5 @@
-// The list of escapes of a tile: values that are stored unchanged beside zfp's stream, as runs, each run with
-// its position. Format: spec.md.
+// List of the escapes of a tile: values that are stored unchanged beside zfp's stream, as runs, each with its
+// position. Format: spec.md.
 #pragma once
 
 #include <cstring>
@@ -9,7 +9,7 @@
 
 namespace taut::zfp {
 
-// Writer within `room`. After one item did not fit, it drops all further items.
+// Writer of bytes to `room`. After one item did not fit, the writer drops all further items.
 class ByteWriter {
  public:
   explicit ByteWriter(Bytes room) noexcept : room_(room) {}
@@ -36,6 +36,7 @@ class ByteWriter {
   bool fits_ = true;
 };
 
+// Reader of bytes from the start of `bytes`.
 class ByteReader {
  public:
   explicit ByteReader(ConstBytes bytes) noexcept : rest_(bytes) {}
@@ -47,7 +48,8 @@ class ByteReader {
     rest_ = rest_.subspan(n);
     return taken;
   }
-  std::optional<std::size_t> take_number() noexcept {  // at most four bytes: more than any tile needs
+  // Reads a number that put_number() wrote: at most four bytes, more than any tile needs.
+  std::optional<std::size_t> take_number() noexcept {
     std::size_t number = 0;
     for (unsigned shift = 0; shift < 28; shift += 7) {
       const std::byte* const byte = take(1);

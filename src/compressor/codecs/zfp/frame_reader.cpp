@@ -9,7 +9,9 @@ namespace {
 
 constexpr unsigned form_shift = 30;
 
+// Writes a number as u32.
 void put(std::size_t number, std::byte* to) noexcept { store(to, static_cast<std::uint32_t>(number)); }
+// Returns the bytes of the record of an index entry.
 std::size_t size_in(std::uint32_t entry) noexcept { return entry & ((1u << form_shift) - 1); }
 
 }  // namespace
@@ -54,13 +56,13 @@ Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
     return Status::corrupt_frame;
 
   bound_ = header.bound;
-  grid_ = Tiling(shape);
-  const std::size_t front = front_bytes(shape.dims, grid_.tiles());
+  tiling_ = Tiling(shape);
+  const std::size_t front = front_bytes(shape.dims, tiling_.tiles());
   if (payload.size() < front) return Status::corrupt_frame;
-  index_ = payload.first(front).last(grid_.tiles() * entry_bytes);
+  index_ = payload.first(front).last(tiling_.tiles() * entry_bytes);
   records_ = payload.subspan(front);
   std::size_t bytes = 0;  // no overflow: fewer than 2^30 entries of fewer than 2^30 bytes
-  for (std::size_t i = 0; i < grid_.tiles(); ++i)
+  for (std::size_t i = 0; i < tiling_.tiles(); ++i)
     bytes += size_in(load<std::uint32_t>(index_.data() + i * entry_bytes));
   return bytes == records_.size() ? Status::ok : Status::corrupt_frame;
 }

@@ -1,4 +1,5 @@
-// A field of up to four extents, cut into tiles at multiples of zfp's blocks. The tiles are coded separately.
+// Shape of a field of up to four extents, and its division into tiles, which consist of whole blocks of zfp
+// and are coded separately.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +12,13 @@ namespace taut::zfp {
 // Extents, slowest first. The leading extents of fields with fewer dimensions are 1.
 using Extents = std::array<std::size_t, max_dims>;
 
-inline constexpr std::size_t block_edge = 4;       // zfp codes blocks of 4^dims values
-inline constexpr std::size_t tile_values = 65536;  // most values of a tile, with partial blocks counted whole
+inline constexpr std::size_t block_edge = 4;           // zfp codes blocks of 4^dims values
+inline constexpr std::size_t max_tile_values = 65536;  // with partial blocks counted whole
 
+// Shape of a field or of a tile, and its division into blocks of zfp.
 struct Shape {
   Extents extent = {1, 1, 1, 1};
-  unsigned dims = 1;  // dimensions of zfp's blocks: the last extents
+  unsigned dims = 1;  // dimensions of zfp's blocks, which extend over the last `dims` extents
 
   constexpr std::size_t values() const noexcept { return extent[0] * extent[1] * extent[2] * extent[3]; }
   constexpr std::size_t block_values() const noexcept { return std::size_t{1} << 2 * dims; }
@@ -27,14 +29,15 @@ struct Shape {
   }
 };
 
-// Returns the limit on the tiles of a field. A field with more is coded as one-dimensional.
-constexpr std::size_t tile_limit(std::size_t count) noexcept { return count / 4096 + 1; }
+// Returns the maximum number of tiles for `count` values. A field that would have more is coded as
+// one-dimensional.
+constexpr std::size_t max_tiles(std::size_t count) noexcept { return count / 4096 + 1; }
 
-// Returns the shape of `count` values from a field of these extents. It has as many dimensions of the field
-// as divide `count` evenly, at least one.
+// Returns the shape of `count` values from a field of these extents. From the fastest extent on it takes the
+// extents of the field as long as they divide `count` evenly; the rest of `count` is its slowest extent.
 Shape shape_of(const Dims& field, std::size_t count) noexcept;
 
-// A tile in memory. Its rows, along the last extent, are contiguous.
+// View of a tile in memory. Rows, along the last extent, are contiguous.
 template <class T>
 struct View {
   T* data = nullptr;
@@ -68,7 +71,7 @@ View<T> dense(T* data, const Shape& shape) noexcept {
   return {data, shape, {n[1] * n[2] * n[3], n[2] * n[3], n[3], 1}};
 }
 
-// The tiles of a field in the order of their first values.
+// Tiles of a field, in the order of their first values.
 class Tiling {
  public:
   explicit Tiling(const Shape& field) noexcept;

@@ -10,7 +10,8 @@
 namespace taut::zfp {
 namespace {
 
-// Returns true if holds(x) for every value x. The loop has no early exit, so that the compiler vectorises it.
+// Returns true if holds(x) is true for every value x of the tile. The loop has no early exit, so that the
+// compiler vectorises it.
 template <class T, class Holds>
 bool all(const View<const T>& tile, Holds holds) noexcept {
   bool every = true;
@@ -20,12 +21,14 @@ bool all(const View<const T>& tile, Holds holds) noexcept {
   return every;
 }
 
+// Copies the values of a tile to contiguous memory.
 template <class T>
 void gather(const View<const T>& tile, T* out) noexcept {
   tile.for_each_row([&](const T* row, std::size_t at) { std::copy_n(row, tile.shape.extent[3], out + at); });
 }
 
-// Copies the values. Each value that keep(x) rejects is replaced by the last value before it that was kept.
+// Copies the values as gather() does. Each value for which keep(x) is false is replaced by the last value
+// before it that was kept.
 template <class T, class Keep>
 void gather_kept(const View<const T>& tile, T* out, Keep keep) noexcept {
   gather(tile, out);
@@ -35,6 +38,7 @@ void gather_kept(const View<const T>& tile, T* out, Keep keep) noexcept {
   for (; out != end; ++out) keep(*out) ? last = *out : * out = last;
 }
 
+// Writes a stored record.
 template <class T>
 Record store(const View<const T>& tile, Bytes out) noexcept {
   if (out.size() < tile.values() * sizeof(T)) return {};
@@ -46,19 +50,19 @@ Record store(const View<const T>& tile, Bytes out) noexcept {
 
 // ---- Under an absolute bound
 
-// Returns the greatest value of the type that is not above the bound. If fl(|x - x'|) is below this value,
-// then |x - x'| is not above the bound: rounding is monotone.
+// Returns the bound, rounded down to the type. If the rounded difference of x and x' is below this value,
+// then |x - x'| is not above the bound, because rounding is monotone.
 template <class T>
-T not_above(double bound) noexcept {
+T bound_rounded_down(double bound) noexcept {
   const T nearest = static_cast<T>(std::min<double>(bound, std::numeric_limits<T>::max()));
   return static_cast<double>(nearest) > bound ? std::nextafter(nearest, T(0)) : nearest;
 }
 
 // Returns the greatest magnitude that is given to zfp. zfp aligns the values of a block to the greatest of
-// them and keeps 30 (62) bits. Values beyond the reach would push the other values of the block below their
-// bound. At such sizes an ulp is a large part of the bound, so listing these values costs little.
+// them and keeps 30 (float64: 62) bits: a greater value would cost the other values of its block so many bits
+// that they miss the bound. Greater values are listed as escapes.
 template <class T>
-T reach(double bound) noexcept {
+T max_coded_magnitude(double bound) noexcept {
   return static_cast<T>(
       std::min<double>(bound * (sizeof(T) == 4 ? 0x1p+24 : 0x1p+54), std::numeric_limits<T>::max()));
 }
@@ -69,21 +73,23 @@ std::size_t without_zeros(const std::byte* stream, std::size_t size) noexcept {
   return size;
 }
 
+// Encodes a tile under a bound: compresses it, decodes the stream, and lists the values that the stream does
+// not give within the bound as escapes. Stores the tile if that is shorter.
 template <class T>
 Record encode_within(double bound, const View<const T>& tile, PackedBits bits, Scratch<T>& scratch,
                      Bytes out) noexcept {
-  if (bound < least_bound<T>) return store(tile, out);
-  const T most = reach<T>(bound), limit = not_above<T>(bound);
+  if (bound < min_bound<T>) return store(tile, out);
+  const T max = max_coded_magnitude<T>(bound), limit = bound_rounded_down<T>(bound);
   const bool exact = bits == PackedBits::exact;
-  const auto tame = [=](T x) {  // false for NaN
-    return (std::abs(x) <= most) & !(exact && is_packed(x));
+  const auto is_coded = [=](T x) {  // false for NaN
+    return (std::abs(x) <= max) & !(exact && is_packed(x));
   };
   const auto holds = [=](T x, T decoded) {
     return (std::abs(x - decoded) < limit) & !(exact && is_packed(x));
   };
   View<const T> source = tile;
-  if (!all(tile, tame)) {
-    gather_kept(tile, scratch.source(), tame);
+  if (!all(tile, is_coded)) {
+    gather_kept(tile, scratch.source(), is_coded);
     source = dense<const T>(scratch.source(), tile.shape);
   }
   ZfpStream& stream = scratch.stream();
@@ -113,10 +119,11 @@ Record encode_within(double bound, const View<const T>& tile, PackedBits bits, S
   return record.fits() ? Record{Form::repaired, record.bytes()} : store(tile, out);
 }
 
+// Decodes a record of encode_within() that is not stored.
 template <class T>
 bool decode_within(double bound, Form form, ConstBytes record, ZfpStream& stream,
                    const View<T>& tile) noexcept {
-  if (bound < least_bound<T>) return false;
+  if (bound < min_bound<T>) return false;
   stream.set(accuracy(bound));
   if (form == Form::coded) return stream.decompress(record, tile);
   std::uint32_t stream_bytes;
@@ -130,6 +137,9 @@ bool decode_within(double bound, Form form, ConstBytes record, ZfpStream& stream
 
 // ---- At a fixed rate
 
+// Encodes a tile at a rate: replaces values that zfp cannot code, compresses, and writes a map of NaN and
+// infinities in front of the stream. The blocks of the stream are shorter by the map, so that the record
+// keeps its size.
 template <class T>
 Record encode_at(double rate, const View<const T>& tile, PackedBits packed, Scratch<T>& scratch,
                  Bytes out) noexcept {
@@ -138,25 +148,25 @@ Record encode_at(double rate, const View<const T>& tile, PackedBits packed, Scra
   if (packed == PackedBits::exact && !all(tile, [](T x) { return !is_packed(x); })) return store(tile, out);
   constexpr T greatest = std::numeric_limits<T>::max();
   const auto finite = [](T x) { return std::abs(x) <= greatest; };
-  const auto usual = [](T x) {
-    return (std::abs(x) <= greatest) & ((std::abs(x) >= least_at_a_rate<T>) | (x == 0));
+  const auto is_coded = [](T x) {
+    return (std::abs(x) <= greatest) & ((std::abs(x) >= min_magnitude_at_rate<T>) | (x == 0));
   };
   View<const T> source = tile;
   unsigned bits = block_bits<T>(rate, tile.shape);
   std::byte* const map = reinterpret_cast<std::byte*>(scratch.decoded());  // smaller than the values
   std::size_t map_size = 0;
-  if (!all(tile, usual)) {
+  if (!all(tile, is_coded)) {
     T* const values = scratch.source();
     if (!all(tile, finite)) {
       gather(tile, values);
       map_size = write_classes(values, count, map);
       const std::size_t left = size - std::min(size, map_size);
       bits = static_cast<unsigned>(std::min<std::size_t>(bits, left * 8 / tile.shape.blocks()));
-      if (bits < least_block_bits<T>) return store(tile, out);
+      if (bits < min_block_bits<T>) return store(tile, out);
     }
     gather_kept(tile, values, finite);
     std::replace_if(
-        values, values + count, [usual](T x) { return !usual(x); }, T(0));
+        values, values + count, [is_coded](T x) { return !is_coded(x); }, T(0));
     source = dense<const T>(values, tile.shape);
   }
   ZfpStream& stream = scratch.stream();
@@ -178,6 +188,7 @@ void make_finite(const View<T>& tile) noexcept {
   });
 }
 
+// Decodes a record of encode_at() that is not stored.
 template <class T>
 bool decode_at(double rate, Form form, ConstBytes record, ZfpStream& stream, const View<T>& tile) noexcept {
   if (record.size() != coded_bytes<T>(rate, tile.shape)) return false;
@@ -189,7 +200,7 @@ bool decode_at(double rate, Form form, ConstBytes record, ZfpStream& stream, con
     record = record.subspan(map_size);
     bits = static_cast<unsigned>(std::min<std::size_t>(bits, record.size() * 8 / tile.shape.blocks()));
   }
-  if (bits < least_block_bits<T>) return false;
+  if (bits < min_block_bits<T>) return false;
   stream.set(zfp::rate(bits));
   if (!stream.decompress(record, tile)) return false;
   make_finite(tile);
@@ -203,7 +214,7 @@ template <class T>
 unsigned block_bits(double rate, const Shape& tile) noexcept {
   const double values = static_cast<double>(tile.block_values());
   const double bits = std::floor(std::min<double>(rate, 8 * sizeof(T)) * values + 0.5);
-  return std::max(static_cast<unsigned>(bits), least_block_bits<T>);
+  return std::max(static_cast<unsigned>(bits), min_block_bits<T>);
 }
 
 template <class T>
@@ -214,10 +225,11 @@ std::size_t coded_bytes(double rate, const Shape& tile) noexcept {
 template <class T>
 Scratch<T>::Scratch(const Shape& largest)
     : count_(largest.values()),
-      memory_(new std::uint64_t[(room_for<T>(largest) + 2 * count_ * sizeof(T)) / sizeof(std::uint64_t) + 2]),
-      values_(reinterpret_cast<T*>(memory_.get() + room_for<T>(largest) / sizeof(std::uint64_t) + 1)),
-      stream_(
-          {reinterpret_cast<std::byte*>(memory_.get()), room_for<T>(largest) / sizeof(std::uint64_t) * 8}) {
+      memory_(
+          new std::uint64_t[(stream_room<T>(largest) + 2 * count_ * sizeof(T)) / sizeof(std::uint64_t) + 2]),
+      values_(reinterpret_cast<T*>(memory_.get() + stream_room<T>(largest) / sizeof(std::uint64_t) + 1)),
+      stream_({reinterpret_cast<std::byte*>(memory_.get()),
+               stream_room<T>(largest) / sizeof(std::uint64_t) * 8}) {
   if (!stream_.ok()) throw std::bad_alloc();
 }
 

@@ -1,5 +1,5 @@
-// Converts a tile of values to its record in the frame, and back: zfp's stream, plus corrections beside it
-// where zfp does not keep the bound. Format: spec.md.
+// Conversion of a tile of values to its record in the frame, and back. A record is zfp's stream, plus
+// corrections beside it where zfp does not keep the bound. Format: spec.md.
 #pragma once
 
 #include "compressor/codecs/zfp/zfp_stream.hpp"
@@ -7,11 +7,11 @@
 
 namespace taut::zfp {
 
-// How a record stores its tile.
+// Form in which a record stores its tile.
 enum class Form : std::uint32_t {
   coded = 0,     // a zfp stream
   stored = 1,    // the values, unchanged
-  repaired = 2,  // a zfp stream, plus the values that it does not hold
+  repaired = 2,  // a zfp stream, plus the values that it does not give within the bound
 };
 
 struct Record {
@@ -19,25 +19,26 @@ struct Record {
   std::size_t bytes = 0;
 };
 
-// Least bound that is coded with zfp. Below it zfp's integers would overflow, so every tile is stored. At a
-// bound above it, zfp may code a block whose greatest exponent e is below the bound's by 2(dims + 1), at most
-// 10; 2^(30 - e) has to be a float, 2^(62 - e) a double.
+// Minimum bound that is coded with zfp. Below it zfp's integers would overflow, so every tile is stored. The
+// limit follows from zfp's scaling of a block with the greatest exponent e by 2^(30 - e), a float, or by
+// 2^(62 - e), a double: e may be 2(dims + 1), at most 10, below the exponent of the bound.
 template <class T>
-inline constexpr double least_bound = sizeof(T) == 4 ? 0x1p-86 : 0x1p-948;
+inline constexpr double min_bound = sizeof(T) == 4 ? 0x1p-86 : 0x1p-948;
 
-// Least magnitude that is coded at a fixed rate, where zfp would code blocks of such small values too.
-// Smaller values count as 0.
+// Minimum magnitude that is coded at a fixed rate, at which zfp would code blocks of smaller values too.
+// Smaller values are coded as 0.
 template <class T>
-inline constexpr T least_at_a_rate = static_cast<T>(sizeof(T) == 4 ? 0x1p-96 : 0x1p-960);
+inline constexpr T min_magnitude_at_rate = static_cast<T>(sizeof(T) == 4 ? 0x1p-96 : 0x1p-960);
 
-// Bits that zfp spends on a block at `rate` bits a value, and bytes of a tile of such blocks.
+// block_bits() returns the bits that zfp spends on a block at `rate` bits a value, and coded_bytes() the
+// bytes of a tile of such blocks.
 template <class T>
 unsigned block_bits(double rate, const Shape& tile) noexcept;
 template <class T>
 std::size_t coded_bytes(double rate, const Shape& tile) noexcept;
 
-// Least rate at which even a tile of nothing but NaN and infinities, with its map, fits coded_bytes().
-inline constexpr double least_fixed_rate = 7;
+// Minimum rate at which even a tile of nothing but NaN and infinities, with its map, fits coded_bytes().
+inline constexpr double min_fixed_rate = 7;
 
 // Memory of one encode() or decode(), allocated once, for the largest tile.
 template <class T>
@@ -46,8 +47,8 @@ class Scratch {
   explicit Scratch(const Shape& largest);  // throws std::bad_alloc
 
   ZfpStream& stream() noexcept { return stream_; }
-  T* source() noexcept { return values_; }
-  T* decoded() noexcept { return values_ + count_; }
+  T* source() noexcept { return values_; }            // a tile for zfp to encode
+  T* decoded() noexcept { return values_ + count_; }  // a decoded tile
 
  private:
   std::size_t count_;
@@ -56,8 +57,8 @@ class Scratch {
   ZfpStream stream_;
 };
 
-// Encodes a tile. `out` holds the unchanged values; at a rate of at least least_fixed_rate, coded_bytes() is
-// enough if it is less. Returns a stored record of 0 bytes if `out` is too small.
+// Encodes a tile. `out` has room for the unchanged values; at a rate of at least min_fixed_rate,
+// coded_bytes() are enough if they are fewer. Returns a stored record of 0 bytes if `out` is too small.
 template <class T>
 Record encode_tile(const View<const T>& tile, const Bound& bound, PackedBits bits, Scratch<T>& scratch,
                    Bytes out) noexcept;

@@ -24,7 +24,7 @@ zfp_field field_of(const View<T>& tile) noexcept {
 
 }  // namespace
 
-Limits accuracy(double bound) noexcept {
+StreamParameters accuracy(double bound) noexcept {
   int exponent;
   std::frexp(bound, &exponent);
   return {ZFP_MIN_BITS, ZFP_MAX_BITS, exponent - 1};  // 2^(exponent-1) <= bound

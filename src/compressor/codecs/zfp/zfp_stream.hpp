@@ -11,28 +11,29 @@
 
 namespace taut::zfp {
 
-// The zfp stream parameters that Taut sets; maxprec is always 64.
-struct Limits {
-  unsigned least_bits = ZFP_MIN_BITS, most_bits = ZFP_MAX_BITS;  // bits of a block
-  int least_exponent = ZFP_MIN_EXP;                              // exponent of the lowest bit plane
+// Parameters of a zfp stream that Taut sets: minbits, maxbits, minexp. maxprec is always 64.
+struct StreamParameters {
+  unsigned min_bits = ZFP_MIN_BITS, max_bits = ZFP_MAX_BITS;  // bits of a block
+  int min_exponent = ZFP_MIN_EXP;                             // exponent of the lowest bit plane
 };
 
 // Fixed accuracy: zfp aims to keep the omitted part below the bound, but blocks of widely different values
 // exceed the bound.
-Limits accuracy(double bound) noexcept;
+StreamParameters accuracy(double bound) noexcept;
 
-// Fixed rate: each block takes `bits`, at least least_block_bits.
-constexpr Limits rate(unsigned bits) noexcept { return {bits, bits, ZFP_MIN_EXP}; }
+// Fixed rate: each block takes `bits`, which are at least min_block_bits.
+constexpr StreamParameters rate(unsigned bits) noexcept { return {bits, bits, ZFP_MIN_EXP}; }
 
-// Bits of a block that stores its exponent only.
+// Bits of a block that stores its exponent only: a flag, and the exponent of float32 or float64.
 template <class T>
-constexpr unsigned least_block_bits = sizeof(T) == 4 ? 1 + 8 : 1 + 11;
+constexpr unsigned min_block_bits = sizeof(T) == 4 ? 1 + 8 : 1 + 11;
 
-// Bytes of zeros that must follow a stream, so that a damaged stream is not read beyond them: the rest of a
-// block, then one bit for each block of a tile, then zfp's word.
-inline constexpr std::size_t stream_tail = ZFP_MAX_BITS / 8 + tile_values / 4 / 8 + 2 * sizeof(std::uint64_t);
+// Bytes of zeros that must follow a stream. A damaged stream is not read beyond them: zfp reads the rest of a
+// block, then one bit for each further block of the tile, and whole words.
+inline constexpr std::size_t stream_tail =
+    ZFP_MAX_BITS / 8 + max_tile_values / 4 / 8 + 2 * sizeof(std::uint64_t);
 
-// A zfp stream over memory of the caller.
+// Stream of zfp in memory of the caller.
 class ZfpStream {
  public:
   // `memory` is aligned for 64-bit words and outlives the stream. Call ok() before any other function.
@@ -42,12 +43,12 @@ class ZfpStream {
         zfp_(zfp_stream_open(bits_.get())) {}
 
   bool ok() const noexcept { return bits_ != nullptr && zfp_ != nullptr; }  // false: out of memory
-  void set(Limits limits) noexcept {
-    zfp_stream_set_params(zfp_.get(), limits.least_bits, limits.most_bits, ZFP_MAX_PREC,
-                          limits.least_exponent);
+  void set(StreamParameters parameters) noexcept {
+    zfp_stream_set_params(zfp_.get(), parameters.min_bits, parameters.max_bits, ZFP_MAX_PREC,
+                          parameters.min_exponent);
   }
 
-  // Compresses a tile into the memory, which holds room_for() this shape. Returns the bytes written; 0:
+  // Compresses a tile into the memory, which has stream_room() for this shape. Returns the bytes written; 0:
   // failed.
   template <class T>
   std::size_t compress(const View<const T>& tile) noexcept;
@@ -74,9 +75,9 @@ class ZfpStream {
 
 // Returns the bytes of memory that a stream needs for tiles up to this size.
 template <class T>
-constexpr std::size_t room_for(const Shape& tile) noexcept {
+constexpr std::size_t stream_room(const Shape& tile) noexcept {
   const std::size_t block_bits =
-      std::min<std::size_t>(ZFP_MAX_BITS, least_block_bits<T> + tile.block_values() * (8 * sizeof(T) + 1));
+      std::min<std::size_t>(ZFP_MAX_BITS, min_block_bits<T> + tile.block_values() * (8 * sizeof(T) + 1));
   return (tile.blocks() * block_bits / 64 + 1) * sizeof(std::uint64_t) + stream_tail;
 }
 

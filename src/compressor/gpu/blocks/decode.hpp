@@ -128,7 +128,7 @@ struct DecodeKernel {
         const int own_code = code_at(codes.row[k], i, bits);
         const float product = product_of<T>(own_code, step);
         const bool special = (scale & has_specials) != 0;
-        x[i] = rounded_to<T>(special ? value_or_special(own_code, product, greatest_code(bits)) : product);
+        x[i] = rounded_to<T>(special ? value_or_special(own_code, product, max_code(bits)) : product);
       }
       Target::put(own, k, x);
     }

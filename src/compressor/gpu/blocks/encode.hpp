@@ -33,9 +33,9 @@ struct Extremes {
   bool special = false;
 
   TAUT_DEVICE void take(float x) {
-    const std::uint32_t size = size_bits(x);
-    special |= size >= infinite_size;
-    most = size < infinite_size && size > most ? size : most;
+    const std::uint32_t size = magnitude_bits(x);
+    special |= size >= infinity_bits;
+    most = size < infinity_bits && size > most ? size : most;
   }
 
   // Called by whole warps.
@@ -81,7 +81,7 @@ struct EncodeKernel {
  private:
   TAUT_DEVICE static void write(const Job& job, std::uint64_t block, unsigned lane,
                                 const float (&x)[rows][row_values], const Extremes& extremes) {
-    const int greatest = greatest_code(job.bits);
+    const int greatest = max_code(job.bits);
     const bool special = extremes.special;
     const std::uint16_t scale =
         scale_of(std::bit_cast<float>(extremes.most), special ? greatest - 1 : greatest);

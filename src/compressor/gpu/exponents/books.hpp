@@ -1,5 +1,5 @@
 // Chooses the code books of all chunks of a message: a thread block has 64 chunks, which share their books,
-// and a thread one symbol. Writes what CodeTables::choose() finds.
+// and a thread one symbol. Writes what CodeBooks::choose() finds.
 #pragma once
 
 #include "compressor/gpu/exponents/chunk.hpp"
@@ -20,7 +20,7 @@ struct alignas(16) Books {
 inline constexpr unsigned book_words = sizeof(Books) / 4;
 
 constexpr std::uint32_t books_of(std::uint32_t chunks) {
-  return static_cast<std::uint32_t>((chunks + chunks_of_books - 1) / chunks_of_books);
+  return static_cast<std::uint32_t>((chunks + chunks_sharing_books - 1) / chunks_sharing_books);
 }
 
 struct BooksJob {
@@ -67,8 +67,9 @@ struct BooksKernel {
   template <class Simt>
   TAUT_DEVICE static void count_samples(const Simt& simt, Shared& shared, const Job& job) {
     const auto all = static_cast<std::uint32_t>((job.count + chunk_values - 1) / chunk_values);
-    const std::uint32_t first = simt.block() * chunks_of_books;
-    const std::uint32_t chunks = all - first < chunks_of_books ? all - first : std::uint32_t{chunks_of_books};
+    const std::uint32_t first = simt.block() * chunks_sharing_books;
+    const std::uint32_t chunks =
+        all - first < chunks_sharing_books ? all - first : std::uint32_t{chunks_sharing_books};
     const std::uint32_t piece = sampled_values / 2 / chunks;
     TAUT_ROLLED
     for (std::uint32_t i = simt.thread(); i < 2 * piece * chunks; i += symbols) {

@@ -9,7 +9,7 @@ namespace taut::exponents::cuda {
 struct EncodeJob {
   const std::uint16_t* values;
   std::uint64_t count;
-  const Books* books;  // for each chunks_of_books chunks
+  const Books* books;  // for each chunks_sharing_books chunks
   Sink sink;
 };
 
@@ -65,7 +65,8 @@ class ChunkEncoder {
 
   // Loads the books, and returns the values of this thread; those beyond the message are 0.
   TAUT_DEVICE Quad load(std::uint32_t chunk) {
-    const auto* const books = reinterpret_cast<const std::uint32_t*>(job_.books + chunk / chunks_of_books);
+    const auto* const books =
+        reinterpret_cast<const std::uint32_t*>(job_.books + chunk / chunks_sharing_books);
     if (thread() < book_words) reinterpret_cast<std::uint32_t*>(&shared_.books)[thread()] = books[thread()];
     const std::uint16_t* const from = job_.values + std::uint64_t{chunk} * chunk_values + thread() * side;
     const unsigned own = own_values(thread(), n_);
@@ -122,7 +123,7 @@ class ChunkEncoder {
   TAUT_DEVICE RecordLayout layout(unsigned width, const Counts& all) const {
     RecordLayout plan;
     plan.width = width;
-    plan.omits_zero_low_bytes = all.denormal == 0 && padded_ - all.nonzero >= worthwhile_zeros;
+    plan.omits_zero_low_bytes = all.denormal == 0 && padded_ - all.nonzero >= min_zeros;
     plan.escapes = all.escapes;
     plan.raw_symbols = all.raw;
     plan.low_bytes = plan.omits_zero_low_bytes ? all.nonzero : padded_;
@@ -158,7 +159,7 @@ class ChunkEncoder {
     }
   }
 
-  // Writes what is stored of each value of this thread: its code, extra bits and low byte.
+  // Writes what is stored of each value of this thread: its code, spare bits and low byte.
   TAUT_DEVICE void write_planes(const RecordLayout& plan, const Parts<T>& parts, std::uint32_t codes,
                                 const Counts& before, std::uint32_t used) {
     const Simt& simt = group_.simt();

@@ -102,7 +102,7 @@ void encode_on_grid(Launcher& launcher, const EncodeCall<Word>& call, const Enco
   FoundGrid search{};
   search.default_distance = without_grid.distance;
   search.capacity = without_grid.sink.capacity;
-  if (call.count * sizeof(Word) >= least_sampled_bytes) {
+  if (call.count * sizeof(Word) >= min_sampled_bytes) {
     search.has_samples = 1;
     search.lags = call.lags;
     search.distances = call.lags.any() ? 1 : max_distances;

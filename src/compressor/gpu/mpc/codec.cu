@@ -161,7 +161,7 @@ void load_kernels(DType type, const mpc::cuda::CallMemory& memory) {
     mpc::cuda::encode<Word>(loader, {values, words, header}, {dummy, 0}, memory);
     mpc::cuda::encode<Word>(loader, {values, words, header, {}, Lags{{64}, 1}, dummy}, {dummy, 0}, memory);
     if constexpr (sizeof(Word) >= sizeof(float))
-      mpc::cuda::encode<Word>(loader, {values, mpc::least_sampled_bytes, header, {}, {}, dummy, true}, {dummy, 0},
+      mpc::cuda::encode<Word>(loader, {values, mpc::min_sampled_bytes, header, {}, {}, dummy, true}, {dummy, 0},
                               memory);
     mpc::cuda::decode<mpc::cuda::Replace<Word>>(loader, source, type, values, words, memory);
     mpc::cuda::decode_lagged(loader, source, type, values, words, dummy, memory);

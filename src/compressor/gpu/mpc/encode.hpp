@@ -90,7 +90,7 @@ class ChunkEncoder {
         rounding_(job.rounding),
         values_(job.values + std::uint64_t{chunk} * chunk_words<Word>),
         n_(words_of<Word>(job.count, chunk)),
-        may_be_sparse_(job.count * sizeof(Word) >= least_sparse_bytes) {}
+        may_be_sparse_(job.count * sizeof(Word) >= min_sparse_bytes) {}
 
   // Returns the bytes of a coded record of the chunk, which is not written.
   TAUT_DEVICE std::uint32_t coded_bytes() {

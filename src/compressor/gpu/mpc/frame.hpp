@@ -75,15 +75,15 @@ struct GridView {
     using Double = GridWords<std::uint64_t>;
     const std::uint64_t bits = header.long_at(header_words + 4);
     const int exponent = static_cast<int>(bits >> 52) - 1023;
-    const int least = word_bytes == 4 ? Single::least_unit : Double::least_unit;
-    const int greatest = word_bytes == 4 ? Single::greatest_unit : Double::greatest_unit;
+    const int least = word_bytes == 4 ? Single::min_unit_exponent : Double::min_unit_exponent;
+    const int greatest = word_bytes == 4 ? Single::max_unit_exponent : Double::max_unit_exponent;
     return bits << 12 == 0 && exponent >= least && exponent <= greatest;
   }
 };
 
 // Returns true if a frame of `words` words can have n lags, which begin at a word of its payload.
 TAUT_DEVICE bool good_lags(const HeaderView& h, unsigned first, unsigned n, std::uint64_t words) {
-  std::uint32_t before = least_lag;
+  std::uint32_t before = min_lag;
   for (unsigned k = 0; k < n; ++k) {
     const std::uint32_t lag = h.word[header_words + first + k];
     if (lag < before || lag >= words) return false;
@@ -245,7 +245,8 @@ struct FinishKernel {
     for (unsigned i = 0; simt.thread() == 0 && i < header_words; ++i) header[i] = job.header[i];
     if (simt.thread() == 0 && stored) header[1] |= std::uint32_t{FrameHeader::stored} << 24;
     if (simt.thread() == 0 && !stored && job.found != nullptr) {
-      header[11] = choice.distance | choice.grid.flags() | (choice.lags.n | choice.grid.more_flags()) << 8;
+      header[11] =
+          choice.distance | choice.grid.distance_flags() | (choice.lags.n | choice.grid.lag_flags()) << 8;
       if (choice.grid.any()) write_grid(choice.grid, job.frame + header_words);
     }
     const Lags lags = job.found != nullptr ? choice.lags : job.lags;

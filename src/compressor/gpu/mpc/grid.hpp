@@ -31,9 +31,9 @@ class GridCode {
   // itself.
   TAUT_DEVICE Word code(Word word) const {
     const auto x = std::bit_cast<Value>(word);
-    const Value made = (x - origin_) * inverse_ + G::integer_maker;
-    const Word integer = std::bit_cast<Word>(made) - std::bit_cast<Word>(G::integer_maker);
-    if (integer + G::greatest_integer > 2 * G::greatest_integer) return word - base_;
+    const Value made = (x - origin_) * inverse_ + G::rounding_constant;
+    const Word integer = std::bit_cast<Word>(made) - std::bit_cast<Word>(G::rounding_constant);
+    if (integer + G::max_integer > 2 * G::max_integer) return word - base_;
     const Value z = value(integer), place = is_near(x) ? x + shift_ : x;
     const Word difference = std::bit_cast<Word>(place) - std::bit_cast<Word>(is_near(z) ? z + shift_ : z);
     const bool kept = !is_near(x) || std::bit_cast<Word>(place - shift_) == word;

@@ -10,7 +10,7 @@
 
 namespace taut::mpc::cuda {
 
-// The team of a search on a GPU: a warp.
+// Interface `Threads` of a grid search (codecs/mpc/grid_search.hpp) on a GPU: a warp.
 template <class Word, class Simt>
 class SearchingWarp {
  public:
@@ -72,7 +72,7 @@ class SearchingWarp {
   }
   TAUT_DEVICE void codes(const typename GridWords<Word>::Value* values, const Grid& grid, Word* codes) const {
     const GridCode<Word> code(grid);
-    each(most_grid_values, [&](std::uint32_t i) { codes[i] = code.code(std::bit_cast<Word>(values[i])); });
+    each(max_grid_values, [&](std::uint32_t i) { codes[i] = code.code(std::bit_cast<Word>(values[i])); });
   }
 
  private:
@@ -99,9 +99,9 @@ struct FindGridKernel {
 
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    using Team = SearchingWarp<Word, Simt>;
-    const Team team(simt, job.values);
-    const Grid grid = GridSearch<Word, Team>(team, job.count, GridReach::pieces, shared).find();
+    using Threads = SearchingWarp<Word, Simt>;
+    const Threads threads(simt, job.values);
+    const Grid grid = GridSearch<Word, Threads>(threads, job.count, GridReach::pieces, shared).find();
     if (simt.thread() != 0) return;
     *job.found = job.before;
     job.found->grid = grid;
@@ -123,7 +123,7 @@ struct SampleGridKernel {
   using Job = SampleGridJob<Word>;
   struct Shared {
     EncodeWarp warps[sampling_warps];
-    Word words[sampling_warps][Pieces::most_values];
+    Word words[sampling_warps][Pieces::max_values];
   };
   static constexpr BlockShape shape{sampling_warps * warp_lanes, 4};
 
@@ -150,7 +150,7 @@ struct SampleGridKernel {
       return form == FoundGrid::plain ? job.values[i] : code.code(job.values[i]);
     };
     const std::uint64_t first = pieces.first(number % count);
-    for (unsigned i = simt.thread() % warp_lanes; i < Pieces::most_values; i += warp_lanes)
+    for (unsigned i = simt.thread() % warp_lanes; i < Pieces::max_values; i += warp_lanes)
       words[i] = residual<Word>(found.lags, first + i, word);
     simt.sync_warp();
     const std::uint32_t bytes = record_bytes(simt, shared.warps[warp], words, found.distance(k));
@@ -161,7 +161,7 @@ struct SampleGridKernel {
   }
 
  private:
-  static constexpr std::uint32_t vectors = Pieces::most_values * sizeof(Word) / vector_bytes;
+  static constexpr std::uint32_t vectors = Pieces::max_values * sizeof(Word) / vector_bytes;
 
   // Returns the bytes of a piece's record without those of the first vector.
   template <class Simt>
@@ -170,7 +170,7 @@ struct SampleGridKernel {
     const auto job_of = [&](std::uint32_t count) {
       return EncodeJob<Word>{words, count, distance, {}, 1, {}};
     };
-    const EncodeJob<Word> whole = job_of(Pieces::most_values), one = job_of(vector_bytes / sizeof(Word));
+    const EncodeJob<Word> whole = job_of(Pieces::max_values), one = job_of(vector_bytes / sizeof(Word));
     ChunkEncoder<Word, Simt> coder(simt, shared, whole, 0);
     const std::uint32_t coded = coder.coded_bytes();
     simt.sync_warp();
@@ -178,7 +178,7 @@ struct SampleGridKernel {
     simt.sync_warp();
     if (!coder.any()) return bytes;
     auto* const counters = reinterpret_cast<std::uint32_t*>(shared.bitmaps);
-    SparseEncoder<Word, Simt> encoder(simt, words, Pieces::most_values, whole.rounding, counters);
+    SparseEncoder<Word, Simt> encoder(simt, words, Pieces::max_values, whole.rounding, counters);
     const std::uint32_t sparse = 4 * encoder.plan(0);
     constexpr std::uint32_t end = sparse_end_bytes * (chunk_vectors - vectors) / chunk_vectors;
     return sparse != 0 && sparse - end < bytes ? sparse - end : bytes;

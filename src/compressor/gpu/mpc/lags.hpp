@@ -64,7 +64,7 @@ struct LagJob {
     const GridView grid{h};
     if (scratch->control.failure != 0 || h.has(FrameHeader::stored) || lag >= grid.lags()) return 0;
     const std::uint32_t length = frame[header_words + grid.words() + lag];
-    return length >= least_lag && length < count ? length : 0;
+    return length >= min_lag && length < count ? length : 0;
   }
 };
 

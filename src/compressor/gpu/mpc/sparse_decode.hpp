@@ -23,10 +23,10 @@ class SparseDecoder {
 
   // Decodes n words. Returns false for a malformed record.
   TAUT_DEVICE bool decode(std::uint32_t n) {
-    Level level[most_levels];
-    std::uint32_t at[most_levels];
+    Level level[max_levels];
+    std::uint32_t at[max_levels];
     const unsigned levels = find_levels(n, level, at);
-    for (std::uint32_t i = lane(); levels > 0 && i < level[levels - 1].n; i += warp_lanes) put(i, 0);
+    for (std::uint32_t i = lane(); levels > 0 && i < level[levels - 1].nonzero; i += warp_lanes) put(i, 0);
     TAUT_ROLLED
     for (unsigned k = levels; k-- > 0;)
       if (!spread(level[k], at[k], k == 0)) return false;
@@ -50,26 +50,26 @@ class SparseDecoder {
   }
 
   // Returns the number of levels, with the places of their bitmaps; 0: reject.
-  TAUT_DEVICE unsigned find_levels(std::uint32_t words, Level (&level)[most_levels],
-                                   std::uint32_t (&at)[most_levels]) const {
+  TAUT_DEVICE unsigned find_levels(std::uint32_t words, Level (&level)[max_levels],
+                                   std::uint32_t (&at)[max_levels]) const {
     const auto end = static_cast<std::uint32_t>(4 * record_.count - sparse_end_bytes);
     constexpr auto header = static_cast<std::uint32_t>(level_header_bytes);
     std::uint32_t from = 0;
     TAUT_ROLLED
-    for (unsigned k = 0; k < most_levels; ++k) {
+    for (unsigned k = 0; k < max_levels; ++k) {
       if (end - from < header) return 0;
       const std::uint32_t head = record_.word(from) & 0xFFFFFF;
       const bool more = (head & more_levels) != 0;
       const Level l{words, (head & (more_levels - 1)) + 1, head >> 16};
-      if (l.n > words || l.bits > bitmap_bits<Word> - more || end - from < l.bytes()) return 0;
+      if (l.nonzero > words || l.bits > bitmap_bits<Word> - more || end - from < l.bytes()) return 0;
       const std::uint32_t upper = from + header, lower = upper + l.upper_bytes();
-      if (!ends_in_zeros(upper, l.upper_bits()) || !ends_in_zeros(lower, l.n * l.low_bits()) ||
-          !ends_in_zeros(lower + l.low_bytes(), l.n * l.bits))
+      if (!ends_in_zeros(upper, l.upper_bits()) || !ends_in_zeros(lower, l.nonzero * l.low_bits()) ||
+          !ends_in_zeros(lower + l.low_bytes(), l.nonzero * l.bits))
         return 0;
       level[k] = l;
       at[k] = upper;
       from += l.bytes();
-      words = l.n;
+      words = l.nonzero;
       if (more) continue;
       const bool filled = from + lane() < end && record_.byte(from + lane()) != 0;
       return end - from < 8 && simt_.ballot(filled) == 0 ? k + 1 : 0;
@@ -108,20 +108,20 @@ class SparseDecoder {
     return 32 * least + 31 - simt_.leading_zeros(word & (0 - word));
   }
 
-  // Replaces the numbers of the next level, one for each number of this level, by level.of numbers, or by
+  // Replaces the numbers of the next level, one for each number of this level, by level.count numbers, or by
   // words. `at`: place of the bitmap. Returns false if a place is invalid.
   TAUT_DEVICE bool spread(const Level& level, std::uint32_t at, bool to_words) const {
     const std::uint32_t words = (level.upper_bits() + 31) / 32, lower = at + level.upper_bytes(),
                         values = lower + level.low_bytes();
     const unsigned low = level.low_bits();
-    if (count_ones(level, at, words) != level.n) return false;
-    for (std::uint32_t i = level.n + lane(); i < level.of; i += warp_lanes) put(i, 0);
-    std::uint32_t end = level.of;  // the places of all later numbers begin there
+    if (count_ones(level, at, words) != level.nonzero) return false;
+    for (std::uint32_t i = level.nonzero + lane(); i < level.count; i += warp_lanes) put(i, 0);
+    std::uint32_t end = level.count;  // the places of all later numbers begin there
     TAUT_ROLLED
-    for (std::uint32_t first = (level.n - 1) / warp_lanes * warp_lanes;; first -= warp_lanes) {
+    for (std::uint32_t first = (level.nonzero - 1) / warp_lanes * warp_lanes;; first -= warp_lanes) {
       const std::uint32_t i = first + lane();
-      const bool there = i < level.n;
-      std::uint32_t place = level.of;
+      const bool there = i < level.nonzero;
+      std::uint32_t place = level.count;
       Word number = 0;
       if (there) {
         place = bit_of(level, at, words, i);
@@ -133,7 +133,7 @@ class SparseDecoder {
         number = static_cast<Word>(number + 1);
       }
       const std::uint32_t after = simt_.shuffle(place, (lane() + 1) % warp_lanes);
-      const bool last = i + 1 == level.n || lane() + 1 == warp_lanes;
+      const bool last = i + 1 == level.nonzero || lane() + 1 == warp_lanes;
       if (simt_.ballot(there && place >= (last ? end : after)) != 0) return false;
       end = simt_.shuffle(place, 0);
       if (there) put(i, 0);

@@ -44,7 +44,7 @@ class SparseEncoder {
     for (unsigned k = 0; k < levels_; ++k) {
       const Level level = level_[k];
       const unsigned low = level.low_bits();
-      const std::uint32_t head = (level.n - 1) | (k + 1 < levels_ ? more_levels : 0) | level.bits << 16;
+      const std::uint32_t head = (level.nonzero - 1) | (k + 1 < levels_ ? more_levels : 0) | level.bits << 16;
       const std::uint32_t upper = bit + 8 * static_cast<std::uint32_t>(level_header_bytes),
                           lower = upper + 8 * level.upper_bytes(), values = lower + 8 * level.low_bytes();
       if (lane() == 0) put(record, bit, head);
@@ -64,15 +64,15 @@ class SparseEncoder {
   TAUT_DEVICE Word value(std::uint32_t i) const { return taken(values_[i], rounding_); }
 
   TAUT_DEVICE bool has_zeros() const {
-    const bool zero = lane() < probes && value(probe(lane() % probes, n_)) == 0;
-    return simt_.popcount(simt_.ballot(zero)) >= least_zero_probes;
+    const bool zero = lane() < probed_words && value(probed_word(lane() % probed_words, n_)) == 0;
+    return simt_.popcount(simt_.ballot(zero)) >= min_zero_probes;
   }
 
   // Calls take(place, index, number - 1) for the numbers of level k that are not 0. Returns how many there
   // are.
   template <class Take>
   TAUT_DEVICE std::uint32_t each_number(unsigned k, const Take& take) const {
-    std::uint32_t counts[most_levels] = {};
+    std::uint32_t counts[max_levels] = {};
     TAUT_ROLLED
     for (std::uint32_t first = 0; first < n_; first += warp_lanes) {
       std::uint32_t place = first + lane();
@@ -122,7 +122,7 @@ class SparseEncoder {
   std::uint32_t n_;
   const Rounding& rounding_;
   std::uint32_t* counters_;
-  Level level_[most_levels];  // those of plan()
+  Level level_[max_levels];  // those of plan()
   unsigned levels_ = 0;
 };
 

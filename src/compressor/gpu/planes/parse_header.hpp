@@ -101,7 +101,7 @@ class HeaderParser {
 
   // Reads the lags. Returns false if a frame of that many values cannot have them.
   TAUT_DEVICE bool read_lags(Lags& lags) const {
-    std::uint32_t before = least_lag;
+    std::uint32_t before = min_lag;
     lags.n = h_.parameter(1);
     for (unsigned k = 0; k < max_lags; ++k) {
       lags.lag[k] = k < lags.n ? source_.frame[header_words + k] : 0;

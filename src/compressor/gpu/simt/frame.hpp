@@ -98,10 +98,9 @@ struct HeaderView {
     const auto usable = [](double x) { return std::bit_cast<std::uint64_t>(x) >> 63 == 0 && x - x == 0; };
     return type() < 1 || type() > dtypes || word[1] >> 27 != 0 || bound_kind() >= frame_bound_kinds ||
            word[14] >> 8 != 0 || !usable(bound()) || (bound_kind() == 0) != (bound() == 0) ||
-           !usable(step()) || payload_bytes() > readable - frame_header_bytes ||
-           count() > most_frame_values ||
+           !usable(step()) || payload_bytes() > readable - frame_header_bytes || count() > max_frame_values ||
            (!has(FrameHeader::failed) &&
-            (count() + most_values_a_word - 1) / most_values_a_word > (payload_bytes() + 3) / 4);
+            (count() + max_values_per_word - 1) / max_values_per_word > (payload_bytes() + 3) / 4);
   }
 };
 

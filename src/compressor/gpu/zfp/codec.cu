@@ -18,7 +18,7 @@ struct FieldCall {
   // Scratch memory, as large as any field of `count` values needs.
   zfp::cuda::CallMemory memory() const {
     std::byte* const at = scratch().reserve(stream, CudaScratch::Use{zfp::cuda::frame_id, 0},
-                                       zfp::cuda::scratch_bytes(zfp::tile_limit(count)));
+                                       zfp::cuda::scratch_bytes(zfp::max_tiles(count)));
     return {reinterpret_cast<zfp::cuda::Scratch*>(at), result_at(result, polled)};
   }
 };

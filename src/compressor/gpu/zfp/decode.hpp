@@ -56,7 +56,7 @@ class TileDecoder {
     if (repaired && !read_marks()) return false;
     const std::uint32_t map = repaired ? shared_.marks.bytes : 0;
     const unsigned left = repaired_bits(entry_.bytes(), map, blocks_, bits);
-    if (left < least_block_bits<T>) return false;
+    if (left < min_block_bits<T>) return false;
     decode_blocks(map, left, repaired);
     return true;
   }

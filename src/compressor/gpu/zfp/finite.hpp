@@ -7,7 +7,7 @@
 
 namespace taut::zfp::cuda {
 
-inline constexpr unsigned most_groups = tile_values / group_size;
+inline constexpr unsigned most_groups = max_tile_values / group_size;
 inline constexpr unsigned mark_words = most_groups / 32;
 inline constexpr unsigned group_class_bytes = class_bytes(group_size);
 

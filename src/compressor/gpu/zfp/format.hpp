@@ -36,7 +36,7 @@ template <unsigned D>
 inline constexpr unsigned block_values = 1u << 2 * D;
 
 template <class T>
-inline constexpr unsigned least_block_bits = 1 + Number<T>::exponent_bits;
+inline constexpr unsigned min_block_bits = 1 + Number<T>::exponent_bits;
 template <class T, unsigned D>
 inline constexpr unsigned most_block_bits = word_bits<T>* block_values<D>;
 
@@ -47,7 +47,7 @@ inline constexpr double fixed_rate = 7;
 // Returns the number of bits of a block of `values` values.
 template <class T>
 constexpr unsigned block_bits(double rate, unsigned values) {
-  constexpr unsigned least = least_block_bits<T>;
+  constexpr unsigned least = min_block_bits<T>;
   const double most = word_bits<T>;
   const auto bits = static_cast<unsigned>((rate < most ? rate : most) * values + 0.5);
   return bits < least ? least : bits;  // std::max would take the address of a constant of the host: a trap
@@ -75,7 +75,7 @@ constexpr Entry entry_of(std::uint32_t values, std::uint32_t blocks, unsigned bi
   const std::uint32_t bytes = stream_bytes(blocks, bits);
   if (bytes >= raw) return {Form::stored, raw};
   if (map_bytes == 0) return {Form::coded, bytes};
-  const bool fits = map_bytes < bytes && (bytes - map_bytes) * 8 / blocks >= least_block_bits<T>;
+  const bool fits = map_bytes < bytes && (bytes - map_bytes) * 8 / blocks >= min_block_bits<T>;
   return fits ? Entry(Form::repaired, bytes) : Entry(Form::stored, raw);
 }
 

@@ -194,7 +194,7 @@ template <unsigned D>
 using PlaneMemory = std::conditional_t<D == 3, EightPlanes, Nothing>;
 
 // Writes a block with this exponent, which is not 0. The values are finite, and each is 0 or at least
-// least_at_a_rate in magnitude.
+// min_magnitude_at_rate in magnitude.
 template <unsigned D, class T, class Simt>
 TAUT_DEVICE void write_block(const Simt& simt, PlaneMemory<D>& planes, const T (&x)[block_values<D>],
                              unsigned exponent, BitWriter<Simt>& out) {

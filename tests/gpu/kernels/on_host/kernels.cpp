@@ -41,8 +41,8 @@ void run(const KernelShape& shape, unsigned blocks, const shim::Gpu::Body& body)
 
 cudaError_t enqueue_kernel(const KernelShape& shape, unsigned blocks, shim::Gpu::Body body,
                            std::vector<const void*> addresses, cudaStream_t handle) {
-  constexpr unsigned most_threads = 1024;
-  if (blocks == 0 || shape.threads == 0 || shape.threads > most_threads) return cudaErrorInvalidConfiguration;
+  constexpr unsigned max_threads = 1024;
+  if (blocks == 0 || shape.threads == 0 || shape.threads > max_threads) return cudaErrorInvalidConfiguration;
   StandInStream* const stream = find_stream(handle);
   if (stream != nullptr && stream->capture != nullptr && !loaded().contains(shape.kernel))
     return invalidate(*stream->capture, cudaErrorStreamCaptureUnsupported);

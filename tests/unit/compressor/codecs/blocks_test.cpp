@@ -107,7 +107,7 @@ TEST(Blocks, ScalesReachTheGreatestValue) {
     const auto codec = codec_of(bits);
     for (const float x : {3.4028235e38F, 1e30F, 1.0F, 1e-30F, 1.2e-38F, 1e-40F, 1e-45F}) {
       const Frame<float> frame = encoded(*codec, std::vector<float>{x, -x});
-      const float least = x / static_cast<float>(greatest_code(bits));
+      const float least = x / static_cast<float>(max_code(bits));
       EXPECT_GE(frame.scale(0), least);
       EXPECT_LE(frame.scale(0), least * 1.0079F + 0x1p-133F);
       const auto decoded = frame.decoded(*codec);

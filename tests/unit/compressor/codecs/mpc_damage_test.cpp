@@ -121,7 +121,7 @@ TEST_P(MpcDamage, ARecordLongerThanItsWords) {
   const ByteVector words = as_bytes(noise);
   ByteVector bad(frame_header_bytes + 8 + mpc::max_record_bytes), decoded(4096);
   const std::size_t bytes = choose_kernels(mpc::kernel_sets(), GetParam())
-                                ->of(8)
+                                ->for_word_bytes(8)
                                 .encode(words.data(), 64, 1, bad.data() + frame_header_bytes + 8);
   ASSERT_GT(bytes, 4096u);
   FrameHeader header{.codec = mpc::frame_id, .type = DType::u64, .count = 512};

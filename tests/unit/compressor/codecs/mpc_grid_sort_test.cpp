@@ -61,9 +61,9 @@ TEST(MpcGridSort, LeavesValuesAsAStableSortDoes) {
 TEST(MpcGridSort, KeepsTheOrderOfZerosWhereInsertionIsGivenUp) {
   const auto less = [](double a, double b) { return a < b; };
   for (int round = 0; round < 50; ++round) {
-    std::vector<double> x(most_grid_values);
-    for (std::uint32_t i = 0; i < most_grid_values; ++i)
-      x[i] = i % 3 != 0 ? (draw() % 2 == 0 ? 0.0 : -0.0) : (most_grid_values - i) * 0x1p-1074;
+    std::vector<double> x(max_grid_values);
+    for (std::uint32_t i = 0; i < max_grid_values; ++i)
+      x[i] = i % 3 != 0 ? (draw() % 2 == 0 ? 0.0 : -0.0) : (max_grid_values - i) * 0x1p-1074;
     x[0] = 1e300;
     expect_sorted(x, less, "zeros");
   }

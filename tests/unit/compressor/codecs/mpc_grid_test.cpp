@@ -234,7 +234,7 @@ void expect_quotients_of_division(double step, std::int64_t hard) {
   }
   for (const mpc::KernelSet* set : mpc::kernel_sets()) {
     if (!set->supported()) continue;
-    decode(set->of(sizeof(Word)), found);
+    decode(set->for_word_bytes(sizeof(Word)), found);
     EXPECT_TRUE(found == expected) << set->name << ' ' << step;
   }
 }
@@ -293,7 +293,7 @@ void expect_the_codes_of_the_scalar_set(const mpc::Grid& grid) {
   const auto coded = [&](const mpc::Kernels& kernels, std::size_t vectors, unsigned lags) {
     Coded all{words, std::vector<Word>(most * in_vector), std::vector<Word>(most * in_vector)};
     auto* const codes = reinterpret_cast<std::byte*>(all.codes.data() + both);
-    mpc::Residuals residuals{{codes, codes - near * sizeof(Word)}};
+    mpc::ResidualOutput residuals{{codes, codes - near * sizeof(Word)}};
     if (lags > 0) residuals.to = reinterpret_cast<std::byte*>(all.residuals.data());
     if (lags > 1) residuals.sources.far = codes - (both - near) * sizeof(Word);
     if (lags > 1) residuals.sources.both = codes - both * sizeof(Word);
@@ -304,7 +304,7 @@ void expect_the_codes_of_the_scalar_set(const mpc::Grid& grid) {
   for (const std::size_t vectors : {std::size_t{1}, std::size_t{2}, most})
     for (unsigned lags = 0; lags <= 2; ++lags) {
       const Coded expected =
-          coded(choose_kernels(mpc::kernel_sets(), "scalar")->of(sizeof(Word)), vectors, lags);
+          coded(choose_kernels(mpc::kernel_sets(), "scalar")->for_word_bytes(sizeof(Word)), vectors, lags);
       for (std::size_t i = 0; i < vectors * in_vector; ++i) {
         const Word* const c = expected.codes.data() + both + i;
         const Word one = c[0] - *(c - near), two = one - *(c - (both - near)) + *(c - both);
@@ -313,7 +313,7 @@ void expect_the_codes_of_the_scalar_set(const mpc::Grid& grid) {
       }
       for (const mpc::KernelSet* set : mpc::kernel_sets())
         if (set->supported()) {
-          EXPECT_TRUE(coded(set->of(sizeof(Word)), vectors, lags) == expected) << set->name;
+          EXPECT_TRUE(coded(set->for_word_bytes(sizeof(Word)), vectors, lags) == expected) << set->name;
         }
     }
 }

@@ -105,7 +105,7 @@ TEST(MpcSparse, TheShorterFormIsChosen) {
 
 // Messages below the limit keep the bytes of earlier versions.
 TEST(MpcSparse, ShortMessagesHaveNoSparseRecords) {
-  const std::size_t least = mpc::least_sparse_bytes / 4;
+  const std::size_t least = mpc::min_sparse_bytes / 4;
   for (const std::size_t count : {least - 1, least}) {
     const ByteVector values = sparse_words<std::uint32_t>(count, 0.03, small_step);
     const ByteVector frame = round_trip(DType::u32, values, "d0");

@@ -288,7 +288,7 @@ TEST(PlanesPrediction, AutoSamplesShortArraysToo) {
   for (const std::size_t rows : {16u, 17u, 48u, 130u}) {
     const std::vector<float> x = waves<float>(rows * 500, 500);
     const Dims dims{{static_cast<std::uint32_t>(rows), 500}, 2};
-    EXPECT_EQ(lags_in(encoded(*lagged("auto", bound, dims), x)), x.size() >= least_to_sample ? 1u : 0u)
+    EXPECT_EQ(lags_in(encoded(*lagged("auto", bound, dims), x)), x.size() >= min_values_to_sample ? 1u : 0u)
         << rows;
   }
 }

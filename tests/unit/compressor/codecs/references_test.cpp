@@ -215,25 +215,25 @@ TEST(References, OfLagsThatAreNamedAreNotUsed) {
 
 TEST(StateNumbers, TellArraysApart) {
   const Values values = make_values(DType::f32, 1003, Pattern::noisy, 1);
-  const std::uint64_t state = state_of(values.slice());
+  const std::uint64_t state = state_number_of(values.slice());
   Values other = values;
   for (std::size_t i = 0; i < values.numbers(); ++i) {
     other.set(i, -values.at(i));
-    EXPECT_NE(state_of(std::as_const(other).slice()), state) << i;
+    EXPECT_NE(state_number_of(std::as_const(other).slice()), state) << i;
     other.set(i, values.at(i));
   }
   for (std::size_t i = 0; i < values.numbers(); i += 16) other.set(i, -values.at(i));
-  EXPECT_NE(state_of(std::as_const(other).slice()), state);
+  EXPECT_NE(state_number_of(std::as_const(other).slice()), state);
   const ConstSlice slice = values.slice();
-  EXPECT_NE(state_of({slice.part(0, 1002)}), state);
-  EXPECT_NE(state_of({{slice.data, slice.count, DType::i32}}), state);
-  EXPECT_EQ(state_of({{slice.data, slice.count, DType::f32}}), state);
+  EXPECT_NE(state_number_of({slice.part(0, 1002)}), state);
+  EXPECT_NE(state_number_of({{slice.data, slice.count, DType::i32}}), state);
+  EXPECT_EQ(state_number_of({{slice.data, slice.count, DType::f32}}), state);
 }
 
 TEST(StateNumbers, AreThoseOfTheSpecification) {
   std::vector<std::uint8_t> bytes(200);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(7 * i);
-  const auto state = [&](std::size_t n) { return state_of({{bytes.data(), n, DType::u8}}); };
+  const auto state = [&](std::size_t n) { return state_number_of({{bytes.data(), n, DType::u8}}); };
   EXPECT_EQ(state(0), 0xA4C110A060B1A022u);
   EXPECT_EQ(state(64), 0xEEB7060000DFDAE1u);
   EXPECT_EQ(state(200), 0x727B0C8E341E3884u);

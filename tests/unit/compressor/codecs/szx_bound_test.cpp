@@ -69,7 +69,7 @@ TYPED_TEST(SzxBound, TiesOfAllSizes) {
 // Tests the greatest integers of either sign in one block; with one more the block is stored as it is.
 TYPED_TEST(SzxBound, WidestBlock) {
   using T = TypeParam;
-  const double greatest = static_cast<double>(szx::greatest_integer<T>);
+  const double greatest = static_cast<double>(szx::max_integer<T>);
   const double step = static_cast<double>(szx::Grid<T>::make(1).step);
   std::vector<T> x(4 * szx::block_values);
   const auto fill = [&](double q) {
@@ -139,7 +139,7 @@ TYPED_TEST(SzxBound, ValuesOfAllBits) {
 // A decoded value stays the same when encoded again among any other values: minima and maxima rely on this.
 TYPED_TEST(SzxBound, MultiplesStayInAnyBlock) {
   using T = TypeParam;
-  constexpr double highest = szx::Limits<T>::highest;
+  constexpr double highest = szx::Limits<T>::max_step;
   for (const double bound : {1e-3, 0.3, 1.0, highest, 1e4 * highest}) {
     const double scale = std::min(bound, highest / 2);  // limits the scale so that all values have an integer
     std::vector<T> x(20 * szx::block_values);

@@ -206,8 +206,8 @@ TYPED_TEST(Szx, AnyChunkDecodesByItself) {
     const std::size_t n = reader.chunk_count(i);
     std::vector<TypeParam> part(n);
     const Frame alone(reader.record(i).begin(), reader.record(i).end());  // a record decodes alone
-    ASSERT_TRUE(szx::decode_chunk(alone, n, reader.grid(),
-                                  choose_kernels(szx::kernel_sets(), "")->of<TypeParam>(), part.data()));
+    ASSERT_TRUE(szx::decode_chunk(
+        alone, n, reader.grid(), choose_kernels(szx::kernel_sets(), "")->for_type<TypeParam>(), part.data()));
     ASSERT_EQ(std::memcmp(part.data(), all.data() + i * chunk_values, n * sizeof(TypeParam)), 0) << i;
   }
 }
@@ -277,7 +277,8 @@ bool decodes(std::uint8_t form, std::uint8_t distance_bytes, std::int32_t base, 
   for (const szx::KernelSet* set : szx::kernel_sets()) {
     if (!set->supported()) continue;
     ++sets;
-    agree += szx::decode_chunk(record, block_values, szx::Grid<float>::make(1), set->of<float>(), values);
+    agree +=
+        szx::decode_chunk(record, block_values, szx::Grid<float>::make(1), set->for_type<float>(), values);
   }
   EXPECT_TRUE(agree == 0 || agree == sets);
   return agree != 0;
@@ -316,9 +317,9 @@ TEST_F(DamagedSzx, LowsBeyondTheIntegers) {
     float values[block_values];
     for (const szx::KernelSet* set : szx::kernel_sets())
       if (set->supported()) {
-        EXPECT_EQ(
-            szx::decode_chunk(record, block_values, szx::Grid<float>::make(1), set->of<float>(), values),
-            top == 3);
+        EXPECT_EQ(szx::decode_chunk(record, block_values, szx::Grid<float>::make(1), set->for_type<float>(),
+                                    values),
+                  top == 3);
       }
   }
 }

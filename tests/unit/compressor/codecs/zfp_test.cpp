@@ -165,7 +165,7 @@ TEST(Zfp, TilesCoverAFieldOnceAndStaySmall) {
     const zfp::Tiling grid(zfp::shape_of(dims, visits.size()));
     for (std::size_t i = 0; i < grid.tiles(); ++i) {
       const auto tile = grid.tile(visits.data(), i);
-      EXPECT_LE(tile.shape.blocks() * tile.shape.block_values(), zfp::tile_values);
+      EXPECT_LE(tile.shape.blocks() * tile.shape.block_values(), zfp::max_tile_values);
       for (std::size_t k = 0; k < tile.values(); ++k) ++tile[k];
     }
     EXPECT_EQ(visits, std::vector<int>(visits.size(), 1));

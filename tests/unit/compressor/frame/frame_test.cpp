@@ -117,14 +117,14 @@ TEST(FrameHeader, CountsHaveLimits) {
   EXPECT_EQ(status(1, 0, 0), Status::corrupt_frame);
   EXPECT_EQ(status(1, 1, 0), Status::ok);  // a stored byte
   for (const std::uint64_t words : {1u, 2u, 1u << 14}) {
-    const std::uint64_t most = words * most_values_a_word;
+    const std::uint64_t most = words * max_values_per_word;
     EXPECT_EQ(status(most, 4 * words, 0), Status::ok) << words;
     EXPECT_EQ(status(most + 1, 4 * words, 0), Status::corrupt_frame) << words;
-    EXPECT_EQ(least_frame_bytes(most), frame_header_bytes + 4 * words);
+    EXPECT_EQ(min_frame_bytes(most), frame_header_bytes + 4 * words);
   }
-  EXPECT_EQ(status(most_frame_values, 0, FrameHeader::failed), Status::ok);
+  EXPECT_EQ(status(max_frame_values, 0, FrameHeader::failed), Status::ok);
   for (const std::uint8_t flags : {std::uint8_t{0}, std::uint8_t{FrameHeader::failed}})
-    for (const std::uint64_t count : {std::uint64_t{most_frame_values} + 1, ~std::uint64_t{0}})
+    for (const std::uint64_t count : {std::uint64_t{max_frame_values} + 1, ~std::uint64_t{0}})
       EXPECT_EQ(status(count, 1 << 17, flags), Status::corrupt_frame) << count;
 }
 

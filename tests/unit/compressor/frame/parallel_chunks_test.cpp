@@ -13,7 +13,7 @@ TEST(Parts, EveryChunkIsWorkedOnOnce) {
   for (const int threads : {-1, 0, 1, 2, 3, 64, 1000}) {
     for (const std::size_t chunks : {0u, 1u, 7u, 8u, 16u, 17u, 1000u}) {
       std::vector<std::atomic<int>> seen(chunks);
-      const std::size_t parts = parts_of(threads, chunks);
+      const std::size_t parts = useful_threads(threads, chunks);
       for_each_part(parts, chunks, [&](std::size_t part, Range range) {
         EXPECT_LT(part, parts);
         for (std::size_t i = range.first; i < range.first + range.count; ++i) ++seen[i];
@@ -21,7 +21,7 @@ TEST(Parts, EveryChunkIsWorkedOnOnce) {
       for (const auto& times : seen) ASSERT_EQ(times, 1);
     }
   }
-  EXPECT_EQ(parts_of(8, 15), 1u);  // too little to do
+  EXPECT_EQ(useful_threads(8, 15), 1u);  // too little to do
 }
 
 TEST(Parts, TheFirstFailureCounts) {

@@ -57,14 +57,14 @@ TEST(GridOfSteps, IsAtMostAFifthBelow) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 10000; ++i) {
     const double bound = std::ldexp(1 + static_cast<double>(random() >> 11) * 0x1p-53, i % 2040 - 1020);
-    const Bound lower = on_grid_of_steps({Bound::Kind::absolute, bound});
+    const Bound lower = rounded_for_equal_steps({Bound::Kind::absolute, bound});
     ASSERT_LE(lower.value, bound);
     ASSERT_GT(lower.value, 0.84 * bound);
-    ASSERT_EQ(on_grid_of_steps(lower).value, lower.value);
+    ASSERT_EQ(rounded_for_equal_steps(lower).value, lower.value);
   }
   for (const double odd : {0x1p-1070, 0.0, HUGE_VAL})
-    EXPECT_EQ(on_grid_of_steps({Bound::Kind::absolute, odd}).value, odd);
-  EXPECT_TRUE(on_grid_of_steps({}).exact());
+    EXPECT_EQ(rounded_for_equal_steps({Bound::Kind::absolute, odd}).value, odd);
+  EXPECT_TRUE(rounded_for_equal_steps({}).exact());
 }
 
 TEST(Resolved, IsNeverAboveWhatWasAsked) {

@@ -23,7 +23,7 @@ inline constexpr std::size_t chunk_values = 4096;
 inline constexpr std::size_t chunk_blocks = chunk_values / block_values;
 inline constexpr std::size_t group_values = 64;  // values that a kernel processes at a time
 inline constexpr std::size_t group_blocks = group_values / block_values;
-inline constexpr std::size_t max_count = most_frame_values;  // values in a frame
+inline constexpr std::size_t max_count = max_frame_values;  // values in a frame
 inline constexpr std::size_t overrun = 64;  // kernels may read and write this many bytes past a record
 
 // Bits of |q| of one addend in a small, a large and a wide chunk. A wide chunk has 64-bit integers: float64

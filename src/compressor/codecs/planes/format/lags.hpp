@@ -12,7 +12,7 @@ namespace taut::planes {
 
 using taut::Lags;
 
-static_assert(least_lag >= group_values);
+static_assert(min_lag >= group_values);
 
 using Prediction = taut::Prediction<Predictor>;
 static_assert(Prediction{}.inner == Predictor::delta);

@@ -136,7 +136,7 @@ struct WidthKernels {
 // Kernels between integers and planes.
 struct IntKernels {
   // Convert integers to planes and back. The earlier integers of the prediction may be in the same memory,
-  // least_lag or more before `q`.
+  // min_lag or more before `q`.
   void (*pack)(const std::int32_t* q, std::size_t groups, const ChunkPrediction& p, PlanesOut& out) noexcept;
   void (*unpack)(const PlanesIn& in, std::size_t groups, const ChunkPrediction& p, std::int32_t* q) noexcept;
 

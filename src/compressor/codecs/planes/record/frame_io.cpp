@@ -23,11 +23,12 @@ bool FrameReader<T>::read_prediction() noexcept {
   if (inner > static_cast<std::uint8_t>(Predictor::second) || lags > max_lags) return false;
   if (stored()) return lags == 0 && references == 0;
   if (references > 0 && (lags > 0 || header_.step == 0)) return false;
-  if (!read_states(header_, payload_, states_) || payload_.size() < 4 * std::size_t{lags}) return false;
-  for (std::uint32_t min_lag = least_lag; prediction_.lags.n < lags; ++prediction_.lags.n) {
+  if (!read_state_numbers(header_, payload_, states_) || payload_.size() < 4 * std::size_t{lags})
+    return false;
+  for (std::uint32_t next_lag = min_lag; prediction_.lags.n < lags; ++prediction_.lags.n) {
     const auto lag = load<std::uint32_t>(payload_.data() + 4 * prediction_.lags.n);
-    if (lag < min_lag || lag >= count_) return false;
-    prediction_.lags.lag[prediction_.lags.n] = min_lag = lag;
+    if (lag < next_lag || lag >= count_) return false;
+    prediction_.lags.lag[prediction_.lags.n] = next_lag = lag;
   }
   payload_ = payload_.subspan(4 * std::size_t{lags});
   return true;
@@ -66,13 +67,13 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
 TAUT_PLANES_TYPES(INSTANTIATE)
 
 FrameWriter::FrameWriter(Bytes out, std::size_t count, const Prediction& prediction,
-                         const States& states) noexcept
+                         const StateNumbers& states) noexcept
     : prediction_(prediction), chunks_(chunks_of(count)), frame_(out.data()), end_(frame_ + out.size()) {
   const Lags& lags = prediction.lags;
   const std::size_t before_records = frame_header_bytes + states.bytes() + 4 * (lags.n + chunks_ + 1);
   if (out.size() < before_records) return;
   records_ = frame_ + before_records;
-  index_ = write_states(states, frame_ + frame_header_bytes);
+  index_ = write_state_numbers(states, frame_ + frame_header_bytes);
   for (unsigned k = 0; k < lags.n; ++k) index_ = store(index_, lags.lag[k]);
   index_ = store(index_, std::uint32_t{0});
 }

@@ -23,7 +23,7 @@ class FrameReader {
 
   const FrameHeader& header() const noexcept { return header_; }
   const Prediction& prediction() const noexcept { return prediction_; }
-  const States& states() const noexcept { return states_; }
+  const StateNumbers& states() const noexcept { return states_; }
   bool stored() const noexcept { return header_.has(FrameHeader::stored); }
   bool holds(DType type, std::size_t count) const noexcept {
     return header_.type == type && header_.count == count;
@@ -48,7 +48,7 @@ class FrameReader {
 
   FrameHeader header_;
   Prediction prediction_;
-  States states_;
+  StateNumbers states_;
   ConstBytes payload_;  // starts at the index
   std::size_t count_ = 0;
 };
@@ -69,7 +69,7 @@ class PlaneRecordWriter : public RecordWriter<max_plane_record<std::int32_t>> {
 class FrameWriter {
  public:
   FrameWriter(Bytes out, std::size_t count, const Prediction& prediction = {},
-              const States& states = {}) noexcept;
+              const StateNumbers& states = {}) noexcept;
 
   // Writes all records as described in compressor/frame/chunk_records.hpp. `chunk_bytes`: size of the
   // largest record; 0: not known.

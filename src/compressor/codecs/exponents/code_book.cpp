@@ -25,7 +25,7 @@ std::array<std::uint8_t, 256> symbols_by_frequency(const Frequency& frequency) n
   return order;
 }
 
-// Returns the bits of the codes of all symbols if the first table has that width.
+// Returns the bits of the codes of all symbols if the first book has that width.
 std::uint64_t bits_with(unsigned width, const Frequency& frequency,
                         const std::array<std::uint8_t, 256>& order) noexcept {
   std::uint64_t bits = 0;
@@ -37,28 +37,28 @@ std::uint64_t bits_with(unsigned width, const Frequency& frequency,
   return bits;
 }
 
-void fill(CodeTable& table, unsigned width, const std::uint8_t* symbols) noexcept {
-  table.width = width;
-  std::copy_n(symbols, symbols_of(width), table.symbol);
-  table.index();
+void fill(CodeBook& book, unsigned width, const std::uint8_t* symbols) noexcept {
+  book.width = width;
+  std::copy_n(symbols, symbols_of(width), book.symbol);
+  book.set_codes();
 }
 
 }  // namespace
 
-void CodeTable::index() noexcept {
+void CodeBook::set_codes() noexcept {
   std::fill(code, std::end(code), escape());
   for (std::size_t i = symbols_of(width); i-- > 0;) code[symbol[i]] = static_cast<std::uint8_t>(i);
 }
 
-CodeTables CodeTables::choose(const Frequency& frequency) noexcept {
+CodeBooks CodeBooks::choose(const Frequency& frequency) noexcept {
   const auto order = symbols_by_frequency(frequency);
   unsigned width = 1;
   for (unsigned w = 2; w <= max_width; ++w)
     if (bits_with(w, frequency, order) < bits_with(width, frequency, order)) width = w;
-  CodeTables tables;
-  fill(tables.first, width, order.data());
-  fill(tables.second, second_width, order.data() + symbols_of(width));
-  return tables;
+  CodeBooks books;
+  fill(books.first, width, order.data());
+  fill(books.second, second_width, order.data() + symbols_of(width));
+  return books;
 }
 
 }  // namespace taut::exponents
