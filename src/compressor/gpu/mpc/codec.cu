@@ -21,7 +21,7 @@ struct Call {
   template <class Word>
   mpc::cuda::CallMemory memory() const {
     std::byte* const at =
-        scratch().reserve(stream, CudaScratch::Use{mpc::frame_id, 0}, mpc::cuda::scratch_bytes<Word>(words));
+        scratch().reserve(stream, CudaScratch::Purpose{mpc::frame_id, 0}, mpc::cuda::scratch_bytes<Word>(words));
     return {reinterpret_cast<mpc::cuda::Scratch*>(at), result_at(result, polled)};
   }
   // Returns the additional memory of calls with lags.

@@ -24,11 +24,11 @@ class GridCode {
         limit_(static_cast<Value>(G::limit(grid.unit))),
         base_(static_cast<Word>(grid.base)),
         bits_(difference_bits(grid.integers)),
-        below_(negative_differences(grid.integers)),
+        negative_differences_(negative_differences(grid.integers)),
         products_(grid.form == Grid::Form::product) {}
 
-  // Returns the code of a word less the base: of its integer if the word is on the grid, else the word
-  // itself.
+  // Returns the code of a word, less the base. A word on the grid has a code of its integer and difference;
+  // another word is its own code.
   TAUT_DEVICE Word code(Word word) const {
     const auto x = std::bit_cast<Value>(word);
     const Value made = (x - origin_) * inverse_ + G::integer_maker;
@@ -37,7 +37,7 @@ class GridCode {
     const Value z = value(integer), place = is_near(x) ? x + shift_ : x;
     const Word difference = std::bit_cast<Word>(place) - std::bit_cast<Word>(is_near(z) ? z + shift_ : z);
     const bool kept = !is_near(x) || std::bit_cast<Word>(place - shift_) == word;
-    const bool on_grid = difference + below_ < Word{1} << bits_ && kept;
+    const bool on_grid = difference + negative_differences_ < Word{1} << bits_ && kept;
     return (on_grid ? G::center + (integer << bits_) + difference : word) - base_;
   }
 
@@ -46,7 +46,7 @@ class GridCode {
     code += base_;
     const Word number = code - G::center;
     if (number + (G::half - 1) >= 2 * G::half - 1) return code;
-    const Word integer = ((number + (below_ + 2 * G::half)) >> bits_) - (2 * G::half >> bits_);
+    const Word integer = ((number + (negative_differences_ + 2 * G::half)) >> bits_) - (2 * G::half >> bits_);
     const Word difference = number - (integer << bits_);
     const Value z = value(integer);
     if (!is_near(z)) return std::bit_cast<Word>(z) + difference;
@@ -65,13 +65,13 @@ class GridCode {
   Value origin_, inverse_, shift_, limit_;
   Word base_;
   unsigned bits_;
-  Word below_;
+  Word negative_differences_;
   bool products_;
 };
 
-template <class W>
+template <class Word>
 struct GridJob {
-  W* words;  // codes, which the kernel replaces
+  Word* words;  // codes, which the kernel replaces
   std::uint64_t count;
   std::uint32_t blocks;
   const std::uint32_t* frame;

@@ -1,6 +1,6 @@
 // Encodes values to a frame with lags; writes the same bytes as residuals.cpp. The first kernel writes the
 // integers of all chunks to memory. The second kernel codes each chunk from its own integers and those that
-// its lags reach. A chunk that needs layers, wide integers, or runs that take too much space makes the
+// its lags reach. A chunk that needs raw layers, wide integers, or runs that take too much space makes the
 // encoding begin again without lags. The kernels for that case are always launched, and have nothing to
 // encode if it does not occur. The last of them ends the call.
 #pragma once
@@ -91,11 +91,13 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
   TAUT_DEVICE void load_residuals(std::int32_t (&r)[block_values]) const {
     const Lags& lags = lagged_.lags;
     load_block(own_integers(), block_values, r);
-    for (unsigned k = 0; k < lags.n; ++k) take_from(r, lags.lag[k], 0u - 1);
-    if (lags.n == 2) take_from(r, std::uint64_t{lags.lag[0]} + lags.lag[1], 1);
+    for (unsigned k = 0; k < lags.n; ++k) add_earlier_integers(r, lags.lag[k], 0u - 1);
+    if (lags.n == 2) add_earlier_integers(r, std::uint64_t{lags.lag[0]} + lags.lag[1], 1);
   }
-  // r <- r + sign * (the integers `back` positions earlier). Integers before the frame's start are 0.
-  TAUT_DEVICE void take_from(std::int32_t (&r)[block_values], std::uint64_t back, std::uint32_t sign) const {
+  // Computes r <- r + sign * (the integers `back` positions earlier). Integers before the frame's start are
+  // 0.
+  TAUT_DEVICE void add_earlier_integers(std::int32_t (&r)[block_values], std::uint64_t back,
+                                        std::uint32_t sign) const {
     const std::uint64_t begin = first_place();
     for (unsigned i = 0; i < block_values; ++i) {
       const std::uint32_t q =

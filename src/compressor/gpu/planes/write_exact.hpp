@@ -9,13 +9,15 @@
 
 namespace taut::planes::cuda {
 
+// Greatest number of runs of a chunk: with more, the chunk is a raw layer.
 template <class T>
-inline constexpr unsigned most_runs = chunk_values * sizeof(T) / run_bytes_of<T>(false);
+inline constexpr unsigned max_runs = chunk_values * sizeof(T) / run_bytes_of<T>(false);
 
 template <class T>
 struct RunsShared {
-  std::uint8_t marked[chunk_blocks], continues[chunk_blocks];  // a bit for each value
-  std::uint16_t lasts[most_runs<T>];                           // last place of each run, by the run's rank
+  std::uint8_t marked[chunk_blocks];     // a bit for each value that is stored exactly
+  std::uint8_t continues[chunk_blocks];  // a bit for each value that continues the run of the value before it
+  std::uint16_t lasts[max_runs<T>];      // last place of each run, by the run's rank
 
   // Return a bit for each of the eight values of thread t: values that begin a run, and values that end one.
   TAUT_DEVICE std::uint32_t starts_of(unsigned t) const { return marked[t] & ~std::uint32_t{continues[t]}; }
@@ -25,9 +27,10 @@ struct RunsShared {
   }
 };
 
+// Numbers of runs, computed before the runs are written.
 struct RunsPlan {
-  std::uint32_t rank = 0;  // number of runs that start before this thread's values
-  std::uint32_t count = 0;
+  std::uint32_t rank = 0;   // number of runs that start before this thread's values
+  std::uint32_t count = 0;  // number of all runs
 };
 
 // Values of a thread, in memory of the GPU.
@@ -121,7 +124,7 @@ TAUT_DEVICE void write_runs(BlockGroup<Simt>& block_group, RunsShared<T>& shared
   if (block_group.thread() == 0 && plan.count * halves % 2 != 0) runs[plan.count * halves] = 0;
 }
 
-// Writes a record of one layer. Neighbouring threads have neighbouring values.
+// Writes a record of one raw layer. Neighbouring threads have neighbouring values.
 template <class T, class Simt>
 TAUT_DEVICE void write_layer(const BlockGroup<Simt>& block_group, const Quantiser<T>& z,
                              const LargeRange<T>& range, std::uint32_t n, const T* x, std::uint32_t* record) {

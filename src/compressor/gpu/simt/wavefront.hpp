@@ -37,13 +37,13 @@ TAUT_DEVICE V shuffle_up(const Wave& wave, V v, unsigned by) {
   return shuffle(wave, v, lane < by ? lane : lane - by);
 }
 
-struct Greater {
+struct Max {
   template <class V>
   TAUT_DEVICE V operator()(V a, V b) const {
     return a > b ? a : b;
   }
 };
-struct Either {
+struct BitOr {
   template <class V>
   TAUT_DEVICE V operator()(V a, V b) const {
     return a | b;
