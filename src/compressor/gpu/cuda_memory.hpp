@@ -15,6 +15,7 @@
 
 namespace taut::gpu {
 
+// All memory of libtaut_cuda. Threads may call it at the same time.
 class DeviceMemory {
  public:
   // Allocates pooled memory on the current device, in the order of the stream. It comes from a memory pool of

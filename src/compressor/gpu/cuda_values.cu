@@ -17,7 +17,7 @@ struct Array {
   int type;
 };
 
-// Returns the status of arguments that no service accepts.
+// Returns Status::ok, or the reason why no service accepts the arguments.
 Status check(const Array& array) noexcept {
   if (!is_type(array.type)) return Status::invalid_type;
   if (array.count > max_values) return Status::invalid_count;

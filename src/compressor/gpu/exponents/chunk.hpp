@@ -50,12 +50,12 @@ struct OwnBytes {
 
 // Contents of a coded record's header, and the first byte of each part of the record.
 struct RecordLayout {
-  unsigned width;
+  unsigned width;  // bits of a code of the first book
   bool omits_zero_low_bytes;
-  std::uint32_t escapes, raw_symbols, low_bytes;
+  std::uint32_t escapes, raw_symbols, low_bytes;  // their numbers
   std::uint32_t planes, second_book, second_planes, raw, spare_planes, low, end;
 
-  // Computes the places from the members above. `n`: values of whole groups.
+  // Computes the first bytes of the parts from the other members. `n`: values of whole groups.
   template <class T>
   TAUT_DEVICE void place(std::uint32_t n) {
     planes = header_bytes + (1u << width) - 1;
@@ -100,7 +100,7 @@ struct SplitQuad {
 
   template <class Simt>
   TAUT_DEVICE static SplitQuad split(const Simt& simt, const Quad& values) {
-    std::uint32_t rotated[4];
+    std::uint32_t rotated[4];  // every value, rotated left by one bit
     for (unsigned i = 0; i < 4; ++i)
       rotated[i] = (values.words[i] << 1 & 0xFFFEFFFE) | (values.words[i] >> 15 & 0x00010001);
     SplitQuad parts;
@@ -113,8 +113,9 @@ struct SplitQuad {
     return parts;
   }
 
+  // Returns the values, the inverse of split().
   template <class Simt>
-  TAUT_DEVICE Quad values(const Simt& simt) const {
+  TAUT_DEVICE Quad joined(const Simt& simt) const {
     Quad values;
     for (unsigned i = 0; i < 2; ++i) {
       const std::uint32_t high =

@@ -102,7 +102,7 @@ class ChunkDecoder {
     if (record.count == plain_words(n_)) return load_as<Quad>(shared_.record + thread() * sizeof(Quad));
     SplitQuad<T> parts{};
     good = read(record.count * 4, parts);
-    return parts.values(group_.simt());
+    return parts.joined(group_.simt());
   }
 
   // Returns this thread's values in a stored frame. `from`: the values of the chunk.

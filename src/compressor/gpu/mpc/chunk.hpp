@@ -20,6 +20,7 @@ inline constexpr BlockShape shape_for{block_threads, sizeof(Word) == 8 ? 4 : 5};
 
 template <class Word>
 inline constexpr unsigned chunk_words = chunk_bytes / sizeof(Word);
+// Number of steps in which a warp processes a chunk.
 template <class Word>
 inline constexpr unsigned chunk_steps = chunk_words<Word> / (lane_words * warp_lanes);
 

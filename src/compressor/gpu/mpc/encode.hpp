@@ -18,6 +18,7 @@ struct EncodeJob {
   Sink sink;  // places groups of block_warps chunks
 };
 
+// Shared memory of a warp: the planes of the record, then all of it, and a bitmap for each block.
 struct EncodeWarp {
   alignas(16) std::uint8_t record[chunk_bytes];
   std::uint64_t bitmaps[chunk_vectors];
@@ -26,7 +27,7 @@ struct EncodeWarp {
 struct EncodeShared {
   EncodeWarp warps[block_warps];
   std::uint32_t words[block_warps];  // sizes of the records; later their positions
-  std::uint32_t group;
+  std::uint32_t group;               // number of the chunks' group
 };
 
 // Coded bitmaps of a chunk, without repetitions and zeros. Each lane has two vectors: `lane` and `lane + 32`.

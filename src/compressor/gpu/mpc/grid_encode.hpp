@@ -199,7 +199,7 @@ template <class Word>
 struct GridCodesKernel {
   using Job = GridCodesJob<Word>;
   using Shared = ColumnsShared;
-  using G = GridWords<Word>;
+  using Numbers = GridWords<Word>;
   static constexpr BlockShape shape{columns_threads, sizeof(Word) == 8 ? 4 : 6};
 
   template <class Simt>
@@ -209,7 +209,7 @@ struct GridCodesKernel {
     const bool on_grid = choice.grid.any();
     const GridCode<Word> code(choice.grid);
     each_word(simt, job, [&](std::uint64_t i) {
-      const bool is_code = job.values[i] - (G::center - G::half + 1) < 2 * G::half - 1;
+      const bool is_code = job.values[i] - (Numbers::center - Numbers::half + 1) < 2 * Numbers::half - 1;
       if (on_grid && is_code) simt.atomic_max(&job.found->code_collision, 1);
       job.codes[i] = residual<Word>(choice.lags, i, [&](std::uint64_t k) {
         return on_grid ? code.code(job.values[k]) : job.values[k];

@@ -1,6 +1,6 @@
-// Decodes a record in the sparse form into shared memory, from the last level to the first. The numbers of a
-// level are spread in place: a warp takes 32 at a time, the last ones first, and no number moves to a lower
-// place. Rejects the same records as compressor/codecs/mpc/sparse_kernel.hpp.
+// Decodes a record in the sparse form (codecs/mpc/sparse.hpp) into shared memory, from the last level to the
+// first. The numbers of a level are spread in place: a warp takes 32 at a time, the last ones first, and no
+// number moves to a lower place. Rejects the same records as compressor/codecs/mpc/sparse_kernel.hpp.
 #pragma once
 
 #include "compressor/codecs/mpc/sparse.hpp"

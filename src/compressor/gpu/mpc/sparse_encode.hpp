@@ -1,5 +1,6 @@
-// Writes the record of a chunk in the sparse form. A warp goes over the words once for each level and does
-// not store their numbers. Writes the same bytes as compressor/codecs/mpc/sparse_kernel.hpp.
+// Writes the record of a chunk in the sparse form, whose levels codecs/mpc/sparse.hpp explains. A warp goes
+// over the words once for each level and does not store their numbers. Writes the same bytes as
+// compressor/codecs/mpc/sparse_kernel.hpp.
 #pragma once
 
 #include "compressor/codecs/mpc/sparse.hpp"
@@ -24,6 +25,8 @@ class SparseEncoder {
     for (levels_ = 0; levels_ == 0 || numbers > 0; ++levels_) {
       const std::uint32_t n = count_lengths();
       if (levels_ == 0 && !is_sparse_count(n, n_)) return 0;
+      // The level gets the fewest bits with which few numbers (one in rest_share) have bits in the next
+      // level.
       std::uint32_t rests = 0;
       unsigned bits = bitmap_bits<Word>;
       for (; bits > 0 && rest_share * (rests + counters_[bits]) <= n; --bits) rests += counters_[bits];

@@ -32,6 +32,7 @@ struct CallMemory {
   ChunkState* chunk_states() const { return reinterpret_cast<ChunkState*>(scratch + 1); }
 };
 
+// Returns the sink of a frame: the index follows the header and the lags.
 inline Sink sink_of(const FrameMemory& room, std::uint64_t count, const CallMemory& memory,
                     unsigned lags = 0) {
   const auto chunks = static_cast<std::uint32_t>(chunks_of(count));
@@ -47,6 +48,7 @@ inline Sink sink_of(const FrameMemory& room, std::uint64_t count, const CallMemo
       .chunk_states = memory.chunk_states()};
 }
 
+// Returns the sink of an array in flight.
 inline Sink sink_of(const Slots& slots, std::uint64_t count, const CallMemory& memory) {
   return {.index = slots.words,
           .records = slots.slots,
@@ -72,7 +74,7 @@ template <class T>
 struct EncodeCall {
   const T* values;
   std::uint64_t count;  // number of T
-  Quantiser<T> z;
+  Quantiser<T> z;       // converts the values to integers
   FrameHeader header;
 };
 

@@ -68,12 +68,12 @@ TAUT_DEVICE ByteRow byte_row(const Simt& simt, const Int (&d)[matrix_side], unsi
 template <class Word, class Simt>
 TAUT_DEVICE Word integer_of(const Simt& simt, const ByteRow (&rows)[sizeof(Word)], unsigned i) {
   const unsigned at = i / 2;
-  const auto of_row = [&](unsigned row) { return i % 2 == 0 ? rows[row].even : rows[row].odd; };
+  const auto half_row = [&](unsigned row) { return i % 2 == 0 ? rows[row].even : rows[row].odd; };
   if constexpr (sizeof(Word) == 1) {
-    return static_cast<Word>(of_row(0) >> (8 * at));
+    return static_cast<Word>(half_row(0) >> (8 * at));
   } else {
     const auto half = [&](unsigned row) {
-      return simt.permute_bytes(of_row(row), of_row(row + 1), at | (4 + at) << 4);
+      return simt.permute_bytes(half_row(row), half_row(row + 1), at | (4 + at) << 4);
     };
     Word word = static_cast<Word>(half(0));
     for (unsigned row = 0; sizeof(Word) > 2 && row < sizeof(Word); row += 4) {

@@ -155,8 +155,8 @@ class TileDecoder {
   TAUT_DEVICE void repair(const Row& row, unsigned width, T (&x)[edge]) const {
     for (unsigned c = 0; c < edge; ++c) {
       const std::uint32_t i = row.number + c, group = i / group_size, in_group = i % group_size;
-      if (c >= width || !shared_.map.has(group)) continue;
-      const unsigned byte = record()[shared_.map.place(simt_, values_, group) + in_group / 4];
+      if (c >= width || !shared_.map.is_marked(group)) continue;
+      const unsigned byte = record()[shared_.map.classes_at(simt_, values_, group) + in_group / 4];
       const auto found = static_cast<ValueClass>(byte >> in_group % 4 * 2 & 3);
       if (found != ValueClass::finite) x[c] = special(found);
     }

@@ -17,6 +17,7 @@ struct Field {
   std::uint32_t tiles;                  // number of all tiles
 };
 
+// Returns the field of a shape, with its tiling.
 inline Field field_of(const Shape& shape) {
   const Tiling grid(shape);
   Field field{};
@@ -34,12 +35,13 @@ inline Field field_of(const Shape& shape) {
 // Returns the number of blocks along an extent of n values.
 constexpr std::uint32_t blocks_along(std::uint32_t n) { return (n + edge - 1) / edge; }
 
-// Returns the index along extent k, which varies fastest in `number`, and removes it from `number`. The index
-// along extent 0 is all of the number: a division would take 20 instructions.
-TAUT_DEVICE std::uint32_t take_index(std::uint32_t& number, std::uint32_t along, unsigned k) {
+// Splits a number that counts tiles or blocks along all extents: returns the index along extent k, the
+// fastest of the extents that are left, and removes it from `number`. `count`: tiles or blocks along extent
+// k. Extent 0 is the last one, and needs no division, which would take 20 instructions.
+TAUT_DEVICE std::uint32_t take_index(std::uint32_t& number, std::uint32_t count, unsigned k) {
   if (k == 0) return number;
-  const std::uint32_t index = number % along;
-  number /= along;
+  const std::uint32_t index = number % count;
+  number /= count;
   return index;
 }
 
@@ -96,17 +98,17 @@ struct RecordPositions {
     for (unsigned k = max_dims; k-- > max_dims - D;)
       at[k] = take_index(tile, field.tiles_along[k], k - (max_dims - D));
     unsigned ends = (1u << (max_dims - D)) - 1;
-    std::uint64_t place = 0;
+    std::uint64_t position = 0;
     for (unsigned k = max_dims - D; k < max_dims; ++k) {
-      place += at[k] * slab_bytes[k][ends];
+      position += at[k] * slab_bytes[k][ends];
       if (at[k] + 1 == field.tiles_along[k]) ends |= 1u << k;
     }
-    return place;
+    return position;
   }
 };
 
-// Returns the places of the records of a field. size(values, blocks) returns the size of the record of a tile
-// with so many values and blocks.
+// Returns the positions of the records of a field. size(values, blocks) returns the size of the record of a
+// tile with so many values and blocks.
 template <class Size>
 RecordPositions record_positions(const Field& field, Size size) {
   RecordPositions positions{};

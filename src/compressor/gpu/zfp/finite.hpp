@@ -49,11 +49,11 @@ struct ClassMap {
   std::uint32_t before[mark_words];  // number of marked groups in the preceding words of `marks`
   std::uint32_t bytes;               // size of the map
 
-  TAUT_DEVICE bool has(std::uint32_t group) const { return (marks[group / 32] >> group % 32 & 1) != 0; }
+  TAUT_DEVICE bool is_marked(std::uint32_t group) const { return (marks[group / 32] >> group % 32 & 1) != 0; }
 
   // Returns the position of a marked group's classes in the map.
   template <class Simt>
-  TAUT_DEVICE std::uint32_t place(const Simt& simt, std::uint32_t values, std::uint32_t group) const {
+  TAUT_DEVICE std::uint32_t classes_at(const Simt& simt, std::uint32_t values, std::uint32_t group) const {
     const std::uint32_t rank =
         before[group / 32] + simt.popcount(marks[group / 32] & ~(all_lanes << group % 32));
     return static_cast<std::uint32_t>(mark_bytes(values)) + rank * group_class_bytes;
@@ -67,10 +67,11 @@ struct ClassMap {
     const std::uint32_t own = simt.popcount(marks[lane]), up_to = simt.inclusive_sum(own);
     before[lane] = up_to - own;
     if (lane + 1 < warp_lanes) return;
+    // The last group of the tile may have fewer than 64 values, and its classes fewer bytes.
     const auto missing_bytes =
         static_cast<std::uint32_t>(group_class_bytes - class_bytes(group_values(values, last)));
     bytes = static_cast<std::uint32_t>(mark_bytes(values)) + up_to * group_class_bytes -
-            (has(last) ? missing_bytes : 0);
+            (is_marked(last) ? missing_bytes : 0);
   }
 };
 static_assert(mark_words == warp_lanes);

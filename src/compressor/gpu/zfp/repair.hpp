@@ -106,7 +106,7 @@ class TileRepairer {
       record_[i] = static_cast<std::uint8_t>(shared_.map.marks[i / 4] >> i % 4 * 8);
     TAUT_ROLLED
     for (std::uint32_t group = warp(); group < groups_; group += warps)
-      if (shared_.map.has(group)) write_classes(group);
+      if (shared_.map.is_marked(group)) write_classes(group);
   }
 
   // Writes the classes of a group. Each lane handles four values.
@@ -117,7 +117,7 @@ class TileRepairer {
     for (unsigned k = 0; k < 4; ++k)
       if (first + k < count)
         byte |= static_cast<unsigned>(class_at(value(group * group_size + first + k))) << 2 * k;
-    record_[shared_.map.place(simt_, values_, group) + lane()] = static_cast<std::uint8_t>(byte);
+    record_[shared_.map.classes_at(simt_, values_, group) + lane()] = static_cast<std::uint8_t>(byte);
   }
 
   TAUT_DEVICE void write_stream() {

@@ -85,11 +85,12 @@ TAUT_DEVICE void restore(const Word (&digits)[block_values<D>], Word (&p)[block_
 // Returns 2^e, or 0 if 2^e is less than the least number of the type.
 template <class T>
 TAUT_DEVICE T power_of_two(int e) {
-  using N = FloatFormat<T>;
-  constexpr int least_normal = 1 - static_cast<int>(N::bias), fraction = static_cast<int>(N::fraction_bits);
-  using Bits = typename N::Bits;
+  using Format = FloatFormat<T>;
+  constexpr int least_normal = 1 - static_cast<int>(Format::bias),
+                fraction = static_cast<int>(Format::fraction_bits);
+  using Bits = typename Format::Bits;
   if (e >= least_normal)
-    return std::bit_cast<T>(static_cast<Bits>(e + static_cast<int>(N::bias)) << N::fraction_bits);
+    return std::bit_cast<T>(static_cast<Bits>(e + static_cast<int>(Format::bias)) << Format::fraction_bits);
   const int bit = e - least_normal + fraction;
   return std::bit_cast<T>(bit < 0 ? Bits{0} : Bits{1} << bit);
 }
