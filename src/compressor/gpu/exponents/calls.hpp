@@ -12,7 +12,7 @@ namespace taut::exponents::cuda {
 // Memory of a call on `count` values. The scratch memory is zero at first; the books may hold anything.
 struct CallMemory {
   Scratch* scratch;
-  Books* books;  // encoding
+  Books* books;  // only for encoding
   ResultPlace result;
 };
 inline std::size_t scratch_bytes(std::uint64_t count) {

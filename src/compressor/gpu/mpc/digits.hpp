@@ -1,5 +1,5 @@
-// Converts the words of a chunk to their differences from earlier words, in negabinary digits: the component
-// LNV of codecs/mpc.
+// Converts the words of a chunk to their differences from earlier words, in negabinary digits: the step LNV
+// of codecs/mpc/kernel_set.hpp.
 #pragma once
 
 #include "compressor/gpu/mpc/chunk.hpp"

@@ -42,10 +42,10 @@ TAUT_DEVICE std::uint32_t word_of(const Term& term, int lowest, int word) {
 // The leading words of a fixed-point number: push() receives its words from the lowest one up.
 struct LeadingWords {
   std::uint32_t words[3] = {};   // the highest nonzero word, and the two below it
-  bool nonzero_below = false;    // some lower word is not 0
-  int index = -1;                // index of the highest nonzero word; -1: the number is 0
   std::uint32_t recent[3] = {};  // the last three words that arrived
-  bool nonzero_before = false;   // some word before these is not 0
+  bool nonzero_below = false;    // some word below `words` is not 0
+  bool nonzero_before = false;   // some word that arrived before `recent` is not 0
+  int index = -1;                // index of the highest nonzero word; -1: the number is 0
 
   TAUT_DEVICE void push(std::uint32_t word, int at) {
     nonzero_before |= recent[2] != 0;

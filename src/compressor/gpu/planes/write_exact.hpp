@@ -37,9 +37,9 @@ struct RunsPlan {
 template <class T>
 struct ThreadValues {
   const T* from;
-  unsigned values;
+  unsigned count;
 
-  TAUT_DEVICE T operator[](unsigned i) const { return i < values ? from[i] : T{}; }
+  TAUT_DEVICE T operator[](unsigned i) const { return i < count ? from[i] : T{}; }
 };
 
 // Returns a bit for each value behind the first whose bits equal those of the value before it.
@@ -79,7 +79,7 @@ TAUT_DEVICE RunsPlan plan_runs(BlockGroup<Simt>& block_group, RunsShared<T>& sha
   block_group.simt().barrier();
   const std::uint32_t last_marked = t > 0 ? shared.marked[t - 1] >> 7 : 0;
   T x[block_values];
-  load_block(from.from, from.values, x);
+  load_block(from.from, from.count, x);
   const std::uint32_t repeats = repeats_in(x) | static_cast<std::uint32_t>(bits_of(x[0]) == bits_of(before)),
                       continues = repeats & marked & (marked << 1 | last_marked);
   shared.continues[t] = static_cast<std::uint8_t>(continues);

@@ -28,9 +28,8 @@ TAUT_DEVICE unsigned trailing_zeros(const Simt& simt, std::uint64_t v) {
   return trailing_zeros(simt, low != 0 ? low : high) + (low != 0 ? 0 : 32);
 }
 
-// Returns the place of word i of a stream in shared memory. The same word of all blocks of a warp would
-// otherwise be in the same bank, where a block has as many words as there are banks, or half as many, and so
-// on.
+// Returns the place of word i of a stream in shared memory. In the order of the stream, word k of all blocks
+// of a warp would be in one bank if blocks have 32 or 64 words, in two or four banks if they have 16 or 8.
 TAUT_DEVICE std::uint32_t place_of_word(std::uint32_t i) { return i ^ (i / warp_lanes % warp_lanes); }
 
 // Writes the bits of one block among those of other blocks, to words that were zero. Bits beyond the block's

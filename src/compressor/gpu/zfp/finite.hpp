@@ -11,8 +11,9 @@ inline constexpr unsigned max_groups = tile_values / group_size;  // of a tile
 inline constexpr unsigned mark_words = max_groups / 32;
 inline constexpr unsigned group_class_bytes = class_bytes(group_size);
 
+// Returns the class of a value, as class_of() of classes.hpp does.
 template <class T>
-TAUT_DEVICE ValueClass class_at(T x) {
+TAUT_DEVICE ValueClass class_of_value(T x) {
   constexpr T greatest = std::numeric_limits<T>::max();
   return x != x          ? ValueClass::nan
          : x > greatest  ? ValueClass::infinity
@@ -37,7 +38,7 @@ TAUT_DEVICE std::uint64_t finite_values(const Simt& simt, const T* field, const 
   std::uint32_t mask[2];
   for (unsigned k = 0; k < 2; ++k) {
     const std::uint32_t i = group * group_size + k * warp_lanes + simt.thread() % warp_lanes;
-    mask[k] = simt.ballot(i < values && class_at(field[tile.place(i)]) == ValueClass::finite);
+    mask[k] = simt.ballot(i < values && class_of_value(field[tile.place(i)]) == ValueClass::finite);
   }
   return mask[0] | std::uint64_t{mask[1]} << 32;
 }

@@ -1,6 +1,7 @@
-// zfp's embedded coding of a block's coefficients: bit planes from the highest down. A plane consists of the
-// bits of the coefficients that were reached before. For the remaining coefficients, a bit tells if another 1
-// follows, and is followed by the zeros up to that 1.
+// Codes a block's coefficients as zfp does, in bit planes from the highest down. A coefficient is reached
+// once it, or a later one, has had a 1. A plane begins with the bits of the coefficients that were reached in
+// earlier planes. For the other coefficients, a bit tells if another 1 follows, and is followed by the zeros
+// up to it.
 #pragma once
 
 #include "compressor/gpu/simt/bit_planes.hpp"

@@ -116,7 +116,7 @@ class TileRepairer {
     unsigned byte = 0;
     for (unsigned k = 0; k < 4; ++k)
       if (first + k < count)
-        byte |= static_cast<unsigned>(class_at(value(group * group_size + first + k))) << 2 * k;
+        byte |= static_cast<unsigned>(class_of_value(value(group * group_size + first + k))) << 2 * k;
     record_[shared_.map.classes_at(simt_, values_, group) + lane()] = static_cast<std::uint8_t>(byte);
   }
 
